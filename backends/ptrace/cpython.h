@@ -1,0 +1,66 @@
+/*
+ * cpython: which CPython a process runs and where its parts lie.
+ *
+ * Offsets come from a checked-in table, generated with offsetof() against
+ * each version's headers (offsets.inc, made by offsets-gen.c), and on 3.13
+ * and later from the interpreter's own _Py_DebugOffsets (PEP 768 and
+ * Include/internal/pycore_debug_offsets.h), which override the table. What
+ * cannot be validated is refused, never guessed.
+ */
+#ifndef BACKENDS_PTRACE_CPYTHON_H
+#define BACKENDS_PTRACE_CPYTHON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct error;
+struct memory;
+
+/* Byte offsets and sizes; -1: this version has no such field. */
+struct offsets {
+	long version;		/* PY_VERSION_HEX of the headers */
+	long rt_size, rt_interp_head, rt_interp_main, rt_tstate_current;
+	long is_size, is_next, is_id, is_tstate_head, is_modules,
+		is_ceval_gil, is_threads_main;
+	long gil_last_holder, gil_locked;
+	long ts_size, ts_next, ts_interp, ts_thread_id, ts_native_thread_id,
+		ts_frame, ts_cframe, ts_current_frame, ts_datastack_chunk;
+	long cframe_current_frame;
+	long if_size, if_code, if_previous, if_lasti, if_instr, if_owner,
+		if_is_entry, if_f_locals, if_f_globals, if_localsplus;
+	long co_size, co_argcount, co_kwonlyargcount, co_flags, co_nlocals,
+		co_nlocalsplus, co_firstlineno, co_filename, co_name,
+		co_qualname, co_varnames, co_cellvars, co_freevars,
+		co_localsplusnames, co_localspluskinds, co_linetable,
+		co_code_adaptive;
+	long tp_name, tp_basicsize, tp_flags, tp_dictoffset, tp_base,
+		ht_cached_keys;
+	long ascii_size, compact_size, uni_state, bytes_sval, dict_keys,
+		dict_values, dk_entries, dk_log2_index_bytes, dk_kind,
+		dk_nentries, tuple_item, list_item, float_val, set_table,
+		set_mask, set_used, long_tag, long_digit;
+	long gc_collecting;	/* in the interpreter; -1 unknown */
+};
+
+struct cpython {
+	int minor;		/* 8 … 14 */
+	uint32_t version;	/* PY_VERSION_HEX; the last byte may be 0 */
+	char version_text[16];	/* "3.11.7" */
+	bool is_free_threaded;
+	uint64_t runtime;	/* address of _PyRuntime */
+	struct offsets offsets;
+};
+
+/*
+ * Finds the interpreter of a process and validates it. Looks at
+ * /proc/PID/exe first (its load address from the auxiliary vector), then the
+ * link map, then all mappings. What was read of an ELF file is kept per
+ * device and inode for the next process.
+ * -1 and a sentence: not Python, PyPy, an unknown version, no permission …
+ */
+int cpython_locate(struct cpython *python, struct memory *memory,
+		   struct error *error);
+
+#endif

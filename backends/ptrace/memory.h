@@ -1,0 +1,44 @@
+/*
+ * memory: another process's memory, read with process_vm_readv(2) and never
+ * written.
+ *
+ * A snapshot is a set of pages. memory_begin() starts one: it fetches the
+ * pages that the last snapshot needed, all of them twice, in as few system
+ * calls as the kernel allows, so that one walk can be done over each copy and
+ * compared. A page that is missing is fetched when it is asked for (into the
+ * copy in use). memory_read() goes through the snapshot; memory_fetch() goes
+ * past it and is for what is cached elsewhere (code objects, names).
+ *
+ * Nothing that comes back is to be believed: the target runs on.
+ */
+#ifndef BACKENDS_PTRACE_MEMORY_H
+#define BACKENDS_PTRACE_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct memory;
+
+struct memory *memory_new(pid_t pid);
+void memory_free(struct memory *memory);
+pid_t memory_pid(const struct memory *memory);
+
+/* Starts a snapshot; with prefetch false it starts empty (one copy). */
+void memory_begin(struct memory *memory, bool prefetch);
+/* Chooses copy 0 or 1 for memory_read. */
+void memory_use(struct memory *memory, int copy);
+/* 0, or -1 with errno (EFAULT unmapped, ESRCH gone, EPERM). */
+int memory_read(struct memory *memory, uint64_t address, void *out,
+		size_t length);
+int memory_fetch(struct memory *memory, uint64_t address, void *out,
+		 size_t length);
+/* Little helpers: through the snapshot, 0 on success. */
+int memory_read_u64(struct memory *memory, uint64_t address, uint64_t *out);
+int memory_read_u32(struct memory *memory, uint64_t address, uint32_t *out);
+int memory_read_u8(struct memory *memory, uint64_t address, uint8_t *out);
+/* System calls made so far. */
+uint64_t memory_calls(const struct memory *memory);
+
+#endif

@@ -1,0 +1,43 @@
+/*
+ * pycode: code objects, read once and kept, and their line tables (PEP 626,
+ * Objects/locations.md for 3.11+, Objects/lnotab_notes.txt below).
+ *
+ * An address may be used again for another code object, so a cached one is
+ * checked by name, line table and first line each time the address turns up
+ * in a new snapshot.
+ */
+#ifndef BACKENDS_PTRACE_PYCODE_H
+#define BACKENDS_PTRACE_PYCODE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct code;
+struct cpython;
+struct memory;
+struct pycode_cache;
+struct stack_table;
+
+struct pycode {
+	uint64_t address;
+	const struct code *code;	/* of the stack table */
+	int first_lineno;
+	uint8_t *line_table;
+	size_t line_table_length;
+	uint64_t first_instruction;	/* 3.11+: address of the bytecode */
+};
+
+struct pycode_cache *pycode_cache_new(struct memory *memory,
+				      const struct cpython *python,
+				      struct stack_table *table);
+void pycode_cache_free(struct pycode_cache *cache);
+/* Lends the code object at address, NULL if there is none to be read. */
+const struct pycode *pycode_find(struct pycode_cache *cache, uint64_t address);
+/*
+ * The line of a position: the address of an instruction on 3.11+, f_lasti
+ * below (in bytes; units on 3.10). 0: none.
+ */
+int pycode_line(const struct pycode *code, const struct cpython *python,
+		uint64_t position);
+
+#endif

@@ -1,0 +1,80 @@
+/*
+ * pyobject: Python objects read from outside, in every layout from 3.8 to
+ * 3.14: numbers of any size, str of every kind, bytes, list, tuple, dict,
+ * set, cells, instances with __dict__ and slots. Nothing is called in the
+ * target.
+ *
+ * Every reading is bounded by reader->budget (bytes), by depth and by length.
+ * Objects of a running thread may be torn: the caller says so.
+ */
+#ifndef BACKENDS_PTRACE_PYOBJECT_H
+#define BACKENDS_PTRACE_PYOBJECT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct buffer;
+struct cpython;
+struct error;
+struct memory;
+struct variable;
+struct variable_list;
+
+struct pyreader {
+	struct memory *memory;
+	const struct cpython *python;
+	size_t budget;		/* bytes this request may still read */
+};
+
+void pyreader_init(struct pyreader *reader, struct memory *memory,
+		   const struct cpython *python);
+
+/*
+ * Appends a str object as UTF-8, at most maximum code points. A lone
+ * surrogate is appended as \udcXX in ASCII. -1: no readable str there.
+ */
+int pyobject_string(struct pyreader *reader, uint64_t address, size_t maximum,
+		    struct buffer *out);
+/* Appends "train.Net" or "int" for the type of the object. */
+int pyobject_type_name(struct pyreader *reader, uint64_t address,
+		       struct buffer *out);
+/* Appends what repr() would print, bounded; never fails (writes "?"). */
+void pyobject_repr(struct pyreader *reader, uint64_t address,
+		   struct buffer *out);
+/* Fills type, value, address, child_count. */
+void pyobject_describe(struct pyreader *reader, uint64_t address,
+		       struct variable *variable);
+/* Appends up to count children from number start on; total is set. */
+int pyobject_children(struct pyreader *reader, uint64_t address, int64_t start,
+		      size_t count, struct variable_list *list,
+		      struct error *error);
+/*
+ * The locals, cells and free variables of the frame at frame_address, in the
+ * order of the code object (a module's frame: its globals' page).
+ */
+int pyobject_locals(struct pyreader *reader, uint64_t frame_address,
+		    struct variable_list *list, struct error *error);
+
+/* Value of a str key in a dict object; 0 found. */
+int pydict_find(struct pyreader *reader, uint64_t dict, const char *key,
+		uint64_t *value);
+/*
+ * Calls each(key, value, data) for at most count entries from number start;
+ * stops when each gives false. Returns the number of entries, -1 unreadable.
+ */
+int64_t pydict_each(struct pyreader *reader, uint64_t dict, int64_t start,
+		    size_t count,
+		    bool (*each)(uint64_t key, uint64_t value, void *data),
+		    void *data);
+/* Attribute in an instance's __dict__ (inline values too); 0 found. */
+int pyobject_attribute(struct pyreader *reader, uint64_t object,
+		       const char *name, uint64_t *value);
+/* sys.modules[module].__dict__[name]; 0 found. */
+int pymodule_find(struct pyreader *reader, uint64_t interpreter,
+		  const char *module, const char *name, uint64_t *value);
+/* The value of int objects that fit; 0 on success. */
+int pyobject_integer(struct pyreader *reader, uint64_t address,
+		     int64_t *value);
+
+#endif

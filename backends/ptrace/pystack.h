@@ -1,0 +1,47 @@
+/*
+ * pystack: the Python stacks of all threads of a process, without stopping
+ * it.
+ *
+ * Each sample walks two copies of the frames that were fetched in one system
+ * call and compares them. A thread that the scheduler has not run meanwhile
+ * (blocked, same switch count before and after) is exact; a running one whose
+ * copies agree but for the innermost position is consistent; else torn after
+ * a few tries. A half-popped innermost frame is skipped. One bad thread never
+ * fails the sample.
+ */
+#ifndef BACKENDS_PTRACE_PYSTACK_H
+#define BACKENDS_PTRACE_PYSTACK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct cpython;
+struct error;
+struct memory;
+struct process_sample;
+struct pystack;
+struct stack_table;
+
+/* Borrows all three for its life. */
+struct pystack *pystack_new(struct memory *memory,
+			    const struct cpython *python,
+			    struct stack_table *table);
+void pystack_free(struct pystack *pystack);
+/*
+ * Takes a sample of all threads into *sample. With exact, the holder of the
+ * GIL (of a free-threaded build: every Python thread) is held meanwhile, for
+ * some 50 µs, and held_ns says how long. -1: nothing could be read.
+ */
+int pystack_sample(struct pystack *pystack, bool exact,
+		   struct process_sample *sample, struct error *error);
+/*
+ * Address of the frame at depth of thread tid in the newest sample, and its
+ * code object; 0 found.
+ */
+int pystack_frame(const struct pystack *pystack, pid_t tid, int depth,
+		  uint64_t *frame_address, uint64_t *code_address);
+/* Address of the main interpreter's state; 0 unknown. */
+uint64_t pystack_interpreter(const struct pystack *pystack);
+
+#endif

@@ -1,0 +1,18 @@
+/*
+ * banned: functions that invite overruns or surprises; every .c file includes
+ * this after the system headers (git's idea). The compiler names the culprit.
+ */
+#ifndef BANNED_H
+#define BANNED_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A macro of glibc, which poison refuses. */
+#undef alloca
+
+#pragma GCC poison strcpy strcat sprintf vsprintf strncpy strncat strtok atoi \
+	gets system alloca
+
+#endif

@@ -1,0 +1,21 @@
+/*
+ * alloc: memory that is always there.
+ *
+ * Every function dies with a sentence when the system has no memory left, so
+ * callers never check for NULL. Free with free().
+ */
+#ifndef BASE_ALLOC_H
+#define BASE_ALLOC_H
+
+#include <stddef.h>
+
+void *xmalloc(size_t size);
+void *xcalloc(size_t count, size_t size);
+void *xrealloc(void *memory, size_t size);
+char *xstrdup(const char *string);
+char *xstrndup(const char *string, size_t length);
+/* xstrdup, but NULL stays NULL. */
+char *xstrdup_or_null(const char *string);
+char *xasprintf(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

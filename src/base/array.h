@@ -1,0 +1,21 @@
+/*
+ * array: a growing array is three plain variables: items, count, capacity.
+ *
+ * The owner frees items with free(). Growth doubles, so appending is cheap.
+ */
+#ifndef BASE_ARRAY_H
+#define BASE_ARRAY_H
+
+#include <stddef.h>
+
+#define ARRAY_LENGTH(array) (sizeof(array) / sizeof((array)[0]))
+
+/* Returns items, moved if need be, with room for at least wanted of size. */
+void *array_grow(void *items, size_t wanted, size_t *capacity, size_t size);
+
+/* Makes room for one more item behind the last: ARRAY_GROW(a, n, cap). */
+#define ARRAY_GROW(items, count, capacity)                                     \
+	((items) = array_grow((items), (count) + 1, &(capacity),               \
+			      sizeof(*(items))))
+
+#endif

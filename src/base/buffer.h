@@ -1,0 +1,44 @@
+/*
+ * buffer: bytes that grow.
+ *
+ * data[length] is always a NUL, so data can be printed (data is never NULL;
+ * an empty buffer lends a static empty string). With maximum > 0 the buffer
+ * refuses to grow past it: set it for everything that comes from outside.
+ */
+#ifndef BASE_BUFFER_H
+#define BASE_BUFFER_H
+
+#include <stdarg.h>
+#include <stddef.h>
+
+struct buffer {
+	char *data;
+	size_t length;
+	size_t capacity;
+	size_t maximum;
+};
+
+extern char buffer_empty[];
+#define BUFFER_INIT { .data = buffer_empty }
+
+void buffer_init(struct buffer *buffer, size_t maximum);
+/* Frees the bytes; the buffer is empty and usable, its maximum kept. */
+void buffer_clear(struct buffer *buffer);
+/* Empties it but keeps the memory. */
+void buffer_reset(struct buffer *buffer);
+/* 0, or -1 when the maximum does not allow it (nothing is appended then). */
+int buffer_append(struct buffer *buffer, const void *bytes, size_t length);
+int buffer_append_string(struct buffer *buffer, const char *string);
+int buffer_append_char(struct buffer *buffer, char character);
+int buffer_printf(struct buffer *buffer, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+int buffer_vprintf(struct buffer *buffer, const char *format, va_list values)
+	__attribute__((format(printf, 2, 0)));
+/* Drops the first length bytes. */
+void buffer_consume(struct buffer *buffer, size_t length);
+/* Shortens to length bytes. */
+void buffer_truncate(struct buffer *buffer, size_t length);
+/* Passes the bytes out (free() them; never NULL); the buffer is empty then. */
+char *buffer_take(struct buffer *buffer);
+
+#endif

@@ -1,0 +1,39 @@
+/*
+ * json: jansson with the look-ups we need. Everything read here may come
+ * from outside: a wrong type or a missing key gives the fallback, never a
+ * crash.
+ */
+#ifndef BASE_JSON_H
+#define BASE_JSON_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct buffer;
+struct error;
+
+int64_t json_get_integer(const json_t *object, const char *key,
+			 int64_t fallback);
+double json_get_real(const json_t *object, const char *key, double fallback);
+bool json_get_boolean(const json_t *object, const char *key, bool fallback);
+/* Lends the string, or fallback (which may be NULL). */
+const char *json_get_string(const json_t *object, const char *key,
+			    const char *fallback);
+/* A 64-bit address or id travels as a string "0x1f…". */
+uint64_t json_get_hex(const json_t *object, const char *key);
+void json_set_hex(json_t *object, const char *key, uint64_t value);
+/*
+ * Sets a string that may not be valid UTF-8: bad bytes become U+FFFD. NULL
+ * becomes null.
+ */
+void json_set_text(json_t *object, const char *key, const char *text);
+/* A new JSON string by the same rule (null for NULL). */
+json_t *json_text(const char *text);
+/* Appends the value in one line, keys in their order of insertion. */
+void json_append(struct buffer *out, const json_t *value);
+/* Parses one document; NULL and a sentence when it is not JSON. */
+json_t *json_parse(const char *bytes, size_t length, struct error *error);
+
+#endif

@@ -1,0 +1,31 @@
+/*
+ * log: one line a fact, for the person who has to find out later. The only
+ * mutable global state besides the curses screen.
+ *
+ * Lines go to standard error until log_open() names a file; the screen keeps
+ * the last lines in memory for its log pane.
+ */
+#ifndef BASE_LOG_H
+#define BASE_LOG_H
+
+#include <stddef.h>
+
+enum log_level {
+	LOG_DEBUG,
+	LOG_INFO,
+	LOG_WARNING,
+	LOG_ERROR,
+};
+
+/* Lines below level are dropped. The start value is LOG_WARNING. */
+void log_set_level(enum log_level level);
+/* The program's name in front of each line. */
+void log_set_name(const char *name);
+/* No more lines on standard error (a screen is there): only in memory. */
+void log_set_quiet(int is_quiet);
+void log_write(enum log_level level, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+/* Lends line number i of the last 200, oldest first; NULL behind the last. */
+const char *log_line(size_t i);
+
+#endif

@@ -1,0 +1,51 @@
+/*
+ * loop: the one event loop of a program, over libuv, which no other file
+ * includes.
+ *
+ * Callbacks run one after the other on the loop's thread. A watch or timer
+ * belongs to the loop and is ended by its _stop function (never twice), also
+ * from within its own callback.
+ */
+#ifndef BASE_LOOP_H
+#define BASE_LOOP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct loop;
+struct loop_watch;
+struct loop_timer;
+struct loop_signal;
+
+enum loop_event {
+	LOOP_READABLE = 1,
+	LOOP_WRITABLE = 2,
+};
+
+struct loop *loop_new(void);
+void loop_free(struct loop *loop);
+/* Runs until loop_stop() or until nothing is watched any more. */
+void loop_run(struct loop *loop);
+/* Waits for and handles one turn: what is ready now, or next. */
+void loop_turn(struct loop *loop);
+void loop_stop(struct loop *loop);
+/* Seconds of a monotonic clock, fresh at each call. */
+double loop_now(void);
+
+/* Watches fd (not owned) for events, a set of enum loop_event. */
+struct loop_watch *loop_watch(struct loop *loop, int fd, int events,
+			      void (*ready)(int fd, int events, void *data),
+			      void *data);
+void loop_watch_stop(struct loop_watch *watch);
+
+/* Calls once after delay seconds, or every period seconds if period > 0. */
+struct loop_timer *loop_timer(struct loop *loop, double delay, double period,
+			      void (*due)(void *data), void *data);
+void loop_timer_stop(struct loop_timer *timer);
+
+struct loop_signal *loop_signal(struct loop *loop, int number,
+				void (*caught)(int number, void *data),
+				void *data);
+void loop_signal_stop(struct loop_signal *signal);
+
+#endif

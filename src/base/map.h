@@ -1,0 +1,39 @@
+/*
+ * map: 64-bit keys to pointers, strmap: strings to pointers. Over uthash,
+ * which no other file includes.
+ *
+ * A map owns its values when it was made with a free function. Values are
+ * never NULL.
+ */
+#ifndef BASE_MAP_H
+#define BASE_MAP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct map;
+struct strmap;
+
+/* free_value may be NULL: then the values belong to somebody else. */
+struct map *map_new(void (*free_value)(void *));
+void map_free(struct map *map);
+/* Lends the value, or NULL. */
+void *map_find(const struct map *map, uint64_t key);
+/* Sets or replaces (and frees) the value of key. */
+void map_put(struct map *map, uint64_t key, void *value);
+/* Frees the value of key, if there is one. */
+void map_remove(struct map *map, uint64_t key);
+size_t map_count(const struct map *map);
+/* Calls each(key, value, data) for all, in order of insertion. */
+void map_each(const struct map *map,
+	      void (*each)(uint64_t key, void *value, void *data), void *data);
+
+struct strmap *strmap_new(void (*free_value)(void *));
+void strmap_free(struct strmap *map);
+void *strmap_find(const struct strmap *map, const char *key);
+/* Copies the key. */
+void strmap_put(struct strmap *map, const char *key, void *value);
+void strmap_remove(struct strmap *map, const char *key);
+size_t strmap_count(const struct strmap *map);
+
+#endif

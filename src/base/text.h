@@ -1,0 +1,60 @@
+/*
+ * text: what strings look like on a terminal. Over utf8proc, which no other
+ * file includes.
+ *
+ * Widths are columns: 0 for combining characters, 2 for wide ones. Text from
+ * outside goes through text_escape before it is drawn or printed, so nothing
+ * here meets a control character unless a caller forgot; such a character
+ * counts as one column.
+ */
+#ifndef BASE_TEXT_H
+#define BASE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct buffer;
+
+bool text_is_utf8(const char *bytes, size_t length);
+/* Columns of one code point: 0, 1 or 2. */
+int text_codepoint_width(int32_t codepoint);
+/* Columns of a string. */
+int text_width(const char *string);
+/*
+ * Reads one code point (U+FFFD for a bad byte) and moves *string behind it;
+ * at the NUL returns 0 and stays.
+ */
+int32_t text_next(const char **string);
+/* Bytes of the longest prefix that is at most width columns wide. */
+size_t text_fit(const char *string, int width);
+/* Appends a code point as UTF-8. */
+void text_put_codepoint(struct buffer *out, int32_t codepoint);
+
+/*
+ * Appends bytes so that they are safe to show: C0 as ^X, DEL as ^?, C1, bidi
+ * controls, zero width characters, line and paragraph separators as <202e>,
+ * bad UTF-8 as <ff>. Newline and tab are controls too.
+ */
+void text_escape(struct buffer *out, const char *bytes, size_t length);
+/* True when text_escape would change nothing. */
+bool text_is_plain(const char *bytes, size_t length);
+
+/* Appends string cut to width columns, ending in "…" when cut. */
+void text_cut(struct buffer *out, const char *string, int width);
+/*
+ * Appends path in at most width columns: cut in the middle of the folders
+ * with "…", the file name kept whole as long as it fits.
+ */
+void text_cut_path(struct buffer *out, const char *path, int width);
+
+/* 1024 -> "1,024". */
+void text_count(struct buffer *out, uint64_t count);
+/* Seconds -> "0s" "34s" "4m" "9h" "3d": at most four columns. */
+void text_age(struct buffer *out, double seconds);
+/* Seconds in words for a sentence: "34 s", "9 min", "4 h", "3 d". */
+void text_duration(struct buffer *out, double seconds);
+/* Bytes -> "264 B", "1.0 KB", "3.2 GB". */
+void text_size(struct buffer *out, uint64_t bytes);
+
+#endif

@@ -1,0 +1,39 @@
+/*
+ * activity: what a thread is doing, in the words its owner would use, from
+ * one table of known places (function and file for Python frames, system call
+ * for the rest).
+ */
+#ifndef MODEL_ACTIVITY_H
+#define MODEL_ACTIVITY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct stack;
+
+enum activity_kind {
+	ACTIVITY_COMPUTE,	/* runs Python or C; nothing better is known */
+	ACTIVITY_PEERS,		/* waits for other ranks: collective, barrier, recv */
+	ACTIVITY_DATA,		/* waits for a DataLoader */
+	ACTIVITY_SAVE,		/* writes or reads a checkpoint */
+	ACTIVITY_TRAIN,		/* backward, optimizer step */
+	ACTIVITY_SLEEP,
+	ACTIVITY_LOCK,		/* waits for a lock, queue, event, thread, child */
+	ACTIVITY_READ,		/* reads or writes a file or a pipe */
+	ACTIVITY_TEARDOWN,	/* raised and cleans up, or leaves */
+	ACTIVITY_UNKNOWN,
+};
+
+struct activity {
+	enum activity_kind kind;
+	char name[64];		/* "all_reduce", "time.sleep", "DataLoader wait"; "" */
+	size_t frame_index;	/* the frame that says so; 0 for a system call */
+};
+
+struct thread;
+
+struct activity activity_of(const struct thread *thread);
+/* "wait", "sleep", "data", … : the word on a card, at most 5 columns. */
+const char *activity_word(enum activity_kind kind);
+
+#endif

@@ -1,0 +1,28 @@
+/*
+ * place: where in the user's code something is. Says which frames are the
+ * user's own and how files are called on a screen.
+ *
+ * User code lies below the job's working directory or its script's folder and
+ * is neither in site-packages, dist-packages or lib/pythonX nor frozen.
+ */
+#ifndef MODEL_PLACE_H
+#define MODEL_PLACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct buffer;
+struct frame;
+struct process;
+struct stack;
+
+bool place_is_user(const struct process *process, const struct frame *frame);
+/* Index of the innermost user frame; of the innermost frame if none is. */
+size_t place_user_frame(const struct process *process,
+			const struct stack *stack);
+/* The last part of a path (lent from inside it). */
+const char *place_file_name(const char *path);
+/* Appends "train.py:17". */
+void place_append(struct buffer *out, const struct frame *frame);
+
+#endif

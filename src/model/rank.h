@@ -1,0 +1,88 @@
+/*
+ * rank: one training process as the screen knows it: what the node said of
+ * the process, its threads from the newest sample, its children, and what
+ * comparing samples over time has shown.
+ *
+ * The session owns ranks; nobody keeps a pointer to one across a loop turn.
+ */
+#ifndef MODEL_RANK_H
+#define MODEL_RANK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/activity.h"
+#include "protocol/process.h"
+#include "protocol/sample.h"
+
+struct stack;
+struct stack_table;
+
+enum rank_state {
+	RANK_RUNNING,		/* its main thread computes */
+	RANK_WAITING,		/* in a collective, DataLoader, lock, read … */
+	RANK_SLEEPING,
+	RANK_STOPPED,
+	RANK_EXITED,
+	RANK_NOT_FOUND,		/* asked for, or of world_size, but not there */
+	RANK_UNREADABLE,
+	RANK_UNKNOWN,		/* found, no sample yet */
+};
+
+/* "running" "waiting" "sleeping" "stopped" "exited" "not found" "unreadable" */
+const char *rank_state_name(enum rank_state state);
+
+struct thread {
+	struct thread_sample sample;	/* newest; strings owned, stack lent */
+	struct activity activity;
+	double since;		/* session time of the first sample that already
+				 * showed this stack */
+	size_t sample_count;	/* samples of this thread since the first */
+	bool has_moved;		/* between the two newest samples: stack, or
+				 * processor time or switches */
+	bool is_busy;		/* used a processor for at least half of the time
+				 * between the two newest samples */
+};
+
+/* One entry of a rank's past: the main thread's stack from time on. */
+struct rank_moment {
+	double time;
+	const struct stack *stack;
+};
+#define RANK_HISTORY 256
+
+struct rank {
+	struct process process;		/* .pid 0 when not found */
+	enum rank_state state;
+	char *error;			/* a sentence, NULL: none */
+	uint64_t epoch;			/* newest sample's */
+	double sampled_at;		/* session time of it; -1 none */
+	double first_sampled_at;
+	double last_moved_at;		/* main thread; first sample if never */
+	bool has_ever_moved;
+	struct thread *threads;		/* main first */
+	size_t thread_count;
+	struct rank **children;		/* by pid */
+	size_t child_count;
+	int class_index;		/* into verdict.classes; -1: in none */
+	bool is_outlier;
+	uint64_t memory;
+	struct rank_moment history[RANK_HISTORY];	/* ring */
+	size_t history_count;		/* ever written */
+};
+
+struct rank *rank_new(const struct process *process);
+void rank_free(struct rank *rank);
+/* Takes over a sample (cleared afterwards) at session time now. */
+void rank_apply_sample(struct rank *rank, struct process_sample *sample,
+		       double now);
+/* Sets state from process, threads and activity. */
+void rank_update_state(struct rank *rank);
+/* Lends the main thread / the thread tid; NULL if there is none. */
+const struct thread *rank_main_thread(const struct rank *rank);
+const struct thread *rank_find_thread(const struct rank *rank, pid_t tid);
+/* The main thread's stack at session time time; NULL: not known then. */
+const struct stack *rank_stack_at(const struct rank *rank, double time);
+
+#endif

@@ -1,0 +1,130 @@
+/*
+ * session: everything the screen knows. Messages from nodes change it (only
+ * session_apply), commands change its selection and focus; panes read it.
+ *
+ * Time is the session's own clock in seconds: of the running program, or of
+ * the recording that is replayed.
+ */
+#ifndef MODEL_SESSION_H
+#define MODEL_SESSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/rank.h"
+#include "model/verdict.h"
+#include "protocol/rankset.h"
+#include "protocol/variable.h"
+
+struct error;
+struct map;
+struct message;
+struct source;
+struct stack_table;
+struct strmap;
+
+/* A process that was looked at and is no rank, for "Nothing found". */
+struct bystander {
+	pid_t pid;
+	char *name;
+	char *script;
+	char *why;
+};
+
+struct session_node {
+	char *name;			/* host */
+	struct stack_table *stacks;
+	bool is_gone;
+};
+
+/* The variables of one frame or object, as they came. */
+struct variables {
+	pid_t pid;
+	pid_t tid;
+	int depth;			/* -1: the children of address */
+	uint64_t address;
+	uint64_t epoch;			/* of the sample they belong to */
+	int64_t start;
+	char *exactness;		/* "exact" … */
+	struct variable_list list;
+	char *error;			/* NULL: fine */
+	double time;			/* session time they came */
+};
+
+struct job {
+	char *name;			/* "127.0.0.1:29500" or "" */
+	pid_t launcher_pid;
+	char *launcher;
+	uid_t uid;
+	size_t rank_count;
+	char *script;
+};
+
+/* What a person is looking at. Looked up anew each turn. */
+struct selection {
+	int rank;
+	pid_t tid;			/* 0: main thread */
+	int depth;			/* frame, 0 innermost; -1: top user frame */
+};
+
+struct session {
+	struct session_node *nodes;
+	size_t node_count;
+	struct rank **ranks;		/* of the chosen job, by number */
+	size_t rank_count;
+	struct rank **others;		/* processes of other jobs */
+	size_t other_count;
+	struct job *jobs;		/* all that were found */
+	size_t job_count;
+	int job;			/* index of the chosen one; -1 none */
+	struct bystander *bystanders;
+	size_t bystander_count;
+	size_t looked_at;		/* processes looked at by discover */
+	uid_t uid;			/* whose */
+	struct rankset wanted;		/* --ranks; empty: all */
+	char *wanted_job;		/* --job; NULL: any */
+	bool is_discovered;		/* the first discover was answered */
+	bool is_replay;
+	struct verdict verdict;
+	struct selection selection;
+	struct rankset focus;
+	double now;
+	uint64_t revision;		/* raised by each change */
+	struct strmap *sources;		/* "PID:PATH" -> struct source */
+	struct variables **variables;	/* newest last, bounded */
+	size_t variables_count;
+};
+
+void session_init(struct session *session);
+void session_clear(struct session *session);
+/* Adds a node, returns its index. */
+size_t session_add_node(struct session *session, const char *name);
+/*
+ * Applies one message of a node at session time now. Bad messages are
+ * refused with a sentence and change nothing.
+ */
+int session_apply(struct session *session, size_t node,
+		  const struct message *message, double now,
+		  struct error *error);
+/* The node's pipe ended: its ranks become unreadable. */
+void session_lose_node(struct session *session, size_t node,
+		       const char *why);
+/* Makes verdict and classes anew; call after a batch of messages. */
+void session_judge(struct session *session);
+
+/* Lends; NULL if there is none. */
+struct rank *session_find_rank(const struct session *session, int rank);
+struct rank *session_find_pid(const struct session *session, pid_t pid);
+const struct rank *session_selected(const struct session *session);
+const struct thread *session_selected_thread(const struct session *session);
+/* Index of the selected frame in that thread's stack; -1 none. */
+int session_selected_depth(const struct session *session);
+const struct source *session_find_source(const struct session *session,
+					 pid_t pid, const char *path);
+/* depth -1: by address. The newest that came; may be of an older epoch. */
+const struct variables *session_find_variables(const struct session *session,
+					       pid_t pid, pid_t tid, int depth,
+					       uint64_t address, int64_t start);
+
+#endif

@@ -1,0 +1,27 @@
+/*
+ * source: the lines of one file as the target has it.
+ */
+#ifndef MODEL_SOURCE_H
+#define MODEL_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct source {
+	char *path;
+	char *content;		/* UTF-8, controls but \n and \t escaped; NULL:
+				 * not to be had, error says why */
+	char **lines;		/* into content, NUL-terminated, tabs expanded */
+	size_t line_count;
+	bool is_changed;	/* file is newer than the process */
+	char *error;
+};
+
+/* content may be NULL (then error is shown). Copies all. */
+struct source *source_new(const char *path, const char *content,
+			  bool is_changed, const char *error);
+void source_free(struct source *source);
+/* Lends line number (from 1); NULL outside. */
+const char *source_line(const struct source *source, int number);
+
+#endif

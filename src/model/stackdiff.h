@@ -1,0 +1,31 @@
+/*
+ * stackdiff: two stacks side by side, aligned by a longest common subsequence
+ * over (function, file), outermost frame first.
+ */
+#ifndef MODEL_STACKDIFF_H
+#define MODEL_STACKDIFF_H
+
+#include <stddef.h>
+
+#include "protocol/stack.h"
+
+struct stackdiff_row {
+	char op;		/* '=' same, '~' another line, '-' only a, '+' only b */
+	const struct frame *a;	/* lent from the stacks; NULL on '+' */
+	const struct frame *b;	/* NULL on '-' */
+	size_t a_depth;		/* 0 innermost */
+	size_t b_depth;
+};
+
+struct stackdiff {
+	struct stackdiff_row *rows;
+	size_t row_count;
+	/* the last row both have: where they part (index; -1 none) */
+	int fork;
+};
+
+void stackdiff_make(struct stackdiff *diff, const struct stack *a,
+		    const struct stack *b);
+void stackdiff_clear(struct stackdiff *diff);
+
+#endif

@@ -1,0 +1,58 @@
+/*
+ * message: one JSON object a line between screen and node, in the shape of
+ * the Debug Adapter Protocol:
+ *   {"seq", "type": "request", "command", "arguments"}
+ *   {"seq", "type": "response", "request_seq", "success", "command",
+ *    "message" (the sentence when it failed), "body"}
+ *   {"seq", "type": "event", "event", "body"}
+ * doc/protocol.md lists commands and events. In a recording each line has
+ * "time" (seconds since the recording began) besides.
+ */
+#ifndef PROTOCOL_MESSAGE_H
+#define PROTOCOL_MESSAGE_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct buffer;
+struct error;
+
+#define PROTOCOL_VERSION 1
+#define MESSAGE_LINE_MAXIMUM (64u << 20)
+
+enum message_type {
+	MESSAGE_REQUEST,
+	MESSAGE_RESPONSE,
+	MESSAGE_EVENT,
+};
+
+struct message {
+	enum message_type type;
+	int64_t seq;
+	int64_t request_seq;	/* responses */
+	char *name;		/* the command or event */
+	bool is_success;	/* responses */
+	char *error;		/* responses that failed */
+	json_t *body;		/* body or arguments; an object, never NULL once made */
+	double time;		/* recordings; -1 elsewhere */
+};
+
+void message_clear(struct message *message);
+/* Makes a message; body is taken over and may be NULL (an empty object). */
+void message_make_request(struct message *message, const char *command,
+			  json_t *owned_arguments);
+void message_make_event(struct message *message, const char *event,
+			json_t *owned_body);
+/* error NULL: success. */
+void message_make_response(struct message *message,
+			   const struct message *request, json_t *owned_body,
+			   const char *error);
+/* Appends the line, newline included. */
+void message_append(struct buffer *out, const struct message *message);
+/* Parses one line (without newline), strictly. */
+int message_parse(struct message *message, const char *line, size_t length,
+		  struct error *error);
+
+#endif

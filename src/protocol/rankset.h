@@ -1,0 +1,54 @@
+/*
+ * rankset: a set of rank numbers, kept folded.
+ *
+ * Invariant: ranges are sorted, disjoint and not adjacent. Written the same
+ * way everywhere: "0-2,4-7". Ranks go from 0 to RANKSET_MAXIMUM.
+ */
+#ifndef PROTOCOL_RANKSET_H
+#define PROTOCOL_RANKSET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct buffer;
+struct error;
+
+#define RANKSET_MAXIMUM 1048575
+
+struct rank_range {
+	int first;
+	int last;
+};
+
+struct rankset {
+	struct rank_range *ranges;
+	size_t range_count;
+	size_t capacity;
+};
+
+#define RANKSET_INIT { .ranges = NULL }
+
+void rankset_clear(struct rankset *set);
+void rankset_add(struct rankset *set, int rank);
+void rankset_add_range(struct rankset *set, int first, int last);
+void rankset_remove(struct rankset *set, int rank);
+/* *to becomes an equal set; what it held is freed. */
+void rankset_copy(struct rankset *to, const struct rankset *from);
+bool rankset_contains(const struct rankset *set, int rank);
+bool rankset_is_equal(const struct rankset *a, const struct rankset *b);
+size_t rankset_count(const struct rankset *set);
+/* The smallest rank, -1 for the empty set. */
+int rankset_first(const struct rankset *set);
+/* The smallest member above rank, -1 if there is none (-1 starts). */
+int rankset_next(const struct rankset *set, int rank);
+/*
+ * Adds what text names: "0-7,16", "0-63/8" (every eighth), "!3" (removes 3
+ * from what was named before it, or from all when it is first: then all must
+ * be given, else it is an error). On failure the set is as before.
+ */
+int rankset_parse(struct rankset *set, const char *text,
+		  const struct rankset *all, struct error *error);
+/* Appends "0-2,4-7"; nothing for the empty set. */
+void rankset_append(struct buffer *out, const struct rankset *set);
+
+#endif

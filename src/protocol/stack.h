@@ -1,0 +1,75 @@
+/*
+ * stack: frames, and the table in which each different stack and code object
+ * stands once.
+ *
+ * Both programs keep a table: the node's interns what it reads and remembers
+ * what it sent; the screen's fills from messages. A stack or code lives as
+ * long as its table, so pointers into it may be kept; two equal stacks of one
+ * table are the same pointer. Bounds below hold for everything that travels.
+ */
+#ifndef PROTOCOL_STACK_H
+#define PROTOCOL_STACK_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct error;
+
+/* A deeper stack keeps its innermost frames and says what it dropped. */
+#define STACK_FRAMES_MAXIMUM 20000
+
+enum frame_type {
+	FRAME_PYTHON,
+	FRAME_NATIVE,
+};
+
+struct code {
+	uint64_t id;		/* of the table, from 1 on */
+	char *func;		/* co_name */
+	char *qualname;		/* co_qualname; NULL below 3.11 */
+	char *file;		/* co_filename, as the interpreter has it */
+	int first_lineno;
+	enum frame_type type;
+};
+
+struct frame {
+	const struct code *code;
+	int lineno;		/* 0: unknown */
+};
+
+struct stack {
+	uint64_t id;		/* of the table, from 1 on */
+	struct frame *frames;	/* [0] is innermost */
+	size_t frame_count;
+	size_t dropped_count;	/* outermost frames not kept */
+	bool is_sent;
+};
+
+struct stack_table;
+
+struct stack_table *stack_table_new(void);
+void stack_table_free(struct stack_table *table);
+
+/* Interns a code object; copies the strings. Equal contents: equal pointer. */
+const struct code *stack_table_code(struct stack_table *table,
+				    const struct code *contents);
+/* Interns a stack of frames whose codes are of this table. */
+const struct stack *stack_table_stack(struct stack_table *table,
+				      const struct frame *frames,
+				      size_t frame_count,
+				      size_t dropped_count);
+const struct stack *stack_table_find(const struct stack_table *table,
+				     uint64_t id);
+/*
+ * What the other side does not know yet of this stack: {"id", "dropped",
+ * "codes": [[id, func, qualname, file, first_lineno, type]…], "frames":
+ * [[code id, lineno]…]}; NULL when it was sent before. Marks it sent.
+ */
+json_t *stack_table_send(struct stack_table *table, const struct stack *stack);
+/* Takes in such an object; refuses ids and counts out of bounds. */
+int stack_table_receive(struct stack_table *table, const json_t *object,
+			struct error *error);
+
+#endif

@@ -1,0 +1,52 @@
+/*
+ * variable: a name, its type, its value as Python would print it (bounded),
+ * and where the object is, so that it can be opened one level.
+ */
+#ifndef PROTOCOL_VARIABLE_H
+#define PROTOCOL_VARIABLE_H
+
+#include <jansson.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct error;
+
+#define VARIABLE_PAGE 100		/* children in one answer */
+#define VARIABLE_VALUE_MAXIMUM 4096	/* bytes of a value, "…" at the end */
+
+enum variable_kind {
+	VARIABLE_LOCAL,
+	VARIABLE_CELL,
+	VARIABLE_FREE,
+	VARIABLE_GLOBAL,
+	VARIABLE_ITEM,		/* of a list, dict, set, object … */
+};
+
+struct variable {
+	char *name;
+	enum variable_kind kind;
+	char *type;		/* "int", "train.Net" */
+	char *value;		/* repr; "<train.Net at 0x7f…>"; "unbound" */
+	uint64_t address;	/* of the object; 0: none (unbound) */
+	int64_t child_count;	/* -1: cannot be opened */
+};
+
+struct variable_list {
+	struct variable *items;
+	size_t count;
+	size_t capacity;
+	int64_t total;		/* of all pages; -1: unknown */
+};
+
+void variable_list_clear(struct variable_list *list);
+/* Lends a new zeroed one at the end (child_count -1). */
+struct variable *variable_list_add(struct variable_list *list);
+const char *variable_kind_name(enum variable_kind kind);
+/* {"name", "kind", "type", "value", "address", "children"} as in CLI.md. */
+json_t *variable_to_json(const struct variable *variable);
+/* {"variables": […], "total": int or null}. */
+json_t *variable_list_to_json(const struct variable_list *list);
+int variable_list_from_json(struct variable_list *list, const json_t *json,
+			    struct error *error);
+
+#endif
