@@ -17,17 +17,17 @@
 struct error;
 
 enum field_type {
-	FIELD_INT,	/* int, pid_t */
-	FIELD_UINT32,	/* uid_t */
+	FIELD_INT,    /* int, pid_t */
+	FIELD_UINT32, /* uid_t */
 	FIELD_INT64,
 	FIELD_UINT64,
 	FIELD_BOOL,
-	FIELD_ENUM,	/* maximum names; any enum: unsigned int to gcc, clang */
-	FIELD_REAL,	/* double */
-	FIELD_HEX,	/* uint64_t, as "0x1f" */
-	FIELD_TEXT,	/* char *, NULL is unknown; at most maximum bytes */
-	FIELD_STRING,	/* char *, "" is unknown; at most maximum bytes */
-	FIELD_CHARS,	/* char[maximum + 1], "" is unknown */
+	FIELD_ENUM,   /* maximum names; any enum: unsigned int to gcc, clang */
+	FIELD_REAL,   /* double */
+	FIELD_HEX,    /* uint64_t, as "0x1f" */
+	FIELD_TEXT,   /* char *, NULL is unknown; at most maximum bytes */
+	FIELD_STRING, /* char *, "" is unknown; at most maximum bytes */
+	FIELD_CHARS,  /* char[maximum + 1], "" is unknown */
 };
 
 struct field {

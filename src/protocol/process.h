@@ -50,12 +50,18 @@ struct process {
 	char *error;		/* NULL: none */
 };
 
-/* All unknown: numbers -1 or 0, strings "" or NULL as above. */
+/*
+ * All unknown: numbers -1 or 0, strings "" or NULL as above. Every string is
+ * on the heap: free() the one you replace.
+ */
 void process_init(struct process *process);
+/* Frees the strings, which are NULL then: process_init before it is filled. */
 void process_clear(struct process *process);
+/* Replaces what *to (made by process_init, or cleared) held. */
 void process_copy(struct process *to, const struct process *from);
 const char *process_state_name(enum process_state state);
 json_t *process_to_json(const struct process *process);
+/* Replaces what *process (as above) held; clear it after a failure too. */
 int process_from_json(struct process *process, const json_t *json,
 		      struct error *error);
 

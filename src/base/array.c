@@ -1,0 +1,27 @@
+#include "base/array.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+
+#define ARRAY_START 8
+
+void *array_grow(void *items, size_t wanted, size_t *capacity, size_t size)
+{
+	size_t room = *capacity;
+
+	if (wanted <= room)
+		return items;
+	if (room < ARRAY_START)
+		room = ARRAY_START;
+	while (room < wanted)
+		room = room > SIZE_MAX / 2 ? wanted : room * 2;
+	/* An array that memory cannot hold: let xrealloc say so. */
+	if (room > SIZE_MAX / size)
+		return xrealloc(items, SIZE_MAX);
+	*capacity = room;
+	return xrealloc(items, room * size);
+}

@@ -1,0 +1,149 @@
+#include "base/buffer.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+
+#define BUFFER_START 64
+
+char buffer_empty[] = "";
+
+void buffer_init(struct buffer *buffer, size_t maximum)
+{
+	*buffer = (struct buffer){ .data = buffer_empty, .maximum = maximum };
+}
+
+void buffer_clear(struct buffer *buffer)
+{
+	if (buffer->capacity > 0)
+		free(buffer->data);
+	buffer_init(buffer, buffer->maximum);
+}
+
+void buffer_reset(struct buffer *buffer)
+{
+	buffer_truncate(buffer, 0);
+}
+
+static bool is_allowed(const struct buffer *buffer, size_t more)
+{
+	if (more > SIZE_MAX / 2 - buffer->length)
+		return false;
+	return buffer->maximum == 0 || buffer->length + more <= buffer->maximum;
+}
+
+/* Makes room for more bytes and the NUL. */
+static int reserve(struct buffer *buffer, size_t more)
+{
+	size_t wanted = buffer->length + more + 1;
+	size_t capacity = buffer->capacity;
+
+	if (!is_allowed(buffer, more))
+		return -1;
+	if (wanted <= capacity)
+		return 0;
+	if (capacity < BUFFER_START)
+		capacity = BUFFER_START;
+	while (capacity < wanted)
+		capacity *= 2;
+	if (buffer->capacity == 0)
+		buffer->data = NULL;
+	buffer->data = xrealloc(buffer->data, capacity);
+	buffer->capacity = capacity;
+	return 0;
+}
+
+int buffer_append(struct buffer *buffer, const void *bytes, size_t length)
+{
+	if (length == 0)
+		return 0;
+	if (reserve(buffer, length) < 0)
+		return -1;
+	memcpy(buffer->data + buffer->length, bytes, length);
+	buffer->length += length;
+	buffer->data[buffer->length] = '\0';
+	return 0;
+}
+
+int buffer_append_string(struct buffer *buffer, const char *string)
+{
+	return buffer_append(buffer, string, strlen(string));
+}
+
+int buffer_append_char(struct buffer *buffer, char character)
+{
+	if (reserve(buffer, 1) < 0)
+		return -1;
+	buffer->data[buffer->length++] = character;
+	buffer->data[buffer->length] = '\0';
+	return 0;
+}
+
+int buffer_printf(struct buffer *buffer, const char *format, ...)
+{
+	va_list values;
+	int result;
+
+	va_start(values, format);
+	result = buffer_vprintf(buffer, format, values);
+	va_end(values);
+	return result;
+}
+
+int buffer_vprintf(struct buffer *buffer, const char *format, va_list values)
+{
+	size_t room =
+		buffer->capacity > 0 ? buffer->capacity - buffer->length : 0;
+	va_list again;
+	int length;
+
+	/* Most texts fit into the room there is: format once. */
+	va_copy(again, values);
+	length = vsnprintf(room > 0 ? buffer->data + buffer->length : NULL,
+			   room, format, values);
+	if (length < 0 || reserve(buffer, (size_t)length) < 0) {
+		if (room > 0)
+			buffer->data[buffer->length] = '\0';
+		va_end(again);
+		return -1;
+	}
+	if ((size_t)length >= room)
+		vsnprintf(buffer->data + buffer->length, (size_t)length + 1,
+			  format, again);
+	va_end(again);
+	buffer->length += (size_t)length;
+	return 0;
+}
+
+void buffer_consume(struct buffer *buffer, size_t length)
+{
+	if (length >= buffer->length) {
+		buffer_reset(buffer);
+		return;
+	}
+	if (length == 0)
+		return;
+	buffer->length -= length;
+	memmove(buffer->data, buffer->data + length, buffer->length + 1);
+}
+
+void buffer_truncate(struct buffer *buffer, size_t length)
+{
+	if (length > buffer->length || buffer->capacity == 0)
+		return;
+	buffer->length = length;
+	buffer->data[length] = '\0';
+}
+
+char *buffer_take(struct buffer *buffer)
+{
+	char *bytes = buffer->capacity > 0 ? buffer->data : xstrdup("");
+
+	buffer_init(buffer, buffer->maximum);
+	return bytes;
+}

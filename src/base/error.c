@@ -1,0 +1,97 @@
+#include "base/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+
+#define ERROR_SIZE sizeof(((struct error *)NULL)->message)
+
+/* A sentence that was cut does not end within a UTF-8 character. */
+static void drop_torn_character(char *text)
+{
+	size_t length = strlen(text);
+	size_t start = length;
+	size_t wanted;
+	unsigned char lead;
+
+	while (start > 0 && length - start < 3 &&
+	       ((unsigned char)text[start - 1] & 0xc0) == 0x80)
+		start--;
+	if (start == 0)
+		return;
+	lead = (unsigned char)text[start - 1];
+	wanted = lead >= 0xf0 ? 3 : lead >= 0xe0 ? 2 : lead >= 0xc0 ? 1 : 0;
+	if (length - start < wanted)
+		text[start - 1] = '\0';
+}
+
+/* Values may point into *error, so the sentence is made beside it. */
+static void keep(struct error *error, char *sentence)
+{
+	if (strlen(sentence) == ERROR_SIZE - 1)
+		drop_torn_character(sentence);
+	memcpy(error->message, sentence, strlen(sentence) + 1);
+}
+
+int error_set(struct error *error, const char *format, ...)
+{
+	char sentence[ERROR_SIZE];
+	va_list values;
+
+	if (!error)
+		return -1;
+	va_start(values, format);
+	if (vsnprintf(sentence, sizeof(sentence), format, values) < 0)
+		sentence[0] = '\0';
+	va_end(values);
+	keep(error, sentence);
+	return -1;
+}
+
+int error_set_errno(struct error *error, int number, const char *format, ...)
+{
+	char sentence[ERROR_SIZE];
+	va_list values;
+	int length;
+
+	if (!error)
+		return -1;
+	va_start(values, format);
+	length = vsnprintf(sentence, sizeof(sentence), format, values);
+	va_end(values);
+	if (length < 0)
+		length = 0;
+	if ((size_t)length < sizeof(sentence))
+		snprintf(sentence + length, sizeof(sentence) - (size_t)length,
+			 ": %s", strerror(number));
+	keep(error, sentence);
+	return -1;
+}
+
+int error_prefix(struct error *error, const char *format, ...)
+{
+	char sentence[ERROR_SIZE];
+	va_list values;
+	int length;
+
+	if (!error)
+		return -1;
+	va_start(values, format);
+	length = vsnprintf(sentence, sizeof(sentence), format, values);
+	va_end(values);
+	if (length < 0)
+		length = 0;
+	if ((size_t)length < sizeof(sentence))
+		snprintf(sentence + length, sizeof(sentence) - (size_t)length,
+			 ": %s", error->message);
+	keep(error, sentence);
+	return -1;
+}
+
+bool error_is_set(const struct error *error)
+{
+	return error && error->message[0] != '\0';
+}

@@ -1,0 +1,89 @@
+#include "base/log.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/buffer.h"
+#include "base/text.h"
+
+#define LOG_LINES 200
+
+static const char *const level_names[] = {
+	[LOG_DEBUG] = "debug",
+	[LOG_INFO] = "info",
+	[LOG_WARNING] = "warning",
+	[LOG_ERROR] = "error",
+};
+
+static struct {
+	enum log_level level;
+	char name[32];
+	bool is_quiet;
+	char *lines[LOG_LINES]; /* a ring; the oldest is at start once full */
+	size_t start;
+	size_t count;
+} state = {
+	.level = LOG_WARNING,
+	.name = "probetui",
+};
+
+void log_set_level(enum log_level level)
+{
+	state.level = level;
+}
+
+void log_set_name(const char *name)
+{
+	snprintf(state.name, sizeof(state.name), "%s", name);
+}
+
+void log_set_quiet(int is_quiet)
+{
+	state.is_quiet = is_quiet != 0;
+}
+
+static void remember(char *owned_line)
+{
+	if (state.count < LOG_LINES) {
+		state.lines[state.count++] = owned_line;
+		return;
+	}
+	free(state.lines[state.start]);
+	state.lines[state.start] = owned_line;
+	state.start = (state.start + 1) % LOG_LINES;
+}
+
+void log_write(enum log_level level, const char *format, ...)
+{
+	struct buffer text = BUFFER_INIT;
+	struct buffer line = BUFFER_INIT;
+	va_list values;
+
+	if (level < state.level)
+		return;
+	va_start(values, format);
+	buffer_vprintf(&text, format, values);
+	va_end(values);
+	buffer_printf(&line, "%s: %s: ", state.name, level_names[level]);
+	/* A fact may quote what a target said. */
+	text_escape(&line, text.data, text.length);
+	if (!state.is_quiet) {
+		buffer_append_char(&line, '\n');
+		fwrite(line.data, 1, line.length, stderr);
+		buffer_truncate(&line, line.length - 1);
+	}
+	remember(buffer_take(&line));
+	buffer_clear(&text);
+}
+
+const char *log_line(size_t i)
+{
+	if (i >= state.count)
+		return NULL;
+	return state.lines[(state.start + i) % LOG_LINES];
+}

@@ -1,0 +1,283 @@
+/*
+ * loop: how libuv is held.
+ *
+ * Each watch, timer and signal is one allocation that begins with its uv
+ * handle. Stopping closes the handle; the memory goes when libuv says that
+ * it has let go, which is a later turn, so stopping is safe anywhere.
+ *
+ * Three things libuv's polling does are undone here. It makes a descriptor
+ * non-blocking, which would leak into whoever shares the terminal with us.
+ * It refuses a second watch on a descriptor; a duplicate is watched then.
+ * It refuses what epoll refuses (a file or /dev/null on standard input): such
+ * a descriptor never blocks and counts as ready in every turn.
+ */
+#include "base/loop.h"
+
+#include <assert.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include <uv.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+
+struct loop {
+	uv_loop_t uv;
+};
+
+struct loop_watch {
+	union {
+		uv_handle_t handle;
+		uv_poll_t poll;
+		uv_idle_t idle;
+	};
+	int fd;
+	int duplicate; /* what is watched in place of fd, or -1 */
+	int events;
+	void (*ready)(int fd, int events, void *data);
+	void *data;
+};
+
+struct loop_timer {
+	union {
+		uv_handle_t handle;
+		uv_timer_t timer;
+	};
+	void (*due)(void *data);
+	void *data;
+};
+
+struct loop_signal {
+	union {
+		uv_handle_t handle;
+		uv_signal_t signal;
+	};
+	void (*caught)(int number, void *data);
+	void *data;
+};
+
+/* The handle is the first member of each: its address is the allocation's. */
+static void free_handle(uv_handle_t *handle)
+{
+	free(handle);
+}
+
+static void check(int result, const char *what)
+{
+	if (result >= 0)
+		return;
+	fprintf(stderr, "probetui: %s: %s\n", what, uv_strerror(result));
+	abort();
+}
+
+struct loop *loop_new(void)
+{
+	struct loop *loop = xcalloc(1, sizeof(*loop));
+
+	check(uv_loop_init(&loop->uv), "cannot make an event loop");
+	return loop;
+}
+
+/* An end for what nobody stopped. */
+static void close_left(uv_handle_t *handle, void *unused)
+{
+	(void)unused;
+	if (uv_is_closing(handle))
+		return;
+	if (handle->type == UV_POLL || handle->type == UV_IDLE)
+		loop_watch_stop((struct loop_watch *)handle);
+	else
+		uv_close(handle, free_handle);
+}
+
+void loop_free(struct loop *loop)
+{
+	if (!loop)
+		return;
+	uv_walk(&loop->uv, close_left, NULL);
+	/* Nothing but the ends of what was closed can come here. */
+	while (uv_run(&loop->uv, UV_RUN_DEFAULT) != 0)
+		;
+	check(uv_loop_close(&loop->uv), "cannot end the event loop");
+	free(loop);
+}
+
+void loop_run(struct loop *loop)
+{
+	uv_run(&loop->uv, UV_RUN_DEFAULT);
+}
+
+void loop_turn(struct loop *loop)
+{
+	uv_run(&loop->uv, UV_RUN_ONCE);
+}
+
+void loop_stop(struct loop *loop)
+{
+	uv_stop(&loop->uv);
+}
+
+double loop_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static int to_uv_events(int events)
+{
+	return (events & LOOP_READABLE ? UV_READABLE | UV_DISCONNECT : 0) |
+	       (events & LOOP_WRITABLE ? UV_WRITABLE : 0);
+}
+
+static int from_uv_events(int events)
+{
+	return (events & (UV_READABLE | UV_DISCONNECT) ? LOOP_READABLE : 0) |
+	       (events & UV_WRITABLE ? LOOP_WRITABLE : 0);
+}
+
+static void on_poll(uv_poll_t *poll, int status, int uv_events)
+{
+	struct loop_watch *watch = (struct loop_watch *)poll;
+	int events = from_uv_events(uv_events) & watch->events;
+
+	/*
+	 * An error of the descriptor shows when it is read or written. libuv
+	 * ended the watch; the caller has not, so it begins again.
+	 */
+	if (status < 0) {
+		events = watch->events;
+		uv_poll_start(poll, to_uv_events(events), on_poll);
+	}
+	if (events)
+		watch->ready(watch->fd, events, watch->data);
+}
+
+static void on_idle(uv_idle_t *idle)
+{
+	struct loop_watch *watch = (struct loop_watch *)idle;
+
+	watch->ready(watch->fd, watch->events, watch->data);
+}
+
+/* uv_poll_init, but the descriptor keeps its flags. */
+static int init_poll(struct loop *loop, uv_poll_t *poll, int fd)
+{
+	int flags = fcntl(fd, F_GETFL);
+	int result = uv_poll_init(&loop->uv, poll, fd);
+
+	if (flags >= 0 && !(flags & O_NONBLOCK))
+		fcntl(fd, F_SETFL, flags);
+	return result;
+}
+
+struct loop_watch *loop_watch(struct loop *loop, int fd, int events,
+			      void (*ready)(int fd, int events, void *data),
+			      void *data)
+{
+	struct loop_watch *watch = xcalloc(1, sizeof(*watch));
+	int result;
+
+	*watch = (struct loop_watch){
+		.fd = fd,
+		.duplicate = -1,
+		.events = events,
+		.ready = ready,
+		.data = data,
+	};
+	result = init_poll(loop, &watch->poll, fd);
+	if (result == UV_EEXIST) {
+		watch->duplicate = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+		result = init_poll(loop, &watch->poll, watch->duplicate);
+	}
+	if (result == UV_EPERM) {
+		check(uv_idle_init(&loop->uv, &watch->idle), "idle");
+		check(uv_idle_start(&watch->idle, on_idle), "idle");
+		return watch;
+	}
+	check(result, "cannot watch a descriptor");
+	check(uv_poll_start(&watch->poll, to_uv_events(events), on_poll),
+	      "cannot watch a descriptor");
+	return watch;
+}
+
+void loop_watch_stop(struct loop_watch *watch)
+{
+	assert(!uv_is_closing(&watch->handle));
+	/* It leaves epoll at once, so that the caller may close fd now. */
+	uv_close(&watch->handle, free_handle);
+	if (watch->duplicate >= 0)
+		close(watch->duplicate);
+}
+
+static void on_timer(uv_timer_t *uv_timer)
+{
+	struct loop_timer *timer = (struct loop_timer *)uv_timer;
+
+	timer->due(timer->data);
+}
+
+/* Rounded up: a timer is never early. */
+static uint64_t to_milliseconds(double seconds)
+{
+	if (!(seconds > 0))
+		return 0;
+	if (seconds > 1e9)
+		seconds = 1e9;
+	return (uint64_t)(seconds * 1000 + 0.999);
+}
+
+struct loop_timer *loop_timer(struct loop *loop, double delay, double period,
+			      void (*due)(void *data), void *data)
+{
+	struct loop_timer *timer = xcalloc(1, sizeof(*timer));
+	uint64_t repeat = to_milliseconds(period);
+
+	timer->due = due;
+	timer->data = data;
+	check(uv_timer_init(&loop->uv, &timer->timer), "timer");
+	/* The loop's clock stands still during a turn. */
+	uv_update_time(&loop->uv);
+	check(uv_timer_start(&timer->timer, on_timer, to_milliseconds(delay),
+			     repeat),
+	      "timer");
+	return timer;
+}
+
+void loop_timer_stop(struct loop_timer *timer)
+{
+	assert(!uv_is_closing(&timer->handle));
+	uv_close(&timer->handle, free_handle);
+}
+
+static void on_signal(uv_signal_t *uv_signal, int number)
+{
+	struct loop_signal *signal = (struct loop_signal *)uv_signal;
+
+	signal->caught(number, signal->data);
+}
+
+struct loop_signal *loop_signal(struct loop *loop, int number,
+				void (*caught)(int number, void *data),
+				void *data)
+{
+	struct loop_signal *signal = xcalloc(1, sizeof(*signal));
+
+	signal->caught = caught;
+	signal->data = data;
+	check(uv_signal_init(&loop->uv, &signal->signal), "signal");
+	check(uv_signal_start(&signal->signal, on_signal, number),
+	      "cannot catch a signal");
+	return signal;
+}
+
+void loop_signal_stop(struct loop_signal *signal)
+{
+	assert(!uv_is_closing(&signal->handle));
+	uv_close(&signal->handle, free_handle);
+}

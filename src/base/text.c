@@ -1,0 +1,411 @@
+#include "base/text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <utf8proc.h>
+
+#include "banned.h"
+#include "base/array.h"
+#include "base/buffer.h"
+
+#define REPLACEMENT 0xfffd
+#define ELLIPSIS "\xe2\x80\xa6"
+#define HIGH_BITS UINT64_C(0x8080808080808080)
+
+/* Length in bytes, bits of the first byte that count, smallest code point. */
+struct utf8_form {
+	unsigned char mask;
+	unsigned char lead;
+	size_t length;
+	int32_t first;
+};
+
+static const struct utf8_form utf8_forms[] = {
+	{ 0xe0, 0xc0, 2, 0x80 },
+	{ 0xf0, 0xe0, 3, 0x800 },
+	{ 0xf8, 0xf0, 4, 0x10000 },
+};
+
+static bool is_codepoint(int32_t codepoint)
+{
+	return codepoint >= 0 && codepoint <= 0x10ffff &&
+	       (codepoint < 0xd800 || codepoint > 0xdfff);
+}
+
+/*
+ * Reads one code point of at most length bytes; returns its bytes, or 0 when
+ * they are not UTF-8. It stops at the first byte that does not belong, so
+ * before a NUL the length may be too large.
+ */
+static size_t decode(const char *bytes, size_t length, int32_t *codepoint)
+{
+	unsigned char lead = (unsigned char)bytes[0];
+
+	if (lead < 0x80) {
+		*codepoint = lead;
+		return 1;
+	}
+	for (size_t i = 0; i < ARRAY_LENGTH(utf8_forms); i++) {
+		const struct utf8_form *form = &utf8_forms[i];
+		int32_t value = lead & ~form->mask & 0xff;
+
+		if ((lead & form->mask) != form->lead)
+			continue;
+		if (form->length > length)
+			return 0;
+		for (size_t at = 1; at < form->length; at++) {
+			unsigned char byte = (unsigned char)bytes[at];
+
+			if ((byte & 0xc0) != 0x80)
+				return 0;
+			value = (value << 6) | (byte & 0x3f);
+		}
+		if (value < form->first || !is_codepoint(value))
+			return 0;
+		*codepoint = value;
+		return form->length;
+	}
+	return 0;
+}
+
+/* Bytes at the beginning that are ASCII, found eight at a time. */
+static size_t skip_ascii(const char *bytes, size_t length)
+{
+	size_t at = 0;
+	uint64_t eight;
+
+	for (; at + sizeof(eight) <= length; at += sizeof(eight)) {
+		memcpy(&eight, bytes + at, sizeof(eight));
+		if (eight & HIGH_BITS)
+			break;
+	}
+	while (at < length && (unsigned char)bytes[at] < 0x80)
+		at++;
+	return at;
+}
+
+bool text_is_utf8(const char *bytes, size_t length)
+{
+	size_t at = skip_ascii(bytes, length);
+
+	while (at < length) {
+		int32_t codepoint;
+		size_t used = decode(bytes + at, length - at, &codepoint);
+
+		if (used == 0)
+			return false;
+		at += used;
+		if (at < length && (unsigned char)bytes[at] < 0x80)
+			at += skip_ascii(bytes + at, length - at);
+	}
+	return true;
+}
+
+/* What would act on the terminal, or show as nothing at all. */
+static bool is_unsafe(int32_t codepoint)
+{
+	static const int32_t blanks[] = { 0x115f, 0x1160, 0x3164, 0xffa0 };
+
+	if (codepoint < 0x80)
+		return codepoint < 0x20 || codepoint == 0x7f;
+	for (size_t i = 0; i < ARRAY_LENGTH(blanks); i++)
+		if (codepoint == blanks[i])
+			return true;
+	switch (utf8proc_category(codepoint)) {
+	case UTF8PROC_CATEGORY_CC:
+	case UTF8PROC_CATEGORY_CF:
+	case UTF8PROC_CATEGORY_CS:
+	case UTF8PROC_CATEGORY_ZL:
+	case UTF8PROC_CATEGORY_ZP:
+		return true;
+	default:
+		return false;
+	}
+}
+
+int text_codepoint_width(int32_t codepoint)
+{
+	int width;
+
+	if (codepoint < 0x300)
+		return codepoint > 0;
+	if (is_unsafe(codepoint))
+		return 1;
+	width = utf8proc_charwidth(codepoint);
+	return width > 2 ? 2 : width;
+}
+
+int text_width(const char *string)
+{
+	int width = 0;
+
+	while (*string) {
+		if ((unsigned char)*string < 0x80) {
+			width++;
+			string++;
+		} else {
+			width += text_codepoint_width(text_next(&string));
+		}
+	}
+	return width;
+}
+
+int32_t text_next(const char **string)
+{
+	int32_t codepoint;
+	size_t used;
+
+	if (**string == '\0')
+		return 0;
+	used = decode(*string, 4, &codepoint);
+	if (used == 0) {
+		(*string)++;
+		return REPLACEMENT;
+	}
+	*string += used;
+	return codepoint;
+}
+
+size_t text_fit(const char *string, int width)
+{
+	const char *at = string;
+	int used = 0;
+
+	while (*at) {
+		const char *next = at;
+
+		used += text_codepoint_width(text_next(&next));
+		if (used > width)
+			break;
+		at = next;
+	}
+	return (size_t)(at - string);
+}
+
+void text_put_codepoint(struct buffer *out, int32_t codepoint)
+{
+	utf8proc_uint8_t bytes[4];
+	utf8proc_ssize_t length;
+
+	if (!is_codepoint(codepoint))
+		codepoint = REPLACEMENT;
+	length = utf8proc_encode_char(codepoint, bytes);
+	buffer_append(out, bytes, (size_t)length);
+}
+
+/* Bytes of the longest prefix that may be shown as it is. */
+static size_t plain_prefix(const char *bytes, size_t length)
+{
+	size_t at = 0;
+
+	while (at < length) {
+		unsigned char byte = (unsigned char)bytes[at];
+		int32_t codepoint;
+		size_t used = 1;
+
+		if (byte < 0x80) {
+			if (byte < 0x20 || byte == 0x7f)
+				break;
+		} else {
+			used = decode(bytes + at, length - at, &codepoint);
+			if (used == 0 || is_unsafe(codepoint))
+				break;
+		}
+		at += used;
+	}
+	return at;
+}
+
+/* Appends what stands for the unsafe character in front; returns its bytes. */
+static size_t escape_one(struct buffer *out, const char *bytes, size_t length)
+{
+	int32_t codepoint;
+	size_t used = decode(bytes, length, &codepoint);
+
+	if (used == 0) {
+		buffer_printf(out, "<%02x>", (unsigned char)bytes[0]);
+		return 1;
+	}
+	if (codepoint < 0x80) {
+		buffer_append_char(out, '^');
+		buffer_append_char(out, (char)(codepoint ^ 0x40));
+	} else {
+		/* Four digits: <85> is a byte, <0085> a character. */
+		buffer_printf(out, "<%04" PRIx32 ">", (uint32_t)codepoint);
+	}
+	return used;
+}
+
+void text_escape(struct buffer *out, const char *bytes, size_t length)
+{
+	while (length > 0) {
+		size_t plain = plain_prefix(bytes, length);
+
+		buffer_append(out, bytes, plain);
+		bytes += plain;
+		length -= plain;
+		if (length > 0) {
+			size_t used = escape_one(out, bytes, length);
+
+			bytes += used;
+			length -= used;
+		}
+	}
+}
+
+bool text_is_plain(const char *bytes, size_t length)
+{
+	return plain_prefix(bytes, length) == length;
+}
+
+void text_cut(struct buffer *out, const char *string, int width)
+{
+	size_t length = strlen(string);
+
+	if (width <= 0)
+		return;
+	/* No character has more columns than bytes. */
+	if (length <= (size_t)width || text_fit(string, width) == length) {
+		buffer_append(out, string, length);
+		return;
+	}
+	buffer_append(out, string, text_fit(string, width - 1));
+	buffer_append_string(out, ELLIPSIS);
+}
+
+/* The longest end of string (length bytes) that is at most width columns. */
+static const char *fit_end(const char *string, size_t length, int width)
+{
+	const char *end = string + length;
+	const char *at = string;
+	int left = 0;
+
+	while (at < end)
+		left += text_codepoint_width(text_next(&at));
+	for (at = string; left > width;)
+		left -= text_codepoint_width(text_next(&at));
+	/* Marks without a base would join the "…". */
+	while (at < end) {
+		const char *next = at;
+
+		if (text_codepoint_width(text_next(&next)) > 0)
+			break;
+		at = next;
+	}
+	return at;
+}
+
+void text_cut_path(struct buffer *out, const char *path, int width)
+{
+	const char *slash = strrchr(path, '/');
+	const char *tail;
+	int spare;
+	int head;
+
+	if (!slash || text_width(path) <= width) {
+		text_cut(out, path, width);
+		return;
+	}
+	spare = width - 1 - text_width(slash);
+	if (spare < 0) {
+		text_cut(out, slash + 1, width);
+		return;
+	}
+	/* The folders near the file say more than those near the root. */
+	head = spare / 2;
+	tail = fit_end(path, (size_t)(slash - path), spare - head);
+	buffer_append(out, path, text_fit(path, head));
+	buffer_append_string(out, ELLIPSIS);
+	buffer_append_string(out, tail);
+}
+
+void text_count(struct buffer *out, uint64_t count)
+{
+	char digits[24];
+	int length = snprintf(digits, sizeof(digits), "%" PRIu64, count);
+
+	for (int i = 0; i < length; i++) {
+		if (i > 0 && (length - i) % 3 == 0)
+			buffer_append_char(out, ',');
+		buffer_append_char(out, digits[i]);
+	}
+}
+
+/* From seconds on, an age is told in this unit. */
+struct age_unit {
+	double seconds;
+	const char *sign;
+	const char *word;
+};
+
+static const struct age_unit age_units[] = {
+	{ 365 * 86400.0, "y", "y" }, { 86400, "d", "d" }, { 3600, "h", "h" },
+	{ 60, "m", "min" },	     { 1, "s", "s" },
+};
+
+static const struct age_unit *find_age_unit(double seconds)
+{
+	const struct age_unit *last = &age_units[ARRAY_LENGTH(age_units) - 1];
+
+	for (const struct age_unit *unit = age_units; unit < last; unit++)
+		if (seconds >= unit->seconds)
+			return unit;
+	return last;
+}
+
+/* Nobody is younger than 0 or older than 999 years; not-a-number is 0. */
+static double bound_age(double seconds)
+{
+	if (!(seconds > 0))
+		return 0;
+	return seconds < 999 * 365 * 86400.0 ? seconds : 999 * 365 * 86400.0;
+}
+
+void text_age(struct buffer *out, double seconds)
+{
+	double age = bound_age(seconds);
+	const struct age_unit *unit = find_age_unit(age);
+
+	buffer_printf(out, "%d%s", (int)(age / unit->seconds), unit->sign);
+}
+
+void text_duration(struct buffer *out, double seconds)
+{
+	double age = bound_age(seconds);
+	const struct age_unit *unit = find_age_unit(age);
+
+	if (age >= 0.05 && age < 0.95)
+		buffer_printf(out, "0.%d s", (int)(age * 10 + 0.5));
+	else if (age < 1)
+		buffer_printf(out, "%d s", (int)(age + 0.5));
+	else
+		buffer_printf(out, "%d %s", (int)(age / unit->seconds),
+			      unit->word);
+}
+
+void text_size(struct buffer *out, uint64_t bytes)
+{
+	static const char *const units[] = {
+		"KB", "MB", "GB", "TB", "PB", "EB"
+	};
+	double size = (double)bytes / 1024;
+	size_t unit = 0;
+	unsigned tenths;
+
+	if (bytes < 1024) {
+		buffer_printf(out, "%" PRIu64 " B", bytes);
+		return;
+	}
+	for (; size >= 999.5 && unit + 1 < ARRAY_LENGTH(units); unit++)
+		size /= 1024;
+	if (size >= 99.95) {
+		buffer_printf(out, "%u %s", (unsigned)(size + 0.5),
+			      units[unit]);
+		return;
+	}
+	/* Not %f: the locale may write a comma. */
+	tenths = (unsigned)(size * 10 + 0.5);
+	buffer_printf(out, "%u.%u %s", tenths / 10, tenths % 10, units[unit]);
+}

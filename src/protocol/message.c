@@ -1,0 +1,235 @@
+#include "protocol/message.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "protocol/field.h"
+
+#define NAME_MAXIMUM 64
+#define ERROR_MAXIMUM 4096
+
+struct message_kind {
+	const char *name;
+	const char *name_key;
+	const char *body_key;
+};
+
+static const struct message_kind kinds[] = {
+	[MESSAGE_REQUEST] = { "request", "command", "arguments" },
+	[MESSAGE_RESPONSE] = { "response", "command", "body" },
+	[MESSAGE_EVENT] = { "event", "event", "body" },
+};
+
+void message_clear(struct message *message)
+{
+	free(message->name);
+	free(message->error);
+	json_decref(message->body);
+	*message = (struct message){ .time = -1 };
+}
+
+static void make(struct message *message, enum message_type type,
+		 const char *name, json_t *owned_body)
+{
+	*message = (struct message){
+		.type = type,
+		.name = xstrdup(name),
+		.body = owned_body ? owned_body : json_object(),
+		.time = -1,
+	};
+}
+
+void message_make_request(struct message *message, const char *command,
+			  json_t *owned_arguments)
+{
+	make(message, MESSAGE_REQUEST, command, owned_arguments);
+}
+
+void message_make_event(struct message *message, const char *event,
+			json_t *owned_body)
+{
+	make(message, MESSAGE_EVENT, event, owned_body);
+}
+
+void message_make_response(struct message *message,
+			   const struct message *request, json_t *owned_body,
+			   const char *error)
+{
+	make(message, MESSAGE_RESPONSE, request->name, owned_body);
+	message->request_seq = request->seq;
+	message->is_success = !error;
+	message->error = xstrdup_or_null(error);
+}
+
+static void append_value(struct buffer *out, const char *key,
+			 json_t *owned_value)
+{
+	buffer_printf(out, ",\"%s\":", key);
+	json_append(out, owned_value);
+	json_decref(owned_value);
+}
+
+/* Microseconds are enough; not %f, where the locale may write a comma. */
+static void append_time(struct buffer *out, double time)
+{
+	uint64_t microseconds = time < 1e12 ? (uint64_t)(time * 1e6 + 0.5) : 0;
+
+	buffer_printf(out, "\"time\":%" PRIu64 ".%06" PRIu64 ",",
+		      microseconds / 1000000, microseconds % 1000000);
+}
+
+void message_append(struct buffer *out, const struct message *message)
+{
+	const struct message_kind *kind = &kinds[message->type];
+
+	buffer_append_char(out, '{');
+	if (message->time >= 0)
+		append_time(out, message->time);
+	buffer_printf(out, "\"seq\":%lld,\"type\":\"%s\"",
+		      (long long)message->seq, kind->name);
+	if (message->type == MESSAGE_RESPONSE)
+		buffer_printf(out, ",\"request_seq\":%lld,\"success\":%s",
+			      (long long)message->request_seq,
+			      message->is_success ? "true" : "false");
+	append_value(out, kind->name_key,
+		     field_text(message->name, NAME_MAXIMUM));
+	if (message->type == MESSAGE_RESPONSE && !message->is_success)
+		append_value(out, "message",
+			     field_text(message->error ? message->error : "",
+					ERROR_MAXIMUM));
+	buffer_printf(out, ",\"%s\":", kind->body_key);
+	if (message->body)
+		json_append(out, message->body);
+	else
+		buffer_append_string(out, "{}");
+	buffer_append_string(out, "}\n");
+}
+
+static int parse_seq(const json_t *object, const char *key, int64_t *seq,
+		     struct error *error)
+{
+	const json_t *value = json_object_get(object, key);
+
+	if (!json_is_integer(value) || json_integer_value(value) < 0)
+		return error_set(error, "message: \"%s\" is not a number", key);
+	*seq = json_integer_value(value);
+	return 0;
+}
+
+static int parse_type(struct message *message, const json_t *object,
+		      struct error *error)
+{
+	const char *type = json_get_string(object, "type", "");
+
+	for (size_t i = 0; i < ARRAY_LENGTH(kinds); i++) {
+		if (strcmp(type, kinds[i].name) == 0) {
+			message->type = (enum message_type)i;
+			return 0;
+		}
+	}
+	return error_set(error, "message: \"type\" is not request, response "
+				"or event");
+}
+
+static int parse_name(struct message *message, const json_t *object,
+		      struct error *error)
+{
+	const char *key = kinds[message->type].name_key;
+	const char *name = json_get_string(object, key, "");
+
+	if (name[0] == '\0' || strlen(name) > NAME_MAXIMUM)
+		return error_set(error, "message: \"%s\" is not a name", key);
+	message->name = xstrdup(name);
+	return 0;
+}
+
+static int parse_outcome(struct message *message, const json_t *object,
+			 struct error *error)
+{
+	const json_t *success = json_object_get(object, "success");
+	const char *text = json_get_string(object, "message", NULL);
+
+	if (parse_seq(object, "request_seq", &message->request_seq, error) < 0)
+		return -1;
+	if (!json_is_boolean(success))
+		return error_set(error, "message: \"success\" is not true or "
+					"false");
+	message->is_success = json_is_true(success);
+	if (message->is_success)
+		return 0;
+	if (!text || strlen(text) > ERROR_MAXIMUM)
+		return error_set(error, "message: a request failed, but "
+					"\"message\" does not say why");
+	message->error = xstrdup(text);
+	return 0;
+}
+
+static int parse_body(struct message *message, const json_t *object,
+		      struct error *error)
+{
+	const char *key = kinds[message->type].body_key;
+	json_t *body = json_object_get(object, key);
+
+	if (!body || json_is_null(body)) {
+		message->body = json_object();
+		return 0;
+	}
+	if (!json_is_object(body))
+		return error_set(error, "message: \"%s\" is not an object",
+				 key);
+	message->body = json_incref(body);
+	return 0;
+}
+
+static int parse_time(struct message *message, const json_t *object,
+		      struct error *error)
+{
+	const json_t *time = json_object_get(object, "time");
+
+	if (!time)
+		return 0;
+	if (!json_is_number(time) || !(json_number_value(time) >= 0))
+		return error_set(error, "message: \"time\" is not a number of "
+					"seconds");
+	message->time = json_number_value(time);
+	return 0;
+}
+
+int message_parse(struct message *message, const char *line, size_t length,
+		  struct error *error)
+{
+	json_t *object;
+	int result = -1;
+
+	*message = (struct message){ .time = -1 };
+	if (length > MESSAGE_LINE_MAXIMUM)
+		return error_set(error,
+				 "message: a line of %zu bytes is too "
+				 "long",
+				 length);
+	object = json_parse(line, length, error);
+	if (!object)
+		return error_prefix(error, "message");
+	if (!json_is_object(object))
+		error_set(error, "message: it is not a JSON object");
+	else if (parse_type(message, object, error) == 0 &&
+		 parse_seq(object, "seq", &message->seq, error) == 0 &&
+		 parse_name(message, object, error) == 0 &&
+		 parse_body(message, object, error) == 0 &&
+		 parse_time(message, object, error) == 0 &&
+		 (message->type != MESSAGE_RESPONSE ||
+		  parse_outcome(message, object, error) == 0))
+		result = 0;
+	json_decref(object);
+	if (result < 0)
+		message_clear(message);
+	return result;
+}

@@ -1,0 +1,342 @@
+#include "protocol/rankset.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/array.h"
+#include "base/buffer.h"
+#include "base/error.h"
+
+void rankset_clear(struct rankset *set)
+{
+	free(set->ranges);
+	*set = (struct rankset)RANKSET_INIT;
+}
+
+/* Appends a range that begins no earlier than the last one, or joins it. */
+static void push(struct rankset *set, int first, int last)
+{
+	struct rank_range *end;
+
+	if (set->range_count > 0) {
+		end = &set->ranges[set->range_count - 1];
+		if (first <= end->last + 1) {
+			if (last > end->last)
+				end->last = last;
+			return;
+		}
+	}
+	ARRAY_GROW(set->ranges, set->range_count, set->capacity);
+	set->ranges[set->range_count++] = (struct rank_range){ first, last };
+}
+
+/* Index of the first range whose last is at least rank. */
+static size_t find_range(const struct rankset *set, int rank)
+{
+	size_t low = 0;
+	size_t high = set->range_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (set->ranges[middle].last < rank)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+void rankset_add(struct rankset *set, int rank)
+{
+	rankset_add_range(set, rank, rank);
+}
+
+/* Makes room for a range at index i, or drops ranges from there. */
+static void shift(struct rankset *set, size_t from, size_t to)
+{
+	memmove(&set->ranges[to], &set->ranges[from],
+		(set->range_count - from) * sizeof(*set->ranges));
+	set->range_count = set->range_count - from + to;
+}
+
+void rankset_add_range(struct rankset *set, int first, int last)
+{
+	size_t begin;
+	size_t end;
+
+	if (first < 0)
+		first = 0;
+	if (last > RANKSET_MAXIMUM)
+		last = RANKSET_MAXIMUM;
+	if (first > last)
+		return;
+	begin = find_range(set, first - 1);
+	if (begin == set->range_count) {
+		push(set, first, last);
+		return;
+	}
+	/* Those from begin to before end touch the new one: they become one. */
+	for (end = begin; end < set->range_count; end++) {
+		if (set->ranges[end].first > last + 1)
+			break;
+		if (set->ranges[end].first < first)
+			first = set->ranges[end].first;
+		if (set->ranges[end].last > last)
+			last = set->ranges[end].last;
+	}
+	if (begin == end)
+		ARRAY_GROW(set->ranges, set->range_count, set->capacity);
+	shift(set, end, begin + 1);
+	set->ranges[begin] = (struct rank_range){ first, last };
+}
+
+void rankset_remove(struct rankset *set, int rank)
+{
+	size_t i = find_range(set, rank);
+	struct rank_range range;
+
+	if (!rankset_contains(set, rank))
+		return;
+	range = set->ranges[i];
+	if (range.first == range.last) {
+		shift(set, i + 1, i);
+	} else if (rank == range.first) {
+		set->ranges[i].first++;
+	} else if (rank == range.last) {
+		set->ranges[i].last--;
+	} else {
+		ARRAY_GROW(set->ranges, set->range_count, set->capacity);
+		shift(set, i, i + 1);
+		set->ranges[i].first = range.first;
+		set->ranges[i].last = rank - 1;
+		set->ranges[i + 1].first = rank + 1;
+	}
+}
+
+void rankset_copy(struct rankset *to, const struct rankset *from)
+{
+	if (to == from)
+		return;
+	to->range_count = 0;
+	if (from->range_count == 0)
+		return;
+	to->ranges = array_grow(to->ranges, from->range_count, &to->capacity,
+				sizeof(*to->ranges));
+	memcpy(to->ranges, from->ranges,
+	       from->range_count * sizeof(*to->ranges));
+	to->range_count = from->range_count;
+}
+
+bool rankset_contains(const struct rankset *set, int rank)
+{
+	size_t i = find_range(set, rank);
+
+	return i < set->range_count && set->ranges[i].first <= rank;
+}
+
+bool rankset_is_equal(const struct rankset *a, const struct rankset *b)
+{
+	if (a->range_count != b->range_count)
+		return false;
+	return a->range_count == 0 ||
+	       memcmp(a->ranges, b->ranges,
+		      a->range_count * sizeof(*a->ranges)) == 0;
+}
+
+size_t rankset_count(const struct rankset *set)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < set->range_count; i++)
+		count += (size_t)(set->ranges[i].last - set->ranges[i].first) +
+			 1;
+	return count;
+}
+
+int rankset_first(const struct rankset *set)
+{
+	return set->range_count > 0 ? set->ranges[0].first : -1;
+}
+
+int rankset_next(const struct rankset *set, int rank)
+{
+	size_t i;
+
+	if (rank >= RANKSET_MAXIMUM)
+		return -1;
+	i = find_range(set, rank + 1);
+	if (i == set->range_count)
+		return -1;
+	return set->ranges[i].first > rank + 1 ? set->ranges[i].first
+					       : rank + 1;
+}
+
+/* *set becomes the union of itself and more. */
+static void add_set(struct rankset *set, const struct rankset *more)
+{
+	struct rankset sum = RANKSET_INIT;
+	size_t a = 0;
+	size_t b = 0;
+
+	while (a < set->range_count || b < more->range_count) {
+		struct rank_range next;
+
+		if (b == more->range_count ||
+		    (a < set->range_count &&
+		     set->ranges[a].first <= more->ranges[b].first))
+			next = set->ranges[a++];
+		else
+			next = more->ranges[b++];
+		push(&sum, next.first, next.last);
+	}
+	rankset_clear(set);
+	*set = sum;
+}
+
+/* *set loses the members of less. */
+static void remove_set(struct rankset *set, const struct rankset *less)
+{
+	struct rankset rest = RANKSET_INIT;
+	size_t b = 0;
+
+	for (size_t a = 0; a < set->range_count; a++) {
+		struct rank_range left = set->ranges[a];
+
+		while (b < less->range_count &&
+		       less->ranges[b].last < left.first)
+			b++;
+		for (size_t i = b; i < less->range_count &&
+				   less->ranges[i].first <= left.last;
+		     i++) {
+			if (less->ranges[i].first > left.first)
+				push(&rest, left.first,
+				     less->ranges[i].first - 1);
+			left.first = less->ranges[i].last + 1;
+		}
+		if (left.first <= left.last)
+			push(&rest, left.first, left.last);
+	}
+	rankset_clear(set);
+	*set = rest;
+}
+
+/* Reads digits; -1 when there are none or the number is out of bounds. */
+static int parse_number(const char **at)
+{
+	int number = 0;
+
+	if (**at < '0' || **at > '9')
+		return -1;
+	for (; **at >= '0' && **at <= '9'; (*at)++) {
+		number = number * 10 + (**at - '0');
+		if (number > RANKSET_MAXIMUM)
+			return -1;
+	}
+	return number;
+}
+
+/* Reads "3", "0-7" or "0-63/8" into an empty set. */
+static int parse_range(const char **at, struct rankset *named)
+{
+	int first = parse_number(at);
+	int last = first;
+	int step = 1;
+
+	if (first < 0)
+		return -1;
+	if (**at == '-') {
+		(*at)++;
+		last = parse_number(at);
+		if (last < first)
+			return -1;
+		if (**at == '/') {
+			(*at)++;
+			step = parse_number(at);
+		}
+	}
+	if (step < 1)
+		return -1;
+	if (step == 1)
+		push(named, first, last);
+	else
+		for (int rank = first; rank <= last; rank += step)
+			push(named, rank, rank);
+	return 0;
+}
+
+static const char *skip_spaces(const char *at)
+{
+	while (*at == ' ' || *at == '\t')
+		at++;
+	return at;
+}
+
+/* Reads one item of the list and adds it to, or takes it from, *set. */
+static int parse_item(const char **at, struct rankset *set, bool is_first,
+		      const struct rankset *all, struct error *error)
+{
+	const char *item = skip_spaces(*at);
+	struct rankset named = RANKSET_INIT;
+	bool is_removal = *item == '!';
+	int result = 0;
+
+	*at = skip_spaces(is_removal ? item + 1 : item);
+	if (parse_range(at, &named) < 0) {
+		result = error_set(error,
+				   "\"%.40s\" is not a set of ranks, such as "
+				   "0-7,16 or 0-63/8 or !3",
+				   item);
+	} else if (!is_removal) {
+		add_set(set, &named);
+	} else if (is_first && !all) {
+		result = error_set(error,
+				   "\"%.40s\" takes ranks away, but none were "
+				   "named before",
+				   item);
+	} else {
+		if (is_first)
+			rankset_copy(set, all);
+		remove_set(set, &named);
+	}
+	*at = skip_spaces(*at);
+	rankset_clear(&named);
+	return result;
+}
+
+int rankset_parse(struct rankset *set, const char *text,
+		  const struct rankset *all, struct error *error)
+{
+	struct rankset named = RANKSET_INIT;
+	const char *at = text;
+	int result = parse_item(&at, &named, true, all, error);
+
+	while (result == 0 && *at == ',') {
+		at++;
+		result = parse_item(&at, &named, false, all, error);
+	}
+	if (result == 0 && *at != '\0')
+		result = error_set(error,
+				   "\"%.40s\" is not expected in a set of "
+				   "ranks",
+				   at);
+	if (result == 0)
+		add_set(set, &named);
+	rankset_clear(&named);
+	return result;
+}
+
+void rankset_append(struct buffer *out, const struct rankset *set)
+{
+	for (size_t i = 0; i < set->range_count; i++) {
+		const struct rank_range *range = &set->ranges[i];
+
+		if (i > 0)
+			buffer_append_char(out, ',');
+		buffer_printf(out, "%d", range->first);
+		if (range->last > range->first)
+			buffer_printf(out, "-%d", range->last);
+	}
+}

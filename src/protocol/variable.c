@@ -1,0 +1,118 @@
+#include "protocol/variable.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/array.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "protocol/field.h"
+
+#define NAME_MAXIMUM 1024
+/* Locals of one frame come in one answer; nobody wrote so many by hand. */
+#define VARIABLES_MAXIMUM 100000
+
+static const char *const kind_names[] = {
+	[VARIABLE_LOCAL] = "local", [VARIABLE_CELL] = "cell",
+	[VARIABLE_FREE] = "free",   [VARIABLE_GLOBAL] = "global",
+	[VARIABLE_ITEM] = "item",
+};
+
+#define AT(member) offsetof(struct variable, member)
+
+/* clang-format off */
+static const struct field variable_fields[] = {
+	{ "name", FIELD_TEXT, AT(name), 0, 0, NAME_MAXIMUM, NULL },
+	{ "kind", FIELD_ENUM, AT(kind), -1, 0, VARIABLE_ITEM, kind_names },
+	{ "type", FIELD_TEXT, AT(type), 0, 0, NAME_MAXIMUM, NULL },
+	{ "value", FIELD_TEXT, AT(value), 0, 0, VARIABLE_VALUE_MAXIMUM, NULL },
+	{ "address", FIELD_HEX, AT(address), 0, 0, 0, NULL },
+	{ "children", FIELD_INT64, AT(child_count), -1, 0, INT64_MAX, NULL },
+};
+/* clang-format on */
+
+static const struct field_table variable_table = {
+	.what = "variable",
+	.fields = variable_fields,
+	.count = ARRAY_LENGTH(variable_fields),
+};
+
+void variable_list_clear(struct variable_list *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		field_clear(&variable_table, &list->items[i]);
+	free(list->items);
+	*list = (struct variable_list){ .total = -1 };
+}
+
+struct variable *variable_list_add(struct variable_list *list)
+{
+	struct variable *variable;
+
+	ARRAY_GROW(list->items, list->count, list->capacity);
+	variable = &list->items[list->count++];
+	*variable = (struct variable){ .child_count = -1 };
+	return variable;
+}
+
+const char *variable_kind_name(enum variable_kind kind)
+{
+	return kind_names[kind];
+}
+
+json_t *variable_to_json(const struct variable *variable)
+{
+	json_t *json = json_object();
+
+	field_write(&variable_table, variable, json);
+	/* The shape of CLI.md has every key; what is unknown is null. */
+	for (size_t i = 0; i < variable_table.count; i++)
+		if (!json_object_get(json, variable_fields[i].key))
+			json_object_set_new(json, variable_fields[i].key,
+					    json_null());
+	return json;
+}
+
+json_t *variable_list_to_json(const struct variable_list *list)
+{
+	json_t *json = json_object();
+	json_t *items = json_array();
+
+	for (size_t i = 0; i < list->count; i++)
+		json_array_append_new(items, variable_to_json(&list->items[i]));
+	json_object_set_new(json, "variables", items);
+	json_object_set_new(json, "total",
+			    list->total < 0 ? json_null()
+					    : json_integer(list->total));
+	return json;
+}
+
+int variable_list_from_json(struct variable_list *list, const json_t *json,
+			    struct error *error)
+{
+	const json_t *items = json_object_get(json, "variables");
+	size_t count = json_array_size(items);
+
+	variable_list_clear(list);
+	if (!json_is_array(items) || count > VARIABLES_MAXIMUM)
+		return error_set(error,
+				 "variables: there is no array of at "
+				 "most %d of them",
+				 VARIABLES_MAXIMUM);
+	for (size_t i = 0; i < count; i++) {
+		struct variable *variable = variable_list_add(list);
+
+		if (field_read(&variable_table, variable,
+			       json_array_get(items, i), error) < 0)
+			return -1;
+		if (!variable->name || !variable->value)
+			return error_set(error, "variable: name or value is "
+						"missing");
+	}
+	list->total = json_get_integer(json, "total", -1);
+	if (list->total < 0)
+		list->total = -1;
+	return 0;
+}
