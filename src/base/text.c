@@ -195,6 +195,26 @@ void text_put_codepoint(struct buffer *out, int32_t codepoint)
 	buffer_append(out, bytes, (size_t)length);
 }
 
+bool text_is_printable(int32_t codepoint)
+{
+	static const utf8proc_category_t hidden[] = {
+		UTF8PROC_CATEGORY_CC, UTF8PROC_CATEGORY_CF,
+		UTF8PROC_CATEGORY_CS, UTF8PROC_CATEGORY_CO,
+		UTF8PROC_CATEGORY_CN, UTF8PROC_CATEGORY_ZL,
+		UTF8PROC_CATEGORY_ZP, UTF8PROC_CATEGORY_ZS,
+	};
+
+	if (codepoint >= 0x20 && codepoint < 0x7f)
+		return true;
+	if (!is_codepoint(codepoint))
+		return false;
+	for (size_t i = 0; i < ARRAY_LENGTH(hidden); i++) {
+		if (utf8proc_category(codepoint) == hidden[i])
+			return false;
+	}
+	return true;
+}
+
 /* Bytes of the longest prefix that may be shown as it is. */
 static size_t plain_prefix(const char *bytes, size_t length)
 {

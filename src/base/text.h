@@ -30,6 +30,11 @@ int32_t text_next(const char **string);
 size_t text_fit(const char *string, int width);
 /* Appends a code point as UTF-8. */
 void text_put_codepoint(struct buffer *out, int32_t codepoint);
+/*
+ * What Python's str.isprintable() says: not a control, format, surrogate,
+ * private or unassigned code point, and no separator but the space.
+ */
+bool text_is_printable(int32_t codepoint);
 
 /*
  * Appends bytes so that they are safe to show: C0 as ^X, DEL as ^?, C1, bidi
