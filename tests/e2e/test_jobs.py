@@ -1,0 +1,329 @@
+"""A real job is brought into every state that a job hangs in, and judged."""
+import json
+import os
+import subprocess
+import sys
+import unittest
+
+import jobs
+
+
+def folded(ranks):
+    """[0, 1, 2, 4] as "0-2,4"."""
+    parts = []
+    for rank in sorted(ranks):
+        if parts and parts[-1][1] == rank - 1:
+            parts[-1][1] = rank
+        else:
+            parts.append([rank, rank])
+    return ",".join("%d" % a if a == b else "%d-%d" % (a, b)
+                    for a, b in parts)
+
+
+def line_of(path, text):
+    """The number of the only line of the file that has text in it."""
+    with open(path) as file:
+        found = [number for number, line in enumerate(file, 1)
+                 if text in line]
+    assert len(found) == 1, (path, text, found)
+    return found[0]
+
+
+class JudgeCase(unittest.TestCase):
+    """Looks at a job with the program and compares with the truth."""
+
+    maxDiff = None
+    job = None
+
+    def verdict(self, seconds="0.5", status=(0, 1), arguments=()):
+        run = jobs.probetui("verdict", "--json", "--for", seconds, "--job",
+                            self.job.port, *arguments)
+        self.assertIn(run.returncode, status, run.stderr + run.stdout)
+        return json.loads(run.stdout)
+
+    def ranks(self, command="ranks"):
+        run = jobs.probetui(command, "--json", "--job", self.job.port)
+        self.assertIn(run.returncode, (0, 1, 4), run.stderr)
+        return json.loads(run.stdout)
+
+    def frames(self, verdict, rank):
+        """Python frames of the class that the rank is in."""
+        for row in verdict["classes"]:
+            ranks = []
+            for part in row["ranks"].split(","):
+                first, _, last = part.partition("-")
+                ranks += range(int(first), int(last or first) + 1)
+            if rank in ranks:
+                return [[f["func"], f["file"], f["lineno"]]
+                        for f in row["frames"]
+                        if f["frame_type"] == "Python"]
+        self.fail("rank %d is in no class: %s" % (rank, verdict["classes"]))
+
+    def assert_unharmed(self, ranks):
+        """Nobody traces the ranks, and their threads go on."""
+        for rank in ranks:
+            pid = self.job.pids[rank]
+            self.assertEqual(jobs.tracer(pid), 0)
+            self.assertNotIn(jobs.proc_status(pid)["State"][0], "tTZX")
+
+
+class Orders:
+    """The states; count, flavour and how it is launched are the class's."""
+
+    flavour = "peers"
+    count = 8
+    torchrun = False
+    python = sys.executable
+
+    @classmethod
+    def setUpClass(cls):
+        cls.job = None
+
+    @classmethod
+    def tearDownClass(cls):
+        if cls.job is not None:
+            cls.job.close()
+
+    def setUp(self):
+        if type(self).job is None:
+            type(self).job = jobs.OrderJob(self.flavour, self.count,
+                                           self.python, self.torchrun)
+        self.job = type(self).job
+        self.odd = self.count - 1 if self.count < 4 else 3
+        self.rest = [r for r in range(self.count) if r != self.odd]
+
+    def end_job(self):
+        """The state cannot be left: the next test gets a new job."""
+        self.job.close()
+        type(self).job = None
+
+    def enter(self, name, chosen, functions):
+        """Gives the order and waits until the ranks are there. functions:
+        rank to the function it gets into. Returns the truth, by rank."""
+        self.job.order(name, chosen)
+        return {rank: self.job.until(rank, function)
+                for rank, function in functions.items()}
+
+    def leave(self):
+        self.assert_unharmed(self.job.pids)
+        self.job.release()
+
+    def check(self, name, function, text, others="all_reduce", exact=True):
+        """self.odd is in function at the line with text, and is named."""
+        places = {rank: others for rank in self.rest}
+        if function is not None:
+            places[self.odd] = function
+        truth = self.enter(name, [self.odd], places)
+        verdict = self.verdict()
+        self.assertEqual(verdict["outliers"], [self.odd], verdict["verdict"])
+        self.assertEqual(verdict["world_size"], self.count)
+        self.assertEqual(verdict["ranks_found"], self.count)
+        self.assertIn("ank %d " % self.odd, verdict["verdict"])
+        for rank in self.rest:
+            self.assertEqual(self.frames(verdict, rank), truth[rank])
+        seen = self.frames(verdict, self.odd)
+        if exact:
+            self.assertEqual(seen, truth[self.odd])
+        line = line_of(self.job.script, text)
+        self.assertIn([name, self.job.script, line], seen)
+        self.assertIn("orders.py:%d" % line, verdict["verdict"])
+        self.leave()
+        return verdict
+
+    def test_late(self):
+        verdict = self.check("late", "late", "time.sleep(0.1)")
+        self.assertEqual(verdict["state"], "hung")
+        self.assertIn("all_reduce", verdict["verdict"])
+        self.assertIn("late", verdict["verdict"])
+
+    def test_other_collective(self):
+        if self.count < 3:
+            self.skipTest("of two ranks in two calls none is the odd one")
+        verdict = self.check("other", "barrier", "dist.barrier(group=job."
+                             "groups[1])    # another")
+        self.assertEqual(verdict["state"], "hung")
+        self.assertIn("barrier", verdict["verdict"])
+
+    def test_two_camps(self):
+        chosen = range(self.count // 2)
+        rest = range(self.count // 2, self.count)
+        places = {rank: "barrier" for rank in chosen}
+        places.update((rank, "all_reduce") for rank in rest)
+        truth = self.enter("other", chosen, places)
+        verdict = self.verdict()
+        self.assertEqual(verdict["outliers"], [], verdict["verdict"])
+        self.assertEqual(verdict["state"], "hung")
+        self.assertEqual(sorted(c["ranks"] for c in verdict["classes"]),
+                         sorted([folded(chosen), folded(rest)]))
+        for word in ("all_reduce", "barrier"):
+            self.assertIn(word, verdict["verdict"])
+        for rank in truth:
+            self.assertEqual(self.frames(verdict, rank), truth[rank])
+        self.leave()
+
+    def test_together_and_moving(self):
+        self.enter("move", [], {rank: "move" for rank in self.job.pids})
+        before = [self.job.steps(rank) for rank in self.job.pids]
+        verdict = self.verdict("1")
+        self.assertEqual(verdict["state"], "progressing", verdict["verdict"])
+        self.assertEqual(verdict["outliers"], [], verdict["verdict"])
+        after = [self.job.steps(rank) for rank in self.job.pids]
+        for old, new in zip(before, after):
+            self.assertGreater(new, old)
+        self.leave()
+
+    def test_together_and_not_moving(self):
+        truth = self.enter("together", [], {rank: "all_reduce"
+                                            for rank in self.job.pids})
+        verdict = self.verdict("1")
+        self.assertEqual(verdict["state"], "hung", verdict["verdict"])
+        self.assertEqual(verdict["outliers"], [])
+        self.assertEqual(len(verdict["classes"]), 1)
+        self.assertEqual(self.frames(verdict, 0), truth[0])
+        self.assertIn("all_reduce", verdict["verdict"])
+        self.leave()
+
+    def test_endless_loop(self):
+        self.enter("spin", [self.odd], {rank: "all_reduce"
+                                        for rank in self.rest})
+        self.job.until(self.odd, "spin")
+        verdict = self.verdict()
+        self.assertEqual(verdict["outliers"], [self.odd], verdict["verdict"])
+        self.assertIn("spin (orders.py:", verdict["verdict"])
+        name, path, line = self.frames(verdict, self.odd)[0]
+        self.assertEqual((name, path), ("spin", self.job.script))
+        self.assertIn(line, (line_of(path, "while job.page[0] == 0:    # endless"),
+                             line_of(path, "turns += 1")))
+        self.leave()
+
+    def test_endless_call_that_keeps_the_gil(self):
+        self.check("hold", None, "collections.deque(flags, maxlen=0)",
+                   exact=False)
+
+    def test_gone(self):
+        self.job.order("die", [self.odd])
+        where = ("wait_for_checkpoint" if self.flavour == "torch"
+                 else "barrier")
+        for rank in self.rest:
+            self.job.until(rank, where)
+        jobs.wait_for(lambda: not os.path.exists(
+            "/proc/%d" % self.job.pids[self.odd]), "the rank to be gone")
+        verdict = self.verdict()
+        self.assertEqual(verdict["outliers"], [self.odd], verdict["verdict"])
+        self.assertEqual(verdict["state"], "crashed")
+        self.assertEqual(verdict["ranks_found"], self.count - 1)
+        self.assertIn("ank %d " % self.odd, verdict["verdict"])
+        self.assert_unharmed(self.rest)
+        self.end_job()
+
+    def test_raised(self):
+        truth = self.enter("fail", [self.odd], {
+            **{rank: "all_reduce" for rank in self.rest},
+            self.odd: "_shutdown"})
+        verdict = self.verdict()
+        self.assertEqual(verdict["outliers"], [self.odd], verdict["verdict"])
+        self.assertEqual(self.frames(verdict, self.odd), truth[self.odd])
+        self.assertIn("ank %d " % self.odd, verdict["verdict"])
+        self.assert_unharmed(self.job.pids)
+        self.end_job()
+
+
+class TorchOrders(Orders):
+    """The same, and what only torch has."""
+
+    flavour = "torch"
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.python = jobs.find_torch()
+        if cls.python is None:
+            raise unittest.SkipTest("no Python with torch found")
+
+    def test_stuck_data_loader(self):
+        verdict = self.check("loader", "_try_get_data", "for _ in DataLoader")
+        self.assertIn("DataLoader", verdict["verdict"])
+        rank = [r for r in self.ranks() if r["rank"] == self.odd][0]
+        self.assertEqual([c["role"] for c in rank["children"]],
+                         ["dataloader"])
+        self.assertEqual([r["rank"] for r in self.ranks()],
+                         list(range(self.count)))
+
+
+class TestPeers8(Orders, JudgeCase):
+    pass
+
+
+class TestPeers2(Orders, JudgeCase):
+    count = 2
+
+
+class TestTorch2(TorchOrders, JudgeCase):
+    count = 2
+
+
+class TestTorchrun8(TorchOrders, JudgeCase):
+    torchrun = True
+
+    def test_gone(self):
+        self.skipTest("torchrun ends a job of which one rank is gone; "
+                      "TestTorch8 has it")
+
+    def test_raised(self):
+        super().test_raised()
+
+
+class TestTorch8(TorchOrders, JudgeCase):
+    """Only what cannot be had below torchrun."""
+
+    def setUp(self):
+        if self._testMethodName != "test_gone":
+            self.skipTest("TestTorchrun8 has it")
+        super().setUp()
+
+
+class TestRanks(JudgeCase):
+    """The demo's job."""
+
+    def test_rank_3_hangs_at_step_3(self):
+        self.job = jobs.RanksJob()
+        self.addCleanup(self.job.close)
+        jobs.wait_for(lambda: self.verdict()["outliers"] == [3],
+                      "rank 3 to hang", 30)
+        verdict = self.verdict()
+        self.assertEqual(verdict["state"], "hung")
+        path = os.path.join(jobs.JOBS, "ranks.py")
+        self.assertEqual(self.frames(verdict, 3)[0],
+                         ["load_batch", path, line_of(path, "time.sleep(1)")])
+        self.assertIn("load_batch (ranks.py:5)", verdict["verdict"])
+        self.assertIn("all_reduce", verdict["verdict"])
+        self.assert_unharmed(range(8))
+
+
+class TestSpawn(JudgeCase):
+    """Ranks of torch.multiprocessing.spawn: RANK is set after the start."""
+
+    def test_late(self):
+        python = jobs.find_torch()
+        if python is None:
+            self.skipTest("no Python with torch found")
+        self.job = jobs.Launched([python, os.path.join(jobs.JOBS, "spawn.py"),
+                                  str(jobs.free_port())])
+        self.addCleanup(self.job.close)
+        self.job.port = self.job.process.args[-1]
+        self.job.pids = {}
+        for _ in range(2):
+            _, rank, pid = self.job.process.stdout.readline().split()
+            self.job.pids[int(rank)] = int(pid)
+        jobs.wait_for(lambda: self.verdict()["outliers"] == [1],
+                      "rank 1 to be named", 30)
+        verdict = self.verdict()
+        self.assertEqual(verdict["ranks_found"], 2)
+        self.assertIn("work (spawn.py:", verdict["verdict"])
+        self.assertEqual(sorted(r["pid"] for r in self.ranks()),
+                         sorted(self.job.pids.values()))
+        self.assert_unharmed([0, 1])
+
+
+if __name__ == "__main__":
+    unittest.main()
