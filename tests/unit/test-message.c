@@ -1,0 +1,156 @@
+/* message: the line on the pipe. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "banned.h"
+#include "base/array.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "protocol/message.h"
+
+static void assert_line(const struct message *message, const char *line)
+{
+	struct buffer out = BUFFER_INIT;
+	struct buffer again = BUFFER_INIT;
+	struct message parsed;
+	struct error error = ERROR_INIT;
+
+	message_append(&out, message);
+	assert_string_equal(out.data, line);
+	if (message_parse(&parsed, out.data, out.length - 1, &error) < 0)
+		fail_msg("%s", error.message);
+	message_append(&again, &parsed);
+	assert_string_equal(again.data, line);
+	message_clear(&parsed);
+	buffer_clear(&out);
+	buffer_clear(&again);
+}
+
+static void each_type_has_its_line(void **state)
+{
+	struct message request;
+	struct message message;
+
+	(void)state;
+	message_make_request(&request, "sample", json_pack("{s:i}", "pid", 7));
+	request.seq = 3;
+	assert_line(&request, "{\"seq\":3,\"type\":\"request\",\"command\":"
+			      "\"sample\",\"arguments\":{\"pid\":7}}\n");
+	message_make_response(&message, &request, NULL, NULL);
+	message.seq = 9;
+	assert_line(&message,
+		    "{\"seq\":9,\"type\":\"response\",\"request_seq\":3,"
+		    "\"success\":true,\"command\":\"sample\",\"body\":{}}\n");
+	message_clear(&message);
+	message_make_response(&message, &request, NULL, "rank 3: \xff gone");
+	assert_line(&message,
+		    "{\"seq\":0,\"type\":\"response\",\"request_seq\":3,"
+		    "\"success\":false,\"command\":\"sample\",\"message\":"
+		    "\"rank 3: \xef\xbf\xbd gone\",\"body\":{}}\n");
+	message_clear(&message);
+	message_make_event(&message, "sampled", NULL);
+	assert_line(&message, "{\"seq\":0,\"type\":\"event\",\"event\":"
+			      "\"sampled\",\"body\":{}}\n");
+	message.time = 12.0625;
+	assert_line(&message,
+		    "{\"time\":12.062500,\"seq\":0,\"type\":\"event\","
+		    "\"event\":\"sampled\",\"body\":{}}\n");
+	message_clear(&message);
+	message_clear(&request);
+	message_clear(&request);
+}
+
+static void the_members_are_parsed(void **state)
+{
+	static const char line[] =
+		"{\"type\":\"response\",\"seq\":5,\"request_seq\":4,"
+		"\"success\":"
+		"false,\"command\":\"next\",\"message\":\"no\",\"time\":1.5}";
+	struct message message;
+
+	(void)state;
+	assert_int_equal(message_parse(&message, line, sizeof(line) - 1, NULL),
+			 0);
+	assert_int_equal(message.type, MESSAGE_RESPONSE);
+	assert_int_equal(message.seq, 5);
+	assert_int_equal(message.request_seq, 4);
+	assert_false(message.is_success);
+	assert_string_equal(message.name, "next");
+	assert_string_equal(message.error, "no");
+	assert_int_equal(json_object_size(message.body), 0);
+	assert_true(message.time == 1.5);
+	message_clear(&message);
+	assert_null(message.body);
+}
+
+static void hostile_lines_are_refused(void **state)
+{
+	static const char *const bad[] = {
+		"",
+		"[]",
+		"7",
+		"{}",
+		"{\"seq\":1,\"type\":\"event\"}",
+		"{\"seq\":1,\"type\":7,\"event\":\"x\"}",
+		"{\"seq\":1,\"type\":\"other\",\"event\":\"x\"}",
+		"{\"seq\":-1,\"type\":\"event\",\"event\":\"x\"}",
+		"{\"seq\":1.5,\"type\":\"event\",\"event\":\"x\"}",
+		"{\"seq\":1,\"type\":\"event\",\"event\":\"\"}",
+		"{\"seq\":1,\"type\":\"event\",\"event\":[]}",
+		"{\"seq\":1,\"type\":\"event\",\"event\":\"x\",\"body\":[]}",
+		"{\"seq\":1,\"type\":\"event\",\"event\":\"x\",\"time\":-1}",
+		"{\"seq\":1,\"type\":\"event\",\"event\":\"x\",\"time\":\"1\"}",
+		"{\"seq\":1,\"type\":\"response\",\"command\":\"x\"}",
+		"{\"seq\":1,\"type\":\"response\",\"command\":\"x\","
+		"\"request_seq\":1}",
+		"{\"seq\":1,\"type\":\"response\",\"command\":\"x\","
+		"\"request_seq\":1,\"success\":false}",
+		"{\"seq\":1,\"type\":\"response\",\"command\":\"x\","
+		"\"request_seq\":1,\"success\":1}",
+	};
+	struct message message;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LENGTH(bad); i++) {
+		struct error error = ERROR_INIT;
+
+		assert_int_equal(
+			message_parse(&message, bad[i], strlen(bad[i]), &error),
+			-1);
+		assert_true(error_is_set(&error));
+		assert_null(message.name);
+		assert_null(message.body);
+	}
+}
+
+static void a_long_name_is_refused(void **state)
+{
+	struct buffer line = BUFFER_INIT;
+	struct message message;
+
+	(void)state;
+	buffer_printf(&line,
+		      "{\"seq\":1,\"type\":\"event\",\"event\":\"%0100d\"}", 0);
+	assert_int_equal(message_parse(&message, line.data, line.length, NULL),
+			 -1);
+	buffer_clear(&line);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_type_has_its_line),
+		cmocka_unit_test(the_members_are_parsed),
+		cmocka_unit_test(hostile_lines_are_refused),
+		cmocka_unit_test(a_long_name_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,145 @@
+/* variable: there and back, and what is refused. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "protocol/variable.h"
+
+static void add(struct variable_list *list, const char *name, const char *value,
+		uint64_t address, int64_t child_count)
+{
+	struct variable *variable = variable_list_add(list);
+
+	variable->name = xstrdup(name);
+	variable->type = xstrdup("int");
+	variable->value = xstrdup(value);
+	variable->address = address;
+	variable->child_count = child_count;
+}
+
+static void the_shape_is_the_contract(void **state)
+{
+	struct variable_list list = { .total = -1 };
+	struct buffer out = BUFFER_INIT;
+	json_t *json;
+
+	(void)state;
+	add(&list, "step", "13", UINT64_C(0x7f0012345678), -1);
+	add(&list, "gone", "unbound", 0, 4);
+	list.items[1].kind = VARIABLE_CELL;
+	json = variable_list_to_json(&list);
+	json_append(&out, json);
+	assert_string_equal(
+		out.data,
+		"{\"variables\":[{\"name\":\"step\",\"kind\":\"local\","
+		"\"type\":\"int\",\"value\":\"13\",\"address\":"
+		"\"0x7f0012345678\",\"children\":null},{\"name\":\"gone\","
+		"\"kind\":\"cell\",\"type\":\"int\",\"value\":\"unbound\","
+		"\"children\":4,\"address\":null}],\"total\":null}");
+	json_decref(json);
+	buffer_clear(&out);
+	variable_list_clear(&list);
+}
+
+static void what_is_sent_arrives(void **state)
+{
+	struct variable_list sent = { .total = 250 };
+	struct variable_list got = { .total = -1 };
+	struct error error = ERROR_INIT;
+	json_t *json;
+
+	(void)state;
+	add(&sent, "a", "1", 0, 0);
+	add(&sent, "b", "2", UINT64_MAX, 7);
+	sent.items[1].kind = VARIABLE_ITEM;
+	add(&got, "old", "old", 1, 1);
+	json = variable_list_to_json(&sent);
+	if (variable_list_from_json(&got, json, &error) < 0)
+		fail_msg("%s", error.message);
+	assert_int_equal(got.count, 2);
+	assert_int_equal(got.total, 250);
+	assert_int_equal(got.items[0].child_count, 0);
+	assert_true(got.items[0].address == 0);
+	assert_string_equal(got.items[1].name, "b");
+	assert_string_equal(got.items[1].type, "int");
+	assert_int_equal(got.items[1].kind, VARIABLE_ITEM);
+	assert_true(got.items[1].address == UINT64_MAX);
+	json_decref(json);
+	variable_list_clear(&got);
+	variable_list_clear(&got);
+	variable_list_clear(&sent);
+}
+
+static void a_long_value_is_cut(void **state)
+{
+	struct variable_list list = { .total = -1 };
+	struct buffer value = BUFFER_INIT;
+	json_t *json;
+	const char *cut;
+
+	(void)state;
+	buffer_printf(&value, "%010000d", 1);
+	add(&list, "x", value.data, 1, -1);
+	json = variable_to_json(&list.items[0]);
+	cut = json_get_string(json, "value", "");
+	assert_int_equal(strlen(cut), VARIABLE_VALUE_MAXIMUM);
+	assert_string_equal(cut + strlen(cut) - 3, "\xe2\x80\xa6");
+	json_decref(json);
+	buffer_clear(&value);
+	variable_list_clear(&list);
+}
+
+static void hostile_values_are_refused(void **state)
+{
+	static const char *const bad[] = {
+		"null",
+		"{}",
+		"{\"variables\":{}}",
+		"{\"variables\":[7]}",
+		"{\"variables\":[{}]}",
+		"{\"variables\":[{\"name\":\"a\"}]}",
+		"{\"variables\":[{\"name\":\"a\",\"value\":1}]}",
+		"{\"variables\":[{\"name\":\"a\",\"value\":\"1\",\"kind\":"
+		"\"x\"}]}",
+		"{\"variables\":[{\"name\":\"a\",\"value\":\"1\",\"address\":"
+		"\"12\"}]}",
+		"{\"variables\":[{\"name\":\"a\",\"value\":\"1\",\"children\":"
+		"-1}]}",
+	};
+	struct variable_list list = { .total = -1 };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LENGTH(bad); i++) {
+		struct error error = ERROR_INIT;
+		json_t *json = json_parse(bad[i], strlen(bad[i]), NULL);
+
+		assert_int_equal(variable_list_from_json(&list, json, &error),
+				 -1);
+		assert_true(error_is_set(&error));
+		json_decref(json);
+	}
+	variable_list_clear(&list);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_shape_is_the_contract),
+		cmocka_unit_test(what_is_sent_arrives),
+		cmocka_unit_test(a_long_value_is_cut),
+		cmocka_unit_test(hostile_values_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
