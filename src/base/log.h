@@ -2,8 +2,8 @@
  * log: one line a fact, for the person who has to find out later. The only
  * mutable global state besides the curses screen.
  *
- * Lines go to standard error until log_open() names a file; the screen keeps
- * the last lines in memory for its log pane.
+ * Lines go to standard error, control characters escaped, until
+ * log_set_quiet(); the last 200 stay in memory for the log pane.
  */
 #ifndef BASE_LOG_H
 #define BASE_LOG_H

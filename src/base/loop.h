@@ -32,7 +32,11 @@ void loop_stop(struct loop *loop);
 /* Seconds of a monotonic clock, fresh at each call. */
 double loop_now(void);
 
-/* Watches fd (not owned) for events, a set of enum loop_event. */
+/*
+ * Watches fd (not owned) for events, a set of enum loop_event. Its flags stay
+ * as they are: set O_NONBLOCK to read until EAGAIN. The end of a pipe or an
+ * error counts as readable or writable. fd may be closed after the stop.
+ */
 struct loop_watch *loop_watch(struct loop *loop, int fd, int events,
 			      void (*ready)(int fd, int events, void *data),
 			      void *data);

@@ -68,7 +68,10 @@ const struct stack *stack_table_find(const struct stack_table *table,
  * [[code id, lineno]…]}; NULL when it was sent before. Marks it sent.
  */
 json_t *stack_table_send(struct stack_table *table, const struct stack *stack);
-/* Takes in such an object; refuses ids and counts out of bounds. */
+/*
+ * Takes in such an object; refuses ids and counts out of bounds. Ids are the
+ * sender's, so a table receives from one sender.
+ */
 int stack_table_receive(struct stack_table *table, const json_t *object,
 			struct error *error);
 
