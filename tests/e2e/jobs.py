@@ -214,3 +214,10 @@ def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
+
+
+if __name__ == "__main__":
+    found = find_torch()
+    if found is None:
+        sys.exit("no Python with torch found")
+    print(found)

@@ -1,0 +1,63 @@
+# What building and testing need, and how to get it. Sourced by demo and check.
+
+BUILD_PACKAGES="gcc libc6-dev make autoconf automake pkg-config libjansson-dev
+	libuv1-dev libutf8proc-dev libncurses-dev uthash-dev"
+DEMO_PACKAGES="python3"
+TEST_PACKAGES="python3 python3-venv libcmocka-dev libvterm-dev strace man-db"
+
+say()
+{
+	echo "$(basename "$0"): $*" >&2
+}
+
+# Prints the packages among its arguments that are not installed.
+missing_packages()
+{
+	for package; do
+		dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null |
+			grep -qx installed || echo "$package"
+	done
+}
+
+# Installs those of its arguments that are missing; silent when none is.
+install_packages()
+{
+	if ! command -v dpkg-query >/dev/null ||
+	   ! command -v apt-get >/dev/null; then
+		say "this is not Debian or Ubuntu; going on without installing" \
+		    "anything. Needed, in Debian's names:" $*
+		return 0
+	fi
+	missing=$(missing_packages "$@")
+	[ -n "$missing" ] || return 0
+	as_root=
+	if [ "$(id -u)" != 0 ]; then
+		as_root=sudo
+		if ! command -v sudo >/dev/null; then
+			say "these packages are missing, and there is no sudo to" \
+			    "install them with: apt-get install" $missing
+			return 1
+		fi
+	fi
+	say "installing" $missing
+	$as_root env DEBIAN_FRONTEND=noninteractive sh -c '
+		apt-get update -qq
+		apt-get install -qq -y --no-install-recommends "$@"
+	' sh $missing </dev/null >&2
+}
+
+# build DIRECTORY CONFIGURE-ARGUMENTS...: makes both programs there.
+build()
+{
+	directory=$1
+	shift
+	if [ ! -e configure ] || [ configure.ac -nt configure ]; then
+		autoreconf -i >&2
+	fi
+	mkdir -p "$directory"
+	if [ "$(cat "$directory/arguments" 2>/dev/null)" != "$*" ]; then
+		(cd "$directory" && ../../configure -q "$@") >&2
+		echo "$*" >"$directory/arguments"
+	fi
+	make -C "$directory" -s -j"$(nproc)" >&2
+}
