@@ -38,6 +38,7 @@ static const struct field thread_fields[] = {
 	{ "exact", FIELD_ENUM, AT(exactness), EXACT, 0, TORN, exactness_names },
 	{ "interpreter", FIELD_INT, AT(interpreter), 0, 0, INT_MAX, NULL },
 	{ "syscall", FIELD_INT, AT(syscall), -1, -1, INT_MAX, NULL },
+	{ "argument", FIELD_HEX, AT(argument), 0, 0, 0, NULL },
 	{ "wchan", FIELD_CHARS, AT(wchan), 0, 0, WCHAN_MAXIMUM, NULL },
 	{ "cpu_ns", FIELD_UINT64, AT(cpu_ns), 0, 0, INT64_MAX, NULL },
 	{ "switches", FIELD_UINT64, AT(switches), 0, 0, INT64_MAX, NULL },

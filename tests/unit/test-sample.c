@@ -41,6 +41,7 @@ static void fill(struct process_sample *sample, struct stack_table *table)
 	thread->state = THREAD_BLOCKED;
 	thread->exactness = CONSISTENT;
 	thread->syscall = 202;
+	thread->argument = UINT64_C(0xfffffffffffffff8);
 	snprintf(thread->wchan, sizeof(thread->wchan), "futex_wait_queue");
 	thread->cpu_ns = UINT64_C(123456789012);
 	thread->switches = 77;
@@ -80,6 +81,7 @@ static void what_is_sent_arrives(void **state)
 	assert_int_equal(got.threads[0].state, THREAD_BLOCKED);
 	assert_int_equal(got.threads[0].exactness, CONSISTENT);
 	assert_int_equal(got.threads[0].syscall, 202);
+	assert_true(got.threads[0].argument == UINT64_C(0xfffffffffffffff8));
 	assert_string_equal(got.threads[0].wchan, "futex_wait_queue");
 	assert_true(got.threads[0].cpu_ns == UINT64_C(123456789012));
 	assert_int_equal(got.threads[0].switches, 77);
@@ -115,7 +117,8 @@ static void a_quiet_rank_costs_few_bytes(void **state)
 		"{\"pid\":4711,\"epoch\":2,\"time\":12.5,\"memory\":8589934592,"
 		"\"threads\":[{\"tid\":4711,\"name\":\"MainThread\","
 		"\"is_main\":true,\"state\":\"blocked\",\"exact\":"
-		"\"consistent\",\"syscall\":202,\"wchan\":\"futex_wait_queue\","
+		"\"consistent\",\"syscall\":202,"
+		"\"argument\":\"0xfffffffffffffff8\",\"wchan\":\"futex_wait_queue\","
 		"\"cpu_ns\":123456789012,\"switches\":77,\"has_gil\":false,"
 		"\"stack\":1},{\"tid\":4712,\"stack\":1},{\"tid\":4713,"
 		"\"error\":\"it ended\"}]}");
