@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "backends/ptrace/pytype.h"
+
 struct buffer;
 struct cpython;
 struct error;
@@ -24,7 +26,9 @@ struct variable_list;
 struct pyreader {
 	struct memory *memory;
 	const struct cpython *python;
-	size_t budget;		/* bytes this request may still read */
+	size_t budget; /* bytes this request may still read */
+	size_t head;   /* sizeof(PyObject) there: 16, free-threaded 32 */
+	struct pytype_cache types;
 };
 
 void pyreader_init(struct pyreader *reader, struct memory *memory,
@@ -55,6 +59,10 @@ int pyobject_children(struct pyreader *reader, uint64_t address, int64_t start,
  */
 int pyobject_locals(struct pyreader *reader, uint64_t frame_address,
 		    struct variable_list *list, struct error *error);
+/* The same from number start on, at most count; total is set. */
+int pyobject_locals_page(struct pyreader *reader, uint64_t frame_address,
+			 int64_t start, size_t count,
+			 struct variable_list *list, struct error *error);
 
 /* Value of a str key in a dict object; 0 found. */
 int pydict_find(struct pyreader *reader, uint64_t dict, const char *key,
@@ -74,7 +82,6 @@ int pyobject_attribute(struct pyreader *reader, uint64_t object,
 int pymodule_find(struct pyreader *reader, uint64_t interpreter,
 		  const char *module, const char *name, uint64_t *value);
 /* The value of int objects that fit; 0 on success. */
-int pyobject_integer(struct pyreader *reader, uint64_t address,
-		     int64_t *value);
+int pyobject_integer(struct pyreader *reader, uint64_t address, int64_t *value);
 
 #endif

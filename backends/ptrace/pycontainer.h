@@ -1,0 +1,59 @@
+/*
+ * pycontainer: list, tuple, dict, set and frozenset: how they are written,
+ * how many items they have, and their items as variables. Also range, slice,
+ * cells and exceptions, which are written from the objects they hold.
+ *
+ * An ..._items function appends what of the page it has to the list: 0, or -1
+ * when the object cannot be read.
+ */
+#ifndef BACKENDS_PTRACE_PYCONTAINER_H
+#define BACKENDS_PTRACE_PYCONTAINER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct buffer;
+struct pyreader;
+struct pywriter;
+struct variable_list;
+
+/* Children wanted: at most count of them, from number start on. */
+struct pypage {
+	struct pyreader *reader;
+	struct variable_list *list;
+	int64_t start;
+	size_t count;
+};
+
+/* Adds a variable; takes the name's bytes out of the buffer. */
+void pypage_add(struct pypage *page, struct buffer *name, uint64_t address);
+/* Appends "[KEY]" or "{KEY}", KEY as repr() prints it, cut when long. */
+void pypage_put_key(struct pypage *page, const char *brackets, uint64_t key,
+		    struct buffer *name);
+
+int64_t pylist_count(struct pyreader *reader, uint64_t address);
+int pylist_items(struct pypage *page, uint64_t address);
+void pylist_write(struct pywriter *writer, uint64_t address);
+
+int64_t pytuple_count(struct pyreader *reader, uint64_t address);
+int pytuple_items(struct pypage *page, uint64_t address);
+void pytuple_write(struct pywriter *writer, uint64_t address);
+/* Item number of a tuple; 0 found. */
+int pytuple_item(struct pyreader *reader, uint64_t address, int64_t number,
+		 uint64_t *item);
+
+int64_t pydict_count(struct pyreader *reader, uint64_t address);
+int pydict_items(struct pypage *page, uint64_t address);
+void pydict_write(struct pywriter *writer, uint64_t address);
+
+int64_t pyset_count(struct pyreader *reader, uint64_t address);
+int pyset_items(struct pypage *page, uint64_t address);
+void pyset_write(struct pywriter *writer, uint64_t address);
+void pyfrozenset_write(struct pywriter *writer, uint64_t address);
+
+void pyrange_write(struct pywriter *writer, uint64_t address);
+void pyslice_write(struct pywriter *writer, uint64_t address);
+void pycell_write(struct pywriter *writer, uint64_t address);
+void pyexception_write(struct pywriter *writer, uint64_t address);
+
+#endif

@@ -1,0 +1,349 @@
+#include "backends/ptrace/pydict.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/ptrace/cpython.h"
+#include "backends/ptrace/pyobject.h"
+#include "backends/ptrace/pyreader.h"
+#include "backends/ptrace/pystring.h"
+#include "backends/ptrace/pytype.h"
+#include "banned.h"
+
+/*
+ * PyDictKeysObject. 3.8 to 3.10 (Objects/dict-common.h): refcnt, dk_size,
+ * dk_lookup, dk_usable, dk_nentries, dk_indices. Since 3.11
+ * (Include/internal/pycore_dict.h) logarithms of sizes and a kind.
+ */
+#define OLD_SIZE 8
+#define OLD_NENTRIES 32
+#define OLD_INDICES 40
+#define NEW_LOG2_SIZE 8
+#define KIND_GENERAL 0
+#define KIND_SPLIT 2
+
+/* PyDictKeyEntry {hash, key, value}; PyDictUnicodeEntry {key, value}. */
+#define GENERAL_ENTRY 24
+#define UNICODE_ENTRY 16
+
+/* More than any memory holds; a table that says so is no table. */
+#define LOG2_SIZE_MAXIMUM 40
+
+/* Entries that are read in one go. */
+#define CHUNK 64
+
+static int read_old_keys(struct pyreader *reader, uint64_t keys,
+			 struct pytable *table)
+{
+	int64_t size;
+	int64_t index_size = 1;
+
+	if (pyreader_read(reader, keys + OLD_SIZE, &size, sizeof(size)) ||
+	    pyreader_read(reader, keys + OLD_NENTRIES, &table->entry_count,
+			  sizeof(table->entry_count)))
+		return -1;
+	if (size < 1 || size > (INT64_C(1) << LOG2_SIZE_MAXIMUM) ||
+	    (size & (size - 1)) || table->entry_count < 0 ||
+	    table->entry_count > size)
+		return -1;
+	if (size > UINT32_MAX)
+		index_size = 8;
+	else if (size > UINT16_MAX)
+		index_size = 4;
+	else if (size > UINT8_MAX)
+		index_size = 2;
+	table->entries = keys + OLD_INDICES + (uint64_t)(size * index_size);
+	table->entry_size = GENERAL_ENTRY;
+	table->key_at = 8;
+	return 0;
+}
+
+static int read_new_keys(struct pyreader *reader, uint64_t keys,
+			 struct pytable *table)
+{
+	const struct offsets *at = &reader->python->offsets;
+	uint8_t log2_size, log2_bytes, kind;
+
+	if (pyreader_read(reader, keys + NEW_LOG2_SIZE, &log2_size, 1) ||
+	    pyreader_read(reader, keys + (uint64_t)at->dk_log2_index_bytes,
+			  &log2_bytes, 1) ||
+	    pyreader_read(reader, keys + (uint64_t)at->dk_kind, &kind, 1) ||
+	    pyreader_read(reader, keys + (uint64_t)at->dk_nentries,
+			  &table->entry_count, sizeof(table->entry_count)))
+		return -1;
+	/* An index takes 1, 2, 4 or 8 bytes; the empty keys have 8 of them. */
+	if (log2_size > LOG2_SIZE_MAXIMUM || log2_bytes < log2_size ||
+	    log2_bytes > log2_size + 3 || kind > KIND_SPLIT ||
+	    table->entry_count < 0 ||
+	    table->entry_count > (INT64_C(1) << log2_size))
+		return -1;
+	table->entries =
+		keys + (uint64_t)at->dk_entries + (UINT64_C(1) << log2_bytes);
+	table->entry_size =
+		kind == KIND_GENERAL ? GENERAL_ENTRY : UNICODE_ENTRY;
+	table->key_at = kind == KIND_GENERAL ? 8 : 0;
+	return 0;
+}
+
+static int read_keys(struct pyreader *reader, uint64_t keys,
+		     struct pytable *table)
+{
+	*table = (struct pytable){ .used = -1 };
+	if (reader->python->minor < 11)
+		return read_old_keys(reader, keys, table);
+	return read_new_keys(reader, keys, table);
+}
+
+/*
+ * 3.11 and 3.12: in front of the values, downwards: the size of this prefix,
+ * the number of values, their order.
+ */
+static int read_prefix(struct pyreader *reader, uint64_t values,
+		       struct pytable *table)
+{
+	uint8_t sizes[2];
+	uint8_t reversed[sizeof(table->order)];
+	size_t count;
+
+	if (pyreader_read(reader, values - 2, sizes, sizeof(sizes)))
+		return -1;
+	count = sizes[0];
+	if (count + 2 > sizes[1] ||
+	    pyreader_read(reader, values - 2 - count, reversed, count))
+		return -1;
+	for (size_t i = 0; i < count; i++)
+		table->order[i] = reversed[count - 1 - i];
+	table->order_count = count;
+	table->has_order = true;
+	table->values = values;
+	return 0;
+}
+
+/*
+ * 3.13 and later: capacity, size, embedded, valid; at 8 the values; behind
+ * all of them their order.
+ */
+static int read_header(struct pyreader *reader, uint64_t values,
+		       struct pytable *table)
+{
+	uint8_t header[4];
+
+	if (pyreader_read(reader, values, header, sizeof(header)))
+		return -1;
+	if (header[1] > header[0] || header[3] > 1 ||
+	    pyreader_read(reader, values + 8 + 8 * (uint64_t)header[0],
+			  table->order, header[1]))
+		return -1;
+	/* Not valid: the attributes moved to a dict, or there are none. */
+	table->order_count = header[3] ? header[1] : 0;
+	table->has_order = true;
+	table->values = values + 8;
+	return 0;
+}
+
+int pytable_of_values(struct pyreader *reader, uint64_t keys, uint64_t values,
+		      struct pytable *table)
+{
+	if (!keys || !values || read_keys(reader, keys, table))
+		return -1;
+	if (reader->python->minor < 11) {
+		table->values = values;
+		return 0;
+	}
+	if (reader->python->minor < 13)
+		return read_prefix(reader, values, table);
+	return read_header(reader, values, table);
+}
+
+int pytable_of_dict(struct pyreader *reader, uint64_t dict,
+		    struct pytable *table)
+{
+	const struct offsets *at = &reader->python->offsets;
+	uint64_t keys, values;
+	int64_t used;
+
+	if (!pytype_has(reader, dict, PYTYPE_DICT) ||
+	    pyreader_size(reader, dict, &used) ||
+	    pyreader_pointer(reader, dict + (uint64_t)at->dict_keys, &keys) ||
+	    pyreader_pointer(reader, dict + (uint64_t)at->dict_values, &values))
+		return -1;
+	if (values ? pytable_of_values(reader, keys, values, table)
+		   : read_keys(reader, keys, table))
+		return -1;
+	if (used < 0 || used > table->entry_count)
+		return -1;
+	table->used = used;
+	return 0;
+}
+
+/* Up to CHUNK entries, from first on. */
+struct chunk {
+	int64_t first;
+	size_t count;
+	struct {
+		uint64_t key, value;
+	} entries[CHUNK];
+};
+
+static int read_chunk(struct pyreader *reader, const struct pytable *table,
+		      int64_t first, struct chunk *chunk)
+{
+	char bytes[CHUNK * GENERAL_ENTRY];
+	uint64_t values[CHUNK];
+	int64_t left = table->entry_count - first;
+	size_t count = left < CHUNK ? (size_t)left : CHUNK;
+	uint64_t at = (uint64_t)first;
+
+	if (pyreader_read(reader, table->entries + at * table->entry_size,
+			  bytes, count * table->entry_size))
+		return -1;
+	if (table->values &&
+	    pyreader_read(reader, table->values + 8 * at, values, 8 * count))
+		return -1;
+	chunk->first = first;
+	chunk->count = count;
+	for (size_t i = 0; i < count; i++) {
+		memcpy(&chunk->entries[i],
+		       bytes + i * table->entry_size + table->key_at,
+		       sizeof(chunk->entries[i]));
+		if (table->values)
+			chunk->entries[i].value = values[i];
+	}
+	return 0;
+}
+
+static int read_ordered(struct pyreader *reader, const struct pytable *table,
+			size_t place, uint64_t *key, uint64_t *value)
+{
+	uint64_t entry = table->order[place];
+
+	if ((int64_t)entry >= table->entry_count)
+		return -1;
+	if (pyreader_pointer(reader,
+			     table->entries + entry * table->entry_size +
+				     table->key_at,
+			     key))
+		return -1;
+	return pyreader_pointer(reader, table->values + 8 * entry, value);
+}
+
+static int64_t each_ordered(struct pyreader *reader,
+			    const struct pytable *table, int64_t start,
+			    size_t count,
+			    bool (*visit)(uint64_t, uint64_t, void *),
+			    void *data)
+{
+	int64_t number = 0;
+	bool go_on = count > 0;
+
+	for (size_t i = 0; i < table->order_count; i++) {
+		uint64_t key, value;
+
+		if (read_ordered(reader, table, i, &key, &value))
+			return -1;
+		if (!key || !value)
+			continue;
+		if (go_on && number >= start)
+			go_on = visit(key, value, data) && --count > 0;
+		number++;
+	}
+	return number;
+}
+
+/* Number of the entry to begin with and the entries that were skipped. */
+static int64_t first_entry(const struct pytable *table, int64_t start)
+{
+	/* Without holes the entry numbered start is at start. */
+	if (table->used == table->entry_count && !table->values)
+		return start < table->entry_count ? start : table->entry_count;
+	return 0;
+}
+
+int64_t pytable_each(struct pyreader *reader, const struct pytable *table,
+		     int64_t start, size_t count,
+		     bool (*visit)(uint64_t key, uint64_t value, void *data),
+		     void *data)
+{
+	struct chunk chunk = { .count = 0 };
+	bool go_on = count > 0;
+	int64_t at, number;
+
+	if (start < 0)
+		start = 0;
+	if (table->has_order)
+		return each_ordered(reader, table, start, count, visit, data);
+	at = number = first_entry(table, start);
+	for (; at < table->entry_count; at++) {
+		size_t i = (size_t)(at - chunk.first);
+
+		/* Without a count of its own the table must be walked. */
+		if (!go_on && table->used >= 0)
+			break;
+		if (i >= chunk.count) {
+			if (read_chunk(reader, table, at, &chunk))
+				return -1;
+			i = 0;
+		}
+		if (!chunk.entries[i].key || !chunk.entries[i].value)
+			continue;
+		if (go_on && number >= start)
+			go_on = visit(chunk.entries[i].key,
+				      chunk.entries[i].value, data) &&
+				--count > 0;
+		number++;
+	}
+	return table->used >= 0 ? table->used : number;
+}
+
+struct search {
+	struct pyreader *reader;
+	const char *key;
+	uint64_t value;
+	bool is_found;
+};
+
+static bool compare_key(uint64_t key, uint64_t value, void *data)
+{
+	struct search *search = data;
+
+	search->is_found = pystring_equals(search->reader, key, search->key);
+	if (search->is_found)
+		search->value = value;
+	return !search->is_found;
+}
+
+int pytable_find(struct pyreader *reader, const struct pytable *table,
+		 const char *key, uint64_t *value)
+{
+	struct search search = { .reader = reader, .key = key };
+
+	if (pytable_each(reader, table, 0, SIZE_MAX, compare_key, &search) < 0)
+		return -1;
+	if (!search.is_found)
+		return -1;
+	*value = search.value;
+	return 0;
+}
+
+int pydict_find(struct pyreader *reader, uint64_t dict, const char *key,
+		uint64_t *value)
+{
+	struct pytable table;
+
+	if (pytable_of_dict(reader, dict, &table))
+		return -1;
+	return pytable_find(reader, &table, key, value);
+}
+
+int64_t pydict_each(struct pyreader *reader, uint64_t dict, int64_t start,
+		    size_t count,
+		    bool (*each)(uint64_t key, uint64_t value, void *data),
+		    void *data)
+{
+	struct pytable table;
+
+	if (pytable_of_dict(reader, dict, &table))
+		return -1;
+	return pytable_each(reader, &table, start, count, each, data);
+}

@@ -1,0 +1,51 @@
+/*
+ * pydict: the entries of a dict in every layout, also when they lie in an
+ * instance without a dict object (Objects/dictobject.c,
+ * Include/internal/pycore_dict.h).
+ *
+ *	combined	entries hold key and value
+ *	split		keys are shared by the instances of a class, values
+ *			lie beside; from 3.11 on their order does, too
+ *
+ * Functions over a dict by its address are in pyobject.h.
+ */
+#ifndef BACKENDS_PTRACE_PYDICT_H
+#define BACKENDS_PTRACE_PYDICT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct pyreader;
+
+struct pytable {
+	uint64_t entries;    /* address of the first */
+	int64_t entry_count; /* deleted ones too */
+	int64_t used;	     /* that hold a value */
+	size_t entry_size;
+	size_t key_at;	 /* in an entry; the value follows the key */
+	uint64_t values; /* of a split table; 0 combined */
+	bool has_order;
+	size_t order_count;
+	uint8_t order[256]; /* numbers of entries as they were inserted */
+};
+
+/* The table of a dict object. */
+int pytable_of_dict(struct pyreader *reader, uint64_t dict,
+		    struct pytable *table);
+/* The table of an instance's values (3.11+: a PyDictValues). */
+int pytable_of_values(struct pyreader *reader, uint64_t keys, uint64_t values,
+		      struct pytable *table);
+/*
+ * Visits at most count entries from number start on. Returns how many entries
+ * there are in all, -1 unreadable.
+ */
+int64_t pytable_each(struct pyreader *reader, const struct pytable *table,
+		     int64_t start, size_t count,
+		     bool (*visit)(uint64_t key, uint64_t value, void *data),
+		     void *data);
+/* Value of a str key; 0 found. */
+int pytable_find(struct pyreader *reader, const struct pytable *table,
+		 const char *key, uint64_t *value);
+
+#endif

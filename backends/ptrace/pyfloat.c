@@ -1,0 +1,152 @@
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/ptrace/cpython.h"
+#include "backends/ptrace/pynumber.h"
+#include "backends/ptrace/pyobject.h"
+#include "backends/ptrace/pyreader.h"
+#include "backends/ptrace/pywriter.h"
+#include "banned.h"
+#include "base/buffer.h"
+
+#define PRECISION_MAXIMUM 17
+
+/* digits times ten to the power of exponent. */
+struct decimal {
+	uint64_t digits;
+	int exponent;
+};
+
+static bool reads_back(const struct decimal *decimal, double number)
+{
+	char text[48];
+
+	/* Without a point, so the locale has no say. */
+	snprintf(text, sizeof(text), "%" PRIu64 "e%d", decimal->digits,
+		 decimal->exponent);
+	return strtod(text, NULL) == number;
+}
+
+/* The nearest decimal of that many digits. */
+static struct decimal round_to(double number, int precision)
+{
+	struct decimal decimal = { 0, 0 };
+	char text[48];
+	const char *at;
+
+	snprintf(text, sizeof(text), "%.*e", precision - 1, number);
+	for (at = text; *at && *at != 'e'; at++) {
+		if (*at >= '0' && *at <= '9')
+			decimal.digits =
+				decimal.digits * 10 + (uint64_t)(*at - '0');
+	}
+	if (*at)
+		decimal.exponent =
+			(int)strtol(at + 1, NULL, 10) - (precision - 1);
+	return decimal;
+}
+
+static struct decimal shortest(double number)
+{
+	struct decimal decimal = { 0, 0 };
+
+	for (int i = 1; i <= PRECISION_MAXIMUM; i++) {
+		decimal = round_to(number, i);
+		if (reads_back(&decimal, number))
+			return decimal;
+		/*
+		 * Above a power of two floats lie twice as far apart as below
+		 * it: the next decimal up may do where the nearest does not.
+		 */
+		decimal.digits++;
+		if (i < PRECISION_MAXIMUM && reads_back(&decimal, number))
+			return decimal;
+	}
+	return round_to(number, PRECISION_MAXIMUM);
+}
+
+/* float_repr_style 'short': as format_float_short in Python/pystrtod.c. */
+static void put_decimal(struct buffer *out, const struct decimal *decimal,
+			bool has_point)
+{
+	char digits[24];
+	int count, point;
+
+	count = snprintf(digits, sizeof(digits), "%" PRIu64, decimal->digits);
+	point = count + decimal->exponent;
+	while (count > 1 && digits[count - 1] == '0')
+		count--;
+	if (point > 16 || point < -3) {
+		buffer_append(out, digits, 1);
+		if (count > 1)
+			buffer_printf(out, ".%.*s", count - 1, digits + 1);
+		buffer_printf(out, "e%c%02d", point > 0 ? '+' : '-',
+			      abs(point - 1));
+		return;
+	}
+	if (point <= 0) {
+		buffer_printf(out, "0.%.*s%.*s", -point, "000", count, digits);
+		return;
+	}
+	for (int i = 0; i < point; i++)
+		buffer_append_char(out, i < count ? digits[i] : '0');
+	if (count > point)
+		buffer_printf(out, ".%.*s", count - point, digits + point);
+	else if (has_point)
+		buffer_append_string(out, ".0");
+}
+
+void pyfloat_put(struct buffer *out, double number, bool has_point)
+{
+	struct decimal decimal = { 0, 0 };
+
+	if (isnan(number)) {
+		buffer_append_string(out, "nan");
+		return;
+	}
+	if (signbit(number))
+		buffer_append_char(out, '-');
+	if (isinf(number)) {
+		buffer_append_string(out, "inf");
+		return;
+	}
+	if (number != 0)
+		decimal = shortest(fabs(number));
+	put_decimal(out, &decimal, has_point);
+}
+
+void pyfloat_write(struct pywriter *writer, uint64_t address)
+{
+	uint64_t at = address + writer->reader->head;
+	double number;
+
+	if (pyreader_read(writer->reader, at, &number, sizeof(number)))
+		pywriter_text(writer, PYWRITER_UNKNOWN);
+	else
+		pyfloat_put(writer->out, number, true);
+}
+
+/* As complex_repr in Objects/complexobject.c. */
+void pycomplex_write(struct pywriter *writer, uint64_t address)
+{
+	uint64_t at = address + writer->reader->head;
+	bool has_real;
+	double parts[2];
+
+	if (pyreader_read(writer->reader, at, parts, sizeof(parts))) {
+		pywriter_text(writer, PYWRITER_UNKNOWN);
+		return;
+	}
+	has_real = parts[0] != 0 || signbit(parts[0]);
+	if (has_real) {
+		buffer_append_char(writer->out, '(');
+		pyfloat_put(writer->out, parts[0], false);
+		if (isnan(parts[1]) || !signbit(parts[1]))
+			buffer_append_char(writer->out, '+');
+	}
+	pyfloat_put(writer->out, parts[1], false);
+	pywriter_text(writer, has_real ? "j)" : "j");
+}

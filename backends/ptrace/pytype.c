@@ -1,0 +1,146 @@
+#include "backends/ptrace/pytype.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/ptrace/cpython.h"
+#include "backends/ptrace/pydict.h"
+#include "backends/ptrace/pykind.h"
+#include "backends/ptrace/pyobject.h"
+#include "backends/ptrace/pyreader.h"
+#include "banned.h"
+#include "base/buffer.h"
+
+#define NAME_MAXIMUM 256
+
+/*
+ * PyTypeObject from tp_flags on: the same words in the same order in 3.8 to
+ * 3.14 (Include/cpython/object.h); PyHeapTypeObject has ht_name, ht_slots,
+ * ht_qualname right before ht_cached_keys.
+ */
+#define MEMBERS_AFTER_FLAGS 72
+#define DICT_BEFORE_DICTOFFSET 24
+#define ITEMSIZE_AFTER_BASICSIZE 8
+#define QUALNAME_BEFORE_CACHED_KEYS 8
+
+/* Bytes of a PyTypeObject that we need, with the larger head. */
+#define TYPE_BYTES 512
+
+static uint64_t word_at(const char *bytes, long offset)
+{
+	uint64_t word;
+
+	memcpy(&word, bytes + offset, sizeof(word));
+	return word;
+}
+
+int pytype_read(struct pyreader *reader, uint64_t address, struct pytype *type)
+{
+	const struct offsets *at = &reader->python->offsets;
+	char bytes[TYPE_BYTES];
+	size_t length = (size_t)at->tp_dictoffset + 8;
+
+	if (at->tp_dictoffset < at->tp_flags || length > sizeof(bytes))
+		return -1;
+	if (address % 8 || pyreader_read(reader, address, bytes, length))
+		return -1;
+	*type = (struct pytype){
+		.address = address,
+		.flags = word_at(bytes, at->tp_flags),
+		.name = word_at(bytes, at->tp_name),
+		.members = word_at(bytes, at->tp_flags + MEMBERS_AFTER_FLAGS),
+		.base = word_at(bytes, at->tp_base),
+		.dict = word_at(bytes,
+				at->tp_dictoffset - DICT_BEFORE_DICTOFFSET),
+		.basic_size = (int64_t)word_at(bytes, at->tp_basicsize),
+		.item_size = (int64_t)word_at(
+			bytes, at->tp_basicsize + ITEMSIZE_AFTER_BASICSIZE),
+		.dict_offset = (int64_t)word_at(bytes, at->tp_dictoffset),
+	};
+	if (type->basic_size < 0 || type->item_size < 0)
+		return -1;
+	return 0;
+}
+
+/* Reads a type that an object claims to have. */
+static int read_claimed(struct pyreader *reader, uint64_t address,
+			struct pytype *type)
+{
+	const struct offsets *at = &reader->python->offsets;
+	uint64_t meta, flags;
+
+	if (address % 8 ||
+	    pyreader_pointer(reader, address + reader->head - 8, &meta) ||
+	    pyreader_pointer(reader, meta + (uint64_t)at->tp_flags, &flags) ||
+	    !(flags & PYTYPE_TYPE) || pytype_read(reader, address, type))
+		return -1;
+	type->kind = pykind_find(reader, type);
+	return 0;
+}
+
+int pytype_of(struct pyreader *reader, uint64_t object, struct pytype *type)
+{
+	struct pytype *cached;
+	uint64_t address;
+
+	if (object % 8 ||
+	    pyreader_pointer(reader, object + reader->head - 8, &address) ||
+	    !address)
+		return -1;
+	cached = &reader->types.types[address / 16 % PYTYPE_CACHE];
+	if (cached->address != address) {
+		if (read_claimed(reader, address, type))
+			return -1;
+		*cached = *type;
+	}
+	*type = *cached;
+	return 0;
+}
+
+bool pytype_has(struct pyreader *reader, uint64_t object, uint64_t flag)
+{
+	struct pytype type;
+
+	return !pytype_of(reader, object, &type) && (type.flags & flag);
+}
+
+int pytype_attribute(struct pyreader *reader, const struct pytype *type,
+		     const char *name, uint64_t *value)
+{
+	if (!type->dict)
+		return -1;
+	return pydict_find(reader, type->dict, name, value);
+}
+
+int pytype_name(struct pyreader *reader, const struct pytype *type,
+		struct buffer *out)
+{
+	const struct offsets *at = &reader->python->offsets;
+	size_t before = out->length;
+	char name[NAME_MAXIMUM];
+	uint64_t module, qualname;
+
+	if (!(type->flags & PYTYPE_HEAP)) {
+		if (pyreader_c_string(reader, type->name, name, sizeof(name)))
+			return -1;
+		buffer_append_string(out, name);
+		return 0;
+	}
+	if (!pytype_attribute(reader, type, "__module__", &module) &&
+	    !pyobject_string(reader, module, NAME_MAXIMUM, out)) {
+		if (!strcmp(out->data + before, "builtins"))
+			buffer_truncate(out, before);
+		else
+			buffer_append_char(out, '.');
+	}
+	if (pyreader_pointer(reader,
+			     type->address + (uint64_t)at->ht_cached_keys -
+				     QUALNAME_BEFORE_CACHED_KEYS,
+			     &qualname) ||
+	    pyobject_string(reader, qualname, NAME_MAXIMUM, out)) {
+		buffer_truncate(out, before);
+		return -1;
+	}
+	return 0;
+}
