@@ -20,11 +20,12 @@ struct memory;
 
 /* Byte offsets and sizes; -1: this version has no such field. */
 struct offsets {
-	long version;		/* PY_VERSION_HEX of the headers */
-	long rt_size, rt_interp_head, rt_interp_main, rt_tstate_current;
-	long is_size, is_next, is_id, is_tstate_head, is_modules,
-		is_ceval_gil, is_threads_main;
-	long gil_last_holder, gil_locked;
+	long version; /* PY_VERSION_HEX of the headers */
+	long rt_size, rt_interp_head, rt_interp_main, rt_tstate_current,
+		rt_gil; /* the GIL itself, up to 3.11 */
+	long is_size, is_next, is_id, is_tstate_head, is_modules, is_ceval_gil,
+		is_threads_main, is_gc;
+	long gil_size, gil_last_holder, gil_locked;
 	long ts_size, ts_next, ts_interp, ts_thread_id, ts_native_thread_id,
 		ts_frame, ts_cframe, ts_current_frame, ts_datastack_chunk;
 	long cframe_current_frame;
@@ -41,23 +42,24 @@ struct offsets {
 		dict_values, dk_entries, dk_log2_index_bytes, dk_kind,
 		dk_nentries, tuple_item, list_item, float_val, set_table,
 		set_mask, set_used, long_tag, long_digit;
-	long gc_collecting;	/* in the interpreter; -1 unknown */
+	long gc_collecting; /* in what is_gc is the offset of */
 };
 
 struct cpython {
-	int minor;		/* 8 … 14 */
-	uint32_t version;	/* PY_VERSION_HEX; the last byte may be 0 */
-	char version_text[16];	/* "3.11.7" */
+	int minor;	       /* 8 … 14 */
+	uint32_t version;      /* PY_VERSION_HEX; the last byte may be 0 */
+	char version_text[16]; /* "3.11.7" */
 	bool is_free_threaded;
-	uint64_t runtime;	/* address of _PyRuntime */
+	uint64_t runtime;   /* address of _PyRuntime */
+	uint64_t code_type; /* address of PyCode_Type; 0 unknown */
 	struct offsets offsets;
 };
 
 /*
- * Finds the interpreter of a process and validates it. Looks at
- * /proc/PID/exe first (its load address from the auxiliary vector), then the
- * link map, then all mappings. What was read of an ELF file is kept per
- * device and inode for the next process.
+ * Finds the interpreter of a process and validates it. Looks at the program
+ * first (its load address from the auxiliary vector), then the libraries of
+ * its link map, then for a section .PyRuntime in /proc/PID/exe, then at all
+ * mapped files named python.
  * -1 and a sentence: not Python, PyPy, an unknown version, no permission …
  */
 int cpython_locate(struct cpython *python, struct memory *memory,

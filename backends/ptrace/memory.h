@@ -21,12 +21,26 @@
 
 struct memory;
 
+/* One of many places that are read in one call. */
+struct memory_part {
+	uint64_t address;
+	void *out;
+	size_t length;
+	size_t done; /* bytes that could be read */
+};
+
 struct memory *memory_new(pid_t pid);
 void memory_free(struct memory *memory);
 pid_t memory_pid(const struct memory *memory);
 
 /* Starts a snapshot; with prefetch false it starts empty (one copy). */
 void memory_begin(struct memory *memory, bool prefetch);
+/*
+ * From here on pages that are read belong to a new group; memory_again()
+ * fetches those of the newest group afresh, twice, in one call if it can.
+ */
+void memory_group(struct memory *memory);
+void memory_again(struct memory *memory);
 /* Chooses copy 0 or 1 for memory_read. */
 void memory_use(struct memory *memory, int copy);
 /* 0, or -1 with errno (EFAULT unmapped, ESRCH gone, EPERM). */
@@ -34,6 +48,9 @@ int memory_read(struct memory *memory, uint64_t address, void *out,
 		size_t length);
 int memory_fetch(struct memory *memory, uint64_t address, void *out,
 		 size_t length);
+/* Past the snapshot, all parts in as few calls as possible. */
+void memory_fetch_parts(struct memory *memory, struct memory_part *parts,
+			size_t count);
 /* Little helpers: through the snapshot, 0 on success. */
 int memory_read_u64(struct memory *memory, uint64_t address, uint64_t *out);
 int memory_read_u32(struct memory *memory, uint64_t address, uint32_t *out);

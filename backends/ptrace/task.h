@@ -7,39 +7,56 @@
 #define BACKENDS_PTRACE_TASK_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+enum task_file {
+	TASK_SCHEDSTAT,
+	TASK_SYSCALL,
+	TASK_WCHAN,
+	TASK_STAT,
+	TASK_FILES,
+};
 
 struct task {
 	pid_t pid;
 	pid_t tid;
-	int syscall_fd;
-	int schedstat_fd;
+	int fds[TASK_FILES]; /* -1: not opened yet */
+	uint64_t calls;	     /* system calls made for it so far */
 };
 
 /* What one look showed. */
 struct task_state {
-	bool is_known;
-	bool is_blocked;	/* in the kernel, not on a processor */
-	int syscall;		/* -1: none */
-	uint64_t argument;	/* the first */
+	bool is_known;	   /* the rest was readable */
+	bool is_blocked;   /* in the kernel, not on a processor */
+	int syscall;	   /* -1: none */
+	uint64_t argument; /* the first */
 	uint64_t stack_pointer;
 	uint64_t instruction;
 	uint64_t cpu_ns;
-	uint64_t switches;	/* times it was given a processor */
+	uint64_t switches; /* times it was given a processor; 0 unknown */
 };
 
 void task_init(struct task *task, pid_t pid, pid_t tid);
 void task_clear(struct task *task);
-/* switches and cpu_ns only: one call. */
+/* switches and cpu_ns only: one call. -1: the thread is gone or refused. */
 int task_look_switches(struct task *task, struct task_state *state);
-/* All of task_state: two calls. */
+/*
+ * All of task_state: two calls, the switches first: a thread that was then
+ * seen blocked and has the same number of switches later did not run between.
+ */
 int task_look(struct task *task, struct task_state *state);
-/* Appends at most size-1 bytes of the kernel function it sleeps in. */
-void task_wchan(const struct task *task, char *out, size_t size);
-void task_name(const struct task *task, char *out, size_t size);
+/* The kernel function it sleeps in, at most size-1 bytes; "" unknown. */
+void task_wchan(struct task *task, char *out, size_t size);
+/* The name in /proc/PID/task/TID/comm; "" unknown. */
+void task_name(struct task *task, char *out, size_t size);
 /* 'R', 'S', 'T', 't', 'Z' …; 0 unknown. */
-char task_letter(const struct task *task);
-uint64_t task_calls(void);
+char task_letter(struct task *task);
+/*
+ * The tid, as it is seen here, of the thread that its own pid namespace calls
+ * inner; 0: process pid has no such thread.
+ */
+pid_t task_find(pid_t pid, pid_t inner);
 
 #endif

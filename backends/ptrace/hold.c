@@ -1,0 +1,131 @@
+#include "backends/ptrace/hold.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "banned.h"
+
+#include "backends/ptrace/task.h"
+#include "base/error.h"
+
+#define SPIN_NS 2000000u /* then the wait sleeps between its looks */
+#define PATIENCE_NS 50000000u
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* 1: it stands, 0: not yet, -1: it is gone. */
+static int look(struct hold *hold)
+{
+	int status;
+	pid_t found = waitpid(hold->tid, &status, __WALL | WNOHANG);
+
+	if (found == 0)
+		return 0;
+	if (found != hold->tid || !WIFSTOPPED(status))
+		return -1;
+	/* A group-stop and our own interrupt bring an event, a signal none. */
+	hold->signal = status >> 16 ? 0 : WSTOPSIG(status);
+	return 1;
+}
+
+static int wait_until_it_stands(struct hold *hold)
+{
+	uint64_t began = now_ns();
+
+	for (;;) {
+		int result = look(hold);
+		if (result)
+			return result;
+		uint64_t waited = now_ns() - began;
+		if (waited > PATIENCE_NS)
+			return 0;
+		if (waited < SPIN_NS)
+			sched_yield();
+		else
+			nanosleep(&(struct timespec){ .tv_nsec = 100000 },
+				  NULL);
+	}
+}
+
+/* A thread in an uninterruptible sleep would not come to stand in time. */
+static bool can_be_stopped(pid_t pid, pid_t tid)
+{
+	struct task task;
+
+	task_init(&task, pid, tid);
+	char letter = task_letter(&task);
+	task_clear(&task);
+	return letter && !strchr("DZXx", letter);
+}
+
+int hold_begin(struct hold *hold, pid_t tid, struct error *error)
+{
+	*hold = (struct hold){ .began_ns = now_ns() };
+	if (!can_be_stopped(tid, tid))
+		return error_set(error,
+				 "thread %d cannot be held: it ends, or "
+				 "sleeps where the kernel lets nobody wake it",
+				 (int)tid);
+	if (ptrace(PTRACE_SEIZE, tid, 0, 0) < 0)
+		return error_set_errno(error, errno, "thread %d cannot be held",
+				       (int)tid);
+	hold->tid = tid;
+	hold->began_ns = now_ns();
+	ptrace(PTRACE_INTERRUPT, tid, 0, 0);
+	int result = wait_until_it_stands(hold);
+	if (result > 0)
+		return 0;
+	if (result < 0) {
+		hold->tid = 0;
+		return error_set(error, "thread %d has ended", (int)tid);
+	}
+	return error_set(error, "thread %d did not come to stand within 50 ms",
+			 (int)tid);
+}
+
+uint64_t hold_end(struct hold *hold)
+{
+	if (!hold->tid)
+		return 0;
+	ptrace(PTRACE_DETACH, hold->tid, 0, (void *)(uintptr_t)hold->signal);
+	hold->tid = 0;
+	return now_ns() - hold->began_ns;
+}
+
+bool hold_settle(struct hold *hold)
+{
+	if (!hold->tid)
+		return true;
+	int result = look(hold);
+	if (result > 0)
+		hold_end(hold);
+	else if (result < 0)
+		hold->tid = 0;
+	return result != 0;
+}
+
+int hold_probe(pid_t pid)
+{
+	char path[32];
+
+	/* The same question to the kernel, without its effect. */
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return errno == EACCES ? EPERM : errno;
+	close(fd);
+	return 0;
+}

@@ -1,0 +1,337 @@
+#include "backends/ptrace/memory.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <sys/uio.h>
+
+#include "banned.h"
+
+#include "base/alloc.h"
+#include "base/array.h"
+
+#define PAGE_BYTES 4096u
+#define PAGES_MAXIMUM 16384u /* 64 MiB in one snapshot */
+#define PARTS_AT_ONCE 1024   /* IOV_MAX */
+#define NO_PAGE UINT32_MAX
+
+struct page {
+	uint64_t number;
+	uint32_t group;
+	bool is_used; /* asked for in this snapshot */
+	bool has[2];
+};
+
+/*
+ * Page i lies at byte i * PAGE_BYTES of each copy. A plan is sorted, so a run
+ * of neighbouring pages is one piece here as there.
+ */
+struct memory {
+	pid_t pid;
+	int copy;
+	uint32_t group;
+	uint64_t calls;
+	struct page *pages;
+	size_t page_count;
+	size_t page_capacity;
+	uint8_t *copies[2];
+	uint32_t *slots; /* hash of page number: index, or NO_PAGE */
+	size_t slot_count;
+	struct memory_part *parts;
+	size_t part_capacity;
+};
+
+struct memory *memory_new(pid_t pid)
+{
+	struct memory *memory = xcalloc(1, sizeof(*memory));
+
+	memory->pid = pid;
+	return memory;
+}
+
+void memory_free(struct memory *memory)
+{
+	if (!memory)
+		return;
+	free(memory->parts);
+	free(memory->slots);
+	free(memory->copies[1]);
+	free(memory->copies[0]);
+	free(memory->pages);
+	free(memory);
+}
+
+pid_t memory_pid(const struct memory *memory)
+{
+	return memory->pid;
+}
+
+uint64_t memory_calls(const struct memory *memory)
+{
+	return memory->calls;
+}
+
+/* Reads the first parts of a list, at most as many as one call takes. */
+static ssize_t read_some(struct memory *memory, struct memory_part *parts,
+			 size_t count)
+{
+	struct iovec local[PARTS_AT_ONCE];
+	struct iovec remote[PARTS_AT_ONCE];
+
+	for (size_t i = 0; i < count; i++) {
+		local[i].iov_base = parts[i].out;
+		local[i].iov_len = parts[i].length;
+		remote[i].iov_base = (void *)(uintptr_t)parts[i].address;
+		remote[i].iov_len = parts[i].length;
+	}
+	memory->calls++;
+	return process_vm_readv(memory->pid, local, count, remote, count, 0);
+}
+
+/* The kernel stops at the first bad page; go on behind that part. */
+void memory_fetch_parts(struct memory *memory, struct memory_part *parts,
+			size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		parts[i].done = 0;
+	for (size_t first = 0; first < count;) {
+		size_t some = count - first;
+		if (some > PARTS_AT_ONCE)
+			some = PARTS_AT_ONCE;
+		ssize_t got = read_some(memory, parts + first, some);
+		if (got < 0 && errno != EFAULT)
+			return;
+		size_t left = got < 0 ? 0 : (size_t)got;
+		size_t end = first + some;
+		while (first < end && left >= parts[first].length) {
+			parts[first].done = parts[first].length;
+			left -= parts[first++].length;
+		}
+		if (first < end)
+			parts[first++].done = left;
+	}
+}
+
+int memory_fetch(struct memory *memory, uint64_t address, void *out,
+		 size_t length)
+{
+	struct memory_part part = { address, out, length, 0 };
+
+	ssize_t got = read_some(memory, &part, 1);
+	if (got < 0)
+		return -1;
+	if ((size_t)got == length)
+		return 0;
+	errno = EFAULT;
+	return -1;
+}
+
+static size_t slot_of(const struct memory *memory, uint64_t number)
+{
+	size_t slot = (number * 0x9e3779b97f4a7c15u) >> 32;
+
+	for (;; slot++) {
+		uint32_t index = memory->slots[slot & (memory->slot_count - 1)];
+		if (index == NO_PAGE || memory->pages[index].number == number)
+			return slot & (memory->slot_count - 1);
+	}
+}
+
+static void forget_slots(struct memory *memory)
+{
+	if (memory->slots)
+		memset(memory->slots, 0xff,
+		       memory->slot_count * sizeof(*memory->slots));
+}
+
+static void make_room(struct memory *memory)
+{
+	if (memory->page_count < memory->page_capacity)
+		return;
+	ARRAY_GROW(memory->pages, memory->page_count, memory->page_capacity);
+	for (int i = 0; i < 2; i++)
+		memory->copies[i] = xrealloc(
+			memory->copies[i], memory->page_capacity * PAGE_BYTES);
+	memory->slot_count = 64;
+	while (memory->slot_count < memory->page_capacity * 2)
+		memory->slot_count *= 2;
+	memory->slots =
+		xrealloc(memory->slots, memory->slot_count * sizeof(uint32_t));
+	forget_slots(memory);
+	for (size_t i = 0; i < memory->page_count; i++)
+		memory->slots[slot_of(memory, memory->pages[i].number)] =
+			(uint32_t)i;
+}
+
+/* The index of a page, made when it is not there; NO_PAGE: too many. */
+static uint32_t page_index(struct memory *memory, uint64_t number)
+{
+	if (memory->slots) {
+		uint32_t index = memory->slots[slot_of(memory, number)];
+		if (index != NO_PAGE)
+			return index;
+	}
+	if (memory->page_count >= PAGES_MAXIMUM)
+		return NO_PAGE;
+	make_room(memory);
+	uint32_t index = (uint32_t)memory->page_count++;
+	memory->pages[index] = (struct page){ .number = number };
+	memory->slots[slot_of(memory, number)] = index;
+	return index;
+}
+
+/* Adds the pages of one copy that are wanted, neighbours as one part. */
+static size_t add_parts(struct memory *memory, int copy, bool only_group,
+			size_t count)
+{
+	size_t last = SIZE_MAX;
+
+	for (size_t i = 0; i < memory->page_count; i++) {
+		const struct page *page = &memory->pages[i];
+		if (only_group && page->group != memory->group)
+			continue;
+		if (last != SIZE_MAX && last + 1 == i &&
+		    memory->pages[last].number + 1 == page->number) {
+			memory->parts[count - 1].length += PAGE_BYTES;
+		} else {
+			ARRAY_GROW(memory->parts, count, memory->part_capacity);
+			memory->parts[count++] = (struct memory_part){
+				.address = page->number * PAGE_BYTES,
+				.out = memory->copies[copy] + i * PAGE_BYTES,
+				.length = PAGE_BYTES,
+			};
+		}
+		last = i;
+	}
+	return count;
+}
+
+static void note_parts(struct memory *memory, int copy, size_t first,
+		       size_t count)
+{
+	for (size_t i = first; i < count; i++) {
+		const struct memory_part *part = &memory->parts[i];
+		size_t at =
+			(size_t)((uint8_t *)part->out - memory->copies[copy]);
+		for (size_t j = 0; j < part->length; j += PAGE_BYTES)
+			memory->pages[(at + j) / PAGE_BYTES].has[copy] =
+				j + PAGE_BYTES <= part->done;
+	}
+}
+
+/* All of copy 0 comes before all of copy 1, also over several calls. */
+static void fetch_copies(struct memory *memory, bool only_group)
+{
+	size_t middle = add_parts(memory, 0, only_group, 0);
+	size_t count = add_parts(memory, 1, only_group, middle);
+
+	memory_fetch_parts(memory, memory->parts, count);
+	note_parts(memory, 0, 0, middle);
+	note_parts(memory, 1, middle, count);
+}
+
+static int compare_pages(const void *a, const void *b)
+{
+	uint64_t left = ((const struct page *)a)->number;
+	uint64_t right = ((const struct page *)b)->number;
+
+	return left < right ? -1 : left > right;
+}
+
+void memory_begin(struct memory *memory, bool prefetch)
+{
+	size_t wanted = 0;
+
+	for (size_t i = 0; prefetch && i < memory->page_count; i++)
+		if (memory->pages[i].is_used)
+			memory->pages[wanted++] = (struct page){
+				.number = memory->pages[i].number,
+			};
+	memory->page_count = wanted;
+	memory->copy = 0;
+	memory->group = 0;
+	forget_slots(memory);
+	if (!wanted)
+		return;
+	qsort(memory->pages, wanted, sizeof(*memory->pages), compare_pages);
+	for (size_t i = 0; i < wanted; i++)
+		memory->slots[slot_of(memory, memory->pages[i].number)] =
+			(uint32_t)i;
+	fetch_copies(memory, false);
+}
+
+void memory_group(struct memory *memory)
+{
+	memory->group++;
+}
+
+void memory_again(struct memory *memory)
+{
+	fetch_copies(memory, true);
+}
+
+void memory_use(struct memory *memory, int copy)
+{
+	memory->copy = copy;
+}
+
+static int read_page(struct memory *memory, uint64_t number, size_t offset,
+		     void *out, size_t length)
+{
+	uint32_t index = page_index(memory, number);
+
+	if (index == NO_PAGE)
+		return memory_fetch(memory, number * PAGE_BYTES + offset, out,
+				    length);
+	uint8_t *bytes =
+		memory->copies[memory->copy] + (size_t)index * PAGE_BYTES;
+	struct page *page = &memory->pages[index];
+	if (!page->has[memory->copy]) {
+		if (memory_fetch(memory, number * PAGE_BYTES, bytes,
+				 PAGE_BYTES) < 0)
+			return -1;
+		page->has[memory->copy] = true;
+	}
+	page->is_used = true;
+	page->group = memory->group;
+	memcpy(out, bytes + offset, length);
+	return 0;
+}
+
+int memory_read(struct memory *memory, uint64_t address, void *out,
+		size_t length)
+{
+	uint8_t *to = out;
+
+	if (address > UINT64_MAX - length) {
+		errno = EFAULT;
+		return -1;
+	}
+	while (length > 0) {
+		size_t offset = address % PAGE_BYTES;
+		size_t some = PAGE_BYTES - offset;
+		if (some > length)
+			some = length;
+		if (read_page(memory, address / PAGE_BYTES, offset, to, some) <
+		    0)
+			return -1;
+		to += some;
+		address += some;
+		length -= some;
+	}
+	return 0;
+}
+
+int memory_read_u64(struct memory *memory, uint64_t address, uint64_t *out)
+{
+	return memory_read(memory, address, out, sizeof(*out));
+}
+
+int memory_read_u32(struct memory *memory, uint64_t address, uint32_t *out)
+{
+	return memory_read(memory, address, out, sizeof(*out));
+}
+
+int memory_read_u8(struct memory *memory, uint64_t address, uint8_t *out)
+{
+	return memory_read(memory, address, out, sizeof(*out));
+}

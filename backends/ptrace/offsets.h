@@ -1,0 +1,27 @@
+/*
+ * offsets: the checked-in layouts, one a minor version of CPython.
+ *
+ * offsets.inc and positions.inc are printed by offsets-gen.c, compiled against
+ * each version's headers. Lent rows are constant.
+ */
+#ifndef BACKENDS_PTRACE_OFFSETS_H
+#define BACKENDS_PTRACE_OFFSETS_H
+
+#include <stdint.h>
+
+struct memory;
+struct offsets;
+
+#define OFFSETS_MINOR_FIRST 8
+#define OFFSETS_MINOR_LAST 14
+
+/* The layout of 3.MINOR on x86-64, NULL when there is none. */
+const struct offsets *offsets_find(int minor);
+/*
+ * Overrides what the interpreter says of itself in the _Py_DebugOffsets at
+ * runtime (3.13 and later). -1: they are not there or make no sense.
+ */
+int offsets_override(struct offsets *offsets, int minor, struct memory *memory,
+		     uint64_t runtime);
+
+#endif

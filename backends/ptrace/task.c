@@ -1,0 +1,188 @@
+#include "backends/ptrace/task.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <unistd.h>
+
+#include "banned.h"
+
+static const char *const file_names[TASK_FILES] = {
+	[TASK_SCHEDSTAT] = "schedstat",
+	[TASK_SYSCALL] = "syscall",
+	[TASK_WCHAN] = "wchan",
+	[TASK_STAT] = "stat",
+};
+
+static int open_file(struct task *task, const char *name)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/%s", (int)task->pid,
+		 (int)task->tid, name);
+	task->calls++;
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+static int read_file(struct task *task, int fd, char *out, size_t size)
+{
+	task->calls++;
+	ssize_t got = pread(fd, out, size - 1, 0);
+	if (got < 0)
+		return -1;
+	out[got] = '\0';
+	return 0;
+}
+
+/* Reads a kept file afresh; it is opened at the first time. */
+static int read_kept(struct task *task, enum task_file file, char *out,
+		     size_t size)
+{
+	if (task->fds[file] < 0)
+		task->fds[file] = open_file(task, file_names[file]);
+	if (task->fds[file] < 0)
+		return -1;
+	return read_file(task, task->fds[file], out, size);
+}
+
+void task_init(struct task *task, pid_t pid, pid_t tid)
+{
+	*task = (struct task){ .pid = pid, .tid = tid };
+	for (int i = 0; i < TASK_FILES; i++)
+		task->fds[i] = -1;
+}
+
+void task_clear(struct task *task)
+{
+	for (int i = 0; i < TASK_FILES; i++) {
+		if (task->fds[i] >= 0)
+			close(task->fds[i]);
+		task->fds[i] = -1;
+	}
+}
+
+/* "CPU-NS WAITED-NS TIMES", all 0 in a kernel that does not count. */
+int task_look_switches(struct task *task, struct task_state *state)
+{
+	char text[128];
+
+	state->cpu_ns = 0;
+	state->switches = 0;
+	if (read_kept(task, TASK_SCHEDSTAT, text, sizeof(text)) < 0)
+		return -1;
+	if (sscanf(text, "%" SCNu64 " %*u %" SCNu64, &state->cpu_ns,
+		   &state->switches) != 2)
+		state->switches = 0;
+	return 0;
+}
+
+/*
+ * "running", or "NUMBER SIX ARGUMENTS SP PC", or "-1 SP PC" when it sleeps
+ * outside of a system call (proc(5)).
+ */
+static void parse_syscall(struct task_state *state, const char *text)
+{
+	state->is_known = true;
+	if (sscanf(text, "%d", &state->syscall) != 1) {
+		state->syscall = -1;
+		return;
+	}
+	state->is_blocked = true;
+	if (state->syscall < 0)
+		sscanf(text, "%*d %" SCNx64 " %" SCNx64, &state->stack_pointer,
+		       &state->instruction);
+	else
+		sscanf(text,
+		       "%*d %" SCNx64 " %*x %*x %*x %*x %*x %" SCNx64
+		       " %" SCNx64,
+		       &state->argument, &state->stack_pointer,
+		       &state->instruction);
+}
+
+static bool is_gone(int number)
+{
+	return number == ESRCH || number == ENOENT;
+}
+
+int task_look(struct task *task, struct task_state *state)
+{
+	char text[256];
+
+	*state = (struct task_state){ .syscall = -1 };
+	if (task_look_switches(task, state) < 0 && is_gone(errno))
+		return -1;
+	if (read_kept(task, TASK_SYSCALL, text, sizeof(text)) < 0)
+		return is_gone(errno) ? -1 : 0;
+	parse_syscall(state, text);
+	return 0;
+}
+
+void task_wchan(struct task *task, char *out, size_t size)
+{
+	if (read_kept(task, TASK_WCHAN, out, size) < 0 || strcmp(out, "0") == 0)
+		out[0] = '\0';
+}
+
+void task_name(struct task *task, char *out, size_t size)
+{
+	out[0] = '\0';
+	int fd = open_file(task, "comm");
+	if (fd < 0)
+		return;
+	if (read_file(task, fd, out, size) == 0)
+		out[strcspn(out, "\n")] = '\0';
+	close(fd);
+}
+
+/* The name stands in parentheses and may hold any of them itself. */
+char task_letter(struct task *task)
+{
+	char text[256];
+
+	if (read_kept(task, TASK_STAT, text, sizeof(text)) < 0)
+		return 0;
+	const char *end = strrchr(text, ')');
+	return end && end[1] == ' ' ? end[2] : 0;
+}
+
+/* The last number of the line NSpid: the innermost namespace's. */
+static pid_t inner_tid(int folder, const char *name)
+{
+	char path[300];
+	char text[4096];
+
+	snprintf(path, sizeof(path), "%s/status", name);
+	int fd = openat(folder, path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	ssize_t got = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	text[got > 0 ? got : 0] = '\0';
+	const char *line = strstr(text, "\nNSpid:");
+	if (!line)
+		return 0;
+	const char *end = line + 1 + strcspn(line + 1, "\n");
+	const char *last = end;
+	while (last > line && last[-1] >= '0' && last[-1] <= '9')
+		last--;
+	return (pid_t)strtol(last, NULL, 10);
+}
+
+pid_t task_find(pid_t pid, pid_t inner)
+{
+	char path[64];
+	pid_t found = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	DIR *folder = opendir(path);
+	if (!folder)
+		return 0;
+	for (struct dirent *entry = readdir(folder); entry && !found;
+	     entry = readdir(folder))
+		if (entry->d_name[0] != '.' &&
+		    inner_tid(dirfd(folder), entry->d_name) == inner)
+			found = (pid_t)strtol(entry->d_name, NULL, 10);
+	closedir(folder);
+	return found;
+}
