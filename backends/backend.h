@@ -36,6 +36,7 @@ struct connection {
 	const struct backend *backend;
 	struct node *node;
 	pid_t pid;
+	char version[32];	/* of the Python in it, "3.11.7"; "" unknown */
 };
 
 struct backend {

@@ -10,12 +10,15 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-struct backend;
-struct connection;
+struct connections;
 struct error;
 struct loop;
 struct message;
 struct node;
+struct process_sample;
+struct procfs;
+struct roster;
+struct sampler;
 struct stack_table;
 
 struct node *node_new(struct loop *loop, int input, int output);
@@ -30,5 +33,21 @@ bool node_is_read_only(const struct node *node);
 void node_emit(struct node *node, const char *event, json_t *owned_body);
 void node_respond(struct node *node, const struct message *request,
 		  json_t *owned_body, const char *error);
+/* Emits `sampled` with what the other side does not know yet. */
+void node_emit_sample(struct node *node, struct process_sample *sample);
+
+/* For the parts of the node: */
+struct connections *node_connections(struct node *node);
+struct procfs *node_procfs(struct node *node);
+struct roster *node_roster(struct node *node);
+struct sampler *node_sampler(struct node *node);
+/* Writes what was emitted; called at the end of each callback of the loop. */
+void node_flush(struct node *node);
+/* Bytes that the other side has not taken yet. */
+size_t node_waiting(struct node *node);
+/* Bodies get "rank" from the roster where they have "pid" alone. */
+void node_set_read_only(struct node *node, bool is_read_only);
+/* Writes what waits, then ends the loop. */
+void node_leave(struct node *node);
 
 #endif

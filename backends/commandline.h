@@ -1,0 +1,19 @@
+/*
+ * commandline: what the words of a Python command line say.
+ */
+#ifndef BACKENDS_COMMANDLINE_H
+#define BACKENDS_COMMANDLINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct commandline {
+	char script[256];     /* "train.py", "-m package", "-c", "" unknown */
+	const char *path;     /* the script as it was typed, lent; NULL: none */
+	const char *launcher; /* "torchrun" … when it is one, else NULL; lent */
+};
+
+void commandline_parse(struct commandline *line, const char *const *words,
+		       size_t count);
+
+#endif

@@ -1,0 +1,129 @@
+#include "backends/connections.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "banned.h"
+#include "backends/backend.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/error.h"
+#include "base/map.h"
+#include "protocol/process.h"
+
+/* The best first. */
+static const struct backend *const backends[] = {
+	&ptrace_backend,
+};
+
+struct slot {
+	struct connection *connection; /* NULL: error says why */
+	struct error error;
+};
+
+struct connections {
+	struct node *node;
+	struct map *slots;
+};
+
+static void free_slot(void *value)
+{
+	struct slot *slot = value;
+
+	if (slot->connection)
+		slot->connection->backend->close(slot->connection);
+	free(slot);
+}
+
+struct connections *connections_new(struct node *node)
+{
+	struct connections *connections = xcalloc(1, sizeof(*connections));
+
+	connections->node = node;
+	connections->slots = map_new(free_slot);
+	return connections;
+}
+
+void connections_free(struct connections *connections)
+{
+	if (!connections)
+		return;
+	map_free(connections->slots);
+	free(connections);
+}
+
+static struct slot *open_slot(struct connections *connections,
+			      const struct process *process)
+{
+	struct slot *slot = xcalloc(1, sizeof(*slot));
+
+	for (size_t i = 0; i < ARRAY_LENGTH(backends); i++) {
+		slot->connection = backends[i]->open(connections->node, process,
+						     &slot->error);
+		if (slot->connection)
+			break;
+	}
+	map_put(connections->slots, (uint64_t)process->pid, slot);
+	return slot;
+}
+
+struct connection *connections_open(struct connections *connections,
+				    const struct process *process,
+				    struct error *error)
+{
+	struct slot *slot =
+		map_find(connections->slots, (uint64_t)process->pid);
+
+	if (!slot)
+		slot = open_slot(connections, process);
+	if (!slot->connection)
+		error_set(error, "%s", slot->error.message);
+	return slot->connection;
+}
+
+void connections_close(struct connections *connections, pid_t pid)
+{
+	map_remove(connections->slots, (uint64_t)pid);
+}
+
+struct stale {
+	pid_t *pids;
+	size_t count;
+	size_t capacity;
+};
+
+static void add_stale(uint64_t key, void *value, void *data)
+{
+	const struct slot *slot = value;
+	struct stale *stale = data;
+
+	if (slot->connection && (kill((pid_t)key, 0) == 0 || errno != ESRCH))
+		return;
+	ARRAY_GROW(stale->pids, stale->count, stale->capacity);
+	stale->pids[stale->count++] = (pid_t)key;
+}
+
+void connections_tidy(struct connections *connections)
+{
+	struct stale stale = { .pids = NULL };
+
+	map_each(connections->slots, add_stale, &stale);
+	for (size_t i = 0; i < stale.count; i++)
+		connections_close(connections, stale.pids[i]);
+	free(stale.pids);
+}
+
+int connections_environment(struct connections *connections, pid_t pid,
+			    const char *name, struct buffer *value)
+{
+	struct process process = { .pid = pid };
+	struct error error = ERROR_INIT;
+	struct connection *connection =
+		connections_open(connections, &process, &error);
+
+	if (!connection || !connection->backend->environment)
+		return -1;
+	return connection->backend->environment(connection, name, value);
+}

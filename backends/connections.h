@@ -1,0 +1,37 @@
+/*
+ * connections: the ways to processes that are open, by pid. It owns them.
+ *
+ * One that could not be opened is remembered with its sentence, so that a
+ * process is not asked again and again during one look.
+ */
+#ifndef BACKENDS_CONNECTIONS_H
+#define BACKENDS_CONNECTIONS_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct buffer;
+struct connection;
+struct connections;
+struct error;
+struct node;
+struct process;
+
+struct connections *connections_new(struct node *node);
+/* Closes them all. */
+void connections_free(struct connections *connections);
+/* Lends the connection to a process, opened if need be; NULL and why not. */
+struct connection *connections_open(struct connections *connections,
+				    const struct process *process,
+				    struct error *error);
+void connections_close(struct connections *connections, pid_t pid);
+/*
+ * Forgets failures (a process that was just starting may be ready now) and
+ * closes what leads to processes that are gone.
+ */
+void connections_tidy(struct connections *connections);
+/* The program's own environment (struct backend); 0 found. */
+int connections_environment(struct connections *connections, pid_t pid,
+			    const char *name, struct buffer *value);
+
+#endif

@@ -1,0 +1,56 @@
+/*
+ * discover: which processes are ranks.
+ *
+ * A rank is a process that runs Python and has a rank number in its
+ * environment. An ancestor of ranks that is another place in the job than
+ * they are is their launcher. A process below a rank that is the same place,
+ * or none, is a child of that rank.
+ *
+ * Ranks made by multiprocessing set their number after they were started:
+ * for such processes the program's own environment is asked for.
+ */
+#ifndef BACKENDS_DISCOVER_H
+#define BACKENDS_DISCOVER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "protocol/process.h"
+
+struct connections;
+struct procfs;
+
+#define BYSTANDERS_MAXIMUM 20
+
+/* A Python process without a rank. */
+struct bystander {
+	pid_t pid;
+	char *name;
+	char *script;
+	const char *why;
+};
+
+struct discovery {
+	struct process *processes; /* ranks before their children */
+	size_t count;
+	size_t capacity;
+	size_t looked_at; /* processes of this user */
+	uid_t uid;
+	struct bystander bystanders[BYSTANDERS_MAXIMUM];
+	size_t bystander_count;
+};
+
+/* Looks at all processes. */
+void discover_all(struct discovery *discovery, struct procfs *procfs,
+		  struct connections *connections);
+/*
+ * Makes ranks of the processes named: their own number where they have one,
+ * else the lowest that is free. One that is gone is found unreadable.
+ */
+void discover_pids(struct discovery *discovery, struct procfs *procfs,
+		   struct connections *connections, const pid_t *pids,
+		   size_t count);
+void discovery_clear(struct discovery *discovery);
+
+#endif

@@ -1,0 +1,82 @@
+/*
+ * probetui-node: the program that probetui starts on each machine.
+ */
+#include "config.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "banned.h"
+#include "backends/node.h"
+#include "base/log.h"
+#include "base/loop.h"
+
+static const char help[] =
+	"Usage: probetui-node\n"
+	"\n"
+	"The part of probetui that looks at processes. probetui starts it, "
+	"here\n"
+	"or through ssh, srun, kubectl or mpirun, and talks to it on standard\n"
+	"input and output, one JSON message a line. It leaves when its input\n"
+	"ends. It changes no process.\n"
+	"\n"
+	"  --version   print the version and leave\n"
+	"  --help      print this and leave\n";
+
+static int parse_arguments(int count, char **words)
+{
+	if (count == 1)
+		return -1;
+	if (strcmp(words[1], "--version") == 0) {
+		puts("probetui-node " PACKAGE_VERSION);
+		return 0;
+	}
+	if (strcmp(words[1], "--help") == 0) {
+		fputs(help, stdout);
+		return 0;
+	}
+	fprintf(stderr,
+		"probetui-node: it takes no \"%s\"; see probetui-node "
+		"--help.\n",
+		words[1]);
+	return 2;
+}
+
+/*
+ * Closing a terminal or interrupting the screen must not end us in the
+ * middle of something: the end of the input does, in order.
+ */
+static void become_independent(void)
+{
+	setsid();
+	signal(SIGHUP, SIG_IGN);
+	signal(SIGINT, SIG_IGN);
+	signal(SIGQUIT, SIG_IGN);
+	signal(SIGPIPE, SIG_IGN);
+}
+
+int main(int count, char **words)
+{
+	int status = parse_arguments(count, words);
+	struct loop *loop;
+	struct node *node;
+
+	if (status >= 0)
+		return status;
+	if (isatty(STDIN_FILENO)) {
+		fputs("probetui-node: this program is started by probetui and "
+		      "speaks JSON on a pipe. Type probetui.\n",
+		      stderr);
+		return 2;
+	}
+	log_set_name("probetui-node");
+	become_independent();
+	loop = loop_new();
+	node = node_new(loop, STDIN_FILENO, STDOUT_FILENO);
+	status = node ? node_run(node) : 1;
+	node_free(node);
+	loop_free(loop);
+	return status;
+}

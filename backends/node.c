@@ -1,0 +1,271 @@
+/*
+ * node: how a request is served.
+ *
+ * A line of the pipe becomes a message; the table of requests names its
+ * handler; what is about one process goes to the best connection that can.
+ * Everything else here owns the parts and hands them to each other. Nothing
+ * waits: handlers answer at once, or later from a callback of the loop.
+ */
+#include "backends/node.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "backends/connections.h"
+#include "backends/pipe.h"
+#include "backends/procfs.h"
+#include "backends/requests.h"
+#include "backends/roster.h"
+#include "backends/sampler.h"
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/loop.h"
+#include "protocol/message.h"
+#include "protocol/process.h"
+#include "protocol/sample.h"
+#include "protocol/stack.h"
+
+/* What waits is written for so long at most when we leave. */
+#define LEAVE_SECONDS 0.4
+#define LEAVE_TURN 0.01
+
+struct node {
+	struct loop *loop;
+	struct pipe *pipe;
+	struct procfs procfs;
+	struct stack_table *stacks;
+	struct connections *connections;
+	struct roster *roster;
+	struct sampler *sampler;
+	struct loop_signal *terminate;
+	struct loop_timer *leave_timer; /* NULL: not leaving */
+	double leave_deadline;
+	bool is_read_only;
+	int status;
+};
+
+static void on_line(const char *line, size_t length, void *data);
+static void on_input_ended(const char *why, void *data);
+
+static void on_terminate(int number, void *data)
+{
+	(void)number;
+	node_leave(data);
+}
+
+struct node *node_new(struct loop *loop, int input, int output)
+{
+	struct node *node = xcalloc(1, sizeof(*node));
+	struct pipe_calls calls = {
+		.line = on_line,
+		.ended = on_input_ended,
+		.data = node,
+	};
+	struct error error = ERROR_INIT;
+
+	node->loop = loop;
+	if (procfs_open(&node->procfs, &error) < 0) {
+		log_write(LOG_ERROR, "%s", error.message);
+		free(node);
+		return NULL;
+	}
+	node->pipe = pipe_new(loop, input, output, &calls);
+	node->stacks = stack_table_new();
+	node->connections = connections_new(node);
+	node->roster = roster_new(node);
+	node->sampler = sampler_new(node);
+	node->terminate = loop_signal(loop, SIGTERM, on_terminate, node);
+	return node;
+}
+
+/* Nothing of a process is kept; not done within somebody's callback. */
+static void release_all(struct node *node)
+{
+	sampler_free(node->sampler);
+	roster_free(node->roster);
+	connections_free(node->connections);
+	node->sampler = NULL;
+	node->roster = NULL;
+	node->connections = NULL;
+}
+
+void node_free(struct node *node)
+{
+	if (!node)
+		return;
+	if (node->leave_timer)
+		loop_timer_stop(node->leave_timer);
+	loop_signal_stop(node->terminate);
+	release_all(node);
+	stack_table_free(node->stacks);
+	pipe_free(node->pipe);
+	procfs_close(&node->procfs);
+	free(node);
+}
+
+int node_run(struct node *node)
+{
+	loop_run(node->loop);
+	return node->status;
+}
+
+struct stack_table *node_stacks(struct node *node)
+{
+	return node->stacks;
+}
+
+struct loop *node_loop(struct node *node)
+{
+	return node->loop;
+}
+
+struct connections *node_connections(struct node *node)
+{
+	return node->connections;
+}
+
+struct procfs *node_procfs(struct node *node)
+{
+	return &node->procfs;
+}
+
+struct roster *node_roster(struct node *node)
+{
+	return node->roster;
+}
+
+struct sampler *node_sampler(struct node *node)
+{
+	return node->sampler;
+}
+
+bool node_is_read_only(const struct node *node)
+{
+	return node->is_read_only;
+}
+
+void node_set_read_only(struct node *node, bool is_read_only)
+{
+	node->is_read_only = is_read_only;
+}
+
+void node_flush(struct node *node)
+{
+	pipe_flush(node->pipe);
+}
+
+size_t node_waiting(struct node *node)
+{
+	return pipe_waiting(node->pipe);
+}
+
+/* What is about a process says which rank it is. */
+static void add_rank(struct node *node, json_t *body)
+{
+	json_int_t pid = json_integer_value(json_object_get(body, "pid"));
+	const struct process *process;
+
+	if (pid <= 0 || json_object_get(body, "rank"))
+		return;
+	process = roster_find(node->roster, (pid_t)pid);
+	if (process)
+		json_object_set_new(body, "rank", json_integer(process->rank));
+}
+
+void node_emit(struct node *node, const char *event, json_t *owned_body)
+{
+	struct message message;
+
+	add_rank(node, owned_body);
+	message_make_event(&message, event, owned_body);
+	pipe_send(node->pipe, &message);
+	message_clear(&message);
+}
+
+void node_respond(struct node *node, const struct message *request,
+		  json_t *owned_body, const char *error)
+{
+	struct message message;
+
+	if (request->seq < 0) {
+		json_decref(owned_body);
+		sampler_answered(node->sampler, request->seq, error);
+		return;
+	}
+	if (owned_body)
+		add_rank(node, owned_body);
+	message_make_response(&message, request, owned_body, error);
+	pipe_send(node->pipe, &message);
+	message_clear(&message);
+}
+
+void node_emit_sample(struct node *node, struct process_sample *sample)
+{
+	node_emit(node, "sampled",
+		  process_sample_to_json(sample, node->stacks));
+	roster_learn(node->roster, sample);
+}
+
+static void say(struct node *node, const char *sentence)
+{
+	json_t *body = json_object();
+
+	json_set_text(body, "category", "console");
+	json_set_text(body, "output", sentence);
+	node_emit(node, "output", body);
+}
+
+static void on_line(const char *line, size_t length, void *data)
+{
+	struct node *node = data;
+	struct error error = ERROR_INIT;
+	struct message message;
+
+	if (message_parse(&message, line, length, &error) < 0) {
+		error_prefix(&error, "probetui-node cannot use a line it got");
+		say(node, error.message);
+		return;
+	}
+	if (message.type == MESSAGE_REQUEST)
+		request_handle(node, &message);
+	else
+		say(node, "probetui-node got an answer or an event, where "
+			  "only requests are expected; it is ignored.");
+	message_clear(&message);
+}
+
+static void on_input_ended(const char *why, void *data)
+{
+	struct node *node = data;
+
+	if (why) {
+		log_write(LOG_ERROR, "%s", why);
+		say(node, why);
+		node->status = 1;
+	}
+	node_leave(node);
+}
+
+static void on_leave(void *data)
+{
+	struct node *node = data;
+
+	release_all(node);
+	pipe_flush(node->pipe);
+	if (pipe_waiting(node->pipe) == 0 || loop_now() > node->leave_deadline)
+		loop_stop(node->loop);
+}
+
+void node_leave(struct node *node)
+{
+	if (node->leave_timer)
+		return;
+	pipe_stop(node->pipe);
+	node->leave_deadline = loop_now() + LEAVE_SECONDS;
+	node->leave_timer =
+		loop_timer(node->loop, 0, LEAVE_TURN, on_leave, node);
+}

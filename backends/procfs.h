@@ -1,0 +1,59 @@
+/*
+ * procfs: what /proc/PID says, read with as few system calls as there are.
+ *
+ * One buffer serves all readings: what procfs_read lends is good until the
+ * next call. Everything in it was written by a stranger. After a failure
+ * errno is set: ENOENT and ESRCH gone, EACCES and EPERM not ours to see.
+ */
+#ifndef BACKENDS_PROCFS_H
+#define BACKENDS_PROCFS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct error;
+
+/* No file of /proc/PID that we read is longer; the rest is left unread. */
+#define PROCFS_FILE_MAXIMUM (8u << 20)
+
+struct procfs {
+	int fd; /* of /proc; -1 closed */
+	char *data;
+	size_t capacity;
+};
+
+struct procfs_stat {
+	char name[64];
+	char state; /* 'R', 'S', 'T', 't', 'Z' … */
+	pid_t parent_pid;
+	uint64_t start_time; /* clock ticks since boot */
+	int wait_status;     /* of a zombie, as wait(2) has it */
+};
+
+int procfs_open(struct procfs *procfs, struct error *error);
+void procfs_close(struct procfs *procfs);
+/* All processes there are; *pids is the caller's to free. */
+int procfs_list(struct procfs *procfs, pid_t **pids, size_t *count);
+/*
+ * Reads /proc/PID/FILE and lends its bytes with a NUL behind them; owner (or
+ * NULL) becomes the uid of the process.
+ */
+ssize_t procfs_read(struct procfs *procfs, pid_t pid, const char *file,
+		    char **bytes, uid_t *owner);
+/* Reads a link as a string, cut to size. */
+int procfs_link(struct procfs *procfs, pid_t pid, const char *file, char *out,
+		size_t size);
+int procfs_stat(struct procfs *procfs, pid_t pid, struct procfs_stat *stat);
+/* True for the states of a process that has ended. */
+bool procfs_has_ended(const struct procfs_stat *stat);
+/* Whose process it is, without reading it. */
+int procfs_owner(struct procfs *procfs, pid_t pid, uid_t *owner);
+/* The number behind "KEY:" in /proc/PID/status; fallback if there is none. */
+int64_t procfs_status(struct procfs *procfs, pid_t pid, const char *key,
+		      int64_t fallback);
+/* Seconds since the process with that start time was started. */
+double procfs_age(uint64_t start_time);
+
+#endif

@@ -1,0 +1,193 @@
+/*
+ * The backend `ptrace`: reads a CPython process from outside.
+ */
+#include "backends/backend.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "banned.h"
+#include "backends/node.h"
+#include "backends/ptrace/connection.h"
+#include "backends/ptrace/memory.h"
+#include "backends/ptrace/pyenviron.h"
+#include "backends/ptrace/pyobject.h"
+#include "backends/ptrace/pystack.h"
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/loop.h"
+#include "protocol/message.h"
+#include "protocol/process.h"
+
+static struct ptrace_connection *to_ptrace(struct connection *connection)
+{
+	return (struct ptrace_connection *)connection;
+}
+
+static void ptrace_close(struct connection *base)
+{
+	struct ptrace_connection *connection = to_ptrace(base);
+
+	if (connection->late_timer) {
+		hold_settle(&connection->late);
+		loop_timer_stop(connection->late_timer);
+	}
+	if (connection->statm_fd >= 0)
+		close(connection->statm_fd);
+	process_sample_clear(&connection->newest);
+	pystack_free(connection->pystack);
+	memory_free(connection->memory);
+	free(connection);
+}
+
+static struct connection *ptrace_open(struct node *node,
+				      const struct process *process,
+				      struct error *error)
+{
+	struct ptrace_connection *connection = xcalloc(1, sizeof(*connection));
+	char path[64];
+
+	connection->base = (struct connection){
+		.backend = &ptrace_backend,
+		.node = node,
+		.pid = process->pid,
+	};
+	connection->statm_fd = -1;
+	connection->memory = memory_new(process->pid);
+	if (cpython_locate(&connection->python, connection->memory, error) <
+	    0) {
+		ptrace_close(&connection->base);
+		return NULL;
+	}
+	snprintf(connection->base.version, sizeof(connection->base.version),
+		 "%s", connection->python.version_text);
+	connection->pystack = pystack_new(
+		connection->memory, &connection->python, node_stacks(node));
+	snprintf(path, sizeof(path), "/proc/%d/statm", (int)process->pid);
+	connection->statm_fd = open(path, O_RDONLY | O_CLOEXEC);
+	return &connection->base;
+}
+
+static bool ptrace_can(const struct connection *connection,
+		       enum request_kind kind, struct reason *reason)
+{
+	int number;
+
+	if (kind != REQUEST_SAMPLE_EXACT)
+		return true;
+	*reason = (struct reason){ .fix = "" };
+	if (node_is_read_only(connection->node)) {
+		snprintf(reason->why, sizeof(reason->why),
+			 "An exact sample holds the process for some "
+			 "microseconds, which --read-only refuses.");
+		return false;
+	}
+	number = hold_probe(connection->pid);
+	if (number == 0)
+		return true;
+	snprintf(reason->why, sizeof(reason->why),
+		 "The process cannot be held for an exact sample: %s.",
+		 strerror(number));
+	snprintf(reason->fix, sizeof(reason->fix),
+		 "`probetui doctor` says what would help.");
+	return false;
+}
+
+static uint64_t resident_bytes(const struct ptrace_connection *connection)
+{
+	char text[128];
+	ssize_t got = connection->statm_fd < 0
+			      ? -1
+			      : pread(connection->statm_fd, text,
+				      sizeof(text) - 1, 0);
+	const char *second;
+
+	if (got <= 0)
+		return 0;
+	text[got] = '\0';
+	second = strchr(text, ' ');
+	return second ? strtoull(second, NULL, 10) *
+				(uint64_t)sysconf(_SC_PAGESIZE)
+		      : 0;
+}
+
+static int send_sample(struct ptrace_connection *connection, bool is_exact,
+		       const struct message *request, struct error *error)
+{
+	struct node *node = connection->base.node;
+	struct process_sample sample = { .pid = connection->base.pid };
+
+	if (pystack_sample(connection->pystack, is_exact, &sample, error) < 0) {
+		process_sample_clear(&sample);
+		return -1;
+	}
+	sample.pid = connection->base.pid;
+	sample.epoch = ++connection->epoch;
+	sample.time = loop_now();
+	sample.memory = resident_bytes(connection);
+	process_sample_clear(&connection->newest);
+	connection->newest = sample;
+	node_emit_sample(node, &connection->newest);
+	node_respond(node, request, NULL, NULL);
+	return 0;
+}
+
+static int ptrace_send(struct connection *base, enum request_kind kind,
+		       const struct message *request, struct error *error)
+{
+	struct ptrace_connection *connection = to_ptrace(base);
+
+	switch (kind) {
+	case REQUEST_SAMPLE:
+		return send_sample(connection, false, request, error);
+	case REQUEST_SAMPLE_EXACT:
+		return send_sample(connection, true, request, error);
+	case REQUEST_VARIABLES:
+		return ptrace_variables(connection, request, error);
+	case REQUEST_SOURCE:
+	case REQUEST_DIAGNOSE:
+		break;
+	}
+	return error_set(error, "The node answers this itself.");
+}
+
+/* Known from the first sample on; before that, from the runtime. */
+static uint64_t main_interpreter(const struct ptrace_connection *connection)
+{
+	const struct cpython *python = &connection->python;
+	uint64_t interpreter = pystack_interpreter(connection->pystack);
+
+	if (interpreter == 0 && python->offsets.rt_interp_main >= 0)
+		memory_fetch(connection->memory,
+			     python->runtime +
+				     (uint64_t)python->offsets.rt_interp_main,
+			     &interpreter, sizeof(interpreter));
+	return interpreter;
+}
+
+static int ptrace_environment(struct connection *base, const char *name,
+			      struct buffer *value)
+{
+	struct ptrace_connection *connection = to_ptrace(base);
+	uint64_t interpreter = main_interpreter(connection);
+	struct pyreader reader;
+
+	if (interpreter == 0)
+		return -1;
+	memory_begin(connection->memory, false);
+	pyreader_init(&reader, connection->memory, &connection->python);
+	return pyenviron_find(&reader, interpreter, name, value);
+}
+
+const struct backend ptrace_backend = {
+	.name = "ptrace",
+	.help = "reads a Python process from outside, without stopping it",
+	.open = ptrace_open,
+	.can = ptrace_can,
+	.send = ptrace_send,
+	.environment = ptrace_environment,
+	.close = ptrace_close,
+};

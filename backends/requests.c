@@ -1,0 +1,235 @@
+#include "backends/requests.h"
+
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "banned.h"
+#include "backends/arguments.h"
+#include "backends/backend.h"
+#include "backends/connections.h"
+#include "backends/diagnose.h"
+#include "backends/discover.h"
+#include "backends/node.h"
+#include "backends/roster.h"
+#include "backends/sampler.h"
+#include "backends/source.h"
+#include "base/array.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "protocol/message.h"
+#include "protocol/process.h"
+#include "protocol/stack.h"
+
+struct row {
+	const char *command;
+	void (*handle)(struct node *node, const struct message *request);
+};
+
+static void handle_initialize(struct node *node, const struct message *request)
+{
+	int64_t protocol = json_get_integer(request->body, "protocol", 0);
+	char host[256] = "";
+	json_t *body;
+
+	if (protocol != PROTOCOL_VERSION) {
+		node_respond(node, request, NULL,
+			     "probetui and probetui-node are of different "
+			     "versions: install the same one in both places.");
+		return;
+	}
+	node_set_read_only(node,
+			   json_get_boolean(request->body, "readOnly", false));
+	gethostname(host, sizeof(host) - 1);
+	body = json_object();
+	json_object_set_new(body, "protocol", json_integer(PROTOCOL_VERSION));
+	json_set_text(body, "version", PACKAGE_VERSION);
+	json_set_text(body, "host", host);
+	json_object_set_new(body, "uid", json_integer(geteuid()));
+	json_object_set_new(body, "pid", json_integer(getpid()));
+	node_respond(node, request, body, NULL);
+}
+
+static json_t *bystanders_to_json(const struct discovery *discovery)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < discovery->bystander_count; i++) {
+		const struct bystander *bystander = &discovery->bystanders[i];
+		json_t *object = json_object();
+
+		json_object_set_new(object, "pid",
+				    json_integer(bystander->pid));
+		json_set_text(object, "name", bystander->name);
+		json_set_text(object, "script", bystander->script);
+		json_set_text(object, "why", bystander->why);
+		json_array_append_new(array, object);
+	}
+	return array;
+}
+
+static void handle_discover(struct node *node, const struct message *request)
+{
+	bool follow = json_get_boolean(request->body, "follow", false);
+	const struct discovery *discovery;
+	struct error error = ERROR_INIT;
+	struct pid_list pids;
+	json_t *body;
+
+	if (pid_list_parse(&pids, request->body, "pids", &error) < 0) {
+		node_respond(node, request, NULL, error.message);
+		return;
+	}
+	discovery = roster_discover(node_roster(node), &pids, follow);
+	pid_list_clear(&pids);
+	body = json_object();
+	json_object_set_new(body, "looked_at",
+			    json_integer((json_int_t)discovery->looked_at));
+	json_object_set_new(body, "uid", json_integer(discovery->uid));
+	json_object_set_new(body, "bystanders", bystanders_to_json(discovery));
+	node_respond(node, request, body, NULL);
+}
+
+static void handle_sample(struct node *node, const struct message *request)
+{
+	sampler_request(node_sampler(node), request);
+}
+
+/* The process of the request, or NULL and it is answered. */
+static const struct process *find_process(struct node *node,
+					  const struct message *request)
+{
+	struct error error = ERROR_INIT;
+	const struct process *process;
+	pid_t pid;
+
+	if (pid_parse(&pid, request->body, "pid", &error) < 0) {
+		node_respond(node, request, NULL, error.message);
+		return NULL;
+	}
+	process = roster_find(node_roster(node), pid);
+	if (!process) {
+		error_set(&error,
+			  "Process %d is not one of those found here; it may "
+			  "have ended.",
+			  (int)pid);
+		node_respond(node, request, NULL, error.message);
+	}
+	return process;
+}
+
+static int send_variables(struct node *node, const struct process *process,
+			  const struct message *request, struct error *error)
+{
+	struct connection *connection =
+		connections_open(node_connections(node), process, error);
+	struct reason reason;
+
+	if (!connection)
+		return -1;
+	if (!connection->backend->can(connection, REQUEST_VARIABLES, &reason))
+		return error_set(error, "%s", reason.why);
+	return connection->backend->send(connection, REQUEST_VARIABLES, request,
+					 error);
+}
+
+static void handle_variables(struct node *node, const struct message *request)
+{
+	const struct process *process = find_process(node, request);
+	struct error error = ERROR_INIT;
+
+	if (process && send_variables(node, process, request, &error) < 0)
+		node_respond(node, request, NULL, error.message);
+}
+
+/* A node reads no file but those that a stack of its processes named. */
+static bool is_known_file(struct node *node, const struct process *process,
+			  const char *path)
+{
+	const struct stack_table *stacks = node_stacks(node);
+	const struct stack *stack;
+
+	if (path[0] && strcmp(path, process->script_path) == 0)
+		return true;
+	for (uint64_t id = 1; (stack = stack_table_find(stacks, id)); id++)
+		for (size_t i = 0; i < stack->frame_count; i++)
+			if (strcmp(stack->frames[i].code->file, path) == 0)
+				return true;
+	return false;
+}
+
+static void handle_source(struct node *node, const struct message *request)
+{
+	const struct process *process = find_process(node, request);
+	const char *path = json_get_string(request->body, "path", "");
+	struct source source = { .content = NULL };
+	struct error error = ERROR_INIT;
+	json_t *body;
+
+	if (!process)
+		return;
+	if (!is_known_file(node, process, path))
+		error_set(&error, "No stack of this process names this file.");
+	else
+		source_read(&source, process, path, &error);
+	body = json_object();
+	json_object_set_new(body, "pid", json_integer(process->pid));
+	json_set_text(body, "path", path);
+	json_set_text(body, "content", source.content);
+	json_object_set_new(body, "changed", json_boolean(source.is_changed));
+	if (!source.content)
+		json_set_text(body, "error", error.message);
+	node_respond(node, request, body, NULL);
+	free(source.content);
+}
+
+static void handle_diagnose(struct node *node, const struct message *request)
+{
+	struct error error = ERROR_INIT;
+	struct pid_list pids;
+	json_t *ranks;
+	json_t *body;
+
+	if (pid_list_parse(&pids, request->body, "pids", &error) < 0) {
+		node_respond(node, request, NULL, error.message);
+		return;
+	}
+	ranks = json_array();
+	for (size_t i = 0; i < pids.count; i++)
+		json_array_append_new(ranks, diagnose(node, pids.pids[i]));
+	pid_list_clear(&pids);
+	body = json_object();
+	json_object_set_new(body, "ranks", ranks);
+	node_respond(node, request, body, NULL);
+}
+
+static void handle_disconnect(struct node *node, const struct message *request)
+{
+	node_respond(node, request, NULL, NULL);
+	node_leave(node);
+}
+
+static const struct row rows[] = {
+	{ "initialize", handle_initialize }, { "discover", handle_discover },
+	{ "sample", handle_sample },	     { "variables", handle_variables },
+	{ "source", handle_source },	     { "diagnose", handle_diagnose },
+	{ "disconnect", handle_disconnect },
+};
+
+void request_handle(struct node *node, const struct message *request)
+{
+	struct error error = ERROR_INIT;
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		if (strcmp(rows[i].command, request->name) == 0) {
+			rows[i].handle(node, request);
+			return;
+		}
+	}
+	error_set(&error, "probetui-node has no request \"%s\".",
+		  request->name);
+	node_respond(node, request, NULL, error.message);
+}

@@ -1,0 +1,336 @@
+#include "backends/roster.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "backends/arguments.h"
+#include "backends/backend.h"
+#include "backends/connections.h"
+#include "backends/discover.h"
+#include "backends/exits.h"
+#include "backends/node.h"
+#include "backends/procfs.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/error.h"
+#include "base/loop.h"
+#include "base/map.h"
+#include "protocol/process.h"
+#include "protocol/sample.h"
+#include "protocol/stack.h"
+
+#define LOOK_SECONDS 1.0
+/* Frames that are looked at for a role. */
+#define ROLE_FRAMES_MAXIMUM 256
+
+struct member {
+	struct process process;
+	struct exit_watch *exit; /* NULL: not followed, or not possible */
+};
+
+struct roster {
+	struct node *node;
+	struct map *members;
+	struct discovery discovery; /* the last look */
+	struct loop_timer *timer;   /* NULL: not followed */
+	struct pid_list pids;	    /* what is followed; none: all */
+};
+
+/* A frame of this file makes a child one of this role. */
+struct role_file {
+	const char *part;
+	const char *role;
+};
+
+static const struct role_file role_files[] = {
+	{ "torch/utils/data/_utils/worker.py", "dataloader" },
+	{ "torch/_inductor/compile_worker/", "compile" },
+	{ "torch/distributed/checkpoint/", "checkpoint" },
+};
+
+static void free_member(void *value)
+{
+	struct member *member = value;
+
+	exit_watch_free(member->exit);
+	process_clear(&member->process);
+	free(member);
+}
+
+struct roster *roster_new(struct node *node)
+{
+	struct roster *roster = xcalloc(1, sizeof(*roster));
+
+	roster->node = node;
+	roster->members = map_new(free_member);
+	return roster;
+}
+
+static void stop_following(struct roster *roster)
+{
+	if (roster->timer)
+		loop_timer_stop(roster->timer);
+	roster->timer = NULL;
+	pid_list_clear(&roster->pids);
+}
+
+void roster_free(struct roster *roster)
+{
+	if (!roster)
+		return;
+	stop_following(roster);
+	discovery_clear(&roster->discovery);
+	map_free(roster->members);
+	free(roster);
+}
+
+static struct member *find(const struct roster *roster, pid_t pid)
+{
+	return map_find(roster->members, (uint64_t)pid);
+}
+
+const struct process *roster_find(const struct roster *roster, pid_t pid)
+{
+	struct member *member = find(roster, pid);
+
+	return member ? &member->process : NULL;
+}
+
+static void tell(struct roster *roster, const char *event,
+		 struct member *member)
+{
+	struct process *process = &member->process;
+
+	if (process->start_time)
+		process->age = procfs_age(process->start_time);
+	node_emit(roster->node, event, process_to_json(process));
+}
+
+static char *describe_end(struct exit_status status)
+{
+	if (status.signal)
+		return xasprintf("It was ended by signal %d (%s).",
+				 status.signal, strsignal(status.signal));
+	if (status.code >= 0)
+		return xasprintf("It ended with exit code %d.", status.code);
+	return xstrdup("It has ended; its exit code could not be seen.");
+}
+
+static void remove_member(struct roster *roster, struct member *member)
+{
+	struct process *process = &member->process;
+	pid_t pid = process->pid;
+	struct exit_status status =
+		exit_status_read(member->exit, node_procfs(roster->node), pid,
+				 process->start_time);
+
+	process->state = PROCESS_EXITED;
+	process->exit_code = status.code;
+	process->exit_signal = status.signal;
+	free(process->error);
+	process->error = describe_end(status);
+	tell(roster, "rankRemoved", member);
+	connections_close(node_connections(roster->node), pid);
+	map_remove(roster->members, (uint64_t)pid);
+}
+
+static void on_ended(pid_t pid, void *data)
+{
+	struct roster *roster = data;
+	struct member *member = find(roster, pid);
+
+	if (member)
+		remove_member(roster, member);
+	node_flush(roster->node);
+}
+
+static void follow_member(struct roster *roster, struct member *member)
+{
+	if (!roster->timer || member->exit || member->process.start_time == 0)
+		return;
+	member->exit = exit_watch_new(node_loop(roster->node),
+				      member->process.pid, on_ended, roster);
+}
+
+/* Whether it can be read, and what runs in it. */
+static void open_member(struct roster *roster, struct member *member)
+{
+	struct process *process = &member->process;
+	struct error error = ERROR_INIT;
+	struct connection *connection;
+
+	if (process->error && process->state == PROCESS_UNREADABLE)
+		return;
+	connection = connections_open(node_connections(roster->node), process,
+				      &error);
+	if (!connection) {
+		process->state = PROCESS_UNREADABLE;
+		free(process->error);
+		process->error = xstrdup(error.message);
+		return;
+	}
+	free(process->python);
+	process->python = xstrdup(connection->version);
+}
+
+static bool is_same(const struct process *a, const struct process *b)
+{
+	const char *error = a->error ? a->error : "";
+
+	return a->rank == b->rank && a->parent_pid == b->parent_pid &&
+	       a->state == b->state && a->world_size == b->world_size &&
+	       strcmp(a->python, b->python) == 0 &&
+	       strcmp(a->script, b->script) == 0 &&
+	       strcmp(error, b->error ? b->error : "") == 0;
+}
+
+/* What was found of a process that is known; its learnt role is kept. */
+static void update_member(struct roster *roster, struct member *member,
+			  const struct process *found, bool is_asked)
+{
+	struct process before = member->process;
+	char *role = before.role;
+
+	process_init(&member->process);
+	process_copy(&member->process, found);
+	if (role && found->role && strcmp(found->role, "child") == 0) {
+		free(member->process.role);
+		member->process.role = xstrdup(role);
+	}
+	open_member(roster, member);
+	if (is_asked)
+		tell(roster, "rankAdded", member);
+	else if (!is_same(&before, &member->process))
+		tell(roster, "rankChanged", member);
+	process_clear(&before);
+}
+
+static void take_found(struct roster *roster, const struct process *found,
+		       bool is_asked)
+{
+	struct member *member = find(roster, found->pid);
+
+	if (member && member->process.start_time != found->start_time &&
+	    member->process.start_time != 0) {
+		remove_member(roster, member);
+		member = NULL;
+	}
+	if (member) {
+		update_member(roster, member, found, is_asked);
+	} else if (is_asked || found->start_time != 0) {
+		member = xcalloc(1, sizeof(*member));
+		process_init(&member->process);
+		process_copy(&member->process, found);
+		map_put(roster->members, (uint64_t)found->pid, member);
+		open_member(roster, member);
+		tell(roster, "rankAdded", member);
+	}
+	if (member)
+		follow_member(roster, member);
+}
+
+static void list_member(uint64_t key, void *value, void *data)
+{
+	(void)value;
+	pid_list_add(data, (pid_t)key);
+}
+
+bool roster_check(struct roster *roster, pid_t pid)
+{
+	struct member *member = find(roster, pid);
+	struct procfs_stat stat;
+
+	if (!member || member->process.start_time == 0)
+		return false;
+	if (procfs_stat(node_procfs(roster->node), pid, &stat) == 0 &&
+	    stat.start_time == member->process.start_time &&
+	    !procfs_has_ended(&stat))
+		return false;
+	remove_member(roster, member);
+	return true;
+}
+
+static void check_all(struct roster *roster)
+{
+	struct pid_list list = { .pids = NULL };
+
+	map_each(roster->members, list_member, &list);
+	for (size_t i = 0; i < list.count; i++)
+		roster_check(roster, list.pids[i]);
+	pid_list_clear(&list);
+}
+
+static void look(struct roster *roster, const struct pid_list *pids,
+		 bool is_asked)
+{
+	struct connections *connections = node_connections(roster->node);
+	struct procfs *procfs = node_procfs(roster->node);
+
+	check_all(roster);
+	connections_tidy(connections);
+	discovery_clear(&roster->discovery);
+	if (pids->count > 0)
+		discover_pids(&roster->discovery, procfs, connections,
+			      pids->pids, pids->count);
+	else
+		discover_all(&roster->discovery, procfs, connections);
+	for (size_t i = 0; i < roster->discovery.count; i++)
+		take_found(roster, &roster->discovery.processes[i], is_asked);
+}
+
+static void on_look(void *data)
+{
+	struct roster *roster = data;
+
+	look(roster, &roster->pids, false);
+	node_flush(roster->node);
+}
+
+const struct discovery *
+roster_discover(struct roster *roster, const struct pid_list *pids, bool follow)
+{
+	stop_following(roster);
+	if (follow) {
+		roster->timer =
+			loop_timer(node_loop(roster->node), LOOK_SECONDS,
+				   LOOK_SECONDS, on_look, roster);
+		for (size_t i = 0; i < pids->count; i++)
+			pid_list_add(&roster->pids, pids->pids[i]);
+	}
+	look(roster, pids, true);
+	return &roster->discovery;
+}
+
+static const char *role_of_stack(const struct stack *stack)
+{
+	size_t count = stack->frame_count;
+
+	/* The outermost frames say what a process is for. */
+	for (size_t i = 0; i < count && i < ROLE_FRAMES_MAXIMUM; i++) {
+		const char *file = stack->frames[count - 1 - i].code->file;
+
+		for (size_t j = 0; j < ARRAY_LENGTH(role_files); j++)
+			if (strstr(file, role_files[j].part))
+				return role_files[j].role;
+	}
+	return NULL;
+}
+
+void roster_learn(struct roster *roster, const struct process_sample *sample)
+{
+	struct member *member = find(roster, sample->pid);
+	const char *role;
+
+	if (!member || !member->process.role || sample->thread_count == 0 ||
+	    !sample->threads[0].stack ||
+	    strcmp(member->process.role, "child") != 0)
+		return;
+	role = role_of_stack(sample->threads[0].stack);
+	if (!role)
+		return;
+	free(member->process.role);
+	member->process.role = xstrdup(role);
+	tell(roster, "rankChanged", member);
+}

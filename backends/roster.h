@@ -1,0 +1,35 @@
+/*
+ * roster: the ranks and their children that this node has told of. Each
+ * change is told: rankAdded, rankChanged, rankRemoved.
+ */
+#ifndef BACKENDS_ROSTER_H
+#define BACKENDS_ROSTER_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct discovery;
+struct node;
+struct pid_list;
+struct process;
+struct process_sample;
+struct roster;
+
+struct roster *roster_new(struct node *node);
+void roster_free(struct roster *roster);
+/*
+ * Finds ranks, tells of all there are, and lends what was found until the
+ * next call. With pids those are made ranks. With follow it looks again every
+ * second, and tells of every end at once.
+ */
+const struct discovery *roster_discover(struct roster *roster,
+					const struct pid_list *pids,
+					bool follow);
+/* Lends; NULL: never told of, or gone. */
+const struct process *roster_find(const struct roster *roster, pid_t pid);
+/* Tells when it has ended; true then. */
+bool roster_check(struct roster *roster, pid_t pid);
+/* What the frames of a child say about its role. */
+void roster_learn(struct roster *roster, const struct process_sample *sample);
+
+#endif

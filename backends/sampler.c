@@ -1,0 +1,240 @@
+#include "backends/sampler.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "backends/arguments.h"
+#include "backends/backend.h"
+#include "backends/connections.h"
+#include "backends/node.h"
+#include "backends/roster.h"
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/loop.h"
+#include "base/map.h"
+#include "protocol/message.h"
+#include "protocol/process.h"
+#include "protocol/sample.h"
+
+#define PERIOD_MINIMUM 0.01
+#define PERIOD_MAXIMUM 3600.0
+/* A reader that is this far behind gets no sample that nobody asked for. */
+#define WAITING_MAXIMUM (256u << 10)
+
+/* All the parts of one request, or of one turn of the timer. */
+struct round {
+	struct message request; /* its name is NULL for a turn of the timer */
+	size_t waiting;		/* parts, and one for whoever hands them out */
+};
+
+struct part {
+	struct round *round;
+	pid_t pid;
+};
+
+struct sampler {
+	struct node *node;
+	struct map *parts; /* -seq -> struct part */
+	int64_t last_seq;
+	struct loop_timer *timer; /* NULL: no period */
+	struct pid_list pids;	  /* of the timer */
+	bool is_exact;
+};
+
+struct sampler *sampler_new(struct node *node)
+{
+	struct sampler *sampler = xcalloc(1, sizeof(*sampler));
+
+	sampler->node = node;
+	sampler->parts = map_new(free);
+	return sampler;
+}
+
+static void stop_timer(struct sampler *sampler)
+{
+	if (sampler->timer)
+		loop_timer_stop(sampler->timer);
+	sampler->timer = NULL;
+	pid_list_clear(&sampler->pids);
+}
+
+void sampler_free(struct sampler *sampler)
+{
+	if (!sampler)
+		return;
+	stop_timer(sampler);
+	map_free(sampler->parts);
+	free(sampler);
+}
+
+static void emit_failure(struct sampler *sampler, pid_t pid, const char *error)
+{
+	struct process_sample sample = {
+		.pid = pid,
+		.time = loop_now(),
+		.error = xstrdup(error),
+	};
+
+	node_emit_sample(sampler->node, &sample);
+	process_sample_clear(&sample);
+}
+
+/*
+ * A process that could not be read has ended, or runs another program now:
+ * what was known of its memory is worth nothing.
+ */
+static void fail(struct sampler *sampler, pid_t pid, const char *error)
+{
+	emit_failure(sampler, pid, error);
+	if (!roster_check(node_roster(sampler->node), pid))
+		connections_close(node_connections(sampler->node), pid);
+}
+
+static void finish_one(struct sampler *sampler, struct round *round)
+{
+	if (--round->waiting > 0)
+		return;
+	if (round->request.name)
+		node_respond(sampler->node, &round->request, NULL, NULL);
+	message_clear(&round->request);
+	free(round);
+}
+
+void sampler_answered(struct sampler *sampler, int64_t seq, const char *error)
+{
+	struct part *found = map_find(sampler->parts, (uint64_t)-seq);
+	struct part part;
+
+	if (!found)
+		return;
+	part = *found;
+	map_remove(sampler->parts, (uint64_t)-seq);
+	if (error)
+		fail(sampler, part.pid, error);
+	finish_one(sampler, part.round);
+}
+
+static int send_part(struct sampler *sampler, struct round *round, pid_t pid,
+		     bool is_exact, struct error *error)
+{
+	enum request_kind kind =
+		is_exact ? REQUEST_SAMPLE_EXACT : REQUEST_SAMPLE;
+	const struct process *process =
+		roster_find(node_roster(sampler->node), pid);
+	struct message message;
+	struct connection *connection;
+	struct reason reason;
+	struct part *part;
+	int result;
+
+	if (!process)
+		return error_set(error,
+				 "Process %d is not one of those found here; "
+				 "it may have ended.",
+				 (int)pid);
+	connection = connections_open(node_connections(sampler->node), process,
+				      error);
+	if (!connection)
+		return -1;
+	if (!connection->backend->can(connection, kind, &reason))
+		return error_set(error, "%s", reason.why);
+	part = xcalloc(1, sizeof(*part));
+	part->round = round;
+	part->pid = pid;
+	message_make_request(&message, "sample", NULL);
+	message.seq = --sampler->last_seq;
+	map_put(sampler->parts, (uint64_t)-message.seq, part);
+	round->waiting++;
+	result = connection->backend->send(connection, kind, &message, error);
+	if (result < 0) {
+		map_remove(sampler->parts, (uint64_t)-message.seq);
+		round->waiting--;
+	}
+	message_clear(&message);
+	return result;
+}
+
+/* The name of request is copied; NULL: nobody is answered. */
+static void run_round(struct sampler *sampler, const struct message *request,
+		      const struct pid_list *pids, bool is_exact)
+{
+	struct round *round = xcalloc(1, sizeof(*round));
+
+	if (request) {
+		message_make_request(&round->request, request->name, NULL);
+		round->request.seq = request->seq;
+	}
+	round->waiting = 1;
+	for (size_t i = 0; i < pids->count; i++) {
+		struct error error = ERROR_INIT;
+
+		if (send_part(sampler, round, pids->pids[i], is_exact, &error) <
+		    0)
+			fail(sampler, pids->pids[i], error.message);
+	}
+	finish_one(sampler, round);
+}
+
+static bool is_gone(pid_t pid, void *data)
+{
+	struct sampler *sampler = data;
+
+	return !roster_find(node_roster(sampler->node), pid);
+}
+
+static void on_timer(void *data)
+{
+	struct sampler *sampler = data;
+
+	if (node_waiting(sampler->node) > WAITING_MAXIMUM)
+		return;
+	/* Their end was told; nobody wants to hear of it again and again. */
+	pid_list_remove(&sampler->pids, is_gone, sampler);
+	run_round(sampler, NULL, &sampler->pids, sampler->is_exact);
+	node_flush(sampler->node);
+}
+
+static void start_timer(struct sampler *sampler, struct pid_list *taken_pids,
+			bool is_exact, double period)
+{
+	stop_timer(sampler);
+	if (period < PERIOD_MINIMUM)
+		period = PERIOD_MINIMUM;
+	sampler->pids = *taken_pids;
+	*taken_pids = (struct pid_list){ .pids = NULL };
+	sampler->is_exact = is_exact;
+	sampler->timer = loop_timer(node_loop(sampler->node), period, period,
+				    on_timer, sampler);
+}
+
+void sampler_request(struct sampler *sampler, const struct message *request)
+{
+	bool is_exact = json_get_boolean(request->body, "exact", false);
+	double period = json_get_real(request->body, "period", -1);
+	struct error error = ERROR_INIT;
+	struct pid_list pids;
+
+	if (pid_list_parse(&pids, request->body, "pids", &error) < 0) {
+		node_respond(sampler->node, request, NULL, error.message);
+		return;
+	}
+	if (is_exact && node_is_read_only(sampler->node)) {
+		node_respond(sampler->node, request, NULL,
+			     "An exact sample holds the process for some "
+			     "microseconds, which --read-only refuses.");
+	} else if (period == 0) {
+		stop_timer(sampler);
+		node_respond(sampler->node, request, NULL, NULL);
+	} else if (!(period <= PERIOD_MAXIMUM)) {
+		node_respond(sampler->node, request, NULL,
+			     "sample: \"period\" is more than an hour.");
+	} else {
+		run_round(sampler, request, &pids, is_exact);
+		if (period > 0)
+			start_timer(sampler, &pids, is_exact, period);
+	}
+	pid_list_clear(&pids);
+}

@@ -1,0 +1,183 @@
+#include "backends/scan.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/map.h"
+
+static void free_entry(void *value)
+{
+	struct scan_entry *entry = value;
+
+	free(entry->command);
+	free(entry->words);
+	free(entry);
+}
+
+void scan_init(struct scan *scan, struct procfs *procfs)
+{
+	*scan = (struct scan){ .procfs = procfs };
+	scan->entries = map_new(free_entry);
+}
+
+void scan_clear(struct scan *scan)
+{
+	map_free(scan->entries);
+	free(scan->list);
+	*scan = (struct scan){ .procfs = NULL };
+}
+
+static bool is_python_name(const char *name)
+{
+	return strstr(name, "python") || strstr(name, "pypy");
+}
+
+/* A program that is not called python may have it as a library. */
+static bool maps_libpython(struct scan *scan, pid_t pid)
+{
+	char *bytes;
+
+	return procfs_read(scan->procfs, pid, "maps", &bytes, NULL) > 0 &&
+	       strstr(bytes, "/libpython");
+}
+
+static void look_at_environment(struct scan *scan, struct scan_entry *entry)
+{
+	char *bytes;
+	ssize_t length = procfs_read(scan->procfs, entry->pid, "environ",
+				     &bytes, &entry->uid);
+
+	if (length < 0)
+		return;
+	entry->is_readable = true;
+	environment_parse(&entry->environment, bytes, (size_t)length);
+	entry->is_python =
+		is_python_name(entry->executable) ||
+		(environment_family(&entry->environment) != FAMILY_NONE &&
+		 maps_libpython(scan, entry->pid));
+}
+
+static struct scan_entry *add_entry(struct scan *scan, pid_t pid)
+{
+	struct scan_entry *entry = xcalloc(1, sizeof(*entry));
+
+	entry->pid = pid;
+	entry->uid = (uid_t)-1;
+	environment_init(&entry->environment);
+	map_put(scan->entries, (uint64_t)pid, entry);
+	ARRAY_GROW(scan->list, scan->count, scan->capacity);
+	scan->list[scan->count++] = entry;
+	return entry;
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* False: a kernel thread, a zombie, or somebody else's. */
+static bool read_executable(struct scan *scan, pid_t pid, char *name,
+			    size_t size)
+{
+	char path[PATH_MAX];
+
+	if (procfs_link(scan->procfs, pid, "exe", path, sizeof(path)) < 0)
+		return false;
+	snprintf(name, size, "%s", base_name(path));
+	return true;
+}
+
+int scan_all(struct scan *scan)
+{
+	char name[sizeof(((struct scan_entry *)NULL)->executable)];
+	pid_t *pids;
+	size_t count;
+	int result = procfs_list(scan->procfs, &pids, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		struct scan_entry *entry;
+
+		if (!read_executable(scan, pids[i], name, sizeof(name)))
+			continue;
+		entry = add_entry(scan, pids[i]);
+		memcpy(entry->executable, name, sizeof(name));
+		look_at_environment(scan, entry);
+	}
+	free(pids);
+	return result;
+}
+
+struct scan_entry *scan_find(struct scan *scan, pid_t pid)
+{
+	struct scan_entry *entry;
+
+	if (pid <= 0)
+		return NULL;
+	entry = map_find(scan->entries, (uint64_t)pid);
+	if (!entry) {
+		entry = add_entry(scan, pid);
+		if (read_executable(scan, pid, entry->executable,
+				    sizeof(entry->executable)))
+			look_at_environment(scan, entry);
+	}
+	return scan_stat(scan, entry) ? entry : NULL;
+}
+
+struct scan_entry *scan_parent(struct scan *scan, struct scan_entry *entry)
+{
+	if (!scan_stat(scan, entry))
+		return NULL;
+	return scan_find(scan, entry->stat.parent_pid);
+}
+
+bool scan_stat(struct scan *scan, struct scan_entry *entry)
+{
+	if (!entry->has_stat) {
+		entry->has_stat = true;
+		entry->is_gone =
+			procfs_stat(scan->procfs, entry->pid, &entry->stat) < 0;
+	}
+	return !entry->is_gone;
+}
+
+bool scan_words(struct scan *scan, struct scan_entry *entry)
+{
+	size_t capacity = 0;
+	char *bytes;
+	ssize_t length;
+
+	if (entry->command)
+		return entry->word_count > 0;
+	length = procfs_read(scan->procfs, entry->pid, "cmdline", &bytes, NULL);
+	if (length < 0)
+		length = 0;
+	entry->command = xmalloc((size_t)length + 1);
+	if (length > 0)
+		memcpy(entry->command, bytes, (size_t)length);
+	entry->command[length] = '\0';
+	for (ssize_t at = 0;
+	     at < length && entry->word_count < SCAN_WORDS_MAXIMUM;) {
+		ARRAY_GROW(entry->words, entry->word_count, capacity);
+		entry->words[entry->word_count++] = entry->command + at;
+		at += (ssize_t)strlen(entry->command + at) + 1;
+	}
+	return entry->word_count > 0;
+}
+
+bool scan_mentions(struct scan *scan, struct scan_entry *entry,
+		   const char *text)
+{
+	scan_words(scan, entry);
+	for (size_t i = 0; i < entry->word_count; i++)
+		if (strstr(entry->words[i], text))
+			return true;
+	return false;
+}

@@ -1,0 +1,64 @@
+/*
+ * scan: the processes of this machine at one time, each looked at once. What
+ * most processes are never asked for (parent, command line) is read when it
+ * is asked for.
+ */
+#ifndef BACKENDS_SCAN_H
+#define BACKENDS_SCAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "backends/environment.h"
+#include "backends/procfs.h"
+
+struct map;
+
+/* A command line keeps this many words and bytes. */
+#define SCAN_WORDS_MAXIMUM 256
+
+struct scan_entry {
+	pid_t pid;
+	bool is_readable; /* exe and environ could be read */
+	bool is_python;
+	uid_t uid;
+	char executable[256]; /* the name without its folder */
+	struct environment environment;
+	bool has_stat;
+	bool is_gone; /* no stat could be read */
+	struct procfs_stat stat;
+	char *command; /* the words, each with a NUL behind; NULL unread */
+	const char **words;
+	size_t word_count;
+	/* What discover.c makes of it: */
+	bool is_launcher;
+	struct scan_entry *rank; /* the rank that it is, or is a child of */
+};
+
+struct scan {
+	struct procfs *procfs; /* borrowed */
+	struct map *entries;   /* pid -> struct scan_entry */
+	struct scan_entry **list;
+	size_t count;
+	size_t capacity;
+};
+
+void scan_init(struct scan *scan, struct procfs *procfs);
+void scan_clear(struct scan *scan);
+/* Looks at all processes that have a program. */
+int scan_all(struct scan *scan);
+/* Lends the entry of pid, looked at now if need be; NULL: not there. */
+struct scan_entry *scan_find(struct scan *scan, pid_t pid);
+/* Lends the entry of the parent; NULL at the top. */
+struct scan_entry *scan_parent(struct scan *scan, struct scan_entry *entry);
+/* Fills stat; false when the process is gone. */
+bool scan_stat(struct scan *scan, struct scan_entry *entry);
+/* Fills words; true when there is one at least. */
+bool scan_words(struct scan *scan, struct scan_entry *entry);
+/* True when a word of the command line contains text. */
+bool scan_mentions(struct scan *scan, struct scan_entry *entry,
+		   const char *text);
+
+#endif

@@ -1,0 +1,164 @@
+#include "backends/source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "banned.h"
+#include "backends/procfs.h"
+#include "base/alloc.h"
+#include "base/error.h"
+#include "protocol/process.h"
+
+static int open_folder(pid_t pid, const char *name)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+	return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+/*
+ * O_NONBLOCK: a fifo in the file's place must not make us wait. The open
+ * flags name no way to change anything.
+ */
+static int open_below(int folder, const char *path)
+{
+	struct open_how how = {
+		.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
+		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
+	};
+
+	return (int)syscall(SYS_openat2, folder, path, &how, sizeof(how));
+}
+
+/*
+ * The folder of the process as a path below its own root. The kernel shows
+ * both from our root on.
+ */
+static int folder_in_root(pid_t pid, char *out, size_t size)
+{
+	char root[PATH_MAX];
+	char cwd[PATH_MAX];
+	char path[64];
+	size_t length;
+	ssize_t got;
+
+	snprintf(path, sizeof(path), "/proc/%d/root", (int)pid);
+	got = readlink(path, root, sizeof(root) - 1);
+	if (got <= 0)
+		return -1;
+	root[got] = '\0';
+	snprintf(path, sizeof(path), "/proc/%d/cwd", (int)pid);
+	got = readlink(path, cwd, sizeof(cwd) - 1);
+	if (got <= 0)
+		return -1;
+	cwd[got] = '\0';
+	length = strcmp(root, "/") == 0 ? 0 : strlen(root);
+	if (strncmp(cwd, root, length) != 0 || cwd[length] != '/')
+		return -1;
+	snprintf(out, size, "%s", cwd + length);
+	return 0;
+}
+
+static int open_file(const struct process *process, const char *path)
+{
+	char folder[PATH_MAX];
+	char full[2 * PATH_MAX];
+	const char *base = "root";
+	int directory;
+	int fd;
+
+	snprintf(full, sizeof(full), "%s", path);
+	if (path[0] != '/') {
+		if (folder_in_root(process->pid, folder, sizeof(folder)) == 0)
+			snprintf(full, sizeof(full), "%s/%s", folder, path);
+		else
+			base = "cwd";
+	}
+	directory = open_folder(process->pid, base);
+	if (directory < 0)
+		return -1;
+	fd = open_below(directory, full);
+	close(directory);
+	return fd;
+}
+
+/* The tick of the start is not over before its end. */
+static bool is_newer(const struct stat *about, uint64_t start_time)
+{
+	struct timespec now;
+	double modified;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	modified = (double)about->st_mtim.tv_sec +
+		   (double)about->st_mtim.tv_nsec / 1e9;
+	return modified > (double)now.tv_sec + (double)now.tv_nsec / 1e9 -
+				  procfs_age(start_time + 1);
+}
+
+static char *read_content(int fd, size_t size, struct error *error)
+{
+	char *content = xmalloc(size + 1);
+	size_t length = 0;
+
+	while (length < size) {
+		ssize_t got = read(fd, content + length, size - length);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0) {
+			error_set_errno(error, errno, "cannot read the file");
+			free(content);
+			return NULL;
+		}
+		if (got == 0)
+			break;
+		length += (size_t)got;
+	}
+	/* A NUL is no source; what is before it may be. */
+	content[length] = '\0';
+	return content;
+}
+
+int source_read(struct source *source, const struct process *process,
+		const char *path, struct error *error)
+{
+	struct stat about;
+	int fd;
+
+	*source = (struct source){ .content = NULL };
+	if (path[0] == '<' || path[0] == '\0')
+		return error_set(error,
+				 "This code was made without a file (%s), so "
+				 "there is no source to show.",
+				 path[0] ? path : "no name");
+	fd = open_file(process, path);
+	if (fd < 0)
+		return error_set_errno(error, errno,
+				       "cannot open %s as process %d sees it",
+				       path, (int)process->pid);
+	if (fstat(fd, &about) < 0 || !S_ISREG(about.st_mode)) {
+		error_set(error, "%s is not a regular file.", path);
+	} else if (about.st_size > SOURCE_MAXIMUM) {
+		error_set(error,
+			  "%s has more than 16 MB, which is too large for "
+			  "source.",
+			  path);
+	} else {
+		source->is_changed = is_newer(&about, process->start_time);
+		source->content =
+			read_content(fd, (size_t)about.st_size, error);
+	}
+	close(fd);
+	return source->content ? 0 : -1;
+}
