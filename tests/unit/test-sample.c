@@ -118,7 +118,8 @@ static void a_quiet_rank_costs_few_bytes(void **state)
 		"\"threads\":[{\"tid\":4711,\"name\":\"MainThread\","
 		"\"is_main\":true,\"state\":\"blocked\",\"exact\":"
 		"\"consistent\",\"syscall\":202,"
-		"\"argument\":\"0xfffffffffffffff8\",\"wchan\":\"futex_wait_queue\","
+		"\"argument\":\"0xfffffffffffffff8\",\"wchan\":\"futex_wait_"
+		"queue\","
 		"\"cpu_ns\":123456789012,\"switches\":77,\"has_gil\":false,"
 		"\"stack\":1},{\"tid\":4712,\"stack\":1},{\"tid\":4713,"
 		"\"error\":\"it ended\"}]}");
