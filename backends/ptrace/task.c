@@ -108,10 +108,16 @@ static bool is_gone(int number)
 int task_look(struct task *task, struct task_state *state)
 {
 	char text[256];
+	uint64_t switches = state->switches;
 
-	*state = (struct task_state){ .syscall = -1 };
 	if (task_look_switches(task, state) < 0 && is_gone(errno))
 		return -1;
+	if (state->is_blocked && switches && state->switches == switches)
+		return 0;
+	state->is_known = false;
+	state->is_blocked = false;
+	state->syscall = -1;
+	state->argument = 0;
 	if (read_kept(task, TASK_SYSCALL, text, sizeof(text)) < 0)
 		return is_gone(errno) ? -1 : 0;
 	parse_syscall(state, text);
@@ -185,4 +191,12 @@ pid_t task_find(pid_t pid, pid_t inner)
 			found = (pid_t)strtol(entry->d_name, NULL, 10);
 	closedir(folder);
 	return found;
+}
+
+pid_t task_inner(pid_t pid)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	return inner_tid(AT_FDCWD, path);
 }

@@ -43,8 +43,10 @@ void task_clear(struct task *task);
 /* switches and cpu_ns only: one call. -1: the thread is gone or refused. */
 int task_look_switches(struct task *task, struct task_state *state);
 /*
- * All of task_state: two calls, the switches first: a thread that was then
- * seen blocked and has the same number of switches later did not run between.
+ * All of task_state, which holds what the last look showed, or zeros. The
+ * switches come first: a thread that is then seen blocked and has the same
+ * number of switches later did not run between. So one call is enough for a
+ * thread that has slept since the last look, else it takes two.
  */
 int task_look(struct task *task, struct task_state *state);
 /* The kernel function it sleeps in, at most size-1 bytes; "" unknown. */
@@ -58,5 +60,7 @@ char task_letter(struct task *task);
  * inner; 0: process pid has no such thread.
  */
 pid_t task_find(pid_t pid, pid_t inner);
+/* The pid that process pid has in its own namespace; 0 unknown. */
+pid_t task_inner(pid_t pid);
 
 #endif

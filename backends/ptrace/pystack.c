@@ -1,0 +1,532 @@
+#include "backends/ptrace/pystack.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "banned.h"
+
+#include "backends/ptrace/cpython.h"
+#include "backends/ptrace/hold.h"
+#include "backends/ptrace/memory.h"
+#include "backends/ptrace/pycode.h"
+#include "backends/ptrace/pygil.h"
+#include "backends/ptrace/pyobject.h"
+#include "backends/ptrace/pytask.h"
+#include "backends/ptrace/pythread.h"
+#include "backends/ptrace/pytstate.h"
+#include "backends/ptrace/refusal.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/error.h"
+#include "protocol/sample.h"
+#include "protocol/stack.h"
+
+#define REFRESH_TRIES 4
+#define HOLD_TRIES 10
+#define NAME_TRIES 4 /* samples in which a thread without a name is asked */
+
+struct pystack {
+	pid_t pid;
+	struct memory *memory;
+	const struct cpython *python;
+	struct stack_table *table;
+	struct pycode_cache *codes;
+	struct pytstate_list states;
+	struct pytask **tasks; /* the main thread first */
+	size_t task_count;
+	size_t task_capacity;
+	struct pygil *gils; /* one an interpreter */
+	size_t gil_count;
+	size_t gil_capacity;
+	uint64_t *addresses; /* of code objects, for one sample */
+	size_t address_capacity;
+	struct hold hold;
+	int statm;
+	int name_tries;
+	bool is_namespaced; /* its tids are not ours */
+	uint64_t epoch;
+	uint64_t other_calls; /* of threads that have gone, and our own */
+};
+
+struct pystack *pystack_new(struct memory *memory, const struct cpython *python,
+			    struct stack_table *table)
+{
+	struct pystack *pystack = xcalloc(1, sizeof(*pystack));
+	pid_t inner;
+
+	pystack->pid = memory_pid(memory);
+	pystack->memory = memory;
+	pystack->python = python;
+	pystack->table = table;
+	pystack->codes = pycode_cache_new(memory, python, table);
+	pystack->statm = -1;
+	inner = task_inner(pystack->pid);
+	pystack->is_namespaced = inner && inner != pystack->pid;
+	return pystack;
+}
+
+static void drop_task(struct pystack *pystack, struct pytask *pytask)
+{
+	pystack->other_calls += pytask->task.calls;
+	pytask_free(pytask);
+}
+
+void pystack_free(struct pystack *pystack)
+{
+	if (!pystack)
+		return;
+	hold_settle(&pystack->hold);
+	if (pystack->statm >= 0)
+		close(pystack->statm);
+	free(pystack->addresses);
+	free(pystack->gils);
+	for (size_t i = 0; i < pystack->task_count; i++)
+		pytask_free(pystack->tasks[i]);
+	free(pystack->tasks);
+	pytstate_list_clear(&pystack->states);
+	pycode_cache_free(pystack->codes);
+	free(pystack);
+}
+
+uint64_t pystack_interpreter(const struct pystack *pystack)
+{
+	return pystack->states.main_interpreter;
+}
+
+static uint64_t count_calls(const struct pystack *pystack)
+{
+	uint64_t calls = pystack->other_calls + memory_calls(pystack->memory);
+
+	for (size_t i = 0; i < pystack->task_count; i++)
+		calls += pystack->tasks[i]->task.calls;
+	return calls;
+}
+
+static bool is_same_state(const struct pytstate *a, const struct pytstate *b)
+{
+	return a->address == b->address && a->ident == b->ident &&
+	       a->tid == b->tid && a->interpreter == b->interpreter;
+}
+
+static struct pytask *take_known(struct pytask **tasks, size_t count,
+				 const struct pytstate *state)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct pytask *pytask = tasks[i];
+		if (!pytask || !is_same_state(&pytask->state, state))
+			continue;
+		tasks[i] = NULL;
+		return pytask;
+	}
+	return NULL;
+}
+
+static struct pytask *make_task(struct pystack *pystack,
+				const struct pytstate *state)
+{
+	pid_t tid = state->tid;
+
+	if (pystack->is_namespaced)
+		tid = task_find(pystack->pid, state->tid);
+	struct pytask *pytask = pytask_new(state, pystack->pid, tid);
+	pytask_look(pytask);
+	return pytask;
+}
+
+static bool is_main(const struct pystack *pystack, const struct pytask *pytask)
+{
+	return pytask->task.tid == pystack->pid && pytask->state.number == 0;
+}
+
+static int compare_tasks(const void *a, const void *b)
+{
+	const struct pytask *left = *(struct pytask *const *)a;
+	const struct pytask *right = *(struct pytask *const *)b;
+
+	if (left->state.number != right->state.number)
+		return left->state.number < right->state.number ? -1 : 1;
+	/* The main thread's tid is the pid, most often the lowest. */
+	bool left_is_main = left->task.tid == left->task.pid;
+	bool right_is_main = right->task.tid == right->task.pid;
+	if (left_is_main != right_is_main)
+		return left_is_main ? -1 : 1;
+	return left->task.tid < right->task.tid
+		       ? -1
+		       : left->task.tid > right->task.tid;
+}
+
+/* Makes the kept threads those of the list. True when some are new. */
+static bool merge_tasks(struct pystack *pystack)
+{
+	struct pytask **old = pystack->tasks;
+	size_t old_count = pystack->task_count;
+	bool has_new = false;
+
+	pystack->tasks = NULL;
+	pystack->task_count = 0;
+	pystack->task_capacity = 0;
+	for (size_t i = 0; i < pystack->states.count; i++) {
+		const struct pytstate *state = &pystack->states.items[i];
+		struct pytask *pytask = take_known(old, old_count, state);
+		if (!pytask) {
+			pytask = make_task(pystack, state);
+			has_new = true;
+		}
+		pytask->state = *state;
+		ARRAY_GROW(pystack->tasks, pystack->task_count,
+			   pystack->task_capacity);
+		pystack->tasks[pystack->task_count++] = pytask;
+	}
+	for (size_t i = 0; i < old_count; i++)
+		if (old[i])
+			drop_task(pystack, old[i]);
+	free(old);
+	qsort(pystack->tasks, pystack->task_count, sizeof(*pystack->tasks),
+	      compare_tasks);
+	return has_new;
+}
+
+static bool has_changed(const struct pystack *pystack)
+{
+	if (pystack->states.count != pystack->task_count)
+		return true;
+	for (size_t i = 0; i < pystack->task_count; i++) {
+		bool is_known = false;
+		for (size_t j = 0; j < pystack->task_count && !is_known; j++)
+			is_known = is_same_state(&pystack->states.items[i],
+						 &pystack->tasks[j]->state);
+		if (!is_known)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Looks at the known threads, then takes a snapshot. A thread that shows up
+ * in it had no look before, so the snapshot is taken again.
+ */
+static int take_snapshot(struct pystack *pystack, struct error *error)
+{
+	int result = -1;
+
+	for (size_t i = 0; i < pystack->task_count; i++)
+		pytask_look(pystack->tasks[i]);
+	for (int i = 0; i < REFRESH_TRIES; i++) {
+		memory_begin(pystack->memory, true);
+		result = pytstate_list_read(&pystack->states, pystack->memory,
+					    pystack->python, error);
+		if (result < 0)
+			continue;
+		if (!has_changed(pystack))
+			return 0;
+		pystack->name_tries = NAME_TRIES;
+		if (!merge_tasks(pystack))
+			return 0;
+	}
+	return result;
+}
+
+static const struct pygil *find_gil(const struct pystack *pystack,
+				    uint64_t interpreter)
+{
+	for (size_t i = 0; i < pystack->gil_count; i++)
+		if (pystack->gils[i].interpreter == interpreter)
+			return &pystack->gils[i];
+	return NULL;
+}
+
+static void read_gils(struct pystack *pystack)
+{
+	pystack->gil_count = 0;
+	for (size_t i = 0; i < pystack->task_count; i++) {
+		uint64_t interpreter = pystack->tasks[i]->state.interpreter;
+		if (find_gil(pystack, interpreter))
+			continue;
+		ARRAY_GROW(pystack->gils, pystack->gil_count,
+			   pystack->gil_capacity);
+		pygil_read(&pystack->gils[pystack->gil_count++],
+			   pystack->memory, pystack->python, interpreter);
+	}
+}
+
+/* frozen: address of the GIL whose holder is held, 0 for none. */
+static void settle_tasks(struct pystack *pystack, uint64_t frozen)
+{
+	for (size_t i = 0; i < pystack->task_count; i++) {
+		struct pytask *pytask = pystack->tasks[i];
+		const struct pygil *gil =
+			find_gil(pystack, pytask->state.interpreter);
+		if (!pytask->is_gone)
+			pytask_settle(pytask, pystack->memory, pystack->python,
+				      frozen && gil && gil->address == frozen);
+	}
+}
+
+static int read_once(struct pystack *pystack, uint64_t frozen,
+		     struct error *error)
+{
+	if (take_snapshot(pystack, error) < 0)
+		return -1;
+	read_gils(pystack);
+	settle_tasks(pystack, frozen);
+	return 0;
+}
+
+static pid_t holder_tid(const struct pystack *pystack, const struct pygil *gil)
+{
+	for (size_t i = 0; i < pystack->task_count; i++)
+		if (pystack->tasks[i]->state.address == gil->holder)
+			return pystack->tasks[i]->task.tid;
+	return 0;
+}
+
+static bool is_still_held(const struct pystack *pystack,
+			  const struct pygil *gil)
+{
+	struct pygil now;
+
+	pygil_read(&now, pystack->memory, pystack->python, gil->interpreter);
+	return now.holder == gil->holder && now.address == gil->address;
+}
+
+/*
+ * Reads while the GIL's holder stands. Whoever is named as the holder may be
+ * just giving the GIL away, so that is checked before and after.
+ * True: nothing ran between.
+ */
+static bool read_held(struct pystack *pystack, const struct pygil *gil,
+		      struct error *error)
+{
+	pid_t tid = holder_tid(pystack, gil);
+	bool is_exact = false;
+
+	if (!tid || hold_begin(&pystack->hold, tid, error) < 0)
+		return false;
+	if (is_still_held(pystack, gil) &&
+	    read_once(pystack, gil->address, error) == 0)
+		is_exact = is_still_held(pystack, gil);
+	return is_exact;
+}
+
+/* Reads with the holder of the main interpreter's GIL held if there is one. */
+static int read_exactly(struct pystack *pystack, struct process_sample *sample,
+			struct error *error)
+{
+	struct error refused = ERROR_INIT;
+
+	for (int i = 0; i < HOLD_TRIES; i++) {
+		struct pygil gil;
+		pygil_read(&gil, pystack->memory, pystack->python,
+			   pystack->states.main_interpreter);
+		if (!gil.holder)
+			continue;
+		bool is_exact = read_held(pystack, &gil, &refused);
+		sample->held_ns += hold_end(&pystack->hold);
+		if (is_exact)
+			return 0;
+	}
+	return read_once(pystack, 0, error);
+}
+
+static void take_name(uint64_t ident, const char *name, void *data)
+{
+	struct pystack *pystack = data;
+
+	for (size_t i = 0; i < pystack->task_count; i++) {
+		struct pytask *pytask = pystack->tasks[i];
+		if (pytask->state.ident != ident)
+			continue;
+		free(pytask->name);
+		pytask->name = xstrdup(name);
+	}
+}
+
+static bool has_nameless(const struct pystack *pystack)
+{
+	for (size_t i = 0; i < pystack->task_count; i++)
+		if (!pystack->tasks[i]->name)
+			return true;
+	return false;
+}
+
+/* A thread enters threading's table a little after its state is there. */
+static void read_names(struct pystack *pystack)
+{
+	struct pyreader reader;
+
+	if (pystack->name_tries == 0 || !has_nameless(pystack))
+		return;
+	pystack->name_tries--;
+	for (size_t i = 0; i < pystack->gil_count; i++) {
+		pyreader_init(&reader, pystack->memory, pystack->python);
+		pythread_names(&reader, pystack->gils[i].interpreter, take_name,
+			       pystack);
+	}
+}
+
+static void prepare_codes(struct pystack *pystack)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < pystack->task_count; i++) {
+		const struct pywalk *walk = pystack->tasks[i]->walk;
+		pystack->addresses =
+			array_grow(pystack->addresses, count + walk->count,
+				   &pystack->address_capacity,
+				   sizeof(*pystack->addresses));
+		for (size_t j = 0; j < walk->count; j++)
+			pystack->addresses[count++] = walk->frames[j].code;
+	}
+	pycode_prepare(pystack->codes, pystack->addresses, count);
+}
+
+static bool is_stopped(struct pytask *pytask)
+{
+	char letter = task_letter(&pytask->task);
+
+	return letter == 'T' || letter == 't';
+}
+
+/* Without /proc/PID/task/TID/syscall only the letter tells. */
+static enum thread_state state_by_letter(struct pytask *pytask)
+{
+	switch (task_letter(&pytask->task)) {
+	case 'R':
+		return THREAD_RUNNING;
+	case 'S':
+	case 'D':
+		return THREAD_BLOCKED;
+	case 'T':
+	case 't':
+		return THREAD_STOPPED;
+	}
+	return THREAD_UNKNOWN;
+}
+
+static enum thread_state judge_state(const struct pystack *pystack,
+				     struct pytask *pytask,
+				     const struct pygil *gil,
+				     bool may_be_stopped)
+{
+	const struct task_state *seen = &pytask->seen;
+
+	if (!seen->is_known)
+		return state_by_letter(pytask);
+	if (seen->is_blocked && (may_be_stopped || seen->syscall < 0) &&
+	    is_stopped(pytask))
+		return THREAD_STOPPED;
+	if (seen->is_blocked && seen->syscall == SYS_futex && gil &&
+	    pygil_contains(gil, pystack->python, seen->argument))
+		return THREAD_GIL;
+	if (gil && gil->is_collecting && gil->holder == pytask->state.address)
+		return THREAD_GC;
+	return seen->is_blocked ? THREAD_BLOCKED : THREAD_RUNNING;
+}
+
+static void fill_thread(struct pystack *pystack, struct pytask *pytask,
+			bool may_be_stopped, struct process_sample *sample)
+{
+	struct thread_sample *thread = process_sample_add(sample);
+	const struct pygil *gil = find_gil(pystack, pytask->state.interpreter);
+
+	thread->tid = pytask->task.tid;
+	thread->name = xstrdup_or_null(pytask->name);
+	if (!thread->name && pytask->comm[0])
+		thread->name = xstrdup(pytask->comm);
+	thread->is_main = is_main(pystack, pytask);
+	thread->is_gil_known = gil && gil->is_known;
+	thread->has_gil = gil && gil->holder == pytask->state.address;
+	thread->state = judge_state(pystack, pytask, gil, may_be_stopped);
+	thread->interpreter = pytask->state.number;
+	thread->syscall = pytask->seen.syscall;
+	thread->argument = pytask->seen.argument;
+	thread->cpu_ns = pytask->seen.cpu_ns;
+	thread->switches = pytask->seen.switches;
+	snprintf(thread->wchan, sizeof(thread->wchan), "%s",
+		 pytask_wchan(pytask));
+	thread->stack = pytask_resolve(pytask, pystack->python, pystack->codes,
+				       pystack->table);
+	thread->exactness = pytask->exactness;
+	if (pytask->is_broken)
+		thread->error = xasprintf("the chain of frames breaks off "
+					  "after %zu frames",
+					  pytask->walk->count);
+}
+
+static void fill_memory(struct pystack *pystack, struct process_sample *sample)
+{
+	char text[128];
+	uint64_t pages;
+
+	if (pystack->statm < 0) {
+		snprintf(text, sizeof(text), "/proc/%d/statm",
+			 (int)pystack->pid);
+		pystack->statm = open(text, O_RDONLY | O_CLOEXEC);
+		pystack->other_calls++;
+	}
+	pystack->other_calls++;
+	ssize_t got = pread(pystack->statm, text, sizeof(text) - 1, 0);
+	text[got > 0 ? got : 0] = '\0';
+	if (sscanf(text, "%*u %" SCNu64, &pages) == 1)
+		sample->memory = pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static void fill_sample(struct pystack *pystack, struct process_sample *sample)
+{
+	/* A stop is everybody's; the main thread answers for all. */
+	bool may_be_stopped =
+		pystack->task_count > 0 && is_stopped(pystack->tasks[0]);
+
+	prepare_codes(pystack);
+	read_names(pystack);
+	for (size_t i = 0; i < pystack->task_count; i++)
+		if (!pystack->tasks[i]->is_gone)
+			fill_thread(pystack, pystack->tasks[i], may_be_stopped,
+				    sample);
+	fill_memory(pystack, sample);
+}
+
+int pystack_sample(struct pystack *pystack, bool exact,
+		   struct process_sample *sample, struct error *error)
+{
+	struct timespec now;
+	uint64_t calls = count_calls(pystack);
+
+	process_sample_clear(sample);
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	sample->pid = pystack->pid;
+	sample->epoch = ++pystack->epoch;
+	sample->time = (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+	if (!hold_settle(&pystack->hold))
+		return error_set(error,
+				 "pid %d: a thread that was to be held does "
+				 "not come to stand",
+				 (int)pystack->pid);
+	/* What was never read would be read while somebody waits. */
+	if ((!exact || pystack->task_count == 0) &&
+	    read_once(pystack, 0, error) < 0)
+		return -1;
+	if (exact && read_exactly(pystack, sample, error) < 0)
+		return -1;
+	fill_sample(pystack, sample);
+	sample->syscalls = count_calls(pystack) - calls;
+	return 0;
+}
+
+int pystack_frame(const struct pystack *pystack, pid_t tid, int depth,
+		  uint64_t *frame_address, uint64_t *code_address)
+{
+	for (size_t i = 0; i < pystack->task_count; i++) {
+		const struct pytask *pytask = pystack->tasks[i];
+		if (pytask->task.tid != tid || depth < 0 ||
+		    (size_t)depth >= pytask->walk->count)
+			continue;
+		*frame_address = pytask->walk->frames[depth].address;
+		*code_address = pytask->walk->frames[depth].code;
+		return 0;
+	}
+	return -1;
+}

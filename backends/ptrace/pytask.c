@@ -1,0 +1,149 @@
+#include "backends/ptrace/pytask.h"
+
+#include "banned.h"
+
+#include "backends/ptrace/cpython.h"
+#include "backends/ptrace/memory.h"
+#include "backends/ptrace/pycode.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "protocol/stack.h"
+
+#define TRIES 5 /* double copies of a running thread */
+
+struct pytask *pytask_new(const struct pytstate *state, pid_t pid, pid_t tid)
+{
+	struct pytask *pytask = xcalloc(1, sizeof(*pytask));
+
+	pytask->state = *state;
+	pytask->walk = &pytask->walks[0];
+	task_init(&pytask->task, pid, tid);
+	task_name(&pytask->task, pytask->comm, sizeof(pytask->comm));
+	return pytask;
+}
+
+void pytask_free(struct pytask *pytask)
+{
+	if (!pytask)
+		return;
+	free(pytask->name);
+	free(pytask->frames);
+	pywalk_clear(&pytask->walks[1]);
+	pywalk_clear(&pytask->walks[0]);
+	task_clear(&pytask->task);
+	free(pytask);
+}
+
+void pytask_look(struct pytask *pytask)
+{
+	pytask->is_gone = task_look(&pytask->task, &pytask->seen) < 0;
+}
+
+/* It was blocked before the snapshot and has not run since. */
+static bool has_slept(struct pytask *pytask)
+{
+	struct task_state now;
+
+	return pytask->seen.is_blocked && pytask->seen.switches &&
+	       task_look_switches(&pytask->task, &now) == 0 &&
+	       now.switches == pytask->seen.switches;
+}
+
+/* Walks one copy; false: broken, or not all of it came with the snapshot. */
+static bool walk_copy(struct pytask *pytask, int copy, struct memory *memory,
+		      const struct cpython *python)
+{
+	uint64_t calls = memory_calls(memory);
+	struct pywalk *walk = &pytask->walks[copy];
+
+	memory_use(memory, copy);
+	int result = pywalk_read(walk, memory, python, pytask->state.address);
+	memory_use(memory, 0);
+	pytask->walk = walk;
+	pytask->is_broken = result < 0;
+	return result == 0 && memory_calls(memory) == calls;
+}
+
+/* Fetches the thread's pages twice until both copies show the same stack. */
+static enum exactness compare_copies(struct pytask *pytask,
+				     struct memory *memory,
+				     const struct cpython *python,
+				     bool is_first_whole)
+{
+	bool is_whole = is_first_whole;
+
+	for (int i = 0; i <= TRIES; i++) {
+		if (i > 0) {
+			memory_again(memory);
+			is_whole = walk_copy(pytask, 0, memory, python);
+		}
+		is_whole = walk_copy(pytask, 1, memory, python) && is_whole;
+		if (is_whole &&
+		    pywalk_agrees(&pytask->walks[0], &pytask->walks[1]))
+			return CONSISTENT;
+	}
+	return TORN;
+}
+
+void pytask_settle(struct pytask *pytask, struct memory *memory,
+		   const struct cpython *python, bool is_frozen)
+{
+	memory_group(memory);
+	bool is_whole = walk_copy(pytask, 0, memory, python);
+	if (is_frozen || has_slept(pytask))
+		pytask->exactness = pytask->is_broken ? TORN : EXACT;
+	else
+		pytask->exactness =
+			compare_copies(pytask, memory, python, is_whole);
+}
+
+static const struct code *unknown_code(struct stack_table *table)
+{
+	char unknown[] = "?";
+	const struct code contents = {
+		.func = unknown,
+		.file = unknown,
+		.type = FRAME_PYTHON,
+	};
+
+	return stack_table_code(table, &contents);
+}
+
+const struct stack *pytask_resolve(struct pytask *pytask,
+				   const struct cpython *python,
+				   struct pycode_cache *codes,
+				   struct stack_table *table)
+{
+	const struct pywalk *walk = pytask->walk;
+
+	pytask->frames =
+		array_grow(pytask->frames, walk->count + 1,
+			   &pytask->frame_capacity, sizeof(*pytask->frames));
+	for (size_t i = 0; i < walk->count; i++) {
+		const struct pyframe *frame = &walk->frames[i];
+		const struct pycode *code = pycode_find(codes, frame->code);
+		struct frame *out = &pytask->frames[i];
+		if (code) {
+			out->code = code->code;
+			out->lineno =
+				pycode_line(code, python, frame->position);
+			continue;
+		}
+		*out = (struct frame){ .code = unknown_code(table) };
+		pytask->exactness = TORN;
+	}
+	return stack_table_stack(table, pytask->frames, walk->count,
+				 walk->dropped_count);
+}
+
+const char *pytask_wchan(struct pytask *pytask)
+{
+	if (!pytask->seen.is_blocked)
+		return "";
+	if (!pytask->seen.switches ||
+	    pytask->wchan_switches != pytask->seen.switches) {
+		task_wchan(&pytask->task, pytask->wchan, sizeof(pytask->wchan));
+		pytask->wchan_switches = pytask->seen.switches;
+	}
+	return pytask->wchan;
+}

@@ -1,0 +1,60 @@
+/*
+ * pytask: one Python thread as it is kept between samples: its thread state,
+ * its task in the kernel, and its frames.
+ *
+ * A sample looks at the task, then walks the frames of the memory's snapshot,
+ * then settles how far they can be trusted, then gives them names and lines.
+ */
+#ifndef BACKENDS_PTRACE_PYTASK_H
+#define BACKENDS_PTRACE_PYTASK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "backends/ptrace/pytstate.h"
+#include "backends/ptrace/pywalk.h"
+#include "backends/ptrace/task.h"
+#include "protocol/sample.h"
+
+struct cpython;
+struct memory;
+struct pycode_cache;
+struct stack_table;
+
+struct pytask {
+	struct pytstate state;
+	struct task task; /* with the tid as it is seen here */
+	struct task_state seen;
+	struct pywalk walks[2];
+	const struct pywalk *walk; /* the one of the sample */
+	struct frame *frames;	   /* of walk, with names and lines */
+	size_t frame_capacity;
+	enum exactness exactness;
+	bool is_broken; /* walk ends where it should go on */
+	bool is_gone;
+	char *name;    /* as threading has it; NULL unknown */
+	char comm[16]; /* as the kernel has it */
+	char wchan[48];
+	uint64_t wchan_switches; /* when wchan was read */
+};
+
+/* tid: the thread as it is seen here. */
+struct pytask *pytask_new(const struct pytstate *state, pid_t pid, pid_t tid);
+void pytask_free(struct pytask *pytask);
+/* What the kernel says, before the snapshot. */
+void pytask_look(struct pytask *pytask);
+/*
+ * Walks the frames and settles their exactness. is_frozen: the GIL's holder
+ * is held, so no thread can change a frame.
+ */
+void pytask_settle(struct pytask *pytask, struct memory *memory,
+		   const struct cpython *python, bool is_frozen);
+/* The stack with names and lines; marks what has no code object as torn. */
+const struct stack *pytask_resolve(struct pytask *pytask,
+				   const struct cpython *python,
+				   struct pycode_cache *codes,
+				   struct stack_table *table);
+/* The kernel function it sleeps in. */
+const char *pytask_wchan(struct pytask *pytask);
+
+#endif

@@ -1,0 +1,120 @@
+#include "backends/ptrace/pywalk.h"
+
+#include "banned.h"
+
+#include "backends/ptrace/cpython.h"
+#include "backends/ptrace/memory.h"
+#include "base/array.h"
+#include "protocol/stack.h"
+
+#define OWNER_SHIM 3	     /* from here on a frame is none of Python's */
+#define TAG_BITS 3u	     /* 3.14: what a _PyStackRef has below a pointer */
+#define CHAIN_MAXIMUM 200000 /* frames; more is a circle */
+#define FRAME_MAXIMUM 128    /* bytes of a frame that hold our fields */
+
+void pywalk_clear(struct pywalk *walk)
+{
+	free(walk->frames);
+	*walk = (struct pywalk){ .frames = NULL };
+}
+
+static uint64_t word_at(const uint8_t *bytes, long offset)
+{
+	uint64_t word;
+
+	memcpy(&word, bytes + offset, sizeof(word));
+	return word;
+}
+
+/* Where the innermost frame is, which each version hides elsewhere. */
+static int read_top(struct memory *memory, const struct offsets *offsets,
+		    uint64_t tstate, uint64_t *frame)
+{
+	uint64_t cframe;
+
+	if (offsets->ts_current_frame >= 0)
+		return memory_read_u64(
+			memory, tstate + (uint64_t)offsets->ts_current_frame,
+			frame);
+	if (offsets->ts_cframe < 0)
+		return memory_read_u64(
+			memory, tstate + (uint64_t)offsets->ts_frame, frame);
+	if (memory_read_u64(memory, tstate + (uint64_t)offsets->ts_cframe,
+			    &cframe) < 0)
+		return -1;
+	return memory_read_u64(memory,
+			       cframe + (uint64_t)offsets->cframe_current_frame,
+			       frame);
+}
+
+struct link {
+	struct pyframe frame;
+	uint64_t previous;
+	bool is_shim;
+};
+
+static int read_link(struct link *link, struct memory *memory,
+		     const struct cpython *python)
+{
+	const struct offsets *offsets = &python->offsets;
+	uint8_t bytes[FRAME_MAXIMUM];
+	size_t size = (size_t)offsets->if_localsplus;
+
+	if (size > sizeof(bytes))
+		size = sizeof(bytes);
+	if (memory_read(memory, link->frame.address, bytes, size) < 0)
+		return -1;
+	link->frame.code = word_at(bytes, offsets->if_code);
+	if (python->minor >= 14)
+		link->frame.code &= ~(uint64_t)TAG_BITS;
+	link->previous = word_at(bytes, offsets->if_previous);
+	link->is_shim =
+		python->minor >= 12 && bytes[offsets->if_owner] >= OWNER_SHIM;
+	if (offsets->if_instr >= 0)
+		link->frame.position = word_at(bytes, offsets->if_instr);
+	else
+		link->frame.position =
+			word_at(bytes, offsets->if_lasti) & UINT32_MAX;
+	return 0;
+}
+
+int pywalk_read(struct pywalk *walk, struct memory *memory,
+		const struct cpython *python, uint64_t tstate)
+{
+	struct link link = { .is_shim = false };
+
+	walk->count = 0;
+	walk->dropped_count = 0;
+	if (read_top(memory, &python->offsets, tstate, &link.frame.address) < 0)
+		return -1;
+	for (int i = 0; link.frame.address; i++) {
+		if (i >= CHAIN_MAXIMUM || read_link(&link, memory, python) < 0)
+			return -1;
+		bool is_popped = link.frame.code == 0 && walk->count == 0;
+		if (link.frame.code == 0 && !link.is_shim && !is_popped)
+			return -1;
+		if (walk->count == STACK_FRAMES_MAXIMUM) {
+			walk->dropped_count += !link.is_shim;
+		} else if (!link.is_shim && !is_popped) {
+			ARRAY_GROW(walk->frames, walk->count, walk->capacity);
+			walk->frames[walk->count++] = link.frame;
+		}
+		link.frame.address = link.previous;
+	}
+	return 0;
+}
+
+bool pywalk_agrees(const struct pywalk *a, const struct pywalk *b)
+{
+	if (a->count != b->count || a->dropped_count != b->dropped_count)
+		return false;
+	for (size_t i = 0; i < a->count; i++) {
+		const struct pyframe *left = &a->frames[i];
+		const struct pyframe *right = &b->frames[i];
+		if (left->address != right->address ||
+		    left->code != right->code ||
+		    (i > 0 && left->position != right->position))
+			return false;
+	}
+	return true;
+}

@@ -1,0 +1,38 @@
+/*
+ * pywalk: the chain of frames of one thread state, innermost first, as one
+ * copy of a snapshot has it. Code objects are not looked into.
+ *
+ * Shims of the interpreter (frames that belong to the C stack) are left out,
+ * and so is an innermost frame that is just being popped.
+ */
+#ifndef BACKENDS_PTRACE_PYWALK_H
+#define BACKENDS_PTRACE_PYWALK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct cpython;
+struct memory;
+
+struct pyframe {
+	uint64_t address;
+	uint64_t code;
+	uint64_t position; /* for pycode_line() */
+};
+
+struct pywalk {
+	struct pyframe *frames;
+	size_t count;
+	size_t capacity;
+	size_t dropped_count; /* outermost ones, more than a stack may have */
+};
+
+void pywalk_clear(struct pywalk *walk);
+/* -1: the chain breaks off; what was found before stays. */
+int pywalk_read(struct pywalk *walk, struct memory *memory,
+		const struct cpython *python, uint64_t tstate);
+/* The same frames, at the same positions but for the innermost. */
+bool pywalk_agrees(const struct pywalk *a, const struct pywalk *b);
+
+#endif
