@@ -12,29 +12,44 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "protocol/rankset.h"
+
 struct buffer;
 struct engine;
 struct error;
 
 enum command_flag {
-	COMMAND_SHELL = 1,	/* works as `probetui COMMAND` and in scripts */
-	COMMAND_SCREEN = 2,	/* works on the screen */
-	COMMAND_RANKS = 4,	/* takes `ranks SET` last */
+	COMMAND_SHELL = 1,  /* works as `probetui COMMAND` and in scripts */
+	COMMAND_SCREEN = 2, /* works on the screen */
+	COMMAND_RANKS = 4,  /* takes `ranks SET` last */
 };
 
+/*
+ * What a command is given. Whoever runs commands sets engine, screen, out,
+ * notes and is_json and leaves the rest zero; status is the last command's.
+ */
 struct command_context {
 	struct engine *engine;
-	void *screen;		/* struct app, NULL in a shell */
+	void *screen; /* struct app, NULL in a shell */
 	struct buffer *out;
+	struct buffer *notes; /* lines for standard error; may be NULL */
 	bool is_json;
 	int status;
+	bool wants_quit;       /* set by `quit`: the script ends */
+	bool is_fresh;	       /* the session was sampled for this answer;
+				* a script unsets it before each line */
+	struct rankset exited; /* ranks whose end a script has told */
+	/* What command_run_words sets for the command: */
+	struct rankset ranks; /* `ranks SET`, else the focus; empty: all */
+	const struct command_table *tables;
+	size_t table_count;
 };
 
 struct command {
 	const char *name;
-	const char *alias;	/* may be NULL */
-	const char *arguments;	/* "A B", "[--for SECONDS]", "" */
-	const char *help;	/* one line */
+	const char *alias;     /* may be NULL */
+	const char *arguments; /* "A B", "[--for SECONDS]", "" */
+	const char *help;      /* one line */
 	int flags;
 	/* 0, or -1 with a sentence. argv[0] is the name. */
 	int (*run)(struct command_context *context, int argc, char **argv,
@@ -56,7 +71,25 @@ extern const struct command_table engine_commands;
 const struct command *command_find(const struct command_table *tables,
 				   size_t table_count, const char *name,
 				   int flags, struct error *error);
-/* Splits a line into words ("" and '' quote) and runs it. */
+/*
+ * Runs words[0] with its arguments. -1 and a sentence when it failed;
+ * context->status is then 2 unless the command knew better.
+ */
+int command_run_words(struct command_context *context,
+		      const struct command_table *tables, size_t table_count,
+		      int word_count, char **words, int flags,
+		      struct error *error);
+/*
+ * Splits a line into words ("" and '' quote, a word that begins with # ends
+ * the line). Free with command_free_words; NULL and a sentence when a quote
+ * is open. The count may be 0.
+ */
+char **command_split(const char *line, int *count, struct error *error);
+void command_free_words(char **words, int count);
+/* Appends a line a command with one of flags. */
+void command_append_help(struct buffer *out, const struct command_table *tables,
+			 size_t table_count, int flags);
+/* Splits a line into words and runs it; an empty line does nothing. */
 int command_run_line(struct command_context *context,
 		     const struct command_table *tables, size_t table_count,
 		     const char *line, int flags, struct error *error);

@@ -8,28 +8,59 @@
 #ifndef ENGINE_ENGINE_H
 #define ENGINE_ENGINE_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #include "engine/settings.h"
+#include "engine/timing.h"
 #include "model/session.h"
 
-struct buffer;
 struct error;
 struct link;
 struct loop;
+struct loop_timer;
+struct message;
+struct record;
+struct replay;
+struct request;
+
+/* What engine_want_ asked for lately, so that asking twice is free. */
+#define WANTED_MAXIMUM 64
+struct wanted {
+	char *key;
+	double at;
+};
 
 struct engine {
 	struct settings settings;
 	struct session session;
 	struct loop *loop;
-	struct link **links;		/* one a node; index = session node */
+	struct link **links; /* one a node; index = session node */
 	size_t link_count;
-	double sampling_period;		/* 0: none running */
-	int status;			/* exit status of the last command */
-	void (*changed)(void *data);	/* the session changed; may be NULL */
+	struct replay *replay; /* in place of a node; NULL: live */
+	struct loop_timer *replay_timer;
+	double replay_offset;	  /* session time of a playing recording
+				   * less the clock's */
+	struct record *record;	  /* NULL: nothing is recorded */
+	struct request *requests; /* asked, answers not yet taken */
+	size_t request_count;
+	size_t request_capacity;
+	int64_t seq;			      /* of the last request */
+	int64_t discover_seq;		      /* of the first discover */
+	struct wanted wanted[WANTED_MAXIMUM]; /* ring */
+	size_t wanted_count;		      /* ever written */
+	double started_at;		      /* session time 0, live */
+	double sampling_period;		      /* 0: none running */
+	size_t sampled_count; /* processes named in the last sample
+			       * request; 0: all */
+	struct timing timing;
+	bool is_screen;			/* set before engine_start: a
+					 * recording plays, ranks are
+					 * followed */
+	void (*changed)(void *data); /* the session changed; may be NULL */
 	void *changed_data;
 };
 
@@ -38,9 +69,12 @@ void engine_init(struct engine *engine, struct settings *owned_settings);
 void engine_clear(struct engine *engine);
 /*
  * Starts the node, or opens the recording, and asks for the ranks. Answers
- * arrive through the loop.
+ * arrive through the loop. For a screen (is_screen) a recording plays; else it
+ * is applied to its end at once.
  */
 int engine_start(struct engine *engine, struct error *error);
+/* Session time now. */
+double engine_now(const struct engine *engine);
 /*
  * Runs the loop until done(engine, data) or the time is over. 0 done, -1 not.
  * Shell commands wait so; a screen never does.
@@ -59,5 +93,41 @@ void engine_want_children(struct engine *engine, pid_t pid, uint64_t address,
 			  int64_t start);
 /* Replays: moves to a time of the recording; elsewhere nothing. */
 void engine_seek(struct engine *engine, double time);
+
+/*
+ * For commands that need an answer's body: sends a request to the first node
+ * and returns its number; 0 when there is none (a replay, or the node is
+ * gone).
+ */
+int64_t engine_ask(struct engine *engine, const char *command,
+		   json_t *owned_arguments);
+/* engine_wait until those requests from first to last are answered. */
+int engine_wait_answers(struct engine *engine, int64_t first, int64_t last,
+			double seconds);
+/*
+ * Takes the answer out: a new reference, or NULL and a sentence when it
+ * failed or did not come.
+ */
+json_t *engine_take_answer(struct engine *engine, int64_t seq,
+			   struct error *error);
+/* Asks for one sample of all chosen ranks; as engine_ask. */
+int64_t engine_ask_sample(struct engine *engine);
+/* True when sampling must name its processes, so needs discover's answer. */
+bool engine_must_name_ranks(const struct engine *engine);
+/* No node answers any more (or it is a replay). */
+bool engine_is_deaf(const struct engine *engine);
+/* Makes verdict and classes anew, for commands of a shell. */
+void engine_judge(struct engine *engine);
+
+/* Between the engine's own files: */
+void engine_apply(struct engine *engine, size_t node,
+		  const struct message *message, double now);
+/* After a batch: judges and calls changed(), where a screen is there. */
+void engine_settle(struct engine *engine);
+void engine_answered(struct engine *engine, const struct message *message);
+/* Sends a request whose answer only the session takes; its number or 0. */
+int64_t engine_send(struct engine *engine, const char *command,
+		    json_t *owned_arguments);
+int engine_play(struct engine *engine, struct error *error);
 
 #endif

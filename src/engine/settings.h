@@ -13,42 +13,50 @@
 struct error;
 
 struct settings {
-	struct rankset ranks;		/* --ranks */
-	pid_t *pids;			/* --pid */
+	struct rankset ranks; /* --ranks */
+	pid_t *pids;	      /* --pid */
 	size_t pid_count;
-	char *job;			/* --job */
-	char **connect;			/* --connect, in order */
+	char *job;	/* --job */
+	char **connect; /* --connect, in order */
 	size_t connect_count;
 	char *replay;
 	char *record;
-	char *theme;			/* NULL: default */
+	char *theme; /* NULL: default */
 	char *config;
-	char *script;			/* -x FILE */
-	double timeout;			/* seconds; default 5 */
+	char *script;	/* -x FILE */
+	double timeout; /* seconds; default 5 */
 	bool is_json;
 	bool is_read_only;
-	bool is_ascii;			/* the terminal cannot show UTF-8 */
-	bool has_no_color;		/* NO_COLOR */
+	bool is_ascii;	   /* the terminal cannot show UTF-8 */
+	bool has_no_color; /* NO_COLOR */
 	bool wants_help;
 	bool wants_version;
-	char **command;			/* COMMAND ARGUMENTS, lent from argv */
+	char **command; /* COMMAND ARGUMENTS; words of argv */
 	size_t command_count;
-	char **program;			/* behind --, lent from argv */
+	char **program; /* behind --, lent from argv */
 	size_t program_count;
 };
 
 void settings_init(struct settings *settings);
 void settings_clear(struct settings *settings);
-/* Parses argv and the environment. -1: wrong usage, a sentence in error. */
+/*
+ * Parses argv, the environment and the config file: lines "NAME VALUE" of the
+ * options below, "#" begins a comment. It is --config, else
+ * probetui/config in $XDG_CONFIG_HOME or ~/.config, and must be the user's
+ * own. -1: wrong usage, a sentence in error.
+ */
 int settings_parse(struct settings *settings, int argc, char **argv,
 		   struct error *error);
 
 /* One row of the option table: for --help, man page and completion. */
 struct setting_option {
-	const char *name;		/* "ranks" */
-	char letter;			/* 0: none */
-	const char *argument;		/* "SET", NULL: none */
+	const char *name;     /* "ranks" */
+	char letter;	      /* 0: none */
+	const char *argument; /* "SET", NULL: none */
 	const char *help;
+	/* Takes the argument (NULL where there is none). */
+	int (*set)(struct settings *settings, const char *value,
+		   struct error *error);
 };
 extern const struct setting_option setting_options[];
 extern const size_t setting_option_count;

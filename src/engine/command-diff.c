@@ -1,0 +1,194 @@
+/*
+ * command-diff: how the stacks of two ranks, or of two sets, differ.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "engine/arguments.h"
+#include "engine/command.h"
+#include "engine/commands.h"
+#include "engine/engine.h"
+#include "engine/format.h"
+#include "engine/gather.h"
+#include "model/stackdiff.h"
+
+/* One side: some ranks, all with this stack. */
+struct side {
+	struct rankset ranks;
+	const struct stack *stack;
+	const struct process *process;
+};
+
+static int choose_majority(struct side *side, const struct session *session,
+			   struct error *error)
+{
+	const struct verdict *verdict = &session->verdict;
+
+	if (verdict->majority < 0)
+		return error_set(error, "no more than half of the ranks have "
+					"the same stack, so there is no "
+					"majority; name a rank or a set");
+	rankset_copy(&side->ranks, &verdict->classes[verdict->majority].ranks);
+	return 0;
+}
+
+/* The ranks that both have. */
+static void intersect(struct rankset *out, const struct rankset *a,
+		      const struct rankset *b)
+{
+	int rank = -1;
+
+	while ((rank = rankset_next(a, rank)) >= 0) {
+		if (rankset_contains(b, rank))
+			rankset_add(out, rank);
+	}
+}
+
+/* Of a set with several stacks the most frequent one stands for it. */
+static void keep_largest_class(struct side *side, const struct session *session)
+{
+	struct rankset largest = RANKSET_INIT;
+
+	for (size_t i = 0; i < session->verdict.class_count; i++) {
+		struct rankset both = RANKSET_INIT;
+
+		intersect(&both, &side->ranks,
+			  &session->verdict.classes[i].ranks);
+		if (rankset_count(&both) > rankset_count(&largest))
+			rankset_copy(&largest, &both);
+		rankset_clear(&both);
+	}
+	if (rankset_count(&largest) > 0)
+		rankset_copy(&side->ranks, &largest);
+	rankset_clear(&largest);
+}
+
+static int choose_set(struct command_context *context, struct side *side,
+		      const char *text, struct error *error)
+{
+	const struct session *session = &context->engine->session;
+	struct buffer names = BUFFER_INIT;
+	struct rankset all = RANKSET_INIT;
+	struct rankset named = RANKSET_INIT;
+	int result;
+
+	for (size_t i = 0; i < session->rank_count; i++)
+		rankset_add(&all, session->ranks[i]->process.rank);
+	result = rankset_parse(&named, text, &all, error);
+	rankset_clear(&all);
+	if (result < 0)
+		return -1;
+	rankset_copy(&side->ranks, &named);
+	keep_largest_class(side, session);
+	if (!rankset_is_equal(&side->ranks, &named) && context->notes) {
+		rankset_append(&names, &side->ranks);
+		buffer_printf(context->notes,
+			      "the ranks %s have different stacks; this is "
+			      "the one of %s\n",
+			      text, names.data);
+		buffer_clear(&names);
+	}
+	rankset_clear(&named);
+	return 0;
+}
+
+static int choose(struct command_context *context, struct side *side,
+		  const char *text, struct error *error)
+{
+	const struct session *session = &context->engine->session;
+	const struct rank *rank;
+	const struct thread *thread;
+	int result;
+
+	if (strcmp(text, "majority") == 0)
+		result = choose_majority(side, session, error);
+	else
+		result = choose_set(context, side, text, error);
+	if (result < 0)
+		return -1;
+	rank = session_find_rank(session, rankset_first(&side->ranks));
+	if (!rank)
+		return error_set(error, "there is no rank %s", text);
+	thread = rank_main_thread(rank);
+	side->process = &rank->process;
+	side->stack = thread ? thread->sample.stack : NULL;
+	if (side->stack)
+		return 0;
+	context->status = STATUS_PARTIAL;
+	return error_set(error, "rank %d: %s", rank->process.rank,
+			 rank->error ? rank->error
+				     : "its main thread has no stack");
+}
+
+static bool is_different(const struct stackdiff *diff)
+{
+	for (size_t i = 0; i < diff->row_count; i++) {
+		if (diff->rows[i].op != '=')
+			return true;
+	}
+	return false;
+}
+
+static void append_sides(struct buffer *out, const struct side *a,
+			 const struct side *b)
+{
+	buffer_append_string(out, "-  ");
+	rankset_append(out, &a->ranks);
+	buffer_append_string(out, "\n+  ");
+	rankset_append(out, &b->ranks);
+	buffer_append_string(out, "\n\n");
+}
+
+static void append_diff(struct command_context *context, const struct side *a,
+			const struct side *b)
+{
+	struct stackdiff diff;
+
+	stackdiff_make(&diff, a->stack, b->stack);
+	if (context->is_json) {
+		json_t *json = json_object();
+
+		json_object_set_new(json, "a", format_json_set(&a->ranks));
+		json_object_set_new(json, "b", format_json_set(&b->ranks));
+		json_object_set_new(
+			json, "rows",
+			format_json_rows(&diff, a->process, b->process));
+		format_document(context->out, json);
+	} else {
+		append_sides(context->out, a, b);
+		format_text_diff(context->out, &diff);
+	}
+	gather_finding(context, is_different(&diff));
+	stackdiff_clear(&diff);
+}
+
+int command_diff(struct command_context *context, int argc, char **argv,
+		 struct error *error)
+{
+	static const struct arguments arguments = {
+		.minimum = 2,
+		.maximum = 2,
+		.usage = "A B, each a rank, a set or majority",
+	};
+	struct side a = { .stack = NULL };
+	struct side b = { .stack = NULL };
+	int result = -1;
+
+	if (arguments_parse(&arguments, argc, argv, error) < 0 ||
+	    gather(context, 0, error) < 0)
+		return -1;
+	if (choose(context, &a, argv[1], error) == 0 &&
+	    choose(context, &b, argv[2], error) == 0) {
+		append_diff(context, &a, &b);
+		result = 0;
+	} else if (context->status == STATUS_PARTIAL && !a.process) {
+		context->status = STATUS_USAGE;
+	}
+	rankset_clear(&a.ranks);
+	rankset_clear(&b.ranks);
+	return result;
+}

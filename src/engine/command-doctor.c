@@ -1,0 +1,170 @@
+/*
+ * command-doctor: which ways lead into each rank, and what is in the way.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "engine/arguments.h"
+#include "engine/command.h"
+#include "engine/commands.h"
+#include "engine/engine.h"
+#include "engine/format.h"
+#include "engine/gather.h"
+
+#define WAYS_MAXIMUM 64
+
+static json_t *copy_text(const json_t *from, const char *key)
+{
+	return json_text(json_get_string(from, key, NULL));
+}
+
+/* Only the keys of the contract, each of its type. */
+static json_t *way_to_json(const json_t *way, bool *is_finding)
+{
+	bool is_ok = json_get_boolean(way, "ok", false);
+	json_t *json = json_object();
+
+	if (!is_ok)
+		*is_finding = true;
+	json_object_set_new(json, "way", copy_text(way, "way"));
+	json_object_set_new(json, "ok", json_boolean(is_ok));
+	json_object_set_new(json, "why", copy_text(way, "why"));
+	json_object_set_new(json, "fix", copy_text(way, "fix"));
+	return json;
+}
+
+static json_t *rank_to_json(const json_t *rank, bool *is_finding)
+{
+	json_t *json = json_object();
+	json_t *ways = json_array();
+	const json_t *way;
+	size_t i;
+
+	json_array_foreach(json_object_get(rank, "ways"), i, way)
+	{
+		if (i < WAYS_MAXIMUM)
+			json_array_append_new(ways,
+					      way_to_json(way, is_finding));
+	}
+	json_object_set_new(json, "rank",
+			    json_integer(json_get_integer(rank, "rank", -1)));
+	json_object_set_new(json, "pid",
+			    json_integer(json_get_integer(rank, "pid", 0)));
+	json_object_set_new(json, "ways", ways);
+	return json;
+}
+
+static json_t *answer_to_json(const json_t *answer, bool *is_finding)
+{
+	json_t *json = json_object();
+	json_t *ranks = json_array();
+	const json_t *rank;
+	size_t i;
+
+	json_array_foreach(json_object_get(answer, "ranks"), i, rank)
+	{
+		json_array_append_new(ranks, rank_to_json(rank, is_finding));
+	}
+	json_object_set_new(json, "ranks", ranks);
+	return json;
+}
+
+static void append_way(struct buffer *out, const json_t *way)
+{
+	const char *why = json_get_string(way, "why", "");
+	const char *fix = json_get_string(way, "fix", "");
+
+	buffer_append_string(out, json_get_boolean(way, "ok", false)
+					  ? "  yes  "
+					  : "  no   ");
+	format_text(out, json_get_string(way, "way", "?"));
+	if (why[0] != '\0') {
+		buffer_append_string(out, ": ");
+		format_text(out, why);
+	}
+	buffer_append_char(out, '\n');
+	if (fix[0] != '\0') {
+		buffer_append_string(out, "       ");
+		format_text(out, fix);
+		buffer_append_char(out, '\n');
+	}
+}
+
+static void append_text(struct buffer *out, const json_t *document)
+{
+	const json_t *rank;
+	size_t i;
+
+	json_array_foreach(json_object_get(document, "ranks"), i, rank)
+	{
+		const json_t *way;
+		size_t j;
+
+		buffer_printf(out, "rank %d  pid %d\n",
+			      (int)json_get_integer(rank, "rank", -1),
+			      (int)json_get_integer(rank, "pid", 0));
+		json_array_foreach(json_object_get(rank, "ways"), j, way)
+		{
+			append_way(out, way);
+		}
+	}
+}
+
+static json_t *ask(struct command_context *context, struct error *error)
+{
+	struct engine *engine = context->engine;
+	const struct session *session = &engine->session;
+	json_t *pids = json_array();
+	int64_t seq;
+
+	for (size_t i = 0; i < session->rank_count; i++) {
+		const struct process *process = &session->ranks[i]->process;
+
+		if (process->pid > 0)
+			json_array_append_new(pids, json_integer(process->pid));
+	}
+	seq = engine_ask(engine, "diagnose", json_pack("{s:o}", "pids", pids));
+	engine_wait_answers(engine, seq, seq, engine->settings.timeout);
+	return engine_take_answer(engine, seq, error);
+}
+
+int command_doctor(struct command_context *context, int argc, char **argv,
+		   struct error *error)
+{
+	static const struct arguments none = { .usage = "" };
+	bool is_finding = false;
+	json_t *answer;
+	json_t *document;
+
+	if (arguments_parse(&none, argc, argv, error) < 0)
+		return -1;
+	if (context->engine->replay)
+		return error_set(error, "a recording has no processes that "
+					"could be examined");
+	if (gather_ranks(context, error) < 0) {
+		if (context->is_json)
+			format_document(context->out,
+					json_pack("{s:[]}", "ranks"));
+		return -1;
+	}
+	answer = ask(context, error);
+	if (!answer) {
+		context->status = STATUS_NOTHING;
+		return -1;
+	}
+	document = answer_to_json(answer, &is_finding);
+	json_decref(answer);
+	gather_finding(context, is_finding);
+	if (context->is_json) {
+		format_document(context->out, document);
+		return 0;
+	}
+	append_text(context->out, document);
+	json_decref(document);
+	return 0;
+}

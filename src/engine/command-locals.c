@@ -1,0 +1,163 @@
+/*
+ * command-locals: the variables of one frame of one thread of one rank.
+ */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "engine/arguments.h"
+#include "engine/command.h"
+#include "engine/commands.h"
+#include "engine/engine.h"
+#include "engine/format.h"
+#include "engine/frame-locals.h"
+#include "engine/gather.h"
+#include "model/place.h"
+#include "protocol/stack.h"
+#include "protocol/variable.h"
+
+/* Which frame: what was named, else what is selected, else the user's. */
+struct spot {
+	const struct rank *rank;
+	const struct thread *thread;
+	int depth;
+};
+
+static int choose_rank(struct command_context *context, struct spot *spot,
+		       const char *text, struct error *error)
+{
+	const struct session *session = &context->engine->session;
+	int number = -1;
+
+	if (!text && !context->engine->settings.script &&
+	    session->rank_count > 1)
+		return error_set(error, "locals needs a rank: locals --rank R "
+					"[--thread TID] [--frame DEPTH]");
+	if (text && arguments_integer(text, "rank", 0, RANKSET_MAXIMUM, &number,
+				      error) < 0)
+		return -1;
+	spot->rank = text ? session_find_rank(session, number)
+			  : session_selected(session);
+	if (!spot->rank || spot->rank->process.pid <= 0)
+		return error_set(error, "there is no rank %d", number);
+	return 0;
+}
+
+static int choose_thread(struct command_context *context, struct spot *spot,
+			 const char *text, struct error *error)
+{
+	int tid = context->engine->session.selection.tid;
+
+	if (text &&
+	    arguments_integer(text, "thread", 1, INT_MAX, &tid, error) < 0)
+		return -1;
+	if (tid != 0)
+		spot->thread = rank_find_thread(spot->rank, tid);
+	if (text && !spot->thread)
+		return error_set(error, "rank %d has no Python thread %d",
+				 spot->rank->process.rank, tid);
+	if (!spot->thread)
+		spot->thread = rank_main_thread(spot->rank);
+	if (spot->thread && spot->thread->sample.stack &&
+	    spot->thread->sample.stack->frame_count > 0)
+		return 0;
+	context->status = STATUS_NOTHING;
+	return error_set(error, "rank %d: %s", spot->rank->process.rank,
+			 spot->rank->error ? spot->rank->error
+					   : "the thread has no stack");
+}
+
+static int choose_frame(struct command_context *context, struct spot *spot,
+			const char *text, struct error *error)
+{
+	const struct stack *stack = spot->thread->sample.stack;
+
+	spot->depth = context->engine->session.selection.depth;
+	if (text)
+		return arguments_integer(text, "frame of this stack", 0,
+					 (long)stack->frame_count - 1,
+					 &spot->depth, error);
+	if (spot->depth < 0 || (size_t)spot->depth >= stack->frame_count)
+		spot->depth =
+			(int)place_user_frame(&spot->rank->process, stack);
+	return 0;
+}
+
+static void append(struct command_context *context, const struct spot *spot,
+		   const struct variable_list *list)
+{
+	const struct process *process = &spot->rank->process;
+	const struct frame *frame =
+		&spot->thread->sample.stack->frames[spot->depth];
+	json_t *json;
+
+	if (!context->is_json) {
+		buffer_printf(context->out, "rank %d  ", process->rank);
+		format_text_frame(context->out, frame);
+		buffer_append_char(context->out, '\n');
+		format_text_variables(context->out, list, "  ");
+		return;
+	}
+	json = json_object();
+	json_object_set_new(json, "rank", json_integer(process->rank));
+	json_object_set_new(json, "tid",
+			    json_integer(spot->thread->sample.tid));
+	json_object_set_new(
+		json, "frame",
+		format_json_frame(process, frame, (size_t)spot->depth));
+	json_object_set_new(json, "variables", format_json_variables(list));
+	format_document(context->out, json);
+}
+
+/* One rank was asked: what others did not answer does not matter here. */
+static int answer(struct command_context *context, const struct spot *spot,
+		  struct error *error)
+{
+	struct variable_list list = { .total = -1 };
+	int result = frame_locals_read(context->engine, spot->rank->process.pid,
+				       spot->thread->sample.tid, spot->depth,
+				       &list, error);
+
+	context->status = STATUS_DONE;
+	if (result == 0) {
+		append(context, spot, &list);
+	} else {
+		context->status = STATUS_NOTHING;
+		error_prefix(error, "rank %d", spot->rank->process.rank);
+	}
+	variable_list_clear(&list);
+	return result;
+}
+
+int command_locals(struct command_context *context, int argc, char **argv,
+		   struct error *error)
+{
+	const char *rank = NULL;
+	const char *thread = NULL;
+	const char *frame = NULL;
+	const struct argument options[] = {
+		{ "--rank", &rank, NULL },
+		{ "--thread", &thread, NULL },
+		{ "--frame", &frame, NULL },
+	};
+	const struct arguments arguments = {
+		.options = options,
+		.option_count = 3,
+		.usage = "--rank R [--thread TID] [--frame DEPTH]",
+	};
+	struct spot spot = { .depth = -1 };
+
+	if (arguments_parse(&arguments, argc, argv, error) < 0 ||
+	    gather(context, 0, error) < 0)
+		return -1;
+	context->status = STATUS_USAGE;
+	if (choose_rank(context, &spot, rank, error) < 0 ||
+	    choose_thread(context, &spot, thread, error) < 0 ||
+	    choose_frame(context, &spot, frame, error) < 0)
+		return -1;
+	return answer(context, &spot, error);
+}

@@ -1,0 +1,203 @@
+/*
+ * command-ranks: what all ranks are at: ranks, verdict, stacks.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "engine/arguments.h"
+#include "engine/command.h"
+#include "engine/commands.h"
+#include "engine/engine.h"
+#include "engine/format.h"
+#include "engine/frame-locals.h"
+#include "engine/gather.h"
+#include "engine/record.h"
+#include "model/stacktree.h"
+#include "protocol/stack.h"
+
+#define VERDICT_SECONDS 0.2
+
+static bool has_outliers(const struct session *session)
+{
+	return rankset_count(&session->verdict.outliers) > 0;
+}
+
+static void append_ranks_json(struct command_context *context)
+{
+	const struct session *session = &context->engine->session;
+	json_t *ranks = json_array();
+
+	for (size_t i = 0; i < session->rank_count; i++) {
+		if (format_is_chosen(&context->ranks, session->ranks[i]))
+			json_array_append_new(
+				ranks,
+				format_json_rank(session, session->ranks[i]));
+	}
+	format_document(context->out, ranks);
+}
+
+int command_ranks(struct command_context *context, int argc, char **argv,
+		  struct error *error)
+{
+	static const struct arguments none = { .usage = "" };
+	const struct session *session = &context->engine->session;
+	int result;
+
+	if (arguments_parse(&none, argc, argv, error) < 0)
+		return -1;
+	result = gather(context, 0, error);
+	if (context->is_json)
+		append_ranks_json(context);
+	else
+		format_text_ranks(context->out, session, &context->ranks);
+	if (result == 0)
+		gather_finding(context, has_outliers(session));
+	return result;
+}
+
+int command_verdict(struct command_context *context, int argc, char **argv,
+		    struct error *error)
+{
+	const char *span = NULL;
+	const struct argument options[] = { { "--for", &span, NULL } };
+	const struct arguments arguments = {
+		.options = options,
+		.option_count = 1,
+		.usage = "[--for SECONDS]",
+	};
+	const struct session *session = &context->engine->session;
+	double seconds = VERDICT_SECONDS;
+	int result;
+
+	if (arguments_parse(&arguments, argc, argv, error) < 0)
+		return -1;
+	if (span && arguments_seconds(span, "--for", &seconds, error) < 0)
+		return -1;
+	result = gather(context, seconds, error);
+	if (context->is_json)
+		format_document(context->out, format_json_verdict(session));
+	else if (result == 0)
+		format_text_verdict(context->out, session);
+	if (result == 0)
+		gather_finding(context, has_outliers(session));
+	return result;
+}
+
+static void append_thread(struct command_context *context,
+			  const struct rank *rank, const struct thread *thread,
+			  const struct frame_locals *locals)
+{
+	const struct stack *stack = thread->sample.stack;
+
+	format_text_thread(context->out, thread);
+	for (size_t i = 0; stack && i < stack->frame_count; i++) {
+		buffer_append_string(context->out, "    ");
+		format_text_frame(context->out, &stack->frames[i]);
+		buffer_append_char(context->out, '\n');
+		frame_locals_append(context->out, locals, rank->process.pid,
+				    thread->sample.tid, (int)i);
+	}
+	if (stack && stack->dropped_count > 0)
+		buffer_printf(context->out,
+			      "    … %zu more frames were not read\n",
+			      stack->dropped_count);
+}
+
+static void append_rank(struct command_context *context,
+			const struct rank *rank,
+			const struct frame_locals *locals)
+{
+	format_text_rank(context->out, rank);
+	for (size_t i = 0; i < rank->thread_count; i++)
+		append_thread(context, rank, &rank->threads[i], locals);
+	for (size_t i = 0; i < rank->child_count; i++)
+		append_rank(context, rank->children[i], locals);
+}
+
+static void append_stacks_json(struct command_context *context,
+			       const struct frame_locals *locals)
+{
+	const struct session *session = &context->engine->session;
+	json_t *ranks = json_array();
+
+	for (size_t i = 0; i < session->rank_count; i++) {
+		const struct rank *rank = session->ranks[i];
+		json_t *json;
+
+		if (!format_is_chosen(&context->ranks, rank))
+			continue;
+		json = format_json_rank(session, rank);
+		frame_locals_join(json, locals);
+		json_array_append_new(ranks, json);
+	}
+	format_document(context->out, ranks);
+}
+
+static void append_stacks(struct command_context *context,
+			  const struct frame_locals *locals)
+{
+	const struct session *session = &context->engine->session;
+
+	if (context->is_json) {
+		append_stacks_json(context, locals);
+		return;
+	}
+	for (size_t i = 0; i < session->rank_count; i++) {
+		if (format_is_chosen(&context->ranks, session->ranks[i]))
+			append_rank(context, session->ranks[i], locals);
+	}
+}
+
+static void append_merged(struct command_context *context)
+{
+	const struct engine *engine = context->engine;
+	struct stacktree_node *root =
+		stacktree_new(&engine->session, STACKTREE_LINE);
+
+	if (context->is_json)
+		format_document(context->out,
+				format_json_tree(&engine->session, root));
+	else
+		format_text_tree(context->out, root, engine->settings.is_ascii);
+	stacktree_free(root);
+}
+
+int command_stacks(struct command_context *context, int argc, char **argv,
+		   struct error *error)
+{
+	bool is_merged = false;
+	bool has_locals = false;
+	const struct argument options[] = {
+		{ "--merge", NULL, &is_merged },
+		{ "--locals", NULL, &has_locals },
+	};
+	const struct arguments arguments = {
+		.options = options,
+		.option_count = 2,
+		.usage = "[--merge] [--locals]",
+	};
+	struct frame_locals *locals = NULL;
+	int result;
+
+	if (arguments_parse(&arguments, argc, argv, error) < 0)
+		return -1;
+	if (is_merged && has_locals)
+		return error_set(error, "merged stacks have no locals of their "
+					"own; leave out --merge or --locals");
+	result = gather(context, 0, error);
+	if (has_locals && result == 0)
+		locals = frame_locals_new(context->engine, &context->ranks);
+	if (is_merged)
+		append_merged(context);
+	else if (result == 0 || context->is_json)
+		append_stacks(context, locals);
+	frame_locals_free(locals);
+	if (result == 0)
+		gather_finding(context,
+			       has_outliers(&context->engine->session));
+	return result;
+}

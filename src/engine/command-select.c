@@ -1,0 +1,291 @@
+/*
+ * command-select: what is looked at: rank, thread, frame, focus. On the
+ * screen the panes follow; a shell is told the place.
+ */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "engine/arguments.h"
+#include "engine/command.h"
+#include "engine/commands.h"
+#include "engine/engine.h"
+#include "engine/format.h"
+#include "engine/gather.h"
+#include "protocol/stack.h"
+
+/* The frames of the selected thread; NULL and a sentence if there are none. */
+static const struct stack *selected_stack(const struct session *session,
+					  struct error *error)
+{
+	const struct rank *rank = session_selected(session);
+	const struct thread *thread = session_selected_thread(session);
+
+	if (!rank) {
+		error_set(error, "there is no rank %d",
+			  session->selection.rank);
+		return NULL;
+	}
+	if (!thread || !thread->sample.stack) {
+		error_set(error, "rank %d has no stack to look at",
+			  rank->process.rank);
+		return NULL;
+	}
+	return thread->sample.stack;
+}
+
+static void append_place(struct command_context *context)
+{
+	const struct session *session = &context->engine->session;
+	const struct rank *rank = session_selected(session);
+	const struct thread *thread = session_selected_thread(session);
+	int depth = session_selected_depth(session);
+	const struct frame *frame = NULL;
+
+	if (!rank || !thread)
+		return;
+	if (thread->sample.stack && depth >= 0)
+		frame = &thread->sample.stack->frames[depth];
+	if (context->is_json) {
+		json_t *json = json_object();
+
+		json_object_set_new(json, "rank",
+				    json_integer(rank->process.rank));
+		json_object_set_new(json, "tid",
+				    json_integer(thread->sample.tid));
+		json_object_set_new(json, "frame",
+				    frame ? format_json_frame(&rank->process,
+							      frame,
+							      (size_t)depth)
+					  : json_null());
+		format_document(context->out, json);
+		return;
+	}
+	buffer_printf(context->out, "rank %d  ", rank->process.rank);
+	if (frame)
+		format_text_frame(context->out, frame);
+	buffer_append_char(context->out, '\n');
+}
+
+/* In a shell the place is sampled first and told afterwards. */
+static int look(struct command_context *context, struct error *error)
+{
+	int result = context->screen ? 0 : gather(context, 0, error);
+
+	if (result == 0)
+		context->status = STATUS_DONE;
+	return result;
+}
+
+static int show(struct command_context *context)
+{
+	context->engine->session.revision++;
+	if (!context->screen)
+		append_place(context);
+	return 0;
+}
+
+static int one_integer(int argc, char **argv, const char *usage, long minimum,
+		       int *number, struct error *error)
+{
+	const struct arguments one = {
+		.minimum = 1,
+		.maximum = 1,
+		.usage = usage,
+	};
+
+	if (arguments_parse(&one, argc, argv, error) < 0)
+		return -1;
+	return arguments_integer(argv[1], argv[0], minimum, INT_MAX, number,
+				 error);
+}
+
+int command_rank(struct command_context *context, int argc, char **argv,
+		 struct error *error)
+{
+	struct session *session = &context->engine->session;
+	int number;
+
+	if (one_integer(argc, argv, "N", 0, &number, error) < 0 ||
+	    look(context, error) < 0)
+		return -1;
+	if (!session_find_rank(session, number))
+		return error_set(error, "there is no rank %d", number);
+	session->selection = (struct selection){ number, 0, -1 };
+	return show(context);
+}
+
+int command_thread(struct command_context *context, int argc, char **argv,
+		   struct error *error)
+{
+	struct session *session = &context->engine->session;
+	const struct rank *rank;
+	int tid;
+
+	if (one_integer(argc, argv, "TID", 1, &tid, error) < 0 ||
+	    look(context, error) < 0)
+		return -1;
+	rank = session_selected(session);
+	if (!rank || !rank_find_thread(rank, tid))
+		return error_set(error, "rank %d has no Python thread %d",
+				 session->selection.rank, tid);
+	session->selection.tid = tid;
+	session->selection.depth = -1;
+	return show(context);
+}
+
+static int select_depth(struct command_context *context, int depth,
+			struct error *error)
+{
+	struct session *session = &context->engine->session;
+	const struct stack *stack = selected_stack(session, error);
+
+	if (!stack)
+		return -1;
+	if (depth < 0)
+		return error_set(error, "this is the innermost frame");
+	if ((size_t)depth >= stack->frame_count)
+		return error_set(error, "this is the outermost frame");
+	session->selection.depth = depth;
+	return show(context);
+}
+
+int command_frame(struct command_context *context, int argc, char **argv,
+		  struct error *error)
+{
+	const struct stack *stack;
+	int depth;
+
+	if (one_integer(argc, argv, "N", 0, &depth, error) < 0 ||
+	    look(context, error) < 0)
+		return -1;
+	stack = selected_stack(&context->engine->session, error);
+	if (!stack)
+		return -1;
+	if ((size_t)depth >= stack->frame_count)
+		return error_set(error,
+				 "there is no frame %d; the outermost "
+				 "one is %zu",
+				 depth, stack->frame_count - 1);
+	return select_depth(context, depth, error);
+}
+
+static int step(struct command_context *context, int argc, char **argv, int by,
+		struct error *error)
+{
+	static const struct arguments none = { .usage = "" };
+
+	if (arguments_parse(&none, argc, argv, error) < 0 ||
+	    look(context, error) < 0)
+		return -1;
+	return select_depth(
+		context, session_selected_depth(&context->engine->session) + by,
+		error);
+}
+
+int command_up(struct command_context *context, int argc, char **argv,
+	       struct error *error)
+{
+	return step(context, argc, argv, 1, error);
+}
+
+int command_down(struct command_context *context, int argc, char **argv,
+		 struct error *error)
+{
+	return step(context, argc, argv, -1, error);
+}
+
+static void append_focus(struct command_context *context)
+{
+	const struct session *session = &context->engine->session;
+
+	if (context->is_json) {
+		format_document(context->out,
+				json_pack("{s:o}", "focus",
+					  format_json_set(&session->focus)));
+		return;
+	}
+	buffer_append_string(context->out, "focus ");
+	rankset_append(context->out, &session->focus);
+	buffer_printf(context->out, " (%zu)\n", rankset_count(&session->focus));
+}
+
+int command_focus(struct command_context *context, int argc, char **argv,
+		  struct error *error)
+{
+	static const struct arguments one = {
+		.minimum = 1,
+		.maximum = 1,
+		.usage = "SET, or all",
+	};
+	struct session *session = &context->engine->session;
+	struct rankset all = RANKSET_INIT;
+	struct rankset focus = RANKSET_INIT;
+	int result = 0;
+
+	if (arguments_parse(&one, argc, argv, error) < 0 ||
+	    look(context, error) < 0)
+		return -1;
+	for (size_t i = 0; i < session->rank_count; i++)
+		rankset_add(&all, session->ranks[i]->process.rank);
+	if (strcmp(argv[1], "all") == 0)
+		rankset_copy(&focus, &all);
+	else
+		result = rankset_parse(&focus, argv[1], &all, error);
+	if (result == 0 && rankset_count(&focus) == 0)
+		result = error_set(error, "'%.80s' names no rank", argv[1]);
+	if (result == 0) {
+		rankset_copy(&session->focus, &focus);
+		session->revision++;
+		if (!context->screen)
+			append_focus(context);
+	}
+	rankset_clear(&focus);
+	rankset_clear(&all);
+	return result;
+}
+
+static void append_where_json(struct command_context *context,
+			      const struct rank *rank,
+			      const struct thread *thread, int depth)
+{
+	json_t *json = json_object();
+
+	json_object_set_new(json, "rank", json_integer(rank->process.rank));
+	json_object_set_new(json, "frame", json_integer(depth));
+	json_object_set_new(json, "thread", format_json_thread(rank, thread));
+	format_document(context->out, json);
+}
+
+int command_where(struct command_context *context, int argc, char **argv,
+		  struct error *error)
+{
+	static const struct arguments none = { .usage = "" };
+	const struct session *session = &context->engine->session;
+	const struct stack *stack;
+	int depth;
+
+	if (arguments_parse(&none, argc, argv, error) < 0 ||
+	    look(context, error) < 0)
+		return -1;
+	stack = selected_stack(session, error);
+	if (!stack)
+		return -1;
+	depth = session_selected_depth(session);
+	if (context->is_json) {
+		append_where_json(context, session_selected(session),
+				  session_selected_thread(session), depth);
+		return 0;
+	}
+	for (size_t i = 0; i < stack->frame_count; i++) {
+		buffer_append_string(context->out,
+				     (int)i == depth ? "> " : "  ");
+		format_text_frame(context->out, &stack->frames[i]);
+		buffer_append_char(context->out, '\n');
+	}
+	return 0;
+}

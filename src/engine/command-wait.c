@@ -1,0 +1,194 @@
+/*
+ * command-wait: a script goes on when something is so.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "engine/arguments.h"
+#include "engine/command.h"
+#include "engine/commands.h"
+#include "engine/engine.h"
+#include "engine/format.h"
+#include "engine/gather.h"
+#include "engine/script.h"
+
+#define WAIT_SECONDS 30.0
+#define PERIOD_SECONDS 0.25
+
+struct wait {
+	struct command_context *context;
+	const char *text;     /* of the sentence; NULL: for exits */
+	struct rankset ranks; /* that are to exit */
+	double seconds;
+	uint64_t revision; /* last judged */
+};
+
+/* `ranks SET` and `timeout S` behind the first words, in any order. */
+static int take_pairs(struct wait *wait, int first, int *argc, char **argv,
+		      struct error *error)
+{
+	while (*argc - 2 >= first) {
+		const char *name = argv[*argc - 2];
+		const char *value = argv[*argc - 1];
+		int result;
+
+		if (strcmp(name, "ranks") == 0)
+			result =
+				rankset_parse(&wait->ranks, value, NULL, error);
+		else if (strcmp(name, "timeout") == 0)
+			result = arguments_seconds(value, "timeout",
+						   &wait->seconds, error);
+		else
+			break;
+		if (result < 0)
+			return -1;
+		*argc -= 2;
+	}
+	return 0;
+}
+
+static bool is_verdict(const struct engine *engine, void *data)
+{
+	struct wait *wait = data;
+	const struct verdict *verdict = &engine->session.verdict;
+
+	if (engine->session.revision != wait->revision) {
+		engine_judge(wait->context->engine);
+		wait->revision = engine->session.revision;
+	}
+	script_append_exits(wait->context);
+	return verdict->sentence && strstr(verdict->sentence, wait->text);
+}
+
+static bool has_exited(const struct engine *engine, void *data)
+{
+	struct wait *wait = data;
+	const struct session *session = &engine->session;
+	int rank = -1;
+
+	script_append_exits(wait->context);
+	while ((rank = rankset_next(&wait->ranks, rank)) >= 0) {
+		const struct rank *found = session_find_rank(session, rank);
+
+		if (!found || found->process.state != PROCESS_EXITED)
+			return false;
+	}
+	return rankset_count(&wait->ranks) > 0;
+}
+
+static int wait_verdict(struct wait *wait, struct error *error)
+{
+	struct command_context *context = wait->context;
+	struct engine *engine = context->engine;
+	const char *sentence;
+	int result;
+
+	engine_sample_every(engine, PERIOD_SECONDS);
+	result = engine_wait(engine, is_verdict, wait, wait->seconds);
+	engine_sample_every(engine, 0);
+	if (result == 0) {
+		if (context->is_json)
+			format_document(context->out,
+					format_json_verdict(&engine->session));
+		else
+			format_text_verdict(context->out, &engine->session);
+		return 0;
+	}
+	sentence = engine->session.verdict.sentence;
+	return error_set(error,
+			 "after %g s the verdict still does not say '%.80s': "
+			 "%.200s",
+			 wait->seconds, wait->text,
+			 sentence ? sentence : "there is none");
+}
+
+static void add_focus(struct rankset *ranks, const struct session *session)
+{
+	for (size_t i = 0; i < session->rank_count; i++) {
+		if (format_is_chosen(&session->focus, session->ranks[i]))
+			rankset_add(ranks, session->ranks[i]->process.rank);
+	}
+}
+
+static int wait_exited(struct wait *wait, struct error *error)
+{
+	struct engine *engine = wait->context->engine;
+	const struct session *session = &engine->session;
+
+	if (rankset_count(&wait->ranks) == 0)
+		add_focus(&wait->ranks, session);
+	if (engine_wait(engine, has_exited, wait, wait->seconds) == 0)
+		return 0;
+	return error_set(error, "after %g s not all of the ranks have exited",
+			 wait->seconds);
+}
+
+/* The text may be several words: `wait verdict Rank 3 is elsewhere`. */
+static char *join_words(int count, char **words)
+{
+	struct buffer text = BUFFER_INIT;
+
+	for (int i = 0; i < count; i++) {
+		if (i > 0)
+			buffer_append_char(&text, ' ');
+		buffer_append_string(&text, words[i]);
+	}
+	return buffer_take(&text);
+}
+
+static int run_verdict(struct wait *wait, int argc, char **argv,
+		       struct error *error)
+{
+	int result = -1;
+	char *text;
+
+	if (argc < 3)
+		return error_set(error, "wait verdict needs a text to wait "
+					"for: wait verdict TEXT [timeout S]");
+	if (take_pairs(wait, 3, &argc, argv, error) < 0 ||
+	    gather_ranks(wait->context, error) < 0)
+		return -1;
+	text = join_words(argc - 2, argv + 2);
+	wait->text = text;
+	wait->revision = UINT64_MAX;
+	result = wait_verdict(wait, error);
+	free(text);
+	return result;
+}
+
+static int run_exited(struct wait *wait, int argc, char **argv,
+		      struct error *error)
+{
+	if (take_pairs(wait, 2, &argc, argv, error) < 0)
+		return -1;
+	if (argc != 2)
+		return error_set(error,
+				 "'%.40s' does not fit: wait exited "
+				 "[ranks SET] [timeout S]",
+				 argv[2]);
+	if (gather_ranks(wait->context, error) < 0)
+		return -1;
+	return wait_exited(wait, error);
+}
+
+int command_wait(struct command_context *context, int argc, char **argv,
+		 struct error *error)
+{
+	struct wait wait = { .context = context, .seconds = WAIT_SECONDS };
+	const char *what = argc > 1 ? argv[1] : "";
+	int result = -1;
+
+	if (strcmp(what, "verdict") == 0)
+		result = run_verdict(&wait, argc, argv, error);
+	else if (strcmp(what, "exited") == 0)
+		result = run_exited(&wait, argc, argv, error);
+	else
+		error_set(error, "wait knows: wait verdict TEXT, wait exited "
+				 "[ranks SET], each with [timeout S]");
+	rankset_clear(&wait.ranks);
+	return result;
+}

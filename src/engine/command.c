@@ -1,0 +1,269 @@
+#include "engine/command.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "engine/engine.h"
+#include "engine/nearest.h"
+
+#define LINE_MAXIMUM 65536
+
+/* Rows of several tables, one after the other. */
+struct cursor {
+	const struct command_table *tables;
+	size_t table_count;
+	size_t table;
+	size_t row;
+	int flags;
+};
+
+static const struct command *next_row(struct cursor *cursor)
+{
+	while (cursor->table < cursor->table_count) {
+		const struct command_table *table =
+			&cursor->tables[cursor->table];
+
+		while (cursor->row < table->count) {
+			const struct command *command =
+				&table->rows[cursor->row++];
+
+			if (command->flags & cursor->flags)
+				return command;
+		}
+		cursor->table++;
+		cursor->row = 0;
+	}
+	return NULL;
+}
+
+static bool is_name(const struct command *command, const char *name)
+{
+	return strcmp(command->name, name) == 0 ||
+	       (command->alias && strcmp(command->alias, name) == 0);
+}
+
+static int not_found(struct cursor cursor, const char *name,
+		     struct error *error)
+{
+	const struct command *command;
+	struct nearest nearest;
+
+	nearest_init(&nearest, name);
+	while ((command = next_row(&cursor)))
+		nearest_offer(&nearest, command->name);
+	if (nearest.best)
+		return error_set(error,
+				 "there is no command '%.40s'; did you mean "
+				 "%s? help lists them",
+				 name, nearest.best);
+	return error_set(error, "there is no command '%.40s'; help lists them",
+			 name);
+}
+
+static int ambiguous(struct cursor cursor, const char *name,
+		     struct error *error)
+{
+	struct buffer names = BUFFER_INIT;
+	const struct command *command;
+
+	while ((command = next_row(&cursor))) {
+		if (strncmp(command->name, name, strlen(name)) == 0)
+			buffer_printf(&names, "%s%s",
+				      names.length > 0 ? ", " : "",
+				      command->name);
+	}
+	error_set(error, "'%.40s' is short for several commands: %s", name,
+		  names.data);
+	buffer_clear(&names);
+	return -1;
+}
+
+const struct command *command_find(const struct command_table *tables,
+				   size_t table_count, const char *name,
+				   int flags, struct error *error)
+{
+	struct cursor start = {
+		.tables = tables,
+		.table_count = table_count,
+		.flags = flags,
+	};
+	struct cursor cursor = start;
+	const struct command *found = NULL;
+	const struct command *command;
+	int fitting = 0;
+
+	while ((command = next_row(&cursor))) {
+		if (is_name(command, name))
+			return command;
+		if (name[0] == '\0' ||
+		    strncmp(command->name, name, strlen(name)) != 0)
+			continue;
+		found = command;
+		fitting++;
+	}
+	if (fitting == 0)
+		not_found(start, name, error);
+	else if (fitting > 1)
+		ambiguous(start, name, error);
+	return fitting == 1 ? found : NULL;
+}
+
+/* One word; *line moves behind it. False at the line's end. */
+static bool next_word(const char **line, struct buffer *word,
+		      struct error *error)
+{
+	const char *at = *line + strspn(*line, " \t\r");
+
+	buffer_reset(word);
+	*line = at;
+	if (*at == '\0' || *at == '#')
+		return false;
+	while (*at != '\0' && !strchr(" \t\r", *at)) {
+		const char *end;
+
+		if (*at != '"' && *at != '\'') {
+			buffer_append_char(word, *at++);
+			continue;
+		}
+		end = strchr(at + 1, *at);
+		if (!end) {
+			error_set(error, "the quote %c is not closed", *at);
+			return false;
+		}
+		buffer_append(word, at + 1, (size_t)(end - at - 1));
+		at = end + 1;
+	}
+	*line = at;
+	return true;
+}
+
+char **command_split(const char *line, int *count, struct error *error)
+{
+	struct buffer word = BUFFER_INIT;
+	struct error open_quote = ERROR_INIT;
+	char **words = NULL;
+	size_t capacity = 0;
+
+	*count = 0;
+	ARRAY_GROW(words, 0, capacity);
+	while (next_word(&line, &word, &open_quote)) {
+		ARRAY_GROW(words, (size_t)*count + 1, capacity);
+		words[(*count)++] = xstrdup(word.data);
+	}
+	words[*count] = NULL;
+	buffer_clear(&word);
+	if (!error_is_set(&open_quote))
+		return words;
+	command_free_words(words, *count);
+	error_set(error, "%s", open_quote.message);
+	return NULL;
+}
+
+void command_free_words(char **words, int count)
+{
+	for (int i = 0; i < count; i++)
+		free(words[i]);
+	free(words);
+}
+
+/* Cuts `ranks SET` off the words; else the command acts on the focus. */
+static int take_ranks(struct command_context *context,
+		      const struct command *command, int *count, char **words,
+		      struct error *error)
+{
+	const struct session *session = &context->engine->session;
+	struct rankset all = RANKSET_INIT;
+	int result;
+
+	rankset_clear(&context->ranks);
+	if (!(command->flags & COMMAND_RANKS))
+		return 0;
+	if (*count < 3 || strcmp(words[*count - 2], "ranks") != 0) {
+		rankset_copy(&context->ranks, &session->focus);
+		return 0;
+	}
+	*count -= 2;
+	for (size_t i = 0; i < session->rank_count; i++)
+		rankset_add(&all, session->ranks[i]->process.rank);
+	result = rankset_parse(&context->ranks, words[*count + 1],
+			       all.range_count > 0 ? &all : NULL, error);
+	rankset_clear(&all);
+	return result;
+}
+
+int command_run_words(struct command_context *context,
+		      const struct command_table *tables, size_t table_count,
+		      int word_count, char **words, int flags,
+		      struct error *error)
+{
+	const struct command *command =
+		command_find(tables, table_count, words[0], flags, error);
+	int result = -1;
+
+	context->tables = tables;
+	context->table_count = table_count;
+	context->status = 0;
+	if (command &&
+	    take_ranks(context, command, &word_count, words, error) == 0)
+		result = command->run(context, word_count, words, error);
+	rankset_clear(&context->ranks);
+	if (result < 0 && context->status == 0)
+		context->status = 2;
+	return result;
+}
+
+int command_run_line(struct command_context *context,
+		     const struct command_table *tables, size_t table_count,
+		     const char *line, int flags, struct error *error)
+{
+	int count;
+	char **words;
+	int result = 0;
+
+	context->status = 0;
+	if (strlen(line) > LINE_MAXIMUM) {
+		context->status = 2;
+		return error_set(error, "the line is too long");
+	}
+	words = command_split(line, &count, error);
+	if (!words) {
+		context->status = 2;
+		return -1;
+	}
+	if (count > 0)
+		result = command_run_words(context, tables, table_count, count,
+					   words, flags, error);
+	command_free_words(words, count);
+	return result;
+}
+
+void command_append_help(struct buffer *out, const struct command_table *tables,
+			 size_t table_count, int flags)
+{
+	struct cursor cursor = {
+		.tables = tables,
+		.table_count = table_count,
+		.flags = flags,
+	};
+	const struct command *command;
+
+	while ((command = next_row(&cursor))) {
+		char call[64];
+
+		snprintf(call, sizeof(call), "%s%s%s", command->name,
+			 command->arguments[0] != '\0' ? " " : "",
+			 command->arguments);
+		if (strlen(call) > 26)
+			buffer_printf(out, "  %s\n  %-26s  %s\n", call, "",
+				      command->help);
+		else
+			buffer_printf(out, "  %-26s  %s\n", call,
+				      command->help);
+	}
+}

@@ -1,0 +1,84 @@
+#include "engine/commands.h"
+
+#include <stdio.h>
+
+#include "banned.h"
+#include "base/array.h"
+#include "base/buffer.h"
+#include "engine/arguments.h"
+#include "engine/command.h"
+
+#define SHELL COMMAND_SHELL
+#define BOTH (COMMAND_SHELL | COMMAND_SCREEN)
+
+static const struct command rows[] = {
+	{ "ranks", NULL, "[ranks SET]", "each rank: state, class, place",
+	  SHELL | COMMAND_RANKS, command_ranks },
+	{ "verdict", NULL, "[--for SECONDS]",
+	  "which rank is the odd one out, and where", SHELL, command_verdict },
+	{ "stacks", NULL, "[--merge] [--locals] [ranks SET]",
+	  "the stacks of all threads, or the merged tree",
+	  SHELL | COMMAND_RANKS, command_stacks },
+	{ "diff", NULL, "A B",
+	  "two stacks side by side; A, B: a rank, a set, majority", SHELL,
+	  command_diff },
+	{ "locals", NULL, "[--rank R] [--thread TID] [--frame DEPTH]",
+	  "the variables of a frame (0 is the innermost)", SHELL,
+	  command_locals },
+	{ "doctor", NULL, "", "the ways into each rank, and what is in the way",
+	  SHELL, command_doctor },
+	{ "rank", NULL, "N", "look at rank N", BOTH, command_rank },
+	{ "thread", NULL, "TID", "look at another thread of the rank", BOTH,
+	  command_thread },
+	{ "frame", NULL, "N", "look at frame N; 0 is the innermost", BOTH,
+	  command_frame },
+	{ "up", NULL, "", "look at the caller's frame", BOTH, command_up },
+	{ "down", NULL, "", "look at the called frame", BOTH, command_down },
+	{ "focus", NULL, "SET",
+	  "the ranks that commands act on; all: every one", BOTH,
+	  command_focus },
+	{ "where", NULL, "", "the stack of the rank and thread looked at",
+	  SHELL, command_where },
+	{ "wait", NULL, "verdict TEXT | exited [ranks SET] [timeout S]",
+	  "go on when it is so, 30 s at most", SHELL, command_wait },
+	{ "help", NULL, "[COMMAND]", "the commands", SHELL, command_help },
+	{ "quit", NULL, "", "end the script", SHELL, command_quit },
+};
+const struct command_table engine_commands = { rows, ARRAY_LENGTH(rows) };
+
+int command_help(struct command_context *context, int argc, char **argv,
+		 struct error *error)
+{
+	static const struct arguments none = {
+		.maximum = 1,
+		.usage = "[COMMAND]",
+	};
+	struct command_table one;
+	const struct command *command;
+
+	if (arguments_parse(&none, argc, argv, error) < 0)
+		return -1;
+	if (argc < 2) {
+		command_append_help(context->out, context->tables,
+				    context->table_count, COMMAND_SHELL);
+		return 0;
+	}
+	command = command_find(context->tables, context->table_count, argv[1],
+			       BOTH, error);
+	if (!command)
+		return -1;
+	one = (struct command_table){ command, 1 };
+	command_append_help(context->out, &one, 1, BOTH);
+	return 0;
+}
+
+int command_quit(struct command_context *context, int argc, char **argv,
+		 struct error *error)
+{
+	static const struct arguments none = { .usage = "" };
+
+	if (arguments_parse(&none, argc, argv, error) < 0)
+		return -1;
+	context->wants_quit = true;
+	return 0;
+}

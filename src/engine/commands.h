@@ -1,0 +1,49 @@
+/*
+ * commands: what the rows of the engine's command table run. One file a
+ * noun: command-ranks.c, command-diff.c, command-locals.c …
+ */
+#ifndef ENGINE_COMMANDS_H
+#define ENGINE_COMMANDS_H
+
+struct command_context;
+struct error;
+struct frame;
+struct rank;
+struct rankset;
+struct thread;
+struct variable_list;
+
+int command_ranks(struct command_context *context, int argc, char **argv,
+		  struct error *error);
+int command_verdict(struct command_context *context, int argc, char **argv,
+		    struct error *error);
+int command_stacks(struct command_context *context, int argc, char **argv,
+		   struct error *error);
+int command_diff(struct command_context *context, int argc, char **argv,
+		 struct error *error);
+int command_locals(struct command_context *context, int argc, char **argv,
+		   struct error *error);
+int command_doctor(struct command_context *context, int argc, char **argv,
+		   struct error *error);
+int command_rank(struct command_context *context, int argc, char **argv,
+		 struct error *error);
+int command_thread(struct command_context *context, int argc, char **argv,
+		   struct error *error);
+int command_frame(struct command_context *context, int argc, char **argv,
+		  struct error *error);
+int command_up(struct command_context *context, int argc, char **argv,
+	       struct error *error);
+int command_down(struct command_context *context, int argc, char **argv,
+		 struct error *error);
+int command_focus(struct command_context *context, int argc, char **argv,
+		  struct error *error);
+int command_where(struct command_context *context, int argc, char **argv,
+		  struct error *error);
+int command_wait(struct command_context *context, int argc, char **argv,
+		 struct error *error);
+int command_help(struct command_context *context, int argc, char **argv,
+		 struct error *error);
+int command_quit(struct command_context *context, int argc, char **argv,
+		 struct error *error);
+
+#endif

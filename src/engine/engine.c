@@ -1,0 +1,302 @@
+#include "engine/engine.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/loop.h"
+#include "engine/link.h"
+#include "engine/record.h"
+#include "engine/replay.h"
+#include "engine/request.h"
+#include "protocol/message.h"
+
+void engine_init(struct engine *engine, struct settings *owned_settings)
+{
+	*engine = (struct engine){ .settings = *owned_settings };
+	settings_init(owned_settings);
+	session_init(&engine->session);
+	rankset_copy(&engine->session.wanted, &engine->settings.ranks);
+	engine->session.wanted_job = xstrdup_or_null(engine->settings.job);
+	engine->started_at = loop_now();
+}
+
+void engine_clear(struct engine *engine)
+{
+	for (size_t i = 0; i < engine->link_count; i++)
+		link_free(engine->links[i]);
+	free(engine->links);
+	if (engine->replay_timer)
+		loop_timer_stop(engine->replay_timer);
+	replay_free(engine->replay);
+	record_free(engine->record);
+	requests_clear(engine);
+	for (size_t i = 0; i < WANTED_MAXIMUM; i++)
+		free(engine->wanted[i].key);
+	session_clear(&engine->session);
+	settings_clear(&engine->settings);
+	loop_free(engine->loop);
+	*engine = (struct engine){ .changed = NULL };
+}
+
+double engine_now(const struct engine *engine)
+{
+	if (engine->replay)
+		return engine->session.now;
+	return loop_now() - engine->started_at;
+}
+
+void engine_judge(struct engine *engine)
+{
+	engine->session.now = engine_now(engine);
+	session_judge(&engine->session);
+	timing_mark(&engine->timing, TIMING_JUDGED);
+}
+
+void engine_settle(struct engine *engine)
+{
+	if (!engine->is_screen)
+		return;
+	engine->session.now = engine_now(engine);
+	session_judge(&engine->session);
+	if (engine->changed)
+		engine->changed(engine->changed_data);
+}
+
+void engine_apply(struct engine *engine, size_t node,
+		  const struct message *message, double now)
+{
+	struct error error = ERROR_INIT;
+
+	if (message->type == MESSAGE_REQUEST)
+		return;
+	if (session_apply(&engine->session, node, message, now, &error) < 0)
+		log_write(LOG_WARNING, "%s: %s", message->name, error.message);
+	if (message->type == MESSAGE_RESPONSE)
+		engine_answered(engine, message);
+}
+
+static size_t node_of(const struct engine *engine, const struct link *link)
+{
+	size_t i = 0;
+
+	while (i + 1 < engine->link_count && engine->links[i] != link)
+		i++;
+	return i;
+}
+
+static void on_line(struct link *link, const char *line, size_t length,
+		    void *data)
+{
+	struct engine *engine = data;
+	struct error error = ERROR_INIT;
+	struct message message;
+	double begun = loop_now();
+
+	if (message_parse(&message, line, length, &error) < 0) {
+		log_write(LOG_WARNING, "the node sent what is no message: %s",
+			  error.message);
+		return;
+	}
+	engine->timing.parsing += loop_now() - begun;
+	if (engine->record &&
+	    record_line(engine->record, &message, line, length,
+			engine_now(engine), &error) < 0)
+		log_write(LOG_ERROR, "%s", error.message);
+	engine_apply(engine, node_of(engine, link), &message,
+		     engine_now(engine));
+	message_clear(&message);
+}
+
+/* With --ranks or --job the sample names its processes: keep it up to date. */
+static void follow_ranks(struct engine *engine);
+
+static void on_drained(struct link *link, void *data)
+{
+	struct engine *engine = data;
+
+	(void)link;
+	follow_ranks(engine);
+	engine_settle(engine);
+}
+
+static void on_closed(struct link *link, const char *why, void *data)
+{
+	struct engine *engine = data;
+
+	log_write(LOG_INFO, "%s", why);
+	session_lose_node(&engine->session, node_of(engine, link), why);
+	engine_settle(engine);
+}
+
+static json_t *pids_to_json(const struct settings *settings)
+{
+	json_t *pids = json_array();
+
+	for (size_t i = 0; i < settings->pid_count; i++)
+		json_array_append_new(pids, json_integer(settings->pids[i]));
+	return pids;
+}
+
+/* All that can be asked before an answer is there goes out at once. */
+static void ask_for_ranks(struct engine *engine)
+{
+	json_t *hello = json_pack("{s:i}", "protocol", PROTOCOL_VERSION);
+	json_t *search = json_object();
+
+	if (engine->settings.is_read_only)
+		json_object_set_new(hello, "readOnly", json_true());
+	engine_send(engine, "initialize", hello);
+	if (engine->settings.pid_count > 0)
+		json_object_set_new(search, "pids",
+				    pids_to_json(&engine->settings));
+	if (engine->is_screen || engine->settings.script)
+		json_object_set_new(search, "follow", json_true());
+	engine->discover_seq = engine_ask(engine, "discover", search);
+}
+
+static int start_node(struct engine *engine, struct error *error)
+{
+	static const struct link_handlers handlers = {
+		.line = on_line,
+		.drained = on_drained,
+		.closed = on_closed,
+	};
+	struct link_handlers ours = handlers;
+	char host[256] = "";
+	char *path = link_find_node(error);
+
+	if (!path)
+		return -1;
+	engine->links = xcalloc(1, sizeof(*engine->links));
+	engine->links[0] = link_new(path, engine->is_screen, error);
+	free(path);
+	if (!engine->links[0])
+		return -1;
+	engine->link_count = 1;
+	timing_mark(&engine->timing, TIMING_SPAWNED);
+	gethostname(host, sizeof(host) - 1);
+	session_add_node(&engine->session, host);
+	ask_for_ranks(engine);
+	/* The node starts meanwhile. */
+	if (!engine->loop)
+		engine->loop = loop_new();
+	ours.data = engine;
+	link_watch(engine->links[0], engine->loop, &ours);
+	return 0;
+}
+
+int engine_start(struct engine *engine, struct error *error)
+{
+	if (engine->settings.replay)
+		return engine_play(engine, error);
+	if (engine->settings.record) {
+		engine->record = record_new(engine->settings.record, error);
+		if (!engine->record)
+			return -1;
+	}
+	return start_node(engine, error);
+}
+
+static void set_true(void *data)
+{
+	*(bool *)data = true;
+}
+
+int engine_wait(struct engine *engine,
+		bool (*done)(const struct engine *engine, void *data),
+		void *data, double seconds)
+{
+	struct loop_timer *timer = NULL;
+	bool is_over = seconds <= 0;
+	bool is_done;
+
+	while (!(is_done = done(engine, data)) && !is_over) {
+		if (!timer)
+			timer = loop_timer(engine->loop, seconds, 0, set_true,
+					   &is_over);
+		loop_turn(engine->loop);
+	}
+	if (timer)
+		loop_timer_stop(timer);
+	return is_done ? 0 : -1;
+}
+
+bool engine_must_name_ranks(const struct engine *engine)
+{
+	return engine->settings.ranks.range_count > 0 || engine->settings.job;
+}
+
+static void add_pid(json_t *pids, const struct rank *rank)
+{
+	if (rank->process.pid > 0 && rank->process.state != PROCESS_EXITED)
+		json_array_append_new(pids, json_integer(rank->process.pid));
+}
+
+static json_t *chosen_pids(const struct session *session)
+{
+	json_t *pids = json_array();
+
+	for (size_t i = 0; i < session->rank_count; i++) {
+		const struct rank *rank = session->ranks[i];
+
+		add_pid(pids, rank);
+		for (size_t j = 0; j < rank->child_count; j++)
+			add_pid(pids, rank->children[j]);
+	}
+	return pids;
+}
+
+/* The arguments of `sample`, and how many processes they name. */
+static json_t *sample_arguments(struct engine *engine)
+{
+	json_t *arguments = json_object();
+	json_t *pids;
+
+	engine->sampled_count = 0;
+	if (!engine_must_name_ranks(engine))
+		return arguments;
+	pids = chosen_pids(&engine->session);
+	engine->sampled_count = json_array_size(pids);
+	json_object_set_new(arguments, "pids", pids);
+	return arguments;
+}
+
+static void follow_ranks(struct engine *engine)
+{
+	json_t *pids;
+	size_t count;
+
+	if (engine->sampling_period <= 0 || !engine_must_name_ranks(engine))
+		return;
+	pids = chosen_pids(&engine->session);
+	count = json_array_size(pids);
+	json_decref(pids);
+	if (count != engine->sampled_count)
+		engine_sample_every(engine, engine->sampling_period);
+}
+
+void engine_sample_every(struct engine *engine, double period)
+{
+	json_t *arguments = sample_arguments(engine);
+
+	engine->sampling_period = period;
+	json_object_set_new(arguments, "period", json_real(period));
+	engine_send(engine, "sample", arguments);
+}
+
+void engine_sample_once(struct engine *engine)
+{
+	engine_send(engine, "sample", sample_arguments(engine));
+}
+
+int64_t engine_ask_sample(struct engine *engine)
+{
+	return engine_ask(engine, "sample", sample_arguments(engine));
+}

@@ -1,0 +1,302 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/buffer.h"
+#include "base/text.h"
+#include "engine/format.h"
+#include "model/place.h"
+#include "model/session.h"
+#include "model/stackdiff.h"
+#include "model/stacktree.h"
+#include "protocol/stack.h"
+#include "protocol/variable.h"
+
+bool format_is_chosen(const struct rankset *ranks, const struct rank *rank)
+{
+	return ranks->range_count == 0 ||
+	       rankset_contains(ranks, rank->process.rank);
+}
+
+void format_text(struct buffer *out, const char *text)
+{
+	if (!text)
+		text = "?";
+	text_escape(out, text, strlen(text));
+}
+
+void format_text_frame(struct buffer *out, const struct frame *frame)
+{
+	format_text(out, frame->code->func);
+	buffer_append_string(out, " (");
+	place_append(out, frame);
+	buffer_append_char(out, ')');
+}
+
+/* Text and blanks up to width columns, then two more. */
+static void append_column(struct buffer *out, const char *text, int width)
+{
+	int used = text_width(text);
+
+	buffer_append_string(out, text);
+	buffer_printf(out, "%*s", used < width ? width - used + 2 : 2, "");
+}
+
+/* The widest of several texts; the owner clears nothing. */
+static void widen(int *width, const char *text)
+{
+	int used = text_width(text);
+
+	if (used > *width)
+		*width = used;
+}
+
+static void append_user_frame(struct buffer *out, const struct rank *rank)
+{
+	const struct thread *thread = rank_main_thread(rank);
+	const struct stack *stack = thread ? thread->sample.stack : NULL;
+
+	if (!stack || stack->frame_count == 0)
+		return;
+	format_text_frame(
+		out, &stack->frames[place_user_frame(&rank->process, stack)]);
+}
+
+static const char *activity_name(const struct rank *rank)
+{
+	const struct thread *thread = rank_main_thread(rank);
+
+	return thread ? thread->activity.name : "";
+}
+
+static void append_rank_line(struct buffer *out, const struct rank *rank)
+{
+	struct buffer activity = BUFFER_INIT;
+
+	format_text(&activity, activity_name(rank));
+	if (rank->process.role) {
+		buffer_append_string(out, "      ");
+		format_text(out, rank->process.role);
+	} else {
+		buffer_printf(out, "%4d%s", rank->process.rank,
+			      rank->is_outlier ? " *" : "  ");
+	}
+	if (rank->process.pid > 0)
+		buffer_printf(out, "  pid %-8d", (int)rank->process.pid);
+	else
+		buffer_printf(out, "  %-12s", "");
+	append_column(out, rank_state_name(rank->state), 10);
+	append_column(out, activity.data, 16);
+	append_user_frame(out, rank);
+	while (out->length > 0 && out->data[out->length - 1] == ' ')
+		buffer_truncate(out, out->length - 1);
+	buffer_append_char(out, '\n');
+	buffer_clear(&activity);
+}
+
+void format_text_ranks(struct buffer *out, const struct session *session,
+		       const struct rankset *ranks)
+{
+	for (size_t i = 0; i < session->rank_count; i++) {
+		const struct rank *rank = session->ranks[i];
+
+		if (!format_is_chosen(ranks, rank))
+			continue;
+		append_rank_line(out, rank);
+		for (size_t j = 0; j < rank->child_count; j++)
+			append_rank_line(out, rank->children[j]);
+	}
+}
+
+struct widths {
+	int ranks;
+	int activity;
+};
+
+static void measure_class(struct widths *widths, const struct rank_class *class)
+{
+	struct buffer text = BUFFER_INIT;
+
+	rankset_append(&text, &class->ranks);
+	widen(&widths->ranks, text.data);
+	buffer_reset(&text);
+	format_text(&text, class->activity.name);
+	widen(&widths->activity, text.data);
+	buffer_clear(&text);
+}
+
+/* "  7  0-2,4-7  all_reduce  train (train.py:17)" */
+static void append_class(struct buffer *out, const struct rank_class *class,
+			 const struct widths *widths)
+{
+	struct buffer text = BUFFER_INIT;
+
+	buffer_printf(out, "%3zu  ", rankset_count(&class->ranks));
+	rankset_append(&text, &class->ranks);
+	append_column(out, text.data, widths->ranks);
+	buffer_reset(&text);
+	format_text(&text, class->activity.name);
+	append_column(out, text.data, widths->activity);
+	if (class->stack && class->user_frame < class->stack->frame_count)
+		format_text_frame(out,
+				  &class->stack->frames[class->user_frame]);
+	else
+		buffer_append_string(out, "no stack");
+	buffer_append_char(out, '\n');
+	buffer_clear(&text);
+}
+
+void format_text_verdict(struct buffer *out, const struct session *session)
+{
+	const struct verdict *verdict = &session->verdict;
+	struct widths widths = { 0 };
+
+	format_text(out, verdict->sentence);
+	buffer_append_char(out, '\n');
+	for (size_t i = 0; i < verdict->class_count; i++)
+		measure_class(&widths, &verdict->classes[i]);
+	for (size_t i = 0; i < verdict->class_count; i++)
+		append_class(out, &verdict->classes[i], &widths);
+}
+
+void format_text_rank(struct buffer *out, const struct rank *rank)
+{
+	if (rank->process.role) {
+		buffer_append_string(out, "  child ");
+		format_text(out, rank->process.role);
+	} else {
+		buffer_printf(out, "rank %d", rank->process.rank);
+	}
+	if (rank->process.pid > 0)
+		buffer_printf(out, "  pid %d", (int)rank->process.pid);
+	buffer_printf(out, "  %s", rank_state_name(rank->state));
+	if (rank->error && rank->error[0] != '\0') {
+		buffer_append_string(out, "  ");
+		format_text(out, rank->error);
+	}
+	buffer_append_char(out, '\n');
+}
+
+void format_text_thread(struct buffer *out, const struct thread *thread)
+{
+	const struct thread_sample *sample = &thread->sample;
+
+	buffer_printf(out, "  thread %d", (int)sample->tid);
+	if (sample->name) {
+		buffer_append_string(out, " ");
+		format_text(out, sample->name);
+	}
+	buffer_printf(out, "  %s", thread_state_name(sample->state));
+	if (sample->is_gil_known && sample->has_gil)
+		buffer_append_string(out, ", holds the GIL");
+	if (sample->exactness != EXACT)
+		buffer_printf(out, ", %s", exactness_name(sample->exactness));
+	if (thread->activity.name[0] != '\0') {
+		buffer_append_string(out, "  ");
+		format_text(out, thread->activity.name);
+	}
+	if (sample->error) {
+		buffer_append_string(out, "  ");
+		format_text(out, sample->error);
+	}
+	buffer_append_char(out, '\n');
+}
+
+/* Box characters as ASCII: "| ` +" and so on. */
+static void append_prefix(struct buffer *out, const char *prefix, bool is_ascii)
+{
+	while (*prefix != '\0') {
+		const char *start = prefix;
+		int32_t codepoint = text_next(&prefix);
+
+		if (!is_ascii || codepoint < 0x80)
+			buffer_append(out, start, (size_t)(prefix - start));
+		else if (codepoint == 0x2502) /* │ */
+			buffer_append_char(out, '|');
+		else if (codepoint == 0x2514) /* └ */
+			buffer_append_char(out, '`');
+		else
+			buffer_append_char(out, '+');
+	}
+}
+
+static void append_tree_row(struct buffer *out, const struct stacktree_row *row,
+			    int ranks_width, bool is_ascii)
+{
+	const struct stacktree_node *node = row->node;
+	struct buffer ranks = BUFFER_INIT;
+	const char *mark = is_ascii ? "*" : "◆";
+
+	rankset_append(&ranks, &node->ranks);
+	buffer_printf(out, "%4zu  ", node->rank_count);
+	append_column(out, ranks.data, ranks_width);
+	append_column(out, node->is_outlier ? mark : " ", 1);
+	append_prefix(out, row->prefix, is_ascii);
+	format_text(out, node->frame.code->func);
+	if (node->frame.lineno > 0) {
+		buffer_append_string(out, " (");
+		place_append(out, &node->frame);
+		buffer_append_char(out, ')');
+	}
+	buffer_append_char(out, '\n');
+	buffer_clear(&ranks);
+}
+
+void format_text_tree(struct buffer *out, const struct stacktree_node *root,
+		      bool is_ascii)
+{
+	size_t count = 0;
+	struct stacktree_row *rows = stacktree_rows(root, &count);
+	int width = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		struct buffer ranks = BUFFER_INIT;
+
+		rankset_append(&ranks, &rows[i].node->ranks);
+		widen(&width, ranks.data);
+		buffer_clear(&ranks);
+	}
+	for (size_t i = 0; i < count; i++)
+		append_tree_row(out, &rows[i], width, is_ascii);
+	free(rows);
+}
+
+void format_text_diff(struct buffer *out, const struct stackdiff *diff)
+{
+	for (size_t i = 0; i < diff->row_count; i++) {
+		const struct stackdiff_row *row = &diff->rows[i];
+
+		buffer_printf(out, "%c  ", row->op);
+		format_text_frame(out, row->a ? row->a : row->b);
+		if (row->op == '~') {
+			buffer_append_string(out, " | ");
+			place_append(out, row->b);
+		}
+		buffer_append_char(out, '\n');
+	}
+}
+
+void format_text_variables(struct buffer *out, const struct variable_list *list,
+			   const char *indent)
+{
+	int width = 0;
+
+	for (size_t i = 0; i < list->count; i++) {
+		int used = text_width(list->items[i].name);
+
+		if (used > width && used <= 24)
+			width = used;
+	}
+	for (size_t i = 0; i < list->count; i++) {
+		const struct variable *variable = &list->items[i];
+		struct buffer name = BUFFER_INIT;
+
+		format_text(&name, variable->name);
+		buffer_append_string(out, indent);
+		append_column(out, name.data, width);
+		format_text(out, variable->value);
+		buffer_append_char(out, '\n');
+		buffer_clear(&name);
+	}
+}

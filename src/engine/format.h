@@ -1,0 +1,68 @@
+/*
+ * format: what commands print. Shapes are those of the headless contract:
+ * what is unknown is null. Text is for people: terse, aligned, and safe to
+ * show whatever a target put into it.
+ *
+ * All of it reads the session and changes nothing. JSON values are new
+ * references.
+ */
+#ifndef ENGINE_FORMAT_H
+#define ENGINE_FORMAT_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+struct buffer;
+struct frame;
+struct process;
+struct rank;
+struct rankset;
+struct session;
+struct stackdiff;
+struct stacktree_node;
+struct thread;
+struct variable_list;
+
+/* A line of JSON that is safe on a terminal too; value is released. */
+void format_document(struct buffer *out, json_t *owned_value);
+
+json_t *format_json_set(const struct rankset *set);
+json_t *format_json_frame(const struct process *process,
+			  const struct frame *frame, size_t depth);
+json_t *format_json_thread(const struct rank *rank,
+			   const struct thread *thread);
+json_t *format_json_rank(const struct session *session,
+			 const struct rank *rank);
+json_t *format_json_verdict(const struct session *session);
+json_t *format_json_tree(const struct session *session,
+			 const struct stacktree_node *node);
+/* The processes say which frames are the user's own. */
+json_t *format_json_rows(const struct stackdiff *diff, const struct process *a,
+			 const struct process *b);
+json_t *format_json_variables(const struct variable_list *list);
+
+/* Escapes a string of a target; NULL is "?". */
+void format_text(struct buffer *out, const char *text);
+/* "train (train.py:17)" */
+void format_text_frame(struct buffer *out, const struct frame *frame);
+/* A line a rank: number, pid, class, state, activity, user frame. */
+void format_text_ranks(struct buffer *out, const struct session *session,
+		       const struct rankset *ranks);
+/* The sentence, then a line a class. */
+void format_text_verdict(struct buffer *out, const struct session *session);
+/* "rank 3  pid 4711  sleeping  time.sleep" */
+void format_text_rank(struct buffer *out, const struct rank *rank);
+/* "  thread 4711 MainThread  blocked  all_reduce" */
+void format_text_thread(struct buffer *out, const struct thread *thread);
+void format_text_tree(struct buffer *out, const struct stacktree_node *root,
+		      bool is_ascii);
+void format_text_diff(struct buffer *out, const struct stackdiff *diff);
+/* A line a variable, behind indent. */
+void format_text_variables(struct buffer *out, const struct variable_list *list,
+			   const char *indent);
+
+/* Empty ranks mean all. */
+bool format_is_chosen(const struct rankset *ranks, const struct rank *rank);
+
+#endif

@@ -1,0 +1,265 @@
+#include "engine/frame-locals.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "engine/engine.h"
+#include "engine/format.h"
+#include "engine/record.h"
+#include "protocol/stack.h"
+#include "protocol/variable.h"
+
+/* A frame with more variables than this is cut. */
+#define PAGES_MAXIMUM 100
+/* Deeper frames of one thread are left out: a recursion's are alike. */
+#define FRAMES_MAXIMUM 128
+
+struct entry {
+	pid_t pid;
+	pid_t tid;
+	int depth;
+	int64_t seq;
+	struct variable_list list;
+	char *error;
+};
+
+struct frame_locals {
+	struct engine *engine;
+	struct entry *entries;
+	size_t count;
+	size_t capacity;
+};
+
+static int64_t ask(struct engine *engine, pid_t pid, pid_t tid, int depth,
+		   int64_t start)
+{
+	if (engine->record)
+		record_want_variables(engine->record);
+	return engine_ask(engine, "variables",
+			  json_pack("{s:i, s:i, s:i, s:I}", "pid", (int)pid,
+				    "tid", (int)tid, "depth", depth, "start",
+				    (json_int_t)start));
+}
+
+static int take(struct engine *engine, int64_t seq, struct variable_list *list,
+		struct error *error)
+{
+	json_t *body = engine_take_answer(engine, seq, error);
+	const char *failure;
+	int result;
+
+	if (!body)
+		return -1;
+	failure = json_get_string(body, "error", NULL);
+	result = failure ? error_set(error, "%s", failure)
+			 : variable_list_from_json(list, body, error);
+	json_decref(body);
+	return result;
+}
+
+/* Appends the variables of page to list. */
+static void append_page(struct variable_list *list, struct variable_list *page)
+{
+	for (size_t i = 0; i < page->count; i++) {
+		struct variable *variable = variable_list_add(list);
+
+		*variable = page->items[i];
+		page->items[i] = (struct variable){ .child_count = -1 };
+	}
+	list->total = page->total;
+	variable_list_clear(page);
+}
+
+static int read_recorded(const struct engine *engine, pid_t pid, pid_t tid,
+			 int depth, struct variable_list *list,
+			 struct error *error)
+{
+	const struct variables *known =
+		session_find_variables(&engine->session, pid, tid, depth, 0, 0);
+	json_t *json;
+	int result;
+
+	if (!known)
+		return error_set(error, "the recording has no variables of "
+					"this frame");
+	if (known->error)
+		return error_set(error, "%s", known->error);
+	json = variable_list_to_json(&known->list);
+	result = variable_list_from_json(list, json, error);
+	json_decref(json);
+	return result;
+}
+
+int frame_locals_read(struct engine *engine, pid_t pid, pid_t tid, int depth,
+		      struct variable_list *list, struct error *error)
+{
+	if (engine->replay)
+		return read_recorded(engine, pid, tid, depth, list, error);
+	for (int i = 0; i < PAGES_MAXIMUM; i++) {
+		struct variable_list page = { .items = NULL, .total = -1 };
+		int64_t seq =
+			ask(engine, pid, tid, depth, (int64_t)list->count);
+		size_t count;
+
+		engine_wait_answers(engine, seq, seq, engine->settings.timeout);
+		if (take(engine, seq, &page, error) < 0)
+			return -1;
+		count = page.count;
+		append_page(list, &page);
+		if (count == 0 || list->total < 0 ||
+		    (int64_t)list->count >= list->total)
+			break;
+	}
+	return 0;
+}
+
+static void ask_thread(struct frame_locals *locals, const struct rank *rank,
+		       const struct thread *thread)
+{
+	const struct stack *stack = thread->sample.stack;
+	size_t count = stack ? stack->frame_count : 0;
+
+	for (size_t i = 0; i < count && i < FRAMES_MAXIMUM; i++) {
+		struct entry entry = {
+			.pid = rank->process.pid,
+			.tid = thread->sample.tid,
+			.depth = (int)i,
+			.list = { .total = -1 },
+		};
+
+		if (stack->frames[i].code->type != FRAME_PYTHON)
+			continue;
+		if (!locals->engine->replay)
+			entry.seq = ask(locals->engine, entry.pid, entry.tid,
+					entry.depth, 0);
+		ARRAY_GROW(locals->entries, locals->count, locals->capacity);
+		locals->entries[locals->count++] = entry;
+	}
+}
+
+static void ask_rank(struct frame_locals *locals, const struct rank *rank)
+{
+	for (size_t i = 0; i < rank->thread_count; i++)
+		ask_thread(locals, rank, &rank->threads[i]);
+	for (size_t i = 0; i < rank->child_count; i++)
+		ask_rank(locals, rank->children[i]);
+}
+
+static void take_entry(struct frame_locals *locals, struct entry *entry)
+{
+	struct error error = ERROR_INIT;
+	int result;
+
+	if (locals->engine->replay)
+		result = read_recorded(locals->engine, entry->pid, entry->tid,
+				       entry->depth, &entry->list, &error);
+	else
+		result = take(locals->engine, entry->seq, &entry->list, &error);
+	if (result < 0)
+		entry->error = xstrdup(error.message);
+}
+
+struct frame_locals *frame_locals_new(struct engine *engine,
+				      const struct rankset *ranks)
+{
+	const struct session *session = &engine->session;
+	struct frame_locals *locals = xcalloc(1, sizeof(*locals));
+
+	locals->engine = engine;
+	for (size_t i = 0; i < session->rank_count; i++) {
+		if (format_is_chosen(ranks, session->ranks[i]))
+			ask_rank(locals, session->ranks[i]);
+	}
+	if (locals->count > 0)
+		engine_wait_answers(engine, locals->entries[0].seq,
+				    locals->entries[locals->count - 1].seq,
+				    engine->settings.timeout);
+	for (size_t i = 0; i < locals->count; i++)
+		take_entry(locals, &locals->entries[i]);
+	return locals;
+}
+
+void frame_locals_free(struct frame_locals *locals)
+{
+	if (!locals)
+		return;
+	for (size_t i = 0; i < locals->count; i++) {
+		variable_list_clear(&locals->entries[i].list);
+		free(locals->entries[i].error);
+	}
+	free(locals->entries);
+	free(locals);
+}
+
+static const struct entry *find(const struct frame_locals *locals, pid_t pid,
+				pid_t tid, int depth)
+{
+	for (size_t i = 0; locals && i < locals->count; i++) {
+		const struct entry *entry = &locals->entries[i];
+
+		if (entry->pid == pid && entry->tid == tid &&
+		    entry->depth == depth)
+			return entry;
+	}
+	return NULL;
+}
+
+void frame_locals_append(struct buffer *out, const struct frame_locals *locals,
+			 pid_t pid, pid_t tid, int depth)
+{
+	const struct entry *entry = find(locals, pid, tid, depth);
+
+	if (!entry)
+		return;
+	format_text_variables(out, &entry->list, "        ");
+	if (entry->error) {
+		buffer_append_string(out, "        (");
+		format_text(out, entry->error);
+		buffer_append_string(out, ")\n");
+	}
+}
+
+static void join_thread(json_t *thread, const struct frame_locals *locals,
+			pid_t pid)
+{
+	pid_t tid = (pid_t)json_get_integer(thread, "tid", 0);
+	json_t *frames = json_object_get(thread, "frames");
+	json_t *frame;
+	size_t i;
+
+	json_array_foreach(frames, i, frame)
+	{
+		const struct entry *entry = find(locals, pid, tid, (int)i);
+
+		json_object_set_new(
+			frame, "variables",
+			entry && !entry->error
+				? format_json_variables(&entry->list)
+				: json_null());
+	}
+}
+
+void frame_locals_join(json_t *rank, const struct frame_locals *locals)
+{
+	pid_t pid = (pid_t)json_get_integer(rank, "pid", 0);
+	json_t *value;
+	size_t i;
+
+	if (!locals)
+		return;
+	json_array_foreach(json_object_get(rank, "threads"), i, value)
+	{
+		join_thread(value, locals, pid);
+	}
+	json_array_foreach(json_object_get(rank, "children"), i, value)
+	{
+		frame_locals_join(value, locals);
+	}
+}

@@ -1,0 +1,277 @@
+#include "engine/gather.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/loop.h"
+#include "base/text.h"
+#include "engine/command.h"
+#include "engine/engine.h"
+
+/* verdict --for 3 looks this often. */
+#define PERIOD_SECONDS 0.25
+
+static bool is_never(const struct engine *engine, void *data)
+{
+	(void)data;
+	return engine_is_deaf(engine);
+}
+
+static bool is_live(const struct command_context *context)
+{
+	return !context->screen && !context->engine->replay;
+}
+
+static int nothing(struct command_context *context)
+{
+	context->status = STATUS_NOTHING;
+	return -1;
+}
+
+/* Waits for discover's answer, once in a session. */
+static int await_ranks(struct command_context *context, struct error *error)
+{
+	struct engine *engine = context->engine;
+	int64_t seq = engine->discover_seq;
+	json_t *body;
+
+	if (seq == 0)
+		return 0;
+	engine_wait_answers(engine, seq, seq, engine->settings.timeout);
+	body = engine_take_answer(engine, seq, error);
+	engine->discover_seq = 0;
+	if (!body) {
+		error_prefix(error, "the ranks could not be looked for");
+		return nothing(context);
+	}
+	json_decref(body);
+	return 0;
+}
+
+/* What is late is missing in the session, and said there. */
+static void await_sample(struct engine *engine, int64_t seq)
+{
+	engine_wait_answers(engine, seq, seq, engine->settings.timeout);
+	json_decref(engine_take_answer(engine, seq, NULL));
+}
+
+static void sample_over(struct engine *engine, double seconds)
+{
+	double start = loop_now();
+	int steps = (int)ceil(seconds / PERIOD_SECONDS);
+
+	for (int i = 1; i <= steps && !engine_is_deaf(engine); i++) {
+		double due = start + seconds * i / steps;
+
+		engine_wait(engine, is_never, NULL, due - loop_now());
+		await_sample(engine, engine_ask_sample(engine));
+	}
+}
+
+static int take_samples(struct command_context *context, double seconds,
+			struct error *error)
+{
+	struct engine *engine = context->engine;
+	int64_t seq = 0;
+
+	/* Nothing needs to be known for the first one: no round trip. */
+	if (!engine_must_name_ranks(engine))
+		seq = engine_ask_sample(engine);
+	if (await_ranks(context, error) < 0)
+		return -1;
+	if (seq == 0)
+		seq = engine_ask_sample(engine);
+	await_sample(engine, seq);
+	if (engine->session.rank_count > 0)
+		sample_over(engine, seconds);
+	return 0;
+}
+
+bool gather_is_reached(const struct rank *rank)
+{
+	return rank->sampled_at >= 0 && rank->thread_count > 0;
+}
+
+static void note(struct command_context *context, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* A line for standard error; its text may come from outside. */
+static void note(struct command_context *context, const char *format, ...)
+{
+	struct buffer line = BUFFER_INIT;
+	va_list values;
+
+	if (!context->notes)
+		return;
+	va_start(values, format);
+	buffer_vprintf(&line, format, values);
+	va_end(values);
+	text_escape(context->notes, line.data, line.length);
+	buffer_append_char(context->notes, '\n');
+	buffer_clear(&line);
+}
+
+/* Why a rank was not sampled, or is no more, in words. */
+static const char *why_not(const struct rank *rank)
+{
+	if (rank->error && rank->error[0] != '\0')
+		return rank->error;
+	if (rank->process.error && rank->process.error[0] != '\0')
+		return rank->process.error;
+	switch (rank->state) {
+	case RANK_EXITED:
+		return "it has exited";
+	case RANK_NOT_FOUND:
+		return "no process with this rank was found here";
+	case RANK_RUNNING:
+	case RANK_WAITING:
+	case RANK_SLEEPING:
+	case RANK_STOPPED:
+	case RANK_UNREADABLE:
+	case RANK_UNKNOWN:
+		break;
+	}
+	return "it did not answer; --timeout SECONDS waits longer";
+}
+
+static void note_rank(struct command_context *context, const struct rank *rank)
+{
+	if (rank->process.pid > 0)
+		note(context, "rank %d (pid %d): %s", rank->process.rank,
+		     (int)rank->process.pid, why_not(rank));
+	else
+		note(context, "rank %d: %s", rank->process.rank, why_not(rank));
+}
+
+static void note_bystanders(struct command_context *context)
+{
+	const struct session *session = &context->engine->session;
+
+	for (size_t i = 0; i < session->bystander_count; i++) {
+		const struct bystander *process = &session->bystanders[i];
+		const char *script = process->script ? process->script : "";
+
+		const char *name = process->name ? process->name : "process";
+		const char *why = process->why ? process->why : "has no rank";
+
+		if (context->engine->settings.pid_count > 0)
+			note(context, "%s (pid %d)%s%s %s", name,
+			     (int)process->pid, script[0] != '\0' ? " " : "",
+			     script, why);
+		else
+			note(context, "%s (pid %d)%s%s %s: probetui --pid %d",
+			     name, (int)process->pid,
+			     script[0] != '\0' ? " " : "", script, why,
+			     (int)process->pid);
+	}
+}
+
+static void note_jobs(struct command_context *context)
+{
+	const struct session *session = &context->engine->session;
+
+	for (size_t i = 0; i < session->job_count; i++) {
+		const struct job *job = &session->jobs[i];
+
+		note(context, "job %s: %zu ranks of %s, started by %s (pid %d)",
+		     job->name && job->name[0] != '\0' ? job->name
+						       : "without a port",
+		     job->rank_count, job->script ? job->script : "?",
+		     job->launcher ? job->launcher : "?",
+		     (int)job->launcher_pid);
+	}
+}
+
+static int no_rank(struct command_context *context, struct error *error)
+{
+	const struct engine *engine = context->engine;
+	const struct session *session = &engine->session;
+
+	context->status = STATUS_NOTHING;
+	if (engine->settings.job && session->job_count > 0) {
+		note_jobs(context);
+		return error_set(error,
+				 "no job has the port or launcher '%s'; these "
+				 "were found:",
+				 engine->settings.job);
+	}
+	note_bystanders(context);
+	if (engine->replay)
+		return error_set(error, "no rank is in the recording %s",
+				 engine->settings.replay);
+	if (engine->settings.pid_count > 0)
+		return error_set(error, "none of the processes that --pid "
+					"names could be looked at");
+	return error_set(error,
+			 "no rank found: looked at %zu processes for RANK, "
+			 "OMPI_COMM_WORLD_RANK, PMI_RANK, PMIX_RANK or "
+			 "SLURM_PROCID in their environment. --pid PID names "
+			 "a process",
+			 session->looked_at);
+}
+
+/* A rank counts as answering when nothing is missing of it. */
+static bool is_whole(const struct rank *rank)
+{
+	return gather_is_reached(rank) && rank->state != RANK_EXITED &&
+	       rank->state != RANK_UNREADABLE;
+}
+
+static int weigh(struct command_context *context, struct error *error)
+{
+	const struct session *session = &context->engine->session;
+	size_t reached_count = 0;
+	size_t present_count = 0;
+
+	for (size_t i = 0; i < session->rank_count; i++) {
+		reached_count += gather_is_reached(session->ranks[i]);
+		present_count += session->ranks[i]->process.pid > 0;
+	}
+	if (present_count == 0)
+		return no_rank(context, error);
+	for (size_t i = 0; i < session->rank_count; i++) {
+		if (is_whole(session->ranks[i]))
+			continue;
+		context->status = STATUS_PARTIAL;
+		note_rank(context, session->ranks[i]);
+	}
+	if (reached_count > 0)
+		return 0;
+	error_set(error, "no rank could be read");
+	return nothing(context);
+}
+
+int gather(struct command_context *context, double seconds, struct error *error)
+{
+	if (is_live(context) && !context->is_fresh &&
+	    take_samples(context, seconds, error) < 0)
+		return -1;
+	if (!context->screen)
+		engine_judge(context->engine);
+	context->is_fresh = true;
+	return weigh(context, error);
+}
+
+int gather_ranks(struct command_context *context, struct error *error)
+{
+	const struct session *session = &context->engine->session;
+
+	if (is_live(context) && await_ranks(context, error) < 0)
+		return -1;
+	for (size_t i = 0; i < session->rank_count; i++) {
+		if (session->ranks[i]->process.pid > 0)
+			return 0;
+	}
+	return no_rank(context, error);
+}
+
+void gather_finding(struct command_context *context, bool is_finding)
+{
+	if (is_finding)
+		context->status = STATUS_FINDING;
+}

@@ -1,0 +1,41 @@
+/*
+ * gather: what a shell command does before it answers: wait for the ranks,
+ * take samples, judge, and say what could not be had.
+ *
+ * On the screen and in a replay nothing is waited for: the session has what
+ * there is.
+ */
+#ifndef ENGINE_GATHER_H
+#define ENGINE_GATHER_H
+
+#include <stdbool.h>
+
+struct command_context;
+struct error;
+struct rank;
+
+/* Exit statuses of a shell command. */
+enum gather_status {
+	STATUS_DONE = 0,
+	STATUS_FINDING = 1,
+	STATUS_USAGE = 2,
+	STATUS_NOTHING = 3,
+	STATUS_PARTIAL = 4,
+};
+
+/*
+ * Samples over seconds: at least two samples, one where seconds is 0. Sets
+ * context->status to STATUS_PARTIAL, with a line in context->notes for each
+ * rank, when some did not answer. -1, a sentence and STATUS_NOTHING when none
+ * could be reached.
+ */
+int gather(struct command_context *context, double seconds,
+	   struct error *error);
+/* Only the ranks, without a sample. */
+int gather_ranks(struct command_context *context, struct error *error);
+/* True when the rank has been sampled. */
+bool gather_is_reached(const struct rank *rank);
+/* STATUS_FINDING where there are outliers; it goes before STATUS_PARTIAL. */
+void gather_finding(struct command_context *context, bool is_finding);
+
+#endif

@@ -1,0 +1,338 @@
+#include "engine/link.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/loop.h"
+#include "protocol/message.h"
+
+#define NODE_NAME "probetui-node"
+#define READ_SIZE 65536
+/* Then the other watches of the loop have their turn. */
+#define TURN_MAXIMUM (1u << 20)
+#define QUEUE_MAXIMUM (16u << 20)
+#define END_MILLISECONDS 5
+
+struct link {
+	pid_t pid;
+	int input;  /* we write, -1 closed */
+	int output; /* we read, -1 closed */
+	struct buffer in;
+	size_t searched; /* bytes of in that hold no newline */
+	struct buffer out;
+	struct loop *loop;
+	struct loop_watch *read_watch;
+	struct loop_watch *write_watch;
+	struct link_handlers handlers;
+};
+
+static char *beside_this_program(void)
+{
+	char path[4096];
+	ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
+	char *slash;
+
+	if (length <= 0)
+		return NULL;
+	path[length] = '\0';
+	slash = strrchr(path, '/');
+	if (!slash)
+		return NULL;
+	slash[1] = '\0';
+	return xasprintf("%s" NODE_NAME, path);
+}
+
+char *link_find_node(struct error *error)
+{
+	const char *named = getenv("PROBETUI_NODE");
+	char *path;
+
+	if (named && named[0] != '\0') {
+		if (access(named, X_OK) < 0) {
+			error_set_errno(error, errno,
+					"PROBETUI_NODE names %s, which cannot "
+					"be run",
+					named);
+			return NULL;
+		}
+		return xstrdup(named);
+	}
+	path = beside_this_program();
+	if (path && access(path, X_OK) == 0)
+		return path;
+	free(path);
+	path = xstrdup(PROBETUI_LIBEXECDIR "/" NODE_NAME);
+	if (access(path, X_OK) == 0)
+		return path;
+	error_set(error,
+		  "%s is neither beside probetui nor %s; install it or "
+		  "name it in PROBETUI_NODE",
+		  NODE_NAME, path);
+	free(path);
+	return NULL;
+}
+
+/* The node must not inherit that we ignore SIGPIPE, nor a blocked signal. */
+static int set_attributes(posix_spawnattr_t *attributes)
+{
+	sigset_t defaults;
+	sigset_t none;
+
+	sigemptyset(&none);
+	sigemptyset(&defaults);
+	sigaddset(&defaults, SIGPIPE);
+	posix_spawnattr_setsigdefault(attributes, &defaults);
+	posix_spawnattr_setsigmask(attributes, &none);
+	return posix_spawnattr_setflags(
+		attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF |
+				    POSIX_SPAWN_SETSIGMASK);
+}
+
+static int spawn(struct link *link, const char *path, bool is_quiet,
+		 const int ends[2])
+{
+	char *const argv[] = { (char *)(uintptr_t)path, NULL };
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attributes;
+	int result;
+
+	posix_spawn_file_actions_init(&actions);
+	posix_spawnattr_init(&attributes);
+	posix_spawn_file_actions_adddup2(&actions, ends[0], STDIN_FILENO);
+	posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+	if (is_quiet)
+		posix_spawn_file_actions_addopen(&actions, STDERR_FILENO,
+						 "/dev/null", O_WRONLY, 0);
+	set_attributes(&attributes);
+	result = posix_spawn(&link->pid, path, &actions, &attributes, argv,
+			     environ);
+	posix_spawnattr_destroy(&attributes);
+	posix_spawn_file_actions_destroy(&actions);
+	return result;
+}
+
+static void close_fd(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+struct link *link_new(const char *path, bool is_quiet, struct error *error)
+{
+	struct link *link = xcalloc(1, sizeof(*link));
+	int down[2] = { -1, -1 };
+	int up[2] = { -1, -1 };
+	int result = -1;
+
+	link->pid = -1;
+	if (pipe2(down, O_CLOEXEC) == 0 && pipe2(up, O_CLOEXEC) == 0)
+		result = spawn(link, path, is_quiet, (int[]){ down[0], up[1] });
+	else
+		result = errno;
+	close_fd(&down[0]);
+	close_fd(&up[1]);
+	link->input = down[1];
+	link->output = up[0];
+	buffer_init(&link->in, MESSAGE_LINE_MAXIMUM + READ_SIZE);
+	buffer_init(&link->out, QUEUE_MAXIMUM);
+	if (result != 0) {
+		error_set_errno(error, result, "cannot start %s", path);
+		link_free(link);
+		return NULL;
+	}
+	fcntl(link->input, F_SETFL, O_NONBLOCK);
+	fcntl(link->output, F_SETFL, O_NONBLOCK);
+	return link;
+}
+
+static void stop_watch(struct loop_watch **watch)
+{
+	if (*watch)
+		loop_watch_stop(*watch);
+	*watch = NULL;
+}
+
+static void shut(struct link *link)
+{
+	stop_watch(&link->read_watch);
+	stop_watch(&link->write_watch);
+	close_fd(&link->input);
+	close_fd(&link->output);
+}
+
+static void close_link(struct link *link, const char *why)
+{
+	if (!link_is_open(link))
+		return;
+	shut(link);
+	link->handlers.closed(link, why, link->handlers.data);
+}
+
+static void on_writable(int fd, int events, void *data);
+
+/* Writes what the pipe takes; watches for room when it does not take all. */
+static void flush(struct link *link)
+{
+	while (link->out.length > 0) {
+		ssize_t count =
+			write(link->input, link->out.data, link->out.length);
+
+		if (count < 0 && errno == EINTR)
+			continue;
+		if (count < 0)
+			break;
+		buffer_consume(&link->out, (size_t)count);
+	}
+	/* A node that is gone shows at the reading end, with the reason. */
+	if (link->out.length > 0 && errno != EAGAIN)
+		buffer_reset(&link->out);
+	if (link->out.length == 0)
+		stop_watch(&link->write_watch);
+	else if (!link->write_watch && link->loop)
+		link->write_watch =
+			loop_watch(link->loop, link->input, LOOP_WRITABLE,
+				   on_writable, link);
+}
+
+static void on_writable(int fd, int events, void *data)
+{
+	(void)fd;
+	(void)events;
+	flush(data);
+}
+
+void link_send(struct link *link, const char *line, size_t length)
+{
+	if (!link_is_open(link))
+		return;
+	buffer_append(&link->out, line, length);
+	flush(link);
+}
+
+static void hand_out(struct link *link)
+{
+	size_t start = 0;
+	char *newline;
+
+	while ((newline = memchr(link->in.data + link->searched, '\n',
+				 link->in.length - link->searched))) {
+		size_t end = (size_t)(newline - link->in.data);
+
+		link->handlers.line(link, link->in.data + start, end - start,
+				    link->handlers.data);
+		start = end + 1;
+		link->searched = start;
+	}
+	buffer_consume(&link->in, start);
+	link->searched = link->in.length;
+}
+
+/* "ended with status 1", or "was ended by signal 11 (Segmentation fault)". */
+static void describe_end(struct link *link, char *why, size_t size)
+{
+	int status;
+
+	if (link->pid > 0 && waitpid(link->pid, &status, WNOHANG) > 0) {
+		link->pid = -1;
+		if (WIFSIGNALED(status)) {
+			snprintf(why, size,
+				 "probetui-node was ended by signal %d (%s)",
+				 WTERMSIG(status), strsignal(WTERMSIG(status)));
+			return;
+		}
+		snprintf(why, size, "probetui-node left with status %d",
+			 WEXITSTATUS(status));
+		return;
+	}
+	snprintf(why, size, "probetui-node closed the connection");
+}
+
+static void on_readable(int fd, int events, void *data)
+{
+	struct link *link = data;
+	char bytes[READ_SIZE];
+	char why[128] = "";
+	size_t total = 0;
+
+	(void)events;
+	while (total < TURN_MAXIMUM && why[0] == '\0') {
+		ssize_t count = read(fd, bytes, sizeof(bytes));
+
+		if (count < 0 && errno == EINTR)
+			continue;
+		if (count < 0 && errno == EAGAIN)
+			break;
+		if (count <= 0) {
+			describe_end(link, why, sizeof(why));
+			break;
+		}
+		total += (size_t)count;
+		if (buffer_append(&link->in, bytes, (size_t)count) < 0 ||
+		    link->searched > MESSAGE_LINE_MAXIMUM)
+			snprintf(why, sizeof(why),
+				 "probetui-node sent a line of more than %u "
+				 "MB",
+				 MESSAGE_LINE_MAXIMUM >> 20);
+		else
+			hand_out(link);
+		/* A short read emptied the pipe. */
+		if (count < (ssize_t)sizeof(bytes))
+			break;
+	}
+	link->handlers.drained(link, link->handlers.data);
+	if (why[0] != '\0')
+		close_link(link, why);
+}
+
+void link_watch(struct link *link, struct loop *loop,
+		const struct link_handlers *handlers)
+{
+	link->handlers = *handlers;
+	link->loop = loop;
+	link->read_watch = loop_watch(loop, link->output, LOOP_READABLE,
+				      on_readable, link);
+	flush(link);
+}
+
+bool link_is_open(const struct link *link)
+{
+	return link->output >= 0;
+}
+
+/* The reading end says when the node has gone: no polling of its pid. */
+static void await_end(struct link *link)
+{
+	struct pollfd end = { .fd = link->output, .events = 0 };
+
+	if (link->output >= 0)
+		poll(&end, 1, END_MILLISECONDS);
+	waitpid(link->pid, &(int){ 0 }, WNOHANG);
+}
+
+void link_free(struct link *link)
+{
+	if (!link)
+		return;
+	stop_watch(&link->read_watch);
+	stop_watch(&link->write_watch);
+	close_fd(&link->input);
+	if (link->pid > 0)
+		await_end(link);
+	shut(link);
+	buffer_clear(&link->in);
+	buffer_clear(&link->out);
+	free(link);
+}

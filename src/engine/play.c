@@ -1,0 +1,131 @@
+/*
+ * play: a recording feeds the session. For a shell it is applied to its end;
+ * on the screen it plays at the pace it was recorded, and seeking back makes
+ * the session anew from its first line.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/error.h"
+#include "base/loop.h"
+#include "engine/engine.h"
+#include "engine/replay.h"
+#include "protocol/message.h"
+
+/* Ages on the screen count in seconds; a tenth of one is smooth. */
+#define TICK_SECONDS 0.1
+
+static bool apply_until(struct engine *engine, double until)
+{
+	struct message message;
+	bool is_changed = false;
+
+	while (replay_next(engine->replay, until, &message)) {
+		engine->session.now = message.time;
+		engine_apply(engine, 0, &message, message.time);
+		message_clear(&message);
+		is_changed = true;
+	}
+	return is_changed;
+}
+
+/*
+ * Source is the same at any time, so all of it is there from the start: the
+ * person who recorded may have looked at a file long after the ranks hung.
+ */
+static void apply_sources(struct engine *engine)
+{
+	struct message message;
+
+	while (replay_next(engine->replay, INFINITY, &message)) {
+		if (message.type == MESSAGE_RESPONSE &&
+		    strcmp(message.name, "source") == 0)
+			engine_apply(engine, 0, &message, message.time);
+		message_clear(&message);
+	}
+	replay_rewind(engine->replay);
+	engine->session.now = 0;
+}
+
+/* The session of before the first line, with what the person chose kept. */
+static void begin_again(struct engine *engine)
+{
+	struct session *session = &engine->session;
+	struct session kept = *session;
+
+	session->wanted = (struct rankset)RANKSET_INIT;
+	session->focus = (struct rankset)RANKSET_INIT;
+	session->wanted_job = NULL;
+	session_clear(session);
+	session_init(session);
+	rankset_clear(&session->wanted);
+	rankset_clear(&session->focus);
+	session->wanted = kept.wanted;
+	session->focus = kept.focus;
+	session->wanted_job = kept.wanted_job;
+	session->selection = kept.selection;
+	session->revision = kept.revision + 1;
+	session->is_replay = true;
+	session_add_node(session, "recording");
+	replay_rewind(engine->replay);
+	apply_sources(engine);
+}
+
+static void on_tick(void *data)
+{
+	struct engine *engine = data;
+	double now = loop_now() + engine->replay_offset;
+	double end = replay_end_time(engine->replay);
+
+	if (engine->session.now >= end)
+		return;
+	apply_until(engine, now);
+	engine->session.now = now < end ? now : end;
+	engine->session.revision++;
+	engine_settle(engine);
+}
+
+void engine_seek(struct engine *engine, double time)
+{
+	double end;
+
+	if (!engine->replay)
+		return;
+	end = replay_end_time(engine->replay);
+	if (!(time >= 0))
+		time = 0;
+	if (time > end)
+		time = end;
+	if (time < engine->session.now)
+		begin_again(engine);
+	apply_until(engine, time);
+	engine->session.now = time;
+	engine->replay_offset = time - loop_now();
+	engine->session.revision++;
+	engine_settle(engine);
+}
+
+int engine_play(struct engine *engine, struct error *error)
+{
+	engine->replay = replay_new(engine->settings.replay, error);
+	if (!engine->replay)
+		return -1;
+	if (!engine->loop)
+		engine->loop = loop_new();
+	engine->session.is_replay = true;
+	session_add_node(&engine->session, "recording");
+	if (!engine->is_screen) {
+		apply_until(engine, INFINITY);
+		return 0;
+	}
+	apply_sources(engine);
+	apply_until(engine, replay_next_time(engine->replay));
+	engine->replay_offset = engine->session.now - loop_now();
+	engine->replay_timer = loop_timer(engine->loop, TICK_SECONDS,
+					  TICK_SECONDS, on_tick, engine);
+	engine_settle(engine);
+	return 0;
+}

@@ -1,0 +1,112 @@
+#include "engine/record.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/error.h"
+#include "protocol/message.h"
+
+struct record {
+	char *path;
+	int fd; /* -1 after a failure */
+	bool has_variables;
+};
+
+struct record *record_new(const char *path, struct error *error)
+{
+	int fd =
+		open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+		     0600);
+	struct record *record;
+
+	if (fd < 0 && errno == EEXIST) {
+		error_set(error,
+			  "%s exists already; a recording is a new "
+			  "file, so name another one",
+			  path);
+		return NULL;
+	}
+	if (fd < 0) {
+		error_set_errno(error, errno, "cannot make the recording %s",
+				path);
+		return NULL;
+	}
+	record = xcalloc(1, sizeof(*record));
+	record->path = xstrdup(path);
+	record->fd = fd;
+	return record;
+}
+
+void record_free(struct record *record)
+{
+	if (!record)
+		return;
+	if (record->fd >= 0)
+		close(record->fd);
+	free(record->path);
+	free(record);
+}
+
+void record_want_variables(struct record *record)
+{
+	record->has_variables = true;
+}
+
+/* Writes all of it; parts is used up. */
+static int write_all(int fd, struct iovec *parts, int count)
+{
+	while (count > 0) {
+		ssize_t written = writev(fd, parts, count);
+
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written < 0)
+			return -1;
+		while (count > 0 && (size_t)written >= parts->iov_len) {
+			written -= (ssize_t)parts->iov_len;
+			parts++;
+			count--;
+		}
+		if (count > 0) {
+			parts->iov_base = (char *)parts->iov_base + written;
+			parts->iov_len -= (size_t)written;
+		}
+	}
+	return 0;
+}
+
+int record_line(struct record *record, const struct message *message,
+		const char *line, size_t length, double time,
+		struct error *error)
+{
+	uint64_t microseconds = (uint64_t)(time * 1e6);
+	char head[64];
+	struct iovec parts[3];
+
+	if (record->fd < 0 || length < 2 || line[0] != '{')
+		return 0;
+	if (message->type == MESSAGE_RESPONSE && !record->has_variables &&
+	    strcmp(message->name, "variables") == 0)
+		return 0;
+	snprintf(head, sizeof(head), "{\"time\":%" PRIu64 ".%06" PRIu64 ",",
+		 microseconds / 1000000, microseconds % 1000000);
+	parts[0] = (struct iovec){ head, strlen(head) };
+	parts[1] = (struct iovec){ (char *)(uintptr_t)line + 1, length - 1 };
+	parts[2] = (struct iovec){ (char *)(uintptr_t) "\n", 1 };
+	if (write_all(record->fd, parts, ARRAY_LENGTH(parts)) == 0)
+		return 0;
+	error_set_errno(error, errno, "the recording %s ends here",
+			record->path);
+	close(record->fd);
+	record->fd = -1;
+	return -1;
+}

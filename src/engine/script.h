@@ -1,0 +1,30 @@
+/*
+ * script: commands from a file, one a line. A script waits for nothing by
+ * itself; `wait` does. A line that fails says so and the next one runs.
+ */
+#ifndef ENGINE_SCRIPT_H
+#define ENGINE_SCRIPT_H
+
+#include <stddef.h>
+
+struct command_context;
+struct command_table;
+struct error;
+
+/*
+ * Runs the file at path ("-": standard input); out is written to standard
+ * output after each line. Returns the exit status; -1 and a sentence when the
+ * file cannot be read.
+ */
+int script_run(struct command_context *context,
+	       const struct command_table *tables, size_t table_count,
+	       const char *path, struct error *error);
+/* Appends a line for each rank that ended since the last call. */
+void script_append_exits(struct command_context *context);
+/*
+ * Writes out to standard output and notes to standard error, and empties
+ * them. -1 when nobody reads any more.
+ */
+int script_flush(struct command_context *context);
+
+#endif

@@ -1,0 +1,429 @@
+#include "engine/settings.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "engine/configfile.h"
+#include "engine/nearest.h"
+
+#define TIMEOUT_DEFAULT 5.0
+#define TIMEOUT_MAXIMUM 86400.0
+#define PID_MAXIMUM 4194304 /* PID_MAX_LIMIT, linux/threads.h */
+#define CONNECT_MAXIMUM 4096
+
+static void set_string(char **string, const char *value)
+{
+	free(*string);
+	*string = xstrdup(value);
+}
+
+static int set_ranks(struct settings *settings, const char *value,
+		     struct error *error)
+{
+	if (rankset_parse(&settings->ranks, value, NULL, error) < 0)
+		return error_prefix(error, "--ranks");
+	return 0;
+}
+
+static int add_pid(struct settings *settings, const char *text, size_t length,
+		   struct error *error)
+{
+	char digits[16] = "";
+	char *end = digits;
+	long pid = 0;
+
+	if (length < sizeof(digits)) {
+		memcpy(digits, text, length);
+		errno = 0;
+		pid = strtol(digits, &end, 10);
+	}
+	if (length == 0 || end != digits + length || errno || pid < 1 ||
+	    pid > PID_MAXIMUM)
+		return error_set(error,
+				 "--pid: '%.*s' is not a process number; give "
+				 "one or more, as in --pid 4183,4184",
+				 (int)(length < 40 ? length : 40), text);
+	settings->pids = xrealloc(settings->pids,
+				  (settings->pid_count + 1) * sizeof(pid_t));
+	settings->pids[settings->pid_count++] = (pid_t)pid;
+	return 0;
+}
+
+static int set_pid(struct settings *settings, const char *value,
+		   struct error *error)
+{
+	for (;;) {
+		size_t length = strcspn(value, ",");
+
+		if (add_pid(settings, value, length, error) < 0)
+			return -1;
+		if (value[length] == '\0')
+			return 0;
+		value += length + 1;
+	}
+}
+
+static int set_job(struct settings *settings, const char *value,
+		   struct error *error)
+{
+	if (value[0] == '\0')
+		return error_set(error, "--job needs a port (MASTER_PORT) or "
+					"the number of a launcher's process");
+	set_string(&settings->job, value);
+	return 0;
+}
+
+static int set_replay(struct settings *settings, const char *value,
+		      struct error *error)
+{
+	(void)error;
+	set_string(&settings->replay, value);
+	return 0;
+}
+
+static int set_connect(struct settings *settings, const char *value,
+		       struct error *error)
+{
+	if (settings->connect_count >= CONNECT_MAXIMUM)
+		return error_set(error,
+				 "--connect was given more than %d "
+				 "times",
+				 CONNECT_MAXIMUM);
+	settings->connect =
+		xrealloc(settings->connect,
+			 (settings->connect_count + 1) * sizeof(char *));
+	settings->connect[settings->connect_count++] = xstrdup(value);
+	if (strncmp(value, "ptrace:", 7) == 0)
+		return set_pid(settings, value + 7, error);
+	if (strncmp(value, "replay:", 7) == 0)
+		return set_replay(settings, value + 7, error);
+	return error_set(error,
+			 "--connect: '%.80s' cannot be connected to; this "
+			 "version knows ptrace:PID and replay:FILE",
+			 value);
+}
+
+static int set_record(struct settings *settings, const char *value,
+		      struct error *error)
+{
+	(void)error;
+	set_string(&settings->record, value);
+	return 0;
+}
+
+static int set_theme(struct settings *settings, const char *value,
+		     struct error *error)
+{
+	(void)error;
+	set_string(&settings->theme, value);
+	return 0;
+}
+
+static int set_config(struct settings *settings, const char *value,
+		      struct error *error)
+{
+	(void)error;
+	set_string(&settings->config, value);
+	return 0;
+}
+
+static int set_script(struct settings *settings, const char *value,
+		      struct error *error)
+{
+	(void)error;
+	set_string(&settings->script, value);
+	return 0;
+}
+
+static int set_timeout(struct settings *settings, const char *value,
+		       struct error *error)
+{
+	char *end;
+	double seconds = strtod(value, &end);
+
+	if (end == value || *end != '\0' || !(seconds > 0) ||
+	    seconds > TIMEOUT_MAXIMUM)
+		return error_set(error,
+				 "--timeout: '%.40s' is not a number of "
+				 "seconds between 0 and 86400",
+				 value);
+	settings->timeout = seconds;
+	return 0;
+}
+
+static int set_json(struct settings *settings, const char *value,
+		    struct error *error)
+{
+	(void)value;
+	(void)error;
+	settings->is_json = true;
+	return 0;
+}
+
+static int set_read_only(struct settings *settings, const char *value,
+			 struct error *error)
+{
+	(void)value;
+	(void)error;
+	settings->is_read_only = true;
+	return 0;
+}
+
+static int set_ascii(struct settings *settings, const char *value,
+		     struct error *error)
+{
+	(void)value;
+	(void)error;
+	settings->is_ascii = true;
+	return 0;
+}
+
+static int set_help(struct settings *settings, const char *value,
+		    struct error *error)
+{
+	(void)value;
+	(void)error;
+	settings->wants_help = true;
+	return 0;
+}
+
+static int set_version(struct settings *settings, const char *value,
+		       struct error *error)
+{
+	(void)value;
+	(void)error;
+	settings->wants_version = true;
+	return 0;
+}
+
+const struct setting_option setting_options[] = {
+	{ "ranks", 0, "SET", "these ranks only: 0-7,16 or 0-63/8", set_ranks },
+	{ "pid", 0, "LIST", "these processes: 4183,4184", set_pid },
+	{ "job", 0, "PORT", "the job with this MASTER_PORT or launcher's pid",
+	  set_job },
+	{ "connect", 0, "TARGET", "ptrace:PID or replay:FILE; may be repeated",
+	  set_connect },
+	{ "replay", 0, "FILE", "a recording in place of a job", set_replay },
+	{ "record", 0, "FILE", "write what is seen to a new file", set_record },
+	{ "json", 0, NULL, "one JSON document on standard output", set_json },
+	{ "timeout", 0, "SECONDS", "how long an answer may take (5)",
+	  set_timeout },
+	{ "theme", 0, "NAME", "colours of the screen", set_theme },
+	{ "config", 0, "FILE", "read this file in place of the usual one",
+	  set_config },
+	{ "read-only", 0, NULL, "refuse what stops, writes or runs code",
+	  set_read_only },
+	{ "ascii", 0, NULL, "no characters beyond ASCII in pictures",
+	  set_ascii },
+	{ "script", 'x', "FILE",
+	  "run a script of commands (- reads standard "
+	  "input)",
+	  set_script },
+	{ "version", 'V', NULL, "print the version", set_version },
+	{ "help", 'h', NULL, "print this", set_help },
+};
+const size_t setting_option_count = ARRAY_LENGTH(setting_options);
+
+void settings_init(struct settings *settings)
+{
+	*settings = (struct settings){ .timeout = TIMEOUT_DEFAULT };
+}
+
+void settings_clear(struct settings *settings)
+{
+	rankset_clear(&settings->ranks);
+	free(settings->pids);
+	free(settings->job);
+	for (size_t i = 0; i < settings->connect_count; i++)
+		free(settings->connect[i]);
+	free(settings->connect);
+	free(settings->replay);
+	free(settings->record);
+	free(settings->theme);
+	free(settings->config);
+	free(settings->script);
+	free(settings->command);
+	settings_init(settings);
+}
+
+static const struct setting_option *find_option(const char *name, size_t length)
+{
+	for (size_t i = 0; i < setting_option_count; i++) {
+		const struct setting_option *option = &setting_options[i];
+
+		if (strncmp(option->name, name, length) == 0 &&
+		    option->name[length] == '\0')
+			return option;
+	}
+	return NULL;
+}
+
+static const struct setting_option *find_letter(char letter)
+{
+	for (size_t i = 0; i < setting_option_count; i++) {
+		if (letter != 0 && setting_options[i].letter == letter)
+			return &setting_options[i];
+	}
+	return NULL;
+}
+
+static int unknown_option(const char *word, struct error *error)
+{
+	char name[64] = "";
+	struct nearest nearest;
+
+	snprintf(name, sizeof(name), "%.*s",
+		 (int)strcspn(word + strspn(word, "-"), "="),
+		 word + strspn(word, "-"));
+	nearest_init(&nearest, name);
+	for (size_t i = 0; i < setting_option_count; i++)
+		nearest_offer(&nearest, setting_options[i].name);
+	if (nearest.best)
+		return error_set(error,
+				 "there is no option '%.80s'; did you mean "
+				 "--%s? probetui --help lists them",
+				 word, nearest.best);
+	return error_set(error,
+			 "there is no option '%.80s'; probetui --help lists "
+			 "them",
+			 word);
+}
+
+/* argv, and how far it was read. */
+struct words {
+	int count;
+	char **words;
+	int next;
+};
+
+static int apply_option(struct settings *settings, struct words *words,
+			const struct setting_option *option, const char *value,
+			struct error *error)
+{
+	if (!option->argument) {
+		if (value)
+			return error_set(error, "--%s takes no argument",
+					 option->name);
+		return option->set(settings, NULL, error);
+	}
+	if (!value && words->next >= words->count)
+		return error_set(error, "--%s needs %s: %s", option->name,
+				 option->argument, option->help);
+	if (!value)
+		value = words->words[words->next++];
+	return option->set(settings, value, error);
+}
+
+/* Gives the option that word is, and its "=value"; NULL if it is none. */
+static const struct setting_option *option_of(const char *word,
+					      const char **value)
+{
+	size_t length;
+
+	*value = NULL;
+	if (word[0] != '-' || word[1] == '\0')
+		return NULL;
+	if (word[1] != '-') {
+		if (word[2] != '\0')
+			*value = word + 2;
+		return find_letter(word[1]);
+	}
+	length = strcspn(word + 2, "=");
+	if (word[2 + length] == '=')
+		*value = word + 2 + length + 1;
+	return find_option(word + 2, length);
+}
+
+/*
+ * An option may stand behind the command as well. What is unknown there is
+ * left to the command, which has options of its own.
+ */
+static int parse_words(struct settings *settings, struct words *words,
+		       struct error *error)
+{
+	settings->command = xcalloc((size_t)words->count + 1, sizeof(char *));
+	while (words->next < words->count) {
+		char *word = words->words[words->next++];
+		const char *value;
+		const struct setting_option *option = option_of(word, &value);
+
+		if (strcmp(word, "--") == 0 && settings->command_count == 0) {
+			settings->program = words->words + words->next;
+			settings->program_count =
+				(size_t)(words->count - words->next);
+			if (settings->program_count == 0)
+				return error_set(error, "behind -- a program "
+							"is missing");
+			return 0;
+		}
+		if (option) {
+			if (apply_option(settings, words, option, value,
+					 error) < 0)
+				return -1;
+			continue;
+		}
+		if (word[0] == '-' && word[1] != '\0' &&
+		    settings->command_count == 0)
+			return unknown_option(word, error);
+		settings->command[settings->command_count++] = word;
+	}
+	return 0;
+}
+
+/* The first of the three that is set decides, as in setlocale(3). */
+static bool is_utf8_locale(void)
+{
+	static const char *const names[] = { "LC_ALL", "LC_CTYPE", "LANG" };
+
+	for (size_t i = 0; i < ARRAY_LENGTH(names); i++) {
+		const char *value = getenv(names[i]);
+
+		if (value && value[0] != '\0')
+			return strcasestr(value, "utf-8") ||
+			       strcasestr(value, "utf8");
+	}
+	return false;
+}
+
+static int check_together(const struct settings *settings, struct error *error)
+{
+	if (settings->replay && settings->pid_count > 0)
+		return error_set(error, "a recording and processes cannot be "
+					"looked at together; leave out --pid "
+					"or --replay");
+	if (settings->replay && settings->record)
+		return error_set(error, "a replay is a recording already; "
+					"leave out --record");
+	if (settings->script && settings->command_count > 0)
+		return error_set(error,
+				 "-x FILE runs a script of commands; put '%s' "
+				 "into it",
+				 settings->command[0]);
+	return 0;
+}
+
+int settings_parse(struct settings *settings, int argc, char **argv,
+		   struct error *error)
+{
+	struct words words = { .count = argc, .words = argv, .next = 1 };
+	const char *no_color = getenv("NO_COLOR");
+
+	settings->timeout = 0; /* unset: then the config's, or the default */
+	settings->is_ascii = !is_utf8_locale();
+	settings->has_no_color = no_color && no_color[0] != '\0';
+	if (parse_words(settings, &words, error) < 0)
+		return -1;
+	if (settings->wants_help || settings->wants_version)
+		return 0;
+	if (configfile_apply(settings, error) < 0)
+		return -1;
+	return check_together(settings, error);
+}

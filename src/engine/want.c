@@ -1,0 +1,118 @@
+/*
+ * want: what the screen lacks of a frame, asked for once. The session takes
+ * the answers; what was asked for is remembered for a while, so that a pane
+ * may ask each time it is drawn.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/json.h"
+#include "engine/engine.h"
+
+/* An answer that has not come after this long is asked for again. */
+#define AGAIN_SECONDS 2.0
+
+static bool was_asked(const struct engine *engine, const char *key)
+{
+	for (size_t i = 0; i < WANTED_MAXIMUM; i++) {
+		const struct wanted *wanted = &engine->wanted[i];
+
+		if (wanted->key && strcmp(wanted->key, key) == 0 &&
+		    engine_now(engine) - wanted->at < AGAIN_SECONDS)
+			return true;
+	}
+	return false;
+}
+
+/* Sends the request unless the same was sent lately. */
+static void want(struct engine *engine, const char *command,
+		 json_t *owned_arguments, char *owned_key)
+{
+	struct wanted *wanted =
+		&engine->wanted[engine->wanted_count % WANTED_MAXIMUM];
+
+	if (engine_is_deaf(engine) || was_asked(engine, owned_key)) {
+		json_decref(owned_arguments);
+		free(owned_key);
+		return;
+	}
+	free(wanted->key);
+	*wanted = (struct wanted){ owned_key, engine_now(engine) };
+	engine->wanted_count++;
+	engine_send(engine, command, owned_arguments);
+}
+
+void engine_want_source(struct engine *engine, pid_t pid, const char *path)
+{
+	json_t *arguments;
+
+	if (session_find_source(&engine->session, pid, path))
+		return;
+	arguments = json_pack("{s:i}", "pid", (int)pid);
+	json_set_text(arguments, "path", path);
+	want(engine, "source", arguments,
+	     xasprintf("source %d %s", (int)pid, path));
+}
+
+static uint64_t epoch_of(const struct engine *engine, pid_t pid)
+{
+	const struct rank *rank = session_find_pid(&engine->session, pid);
+
+	return rank ? rank->epoch : 0;
+}
+
+void engine_want_frame(struct engine *engine, pid_t pid, pid_t tid, int depth)
+{
+	uint64_t epoch = epoch_of(engine, pid);
+	const struct variables *known =
+		session_find_variables(&engine->session, pid, tid, depth, 0, 0);
+
+	if (known && known->epoch == epoch)
+		return;
+	want(engine, "variables",
+	     json_pack("{s:i, s:i, s:i, s:i}", "pid", (int)pid, "tid", (int)tid,
+		       "depth", depth, "start", 0),
+	     xasprintf("frame %d %d %d %" PRIu64, (int)pid, (int)tid, depth,
+		       epoch));
+}
+
+/* What the object was when it was shown; the node compares. May be NULL. */
+static const char *type_of(const struct session *session, pid_t pid,
+			   uint64_t address)
+{
+	for (size_t i = session->variables_count; i-- > 0;) {
+		const struct variables *known = session->variables[i];
+
+		if (known->pid != pid)
+			continue;
+		for (size_t j = 0; j < known->list.count; j++) {
+			if (known->list.items[j].address == address)
+				return known->list.items[j].type;
+		}
+	}
+	return NULL;
+}
+
+void engine_want_children(struct engine *engine, pid_t pid, uint64_t address,
+			  int64_t start)
+{
+	uint64_t epoch = epoch_of(engine, pid);
+	const struct variables *known = session_find_variables(
+		&engine->session, pid, 0, -1, address, start);
+	json_t *arguments;
+
+	if (known && known->epoch == epoch)
+		return;
+	arguments = json_pack("{s:i, s:I}", "pid", (int)pid, "start",
+			      (json_int_t)start);
+	json_set_hex(arguments, "address", address);
+	json_set_text(arguments, "type",
+		      type_of(&engine->session, pid, address));
+	want(engine, "variables", arguments,
+	     xasprintf("children %d %" PRIx64 " %" PRId64 " %" PRIu64, (int)pid,
+		       address, start, epoch));
+}

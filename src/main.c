@@ -1,0 +1,252 @@
+/*
+ * probetui: puts the screen's parts together. Without a command and with a
+ * terminal it is the screen, else one command or a script, which then leaves.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "config.h"
+
+#include "banned.h"
+#include "base/array.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "engine/command.h"
+#include "engine/engine.h"
+#include "engine/gather.h"
+#include "engine/script.h"
+#include "engine/settings.h"
+#include "ui/app.h"
+#include "ui/commands.h"
+
+static void print_error(const struct error *error)
+{
+	struct buffer line = BUFFER_INIT;
+
+	text_escape(&line, error->message, strlen(error->message));
+	fprintf(stderr, "probetui: %s\n", line.data);
+	buffer_clear(&line);
+}
+
+static void append_options(struct buffer *out)
+{
+	for (size_t i = 0; i < setting_option_count; i++) {
+		const struct setting_option *option = &setting_options[i];
+		char letter[] = "    ";
+		char name[40];
+
+		if (option->letter)
+			snprintf(letter, sizeof(letter), "-%c, ",
+				 option->letter);
+		snprintf(name, sizeof(name), "--%s%s%s", option->name,
+			 option->argument ? " " : "",
+			 option->argument ? option->argument : "");
+		buffer_printf(out, "  %s%-20s  %s\n", letter, name,
+			      option->help);
+	}
+}
+
+static void print_help(const struct command_table *tables, size_t table_count)
+{
+	struct buffer out = BUFFER_INIT;
+
+	buffer_append_string(
+		&out,
+		"probetui shows every rank of a distributed Python job side "
+		"by side, and which\none is the odd one out. Nothing in the "
+		"job is changed or stopped for it.\n\n"
+		"  probetui [OPTIONS]                      the screen\n"
+		"  probetui [OPTIONS] COMMAND [ARGUMENTS]  one command\n"
+		"  probetui [OPTIONS] -x FILE              a script of "
+		"commands\n\nOptions:\n");
+	append_options(&out);
+	buffer_append_string(&out, "\nCommands:\n");
+	command_append_help(&out, tables, table_count, COMMAND_SHELL);
+	buffer_append_string(
+		&out,
+		"\nExit status: 0 nothing odd, 1 a finding, 2 wrong usage, "
+		"3 no rank could be\nreached, 4 some ranks did not answer.\n");
+	fputs(out.data, stdout);
+	buffer_clear(&out);
+}
+
+static void print_timing(const struct engine *engine)
+{
+	const char *wanted = getenv("PROBETUI_TIMING");
+	struct buffer out = BUFFER_INIT;
+
+	if (!wanted || wanted[0] == '\0')
+		return;
+	timing_append(&out, &engine->timing);
+	fputs(out.data, stderr);
+	buffer_clear(&out);
+}
+
+/* The verdict, and below it the merged stacks; the status is the verdict's. */
+static int run_summary(struct command_context *context,
+		       const struct command_table *tables, size_t table_count,
+		       struct error *error)
+{
+	char *verdict[] = { "verdict", NULL };
+	char *stacks[] = { "stacks", "--merge", NULL };
+	int status;
+
+	if (command_run_words(context, tables, table_count, 1, verdict,
+			      COMMAND_SHELL, error) < 0)
+		return -1;
+	if (context->is_json)
+		return 0;
+	status = context->status;
+	buffer_append_char(context->out, '\n');
+	/* What was noted for the verdict need not be said twice. */
+	buffer_reset(context->notes);
+	if (command_run_words(context, tables, table_count, 2, stacks,
+			      COMMAND_SHELL, error) < 0)
+		return -1;
+	context->status = status;
+	return 0;
+}
+
+static int run_command(struct command_context *context,
+		       const struct command_table *tables, size_t table_count,
+		       struct error *error)
+{
+	const struct settings *settings = &context->engine->settings;
+
+	if (settings->script) {
+		context->status = script_run(context, tables, table_count,
+					     settings->script, error);
+		return context->status < 0 ? -1 : 0;
+	}
+	if (settings->command_count == 0)
+		return run_summary(context, tables, table_count, error);
+	return command_run_words(context, tables, table_count,
+				 (int)settings->command_count,
+				 settings->command, COMMAND_SHELL, error);
+}
+
+/* A wrong file was named, or there is no node. */
+static int start_status(const struct engine *engine)
+{
+	return engine->settings.replay || engine->settings.record ?
+		       STATUS_USAGE :
+		       STATUS_NOTHING;
+}
+
+static int run_shell(struct engine *engine, const struct command_table *tables,
+		     size_t table_count)
+{
+	struct buffer out = BUFFER_INIT;
+	struct buffer notes = BUFFER_INIT;
+	struct command_context context = {
+		.engine = engine,
+		.out = &out,
+		.notes = &notes,
+		.is_json = engine->settings.is_json,
+	};
+	struct error error = ERROR_INIT;
+
+	if (engine_start(engine, &error) < 0) {
+		print_error(&error);
+		return engine->settings.replay || engine->settings.record
+			       ? STATUS_USAGE
+			       : STATUS_NOTHING;
+	}
+	if (run_command(&context, tables, table_count, &error) < 0) {
+		print_error(&error);
+		if (context.status <= 0)
+			context.status = STATUS_USAGE;
+	}
+	script_flush(&context);
+	timing_mark(&engine->timing, TIMING_WRITTEN);
+	print_timing(engine);
+	buffer_clear(&notes);
+	buffer_clear(&out);
+	return context.status;
+}
+
+static int run_screen(struct engine *engine)
+{
+	struct error error = ERROR_INIT;
+	int status = STATUS_DONE;
+
+	engine->is_screen = true;
+	if (engine_start(engine, &error) < 0)
+		status = start_status(engine);
+	else if (app_run(engine, &error) < 0)
+		status = STATUS_USAGE;
+	if (status != STATUS_DONE)
+		print_error(&error);
+	return status;
+}
+
+/* A mistyped command is said before anything is started for it. */
+static int check_command(const struct settings *settings,
+			 const struct command_table *tables, size_t table_count,
+			 struct error *error)
+{
+	if (settings->program_count > 0)
+		return error_set(error,
+				 "starting a job ('%.80s') is not there yet; "
+				 "start it yourself and run probetui beside "
+				 "it",
+				 settings->program[0]);
+	if (settings->command_count > 0 &&
+	    !command_find(tables, table_count, settings->command[0],
+			  COMMAND_SHELL, error))
+		return -1;
+	return 0;
+}
+
+static int run(struct settings *settings, const struct timing *timing,
+	       const struct command_table *tables, size_t table_count)
+{
+	bool is_screen = settings->command_count == 0 && !settings->script &&
+			 !settings->is_json && isatty(STDOUT_FILENO) &&
+			 isatty(STDIN_FILENO);
+	struct engine engine;
+	int status;
+
+	engine_init(&engine, settings);
+	engine.timing = *timing;
+	status = is_screen ? run_screen(&engine)
+			   : run_shell(&engine, tables, table_count);
+	engine_clear(&engine);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	const struct command_table tables[] = { engine_commands, ui_commands };
+	size_t table_count = ARRAY_LENGTH(tables);
+	struct timing timing = { .parsing = 0 };
+	struct error error = ERROR_INIT;
+	struct settings settings;
+	int status = STATUS_USAGE;
+
+	timing_mark(&timing, TIMING_MAIN);
+	log_set_name("probetui");
+	/* A node or a reader that is gone shows as an error of write(). */
+	signal(SIGPIPE, SIG_IGN);
+	settings_init(&settings);
+	if (settings_parse(&settings, argc, argv, &error) < 0) {
+		print_error(&error);
+	} else if (settings.wants_help) {
+		print_help(tables, table_count);
+		status = STATUS_DONE;
+	} else if (settings.wants_version) {
+		printf("probetui %s\n", PACKAGE_VERSION);
+		status = STATUS_DONE;
+	} else if (check_command(&settings, tables, table_count, &error) < 0) {
+		print_error(&error);
+	} else {
+		status = run(&settings, &timing, tables, table_count);
+	}
+	settings_clear(&settings);
+	return status;
+}
