@@ -1,4 +1,5 @@
 """Jobs that the end-to-end tests start, and the program they look with."""
+import ctypes
 import glob
 import json
 import os
@@ -100,6 +101,14 @@ class Line:
         self.connection.close()
 
 
+PR_SET_PDEATHSIG = 1
+
+
+def end_with_parent():
+    """In a new process: leave when the test is killed."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
 class Launched:
     """A job in a session of its own, ended with everything in it."""
 
@@ -108,7 +117,7 @@ class Launched:
         self.process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=self.log, universal_newlines=True, start_new_session=True,
-            env=dict(os.environ, OMP_NUM_THREADS="1", **environment))
+            preexec_fn=end_with_parent, env=dict(os.environ, OMP_NUM_THREADS="1", **environment))
 
     def output(self):
         self.log.seek(0)
@@ -158,6 +167,7 @@ class OrderJob(Launched):
                         "-n", str(count)]
         super().__init__(launcher + [self.script, flavour], ORDERS=self.path)
         self.lines, self.pids = {}, {}
+        self.is_busy = False
         try:
             for _ in range(count):
                 line = Line(server.accept()[0])
@@ -182,6 +192,7 @@ class OrderJob(Launched):
                 page.write(bytes([value]))
 
     def order(self, name, chosen=()):
+        self.is_busy = True
         self.write_pages(0)
         for line in self.lines.values():
             line.send(order=name, chosen=list(chosen))
@@ -202,6 +213,7 @@ class OrderJob(Launched):
             line.send(release=True)
         for line in self.lines.values():
             line.receive()
+        self.is_busy = False
 
     def close(self):
         for line in getattr(self, "lines", {}).values():

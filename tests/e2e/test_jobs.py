@@ -1,7 +1,6 @@
 """A real job is brought into every state that a job hangs in, and judged."""
 import json
 import os
-import subprocess
 import sys
 import unittest
 
@@ -67,8 +66,8 @@ class JudgeCase(unittest.TestCase):
             self.assertNotIn(jobs.proc_status(pid)["State"][0], "tTZX")
 
 
-class Orders:
-    """The states; count, flavour and how it is launched are the class's."""
+class Orders(JudgeCase):
+    """A job that takes orders, one for all tests of a class."""
 
     flavour = "peers"
     count = 8
@@ -92,10 +91,11 @@ class Orders:
         self.odd = self.count - 1 if self.count < 4 else 3
         self.rest = [r for r in range(self.count) if r != self.odd]
 
-    def end_job(self):
-        """The state cannot be left: the next test gets a new job."""
-        self.job.close()
-        type(self).job = None
+    def tearDown(self):
+        """A job that was not released is of no use to the next test."""
+        if self.job.is_busy:
+            self.job.close()
+            type(self).job = None
 
     def enter(self, name, chosen, functions):
         """Gives the order and waits until the ranks are there. functions:
@@ -130,19 +130,15 @@ class Orders:
         self.leave()
         return verdict
 
+
+class States:
+    """What a job of any size and any launcher hangs in."""
+
     def test_late(self):
         verdict = self.check("late", "late", "time.sleep(0.1)")
         self.assertEqual(verdict["state"], "hung")
         self.assertIn("all_reduce", verdict["verdict"])
         self.assertIn("late", verdict["verdict"])
-
-    def test_other_collective(self):
-        if self.count < 3:
-            self.skipTest("of two ranks in two calls none is the odd one")
-        verdict = self.check("other", "barrier", "dist.barrier(group=job."
-                             "groups[1])    # another")
-        self.assertEqual(verdict["state"], "hung")
-        self.assertIn("barrier", verdict["verdict"])
 
     def test_two_camps(self):
         chosen = range(self.count // 2)
@@ -200,6 +196,29 @@ class Orders:
         self.check("hold", None, "collections.deque(flags, maxlen=0)",
                    exact=False)
 
+    def test_raised(self):
+        truth = self.enter("fail", [self.odd], {
+            **{rank: "all_reduce" for rank in self.rest},
+            self.odd: "_shutdown"})
+        verdict = self.verdict()
+        self.assertEqual(verdict["outliers"], [self.odd], verdict["verdict"])
+        self.assertEqual(self.frames(verdict, self.odd), truth[self.odd])
+        self.assertIn("ank %d " % self.odd, verdict["verdict"])
+        self.assert_unharmed(self.job.pids)
+
+
+class OddCollective:
+    """Of two ranks in two calls none is the odd one."""
+
+    def test_other_collective(self):
+        verdict = self.check("other", "barrier", "dist.barrier(group=job."
+                             "groups[1])    # another")
+        self.assertEqual(verdict["state"], "hung")
+        self.assertIn("barrier", verdict["verdict"])
+
+class Gone:
+    """A launcher that ends the others with the first rank hides this."""
+
     def test_gone(self):
         self.job.order("die", [self.odd])
         where = ("wait_for_checkpoint" if self.flavour == "torch"
@@ -214,23 +233,7 @@ class Orders:
         self.assertEqual(verdict["ranks_found"], self.count - 1)
         self.assertIn("ank %d " % self.odd, verdict["verdict"])
         self.assert_unharmed(self.rest)
-        self.end_job()
-
-    def test_raised(self):
-        truth = self.enter("fail", [self.odd], {
-            **{rank: "all_reduce" for rank in self.rest},
-            self.odd: "_shutdown"})
-        verdict = self.verdict()
-        self.assertEqual(verdict["outliers"], [self.odd], verdict["verdict"])
-        self.assertEqual(self.frames(verdict, self.odd), truth[self.odd])
-        self.assertIn("ank %d " % self.odd, verdict["verdict"])
-        self.assert_unharmed(self.job.pids)
-        self.end_job()
-
-
 class TorchOrders(Orders):
-    """The same, and what only torch has."""
-
     flavour = "torch"
 
     @classmethod
@@ -240,46 +243,37 @@ class TorchOrders(Orders):
         if cls.python is None:
             raise unittest.SkipTest("no Python with torch found")
 
+
+class TorchStates(States):
+    """The same, and what only torch has."""
+
     def test_stuck_data_loader(self):
         verdict = self.check("loader", "_try_get_data", "for _ in DataLoader")
         self.assertIn("DataLoader", verdict["verdict"])
-        rank = [r for r in self.ranks() if r["rank"] == self.odd][0]
-        self.assertEqual([c["role"] for c in rank["children"]],
+        ranks = self.ranks()
+        self.assertEqual([r["rank"] for r in ranks], list(range(self.count)))
+        self.assertEqual([c["role"] for c in ranks[self.odd]["children"]],
                          ["dataloader"])
-        self.assertEqual([r["rank"] for r in self.ranks()],
-                         list(range(self.count)))
 
 
-class TestPeers8(Orders, JudgeCase):
+class TestPeers8(States, OddCollective, Gone, Orders):
     pass
 
 
-class TestPeers2(Orders, JudgeCase):
+class TestPeers2(States, Gone, Orders):
     count = 2
 
 
-class TestTorch2(TorchOrders, JudgeCase):
+class TestTorch2(TorchStates, Gone, TorchOrders):
     count = 2
 
 
-class TestTorchrun8(TorchOrders, JudgeCase):
+class TestTorch8(Gone, TorchOrders):
+    pass
+
+
+class TestTorchrun8(TorchStates, OddCollective, TorchOrders):
     torchrun = True
-
-    def test_gone(self):
-        self.skipTest("torchrun ends a job of which one rank is gone; "
-                      "TestTorch8 has it")
-
-    def test_raised(self):
-        super().test_raised()
-
-
-class TestTorch8(TorchOrders, JudgeCase):
-    """Only what cannot be had below torchrun."""
-
-    def setUp(self):
-        if self._testMethodName != "test_gone":
-            self.skipTest("TestTorchrun8 has it")
-        super().setUp()
 
 
 class TestRanks(JudgeCase):

@@ -1,0 +1,112 @@
+"""The layers as their #includes show them: which file may know a library, and
+which layer may know another. Every header compiles alone."""
+import glob
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+SOURCE = os.environ.get("SRCDIR") or os.path.dirname(
+    os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BUILD = os.environ.get("BUILDDIR", SOURCE)
+INCLUDE = re.compile(r'^\s*#\s*include\s+[<"]([^>"]+)[>"]', re.M)
+
+# A library's header, and the files that may include it.
+DOORS = {
+    "curses.h": ["ui/screen.c", "ui/input.c"],
+    "ncurses.h": [],
+    "uv.h": ["src/base/loop.c"],
+    "utf8proc.h": ["src/base/text.c"],
+    "uthash.h": ["src/base/map.c"],
+    "utarray.h": [],
+    "sys/ptrace.h": ["backends/ptrace/hold.c"],
+    "vterm.h": ["tests/ui/terminal.c", "tests/screen/terminal.c"],
+}
+
+# A layer, and the layers it may include; its own is understood.
+LAYERS = {
+    "src/base/": [],
+    "src/protocol/": ["src/base/"],
+    "src/model/": ["src/base/", "src/protocol/"],
+    "src/engine/": ["src/base/", "src/protocol/", "src/model/"],
+    "ui/": ["src/base/", "src/protocol/", "src/model/", "src/engine/"],
+    "backends/": ["src/base/", "src/protocol/"],
+}
+
+
+def sources(*suffixes):
+    """Our .c and .h files, relative to the source folder."""
+    found = []
+    for folder in ("src", "ui", "backends", "tests"):
+        for suffix in suffixes:
+            found += glob.glob(os.path.join(SOURCE, folder, "**", "*" + suffix),
+                               recursive=True)
+    return sorted(os.path.relpath(path, SOURCE) for path in found)
+
+
+def includes(path):
+    with open(os.path.join(SOURCE, path)) as file:
+        return INCLUDE.findall(file.read())
+
+
+def resolve(path, name):
+    """The file of ours that an #include in path means, or None."""
+    for folder in (os.path.dirname(path), "src", ""):
+        found = os.path.normpath(os.path.join(folder, name))
+        if os.path.exists(os.path.join(SOURCE, found)):
+            return found
+    return None
+
+
+class TestLayers(unittest.TestCase):
+    def test_there_are_sources(self):
+        self.assertGreater(len(sources(".c")), 20)
+
+    def test_each_library_has_its_door(self):
+        for path in sources(".c", ".h"):
+            for name in includes(path):
+                if name in DOORS:
+                    self.assertIn(path, DOORS[name],
+                                  "%s includes <%s>" % (path, name))
+
+    def test_layers_include_lower_layers_only(self):
+        for path in sources(".c", ".h"):
+            for layer, allowed in LAYERS.items():
+                if not path.startswith(layer):
+                    continue
+                for name in includes(path):
+                    found = resolve(path, name)
+                    if found is None or found == "src/banned.h":
+                        continue
+                    self.assertTrue(
+                        found.startswith(tuple(allowed + [layer])),
+                        "%s includes %s" % (path, found))
+
+    def test_every_source_bans_what_is_banned(self):
+        for path in sources(".c"):
+            if path.startswith("tests/") or path.endswith("-gen.c"):
+                continue
+            self.assertIn("banned.h", includes(path), path)
+
+    def test_every_header_compiles_alone(self):
+        compiler = shutil.which(os.environ.get("CC", "cc"))
+        if compiler is None:
+            self.skipTest("no C compiler cc on the PATH")
+        with tempfile.TemporaryDirectory() as folder:
+            every = os.path.join(folder, "header.c")
+            for path in sources(".h"):
+                with open(every, "w") as file:
+                    file.write('#include "%s"\nint unused;\n' % path)
+                run = subprocess.run(
+                    [compiler, "-std=c11", "-D_GNU_SOURCE", "-fsyntax-only",
+                     "-Wall", "-I", BUILD, "-I", SOURCE,
+                     "-I", os.path.join(SOURCE, "src"), every],
+                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                    universal_newlines=True)
+                self.assertEqual(run.returncode, 0, path + "\n" + run.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
