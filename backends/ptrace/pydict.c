@@ -135,8 +135,11 @@ static int read_header(struct pyreader *reader, uint64_t values,
 	    pyreader_read(reader, values + 8 + 8 * (uint64_t)header[0],
 			  table->order, header[1]))
 		return -1;
-	/* Not valid: the attributes moved to a dict, or there are none. */
-	table->order_count = header[3] ? header[1] : 0;
+	/*
+	 * Not valid: the attributes moved to a dict. Only said of values that
+	 * lie in the instance; a dict that has its own never sets it.
+	 */
+	table->order_count = header[2] && !header[3] ? 0 : header[1];
 	table->has_order = true;
 	table->values = values + 8;
 	return 0;

@@ -1,0 +1,314 @@
+/*
+ * locals-probe PID: what pyobject reads of a process, for tests. Each line of
+ * the standard input is a request, each line of the output its answer, in
+ * JSON:
+ *
+ *	locals TID FUNCTION START	variables of that function's frame
+ *	children ADDRESS START COUNT	what the object there holds
+ *	value ADDRESS			one variable
+ *	environ NAME			os.environ[NAME]
+ *	threads				{ident: name}
+ *	random SEED COUNT ADDRESS	opens COUNT addresses, wild ones and
+ *some near ADDRESS; how many had an answer
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/ptrace/cpython.h"
+#include "backends/ptrace/memory.h"
+#include "backends/ptrace/pyenviron.h"
+#include "backends/ptrace/pyobject.h"
+#include "backends/ptrace/pystack.h"
+#include "backends/ptrace/pythread.h"
+#include "banned.h"
+#include "base/array.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "protocol/sample.h"
+#include "protocol/stack.h"
+#include "protocol/variable.h"
+
+#define LINE_MAXIMUM 256
+#define SAMPLES_MAXIMUM 1000
+
+struct probe {
+	struct memory *memory;
+	struct cpython python;
+	struct pyreader reader;
+};
+
+/* The words of a request behind its name; "" where there is none. */
+struct words {
+	char items[4][64];
+};
+
+static uint64_t number(const char *word)
+{
+	return strtoull(word, NULL, 0);
+}
+
+static json_t *failure(const struct error *error)
+{
+	json_t *answer = json_object();
+
+	json_set_text(answer, "error", error->message);
+	return answer;
+}
+
+static json_t *answer_list(struct variable_list *list, int result,
+			   const struct error *error)
+{
+	json_t *answer = result ? failure(error) : variable_list_to_json(list);
+
+	variable_list_clear(list);
+	return answer;
+}
+
+/* Depth of the function in the stack of the thread, -1: it is not there. */
+static int find_depth(const struct process_sample *sample, pid_t tid,
+		      const char *function)
+{
+	for (size_t i = 0; i < sample->thread_count; i++) {
+		const struct stack *stack = sample->threads[i].stack;
+
+		if (sample->threads[i].tid != tid || !stack)
+			continue;
+		for (size_t at = 0; at < stack->frame_count; at++) {
+			if (!strcmp(stack->frames[at].code->func, function))
+				return (int)at;
+		}
+	}
+	return -1;
+}
+
+/* Address of the function's frame; the process may still be on its way. */
+static uint64_t find_frame(struct probe *probe, pid_t tid, const char *function)
+{
+	struct stack_table *table = stack_table_new();
+	struct pystack *pystack =
+		pystack_new(probe->memory, &probe->python, table);
+	struct process_sample sample = { 0 };
+	uint64_t frame = 0, code;
+
+	for (int i = 0; !frame && i < SAMPLES_MAXIMUM; i++) {
+		int depth = -1;
+
+		if (!pystack_sample(pystack, false, &sample, NULL))
+			depth = find_depth(&sample, tid, function);
+		if (depth < 0 ||
+		    pystack_frame(pystack, tid, depth, &frame, &code))
+			frame = 0;
+		process_sample_clear(&sample);
+	}
+	pystack_free(pystack);
+	stack_table_free(table);
+	return frame;
+}
+
+static json_t *answer_locals(struct probe *probe, const struct words *words)
+{
+	struct variable_list list = { 0 };
+	struct error error = ERROR_INIT;
+	uint64_t frame = find_frame(probe, (pid_t)number(words->items[0]),
+				    words->items[1]);
+	int result;
+
+	if (!frame) {
+		error_set(&error, "The function has no frame.");
+		return failure(&error);
+	}
+	memory_begin(probe->memory, false);
+	result = pyobject_locals_page(&probe->reader, frame,
+				      (int64_t)number(words->items[2]),
+				      VARIABLE_PAGE, &list, &error);
+	return answer_list(&list, result, &error);
+}
+
+static json_t *answer_children(struct probe *probe, const struct words *words)
+{
+	struct variable_list list = { 0 };
+	struct error error = ERROR_INIT;
+	int result = pyobject_children(&probe->reader, number(words->items[0]),
+				       (int64_t)number(words->items[1]),
+				       (size_t)number(words->items[2]), &list,
+				       &error);
+
+	return answer_list(&list, result, &error);
+}
+
+static json_t *answer_value(struct probe *probe, const struct words *words)
+{
+	struct variable_list list = { 0 };
+	struct variable *variable = variable_list_add(&list);
+	json_t *answer;
+
+	pyobject_describe(&probe->reader, number(words->items[0]), variable);
+	answer = variable_to_json(variable);
+	variable_list_clear(&list);
+	return answer;
+}
+
+static uint64_t find_interpreter(struct probe *probe)
+{
+	uint64_t interpreter = 0;
+
+	memory_read_u64(probe->memory,
+			probe->python.runtime +
+				(uint64_t)probe->python.offsets.rt_interp_main,
+			&interpreter);
+	return interpreter;
+}
+
+static json_t *answer_environ(struct probe *probe, const struct words *words)
+{
+	struct buffer value = BUFFER_INIT;
+	json_t *answer = json_null();
+
+	if (!pyenviron_find(&probe->reader, find_interpreter(probe),
+			    words->items[0], &value))
+		answer = json_text(value.data);
+	buffer_clear(&value);
+	return answer;
+}
+
+static void add_thread(uint64_t ident, const char *name, void *data)
+{
+	char key[32];
+
+	snprintf(key, sizeof(key), "%" PRIu64, ident);
+	json_set_text(data, key, name);
+}
+
+static json_t *answer_threads(struct probe *probe, const struct words *words)
+{
+	json_t *answer = json_object();
+
+	(void)words;
+	pythread_names(&probe->reader, find_interpreter(probe), add_thread,
+		       answer);
+	return answer;
+}
+
+/* xorshift64: the same wild addresses for the same seed. */
+static uint64_t next_random(uint64_t *state)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 7;
+	*state ^= *state << 17;
+	return *state;
+}
+
+static int open_address(struct probe *probe, uint64_t address)
+{
+	struct variable_list list = { 0 };
+	struct variable *variable = variable_list_add(&list);
+	struct error error = ERROR_INIT;
+	int result;
+
+	pyreader_init(&probe->reader, probe->memory, &probe->python);
+	pyobject_describe(&probe->reader, address, variable);
+	result = pyobject_children(&probe->reader, address, 0, VARIABLE_PAGE,
+				   &list, &error);
+	if (result)
+		result = error_is_set(&error) ? 0 : -1;
+	else
+		result = 1;
+	variable_list_clear(&list);
+	if (!pyobject_locals(&probe->reader, address, &list, &error))
+		result = 1;
+	variable_list_clear(&list);
+	return result;
+}
+
+static json_t *answer_random(struct probe *probe, const struct words *words)
+{
+	uint64_t state = number(words->items[0]) | 1;
+	uint64_t count = number(words->items[1]);
+	uint64_t near = number(words->items[2]);
+	json_int_t opened = 0, silent = 0;
+	json_t *answer = json_object();
+
+	for (uint64_t i = 0; i < count; i++) {
+		uint64_t address = next_random(&state);
+		int result;
+
+		if (i % 8)
+			address = near + address % (1 << 18) / 8 * 8;
+		result = open_address(probe, address);
+		opened += result > 0;
+		silent += result < 0;
+	}
+	json_object_set_new(answer, "opened", json_integer(opened));
+	json_object_set_new(answer, "silent", json_integer(silent));
+	return answer;
+}
+
+static const struct {
+	const char *name;
+	json_t *(*answer)(struct probe *probe, const struct words *words);
+} requests[] = {
+	{ "locals", answer_locals },   { "children", answer_children },
+	{ "value", answer_value },     { "environ", answer_environ },
+	{ "threads", answer_threads }, { "random", answer_random },
+};
+
+static void split(char *line, struct words *words)
+{
+	size_t count = 0;
+	char *rest = line;
+	char *word;
+
+	*words = (struct words){ 0 };
+	while (count < ARRAY_LENGTH(words->items) &&
+	       (word = strsep(&rest, " \n")) != NULL)
+		snprintf(words->items[count++], sizeof(words->items[0]), "%s",
+			 word);
+}
+
+static json_t *answer_line(struct probe *probe, char *line)
+{
+	struct words words;
+	char *arguments = strpbrk(line, " \n");
+
+	if (arguments)
+		*arguments++ = '\0';
+	split(arguments ? arguments : line + strlen(line), &words);
+	memory_begin(probe->memory, false);
+	pyreader_init(&probe->reader, probe->memory, &probe->python);
+	for (size_t i = 0; i < ARRAY_LENGTH(requests); i++) {
+		if (!strcmp(requests[i].name, line))
+			return requests[i].answer(probe, &words);
+	}
+	return json_null();
+}
+
+int main(int argc, char **argv)
+{
+	struct probe probe = { 0 };
+	struct error error = ERROR_INIT;
+	char line[LINE_MAXIMUM];
+
+	if (argc != 2)
+		return 2;
+	probe.memory = memory_new((pid_t)number(argv[1]));
+	if (cpython_locate(&probe.python, probe.memory, &error)) {
+		fprintf(stderr, "%s\n", error.message);
+		memory_free(probe.memory);
+		return 1;
+	}
+	while (fgets(line, sizeof(line), stdin)) {
+		json_t *answer = answer_line(&probe, line);
+
+		json_dumpf(answer, stdout, JSON_COMPACT | JSON_ENCODE_ANY);
+		puts("");
+		fflush(stdout);
+		json_decref(answer);
+	}
+	memory_free(probe.memory);
+	return 0;
+}

@@ -1,0 +1,450 @@
+"""A process with objects of every kind, stopped where a test can compare.
+
+Each frame on the way down tells what its variables are, in the words that the
+reader should find from outside. The last one prints all of it as one line of
+JSON and waits for the end of the standard input.
+"""
+import collections
+import json
+import os
+import sys
+import threading
+
+TRUTH = {"pid": os.getpid(), "frames": {}, "objects": {}, "threads": {}}
+
+
+def type_name(value):
+    kind = type(value)
+    if kind.__module__ == "builtins":
+        return kind.__qualname__
+    return kind.__module__ + "." + kind.__qualname__
+
+
+def shown(value):
+    """What the reader prints: repr, but for instances of classes."""
+    if isinstance(value, type(sys)):
+        return "<module %r>" % value.__name__
+    for kind in (int, float, complex, str, bytes, list, tuple, dict):
+        if isinstance(value, kind) and not isinstance(value, bool):
+            return kind.__repr__(value)
+    if repr(type(value).__repr__).startswith("<slot wrapper '__repr__' of "
+                                             "'object'"):
+        return "<%s at 0x%x>" % (type_name(value), id(value))
+    return repr(value)
+
+
+def tell(unbound=()):
+    """The caller's variables, in the order of its code object.
+
+    From 3.12 on a comprehension's variable is one of them, unbound.
+    """
+    frame = sys._getframe(1)
+    code, values = frame.f_code, frame.f_locals
+    names = list(code.co_varnames)
+    names += [name for name in code.co_cellvars if name not in names]
+    names += code.co_freevars
+    rows = []
+    for name in names:
+        kind = ("free" if name in code.co_freevars else
+                "cell" if name in code.co_cellvars else "local")
+        if name in unbound or name not in values:
+            assert name not in values
+            rows.append([name, kind, "", "unbound", "0x0"])
+        else:
+            value = values[name]
+            rows.append([name, kind, type_name(value), shown(value),
+                         hex(id(value))])
+    TRUTH["frames"][code.co_name] = rows
+
+
+def tell_object(name, value, children, kept=[]):
+    """children: (name, object) in order. All is kept alive."""
+    kept.append((value, children))
+    TRUTH["objects"][name] = {
+        "address": hex(id(value)), "type": type_name(value),
+        "value": shown(value),
+        "children": [[key, type_name(child), shown(child), hex(id(child))]
+                     for key, child in children]}
+
+
+class Int(int):
+    pass
+
+
+class Str(str):
+    pass
+
+
+class List(list):
+    pass
+
+
+class Dict(dict):
+    pass
+
+
+class Tuple(tuple):
+    pass
+
+
+class Float(float):
+    pass
+
+
+class Plain:
+    pass
+
+
+class Shared:
+    def __init__(self, names):
+        for number, name in enumerate(names):
+            setattr(self, name, number)
+
+
+class Slots:
+    __slots__ = ("first", "second", "__private", "unset")
+
+    def __init__(self):
+        self.first = 1
+        self.second = "two"
+        self.__private = 3.0
+
+
+class MoreSlots(Slots):
+    __slots__ = ("third",)
+
+    def __init__(self):
+        super().__init__()
+        self.third = [3]
+
+
+class SlotsAndDict(Slots):
+    def __init__(self):
+        super().__init__()
+        self.here = "dict"
+        self.there = None
+
+
+class Point(collections.namedtuple("Point", "x y")):
+    __slots__ = ()
+
+
+class Unusual(ValueError):
+    pass
+
+
+class Outer:
+    class Inner:
+        pass
+
+
+def numbers(down):
+    zero, one, minus = 0, 1, -1
+    digit, digits = 2**30 - 1, 2**30
+    low, high = -2**62, 2**64 - 1
+    large, small = 10**60, -10**60
+    long, negative = 7**1300, -3**2000
+    yes, no, nothing = True, False, None
+    dots, refused = Ellipsis, NotImplemented
+    f0, f1, f2, f3 = 0.0, -0.0, 1.0, 0.1
+    f4, f5, f6, f7 = 1e16, 1e-5, 123456789012345680.0, 1e-4
+    f8, f9 = float("nan"), float("inf")
+    f10, f11, f12 = float("-inf"), 5e-324, 1.7976931348623157e308
+    f13, f14, f15 = 2.0**-44, 9007199254740993.0, 1 / 3
+    f16, f17, f18 = 1e22, 1e15 + 0.5, 2.0**-1074
+    f19 = [2.0**i for i in range(-60, 30)]
+    f20 = [10.0**i for i in range(-20, 25)]
+    f21 = [i / 7 for i in range(60)]
+    c0, c1, c2, c3 = 1j, 1 + 2j, complex(-0.0, -1.5), complex("nan-infj")
+    c4 = 1e16 + 1e-7j
+    sub, ratio = Int(-5), Float(2.5)
+    tell()
+    down()
+
+
+def texts(down):
+    empty, ascii, latin = "", "abc", "caf\xe9"
+    bmp, astral = "\u4f60\u597d \u03a9", "\U0001f600 \U00020000"
+    nul, lone = "a\0b", "x\udc80y\ud800"
+    single, double, both = "it's", 'say "no"', "'\""
+    lines, back = "a\nb\tc\r", "\\n"
+    control = "\x01\x1f\x7f\x80\xa0\xad"
+    format, private = "\u200b\u202e\u2028\ufeff", "\ue000\U000e0001"
+    combining = "e\u0301"
+    sub = Str("sub'class")
+    sub_wide = Str("\u4f60")
+    key_like = "a" * 3000
+    b0, b1, b2 = b"", b"abc", b"\0\xff'\n\\"
+    b3 = b"'\""
+    a0, a1 = bytearray(), bytearray(b"x\x80y")
+    a2 = bytearray(b"abcdef")
+    del a2[:2]
+    tell()
+    down()
+
+
+def containers(down):
+    l0, l1, l2 = [], [1, "a", None], [[1, [2]], [], [[3]]]
+    t0, t1, t2, t3 = (), (1,), (1, 2), ((), (1, (2,)))
+    d0, d1 = {}, {"a": 1, "b": [2], 3: {"c": ()}}
+    d2 = {i: str(i) for i in range(20)}
+    for i in range(0, 20, 2):
+        del d2[i]
+    d3 = {"x": 1, "y": 2, "z": 3}
+    del d3["y"]
+    d3["y"] = 4
+    d4 = {}
+    d4[1] = 2
+    del d4[1]
+    d5 = dict.fromkeys(["k%d" % i for i in range(60)], 0)
+    d6 = collections.OrderedDict(a=1, b=2)
+    d7 = collections.defaultdict(list, a=[1])
+    s0, s1, s2 = set(), {1}, {"a"}
+    s3 = set(range(40))
+    for i in range(0, 40, 3):
+        s3.discard(i)
+    fs0, fs1 = frozenset(), frozenset([1, (2, 3)])
+    cycle = [1]
+    cycle.append(cycle)
+    ring = {}
+    ring["ring"] = (ring,)
+    r0, r1, r2 = range(5), range(1, 10), range(10, 0, -3)
+    x0 = slice(1, None, 2)
+    lsub, dsub, tsub = List([1, 2]), Dict(a=1), Tuple((1,))
+    point = Point(1, y=2)
+    error, none, two = ValueError("bad"), KeyError(), OSError(2, "no")
+    unusual = Unusual("x", [1])
+    module, cls, inner = os, Int, Outer.Inner
+    builtin_cls, function = int, shown
+    tell()
+    down()
+
+
+def instances(down):
+    plain, nested = Plain(), Outer.Inner()
+    slots = Slots()
+    tell()
+    down()
+
+
+def arguments(down, a, b=2, *args, c, d=4, **kwargs):
+    tell()
+    down()
+
+
+def outer(down, argument):
+    cell = [argument]
+    late = None
+
+    def middle():
+        own = "own"
+
+        def innermost():
+            tell()
+            return down(cell, argument, own)
+
+        tell()
+        innermost()
+
+    del late
+    tell(unbound=["late"])
+    middle()
+
+    def uses():
+        return late
+    return uses
+
+
+def unbound(down, gone):
+    if down is None:
+        never = 1
+        print(never)
+    del gone
+    tell(unbound=["gone", "never"])
+    down()
+
+
+def generator(down):
+    inside = ["generator"]
+    tell()
+    yield down()
+    del inside
+
+
+def make_objects():
+    numbers = list(range(1000))
+    tell_object("list", numbers,
+                [("[%d]" % i, numbers[i]) for i in range(1000)])
+    values = {"key %d" % i: i for i in range(1500)}
+    for i in range(500):
+        del values["key %d" % (i * 3)]
+    tell_object("dict", values,
+                [("[%r]" % key, values[key]) for key in values])
+    whole = {i: [i] for i in range(1000)}
+    tell_object("whole dict", whole,
+                [("[%r]" % key, whole[key]) for key in whole])
+    members = set(range(5000, 6000)) | {"a", (1, 2)}
+    tell_object("set", members,
+                [("{%r}" % (key,), key) for key in members])
+    frozen = frozenset("abc")
+    tell_object("frozenset", frozen,
+                [("{%r}" % (key,), key) for key in frozen])
+    row = (1, "two", [3])
+    tell_object("tuple", row,
+                [("[%d]" % i, row[i]) for i in range(3)])
+    tell_object("empty", [], [])
+    point = Point(1, 2)
+    tell_object("namedtuple", point, [("[0]", 1), ("[1]", 2)])
+    make_instances()
+
+
+def make_instances():
+    plain = Plain()
+    tell_object("no attributes", plain, [])
+    names = ["alpha", "beta", "gamma", "delta"]
+    shared = Shared(names)
+    tell_object("in order", shared, list(zip(names, range(4))))
+    tell_object("other order", Shared(names[::-1]),
+                list(zip(names[::-1], range(4))))
+    tell_object("some", Shared(["gamma", "alpha"]),
+                [("gamma", 0), ("alpha", 1)])
+    deleted = Shared(names)
+    del deleted.beta
+    tell_object("deleted", deleted,
+                [("alpha", 0), ("gamma", 2), ("delta", 3)])
+    again = Shared(names)
+    del again.beta
+    again.beta = "again"
+    tell_object("deleted and set", again,
+                [("alpha", 0), ("gamma", 2), ("delta", 3), ("beta", "again")])
+    emptied = Shared(["alpha"])
+    del emptied.alpha
+    tell_object("all deleted", emptied, [])
+    many = Plain()
+    squares = [("attribute_%d" % i, i * i) for i in range(45)]
+    for key, value in squares:
+        setattr(many, key, value)
+    tell_object("many", many, squares)
+    looked = Shared(names)
+    looked.__dict__["extra"] = 5
+    tell_object("dict looked at", looked,
+                list(zip(names, range(4))) + [("extra", 5)])
+    odd = Shared(names)
+    odd.__dict__[7] = "seven"
+    replaced = Shared(names)
+    replaced.__dict__ = {"only": 1}
+    tell_object("dict replaced", replaced, [("only", 1)])
+    # Python sorts the names of slots.
+    some = Slots()
+    held = [("_Slots__private", some._Slots__private), ("first", 1),
+            ("second", "two")]
+    tell_object("slots", some, held)
+    more = MoreSlots()
+    held = [("_Slots__private", more._Slots__private), ("first", 1),
+            ("second", "two")]
+    tell_object("more slots", more, held + [("third", more.third)])
+    both = SlotsAndDict()
+    held = [("_Slots__private", both._Slots__private), ("first", 1),
+            ("second", "two")]
+    tell_object("slots and dict", both,
+                held + [("here", "dict"), ("there", None)])
+    make_subclasses()
+
+
+def make_subclasses():
+    number = Int(2**70)
+    number.unit = "m"
+    tell_object("int with attribute", number, [("unit", "m")])
+    tell_object("int without", Int(3), None or [])
+    small = Int(0)
+    small.unit = "s"
+    tell_object("zero with attribute", small, [("unit", "s")])
+    row = Tuple((1, 2, 3))
+    row.note = "three"
+    tell_object("tuple with attribute", row,
+                [("[0]", 1), ("[1]", 2), ("[2]", 3), ("note", "three")])
+    text = Str("text")
+    text.note = "noted"
+    tell_object("str with attribute", text, [("note", "noted")])
+    items = List(["a"])
+    items.note = 1
+    tell_object("list with attribute", items, [("[0]", "a"), ("note", 1)])
+    pairs = Dict(a=1)
+    pairs.note = 2
+    tell_object("dict with attribute", pairs, [("['a']", 1), ("note", 2)])
+    unusual = Unusual("what")
+    unusual.code = 7
+    tell_object("exception with attribute", unusual, [("code", 7)])
+    del TRUTH["objects"]["int without"]
+
+
+def block():
+    sys.stdout.write(json.dumps(TRUTH) + "\n")
+    sys.stdout.flush()
+    os.read(0, 1)
+
+
+def finish():
+    rows = []
+    for name, value in list(globals().items()):
+        if not (name.startswith("__") and name.endswith("__")):
+            rows.append([name, "global", type_name(value), shown(value),
+                         hex(id(value))])
+    # Its text changes as it is filled.
+    TRUTH["globals"] = [row for row in rows if row[0] != "TRUTH"]
+    block()
+
+
+def in_class():
+    class Body:
+        number = 1
+        text = "body"
+        TRUTH["frames"]["Body"] = [
+            ["number", "local", "int", "1", hex(id(number))],
+            ["text", "local", "str", "'body'", hex(id(text))]]
+        finish()
+
+
+def start_thread():
+    ready = threading.Event()
+
+    def wait():
+        ready.set()
+        threading.Event().wait()
+
+    thread = threading.Thread(target=wait, name="loader-\xe9", daemon=True)
+    thread.start()
+    ready.wait()
+    for each in threading.enumerate():
+        TRUTH["threads"][str(each.ident)] = each.name
+
+
+def main():
+    os.environ["PROBE_LATE"] = "7 and caf\xe9"
+    start_thread()
+    make_objects()
+    next(generator(in_class))
+
+
+for NUMBER in range(130):
+    globals()["global_%d" % NUMBER] = NUMBER
+
+STEPS = [
+    lambda down: numbers(down),
+    lambda down: texts(down),
+    lambda down: containers(down),
+    lambda down: instances(down),
+    lambda down: arguments(down, 1, 3, 5, 6, c=7, e=8),
+    lambda down: outer(lambda *kept: down(), "argument"),
+    lambda down: unbound(down, "gone"),
+]
+
+
+def run(number):
+    if number == len(STEPS):
+        main()
+    else:
+        STEPS[number](lambda: run(number + 1))
+
+
+run(0)

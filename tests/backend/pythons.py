@@ -1,0 +1,65 @@
+"""The CPythons of this machine that tests may start.
+
+Debian's, pyenv's, and those that PROBETUI_PYTHONS names (a list like PATH;
+"chroot:FOLDER:PROGRAM" is run by chroot, which needs root).
+"""
+import glob
+import os
+import subprocess
+
+
+class Python:
+    """argv starts it; version is (3, 11, 7)."""
+
+    def __init__(self, argv, version):
+        self.argv = argv
+        self.version = version
+        self.name = "%d.%d.%d" % version
+
+    def __repr__(self):
+        return self.name
+
+
+def _version(argv):
+    """(3, 11, 7), or None when it is no CPython of 3.8 or later."""
+    code = ("import sys; print(sys.implementation.name,"
+            " *sys.version_info[:3])")
+    try:
+        run = subprocess.run(argv + ["-c", code], stdout=subprocess.PIPE,
+                             stderr=subprocess.DEVNULL, timeout=20)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    words = run.stdout.decode().split()
+    if run.returncode or len(words) != 4 or words[0] != "cpython":
+        return None
+    version = tuple(int(word) for word in words[1:])
+    return version if version >= (3, 8) else None
+
+
+def _named():
+    """The commands that PROBETUI_PYTHONS names."""
+    text = os.environ.get("PROBETUI_PYTHONS", "")
+    parts = text.split(":") if text else []
+    while parts:
+        if parts[0] == "chroot" and len(parts) >= 3:
+            yield ["chroot", parts[1], parts[2]]
+            del parts[:3]
+        else:
+            yield [parts.pop(0)]
+
+
+def find():
+    """One Python of each version, sorted."""
+    root = os.environ.get("PYENV_ROOT", os.path.expanduser("~/.pyenv"))
+    commands = list(_named())
+    for pattern in ("/usr/bin/python3.[0-9]*",
+                    root + "/versions/*/bin/python3.[0-9]*"):
+        for path in sorted(glob.glob(pattern)):
+            if not path.endswith(("m", "-config")):
+                commands.append([path])
+    found = {}
+    for argv in commands:
+        version = _version(argv)
+        if version and version not in found:
+            found[version] = Python(argv, version)
+    return [found[version] for version in sorted(found)]
