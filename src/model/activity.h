@@ -32,8 +32,13 @@ struct activity {
 
 struct thread;
 
+/* The name for a DataLoader's worker that has nothing to do. */
+#define ACTIVITY_WORKER_IDLE "worker idle"
+
 struct activity activity_of(const struct thread *thread);
 /* "wait", "sleep", "data", … : the word on a card, at most 5 columns. */
 const char *activity_word(enum activity_kind kind);
+/* Whether such a thread waits for something that happens elsewhere. */
+bool activity_is_wait(enum activity_kind kind);
 
 #endif

@@ -17,12 +17,19 @@ struct process;
 struct stack;
 
 bool place_is_user(const struct process *process, const struct frame *frame);
-/* Index of the innermost user frame; of the innermost frame if none is. */
+/* Installed or built in, by its path alone. */
+bool place_is_library(const char *file);
+/* A decorator's frame of a library, which says nothing about where one is. */
+bool place_is_wrapper(const struct frame *frame);
+/*
+ * Index of the innermost user frame; if none is, of the innermost frame that
+ * is in no library; if none is either, 0.
+ */
 size_t place_user_frame(const struct process *process,
 			const struct stack *stack);
 /* The last part of a path (lent from inside it). */
 const char *place_file_name(const char *path);
-/* Appends "train.py:17". */
+/* Appends "train.py:17", escaped. */
 void place_append(struct buffer *out, const struct frame *frame);
 
 #endif

@@ -37,10 +37,13 @@ struct thread {
 	struct thread_sample sample;	/* newest; strings owned, stack lent */
 	struct activity activity;
 	double since;		/* session time of the first sample that already
-				 * showed this stack */
-	size_t sample_count;	/* samples of this thread since the first */
-	bool has_moved;		/* between the two newest samples: stack, or
-				 * processor time or switches */
+				 * showed this stack, unchanged since */
+	size_t sample_count;	/* samples of this thread, this one included */
+	bool has_changed;	/* between the two newest samples: its stack, or
+				 * it waits and was woken more than idle waits
+				 * are */
+	bool has_moved;		/* has_changed, or it computes and used
+				 * processor time */
 	bool is_busy;		/* used a processor for at least half of the time
 				 * between the two newest samples */
 };
@@ -54,15 +57,22 @@ struct rank_moment {
 
 struct rank {
 	struct process process;		/* .pid 0 when not found */
+	size_t node;			/* the session's node it is on */
+	bool is_missing;		/* not found where it must have been */
 	enum rank_state state;
 	char *error;			/* a sentence, NULL: none */
 	uint64_t epoch;			/* newest sample's */
 	double sampled_at;		/* session time of it; -1 none */
 	double first_sampled_at;
+	double node_time;		/* newest sample's, on its node's clock */
+	size_t sample_count;
+	char *sample_error;		/* why nothing could be read, or NULL */
 	double last_moved_at;		/* main thread; first sample if never */
+	double last_changed_at;
 	bool has_ever_moved;
 	struct thread *threads;		/* main first */
 	size_t thread_count;
+	struct rank *parent;		/* NULL: this is a rank, not a child */
 	struct rank **children;		/* by pid */
 	size_t child_count;
 	int class_index;		/* into verdict.classes; -1: in none */
@@ -74,10 +84,22 @@ struct rank {
 
 struct rank *rank_new(const struct process *process);
 void rank_free(struct rank *rank);
+/* What is known of the process is this from now on. */
+void rank_apply_process(struct rank *rank, const struct process *process);
+/* Lends the child with this pid; NULL. Adding passes ownership to the rank. */
+struct rank *rank_find_child(const struct rank *rank, pid_t pid);
+void rank_add_child(struct rank *rank, struct rank *owned_child);
+/* Takes the child out and frees it. */
+void rank_remove_child(struct rank *rank, pid_t pid);
+/* Gone, or never found. */
+bool rank_is_gone(const struct rank *rank);
+/* Moved, or changed, in the last second before its newest sample. */
+bool rank_is_moving(const struct rank *rank);
+bool rank_is_changing(const struct rank *rank);
 /* Takes over a sample (cleared afterwards) at session time now. */
 void rank_apply_sample(struct rank *rank, struct process_sample *sample,
 		       double now);
-/* Sets state from process, threads and activity. */
+/* Sets state and error from process, threads and activity. */
 void rank_update_state(struct rank *rank);
 /* Lends the main thread / the thread tid; NULL if there is none. */
 const struct thread *rank_main_thread(const struct rank *rank);

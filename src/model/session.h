@@ -52,18 +52,20 @@ struct variables {
 	double time;			/* session time they came */
 };
 
+void variables_free(struct variables *variables);
+
 struct job {
 	char *name;			/* "127.0.0.1:29500" or "" */
 	pid_t launcher_pid;
 	char *launcher;
 	uid_t uid;
-	size_t rank_count;
+	size_t rank_count;		/* live */
 	char *script;
 };
 
 /* What a person is looking at. Looked up anew each turn. */
 struct selection {
-	int rank;
+	int rank;			/* -1: the first outlier, or rank */
 	pid_t tid;			/* 0: main thread */
 	int depth;			/* frame, 0 innermost; -1: top user frame */
 };
@@ -80,15 +82,17 @@ struct session {
 	int job;			/* index of the chosen one; -1 none */
 	struct bystander *bystanders;
 	size_t bystander_count;
+	struct map *by_pid;		/* live ranks, others, their children */
 	size_t looked_at;		/* processes looked at by discover */
 	uid_t uid;			/* whose */
 	struct rankset wanted;		/* --ranks; empty: all */
 	char *wanted_job;		/* --job; NULL: any */
+	bool has_wanted_pids;		/* --pid: what is found is one job */
 	bool is_discovered;		/* the first discover was answered */
 	bool is_replay;
 	struct verdict verdict;
 	struct selection selection;
-	struct rankset focus;
+	struct rankset focus;		/* new ranks join it while it has all */
 	double now;
 	uint64_t revision;		/* raised by each change */
 	struct strmap *sources;		/* "PID:PATH" -> struct source */
@@ -113,8 +117,12 @@ void session_lose_node(struct session *session, size_t node,
 /* Makes verdict and classes anew; call after a batch of messages. */
 void session_judge(struct session *session);
 
+/* Another job's ranks become the session's; index into session->jobs. */
+void session_choose_job(struct session *session, size_t index);
+
 /* Lends; NULL if there is none. */
 struct rank *session_find_rank(const struct session *session, int rank);
+/* Also others and children; not what has exited. */
 struct rank *session_find_pid(const struct session *session, pid_t pid);
 const struct rank *session_selected(const struct session *session);
 const struct thread *session_selected_thread(const struct session *session);
@@ -126,5 +134,12 @@ const struct source *session_find_source(const struct session *session,
 const struct variables *session_find_variables(const struct session *session,
 					       pid_t pid, pid_t tid, int depth,
 					       uint64_t address, int64_t start);
+
+/* For session_apply: the newest answer replaces an older one. */
+void session_add_variables(struct session *session,
+			   struct variables *owned_variables);
+void session_add_source(struct session *session, pid_t pid,
+			struct source *owned_source);
+void session_clear_bystanders(struct session *session);
 
 #endif

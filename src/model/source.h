@@ -9,9 +9,9 @@
 
 struct source {
 	char *path;
-	char *content;		/* UTF-8, controls but \n and \t escaped; NULL:
+	char *content;		/* as shown: controls escaped, tabs expanded; NULL:
 				 * not to be had, error says why */
-	char **lines;		/* into content, NUL-terminated, tabs expanded */
+	char **lines;		/* into content, NUL-terminated */
 	size_t line_count;
 	bool is_changed;	/* file is newer than the process */
 	char *error;

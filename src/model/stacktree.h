@@ -4,7 +4,8 @@
  * Debugging", IPDPS 2007), so that a fork is where ranks part.
  *
  * By line, a function whose ranks are at different lines gets one node for
- * the function (lineno 0) and one below it for each line.
+ * the function (lineno 0) and one below it for each line. Frames that only
+ * wrap another library's function (decorators) are left out.
  */
 #ifndef MODEL_STACKTREE_H
 #define MODEL_STACKTREE_H
@@ -27,6 +28,7 @@ struct stacktree_node {
 	struct frame frame;		/* lineno 0: the ranks below part here */
 	struct rankset ranks;
 	size_t rank_count;
+	bool is_split;			/* its children are its lines */
 	bool is_outlier;		/* all its ranks are outliers */
 	bool is_user;
 	struct stacktree_node **children;	/* largest first */
@@ -34,7 +36,10 @@ struct stacktree_node {
 	size_t child_capacity;
 };
 
-/* The root has no frame (code NULL). Free with stacktree_free. */
+/*
+ * Of the classes of the session's verdict. The root has no frame (code NULL).
+ * Free with stacktree_free.
+ */
 struct stacktree_node *
 stacktree_new(const struct session *session,
 	      enum stacktree_granularity granularity);
@@ -46,7 +51,10 @@ struct stacktree_row {
 	char prefix[256];		/* UTF-8 box characters */
 	int depth;
 };
-/* Rows in drawing order; a chain without a fork stays at one depth. free(). */
+/*
+ * Rows in drawing order. The first node below another is set in, a chain
+ * without a fork below it stays at that depth. free().
+ */
 struct stacktree_row *stacktree_rows(const struct stacktree_node *root,
 				     size_t *count);
 

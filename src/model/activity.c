@@ -1,0 +1,335 @@
+/*
+ * activity: how the table is asked. Frames are looked at from the innermost
+ * outwards through library code, up to and including the first frame that is
+ * in no library: what a caller of user code does is not what this thread does
+ * now. Of all rows met, the kind that says most wins (a DataLoader's wait is
+ * also a queue's wait and a poll), and of one kind the outermost, which is
+ * what the user called (broadcast_object_list, not the broadcast in it).
+ * Where no row speaks, a blocked thread's system call does.
+ */
+#include "model/activity.h"
+
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "banned.h"
+#include "base/array.h"
+#include "model/place.h"
+#include "model/rank.h"
+#include "protocol/stack.h"
+
+struct place_row {
+	const char *func; /* "*": any */
+	const char *file; /* end of the path; with '/' at its end: a folder */
+	enum activity_kind kind;
+	const char *name; /* NULL: func */
+};
+
+#define C10D "torch/distributed/distributed_c10d.py"
+#define FUNCTIONAL "torch/distributed/_functional_collectives.py"
+#define DATALOADER "torch/utils/data/dataloader.py"
+#define WORKER "torch/utils/data/_utils/worker.py"
+
+static const struct place_row place_rows[] = {
+	{ "all_gather", C10D, ACTIVITY_PEERS, NULL },
+	{ "_all_gather_base", C10D, ACTIVITY_PEERS, NULL },
+	{ "all_gather_coalesced", C10D, ACTIVITY_PEERS, NULL },
+	{ "all_gather_into_tensor", C10D, ACTIVITY_PEERS, NULL },
+	{ "all_gather_object", C10D, ACTIVITY_PEERS, NULL },
+	{ "all_gather_single", C10D, ACTIVITY_PEERS, NULL },
+	{ "all_reduce", C10D, ACTIVITY_PEERS, NULL },
+	{ "all_reduce_coalesced", C10D, ACTIVITY_PEERS, NULL },
+	{ "all_to_all", C10D, ACTIVITY_PEERS, NULL },
+	{ "all_to_all_single", C10D, ACTIVITY_PEERS, NULL },
+	{ "barrier", C10D, ACTIVITY_PEERS, NULL },
+	{ "batch_isend_irecv", C10D, ACTIVITY_PEERS, NULL },
+	{ "broadcast", C10D, ACTIVITY_PEERS, NULL },
+	{ "broadcast_object_list", C10D, ACTIVITY_PEERS, NULL },
+	{ "_coalescing_manager", C10D, ACTIVITY_PEERS, "coalesced" },
+	{ "gather", C10D, ACTIVITY_PEERS, NULL },
+	{ "gather_object", C10D, ACTIVITY_PEERS, NULL },
+	{ "init_process_group", C10D, ACTIVITY_PEERS, NULL },
+	{ "irecv", C10D, ACTIVITY_PEERS, NULL },
+	{ "isend", C10D, ACTIVITY_PEERS, NULL },
+	{ "monitored_barrier", C10D, ACTIVITY_PEERS, NULL },
+	{ "new_group", C10D, ACTIVITY_PEERS, NULL },
+	{ "recv", C10D, ACTIVITY_PEERS, NULL },
+	{ "recv_object_list", C10D, ACTIVITY_PEERS, NULL },
+	{ "reduce", C10D, ACTIVITY_PEERS, NULL },
+	{ "reduce_scatter", C10D, ACTIVITY_PEERS, NULL },
+	{ "_reduce_scatter_base", C10D, ACTIVITY_PEERS, NULL },
+	{ "reduce_scatter_single", C10D, ACTIVITY_PEERS, NULL },
+	{ "reduce_scatter_tensor", C10D, ACTIVITY_PEERS, NULL },
+	{ "scatter", C10D, ACTIVITY_PEERS, NULL },
+	{ "scatter_object_list", C10D, ACTIVITY_PEERS, NULL },
+	{ "send", C10D, ACTIVITY_PEERS, NULL },
+	{ "send_object_list", C10D, ACTIVITY_PEERS, NULL },
+	{ "split_group", C10D, ACTIVITY_PEERS, NULL },
+	{ "_store_based_barrier", C10D, ACTIVITY_PEERS, "store barrier" },
+	{ "*", "torch/distributed/rendezvous.py", ACTIVITY_PEERS,
+	  "rendezvous" },
+	{ "*", "torch/distributed/elastic/utils/store.py", ACTIVITY_PEERS,
+	  "store" },
+	{ "all_gather_tensor", FUNCTIONAL, ACTIVITY_PEERS, NULL },
+	{ "all_reduce", FUNCTIONAL, ACTIVITY_PEERS, NULL },
+	{ "all_to_all_single", FUNCTIONAL, ACTIVITY_PEERS, NULL },
+	{ "broadcast", FUNCTIONAL, ACTIVITY_PEERS, NULL },
+	{ "reduce_scatter_tensor", FUNCTIONAL, ACTIVITY_PEERS, NULL },
+	{ "wait", FUNCTIONAL, ACTIVITY_PEERS, "wait_tensor" },
+	{ "wait_tensor", FUNCTIONAL, ACTIVITY_PEERS, NULL },
+	{ "_sync_module_states", "torch/distributed/utils.py", ACTIVITY_PEERS,
+	  "sync of parameters" },
+	{ "_sync_params_and_buffers", "torch/distributed/utils.py",
+	  ACTIVITY_PEERS, "sync of parameters" },
+	{ "_verify_param_shape_across_processes", "torch/distributed/utils.py",
+	  ACTIVITY_PEERS, "check of parameters" },
+	{ "all_gather", "deepspeed/comm/comm.py", ACTIVITY_PEERS, NULL },
+	{ "all_reduce", "deepspeed/comm/comm.py", ACTIVITY_PEERS, NULL },
+	{ "barrier", "deepspeed/comm/comm.py", ACTIVITY_PEERS, NULL },
+	{ "broadcast", "deepspeed/comm/comm.py", ACTIVITY_PEERS, NULL },
+	{ "reduce_scatter_fn", "deepspeed/comm/comm.py", ACTIVITY_PEERS,
+	  "reduce_scatter" },
+	{ "gather", "accelerate/utils/operations.py", ACTIVITY_PEERS, NULL },
+	{ "reduce", "accelerate/utils/operations.py", ACTIVITY_PEERS, NULL },
+	{ "wait_for_everyone", "accelerate/state.py", ACTIVITY_PEERS, NULL },
+	{ "*", "mpi4py/util/pkl5.py", ACTIVITY_PEERS, "mpi" },
+
+	{ "_get_data", DATALOADER, ACTIVITY_DATA, "DataLoader wait" },
+	{ "_try_get_data", DATALOADER, ACTIVITY_DATA, "DataLoader wait" },
+	{ "fetch", "torch/utils/data/_utils/fetch.py", ACTIVITY_DATA,
+	  "DataLoader fetch" },
+	{ "_worker_loop", WORKER, ACTIVITY_LOCK, ACTIVITY_WORKER_IDLE },
+	{ "_shutdown_workers", DATALOADER, ACTIVITY_LOCK, "DataLoader end" },
+
+	{ "save", "torch/serialization.py", ACTIVITY_SAVE, "torch.save" },
+	{ "load", "torch/serialization.py", ACTIVITY_SAVE, "torch.load" },
+	{ "*", "torch/distributed/checkpoint/", ACTIVITY_SAVE, "checkpoint" },
+	{ "*", "safetensors/torch.py", ACTIVITY_SAVE, "safetensors" },
+
+	{ "backward", "torch/_tensor.py", ACTIVITY_TRAIN, NULL },
+	{ "backward", "torch/autograd/__init__.py", ACTIVITY_TRAIN, NULL },
+	{ "grad", "torch/autograd/__init__.py", ACTIVITY_TRAIN, NULL },
+	{ "*", "torch/optim/", ACTIVITY_TRAIN, "optimizer step" },
+
+	{ "synchronize", "torch/cuda/__init__.py", ACTIVITY_LOCK,
+	  "cuda synchronize" },
+	{ "synchronize", "torch/cuda/streams.py", ACTIVITY_LOCK,
+	  "cuda synchronize" },
+	{ "acquire", "threading.py", ACTIVITY_LOCK, "lock" },
+	{ "wait", "threading.py", ACTIVITY_LOCK, "event" },
+	{ "join", "threading.py", ACTIVITY_LOCK, "thread join" },
+	{ "result", "concurrent/futures/_base.py", ACTIVITY_LOCK, "future" },
+	{ "get", "queue.py", ACTIVITY_LOCK, "queue get" },
+	{ "put", "queue.py", ACTIVITY_LOCK, "queue put" },
+	{ "get", "multiprocessing/queues.py", ACTIVITY_LOCK, "queue get" },
+	{ "put", "multiprocessing/queues.py", ACTIVITY_LOCK, "queue put" },
+	{ "get", "multiprocessing/pool.py", ACTIVITY_LOCK, "pool" },
+	{ "wait", "multiprocessing/connection.py", ACTIVITY_LOCK, "pipe" },
+	{ "_recv", "multiprocessing/connection.py", ACTIVITY_LOCK, "pipe" },
+	{ "wait", "multiprocessing/synchronize.py", ACTIVITY_LOCK, "event" },
+	{ "join", "multiprocessing/process.py", ACTIVITY_LOCK, "process join" },
+	{ "wait", "multiprocessing/popen_fork.py", ACTIVITY_LOCK,
+	  "wait for child" },
+	{ "wait", "subprocess.py", ACTIVITY_LOCK, "wait for child" },
+	{ "communicate", "subprocess.py", ACTIVITY_LOCK, "wait for child" },
+	{ "run_forever", "asyncio/base_events.py", ACTIVITY_LOCK,
+	  "event loop" },
+
+	{ "*", "http/client.py", ACTIVITY_READ, "http" },
+	{ "*", "urllib3/", ACTIVITY_READ, "http" },
+
+	{ "_shutdown", "threading.py", ACTIVITY_TEARDOWN, "threads' shutdown" },
+	{ "_exit_function", "multiprocessing/util.py", ACTIVITY_TEARDOWN,
+	  "children's shutdown" },
+	{ "_python_exit", "concurrent/futures/thread.py", ACTIVITY_TEARDOWN,
+	  "threads' shutdown" },
+	{ "_python_exit", "concurrent/futures/process.py", ACTIVITY_TEARDOWN,
+	  "children's shutdown" },
+	{ "destroy_process_group", C10D, ACTIVITY_TEARDOWN, NULL },
+	{ "_abort_process_group", C10D, ACTIVITY_TEARDOWN, NULL },
+	{ "print_exception", "traceback.py", ACTIVITY_TEARDOWN, "traceback" },
+	{ "print_exc", "traceback.py", ACTIVITY_TEARDOWN, "traceback" },
+};
+
+struct syscall_row {
+	int number;
+	bool needs_zero; /* its first argument is 0 */
+	enum activity_kind kind;
+	const char *name;
+};
+
+/* Rows that need a zero stand before those of the same number that do not. */
+static const struct syscall_row syscall_rows[] = {
+	{ SYS_clock_nanosleep, false, ACTIVITY_SLEEP, "time.sleep" },
+	{ SYS_nanosleep, false, ACTIVITY_SLEEP, "time.sleep" },
+	/* time.sleep() before 3.11: a select of no descriptor */
+	{ SYS_pselect6, true, ACTIVITY_SLEEP, "time.sleep" },
+	{ SYS_pselect6, false, ACTIVITY_LOCK, "poll" },
+#ifdef SYS_select
+	{ SYS_select, true, ACTIVITY_SLEEP, "time.sleep" },
+	{ SYS_select, false, ACTIVITY_LOCK, "poll" },
+	{ SYS_poll, false, ACTIVITY_LOCK, "poll" },
+	{ SYS_epoll_wait, false, ACTIVITY_LOCK, "poll" },
+	{ SYS_pause, false, ACTIVITY_LOCK, "pause" },
+#endif
+	{ SYS_ppoll, false, ACTIVITY_LOCK, "poll" },
+	{ SYS_epoll_pwait, false, ACTIVITY_LOCK, "poll" },
+	{ SYS_recvfrom, false, ACTIVITY_PEERS, "recv" },
+	{ SYS_recvmsg, false, ACTIVITY_PEERS, "recv" },
+	{ SYS_sendto, false, ACTIVITY_PEERS, "send" },
+	{ SYS_sendmsg, false, ACTIVITY_PEERS, "send" },
+	{ SYS_accept, false, ACTIVITY_PEERS, "accept" },
+	{ SYS_accept4, false, ACTIVITY_PEERS, "accept" },
+	{ SYS_connect, false, ACTIVITY_PEERS, "connect" },
+	{ SYS_read, false, ACTIVITY_READ, "read" },
+	{ SYS_readv, false, ACTIVITY_READ, "read" },
+	{ SYS_pread64, false, ACTIVITY_READ, "read" },
+	{ SYS_write, false, ACTIVITY_READ, "write" },
+	{ SYS_writev, false, ACTIVITY_READ, "write" },
+	{ SYS_pwrite64, false, ACTIVITY_READ, "write" },
+	{ SYS_openat, false, ACTIVITY_READ, "open" },
+	{ SYS_newfstatat, false, ACTIVITY_READ, "stat" },
+	{ SYS_fsync, false, ACTIVITY_READ, "fsync" },
+	{ SYS_flock, false, ACTIVITY_LOCK, "file lock" },
+	{ SYS_fcntl, false, ACTIVITY_LOCK, "file lock" },
+	{ SYS_futex, false, ACTIVITY_LOCK, "lock" },
+	{ SYS_wait4, false, ACTIVITY_LOCK, "wait for child" },
+	{ SYS_waitid, false, ACTIVITY_LOCK, "wait for child" },
+	{ SYS_rt_sigtimedwait, false, ACTIVITY_LOCK, "signal" },
+};
+
+/* Which of two kinds says more about one thread; higher wins. */
+static const int kind_weights[] = {
+	[ACTIVITY_UNKNOWN] = 0,	 [ACTIVITY_COMPUTE] = 1, [ACTIVITY_SLEEP] = 2,
+	[ACTIVITY_READ] = 3,	 [ACTIVITY_LOCK] = 4,	 [ACTIVITY_TRAIN] = 5,
+	[ACTIVITY_SAVE] = 6,	 [ACTIVITY_DATA] = 7,	 [ACTIVITY_PEERS] = 8,
+	[ACTIVITY_TEARDOWN] = 9,
+};
+
+static const char *const kind_words[] = {
+	[ACTIVITY_COMPUTE] = "run",   [ACTIVITY_PEERS] = "wait",
+	[ACTIVITY_DATA] = "data",     [ACTIVITY_SAVE] = "save",
+	[ACTIVITY_TRAIN] = "train",   [ACTIVITY_SLEEP] = "sleep",
+	[ACTIVITY_LOCK] = "lock",     [ACTIVITY_READ] = "read",
+	[ACTIVITY_TEARDOWN] = "exit", [ACTIVITY_UNKNOWN] = "?",
+};
+
+static struct activity activity_make(enum activity_kind kind, const char *name,
+				     size_t frame_index)
+{
+	struct activity activity = { .kind = kind, .frame_index = frame_index };
+
+	snprintf(activity.name, sizeof(activity.name), "%s", name);
+	return activity;
+}
+
+/* The part of file that a row's file matches begins at a folder's name. */
+static bool file_matches(const char *file, const char *wanted)
+{
+	size_t length = strlen(file);
+	size_t wanted_length = strlen(wanted);
+	const char *found;
+
+	if (wanted[wanted_length - 1] == '/') {
+		found = strstr(file, wanted);
+		return found && (found == file || found[-1] == '/');
+	}
+	if (length < wanted_length)
+		return false;
+	found = file + length - wanted_length;
+	return strcmp(found, wanted) == 0 &&
+	       (found == file || found[-1] == '/');
+}
+
+static const struct place_row *find_row(const struct code *code)
+{
+	for (size_t i = 0; i < ARRAY_LENGTH(place_rows); i++) {
+		const struct place_row *row = &place_rows[i];
+
+		if (row->func[0] != '*' && strcmp(row->func, code->func) != 0)
+			continue;
+		/* A user's own queue.py or threading.py is no library. */
+		if (file_matches(code->file, row->file) &&
+		    place_is_library(code->file))
+			return row;
+	}
+	return NULL;
+}
+
+static bool activity_of_frames(const struct stack *stack,
+			       struct activity *activity)
+{
+	const struct place_row *best = NULL;
+	size_t best_index = 0;
+
+	for (size_t i = 0; i < stack->frame_count; i++) {
+		const struct code *code = stack->frames[i].code;
+		const struct place_row *row = find_row(code);
+
+		if (row && (!best || kind_weights[row->kind] >=
+					     kind_weights[best->kind])) {
+			best = row;
+			best_index = i;
+		}
+		if (code->type == FRAME_PYTHON && !place_is_library(code->file))
+			break;
+	}
+	if (!best)
+		return false;
+	*activity = activity_make(
+		best->kind, best->name ? best->name : best->func, best_index);
+	return true;
+}
+
+static struct activity activity_of_syscall(const struct thread_sample *sample)
+{
+	for (size_t i = 0; i < ARRAY_LENGTH(syscall_rows); i++) {
+		const struct syscall_row *row = &syscall_rows[i];
+
+		if (row->number != sample->syscall)
+			continue;
+		/* int nfds: the upper half of the register is not part of it */
+		if (row->needs_zero && (uint32_t)sample->argument != 0)
+			continue;
+		return activity_make(row->kind, row->name, 0);
+	}
+	return activity_make(ACTIVITY_UNKNOWN, "", 0);
+}
+
+struct activity activity_of(const struct thread *thread)
+{
+	const struct thread_sample *sample = &thread->sample;
+	struct activity activity;
+
+	if (sample->state == THREAD_GIL)
+		return activity_make(ACTIVITY_LOCK, "the GIL", 0);
+	if (sample->stack && activity_of_frames(sample->stack, &activity))
+		return activity;
+	/* The interpreter ends: it has left the last frame for good. */
+	if (sample->is_main && sample->stack && sample->stack->frame_count == 0)
+		return activity_make(ACTIVITY_TEARDOWN, "interpreter's end", 0);
+	switch (sample->state) {
+	case THREAD_RUNNING:
+	case THREAD_GIL:
+		return activity_make(ACTIVITY_COMPUTE, "", 0);
+	case THREAD_GC:
+		return activity_make(ACTIVITY_COMPUTE, "garbage collection", 0);
+	case THREAD_BLOCKED:
+	case THREAD_STOPPED:
+		return activity_of_syscall(sample);
+	case THREAD_UNKNOWN:
+		break;
+	}
+	return activity_make(ACTIVITY_UNKNOWN, "", 0);
+}
+
+const char *activity_word(enum activity_kind kind)
+{
+	return kind_words[kind];
+}
+
+bool activity_is_wait(enum activity_kind kind)
+{
+	return kind == ACTIVITY_PEERS || kind == ACTIVITY_DATA ||
+	       kind == ACTIVITY_LOCK || kind == ACTIVITY_READ;
+}

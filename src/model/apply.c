@@ -1,0 +1,345 @@
+/*
+ * apply: how messages change the session. Each handler first reads all of a
+ * message that it needs; only when nothing is wrong does it change anything.
+ */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/map.h"
+#include "model/job.h"
+#include "model/session.h"
+#include "model/source.h"
+#include "protocol/message.h"
+#include "protocol/sample.h"
+
+#define BYSTANDERS_MAXIMUM 20
+#define CHILDREN_MAXIMUM 1024
+
+/* One message that is being applied. */
+struct apply {
+	struct session *session;
+	size_t node;
+	const struct message *message;
+	double now;
+};
+
+/* The same process at the same place: only what is known of it is new. */
+static bool is_same_place(const struct process *a, const struct process *b)
+{
+	return a->start_time == b->start_time &&
+	       a->parent_pid == b->parent_pid && a->rank == b->rank &&
+	       strcmp(a->job ? a->job : "", b->job ? b->job : "") == 0;
+}
+
+/* Lends the rank that a child belongs to; NULL and a sentence. */
+static struct rank *find_parent(const struct session *session,
+				const struct process *process,
+				struct error *error)
+{
+	struct rank *parent = session_find_pid(session, process->parent_pid);
+
+	if (!parent || parent->parent || process->parent_pid == process->pid) {
+		error_set(error,
+			  "process %ld is said to be a child of %ld, which is "
+			  "no rank",
+			  (long)process->pid, (long)process->parent_pid);
+		return NULL;
+	}
+	if (parent->child_count >= CHILDREN_MAXIMUM) {
+		error_set(error, "rank %d has more than %d children",
+			  parent->process.rank, CHILDREN_MAXIMUM);
+		return NULL;
+	}
+	return parent;
+}
+
+static void remove_known(struct session *session, struct rank *known)
+{
+	if (!known->parent) {
+		job_remove(session, known);
+		return;
+	}
+	map_remove(session->by_pid, (uint64_t)known->process.pid);
+	rank_remove_child(known->parent, known->process.pid);
+}
+
+static int place(const struct apply *apply, const struct process *process,
+		 struct error *error)
+{
+	struct session *session = apply->session;
+	struct rank *known = session_find_pid(session, process->pid);
+	struct rank *parent = NULL;
+	struct rank *rank;
+
+	if (known && is_same_place(&known->process, process)) {
+		rank_apply_process(known, process);
+		return 0;
+	}
+	if (process->parent_pid != 0) {
+		parent = find_parent(session, process, error);
+		if (!parent)
+			return -1;
+	} else if (process->rank < 0) {
+		return error_set(error,
+				 "process %ld is said to be a rank, but has no "
+				 "number",
+				 (long)process->pid);
+	}
+	if (known)
+		remove_known(session, known);
+	rank = rank_new(process);
+	rank->node = apply->node;
+	if (parent) {
+		rank_add_child(parent, rank);
+		map_put(session->by_pid, (uint64_t)process->pid, rank);
+	} else {
+		job_place(session, rank);
+	}
+	return 0;
+}
+
+static int apply_process(const struct apply *apply, struct error *error)
+{
+	struct process process;
+	int result;
+
+	process_init(&process);
+	result = process_from_json(&process, apply->message->body, error);
+	if (result == 0)
+		result = place(apply, &process, error);
+	process_clear(&process);
+	return result;
+}
+
+static int apply_removed(const struct apply *apply, struct error *error)
+{
+	struct process process;
+	struct rank *rank;
+
+	process_init(&process);
+	if (process_from_json(&process, apply->message->body, error) < 0) {
+		process_clear(&process);
+		return -1;
+	}
+	rank = session_find_pid(apply->session, process.pid);
+	if (rank && rank->parent) {
+		remove_known(apply->session, rank);
+	} else if (rank) {
+		rank->process.state = PROCESS_EXITED;
+		rank->process.exit_code = process.exit_code;
+		rank->process.exit_signal = process.exit_signal;
+		rank_update_state(rank);
+		job_end(apply->session, rank);
+	}
+	process_clear(&process);
+	return 0;
+}
+
+static int apply_sampled(const struct apply *apply, struct error *error)
+{
+	struct session *session = apply->session;
+	struct process_sample sample = { .threads = NULL };
+	struct rank *rank;
+
+	/*
+	 * Read it even if the process has gone meanwhile: its stacks travel
+	 * this once, and others may stand at the same place later.
+	 */
+	if (process_sample_from_json(&sample,
+				     session->nodes[apply->node].stacks,
+				     apply->message->body, error) < 0) {
+		process_sample_clear(&sample);
+		return -1;
+	}
+	rank = session_find_pid(session, sample.pid);
+	if (rank && rank->node == apply->node)
+		rank_apply_sample(rank, &sample, apply->now);
+	process_sample_clear(&sample);
+	return 0;
+}
+
+static int apply_nothing(const struct apply *apply, struct error *error)
+{
+	(void)apply;
+	(void)error;
+	return 0;
+}
+
+static int apply_initialize(const struct apply *apply, struct error *error)
+{
+	struct session_node *node = &apply->session->nodes[apply->node];
+	const char *host = json_get_string(apply->message->body, "host", NULL);
+
+	if (!host)
+		return error_set(error, "the node does not say its host");
+	free(node->name);
+	node->name = xstrdup(host);
+	return 0;
+}
+
+static void read_bystander(struct bystander *bystander, const json_t *json)
+{
+	int64_t pid = json_get_integer(json, "pid", 0);
+
+	bystander->pid = pid > 0 && pid <= INT_MAX ? (pid_t)pid : 0;
+	bystander->name = xstrdup(json_get_string(json, "name", ""));
+	bystander->script = xstrdup(json_get_string(json, "script", ""));
+	bystander->why = xstrdup(json_get_string(json, "why", ""));
+}
+
+static int apply_discover(const struct apply *apply, struct error *error)
+{
+	struct session *session = apply->session;
+	const json_t *body = apply->message->body;
+	const json_t *list = json_object_get(body, "bystanders");
+	int64_t looked_at = json_get_integer(body, "looked_at", -1);
+	int64_t uid = json_get_integer(body, "uid", -1);
+	size_t count = json_array_size(list);
+
+	if (looked_at < 0 || uid < 0 || uid > UINT32_MAX)
+		return error_set(error, "the node's answer to discover lacks "
+					"looked_at or uid");
+	if (count > BYSTANDERS_MAXIMUM)
+		count = BYSTANDERS_MAXIMUM;
+	session_clear_bystanders(session);
+	session->bystanders = xcalloc(count + 1, sizeof(struct bystander));
+	session->bystander_count = count;
+	for (size_t i = 0; i < count; i++)
+		read_bystander(&session->bystanders[i],
+			       json_array_get(list, i));
+	session->looked_at = (size_t)looked_at;
+	session->uid = (uid_t)uid;
+	session->is_discovered = true;
+	job_choose(session);
+	return 0;
+}
+
+static int read_pid(const json_t *body, const char *what, pid_t *pid,
+		    struct error *error)
+{
+	int64_t value = json_get_integer(body, "pid", 0);
+
+	if (value <= 0 || value > INT_MAX)
+		return error_set(error, "the node's answer to %s names no pid",
+				 what);
+	*pid = (pid_t)value;
+	return 0;
+}
+
+static int apply_source(const struct apply *apply, struct error *error)
+{
+	const json_t *body = apply->message->body;
+	const char *path = json_get_string(body, "path", NULL);
+	pid_t pid = 0;
+
+	if (read_pid(body, "source", &pid, error) < 0)
+		return -1;
+	if (!path)
+		return error_set(error,
+				 "the node's answer to source names no path");
+	session_add_source(apply->session, pid,
+			   source_new(path,
+				      json_get_string(body, "content", NULL),
+				      json_get_boolean(body, "changed", false),
+				      json_get_string(body, "error", NULL)));
+	return 0;
+}
+
+static int64_t bounded(int64_t value, int64_t minimum, int64_t maximum)
+{
+	if (value < minimum)
+		return minimum;
+	return value > maximum ? maximum : value;
+}
+
+static int apply_variables(const struct apply *apply, struct error *error)
+{
+	const json_t *body = apply->message->body;
+	struct variables *variables;
+	pid_t pid = 0;
+
+	if (read_pid(body, "variables", &pid, error) < 0)
+		return -1;
+	variables = xcalloc(1, sizeof(*variables));
+	if (apply->message->is_success &&
+	    variable_list_from_json(&variables->list, body, error) < 0) {
+		variables_free(variables);
+		return -1;
+	}
+	variables->pid = pid;
+	variables->tid =
+		(pid_t)bounded(json_get_integer(body, "tid", 0), 0, INT_MAX);
+	variables->depth =
+		(int)bounded(json_get_integer(body, "depth", -1), -1, INT_MAX);
+	variables->address = json_get_hex(body, "address");
+	variables->epoch = (uint64_t)bounded(json_get_integer(body, "epoch", 0),
+					     0, INT64_MAX);
+	variables->start =
+		bounded(json_get_integer(body, "start", 0), 0, INT64_MAX);
+	variables->exactness =
+		xstrdup(json_get_string(body, "exactness", "consistent"));
+	variables->error = xstrdup_or_null(apply->message->error);
+	variables->time = apply->now;
+	session_add_variables(apply->session, variables);
+	return 0;
+}
+
+static const struct {
+	enum message_type type;
+	const char *name;
+	int (*apply)(const struct apply *apply, struct error *error);
+} handlers[] = {
+	{ MESSAGE_EVENT, "rankAdded", apply_process },
+	{ MESSAGE_EVENT, "rankChanged", apply_process },
+	{ MESSAGE_EVENT, "rankRemoved", apply_removed },
+	{ MESSAGE_EVENT, "sampled", apply_sampled },
+	{ MESSAGE_EVENT, "output", apply_nothing },
+	{ MESSAGE_RESPONSE, "initialize", apply_initialize },
+	{ MESSAGE_RESPONSE, "discover", apply_discover },
+	{ MESSAGE_RESPONSE, "sample", apply_nothing },
+	{ MESSAGE_RESPONSE, "variables", apply_variables },
+	{ MESSAGE_RESPONSE, "source", apply_source },
+	{ MESSAGE_RESPONSE, "diagnose", apply_nothing },
+	{ MESSAGE_RESPONSE, "disconnect", apply_nothing },
+};
+
+/*
+ * What failed changes nothing, except that the question about variables has
+ * got an answer, if it says which question that was.
+ */
+static bool is_of_use(const struct message *message)
+{
+	if (message->type != MESSAGE_RESPONSE || message->is_success)
+		return true;
+	return message->name && strcmp(message->name, "variables") == 0 &&
+	       json_get_integer(message->body, "pid", 0) > 0;
+}
+
+int session_apply(struct session *session, size_t node,
+		  const struct message *message, double now,
+		  struct error *error)
+{
+	struct apply apply = { session, node, message, now };
+
+	session->now = now;
+	if (!is_of_use(message))
+		return 0;
+	for (size_t i = 0; i < ARRAY_LENGTH(handlers); i++) {
+		if (handlers[i].type != message->type ||
+		    strcmp(handlers[i].name, message->name) != 0)
+			continue;
+		if (handlers[i].apply(&apply, error) < 0)
+			return error_prefix(error, "%s",
+					    session->nodes[node].name);
+		session->revision++;
+		return 0;
+	}
+	return error_set(error, "%s sent a message that nobody knows: %.60s",
+			 session->nodes[node].name, message->name);
+}

@@ -1,0 +1,352 @@
+#include "model/camp.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/map.h"
+#include "model/place.h"
+#include "model/session.h"
+#include "protocol/stack.h"
+
+/* FNV-1a, 64 bits: http://www.isthe.com/chongo/tech/comp/fnv/ */
+#define HASH_START 0xcbf29ce484222325u
+#define HASH_PRIME 0x100000001b3u
+
+static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t length)
+{
+	const unsigned char *byte = bytes;
+
+	for (size_t i = 0; i < length; i++)
+		hash = (hash ^ byte[i]) * HASH_PRIME;
+	return hash;
+}
+
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+	return hash_bytes(hash, text, strlen(text) + 1);
+}
+
+static uint64_t hash_number(uint64_t hash, uint64_t number)
+{
+	return hash_bytes(hash, &number, sizeof(number));
+}
+
+static uint64_t hash_code(uint64_t hash, const struct code *code)
+{
+	return hash_text(hash_text(hash, code->func), code->file);
+}
+
+/* Frames from the outermost in to, and with, frame number innermost. */
+static uint64_t hash_frames(uint64_t hash, const struct stack *stack,
+			    size_t innermost)
+{
+	for (size_t i = stack->frame_count; i-- > innermost;) {
+		const struct frame *frame = &stack->frames[i];
+
+		hash = hash_code(hash, frame->code);
+		if (i > innermost || !place_is_library(frame->code->file))
+			hash = hash_number(hash, (uint64_t)frame->lineno);
+	}
+	return hash;
+}
+
+/*
+ * Backward blocks in C++ without a Python frame that names the collective
+ * (DDP's hooks). If no thread of the rank has used a processor meanwhile,
+ * nothing of its own is left to wait for.
+ */
+static bool is_idle_in_training(const struct rank *rank,
+				const struct thread *main_thread)
+{
+	if (main_thread->activity.kind != ACTIVITY_TRAIN ||
+	    main_thread->sample.state != THREAD_BLOCKED ||
+	    main_thread->sample_count < 2)
+		return false;
+	for (size_t i = 0; i < rank->thread_count; i++) {
+		if (rank->threads[i].is_busy || rank->threads[i].has_moved)
+			return false;
+	}
+	return true;
+}
+
+static enum camp_role role_of(const struct rank *rank)
+{
+	const struct thread *main_thread = rank_main_thread(rank);
+
+	switch (rank->state) {
+	case RANK_EXITED:
+	case RANK_NOT_FOUND:
+		return CAMP_GONE;
+	case RANK_UNREADABLE:
+		return CAMP_UNREADABLE;
+	case RANK_UNKNOWN:
+		return CAMP_UNREAD;
+	case RANK_STOPPED:
+		return CAMP_ELSEWHERE;
+	case RANK_RUNNING:
+	case RANK_WAITING:
+	case RANK_SLEEPING:
+		break;
+	}
+	if (main_thread->activity.kind == ACTIVITY_TEARDOWN)
+		return CAMP_TEARDOWN;
+	if (main_thread->activity.kind == ACTIVITY_PEERS ||
+	    is_idle_in_training(rank, main_thread))
+		return CAMP_WAITS;
+	return CAMP_ELSEWHERE;
+}
+
+static bool has_stack(enum camp_role role)
+{
+	return role == CAMP_WAITS || role == CAMP_ELSEWHERE ||
+	       role == CAMP_TEARDOWN;
+}
+
+/* The rank's main thread, if its stack is to be compared. */
+static const struct thread *compared_thread(const struct rank *rank,
+					    enum camp_role role)
+{
+	const struct thread *thread = rank_main_thread(rank);
+
+	if (!has_stack(role) || !thread || !thread->sample.stack)
+		return NULL;
+	return thread;
+}
+
+/* One class while it is made. */
+struct draft {
+	struct rank_class class;
+	enum camp_role role;
+	const struct rank *first;
+	size_t count;
+	size_t number; /* before sorting */
+};
+
+struct drafts {
+	struct draft *items;
+	size_t count;
+	size_t capacity;
+	struct map *by_key; /* to index + 1, as a pointer-sized number */
+};
+
+static uint64_t class_key(const struct session *session,
+			  const struct rank *rank, enum camp_role role)
+{
+	const struct thread *thread = compared_thread(rank, role);
+	uint64_t hash = hash_number(HASH_START, role);
+
+	hash = hash_number(hash, rank->state == RANK_STOPPED);
+	if (!thread)
+		return hash_text(hash, rank->error ? rank->error : "");
+	hash = hash_text(hash, thread->activity.name);
+	/* One table holds each stack once; two tables have to be compared. */
+	if (session->node_count == 1)
+		return hash_number(hash,
+				   (uint64_t)(uintptr_t)thread->sample.stack);
+	for (size_t i = 0; i < thread->sample.stack->frame_count; i++) {
+		const struct frame *frame = &thread->sample.stack->frames[i];
+
+		hash = hash_code(hash, frame->code);
+		hash = hash_number(hash, (uint64_t)frame->lineno);
+	}
+	return hash;
+}
+
+static void start_draft(struct draft *draft, const struct rank *rank,
+			enum camp_role role)
+{
+	const struct thread *thread = compared_thread(rank, role);
+
+	draft->role = role;
+	draft->first = rank;
+	draft->class.mark = 0;
+	draft->class.activity.kind = ACTIVITY_UNKNOWN;
+	if (!thread)
+		return;
+	draft->class.stack = thread->sample.stack;
+	draft->class.activity = thread->activity;
+	draft->class.user_frame =
+		place_user_frame(&rank->process, thread->sample.stack);
+}
+
+static void draft_rank(struct drafts *drafts, const struct session *session,
+		       struct rank *rank)
+{
+	enum camp_role role = role_of(rank);
+	uint64_t key = class_key(session, rank, role);
+	size_t index = (size_t)(uintptr_t)map_find(drafts->by_key, key);
+
+	if (index == 0) {
+		ARRAY_GROW(drafts->items, drafts->count, drafts->capacity);
+		drafts->items[drafts->count] =
+			(struct draft){ .number = drafts->count };
+		start_draft(&drafts->items[drafts->count], rank, role);
+		index = ++drafts->count;
+		map_put(drafts->by_key, key, (void *)(uintptr_t)index);
+	}
+	rankset_add(&drafts->items[index - 1].class.ranks, rank->process.rank);
+	drafts->items[index - 1].count++;
+	rank->class_index = (int)index - 1;
+}
+
+static int compare_drafts(const void *left, const void *right)
+{
+	const struct draft *a = left;
+	const struct draft *b = right;
+
+	if (a->count != b->count)
+		return a->count > b->count ? -1 : 1;
+	return a->first->process.rank - b->first->process.rank;
+}
+
+static void sort_drafts(struct drafts *drafts, struct session *session)
+{
+	size_t *places = xcalloc(drafts->count + 1, sizeof(*places));
+
+	if (drafts->count > 1)
+		qsort(drafts->items, drafts->count, sizeof(*drafts->items),
+		      compare_drafts);
+	for (size_t i = 0; i < drafts->count; i++)
+		places[drafts->items[i].number] = i;
+	for (size_t i = 0; i < session->rank_count; i++) {
+		struct rank *rank = session->ranks[i];
+
+		rank->class_index = (int)places[rank->class_index];
+	}
+	free(places);
+}
+
+static uint64_t camp_key(const struct draft *draft)
+{
+	const struct activity *activity = &draft->class.activity;
+	uint64_t hash = hash_number(HASH_START, draft->role);
+	const char *error = draft->first->error;
+
+	hash = hash_number(hash, draft->first->state == RANK_STOPPED);
+	if (!draft->class.stack)
+		return hash_text(hash, error ? error : "");
+	hash = hash_text(hash, activity->name);
+	return hash_frames(hash, draft->class.stack, activity->frame_index);
+}
+
+static struct camp *find_or_add(struct camp_list *camps, struct map *by_key,
+				const struct draft *draft)
+{
+	uint64_t key = camp_key(draft);
+	size_t index = (size_t)(uintptr_t)map_find(by_key, key);
+	struct camp *camp;
+
+	if (index > 0)
+		return &camps->items[index - 1];
+	camp = &camps->items[camps->count++];
+	camp->key = key;
+	camp->role = draft->role;
+	camp->first = draft->first;
+	camp->main_thread = compared_thread(draft->first, draft->role);
+	camp->is_stopped = draft->first->state == RANK_STOPPED;
+	camp->unchanged = -1;
+	map_put(by_key, key, (void *)(uintptr_t)camps->count);
+	return camp;
+}
+
+static void count_rank(struct camp_list *camps, struct camp *camp,
+		       const struct rank *rank)
+{
+	const struct thread *thread = compared_thread(rank, camp->role);
+	double unchanged;
+
+	rankset_add(&camp->ranks, rank->process.rank);
+	camp->count++;
+	camps->role_counts[camp->role]++;
+	if (rank->process.rank < camp->first->process.rank) {
+		camp->first = rank;
+		camp->main_thread = thread;
+	}
+	if (!thread)
+		return;
+	camp->moving_count += rank_is_moving(rank);
+	camp->changing_count += rank_is_changing(rank);
+	unchanged = rank->sampled_at - thread->since;
+	if (camp->unchanged < 0 || unchanged < camp->unchanged)
+		camp->unchanged = unchanged;
+	if (thread->sample_count < 2)
+		camps->is_sampled_twice = false;
+}
+
+static int compare_camps(const void *left, const void *right)
+{
+	const struct camp *a = left;
+	const struct camp *b = right;
+
+	if (a->count != b->count)
+		return a->count > b->count ? -1 : 1;
+	return a->first->process.rank - b->first->process.rank;
+}
+
+/* Gathers the drafts into camps; class_camps by key until they are sorted. */
+static size_t *gather(struct camp_list *camps, const struct drafts *drafts,
+		      const struct session *session)
+{
+	struct map *by_key = map_new(NULL);
+	size_t *class_camps = xcalloc(drafts->count + 1, sizeof(size_t));
+	uint64_t *keys = xcalloc(drafts->count + 1, sizeof(*keys));
+
+	camps->items = xcalloc(drafts->count + 1, sizeof(*camps->items));
+	camps->is_sampled_twice = true;
+	for (size_t i = 0; i < drafts->count; i++) {
+		struct camp *camp =
+			find_or_add(camps, by_key, &drafts->items[i]);
+
+		class_camps[i] = (size_t)(camp - camps->items);
+		keys[i] = camp->key;
+	}
+	for (size_t i = 0; i < session->rank_count; i++) {
+		const struct rank *rank = session->ranks[i];
+
+		count_rank(camps, &camps->items[class_camps[rank->class_index]],
+			   rank);
+	}
+	if (camps->count > 1)
+		qsort(camps->items, camps->count, sizeof(*camps->items),
+		      compare_camps);
+	for (size_t i = 0; i < camps->count; i++)
+		map_put(by_key, camps->items[i].key,
+			(void *)(uintptr_t)(i + 1));
+	for (size_t i = 0; i < drafts->count; i++)
+		class_camps[i] =
+			(size_t)(uintptr_t)map_find(by_key, keys[i]) - 1;
+	free(keys);
+	map_free(by_key);
+	return class_camps;
+}
+
+size_t *camps_make(struct camp_list *camps, struct verdict *verdict,
+		   struct session *session)
+{
+	struct drafts drafts = { .by_key = map_new(NULL) };
+	size_t *class_camps;
+
+	*camps = (struct camp_list){ .items = NULL };
+	for (size_t i = 0; i < session->rank_count; i++)
+		draft_rank(&drafts, session, session->ranks[i]);
+	sort_drafts(&drafts, session);
+	class_camps = gather(camps, &drafts, session);
+	verdict->classes = xcalloc(drafts.count + 1, sizeof(struct rank_class));
+	verdict->class_count = drafts.count;
+	for (size_t i = 0; i < drafts.count; i++)
+		verdict->classes[i] = drafts.items[i].class;
+	map_free(drafts.by_key);
+	free(drafts.items);
+	return class_camps;
+}
+
+void camps_clear(struct camp_list *camps)
+{
+	for (size_t i = 0; i < camps->count; i++)
+		rankset_clear(&camps->items[i].ranks);
+	free(camps->items);
+	*camps = (struct camp_list){ .items = NULL };
+}

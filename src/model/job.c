@@ -1,0 +1,476 @@
+#include "model/job.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/map.h"
+#include "model/session.h"
+
+/* Entries for ranks that are not there; a world size may be any number. */
+#define PLACEHOLDERS_MAXIMUM 4096
+
+static bool is_text_equal(const char *a, const char *b)
+{
+	return strcmp(a ? a : "", b ? b : "") == 0;
+}
+
+static bool job_has(const struct session *session, const struct job *job,
+		    const struct process *process)
+{
+	if (session->has_wanted_pids)
+		return true;
+	return job->launcher_pid == process->launcher_pid &&
+	       job->uid == process->uid &&
+	       is_text_equal(job->name, process->job);
+}
+
+static void describe(struct job *job, const struct process *process)
+{
+	free(job->name);
+	free(job->launcher);
+	free(job->script);
+	job->name = xstrdup(process->job ? process->job : "");
+	job->launcher = xstrdup(process->launcher ? process->launcher : "");
+	job->script = xstrdup(process->script ? process->script : "");
+	job->launcher_pid = process->launcher_pid;
+	job->uid = process->uid;
+}
+
+static bool is_live(const struct rank *rank)
+{
+	return !rank_is_gone(rank);
+}
+
+static bool has_live_rank(const struct session *session)
+{
+	for (size_t i = 0; i < session->rank_count; i++) {
+		if (is_live(session->ranks[i]))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * torchrun starts its ranks anew under the same launcher, with a new port;
+ * that is the same job, if nothing of the old ranks lives.
+ */
+static bool is_restart(const struct session *session,
+		       const struct process *process)
+{
+	const struct job *job;
+
+	if (session->job < 0 || process->launcher_pid == 0)
+		return false;
+	job = &session->jobs[session->job];
+	return job->launcher_pid == process->launcher_pid &&
+	       job->uid == process->uid && !has_live_rank(session);
+}
+
+static size_t find_or_add(struct session *session,
+			  const struct process *process)
+{
+	for (size_t i = 0; i < session->job_count; i++) {
+		if (job_has(session, &session->jobs[i], process))
+			return i;
+	}
+	if (is_restart(session, process)) {
+		describe(&session->jobs[session->job], process);
+		return (size_t)session->job;
+	}
+	session->jobs = xrealloc(session->jobs,
+				 (session->job_count + 1) * sizeof(struct job));
+	session->jobs[session->job_count] = (struct job){ .name = NULL };
+	describe(&session->jobs[session->job_count], process);
+	return session->job_count++;
+}
+
+/* Index of the first rank whose number is not below number. */
+static size_t lower_bound(const struct session *session, int number)
+{
+	size_t low = 0;
+	size_t high = session->rank_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (session->ranks[middle]->process.rank < number)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static void add_other(struct session *session, struct rank *owned_rank)
+{
+	session->others =
+		xrealloc(session->others,
+			 (session->other_count + 1) * sizeof(*session->others));
+	session->others[session->other_count++] = owned_rank;
+}
+
+static void insert(struct session *session, struct rank *owned_rank)
+{
+	int number = owned_rank->process.rank;
+	size_t at = lower_bound(session, number);
+	bool has_all = rankset_count(&session->focus) == session->rank_count;
+
+	session->ranks = xrealloc(session->ranks, (session->rank_count +
+						   1) * sizeof(struct rank *));
+	memmove(session->ranks + at + 1, session->ranks + at,
+		(session->rank_count - at) * sizeof(struct rank *));
+	session->ranks[at] = owned_rank;
+	session->rank_count++;
+	if (has_all)
+		rankset_add(&session->focus, number);
+}
+
+/* Takes it out of its list; the caller owns it then. */
+static void take(struct session *session, struct rank *rank)
+{
+	size_t at = lower_bound(session, rank->process.rank);
+
+	rank->class_index = -1;
+	rank->is_outlier = false;
+	if (at < session->rank_count && session->ranks[at] == rank) {
+		session->rank_count--;
+		memmove(session->ranks + at, session->ranks + at + 1,
+			(session->rank_count - at) * sizeof(struct rank *));
+		rankset_remove(&session->focus, rank->process.rank);
+		return;
+	}
+	for (size_t i = 0; i < session->other_count; i++) {
+		if (session->others[i] != rank)
+			continue;
+		session->others[i] = session->others[--session->other_count];
+		return;
+	}
+}
+
+static void forget_pids(struct session *session, const struct rank *rank)
+{
+	if (map_find(session->by_pid, (uint64_t)rank->process.pid) == rank)
+		map_remove(session->by_pid, (uint64_t)rank->process.pid);
+	for (size_t i = 0; i < rank->child_count; i++)
+		forget_pids(session, rank->children[i]);
+}
+
+void job_remove(struct session *session, struct rank *rank)
+{
+	take(session, rank);
+	forget_pids(session, rank);
+	rank_free(rank);
+}
+
+void job_end(struct session *session, struct rank *rank)
+{
+	size_t at = lower_bound(session, rank->process.rank);
+
+	if (at == session->rank_count || session->ranks[at] != rank) {
+		job_remove(session, rank);
+		return;
+	}
+	/* Its pid may come again; its children have events of their own. */
+	map_remove(session->by_pid, (uint64_t)rank->process.pid);
+}
+
+/* A restarted rank takes the place of the one before it. */
+static bool is_successor(const struct rank *rank, const struct rank *before)
+{
+	return rank_is_gone(before) ||
+	       rank->process.start_time > before->process.start_time;
+}
+
+static void settle(struct session *session, struct rank *owned_rank, size_t job)
+{
+	int number = owned_rank->process.rank;
+	struct rank *before = session_find_rank(session, number);
+	bool is_wanted = session->wanted.range_count == 0 ||
+			 rankset_contains(&session->wanted, number);
+
+	if (session->job != (int)job || !is_wanted ||
+	    (before && !is_successor(owned_rank, before))) {
+		add_other(session, owned_rank);
+		return;
+	}
+	if (before)
+		job_remove(session, before);
+	insert(session, owned_rank);
+}
+
+void job_place(struct session *session, struct rank *owned_rank)
+{
+	const struct process *process = &owned_rank->process;
+	bool was_over = session->job >= 0 && !has_live_rank(session);
+	size_t job = find_or_add(session, process);
+
+	map_put(session->by_pid, (uint64_t)process->pid, owned_rank);
+	settle(session, owned_rank, job);
+	if (!session->is_discovered)
+		return;
+	if (session->job < 0)
+		job_choose(session);
+	else if (was_over && session->job != (int)job &&
+		 session->jobs[job].uid == session->jobs[session->job].uid &&
+		 is_text_equal(session->jobs[job].script,
+			       session->jobs[session->job].script))
+		session_choose_job(session, job); /* the user began anew */
+}
+
+void session_choose_job(struct session *session, size_t index)
+{
+	struct rank **candidates;
+	size_t count = session->other_count + session->rank_count;
+
+	if (index >= session->job_count || session->job == (int)index)
+		return;
+	candidates = xcalloc(count + 1, sizeof(*candidates));
+	memcpy(candidates, session->others,
+	       session->other_count * sizeof(*candidates));
+	memcpy(candidates + session->other_count, session->ranks,
+	       session->rank_count * sizeof(*candidates));
+	session->other_count = 0;
+	session->rank_count = 0;
+	rankset_clear(&session->focus);
+	session->selection = (struct selection){ .rank = -1, .depth = -1 };
+	session->job = (int)index;
+	for (size_t i = 0; i < count; i++) {
+		if (is_live(candidates[i])) {
+			settle(session, candidates[i],
+			       find_or_add(session, &candidates[i]->process));
+		} else {
+			forget_pids(session, candidates[i]);
+			rank_free(candidates[i]);
+		}
+	}
+	free(candidates);
+	session->revision++;
+}
+
+static bool is_named(const struct job *job, const char *wanted)
+{
+	const char *colon = strrchr(job->name, ':');
+	char launcher[24];
+
+	snprintf(launcher, sizeof(launcher), "%ld", (long)job->launcher_pid);
+	return strcmp(job->name, wanted) == 0 ||
+	       (colon && strcmp(colon + 1, wanted) == 0) ||
+	       (job->launcher_pid > 0 && strcmp(launcher, wanted) == 0);
+}
+
+static bool has_wanted_rank(const struct session *session,
+			    const struct job *job)
+{
+	for (size_t i = 0; i < session->other_count; i++) {
+		const struct process *process = &session->others[i]->process;
+
+		if (rankset_contains(&session->wanted, process->rank) &&
+		    job_has(session, job, process))
+			return true;
+	}
+	return false;
+}
+
+void job_choose(struct session *session)
+{
+	int found = -1;
+	size_t count = 0;
+
+	if (session->job >= 0)
+		return;
+	for (size_t i = 0; i < session->job_count; i++) {
+		const struct job *job = &session->jobs[i];
+
+		if (session->wanted_job && !is_named(job, session->wanted_job))
+			continue;
+		if (session->wanted.range_count > 0 && session->job_count > 1 &&
+		    !has_wanted_rank(session, job))
+			continue;
+		found = (int)i;
+		count++;
+	}
+	if (count == 1)
+		session_choose_job(session, (size_t)found);
+}
+
+static void count_live(struct session *session)
+{
+	for (size_t i = 0; i < session->job_count; i++)
+		session->jobs[i].rank_count = 0;
+	for (size_t i = 0; i < session->rank_count; i++) {
+		if (is_live(session->ranks[i]))
+			session->jobs[session->job].rank_count++;
+	}
+	for (size_t i = 0; i < session->other_count; i++) {
+		const struct process *process = &session->others[i]->process;
+
+		session->jobs[find_or_add(session, process)].rank_count++;
+	}
+}
+
+static void clear_job(struct job *job)
+{
+	free(job->name);
+	free(job->launcher);
+	free(job->script);
+}
+
+static void forget_empty(struct session *session)
+{
+	size_t kept = 0;
+	int chosen = -1;
+
+	for (size_t i = 0; i < session->job_count; i++) {
+		if (session->jobs[i].rank_count == 0 &&
+		    session->job != (int)i) {
+			clear_job(&session->jobs[i]);
+			continue;
+		}
+		if (session->job == (int)i)
+			chosen = (int)kept;
+		session->jobs[kept++] = session->jobs[i];
+	}
+	session->job_count = kept;
+	session->job = chosen;
+}
+
+/* The rank numbers that must be on this machine: first to last. */
+struct expectation {
+	int first;
+	int last;
+	int base; /* rank minus local rank, the same for all */
+	int world_size;
+	bool is_consistent;
+	bool is_loopback;
+};
+
+static bool is_loopback(const char *job)
+{
+	return job &&
+	       (strncmp(job, "127.", 4) == 0 ||
+		strncmp(job, "localhost:", 10) == 0 ||
+		strncmp(job, "::1:", 4) == 0 || strncmp(job, "[::1]:", 6) == 0);
+}
+
+static void expect(struct expectation *expectation,
+		   const struct process *process)
+{
+	int base = process->rank - process->local_rank;
+
+	if (process->rank > expectation->last)
+		expectation->last = process->rank;
+	if (process->world_size > expectation->world_size)
+		expectation->world_size = process->world_size;
+	if (!is_loopback(process->job))
+		expectation->is_loopback = false;
+	if (process->local_rank < 0 ||
+	    (expectation->base >= 0 && expectation->base != base))
+		expectation->is_consistent = false;
+	expectation->base = base;
+}
+
+/*
+ * Which ranks must be here. On a job over several machines the ranks of the
+ * others are not gone, so a missing number counts only
+ * - when the ranks meet at a loopback address: then all of the world is here;
+ * - else when all that was found are numbered as one machine's block is (rank
+ *   minus local rank is the same for all): then from the block's first number
+ *   to the highest one that was found.
+ * That the last ones of a block are missing cannot be seen in the second case.
+ */
+static void expect_ranks(const struct session *session,
+			 struct expectation *expectation)
+{
+	const struct job *job = &session->jobs[session->job];
+
+	*expectation = (struct expectation){ .last = -1,
+					     .base = -1,
+					     .is_consistent = true,
+					     .is_loopback = true };
+	for (size_t i = 0; i < session->rank_count; i++) {
+		if (session->ranks[i]->process.pid != 0)
+			expect(expectation, &session->ranks[i]->process);
+	}
+	for (size_t i = 0; i < session->other_count; i++) {
+		if (job_has(session, job, &session->others[i]->process))
+			expect(expectation, &session->others[i]->process);
+	}
+	if (expectation->last < 0) {
+		expectation->first = 0;
+	} else if (expectation->is_loopback && expectation->world_size > 0) {
+		expectation->first = 0;
+		expectation->last = expectation->world_size - 1;
+	} else if (expectation->is_consistent && expectation->base >= 0) {
+		expectation->first = expectation->base;
+	} else {
+		expectation->first = INT_MAX;
+	}
+}
+
+static void add_placeholder(struct session *session, int number,
+			    const struct expectation *expectation)
+{
+	const struct job *job = &session->jobs[session->job];
+	struct process process;
+	struct rank *rank;
+
+	process_init(&process);
+	process.rank = number;
+	process.uid = job->uid;
+	process.world_size = expectation->world_size;
+	rank = rank_new(&process);
+	process_clear(&process);
+	rank->is_missing =
+		number >= expectation->first && number <= expectation->last;
+	insert(session, rank);
+}
+
+static void fill(struct session *session)
+{
+	struct expectation expectation;
+	struct rankset all = RANKSET_INIT;
+	const struct rankset *numbers = &session->wanted;
+	size_t placeholders = 0;
+
+	expect_ranks(session, &expectation);
+	if (numbers->range_count == 0) {
+		if (expectation.first <= expectation.last)
+			rankset_add_range(&all, expectation.first,
+					  expectation.last);
+		numbers = &all;
+	}
+	for (size_t i = 0; i < session->rank_count; i++)
+		placeholders += session->ranks[i]->process.pid == 0;
+	for (int rank = rankset_next(numbers, -1);
+	     rank >= 0 && placeholders < PLACEHOLDERS_MAXIMUM;
+	     rank = rankset_next(numbers, rank)) {
+		if (session_find_rank(session, rank))
+			continue;
+		add_placeholder(session, rank, &expectation);
+		placeholders++;
+	}
+	rankset_clear(&all);
+}
+
+void job_update(struct session *session)
+{
+	count_live(session);
+	forget_empty(session);
+	if (session->is_discovered && session->job >= 0 &&
+	    !session->has_wanted_pids)
+		fill(session);
+}
+
+void job_clear_all(struct session *session)
+{
+	for (size_t i = 0; i < session->job_count; i++)
+		clear_job(&session->jobs[i]);
+	free(session->jobs);
+	session->jobs = NULL;
+	session->job_count = 0;
+	session->job = -1;
+}

@@ -1,0 +1,32 @@
+/*
+ * job: which processes belong together, and which of them the session shows.
+ *
+ * A job is (its name, its launcher's pid, its user). The session's ranks are
+ * those of the chosen job that are wanted; all other processes wait in
+ * session->others. Used by the session only.
+ */
+#ifndef MODEL_JOB_H
+#define MODEL_JOB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct rank;
+struct session;
+
+/* Puts a rank that is new to the session where it belongs. */
+void job_place(struct session *session, struct rank *owned_rank);
+/* Takes it out of ranks or others, and frees it. */
+void job_remove(struct session *session, struct rank *rank);
+/* The rank's process has ended: it keeps its entry if it is of the job. */
+void job_end(struct session *session, struct rank *rank);
+/* Chooses if it is clear which job is meant and none is chosen. */
+void job_choose(struct session *session);
+/*
+ * Counts live ranks, forgets jobs without one, and keeps an entry for each
+ * rank that must be there and is not.
+ */
+void job_update(struct session *session);
+void job_clear_all(struct session *session);
+
+#endif

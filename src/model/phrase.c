@@ -1,0 +1,421 @@
+#include "model/phrase.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/array.h"
+#include "base/buffer.h"
+#include "base/text.h"
+#include "model/camp.h"
+#include "model/place.h"
+#include "model/session.h"
+#include "protocol/stack.h"
+
+/* Columns of a name that comes from the target. */
+#define NAME_COLUMNS 60
+#define ERROR_COLUMNS 200
+#define JOBS_LISTED 4
+/* A duration that is worth saying. */
+#define DURATION_MINIMUM 1.0
+/* Children of a rank that are asked for the one that holds it up. */
+#define WORKER_ROLE "dataloader"
+
+/* How the place is said behind the verb. */
+enum place_form {
+	PLACE_FRAME,	/* "load_batch (train.py:5) in time.sleep" */
+	PLACE_ACTIVITY, /* "all_reduce (train.py:17)" */
+	PLACE_LINE,	/* "(train.py:30)" */
+	PLACE_NONE,
+};
+
+enum phrase_name {
+	PHRASE_PEERS,
+	PHRASE_COMPUTE,
+	PHRASE_GIL,
+	PHRASE_DATA,
+	PHRASE_SLEEP,
+	PHRASE_READ,
+	PHRASE_OTHER,
+	PHRASE_STOPPED,
+	PHRASE_TEARDOWN,
+	PHRASE_GONE,
+	PHRASE_MISSING,
+};
+
+struct phrase {
+	const char *verb[2]; /* of an outlier: one rank, several */
+	enum place_form form;
+	const char *doing[2];	/* of the others */
+	const char *summary[2]; /* without a place */
+};
+
+static const struct phrase phrases[PHRASES] = {
+	[PHRASE_PEERS] = { { "waits in ", "wait in " },
+			   PLACE_ACTIVITY,
+			   { "waits in ", "wait in " },
+			   { "waits for its peers", "wait for their peers" } },
+	[PHRASE_COMPUTE] = { { "computes: ", "compute: " },
+			     PLACE_FRAME,
+			     { "computes in ", "compute in " },
+			     { "computes", "compute" } },
+	[PHRASE_GIL] = { { "holds the GIL in C code called from ",
+			   "hold the GIL in C code called from " },
+			 PLACE_FRAME,
+			 { "computes in ", "compute in " },
+			 { "computes", "compute" } },
+	[PHRASE_DATA] = { { "waits for its DataLoader ",
+			    "wait for their DataLoaders " },
+			  PLACE_LINE,
+			  { "waits for its DataLoader ",
+			    "wait for their DataLoaders " },
+			  { "waits for data", "wait for data" } },
+	[PHRASE_SLEEP] = { { "is elsewhere: ", "are elsewhere: " },
+			   PLACE_FRAME,
+			   { "is in ", "are in " },
+			   { "sleeps", "sleep" } },
+	[PHRASE_READ] = { { "is elsewhere: ", "are elsewhere: " },
+			  PLACE_FRAME,
+			  { "is in ", "are in " },
+			  { "reads or writes", "read or write" } },
+	[PHRASE_OTHER] = { { "is elsewhere: ", "are elsewhere: " },
+			   PLACE_FRAME,
+			   { "is in ", "are in " },
+			   { "is elsewhere", "are elsewhere" } },
+	[PHRASE_STOPPED] = { { "is stopped: ", "are stopped: " },
+			     PLACE_FRAME,
+			     { "is stopped in ", "are stopped in " },
+			     { "is stopped", "are stopped" } },
+	[PHRASE_TEARDOWN] = { { "is in teardown: ", "are in teardown: " },
+			      PLACE_ACTIVITY,
+			      { "is in teardown: ", "are in teardown: " },
+			      { "is in teardown", "are in teardown" } },
+	[PHRASE_GONE] = { { "is gone", "are gone" },
+			  PLACE_NONE,
+			  { "is gone", "are gone" },
+			  { "is gone", "are gone" } },
+	[PHRASE_MISSING] = { { "was not found", "were not found" },
+			     PLACE_NONE,
+			     { "was not found", "were not found" },
+			     { "was not found", "were not found" } },
+};
+
+static const enum phrase_name kind_phrases[] = {
+	[ACTIVITY_COMPUTE] = PHRASE_COMPUTE,
+	[ACTIVITY_PEERS] = PHRASE_PEERS,
+	[ACTIVITY_DATA] = PHRASE_DATA,
+	[ACTIVITY_SAVE] = PHRASE_OTHER,
+	[ACTIVITY_TRAIN] = PHRASE_OTHER,
+	[ACTIVITY_SLEEP] = PHRASE_SLEEP,
+	[ACTIVITY_LOCK] = PHRASE_OTHER,
+	[ACTIVITY_READ] = PHRASE_READ,
+	[ACTIVITY_TEARDOWN] = PHRASE_TEARDOWN,
+	[ACTIVITY_UNKNOWN] = PHRASE_OTHER,
+};
+
+/*
+ * Two samples at one line with a processor used all the time between them and
+ * the GIL in hand: C code, or a loop that fits on the line; from the outside
+ * the two look the same, so the sentence names both.
+ */
+static bool holds_gil(const struct thread *thread)
+{
+	return thread->activity.kind == ACTIVITY_COMPUTE &&
+	       thread->sample.is_gil_known && thread->sample.has_gil &&
+	       thread->sample_count >= 2 && thread->is_busy &&
+	       !thread->has_changed;
+}
+
+const struct phrase *phrase_of(const struct camp *camp)
+{
+	if (camp->role == CAMP_GONE)
+		return &phrases[camp->first->state == RANK_NOT_FOUND
+					? PHRASE_MISSING
+					: PHRASE_GONE];
+	if (camp->is_stopped)
+		return &phrases[PHRASE_STOPPED];
+	if (!camp->main_thread)
+		return &phrases[PHRASE_OTHER];
+	if (camp->role == CAMP_WAITS)
+		return &phrases[PHRASE_PEERS];
+	if (holds_gil(camp->main_thread))
+		return &phrases[PHRASE_GIL];
+	return &phrases[kind_phrases[camp->main_thread->activity.kind]];
+}
+
+size_t phrase_index(const struct phrase *phrase)
+{
+	return (size_t)(phrase - phrases);
+}
+
+static void append_name(struct buffer *out, const char *name, int columns)
+{
+	struct buffer escaped = BUFFER_INIT;
+
+	text_escape(&escaped, name, strlen(name));
+	text_cut(out, escaped.data, columns);
+	buffer_clear(&escaped);
+}
+
+void phrase_append_ranks(struct buffer *out, const struct rankset *ranks)
+{
+	size_t count = rankset_count(ranks);
+	int first = rankset_first(ranks);
+
+	if (count == 1) {
+		buffer_printf(out, "Rank %d", first);
+	} else if (count == 2) {
+		buffer_printf(out, "Ranks %d and %d", first,
+			      rankset_next(ranks, first));
+	} else {
+		buffer_append_string(out, "Ranks ");
+		rankset_append(out, ranks);
+	}
+}
+
+void phrase_append_total(struct buffer *out, const struct session *session)
+{
+	int world_size = session->verdict.world_size;
+
+	text_count(out, session->rank_count);
+	buffer_append_string(out,
+			     session->rank_count == 1 ? " rank" : " ranks");
+	if (world_size > 0 && session->rank_count < (size_t)world_size)
+		buffer_append_string(out, " here");
+}
+
+void phrase_append_all(struct buffer *out, const struct session *session)
+{
+	if (session->rank_count == 1) {
+		buffer_printf(out, "Rank %d", session->ranks[0]->process.rank);
+	} else if (session->rank_count == 2) {
+		buffer_append_string(out, "Both ranks");
+	} else {
+		buffer_append_string(out, "All ");
+		phrase_append_total(out, session);
+	}
+}
+
+void phrase_append_verb(struct buffer *out, const struct phrase *phrase,
+			bool is_plural)
+{
+	buffer_append_string(out, phrase->verb[is_plural]);
+}
+
+static void append_line(struct buffer *out, const struct frame *frame)
+{
+	struct buffer line = BUFFER_INIT;
+
+	place_append(&line, frame);
+	buffer_append_char(out, '(');
+	text_cut_path(out, line.data, NAME_COLUMNS);
+	buffer_append_char(out, ')');
+	buffer_clear(&line);
+}
+
+/* The frame that a person would name for this thread; NULL: no frame. */
+static const struct frame *named_frame(const struct rank *rank,
+				       const struct thread *thread)
+{
+	const struct stack *stack = thread->sample.stack;
+
+	if (!stack || stack->frame_count == 0)
+		return NULL;
+	return &stack->frames[place_user_frame(&rank->process, stack)];
+}
+
+/* "load_batch (train.py:5) in time.sleep" */
+static void append_frame(struct buffer *out, const struct rank *rank,
+			 const struct thread *thread)
+{
+	const struct frame *frame = named_frame(rank, thread);
+
+	if (!frame) {
+		buffer_append_string(out, "no Python frame");
+		return;
+	}
+	append_name(out, frame->code->func, NAME_COLUMNS);
+	buffer_append_char(out, ' ');
+	append_line(out, frame);
+	if (thread->activity.name[0] != '\0' &&
+	    strcmp(thread->activity.name, frame->code->func) != 0) {
+		buffer_append_string(out, " in ");
+		append_name(out, thread->activity.name, NAME_COLUMNS);
+	}
+}
+
+static void append_place(struct buffer *out, enum place_form form,
+			 const struct camp *camp)
+{
+	const struct thread *thread = camp->main_thread;
+	const struct frame *frame;
+
+	if (!thread || form == PLACE_NONE)
+		return;
+	if (form == PLACE_FRAME) {
+		append_frame(out, camp->first, thread);
+		return;
+	}
+	frame = named_frame(camp->first, thread);
+	if (form == PLACE_ACTIVITY) {
+		append_name(out, thread->activity.name, NAME_COLUMNS);
+		if (frame)
+			buffer_append_char(out, ' ');
+	}
+	if (frame)
+		append_line(out, frame);
+}
+
+/* A worker that is not waiting for something to do. */
+static const struct rank *find_busy_worker(const struct rank *rank)
+{
+	for (size_t i = 0; i < rank->child_count; i++) {
+		const struct rank *child = rank->children[i];
+		const struct thread *thread = rank_main_thread(child);
+
+		if (!child->process.role ||
+		    strcmp(child->process.role, WORKER_ROLE) != 0)
+			continue;
+		if (thread && thread->sample.stack &&
+		    strcmp(thread->activity.name, ACTIVITY_WORKER_IDLE) != 0)
+			return child;
+	}
+	return NULL;
+}
+
+static void append_worker(struct buffer *out, const struct rank *rank)
+{
+	const struct rank *worker = find_busy_worker(rank);
+
+	if (!worker)
+		return;
+	buffer_printf(out, "; worker pid %ld is in ",
+		      (long)worker->process.pid);
+	append_frame(out, worker, rank_main_thread(worker));
+}
+
+/* "killed by SIGKILL"; nothing when it is not known. */
+static void append_reason(struct buffer *out, const struct rank *rank)
+{
+	static const char killed[] = "was killed by ";
+	const char *error = rank->error ? rank->error : "";
+
+	if (strncmp(error, killed, strlen(killed)) == 0)
+		buffer_printf(out, ": %s", error + strlen("was "));
+	else if (rank->process.exit_code >= 0)
+		buffer_printf(out, ": %s", error);
+}
+
+/* Where a rank that is gone was in its last sample. */
+static void append_last_seen(struct buffer *out, const struct rank *rank)
+{
+	const struct thread *thread = rank_main_thread(rank);
+
+	if (!thread || !named_frame(rank, thread))
+		return;
+	buffer_append_string(out, ", last seen in ");
+	append_frame(out, rank, thread);
+}
+
+void phrase_append_where(struct buffer *out, const struct camp *camp)
+{
+	const struct phrase *phrase = phrase_of(camp);
+
+	append_place(out, phrase->form, camp);
+	switch ((enum phrase_name)phrase_index(phrase)) {
+	case PHRASE_GONE:
+		append_reason(out, camp->first);
+		append_last_seen(out, camp->first);
+		break;
+	case PHRASE_DATA:
+		append_worker(out, camp->first);
+		break;
+	case PHRASE_GIL:
+		buffer_append_string(out, ", or loops on that line");
+		break;
+	case PHRASE_PEERS:
+	case PHRASE_COMPUTE:
+	case PHRASE_SLEEP:
+	case PHRASE_READ:
+	case PHRASE_OTHER:
+	case PHRASE_STOPPED:
+	case PHRASE_TEARDOWN:
+	case PHRASE_MISSING:
+		break;
+	}
+}
+
+void phrase_append_doing(struct buffer *out, const struct camp *camp,
+			 bool is_plural)
+{
+	const struct phrase *phrase = phrase_of(camp);
+
+	buffer_append_string(out, phrase->doing[is_plural]);
+	append_place(out, phrase->form, camp);
+}
+
+void phrase_append_summary(struct buffer *out, size_t index, bool is_plural)
+{
+	buffer_append_string(out, phrases[index].summary[is_plural]);
+}
+
+void phrase_append_duration(struct buffer *out, const char *lead,
+			    double seconds)
+{
+	if (seconds < DURATION_MINIMUM)
+		return;
+	buffer_append_string(out, lead);
+	text_duration(out, seconds);
+}
+
+void phrase_append_error(struct buffer *out, const char *error)
+{
+	if (!error || error[0] == '\0')
+		error = "the reason is not known";
+	append_name(out, error, ERROR_COLUMNS);
+	if (out->data[out->length - 1] != '.')
+		buffer_append_char(out, '.');
+}
+
+static void append_job(struct buffer *out, const struct job *job)
+{
+	append_name(out, job->script[0] ? job->script : "a job", NAME_COLUMNS);
+	buffer_append_string(out, " (");
+	text_count(out, job->rank_count);
+	buffer_append_string(out,
+			     job->rank_count == 1 ? " rank, " : " ranks, ");
+	if (job->name[0]) {
+		append_name(out, job->name, NAME_COLUMNS);
+		buffer_append_char(out, ')');
+	} else {
+		buffer_printf(out, "launcher %ld)", (long)job->launcher_pid);
+	}
+}
+
+void phrase_append_jobs(struct buffer *out, const struct session *session)
+{
+	const struct job *first = &session->jobs[0];
+	const char *colon = strrchr(first->name, ':');
+
+	if (session->wanted_job) {
+		buffer_append_string(out, "No job has the port or launcher ");
+		append_name(out, session->wanted_job, NAME_COLUMNS);
+		buffer_append_string(out, ". ");
+	}
+	buffer_printf(out, "%zu %s here: ", session->job_count,
+		      session->job_count == 1 ? "job runs" : "jobs run");
+	for (size_t i = 0; i < session->job_count && i < JOBS_LISTED; i++) {
+		if (i > 0)
+			buffer_append_string(out, ", ");
+		append_job(out, &session->jobs[i]);
+	}
+	if (session->job_count > JOBS_LISTED)
+		buffer_printf(out, " and %zu more",
+			      session->job_count - JOBS_LISTED);
+	buffer_append_string(out, "; choose one with --job ");
+	if (colon && colon[1] != '\0')
+		append_name(out, colon + 1, NAME_COLUMNS);
+	else
+		buffer_printf(out, "%ld", (long)first->launcher_pid);
+	buffer_append_char(out, '.');
+}

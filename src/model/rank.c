@@ -1,0 +1,409 @@
+#include "model/rank.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "protocol/stack.h"
+
+/*
+ * A thread that truly waits is not switched in at all; one that waits with a
+ * time-out (a DataLoader looks every 5 s, a store every 10 s) is woken a few
+ * times then. A job that makes progress wakes its main thread several times
+ * a step. More than two, and more than two a second, is progress.
+ */
+#define WAKES_FREE 2
+#define WAKES_PER_SECOND 2.0
+/*
+ * Of a thread that computes, processor time says that it goes on: a fiftieth
+ * of the time between two samples is more than a sleeping loop uses.
+ */
+#define COMPUTES_SHARE 0.02
+#define BUSY_SHARE 0.5
+/* A rank that moved a moment ago still moves, though two samples agree. */
+#define MOVING_SECONDS 1.0
+
+static const char *const state_names[] = {
+	[RANK_RUNNING] = "running",	  [RANK_WAITING] = "waiting",
+	[RANK_SLEEPING] = "sleeping",	  [RANK_STOPPED] = "stopped",
+	[RANK_EXITED] = "exited",	  [RANK_NOT_FOUND] = "not found",
+	[RANK_UNREADABLE] = "unreadable", [RANK_UNKNOWN] = "unknown",
+};
+
+const char *rank_state_name(enum rank_state state)
+{
+	return state_names[state];
+}
+
+struct rank *rank_new(const struct process *process)
+{
+	struct rank *rank = xcalloc(1, sizeof(*rank));
+
+	process_copy(&rank->process, process);
+	rank->sampled_at = -1;
+	rank->class_index = -1;
+	rank_update_state(rank);
+	return rank;
+}
+
+static void free_threads(struct rank *rank)
+{
+	for (size_t i = 0; i < rank->thread_count; i++) {
+		free(rank->threads[i].sample.name);
+		free(rank->threads[i].sample.error);
+	}
+	free(rank->threads);
+	rank->threads = NULL;
+	rank->thread_count = 0;
+}
+
+void rank_free(struct rank *rank)
+{
+	if (!rank)
+		return;
+	for (size_t i = 0; i < rank->child_count; i++)
+		rank_free(rank->children[i]);
+	free(rank->children);
+	free_threads(rank);
+	free(rank->sample_error);
+	free(rank->error);
+	process_clear(&rank->process);
+	free(rank);
+}
+
+void rank_apply_process(struct rank *rank, const struct process *process)
+{
+	struct process copy;
+
+	process_copy(&copy, process);
+	process_clear(&rank->process);
+	rank->process = copy;
+	rank_update_state(rank);
+}
+
+static size_t child_index(const struct rank *rank, pid_t pid)
+{
+	size_t i = 0;
+
+	while (i < rank->child_count && rank->children[i]->process.pid < pid)
+		i++;
+	return i;
+}
+
+struct rank *rank_find_child(const struct rank *rank, pid_t pid)
+{
+	size_t i = child_index(rank, pid);
+
+	if (i < rank->child_count && rank->children[i]->process.pid == pid)
+		return rank->children[i];
+	return NULL;
+}
+
+void rank_add_child(struct rank *rank, struct rank *owned_child)
+{
+	size_t at = child_index(rank, owned_child->process.pid);
+
+	rank->children =
+		xrealloc(rank->children,
+			 (rank->child_count + 1) * sizeof(*rank->children));
+	memmove(rank->children + at + 1, rank->children + at,
+		(rank->child_count - at) * sizeof(*rank->children));
+	owned_child->parent = rank;
+	rank->children[at] = owned_child;
+	rank->child_count++;
+}
+
+void rank_remove_child(struct rank *rank, pid_t pid)
+{
+	size_t at = child_index(rank, pid);
+
+	if (at == rank->child_count || rank->children[at]->process.pid != pid)
+		return;
+	rank_free(rank->children[at]);
+	rank->child_count--;
+	memmove(rank->children + at, rank->children + at + 1,
+		(rank->child_count - at) * sizeof(*rank->children));
+}
+
+const struct thread *rank_main_thread(const struct rank *rank)
+{
+	for (size_t i = 0; i < rank->thread_count; i++) {
+		if (rank->threads[i].sample.is_main)
+			return &rank->threads[i];
+	}
+	return NULL;
+}
+
+const struct thread *rank_find_thread(const struct rank *rank, pid_t tid)
+{
+	for (size_t i = 0; i < rank->thread_count; i++) {
+		if (rank->threads[i].sample.tid == tid)
+			return &rank->threads[i];
+	}
+	return NULL;
+}
+
+static bool looks_alike(const struct thread_sample *a,
+			const struct thread_sample *b)
+{
+	return a->stack == b->stack && a->state == b->state &&
+	       a->syscall == b->syscall && a->argument == b->argument &&
+	       a->is_main == b->is_main;
+}
+
+static bool was_woken(const struct thread *thread, const struct thread *before,
+		      double seconds)
+{
+	uint64_t now = thread->sample.switches;
+	uint64_t then = before->sample.switches;
+
+	if (!activity_is_wait(thread->activity.kind) || now < then)
+		return false;
+	return (double)(now - then) > WAKES_FREE + WAKES_PER_SECOND * seconds;
+}
+
+/* Share of the time between two samples that the thread was on a processor. */
+static double busy_share(const struct thread *thread,
+			 const struct thread *before, double seconds)
+{
+	uint64_t now = thread->sample.cpu_ns;
+	uint64_t then = before->sample.cpu_ns;
+
+	if (now <= then || seconds <= 0)
+		return 0;
+	return (double)(now - then) / (seconds * 1e9);
+}
+
+/* Fills what comparing with the sample before shows. */
+static void compare_thread(struct thread *thread, const struct thread *before,
+			   double seconds, double now)
+{
+	double share;
+
+	if (before && looks_alike(&thread->sample, &before->sample))
+		thread->activity = before->activity;
+	else
+		thread->activity = activity_of(thread);
+	thread->sample_count = 1;
+	thread->since = now;
+	if (!before)
+		return;
+	share = busy_share(thread, before, seconds);
+	thread->sample_count = before->sample_count + 1;
+	/* A stack that could not be read this once says nothing. */
+	thread->has_changed = (thread->sample.stack && before->sample.stack &&
+			       thread->sample.stack != before->sample.stack) ||
+			      was_woken(thread, before, seconds);
+	/* What sleeps in a loop uses a little, and does not get anywhere. */
+	thread->has_moved = thread->has_changed ||
+			    (!activity_is_wait(thread->activity.kind) &&
+			     thread->activity.kind != ACTIVITY_SLEEP &&
+			     share >= COMPUTES_SHARE);
+	thread->is_busy = share >= BUSY_SHARE;
+	if (!thread->has_changed)
+		thread->since = before->since;
+}
+
+static struct thread *take_threads(struct rank *rank,
+				   struct process_sample *sample, double now)
+{
+	struct thread *threads =
+		xcalloc(sample->thread_count + 1, sizeof(*threads));
+	double seconds = sample->time - rank->node_time;
+
+	for (size_t i = 0; i < sample->thread_count; i++) {
+		struct thread *thread = &threads[i];
+
+		thread->sample = sample->threads[i];
+		sample->threads[i].name = NULL;
+		sample->threads[i].error = NULL;
+		compare_thread(thread,
+			       rank_find_thread(rank, thread->sample.tid),
+			       seconds, now);
+	}
+	return threads;
+}
+
+static void remember(struct rank *rank, const struct stack *stack, double now)
+{
+	size_t newest = (rank->history_count + RANK_HISTORY - 1) % RANK_HISTORY;
+
+	if (rank->history_count > 0 && rank->history[newest].stack == stack)
+		return;
+	rank->history[rank->history_count % RANK_HISTORY] =
+		(struct rank_moment){ .time = now, .stack = stack };
+	rank->history_count++;
+}
+
+static void note_movement(struct rank *rank, double now)
+{
+	const struct thread *main_thread = rank_main_thread(rank);
+
+	if (rank->sampled_at < 0) {
+		rank->first_sampled_at = now;
+		rank->last_moved_at = now;
+		rank->last_changed_at = now;
+	}
+	if (!main_thread)
+		return;
+	if (main_thread->has_moved) {
+		rank->last_moved_at = now;
+		rank->has_ever_moved = true;
+	}
+	if (main_thread->has_changed)
+		rank->last_changed_at = now;
+	remember(rank, main_thread->sample.stack, now);
+}
+
+void rank_apply_sample(struct rank *rank, struct process_sample *sample,
+		       double now)
+{
+	struct thread *threads = take_threads(rank, sample, now);
+
+	free_threads(rank);
+	rank->threads = threads;
+	rank->thread_count = sample->thread_count;
+	free(rank->sample_error);
+	rank->sample_error = sample->error;
+	sample->error = NULL;
+	rank->epoch = sample->epoch;
+	rank->node_time = sample->time;
+	rank->memory = sample->memory;
+	rank->sample_count++;
+	note_movement(rank, now);
+	rank->sampled_at = now;
+	process_sample_clear(sample);
+	rank_update_state(rank);
+}
+
+static enum rank_state state_of_main(const struct thread *thread)
+{
+	if (thread->sample.state == THREAD_STOPPED)
+		return RANK_STOPPED;
+	switch (thread->activity.kind) {
+	case ACTIVITY_COMPUTE:
+	case ACTIVITY_TRAIN:
+		return RANK_RUNNING;
+	case ACTIVITY_PEERS:
+	case ACTIVITY_DATA:
+	case ACTIVITY_LOCK:
+	case ACTIVITY_READ:
+		return RANK_WAITING;
+	case ACTIVITY_SLEEP:
+		return RANK_SLEEPING;
+	case ACTIVITY_SAVE:
+	case ACTIVITY_TEARDOWN:
+	case ACTIVITY_UNKNOWN:
+		break;
+	}
+	return thread->sample.state == THREAD_RUNNING ? RANK_RUNNING
+						      : RANK_WAITING;
+}
+
+static enum rank_state state_of(const struct rank *rank)
+{
+	const struct thread *main_thread = rank_main_thread(rank);
+
+	if (rank->process.pid == 0)
+		return RANK_NOT_FOUND;
+	switch (rank->process.state) {
+	case PROCESS_EXITED:
+		return RANK_EXITED;
+	case PROCESS_STOPPED:
+		return RANK_STOPPED;
+	case PROCESS_UNREADABLE:
+		return RANK_UNREADABLE;
+	case PROCESS_LIVE:
+		break;
+	}
+	if (rank->sampled_at < 0)
+		return RANK_UNKNOWN;
+	if (rank->sample_error || !main_thread || !main_thread->sample.stack)
+		return RANK_UNREADABLE;
+	return state_of_main(main_thread);
+}
+
+static char *exit_sentence(const struct process *process)
+{
+	const char *abbreviation = sigabbrev_np(process->exit_signal);
+
+	if (process->exit_signal > 0 && abbreviation)
+		return xasprintf("was killed by SIG%s", abbreviation);
+	if (process->exit_signal > 0)
+		return xasprintf("was killed by signal %d",
+				 process->exit_signal);
+	if (process->exit_code >= 0)
+		return xasprintf("exited with code %d", process->exit_code);
+	return xstrdup("is gone");
+}
+
+static char *sentence_of(const struct rank *rank)
+{
+	const struct thread *main_thread = rank_main_thread(rank);
+
+	switch (rank->state) {
+	case RANK_EXITED:
+		return exit_sentence(&rank->process);
+	case RANK_NOT_FOUND:
+		return xstrdup("was not found");
+	case RANK_UNREADABLE:
+		if (rank->process.state == PROCESS_UNREADABLE &&
+		    rank->process.error)
+			return xstrdup(rank->process.error);
+		if (rank->sample_error)
+			return xstrdup(rank->sample_error);
+		if (main_thread && main_thread->sample.error)
+			return xstrdup(main_thread->sample.error);
+		return xstrdup("its main thread has no Python stack that "
+			       "could be read");
+	case RANK_RUNNING:
+	case RANK_WAITING:
+	case RANK_SLEEPING:
+	case RANK_STOPPED:
+	case RANK_UNKNOWN:
+		break;
+	}
+	return xstrdup_or_null(rank->process.error);
+}
+
+void rank_update_state(struct rank *rank)
+{
+	rank->state = state_of(rank);
+	free(rank->error);
+	rank->error = sentence_of(rank);
+}
+
+bool rank_is_gone(const struct rank *rank)
+{
+	return rank->state == RANK_EXITED || rank->state == RANK_NOT_FOUND;
+}
+
+bool rank_is_moving(const struct rank *rank)
+{
+	return rank->last_moved_at > rank->first_sampled_at &&
+	       rank->sampled_at - rank->last_moved_at <= MOVING_SECONDS;
+}
+
+bool rank_is_changing(const struct rank *rank)
+{
+	return rank->last_changed_at > rank->first_sampled_at &&
+	       rank->sampled_at - rank->last_changed_at <= MOVING_SECONDS;
+}
+
+const struct stack *rank_stack_at(const struct rank *rank, double time)
+{
+	size_t oldest = 0;
+
+	if (rank->history_count > RANK_HISTORY)
+		oldest = rank->history_count - RANK_HISTORY;
+	for (size_t i = rank->history_count; i > oldest; i--) {
+		const struct rank_moment *moment =
+			&rank->history[(i - 1) % RANK_HISTORY];
+
+		if (moment->time <= time)
+			return moment->stack;
+	}
+	return NULL;
+}

@@ -1,0 +1,437 @@
+#include "model/sentence.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/buffer.h"
+#include "base/text.h"
+#include "model/camp.h"
+#include "model/phrase.h"
+#include "model/session.h"
+
+/* What is listed by name; the rest is a number. */
+#define CAMPS_LISTED 4
+
+static bool is_company(const struct camp *camp)
+{
+	return !camp->is_outlier && camp->main_thread;
+}
+
+/* "5 wait in all_reduce (a.py:1), 2 compute in f (b.py:3) and 1 elsewhere" */
+static void append_counts(struct buffer *out, const struct camp_list *camps)
+{
+	size_t listed = 0;
+	size_t rest = 0;
+
+	for (size_t i = 0; i < camps->count; i++) {
+		const struct camp *camp = &camps->items[i];
+
+		if (!is_company(camp))
+			continue;
+		if (listed == CAMPS_LISTED) {
+			rest += camp->count;
+			continue;
+		}
+		if (listed > 0)
+			buffer_append_string(out, ", ");
+		text_count(out, camp->count);
+		buffer_append_char(out, ' ');
+		phrase_append_doing(out, camp, camp->count != 1);
+		listed++;
+	}
+	if (rest > 0) {
+		buffer_append_string(out, " and ");
+		text_count(out, rest);
+		buffer_append_string(out, " elsewhere");
+	}
+}
+
+/*
+ * Where those are that are not odd: "7 of 8 ranks wait in all_reduce
+ * (train.py:17)."; behind the outliers "The 7 others …".
+ */
+static void append_company(struct buffer *out, const struct session *session,
+			   const struct camp_list *camps, bool is_behind)
+{
+	size_t count = 0;
+	size_t camp_count = 0;
+	const struct camp *only = NULL;
+
+	for (size_t i = 0; i < camps->count; i++) {
+		if (!is_company(&camps->items[i]))
+			continue;
+		only = &camps->items[i];
+		count += only->count;
+		camp_count++;
+	}
+	if (count == 0)
+		return;
+	if (is_behind && count == 1) {
+		buffer_append_string(out, " The other one");
+	} else if (is_behind) {
+		buffer_append_string(out, " The ");
+		text_count(out, count);
+		buffer_append_string(out, " others");
+	} else {
+		text_count(out, count);
+		buffer_append_string(out, " of ");
+		phrase_append_total(out, session);
+	}
+	if (camp_count == 1) {
+		buffer_append_char(out, ' ');
+		phrase_append_doing(out, only, count != 1);
+	} else {
+		buffer_append_string(out, ": ");
+		append_counts(out, camps);
+	}
+	buffer_append_char(out, '.');
+}
+
+/* The outliers that are at the same kind of thing share one sentence. */
+static void append_group(struct buffer *out, const struct camp_list *camps,
+			 size_t from, bool *is_told)
+{
+	const struct phrase *phrase = phrase_of(&camps->items[from]);
+	struct rankset ranks = RANKSET_INIT;
+	size_t listed = 0;
+	size_t rest = 0;
+	double unchanged = -1;
+
+	for (size_t i = from; i < camps->count; i++) {
+		const struct camp *camp = &camps->items[i];
+
+		if (!camp->is_outlier || phrase_of(camp) != phrase)
+			continue;
+		for (size_t j = 0; j < camp->ranks.range_count; j++)
+			rankset_add_range(&ranks, camp->ranks.ranges[j].first,
+					  camp->ranks.ranges[j].last);
+		if (unchanged < 0 || camp->unchanged < unchanged)
+			unchanged = camp->unchanged;
+		is_told[i] = true;
+	}
+	buffer_append_char(out, ' ');
+	phrase_append_ranks(out, &ranks);
+	buffer_append_char(out, ' ');
+	phrase_append_verb(out, phrase, rankset_count(&ranks) != 1);
+	for (size_t i = from; i < camps->count; i++) {
+		const struct camp *camp = &camps->items[i];
+
+		if (!camp->is_outlier || phrase_of(camp) != phrase)
+			continue;
+		if (listed == CAMPS_LISTED) {
+			rest++;
+			continue;
+		}
+		if (listed > 0)
+			buffer_append_string(out, ", ");
+		phrase_append_where(out, camp);
+		listed++;
+	}
+	if (rest > 0)
+		buffer_printf(out, " and %zu more places", rest);
+	phrase_append_duration(out, ", for ", unchanged);
+	buffer_append_char(out, '.');
+	rankset_clear(&ranks);
+}
+
+static void append_outliers(struct buffer *out, const struct camp_list *camps)
+{
+	bool *is_told = xcalloc(camps->count + 1, sizeof(*is_told));
+
+	for (size_t i = 0; i < camps->count; i++) {
+		if (camps->items[i].is_outlier && !is_told[i])
+			append_group(out, camps, i, is_told);
+	}
+	free(is_told);
+}
+
+static void say_no_ranks(struct buffer *out, const struct session *session,
+			 const struct camp_list *camps, bool is_still)
+{
+	(void)camps;
+	(void)is_still;
+	if (session->job_count == 0) {
+		buffer_append_string(out, "No rank found.");
+	} else if (session->job >= 0) {
+		buffer_append_string(out, "None of the ranks of this job is "
+					  "among those asked for.");
+	} else {
+		phrase_append_jobs(out, session);
+	}
+}
+
+static void say_unread(struct buffer *out, const struct session *session,
+		       const struct camp_list *camps, bool is_still)
+{
+	(void)is_still;
+	(void)camps;
+	phrase_append_total(out, session);
+	buffer_append_string(out, session->rank_count == 1
+					  ? " found; it has not been read yet."
+					  : " found; none has been read yet.");
+}
+
+static void say_unreadable(struct buffer *out, const struct session *session,
+			   const struct camp_list *camps, bool is_still)
+{
+	const char *error = camps->items[0].first->error;
+
+	(void)is_still;
+	buffer_append_string(out, "None of ");
+	phrase_append_total(out, session);
+	buffer_append_string(out, " can be read: ");
+	phrase_append_error(out, error);
+}
+
+static void say_gone(struct buffer *out, const struct session *session,
+		     const struct camp_list *camps, bool is_still)
+{
+	(void)is_still;
+	append_outliers(out, camps);
+	append_company(out, session, camps, true);
+}
+
+static void say_all_gone(struct buffer *out, const struct session *session,
+			 const struct camp_list *camps, bool is_still)
+{
+	(void)is_still;
+	if (camps->count == 1 && camps->items[0].is_outlier) {
+		append_outliers(out, camps);
+		return;
+	}
+	buffer_append_string(out, session->rank_count == 1
+					  ? "The only rank has ended."
+					  : "All ranks have ended.");
+	append_outliers(out, camps);
+}
+
+static void say_stopped(struct buffer *out, const struct session *session,
+			const struct camp_list *camps, bool is_still)
+{
+	(void)camps;
+	(void)is_still;
+	phrase_append_all(out, session);
+	buffer_append_string(out, session->rank_count == 1 ? " is" : " are");
+	buffer_append_string(out,
+			     " stopped, by a signal or by another debugger.");
+}
+
+static void say_late(struct buffer *out, const struct session *session,
+		     const struct camp_list *camps, bool is_still)
+{
+	(void)is_still;
+	append_company(out, session, camps, false);
+	append_outliers(out, camps);
+}
+
+static const char *count_word(size_t count)
+{
+	static const char *const words[] = { "no",    "one",   "two",
+					     "three", "four",  "five",
+					     "six",   "seven", "eight" };
+
+	return count < ARRAY_LENGTH(words) ? words[count] : NULL;
+}
+
+static void say_camps(struct buffer *out, const struct session *session,
+		      const struct camp_list *camps, bool is_still)
+{
+	size_t count = 0;
+
+	(void)session;
+	for (size_t i = 0; i < camps->count; i++) {
+		const struct camp *camp = &camps->items[i];
+
+		if (!camp->main_thread)
+			continue;
+		count++;
+		if (count > CAMPS_LISTED)
+			continue;
+		if (count > 1)
+			buffer_append_string(out, ", ");
+		text_count(out, camp->count);
+		buffer_append_string(out,
+				     camp->count == 1 ? " rank (" : " ranks (");
+		rankset_append(out, &camp->ranks);
+		buffer_append_string(out, ") ");
+		phrase_append_doing(out, camp, camp->count != 1);
+	}
+	if (count > CAMPS_LISTED)
+		buffer_append_string(out, " and others elsewhere");
+	if (count_word(count))
+		buffer_printf(out, ": %s camps, no majority",
+			      count_word(count));
+	else
+		buffer_printf(out, ": %zu camps, no majority", count);
+	if (is_still)
+		buffer_append_string(out, ", and none of them moves");
+	buffer_append_char(out, '.');
+}
+
+static void say_still(struct buffer *out, const struct session *session,
+		      const struct camp *camp)
+{
+	size_t length;
+	bool is_complete =
+		session->verdict.world_size > 0 &&
+		session->rank_count >= (size_t)session->verdict.world_size;
+
+	buffer_append_string(out, " and did not move");
+	length = out->length;
+	phrase_append_duration(out, " for ", camp->unchanged);
+	if (out->length == length)
+		buffer_append_string(out, " between two samples");
+	if (session->rank_count == 1) {
+		buffer_append_string(out, "; no other rank is here to compare "
+					  "it with.");
+		return;
+	}
+	buffer_append_string(out, "; the stacks agree, so look below Python: ");
+	buffer_append_string(
+		out, is_complete ? "network, or a rank's C++ or GPU work."
+				 : "network, a rank's C++ or GPU work, or "
+				   "a peer that is not in this set.");
+}
+
+static void say_together(struct buffer *out, const struct session *session,
+			 const struct camp_list *camps, bool is_still)
+{
+	const struct camp *camp = &camps->items[0];
+
+	while (!camp->main_thread)
+		camp++;
+	if (camp->count == session->rank_count) {
+		phrase_append_all(out, session);
+	} else {
+		text_count(out, camp->count);
+		buffer_append_string(out, " of ");
+		phrase_append_total(out, session);
+	}
+	buffer_append_char(out, ' ');
+	phrase_append_doing(out, camp, camp->count != 1);
+	if (is_still)
+		say_still(out, session, camp);
+	else
+		buffer_append_char(out, '.');
+}
+
+/* Where ranks are changes too fast to name places; what they do does not. */
+static void append_kinds(struct buffer *out, const struct camp_list *camps)
+{
+	size_t counts[PHRASES] = { 0 };
+	const struct camp *waiting = NULL;
+	size_t wait_camps = 0;
+	bool is_first = true;
+
+	for (size_t i = 0; i < camps->count; i++) {
+		const struct camp *camp = &camps->items[i];
+
+		if (!camp->main_thread)
+			continue;
+		if (camp->role == CAMP_WAITS) {
+			waiting = camp;
+			wait_camps++;
+		}
+		counts[phrase_index(phrase_of(camp))] += camp->count;
+	}
+	for (size_t i = 0; i < PHRASES; i++) {
+		if (counts[i] == 0)
+			continue;
+		buffer_append_string(out, is_first ? ": " : ", ");
+		is_first = false;
+		text_count(out, counts[i]);
+		buffer_append_char(out, ' ');
+		if (waiting && wait_camps == 1 &&
+		    phrase_index(phrase_of(waiting)) == i)
+			phrase_append_doing(out, waiting, counts[i] != 1);
+		else
+			phrase_append_summary(out, i, counts[i] != 1);
+	}
+}
+
+static void say_moving(struct buffer *out, const struct session *session,
+		       const struct camp_list *camps, bool is_still)
+{
+	size_t moving = 0;
+
+	(void)is_still;
+	for (size_t i = 0; i < camps->count; i++)
+		moving += camps->items[i].moving_count;
+	if (moving == session->rank_count) {
+		phrase_append_all(out, session);
+	} else {
+		text_count(out, moving);
+		buffer_append_string(out, " of ");
+		phrase_append_total(out, session);
+	}
+	buffer_append_string(out, moving == 1 ? " moves" : " move");
+	append_kinds(out, camps);
+	buffer_append_char(out, '.');
+}
+
+static void (*const sentences[FINDINGS])(struct buffer *out,
+					 const struct session *session,
+					 const struct camp_list *camps,
+					 bool is_still) = {
+	[FINDING_NO_RANKS] = say_no_ranks,
+	[FINDING_UNREAD] = say_unread,
+	[FINDING_UNREADABLE] = say_unreadable,
+	[FINDING_ALL_GONE] = say_all_gone,
+	[FINDING_GONE] = say_gone,
+	[FINDING_STOPPED] = say_stopped,
+	[FINDING_LATE] = say_late,
+	[FINDING_MAJORITY] = say_late,
+	[FINDING_CAMPS] = say_camps,
+	[FINDING_TOGETHER] = say_together,
+	[FINDING_MOVING] = say_moving,
+};
+
+/* Ranks that no rule could look at: they may be the odd ones. */
+static void append_unknown(struct buffer *out, const struct camp_list *camps,
+			   enum camp_role role)
+{
+	struct rankset ranks = RANKSET_INIT;
+	const struct camp *first = NULL;
+
+	for (size_t i = 0; i < camps->count; i++) {
+		const struct camp *camp = &camps->items[i];
+
+		if (camp->role != role)
+			continue;
+		first = first ? first : camp;
+		for (size_t j = 0; j < camp->ranks.range_count; j++)
+			rankset_add_range(&ranks, camp->ranks.ranges[j].first,
+					  camp->ranks.ranges[j].last);
+	}
+	if (first) {
+		buffer_append_char(out, ' ');
+		phrase_append_ranks(out, &ranks);
+		if (role == CAMP_UNREADABLE) {
+			buffer_append_string(out, " cannot be read: ");
+			phrase_append_error(out, first->first->error);
+		} else {
+			buffer_append_string(out, rankset_count(&ranks) == 1
+							  ? " has"
+							  : " have");
+			buffer_append_string(out, " not been read yet.");
+		}
+	}
+	rankset_clear(&ranks);
+}
+
+void sentence_append(struct buffer *out, const struct session *session,
+		     const struct camp_list *camps, enum finding finding,
+		     bool is_still)
+{
+	sentences[finding](out, session, camps, is_still);
+	if (finding != FINDING_UNREADABLE && finding != FINDING_UNREAD) {
+		append_unknown(out, camps, CAMP_UNREADABLE);
+		append_unknown(out, camps, CAMP_UNREAD);
+	}
+	/* A part that comes second elsewhere begins with a blank. */
+	if (out->length > 0 && out->data[0] == ' ')
+		buffer_consume(out, 1);
+}

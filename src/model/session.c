@@ -1,0 +1,261 @@
+#include "model/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/buffer.h"
+#include "base/map.h"
+#include "model/job.h"
+#include "model/place.h"
+#include "model/source.h"
+#include "protocol/stack.h"
+
+/* Files that were looked at long ago can be asked for again. */
+#define SOURCES_MAXIMUM 512
+/* Answers about variables that are kept. */
+#define VARIABLES_MAXIMUM 256
+
+static void free_source(void *source)
+{
+	source_free(source);
+}
+
+void session_init(struct session *session)
+{
+	*session = (struct session){ .job = -1 };
+	session->by_pid = map_new(NULL);
+	session->sources = strmap_new(free_source);
+	session->selection = (struct selection){ .rank = -1, .depth = -1 };
+	verdict_make(&session->verdict, session);
+}
+
+static void free_ranks(struct rank **ranks, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		rank_free(ranks[i]);
+	free(ranks);
+}
+
+void session_clear_bystanders(struct session *session)
+{
+	for (size_t i = 0; i < session->bystander_count; i++) {
+		free(session->bystanders[i].name);
+		free(session->bystanders[i].script);
+		free(session->bystanders[i].why);
+	}
+	free(session->bystanders);
+	session->bystanders = NULL;
+	session->bystander_count = 0;
+}
+
+void variables_free(struct variables *variables)
+{
+	if (!variables)
+		return;
+	variable_list_clear(&variables->list);
+	free(variables->exactness);
+	free(variables->error);
+	free(variables);
+}
+
+void session_clear(struct session *session)
+{
+	for (size_t i = 0; i < session->variables_count; i++)
+		variables_free(session->variables[i]);
+	free(session->variables);
+	strmap_free(session->sources);
+	rankset_clear(&session->focus);
+	verdict_clear(&session->verdict);
+	free(session->wanted_job);
+	rankset_clear(&session->wanted);
+	session_clear_bystanders(session);
+	job_clear_all(session);
+	map_free(session->by_pid);
+	free_ranks(session->others, session->other_count);
+	free_ranks(session->ranks, session->rank_count);
+	/* Stacks last: ranks and verdict lend from the tables. */
+	for (size_t i = 0; i < session->node_count; i++) {
+		free(session->nodes[i].name);
+		stack_table_free(session->nodes[i].stacks);
+	}
+	free(session->nodes);
+	*session = (struct session){ .job = -1 };
+}
+
+size_t session_add_node(struct session *session, const char *name)
+{
+	session->nodes =
+		xrealloc(session->nodes, (session->node_count + 1) *
+						 sizeof(struct session_node));
+	session->nodes[session->node_count] = (struct session_node){
+		.name = xstrdup(name),
+		.stacks = stack_table_new(),
+	};
+	return session->node_count++;
+}
+
+static void lose(struct rank *rank, size_t node, const char *why)
+{
+	if (rank->node != node || rank_is_gone(rank))
+		return;
+	rank->process.state = PROCESS_UNREADABLE;
+	free(rank->process.error);
+	rank->process.error = xstrdup(why);
+	rank_update_state(rank);
+	for (size_t i = 0; i < rank->child_count; i++)
+		lose(rank->children[i], node, why);
+}
+
+void session_lose_node(struct session *session, size_t node, const char *why)
+{
+	session->nodes[node].is_gone = true;
+	for (size_t i = 0; i < session->rank_count; i++)
+		lose(session->ranks[i], node, why);
+	for (size_t i = 0; i < session->other_count; i++)
+		lose(session->others[i], node, why);
+	session->revision++;
+}
+
+void session_judge(struct session *session)
+{
+	job_update(session);
+	verdict_make(&session->verdict, session);
+}
+
+struct rank *session_find_rank(const struct session *session, int rank)
+{
+	size_t low = 0;
+	size_t high = session->rank_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		int number = session->ranks[middle]->process.rank;
+
+		if (number == rank)
+			return session->ranks[middle];
+		if (number < rank)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return NULL;
+}
+
+struct rank *session_find_pid(const struct session *session, pid_t pid)
+{
+	return map_find(session->by_pid, (uint64_t)pid);
+}
+
+const struct rank *session_selected(const struct session *session)
+{
+	const struct rank *rank =
+		session_find_rank(session, session->selection.rank);
+
+	if (!rank)
+		rank = session_find_rank(
+			session, rankset_first(&session->verdict.outliers));
+	if (!rank && session->rank_count > 0)
+		rank = session->ranks[0];
+	return rank;
+}
+
+const struct thread *session_selected_thread(const struct session *session)
+{
+	const struct rank *rank = session_selected(session);
+	const struct thread *thread;
+
+	if (!rank)
+		return NULL;
+	thread = rank_find_thread(rank, session->selection.tid);
+	return thread ? thread : rank_main_thread(rank);
+}
+
+int session_selected_depth(const struct session *session)
+{
+	const struct thread *thread = session_selected_thread(session);
+	const struct stack *stack = thread ? thread->sample.stack : NULL;
+	int depth = session->selection.depth;
+
+	if (!stack || stack->frame_count == 0)
+		return -1;
+	if (depth < 0)
+		return (int)place_user_frame(
+			&session_selected(session)->process, stack);
+	if ((size_t)depth >= stack->frame_count)
+		return (int)stack->frame_count - 1;
+	return depth;
+}
+
+const struct source *session_find_source(const struct session *session,
+					 pid_t pid, const char *path)
+{
+	struct buffer key = BUFFER_INIT;
+	const struct source *source;
+
+	buffer_printf(&key, "%ld:%s", (long)pid, path);
+	source = strmap_find(session->sources, key.data);
+	buffer_clear(&key);
+	return source;
+}
+
+static bool is_asked(const struct variables *variables, pid_t pid, pid_t tid,
+		     int depth, uint64_t address, int64_t start)
+{
+	if (variables->pid != pid || variables->depth != depth ||
+	    variables->start != start)
+		return false;
+	return depth < 0 ? variables->address == address
+			 : variables->tid == tid;
+}
+
+const struct variables *session_find_variables(const struct session *session,
+					       pid_t pid, pid_t tid, int depth,
+					       uint64_t address, int64_t start)
+{
+	for (size_t i = session->variables_count; i > 0; i--) {
+		const struct variables *variables = session->variables[i - 1];
+
+		if (is_asked(variables, pid, tid, depth, address, start))
+			return variables;
+	}
+	return NULL;
+}
+
+void session_add_variables(struct session *session,
+			   struct variables *owned_variables)
+{
+	const struct variables *new = owned_variables;
+	size_t skip = session->variables_count >= VARIABLES_MAXIMUM;
+	size_t kept = 0;
+
+	session->variables = xrealloc(session->variables,
+				      (session->variables_count + 1) *
+					      sizeof(struct variables *));
+	for (size_t i = 0; i < session->variables_count; i++) {
+		struct variables *old = session->variables[i];
+
+		if (i < skip || is_asked(old, new->pid, new->tid, new->depth,
+					 new->address, new->start))
+			variables_free(old);
+		else
+			session->variables[kept++] = old;
+	}
+	session->variables[kept] = owned_variables;
+	session->variables_count = kept + 1;
+}
+
+void session_add_source(struct session *session, pid_t pid,
+			struct source *owned_source)
+{
+	struct buffer key = BUFFER_INIT;
+
+	if (strmap_count(session->sources) >= SOURCES_MAXIMUM) {
+		strmap_free(session->sources);
+		session->sources = strmap_new(free_source);
+	}
+	buffer_printf(&key, "%ld:%s", (long)pid, owned_source->path);
+	strmap_put(session->sources, key.data, owned_source);
+	buffer_clear(&key);
+}

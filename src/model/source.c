@@ -1,0 +1,106 @@
+#include "model/source.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/buffer.h"
+#include "base/text.h"
+
+#define TAB_COLUMNS 8
+
+/* Appends one line as it is shown: tabs expanded, controls escaped. */
+static void append_line(struct buffer *out, const char *bytes, size_t length)
+{
+	int column = 0;
+
+	while (length > 0) {
+		const char *tab = memchr(bytes, '\t', length);
+		size_t part = tab ? (size_t)(tab - bytes) : length;
+		size_t before = out->length;
+
+		text_escape(out, bytes, part);
+		column += text_width(out->data + before);
+		if (!tab)
+			return;
+		do {
+			buffer_append_char(out, ' ');
+			column++;
+		} while (column % TAB_COLUMNS != 0);
+		bytes += part + 1;
+		length -= part + 1;
+	}
+}
+
+static size_t count_lines(const char *content)
+{
+	size_t count = 0;
+
+	while (*content) {
+		const char *end = strchr(content, '\n');
+
+		count++;
+		if (!end)
+			break;
+		content = end + 1;
+	}
+	return count;
+}
+
+/* Fills content and lines; every line ends in a NUL inside content. */
+static void split(struct source *source, const char *content)
+{
+	struct buffer shown = BUFFER_INIT;
+	size_t *starts;
+
+	source->line_count = count_lines(content);
+	starts = xcalloc(source->line_count + 1, sizeof(*starts));
+	for (size_t i = 0; i < source->line_count; i++) {
+		size_t length = strcspn(content, "\n");
+		size_t kept = length;
+
+		if (kept > 0 && content[kept - 1] == '\r')
+			kept--;
+		starts[i] = shown.length;
+		append_line(&shown, content, kept);
+		buffer_append_char(&shown, '\0');
+		content += length + (content[length] == '\n');
+	}
+	source->content = buffer_take(&shown);
+	source->lines = xcalloc(source->line_count + 1, sizeof(*source->lines));
+	for (size_t i = 0; i < source->line_count; i++)
+		source->lines[i] = source->content + starts[i];
+	free(starts);
+}
+
+struct source *source_new(const char *path, const char *content,
+			  bool is_changed, const char *error)
+{
+	struct source *source = xcalloc(1, sizeof(*source));
+
+	source->path = xstrdup(path);
+	source->is_changed = is_changed;
+	source->error = xstrdup_or_null(error);
+	if (content)
+		split(source, content);
+	return source;
+}
+
+void source_free(struct source *source)
+{
+	if (!source)
+		return;
+	free(source->path);
+	free(source->content);
+	free(source->lines);
+	free(source->error);
+	free(source);
+}
+
+const char *source_line(const struct source *source, int number)
+{
+	if (number < 1 || (size_t)number > source->line_count)
+		return NULL;
+	return source->lines[number - 1];
+}

@@ -1,0 +1,340 @@
+/*
+ * stacktree: one walk from the outside in for each class of equal stacks. A
+ * node begins as one line of a function; when a second line comes, it is
+ * split: it becomes the function, and its line a node below it. Nothing here
+ * recurses, since a stack may be 20,000 frames deep.
+ */
+#include "model/stacktree.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "model/place.h"
+#include "model/session.h"
+
+#define FORK "├ "
+#define LAST "└ "
+#define PASSING "│ "
+#define BLANK "  "
+
+/* Nodes still to be visited, deepest last. */
+struct node_list {
+	struct stacktree_node **items;
+	size_t count;
+	size_t capacity;
+};
+
+static void push(struct node_list *list, struct stacktree_node *node)
+{
+	ARRAY_GROW(list->items, list->count, list->capacity);
+	list->items[list->count++] = node;
+}
+
+static struct stacktree_node *add_child(struct stacktree_node *parent,
+					const struct frame *frame)
+{
+	struct stacktree_node *node = xcalloc(1, sizeof(*node));
+
+	node->frame = *frame;
+	ARRAY_GROW(parent->children, parent->child_count,
+		   parent->child_capacity);
+	parent->children[parent->child_count++] = node;
+	return node;
+}
+
+static bool is_same(const struct code *a, const struct code *b,
+		    enum stacktree_granularity granularity)
+{
+	if (a == b)
+		return true;
+	if (granularity != STACKTREE_FILE && strcmp(a->func, b->func) != 0)
+		return false;
+	return strcmp(a->file, b->file) == 0;
+}
+
+static struct stacktree_node *find_line(struct stacktree_node *function,
+					const struct frame *frame)
+{
+	for (size_t i = 0; i < function->child_count; i++) {
+		if (function->children[i]->frame.lineno == frame->lineno)
+			return function->children[i];
+	}
+	return NULL;
+}
+
+/* The node's line, ranks and children move to a new node below it. */
+static void split(struct stacktree_node *node)
+{
+	struct stacktree_node *line = xcalloc(1, sizeof(*line));
+
+	line->frame = node->frame;
+	rankset_copy(&line->ranks, &node->ranks);
+	line->is_user = node->is_user;
+	line->children = node->children;
+	line->child_count = node->child_count;
+	line->child_capacity = node->child_capacity;
+	node->children = NULL;
+	node->child_count = 0;
+	node->child_capacity = 0;
+	node->frame.lineno = 0;
+	node->is_split = true;
+	ARRAY_GROW(node->children, node->child_count, node->child_capacity);
+	node->children[node->child_count++] = line;
+}
+
+static void add_ranks(struct stacktree_node *node, const struct rankset *ranks)
+{
+	for (size_t i = 0; i < ranks->range_count; i++)
+		rankset_add_range(&node->ranks, ranks->ranges[i].first,
+				  ranks->ranges[i].last);
+}
+
+struct walk {
+	const struct process *process;
+	const struct rankset *ranks;
+	enum stacktree_granularity granularity;
+};
+
+static struct stacktree_node *visit(const struct walk *walk,
+				    struct stacktree_node *node, bool is_user)
+{
+	node->is_user = is_user;
+	add_ranks(node, walk->ranks);
+	return node;
+}
+
+/* The node below parent that stands for frame, with the walk's ranks added. */
+static struct stacktree_node *step(const struct walk *walk,
+				   struct stacktree_node *parent,
+				   const struct frame *frame)
+{
+	bool is_user = place_is_user(walk->process, frame);
+	struct stacktree_node *node = NULL;
+	struct stacktree_node *line;
+
+	for (size_t i = 0; i < parent->child_count && !node; i++) {
+		if (is_same(parent->children[i]->frame.code, frame->code,
+			    walk->granularity))
+			node = parent->children[i];
+	}
+	if (!node)
+		return visit(walk, add_child(parent, frame), is_user);
+	if (!node->is_split && node->frame.lineno == frame->lineno)
+		return visit(walk, node, is_user);
+	if (!node->is_split)
+		split(node);
+	visit(walk, node, is_user);
+	line = find_line(node, frame);
+	if (!line)
+		line = add_child(node, frame);
+	return visit(walk, line, is_user);
+}
+
+static void add_stack(struct stacktree_node *root, const struct walk *walk,
+		      const struct stack *stack)
+{
+	struct stacktree_node *node = root;
+
+	add_ranks(root, walk->ranks);
+	for (size_t i = stack->frame_count; i-- > 0;) {
+		struct frame frame = stack->frames[i];
+
+		if (place_is_wrapper(&frame))
+			continue;
+		if (walk->granularity != STACKTREE_LINE)
+			frame.lineno = 0;
+		if (walk->granularity == STACKTREE_FILE && node != root &&
+		    is_same(node->frame.code, frame.code, STACKTREE_FILE))
+			continue;
+		node = step(walk, node, &frame);
+	}
+}
+
+static int compare_nodes(const void *left, const void *right)
+{
+	const struct stacktree_node *a =
+		*(const struct stacktree_node *const *)left;
+	const struct stacktree_node *b =
+		*(const struct stacktree_node *const *)right;
+	int first_a = rankset_first(&a->ranks);
+	int first_b = rankset_first(&b->ranks);
+
+	if (a->rank_count != b->rank_count)
+		return a->rank_count > b->rank_count ? -1 : 1;
+	if (first_a != first_b)
+		return first_a < first_b ? -1 : 1;
+	return a->frame.lineno - b->frame.lineno;
+}
+
+static bool is_within(const struct rankset *part, const struct rankset *whole)
+{
+	for (int rank = rankset_next(part, -1); rank >= 0;
+	     rank = rankset_next(part, rank)) {
+		if (!rankset_contains(whole, rank))
+			return false;
+	}
+	return part->range_count > 0;
+}
+
+/* Counts, marks and sorts, once all stacks are in. */
+static void finish(struct stacktree_node *root, const struct rankset *outliers)
+{
+	struct node_list list = { .items = NULL };
+
+	root->rank_count = rankset_count(&root->ranks);
+	push(&list, root);
+	while (list.count > 0) {
+		struct stacktree_node *node = list.items[--list.count];
+
+		for (size_t i = 0; i < node->child_count; i++) {
+			struct stacktree_node *child = node->children[i];
+
+			child->rank_count = rankset_count(&child->ranks);
+			child->is_outlier = is_within(&child->ranks, outliers);
+			push(&list, child);
+		}
+		if (node->child_count > 1)
+			qsort(node->children, node->child_count,
+			      sizeof(*node->children), compare_nodes);
+	}
+	free(list.items);
+}
+
+struct stacktree_node *stacktree_new(const struct session *session,
+				     enum stacktree_granularity granularity)
+{
+	struct stacktree_node *root = xcalloc(1, sizeof(*root));
+	const struct verdict *verdict = &session->verdict;
+
+	for (size_t i = 0; i < verdict->class_count; i++) {
+		const struct rank_class *class = &verdict->classes[i];
+		const struct rank *first = session_find_rank(
+			session, rankset_first(&class->ranks));
+		struct walk walk = { .ranks = &class->ranks,
+				     .granularity = granularity };
+
+		if (!class->stack || !first)
+			continue;
+		walk.process = &first->process;
+		add_stack(root, &walk, class->stack);
+	}
+	finish(root, &verdict->outliers);
+	return root;
+}
+
+void stacktree_free(struct stacktree_node *root)
+{
+	struct node_list list = { .items = NULL };
+
+	if (root)
+		push(&list, root);
+	while (list.count > 0) {
+		struct stacktree_node *node = list.items[--list.count];
+
+		for (size_t i = 0; i < node->child_count; i++)
+			push(&list, node->children[i]);
+		rankset_clear(&node->ranks);
+		free(node->children);
+		free(node);
+	}
+	free(list.items);
+}
+
+struct row_list {
+	struct stacktree_row *rows;
+	size_t count;
+	size_t capacity;
+};
+
+/* A node whose row is still to be made. */
+struct pending {
+	const struct stacktree_node *node;
+	size_t parent_row; /* SIZE_MAX: below the root */
+	bool is_last;
+	bool is_only;	 /* its parent has no other child */
+	bool is_chained; /* and is an only child itself */
+};
+
+struct pending_list {
+	struct pending *items;
+	size_t count;
+	size_t capacity;
+};
+
+static void push_children(struct pending_list *list,
+			  const struct stacktree_node *node,
+			  const struct pending *parent, size_t row)
+{
+	bool is_only = parent && node->child_count == 1;
+
+	for (size_t i = node->child_count; i-- > 0;) {
+		ARRAY_GROW(list->items, list->count, list->capacity);
+		list->items[list->count++] = (struct pending){
+			.node = node->children[i],
+			.parent_row = row,
+			.is_last = i == node->child_count - 1,
+			.is_only = is_only,
+			.is_chained = is_only && parent->is_only,
+		};
+	}
+}
+
+/* What stands below a row's prefix: its own branch goes on or is done. */
+static size_t continue_prefix(char *prefix, size_t size, const char *above)
+{
+	size_t length = strlen(above);
+	const char *end = above + length - strlen(FORK);
+	const char *below = "";
+
+	if (length >= strlen(FORK) && strcmp(end, FORK) == 0)
+		below = PASSING;
+	else if (length >= strlen(LAST) && strcmp(end, LAST) == 0)
+		below = BLANK;
+	if (below[0])
+		length -= strlen(FORK);
+	snprintf(prefix, size, "%.*s%s", (int)length, above, below);
+	return strlen(prefix);
+}
+
+static void add_row(struct row_list *list, const struct pending *pending)
+{
+	struct stacktree_row *row;
+	const struct stacktree_row *above;
+	const char *branch = pending->is_last ? LAST : FORK;
+	size_t length;
+
+	ARRAY_GROW(list->rows, list->count, list->capacity);
+	row = &list->rows[list->count++];
+	*row = (struct stacktree_row){ .node = pending->node };
+	if (pending->parent_row == SIZE_MAX)
+		return;
+	above = &list->rows[pending->parent_row];
+	row->depth = above->depth + !pending->is_chained;
+	length = continue_prefix(row->prefix, sizeof(row->prefix),
+				 above->prefix);
+	/* Forks within forks past all reason stay at the deepest place. */
+	if (!pending->is_chained &&
+	    length + strlen(branch) < sizeof(row->prefix))
+		memcpy(row->prefix + length, branch, strlen(branch) + 1);
+}
+
+struct stacktree_row *stacktree_rows(const struct stacktree_node *root,
+				     size_t *count)
+{
+	struct row_list rows = { .rows = NULL };
+	struct pending_list list = { .items = NULL };
+
+	push_children(&list, root, NULL, SIZE_MAX);
+	while (list.count > 0) {
+		struct pending pending = list.items[--list.count];
+
+		add_row(&rows, &pending);
+		push_children(&list, pending.node, &pending, rows.count - 1);
+	}
+	free(list.items);
+	*count = rows.count;
+	return rows.rows;
+}

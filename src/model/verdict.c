@@ -1,0 +1,311 @@
+#include "model/verdict.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/buffer.h"
+#include "model/camp.h"
+#include "model/sentence.h"
+#include "model/session.h"
+
+/*
+ * A majority that uses processor time at one unchanged line computes, says
+ * rule 4. After so long on that line it rather spins, waiting (NCCL and CUDA
+ * do), if some rank is not with it.
+ */
+#define SPIN_SECONDS 10.0
+
+static const char *const state_names[] = {
+	[VERDICT_UNKNOWN] = "unknown",	       [VERDICT_HUNG] = "hung",
+	[VERDICT_PROGRESSING] = "progressing", [VERDICT_CRASHED] = "crashed",
+	[VERDICT_STOPPED] = "stopped",
+};
+
+const char *verdict_state_name(enum verdict_state state)
+{
+	return state_names[state];
+}
+
+void verdict_clear(struct verdict *verdict)
+{
+	for (size_t i = 0; i < verdict->class_count; i++)
+		rankset_clear(&verdict->classes[i].ranks);
+	free(verdict->classes);
+	free(verdict->sentence);
+	free(verdict->job);
+	rankset_clear(&verdict->outliers);
+	*verdict = (struct verdict){ .majority = -1 };
+}
+
+static bool is_live(const struct camp *camp)
+{
+	return camp->role == CAMP_WAITS || camp->role == CAMP_ELSEWHERE;
+}
+
+/* Ranks of all camps of a role that changed lately. */
+static size_t count_changing(const struct camp_list *camps, enum camp_role role)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < camps->count; i++) {
+		if (camps->items[i].role == role)
+			count += camps->items[i].changing_count;
+	}
+	return count;
+}
+
+static size_t count_moving(const struct camp_list *camps)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < camps->count; i++) {
+		if (is_live(&camps->items[i]))
+			count += camps->items[i].moving_count;
+	}
+	return count;
+}
+
+static size_t count_live(const struct camp_list *camps)
+{
+	return camps->role_counts[CAMP_WAITS] +
+	       camps->role_counts[CAMP_ELSEWHERE];
+}
+
+static bool are_all_stopped(const struct camp_list *camps)
+{
+	for (size_t i = 0; i < camps->count; i++) {
+		if (is_live(&camps->items[i]) && !camps->items[i].is_stopped)
+			return false;
+	}
+	return true;
+}
+
+/* The camp of more than half of the ranks that could be read, or NULL. */
+static const struct camp *find_majority(const struct camp_list *camps)
+{
+	for (size_t i = 0; i < camps->count; i++) {
+		if (is_live(&camps->items[i]) &&
+		    camps->items[i].count * 2 > count_live(camps))
+			return &camps->items[i];
+	}
+	return NULL;
+}
+
+/*
+ * Rule 3, where all wait or none does. What the majority does while it
+ * changes from sample to sample is chance, and so is who is not with it.
+ */
+static enum finding find_in_majority(const struct camp_list *camps)
+{
+	const struct camp *majority = find_majority(camps);
+	size_t changing = count_changing(camps, CAMP_WAITS) +
+			  count_changing(camps, CAMP_ELSEWHERE);
+
+	if (majority && majority->changing_count > 0)
+		return FINDING_MOVING;
+	if (majority)
+		return majority->count == count_live(camps) ? FINDING_TOGETHER
+							    : FINDING_MAJORITY;
+	return changing * 2 >= count_live(camps) ? FINDING_MOVING
+						 : FINDING_CAMPS;
+}
+
+static enum finding find(const struct camp_list *camps, size_t total)
+{
+	const size_t *counts = camps->role_counts;
+	size_t live = count_live(camps);
+
+	if (total == 0)
+		return FINDING_NO_RANKS;
+	if (counts[CAMP_GONE] == total)
+		return FINDING_ALL_GONE;
+	if (counts[CAMP_GONE] > 0 ||
+	    (counts[CAMP_TEARDOWN] > 0 && counts[CAMP_TEARDOWN] < total))
+		return FINDING_GONE;
+	if (counts[CAMP_TEARDOWN] == total)
+		return FINDING_TOGETHER;
+	if (live == 0)
+		return counts[CAMP_UNREADABLE] > 0 ? FINDING_UNREADABLE
+						   : FINDING_UNREAD;
+	if (are_all_stopped(camps))
+		return FINDING_STOPPED;
+	if (counts[CAMP_WAITS] > 0 && counts[CAMP_ELSEWHERE] > 0)
+		return count_changing(camps, CAMP_WAITS) > 0 ? FINDING_MOVING
+							     : FINDING_LATE;
+	return find_in_majority(camps);
+}
+
+/* Teardown is odd while others live; a gone rank always is. */
+static bool is_leaver(const struct camp_list *camps, const struct camp *camp)
+{
+	if (camp->role == CAMP_GONE)
+		return true;
+	return camp->role == CAMP_TEARDOWN &&
+	       (count_live(camps) > 0 ||
+		camps->role_counts[CAMP_UNREADABLE] > 0);
+}
+
+static void mark_outliers(struct camp_list *camps, enum finding finding)
+{
+	const struct camp *majority = find_majority(camps);
+
+	for (size_t i = 0; i < camps->count; i++) {
+		struct camp *camp = &camps->items[i];
+
+		if (finding == FINDING_GONE)
+			camp->is_outlier = is_leaver(camps, camp);
+		else if (finding == FINDING_ALL_GONE)
+			camp->is_outlier = camp->first->process.exit_code != 0;
+		else if (finding == FINDING_LATE)
+			camp->is_outlier = camp->role == CAMP_ELSEWHERE;
+		else if (finding == FINDING_MAJORITY)
+			camp->is_outlier = is_live(camp) && camp != majority;
+	}
+}
+
+/* Whether a rank has gone that must have been here. */
+static bool has_lost_one(const struct session *session)
+{
+	for (size_t i = 0; i < session->rank_count; i++) {
+		const struct rank *rank = session->ranks[i];
+
+		if (rank->state == RANK_EXITED ||
+		    (rank->state == RANK_NOT_FOUND && rank->is_missing))
+			return true;
+	}
+	return false;
+}
+
+/* The state of ranks that live: rule 4. */
+static enum verdict_state state_of_living(const struct camp_list *camps)
+{
+	if (!camps->is_sampled_twice || count_live(camps) == 0)
+		return VERDICT_UNKNOWN;
+	if (camps->role_counts[CAMP_WAITS] > 0)
+		return count_changing(camps, CAMP_WAITS) > 0
+			       ? VERDICT_PROGRESSING
+			       : VERDICT_HUNG;
+	return count_moving(camps) > 0 ? VERDICT_PROGRESSING : VERDICT_HUNG;
+}
+
+static enum verdict_state state_of_majority(const struct camp_list *camps)
+{
+	const struct camp *majority = find_majority(camps);
+
+	if (!camps->is_sampled_twice)
+		return VERDICT_UNKNOWN;
+	if (majority->moving_count > 0 && majority->unchanged < SPIN_SECONDS)
+		return VERDICT_PROGRESSING;
+	return VERDICT_HUNG;
+}
+
+static enum verdict_state state_of(const struct session *session,
+				   const struct camp_list *camps,
+				   enum finding finding)
+{
+	switch (finding) {
+	case FINDING_NO_RANKS:
+	case FINDING_UNREAD:
+	case FINDING_UNREADABLE:
+	case FINDINGS:
+		return VERDICT_UNKNOWN;
+	case FINDING_ALL_GONE:
+		for (size_t i = 0; i < camps->count; i++) {
+			if (camps->items[i].is_outlier)
+				return VERDICT_CRASHED;
+		}
+		return VERDICT_UNKNOWN;
+	case FINDING_GONE:
+		return has_lost_one(session) ? VERDICT_CRASHED
+					     : state_of_living(camps);
+	case FINDING_STOPPED:
+		return VERDICT_STOPPED;
+	case FINDING_MAJORITY:
+		return state_of_majority(camps);
+	case FINDING_MOVING:
+		return camps->is_sampled_twice ? VERDICT_PROGRESSING
+					       : VERDICT_UNKNOWN;
+	case FINDING_LATE:
+	case FINDING_CAMPS:
+	case FINDING_TOGETHER:
+		break;
+	}
+	return state_of_living(camps);
+}
+
+/*
+ * The majority's glyph is the first, an outlier's the second (without one the
+ * smallest class's), and the further classes have the further ones.
+ */
+static void mark_classes(struct verdict *verdict)
+{
+	int next = 2;
+	bool has_first = false;
+	bool has_second = false;
+	bool has_outlier = verdict->outliers.range_count > 0;
+
+	for (size_t i = 0; i < verdict->class_count; i++) {
+		struct rank_class *class = &verdict->classes[i];
+		bool is_odd = has_outlier ? class->is_outlier
+					  : i == verdict->class_count - 1;
+
+		if (!has_first && !class->is_outlier) {
+			class->mark = 0;
+			has_first = true;
+		} else if (!has_second && is_odd) {
+			class->mark = 1;
+			has_second = true;
+		} else {
+			class->mark = next++;
+		}
+	}
+}
+
+static void note_ranks(struct verdict *verdict, struct session *session,
+		       const struct camp_list *camps, const size_t *class_camps)
+{
+	for (size_t i = 0; i < verdict->class_count; i++) {
+		struct rank_class *class = &verdict->classes[i];
+
+		class->is_outlier = camps->items[class_camps[i]].is_outlier;
+		if (rankset_count(&class->ranks) * 2 > session->rank_count)
+			verdict->majority = (int)i;
+	}
+	for (size_t i = 0; i < session->rank_count; i++) {
+		struct rank *rank = session->ranks[i];
+
+		rank->is_outlier =
+			verdict->classes[rank->class_index].is_outlier;
+		if (rank->is_outlier)
+			rankset_add(&verdict->outliers, rank->process.rank);
+		if (!rank_is_gone(rank))
+			verdict->ranks_found++;
+		if (rank->process.world_size > verdict->world_size)
+			verdict->world_size = rank->process.world_size;
+	}
+	mark_classes(verdict);
+}
+
+void verdict_make(struct verdict *verdict, struct session *session)
+{
+	struct buffer sentence = BUFFER_INIT;
+	struct camp_list camps;
+	size_t *class_camps;
+	enum finding finding;
+
+	verdict_clear(verdict);
+	class_camps = camps_make(&camps, verdict, session);
+	finding = find(&camps, session->rank_count);
+	mark_outliers(&camps, finding);
+	verdict->state = state_of(session, &camps, finding);
+	note_ranks(verdict, session, &camps, class_camps);
+	sentence_append(&sentence, session, &camps, finding,
+			verdict->state == VERDICT_HUNG);
+	verdict->sentence = buffer_take(&sentence);
+	verdict->job = xstrdup(
+		session->job >= 0 ? session->jobs[session->job].name : "");
+	free(class_camps);
+	camps_clear(&camps);
+}
