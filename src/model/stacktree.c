@@ -302,7 +302,7 @@ static size_t continue_prefix(char *prefix, size_t size, const char *above)
 static void add_row(struct row_list *list, const struct pending *pending)
 {
 	struct stacktree_row *row;
-	const struct stacktree_row *above;
+	struct stacktree_row above;
 	const char *branch = pending->is_last ? LAST : FORK;
 	size_t length;
 
@@ -311,10 +311,10 @@ static void add_row(struct row_list *list, const struct pending *pending)
 	*row = (struct stacktree_row){ .node = pending->node };
 	if (pending->parent_row == SIZE_MAX)
 		return;
-	above = &list->rows[pending->parent_row];
-	row->depth = above->depth + !pending->is_chained;
-	length = continue_prefix(row->prefix, sizeof(row->prefix),
-				 above->prefix);
+	above = list->rows[pending->parent_row];
+	row->depth = above.depth + !pending->is_chained;
+	length =
+		continue_prefix(row->prefix, sizeof(row->prefix), above.prefix);
 	/* Forks within forks past all reason stay at the deepest place. */
 	if (!pending->is_chained &&
 	    length + strlen(branch) < sizeof(row->prefix))
