@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,6 +25,7 @@
 #define TURN_MAXIMUM (1u << 20)
 #define QUEUE_MAXIMUM (16u << 20)
 #define END_MILLISECONDS 5
+#define LAST_WORDS_MILLISECONDS 40
 
 struct link {
 	pid_t pid;
@@ -240,24 +242,37 @@ static void hand_out(struct link *link)
 	link->searched = link->in.length;
 }
 
-/* "ended with status 1", or "was ended by signal 11 (Segmentation fault)". */
+/*
+ * Waits until the child is a zombie or the time is over. A pipe that it closed
+ * says less: the end of the pipe comes before the end of the process.
+ */
+static void await_end(pid_t pid, int milliseconds)
+{
+	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	struct pollfd end = { .fd = fd, .events = POLLIN };
+
+	if (fd < 0)
+		return;
+	poll(&end, 1, milliseconds);
+	close(fd);
+}
+
+/* "left with status 1", or "was ended by signal 11 (Segmentation fault)". */
 static void describe_end(struct link *link, char *why, size_t size)
 {
 	int status;
 
-	if (link->pid > 0 && waitpid(link->pid, &status, WNOHANG) > 0) {
-		link->pid = -1;
-		if (WIFSIGNALED(status)) {
-			snprintf(why, size,
-				 "probetui-node was ended by signal %d (%s)",
-				 WTERMSIG(status), strsignal(WTERMSIG(status)));
-			return;
-		}
+	snprintf(why, size, "probetui-node closed the connection");
+	await_end(link->pid, LAST_WORDS_MILLISECONDS);
+	if (waitpid(link->pid, &status, WNOHANG) <= 0)
+		return;
+	link->pid = -1;
+	if (WIFSIGNALED(status))
+		snprintf(why, size, "probetui-node was ended by signal %d (%s)",
+			 WTERMSIG(status), strsignal(WTERMSIG(status)));
+	else
 		snprintf(why, size, "probetui-node left with status %d",
 			 WEXITSTATUS(status));
-		return;
-	}
-	snprintf(why, size, "probetui-node closed the connection");
 }
 
 static void on_readable(int fd, int events, void *data)
@@ -312,16 +327,6 @@ bool link_is_open(const struct link *link)
 	return link->output >= 0;
 }
 
-/* The reading end says when the node has gone: no polling of its pid. */
-static void await_end(struct link *link)
-{
-	struct pollfd end = { .fd = link->output, .events = 0 };
-
-	if (link->output >= 0)
-		poll(&end, 1, END_MILLISECONDS);
-	waitpid(link->pid, &(int){ 0 }, WNOHANG);
-}
-
 void link_free(struct link *link)
 {
 	if (!link)
@@ -329,9 +334,11 @@ void link_free(struct link *link)
 	stop_watch(&link->read_watch);
 	stop_watch(&link->write_watch);
 	close_fd(&link->input);
-	if (link->pid > 0)
-		await_end(link);
 	shut(link);
+	if (link->pid > 0) {
+		await_end(link->pid, END_MILLISECONDS);
+		waitpid(link->pid, &(int){ 0 }, WNOHANG);
+	}
 	buffer_clear(&link->in);
 	buffer_clear(&link->out);
 	free(link);

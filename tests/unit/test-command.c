@@ -1,0 +1,250 @@
+/* command: finding by name and abbreviation, splitting, ranks SET. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "banned.h"
+#include "base/array.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "engine/command.h"
+#include "engine/engine.h"
+#include "engine/nearest.h"
+
+static char said[256];
+
+/* Says what it was called with. */
+static int say(struct command_context *context, int argc, char **argv,
+	       struct error *error)
+{
+	struct buffer words = BUFFER_INIT;
+
+	(void)error;
+	for (int i = 0; i < argc; i++)
+		buffer_printf(&words, "<%s>", argv[i]);
+	rankset_append(&words, &context->ranks);
+	snprintf(said, sizeof(said), "%s", words.data);
+	buffer_clear(&words);
+	return 0;
+}
+
+static int refuse(struct command_context *context, int argc, char **argv,
+		  struct error *error)
+{
+	(void)argc;
+	(void)argv;
+	context->status = 3;
+	return error_set(error, "no");
+}
+
+static const struct command first_rows[] = {
+	{ "stacks", NULL, "", "a", COMMAND_SHELL | COMMAND_RANKS, say },
+	{ "step", "s", "[N]", "b", COMMAND_SHELL, say },
+	{ "verdict", NULL, "", "c", COMMAND_SHELL, say },
+};
+static const struct command second_rows[] = {
+	{ "zoom", NULL, "", "d", COMMAND_SCREEN, say },
+	{ "refuse", NULL, "", "e", COMMAND_SHELL, refuse },
+	{ "step", NULL, "", "hidden by the first table's", COMMAND_SHELL,
+	  refuse },
+};
+static const struct command_table tables[] = {
+	{ first_rows, ARRAY_LENGTH(first_rows) },
+	{ second_rows, ARRAY_LENGTH(second_rows) },
+};
+
+static const struct command *find(const char *name, int flags,
+				  struct error *error)
+{
+	return command_find(tables, 2, name, flags, error);
+}
+
+static void names_aliases_and_abbreviations(void **state)
+{
+	struct error error = ERROR_INIT;
+
+	(void)state;
+	assert_ptr_equal(find("stacks", COMMAND_SHELL, &error), &first_rows[0]);
+	assert_ptr_equal(find("s", COMMAND_SHELL, &error), &first_rows[1]);
+	assert_ptr_equal(find("v", COMMAND_SHELL, &error), &first_rows[2]);
+	assert_ptr_equal(find("sta", COMMAND_SHELL, &error), &first_rows[0]);
+	assert_ptr_equal(find("z", COMMAND_SCREEN, &error), &second_rows[0]);
+	assert_string_equal(error.message, "");
+}
+
+static void what_is_no_name_gives_a_sentence(void **state)
+{
+	struct error error = ERROR_INIT;
+
+	(void)state;
+	assert_null(find("st", COMMAND_SHELL, &error));
+	assert_non_null(strstr(error.message, "stacks, step"));
+	assert_null(find("verdikt", COMMAND_SHELL, &error));
+	assert_non_null(strstr(error.message, "did you mean verdict?"));
+	assert_null(find("zoom", COMMAND_SHELL, &error));
+	assert_non_null(strstr(error.message, "there is no command 'zoom'"));
+	assert_null(find("", COMMAND_SHELL, &error));
+}
+
+static void lines_are_split(void **state)
+{
+	static const struct {
+		const char *line;
+		int count;
+		const char *last;
+	} cases[] = {
+		{ "", 0, NULL },
+		{ "   # nothing", 0, NULL },
+		{ " rank  3 ", 2, "3" },
+		{ "wait verdict \"Rank 3\"", 3, "Rank 3" },
+		{ "print 'a \"b\" c'", 2, "a \"b\" c" },
+		{ "print a'b c'd", 2, "ab cd" },
+		{ "print ''", 2, "" },
+		{ "rank 3 # the odd one", 2, "3" },
+		{ "print a#b", 2, "a#b" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+		struct error error = ERROR_INIT;
+		int count = -1;
+		char **words = command_split(cases[i].line, &count, &error);
+
+		assert_non_null(words);
+		assert_int_equal(count, cases[i].count);
+		if (count > 0)
+			assert_string_equal(words[count - 1], cases[i].last);
+		assert_null(words[count]);
+		command_free_words(words, count);
+	}
+}
+
+static void an_open_quote_is_said(void **state)
+{
+	struct error error = ERROR_INIT;
+	int count;
+
+	(void)state;
+	assert_null(command_split("print \"a b", &count, &error));
+	assert_non_null(strstr(error.message, "is not closed"));
+}
+
+static void ranks_come_last_or_are_the_focus(void **state)
+{
+	struct settings settings;
+	struct engine engine;
+	struct command_context context = { .engine = &engine };
+	struct error error = ERROR_INIT;
+
+	(void)state;
+	settings_init(&settings);
+	engine_init(&engine, &settings);
+	rankset_add_range(&engine.session.focus, 4, 6);
+	assert_int_equal(command_run_line(&context, tables, 2,
+					  "stacks --x ranks 0-2", COMMAND_SHELL,
+					  &error),
+			 0);
+	assert_string_equal(said, "<stacks><--x>0-2");
+	command_run_line(&context, tables, 2, "stacks", COMMAND_SHELL, &error);
+	assert_string_equal(said, "<stacks>4-6");
+	command_run_line(&context, tables, 2, "verdict ranks 1", COMMAND_SHELL,
+			 &error);
+	assert_string_equal(said, "<verdict><ranks><1>");
+	assert_int_equal(command_run_line(&context, tables, 2, "stacks ranks x",
+					  COMMAND_SHELL, &error),
+			 -1);
+	assert_int_equal(context.status, 2);
+	engine_clear(&engine);
+}
+
+static void a_failure_keeps_its_status(void **state)
+{
+	struct settings settings;
+	struct engine engine;
+	struct command_context context = { .engine = &engine };
+	struct error error = ERROR_INIT;
+
+	(void)state;
+	settings_init(&settings);
+	engine_init(&engine, &settings);
+	assert_int_equal(command_run_line(&context, tables, 2, "refuse",
+					  COMMAND_SHELL, &error),
+			 -1);
+	assert_int_equal(context.status, 3);
+	assert_int_equal(command_run_line(&context, tables, 2, "nothing",
+					  COMMAND_SHELL, &error),
+			 -1);
+	assert_int_equal(context.status, 2);
+	assert_int_equal(command_run_line(&context, tables, 2, "# nothing",
+					  COMMAND_SHELL, &error),
+			 0);
+	assert_int_equal(context.status, 0);
+	engine_clear(&engine);
+}
+
+static void near_names_are_offered(void **state)
+{
+	static const struct {
+		const char *word;
+		const char *best;
+	} cases[] = {
+		{ "stcks", "stacks" },
+		{ "vedrict", "verdict" },
+		{ "xy", NULL },
+		{ "", NULL },
+		{ "completelydifferent", NULL },
+		{ "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+		struct nearest nearest;
+
+		nearest_init(&nearest, cases[i].word);
+		nearest_offer(&nearest, "stacks");
+		nearest_offer(&nearest, "verdict");
+		if (cases[i].best)
+			assert_string_equal(nearest.best, cases[i].best);
+		else
+			assert_null(nearest.best);
+	}
+}
+
+/* Every row can be called by its full name, and says what it is. */
+static void the_engines_table_is_whole(void **state)
+{
+	struct error error = ERROR_INIT;
+
+	(void)state;
+	for (size_t i = 0; i < engine_commands.count; i++) {
+		const struct command *row = &engine_commands.rows[i];
+
+		assert_ptr_equal(command_find(&engine_commands, 1, row->name,
+					      row->flags, &error),
+				 row);
+		assert_true(strlen(row->help) > 0 && strlen(row->help) <= 60);
+		assert_non_null(row->arguments);
+		assert_non_null(row->run);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names_aliases_and_abbreviations),
+		cmocka_unit_test(what_is_no_name_gives_a_sentence),
+		cmocka_unit_test(lines_are_split),
+		cmocka_unit_test(an_open_quote_is_said),
+		cmocka_unit_test(ranks_come_last_or_are_the_focus),
+		cmocka_unit_test(a_failure_keeps_its_status),
+		cmocka_unit_test(near_names_are_offered),
+		cmocka_unit_test(the_engines_table_is_whole),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

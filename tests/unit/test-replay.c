@@ -1,0 +1,219 @@
+/* replay and record: what is written is read, broken files are named. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <math.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "banned.h"
+#include "base/array.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "engine/record.h"
+#include "engine/replay.h"
+#include "protocol/message.h"
+
+#define EVENT(time)                                                            \
+	"{\"time\":" time ",\"seq\":1,\"type\":\"event\",\"event\":\"x\","     \
+	"\"body\":{}}"
+
+static char path[64];
+
+static int make_path(void **state)
+{
+	int fd;
+
+	(void)state;
+	snprintf(path, sizeof(path), "/tmp/test-replay-XXXXXX");
+	fd = mkstemp(path);
+	if (fd < 0)
+		return -1;
+	close(fd);
+	return 0;
+}
+
+static int remove_path(void **state)
+{
+	(void)state;
+	unlink(path);
+	return 0;
+}
+
+static struct replay *load(const char *text, size_t length, struct error *error)
+{
+	FILE *file = fopen(path, "w");
+
+	assert_non_null(file);
+	assert_int_equal(fwrite(text, 1, length, file), length);
+	fclose(file);
+	return replay_new(path, error);
+}
+
+static void lines_come_at_their_time(void **state)
+{
+	static const char text[] =
+		EVENT("0.5") "\n" EVENT("2") "\n" EVENT("2") "\n" EVENT("9");
+	struct error error = ERROR_INIT;
+	struct replay *replay = load(text, strlen(text), &error);
+	struct message message;
+
+	(void)state;
+	assert_string_equal(error.message, "");
+	assert_non_null(replay);
+	/* The last line has no newline: it was cut and is left out. */
+	assert_true(replay_end_time(replay) == 2);
+	assert_false(replay_next(replay, 0.4, &message));
+	assert_true(replay_next_time(replay) == 0.5);
+	assert_true(replay_next(replay, 1, &message));
+	assert_true(message.time == 0.5);
+	message_clear(&message);
+	assert_false(replay_next(replay, 1, &message));
+	for (int i = 0; i < 2; i++) {
+		assert_true(replay_next(replay, INFINITY, &message));
+		message_clear(&message);
+	}
+	assert_int_equal(replay_line(replay), 3);
+	assert_false(replay_next(replay, INFINITY, &message));
+	assert_true(replay_next_time(replay) == -1);
+	replay_rewind(replay);
+	assert_true(replay_next_time(replay) == 0.5);
+	replay_free(replay);
+}
+
+static void broken_files_are_named(void **state)
+{
+	static const struct {
+		const char *text;
+		const char *part;
+	} cases[] = {
+		{ "", "no complete line" },
+		{ "hello\n", "is not a recording of probetui: line 1" },
+		{ "\n", "is not a recording of probetui: line 1" },
+		{ "[]\n", "line 1" },
+		{ "{\"seq\":1,\"type\":\"event\",\"event\":\"x\"}\n",
+		  "it has no time" },
+		{ EVENT("1") "\n" EVENT("0.5") "\n",
+		  "broken at line 2: its time is before" },
+		{ EVENT("1") "\n" EVENT("-1") "\n", "broken at line 2" },
+		{ EVENT("1") "\n" EVENT("\"1\"") "\n", "broken at line 2" },
+		{ EVENT("1") "\n{\"time\":2\n", "broken at line 2" },
+		{ EVENT("1") "\n" EVENT("1") "\n\n", "broken at line 3" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+		struct error error = ERROR_INIT;
+
+		assert_null(load(cases[i].text, strlen(cases[i].text), &error));
+		if (!strstr(error.message, cases[i].part) ||
+		    !strstr(error.message, path))
+			fail_msg("'%s' lacks '%s'", error.message,
+				 cases[i].part);
+	}
+}
+
+static void a_nul_byte_is_no_end(void **state)
+{
+	static const char text[] = EVENT("1") "\n\0" EVENT("2") "\n";
+	struct error error = ERROR_INIT;
+
+	(void)state;
+	assert_null(load(text, sizeof(text) - 1, &error));
+	assert_non_null(strstr(error.message, "line 2"));
+}
+
+static void files_that_are_none(void **state)
+{
+	struct error error = ERROR_INIT;
+
+	(void)state;
+	assert_null(replay_new("/nowhere/x", &error));
+	assert_non_null(strstr(error.message, "cannot open the recording"));
+	assert_null(replay_new("/", &error));
+	assert_non_null(strstr(error.message, "folder"));
+}
+
+static void record(struct record *record, struct message *message, double time)
+{
+	struct buffer line = BUFFER_INIT;
+
+	message_append(&line, message);
+	assert_int_equal(record_line(record, message, line.data,
+				     line.length - 1, time, NULL),
+			 0);
+	buffer_clear(&line);
+}
+
+static void what_is_recorded_replays(void **state)
+{
+	struct error error = ERROR_INIT;
+	struct record *file;
+	struct replay *replay;
+	struct message request;
+	struct message answer;
+	struct message read;
+	struct stat status;
+
+	(void)state;
+	unlink(path);
+	file = record_new(path, &error);
+	assert_non_null(file);
+	assert_int_equal(stat(path, &status), 0);
+	assert_int_equal(status.st_mode & 0777, 0600);
+	message_make_request(&request, "variables", NULL);
+	message_make_response(&answer, &request, NULL, NULL);
+	record(file, &request, 1.25);
+	record(file, &answer, 2); /* nobody asked for locals: not written */
+	record_want_variables(file);
+	record(file, &answer, 3.5);
+	record_free(file);
+	replay = replay_new(path, &error);
+	assert_string_equal(error.message, "");
+	assert_true(replay_next(replay, INFINITY, &read));
+	assert_int_equal(read.type, MESSAGE_REQUEST);
+	assert_true(read.time == 1.25);
+	message_clear(&read);
+	assert_true(replay_next(replay, INFINITY, &read));
+	assert_int_equal(read.type, MESSAGE_RESPONSE);
+	assert_true(read.time == 3.5);
+	message_clear(&read);
+	assert_false(replay_next(replay, INFINITY, &read));
+	replay_free(replay);
+	message_clear(&answer);
+	message_clear(&request);
+}
+
+static void nothing_is_overwritten(void **state)
+{
+	struct error error = ERROR_INIT;
+	char name[80];
+
+	(void)state;
+	assert_null(record_new(path, &error));
+	assert_non_null(strstr(error.message, "exists already"));
+	/* Nor through a link that points to nothing yet. */
+	snprintf(name, sizeof(name), "%s.link", path);
+	assert_int_equal(symlink("/tmp/test-replay-elsewhere", name), 0);
+	assert_null(record_new(name, &error));
+	assert_int_equal(access("/tmp/test-replay-elsewhere", F_OK), -1);
+	unlink(name);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make_path, remove_path)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(lines_come_at_their_time), TEST(broken_files_are_named),
+		TEST(a_nul_byte_is_no_end),	TEST(files_that_are_none),
+		TEST(what_is_recorded_replays), TEST(nothing_is_overwritten),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

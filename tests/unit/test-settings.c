@@ -1,0 +1,249 @@
+/* settings: the option table, what the command line and a config may say. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "banned.h"
+#include "base/array.h"
+#include "base/error.h"
+#include "engine/settings.h"
+
+#define WORDS_MAXIMUM 12
+
+struct parsed {
+	struct settings settings;
+	struct error error;
+	int result;
+};
+
+/* Parses the words up to NULL, with no config of the person who tests. */
+static struct parsed parse(char **words)
+{
+	struct parsed parsed = { .error = ERROR_INIT };
+	char *argv[WORDS_MAXIMUM + 2] = { "probetui" };
+	int argc = 1;
+
+	while (words[argc - 1]) {
+		argv[argc] = words[argc - 1];
+		argc++;
+	}
+	settings_init(&parsed.settings);
+	parsed.result =
+		settings_parse(&parsed.settings, argc, argv, &parsed.error);
+	return parsed;
+}
+
+#define PARSE(...) parse((char *[]){ __VA_ARGS__, NULL })
+
+static int no_home(void **state)
+{
+	(void)state;
+	unsetenv("HOME");
+	unsetenv("XDG_CONFIG_HOME");
+	return 0;
+}
+
+static void defaults_are_there(void **state)
+{
+	struct parsed parsed = parse((char *[]){ NULL });
+
+	(void)state;
+	assert_int_equal(parsed.result, 0);
+	assert_true(parsed.settings.timeout > 4.9);
+	assert_int_equal(parsed.settings.command_count, 0);
+	assert_false(parsed.settings.is_json);
+	settings_clear(&parsed.settings);
+}
+
+static void options_may_stand_behind_the_command(void **state)
+{
+	struct parsed parsed = PARSE("--ranks", "0-2,5", "verdict", "--json",
+				     "--for", "3", "--timeout=2.5");
+
+	(void)state;
+	assert_string_equal(parsed.error.message, "");
+	assert_int_equal(parsed.result, 0);
+	assert_true(parsed.settings.is_json);
+	assert_true(rankset_contains(&parsed.settings.ranks, 5));
+	assert_int_equal(rankset_count(&parsed.settings.ranks), 4);
+	assert_int_equal(parsed.settings.command_count, 3);
+	assert_string_equal(parsed.settings.command[0], "verdict");
+	assert_string_equal(parsed.settings.command[1], "--for");
+	assert_string_equal(parsed.settings.command[2], "3");
+	assert_true(parsed.settings.timeout == 2.5);
+	settings_clear(&parsed.settings);
+}
+
+static void pids_are_a_list(void **state)
+{
+	struct parsed parsed =
+		PARSE("--pid", "12,13", "--connect", "ptrace:14");
+
+	(void)state;
+	assert_int_equal(parsed.result, 0);
+	assert_int_equal(parsed.settings.pid_count, 3);
+	assert_int_equal(parsed.settings.pids[0], 12);
+	assert_int_equal(parsed.settings.pids[2], 14);
+	settings_clear(&parsed.settings);
+}
+
+static void a_program_stands_behind_two_dashes(void **state)
+{
+	struct parsed parsed = PARSE("--", "torchrun", "--nope");
+
+	(void)state;
+	assert_int_equal(parsed.result, 0);
+	assert_int_equal(parsed.settings.program_count, 2);
+	assert_string_equal(parsed.settings.program[1], "--nope");
+	settings_clear(&parsed.settings);
+}
+
+static void wrong_words_give_a_sentence(void **state)
+{
+	static const struct {
+		char *words[4];
+		const char *part;
+	} cases[] = {
+		{ { "--jsn" }, "did you mean --json" },
+		{ { "--zzzzzz" }, "--help lists them" },
+		{ { "-q" }, "there is no option '-q'" },
+		{ { "--ranks" }, "--ranks needs SET" },
+		{ { "--ranks", "3-" }, "--ranks" },
+		{ { "--pid", "" }, "not a process number" },
+		{ { "--pid", "12," }, "not a process number" },
+		{ { "--pid", "0" }, "not a process number" },
+		{ { "--pid", "-4" }, "not a process number" },
+		{ { "--pid", "12x" }, "not a process number" },
+		{ { "--pid", "99999999999999999999" }, "not a process number" },
+		{ { "--timeout", "soon" }, "--timeout" },
+		{ { "--timeout", "nan" }, "--timeout" },
+		{ { "--timeout", "-1" }, "--timeout" },
+		{ { "--json=1" }, "takes no argument" },
+		{ { "--connect", "http://a:1" }, "ptrace:PID and replay:FILE" },
+		{ { "--" }, "a program is missing" },
+		{ { "-x", "f", "verdict" }, "put 'verdict' into it" },
+		{ { "--replay=a", "--pid=1" }, "leave out" },
+		{ { "--replay=a", "--record=b" }, "leave out --record" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+		char *words[5] = { NULL };
+		struct parsed parsed;
+
+		memcpy(words, cases[i].words, sizeof(cases[i].words));
+		parsed = parse(words);
+		assert_int_equal(parsed.result, -1);
+		if (!strstr(parsed.error.message, cases[i].part))
+			fail_msg("'%s' lacks '%s'", parsed.error.message,
+				 cases[i].part);
+		settings_clear(&parsed.settings);
+	}
+}
+
+static void the_locale_decides_about_ascii(void **state)
+{
+	struct parsed parsed;
+
+	(void)state;
+	setenv("LC_ALL", "C", 1);
+	parsed = parse((char *[]){ NULL });
+	assert_true(parsed.settings.is_ascii);
+	settings_clear(&parsed.settings);
+	setenv("LC_ALL", "C.UTF-8", 1);
+	parsed = parse((char *[]){ NULL });
+	assert_false(parsed.settings.is_ascii);
+	settings_clear(&parsed.settings);
+}
+
+/* A config with that text and mode; its path is in the buffer. */
+static void write_config(char path[64], const char *text, mode_t mode)
+{
+	int fd;
+
+	snprintf(path, 64, "/tmp/test-settings-XXXXXX");
+	fd = mkstemp(path);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	assert_int_equal(fchmod(fd, mode), 0);
+	close(fd);
+}
+
+static void a_config_fills_what_the_line_left_open(void **state)
+{
+	char path[64];
+	struct parsed parsed;
+
+	(void)state;
+	write_config(path, "# mine\n\ntheme mono \r\ntimeout 7\n", 0600);
+	parsed = PARSE("--config", path);
+	assert_string_equal(parsed.error.message, "");
+	assert_string_equal(parsed.settings.theme, "mono");
+	assert_true(parsed.settings.timeout == 7);
+	settings_clear(&parsed.settings);
+	parsed = PARSE("--config", path, "--theme", "other", "--timeout", "2");
+	assert_string_equal(parsed.settings.theme, "other");
+	assert_true(parsed.settings.timeout == 2);
+	settings_clear(&parsed.settings);
+	unlink(path);
+}
+
+static void a_config_of_others_is_refused(void **state)
+{
+	char path[64];
+	struct parsed parsed;
+
+	(void)state;
+	write_config(path, "theme mono\n", 0666);
+	parsed = PARSE("--config", path);
+	assert_int_equal(parsed.result, -1);
+	assert_non_null(strstr(parsed.error.message, "written by others"));
+	settings_clear(&parsed.settings);
+	unlink(path);
+	parsed = PARSE("--config", path);
+	assert_int_equal(parsed.result, -1);
+	assert_non_null(strstr(parsed.error.message, "cannot open the config"));
+	settings_clear(&parsed.settings);
+	parsed = PARSE("--config", "/");
+	assert_non_null(strstr(parsed.error.message, "is not a file"));
+	settings_clear(&parsed.settings);
+}
+
+static void a_wrong_line_of_a_config_is_named(void **state)
+{
+	char path[64];
+	struct parsed parsed;
+
+	(void)state;
+	write_config(path, "theme mono\nrecord /etc/passwd\n", 0600);
+	parsed = PARSE("--config", path);
+	assert_int_equal(parsed.result, -1);
+	assert_non_null(strstr(parsed.error.message, "line 2"));
+	settings_clear(&parsed.settings);
+	unlink(path);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(defaults_are_there),
+		cmocka_unit_test(options_may_stand_behind_the_command),
+		cmocka_unit_test(pids_are_a_list),
+		cmocka_unit_test(a_program_stands_behind_two_dashes),
+		cmocka_unit_test(wrong_words_give_a_sentence),
+		cmocka_unit_test(the_locale_decides_about_ascii),
+		cmocka_unit_test(a_config_fills_what_the_line_left_open),
+		cmocka_unit_test(a_config_of_others_is_refused),
+		cmocka_unit_test(a_wrong_line_of_a_config_is_named),
+	};
+
+	return cmocka_run_group_tests(tests, no_home, NULL);
+}
