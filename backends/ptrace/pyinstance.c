@@ -28,6 +28,7 @@ struct member {
 	int64_t flags;
 	uint64_t documentation;
 };
+#define MEMBER_OBJECT 6	    /* of a type made in C */
 #define MEMBER_OBJECT_EX 16 /* what __slots__ makes */
 
 static int table_at(struct pyreader *reader, uint64_t place,
@@ -143,10 +144,12 @@ struct slots {
 	} items[SLOTS_MAXIMUM];
 };
 
-static void add_slots(struct pyreader *reader, uint64_t object,
+/* Adds the slots that the type itself brings; true when it brings any. */
+static bool add_slots(struct pyreader *reader, uint64_t object,
 		      const struct pytype *type, struct slots *slots)
 {
 	uint64_t at = type->members;
+	bool has_slots = false;
 
 	for (size_t i = 0; i < SLOTS_MAXIMUM;
 	     i++, at += sizeof(struct member)) {
@@ -156,11 +159,13 @@ static void add_slots(struct pyreader *reader, uint64_t object,
 		if (slots->count == SLOTS_MAXIMUM ||
 		    pyreader_read(reader, at, &member, sizeof(member)) ||
 		    !member.name)
-			return;
-		if (member.type != MEMBER_OBJECT_EX ||
+			break;
+		if ((member.type != MEMBER_OBJECT &&
+		     member.type != MEMBER_OBJECT_EX) ||
 		    member.offset < (int64_t)reader->head ||
 		    member.offset >= type->basic_size)
 			continue;
+		has_slots = true;
 		if (pyreader_pointer(reader, object + (uint64_t)member.offset,
 				     &value) ||
 		    !value)
@@ -168,15 +173,16 @@ static void add_slots(struct pyreader *reader, uint64_t object,
 		slots->items[slots->count].name = member.name;
 		slots->items[slots->count++].value = value;
 	}
+	return has_slots;
 }
 
-/* True when the type can have slots: it or a base is made by a class. */
+/* True when the type or a base of it brings slots. */
 static bool slots_read(struct pyreader *reader, uint64_t object,
 		       const struct pytype *type, struct slots *slots)
 {
 	struct pytype bases[PYTYPE_BASES_MAXIMUM];
 	size_t count = 0;
-	bool has_members = false;
+	bool has_slots = false;
 
 	slots->count = 0;
 	if (!(type->flags & PYTYPE_HEAP))
@@ -189,12 +195,11 @@ static bool slots_read(struct pyreader *reader, uint64_t object,
 		count++;
 	}
 	while (count-- > 0) {
-		if (!bases[count].members)
-			continue;
-		has_members = true;
-		add_slots(reader, object, &bases[count], slots);
+		if (bases[count].members &&
+		    add_slots(reader, object, &bases[count], slots))
+			has_slots = true;
 	}
-	return has_members;
+	return has_slots;
 }
 
 int64_t pyinstance_count(struct pyreader *reader, uint64_t object,

@@ -102,6 +102,8 @@ static const struct pykind kinds[] = {
 	{ "type", PYTYPE_TYPE, write_type, NULL, NULL },
 	{ "function", 0, write_function, NULL, NULL },
 	{ "module", 0, write_module, NULL, NULL },
+	/* It is a float, but by its second base. */
+	{ "numpy.float64", 0, pyfloat_write, NULL, NULL },
 };
 /* clang-format on */
 

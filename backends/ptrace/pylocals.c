@@ -43,7 +43,7 @@ struct fast {
 	unsigned kind;
 };
 
-struct frame {
+struct pyframe {
 	struct pyreader *reader;
 	uint64_t address;
 	uint64_t code;
@@ -68,7 +68,7 @@ static uint64_t untag(const struct pyreader *reader, uint64_t word)
 	return reader->python->minor >= 13 ? word & ~TAG : word;
 }
 
-static int read_word(const struct frame *frame, uint64_t base, long offset,
+static int read_word(const struct pyframe *frame, uint64_t base, long offset,
 		     uint64_t *word)
 {
 	if (offset < 0 ||
@@ -89,7 +89,7 @@ static bool is_code(struct pyreader *reader, uint64_t address)
 	       !strcmp(name, "code");
 }
 
-static int read_count(const struct frame *frame, long offset, int64_t *count)
+static int read_count(const struct pyframe *frame, long offset, int64_t *count)
 {
 	int32_t number;
 
@@ -103,7 +103,7 @@ static int read_count(const struct frame *frame, long offset, int64_t *count)
 }
 
 /* Appends the names of a tuple, count of them or (-1) all. */
-static int append_names(struct frame *frame, long offset, unsigned kind,
+static int append_names(struct pyframe *frame, long offset, unsigned kind,
 			int64_t count)
 {
 	uint64_t names;
@@ -129,7 +129,7 @@ static int append_names(struct frame *frame, long offset, unsigned kind,
 	return 0;
 }
 
-static int read_kinds(struct frame *frame)
+static int read_kinds(struct pyframe *frame)
 {
 	const struct offsets *at = &frame->reader->python->offsets;
 	uint64_t bytes, data;
@@ -149,7 +149,7 @@ static int read_kinds(struct frame *frame)
 	return 0;
 }
 
-static int read_names(struct frame *frame)
+static int read_names(struct pyframe *frame)
 {
 	const struct offsets *at = &frame->reader->python->offsets;
 	int64_t count;
@@ -188,7 +188,7 @@ static uint64_t open_cell(struct pyreader *reader, uint64_t value)
 	return pyreader_pointer(reader, value + reader->head, &held) ? 0 : held;
 }
 
-static int read_values(struct frame *frame)
+static int read_values(struct pyframe *frame)
 {
 	long row = frame->reader->python->offsets.if_localsplus;
 
@@ -208,7 +208,7 @@ static int read_values(struct frame *frame)
  * Up to 3.10 an argument that inner functions use is named twice: its local
  * is empty and a cell has the value. It is shown once, where the argument is.
  */
-static void merge_arguments(struct frame *frame)
+static void merge_arguments(struct pyframe *frame)
 {
 	size_t kept = 0;
 
@@ -230,13 +230,13 @@ static void merge_arguments(struct frame *frame)
 	frame->count = kept;
 }
 
-static int frame_read(struct frame *frame, struct pyreader *reader,
+static int frame_read(struct pyframe *frame, struct pyreader *reader,
 		      uint64_t address)
 {
 	const struct offsets *at = &reader->python->offsets;
 	uint32_t flags;
 
-	*frame = (struct frame){ .reader = reader, .address = address };
+	*frame = (struct pyframe){ .reader = reader, .address = address };
 	if (read_word(frame, address, at->if_code, &frame->code) ||
 	    !is_code(reader, frame->code) ||
 	    pyreader_read(reader, frame->code + (uint64_t)at->co_flags, &flags,
@@ -317,7 +317,7 @@ static bool add_named(uint64_t key, uint64_t value, void *data)
 }
 
 /* The names of a module or of a class that is being made. */
-static int add_mapping(struct page *page, const struct frame *frame)
+static int add_mapping(struct page *page, const struct pyframe *frame)
 {
 	const struct offsets *at = &page->reader->python->offsets;
 	uint64_t locals, globals;
@@ -342,7 +342,7 @@ int pyobject_locals_page(struct pyreader *reader, uint64_t frame_address,
 		.start = start > 0 ? start : 0,
 		.end = start > 0 ? start : 0,
 	};
-	struct frame frame;
+	struct pyframe frame;
 	int result;
 
 	if (count < (size_t)(INT64_MAX - page.end))

@@ -378,6 +378,51 @@ def make_subclasses():
     del TRUTH["objects"]["int without"]
 
 
+def mutant(random, value, kept=[]):
+    """The address of a copy of value with some words changed."""
+    import ctypes
+    before, size = 32, 320
+    words = (ctypes.c_uint64 * ((before + 2 * size) // 8 + 1))()
+    address = (ctypes.addressof(words) + before + 15) // 16 * 16
+    ctypes.memmove(address - before, id(value) - before, size)
+    kept.append(words)
+    table = address + size
+    if isinstance(value, dict):
+        # Its keys are changed, too.
+        place = ctypes.c_uint64.from_address(address + 32)
+        ctypes.memmove(table, place.value, size - before)
+        place.value = table
+    elif isinstance(value, type):
+        # An object of the changed type.
+        ctypes.c_uint64.from_address(table + 8).value = address
+    for _ in range(random.randint(1, 4)):
+        at = random.choice([random.randrange(0, 64, 8),
+                            random.randrange(-before, size - before, 8),
+                            size + random.randrange(0, 64, 8)])
+        if at == 8 and random.random() < 0.9:
+            continue
+        word = random.choice([
+            0, 1, 2**64 - 1, 2**62, 2**63, 2**31, 2**40 + 8, address, table,
+            random.getrandbits(64), random.getrandbits(47) & ~7,
+            ctypes.c_uint64.from_address(address + at).value
+            ^ 1 << random.randrange(64)])
+        ctypes.c_uint64.from_address(address + at).value = word
+    return [hex(address), hex(table)]
+
+
+def make_mutants(count):
+    import random
+    random = random.Random(count)
+    # Objects that are larger than what is copied behind them.
+    samples = [10**90, "text" * 80, "\u4f60" * 160, b"bytes" * 64,
+               [1, 2, 3], (1, "two", [3]) * 16, {"a": 1, "b": (2,)},
+               {1: 2, "c": {}}, {1, 2, 3}, frozenset("abc"), Shared("abcd"),
+               SlotsAndDict(), Str("sub" * 90), Tuple(range(40)), Int(3),
+               Unusual("a", "b"), Shared, SlotsAndDict, shown, range(3),
+               bytearray(b"abc"), os]
+    return [mutant(random, samples[i % len(samples)]) for i in range(count)]
+
+
 def block():
     sys.stdout.write(json.dumps(TRUTH) + "\n")
     sys.stdout.flush()
@@ -423,6 +468,10 @@ def main():
     os.environ["PROBE_LATE"] = "7 and caf\xe9"
     start_thread()
     make_objects()
+    try:
+        TRUTH["mutants"] = make_mutants(1000)
+    except ImportError as error:
+        TRUTH["no mutants"] = str(error)
     next(generator(in_class))
 
 

@@ -204,6 +204,20 @@ class LocalsCase(unittest.TestCase):
             self.assertEqual(answer["silent"], 0)
         self.test_numbers()
 
+    def test_objects_that_are_none(self):
+        if "no mutants" in self.target.truth:
+            self.skipTest("this Python lacks ctypes: "
+                          + self.target.truth["no mutants"])
+        for addresses in self.target.truth["mutants"]:
+            for address in addresses:
+                self.assertIn("value", self.ask("value", address))
+                answer = self.ask("children", address, 0, PAGE)
+                if "error" in answer:
+                    self.assertRegex(answer["error"], r"^[A-Z].*\.$")
+                else:
+                    self.assertLessEqual(len(answer["variables"]), PAGE)
+        self.test_numbers()
+
 
 def load_tests(loader, _tests, _pattern):
     suite = unittest.TestSuite()
