@@ -1,0 +1,265 @@
+#include "ui/app.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/array.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/loop.h"
+#include "engine/engine.h"
+#include "ui/commands.h"
+#include "ui/input.h"
+#include "ui/screen.h"
+
+#define DRAWS_A_SECOND 60
+#define SAMPLING_PERIOD 0.25
+#define SLOW_SAMPLING_PERIOD 1.0
+#define SLOW_SAMPLING_RANKS 64 /* above this many, once a second */
+
+void app_init(struct app *app, struct engine *engine)
+{
+	*app = (struct app){ .engine = engine };
+	view_init(&app->view);
+	keymap_init(&app->keymap);
+	keymap_add_default(&app->keymap);
+	theme_init(&app->theme);
+	canvas_init(&app->canvas, 1, 1);
+}
+
+void app_clear(struct app *app)
+{
+	canvas_clear(&app->canvas);
+	keymap_clear(&app->keymap);
+	view_clear(&app->view);
+}
+
+static void take_prompt(struct app *app)
+{
+	char *line = prompt_take(&app->view.prompt);
+
+	commands_run(app, line);
+	free(line);
+}
+
+void app_key(struct app *app, const char *key)
+{
+	const char *line;
+
+	app->is_changed = true;
+	view_say(&app->view, false, NULL);
+	if (app->view.prompt.is_open) {
+		if (prompt_key(&app->view.prompt, key) == PROMPT_DONE)
+			take_prompt(app);
+		return;
+	}
+	line = keymap_find(&app->keymap, key);
+	if (line != NULL)
+		commands_run(app, line);
+}
+
+void app_draw(struct app *app)
+{
+	view_draw(&app->canvas, &app->engine->session, &app->view,
+		  &app->keymap);
+	if (app->screen != NULL)
+		screen_draw(app->screen, &app->canvas);
+}
+
+int app_set_theme(struct app *app, const char *name, struct error *error)
+{
+	if (theme_load(&app->theme, name, error) < 0)
+		return -1;
+	if (app->screen != NULL)
+		screen_set_theme(app->screen, &app->theme);
+	return 0;
+}
+
+static void on_changed(void *data)
+{
+	struct app *app = data;
+
+	app->is_changed = true;
+}
+
+static void on_input(int fd, int events, void *data)
+{
+	struct app *app = data;
+	struct pollfd terminal = { .fd = fd, .events = POLLIN };
+	char key[KEY_NAME_SIZE];
+	bool has_key = false;
+
+	(void)events;
+	while (!app->is_done && input_read(key)) {
+		has_key = true;
+		app_key(app, key);
+	}
+	/* A terminal that is gone is ready for ever and gives no key. */
+	if (!has_key && poll(&terminal, 1, 0) > 0 &&
+	    (terminal.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0)
+		app->is_done = true;
+}
+
+static void measure(struct app *app)
+{
+	screen_size(app->screen, &app->view.row_count, &app->view.column_count);
+	app->is_changed = true;
+}
+
+static void on_resize(int number, void *data)
+{
+	struct app *app = data;
+
+	(void)number;
+	screen_resize(app->screen);
+	measure(app);
+}
+
+static void on_end(int number, void *data)
+{
+	struct app *app = data;
+
+	log_write(LOG_INFO, "signal %d: leaving", number);
+	app->is_done = true;
+}
+
+static void on_stop(int number, void *data)
+{
+	struct app *app = data;
+
+	(void)number;
+	screen_suspend(app->screen);
+	measure(app);
+}
+
+struct signal_row {
+	int number;
+	void (*caught)(int number, void *data);
+};
+
+static const struct signal_row signal_rows[] = {
+	{ SIGWINCH, on_resize }, { SIGCONT, on_resize }, { SIGTERM, on_end },
+	{ SIGHUP, on_end },	 { SIGINT, on_end },	 { SIGTSTP, on_stop },
+};
+
+static void on_draw_due(void *data)
+{
+	struct app *app = data;
+
+	/* The turn that this ends draws. */
+	app->draw_timer = NULL;
+}
+
+/* More ranks are sampled less often. */
+static void keep_pace(struct app *app)
+{
+	struct engine *engine = app->engine;
+	double period = SAMPLING_PERIOD;
+
+	if (engine->session.is_replay || app->view.is_held)
+		return;
+	if (engine->session.rank_count > SLOW_SAMPLING_RANKS)
+		period = SLOW_SAMPLING_PERIOD;
+	if (period != app->period) {
+		app->period = period;
+		app->view.period = period;
+		engine_sample_every(engine, period);
+	}
+}
+
+static void draw_if_due(struct app *app)
+{
+	double due = app->drawn_at + 1.0 / DRAWS_A_SECOND;
+	double now = loop_now();
+
+	if (!app->is_changed || app->draw_timer != NULL)
+		return;
+	if (now < due) {
+		app->draw_timer = loop_timer(app->engine->loop, due - now, 0,
+					     on_draw_due, app);
+		return;
+	}
+	app->is_changed = false;
+	app->drawn_at = now;
+	app_draw(app);
+	app_want(app);
+}
+
+static void run(struct app *app)
+{
+	struct loop *loop = app->engine->loop;
+	struct loop_signal *signals[ARRAY_LENGTH(signal_rows)];
+	struct loop_watch *input;
+
+	input = loop_watch(loop, screen_fd(app->screen), LOOP_READABLE,
+			   on_input, app);
+	for (size_t i = 0; i < ARRAY_LENGTH(signal_rows); i++)
+		signals[i] = loop_signal(loop, signal_rows[i].number,
+					 signal_rows[i].caught, app);
+	measure(app);
+	while (!app->is_done) {
+		keep_pace(app);
+		draw_if_due(app);
+		loop_turn(loop);
+	}
+	if (app->draw_timer != NULL)
+		loop_timer_stop(app->draw_timer);
+	for (size_t i = 0; i < ARRAY_LENGTH(signal_rows); i++)
+		loop_signal_stop(signals[i]);
+	loop_watch_stop(input);
+}
+
+/* A theme that was asked for must be there; the default one may be missing. */
+static int choose_theme(struct app *app, struct error *error)
+{
+	const char *name = app->engine->settings.theme;
+	struct error problem = ERROR_INIT;
+
+	if (name != NULL)
+		return app_set_theme(app, name, error);
+	if (app_set_theme(app, "default", &problem) < 0)
+		log_write(LOG_WARNING, "%s", problem.message);
+	return 0;
+}
+
+static int open_screen(struct app *app, struct error *error)
+{
+	const struct settings *settings = &app->engine->settings;
+
+	if (choose_theme(app, error) < 0)
+		return -1;
+	app->screen = screen_open(settings->has_no_color, error);
+	if (app->screen == NULL)
+		return -1;
+	screen_set_theme(app->screen, &app->theme);
+	app->view.is_ascii = settings->is_ascii || !screen_is_utf8(app->screen);
+	return 0;
+}
+
+int app_run(struct engine *engine, struct error *error)
+{
+	struct app app;
+	int result = -1;
+
+	app_init(&app, engine);
+	engine->changed = on_changed;
+	engine->changed_data = &app;
+	if (engine->loop == NULL)
+		engine->loop = loop_new();
+	/* Both can fail with a sentence, for which the terminal must be free:
+	 * so the engine first. */
+	if (engine_start(engine, error) < 0 || open_screen(&app, error) < 0)
+		goto out;
+	log_set_quiet(1);
+	run(&app);
+	screen_close(app.screen);
+	log_set_quiet(0);
+	result = 0;
+out:
+	engine->changed = NULL;
+	app_clear(&app);
+	return result;
+}

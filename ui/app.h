@@ -1,0 +1,53 @@
+/*
+ * app: the screen of a running engine. Owns view, keys and canvas; the
+ * terminal only while app_run() runs, so that a test can do the same without
+ * one.
+ */
+#ifndef UI_APP_H
+#define UI_APP_H
+
+#include <stdbool.h>
+
+#include "ui/canvas.h"
+#include "ui/keymap.h"
+#include "ui/theme.h"
+#include "ui/view.h"
+
+struct engine;
+struct error;
+struct loop_timer;
+struct screen;
+
+struct app {
+	struct engine *engine;
+	struct screen *screen; /* NULL: no terminal */
+	struct view view;
+	struct keymap keymap;
+	struct canvas canvas;
+	struct theme theme;
+	double period;	 /* seconds between samples when not held */
+	bool is_changed; /* draw at the end of the turn */
+	bool is_done;
+	double drawn_at;
+	struct loop_timer *draw_timer; /* a draw that waits; NULL */
+};
+
+/* The engine is borrowed. Default keys and no colours. */
+void app_init(struct app *app, struct engine *engine);
+void app_clear(struct app *app);
+/* Does what a key does. */
+void app_key(struct app *app, const char *key);
+/* Draws onto the canvas in the view's size. */
+void app_draw(struct app *app);
+/* Asks the engine for what the view lacks. */
+void app_want(struct app *app);
+/* Loads a theme by name and shows it. */
+int app_set_theme(struct app *app, const char *name, struct error *error);
+/*
+ * The screen: takes the terminal over, starts the engine, runs the loop until
+ * the user or a signal ends it, and gives the terminal back. -1: no terminal,
+ * bad theme, the engine did not start.
+ */
+int app_run(struct engine *engine, struct error *error);
+
+#endif

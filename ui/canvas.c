@@ -1,0 +1,438 @@
+#include "ui/canvas.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/buffer.h"
+#include "base/text.h"
+
+static const struct cell blank = { .codepoint = ' ', .width = 1 };
+
+/* Indexed by the set of directions. */
+static const int32_t joints[16] = {
+	' ',	0x2502, 0x2502, 0x2502, 0x2500, 0x2518, 0x2510, 0x2524,
+	0x2500, 0x2514, 0x250c, 0x251c, 0x2500, 0x2534, 0x252c, 0x253c,
+};
+
+struct ascii_form {
+	int32_t codepoint;
+	char ascii;
+};
+
+static const struct ascii_form ascii_forms[] = {
+	{ 0x25cf, 'o' }, /* ● */
+	{ 0x25c6, '*' }, /* ◆ */
+	{ 0x25b2, '^' }, /* ▲ */
+	{ 0x25bc, 'v' }, /* ▼ */
+	{ 0x2605, 'x' }, /* ★ */
+	{ 0x271a, '+' }, /* ✚ */
+	{ 0x25a0, '#' }, /* ■ */
+	{ 0x2717, 'X' }, /* ✗ */
+	{ 0x2713, '=' }, /* ✓ */
+	{ 0x25b8, '>' }, /* ▸ */
+	{ 0x25be, 'v' }, /* ▾ */
+	{ 0x25b6, '>' }, /* ▶ */
+	{ 0x2260, '!' }, /* ≠ */
+	{ 0x2026, '>' }, /* … */
+	{ 0x00b7, '-' }, /* · */
+	{ 0x2500, '-' }, /* ─ */
+	{ 0x2502, '|' }, /* │ */
+	{ 0x2514, '`' }, /* └ */
+	{ 0x251c, '|' }, /* ├ */
+};
+
+void canvas_init(struct canvas *canvas, int row_count, int column_count)
+{
+	*canvas = (struct canvas){ .cells = NULL };
+	canvas_reset(canvas, row_count, column_count);
+}
+
+void canvas_clear(struct canvas *canvas)
+{
+	free(canvas->cells);
+	*canvas = (struct canvas){ .cells = NULL };
+}
+
+void canvas_reset(struct canvas *canvas, int row_count, int column_count)
+{
+	size_t count;
+
+	if (row_count < 1)
+		row_count = 1;
+	if (column_count < 1)
+		column_count = 1;
+	count = (size_t)row_count * (size_t)column_count;
+	if (row_count != canvas->row_count ||
+	    column_count != canvas->column_count) {
+		canvas->cells =
+			xrealloc(canvas->cells, count * sizeof(*canvas->cells));
+		canvas->row_count = row_count;
+		canvas->column_count = column_count;
+	}
+	for (size_t i = 0; i < count; i++)
+		canvas->cells[i] = blank;
+	canvas->cursor_row = -1;
+	canvas->cursor_column = -1;
+}
+
+static struct cell *cell_at(struct canvas *canvas, int row, int column)
+{
+	return &canvas->cells[(size_t)row * (size_t)canvas->column_count +
+			      (size_t)column];
+}
+
+const struct cell *canvas_cell(const struct canvas *canvas, int row, int column)
+{
+	return &canvas->cells[(size_t)row * (size_t)canvas->column_count +
+			      (size_t)column];
+}
+
+int32_t cell_character(const struct cell *cell)
+{
+	return cell->sides != 0 ? joints[cell->sides & 15] : cell->codepoint;
+}
+
+static char ascii_of(const struct cell *cell)
+{
+	int32_t character = cell_character(cell);
+
+	if (character >= ' ' && character < 0x7f)
+		return (char)character;
+	for (size_t i = 0; i < ARRAY_LENGTH(ascii_forms); i++)
+		if (ascii_forms[i].codepoint == character)
+			return ascii_forms[i].ascii;
+	return cell->sides != 0 ? '+' : '?';
+}
+
+void canvas_make_ascii(struct canvas *canvas)
+{
+	int count = canvas->row_count * canvas->column_count;
+
+	for (int i = 0; i < count; i++) {
+		struct cell *cell = &canvas->cells[i];
+
+		cell->codepoint = cell->width == 0 ? '?' : ascii_of(cell);
+		cell->combining = 0;
+		cell->sides = 0;
+		cell->width = 1;
+	}
+}
+
+void canvas_append(struct buffer *out, const struct canvas *canvas)
+{
+	for (int row = 0; row < canvas->row_count; row++) {
+		size_t end = out->length;
+
+		for (int column = 0; column < canvas->column_count; column++) {
+			const struct cell *cell =
+				canvas_cell(canvas, row, column);
+
+			if (cell->width == 0)
+				continue;
+			text_put_codepoint(out, cell_character(cell));
+			if (cell->combining != 0)
+				text_put_codepoint(out, cell->combining);
+			if (cell_character(cell) != ' ')
+				end = out->length;
+		}
+		buffer_truncate(out, end);
+		buffer_append_char(out, '\n');
+	}
+}
+
+struct window canvas_window(struct canvas *canvas)
+{
+	return (struct window){
+		.canvas = canvas,
+		.row_count = canvas->row_count,
+		.column_count = canvas->column_count,
+	};
+}
+
+static void clip(int *start, int *count, int limit)
+{
+	if (*start < 0) {
+		*count += *start;
+		*start = 0;
+	}
+	if (*start > limit)
+		*start = limit;
+	if (*count > limit - *start)
+		*count = limit - *start;
+	if (*count < 0)
+		*count = 0;
+}
+
+struct window window_part(struct window window, int row, int column,
+			  int row_count, int column_count)
+{
+	clip(&row, &row_count, window.row_count);
+	clip(&column, &column_count, window.column_count);
+	return (struct window){
+		.canvas = window.canvas,
+		.row = window.row + row,
+		.column = window.column + column,
+		.row_count = row_count,
+		.column_count = column_count,
+	};
+}
+
+/* Lends the cell, or NULL outside the window. */
+static struct cell *window_cell(struct window window, int row, int column)
+{
+	if (row < 0 || column < 0 || row >= window.row_count ||
+	    column >= window.column_count)
+		return NULL;
+	return cell_at(window.canvas, window.row + row, window.column + column);
+}
+
+/* A wide character that loses one half leaves a blank in the other. */
+static void unpair(struct canvas *canvas, struct cell *cell)
+{
+	long index = cell - canvas->cells;
+
+	if (cell->width == 0 && index > 0)
+		cell[-1] = blank;
+	if (cell->width == 2 &&
+	    index + 1 < (long)canvas->row_count * canvas->column_count)
+		cell[1] = blank;
+}
+
+static void set_cell(struct window window, struct cell *cell, int32_t code,
+		     int width, enum style style)
+{
+	unpair(window.canvas, cell);
+	*cell = (struct cell){
+		.codepoint = code,
+		.width = (uint8_t)width,
+		.style = (uint8_t)style,
+	};
+}
+
+/* Draws one code point; returns the columns it takes, also outside. */
+static int put_codepoint(struct window window, int row, int column,
+			 enum style style, int32_t code)
+{
+	int width = text_codepoint_width(code);
+	struct cell *cell = window_cell(window, row, column);
+
+	if (width == 0) {
+		cell = window_cell(window, row, column - 1);
+		if (cell != NULL && cell->width == 0)
+			cell = window_cell(window, row, column - 2);
+		if (cell != NULL && cell->combining == 0)
+			cell->combining = code;
+		return 0;
+	}
+	if (cell == NULL)
+		return width;
+	if (width == 2) {
+		struct cell *half = window_cell(window, row, column + 1);
+
+		if (half == NULL) {
+			set_cell(window, cell, ' ', 1, style);
+			return width;
+		}
+		set_cell(window, half, ' ', 1, style);
+		set_cell(window, cell, code, 2, style);
+		half->width = 0;
+		return width;
+	}
+	set_cell(window, cell, code, 1, style);
+	return width;
+}
+
+void window_put_character(struct window window, int row, int column,
+			  enum style style, int32_t codepoint)
+{
+	put_codepoint(window, row, column, style, codepoint);
+}
+
+static int put_plain(struct window window, int row, int column,
+		     enum style style, const char *text)
+{
+	int start = column;
+	int32_t code;
+
+	while ((code = text_next(&text)) != 0)
+		column += put_codepoint(window, row, column, style, code);
+	return column - start;
+}
+
+int window_put(struct window window, int row, int column, int width,
+	       enum style style, const char *text)
+{
+	struct buffer safe = BUFFER_INIT;
+	struct buffer cut = BUFFER_INIT;
+	int used;
+
+	if (width > window.column_count - column)
+		width = window.column_count - column;
+	if (width <= 0 || text == NULL || row < 0 || row >= window.row_count)
+		return 0;
+	text_escape(&safe, text, strnlen(text, 4 * (size_t)width + 64));
+	text_cut(&cut, safe.data, width);
+	used = put_plain(window, row, column, style, cut.data);
+	buffer_clear(&cut);
+	buffer_clear(&safe);
+	return used;
+}
+
+int window_put_right(struct window window, int row, int end, int width,
+		     enum style style, const char *text)
+{
+	struct buffer safe = BUFFER_INIT;
+	struct buffer cut = BUFFER_INIT;
+	int used;
+
+	if (width > end)
+		width = end;
+	if (width <= 0)
+		return 0;
+	text_escape(&safe, text, strnlen(text, 4 * (size_t)width + 64));
+	text_cut(&cut, safe.data, width);
+	used = text_width(cut.data);
+	put_plain(window, row, end - used, style, cut.data);
+	buffer_clear(&cut);
+	buffer_clear(&safe);
+	return used;
+}
+
+int window_put_path(struct window window, int row, int end, int width,
+		    enum style style, const char *path)
+{
+	struct buffer safe = BUFFER_INIT;
+	struct buffer cut = BUFFER_INIT;
+	int used;
+
+	if (width > end)
+		width = end;
+	if (width <= 0)
+		return 0;
+	text_escape(&safe, path, strlen(path));
+	text_cut_path(&cut, safe.data, width);
+	used = text_width(cut.data);
+	put_plain(window, row, end - used, style, cut.data);
+	buffer_clear(&cut);
+	buffer_clear(&safe);
+	return used;
+}
+
+static void add_line(struct window window, int row, int column, int lines,
+		     enum style style)
+{
+	struct cell *cell = window_cell(window, row, column);
+
+	if (cell == NULL || lines == 0)
+		return;
+	lines |= cell->sides;
+	set_cell(window, cell, ' ', 1, style);
+	cell->sides = (uint8_t)lines;
+}
+
+void window_horizontal(struct window window, int row, int column, int length,
+		       enum style style)
+{
+	for (int i = 0; i < length; i++) {
+		int lines = (i > 0 ? LINE_LEFT : 0) |
+			    (i < length - 1 ? LINE_RIGHT : 0);
+
+		add_line(window, row, column + i, lines, style);
+	}
+}
+
+void window_vertical(struct window window, int row, int column, int length,
+		     enum style style)
+{
+	for (int i = 0; i < length; i++) {
+		int lines = (i > 0 ? LINE_UP : 0) |
+			    (i < length - 1 ? LINE_DOWN : 0);
+
+		add_line(window, row + i, column, lines, style);
+	}
+}
+
+void window_box(struct window window, enum style style)
+{
+	int rows = window.row_count;
+	int columns = window.column_count;
+
+	window_horizontal(window, 0, 0, columns, style);
+	window_horizontal(window, rows - 1, 0, columns, style);
+	window_vertical(window, 0, 0, rows, style);
+	window_vertical(window, 0, columns - 1, rows, style);
+}
+
+void window_emphasise(struct window window, int row, int column, int row_count,
+		      int column_count, int emphasis)
+{
+	for (int y = row; y < row + row_count; y++) {
+		for (int x = column; x < column + column_count; x++) {
+			struct cell *cell = window_cell(window, y, x);
+
+			if (cell != NULL)
+				cell->emphasis |= (uint8_t)emphasis;
+		}
+	}
+}
+
+void window_restyle(struct window window, int row, int column, int length,
+		    enum style style)
+{
+	for (int x = column; x < column + length; x++) {
+		struct cell *cell = window_cell(window, row, x);
+
+		if (cell != NULL)
+			cell->style = (uint8_t)style;
+	}
+}
+
+/* Bytes of the words that fit into width columns; at least one character. */
+static size_t words_fit(const char *text, int width)
+{
+	size_t fit = text_fit(text, width);
+	size_t end = fit;
+
+	if (text[fit] == '\0')
+		return fit;
+	while (end > 0 && text[end] != ' ')
+		end--;
+	if (end > 0)
+		return end;
+	return fit > 0 ? fit : 1;
+}
+
+int window_put_paragraph(struct window window, int row, int column, int rows,
+			 enum style style, const char *text)
+{
+	int width = window.column_count - column - 1;
+	struct buffer safe = BUFFER_INIT;
+	const char *rest;
+	int used = 0;
+
+	if (width < 1)
+		width = 1;
+	text_escape(&safe, text, strlen(text));
+	rest = safe.data;
+	while (*rest != '\0' && used < rows) {
+		bool is_last = used == rows - 1;
+		bool is_cut = is_last && text_width(rest) > width;
+		size_t length = words_fit(rest, is_cut ? width - 2 : width);
+		struct buffer line = BUFFER_INIT;
+
+		buffer_append(&line, rest, length);
+		if (is_cut)
+			buffer_append_string(&line, " \u2026");
+		window_put(window, row + used, column, width, style, line.data);
+		buffer_clear(&line);
+		rest += length;
+		while (*rest == ' ')
+			rest++;
+		used++;
+	}
+	buffer_clear(&safe);
+	return used;
+}

@@ -1,0 +1,234 @@
+/*
+ * commands-find: searching in the pane that shows text, and going from one
+ * difference to the next in the diff.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "engine/engine.h"
+#include "model/source.h"
+#include "model/stackdiff.h"
+#include "protocol/stack.h"
+#include "ui/app.h"
+#include "ui/commands-private.h"
+#include "ui/pane.h"
+
+/* The lines that are searched, and where among them the person is. */
+struct haystack {
+	struct buffer text; /* one line each */
+	int at;
+	int count;
+};
+
+static void haystack_add(struct haystack *haystack, const char *line)
+{
+	buffer_append_string(&haystack->text, line);
+	buffer_append_char(&haystack->text, '\n');
+	haystack->count++;
+}
+
+static const struct frame *selected_frame(const struct session *session)
+{
+	const struct thread *thread = session_selected_thread(session);
+	int depth = session_selected_depth(session);
+
+	if (thread == NULL || depth < 0)
+		return NULL;
+	return &thread->sample.stack->frames[depth];
+}
+
+static const struct source *selected_source(const struct session *session)
+{
+	const struct rank *rank = session_selected(session);
+	const struct frame *frame = selected_frame(session);
+
+	if (rank == NULL || frame == NULL)
+		return NULL;
+	return session_find_source(session, rank->process.pid,
+				   frame->code->file);
+}
+
+static void collect_source(struct haystack *haystack, const struct app *app)
+{
+	const struct session *session = &app->engine->session;
+	const struct source *source = selected_source(session);
+
+	for (size_t i = 1; source != NULL && i <= source->line_count; i++)
+		haystack_add(haystack, source_line(source, (int)i));
+	if (source != NULL)
+		haystack->at = selected_frame(session)->lineno - 1 +
+			       app->view.source_scroll;
+}
+
+static void collect_merged(struct haystack *haystack, const struct app *app)
+{
+	struct merged merged;
+
+	merged_make(&merged, &app->engine->session, &app->view);
+	for (size_t i = 0; i < merged.row_count; i++) {
+		const struct frame *frame = &merged.rows[i].node->frame;
+		char *line = xasprintf("%s %s", frame->code->func,
+				       frame->code->file);
+
+		haystack_add(haystack, line);
+		free(line);
+	}
+	haystack->at = merged.cursor;
+	merged_clear(&merged);
+}
+
+static void collect_text(struct haystack *haystack, const struct app *app)
+{
+	pane_text_append(&haystack->text, &app->view, &app->keymap);
+	for (size_t i = 0; i < haystack->text.length; i++)
+		haystack->count += haystack->text.data[i] == '\n';
+	haystack->at = app->view.text_scroll;
+}
+
+/* Differing rows are lines with a mark, so that a search finds them. */
+static void collect_diff(struct haystack *haystack, const struct app *app)
+{
+	struct diff_sides sides;
+	struct stackdiff diff;
+	const char *problem;
+
+	if (!diff_sides_find(&sides, &app->engine->session, &app->view,
+			     &problem))
+		return;
+	stackdiff_make(&diff, sides.a_stack, sides.b_stack);
+	for (size_t i = 0; i < diff.row_count; i++)
+		haystack_add(haystack, diff.rows[i].op == '=' ? "" : "!");
+	haystack->at = app->view.diff_cursor;
+	stackdiff_clear(&diff);
+}
+
+static void collect(struct haystack *haystack, const struct app *app)
+{
+	switch (app->view.kind) {
+	case VIEW_HOME:
+		collect_source(haystack, app);
+		break;
+	case VIEW_MERGED:
+		collect_merged(haystack, app);
+		break;
+	case VIEW_DIFF:
+		collect_diff(haystack, app);
+		break;
+	case VIEW_HELP:
+	case VIEW_LOG:
+	case VIEW_TEXT:
+		collect_text(haystack, app);
+		break;
+	case VIEW_KIND_COUNT:
+		break;
+	}
+}
+
+static void go_to(struct app *app, int line)
+{
+	const struct frame *frame = selected_frame(&app->engine->session);
+
+	switch (app->view.kind) {
+	case VIEW_HOME:
+		app->view.pane = PANE_SOURCE;
+		app->view.source_scroll = line + 1 - frame->lineno;
+		break;
+	case VIEW_MERGED:
+		app->view.merged_cursor = line;
+		break;
+	case VIEW_DIFF:
+		app->view.diff_cursor = line;
+		break;
+	case VIEW_HELP:
+	case VIEW_LOG:
+	case VIEW_TEXT:
+		app->view.text_scroll = line;
+		break;
+	case VIEW_KIND_COUNT:
+		break;
+	}
+}
+
+/* Puts the start of each line into lines[]; the newlines become NULs. */
+static char **split_lines(struct haystack *haystack)
+{
+	char **lines = xcalloc((size_t)haystack->count + 1, sizeof(*lines));
+	char *at = haystack->text.data;
+
+	for (int i = 0; i < haystack->count; i++) {
+		size_t length = strcspn(at, "\n");
+
+		lines[i] = at;
+		at[length] = '\0';
+		at += length + 1;
+	}
+	return lines;
+}
+
+/* The next line, around the end, that holds needle; -1: none does. */
+static int find_line(struct haystack *haystack, const char *needle,
+		     int direction)
+{
+	int count = haystack->count;
+	char **lines = split_lines(haystack);
+	int found = -1;
+
+	for (int i = 1; i <= count && found < 0; i++) {
+		int index = (haystack->at + direction * i) % count;
+
+		if (index < 0)
+			index += count;
+		if (strstr(lines[index], needle) != NULL)
+			found = index;
+	}
+	free(lines);
+	return found;
+}
+
+static int find(struct app *app, int direction, struct error *error)
+{
+	bool is_diff = app->view.kind == VIEW_DIFF;
+	const char *needle = is_diff ? "!" : app->view.search;
+	struct haystack haystack = { .text = BUFFER_INIT };
+	int line;
+
+	if (needle == NULL || *needle == '\0')
+		return error_set(error, "nothing was searched for yet.");
+	collect(&haystack, app);
+	line = find_line(&haystack, needle, direction);
+	buffer_clear(&haystack.text);
+	if (line < 0 && is_diff)
+		return error_set(error, "the two stacks do not differ.");
+	if (line < 0)
+		return error_set(error, "'%.80s' is not in this pane.", needle);
+	go_to(app, line);
+	return 0;
+}
+
+int ui_search(struct command_context *context, int argc, char **argv,
+	      struct error *error)
+{
+	struct app *app = command_app(context);
+
+	if (argc < 2)
+		return command_usage(error, "search", "a text");
+	free(app->view.search);
+	app->view.search = command_join(argc, argv, 1);
+	return find(app, 1, error);
+}
+
+int ui_find(struct command_context *context, int argc, char **argv,
+	    struct error *error)
+{
+	struct app *app = command_app(context);
+
+	if (argc == 2 && strcmp(argv[1], "next") == 0)
+		return find(app, 1, error);
+	if (argc == 2 && strcmp(argv[1], "previous") == 0)
+		return find(app, -1, error);
+	return command_usage(error, "find", "next or previous");
+}

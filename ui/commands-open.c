@@ -1,0 +1,154 @@
+/*
+ * commands-open: opening and folding what is under the cursor.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/error.h"
+#include "engine/engine.h"
+#include "ui/app.h"
+#include "ui/commands-private.h"
+#include "ui/pane.h"
+
+/* Opens or closes the variable under the cursor, or takes the next page. */
+static void toggle_variable(struct app *app)
+{
+	struct view *view = &app->view;
+	size_t count;
+	struct locals_row *rows =
+		pane_locals_rows(&app->engine->session, view, &count);
+	const struct locals_row *row;
+
+	if (view->locals_cursor >= (int)count)
+		view->locals_cursor = count > 0 ? (int)count - 1 : 0;
+	if (count == 0) {
+		free(rows);
+		return;
+	}
+	row = &rows[view->locals_cursor];
+	if (row->kind == LOCALS_MORE) {
+		if (!key_set_has(&view->opened, row->key))
+			key_set_add_page(&view->opened, row->key);
+		key_set_add_page(&view->opened, row->key);
+	} else if (row->kind == LOCALS_VARIABLE && row->is_open) {
+		key_set_remove(&view->opened, row->key);
+	} else if (row->kind == LOCALS_VARIABLE &&
+		   row->variable->child_count > 0) {
+		key_set_add_page(&view->opened, row->key);
+	}
+	free(rows);
+}
+
+static void toggle_branch(struct app *app)
+{
+	struct key_set *folded = &app->view.folded;
+	struct merged merged;
+	uint64_t key;
+
+	merged_make(&merged, &app->engine->session, &app->view);
+	if (merged.row_count > 0) {
+		key = merged_key(merged.rows[merged.cursor].node);
+		app->view.merged_cursor = merged.cursor;
+		if (key_set_has(folded, key))
+			key_set_remove(folded, key);
+		else
+			key_set_add_page(folded, key);
+	}
+	merged_clear(&merged);
+}
+
+int ui_expand(struct command_context *context, int argc, char **argv,
+	      struct error *error)
+{
+	struct app *app = command_app(context);
+
+	(void)argc;
+	(void)argv;
+	(void)error;
+	if (app->view.kind == VIEW_MERGED)
+		toggle_branch(app);
+	else if (app->view.pane == PANE_LOCALS)
+		toggle_variable(app);
+	else
+		app->view.is_unfolded = !app->view.is_unfolded;
+	return 0;
+}
+
+/* Goes home, to the source of the frame under the cursor. */
+static void open_branch(struct app *app)
+{
+	struct session *session = &app->engine->session;
+	struct merged merged;
+	int depth;
+	int rank;
+
+	merged_make(&merged, session, &app->view);
+	if (merged.row_count > 0) {
+		rank = merged_rank(session, merged.rows[merged.cursor].node,
+				   &depth);
+		session->selection =
+			(struct selection){ .rank = rank, .depth = depth };
+		session->revision++;
+		view_open(&app->view, VIEW_HOME);
+		app->view.pane = PANE_SOURCE;
+	}
+	merged_clear(&merged);
+}
+
+static bool is_on_fold(const struct app *app)
+{
+	const struct session *session = &app->engine->session;
+	int depth = session_selected_depth(session);
+	bool is_fold = false;
+	struct stack_row *rows;
+	size_t count;
+
+	if (session_selected(session) == NULL)
+		return false;
+	rows = pane_stack_rows(session_selected(session),
+			       session_selected_thread(session),
+			       app->view.is_unfolded, &count);
+	for (size_t i = 0; i < count; i++)
+		is_fold |= rows[i].count > 1 && depth >= rows[i].depth &&
+			   depth < rows[i].depth + rows[i].count;
+	free(rows);
+	return is_fold;
+}
+
+int ui_open(struct command_context *context, int argc, char **argv,
+	    struct error *error)
+{
+	struct app *app = command_app(context);
+	struct view *view = &app->view;
+
+	(void)argc;
+	(void)argv;
+	(void)error;
+	if (view->kind == VIEW_MERGED) {
+		open_branch(app);
+		return 0;
+	}
+	if (view->kind != VIEW_HOME)
+		return 0;
+	switch (view->pane) {
+	case PANE_GRID:
+		view->pane = PANE_SOURCE;
+		break;
+	case PANE_SOURCE:
+		view->is_zoomed = !view->is_zoomed;
+		break;
+	case PANE_STACK:
+		if (is_on_fold(app))
+			view->is_unfolded = true;
+		else
+			view->pane = PANE_SOURCE;
+		break;
+	case PANE_LOCALS:
+		toggle_variable(app);
+		break;
+	case PANE_COUNT:
+		break;
+	}
+	return 0;
+}

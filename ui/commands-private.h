@@ -1,0 +1,30 @@
+/*
+ * commands-private: what the files of the screen's commands share. Each
+ * function here is a row of the table in commands.c.
+ */
+#ifndef UI_COMMANDS_PRIVATE_H
+#define UI_COMMANDS_PRIVATE_H
+
+#include "engine/command.h"
+
+struct app;
+struct error;
+
+/* The screen that runs the command. */
+struct app *command_app(const struct command_context *context);
+/* An error that names the words a command takes. */
+int command_usage(struct error *error, const char *name, const char *arguments);
+/* Joins argv[from]… with blanks; free() it. */
+char *command_join(int argc, char **argv, int from);
+
+typedef int command_function(struct command_context *context, int argc,
+			     char **argv, struct error *error);
+
+command_function ui_rank, ui_outlier, ui_up, ui_down, ui_pane, ui_cursor;
+command_function ui_open, ui_expand, ui_search, ui_find;
+command_function ui_zoom, ui_grid, ui_merged, ui_granularity, ui_diff;
+command_function ui_against, ui_hold, ui_refresh, ui_seek, ui_theme, ui_bind;
+command_function ui_prompt, ui_help, ui_log, ui_back, ui_quit, ui_redraw;
+command_function ui_suspend;
+
+#endif

@@ -1,0 +1,350 @@
+/*
+ * commands-view: which view is open, how it looks, and the program itself.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/error.h"
+#include "engine/engine.h"
+#include "ui/app.h"
+#include "ui/commands-private.h"
+#include "ui/layout.h"
+#include "ui/pane.h"
+#include "ui/screen.h"
+
+#define SECONDS_MAXIMUM 1e9
+
+/* The index of word in names, -1 when it is none of them. */
+static int find_word(const char *const *names, size_t count, const char *word)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(names[i], word) == 0)
+			return (int)i;
+	return -1;
+}
+
+int ui_zoom(struct command_context *context, int argc, char **argv,
+	    struct error *error)
+{
+	struct view *view = &command_app(context)->view;
+
+	(void)argc;
+	(void)argv;
+	(void)error;
+	view->is_zoomed = !view->is_zoomed;
+	return 0;
+}
+
+int ui_grid(struct command_context *context, int argc, char **argv,
+	    struct error *error)
+{
+	static const char *const names[] = { "automatic", "cards", "table",
+					     "cells" };
+	struct app *app = command_app(context);
+	struct layout layout;
+	int mode;
+
+	if (argc > 1) {
+		mode = find_word(names, ARRAY_LENGTH(names), argv[1]);
+		if (mode < 0)
+			return command_usage(error, "grid",
+					     "cards, table or cells");
+		app->view.grid = (enum grid_mode)mode;
+		return 0;
+	}
+	layout_make(&layout, &app->engine->session, &app->view);
+	mode = (int)layout.grid + 1;
+	app->view.grid = mode > GRID_CELLS ? GRID_CARDS : (enum grid_mode)mode;
+	return 0;
+}
+
+static int toggle_view(struct command_context *context, enum view_kind kind)
+{
+	struct view *view = &command_app(context)->view;
+
+	view_open(view, view->kind == kind ? VIEW_HOME : kind);
+	return 0;
+}
+
+int ui_merged(struct command_context *context, int argc, char **argv,
+	      struct error *error)
+{
+	(void)argc;
+	(void)argv;
+	(void)error;
+	command_app(context)->view.merged_cursor = -1;
+	return toggle_view(context, VIEW_MERGED);
+}
+
+int ui_granularity(struct command_context *context, int argc, char **argv,
+		   struct error *error)
+{
+	static const char *const names[] = { "line", "function", "file" };
+	struct view *view = &command_app(context)->view;
+	int granularity = ((int)view->granularity + 1) % 3;
+
+	if (argc > 1) {
+		granularity = find_word(names, ARRAY_LENGTH(names), argv[1]);
+		if (granularity < 0)
+			return command_usage(error, "granularity",
+					     "line, function or file");
+	} else if (view->kind != VIEW_MERGED) {
+		return error_set(error, "the granularity is that of the "
+					"merged stacks; open them first.");
+	}
+	view->granularity = (enum stacktree_granularity)granularity;
+	view->merged_cursor = -1;
+	return 0;
+}
+
+static int parse_seconds(const char *text, double *seconds)
+{
+	char *end;
+
+	*seconds = strtod(text, &end);
+	if (end == text || (*end != '\0' && strcmp(end, "s") != 0))
+		return -1;
+	return *seconds >= 0 && *seconds < SECONDS_MAXIMUM ? 0 : -1;
+}
+
+/* "majority", a rank's number, or "10s" for that long ago. */
+static int set_against(struct app *app, const char *word, struct error *error)
+{
+	struct view *view = &app->view;
+	size_t length = strlen(word);
+	double number;
+
+	if (strcmp(word, "majority") == 0) {
+		view->against = DIFF_AGAINST_MAJORITY;
+		return 0;
+	}
+	if (parse_seconds(word, &number) < 0)
+		return command_usage(error, "diff",
+				     "majority, a rank, or a time such as 10s");
+	if (word[length - 1] == 's') {
+		view->against = DIFF_AGAINST_PAST;
+		view->against_seconds = number;
+		return 0;
+	}
+	if (session_find_rank(&app->engine->session, (int)number) == NULL)
+		return error_set(error, "there is no rank %s.", word);
+	view->against = DIFF_AGAINST_RANK;
+	view->against_rank = (int)number;
+	return 0;
+}
+
+int ui_diff(struct command_context *context, int argc, char **argv,
+	    struct error *error)
+{
+	struct app *app = command_app(context);
+
+	app->view.diff_cursor = 0;
+	if (argc < 2)
+		return toggle_view(context, VIEW_DIFF);
+	if (set_against(app, argv[1], error) < 0)
+		return -1;
+	view_open(&app->view, VIEW_DIFF);
+	return 0;
+}
+
+/* The rank behind the selected one, around the end. */
+static int neighbour(const struct session *session)
+{
+	const struct rank *selected = session_selected(session);
+	size_t at = 0;
+
+	while (at < session->rank_count && session->ranks[at] != selected)
+		at++;
+	if (at >= session->rank_count)
+		return -1;
+	return session->ranks[(at + 1) % session->rank_count]->process.rank;
+}
+
+int ui_against(struct command_context *context, int argc, char **argv,
+	       struct error *error)
+{
+	struct app *app = command_app(context);
+	struct view *view = &app->view;
+
+	(void)argc;
+	(void)argv;
+	if (view->kind != VIEW_DIFF)
+		return error_set(error, "what to compare with belongs to the "
+					"diff; open it first.");
+	view->against = (enum diff_against)(((int)view->against + 1) % 3);
+	view->diff_cursor = 0;
+	if (view->against == DIFF_AGAINST_RANK)
+		view->against_rank = neighbour(&app->engine->session);
+	return 0;
+}
+
+int ui_hold(struct command_context *context, int argc, char **argv,
+	    struct error *error)
+{
+	struct app *app = command_app(context);
+
+	(void)argc;
+	(void)argv;
+	if (app->engine->session.is_replay)
+		return error_set(error, "a recording is not held; seek goes "
+					"to a time of it.");
+	app->view.is_held = !app->view.is_held;
+	engine_sample_every(app->engine, app->view.is_held ? 0 : app->period);
+	return 0;
+}
+
+int ui_refresh(struct command_context *context, int argc, char **argv,
+	       struct error *error)
+{
+	(void)argc;
+	(void)argv;
+	(void)error;
+	engine_sample_once(command_app(context)->engine);
+	return 0;
+}
+
+int ui_seek(struct command_context *context, int argc, char **argv,
+	    struct error *error)
+{
+	struct app *app = command_app(context);
+	double seconds;
+
+	if (argc != 2 || parse_seconds(argv[1], &seconds) < 0)
+		return command_usage(error, "seek", "a number of seconds");
+	if (!app->engine->session.is_replay)
+		return error_set(error, "only a recording has times to go to; "
+					"open one with --replay FILE.");
+	engine_seek(app->engine, seconds);
+	return 0;
+}
+
+int ui_theme(struct command_context *context, int argc, char **argv,
+	     struct error *error)
+{
+	if (argc != 2)
+		return command_usage(error, "theme", "a name: default, mono");
+	return app_set_theme(command_app(context), argv[1], error);
+}
+
+int ui_bind(struct command_context *context, int argc, char **argv,
+	    struct error *error)
+{
+	char *line;
+	int result;
+
+	if (argc < 2)
+		return command_usage(error, "bind", "KEY and a command line");
+	line = command_join(argc, argv, 2);
+	result = keymap_bind(&command_app(context)->keymap, argv[1], line,
+			     error);
+	free(line);
+	return result;
+}
+
+int ui_prompt(struct command_context *context, int argc, char **argv,
+	      struct error *error)
+{
+	struct prompt *prompt = &command_app(context)->view.prompt;
+
+	if (argc == 1)
+		prompt_open(prompt, PROMPT_COMMAND, "");
+	else if (strcmp(argv[1], "search") == 0)
+		prompt_open(prompt, PROMPT_SEARCH, "");
+	else if (strcmp(argv[1], "rank") == 0)
+		prompt_open(prompt, PROMPT_RANK, argc > 2 ? argv[2] : "");
+	else
+		return command_usage(error, "prompt",
+				     "nothing, rank DIGIT or search");
+	return 0;
+}
+
+int ui_help(struct command_context *context, int argc, char **argv,
+	    struct error *error)
+{
+	(void)argc;
+	(void)argv;
+	(void)error;
+	view_open(&command_app(context)->view, VIEW_HELP);
+	return 0;
+}
+
+int ui_log(struct command_context *context, int argc, char **argv,
+	   struct error *error)
+{
+	(void)argc;
+	(void)argv;
+	(void)error;
+	view_open(&command_app(context)->view, VIEW_LOG);
+	return 0;
+}
+
+/* One step back; false when there is none: home, nothing zoomed. */
+static bool go_back(struct view *view)
+{
+	if (view->kind != VIEW_HOME) {
+		view_open(view, view->behind);
+		return true;
+	}
+	if (view->is_zoomed) {
+		view->is_zoomed = false;
+		return true;
+	}
+	return false;
+}
+
+int ui_back(struct command_context *context, int argc, char **argv,
+	    struct error *error)
+{
+	struct view *view = &command_app(context)->view;
+
+	(void)argc;
+	(void)argv;
+	(void)error;
+	if (!go_back(view))
+		view->pane = PANE_GRID;
+	return 0;
+}
+
+int ui_quit(struct command_context *context, int argc, char **argv,
+	    struct error *error)
+{
+	struct app *app = command_app(context);
+
+	(void)argc;
+	(void)argv;
+	(void)error;
+	if (!go_back(&app->view))
+		app->is_done = true;
+	return 0;
+}
+
+int ui_redraw(struct command_context *context, int argc, char **argv,
+	      struct error *error)
+{
+	struct app *app = command_app(context);
+
+	(void)argc;
+	(void)argv;
+	(void)error;
+	if (app->screen != NULL)
+		screen_redraw(app->screen);
+	return 0;
+}
+
+int ui_suspend(struct command_context *context, int argc, char **argv,
+	       struct error *error)
+{
+	struct app *app = command_app(context);
+
+	(void)argc;
+	(void)argv;
+	(void)error;
+	if (app->screen == NULL)
+		return 0;
+	screen_suspend(app->screen);
+	screen_size(app->screen, &app->view.row_count, &app->view.column_count);
+	return 0;
+}

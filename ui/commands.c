@@ -1,0 +1,142 @@
+#include "ui/commands.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "engine/engine.h"
+#include "ui/app.h"
+#include "ui/commands-private.h"
+
+#define SCREEN COMMAND_SCREEN
+
+static int ui_keys(struct command_context *context, int argc, char **argv,
+		   struct error *error);
+
+static const struct command rows[] = {
+	{ "rank", NULL, "next | previous | N", "look at another rank", SCREEN,
+	  ui_rank },
+	{ "outlier", NULL, "next | previous", "look at another outlier", SCREEN,
+	  ui_outlier },
+	{ "up", NULL, "", "look at the caller's frame", SCREEN, ui_up },
+	{ "down", NULL, "", "look at the called frame", SCREEN, ui_down },
+	{ "pane", NULL, "next | previous", "go to another pane", SCREEN,
+	  ui_pane },
+	{ "cursor", NULL,
+	  "up | down | left | right | page-up | page-down | first | last",
+	  "move in the pane", SCREEN, ui_cursor },
+	{ "open", NULL, "", "open what is under the cursor", SCREEN, ui_open },
+	{ "expand", "fold", "", "open what is folded, fold what is open",
+	  SCREEN, ui_expand },
+	{ "zoom", NULL, "", "the pane alone, and back", SCREEN, ui_zoom },
+	{ "grid", NULL, "[cards | table | cells]", "how ranks are shown",
+	  SCREEN, ui_grid },
+	{ "merged", NULL, "", "the stacks of all ranks, merged", SCREEN,
+	  ui_merged },
+	{ "granularity", NULL, "[line | function | file]",
+	  "by what stacks are merged", SCREEN, ui_granularity },
+	{ "diff", NULL, "[majority | RANK | Ts]",
+	  "how the rank's stack differs: from the majority, a rank, T s ago",
+	  SCREEN, ui_diff },
+	{ "against", NULL, "", "the next thing to compare with", SCREEN,
+	  ui_against },
+	{ "search", NULL, "TEXT", "find text in the pane", SCREEN, ui_search },
+	{ "find", NULL, "next | previous", "another hit, or difference", SCREEN,
+	  ui_find },
+	{ "hold", NULL, "", "hold the display, and go on", SCREEN, ui_hold },
+	{ "refresh", NULL, "", "read all ranks now", SCREEN, ui_refresh },
+	{ "seek", NULL, "SECONDS", "go to a time of the recording", SCREEN,
+	  ui_seek },
+	{ "theme", NULL, "NAME", "other colours: default, mono", SCREEN,
+	  ui_theme },
+	{ "bind", NULL, "KEY [COMMAND LINE]", "what a key does", SCREEN,
+	  ui_bind },
+	{ "prompt", NULL, "[rank DIGIT | search]", "a line to type in", SCREEN,
+	  ui_prompt },
+	{ "keys", NULL, "", "the keys of the screen",
+	  COMMAND_SHELL | COMMAND_SCREEN, ui_keys },
+	{ "help", NULL, "", "keys and commands", SCREEN, ui_help },
+	{ "log", NULL, "", "what happened: our log", SCREEN, ui_log },
+	{ "redraw", NULL, "", "draw the screen anew", SCREEN, ui_redraw },
+	{ "suspend", NULL, "", "back to the shell; fg returns", SCREEN,
+	  ui_suspend },
+	{ "back", NULL, "", "back; never leaves", SCREEN, ui_back },
+	{ "quit", "q", "", "close the view; at home: leave", SCREEN, ui_quit },
+};
+const struct command_table ui_commands = { rows, ARRAY_LENGTH(rows) };
+
+struct app *command_app(const struct command_context *context)
+{
+	return context->screen;
+}
+
+int command_usage(struct error *error, const char *name, const char *arguments)
+{
+	return error_set(error, "%s takes %s.", name, arguments);
+}
+
+char *command_join(int argc, char **argv, int from)
+{
+	struct buffer text = BUFFER_INIT;
+
+	for (int i = from; i < argc; i++)
+		buffer_printf(&text, "%s%s", i > from ? " " : "", argv[i]);
+	return buffer_take(&text);
+}
+
+static int ui_keys(struct command_context *context, int argc, char **argv,
+		   struct error *error)
+{
+	struct keymap keymap;
+
+	if (context->screen != NULL)
+		return ui_help(context, argc, argv, error);
+	keymap_init(&keymap);
+	keymap_add_default(&keymap);
+	keymap_describe(&keymap, context->out);
+	keymap_clear(&keymap);
+	return 0;
+}
+
+static bool is_same_selection(const struct selection *a,
+			      const struct selection *b)
+{
+	return a->rank == b->rank && a->tid == b->tid && a->depth == b->depth;
+}
+
+static void show_output(struct app *app, struct buffer *out)
+{
+	view_open(&app->view, VIEW_TEXT);
+	free(app->view.text);
+	app->view.text = buffer_take(out);
+}
+
+void commands_run(struct app *app, const char *line)
+{
+	const struct command_table tables[] = { ui_commands, engine_commands };
+	struct session *session = &app->engine->session;
+	struct selection before = session->selection;
+	struct buffer out = BUFFER_INIT;
+	struct error error = ERROR_INIT;
+	struct command_context context = {
+		.engine = app->engine,
+		.screen = app,
+		.out = &out,
+	};
+
+	app->is_changed = true;
+	if (command_run_line(&context, tables, ARRAY_LENGTH(tables), line,
+			     COMMAND_SCREEN, &error) < 0)
+		view_say(&app->view, true, error.message);
+	else if (out.length > 0)
+		show_output(app, &out);
+	if (!is_same_selection(&before, &session->selection)) {
+		app->view.source_scroll = 0;
+		app->view.locals_cursor = 0;
+	}
+	buffer_clear(&out);
+}

@@ -1,0 +1,23 @@
+/*
+ * commands: the screen's commands, one row each. main.c joins them with the
+ * engine's. They change the view (and selection, focus); app.c draws.
+ */
+#ifndef UI_COMMANDS_H
+#define UI_COMMANDS_H
+
+#include <stdbool.h>
+
+#include "engine/command.h"
+
+struct app;
+
+/*
+ * Without a screen (context->screen NULL) only `help` works: it prints the
+ * keys and commands.
+ */
+extern const struct command_table ui_commands;
+
+/* Runs the command line of a key or of the prompt; failures are shown. */
+void commands_run(struct app *app, const char *line);
+
+#endif

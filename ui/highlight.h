@@ -1,0 +1,35 @@
+/*
+ * highlight: the colours of Python source, one line at a time. A string in
+ * triple quotes goes on over lines, so the state travels from line to line.
+ */
+#ifndef UI_HIGHLIGHT_H
+#define UI_HIGHLIGHT_H
+
+#include <stddef.h>
+
+#include "ui/style.h"
+
+struct source;
+struct window;
+
+enum highlight_state {
+	HIGHLIGHT_CODE,
+	HIGHLIGHT_TRIPLE_SINGLE, /* inside ''' */
+	HIGHLIGHT_TRIPLE_DOUBLE, /* inside """ */
+};
+
+/*
+ * Writes the style of each of length bytes to styles (may be NULL: only the
+ * state is wanted) and returns the state at the line's end.
+ */
+enum highlight_state highlight_line(enum highlight_state state,
+				    const char *line, size_t length,
+				    unsigned char *styles);
+/* The state in front of line number (from 1). */
+enum highlight_state highlight_state_at(const struct source *source,
+					int number);
+/* Draws a line of source in its colours into the window's row. */
+void highlight_draw(struct window window, int row, int column,
+		    enum highlight_state state, const char *line);
+
+#endif

@@ -1,0 +1,80 @@
+#include "ui/input.h"
+
+#include <curses.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/array.h"
+#include "base/buffer.h"
+#include "base/text.h"
+
+struct key_name {
+	wint_t code;
+	const char *name;
+};
+
+static const struct key_name function_keys[] = {
+	{ KEY_UP, "Up" },	{ KEY_DOWN, "Down" },
+	{ KEY_LEFT, "Left" },	{ KEY_RIGHT, "Right" },
+	{ KEY_PPAGE, "PgUp" },	{ KEY_NPAGE, "PgDn" },
+	{ KEY_HOME, "Home" },	{ KEY_END, "End" },
+	{ KEY_BTAB, "S-Tab" },	{ KEY_BACKSPACE, "Backspace" },
+	{ KEY_DC, "Delete" },	{ KEY_IC, "Insert" },
+	{ KEY_ENTER, "Enter" }, { KEY_RESIZE, "Resize" },
+	{ KEY_F(1), "F1" },	{ KEY_F(2), "F2" },
+	{ KEY_F(3), "F3" },	{ KEY_F(4), "F4" },
+	{ KEY_F(5), "F5" },	{ KEY_F(6), "F6" },
+	{ KEY_F(7), "F7" },	{ KEY_F(8), "F8" },
+	{ KEY_F(9), "F9" },	{ KEY_F(10), "F10" },
+	{ KEY_F(11), "F11" },	{ KEY_F(12), "F12" },
+};
+
+static const struct key_name control_keys[] = {
+	{ '\t', "Tab" },  { '\r', "Enter" },	{ '\n', "Enter" },
+	{ 27, "Esc" },	  { 127, "Backspace" }, { '\b', "Backspace" },
+	{ ' ', "Space" },
+};
+
+static const char *find_name(const struct key_name *names, size_t count,
+			     wint_t code)
+{
+	for (size_t i = 0; i < count; i++)
+		if (names[i].code == code)
+			return names[i].name;
+	return NULL;
+}
+
+static void name_character(wint_t code, char key[KEY_NAME_SIZE])
+{
+	const char *name =
+		find_name(control_keys, ARRAY_LENGTH(control_keys), code);
+	struct buffer text = BUFFER_INIT;
+
+	if (name != NULL) {
+		snprintf(key, KEY_NAME_SIZE, "%s", name);
+	} else if (code < 27) {
+		snprintf(key, KEY_NAME_SIZE, "C-%c", (int)('a' + code - 1));
+	} else {
+		text_put_codepoint(&text, (int32_t)code);
+		snprintf(key, KEY_NAME_SIZE, "%s", text.data);
+	}
+	buffer_clear(&text);
+}
+
+bool input_read(char key[KEY_NAME_SIZE])
+{
+	wint_t code = 0;
+	int kind = get_wch(&code);
+	const char *name;
+
+	if (kind == ERR)
+		return false;
+	if (kind != KEY_CODE_YES) {
+		name_character(code, key);
+		return true;
+	}
+	name = find_name(function_keys, ARRAY_LENGTH(function_keys), code);
+	snprintf(key, KEY_NAME_SIZE, "%s", name != NULL ? name : "Unknown");
+	return true;
+}

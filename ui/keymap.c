@@ -1,0 +1,255 @@
+#include "ui/keymap.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/text.h"
+
+const char keymap_default[] = "bind [ rank previous\n"
+			      "bind ] rank next\n"
+			      "bind { outlier previous\n"
+			      "bind } outlier next\n"
+			      "bind u up\n"
+			      "bind d down\n"
+			      "bind M merged\n"
+			      "bind D diff\n"
+			      "bind v against\n"
+			      "bind G grid\n"
+			      "bind g granularity\n"
+			      "bind x expand\n"
+			      "bind z zoom\n"
+			      "bind P hold\n"
+			      "bind R refresh\n"
+			      "bind L log\n"
+			      "bind / prompt search\n"
+			      "bind . find next\n"
+			      "bind , find previous\n"
+			      "bind : prompt\n"
+			      "bind ? help\n"
+			      "bind F1 help\n"
+			      "bind Tab pane next\n"
+			      "bind S-Tab pane previous\n"
+			      "bind Enter open\n"
+			      "bind Up cursor up\n"
+			      "bind Down cursor down\n"
+			      "bind Left cursor left\n"
+			      "bind Right cursor right\n"
+			      "bind k cursor up\n"
+			      "bind j cursor down\n"
+			      "bind h cursor left\n"
+			      "bind l cursor right\n"
+			      "bind PgUp cursor page-up\n"
+			      "bind PgDn cursor page-down\n"
+			      "bind Home cursor first\n"
+			      "bind End cursor last\n"
+			      "bind 0 prompt rank 0\n"
+			      "bind 1 prompt rank 1\n"
+			      "bind 2 prompt rank 2\n"
+			      "bind 3 prompt rank 3\n"
+			      "bind 4 prompt rank 4\n"
+			      "bind 5 prompt rank 5\n"
+			      "bind 6 prompt rank 6\n"
+			      "bind 7 prompt rank 7\n"
+			      "bind 8 prompt rank 8\n"
+			      "bind 9 prompt rank 9\n"
+			      "bind C-l redraw\n"
+			      "bind C-z suspend\n"
+			      "bind C-c back\n"
+			      "bind Esc back\n"
+			      "bind q quit\n";
+
+struct key_help {
+	const char *line;
+	const char *keys; /* instead of the keys bound to it; NULL */
+	const char *help;
+};
+
+/* What a key does, in the order of the help screen. */
+static const struct key_help helps[] = {
+	{ "rank previous", NULL, "the rank before" },
+	{ "rank next", NULL, "the rank behind" },
+	{ "outlier previous", NULL, "the outlier before" },
+	{ "outlier next", NULL, "the outlier behind" },
+	{ "prompt rank 0", "0-9", "go to a rank: its number, then Enter" },
+	{ "up", NULL, "one frame up, to the caller" },
+	{ "down", NULL, "one frame down, to what it called" },
+	{ "merged", NULL, "the stacks of all ranks, merged" },
+	{ "diff", NULL, "how the rank's stack differs from the others'" },
+	{ "against", NULL,
+	  "in the diff: against the majority, another rank, 10 s ago" },
+	{ "granularity", NULL,
+	  "in the merged stacks: by line, by function, by file" },
+	{ "grid", NULL, "ranks as cards, as a table, as cells" },
+	{ "expand", NULL, "open what is folded, fold what is open" },
+	{ "zoom", NULL, "the pane alone, and back" },
+	{ "pane next", NULL, "the next pane" },
+	{ "pane previous", NULL, "the pane before" },
+	{ "cursor up", NULL, "move in the pane" },
+	{ "cursor down", NULL, "move in the pane" },
+	{ "cursor left", NULL, "move left; in the stack: the thread before" },
+	{ "cursor right", NULL, "move right; in the stack: the next thread" },
+	{ "cursor page-up", NULL, "a page up" },
+	{ "cursor page-down", NULL, "a page down" },
+	{ "cursor first", NULL, "to the beginning" },
+	{ "cursor last", NULL, "to the end" },
+	{ "open", NULL, "open what is under the cursor" },
+	{ "prompt search", NULL, "search in the pane" },
+	{ "find next", NULL, "the next hit; in the diff: difference" },
+	{ "find previous", NULL, "the hit before; in the diff: difference" },
+	{ "hold", NULL, "hold the display, and go on" },
+	{ "refresh", NULL, "read all ranks now" },
+	{ "log", NULL, "what happened: our log" },
+	{ "prompt", NULL, "a command line" },
+	{ "help", NULL, "this help" },
+	{ "redraw", NULL, "draw the screen anew" },
+	{ "suspend", NULL, "back to the shell; fg returns" },
+	{ "back", NULL, "back; never leaves" },
+	{ "quit", NULL, "close the view; at home: leave" },
+};
+
+void keymap_init(struct keymap *keymap)
+{
+	*keymap = (struct keymap){ .bindings = NULL };
+}
+
+void keymap_clear(struct keymap *keymap)
+{
+	for (size_t i = 0; i < keymap->count; i++)
+		free(keymap->bindings[i].line);
+	free(keymap->bindings);
+	keymap_init(keymap);
+}
+
+static void unbind(struct keymap *keymap, const char *key)
+{
+	for (size_t i = 0; i < keymap->count; i++) {
+		if (strcmp(keymap->bindings[i].key, key) != 0)
+			continue;
+		free(keymap->bindings[i].line);
+		keymap->count--;
+		memmove(&keymap->bindings[i], &keymap->bindings[i + 1],
+			(keymap->count - i) * sizeof(*keymap->bindings));
+		return;
+	}
+}
+
+int keymap_bind(struct keymap *keymap, const char *key, const char *line,
+		struct error *error)
+{
+	struct binding *binding;
+	size_t length = strlen(key);
+
+	if (length == 0 || length >= KEY_NAME_SIZE)
+		return error_set(error,
+				 "'%.40s' is no key; keys are called n, Tab, "
+				 "S-Tab, C-l, PgUp, F1.",
+				 key);
+	unbind(keymap, key);
+	if (*line == '\0')
+		return 0;
+	ARRAY_GROW(keymap->bindings, keymap->count, keymap->capacity);
+	binding = &keymap->bindings[keymap->count++];
+	memcpy(binding->key, key, length + 1);
+	binding->line = xstrdup(line);
+	return 0;
+}
+
+static void bind_line(struct keymap *keymap, const char *line, size_t length)
+{
+	char *copy = xstrndup(line, length);
+	char *state = NULL;
+	char *word = strtok_r(copy, " ", &state);
+	char *key = strtok_r(NULL, " ", &state);
+
+	if (word != NULL && key != NULL)
+		keymap_bind(keymap, key, state, NULL);
+	free(copy);
+}
+
+void keymap_add_default(struct keymap *keymap)
+{
+	const char *at = keymap_default;
+
+	while (*at != '\0') {
+		size_t length = strcspn(at, "\n");
+
+		bind_line(keymap, at, length);
+		at += length + (at[length] == '\n');
+	}
+}
+
+const char *keymap_find(const struct keymap *keymap, const char *key)
+{
+	for (size_t i = 0; i < keymap->count; i++)
+		if (strcmp(keymap->bindings[i].key, key) == 0)
+			return keymap->bindings[i].line;
+	return NULL;
+}
+
+const char *keymap_key_of(const struct keymap *keymap, const char *line)
+{
+	for (size_t i = 0; i < keymap->count; i++)
+		if (strcmp(keymap->bindings[i].line, line) == 0)
+			return keymap->bindings[i].key;
+	return NULL;
+}
+
+static void append_keys(struct buffer *out, const struct keymap *keymap,
+			const char *line)
+{
+	for (size_t i = 0; i < keymap->count; i++) {
+		if (strcmp(keymap->bindings[i].line, line) != 0)
+			continue;
+		if (out->length > 0)
+			buffer_append_char(out, ' ');
+		buffer_append_string(out, keymap->bindings[i].key);
+	}
+}
+
+static void describe(const struct keymap *keymap, const char *line,
+		     const char *replaced_keys, const char *help,
+		     struct buffer *out)
+{
+	struct buffer keys = BUFFER_INIT;
+
+	append_keys(&keys, keymap, line);
+	if (keys.length > 0) {
+		const char *shown =
+			replaced_keys != NULL ? replaced_keys : keys.data;
+
+		buffer_append_string(out, shown);
+		for (int i = text_width(shown); i < 10; i++)
+			buffer_append_char(out, ' ');
+		buffer_printf(out, " %s\n", help);
+	}
+	buffer_clear(&keys);
+}
+
+/* A binding of the user's own: its help is its command line. */
+static bool is_described(const char *line)
+{
+	if (strncmp(line, "prompt rank ", 12) == 0)
+		return true;
+	for (size_t i = 0; i < ARRAY_LENGTH(helps); i++)
+		if (strcmp(helps[i].line, line) == 0)
+			return true;
+	return false;
+}
+
+void keymap_describe(const struct keymap *keymap, struct buffer *out)
+{
+	for (size_t i = 0; i < ARRAY_LENGTH(helps); i++)
+		describe(keymap, helps[i].line, helps[i].keys, helps[i].help,
+			 out);
+	for (size_t i = 0; i < keymap->count; i++)
+		if (!is_described(keymap->bindings[i].line))
+			buffer_printf(out, "%-10s %s\n",
+				      keymap->bindings[i].key,
+				      keymap->bindings[i].line);
+}

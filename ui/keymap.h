@@ -1,0 +1,50 @@
+/*
+ * keymap: which key runs which command line. The default keys are a text of
+ * `bind KEY COMMAND LINE` lines, run like any other command lines; a user's
+ * config adds to them and replaces them.
+ *
+ * Keys have names: "n", "M", "Tab", "S-Tab", "Esc", "Enter", "C-l", "PgUp",
+ * "F1", "Up".
+ */
+#ifndef UI_KEYMAP_H
+#define UI_KEYMAP_H
+
+#include <stddef.h>
+
+struct buffer;
+struct error;
+
+#define KEY_NAME_SIZE 16
+
+struct binding {
+	char key[KEY_NAME_SIZE];
+	char *line;
+};
+
+struct keymap {
+	struct binding *bindings; /* in the order they were made */
+	size_t count;
+	size_t capacity;
+};
+
+/* The `bind` lines of the default keys. */
+extern const char keymap_default[];
+
+void keymap_init(struct keymap *keymap);
+void keymap_clear(struct keymap *keymap);
+/* Binds key to a command line; an empty line frees the key. */
+int keymap_bind(struct keymap *keymap, const char *key, const char *line,
+		struct error *error);
+/* Adds the default keys. */
+void keymap_add_default(struct keymap *keymap);
+/* Lends the command line of a key; NULL: it has none. */
+const char *keymap_find(const struct keymap *keymap, const char *key);
+/* Lends the first key bound to this line; NULL: none is. */
+const char *keymap_key_of(const struct keymap *keymap, const char *line);
+/*
+ * Appends a line for each command that a key runs: "[  ]   rank previous
+ * …" as the help screen, `probetui help` and the README show them.
+ */
+void keymap_describe(const struct keymap *keymap, struct buffer *out);
+
+#endif

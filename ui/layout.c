@@ -1,0 +1,211 @@
+#include "ui/layout.h"
+
+#include <string.h>
+
+#include "banned.h"
+#include "base/text.h"
+#include "model/session.h"
+#include "ui/pane.h"
+
+#define CARD_WIDTH 14 /* with one border */
+#define CARD_HEIGHT 3
+#define CARD_RANKS_MAXIMUM 16
+#define LOWER_ROWS_MINIMUM 8
+#define TABLE_RANKS_MAXIMUM 64
+#define MERGED_COLUMNS 160 /* from here on merged stacks beside source */
+
+static int minimum(int a, int b)
+{
+	return a < b ? a : b;
+}
+
+static int maximum(int a, int b)
+{
+	return a > b ? a : b;
+}
+
+static int verdict_rows(const struct session *session, const struct view *view)
+{
+	int width = view->column_count - 4;
+
+	if (view->row_count < 3)
+		return view->row_count - 1;
+	if (view->kind != VIEW_HOME || view->row_count < 6)
+		return 1;
+	if (session->verdict.sentence == NULL || width < 1 ||
+	    text_width(session->verdict.sentence) <= width)
+		return 1;
+	return 2;
+}
+
+/* Ranks per row of cards, evenly over the rows; 0 when none fits. */
+static int cards_across(const struct view *view, int ranks)
+{
+	int most = (view->column_count - 1) / CARD_WIDTH;
+	int rows;
+
+	if (most < 1 || ranks < 1)
+		return 0;
+	rows = (ranks + most - 1) / most;
+	return (ranks + rows - 1) / rows;
+}
+
+static int card_rows(const struct layout *layout, int ranks)
+{
+	return (ranks + layout->cards_across - 1) / layout->cards_across *
+	       CARD_HEIGHT;
+}
+
+static bool do_cards_fit(const struct layout *layout, const struct view *view,
+			 int ranks)
+{
+	int height;
+
+	if (layout->cards_across == 0)
+		return false;
+	height = card_rows(layout, ranks);
+	if (height <= view->row_count / 3)
+		return true;
+	return ranks <= CARD_RANKS_MAXIMUM &&
+	       height + LOWER_ROWS_MINIMUM <= layout->body.row_count;
+}
+
+static enum grid_mode choose_grid(const struct layout *layout,
+				  const struct view *view, int ranks)
+{
+	if (view->grid == GRID_CARDS &&
+	    (layout->cards_across == 0 ||
+	     card_rows(layout, ranks) + 1 > layout->body.row_count))
+		return GRID_TABLE;
+	if (view->grid != GRID_AUTOMATIC)
+		return view->grid;
+	if (do_cards_fit(layout, view, ranks))
+		return GRID_CARDS;
+	return ranks <= TABLE_RANKS_MAXIMUM ? GRID_TABLE : GRID_CELLS;
+}
+
+/* Rows of the grid, its upper border included. */
+static int grid_rows(const struct layout *layout, int ranks)
+{
+	int body = layout->body.row_count;
+	int third = maximum(body / 3, 5);
+
+	switch (layout->grid) {
+	case GRID_CARDS:
+		return card_rows(layout, ranks);
+	case GRID_TABLE:
+		return minimum(ranks + 1, third) + 1;
+	case GRID_AUTOMATIC:
+	case GRID_CELLS:
+	case GRID_MODE_COUNT:
+		break;
+	}
+	return body - 1;
+}
+
+/* Rows that the stack needs; the locals take the rest. */
+static int stack_rows(const struct session *session, const struct view *view,
+		      int rows)
+{
+	int wanted = pane_stack_row_count(session, view);
+
+	return maximum(1, minimum(wanted, rows / 2));
+}
+
+static void place_right(struct layout *layout, const struct session *session,
+			const struct view *view, struct box box)
+{
+	bool has_locals = view->row_count >= 24 && view->column_count >= 80;
+
+	layout->panes[PANE_STACK] = box;
+	if (has_locals) {
+		int rows = stack_rows(session, view, box.row_count - 1);
+
+		layout->panes[PANE_STACK].row_count = rows;
+		box.row += rows + 1;
+		box.row_count -= rows + 1;
+		layout->panes[PANE_LOCALS] = box;
+	}
+}
+
+/* Source, merged stacks, stack and locals below the grid. */
+static void place_lower(struct layout *layout, const struct session *session,
+			const struct view *view, int row)
+{
+	int rows = layout->body.row + layout->body.row_count - 1 - row;
+	int columns = view->column_count - 2;
+	bool has_stack = view->column_count >= 60 && view->row_count >= 18;
+	bool has_merged = view->column_count >= MERGED_COLUMNS;
+	int right = has_stack ? columns * 2 / 5 + 1 : 0;
+	int middle = 0;
+	struct box box = { row, 1, rows, 0 };
+
+	if (has_merged) {
+		right = columns * 28 / 100;
+		middle = columns * 32 / 100;
+	}
+	box.column_count = columns - (right > 0 ? right + 1 : 0) -
+			   (middle > 0 ? middle + 1 : 0);
+	layout->panes[PANE_SOURCE] = box;
+	box.column += box.column_count + 1;
+	if (has_merged) {
+		box.column_count = middle;
+		layout->merged = box;
+		box.column += middle + 1;
+	}
+	if (has_stack) {
+		box.column_count = right;
+		place_right(layout, session, view, box);
+	}
+}
+
+static void place_home(struct layout *layout, const struct session *session,
+		       const struct view *view)
+{
+	int ranks = (int)session->rank_count;
+	struct box inner = layout->body;
+	int rows;
+
+	inner.row++;
+	inner.column++;
+	inner.row_count -= 2;
+	inner.column_count -= 2;
+	layout->cards_across = cards_across(view, ranks);
+	layout->is_compact = layout->body.row_count < 10 ||
+			     view->column_count < 40 || view->row_count < 14;
+	if (layout->is_compact) {
+		layout->grid = GRID_TABLE;
+		layout->panes[PANE_GRID] = layout->body;
+		return;
+	}
+	layout->grid = choose_grid(layout, view, ranks);
+	if (view->is_zoomed) {
+		layout->panes[view->pane] = inner;
+		return;
+	}
+	rows = grid_rows(layout, ranks);
+	layout->panes[PANE_GRID] = inner;
+	layout->panes[PANE_GRID].row_count = rows - 1;
+	if (layout->grid == GRID_CELLS || rows + 4 > layout->body.row_count) {
+		layout->panes[PANE_GRID].row_count = inner.row_count;
+		return;
+	}
+	place_lower(layout, session, view, layout->body.row + rows + 1);
+}
+
+void layout_make(struct layout *layout, const struct session *session,
+		 const struct view *view)
+{
+	int first;
+
+	memset(layout, 0, sizeof(*layout));
+	layout->verdict_rows = verdict_rows(session, view);
+	first = 1 + layout->verdict_rows;
+	layout->body = (struct box){
+		.row = first,
+		.row_count = maximum(0, view->row_count - 1 - first),
+		.column_count = view->column_count,
+	};
+	if (view->kind == VIEW_HOME)
+		place_home(layout, session, view);
+}

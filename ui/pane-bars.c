@@ -1,0 +1,285 @@
+#include <string.h>
+
+#include "banned.h"
+#include "base/array.h"
+#include "base/buffer.h"
+#include "base/text.h"
+#include "model/place.h"
+#include "model/session.h"
+#include "protocol/stack.h"
+#include "ui/keymap.h"
+#include "ui/pane.h"
+
+#define TEXT_COLUMN 3 /* of the verdict, behind its mark */
+
+void pane_title(struct window window, int row, int column, int width,
+		bool is_focused, const char *left, const char *right)
+{
+	enum style style = is_focused ? STYLE_TITLE_FOCUSED : STYLE_TITLE;
+	int right_width = right != NULL ? text_width(right) : 0;
+	int used;
+
+	if (right_width > 0 && right_width + 3 <= width) {
+		window_put_right(window, row, column + width, right_width,
+				 style, right);
+		window_put(window, row, column + width - right_width - 1, 1,
+			   style, " ");
+		width -= right_width + 2;
+	}
+	used = window_put(window, row, column, width - 1, style, left);
+	if (used > 0)
+		window_put(window, row, column + used, 1, style, " ");
+}
+
+static void append_job(struct buffer *out, const struct session *session)
+{
+	const struct job *job = NULL;
+
+	if (session->job >= 0 && (size_t)session->job < session->job_count)
+		job = &session->jobs[session->job];
+	if (job != NULL && job->script != NULL && *job->script != '\0')
+		buffer_printf(out, "%s \u00b7 ", place_file_name(job->script));
+	text_count(out, session->rank_count);
+	buffer_append_string(out,
+			     session->rank_count == 1 ? " rank" : " ranks");
+	if (session->node_count == 1)
+		buffer_printf(out, " \u00b7 %s", session->nodes[0].name);
+	else if (session->node_count > 1)
+		buffer_printf(out, " \u00b7 %zu nodes", session->node_count);
+}
+
+static void append_pace(struct buffer *out, const struct session *session,
+			const struct view *view)
+{
+	if (view->is_held) {
+		buffer_append_string(out, "held");
+	} else if (session->is_replay) {
+		buffer_append_string(out, "replay ");
+		text_age(out, session->now);
+	} else if (view->period > 0 && view->period < 1) {
+		buffer_printf(out, "live %.0f/s", 1 / view->period);
+	} else if (view->period >= 1) {
+		buffer_printf(out, "live, every %.0f s", view->period);
+	}
+}
+
+static void append_focus(struct buffer *out, const struct session *session)
+{
+	struct rankset all = RANKSET_INIT;
+	const struct rankset *focus = &session->focus;
+
+	if (rankset_count(focus) == 0) {
+		for (size_t i = 0; i < session->rank_count; i++)
+			rankset_add(&all, session->ranks[i]->process.rank);
+		focus = &all;
+	}
+	buffer_append_string(out, "focus ");
+	rankset_append(out, focus);
+	buffer_append_string(out, " (");
+	text_count(out, rankset_count(focus));
+	buffer_append_string(out, ")");
+	rankset_clear(&all);
+}
+
+void pane_header(struct window window, const struct session *session,
+		 const struct view *view)
+{
+	struct buffer left = BUFFER_INIT;
+	struct buffer right = BUFFER_INIT;
+	int columns = window.column_count;
+	int right_width;
+
+	if (session->rank_count == 0) {
+		buffer_append_string(&right, session->is_discovered
+						     ? "no ranks"
+						     : "looking for ranks");
+	} else {
+		append_job(&left, session);
+		append_pace(&right, session, view);
+		if (columns >= 60) {
+			buffer_append_string(&right, "   ");
+			append_focus(&right, session);
+		}
+	}
+	window_put(window, 0, 1, columns - 1, STYLE_TITLE_FOCUSED, "probetui");
+	right_width = text_width(right.data);
+	if (right_width > columns / 2)
+		right_width = columns / 2;
+	if (columns < 24)
+		right_width = 0;
+	window_put(window, 0, 11, columns - right_width - 13, STYLE_TEXT,
+		   left.data);
+	window_put_right(window, 0, columns - 1, right_width, STYLE_DIM,
+			 right.data);
+	buffer_clear(&right);
+	buffer_clear(&left);
+}
+
+struct verdict_form {
+	int32_t mark;
+	enum style style;
+};
+
+static struct verdict_form verdict_form(const struct session *session)
+{
+	const struct verdict *verdict = &session->verdict;
+	bool has_outliers = rankset_count(&verdict->outliers) > 0;
+
+	switch (verdict->state) {
+	case VERDICT_HUNG:
+	case VERDICT_CRASHED:
+		return (struct verdict_form){ 0x2717, STYLE_VERDICT_BAD };
+	case VERDICT_STOPPED:
+		return (struct verdict_form){ 0x25a0, STYLE_STATE_STOPPED };
+	case VERDICT_PROGRESSING:
+	case VERDICT_UNKNOWN:
+		break;
+	}
+	if (has_outliers)
+		return (struct verdict_form){ 0x2717, STYLE_VERDICT_BAD };
+	if (verdict->state == VERDICT_PROGRESSING)
+		return (struct verdict_form){ 0x2713, STYLE_VERDICT_GOOD };
+	return (struct verdict_form){ 0x00b7, STYLE_VERDICT_NOTE };
+}
+
+void pane_verdict(struct window window, const struct session *session)
+{
+	struct verdict_form form = verdict_form(session);
+	const char *sentence = session->verdict.sentence;
+
+	if (sentence == NULL || *sentence == '\0')
+		sentence = "Nothing is known of the ranks yet.";
+	window_put_character(window, 0, 1, form.style, form.mark);
+	window_put_paragraph(window, 0, TEXT_COLUMN, window.row_count,
+			     form.style, sentence);
+}
+
+struct hint {
+	enum view_kind view;
+	const char *lines[2]; /* one or two command lines; their keys show */
+	const char *label;
+};
+
+/* In order of importance; at most eight a view are shown. */
+static const struct hint hints[] = {
+	{ VIEW_HOME, { "rank previous", "rank next" }, "rank" },
+	{ VIEW_HOME, { "outlier previous", "outlier next" }, "outlier" },
+	{ VIEW_HOME, { "merged", NULL }, "merged" },
+	{ VIEW_HOME, { "diff", NULL }, "diff" },
+	{ VIEW_HOME, { "up", "down" }, "frame" },
+	{ VIEW_HOME, { "pane next", NULL }, "pane" },
+	{ VIEW_MERGED, { "open", NULL }, "source" },
+	{ VIEW_MERGED, { "expand", NULL }, "fold" },
+	{ VIEW_MERGED, { "granularity", NULL }, "granularity" },
+	{ VIEW_MERGED, { "prompt search", NULL }, "find" },
+	{ VIEW_MERGED, { "back", NULL }, "back" },
+	{ VIEW_DIFF, { "against", NULL }, "against" },
+	{ VIEW_DIFF, { "rank previous", "rank next" }, "rank" },
+	{ VIEW_DIFF, { "outlier previous", "outlier next" }, "outlier" },
+	{ VIEW_DIFF, { "find previous", "find next" }, "differences" },
+	{ VIEW_DIFF, { "back", NULL }, "back" },
+	{ VIEW_HELP, { "cursor page-up", "cursor page-down" }, "page" },
+	{ VIEW_HELP, { "prompt search", NULL }, "find" },
+	{ VIEW_HELP, { "back", NULL }, "back" },
+	{ VIEW_LOG, { "cursor page-up", "cursor page-down" }, "page" },
+	{ VIEW_LOG, { "prompt search", NULL }, "find" },
+	{ VIEW_LOG, { "back", NULL }, "back" },
+	{ VIEW_TEXT, { "cursor page-up", "cursor page-down" }, "page" },
+	{ VIEW_TEXT, { "prompt search", NULL }, "find" },
+	{ VIEW_TEXT, { "back", NULL }, "back" },
+};
+
+/* These end every hint line. */
+static const struct hint last_hints[] = {
+	{ VIEW_HOME, { "prompt", NULL }, "command" },
+	{ VIEW_HOME, { "help", NULL }, "help" },
+};
+
+static const struct hint quit_hint = { VIEW_HOME, { "quit", NULL }, "leave" };
+
+static bool append_hint_keys(struct buffer *out, const struct hint *hint,
+			     const struct keymap *keymap)
+{
+	for (int i = 0; i < 2 && hint->lines[i] != NULL; i++) {
+		const char *key = keymap_key_of(keymap, hint->lines[i]);
+
+		if (key == NULL)
+			return false;
+		buffer_printf(out, "%s%s", i > 0 ? " " : "", key);
+	}
+	return true;
+}
+
+/* Returns the columns a hint takes; 0 when its keys are bound no more. */
+static int hint_width(const struct hint *hint, const struct keymap *keymap)
+{
+	struct buffer keys = BUFFER_INIT;
+	int width = 0;
+
+	if (append_hint_keys(&keys, hint, keymap))
+		width = text_width(keys.data) + 1 + text_width(hint->label);
+	buffer_clear(&keys);
+	return width;
+}
+
+/* Returns the column behind it. */
+static int put_hint(struct window window, int column, const struct hint *hint,
+		    const struct keymap *keymap)
+{
+	struct buffer keys = BUFFER_INIT;
+
+	if (!append_hint_keys(&keys, hint, keymap)) {
+		buffer_clear(&keys);
+		return column;
+	}
+	if (column > 1)
+		column += 2;
+	column += window_put(window, 0, column, window.column_count - column,
+			     STYLE_HINT_KEY, keys.data);
+	column++;
+	column += window_put(window, 0, column, window.column_count - column,
+			     STYLE_HINT, hint->label);
+	buffer_clear(&keys);
+	return column;
+}
+
+static void put_hints(struct window window, const struct session *session,
+		      const struct view *view, const struct keymap *keymap)
+{
+	int reserved = 0;
+	int column = 1;
+
+	for (size_t i = 0; i < ARRAY_LENGTH(last_hints); i++)
+		reserved += 2 + hint_width(&last_hints[i], keymap);
+	if (session->rank_count == 0 && view->kind == VIEW_HOME) {
+		column = put_hint(window, column, &quit_hint, keymap);
+	} else {
+		for (size_t i = 0; i < ARRAY_LENGTH(hints); i++) {
+			int width = hint_width(&hints[i], keymap);
+
+			if (hints[i].view != view->kind || width == 0)
+				continue;
+			if (column + 2 + width + reserved > window.column_count)
+				break;
+			column = put_hint(window, column, &hints[i], keymap);
+		}
+	}
+	for (size_t i = 0; i < ARRAY_LENGTH(last_hints); i++)
+		if (column + hint_width(&last_hints[i], keymap) <
+		    window.column_count)
+			column = put_hint(window, column, &last_hints[i],
+					  keymap);
+}
+
+void pane_hints(struct window window, const struct session *session,
+		const struct view *view, const struct keymap *keymap)
+{
+	if (view->prompt.is_open)
+		prompt_draw(window, &view->prompt);
+	else if (view->message != NULL)
+		window_put(window, 0, 1, window.column_count - 1,
+			   view->is_message_error ? STYLE_ERROR : STYLE_HINT,
+			   view->message);
+	else
+		put_hints(window, session, view, keymap);
+}

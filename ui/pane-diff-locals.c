@@ -1,0 +1,309 @@
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/array.h"
+#include "base/buffer.h"
+#include "base/text.h"
+#include "model/session.h"
+#include "ui/pane.h"
+
+#define NOT_EQUAL_MARK 0x2260 /* ≠ */
+#define VALUES_IN_LINE 24     /* columns of values written one by one */
+
+/* One name on both sides. */
+struct difference {
+	const char *name;
+	const struct variable *a; /* NULL: not there */
+	const struct variable *b[DIFF_RANKS_MAXIMUM];
+	size_t b_count;
+	char op; /* '=', '~', '-', '+' */
+};
+
+struct differences {
+	struct difference *items;
+	size_t count;
+	size_t capacity;
+};
+
+static const struct variables *frame_variables(const struct session *session,
+					       const struct rank *rank,
+					       int depth)
+{
+	const struct thread *main =
+		rank != NULL ? rank_main_thread(rank) : NULL;
+
+	if (main == NULL)
+		return NULL;
+	return session_find_variables(session, rank->process.pid,
+				      main->sample.tid, depth, 0, 0);
+}
+
+static const struct variable *find_variable(const struct variables *variables,
+					    const char *name)
+{
+	for (size_t i = 0; variables != NULL && i < variables->list.count; i++)
+		if (strcmp(variables->list.items[i].name, name) == 0)
+			return &variables->list.items[i];
+	return NULL;
+}
+
+static bool is_bound(const struct variable *variable)
+{
+	return variable != NULL && (variable->value == NULL ||
+				    strcmp(variable->value, "unbound") != 0);
+}
+
+static const char *value_of(const struct variable *variable)
+{
+	return variable->value != NULL ? variable->value : "?";
+}
+
+static char compare(const struct difference *difference)
+{
+	bool is_here = is_bound(difference->a);
+	bool is_there = false;
+
+	for (size_t i = 0; i < difference->b_count; i++)
+		is_there |= is_bound(difference->b[i]);
+	if (is_here != is_there)
+		return is_here ? '-' : '+';
+	if (!is_here)
+		return '=';
+	for (size_t i = 0; i < difference->b_count; i++)
+		if (!is_bound(difference->b[i]) ||
+		    strcmp(value_of(difference->a),
+			   value_of(difference->b[i])) != 0)
+			return '~';
+	return '=';
+}
+
+static void add_name(struct differences *all, const struct session *session,
+		     const struct diff_sides *sides, const char *name,
+		     int a_depth, int b_depth)
+{
+	struct difference *difference;
+
+	for (size_t i = 0; i < all->count; i++)
+		if (strcmp(all->items[i].name, name) == 0)
+			return;
+	ARRAY_GROW(all->items, all->count, all->capacity);
+	difference = &all->items[all->count++];
+	*difference = (struct difference){ .name = name };
+	difference->a = find_variable(
+		frame_variables(session, sides->a, a_depth), name);
+	for (size_t i = 0; i < DIFF_RANKS_MAXIMUM; i++) {
+		const struct rank *rank = diff_other(session, sides, i);
+		const struct variables *there =
+			frame_variables(session, rank, b_depth);
+
+		if (rank == NULL)
+			break;
+		if (there == NULL || there->error != NULL)
+			continue;
+		difference->b[difference->b_count++] =
+			find_variable(there, name);
+	}
+	difference->op = compare(difference);
+}
+
+static void add_names(struct differences *all, const struct session *session,
+		      const struct diff_sides *sides,
+		      const struct variables *from, int a_depth, int b_depth)
+{
+	for (size_t i = 0; from != NULL && i < from->list.count; i++)
+		add_name(all, session, sides, from->list.items[i].name, a_depth,
+			 b_depth);
+}
+
+static size_t distinct_count(const struct difference *difference)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < difference->b_count; i++) {
+		size_t j = 0;
+
+		if (!is_bound(difference->b[i]))
+			continue;
+		while (j < i && (!is_bound(difference->b[j]) ||
+				 strcmp(value_of(difference->b[j]),
+					value_of(difference->b[i])) != 0))
+			j++;
+		count += j == i;
+	}
+	return count;
+}
+
+static bool parse_number(const char *text, double *number)
+{
+	char *end;
+
+	errno = 0;
+	*number = strtod(text, &end);
+	return end != text && *end == '\0' && errno == 0 && *number == *number;
+}
+
+/* "0.113 … 0.131": false when a value is no number. */
+static bool append_range(struct buffer *out,
+			 const struct difference *difference)
+{
+	const char *lowest = NULL;
+	const char *highest = NULL;
+	double low = 0;
+	double high = 0;
+
+	for (size_t i = 0; i < difference->b_count; i++) {
+		double number;
+
+		if (!is_bound(difference->b[i]))
+			continue;
+		if (!parse_number(value_of(difference->b[i]), &number))
+			return false;
+		if (lowest == NULL || number < low) {
+			lowest = value_of(difference->b[i]);
+			low = number;
+		}
+		if (highest == NULL || number > high) {
+			highest = value_of(difference->b[i]);
+			high = number;
+		}
+	}
+	if (lowest == NULL)
+		return false;
+	buffer_printf(out, "%s \u2026 %s ", lowest, highest);
+	return true;
+}
+
+static bool append_one_by_one(struct buffer *out,
+			      const struct difference *difference)
+{
+	size_t start = out->length;
+
+	for (size_t i = 0; i < difference->b_count; i++) {
+		if (!is_bound(difference->b[i]) ||
+		    text_width(out->data + start) > VALUES_IN_LINE) {
+			buffer_truncate(out, start);
+			return false;
+		}
+		buffer_printf(out, "%s%s", i > 0 ? " " : "",
+			      value_of(difference->b[i]));
+	}
+	if (text_width(out->data + start) <= VALUES_IN_LINE)
+		return true;
+	buffer_truncate(out, start);
+	return false;
+}
+
+/* The values of the other side, in one line. */
+static void append_values(struct buffer *out,
+			  const struct difference *difference)
+{
+	size_t distinct = distinct_count(difference);
+	size_t first = 0;
+
+	while (first < difference->b_count && !is_bound(difference->b[first]))
+		first++;
+	if (first == difference->b_count) {
+		buffer_append_string(out, difference->b_count > 0 ? "unbound"
+								  : "reading");
+		return;
+	}
+	if (difference->b_count == 1) {
+		buffer_append_string(out, value_of(difference->b[first]));
+		return;
+	}
+	if (distinct == 1) {
+		buffer_printf(out, "%s (%zu)", value_of(difference->b[first]),
+			      difference->b_count);
+		return;
+	}
+	if (append_one_by_one(out, difference))
+		return;
+	append_range(out, difference);
+	buffer_printf(out, "(%zu values)", distinct);
+}
+
+static enum style style_of(char op)
+{
+	if (op == '~')
+		return STYLE_DIFF_MOVED;
+	return op == '=' ? STYLE_DIFF_SAME : STYLE_DIFF_ONLY;
+}
+
+static void put_side(struct window window, int row,
+		     const struct difference *difference, int width,
+		     const char *value)
+{
+	enum style style = style_of(difference->op);
+	int32_t mark = (unsigned char)difference->op;
+
+	if (difference->op == '=')
+		mark = ' ';
+	else if (difference->op == '~')
+		mark = NOT_EQUAL_MARK;
+	window_put_character(window, row, 0, style, mark);
+	window_put(window, row, 2, width, style, difference->name);
+	window_put(window, row, 2 + width + 2, window.column_count - width - 4,
+		   style, value);
+}
+
+static void put_difference(struct window left, struct window right, int row,
+			   const struct difference *difference, int width)
+{
+	struct buffer there = BUFFER_INIT;
+	const char *here =
+		difference->a != NULL ? value_of(difference->a) : "unbound";
+
+	append_values(&there, difference);
+	put_side(left, row, difference, width, here);
+	put_side(right, row, difference, width, there.data);
+	buffer_clear(&there);
+}
+
+/* Equal ones are left out when there is no room for all. */
+static void put_all(struct window left, struct window right,
+		    const struct differences *all)
+{
+	bool has_room = all->count <= (size_t)left.row_count;
+	int width = 1;
+	int row = 0;
+
+	for (size_t i = 0; i < all->count; i++)
+		if (text_width(all->items[i].name) > width)
+			width = text_width(all->items[i].name);
+	if (width > left.column_count / 2)
+		width = left.column_count / 2;
+	for (size_t i = 0; i < all->count; i++)
+		if (has_room || all->items[i].op != '=')
+			put_difference(left, right, row++, &all->items[i],
+				       width);
+}
+
+void pane_diff_locals(struct window left, struct window right,
+		      const struct session *session,
+		      const struct diff_sides *sides, int a_depth, int b_depth)
+{
+	const struct variables *here =
+		frame_variables(session, sides->a, a_depth);
+	struct differences all = { .items = NULL };
+
+	if (here == NULL || here->error != NULL) {
+		window_put(left, 0, 2, left.column_count, STYLE_DIM,
+			   here == NULL ? "reading" : here->error);
+		return;
+	}
+	add_names(&all, session, sides, here, a_depth, b_depth);
+	for (size_t i = 0; i < DIFF_RANKS_MAXIMUM; i++) {
+		const struct rank *rank = diff_other(session, sides, i);
+
+		if (rank == NULL)
+			break;
+		add_names(&all, session, sides,
+			  frame_variables(session, rank, b_depth), a_depth,
+			  b_depth);
+	}
+	put_all(left, right, &all);
+	free(all.items);
+}

@@ -1,0 +1,342 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/buffer.h"
+#include "base/text.h"
+#include "model/place.h"
+#include "model/session.h"
+#include "model/source.h"
+#include "model/stackdiff.h"
+#include "protocol/stack.h"
+#include "ui/pane.h"
+
+#define NOT_EQUAL_MARK 0x2260 /* ≠ */
+#define SOURCE_ROWS 4
+
+static const struct rank_class *class_of(const struct session *session,
+					 const struct rank *rank)
+{
+	const struct verdict *verdict = &session->verdict;
+
+	if (rank == NULL || rank->class_index < 0 ||
+	    (size_t)rank->class_index >= verdict->class_count)
+		return NULL;
+	return &verdict->classes[rank->class_index];
+}
+
+/* The majority; without one, or from inside it, the largest other class. */
+static const struct rank_class *other_class(const struct session *session,
+					    const struct rank *rank)
+{
+	const struct verdict *verdict = &session->verdict;
+	const struct rank_class *own = class_of(session, rank);
+
+	for (size_t i = 0; i < verdict->class_count; i++)
+		if (&verdict->classes[i] != own &&
+		    verdict->classes[i].stack != NULL)
+			return &verdict->classes[i];
+	return NULL;
+}
+
+static const struct stack *main_stack(const struct rank *rank)
+{
+	const struct thread *main =
+		rank != NULL ? rank_main_thread(rank) : NULL;
+
+	return main != NULL ? main->sample.stack : NULL;
+}
+
+bool diff_sides_find(struct diff_sides *sides, const struct session *session,
+		     const struct view *view, const char **problem)
+{
+	*sides = (struct diff_sides){ .a = session_selected(session) };
+	sides->a_stack = main_stack(sides->a);
+	*problem = "There is no stack of this rank to compare.";
+	if (sides->a_stack == NULL)
+		return false;
+	switch (view->against) {
+	case DIFF_AGAINST_MAJORITY:
+		sides->b_class = other_class(session, sides->a);
+		*problem = "All ranks have this stack: there is nothing to "
+			   "compare with.";
+		if (sides->b_class == NULL)
+			return false;
+		sides->b = session_find_rank(
+			session, rankset_first(&sides->b_class->ranks));
+		break;
+	case DIFF_AGAINST_RANK:
+		sides->b = session_find_rank(session, view->against_rank);
+		break;
+	case DIFF_AGAINST_PAST:
+		sides->b = sides->a;
+		sides->is_past = true;
+		sides->b_stack = rank_stack_at(
+			sides->a, session->now - view->against_seconds);
+		*problem = "This rank's stack was not read that long ago.";
+		return sides->b_stack != NULL;
+	}
+	sides->b_stack = main_stack(sides->b);
+	*problem = "There is no stack of the other rank to compare with.";
+	return sides->b_stack != NULL;
+}
+
+const struct rank *diff_other(const struct session *session,
+			      const struct diff_sides *sides, size_t i)
+{
+	int number = -1;
+
+	if (sides->is_past || i >= DIFF_RANKS_MAXIMUM)
+		return NULL;
+	if (sides->b_class == NULL)
+		return i == 0 ? sides->b : NULL;
+	for (size_t at = 0; at <= i; at++) {
+		number = rankset_next(&sides->b_class->ranks, number);
+		if (number < 0)
+			return NULL;
+	}
+	return session_find_rank(session, number);
+}
+
+static void append_since(struct buffer *out, const struct session *session,
+			 const struct rank *rank)
+{
+	struct buffer age = BUFFER_INIT;
+	const struct thread *main = rank_main_thread(rank);
+
+	if (main != NULL && main->sample_count > 1) {
+		text_duration(&age, session->now - main->since);
+		buffer_printf(out, "for %s", age.data);
+	}
+	buffer_clear(&age);
+}
+
+static void append_b_title(struct buffer *out, const struct session *session,
+			   const struct view *view,
+			   const struct diff_sides *sides)
+{
+	const struct verdict *verdict = &session->verdict;
+
+	if (sides->is_past) {
+		buffer_printf(out, "rank %d, ", sides->a->process.rank);
+		text_duration(out, view->against_seconds);
+		buffer_append_string(out, " ago");
+		return;
+	}
+	if (sides->b_class == NULL) {
+		buffer_printf(out, "rank %d", sides->b->process.rank);
+		return;
+	}
+	if (verdict->majority >= 0 &&
+	    sides->b_class == &verdict->classes[verdict->majority])
+		buffer_append_string(out, "majority: ");
+	rankset_append(out, &sides->b_class->ranks);
+	buffer_append_string(out, " (");
+	text_count(out, rankset_count(&sides->b_class->ranks));
+	buffer_append_char(out, ')');
+}
+
+static void put_titles(struct window window, int middle,
+		       const struct session *session, const struct view *view,
+		       const struct diff_sides *sides)
+{
+	struct buffer left = BUFFER_INIT;
+	struct buffer right = BUFFER_INIT;
+
+	buffer_printf(&left, "Diff \u00b7 rank %d", sides->a->process.rank);
+	append_since(&right, session, sides->a);
+	pane_title(window, 0, 1, middle - 1, true, left.data, right.data);
+	buffer_reset(&left);
+	buffer_reset(&right);
+	append_b_title(&left, session, view, sides);
+	if (!sides->is_past)
+		append_since(&right, session, sides->b);
+	pane_title(window, 0, middle + 1, window.column_count - middle - 2,
+		   false, left.data, right.data);
+	buffer_clear(&right);
+	buffer_clear(&left);
+}
+
+static enum style op_style(char op)
+{
+	if (op == '~')
+		return STYLE_DIFF_MOVED;
+	return op == '=' ? STYLE_DIFF_SAME : STYLE_DIFF_ONLY;
+}
+
+static void put_frame(struct window window, int row, char op,
+		      const struct frame *frame)
+{
+	struct buffer place = BUFFER_INIT;
+	enum style style = op_style(op);
+	int width = window.column_count - 1;
+	int wanted = text_width(frame->code->func);
+	int used;
+
+	if (wanted > width / 2)
+		wanted = width / 2;
+	if (op == '~')
+		window_put_character(window, row, 0, style, NOT_EQUAL_MARK);
+	else
+		window_put_character(window, row, 0, style,
+				     op == '=' ? ' ' : op);
+	place_append(&place, frame);
+	used = window_put_path(window, row, width, width - 3 - wanted, style,
+			       place.data);
+	window_put(window, row, 2, width - 3 - used, style, frame->code->func);
+	buffer_clear(&place);
+}
+
+static void put_rows(struct window left, struct window right,
+		     const struct stackdiff *diff, int first)
+{
+	for (int i = 0; i < left.row_count; i++) {
+		const struct stackdiff_row *row;
+
+		if ((size_t)(first + i) >= diff->row_count)
+			break;
+		row = &diff->rows[first + i];
+		if (row->a != NULL)
+			put_frame(left, i, row->op, row->a);
+		if (row->b != NULL)
+			put_frame(right, i, row->op, row->b);
+	}
+}
+
+static void put_source(struct window window, const struct session *session,
+		       const struct rank *rank, const struct frame *frame)
+{
+	const struct source *source = session_find_source(
+		session, rank->process.pid, frame->code->file);
+	const char *problem = pane_source_problem(source);
+	int above = window.row_count / 2;
+	int first = frame->lineno > above ? frame->lineno - above : 1;
+
+	if (problem != NULL) {
+		window_put(window, 0, 1, window.column_count - 1, STYLE_DIM,
+			   problem);
+		return;
+	}
+	pane_source_lines(window, source, frame->lineno, first);
+}
+
+/* The frames shown below: where the stacks part, else the innermost. */
+static const struct stackdiff_row *parting_row(const struct stackdiff *diff)
+{
+	if (diff->fork < 0 || (size_t)diff->fork >= diff->row_count)
+		return NULL;
+	return &diff->rows[diff->fork];
+}
+
+struct halves {
+	struct window left;
+	struct window right;
+};
+
+static struct halves split(struct window window, int middle, int row, int rows)
+{
+	return (struct halves){
+		.left = window_part(window, row, 1, rows, middle - 1),
+		.right = window_part(window, row, middle + 1, rows,
+				     window.column_count - middle - 2),
+	};
+}
+
+static void put_place_titles(struct window window, int middle, int row,
+			     const struct stackdiff_row *parting)
+{
+	struct buffer place = BUFFER_INIT;
+
+	place_append(&place, parting->a);
+	pane_title(window, row, 1, middle - 1, false, place.data, NULL);
+	buffer_reset(&place);
+	place_append(&place, parting->b);
+	pane_title(window, row, middle + 1, window.column_count - middle - 2,
+		   false, place.data, NULL);
+	buffer_clear(&place);
+}
+
+/* Below the stacks: the two lines where they part, then the locals there. */
+static void put_parting(struct window window, int middle, int row,
+			const struct session *session,
+			const struct diff_sides *sides,
+			const struct stackdiff_row *parting)
+{
+	int left_over = window.row_count - 1 - row;
+	int source_rows = left_over > 16 ? left_over / 2 - 2 : SOURCE_ROWS;
+	struct buffer title = BUFFER_INIT;
+	struct halves halves;
+
+	if (left_over < source_rows + 1)
+		source_rows = left_over - 1;
+	window_horizontal(window, row, 0, window.column_count, STYLE_BORDER);
+	put_place_titles(window, middle, row, parting);
+	halves = split(window, middle, row + 1, source_rows);
+	put_source(halves.left, session, sides->a, parting->a);
+	put_source(halves.right, session, sides->b, parting->b);
+	row += source_rows + 1;
+	if (sides->is_past || window.row_count - 1 - row < 3)
+		return;
+	window_horizontal(window, row, 0, window.column_count, STYLE_BORDER);
+	buffer_printf(&title, "Locals that differ \u00b7 %s",
+		      parting->a->code->func);
+	pane_title(window, row, 1, middle - 1, false, title.data, NULL);
+	buffer_clear(&title);
+	halves = split(window, middle, row + 1, window.row_count - 2 - row);
+	pane_diff_locals(halves.left, halves.right, session, sides,
+			 (int)parting->a_depth, (int)parting->b_depth);
+}
+
+static int clamp_first(const struct stackdiff *diff, int first, int rows)
+{
+	int last = (int)diff->row_count - rows;
+
+	if (first > last)
+		first = last;
+	return first < 0 ? 0 : first;
+}
+
+static void put_diff(struct window window, const struct session *session,
+		     const struct view *view, const struct diff_sides *sides)
+{
+	int middle = window.column_count / 2;
+	int rows = window.row_count - 2;
+	const struct stackdiff_row *parting;
+	struct stackdiff diff;
+	struct halves halves;
+	int upper;
+
+	stackdiff_make(&diff, sides->a_stack, sides->b_stack);
+	parting = parting_row(&diff);
+	upper = (int)diff.row_count;
+	if (parting == NULL || rows < 10)
+		upper = rows;
+	else if (upper > rows / 2 - 1)
+		upper = rows / 2 - 1;
+	window_vertical(window, 0, middle, window.row_count, STYLE_BORDER);
+	put_titles(window, middle, session, view, sides);
+	halves = split(window, middle, 1, upper);
+	put_rows(halves.left, halves.right, &diff,
+		 clamp_first(&diff, view->diff_cursor, upper));
+	if (upper < rows)
+		put_parting(window, middle, upper + 1, session, sides, parting);
+	stackdiff_clear(&diff);
+}
+
+void pane_diff(struct window window, const struct session *session,
+	       const struct view *view)
+{
+	struct diff_sides sides;
+	const char *problem;
+
+	window_box(window, STYLE_BORDER);
+	if (diff_sides_find(&sides, session, view, &problem)) {
+		put_diff(window, session, view, &sides);
+		return;
+	}
+	pane_title(window, 0, 1, window.column_count - 2, true, "Diff", NULL);
+	window_put_paragraph(window_part(window, 1, 1, window.row_count - 2,
+					 window.column_count - 2),
+			     0, 1, window.row_count - 2, STYLE_DIM, problem);
+}

@@ -1,0 +1,211 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/buffer.h"
+#include "base/text.h"
+#include "model/place.h"
+#include "model/session.h"
+#include "model/source.h"
+#include "protocol/stack.h"
+#include "ui/layout.h"
+#include "ui/pane.h"
+
+static struct window inside(struct window window, const struct box *box)
+{
+	return window_part(window, box->row, box->column, box->row_count,
+			   box->column_count);
+}
+
+static struct window around(struct window window, const struct box *box)
+{
+	return window_part(window, box->row - 1, box->column - 1,
+			   box->row_count + 2, box->column_count + 2);
+}
+
+static const struct frame *selected_frame(const struct session *session)
+{
+	const struct thread *thread = session_selected_thread(session);
+	int depth = session_selected_depth(session);
+
+	if (thread == NULL || thread->sample.stack == NULL || depth < 0)
+		return NULL;
+	return &thread->sample.stack->frames[depth];
+}
+
+static void title_grid(const struct session *session, const struct view *view,
+		       const struct layout *layout, struct buffer *left)
+{
+	struct window window = {
+		.column_count = layout->panes[PANE_GRID].column_count
+	};
+
+	(void)session;
+	(void)view;
+	buffer_append_string(left, "Ranks");
+	if (layout->grid == GRID_CELLS)
+		buffer_printf(left, " \u00b7 %d a row",
+			      pane_cells_across(&window));
+}
+
+static void title_source(const struct session *session, struct buffer *left,
+			 struct buffer *right)
+{
+	const struct frame *frame = selected_frame(session);
+	const struct rank *rank = session_selected(session);
+	const struct source *source;
+
+	buffer_append_string(left, "Source");
+	if (frame == NULL || rank == NULL)
+		return;
+	buffer_printf(left, " \u00b7 %s \u00b7 rank %d",
+		      place_file_name(frame->code->file), rank->process.rank);
+	source = session_find_source(session, rank->process.pid,
+				     frame->code->file);
+	if (source != NULL && source->is_changed)
+		buffer_append_string(right, "changed since the start");
+}
+
+static void title_stack(const struct session *session, struct buffer *left,
+			struct buffer *right)
+{
+	const struct thread *thread = session_selected_thread(session);
+
+	buffer_append_string(left, "Stack");
+	if (thread == NULL)
+		return;
+	buffer_append_string(left, " \u00b7 ");
+	if (thread->sample.is_main)
+		buffer_append_string(left, "MainThread");
+	else if (thread->sample.name != NULL)
+		buffer_append_string(left, thread->sample.name);
+	else
+		buffer_printf(left, "thread %d", (int)thread->sample.tid);
+	if (thread->sample.exactness == TORN)
+		buffer_append_string(right, "~ ");
+	if (thread->sample.stack != NULL)
+		text_count(right, thread->sample.stack->frame_count);
+}
+
+static void title_locals(const struct session *session, struct buffer *left,
+			 struct buffer *right)
+{
+	const struct frame *frame = selected_frame(session);
+	const struct rank *rank = session_selected(session);
+	const struct thread *thread = session_selected_thread(session);
+	const struct variables *variables;
+
+	buffer_append_string(left, "Locals");
+	if (frame == NULL || rank == NULL)
+		return;
+	buffer_printf(left, " \u00b7 %s", frame->code->func);
+	variables = session_find_variables(
+		session, rank->process.pid, thread->sample.tid,
+		session_selected_depth(session), 0, 0);
+	if (variables == NULL)
+		return;
+	if (variables->exactness != NULL &&
+	    strcmp(variables->exactness, "torn") == 0)
+		buffer_append_string(right, "~ ");
+	if (session->now - variables->time > 2) {
+		buffer_append_string(right, "read ");
+		text_age(right, session->now - variables->time);
+		buffer_append_string(right, " ago");
+	}
+}
+
+static void put_title(struct window window, const struct session *session,
+		      const struct view *view, const struct layout *layout,
+		      enum pane pane)
+{
+	const struct box *box = &layout->panes[pane];
+	struct buffer left = BUFFER_INIT;
+	struct buffer right = BUFFER_INIT;
+
+	switch (pane) {
+	case PANE_GRID:
+		title_grid(session, view, layout, &left);
+		break;
+	case PANE_SOURCE:
+		title_source(session, &left, &right);
+		break;
+	case PANE_STACK:
+		title_stack(session, &left, &right);
+		break;
+	case PANE_LOCALS:
+		title_locals(session, &left, &right);
+		break;
+	case PANE_COUNT:
+		break;
+	}
+	pane_title(window, box->row - 1, box->column, box->column_count,
+		   view->pane == pane, left.data, right.data);
+	buffer_clear(&right);
+	buffer_clear(&left);
+}
+
+static void put_pane(struct window window, const struct session *session,
+		     const struct view *view, const struct layout *layout,
+		     enum pane pane)
+{
+	struct window part = inside(window, &layout->panes[pane]);
+
+	switch (pane) {
+	case PANE_GRID:
+		if (layout->grid == GRID_CARDS)
+			pane_cards(around(window, &layout->panes[pane]),
+				   session, view, layout->cards_across);
+		else if (layout->grid == GRID_CELLS)
+			pane_cells(part, session, view);
+		else
+			pane_table(part, session, view);
+		break;
+	case PANE_SOURCE:
+		pane_source(part, session, view);
+		break;
+	case PANE_STACK:
+		pane_stack(part, session, view);
+		break;
+	case PANE_LOCALS:
+		pane_locals(part, session, view, view->pane == PANE_LOCALS);
+		break;
+	case PANE_COUNT:
+		break;
+	}
+}
+
+static void put_merged(struct window window, const struct session *session,
+		       const struct view *view, const struct box *box)
+{
+	struct merged merged;
+
+	window_box(around(window, box), STYLE_BORDER);
+	merged_make(&merged, session, view);
+	pane_title(window, box->row - 1, box->column, box->column_count, false,
+		   "Merged stacks", NULL);
+	pane_merged_tree(inside(window, box), session, view, &merged, false);
+	merged_clear(&merged);
+}
+
+void pane_home(struct window window, const struct session *session,
+	       const struct view *view, const struct layout *layout)
+{
+	if (layout->is_compact) {
+		pane_table(inside(window, &layout->body), session, view);
+		return;
+	}
+	/* All lines first: they join, and titles are written over them. */
+	for (int i = 0; i < PANE_COUNT; i++)
+		if (layout->panes[i].row_count > 0)
+			window_box(around(window, &layout->panes[i]),
+				   STYLE_BORDER);
+	if (layout->merged.row_count > 0)
+		put_merged(window, session, view, &layout->merged);
+	for (int i = 0; i < PANE_COUNT; i++) {
+		if (layout->panes[i].row_count <= 0)
+			continue;
+		put_pane(window, session, view, layout, (enum pane)i);
+		if (i != PANE_GRID || layout->grid != GRID_CARDS)
+			put_title(window, session, view, layout, (enum pane)i);
+	}
+}

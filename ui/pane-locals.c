@@ -1,0 +1,291 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/buffer.h"
+#include "base/text.h"
+#include "model/session.h"
+#include "ui/pane.h"
+
+#define CLOSED_MARK 0x25b8 /* ▸ */
+#define OPEN_MARK 0x25be   /* ▾ */
+#define INDENT_MAXIMUM 16
+#define ROWS_MAXIMUM 10000
+#define STALE_SECONDS 2.0
+
+struct row_list {
+	struct locals_row *rows;
+	size_t count;
+	size_t capacity;
+};
+
+/* What the rows of one object's children have in common. */
+struct level {
+	const struct session *session;
+	const struct view *view;
+	const struct rank *rank;
+	pid_t tid;
+	int depth; /* -1: children of address */
+	uint64_t address;
+	int indent;
+	uint64_t key;
+};
+
+/* Fowler-Noll-Vo, 1a, 64 bits: names a row by its path. */
+static uint64_t hash_name(uint64_t key, const char *name)
+{
+	for (; *name != '\0'; name++)
+		key = (key ^ (unsigned char)*name) * UINT64_C(0x100000001b3);
+	return (key ^ '/') * UINT64_C(0x100000001b3);
+}
+
+static struct locals_row *add_row(struct row_list *list,
+				  enum locals_row_kind kind, int indent)
+{
+	struct locals_row *row;
+
+	ARRAY_GROW(list->rows, list->count, list->capacity);
+	row = &list->rows[list->count++];
+	*row = (struct locals_row){ .kind = kind, .indent = indent };
+	return row;
+}
+
+static void add_level(struct row_list *list, const struct level *level);
+
+static bool is_stale(const struct level *level, const struct variables *page)
+{
+	double limit = 2 * level->view->period;
+
+	if (limit < STALE_SECONDS)
+		limit = STALE_SECONDS;
+	return level->session->now - page->time > limit;
+}
+
+static void add_variable(struct row_list *list, const struct level *level,
+			 const struct variables *page,
+			 const struct variable *variable)
+{
+	struct locals_row *row = add_row(list, LOCALS_VARIABLE, level->indent);
+	struct level below = *level;
+
+	row->variable = variable;
+	row->is_stale = is_stale(level, page);
+	row->key = hash_name(level->key, variable->name);
+	row->is_open = variable->child_count > 0 &&
+		       key_set_has(&level->view->opened, row->key);
+	if (!row->is_open || level->indent >= INDENT_MAXIMUM)
+		return;
+	below.depth = -1;
+	below.address = variable->address;
+	below.key = row->key;
+	below.indent++;
+	add_level(list, &below);
+}
+
+static void add_page(struct row_list *list, const struct level *level,
+		     const struct variables *page)
+{
+	if (page->error != NULL) {
+		add_row(list, LOCALS_PROBLEM, level->indent)->problem =
+			page->error;
+		return;
+	}
+	for (size_t i = 0; i < page->list.count && list->count < ROWS_MAXIMUM;
+	     i++)
+		add_variable(list, level, page, &page->list.items[i]);
+}
+
+/* Adds the pages of an object's children (or a frame's variables). */
+static void add_level(struct row_list *list, const struct level *level)
+{
+	int pages = key_set_pages(&level->view->opened, level->key);
+	int64_t start = 0;
+	int64_t total = 0;
+
+	for (int i = 0; i < (pages > 1 ? pages : 1); i++) {
+		const struct variables *page = session_find_variables(
+			level->session, level->rank->process.pid, level->tid,
+			level->depth, level->address, start);
+
+		if (page == NULL) {
+			struct locals_row *row =
+				add_row(list, LOCALS_WAITING, level->indent);
+
+			row->address = level->address;
+			row->start = start;
+			return;
+		}
+		add_page(list, level, page);
+		start += (int64_t)page->list.count;
+		total = page->list.total;
+		if (page->list.count == 0)
+			return;
+	}
+	if (total > start) {
+		struct locals_row *row =
+			add_row(list, LOCALS_MORE, level->indent);
+
+		row->key = level->key;
+		row->left = total - start;
+	}
+}
+
+struct locals_row *pane_locals_rows(const struct session *session,
+				    const struct view *view, size_t *count)
+{
+	const struct rank *rank = session_selected(session);
+	const struct thread *thread = session_selected_thread(session);
+	int depth = session_selected_depth(session);
+	struct row_list list = { .rows = NULL };
+	struct level level = {
+		.session = session,
+		.view = view,
+		.rank = rank,
+		.depth = depth,
+	};
+
+	if (rank != NULL && thread != NULL && depth >= 0 &&
+	    thread->sample.stack != NULL) {
+		level.tid = thread->sample.tid;
+		/* Opened once, open in the same function of every rank. */
+		level.key = hash_name(
+			UINT64_C(0xcbf29ce484222325),
+			thread->sample.stack->frames[depth].code->func);
+		add_level(&list, &level);
+	}
+	*count = list.count;
+	return list.rows;
+}
+
+static bool is_type_obvious(const struct variable *variable)
+{
+	static const char *const obvious[] = {
+		"int",	"str",	 "bool",  "float", "NoneType", "list",
+		"dict", "tuple", "bytes", "set",   "complex",
+	};
+
+	if (variable->value == NULL || variable->value[0] == '<' ||
+	    variable->type == NULL)
+		return true;
+	for (size_t i = 0; i < ARRAY_LENGTH(obvious); i++)
+		if (strcmp(variable->type, obvious[i]) == 0)
+			return true;
+	return strncmp(variable->value, variable->type,
+		       strlen(variable->type)) == 0;
+}
+
+static enum style value_style(const struct variable *variable, bool is_old)
+{
+	if (is_old)
+		return STYLE_VALUE_STALE;
+	if (variable->value != NULL && strcmp(variable->value, "nan") == 0)
+		return STYLE_VALUE_NAN;
+	return variable->address == 0 ? STYLE_DIM : STYLE_TEXT;
+}
+
+void pane_value(struct window window, int row, int column,
+		const struct variable *variable, bool is_old)
+{
+	int width = window.column_count - column;
+	const char *value = variable->value != NULL ? variable->value : "?";
+	int used = window_put(window, row, column, width,
+			      value_style(variable, is_old), value);
+
+	if (!is_type_obvious(variable) && width - used > 6)
+		window_put(window, row, column + used + 2, width - used - 2,
+			   STYLE_VALUE_TYPE, variable->type);
+}
+
+static int name_width(const struct locals_row *rows, size_t count, int limit)
+{
+	int widest = 1;
+
+	for (size_t i = 0; i < count; i++) {
+		int width;
+
+		if (rows[i].kind != LOCALS_VARIABLE)
+			continue;
+		width = 2 * rows[i].indent + text_width(rows[i].variable->name);
+		if (width > widest)
+			widest = width;
+	}
+	return widest < limit ? widest : limit;
+}
+
+static void put_more(struct window window, int row,
+		     const struct locals_row *more)
+{
+	struct buffer text = BUFFER_INIT;
+
+	buffer_append_string(&text, "\u2026 ");
+	text_count(&text, (uint64_t)more->left);
+	buffer_append_string(&text, " more");
+	window_put(window, row, 2 + 2 * more->indent, window.column_count,
+		   STYLE_DIM, text.data);
+	buffer_clear(&text);
+}
+
+static void put_variable(struct window window, int at,
+			 const struct locals_row *row, int width)
+{
+	const struct variable *variable = row->variable;
+	int indent = 2 * row->indent;
+
+	if (variable->child_count > 0)
+		window_put_character(window, at, indent, STYLE_DIM,
+				     row->is_open ? OPEN_MARK : CLOSED_MARK);
+	window_put(window, at, 2 + indent, width - indent,
+		   row->is_stale ? STYLE_VALUE_STALE : STYLE_TEXT,
+		   variable->name);
+	pane_value(window, at, 2 + width + 2, variable, row->is_stale);
+}
+
+static void put_row(struct window window, int at, const struct locals_row *row,
+		    int width)
+{
+	int column = 2 + 2 * row->indent;
+
+	switch (row->kind) {
+	case LOCALS_VARIABLE:
+		put_variable(window, at, row, width);
+		break;
+	case LOCALS_MORE:
+		put_more(window, at, row);
+		break;
+	case LOCALS_WAITING:
+		window_put(window, at, column, window.column_count, STYLE_DIM,
+			   "reading");
+		break;
+	case LOCALS_PROBLEM:
+		window_put_paragraph(window, at, column, window.row_count - at,
+				     STYLE_DIM, row->problem);
+		break;
+	}
+}
+
+void pane_locals(struct window window, const struct session *session,
+		 const struct view *view, bool has_cursor)
+{
+	size_t count;
+	struct locals_row *rows = pane_locals_rows(session, view, &count);
+	int width = name_width(rows, count, window.column_count / 2);
+	int cursor = view->locals_cursor;
+	int first = 0;
+
+	if (cursor >= (int)count)
+		cursor = (int)count - 1;
+	if (has_cursor && cursor >= window.row_count)
+		first = cursor - window.row_count + 1;
+	for (int i = first; i < (int)count && i - first < window.row_count;
+	     i++) {
+		put_row(window, i - first, &rows[i], width);
+		if (has_cursor && i == cursor)
+			window_emphasise(window, i - first, 0, 1,
+					 window.column_count,
+					 EMPHASIS_SELECTED);
+	}
+	free(rows);
+}

@@ -1,0 +1,295 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/buffer.h"
+#include "base/text.h"
+#include "model/place.h"
+#include "model/session.h"
+#include "model/source.h"
+#include "protocol/stack.h"
+#include "ui/pane.h"
+
+#define CURSOR_MARK 0x25b8  /* ▸ */
+#define OUTLIER_MARK 0x25c6 /* ◆ */
+#define SET_WIDTH 15
+#define SOURCE_ROWS 4
+
+uint64_t merged_key(const struct stacktree_node *node)
+{
+	uint64_t key = (uint64_t)(uintptr_t)node->frame.code;
+
+	key = key * 31 + (uint64_t)node->frame.lineno;
+	key = key * 31 + (uint64_t)(rankset_first(&node->ranks) + 1);
+	return key * 31 + (uint64_t)node->rank_count;
+}
+
+/*
+ * Drops the rows below folded branches. The rows come in drawing order, so
+ * what is below a node follows it at once.
+ */
+static size_t count_below(const struct stacktree_node *node)
+{
+	size_t count = node->child_count;
+
+	for (size_t i = 0; i < node->child_count; i++)
+		count += count_below(node->children[i]);
+	return count;
+}
+
+static void drop_folded(struct merged *merged, const struct view *view)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < merged->row_count; i++) {
+		const struct stacktree_node *node = merged->rows[i].node;
+
+		merged->rows[kept++] = merged->rows[i];
+		if (view->folded.count > 0 &&
+		    key_set_has(&view->folded, merged_key(node)))
+			i += count_below(node);
+	}
+	merged->row_count = kept;
+}
+
+/* The innermost user frame of the first outlier; else the last user frame. */
+static int first_cursor(const struct merged *merged)
+{
+	int cursor = 0;
+
+	for (size_t i = 0; i < merged->row_count; i++) {
+		const struct stacktree_node *node = merged->rows[i].node;
+
+		if (node->is_outlier && node->is_user)
+			cursor = (int)i;
+		else if (cursor > 0)
+			break;
+	}
+	return cursor;
+}
+
+void merged_make(struct merged *merged, const struct session *session,
+		 const struct view *view)
+{
+	merged->root = stacktree_new(session, view->granularity);
+	merged->rows = stacktree_rows(merged->root, &merged->row_count);
+	drop_folded(merged, view);
+	merged->cursor = view->merged_cursor;
+	if (merged->cursor < 0)
+		merged->cursor = first_cursor(merged);
+	if (merged->cursor >= (int)merged->row_count)
+		merged->cursor = (int)merged->row_count - 1;
+}
+
+void merged_clear(struct merged *merged)
+{
+	free(merged->rows);
+	stacktree_free(merged->root);
+	*merged = (struct merged){ .root = NULL };
+}
+
+int merged_rank(const struct session *session,
+		const struct stacktree_node *node, int *depth)
+{
+	int number = rankset_first(&node->ranks);
+	const struct rank *rank = session_find_rank(session, number);
+	const struct thread *main =
+		rank != NULL ? rank_main_thread(rank) : NULL;
+	const struct stack *stack = main != NULL ? main->sample.stack : NULL;
+
+	*depth = -1;
+	for (size_t i = 0; stack != NULL && i < stack->frame_count; i++) {
+		const struct frame *frame = &stack->frames[i];
+
+		if (strcmp(frame->code->func, node->frame.code->func) != 0 ||
+		    strcmp(frame->code->file, node->frame.code->file) != 0)
+			continue;
+		if (node->frame.lineno > 0 &&
+		    frame->lineno != node->frame.lineno)
+			continue;
+		*depth = (int)i;
+		break;
+	}
+	return number;
+}
+
+static int count_width(const struct merged *merged)
+{
+	size_t most = 0;
+	int width = 2;
+
+	for (size_t i = 0; i < merged->row_count; i++)
+		if (merged->rows[i].node->rank_count > most)
+			most = merged->rows[i].node->rank_count;
+	for (; most >= 100; most /= 10)
+		width++;
+	return width + (width > 3);
+}
+
+static void append_node_place(struct buffer *out,
+			      const struct stacktree_node *node)
+{
+	if (node->frame.lineno > 0)
+		place_append(out, &node->frame);
+	else
+		buffer_append_string(out,
+				     place_file_name(node->frame.code->file));
+}
+
+static void put_row(struct window window, int at, const struct view *view,
+		    const struct stacktree_row *row, int number_width)
+{
+	const struct stacktree_node *node = row->node;
+	bool is_folded = node->child_count > 0 &&
+			 key_set_has(&view->folded, merged_key(node));
+	struct buffer text = BUFFER_INIT;
+	enum style style =
+		node->is_user ? STYLE_FRAME_USER : STYLE_FRAME_LIBRARY;
+	int width = window.column_count - 1;
+	int set_width = width >= 60 ? SET_WIDTH : width / 4;
+	int column = 1 + number_width;
+	int used;
+
+	if (node->is_outlier)
+		style = STYLE_OUTLIER;
+	text_count(&text, node->rank_count);
+	window_put_right(window, at, column, number_width, style, text.data);
+	column += 2;
+	buffer_reset(&text);
+	rankset_append(&text, &node->ranks);
+	window_put(window, at, column, set_width - 1, style, text.data);
+	column += set_width;
+	if (node->is_outlier)
+		window_put_character(window, at, column, style, OUTLIER_MARK);
+	column++;
+	column += window_put(window, at, column, width / 3, STYLE_BORDER,
+			     row->prefix);
+	buffer_reset(&text);
+	append_node_place(&text, node);
+	used = window_put_path(window, at, width, (width - column) / 2, style,
+			       text.data);
+	buffer_reset(&text);
+	buffer_printf(&text, "%s%s", node->frame.code->func,
+		      is_folded ? " \u2026" : "");
+	window_put(window, at, column, width - used - 1 - column, style,
+		   text.data);
+	buffer_clear(&text);
+}
+
+void pane_merged_tree(struct window window, const struct session *session,
+		      const struct view *view, const struct merged *merged,
+		      bool has_cursor)
+{
+	int rows = window.row_count;
+	int numbers = count_width(merged);
+	int first = 0;
+
+	(void)session;
+	if (merged->row_count == 0) {
+		window_put(window, 0, 1, window.column_count - 1, STYLE_DIM,
+			   "No stack was read yet.");
+		return;
+	}
+	if (has_cursor && merged->cursor >= rows)
+		first = merged->cursor - rows + 1;
+	for (int i = first; i < (int)merged->row_count && i - first < rows;
+	     i++) {
+		put_row(window, i - first, view, &merged->rows[i], numbers);
+		if (has_cursor && i == merged->cursor) {
+			window_put_character(window, i - first, 0,
+					     STYLE_TITLE_FOCUSED, CURSOR_MARK);
+			window_emphasise(window, i - first, 0, 1,
+					 window.column_count, EMPHASIS_BOLD);
+		}
+	}
+}
+
+static const char *const granularity_names[] = {
+	[STACKTREE_LINE] = "by line",
+	[STACKTREE_FUNCTION] = "by function",
+	[STACKTREE_FILE] = "by file",
+};
+
+/* Source and locals of the frame under the cursor. */
+static void put_detail(struct window window, const struct session *session,
+		       const struct view *view,
+		       const struct stacktree_node *node, int number, int depth)
+{
+	struct session looked = *session;
+	const struct rank *rank = session_find_rank(session, number);
+	const struct source *source = session_find_source(
+		session, rank->process.pid, node->frame.code->file);
+	const char *problem = pane_source_problem(source);
+	int rows = window.row_count > SOURCE_ROWS + 2 ? SOURCE_ROWS
+						      : window.row_count;
+	int line = node->frame.lineno;
+
+	if (line == 0 && depth >= 0)
+		line = rank_main_thread(rank)
+			       ->sample.stack->frames[depth]
+			       .lineno;
+	if (problem != NULL)
+		window_put(window, 0, 1, window.column_count - 1, STYLE_DIM,
+			   problem);
+	else
+		pane_source_lines(
+			window_part(window, 0, 0, rows, window.column_count),
+			source, line, line > 3 ? line - 2 : 1);
+	if (depth < 0)
+		return;
+	/* The same pane as at home, for the frame that the cursor names. */
+	looked.selection = (struct selection){ .rank = number, .depth = depth };
+	pane_locals(window_part(window, rows + 1, 0, window.row_count,
+				window.column_count),
+		    &looked, view, false);
+}
+
+static int tree_rows(const struct merged *merged, int rows)
+{
+	int wanted = (int)merged->row_count;
+	/* The detail below needs its border, four lines and two locals. */
+	int most = rows > 16 ? rows - 10 : rows / 2;
+
+	if (rows < 10)
+		return rows;
+	return wanted < most ? wanted : most;
+}
+
+void pane_merged(struct window window, const struct session *session,
+		 const struct view *view)
+{
+	int rows = window.row_count - 2;
+	int columns = window.column_count - 2;
+	struct buffer title = BUFFER_INIT;
+	struct merged merged;
+	const struct stacktree_node *node;
+	int depth;
+	int number;
+	int upper;
+
+	merged_make(&merged, session, view);
+	upper = tree_rows(&merged, rows);
+	window_box(window, STYLE_BORDER);
+	buffer_printf(&title, "Merged stacks \u00b7 main threads \u00b7 %s",
+		      granularity_names[view->granularity]);
+	pane_title(window, 0, 1, columns, true, title.data, NULL);
+	pane_merged_tree(window_part(window, 1, 1, upper, columns), session,
+			 view, &merged, true);
+	if (upper < rows && merged.row_count > 0) {
+		node = merged.rows[merged.cursor].node;
+		number = merged_rank(session, node, &depth);
+		buffer_reset(&title);
+		buffer_printf(&title, "Rank %d \u00b7 %s", number,
+			      node->frame.code->func);
+		window_horizontal(window, upper + 1, 0, columns + 2,
+				  STYLE_BORDER);
+		pane_title(window, upper + 1, 1, columns, false, title.data,
+			   NULL);
+		put_detail(window_part(window, upper + 2, 1, rows - upper - 1,
+				       columns),
+			   session, view, node, number, depth);
+	}
+	merged_clear(&merged);
+	buffer_clear(&title);
+}

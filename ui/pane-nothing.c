@@ -1,0 +1,94 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/buffer.h"
+#include "base/text.h"
+#include "model/session.h"
+#include "ui/pane.h"
+
+#define BYSTANDERS_MAXIMUM 8
+#define EXAMPLE_COLUMN 22
+
+static int put_looked_at(struct window window, int row,
+			 const struct session *session)
+{
+	struct buffer text = BUFFER_INIT;
+
+	buffer_append_string(&text, "Looked at ");
+	text_count(&text, session->looked_at);
+	buffer_append_string(&text, session->looked_at == 1 ? " process"
+							    : " processes");
+	buffer_append_string(&text,
+			     " of this user for RANK, OMPI_COMM_WORLD_RANK, "
+			     "PMI_RANK, PMIX_RANK or SLURM_PROCID in their "
+			     "environment.");
+	row += window_put_paragraph(window, row, 3, 4, STYLE_TEXT, text.data);
+	buffer_clear(&text);
+	return row;
+}
+
+/* "python (pid 4183)  train.py   is Python, but has no rank" */
+static int put_bystanders(struct window window, int row,
+			  const struct session *session)
+{
+	size_t count = session->bystander_count;
+
+	if (count > BYSTANDERS_MAXIMUM)
+		count = BYSTANDERS_MAXIMUM;
+	for (size_t i = 0; i < count; i++) {
+		const struct bystander *bystander = &session->bystanders[i];
+		struct buffer text = BUFFER_INIT;
+
+		buffer_printf(&text, "%s (pid %d)  %s   %s",
+			      bystander->name != NULL ? bystander->name : "?",
+			      (int)bystander->pid,
+			      bystander->script != NULL ? bystander->script
+							: "",
+			      bystander->why != NULL ? bystander->why : "");
+		window_put(window, row++, 5, window.column_count - 6,
+			   STYLE_TEXT, text.data);
+		buffer_clear(&text);
+	}
+	if (count < session->bystander_count)
+		window_put(window, row++, 5, window.column_count - 6, STYLE_DIM,
+			   "\u2026");
+	return row;
+}
+
+static void put_example(struct window window, int row, const char *purpose,
+			const char *line)
+{
+	int column = window.column_count >= 60 ? EXAMPLE_COLUMN
+					       : 4 + text_width(purpose);
+
+	window_put(window, row, 3, window.column_count - 4, STYLE_DIM, purpose);
+	window_put(window, row, column, window.column_count - column - 1,
+		   STYLE_TITLE, line);
+}
+
+void pane_nothing(struct window window, const struct session *session)
+{
+	struct buffer text = BUFFER_INIT;
+	int row = 1;
+
+	if (!session->is_discovered) {
+		window_put(window, row, 3, window.column_count - 4, STYLE_TEXT,
+			   "Looking for ranks.");
+		return;
+	}
+	window_put(window, row, 3, window.column_count - 4, STYLE_TITLE_FOCUSED,
+		   "No rank found.");
+	row = put_looked_at(window, row + 2, session) + 1;
+	if (session->bystander_count > 0) {
+		row = put_bystanders(window, row, session) + 1;
+		buffer_printf(&text, "probetui --pid %d",
+			      (int)session->bystanders[0].pid);
+		put_example(window, row++, "To name it:", text.data);
+		buffer_clear(&text);
+	}
+	put_example(window, row++, "To start a job:",
+		    "probetui -- torchrun --nproc_per_node=8 train.py");
+	window_put(window, row + 1, 3, window.column_count - 4, STYLE_TEXT,
+		   "Waiting for ranks to appear; q leaves.");
+}

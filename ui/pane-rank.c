@@ -1,0 +1,170 @@
+#include <string.h>
+
+#include "banned.h"
+#include "base/array.h"
+#include "base/buffer.h"
+#include "base/text.h"
+#include "model/place.h"
+#include "model/session.h"
+#include "protocol/stack.h"
+#include "ui/pane.h"
+
+/* By verdict.h's mark: the majority, the outlier, then further classes. */
+static const int32_t class_marks[] = {
+	0x25cf, /* ● */
+	0x25c6, /* ◆ */
+	0x25b2, /* ▲ */
+	0x25bc, /* ▼ */
+	0x2605, /* ★ */
+	0x271a, /* ✚ */
+};
+
+#define MARK_STOPPED 0x25a0 /* ■ */
+#define MARK_EXITED 0x2717  /* ✗ */
+
+struct state_form {
+	int32_t mark; /* 0: the class's */
+	enum style style;
+	const char *word; /* NULL: the activity's */
+};
+
+static const struct state_form state_forms[] = {
+	[RANK_RUNNING] = { 0, STYLE_STATE_RUNNING, NULL },
+	[RANK_WAITING] = { 0, STYLE_STATE_WAITING, NULL },
+	[RANK_SLEEPING] = { 0, STYLE_STATE_WAITING, NULL },
+	[RANK_STOPPED] = { MARK_STOPPED, STYLE_STATE_STOPPED, "stop" },
+	[RANK_EXITED] = { MARK_EXITED, STYLE_STATE_EXITED, "exit" },
+	[RANK_NOT_FOUND] = { '?', STYLE_STATE_UNKNOWN, "none" },
+	[RANK_UNREADABLE] = { '?', STYLE_STATE_UNKNOWN, "?" },
+	[RANK_UNKNOWN] = { '?', STYLE_STATE_UNKNOWN, "…" },
+};
+
+static int32_t mark_of(int mark)
+{
+	size_t count = ARRAY_LENGTH(class_marks);
+
+	if (mark < 0)
+		return '?';
+	if ((size_t)mark < count)
+		return class_marks[mark];
+	return 'a' + (mark - (int)count) % 26;
+}
+
+int32_t mark_of_class(const struct session *session,
+		      const struct rank_class *class, enum style *style)
+{
+	int first = rankset_first(&class->ranks);
+	const struct rank *rank = session_find_rank(session, first);
+
+	/* Ranks that are gone share a class, and their state's mark. */
+	if (class->stack == NULL && rank != NULL &&
+	    state_forms[rank->state].mark != 0) {
+		*style = state_forms[rank->state].style;
+		return state_forms[rank->state].mark;
+	}
+	*style = style_of_class(class->mark, class->is_outlier);
+	return mark_of(class->mark);
+}
+
+int32_t mark_of_rank(const struct session *session, const struct rank *rank,
+		     enum style *style)
+{
+	const struct state_form *form = &state_forms[rank->state];
+	const struct verdict *verdict = &session->verdict;
+
+	if (form->mark == 0 && rank->class_index >= 0 &&
+	    (size_t)rank->class_index < verdict->class_count)
+		return mark_of_class(
+			session, &verdict->classes[rank->class_index], style);
+	*style = rank->is_outlier ? STYLE_OUTLIER : form->style;
+	return form->mark != 0 ? form->mark : '?';
+}
+
+const char *rank_word(const struct rank *rank)
+{
+	const struct thread *main = rank_main_thread(rank);
+
+	if (state_forms[rank->state].word != NULL)
+		return state_forms[rank->state].word;
+	return main != NULL ? activity_word(main->activity.kind) : "";
+}
+
+static void append_exit(struct buffer *out, const struct process *process)
+{
+	if (process->exit_signal > 0)
+		buffer_printf(out, "signal %d", process->exit_signal);
+	else if (process->exit_code >= 0)
+		buffer_printf(out, "exit code %d", process->exit_code);
+	else
+		buffer_append_string(out, "gone");
+}
+
+void rank_append_activity(struct buffer *out, const struct rank *rank)
+{
+	const struct thread *main = rank_main_thread(rank);
+
+	switch (rank->state) {
+	case RANK_EXITED:
+		append_exit(out, &rank->process);
+		return;
+	case RANK_NOT_FOUND:
+		buffer_append_string(out, "not found");
+		return;
+	case RANK_UNREADABLE:
+		buffer_append_string(out, rank->error != NULL ? rank->error
+							      : "unreadable");
+		return;
+	case RANK_UNKNOWN:
+		buffer_append_string(out, "not read yet");
+		return;
+	case RANK_RUNNING:
+	case RANK_WAITING:
+	case RANK_SLEEPING:
+	case RANK_STOPPED:
+		break;
+	}
+	if (main != NULL)
+		buffer_append_string(out, main->activity.name);
+}
+
+void rank_append_age(struct buffer *out, const struct session *session,
+		     const struct rank *rank)
+{
+	const struct thread *main = rank_main_thread(rank);
+
+	if (main == NULL || main->sample_count < 2 ||
+	    main->sample.stack == NULL || rank->state == RANK_EXITED)
+		return;
+	text_age(out, session->now - main->since);
+}
+
+const struct frame *rank_top_frame(const struct rank *rank)
+{
+	const struct thread *main = rank_main_thread(rank);
+	const struct stack *stack = main != NULL ? main->sample.stack : NULL;
+
+	if (stack == NULL || stack->frame_count == 0)
+		return NULL;
+	return &stack->frames[place_user_frame(&rank->process, stack)];
+}
+
+void rank_append_place(struct buffer *out, const struct rank *rank,
+		       const struct frame *frame, bool is_short)
+{
+	if (is_short && frame->lineno > 0 &&
+	    strcmp(place_file_name(frame->code->file),
+		   place_file_name(rank->process.script)) == 0)
+		buffer_printf(out, ":%d", frame->lineno);
+	else
+		place_append(out, frame);
+}
+
+bool rank_is_stale(const struct session *session, const struct view *view,
+		   const struct rank *rank)
+{
+	if (view->period <= 0 || rank->sampled_at < 0 ||
+	    rank->state == RANK_EXITED)
+		return false;
+	/* A slow answer of a loaded machine is no news: half a second is. */
+	return session->now - rank->sampled_at > 2 * view->period + 0.5;
+}

@@ -1,0 +1,111 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/buffer.h"
+#include "base/text.h"
+#include "model/session.h"
+#include "model/source.h"
+#include "protocol/stack.h"
+#include "ui/highlight.h"
+#include "ui/pane.h"
+
+#define CURRENT_MARK 0x25b6 /* ▶ */
+
+static int number_width(const struct source *source)
+{
+	int width = 3;
+
+	for (size_t count = source->line_count; count >= 1000; count /= 10)
+		width++;
+	return width;
+}
+
+void pane_source_lines(struct window window, const struct source *source,
+		       int number, int first)
+{
+	int width = number_width(source);
+	enum highlight_state state = highlight_state_at(source, first);
+	int code_column = 1 + width + 1;
+
+	for (int row = 0; row < window.row_count; row++) {
+		const char *line = source_line(source, first + row);
+		char text[16];
+
+		if (line == NULL)
+			break;
+		snprintf(text, sizeof(text), "%d", first + row);
+		window_put_right(window, row, 1 + width, width,
+				 first + row == number ? STYLE_SOURCE_CURRENT
+						       : STYLE_DIM,
+				 text);
+		highlight_draw(window, row, code_column, state, line);
+		state = highlight_line(state, line, strlen(line), NULL);
+		if (first + row != number)
+			continue;
+		window_put_character(window, row, 0, STYLE_SOURCE_CURRENT,
+				     CURRENT_MARK);
+		window_emphasise(window, row, 0, 1, window.column_count,
+				 EMPHASIS_BOLD);
+	}
+}
+
+/* The first line shown, so that the current one is in the middle. */
+static int first_line(const struct source *source, int number, int rows,
+		      int scroll)
+{
+	int last = (int)source->line_count - rows + 1;
+	int first = number - rows / 2 + scroll;
+
+	if (first > last)
+		first = last;
+	return first < 1 ? 1 : first;
+}
+
+const char *pane_source_problem(const struct source *source)
+{
+	if (source == NULL)
+		return "Reading the source.";
+	if (source->content != NULL)
+		return NULL;
+	return source->error != NULL ? source->error
+				     : "There is no source to show.";
+}
+
+void pane_source(struct window window, const struct session *session,
+		 const struct view *view)
+{
+	const struct rank *rank = session_selected(session);
+	const struct thread *thread = session_selected_thread(session);
+	int depth = session_selected_depth(session);
+	const struct frame *frame;
+	const struct source *source;
+	const char *problem;
+
+	if (rank == NULL || thread == NULL || depth < 0 ||
+	    thread->sample.stack == NULL) {
+		const char *why = "There is no Python stack to show.";
+
+		if (rank != NULL && rank->error != NULL)
+			why = rank->error;
+		else if (thread != NULL && thread->sample.error != NULL)
+			why = thread->sample.error;
+		else if (rank != NULL && rank->state == RANK_UNKNOWN)
+			why = "Reading the stack.";
+		window_put_paragraph(window, 0, 1, window.row_count, STYLE_DIM,
+				     why);
+		return;
+	}
+	frame = &thread->sample.stack->frames[depth];
+	source = session_find_source(session, rank->process.pid,
+				     frame->code->file);
+	problem = pane_source_problem(source);
+	if (problem != NULL) {
+		window_put_paragraph(window, 0, 1, window.row_count, STYLE_DIM,
+				     problem);
+		return;
+	}
+	pane_source_lines(window, source, frame->lineno,
+			  first_line(source, frame->lineno, window.row_count,
+				     view->source_scroll));
+}

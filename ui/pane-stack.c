@@ -1,0 +1,242 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/buffer.h"
+#include "base/text.h"
+#include "model/place.h"
+#include "model/session.h"
+#include "protocol/stack.h"
+#include "ui/pane.h"
+
+#define CURSOR_MARK 0x25b8 /* ▸ */
+#define FUNCTION_MINIMUM 12
+
+static void append_part(struct buffer *out, const char *from)
+{
+	size_t length = strcspn(from, "/");
+
+	if (length > 3 && memcmp(from + length - 3, ".py", 3) == 0)
+		length -= 3;
+	buffer_append(out, from, length);
+}
+
+void frame_append_package(struct buffer *out, const struct frame *frame)
+{
+	static const char *const roots[] = { "/site-packages/",
+					     "/dist-packages/" };
+	const char *file = frame->code->file;
+	const char *at;
+
+	for (size_t i = 0; i < ARRAY_LENGTH(roots); i++) {
+		at = strstr(file, roots[i]);
+		if (at != NULL) {
+			append_part(out, at + strlen(roots[i]));
+			return;
+		}
+	}
+	at = strstr(file, "/lib/python");
+	if (at != NULL)
+		at = strchr(at + 5, '/');
+	if (at != NULL)
+		append_part(out, at + 1);
+	else if (*file == '<')
+		buffer_append_string(out, file);
+	else
+		append_part(out, place_file_name(file));
+}
+
+static bool is_same_package(const struct frame *a, const struct frame *b)
+{
+	struct buffer first = BUFFER_INIT;
+	struct buffer second = BUFFER_INIT;
+	bool is_same;
+
+	if (a->code->file == b->code->file)
+		return true;
+	frame_append_package(&first, a);
+	frame_append_package(&second, b);
+	is_same = strcmp(first.data, second.data) == 0;
+	buffer_clear(&first);
+	buffer_clear(&second);
+	return is_same;
+}
+
+struct stack_row *pane_stack_rows(const struct rank *rank,
+				  const struct thread *thread, bool is_unfolded,
+				  size_t *count)
+{
+	const struct stack *stack =
+		thread != NULL ? thread->sample.stack : NULL;
+	struct stack_row *rows = NULL;
+	size_t capacity = 0;
+
+	*count = 0;
+	for (size_t i = 0; stack != NULL && i < stack->frame_count; i++) {
+		const struct frame *frame = &stack->frames[i];
+		bool is_user = place_is_user(&rank->process, frame);
+		struct stack_row *last = *count > 0 ? &rows[*count - 1] : NULL;
+
+		if (last != NULL && !is_unfolded && !is_user &&
+		    !last->is_user && is_same_package(&frame[-1], frame)) {
+			last->count++;
+			continue;
+		}
+		ARRAY_GROW(rows, *count, capacity);
+		rows[(*count)++] = (struct stack_row){
+			.depth = (int)i,
+			.count = 1,
+			.is_user = is_user,
+		};
+	}
+	return rows;
+}
+
+/* Lines below the frames: frames not kept, further threads, children. */
+static int extra_count(const struct rank *rank, const struct thread *thread)
+{
+	int count = (int)rank->child_count;
+
+	if (thread != NULL && thread->sample.stack != NULL &&
+	    thread->sample.stack->dropped_count > 0)
+		count++;
+	return count + (rank->thread_count > 1 ? 1 : 0);
+}
+
+int pane_stack_row_count(const struct session *session, const struct view *view)
+{
+	const struct rank *rank = session_selected(session);
+	const struct thread *thread = session_selected_thread(session);
+	size_t count;
+
+	if (rank == NULL)
+		return 1;
+	free(pane_stack_rows(rank, thread, view->is_unfolded, &count));
+	return (int)count + extra_count(rank, thread);
+}
+
+static void put_fold(struct window window, int row, const struct frame *frame,
+		     const struct stack_row *fold)
+{
+	struct buffer text = BUFFER_INIT;
+
+	buffer_append_string(&text, "\u2026 ");
+	text_count(&text, (uint64_t)fold->count);
+	buffer_append_string(&text, " frames in ");
+	frame_append_package(&text, frame);
+	window_put(window, row, 2, window.column_count - 3, STYLE_FRAME_LIBRARY,
+		   text.data);
+	buffer_clear(&text);
+}
+
+static void put_frame(struct window window, int row, const struct frame *frame,
+		      bool is_user)
+{
+	enum style style = is_user ? STYLE_FRAME_USER : STYLE_FRAME_LIBRARY;
+	struct buffer place = BUFFER_INIT;
+	int width = window.column_count - 1;
+	int wanted = text_width(frame->code->func);
+	int room;
+	int used;
+
+	if (frame->code->type == FRAME_NATIVE)
+		style = STYLE_FRAME_NATIVE;
+	if (wanted > FUNCTION_MINIMUM && wanted > width / 2)
+		wanted = width / 2;
+	room = width - 2 - wanted - 1;
+	place_append(&place, frame);
+	used = window_put_path(window, row, width, room, style, place.data);
+	window_put(window, row, 2, width - 2 - used - 1, style,
+		   frame->code->func);
+	buffer_clear(&place);
+}
+
+static void append_child(struct buffer *out, const struct rank *child)
+{
+	const struct frame *frame = rank_top_frame(child);
+
+	buffer_printf(out, "%s %d  ",
+		      child->process.role != NULL ? child->process.role
+						  : "child",
+		      (int)child->process.pid);
+	rank_append_activity(out, child);
+	if (frame != NULL) {
+		buffer_append_string(out, "  ");
+		place_append(out, frame);
+	}
+}
+
+static int put_extras(struct window window, int row, const struct rank *rank,
+		      const struct thread *thread)
+{
+	struct buffer text = BUFFER_INIT;
+
+	if (thread != NULL && thread->sample.stack != NULL &&
+	    thread->sample.stack->dropped_count > 0) {
+		buffer_append_string(&text, "\u2026 ");
+		text_count(&text, thread->sample.stack->dropped_count);
+		buffer_append_string(&text, " outer frames were not kept");
+		window_put(window, row++, 2, window.column_count - 2, STYLE_DIM,
+			   text.data);
+		buffer_reset(&text);
+	}
+	if (rank->thread_count > 1) {
+		text_count(&text, rank->thread_count - 1);
+		buffer_append_string(&text, rank->thread_count == 2
+						    ? " more thread"
+						    : " more threads");
+		window_put(window, row++, 2, window.column_count - 2, STYLE_DIM,
+			   text.data);
+	}
+	for (size_t i = 0; i < rank->child_count; i++) {
+		bool is_odd = rank->children[i]->is_outlier;
+
+		buffer_reset(&text);
+		append_child(&text, rank->children[i]);
+		window_put(window, row++, 2, window.column_count - 2,
+			   is_odd ? STYLE_OUTLIER : STYLE_DIM, text.data);
+	}
+	buffer_clear(&text);
+	return row;
+}
+
+void pane_stack(struct window window, const struct session *session,
+		const struct view *view)
+{
+	const struct rank *rank = session_selected(session);
+	const struct thread *thread = session_selected_thread(session);
+	int depth = session_selected_depth(session);
+	int rows = window.row_count;
+	struct stack_row *stack_rows;
+	size_t count;
+	int cursor = -1;
+	int first = 0;
+
+	if (rank == NULL)
+		return;
+	stack_rows = pane_stack_rows(rank, thread, view->is_unfolded, &count);
+	for (size_t i = 0; i < count; i++)
+		if (depth >= stack_rows[i].depth &&
+		    depth < stack_rows[i].depth + stack_rows[i].count)
+			cursor = (int)i;
+	if (cursor >= rows)
+		first = cursor - rows + 1;
+	for (int i = first; i < (int)count && i - first < rows; i++) {
+		const struct frame *frame =
+			&thread->sample.stack->frames[stack_rows[i].depth];
+
+		if (stack_rows[i].count > 1)
+			put_fold(window, i - first, frame, &stack_rows[i]);
+		else
+			put_frame(window, i - first, frame,
+				  stack_rows[i].is_user);
+		if (i == cursor)
+			window_put_character(window, i - first, 0,
+					     STYLE_TITLE_FOCUSED, CURSOR_MARK);
+	}
+	put_extras(window, (int)count - first, rank, thread);
+	free(stack_rows);
+}

@@ -1,0 +1,179 @@
+/*
+ * pane: the parts of the screen, one file each. Drawing takes the session
+ * and the view and changes nothing; what a pane lacks (source, variables) it
+ * shows as not read yet, and app.c asks the engine for it.
+ */
+#ifndef UI_PANE_H
+#define UI_PANE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ui/canvas.h"
+#include "ui/view.h"
+
+struct buffer;
+struct frame;
+struct layout;
+struct rank;
+struct rank_class;
+struct session;
+struct source;
+struct thread;
+struct variable;
+
+/* The glyph and style of a rank or class: one thing with its colour. */
+int32_t mark_of_rank(const struct session *session, const struct rank *rank,
+		     enum style *style);
+int32_t mark_of_class(const struct session *session,
+		      const struct rank_class *class, enum style *style);
+/* "wait", "sleep", "exit": at most five columns. */
+const char *rank_word(const struct rank *rank);
+/* Appends what a rank does ("all_reduce", "exit status 1"). */
+void rank_append_activity(struct buffer *out, const struct rank *rank);
+/* Appends how long its main thread is where it is; nothing if not known. */
+void rank_append_age(struct buffer *out, const struct session *session,
+		     const struct rank *rank);
+/* The top user frame of its main thread, NULL if there is none. */
+const struct frame *rank_top_frame(const struct rank *rank);
+/* Appends "train.py:17", or ":17" if the file is the job's script. */
+void rank_append_place(struct buffer *out, const struct rank *rank,
+		       const struct frame *frame, bool is_short);
+/* Older than two sampling periods. */
+bool rank_is_stale(const struct session *session, const struct view *view,
+		   const struct rank *rank);
+
+/* A title in the border line above (or left of it) a box. */
+void pane_title(struct window window, int row, int column, int width,
+		bool is_focused, const char *left, const char *right);
+
+/* The three lines that every view has. */
+void pane_header(struct window window, const struct session *session,
+		 const struct view *view);
+void pane_verdict(struct window window, const struct session *session);
+void pane_hints(struct window window, const struct session *session,
+		const struct view *view, const struct keymap *keymap);
+
+void pane_home(struct window window, const struct session *session,
+	       const struct view *view, const struct layout *layout);
+void pane_cards(struct window window, const struct session *session,
+		const struct view *view, int across);
+void pane_table(struct window window, const struct session *session,
+		const struct view *view);
+void pane_cells(struct window window, const struct session *session,
+		const struct view *view);
+/* Ranks in one row of cells. */
+int pane_cells_across(const struct window *window);
+
+/* Source around a line. The window is the inside of the pane. */
+void pane_source(struct window window, const struct session *session,
+		 const struct view *view);
+/* From line first on; number is the current line. */
+void pane_source_lines(struct window window, const struct source *source,
+		       int number, int first);
+/* Why there are no lines to show (source may be NULL); NULL: there are. */
+const char *pane_source_problem(const struct source *source);
+
+/* One row of a stack: a frame, or count library frames folded. */
+struct stack_row {
+	int depth; /* of the innermost of them */
+	int count; /* 1: a frame */
+	bool is_user;
+};
+
+/* Rows of a thread's stack, innermost first. free() them. */
+struct stack_row *pane_stack_rows(const struct rank *rank,
+				  const struct thread *thread, bool is_unfolded,
+				  size_t *count);
+int pane_stack_row_count(const struct session *session,
+			 const struct view *view);
+void pane_stack(struct window window, const struct session *session,
+		const struct view *view);
+/* Appends the package a library frame belongs to ("torch"). */
+void frame_append_package(struct buffer *out, const struct frame *frame);
+
+enum locals_row_kind {
+	LOCALS_VARIABLE,
+	LOCALS_MORE,	/* a page that is not wanted yet */
+	LOCALS_WAITING, /* a page that is wanted and has not come */
+	LOCALS_PROBLEM, /* a sentence: it cannot be read */
+};
+
+struct locals_row {
+	enum locals_row_kind kind;
+	const struct variable *variable; /* lent by the session */
+	const char *problem;
+	int indent;
+	bool is_open;
+	bool is_stale;
+	uint64_t key;	  /* of what Enter opens */
+	uint64_t address; /* page wanted: of this object, 0 the frame */
+	int64_t start;
+	int64_t left; /* LOCALS_MORE: how many are not shown */
+};
+
+/* Rows of the locals of the selected frame. free() them. */
+struct locals_row *pane_locals_rows(const struct session *session,
+				    const struct view *view, size_t *count);
+void pane_locals(struct window window, const struct session *session,
+		 const struct view *view, bool has_cursor);
+/* Draws one variable's value from column on, its type behind it. */
+void pane_value(struct window window, int row, int column,
+		const struct variable *variable, bool is_stale);
+
+/* The visible rows of the merged stacks. Free with merged_clear(). */
+struct merged {
+	struct stacktree_node *root;
+	struct stacktree_row *rows;
+	size_t row_count;
+	int cursor;
+};
+void merged_make(struct merged *merged, const struct session *session,
+		 const struct view *view);
+void merged_clear(struct merged *merged);
+uint64_t merged_key(const struct stacktree_node *node);
+/*
+ * The rank, and in it the frame, that a row stands for; depth -1 when the
+ * rank's stack has no such frame any more.
+ */
+int merged_rank(const struct session *session,
+		const struct stacktree_node *node, int *depth);
+void pane_merged(struct window window, const struct session *session,
+		 const struct view *view);
+void pane_merged_tree(struct window window, const struct session *session,
+		      const struct view *view, const struct merged *merged,
+		      bool has_cursor);
+
+/* What the diff compares. */
+struct diff_sides {
+	const struct rank *a;
+	const struct rank *b; /* stands for its class */
+	const struct stack *a_stack;
+	const struct stack *b_stack;
+	const struct rank_class *b_class; /* NULL: one rank alone */
+	bool is_past;
+};
+/* False, and a sentence in problem, when there is nothing to compare. */
+bool diff_sides_find(struct diff_sides *sides, const struct session *session,
+		     const struct view *view, const char **problem);
+/* Ranks whose locals the diff compares at most. */
+#define DIFF_RANKS_MAXIMUM 16
+/* Rank number i of the other side, NULL behind the last. */
+const struct rank *diff_other(const struct session *session,
+			      const struct diff_sides *sides, size_t i);
+void pane_diff(struct window window, const struct session *session,
+	       const struct view *view);
+void pane_diff_locals(struct window left, struct window right,
+		      const struct session *session,
+		      const struct diff_sides *sides, int a_depth, int b_depth);
+
+void pane_nothing(struct window window, const struct session *session);
+
+/* Appends the text of help, log or command output. */
+void pane_text_append(struct buffer *out, const struct view *view,
+		      const struct keymap *keymap);
+void pane_text(struct window window, const struct view *view,
+	       const struct keymap *keymap);
+
+#endif

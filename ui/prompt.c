@@ -1,0 +1,250 @@
+#include "ui/prompt.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/text.h"
+#include "ui/canvas.h"
+
+#define PROMPT_TEXT_MAXIMUM 4096
+
+struct prompt_form {
+	const char *label;
+	const char *command; /* in front of what was typed */
+};
+
+static const struct prompt_form forms[] = {
+	[PROMPT_COMMAND] = { ":", "" },
+	[PROMPT_RANK] = { "rank ", "rank " },
+	[PROMPT_SEARCH] = { "/", "search " },
+};
+
+void prompt_init(struct prompt *prompt)
+{
+	*prompt = (struct prompt){ .is_open = false };
+	buffer_init(&prompt->text, PROMPT_TEXT_MAXIMUM);
+}
+
+void prompt_clear(struct prompt *prompt)
+{
+	for (size_t i = 0; i < prompt->history_count; i++)
+		free(prompt->history[i]);
+	buffer_clear(&prompt->text);
+	prompt_init(prompt);
+}
+
+static void set_text(struct prompt *prompt, const char *text)
+{
+	buffer_reset(&prompt->text);
+	buffer_append_string(&prompt->text, text);
+	prompt->cursor = prompt->text.length;
+}
+
+void prompt_open(struct prompt *prompt, enum prompt_kind kind, const char *text)
+{
+	prompt->is_open = true;
+	prompt->kind = kind;
+	prompt->history_at = prompt->history_count;
+	set_text(prompt, text);
+}
+
+static size_t before(const char *text, size_t at)
+{
+	if (at > 0)
+		at--;
+	while (at > 0 && ((unsigned char)text[at] & 0xc0) == 0x80)
+		at--;
+	return at;
+}
+
+static size_t behind(const char *text, size_t at)
+{
+	const char *next = text + at;
+
+	text_next(&next);
+	return (size_t)(next - text);
+}
+
+static void cut(struct prompt *prompt, size_t start, size_t end)
+{
+	char *tail = xstrdup(prompt->text.data + end);
+
+	buffer_truncate(&prompt->text, start);
+	buffer_append_string(&prompt->text, tail);
+	free(tail);
+	prompt->cursor = start;
+}
+
+static void insert(struct prompt *prompt, const char *text)
+{
+	char *tail = xstrdup(prompt->text.data + prompt->cursor);
+
+	buffer_truncate(&prompt->text, prompt->cursor);
+	if (buffer_append_string(&prompt->text, text) == 0)
+		prompt->cursor = prompt->text.length;
+	buffer_append_string(&prompt->text, tail);
+	free(tail);
+}
+
+static void go_left(struct prompt *prompt)
+{
+	prompt->cursor = before(prompt->text.data, prompt->cursor);
+}
+
+static void go_right(struct prompt *prompt)
+{
+	prompt->cursor = behind(prompt->text.data, prompt->cursor);
+}
+
+static void go_first(struct prompt *prompt)
+{
+	prompt->cursor = 0;
+}
+
+static void go_last(struct prompt *prompt)
+{
+	prompt->cursor = prompt->text.length;
+}
+
+static void erase_before(struct prompt *prompt)
+{
+	cut(prompt, before(prompt->text.data, prompt->cursor), prompt->cursor);
+}
+
+static void erase_here(struct prompt *prompt)
+{
+	cut(prompt, prompt->cursor, behind(prompt->text.data, prompt->cursor));
+}
+
+static void erase_line(struct prompt *prompt)
+{
+	cut(prompt, 0, prompt->cursor);
+}
+
+static void erase_word(struct prompt *prompt)
+{
+	const char *text = prompt->text.data;
+	size_t start = prompt->cursor;
+
+	while (start > 0 && text[start - 1] == ' ')
+		start--;
+	while (start > 0 && text[start - 1] != ' ')
+		start--;
+	cut(prompt, start, prompt->cursor);
+}
+
+static void go_older(struct prompt *prompt)
+{
+	if (prompt->history_at > 0)
+		set_text(prompt, prompt->history[--prompt->history_at]);
+}
+
+static void go_newer(struct prompt *prompt)
+{
+	if (prompt->history_at + 1 < prompt->history_count)
+		set_text(prompt, prompt->history[++prompt->history_at]);
+	else if (prompt->history_at < prompt->history_count) {
+		prompt->history_at++;
+		set_text(prompt, "");
+	}
+}
+
+struct edit_key {
+	const char *key;
+	void (*edit)(struct prompt *prompt);
+};
+
+static const struct edit_key edit_keys[] = {
+	{ "Left", go_left },   { "C-b", go_left },    { "Right", go_right },
+	{ "C-f", go_right },   { "Home", go_first },  { "C-a", go_first },
+	{ "End", go_last },    { "C-e", go_last },    { "Delete", erase_here },
+	{ "C-d", erase_here }, { "C-u", erase_line }, { "C-w", erase_word },
+	{ "Up", go_older },    { "C-p", go_older },   { "Down", go_newer },
+	{ "C-n", go_newer },
+};
+
+static bool is_character(const char *key)
+{
+	return *key != '\0' && key[behind(key, 0)] == '\0' &&
+	       (unsigned char)*key >= ' ';
+}
+
+enum prompt_result prompt_key(struct prompt *prompt, const char *key)
+{
+	if (strcmp(key, "Enter") == 0)
+		return PROMPT_DONE;
+	if (strcmp(key, "Esc") == 0 || strcmp(key, "C-c") == 0) {
+		prompt->is_open = false;
+		return PROMPT_CANCELLED;
+	}
+	if (strcmp(key, "Backspace") == 0) {
+		if (prompt->text.length == 0) {
+			prompt->is_open = false;
+			return PROMPT_CANCELLED;
+		}
+		erase_before(prompt);
+		return PROMPT_EDITED;
+	}
+	for (size_t i = 0; i < ARRAY_LENGTH(edit_keys); i++) {
+		if (strcmp(edit_keys[i].key, key) == 0) {
+			edit_keys[i].edit(prompt);
+			return PROMPT_EDITED;
+		}
+	}
+	if (strcmp(key, "Space") == 0)
+		insert(prompt, " ");
+	else if (is_character(key))
+		insert(prompt, key);
+	return PROMPT_EDITED;
+}
+
+static void remember(struct prompt *prompt, const char *line)
+{
+	if (prompt->kind != PROMPT_COMMAND || *line == '\0')
+		return;
+	if (prompt->history_count == PROMPT_HISTORY) {
+		free(prompt->history[0]);
+		prompt->history_count--;
+		memmove(prompt->history, prompt->history + 1,
+			prompt->history_count * sizeof(*prompt->history));
+	}
+	prompt->history[prompt->history_count++] = xstrdup(line);
+}
+
+char *prompt_take(struct prompt *prompt)
+{
+	char *line = xasprintf("%s%s", forms[prompt->kind].command,
+			       prompt->text.data);
+
+	remember(prompt, prompt->text.data);
+	prompt->is_open = false;
+	return line;
+}
+
+void prompt_draw(struct window window, const struct prompt *prompt)
+{
+	const char *label = forms[prompt->kind].label;
+	const char *text = prompt->text.data;
+	char *head = xstrndup(text, prompt->cursor);
+	int width = window.column_count - 3;
+	int column = 1;
+	int cursor;
+
+	/* What stands left of a full line is scrolled away. */
+	while (text_width(head) + text_width(label) >= width && *head != '\0') {
+		size_t first = behind(head, 0);
+
+		text += first;
+		memmove(head, head + first, strlen(head) - first + 1);
+	}
+	column += window_put(window, 0, column, width, STYLE_HINT_KEY, label);
+	cursor = column + text_width(head);
+	window_put(window, 0, column, window.column_count - column, STYLE_TEXT,
+		   text);
+	window.canvas->cursor_row = window.row;
+	window.canvas->cursor_column = window.column + cursor;
+	free(head);
+}

@@ -1,0 +1,312 @@
+#include "ui/screen.h"
+
+#include <curses.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <term.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/error.h"
+#include "ui/canvas.h"
+#include "ui/theme.h"
+
+#define RESTORE_SIZE 256
+
+struct screen {
+	SCREEN *curses;
+	FILE *terminal;	     /* /dev/tty when stdin or stdout is none */
+	struct canvas shown; /* what the terminal shows now */
+	bool has_colour;
+	bool is_utf8;
+	attr_t attributes[STYLE_COUNT];
+};
+
+/*
+ * What a fatal signal's handler needs: nothing else may be touched there.
+ * The screen is the one piece of global state that curses forces on us.
+ */
+static struct {
+	volatile sig_atomic_t is_open;
+	int fd;
+	struct termios settings;
+	char restore[RESTORE_SIZE];
+	size_t restore_length;
+} emergency;
+
+static const int fatal_signals[] = {
+	SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGQUIT, SIGSYS,
+};
+
+/* Only async-signal-safe calls (signal-safety(7)). */
+static void restore_and_die(int number)
+{
+	if (emergency.is_open) {
+		ssize_t ignored = write(emergency.fd, emergency.restore,
+					emergency.restore_length);
+
+		(void)ignored;
+		tcsetattr(emergency.fd, TCSANOW, &emergency.settings);
+		emergency.is_open = 0;
+	}
+	/* SA_RESETHAND: the default comes next, so the status is true. */
+	raise(number);
+}
+
+static void add_restore(const char *capability)
+{
+	const char *text = tigetstr(capability);
+	size_t length;
+
+	if (text == NULL || text == (const char *)-1)
+		return;
+	length = strlen(text);
+	if (emergency.restore_length + length > RESTORE_SIZE)
+		return;
+	memcpy(emergency.restore + emergency.restore_length, text, length);
+	emergency.restore_length += length;
+}
+
+static void prepare_emergency(int fd, const struct termios *settings)
+{
+	struct sigaction action = {
+		.sa_handler = restore_and_die,
+		.sa_flags = SA_RESETHAND | SA_NODEFER,
+	};
+
+	emergency.fd = fd;
+	emergency.settings = *settings;
+	emergency.restore_length = 0;
+	add_restore("sgr0");
+	add_restore("op");
+	add_restore("rmkx");
+	add_restore("cnorm");
+	add_restore("rmcup");
+	emergency.is_open = 1;
+	for (size_t i = 0; i < ARRAY_LENGTH(fatal_signals); i++)
+		sigaction(fatal_signals[i], &action, NULL);
+}
+
+static void forget_emergency(void)
+{
+	emergency.is_open = 0;
+	for (size_t i = 0; i < ARRAY_LENGTH(fatal_signals); i++)
+		signal(fatal_signals[i], SIG_DFL);
+}
+
+struct screen *screen_open(bool has_no_color, struct error *error)
+{
+	struct screen *screen = xcalloc(1, sizeof(*screen));
+	FILE *in = stdin;
+	FILE *out = stdout;
+	struct termios settings = { .c_iflag = 0 };
+
+	setlocale(LC_CTYPE, "");
+	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
+		screen->terminal = fopen("/dev/tty", "r+e");
+		in = screen->terminal;
+		out = screen->terminal;
+	}
+	if (in == NULL || tcgetattr(fileno(in), &settings) != 0) {
+		free(screen);
+		error_set(error, "there is no terminal to draw on; name a "
+				 "command instead, such as probetui verdict.");
+		return NULL;
+	}
+	screen->curses = newterm(NULL, out, in);
+	if (screen->curses == NULL) {
+		error_set(error,
+			  "the terminal type '%.60s' is not known here; set "
+			  "TERM to one that is, such as xterm or vt100.",
+			  getenv("TERM") != NULL ? getenv("TERM") : "");
+		if (screen->terminal != NULL)
+			fclose(screen->terminal);
+		free(screen);
+		return NULL;
+	}
+	set_term(screen->curses);
+	prepare_emergency(fileno(in), &settings);
+	raw();
+	noecho();
+	nonl();
+	set_escdelay(25);
+	keypad(stdscr, TRUE);
+	nodelay(stdscr, TRUE);
+	curs_set(0);
+	screen->is_utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+	screen->has_colour = !has_no_color && has_colors() && COLORS >= 8;
+	if (screen->has_colour) {
+		start_color();
+		use_default_colors();
+	}
+	canvas_init(&screen->shown, 1, 1);
+	return screen;
+}
+
+void screen_close(struct screen *screen)
+{
+	if (screen == NULL)
+		return;
+	curs_set(1);
+	endwin();
+	forget_emergency();
+	delscreen(screen->curses);
+	if (screen->terminal != NULL)
+		fclose(screen->terminal);
+	canvas_clear(&screen->shown);
+	free(screen);
+}
+
+int screen_fd(const struct screen *screen)
+{
+	return screen->terminal != NULL ? fileno(screen->terminal)
+					: STDIN_FILENO;
+}
+
+bool screen_is_utf8(const struct screen *screen)
+{
+	return screen->is_utf8;
+}
+
+void screen_size(const struct screen *screen, int *row_count, int *column_count)
+{
+	(void)screen;
+	*row_count = LINES;
+	*column_count = COLS;
+}
+
+void screen_resize(struct screen *screen)
+{
+	struct winsize size;
+
+	if (ioctl(screen_fd(screen), TIOCGWINSZ, &size) == 0 &&
+	    size.ws_row > 0 && size.ws_col > 0)
+		resizeterm(size.ws_row, size.ws_col);
+	screen_redraw(screen);
+}
+
+static int colour_of(struct colour colour)
+{
+	if (COLORS >= 256)
+		return colour.rich;
+	if (colour.plain >= COLORS)
+		return colour.plain - 8;
+	return colour.plain;
+}
+
+static attr_t attributes_of(int attributes)
+{
+	attr_t result = A_NORMAL;
+
+	if (attributes & ATTRIBUTE_BOLD)
+		result |= A_BOLD;
+	if (attributes & ATTRIBUTE_DIM)
+		result |= A_DIM;
+	if (attributes & ATTRIBUTE_ITALIC)
+		result |= A_ITALIC;
+	if (attributes & ATTRIBUTE_UNDERLINE)
+		result |= A_UNDERLINE;
+	if (attributes & ATTRIBUTE_REVERSE)
+		result |= A_REVERSE;
+	return result;
+}
+
+void screen_set_theme(struct screen *screen, const struct theme *theme)
+{
+	for (int i = 0; i < STYLE_COUNT; i++) {
+		const struct look *look = &theme->looks[i];
+
+		screen->attributes[i] = attributes_of(look->attributes);
+		if (screen->has_colour && i + 1 < COLOR_PAIRS)
+			init_pair((short)(i + 1),
+				  (short)colour_of(look->foreground),
+				  (short)colour_of(look->background));
+	}
+	screen_redraw(screen);
+}
+
+void screen_redraw(struct screen *screen)
+{
+	canvas_reset(&screen->shown, 1, 1);
+	clearok(curscr, TRUE);
+}
+
+static bool is_row_equal(const struct canvas *a, const struct canvas *b,
+			 int row)
+{
+	return memcmp(canvas_cell(a, row, 0), canvas_cell(b, row, 0),
+		      (size_t)a->column_count * sizeof(*a->cells)) == 0;
+}
+
+static void draw_cell(const struct screen *screen, const struct cell *cell)
+{
+	wchar_t text[3] = { (wchar_t)cell_character(cell),
+			    (wchar_t)cell->combining, L'\0' };
+	attr_t attributes = screen->attributes[cell->style];
+	short pair = screen->has_colour ? (short)(cell->style + 1) : 0;
+	cchar_t character;
+
+	if (cell->emphasis & EMPHASIS_BOLD)
+		attributes |= A_BOLD;
+	if (cell->emphasis & EMPHASIS_SELECTED)
+		attributes |= screen->attributes[STYLE_SELECTED];
+	if (setcchar(&character, text, attributes, pair, NULL) == OK)
+		add_wch(&character);
+}
+
+static void draw_row(const struct screen *screen, const struct canvas *canvas,
+		     int row)
+{
+	move(row, 0);
+	for (int column = 0; column < canvas->column_count; column++) {
+		const struct cell *cell = canvas_cell(canvas, row, column);
+
+		if (cell->width > 0)
+			draw_cell(screen, cell);
+	}
+}
+
+void screen_draw(struct screen *screen, const struct canvas *canvas)
+{
+	bool is_known = screen->shown.row_count == canvas->row_count &&
+			screen->shown.column_count == canvas->column_count;
+
+	if (!is_known)
+		canvas_reset(&screen->shown, canvas->row_count,
+			     canvas->column_count);
+	for (int row = 0; row < canvas->row_count && row < LINES; row++)
+		if (!is_known || !is_row_equal(&screen->shown, canvas, row))
+			draw_row(screen, canvas, row);
+	memcpy(screen->shown.cells, canvas->cells,
+	       (size_t)canvas->row_count * (size_t)canvas->column_count *
+		       sizeof(*canvas->cells));
+	if (canvas->cursor_row >= 0 && canvas->cursor_row < LINES &&
+	    canvas->cursor_column < COLS) {
+		curs_set(1);
+		move(canvas->cursor_row, canvas->cursor_column);
+	} else {
+		curs_set(0);
+		move(LINES - 1, 0);
+	}
+	refresh();
+}
+
+void screen_suspend(struct screen *screen)
+{
+	curs_set(1);
+	endwin();
+	emergency.is_open = 0;
+	/* Not SIGTSTP: that one is caught, to come here. */
+	raise(SIGSTOP);
+	emergency.is_open = 1;
+	screen_resize(screen);
+	refresh();
+}

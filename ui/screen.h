@@ -1,0 +1,39 @@
+/*
+ * screen: the terminal, through curses. With input.c the only file that knows
+ * curses.
+ *
+ * There is one screen at a time (curses has one). Whatever ends the program,
+ * a fatal signal included, the terminal is as it was before screen_open().
+ */
+#ifndef UI_SCREEN_H
+#define UI_SCREEN_H
+
+#include <stdbool.h>
+
+struct canvas;
+struct error;
+struct theme;
+
+struct screen;
+
+/* Takes the terminal over. NULL and a sentence when there is none. */
+struct screen *screen_open(bool has_no_color, struct error *error);
+/* Gives it back; NULL is fine. */
+void screen_close(struct screen *screen);
+/* The descriptor to watch for keys. */
+int screen_fd(const struct screen *screen);
+/* False where the locale's characters are not UTF-8. */
+bool screen_is_utf8(const struct screen *screen);
+void screen_size(const struct screen *screen, int *row_count,
+		 int *column_count);
+/* Asks the terminal for its size after SIGWINCH. */
+void screen_resize(struct screen *screen);
+void screen_set_theme(struct screen *screen, const struct theme *theme);
+/* Shows the canvas; rows that did not change cost nothing. */
+void screen_draw(struct screen *screen, const struct canvas *canvas);
+/* Forgets what is on the terminal: the next draw sends all. */
+void screen_redraw(struct screen *screen);
+/* Gives the terminal back, stops the program, and takes it after SIGCONT. */
+void screen_suspend(struct screen *screen);
+
+#endif

@@ -1,0 +1,167 @@
+#include "ui/view.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "model/session.h"
+#include "ui/layout.h"
+#include "ui/pane.h"
+
+void view_init(struct view *view)
+{
+	*view = (struct view){
+		.merged_cursor = -1,
+		.row_count = 24,
+		.column_count = 80,
+		.against_seconds = 10,
+	};
+	prompt_init(&view->prompt);
+}
+
+static void key_set_clear(struct key_set *set)
+{
+	free(set->keys);
+	free(set->pages);
+	*set = (struct key_set){ .keys = NULL };
+}
+
+void view_clear(struct view *view)
+{
+	key_set_clear(&view->opened);
+	key_set_clear(&view->folded);
+	free(view->text);
+	free(view->search);
+	free(view->message);
+	prompt_clear(&view->prompt);
+	view_init(view);
+}
+
+void view_say(struct view *view, bool is_error, const char *message)
+{
+	char *copy = xstrdup_or_null(message);
+
+	free(view->message);
+	view->message = copy;
+	view->is_message_error = is_error;
+}
+
+void view_open(struct view *view, enum view_kind kind)
+{
+	bool is_text =
+		kind == VIEW_HELP || kind == VIEW_LOG || kind == VIEW_TEXT;
+	bool was_text = view->kind == VIEW_HELP || view->kind == VIEW_LOG ||
+			view->kind == VIEW_TEXT;
+
+	if (is_text && !was_text)
+		view->behind = view->kind;
+	if (!is_text)
+		view->behind = VIEW_HOME;
+	view->kind = kind;
+	view->text_scroll = 0;
+}
+
+static size_t find_key(const struct key_set *set, uint64_t key)
+{
+	size_t i = 0;
+
+	while (i < set->count && set->keys[i] != key)
+		i++;
+	return i;
+}
+
+bool key_set_has(const struct key_set *set, uint64_t key)
+{
+	return find_key(set, key) < set->count;
+}
+
+int key_set_pages(const struct key_set *set, uint64_t key)
+{
+	size_t i = find_key(set, key);
+
+	return i < set->count ? set->pages[i] : 0;
+}
+
+void key_set_add_page(struct key_set *set, uint64_t key)
+{
+	size_t i = find_key(set, key);
+
+	if (i < set->count) {
+		set->pages[i]++;
+		return;
+	}
+	ARRAY_GROW(set->keys, set->count, set->capacity);
+	ARRAY_GROW(set->pages, set->count, set->pages_capacity);
+	set->keys[set->count] = key;
+	set->pages[set->count++] = 1;
+}
+
+void key_set_remove(struct key_set *set, uint64_t key)
+{
+	size_t i = find_key(set, key);
+
+	if (i == set->count)
+		return;
+	set->count--;
+	set->keys[i] = set->keys[set->count];
+	set->pages[i] = set->pages[set->count];
+}
+
+static void draw_body(struct window window, const struct session *session,
+		      const struct view *view, const struct layout *layout,
+		      const struct keymap *keymap)
+{
+	struct window body =
+		window_part(window, layout->body.row, 0, layout->body.row_count,
+			    window.column_count);
+
+	switch (view->kind) {
+	case VIEW_HOME:
+		pane_home(window, session, view, layout);
+		break;
+	case VIEW_MERGED:
+		pane_merged(body, session, view);
+		break;
+	case VIEW_DIFF:
+		pane_diff(body, session, view);
+		break;
+	case VIEW_HELP:
+	case VIEW_LOG:
+	case VIEW_TEXT:
+		pane_text(body, view, keymap);
+		break;
+	case VIEW_KIND_COUNT:
+		break;
+	}
+}
+
+void view_draw(struct canvas *canvas, const struct session *session,
+	       const struct view *view, const struct keymap *keymap)
+{
+	struct window window;
+	struct layout layout;
+	bool is_empty = session->rank_count == 0 && view->kind == VIEW_HOME;
+	int rows = view->row_count;
+	int columns = view->column_count;
+
+	canvas_reset(canvas, rows, columns);
+	window = canvas_window(canvas);
+	layout_make(&layout, session, view);
+	pane_header(window, session, view);
+	if (is_empty) {
+		pane_nothing(window_part(window, 1, 0, rows - 2, columns),
+			     session);
+	} else {
+		pane_verdict(
+			window_part(window, 1, 0, layout.verdict_rows, columns),
+			session);
+		draw_body(window, session, view, &layout, keymap);
+	}
+	if (rows > 2)
+		pane_hints(window_part(window, rows - 1, 0, 1, columns),
+			   session, view, keymap);
+	if (view->is_ascii)
+		canvas_make_ascii(canvas);
+}

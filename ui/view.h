@@ -1,0 +1,108 @@
+/*
+ * view: what a person looks at and how: the open view, the focused pane,
+ * what is unfolded, scrolled and searched. Commands change it; drawing reads
+ * it and the session, and changes neither.
+ */
+#ifndef UI_VIEW_H
+#define UI_VIEW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/stacktree.h"
+#include "ui/prompt.h"
+
+struct canvas;
+struct keymap;
+struct session;
+
+enum view_kind {
+	VIEW_HOME,
+	VIEW_MERGED,
+	VIEW_DIFF,
+	VIEW_HELP,
+	VIEW_LOG,
+	VIEW_TEXT, /* what a command printed */
+	VIEW_KIND_COUNT,
+};
+
+enum pane {
+	PANE_GRID,
+	PANE_SOURCE,
+	PANE_STACK,
+	PANE_LOCALS,
+	PANE_COUNT,
+};
+
+enum grid_mode {
+	GRID_AUTOMATIC,
+	GRID_CARDS,
+	GRID_TABLE,
+	GRID_CELLS,
+	GRID_MODE_COUNT,
+};
+
+enum diff_against {
+	DIFF_AGAINST_MAJORITY,
+	DIFF_AGAINST_RANK,
+	DIFF_AGAINST_PAST,
+};
+
+/* Names of what was opened or folded, by a hash. */
+struct key_set {
+	uint64_t *keys;
+	int *pages; /* how many pages of it are wanted */
+	size_t count;
+	size_t capacity;
+	size_t pages_capacity;
+};
+
+struct view {
+	enum view_kind kind;
+	enum view_kind behind; /* where "back" leads from help, log, text */
+	enum pane pane;
+	bool is_zoomed;
+	enum grid_mode grid;
+	bool is_unfolded; /* library frames are shown one by one */
+	bool is_held;
+	bool is_ascii;
+	double period; /* seconds between samples; 0 unknown */
+	int row_count; /* size of the canvas */
+	int column_count;
+	int source_scroll; /* lines away from the current one */
+	int locals_cursor;
+	struct key_set opened; /* variables */
+	int merged_cursor;     /* -1: at the outlier */
+	struct key_set folded; /* branches of the merged stacks */
+	enum stacktree_granularity granularity;
+	enum diff_against against;
+	int against_rank;
+	double against_seconds;
+	int diff_cursor; /* first row drawn */
+	int text_scroll; /* help, log, text */
+	char *text;	 /* VIEW_TEXT */
+	char *search;	 /* NULL: none yet */
+	struct prompt prompt;
+	char *message; /* on the hint line; NULL: none */
+	bool is_message_error;
+};
+
+void view_init(struct view *view);
+void view_clear(struct view *view);
+/* Shows a sentence on the hint line until the next key. */
+void view_say(struct view *view, bool is_error, const char *message);
+/* Opens a view; help, log and text remember what was behind them. */
+void view_open(struct view *view, enum view_kind kind);
+
+bool key_set_has(const struct key_set *set, uint64_t key);
+/* How many pages of key are wanted: 0 when it is not in the set. */
+int key_set_pages(const struct key_set *set, uint64_t key);
+void key_set_add_page(struct key_set *set, uint64_t key);
+void key_set_remove(struct key_set *set, uint64_t key);
+
+/* Draws everything onto the canvas, in its size. */
+void view_draw(struct canvas *canvas, const struct session *session,
+	       const struct view *view, const struct keymap *keymap);
+
+#endif

@@ -1,0 +1,112 @@
+/*
+ * want: what the open view lacks, asked of the engine after each draw. The
+ * panes themselves ask nothing.
+ */
+#include <stdlib.h>
+
+#include "banned.h"
+#include "engine/engine.h"
+#include "model/stackdiff.h"
+#include "protocol/stack.h"
+#include "ui/app.h"
+#include "ui/pane.h"
+
+static void want_frame(struct app *app, const struct rank *rank, pid_t tid,
+		       const struct stack *stack, int depth)
+{
+	if (rank->process.pid <= 0 || stack == NULL || depth < 0 ||
+	    (size_t)depth >= stack->frame_count)
+		return;
+	engine_want_source(app->engine, rank->process.pid,
+			   stack->frames[depth].code->file);
+	/* Nobody can be asked about a process that is gone. */
+	if (rank->state != RANK_EXITED)
+		engine_want_frame(app->engine, rank->process.pid, tid, depth);
+}
+
+static void want_home(struct app *app)
+{
+	const struct session *session = &app->engine->session;
+	const struct rank *rank = session_selected(session);
+	const struct thread *thread = session_selected_thread(session);
+	struct locals_row *rows;
+	size_t count;
+
+	if (rank == NULL || thread == NULL)
+		return;
+	want_frame(app, rank, thread->sample.tid, thread->sample.stack,
+		   session_selected_depth(session));
+	rows = pane_locals_rows(session, &app->view, &count);
+	for (size_t i = 0; i < count; i++)
+		if (rows[i].address != 0)
+			engine_want_children(app->engine, rank->process.pid,
+					     rows[i].address, rows[i].start);
+	free(rows);
+}
+
+static void want_merged(struct app *app)
+{
+	const struct session *session = &app->engine->session;
+	struct merged merged;
+	const struct rank *rank;
+	const struct thread *main;
+	int depth;
+
+	merged_make(&merged, session, &app->view);
+	if (merged.row_count > 0) {
+		rank = session_find_rank(
+			session,
+			merged_rank(session, merged.rows[merged.cursor].node,
+				    &depth));
+		main = rank != NULL ? rank_main_thread(rank) : NULL;
+		if (main != NULL)
+			want_frame(app, rank, main->sample.tid,
+				   main->sample.stack, depth);
+	}
+	merged_clear(&merged);
+}
+
+static void want_diff(struct app *app)
+{
+	const struct session *session = &app->engine->session;
+	struct diff_sides sides;
+	struct stackdiff diff;
+	const struct rank *other;
+	const char *problem;
+
+	if (!diff_sides_find(&sides, session, &app->view, &problem))
+		return;
+	stackdiff_make(&diff, sides.a_stack, sides.b_stack);
+	if (diff.fork >= 0) {
+		const struct stackdiff_row *row = &diff.rows[diff.fork];
+
+		want_frame(app, sides.a, rank_main_thread(sides.a)->sample.tid,
+			   sides.a_stack, (int)row->a_depth);
+		for (size_t i = 0;
+		     (other = diff_other(session, &sides, i)) != NULL; i++)
+			want_frame(app, other,
+				   rank_main_thread(other)->sample.tid,
+				   sides.b_stack, (int)row->b_depth);
+	}
+	stackdiff_clear(&diff);
+}
+
+void app_want(struct app *app)
+{
+	switch (app->view.kind) {
+	case VIEW_HOME:
+		want_home(app);
+		break;
+	case VIEW_MERGED:
+		want_merged(app);
+		break;
+	case VIEW_DIFF:
+		want_diff(app);
+		break;
+	case VIEW_HELP:
+	case VIEW_LOG:
+	case VIEW_TEXT:
+	case VIEW_KIND_COUNT:
+		break;
+	}
+}
