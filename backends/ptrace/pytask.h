@@ -25,7 +25,7 @@ struct pytask {
 	struct pytstate state;
 	struct task task; /* with the tid as it is seen here */
 	struct task_state seen;
-	struct pywalk walks[2];
+	struct pywalk walks[3];	/* of both copies, and one agreed on before */
 	const struct pywalk *walk; /* the one of the sample */
 	struct frame *frames;	   /* of walk, with names and lines */
 	size_t frame_capacity;
