@@ -133,9 +133,9 @@ static int run_command(struct command_context *context,
 /* A wrong file was named, or there is no node. */
 static int start_status(const struct engine *engine)
 {
-	return engine->settings.replay || engine->settings.record ?
-		       STATUS_USAGE :
-		       STATUS_NOTHING;
+	return engine->settings.replay || engine->settings.record
+		       ? STATUS_USAGE
+		       : STATUS_NOTHING;
 }
 
 static int run_shell(struct engine *engine, const struct command_table *tables,

@@ -7,6 +7,7 @@
 
 #include "banned.h"
 #include "base/alloc.h"
+#include "base/buffer.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/log.h"
@@ -39,6 +40,7 @@ void engine_clear(struct engine *engine)
 	requests_clear(engine);
 	for (size_t i = 0; i < WANTED_MAXIMUM; i++)
 		free(engine->wanted[i].key);
+	free(engine->gone_why);
 	session_clear(&engine->session);
 	settings_clear(&engine->settings);
 	loop_free(engine->loop);
@@ -130,6 +132,8 @@ static void on_closed(struct link *link, const char *why, void *data)
 {
 	struct engine *engine = data;
 
+	free(engine->gone_why);
+	engine->gone_why = xstrdup(why);
 	log_write(LOG_INFO, "%s", why);
 	session_lose_node(&engine->session, node_of(engine, link), why);
 	engine_settle(engine);
@@ -142,6 +146,19 @@ static json_t *pids_to_json(const struct settings *settings)
 	for (size_t i = 0; i < settings->pid_count; i++)
 		json_array_append_new(pids, json_integer(settings->pids[i]));
 	return pids;
+}
+
+/* The node ignores these two; a replay of the recording chooses the same. */
+static void add_choice(json_t *search, const struct settings *settings)
+{
+	struct buffer ranks = BUFFER_INIT;
+
+	if (settings->job)
+		json_set_text(search, "job", settings->job);
+	rankset_append(&ranks, &settings->ranks);
+	if (ranks.length > 0)
+		json_set_text(search, "ranks", ranks.data);
+	buffer_clear(&ranks);
 }
 
 /* All that can be asked before an answer is there goes out at once. */
@@ -158,6 +175,7 @@ static void ask_for_ranks(struct engine *engine)
 				    pids_to_json(&engine->settings));
 	if (engine->is_screen || engine->settings.script)
 		json_object_set_new(search, "follow", json_true());
+	add_choice(search, &engine->settings);
 	engine->discover_seq = engine_ask(engine, "discover", search);
 }
 

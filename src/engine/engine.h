@@ -48,8 +48,9 @@ struct engine {
 	struct request *requests; /* asked, answers not yet taken */
 	size_t request_count;
 	size_t request_capacity;
-	int64_t seq;			      /* of the last request */
-	int64_t discover_seq;		      /* of the first discover */
+	int64_t seq;	      /* of the last request */
+	char *gone_why;	      /* the last node that went; NULL */
+	int64_t discover_seq; /* of the first discover */
 	struct wanted wanted[WANTED_MAXIMUM]; /* ring */
 	size_t wanted_count;		      /* ever written */
 	double started_at;		      /* session time 0, live */
@@ -57,9 +58,9 @@ struct engine {
 	size_t sampled_count; /* processes named in the last sample
 			       * request; 0: all */
 	struct timing timing;
-	bool is_screen;			/* set before engine_start: a
-					 * recording plays, ranks are
-					 * followed */
+	bool is_screen;		     /* set before engine_start: a
+				      * recording plays, ranks are
+				      * followed */
 	void (*changed)(void *data); /* the session changed; may be NULL */
 	void *changed_data;
 };

@@ -187,20 +187,34 @@ static void note_jobs(struct command_context *context)
 	}
 }
 
+/* There are jobs, but none of their ranks are those that were asked for. */
+static int no_rank_of_jobs(const struct session *session, struct error *error)
+{
+	if (session->job >= 0)
+		return error_set(error, "none of these ranks is in the job:");
+	if (session->wanted_job)
+		return error_set(error,
+				 "'%.80s' is the port or launcher of none of "
+				 "these jobs, or of several:",
+				 session->wanted_job);
+	return error_set(error,
+			 "there are %zu jobs; --job PORT (or the launcher's "
+			 "pid) chooses one:",
+			 session->job_count);
+}
+
 static int no_rank(struct command_context *context, struct error *error)
 {
 	const struct engine *engine = context->engine;
 	const struct session *session = &engine->session;
 
 	context->status = STATUS_NOTHING;
-	if (engine->settings.job && session->job_count > 0) {
+	if (session->job_count > 0) {
 		note_jobs(context);
-		return error_set(error,
-				 "no job has the port or launcher '%s'; these "
-				 "were found:",
-				 engine->settings.job);
+		return no_rank_of_jobs(session, error);
 	}
-	note_bystanders(context);
+	if (!engine->replay)
+		note_bystanders(context);
 	if (engine->replay)
 		return error_set(error, "no rank is in the recording %s",
 				 engine->settings.replay);
@@ -263,6 +277,7 @@ int gather_ranks(struct command_context *context, struct error *error)
 
 	if (is_live(context) && await_ranks(context, error) < 0)
 		return -1;
+	engine_judge(context->engine);
 	for (size_t i = 0; i < session->rank_count; i++) {
 		if (session->ranks[i]->process.pid > 0)
 			return 0;

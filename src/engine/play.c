@@ -9,7 +9,9 @@
 #include <string.h>
 
 #include "banned.h"
+#include "base/alloc.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "base/loop.h"
 #include "engine/engine.h"
 #include "engine/replay.h"
@@ -18,18 +20,35 @@
 /* Ages on the screen count in seconds; a tenth of one is smooth. */
 #define TICK_SECONDS 0.1
 
-static bool apply_until(struct engine *engine, double until)
+/*
+ * What the recorder chose with --job and --ranks is chosen again, unless this
+ * command line chooses itself.
+ */
+static void apply_choice(struct engine *engine, const struct message *message)
+{
+	struct session *session = &engine->session;
+	const char *job = json_get_string(message->body, "job", NULL);
+	const char *ranks = json_get_string(message->body, "ranks", NULL);
+
+	if (message->type != MESSAGE_REQUEST ||
+	    strcmp(message->name, "discover") != 0)
+		return;
+	if (job && !session->wanted_job)
+		session->wanted_job = xstrdup(job);
+	if (ranks && session->wanted.range_count == 0)
+		rankset_parse(&session->wanted, ranks, NULL, NULL);
+}
+
+static void apply_until(struct engine *engine, double until)
 {
 	struct message message;
-	bool is_changed = false;
 
 	while (replay_next(engine->replay, until, &message)) {
 		engine->session.now = message.time;
+		apply_choice(engine, &message);
 		engine_apply(engine, 0, &message, message.time);
 		message_clear(&message);
-		is_changed = true;
 	}
-	return is_changed;
 }
 
 /*

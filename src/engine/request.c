@@ -157,7 +157,10 @@ json_t *engine_take_answer(struct engine *engine, int64_t seq,
 	json_t *body = NULL;
 
 	if (!request || (!request->is_answered && engine_is_deaf(engine)))
-		error_set(error, "there is no node that could answer");
+		error_set(error, "%s",
+			  engine->gone_why ? engine->gone_why
+					   : "there is no node that could "
+					     "answer");
 	else if (!request->is_answered)
 		error_set(error,
 			  "no answer came within %g s; --timeout SECONDS "
