@@ -237,6 +237,17 @@ static void list_member(uint64_t key, void *value, void *data)
 	pid_list_add(data, (pid_t)key);
 }
 
+static void add_member(uint64_t pid, void *value, void *data)
+{
+	(void)value;
+	pid_list_add(data, (pid_t)pid);
+}
+
+void roster_list(const struct roster *roster, struct pid_list *pids)
+{
+	map_each(roster->members, add_member, pids);
+}
+
 bool roster_check(struct roster *roster, pid_t pid)
 {
 	struct member *member = find(roster, pid);

@@ -27,6 +27,8 @@ const struct discovery *roster_discover(struct roster *roster,
 					bool follow);
 /* Lends; NULL: never told of, or gone. */
 const struct process *roster_find(const struct roster *roster, pid_t pid);
+/* Adds the pids of all ranks and children that were told of. */
+void roster_list(const struct roster *roster, struct pid_list *pids);
 /* Tells when it has ended; true then. */
 bool roster_check(struct roster *roster, pid_t pid);
 /* What the frames of a child say about its role. */

@@ -41,6 +41,7 @@ struct sampler {
 	int64_t last_seq;
 	struct loop_timer *timer; /* NULL: no period */
 	struct pid_list pids;	  /* of the timer */
+	bool is_all;		  /* the timer's are all there are */
 	bool is_exact;
 };
 
@@ -191,6 +192,10 @@ static void on_timer(void *data)
 
 	if (node_waiting(sampler->node) > WAITING_MAXIMUM)
 		return;
+	if (sampler->is_all) {
+		pid_list_clear(&sampler->pids);
+		roster_list(node_roster(sampler->node), &sampler->pids);
+	}
 	/* Their end was told; nobody wants to hear of it again and again. */
 	pid_list_remove(&sampler->pids, is_gone, sampler);
 	run_round(sampler, NULL, &sampler->pids, sampler->is_exact);
@@ -198,13 +203,14 @@ static void on_timer(void *data)
 }
 
 static void start_timer(struct sampler *sampler, struct pid_list *taken_pids,
-			bool is_exact, double period)
+			bool is_all, bool is_exact, double period)
 {
 	stop_timer(sampler);
 	if (period < PERIOD_MINIMUM)
 		period = PERIOD_MINIMUM;
 	sampler->pids = *taken_pids;
 	*taken_pids = (struct pid_list){ .pids = NULL };
+	sampler->is_all = is_all;
 	sampler->is_exact = is_exact;
 	sampler->timer = loop_timer(node_loop(sampler->node), period, period,
 				    on_timer, sampler);
@@ -212,6 +218,7 @@ static void start_timer(struct sampler *sampler, struct pid_list *taken_pids,
 
 void sampler_request(struct sampler *sampler, const struct message *request)
 {
+	bool is_all = !json_object_get(request->body, "pids");
 	bool is_exact = json_get_boolean(request->body, "exact", false);
 	double period = json_get_real(request->body, "period", -1);
 	struct error error = ERROR_INIT;
@@ -221,6 +228,8 @@ void sampler_request(struct sampler *sampler, const struct message *request)
 		node_respond(sampler->node, request, NULL, error.message);
 		return;
 	}
+	if (is_all)
+		roster_list(node_roster(sampler->node), &pids);
 	if (is_exact && node_is_read_only(sampler->node)) {
 		node_respond(sampler->node, request, NULL,
 			     "An exact sample holds the process for some "
@@ -234,7 +243,7 @@ void sampler_request(struct sampler *sampler, const struct message *request)
 	} else {
 		run_round(sampler, request, &pids, is_exact);
 		if (period > 0)
-			start_timer(sampler, &pids, is_exact, period);
+			start_timer(sampler, &pids, is_all, is_exact, period);
 	}
 	pid_list_clear(&pids);
 }
