@@ -29,6 +29,7 @@ struct place_row {
 #define FUNCTIONAL "torch/distributed/_functional_collectives.py"
 #define DATALOADER "torch/utils/data/dataloader.py"
 #define WORKER "torch/utils/data/_utils/worker.py"
+#define INSTALLED "site-packages/"
 
 static const struct place_row place_rows[] = {
 	{ "all_gather", C10D, ACTIVITY_PEERS, NULL },
@@ -93,6 +94,15 @@ static const struct place_row place_rows[] = {
 	{ "reduce", "accelerate/utils/operations.py", ACTIVITY_PEERS, NULL },
 	{ "wait_for_everyone", "accelerate/state.py", ACTIVITY_PEERS, NULL },
 	{ "*", "mpi4py/util/pkl5.py", ACTIVITY_PEERS, "mpi" },
+	/* libraries that have no rows of their own: what is unmistakable */
+	{ "all_gather", INSTALLED, ACTIVITY_PEERS, NULL },
+	{ "all_reduce", INSTALLED, ACTIVITY_PEERS, NULL },
+	{ "all_to_all", INSTALLED, ACTIVITY_PEERS, NULL },
+	{ "allgather", INSTALLED, ACTIVITY_PEERS, NULL },
+	{ "allreduce", INSTALLED, ACTIVITY_PEERS, NULL },
+	{ "alltoall", INSTALLED, ACTIVITY_PEERS, NULL },
+	{ "barrier", INSTALLED, ACTIVITY_PEERS, NULL },
+	{ "reduce_scatter", INSTALLED, ACTIVITY_PEERS, NULL },
 
 	{ "_get_data", DATALOADER, ACTIVITY_DATA, "DataLoader wait" },
 	{ "_try_get_data", DATALOADER, ACTIVITY_DATA, "DataLoader wait" },

@@ -17,6 +17,9 @@ import subprocess
 import sys
 
 PR_SET_PDEATHSIG = 1
+# peers.py is a library to the jobs, not a part of them.
+LIBRARIES = os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                         "site-packages")
 
 
 def free_port():
@@ -33,10 +36,24 @@ def start(rank, count, port, command):
     environment = dict(
         os.environ, RANK=str(rank), LOCAL_RANK=str(rank),
         WORLD_SIZE=str(count), LOCAL_WORLD_SIZE=str(count), GROUP_RANK="0",
-        MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port), OMP_NUM_THREADS="1")
+        MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port), OMP_NUM_THREADS="1",
+        PYTHONPATH=os.pathsep.join(
+            [LIBRARIES, os.environ.get("PYTHONPATH", "")]).rstrip(":"))
     return subprocess.Popen(command, env=environment,
                             stdin=subprocess.DEVNULL,
                             preexec_fn=die_with_parent)
+
+
+def wait_all(ranks):
+    """Waits for all in the order they end, so that none is left a zombie.
+    The worst status of them."""
+    worst = 0
+    for _ in ranks:
+        pid, status = os.wait()
+        rank = [rank for rank in ranks if rank.pid == pid][0]
+        rank.returncode = os.WEXITSTATUS(status) or os.WTERMSIG(status)
+        worst = max(worst, rank.returncode)
+    return worst
 
 
 def main():
@@ -56,7 +73,7 @@ def main():
             ranks.append(start(rank, options.count, port, command))
         print(json.dumps({"port": port, "pids": [r.pid for r in ranks]}),
               flush=True)
-        return max([abs(rank.wait()) for rank in ranks])
+        return wait_all(ranks)
     except KeyboardInterrupt:
         return 130
     finally:
