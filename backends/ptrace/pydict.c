@@ -254,7 +254,7 @@ static int64_t each_ordered(struct pyreader *reader,
 	return number;
 }
 
-/* Number of the entry to begin with and the entries that were skipped. */
+/* The entry to begin with: number start itself, or the first of all. */
 static int64_t first_entry(const struct pytable *table, int64_t start)
 {
 	/* Without holes the entry numbered start is at start. */

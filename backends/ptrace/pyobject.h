@@ -31,6 +31,7 @@ struct pyreader {
 	struct pytype_cache types;
 };
 
+/* A reader serves one request: it keeps the types it met. */
 void pyreader_init(struct pyreader *reader, struct memory *memory,
 		   const struct cpython *python);
 

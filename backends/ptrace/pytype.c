@@ -81,20 +81,23 @@ static int read_claimed(struct pyreader *reader, uint64_t address,
 
 int pytype_of(struct pyreader *reader, uint64_t object, struct pytype *type)
 {
-	struct pytype *cached;
+	struct pytype_cache *cache = &reader->types;
 	uint64_t address;
 
 	if (object % 8 ||
 	    pyreader_pointer(reader, object + reader->head - 8, &address) ||
 	    !address)
 		return -1;
-	cached = &reader->types.types[address / 16 % PYTYPE_CACHE];
-	if (cached->address != address) {
-		if (read_claimed(reader, address, type))
-			return -1;
-		*cached = *type;
+	for (size_t i = 0; i < PYTYPE_CACHE; i++) {
+		if (cache->types[i].address == address) {
+			*type = cache->types[i];
+			return 0;
+		}
 	}
-	*type = *cached;
+	if (read_claimed(reader, address, type))
+		return -1;
+	cache->types[cache->next] = *type;
+	cache->next = (cache->next + 1) % PYTYPE_CACHE;
 	return 0;
 }
 

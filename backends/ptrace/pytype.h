@@ -7,6 +7,7 @@
 #define BACKENDS_PTRACE_PYTYPE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct buffer;
@@ -41,10 +42,11 @@ struct pytype {
 	const struct pykind *kind; /* NULL: shown as <type at …> */
 };
 
-/* Types seen by this reader, by address; address 0: free. */
+/* The types that a reader met last; address 0: free. */
 #define PYTYPE_CACHE 32
 struct pytype_cache {
 	struct pytype types[PYTYPE_CACHE];
+	size_t next; /* to be replaced */
 };
 
 /* The type at address; 0, or -1 unreadable. kind is not looked up. */

@@ -65,7 +65,7 @@ bool pywriter_next(struct pywriter *writer, int64_t number)
 	if (number)
 		pywriter_text(writer, ", ");
 	if (number < ITEMS_MAXIMUM && writer->objects > 0 &&
-	    pywriter_left(writer))
+	    writer->reader->budget > 0 && pywriter_left(writer))
 		return true;
 	pywriter_text(writer, PYWRITER_CUT);
 	return false;

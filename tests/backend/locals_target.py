@@ -378,6 +378,27 @@ def make_subclasses():
     del TRUTH["objects"]["int without"]
 
 
+def make_limits(kept=[]):
+    """Values that are too much, and what is shown of them."""
+    cut = "\u2026"
+    for name, value, wanted in (
+            ("deep list", [[[[1]]]], "[[[[%s]]]]" % cut),
+            ("deep dict", {1: {2: {3: {4: 5}}}},
+             "{1: {2: {3: {%s}}}}" % cut),
+            ("deep and empty", [[[[]]]], "[[[[]]]]"),
+            ("large int", 1 << 20000, "<int of 20001 bits>"),
+            ("negative", -(1 << 20000) + 1, "<int of 20000 bits>"),
+            ("long text", "a" * 10000, "'" + "a" * 4031 + "'" + cut),
+            ("long bytes", b"a" * 10000, "b'" + "a" * 4030 + "'" + cut),
+            ("long list", [0] * 1000, "[" + "0, " * 100 + cut + "]"),
+            ("long set", set(range(1000)),
+             "{" + "%s, " * 100 % tuple(range(100)) + cut + "}"),
+            ("long dict", dict.fromkeys(range(1000)),
+             "{" + "%s: None, " * 100 % tuple(range(100)) + cut + "}")):
+        kept.append(value)
+        yield [name, hex(id(value)), wanted]
+
+
 def mutant(random, value, kept=[]):
     """The address of a copy of value with some words changed."""
     import ctypes
@@ -468,6 +489,7 @@ def main():
     os.environ["PROBE_LATE"] = "7 and caf\xe9"
     start_thread()
     make_objects()
+    TRUTH["limits"] = list(make_limits())
     try:
         TRUTH["mutants"] = make_mutants(1000)
     except ImportError as error:

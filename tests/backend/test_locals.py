@@ -183,6 +183,12 @@ class LocalsCase(unittest.TestCase):
             self.assertEqual(answer["variables"], [], name)
             self.assertEqual(answer["total"], len(truth["children"]), name)
 
+    def test_limits(self):
+        for name, address, wanted in self.target.truth["limits"]:
+            with self.subTest(name):
+                value = self.ask("value", address)["value"]
+                self.assertEqual(value, wanted)
+
     def test_environment(self):
         self.assertEqual(self.ask("environ", "PROBE_LATE"), "7 and caf\xe9")
         self.assertIsNone(self.ask("environ", "PROBE_NEVER"))
@@ -219,12 +225,27 @@ class LocalsCase(unittest.TestCase):
         self.test_numbers()
 
 
+class MissingCase(unittest.TestCase):
+    """A test that skips for each version that is not on this machine."""
+
+    minor = None
+
+    def test_locals(self):
+        self.skipTest("there is no CPython 3.%d here; PROBETUI_PYTHONS may "
+                      "name one" % self.minor)
+
+
 def load_tests(loader, _tests, _pattern):
     suite = unittest.TestSuite()
-    for python in pythons.find():
-        name = "TestLocals_" + python.name.replace(".", "_")
-        case = type(name, (LocalsCase,), {
-            "python": python, "__module__": __name__})
+    found = pythons.find()
+    bases = [(LocalsCase, python.name.replace(".", "_"), {"python": python})
+             for python in found]
+    missing = set(range(8, 15)) - {python.version[1] for python in found}
+    bases += [(MissingCase, "3_%d" % minor, {"minor": minor})
+              for minor in sorted(missing)]
+    for base, version, values in bases:
+        name = "TestLocals_" + version
+        case = type(name, (base,), dict(values, __module__=__name__))
         suite.addTests(loader.loadTestsFromTestCase(case))
     return suite
 
