@@ -301,6 +301,23 @@ int window_put_right(struct window window, int row, int end, int width,
 	return used;
 }
 
+/* "distributed_c10d.py:3252" as "distri…0d.py:3252": the line stays. */
+static void cut_middle(struct buffer *out, const char *text, int width)
+{
+	const char *tail = text;
+	int head = (width - 1) * 2 / 5;
+
+	if (text_width(text) <= width) {
+		buffer_append_string(out, text);
+		return;
+	}
+	while (text_width(tail) > width - 1 - head && *tail != '\0')
+		text_next(&tail);
+	buffer_append(out, text, text_fit(text, head));
+	buffer_append_string(out, "\u2026");
+	buffer_append_string(out, tail);
+}
+
 int window_put_path(struct window window, int row, int end, int width,
 		    enum style style, const char *path)
 {
@@ -313,7 +330,10 @@ int window_put_path(struct window window, int row, int end, int width,
 	if (width <= 0)
 		return 0;
 	text_escape(&safe, path, strlen(path));
-	text_cut_path(&cut, safe.data, width);
+	if (strchr(safe.data, '/') != NULL)
+		text_cut_path(&cut, safe.data, width);
+	else
+		cut_middle(&cut, safe.data, width);
 	used = text_width(cut.data);
 	put_plain(window, row, end - used, style, cut.data);
 	buffer_clear(&cut);

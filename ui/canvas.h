@@ -82,7 +82,7 @@ int window_put(struct window window, int row, int column, int width,
 /* The same, ending before column end; returns the columns used. */
 int window_put_right(struct window window, int row, int end, int width,
 		     enum style style, const char *text);
-/* Cuts in the middle, so that the file's name stays. */
+/* "a/b/file.py:17": cut in the middle, so that name and line stay. */
 int window_put_path(struct window window, int row, int end, int width,
 		    enum style style, const char *path);
 /* Draws one character. */

@@ -187,11 +187,15 @@ int ui_pane(struct command_context *context, int argc, char **argv,
 		int pane = ((int)view->pane + direction * i + i * PANE_COUNT) %
 			   PANE_COUNT;
 
-		if (layout.panes[pane].row_count > 0) {
+		if (layout.panes[pane].row_count > 0 || view->is_zoomed ||
+		    layout.is_compact) {
 			view->pane = (enum pane)pane;
 			break;
 		}
 	}
+	/* Where only the ranks fit, another pane takes their place. */
+	if (layout.is_compact)
+		view->is_zoomed = view->pane != PANE_GRID;
 	return 0;
 }
 

@@ -60,57 +60,58 @@ const char keymap_default[] = "bind [ rank previous\n"
 			      "bind 9 prompt rank 9\n"
 			      "bind C-l redraw\n"
 			      "bind C-z suspend\n"
-			      "bind C-c back\n"
 			      "bind Esc back\n"
+			      "bind C-c back\n"
 			      "bind q quit\n";
 
 struct key_help {
-	const char *line;
-	const char *keys; /* instead of the keys bound to it; NULL */
+	const char *lines[2]; /* their keys are shown together */
+	const char *keys;     /* instead of the keys bound to them; NULL */
 	const char *help;
 };
 
-/* What a key does, in the order of the help screen. */
+/* What keys do, in the order of the help screen. */
 static const struct key_help helps[] = {
-	{ "rank previous", NULL, "the rank before" },
-	{ "rank next", NULL, "the rank behind" },
-	{ "outlier previous", NULL, "the outlier before" },
-	{ "outlier next", NULL, "the outlier behind" },
-	{ "prompt rank 0", "0-9", "go to a rank: its number, then Enter" },
-	{ "up", NULL, "one frame up, to the caller" },
-	{ "down", NULL, "one frame down, to what it called" },
-	{ "merged", NULL, "the stacks of all ranks, merged" },
-	{ "diff", NULL, "how the rank's stack differs from the others'" },
-	{ "against", NULL,
+	{ { "rank previous", "rank next" }, NULL, "previous, next rank" },
+	{ { "outlier previous", "outlier next" },
+	  NULL,
+	  "previous, next outlier" },
+	{ { "prompt rank 0" }, "0-9", "go to a rank: its number, then Enter" },
+	{ { "up", "down" }, NULL, "frame up, to the caller; and down again" },
+	{ { "merged" }, NULL, "the stacks of all ranks, merged" },
+	{ { "diff" }, NULL, "how the rank's stack differs from the others'" },
+	{ { "against" },
+	  NULL,
 	  "in the diff: against the majority, another rank, 10 s ago" },
-	{ "granularity", NULL,
+	{ { "granularity" },
+	  NULL,
 	  "in the merged stacks: by line, by function, by file" },
-	{ "grid", NULL, "ranks as cards, as a table, as cells" },
-	{ "expand", NULL, "open what is folded, fold what is open" },
-	{ "zoom", NULL, "the pane alone, and back" },
-	{ "pane next", NULL, "the next pane" },
-	{ "pane previous", NULL, "the pane before" },
-	{ "cursor up", NULL, "move in the pane" },
-	{ "cursor down", NULL, "move in the pane" },
-	{ "cursor left", NULL, "move left; in the stack: the thread before" },
-	{ "cursor right", NULL, "move right; in the stack: the next thread" },
-	{ "cursor page-up", NULL, "a page up" },
-	{ "cursor page-down", NULL, "a page down" },
-	{ "cursor first", NULL, "to the beginning" },
-	{ "cursor last", NULL, "to the end" },
-	{ "open", NULL, "open what is under the cursor" },
-	{ "prompt search", NULL, "search in the pane" },
-	{ "find next", NULL, "the next hit; in the diff: difference" },
-	{ "find previous", NULL, "the hit before; in the diff: difference" },
-	{ "hold", NULL, "hold the display, and go on" },
-	{ "refresh", NULL, "read all ranks now" },
-	{ "log", NULL, "what happened: our log" },
-	{ "prompt", NULL, "a command line" },
-	{ "help", NULL, "this help" },
-	{ "redraw", NULL, "draw the screen anew" },
-	{ "suspend", NULL, "back to the shell; fg returns" },
-	{ "back", NULL, "back; never leaves" },
-	{ "quit", NULL, "close the view; at home: leave" },
+	{ { "grid" }, NULL, "ranks as cards, as a table, as cells" },
+	{ { "expand" }, NULL, "open what is folded, fold what is open" },
+	{ { "open" }, NULL, "open what is under the cursor" },
+	{ { "zoom" }, NULL, "the pane alone, and back" },
+	{ { "pane next", "pane previous" }, NULL, "next, previous pane" },
+	{ { "cursor up", "cursor down" }, NULL, "move in the pane" },
+	{ { "cursor left", "cursor right" },
+	  NULL,
+	  "move; in the stack: previous, next thread" },
+	{ { "cursor page-up", "cursor page-down" },
+	  NULL,
+	  "a page up, a page down" },
+	{ { "cursor first", "cursor last" }, NULL, "to the beginning, end" },
+	{ { "prompt search" }, NULL, "search in the pane" },
+	{ { "find previous", "find next" },
+	  NULL,
+	  "previous, next hit; in the diff: difference" },
+	{ { "hold" }, NULL, "hold the display, and go on" },
+	{ { "refresh" }, NULL, "read all ranks now" },
+	{ { "log" }, NULL, "what happened: our log" },
+	{ { "prompt" }, NULL, "a command line" },
+	{ { "help" }, NULL, "this help" },
+	{ { "redraw" }, NULL, "draw the screen anew" },
+	{ { "suspend" }, NULL, "back to the shell; fg returns" },
+	{ { "back" }, NULL, "back; never leaves" },
+	{ { "quit" }, NULL, "close the view; at home: leave" },
 };
 
 void keymap_init(struct keymap *keymap)
@@ -212,44 +213,43 @@ static void append_keys(struct buffer *out, const struct keymap *keymap,
 	}
 }
 
-static void describe(const struct keymap *keymap, const char *line,
-		     const char *replaced_keys, const char *help,
+static void describe(const struct keymap *keymap, const struct key_help *row,
 		     struct buffer *out)
 {
 	struct buffer keys = BUFFER_INIT;
 
-	append_keys(&keys, keymap, line);
+	for (int i = 0; i < 2 && row->lines[i] != NULL; i++)
+		append_keys(&keys, keymap, row->lines[i]);
 	if (keys.length > 0) {
-		const char *shown =
-			replaced_keys != NULL ? replaced_keys : keys.data;
+		const char *shown = row->keys != NULL ? row->keys : keys.data;
 
 		buffer_append_string(out, shown);
-		for (int i = text_width(shown); i < 10; i++)
+		for (int i = text_width(shown); i < 14; i++)
 			buffer_append_char(out, ' ');
-		buffer_printf(out, " %s\n", help);
+		buffer_printf(out, " %s\n", row->help);
 	}
 	buffer_clear(&keys);
 }
 
-/* A binding of the user's own: its help is its command line. */
 static bool is_described(const char *line)
 {
 	if (strncmp(line, "prompt rank ", 12) == 0)
 		return true;
 	for (size_t i = 0; i < ARRAY_LENGTH(helps); i++)
-		if (strcmp(helps[i].line, line) == 0)
-			return true;
+		for (int j = 0; j < 2 && helps[i].lines[j] != NULL; j++)
+			if (strcmp(helps[i].lines[j], line) == 0)
+				return true;
 	return false;
 }
 
 void keymap_describe(const struct keymap *keymap, struct buffer *out)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(helps); i++)
-		describe(keymap, helps[i].line, helps[i].keys, helps[i].help,
-			 out);
+		describe(keymap, &helps[i], out);
+	/* A binding of the user's own: its help is its command line. */
 	for (size_t i = 0; i < keymap->count; i++)
 		if (!is_described(keymap->bindings[i].line))
-			buffer_printf(out, "%-10s %s\n",
+			buffer_printf(out, "%-14s %s\n",
 				      keymap->bindings[i].key,
 				      keymap->bindings[i].line);
 }

@@ -42,8 +42,8 @@ const char *keymap_find(const struct keymap *keymap, const char *key);
 /* Lends the first key bound to this line; NULL: none is. */
 const char *keymap_key_of(const struct keymap *keymap, const char *line);
 /*
- * Appends a line for each command that a key runs: "[  ]   rank previous
- * …" as the help screen, `probetui help` and the README show them.
+ * Appends a line for each thing that keys do: "[ ]   previous, next rank", as
+ * the help screen and `probetui keys` show them.
  */
 void keymap_describe(const struct keymap *keymap, struct buffer *out);
 

@@ -12,6 +12,7 @@
 #define CARD_RANKS_MAXIMUM 16
 #define LOWER_ROWS_MINIMUM 8
 #define TABLE_RANKS_MAXIMUM 64
+#define NARROW 56
 #define MERGED_COLUMNS 160 /* from here on merged stacks beside source */
 
 static int minimum(int a, int b)
@@ -35,6 +36,10 @@ static int verdict_rows(const struct session *session, const struct view *view)
 	if (session->verdict.sentence == NULL || width < 1 ||
 	    text_width(session->verdict.sentence) <= width)
 		return 1;
+	/* On a narrow screen the verdict is worth more than a rank. */
+	if (width < NARROW && view->row_count >= 10 &&
+	    text_width(session->verdict.sentence) > 2 * width - 10)
+		return 3;
 	return 2;
 }
 
@@ -173,11 +178,13 @@ static void place_home(struct layout *layout, const struct session *session,
 	layout->cards_across = cards_across(view, ranks);
 	layout->is_compact = layout->body.row_count < 10 ||
 			     view->column_count < 40 || view->row_count < 14;
-	if (layout->is_compact) {
+	if (layout->is_compact &&
+	    !(view->is_zoomed && view->pane != PANE_GRID)) {
 		layout->grid = GRID_TABLE;
 		layout->panes[PANE_GRID] = layout->body;
 		return;
 	}
+	layout->is_compact = false;
 	layout->grid = choose_grid(layout, view, ranks);
 	if (view->is_zoomed) {
 		layout->panes[view->pane] = inner;

@@ -61,6 +61,36 @@ static const char *value_of(const struct variable *variable)
 	return variable->value != NULL ? variable->value : "?";
 }
 
+/*
+ * The same object has another address in each process, which is no
+ * difference: " at 0x7f…" is left out.
+ */
+static void append_value(struct buffer *out, const struct variable *variable)
+{
+	const char *value = value_of(variable);
+	const char *at;
+
+	while ((at = strstr(value, " at 0x")) != NULL) {
+		buffer_append(out, value, (size_t)(at - value));
+		value = at + 6 + strspn(at + 6, "0123456789abcdef");
+	}
+	buffer_append_string(out, value);
+}
+
+static bool is_same_value(const struct variable *a, const struct variable *b)
+{
+	struct buffer first = BUFFER_INIT;
+	struct buffer second = BUFFER_INIT;
+	bool is_same;
+
+	append_value(&first, a);
+	append_value(&second, b);
+	is_same = strcmp(first.data, second.data) == 0;
+	buffer_clear(&first);
+	buffer_clear(&second);
+	return is_same;
+}
+
 static char compare(const struct difference *difference)
 {
 	bool is_here = is_bound(difference->a);
@@ -74,8 +104,7 @@ static char compare(const struct difference *difference)
 		return '=';
 	for (size_t i = 0; i < difference->b_count; i++)
 		if (!is_bound(difference->b[i]) ||
-		    strcmp(value_of(difference->a),
-			   value_of(difference->b[i])) != 0)
+		    !is_same_value(difference->a, difference->b[i]))
 			return '~';
 	return '=';
 }
@@ -127,9 +156,9 @@ static size_t distinct_count(const struct difference *difference)
 
 		if (!is_bound(difference->b[i]))
 			continue;
-		while (j < i && (!is_bound(difference->b[j]) ||
-				 strcmp(value_of(difference->b[j]),
-					value_of(difference->b[i])) != 0))
+		while (j < i &&
+		       (!is_bound(difference->b[j]) ||
+			!is_same_value(difference->b[j], difference->b[i])))
 			j++;
 		count += j == i;
 	}
@@ -211,12 +240,12 @@ static void append_values(struct buffer *out,
 		return;
 	}
 	if (difference->b_count == 1) {
-		buffer_append_string(out, value_of(difference->b[first]));
+		append_value(out, difference->b[first]);
 		return;
 	}
 	if (distinct == 1) {
-		buffer_printf(out, "%s (%zu)", value_of(difference->b[first]),
-			      difference->b_count);
+		append_value(out, difference->b[first]);
+		buffer_printf(out, " (%zu)", difference->b_count);
 		return;
 	}
 	if (append_one_by_one(out, difference))
@@ -233,15 +262,15 @@ static enum style style_of(char op)
 }
 
 static void put_side(struct window window, int row,
-		     const struct difference *difference, int width,
+		     const struct difference *difference, char op, int width,
 		     const char *value)
 {
-	enum style style = style_of(difference->op);
-	int32_t mark = (unsigned char)difference->op;
+	enum style style = style_of(op);
+	int32_t mark = (unsigned char)op;
 
-	if (difference->op == '=')
+	if (op == '=')
 		mark = ' ';
-	else if (difference->op == '~')
+	else if (op == '~')
 		mark = NOT_EQUAL_MARK;
 	window_put_character(window, row, 0, style, mark);
 	window_put(window, row, 2, width, style, difference->name);
@@ -252,14 +281,22 @@ static void put_side(struct window window, int row,
 static void put_difference(struct window left, struct window right, int row,
 			   const struct difference *difference, int width)
 {
+	struct buffer here = BUFFER_INIT;
 	struct buffer there = BUFFER_INIT;
-	const char *here =
-		difference->a != NULL ? value_of(difference->a) : "unbound";
+	bool is_one_sided = difference->op == '-' || difference->op == '+';
 
+	if (difference->a != NULL)
+		append_value(&here, difference->a);
+	else
+		buffer_append_string(&here, "unbound");
 	append_values(&there, difference);
-	put_side(left, row, difference, width, here);
-	put_side(right, row, difference, width, there.data);
+	/* As in a diff of lines: what is here, and what is there instead. */
+	put_side(left, row, difference, is_one_sided ? '-' : difference->op,
+		 width, here.data);
+	put_side(right, row, difference, is_one_sided ? '+' : difference->op,
+		 width, there.data);
 	buffer_clear(&there);
+	buffer_clear(&here);
 }
 
 /* Equal ones are left out when there is no room for all. */

@@ -14,6 +14,7 @@
 
 #define NOT_EQUAL_MARK 0x2260 /* ≠ */
 #define SOURCE_ROWS 4
+#define NARROW 28
 
 static const struct rank_class *class_of(const struct session *session,
 					 const struct rank *rank)
@@ -165,6 +166,16 @@ static enum style op_style(char op)
 	return op == '=' ? STYLE_DIFF_SAME : STYLE_DIFF_ONLY;
 }
 
+/* In few columns the line is worth more than the file. */
+static void append_short_place(struct buffer *out, const struct frame *frame,
+			       int width)
+{
+	if (width >= NARROW)
+		place_append(out, frame);
+	else
+		buffer_printf(out, ":%d", frame->lineno);
+}
+
 static void put_frame(struct window window, int row, char op,
 		      const struct frame *frame)
 {
@@ -181,7 +192,7 @@ static void put_frame(struct window window, int row, char op,
 	else
 		window_put_character(window, row, 0, style,
 				     op == '=' ? ' ' : op);
-	place_append(&place, frame);
+	append_short_place(&place, frame, width);
 	used = window_put_path(window, row, width, width - 3 - wanted, style,
 			       place.data);
 	window_put(window, row, 2, width - 3 - used, style, frame->code->func);

@@ -15,6 +15,7 @@
 #define OUTLIER_MARK 0x25c6 /* ◆ */
 #define SET_WIDTH 15
 #define SOURCE_ROWS 4
+#define NARROW 50 /* columns: lines without files */
 
 uint64_t merged_key(const struct stacktree_node *node)
 {
@@ -128,13 +129,26 @@ static int count_width(const struct merged *merged)
 }
 
 static void append_node_place(struct buffer *out,
-			      const struct stacktree_node *node)
+			      const struct stacktree_node *node,
+			      enum stacktree_granularity granularity,
+			      bool is_short)
 {
-	if (node->frame.lineno > 0)
+	/* By line, a function without one is where its ranks part. */
+	if (node->frame.lineno > 0 && is_short)
+		buffer_printf(out, ":%d", node->frame.lineno);
+	else if (node->frame.lineno > 0)
 		place_append(out, &node->frame);
-	else
+	else if (granularity != STACKTREE_LINE)
 		buffer_append_string(out,
 				     place_file_name(node->frame.code->file));
+}
+
+/* The name comes first, but the place gets half if it needs it. */
+static int place_room(int room, const struct stacktree_node *node)
+{
+	int left = room - text_width(node->frame.code->func) - 1;
+
+	return left > room / 2 ? left : room / 2;
 }
 
 static void put_row(struct window window, int at, const struct view *view,
@@ -166,8 +180,9 @@ static void put_row(struct window window, int at, const struct view *view,
 	column += window_put(window, at, column, width / 3, STYLE_BORDER,
 			     row->prefix);
 	buffer_reset(&text);
-	append_node_place(&text, node);
-	used = window_put_path(window, at, width, (width - column) / 2, style,
+	append_node_place(&text, node, view->granularity, width < NARROW);
+	used = window_put_path(window, at, width,
+			       place_room(width - column, node), style,
 			       text.data);
 	buffer_reset(&text);
 	buffer_printf(&text, "%s%s", node->frame.code->func,

@@ -84,11 +84,10 @@ void pane_nothing(struct window window, const struct session *session)
 		row = put_bystanders(window, row, session) + 1;
 		buffer_printf(&text, "probetui --pid %d",
 			      (int)session->bystanders[0].pid);
-		put_example(window, row++, "To name it:", text.data);
+		put_example(window, row, "To name it:", text.data);
 		buffer_clear(&text);
+		row += 2;
 	}
-	put_example(window, row++, "To start a job:",
-		    "probetui -- torchrun --nproc_per_node=8 train.py");
-	window_put(window, row + 1, 3, window.column_count - 4, STYLE_TEXT,
+	window_put(window, row, 3, window.column_count - 4, STYLE_TEXT,
 		   "Waiting for ranks to appear; q leaves.");
 }

@@ -27,8 +27,8 @@ enum column_name {
 
 static const struct column columns[COLUMN_COUNT] = {
 	[COLUMN_MARK] = { "", 1, 4 },
-	[COLUMN_RANK] = { "rank", 5, 4 },
-	[COLUMN_STATE] = { "state", 5, 24 },
+	[COLUMN_RANK] = { "rank", 4, 4 },
+	[COLUMN_STATE] = { "state", 5, 48 },
 	[COLUMN_AGE] = { "age", 4, 30 },
 	[COLUMN_ACTIVITY] = { "doing", 0, 12 },
 	[COLUMN_FUNCTION] = { "function", 0, 56 },
@@ -97,6 +97,14 @@ static bool is_right_aligned(enum column_name name)
 	return name == COLUMN_RANK || name == COLUMN_AGE;
 }
 
+/* A place is left-aligned: its end is where its width ends. */
+static int min_width(const struct buffer *text, int width)
+{
+	int own = text_width(text->data);
+
+	return own < width ? own : width;
+}
+
 static void put_row(struct window window, int row,
 		    const struct session *session, const struct view *view,
 		    const struct rank *rank)
@@ -121,6 +129,10 @@ static void put_row(struct window window, int row,
 		else if (is_right_aligned((enum column_name)i))
 			window_put_right(window, row, at + widths[i], widths[i],
 					 style, text.data);
+		else if (i == COLUMN_PLACE)
+			window_put_path(window, row,
+					at + min_width(&text, widths[i]),
+					widths[i], style, text.data);
 		else
 			window_put(window, row, at, widths[i], style,
 				   text.data);

@@ -1,0 +1,29 @@
+/*
+ * stage: the screen without a terminal, for tests: a recording applied to its
+ * end, keys and command lines as a person gives them, and the canvas as text.
+ */
+#ifndef TESTS_SCREEN_STAGE_H
+#define TESTS_SCREEN_STAGE_H
+
+#include "engine/engine.h"
+#include "ui/app.h"
+
+struct buffer;
+
+struct stage {
+	struct engine engine;
+	struct app app;
+};
+
+/* name: a file of tests/recordings. Fails the test when it cannot be read. */
+void stage_open(struct stage *stage, const char *name);
+void stage_close(struct stage *stage);
+void stage_resize(struct stage *stage, int row_count, int column_count);
+/* Keys with blanks between them: "M Down Enter". */
+void stage_keys(struct stage *stage, const char *keys);
+/* Draws and appends the canvas as text. */
+void stage_draw(struct stage *stage, struct buffer *out);
+/* Where the sources of the tests are. */
+const char *stage_folder(void);
+
+#endif

@@ -1,0 +1,123 @@
+/*
+ * The pictures: a recording, some keys, and the text that must be on the
+ * screen then. UPDATE_GOLDEN=1 writes the files anew; look at the difference
+ * before you commit it.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/buffer.h"
+#include "stage.h"
+
+struct picture {
+	const char *name; /* of golden/NAME.txt */
+	const char *recording;
+	int row_count;
+	int column_count;
+	const char *keys;
+	bool is_ascii;
+};
+
+static const struct picture pictures[] = {
+	{ "home-80x24", "hung8.jsonl", 24, 80, "", false },
+	{ "home-40x10", "hung8.jsonl", 10, 40, "", false },
+	{ "home-200x50", "hung8.jsonl", 50, 200, "", false },
+	{ "home-ascii-80x24", "hung8.jsonl", 24, 80, "", true },
+	{ "home-rank-0-80x24", "hung8.jsonl", 24, 80, "0 Enter", false },
+	{ "table-80x24", "hung8.jsonl", 24, 80, "G", false },
+	{ "cells-80x24", "hung8.jsonl", 24, 80, "G G", false },
+	{ "source-40x10", "hung8.jsonl", 10, 40, "z Tab", false },
+	{ "locals-80x24", "hung8.jsonl", 24, 80, "u S-Tab Down Down Enter z",
+	  false },
+	{ "merged-80x24", "hung8.jsonl", 24, 80, "M", false },
+	{ "merged-40x10", "hung8.jsonl", 10, 40, "M", false },
+	{ "merged-function-80x24", "hung8.jsonl", 24, 80, "M g", false },
+	{ "diff-80x24", "hung8.jsonl", 24, 80, "D", false },
+	{ "diff-40x10", "hung8.jsonl", 10, 40, "D", false },
+	{ "diff-past-80x24", "hung8.jsonl", 24, 80, "D v v", false },
+	{ "help-80x24", "hung8.jsonl", 24, 80, "?", false },
+	{ "help-40x10", "hung8.jsonl", 10, 40, "?", false },
+	{ "prompt-80x24", "hung8.jsonl", 24, 80, ": n o Space x", false },
+	{ "error-80x24", "hung8.jsonl", 24, 80, "9 Enter", false },
+	{ "nothing-80x24", "nothing.jsonl", 24, 80, "", false },
+	{ "nothing-40x10", "nothing.jsonl", 10, 40, "", false },
+};
+
+static char *golden_path(const struct picture *picture)
+{
+	return xasprintf("%s/tests/screen/golden/%s.txt", stage_folder(),
+			 picture->name);
+}
+
+static void write_golden(const char *path, const struct buffer *text)
+{
+	FILE *file = fopen(path, "w");
+
+	assert_non_null(file);
+	assert_int_equal(fwrite(text->data, 1, text->length, file),
+			 text->length);
+	assert_int_equal(fclose(file), 0);
+}
+
+static void read_golden(const char *path, struct buffer *text)
+{
+	FILE *file = fopen(path, "r");
+	char bytes[4096];
+	size_t length;
+
+	if (file == NULL)
+		fail_msg("there is no %s; make it with UPDATE_GOLDEN=1", path);
+	while ((length = fread(bytes, 1, sizeof(bytes), file)) > 0)
+		buffer_append(text, bytes, length);
+	fclose(file);
+}
+
+static void draws_the_picture(void **state)
+{
+	const struct picture *picture = *state;
+	char *path = golden_path(picture);
+	struct buffer drawn = BUFFER_INIT;
+	struct buffer golden = BUFFER_INIT;
+	struct stage stage;
+
+	stage_open(&stage, picture->recording);
+	stage_resize(&stage, picture->row_count, picture->column_count);
+	stage.app.view.is_ascii = picture->is_ascii;
+	stage_keys(&stage, picture->keys);
+	stage_draw(&stage, &drawn);
+	if (getenv("UPDATE_GOLDEN") != NULL) {
+		write_golden(path, &drawn);
+	} else {
+		read_golden(path, &golden);
+		if (strcmp(drawn.data, golden.data) != 0)
+			fail_msg("%s differs. Drawn now:\n%s", path,
+				 drawn.data);
+	}
+	stage_close(&stage);
+	buffer_clear(&golden);
+	buffer_clear(&drawn);
+	free(path);
+}
+
+int main(void)
+{
+	struct CMUnitTest tests[ARRAY_LENGTH(pictures)];
+
+	for (size_t i = 0; i < ARRAY_LENGTH(pictures); i++)
+		tests[i] = (struct CMUnitTest){
+			.name = pictures[i].name,
+			.test_func = draws_the_picture,
+			.initial_state = (void *)&pictures[i],
+		};
+	return cmocka_run_group_tests_name("golden", tests, NULL, NULL);
+}
