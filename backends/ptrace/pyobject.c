@@ -175,6 +175,7 @@ int pyobject_children(struct pyreader *reader, uint64_t address, int64_t start,
 	};
 	struct children children;
 	struct pytype type;
+	bool is_torn;
 
 	if (pytype_of(reader, address, &type))
 		return error_set(error,
@@ -183,12 +184,13 @@ int pyobject_children(struct pyreader *reader, uint64_t address, int64_t start,
 				 address);
 	count_children(reader, address, &type, &children);
 	list->total = children_total(&children);
-	if (list->total < 0)
+	is_torn = type.kind && type.kind->count && children.items < 0;
+	if (list->total < 0 && !is_torn)
 		return error_set(error,
 				 "The object at 0x%" PRIx64
 				 " has no items or attributes to open.",
 				 address);
-	if (!add_children(&page, address, &type, &children))
+	if (!is_torn && !add_children(&page, address, &type, &children))
 		return 0;
 	if (!reader->budget)
 		return error_set(error,
