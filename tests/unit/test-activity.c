@@ -1,0 +1,161 @@
+/* activity: what a thread does, from its stack or its system call. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <cmocka.h>
+
+#include "banned.h"
+#include "base/array.h"
+#include "scene.h"
+
+#define C10D "torch/distributed/distributed_c10d.py"
+#define USER " < train train.py:17 < <module> train.py:19"
+#define QUEUE "wait lib/threading.py:320 < get lib/queue.py:171"
+
+static void expect(const struct seen *seen, enum activity_kind kind,
+		   const char *name)
+{
+	struct scene scene;
+	const struct thread *thread;
+
+	scene_init(&scene);
+	scene_start(&scene, 1);
+	assert_int_equal(scene_see(&scene, seen), 0);
+	thread = rank_main_thread(session_find_rank(&scene.session, 0));
+	assert_string_equal(thread->activity.name, name);
+	assert_int_equal(thread->activity.kind, kind);
+	scene_clear(&scene);
+}
+
+static void frames_say_what_is_done(void **state)
+{
+	static const struct {
+		const char *stack;
+		enum activity_kind kind;
+		const char *name;
+	} rows[] = {
+		{ "all_reduce " C10D ":3252" USER, ACTIVITY_PEERS,
+		  "all_reduce" },
+		{ "barrier " C10D ":1 < wrapper torch/distributed/"
+		  "c10d_logger.py:83" USER,
+		  ACTIVITY_PEERS, "barrier" },
+		/* of one kind, what the user called */
+		{ "broadcast " C10D ":1 < broadcast_object_list " C10D
+		  ":2" USER,
+		  ACTIVITY_PEERS, "broadcast_object_list" },
+		/* another kind inside of it says less */
+		{ QUEUE " < all_reduce " C10D ":1" USER, ACTIVITY_PEERS,
+		  "all_reduce" },
+		{ "all_gather_object " C10D ":1 < save "
+		  "torch/distributed/checkpoint/state_dict_saver.py:9" USER,
+		  ACTIVITY_PEERS, "all_gather_object" },
+		{ QUEUE
+		  " < _try_get_data torch/utils/data/dataloader.py:1" USER,
+		  ACTIVITY_DATA, "DataLoader wait" },
+		{ "save torch/serialization.py:9" USER, ACTIVITY_SAVE,
+		  "torch.save" },
+		{ "backward torch/_tensor.py:1" USER, ACTIVITY_TRAIN,
+		  "backward" },
+		{ "step torch/optim/adam.py:1" USER, ACTIVITY_TRAIN,
+		  "optimizer step" },
+		{ QUEUE USER, ACTIVITY_LOCK, "queue get" },
+		{ "wait lib/subprocess.py:1264 < run lib/subprocess.py:1" USER,
+		  ACTIVITY_LOCK, "wait for child" },
+		{ "join lib/threading.py:1119 < _shutdown lib/threading.py:9",
+		  ACTIVITY_TEARDOWN, "threads' shutdown" },
+		{ "destroy_process_group " C10D ":1" USER, ACTIVITY_TEARDOWN,
+		  "destroy_process_group" },
+		/* a file of the user's is not torch's, nor Python's */
+		{ "all_reduce train.py:3" USER, ACTIVITY_LOCK, "lock" },
+		{ "get queue.py:3" USER, ACTIVITY_LOCK, "lock" },
+		/* what calls user code is not what is done now */
+		{ "__getitem__ data.py:9 < fetch "
+		  "torch/utils/data/_utils/fetch.py:52" USER,
+		  ACTIVITY_LOCK, "lock" },
+		/* torch from a source tree */
+		{ "all_reduce /home/me/pytorch/torch/distributed/"
+		  "distributed_c10d.py:3252 < wrapper /home/me/pytorch/torch/"
+		  "distributed/c10d_logger.py:83" USER,
+		  ACTIVITY_PEERS, "all_reduce" },
+		{ "all_reduce /job/mytorch/distributed/distributed_c10d.py:1",
+		  ACTIVITY_LOCK, "lock" },
+		{ "", ACTIVITY_TEARDOWN, "interpreter's end" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		struct seen seen = { .pid = 100, .stack = rows[i].stack };
+
+		expect(&seen, rows[i].kind, rows[i].name);
+	}
+}
+
+static void else_the_system_call_does(void **state)
+{
+	static const struct {
+		int syscall;
+		uint64_t argument;
+		enum activity_kind kind;
+		const char *name;
+	} rows[] = {
+		{ SYS_clock_nanosleep, 1, ACTIVITY_SLEEP, "time.sleep" },
+		{ SYS_pselect6, 0, ACTIVITY_SLEEP, "time.sleep" },
+		{ SYS_pselect6, 4, ACTIVITY_LOCK, "poll" },
+		{ SYS_recvfrom, 3, ACTIVITY_PEERS, "recv" },
+		{ SYS_accept4, 3, ACTIVITY_PEERS, "accept" },
+		{ SYS_pread64, 3, ACTIVITY_READ, "read" },
+		{ SYS_write, 3, ACTIVITY_READ, "write" },
+		{ SYS_futex, 3, ACTIVITY_LOCK, "lock" },
+		{ SYS_wait4, 3, ACTIVITY_LOCK, "wait for child" },
+		{ SYS_getpid, 3, ACTIVITY_UNKNOWN, "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		struct seen seen = { .pid = 100,
+				     .stack = "train train.py:3",
+				     .syscall = rows[i].syscall,
+				     .argument = rows[i].argument };
+
+		expect(&seen, rows[i].kind, rows[i].name);
+	}
+}
+
+static void running_threads_compute(void **state)
+{
+	struct seen seen = { .pid = 100,
+			     .stack = "train train.py:3",
+			     .state = "running" };
+
+	(void)state;
+	expect(&seen, ACTIVITY_COMPUTE, "");
+	seen.state = "gil";
+	expect(&seen, ACTIVITY_LOCK, "the GIL");
+	seen.state = "gc";
+	expect(&seen, ACTIVITY_COMPUTE, "garbage collection");
+	seen.state = "unknown";
+	expect(&seen, ACTIVITY_UNKNOWN, "");
+}
+
+static void a_card_has_five_columns(void **state)
+{
+	(void)state;
+	for (int i = ACTIVITY_COMPUTE; i <= ACTIVITY_UNKNOWN; i++)
+		assert_in_range(strlen(activity_word((enum activity_kind)i)), 1,
+				5);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(frames_say_what_is_done),
+		cmocka_unit_test(else_the_system_call_does),
+		cmocka_unit_test(running_threads_compute),
+		cmocka_unit_test(a_card_has_five_columns),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,123 @@
+/* place: which frames are the user's own. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "banned.h"
+#include "base/array.h"
+#include "base/buffer.h"
+#include "model/place.h"
+#include "protocol/process.h"
+#include "protocol/stack.h"
+
+static char func[] = "f";
+static char cwd[] = "/home/me/run";
+static char script[] = "/home/me/code/train.py";
+
+static bool is_user(char *file, enum frame_type type)
+{
+	struct process process = { .cwd = cwd, .script_path = script };
+	struct code code = { .func = func, .file = file, .type = type };
+	struct frame frame = { &code, 1 };
+
+	return place_is_user(&process, &frame);
+}
+
+static void user_code_is_below_cwd_or_script(void **state)
+{
+	static const struct {
+		char file[64];
+		bool is_user;
+	} rows[] = {
+		{ "/home/me/run/a.py", true },
+		{ "/home/me/code/lib/b.py", true },
+		{ "/home/me/running/a.py", false },
+		{ "/home/me/other/a.py", false },
+		{ "train.py", true },
+		{ "<string>", true },
+		{ "<stdin>", true },
+		{ "<frozen runpy>", false },
+		{ "", false },
+		{ "/home/me/run/venv/lib/python3.11/queue.py", false },
+		{ "/home/me/run/site-packages/x.py", false },
+		{ "/usr/lib/python3/dist-packages/x.py", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		char file[64];
+
+		memcpy(file, rows[i].file, sizeof(file));
+		if (is_user(file, FRAME_PYTHON) != rows[i].is_user)
+			fail_msg("%s", file);
+		assert_false(is_user(file, FRAME_NATIVE));
+	}
+}
+
+static void the_root_folder_holds_all(void **state)
+{
+	char root[] = "/";
+	char file[] = "/data/train.py";
+	struct process process = { .cwd = root };
+	struct code code = { .func = func, .file = file };
+	struct frame frame = { &code, 1 };
+
+	(void)state;
+	assert_true(place_is_user(&process, &frame));
+}
+
+static void the_top_user_frame_is_the_innermost(void **state)
+{
+	struct process process = { .cwd = cwd };
+	char library[] = "/usr/lib/python3.11/queue.py";
+	char user[] = "/home/me/run/a.py";
+	char elsewhere[] = "/opt/shared/b.py";
+	struct code codes[] = { { .func = func, .file = library },
+				{ .func = func, .file = elsewhere },
+				{ .func = func, .file = user } };
+	struct frame frames[] = { { &codes[0], 1 },
+				  { &codes[1], 1 },
+				  { &codes[2], 1 } };
+	struct stack stack = { .frames = frames, .frame_count = 3 };
+
+	(void)state;
+	assert_int_equal(place_user_frame(&process, &stack), 2);
+	stack.frame_count = 2;
+	assert_int_equal(place_user_frame(&process, &stack), 1);
+	stack.frame_count = 1;
+	assert_int_equal(place_user_frame(&process, &stack), 0);
+	stack.frame_count = 0;
+	assert_int_equal(place_user_frame(&process, &stack), 0);
+}
+
+static void a_place_is_escaped(void **state)
+{
+	char file[] = "/x/a\033.py";
+	struct code code = { .func = func, .file = file };
+	struct frame frame = { &code, 17 };
+	struct buffer out = BUFFER_INIT;
+
+	(void)state;
+	place_append(&out, &frame);
+	assert_string_equal(out.data, "a^[.py:17");
+	buffer_reset(&out);
+	frame.lineno = 0;
+	place_append(&out, &frame);
+	assert_string_equal(out.data, "a^[.py");
+	buffer_clear(&out);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(user_code_is_below_cwd_or_script),
+		cmocka_unit_test(the_root_folder_holds_all),
+		cmocka_unit_test(the_top_user_frame_is_the_innermost),
+		cmocka_unit_test(a_place_is_escaped),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
