@@ -97,7 +97,8 @@ static void explain_denial(struct procfs *procfs, pid_t pid,
 			 "Process %" PRId64 " (a debugger or strace) is "
 			 "attached to it.",
 			 tracer);
-		set_reason(reason, reason->why, "End that debugger.");
+		snprintf(reason->fix, sizeof(reason->fix),
+			 "End that debugger.");
 	} else if (scope > 0) {
 		explain_yama(scope, reason);
 	} else {

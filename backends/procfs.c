@@ -198,7 +198,10 @@ static void parse_fields(struct procfs_stat *stat, char *at)
 			stat->parent_pid = (pid_t)strtol(word, NULL, 10);
 		else if (number == FIELD_START)
 			stat->start_time = strtoull(word, NULL, 10);
-		else if (number == FIELD_EXIT_CODE)
+		/* Only a zombie's exit code is of use. */
+		if (number == FIELD_START && !procfs_has_ended(stat))
+			break;
+		if (number == FIELD_EXIT_CODE)
 			stat->wait_status = (int)strtol(word, NULL, 10);
 	}
 }

@@ -171,7 +171,7 @@ static void handle_source(struct node *node, const struct message *request)
 
 	if (!process)
 		return;
-	if (!is_known_file(node, process, path))
+	if (path[0] != '<' && !is_known_file(node, process, path))
 		error_set(&error, "No stack of this process names this file.");
 	else
 		source_read(&source, process, path, &error);

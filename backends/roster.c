@@ -231,12 +231,6 @@ static void take_found(struct roster *roster, const struct process *found,
 		follow_member(roster, member);
 }
 
-static void list_member(uint64_t key, void *value, void *data)
-{
-	(void)value;
-	pid_list_add(data, (pid_t)key);
-}
-
 static void add_member(uint64_t pid, void *value, void *data)
 {
 	(void)value;
@@ -267,7 +261,7 @@ static void check_all(struct roster *roster)
 {
 	struct pid_list list = { .pids = NULL };
 
-	map_each(roster->members, list_member, &list);
+	roster_list(roster, &list);
 	for (size_t i = 0; i < list.count; i++)
 		roster_check(roster, list.pids[i]);
 	pid_list_clear(&list);

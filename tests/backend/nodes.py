@@ -1,0 +1,168 @@
+"""A probetui-node at the other end of two pipes, and processes for it to find.
+
+Everything waits for an event, with a limit; what is still there at the end of
+a test is ended by close().
+"""
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+
+NODE = os.environ["PROBETUI_NODE"]
+LIMIT = 20.0
+
+# A program that tells when it is there and stays until its input ends.
+WAIT = "import sys; print('ready', flush=True); sys.stdin.read()"
+RANK_NAMES = ("RANK", "LOCAL_RANK", "WORLD_SIZE", "GROUP_RANK", "MASTER_ADDR",
+              "MASTER_PORT", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK",
+              "SLURM_PROCID")
+
+
+def environment(**variables):
+    """This environment without a rank, but with variables."""
+    result = {name: value for name, value in os.environ.items()
+              if name not in RANK_NAMES}
+    result.update(variables)
+    return result
+
+
+class Node:
+    """Speaks the protocol; events are kept until somebody waits for them."""
+
+    def __init__(self, argv=None, **options):
+        self.process = subprocess.Popen(
+            argv or [NODE], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, **options)
+        self.rest = b""
+        self.messages = []
+        self.seq = 0
+
+    def write(self, data):
+        self.process.stdin.write(data)
+        self.process.stdin.flush()
+
+    def read_more(self, deadline):
+        """Reads what is there; False at the end of the output."""
+        left = deadline - time.monotonic()
+        output = self.process.stdout.fileno()
+        if left <= 0 or not select.select([output], [], [], left)[0]:
+            raise AssertionError("nothing came; so far: %s" % self.messages)
+        data = os.read(output, 1 << 20)
+        lines = (self.rest + data).split(b"\n")
+        self.rest = lines.pop()
+        self.messages += [json.loads(line.decode()) for line in lines]
+        return bool(data)
+
+    def wait_for(self, is_it):
+        """Takes the first message that is_it accepts out of those that came."""
+        deadline = time.monotonic() + LIMIT
+        seen = 0
+        while True:
+            for i in range(seen, len(self.messages)):
+                if is_it(self.messages[i]):
+                    return self.messages.pop(i)
+            seen = len(self.messages)
+            if not self.read_more(deadline):
+                raise AssertionError("the node left: %s %s" % (
+                    self.messages, self.process.stderr.read().decode()))
+
+    def request(self, command, **arguments):
+        """Sends a request; returns its number."""
+        self.seq += 1
+        line = json.dumps({"seq": self.seq, "type": "request",
+                           "command": command, "arguments": arguments})
+        self.write(line.encode() + b"\n")
+        return self.seq
+
+    def answer(self, seq):
+        return self.wait_for(lambda m: m["type"] == "response"
+                             and m["request_seq"] == seq)
+
+    def ask(self, command, **arguments):
+        """The body of the answer, which must be a success."""
+        response = self.answer(self.request(command, **arguments))
+        assert response["success"], response
+        return response["body"]
+
+    def refuse(self, command, **arguments):
+        """The sentence of the answer, which must be a failure."""
+        response = self.answer(self.request(command, **arguments))
+        assert not response["success"], response
+        return response["message"]
+
+    def event(self, name, pid=None):
+        """The body of the next event of that name (about pid)."""
+        return self.wait_for(
+            lambda m: m["type"] == "event" and m["event"] == name
+            and pid in (None, m["body"].get("pid")))["body"]
+
+    def discover(self, only=None, **arguments):
+        """The processes found (of those in only), by pid; and the answer."""
+        body = self.ask("discover", **arguments)
+        found = {}
+        for message in list(self.messages):
+            if message.get("event") == "rankAdded":
+                self.messages.remove(message)
+                found[message["body"]["pid"]] = message["body"]
+        if only is not None:
+            found = {pid: found[pid] for pid in only if pid in found}
+        return found, body
+
+    def wait(self):
+        """Its exit status; it must end by itself."""
+        return self.process.wait(LIMIT)
+
+    def close(self):
+        for pipe in (self.process.stdin, self.process.stdout,
+                     self.process.stderr):
+            try:
+                pipe.close()
+            except BrokenPipeError:
+                pass
+        try:
+            self.process.wait(LIMIT)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+            raise AssertionError("the node did not leave at the end of its "
+                                 "input")
+
+
+class Target:
+    """A process of ours that waits. words: what it printed at the start."""
+
+    def __init__(self, code=WAIT, argv=None, **variables):
+        self.process = subprocess.Popen(
+            argv or [sys.executable, "-c", code], env=environment(**variables),
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.pid = self.process.pid
+        line = self.process.stdout.readline().decode()
+        if not line:
+            self.close()
+            raise AssertionError("a target ended at once")
+        self.words = line.split()
+
+    def line(self):
+        return self.process.stdout.readline().decode().split()
+
+    def say(self, text):
+        self.process.stdin.write(text.encode() + b"\n")
+        self.process.stdin.flush()
+
+    def end(self):
+        self.process.stdin.close()
+        return self.process.wait(LIMIT)
+
+    def close(self):
+        if self.process.poll() is None:
+            try:
+                os.kill(self.pid, signal.SIGCONT)
+                self.end()
+            except (BrokenPipeError, subprocess.TimeoutExpired):
+                self.process.kill()
+                self.process.wait()
+        self.process.stdin.close()
+        self.process.stdout.close()

@@ -1,0 +1,448 @@
+"""Which processes probetui-node takes for ranks, and what becomes of them."""
+import os
+import signal
+import sys
+import tempfile
+import unittest
+
+from nodes import NODE, WAIT, Node, Target, environment
+
+# Starts one process a line of input ("NAME=VALUE …", "-" for none), prints
+# its pid, and waits for it at "wait N".
+LAUNCHER = """
+import os, subprocess, sys
+print('ready', flush=True)
+ranks = []
+for line in sys.stdin:
+    words = line.split()
+    if words[0] == 'wait':
+        rank = ranks[int(words[1])]
+        rank.stdin.close()
+        print(rank.wait(), flush=True)
+        continue
+    new = dict(os.environ)
+    new.update(word.split('=', 1) for word in words if '=' in word)
+    rank = subprocess.Popen([sys.executable, '-c', sys.argv[1]], env=new,
+                            stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    rank.stdout.readline()
+    ranks.append(rank)
+    print(rank.pid, flush=True)
+for rank in ranks:
+    rank.stdin.close()
+    rank.wait()
+"""
+
+# A rank that starts a child and stays.
+PARENT = """
+import subprocess, sys
+child = subprocess.Popen([sys.executable, '-c', %r] + %r,
+                         stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+child.stdout.readline()
+print('ready', child.pid, flush=True)
+sys.stdin.read()
+child.stdin.close()
+child.wait()
+"""
+
+# Prints "RANK PID" of two ranks, and "child PID" of a process below the second.
+SPAWN = """
+import multiprocessing, os, sys
+def tell(name):
+    os.write(1, ('%s %d\\n' % (name, os.getpid())).encode())
+def work(rank, end):
+    os.environ['RANK'] = str(rank)
+    os.environ['LOCAL_RANK'] = str(rank)
+    os.environ['WORLD_SIZE'] = '2'
+    os.environ['MASTER_ADDR'] = '127.0.0.1'
+    os.environ['MASTER_PORT'] = '29777'
+    tell(rank)
+    if rank == 1:
+        child = multiprocessing.get_context('fork').Process(
+            target=inner, args=(end,))
+        child.start()
+        child.join()
+    end.wait()
+def inner(end):
+    tell('child')
+    end.wait()
+if __name__ == '__main__':
+    context = multiprocessing.get_context(sys.argv[1])
+    end = context.Event()
+    ranks = [context.Process(target=work, args=(rank, end))
+             for rank in range(2)]
+    for rank in ranks:
+        rank.start()
+    sys.stdin.read()
+    end.set()
+    for rank in ranks:
+        rank.join()
+"""
+
+
+class DiscoverTest(unittest.TestCase):
+    def node(self, *args, **options):
+        node = Node(*args, **options)
+        self.addCleanup(node.close)
+        return node
+
+    def target(self, *args, **variables):
+        target = Target(*args, **variables)
+        self.addCleanup(target.close)
+        return target
+
+    def launch(self, *lines, **variables):
+        """A launcher and the pids of its ranks, one a line of variables."""
+        launcher = self.target(argv=[sys.executable, "-c", LAUNCHER, WAIT],
+                               **variables)
+        pids = []
+        for line in lines:
+            launcher.say(line)
+            pids.append(int(launcher.line()[0]))
+        return launcher, pids
+
+    def one(self, **variables):
+        target = self.target(**variables)
+        found, _ = self.node().discover([target.pid])
+        return found.get(target.pid)
+
+
+class TestEnvironments(DiscoverTest):
+    def check(self, process, **expected):
+        self.assertIsNotNone(process)
+        self.assertEqual({key: process.get(key) for key in expected}, expected)
+
+    def test_torchrun(self):
+        self.check(self.one(RANK="11", LOCAL_RANK="3", WORLD_SIZE="16",
+                            GROUP_RANK="1", MASTER_ADDR="10.0.0.1",
+                            MASTER_PORT="29500"),
+                   rank=11, local_rank=3, world_size=16, group_rank=1,
+                   job="10.0.0.1:29500", state="live")
+
+    def test_open_mpi(self):
+        self.check(self.one(OMPI_COMM_WORLD_RANK="2", OMPI_COMM_WORLD_SIZE="4",
+                            OMPI_COMM_WORLD_LOCAL_RANK="1"),
+                   rank=2, local_rank=1, world_size=4, job=None)
+
+    def test_pmi(self):
+        self.check(self.one(PMI_RANK="1", PMI_SIZE="2"), rank=1, world_size=2)
+
+    def test_pmix_under_slurm(self):
+        self.check(self.one(PMIX_RANK="5", SLURM_PROCID="5", SLURM_NTASKS="8",
+                            SLURM_LOCALID="1"),
+                   rank=5, world_size=8, local_rank=1)
+
+    def test_slurm(self):
+        self.check(self.one(SLURM_PROCID="6", SLURM_NTASKS="8",
+                            SLURM_LOCALID="2"),
+                   rank=6, world_size=8, local_rank=2)
+
+    def test_torchrun_wins_over_slurm(self):
+        self.check(self.one(RANK="3", WORLD_SIZE="4", SLURM_PROCID="0"),
+                   rank=3, world_size=4)
+
+    def test_no_rank_at_all(self):
+        for value in ("", "x", "-1", "1x", "99999999999999999999"):
+            self.assertIsNone(self.one(RANK=value))
+
+    def test_what_else_is_known(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "train.py")
+            with open(path, "w") as file:
+                file.write(WAIT)
+            target = self.target(argv=[sys.executable, "-u", "-W", "ignore",
+                                       "-Xdev", path, "--steps", "3"],
+                                 RANK="0")
+            found, _ = self.node().discover([target.pid])
+        process = found[target.pid]
+        self.check(process, script="train.py", script_path=path,
+                   cwd=os.getcwd(), uid=os.geteuid(),
+                   launcher_pid=os.getpid(), launcher="python",
+                   python="%d.%d.%d" % sys.version_info[:3])
+        self.assertGreaterEqual(process["age"], 0)
+        self.assertLess(process["age"], 60)
+
+    def test_a_module(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "train.py"), "w") as file:
+                file.write(WAIT)
+            target = self.target(argv=[sys.executable, "-um", "train"],
+                                 RANK="0", PYTHONPATH=folder)
+            found, _ = self.node().discover([target.pid])
+        self.check(found[target.pid], script="-m train", script_path=None)
+
+    def test_not_python(self):
+        target = self.target(argv=["sh", "-c", "echo ready; read line"],
+                             RANK="0")
+        found, _ = self.node().discover([target.pid])
+        self.assertFalse(found)
+
+    def test_bystanders(self):
+        target = self.target()
+        _, body = self.node().discover()
+        self.assertLessEqual(len(body["bystanders"]), 20)
+        self.assertGreater(body["looked_at"], 1)
+        self.assertEqual(body["uid"], os.geteuid())
+        mine = [b for b in body["bystanders"] if b["pid"] == target.pid]
+        if len(body["bystanders"]) < 20:
+            self.assertEqual(mine[0]["script"], "-c")
+            self.assertEqual(mine[0]["name"],
+                             os.path.basename(sys.executable))
+            self.assertEqual(mine[0]["why"], "is Python, but has no rank")
+
+
+class TestFamilies(DiscoverTest):
+    def test_a_launcher_is_no_rank(self):
+        launcher, pids = self.launch("RANK=0", "RANK=1")
+        found, _ = self.node().discover([launcher.pid] + pids)
+        self.assertEqual([found[pid]["rank"] for pid in pids], [0, 1])
+        self.assertNotIn(launcher.pid, found)
+        self.assertEqual(found[pids[0]]["launcher_pid"], launcher.pid)
+
+    def test_torchrun_under_srun_is_no_rank(self):
+        launcher, pids = self.launch("RANK=0", "RANK=1", SLURM_PROCID="0")
+        found, _ = self.node().discover([launcher.pid] + pids)
+        self.assertEqual(sorted(found), sorted(pids))
+
+    def test_torchrun_with_the_rank_of_its_node_is_no_rank(self):
+        launcher, pids = self.launch("RANK=0 LOCAL_RANK=0", RANK="0")
+        found, _ = self.node().discover([launcher.pid] + pids)
+        self.assertEqual(list(found), pids)
+        self.assertNotIn("parent_pid", found[pids[0]])
+
+    def test_a_child_is_under_its_rank(self):
+        rank = self.target(PARENT % (WAIT, []), RANK="3", WORLD_SIZE="4")
+        child = int(rank.words[1])
+        found, _ = self.node().discover([rank.pid, child])
+        self.assertNotIn("parent_pid", found[rank.pid])
+        self.assertNotIn("role", found[rank.pid])
+        self.assertEqual(found[child]["parent_pid"], rank.pid)
+        self.assertEqual(found[child]["rank"], 3)
+        self.assertEqual(found[child]["role"], "child")
+
+    def test_roles_by_command_line(self):
+        for word, role in (("compile_worker", "compile"),
+                           ("from multiprocessing.resource_tracker", None)):
+            rank = self.target(PARENT % (WAIT, [word]), RANK="0")
+            child = int(rank.words[1])
+            found, _ = self.node().discover([child])
+            self.assertEqual(found.get(child, {}).get("role"), role)
+
+    def test_role_by_frames(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "torch/utils/data/_utils/worker.py")
+            os.makedirs(os.path.dirname(path))
+            with open(path, "w") as file:
+                file.write(WAIT)
+            rank = self.target(PARENT % ("import runpy, sys; "
+                                         "runpy.run_path(sys.argv[1])",
+                                         [path]), RANK="0")
+            child = int(rank.words[1])
+            node = self.node()
+            found, _ = node.discover([child])
+            self.assertEqual(found[child]["role"], "child")
+            node.ask("sample", pids=[child])
+            self.assertEqual(node.event("rankChanged", child)["role"],
+                             "dataloader")
+            # What was learnt stays.
+            found, _ = node.discover([child])
+            self.assertEqual(found[child]["role"], "dataloader")
+
+    def test_a_grandchild_is_under_the_rank_too(self):
+        inner = PARENT % (WAIT, [])
+        rank = self.target(PARENT % (inner, []), RANK="0")
+        found, _ = self.node().discover()
+        children = [p for p in found.values()
+                    if p.get("parent_pid") == rank.pid]
+        self.assertEqual(len(children), 2)
+
+    def spawned(self, method):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "train.py")
+            with open(path, "w") as file:
+                file.write(SPAWN)
+            launcher = self.target(argv=[sys.executable, path, method])
+            pids = dict([launcher.words, launcher.line(), launcher.line()])
+        first, second, child = (int(pids[name]) for name in
+                                ("0", "1", "child"))
+        found, _ = self.node().discover([launcher.pid, first, second, child])
+        self.assertNotIn(launcher.pid, found)
+        for rank, pid in ((0, first), (1, second)):
+            self.assertEqual(found[pid]["rank"], rank)
+            self.assertEqual(found[pid]["world_size"], 2)
+            self.assertEqual(found[pid]["job"], "127.0.0.1:29777")
+            self.assertEqual(found[pid]["launcher_pid"], launcher.pid)
+            self.assertEqual(found[pid]["script"], "train.py")
+            self.assertNotIn("parent_pid", found[pid])
+        self.assertEqual(found[child]["parent_pid"], second)
+        # Nothing but these: the tracker of multiprocessing is not shown.
+        others, _ = self.node().discover()
+        self.assertEqual([p["pid"] for p in others.values()
+                          if p.get("launcher_pid") == launcher.pid
+                          and p["pid"] not in (first, second, child)], [])
+
+    def test_spawned_ranks(self):
+        self.spawned("spawn")
+
+    def test_forked_ranks(self):
+        self.spawned("fork")
+
+    def test_two_jobs(self):
+        a, a_pids = self.launch("RANK=0", "RANK=1", MASTER_ADDR="h",
+                                MASTER_PORT="1")
+        b, b_pids = self.launch("RANK=0", "RANK=1", MASTER_ADDR="h",
+                                MASTER_PORT="2")
+        found, _ = self.node().discover(a_pids + b_pids)
+        self.assertEqual([(found[p]["job"], found[p]["launcher_pid"],
+                           found[p]["rank"]) for p in a_pids + b_pids],
+                         [("h:1", a.pid, 0), ("h:1", a.pid, 1),
+                          ("h:2", b.pid, 0), ("h:2", b.pid, 1)])
+
+
+class TestNamed(DiscoverTest):
+    def test_numbers_in_order(self):
+        targets = [self.target() for _ in range(3)]
+        pids = [target.pid for target in targets]
+        found, body = self.node().discover(pids=pids)
+        self.assertEqual([found[pid]["rank"] for pid in pids], [0, 1, 2])
+        self.assertEqual(body["bystanders"], [])
+
+    def test_own_numbers_stay(self):
+        first = self.target(RANK="1").pid
+        second = self.target().pid
+        third = self.target(RANK="1").pid
+        found, _ = self.node().discover(pids=[first, second, third])
+        self.assertEqual([found[pid]["rank"] for pid in
+                          (first, second, third)], [1, 0, 2])
+
+    def unreadable(self, pid, node=None):
+        found, _ = (node or self.node()).discover(pids=[pid])
+        self.assertEqual(found[pid]["state"], "unreadable")
+        return found[pid]["error"]
+
+    def test_gone(self):
+        target = self.target()
+        target.end()
+        self.assertIn("There is no process %d" % target.pid,
+                      self.unreadable(target.pid))
+
+    def test_zombie(self):
+        target = self.target()
+        target.process.stdin.close()
+        os.waitid(os.P_PID, target.pid, os.WEXITED | os.WNOWAIT)
+        self.assertIn("has ended", self.unreadable(target.pid))
+
+    def test_not_python(self):
+        target = self.target(argv=["sh", "-c", "echo ready; read line"])
+        self.assertIn("not", self.unreadable(target.pid))
+
+    def test_another_users(self):
+        if os.geteuid() != 0:
+            self.skipTest("running the node as another user needs root")
+        node = self.node(argv=["setpriv", "--reuid=65534", "--regid=65534",
+                               "--clear-groups", NODE])
+        self.assertIn("user 0", self.unreadable(self.target().pid, node))
+
+
+class TestFollow(DiscoverTest):
+    def followed(self, *lines):
+        launcher, pids = self.launch(*lines)
+        node = self.node()
+        node.discover(follow=True)
+        return node, launcher, pids
+
+    def test_exit_code(self):
+        node = self.node()
+        target = self.target(WAIT + "; sys.exit(7)", RANK="0")
+        node.discover(follow=True)
+        target.process.stdin.close()
+        body = node.event("rankRemoved", target.pid)
+        self.assertEqual((body["state"], body["exit_code"], body["rank"]),
+                         ("exited", 7, 0))
+        self.assertIn("exit code 7", body["error"])
+
+    def test_exit_code_0(self):
+        node = self.node()
+        target = self.target(RANK="0")
+        node.discover(follow=True)
+        target.process.stdin.close()
+        self.assertEqual(node.event("rankRemoved", target.pid)["exit_code"], 0)
+
+    def test_signal(self):
+        node = self.node()
+        target = self.target(RANK="2")
+        node.discover(follow=True)
+        target.process.kill()
+        body = node.event("rankRemoved", target.pid)
+        self.assertEqual(body["exit_signal"], signal.SIGKILL)
+        self.assertNotIn("exit_code", body)
+
+    def test_of_one_whose_parent_has_waited(self):
+        node, launcher, pids = self.followed("RANK=0")
+        node.process.send_signal(signal.SIGSTOP)
+        os.waitpid(node.process.pid, os.WUNTRACED)
+        launcher.say("wait 0")
+        self.assertEqual(launcher.line(), ["0"])
+        node.process.send_signal(signal.SIGCONT)
+        body = node.event("rankRemoved", pids[0])
+        if "exit_code" not in body:
+            major, minor = map(int, os.uname().release.split(".")[:2])
+            self.assertLess((major, minor), (6, 15))
+            self.skipTest("this needs Linux 6.15")
+        self.assertEqual(body["exit_code"], 0)
+
+    def test_one_that_comes_later(self):
+        node, launcher, _ = self.followed("RANK=0")
+        launcher.say("RANK=1")
+        pid = int(launcher.line()[0])
+        self.assertEqual(node.event("rankAdded", pid)["rank"], 1)
+
+    def test_restart(self):
+        node, launcher, pids = self.followed("RANK=0", "RANK=1")
+        launcher.say("wait 1")
+        self.assertEqual(node.event("rankRemoved", pids[1])["rank"], 1)
+        self.assertEqual(launcher.line(), ["0"])
+        launcher.say("RANK=1")
+        pid = int(launcher.line()[0])
+        self.assertEqual(node.event("rankAdded", pid)["rank"], 1)
+
+    def test_stopped_and_continued(self):
+        node = self.node()
+        target = self.target(RANK="0")
+        node.discover(follow=True)
+        os.kill(target.pid, signal.SIGSTOP)
+        self.assertEqual(node.event("rankChanged", target.pid)["state"],
+                         "stopped")
+        os.kill(target.pid, signal.SIGCONT)
+        self.assertEqual(node.event("rankChanged", target.pid)["state"],
+                         "live")
+
+    def test_named_ones(self):
+        node = self.node()
+        target = self.target()
+        node.discover(pids=[target.pid], follow=True)
+        target.process.kill()
+        body = node.event("rankRemoved", target.pid)
+        self.assertEqual(body["exit_signal"], signal.SIGKILL)
+
+    def test_a_program_in_the_place_of_another(self):
+        """exec: the same process, another Python in it."""
+        code = ("import os, sys\n"
+                "print('ready', flush=True); sys.stdin.readline()\n"
+                "os.execv(sys.executable, [sys.executable, '-c', %r])\n"
+                % WAIT)
+        node = self.node()
+        target = self.target(code, RANK="0")
+        node.discover(follow=True)
+        node.ask("sample", pids=[target.pid])
+        node.event("sampled", target.pid)
+        target.say("go on")
+        self.assertEqual(target.line(), ["ready"])
+        # What was known of its memory is wrong once; then it is read anew.
+        for _ in range(2):
+            node.ask("sample", pids=[target.pid])
+            body = node.event("sampled", target.pid)
+        self.assertTrue(body["threads"][0]["stack"])
+
+
+if __name__ == "__main__":
+    unittest.main()
