@@ -229,10 +229,11 @@ void session_choose_job(struct session *session, size_t index)
 	if (index >= session->job_count || session->job == (int)index)
 		return;
 	candidates = xcalloc(count + 1, sizeof(*candidates));
-	memcpy(candidates, session->others,
-	       session->other_count * sizeof(*candidates));
-	memcpy(candidates + session->other_count, session->ranks,
-	       session->rank_count * sizeof(*candidates));
+	for (size_t i = 0; i < count; i++)
+		candidates[i] =
+			i < session->other_count
+				? session->others[i]
+				: session->ranks[i - session->other_count];
 	session->other_count = 0;
 	session->rank_count = 0;
 	rankset_clear(&session->focus);
