@@ -75,11 +75,7 @@ void rank_free(struct rank *rank)
 
 void rank_apply_process(struct rank *rank, const struct process *process)
 {
-	struct process copy;
-
-	process_copy(&copy, process);
-	process_clear(&rank->process);
-	rank->process = copy;
+	process_copy(&rank->process, process);
 	rank_update_state(rank);
 }
 
