@@ -131,9 +131,7 @@ static struct pytask *make_task(struct pystack *pystack,
 
 	if (pystack->is_namespaced)
 		tid = task_find(pystack->pid, state->tid);
-	struct pytask *pytask = pytask_new(state, pystack->pid, tid);
-	pytask_look(pytask);
-	return pytask;
+	return pytask_new(state, pystack->pid, tid);
 }
 
 static bool is_main(const struct pystack *pystack, const struct pytask *pytask)
@@ -204,16 +202,27 @@ static bool has_changed(const struct pystack *pystack)
 	return false;
 }
 
+/* A stop is everybody's; the main thread answers for all. */
+static void look_at_tasks(struct pystack *pystack)
+{
+	bool is_stopped =
+		pystack->task_count > 0 && pytask_is_stopped(pystack->tasks[0]);
+
+	for (size_t i = 0; i < pystack->task_count; i++) {
+		struct pytask *pytask = pystack->tasks[i];
+		pytask_look(pytask);
+		pytask->is_stopped = is_stopped && pytask_is_stopped(pytask);
+	}
+}
+
 /*
- * Looks at the known threads, then takes a snapshot. A thread that shows up
+ * Takes a snapshot after a look at the known threads. A thread that shows up
  * in it had no look before, so the snapshot is taken again.
  */
 static int take_snapshot(struct pystack *pystack, struct error *error)
 {
 	int result = -1;
 
-	for (size_t i = 0; i < pystack->task_count; i++)
-		pytask_look(pystack->tasks[i]);
 	for (int i = 0; i < REFRESH_TRIES; i++) {
 		memory_begin(pystack->memory, true);
 		result = pytstate_list_read(&pystack->states, pystack->memory,
@@ -225,6 +234,7 @@ static int take_snapshot(struct pystack *pystack, struct error *error)
 		pystack->name_tries = NAME_TRIES;
 		if (!merge_tasks(pystack))
 			return 0;
+		look_at_tasks(pystack);
 	}
 	return result;
 }
@@ -319,6 +329,7 @@ static int read_exactly(struct pystack *pystack, struct process_sample *sample,
 
 	for (int i = 0; i < HOLD_TRIES; i++) {
 		struct pygil gil;
+		look_at_tasks(pystack);
 		pygil_read(&gil, pystack->memory, pystack->python,
 			   pystack->states.main_interpreter);
 		if (!gil.holder)
@@ -328,6 +339,7 @@ static int read_exactly(struct pystack *pystack, struct process_sample *sample,
 		if (is_exact)
 			return 0;
 	}
+	look_at_tasks(pystack);
 	return read_once(pystack, 0, error);
 }
 
@@ -383,13 +395,6 @@ static void prepare_codes(struct pystack *pystack)
 	pycode_prepare(pystack->codes, pystack->addresses, count);
 }
 
-static bool is_stopped(struct pytask *pytask)
-{
-	char letter = task_letter(&pytask->task);
-
-	return letter == 'T' || letter == 't';
-}
-
 /* Without /proc/PID/task/TID/syscall only the letter tells. */
 static enum thread_state state_by_letter(struct pytask *pytask)
 {
@@ -408,15 +413,14 @@ static enum thread_state state_by_letter(struct pytask *pytask)
 
 static enum thread_state judge_state(const struct pystack *pystack,
 				     struct pytask *pytask,
-				     const struct pygil *gil,
-				     bool may_be_stopped)
+				     const struct pygil *gil)
 {
 	const struct task_state *seen = &pytask->seen;
 
 	if (!seen->is_known)
 		return state_by_letter(pytask);
-	if (seen->is_blocked && (may_be_stopped || seen->syscall < 0) &&
-	    is_stopped(pytask))
+	if (pytask->is_stopped || (seen->is_blocked && seen->syscall < 0 &&
+				   pytask_is_stopped(pytask)))
 		return THREAD_STOPPED;
 	if (seen->is_blocked && seen->syscall == SYS_futex && gil &&
 	    pygil_contains(gil, pystack->python, seen->argument))
@@ -427,7 +431,7 @@ static enum thread_state judge_state(const struct pystack *pystack,
 }
 
 static void fill_thread(struct pystack *pystack, struct pytask *pytask,
-			bool may_be_stopped, struct process_sample *sample)
+			struct process_sample *sample)
 {
 	struct thread_sample *thread = process_sample_add(sample);
 	const struct pygil *gil = find_gil(pystack, pytask->state.interpreter);
@@ -439,7 +443,7 @@ static void fill_thread(struct pystack *pystack, struct pytask *pytask,
 	thread->is_main = is_main(pystack, pytask);
 	thread->is_gil_known = gil && gil->is_known;
 	thread->has_gil = gil && gil->holder == pytask->state.address;
-	thread->state = judge_state(pystack, pytask, gil, may_be_stopped);
+	thread->state = judge_state(pystack, pytask, gil);
 	thread->interpreter = pytask->state.number;
 	thread->syscall = pytask->seen.syscall;
 	thread->argument = pytask->seen.argument;
@@ -476,16 +480,11 @@ static void fill_memory(struct pystack *pystack, struct process_sample *sample)
 
 static void fill_sample(struct pystack *pystack, struct process_sample *sample)
 {
-	/* A stop is everybody's; the main thread answers for all. */
-	bool may_be_stopped =
-		pystack->task_count > 0 && is_stopped(pystack->tasks[0]);
-
 	prepare_codes(pystack);
 	read_names(pystack);
 	for (size_t i = 0; i < pystack->task_count; i++)
 		if (!pystack->tasks[i]->is_gone)
-			fill_thread(pystack, pystack->tasks[i], may_be_stopped,
-				    sample);
+			fill_thread(pystack, pystack->tasks[i], sample);
 	fill_memory(pystack, sample);
 }
 
@@ -506,9 +505,11 @@ int pystack_sample(struct pystack *pystack, bool exact,
 				 "not come to stand",
 				 (int)pystack->pid);
 	/* What was never read would be read while somebody waits. */
-	if ((!exact || pystack->task_count == 0) &&
-	    read_once(pystack, 0, error) < 0)
-		return -1;
+	if (!exact || pystack->task_count == 0) {
+		look_at_tasks(pystack);
+		if (read_once(pystack, 0, error) < 0)
+			return -1;
+	}
 	if (exact && read_exactly(pystack, sample, error) < 0)
 		return -1;
 	fill_sample(pystack, sample);

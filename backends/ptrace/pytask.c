@@ -40,6 +40,13 @@ void pytask_look(struct pytask *pytask)
 	pytask->is_gone = task_look(&pytask->task, &pytask->seen) < 0;
 }
 
+bool pytask_is_stopped(struct pytask *pytask)
+{
+	char letter = task_letter(&pytask->task);
+
+	return letter == 'T' || letter == 't';
+}
+
 /* It was blocked before the snapshot and has not run since. */
 static bool has_slept(struct pytask *pytask)
 {

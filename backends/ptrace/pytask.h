@@ -25,15 +25,16 @@ struct pytask {
 	struct pytstate state;
 	struct task task; /* with the tid as it is seen here */
 	struct task_state seen;
-	struct pywalk walks[3];	/* of both copies, and one agreed on before */
+	struct pywalk walks[3]; /* of both copies, and one agreed on before */
 	const struct pywalk *walk; /* the one of the sample */
 	struct frame *frames;	   /* of walk, with names and lines */
 	size_t frame_capacity;
 	enum exactness exactness;
 	bool is_broken; /* walk ends where it should go on */
 	bool is_gone;
-	char *name;    /* as threading has it; NULL unknown */
-	char comm[16]; /* as the kernel has it */
+	bool is_stopped; /* with the whole process */
+	char *name;	 /* as threading has it; NULL unknown */
+	char comm[16];	 /* as the kernel has it */
 	char wchan[48];
 	uint64_t wchan_switches; /* when wchan was read */
 };
@@ -54,6 +55,8 @@ const struct stack *pytask_resolve(struct pytask *pytask,
 				   const struct cpython *python,
 				   struct pycode_cache *codes,
 				   struct stack_table *table);
+/* By a signal or a tracer, right now. */
+bool pytask_is_stopped(struct pytask *pytask);
 /* The kernel function it sleeps in. */
 const char *pytask_wchan(struct pytask *pytask);
 

@@ -63,3 +63,10 @@ def find():
         if version and version not in found:
             found[version] = Python(argv, version)
     return [found[version] for version in sorted(found)]
+
+
+def find_old():
+    """Commands of CPythons below 3.8, which probetui refuses."""
+    root = os.environ.get("PYENV_ROOT", os.path.expanduser("~/.pyenv"))
+    paths = glob.glob(root + "/versions/[23].[0-7].*/bin/python")
+    return [[path] for path in sorted(paths)]

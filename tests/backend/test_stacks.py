@@ -1,0 +1,311 @@
+"""The stacks read from outside equal what each CPython says of itself."""
+import functools
+import glob
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import pythons
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PROBE = os.path.join(os.environ["BUILDDIR"], "tests/backend/sample-probe")
+PYTHONS = pythons.find()
+GATE = 60  # system calls of a warm sample
+
+SUBINTERPRETER = """
+import sys, threading
+try:
+    import _interpreters as interpreters
+except ImportError:
+    import _xxsubinterpreters as interpreters
+CODE = '''
+import time
+def inside():
+    time.sleep(1000)
+
+inside()
+'''
+def run():
+    interpreters.run_string(interpreters.create(), CODE)
+threading.Thread(target=run, daemon=True).start()
+print("ready", flush=True)
+sys.stdin.read()
+"""
+
+BUSY = """
+import sys, threading, time
+ready = threading.Semaphore(0)
+def down(n):
+    if n:
+        down(n - 1)
+    else:
+        ready.release()
+        time.sleep(1000)
+for i in range(7):
+    threading.Thread(target=down, args=(20,), daemon=True).start()
+    ready.acquire()
+print("ready", flush=True)
+def leaf(x):
+    return x + 1
+x = 0
+while True:
+    x = leaf(x)
+"""
+
+
+class Target:
+    """A Python at work on some code; its first line of output is kept."""
+
+    def __init__(self, python, code):
+        self.process = subprocess.Popen(
+            python.argv + ["-c", code], stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE)
+        self.pid = self.process.pid
+        self.line = self.process.stdout.readline().decode()
+        if not self.line:
+            self.__exit__()
+            raise AssertionError("%s ended at once" % python)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+        self.process.stdin.close()
+        self.process.stdout.close()
+
+    def tracer(self):
+        with open("/proc/%d/status" % self.pid) as file:
+            for line in file:
+                if line.startswith("TracerPid:"):
+                    return int(line.split()[1])
+        raise AssertionError("no TracerPid")
+
+
+def probe(mode, pid, count=1):
+    """The JSON lines of sample-probe; its error sentence is raised."""
+    run = subprocess.run([PROBE, mode, str(pid), str(count)],
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                         input=b"\n" * count, timeout=120)
+    if run.returncode:
+        raise AssertionError(run.stderr.decode().strip())
+    return [json.loads(line) for line in run.stdout.decode().splitlines()]
+
+
+def read_stacks(sample):
+    """{tid: (thread, [[func, qualname, file, line]…])}."""
+    codes = {}
+    stacks = {}
+    for stack in sample.get("stacks", []):
+        for code in stack["codes"]:
+            codes[code[0]] = code
+        stacks[stack["id"]] = [
+            [codes[c][1], codes[c][2], codes[c][3], line]
+            for c, line in stack["frames"]]
+    return {t["tid"]: (t, stacks[t["stack"]]) for t in sample["threads"]}
+
+
+def code_of(name):
+    with open(os.path.join(HERE, name), encoding="utf-8") as file:
+        return file.read()
+
+
+def on_each_python(test):
+    """Runs a test method once for every CPython found."""
+    @functools.wraps(test)
+    def run(self, *args):
+        for python in PYTHONS:
+            with self.subTest(python=python.name):
+                test(self, python, *args)
+    return run
+
+
+class Stacks(unittest.TestCase):
+    maxDiff = None
+
+    @on_each_python
+    def check_truth(self, python, mode):
+        with Target(python, code_of("stacks_target.py")) as target:
+            truth = json.loads(target.line)
+            sample = probe(mode, target.pid)[0]
+            self.assertEqual(sample["python"], python.name)
+            seen = read_stacks(sample)
+            for tid, wanted in truth.items():
+                with self.subTest(python=python.name,
+                                  thread=wanted["name"]):
+                    thread, frames = seen[int(tid)]
+                    self.assertEqual(frames, wanted["frames"])
+                    self.assertEqual(thread["name"], wanted["name"])
+                    self.assertEqual(thread.get("exact"), None)
+                    self.assertEqual(thread["state"], "blocked")
+            self.assertEqual(len(seen), len(truth))
+
+    def test_equal_the_truth(self):
+        self.check_truth("sample")
+
+    def test_equal_the_truth_when_exact(self):
+        self.check_truth("exact")
+
+    @on_each_python
+    def test_main_thread_comes_first(self, python):
+        with Target(python, code_of("stacks_target.py")) as target:
+            threads = probe("sample", target.pid)[0]["threads"]
+            self.assertEqual(threads[0]["tid"], target.pid)
+            self.assertEqual([t.get("is_main") for t in threads].count(True),
+                             1)
+
+    @on_each_python
+    def test_subinterpreter(self, python):
+        with Target(python, SUBINTERPRETER) as target:
+            for _ in range(500):
+                seen = read_stacks(probe("sample", target.pid)[0])
+                inner = [
+                    [frame[0] for frame in frames]
+                    for thread, frames in seen.values()
+                    if thread.get("interpreter") and frames]
+                if inner and inner[0][0] == "inside":
+                    break
+            self.assertEqual(inner, [["inside", "<module>"]])
+
+    @on_each_python
+    def test_one_busy_thread_holds_the_gil(self, python):
+        with Target(python, BUSY) as target:
+            for sample in probe("sample", target.pid, 20):
+                if not any(t.get("has_gil") for t in sample["threads"]):
+                    continue
+                holders = [t["tid"] for t in sample["threads"]
+                           if t.get("has_gil")]
+                self.assertEqual(holders, [target.pid])
+
+    @on_each_python
+    def test_calls_of_a_warm_sample(self, python):
+        with Target(python, BUSY) as target:
+            times = probe("time", target.pid, 500)[0]
+            self.assertLessEqual(times["warm_calls"], GATE)
+            self.assertEqual(times["held_ns"], 0)
+
+    @on_each_python
+    def test_is_never_traced(self, python):
+        with Target(python, BUSY) as target:
+            run = subprocess.Popen(
+                [PROBE, "time", str(target.pid), "3000"],
+                stdout=subprocess.DEVNULL)
+            seen = set()
+            while run.poll() is None:
+                seen.add(target.tracer())
+            self.assertEqual(run.returncode, 0)
+            self.assertEqual(seen, {0})
+
+    @on_each_python
+    def test_exact_lets_go(self, python):
+        with Target(python, BUSY) as target:
+            samples = probe("exact", target.pid, 50)
+            self.assertTrue(any(s.get("held_ns") for s in samples))
+            self.assertEqual(target.tracer(), 0)
+            self.assertTrue(all("exact" not in t
+                                for t in samples[-1]["threads"]))
+
+    @on_each_python
+    def test_stopped_by_a_signal(self, python):
+        with Target(python, BUSY) as target:
+            os.kill(target.pid, signal.SIGSTOP)
+            self.wait_for_letter(target, "T")
+            for mode in ("sample", "exact"):
+                sample = probe(mode, target.pid)[0]
+                states = {t["state"] for t in sample["threads"]}
+                self.assertEqual(states, {"stopped"})
+            self.wait_for_letter(target, "T")
+            self.assertEqual(target.tracer(), 0)
+            os.kill(target.pid, signal.SIGCONT)
+            self.wait_for_letter(target, "RS")
+
+    def wait_for_letter(self, target, letters):
+        """Until all threads of the process are in one of these states."""
+        for _ in range(20000):
+            seen = set()
+            for path in glob.glob("/proc/%d/task/*/stat" % target.pid):
+                with open(path) as file:
+                    seen.add(file.read().rsplit(")", 1)[1].split()[0])
+            if seen <= set(letters):
+                return
+        self.fail("states %s, not all of %s" % (seen, letters))
+
+
+class Refusals(unittest.TestCase):
+    def refusal(self, pid):
+        with self.assertRaises(AssertionError) as caught:
+            probe("sample", pid)
+        return str(caught.exception)
+
+    def test_not_python(self):
+        with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as process:
+            self.assertEqual(self.refusal(process.pid),
+                             "pid %d (cat) is not Python" % process.pid)
+            process.kill()
+
+    def test_pypy(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "pypy3.10")
+            shutil.copy(shutil.which("cat"), path)
+            with subprocess.Popen([path], stdin=subprocess.PIPE) as process:
+                self.assertEqual(
+                    self.refusal(process.pid),
+                    "pid %d (pypy3.10) runs PyPy, which probetui cannot "
+                    "read; CPython 3.8 to 3.14 works" % process.pid)
+                process.kill()
+
+    def test_old_version(self):
+        old = pythons.find_old()
+        if not old:
+            self.skipTest("no CPython below 3.8 is here")
+        for argv in old:
+            with subprocess.Popen(
+                    argv + ["-c", "import sys; sys.stdout.write('1\\n'); "
+                            "sys.stdout.flush(); sys.stdin.read()"],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE) as process:
+                process.stdout.readline()
+                self.assertRegex(
+                    self.refusal(process.pid),
+                    r"runs (CPython 3\.7|a CPython older than 3\.7), which "
+                    r"probetui cannot read; CPython 3\.8 to 3\.14 works$")
+                process.kill()
+
+    def test_another_user(self):
+        if os.geteuid() != 0:
+            self.skipTest("needs root, to be somebody else")
+        with subprocess.Popen([sys.executable, "-c", "input()"],
+                              stdin=subprocess.PIPE) as process:
+            try:
+                run = subprocess.run(
+                    [PROBE, "sample", str(process.pid)],
+                    stderr=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                    preexec_fn=lambda: os.setuid(65534))
+            except PermissionError:
+                self.skipTest("another user cannot reach the build folder")
+            finally:
+                process.kill()
+        self.assertEqual(run.returncode, 1)
+        self.assertEqual(
+            run.stderr.decode().strip(),
+            "pid %d belongs to user 0 and user 65534 may not read it; run "
+            "probetui as that user, or give it CAP_SYS_PTRACE" % process.pid)
+
+    def test_gone(self):
+        process = subprocess.Popen(["true"])
+        process.wait()
+        self.assertEqual(self.refusal(process.pid),
+                         "there is no process %d any more" % process.pid)
+
+
+if __name__ == "__main__":
+    if not PYTHONS:
+        print("SKIP: no CPython of 3.8 or later is here", file=sys.stderr)
+        sys.exit(77)
+    unittest.main()

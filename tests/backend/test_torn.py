@@ -1,0 +1,65 @@
+"""Of a process that calls functions in a tight loop, stacks that cannot have
+been are marked torn: all but a few in a thousand, and none that is exact."""
+import json
+import os
+import subprocess
+import sys
+import unittest
+
+import pythons
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PROBE = os.path.join(os.environ["BUILDDIR"], "tests/backend/sample-probe")
+PYTHONS = pythons.find()
+SAMPLES = 10000
+TORN_MAXIMUM = 0.005
+
+
+def check(python, thread_count, mode):
+    with open(os.path.join(HERE, "chain_target.py")) as file:
+        code = file.read()
+    target = subprocess.Popen(
+        python.argv + ["-c", code, str(thread_count)],
+        stdout=subprocess.PIPE)
+    try:
+        target.stdout.readline()
+        run = subprocess.run(
+            [PROBE, mode, str(target.pid), str(SAMPLES)],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300)
+    finally:
+        target.kill()
+        target.wait()
+        target.stdout.close()
+    if run.returncode:
+        raise AssertionError(run.stderr.decode())
+    return json.loads(run.stdout.decode())
+
+
+class Torn(unittest.TestCase):
+    def judge(self, thread_count, mode, exact_minimum=0):
+        for python in PYTHONS:
+            with self.subTest(python=python.name, threads=thread_count):
+                seen = check(python, thread_count, mode)
+                exact = seen["exact"]["seen"]
+                accepted = exact + seen["consistent"]["seen"]
+                self.assertEqual(seen["exact"]["illegal"], 0)
+                self.assertLessEqual(seen["consistent"]["illegal"],
+                                     accepted * TORN_MAXIMUM, seen)
+                self.assertGreaterEqual(exact, exact_minimum)
+
+    def test_one_thread(self):
+        self.judge(1, "check")
+
+    def test_three_threads(self):
+        self.judge(3, "check")
+
+    def test_exact(self):
+        for count in (1, 3):
+            self.judge(count, "check-exact", SAMPLES * count * 0.9)
+
+
+if __name__ == "__main__":
+    if not PYTHONS:
+        print("SKIP: no CPython of 3.8 or later is here", file=sys.stderr)
+        sys.exit(77)
+    unittest.main()
