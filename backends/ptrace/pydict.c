@@ -5,11 +5,13 @@
 #include <string.h>
 
 #include "backends/ptrace/cpython.h"
+#include "backends/ptrace/memory.h"
 #include "backends/ptrace/pyobject.h"
 #include "backends/ptrace/pyreader.h"
 #include "backends/ptrace/pystring.h"
 #include "backends/ptrace/pytype.h"
 #include "banned.h"
+#include "base/alloc.h"
 
 /*
  * PyDictKeysObject. 3.8 to 3.10 (Objects/dict-common.h): refcnt, dk_size,
@@ -31,7 +33,7 @@
 #define LOG2_SIZE_MAXIMUM 40
 
 /* Entries that are read in one go. */
-#define CHUNK 64
+#define CHUNK 128
 
 static int read_old_keys(struct pyreader *reader, uint64_t keys,
 			 struct pytable *table)
@@ -316,14 +318,79 @@ static bool compare_key(uint64_t key, uint64_t value, void *data)
 	return !search->is_found;
 }
 
+/*
+ * Looking each key up costs a system call when it lies on a page of its own,
+ * and sys.modules has thousands. So the keys of a chunk are fetched together:
+ * as many bytes as the wanted key would take. What does not hold its letters
+ * at the end cannot be it; the one that does is looked at properly.
+ */
+static void search_chunk(struct search *search, const struct chunk *chunk,
+			 uint8_t *bytes, struct memory_part *parts)
+{
+	const struct offsets *at = &search->reader->python->offsets;
+	size_t length = strlen(search->key);
+	size_t size = (size_t)at->ascii_size + length;
+	size_t budget = size * chunk->count;
+	uint64_t values[CHUNK];
+	size_t count = 0;
+
+	if (budget > search->reader->budget)
+		return;
+	search->reader->budget -= budget;
+	for (size_t i = 0; i < chunk->count; i++) {
+		if (!chunk->entries[i].key || !chunk->entries[i].value)
+			continue;
+		parts[count] = (struct memory_part){
+			.address = chunk->entries[i].key,
+			.out = bytes + count * size,
+			.length = size,
+		};
+		values[count++] = chunk->entries[i].value;
+	}
+	memory_fetch_parts(search->reader->memory, parts, count);
+	for (size_t i = 0; i < count && !search->is_found; i++) {
+		const uint8_t *letters = bytes + (i + 1) * size - length;
+
+		if (parts[i].done == size &&
+		    memcmp(letters, search->key, length) == 0)
+			compare_key(parts[i].address, values[i], search);
+	}
+}
+
+static int search_chunks(struct search *search, const struct pytable *table)
+{
+	size_t size = (size_t)search->reader->python->offsets.ascii_size +
+		      strlen(search->key);
+	uint8_t *bytes = xmalloc(CHUNK * size);
+	struct memory_part parts[CHUNK];
+	struct chunk chunk = { .count = 0 };
+	int result = 0;
+
+	for (int64_t at = 0; at < table->entry_count && !search->is_found;
+	     at += (int64_t)chunk.count) {
+		result = read_chunk(search->reader, table, at, &chunk);
+		if (result < 0)
+			break;
+		search_chunk(search, &chunk, bytes, parts);
+	}
+	free(bytes);
+	return result;
+}
+
 int pytable_find(struct pyreader *reader, const struct pytable *table,
 		 const char *key, uint64_t *value)
 {
 	struct search search = { .reader = reader, .key = key };
+	int result;
 
-	if (pytable_each(reader, table, 0, SIZE_MAX, compare_key, &search) < 0)
-		return -1;
-	if (!search.is_found)
+	if (table->has_order)
+		result = pytable_each(reader, table, 0, SIZE_MAX, compare_key,
+				      &search) < 0
+				 ? -1
+				 : 0;
+	else
+		result = search_chunks(&search, table);
+	if (result < 0 || !search.is_found)
 		return -1;
 	*value = search.value;
 	return 0;
