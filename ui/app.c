@@ -247,11 +247,7 @@ int app_run(struct engine *engine, struct error *error)
 	app_init(&app, engine);
 	engine->changed = on_changed;
 	engine->changed_data = &app;
-	if (engine->loop == NULL)
-		engine->loop = loop_new();
-	/* Both can fail with a sentence, for which the terminal must be free:
-	 * so the engine first. */
-	if (engine_start(engine, error) < 0 || open_screen(&app, error) < 0)
+	if (open_screen(&app, error) < 0)
 		goto out;
 	log_set_quiet(1);
 	run(&app);

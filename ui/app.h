@@ -44,9 +44,9 @@ void app_want(struct app *app);
 /* Loads a theme by name and shows it. */
 int app_set_theme(struct app *app, const char *name, struct error *error);
 /*
- * The screen: takes the terminal over, starts the engine, runs the loop until
- * the user or a signal ends it, and gives the terminal back. -1: no terminal,
- * bad theme, the engine did not start.
+ * The screen of an engine that was started: takes the terminal over, runs the
+ * loop until the user or a signal ends it, and gives the terminal back. -1: no
+ * terminal, bad theme.
  */
 int app_run(struct engine *engine, struct error *error);
 

@@ -325,10 +325,12 @@ void pane_diff_locals(struct window left, struct window right,
 	const struct variables *here =
 		frame_variables(session, sides->a, a_depth);
 	struct differences all = { .items = NULL };
+	const char *waiting =
+		session->is_replay ? "not recorded at this time" : "reading";
 
 	if (here == NULL || here->error != NULL) {
 		window_put(left, 0, 2, left.column_count, STYLE_DIM,
-			   here == NULL ? "reading" : here->error);
+			   here == NULL ? waiting : here->error);
 		return;
 	}
 	add_names(&all, session, sides, here, a_depth, b_depth);

@@ -244,7 +244,7 @@ static void put_variable(struct window window, int at,
 }
 
 static void put_row(struct window window, int at, const struct locals_row *row,
-		    int width)
+		    int width, bool is_replay)
 {
 	int column = 2 + 2 * row->indent;
 
@@ -257,7 +257,7 @@ static void put_row(struct window window, int at, const struct locals_row *row,
 		break;
 	case LOCALS_WAITING:
 		window_put(window, at, column, window.column_count, STYLE_DIM,
-			   "reading");
+			   is_replay ? "not recorded at this time" : "reading");
 		break;
 	case LOCALS_PROBLEM:
 		window_put_paragraph(window, at, column, window.row_count - at,
@@ -281,7 +281,7 @@ void pane_locals(struct window window, const struct session *session,
 		first = cursor - window.row_count + 1;
 	for (int i = first; i < (int)count && i - first < window.row_count;
 	     i++) {
-		put_row(window, i - first, &rows[i], width);
+		put_row(window, i - first, &rows[i], width, session->is_replay);
 		if (has_cursor && i == cursor)
 			window_emphasise(window, i - first, 0, 1,
 					 window.column_count,

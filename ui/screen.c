@@ -142,10 +142,11 @@ struct screen *screen_open(bool has_no_color, struct error *error)
 	nodelay(stdscr, TRUE);
 	curs_set(0);
 	screen->is_utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
-	screen->has_colour = !has_no_color && has_colors() && COLORS >= 8;
-	if (screen->has_colour) {
+	if (!has_no_color && has_colors()) {
+		/* COLORS is known from here on. */
 		start_color();
 		use_default_colors();
+		screen->has_colour = COLORS >= 8;
 	}
 	canvas_init(&screen->shown, 1, 1);
 	return screen;
