@@ -185,7 +185,9 @@ static int take_ranks(struct command_context *context,
 	if (!(command->flags & COMMAND_RANKS))
 		return 0;
 	if (*count < 3 || strcmp(words[*count - 2], "ranks") != 0) {
-		rankset_copy(&context->ranks, &session->focus);
+		/* A focus on all there are is one on all that come, too. */
+		if (rankset_count(&session->focus) < session->rank_count)
+			rankset_copy(&context->ranks, &session->focus);
 		return 0;
 	}
 	*count -= 2;

@@ -25,6 +25,7 @@ void engine_init(struct engine *engine, struct settings *owned_settings)
 	session_init(&engine->session);
 	rankset_copy(&engine->session.wanted, &engine->settings.ranks);
 	engine->session.wanted_job = xstrdup_or_null(engine->settings.job);
+	engine->session.has_wanted_pids = engine->settings.pid_count > 0;
 	engine->started_at = loop_now();
 }
 

@@ -213,8 +213,7 @@ static int no_rank(struct command_context *context, struct error *error)
 		note_jobs(context);
 		return no_rank_of_jobs(session, error);
 	}
-	if (!engine->replay)
-		note_bystanders(context);
+	note_bystanders(context);
 	if (engine->replay)
 		return error_set(error, "no rank is in the recording %s",
 				 engine->settings.replay);

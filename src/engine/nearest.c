@@ -15,28 +15,33 @@ static int smallest(int a, int b, int c)
 	return least < c ? least : c;
 }
 
-/* Edits (Levenshtein) that make name of word; both are short. */
+/*
+ * Edits that make name of word: letters put in, left out, changed, or two
+ * swapped (optimal string alignment). Both are short.
+ */
 static int distance_of(const char *word, size_t word_length, const char *name,
 		       size_t name_length)
 {
-	int row[WORD_MAXIMUM + 1];
+	int edits[WORD_MAXIMUM + 1][WORD_MAXIMUM + 1];
 
+	for (size_t i = 0; i <= word_length; i++)
+		edits[i][0] = (int)i;
 	for (size_t j = 0; j <= name_length; j++)
-		row[j] = (int)j;
+		edits[0][j] = (int)j;
 	for (size_t i = 1; i <= word_length; i++) {
-		int diagonal = row[0];
-
-		row[0] = (int)i;
 		for (size_t j = 1; j <= name_length; j++) {
-			int above = row[j];
 			int change = word[i - 1] != name[j - 1];
 
-			row[j] = smallest(above + 1, row[j - 1] + 1,
-					  diagonal + change);
-			diagonal = above;
+			edits[i][j] = smallest(edits[i - 1][j] + 1,
+					       edits[i][j - 1] + 1,
+					       edits[i - 1][j - 1] + change);
+			if (i > 1 && j > 1 && word[i - 1] == name[j - 2] &&
+			    word[i - 2] == name[j - 1])
+				edits[i][j] = smallest(edits[i][j], edits[i][j],
+						       edits[i - 2][j - 2] + 1);
 		}
 	}
-	return row[name_length];
+	return edits[word_length][name_length];
 }
 
 void nearest_init(struct nearest *nearest, const char *word)

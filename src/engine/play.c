@@ -21,8 +21,8 @@
 #define TICK_SECONDS 0.1
 
 /*
- * What the recorder chose with --job and --ranks is chosen again, unless this
- * command line chooses itself.
+ * What the recorder chose with --job, --ranks and --pid is chosen again, unless
+ * this command line chooses itself.
  */
 static void apply_choice(struct engine *engine, const struct message *message)
 {
@@ -37,6 +37,8 @@ static void apply_choice(struct engine *engine, const struct message *message)
 		session->wanted_job = xstrdup(job);
 	if (ranks && session->wanted.range_count == 0)
 		rankset_parse(&session->wanted, ranks, NULL, NULL);
+	if (json_array_size(json_object_get(message->body, "pids")) > 0)
+		session->has_wanted_pids = true;
 }
 
 static void apply_until(struct engine *engine, double until)
@@ -88,6 +90,7 @@ static void begin_again(struct engine *engine)
 	session->selection = kept.selection;
 	session->revision = kept.revision + 1;
 	session->is_replay = true;
+	session->has_wanted_pids = kept.has_wanted_pids;
 	session_add_node(session, "recording");
 	replay_rewind(engine->replay);
 	apply_sources(engine);

@@ -1,0 +1,670 @@
+#!/usr/bin/env python3
+"""What a shell sees: shapes, exit statuses, bad input, scripts.
+
+The shapes are the headless contract written as data. A recording gives the
+same answers everywhere; a job of small ranks that wait for each other over
+sockets shows that they hold for real processes.
+"""
+import json
+import os
+import re
+import select
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import jobs  # noqa: E402
+
+HUNG = os.path.join(jobs.SOURCE, "tests", "recordings", "hung8.jsonl")
+NOTHING = os.path.join(jobs.SOURCE, "tests", "recordings", "nothing.jsonl")
+
+
+class Null:
+    """A value that may be null."""
+
+    def __init__(self, shape):
+        self.shape = shape
+
+
+class OneOf:
+    """A string out of a few."""
+
+    def __init__(self, *words):
+        self.words = words
+
+
+class Text:
+    """A string that a pattern fits."""
+
+    def __init__(self, pattern):
+        self.pattern = pattern
+
+
+class Shape(dict):
+    """An object with exactly these keys (refer: another shape's name)."""
+
+
+SET = Text(r"(\d+(-\d+)?(,\d+(-\d+)?)*)?\Z")
+FRAME = Shape(func=str, qualname=Null(str), file=str, lineno=Null(int),
+              depth=Null(int), frame_type=OneOf("Python", "Native"),
+              is_user=bool)
+VARIABLE = Shape(name=str, kind=OneOf("local", "cell", "free", "global"),
+                 type=str, value=str, address=Null(Text(r"0x[0-9a-f]+\Z")),
+                 children=Null(int))
+FRAME_WITH_LOCALS = Shape(FRAME, variables=Null([VARIABLE]))
+THREAD = Shape(tid=int, name=Null(str), is_main=bool, has_gil=Null(bool),
+               state=OneOf("running", "blocked", "gil", "gc", "stopped",
+                           "unknown"),
+               exact=OneOf("exact", "consistent", "torn"),
+               activity=Null(str), frames=[FRAME])
+CHILD = Shape({
+    "role": Null(str), "pid": Null(int), "host": Null(str),
+    "world_size": Null(int),
+    "state": OneOf("running", "waiting", "sleeping", "stopped", "exited",
+                   "not found", "unreadable", "unknown"),
+    "class": Null(int), "age_s": Null(float), "source": str,
+    "error": Null(str), "children": [], "threads": [THREAD]})
+RANK = Shape(CHILD, rank=int, children=[CHILD])
+del RANK["role"]
+VERDICT = Shape(job=Null(str), world_size=Null(int), ranks_found=int,
+                verdict=str,
+                state=OneOf("hung", "progressing", "crashed", "stopped",
+                            "unknown"),
+                outliers=[int],
+                classes=[Shape(ranks=SET, count=int, activity=Null(str),
+                               frames=[FRAME])])
+TREE = Shape(frame=Null(FRAME), ranks=SET, count=int, is_outlier=bool,
+             children=[])
+TREE["children"] = [TREE]
+DIFF = Shape(a=SET, b=SET, rows=[Shape(op=OneOf("=", "~", "-", "+"),
+                                       a=Null(FRAME), b=Null(FRAME))])
+LOCALS = Shape(rank=int, tid=int, frame=FRAME, variables=[VARIABLE])
+DOCTOR = Shape(ranks=[Shape(rank=int, pid=int, ways=[
+    Shape(way=str, ok=bool, why=str, fix=str)])])
+PLACE = Shape(rank=int, tid=int, frame=Null(FRAME))
+ERROR = Shape(event=OneOf("error"), rank=Null(int), command=str, error=str)
+EXITED = Shape(event=OneOf("exited"), rank=int, code=Null(int),
+               signal=Null(str))
+
+
+def check(value, shape, path="$"):
+    """Yields a line for each place where value has not the shape."""
+    if isinstance(shape, Null):
+        if value is not None:
+            yield from check(value, shape.shape, path)
+    elif isinstance(shape, OneOf):
+        if value not in shape.words:
+            yield "%s: %r is none of %s" % (path, value, shape.words)
+    elif isinstance(shape, Text):
+        if not isinstance(value, str) or not re.match(shape.pattern, value):
+            yield "%s: %r does not fit %s" % (path, value, shape.pattern)
+    elif isinstance(shape, dict):
+        yield from check_object(value, shape, path)
+    elif isinstance(shape, list):
+        if not isinstance(value, list):
+            yield "%s: %r is no array" % (path, value)
+            return
+        for number, item in enumerate(value):
+            if not shape:
+                yield "%s: not empty" % path
+                return
+            yield from check(item, shape[0], "%s[%d]" % (path, number))
+    elif shape is float:
+        if type(value) not in (int, float):
+            yield "%s: %r is no number" % (path, value)
+    elif type(value) is not shape:
+        yield "%s: %r is no %s" % (path, value, shape.__name__)
+
+
+def check_object(value, shape, path):
+    if not isinstance(value, dict):
+        yield "%s: %r is no object" % (path, value)
+        return
+    if set(value) != set(shape):
+        yield "%s: keys %s, not %s" % (path, sorted(value), sorted(shape))
+    for key in set(value) & set(shape):
+        yield from check(value[key], shape[key], "%s.%s" % (path, key))
+
+
+class Cli(unittest.TestCase):
+    maxDiff = None
+
+    def run_cli(self, *arguments, status=0, stdin=None, env=None):
+        """Runs it and checks the exit status."""
+        result = subprocess.run(
+            [jobs.PROBETUI] + [str(a) for a in arguments],
+            input=stdin if stdin is not None else "",
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            universal_newlines=True, timeout=jobs.LIMIT,
+            env=dict(os.environ, LC_ALL="C.UTF-8", **(env or {})))
+        wanted = status if isinstance(status, tuple) else (status,)
+        self.assertIn(result.returncode, wanted,
+                      result.stdout + result.stderr)
+        return result
+
+    def ask(self, shape, *arguments, status=0):
+        """The one document that it prints, which must have the shape."""
+        result = self.run_cli("--json", *arguments, status=status)
+        self.assertEqual(result.stdout.count("\n"), 1, result.stdout)
+        document = json.loads(result.stdout)
+        self.assertEqual(list(check(document, shape)), [])
+        return document
+
+    def sentence(self, *arguments, status, says, env=None):
+        """It refuses with a sentence, on standard error alone."""
+        result = self.run_cli(*arguments, status=status, env=env)
+        self.assertEqual(result.stdout, "")
+        self.assertTrue(result.stderr.startswith("probetui: "),
+                        result.stderr)
+        self.assertIn(says, result.stderr)
+
+
+class TestUsage(Cli):
+    """Wrong usage is status 2 and a sentence; nothing is started."""
+
+    CASES = (
+        (["--jsn"], "did you mean --json?"),
+        (["--frobnicate"], "there is no option '--frobnicate'"),
+        (["verdikt"], "did you mean verdict?"),
+        (["w"], "short for several commands: where, wait"),
+        (["st", "x"], "'x' is one word too many"),
+        (["verdict", "--fro", "3"], "did you mean --for?"),
+        (["verdict", "--for"], "needs a value"),
+        (["verdict", "--for", "soon"], "not a number of seconds"),
+        (["verdict", "--for", "-1"], "not a number of seconds"),
+        (["verdict", "--for", "nan"], "not a number of seconds"),
+        (["diff", "1"], "diff A B"),
+        (["diff", "1", "2", "3"], "'3' is one word too many"),
+        (["stacks", "--merge", "--locals"], "leave out"),
+        (["stacks", "--native"], "no option '--native'"),
+        (["--ranks", "x", "ranks"], "--ranks"),
+        (["--pid", "12,", "ranks"], "--pid"),
+        (["--timeout", "0", "ranks"], "--timeout"),
+        (["--connect", "http://h:1", "ranks"], "ptrace:PID and replay:FILE"),
+        (["--replay", HUNG, "--record", "/nowhere/x", "verdict"],
+         "leave out --record"),
+        (["--replay", HUNG, "diff", "1", "99"], "99"),
+        (["--replay", HUNG, "diff", "1", "x"], "x"),
+        (["--replay", HUNG, "locals"], "locals needs a rank"),
+        (["--replay", HUNG, "locals", "--rank", "8"], "there is no rank 8"),
+        (["--replay", HUNG, "locals", "--rank", "-1"], "'-1' is not a rank"),
+        (["--replay", HUNG, "locals", "--rank", "3", "--frame", "3"],
+         "(0 to 2)"),
+        (["--replay", HUNG, "locals", "--rank", "3", "--thread", "1"],
+         "no Python thread 1"),
+        (["--replay", HUNG, "doctor"], "no processes"),
+        (["--", "torchrun", "train.py"], "not there yet"),
+        (["--"], "a program is missing"),
+        (["-x", "/nowhere/script"], "/nowhere/script"),
+        (["-x", "/dev/null", "verdict"], "put 'verdict' into it"),
+        (["--replay", "/nowhere/recording", "verdict"], "cannot open"),
+        (["--replay", "/", "verdict"], "is a folder"),
+        (["--config", "/nowhere/config", "verdict"], "/nowhere/config"),
+        (["--record", "/nowhere/r", "verdict"], "/nowhere/r"),
+    )
+
+    def test_wrong_words(self):
+        for arguments, says in self.CASES:
+            with self.subTest(" ".join(arguments)):
+                self.sentence(*arguments, status=2, says=says)
+
+    def test_help_names_every_option_and_command(self):
+        text = self.run_cli("--help").stdout
+        for word in ("--ranks SET", "--pid LIST", "--job PORT", "--replay",
+                     "--record", "--connect", "--json", "--timeout",
+                     "--theme", "--config", "--read-only", "--ascii", "-x",
+                     "--version", "--help", "verdict [--for SECONDS]",
+                     "stacks [--merge]", "diff A B", "locals", "ranks",
+                     "doctor", "wait"):
+            self.assertIn(word, text)
+        for line in text.splitlines():
+            self.assertLessEqual(len(line), 80, line)
+
+    def test_version(self):
+        text = self.run_cli("--version").stdout
+        self.assertRegex(text, r"\Aprobetui \d+\.\d+\.\d+\n\Z")
+
+    def test_a_node_that_is_none(self):
+        self.sentence("ranks", status=3, says="cannot be run",
+                      env={"PROBETUI_NODE": "/nowhere/probetui-node"})
+        self.sentence("ranks", status=3, says="left with status 1",
+                      env={"PROBETUI_NODE": "/bin/false"})
+        self.sentence("--timeout", "0.2", "ranks", status=3,
+                      says="no answer came within 0.2 s",
+                      env={"PROBETUI_NODE": "/bin/cat"})
+
+
+class TestBrokenRecordings(Cli):
+    def test_each_line_cut_or_changed(self):
+        """No damage crashes it, and what it says names a line or nothing."""
+        with open(HUNG, "rb") as file:
+            lines = file.read().splitlines(True)
+        damages = (
+            lambda line: line[:len(line) // 2] + b"\n",
+            lambda line: b"[]\n",
+            lambda line: b"\xff\xfe\n",
+            lambda line: line.replace(b"\"time\"", b"\"tome\""),
+            lambda line: line.replace(b":1", b":-1").replace(b"[", b"{"),
+        )
+        for number, damage in enumerate(damages):
+            for at in (0, 1, len(lines) // 2, len(lines) - 1):
+                broken = lines[:at] + [damage(lines[at])] + lines[at + 1:]
+                with self.subTest("damage %d at line %d" % (number, at + 1)):
+                    self.replay_broken(b"".join(broken), at + 1)
+
+    def replay_broken(self, content, number):
+        with tempfile.NamedTemporaryFile() as file:
+            file.write(content)
+            file.flush()
+            result = self.run_cli("--replay", file.name, "verdict",
+                                  status=(0, 1, 2, 3, 4))
+        if result.returncode == 2:
+            self.assertIn("line %d" % number, result.stderr)
+            self.assertEqual(result.stdout, "")
+
+    def test_a_recorder_that_was_killed(self):
+        """A last line without its end is left out; the rest is there."""
+        with open(HUNG, "rb") as file:
+            content = file.read()
+        with tempfile.NamedTemporaryFile() as file:
+            file.write(content[:-20])
+            file.flush()
+            result = self.run_cli("--replay", file.name, "verdict", status=1)
+        self.assertIn("Rank 3 is elsewhere", result.stdout)
+
+    def test_wrong_values_do_no_harm(self):
+        """Messages whose values are wrong are left out."""
+        with open(HUNG) as file:
+            lines = [json.loads(line) for line in file]
+        for value in (None, -1, 2 ** 62, "x", [], {}, True, 1e300):
+            for key in ("pid", "rank", "threads", "stacks", "tid"):
+                for message in lines[1:30]:
+                    if key in message.get("body", {}):
+                        message["body"][key] = value
+                with self.subTest("%s %r" % (key, value)), \
+                        tempfile.NamedTemporaryFile("w") as file:
+                    for message in lines:
+                        file.write(json.dumps(message) + "\n")
+                    file.flush()
+                    self.run_cli("--replay", file.name, "stacks",
+                                 status=(0, 1, 2, 3, 4))
+
+
+class TestReplay(Cli):
+    """The recording of SCREENS: rank 3 of 8 hangs."""
+
+    def test_verdict(self):
+        verdict = self.ask(VERDICT, "--replay", HUNG, "verdict", status=1)
+        self.assertEqual(verdict["outliers"], [3])
+        self.assertEqual(verdict["state"], "hung")
+        self.assertEqual([c["ranks"] for c in verdict["classes"]],
+                         ["0-2,4-7", "3"])
+        self.assertEqual(
+            verdict["verdict"],
+            "7 of 8 ranks wait in all_reduce (train.py:17). Rank 3 is "
+            "elsewhere: load_batch (train.py:5) in time.sleep, for 34 s.")
+
+    def test_verdict_as_text(self):
+        text = self.run_cli("--replay", HUNG, "verdict", status=1).stdout
+        self.assertEqual(text.splitlines()[1:], [
+            "  7  0-2,4-7  all_reduce  train (train.py:17)",
+            "  1  3        time.sleep  load_batch (train.py:5)"])
+
+    def test_ranks(self):
+        ranks = self.ask([RANK], "--replay", HUNG, "ranks", status=1)
+        self.assertEqual([r["rank"] for r in ranks], list(range(8)))
+        self.assertEqual(ranks[3]["state"], "sleeping")
+        self.assertEqual(ranks[0]["state"], "waiting")
+        self.assertGreater(ranks[0]["age_s"], 30)
+
+    def test_stacks(self):
+        ranks = self.ask([RANK], "--replay", HUNG, "stacks", status=1)
+        frames = ranks[3]["threads"][0]["frames"]
+        self.assertEqual([f["func"] for f in frames],
+                         ["load_batch", "train", "<module>"])
+        self.assertEqual([f["depth"] for f in frames], [0, 1, 2])
+
+    def test_stacks_of_some_ranks(self):
+        ranks = self.ask([RANK], "--replay", HUNG, "stacks", "ranks", "2-3",
+                         status=1)
+        self.assertEqual([r["rank"] for r in ranks], [2, 3])
+
+    def test_stacks_with_locals(self):
+        shape = [Shape(RANK, threads=[Shape(THREAD,
+                                            frames=[FRAME_WITH_LOCALS])])]
+        ranks = self.ask(shape, "--replay", HUNG, "stacks", "--locals",
+                         "ranks", "3", status=1)
+        variables = ranks[0]["threads"][0]["frames"][0]["variables"]
+        self.assertEqual([(v["name"], v["value"]) for v in variables],
+                         [("step", "3"), ("rank", "3")])
+
+    def test_merged_stacks(self):
+        tree = self.ask(TREE, "--replay", HUNG, "stacks", "--merge", status=1)
+        self.assertIsNone(tree["frame"])
+        self.assertEqual((tree["ranks"], tree["count"]), ("0-7", 8))
+        text = self.run_cli("--replay", HUNG, "stacks", "--merge",
+                            status=1).stdout
+        self.assertEqual(text.splitlines(), [
+            "   8  0-7         <module> (train.py:19)",
+            "   8  0-7         └ train",
+            "   7  0-2,4-7       ├ train (train.py:17)",
+            "   7  0-2,4-7       │ └ all_reduce (distributed_c10d.py:3252)",
+            "   1  3        ◆    └ train (train.py:13)",
+            "   1  3        ◆      └ load_batch (train.py:5)"])
+        text = self.run_cli("--ascii", "--replay", HUNG, "stacks", "--merge",
+                            status=1).stdout
+        text.encode("ascii")
+        self.assertIn("*    ` train (train.py:13)", text)
+
+    def test_diff(self):
+        diff = self.ask(DIFF, "--replay", HUNG, "diff", "3", "majority",
+                        status=1)
+        self.assertEqual((diff["a"], diff["b"]), ("3", "0-2,4-7"))
+        self.assertEqual([row["op"] for row in diff["rows"]],
+                         ["=", "~", "-", "+", "+"])
+        diff = self.ask(DIFF, "--replay", HUNG, "diff", "0", "1")
+        self.assertEqual({row["op"] for row in diff["rows"]}, {"="})
+
+    def test_diff_of_a_set_with_two_stacks(self):
+        result = self.run_cli("--json", "--replay", HUNG, "diff", "2-4", "3",
+                              status=1)
+        self.assertEqual(json.loads(result.stdout)["a"], "2,4")
+        self.assertIn("different stacks", result.stderr)
+
+    def test_locals(self):
+        answer = self.ask(LOCALS, "--replay", HUNG, "locals", "--rank", "3")
+        self.assertEqual(answer["frame"]["func"], "load_batch")
+        self.assertEqual([v["name"] for v in answer["variables"]],
+                         ["step", "rank"])
+
+    def test_without_a_command(self):
+        result = self.run_cli("--replay", HUNG, status=1)
+        self.assertTrue(result.stdout.startswith("7 of 8 ranks wait"))
+        self.assertIn("└ load_batch (train.py:5)", result.stdout)
+
+    def test_connect_replays(self):
+        self.ask(VERDICT, "--connect", "replay:" + HUNG, "verdict", status=1)
+
+    def test_some_ranks(self):
+        ranks = self.ask([RANK], "--ranks", "6-9", "--replay", HUNG, "ranks",
+                         status=(1, 4))
+        self.assertEqual([(r["rank"], r["state"]) for r in ranks],
+                         [(6, "waiting"), (7, "waiting"), (8, "not found"),
+                          (9, "not found")])
+
+    def test_same_answer_each_time(self):
+        for command in (["verdict"], ["stacks"], ["ranks", "--json"]):
+            first = self.run_cli("--replay", HUNG, *command, status=1)
+            second = self.run_cli("--replay", HUNG, *command, status=1)
+            self.assertEqual(first.stdout, second.stdout)
+
+    def test_nothing_found(self):
+        for command, shape in ((["ranks"], [RANK]), (["stacks"], [RANK]),
+                               (["verdict"], VERDICT)):
+            document = self.ask(shape, "--replay", NOTHING, *command,
+                                status=3)
+            if isinstance(document, list):
+                self.assertEqual(document, [])
+        result = self.run_cli("--replay", NOTHING, "verdict", status=3)
+        self.assertEqual(result.stdout, "")
+        self.assertIn("probetui --pid ", result.stderr)
+
+    def test_what_targets_say_is_harmless(self):
+        """Control characters of a target reach no terminal."""
+        with open(HUNG) as file:
+            content = file.read()
+        evil = content.replace("load_batch",
+                               "lo\\u001b[31m\\u202e\\u0085\\u2028ad")
+        with tempfile.NamedTemporaryFile("w") as file:
+            file.write(evil)
+            file.flush()
+            for command in (["verdict"], ["stacks"], ["stacks", "--merge"],
+                            ["diff", "3", "0"], ["locals", "--rank", "3"],
+                            ["verdict", "--json"], ["stacks", "--json"]):
+                result = self.run_cli("--replay", file.name, *command,
+                                      status=(0, 1))
+                for character in "\x1b\u202e\x85\u2028":
+                    self.assertNotIn(character, result.stdout + result.stderr)
+            result = self.run_cli("--replay", file.name, "verdict", "--json",
+                                  status=1)
+            self.assertIn("lo\x1b[31m\u202e\x85\u2028ad", json.dumps(
+                json.loads(result.stdout), ensure_ascii=False).replace(
+                    "\\u001b", "\x1b"))
+
+
+class TestScript(Cli):
+    def script(self, *lines, arguments=("--replay", HUNG), status=0):
+        result = self.run_cli("--json", *arguments, "-x", "-", status=status,
+                              stdin="\n".join(lines) + "\n")
+        return [json.loads(line) for line in result.stdout.splitlines()]
+
+    def shaped(self, document, shape):
+        self.assertEqual(list(check(document, shape)), [])
+
+    def test_one_object_a_line(self):
+        answers = self.script("# a comment", "", "verdict", "rank 3",
+                              "up", "frame 0", "locals  # here", "focus 0-2",
+                              "stacks", "focus all", status=1)
+        shapes = (VERDICT, PLACE, PLACE, PLACE, LOCALS, Shape(focus=SET),
+                  [RANK], Shape(focus=SET))
+        self.assertEqual(len(answers), len(shapes))
+        for answer, shape in zip(answers, shapes):
+            self.shaped(answer, shape)
+        self.assertEqual(answers[2]["frame"]["func"], "train")
+        self.assertEqual(answers[4]["frame"]["func"], "load_batch")
+        self.assertEqual(len(answers[6]), 3)
+
+    def test_a_failure_is_told_and_the_next_line_runs(self):
+        answers = self.script("nonsense", "rank 77", "down", "print \"a",
+                              "rank 0", status=1)
+        for answer in answers[:4]:
+            self.shaped(answer, ERROR)
+        self.assertEqual(answers[0]["command"], "nonsense")
+        self.shaped(answers[4], PLACE)
+
+    def test_quit_ends_it(self):
+        self.assertEqual(self.script("focus 0", "quit", "nonsense"),
+                         [{"focus": "0"}])
+
+    def test_wait_verdict(self):
+        answers = self.script("wait verdict Rank 3 is elsewhere timeout 5")
+        self.shaped(answers[0], VERDICT)
+        answers = self.script("wait verdict 'all is well' timeout 0.1",
+                              status=1)
+        self.shaped(answers[0], ERROR)
+        self.assertIn("still does not say", answers[0]["error"])
+
+    def test_wait_knows_its_words(self):
+        for line in ("wait", "wait stopped", "wait verdict",
+                     "wait exited now", "wait exited timeout x"):
+            answers = self.script(line, status=1)
+            self.shaped(answers[0], ERROR)
+
+    def test_a_script_in_a_file(self):
+        with tempfile.NamedTemporaryFile("w") as file:
+            file.write("verdict")
+            file.flush()
+            result = self.run_cli("--replay", HUNG, "-x", file.name, status=1)
+        self.assertTrue(result.stdout.startswith("7 of 8 ranks wait"))
+
+
+@unittest.skipUnless(hasattr(os, "fork"), "needs fork")
+class TestLive(Cli):
+    """Small ranks over sockets; rank 3 hangs at step 3."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.job = jobs.RanksJob(4)
+        cls.addClassCleanup(cls.job.close)
+        jobs.wait_for(cls.is_hung, "rank 3 to hang")
+
+    @classmethod
+    def is_hung(cls):
+        result = jobs.probetui("--job", cls.job.port, "--json", "verdict",
+                               "--for", "0")
+        return result.returncode == 1 and \
+            json.loads(result.stdout)["outliers"] == [3]
+
+    def on(self, *arguments):
+        return ("--job", str(self.job.port)) + arguments
+
+    def test_every_shape(self):
+        cases = (
+            (["ranks"], [RANK], 1), (["stacks"], [RANK], 1),
+            (["verdict"], VERDICT, 1), (["stacks", "--merge"], TREE, 1),
+            (["diff", "3", "majority"], DIFF, 1), (["diff", "0", "1"], DIFF,
+                                                   (0, 1)),
+            (["locals", "--rank", "3"], LOCALS, 0),
+            (["doctor"], DOCTOR, (0, 1)),
+        )
+        for arguments, shape, status in cases:
+            with self.subTest(" ".join(arguments)):
+                self.ask(shape, *self.on(*arguments), status=status)
+
+    def test_one_sample_cannot_tell_the_state(self):
+        verdict = self.ask(VERDICT, *self.on("verdict", "--for", "0"),
+                           status=1)
+        self.assertEqual(verdict["state"], "unknown")
+        self.assertNotRegex(verdict["verdict"], r"for \d")
+
+    def test_two_samples_can(self):
+        begun = time.monotonic()
+        verdict = self.ask(VERDICT, *self.on("verdict"), status=1)
+        self.assertEqual(verdict["state"], "hung")
+        self.assertGreaterEqual(time.monotonic() - begun, 0.2)
+
+    def test_pids_become_ranks_in_their_order(self):
+        order = [self.job.pids[i] for i in (2, 0, 3)]
+        ranks = self.ask([RANK], "--pid", ",".join(map(str, order)), "ranks",
+                         status=(0, 1, 4))
+        self.assertEqual(sorted(r["pid"] for r in ranks
+                                if r["pid"] is not None), sorted(order))
+
+    def test_ranks_that_are_not_there(self):
+        result = self.run_cli(*self.on("--ranks", "0-5", "ranks", "--json"),
+                              status=(1, 4))
+        states = [r["state"] for r in json.loads(result.stdout)]
+        self.assertEqual(states[4:], ["not found", "not found"])
+        self.assertIn("rank 5", result.stderr)
+
+    def test_locals_are_the_truth(self):
+        answer = self.ask(LOCALS, *self.on("locals", "--rank", "3"))
+        values = {v["name"]: v["value"] for v in answer["variables"]}
+        self.assertEqual(values, {"step": "3", "rank": "3"})
+
+    def test_a_recording_says_the_same(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "r.jsonl")
+            live = self.run_cli(*self.on("--record", path, "diff", "3", "0"),
+                                status=1)
+            self.assertEqual(os.stat(path).st_mode & 0o777, 0o600)
+            again = self.run_cli("--replay", path, "diff", "3", "0", status=1)
+            self.assertEqual(live.stdout, again.stdout)
+            self.sentence(*self.on("--record", path, "verdict"), status=2,
+                          says="exists already")
+            with open(path) as file:
+                self.assertNotIn("\"variables\"", file.read())
+
+    def test_a_recording_of_locals_was_asked_for(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "r.jsonl")
+            self.run_cli(*self.on("--record", path, "locals", "--rank", "3"))
+            answer = self.ask(LOCALS, "--replay", path, "locals", "--rank",
+                              "3")
+        self.assertEqual(len(answer["variables"]), 2)
+
+    def test_the_node_is_gone_afterwards(self):
+        self.run_cli(*self.on("verdict", "--for", "0"), status=1,
+                     env={"PROBETUI_TEST": self.id()})
+        jobs.wait_for(lambda: not nodes_of(self.id()), "the node to go",
+                      limit=1)
+
+    def test_a_signal_ends_it(self):
+        process = subprocess.Popen(
+            [jobs.PROBETUI] + list(self.on("verdict", "--for", "60")),
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            env=dict(os.environ, PROBETUI_TEST=self.id()))
+        jobs.wait_for(lambda: nodes_of(self.id()), "the node to start")
+        process.terminate()
+        process.wait(timeout=jobs.LIMIT)
+        jobs.wait_for(lambda: not nodes_of(self.id()), "the node to go",
+                      limit=1)
+        for pid in self.job.pids:
+            self.assertEqual(jobs.tracer(pid), 0)
+
+    def test_a_reader_that_leaves(self):
+        process = subprocess.Popen(
+            [jobs.PROBETUI] + list(self.on("stacks", "--json")),
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE)
+        process.stdout.close()
+        _, errors = process.communicate(timeout=jobs.LIMIT)
+        self.assertGreaterEqual(process.returncode, 0)
+        self.assertNotIn(b"Sanitizer", errors)
+
+
+def nodes_of(test):
+    """Pids of the nodes that were started in this test's environment."""
+    mark = ("PROBETUI_TEST=%s" % test).encode()
+    found = []
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open("/proc/%s/environ" % name, "rb") as file:
+                is_ours = mark in file.read().split(b"\0")
+            if is_ours and "-node" in os.readlink("/proc/%s/exe" % name):
+                found.append(int(name))
+        except OSError:
+            pass
+    return found
+
+
+class TestExits(Cli):
+    """A script hears of the end of a rank."""
+
+    def test_wait_exited(self):
+        job = jobs.RanksJob(2)
+        self.addCleanup(job.close)
+        process = subprocess.Popen(
+            [jobs.PROBETUI, "--json", "--job", str(job.port), "-x", "-"],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            universal_newlines=True)
+        self.addCleanup(process.stdout.close)
+        process.stdin.write("ranks\nwait exited ranks 1 timeout 60\n")
+        process.stdin.close()
+        ready, _, _ = select.select([process.stdout], [], [], jobs.LIMIT)
+        self.assertTrue(ready)
+        self.assertEqual(list(check(json.loads(process.stdout.readline()),
+                                    [RANK])), [])
+        os.kill(job.pids[1], 9)
+        events = [json.loads(line) for line in process.stdout]
+        process.wait(timeout=jobs.LIMIT)
+        ends = [e for e in events if e.get("rank") == 1]
+        self.assertEqual(list(check(ends[0], EXITED)), [])
+
+
+class TestUnreachable(Cli):
+    """No rank can be read: status 3, and why."""
+
+    def test_a_pid_that_is_gone(self):
+        process = subprocess.Popen([sys.executable, "-c", ""])
+        process.wait()
+        self.sentence("--pid", process.pid, "verdict", status=3,
+                      says=str(process.pid))
+
+    def test_not_python(self):
+        process = subprocess.Popen(["/bin/cat"], stdin=subprocess.PIPE)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.stdin.close)
+        self.sentence("--pid", process.pid, "stacks", status=3,
+                      says=str(process.pid))
+
+    def test_a_job_that_is_not_there(self):
+        result = self.run_cli("--job", "1", "verdict", status=3)
+        self.assertTrue(result.stderr.startswith("probetui: "))
+
+
+if __name__ == "__main__":
+    unittest.main()
