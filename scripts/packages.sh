@@ -46,18 +46,32 @@ install_packages()
 	' sh $missing </dev/null >&2
 }
 
+# quietly LOG COMMAND...: its output goes to the log, and from there to
+# standard error where it fails.
+quietly()
+{
+	log=$1
+	shift
+	if ! "$@" </dev/null >"$log" 2>&1; then
+		cat "$log" >&2
+		say "this failed: $*"
+		return 1
+	fi
+}
+
 # build DIRECTORY CONFIGURE-ARGUMENTS...: makes both programs there.
 build()
 {
 	directory=$1
 	shift
-	if [ ! -e configure ] || [ configure.ac -nt configure ]; then
-		autoreconf -i >&2
-	fi
 	mkdir -p "$directory"
-	if [ "$(cat "$directory/arguments" 2>/dev/null)" != "$*" ]; then
-		(cd "$directory" && ../../configure -q "$@") >&2
+	if [ ! -e configure ] || [ configure.ac -nt configure ]; then
+		quietly "$directory/autoreconf.log" autoreconf -i
+	fi
+	if [ ! -e "$directory/Makefile" ] ||
+	   [ "$(cat "$directory/arguments")" != "$*" ]; then
+		(cd "$directory" && quietly configure.log ../../configure "$@")
 		echo "$*" >"$directory/arguments"
 	fi
-	make -C "$directory" -s -j"$(nproc)" >&2
+	quietly "$directory/make.log" make -C "$directory" -j"$(nproc)"
 }
