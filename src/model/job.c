@@ -309,7 +309,9 @@ static void count_live(struct session *session)
 	for (size_t i = 0; i < session->other_count; i++) {
 		const struct process *process = &session->others[i]->process;
 
-		session->jobs[find_or_add(session, process)].rank_count++;
+		size_t job = find_or_add(session, process); /* may move jobs */
+
+		session->jobs[job].rank_count++;
 	}
 }
 

@@ -246,6 +246,49 @@ static void a_restart_replaces_the_rank(void **state)
 	scene_clear(&scene);
 }
 
+static void what_is_told_again_keeps_the_rank(void **state)
+{
+	struct scene scene;
+	struct seen seen = WAITS(100, 17);
+	json_t *process = scene_process(0, 100, 2);
+
+	(void)state;
+	scene_init(&scene);
+	scene_start(&scene, 2);
+	scene_see(&scene, &seen);
+	/* its launcher has ended, another process is its parent now */
+	json_object_set_new(process, "launcher_pid", json_integer(1));
+	json_object_set_new(process, "script", json_string("other.py"));
+	scene_event(&scene, "rankChanged", process);
+	session_judge(&scene.session);
+	assert_int_equal(scene.session.rank_count, 2);
+	assert_int_equal(scene.session.ranks[0]->thread_count, 1);
+	assert_string_equal(scene.session.ranks[0]->process.script, "other.py");
+	scene_clear(&scene);
+}
+
+/* Others whose launchers ended make jobs of their own while they are counted.
+ */
+static void orphans_become_jobs(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	scene_init(&scene);
+	start_two_jobs(&scene);
+	for (int rank = 0; rank < 2; rank++) {
+		json_t *process = scene_process(rank, 200 + rank, 2);
+
+		set_job(process, "127.0.0.1:29501", rank + 1);
+		scene_event(&scene, "rankChanged", process);
+	}
+	session_judge(&scene.session);
+	assert_int_equal(scene.session.job_count, 3);
+	assert_int_equal(scene.session.jobs[0].rank_count, 2);
+	assert_int_equal(scene.session.jobs[2].rank_count, 1);
+	scene_clear(&scene);
+}
+
 static void a_restart_with_a_new_port_is_the_same_job(void **state)
 {
 	struct scene scene;
@@ -538,6 +581,8 @@ int main(void)
 		cmocka_unit_test(a_huge_world_makes_few_entries),
 		cmocka_unit_test(wanted_ranks_that_are_not_there),
 		cmocka_unit_test(a_restart_replaces_the_rank),
+		cmocka_unit_test(what_is_told_again_keeps_the_rank),
+		cmocka_unit_test(orphans_become_jobs),
 		cmocka_unit_test(a_restart_with_a_new_port_is_the_same_job),
 		cmocka_unit_test(a_new_run_of_the_same_script_is_followed),
 		cmocka_unit_test(a_rank_that_comes_later_fills_its_place),
