@@ -9,7 +9,6 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-struct buffer;
 struct error;
 struct message;
 struct node;
@@ -56,11 +55,15 @@ struct backend {
 	int (*send)(struct connection *connection, enum request_kind kind,
 		    const struct message *request, struct error *error);
 	/*
-	 * Reads NAME from the environment the program has now (a rank made by
-	 * multiprocessing sets RANK after its start). 0 found, -1 not.
+	 * Looks variables up in the environment the program has now (a rank
+	 * made by multiprocessing sets RANK after its start). names ends in
+	 * NULL; when the first is not there the others are not looked for.
 	 */
-	int (*environment)(struct connection *connection, const char *name,
-			   struct buffer *value);
+	void (*environment)(struct connection *connection,
+			    const char *const *names,
+			    void (*found)(const char *name, const char *value,
+					  void *data),
+			    void *data);
 	/* Leaves the process as it was found. */
 	void (*close)(struct connection *connection);
 };

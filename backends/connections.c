@@ -2,11 +2,13 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 
 #include "banned.h"
 #include "backends/backend.h"
+#include "backends/environment.h"
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/error.h"
@@ -18,9 +20,15 @@ static const struct backend *const backends[] = {
 	&ptrace_backend,
 };
 
+#define ASKED_IN_A_ROW 30
+#define ASKED_SELDOM 16
+
 struct slot {
 	struct connection *connection; /* NULL: error says why */
 	struct error error;
+	struct environment environment; /* with what the program has set */
+	bool has_rank;			/* it has set RANK */
+	unsigned looks;			/* for a rank, so far */
 };
 
 struct connections {
@@ -115,15 +123,37 @@ void connections_tidy(struct connections *connections)
 	free(stale.pids);
 }
 
-int connections_environment(struct connections *connections, pid_t pid,
-			    const char *name, struct buffer *value)
+static void take_variable(const char *name, const char *value, void *data)
+{
+	environment_set(data, name, value);
+}
+
+/* The first looks in a row, then one in sixteen. */
+static bool is_due(unsigned look)
+{
+	return look < ASKED_IN_A_ROW || look % ASKED_SELDOM == 0;
+}
+
+void connections_environment(struct connections *connections, pid_t pid,
+			     struct environment *environment)
 {
 	struct process process = { .pid = pid };
 	struct error error = ERROR_INIT;
 	struct connection *connection =
 		connections_open(connections, &process, &error);
+	struct slot *slot = map_find(connections->slots, (uint64_t)pid);
+	const char *names[ENVIRONMENT_NAMES];
 
 	if (!connection || !connection->backend->environment)
-		return -1;
-	return connection->backend->environment(connection, name, value);
+		return;
+	if (slot->looks == 0)
+		slot->environment = *environment;
+	if (!slot->has_rank && is_due(slot->looks++)) {
+		environment_names(names);
+		connection->backend->environment(
+			connection, names, take_variable, &slot->environment);
+		slot->has_rank =
+			environment_family(&slot->environment) == FAMILY_TORCH;
+	}
+	*environment = slot->environment;
 }

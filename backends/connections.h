@@ -10,9 +10,9 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-struct buffer;
 struct connection;
 struct connections;
+struct environment;
 struct error;
 struct node;
 struct process;
@@ -30,8 +30,11 @@ void connections_close(struct connections *connections, pid_t pid);
  * closes what leads to processes that are gone.
  */
 void connections_tidy(struct connections *connections);
-/* The program's own environment (struct backend); 0 found. */
-int connections_environment(struct connections *connections, pid_t pid,
-			    const char *name, struct buffer *value);
+/*
+ * Puts what the program itself has set of its rank into environment. Once it
+ * has a rank it is not asked again; while it has none, less and less often.
+ */
+void connections_environment(struct connections *connections, pid_t pid,
+			     struct environment *environment);
 
 #endif

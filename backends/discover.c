@@ -13,13 +13,10 @@
 #include "backends/scan.h"
 #include "base/alloc.h"
 #include "base/array.h"
-#include "base/buffer.h"
 #include "protocol/rankset.h"
 
 /* Higher family trees are not climbed. */
 #define ANCESTORS_MAXIMUM 64
-/* A process without a rank may be asked this often for its environment. */
-#define VALUE_MAXIMUM 512
 
 struct role {
 	const char *mark; /* in the command line */
@@ -88,22 +85,9 @@ static bool is_made_by_python(struct scan *scan, struct scan_entry *entry)
 static void ask_program(struct scan *scan, struct connections *connections,
 			struct scan_entry *entry)
 {
-	struct buffer value = BUFFER_INIT;
-	const char *name;
-
-	if (!is_made_by_python(scan, entry))
-		return;
-	value.maximum = VALUE_MAXIMUM;
-	/* RANK is the first: without it the others are not worth asking. */
-	for (size_t i = 0; (name = environment_name(i)); i++) {
-		buffer_reset(&value);
-		if (connections_environment(connections, entry->pid, name,
-					    &value) == 0)
-			environment_set(&entry->environment, name, value.data);
-		else if (i == 0)
-			break;
-	}
-	buffer_clear(&value);
+	if (is_made_by_python(scan, entry))
+		connections_environment(connections, entry->pid,
+					&entry->environment);
 }
 
 /*

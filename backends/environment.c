@@ -122,9 +122,14 @@ void environment_parse(struct environment *environment, const char *bytes,
 	}
 }
 
-const char *environment_name(size_t i)
+_Static_assert(ARRAY_LENGTH(rows) + 1 == ENVIRONMENT_NAMES,
+	       "ENVIRONMENT_NAMES counts the rows and the NULL");
+
+void environment_names(const char *names[ENVIRONMENT_NAMES])
 {
-	return i < ARRAY_LENGTH(rows) ? rows[i].name : NULL;
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
+		names[i] = rows[i].name;
+	names[ARRAY_LENGTH(rows)] = NULL;
 }
 
 enum rank_family environment_family(const struct environment *environment)

@@ -42,8 +42,9 @@ void environment_parse(struct environment *environment, const char *bytes,
 /* Takes one variable; those that say nothing of ranks are ignored. */
 void environment_set(struct environment *environment, const char *name,
 		     const char *value);
-/* Name number i of those that environment_set knows; NULL behind the last. */
-const char *environment_name(size_t i);
+/* The names that environment_set knows, RANK first, NULL behind the last. */
+#define ENVIRONMENT_NAMES 16
+void environment_names(const char *names[ENVIRONMENT_NAMES]);
 
 /* The family that names the rank. */
 enum rank_family environment_family(const struct environment *environment);

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "banned.h"
@@ -57,6 +58,17 @@ static void become_independent(void)
 	signal(SIGPIPE, SIG_IGN);
 }
 
+/* Each thread that is looked at keeps two files open. */
+static void raise_file_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
 int main(int count, char **words)
 {
 	int status = parse_arguments(count, words);
@@ -73,6 +85,7 @@ int main(int count, char **words)
 	}
 	log_set_name("probetui-node");
 	become_independent();
+	raise_file_limit();
 	loop = loop_new();
 	node = node_new(loop, STDIN_FILENO, STDOUT_FILENO);
 	status = node ? node_run(node) : 1;

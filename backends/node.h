@@ -30,6 +30,7 @@ int node_run(struct node *node);
 struct stack_table *node_stacks(struct node *node);
 struct loop *node_loop(struct node *node);
 bool node_is_read_only(const struct node *node);
+/* Bodies that have "pid" get "rank" from the roster, if they have none. */
 void node_emit(struct node *node, const char *event, json_t *owned_body);
 void node_respond(struct node *node, const struct message *request,
 		  json_t *owned_body, const char *error);
@@ -45,7 +46,6 @@ struct sampler *node_sampler(struct node *node);
 void node_flush(struct node *node);
 /* Bytes that the other side has not taken yet. */
 size_t node_waiting(struct node *node);
-/* Bodies get "rank" from the roster where they have "pid" alone. */
 void node_set_read_only(struct node *node, bool is_read_only);
 /* Writes what waits, then ends the loop. */
 void node_leave(struct node *node);

@@ -17,10 +17,13 @@
 #include "backends/ptrace/pyobject.h"
 #include "backends/ptrace/pystack.h"
 #include "base/alloc.h"
+#include "base/buffer.h"
 #include "base/error.h"
 #include "base/loop.h"
 #include "protocol/message.h"
 #include "protocol/process.h"
+
+#define ENVIRONMENT_VALUE_MAXIMUM 4096
 
 static struct ptrace_connection *to_ptrace(struct connection *connection)
 {
@@ -168,18 +171,31 @@ static uint64_t main_interpreter(const struct ptrace_connection *connection)
 	return interpreter;
 }
 
-static int ptrace_environment(struct connection *base, const char *name,
-			      struct buffer *value)
+static void ptrace_environment(struct connection *base,
+			       const char *const *names,
+			       void (*found)(const char *name,
+					     const char *value, void *data),
+			       void *data)
 {
 	struct ptrace_connection *connection = to_ptrace(base);
 	uint64_t interpreter = main_interpreter(connection);
+	struct buffer value = BUFFER_INIT;
 	struct pyreader reader;
 
 	if (interpreter == 0)
-		return -1;
+		return;
+	/* One snapshot for all names: they lie in the same pages. */
 	memory_begin(connection->memory, false);
-	pyreader_init(&reader, connection->memory, &connection->python);
-	return pyenviron_find(&reader, interpreter, name, value);
+	value.maximum = ENVIRONMENT_VALUE_MAXIMUM;
+	for (size_t i = 0; names[i]; i++) {
+		buffer_reset(&value);
+		pyreader_init(&reader, connection->memory, &connection->python);
+		if (pyenviron_find(&reader, interpreter, names[i], &value) == 0)
+			found(names[i], value.data, data);
+		else if (i == 0)
+			break;
+	}
+	buffer_clear(&value);
 }
 
 const struct backend ptrace_backend = {

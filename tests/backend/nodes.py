@@ -116,19 +116,19 @@ class Node:
         return self.process.wait(LIMIT)
 
     def close(self):
-        for pipe in (self.process.stdin, self.process.stdout,
-                     self.process.stderr):
-            try:
-                pipe.close()
-            except BrokenPipeError:
-                pass
+        """Ends its input; it must leave, and not because of an error."""
         try:
-            self.process.wait(LIMIT)
+            if self.process.stdin.closed:
+                self.process.stdin = None
+            _, complaint = self.process.communicate(timeout=LIMIT)
         except subprocess.TimeoutExpired:
             self.process.kill()
-            self.process.wait()
+            self.process.communicate()
             raise AssertionError("the node did not leave at the end of its "
                                  "input")
+        if self.process.returncode not in (0, 1):
+            raise AssertionError("the node ended with %d: %s" % (
+                self.process.returncode, (complaint or b"").decode()))
 
 
 class Target:
