@@ -12,7 +12,9 @@
 #include "banned.h"
 #include "base/alloc.h"
 #include "base/array.h"
+#include "base/buffer.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "protocol/message.h"
 
 struct record {
@@ -61,6 +63,44 @@ void record_want_variables(struct record *record)
 	record->has_variables = true;
 }
 
+/* Whose values are nobody's business, as parts of a name in any case. */
+static const char *const secrets[] = { "TOKEN", "KEY", "SECRET", "PASSWORD" };
+
+static bool is_secret(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_LENGTH(secrets); i++) {
+		if (strcasestr(name, secrets[i]))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The line of an answer about variables with the values of secrets masked;
+ * false when there are none and the line may stay as it is.
+ */
+static bool mask(const struct message *message, struct buffer *out)
+{
+	struct message masked = *message;
+	bool is_masked = false;
+	json_t *variable;
+	size_t i;
+
+	masked.body = json_deep_copy(message->body);
+	json_array_foreach(json_object_get(masked.body, "variables"), i,
+			   variable)
+	{
+		if (!is_secret(json_get_string(variable, "name", "")))
+			continue;
+		json_set_text(variable, "value", "<masked>");
+		is_masked = true;
+	}
+	if (is_masked)
+		message_append(out, &masked);
+	json_decref(masked.body);
+	return is_masked;
+}
+
 /* Writes all of it; parts is used up. */
 static int write_all(int fd, struct iovec *parts, int count)
 {
@@ -84,19 +124,13 @@ static int write_all(int fd, struct iovec *parts, int count)
 	return 0;
 }
 
-int record_line(struct record *record, const struct message *message,
-		const char *line, size_t length, double time,
-		struct error *error)
+static int write_line(struct record *record, const char *line, size_t length,
+		      double time, struct error *error)
 {
 	uint64_t microseconds = (uint64_t)(time * 1e6);
 	char head[64];
 	struct iovec parts[3];
 
-	if (record->fd < 0 || length < 2 || line[0] != '{')
-		return 0;
-	if (message->type == MESSAGE_RESPONSE && !record->has_variables &&
-	    strcmp(message->name, "variables") == 0)
-		return 0;
 	snprintf(head, sizeof(head), "{\"time\":%" PRIu64 ".%06" PRIu64 ",",
 		 microseconds / 1000000, microseconds % 1000000);
 	parts[0] = (struct iovec){ head, strlen(head) };
@@ -109,4 +143,27 @@ int record_line(struct record *record, const struct message *message,
 	close(record->fd);
 	record->fd = -1;
 	return -1;
+}
+
+int record_line(struct record *record, const struct message *message,
+		const char *line, size_t length, double time,
+		struct error *error)
+{
+	struct buffer masked = BUFFER_INIT;
+	int result;
+
+	if (record->fd < 0 || length < 2 || line[0] != '{')
+		return 0;
+	if (message->type != MESSAGE_RESPONSE ||
+	    strcmp(message->name, "variables") != 0)
+		return write_line(record, line, length, time, error);
+	if (!record->has_variables)
+		return 0;
+	if (mask(message, &masked)) {
+		line = masked.data;
+		length = masked.length - 1;
+	}
+	result = write_line(record, line, length, time, error);
+	buffer_clear(&masked);
+	return result;
 }

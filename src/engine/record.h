@@ -2,7 +2,8 @@
  * record: the log of the pipe, one line a message with the time since the
  * recording began. Others cannot read the file, and nothing is overwritten.
  *
- * Local variables are left out unless somebody asked for them.
+ * Local variables are left out unless somebody asked for them; values of names
+ * that tell of a secret (token, key, secret, password) are never written.
  */
 #ifndef ENGINE_RECORD_H
 #define ENGINE_RECORD_H

@@ -15,6 +15,7 @@
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "engine/record.h"
 #include "engine/replay.h"
 #include "protocol/message.h"
@@ -189,6 +190,42 @@ static void what_is_recorded_replays(void **state)
 	message_clear(&request);
 }
 
+static void secrets_are_masked(void **state)
+{
+	static const char text[] =
+		"{\"variables\":[{\"name\":\"api_key\",\"value\":\"'hush'\"},"
+		"{\"name\":\"step\",\"value\":\"3\"}]}";
+	struct error error = ERROR_INIT;
+	struct message request;
+	struct message answer;
+	struct record *file;
+	struct replay *replay;
+	struct message read;
+	const json_t *list;
+
+	(void)state;
+	unlink(path);
+	file = record_new(path, &error);
+	record_want_variables(file);
+	message_make_request(&request, "variables", NULL);
+	message_make_response(&answer, &request,
+			      json_parse(text, strlen(text), &error), NULL);
+	record(file, &answer, 1);
+	record_free(file);
+	replay = replay_new(path, &error);
+	assert_true(replay_next(replay, INFINITY, &read));
+	list = json_object_get(read.body, "variables");
+	assert_string_equal(
+		json_get_string(json_array_get(list, 0), "value", ""),
+		"<masked>");
+	assert_string_equal(
+		json_get_string(json_array_get(list, 1), "value", ""), "3");
+	message_clear(&read);
+	replay_free(replay);
+	message_clear(&answer);
+	message_clear(&request);
+}
+
 static void nothing_is_overwritten(void **state)
 {
 	struct error error = ERROR_INIT;
@@ -212,7 +249,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(lines_come_at_their_time), TEST(broken_files_are_named),
 		TEST(a_nul_byte_is_no_end),	TEST(files_that_are_none),
-		TEST(what_is_recorded_replays), TEST(nothing_is_overwritten),
+		TEST(what_is_recorded_replays), TEST(secrets_are_masked),
+		TEST(nothing_is_overwritten),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
