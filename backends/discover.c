@@ -90,10 +90,24 @@ static void ask_program(struct scan *scan, struct connections *connections,
 					&entry->environment);
 }
 
+/* A worker of torchrun that starts a job of its own is still a rank. */
+static bool starts_other_job(const struct scan_entry *above,
+			     const struct scan_entry *entry)
+{
+	char job[2 * ENVIRONMENT_TEXT + 2];
+	char other[2 * ENVIRONMENT_TEXT + 2];
+
+	if (environment_number(&above->environment, NUMBER_LOCAL) < 0)
+		return false;
+	environment_job(&above->environment, job, sizeof(job));
+	environment_job(&entry->environment, other, sizeof(other));
+	return family_of(above) == family_of(entry) && strcmp(job, other) != 0;
+}
+
 /*
  * An ancestor that is another place in the job than a rank below it started
- * that rank, unless the ranks below are only its own children's jobs of a
- * kind that wins less (an MPI helper of a torch rank).
+ * that rank, unless the one below is of a family that wins less (an MPI
+ * helper of a torch rank).
  */
 static void mark_launchers(struct scan *scan, struct scan_entry *entry)
 {
@@ -106,7 +120,8 @@ static void mark_launchers(struct scan *scan, struct scan_entry *entry)
 		if (is_candidate(above) &&
 		    family_of(entry) <= family_of(above) &&
 		    !environment_is_same_rank(&entry->environment,
-					      &above->environment))
+					      &above->environment) &&
+		    !starts_other_job(above, entry))
 			above->is_launcher = true;
 	}
 }

@@ -209,6 +209,28 @@ class TestFamilies(DiscoverTest):
         self.assertEqual(list(found), pids)
         self.assertNotIn("parent_pid", found[pids[0]])
 
+    def test_a_rank_that_starts_a_job_is_a_rank(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "torchrun")
+            with open(path, "w") as file:
+                file.write(PARENT.replace(
+                    "[sys.executable, '-c', %r] + %r,",
+                    "[sys.executable, '-c', %r], env=dict(__import__('os')"
+                    ".environ, RANK='0', LOCAL_RANK='0', MASTER_PORT='2'),")
+                    % WAIT)
+            rank = self.target(PARENT.replace("'-c', %r] + %r", "%r]") % path,
+                               RANK="1", LOCAL_RANK="1", MASTER_ADDR="h",
+                               MASTER_PORT="1")
+            found, _ = self.node().discover()
+        self.assertEqual(found[rank.pid]["rank"], 1)
+        launcher = int(rank.words[1])
+        self.assertNotIn(launcher, found)
+        inner, = [process for process in found.values()
+                  if process.get("launcher_pid") == launcher]
+        self.assertEqual((inner["job"], inner["rank"], inner["launcher"]),
+                         ("h:2", 0, "torchrun"))
+        self.assertNotIn("parent_pid", inner)
+
     def test_a_child_is_under_its_rank(self):
         rank = self.target(PARENT % (WAIT, []), RANK="3", WORLD_SIZE="4")
         child = int(rank.words[1])

@@ -487,6 +487,23 @@ class TestLeaving(NodeTest):
             self.assertLess(time.monotonic(), deadline,
                             "the node is still there after a second")
 
+    def test_killed_while_it_holds(self):
+        rank = self.target("print('ready', flush=True)\nwhile True: pass",
+                           RANK="0")
+        self.addCleanup(rank.process.kill)
+        for _ in range(10):
+            node = Node()
+            node.discover()
+            node.ask("sample", pids=[rank.pid], exact=True, period=0.01)
+            node.event("sampled", rank.pid)
+            node.process.kill()
+            node.process.communicate()
+            with open("/proc/%d/status" % rank.pid) as file:
+                status = file.read()
+            self.assertIn("TracerPid:\t0\n", status)
+            self.assertNotRegex(status, r"State:\t[Tt]")
+        rank.process.kill()
+
     def test_nobody_reads(self):
         """The queue stays small, requests stop, and the end is seen."""
         node = self.node()
