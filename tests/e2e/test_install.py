@@ -1,0 +1,46 @@
+"""make install and uninstall, and the installed program."""
+import os
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+import jobs
+
+BUILD = os.environ.get("BUILDDIR", ".")
+
+
+def files_below(folder):
+    return sorted(os.path.relpath(os.path.join(path, name), folder)
+                  for path, _, names in os.walk(folder) for name in names)
+
+
+class TestInstall(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="probetui-install-")
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def make(self, *arguments):
+        environment = {key: value for key, value in os.environ.items()
+                       if key not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
+        run = subprocess.run(["make", "-C", BUILD] + list(arguments),
+                             stdin=subprocess.DEVNULL, env=environment,
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                             universal_newlines=True)
+        self.assertEqual(run.returncode, 0, run.stdout)
+
+    def test_destdir(self):
+        self.make("install", "DESTDIR=" + self.folder, "prefix=/usr")
+        self.assertEqual(files_below(self.folder), [
+            "usr/bin/probetui",
+            "usr/libexec/probetui-node",
+            "usr/share/man/man1/probetui.1",
+            "usr/share/probetui/themes/default",
+            "usr/share/probetui/themes/mono",
+        ])
+        self.make("uninstall", "DESTDIR=" + self.folder, "prefix=/usr")
+        self.assertEqual(files_below(self.folder), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
