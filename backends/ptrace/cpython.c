@@ -324,6 +324,8 @@ int cpython_locate(struct cpython *python, struct memory *memory,
 	    validate(python, memory, error) < 0)
 		return -1;
 	elf_symbol(&search.image, memory, "PyCode_Type", &python->code_type);
+	elf_symbol(&search.image, memory, "_Py_HashSecret",
+		   &python->hash_secret);
 	if (python->minor < 11)
 		find_patch(python, memory);
 	write_version(python);

@@ -50,8 +50,9 @@ struct cpython {
 	uint32_t version;      /* PY_VERSION_HEX; the last byte may be 0 */
 	char version_text[16]; /* "3.11.7" */
 	bool is_free_threaded;
-	uint64_t runtime;   /* address of _PyRuntime */
-	uint64_t code_type; /* address of PyCode_Type; 0 unknown */
+	uint64_t runtime;     /* address of _PyRuntime */
+	uint64_t code_type;   /* address of PyCode_Type; 0 unknown */
+	uint64_t hash_secret; /* address of _Py_HashSecret; 0 unknown */
 	struct offsets offsets;
 };
 

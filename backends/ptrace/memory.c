@@ -9,12 +9,12 @@
 #include "base/alloc.h"
 #include "base/array.h"
 
-#define PAGE_BYTES 4096u
-#define PAGES_MAXIMUM 16384u /* 64 MiB in one snapshot */
-#define PARTS_AT_ONCE 1024   /* IOV_MAX */
-#define NO_PAGE UINT32_MAX
+#define BLOCK_BYTES 512u
+#define BLOCKS_MAXIMUM (64u * 1024 * 1024 / BLOCK_BYTES) /* a snapshot */
+#define PARTS_AT_ONCE 1024				 /* IOV_MAX */
+#define NO_BLOCK UINT32_MAX
 
-struct page {
+struct block {
 	uint64_t number;
 	uint32_t group;
 	bool is_used; /* asked for in this snapshot */
@@ -22,19 +22,19 @@ struct page {
 };
 
 /*
- * Page i lies at byte i * PAGE_BYTES of each copy. A plan is sorted, so a run
- * of neighbouring pages is one piece here as there.
+ * Block i lies at byte i * BLOCK_BYTES of each copy. A plan is sorted, so a run
+ * of neighbouring blocks is one piece here as there.
  */
 struct memory {
 	pid_t pid;
 	int copy;
 	uint32_t group;
 	uint64_t calls;
-	struct page *pages;
-	size_t page_count;
-	size_t page_capacity;
+	struct block *blocks;
+	size_t block_count;
+	size_t block_capacity;
 	uint8_t *copies[2];
-	uint32_t *slots; /* hash of page number: index, or NO_PAGE */
+	uint32_t *slots; /* hash of block number: index, or NO_BLOCK */
 	size_t slot_count;
 	struct memory_part *parts;
 	size_t part_capacity;
@@ -56,7 +56,7 @@ void memory_free(struct memory *memory)
 	free(memory->slots);
 	free(memory->copies[1]);
 	free(memory->copies[0]);
-	free(memory->pages);
+	free(memory->blocks);
 	free(memory);
 }
 
@@ -131,7 +131,7 @@ static size_t slot_of(const struct memory *memory, uint64_t number)
 
 	for (;; slot++) {
 		uint32_t index = memory->slots[slot & (memory->slot_count - 1)];
-		if (index == NO_PAGE || memory->pages[index].number == number)
+		if (index == NO_BLOCK || memory->blocks[index].number == number)
 			return slot & (memory->slot_count - 1);
 	}
 }
@@ -145,59 +145,60 @@ static void forget_slots(struct memory *memory)
 
 static void make_room(struct memory *memory)
 {
-	if (memory->page_count < memory->page_capacity)
+	if (memory->block_count < memory->block_capacity)
 		return;
-	ARRAY_GROW(memory->pages, memory->page_count, memory->page_capacity);
+	ARRAY_GROW(memory->blocks, memory->block_count, memory->block_capacity);
 	for (int i = 0; i < 2; i++)
-		memory->copies[i] = xrealloc(
-			memory->copies[i], memory->page_capacity * PAGE_BYTES);
+		memory->copies[i] =
+			xrealloc(memory->copies[i],
+				 memory->block_capacity * BLOCK_BYTES);
 	memory->slot_count = 64;
-	while (memory->slot_count < memory->page_capacity * 2)
+	while (memory->slot_count < memory->block_capacity * 2)
 		memory->slot_count *= 2;
 	memory->slots =
 		xrealloc(memory->slots, memory->slot_count * sizeof(uint32_t));
 	forget_slots(memory);
-	for (size_t i = 0; i < memory->page_count; i++)
-		memory->slots[slot_of(memory, memory->pages[i].number)] =
+	for (size_t i = 0; i < memory->block_count; i++)
+		memory->slots[slot_of(memory, memory->blocks[i].number)] =
 			(uint32_t)i;
 }
 
-/* The index of a page, made when it is not there; NO_PAGE: too many. */
-static uint32_t page_index(struct memory *memory, uint64_t number)
+/* The index of a block, made when it is not there; NO_BLOCK: too many. */
+static uint32_t block_index(struct memory *memory, uint64_t number)
 {
 	if (memory->slots) {
 		uint32_t index = memory->slots[slot_of(memory, number)];
-		if (index != NO_PAGE)
+		if (index != NO_BLOCK)
 			return index;
 	}
-	if (memory->page_count >= PAGES_MAXIMUM)
-		return NO_PAGE;
+	if (memory->block_count >= BLOCKS_MAXIMUM)
+		return NO_BLOCK;
 	make_room(memory);
-	uint32_t index = (uint32_t)memory->page_count++;
-	memory->pages[index] = (struct page){ .number = number };
+	uint32_t index = (uint32_t)memory->block_count++;
+	memory->blocks[index] = (struct block){ .number = number };
 	memory->slots[slot_of(memory, number)] = index;
 	return index;
 }
 
-/* Adds the pages of one copy that are wanted, neighbours as one part. */
+/* Adds the blocks of one copy that are wanted, neighbours as one part. */
 static size_t add_parts(struct memory *memory, int copy, bool only_group,
 			size_t count)
 {
 	size_t last = SIZE_MAX;
 
-	for (size_t i = 0; i < memory->page_count; i++) {
-		const struct page *page = &memory->pages[i];
-		if (only_group && page->group != memory->group)
+	for (size_t i = 0; i < memory->block_count; i++) {
+		const struct block *block = &memory->blocks[i];
+		if (only_group && block->group != memory->group)
 			continue;
 		if (last != SIZE_MAX && last + 1 == i &&
-		    memory->pages[last].number + 1 == page->number) {
-			memory->parts[count - 1].length += PAGE_BYTES;
+		    memory->blocks[last].number + 1 == block->number) {
+			memory->parts[count - 1].length += BLOCK_BYTES;
 		} else {
 			ARRAY_GROW(memory->parts, count, memory->part_capacity);
 			memory->parts[count++] = (struct memory_part){
-				.address = page->number * PAGE_BYTES,
-				.out = memory->copies[copy] + i * PAGE_BYTES,
-				.length = PAGE_BYTES,
+				.address = block->number * BLOCK_BYTES,
+				.out = memory->copies[copy] + i * BLOCK_BYTES,
+				.length = BLOCK_BYTES,
 			};
 		}
 		last = i;
@@ -212,9 +213,9 @@ static void note_parts(struct memory *memory, int copy, size_t first,
 		const struct memory_part *part = &memory->parts[i];
 		size_t at =
 			(size_t)((uint8_t *)part->out - memory->copies[copy]);
-		for (size_t j = 0; j < part->length; j += PAGE_BYTES)
-			memory->pages[(at + j) / PAGE_BYTES].has[copy] =
-				j + PAGE_BYTES <= part->done;
+		for (size_t j = 0; j < part->length; j += BLOCK_BYTES)
+			memory->blocks[(at + j) / BLOCK_BYTES].has[copy] =
+				j + BLOCK_BYTES <= part->done;
 	}
 }
 
@@ -229,10 +230,10 @@ static void fetch_copies(struct memory *memory, bool only_group)
 	note_parts(memory, 1, middle, count);
 }
 
-static int compare_pages(const void *a, const void *b)
+static int compare_blocks(const void *a, const void *b)
 {
-	uint64_t left = ((const struct page *)a)->number;
-	uint64_t right = ((const struct page *)b)->number;
+	uint64_t left = ((const struct block *)a)->number;
+	uint64_t right = ((const struct block *)b)->number;
 
 	return left < right ? -1 : left > right;
 }
@@ -241,20 +242,20 @@ void memory_begin(struct memory *memory, bool prefetch)
 {
 	size_t wanted = 0;
 
-	for (size_t i = 0; prefetch && i < memory->page_count; i++)
-		if (memory->pages[i].is_used)
-			memory->pages[wanted++] = (struct page){
-				.number = memory->pages[i].number,
+	for (size_t i = 0; prefetch && i < memory->block_count; i++)
+		if (memory->blocks[i].is_used)
+			memory->blocks[wanted++] = (struct block){
+				.number = memory->blocks[i].number,
 			};
-	memory->page_count = wanted;
+	memory->block_count = wanted;
 	memory->copy = 0;
 	memory->group = 0;
 	forget_slots(memory);
 	if (!wanted)
 		return;
-	qsort(memory->pages, wanted, sizeof(*memory->pages), compare_pages);
+	qsort(memory->blocks, wanted, sizeof(*memory->blocks), compare_blocks);
 	for (size_t i = 0; i < wanted; i++)
-		memory->slots[slot_of(memory, memory->pages[i].number)] =
+		memory->slots[slot_of(memory, memory->blocks[i].number)] =
 			(uint32_t)i;
 	fetch_copies(memory, false);
 }
@@ -274,25 +275,25 @@ void memory_use(struct memory *memory, int copy)
 	memory->copy = copy;
 }
 
-static int read_page(struct memory *memory, uint64_t number, size_t offset,
-		     void *out, size_t length)
+static int read_block(struct memory *memory, uint64_t number, size_t offset,
+		      void *out, size_t length)
 {
-	uint32_t index = page_index(memory, number);
+	uint32_t index = block_index(memory, number);
 
-	if (index == NO_PAGE)
-		return memory_fetch(memory, number * PAGE_BYTES + offset, out,
+	if (index == NO_BLOCK)
+		return memory_fetch(memory, number * BLOCK_BYTES + offset, out,
 				    length);
 	uint8_t *bytes =
-		memory->copies[memory->copy] + (size_t)index * PAGE_BYTES;
-	struct page *page = &memory->pages[index];
-	if (!page->has[memory->copy]) {
-		if (memory_fetch(memory, number * PAGE_BYTES, bytes,
-				 PAGE_BYTES) < 0)
+		memory->copies[memory->copy] + (size_t)index * BLOCK_BYTES;
+	struct block *block = &memory->blocks[index];
+	if (!block->has[memory->copy]) {
+		if (memory_fetch(memory, number * BLOCK_BYTES, bytes,
+				 BLOCK_BYTES) < 0)
 			return -1;
-		page->has[memory->copy] = true;
+		block->has[memory->copy] = true;
 	}
-	page->is_used = true;
-	page->group = memory->group;
+	block->is_used = true;
+	block->group = memory->group;
 	memcpy(out, bytes + offset, length);
 	return 0;
 }
@@ -307,12 +308,12 @@ int memory_read(struct memory *memory, uint64_t address, void *out,
 		return -1;
 	}
 	while (length > 0) {
-		size_t offset = address % PAGE_BYTES;
-		size_t some = PAGE_BYTES - offset;
+		size_t offset = address % BLOCK_BYTES;
+		size_t some = BLOCK_BYTES - offset;
 		if (some > length)
 			some = length;
-		if (read_page(memory, address / PAGE_BYTES, offset, to, some) <
-		    0)
+		if (read_block(memory, address / BLOCK_BYTES, offset, to,
+			       some) < 0)
 			return -1;
 		to += some;
 		address += some;

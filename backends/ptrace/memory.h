@@ -2,12 +2,14 @@
  * memory: another process's memory, read with process_vm_readv(2) and never
  * written.
  *
- * A snapshot is a set of pages. memory_begin() starts one: it fetches the
- * pages that the last snapshot needed, all of them twice, in as few system
- * calls as the kernel allows, so that one walk can be done over each copy and
- * compared. A page that is missing is fetched when it is asked for (into the
- * copy in use). memory_read() goes through the snapshot; memory_fetch() goes
- * past it and is for what is cached elsewhere (code objects, names).
+ * A snapshot is a set of blocks of some hundred bytes (memory that lies in no
+ * cache costs more than a system call). memory_begin() starts one: it fetches
+ * the blocks that the last snapshot needed, all of them twice, in as few
+ * system calls as the kernel allows, so that one walk can be done over each
+ * copy and compared. A block that is missing is fetched when it is asked for
+ * (into the copy in use). memory_read() goes through the snapshot;
+ * memory_fetch() goes past it and is for what is cached elsewhere (code
+ * objects, names).
  *
  * Nothing that comes back is to be believed: the target runs on.
  */
@@ -36,7 +38,7 @@ pid_t memory_pid(const struct memory *memory);
 /* Starts a snapshot; with prefetch false it starts empty (one copy). */
 void memory_begin(struct memory *memory, bool prefetch);
 /*
- * From here on pages that are read belong to a new group; memory_again()
+ * From here on blocks that are read belong to a new group; memory_again()
  * fetches those of the newest group afresh, twice, in one call if it can.
  */
 void memory_group(struct memory *memory);

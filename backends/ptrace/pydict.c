@@ -6,6 +6,7 @@
 
 #include "backends/ptrace/cpython.h"
 #include "backends/ptrace/memory.h"
+#include "backends/ptrace/pyhash.h"
 #include "backends/ptrace/pyobject.h"
 #include "backends/ptrace/pyreader.h"
 #include "backends/ptrace/pystring.h"
@@ -34,6 +35,9 @@
 
 /* Entries that are read in one go. */
 #define CHUNK 128
+#define EMPTY_SLOT (-1)
+/* Slots of a hash table that are looked at for one key. */
+#define PROBES_MAXIMUM 64
 
 static int read_old_keys(struct pyreader *reader, uint64_t keys,
 			 struct pytable *table)
@@ -55,7 +59,10 @@ static int read_old_keys(struct pyreader *reader, uint64_t keys,
 		index_size = 4;
 	else if (size > UINT8_MAX)
 		index_size = 2;
-	table->entries = keys + OLD_INDICES + (uint64_t)(size * index_size);
+	table->indices = keys + OLD_INDICES;
+	table->slot_count = (uint64_t)size;
+	table->index_width = (unsigned)index_size;
+	table->entries = table->indices + (uint64_t)(size * index_size);
 	table->entry_size = GENERAL_ENTRY;
 	table->key_at = 8;
 	return 0;
@@ -80,8 +87,10 @@ static int read_new_keys(struct pyreader *reader, uint64_t keys,
 	    table->entry_count < 0 ||
 	    table->entry_count > (INT64_C(1) << log2_size))
 		return -1;
-	table->entries =
-		keys + (uint64_t)at->dk_entries + (UINT64_C(1) << log2_bytes);
+	table->indices = keys + (uint64_t)at->dk_entries;
+	table->slot_count = UINT64_C(1) << log2_size;
+	table->index_width = 1u << (log2_bytes - log2_size);
+	table->entries = table->indices + (UINT64_C(1) << log2_bytes);
 	table->entry_size =
 		kind == KIND_GENERAL ? GENERAL_ENTRY : UNICODE_ENTRY;
 	table->key_at = kind == KIND_GENERAL ? 8 : 0;
@@ -377,12 +386,72 @@ static int search_chunks(struct search *search, const struct pytable *table)
 	return result;
 }
 
+/* The entry whose number stands in a slot; -1: none, or unreadable. */
+static int64_t read_slot(struct pyreader *reader, const struct pytable *table,
+			 uint64_t slot)
+{
+	uint64_t word = 0;
+	unsigned width = table->index_width;
+
+	if (pyreader_read(reader, table->indices + slot * width, &word, width))
+		return EMPTY_SLOT;
+	/* Little-endian; the sign is in the highest byte that was read. */
+	unsigned unused = 64 - 8 * width;
+	return (int64_t)(word << unused) >> unused;
+}
+
+static bool has_value(const struct pytable *table, int64_t number)
+{
+	if (!table->has_order)
+		return true;
+	return memchr(table->order, (int)number, table->order_count) != NULL;
+}
+
+/*
+ * As lookdict() does it: a few slots instead of all keys. Not finding the key
+ * proves nothing (pyhash.h).
+ */
+static int find_by_hash(struct pyreader *reader, const struct pytable *table,
+			const char *key, uint64_t *value)
+{
+	uint64_t hash;
+
+	if (pyhash_text(reader, key, &hash))
+		return -1;
+	uint64_t slot = hash;
+	for (int i = 0; i < PROBES_MAXIMUM; i++) {
+		slot &= table->slot_count - 1;
+		int64_t number = read_slot(reader, table, slot);
+		if (number == EMPTY_SLOT)
+			return -1;
+		uint64_t at = table->entries +
+			      (uint64_t)number * table->entry_size +
+			      table->key_at;
+		uint64_t found;
+		if (number >= 0 && number < table->entry_count &&
+		    has_value(table, number) &&
+		    !pyreader_pointer(reader, at, &found) &&
+		    pystring_equals(reader, found, key))
+			return pyreader_pointer(
+				reader,
+				table->values
+					? table->values + 8 * (uint64_t)number
+					: at + 8,
+				value);
+		hash >>= 5;
+		slot = slot * 5 + hash + 1;
+	}
+	return -1;
+}
+
 int pytable_find(struct pyreader *reader, const struct pytable *table,
 		 const char *key, uint64_t *value)
 {
 	struct search search = { .reader = reader, .key = key };
 	int result;
 
+	if (find_by_hash(reader, table, key, value) == 0 && *value)
+		return 0;
 	if (table->has_order)
 		result = pytable_each(reader, table, 0, SIZE_MAX, compare_key,
 				      &search) < 0

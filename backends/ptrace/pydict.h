@@ -23,8 +23,11 @@ struct pytable {
 	int64_t entry_count; /* deleted ones too */
 	int64_t used;	     /* that hold a value */
 	size_t entry_size;
-	size_t key_at;	 /* in an entry; the value follows the key */
-	uint64_t values; /* of a split table; 0 combined */
+	size_t key_at;	  /* in an entry; the value follows the key */
+	uint64_t values;  /* of a split table; 0 combined */
+	uint64_t indices; /* address of the hash table, numbers of entries */
+	uint64_t slot_count;
+	unsigned index_width; /* bytes of one */
 	bool has_order;
 	size_t order_count;
 	uint8_t order[256]; /* numbers of entries as they were inserted */

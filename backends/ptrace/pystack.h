@@ -24,8 +24,7 @@ struct pystack;
 struct stack_table;
 
 /* Borrows all three for its life. */
-struct pystack *pystack_new(struct memory *memory,
-			    const struct cpython *python,
+struct pystack *pystack_new(struct memory *memory, const struct cpython *python,
 			    struct stack_table *table);
 void pystack_free(struct pystack *pystack);
 /*

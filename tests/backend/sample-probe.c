@@ -7,6 +7,7 @@
  *	check	COUNT samples of tests/backend/chain_target.py, whose calls are
  *		known: how many stacks cannot have been, by exactness
  *	check-exact  the same, with the GIL's holder held
+ *	hash	the hash of the str "threading", as a number
  *	time	microseconds and system calls: to find the interpreter, of the
  *		first sample, and the median of COUNT more
  */
@@ -19,6 +20,8 @@
 
 #include "backends/ptrace/cpython.h"
 #include "backends/ptrace/memory.h"
+#include "backends/ptrace/pyhash.h"
+#include "backends/ptrace/pyobject.h"
 #include "backends/ptrace/pystack.h"
 #include "base/alloc.h"
 #include "base/array.h"
@@ -225,13 +228,25 @@ out:
 	return -1;
 }
 
+static int print_hash(struct probe *probe, struct error *error)
+{
+	struct pyreader reader;
+	uint64_t hash;
+
+	pyreader_init(&reader, probe->memory, &probe->python);
+	if (pyhash_text(&reader, "threading", &hash) < 0)
+		return error_set(error, "the key of the hash is unreadable");
+	print_json(json_pack("{s:I}", "hash", (json_int_t)hash));
+	return 0;
+}
+
 static const struct mode {
 	const char *name;
 	int (*run)(struct probe *probe, struct error *error);
 } modes[] = {
 	{ "sample", print_plain }, { "exact", print_exact },
 	{ "check", check_plain },  { "check-exact", check_exact },
-	{ "time", print_times },
+	{ "time", print_times },   { "hash", print_hash },
 };
 
 static const struct mode *find_mode(const char *name)

@@ -153,6 +153,15 @@ class Stacks(unittest.TestCase):
         self.check_truth("exact")
 
     @on_each_python
+    def test_hash_of_a_str(self, python):
+        """Else every name is looked up the slow way, and nobody notices."""
+        code = ("import sys; print(hash('threading'), flush=True); "
+                "sys.stdin.read()")
+        with Target(python, code) as target:
+            self.assertEqual(probe("hash", target.pid),
+                             [{"hash": int(target.line)}])
+
+    @on_each_python
     def test_main_thread_comes_first(self, python):
         with Target(python, code_of("stacks_target.py")) as target:
             threads = probe("sample", target.pid)[0]["threads"]
