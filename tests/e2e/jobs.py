@@ -137,7 +137,7 @@ class RanksJob(Launched):
     """tests/jobs/ranks.py: rank 3 hangs at step 3."""
 
     def __init__(self, count=8, script="ranks.py", python=sys.executable):
-        super().__init__([sys.executable, os.path.join(JOBS, "launch.py"),
+        super().__init__([python, os.path.join(JOBS, "launch.py"),
                           "-n", str(count), os.path.join(JOBS, script)])
         started = json.loads(self.process.stdout.readline())
         self.port, self.pids = started["port"], started["pids"]

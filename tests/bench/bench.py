@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+"""How long a verdict takes, beside its nearest peer in the same run.
+
+    bench.py [-n RUNS] [--markdown]
+
+Eight ranks hang (a torch job where a Python with torch is found, else one of
+the standard library). In turns: `probetui verdict --for 0`, from start to
+exit, and eight `py-spy dump --pid` at once. Then the parts of a verdict, and
+the verdict with two samples. Times are medians; nothing here passes or fails.
+"""
+import argparse
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "e2e"))
+import jobs  # noqa: E402
+
+BUILD = os.environ.get("BUILDDIR", os.getcwd())
+QUIET = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL,
+         "stderr": subprocess.DEVNULL}
+PART = re.compile(r"^ *([0-9.]+) ms  (.*)$")
+
+
+def find_py_spy():
+    """py-spy, if need be by pip in a folder of the build; or None."""
+    folder = os.path.join(BUILD, "py-spy")
+    installed = os.path.join(folder, "bin", "py-spy")
+    named = os.environ.get("PY_SPY") or shutil.which("py-spy")
+    if named or os.access(installed, os.X_OK):
+        return named or installed
+    try:
+        subprocess.run([sys.executable, "-m", "venv", folder], check=True,
+                       timeout=60, **QUIET)
+        subprocess.run([os.path.join(folder, "bin", "python"), "-m", "pip",
+                        "install", "-q", "py-spy"], check=True, timeout=120,
+                       **QUIET)
+    except (subprocess.SubprocessError, OSError):
+        return None
+    return installed
+
+
+def run_all(commands):
+    """Milliseconds from the first start to the last exit."""
+    start = time.perf_counter()
+    running = [subprocess.Popen(command, **QUIET) for command in commands]
+    for process in running:
+        process.wait()
+    return (time.perf_counter() - start) * 1e3
+
+
+def read_parts(command):
+    """[(part, milliseconds)] as the program itself says."""
+    run = subprocess.run(command, stdin=subprocess.DEVNULL,
+                         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                         universal_newlines=True,
+                         env=dict(os.environ, PROBETUI_TIMING="1"))
+    rows = [PART.match(line) for line in run.stderr.splitlines()]
+    return [(row.group(2), float(row.group(1))) for row in rows if row]
+
+
+def median_parts(command, count):
+    rows = {}
+    for _ in range(count):
+        for name, value in read_parts(command):
+            rows.setdefault(name, []).append(value)
+    return [(name, statistics.median(values))
+            for name, values in rows.items()]
+
+
+class Table:
+    def __init__(self, is_markdown, *heads):
+        self.is_markdown = is_markdown
+        if is_markdown:
+            print("| " + " | ".join(heads) + " |")
+            print("|" + "---|" * len(heads))
+        else:
+            self.row(*heads)
+
+    def row(self, name, *values):
+        if self.is_markdown:
+            print("| " + " | ".join((name,) + values) + " |")
+        else:
+            print("%-52s" % name + "".join("%14s" % v for v in values))
+
+
+def milliseconds(value):
+    return "%.2f ms" % value
+
+
+def compare(table, count, sides):
+    """Runs the sides in turns. Name to the median."""
+    times = {name: [] for name, _ in sides}
+    for _ in range(count):
+        for name, commands in sides:
+            times[name].append(run_all(commands))
+    for name, values in times.items():
+        table.row(name, milliseconds(statistics.median(values)),
+                  milliseconds(min(values)), milliseconds(max(values)))
+    return {name: statistics.median(values)
+            for name, values in times.items()}
+
+
+def measure(job, options, py_spy):
+    verdict = [jobs.PROBETUI, "--job", str(job.port), "verdict"]
+    one, two = verdict + ["--for", "0"], verdict + ["--for", "0.2"]
+    node = os.environ.get("PROBETUI_NODE", "probetui-node")
+    first, peer = "probetui verdict --for 0", "8 × py-spy dump, at once"
+    sides = [(first, [one]), ("probetui verdict --for 0.2", [two]),
+             ("probetui --version", [[jobs.PROBETUI, "--version"]]),
+             ("probetui-node, which leaves at once", [[node]])]
+    if py_spy is not None:
+        sides += [(peer, [[py_spy, "dump", "--pid", str(pid)]
+                          for pid in job.pids]),
+                  ("py-spy --version", [[py_spy, "--version"]])]
+    for _, commands in sides:
+        run_all(commands)    # warm
+    table = Table(options.markdown, "from start to exit", "median", "least",
+                  "most")
+    medians = compare(table, options.runs, sides)
+    if py_spy is None:
+        print("\npy-spy is not here and pip could not get it: no comparison")
+    else:
+        print("\nprobetui is %.1f times as fast as its peer"
+              % (medians[peer] / medians[first]))
+    print()
+    table = Table(options.markdown, "parts of a verdict with one sample",
+                  "median")
+    for name, value in median_parts(one, options.runs):
+        table.row(name, milliseconds(value))
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("-n", dest="runs", type=int, default=30)
+    parser.add_argument("--markdown", action="store_true")
+    options = parser.parse_args()
+    python = jobs.find_torch()
+    script = "train.py" if python else "ranks.py"
+    job = jobs.RanksJob(8, script, python or sys.executable)
+    try:
+        look = [jobs.PROBETUI, "--job", str(job.port), "verdict", "--for", "0"]
+        jobs.wait_for(lambda: "Rank 3 is elsewhere: load_batch" in
+                      subprocess.run(look, stdin=subprocess.DEVNULL,
+                                     stdout=subprocess.PIPE,
+                                     stderr=subprocess.DEVNULL,
+                                     universal_newlines=True).stdout,
+                      "rank 3 to hang")
+        print("8 ranks of %s, %d runs, %d processors\n"
+              % (script, options.runs, os.cpu_count()))
+        measure(job, options, find_py_spy())
+    finally:
+        job.close()
+
+
+if __name__ == "__main__":
+    main()
