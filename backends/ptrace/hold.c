@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <sys/ptrace.h>
@@ -15,7 +14,7 @@
 #include "backends/ptrace/task.h"
 #include "base/error.h"
 
-#define SPIN_NS 2000000u /* then the wait sleeps between its looks */
+#define SPIN_NS 200000u /* then the wait sleeps between its looks */
 #define PATIENCE_NS 50000000u
 
 static uint64_t now_ns(void)
@@ -52,11 +51,9 @@ static int wait_until_it_stands(struct hold *hold)
 		uint64_t waited = now_ns() - began;
 		if (waited > PATIENCE_NS)
 			return 0;
-		if (waited < SPIN_NS)
-			sched_yield();
-		else
-			nanosleep(&(struct timespec){ .tv_nsec = 100000 },
-				  NULL);
+		/* To yield would give a busy machine the time we hold it. */
+		if (waited > SPIN_NS)
+			nanosleep(&(struct timespec){ .tv_nsec = 50000 }, NULL);
 	}
 }
 
