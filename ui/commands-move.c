@@ -434,6 +434,13 @@ int ui_cursor(struct command_context *context, int argc, char **argv,
 		return command_usage(error, "cursor",
 				     "up, down, left, right, page-up, "
 				     "page-down, first or last");
+	if (view_asks_job(session_of(context), &app->view)) {
+		app->view.job_cursor =
+			move_in(app->view.job_cursor,
+				(int)session_of(context)->job_count, 1, 10,
+				(enum move)move);
+		return 0;
+	}
 	layout_make(&layout, session_of(context), &app->view);
 	page = at_least_one(layout.body.row_count - 2);
 	switch (app->view.kind) {

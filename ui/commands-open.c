@@ -1,6 +1,7 @@
 /*
  * commands-open: opening and folding what is under the cursor.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,6 +117,46 @@ static bool is_on_fold(const struct app *app)
 	return is_fold;
 }
 
+static void choose_job(struct app *app, size_t index)
+{
+	session_choose_job(&app->engine->session, index);
+	session_judge(&app->engine->session);
+	/* Its ranks may not have been sampled so far. */
+	engine_sample_once(app->engine);
+}
+
+/* "29500" of "127.0.0.1:29500". */
+static const char *port_of(const char *name)
+{
+	const char *colon = name != NULL ? strrchr(name, ':') : NULL;
+
+	return colon != NULL ? colon + 1 : "";
+}
+
+int ui_job(struct command_context *context, int argc, char **argv,
+	   struct error *error)
+{
+	struct app *app = command_app(context);
+	const struct session *session = &app->engine->session;
+
+	if (argc != 2)
+		return command_usage(error, "job",
+				     "a port or a launcher's pid");
+	for (size_t i = 0; i < session->job_count; i++) {
+		const struct job *job = &session->jobs[i];
+		char pid[16];
+
+		snprintf(pid, sizeof(pid), "%d", (int)job->launcher_pid);
+		if (strcmp(argv[1], pid) != 0 &&
+		    strcmp(argv[1], port_of(job->name)) != 0)
+			continue;
+		choose_job(app, i);
+		return 0;
+	}
+	return error_set(error, "no job here has the port or launcher %.20s.",
+			 argv[1]);
+}
+
 int ui_open(struct command_context *context, int argc, char **argv,
 	    struct error *error)
 {
@@ -125,6 +166,10 @@ int ui_open(struct command_context *context, int argc, char **argv,
 	(void)argc;
 	(void)argv;
 	(void)error;
+	if (view_asks_job(&app->engine->session, view)) {
+		choose_job(app, (size_t)view->job_cursor);
+		return 0;
+	}
 	if (view->kind == VIEW_MERGED) {
 		open_branch(app);
 		return 0;

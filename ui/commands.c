@@ -18,6 +18,8 @@ static int ui_keys(struct command_context *context, int argc, char **argv,
 		   struct error *error);
 
 static const struct command rows[] = {
+	{ "job", NULL, "PORT | PID",
+	  "look at another job: its port or its launcher", SCREEN, ui_job },
 	{ "rank", NULL, "next | previous | N", "look at another rank", SCREEN,
 	  ui_rank },
 	{ "outlier", NULL, "next | previous", "look at another outlier", SCREEN,

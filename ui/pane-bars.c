@@ -81,6 +81,14 @@ static void append_focus(struct buffer *out, const struct session *session)
 	rankset_clear(&all);
 }
 
+static const char *no_ranks(const struct session *session,
+			    const struct view *view)
+{
+	if (view_asks_job(session, view))
+		return "no job chosen";
+	return session->is_discovered ? "no ranks" : "looking for ranks";
+}
+
 void pane_header(struct window window, const struct session *session,
 		 const struct view *view)
 {
@@ -90,9 +98,7 @@ void pane_header(struct window window, const struct session *session,
 	int right_width;
 
 	if (session->rank_count == 0) {
-		buffer_append_string(&right, session->is_discovered
-						     ? "no ranks"
-						     : "looking for ranks");
+		buffer_append_string(&right, no_ranks(session, view));
 	} else {
 		append_job(&left, session);
 		append_pace(&right, session, view);
@@ -195,6 +201,7 @@ static const struct hint last_hints[] = {
 	{ VIEW_HOME, { "help", NULL }, "help" },
 };
 
+static const struct hint open_hint = { VIEW_HOME, { "open", NULL }, "open" };
 static const struct hint quit_hint = { VIEW_HOME, { "quit", NULL }, "leave" };
 
 static bool append_hint_keys(struct buffer *out, const struct hint *hint,
@@ -252,6 +259,8 @@ static void put_hints(struct window window, const struct session *session,
 	for (size_t i = 0; i < ARRAY_LENGTH(last_hints); i++)
 		reserved += 2 + hint_width(&last_hints[i], keymap);
 	if (session->rank_count == 0 && view->kind == VIEW_HOME) {
+		if (view_asks_job(session, view))
+			column = put_hint(window, column, &open_hint, keymap);
 		column = put_hint(window, column, &quit_hint, keymap);
 	} else {
 		for (size_t i = 0; i < ARRAY_LENGTH(hints); i++) {

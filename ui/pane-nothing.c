@@ -9,6 +9,7 @@
 
 #define BYSTANDERS_MAXIMUM 8
 #define EXAMPLE_COLUMN 22
+#define CURSOR_MARK 0x25b8 /* ▸ */
 
 static int put_looked_at(struct window window, int row,
 			 const struct session *session)
@@ -90,4 +91,54 @@ void pane_nothing(struct window window, const struct session *session)
 	}
 	window_put(window, row, 3, window.column_count - 4, STYLE_TEXT,
 		   "Waiting for ranks to appear; q leaves.");
+}
+
+static void put_job(struct window window, int row, const struct job *job)
+{
+	struct buffer text = BUFFER_INIT;
+	int width = window.column_count;
+	int column = 5;
+
+	window_put(window, row, column, width / 3, STYLE_TEXT,
+		   job->script != NULL ? job->script : "");
+	column += width / 3 + 1;
+	text_count(&text, job->rank_count);
+	buffer_append_string(&text, job->rank_count == 1 ? " rank" : " ranks");
+	column += window_put(window, row, column, width - column, STYLE_TEXT,
+			     text.data);
+	buffer_reset(&text);
+	if (job->name != NULL)
+		buffer_append_string(&text, job->name);
+	if (job->launcher != NULL && *job->launcher != '\0')
+		buffer_printf(&text, "  %s (pid %d)", job->launcher,
+			      (int)job->launcher_pid);
+	window_put(window, row, column + 2, width - column - 3, STYLE_DIM,
+		   text.data);
+	buffer_clear(&text);
+}
+
+void pane_jobs(struct window window, const struct session *session,
+	       const struct view *view)
+{
+	struct buffer text = BUFFER_INIT;
+	int rows = window.row_count - 3;
+	int first = view->job_cursor >= rows ? view->job_cursor - rows + 1 : 0;
+
+	text_count(&text, session->job_count);
+	buffer_append_string(&text, " jobs run here. Enter opens one.");
+	window_put(window, 1, 3, window.column_count - 4, STYLE_TITLE_FOCUSED,
+		   text.data);
+	for (int i = first; i < (int)session->job_count && i - first < rows;
+	     i++) {
+		int row = 3 + i - first;
+
+		put_job(window, row, &session->jobs[i]);
+		if (i != view->job_cursor)
+			continue;
+		window_put_character(window, row, 3, STYLE_TITLE_FOCUSED,
+				     CURSOR_MARK);
+		window_emphasise(window, row, 0, 1, window.column_count,
+				 EMPHASIS_BOLD);
+	}
+	buffer_clear(&text);
 }

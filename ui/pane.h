@@ -169,6 +169,9 @@ void pane_diff_locals(struct window left, struct window right,
 		      const struct diff_sides *sides, int a_depth, int b_depth);
 
 void pane_nothing(struct window window, const struct session *session);
+/* The jobs that run here, one to be chosen. */
+void pane_jobs(struct window window, const struct session *session,
+	       const struct view *view);
 
 /* Appends the text of help, log or command output. */
 void pane_text_append(struct buffer *out, const struct view *view,

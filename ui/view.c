@@ -109,6 +109,12 @@ void key_set_remove(struct key_set *set, uint64_t key)
 	set->pages[i] = set->pages[set->count];
 }
 
+bool view_asks_job(const struct session *session, const struct view *view)
+{
+	return view->kind == VIEW_HOME && session->rank_count == 0 &&
+	       session->job < 0 && session->job_count > 1;
+}
+
 static void draw_body(struct window window, const struct session *session,
 		      const struct view *view, const struct layout *layout,
 		      const struct keymap *keymap)
@@ -151,8 +157,13 @@ void view_draw(struct canvas *canvas, const struct session *session,
 	layout_make(&layout, session, view);
 	pane_header(window, session, view);
 	if (is_empty) {
-		pane_nothing(window_part(window, 1, 0, rows - 2, columns),
-			     session);
+		struct window middle =
+			window_part(window, 1, 0, rows - 2, columns);
+
+		if (view_asks_job(session, view))
+			pane_jobs(middle, session, view);
+		else
+			pane_nothing(middle, session);
 	} else {
 		pane_verdict(
 			window_part(window, 1, 0, layout.verdict_rows, columns),

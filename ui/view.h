@@ -80,6 +80,7 @@ struct view {
 	int against_rank;
 	double against_seconds;
 	int diff_cursor; /* first row drawn */
+	int job_cursor;	 /* while a job must be chosen */
 	int text_scroll; /* help, log, text */
 	char *text;	 /* VIEW_TEXT */
 	char *search;	 /* NULL: none yet */
@@ -100,6 +101,9 @@ bool key_set_has(const struct key_set *set, uint64_t key);
 int key_set_pages(const struct key_set *set, uint64_t key);
 void key_set_add_page(struct key_set *set, uint64_t key);
 void key_set_remove(struct key_set *set, uint64_t key);
+
+/* Several jobs run and none was chosen: the screen asks which. */
+bool view_asks_job(const struct session *session, const struct view *view);
 
 /* Draws everything onto the canvas, in its size. */
 void view_draw(struct canvas *canvas, const struct session *session,

@@ -3,6 +3,7 @@
 
 hung8.jsonl: eight ranks of train.py for 34 s; rank 3 sleeps in load_batch,
 the others wait for it in all_reduce. nothing.jsonl: a machine without ranks.
+jobs.jsonl: two jobs of two ranks.
 The messages are those of doc/protocol.md.
 """
 import json
@@ -26,11 +27,11 @@ def load_batch(step, rank):
             # storage went away
             time.sleep(1)
     return torch.randn(64, 32)
-
+import time, torch, torch.distributed as dist; from torch import nn, optim
 def train():
     dist.init_process_group("gloo")
     rank = dist.get_rank()
-    model = Net(); opt = torch.optim.SGD(model.parameters(), lr=0.1)
+    model = nn.Linear(32, 8); opt = optim.SGD(model.parameters(), lr=0.1)
     for step in range(1000):
         x = load_batch(step, rank)
         loss = model(x).pow(2).mean()
@@ -130,8 +131,9 @@ def train_locals(rank):
     model = 0x7f2a20000000 + rank * 0x1000
     values = [variable("step", "int", "3"),
               variable("rank", "int", str(rank)),
-              variable("model", "__main__.Net",
-                       "<__main__.Net at %#x>" % model, 3, model),
+              variable("model", "torch.nn.modules.linear.Linear",
+                       "<torch.nn.modules.linear.Linear at %#x>" % model,
+                       3, model),
               variable("opt", "torch.optim.sgd.SGD",
                        "<torch.optim.sgd.SGD at %#x>" % (model + 64), 5,
                        model + 64)]
@@ -166,8 +168,9 @@ def add_answers(recording):
         ODD, 0, [variable("step", "int", "3"), variable("rank", "int", "3")]))
     model = 0x7f2a20000000 + ODD * 0x1000
     children = [variable("training", "bool", "True"),
-                variable("_parameters", "dict", "{}", 0),
-                variable("_modules", "dict", "{'fc': …}", 1, model + 512)]
+                variable("_parameters", "dict",
+                         "{'weight': …, 'bias': …}", 2, model + 512),
+                variable("_modules", "dict", "{}", 0)]
     recording.response(SECONDS, "variables",
                        variables(ODD, -1, children, tid=0,
                                  address=hex(model)))
@@ -197,6 +200,22 @@ def write_nothing():
     recording.write("nothing.jsonl")
 
 
+def write_two_jobs():
+    recording = Recording()
+    hello(recording)
+    for rank in range(4):
+        body = process(rank % 2)
+        body.update({"pid": FIRST_PID + rank, "world_size": 2})
+        if rank >= 2:
+            body.update({"job": "127.0.0.1:29501", "launcher_pid": 5100,
+                         "script": "finetune.py"})
+        recording.event(0, "rankAdded", body)
+    recording.response(0.1, "discover",
+                       {"looked_at": 41, "uid": 1000, "bystanders": []})
+    recording.write("jobs.jsonl")
+
+
 if __name__ == "__main__":
     write_hung()
     write_nothing()
+    write_two_jobs()

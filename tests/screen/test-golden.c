@@ -50,6 +50,9 @@ static const struct picture pictures[] = {
 	{ "prompt-80x24", "hung8.jsonl", 24, 80, ": n o Space x", false },
 	{ "error-80x24", "hung8.jsonl", 24, 80, "9 Enter", false },
 	{ "nothing-80x24", "nothing.jsonl", 24, 80, "", false },
+	{ "jobs-80x24", "jobs.jsonl", 24, 80, "Down", false },
+	{ "jobs-40x10", "jobs.jsonl", 10, 40, "", false },
+	{ "jobs-opened-80x24", "jobs.jsonl", 24, 80, "Down Enter", false },
 	{ "nothing-40x10", "nothing.jsonl", 10, 40, "", false },
 };
 

@@ -150,6 +150,16 @@ static void nothing_at_all_sizes(void **state)
 	stage_close(&stage);
 }
 
+static void jobs_at_all_sizes(void **state)
+{
+	struct stage stage;
+
+	(void)state;
+	stage_open(&stage, "jobs.jsonl");
+	draw_all_sizes(&stage);
+	stage_close(&stage);
+}
+
 static void many_odd_ranks_at_some_sizes(void **state)
 {
 	static const int sizes[][2] = {
@@ -200,6 +210,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(eight_ranks_at_all_sizes),
 		cmocka_unit_test(nothing_at_all_sizes),
+		cmocka_unit_test(jobs_at_all_sizes),
 		cmocka_unit_test(many_odd_ranks_at_some_sizes),
 		cmocka_unit_test(a_frame_is_cheap),
 	};
