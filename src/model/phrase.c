@@ -294,16 +294,22 @@ static void append_worker(struct buffer *out, const struct rank *rank)
 	append_frame(out, worker, rank_main_thread(worker));
 }
 
-/* "killed by SIGKILL"; nothing when it is not known. */
-static void append_reason(struct buffer *out, const struct rank *rank)
+/* "killed by SIGKILL"; "" when it is not known. */
+static const char *reason_of(const struct rank *rank)
 {
 	static const char killed[] = "was killed by ";
 	const char *error = rank->error ? rank->error : "";
 
 	if (strncmp(error, killed, strlen(killed)) == 0)
-		buffer_printf(out, ": %s", error + strlen("was "));
-	else if (rank->process.exit_code >= 0)
-		buffer_printf(out, ": %s", error);
+		return error + strlen("was ");
+	return rank->process.exit_code >= 0 ? error : "";
+}
+
+/* ": killed by SIGKILL" */
+static void append_reason(struct buffer *out, const struct rank *rank)
+{
+	if (reason_of(rank)[0] != '\0')
+		buffer_printf(out, ": %s", reason_of(rank));
 }
 
 /* Where a rank that is gone was in its last sample. */
@@ -343,6 +349,25 @@ void phrase_append_where(struct buffer *out, const struct camp *camp)
 	case PHRASE_MISSING:
 		break;
 	}
+}
+
+void phrase_append_member(struct buffer *out, const struct camp *camp,
+			  bool is_first)
+{
+	bool is_gone = phrase_index(phrase_of(camp)) == PHRASE_GONE;
+	const char *reason = is_gone ? reason_of(camp->first) : "";
+
+	if (!is_first)
+		buffer_append_string(out, ", ");
+	else if (is_gone)
+		buffer_append_string(out, ": ");
+	if (!is_gone) {
+		phrase_append_where(out, camp);
+		return;
+	}
+	rankset_append(out, &camp->ranks);
+	buffer_append_char(out, ' ');
+	buffer_append_string(out, reason[0] ? reason : "for an unknown reason");
 }
 
 void phrase_append_doing(struct buffer *out, const struct camp *camp,

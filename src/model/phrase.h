@@ -32,6 +32,12 @@ void phrase_append_verb(struct buffer *out, const struct phrase *phrase,
 			bool is_plural);
 /* "load_batch (train.py:5) in time.sleep", behind the verb */
 void phrase_append_where(struct buffer *out, const struct camp *camp);
+/*
+ * The same for one of several camps in a sentence: behind the verb, the first
+ * or a further one; those that are gone are named ("5 killed by SIGKILL").
+ */
+void phrase_append_member(struct buffer *out, const struct camp *camp,
+			  bool is_first);
 /* "wait in all_reduce (train.py:17)", verb and place of those not odd */
 void phrase_append_doing(struct buffer *out, const struct camp *camp,
 			 bool is_plural);

@@ -20,7 +20,7 @@ static bool is_company(const struct camp *camp)
 	return !camp->is_outlier && camp->main_thread;
 }
 
-/* "5 wait in all_reduce (a.py:1), 2 compute in f (b.py:3) and 1 elsewhere" */
+/* "5 wait in all_reduce (a.py:1), rank 2 computes in f (b.py:3)" */
 static void append_counts(struct buffer *out, const struct camp_list *camps)
 {
 	size_t listed = 0;
@@ -37,7 +37,11 @@ static void append_counts(struct buffer *out, const struct camp_list *camps)
 		}
 		if (listed > 0)
 			buffer_append_string(out, ", ");
-		text_count(out, camp->count);
+		if (camp->count == 1)
+			buffer_printf(out, "rank %d",
+				      rankset_first(&camp->ranks));
+		else
+			text_count(out, camp->count);
 		buffer_append_char(out, ' ');
 		phrase_append_doing(out, camp, camp->count != 1);
 		listed++;
@@ -97,7 +101,7 @@ static void append_group(struct buffer *out, const struct camp_list *camps,
 	const struct phrase *phrase = phrase_of(&camps->items[from]);
 	struct rankset ranks = RANKSET_INIT;
 	size_t listed = 0;
-	size_t rest = 0;
+	size_t count = 0;
 	double unchanged = -1;
 
 	for (size_t i = from; i < camps->count; i++) {
@@ -111,6 +115,7 @@ static void append_group(struct buffer *out, const struct camp_list *camps,
 		if (unchanged < 0 || camp->unchanged < unchanged)
 			unchanged = camp->unchanged;
 		is_told[i] = true;
+		count++;
 	}
 	buffer_append_char(out, ' ');
 	phrase_append_ranks(out, &ranks);
@@ -121,17 +126,16 @@ static void append_group(struct buffer *out, const struct camp_list *camps,
 
 		if (!camp->is_outlier || phrase_of(camp) != phrase)
 			continue;
-		if (listed == CAMPS_LISTED) {
-			rest++;
-			continue;
-		}
-		if (listed > 0)
-			buffer_append_string(out, ", ");
-		phrase_append_where(out, camp);
+		if (listed == CAMPS_LISTED)
+			break;
+		if (count == 1)
+			phrase_append_where(out, camp);
+		else
+			phrase_append_member(out, camp, listed == 0);
 		listed++;
 	}
-	if (rest > 0)
-		buffer_printf(out, " and %zu more places", rest);
+	if (count > listed)
+		buffer_printf(out, " and %zu more", count - listed);
 	phrase_append_duration(out, ", for ", unchanged);
 	buffer_append_char(out, '.');
 	rankset_clear(&ranks);

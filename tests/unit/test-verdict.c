@@ -345,6 +345,26 @@ static void one_killed(void **state)
 	scene_clear(&scene);
 }
 
+static void two_died_in_two_ways(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	scene_init(&scene);
+	scene_start(&scene, 8);
+	see_twice(&scene, 8, &sleeps, 5);
+	scene_text(&scene, "rankRemoved",
+		   "{'pid':105,'rank':5,'state':'exited','exit_signal':9}");
+	scene_text(&scene, "rankRemoved",
+		   "{'pid':106,'rank':6,'state':'exited','exit_code':1}");
+	scene_expect(&scene, VERDICT_CRASHED, "5-6",
+		     "Ranks 5 and 6 are gone: 5 killed by SIGKILL, 6 exited "
+		     "with code 1. The 6 others: 5 wait in all_reduce "
+		     "(train.py:17), rank 3 is in load_batch (train.py:5) in "
+		     "time.sleep.");
+	scene_clear(&scene);
+}
+
 static void one_dead_before_we_came(void **state)
 {
 	struct scene scene;
@@ -710,6 +730,7 @@ int main(void)
 		cmocka_unit_test(all_together_in_one_sample),
 		cmocka_unit_test(the_ranks_of_other_machines_are_not_seen),
 		cmocka_unit_test(one_killed),
+		cmocka_unit_test(two_died_in_two_ways),
 		cmocka_unit_test(one_dead_before_we_came),
 		cmocka_unit_test(all_ended),
 		cmocka_unit_test(raised_and_in_teardown),
