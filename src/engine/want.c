@@ -52,6 +52,7 @@ void engine_want_source(struct engine *engine, pid_t pid, const char *path)
 
 	if (session_find_source(&engine->session, pid, path))
 		return;
+	pid = session_source_pid(&engine->session, pid);
 	arguments = json_pack("{s:i}", "pid", (int)pid);
 	json_set_text(arguments, "path", path);
 	want(engine, "source", arguments,

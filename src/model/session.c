@@ -188,8 +188,8 @@ int session_selected_depth(const struct session *session)
 	return depth;
 }
 
-const struct source *session_find_source(const struct session *session,
-					 pid_t pid, const char *path)
+static const struct source *find_source(const struct session *session,
+					pid_t pid, const char *path)
 {
 	struct buffer key = BUFFER_INIT;
 	const struct source *source;
@@ -198,6 +198,33 @@ const struct source *session_find_source(const struct session *session,
 	source = strmap_find(session->sources, key.data);
 	buffer_clear(&key);
 	return source;
+}
+
+pid_t session_source_pid(const struct session *session, pid_t pid)
+{
+	const struct rank *rank = session_find_pid(session, pid);
+
+	if (!rank || rank->process.state != PROCESS_EXITED)
+		return pid;
+	for (size_t i = 0; i < session->rank_count; i++) {
+		const struct rank *other = session->ranks[i];
+
+		if (other->node == rank->node && other->process.pid != 0 &&
+		    other->process.state == PROCESS_LIVE)
+			return other->process.pid;
+	}
+	return pid;
+}
+
+const struct source *session_find_source(const struct session *session,
+					 pid_t pid, const char *path)
+{
+	const struct source *own = find_source(session, pid, path);
+	pid_t other = session_source_pid(session, pid);
+
+	if ((own && own->content) || other == pid)
+		return own;
+	return find_source(session, other, path);
 }
 
 static bool is_asked(const struct variables *variables, pid_t pid, pid_t tid,

@@ -33,7 +33,7 @@ struct bystander {
 };
 
 struct session_node {
-	char *name;			/* host */
+	char *name; /* host */
 	struct stack_table *stacks;
 	bool is_gone;
 };
@@ -42,61 +42,61 @@ struct session_node {
 struct variables {
 	pid_t pid;
 	pid_t tid;
-	int depth;			/* -1: the children of address */
+	int depth; /* -1: the children of address */
 	uint64_t address;
-	uint64_t epoch;			/* of the sample they belong to */
+	uint64_t epoch; /* of the sample they belong to */
 	int64_t start;
-	char *exactness;		/* "exact" … */
+	char *exactness; /* "exact" … */
 	struct variable_list list;
-	char *error;			/* NULL: fine */
-	double time;			/* session time they came */
+	char *error; /* NULL: fine */
+	double time; /* session time they came */
 };
 
 void variables_free(struct variables *variables);
 
 struct job {
-	char *name;			/* "127.0.0.1:29500" or "" */
+	char *name; /* "127.0.0.1:29500" or "" */
 	pid_t launcher_pid;
 	char *launcher;
 	uid_t uid;
-	size_t rank_count;		/* live */
+	size_t rank_count; /* live */
 	char *script;
 };
 
 /* What a person is looking at. Looked up anew each turn. */
 struct selection {
-	int rank;			/* -1: the first outlier, or rank */
-	pid_t tid;			/* 0: main thread */
-	int depth;			/* frame, 0 innermost; -1: top user frame */
+	int rank;  /* -1: the first outlier, or rank */
+	pid_t tid; /* 0: main thread */
+	int depth; /* frame, 0 innermost; -1: top user frame */
 };
 
 struct session {
 	struct session_node *nodes;
 	size_t node_count;
-	struct rank **ranks;		/* of the chosen job, by number */
+	struct rank **ranks; /* of the chosen job, by number */
 	size_t rank_count;
-	struct rank **others;		/* processes of other jobs */
+	struct rank **others; /* processes of other jobs */
 	size_t other_count;
-	struct job *jobs;		/* all that were found */
+	struct job *jobs; /* all that were found */
 	size_t job_count;
-	int job;			/* index of the chosen one; -1 none */
+	int job; /* index of the chosen one; -1 none */
 	struct bystander *bystanders;
 	size_t bystander_count;
-	struct map *by_pid;		/* live ranks, others, their children */
-	size_t looked_at;		/* processes looked at by discover */
-	uid_t uid;			/* whose */
-	struct rankset wanted;		/* --ranks; empty: all */
-	char *wanted_job;		/* --job; NULL: any */
-	bool has_wanted_pids;		/* --pid: what is found is one job */
-	bool is_discovered;		/* the first discover was answered */
+	struct map *by_pid;    /* live ranks, others, their children */
+	size_t looked_at;      /* processes looked at by discover */
+	uid_t uid;	       /* whose */
+	struct rankset wanted; /* --ranks; empty: all */
+	char *wanted_job;      /* --job; NULL: any */
+	bool has_wanted_pids;  /* --pid: what is found is one job */
+	bool is_discovered;    /* the first discover was answered */
 	bool is_replay;
 	struct verdict verdict;
 	struct selection selection;
-	struct rankset focus;		/* new ranks join it while it has all */
+	struct rankset focus; /* new ranks join it while it has all */
 	double now;
-	uint64_t revision;		/* raised by each change */
-	struct strmap *sources;		/* "PID:PATH" -> struct source */
-	struct variables **variables;	/* newest last, bounded */
+	uint64_t revision;	      /* raised by each change */
+	struct strmap *sources;	      /* "PID:PATH" -> struct source */
+	struct variables **variables; /* newest last, bounded */
 	size_t variables_count;
 };
 
@@ -112,8 +112,7 @@ int session_apply(struct session *session, size_t node,
 		  const struct message *message, double now,
 		  struct error *error);
 /* The node's pipe ended: its ranks become unreadable. */
-void session_lose_node(struct session *session, size_t node,
-		       const char *why);
+void session_lose_node(struct session *session, size_t node, const char *why);
 /* Makes verdict and classes anew; call after a batch of messages. */
 void session_judge(struct session *session);
 
@@ -128,6 +127,11 @@ const struct rank *session_selected(const struct session *session);
 const struct thread *session_selected_thread(const struct session *session);
 /* Index of the selected frame in that thread's stack; -1 none. */
 int session_selected_depth(const struct session *session);
+/*
+ * Whose files to read for a process: its own; those of another rank of its
+ * machine when it is gone.
+ */
+pid_t session_source_pid(const struct session *session, pid_t pid);
 const struct source *session_find_source(const struct session *session,
 					 pid_t pid, const char *path);
 /* depth -1: by address. The newest that came; may be of an older epoch. */

@@ -454,6 +454,26 @@ static void the_newest_variables_are_found(void **state)
 	scene_clear(&scene);
 }
 
+static void a_dead_rank_has_the_source_of_another(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	scene_init(&scene);
+	scene_start(&scene, 2);
+	scene_response(&scene, "source",
+		       json_pack("{s:i,s:s,s:s}", "pid", 100, "path",
+				 "/job/train.py", "content", "a"));
+	assert_null(session_find_source(&scene.session, 101, "/job/train.py"));
+	scene_text(&scene, "rankRemoved",
+		   "{'pid':101,'rank':1,'state':'exited','exit_signal':9}");
+	assert_int_equal(session_source_pid(&scene.session, 101), 100);
+	assert_int_equal(session_source_pid(&scene.session, 100), 100);
+	assert_non_null(
+		session_find_source(&scene.session, 101, "/job/train.py"));
+	scene_clear(&scene);
+}
+
 static void sources_are_kept(void **state)
 {
 	struct scene scene;
@@ -591,6 +611,7 @@ int main(void)
 		cmocka_unit_test(the_selection_is_looked_up_anew),
 		cmocka_unit_test(the_newest_variables_are_found),
 		cmocka_unit_test(sources_are_kept),
+		cmocka_unit_test(a_dead_rank_has_the_source_of_another),
 		cmocka_unit_test(the_stacks_of_a_stranger_are_kept),
 		cmocka_unit_test(hostile_messages_change_nothing),
 		cmocka_unit_test(hostile_answers_change_nothing),
