@@ -200,20 +200,28 @@ static const struct source *find_source(const struct session *session,
 	return source;
 }
 
+/* A live one of the machine of the dead process pid; NULL: pid lives. */
+static const struct rank *find_heir(const struct session *session, pid_t pid)
+{
+	const struct rank *dead = NULL;
+
+	for (size_t i = 0; i < session->rank_count && !dead; i++)
+		if (session->ranks[i]->process.pid == pid &&
+		    session->ranks[i]->process.state == PROCESS_EXITED)
+			dead = session->ranks[i];
+	for (size_t i = 0; i < session->rank_count && dead; i++)
+		if (session->ranks[i]->node == dead->node &&
+		    session->ranks[i]->process.pid != 0 &&
+		    session->ranks[i]->process.state == PROCESS_LIVE)
+			return session->ranks[i];
+	return NULL;
+}
+
 pid_t session_source_pid(const struct session *session, pid_t pid)
 {
-	const struct rank *rank = session_find_pid(session, pid);
+	const struct rank *heir = find_heir(session, pid);
 
-	if (!rank || rank->process.state != PROCESS_EXITED)
-		return pid;
-	for (size_t i = 0; i < session->rank_count; i++) {
-		const struct rank *other = session->ranks[i];
-
-		if (other->node == rank->node && other->process.pid != 0 &&
-		    other->process.state == PROCESS_LIVE)
-			return other->process.pid;
-	}
-	return pid;
+	return heir ? heir->process.pid : pid;
 }
 
 const struct source *session_find_source(const struct session *session,
