@@ -97,20 +97,34 @@ bool place_is_user(const struct process *process, const struct frame *frame)
 	return cwd[0] == '/' && is_below(file, cwd, strlen(cwd));
 }
 
+static bool is_typed(const struct frame *frame)
+{
+	return frame->code->file[0] == '<';
+}
+
 size_t place_user_frame(const struct process *process,
 			const struct stack *stack)
 {
+	size_t typed = 0;
+
 	for (size_t i = 0; i < stack->frame_count; i++) {
-		if (place_is_user(process, &stack->frames[i]))
+		if (!place_is_user(process, &stack->frames[i]))
+			continue;
+		if (!is_typed(&stack->frames[i]))
 			return i;
+		typed = i;
 	}
-	/* Code from a PYTHONPATH elsewhere still says more than a library. */
+	/*
+	 * Code from a PYTHONPATH elsewhere still says more than a library, and
+	 * more than what a spawned process was given with -c.
+	 */
 	for (size_t i = 0; i < stack->frame_count; i++) {
 		if (stack->frames[i].code->type == FRAME_PYTHON &&
+		    !is_typed(&stack->frames[i]) &&
 		    !place_is_library(stack->frames[i].code->file))
 			return i;
 	}
-	return 0;
+	return typed;
 }
 
 const char *place_file_name(const char *path)

@@ -93,6 +93,26 @@ static void the_top_user_frame_is_the_innermost(void **state)
 	assert_int_equal(place_user_frame(&process, &stack), 0);
 }
 
+static void a_spawned_process_is_in_its_file(void **state)
+{
+	struct process process = { .cwd = cwd };
+	char script[] = "/data/spawn.py";
+	char library[] = "/usr/lib/python3.11/multiprocessing/spawn.py";
+	char command[] = "<string>";
+	struct code codes[] = { { .func = func, .file = script },
+				{ .func = func, .file = library },
+				{ .func = func, .file = command } };
+	struct frame frames[] = { { &codes[0], 1 },
+				  { &codes[1], 1 },
+				  { &codes[2], 1 } };
+	struct stack stack = { .frames = frames, .frame_count = 3 };
+	struct stack typed = { .frames = frames + 1, .frame_count = 2 };
+
+	(void)state;
+	assert_int_equal(place_user_frame(&process, &stack), 0);
+	assert_int_equal(place_user_frame(&process, &typed), 1);
+}
+
 static void a_place_is_escaped(void **state)
 {
 	char file[] = "/x/a\033.py";
@@ -116,6 +136,7 @@ int main(void)
 		cmocka_unit_test(user_code_is_below_cwd_or_script),
 		cmocka_unit_test(the_root_folder_holds_all),
 		cmocka_unit_test(the_top_user_frame_is_the_innermost),
+		cmocka_unit_test(a_spawned_process_is_in_its_file),
 		cmocka_unit_test(a_place_is_escaped),
 	};
 
