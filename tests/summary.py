@@ -12,8 +12,21 @@ import re
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-RESULT = re.compile(r"^:test-result: (\w+) ?(?:\d+ )?(?:- )?(.*)$")
+# "PASS: tests/unit/test-map 3 - test-map: order", from automake's TAP driver
+RESULT = re.compile(r"^(PASS|FAIL|SKIP|ERROR|XPASS|XFAIL): (\S+)"
+                    r"(?: \d+)?(?: -)? ?(.*)$")
 PASSED, FAILED, SKIPPED = {"PASS"}, {"FAIL", "ERROR", "XPASS"}, {"SKIP"}
+
+
+def read_log(path):
+    """[(file, test, result)] of one test's log."""
+    with open(path, errors="replace") as file:
+        rows = [match.groups() for match in map(RESULT.match, file) if match]
+    results = [(file, test, result) for result, file, test in rows]
+    if any(result == "FAIL" for _, _, result in results):
+        # That the program's status was not 0 then is no second failure.
+        results = [row for row in results if row[2] != "ERROR"]
+    return results
 
 
 def read_results(folder):
@@ -21,15 +34,8 @@ def read_results(folder):
     results = []
     for path, _, names in os.walk(os.path.join(folder, "tests")):
         for name in sorted(names):
-            if not name.endswith(".trs"):
-                continue
-            file = os.path.relpath(os.path.join(path, name[:-4]), folder)
-            with open(os.path.join(path, name)) as lines:
-                for line in lines:
-                    match = RESULT.match(line.rstrip("\n"))
-                    if match:
-                        results.append((file, match.group(2).strip(),
-                                        match.group(1)))
+            if name.endswith(".trs"):
+                results += read_log(os.path.join(path, name[:-4] + ".log"))
     return results
 
 
@@ -63,8 +69,7 @@ def main():
                 counts["passed"] += 1
             elif result in FAILED:
                 counts["failed"] += 1
-                print("  failed: %s %s (%s/%s.log)"
-                      % (file, test, folder, file))
+                print("  failed: %s %s" % (file, test))
             elif result in SKIPPED:
                 counts["skipped"] += 1
                 print("  skipped: %s %s" % (file, test))
