@@ -96,10 +96,10 @@ static void the_top_user_frame_is_the_innermost(void **state)
 static void a_spawned_process_is_in_its_file(void **state)
 {
 	struct process process = { .cwd = cwd };
-	char script[] = "/data/spawn.py";
+	char file[] = "/data/spawn.py";
 	char library[] = "/usr/lib/python3.11/multiprocessing/spawn.py";
 	char command[] = "<string>";
-	struct code codes[] = { { .func = func, .file = script },
+	struct code codes[] = { { .func = func, .file = file },
 				{ .func = func, .file = library },
 				{ .func = func, .file = command } };
 	struct frame frames[] = { { &codes[0], 1 },
