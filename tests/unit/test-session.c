@@ -200,7 +200,8 @@ static void a_huge_world_makes_few_entries(void **state)
 		    scene_process(one[0], 100, RANKSET_MAXIMUM));
 	scene_discovered(&scene);
 	session_judge(&scene.session);
-	assert_in_range(scene.session.rank_count, 2, 5000);
+	assert_true(scene.session.rank_count >= 2 &&
+		    scene.session.rank_count <= 5000);
 	scene_clear(&scene);
 }
 
@@ -450,7 +451,8 @@ static void the_newest_variables_are_found(void **state)
 	for (int depth = 0; depth < 1000; depth++)
 		scene_response(&scene, "variables",
 			       make_variables(100, depth, "6"));
-	assert_in_range(scene.session.variables_count, 1, 256);
+	assert_true(scene.session.variables_count >= 1 &&
+		    scene.session.variables_count <= 256);
 	scene_clear(&scene);
 }
 
