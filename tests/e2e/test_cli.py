@@ -491,6 +491,12 @@ class TestScript(Cli):
         self.assertTrue(result.stdout.startswith("7 of 8 ranks wait"))
 
 
+def bound(answer):
+    """From 3.12 on a comprehension's variables are its function's, unbound."""
+    return {v["name"]: v["value"] for v in answer["variables"]
+            if v["value"] != "unbound"}
+
+
 @unittest.skipUnless(hasattr(os, "fork"), "needs fork")
 class TestLive(Cli):
     """Small ranks over sockets; rank 3 hangs at step 3."""
@@ -552,8 +558,7 @@ class TestLive(Cli):
 
     def test_locals_are_the_truth(self):
         answer = self.ask(LOCALS, *self.on("locals", "--rank", "3"))
-        values = {v["name"]: v["value"] for v in answer["variables"]}
-        self.assertEqual(values, {"step": "3", "rank": "3"})
+        self.assertEqual(bound(answer), {"step": "3", "rank": "3"})
 
     def test_a_recording_says_the_same(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -574,7 +579,7 @@ class TestLive(Cli):
             self.run_cli(*self.on("--record", path, "locals", "--rank", "3"))
             answer = self.ask(LOCALS, "--replay", path, "locals", "--rank",
                               "3")
-        self.assertEqual(len(answer["variables"]), 2)
+        self.assertEqual(bound(answer), {"step": "3", "rank": "3"})
 
     def test_the_node_is_gone_afterwards(self):
         self.run_cli(*self.on("verdict", "--for", "0"), status=1,
