@@ -131,10 +131,7 @@ static int apply_removed(const struct apply *apply, struct error *error)
 	if (rank && rank->parent) {
 		remove_known(apply->session, rank);
 	} else if (rank) {
-		rank->process.state = PROCESS_EXITED;
-		rank->process.exit_code = process.exit_code;
-		rank->process.exit_signal = process.exit_signal;
-		rank_update_state(rank);
+		rank_end(rank, &process, apply->now);
 		job_end(apply->session, rank);
 	}
 	process_clear(&process);

@@ -248,6 +248,7 @@ static struct camp *find_or_add(struct camp_list *camps, struct map *by_key,
 	camp->main_thread = compared_thread(draft->first, draft->role);
 	camp->is_stopped = draft->first->state == RANK_STOPPED;
 	camp->unchanged = -1;
+	camp->ended_at = draft->first->ended_at;
 	map_put(by_key, key, (void *)(uintptr_t)camps->count);
 	return camp;
 }
@@ -265,6 +266,8 @@ static void count_rank(struct camp_list *camps, struct camp *camp,
 		camp->first = rank;
 		camp->main_thread = thread;
 	}
+	if (rank->ended_at < camp->ended_at)
+		camp->ended_at = rank->ended_at;
 	if (!thread)
 		return;
 	camp->moving_count += rank_is_moving(rank);

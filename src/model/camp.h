@@ -21,13 +21,13 @@ struct thread;
 struct verdict;
 
 enum camp_role {
-	CAMP_WAITS,		/* for its peers */
-	CAMP_ELSEWHERE,		/* alive, at another thing */
+	CAMP_WAITS,	/* for its peers */
+	CAMP_ELSEWHERE, /* alive, at another thing */
 	CAMP_TEARDOWN,
 	CAMP_GONE,
 	CAMP_UNREADABLE,
-	CAMP_UNREAD,		/* no sample yet */
-	CAMP_ROLES,		/* how many there are */
+	CAMP_UNREAD, /* no sample yet */
+	CAMP_ROLES,  /* how many there are */
 };
 
 struct camp {
@@ -35,19 +35,20 @@ struct camp {
 	uint64_t key;
 	struct rankset ranks;
 	size_t count;
-	const struct rank *first;		/* lowest number */
-	const struct thread *main_thread;	/* first's; NULL: no stack */
+	const struct rank *first;	  /* lowest number */
+	const struct thread *main_thread; /* first's; NULL: no stack */
 	bool is_outlier;
 	bool is_stopped;
 	size_t moving_count;
 	size_t changing_count;
-	double unchanged;	/* seconds that all its stacks are the same */
+	double ended_at;  /* of those that are gone, the first; -1 */
+	double unchanged; /* seconds that all its stacks are the same */
 };
 
 struct camp_list {
-	struct camp *items;		/* largest first */
+	struct camp *items; /* largest first */
 	size_t count;
-	size_t role_counts[CAMP_ROLES];	/* ranks */
+	size_t role_counts[CAMP_ROLES]; /* ranks */
 	bool is_sampled_twice;		/* all that could be read */
 };
 

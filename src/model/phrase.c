@@ -355,19 +355,38 @@ void phrase_append_member(struct buffer *out, const struct camp *camp,
 			  bool is_first)
 {
 	bool is_gone = phrase_index(phrase_of(camp)) == PHRASE_GONE;
-	const char *reason = is_gone ? reason_of(camp->first) : "";
 
 	if (!is_first)
 		buffer_append_string(out, ", ");
 	else if (is_gone)
 		buffer_append_string(out, ": ");
-	if (!is_gone) {
+	if (is_gone)
+		phrase_append_end(out, camp);
+	else
 		phrase_append_where(out, camp);
-		return;
-	}
+}
+
+void phrase_append_end(struct buffer *out, const struct camp *camp)
+{
+	const char *reason = reason_of(camp->first);
+
 	rankset_append(out, &camp->ranks);
 	buffer_append_char(out, ' ');
-	buffer_append_string(out, reason[0] ? reason : "for an unknown reason");
+	if (camp->first->state == RANK_NOT_FOUND)
+		reason = "not found";
+	buffer_append_string(out, reason[0] ? reason : "without a known code");
+}
+
+void phrase_append_last_seen(struct buffer *out, const struct camp *camp)
+{
+	const struct thread *thread = rank_main_thread(camp->first);
+
+	if (!thread || !named_frame(camp->first, thread))
+		return;
+	buffer_printf(out, " Rank %d was last seen in ",
+		      camp->first->process.rank);
+	append_frame(out, camp->first, thread);
+	buffer_append_char(out, '.');
 }
 
 void phrase_append_doing(struct buffer *out, const struct camp *camp,
@@ -375,6 +394,10 @@ void phrase_append_doing(struct buffer *out, const struct camp *camp,
 {
 	const struct phrase *phrase = phrase_of(camp);
 
+	if (!camp->main_thread) {
+		buffer_append_string(out, phrase->summary[is_plural]);
+		return;
+	}
 	buffer_append_string(out, phrase->doing[is_plural]);
 	append_place(out, phrase->form, camp);
 }

@@ -38,6 +38,10 @@ void phrase_append_where(struct buffer *out, const struct camp *camp);
  */
 void phrase_append_member(struct buffer *out, const struct camp *camp,
 			  bool is_first);
+/* "0-1,3 killed by SIGTERM", of a camp that is gone. */
+void phrase_append_end(struct buffer *out, const struct camp *camp);
+/* " Rank 2 was last seen in f (a.py:5).", or nothing. */
+void phrase_append_last_seen(struct buffer *out, const struct camp *camp);
 /* "wait in all_reduce (train.py:17)", verb and place of those not odd */
 void phrase_append_doing(struct buffer *out, const struct camp *camp,
 			 bool is_plural);

@@ -22,8 +22,12 @@
  */
 #define COMPUTES_SHARE 0.02
 #define BUSY_SHARE 0.5
-/* A rank that moved a moment ago still moves, though two samples agree. */
+/*
+ * A rank that moved a moment ago still moves, though two samples agree; where
+ * samples are rare a moment is longer.
+ */
 #define MOVING_SECONDS 1.0
+#define MOVING_SAMPLES 2.5
 
 static const char *const state_names[] = {
 	[RANK_RUNNING] = "running",	  [RANK_WAITING] = "waiting",
@@ -43,6 +47,7 @@ struct rank *rank_new(const struct process *process)
 
 	process_copy(&rank->process, process);
 	rank->sampled_at = -1;
+	rank->ended_at = -1;
 	rank->class_index = -1;
 	rank_update_state(rank);
 	return rank;
@@ -172,6 +177,11 @@ static double busy_share(const struct thread *thread,
 	return (double)(now - then) / (seconds * 1e9);
 }
 
+static bool is_stopped(const struct thread *thread)
+{
+	return thread->sample.state == THREAD_STOPPED;
+}
+
 /* Fills what comparing with the sample before shows. */
 static void compare_thread(struct thread *thread, const struct thread *before,
 			   double seconds, double now)
@@ -198,8 +208,17 @@ static void compare_thread(struct thread *thread, const struct thread *before,
 			     thread->activity.kind != ACTIVITY_SLEEP &&
 			     share >= COMPUTES_SHARE);
 	thread->is_busy = share >= BUSY_SHARE;
-	if (!thread->has_changed)
+	if (!thread->has_changed && is_stopped(thread) == is_stopped(before))
 		thread->since = before->since;
+}
+
+void rank_end(struct rank *rank, const struct process *process, double now)
+{
+	rank->process.state = PROCESS_EXITED;
+	rank->process.exit_code = process->exit_code;
+	rank->process.exit_signal = process->exit_signal;
+	rank->ended_at = now;
+	rank_update_state(rank);
 }
 
 static struct thread *take_threads(struct rank *rank,
@@ -258,6 +277,8 @@ void rank_apply_sample(struct rank *rank, struct process_sample *sample,
 {
 	struct thread *threads = take_threads(rank, sample, now);
 
+	if (rank->sampled_at >= 0)
+		rank->interval = now - rank->sampled_at;
 	free_threads(rank);
 	rank->threads = threads;
 	rank->thread_count = sample->thread_count;
@@ -376,16 +397,24 @@ bool rank_is_gone(const struct rank *rank)
 	return rank->state == RANK_EXITED || rank->state == RANK_NOT_FOUND;
 }
 
+static bool was_just_now(const struct rank *rank, double time)
+{
+	double moment = rank->interval * MOVING_SAMPLES;
+
+	if (moment < MOVING_SECONDS)
+		moment = MOVING_SECONDS;
+	return time > rank->first_sampled_at &&
+	       rank->sampled_at - time <= moment;
+}
+
 bool rank_is_moving(const struct rank *rank)
 {
-	return rank->last_moved_at > rank->first_sampled_at &&
-	       rank->sampled_at - rank->last_moved_at <= MOVING_SECONDS;
+	return was_just_now(rank, rank->last_moved_at);
 }
 
 bool rank_is_changing(const struct rank *rank)
 {
-	return rank->last_changed_at > rank->first_sampled_at &&
-	       rank->sampled_at - rank->last_changed_at <= MOVING_SECONDS;
+	return was_just_now(rank, rank->last_changed_at);
 }
 
 const struct stack *rank_stack_at(const struct rank *rank, double time)

@@ -20,32 +20,32 @@ struct stack;
 struct stack_table;
 
 enum rank_state {
-	RANK_RUNNING,		/* its main thread computes */
-	RANK_WAITING,		/* in a collective, DataLoader, lock, read … */
+	RANK_RUNNING, /* its main thread computes */
+	RANK_WAITING, /* in a collective, DataLoader, lock, read … */
 	RANK_SLEEPING,
 	RANK_STOPPED,
 	RANK_EXITED,
-	RANK_NOT_FOUND,		/* asked for, or of world_size, but not there */
+	RANK_NOT_FOUND, /* asked for, or of world_size, but not there */
 	RANK_UNREADABLE,
-	RANK_UNKNOWN,		/* found, no sample yet */
+	RANK_UNKNOWN, /* found, no sample yet */
 };
 
 /* "running" "waiting" "sleeping" "stopped" "exited" "not found" "unreadable" */
 const char *rank_state_name(enum rank_state state);
 
 struct thread {
-	struct thread_sample sample;	/* newest; strings owned, stack lent */
+	struct thread_sample sample; /* newest; strings owned, stack lent */
 	struct activity activity;
-	double since;		/* session time of the first sample that already
-				 * showed this stack, unchanged since */
-	size_t sample_count;	/* samples of this thread, this one included */
-	bool has_changed;	/* between the two newest samples: its stack, or
-				 * it waits and was woken more than idle waits
-				 * are */
-	bool has_moved;		/* has_changed, or it computes and used
-				 * processor time */
-	bool is_busy;		/* used a processor for at least half of the time
-				 * between the two newest samples */
+	double since;	     /* session time of the first sample that already
+			      * showed this stack, unchanged since */
+	size_t sample_count; /* samples of this thread, this one included */
+	bool has_changed;    /* between the two newest samples: its stack, or
+			      * it waits and was woken more than idle waits
+			      * are */
+	bool has_moved;	     /* has_changed, or it computes and used
+			      * processor time */
+	bool is_busy;	     /* used a processor for at least half of the time
+			      * between the two newest samples */
 };
 
 /* One entry of a rank's past: the main thread's stack from time on. */
@@ -56,30 +56,32 @@ struct rank_moment {
 #define RANK_HISTORY 256
 
 struct rank {
-	struct process process;		/* .pid 0 when not found */
-	size_t node;			/* the session's node it is on */
-	bool is_missing;		/* not found where it must have been */
+	struct process process; /* .pid 0 when not found */
+	size_t node;		/* the session's node it is on */
+	bool is_missing;	/* not found where it must have been */
 	enum rank_state state;
-	char *error;			/* a sentence, NULL: none */
-	uint64_t epoch;			/* newest sample's */
-	double sampled_at;		/* session time of it; -1 none */
+	char *error;	   /* a sentence, NULL: none */
+	uint64_t epoch;	   /* newest sample's */
+	double sampled_at; /* session time of it; -1 none */
 	double first_sampled_at;
-	double node_time;		/* newest sample's, on its node's clock */
+	double node_time; /* newest sample's, on its node's clock */
 	size_t sample_count;
-	char *sample_error;		/* why nothing could be read, or NULL */
-	double last_moved_at;		/* main thread; first sample if never */
+	char *sample_error;   /* why nothing could be read, or NULL */
+	double ended_at;      /* session time it was told gone; -1 */
+	double interval;      /* seconds between the two newest samples */
+	double last_moved_at; /* main thread; first sample if never */
 	double last_changed_at;
 	bool has_ever_moved;
-	struct thread *threads;		/* main first */
+	struct thread *threads; /* main first */
 	size_t thread_count;
-	struct rank *parent;		/* NULL: this is a rank, not a child */
-	struct rank **children;		/* by pid */
+	struct rank *parent;	/* NULL: this is a rank, not a child */
+	struct rank **children; /* by pid */
 	size_t child_count;
-	int class_index;		/* into verdict.classes; -1: in none */
+	int class_index; /* into verdict.classes; -1: in none */
 	bool is_outlier;
 	uint64_t memory;
-	struct rank_moment history[RANK_HISTORY];	/* ring */
-	size_t history_count;		/* ever written */
+	struct rank_moment history[RANK_HISTORY]; /* ring */
+	size_t history_count;			  /* ever written */
 };
 
 struct rank *rank_new(const struct process *process);
@@ -96,6 +98,8 @@ bool rank_is_gone(const struct rank *rank);
 /* Moved, or changed, in the last second before its newest sample. */
 bool rank_is_moving(const struct rank *rank);
 bool rank_is_changing(const struct rank *rank);
+/* It has ended, with the code and signal of process, at session time now. */
+void rank_end(struct rank *rank, const struct process *process, double now);
 /* Takes over a sample (cleared afterwards) at session time now. */
 void rank_apply_sample(struct rank *rank, struct process_sample *sample,
 		       double now);

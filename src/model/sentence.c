@@ -15,9 +15,15 @@
 /* What is listed by name; the rest is a number. */
 #define CAMPS_LISTED 4
 
+/* A rank that was stopped before it could be read is known to be stopped. */
+static bool is_seen(const struct camp *camp)
+{
+	return camp->main_thread || camp->is_stopped;
+}
+
 static bool is_company(const struct camp *camp)
 {
-	return !camp->is_outlier && camp->main_thread;
+	return !camp->is_outlier && is_seen(camp);
 }
 
 /* "5 wait in all_reduce (a.py:1), rank 2 computes in f (b.py:3)" */
@@ -120,7 +126,11 @@ static void append_group(struct buffer *out, const struct camp_list *camps,
 	buffer_append_char(out, ' ');
 	phrase_append_ranks(out, &ranks);
 	buffer_append_char(out, ' ');
-	phrase_append_verb(out, phrase, rankset_count(&ranks) != 1);
+	if (!camps->items[from].main_thread && camps->items[from].is_stopped)
+		phrase_append_summary(out, phrase_index(phrase),
+				      rankset_count(&ranks) != 1);
+	else
+		phrase_append_verb(out, phrase, rankset_count(&ranks) != 1);
 	for (size_t i = from; i < camps->count; i++) {
 		const struct camp *camp = &camps->items[i];
 
@@ -198,18 +208,47 @@ static void say_gone(struct buffer *out, const struct session *session,
 	append_company(out, session, camps, true);
 }
 
+/* Of the camps that were not told yet, the one that ended first. */
+static const struct camp *next_to_end(const struct camp_list *camps,
+				      const bool *is_told)
+{
+	const struct camp *next = NULL;
+
+	for (size_t i = 0; i < camps->count; i++) {
+		const struct camp *camp = &camps->items[i];
+
+		if (!is_told[i] && (!next || camp->ended_at < next->ended_at))
+			next = camp;
+	}
+	return next;
+}
+
+/* "All ranks have ended: 2 killed by SIGKILL, then 0-1,3 killed by SIGTERM." */
 static void say_all_gone(struct buffer *out, const struct session *session,
 			 const struct camp_list *camps, bool is_still)
 {
+	bool *is_told = xcalloc(camps->count + 1, sizeof(*is_told));
+	const struct camp *before = NULL;
+	const struct camp *camp;
+
 	(void)is_still;
-	if (camps->count == 1 && camps->items[0].is_outlier) {
-		append_outliers(out, camps);
-		return;
-	}
 	buffer_append_string(out, session->rank_count == 1
-					  ? "The only rank has ended."
-					  : "All ranks have ended.");
-	append_outliers(out, camps);
+					  ? "The only rank has ended"
+					  : "All ranks have ended");
+	while ((camp = next_to_end(camps, is_told)) != NULL) {
+		if (before && before->ended_at < camp->ended_at)
+			buffer_append_string(out, ", then ");
+		else
+			buffer_append_string(out, before ? ", " : ": ");
+		phrase_append_end(out, camp);
+		is_told[camp - camps->items] = true;
+		before = camp;
+	}
+	buffer_append_char(out, '.');
+	for (size_t i = 0; i < camps->count; i++)
+		if (camps->items[i].is_outlier)
+			phrase_append_last_seen(out, &camps->items[i]);
+	free(is_told);
 }
 
 static void say_stopped(struct buffer *out, const struct session *session,
@@ -249,7 +288,7 @@ static void say_camps(struct buffer *out, const struct session *session,
 	for (size_t i = 0; i < camps->count; i++) {
 		const struct camp *camp = &camps->items[i];
 
-		if (!camp->main_thread)
+		if (!is_seen(camp))
 			continue;
 		count++;
 		if (count > CAMPS_LISTED)
@@ -275,6 +314,15 @@ static void say_camps(struct buffer *out, const struct session *session,
 	buffer_append_char(out, '.');
 }
 
+/* Sleep, a lock, a file: what they wait for is in their own code. */
+static bool is_below_python(const struct camp *camp)
+{
+	enum activity_kind kind = camp->main_thread->activity.kind;
+
+	return camp->role == CAMP_WAITS || kind == ACTIVITY_COMPUTE ||
+	       kind == ACTIVITY_TRAIN || kind == ACTIVITY_UNKNOWN;
+}
+
 static void say_still(struct buffer *out, const struct session *session,
 		      const struct camp *camp)
 {
@@ -288,9 +336,13 @@ static void say_still(struct buffer *out, const struct session *session,
 	phrase_append_duration(out, " for ", camp->unchanged);
 	if (out->length == length)
 		buffer_append_string(out, " between two samples");
-	if (session->rank_count == 1) {
+	if (camp->count == 1) {
 		buffer_append_string(out, "; no other rank is here to compare "
 					  "it with.");
+		return;
+	}
+	if (!is_below_python(camp)) {
+		buffer_append_string(out, "; none of them is the odd one.");
 		return;
 	}
 	buffer_append_string(out, "; the stacks agree, so look below Python: ");
@@ -318,6 +370,8 @@ static void say_together(struct buffer *out, const struct session *session,
 	phrase_append_doing(out, camp, camp->count != 1);
 	if (is_still)
 		say_still(out, session, camp);
+	else if (camps->is_sampled_twice && camp->moving_count == 0)
+		buffer_append_string(out, ", so far without moving.");
 	else
 		buffer_append_char(out, '.');
 }

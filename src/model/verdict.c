@@ -17,6 +17,14 @@
  */
 #define SPIN_SECONDS 10.0
 
+/*
+ * Ranks that are all at one place are called hung after so long there: every
+ * job that is well is at one place for some tenths of a second. Sleep is what
+ * a program does on purpose, so it takes longer to be odd.
+ */
+#define STILL_SECONDS 1.0
+#define SLEEP_SECONDS 10.0
+
 static const char *const state_names[] = {
 	[VERDICT_UNKNOWN] = "unknown",	       [VERDICT_HUNG] = "hung",
 	[VERDICT_PROGRESSING] = "progressing", [VERDICT_CRASHED] = "crashed",
@@ -147,6 +155,26 @@ static bool is_leaver(const struct camp_list *camps, const struct camp *camp)
 		camps->role_counts[CAMP_UNREADABLE] > 0);
 }
 
+/*
+ * Where none lives: those that failed and ended first. The rest were ended for
+ * it, by their launcher or by the lost connection. A code that is not known
+ * (-1) is no failure.
+ */
+static bool is_culprit(const struct camp_list *camps, const struct camp *camp)
+{
+	const struct process *process = &camp->first->process;
+
+	if (process->exit_signal <= 0 && process->exit_code <= 0)
+		return false;
+	for (size_t i = 0; i < camps->count; i++) {
+		double ended_at = camps->items[i].ended_at;
+
+		if (ended_at >= 0 && ended_at < camp->ended_at)
+			return false;
+	}
+	return true;
+}
+
 static void mark_outliers(struct camp_list *camps, enum finding finding)
 {
 	const struct camp *majority = find_majority(camps);
@@ -157,7 +185,7 @@ static void mark_outliers(struct camp_list *camps, enum finding finding)
 		if (finding == FINDING_GONE)
 			camp->is_outlier = is_leaver(camps, camp);
 		else if (finding == FINDING_ALL_GONE)
-			camp->is_outlier = camp->first->process.exit_code != 0;
+			camp->is_outlier = is_culprit(camps, camp);
 		else if (finding == FINDING_LATE)
 			camp->is_outlier = camp->role == CAMP_ELSEWHERE;
 		else if (finding == FINDING_MAJORITY)
@@ -188,6 +216,25 @@ static enum verdict_state state_of_living(const struct camp_list *camps)
 			       ? VERDICT_PROGRESSING
 			       : VERDICT_HUNG;
 	return count_moving(camps) > 0 ? VERDICT_PROGRESSING : VERDICT_HUNG;
+}
+
+/* Whether the camps have stood long enough to be called hung, or move. */
+static bool is_patience_over(const struct camp_list *camps)
+{
+	if (count_moving(camps) > 0)
+		return true;
+	for (size_t i = 0; i < camps->count; i++) {
+		const struct camp *camp = &camps->items[i];
+		bool is_asleep =
+			camp->main_thread &&
+			camp->main_thread->activity.kind == ACTIVITY_SLEEP;
+
+		if (camp->main_thread &&
+		    camp->unchanged <
+			    (is_asleep ? SLEEP_SECONDS : STILL_SECONDS))
+			return false;
+	}
+	return true;
 }
 
 static enum verdict_state state_of_majority(const struct camp_list *camps)
@@ -227,9 +274,11 @@ static enum verdict_state state_of(const struct session *session,
 	case FINDING_MOVING:
 		return camps->is_sampled_twice ? VERDICT_PROGRESSING
 					       : VERDICT_UNKNOWN;
-	case FINDING_LATE:
 	case FINDING_CAMPS:
 	case FINDING_TOGETHER:
+		return is_patience_over(camps) ? state_of_living(camps)
+					       : VERDICT_UNKNOWN;
+	case FINDING_LATE:
 		break;
 	}
 	return state_of_living(camps);

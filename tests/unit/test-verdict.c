@@ -398,8 +398,9 @@ static void all_ended(void **state)
 		   "{'pid':101,'rank':1,'state':'exited','exit_code':1}");
 	scene_expect(
 		&scene, VERDICT_CRASHED, "1",
-		"All ranks have ended. Rank 1 is gone: exited with code 1, "
-		"last seen in train (train.py:17) in all_reduce.");
+		"All ranks have ended: 0 exited with code 0, 1 exited with "
+		"code 1. Rank 1 was last seen in train (train.py:17) in "
+		"all_reduce.");
 	scene_clear(&scene);
 }
 
