@@ -13,6 +13,7 @@
 #include "backends/node.h"
 #include "base/log.h"
 #include "base/loop.h"
+#include "base/standard.h"
 
 static const char help[] =
 	"Usage: probetui-node\n"
@@ -71,10 +72,12 @@ static void raise_file_limit(void)
 
 int main(int count, char **words)
 {
-	int status = parse_arguments(count, words);
 	struct loop *loop;
 	struct node *node;
+	int status;
 
+	standard_open();
+	status = parse_arguments(count, words);
 	if (status >= 0)
 		return status;
 	if (isatty(STDIN_FILENO)) {

@@ -15,6 +15,7 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/standard.h"
 #include "base/text.h"
 #include "engine/command.h"
 #include "engine/engine.h"
@@ -230,6 +231,7 @@ int main(int argc, char **argv)
 	int status = STATUS_USAGE;
 
 	timing_mark(&timing, TIMING_MAIN);
+	standard_open();
 	log_set_name("probetui");
 	/* A node or a reader that is gone shows as an error of write(). */
 	signal(SIGPIPE, SIG_IGN);

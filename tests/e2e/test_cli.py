@@ -307,6 +307,15 @@ class TestReplay(Cli):
             "7 of 8 ranks wait in all_reduce (train.py:17). Rank 3 is "
             "elsewhere: load_batch (train.py:5) in time.sleep, for 34 s.")
 
+    def test_closed_standard_files_are_no_harm(self):
+        for closed in "<&-", ">&-", "2>&-", "<&- >&- 2>&-":
+            done = subprocess.run(
+                ["sh", "-c", '"$0" "$@" ' + closed, jobs.PROBETUI, "--replay",
+                 HUNG, "verdict"], stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                timeout=jobs.LIMIT)
+            self.assertEqual((closed, done.returncode), (closed, 1))
+
     def test_verdict_as_text(self):
         text = self.run_cli("--replay", HUNG, "verdict", status=1).stdout
         self.assertEqual(text.splitlines()[1:], [
