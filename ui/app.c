@@ -122,7 +122,7 @@ static void on_end(int number, void *data)
 {
 	struct app *app = data;
 
-	log_write(LOG_INFO, "signal %d: leaving", number);
+	log_write(LOG_WARNING, "signal %d: leaving", number);
 	app->is_done = true;
 }
 
@@ -150,6 +150,7 @@ static void on_draw_due(void *data)
 	struct app *app = data;
 
 	/* The turn that this ends draws. */
+	loop_timer_stop(app->draw_timer);
 	app->draw_timer = NULL;
 }
 
@@ -170,7 +171,7 @@ static void keep_pace(struct app *app)
 	}
 }
 
-static void draw_if_due(struct app *app)
+void app_draw_if_due(struct app *app)
 {
 	double due = app->drawn_at + 1.0 / DRAWS_A_SECOND;
 	double now = loop_now();
@@ -202,7 +203,7 @@ static void run(struct app *app)
 	measure(app);
 	while (!app->is_done) {
 		keep_pace(app);
-		draw_if_due(app);
+		app_draw_if_due(app);
 		loop_turn(loop);
 	}
 	if (app->draw_timer != NULL)

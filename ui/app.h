@@ -39,6 +39,11 @@ void app_clear(struct app *app);
 void app_key(struct app *app, const char *key);
 /* Draws onto the canvas in the view's size. */
 void app_draw(struct app *app);
+/*
+ * Draws what changed, and asks for what the view lacks; at most 60 times a
+ * second, so a draw may wait for a later turn of the loop.
+ */
+void app_draw_if_due(struct app *app);
 /* Asks the engine for what the view lacks. */
 void app_want(struct app *app);
 /* Loads a theme by name and shows it. */

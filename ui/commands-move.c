@@ -111,7 +111,7 @@ int ui_outlier(struct command_context *context, int argc, char **argv,
 	if (direction == 0)
 		return command_usage(error, "outlier", "next or previous");
 	for (int i = 1; i <= count; i++) {
-		int index = (at + direction * i + i * count) % count;
+		int index = (at + direction * i % count + count) % count;
 
 		if (session->ranks[index]->is_outlier) {
 			select_rank(session,
@@ -184,7 +184,7 @@ int ui_pane(struct command_context *context, int argc, char **argv,
 	unzoomed.is_zoomed = false;
 	layout_make(&layout, session_of(context), &unzoomed);
 	for (int i = 1; i <= PANE_COUNT; i++) {
-		int pane = ((int)view->pane + direction * i + i * PANE_COUNT) %
+		int pane = ((int)view->pane + direction * i + PANE_COUNT) %
 			   PANE_COUNT;
 
 		if (layout.panes[pane].row_count > 0 || view->is_zoomed ||

@@ -121,8 +121,11 @@ static void choose_job(struct app *app, size_t index)
 {
 	session_choose_job(&app->engine->session, index);
 	session_judge(&app->engine->session);
-	/* Its ranks may not have been sampled so far. */
-	engine_sample_once(app->engine);
+	/* The processes that are sampled are other ones from now on. */
+	if (app->engine->sampling_period > 0)
+		engine_sample_every(app->engine, app->engine->sampling_period);
+	else
+		engine_sample_once(app->engine);
 }
 
 /* "29500" of "127.0.0.1:29500". */

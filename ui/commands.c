@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "engine/engine.h"
 #include "ui/app.h"
 #include "ui/commands-private.h"
@@ -117,6 +118,33 @@ static void show_output(struct app *app, struct buffer *out)
 	app->view.text = buffer_take(out);
 }
 
+/* A command of the shell waits for answers; a screen never does. */
+static bool is_for_shell(const struct command_table *tables, size_t table_count,
+			 const char *line, struct error *error)
+{
+	int count;
+	char **words = command_split(line, &count, error);
+	const struct command *command = NULL;
+
+	if (words == NULL)
+		return false;
+	if (count > 0 && command_find(tables, table_count, words[0],
+				      COMMAND_SCREEN, NULL) == NULL)
+		command = command_find(tables, table_count, words[0],
+				       COMMAND_SHELL, NULL);
+	if (command != NULL)
+		error_set(error, "%s works in a shell: probetui %s",
+			  command->name, command->name);
+	command_free_words(words, count);
+	return command != NULL;
+}
+
+static void show_error(struct app *app, const struct error *error)
+{
+	view_say(&app->view, true, error->message);
+	log_write(LOG_WARNING, "%s", error->message);
+}
+
 void commands_run(struct app *app, const char *line)
 {
 	const struct command_table tables[] = { ui_commands, engine_commands };
@@ -131,9 +159,10 @@ void commands_run(struct app *app, const char *line)
 	};
 
 	app->is_changed = true;
-	if (command_run_line(&context, tables, ARRAY_LENGTH(tables), line,
+	if (is_for_shell(tables, ARRAY_LENGTH(tables), line, &error) ||
+	    command_run_line(&context, tables, ARRAY_LENGTH(tables), line,
 			     COMMAND_SCREEN, &error) < 0)
-		view_say(&app->view, true, error.message);
+		show_error(app, &error);
 	else if (out.length > 0)
 		show_output(app, &out);
 	if (!is_same_selection(&before, &session->selection)) {

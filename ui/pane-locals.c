@@ -85,17 +85,29 @@ static void add_variable(struct row_list *list, const struct level *level,
 	add_level(list, &below);
 }
 
+static void name_page(struct locals_row *row, const struct level *level,
+		      int64_t start)
+{
+	row->address = level->address;
+	row->start = start;
+	row->is_page = true;
+}
+
+/* The first row of a page names it, so that it is asked for again. */
 static void add_page(struct row_list *list, const struct level *level,
 		     const struct variables *page)
 {
-	if (page->error != NULL) {
+	size_t first = list->count;
+
+	if (page->error != NULL)
 		add_row(list, LOCALS_PROBLEM, level->indent)->problem =
 			page->error;
-		return;
-	}
-	for (size_t i = 0; i < page->list.count && list->count < ROWS_MAXIMUM;
+	for (size_t i = 0; page->error == NULL && i < page->list.count &&
+			   list->count < ROWS_MAXIMUM;
 	     i++)
 		add_variable(list, level, page, &page->list.items[i]);
+	if (first < list->count)
+		name_page(&list->rows[first], level, page->start);
 }
 
 /* Adds the pages of an object's children (or a frame's variables). */
@@ -111,11 +123,8 @@ static void add_level(struct row_list *list, const struct level *level)
 			level->depth, level->address, start);
 
 		if (page == NULL) {
-			struct locals_row *row =
-				add_row(list, LOCALS_WAITING, level->indent);
-
-			row->address = level->address;
-			row->start = start;
+			name_page(add_row(list, LOCALS_WAITING, level->indent),
+				  level, start);
 			return;
 		}
 		add_page(list, level, page);

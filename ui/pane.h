@@ -108,7 +108,8 @@ struct locals_row {
 	bool is_open;
 	bool is_stale;
 	uint64_t key;	  /* of what Enter opens */
-	uint64_t address; /* page wanted: of this object, 0 the frame */
+	bool is_page;	  /* the first row of a page, here or wanted: */
+	uint64_t address; /* of this object, 0 the frame */
 	int64_t start;
 	int64_t left; /* LOCALS_MORE: how many are not shown */
 };

@@ -214,14 +214,37 @@ static void remember(struct prompt *prompt, const char *line)
 	prompt->history[prompt->history_count++] = xstrdup(line);
 }
 
+/* As one word of a command line, whatever is in it. */
+static void append_quoted(struct buffer *out, const char *text)
+{
+	while (*text != '\0') {
+		size_t length = strcspn(text, "\"");
+		char quote = '"';
+
+		if (length == 0) {
+			length = strspn(text, "\"");
+			quote = '\'';
+		}
+		buffer_append_char(out, quote);
+		buffer_append(out, text, length);
+		buffer_append_char(out, quote);
+		text += length;
+	}
+}
+
 char *prompt_take(struct prompt *prompt)
 {
-	char *line = xasprintf("%s%s", forms[prompt->kind].command,
-			       prompt->text.data);
+	struct buffer line = BUFFER_INIT;
+
+	buffer_append_string(&line, forms[prompt->kind].command);
+	if (prompt->kind == PROMPT_SEARCH)
+		append_quoted(&line, prompt->text.data);
+	else
+		buffer_append_string(&line, prompt->text.data);
 
 	remember(prompt, prompt->text.data);
 	prompt->is_open = false;
-	return line;
+	return buffer_take(&line);
 }
 
 void prompt_draw(struct window window, const struct prompt *prompt)

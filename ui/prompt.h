@@ -41,7 +41,10 @@ void prompt_clear(struct prompt *prompt);
 void prompt_open(struct prompt *prompt, enum prompt_kind kind,
 		 const char *text);
 enum prompt_result prompt_key(struct prompt *prompt, const char *key);
-/* The command line that was typed ("rank 3"); free() it. Closes the prompt. */
+/*
+ * The command line that was typed ("rank 3"); free() it. Closes the prompt.
+ * A text to search for is quoted: it is one word with any character in it.
+ */
 char *prompt_take(struct prompt *prompt);
 /* Draws it into the window's first row. */
 void prompt_draw(struct window window, const struct prompt *prompt);

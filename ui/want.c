@@ -38,7 +38,7 @@ static void want_home(struct app *app)
 		   session_selected_depth(session));
 	rows = pane_locals_rows(session, &app->view, &count);
 	for (size_t i = 0; i < count; i++)
-		if (rows[i].address != 0)
+		if (rows[i].is_page && rows[i].address != 0)
 			engine_want_children(app->engine, rank->process.pid,
 					     rows[i].address, rows[i].start);
 	free(rows);
