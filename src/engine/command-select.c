@@ -240,6 +240,7 @@ int command_focus(struct command_context *context, int argc, char **argv,
 		result = error_set(error, "'%.80s' names no rank", argv[1]);
 	if (result == 0) {
 		rankset_copy(&session->focus, &focus);
+		session->is_focus_all = strcmp(argv[1], "all") == 0;
 		session->revision++;
 		if (!context->screen)
 			append_focus(context);

@@ -185,8 +185,7 @@ static int take_ranks(struct command_context *context,
 	if (!(command->flags & COMMAND_RANKS))
 		return 0;
 	if (*count < 3 || strcmp(words[*count - 2], "ranks") != 0) {
-		/* A focus on all there are is one on all that come, too. */
-		if (rankset_count(&session->focus) != session->rank_count)
+		if (!session->is_focus_all)
 			rankset_copy(&context->ranks, &session->focus);
 		return 0;
 	}

@@ -86,6 +86,7 @@ static void begin_again(struct engine *engine)
 	rankset_clear(&session->focus);
 	session->wanted = kept.wanted;
 	session->focus = kept.focus;
+	session->is_focus_all = kept.is_focus_all;
 	session->wanted_job = kept.wanted_job;
 	session->selection = kept.selection;
 	session->revision = kept.revision + 1;

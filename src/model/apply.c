@@ -91,6 +91,10 @@ static int place(const struct apply *apply, const struct process *process,
 				 "number",
 				 (long)process->pid);
 	}
+	if (!known &&
+	    session->rank_count + session->other_count >= RANKS_MAXIMUM)
+		return error_set(error, "there are more than %d ranks",
+				 RANKS_MAXIMUM);
 	if (known)
 		remove_known(session, known);
 	rank = rank_new(process);
@@ -128,7 +132,8 @@ static int apply_removed(const struct apply *apply, struct error *error)
 		return -1;
 	}
 	rank = session_find_pid(apply->session, process.pid);
-	if (rank && rank->parent) {
+	/* A child that ended, or what lives and never was a rank. */
+	if (rank && (rank->parent || process.state != PROCESS_EXITED)) {
 		remove_known(apply->session, rank);
 	} else if (rank) {
 		rank_end(rank, &process, apply->now);
@@ -275,6 +280,8 @@ static int apply_variables(const struct apply *apply, struct error *error)
 	variables->depth =
 		(int)bounded(json_get_integer(body, "depth", -1), -1, INT_MAX);
 	variables->address = json_get_hex(body, "address");
+	variables->code = session_find_code(apply->session, pid, variables->tid,
+					    variables->depth);
 	variables->epoch = (uint64_t)bounded(json_get_integer(body, "epoch", 0),
 					     0, INT64_MAX);
 	variables->start =

@@ -81,6 +81,9 @@ static size_t find_or_add(struct session *session,
 		describe(&session->jobs[session->job], process);
 		return (size_t)session->job;
 	}
+	/* Only a hostile node has so many: the rest is one job. */
+	if (session->job_count >= JOBS_MAXIMUM)
+		return session->job_count - 1;
 	session->jobs = xrealloc(session->jobs,
 				 (session->job_count + 1) * sizeof(struct job));
 	session->jobs[session->job_count] = (struct job){ .name = NULL };
@@ -117,7 +120,6 @@ static void insert(struct session *session, struct rank *owned_rank)
 {
 	int number = owned_rank->process.rank;
 	size_t at = lower_bound(session, number);
-	bool has_all = rankset_count(&session->focus) == session->rank_count;
 
 	session->ranks = xrealloc(session->ranks, (session->rank_count +
 						   1) * sizeof(struct rank *));
@@ -125,7 +127,7 @@ static void insert(struct session *session, struct rank *owned_rank)
 		(session->rank_count - at) * sizeof(struct rank *));
 	session->ranks[at] = owned_rank;
 	session->rank_count++;
-	if (has_all)
+	if (session->is_focus_all)
 		rankset_add(&session->focus, number);
 }
 
@@ -140,7 +142,8 @@ static void take(struct session *session, struct rank *rank)
 		session->rank_count--;
 		memmove(session->ranks + at, session->ranks + at + 1,
 			(session->rank_count - at) * sizeof(struct rank *));
-		rankset_remove(&session->focus, rank->process.rank);
+		if (session->is_focus_all)
+			rankset_remove(&session->focus, rank->process.rank);
 		return;
 	}
 	for (size_t i = 0; i < session->other_count; i++) {
@@ -236,8 +239,13 @@ void session_choose_job(struct session *session, size_t index)
 				: session->ranks[i - session->other_count];
 	session->other_count = 0;
 	session->rank_count = 0;
-	rankset_clear(&session->focus);
-	session->selection = (struct selection){ .rank = -1, .depth = -1 };
+	/* What was chosen before any job was there is meant for this one. */
+	if (session->job >= 0) {
+		rankset_clear(&session->focus);
+		session->is_focus_all = true;
+		session->selection =
+			(struct selection){ .rank = -1, .depth = -1 };
+	}
 	session->job = (int)index;
 	for (size_t i = 0; i < count; i++) {
 		if (is_live(candidates[i])) {
@@ -258,9 +266,23 @@ static bool is_named(const struct job *job, const char *wanted)
 	char launcher[24];
 
 	snprintf(launcher, sizeof(launcher), "%ld", (long)job->launcher_pid);
-	return strcmp(job->name, wanted) == 0 ||
+	return (wanted[0] != '\0' && strcmp(job->name, wanted) == 0) ||
 	       (colon && strcmp(colon + 1, wanted) == 0) ||
 	       (job->launcher_pid > 0 && strcmp(launcher, wanted) == 0);
+}
+
+int job_find(const struct session *session, const char *text)
+{
+	int found = -1;
+
+	for (size_t i = 0; i < session->job_count; i++) {
+		if (!is_named(&session->jobs[i], text))
+			continue;
+		if (found >= 0)
+			return -1;
+		found = (int)i;
+	}
+	return found;
 }
 
 static bool has_wanted_rank(const struct session *session,
@@ -276,13 +298,11 @@ static bool has_wanted_rank(const struct session *session,
 	return false;
 }
 
-void job_choose(struct session *session)
+/* Of the jobs that fit --job and --ranks the only one; -1: none, or several. */
+static int find_wanted(const struct session *session)
 {
 	int found = -1;
-	size_t count = 0;
 
-	if (session->job >= 0)
-		return;
 	for (size_t i = 0; i < session->job_count; i++) {
 		const struct job *job = &session->jobs[i];
 
@@ -291,10 +311,25 @@ void job_choose(struct session *session)
 		if (session->wanted.range_count > 0 && session->job_count > 1 &&
 		    !has_wanted_rank(session, job))
 			continue;
+		if (found >= 0)
+			return -1;
 		found = (int)i;
-		count++;
 	}
-	if (count == 1)
+	return found;
+}
+
+void job_choose(struct session *session)
+{
+	int found = -1;
+
+	if (session->job >= 0)
+		return;
+	/* A job that was named is meant, whether it has the ranks or not. */
+	if (session->wanted_job)
+		found = job_find(session, session->wanted_job);
+	if (found < 0)
+		found = find_wanted(session);
+	if (found >= 0)
 		session_choose_job(session, (size_t)found);
 }
 
@@ -463,6 +498,8 @@ void job_update(struct session *session)
 {
 	count_live(session);
 	forget_empty(session);
+	if (session->is_discovered)
+		job_choose(session); /* one may be left of several */
 	if (session->is_discovered && session->job >= 0 &&
 	    !session->has_wanted_pids)
 		fill(session);

@@ -3,7 +3,7 @@
  *
  * A job is (its name, its launcher's pid, its user). The session's ranks are
  * those of the chosen job that are wanted; all other processes wait in
- * session->others. Used by the session only.
+ * session->others. The session uses it; job_find is for all.
  */
 #ifndef MODEL_JOB_H
 #define MODEL_JOB_H
@@ -20,6 +20,11 @@ void job_place(struct session *session, struct rank *owned_rank);
 void job_remove(struct session *session, struct rank *rank);
 /* The rank's process has ended: it keeps its entry if it is of the job. */
 void job_end(struct session *session, struct rank *rank);
+/*
+ * Index of the job that text names: its name, its port or its launcher's pid;
+ * -1 when it names none, or several.
+ */
+int job_find(const struct session *session, const char *text);
 /* Chooses if it is clear which job is meant and none is chosen. */
 void job_choose(struct session *session);
 /*

@@ -24,7 +24,7 @@ static void free_source(void *source)
 
 void session_init(struct session *session)
 {
-	*session = (struct session){ .job = -1 };
+	*session = (struct session){ .job = -1, .is_focus_all = true };
 	session->by_pid = map_new(NULL);
 	session->sources = strmap_new(free_source);
 	session->selection = (struct selection){ .rank = -1, .depth = -1 };
@@ -148,6 +148,18 @@ struct rank *session_find_pid(const struct session *session, pid_t pid)
 	return map_find(session->by_pid, (uint64_t)pid);
 }
 
+const struct rank *session_find_any_pid(const struct session *session,
+					pid_t pid)
+{
+	const struct rank *rank = session_find_pid(session, pid);
+
+	for (size_t i = 0; i < session->rank_count && !rank; i++) {
+		if (session->ranks[i]->process.pid == pid)
+			rank = session->ranks[i];
+	}
+	return rank;
+}
+
 const struct rank *session_selected(const struct session *session)
 {
 	const struct rank *rank =
@@ -224,15 +236,50 @@ pid_t session_source_pid(const struct session *session, pid_t pid)
 	return heir ? heir->process.pid : pid;
 }
 
+/* The file as another rank of the same machine has it. */
+static const struct source *find_of_machine(const struct session *session,
+					    pid_t pid, const char *path)
+{
+	const struct rank *own = session_find_any_pid(session, pid);
+
+	for (size_t i = 0; own && i < session->rank_count; i++) {
+		const struct rank *rank = session->ranks[i];
+		const struct source *source = NULL;
+
+		if (rank->node == own->node && rank->process.pid != 0)
+			source = find_source(session, rank->process.pid, path);
+		if (source && source->content)
+			return source;
+	}
+	return NULL;
+}
+
 const struct source *session_find_source(const struct session *session,
 					 pid_t pid, const char *path)
 {
 	const struct source *own = find_source(session, pid, path);
+	const struct source *found = NULL;
 	pid_t other = session_source_pid(session, pid);
 
-	if ((own && own->content) || other == pid)
+	if (own && own->content)
 		return own;
-	return find_source(session, other, path);
+	if (other != pid)
+		found = find_source(session, other, path);
+	if (!found && session->is_replay)
+		found = find_of_machine(session, pid, path);
+	return found ? found : own;
+}
+
+const struct code *session_find_code(const struct session *session, pid_t pid,
+				     pid_t tid, int depth)
+{
+	const struct rank *rank = session_find_any_pid(session, pid);
+	const struct thread *thread = rank ? rank_find_thread(rank, tid) : NULL;
+	const struct stack *stack = thread ? thread->sample.stack : NULL;
+
+	if (!stack || depth < 0 || (size_t)depth >= stack->frame_count)
+		return NULL;
+	return stack->frames[depth].code;
 }
 
 static bool is_asked(const struct variables *variables, pid_t pid, pid_t tid,
@@ -245,6 +292,19 @@ static bool is_asked(const struct variables *variables, pid_t pid, pid_t tid,
 			 : variables->tid == tid;
 }
 
+/* Another function stands at their depth by now. */
+static bool is_outdated(const struct session *session,
+			const struct variables *variables)
+{
+	const struct code *code;
+
+	if (variables->depth < 0 || !variables->code)
+		return false;
+	code = session_find_code(session, variables->pid, variables->tid,
+				 variables->depth);
+	return code != variables->code;
+}
+
 const struct variables *session_find_variables(const struct session *session,
 					       pid_t pid, pid_t tid, int depth,
 					       uint64_t address, int64_t start)
@@ -253,7 +313,8 @@ const struct variables *session_find_variables(const struct session *session,
 		const struct variables *variables = session->variables[i - 1];
 
 		if (is_asked(variables, pid, tid, depth, address, start))
-			return variables;
+			return is_outdated(session, variables) ? NULL
+							       : variables;
 	}
 	return NULL;
 }

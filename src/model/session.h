@@ -17,12 +17,17 @@
 #include "protocol/rankset.h"
 #include "protocol/variable.h"
 
+struct code;
 struct error;
 struct map;
 struct message;
 struct source;
 struct stack_table;
 struct strmap;
+
+/* Processes and jobs of all messages; what comes after is refused. */
+#define RANKS_MAXIMUM 65536
+#define JOBS_MAXIMUM 256
 
 /* A process that was looked at and is no rank, for "Nothing found". */
 struct bystander {
@@ -43,6 +48,9 @@ struct variables {
 	pid_t pid;
 	pid_t tid;
 	int depth; /* -1: the children of address */
+	/* Of the frame when they came; NULL: not known, or by address. Only
+	 * compared, since the frame may have gone. */
+	const struct code *code;
 	uint64_t address;
 	uint64_t epoch; /* of the sample they belong to */
 	int64_t start;
@@ -92,7 +100,8 @@ struct session {
 	bool is_replay;
 	struct verdict verdict;
 	struct selection selection;
-	struct rankset focus; /* new ranks join it while it has all */
+	struct rankset focus; /* ranks that commands act on */
+	bool is_focus_all;    /* nobody chose: new ranks join it */
 	double now;
 	uint64_t revision;	      /* raised by each change */
 	struct strmap *sources;	      /* "PID:PATH" -> struct source */
@@ -123,18 +132,28 @@ void session_choose_job(struct session *session, size_t index);
 struct rank *session_find_rank(const struct session *session, int rank);
 /* Also others and children; not what has exited. */
 struct rank *session_find_pid(const struct session *session, pid_t pid);
+/* The same, and ranks that have exited. */
+const struct rank *session_find_any_pid(const struct session *session,
+					pid_t pid);
+/* What runs in a frame now; NULL: there is none, or it was not read. */
+const struct code *session_find_code(const struct session *session, pid_t pid,
+				     pid_t tid, int depth);
 const struct rank *session_selected(const struct session *session);
 const struct thread *session_selected_thread(const struct session *session);
 /* Index of the selected frame in that thread's stack; -1 none. */
 int session_selected_depth(const struct session *session);
 /*
  * Whose files to read for a process: its own; those of another rank of its
- * machine when it is gone.
+ * machine when it is gone. A recording has each file once a machine, so there
+ * session_find_source takes that of any rank of the same machine.
  */
 pid_t session_source_pid(const struct session *session, pid_t pid);
 const struct source *session_find_source(const struct session *session,
 					 pid_t pid, const char *path);
-/* depth -1: by address. The newest that came; may be of an older epoch. */
+/*
+ * depth -1: by address. The newest that came; may be of an older epoch, but
+ * not of another function than the one at that depth now.
+ */
 const struct variables *session_find_variables(const struct session *session,
 					       pid_t pid, pid_t tid, int depth,
 					       uint64_t address, int64_t start);

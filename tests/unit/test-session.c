@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/buffer.h"
+#include "model/job.h"
 #include "model/source.h"
 #include "scene.h"
 
@@ -228,6 +229,14 @@ static void wanted_ranks_that_are_not_there(void **state)
 	scene_clear(&scene);
 }
 
+static json_t *exited(int rank, int pid, int world_size)
+{
+	json_t *process = scene_process(rank, pid, world_size);
+
+	json_object_set_new(process, "state", json_string("exited"));
+	return process;
+}
+
 static void a_restart_replaces_the_rank(void **state)
 {
 	struct scene scene;
@@ -235,7 +244,7 @@ static void a_restart_replaces_the_rank(void **state)
 	(void)state;
 	scene_init(&scene);
 	scene_start(&scene, 2);
-	scene_event(&scene, "rankRemoved", scene_process(1, 101, 2));
+	scene_event(&scene, "rankRemoved", exited(1, 101, 2));
 	assert_int_equal(session_find_rank(&scene.session, 1)->state,
 			 RANK_EXITED);
 	assert_null(session_find_pid(&scene.session, 101));
@@ -298,8 +307,7 @@ static void a_restart_with_a_new_port_is_the_same_job(void **state)
 	scene_init(&scene);
 	scene_start(&scene, 2);
 	for (int rank = 0; rank < 2; rank++)
-		scene_event(&scene, "rankRemoved",
-			    scene_process(rank, 100 + rank, 2));
+		scene_event(&scene, "rankRemoved", exited(rank, 100 + rank, 2));
 	for (int rank = 0; rank < 2; rank++) {
 		json_t *process = scene_process(rank, 300 + rank, 2);
 
@@ -322,7 +330,7 @@ static void a_new_run_of_the_same_script_is_followed(void **state)
 	(void)state;
 	scene_init(&scene);
 	scene_start(&scene, 1);
-	scene_event(&scene, "rankRemoved", scene_process(0, 100, 1));
+	scene_event(&scene, "rankRemoved", exited(0, 100, 1));
 	set_job(process, "127.0.0.1:29500", 95);
 	scene_event(&scene, "rankAdded", process);
 	session_judge(&scene.session);
@@ -421,6 +429,100 @@ static void the_selection_is_looked_up_anew(void **state)
 	scene_clear(&scene);
 }
 
+/* What was chosen stays, though its ranks go and come. */
+static void a_chosen_focus_is_kept(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	scene_init(&scene);
+	rankset_add(&scene.session.focus, 1);
+	scene.session.is_focus_all = false;
+	scene_start(&scene, 4);
+	assert_int_equal(rankset_count(&scene.session.focus), 1);
+	scene_event(&scene, "rankRemoved", exited(1, 101, 4));
+	scene_event(&scene, "rankAdded", scene_process(1, 301, 4));
+	assert_true(rankset_contains(&scene.session.focus, 1));
+	assert_int_equal(rankset_count(&scene.session.focus), 1);
+	scene_clear(&scene);
+}
+
+static void the_last_job_that_remains_is_chosen(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	scene_init(&scene);
+	start_two_jobs(&scene);
+	for (int rank = 0; rank < 2; rank++)
+		scene_text(&scene, "rankRemoved",
+			   rank == 0 ? "{'pid':100,'rank':0,'state':'exited'}"
+				     : "{'pid':101,'rank':1,"
+				       "'state':'exited'}");
+	session_judge(&scene.session);
+	assert_int_equal(scene.session.job_count, 1);
+	assert_int_equal(scene.session.job, 0);
+	assert_int_equal(first_pid(&scene), 200);
+	scene_clear(&scene);
+}
+
+static void a_named_job_is_chosen_without_the_wanted_rank(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	scene_init(&scene);
+	scene.session.wanted_job = xstrdup("29501");
+	rankset_add(&scene.session.wanted, 77);
+	start_two_jobs(&scene);
+	assert_int_equal(scene.session.job, 1);
+	assert_int_equal(scene.session.rank_count, 1);
+	assert_int_equal(scene.session.ranks[0]->state, RANK_NOT_FOUND);
+	scene_clear(&scene);
+}
+
+static void jobs_are_found_by_what_a_person_says(void **state)
+{
+	static const struct {
+		const char *text;
+		int index;
+	} rows[] = {
+		{ "29500", 0 }, { "91", 1 }, { "127.0.0.1:29501", 1 },
+		{ "2950", -1 }, { "", -1 },  { "0", -1 },
+	};
+	struct scene scene;
+
+	(void)state;
+	scene_init(&scene);
+	start_two_jobs(&scene);
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
+		assert_int_equal(job_find(&scene.session, rows[i].text),
+				 rows[i].index);
+	scene_clear(&scene);
+}
+
+static void ranks_and_jobs_are_bounded(void **state)
+{
+	struct scene scene;
+	size_t taken = 0;
+
+	(void)state;
+	scene_init(&scene);
+	scene_start(&scene, 1);
+	for (int i = 1; i <= RANKS_MAXIMUM; i++) {
+		json_t *process = scene_process(i, 100 + i, -1);
+
+		set_job(process, "a:1", 1000 + i);
+		taken += scene_event(&scene, "rankAdded", process) == 0;
+	}
+	assert_int_equal(taken, RANKS_MAXIMUM - 1);
+	assert_non_null(strstr(scene.error.message, "more than"));
+	assert_true(scene.session.job_count <= JOBS_MAXIMUM);
+	session_judge(&scene.session);
+	assert_true(scene.session.job_count <= JOBS_MAXIMUM);
+	scene_clear(&scene);
+}
+
 static json_t *make_variables(int pid, int depth, const char *value)
 {
 	return json_pack("{s:i,s:i,s:i,s:i,s:i,s:s,s:[{s:s,s:s,s:s,s:s}],s:i}",
@@ -453,6 +555,50 @@ static void the_newest_variables_are_found(void **state)
 			       make_variables(100, depth, "6"));
 	assert_true(scene.session.variables_count >= 1 &&
 		    scene.session.variables_count <= 256);
+	scene_clear(&scene);
+}
+
+/* The thread went on: what was asked of f is nothing of g. */
+static void variables_are_those_of_their_function(void **state)
+{
+	struct scene scene;
+	struct seen f = { .pid = 100, .stack = "f a.py:3 < main a.py:9" };
+	struct seen later = { .pid = 100, .stack = "f a.py:4 < main a.py:9" };
+	struct seen g = { .pid = 100, .stack = "g a.py:6 < main a.py:9" };
+	struct session *session = &scene.session;
+
+	(void)state;
+	scene_init(&scene);
+	scene_start(&scene, 1);
+	scene_see(&scene, &f);
+	scene_response(&scene, "variables", make_variables(100, 0, "3"));
+	scene_see(&scene, &later);
+	assert_non_null(session_find_variables(session, 100, 100, 0, 0, 0));
+	scene_see(&scene, &g);
+	assert_null(session_find_variables(session, 100, 100, 0, 0, 0));
+	scene_see(&scene, &f);
+	assert_non_null(session_find_variables(session, 100, 100, 0, 0, 0));
+	scene_see(&scene, &g);
+	scene_text(&scene, "rankRemoved",
+		   "{'pid':100,'rank':0,'state':'exited'}");
+	assert_null(session_find_variables(session, 100, 100, 0, 0, 0));
+	scene_clear(&scene);
+}
+
+static void a_recorded_source_serves_its_machine(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	scene_init(&scene);
+	scene_start(&scene, 2);
+	scene_response(&scene, "source",
+		       json_pack("{s:i,s:s,s:s}", "pid", 100, "path",
+				 "/job/train.py", "content", "a"));
+	assert_null(session_find_source(&scene.session, 101, "/job/train.py"));
+	scene.session.is_replay = true;
+	assert_non_null(
+		session_find_source(&scene.session, 101, "/job/train.py"));
 	scene_clear(&scene);
 }
 
@@ -612,6 +758,13 @@ int main(void)
 		cmocka_unit_test(a_lost_node_makes_ranks_unreadable),
 		cmocka_unit_test(the_selection_is_looked_up_anew),
 		cmocka_unit_test(the_newest_variables_are_found),
+		cmocka_unit_test(a_chosen_focus_is_kept),
+		cmocka_unit_test(the_last_job_that_remains_is_chosen),
+		cmocka_unit_test(a_named_job_is_chosen_without_the_wanted_rank),
+		cmocka_unit_test(jobs_are_found_by_what_a_person_says),
+		cmocka_unit_test(ranks_and_jobs_are_bounded),
+		cmocka_unit_test(variables_are_those_of_their_function),
+		cmocka_unit_test(a_recorded_source_serves_its_machine),
 		cmocka_unit_test(sources_are_kept),
 		cmocka_unit_test(a_dead_rank_has_the_source_of_another),
 		cmocka_unit_test(the_stacks_of_a_stranger_are_kept),
