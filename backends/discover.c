@@ -1,8 +1,6 @@
 #include "backends/discover.h"
 
 #include <errno.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,13 +8,11 @@
 #include "banned.h"
 #include "backends/commandline.h"
 #include "backends/connections.h"
+#include "backends/describe.h"
 #include "backends/scan.h"
 #include "base/alloc.h"
 #include "base/array.h"
 #include "protocol/rankset.h"
-
-/* Higher family trees are not climbed. */
-#define ANCESTORS_MAXIMUM 64
 
 struct role {
 	const char *mark; /* in the command line */
@@ -27,20 +23,6 @@ static const struct role roles[] = {
 	{ "multiprocessing.resource_tracker", NULL },
 	{ "multiprocessing.forkserver", NULL },
 	{ "compile_worker", "compile" },
-};
-
-/* What starts ranks without being Python, by how its name begins. */
-struct daemon {
-	const char *prefix;
-	const char *name;
-};
-
-static const struct daemon daemons[] = {
-	{ "slurmstepd", "srun" },  { "srun", "srun" },
-	{ "orted", "mpirun" },	   { "prted", "mpirun" },
-	{ "orterun", "mpirun" },   { "prterun", "mpirun" },
-	{ "mpirun", "mpirun" },	   { "mpiexec", "mpirun" },
-	{ "hydra_pmi", "mpirun" },
 };
 
 static enum rank_family family_of(const struct scan_entry *entry)
@@ -113,7 +95,7 @@ static void mark_launchers(struct scan *scan, struct scan_entry *entry)
 {
 	struct scan_entry *above = entry;
 
-	for (int i = 0; i < ANCESTORS_MAXIMUM; i++) {
+	for (int i = 0; i < SCAN_ANCESTORS_MAXIMUM; i++) {
 		above = scan_parent(scan, above);
 		if (!above)
 			return;
@@ -145,7 +127,7 @@ static struct scan_entry *find_rank(struct scan *scan, struct scan_entry *entry)
 
 	if (entry->is_launcher)
 		return NULL;
-	for (int i = 0; i < ANCESTORS_MAXIMUM; i++) {
+	for (int i = 0; i < SCAN_ANCESTORS_MAXIMUM; i++) {
 		above = scan_parent(scan, above);
 		if (!above || above->is_launcher)
 			break;
@@ -163,120 +145,6 @@ static struct process *add_process(struct discovery *discovery)
 	process = &discovery->processes[discovery->count++];
 	process_init(process);
 	return process;
-}
-
-static void set_string(char **string, const char *value)
-{
-	free(*string);
-	*string = xstrdup(value);
-}
-
-static void name_launcher(struct scan *scan, struct scan_entry *entry,
-			  struct process *process)
-{
-	struct commandline line;
-
-	process->launcher_pid = entry->pid;
-	if (entry->is_python) {
-		scan_words(scan, entry);
-		commandline_parse(&line, entry->words, entry->word_count);
-		set_string(&process->launcher,
-			   line.launcher ? line.launcher : "python");
-		return;
-	}
-	for (size_t i = 0; i < ARRAY_LENGTH(daemons); i++) {
-		if (strncmp(entry->stat.name, daemons[i].prefix,
-			    strlen(daemons[i].prefix)) == 0) {
-			set_string(&process->launcher, daemons[i].name);
-			return;
-		}
-	}
-	set_string(&process->launcher, entry->stat.name);
-}
-
-/* The first process above the rank that is not the same place in the job. */
-static void fill_launcher(struct scan *scan, struct scan_entry *rank,
-			  struct process *process)
-{
-	struct scan_entry *above = rank;
-
-	for (int i = 0; i < ANCESTORS_MAXIMUM; i++) {
-		above = scan_parent(scan, above);
-		if (!above || above->pid == 1)
-			return;
-		if (!above->is_launcher &&
-		    environment_is_same_rank(&rank->environment,
-					     &above->environment))
-			continue;
-		name_launcher(scan, above, process);
-		return;
-	}
-}
-
-/* A process that multiprocessing made shows the script of who made it. */
-static void fill_script(struct scan *scan, struct scan_entry *entry,
-			struct process *process)
-{
-	struct commandline line;
-	struct scan_entry *above = entry;
-	char cwd[PATH_MAX];
-
-	while (scan_mentions(scan, above, "multiprocessing.")) {
-		struct scan_entry *parent = scan_parent(scan, above);
-
-		if (!parent || !parent->is_python)
-			break;
-		above = parent;
-	}
-	scan_words(scan, above);
-	commandline_parse(&line, above->words, above->word_count);
-	set_string(&process->script, line.script);
-	if (procfs_link(scan->procfs, entry->pid, "cwd", cwd, sizeof(cwd)) < 0)
-		cwd[0] = '\0';
-	set_string(&process->cwd, cwd);
-	if (!line.path)
-		return;
-	free(process->script_path);
-	if (line.path[0] == '/' || !cwd[0])
-		process->script_path =
-			xstrdup(line.path[0] == '/' ? line.path : "");
-	else
-		process->script_path = xasprintf("%s/%s", cwd, line.path);
-}
-
-static void fill_environment(struct process *process,
-			     const struct environment *environment)
-{
-	char job[2 * ENVIRONMENT_TEXT + 2];
-
-	process->rank = environment_number(environment, NUMBER_RANK);
-	process->local_rank = environment_number(environment, NUMBER_LOCAL);
-	process->group_rank = environment_number(environment, NUMBER_GROUP);
-	process->world_size = environment_number(environment, NUMBER_SIZE);
-	if (process->rank > RANKSET_MAXIMUM)
-		process->rank = -1;
-	environment_job(environment, job, sizeof(job));
-	set_string(&process->job, job);
-}
-
-static void fill(struct scan *scan, struct scan_entry *entry,
-		 struct scan_entry *rank, struct process *process)
-{
-	char host[256] = "";
-
-	process->pid = entry->pid;
-	process->uid = entry->uid;
-	process->start_time = entry->stat.start_time;
-	process->age = procfs_age(entry->stat.start_time);
-	gethostname(host, sizeof(host) - 1);
-	set_string(&process->host, host);
-	if (entry->stat.state == 'T' || entry->stat.state == 't')
-		process->state = PROCESS_STOPPED;
-	fill_environment(process, &rank->environment);
-	fill_launcher(scan, rank, process);
-	fill_script(scan, entry, process);
-	if (rank != entry)
-		process->parent_pid = rank->pid;
 }
 
 /* False: it is a helper that nobody wants to see. */
@@ -311,7 +179,6 @@ static void add_bystander(struct scan *scan, struct scan_entry *entry,
 	bystander->pid = entry->pid;
 	bystander->name = xstrdup(slash ? slash + 1 : entry->words[0]);
 	bystander->script = xstrdup(line.script);
-	bystander->why = "is Python, but has no rank";
 }
 
 static void add_found(struct scan *scan, struct discovery *discovery,
@@ -329,7 +196,7 @@ static void add_found(struct scan *scan, struct discovery *discovery,
 		if (are_children && !choose_role(scan, entry, &role))
 			continue;
 		process = add_process(discovery);
-		fill(scan, entry, entry->rank, process);
+		describe(scan, entry, entry->rank, process);
 		process->role = xstrdup_or_null(role);
 	}
 }
@@ -359,6 +226,9 @@ void discover_all(struct discovery *discovery, struct procfs *procfs,
 		if (is_candidate(scan.list[i]))
 			mark_launchers(&scan, scan.list[i]);
 	for (size_t i = 0; i < count; i++)
+		if (is_candidate(scan.list[i]) && scan.list[i]->is_launcher)
+			pid_list_add(&discovery->launchers, scan.list[i]->pid);
+	for (size_t i = 0; i < count; i++)
 		if (scan.list[i]->is_python)
 			scan.list[i]->rank = find_rank(&scan, scan.list[i]);
 	add_found(&scan, discovery, false);
@@ -376,6 +246,16 @@ static void refuse(struct process *process, char *owned_error)
 	process->error = owned_error;
 }
 
+static char *explain_missing(pid_t pid, int number)
+{
+	if (procfs_is_gone(number))
+		return xasprintf("There is no process %d: it has ended, or is "
+				 "in another container or on another machine.",
+				 (int)pid);
+	return xasprintf("Process %d cannot be looked at: %s.", (int)pid,
+			 strerror(number));
+}
+
 static void add_named(struct scan *scan, struct connections *connections,
 		      pid_t pid, struct discovery *discovery)
 {
@@ -384,17 +264,14 @@ static void add_named(struct scan *scan, struct connections *connections,
 
 	process->pid = pid;
 	if (!entry) {
-		refuse(process, xasprintf("There is no process %d: it has "
-					  "ended, or is in another container "
-					  "or on another machine.",
-					  (int)pid));
+		refuse(process, explain_missing(pid, errno));
 		return;
 	}
 	if (entry->uid == (uid_t)-1)
 		procfs_owner(scan->procfs, pid, &entry->uid);
 	if (entry->is_readable && entry->is_python)
 		ask_program(scan, connections, entry);
-	fill(scan, entry, entry, process);
+	describe(scan, entry, entry, process);
 	if (procfs_has_ended(&entry->stat))
 		refuse(process, xasprintf("Process %d has ended; its parent "
 					  "has not taken notice yet.",
@@ -448,6 +325,7 @@ void discovery_clear(struct discovery *discovery)
 	for (size_t i = 0; i < discovery->count; i++)
 		process_clear(&discovery->processes[i]);
 	free(discovery->processes);
+	pid_list_clear(&discovery->launchers);
 	for (size_t i = 0; i < discovery->bystander_count; i++) {
 		free(discovery->bystanders[i].name);
 		free(discovery->bystanders[i].script);

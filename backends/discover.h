@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include "backends/arguments.h"
 #include "protocol/process.h"
 
 struct connections;
@@ -28,7 +29,6 @@ struct bystander {
 	pid_t pid;
 	char *name;
 	char *script;
-	const char *why;
 };
 
 struct discovery {
@@ -37,6 +37,7 @@ struct discovery {
 	size_t capacity;
 	size_t looked_at; /* processes of this user */
 	uid_t uid;
+	struct pid_list launchers; /* of those that have a rank's variables */
 	struct bystander bystanders[BYSTANDERS_MAXIMUM];
 	size_t bystander_count;
 };

@@ -21,6 +21,8 @@ struct pipe {
 	struct loop *loop;
 	int input;
 	int output;
+	int input_flags; /* as they were */
+	int output_flags;
 	struct pipe_calls calls;
 	struct loop_watch *input_watch;	 /* NULL: the input has ended */
 	struct loop_watch *output_watch; /* while something waits */
@@ -37,12 +39,14 @@ struct pipe {
 static void on_readable(int fd, int events, void *data);
 static void on_writable(int fd, int events, void *data);
 
-static void make_non_blocking(int fd)
+/* Returns the flags as they were; -1: they could not be changed. */
+static int make_non_blocking(int fd)
 {
 	int flags = fcntl(fd, F_GETFL);
 
 	if (flags >= 0)
 		fcntl(fd, F_SETFL, flags | O_NONBLOCK);
+	return flags;
 }
 
 struct pipe *pipe_new(struct loop *loop, int input, int output,
@@ -58,8 +62,9 @@ struct pipe *pipe_new(struct loop *loop, int input, int output,
 	/* Room for the longest line and for what comes behind it. */
 	buffer_init(&pipe->lines, PIPE_LINE_MAXIMUM + READ_SIZE);
 	buffer_init(&pipe->queue, 0);
-	make_non_blocking(input);
-	make_non_blocking(output);
+	/* Both may be one description: the first has what was there before. */
+	pipe->input_flags = make_non_blocking(input);
+	pipe->output_flags = make_non_blocking(output);
 	pipe->input_watch =
 		loop_watch(loop, input, LOOP_READABLE, on_readable, pipe);
 	return pipe;
@@ -78,6 +83,11 @@ void pipe_free(struct pipe *pipe)
 		return;
 	stop_watch(&pipe->input_watch);
 	stop_watch(&pipe->output_watch);
+	/* Who else has these open shares the flags. */
+	if (pipe->output_flags >= 0)
+		fcntl(pipe->output, F_SETFL, pipe->output_flags);
+	if (pipe->input_flags >= 0)
+		fcntl(pipe->input, F_SETFL, pipe->input_flags);
 	buffer_clear(&pipe->lines);
 	buffer_clear(&pipe->queue);
 	free(pipe);
@@ -114,6 +124,7 @@ static void break_off(struct pipe *pipe)
 static void hand_out(struct pipe *pipe)
 {
 	size_t start = 0;
+	bool is_too_long = false;
 
 	if (pipe->is_handing_out)
 		return;
@@ -129,16 +140,18 @@ static void hand_out(struct pipe *pipe)
 			pipe->searched = pipe->lines.length;
 			break;
 		}
-		start += (size_t)(newline - from) + 1;
-		if (newline - from > PIPE_LINE_MAXIMUM)
+		if (newline - from > PIPE_LINE_MAXIMUM) {
+			is_too_long = true;
 			break;
+		}
+		start += (size_t)(newline - from) + 1;
 		pipe->calls.line(from, (size_t)(newline - from),
 				 pipe->calls.data);
 	}
 	buffer_consume(&pipe->lines, start);
 	pipe->searched -= start < pipe->searched ? start : pipe->searched;
 	pipe->is_handing_out = false;
-	if (pipe->lines.length > PIPE_LINE_MAXIMUM)
+	if (is_too_long || pipe->lines.length > PIPE_LINE_MAXIMUM)
 		end(pipe, pipe_waiting(pipe) >= PIPE_QUEUE_LONG
 				  ? "The answers are not being read; "
 				    "probetui-node leaves."

@@ -29,7 +29,7 @@ struct pipe_calls {
 	void *data;
 };
 
-/* The descriptors are borrowed; they become non-blocking. */
+/* The descriptors are borrowed; they are non-blocking until pipe_free. */
 struct pipe *pipe_new(struct loop *loop, int input, int output,
 		      const struct pipe_calls *calls);
 void pipe_free(struct pipe *pipe);

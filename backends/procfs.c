@@ -234,6 +234,11 @@ bool procfs_has_ended(const struct procfs_stat *stat)
 	return stat->state == 'Z' || stat->state == 'X' || stat->state == 'x';
 }
 
+bool procfs_is_gone(int number)
+{
+	return number == ESRCH || number == ENOENT;
+}
+
 int procfs_owner(struct procfs *procfs, pid_t pid, uid_t *owner)
 {
 	char path[PATH_SIZE];

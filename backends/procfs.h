@@ -48,6 +48,8 @@ int procfs_link(struct procfs *procfs, pid_t pid, const char *file, char *out,
 int procfs_stat(struct procfs *procfs, pid_t pid, struct procfs_stat *stat);
 /* True for the states of a process that has ended. */
 bool procfs_has_ended(const struct procfs_stat *stat);
+/* True for the errno of a failure that means that there is no process. */
+bool procfs_is_gone(int number);
 /* Whose process it is, without reading it. */
 int procfs_owner(struct procfs *procfs, pid_t pid, uid_t *owner);
 /* The number behind "KEY:" in /proc/PID/status; fallback if there is none. */

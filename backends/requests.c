@@ -65,7 +65,7 @@ static json_t *bystanders_to_json(const struct discovery *discovery)
 				    json_integer(bystander->pid));
 		json_set_text(object, "name", bystander->name);
 		json_set_text(object, "script", bystander->script);
-		json_set_text(object, "why", bystander->why);
+		json_set_text(object, "why", "is Python, but has no rank");
 		json_array_append_new(array, object);
 	}
 	return array;

@@ -1,5 +1,6 @@
 #include "backends/roster.h"
 
+#include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -207,11 +208,24 @@ static void update_member(struct roster *roster, struct member *member,
 	process_clear(&before);
 }
 
+/* Whether it is there; what has ended is told of to who asks for it only. */
+static bool is_there(const struct process *found)
+{
+	return found->start_time != 0 && found->state != PROCESS_UNREADABLE;
+}
+
 static void take_found(struct roster *roster, const struct process *found,
 		       bool is_asked)
 {
 	struct member *member = find(roster, found->pid);
 
+	/* Its end was not seen: it is there, but could not be looked at. */
+	if (member && member->process.start_time != 0 &&
+	    found->start_time == 0) {
+		if (is_asked)
+			tell(roster, "rankAdded", member);
+		return;
+	}
 	if (member && member->process.start_time != found->start_time &&
 	    member->process.start_time != 0) {
 		remove_member(roster, member);
@@ -219,7 +233,7 @@ static void take_found(struct roster *roster, const struct process *found,
 	}
 	if (member) {
 		update_member(roster, member, found, is_asked);
-	} else if (is_asked || found->start_time != 0) {
+	} else if (is_asked || is_there(found)) {
 		member = xcalloc(1, sizeof(*member));
 		process_init(&member->process);
 		process_copy(&member->process, found);
@@ -229,6 +243,20 @@ static void take_found(struct roster *roster, const struct process *found,
 	}
 	if (member)
 		follow_member(roster, member);
+}
+
+/*
+ * What had a rank before its ranks were there may turn out to be what starts
+ * them. It lives, and is told of as such.
+ */
+static void take_back(struct roster *roster, pid_t pid)
+{
+	struct member *member = find(roster, pid);
+
+	if (!member)
+		return;
+	tell(roster, "rankRemoved", member);
+	map_remove(roster->members, (uint64_t)pid);
 }
 
 static void add_member(uint64_t pid, void *value, void *data)
@@ -249,10 +277,14 @@ bool roster_check(struct roster *roster, pid_t pid)
 
 	if (!member || member->process.start_time == 0)
 		return false;
-	if (procfs_stat(node_procfs(roster->node), pid, &stat) == 0 &&
-	    stat.start_time == member->process.start_time &&
-	    !procfs_has_ended(&stat))
+	if (procfs_stat(node_procfs(roster->node), pid, &stat) < 0) {
+		/* A machine that has run out of files says nothing of it. */
+		if (!procfs_is_gone(errno))
+			return false;
+	} else if (stat.start_time == member->process.start_time &&
+		   !procfs_has_ended(&stat)) {
 		return false;
+	}
 	remove_member(roster, member);
 	return true;
 }
@@ -281,6 +313,8 @@ static void look(struct roster *roster, const struct pid_list *pids,
 			      pids->pids, pids->count);
 	else
 		discover_all(&roster->discovery, procfs, connections);
+	for (size_t i = 0; i < roster->discovery.launchers.count; i++)
+		take_back(roster, roster->discovery.launchers.pids[i]);
 	for (size_t i = 0; i < roster->discovery.count; i++)
 		take_found(roster, &roster->discovery.processes[i], is_asked);
 }

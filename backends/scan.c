@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "banned.h"
 #include "base/alloc.h"
@@ -23,6 +24,7 @@ static void free_entry(void *value)
 void scan_init(struct scan *scan, struct procfs *procfs)
 {
 	*scan = (struct scan){ .procfs = procfs };
+	gethostname(scan->host, sizeof(scan->host) - 1);
 	scan->entries = map_new(free_entry);
 }
 
@@ -119,8 +121,10 @@ struct scan_entry *scan_find(struct scan *scan, pid_t pid)
 {
 	struct scan_entry *entry;
 
-	if (pid <= 0)
+	if (pid <= 0) {
+		errno = ESRCH;
 		return NULL;
+	}
 	entry = map_find(scan->entries, (uint64_t)pid);
 	if (!entry) {
 		entry = add_entry(scan, pid);
@@ -142,10 +146,11 @@ bool scan_stat(struct scan *scan, struct scan_entry *entry)
 {
 	if (!entry->has_stat) {
 		entry->has_stat = true;
-		entry->is_gone =
-			procfs_stat(scan->procfs, entry->pid, &entry->stat) < 0;
+		if (procfs_stat(scan->procfs, entry->pid, &entry->stat) < 0)
+			entry->stat_error = errno;
 	}
-	return !entry->is_gone;
+	errno = entry->stat_error;
+	return entry->stat_error == 0;
 }
 
 bool scan_words(struct scan *scan, struct scan_entry *entry)

@@ -18,6 +18,8 @@ struct map;
 
 /* A command line keeps this many words and bytes. */
 #define SCAN_WORDS_MAXIMUM 256
+/* Higher family trees are not climbed. */
+#define SCAN_ANCESTORS_MAXIMUM 64
 
 struct scan_entry {
 	pid_t pid;
@@ -27,7 +29,7 @@ struct scan_entry {
 	char executable[256]; /* the name without its folder */
 	struct environment environment;
 	bool has_stat;
-	bool is_gone; /* no stat could be read */
+	int stat_error; /* the errno when no stat could be read; 0: it could */
 	struct procfs_stat stat;
 	char *command; /* the words, each with a NUL behind; NULL unread */
 	const char **words;
@@ -39,6 +41,7 @@ struct scan_entry {
 
 struct scan {
 	struct procfs *procfs; /* borrowed */
+	char host[256];	       /* this machine's name */
 	struct map *entries;   /* pid -> struct scan_entry */
 	struct scan_entry **list;
 	size_t count;
@@ -49,7 +52,10 @@ void scan_init(struct scan *scan, struct procfs *procfs);
 void scan_clear(struct scan *scan);
 /* Looks at all processes that have a program. */
 int scan_all(struct scan *scan);
-/* Lends the entry of pid, looked at now if need be; NULL: not there. */
+/*
+ * Lends the entry of pid, looked at now if need be; NULL and errno: it is not
+ * there, or cannot be looked at.
+ */
 struct scan_entry *scan_find(struct scan *scan, pid_t pid);
 /* Lends the entry of the parent; NULL at the top. */
 struct scan_entry *scan_parent(struct scan *scan, struct scan_entry *entry);

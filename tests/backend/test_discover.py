@@ -142,7 +142,11 @@ class TestEnvironments(DiscoverTest):
 
     def test_no_rank_at_all(self):
         for value in ("", "x", "-1", "1x", "99999999999999999999"):
-            self.assertIsNone(self.one(RANK=value))
+            with self.subTest(value=value):
+                target = self.target(RANK=value)
+                rank = self.target(RANK="0")
+                found, _ = self.node().discover([target.pid, rank.pid])
+                self.assertEqual(list(found), [rank.pid])
 
     def test_what_else_is_known(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -242,12 +246,18 @@ class TestFamilies(DiscoverTest):
         self.assertEqual(found[child]["role"], "child")
 
     def test_roles_by_command_line(self):
-        for word, role in (("compile_worker", "compile"),
-                           ("from multiprocessing.resource_tracker", None)):
-            rank = self.target(PARENT % (WAIT, [word]), RANK="0")
-            child = int(rank.words[1])
-            found, _ = self.node().discover([child])
-            self.assertEqual(found.get(child, {}).get("role"), role)
+        rank = self.target(PARENT % (WAIT, ["compile_worker"]), RANK="0")
+        child = int(rank.words[1])
+        found, _ = self.node().discover()
+        self.assertEqual(found[child]["role"], "compile")
+
+    def test_a_helper_of_pythons_own_is_not_shown(self):
+        rank = self.target(PARENT % (
+            WAIT, ["from multiprocessing.resource_tracker"]), RANK="0")
+        found, body = self.node().discover([rank.pid, int(rank.words[1])])
+        self.assertEqual(list(found), [rank.pid])
+        self.assertNotIn(int(rank.words[1]),
+                         [b["pid"] for b in body["bystanders"]])
 
     def test_role_by_frames(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -445,6 +455,48 @@ class TestFollow(DiscoverTest):
         target.process.kill()
         body = node.event("rankRemoved", target.pid)
         self.assertEqual(body["exit_signal"], signal.SIGKILL)
+
+    def test_a_zombie_is_told_of_once(self):
+        node = self.node()
+        target = self.target()
+        other = self.target()
+        node.discover(pids=[target.pid, other.pid], follow=True)
+        target.process.stdin.close()
+        self.assertEqual(node.event("rankRemoved", target.pid)["exit_code"], 0)
+        # Each of these needs a look.
+        for number, state in ((signal.SIGSTOP, "stopped"),
+                              (signal.SIGCONT, "live"),
+                              (signal.SIGSTOP, "stopped")):
+            os.kill(other.pid, number)
+            self.assertEqual(node.event("rankChanged", other.pid)["state"],
+                             state)
+        self.assertEqual([m for m in node.messages if m["type"] == "event"
+                          and m["body"].get("pid") == target.pid], [])
+
+    def test_a_rank_that_turns_out_to_be_a_launcher(self):
+        launcher, _ = self.launch(SLURM_PROCID="0")
+        node = self.node()
+        found, _ = node.discover([launcher.pid], follow=True)
+        self.assertEqual(found[launcher.pid]["rank"], 0)
+        launcher.say("RANK=0 LOCAL_RANK=0")
+        rank = int(launcher.line()[0])
+        # As a child of what it took for a rank, if it looks before the end.
+        body = node.wait_for(
+            lambda m: m.get("event") in ("rankRemoved", "rankAdded")
+            and m["body"]["pid"] in (launcher.pid, rank)
+            and "parent_pid" not in m["body"])
+        self.assertEqual((body["event"], body["body"]["pid"]),
+                         ("rankRemoved", launcher.pid))
+        self.assertEqual(body["body"]["state"], "live")
+        self.assertEqual(node.event("rankAdded", rank)["rank"], 0)
+        found, _ = node.discover()
+        self.assertIn(rank, found)
+        self.assertNotIn(launcher.pid, found)
+        node.ask("sample")
+        self.assertEqual(node.event("sampled", rank)["rank"], 0)
+        self.assertEqual([m for m in node.messages
+                          if m.get("event") == "sampled"
+                          and m["body"]["pid"] == launcher.pid], [])
 
     def test_a_program_in_the_place_of_another(self):
         """exec: the same process, another Python in it."""

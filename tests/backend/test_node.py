@@ -1,6 +1,8 @@
 """probetui-node: how it starts, serves and leaves."""
+import ctypes
 import json
 import os
+import resource
 import signal
 import socket
 import subprocess
@@ -11,6 +13,8 @@ import unittest
 
 import nodes
 from nodes import LIMIT, NODE, Node, Target
+
+IN_OPEN = 0x20  # inotify(7)
 
 
 class NodeTest(unittest.TestCase):
@@ -108,6 +112,31 @@ class TestRequests(NodeTest):
         self.assertIn("longer", node.event("output")["output"])
         self.assertEqual(node.wait(), 1)
 
+    def test_a_line_that_is_a_little_too_long(self):
+        """Its end comes in the same reading as what shows its length."""
+        line = json.dumps({"seq": 1, "type": "request",
+                           "command": "initialize",
+                           "arguments": {"protocol": 1}}).encode()
+        for length in ((1 << 20) + 1, (1 << 20) + 5000):
+            with self.subTest(length=length):
+                node = self.node()
+                try:
+                    node.write(b"x" * length + b"\n" + line + b"\n")
+                except BrokenPipeError:
+                    pass
+                self.assertIn("longer", node.event("output")["output"])
+                self.assertEqual(node.wait(), 1)
+                self.assertFalse([m for m in node.messages
+                                  if m["type"] == "response"])
+
+    def test_the_longest_line(self):
+        node = self.node()
+        line = json.dumps({"seq": 1, "type": "request",
+                           "command": "initialize",
+                           "arguments": {"protocol": 1}}).encode()
+        node.write(line + b" " * ((1 << 20) - len(line)) + b"\n")
+        self.assertTrue(node.answer(1)["success"])
+
     def test_each_request_is_answered_once_in_order(self):
         node = self.node()
         rank = self.rank()
@@ -167,6 +196,40 @@ class TestSample(NodeTest):
         self.assertFalse([m for m in node.messages
                           if m.get("event") == "sampled"
                           and m["body"]["pid"] == rank.pid])
+
+    def test_without_a_file_to_spare_nobody_has_ended(self):
+        node = self.node()
+        ranks = [self.rank(number) for number in range(2)]
+        pids = [rank.pid for rank in ranks]
+        node.discover(pids=pids, follow=True)
+        node.ask("sample", pids=pids, period=0.05)
+        for pid in pids:
+            node.event("sampled", pid)
+        pid = node.process.pid
+        limits = resource.prlimit(pid, resource.RLIMIT_NOFILE)
+        resource.prlimit(pid, resource.RLIMIT_NOFILE, (3, limits[1]))
+        found, _ = node.discover(pids, pids=pids, follow=True)
+        resource.prlimit(pid, resource.RLIMIT_NOFILE, limits)
+        self.assertEqual([found[pid]["state"] for pid in pids], ["live"] * 2)
+        self.assertEqual(
+            [m for m in node.messages if m.get("event") == "rankRemoved"], [])
+        node.ask("sample", period=0)
+        del node.messages[:]
+        node.ask("sample", pids=pids)
+        for pid in pids:
+            self.assertNotIn("error", node.event("sampled", pid))
+
+    def test_a_refusal_is_whole_sentences(self):
+        """Why, and nothing behind it where nothing would help."""
+        node = self.node()
+        rank = self.rank()
+        node.discover()
+        node.ask("sample", pids=[rank.pid], exact=True, period=0.01)
+        node.ask("initialize", protocol=1, readOnly=True)
+        body = node.wait_for(lambda m: m.get("event") == "sampled"
+                             and "error" in m["body"])["body"]
+        self.assertIn("--read-only", body["error"])
+        self.assertEqual(body["error"], body["error"].strip())
 
     def test_a_stopped_process_is_read(self):
         node = self.node()
@@ -339,6 +402,43 @@ class TestSource(NodeTest):
         self.assertIsNone(body["content"])
         self.assertIn("regular file", body["error"])
 
+    def test_a_fifo_is_not_even_opened(self):
+        path = self.script("") + ".fifo"
+        os.mkfifo(path)
+        libc = ctypes.CDLL(None)
+        watch = libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
+        self.addCleanup(os.close, watch)
+        self.assertGreaterEqual(libc.inotify_add_watch(
+            watch, path.encode(), IN_OPEN), 0)
+        self.assertIn("regular file", self.compiled(path)["error"])
+        self.assertRaises(BlockingIOError, os.read, watch, 4096)
+
+    def test_a_file_that_only_another_process_names(self):
+        path = self.script(nodes.WAIT)
+        node = self.node()
+        rank = self.target(argv=[sys.executable, path], RANK="0")
+        other = self.rank(1)
+        node.discover()
+        node.ask("sample", pids=[rank.pid, other.pid])
+        self.assertEqual(node.ask("source", pid=rank.pid,
+                                  path=path)["content"], nodes.WAIT)
+        body = node.ask("source", pid=other.pid, path=path)
+        self.assertIsNone(body["content"])
+        self.assertIn("No stack", body["error"])
+
+    def test_a_file_of_one_that_has_ended(self):
+        """Another rank of the machine stands in for it."""
+        path = self.script(nodes.WAIT)
+        node = self.node()
+        rank = self.target(argv=[sys.executable, path], RANK="0")
+        other = self.rank(1)
+        node.discover(follow=True)
+        node.ask("sample", pids=[rank.pid])
+        rank.end()
+        node.event("rankRemoved", rank.pid)
+        self.assertEqual(node.ask("source", pid=other.pid,
+                                  path=path)["content"], nodes.WAIT)
+
     def test_a_file_that_is_too_large(self):
         path = self.script("")
         os.truncate(path, (16 << 20) + 1)
@@ -460,6 +560,15 @@ class TestLeaving(NodeTest):
         node = self.node()
         node.ask("initialize", protocol=1)
         self.assertEqual(os.getsid(node.process.pid), node.process.pid)
+
+    def test_its_pipes_are_as_before(self):
+        """Who else has them open must not find them non-blocking."""
+        read, write = os.pipe()
+        with os.fdopen(read), os.fdopen(write, "w"):
+            node = subprocess.Popen([NODE], stdin=subprocess.DEVNULL,
+                                    stdout=write)
+            self.assertEqual(node.wait(LIMIT), 0)
+            self.assertTrue(os.get_blocking(write))
 
     def test_a_reader_that_is_gone(self):
         node = self.node()
