@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/loop.h"
+#include "base/map.h"
 #include "engine/link.h"
 #include "engine/record.h"
 #include "engine/replay.h"
@@ -42,6 +43,8 @@ void engine_clear(struct engine *engine)
 	for (size_t i = 0; i < WANTED_MAXIMUM; i++)
 		free(engine->wanted[i].key);
 	free(engine->gone_why);
+	json_decref(engine->sampled);
+	strmap_free(engine->recorded_sources);
 	session_clear(&engine->session);
 	settings_clear(&engine->settings);
 	loop_free(engine->loop);
@@ -72,6 +75,16 @@ void engine_settle(struct engine *engine)
 		engine->changed(engine->changed_data);
 }
 
+/* Variables that cannot be read are said where they are shown. */
+static void log_failure(const struct engine *engine,
+			const struct message *message)
+{
+	if (engine->is_screen && !message->is_success &&
+	    strcmp(message->name, "variables") != 0)
+		log_write(LOG_WARNING, "%s: %s", message->name,
+			  message->error ? message->error : "it failed");
+}
+
 void engine_apply(struct engine *engine, size_t node,
 		  const struct message *message, double now)
 {
@@ -81,8 +94,10 @@ void engine_apply(struct engine *engine, size_t node,
 		return;
 	if (session_apply(&engine->session, node, message, now, &error) < 0)
 		log_write(LOG_WARNING, "%s: %s", message->name, error.message);
-	if (message->type == MESSAGE_RESPONSE)
-		engine_answered(engine, message);
+	if (message->type != MESSAGE_RESPONSE)
+		return;
+	log_failure(engine, message);
+	engine_answered(engine, message);
 }
 
 static size_t node_of(const struct engine *engine, const struct link *link)
@@ -117,8 +132,62 @@ static void on_line(struct link *link, const char *line, size_t length,
 	message_clear(&message);
 }
 
-/* With --ranks or --job the sample names its processes: keep it up to date. */
-static void follow_ranks(struct engine *engine);
+bool engine_must_name_ranks(const struct engine *engine)
+{
+	return engine->settings.ranks.range_count > 0 || engine->settings.job;
+}
+
+static void add_pid(json_t *pids, const struct rank *rank)
+{
+	if (rank->process.pid > 0 && rank->process.state != PROCESS_EXITED)
+		json_array_append_new(pids, json_integer(rank->process.pid));
+}
+
+static json_t *chosen_pids(const struct session *session)
+{
+	json_t *pids = json_array();
+
+	for (size_t i = 0; i < session->rank_count; i++) {
+		const struct rank *rank = session->ranks[i];
+
+		add_pid(pids, rank);
+		for (size_t j = 0; j < rank->child_count; j++)
+			add_pid(pids, rank->children[j]);
+	}
+	return pids;
+}
+
+/* The arguments of `sample`; remembers which processes they name. */
+static json_t *sample_arguments(struct engine *engine)
+{
+	json_t *arguments = json_object();
+
+	json_decref(engine->sampled);
+	engine->sampled = NULL;
+	if (!engine_must_name_ranks(engine))
+		return arguments;
+	engine->sampled = chosen_pids(&engine->session);
+	json_object_set(arguments, "pids", engine->sampled);
+	return arguments;
+}
+
+/*
+ * With --ranks or --job the sample names its processes: keep it up to date.
+ * Their number says little: one may have gone when another came.
+ */
+static void follow_ranks(struct engine *engine)
+{
+	json_t *pids;
+	bool is_same;
+
+	if (engine->sampling_period <= 0 || !engine_must_name_ranks(engine))
+		return;
+	pids = chosen_pids(&engine->session);
+	is_same = json_equal(pids, engine->sampled);
+	json_decref(pids);
+	if (!is_same)
+		engine_sample_every(engine, engine->sampling_period);
+}
 
 static void on_drained(struct link *link, void *data)
 {
@@ -135,7 +204,8 @@ static void on_closed(struct link *link, const char *why, void *data)
 
 	free(engine->gone_why);
 	engine->gone_why = xstrdup(why);
-	log_write(LOG_INFO, "%s", why);
+	/* A command says it in its own sentence. */
+	log_write(engine->is_screen ? LOG_WARNING : LOG_INFO, "%s", why);
 	session_lose_node(&engine->session, node_of(engine, link), why);
 	engine_settle(engine);
 }
@@ -228,6 +298,11 @@ static void set_true(void *data)
 	*(bool *)data = true;
 }
 
+static bool can_change(const struct engine *engine)
+{
+	return engine->replay_timer || !engine_is_deaf(engine);
+}
+
 int engine_wait(struct engine *engine,
 		bool (*done)(const struct engine *engine, void *data),
 		void *data, double seconds)
@@ -236,7 +311,8 @@ int engine_wait(struct engine *engine,
 	bool is_over = seconds <= 0;
 	bool is_done;
 
-	while (!(is_done = done(engine, data)) && !is_over) {
+	while (!(is_done = done(engine, data)) && !is_over &&
+	       can_change(engine)) {
 		if (!timer)
 			timer = loop_timer(engine->loop, seconds, 0, set_true,
 					   &is_over);
@@ -245,60 +321,6 @@ int engine_wait(struct engine *engine,
 	if (timer)
 		loop_timer_stop(timer);
 	return is_done ? 0 : -1;
-}
-
-bool engine_must_name_ranks(const struct engine *engine)
-{
-	return engine->settings.ranks.range_count > 0 || engine->settings.job;
-}
-
-static void add_pid(json_t *pids, const struct rank *rank)
-{
-	if (rank->process.pid > 0 && rank->process.state != PROCESS_EXITED)
-		json_array_append_new(pids, json_integer(rank->process.pid));
-}
-
-static json_t *chosen_pids(const struct session *session)
-{
-	json_t *pids = json_array();
-
-	for (size_t i = 0; i < session->rank_count; i++) {
-		const struct rank *rank = session->ranks[i];
-
-		add_pid(pids, rank);
-		for (size_t j = 0; j < rank->child_count; j++)
-			add_pid(pids, rank->children[j]);
-	}
-	return pids;
-}
-
-/* The arguments of `sample`, and how many processes they name. */
-static json_t *sample_arguments(struct engine *engine)
-{
-	json_t *arguments = json_object();
-	json_t *pids;
-
-	engine->sampled_count = 0;
-	if (!engine_must_name_ranks(engine))
-		return arguments;
-	pids = chosen_pids(&engine->session);
-	engine->sampled_count = json_array_size(pids);
-	json_object_set_new(arguments, "pids", pids);
-	return arguments;
-}
-
-static void follow_ranks(struct engine *engine)
-{
-	json_t *pids;
-	size_t count;
-
-	if (engine->sampling_period <= 0 || !engine_must_name_ranks(engine))
-		return;
-	pids = chosen_pids(&engine->session);
-	count = json_array_size(pids);
-	json_decref(pids);
-	if (count != engine->sampled_count)
-		engine_sample_every(engine, engine->sampling_period);
 }
 
 void engine_sample_every(struct engine *engine, double period)

@@ -26,6 +26,7 @@ struct message;
 struct record;
 struct replay;
 struct request;
+struct strmap;
 
 /* What engine_want_ asked for lately, so that asking twice is free. */
 #define WANTED_MAXIMUM 64
@@ -55,8 +56,8 @@ struct engine {
 	size_t wanted_count;		      /* ever written */
 	double started_at;		      /* session time 0, live */
 	double sampling_period;		      /* 0: none running */
-	size_t sampled_count; /* processes named in the last sample
-			       * request; 0: all */
+	json_t *sampled; /* pids named in the last sample request; NULL: all */
+	struct strmap *recorded_sources; /* paths asked for; NULL: none */
 	struct timing timing;
 	bool is_screen;		     /* set before engine_start: a
 				      * recording plays, ranks are
@@ -77,7 +78,8 @@ int engine_start(struct engine *engine, struct error *error);
 /* Session time now. */
 double engine_now(const struct engine *engine);
 /*
- * Runs the loop until done(engine, data) or the time is over. 0 done, -1 not.
+ * Runs the loop until done(engine, data), the time is over, or nobody is there
+ * any more who could change something. 0 done, -1 not.
  * Shell commands wait so; a screen never does.
  */
 int engine_wait(struct engine *engine,
@@ -92,6 +94,8 @@ void engine_want_source(struct engine *engine, pid_t pid, const char *path);
 void engine_want_frame(struct engine *engine, pid_t pid, pid_t tid, int depth);
 void engine_want_children(struct engine *engine, pid_t pid, uint64_t address,
 			  int64_t start);
+/* What a recording lacks of the user's files; waits for the answers. */
+void engine_record_sources(struct engine *engine);
 /* Replays: moves to a time of the recording; elsewhere nothing. */
 void engine_seek(struct engine *engine, double time);
 

@@ -89,6 +89,7 @@ static int take_samples(struct command_context *context, double seconds,
 	await_sample(engine, seq);
 	if (engine->session.rank_count > 0)
 		sample_over(engine, seconds);
+	engine_record_sources(engine);
 	return 0;
 }
 

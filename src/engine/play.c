@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/log.h"
 #include "base/loop.h"
 #include "engine/engine.h"
 #include "engine/replay.h"
@@ -41,6 +42,28 @@ static void apply_choice(struct engine *engine, const struct message *message)
 		session->has_wanted_pids = true;
 }
 
+static bool is_discovery(const struct message *message)
+{
+	return message->type == MESSAGE_RESPONSE && message->is_success &&
+	       strcmp(message->name, "discover") == 0;
+}
+
+/* What the recording lacks is no fault of the job's. */
+static void warn_of_cut(const struct engine *engine, bool is_discovered)
+{
+	const char *path = engine->settings.replay;
+
+	if (!is_discovered)
+		log_write(LOG_WARNING,
+			  "the recording %s ends before all ranks were found",
+			  path);
+	else if (replay_is_cut(engine->replay))
+		log_write(LOG_WARNING,
+			  "the recording %s ends within a line; what came "
+			  "later is missing",
+			  path);
+}
+
 static void apply_until(struct engine *engine, double until)
 {
 	struct message message;
@@ -56,19 +79,23 @@ static void apply_until(struct engine *engine, double until)
 /*
  * Source is the same at any time, so all of it is there from the start: the
  * person who recorded may have looked at a file long after the ranks hung.
+ * True when the ranks' discovery is in the recording.
  */
-static void apply_sources(struct engine *engine)
+static bool apply_sources(struct engine *engine)
 {
 	struct message message;
+	bool is_discovered = false;
 
 	while (replay_next(engine->replay, INFINITY, &message)) {
 		if (message.type == MESSAGE_RESPONSE &&
 		    strcmp(message.name, "source") == 0)
 			engine_apply(engine, 0, &message, message.time);
+		is_discovered |= is_discovery(&message);
 		message_clear(&message);
 	}
 	replay_rewind(engine->replay);
 	engine->session.now = 0;
+	return is_discovered;
 }
 
 /* The session of before the first line, with what the person chose kept. */
@@ -142,9 +169,10 @@ int engine_play(struct engine *engine, struct error *error)
 	session_add_node(&engine->session, "recording");
 	if (!engine->is_screen) {
 		apply_until(engine, INFINITY);
+		warn_of_cut(engine, engine->session.is_discovered);
 		return 0;
 	}
-	apply_sources(engine);
+	warn_of_cut(engine, apply_sources(engine));
 	apply_until(engine, replay_next_time(engine->replay));
 	engine->replay_offset = engine->session.now - loop_now();
 	engine->replay_timer = loop_timer(engine->loop, TICK_SECONDS,

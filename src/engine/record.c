@@ -63,16 +63,24 @@ void record_want_variables(struct record *record)
 	record->has_variables = true;
 }
 
-/* Whose values are nobody's business, as parts of a name in any case. */
-static const char *const secrets[] = { "TOKEN", "KEY", "SECRET", "PASSWORD" };
+/* Words that tell of a secret, in any case and as parts of others. */
+static const char *const secrets[] = { "TOKEN", "KEY", "SECRET", "PASSWORD",
+				       "AUTH" };
 
-static bool is_secret(const char *name)
+static bool tells_of_secret(const char *text)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(secrets); i++) {
-		if (strcasestr(name, secrets[i]))
+		if (strcasestr(text, secrets[i]))
 			return true;
 	}
 	return false;
+}
+
+/* By its name, or by what its value holds: {'api_key': 'sk-...'}. */
+static bool is_secret(const json_t *variable)
+{
+	return tells_of_secret(json_get_string(variable, "name", "")) ||
+	       tells_of_secret(json_get_string(variable, "value", ""));
 }
 
 /*
@@ -90,7 +98,7 @@ static bool mask(const struct message *message, struct buffer *out)
 	json_array_foreach(json_object_get(masked.body, "variables"), i,
 			   variable)
 	{
-		if (!is_secret(json_get_string(variable, "name", "")))
+		if (!is_secret(variable))
 			continue;
 		json_set_text(variable, "value", "<masked>");
 		is_masked = true;

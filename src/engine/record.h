@@ -2,8 +2,9 @@
  * record: the log of the pipe, one line a message with the time since the
  * recording began. Others cannot read the file, and nothing is overwritten.
  *
- * Local variables are left out unless somebody asked for them; values of names
- * that tell of a secret (token, key, secret, password) are never written.
+ * Local variables are left out unless somebody asked for them. Of those, a
+ * value is masked when the variable's name or the value itself contains token,
+ * key, secret, password or auth; a secret that neither tells of is written.
  */
 #ifndef ENGINE_RECORD_H
 #define ENGINE_RECORD_H

@@ -30,6 +30,7 @@ struct replay {
 	size_t line_count;
 	size_t line_capacity;
 	size_t next;
+	bool is_cut;
 };
 
 static int read_all(struct replay *replay, int fd, struct error *error)
@@ -109,6 +110,7 @@ static int index_lines(struct replay *replay, struct error *error)
 					 replay->bytes.length - start);
 		size_t length;
 
+		replay->is_cut = !end;
 		if (!end)
 			break;
 		length = (size_t)(end - data) - start;
@@ -132,7 +134,10 @@ struct replay *replay_new(const char *path, struct error *error)
 
 	replay->path = xstrdup(path);
 	buffer_init(&replay->bytes, FILE_MAXIMUM);
+	/* Nobody waits for a writer that never comes, but for one that is. */
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (fd >= 0)
+		fcntl(fd, F_SETFL, 0);
 	if (fd < 0)
 		error_set_errno(error, errno, "cannot open the recording %s",
 				path);
@@ -170,9 +175,9 @@ bool replay_next(struct replay *replay, double until, struct message *message)
 			     line->length, NULL) == 0;
 }
 
-size_t replay_line(const struct replay *replay)
+bool replay_is_cut(const struct replay *replay)
 {
-	return replay->next;
+	return replay->is_cut;
 }
 
 double replay_next_time(const struct replay *replay)

@@ -25,8 +25,8 @@ void replay_free(struct replay *replay);
  * clears it. False: there is none.
  */
 bool replay_next(struct replay *replay, double until, struct message *message);
-/* The number of the line that replay_next gave last, from 1 on. */
-size_t replay_line(const struct replay *replay);
+/* True when the last line was left out. */
+bool replay_is_cut(const struct replay *replay);
 /* Time of the next line, -1 at the end. */
 double replay_next_time(const struct replay *replay);
 /* Time of the last line. */

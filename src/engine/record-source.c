@@ -1,0 +1,64 @@
+/*
+ * record-source: a recording of a shell command is looked at later, on another
+ * machine, where the files are not; so the files of the user's own frames are
+ * asked for while they can be had, each once a machine.
+ */
+#include <stdlib.h>
+
+#include "banned.h"
+#include "base/json.h"
+#include "base/map.h"
+#include "engine/engine.h"
+#include "model/place.h"
+#include "protocol/stack.h"
+
+/* Files of one recording; more are code that was generated. */
+#define FILES_MAXIMUM 256
+
+static void ask(struct engine *engine, const struct process *process,
+		const struct frame *frame)
+{
+	const char *path = frame->code->file;
+	json_t *arguments;
+
+	if (!place_is_user(process, frame) ||
+	    strmap_count(engine->recorded_sources) >= FILES_MAXIMUM ||
+	    strmap_find(engine->recorded_sources, path))
+		return;
+	strmap_put(engine->recorded_sources, path, engine);
+	arguments = json_pack("{s:i}", "pid", (int)process->pid);
+	json_set_text(arguments, "path", path);
+	engine_ask(engine, "source", arguments);
+}
+
+static void ask_rank(struct engine *engine, const struct rank *rank)
+{
+	if (rank->process.state == PROCESS_EXITED)
+		return;
+	for (size_t i = 0; i < rank->thread_count; i++) {
+		const struct stack *stack = rank->threads[i].sample.stack;
+
+		for (size_t j = 0; stack && j < stack->frame_count; j++)
+			ask(engine, &rank->process, &stack->frames[j]);
+	}
+	for (size_t i = 0; i < rank->child_count; i++)
+		ask_rank(engine, rank->children[i]);
+}
+
+void engine_record_sources(struct engine *engine)
+{
+	int64_t first = engine->seq + 1;
+
+	if (!engine->record)
+		return;
+	if (!engine->recorded_sources)
+		engine->recorded_sources = strmap_new(NULL);
+	for (size_t i = 0; i < engine->session.rank_count; i++)
+		ask_rank(engine, engine->session.ranks[i]);
+	if (engine->seq < first)
+		return;
+	engine_wait_answers(engine, first, engine->seq,
+			    engine->settings.timeout);
+	for (int64_t seq = first; seq <= engine->seq; seq++)
+		json_decref(engine_take_answer(engine, seq, NULL));
+}

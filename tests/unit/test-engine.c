@@ -1,0 +1,276 @@
+/*
+ * engine: what it asks of a node, and what it makes of recordings. The nodes
+ * are shell scripts that answer line by line.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/loop.h"
+#include "engine/engine.h"
+#include "model/source.h"
+
+#define LIMIT_SECONDS 20.0
+
+#define RANK(NAME, NUMBER, PID, MORE)                                          \
+	"{\"seq\":1,\"type\":\"event\",\"event\":\"" NAME "\",\"body\":"       \
+	"{\"pid\":" PID ",\"rank\":" NUMBER ",\"world_size\":2,\"uid\":0,"     \
+	"\"start_time\":" PID ",\"job\":\"127.0.0.1:29500\","                  \
+	"\"launcher_pid\":9,\"script\":\"t.py\",\"script_path\":\"/w/t.py\","  \
+	"\"cwd\":\"/w\"" MORE "}}\n"
+#define LIVE ",\"state\":\"live\""
+#define DISCOVERED                                                             \
+	"{\"seq\":3,\"type\":\"response\",\"request_seq\":2,\"success\":true," \
+	"\"command\":\"discover\",\"body\":{\"looked_at\":2,\"uid\":0,"        \
+	"\"bystanders\":[]}}\n"
+#define SAMPLED                                                                \
+	"{\"seq\":4,\"type\":\"event\",\"event\":\"sampled\",\"body\":"        \
+	"{\"pid\":10,\"epoch\":1,\"time\":1,\"stacks\":[{\"id\":1,"            \
+	"\"dropped\":0,\"codes\":[[1,\"f\",null,\"/w/t.py\",1,0],"             \
+	"[2,\"lib\",null,\"/usr/lib/python3.11/site-packages/l.py\",1,0]],"    \
+	"\"frames\":[[2,30],[1,17]]}],\"threads\":[{\"tid\":10,"               \
+	"\"is_main\":true,\"state\":\"blocked\",\"exact\":\"exact\","          \
+	"\"stack\":1}]}}\n"
+
+struct stage {
+	struct engine engine;
+	char folder[64];
+};
+
+static char *path_of(const struct stage *stage, const char *name)
+{
+	return xasprintf("%s/%s", stage->folder, name);
+}
+
+static void write_file(const struct stage *stage, const char *name,
+		       const char *content)
+{
+	char *path = path_of(stage, name);
+	FILE *file = fopen(path, "w");
+
+	assert_non_null(file);
+	fputs(content, file);
+	fclose(file);
+	chmod(path, 0700);
+	free(path);
+}
+
+static void stage_init(struct stage *stage)
+{
+	struct settings settings;
+
+	snprintf(stage->folder, sizeof(stage->folder),
+		 "/tmp/test-engine-XXXXXX");
+	assert_non_null(mkdtemp(stage->folder));
+	settings_init(&settings);
+	engine_init(&stage->engine, &settings);
+}
+
+static void stage_clear(struct stage *stage)
+{
+	static const char *const names[] = { "node", "record", "first",
+					     "second" };
+
+	engine_clear(&stage->engine);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		char *path = path_of(stage, names[i]);
+
+		unlink(path);
+		free(path);
+	}
+	assert_int_equal(rmdir(stage->folder), 0);
+}
+
+/* body is sh; the files "first" and "second" hold messages to send. */
+static void start(struct stage *stage, const char *body)
+{
+	struct error error = ERROR_INIT;
+	char *script = xasprintf("#!/bin/sh\ncd %s\n%s", stage->folder, body);
+	char *path = path_of(stage, "node");
+
+	write_file(stage, "node", script);
+	setenv("PROBETUI_NODE", path, 1);
+	assert_int_equal(engine_start(&stage->engine, &error), 0);
+	free(path);
+	free(script);
+}
+
+static bool is_first_found(const struct engine *engine, void *data)
+{
+	(void)data;
+	return engine->session.is_discovered;
+}
+
+static bool is_followed(const struct engine *engine, void *data)
+{
+	const struct rank *rank = session_find_rank(&engine->session, 0);
+
+	(void)data;
+	return rank && rank->process.script &&
+	       strcmp(rank->process.script, "followed") == 0;
+}
+
+static bool is_lost(const struct engine *engine, void *data)
+{
+	(void)data;
+	return engine_is_deaf(engine);
+}
+
+static bool is_nothing(const struct engine *engine, void *data)
+{
+	(void)engine;
+	(void)data;
+	return false;
+}
+
+/* One rank goes and another comes in one read: their number is the same. */
+static void a_restarted_rank_is_sampled(void **state)
+{
+	struct stage stage;
+	struct engine *engine = &stage.engine;
+
+	(void)state;
+	stage_init(&stage);
+	engine->is_screen = true;
+	engine->settings.job = xstrdup("29500");
+	engine->session.wanted_job = xstrdup("29500");
+	write_file(&stage, "first",
+		   RANK("rankAdded", "0", "10", LIVE)
+			   RANK("rankAdded", "1", "11", LIVE) DISCOVERED);
+	write_file(&stage, "second",
+		   RANK("rankRemoved", "0", "10", ",\"state\":\"exited\"")
+			   RANK("rankAdded", "0", "20", LIVE));
+	start(&stage, "read hello; read discover; cat first\n"
+		      "read sample; cat second\n"
+		      "while read sample; do case $sample in *20*)\n"
+		      "sed -n 2p second | sed s/rankAdded/rankChanged/ |\n"
+		      "sed s/t.py/followed/;;\nesac; done\n");
+	assert_int_equal(
+		engine_wait(engine, is_first_found, NULL, LIMIT_SECONDS), 0);
+	engine_sample_every(engine, 0.25);
+	assert_int_equal(engine_wait(engine, is_followed, NULL, LIMIT_SECONDS),
+			 0);
+	stage_clear(&stage);
+}
+
+static bool has_logged(const char *text)
+{
+	for (size_t i = 0; log_line(i); i++) {
+		if (strstr(log_line(i), text))
+			return true;
+	}
+	return false;
+}
+
+static void a_lost_node_is_logged(void **state)
+{
+	struct stage stage;
+
+	(void)state;
+	stage_init(&stage);
+	stage.engine.is_screen = true;
+	start(&stage, "read hello; exit 7\n");
+	engine_wait(&stage.engine, is_lost, NULL, LIMIT_SECONDS);
+	assert_true(has_logged("left with status 7"));
+	assert_true(stage.engine.session.nodes[0].is_gone);
+	stage_clear(&stage);
+}
+
+/* Where nothing can change any more, nothing is waited for. */
+static void nothing_is_waited_for_in_vain(void **state)
+{
+	struct stage stage;
+	double begun = loop_now();
+
+	(void)state;
+	stage_init(&stage);
+	start(&stage, "exit 0\n");
+	assert_int_equal(
+		engine_wait(&stage.engine, is_nothing, NULL, LIMIT_SECONDS),
+		-1);
+	assert_true(loop_now() - begun < LIMIT_SECONDS);
+	stage_clear(&stage);
+}
+
+/* With --record the files of the user's own frames are asked for, once. */
+static void a_recording_gets_the_sources(void **state)
+{
+	struct stage stage;
+	struct engine *engine = &stage.engine;
+	const struct source *source;
+
+	(void)state;
+	stage_init(&stage);
+	engine->settings.record = path_of(&stage, "record");
+	write_file(&stage, "first",
+		   RANK("rankAdded", "0", "10", LIVE)
+			   RANK("rankAdded", "1", "11", LIVE)
+				   DISCOVERED SAMPLED);
+	write_file(&stage, "second",
+		   "{\"seq\":9,\"type\":\"response\",\"request_seq\":3,"
+		   "\"success\":true,\"command\":\"source\",\"body\":{\"pid\":"
+		   "10,\"path\":\"/w/t.py\",\"content\":\"a = 1\"}}\n");
+	start(&stage, "read hello; read discover; cat first\n"
+		      "read source; cat second\nread more; exit 0\n");
+	assert_int_equal(
+		engine_wait(engine, is_first_found, NULL, LIMIT_SECONDS), 0);
+	engine_record_sources(engine);
+	source = session_find_source(&engine->session, 10, "/w/t.py");
+	assert_non_null(source);
+	assert_string_equal(source_line(source, 1), "a = 1");
+	/* The library's file was not asked for, nor this one again. */
+	assert_int_equal(engine->seq, 3);
+	engine_record_sources(engine);
+	assert_int_equal(engine->seq, 3);
+	stage_clear(&stage);
+}
+
+static void seeking_keeps_what_was_chosen(void **state)
+{
+	struct stage stage;
+	struct engine *engine = &stage.engine;
+	struct error error = ERROR_INIT;
+
+	(void)state;
+	stage_init(&stage);
+	engine->is_screen = true;
+	engine->settings.replay =
+		xasprintf("%s/tests/recordings/hung8.jsonl", getenv("SRCDIR"));
+	assert_int_equal(engine_start(engine, &error), 0);
+	engine_seek(engine, 10);
+	rankset_clear(&engine->session.focus);
+	rankset_add(&engine->session.focus, 3);
+	engine->session.is_focus_all = false;
+	engine->session.selection.rank = 5;
+	engine_seek(engine, 5);
+	assert_int_equal(engine->session.rank_count, 8);
+	assert_int_equal(rankset_count(&engine->session.focus), 1);
+	assert_int_equal(engine->session.selection.rank, 5);
+	stage_clear(&stage);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_restarted_rank_is_sampled),
+		cmocka_unit_test(a_lost_node_is_logged),
+		cmocka_unit_test(nothing_is_waited_for_in_vain),
+		cmocka_unit_test(a_recording_gets_the_sources),
+		cmocka_unit_test(seeking_keeps_what_was_chosen),
+	};
+
+	log_set_quiet(1);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
