@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/loop.h"
 #include "engine/engine.h"
+#include "engine/replay.h"
 #include "ui/commands.h"
 #include "ui/input.h"
 #include "ui/screen.h"
@@ -160,6 +161,8 @@ static void keep_pace(struct app *app)
 	struct engine *engine = app->engine;
 	double period = SAMPLING_PERIOD;
 
+	if (engine->replay != NULL)
+		app->view.replay_end = replay_end_time(engine->replay);
 	if (engine->session.is_replay || app->view.is_held)
 		return;
 	if (engine->session.rank_count > SLOW_SAMPLING_RANKS)

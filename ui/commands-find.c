@@ -10,9 +10,11 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "engine/engine.h"
+#include "model/place.h"
 #include "model/source.h"
 #include "model/stackdiff.h"
 #include "protocol/stack.h"
+#include "protocol/variable.h"
 #include "ui/app.h"
 #include "ui/commands-private.h"
 #include "ui/pane.h"
@@ -31,27 +33,6 @@ static void haystack_add(struct haystack *haystack, const char *line)
 	haystack->count++;
 }
 
-static const struct frame *selected_frame(const struct session *session)
-{
-	const struct thread *thread = session_selected_thread(session);
-	int depth = session_selected_depth(session);
-
-	if (thread == NULL || depth < 0)
-		return NULL;
-	return &thread->sample.stack->frames[depth];
-}
-
-static const struct source *selected_source(const struct session *session)
-{
-	const struct rank *rank = session_selected(session);
-	const struct frame *frame = selected_frame(session);
-
-	if (rank == NULL || frame == NULL)
-		return NULL;
-	return session_find_source(session, rank->process.pid,
-				   frame->code->file);
-}
-
 static void collect_source(struct haystack *haystack, const struct app *app)
 {
 	const struct session *session = &app->engine->session;
@@ -59,9 +40,93 @@ static void collect_source(struct haystack *haystack, const struct app *app)
 
 	for (size_t i = 1; source != NULL && i <= source->line_count; i++)
 		haystack_add(haystack, source_line(source, (int)i));
-	if (source != NULL)
-		haystack->at = selected_frame(session)->lineno - 1 +
-			       app->view.source_scroll;
+	if (source == NULL)
+		return;
+	haystack->at = selected_frame(session)->lineno - 1;
+	if (app->view.source_found > 0)
+		haystack->at = app->view.source_found - 1;
+}
+
+static void collect_ranks(struct haystack *haystack, const struct app *app)
+{
+	const struct session *session = &app->engine->session;
+
+	for (size_t i = 0; i < session->rank_count; i++) {
+		const struct rank *rank = session->ranks[i];
+		const struct frame *frame = rank_top_frame(rank);
+		struct buffer line = BUFFER_INIT;
+
+		buffer_printf(&line, "%d %s ", rank->process.rank,
+			      rank_word(rank));
+		rank_append_activity(&line, rank);
+		if (frame != NULL) {
+			buffer_printf(&line, " %s ", frame->code->func);
+			rank_append_place(&line, rank, frame, false);
+		}
+		if (rank == session_selected(session))
+			haystack->at = (int)i;
+		haystack_add(haystack, line.data);
+		buffer_clear(&line);
+	}
+}
+
+static void collect_stack(struct haystack *haystack, const struct app *app)
+{
+	const struct session *session = &app->engine->session;
+	const struct thread *thread = session_selected_thread(session);
+	const struct stack *stack =
+		thread != NULL ? thread->sample.stack : NULL;
+
+	for (size_t i = 0; stack != NULL && i < stack->frame_count; i++) {
+		struct buffer line = BUFFER_INIT;
+
+		buffer_printf(&line, "%s ", stack->frames[i].code->func);
+		place_append(&line, &stack->frames[i]);
+		haystack_add(haystack, line.data);
+		buffer_clear(&line);
+	}
+	haystack->at = session_selected_depth(session);
+}
+
+static void collect_locals(struct haystack *haystack, const struct app *app)
+{
+	size_t count;
+	struct locals_row *rows =
+		pane_locals_rows(&app->engine->session, &app->view, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		const struct variable *variable = rows[i].variable;
+		struct buffer line = BUFFER_INIT;
+
+		if (variable != NULL)
+			buffer_printf(&line, "%s %s", variable->name,
+				      variable->value != NULL ? variable->value
+							      : "");
+		haystack_add(haystack, line.data);
+		buffer_clear(&line);
+	}
+	haystack->at = app->view.locals_cursor;
+	free(rows);
+}
+
+static void collect_home(struct haystack *haystack, const struct app *app)
+{
+	switch (app->view.pane) {
+	case PANE_GRID:
+		collect_ranks(haystack, app);
+		break;
+	case PANE_SOURCE:
+		collect_source(haystack, app);
+		break;
+	case PANE_STACK:
+		collect_stack(haystack, app);
+		break;
+	case PANE_LOCALS:
+		collect_locals(haystack, app);
+		break;
+	case PANE_COUNT:
+		break;
+	}
 }
 
 static void collect_merged(struct haystack *haystack, const struct app *app)
@@ -110,7 +175,7 @@ static void collect(struct haystack *haystack, const struct app *app)
 {
 	switch (app->view.kind) {
 	case VIEW_HOME:
-		collect_source(haystack, app);
+		collect_home(haystack, app);
 		break;
 	case VIEW_MERGED:
 		collect_merged(haystack, app);
@@ -128,14 +193,41 @@ static void collect(struct haystack *haystack, const struct app *app)
 	}
 }
 
+static void go_to_home(struct app *app, int line)
+{
+	struct session *session = &app->engine->session;
+
+	switch (app->view.pane) {
+	case PANE_GRID:
+		session->selection = (struct selection){
+			.rank = session->ranks[line]->process.rank,
+			.depth = -1,
+		};
+		break;
+	case PANE_SOURCE:
+		app->view.source_found = line + 1;
+		app->view.source_scroll =
+			line + 1 - selected_frame(session)->lineno;
+		break;
+	case PANE_STACK:
+		session->selection.rank =
+			session_selected(session)->process.rank;
+		session->selection.depth = line;
+		break;
+	case PANE_LOCALS:
+		app->view.locals_cursor = line;
+		break;
+	case PANE_COUNT:
+		break;
+	}
+	session->revision++;
+}
+
 static void go_to(struct app *app, int line)
 {
-	const struct frame *frame = selected_frame(&app->engine->session);
-
 	switch (app->view.kind) {
 	case VIEW_HOME:
-		app->view.pane = PANE_SOURCE;
-		app->view.source_scroll = line + 1 - frame->lineno;
+		go_to_home(app, line);
 		break;
 	case VIEW_MERGED:
 		app->view.merged_cursor = line;

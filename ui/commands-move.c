@@ -122,31 +122,47 @@ int ui_outlier(struct command_context *context, int argc, char **argv,
 	return error_set(error, "no rank is an outlier.");
 }
 
-/* Moves the frame by rows of the stack pane; rows run inwards to outwards. */
+/* The rows of the stack pane, innermost first; *at is the cursor's. free(). */
+static struct stack_row *selected_rows(const struct app *app, size_t *count,
+				       int *at)
+{
+	const struct session *session = &app->engine->session;
+	int depth = session_selected_depth(session);
+	struct stack_row *rows;
+
+	*count = 0;
+	*at = 0;
+	if (session_selected(session) == NULL || depth < 0)
+		return NULL;
+	rows = pane_stack_rows(session_selected(session),
+			       session_selected_thread(session),
+			       app->view.is_unfolded, count);
+	while (*at + 1 < (int)*count && rows[*at + 1].depth <= depth)
+		(*at)++;
+	return rows;
+}
+
+static void select_depth(struct session *session, int depth)
+{
+	session->selection.rank = session_selected(session)->process.rank;
+	session->selection.depth = depth;
+	session->revision++;
+}
+
 static int step_frame(struct command_context *context, int by,
 		      struct error *error)
 {
-	struct app *app = command_app(context);
-	struct session *session = session_of(context);
-	const struct rank *rank = session_selected(session);
-	int depth = session_selected_depth(session);
-	struct stack_row *rows;
-	size_t count = 0;
-	int at = 0;
+	size_t count;
+	int at;
+	struct stack_row *rows =
+		selected_rows(command_app(context), &count, &at);
 
-	if (rank == NULL || depth < 0)
-		return error_set(error, "this rank has no stack to move in.");
-	rows = pane_stack_rows(rank, session_selected_thread(session),
-			       app->view.is_unfolded, &count);
-	while (at + 1 < (int)count && rows[at + 1].depth <= depth)
-		at++;
 	at += by;
-	if (at >= 0 && at < (int)count) {
-		session->selection.rank = rank->process.rank;
-		session->selection.depth = rows[at].depth;
-		session->revision++;
-	}
+	if (at >= 0 && at < (int)count)
+		select_depth(session_of(context), rows[at].depth);
 	free(rows);
+	if (count == 0)
+		return error_set(error, "this rank has no stack to move in.");
 	if (at < 0)
 		return error_set(error, "this is the innermost frame.");
 	if (at >= (int)count)
@@ -237,7 +253,6 @@ static void move_grid(struct app *app, const struct layout *layout,
 {
 	struct session *session = &app->engine->session;
 	const struct box *box = &layout->panes[PANE_GRID];
-	struct window window = { .column_count = box->column_count };
 	int page = at_least_one(box->row_count);
 	int across = 1;
 	int to;
@@ -247,7 +262,7 @@ static void move_grid(struct app *app, const struct layout *layout,
 	if (layout->grid == GRID_CARDS)
 		across = at_least_one(layout->cards_across);
 	if (layout->grid == GRID_CELLS)
-		across = pane_cells_across(&window);
+		across = pane_cells_across(box->column_count);
 	if (across > 1)
 		page *= across;
 	to = move_in(selected_index(session), (int)session->rank_count, across,
@@ -255,36 +270,23 @@ static void move_grid(struct app *app, const struct layout *layout,
 	select_rank(session, session->ranks[to]->process.rank);
 }
 
-static const struct source *selected_source(const struct session *session,
-					    int *lineno)
-{
-	const struct rank *rank = session_selected(session);
-	const struct thread *thread = session_selected_thread(session);
-	int depth = session_selected_depth(session);
-	const struct frame *frame;
-
-	if (rank == NULL || thread == NULL || depth < 0)
-		return NULL;
-	frame = &thread->sample.stack->frames[depth];
-	*lineno = frame->lineno;
-	return session_find_source(session, rank->process.pid,
-				   frame->code->file);
-}
-
+/* The first line shown moves; the scroll follows, so no key is lost. */
 static void move_source(struct app *app, const struct layout *layout,
 			enum move move)
 {
-	int lineno;
-	const struct source *source =
-		selected_source(&app->engine->session, &lineno);
-	int page = at_least_one(layout->panes[PANE_SOURCE].row_count - 1);
-	int at;
+	const struct session *session = &app->engine->session;
+	const struct source *source = selected_source(session);
+	int rows = at_least_one(layout->panes[PANE_SOURCE].row_count);
+	int first;
+	int last;
 
 	if (source == NULL || move == MOVE_LEFT || move == MOVE_RIGHT)
 		return;
-	at = lineno - 1 + app->view.source_scroll;
-	at = move_in(at, (int)source->line_count, 1, page, move);
-	app->view.source_scroll = at + 1 - lineno;
+	last = at_least_one((int)source->line_count - rows + 1);
+	first = pane_source_first(session, &app->view, rows);
+	app->view.source_scroll +=
+		move_in(first - 1, last, 1, at_least_one(rows - 1), move) + 1 -
+		pane_source_unclamped(session, &app->view, rows);
 }
 
 static void move_thread(struct session *session, int by)
@@ -309,28 +311,20 @@ static void move_thread(struct session *session, int by)
 static void move_stack(struct app *app, const struct layout *layout,
 		       enum move move)
 {
-	struct session *session = &app->engine->session;
-	const struct rank *rank = session_selected(session);
 	int page = at_least_one(layout->panes[PANE_STACK].row_count);
-	int depth = session_selected_depth(session);
 	struct stack_row *rows;
 	size_t count;
-	int at = 0;
+	int at;
 
 	if (move == MOVE_LEFT || move == MOVE_RIGHT) {
-		move_thread(session, move == MOVE_LEFT ? -1 : 1);
+		move_thread(&app->engine->session, move == MOVE_LEFT ? -1 : 1);
 		return;
 	}
-	if (rank == NULL || depth < 0)
-		return;
-	rows = pane_stack_rows(rank, session_selected_thread(session),
-			       app->view.is_unfolded, &count);
-	while (at + 1 < (int)count && rows[at + 1].depth <= depth)
-		at++;
-	at = move_in(at, (int)count, 1, page, move);
-	session->selection.rank = rank->process.rank;
-	session->selection.depth = rows[at].depth;
-	session->revision++;
+	rows = selected_rows(app, &count, &at);
+	if (count > 0)
+		select_depth(
+			&app->engine->session,
+			rows[move_in(at, (int)count, 1, page, move)].depth);
 	free(rows);
 }
 

@@ -47,6 +47,9 @@ int ui_grid(struct command_context *context, int argc, char **argv,
 	struct layout layout;
 	int mode;
 
+	if (app->view.kind != VIEW_HOME)
+		return error_set(error, "how ranks are shown is seen at home; "
+					"Esc leads there.");
 	if (argc > 1) {
 		mode = find_word(names, ARRAY_LENGTH(names), argv[1]);
 		if (mode < 0)
@@ -199,10 +202,18 @@ int ui_hold(struct command_context *context, int argc, char **argv,
 int ui_refresh(struct command_context *context, int argc, char **argv,
 	       struct error *error)
 {
+	struct engine *engine = command_app(context)->engine;
+
 	(void)argc;
 	(void)argv;
-	(void)error;
-	engine_sample_once(command_app(context)->engine);
+	if (engine->session.is_replay)
+		return error_set(error, "a recording is not read anew; seek "
+					"goes to a time of it.");
+	if (engine_is_deaf(engine))
+		return error_set(error, "probetui-node is gone, nothing can be "
+					"read; leave with q and start probetui "
+					"again.");
+	engine_sample_once(engine);
 	return 0;
 }
 

@@ -167,6 +167,7 @@ void commands_run(struct app *app, const char *line)
 		show_output(app, &out);
 	if (!is_same_selection(&before, &session->selection)) {
 		app->view.source_scroll = 0;
+		app->view.source_found = 0;
 		app->view.locals_cursor = 0;
 	}
 	buffer_clear(&out);

@@ -36,8 +36,8 @@ static int verdict_rows(const struct session *session, const struct view *view)
 	if (session->verdict.sentence == NULL || width < 1 ||
 	    text_width(session->verdict.sentence) <= width)
 		return 1;
-	/* On a narrow screen the verdict is worth more than a rank. */
-	if (width < NARROW && view->row_count >= 10 &&
+	/* Where it is narrow, or there are rows enough, it gets a third. */
+	if ((width < NARROW ? view->row_count >= 10 : view->row_count >= 24) &&
 	    text_width(session->verdict.sentence) > 2 * width - 10)
 		return 3;
 	return 2;

@@ -26,8 +26,9 @@ void pane_title(struct window window, int row, int column, int width,
 			   style, " ");
 		width -= right_width + 2;
 	}
-	used = window_put(window, row, column, width - 1, style, left);
-	if (used > 0)
+	used = window_put(window, row, column, width, style, left);
+	/* A title that was cut has its end at the corner. */
+	if (used > 0 && used < width)
 		window_put(window, row, column + used, 1, style, " ");
 }
 
@@ -48,14 +49,41 @@ static void append_job(struct buffer *out, const struct session *session)
 		buffer_printf(out, " \u00b7 %zu nodes", session->node_count);
 }
 
+static size_t gone_count(const struct session *session)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < session->node_count; i++)
+		count += session->nodes[i].is_gone;
+	return count;
+}
+
+/* "replay 2s of 34s", then "replay 34s, end". */
+static void append_replay(struct buffer *out, double now, double end)
+{
+	buffer_append_string(out, "replay ");
+	text_age(out, now);
+	if (now >= end) {
+		buffer_append_string(out, ", end");
+	} else {
+		buffer_append_string(out, " of ");
+		text_age(out, end);
+	}
+}
+
 static void append_pace(struct buffer *out, const struct session *session,
 			const struct view *view)
 {
-	if (view->is_held) {
+	size_t gone = gone_count(session);
+
+	if (gone > 0 && gone == session->node_count) {
+		buffer_append_string(out, "node gone");
+	} else if (gone > 0) {
+		buffer_printf(out, "%zu nodes gone", gone);
+	} else if (view->is_held) {
 		buffer_append_string(out, "held");
 	} else if (session->is_replay) {
-		buffer_append_string(out, "replay ");
-		text_age(out, session->now);
+		append_replay(out, session->now, view->replay_end);
 	} else if (view->period > 0 && view->period < 1) {
 		buffer_printf(out, "live %.0f/s", 1 / view->period);
 	} else if (view->period >= 1) {
@@ -86,6 +114,9 @@ static const char *no_ranks(const struct session *session,
 {
 	if (view_asks_job(session, view))
 		return "no job chosen";
+	if (session->node_count > 0 &&
+	    gone_count(session) == session->node_count)
+		return "node gone";
 	return session->is_discovered ? "no ranks" : "looking for ranks";
 }
 

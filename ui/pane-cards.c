@@ -65,7 +65,6 @@ static void put_card(struct window window, const struct session *session,
 {
 	bool is_selected = rank == session_selected(session);
 	bool is_stale = rank_is_stale(session, view, rank);
-	const struct thread *main = rank_main_thread(rank);
 	struct buffer text = BUFFER_INIT;
 	enum style style = STYLE_TEXT;
 	int width = window.column_count;
@@ -76,7 +75,7 @@ static void put_card(struct window window, const struct session *session,
 		style = STYLE_OUTLIER;
 	if (is_stale)
 		style = STYLE_VALUE_STALE;
-	if (main != NULL && main->sample.exactness == TORN)
+	if (rank_is_torn(rank))
 		column = window_put(window, 1, 0, width, STYLE_WARNING, "~");
 	rank_append_activity(&text, rank);
 	if (is_stale) {

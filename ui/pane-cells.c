@@ -11,9 +11,9 @@
 #define NUMBER_WIDTH 6 /* of the first rank in a row, with a blank */
 #define LEGEND_MAXIMUM 8
 
-int pane_cells_across(const struct window *window)
+int pane_cells_across(int column_count)
 {
-	int room = window->column_count - NUMBER_WIDTH - 1;
+	int room = column_count - NUMBER_WIDTH - 1;
 	int across = 8;
 
 	while (across * 2 <= room && across < 64)
@@ -103,7 +103,7 @@ void pane_cells(struct window window, const struct session *session,
 		const struct view *view)
 {
 	size_t classes = session->verdict.class_count;
-	int across = pane_cells_across(&window);
+	int across = pane_cells_across(window.column_count);
 	int legend = (int)(classes < LEGEND_MAXIMUM ? classes : LEGEND_MAXIMUM);
 	int rows = window.row_count - legend - 1;
 	struct window outer = window;

@@ -325,12 +325,13 @@ void pane_diff_locals(struct window left, struct window right,
 	const struct variables *here =
 		frame_variables(session, sides->a, a_depth);
 	struct differences all = { .items = NULL };
-	const char *waiting =
-		session->is_replay ? "not recorded at this time" : "reading";
+	const char *waiting = rank_unread_reason(session, sides->a);
 
 	if (here == NULL || here->error != NULL) {
-		window_put(left, 0, 2, left.column_count, STYLE_DIM,
-			   here == NULL ? waiting : here->error);
+		if (waiting == NULL)
+			waiting = "Reading the variables.";
+		window_put_paragraph(left, 0, 2, left.row_count, STYLE_DIM,
+				     here != NULL ? here->error : waiting);
 		return;
 	}
 	add_names(&all, session, sides, here, a_depth, b_depth);

@@ -106,6 +106,8 @@ static void append_since(struct buffer *out, const struct session *session,
 	struct buffer age = BUFFER_INIT;
 	const struct thread *main = rank_main_thread(rank);
 
+	if (rank_is_torn(rank))
+		buffer_append_string(out, "~ ");
 	if (main != NULL && main->sample_count > 1) {
 		text_duration(&age, session->now - main->since);
 		buffer_printf(out, "for %s", age.data);
@@ -220,7 +222,7 @@ static void put_source(struct window window, const struct session *session,
 {
 	const struct source *source = session_find_source(
 		session, rank->process.pid, frame->code->file);
-	const char *problem = pane_source_problem(source);
+	const char *problem = pane_source_problem(session, rank, source);
 	int above = window.row_count / 2;
 	int first = frame->lineno > above ? frame->lineno - above : 1;
 

@@ -23,29 +23,14 @@ static struct window around(struct window window, const struct box *box)
 			   box->row_count + 2, box->column_count + 2);
 }
 
-static const struct frame *selected_frame(const struct session *session)
+static void title_grid(const struct layout *layout, struct buffer *left)
 {
-	const struct thread *thread = session_selected_thread(session);
-	int depth = session_selected_depth(session);
+	int columns = layout->panes[PANE_GRID].column_count;
 
-	if (thread == NULL || thread->sample.stack == NULL || depth < 0)
-		return NULL;
-	return &thread->sample.stack->frames[depth];
-}
-
-static void title_grid(const struct session *session, const struct view *view,
-		       const struct layout *layout, struct buffer *left)
-{
-	struct window window = {
-		.column_count = layout->panes[PANE_GRID].column_count
-	};
-
-	(void)session;
-	(void)view;
 	buffer_append_string(left, "Ranks");
 	if (layout->grid == GRID_CELLS)
 		buffer_printf(left, " \u00b7 %d a row",
-			      pane_cells_across(&window));
+			      pane_cells_across(columns));
 }
 
 static void title_source(const struct session *session, struct buffer *left,
@@ -53,15 +38,13 @@ static void title_source(const struct session *session, struct buffer *left,
 {
 	const struct frame *frame = selected_frame(session);
 	const struct rank *rank = session_selected(session);
-	const struct source *source;
+	const struct source *source = selected_source(session);
 
 	buffer_append_string(left, "Source");
 	if (frame == NULL || rank == NULL)
 		return;
 	buffer_printf(left, " \u00b7 %s \u00b7 rank %d",
 		      place_file_name(frame->code->file), rank->process.rank);
-	source = session_find_source(session, rank->process.pid,
-				     frame->code->file);
 	if (source != NULL && source->is_changed)
 		buffer_append_string(right, "changed since the start");
 }
@@ -87,8 +70,8 @@ static void title_stack(const struct session *session, struct buffer *left,
 		text_count(right, thread->sample.stack->frame_count);
 }
 
-static void title_locals(const struct session *session, struct buffer *left,
-			 struct buffer *right)
+static void title_locals(const struct session *session, const struct view *view,
+			 struct buffer *left, struct buffer *right)
 {
 	const struct frame *frame = selected_frame(session);
 	const struct rank *rank = session_selected(session);
@@ -107,7 +90,7 @@ static void title_locals(const struct session *session, struct buffer *left,
 	if (variables->exactness != NULL &&
 	    strcmp(variables->exactness, "torn") == 0)
 		buffer_append_string(right, "~ ");
-	if (session->now - variables->time > 2) {
+	if (view_is_stale(session, view, variables->time)) {
 		buffer_append_string(right, "read ");
 		text_age(right, session->now - variables->time);
 		buffer_append_string(right, " ago");
@@ -124,7 +107,7 @@ static void put_title(struct window window, const struct session *session,
 
 	switch (pane) {
 	case PANE_GRID:
-		title_grid(session, view, layout, &left);
+		title_grid(layout, &left);
 		break;
 	case PANE_SOURCE:
 		title_source(session, &left, &right);
@@ -133,7 +116,7 @@ static void put_title(struct window window, const struct session *session,
 		title_stack(session, &left, &right);
 		break;
 	case PANE_LOCALS:
-		title_locals(session, &left, &right);
+		title_locals(session, view, &left, &right);
 		break;
 	case PANE_COUNT:
 		break;

@@ -14,7 +14,6 @@
 #define OPEN_MARK 0x25be   /* ▾ */
 #define INDENT_MAXIMUM 16
 #define ROWS_MAXIMUM 10000
-#define STALE_SECONDS 2.0
 
 struct row_list {
 	struct locals_row *rows;
@@ -55,15 +54,6 @@ static struct locals_row *add_row(struct row_list *list,
 
 static void add_level(struct row_list *list, const struct level *level);
 
-static bool is_stale(const struct level *level, const struct variables *page)
-{
-	double limit = 2 * level->view->period;
-
-	if (limit < STALE_SECONDS)
-		limit = STALE_SECONDS;
-	return level->session->now - page->time > limit;
-}
-
 static void add_variable(struct row_list *list, const struct level *level,
 			 const struct variables *page,
 			 const struct variable *variable)
@@ -72,7 +62,7 @@ static void add_variable(struct row_list *list, const struct level *level,
 	struct level below = *level;
 
 	row->variable = variable;
-	row->is_stale = is_stale(level, page);
+	row->is_stale = view_is_stale(level->session, level->view, page->time);
 	row->key = hash_name(level->key, variable->name);
 	row->is_open = variable->child_count > 0 &&
 		       key_set_has(&level->view->opened, row->key);
@@ -195,8 +185,9 @@ static enum style value_style(const struct variable *variable, bool is_old)
 	return variable->address == 0 ? STYLE_DIM : STYLE_TEXT;
 }
 
-void pane_value(struct window window, int row, int column,
-		const struct variable *variable, bool is_old)
+/* The value from column on, its type behind it. */
+static void put_value(struct window window, int row, int column,
+		      const struct variable *variable, bool is_old)
 {
 	int width = window.column_count - column;
 	const char *value = variable->value != NULL ? variable->value : "?";
@@ -249,11 +240,11 @@ static void put_variable(struct window window, int at,
 	window_put(window, at, 2 + indent, width - indent,
 		   row->is_stale ? STYLE_VALUE_STALE : STYLE_TEXT,
 		   variable->name);
-	pane_value(window, at, 2 + width + 2, variable, row->is_stale);
+	put_value(window, at, 2 + width + 2, variable, row->is_stale);
 }
 
 static void put_row(struct window window, int at, const struct locals_row *row,
-		    int width, bool is_replay)
+		    int width, const char *waiting)
 {
 	int column = 2 + 2 * row->indent;
 
@@ -265,8 +256,8 @@ static void put_row(struct window window, int at, const struct locals_row *row,
 		put_more(window, at, row);
 		break;
 	case LOCALS_WAITING:
-		window_put(window, at, column, window.column_count, STYLE_DIM,
-			   is_replay ? "not recorded at this time" : "reading");
+		window_put_paragraph(window, at, column, window.row_count - at,
+				     STYLE_DIM, waiting);
 		break;
 	case LOCALS_PROBLEM:
 		window_put_paragraph(window, at, column, window.row_count - at,
@@ -281,8 +272,13 @@ void pane_locals(struct window window, const struct session *session,
 	size_t count;
 	struct locals_row *rows = pane_locals_rows(session, view, &count);
 	int width = name_width(rows, count, window.column_count / 2);
+	const char *waiting =
+		rank_unread_reason(session, session_selected(session));
 	int cursor = view->locals_cursor;
 	int first = 0;
+
+	if (waiting == NULL)
+		waiting = "Reading the variables.";
 
 	if (cursor >= (int)count)
 		cursor = (int)count - 1;
@@ -290,7 +286,7 @@ void pane_locals(struct window window, const struct session *session,
 		first = cursor - window.row_count + 1;
 	for (int i = first; i < (int)count && i - first < window.row_count;
 	     i++) {
-		put_row(window, i - first, &rows[i], width, session->is_replay);
+		put_row(window, i - first, &rows[i], width, waiting);
 		if (has_cursor && i == cursor)
 			window_emphasise(window, i - first, 0, 1,
 					 window.column_count,

@@ -151,8 +151,22 @@ static int place_room(int room, const struct stacktree_node *node)
 	return left > room / 2 ? left : room / 2;
 }
 
-static void put_row(struct window window, int at, const struct view *view,
-		    const struct stacktree_row *row, int number_width)
+static bool is_torn(const struct session *session,
+		    const struct stacktree_node *node)
+{
+	for (int number = rankset_first(&node->ranks); number >= 0;
+	     number = rankset_next(&node->ranks, number)) {
+		const struct rank *rank = session_find_rank(session, number);
+
+		if (rank != NULL && rank_is_torn(rank))
+			return true;
+	}
+	return false;
+}
+
+static void put_row(struct window window, int at, const struct session *session,
+		    const struct view *view, const struct stacktree_row *row,
+		    int number_width)
 {
 	const struct stacktree_node *node = row->node;
 	bool is_folded = node->child_count > 0 &&
@@ -184,6 +198,8 @@ static void put_row(struct window window, int at, const struct view *view,
 	used = window_put_path(window, at, width,
 			       place_room(width - column, node), style,
 			       text.data);
+	if (is_torn(session, node))
+		column += window_put(window, at, column, 1, STYLE_WARNING, "~");
 	buffer_reset(&text);
 	buffer_printf(&text, "%s%s", node->frame.code->func,
 		      is_folded ? " \u2026" : "");
@@ -200,7 +216,6 @@ void pane_merged_tree(struct window window, const struct session *session,
 	int numbers = count_width(merged);
 	int first = 0;
 
-	(void)session;
 	if (merged->row_count == 0) {
 		window_put(window, 0, 1, window.column_count - 1, STYLE_DIM,
 			   "No stack was read yet.");
@@ -210,7 +225,8 @@ void pane_merged_tree(struct window window, const struct session *session,
 		first = merged->cursor - rows + 1;
 	for (int i = first; i < (int)merged->row_count && i - first < rows;
 	     i++) {
-		put_row(window, i - first, view, &merged->rows[i], numbers);
+		put_row(window, i - first, session, view, &merged->rows[i],
+			numbers);
 		if (has_cursor && i == merged->cursor) {
 			window_put_character(window, i - first, 0,
 					     STYLE_TITLE_FOCUSED, CURSOR_MARK);
@@ -235,7 +251,7 @@ static void put_detail(struct window window, const struct session *session,
 	const struct rank *rank = session_find_rank(session, number);
 	const struct source *source = session_find_source(
 		session, rank->process.pid, node->frame.code->file);
-	const char *problem = pane_source_problem(source);
+	const char *problem = pane_source_problem(session, rank, source);
 	int rows = window.row_count > SOURCE_ROWS + 2 ? SOURCE_ROWS
 						      : window.row_count;
 	int line = node->frame.lineno;

@@ -19,6 +19,10 @@ static const int32_t class_marks[] = {
 	0x271a, /* ✚ */
 };
 
+/* Further classes; o, v and x are marks of others where there is only ASCII. */
+static const char class_letters[] = "abcdefghijklmnpqrstuwyz";
+
+#define USUAL_PERIOD 1.0    /* of a recording: it does not say */
 #define MARK_STOPPED 0x25a0 /* ■ */
 #define MARK_EXITED 0x2717  /* ✗ */
 
@@ -47,7 +51,7 @@ static int32_t mark_of(int mark)
 		return '?';
 	if ((size_t)mark < count)
 		return class_marks[mark];
-	return 'a' + (mark - (int)count) % 26;
+	return class_letters[((size_t)mark - count) % strlen(class_letters)];
 }
 
 int32_t mark_of_class(const struct session *session,
@@ -159,12 +163,71 @@ void rank_append_place(struct buffer *out, const struct rank *rank,
 		place_append(out, frame);
 }
 
+bool view_is_stale(const struct session *session, const struct view *view,
+		   double time)
+{
+	/* A slow answer of a loaded machine is no news: half a second is. */
+	double period = view->period > 0 ? view->period : USUAL_PERIOD;
+
+	return session->now - time > 2 * period + 0.5;
+}
+
 bool rank_is_stale(const struct session *session, const struct view *view,
 		   const struct rank *rank)
 {
-	if (view->period <= 0 || rank->sampled_at < 0 ||
-	    rank->state == RANK_EXITED)
-		return false;
-	/* A slow answer of a loaded machine is no news: half a second is. */
-	return session->now - rank->sampled_at > 2 * view->period + 0.5;
+	return rank->sampled_at >= 0 && rank->state != RANK_EXITED &&
+	       view_is_stale(session, view, rank->sampled_at);
+}
+
+bool rank_is_torn(const struct rank *rank)
+{
+	const struct thread *main = rank_main_thread(rank);
+
+	return main != NULL && rank->state != RANK_EXITED &&
+	       main->sample.exactness == TORN;
+}
+
+void rank_append_doing(struct buffer *out, const struct session *session,
+		       const struct view *view, const struct rank *rank)
+{
+	if (rank_is_stale(session, view, rank)) {
+		text_age(out, session->now - rank->sampled_at);
+		buffer_append_string(out, " ago: ");
+	}
+	if (rank_is_torn(rank))
+		buffer_append_char(out, '~');
+	rank_append_activity(out, rank);
+}
+
+const char *rank_unread_reason(const struct session *session,
+			       const struct rank *rank)
+{
+	if (session->is_replay)
+		return "Not recorded.";
+	if (rank != NULL && rank->node < session->node_count &&
+	    session->nodes[rank->node].is_gone)
+		return "Not read: probetui-node is gone. Leave with q and "
+		       "start probetui again.";
+	return NULL;
+}
+
+const struct frame *selected_frame(const struct session *session)
+{
+	const struct thread *thread = session_selected_thread(session);
+	int depth = session_selected_depth(session);
+
+	if (thread == NULL || thread->sample.stack == NULL || depth < 0)
+		return NULL;
+	return &thread->sample.stack->frames[depth];
+}
+
+const struct source *selected_source(const struct session *session)
+{
+	const struct rank *rank = session_selected(session);
+	const struct frame *frame = selected_frame(session);
+
+	if (rank == NULL || frame == NULL)
+		return NULL;
+	return session_find_source(session, rank->process.pid,
+				   frame->code->file);
 }

@@ -50,22 +50,36 @@ void pane_source_lines(struct window window, const struct source *source,
 	}
 }
 
-/* The first line shown, so that the current one is in the middle. */
-static int first_line(const struct source *source, int number, int rows,
-		      int scroll)
+int pane_source_unclamped(const struct session *session,
+			  const struct view *view, int rows)
 {
-	int last = (int)source->line_count - rows + 1;
-	int first = number - rows / 2 + scroll;
+	const struct frame *frame = selected_frame(session);
+
+	if (frame == NULL)
+		return 1;
+	return frame->lineno - rows / 2 + view->source_scroll;
+}
+
+int pane_source_first(const struct session *session, const struct view *view,
+		      int rows)
+{
+	const struct source *source = selected_source(session);
+	int last = source != NULL ? (int)source->line_count - rows + 1 : 1;
+	int first = pane_source_unclamped(session, view, rows);
 
 	if (first > last)
 		first = last;
 	return first < 1 ? 1 : first;
 }
 
-const char *pane_source_problem(const struct source *source)
+const char *pane_source_problem(const struct session *session,
+				const struct rank *rank,
+				const struct source *source)
 {
+	const char *reason = rank_unread_reason(session, rank);
+
 	if (source == NULL)
-		return "Reading the source.";
+		return reason != NULL ? reason : "Reading the source.";
 	if (source->content != NULL)
 		return NULL;
 	return source->error != NULL ? source->error
@@ -77,13 +91,12 @@ void pane_source(struct window window, const struct session *session,
 {
 	const struct rank *rank = session_selected(session);
 	const struct thread *thread = session_selected_thread(session);
-	int depth = session_selected_depth(session);
-	const struct frame *frame;
-	const struct source *source;
+	const struct frame *frame = selected_frame(session);
+	const struct source *source = selected_source(session);
 	const char *problem;
+	int first;
 
-	if (rank == NULL || thread == NULL || depth < 0 ||
-	    thread->sample.stack == NULL) {
+	if (frame == NULL) {
 		const char *why = "There is no Python stack to show.";
 
 		if (rank != NULL && rank->error != NULL)
@@ -96,16 +109,15 @@ void pane_source(struct window window, const struct session *session,
 				     why);
 		return;
 	}
-	frame = &thread->sample.stack->frames[depth];
-	source = session_find_source(session, rank->process.pid,
-				     frame->code->file);
-	problem = pane_source_problem(source);
+	problem = pane_source_problem(session, rank, source);
 	if (problem != NULL) {
 		window_put_paragraph(window, 0, 1, window.row_count, STYLE_DIM,
 				     problem);
 		return;
 	}
-	pane_source_lines(window, source, frame->lineno,
-			  first_line(source, frame->lineno, window.row_count,
-				     view->source_scroll));
+	first = pane_source_first(session, view, window.row_count);
+	pane_source_lines(window, source, frame->lineno, first);
+	if (view->source_found > 0)
+		window_emphasise(window, view->source_found - first, 0, 1,
+				 window.column_count, EMPHASIS_SELECTED);
 }

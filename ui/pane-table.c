@@ -61,7 +61,8 @@ static void share_width(int total, int widths[COLUMN_COUNT])
 }
 
 static void append_column(struct buffer *out, const struct session *session,
-			  const struct rank *rank, enum column_name name)
+			  const struct view *view, const struct rank *rank,
+			  enum column_name name)
 {
 	const struct frame *frame = rank_top_frame(rank);
 
@@ -76,7 +77,7 @@ static void append_column(struct buffer *out, const struct session *session,
 		rank_append_age(out, session, rank);
 		break;
 	case COLUMN_ACTIVITY:
-		rank_append_activity(out, rank);
+		rank_append_doing(out, session, view, rank);
 		break;
 	case COLUMN_FUNCTION:
 		if (frame != NULL)
@@ -123,7 +124,7 @@ static void put_row(struct window window, int row,
 
 		if (widths[i] <= 0)
 			continue;
-		append_column(&text, session, rank, (enum column_name)i);
+		append_column(&text, session, view, rank, (enum column_name)i);
 		if (i == COLUMN_MARK)
 			window_put_character(window, row, at, mark_style, mark);
 		else if (is_right_aligned((enum column_name)i))

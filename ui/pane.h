@@ -40,7 +40,20 @@ const struct frame *rank_top_frame(const struct rank *rank);
 /* Appends "train.py:17", or ":17" if the file is the job's script. */
 void rank_append_place(struct buffer *out, const struct rank *rank,
 		       const struct frame *frame, bool is_short);
-/* Older than two sampling periods. */
+/* What was read at this session time is older than two sampling periods. */
+bool view_is_stale(const struct session *session, const struct view *view,
+		   double time);
+/* The frame that is looked at, and its source; NULL: there is none. */
+const struct frame *selected_frame(const struct session *session);
+const struct source *selected_source(const struct session *session);
+/* Read while it moved: its stack may never have been so. */
+bool rank_is_torn(const struct rank *rank);
+/* Appends what it does, its age when that is old, and ~ when it is torn. */
+void rank_append_doing(struct buffer *out, const struct session *session,
+		       const struct view *view, const struct rank *rank);
+/* Why what is not there will not come; NULL: it will. */
+const char *rank_unread_reason(const struct session *session,
+			       const struct rank *rank);
 bool rank_is_stale(const struct session *session, const struct view *view,
 		   const struct rank *rank);
 
@@ -64,16 +77,26 @@ void pane_table(struct window window, const struct session *session,
 void pane_cells(struct window window, const struct session *session,
 		const struct view *view);
 /* Ranks in one row of cells. */
-int pane_cells_across(const struct window *window);
+int pane_cells_across(int column_count);
 
 /* Source around a line. The window is the inside of the pane. */
 void pane_source(struct window window, const struct session *session,
 		 const struct view *view);
+/*
+ * The first line shown in so many rows, the current one in the middle unless
+ * it was scrolled; unclamped: before it is kept within the file.
+ */
+int pane_source_first(const struct session *session, const struct view *view,
+		      int rows);
+int pane_source_unclamped(const struct session *session,
+			  const struct view *view, int rows);
 /* From line first on; number is the current line. */
 void pane_source_lines(struct window window, const struct source *source,
 		       int number, int first);
 /* Why there are no lines to show (source may be NULL); NULL: there are. */
-const char *pane_source_problem(const struct source *source);
+const char *pane_source_problem(const struct session *session,
+				const struct rank *rank,
+				const struct source *source);
 
 /* One row of a stack: a frame, or count library frames folded. */
 struct stack_row {
@@ -119,9 +142,6 @@ struct locals_row *pane_locals_rows(const struct session *session,
 				    const struct view *view, size_t *count);
 void pane_locals(struct window window, const struct session *session,
 		 const struct view *view, bool has_cursor);
-/* Draws one variable's value from column on, its type behind it. */
-void pane_value(struct window window, int row, int column,
-		const struct variable *variable, bool is_stale);
 
 /* The visible rows of the merged stacks. Free with merged_clear(). */
 struct merged {

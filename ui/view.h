@@ -67,10 +67,12 @@ struct view {
 	bool is_unfolded; /* library frames are shown one by one */
 	bool is_held;
 	bool is_ascii;
-	double period; /* seconds between samples; 0 unknown */
-	int row_count; /* size of the canvas */
+	double period;	   /* seconds between samples; 0 unknown */
+	double replay_end; /* of the recording that is played */
+	int row_count;	   /* size of the canvas */
 	int column_count;
 	int source_scroll; /* lines away from the current one */
+	int source_found;  /* line number that a search found; 0: none */
 	int locals_cursor;
 	struct key_set opened; /* variables */
 	int merged_cursor;     /* -1: at the outlier */

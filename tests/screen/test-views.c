@@ -95,14 +95,127 @@ static void any_text_is_searched(void **state)
 
 	for (size_t i = 0; i < ARRAY_LENGTH(keys); i++) {
 		stage_keys(stage, "3 Enter");
+		stage->app.view.pane = PANE_SOURCE;
+		stage->app.view.source_found = 0;
 		stage_keys(stage, keys[i]);
 		if (stage->app.view.message != NULL)
 			fail_msg("%s: %s", keys[i], stage->app.view.message);
-		assert_int_equal(stage->app.view.source_scroll, lines[i] - 5);
+		assert_int_equal(stage->app.view.source_found, lines[i]);
 	}
 	stage_keys(stage, "/ ' \" Enter");
 	assert_string_equal(stage->app.view.message,
 			    "'\'\"' is not in this pane.");
+}
+
+static void each_pane_is_searched(void **state)
+{
+	struct stage *stage = *state;
+	struct app *app = &stage->app;
+
+	stage_keys(stage, "0 Enter / s l e e p Enter");
+	assert_int_equal(stage->engine.session.selection.rank, 3);
+	app->view.pane = PANE_STACK;
+	stage_keys(stage, "/ m o d u l e Enter");
+	assert_int_equal(session_selected_depth(&stage->engine.session), 2);
+	app->view.pane = PANE_LOCALS;
+	stage_keys(stage, "d d / r a n k Enter");
+	assert_int_equal(app->view.locals_cursor, 1);
+}
+
+/* 19 lines in 12 rows: each Down up to the end shows one line more. */
+static void no_key_is_lost_in_the_source(void **state)
+{
+	struct stage *stage = *state;
+
+	stage->app.view.pane = PANE_SOURCE;
+	check_shows(stage, "│   1 def load_batch");
+	stage_keys(stage, "Down");
+	check_shows(stage, "│   2     if rank");
+	stage_keys(stage, "End");
+	check_shows(stage, "│  19 train()");
+	for (int i = 0; i < 5; i++)
+		stage_keys(stage, "Down");
+	stage_keys(stage, "Up");
+	check_shows(stage, "│  18 ");
+	stage_keys(stage, "Home");
+	check_shows(stage, "│   1 def load_batch");
+}
+
+static void what_a_recording_lacks_is_not_recorded(void **state)
+{
+	struct stage *stage = *state;
+
+	stage->engine.session.is_replay = true;
+	stage->app.view.replay_end = 99;
+	check_shows(stage, "replay 34s of 1m");
+	stage->app.view.replay_end = 34;
+	check_shows(stage, "replay 34s, end");
+	stage_keys(stage, "0 Enter");
+	stage->engine.session.selection.depth = 0;
+	check_shows(stage, "Not recorded.");
+	stage_keys(stage, "R");
+	check_shows(stage, "a recording is not read anew");
+}
+
+static void a_node_that_is_gone_is_named(void **state)
+{
+	struct stage *stage = *state;
+
+	session_lose_node(&stage->engine.session, 0, "the node ended");
+	session_judge(&stage->engine.session);
+	stage->engine.session.selection.rank = 0;
+	stage->engine.session.selection.depth = 0;
+	check_shows(stage, "node gone");
+	check_shows(stage, "Not read: probetui-node is");
+	stage_keys(stage, "R");
+	check_shows(stage, "probetui-node is gone, nothing can be read;");
+}
+
+static void an_old_row_says_its_age(void **state)
+{
+	struct stage *stage = *state;
+
+	commands_run(&stage->app, "grid table");
+	stage->engine.session.now += 7;
+	check_shows(stage, "7s ago: all_reduce");
+	commands_run(&stage->app, "grid cards");
+	check_shows(stage, "read 7s ago");
+	stage_resize(stage, 10, 40);
+	check_shows(stage, "7s ago: ");
+}
+
+static void a_torn_rank_is_marked(void **state)
+{
+	struct stage *stage = *state;
+	struct rank *rank = session_find_rank(&stage->engine.session, 3);
+
+	rank->threads[0].sample.exactness = TORN;
+	check_shows(stage, "│~time.sleep");
+	commands_run(&stage->app, "grid table");
+	check_shows(stage, " ~time.sleep");
+	commands_run(&stage->app, "merged");
+	check_shows(stage, "~load_batch");
+	commands_run(&stage->app, "diff");
+	check_shows(stage, "~ for 34 s┬");
+}
+
+static void the_grid_is_seen_at_home(void **state)
+{
+	struct stage *stage = *state;
+
+	stage_keys(stage, "D G");
+	check_shows(stage, "how ranks are shown is seen at home");
+}
+
+static void a_cut_title_ends_at_the_corner(void **state)
+{
+	struct stage *stage = *state;
+
+	stage_resize(stage, 10, 40);
+	stage_keys(stage, "M");
+	check_shows(stage, "by line┐");
+	stage_resize(stage, 10, 36);
+	check_shows(stage, "by…┐");
 }
 
 static bool is_logged(const char *text)
@@ -175,6 +288,14 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		ON_HUNG8(a_deferred_draw_leaves_no_timer),
 		ON_HUNG8(any_text_is_searched),
+		ON_HUNG8(each_pane_is_searched),
+		ON_HUNG8(no_key_is_lost_in_the_source),
+		ON_HUNG8(what_a_recording_lacks_is_not_recorded),
+		ON_HUNG8(a_node_that_is_gone_is_named),
+		ON_HUNG8(an_old_row_says_its_age),
+		ON_HUNG8(a_torn_rank_is_marked),
+		ON_HUNG8(the_grid_is_seen_at_home),
+		ON_HUNG8(a_cut_title_ends_at_the_corner),
 		ON_HUNG8(an_error_is_kept_in_the_log),
 		ON_HUNG8(a_shell_command_says_where_it_works),
 		ON_HUNG8(an_opened_variable_is_read_again),
