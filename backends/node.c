@@ -16,6 +16,7 @@
 #include "backends/connections.h"
 #include "backends/pipe.h"
 #include "backends/procfs.h"
+#include "backends/ptrace/holds.h"
 #include "backends/requests.h"
 #include "backends/roster.h"
 #include "backends/sampler.h"
@@ -38,12 +39,14 @@ struct node {
 	struct pipe *pipe;
 	struct procfs procfs;
 	struct stack_table *stacks;
+	struct holds *holds;
 	struct connections *connections;
 	struct roster *roster;
 	struct sampler *sampler;
 	struct loop_signal *terminate;
 	struct loop_timer *leave_timer; /* NULL: not leaving */
 	double leave_deadline;
+	size_t stacks_maximum; /* then the table begins anew */
 	bool is_read_only;
 	int status;
 };
@@ -75,6 +78,8 @@ struct node *node_new(struct loop *loop, int input, int output)
 	}
 	node->pipe = pipe_new(loop, input, output, &calls);
 	node->stacks = stack_table_new();
+	node->stacks_maximum = STACK_TABLE_FULL;
+	node->holds = holds_new(loop);
 	node->connections = connections_new(node);
 	node->roster = roster_new(node);
 	node->sampler = sampler_new(node);
@@ -101,6 +106,7 @@ void node_free(struct node *node)
 		loop_timer_stop(node->leave_timer);
 	loop_signal_stop(node->terminate);
 	release_all(node);
+	holds_free(node->holds);
 	stack_table_free(node->stacks);
 	pipe_free(node->pipe);
 	procfs_close(&node->procfs);
@@ -116,6 +122,11 @@ int node_run(struct node *node)
 struct stack_table *node_stacks(struct node *node)
 {
 	return node->stacks;
+}
+
+struct holds *node_holds(struct node *node)
+{
+	return node->holds;
 }
 
 struct loop *node_loop(struct node *node)
@@ -151,6 +162,25 @@ bool node_is_read_only(const struct node *node)
 void node_set_read_only(struct node *node, bool is_read_only)
 {
 	node->is_read_only = is_read_only;
+}
+
+void node_set_stacks_maximum(struct node *node, int64_t maximum)
+{
+	node->stacks_maximum = maximum > 0 && maximum < STACK_TABLE_FULL
+				       ? (size_t)maximum
+				       : STACK_TABLE_FULL;
+}
+
+void node_tidy_stacks(struct node *node)
+{
+	if (!stack_table_is_full(node->stacks, node->stacks_maximum))
+		return;
+	/* Only connections, and the ids that files know, lead into it. */
+	connections_close_all(node->connections);
+	roster_forget_files(node->roster);
+	stack_table_free(node->stacks);
+	node->stacks = stack_table_new();
+	node_emit(node, "stacksDropped", json_object());
 }
 
 void node_flush(struct node *node)

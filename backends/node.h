@@ -9,9 +9,11 @@
 
 #include <jansson.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 struct connections;
 struct error;
+struct holds;
 struct loop;
 struct message;
 struct node;
@@ -28,6 +30,7 @@ int node_run(struct node *node);
 
 /* For backends: */
 struct stack_table *node_stacks(struct node *node);
+struct holds *node_holds(struct node *node);
 struct loop *node_loop(struct node *node);
 bool node_is_read_only(const struct node *node);
 /* Bodies that have "pid" get "rank" from the roster, if they have none. */
@@ -46,6 +49,13 @@ struct sampler *node_sampler(struct node *node);
 void node_flush(struct node *node);
 /* Bytes that the other side has not taken yet. */
 size_t node_waiting(struct node *node);
+/* Stacks in a table before it begins anew; 0 or less: as many as usual. */
+void node_set_stacks_maximum(struct node *node, int64_t maximum);
+/*
+ * Begins a new table of stacks when the one there is full, and tells so. All
+ * connections are closed for it: call it when nothing waits for one.
+ */
+void node_tidy_stacks(struct node *node);
 void node_set_read_only(struct node *node, bool is_read_only);
 /* Writes what waits, then ends the loop. */
 void node_leave(struct node *node);

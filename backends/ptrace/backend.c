@@ -3,15 +3,14 @@
  */
 #include "backends/backend.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "banned.h"
 #include "backends/node.h"
 #include "backends/ptrace/connection.h"
+#include "backends/ptrace/hold.h"
 #include "backends/ptrace/memory.h"
 #include "backends/ptrace/pyenviron.h"
 #include "backends/ptrace/pyobject.h"
@@ -19,7 +18,6 @@
 #include "base/alloc.h"
 #include "base/buffer.h"
 #include "base/error.h"
-#include "base/loop.h"
 #include "protocol/message.h"
 #include "protocol/process.h"
 
@@ -34,12 +32,6 @@ static void ptrace_close(struct connection *base)
 {
 	struct ptrace_connection *connection = to_ptrace(base);
 
-	if (connection->late_timer) {
-		hold_settle(&connection->late);
-		loop_timer_stop(connection->late_timer);
-	}
-	if (connection->statm_fd >= 0)
-		close(connection->statm_fd);
 	process_sample_clear(&connection->newest);
 	pystack_free(connection->pystack);
 	memory_free(connection->memory);
@@ -51,14 +43,12 @@ static struct connection *ptrace_open(struct node *node,
 				      struct error *error)
 {
 	struct ptrace_connection *connection = xcalloc(1, sizeof(*connection));
-	char path[64];
 
 	connection->base = (struct connection){
 		.backend = &ptrace_backend,
 		.node = node,
 		.pid = process->pid,
 	};
-	connection->statm_fd = -1;
 	connection->memory = memory_new(process->pid);
 	if (cpython_locate(&connection->python, connection->memory, error) <
 	    0) {
@@ -67,10 +57,9 @@ static struct connection *ptrace_open(struct node *node,
 	}
 	snprintf(connection->base.version, sizeof(connection->base.version),
 		 "%s", connection->python.version_text);
-	connection->pystack = pystack_new(
-		connection->memory, &connection->python, node_stacks(node));
-	snprintf(path, sizeof(path), "/proc/%d/statm", (int)process->pid);
-	connection->statm_fd = open(path, O_RDONLY | O_CLOEXEC);
+	connection->pystack =
+		pystack_new(connection->memory, &connection->python,
+			    node_stacks(node), node_holds(node));
 	return &connection->base;
 }
 
@@ -99,38 +88,16 @@ static bool ptrace_can(const struct connection *connection,
 	return false;
 }
 
-static uint64_t resident_bytes(const struct ptrace_connection *connection)
-{
-	char text[128];
-	ssize_t got = connection->statm_fd < 0
-			      ? -1
-			      : pread(connection->statm_fd, text,
-				      sizeof(text) - 1, 0);
-	const char *second;
-
-	if (got <= 0)
-		return 0;
-	text[got] = '\0';
-	second = strchr(text, ' ');
-	return second ? strtoull(second, NULL, 10) *
-				(uint64_t)sysconf(_SC_PAGESIZE)
-		      : 0;
-}
-
 static int send_sample(struct ptrace_connection *connection, bool is_exact,
 		       const struct message *request, struct error *error)
 {
 	struct node *node = connection->base.node;
-	struct process_sample sample = { .pid = connection->base.pid };
+	struct process_sample sample = { .pid = 0 };
 
 	if (pystack_sample(connection->pystack, is_exact, &sample, error) < 0) {
 		process_sample_clear(&sample);
 		return -1;
 	}
-	sample.pid = connection->base.pid;
-	sample.epoch = ++connection->epoch;
-	sample.time = loop_now();
-	sample.memory = resident_bytes(connection);
 	process_sample_clear(&connection->newest);
 	connection->newest = sample;
 	node_emit_sample(node, &connection->newest);

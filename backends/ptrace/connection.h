@@ -9,11 +9,9 @@
 
 #include "backends/backend.h"
 #include "backends/ptrace/cpython.h"
-#include "backends/ptrace/hold.h"
 #include "protocol/sample.h"
 
 struct error;
-struct loop_timer;
 struct memory;
 struct message;
 struct pystack;
@@ -23,11 +21,7 @@ struct ptrace_connection {
 	struct memory *memory;
 	struct cpython python;
 	struct pystack *pystack;
-	uint64_t epoch;		      /* of the newest sample that was sent */
-	struct process_sample newest; /* that sample */
-	int statm_fd;
-	struct hold late;	       /* a hold that could not be ended yet */
-	struct loop_timer *late_timer; /* NULL: there is none */
+	struct process_sample newest; /* of those that were sent */
 };
 
 /* The request `variables` (variables.c); answers it, or -1 and why not. */

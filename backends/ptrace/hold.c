@@ -57,38 +57,59 @@ static int wait_until_it_stands(struct hold *hold)
 	}
 }
 
-/* A thread in an uninterruptible sleep would not come to stand in time. */
-static bool can_be_stopped(pid_t pid, pid_t tid)
+/*
+ * A thread in an uninterruptible sleep would not come to stand in time. No
+ * letter: pid has no such thread.
+ */
+static bool can_be_stopped(struct task *task)
 {
-	struct task task;
+	char letter = task_letter(task);
 
-	task_init(&task, pid, tid);
-	char letter = task_letter(&task);
-	task_clear(&task);
 	return letter && !strchr("DZXx", letter);
 }
 
-int hold_begin(struct hold *hold, pid_t tid, struct error *error)
+static int seize(struct hold *hold, struct task *task, struct error *error)
 {
-	*hold = (struct hold){ .began_ns = now_ns() };
-	if (!can_be_stopped(tid, tid))
+	if (!can_be_stopped(task))
 		return error_set(error,
-				 "thread %d cannot be held: it ends, or "
-				 "sleeps where the kernel lets nobody wake it",
-				 (int)tid);
-	if (ptrace(PTRACE_SEIZE, tid, 0, 0) < 0)
+				 "thread %d of pid %d cannot be held: it ends, "
+				 "or sleeps where the kernel lets nobody wake "
+				 "it",
+				 (int)task->tid, (int)task->pid);
+	if (ptrace(PTRACE_SEIZE, task->tid, 0, 0) < 0)
 		return error_set_errno(error, errno, "thread %d cannot be held",
-				       (int)tid);
-	hold->tid = tid;
+				       (int)task->tid);
+	hold->pid = task->pid;
+	hold->tid = task->tid;
 	hold->began_ns = now_ns();
-	ptrace(PTRACE_INTERRUPT, tid, 0, 0);
-	int result = wait_until_it_stands(hold);
+	ptrace(PTRACE_INTERRUPT, task->tid, 0, 0);
+	return 0;
+}
+
+int hold_begin(struct hold *hold, pid_t pid, pid_t tid, struct error *error)
+{
+	struct task task;
+	int result;
+
+	*hold = (struct hold){ .tid = 0 };
+	task_init(&task, pid, tid);
+	if (seize(hold, &task, error) < 0) {
+		task_clear(&task);
+		return -1;
+	}
+	result = wait_until_it_stands(hold);
+	/* The file is of the thread it was opened for, its number is not. */
+	if (result > 0 && !task_letter(&task)) {
+		hold_end(hold);
+		result = -1;
+	} else if (result < 0) {
+		hold->tid = 0;
+	}
+	task_clear(&task);
 	if (result > 0)
 		return 0;
-	if (result < 0) {
-		hold->tid = 0;
+	if (result < 0)
 		return error_set(error, "thread %d has ended", (int)tid);
-	}
 	return error_set(error, "thread %d did not come to stand within 50 ms",
 			 (int)tid);
 }
@@ -97,21 +118,25 @@ uint64_t hold_end(struct hold *hold)
 {
 	if (!hold->tid)
 		return 0;
-	ptrace(PTRACE_DETACH, hold->tid, 0, (void *)(uintptr_t)hold->signal);
-	hold->tid = 0;
+	/* It fails for a thread that was killed and does not stand any more. */
+	if (ptrace(PTRACE_DETACH, hold->tid, 0,
+		   (void *)(uintptr_t)hold->signal) == 0)
+		hold->tid = 0;
 	return now_ns() - hold->began_ns;
 }
 
 bool hold_settle(struct hold *hold)
 {
+	int result;
+
 	if (!hold->tid)
 		return true;
-	int result = look(hold);
+	result = look(hold);
 	if (result > 0)
 		hold_end(hold);
 	else if (result < 0)
 		hold->tid = 0;
-	return result != 0;
+	return !hold->tid;
 }
 
 int hold_probe(pid_t pid)

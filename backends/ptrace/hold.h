@@ -13,19 +13,28 @@
 struct error;
 
 struct hold {
-	pid_t tid;
+	pid_t pid;
+	pid_t tid;  /* 0: nothing is held */
 	int signal; /* one that arrived meanwhile: delivered at release */
 	uint64_t began_ns;
 };
 
 /*
- * Stops tid and waits until it stands, 50 ms at most. -1 and a sentence; when
- * hold->tid is set even so, the thread is still to be let go: hold_settle().
+ * Stops thread tid of process pid and waits until it stands, 50 ms at most.
+ * -1 and a sentence; when hold->tid is set even so, the thread is still to be
+ * let go: hold_settle(). A thread of another process is never touched.
  */
-int hold_begin(struct hold *hold, pid_t tid, struct error *error);
-/* Lets it go on and detaches; returns how long it was held. */
+int hold_begin(struct hold *hold, pid_t pid, pid_t tid, struct error *error);
+/*
+ * Lets a thread that stands go on and detaches; returns how long it was held.
+ * When hold->tid is set afterwards, the thread was killed meanwhile and its
+ * parent waits for hold_settle().
+ */
 uint64_t hold_end(struct hold *hold);
-/* Lets go of a thread that stood too late; false: it still does not stand. */
+/*
+ * Lets go of a thread that stood too late, or gives a dead one back to its
+ * parent; false: it neither stands nor has ended.
+ */
 bool hold_settle(struct hold *hold);
 /* What ptrace would answer for this process: 0, or an errno value. */
 int hold_probe(pid_t pid);

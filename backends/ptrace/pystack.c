@@ -9,7 +9,7 @@
 #include "banned.h"
 
 #include "backends/ptrace/cpython.h"
-#include "backends/ptrace/hold.h"
+#include "backends/ptrace/holds.h"
 #include "backends/ptrace/memory.h"
 #include "backends/ptrace/pycode.h"
 #include "backends/ptrace/pygil.h"
@@ -43,7 +43,7 @@ struct pystack {
 	size_t gil_capacity;
 	uint64_t *addresses; /* of code objects, for one sample */
 	size_t address_capacity;
-	struct hold hold;
+	struct holds *holds;
 	int statm;
 	int name_tries;
 	bool is_namespaced; /* its tids are not ours */
@@ -52,7 +52,7 @@ struct pystack {
 };
 
 struct pystack *pystack_new(struct memory *memory, const struct cpython *python,
-			    struct stack_table *table)
+			    struct stack_table *table, struct holds *holds)
 {
 	struct pystack *pystack = xcalloc(1, sizeof(*pystack));
 	pid_t inner;
@@ -61,6 +61,7 @@ struct pystack *pystack_new(struct memory *memory, const struct cpython *python,
 	pystack->memory = memory;
 	pystack->python = python;
 	pystack->table = table;
+	pystack->holds = holds;
 	pystack->codes = pycode_cache_new(memory, python, table);
 	pystack->statm = -1;
 	inner = task_inner(pystack->pid);
@@ -78,7 +79,6 @@ void pystack_free(struct pystack *pystack)
 {
 	if (!pystack)
 		return;
-	hold_settle(&pystack->hold);
 	if (pystack->statm >= 0)
 		close(pystack->statm);
 	free(pystack->addresses);
@@ -287,9 +287,11 @@ static int read_once(struct pystack *pystack, uint64_t frozen,
 
 static pid_t holder_tid(const struct pystack *pystack, const struct pygil *gil)
 {
-	for (size_t i = 0; i < pystack->task_count; i++)
-		if (pystack->tasks[i]->state.address == gil->holder)
-			return pystack->tasks[i]->task.tid;
+	for (size_t i = 0; i < pystack->task_count; i++) {
+		const struct pytask *pytask = pystack->tasks[i];
+		if (pytask->state.address == gil->holder)
+			return pytask->is_gone ? 0 : pytask->task.tid;
+	}
 	return 0;
 }
 
@@ -308,16 +310,19 @@ static bool is_still_held(const struct pystack *pystack,
  * True: nothing ran between.
  */
 static bool read_held(struct pystack *pystack, const struct pygil *gil,
-		      struct error *error)
+		      struct process_sample *sample)
 {
 	pid_t tid = holder_tid(pystack, gil);
+	struct error refused = ERROR_INIT;
 	bool is_exact = false;
 
-	if (!tid || hold_begin(&pystack->hold, tid, error) < 0)
+	if (!tid ||
+	    holds_begin(pystack->holds, pystack->pid, tid, &refused) < 0)
 		return false;
 	if (is_still_held(pystack, gil) &&
-	    read_once(pystack, gil->address, error) == 0)
+	    read_once(pystack, gil->address, &refused) == 0)
 		is_exact = is_still_held(pystack, gil);
+	sample->held_ns += holds_end(pystack->holds);
 	return is_exact;
 }
 
@@ -325,18 +330,12 @@ static bool read_held(struct pystack *pystack, const struct pygil *gil,
 static int read_exactly(struct pystack *pystack, struct process_sample *sample,
 			struct error *error)
 {
-	struct error refused = ERROR_INIT;
-
 	for (int i = 0; i < HOLD_TRIES; i++) {
 		struct pygil gil;
 		look_at_tasks(pystack);
 		pygil_read(&gil, pystack->memory, pystack->python,
 			   pystack->states.main_interpreter);
-		if (!gil.holder)
-			continue;
-		bool is_exact = read_held(pystack, &gil, &refused);
-		sample->held_ns += hold_end(&pystack->hold);
-		if (is_exact)
+		if (gil.holder && read_held(pystack, &gil, sample))
 			return 0;
 	}
 	look_at_tasks(pystack);
@@ -499,11 +498,6 @@ int pystack_sample(struct pystack *pystack, bool exact,
 	sample->pid = pystack->pid;
 	sample->epoch = ++pystack->epoch;
 	sample->time = (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-	if (!hold_settle(&pystack->hold))
-		return error_set(error,
-				 "pid %d: a thread that was to be held does "
-				 "not come to stand",
-				 (int)pystack->pid);
 	/* What was never read would be read while somebody waits. */
 	if (!exact || pystack->task_count == 0) {
 		look_at_tasks(pystack);
@@ -517,16 +511,16 @@ int pystack_sample(struct pystack *pystack, bool exact,
 	return 0;
 }
 
-int pystack_frame(const struct pystack *pystack, pid_t tid, int depth,
-		  uint64_t *frame_address, uint64_t *code_address)
+int pystack_frame(const struct pystack *pystack, pid_t tid, int interpreter,
+		  int depth, uint64_t *frame_address)
 {
 	for (size_t i = 0; i < pystack->task_count; i++) {
 		const struct pytask *pytask = pystack->tasks[i];
-		if (pytask->task.tid != tid || depth < 0 ||
+		if (pytask->task.tid != tid ||
+		    pytask->state.number != interpreter || depth < 0 ||
 		    (size_t)depth >= pytask->walk->count)
 			continue;
 		*frame_address = pytask->walk->frames[depth].address;
-		*code_address = pytask->walk->frames[depth].code;
 		return 0;
 	}
 	return -1;

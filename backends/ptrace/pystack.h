@@ -18,28 +18,30 @@
 
 struct cpython;
 struct error;
+struct holds;
 struct memory;
 struct process_sample;
 struct pystack;
 struct stack_table;
 
-/* Borrows all three for its life. */
+/* Borrows all four for its life. */
 struct pystack *pystack_new(struct memory *memory, const struct cpython *python,
-			    struct stack_table *table);
+			    struct stack_table *table, struct holds *holds);
 void pystack_free(struct pystack *pystack);
 /*
  * Takes a sample of all threads into *sample. With exact, the holder of the
- * GIL (of a free-threaded build: every Python thread) is held meanwhile, for
- * some 50 µs, and held_ns says how long. -1: nothing could be read.
+ * main interpreter's GIL is held meanwhile, for some 50 µs, and held_ns says
+ * how long; if it cannot be held, the sample is as good as one without.
+ * -1: nothing could be read.
  */
 int pystack_sample(struct pystack *pystack, bool exact,
 		   struct process_sample *sample, struct error *error);
 /*
- * Address of the frame at depth of thread tid in the newest sample, and its
- * code object; 0 found.
+ * Address of the frame at depth of the thread in the newest sample; 0 found.
+ * A thread may run Python in several interpreters, so its tid is not enough.
  */
-int pystack_frame(const struct pystack *pystack, pid_t tid, int depth,
-		  uint64_t *frame_address, uint64_t *code_address);
+int pystack_frame(const struct pystack *pystack, pid_t tid, int interpreter,
+		  int depth, uint64_t *frame_address);
 /* Address of the main interpreter's state; 0 unknown. */
 uint64_t pystack_interpreter(const struct pystack *pystack);
 

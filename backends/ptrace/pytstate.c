@@ -71,18 +71,21 @@ static int read_state(struct pytstate *state, uint64_t *next,
 }
 
 static int read_interpreter(struct pytstate_list *list, uint64_t interpreter,
-			    int number, struct memory *memory,
+			    struct memory *memory,
 			    const struct offsets *offsets)
 {
+	uint64_t number;
 	uint64_t next;
 
-	if (read_word(memory, interpreter, offsets->is_tstate_head, &next) < 0)
+	if (read_word(memory, interpreter, offsets->is_id, &number) < 0 ||
+	    number > INT32_MAX ||
+	    read_word(memory, interpreter, offsets->is_tstate_head, &next) < 0)
 		return -1;
 	while (next && list->count < SAMPLE_THREADS_MAXIMUM) {
 		struct pytstate state = {
 			.address = next,
 			.interpreter = interpreter,
-			.number = number,
+			.number = (int)number,
 		};
 		if (read_state(&state, &next, memory, offsets) < 0)
 			return -1;
@@ -104,14 +107,11 @@ static int read_all(struct pytstate_list *list, struct memory *memory,
 	    read_word(memory, python->runtime, offsets->rt_interp_head,
 		      &interpreter) < 0)
 		return -1;
-	for (int i = 1; interpreter && i < INTERPRETERS_MAXIMUM; i++) {
-		int number = interpreter == list->main_interpreter ? 0 : i;
-		if (read_interpreter(list, interpreter, number, memory,
-				     offsets) < 0 ||
+	for (int i = 0; interpreter && i < INTERPRETERS_MAXIMUM; i++)
+		if (read_interpreter(list, interpreter, memory, offsets) < 0 ||
 		    read_word(memory, interpreter, offsets->is_next,
 			      &interpreter) < 0)
 			return -1;
-	}
 	return 0;
 }
 

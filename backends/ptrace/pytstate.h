@@ -19,7 +19,7 @@ struct memory;
 struct pytstate {
 	uint64_t address;
 	uint64_t interpreter;
-	int number;	/* of the interpreter, 0: the main one */
+	int number;	/* the id of the interpreter, 0: the main one */
 	uint64_t ident; /* pthread_t, what threading calls ident */
 	pid_t tid;	/* as the process itself has it */
 };

@@ -15,25 +15,24 @@
 
 #include "banned.h"
 #include "backends/node.h"
+#include "backends/ptrace/holds.h"
 #include "backends/ptrace/memory.h"
 #include "backends/ptrace/pyobject.h"
 #include "backends/ptrace/pystack.h"
 #include "base/buffer.h"
 #include "base/error.h"
 #include "base/json.h"
-#include "base/loop.h"
 #include "protocol/message.h"
 #include "protocol/stack.h"
 #include "protocol/variable.h"
 
-#define SETTLE_SECONDS 0.01
 #define START_MAXIMUM (INT64_C(1) << 40)
 
 struct reading {
 	struct ptrace_connection *connection;
 	struct process_sample sample; /* the fresh one */
 	pid_t tid;
-	struct hold hold;
+	int interpreter; /* -1: the only one that the thread runs Python in */
 	bool is_held;
 	int64_t start;
 	enum exactness exactness;
@@ -41,10 +40,11 @@ struct reading {
 };
 
 static const struct thread_sample *
-find_thread(const struct process_sample *sample, pid_t tid)
+find_thread(const struct reading *reading, const struct process_sample *sample)
 {
 	for (size_t i = 0; i < sample->thread_count; i++)
-		if (sample->threads[i].tid == tid)
+		if (sample->threads[i].tid == reading->tid &&
+		    sample->threads[i].interpreter == reading->interpreter)
 			return &sample->threads[i];
 	return NULL;
 }
@@ -56,47 +56,22 @@ static int take_sample(struct reading *reading, struct error *error)
 			      &reading->sample, error);
 }
 
-static void on_settle(void *data)
-{
-	struct ptrace_connection *connection = data;
-
-	if (!hold_settle(&connection->late))
-		return;
-	loop_timer_stop(connection->late_timer);
-	connection->late_timer = NULL;
-}
-
-/* A thread that does not stand in time is let go when it does. */
-static void settle_later(struct reading *reading)
-{
-	struct ptrace_connection *connection = reading->connection;
-
-	if (reading->hold.tid == 0)
-		return;
-	connection->late = reading->hold;
-	connection->late_timer =
-		loop_timer(node_loop(connection->base.node), SETTLE_SECONDS,
-			   SETTLE_SECONDS, on_settle, connection);
-}
-
 /* Without rights, or when it fails, the reading is less exact. */
 static void hold_thread(struct reading *reading, pid_t tid)
 {
-	struct ptrace_connection *connection = reading->connection;
-	struct error error = ERROR_INIT;
+	struct node *node = reading->connection->base.node;
+	struct error refused = ERROR_INIT;
 
-	if (node_is_read_only(connection->base.node) || connection->late_timer)
-		return;
-	if (hold_begin(&reading->hold, tid, &error) == 0)
-		reading->is_held = true;
-	else
-		settle_later(reading);
+	if (!node_is_read_only(node))
+		reading->is_held = holds_begin(node_holds(node),
+					       reading->connection->base.pid,
+					       tid, &refused) == 0;
 }
 
 static void release(struct reading *reading)
 {
 	if (reading->is_held)
-		hold_end(&reading->hold);
+		holds_end(node_holds(reading->connection->base.node));
 	reading->is_held = false;
 }
 
@@ -131,10 +106,9 @@ static int find_frame(struct reading *reading, int depth, uint64_t *frame,
 		      struct error *error)
 {
 	const struct thread_sample *before =
-		find_thread(&reading->connection->newest, reading->tid);
+		find_thread(reading, &reading->connection->newest);
 	const struct thread_sample *now =
-		find_thread(&reading->sample, reading->tid);
-	uint64_t code;
+		find_thread(reading, &reading->sample);
 
 	if (!now || !now->stack)
 		return error_set(error,
@@ -143,8 +117,9 @@ static int find_frame(struct reading *reading, int depth, uint64_t *frame,
 				 (int)reading->tid);
 	if (before && before->stack)
 		depth = follow_frame(before->stack, now->stack, depth);
-	if (depth < 0 || pystack_frame(reading->connection->pystack,
-				       reading->tid, depth, frame, &code) < 0)
+	if (depth < 0 ||
+	    pystack_frame(reading->connection->pystack, reading->tid,
+			  reading->interpreter, depth, frame) < 0)
 		return error_set(error, "The thread has moved on: this frame "
 					"is no longer there.");
 	return 0;
@@ -154,7 +129,7 @@ static int find_frame(struct reading *reading, int depth, uint64_t *frame,
 static void judge(struct reading *reading)
 {
 	const struct thread_sample *thread =
-		find_thread(&reading->sample, reading->tid);
+		find_thread(reading, &reading->sample);
 	const struct stack *stack = thread ? thread->stack : NULL;
 	uint64_t switches = thread ? thread->switches : 0;
 	bool was_at_rest = thread && is_at_rest(thread);
@@ -167,12 +142,39 @@ static void judge(struct reading *reading)
 	}
 	if (take_sample(reading, &error) < 0)
 		return;
-	thread = find_thread(&reading->sample, reading->tid);
+	thread = find_thread(reading, &reading->sample);
 	if (!thread || thread->stack != stack)
 		reading->exactness = TORN;
 	else if (was_at_rest && is_at_rest(thread) &&
 		 thread->switches == switches)
 		reading->exactness = EXACT;
+}
+
+/* The main thread when none is named, and its interpreter when that is not. */
+static int settle_thread(struct reading *reading, struct error *error)
+{
+	const struct process_sample *sample = &reading->sample;
+	int found = -1;
+
+	if (reading->tid == 0 && sample->thread_count > 0) {
+		reading->tid = sample->threads[0].tid;
+		reading->interpreter = sample->threads[0].interpreter;
+	}
+	for (size_t i = 0; reading->interpreter < 0 && i < sample->thread_count;
+	     i++) {
+		if (sample->threads[i].tid != reading->tid)
+			continue;
+		if (found >= 0)
+			return error_set(error,
+					 "Thread %d runs Python in several "
+					 "interpreters, and the request does "
+					 "not say in which.",
+					 (int)reading->tid);
+		found = sample->threads[i].interpreter;
+	}
+	if (reading->interpreter < 0)
+		reading->interpreter = found;
+	return 0;
 }
 
 static int read_frame(struct reading *reading, int depth, struct error *error)
@@ -181,11 +183,10 @@ static int read_frame(struct reading *reading, int depth, struct error *error)
 	struct pyreader reader;
 	uint64_t frame;
 
-	if (take_sample(reading, error) < 0)
+	if (take_sample(reading, error) < 0 ||
+	    settle_thread(reading, error) < 0)
 		return -1;
-	if (reading->tid == 0 && reading->sample.thread_count > 0)
-		reading->tid = reading->sample.threads[0].tid;
-	thread = find_thread(&reading->sample, reading->tid);
+	thread = find_thread(reading, &reading->sample);
 	if (thread && !is_at_rest(thread)) {
 		hold_thread(reading, reading->tid);
 		if (reading->is_held && take_sample(reading, error) < 0)
@@ -222,6 +223,21 @@ static int check_type(struct pyreader *reader, uint64_t address,
 	return result;
 }
 
+/* Each interpreter may have a GIL; one holder stands, that of the object's. */
+static void hold_holder(struct reading *reading)
+{
+	for (size_t i = 0; i < reading->sample.thread_count; i++) {
+		const struct thread_sample *thread =
+			&reading->sample.threads[i];
+		if (!thread->has_gil ||
+		    thread->interpreter != reading->interpreter)
+			continue;
+		if (!is_at_rest(thread))
+			hold_thread(reading, thread->tid);
+		return;
+	}
+}
+
 static int read_object(struct reading *reading, uint64_t address,
 		       const char *type, struct error *error)
 {
@@ -229,10 +245,7 @@ static int read_object(struct reading *reading, uint64_t address,
 
 	if (take_sample(reading, error) < 0)
 		return -1;
-	for (size_t i = 0; i < reading->sample.thread_count; i++)
-		if (reading->sample.threads[i].has_gil &&
-		    !is_at_rest(&reading->sample.threads[i]))
-			hold_thread(reading, reading->sample.threads[i].tid);
+	hold_holder(reading);
 	memory_begin(reading->connection->memory, false);
 	pyreader_init(&reader, reading->connection->memory,
 		      &reading->connection->python);
@@ -253,10 +266,13 @@ static void answer(struct reading *reading, int depth, uint64_t address,
 
 	json_object_set_new(body, "pid", json_integer(connection->base.pid));
 	json_object_set_new(body, "tid", json_integer(reading->tid));
+	if (reading->interpreter > 0)
+		json_object_set_new(body, "interpreter",
+				    json_integer(reading->interpreter));
 	json_object_set_new(body, "depth", json_integer(depth));
 	json_set_hex(body, "address", address);
 	json_object_set_new(body, "epoch",
-			    json_integer((json_int_t)connection->epoch));
+			    json_integer((json_int_t)connection->newest.epoch));
 	json_object_set_new(body, "start", json_integer(reading->start));
 	json_set_text(body, "exactness", exactness_name(reading->exactness));
 	node_respond(connection->base.node, request, body, NULL);
@@ -268,6 +284,8 @@ int ptrace_variables(struct ptrace_connection *connection,
 	const json_t *body = request->body;
 	uint64_t address = json_get_hex(body, "address");
 	int64_t tid = json_get_integer(body, "tid", 0);
+	int64_t interpreter =
+		json_get_integer(body, "interpreter", address ? 0 : -1);
 	int64_t depth = json_get_integer(body, "depth", address ? -1 : 0);
 	struct reading reading = {
 		.connection = connection,
@@ -277,12 +295,14 @@ int ptrace_variables(struct ptrace_connection *connection,
 	};
 	int result;
 
-	if (tid < 0 || tid > INT32_MAX || depth < -1 ||
+	if (tid < 0 || tid > INT32_MAX || interpreter < -1 ||
+	    interpreter > INT32_MAX || depth < -1 ||
 	    depth > STACK_FRAMES_MAXIMUM || reading.start < 0 ||
 	    reading.start > START_MAXIMUM || (depth < 0 && !address))
 		return error_set(error, "variables: a number is out of "
 					"bounds.");
 	reading.tid = (pid_t)tid;
+	reading.interpreter = (int)interpreter;
 	if (address)
 		result =
 			read_object(&reading, address,

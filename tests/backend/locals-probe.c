@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "backends/ptrace/cpython.h"
+#include "backends/ptrace/holds.h"
 #include "backends/ptrace/memory.h"
 #include "backends/ptrace/pyenviron.h"
 #include "backends/ptrace/pyobject.h"
@@ -90,22 +91,23 @@ static int find_depth(const struct process_sample *sample, pid_t tid,
 static uint64_t find_frame(struct probe *probe, pid_t tid, const char *function)
 {
 	struct stack_table *table = stack_table_new();
+	struct holds *holds = holds_new(NULL);
 	struct pystack *pystack =
-		pystack_new(probe->memory, &probe->python, table);
+		pystack_new(probe->memory, &probe->python, table, holds);
 	struct process_sample sample = { 0 };
-	uint64_t frame = 0, code;
+	uint64_t frame = 0;
 
 	for (int i = 0; !frame && i < SAMPLES_MAXIMUM; i++) {
 		int depth = -1;
 
 		if (!pystack_sample(pystack, false, &sample, NULL))
 			depth = find_depth(&sample, tid, function);
-		if (depth < 0 ||
-		    pystack_frame(pystack, tid, depth, &frame, &code))
+		if (depth < 0 || pystack_frame(pystack, tid, 0, depth, &frame))
 			frame = 0;
 		process_sample_clear(&sample);
 	}
 	pystack_free(pystack);
+	holds_free(holds);
 	stack_table_free(table);
 	return frame;
 }

@@ -6,6 +6,10 @@ Debian's, pyenv's, and those that PROBETUI_PYTHONS names (a list like PATH;
 import glob
 import os
 import subprocess
+import unittest
+
+
+MINORS = range(8, 15)
 
 
 class Python:
@@ -70,3 +74,32 @@ def find_old():
     root = os.environ.get("PYENV_ROOT", os.path.expanduser("~/.pyenv"))
     paths = glob.glob(root + "/versions/[23].[0-7].*/bin/python")
     return [[path] for path in sorted(paths)]
+
+
+class MissingCase(unittest.TestCase):
+    """A test that skips for a version that is not on this machine."""
+
+    minor = None
+
+    def test_python(self):
+        self.skipTest("there is no CPython 3.%d here; PROBETUI_PYTHONS may "
+                      "name one" % self.minor)
+
+
+def load_cases(loader, module, *bases):
+    """The tests of each of bases for each Python, which they find as
+    self.python, and a skip for each version that is missing."""
+    found = find()
+    suite = unittest.TestSuite()
+
+    def add(base, version, **values):
+        name = "%s_%s" % (base.__name__.replace("Case", ""), version)
+        case = type(name, (base,), dict(values, __module__=module))
+        suite.addTests(loader.loadTestsFromTestCase(case))
+
+    for python in found:
+        for base in bases:
+            add(base, python.name.replace(".", "_"), python=python)
+    for minor in sorted(set(MINORS) - {p.version[1] for p in found}):
+        add(MissingCase, "3_%d" % minor, minor=minor)
+    return suite

@@ -19,6 +19,7 @@
 #include "banned.h"
 
 #include "backends/ptrace/cpython.h"
+#include "backends/ptrace/holds.h"
 #include "backends/ptrace/memory.h"
 #include "backends/ptrace/pyhash.h"
 #include "backends/ptrace/pyobject.h"
@@ -34,6 +35,7 @@ struct probe {
 	struct memory *memory;
 	struct cpython python;
 	struct stack_table *table;
+	struct holds *holds;
 	struct pystack *pystack;
 	struct process_sample sample;
 	int count;
@@ -180,8 +182,8 @@ static int locate(struct probe *probe, struct error *error)
 {
 	if (cpython_locate(&probe->python, probe->memory, error) < 0)
 		return -1;
-	probe->pystack =
-		pystack_new(probe->memory, &probe->python, probe->table);
+	probe->pystack = pystack_new(probe->memory, &probe->python,
+				     probe->table, probe->holds);
 	return 0;
 }
 
@@ -269,6 +271,7 @@ int main(int argc, char **argv)
 	struct probe probe = {
 		.memory = memory_new((pid_t)strtol(argv[2], NULL, 10)),
 		.table = stack_table_new(),
+		.holds = holds_new(NULL),
 		.count = argc > 3 ? (int)strtol(argv[3], NULL, 10) : 1,
 	};
 	int result = locate(&probe, &error);
@@ -279,6 +282,7 @@ int main(int argc, char **argv)
 	process_sample_clear(&probe.sample);
 	pystack_free(probe.pystack);
 	stack_table_free(probe.table);
+	holds_free(probe.holds);
 	memory_free(probe.memory);
 	return result < 0;
 }

@@ -63,7 +63,7 @@ def row(variable):
 
 
 class LocalsCase(unittest.TestCase):
-    """Tests for one Python; python is set by the classes made below."""
+    """Tests for one Python; pythons.load_cases() sets which."""
 
     python = None
     target = None
@@ -225,29 +225,8 @@ class LocalsCase(unittest.TestCase):
         self.test_numbers()
 
 
-class MissingCase(unittest.TestCase):
-    """A test that skips for each version that is not on this machine."""
-
-    minor = None
-
-    def test_locals(self):
-        self.skipTest("there is no CPython 3.%d here; PROBETUI_PYTHONS may "
-                      "name one" % self.minor)
-
-
 def load_tests(loader, _tests, _pattern):
-    suite = unittest.TestSuite()
-    found = pythons.find()
-    bases = [(LocalsCase, python.name.replace(".", "_"), {"python": python})
-             for python in found]
-    missing = set(range(8, 15)) - {python.version[1] for python in found}
-    bases += [(MissingCase, "3_%d" % minor, {"minor": minor})
-              for minor in sorted(missing)]
-    for base, version, values in bases:
-        name = "TestLocals_" + version
-        case = type(name, (base,), dict(values, __module__=__name__))
-        suite.addTests(loader.loadTestsFromTestCase(case))
-    return suite
+    return pythons.load_cases(loader, __name__, LocalsCase)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,34 @@
+/*
+ * holds: the threads that this node holds, at most one at a time, and those
+ * that it could not let go yet.
+ *
+ * A thread that did not come to stand in time stands later, and one that was
+ * killed while it stood is kept from its parent. Whoever asked for the hold
+ * has gone on by then, so these late ones belong to nobody else: a timer looks
+ * after them until each is let go. A node that ends lets go of all, as the
+ * kernel detaches a tracer that ends.
+ */
+#ifndef BACKENDS_PTRACE_HOLDS_H
+#define BACKENDS_PTRACE_HOLDS_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+struct error;
+struct holds;
+struct loop;
+
+/* Borrows the loop for its life; NULL: only holds_settle() looks after them. */
+struct holds *holds_new(struct loop *loop);
+void holds_free(struct holds *holds);
+/*
+ * Holds thread tid of process pid until holds_end(). -1 and a sentence: it is
+ * not held. Of a process with a late thread none is held.
+ */
+int holds_begin(struct holds *holds, pid_t pid, pid_t tid, struct error *error);
+/* Ends the hold that is begun; returns how long it was, in nanoseconds. */
+uint64_t holds_end(struct holds *holds);
+/* Lets go of the late ones that stand; returns how many are left. */
+size_t holds_settle(struct holds *holds);
+
+#endif
