@@ -135,7 +135,7 @@ static void collect_merged(struct haystack *haystack, const struct app *app)
 
 	merged_make(&merged, &app->engine->session, &app->view);
 	for (size_t i = 0; i < merged.row_count; i++) {
-		const struct frame *frame = &merged.rows[i].node->frame;
+		const struct frame *frame = &merged.rows[i].tree.node->frame;
 		char *line = xasprintf("%s %s", frame->code->func,
 				       frame->code->file);
 

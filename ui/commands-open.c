@@ -43,18 +43,22 @@ static void toggle_variable(struct app *app)
 
 static void toggle_branch(struct app *app)
 {
-	struct key_set *folded = &app->view.folded;
+	const struct merged_row *row;
+	struct key_set *set;
 	struct merged merged;
-	uint64_t key;
 
 	merged_make(&merged, &app->engine->session, &app->view);
 	if (merged.row_count > 0) {
-		key = merged_key(merged.rows[merged.cursor].node);
+		row = &merged.rows[merged.cursor];
+		/* The second row of an opened recursion closes it again. */
+		set = row->fold_count > 0 || row->run == 2
+			      ? &app->view.opened_runs
+			      : &app->view.folded;
 		app->view.merged_cursor = merged.cursor;
-		if (key_set_has(folded, key))
-			key_set_remove(folded, key);
+		if (key_set_has(set, row->key))
+			key_set_remove(set, row->key);
 		else
-			key_set_add_page(folded, key);
+			key_set_add_page(set, row->key);
 	}
 	merged_clear(&merged);
 }
@@ -86,8 +90,8 @@ static void open_branch(struct app *app)
 
 	merged_make(&merged, session, &app->view);
 	if (merged.row_count > 0) {
-		rank = merged_rank(session, merged.rows[merged.cursor].node,
-				   &depth);
+		rank = merged_rank(
+			session, merged.rows[merged.cursor].tree.node, &depth);
 		session->selection =
 			(struct selection){ .rank = rank, .depth = depth };
 		session->revision++;

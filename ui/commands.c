@@ -61,7 +61,7 @@ static const struct command rows[] = {
 	{ "prompt", NULL, "[rank DIGIT | search]", "a line to type in", SCREEN,
 	  ui_prompt },
 	{ "keys", NULL, "", "the keys of the screen",
-	  COMMAND_SHELL | COMMAND_SCREEN, ui_keys },
+	  COMMAND_SHELL | COMMAND_SCREEN | COMMAND_TEXT, ui_keys },
 	{ "help", NULL, "", "keys and commands", SCREEN, ui_help },
 	{ "log", NULL, "", "what happened: our log", SCREEN, ui_log },
 	{ "redraw", NULL, "", "draw the screen anew", SCREEN, ui_redraw },

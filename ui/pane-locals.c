@@ -33,14 +33,6 @@ struct level {
 	uint64_t key;
 };
 
-/* Fowler-Noll-Vo, 1a, 64 bits: names a row by its path. */
-static uint64_t hash_name(uint64_t key, const char *name)
-{
-	for (; *name != '\0'; name++)
-		key = (key ^ (unsigned char)*name) * UINT64_C(0x100000001b3);
-	return (key ^ '/') * UINT64_C(0x100000001b3);
-}
-
 static struct locals_row *add_row(struct row_list *list,
 				  enum locals_row_kind kind, int indent)
 {
@@ -63,7 +55,7 @@ static void add_variable(struct row_list *list, const struct level *level,
 
 	row->variable = variable;
 	row->is_stale = view_is_stale(level->session, level->view, page->time);
-	row->key = hash_name(level->key, variable->name);
+	row->key = key_below(level->key, variable->name);
 	row->is_open = variable->child_count > 0 &&
 		       key_set_has(&level->view->opened, row->key);
 	if (!row->is_open || level->indent >= INDENT_MAXIMUM)
@@ -150,8 +142,8 @@ struct locals_row *pane_locals_rows(const struct session *session,
 	    thread->sample.stack != NULL) {
 		level.tid = thread->sample.tid;
 		/* Opened once, open in the same function of every rank. */
-		level.key = hash_name(
-			UINT64_C(0xcbf29ce484222325),
+		level.key = key_below(
+			KEY_ROOT,
 			thread->sample.stack->frames[depth].code->func);
 		add_level(&list, &level);
 	}

@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "banned.h"
+#include "base/alloc.h"
+#include "base/array.h"
 #include "base/buffer.h"
 #include "base/text.h"
 #include "model/place.h"
@@ -15,41 +17,114 @@
 #define OUTLIER_MARK 0x25c6 /* ◆ */
 #define SET_WIDTH 15
 #define SOURCE_ROWS 4
-#define NARROW 50 /* columns: lines without files */
+#define RUN_MINIMUM 2 /* rows that are worth a fold */
+#define NARROW 50     /* columns: lines without files */
 
-uint64_t merged_key(const struct stacktree_node *node)
+/* A branch of the tree whose rows are still coming. */
+struct branch {
+	const struct stacktree_node *node;
+	uint64_t key;
+	size_t children_left;
+	int run; /* nodes of the same function above it, itself included */
+	bool is_folded;
+};
+
+struct branch_list {
+	struct branch *items;
+	size_t count;
+	size_t capacity;
+};
+
+static uint64_t key_of(const struct stacktree_node *node, uint64_t parent)
 {
-	uint64_t key = (uint64_t)(uintptr_t)node->frame.code;
+	char line[16];
 
-	key = key * 31 + (uint64_t)node->frame.lineno;
-	key = key * 31 + (uint64_t)(rankset_first(&node->ranks) + 1);
-	return key * 31 + (uint64_t)node->rank_count;
+	snprintf(line, sizeof(line), "%d", node->frame.lineno);
+	return key_below(key_below(key_below(parent, node->frame.code->func),
+				   node->frame.code->file),
+			 line);
 }
 
-/*
- * Drops the rows below folded branches. The rows come in drawing order, so
- * what is below a node follows it at once.
- */
-static size_t count_below(const struct stacktree_node *node)
+/* The rows come in drawing order: a node's children follow it at once. */
+static struct branch *enter(struct branch_list *open,
+			    const struct stacktree_node *node,
+			    const struct view *view)
 {
-	size_t count = node->child_count;
+	struct branch branch = { .node = node, .key = KEY_ROOT, .run = 1 };
+	bool is_hidden = false;
 
-	for (size_t i = 0; i < node->child_count; i++)
-		count += count_below(node->children[i]);
-	return count;
+	while (open->count > 0 &&
+	       open->items[open->count - 1].children_left == 0)
+		open->count--;
+	if (open->count > 0) {
+		struct branch *above = &open->items[open->count - 1];
+
+		above->children_left--;
+		is_hidden = above->is_folded;
+		branch.key = above->key;
+		if (above->node->child_count == 1 &&
+		    above->node->frame.code == node->frame.code)
+			branch.run = above->run + 1;
+	}
+	branch.key = key_of(node, branch.key);
+	branch.children_left = node->child_count;
+	branch.is_folded =
+		is_hidden || (node->child_count > 0 &&
+			      key_set_has(&view->folded, branch.key));
+	ARRAY_GROW(open->items, open->count, open->capacity);
+	open->items[open->count] = branch;
+	open->count++;
+	return is_hidden ? NULL : &open->items[open->count - 1];
 }
 
-static void drop_folded(struct merged *merged, const struct view *view)
+/* Fills rows with those to be seen; what is below a folded branch is not. */
+static void keep_visible(struct merged *merged,
+			 const struct stacktree_row *rows, size_t count,
+			 const struct view *view)
+{
+	struct branch_list open = { .items = NULL };
+
+	merged->rows = xcalloc(count + 1, sizeof(*merged->rows));
+	for (size_t i = 0; i < count; i++) {
+		const struct branch *branch = enter(&open, rows[i].node, view);
+		struct merged_row *row;
+
+		if (branch == NULL)
+			continue;
+		row = &merged->rows[merged->row_count++];
+		row->tree = rows[i];
+		row->key = branch->key;
+		row->run = branch->run;
+		row->is_folded = branch->is_folded;
+	}
+	free(open.items);
+}
+
+/* Where the run that row i is the second of ends. */
+static size_t end_of_run(const struct merged *merged, size_t i)
+{
+	while (i + 1 < merged->row_count && merged->rows[i + 1].run > 2)
+		i++;
+	return i;
+}
+
+/* A recursion keeps its first and last row; the others become one. */
+static void fold_runs(struct merged *merged, const struct view *view)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < merged->row_count; i++) {
-		const struct stacktree_node *node = merged->rows[i].node;
+		struct merged_row *row = &merged->rows[kept++];
+		size_t last = i;
 
-		merged->rows[kept++] = merged->rows[i];
-		if (view->folded.count > 0 &&
-		    key_set_has(&view->folded, merged_key(node)))
-			i += count_below(node);
+		*row = merged->rows[i];
+		if (row->run == 2)
+			last = end_of_run(merged, i);
+		if (last < i + RUN_MINIMUM ||
+		    key_set_has(&view->opened_runs, row->key))
+			continue;
+		row->fold_count = last - i;
+		i = last - 1;
 	}
 	merged->row_count = kept;
 }
@@ -60,7 +135,7 @@ static int first_cursor(const struct merged *merged)
 	int cursor = 0;
 
 	for (size_t i = 0; i < merged->row_count; i++) {
-		const struct stacktree_node *node = merged->rows[i].node;
+		const struct stacktree_node *node = merged->rows[i].tree.node;
 
 		if (node->is_outlier && node->is_user)
 			cursor = (int)i;
@@ -73,9 +148,15 @@ static int first_cursor(const struct merged *merged)
 void merged_make(struct merged *merged, const struct session *session,
 		 const struct view *view)
 {
+	struct stacktree_row *rows;
+	size_t count;
+
+	*merged = (struct merged){ .root = NULL };
 	merged->root = stacktree_new(session, view->granularity);
-	merged->rows = stacktree_rows(merged->root, &merged->row_count);
-	drop_folded(merged, view);
+	rows = stacktree_rows(merged->root, &count);
+	keep_visible(merged, rows, count, view);
+	free(rows);
+	fold_runs(merged, view);
 	merged->cursor = view->merged_cursor;
 	if (merged->cursor < 0)
 		merged->cursor = first_cursor(merged);
@@ -121,8 +202,8 @@ static int count_width(const struct merged *merged)
 	int width = 2;
 
 	for (size_t i = 0; i < merged->row_count; i++)
-		if (merged->rows[i].node->rank_count > most)
-			most = merged->rows[i].node->rank_count;
+		if (merged->rows[i].tree.node->rank_count > most)
+			most = merged->rows[i].tree.node->rank_count;
 	for (; most >= 100; most /= 10)
 		width++;
 	return width + (width > 3);
@@ -151,6 +232,20 @@ static int place_room(int room, const struct stacktree_node *node)
 	return left > room / 2 ? left : room / 2;
 }
 
+static void append_name(struct buffer *out, const struct merged_row *row)
+{
+	const char *function = row->tree.node->frame.code->func;
+
+	if (row->fold_count > 0) {
+		buffer_append_string(out, "\u2026 ");
+		text_count(out, row->fold_count);
+		buffer_printf(out, " more of %s", function);
+	} else {
+		buffer_printf(out, "%s%s", function,
+			      row->is_folded ? " \u2026" : "");
+	}
+}
+
 static bool is_torn(const struct session *session,
 		    const struct stacktree_node *node)
 {
@@ -165,12 +260,10 @@ static bool is_torn(const struct session *session,
 }
 
 static void put_row(struct window window, int at, const struct session *session,
-		    const struct view *view, const struct stacktree_row *row,
+		    const struct view *view, const struct merged_row *row,
 		    int number_width)
 {
-	const struct stacktree_node *node = row->node;
-	bool is_folded = node->child_count > 0 &&
-			 key_set_has(&view->folded, merged_key(node));
+	const struct stacktree_node *node = row->tree.node;
 	struct buffer text = BUFFER_INIT;
 	enum style style =
 		node->is_user ? STYLE_FRAME_USER : STYLE_FRAME_LIBRARY;
@@ -192,17 +285,18 @@ static void put_row(struct window window, int at, const struct session *session,
 		window_put_character(window, at, column, style, OUTLIER_MARK);
 	column++;
 	column += window_put(window, at, column, width / 3, STYLE_BORDER,
-			     row->prefix);
+			     row->tree.prefix);
 	buffer_reset(&text);
-	append_node_place(&text, node, view->granularity, width < NARROW);
+	if (row->fold_count == 0)
+		append_node_place(&text, node, view->granularity,
+				  width < NARROW);
 	used = window_put_path(window, at, width,
 			       place_room(width - column, node), style,
 			       text.data);
 	if (is_torn(session, node))
 		column += window_put(window, at, column, 1, STYLE_WARNING, "~");
 	buffer_reset(&text);
-	buffer_printf(&text, "%s%s", node->frame.code->func,
-		      is_folded ? " \u2026" : "");
+	append_name(&text, row);
 	window_put(window, at, column, width - used - 1 - column, style,
 		   text.data);
 	buffer_clear(&text);
@@ -308,7 +402,7 @@ void pane_merged(struct window window, const struct session *session,
 	pane_merged_tree(window_part(window, 1, 1, upper, columns), session,
 			 view, &merged, true);
 	if (upper < rows && merged.row_count > 0) {
-		node = merged.rows[merged.cursor].node;
+		node = merged.rows[merged.cursor].tree.node;
 		number = merged_rank(session, node, &depth);
 		buffer_reset(&title);
 		buffer_printf(&title, "Rank %d \u00b7 %s", number,

@@ -14,6 +14,7 @@
 
 #define CURSOR_MARK 0x25b8 /* ▸ */
 #define FUNCTION_MINIMUM 12
+#define RUN_MINIMUM 3 /* more frames of one function are folded */
 
 static void append_part(struct buffer *out, const char *from)
 {
@@ -24,7 +25,8 @@ static void append_part(struct buffer *out, const char *from)
 	buffer_append(out, from, length);
 }
 
-void frame_append_package(struct buffer *out, const struct frame *frame)
+/* The package a library frame belongs to ("torch"). */
+static void append_package(struct buffer *out, const struct frame *frame)
 {
 	static const char *const roots[] = { "/site-packages/",
 					     "/dist-packages/" };
@@ -57,12 +59,46 @@ static bool is_same_package(const struct frame *a, const struct frame *b)
 
 	if (a->code->file == b->code->file)
 		return true;
-	frame_append_package(&first, a);
-	frame_append_package(&second, b);
+	append_package(&first, a);
+	append_package(&second, b);
 	is_same = strcmp(first.data, second.data) == 0;
 	buffer_clear(&first);
 	buffer_clear(&second);
 	return is_same;
+}
+
+static bool is_same_function(const struct stack *stack,
+			     const struct stack_row *a,
+			     const struct stack_row *b)
+{
+	return a->is_user && b->is_user &&
+	       stack->frames[a->depth].code == stack->frames[b->depth].code;
+}
+
+/* Of a recursion the first and the last stay; the others become one row. */
+static size_t fold_runs(struct stack_row *rows, size_t count,
+			const struct stack *stack)
+{
+	size_t kept = 0;
+	size_t i = 0;
+
+	while (i < count) {
+		size_t end = i + 1;
+
+		while (end < count &&
+		       is_same_function(stack, &rows[i], &rows[end]))
+			end++;
+		if (end - i <= RUN_MINIMUM) {
+			rows[kept++] = rows[i++];
+			continue;
+		}
+		rows[kept++] = rows[i];
+		rows[kept] = rows[i + 1];
+		rows[kept++].count = (int)(end - i) - 2;
+		rows[kept++] = rows[end - 1];
+		i = end;
+	}
+	return kept;
 }
 
 struct stack_row *pane_stack_rows(const struct rank *rank,
@@ -92,6 +128,8 @@ struct stack_row *pane_stack_rows(const struct rank *rank,
 			.is_user = is_user,
 		};
 	}
+	if (stack != NULL && !is_unfolded)
+		*count = fold_runs(rows, *count, stack);
 	return rows;
 }
 
@@ -125,9 +163,14 @@ static void put_fold(struct window window, int row, const struct frame *frame,
 
 	buffer_append_string(&text, "\u2026 ");
 	text_count(&text, (uint64_t)fold->count);
-	buffer_append_string(&text, " frames in ");
-	frame_append_package(&text, frame);
-	window_put(window, row, 2, window.column_count - 3, STYLE_FRAME_LIBRARY,
+	if (fold->is_user) {
+		buffer_printf(&text, " more of %s", frame->code->func);
+	} else {
+		buffer_append_string(&text, " frames in ");
+		append_package(&text, frame);
+	}
+	window_put(window, row, 2, window.column_count - 3,
+		   fold->is_user ? STYLE_FRAME_USER : STYLE_FRAME_LIBRARY,
 		   text.data);
 	buffer_clear(&text);
 }

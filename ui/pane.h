@@ -98,7 +98,7 @@ const char *pane_source_problem(const struct session *session,
 				const struct rank *rank,
 				const struct source *source);
 
-/* One row of a stack: a frame, or count library frames folded. */
+/* One row of a stack: a frame, or count frames of a package or recursion. */
 struct stack_row {
 	int depth; /* of the innermost of them */
 	int count; /* 1: a frame */
@@ -113,8 +113,6 @@ int pane_stack_row_count(const struct session *session,
 			 const struct view *view);
 void pane_stack(struct window window, const struct session *session,
 		const struct view *view);
-/* Appends the package a library frame belongs to ("torch"). */
-void frame_append_package(struct buffer *out, const struct frame *frame);
 
 enum locals_row_kind {
 	LOCALS_VARIABLE,
@@ -143,17 +141,24 @@ struct locals_row *pane_locals_rows(const struct session *session,
 void pane_locals(struct window window, const struct session *session,
 		 const struct view *view, bool has_cursor);
 
+struct merged_row {
+	struct stacktree_row tree;
+	uint64_t key;	   /* its path: function, file and line */
+	int run;	   /* the how manieth of a recursion */
+	bool is_folded;	   /* what is below it is not shown */
+	size_t fold_count; /* it stands for so many of a recursion; 0: not */
+};
+
 /* The visible rows of the merged stacks. Free with merged_clear(). */
 struct merged {
 	struct stacktree_node *root;
-	struct stacktree_row *rows;
+	struct merged_row *rows;
 	size_t row_count;
 	int cursor;
 };
 void merged_make(struct merged *merged, const struct session *session,
 		 const struct view *view);
 void merged_clear(struct merged *merged);
-uint64_t merged_key(const struct stacktree_node *node);
 /*
  * The rank, and in it the frame, that a row stands for; depth -1 when the
  * rank's stack has no such frame any more.

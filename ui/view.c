@@ -32,6 +32,7 @@ void view_clear(struct view *view)
 {
 	key_set_clear(&view->opened);
 	key_set_clear(&view->folded);
+	key_set_clear(&view->opened_runs);
 	free(view->text);
 	free(view->search);
 	free(view->message);
@@ -61,6 +62,16 @@ void view_open(struct view *view, enum view_kind kind)
 		view->behind = VIEW_HOME;
 	view->kind = kind;
 	view->text_scroll = 0;
+}
+
+/* Fowler-Noll-Vo, 1a, 64 bits. */
+uint64_t key_below(uint64_t parent, const char *name)
+{
+	uint64_t key = parent;
+
+	for (; *name != '\0'; name++)
+		key = (key ^ (unsigned char)*name) * UINT64_C(0x100000001b3);
+	return (key ^ '/') * UINT64_C(0x100000001b3);
 }
 
 static size_t find_key(const struct key_set *set, uint64_t key)

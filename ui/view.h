@@ -74,9 +74,10 @@ struct view {
 	int source_scroll; /* lines away from the current one */
 	int source_found;  /* line number that a search found; 0: none */
 	int locals_cursor;
-	struct key_set opened; /* variables */
-	int merged_cursor;     /* -1: at the outlier */
-	struct key_set folded; /* branches of the merged stacks */
+	struct key_set opened;	    /* variables */
+	int merged_cursor;	    /* -1: at the outlier */
+	struct key_set folded;	    /* branches of the merged stacks */
+	struct key_set opened_runs; /* recursions in them */
 	enum stacktree_granularity granularity;
 	enum diff_against against;
 	int against_rank;
@@ -98,6 +99,9 @@ void view_say(struct view *view, bool is_error, const char *message);
 /* Opens a view; help, log and text remember what was behind them. */
 void view_open(struct view *view, enum view_kind kind);
 
+/* Names what is called name below parent (KEY_ROOT: nothing is above). */
+#define KEY_ROOT UINT64_C(0xcbf29ce484222325)
+uint64_t key_below(uint64_t parent, const char *name);
 bool key_set_has(const struct key_set *set, uint64_t key);
 /* How many pages of key are wanted: 0 when it is not in the set. */
 int key_set_pages(const struct key_set *set, uint64_t key);

@@ -56,7 +56,8 @@ static void want_merged(struct app *app)
 	if (merged.row_count > 0) {
 		rank = session_find_rank(
 			session,
-			merged_rank(session, merged.rows[merged.cursor].node,
+			merged_rank(session,
+				    merged.rows[merged.cursor].tree.node,
 				    &depth));
 		main = rank != NULL ? rank_main_thread(rank) : NULL;
 		if (main != NULL)

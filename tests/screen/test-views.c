@@ -199,6 +199,68 @@ static void a_torn_rank_is_marked(void **state)
 	check_shows(stage, "~ for 34 s┬");
 }
 
+static void apply(struct stage *stage, const char *line)
+{
+	struct error error = ERROR_INIT;
+	struct message message;
+
+	if (message_parse(&message, line, strlen(line), &error) < 0)
+		fail_msg("%s", error.message);
+	if (session_apply(&stage->engine.session, 0, &message, 34, &error) < 0)
+		fail_msg("%s", error.message);
+	message_clear(&message);
+}
+
+/* Rank 3 has frames of rec, and <module> around them. */
+static void recurse(struct stage *stage, int frames)
+{
+	struct buffer line = BUFFER_INIT;
+
+	buffer_append_string(
+		&line,
+		"{\"seq\":1,\"type\":\"event\",\"event\":\"sampled\","
+		"\"body\":{\"pid\":4203,\"rank\":3,\"epoch\":99,"
+		"\"time\":99.0,\"stacks\":[{\"id\":99,\"dropped\":0,"
+		"\"codes\":[[98,\"rec\",null,\"/home/ana/job/train.py\",1,0],"
+		"[99,\"<module>\",null,\"/home/ana/job/train.py\",1,0]],"
+		"\"frames\":[");
+	for (int i = 0; i < frames; i++)
+		buffer_append_string(&line, "[98,3],");
+	buffer_append_string(
+		&line,
+		"[99,19]]}],\"threads\":[{\"tid\":4203,\"is_main\":true,"
+		"\"state\":\"running\",\"exact\":\"exact\",\"stack\":99}]}}");
+	apply(stage, line.data);
+	session_judge(&stage->engine.session);
+	buffer_clear(&line);
+}
+
+static void a_recursion_is_one_row(void **state)
+{
+	struct stage *stage = *state;
+
+	recurse(stage, 1000);
+	stage_keys(stage, "3 Enter");
+	check_shows(stage, "… 998 more of rec");
+	stage_keys(stage, "x");
+	check_shows(stage, "│▸ rec                train.py:3 │");
+	stage_keys(stage, "x M");
+	check_shows(stage, "… 998 more of rec");
+}
+
+static void a_fold_stays_when_ranks_move(void **state)
+{
+	struct stage *stage = *state;
+	struct rank *rank = session_find_rank(&stage->engine.session, 3);
+
+	stage_keys(stage, "M Home x");
+	check_shows(stage, "<module> …");
+	rank->process.state = PROCESS_EXITED;
+	rank_update_state(rank);
+	session_judge(&stage->engine.session);
+	check_shows(stage, "<module> …");
+}
+
 static void the_grid_is_seen_at_home(void **state)
 {
 	struct stage *stage = *state;
@@ -294,6 +356,8 @@ int main(void)
 		ON_HUNG8(a_node_that_is_gone_is_named),
 		ON_HUNG8(an_old_row_says_its_age),
 		ON_HUNG8(a_torn_rank_is_marked),
+		ON_HUNG8(a_recursion_is_one_row),
+		ON_HUNG8(a_fold_stays_when_ranks_move),
 		ON_HUNG8(the_grid_is_seen_at_home),
 		ON_HUNG8(a_cut_title_ends_at_the_corner),
 		ON_HUNG8(an_error_is_kept_in_the_log),
