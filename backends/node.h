@@ -13,6 +13,7 @@
 
 struct connections;
 struct error;
+struct elf_cache;
 struct holds;
 struct loop;
 struct message;
@@ -31,6 +32,7 @@ int node_run(struct node *node);
 /* For backends: */
 struct stack_table *node_stacks(struct node *node);
 struct holds *node_holds(struct node *node);
+struct elf_cache *node_elf_cache(struct node *node);
 struct loop *node_loop(struct node *node);
 bool node_is_read_only(const struct node *node);
 /* Bodies that have "pid" get "rank" from the roster, if they have none. */

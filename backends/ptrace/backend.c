@@ -50,8 +50,8 @@ static struct connection *ptrace_open(struct node *node,
 		.pid = process->pid,
 	};
 	connection->memory = memory_new(process->pid);
-	if (cpython_locate(&connection->python, connection->memory, error) <
-	    0) {
+	if (cpython_locate(&connection->python, connection->memory,
+			   node_elf_cache(node), error) < 0) {
 		ptrace_close(&connection->base);
 		return NULL;
 	}

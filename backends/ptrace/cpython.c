@@ -21,6 +21,7 @@
 /* What the search is after, and what it came across. */
 struct search {
 	struct memory *memory;
+	struct elf_cache *cache;
 	struct elf_image image; /* of the interpreter, once found */
 	uint64_t runtime;
 	bool only_named; /* libraries whose name says python */
@@ -28,7 +29,7 @@ struct search {
 	bool is_ancient; /* Python, but from before _PyRuntime */
 };
 
-static bool take_image(struct search *search, const struct elf_image *image)
+static bool take_image(struct search *search, struct elf_image *image)
 {
 	uint64_t address;
 
@@ -42,8 +43,7 @@ static bool take_image(struct search *search, const struct elf_image *image)
 	return false;
 }
 
-static bool take_library(const struct elf_image *image, const char *name,
-			 void *data)
+static bool take_library(struct elf_image *image, const char *name, void *data)
 {
 	struct search *search = data;
 	const char *base = strrchr(name, '/');
@@ -56,8 +56,7 @@ static bool take_library(const struct elf_image *image, const char *name,
 	return !take_image(search, image);
 }
 
-static void search_libraries(struct search *search,
-			     const struct elf_image *program)
+static void search_libraries(struct search *search, struct elf_image *program)
 {
 	search->only_named = true;
 	elf_each_library(program, search->memory, take_library, search);
@@ -149,7 +148,7 @@ static int find_runtime(struct search *search, struct error *error)
 	uint8_t byte;
 	pid_t pid = memory_pid(search->memory);
 
-	if (elf_program(&program, search->memory) < 0)
+	if (elf_program(&program, search->memory, search->cache) < 0)
 		return refusal_explain(pid, errno, error);
 	if (take_image(search, &program))
 		return 0;
@@ -166,7 +165,7 @@ static int find_runtime(struct search *search, struct error *error)
 }
 
 /* Before Py_Version (3.11) each minor version brought a new function. */
-static int minor_by_symbols(const struct search *search)
+static int minor_by_symbols(struct search *search)
 {
 	static const struct {
 		int minor;
@@ -186,7 +185,7 @@ static int minor_by_symbols(const struct search *search)
 	return 0;
 }
 
-static int find_version(struct cpython *python, const struct search *search)
+static int find_version(struct cpython *python, struct search *search)
 {
 	uint64_t address;
 
@@ -212,8 +211,7 @@ static int read_own_offsets(struct cpython *python, struct memory *memory,
 		return 0;
 	if (memory_read(memory, python->runtime, head, sizeof(head)) < 0)
 		return refusal_explain(pid, errno, error);
-	python->is_free_threaded = head[2] != 0;
-	if (python->is_free_threaded)
+	if (head[2] != 0)
 		return error_set(error,
 				 "pid %d runs a free-threaded CPython 3.%d, "
 				 "which probetui cannot read; builds with a "
@@ -299,9 +297,9 @@ static void write_version(struct cpython *python)
 }
 
 int cpython_locate(struct cpython *python, struct memory *memory,
-		   struct error *error)
+		   struct elf_cache *cache, struct error *error)
 {
-	struct search search = { .memory = memory };
+	struct search search = { .memory = memory, .cache = cache };
 
 	*python = (struct cpython){ .minor = 0 };
 	memory_begin(memory, false);

@@ -15,27 +15,26 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct elf_cache;
 struct error;
 struct memory;
 
 /* Byte offsets and sizes; -1: this version has no such field. */
 struct offsets {
 	long version; /* PY_VERSION_HEX of the headers */
-	long rt_size, rt_interp_head, rt_interp_main, rt_tstate_current,
+	long rt_interp_head, rt_interp_main, rt_tstate_current,
 		rt_gil; /* the GIL itself, up to 3.11 */
-	long is_size, is_next, is_id, is_tstate_head, is_modules, is_ceval_gil,
-		is_threads_main, is_gc;
+	long is_next, is_id, is_tstate_head, is_modules, is_ceval_gil, is_gc;
 	long gil_size, gil_last_holder, gil_locked;
-	long ts_size, ts_next, ts_interp, ts_thread_id, ts_native_thread_id,
-		ts_frame, ts_cframe, ts_current_frame, ts_datastack_chunk;
+	long ts_next, ts_interp, ts_thread_id, ts_native_thread_id, ts_frame,
+		ts_cframe, ts_current_frame;
 	long cframe_current_frame;
-	long if_size, if_code, if_previous, if_lasti, if_instr, if_owner,
-		if_is_entry, if_f_locals, if_f_globals, if_localsplus;
-	long co_size, co_argcount, co_kwonlyargcount, co_flags, co_nlocals,
-		co_nlocalsplus, co_firstlineno, co_filename, co_name,
-		co_qualname, co_varnames, co_cellvars, co_freevars,
-		co_localsplusnames, co_localspluskinds, co_linetable,
-		co_code_adaptive;
+	long if_code, if_previous, if_lasti, if_instr, if_owner, if_f_locals,
+		if_f_globals, if_localsplus;
+	long co_size, co_flags, co_nlocals, co_nlocalsplus, co_firstlineno,
+		co_filename, co_name, co_qualname, co_varnames, co_cellvars,
+		co_freevars, co_localsplusnames, co_localspluskinds,
+		co_linetable, co_code_adaptive;
 	long tp_name, tp_basicsize, tp_flags, tp_dictoffset, tp_base,
 		ht_cached_keys;
 	long ascii_size, compact_size, uni_state, bytes_sval, dict_keys,
@@ -49,10 +48,9 @@ struct cpython {
 	int minor;	       /* 8 … 14 */
 	uint32_t version;      /* PY_VERSION_HEX; the last byte may be 0 */
 	char version_text[16]; /* "3.11.7" */
-	bool is_free_threaded;
-	uint64_t runtime;     /* address of _PyRuntime */
-	uint64_t code_type;   /* address of PyCode_Type; 0 unknown */
-	uint64_t hash_secret; /* address of _Py_HashSecret; 0 unknown */
+	uint64_t runtime;      /* address of _PyRuntime */
+	uint64_t code_type;    /* address of PyCode_Type; 0 unknown */
+	uint64_t hash_secret;  /* address of _Py_HashSecret; 0 unknown */
 	struct offsets offsets;
 };
 
@@ -64,6 +62,6 @@ struct cpython {
  * -1 and a sentence: not Python, PyPy, an unknown version, no permission …
  */
 int cpython_locate(struct cpython *python, struct memory *memory,
-		   struct error *error);
+		   struct elf_cache *cache, struct error *error);
 
 #endif

@@ -9,7 +9,10 @@
 #include "banned.h"
 
 #include "backends/ptrace/memory.h"
+#include "base/alloc.h"
+#include "base/map.h"
 
+#define IDENTITY_BYTES 1024
 #define HEADERS_MAXIMUM 64
 #define DYNAMIC_MAXIMUM 256
 #define CHAIN_MAXIMUM 4096
@@ -17,15 +20,77 @@
 #define SECTIONS_MAXIMUM 256
 #define NAMES_MAXIMUM 8192
 
+/* FNV-1a, 64 bits: http://www.isthe.com/chongo/tech/comp/fnv/ */
+#define HASH_START 0xcbf29ce484222325u
+#define HASH_PRIME 0x100000001b3u
+
+/*
+ * Symbols by file and name: their virtual address. Values of a map are never
+ * NULL, so 1 is added, and ABSENT stands for a name that the file lacks.
+ */
+struct elf_cache {
+	struct map *addresses;
+};
+#define ABSENT UINT64_MAX
+
+struct elf_cache *elf_cache_new(void)
+{
+	struct elf_cache *cache = xcalloc(1, sizeof(*cache));
+
+	cache->addresses = map_new(NULL);
+	return cache;
+}
+
+void elf_cache_free(struct elf_cache *cache)
+{
+	if (!cache)
+		return;
+	map_free(cache->addresses);
+	free(cache);
+}
+
+static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t length)
+{
+	const unsigned char *byte = bytes;
+
+	for (size_t i = 0; i < length; i++)
+		hash = (hash ^ byte[i]) * HASH_PRIME;
+	return hash;
+}
+
+static void identify(struct elf_image *image, struct memory *memory)
+{
+	unsigned char bytes[IDENTITY_BYTES];
+
+	if (image->cache && image->start &&
+	    memory_fetch(memory, image->start, bytes, sizeof(bytes)) == 0 &&
+	    memcmp(bytes, ELFMAG, SELFMAG) == 0)
+		image->identity = hash_bytes(HASH_START, bytes, sizeof(bytes));
+	image->start = 0;
+}
+
+/* The key of a name in the cache; 0: there is none. */
+static uint64_t cache_key(const struct elf_image *image, const char *name)
+{
+	return image->identity
+		       ? hash_bytes(image->identity, name, strlen(name)) | 1
+		       : 0;
+}
+
 /* glibc has added the bias to these already, musl has not. */
 static uint64_t biased(const struct elf_image *image, uint64_t address)
 {
 	return address < image->bias ? address + image->bias : address;
 }
 
-static int read_dynamic(struct elf_image *image, struct memory *memory,
-			uint64_t address)
+/* Once: nothing is left to be read afterwards. */
+static int read_dynamic(struct elf_image *image, struct memory *memory)
 {
+	uint64_t address = image->dynamic;
+
+	image->dynamic = 0;
+	if (!address)
+		return 0;
 	for (int i = 0; i < DYNAMIC_MAXIMUM; i++) {
 		Elf64_Dyn entry;
 		if (memory_read(memory, address + i * sizeof(entry), &entry,
@@ -56,9 +121,7 @@ static int read_headers(struct elf_image *image, struct memory *memory,
 			uint64_t address, uint64_t count)
 {
 	Elf64_Phdr headers[HEADERS_MAXIMUM];
-	uint64_t dynamic = 0;
 
-	*image = (struct elf_image){ .bias = 0 };
 	if (count == 0 || count > HEADERS_MAXIMUM) {
 		errno = ENOEXEC;
 		return -1;
@@ -73,12 +136,16 @@ static int read_headers(struct elf_image *image, struct memory *memory,
 			image->bias =
 				address - sizeof(Elf64_Ehdr) - header->p_vaddr;
 		else if (header->p_type == PT_DYNAMIC)
-			dynamic = header->p_vaddr;
+			image->dynamic = header->p_vaddr;
 	}
-	return dynamic ? read_dynamic(image, memory, image->bias + dynamic) : 0;
+	if (image->dynamic)
+		image->dynamic += image->bias;
+	image->start = address - sizeof(Elf64_Ehdr);
+	return 0;
 }
 
-int elf_program(struct elf_image *image, struct memory *memory)
+int elf_program(struct elf_image *image, struct memory *memory,
+		struct elf_cache *cache)
 {
 	char path[32];
 	Elf64_auxv_t vector[64];
@@ -99,6 +166,7 @@ int elf_program(struct elf_image *image, struct memory *memory)
 		else if (vector[i].a_type == AT_PHNUM)
 			count = vector[i].a_un.a_val;
 	}
+	*image = (struct elf_image){ .cache = cache };
 	return read_headers(image, memory, address, count);
 }
 
@@ -111,6 +179,7 @@ int elf_mapped(struct elf_image *image, struct memory *memory, uint64_t start)
 	    header.e_ident[EI_CLASS] != ELFCLASS64 ||
 	    header.e_phoff != sizeof(header))
 		return -1;
+	*image = (struct elf_image){ .cache = NULL };
 	return read_headers(image, memory, start + header.e_phoff,
 			    header.e_phnum);
 }
@@ -175,8 +244,8 @@ static uint32_t find_bucket(const struct elf_image *image,
 	return index;
 }
 
-int elf_symbol(const struct elf_image *image, struct memory *memory,
-	       const char *name, uint64_t *address)
+static int look_up(const struct elf_image *image, struct memory *memory,
+		   const char *name, uint64_t *address)
 {
 	uint64_t chain = 0;
 	uint32_t hash = hash_name(name);
@@ -197,6 +266,32 @@ int elf_symbol(const struct elf_image *image, struct memory *memory,
 	return -1;
 }
 
+int elf_symbol(struct elf_image *image, struct memory *memory, const char *name,
+	       uint64_t *address)
+{
+	uint64_t known = 0;
+	uint8_t byte;
+
+	identify(image, memory);
+	uint64_t key = cache_key(image, name);
+	if (key)
+		known = (uintptr_t)map_find(image->cache->addresses, key);
+	if (known == ABSENT)
+		return -1;
+	if (known) {
+		*address = image->bias + known - 1;
+		return 0;
+	}
+	if (read_dynamic(image, memory) < 0)
+		return -1;
+	int result = look_up(image, memory, name, address);
+	known = result < 0 ? ABSENT : *address - image->bias + 1;
+	/* What could not be read is not absent: is the process still there? */
+	if (key && memory_fetch(memory, image->bias, &byte, 1) == 0)
+		map_put(image->cache->addresses, key, (void *)(uintptr_t)known);
+	return result;
+}
+
 static void read_text(struct memory *memory, uint64_t address, char *out,
 		      size_t size)
 {
@@ -209,16 +304,16 @@ static void read_text(struct memory *memory, uint64_t address, char *out,
 	out[i] = '\0';
 }
 
-void elf_each_library(const struct elf_image *program, struct memory *memory,
-		      bool (*each)(const struct elf_image *image,
-				   const char *name, void *data),
+void elf_each_library(struct elf_image *program, struct memory *memory,
+		      bool (*each)(struct elf_image *image, const char *name,
+				   void *data),
 		      void *data)
 {
 	struct link_map map;
 	uint64_t next = 0;
 	char name[1024];
 
-	if (!program->debug ||
+	if (read_dynamic(program, memory) < 0 || !program->debug ||
 	    memory_read_u64(memory,
 			    program->debug + offsetof(struct r_debug, r_map),
 			    &next) < 0)
@@ -229,10 +324,14 @@ void elf_each_library(const struct elf_image *program, struct memory *memory,
 		next = (uintptr_t)map.l_next;
 		if (i == 0 || !map.l_ld)
 			continue;
-		struct elf_image image = { .bias = map.l_addr };
+		struct elf_image image = {
+			.cache = program->cache,
+			.start = map.l_addr,
+			.bias = map.l_addr,
+			.dynamic = (uintptr_t)map.l_ld,
+		};
 		read_text(memory, (uintptr_t)map.l_name, name, sizeof(name));
-		if (read_dynamic(&image, memory, (uintptr_t)map.l_ld) == 0 &&
-		    !each(&image, name, data))
+		if (!each(&image, name, data))
 			return;
 	}
 }

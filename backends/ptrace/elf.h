@@ -14,11 +14,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct elf_cache;
 struct memory;
 
 /* One loaded program or library. Owns nothing. */
 struct elf_image {
-	uint64_t bias; /* address minus the file's virtual address */
+	struct elf_cache *cache; /* what is known of its file; NULL: nothing */
+	uint64_t start;	   /* of its first byte; 0: looked at, or unknown */
+	uint64_t identity; /* of the file in that cache; 0: none */
+	uint64_t bias;	   /* address minus the file's virtual address */
+	uint64_t dynamic;  /* its dynamic section; 0: read, or none */
 	uint64_t symbols;
 	uint64_t strings;
 	uint64_t hash;	/* DT_GNU_HASH; 0: no symbol can be found */
@@ -26,22 +31,32 @@ struct elf_image {
 };
 
 /*
- * The program of the process, by its auxiliary vector. 0, or -1 with errno;
- * a static program is found but has no symbols.
+ * What was found in a file once, for the next process that has it loaded: the
+ * ranks of a job share their interpreter. A file is known by its first
+ * kilobyte, where its headers and its build id lie.
  */
-int elf_program(struct elf_image *image, struct memory *memory);
+struct elf_cache *elf_cache_new(void);
+void elf_cache_free(struct elf_cache *cache);
+
+/*
+ * The program of the process, by its auxiliary vector. 0, or -1 with errno;
+ * a static program is found but has no symbols. The cache may be NULL; it has
+ * to live as long as the image and those found from it.
+ */
+int elf_program(struct elf_image *image, struct memory *memory,
+		struct elf_cache *cache);
 /* The image whose first page is mapped at start. 0, or -1: none is there. */
 int elf_mapped(struct elf_image *image, struct memory *memory, uint64_t start);
 /* Address of an exported symbol. 0 found, -1 not. */
-int elf_symbol(const struct elf_image *image, struct memory *memory,
-	       const char *name, uint64_t *address);
+int elf_symbol(struct elf_image *image, struct memory *memory, const char *name,
+	       uint64_t *address);
 /*
  * Calls each for the libraries of the program's link map, in order, until it
  * gives false. The program itself is left out.
  */
-void elf_each_library(const struct elf_image *program, struct memory *memory,
-		      bool (*each)(const struct elf_image *image,
-				   const char *name, void *data),
+void elf_each_library(struct elf_image *program, struct memory *memory,
+		      bool (*each)(struct elf_image *image, const char *name,
+				   void *data),
 		      void *data);
 /* Virtual address of a section of an open file, not yet biased. 0 found. */
 int elf_file_section(int fd, const char *name, uint64_t *address);

@@ -298,7 +298,7 @@ int main(int argc, char **argv)
 	if (argc != 2)
 		return 2;
 	probe.memory = memory_new((pid_t)number(argv[1]));
-	if (cpython_locate(&probe.python, probe.memory, &error)) {
+	if (cpython_locate(&probe.python, probe.memory, NULL, &error)) {
 		fprintf(stderr, "%s\n", error.message);
 		memory_free(probe.memory);
 		return 1;

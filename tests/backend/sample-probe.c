@@ -180,7 +180,7 @@ static int compare_times(const void *a, const void *b)
 
 static int locate(struct probe *probe, struct error *error)
 {
-	if (cpython_locate(&probe->python, probe->memory, error) < 0)
+	if (cpython_locate(&probe->python, probe->memory, NULL, error) < 0)
 		return -1;
 	probe->pystack = pystack_new(probe->memory, &probe->python,
 				     probe->table, probe->holds);
