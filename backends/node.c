@@ -16,6 +16,7 @@
 #include "backends/connections.h"
 #include "backends/pipe.h"
 #include "backends/procfs.h"
+#include "backends/ptrace/elf.h"
 #include "backends/ptrace/holds.h"
 #include "backends/requests.h"
 #include "backends/roster.h"
@@ -40,6 +41,7 @@ struct node {
 	struct procfs procfs;
 	struct stack_table *stacks;
 	struct holds *holds;
+	struct elf_cache *elf_cache;
 	struct connections *connections;
 	struct roster *roster;
 	struct sampler *sampler;
@@ -80,6 +82,7 @@ struct node *node_new(struct loop *loop, int input, int output)
 	node->stacks = stack_table_new();
 	node->stacks_maximum = STACK_TABLE_FULL;
 	node->holds = holds_new(loop);
+	node->elf_cache = elf_cache_new();
 	node->connections = connections_new(node);
 	node->roster = roster_new(node);
 	node->sampler = sampler_new(node);
@@ -107,6 +110,7 @@ void node_free(struct node *node)
 	loop_signal_stop(node->terminate);
 	release_all(node);
 	holds_free(node->holds);
+	elf_cache_free(node->elf_cache);
 	stack_table_free(node->stacks);
 	pipe_free(node->pipe);
 	procfs_close(&node->procfs);
@@ -127,6 +131,11 @@ struct stack_table *node_stacks(struct node *node)
 struct holds *node_holds(struct node *node)
 {
 	return node->holds;
+}
+
+struct elf_cache *node_elf_cache(struct node *node)
+{
+	return node->elf_cache;
 }
 
 struct loop *node_loop(struct node *node)
@@ -235,6 +244,7 @@ void node_respond(struct node *node, const struct message *request,
 
 void node_emit_sample(struct node *node, struct process_sample *sample)
 {
+	roster_count(node->roster, sample);
 	node_emit(node, "sampled",
 		  process_sample_to_json(sample, node->stacks));
 	roster_learn(node->roster, sample);
