@@ -90,9 +90,11 @@ static void collect_stack(struct haystack *haystack, const struct app *app)
 
 static void collect_locals(struct haystack *haystack, const struct app *app)
 {
+	const struct session *session = &app->engine->session;
+	struct locals_frame frame = locals_frame_selected(session);
 	size_t count;
 	struct locals_row *rows =
-		pane_locals_rows(&app->engine->session, &app->view, &count);
+		pane_locals_rows(session, &app->view, &frame, &count);
 
 	for (size_t i = 0; i < count; i++) {
 		const struct variable *variable = rows[i].variable;

@@ -332,9 +332,11 @@ static void move_locals(struct app *app, const struct layout *layout,
 			enum move move)
 {
 	int page = at_least_one(layout->panes[PANE_LOCALS].row_count);
+	const struct session *session = &app->engine->session;
+	struct locals_frame frame = locals_frame_selected(session);
 	size_t count;
 
-	free(pane_locals_rows(&app->engine->session, &app->view, &count));
+	free(pane_locals_rows(session, &app->view, &frame, &count));
 	if (count > 0)
 		app->view.locals_cursor = move_in(app->view.locals_cursor,
 						  (int)count, 1, page, move);
@@ -436,7 +438,10 @@ int ui_cursor(struct command_context *context, int argc, char **argv,
 		return 0;
 	}
 	layout_make(&layout, session_of(context), &app->view);
-	page = at_least_one(layout.body.row_count - 2);
+	page = layout.body.row_count;
+	if (pane_has_frame(page))
+		page -= 2;
+	page = at_least_one(page);
 	switch (app->view.kind) {
 	case VIEW_HOME:
 		move_home(app, &layout, (enum move)move);

@@ -16,9 +16,11 @@
 static void toggle_variable(struct app *app)
 {
 	struct view *view = &app->view;
+	const struct session *session = &app->engine->session;
+	struct locals_frame frame = locals_frame_selected(session);
 	size_t count;
 	struct locals_row *rows =
-		pane_locals_rows(&app->engine->session, view, &count);
+		pane_locals_rows(session, view, &frame, &count);
 	const struct locals_row *row;
 
 	if (view->locals_cursor >= (int)count)

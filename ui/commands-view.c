@@ -147,7 +147,10 @@ int ui_diff(struct command_context *context, int argc, char **argv,
 	app->view.diff_cursor = 0;
 	if (argc < 2)
 		return toggle_view(context, VIEW_DIFF);
-	if (set_against(app, argv[1], error) < 0)
+	if (argc > 3)
+		return command_usage(error, "diff", "one or two ranks");
+	if (set_against(app, argv[argc - 1], error) < 0 ||
+	    (argc == 3 && ui_rank(context, 2, argv, error) < 0))
 		return -1;
 	view_open(&app->view, VIEW_DIFF);
 	return 0;

@@ -42,7 +42,7 @@ static const struct command rows[] = {
 	  ui_merged },
 	{ "granularity", NULL, "[line | function | file]",
 	  "by what stacks are merged", SCREEN, ui_granularity },
-	{ "diff", NULL, "[majority | RANK | Ts]",
+	{ "diff", NULL, "[majority | RANK [RANK] | Ts]",
 	  "how the rank's stack differs: from the majority, a rank, T s ago",
 	  SCREEN, ui_diff },
 	{ "against", NULL, "", "the next thing to compare with", SCREEN,

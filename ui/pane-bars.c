@@ -10,6 +10,7 @@
 #include "ui/keymap.h"
 #include "ui/pane.h"
 
+#define FRAME_ROWS_MINIMUM 6
 #define TEXT_COLUMN 3 /* of the verdict, behind its mark */
 
 void pane_title(struct window window, int row, int column, int width,
@@ -30,6 +31,20 @@ void pane_title(struct window window, int row, int column, int width,
 	/* A title that was cut has its end at the corner. */
 	if (used > 0 && used < width)
 		window_put(window, row, column + used, 1, style, " ");
+}
+
+bool pane_has_frame(int row_count)
+{
+	return row_count >= FRAME_ROWS_MINIMUM;
+}
+
+struct window pane_frame(struct window window)
+{
+	if (!pane_has_frame(window.row_count))
+		return window;
+	window_box(window, STYLE_BORDER);
+	return window_part(window, 1, 1, window.row_count - 2,
+			   window.column_count - 2);
 }
 
 static void append_job(struct buffer *out, const struct session *session)

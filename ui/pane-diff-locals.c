@@ -254,18 +254,11 @@ static void append_values(struct buffer *out,
 	buffer_printf(out, "(%zu values)", distinct);
 }
 
-static enum style style_of(char op)
-{
-	if (op == '~')
-		return STYLE_DIFF_MOVED;
-	return op == '=' ? STYLE_DIFF_SAME : STYLE_DIFF_ONLY;
-}
-
 static void put_side(struct window window, int row,
 		     const struct difference *difference, char op, int width,
 		     const char *value)
 {
-	enum style style = style_of(op);
+	enum style style = diff_style(op);
 	int32_t mark = (unsigned char)op;
 
 	if (op == '=')

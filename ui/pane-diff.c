@@ -161,7 +161,7 @@ static void put_titles(struct window window, int middle,
 	buffer_clear(&left);
 }
 
-static enum style op_style(char op)
+enum style diff_style(char op)
 {
 	if (op == '~')
 		return STYLE_DIFF_MOVED;
@@ -182,7 +182,7 @@ static void put_frame(struct window window, int row, char op,
 		      const struct frame *frame)
 {
 	struct buffer place = BUFFER_INIT;
-	enum style style = op_style(op);
+	enum style style = diff_style(op);
 	int width = window.column_count - 1;
 	int wanted = text_width(frame->code->func);
 	int used;
@@ -202,8 +202,15 @@ static void put_frame(struct window window, int row, char op,
 }
 
 static void put_rows(struct window left, struct window right,
-		     const struct stackdiff *diff, int first)
+		     const struct stackdiff *diff, int cursor)
 {
+	int last = (int)diff->row_count - 1;
+	int first = 0;
+
+	if (cursor > last)
+		cursor = last;
+	if (cursor >= left.row_count)
+		first = cursor - left.row_count + 1;
 	for (int i = 0; i < left.row_count; i++) {
 		const struct stackdiff_row *row;
 
@@ -214,6 +221,12 @@ static void put_rows(struct window left, struct window right,
 			put_frame(left, i, row->op, row->a);
 		if (row->b != NULL)
 			put_frame(right, i, row->op, row->b);
+		if (first + i != cursor)
+			continue;
+		window_emphasise(left, i, 0, 1, left.column_count,
+				 EMPHASIS_SELECTED);
+		window_emphasise(right, i, 0, 1, right.column_count,
+				 EMPHASIS_SELECTED);
 	}
 }
 
@@ -301,20 +314,12 @@ static void put_parting(struct window window, int middle, int row,
 			 (int)parting->a_depth, (int)parting->b_depth);
 }
 
-static int clamp_first(const struct stackdiff *diff, int first, int rows)
-{
-	int last = (int)diff->row_count - rows;
-
-	if (first > last)
-		first = last;
-	return first < 0 ? 0 : first;
-}
-
 static void put_diff(struct window window, const struct session *session,
 		     const struct view *view, const struct diff_sides *sides)
 {
+	bool has_frame = pane_has_frame(window.row_count);
 	int middle = window.column_count / 2;
-	int rows = window.row_count - 2;
+	int rows = window.row_count - (has_frame ? 2 : 0);
 	const struct stackdiff_row *parting;
 	struct stackdiff diff;
 	struct halves halves;
@@ -328,10 +333,10 @@ static void put_diff(struct window window, const struct session *session,
 	else if (upper > rows / 2 - 1)
 		upper = rows / 2 - 1;
 	window_vertical(window, 0, middle, window.row_count, STYLE_BORDER);
-	put_titles(window, middle, session, view, sides);
-	halves = split(window, middle, 1, upper);
-	put_rows(halves.left, halves.right, &diff,
-		 clamp_first(&diff, view->diff_cursor, upper));
+	if (has_frame)
+		put_titles(window, middle, session, view, sides);
+	halves = split(window, middle, has_frame ? 1 : 0, upper);
+	put_rows(halves.left, halves.right, &diff, view->diff_cursor);
 	if (upper < rows)
 		put_parting(window, middle, upper + 1, session, sides, parting);
 	stackdiff_clear(&diff);
@@ -341,15 +346,16 @@ void pane_diff(struct window window, const struct session *session,
 	       const struct view *view)
 {
 	struct diff_sides sides;
+	struct window inner;
 	const char *problem;
 
-	window_box(window, STYLE_BORDER);
+	inner = pane_frame(window);
 	if (diff_sides_find(&sides, session, view, &problem)) {
 		put_diff(window, session, view, &sides);
 		return;
 	}
-	pane_title(window, 0, 1, window.column_count - 2, true, "Diff", NULL);
-	window_put_paragraph(window_part(window, 1, 1, window.row_count - 2,
-					 window.column_count - 2),
-			     0, 1, window.row_count - 2, STYLE_DIM, problem);
+	if (pane_has_frame(window.row_count))
+		pane_title(window, 0, 1, window.column_count - 2, true, "Diff",
+			   NULL);
+	window_put_paragraph(inner, 0, 1, inner.row_count, STYLE_DIM, problem);
 }

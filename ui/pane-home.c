@@ -132,6 +132,7 @@ static void put_pane(struct window window, const struct session *session,
 		     enum pane pane)
 {
 	struct window part = inside(window, &layout->panes[pane]);
+	struct locals_frame frame;
 
 	switch (pane) {
 	case PANE_GRID:
@@ -150,7 +151,9 @@ static void put_pane(struct window window, const struct session *session,
 		pane_stack(part, session, view);
 		break;
 	case PANE_LOCALS:
-		pane_locals(part, session, view, view->pane == PANE_LOCALS);
+		frame = locals_frame_selected(session);
+		pane_locals(part, session, view, &frame,
+			    view->pane == PANE_LOCALS);
 		break;
 	case PANE_COUNT:
 		break;

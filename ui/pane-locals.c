@@ -124,27 +124,36 @@ static void add_level(struct row_list *list, const struct level *level)
 	}
 }
 
-struct locals_row *pane_locals_rows(const struct session *session,
-				    const struct view *view, size_t *count)
+struct locals_frame locals_frame_selected(const struct session *session)
 {
-	const struct rank *rank = session_selected(session);
-	const struct thread *thread = session_selected_thread(session);
-	int depth = session_selected_depth(session);
+	return (struct locals_frame){
+		.rank = session_selected(session),
+		.thread = session_selected_thread(session),
+		.depth = session_selected_depth(session),
+	};
+}
+
+struct locals_row *pane_locals_rows(const struct session *session,
+				    const struct view *view,
+				    const struct locals_frame *frame,
+				    size_t *count)
+{
+	const struct thread *thread = frame->thread;
 	struct row_list list = { .rows = NULL };
 	struct level level = {
 		.session = session,
 		.view = view,
-		.rank = rank,
-		.depth = depth,
+		.rank = frame->rank,
+		.depth = frame->depth,
 	};
 
-	if (rank != NULL && thread != NULL && depth >= 0 &&
+	if (frame->rank != NULL && thread != NULL && frame->depth >= 0 &&
 	    thread->sample.stack != NULL) {
 		level.tid = thread->sample.tid;
 		/* Opened once, open in the same function of every rank. */
 		level.key = key_below(
 			KEY_ROOT,
-			thread->sample.stack->frames[depth].code->func);
+			thread->sample.stack->frames[frame->depth].code->func);
 		add_level(&list, &level);
 	}
 	*count = list.count;
@@ -259,13 +268,14 @@ static void put_row(struct window window, int at, const struct locals_row *row,
 }
 
 void pane_locals(struct window window, const struct session *session,
-		 const struct view *view, bool has_cursor)
+		 const struct view *view, const struct locals_frame *frame,
+		 bool has_cursor)
 {
 	size_t count;
-	struct locals_row *rows = pane_locals_rows(session, view, &count);
+	struct locals_row *rows =
+		pane_locals_rows(session, view, frame, &count);
 	int width = name_width(rows, count, window.column_count / 2);
-	const char *waiting =
-		rank_unread_reason(session, session_selected(session));
+	const char *waiting = rank_unread_reason(session, frame->rank);
 	int cursor = view->locals_cursor;
 	int first = 0;
 

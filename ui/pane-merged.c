@@ -341,8 +341,8 @@ static void put_detail(struct window window, const struct session *session,
 		       const struct view *view,
 		       const struct stacktree_node *node, int number, int depth)
 {
-	struct session looked = *session;
 	const struct rank *rank = session_find_rank(session, number);
+	struct locals_frame frame = { rank, rank_main_thread(rank), depth };
 	const struct source *source = session_find_source(
 		session, rank->process.pid, node->frame.code->file);
 	const char *problem = pane_source_problem(session, rank, source);
@@ -364,10 +364,9 @@ static void put_detail(struct window window, const struct session *session,
 	if (depth < 0)
 		return;
 	/* The same pane as at home, for the frame that the cursor names. */
-	looked.selection = (struct selection){ .rank = number, .depth = depth };
 	pane_locals(window_part(window, rows + 1, 0, window.row_count,
 				window.column_count),
-		    &looked, view, false);
+		    session, view, &frame, false);
 }
 
 static int tree_rows(const struct merged *merged, int rows)
@@ -384,8 +383,9 @@ static int tree_rows(const struct merged *merged, int rows)
 void pane_merged(struct window window, const struct session *session,
 		 const struct view *view)
 {
-	int rows = window.row_count - 2;
-	int columns = window.column_count - 2;
+	struct window inner = pane_frame(window);
+	int rows = inner.row_count;
+	int columns = inner.column_count;
 	struct buffer title = BUFFER_INIT;
 	struct merged merged;
 	const struct stacktree_node *node;
@@ -395,11 +395,11 @@ void pane_merged(struct window window, const struct session *session,
 
 	merged_make(&merged, session, view);
 	upper = tree_rows(&merged, rows);
-	window_box(window, STYLE_BORDER);
 	buffer_printf(&title, "Merged stacks \u00b7 main threads \u00b7 %s",
 		      granularity_names[view->granularity]);
-	pane_title(window, 0, 1, columns, true, title.data, NULL);
-	pane_merged_tree(window_part(window, 1, 1, upper, columns), session,
+	if (pane_has_frame(window.row_count))
+		pane_title(window, 0, 1, columns, true, title.data, NULL);
+	pane_merged_tree(window_part(inner, 0, 0, upper, columns), session,
 			 view, &merged, true);
 	if (upper < rows && merged.row_count > 0) {
 		node = merged.rows[merged.cursor].tree.node;

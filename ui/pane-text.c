@@ -2,40 +2,22 @@
 #include <string.h>
 
 #include "banned.h"
+#include "base/array.h"
 #include "base/buffer.h"
 #include "base/log.h"
-#include "base/text.h"
 #include "engine/command.h"
 #include "ui/commands.h"
 #include "ui/keymap.h"
 #include "ui/pane.h"
 
-static void append_commands(struct buffer *out,
-			    const struct command_table *table)
-{
-	for (size_t i = 0; i < table->count; i++) {
-		const struct command *command = &table->rows[i];
-		struct buffer usage = BUFFER_INIT;
-
-		if (!(command->flags & COMMAND_SCREEN))
-			continue;
-		buffer_printf(&usage, "%s %s", command->name,
-			      command->arguments);
-		buffer_append_string(out, usage.data);
-		for (int i2 = text_width(usage.data); i2 < 28; i2++)
-			buffer_append_char(out, ' ');
-		buffer_printf(out, " %s\n", command->help);
-		buffer_clear(&usage);
-	}
-}
-
 static void append_help(struct buffer *out, const struct keymap *keymap)
 {
+	const struct command_table tables[] = { ui_commands, engine_commands };
+
 	buffer_append_string(out, "Keys\n\n");
 	keymap_describe(keymap, out);
 	buffer_append_string(out, "\nCommands, behind a colon\n\n");
-	append_commands(out, &ui_commands);
-	append_commands(out, &engine_commands);
+	command_append_help(out, tables, ARRAY_LENGTH(tables), COMMAND_SCREEN);
 	buffer_append_string(
 		out,
 		"\nMarks\n\n"
@@ -93,8 +75,7 @@ static int count_lines(const char *text)
 void pane_text(struct window window, const struct view *view,
 	       const struct keymap *keymap)
 {
-	struct window inner = window_part(window, 1, 1, window.row_count - 2,
-					  window.column_count - 2);
+	struct window inner = pane_frame(window);
 	struct buffer text = BUFFER_INIT;
 	char *at;
 	int first = view->text_scroll;
@@ -104,9 +85,9 @@ void pane_text(struct window window, const struct view *view,
 	last = count_lines(text.data) - inner.row_count;
 	if (first > last)
 		first = last > 0 ? last : 0;
-	window_box(window, STYLE_BORDER);
-	pane_title(window, 0, 1, window.column_count - 2, true,
-		   titles[view->kind], NULL);
+	if (pane_has_frame(window.row_count))
+		pane_title(window, 0, 1, window.column_count - 2, true,
+			   titles[view->kind], NULL);
 	at = text.data;
 	for (int row = -first; row < inner.row_count && *at != '\0'; row++) {
 		size_t length = strcspn(at, "\n");

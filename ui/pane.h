@@ -61,6 +61,13 @@ bool rank_is_stale(const struct session *session, const struct view *view,
 void pane_title(struct window window, int row, int column, int width,
 		bool is_focused, const char *left, const char *right);
 
+/*
+ * Lines around a view, and its inside; where rows are few the lines are left
+ * out and all is inside (pane_has_frame: of a window with so many rows).
+ */
+bool pane_has_frame(int row_count);
+struct window pane_frame(struct window window);
+
 /* The three lines that every view has. */
 void pane_header(struct window window, const struct session *session,
 		 const struct view *view);
@@ -135,11 +142,22 @@ struct locals_row {
 	int64_t left; /* LOCALS_MORE: how many are not shown */
 };
 
-/* Rows of the locals of the selected frame. free() them. */
+/* Whose locals: depth -1, when there is no frame. */
+struct locals_frame {
+	const struct rank *rank;
+	const struct thread *thread;
+	int depth;
+};
+struct locals_frame locals_frame_selected(const struct session *session);
+
+/* Rows of the locals of a frame. free() them. */
 struct locals_row *pane_locals_rows(const struct session *session,
-				    const struct view *view, size_t *count);
+				    const struct view *view,
+				    const struct locals_frame *frame,
+				    size_t *count);
 void pane_locals(struct window window, const struct session *session,
-		 const struct view *view, bool has_cursor);
+		 const struct view *view, const struct locals_frame *frame,
+		 bool has_cursor);
 
 struct merged_row {
 	struct stacktree_row tree;
@@ -183,6 +201,8 @@ struct diff_sides {
 /* False, and a sentence in problem, when there is nothing to compare. */
 bool diff_sides_find(struct diff_sides *sides, const struct session *session,
 		     const struct view *view, const char **problem);
+/* Of a difference, by stackdiff's op. */
+enum style diff_style(char op);
 /* Ranks whose locals the diff compares at most. */
 #define DIFF_RANKS_MAXIMUM 16
 /* Rank number i of the other side, NULL behind the last. */

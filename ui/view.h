@@ -82,7 +82,7 @@ struct view {
 	enum diff_against against;
 	int against_rank;
 	double against_seconds;
-	int diff_cursor; /* first row drawn */
+	int diff_cursor; /* row of the diff */
 	int job_cursor;	 /* while a job must be chosen */
 	int text_scroll; /* help, log, text */
 	char *text;	 /* VIEW_TEXT */

@@ -29,6 +29,7 @@ static void want_home(struct app *app)
 	const struct session *session = &app->engine->session;
 	const struct rank *rank = session_selected(session);
 	const struct thread *thread = session_selected_thread(session);
+	struct locals_frame frame = locals_frame_selected(session);
 	struct locals_row *rows;
 	size_t count;
 
@@ -36,7 +37,7 @@ static void want_home(struct app *app)
 		return;
 	want_frame(app, rank, thread->sample.tid, thread->sample.stack,
 		   session_selected_depth(session));
-	rows = pane_locals_rows(session, &app->view, &count);
+	rows = pane_locals_rows(session, &app->view, &frame, &count);
 	for (size_t i = 0; i < count; i++)
 		if (rows[i].is_page && rows[i].address != 0)
 			engine_want_children(app->engine, rank->process.pid,

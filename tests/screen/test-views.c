@@ -269,6 +269,58 @@ static void the_grid_is_seen_at_home(void **state)
 	check_shows(stage, "how ranks are shown is seen at home");
 }
 
+static void few_rows_have_no_frame(void **state)
+{
+	static const struct {
+		const char *key;
+		const char *text;
+	} views[] = {
+		{ "M", "<mod" },
+		{ "D", "<mod" },
+		{ "?", "Keys" },
+		{ "L", "" },
+	};
+	struct stage *stage = *state;
+
+	stage_resize(stage, 5, 20);
+	for (size_t i = 0; i < ARRAY_LENGTH(views); i++) {
+		stage->app.view.merged_cursor = 0;
+		stage_keys(stage, views[i].key);
+		stage->app.view.merged_cursor = 0;
+		check_shows(stage, views[i].text);
+		assert_int_equal(canvas_cell(&stage->app.canvas, 2, 0)->sides,
+				 0);
+		stage_keys(stage, "Esc Esc");
+	}
+}
+
+/* Up and down, and the keys for differences, move a row at once. */
+static void the_diff_has_a_cursor(void **state)
+{
+	struct stage *stage = *state;
+
+	stage_keys(stage, "D End");
+	assert_int_equal(stage->app.view.diff_cursor, 4);
+	stage_keys(stage, "Up");
+	assert_int_equal(stage->app.view.diff_cursor, 3);
+	stage_keys(stage, "Home .");
+	assert_int_equal(stage->app.view.diff_cursor, 1);
+	app_draw(&stage->app);
+	assert_true(canvas_cell(&stage->app.canvas, 4, 3)->emphasis &
+		    EMPHASIS_SELECTED);
+}
+
+static void two_ranks_are_compared(void **state)
+{
+	struct stage *stage = *state;
+
+	commands_run(&stage->app, "diff 2 5");
+	check_shows(stage, "Diff · rank 2");
+	check_shows(stage, "┬rank 5 ");
+	commands_run(&stage->app, "diff 2 99");
+	check_shows(stage, "there is no rank 99.");
+}
+
 static void a_cut_title_ends_at_the_corner(void **state)
 {
 	struct stage *stage = *state;
@@ -318,14 +370,16 @@ static void a_shell_command_says_where_it_works(void **state)
 static void an_opened_variable_is_read_again(void **state)
 {
 	struct stage *stage = *state;
+	struct locals_frame frame;
 	struct locals_row *rows;
 	size_t count;
 	size_t pages = 0;
 
 	stage_keys(stage, "u S-Tab Down Down Enter");
 	check_shows(stage, "▾");
+	frame = locals_frame_selected(&stage->engine.session);
 	rows = pane_locals_rows(&stage->engine.session, &stage->app.view,
-				&count);
+				&frame, &count);
 	for (size_t i = 0; i < count; i++)
 		pages += rows[i].is_page && rows[i].address != 0;
 	free(rows);
@@ -359,6 +413,9 @@ int main(void)
 		ON_HUNG8(a_recursion_is_one_row),
 		ON_HUNG8(a_fold_stays_when_ranks_move),
 		ON_HUNG8(the_grid_is_seen_at_home),
+		ON_HUNG8(few_rows_have_no_frame),
+		ON_HUNG8(the_diff_has_a_cursor),
+		ON_HUNG8(two_ranks_are_compared),
 		ON_HUNG8(a_cut_title_ends_at_the_corner),
 		ON_HUNG8(an_error_is_kept_in_the_log),
 		ON_HUNG8(a_shell_command_says_where_it_works),
