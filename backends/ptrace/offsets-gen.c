@@ -43,7 +43,6 @@ static void row(const char *name, long value)
 
 static void print_runtime(void)
 {
-	SIZE(rt_size, _PyRuntimeState);
 	FIELD(rt_interp_head, _PyRuntimeState, interpreters.head);
 	FIELD(rt_interp_main, _PyRuntimeState, interpreters.main);
 #if V < 0x030c0000
@@ -57,7 +56,6 @@ static void print_runtime(void)
 
 static void print_interpreter(void)
 {
-	SIZE(is_size, PyInterpreterState);
 	FIELD(is_next, PyInterpreterState, next);
 	FIELD(is_id, PyInterpreterState, id);
 #if V >= 0x030b0000
@@ -71,11 +69,6 @@ static void print_interpreter(void)
 #else
 	FIELD(is_modules, PyInterpreterState, modules);
 	NONE(is_ceval_gil);
-#endif
-#if V >= 0x030e0000
-	FIELD(is_threads_main, PyInterpreterState, threads.main);
-#else
-	NONE(is_threads_main);
 #endif
 #if V >= 0x03090000
 	FIELD(is_gc, PyInterpreterState, gc);
@@ -91,17 +84,14 @@ static void print_interpreter(void)
 
 static void print_thread(void)
 {
-	SIZE(ts_size, PyThreadState);
 	FIELD(ts_next, PyThreadState, next);
 	FIELD(ts_interp, PyThreadState, interp);
 	FIELD(ts_thread_id, PyThreadState, thread_id);
 #if V >= 0x030b0000
 	FIELD(ts_native_thread_id, PyThreadState, native_thread_id);
-	FIELD(ts_datastack_chunk, PyThreadState, datastack_chunk);
 	NONE(ts_frame);
 #else
 	NONE(ts_native_thread_id);
-	NONE(ts_datastack_chunk);
 	FIELD(ts_frame, PyThreadState, frame);
 #endif
 #if V >= 0x030d0000
@@ -122,7 +112,6 @@ static void print_thread(void)
 #if V >= 0x030b0000
 static void print_frame(void)
 {
-	SIZE(if_size, _PyInterpreterFrame);
 #if V >= 0x030d0000
 	FIELD(if_code, _PyInterpreterFrame, f_executable);
 	FIELD(if_instr, _PyInterpreterFrame, instr_ptr);
@@ -133,11 +122,6 @@ static void print_frame(void)
 	FIELD(if_previous, _PyInterpreterFrame, previous);
 	NONE(if_lasti);
 	FIELD(if_owner, _PyInterpreterFrame, owner);
-#if V < 0x030c0000
-	FIELD(if_is_entry, _PyInterpreterFrame, is_entry);
-#else
-	NONE(if_is_entry);
-#endif
 	FIELD(if_f_locals, _PyInterpreterFrame, f_locals);
 	FIELD(if_f_globals, _PyInterpreterFrame, f_globals);
 	FIELD(if_localsplus, _PyInterpreterFrame, localsplus);
@@ -145,13 +129,11 @@ static void print_frame(void)
 #else
 static void print_frame(void)
 {
-	SIZE(if_size, PyFrameObject);
 	FIELD(if_code, PyFrameObject, f_code);
 	NONE(if_instr);
 	FIELD(if_previous, PyFrameObject, f_back);
 	FIELD(if_lasti, PyFrameObject, f_lasti);
 	NONE(if_owner);
-	NONE(if_is_entry);
 	FIELD(if_f_locals, PyFrameObject, f_locals);
 	FIELD(if_f_globals, PyFrameObject, f_globals);
 	FIELD(if_localsplus, PyFrameObject, f_localsplus);
@@ -161,8 +143,6 @@ static void print_frame(void)
 static void print_code(void)
 {
 	SIZE(co_size, PyCodeObject);
-	FIELD(co_argcount, PyCodeObject, co_argcount);
-	FIELD(co_kwonlyargcount, PyCodeObject, co_kwonlyargcount);
 	FIELD(co_flags, PyCodeObject, co_flags);
 	FIELD(co_nlocals, PyCodeObject, co_nlocals);
 	FIELD(co_firstlineno, PyCodeObject, co_firstlineno);
@@ -259,9 +239,7 @@ static void print_offsets(void)
 
 static void print_positions(void)
 {
-	PLACE(rt_size, runtime_state.size);
 	PLACE(rt_interp_head, runtime_state.interpreters_head);
-	PLACE(is_size, interpreter_state.size);
 	PLACE(is_id, interpreter_state.id);
 	PLACE(is_next, interpreter_state.next);
 	PLACE(is_tstate_head, interpreter_state.threads_head);
@@ -269,17 +247,11 @@ static void print_positions(void)
 	PLACE(is_ceval_gil, interpreter_state.ceval_gil);
 	PLACE(is_gc, interpreter_state.gc);
 	PLACE(gc_collecting, gc.collecting);
-#if V >= 0x030e0000
-	PLACE(is_threads_main, interpreter_state.threads_main);
-#endif
-	PLACE(ts_size, thread_state.size);
 	PLACE(ts_next, thread_state.next);
 	PLACE(ts_interp, thread_state.interp);
 	PLACE(ts_current_frame, thread_state.current_frame);
 	PLACE(ts_thread_id, thread_state.thread_id);
 	PLACE(ts_native_thread_id, thread_state.native_thread_id);
-	PLACE(ts_datastack_chunk, thread_state.datastack_chunk);
-	PLACE(if_size, interpreter_frame.size);
 	PLACE(if_previous, interpreter_frame.previous);
 	PLACE(if_code, interpreter_frame.executable);
 	PLACE(if_instr, interpreter_frame.instr_ptr);
@@ -291,7 +263,6 @@ static void print_positions(void)
 	PLACE(co_qualname, code_object.qualname);
 	PLACE(co_linetable, code_object.linetable);
 	PLACE(co_firstlineno, code_object.firstlineno);
-	PLACE(co_argcount, code_object.argcount);
 	PLACE(co_localsplusnames, code_object.localsplusnames);
 	PLACE(co_localspluskinds, code_object.localspluskinds);
 	PLACE(co_code_adaptive, code_object.co_code_adaptive);

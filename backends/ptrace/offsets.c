@@ -1,5 +1,8 @@
 #include "backends/ptrace/offsets.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "banned.h"
 
 #include "backends/ptrace/cpython.h"
@@ -7,8 +10,8 @@
 #include "base/array.h"
 
 #define FIELDS (sizeof(struct offsets) / sizeof(long))
-#define STRUCT_MAXIMUM 1024	   /* bytes of _Py_DebugOffsets we look at */
-#define OFFSET_MAXIMUM (16u << 20) /* none of its offsets is larger */
+#define STRUCT_MAXIMUM 1024	  /* bytes of _Py_DebugOffsets we look at */
+#define OFFSET_MAXIMUM (16 << 20) /* none of its offsets is larger */
 
 static const struct offsets tables[] = {
 #include "offsets.inc"
@@ -33,6 +36,63 @@ const struct offsets *offsets_find(int minor)
 	return find(tables, ARRAY_LENGTH(tables), minor);
 }
 
+#define AT(member) offsetof(struct offsets, member)
+#define NOWHERE SIZE_MAX
+
+/*
+ * Readers fetch an object in one go and index the bytes by these: each lies
+ * within what is fetched, by the member `end` and by a limit.
+ */
+static const struct bound {
+	size_t member;
+	long least;
+	long size; /* bytes that are read there */
+	size_t end;
+	long limit;
+} bounds[] = {
+	{ AT(if_code), 0, 8, AT(if_localsplus), OFFSETS_FRAME_BYTES },
+	{ AT(if_previous), 0, 8, AT(if_localsplus), OFFSETS_FRAME_BYTES },
+	{ AT(if_instr), 0, 8, AT(if_localsplus), OFFSETS_FRAME_BYTES },
+	{ AT(if_owner), 0, 1, AT(if_localsplus), OFFSETS_FRAME_BYTES },
+	{ AT(co_size), 24, 0, NOWHERE, OFFSETS_CODE_BYTES },
+	{ AT(co_name), 0, 8, AT(co_size), OFFSETS_CODE_BYTES },
+	{ AT(co_qualname), 0, 8, AT(co_size), OFFSETS_CODE_BYTES },
+	{ AT(co_filename), 0, 8, AT(co_size), OFFSETS_CODE_BYTES },
+	{ AT(co_linetable), 0, 8, AT(co_size), OFFSETS_CODE_BYTES },
+	{ AT(co_firstlineno), 0, 8, AT(co_size), OFFSETS_CODE_BYTES },
+	{ AT(tp_name), 0, 8, AT(tp_dictoffset), OFFSET_MAXIMUM },
+	/* Members that lie behind the flags are found from there. */
+	{ AT(tp_flags), 0, 80, AT(tp_dictoffset), OFFSET_MAXIMUM },
+	{ AT(uni_state), 0, 4, AT(compact_size), OFFSET_MAXIMUM },
+	{ AT(ascii_size), 24, 0, AT(compact_size), OFFSET_MAXIMUM },
+	{ AT(bytes_sval), 24, 0, NOWHERE, 64 },
+};
+
+static long value_of(const struct offsets *offsets, size_t member)
+{
+	long value;
+
+	memcpy(&value, (const char *)offsets + member, sizeof(value));
+	return value;
+}
+
+static bool is_within(const struct offsets *offsets, const struct bound *bound)
+{
+	long value = value_of(offsets, bound->member);
+	long end = value + bound->size;
+
+	return value >= bound->least && end <= bound->limit &&
+	       (bound->end == NOWHERE || end <= value_of(offsets, bound->end));
+}
+
+static bool make_sense(const struct offsets *offsets)
+{
+	for (size_t i = 0; i < ARRAY_LENGTH(bounds); i++)
+		if (!is_within(offsets, &bounds[i]))
+			return false;
+	return true;
+}
+
 int offsets_override(struct offsets *offsets, int minor, struct memory *memory,
 		     uint64_t runtime)
 {
@@ -53,10 +113,12 @@ int offsets_override(struct offsets *offsets, int minor, struct memory *memory,
 		if (!places[i])
 			continue;
 		memcpy(&value, bytes + places[i], sizeof(value));
-		if (value > OFFSET_MAXIMUM)
+		if (value > (uint64_t)OFFSET_MAXIMUM)
 			return -1;
 		values[i] = (long)value;
 	}
+	if (!make_sense(&merged))
+		return -1;
 	*offsets = merged;
 	return 0;
 }

@@ -12,6 +12,10 @@
 struct memory;
 struct offsets;
 
+/* What is read at once of a frame and of a code object, at most. */
+#define OFFSETS_FRAME_BYTES 128
+#define OFFSETS_CODE_BYTES 4096
+
 #define OFFSETS_MINOR_FIRST 8
 #define OFFSETS_MINOR_LAST 14
 
@@ -19,7 +23,8 @@ struct offsets;
 const struct offsets *offsets_find(int minor);
 /*
  * Overrides what the interpreter says of itself in the _Py_DebugOffsets at
- * runtime (3.13 and later). -1: they are not there or make no sense.
+ * runtime (3.13 and later), which anybody there can write to. -1: they are
+ * not there or make no sense; what is taken lies within its object.
  */
 int offsets_override(struct offsets *offsets, int minor, struct memory *memory,
 		     uint64_t runtime);

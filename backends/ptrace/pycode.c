@@ -7,6 +7,7 @@
 #include "backends/ptrace/cpython.h"
 #include "backends/ptrace/linetable.h"
 #include "backends/ptrace/memory.h"
+#include "backends/ptrace/pyreader.h"
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/buffer.h"
@@ -89,14 +90,6 @@ void pycode_cache_free(struct pycode_cache *cache)
 	free(cache);
 }
 
-static uint64_t word_at(const uint8_t *bytes, long offset)
-{
-	uint64_t word;
-
-	memcpy(&word, bytes + offset, sizeof(word));
-	return word;
-}
-
 /* Makes sure that length bytes of the object are there. */
 static bool have(struct object *object, struct memory *memory, size_t length)
 {
@@ -137,7 +130,7 @@ static char *take_text(const struct pycode_cache *cache, struct object *object)
 
 	if (!have(object, cache->memory, (size_t)offsets->compact_size))
 		return NULL;
-	uint64_t length = word_at(object->bytes, OBJECT_LENGTH);
+	uint64_t length = pyreader_word(object->bytes, OBJECT_LENGTH);
 	uint32_t state = object->bytes[offsets->uni_state];
 	unsigned width = state >> 2 & 7;
 	bool is_compact = state >> 5 & 1;
@@ -160,7 +153,7 @@ static bool take_lines(const struct pycode_cache *cache, struct object *object,
 
 	if (!have(object, cache->memory, start))
 		return false;
-	uint64_t length = word_at(object->bytes, OBJECT_LENGTH);
+	uint64_t length = pyreader_word(object->bytes, OBJECT_LENGTH);
 	if (length > LINE_TABLE_MAXIMUM ||
 	    !have(object, cache->memory, start + length))
 		return false;
@@ -239,19 +232,19 @@ static struct signature sign(const struct cpython *python, const uint8_t *head)
 {
 	const struct offsets *offsets = &python->offsets;
 	struct signature signature = {
-		.type = word_at(head, OBJECT_TYPE),
+		.type = pyreader_word(head, OBJECT_TYPE),
 		.parts = {
-			[PART_NAME] = word_at(head, offsets->co_name),
-			[PART_FILE] = word_at(head, offsets->co_filename),
-			[PART_LINES] = word_at(head, offsets->co_linetable),
+			[PART_NAME] = pyreader_word(head, offsets->co_name),
+			[PART_FILE] = pyreader_word(head, offsets->co_filename),
+			[PART_LINES] = pyreader_word(head, offsets->co_linetable),
 		},
-		.first_lineno = (int32_t)word_at(head,
+		.first_lineno = (int32_t)pyreader_word(head,
 						 offsets->co_firstlineno),
 	};
 
 	if (offsets->co_qualname >= 0)
 		signature.parts[PART_QUALNAME] =
-			word_at(head, offsets->co_qualname);
+			pyreader_word(head, offsets->co_qualname);
 	return signature;
 }
 

@@ -120,7 +120,8 @@ void pyfloat_put(struct buffer *out, double number, bool has_point)
 
 void pyfloat_write(struct pywriter *writer, uint64_t address)
 {
-	uint64_t at = address + writer->reader->head;
+	uint64_t at =
+		address + (uint64_t)writer->reader->python->offsets.float_val;
 	double number;
 
 	if (pyreader_read(writer->reader, at, &number, sizeof(number)))
@@ -132,7 +133,7 @@ void pyfloat_write(struct pywriter *writer, uint64_t address)
 /* As complex_repr in Objects/complexobject.c. */
 void pycomplex_write(struct pywriter *writer, uint64_t address)
 {
-	uint64_t at = address + writer->reader->head;
+	uint64_t at = address + PYREADER_HEAD;
 	bool has_real;
 	double parts[2];
 

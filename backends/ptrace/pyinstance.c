@@ -71,7 +71,7 @@ static int table_at_offset(struct pyreader *reader, uint64_t object,
 		size = size * type->item_size + type->basic_size;
 		offset += (size + 7) / 8 * 8;
 	}
-	if (offset < (int64_t)reader->head || offset > INSTANCE_MAXIMUM)
+	if (offset < (int64_t)PYREADER_HEAD || offset > INSTANCE_MAXIMUM)
 		return -1;
 	return table_at(reader, object + (uint64_t)offset, table);
 }
@@ -103,7 +103,7 @@ static int managed_table_312(struct pyreader *reader, uint64_t object,
 static int managed_table_313(struct pyreader *reader, uint64_t object,
 			     const struct pytype *type, struct pytable *table)
 {
-	uint64_t place = object - (reader->python->is_free_threaded ? 8 : 24);
+	uint64_t place = object - 24;
 	uint64_t dict;
 
 	if (pyreader_pointer(reader, place, &dict))
@@ -162,7 +162,7 @@ static bool add_slots(struct pyreader *reader, uint64_t object,
 			break;
 		if ((member.type != MEMBER_OBJECT &&
 		     member.type != MEMBER_OBJECT_EX) ||
-		    member.offset < (int64_t)reader->head ||
+		    member.offset < (int64_t)PYREADER_HEAD ||
 		    member.offset >= type->basic_size)
 			continue;
 		has_slots = true;

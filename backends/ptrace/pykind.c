@@ -60,7 +60,7 @@ static void write_function(struct pywriter *writer, uint64_t address)
 	uint64_t name;
 
 	pywriter_text(writer, "<function ");
-	if (pyreader_pointer(reader, address + reader->head + at, &name) ||
+	if (pyreader_pointer(reader, address + PYREADER_HEAD + at, &name) ||
 	    pyobject_string(reader, name, NAME_MAXIMUM, writer->out))
 		pywriter_text(writer, PYWRITER_UNKNOWN);
 	buffer_printf(writer->out, " at 0x%" PRIx64 ">", address);

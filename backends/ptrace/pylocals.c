@@ -34,16 +34,14 @@
 #define GLOBALS_MAXIMUM 100000
 #define UNBOUND "unbound"
 
-/* The tag of a _PyStackRef (3.14, Include/internal/pycore_stackref.h). */
-#define TAG UINT64_C(3)
-
 struct fast {
 	uint64_t name;
 	uint64_t value;
 	unsigned kind;
 };
 
-struct pyframe {
+/* The variables of one frame. */
+struct scope {
 	struct pyreader *reader;
 	uint64_t address;
 	uint64_t code;
@@ -57,24 +55,18 @@ struct page {
 	struct pyreader *reader;
 	struct variable_list *list;
 	enum variable_kind kind;
-	bool hides_dunders;
 	int64_t start;
 	int64_t end;
 	int64_t number;
 };
 
-static uint64_t untag(const struct pyreader *reader, uint64_t word)
-{
-	return reader->python->minor >= 13 ? word & ~TAG : word;
-}
-
-static int read_word(const struct pyframe *frame, uint64_t base, long offset,
+static int read_word(const struct scope *frame, uint64_t base, long offset,
 		     uint64_t *word)
 {
 	if (offset < 0 ||
 	    pyreader_pointer(frame->reader, base + (uint64_t)offset, word))
 		return -1;
-	*word = untag(frame->reader, *word);
+	*word = pyreader_untag(frame->reader->python->minor, *word);
 	return 0;
 }
 
@@ -89,7 +81,7 @@ static bool is_code(struct pyreader *reader, uint64_t address)
 	       !strcmp(name, "code");
 }
 
-static int read_count(const struct pyframe *frame, long offset, int64_t *count)
+static int read_count(const struct scope *frame, long offset, int64_t *count)
 {
 	int32_t number;
 
@@ -103,7 +95,7 @@ static int read_count(const struct pyframe *frame, long offset, int64_t *count)
 }
 
 /* Appends the names of a tuple, count of them or (-1) all. */
-static int append_names(struct pyframe *frame, long offset, unsigned kind,
+static int append_names(struct scope *frame, long offset, unsigned kind,
 			int64_t count)
 {
 	uint64_t names;
@@ -129,7 +121,7 @@ static int append_names(struct pyframe *frame, long offset, unsigned kind,
 	return 0;
 }
 
-static int read_kinds(struct pyframe *frame)
+static int read_kinds(struct scope *frame)
 {
 	const struct offsets *at = &frame->reader->python->offsets;
 	uint64_t bytes, data;
@@ -149,7 +141,7 @@ static int read_kinds(struct pyframe *frame)
 	return 0;
 }
 
-static int read_names(struct pyframe *frame)
+static int read_names(struct scope *frame)
 {
 	const struct offsets *at = &frame->reader->python->offsets;
 	int64_t count;
@@ -185,10 +177,11 @@ static uint64_t open_cell(struct pyreader *reader, uint64_t value)
 	    pyreader_c_string(reader, type.name, name, sizeof(name)) ||
 	    strcmp(name, "cell") != 0)
 		return value;
-	return pyreader_pointer(reader, value + reader->head, &held) ? 0 : held;
+	return pyreader_pointer(reader, value + PYREADER_HEAD, &held) ? 0
+								      : held;
 }
 
-static int read_values(struct pyframe *frame)
+static int read_values(struct scope *frame)
 {
 	long row = frame->reader->python->offsets.if_localsplus;
 
@@ -208,7 +201,7 @@ static int read_values(struct pyframe *frame)
  * Up to 3.10 an argument that inner functions use is named twice: its local
  * is empty and a cell has the value. It is shown once, where the argument is.
  */
-static void merge_arguments(struct pyframe *frame)
+static void merge_arguments(struct scope *frame)
 {
 	size_t kept = 0;
 
@@ -230,13 +223,13 @@ static void merge_arguments(struct pyframe *frame)
 	frame->count = kept;
 }
 
-static int frame_read(struct pyframe *frame, struct pyreader *reader,
+static int frame_read(struct scope *frame, struct pyreader *reader,
 		      uint64_t address)
 {
 	const struct offsets *at = &reader->python->offsets;
 	uint32_t flags;
 
-	*frame = (struct pyframe){ .reader = reader, .address = address };
+	*frame = (struct scope){ .reader = reader, .address = address };
 	if (read_word(frame, address, at->if_code, &frame->code) ||
 	    !is_code(reader, frame->code) ||
 	    pyreader_read(reader, frame->code + (uint64_t)at->co_flags, &flags,
@@ -317,7 +310,7 @@ static bool add_named(uint64_t key, uint64_t value, void *data)
 }
 
 /* The names of a module or of a class that is being made. */
-static int add_mapping(struct page *page, const struct pyframe *frame)
+static int add_mapping(struct page *page, const struct scope *frame)
 {
 	const struct offsets *at = &page->reader->python->offsets;
 	uint64_t locals, globals;
@@ -342,7 +335,7 @@ int pyobject_locals_page(struct pyreader *reader, uint64_t frame_address,
 		.start = start > 0 ? start : 0,
 		.end = start > 0 ? start : 0,
 	};
-	struct pyframe frame;
+	struct scope frame;
 	int result;
 
 	if (count < (size_t)(INT64_MAX - page.end))

@@ -27,7 +27,6 @@ struct pyreader {
 	struct memory *memory;
 	const struct cpython *python;
 	size_t budget; /* bytes this request may still read */
-	size_t head;   /* sizeof(PyObject) there: 16, free-threaded 32 */
 	struct pytype_cache types;
 };
 

@@ -19,7 +19,6 @@ void pyreader_init(struct pyreader *reader, struct memory *memory,
 		.memory = memory,
 		.python = python,
 		.budget = BUDGET,
-		.head = python->is_free_threaded ? 32 : 16,
 	};
 }
 
@@ -44,7 +43,7 @@ int pyreader_pointer(struct pyreader *reader, uint64_t address, uint64_t *out)
 
 int pyreader_size(struct pyreader *reader, uint64_t object, int64_t *size)
 {
-	return pyreader_read(reader, object + reader->head, size,
+	return pyreader_read(reader, object + PYREADER_HEAD, size,
 			     sizeof(*size));
 }
 

@@ -11,8 +11,26 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct pyreader;
+
+#define PYREADER_HEAD 16u /* sizeof(PyObject): a count and a type */
+
+/* The word at an offset of bytes that were read. */
+static inline uint64_t pyreader_word(const void *bytes, long offset)
+{
+	uint64_t word;
+
+	memcpy(&word, (const uint8_t *)bytes + offset, sizeof(word));
+	return word;
+}
+
+/* Without what a _PyStackRef has below a pointer, from 3.14 on. */
+static inline uint64_t pyreader_untag(int minor, uint64_t word)
+{
+	return minor >= 14 ? word & ~UINT64_C(3) : word;
+}
 
 int pyreader_read(struct pyreader *reader, uint64_t address, void *out,
 		  size_t length);

@@ -21,7 +21,7 @@ struct sequence {
 static int list_read(struct pyreader *reader, uint64_t address,
 		     struct sequence *sequence)
 {
-	uint64_t at = address + reader->head + 8;
+	uint64_t at = address + (uint64_t)reader->python->offsets.list_item;
 
 	if (!pytype_has(reader, address, PYTYPE_LIST) ||
 	    pyreader_size(reader, address, &sequence->count) ||
@@ -30,7 +30,6 @@ static int list_read(struct pyreader *reader, uint64_t address,
 	return pyreader_pointer(reader, at, &sequence->items);
 }
 
-/* ob_item comes after ob_size; since 3.14 after ob_hash. */
 static int tuple_read(struct pyreader *reader, uint64_t address,
 		      struct sequence *sequence)
 {
@@ -39,7 +38,7 @@ static int tuple_read(struct pyreader *reader, uint64_t address,
 	    sequence->count < 0 || sequence->count > INT64_MAX / 8)
 		return -1;
 	sequence->items =
-		address + reader->head + (reader->python->minor < 14 ? 8 : 16);
+		address + (uint64_t)reader->python->offsets.tuple_item;
 	return 0;
 }
 
@@ -157,7 +156,7 @@ void pytuple_write(struct pywriter *writer, uint64_t address)
 static int read_held(struct pywriter *writer, uint64_t address, size_t count,
 		     uint64_t *held)
 {
-	if (!pyreader_read(writer->reader, address + writer->reader->head, held,
+	if (!pyreader_read(writer->reader, address + PYREADER_HEAD, held,
 			   count * sizeof(*held)))
 		return 0;
 	pywriter_text(writer, PYWRITER_UNKNOWN);

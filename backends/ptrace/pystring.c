@@ -34,11 +34,7 @@ int pystring_read(struct pyreader *reader, uint64_t address,
 	    pyreader_read(reader, address + (uint64_t)at->uni_state, &state,
 			  sizeof(state)))
 		return -1;
-	/*
-	 * interned:2 (a byte of its own where there is no GIL), kind:3,
-	 * compact:1, ascii:1.
-	 */
-	state >>= reader->python->is_free_threaded ? 8 : 2;
+	state >>= 2;
 	string->width = state & 7;
 	is_compact = state & 8;
 	is_ascii = state & 16;
@@ -261,7 +257,7 @@ void pybytes_write(struct pywriter *writer, uint64_t address)
 void pybytearray_write(struct pywriter *writer, uint64_t address)
 {
 	struct pystring string = { .width = 1 };
-	uint64_t head = writer->reader->head;
+	uint64_t head = PYREADER_HEAD;
 
 	if (pyreader_size(writer->reader, address, &string.length) ||
 	    string.length < 0 ||

@@ -27,14 +27,6 @@
 /* Bytes of a PyTypeObject that we need, with the larger head. */
 #define TYPE_BYTES 512
 
-static uint64_t word_at(const char *bytes, long offset)
-{
-	uint64_t word;
-
-	memcpy(&word, bytes + offset, sizeof(word));
-	return word;
-}
-
 int pytype_read(struct pyreader *reader, uint64_t address, struct pytype *type)
 {
 	const struct offsets *at = &reader->python->offsets;
@@ -47,16 +39,17 @@ int pytype_read(struct pyreader *reader, uint64_t address, struct pytype *type)
 		return -1;
 	*type = (struct pytype){
 		.address = address,
-		.flags = word_at(bytes, at->tp_flags),
-		.name = word_at(bytes, at->tp_name),
-		.members = word_at(bytes, at->tp_flags + MEMBERS_AFTER_FLAGS),
-		.base = word_at(bytes, at->tp_base),
-		.dict = word_at(bytes,
-				at->tp_dictoffset - DICT_BEFORE_DICTOFFSET),
-		.basic_size = (int64_t)word_at(bytes, at->tp_basicsize),
-		.item_size = (int64_t)word_at(
+		.flags = pyreader_word(bytes, at->tp_flags),
+		.name = pyreader_word(bytes, at->tp_name),
+		.members = pyreader_word(bytes,
+					 at->tp_flags + MEMBERS_AFTER_FLAGS),
+		.base = pyreader_word(bytes, at->tp_base),
+		.dict = pyreader_word(bytes, at->tp_dictoffset -
+						     DICT_BEFORE_DICTOFFSET),
+		.basic_size = (int64_t)pyreader_word(bytes, at->tp_basicsize),
+		.item_size = (int64_t)pyreader_word(
 			bytes, at->tp_basicsize + ITEMSIZE_AFTER_BASICSIZE),
-		.dict_offset = (int64_t)word_at(bytes, at->tp_dictoffset),
+		.dict_offset = (int64_t)pyreader_word(bytes, at->tp_dictoffset),
 	};
 	if (type->basic_size < 0 || type->item_size < 0)
 		return -1;
@@ -71,7 +64,7 @@ static int read_claimed(struct pyreader *reader, uint64_t address,
 	uint64_t meta, flags;
 
 	if (address % 8 ||
-	    pyreader_pointer(reader, address + reader->head - 8, &meta) ||
+	    pyreader_pointer(reader, address + PYREADER_HEAD - 8, &meta) ||
 	    pyreader_pointer(reader, meta + (uint64_t)at->tp_flags, &flags) ||
 	    !(flags & PYTYPE_TYPE) || pytype_read(reader, address, type))
 		return -1;
@@ -85,7 +78,7 @@ int pytype_of(struct pyreader *reader, uint64_t object, struct pytype *type)
 	uint64_t address;
 
 	if (object % 8 ||
-	    pyreader_pointer(reader, object + reader->head - 8, &address) ||
+	    pyreader_pointer(reader, object + PYREADER_HEAD - 8, &address) ||
 	    !address)
 		return -1;
 	for (size_t i = 0; i < PYTYPE_CACHE; i++) {

@@ -4,26 +4,18 @@
 
 #include "backends/ptrace/cpython.h"
 #include "backends/ptrace/memory.h"
+#include "backends/ptrace/offsets.h"
+#include "backends/ptrace/pyreader.h"
 #include "base/array.h"
 #include "protocol/stack.h"
 
 #define OWNER_SHIM 3	     /* from here on a frame is none of Python's */
-#define TAG_BITS 3u	     /* 3.14: what a _PyStackRef has below a pointer */
 #define CHAIN_MAXIMUM 200000 /* frames; more is a circle */
-#define FRAME_MAXIMUM 128    /* bytes of a frame that hold our fields */
 
 void pywalk_clear(struct pywalk *walk)
 {
 	free(walk->frames);
 	*walk = (struct pywalk){ .frames = NULL };
-}
-
-static uint64_t word_at(const uint8_t *bytes, long offset)
-{
-	uint64_t word;
-
-	memcpy(&word, bytes + offset, sizeof(word));
-	return word;
 }
 
 /* Where the innermost frame is, which each version hides elsewhere. */
@@ -57,24 +49,23 @@ static int read_link(struct link *link, struct memory *memory,
 		     const struct cpython *python)
 {
 	const struct offsets *offsets = &python->offsets;
-	uint8_t bytes[FRAME_MAXIMUM];
+	uint8_t bytes[OFFSETS_FRAME_BYTES];
 	size_t size = (size_t)offsets->if_localsplus;
 
 	if (size > sizeof(bytes))
 		size = sizeof(bytes);
 	if (memory_read(memory, link->frame.address, bytes, size) < 0)
 		return -1;
-	link->frame.code = word_at(bytes, offsets->if_code);
-	if (python->minor >= 14)
-		link->frame.code &= ~(uint64_t)TAG_BITS;
-	link->previous = word_at(bytes, offsets->if_previous);
+	link->frame.code = pyreader_untag(
+		python->minor, pyreader_word(bytes, offsets->if_code));
+	link->previous = pyreader_word(bytes, offsets->if_previous);
 	link->is_shim =
 		python->minor >= 12 && bytes[offsets->if_owner] >= OWNER_SHIM;
 	if (offsets->if_instr >= 0)
-		link->frame.position = word_at(bytes, offsets->if_instr);
+		link->frame.position = pyreader_word(bytes, offsets->if_instr);
 	else
 		link->frame.position =
-			word_at(bytes, offsets->if_lasti) & UINT32_MAX;
+			pyreader_word(bytes, offsets->if_lasti) & UINT32_MAX;
 	return 0;
 }
 

@@ -10,6 +10,7 @@ import unittest
 import pythons
 
 PTRACE = os.path.join(os.environ["SRCDIR"], "backends/ptrace")
+PROBE = os.path.join(os.environ["BUILDDIR"], "tests/backend/sample-probe")
 COMPILER = os.environ.get("CC", "cc").split()
 
 
@@ -74,5 +75,67 @@ class Offsets(unittest.TestCase):
             self.assertEqual(list(fields), list(offsets[8]))
 
 
+# A process may write what it likes where the interpreter describes itself.
+LIAR = """
+import ctypes, sys
+runtime = ctypes.c_char.in_dll(ctypes.pythonapi, "_PyRuntime")
+place, value = int(sys.argv[1]), int(sys.argv[2])
+ctypes.c_uint64.from_address(ctypes.addressof(runtime) + place).value = value
+print("ready", flush=True)
+sys.stdin.read()
+"""
+LIES = (
+    ("if_owner", 1 << 20), ("if_owner", 128), ("if_code", 4096),
+    ("if_previous", 1 << 16), ("if_instr", 1 << 16), ("if_localsplus", 8),
+    ("co_name", 1 << 20), ("co_qualname", 1 << 20), ("co_filename", 4096),
+    ("co_linetable", 1 << 20), ("co_firstlineno", 1 << 20),
+    ("co_size", 1 << 24), ("co_size", 0), ("tp_name", 512),
+    ("tp_flags", 510), ("uni_state", 1 << 20), ("ascii_size", 1 << 20),
+    ("bytes_sval", 1 << 20), ("bytes_sval", 0), ("rt_interp_head", 1 << 30),
+)
+
+
+class LiesCase(unittest.TestCase):
+    def read(self, place, value):
+        """What the probe complains of, and its exit status."""
+        with subprocess.Popen(
+                self.python.argv + ["-c", LIAR, str(place), str(value)],
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE) as target:
+            try:
+                self.assertEqual(target.stdout.readline(), b"ready\n")
+                run = subprocess.run([PROBE, "sample", str(target.pid)],
+                                     stdout=subprocess.DEVNULL,
+                                     stderr=subprocess.PIPE, timeout=60)
+            finally:
+                target.kill()
+        return run.stderr.decode(), run.returncode
+
+    def test_lies_are_refused(self):
+        minor = self.python.version[1]
+        if minor < 13:
+            self.skipTest("below 3.13 the interpreter says nothing of itself")
+        positions = rows("positions.inc")[minor]
+        for name, value in LIES:
+            with self.subTest(name=name, value=value):
+                complaint, status = self.read(positions[name], value)
+                self.assertRegex(complaint, "^pid .* whose debug offsets "
+                                 "make no sense; it may still be starting$")
+                self.assertEqual(status, 1)
+
+    def test_the_truth_is_not(self):
+        if self.python.version < (3, 13):
+            self.skipTest("below 3.13 the interpreter says nothing of itself")
+        minor = self.python.version[1]
+        place = rows("positions.inc")[minor]["if_code"]
+        truth = rows("offsets.inc")[minor]["if_code"]
+        self.assertEqual(self.read(place, truth), ("", 0))
+
+
+def load_tests(loader, _tests, _pattern):
+    return unittest.TestSuite([
+        loader.loadTestsFromTestCase(Offsets),
+        pythons.load_cases(loader, __name__, LiesCase)])
+
+
 if __name__ == "__main__":
-    unittest.main()
+    sys.exit("run by tests/tap.py")
