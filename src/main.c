@@ -2,6 +2,7 @@
  * probetui: puts the screen's parts together. Without a command and with a
  * terminal it is the screen, else one command or a script, which then leaves.
  */
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,6 +75,18 @@ static void print_help(const struct command_table *tables, size_t table_count)
 		"3 no rank could be\nreached, 4 some ranks did not answer.\n");
 	fputs(out.data, stdout);
 	buffer_clear(&out);
+}
+
+/* What was printed may not have been written yet. */
+static int finish_output(void)
+{
+	struct error error = ERROR_INIT;
+
+	if (fflush(stdout) == 0)
+		return STATUS_DONE;
+	error_set_errno(&error, errno, "cannot write the answer");
+	print_error(&error);
+	return STATUS_USAGE;
 }
 
 static void print_timing(const struct engine *engine)
@@ -154,16 +167,18 @@ static int run_shell(struct engine *engine, const struct command_table *tables,
 
 	if (engine_start(engine, &error) < 0) {
 		print_error(&error);
-		return engine->settings.replay || engine->settings.record
-			       ? STATUS_USAGE
-			       : STATUS_NOTHING;
+		return start_status(engine);
 	}
 	if (run_command(&context, tables, table_count, &error) < 0) {
 		print_error(&error);
 		if (context.status <= 0)
 			context.status = STATUS_USAGE;
 	}
-	script_flush(&context);
+	error = (struct error)ERROR_INIT;
+	if (script_flush(&context, &error) < 0 && error_is_set(&error)) {
+		print_error(&error);
+		context.status = STATUS_USAGE;
+	}
 	timing_mark(&engine->timing, TIMING_WRITTEN);
 	print_timing(engine);
 	buffer_clear(&notes);
@@ -240,10 +255,10 @@ int main(int argc, char **argv)
 		print_error(&error);
 	} else if (settings.wants_help) {
 		print_help(tables, table_count);
-		status = STATUS_DONE;
+		status = finish_output();
 	} else if (settings.wants_version) {
 		printf("probetui %s\n", PACKAGE_VERSION);
-		status = STATUS_DONE;
+		status = finish_output();
 	} else if (check_command(&settings, tables, table_count, &error) < 0) {
 		print_error(&error);
 	} else {

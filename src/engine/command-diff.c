@@ -21,6 +21,7 @@ struct side {
 	struct rankset ranks;
 	const struct stack *stack;
 	const struct process *process;
+	bool is_part; /* of a set whose ranks have different stacks */
 };
 
 static int choose_majority(struct side *side, const struct session *session,
@@ -36,18 +37,6 @@ static int choose_majority(struct side *side, const struct session *session,
 	return 0;
 }
 
-/* The ranks that both have. */
-static void intersect(struct rankset *out, const struct rankset *a,
-		      const struct rankset *b)
-{
-	int rank = -1;
-
-	while ((rank = rankset_next(a, rank)) >= 0) {
-		if (rankset_contains(b, rank))
-			rankset_add(out, rank);
-	}
-}
-
 /* Of a set with several stacks the most frequent one stands for it. */
 static void keep_largest_class(struct side *side, const struct session *session)
 {
@@ -56,8 +45,8 @@ static void keep_largest_class(struct side *side, const struct session *session)
 	for (size_t i = 0; i < session->verdict.class_count; i++) {
 		struct rankset both = RANKSET_INIT;
 
-		intersect(&both, &side->ranks,
-			  &session->verdict.classes[i].ranks);
+		rankset_copy(&both, &side->ranks);
+		rankset_intersect(&both, &session->verdict.classes[i].ranks);
 		if (rankset_count(&both) > rankset_count(&largest))
 			rankset_copy(&largest, &both);
 		rankset_clear(&both);
@@ -76,15 +65,15 @@ static int choose_set(struct command_context *context, struct side *side,
 	struct rankset named = RANKSET_INIT;
 	int result;
 
-	for (size_t i = 0; i < session->rank_count; i++)
-		rankset_add(&all, session->ranks[i]->process.rank);
+	session_add_ranks(session, &all);
 	result = rankset_parse(&named, text, &all, error);
 	rankset_clear(&all);
 	if (result < 0)
 		return -1;
 	rankset_copy(&side->ranks, &named);
 	keep_largest_class(side, session);
-	if (!rankset_is_equal(&side->ranks, &named) && context->notes) {
+	side->is_part = !rankset_is_equal(&side->ranks, &named);
+	if (side->is_part && context->notes) {
 		rankset_append(&names, &side->ranks);
 		buffer_printf(context->notes,
 			      "the ranks %s have different stacks; this is "
@@ -102,8 +91,10 @@ static int choose(struct command_context *context, struct side *side,
 	const struct session *session = &context->engine->session;
 	const struct rank *rank;
 	const struct thread *thread;
+	int status = context->status;
 	int result;
 
+	context->status = STATUS_USAGE;
 	if (strcmp(text, "majority") == 0)
 		result = choose_majority(side, session, error);
 	else
@@ -116,12 +107,13 @@ static int choose(struct command_context *context, struct side *side,
 	thread = rank_main_thread(rank);
 	side->process = &rank->process;
 	side->stack = thread ? thread->sample.stack : NULL;
+	context->status = side->stack ? status : STATUS_PARTIAL;
 	if (side->stack)
 		return 0;
-	context->status = STATUS_PARTIAL;
-	return error_set(error, "rank %d: %s", rank->process.rank,
-			 rank->error ? rank->error
-				     : "its main thread has no stack");
+	error_set(error, "%s",
+		  rank->error ? rank->error : "its main thread has no stack");
+	format_clause(error->message);
+	return error_prefix(error, "rank %d", rank->process.rank);
 }
 
 static bool is_different(const struct stackdiff *diff)
@@ -162,7 +154,9 @@ static void append_diff(struct command_context *context, const struct side *a,
 		append_sides(context->out, a, b);
 		format_text_diff(context->out, &diff);
 	}
-	gather_finding(context, is_different(&diff));
+	/* Ranks of one side that differ are a difference, too. */
+	gather_finding(context,
+		       is_different(&diff) || a->is_part || b->is_part);
 	stackdiff_clear(&diff);
 }
 
@@ -185,8 +179,6 @@ int command_diff(struct command_context *context, int argc, char **argv,
 	    choose(context, &b, argv[2], error) == 0) {
 		append_diff(context, &a, &b);
 		result = 0;
-	} else if (context->status == STATUS_PARTIAL && !a.process) {
-		context->status = STATUS_USAGE;
 	}
 	rankset_clear(&a.ranks);
 	rankset_clear(&b.ranks);

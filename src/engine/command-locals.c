@@ -20,11 +20,14 @@
 #include "protocol/stack.h"
 #include "protocol/variable.h"
 
+#define USAGE "--rank R [--thread TID] [--frame DEPTH]"
+
 /* Which frame: what was named, else what is selected, else the user's. */
 struct spot {
 	const struct rank *rank;
 	const struct thread *thread;
 	int depth;
+	struct selection selection; /* of this rank; else nothing */
 };
 
 static int choose_rank(struct command_context *context, struct spot *spot,
@@ -35,22 +38,27 @@ static int choose_rank(struct command_context *context, struct spot *spot,
 
 	if (!text && !context->engine->settings.script &&
 	    session->rank_count > 1)
-		return error_set(error, "locals needs a rank: locals --rank R "
-					"[--thread TID] [--frame DEPTH]");
+		return error_set(error, "locals needs a rank: locals " USAGE);
 	if (text && arguments_integer(text, "rank", 0, RANKSET_MAXIMUM, &number,
 				      error) < 0)
 		return -1;
 	spot->rank = text ? session_find_rank(session, number)
 			  : session_selected(session);
-	if (!spot->rank || spot->rank->process.pid <= 0)
-		return error_set(error, "there is no rank %d", number);
+	if (!spot->rank)
+		return error_set(error, "there is no rank %s",
+				 text ? text : "to look at");
+	if (spot->rank->process.pid <= 0)
+		return error_set(error, "there is no rank %d",
+				 spot->rank->process.rank);
+	if (spot->rank == session_selected(session))
+		spot->selection = session->selection;
 	return 0;
 }
 
 static int choose_thread(struct command_context *context, struct spot *spot,
 			 const char *text, struct error *error)
 {
-	int tid = context->engine->session.selection.tid;
+	int tid = spot->selection.tid;
 
 	if (text &&
 	    arguments_integer(text, "thread", 1, INT_MAX, &tid, error) < 0)
@@ -66,17 +74,19 @@ static int choose_thread(struct command_context *context, struct spot *spot,
 	    spot->thread->sample.stack->frame_count > 0)
 		return 0;
 	context->status = STATUS_NOTHING;
-	return error_set(error, "rank %d: %s", spot->rank->process.rank,
-			 spot->rank->error ? spot->rank->error
-					   : "the thread has no stack");
+	error_set(error, "%s",
+		  spot->rank->error ? spot->rank->error
+				    : "the thread has no stack");
+	format_clause(error->message);
+	return error_prefix(error, "rank %d", spot->rank->process.rank);
 }
 
-static int choose_frame(struct command_context *context, struct spot *spot,
-			const char *text, struct error *error)
+static int choose_frame(struct spot *spot, const char *text,
+			struct error *error)
 {
 	const struct stack *stack = spot->thread->sample.stack;
 
-	spot->depth = context->engine->session.selection.depth;
+	spot->depth = spot->selection.depth;
 	if (text)
 		return arguments_integer(text, "frame of this stack", 0,
 					 (long)stack->frame_count - 1,
@@ -127,10 +137,21 @@ static int answer(struct command_context *context, const struct spot *spot,
 		append(context, spot, &list);
 	} else {
 		context->status = STATUS_NOTHING;
+		format_clause(error->message);
 		error_prefix(error, "rank %d", spot->rank->process.rank);
 	}
 	variable_list_clear(&list);
 	return result;
+}
+
+/* `locals 2` is what many type first. */
+static int refuse_word(const char *word, struct error *error)
+{
+	if (word[0] != '\0' && word[strspn(word, "0123456789")] == '\0')
+		return error_set(
+			error, "a rank is named so: locals --rank %.20s", word);
+	return error_set(error, "'%.40s' is one word too many: locals " USAGE,
+			 word);
 }
 
 int command_locals(struct command_context *context, int argc, char **argv,
@@ -147,17 +168,22 @@ int command_locals(struct command_context *context, int argc, char **argv,
 	const struct arguments arguments = {
 		.options = options,
 		.option_count = 3,
-		.usage = "--rank R [--thread TID] [--frame DEPTH]",
+		.maximum = 1,
+		.usage = USAGE,
 	};
-	struct spot spot = { .depth = -1 };
+	struct spot spot = { .depth = -1, .selection = { .depth = -1 } };
+	int count = arguments_parse(&arguments, argc, argv, error);
 
-	if (arguments_parse(&arguments, argc, argv, error) < 0 ||
-	    gather(context, 0, error) < 0)
+	if (count < 0)
+		return -1;
+	if (count > 0)
+		return refuse_word(argv[1], error);
+	if (gather(context, 0, error) < 0)
 		return -1;
 	context->status = STATUS_USAGE;
 	if (choose_rank(context, &spot, rank, error) < 0 ||
 	    choose_thread(context, &spot, thread, error) < 0 ||
-	    choose_frame(context, &spot, frame, error) < 0)
+	    choose_frame(&spot, frame, error) < 0)
 		return -1;
 	return answer(context, &spot, error);
 }

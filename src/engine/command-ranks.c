@@ -50,6 +50,8 @@ int command_ranks(struct command_context *context, int argc, char **argv,
 	if (arguments_parse(&none, argc, argv, error) < 0)
 		return -1;
 	result = gather(context, 0, error);
+	if (result == 0 && gather_named(context, error) < 0)
+		return -1;
 	if (context->is_json)
 		append_ranks_json(context);
 	else
@@ -155,8 +157,10 @@ static void append_stacks(struct command_context *context,
 static void append_merged(struct command_context *context)
 {
 	const struct engine *engine = context->engine;
+	bool has_all = rankset_count(&context->ranks) == 0;
 	struct stacktree_node *root =
-		stacktree_new(&engine->session, STACKTREE_LINE);
+		stacktree_new_of(&engine->session, STACKTREE_LINE,
+				 has_all ? NULL : &context->ranks);
 
 	if (context->is_json)
 		format_document(context->out,
@@ -189,6 +193,8 @@ int command_stacks(struct command_context *context, int argc, char **argv,
 		return error_set(error, "merged stacks have no locals of their "
 					"own; leave out --merge or --locals");
 	result = gather(context, 0, error);
+	if (result == 0 && gather_named(context, error) < 0)
+		return -1;
 	if (has_locals && result == 0)
 		locals = frame_locals_new(context->engine, &context->ranks);
 	if (is_merged)

@@ -26,8 +26,7 @@ static const struct stack *selected_stack(const struct session *session,
 	const struct thread *thread = session_selected_thread(session);
 
 	if (!rank) {
-		error_set(error, "there is no rank %d",
-			  session->selection.rank);
+		error_set(error, "there is no rank to look at");
 		return NULL;
 	}
 	if (!thread || !thread->sample.stack) {
@@ -130,9 +129,11 @@ int command_thread(struct command_context *context, int argc, char **argv,
 	    look(context, error) < 0)
 		return -1;
 	rank = session_selected(session);
-	if (!rank || !rank_find_thread(rank, tid))
+	if (!rank)
+		return error_set(error, "there is no rank to look at");
+	if (!rank_find_thread(rank, tid))
 		return error_set(error, "rank %d has no Python thread %d",
-				 session->selection.rank, tid);
+				 rank->process.rank, tid);
 	session->selection.tid = tid;
 	session->selection.depth = -1;
 	return show(context);
@@ -230,8 +231,7 @@ int command_focus(struct command_context *context, int argc, char **argv,
 	if (arguments_parse(&one, argc, argv, error) < 0 ||
 	    look(context, error) < 0)
 		return -1;
-	for (size_t i = 0; i < session->rank_count; i++)
-		rankset_add(&all, session->ranks[i]->process.rank);
+	session_add_ranks(session, &all);
 	if (strcmp(argv[1], "all") == 0)
 		rankset_copy(&focus, &all);
 	else

@@ -80,6 +80,14 @@ static bool has_exited(const struct engine *engine, void *data)
 	return rankset_count(&wait->ranks) > 0;
 }
 
+/* A recording that is at its end, or a node that is gone, says no more. */
+static int say_how_long(const struct wait *wait, struct error *error)
+{
+	if (engine_is_deaf(wait->context->engine))
+		return error_prefix(error, "nothing changes any more");
+	return error_prefix(error, "after %g s", wait->seconds);
+}
+
 static int wait_verdict(struct wait *wait, struct error *error)
 {
 	struct command_context *context = wait->context;
@@ -99,11 +107,9 @@ static int wait_verdict(struct wait *wait, struct error *error)
 		return 0;
 	}
 	sentence = engine->session.verdict.sentence;
-	return error_set(error,
-			 "after %g s the verdict still does not say '%.80s': "
-			 "%.200s",
-			 wait->seconds, wait->text,
-			 sentence ? sentence : "there is none");
+	error_set(error, "the verdict still does not say '%.80s': %.200s",
+		  wait->text, sentence ? sentence : "there is none");
+	return say_how_long(wait, error);
 }
 
 static void add_focus(struct rankset *ranks, const struct session *session)
@@ -123,8 +129,8 @@ static int wait_exited(struct wait *wait, struct error *error)
 		add_focus(&wait->ranks, session);
 	if (engine_wait(engine, has_exited, wait, wait->seconds) == 0)
 		return 0;
-	return error_set(error, "after %g s not all of the ranks have exited",
-			 wait->seconds);
+	error_set(error, "not all of the ranks have exited");
+	return say_how_long(wait, error);
 }
 
 /* The text may be several words: `wait verdict Rank 3 is elsewhere`. */

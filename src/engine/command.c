@@ -172,7 +172,10 @@ void command_free_words(char **words, int count)
 	free(words);
 }
 
-/* Cuts `ranks SET` off the words; else the command acts on the focus. */
+/*
+ * Cuts `ranks SET` off the words; else the command acts on the focus. The
+ * ranks may not be known yet, so that this only sees whether it is a set.
+ */
 static int take_ranks(struct command_context *context,
 		      const struct command *command, int *count, char **words,
 		      struct error *error)
@@ -182,6 +185,7 @@ static int take_ranks(struct command_context *context,
 	int result;
 
 	rankset_clear(&context->ranks);
+	context->ranks_text = NULL;
 	if (!(command->flags & COMMAND_RANKS))
 		return 0;
 	if (*count < 3 || strcmp(words[*count - 2], "ranks") != 0) {
@@ -190,12 +194,21 @@ static int take_ranks(struct command_context *context,
 		return 0;
 	}
 	*count -= 2;
-	for (size_t i = 0; i < session->rank_count; i++)
-		rankset_add(&all, session->ranks[i]->process.rank);
-	result = rankset_parse(&context->ranks, words[*count + 1],
-			       all.range_count > 0 ? &all : NULL, error);
+	context->ranks_text = words[*count + 1];
+	session_add_ranks(session, &all);
+	result = rankset_parse(&context->ranks, context->ranks_text, &all,
+			       error);
 	rankset_clear(&all);
 	return result;
+}
+
+static int check_json(const struct command_context *context,
+		      const struct command *command, struct error *error)
+{
+	if (context->is_json && (command->flags & COMMAND_TEXT))
+		return error_set(error, "%s has no JSON; leave out --json",
+				 command->name);
+	return 0;
 }
 
 int command_run_words(struct command_context *context,
@@ -210,10 +223,11 @@ int command_run_words(struct command_context *context,
 	context->tables = tables;
 	context->table_count = table_count;
 	context->status = 0;
-	if (command &&
+	if (command && check_json(context, command, error) == 0 &&
 	    take_ranks(context, command, &word_count, words, error) == 0)
 		result = command->run(context, word_count, words, error);
 	rankset_clear(&context->ranks);
+	context->ranks_text = NULL;
 	if (result < 0 && context->status == 0)
 		context->status = 2;
 	return result;

@@ -22,6 +22,7 @@ enum command_flag {
 	COMMAND_SHELL = 1,  /* works as `probetui COMMAND` and in scripts */
 	COMMAND_SCREEN = 2, /* works on the screen */
 	COMMAND_RANKS = 4,  /* takes `ranks SET` last */
+	COMMAND_TEXT = 8,   /* says what is for people only: no JSON */
 };
 
 /*
@@ -40,7 +41,9 @@ struct command_context {
 				* a script unsets it before each line */
 	struct rankset exited; /* ranks whose end a script has told */
 	/* What command_run_words sets for the command: */
-	struct rankset ranks; /* `ranks SET`, else the focus; empty: all */
+	struct rankset ranks;	/* `ranks SET`, else the focus; empty: all;
+				 * gather_named makes it final */
+	const char *ranks_text; /* the SET; NULL: none was named */
 	const struct command_table *tables;
 	size_t table_count;
 };

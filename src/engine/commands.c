@@ -21,7 +21,7 @@ static const struct command rows[] = {
 	  SHELL | COMMAND_RANKS, command_stacks },
 	{ "diff", NULL, "A B", "two stacks; A, B: a rank, a set or majority",
 	  SHELL, command_diff },
-	{ "locals", NULL, "[--rank R] [--thread TID] [--frame DEPTH]",
+	{ "locals", NULL, "--rank R [--thread TID] [--frame DEPTH]",
 	  "the variables of a frame (0 is the innermost)", SHELL,
 	  command_locals },
 	{ "doctor", NULL, "", "the ways into each rank, and what is in the way",
@@ -40,7 +40,8 @@ static const struct command rows[] = {
 	  SHELL, command_where },
 	{ "wait", NULL, "verdict TEXT | exited [ranks SET] [timeout S]",
 	  "go on when it is so, 30 s at most", SHELL, command_wait },
-	{ "help", NULL, "[COMMAND]", "the commands", SHELL, command_help },
+	{ "help", NULL, "[COMMAND]", "the commands", SHELL | COMMAND_TEXT,
+	  command_help },
 	{ "quit", NULL, "", "end the script", SHELL, command_quit },
 };
 const struct command_table engine_commands = { rows, ARRAY_LENGTH(rows) };

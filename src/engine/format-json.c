@@ -271,23 +271,38 @@ json_t *format_json_verdict(const struct session *session)
 	return json;
 }
 
+static void append_tree_frame(json_t *frames, const struct process *process,
+			      const struct stacktree_node *node)
+{
+	json_t *frame;
+
+	if (!node->frame.code || !process)
+		return;
+	frame = format_json_frame(process, &node->frame, 0);
+	/* A merged frame lies at many depths. */
+	json_object_set_new(frame, "depth", json_null());
+	json_array_append_new(frames, frame);
+}
+
 json_t *format_json_tree(const struct session *session,
 			 const struct stacktree_node *node)
 {
 	const struct process *process = process_of(session, &node->ranks);
 	json_t *json = json_object();
+	json_t *frames = json_array();
 	json_t *children = json_array();
-	json_t *frame = json_null();
 
-	if (node->frame.code && process) {
-		frame = format_json_frame(process, &node->frame, 0);
-		/* A merged frame lies at many depths. */
-		json_object_set_new(frame, "depth", json_null());
+	/* A recursion is a chain of thousands, too deep for many a reader. */
+	append_tree_frame(frames, process, node);
+	while (node->child_count == 1 &&
+	       rankset_is_equal(&node->ranks, &node->children[0]->ranks)) {
+		node = node->children[0];
+		append_tree_frame(frames, process, node);
 	}
 	for (size_t i = 0; i < node->child_count; i++)
 		json_array_append_new(
 			children, format_json_tree(session, node->children[i]));
-	json_object_set_new(json, "frame", frame);
+	json_object_set_new(json, "frames", frames);
 	json_object_set_new(json, "ranks", format_json_set(&node->ranks));
 	json_object_set_new(json, "count",
 			    json_integer((json_int_t)node->rank_count));

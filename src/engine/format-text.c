@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "banned.h"
+#include "base/array.h"
 #include "base/buffer.h"
 #include "base/text.h"
 #include "engine/format.h"
@@ -12,6 +13,9 @@
 #include "model/stacktree.h"
 #include "protocol/stack.h"
 #include "protocol/variable.h"
+
+/* Of so many equal frames of a recursion only the ends are shown. */
+#define FOLD_MINIMUM 5
 
 bool format_is_chosen(const struct rankset *ranks, const struct rank *rank)
 {
@@ -24,6 +28,18 @@ void format_text(struct buffer *out, const char *text)
 	if (!text)
 		text = "?";
 	text_escape(out, text, strlen(text));
+}
+
+void format_clause(char *sentence)
+{
+	static const char *const words[] = { "The ",  "There ", "This ",
+					     "That ", "It ",	"Its ",
+					     "No ",   "A ",	"An " };
+
+	for (size_t i = 0; i < ARRAY_LENGTH(words); i++) {
+		if (strncmp(sentence, words[i], strlen(words[i])) == 0)
+			sentence[0] += 'a' - 'A';
+	}
 }
 
 void format_text_frame(struct buffer *out, const struct frame *frame)
@@ -243,6 +259,40 @@ static void append_tree_row(struct buffer *out, const struct stacktree_row *row,
 	buffer_clear(&ranks);
 }
 
+/* The same line again, called by the row before for the same ranks. */
+static bool is_repeated(const struct stacktree_row *row,
+			const struct stacktree_row *before)
+{
+	return before->node->child_count == 1 &&
+	       before->node->children[0] == row->node &&
+	       before->node->frame.code == row->node->frame.code &&
+	       before->node->frame.lineno == row->node->frame.lineno &&
+	       rankset_is_equal(&before->node->ranks, &row->node->ranks);
+}
+
+/* How many rows from the first on are the same line of a recursion. */
+static size_t count_repeated(const struct stacktree_row *rows, size_t count)
+{
+	size_t i = 1;
+
+	while (i < count && is_repeated(&rows[i], &rows[i - 1]))
+		i++;
+	return i;
+}
+
+static void append_fold(struct buffer *out, const struct stacktree_row *row,
+			int ranks_width, size_t hidden_count, bool is_ascii)
+{
+	buffer_printf(out, "%*s", 4 + 2 + ranks_width + 2 + 1 + 2, "");
+	for (int i = 0; i < text_width(row->prefix); i++)
+		buffer_append_char(out, ' ');
+	buffer_append_string(out, is_ascii ? "... " : "… ");
+	text_count(out, hidden_count);
+	buffer_append_string(out, " more of ");
+	format_text(out, row->node->frame.code->func);
+	buffer_append_char(out, '\n');
+}
+
 void format_text_tree(struct buffer *out, const struct stacktree_node *root,
 		      bool is_ascii)
 {
@@ -257,8 +307,15 @@ void format_text_tree(struct buffer *out, const struct stacktree_node *root,
 		widen(&width, ranks.data);
 		buffer_clear(&ranks);
 	}
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
+		size_t same = count_repeated(&rows[i], count - i);
+
 		append_tree_row(out, &rows[i], width, is_ascii);
+		if (same < FOLD_MINIMUM)
+			continue;
+		append_fold(out, &rows[i + 1], width, same - 2, is_ascii);
+		i += same - 2;
+	}
 	free(rows);
 }
 

@@ -35,6 +35,10 @@ json_t *format_json_thread(const struct rank *rank,
 json_t *format_json_rank(const struct session *session,
 			 const struct rank *rank);
 json_t *format_json_verdict(const struct session *session);
+/*
+ * {"frames", "ranks", "count", "is_outlier", "children"}: frames that the same
+ * ranks are in, outermost first, then where these part.
+ */
 json_t *format_json_tree(const struct session *session,
 			 const struct stacktree_node *node);
 /* The processes say which frames are the user's own. */
@@ -44,6 +48,11 @@ json_t *format_json_variables(const struct variable_list *list);
 
 /* Escapes a string of a target; NULL is "?". */
 void format_text(struct buffer *out, const char *text);
+/*
+ * A sentence that begins with a word like "The" goes on behind a colon: its
+ * first letter becomes small, in place.
+ */
+void format_clause(char *sentence);
 /* "train (train.py:17)" */
 void format_text_frame(struct buffer *out, const struct frame *frame);
 /* A line a rank: number, pid, class, state, activity, user frame. */

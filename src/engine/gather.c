@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "engine/command.h"
 #include "engine/engine.h"
+#include "engine/format.h"
 
 /* verdict --for 3 looks this often. */
 #define PERIOD_SECONDS 0.25
@@ -93,7 +94,7 @@ static int take_samples(struct command_context *context, double seconds,
 	return 0;
 }
 
-bool gather_is_reached(const struct rank *rank)
+static bool is_reached(const struct rank *rank)
 {
 	return rank->sampled_at >= 0 && rank->thread_count > 0;
 }
@@ -142,11 +143,15 @@ static const char *why_not(const struct rank *rank)
 
 static void note_rank(struct command_context *context, const struct rank *rank)
 {
+	struct error why = ERROR_INIT;
+
+	error_set(&why, "%s", why_not(rank));
+	format_clause(why.message);
 	if (rank->process.pid > 0)
 		note(context, "rank %d (pid %d): %s", rank->process.rank,
-		     (int)rank->process.pid, why_not(rank));
+		     (int)rank->process.pid, why.message);
 	else
-		note(context, "rank %d: %s", rank->process.rank, why_not(rank));
+		note(context, "rank %d: %s", rank->process.rank, why.message);
 }
 
 static void note_bystanders(struct command_context *context)
@@ -172,32 +177,45 @@ static void note_bystanders(struct command_context *context)
 	}
 }
 
-static void note_jobs(struct command_context *context)
+static void note_job(struct command_context *context, const struct job *job)
 {
-	const struct session *session = &context->engine->session;
+	struct buffer line = BUFFER_INIT;
 
-	for (size_t i = 0; i < session->job_count; i++) {
-		const struct job *job = &session->jobs[i];
-
-		note(context, "job %s: %zu ranks of %s, started by %s (pid %d)",
-		     job->name && job->name[0] != '\0' ? job->name
-						       : "without a port",
-		     job->rank_count, job->script ? job->script : "?",
-		     job->launcher ? job->launcher : "?",
-		     (int)job->launcher_pid);
-	}
+	buffer_printf(&line, "job %s: %zu rank%s of %s",
+		      job->name && job->name[0] != '\0' ? job->name
+							: "without a port",
+		      job->rank_count, job->rank_count == 1 ? "" : "s",
+		      job->script && job->script[0] != '\0' ? job->script
+							    : "?");
+	if (job->launcher_pid > 0 && job->launcher && job->launcher[0] != '\0')
+		buffer_printf(&line, ", started by %s (pid %d)", job->launcher,
+			      (int)job->launcher_pid);
+	note(context, "%s", line.data);
+	buffer_clear(&line);
 }
 
 /* There are jobs, but none of their ranks are those that were asked for. */
 static int no_rank_of_jobs(const struct session *session, struct error *error)
 {
-	if (session->job >= 0)
-		return error_set(error, "none of these ranks is in the job:");
+	struct buffer ranks = BUFFER_INIT;
+	const char *plural;
+
+	if (session->job >= 0) {
+		rankset_append(&ranks, &session->wanted);
+		plural = rankset_count(&session->wanted) == 1 ? "is no rank"
+							      : "are no ranks";
+		error_set(error, "there %s %.200s in the job:", plural,
+			  ranks.data);
+		buffer_clear(&ranks);
+		return -1;
+	}
 	if (session->wanted_job)
 		return error_set(error,
 				 "'%.80s' is the port or launcher of none of "
 				 "these jobs, or of several:",
 				 session->wanted_job);
+	if (session->job_count == 1)
+		return error_set(error, "no rank of this job could be found:");
 	return error_set(error,
 			 "there are %zu jobs; --job PORT (or the launcher's "
 			 "pid) chooses one:",
@@ -210,8 +228,15 @@ static int no_rank(struct command_context *context, struct error *error)
 	const struct session *session = &engine->session;
 
 	context->status = STATUS_NOTHING;
+	if (engine->replay && !session->is_discovered)
+		return error_set(error,
+				 "the recording %s ends before all ranks were "
+				 "found, so it is not known who belongs to "
+				 "the job",
+				 engine->settings.replay);
 	if (session->job_count > 0) {
-		note_jobs(context);
+		for (size_t i = 0; i < session->job_count; i++)
+			note_job(context, &session->jobs[i]);
 		return no_rank_of_jobs(session, error);
 	}
 	note_bystanders(context);
@@ -232,7 +257,7 @@ static int no_rank(struct command_context *context, struct error *error)
 /* A rank counts as answering when nothing is missing of it. */
 static bool is_whole(const struct rank *rank)
 {
-	return gather_is_reached(rank) && rank->state != RANK_EXITED &&
+	return is_reached(rank) && rank->state != RANK_EXITED &&
 	       rank->state != RANK_UNREADABLE;
 }
 
@@ -243,7 +268,7 @@ static int weigh(struct command_context *context, struct error *error)
 	size_t present_count = 0;
 
 	for (size_t i = 0; i < session->rank_count; i++) {
-		reached_count += gather_is_reached(session->ranks[i]);
+		reached_count += is_reached(session->ranks[i]);
 		present_count += session->ranks[i]->process.pid > 0;
 	}
 	if (present_count == 0)
@@ -269,6 +294,28 @@ int gather(struct command_context *context, double seconds, struct error *error)
 		engine_judge(context->engine);
 	context->is_fresh = true;
 	return weigh(context, error);
+}
+
+int gather_named(struct command_context *context, struct error *error)
+{
+	struct rankset all = RANKSET_INIT;
+	struct rankset named = RANKSET_INIT;
+	int result = 0;
+
+	if (!context->ranks_text)
+		return 0;
+	session_add_ranks(&context->engine->session, &all);
+	rankset_parse(&named, context->ranks_text, &all, NULL);
+	rankset_intersect(&named, &all);
+	if (rankset_count(&named) == 0) {
+		context->status = STATUS_USAGE;
+		result = error_set(error, "there is no rank %.80s",
+				   context->ranks_text);
+	}
+	rankset_copy(&context->ranks, &named);
+	rankset_clear(&named);
+	rankset_clear(&all);
+	return result;
 }
 
 int gather_ranks(struct command_context *context, struct error *error)

@@ -12,7 +12,6 @@
 
 struct command_context;
 struct error;
-struct rank;
 
 /* Exit statuses of a shell command. */
 enum gather_status {
@@ -31,10 +30,13 @@ enum gather_status {
  */
 int gather(struct command_context *context, double seconds,
 	   struct error *error);
+/*
+ * After it: the context's ranks are those that `ranks SET` names and that are
+ * there. -1, a sentence and STATUS_USAGE when none of them is.
+ */
+int gather_named(struct command_context *context, struct error *error);
 /* Only the ranks, without a sample. */
 int gather_ranks(struct command_context *context, struct error *error);
-/* True when the rank has been sampled. */
-bool gather_is_reached(const struct rank *rank);
 /* STATUS_FINDING where there are outliers; it goes before STATUS_PARTIAL. */
 void gather_finding(struct command_context *context, bool is_finding);
 

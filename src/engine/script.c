@@ -32,13 +32,17 @@ static int write_all(int fd, const struct buffer *bytes)
 	return 0;
 }
 
-int script_flush(struct command_context *context)
+int script_flush(struct command_context *context, struct error *error)
 {
 	int result = write_all(STDOUT_FILENO, context->out);
+	int why = errno;
 
 	write_all(STDERR_FILENO, context->notes);
 	buffer_reset(context->out);
 	buffer_reset(context->notes);
+	/* A reader that leaves has seen enough. */
+	if (result < 0 && why != EPIPE)
+		error_set_errno(error, why, "cannot write the answer");
 	return result;
 }
 
@@ -92,10 +96,11 @@ void script_append_exits(struct command_context *context)
 }
 
 static void append_failure(struct command_context *context, const char *line,
-			   const struct error *error)
+			   size_t number, struct error *error)
 {
 	json_t *json;
 
+	error_prefix(error, "line %zu", number);
 	if (!context->is_json) {
 		buffer_append_string(context->notes, "probetui: ");
 		format_text(context->notes, error->message);
@@ -119,32 +124,36 @@ static void add_status(int *status, int result, int command_status)
 		*status = STATUS_PARTIAL;
 }
 
-static void run_lines(struct command_context *context,
-		      const struct command_table *tables, size_t table_count,
-		      FILE *file, int *status)
+static int run_lines(struct command_context *context,
+		     const struct command_table *tables, size_t table_count,
+		     FILE *file, struct error *error)
 {
 	char *line = NULL;
 	size_t capacity = 0;
+	size_t number = 0;
 	ssize_t length;
+	int status = STATUS_DONE;
 
 	while (!context->wants_quit &&
 	       (length = getline(&line, &capacity, file)) >= 0) {
-		struct error error = ERROR_INIT;
+		struct error failure = ERROR_INIT;
 		int result;
 
+		number++;
 		if (length > 0 && line[length - 1] == '\n')
 			line[length - 1] = '\0';
 		context->is_fresh = false;
 		result = command_run_line(context, tables, table_count, line,
-					  COMMAND_SHELL, &error);
+					  COMMAND_SHELL, &failure);
 		script_append_exits(context);
 		if (result < 0)
-			append_failure(context, line, &error);
-		add_status(status, result, context->status);
-		if (script_flush(context) < 0)
+			append_failure(context, line, number, &failure);
+		add_status(&status, result, context->status);
+		if (script_flush(context, error) < 0)
 			break;
 	}
 	free(line);
+	return error_is_set(error) ? -1 : status;
 }
 
 int script_run(struct command_context *context,
@@ -153,13 +162,13 @@ int script_run(struct command_context *context,
 {
 	bool is_input = strcmp(path, "-") == 0;
 	FILE *file = is_input ? stdin : fopen(path, "re");
-	int status = STATUS_DONE;
+	int status;
 
 	if (!file)
 		return error_set_errno(error, errno,
 				       "cannot open the script %s", path);
-	run_lines(context, tables, table_count, file, &status);
-	if (ferror(file)) {
+	status = run_lines(context, tables, table_count, file, error);
+	if (status >= 0 && ferror(file)) {
 		error_set_errno(error, errno, "cannot read the script %s",
 				path);
 		status = -1;

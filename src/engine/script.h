@@ -23,8 +23,9 @@ int script_run(struct command_context *context,
 void script_append_exits(struct command_context *context);
 /*
  * Writes out to standard output and notes to standard error, and empties
- * them. -1 when nobody reads any more.
+ * them. -1 when it cannot be written, without a sentence when the reader has
+ * left.
  */
-int script_flush(struct command_context *context);
+int script_flush(struct command_context *context, struct error *error);
 
 #endif

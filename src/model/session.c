@@ -124,6 +124,12 @@ void session_judge(struct session *session)
 	verdict_make(&session->verdict, session);
 }
 
+void session_add_ranks(const struct session *session, struct rankset *set)
+{
+	for (size_t i = 0; i < session->rank_count; i++)
+		rankset_add(set, session->ranks[i]->process.rank);
+}
+
 struct rank *session_find_rank(const struct session *session, int rank)
 {
 	size_t low = 0;

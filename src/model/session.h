@@ -128,6 +128,8 @@ void session_judge(struct session *session);
 /* Another job's ranks become the session's; index into session->jobs. */
 void session_choose_job(struct session *session, size_t index);
 
+/* Adds the numbers of the session's ranks to *set. */
+void session_add_ranks(const struct session *session, struct rankset *set);
 /* Lends; NULL if there is none. */
 struct rank *session_find_rank(const struct session *session, int rank);
 /* Also others and children; not what has exited. */
@@ -158,6 +160,8 @@ const struct variables *session_find_variables(const struct session *session,
 					       pid_t pid, pid_t tid, int depth,
 					       uint64_t address, int64_t start);
 
+/* For session_apply: the node gives ids of stacks anew (carry.c). */
+void session_drop_stacks(struct session *session, size_t node);
 /* For session_apply: the newest answer replaces an older one. */
 void session_add_variables(struct session *session,
 			   struct variables *owned_variables);

@@ -1,8 +1,9 @@
 /*
- * stacktree: one walk from the outside in for each class of equal stacks. A
- * node begins as one line of a function; when a second line comes, it is
- * split: it becomes the function, and its line a node below it. Nothing here
- * recurses, since a stack may be 20,000 frames deep.
+ * stacktree: one walk from the outside in for each class of equal stacks; its
+ * ranks join the nodes that it passes. By line, a node begins as one line of
+ * a function; when a second line comes, it is split: it becomes the function,
+ * and what it was moves to a new node below it, beside that of the second
+ * line. Nothing here recurses, since a stack may be 20,000 frames deep.
  */
 #include "model/stacktree.h"
 
@@ -203,26 +204,45 @@ static void finish(struct stacktree_node *root, const struct rankset *outliers)
 	free(list.items);
 }
 
-struct stacktree_node *stacktree_new(const struct session *session,
-				     enum stacktree_granularity granularity)
+static void add_class(struct stacktree_node *root,
+		      const struct session *session,
+		      const struct rank_class *class,
+		      enum stacktree_granularity granularity,
+		      const struct rankset *chosen)
+{
+	struct rankset ranks = RANKSET_INIT;
+	const struct rank *first;
+	struct walk walk = { .ranks = &ranks, .granularity = granularity };
+
+	rankset_copy(&ranks, &class->ranks);
+	if (chosen)
+		rankset_intersect(&ranks, chosen);
+	first = session_find_rank(session, rankset_first(&ranks));
+	if (class->stack && first) {
+		walk.process = &first->process;
+		add_stack(root, &walk, class->stack);
+	}
+	rankset_clear(&ranks);
+}
+
+struct stacktree_node *stacktree_new_of(const struct session *session,
+					enum stacktree_granularity granularity,
+					const struct rankset *ranks)
 {
 	struct stacktree_node *root = xcalloc(1, sizeof(*root));
 	const struct verdict *verdict = &session->verdict;
 
-	for (size_t i = 0; i < verdict->class_count; i++) {
-		const struct rank_class *class = &verdict->classes[i];
-		const struct rank *first = session_find_rank(
-			session, rankset_first(&class->ranks));
-		struct walk walk = { .ranks = &class->ranks,
-				     .granularity = granularity };
-
-		if (!class->stack || !first)
-			continue;
-		walk.process = &first->process;
-		add_stack(root, &walk, class->stack);
-	}
+	for (size_t i = 0; i < verdict->class_count; i++)
+		add_class(root, session, &verdict->classes[i], granularity,
+			  ranks);
 	finish(root, &verdict->outliers);
 	return root;
+}
+
+struct stacktree_node *stacktree_new(const struct session *session,
+				     enum stacktree_granularity granularity)
+{
+	return stacktree_new_of(session, granularity, NULL);
 }
 
 void stacktree_free(struct stacktree_node *root)

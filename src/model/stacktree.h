@@ -43,6 +43,11 @@ struct stacktree_node {
 struct stacktree_node *
 stacktree_new(const struct session *session,
 	      enum stacktree_granularity granularity);
+/* The same of some ranks only; NULL: of all. */
+struct stacktree_node *
+stacktree_new_of(const struct session *session,
+		 enum stacktree_granularity granularity,
+		 const struct rankset *ranks);
 void stacktree_free(struct stacktree_node *root);
 
 /* One row of the drawn tree; prefix is the lines in front ("│ └ "). */

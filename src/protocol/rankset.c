@@ -223,6 +223,16 @@ static void remove_set(struct rankset *set, const struct rankset *less)
 	*set = rest;
 }
 
+void rankset_intersect(struct rankset *set, const struct rankset *other)
+{
+	struct rankset alone = RANKSET_INIT;
+
+	rankset_copy(&alone, set);
+	remove_set(&alone, other);
+	remove_set(set, &alone);
+	rankset_clear(&alone);
+}
+
 /* Reads digits; -1 when there are none or the number is out of bounds. */
 static int parse_number(const char **at)
 {

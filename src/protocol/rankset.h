@@ -32,6 +32,8 @@ void rankset_clear(struct rankset *set);
 void rankset_add(struct rankset *set, int rank);
 void rankset_add_range(struct rankset *set, int first, int last);
 void rankset_remove(struct rankset *set, int rank);
+/* *set keeps what other has, too. */
+void rankset_intersect(struct rankset *set, const struct rankset *other);
 /* *to becomes an equal set; what it held is freed. */
 void rankset_copy(struct rankset *to, const struct rankset *from);
 bool rankset_contains(const struct rankset *set, int rank);

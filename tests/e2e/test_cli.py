@@ -76,7 +76,7 @@ VERDICT = Shape(job=Null(str), world_size=Null(int), ranks_found=int,
                 outliers=[int],
                 classes=[Shape(ranks=SET, count=int, activity=Null(str),
                                frames=[FRAME])])
-TREE = Shape(frame=Null(FRAME), ranks=SET, count=int, is_outlier=bool,
+TREE = Shape(frames=[FRAME], ranks=SET, count=int, is_outlier=bool,
              children=[])
 TREE["children"] = [TREE]
 DIFF = Shape(a=SET, b=SET, rows=[Shape(op=OneOf("=", "~", "-", "+"),
@@ -186,9 +186,15 @@ class TestUsage(Cli):
         (["--connect", "http://h:1", "ranks"], "ptrace:PID and replay:FILE"),
         (["--replay", HUNG, "--record", "/nowhere/x", "verdict"],
          "leave out --record"),
-        (["--replay", HUNG, "diff", "1", "99"], "99"),
+        (["--replay", HUNG, "diff", "1", "99"], "there is no rank 99"),
+        (["--ranks", "0-8", "--replay", HUNG, "diff", "0", "99"],
+         "there is no rank 99"),
         (["--replay", HUNG, "diff", "1", "x"], "x"),
         (["--replay", HUNG, "locals"], "locals needs a rank"),
+        (["--replay", HUNG, "locals", "2"], "locals --rank 2"),
+        (["--replay", HUNG, "locals", "x"], "'x' is one word too many"),
+        (["--json", "keys"], "has no JSON"),
+        (["--json", "help"], "has no JSON"),
         (["--replay", HUNG, "locals", "--rank", "8"], "there is no rank 8"),
         (["--replay", HUNG, "locals", "--rank", "-1"], "'-1' is not a rank"),
         (["--replay", HUNG, "locals", "--rank", "3", "--frame", "3"],
@@ -210,6 +216,22 @@ class TestUsage(Cli):
         for arguments, says in self.CASES:
             with self.subTest(" ".join(arguments)):
                 self.sentence(*arguments, status=2, says=says)
+
+    def test_a_full_disk(self):
+        for arguments in (["verdict"], ["stacks", "--json"]):
+            with open("/dev/full", "w") as full:
+                result = subprocess.run(
+                    [jobs.PROBETUI, "--replay", HUNG] + arguments,
+                    stdin=subprocess.DEVNULL, stdout=full,
+                    stderr=subprocess.PIPE, universal_newlines=True,
+                    timeout=jobs.LIMIT)
+            self.assertEqual(result.returncode, 2)
+            self.assertIn("No space left", result.stderr)
+        with open("/dev/full", "w") as full:
+            result = subprocess.run([jobs.PROBETUI, "--help"], stdout=full,
+                                    stderr=subprocess.PIPE, timeout=jobs.LIMIT)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn(b"No space left", result.stderr)
 
     def test_help_names_every_option_and_command(self):
         text = self.run_cli("--help").stdout
@@ -235,6 +257,21 @@ class TestUsage(Cli):
         self.sentence("--timeout", "0.2", "ranks", status=3,
                       says="no answer came within 0.2 s",
                       env={"PROBETUI_NODE": "/bin/cat"})
+
+
+def deepened(count):
+    """The recording, with rank 3 in as many calls of rec."""
+    lines = []
+    with open(HUNG) as file:
+        for line in file:
+            message = json.loads(line)
+            for stack in message.get("body", {}).get("stacks", ()):
+                if stack["id"] == 2:
+                    stack["codes"].append([9, "rec", "rec", "/home/ana/r.py",
+                                           1, 0])
+                    stack["frames"][:1] = [[9, 4]] * count
+            lines.append(json.dumps(message) + "\n")
+    return "".join(lines)
 
 
 class TestBrokenRecordings(Cli):
@@ -274,6 +311,18 @@ class TestBrokenRecordings(Cli):
             file.flush()
             result = self.run_cli("--replay", file.name, "verdict", status=1)
         self.assertIn("Rank 3 is elsewhere", result.stdout)
+        self.assertIn("ends within a line", result.stderr)
+
+    def test_a_recording_of_the_beginning(self):
+        """It ends while the ranks are looked for; that is what it says."""
+        with open(HUNG, "rb") as file:
+            lines = file.read().splitlines(True)
+        with tempfile.NamedTemporaryFile() as file:
+            file.write(b"".join(lines[:5]))
+            file.flush()
+            for flags in ([], ["--job", "29500"]):
+                self.sentence("--replay", file.name, *flags, "verdict",
+                              status=3, says="ends before all ranks were")
 
     def test_wrong_values_do_no_harm(self):
         """Messages whose values are wrong are left out."""
@@ -352,8 +401,14 @@ class TestReplay(Cli):
 
     def test_merged_stacks(self):
         tree = self.ask(TREE, "--replay", HUNG, "stacks", "--merge", status=1)
-        self.assertIsNone(tree["frame"])
         self.assertEqual((tree["ranks"], tree["count"]), ("0-7", 8))
+        self.assertEqual([(f["func"], f["lineno"]) for f in tree["frames"]],
+                         [("<module>", 19), ("train", None)])
+        self.assertEqual([c["ranks"] for c in tree["children"]],
+                         ["0-2,4-7", "3"])
+        self.assertEqual([f["func"] for f in tree["children"][0]["frames"]],
+                         ["train", "all_reduce"])
+        self.assertTrue(tree["children"][1]["is_outlier"])
         text = self.run_cli("--replay", HUNG, "stacks", "--merge",
                             status=1).stdout
         self.assertEqual(text.splitlines(), [
@@ -367,6 +422,40 @@ class TestReplay(Cli):
                             status=1).stdout
         text.encode("ascii")
         self.assertIn("*    ` train (train.py:13)", text)
+
+    def test_merged_stacks_of_some_ranks(self):
+        tree = self.ask(TREE, "--replay", HUNG, "stacks", "--merge", "ranks",
+                        "2-3", status=1)
+        self.assertEqual((tree["ranks"], tree["count"]), ("2-3", 2))
+        text = self.run_cli("--replay", HUNG, "stacks", "--merge", "ranks",
+                            "2", status=1).stdout
+        self.assertEqual(text.splitlines(), [
+            "   1  2     <module> (train.py:19)",
+            "   1  2     └ train (train.py:17)",
+            "   1  2       all_reduce (distributed_c10d.py:3252)"])
+
+    def test_ranks_are_taken_away_from_those_that_are_there(self):
+        ranks = self.ask([RANK], "--replay", HUNG, "ranks", "ranks", "!3",
+                         status=1)
+        self.assertEqual([r["rank"] for r in ranks], [0, 1, 2, 4, 5, 6, 7])
+
+    def test_ranks_that_are_not_there(self):
+        for command in (["ranks"], ["stacks"], ["stacks", "--merge"]):
+            for flags in ([], ["--json"]):
+                self.sentence("--replay", HUNG, *(flags + command), "ranks",
+                              "77", status=2, says="there is no rank 77")
+
+    def test_a_deep_recursion_is_no_deep_document(self):
+        with tempfile.NamedTemporaryFile("w") as file:
+            file.write(deepened(2500))
+            file.flush()
+            tree = self.ask(TREE, "--replay", file.name, "stacks", "--merge",
+                            status=(0, 1))
+            text = self.run_cli("--replay", file.name, "stacks", "--merge",
+                                status=(0, 1)).stdout
+        self.assertEqual(len(tree["children"][1]["frames"]), 2501)
+        self.assertLess(len(text.splitlines()), 20)
+        self.assertRegex(text, r"… 2,498 more of rec\n")
 
     def test_diff(self):
         diff = self.ask(DIFF, "--replay", HUNG, "diff", "3", "majority",
@@ -382,6 +471,11 @@ class TestReplay(Cli):
                               status=1)
         self.assertEqual(json.loads(result.stdout)["a"], "2,4")
         self.assertIn("different stacks", result.stderr)
+        # The part that stands for 2-4 does not differ, but they do.
+        result = self.run_cli("--replay", HUNG, "diff", "0-1", "2-4",
+                              status=1)
+        self.assertIn("different stacks", result.stderr)
+        self.assertNotIn("\n+", result.stdout.split("\n\n")[1])
 
     def test_locals(self):
         answer = self.ask(LOCALS, "--replay", HUNG, "locals", "--rank", "3")
@@ -473,6 +567,30 @@ class TestScript(Cli):
             self.shaped(answer, ERROR)
         self.assertEqual(answers[0]["command"], "nonsense")
         self.shaped(answers[4], PLACE)
+
+    def test_a_failure_names_its_line(self):
+        result = self.run_cli("--replay", HUNG, "-x", "-", status=1,
+                              stdin="# one\nrank 0\nnonsense\n")
+        self.assertIn("probetui: line 3: there is no command",
+                      result.stderr)
+
+    def test_locals_of_another_rank(self):
+        """What is selected counts for the rank that is selected only."""
+        answers = self.script("rank 0", "frame 0", "locals --rank 3", "rank 3",
+                              "up", "locals --rank 3")
+        self.assertEqual(answers[2]["frame"]["func"], "load_batch")
+        self.assertEqual(answers[5]["frame"]["func"], "train")
+        answers = self.script("rank 3", "up", "locals --rank 3", "rank 0",
+                              "up", "locals --rank 3")
+        self.assertEqual(answers[-1]["frame"]["func"], "load_batch")
+
+    def test_a_replay_is_not_waited_for(self):
+        begun = time.monotonic()
+        for line in ("wait verdict 'all is well' timeout 60",
+                     "wait exited timeout 60"):
+            answers = self.script(line, status=1)
+            self.assertIn("nothing changes any more", answers[0]["error"])
+        self.assertLess(time.monotonic() - begun, 30)
 
     def test_quit_ends_it(self):
         self.assertEqual(self.script("focus 0", "quit", "nonsense"),
@@ -581,6 +699,20 @@ class TestLive(Cli):
                           says="exists already")
             with open(path) as file:
                 self.assertNotIn("\"variables\"", file.read())
+
+    def test_a_recording_has_the_sources(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "r.jsonl")
+            self.run_cli(*self.on("--record", path, "verdict"), status=1)
+            with open(path) as file:
+                answers = [json.loads(line) for line in file]
+        contents = [a["body"]["content"] for a in answers
+                    if a["type"] == "response" and a["command"] == "source"]
+        self.assertTrue(any("def " in c for c in contents if c))
+
+    def test_ranks_that_the_job_lacks(self):
+        self.sentence(*self.on("--ranks", "77", "verdict"), status=3,
+                      says="there is no rank 77 in")
 
     def test_a_recording_of_locals_was_asked_for(self):
         with tempfile.TemporaryDirectory() as folder:

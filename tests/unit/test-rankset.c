@@ -189,9 +189,36 @@ static void what_is_wrong_changes_nothing(void **state)
 	rankset_clear(&set);
 }
 
+static void what_two_sets_share(void **state)
+{
+	static const char *const rows[][3] = {
+		{ "0-7", "2-3", "2-3" }, { "0-3,6", "3-6", "3,6" },
+		{ "1", "2", "" },	 { "", "0-9", "" },
+		{ "0-9", "0-9", "0-9" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct rankset set = RANKSET_INIT;
+		struct rankset other = RANKSET_INIT;
+		struct buffer text = BUFFER_INIT;
+
+		if (rows[i][0][0])
+			rankset_parse(&set, rows[i][0], NULL, NULL);
+		rankset_parse(&other, rows[i][1], NULL, NULL);
+		rankset_intersect(&set, &other);
+		rankset_append(&text, &set);
+		assert_string_equal(text.data, rows[i][2]);
+		buffer_clear(&text);
+		rankset_clear(&other);
+		rankset_clear(&set);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_two_sets_share),
 		cmocka_unit_test(neighbours_fold),
 		cmocka_unit_test(a_range_swallows_ranges),
 		cmocka_unit_test(removal_splits),

@@ -77,6 +77,30 @@ static void the_picture(void **state)
 	scene_clear(&scene);
 }
 
+static void of_some_ranks(void **state)
+{
+	struct rankset some = RANKSET_INIT;
+	struct stacktree_node *root;
+	struct scene scene;
+
+	(void)state;
+	show_picture(&scene);
+	scene_judge(&scene);
+	rankset_add_range(&some, 3, 4);
+	root = stacktree_new_of(&scene.session, STACKTREE_LINE, &some);
+	assert_int_equal(root->rank_count, 2);
+	assert_int_equal(root->children[0]->rank_count, 2);
+	assert_int_equal(root->children[0]->children[0]->child_count, 2);
+	stacktree_free(root);
+	rankset_clear(&some);
+	rankset_add(&some, 77);
+	root = stacktree_new_of(&scene.session, STACKTREE_LINE, &some);
+	assert_int_equal(root->child_count, 0);
+	stacktree_free(root);
+	rankset_clear(&some);
+	scene_clear(&scene);
+}
+
 static void by_function_and_by_file(void **state)
 {
 	struct scene scene;
@@ -238,6 +262,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_picture),
+		cmocka_unit_test(of_some_ranks),
 		cmocka_unit_test(by_function_and_by_file),
 		cmocka_unit_test(a_chain_stays_at_its_depth),
 		cmocka_unit_test(larger_branches_come_first),
