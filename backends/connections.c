@@ -96,6 +96,12 @@ void connections_close(struct connections *connections, pid_t pid)
 	map_remove(connections->slots, (uint64_t)pid);
 }
 
+void connections_close_all(struct connections *connections)
+{
+	map_free(connections->slots);
+	connections->slots = map_new(free_slot);
+}
+
 struct stale {
 	pid_t *pids;
 	size_t count;

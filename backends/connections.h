@@ -25,6 +25,7 @@ struct connection *connections_open(struct connections *connections,
 				    const struct process *process,
 				    struct error *error);
 void connections_close(struct connections *connections, pid_t pid);
+void connections_close_all(struct connections *connections);
 /*
  * Forgets failures (a process that was just starting may be ready now) and
  * closes what leads to processes that are gone.

@@ -22,7 +22,6 @@
 #include "base/json.h"
 #include "protocol/message.h"
 #include "protocol/process.h"
-#include "protocol/stack.h"
 
 struct row {
 	const char *command;
@@ -41,6 +40,8 @@ static void handle_initialize(struct node *node, const struct message *request)
 			     "versions: install the same one in both places.");
 		return;
 	}
+	node_set_stacks_maximum(node,
+				json_get_integer(request->body, "stacks", -1));
 	node_set_read_only(node,
 			   json_get_boolean(request->body, "readOnly", false));
 	gethostname(host, sizeof(host) - 1);
@@ -145,20 +146,12 @@ static void handle_variables(struct node *node, const struct message *request)
 		node_respond(node, request, NULL, error.message);
 }
 
-/* A node reads no file but those that a stack of its processes named. */
 static bool is_known_file(struct node *node, const struct process *process,
 			  const char *path)
 {
-	const struct stack_table *stacks = node_stacks(node);
-	const struct stack *stack;
-
 	if (path[0] && strcmp(path, process->script_path) == 0)
 		return true;
-	for (uint64_t id = 1; (stack = stack_table_find(stacks, id)); id++)
-		for (size_t i = 0; i < stack->frame_count; i++)
-			if (strcmp(stack->frames[i].code->file, path) == 0)
-				return true;
-	return false;
+	return roster_has_file(node_roster(node), process->pid, path);
 }
 
 static void handle_source(struct node *node, const struct message *request)

@@ -11,6 +11,7 @@
 #include "backends/connections.h"
 #include "backends/discover.h"
 #include "backends/exits.h"
+#include "backends/files.h"
 #include "backends/node.h"
 #include "backends/procfs.h"
 #include "base/alloc.h"
@@ -23,12 +24,16 @@
 #include "protocol/stack.h"
 
 #define LOOK_SECONDS 1.0
+/* What has ended is remembered by its files, the last so many. */
+#define PAST_FILES_MAXIMUM 64
 /* Frames that are looked at for a role. */
 #define ROLE_FRAMES_MAXIMUM 256
 
 struct member {
 	struct process process;
 	struct exit_watch *exit; /* NULL: not followed, or not possible */
+	struct files *files;
+	uint64_t epoch; /* of the newest sample; outlives connections */
 };
 
 struct roster {
@@ -37,6 +42,8 @@ struct roster {
 	struct discovery discovery; /* the last look */
 	struct loop_timer *timer;   /* NULL: not followed */
 	struct pid_list pids;	    /* what is followed; none: all */
+	struct files *past[PAST_FILES_MAXIMUM]; /* a ring */
+	size_t past_count;			/* ever written */
 };
 
 /* A frame of this file makes a child one of this role. */
@@ -56,6 +63,7 @@ static void free_member(void *value)
 	struct member *member = value;
 
 	exit_watch_free(member->exit);
+	files_free(member->files);
 	process_clear(&member->process);
 	free(member);
 }
@@ -83,6 +91,8 @@ void roster_free(struct roster *roster)
 		return;
 	stop_following(roster);
 	discovery_clear(&roster->discovery);
+	for (size_t i = 0; i < PAST_FILES_MAXIMUM; i++)
+		files_free(roster->past[i]);
 	map_free(roster->members);
 	free(roster);
 }
@@ -119,6 +129,17 @@ static char *describe_end(struct exit_status status)
 	return xstrdup("It has ended; its exit code could not be seen.");
 }
 
+/* Another rank of this machine may be asked for what the dead one ran. */
+static void keep_files(struct roster *roster, struct member *member)
+{
+	struct files **slot =
+		&roster->past[roster->past_count++ % PAST_FILES_MAXIMUM];
+
+	files_free(*slot);
+	*slot = member->files;
+	member->files = NULL;
+}
+
 static void remove_member(struct roster *roster, struct member *member)
 {
 	struct process *process = &member->process;
@@ -133,6 +154,7 @@ static void remove_member(struct roster *roster, struct member *member)
 	free(process->error);
 	process->error = describe_end(status);
 	tell(roster, "rankRemoved", member);
+	keep_files(roster, member);
 	connections_close(node_connections(roster->node), pid);
 	map_remove(roster->members, (uint64_t)pid);
 }
@@ -235,6 +257,7 @@ static void take_found(struct roster *roster, const struct process *found,
 		update_member(roster, member, found, is_asked);
 	} else if (is_asked || is_there(found)) {
 		member = xcalloc(1, sizeof(*member));
+		member->files = files_new();
 		process_init(&member->process);
 		process_copy(&member->process, found);
 		map_put(roster->members, (uint64_t)found->pid, member);
@@ -342,6 +365,41 @@ roster_discover(struct roster *roster, const struct pid_list *pids, bool follow)
 	return &roster->discovery;
 }
 
+bool roster_has_file(const struct roster *roster, pid_t pid, const char *path)
+{
+	const struct member *member = find(roster, pid);
+
+	if (member && files_has(member->files, path))
+		return true;
+	for (size_t i = 0; i < PAST_FILES_MAXIMUM; i++)
+		if (roster->past[i] && files_has(roster->past[i], path))
+			return true;
+	return false;
+}
+
+void roster_count(struct roster *roster, struct process_sample *sample)
+{
+	struct member *member = find(roster, sample->pid);
+
+	/* One that failed has no number. */
+	if (member && sample->epoch > 0)
+		sample->epoch = ++member->epoch;
+}
+
+static void reset_files(uint64_t pid, void *value, void *data)
+{
+	struct member *member = value;
+
+	(void)pid;
+	(void)data;
+	files_reset(member->files);
+}
+
+void roster_forget_files(struct roster *roster)
+{
+	map_each(roster->members, reset_files, NULL);
+}
+
 static const char *role_of_stack(const struct stack *stack)
 {
 	size_t count = stack->frame_count;
@@ -362,6 +420,8 @@ void roster_learn(struct roster *roster, const struct process_sample *sample)
 	struct member *member = find(roster, sample->pid);
 	const char *role;
 
+	if (member)
+		files_note(member->files, sample);
 	if (!member || !member->process.role || sample->thread_count == 0 ||
 	    !sample->threads[0].stack ||
 	    strcmp(member->process.role, "child") != 0)

@@ -31,7 +31,16 @@ const struct process *roster_find(const struct roster *roster, pid_t pid);
 void roster_list(const struct roster *roster, struct pid_list *pids);
 /* Tells when it has ended; true then. */
 bool roster_check(struct roster *roster, pid_t pid);
-/* What the frames of a child say about its role. */
+/*
+ * Whether a stack of the process has named the file, or one of a process that
+ * has ended (a rank that lives stands in for a dead one).
+ */
+bool roster_has_file(const struct roster *roster, pid_t pid, const char *path);
+/* The stacks begin anew: so do the files of what lives. */
+void roster_forget_files(struct roster *roster);
+/* Numbers a process's samples, across its connections. */
+void roster_count(struct roster *roster, struct process_sample *sample);
+/* Files, and what the frames of a child say about its role. */
 void roster_learn(struct roster *roster, const struct process_sample *sample);
 
 #endif

@@ -145,7 +145,8 @@ static int send_part(struct sampler *sampler, struct round *round, pid_t pid,
 	part = xcalloc(1, sizeof(*part));
 	part->round = round;
 	part->pid = pid;
-	message_make_request(&message, "sample", NULL);
+	message_make_request(&message, "sample",
+			     json_incref(round->request.body));
 	message.seq = --sampler->last_seq;
 	map_put(sampler->parts, (uint64_t)-message.seq, part);
 	round->waiting++;
@@ -164,8 +165,12 @@ static void run_round(struct sampler *sampler, const struct message *request,
 {
 	struct round *round = xcalloc(1, sizeof(*round));
 
+	/* Before, not after: what was sampled last can still be asked about. */
+	if (map_count(sampler->parts) == 0)
+		node_tidy_stacks(sampler->node);
 	if (request) {
-		message_make_request(&round->request, request->name, NULL);
+		message_make_request(&round->request, request->name,
+				     json_incref(request->body));
 		round->request.seq = request->seq;
 	}
 	round->waiting = 1;

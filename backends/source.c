@@ -27,14 +27,11 @@ static int open_folder(pid_t pid, const char *name)
 	return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
-/*
- * O_NONBLOCK: a fifo in the file's place must not make us wait. The open
- * flags name no way to change anything.
- */
-static int open_below(int folder, const char *path)
+/* O_PATH: to open a device or a fifo would be to do something with it. */
+static int find_below(int folder, const char *path)
 {
 	struct open_how how = {
-		.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
+		.flags = O_PATH | O_CLOEXEC,
 		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
 	};
 
@@ -70,7 +67,16 @@ static int folder_in_root(pid_t pid, char *out, size_t size)
 	return 0;
 }
 
-static int open_file(const struct process *process, const char *path)
+/* The very file that was found, for reading. */
+static int open_found(int found)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", found);
+	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+}
+
+static int find_file(const struct process *process, const char *path)
 {
 	char folder[PATH_MAX];
 	char full[2 * PATH_MAX];
@@ -88,7 +94,7 @@ static int open_file(const struct process *process, const char *path)
 	directory = open_folder(process->pid, base);
 	if (directory < 0)
 		return -1;
-	fd = open_below(directory, full);
+	fd = find_below(directory, full);
 	close(directory);
 	return fd;
 }
@@ -130,6 +136,23 @@ static char *read_content(int fd, size_t size, struct error *error)
 	return content;
 }
 
+static void read_found(struct source *source, const struct process *process,
+		       int found, const struct stat *about, const char *path,
+		       struct error *error)
+{
+	int fd = open_found(found);
+
+	if (fd < 0) {
+		error_set_errno(error, errno,
+				"cannot open %s as process %d sees it", path,
+				(int)process->pid);
+		return;
+	}
+	source->is_changed = is_newer(about, process->start_time);
+	source->content = read_content(fd, (size_t)about->st_size, error);
+	close(fd);
+}
+
 int source_read(struct source *source, const struct process *process,
 		const char *path, struct error *error)
 {
@@ -142,7 +165,7 @@ int source_read(struct source *source, const struct process *process,
 				 "This code was made without a file (%s), so "
 				 "there is no source to show.",
 				 path[0] ? path : "no name");
-	fd = open_file(process, path);
+	fd = find_file(process, path);
 	if (fd < 0)
 		return error_set_errno(error, errno,
 				       "cannot open %s as process %d sees it",
@@ -155,9 +178,7 @@ int source_read(struct source *source, const struct process *process,
 			  "source.",
 			  path);
 	} else {
-		source->is_changed = is_newer(&about, process->start_time);
-		source->content =
-			read_content(fd, (size_t)about.st_size, error);
+		read_found(source, process, fd, &about, path, error);
 	}
 	close(fd);
 	return source->content ? 0 : -1;

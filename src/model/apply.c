@@ -166,6 +166,13 @@ static int apply_sampled(const struct apply *apply, struct error *error)
 	return 0;
 }
 
+static int apply_dropped(const struct apply *apply, struct error *error)
+{
+	(void)error;
+	session_drop_stacks(apply->session, apply->node);
+	return 0;
+}
+
 static int apply_nothing(const struct apply *apply, struct error *error)
 {
 	(void)apply;
@@ -303,6 +310,7 @@ static const struct {
 	{ MESSAGE_EVENT, "rankChanged", apply_process },
 	{ MESSAGE_EVENT, "rankRemoved", apply_removed },
 	{ MESSAGE_EVENT, "sampled", apply_sampled },
+	{ MESSAGE_EVENT, "stacksDropped", apply_dropped },
 	{ MESSAGE_EVENT, "output", apply_nothing },
 	{ MESSAGE_RESPONSE, "initialize", apply_initialize },
 	{ MESSAGE_RESPONSE, "discover", apply_discover },

@@ -33,6 +33,10 @@
 #define STACKS_MAXIMUM (1u << 20)
 #define FRAMES_MAXIMUM (1u << 26)
 
+/* A table is full with so many stacks, or with what so many may have. */
+#define FRAMES_PER_STACK 20
+#define TEXT_PER_STACK 320
+
 struct code_entry {
 	struct code code;
 	struct code_entry *next; /* of the same hash */
@@ -52,6 +56,7 @@ struct stack_table {
 	size_t stack_count;
 	size_t stack_capacity;
 	size_t frame_count; /* of all stacks */
+	size_t text_length; /* of all codes */
 	struct map *code_hashes;
 	struct map *code_ids;
 	struct map *stack_hashes;
@@ -200,6 +205,9 @@ static const struct code *intern_code(struct stack_table *table,
 		.first_lineno = code.first_lineno,
 		.type = code.type,
 	};
+	table->text_length +=
+		strlen(entry->code.func) + strlen(entry->code.file) +
+		(code.qualname ? strlen(entry->code.qualname) : 0);
 	entry->next = first;
 	map_put(table->code_hashes, hash, entry);
 	map_put(table->code_ids, id, entry);
@@ -300,6 +308,49 @@ const struct stack *stack_table_find(const struct stack_table *table,
 	const struct stack_entry *entry = map_find(table->stack_ids, id);
 
 	return entry ? &entry->stack : NULL;
+}
+
+bool stack_table_is_full(const struct stack_table *table, size_t stacks_maximum)
+{
+	return table->stack_count >= stacks_maximum ||
+	       table->code_count >= stacks_maximum ||
+	       table->frame_count >= stacks_maximum * FRAMES_PER_STACK ||
+	       table->text_length >= stacks_maximum * TEXT_PER_STACK;
+}
+
+/* Ids that we give are above all that a sender may use. */
+const struct code *stack_table_carry_code(struct stack_table *table,
+					  const struct code *code)
+{
+	if (table->code_count >= CODES_MAXIMUM / 2)
+		return NULL;
+	if (table->last_code_id < ID_MAXIMUM)
+		table->last_code_id = ID_MAXIMUM;
+	return stack_table_code(table, code);
+}
+
+const struct stack *stack_table_carry(struct stack_table *table,
+				      const struct stack *stack)
+{
+	size_t count = stack->frame_count;
+
+	if (table->stack_count >= STACKS_MAXIMUM / 2 ||
+	    table->code_count + count > CODES_MAXIMUM / 2 ||
+	    table->frame_count + count > FRAMES_MAXIMUM / 2)
+		return NULL;
+	if (table->last_stack_id < ID_MAXIMUM)
+		table->last_stack_id = ID_MAXIMUM;
+	table->received =
+		array_grow(table->received, count, &table->received_capacity,
+			   sizeof(*table->received));
+	for (size_t i = 0; i < count; i++)
+		table->received[i] = (struct frame){
+			.code = stack_table_carry_code(table,
+						       stack->frames[i].code),
+			.lineno = stack->frames[i].lineno,
+		};
+	return stack_table_stack(table, table->received, count,
+				 stack->dropped_count);
 }
 
 /* No line is below 0: such a one is unknown. */

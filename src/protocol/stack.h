@@ -6,6 +6,8 @@
  * what it sent; the screen's fills from messages. A stack or code lives as
  * long as its table, so pointers into it may be kept; two equal stacks of one
  * table are the same pointer. Bounds below hold for everything that travels.
+ * A node that follows for days begins a new table from time to time and says
+ * so (the event `stacksDropped`); ids are then given anew.
  */
 #ifndef PROTOCOL_STACK_H
 #define PROTOCOL_STACK_H
@@ -62,6 +64,23 @@ const struct stack *stack_table_stack(struct stack_table *table,
 				      size_t dropped_count);
 const struct stack *stack_table_find(const struct stack_table *table,
 				     uint64_t id);
+/*
+ * Whether so many stacks, or what they are made of, are in the table that it
+ * is time to begin a new one. The receiver's bounds are far above that of
+ * STACK_TABLE_FULL.
+ */
+#define STACK_TABLE_FULL 200000
+bool stack_table_is_full(const struct stack_table *table,
+			 size_t stacks_maximum);
+/*
+ * Interns a stack of another table, which the sender of this one's contents
+ * knows nothing of: if that sends an equal one it is the same pointer. NULL:
+ * the table is half full of such already.
+ */
+const struct stack *stack_table_carry(struct stack_table *table,
+				      const struct stack *stack);
+const struct code *stack_table_carry_code(struct stack_table *table,
+					  const struct code *code);
 /*
  * What the other side does not know yet of this stack: {"id", "dropped",
  * "codes": [[id, func, qualname, file, first_lineno, type]…], "frames":

@@ -231,6 +231,47 @@ class TestSample(NodeTest):
         self.assertIn("--read-only", body["error"])
         self.assertEqual(body["error"], body["error"].strip())
 
+    def test_it_does_not_keep_all_stacks(self):
+        """With a bound of ten there are never many more, for ever."""
+        code = ("import sys\n"
+                "def deeper(depth):\n"
+                "    if depth: deeper(depth - 1)\n"
+                "    else: print('ready', flush=True); sys.stdin.readline()\n"
+                "for depth in range(40): deeper(depth)\n")
+        node = self.node()
+        node.ask("initialize", protocol=1, stacks=10)
+        rank = self.target(code, RANK="0")
+        node.discover()
+        codes = {}
+        stacks = {}
+        dropped = 0
+        for depth in range(39):
+            node.ask("sample", pids=[rank.pid])
+            for message in node.messages:
+                if message.get("event") == "stacksDropped":
+                    self.assertEqual(message["body"], {})
+                    stacks = {}
+                    codes = {}
+                    dropped += 1
+            body = node.event("sampled", rank.pid)
+            del node.messages[:]
+            for stack in body.get("stacks", []):
+                self.assertNotIn(stack["id"], stacks)
+                stacks[stack["id"]] = stack["frames"]
+                codes.update((words[0], words) for words in stack["codes"])
+            frames = stacks[body["threads"][0]["stack"]]
+            names = [codes[frame[0]][1] for frame in frames]
+            self.assertEqual(names.count("deeper"), depth + 1)
+            self.assertEqual(body["epoch"], depth + 1)
+            self.assertLessEqual(len(stacks), 11)
+            values = node.ask("variables", pid=rank.pid, tid=rank.pid,
+                              depth=names.index("deeper"))
+            self.assertEqual(values["epoch"], depth + 1)
+            self.assertEqual(values["variables"][0]["value"], "0")
+            rank.say("")
+            rank.line()
+        self.assertGreaterEqual(dropped, 3)
+
     def test_a_stopped_process_is_read(self):
         node = self.node()
         rank = self.rank()

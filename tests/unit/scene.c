@@ -236,6 +236,16 @@ int scene_see(struct scene *scene, const struct seen *seen)
 	return result;
 }
 
+void scene_drop_stacks(struct scene *scene)
+{
+	strmap_free(scene->stacks);
+	strmap_free(scene->codes);
+	scene->stacks = strmap_new(NULL);
+	scene->codes = strmap_new(NULL);
+	scene->next_id = 1;
+	assert_int_equal(scene_event(scene, "stacksDropped", NULL), 0);
+}
+
 void scene_wait(struct scene *scene, double seconds)
 {
 	scene->now += seconds;

@@ -70,6 +70,8 @@ void scene_start(struct scene *scene, int count);
 void scene_discovered(struct scene *scene);
 /* One sample of one process with one thread. */
 int scene_see(struct scene *scene, const struct seen *seen);
+/* The node gives ids of stacks and codes anew. */
+void scene_drop_stacks(struct scene *scene);
 /* Moves the clock on. */
 void scene_wait(struct scene *scene, double seconds);
 /* The verdict on all so far. */

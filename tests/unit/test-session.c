@@ -14,6 +14,7 @@
 #include "base/buffer.h"
 #include "model/job.h"
 #include "model/source.h"
+#include "protocol/stack.h"
 #include "scene.h"
 
 static void set_job(json_t *process, const char *job, int launcher)
@@ -662,6 +663,82 @@ static void the_stacks_of_a_stranger_are_kept(void **state)
 	scene_clear(&scene);
 }
 
+/* Ids mean something else from then on, and nothing that is shown changes. */
+static void dropped_stacks_change_nothing(void **state)
+{
+	struct scene scene;
+	struct seen before = { .pid = 100, .stack = LOADS };
+	struct seen other = WAITS(101, 17);
+	struct seen again = WAITS(100, 17);
+	const struct session *session = &scene.session;
+	const struct thread *thread;
+
+	(void)state;
+	scene_init(&scene);
+	scene_start(&scene, 2);
+	scene_see(&scene, &before);
+	scene_see(&scene, &other);
+	scene_wait(&scene, 1);
+	scene_see(&scene, &again);
+	scene_response(&scene, "variables", make_variables(100, 0, "3"));
+	for (int i = 0; i < 3; i++) {
+		scene_drop_stacks(&scene);
+		assert_int_equal(
+			session->verdict.classes[0].stack->frames[0].lineno,
+			3252);
+		scene_wait(&scene, 1);
+		scene_see(&scene, &again);
+		scene_see(&scene, &other);
+		thread = rank_main_thread(session->ranks[0]);
+		assert_false(thread->has_changed);
+		assert_true(thread->since == 1);
+		assert_int_equal(session->ranks[0]->history_count, 2);
+		assert_string_equal(rank_stack_at(session->ranks[0], 0)
+					    ->frames[0]
+					    .code->func,
+				    "load_batch");
+		assert_non_null(
+			session_find_variables(session, 100, 100, 0, 0, 0));
+	}
+	scene_wait(&scene, 1);
+	scene_see(&scene, &before);
+	assert_true(rank_main_thread(session->ranks[0])->has_changed);
+	assert_null(session_find_variables(session, 100, 100, 0, 0, 0));
+	scene_clear(&scene);
+}
+
+static void dropped_ids_are_unknown(void **state)
+{
+	struct scene scene;
+	struct seen seen = WAITS(100, 17);
+
+	(void)state;
+	scene_init(&scene);
+	scene_start(&scene, 1);
+	scene_see(&scene, &seen);
+	assert_int_equal(scene_event(&scene, "stacksDropped", NULL), 0);
+	assert_int_equal(scene_see(&scene, &seen), -1);
+	assert_non_null(rank_main_thread(scene.session.ranks[0])->sample.stack);
+	scene_clear(&scene);
+}
+
+/* What starts the ranks had a number itself, until they were there. */
+static void what_turned_out_to_be_no_rank_is_gone(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	scene_init(&scene);
+	scene_start(&scene, 1);
+	scene_event(&scene, "rankRemoved", scene_process(0, 100, 1));
+	assert_null(session_find_pid(&scene.session, 100));
+	scene_event(&scene, "rankAdded", scene_process(0, 200, 1));
+	session_judge(&scene.session);
+	assert_int_equal(scene.session.rank_count, 1);
+	assert_int_equal(first_pid(&scene), 200);
+	scene_clear(&scene);
+}
+
 static void hostile_messages_change_nothing(void **state)
 {
 	static const struct {
@@ -768,6 +845,9 @@ int main(void)
 		cmocka_unit_test(sources_are_kept),
 		cmocka_unit_test(a_dead_rank_has_the_source_of_another),
 		cmocka_unit_test(the_stacks_of_a_stranger_are_kept),
+		cmocka_unit_test(dropped_stacks_change_nothing),
+		cmocka_unit_test(dropped_ids_are_unknown),
+		cmocka_unit_test(what_turned_out_to_be_no_rank_is_gone),
 		cmocka_unit_test(hostile_messages_change_nothing),
 		cmocka_unit_test(hostile_answers_change_nothing),
 	};

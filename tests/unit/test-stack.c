@@ -247,6 +247,71 @@ static void long_names_are_cut(void **state)
 	stack_table_free(screen);
 }
 
+static void what_a_table_may_hold(void **state)
+{
+	struct stack_table *table = stack_table_new();
+
+	(void)state;
+	for (int line = 1; line <= 20; line++) {
+		assert_false(stack_table_is_full(table, 20));
+		add_stack(table, line);
+	}
+	assert_true(stack_table_is_full(table, 20));
+	/* Twenty frames a stack, and what names need. */
+	assert_true(stack_table_is_full(table, 2));
+	assert_false(stack_table_is_full(table, STACK_TABLE_FULL));
+	stack_table_free(table);
+}
+
+static void long_names_fill_a_table(void **state)
+{
+	struct stack_table *table = stack_table_new();
+	char name[4000];
+
+	(void)state;
+	memset(name, 'x', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	for (int line = 1; line <= 16; line++) {
+		assert_false(stack_table_is_full(table, 200));
+		add_code(table, name, line);
+	}
+	add_code(table, name, 17);
+	assert_true(stack_table_is_full(table, 200));
+	stack_table_free(table);
+}
+
+static void a_carried_stack_is_the_one_that_comes_again(void **state)
+{
+	struct stack_table *node = stack_table_new();
+	struct stack_table *old = stack_table_new();
+	struct stack_table *screen = stack_table_new();
+	const struct stack *carried;
+	const struct stack *other;
+	json_t *json;
+
+	(void)state;
+	add_stack(old, 12);
+	carried = stack_table_carry(screen, add_stack(old, 13));
+	assert_ptr_equal(carried->frames[0].code,
+			 stack_table_carry_code(
+				 screen, add_stack(old, 13)->frames[0].code));
+	stack_table_free(old);
+	assert_string_equal(carried->frames[0].code->func, "all_reduce");
+	assert_null(stack_table_find(screen, 1));
+	/* The sender gives its first ids to others. */
+	other = add_stack(node, 14);
+	json = stack_table_send(node, other);
+	assert_int_equal(stack_table_receive(screen, json, NULL), 0);
+	json_decref(json);
+	json = stack_table_send(node, add_stack(node, 13));
+	assert_int_equal(stack_table_receive(screen, json, NULL), 0);
+	json_decref(json);
+	assert_int_equal(stack_table_find(screen, 1)->frames[0].lineno, 14);
+	assert_ptr_equal(stack_table_find(screen, 2), carried);
+	stack_table_free(node);
+	stack_table_free(screen);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -257,6 +322,9 @@ int main(void)
 		cmocka_unit_test(two_ids_of_one_stack_lead_to_it),
 		cmocka_unit_test(hostile_stacks_are_refused),
 		cmocka_unit_test(long_names_are_cut),
+		cmocka_unit_test(what_a_table_may_hold),
+		cmocka_unit_test(long_names_fill_a_table),
+		cmocka_unit_test(a_carried_stack_is_the_one_that_comes_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
