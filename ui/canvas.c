@@ -262,10 +262,30 @@ static int put_plain(struct window window, int row, int column,
 	return column - start;
 }
 
+/* Draws text that is safe and fits so that it ends before column end. */
+static int put_ending(struct window window, int row, int end, enum style style,
+		      const struct buffer *text)
+{
+	int used = text_width(text->data);
+
+	put_plain(window, row, end - used, style, text->data);
+	return used;
+}
+
+/* Appends text made safe and cut to width columns. */
+static void append_cut(struct buffer *out, const char *text, int width)
+{
+	struct buffer safe = BUFFER_INIT;
+
+	/* What is far beyond the width need not be looked at. */
+	text_escape(&safe, text, strnlen(text, 4 * (size_t)width + 64));
+	text_cut(out, safe.data, width);
+	buffer_clear(&safe);
+}
+
 int window_put(struct window window, int row, int column, int width,
 	       enum style style, const char *text)
 {
-	struct buffer safe = BUFFER_INIT;
 	struct buffer cut = BUFFER_INIT;
 	int used;
 
@@ -273,18 +293,15 @@ int window_put(struct window window, int row, int column, int width,
 		width = window.column_count - column;
 	if (width <= 0 || text == NULL || row < 0 || row >= window.row_count)
 		return 0;
-	text_escape(&safe, text, strnlen(text, 4 * (size_t)width + 64));
-	text_cut(&cut, safe.data, width);
+	append_cut(&cut, text, width);
 	used = put_plain(window, row, column, style, cut.data);
 	buffer_clear(&cut);
-	buffer_clear(&safe);
 	return used;
 }
 
 int window_put_right(struct window window, int row, int end, int width,
 		     enum style style, const char *text)
 {
-	struct buffer safe = BUFFER_INIT;
 	struct buffer cut = BUFFER_INIT;
 	int used;
 
@@ -292,12 +309,9 @@ int window_put_right(struct window window, int row, int end, int width,
 		width = end;
 	if (width <= 0)
 		return 0;
-	text_escape(&safe, text, strnlen(text, 4 * (size_t)width + 64));
-	text_cut(&cut, safe.data, width);
-	used = text_width(cut.data);
-	put_plain(window, row, end - used, style, cut.data);
+	append_cut(&cut, text, width);
+	used = put_ending(window, row, end, style, &cut);
 	buffer_clear(&cut);
-	buffer_clear(&safe);
 	return used;
 }
 
@@ -334,8 +348,7 @@ int window_put_path(struct window window, int row, int end, int width,
 		text_cut_path(&cut, safe.data, width);
 	else
 		cut_middle(&cut, safe.data, width);
-	used = text_width(cut.data);
-	put_plain(window, row, end - used, style, cut.data);
+	used = put_ending(window, row, end, style, &cut);
 	buffer_clear(&cut);
 	buffer_clear(&safe);
 	return used;
@@ -396,17 +409,6 @@ void window_emphasise(struct window window, int row, int column, int row_count,
 			if (cell != NULL)
 				cell->emphasis |= (uint8_t)emphasis;
 		}
-	}
-}
-
-void window_restyle(struct window window, int row, int column, int length,
-		    enum style style)
-{
-	for (int x = column; x < column + length; x++) {
-		struct cell *cell = window_cell(window, row, x);
-
-		if (cell != NULL)
-			cell->style = (uint8_t)style;
 	}
 }
 

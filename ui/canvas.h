@@ -97,9 +97,6 @@ void window_box(struct window window, enum style style);
 /* Adds emphasis to what was drawn in these cells. */
 void window_emphasise(struct window window, int row, int column, int row_count,
 		      int column_count, int emphasis);
-/* Gives the cells of a row another style, keeping the characters. */
-void window_restyle(struct window window, int row, int column, int length,
-		    enum style style);
 /*
  * Draws text in lines broken at words, the lines after the first indented;
  * what does not fit in the rows ends in " …". Returns the rows used.

@@ -246,16 +246,10 @@ int ui_theme(struct command_context *context, int argc, char **argv,
 int ui_bind(struct command_context *context, int argc, char **argv,
 	    struct error *error)
 {
-	char *line;
-	int result;
-
 	if (argc < 2)
 		return command_usage(error, "bind", "KEY and a command line");
-	line = command_join(argc, argv, 2);
-	result = keymap_bind(&command_app(context)->keymap, argv[1], line,
-			     error);
-	free(line);
-	return result;
+	return keymap_bind_words(&command_app(context)->keymap, argc, argv,
+				 error);
 }
 
 int ui_prompt(struct command_context *context, int argc, char **argv,

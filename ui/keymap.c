@@ -1,5 +1,6 @@
 #include "ui/keymap.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "engine/command.h"
 
 const char keymap_default[] = "bind [ rank previous\n"
 			      "bind ] rank next\n"
@@ -161,15 +163,28 @@ int keymap_bind(struct keymap *keymap, const char *key, const char *line,
 	return 0;
 }
 
+int keymap_bind_words(struct keymap *keymap, int count, char **words,
+		      struct error *error)
+{
+	struct buffer line = BUFFER_INIT;
+	int result;
+
+	for (int i = 2; i < count; i++)
+		buffer_printf(&line, "%s%s", i > 2 ? " " : "", words[i]);
+	result = keymap_bind(keymap, words[1], line.data, error);
+	buffer_clear(&line);
+	return result;
+}
+
 static void bind_line(struct keymap *keymap, const char *line, size_t length)
 {
 	char *copy = xstrndup(line, length);
-	char *state = NULL;
-	char *word = strtok_r(copy, " ", &state);
-	char *key = strtok_r(NULL, " ", &state);
+	int count;
+	char **words = command_split(copy, &count, NULL);
 
-	if (word != NULL && key != NULL)
-		keymap_bind(keymap, key, state, NULL);
+	assert(words != NULL && count > 2);
+	keymap_bind_words(keymap, count, words, NULL);
+	command_free_words(words, count);
 	free(copy);
 }
 

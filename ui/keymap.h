@@ -1,7 +1,7 @@
 /*
  * keymap: which key runs which command line. The default keys are a text of
- * `bind KEY COMMAND LINE` lines, run like any other command lines; a user's
- * config adds to them and replaces them.
+ * `bind KEY COMMAND LINE` lines, split like any other command lines; `bind`
+ * on the screen adds to them and replaces them.
  *
  * Keys have names: "n", "M", "Tab", "S-Tab", "Esc", "Enter", "C-l", "PgUp",
  * "F1", "Up".
@@ -35,6 +35,9 @@ void keymap_clear(struct keymap *keymap);
 /* Binds key to a command line; an empty line frees the key. */
 int keymap_bind(struct keymap *keymap, const char *key, const char *line,
 		struct error *error);
+/* The same of the words of a `bind` line: bind, KEY, COMMAND LINE… */
+int keymap_bind_words(struct keymap *keymap, int count, char **words,
+		      struct error *error);
 /* Adds the default keys. */
 void keymap_add_default(struct keymap *keymap);
 /* Lends the command line of a key; NULL: it has none. */

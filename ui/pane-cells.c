@@ -10,6 +10,7 @@
 
 #define NUMBER_WIDTH 6 /* of the first rank in a row, with a blank */
 #define LEGEND_MAXIMUM 8
+#define AGE_WIDTH 7
 
 int pane_cells_across(int column_count)
 {
@@ -19,6 +20,27 @@ int pane_cells_across(int column_count)
 	while (across * 2 <= room && across < 64)
 		across *= 2;
 	return across;
+}
+
+/* How long all of them have been there: as long as the last that came. */
+static void append_class_age(struct buffer *out, const struct session *session,
+			     const struct rank_class *class)
+{
+	double since = -1;
+
+	for (int number = rankset_first(&class->ranks); number >= 0;
+	     number = rankset_next(&class->ranks, number)) {
+		const struct rank *rank = session_find_rank(session, number);
+		const struct thread *main =
+			rank != NULL ? rank_main_thread(rank) : NULL;
+
+		if (main == NULL || main->sample_count < 2)
+			return;
+		if (main->since > since)
+			since = main->since;
+	}
+	if (since >= 0 && class->stack != NULL)
+		text_duration(out, session->now - since);
 }
 
 static void put_class(struct window window, int row,
@@ -50,9 +72,14 @@ static void put_class(struct window window, int row,
 			   frame->code->func);
 		column += width / 7 + 1;
 		buffer_reset(&text);
+		append_class_age(&text, session, class);
+		window_put_right(window, row, width - 1, AGE_WIDTH, STYLE_TEXT,
+				 text.data);
+		width -= AGE_WIDTH + 1;
+		buffer_reset(&text);
 		place_append(&text, frame);
-		window_put_right(window, row, width - 1, width - 1 - column,
-				 STYLE_TEXT, text.data);
+		window_put_path(window, row, width, width - column, STYLE_TEXT,
+				text.data);
 	}
 	buffer_clear(&text);
 }
@@ -61,8 +88,22 @@ static void put_legend(struct window window, const struct session *session)
 {
 	const struct verdict *verdict = &session->verdict;
 
-	for (size_t i = 0; i < verdict->class_count; i++)
+	size_t rows = (size_t)window.row_count;
+	size_t shown = verdict->class_count;
+	struct buffer text = BUFFER_INIT;
+
+	if (shown > rows)
+		shown = rows - 1;
+	for (size_t i = 0; i < shown; i++)
 		put_class(window, (int)i, session, &verdict->classes[i]);
+	if (shown == verdict->class_count)
+		return;
+	buffer_append_string(&text, "\u2026 ");
+	text_count(&text, verdict->class_count - shown);
+	buffer_append_string(&text, " more");
+	window_put(window, (int)shown, 2, window.column_count - 2, STYLE_DIM,
+		   text.data);
+	buffer_clear(&text);
 }
 
 static void put_cells(struct window window, const struct session *session,
@@ -109,7 +150,7 @@ void pane_cells(struct window window, const struct session *session,
 	struct window outer = window;
 
 	(void)view;
-	if (rows < 1 || legend == 0) {
+	if (rows < 1 || legend < 1) {
 		put_cells(window, session, across);
 		return;
 	}

@@ -73,6 +73,11 @@ void pane_nothing(struct window window, const struct session *session)
 	struct buffer text = BUFFER_INIT;
 	int row = 1;
 
+	if (session->node_count > 0 && session->nodes[0].is_gone) {
+		window_put_paragraph(window, row, 3, 4, STYLE_TEXT,
+				     rank_gone_sentence);
+		return;
+	}
 	if (!session->is_discovered) {
 		window_put(window, row, 3, window.column_count - 4, STYLE_TEXT,
 			   "Looking for ranks.");
@@ -117,20 +122,36 @@ static void put_job(struct window window, int row, const struct job *job)
 	buffer_clear(&text);
 }
 
+static void append_jobs_title(struct buffer *out, const struct session *session)
+{
+	if (session->wanted_job != NULL)
+		buffer_printf(out, "No job here has the port or launcher %s. ",
+			      session->wanted_job);
+	else if (rankset_count(&session->wanted) > 0) {
+		buffer_append_string(out, "It is not clear whose rank ");
+		rankset_append(out, &session->wanted);
+		buffer_append_string(out, " is meant. ");
+	}
+	text_count(out, session->job_count);
+	buffer_append_string(out, " jobs run here. Enter opens one.");
+}
+
 void pane_jobs(struct window window, const struct session *session,
 	       const struct view *view)
 {
 	struct buffer text = BUFFER_INIT;
-	int rows = window.row_count - 3;
-	int first = view->job_cursor >= rows ? view->job_cursor - rows + 1 : 0;
+	int top;
+	int rows;
+	int first;
 
-	text_count(&text, session->job_count);
-	buffer_append_string(&text, " jobs run here. Enter opens one.");
-	window_put(window, 1, 3, window.column_count - 4, STYLE_TITLE_FOCUSED,
-		   text.data);
+	append_jobs_title(&text, session);
+	top = 2 + window_put_paragraph(window, 1, 3, 2, STYLE_TITLE_FOCUSED,
+				       text.data);
+	rows = window.row_count - top;
+	first = view->job_cursor >= rows ? view->job_cursor - rows + 1 : 0;
 	for (int i = first; i < (int)session->job_count && i - first < rows;
 	     i++) {
-		int row = 3 + i - first;
+		int row = top + i - first;
 
 		put_job(window, row, &session->jobs[i]);
 		if (i != view->job_cursor)

@@ -22,6 +22,10 @@ static const int32_t class_marks[] = {
 /* Further classes; o, v and x are marks of others where there is only ASCII. */
 static const char class_letters[] = "abcdefghijklmnpqrstuwyz";
 
+const char rank_gone_sentence[] =
+	"Not read: probetui-node is gone. Leave with q and start probetui "
+	"again.";
+
 #define USUAL_PERIOD 1.0    /* of a recording: it does not say */
 #define MARK_STOPPED 0x25a0 /* ■ */
 #define MARK_EXITED 0x2717  /* ✗ */
@@ -206,8 +210,7 @@ const char *rank_unread_reason(const struct session *session,
 		return "Not recorded.";
 	if (rank != NULL && rank->node < session->node_count &&
 	    session->nodes[rank->node].is_gone)
-		return "Not read: probetui-node is gone. Leave with q and "
-		       "start probetui again.";
+		return rank_gone_sentence;
 	return NULL;
 }
 

@@ -51,6 +51,8 @@ bool rank_is_torn(const struct rank *rank);
 /* Appends what it does, its age when that is old, and ~ when it is torn. */
 void rank_append_doing(struct buffer *out, const struct session *session,
 		       const struct view *view, const struct rank *rank);
+/* What is said in place of what a lost node would have read. */
+extern const char rank_gone_sentence[];
 /* Why what is not there will not come; NULL: it will. */
 const char *rank_unread_reason(const struct session *session,
 			       const struct rank *rank);

@@ -266,12 +266,18 @@ static void draw_cell(const struct screen *screen, const struct cell *cell)
 static void draw_row(const struct screen *screen, const struct canvas *canvas,
 		     int row)
 {
-	move(row, 0);
+	bool is_lost = true;
+
 	for (int column = 0; column < canvas->column_count; column++) {
 		const struct cell *cell = canvas_cell(canvas, row, column);
 
-		if (cell->width > 0)
-			draw_cell(screen, cell);
+		if (cell->width == 0)
+			continue;
+		/* curses may think another width of what is not ASCII. */
+		if (is_lost)
+			move(row, column);
+		draw_cell(screen, cell);
+		is_lost = cell_character(cell) >= 0x7f || cell->combining != 0;
 	}
 }
 

@@ -50,11 +50,6 @@ static const char *const names[STYLE_COUNT] = {
 	[STYLE_WARNING] = "warning",
 };
 
-const char *style_name(enum style style)
-{
-	return names[style];
-}
-
 bool style_parse(const char *name, enum style *style)
 {
 	for (int i = 0; i < STYLE_COUNT; i++) {

@@ -54,8 +54,7 @@ enum style {
 	STYLE_COUNT,
 };
 
-/* "source.keyword" */
-const char *style_name(enum style style);
+/* "source.keyword"; false: there is no such style. */
 bool style_parse(const char *name, enum style *style);
 /* The style of the class with this mark (0 is the majority). */
 enum style style_of_class(int mark, bool is_outlier);

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "banned.h"
+#include "base/alloc.h"
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/error.h"
@@ -276,7 +277,7 @@ static void few_rows_have_no_frame(void **state)
 		const char *text;
 	} views[] = {
 		{ "M", "<mod" },
-		{ "D", "<mod" },
+		{ "D", "≠ tra" },
 		{ "?", "Keys" },
 		{ "L", "" },
 	};
@@ -319,6 +320,40 @@ static void two_ranks_are_compared(void **state)
 	check_shows(stage, "┬rank 5 ");
 	commands_run(&stage->app, "diff 2 99");
 	check_shows(stage, "there is no rank 99.");
+}
+
+static void the_chooser_says_why(void **state)
+{
+	struct stage stage;
+
+	(void)state;
+	stage_open(&stage, "jobs.jsonl");
+	stage_resize(&stage, 24, 80);
+	stage.engine.session.wanted_job = xstrdup("31313");
+	check_shows(&stage,
+		    "No job here has the port or launcher 31313. 2 jobs");
+	check_shows(&stage, "train.py ");
+	stage_close(&stage);
+}
+
+static void a_lost_node_finds_nothing(void **state)
+{
+	struct stage stage;
+
+	(void)state;
+	stage_open(&stage, "nothing.jsonl");
+	session_lose_node(&stage.engine.session, 0, "gone");
+	check_shows(&stage, "Not read: probetui-node is gone.");
+	check_shows(&stage, "node gone\n");
+	stage_close(&stage);
+}
+
+static void the_legend_says_how_long(void **state)
+{
+	struct stage *stage = *state;
+
+	commands_run(&stage->app, "grid cells");
+	check_shows(stage, "34 s │");
 }
 
 static void a_cut_title_ends_at_the_corner(void **state)
@@ -416,6 +451,9 @@ int main(void)
 		ON_HUNG8(few_rows_have_no_frame),
 		ON_HUNG8(the_diff_has_a_cursor),
 		ON_HUNG8(two_ranks_are_compared),
+		cmocka_unit_test(the_chooser_says_why),
+		cmocka_unit_test(a_lost_node_finds_nothing),
+		ON_HUNG8(the_legend_says_how_long),
 		ON_HUNG8(a_cut_title_ends_at_the_corner),
 		ON_HUNG8(an_error_is_kept_in_the_log),
 		ON_HUNG8(a_shell_command_says_where_it_works),
