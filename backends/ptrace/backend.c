@@ -18,6 +18,7 @@
 #include "base/alloc.h"
 #include "base/buffer.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "protocol/message.h"
 #include "protocol/process.h"
 
@@ -94,6 +95,8 @@ static int send_sample(struct ptrace_connection *connection, bool is_exact,
 	struct node *node = connection->base.node;
 	struct process_sample sample = { .pid = 0 };
 
+	pystack_use_names(connection->pystack,
+			  json_get_boolean(request->body, "names", true));
 	if (pystack_sample(connection->pystack, is_exact, &sample, error) < 0) {
 		process_sample_clear(&sample);
 		return -1;

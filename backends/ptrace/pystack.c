@@ -46,6 +46,7 @@ struct pystack {
 	struct holds *holds;
 	int statm;
 	int name_tries;
+	bool has_no_names; /* nobody wants them */
 	bool is_namespaced; /* its tids are not ours */
 	uint64_t epoch;
 	uint64_t other_calls; /* of threads that have gone, and our own */
@@ -363,12 +364,18 @@ static bool has_nameless(const struct pystack *pystack)
 	return false;
 }
 
+void pystack_use_names(struct pystack *pystack, bool has_names)
+{
+	pystack->has_no_names = !has_names;
+}
+
 /* A thread enters threading's table a little after its state is there. */
 static void read_names(struct pystack *pystack)
 {
 	struct pyreader reader;
 
-	if (pystack->name_tries == 0 || !has_nameless(pystack))
+	if (pystack->has_no_names || pystack->name_tries == 0 ||
+	    !has_nameless(pystack))
 		return;
 	pystack->name_tries--;
 	for (size_t i = 0; i < pystack->gil_count; i++) {

@@ -29,6 +29,12 @@ struct pystack *pystack_new(struct memory *memory, const struct cpython *python,
 			    struct stack_table *table, struct holds *holds);
 void pystack_free(struct pystack *pystack);
 /*
+ * Whether samples carry the names of threads, as they do at first. They cost
+ * as much as all the rest of a first sample, and a verdict has no use for
+ * them.
+ */
+void pystack_use_names(struct pystack *pystack, bool has_names);
+/*
  * Takes a sample of all threads into *sample. With exact, the holder of the
  * main interpreter's GIL is held meanwhile, for some 50 µs, and held_ns says
  * how long; if it cannot be held, the sample is as good as one without.

@@ -79,7 +79,9 @@ int command_verdict(struct command_context *context, int argc, char **argv,
 		return -1;
 	if (span && arguments_seconds(span, "--for", &seconds, error) < 0)
 		return -1;
+	context->engine->skips_names = !context->engine->settings.record;
 	result = gather(context, seconds, error);
+	context->engine->skips_names = false;
 	if (context->is_json)
 		format_document(context->out, format_json_verdict(session));
 	else if (result == 0)

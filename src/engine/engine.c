@@ -162,6 +162,8 @@ static json_t *sample_arguments(struct engine *engine)
 {
 	json_t *arguments = json_object();
 
+	if (engine->skips_names)
+		json_object_set_new(arguments, "names", json_false());
 	json_decref(engine->sampled);
 	engine->sampled = NULL;
 	if (!engine_must_name_ranks(engine))

@@ -55,7 +55,8 @@ struct engine {
 	struct wanted wanted[WANTED_MAXIMUM]; /* ring */
 	size_t wanted_count;		      /* ever written */
 	double started_at;		      /* session time 0, live */
-	double sampling_period;		      /* 0: none running */
+	bool skips_names;	/* samples need no names of threads */
+	double sampling_period; /* 0: none running */
 	json_t *sampled; /* pids named in the last sample request; NULL: all */
 	struct strmap *recorded_sources; /* paths asked for; NULL: none */
 	struct timing timing;

@@ -163,6 +163,18 @@ class TestSample(NodeTest):
         self.assertEqual(len(body["threads"]), 1)
         self.assertEqual(body["epoch"], 1)
 
+    def test_names_of_threads_are_left_out_when_nobody_wants_them(self):
+        node = self.node()
+        rank = self.rank()
+        node.discover()
+        for names, expected in (False, None), (True, "MainThread"):
+            node.ask("sample", pids=[rank.pid], names=names)
+            thread = node.event("sampled", rank.pid)["threads"][0]
+            if expected:
+                self.assertEqual(thread["name"], expected)
+            else:
+                self.assertNotEqual(thread.get("name"), "MainThread")
+
     def test_unknown_process(self):
         node = self.node()
         node.ask("sample", pids=[1])
