@@ -13,6 +13,12 @@
 #define BLOCKS_MAXIMUM (64u * 1024 * 1024 / BLOCK_BYTES) /* a snapshot */
 #define PARTS_AT_ONCE 1024				 /* IOV_MAX */
 #define NO_BLOCK UINT32_MAX
+/*
+ * A snapshot's budget, some 0.1 s: a block read costs one, a block copied
+ * again one, a system call of its own as much as some dozens of those.
+ */
+#define WORK_MAXIMUM 4000000u
+#define CALL_WORK 32u
 
 struct block {
 	uint64_t number;
@@ -30,6 +36,7 @@ struct memory {
 	int copy;
 	uint32_t group;
 	uint64_t calls;
+	uint64_t work; /* of this snapshot */
 	struct block *blocks;
 	size_t block_count;
 	size_t block_capacity;
@@ -226,6 +233,9 @@ static void fetch_copies(struct memory *memory, bool only_group)
 	size_t count = add_parts(memory, 1, only_group, middle);
 
 	memory_fetch_parts(memory, memory->parts, count);
+	memory->work += CALL_WORK;
+	for (size_t i = 0; i < count; i++)
+		memory->work += memory->parts[i].length / BLOCK_BYTES;
 	note_parts(memory, 0, 0, middle);
 	note_parts(memory, 1, middle, count);
 }
@@ -250,6 +260,7 @@ void memory_begin(struct memory *memory, bool prefetch)
 	memory->block_count = wanted;
 	memory->copy = 0;
 	memory->group = 0;
+	memory->work = 0;
 	forget_slots(memory);
 	if (!wanted)
 		return;
@@ -267,7 +278,8 @@ void memory_group(struct memory *memory)
 
 void memory_again(struct memory *memory)
 {
-	fetch_copies(memory, true);
+	if (memory->work <= WORK_MAXIMUM)
+		fetch_copies(memory, true);
 }
 
 void memory_use(struct memory *memory, int copy)
@@ -278,15 +290,23 @@ void memory_use(struct memory *memory, int copy)
 static int read_block(struct memory *memory, uint64_t number, size_t offset,
 		      void *out, size_t length)
 {
-	uint32_t index = block_index(memory, number);
+	uint32_t index;
 
-	if (index == NO_BLOCK)
+	if (++memory->work > WORK_MAXIMUM) {
+		errno = EFAULT;
+		return -1;
+	}
+	index = block_index(memory, number);
+	if (index == NO_BLOCK) {
+		memory->work += CALL_WORK;
 		return memory_fetch(memory, number * BLOCK_BYTES + offset, out,
 				    length);
+	}
 	uint8_t *bytes =
 		memory->copies[memory->copy] + (size_t)index * BLOCK_BYTES;
 	struct block *block = &memory->blocks[index];
 	if (!block->has[memory->copy]) {
+		memory->work += CALL_WORK;
 		if (memory_fetch(memory, number * BLOCK_BYTES, bytes,
 				 BLOCK_BYTES) < 0)
 			return -1;

@@ -11,7 +11,9 @@
  * memory_fetch() goes past it and is for what is cached elsewhere (code
  * objects, names).
  *
- * Nothing that comes back is to be believed: the target runs on.
+ * Nothing that comes back is to be believed: the target runs on. What it
+ * links together may be endless, so a snapshot has a budget of work; when that
+ * is spent, memory_read() finds nothing more until the next memory_begin().
  */
 #ifndef BACKENDS_PTRACE_MEMORY_H
 #define BACKENDS_PTRACE_MEMORY_H

@@ -18,9 +18,11 @@
 #define FIRST_BYTES 512u    /* of a str or bytes, read with the rest */
 #define NAME_MAXIMUM 16384u /* bytes of a name or path */
 #define LINE_TABLE_MAXIMUM (8u << 20)
-#define CODES_MAXIMUM 65536u /* then the cache begins anew */
-#define OBJECT_TYPE 8	     /* ob_type */
-#define OBJECT_LENGTH 16     /* of a str, ob_size of a bytes */
+/* Then the cache begins anew; what is too much for it has no lines. */
+#define CODES_MAXIMUM 65536u
+#define CACHE_BYTES_MAXIMUM (64u << 20)
+#define OBJECT_TYPE 8	 /* ob_type */
+#define OBJECT_LENGTH 16 /* of a str, ob_size of a bytes */
 
 /* The objects a code object points to. */
 enum part {
@@ -50,6 +52,8 @@ struct pycode_cache {
 	const struct cpython *python;
 	struct stack_table *table;
 	struct map *entries;
+	size_t bytes; /* of all line tables */
+	bool is_full;
 	uint64_t snapshot;
 };
 
@@ -146,7 +150,7 @@ static char *take_text(const struct pycode_cache *cache, struct object *object)
 	return buffer_take(&text);
 }
 
-static bool take_lines(const struct pycode_cache *cache, struct object *object,
+static bool take_lines(struct pycode_cache *cache, struct object *object,
 		       struct pycode *code)
 {
 	size_t start = (size_t)cache->python->offsets.bytes_sval;
@@ -154,10 +158,18 @@ static bool take_lines(const struct pycode_cache *cache, struct object *object,
 	if (!have(object, cache->memory, start))
 		return false;
 	uint64_t length = pyreader_word(object->bytes, OBJECT_LENGTH);
-	if (length > LINE_TABLE_MAXIMUM ||
-	    !have(object, cache->memory, start + length))
-		return false;
+	cache->bytes -= code->line_table_length;
 	free(code->line_table);
+	code->line_table = NULL;
+	code->line_table_length = 0;
+	if (length > LINE_TABLE_MAXIMUM ||
+	    cache->bytes + length > CACHE_BYTES_MAXIMUM) {
+		cache->is_full |= length <= LINE_TABLE_MAXIMUM;
+		return false;
+	}
+	if (!have(object, cache->memory, start + length))
+		return false;
+	cache->bytes += length;
 	code->line_table = xmalloc(length + 1);
 	memcpy(code->line_table, object->bytes + start, length);
 	code->line_table_length = length;
@@ -317,9 +329,11 @@ void pycode_prepare(struct pycode_cache *cache, const uint64_t *addresses,
 	size_t entry_count = 0;
 	size_t capacity = 0;
 
-	if (map_count(cache->entries) > CODES_MAXIMUM) {
+	if (cache->is_full || map_count(cache->entries) > CODES_MAXIMUM) {
 		map_free(cache->entries);
 		cache->entries = map_new(free_entry);
+		cache->bytes = 0;
+		cache->is_full = false;
 	}
 	cache->snapshot++;
 	for (size_t i = 0; i < count; i++) {

@@ -55,6 +55,24 @@ while True:
     x = leaf(x)
 """
 
+# A recursion in which each call has a table of lines of its own, 6 MB long.
+LONG = """
+import sys
+TABLE = "co_linetable" if sys.version_info >= (3, 10) else "co_lnotab"
+def down(n):
+    if n:
+        calls[n - 1](n - 1)
+    print("ready", flush=True)
+    sys.stdin.read()
+old = getattr(down.__code__, TABLE)
+calls = []
+for n in range(16):
+    longer = old + old[-2:] * ((6 << 20) // 2 - n)
+    calls.append(type(down)(down.__code__.replace(**{TABLE: longer}),
+                            globals()))
+calls[15](15)
+"""
+
 
 class Target:
     """A Python at work on some code; its first line of output is kept."""
@@ -179,6 +197,17 @@ class StacksCase(unittest.TestCase):
             times = probe("time", target.pid, 500)[0]
             self.assertLessEqual(times["warm_calls"], GATE)
             self.assertEqual(times["held_ns"], 0)
+
+    def test_tables_of_lines_are_bounded(self):
+        """64 MB of them are kept; what does not fit has no name."""
+        with Target(self.python, LONG) as target:
+            samples = probe("sample", target.pid, 3)
+        (_, frames), = read_stacks(samples[0]).values()
+        names = [frame[0] for frame in frames]
+        self.assertEqual(len(names), 17)
+        self.assertEqual(names.count("down"), 10)
+        self.assertEqual([s["threads"][0]["stack"] for s in samples],
+                         [samples[0]["threads"][0]["stack"]] * 3)
 
     def test_is_never_traced(self):
         with Target(self.python, BUSY) as target:

@@ -1,0 +1,75 @@
+/* memory: what a snapshot costs has a bound. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "banned.h"
+
+#include "backends/ptrace/memory.h"
+
+#define READS_LEAST 1000000 /* what a deep stack of many threads takes */
+#define READS_MOST 10000000
+
+static uint64_t link_to_itself;
+
+/* How often the link can be followed. */
+static int follow(struct memory *memory)
+{
+	uint64_t address = link_to_itself;
+	int count = 0;
+
+	while (count < READS_MOST &&
+	       memory_read_u64(memory, address, &address) == 0)
+		count++;
+	return count;
+}
+
+static void ends_a_circle(void **state)
+{
+	struct memory *memory = memory_new(getpid());
+
+	(void)state;
+	link_to_itself = (uint64_t)(uintptr_t)&link_to_itself;
+	memory_begin(memory, false);
+	assert_in_range(follow(memory), READS_LEAST, READS_MOST - 1);
+	assert_int_equal(errno, EFAULT);
+	assert_int_equal(follow(memory), 0);
+	memory_begin(memory, true);
+	assert_in_range(follow(memory), READS_LEAST, READS_MOST - 1);
+	memory_free(memory);
+}
+
+static void counts_what_is_fetched_again(void **state)
+{
+	struct memory *memory = memory_new(getpid());
+	uint64_t calls;
+	uint64_t word;
+
+	(void)state;
+	memory_begin(memory, false);
+	memory_group(memory);
+	assert_int_equal(memory_read_u64(memory,
+					 (uint64_t)(uintptr_t)&link_to_itself,
+					 &word),
+			 0);
+	calls = memory_calls(memory);
+	for (int i = 0; i < 200000; i++)
+		memory_again(memory);
+	assert_in_range(memory_calls(memory) - calls, 1000, 150000);
+	memory_free(memory);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(ends_a_circle),
+		cmocka_unit_test(counts_what_is_fetched_again),
+	};
+
+	return cmocka_run_group_tests_name("memory", tests, NULL, NULL);
+}
