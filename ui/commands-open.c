@@ -8,6 +8,7 @@
 #include "banned.h"
 #include "base/error.h"
 #include "engine/engine.h"
+#include "model/job.h"
 #include "ui/app.h"
 #include "ui/commands-private.h"
 #include "ui/pane.h"
@@ -134,36 +135,23 @@ static void choose_job(struct app *app, size_t index)
 		engine_sample_once(app->engine);
 }
 
-/* "29500" of "127.0.0.1:29500". */
-static const char *port_of(const char *name)
-{
-	const char *colon = name != NULL ? strrchr(name, ':') : NULL;
-
-	return colon != NULL ? colon + 1 : "";
-}
-
 int ui_job(struct command_context *context, int argc, char **argv,
 	   struct error *error)
 {
 	struct app *app = command_app(context);
-	const struct session *session = &app->engine->session;
+	int index;
 
 	if (argc != 2)
 		return command_usage(error, "job",
 				     "a port or a launcher's pid");
-	for (size_t i = 0; i < session->job_count; i++) {
-		const struct job *job = &session->jobs[i];
-		char pid[16];
-
-		snprintf(pid, sizeof(pid), "%d", (int)job->launcher_pid);
-		if (strcmp(argv[1], pid) != 0 &&
-		    strcmp(argv[1], port_of(job->name)) != 0)
-			continue;
-		choose_job(app, i);
-		return 0;
-	}
-	return error_set(error, "no job here has the port or launcher %.20s.",
-			 argv[1]);
+	index = job_find(&app->engine->session, argv[1]);
+	if (index < 0)
+		return error_set(error,
+				 "'%.40s' is the port or launcher of no job "
+				 "here, or of several.",
+				 argv[1]);
+	choose_job(app, (size_t)index);
+	return 0;
 }
 
 int ui_open(struct command_context *context, int argc, char **argv,

@@ -49,7 +49,7 @@ static void put_class(struct window window, int row,
 {
 	struct buffer text = BUFFER_INIT;
 	int width = window.column_count;
-	int set_width = width * 2 / 5;
+	int set_width = width / 3;
 	int column = 2;
 	const struct stack *stack = class->stack;
 	enum style style;

@@ -102,6 +102,34 @@ static void forget_emergency(void)
 		signal(fatal_signals[i], SIG_DFL);
 }
 
+/* A terminal that cannot place its cursor shows nothing but garbage. */
+static int check_type(int fd, struct error *error)
+{
+	const char *type = getenv("TERM");
+	const char *move_cursor;
+	int result;
+
+	if (type == NULL || *type == '\0')
+		return error_set(error, "TERM is not set; set it to the "
+					"terminal's type, such as xterm or "
+					"vt100.");
+	if (setupterm(NULL, fd, &result) != OK)
+		return error_set(error,
+				 "the terminal type '%.60s' is not known here; "
+				 "set TERM to one that is, such as xterm or "
+				 "vt100.",
+				 type);
+	move_cursor = tigetstr("cup");
+	del_curterm(cur_term);
+	if (move_cursor == NULL || move_cursor == (const char *)-1)
+		return error_set(error,
+				 "a terminal of type '%.60s' cannot place its "
+				 "cursor; set TERM to one that can, such as "
+				 "xterm or vt100.",
+				 type);
+	return 0;
+}
+
 struct screen *screen_open(bool has_no_color, struct error *error)
 {
 	struct screen *screen = xcalloc(1, sizeof(*screen));
@@ -121,12 +149,9 @@ struct screen *screen_open(bool has_no_color, struct error *error)
 				 "command instead, such as probetui verdict.");
 		return NULL;
 	}
-	screen->curses = newterm(NULL, out, in);
+	if (check_type(fileno(out), error) == 0)
+		screen->curses = newterm(NULL, out, in);
 	if (screen->curses == NULL) {
-		error_set(error,
-			  "the terminal type '%.60s' is not known here; set "
-			  "TERM to one that is, such as xterm or vt100.",
-			  getenv("TERM") != NULL ? getenv("TERM") : "");
 		if (screen->terminal != NULL)
 			fclose(screen->terminal);
 		free(screen);

@@ -12,6 +12,7 @@
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/error.h"
+#include "base/file.h"
 
 #define THEME_SIZE_MAXIMUM 65536
 
@@ -192,18 +193,13 @@ static int read_file(const char *path, struct buffer *out)
 /* The folder of the program plus /themes; NULL when it cannot be known. */
 static char *folder_beside_program(void)
 {
-	char path[4096];
-	ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
-	char *slash;
+	char *folder = file_program_folder();
+	char *themes = NULL;
 
-	if (length <= 0)
-		return NULL;
-	path[length] = '\0';
-	slash = strrchr(path, '/');
-	if (slash == NULL)
-		return NULL;
-	*slash = '\0';
-	return xasprintf("%s/themes", path);
+	if (folder != NULL)
+		themes = xasprintf("%s/themes", folder);
+	free(folder);
+	return themes;
 }
 
 static int load_from(const char *folder, const char *name, struct theme *theme,

@@ -79,63 +79,143 @@ static int close_terminal(void **state)
 	return 0;
 }
 
-static void press_prompt_key(struct terminal *terminal,
-			     const struct binding *binding)
-{
-	const char *label = " :";
+/* What each command line of a key does: what is on the screen afterwards. */
+struct work {
+	const char *line;
+	const char *before; /* pressed first; "" nothing */
+	const char *ready;  /* on the screen then; NULL: as at the start */
+	const char *done;
+};
 
-	if (strcmp(binding->line, "prompt search") == 0)
-		label = " /";
-	else if (strncmp(binding->line, "prompt rank", 11) == 0)
-		label = " rank ";
-	terminal_send(terminal, binding->key);
-	terminal_wait_for(terminal, LAST_ROW, label);
-	terminal_send(terminal, "\003");
-	terminal_wait_for(terminal, LAST_ROW, "[ ] rank");
+static const struct work works[] = {
+	{ "rank previous", "", NULL, " rank 2 " },
+	{ "rank next", "", NULL, " rank 4 " },
+	{ "outlier previous", "5\r", " rank 5 ", "train.py · rank 3 " },
+	{ "outlier next", "5\r", " rank 5 ", "train.py · rank 3 " },
+	{ "up", "", NULL, "Locals · train ─" },
+	{ "down", "u", "Locals · train ─", "Locals · load_batch ─" },
+	{ "merged", "", NULL, "┌Merged stacks" },
+	{ "diff", "", NULL, "┌Diff · rank 3" },
+	{ "against", "D", "┬majority", "┬rank 4 " },
+	{ "grid", "", NULL, "│  rank state" },
+	{ "granularity", "M", "by line", "by function" },
+	{ "expand", "M\033OH", "▸ 8 ", "<module> …" },
+	{ "zoom", "\t", NULL, "┌Source" },
+	{ "hold", "", NULL, "a recording is not held" },
+	{ "refresh", "", NULL, "a recording is not read anew" },
+	{ "log", "", NULL, "┌Log" },
+	{ "prompt search", "", NULL, "\n /" },
+	{ "find next", "/wait\r", " rank 4 ", " rank 5 " },
+	{ "find previous", "/wait\r", " rank 4 ", " rank 2 " },
+	{ "prompt", "", NULL, "\n :" },
+	{ "help", "", NULL, "┌Help" },
+	{ "pane next", "z", "┌0 ●", "┌Source" },
+	{ "pane previous", "z", "┌0 ●", "┌Locals" },
+	{ "open", "M", "┌Merged", "├Source · train.py · rank 3 " },
+	{ "cursor up", "7\r", " rank 7 ", "train.py · rank 3 " },
+	{ "cursor down", "", NULL, " rank 7 " },
+	{ "cursor left", "", NULL, " rank 2 " },
+	{ "cursor right", "", NULL, " rank 4 " },
+	{ "cursor page-up", "7\r", " rank 7 ", " rank 0 " },
+	{ "cursor page-down", "", NULL, " rank 7 " },
+	{ "cursor first", "", NULL, " rank 0 " },
+	{ "cursor last", "", NULL, " rank 7 " },
+	{ "prompt rank 0", "", NULL, "\n rank 0" },
+	{ "prompt rank 1", "", NULL, "\n rank 1" },
+	{ "prompt rank 2", "", NULL, "\n rank 2" },
+	{ "prompt rank 3", "", NULL, "\n rank 3" },
+	{ "prompt rank 4", "", NULL, "\n rank 4" },
+	{ "prompt rank 5", "", NULL, "\n rank 5" },
+	{ "prompt rank 6", "", NULL, "\n rank 6" },
+	{ "prompt rank 7", "", NULL, "\n rank 7" },
+	{ "prompt rank 8", "", NULL, "\n rank 8" },
+	{ "prompt rank 9", "", NULL, "\n rank 9" },
+	{ "redraw", "", NULL, "3 ◆ sleep" },
+	{ "back", "?", "┌Help", "3 ◆ sleep" },
+	{ "quit", "?", "┌Help", "3 ◆ sleep" },
+};
+
+static const struct work *work_of(const char *line)
+{
+	for (size_t i = 0; i < ARRAY_LENGTH(works); i++)
+		if (strcmp(works[i].line, line) == 0)
+			return &works[i];
+	fail_msg("it is not known what '%s' does", line);
+	return NULL;
 }
 
-/* A lone escape is one only after a while: nothing may follow it at once. */
-static void press_escape(struct terminal *terminal)
+/* Over what the program drew, as another program's message would. */
+static void scribble(struct terminal *terminal)
 {
-	terminal_send(terminal, "?");
-	terminal_wait_for(terminal, ANY_ROW, "Help ─");
-	terminal_send(terminal, "\033");
-	terminal_wait_for(terminal, LAST_ROW, "[ ] rank");
+	static const char text[] = "\033[4;1HXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXX"
+				   "XXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXX";
+
+	vterm_input_write(terminal->vterm, text, strlen(text));
+	vterm_screen_flush_damage(terminal->screen);
 }
 
-/* The key does its work, and help still comes and goes afterwards. */
-static void press_key(struct terminal *terminal, const struct binding *binding)
+static void press(const struct binding *binding)
 {
-	terminal_send(terminal, bytes_of(binding->key));
-	terminal_send(terminal, "?");
-	terminal_wait_for(terminal, ANY_ROW, "Help ─");
-	/* Back from help, from the key's view, from its zoom. */
-	terminal_send(terminal, "\003\003\003");
-	terminal_wait_for(terminal, LAST_ROW, "[ ] rank");
+	const struct work *work = work_of(binding->line);
+	struct terminal terminal;
+
+	open_replay(&terminal);
+	terminal_send(&terminal, work->before);
+	if (work->ready != NULL)
+		terminal_wait_for(&terminal, ANY_ROW, work->ready);
+	if (strcmp(binding->line, "redraw") == 0)
+		scribble(&terminal);
+	terminal_send(&terminal, bytes_of(binding->key));
+	terminal_wait_for(&terminal, ANY_ROW, work->done);
+	terminal_close(&terminal);
 }
 
 static void every_key_works(void **state)
 {
-	struct terminal *terminal = *state;
 	struct keymap keymap;
 
+	(void)state;
 	keymap_init(&keymap);
 	keymap_add_default(&keymap);
-	for (size_t i = 0; i < keymap.count; i++) {
-		const struct binding *binding = &keymap.bindings[i];
-
-		/* These end or stop the program: they have their own tests. */
-		if (strcmp(binding->line, "quit") == 0 ||
-		    strcmp(binding->line, "suspend") == 0)
-			continue;
-		if (strcmp(binding->key, "Esc") == 0)
-			press_escape(terminal);
-		else if (strncmp(binding->line, "prompt", 6) == 0)
-			press_prompt_key(terminal, binding);
-		else
-			press_key(terminal, binding);
-	}
+	for (size_t i = 0; i < keymap.count; i++)
+		/* It has a test of its own. */
+		if (strcmp(keymap.bindings[i].line, "suspend") != 0)
+			press(&keymap.bindings[i]);
 	keymap_clear(&keymap);
+}
+
+struct terminal_type {
+	const char *setting;
+	const char *sentence;
+};
+
+static void a_terminal_that_will_not_do_is_named(void **state)
+{
+	static const struct terminal_type types[] = {
+		{ "TERM=dumb", "cannot place its" },
+		{ "TERM=nosuch", "is not known here" },
+		{ "TERM=", "TERM is not set" },
+	};
+	char *recording =
+		xasprintf("%s/tests/recordings/hung8.jsonl", stage_folder());
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LENGTH(types); i++) {
+		char *setting = xstrdup(types[i].setting);
+		char *argv[] = { "/usr/bin/env", setting,   "./probetui",
+				 "--replay",	 recording, NULL };
+		struct terminal terminal;
+		int status;
+
+		terminal_open(&terminal, 24, 80, argv);
+		terminal_wait_for(&terminal, ANY_ROW, types[i].sentence);
+		status = terminal_wait_end(&terminal);
+		assert_true(WIFEXITED(status));
+		assert_int_equal(WEXITSTATUS(status), 2);
+		terminal_close(&terminal);
+		free(setting);
+	}
+	free(recording);
 }
 
 static void views_open_and_close(void **state)
@@ -243,7 +323,8 @@ static void suspend_and_return(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		ON_TERMINAL(every_key_works),
+		cmocka_unit_test(every_key_works),
+		cmocka_unit_test(a_terminal_that_will_not_do_is_named),
 		ON_TERMINAL(views_open_and_close),
 		ON_TERMINAL(a_tiny_window_and_back),
 		ON_TERMINAL(q_leaves),
