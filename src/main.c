@@ -25,6 +25,7 @@
 #include "engine/settings.h"
 #include "ui/app.h"
 #include "ui/commands.h"
+#include "ui/theme.h"
 
 static void print_error(const struct error *error)
 {
@@ -212,6 +213,10 @@ static int check_command(const struct settings *settings,
 				 "start it yourself and run probetui beside "
 				 "it",
 				 settings->program[0]);
+	if (settings->theme &&
+	    theme_load(&(struct theme){ .looks = { { .attributes = 0 } } },
+		       settings->theme, error) < 0)
+		return -1;
 	if (settings->command_count > 0 &&
 	    !command_find(tables, table_count, settings->command[0],
 			  COMMAND_SHELL, error))

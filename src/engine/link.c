@@ -16,6 +16,7 @@
 #include "base/alloc.h"
 #include "base/buffer.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/loop.h"
 #include "protocol/message.h"
 
@@ -40,25 +41,10 @@ struct link {
 	struct link_handlers handlers;
 };
 
-static char *beside_this_program(void)
-{
-	char path[4096];
-	ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
-	char *slash;
-
-	if (length <= 0)
-		return NULL;
-	path[length] = '\0';
-	slash = strrchr(path, '/');
-	if (!slash)
-		return NULL;
-	slash[1] = '\0';
-	return xasprintf("%s" NODE_NAME, path);
-}
-
 char *link_find_node(struct error *error)
 {
 	const char *named = getenv("PROBETUI_NODE");
+	char *folder;
 	char *path;
 
 	if (named && named[0] != '\0') {
@@ -71,7 +57,9 @@ char *link_find_node(struct error *error)
 		}
 		return xstrdup(named);
 	}
-	path = beside_this_program();
+	folder = file_program_folder();
+	path = folder ? xasprintf("%s/" NODE_NAME, folder) : NULL;
+	free(folder);
 	if (path && access(path, X_OK) == 0)
 		return path;
 	free(path);

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include "banned.h"
@@ -14,6 +13,7 @@
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/json.h"
 #include "protocol/message.h"
 
@@ -109,48 +109,26 @@ static bool mask(const struct message *message, struct buffer *out)
 	return is_masked;
 }
 
-/* Writes all of it; parts is used up. */
-static int write_all(int fd, struct iovec *parts, int count)
-{
-	while (count > 0) {
-		ssize_t written = writev(fd, parts, count);
-
-		if (written < 0 && errno == EINTR)
-			continue;
-		if (written < 0)
-			return -1;
-		while (count > 0 && (size_t)written >= parts->iov_len) {
-			written -= (ssize_t)parts->iov_len;
-			parts++;
-			count--;
-		}
-		if (count > 0) {
-			parts->iov_base = (char *)parts->iov_base + written;
-			parts->iov_len -= (size_t)written;
-		}
-	}
-	return 0;
-}
-
 static int write_line(struct record *record, const char *line, size_t length,
 		      double time, struct error *error)
 {
 	uint64_t microseconds = (uint64_t)(time * 1e6);
-	char head[64];
-	struct iovec parts[3];
+	struct buffer timed = BUFFER_INIT;
+	int result;
 
-	snprintf(head, sizeof(head), "{\"time\":%" PRIu64 ".%06" PRIu64 ",",
-		 microseconds / 1000000, microseconds % 1000000);
-	parts[0] = (struct iovec){ head, strlen(head) };
-	parts[1] = (struct iovec){ (char *)(uintptr_t)line + 1, length - 1 };
-	parts[2] = (struct iovec){ (char *)(uintptr_t) "\n", 1 };
-	if (write_all(record->fd, parts, ARRAY_LENGTH(parts)) == 0)
-		return 0;
-	error_set_errno(error, errno, "the recording %s ends here",
-			record->path);
-	close(record->fd);
-	record->fd = -1;
-	return -1;
+	buffer_printf(&timed, "{\"time\":%" PRIu64 ".%06" PRIu64 ",",
+		      microseconds / 1000000, microseconds % 1000000);
+	buffer_append(&timed, line + 1, length - 1);
+	buffer_append_char(&timed, '\n');
+	result = file_write(record->fd, timed.data, timed.length);
+	if (result < 0) {
+		error_set_errno(error, errno, "the recording %s ends here",
+				record->path);
+		close(record->fd);
+		record->fd = -1;
+	}
+	buffer_clear(&timed);
+	return result;
 }
 
 int record_line(struct record *record, const struct message *message,

@@ -9,35 +9,20 @@
 #include "banned.h"
 #include "base/buffer.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/json.h"
 #include "engine/command.h"
 #include "engine/engine.h"
 #include "engine/format.h"
 #include "engine/gather.h"
 
-static int write_all(int fd, const struct buffer *bytes)
-{
-	size_t written = 0;
-
-	while (written < bytes->length) {
-		ssize_t count = write(fd, bytes->data + written,
-				      bytes->length - written);
-
-		if (count < 0 && errno == EINTR)
-			continue;
-		if (count < 0)
-			return -1;
-		written += (size_t)count;
-	}
-	return 0;
-}
-
 int script_flush(struct command_context *context, struct error *error)
 {
-	int result = write_all(STDOUT_FILENO, context->out);
+	int result = file_write(STDOUT_FILENO, context->out->data,
+				context->out->length);
 	int why = errno;
 
-	write_all(STDERR_FILENO, context->notes);
+	file_write(STDERR_FILENO, context->notes->data, context->notes->length);
 	buffer_reset(context->out);
 	buffer_reset(context->notes);
 	/* A reader that leaves has seen enough. */

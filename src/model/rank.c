@@ -93,15 +93,6 @@ static size_t child_index(const struct rank *rank, pid_t pid)
 	return i;
 }
 
-struct rank *rank_find_child(const struct rank *rank, pid_t pid)
-{
-	size_t i = child_index(rank, pid);
-
-	if (i < rank->child_count && rank->children[i]->process.pid == pid)
-		return rank->children[i];
-	return NULL;
-}
-
 void rank_add_child(struct rank *rank, struct rank *owned_child)
 {
 	size_t at = child_index(rank, owned_child->process.pid);
@@ -263,10 +254,8 @@ static void note_movement(struct rank *rank, double now)
 	}
 	if (!main_thread)
 		return;
-	if (main_thread->has_moved) {
+	if (main_thread->has_moved)
 		rank->last_moved_at = now;
-		rank->has_ever_moved = true;
-	}
 	if (main_thread->has_changed)
 		rank->last_changed_at = now;
 	remember(rank, main_thread->sample.stack, now);
@@ -287,7 +276,6 @@ void rank_apply_sample(struct rank *rank, struct process_sample *sample,
 	sample->error = NULL;
 	rank->epoch = sample->epoch;
 	rank->node_time = sample->time;
-	rank->memory = sample->memory;
 	rank->sample_count++;
 	note_movement(rank, now);
 	rank->sampled_at = now;

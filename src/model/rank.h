@@ -71,7 +71,6 @@ struct rank {
 	double interval;      /* seconds between the two newest samples */
 	double last_moved_at; /* main thread; first sample if never */
 	double last_changed_at;
-	bool has_ever_moved;
 	struct thread *threads; /* main first */
 	size_t thread_count;
 	struct rank *parent;	/* NULL: this is a rank, not a child */
@@ -79,7 +78,6 @@ struct rank {
 	size_t child_count;
 	int class_index; /* into verdict.classes; -1: in none */
 	bool is_outlier;
-	uint64_t memory;
 	struct rank_moment history[RANK_HISTORY]; /* ring */
 	size_t history_count;			  /* ever written */
 };
@@ -88,8 +86,7 @@ struct rank *rank_new(const struct process *process);
 void rank_free(struct rank *rank);
 /* What is known of the process is this from now on. */
 void rank_apply_process(struct rank *rank, const struct process *process);
-/* Lends the child with this pid; NULL. Adding passes ownership to the rank. */
-struct rank *rank_find_child(const struct rank *rank, pid_t pid);
+/* The rank owns the child from then on. */
 void rank_add_child(struct rank *rank, struct rank *owned_child);
 /* Takes the child out and frees it. */
 void rank_remove_child(struct rank *rank, pid_t pid);

@@ -204,6 +204,7 @@ class TestUsage(Cli):
         (["--replay", HUNG, "doctor"], "no processes"),
         (["--", "torchrun", "train.py"], "not there yet"),
         (["--"], "a program is missing"),
+        (["--theme", "nosuch", "--replay", HUNG, "verdict"], "nosuch"),
         (["-x", "/nowhere/script"], "/nowhere/script"),
         (["-x", "/dev/null", "verdict"], "put 'verdict' into it"),
         (["--replay", "/nowhere/recording", "verdict"], "cannot open"),
