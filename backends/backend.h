@@ -17,11 +17,9 @@ struct process_sample;
 struct stack_table;
 
 enum request_kind {
-	REQUEST_SAMPLE,		/* stacks without stopping */
-	REQUEST_SAMPLE_EXACT,	/* stacks, the GIL holder held meanwhile */
+	REQUEST_SAMPLE,	      /* stacks without stopping */
+	REQUEST_SAMPLE_EXACT, /* stacks, the GIL holder held meanwhile */
 	REQUEST_VARIABLES,
-	REQUEST_SOURCE,
-	REQUEST_DIAGNOSE,
 };
 
 /* Why a connection cannot do something, and what would help ("" nothing). */
@@ -30,23 +28,24 @@ struct reason {
 	char fix[256];
 };
 
+/* Both as sentences. Always returns -1. */
+int reason_explain(const struct reason *reason, struct error *error);
+
 /* Each backend's connection begins with this. */
 struct connection {
 	const struct backend *backend;
 	struct node *node;
 	pid_t pid;
-	char version[32];	/* of the Python in it, "3.11.7"; "" unknown */
+	char version[32]; /* of the Python in it, "3.11.7"; "" unknown */
 };
 
 struct backend {
-	const char *name;
-	const char *help;
 	/* A connection to the process, or NULL and a sentence. */
 	struct connection *(*open)(struct node *node,
 				   const struct process *process,
 				   struct error *error);
-	bool (*can)(const struct connection *connection,
-		    enum request_kind kind, struct reason *reason);
+	bool (*can)(const struct connection *connection, enum request_kind kind,
+		    struct reason *reason);
 	/*
 	 * Takes on a request of the pipe. It answers by node_respond() and
 	 * node_emit(), now or later, exactly once. -1: it could not even be

@@ -59,7 +59,7 @@ static void become_independent(void)
 	signal(SIGPIPE, SIG_IGN);
 }
 
-/* Each thread that is looked at keeps two files open. */
+/* Each thread that is looked at keeps up to four files open (task.h). */
 static void raise_file_limit(void)
 {
 	struct rlimit limit;

@@ -132,7 +132,7 @@ static int send_variables(struct node *node, const struct process *process,
 	if (!connection)
 		return -1;
 	if (!connection->backend->can(connection, REQUEST_VARIABLES, &reason))
-		return error_set(error, "%s %s", reason.why, reason.fix);
+		return reason_explain(&reason, error);
 	return connection->backend->send(connection, REQUEST_VARIABLES, request,
 					 error);
 }

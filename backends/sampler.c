@@ -141,7 +141,7 @@ static int send_part(struct sampler *sampler, struct round *round, pid_t pid,
 	if (!connection)
 		return -1;
 	if (!connection->backend->can(connection, kind, &reason))
-		return error_set(error, "%s %s", reason.why, reason.fix);
+		return reason_explain(&reason, error);
 	part = xcalloc(1, sizeof(*part));
 	part->round = round;
 	part->pid = pid;

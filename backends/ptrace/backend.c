@@ -15,6 +15,7 @@
 #include "backends/ptrace/pyenviron.h"
 #include "backends/ptrace/pyobject.h"
 #include "backends/ptrace/pystack.h"
+#include "backends/ptrace/refusal.h"
 #include "base/alloc.h"
 #include "base/buffer.h"
 #include "base/error.h"
@@ -73,6 +74,8 @@ static bool ptrace_can(const struct connection *connection,
 		return true;
 	*reason = (struct reason){ .fix = "" };
 	if (node_is_read_only(connection->node)) {
+		snprintf(reason->fix, sizeof(reason->fix),
+			 "Leave --read-only out.");
 		snprintf(reason->why, sizeof(reason->why),
 			 "An exact sample holds the process for some "
 			 "microseconds, which --read-only refuses.");
@@ -81,11 +84,7 @@ static bool ptrace_can(const struct connection *connection,
 	number = hold_probe(connection->pid);
 	if (number == 0)
 		return true;
-	snprintf(reason->why, sizeof(reason->why),
-		 "The process cannot be held for an exact sample: %s.",
-		 strerror(number));
-	snprintf(reason->fix, sizeof(reason->fix),
-		 "`probetui doctor` says what would help.");
+	refusal_find(reason, connection->pid, number);
 	return false;
 }
 
@@ -120,9 +119,6 @@ static int ptrace_send(struct connection *base, enum request_kind kind,
 		return send_sample(connection, true, request, error);
 	case REQUEST_VARIABLES:
 		return ptrace_variables(connection, request, error);
-	case REQUEST_SOURCE:
-	case REQUEST_DIAGNOSE:
-		break;
 	}
 	return error_set(error, "The node answers this itself.");
 }
@@ -169,8 +165,6 @@ static void ptrace_environment(struct connection *base,
 }
 
 const struct backend ptrace_backend = {
-	.name = "ptrace",
-	.help = "reads a Python process from outside, without stopping it",
 	.open = ptrace_open,
 	.can = ptrace_can,
 	.send = ptrace_send,

@@ -2,13 +2,23 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/stat.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "banned.h"
-
+#include "backends/backend.h"
+#include "backends/procfs.h"
 #include "backends/ptrace/task.h"
 #include "base/error.h"
+
+static void set_reason(struct reason *reason, const char *why, const char *fix)
+{
+	snprintf(reason->why, sizeof(reason->why), "%s", why);
+	snprintf(reason->fix, sizeof(reason->fix), "%s", fix);
+}
 
 /* 0 when Yama is not there. */
 static int yama_scope(void)
@@ -25,44 +35,128 @@ static int yama_scope(void)
 	return digit - '0';
 }
 
-static int explain_denied(pid_t pid, struct error *error)
+/*
+ * Address 0 is in no process: EFAULT says that reading is allowed. Reading
+ * ourselves is always allowed, unless a filter forbids the call itself.
+ */
+int refusal_probe(pid_t pid)
 {
-	char path[32];
-	struct stat status;
+	char byte;
+	struct iovec to = { .iov_base = &byte, .iov_len = 1 };
+	struct iovec from = { .iov_base = NULL, .iov_len = 1 };
 
-	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
-	if (stat(path, &status) < 0)
-		return refusal_explain(pid, ESRCH, error);
-	if (status.st_uid != geteuid() && geteuid() != 0)
-		return error_set(error,
-				 "pid %d belongs to user %u and user %u may "
-				 "not read it; run probetui as that user, or "
-				 "give it CAP_SYS_PTRACE",
-				 (int)pid, status.st_uid, geteuid());
+	if (process_vm_readv(pid, &to, 1, &from, 1, 0) >= 0)
+		return 0;
+	return errno == EFAULT ? 0 : errno;
+}
+
+static void explain_yama(int scope, struct reason *reason)
+{
+	snprintf(reason->why, sizeof(reason->why),
+		 "The kernel's Yama module (kernel.yama.ptrace_scope = %d) "
+		 "lets only a parent read a process.",
+		 scope);
+	snprintf(reason->fix, sizeof(reason->fix), "%s",
+		 scope >= 3 ? "The machine must be started again with another "
+			      "value; start the job with `probetui -- "
+			      "torchrun …` there."
+		 : scope == 2
+			 ? "sudo sysctl kernel.yama.ptrace_scope=0, or run "
+			   "probetui with sudo."
+			 : "sudo sysctl kernel.yama.ptrace_scope=0, or run "
+			   "probetui with sudo, or start the job with "
+			   "`probetui -- torchrun …`.");
+}
+
+static void explain_denial(struct procfs *procfs, pid_t pid,
+			   struct reason *reason)
+{
+	uid_t owner = geteuid();
+	int64_t tracer = procfs_status(procfs, pid, "TracerPid", 0);
 	int scope = yama_scope();
-	if (scope > 0)
-		return error_set(error,
-				 "the kernel refuses to let pid %d be read: "
-				 "kernel.yama.ptrace_scope is %d; start the "
-				 "job with \"probetui -- PROGRAM\", set it to "
-				 "0, or give probetui CAP_SYS_PTRACE",
-				 (int)pid, scope);
-	return error_set(error,
-			 "the kernel refuses to let pid %d be read; run "
-			 "probetui as root or with CAP_SYS_PTRACE (in a "
-			 "container: --cap-add SYS_PTRACE)",
-			 (int)pid);
+
+	if (procfs_owner(procfs, pid, &owner) == 0 && geteuid() != 0 &&
+	    owner != geteuid()) {
+		snprintf(reason->why, sizeof(reason->why),
+			 "Process %d belongs to user %u, or has changed its "
+			 "user; probetui runs as user %u.",
+			 (int)pid, (unsigned)owner, (unsigned)geteuid());
+		snprintf(reason->fix, sizeof(reason->fix),
+			 "Run probetui as that user (sudo -u '#%u') or as "
+			 "root.",
+			 (unsigned)owner);
+	} else if (tracer > 0) {
+		snprintf(reason->why, sizeof(reason->why),
+			 "Process %" PRId64 " (a debugger or strace) is "
+			 "attached to it.",
+			 tracer);
+		snprintf(reason->fix, sizeof(reason->fix),
+			 "End that debugger.");
+	} else if (scope > 0) {
+		explain_yama(scope, reason);
+	} else {
+		set_reason(reason,
+			   "The kernel refuses: the process has more rights "
+			   "than probetui, or runs in another container.",
+			   "Run probetui as root or with CAP_SYS_PTRACE (a "
+			   "container: --cap-add SYS_PTRACE), or inside the "
+			   "job's container.");
+	}
+}
+
+static void explain(struct procfs *procfs, pid_t pid, int number,
+		    struct reason *reason)
+{
+	struct procfs_stat stat;
+	int stat_error = procfs_stat(procfs, pid, &stat) < 0 ? errno : 0;
+
+	if (procfs_is_gone(stat_error)) {
+		snprintf(reason->why, sizeof(reason->why),
+			 "There is no process %d any more.", (int)pid);
+		snprintf(reason->fix, sizeof(reason->fix),
+			 "Look for it with `probetui ranks`.");
+	} else if (stat_error == 0 && procfs_has_ended(&stat)) {
+		set_reason(reason,
+			   "The process has ended; its parent has not taken "
+			   "notice yet.",
+			   "Its output and its launcher's log say why it "
+			   "ended.");
+	} else if (refusal_probe(getpid()) == EPERM ||
+		   refusal_probe(getpid()) == ENOSYS) {
+		set_reason(reason,
+			   "A seccomp filter (of the container) forbids "
+			   "process_vm_readv.",
+			   "Start the container with --cap-add SYS_PTRACE or "
+			   "--security-opt seccomp=unconfined.");
+	} else if (number == EPERM || number == EACCES) {
+		explain_denial(procfs, pid, reason);
+	} else {
+		snprintf(reason->why, sizeof(reason->why),
+			 "Process %d cannot be read: %s.", (int)pid,
+			 strerror(number));
+	}
+}
+
+void refusal_find(struct reason *reason, pid_t pid, int number)
+{
+	struct error error = ERROR_INIT;
+	struct procfs procfs;
+
+	*reason = (struct reason){ .fix = "" };
+	if (procfs_open(&procfs, &error) < 0) {
+		set_reason(reason, error.message, "");
+		return;
+	}
+	explain(&procfs, pid, number, reason);
+	procfs_close(&procfs);
 }
 
 int refusal_explain(pid_t pid, int number, struct error *error)
 {
-	if (number == EPERM || number == EACCES)
-		return explain_denied(pid, error);
-	if (number == ESRCH || number == ENOENT)
-		return error_set(error, "there is no process %d any more",
-				 (int)pid);
-	return error_set_errno(error, number, "pid %d cannot be read",
-			       (int)pid);
+	struct reason reason;
+
+	refusal_find(&reason, pid, number);
+	return reason_explain(&reason, error);
 }
 
 void refusal_name(pid_t pid, char *out, size_t size)

@@ -550,7 +550,7 @@ class TestDiagnose(NodeTest):
         rank.end()
         for way in self.ways(self.node(), rank.pid).values():
             self.assertFalse(way["ok"])
-            self.assertIn("not there", way["why"])
+            self.assertIn("no process", way["why"])
             self.assertTrue(way["fix"])
 
     def test_zombie(self):

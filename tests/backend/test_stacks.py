@@ -310,14 +310,16 @@ class Refusals(unittest.TestCase):
         self.assertEqual(run.returncode, 1)
         self.assertEqual(
             run.stderr.decode().strip(),
-            "pid %d belongs to user 0 and user 65534 may not read it; run "
-            "probetui as that user, or give it CAP_SYS_PTRACE" % process.pid)
+            "Process %d belongs to user 0, or has changed its user; probetui "
+            "runs as user 65534. Run probetui as that user (sudo -u '#0') or "
+            "as root." % process.pid)
 
     def test_gone(self):
         process = subprocess.Popen(["true"])
         process.wait()
         self.assertEqual(self.refusal(process.pid),
-                         "there is no process %d any more" % process.pid)
+                         "There is no process %d any more. Look for it with "
+                         "`probetui ranks`." % process.pid)
 
 
 def load_tests(loader, _tests, _pattern):
