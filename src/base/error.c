@@ -51,43 +51,44 @@ int error_set(struct error *error, const char *format, ...)
 	return -1;
 }
 
-int error_set_errno(struct error *error, int number, const char *format, ...)
+/* Makes "WORDS: BEHIND". */
+__attribute__((format(printf, 3, 0))) static void set_with(struct error *error,
+							   const char *behind,
+							   const char *format,
+							   va_list values)
 {
 	char sentence[ERROR_SIZE];
-	va_list values;
-	int length;
+	int length = vsnprintf(sentence, sizeof(sentence), format, values);
 
-	if (!error)
-		return -1;
-	va_start(values, format);
-	length = vsnprintf(sentence, sizeof(sentence), format, values);
-	va_end(values);
 	if (length < 0)
 		length = 0;
 	if ((size_t)length < sizeof(sentence))
 		snprintf(sentence + length, sizeof(sentence) - (size_t)length,
-			 ": %s", strerror(number));
+			 ": %s", behind);
 	keep(error, sentence);
+}
+
+int error_set_errno(struct error *error, int number, const char *format, ...)
+{
+	va_list values;
+
+	if (!error)
+		return -1;
+	va_start(values, format);
+	set_with(error, strerror(number), format, values);
+	va_end(values);
 	return -1;
 }
 
 int error_prefix(struct error *error, const char *format, ...)
 {
-	char sentence[ERROR_SIZE];
 	va_list values;
-	int length;
 
 	if (!error)
 		return -1;
 	va_start(values, format);
-	length = vsnprintf(sentence, sizeof(sentence), format, values);
+	set_with(error, error->message, format, values);
 	va_end(values);
-	if (length < 0)
-		length = 0;
-	if ((size_t)length < sizeof(sentence))
-		snprintf(sentence + length, sizeof(sentence) - (size_t)length,
-			 ": %s", error->message);
-	keep(error, sentence);
 	return -1;
 }
 
