@@ -29,6 +29,25 @@ static int put_looked_at(struct window window, int row,
 	return row;
 }
 
+static int put_other_users(struct window window, int row,
+			   const struct session *session)
+{
+	struct buffer text = BUFFER_INIT;
+
+	if (session->other_users == 0)
+		return row;
+	text_count(&text, session->other_users);
+	buffer_append_string(
+		&text, session->other_users == 1
+			       ? " Python process belongs to another user"
+			       : " Python processes belong to other users");
+	buffer_append_string(&text, "; to look at them, run as root: sudo "
+				    "probetui");
+	row += window_put_paragraph(window, row, 3, 3, STYLE_TEXT, text.data);
+	buffer_clear(&text);
+	return row + 1;
+}
+
 /* "python (pid 4183)  train.py   is Python, but has no rank" */
 static int put_bystanders(struct window window, int row,
 			  const struct session *session)
@@ -94,6 +113,7 @@ void pane_nothing(struct window window, const struct session *session)
 		buffer_clear(&text);
 		row += 2;
 	}
+	row = put_other_users(window, row, session);
 	window_put(window, row, 3, window.column_count - 4, STYLE_TEXT,
 		   "Waiting for ranks to appear; q leaves.");
 }

@@ -209,6 +209,7 @@ static int apply_discover(const struct apply *apply, struct error *error)
 	const json_t *list = json_object_get(body, "bystanders");
 	int64_t looked_at = json_get_integer(body, "looked_at", -1);
 	int64_t uid = json_get_integer(body, "uid", -1);
+	int64_t others = json_get_integer(body, "others", 0);
 	size_t count = json_array_size(list);
 
 	if (looked_at < 0 || uid < 0 || uid > UINT32_MAX)
@@ -224,6 +225,8 @@ static int apply_discover(const struct apply *apply, struct error *error)
 			       json_array_get(list, i));
 	session->looked_at = (size_t)looked_at;
 	session->uid = (uid_t)uid;
+	/* A node of before this was counted does not say. */
+	session->other_users = others > 0 ? (size_t)others : 0;
 	session->is_discovered = true;
 	job_choose(session);
 	return 0;

@@ -93,6 +93,7 @@ struct session {
 	struct map *by_pid;    /* live ranks, others, their children */
 	size_t looked_at;      /* processes looked at by discover */
 	uid_t uid;	       /* whose */
+	size_t other_users;    /* Python processes of other users */
 	struct rankset wanted; /* --ranks; empty: all */
 	char *wanted_job;      /* --job; NULL: any */
 	bool has_wanted_pids;  /* --pid: what is found is one job */

@@ -348,6 +348,47 @@ static void a_lost_node_finds_nothing(void **state)
 	stage_close(&stage);
 }
 
+static void other_users_are_counted(void **state)
+{
+	struct stage stage;
+
+	(void)state;
+	stage_open(&stage, "nothing.jsonl");
+	stage_resize(&stage, 24, 80);
+	apply(&stage, "{\"seq\":1,\"type\":\"response\",\"request_seq\":2,"
+		      "\"command\":\"discover\",\"success\":true,\"body\":{"
+		      "\"looked_at\":2,\"uid\":1000,\"others\":1234,"
+		      "\"bystanders\":[]}}");
+	check_shows(&stage, "1,234 Python processes belong to other users;");
+	stage_close(&stage);
+}
+
+/* In a single small letter, all different from the marks of others. */
+static void class_marks_differ_in_ascii(void **state)
+{
+	struct stage *stage = *state;
+	struct session *session = &stage->engine.session;
+	struct rank_class class = { .mark = 0 };
+	struct canvas canvas;
+	bool is_used[128] = { false };
+
+	canvas_init(&canvas, 1, 1);
+	for (class.mark = 0; class.mark < 29; class.mark++) {
+		enum style style;
+		int32_t mark = mark_of_class(session, &class, &style);
+		int32_t ascii;
+
+		window_put_character(canvas_window(&canvas), 0, 0, STYLE_TEXT,
+				     mark);
+		canvas_make_ascii(&canvas);
+		ascii = canvas_cell(&canvas, 0, 0)->codepoint;
+		assert_in_range(ascii, '!', '~');
+		assert_false(is_used[ascii]);
+		is_used[ascii] = true;
+	}
+	canvas_clear(&canvas);
+}
+
 static void the_legend_says_how_long(void **state)
 {
 	struct stage *stage = *state;
@@ -453,6 +494,8 @@ int main(void)
 		ON_HUNG8(two_ranks_are_compared),
 		cmocka_unit_test(the_chooser_says_why),
 		cmocka_unit_test(a_lost_node_finds_nothing),
+		cmocka_unit_test(other_users_are_counted),
+		ON_HUNG8(class_marks_differ_in_ascii),
 		ON_HUNG8(the_legend_says_how_long),
 		ON_HUNG8(a_cut_title_ends_at_the_corner),
 		ON_HUNG8(an_error_is_kept_in_the_log),
