@@ -63,8 +63,8 @@ static const struct bound {
 	{ AT(tp_name), 0, 8, AT(tp_dictoffset), OFFSET_MAXIMUM },
 	/* Members that lie behind the flags are found from there. */
 	{ AT(tp_flags), 0, 80, AT(tp_dictoffset), OFFSET_MAXIMUM },
-	{ AT(uni_state), 0, 4, AT(compact_size), OFFSET_MAXIMUM },
-	{ AT(ascii_size), 24, 0, AT(compact_size), OFFSET_MAXIMUM },
+	{ AT(uni_state), 0, 4, AT(ascii_size), OFFSETS_STRING_BYTES },
+	{ AT(ascii_size), 24, 0, AT(compact_size), OFFSETS_STRING_BYTES },
 	{ AT(bytes_sval), 24, 0, NOWHERE, 64 },
 };
 

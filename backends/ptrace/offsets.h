@@ -12,9 +12,10 @@
 struct memory;
 struct offsets;
 
-/* What is read at once of a frame and of a code object, at most. */
+/* What is read at once of a frame, a code object, a str, at most. */
 #define OFFSETS_FRAME_BYTES 128
 #define OFFSETS_CODE_BYTES 4096
+#define OFFSETS_STRING_BYTES 64
 
 #define OFFSETS_MINOR_FIRST 8
 #define OFFSETS_MINOR_LAST 14

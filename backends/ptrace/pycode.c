@@ -8,11 +8,11 @@
 #include "backends/ptrace/linetable.h"
 #include "backends/ptrace/memory.h"
 #include "backends/ptrace/pyreader.h"
+#include "backends/ptrace/pystring.h"
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/map.h"
-#include "base/text.h"
 #include "protocol/stack.h"
 
 #define FIRST_BYTES 512u    /* of a str or bytes, read with the rest */
@@ -107,46 +107,26 @@ static bool have(struct object *object, struct memory *memory, size_t length)
 	       0;
 }
 
-static uint32_t character_at(const uint8_t *bytes, size_t i, unsigned width)
-{
-	uint32_t character = 0;
-
-	memcpy(&character, bytes + i * width, width);
-	return character;
-}
-
-static void put_character(struct buffer *out, uint32_t character)
-{
-	if (character >= 0xd800 && character <= 0xdfff)
-		buffer_printf(out, "\\u%04x", character);
-	else
-		text_put_codepoint(out, (int32_t)character);
-}
-
-/*
- * Names are compact str objects: the state has 2 bits for interning, 3 for
- * the width, 1 for compact, 1 for ASCII (Include/cpython/unicodeobject.h).
- */
+/* Names are compact str objects: their characters lie behind them. */
 static char *take_text(const struct pycode_cache *cache, struct object *object)
 {
-	const struct offsets *offsets = &cache->python->offsets;
+	size_t head = (size_t)cache->python->offsets.ascii_size;
 	struct buffer text = BUFFER_INIT;
+	struct pystring string;
+	size_t start;
+	size_t length;
 
-	if (!have(object, cache->memory, (size_t)offsets->compact_size))
+	if (!have(object, cache->memory, head) ||
+	    pystring_parse(&string, cache->python, object->address,
+			   object->bytes) < 0 ||
+	    !string.data ||
+	    (uint64_t)string.length > NAME_MAXIMUM / string.width)
 		return NULL;
-	uint64_t length = pyreader_word(object->bytes, OBJECT_LENGTH);
-	uint32_t state = object->bytes[offsets->uni_state];
-	unsigned width = state >> 2 & 7;
-	bool is_compact = state >> 5 & 1;
-	size_t start = (size_t)(state >> 6 & 1 ? offsets->ascii_size
-					       : offsets->compact_size);
-	if (!is_compact || (width != 1 && width != 2 && width != 4) ||
-	    length > NAME_MAXIMUM / width ||
-	    !have(object, cache->memory, start + length * width))
+	start = (size_t)(string.data - object->address);
+	length = (size_t)string.length;
+	if (!have(object, cache->memory, start + length * string.width))
 		return NULL;
-	for (size_t i = 0; i < length; i++)
-		put_character(&text,
-			      character_at(object->bytes + start, i, width));
+	pystring_decode(&text, object->bytes + start, length, string.width);
 	return buffer_take(&text);
 }
 

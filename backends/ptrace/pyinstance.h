@@ -5,7 +5,7 @@
  *	3.8-3.10	a dict object at tp_dictoffset
  *	3.11		values at -32 or a dict at -24, before the object
  *	3.12		one word at -24: values (lowest bit set) or a dict
- *	3.13-		a dict at -24 (free-threaded -8), else values inside
+ *	3.13-		a dict at -24, else values inside
  *			the instance behind tp_basicsize bytes
  *
  * (Objects/dictobject.c, Include/internal/pycore_object.h of each.)

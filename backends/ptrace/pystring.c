@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "backends/ptrace/cpython.h"
+#include "backends/ptrace/offsets.h"
 #include "backends/ptrace/pyobject.h"
 #include "backends/ptrace/pyreader.h"
 #include "backends/ptrace/pywriter.h"
@@ -22,52 +23,66 @@ static bool is_surrogate(uint32_t character)
 	return character >= 0xd800 && character <= 0xdfff;
 }
 
+/* The state: interned:2, kind:3, compact:1, ascii:1. */
+int pystring_parse(struct pystring *string, const struct cpython *python,
+		   uint64_t address, const uint8_t *head)
+{
+	const struct offsets *at = &python->offsets;
+	uint8_t state = head[at->uni_state];
+	bool is_compact = state >> 5 & 1;
+	bool is_ascii = state >> 6 & 1;
+
+	string->length = (int64_t)pyreader_word(head, PYREADER_HEAD);
+	string->width = state >> 2 & 7;
+	string->data = 0;
+	if (is_compact)
+		string->data =
+			address + (uint64_t)(is_ascii ? at->ascii_size
+						      : at->compact_size);
+	if (string->length < 0 ||
+	    (string->width != 1 && string->width != 2 && string->width != 4))
+		return -1;
+	return 0;
+}
+
 int pystring_read(struct pyreader *reader, uint64_t address,
 		  struct pystring *string)
 {
 	const struct offsets *at = &reader->python->offsets;
-	bool is_compact, is_ascii;
-	uint32_t state;
+	uint8_t head[OFFSETS_STRING_BYTES];
 
 	if (!pytype_has(reader, address, PYTYPE_STRING) ||
-	    pyreader_size(reader, address, &string->length) ||
-	    pyreader_read(reader, address + (uint64_t)at->uni_state, &state,
-			  sizeof(state)))
+	    pyreader_read(reader, address, head, (size_t)at->ascii_size) ||
+	    pystring_parse(string, reader->python, address, head))
 		return -1;
-	state >>= 2;
-	string->width = state & 7;
-	is_compact = state & 8;
-	is_ascii = state & 16;
-	if (string->length < 0 ||
-	    (string->width != 1 && string->width != 2 && string->width != 4))
-		return -1;
-	if (is_compact) {
-		string->data =
-			address + (uint64_t)(is_ascii ? at->ascii_size
-						      : at->compact_size);
+	if (string->data)
 		return 0;
-	}
 	return pyreader_pointer(reader, address + (uint64_t)at->compact_size,
 				&string->data);
+}
+
+/* In the machine's own order: we run on it, too. */
+static uint32_t character_at(const uint8_t *bytes, size_t i, unsigned width)
+{
+	uint32_t character = 0;
+
+	memcpy(&character, bytes + i * width, width);
+	return character;
 }
 
 int pystring_characters(struct pyreader *reader, const struct pystring *string,
 			int64_t start, size_t count, uint32_t *characters)
 {
 	uint64_t address = string->data + (uint64_t)start * string->width;
-	unsigned char bytes[CHUNK * 4];
+	uint8_t bytes[CHUNK * 4];
 
 	while (count) {
 		size_t now = count < CHUNK ? count : CHUNK;
 
 		if (pyreader_read(reader, address, bytes, now * string->width))
 			return -1;
-		for (size_t i = 0; i < now; i++) {
-			characters[i] = 0;
-			/* The machine's own order: we run on it, too. */
-			memcpy(&characters[i], bytes + i * string->width,
-			       string->width);
-		}
+		for (size_t i = 0; i < now; i++)
+			characters[i] = character_at(bytes, i, string->width);
 		address += now * string->width;
 		characters += now;
 		count -= now;
@@ -100,29 +115,36 @@ static void put_character(struct buffer *out, uint32_t character)
 		text_put_codepoint(out, (int32_t)character);
 }
 
+void pystring_decode(struct buffer *out, const uint8_t *bytes, size_t count,
+		     unsigned width)
+{
+	for (size_t i = 0; i < count; i++)
+		put_character(out, character_at(bytes, i, width));
+}
+
 int pyobject_string(struct pyreader *reader, uint64_t address, size_t maximum,
 		    struct buffer *out)
 {
 	struct pystring string;
 	size_t before = out->length;
-	uint32_t characters[CHUNK];
-	int64_t at = 0;
+	uint8_t bytes[CHUNK * 4];
+	size_t left;
 
 	if (pystring_read(reader, address, &string))
 		return -1;
-	if ((uint64_t)string.length > maximum)
-		string.length = (int64_t)maximum;
-	while (at < string.length) {
-		int64_t left = string.length - at;
-		size_t now = left < CHUNK ? (size_t)left : CHUNK;
+	left = (uint64_t)string.length > maximum ? maximum
+						 : (size_t)string.length;
+	while (left > 0) {
+		size_t now = left < CHUNK ? left : CHUNK;
 
-		if (pystring_characters(reader, &string, at, now, characters)) {
+		if (pyreader_read(reader, string.data, bytes,
+				  now * string.width)) {
 			buffer_truncate(out, before);
 			return -1;
 		}
-		for (size_t i = 0; i < now; i++)
-			put_character(out, characters[i]);
-		at += (int64_t)now;
+		pystring_decode(out, bytes, now, string.width);
+		string.data += now * string.width;
+		left -= now;
 	}
 	return 0;
 }

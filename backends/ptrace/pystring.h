@@ -10,15 +10,29 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct buffer;
+struct cpython;
 struct pyreader;
 struct pywriter;
 
 struct pystring {
-	uint64_t data;
+	uint64_t data;	/* 0: it has to be asked for, behind the object */
 	int64_t length; /* characters */
 	unsigned width; /* bytes of one: 1, 2, 4 */
 };
 
+/*
+ * The str at address, of which the first ascii_size bytes are in head; -1: it
+ * makes no sense.
+ */
+int pystring_parse(struct pystring *string, const struct cpython *python,
+		   uint64_t address, const uint8_t *head);
+/*
+ * Appends characters of width bytes each as UTF-8; what is no character, a
+ * lone surrogate above all, as its number.
+ */
+void pystring_decode(struct buffer *out, const uint8_t *bytes, size_t count,
+		     unsigned width);
 /* Reads what and where it is; -1: address is no str. */
 int pystring_read(struct pyreader *reader, uint64_t address,
 		  struct pystring *string);

@@ -96,6 +96,14 @@ class Target:
         self.process.stdin.close()
         self.process.stdout.close()
 
+    def wait_for_read(self):
+        """Until the main thread is in read(0, ...), behind its last print."""
+        for _ in range(200000):
+            with open("/proc/%d/syscall" % self.pid) as file:
+                if file.read().startswith("0 0x0 "):
+                    return
+        raise AssertionError("the target does not read its input")
+
     def tracer(self):
         with open("/proc/%d/status" % self.pid) as file:
             for line in file:
@@ -138,6 +146,7 @@ class StacksCase(unittest.TestCase):
     def check_truth(self, mode):
         with Target(self.python, code_of("stacks_target.py")) as target:
             truth = json.loads(target.line)
+            target.wait_for_read()
             sample = probe(mode, target.pid)[0]
             self.assertEqual(sample["python"], self.python.name)
             seen = read_stacks(sample)
@@ -201,6 +210,7 @@ class StacksCase(unittest.TestCase):
     def test_tables_of_lines_are_bounded(self):
         """64 MB of them are kept; what does not fit has no name."""
         with Target(self.python, LONG) as target:
+            target.wait_for_read()
             samples = probe("sample", target.pid, 3)
         (_, frames), = read_stacks(samples[0]).values()
         names = [frame[0] for frame in frames]
