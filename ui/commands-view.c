@@ -213,9 +213,8 @@ int ui_refresh(struct command_context *context, int argc, char **argv,
 		return error_set(error, "a recording is not read anew; seek "
 					"goes to a time of it.");
 	if (engine_is_deaf(engine))
-		return error_set(error, "probetui-node is gone, nothing can be "
-					"read; leave with q and start probetui "
-					"again.");
+		return error_set(error, "nothing can be read: probetui-node is "
+					"gone; q leaves, then start probetui.");
 	engine_sample_once(engine);
 	return 0;
 }

@@ -335,6 +335,11 @@ void pane_hints(struct window window, const struct session *session,
 		window_put(window, 0, 1, window.column_count - 1,
 			   view->is_message_error ? STYLE_ERROR : STYLE_HINT,
 			   view->message);
+	else if (session->node_count > 0 &&
+		 gone_count(session) == session->node_count)
+		window_put(window, 0, 1, window.column_count - 1, STYLE_ERROR,
+			   "probetui-node is gone: q leaves, then start "
+			   "probetui again.");
 	else
 		put_hints(window, session, view, keymap);
 }

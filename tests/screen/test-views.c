@@ -168,8 +168,9 @@ static void a_node_that_is_gone_is_named(void **state)
 	stage->engine.session.selection.depth = 0;
 	check_shows(stage, "node gone");
 	check_shows(stage, "Not read: probetui-node is");
+	check_shows(stage, "gone: q leaves, then start probetui again.");
 	stage_keys(stage, "R");
-	check_shows(stage, "probetui-node is gone, nothing can be read;");
+	check_shows(stage, "nothing can be read: probetui-node is gone;");
 }
 
 static void an_old_row_says_its_age(void **state)
