@@ -26,6 +26,7 @@ static const struct backend *const backends[] = {
 struct slot {
 	struct connection *connection; /* NULL: error says why */
 	struct error error;
+	uint64_t start_time;		/* of the process; 0 unknown */
 	struct environment environment; /* with what the program has set */
 	bool has_rank;			/* it has set RANK */
 	unsigned looks;			/* for a rank, so far */
@@ -73,8 +74,16 @@ static struct slot *open_slot(struct connections *connections,
 		if (slot->connection)
 			break;
 	}
+	slot->start_time = process->start_time;
 	map_put(connections->slots, (uint64_t)process->pid, slot);
 	return slot;
+}
+
+/* The pid has been given to another process since. */
+static bool is_another(const struct slot *slot, const struct process *process)
+{
+	return slot->start_time != 0 && process->start_time != 0 &&
+	       slot->start_time != process->start_time;
 }
 
 struct connection *connections_open(struct connections *connections,
@@ -84,7 +93,7 @@ struct connection *connections_open(struct connections *connections,
 	struct slot *slot =
 		map_find(connections->slots, (uint64_t)process->pid);
 
-	if (!slot)
+	if (!slot || is_another(slot, process))
 		slot = open_slot(connections, process);
 	if (!slot->connection)
 		error_set(error, "%s", slot->error.message);
@@ -141,9 +150,10 @@ static bool is_due(unsigned look)
 }
 
 void connections_environment(struct connections *connections, pid_t pid,
+			     uint64_t start_time,
 			     struct environment *environment)
 {
-	struct process process = { .pid = pid };
+	struct process process = { .pid = pid, .start_time = start_time };
 	struct error error = ERROR_INIT;
 	struct connection *connection =
 		connections_open(connections, &process, &error);

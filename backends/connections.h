@@ -1,5 +1,6 @@
 /*
- * connections: the ways to processes that are open, by pid. It owns them.
+ * connections: the ways to processes that are open, by pid. It owns them. A
+ * process with the pid of another, started later, gets a new one.
  *
  * One that could not be opened is remembered with its sentence, so that a
  * process is not asked again and again during one look.
@@ -8,6 +9,7 @@
 #define BACKENDS_CONNECTIONS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct connection;
@@ -36,6 +38,7 @@ void connections_tidy(struct connections *connections);
  * has a rank it is not asked again; while it has none, less and less often.
  */
 void connections_environment(struct connections *connections, pid_t pid,
+			     uint64_t start_time,
 			     struct environment *environment);
 
 #endif

@@ -67,8 +67,9 @@ static bool is_made_by_python(struct scan *scan, struct scan_entry *entry)
 static void ask_program(struct scan *scan, struct connections *connections,
 			struct scan_entry *entry)
 {
-	if (is_made_by_python(scan, entry))
+	if (is_made_by_python(scan, entry) && scan_stat(scan, entry))
 		connections_environment(connections, entry->pid,
+					entry->stat.start_time,
 					&entry->environment);
 }
 

@@ -20,22 +20,18 @@ static const char *const level_names[] = {
 	[LOG_ERROR] = "error",
 };
 
+/* What is less than that is not kept. */
+#define LOG_LEAST LOG_WARNING
+
 static struct {
-	enum log_level level;
 	char name[32];
 	bool is_quiet;
 	char *lines[LOG_LINES]; /* a ring; the oldest is at start once full */
 	size_t start;
 	size_t count;
 } state = {
-	.level = LOG_WARNING,
 	.name = "probetui",
 };
-
-void log_set_level(enum log_level level)
-{
-	state.level = level;
-}
 
 void log_set_name(const char *name)
 {
@@ -64,7 +60,7 @@ void log_write(enum log_level level, const char *format, ...)
 	struct buffer line = BUFFER_INIT;
 	va_list values;
 
-	if (level < state.level)
+	if (level < LOG_LEAST)
 		return;
 	va_start(values, format);
 	buffer_vprintf(&text, format, values);

@@ -17,8 +17,6 @@ enum log_level {
 	LOG_ERROR,
 };
 
-/* Lines below level are dropped. The start value is LOG_WARNING. */
-void log_set_level(enum log_level level);
 /* The program's name in front of each line. */
 void log_set_name(const char *name);
 /* No more lines on standard error (a screen is there): only in memory. */

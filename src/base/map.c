@@ -182,18 +182,6 @@ void strmap_put(struct strmap *map, const char *key, void *value)
 	HASH_ADD(hh, map->entries, key[0], length, entry);
 }
 
-void strmap_remove(struct strmap *map, const char *key)
-{
-	struct string_entry *entry = find_string_entry(map, key);
-
-	if (!entry)
-		return;
-	HASH_DELETE(hh, map->entries, entry);
-	if (map->free_value)
-		map->free_value(entry->value);
-	free(entry);
-}
-
 size_t strmap_count(const struct strmap *map)
 {
 	return HASH_COUNT(map->entries);

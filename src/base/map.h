@@ -33,7 +33,6 @@ void strmap_free(struct strmap *map);
 void *strmap_find(const struct strmap *map, const char *key);
 /* Copies the key. */
 void strmap_put(struct strmap *map, const char *key, void *value);
-void strmap_remove(struct strmap *map, const char *key);
 size_t strmap_count(const struct strmap *map);
 
 #endif

@@ -404,28 +404,3 @@ void text_duration(struct buffer *out, double seconds)
 		buffer_printf(out, "%d %s", (int)(age / unit->seconds),
 			      unit->word);
 }
-
-void text_size(struct buffer *out, uint64_t bytes)
-{
-	static const char *const units[] = {
-		"KB", "MB", "GB", "TB", "PB", "EB"
-	};
-	double size = (double)bytes / 1024;
-	size_t unit = 0;
-	unsigned tenths;
-
-	if (bytes < 1024) {
-		buffer_printf(out, "%" PRIu64 " B", bytes);
-		return;
-	}
-	for (; size >= 999.5 && unit + 1 < ARRAY_LENGTH(units); unit++)
-		size /= 1024;
-	if (size >= 99.95) {
-		buffer_printf(out, "%u %s", (unsigned)(size + 0.5),
-			      units[unit]);
-		return;
-	}
-	/* Not %f: the locale may write a comma. */
-	tenths = (unsigned)(size * 10 + 0.5);
-	buffer_printf(out, "%u.%u %s", tenths / 10, tenths % 10, units[unit]);
-}

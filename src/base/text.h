@@ -59,7 +59,5 @@ void text_count(struct buffer *out, uint64_t count);
 void text_age(struct buffer *out, double seconds);
 /* Seconds in words for a sentence: "34 s", "9 min", "4 h", "3 d". */
 void text_duration(struct buffer *out, double seconds);
-/* Bytes -> "264 B", "1.0 KB", "3.2 GB". */
-void text_size(struct buffer *out, uint64_t bytes);
 
 #endif

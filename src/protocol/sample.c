@@ -103,17 +103,6 @@ const char *exactness_name(enum exactness exactness)
 	return exactness_names[exactness];
 }
 
-bool thread_state_parse(const char *name, enum thread_state *state)
-{
-	for (size_t i = 0; i < ARRAY_LENGTH(state_names); i++) {
-		if (strcmp(name, state_names[i]) == 0) {
-			*state = (enum thread_state)i;
-			return true;
-		}
-	}
-	return false;
-}
-
 static json_t *thread_to_json(const struct thread_sample *thread)
 {
 	json_t *json = json_object();

@@ -70,7 +70,6 @@ struct thread_sample *process_sample_add(struct process_sample *sample);
 
 const char *thread_state_name(enum thread_state state);	/* "running" … */
 const char *exactness_name(enum exactness exactness);	/* "exact" … */
-bool thread_state_parse(const char *name, enum thread_state *state);
 
 /*
  * To JSON: new stacks are sent along as "stacks": [see stack_table_send]; a

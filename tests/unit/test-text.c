@@ -241,32 +241,6 @@ static void ages_have_four_columns(void **state)
 	buffer_clear(&out);
 }
 
-static void sizes_have_units(void **state)
-{
-	static const struct {
-		uint64_t bytes;
-		const char *text;
-	} examples[] = {
-		{ 0, "0 B" },
-		{ 264, "264 B" },
-		{ 1023, "1023 B" },
-		{ 1024, "1.0 KB" },
-		{ 102400, "100 KB" },
-		{ 1048575, "1.0 MB" },
-		{ UINT64_C(3435973837), "3.2 GB" },
-		{ UINT64_MAX, "16.0 EB" },
-	};
-	struct buffer out = BUFFER_INIT;
-
-	(void)state;
-	for (size_t i = 0; i < ARRAY_LENGTH(examples); i++) {
-		buffer_reset(&out);
-		text_size(&out, examples[i].bytes);
-		assert_string_equal(out.data, examples[i].text);
-	}
-	buffer_clear(&out);
-}
-
 static void codepoints_become_utf8(void **state)
 {
 	struct buffer out = BUFFER_INIT;
@@ -310,7 +284,6 @@ int main(void)
 		cmocka_unit_test(path_keeps_its_file_name),
 		cmocka_unit_test(counts_have_commas),
 		cmocka_unit_test(ages_have_four_columns),
-		cmocka_unit_test(sizes_have_units),
 		cmocka_unit_test(codepoints_become_utf8),
 		cmocka_unit_test(printable_is_as_in_python),
 	};
