@@ -22,6 +22,42 @@ HUNG = os.path.join(jobs.SOURCE, "tests", "recordings", "hung8.jsonl")
 NOTHING = os.path.join(jobs.SOURCE, "tests", "recordings", "nothing.jsonl")
 
 
+def drop_stacks(messages):
+    """The messages of a recording with `stacksDropped` before the last sample
+    of each rank, and what the node sends again then."""
+    sampled = [i for i, message in enumerate(messages)
+               if message.get("event") == "sampled"]
+    pids = {messages[i]["body"]["pid"] for i in sampled}
+    first = sampled[-len(pids)]
+    codes, stacks, new = {}, {}, {}
+    result = []
+    for i, message in enumerate(messages):
+        if i == first:
+            result.append({"seq": message["seq"], "type": "event",
+                           "event": "stacksDropped", "body": {},
+                           "time": message["time"]})
+        body = message.get("body", {})
+        if message.get("event") == "sampled":
+            for stack in body.pop("stacks", []):
+                stacks[stack["id"]] = stack
+                codes.update((code[0], code) for code in stack["codes"])
+                if i < first:
+                    body.setdefault("stacks", []).append(stack)
+            for thread in body["threads"] if i >= first else ():
+                if "stack" in thread:
+                    old = thread["stack"]
+                    if old not in new:
+                        # From the other end, so ids mean something else.
+                        new[old] = len(stacks) - len(new)
+                        stack = dict(stacks[old], id=new[old])
+                        stack["codes"] = [codes[number] for number in sorted(
+                            {frame[0] for frame in stack["frames"]})]
+                        body.setdefault("stacks", []).append(stack)
+                    thread["stack"] = new[old]
+        result.append(message)
+    return result
+
+
 class Null:
     """A value that may be null."""
 
@@ -504,6 +540,19 @@ class TestReplay(Cli):
             first = self.run_cli("--replay", HUNG, *command, status=1)
             second = self.run_cli("--replay", HUNG, *command, status=1)
             self.assertEqual(first.stdout, second.stdout)
+
+    def test_stacks_that_were_dropped(self):
+        """In the middle the node gives its ids anew: nothing changes."""
+        with open(HUNG) as file:
+            lines = drop_stacks([json.loads(line) for line in file])
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "dropped.jsonl")
+            with open(path, "w") as file:
+                file.writelines(json.dumps(line) + "\n" for line in lines)
+            for command in (["verdict"], ["stacks"], ["ranks", "--json"]):
+                whole = self.run_cli("--replay", HUNG, *command, status=1)
+                dropped = self.run_cli("--replay", path, *command, status=1)
+                self.assertEqual(whole.stdout, dropped.stdout)
 
     def test_nothing_found(self):
         for command, shape in ((["ranks"], [RANK]), (["stacks"], [RANK]),
