@@ -626,7 +626,7 @@ class TestScript(Cli):
 
     def test_locals_of_another_rank(self):
         """What is selected counts for the rank that is selected only."""
-        answers = self.script("rank 0", "frame 0", "locals --rank 3", "rank 3",
+        answers = self.script("rank 0", "frame 1", "locals --rank 3", "rank 3",
                               "up", "locals --rank 3")
         self.assertEqual(answers[2]["frame"]["func"], "load_batch")
         self.assertEqual(answers[5]["frame"]["func"], "train")
@@ -760,6 +760,10 @@ class TestLive(Cli):
                     if a["type"] == "response" and a["command"] == "source"]
         self.assertTrue(any("def " in c for c in contents if c))
 
+    def test_ranks_that_are_not_known_yet(self):
+        ranks = self.ask([RANK], *self.on("ranks", "ranks", "!1"), status=1)
+        self.assertEqual([r["rank"] for r in ranks], [0, 2, 3])
+
     def test_ranks_that_the_job_lacks(self):
         self.sentence(*self.on("--ranks", "77", "verdict"), status=3,
                       says="there is no rank 77 in")
@@ -849,6 +853,9 @@ class TestUnreachable(Cli):
         process.wait()
         self.sentence("--pid", process.pid, "verdict", status=3,
                       says=str(process.pid))
+        result = self.run_cli("--pid", process.pid, "verdict", status=3)
+        self.assertIn("(pid %d): there is no process" % process.pid,
+                      result.stderr)
 
     def test_not_python(self):
         process = subprocess.Popen(["/bin/cat"], stdin=subprocess.PIPE)
