@@ -211,6 +211,7 @@ void discover_all(struct discovery *discovery, struct procfs *procfs,
 	*discovery = (struct discovery){ .uid = geteuid() };
 	scan_init(&scan, procfs);
 	scan_all(&scan);
+	discovery->others = scan.hidden_count;
 	/* Ancestors that are looked at later come behind these. */
 	count = scan.count;
 	for (size_t i = 0; i < count; i++) {

@@ -89,6 +89,8 @@ static void handle_discover(struct node *node, const struct message *request)
 	body = json_object();
 	json_object_set_new(body, "looked_at",
 			    json_integer((json_int_t)discovery->looked_at));
+	json_object_set_new(body, "others",
+			    json_integer((json_int_t)discovery->others));
 	json_object_set_new(body, "uid", json_integer(discovery->uid));
 	json_object_set_new(body, "bystanders", bystanders_to_json(discovery));
 	node_respond(node, request, body, NULL);

@@ -85,7 +85,20 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* False: a kernel thread, a zombie, or somebody else's. */
+/*
+ * Whose program is hidden from us: by the name that everybody may see. Root
+ * never comes here: nothing is hidden from it.
+ */
+static bool is_hidden_python(struct scan *scan, pid_t pid)
+{
+	char *name;
+
+	return (errno == EACCES || errno == EPERM) &&
+	       procfs_read(scan->procfs, pid, "comm", &name, NULL) > 0 &&
+	       is_python_name(name);
+}
+
+/* False and errno: a kernel thread, a zombie, or somebody else's. */
 static bool read_executable(struct scan *scan, pid_t pid, char *name,
 			    size_t size)
 {
@@ -107,8 +120,10 @@ int scan_all(struct scan *scan)
 	for (size_t i = 0; i < count; i++) {
 		struct scan_entry *entry;
 
-		if (!read_executable(scan, pids[i], name, sizeof(name)))
+		if (!read_executable(scan, pids[i], name, sizeof(name))) {
+			scan->hidden_count += is_hidden_python(scan, pids[i]);
 			continue;
+		}
 		entry = add_entry(scan, pids[i]);
 		memcpy(entry->executable, name, sizeof(name));
 		look_at_environment(scan, entry);

@@ -46,6 +46,7 @@ struct scan {
 	struct scan_entry **list;
 	size_t count;
 	size_t capacity;
+	size_t hidden_count; /* Python processes of others, as far as seen */
 };
 
 void scan_init(struct scan *scan, struct procfs *procfs);

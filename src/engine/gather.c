@@ -246,6 +246,14 @@ static int no_rank(struct command_context *context, struct error *error)
 	if (engine->settings.pid_count > 0)
 		return error_set(error, "none of the processes that --pid "
 					"names could be looked at");
+	if (session->other_users > 0)
+		return error_set(error,
+				 "no rank found among the processes of this "
+				 "user; %zu Python process%s to other users: "
+				 "run probetui as that user or as root",
+				 session->other_users,
+				 session->other_users == 1 ? " belongs"
+							   : "es belong");
 	return error_set(error,
 			 "no rank found: looked at %zu processes for RANK, "
 			 "OMPI_COMM_WORLD_RANK, PMI_RANK, PMIX_RANK or "

@@ -13,17 +13,17 @@ struct session;
 /* What the rules found; each has its own sentence. */
 enum finding {
 	FINDING_NO_RANKS,
-	FINDING_UNREAD,		/* no sample yet */
-	FINDING_UNREADABLE,	/* none can be read */
+	FINDING_UNREAD,	    /* no sample yet */
+	FINDING_UNREADABLE, /* none can be read */
 	FINDING_ALL_GONE,
-	FINDING_GONE,		/* rule 1 */
-	FINDING_STOPPED,	/* all are */
-	FINDING_LATE,		/* rule 2: some wait, the others are outliers */
-	FINDING_MAJORITY,	/* rule 3: outliers outside the majority */
-	FINDING_CAMPS,		/* no majority */
-	FINDING_TOGETHER,	/* all at one place */
+	FINDING_GONE,	  /* rule 1 */
+	FINDING_STOPPED,  /* all are */
+	FINDING_LATE,	  /* rule 2: some wait, the others are outliers */
+	FINDING_MAJORITY, /* rule 3: outliers outside the majority */
+	FINDING_CAMPS,	  /* no majority */
+	FINDING_TOGETHER, /* all at one place */
 	FINDING_MOVING,
-	FINDINGS,		/* how many there are */
+	FINDINGS, /* how many there are */
 };
 
 /* is_still: two samples or more say that nothing moved. */

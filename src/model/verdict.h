@@ -28,22 +28,22 @@ const char *verdict_state_name(enum verdict_state state);
 /* Ranks whose main Python thread has the same stack (functions and lines). */
 struct rank_class {
 	struct rankset ranks;
-	const struct stack *stack;	/* lent; NULL: gone or unreadable */
+	const struct stack *stack; /* lent; NULL: gone or unreadable */
 	struct activity activity;
-	size_t user_frame;		/* index into stack->frames */
+	size_t user_frame; /* index into stack->frames */
 	bool is_outlier;
-	int mark;	/* 0 majority, 1 outlier or smallest, 2… further ones:
-			 * index into the screen's glyphs */
+	int mark; /* 0 majority, 1 outlier or smallest, 2… further ones:
+		   * index into the screen's glyphs */
 };
 
 struct verdict {
 	enum verdict_state state;
-	char *sentence;			/* never NULL after verdict_make */
+	char *sentence; /* never NULL after verdict_make */
 	struct rankset outliers;
-	struct rank_class *classes;	/* largest first */
+	struct rank_class *classes; /* largest first */
 	size_t class_count;
-	int majority;			/* class of more than half; -1 none */
-	int world_size;			/* 0 unknown */
+	int majority;	/* class of more than half; -1 none */
+	int world_size; /* 0 unknown */
 	size_t ranks_found;
 	char *job;
 };

@@ -372,7 +372,10 @@ class TestNamed(DiscoverTest):
             self.skipTest("running the node as another user needs root")
         node = self.node(argv=["setpriv", "--reuid=65534", "--regid=65534",
                                "--clear-groups", NODE])
-        self.assertIn("user 0", self.unreadable(self.target().pid, node))
+        target = self.target()
+        self.assertIn("user 0", self.unreadable(target.pid, node))
+        self.assertGreaterEqual(node.ask("discover")["others"], 1)
+        self.assertEqual(self.node().ask("discover")["others"], 0)
 
 
 class TestFollow(DiscoverTest):
