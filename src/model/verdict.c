@@ -218,6 +218,18 @@ static enum verdict_state state_of_living(const struct camp_list *camps)
 	return count_moving(camps) > 0 ? VERDICT_PROGRESSING : VERDICT_HUNG;
 }
 
+/* Camps that all wait, each for the others, have nothing to wait for. */
+static double patience_with(const struct camp_list *camps,
+			    const struct camp *camp)
+{
+	if (camp->main_thread->activity.kind == ACTIVITY_SLEEP)
+		return SLEEP_SECONDS;
+	if (camps->role_counts[CAMP_WAITS] == count_live(camps) &&
+	    camp->count < count_live(camps))
+		return 0;
+	return STILL_SECONDS;
+}
+
 /* Whether the camps have stood long enough to be called hung, or move. */
 static bool is_patience_over(const struct camp_list *camps)
 {
@@ -225,13 +237,9 @@ static bool is_patience_over(const struct camp_list *camps)
 		return true;
 	for (size_t i = 0; i < camps->count; i++) {
 		const struct camp *camp = &camps->items[i];
-		bool is_asleep =
-			camp->main_thread &&
-			camp->main_thread->activity.kind == ACTIVITY_SLEEP;
 
 		if (camp->main_thread &&
-		    camp->unchanged <
-			    (is_asleep ? SLEEP_SECONDS : STILL_SECONDS))
+		    camp->unchanged < patience_with(camps, camp))
 			return false;
 	}
 	return true;

@@ -56,6 +56,26 @@ static void a_short_stand_in_one_place_is_not_hung(void **state)
 	scene_clear(&scene);
 }
 
+static void camps_that_wait_for_each_other_are_hung_at_once(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	start(&scene);
+	for (int i = 0; i < 2; i++) {
+		for (int rank = 0; rank < 4; rank++) {
+			const struct seen reduces = WAITS(100 + rank, 17);
+			const struct seen meets = BARRIER(100 + rank, 20);
+
+			scene_see(&scene, rank < 2 ? &reduces : &meets);
+		}
+		scene_wait(&scene, 0.2);
+	}
+	scene_judge(&scene);
+	assert_int_equal(scene.session.verdict.state, VERDICT_HUNG);
+	scene_clear(&scene);
+}
+
 static void sleep_takes_longer_to_be_odd(void **state)
 {
 	const struct seen sleeps = { .stack = LOADS,
@@ -206,6 +226,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_short_stand_in_one_place_is_not_hung),
+		cmocka_unit_test(
+			camps_that_wait_for_each_other_are_hung_at_once),
 		cmocka_unit_test(sleep_takes_longer_to_be_odd),
 		cmocka_unit_test(the_age_of_a_stop_begins_with_it),
 		cmocka_unit_test(rare_samples_make_a_moment_longer),
