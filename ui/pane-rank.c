@@ -211,6 +211,8 @@ const char *rank_unread_reason(const struct session *session,
 	if (rank != NULL && rank->node < session->node_count &&
 	    session->nodes[rank->node].is_gone)
 		return rank_gone_sentence;
+	if (rank != NULL && rank->state == RANK_EXITED)
+		return "The process has ended.";
 	return NULL;
 }
 

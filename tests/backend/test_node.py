@@ -165,7 +165,7 @@ class TestSample(NodeTest):
 
     def test_names_of_threads_are_left_out_when_nobody_wants_them(self):
         node = self.node()
-        rank = self.rank()
+        rank = self.target("import threading; " + nodes.WAIT, RANK="0")
         node.discover()
         for names, expected in (False, None), (True, "MainThread"):
             node.ask("sample", pids=[rank.pid], names=names)
