@@ -1,4 +1,4 @@
-#include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,7 +134,7 @@ json_t *format_json_thread(const struct rank *rank, const struct thread *thread)
 /* Milliseconds are all that sampling can tell. */
 static json_t *seconds_to_json(double seconds)
 {
-	return json_real(round(seconds * 1000) / 1000);
+	return json_real((double)(int64_t)(seconds * 1000 + 0.5) / 1000);
 }
 
 static json_t *age_to_json(const struct session *session,
