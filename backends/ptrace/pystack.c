@@ -46,7 +46,7 @@ struct pystack {
 	struct holds *holds;
 	int statm;
 	int name_tries;
-	bool has_no_names; /* nobody wants them */
+	bool has_no_names;  /* nobody wants them */
 	bool is_namespaced; /* its tids are not ours */
 	uint64_t epoch;
 	uint64_t other_calls; /* of threads that have gone, and our own */
@@ -436,6 +436,19 @@ static enum thread_state judge_state(const struct pystack *pystack,
 	return seen->is_blocked ? THREAD_BLOCKED : THREAD_RUNNING;
 }
 
+/* Python's name, else the kernel's, which is asked for once. */
+static void fill_name(const struct pystack *pystack, struct pytask *pytask,
+		      struct thread_sample *thread)
+{
+	if (pystack->has_no_names)
+		return;
+	if (!pytask->name && !pytask->comm[0])
+		task_name(&pytask->task, pytask->comm, sizeof(pytask->comm));
+	if (pytask->name || pytask->comm[0])
+		thread->name =
+			xstrdup(pytask->name ? pytask->name : pytask->comm);
+}
+
 static void fill_thread(struct pystack *pystack, struct pytask *pytask,
 			struct process_sample *sample)
 {
@@ -443,9 +456,7 @@ static void fill_thread(struct pystack *pystack, struct pytask *pytask,
 	const struct pygil *gil = find_gil(pystack, pytask->state.interpreter);
 
 	thread->tid = pytask->task.tid;
-	thread->name = xstrdup_or_null(pytask->name);
-	if (!thread->name && pytask->comm[0])
-		thread->name = xstrdup(pytask->comm);
+	fill_name(pystack, pytask, thread);
 	thread->is_main = is_main(pystack, pytask);
 	thread->is_gil_known = gil && gil->is_known;
 	thread->has_gil = gil && gil->holder == pytask->state.address;

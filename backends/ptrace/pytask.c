@@ -19,7 +19,6 @@ struct pytask *pytask_new(const struct pytstate *state, pid_t pid, pid_t tid)
 	pytask->state = *state;
 	pytask->walk = &pytask->walks[0];
 	task_init(&pytask->task, pid, tid);
-	task_name(&pytask->task, pytask->comm, sizeof(pytask->comm));
 	return pytask;
 }
 

@@ -34,7 +34,7 @@ struct pytask {
 	bool is_gone;
 	bool is_stopped; /* with the whole process */
 	char *name;	 /* as threading has it; NULL unknown */
-	char comm[16];	 /* as the kernel has it */
+	char comm[16];	 /* as the kernel has it; "" unread */
 	char wchan[48];
 	uint64_t wchan_switches; /* when wchan was read */
 };
