@@ -99,7 +99,8 @@ static void put_decimal(struct buffer *out, const struct decimal *decimal,
 		buffer_append_string(out, ".0");
 }
 
-void pyfloat_put(struct buffer *out, double number, bool has_point)
+/* Appends a number as repr() does: the shortest text that reads back. */
+static void put_number(struct buffer *out, double number, bool has_point)
 {
 	struct decimal decimal = { 0, 0 };
 
@@ -127,7 +128,7 @@ void pyfloat_write(struct pywriter *writer, uint64_t address)
 	if (pyreader_read(writer->reader, at, &number, sizeof(number)))
 		pywriter_text(writer, PYWRITER_UNKNOWN);
 	else
-		pyfloat_put(writer->out, number, true);
+		put_number(writer->out, number, true);
 }
 
 /* As complex_repr in Objects/complexobject.c. */
@@ -144,10 +145,10 @@ void pycomplex_write(struct pywriter *writer, uint64_t address)
 	has_real = parts[0] != 0 || signbit(parts[0]);
 	if (has_real) {
 		buffer_append_char(writer->out, '(');
-		pyfloat_put(writer->out, parts[0], false);
+		put_number(writer->out, parts[0], false);
 		if (isnan(parts[1]) || !signbit(parts[1]))
 			buffer_append_char(writer->out, '+');
 	}
-	pyfloat_put(writer->out, parts[1], false);
+	put_number(writer->out, parts[1], false);
 	pywriter_text(writer, has_real ? "j)" : "j");
 }

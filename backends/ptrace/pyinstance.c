@@ -115,8 +115,9 @@ static int managed_table_313(struct pyreader *reader, uint64_t object,
 	return table_at(reader, place, table);
 }
 
-int pyinstance_table(struct pyreader *reader, uint64_t object,
-		     const struct pytype *type, struct pytable *table)
+/* The table of __dict__; -1: none, or unreadable. */
+static int find_table(struct pyreader *reader, uint64_t object,
+		      const struct pytype *type, struct pytable *table)
 {
 	int minor = reader->python->minor;
 
@@ -210,7 +211,7 @@ int64_t pyinstance_count(struct pyreader *reader, uint64_t object,
 	bool has_slots = slots_read(reader, object, type, &slots);
 	int64_t count;
 
-	if (pyinstance_table(reader, object, type, &table))
+	if (find_table(reader, object, type, &table))
 		return has_slots ? (int64_t)slots.count : -1;
 	count = table.used;
 	if (count < 0)
@@ -252,7 +253,7 @@ int pyinstance_attributes(struct pypage *page, uint64_t object,
 	slots_read(page->reader, object, type, &slots);
 	for (; start < (int64_t)slots.count && page->count; page->count--)
 		add_slot(page, &slots, (size_t)start++);
-	if (pyinstance_table(page->reader, object, type, &table))
+	if (find_table(page->reader, object, type, &table))
 		return 0;
 	return pytable_each(page->reader, &table, start - (int64_t)slots.count,
 			    page->count, add_attribute, page) < 0
@@ -267,7 +268,7 @@ int pyobject_attribute(struct pyreader *reader, uint64_t object,
 	struct pytype type;
 
 	if (pytype_of(reader, object, &type) ||
-	    pyinstance_table(reader, object, &type, &table))
+	    find_table(reader, object, &type, &table))
 		return -1;
 	return pytable_find(reader, &table, name, value);
 }

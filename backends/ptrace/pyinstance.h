@@ -17,12 +17,8 @@
 
 struct pypage;
 struct pyreader;
-struct pytable;
 struct pytype;
 
-/* The table of __dict__; -1: none, or unreadable. */
-int pyinstance_table(struct pyreader *reader, uint64_t object,
-		     const struct pytype *type, struct pytable *table);
 /* How many attributes it has; -1: it cannot have any. */
 int64_t pyinstance_count(struct pyreader *reader, uint64_t object,
 			 const struct pytype *type);

@@ -101,8 +101,9 @@ bool pytype_has(struct pyreader *reader, uint64_t object, uint64_t flag)
 	return !pytype_of(reader, object, &type) && (type.flags & flag);
 }
 
-int pytype_attribute(struct pyreader *reader, const struct pytype *type,
-		     const char *name, uint64_t *value)
+/* An attribute of the type itself, not of its bases. */
+static int find_attribute(struct pyreader *reader, const struct pytype *type,
+			  const char *name, uint64_t *value)
 {
 	if (!type->dict)
 		return -1;
@@ -123,7 +124,7 @@ int pytype_name(struct pyreader *reader, const struct pytype *type,
 		buffer_append_string(out, name);
 		return 0;
 	}
-	if (!pytype_attribute(reader, type, "__module__", &module) &&
+	if (!find_attribute(reader, type, "__module__", &module) &&
 	    !pyobject_string(reader, module, NAME_MAXIMUM, out)) {
 		if (!strcmp(out->data + before, "builtins"))
 			buffer_truncate(out, before);

@@ -56,9 +56,6 @@ int pytype_of(struct pyreader *reader, uint64_t object, struct pytype *type);
 /* Appends "train.Net", or "int" for a builtin. */
 int pytype_name(struct pyreader *reader, const struct pytype *type,
 		struct buffer *out);
-/* An attribute of the type itself, not of its bases. */
-int pytype_attribute(struct pyreader *reader, const struct pytype *type,
-		     const char *name, uint64_t *value);
 /* True when object is, or derives from, what has this flag. */
 bool pytype_has(struct pyreader *reader, uint64_t object, uint64_t flag);
 

@@ -76,11 +76,6 @@ void process_copy(struct process *to, const struct process *from)
 	field_copy(&process_table, to, from);
 }
 
-const char *process_state_name(enum process_state state)
-{
-	return state_names[state];
-}
-
 json_t *process_to_json(const struct process *process)
 {
 	json_t *json = json_object();

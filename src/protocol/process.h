@@ -59,7 +59,6 @@ void process_init(struct process *process);
 void process_clear(struct process *process);
 /* Replaces what *to (made by process_init, or cleared) held. */
 void process_copy(struct process *to, const struct process *from);
-const char *process_state_name(enum process_state state);
 json_t *process_to_json(const struct process *process);
 /* Replaces what *process (as above) held; clear it after a failure too. */
 int process_from_json(struct process *process, const json_t *json,

@@ -57,11 +57,6 @@ struct variable *variable_list_add(struct variable_list *list)
 	return variable;
 }
 
-const char *variable_kind_name(enum variable_kind kind)
-{
-	return kind_names[kind];
-}
-
 json_t *variable_to_json(const struct variable *variable)
 {
 	json_t *json = json_object();

@@ -41,7 +41,6 @@ struct variable_list {
 void variable_list_clear(struct variable_list *list);
 /* Lends a new zeroed one at the end (child_count -1). */
 struct variable *variable_list_add(struct variable_list *list);
-const char *variable_kind_name(enum variable_kind kind);
 /* {"name", "kind", "type", "value", "address", "children"} as in CLI.md. */
 json_t *variable_to_json(const struct variable *variable);
 /* {"variables": […], "total": int or null}. */
