@@ -15,6 +15,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 # "PASS: tests/unit/test-map 3 - test-map: order", from automake's TAP driver
 RESULT = re.compile(r"^(PASS|FAIL|SKIP|ERROR|XPASS|XFAIL): (\S+)"
                     r"(?: \d+)?(?: -)? ?(.*)$")
+OUTPUT_LINES = 80
 PASSED, FAILED, SKIPPED = {"PASS"}, {"FAIL", "ERROR", "XPASS"}, {"SKIP"}
 
 
@@ -37,6 +38,19 @@ def read_results(folder):
             if name.endswith(".trs"):
                 results += read_log(os.path.join(path, name[:-4] + ".log"))
     return results
+
+
+def print_output(folder, file):
+    """What a test program with a failure said, apart from what went well."""
+    path = os.path.join(folder, os.path.splitext(file)[0] + ".log")
+    try:
+        with open(path, errors="replace") as log:
+            lines = [line for line in log
+                     if not line.startswith(("PASS: ", "SKIP: ", "ok "))]
+    except OSError:
+        return
+    print("  what %s said:" % file)
+    print("".join("    " + line for line in lines[-OUTPUT_LINES:]), end="")
 
 
 def read_core_tests():
@@ -73,6 +87,9 @@ def main():
             elif result in SKIPPED:
                 counts["skipped"] += 1
                 print("  skipped: %s %s" % (file, test))
+        for file in sorted({file for file, _, result in results
+                            if result in FAILED}):
+            print_output(folder, file)
         for sentence in core_failures(results):
             counts["failed"] += 1
             print("  failed: " + sentence)

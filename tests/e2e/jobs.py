@@ -189,7 +189,12 @@ class OrderJob(Launched):
     def write_pages(self, value):
         for rank in range(self.count):
             with open("%s.%d" % (self.path, rank), "r+b") as page:
-                page.write(bytes([value]))
+                page.write(bytes([value, 0]))
+
+    def is_marked(self, rank):
+        """The rank is in the call that keeps the GIL."""
+        with open("%s.%d" % (self.path, rank), "rb") as page:
+            return page.read(2)[1] != 0
 
     def order(self, name, chosen=()):
         self.is_busy = True
@@ -197,10 +202,13 @@ class OrderJob(Launched):
         for line in self.lines.values():
             line.send(order=name, chosen=list(chosen))
 
-    def until(self, rank, function):
-        """The rank's stack, once the function is in it: the truth."""
-        self.lines[rank].send(until=function)
-        return self.lines[rank].receive()["stack"]
+    def until(self, functions, looks=10):
+        """Each rank's stack, once its function is in it and the stack stays
+        the same for that many looks: the truth."""
+        for rank, function in functions.items():
+            self.lines[rank].send(until=function, looks=looks)
+        return {rank: self.lines[rank].receive()["stack"]
+                for rank in functions}
 
     def steps(self, rank):
         self.lines[rank].send(steps=True)

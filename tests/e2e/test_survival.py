@@ -101,8 +101,7 @@ class TestSurvival(unittest.TestCase):
         cls.random = random.Random(cls.seed)
         cls.job = jobs.OrderJob("peers", 3)
         cls.job.order("move")
-        for rank in cls.job.pids:
-            cls.job.until(rank, "move")
+        cls.job.until({rank: "move" for rank in cls.job.pids}, looks=1)
 
     @classmethod
     def tearDownClass(cls):

@@ -11,6 +11,7 @@ real hang until it is released.
 """
 import collections
 import functools
+import itertools
 import json
 import mmap
 import operator
@@ -134,10 +135,12 @@ def spin(job):
 
 
 def hold(job):
-    """The chosen ranks never leave a call into C and keep the GIL."""
+    """The chosen ranks never leave a call into C and keep the GIL. That they
+    are in it can only be told by the call itself: it marks the page."""
     if job.is_chosen():
+        mark = map(functools.partial(operator.setitem, job.page, 1), [1])
         flags = iter(functools.partial(operator.getitem, job.page, 0), 1)
-        collections.deque(flags, maxlen=0)
+        collections.deque(itertools.chain(mark, flags), maxlen=0)
     reduce_gradients(job)
 
 
@@ -199,15 +202,19 @@ class Officer(threading.Thread):
             frame = frame.f_back
         return stack
 
-    def until(self, function):
-        """The stack, as soon as the function is in it, twice the same."""
-        before = None
-        while True:
+    def until(self, function, looks):
+        """The stack, as soon as the function is in it for that many looks:
+        a thread that only waits for a processor stays where it is too."""
+        before, same = None, 0
+        while same < looks:
             stack = self.where()
-            if stack == before and function in [row[0] for row in stack]:
-                return stack
+            if function not in [row[0] for row in stack]:
+                same = 0
+            else:
+                same = same + 1 if stack == before else 1
             before = stack
             time.sleep(0.01)
+        return before
 
     def run(self):
         for line in self.socket.makefile():
@@ -215,7 +222,8 @@ class Officer(threading.Thread):
             if "order" in message:
                 self.orders.put((message["order"], message["chosen"]))
             elif "until" in message:
-                self.say(stack=self.until(message["until"]))
+                self.say(stack=self.until(message["until"],
+                                          message["looks"]))
             elif "steps" in message:
                 self.say(steps=self.job.steps)
             else:
