@@ -1,0 +1,52 @@
+/* An interpreter with its threads and frames, at the image's start. */
+#include <stdio.h>
+#include <unistd.h>
+
+#include "banned.h"
+
+#include "backends/ptrace/cpython.h"
+#include "backends/ptrace/holds.h"
+#include "backends/ptrace/memory.h"
+#include "backends/ptrace/offsets.h"
+#include "backends/ptrace/pystack.h"
+#include "base/error.h"
+#include "protocol/sample.h"
+#include "protocol/stack.h"
+#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/image.h"
+
+static void sample(struct memory *memory, const struct cpython *python)
+{
+	struct stack_table *table = stack_table_new();
+	struct holds *holds = holds_new(NULL);
+	struct pystack *pystack = pystack_new(memory, python, table, holds);
+	struct process_sample sample = { .pid = 0 };
+
+	/* The second one makes use of what the first has learned. */
+	for (int i = 0; i < 2; i++) {
+		struct error error = ERROR_INIT;
+
+		pystack_sample(pystack, false, &sample, &error);
+		process_sample_clear(&sample);
+	}
+	pystack_free(pystack);
+	holds_free(holds);
+	stack_table_free(table);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct cpython python = { .runtime = IMAGE_START };
+	struct memory *memory;
+
+	if (size == 0)
+		return 0;
+	python.minor = OFFSETS_MINOR_FIRST + data[0] % 7;
+	python.offsets = *offsets_find(python.minor);
+	image_fill(data + 1, size - 1);
+	memory = memory_new(getpid());
+	offsets_override(&python.offsets, python.minor, memory, python.runtime);
+	sample(memory, &python);
+	memory_free(memory);
+	return 0;
+}

@@ -1,0 +1,233 @@
+#!/usr/bin/env python3
+"""Writes tests/fuzz/corpus: an input or two for each fuzz target, from which
+a fuzzer finds its way. Inputs that once broke something lie there besides,
+and are left alone."""
+import os
+import re
+import struct
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SOURCE = os.path.dirname(os.path.dirname(HERE))
+START = 0x200000000000      # image.h
+TID = 0x6469742d656d6f73
+
+
+def read_offsets():
+    """{minor: {field: offset}} of backends/ptrace/offsets.inc."""
+    path = os.path.join(SOURCE, "backends", "ptrace", "offsets.inc")
+    with open(path) as file:
+        text = file.read()
+    tables = {}
+    for part in text.split("/* CPython 3.")[1:]:
+        minor = int(part.split(".")[0])
+        tables[minor] = {name: int(value, 0) for name, value in
+                         re.findall(r"\.(\w+) = (-?\w+),", part)}
+    return tables
+
+
+class Image:
+    """Memory from START on, made of words of eight bytes."""
+
+    def __init__(self, offsets):
+        self.offsets = offsets
+        self.bytes = {}
+
+    def put(self, address, value, size=8):
+        if value < 0:
+            value += 1 << 8 * size
+        for i, byte in enumerate(value.to_bytes(size, "little")):
+            self.bytes[address + i] = byte
+
+    def field(self, address, name, value, size=8):
+        offset = self.offsets.get(name, -1)
+        if offset >= 0:
+            self.put(address + offset, value, size)
+
+    def string(self, address, text):
+        """A compact ASCII str."""
+        self.put(address + 16, len(text))
+        self.field(address, "uni_state", 1 << 2 | 1 << 5 | 1 << 6, 4)
+        data = address + self.offsets["ascii_size"]
+        for i, byte in enumerate(text.encode()):
+            self.put(data + i, byte, 1)
+
+    def object_bytes(self, address, data):
+        """A bytes object."""
+        self.put(address + 16, len(data))
+        for i, byte in enumerate(data):
+            self.put(address + self.offsets["bytes_sval"] + i, byte, 1)
+
+    def records(self, minor):
+        words = {}
+        for address, byte in self.bytes.items():
+            word, i = divmod(address - START, 8)
+            words.setdefault(word, bytearray(8))[i] = byte
+        # image.c puts the reader's tid where this value stands
+        return bytes([minor - 8]) + b"".join(
+            struct.pack("<H", word) + bytes(value)
+            for word, value in sorted(words.items()) if any(value))
+
+
+def stack(minor, offsets):
+    """A runtime, an interpreter, a thread and two frames."""
+    image = Image(offsets)
+    runtime, code_type = START, START + 0x7000
+    interpreter, tstate = START + 0x20000, START + 0x60000
+    frames = [START + 0x61000, START + 0x62000]
+    code, names = START + 0x63000, START + 0x64000
+    for name in ("rt_interp_head", "rt_interp_main"):
+        image.field(runtime, name, interpreter)
+    image.field(runtime, "rt_tstate_current", tstate)
+    image.field(interpreter, "is_tstate_head", tstate)
+    image.field(interpreter, "is_ceval_gil", START + 0x65000)
+    image.field(START + 0x65000, "gil_last_holder", tstate)
+    image.field(START + 0x65000, "gil_locked", 1, 4)
+    image.field(tstate, "ts_interp", interpreter)
+    image.field(tstate, "ts_thread_id", START + 0x66000)
+    image.put(START + 0x66000 + 0x2d0, TID)
+    image.field(tstate, "ts_native_thread_id", TID)
+    image.field(tstate, "ts_frame", frames[0])
+    image.field(tstate, "ts_current_frame", frames[0])
+    image.field(tstate, "ts_cframe", START + 0x67000)
+    image.field(START + 0x67000, "cframe_current_frame", frames[0])
+    for frame, previous in zip(frames, frames[1:] + [0]):
+        image.field(frame, "if_code", code)
+        image.field(frame, "if_previous", previous)
+        image.field(frame, "if_instr", code + max(
+            offsets["co_code_adaptive"], 0) + 2)
+        image.field(frame, "if_lasti", 1, 4)
+    image.put(code + 8, code_type)
+    image.field(code, "co_firstlineno", 7, 4)
+    for i, name in enumerate(("co_name", "co_qualname", "co_filename")):
+        image.field(code, name, names + 0x100 * i)
+        image.string(names + 0x100 * i, ["f", "C.f", "/x/train.py"][i])
+    image.field(code, "co_linetable", names + 0x300)
+    image.object_bytes(names + 0x300, bytes([0, 1, 2, 1, 2, 1]))
+    return image.records(minor)
+
+
+def value(minor, offsets, kind):
+    """An object at START: a str, or a list with one and itself."""
+    image = Image(offsets)
+    kinds = {"str": 1 << 28, "list": 1 << 25, "tuple": 1 << 26,
+             "int": 1 << 24, "bytes": 1 << 27, "dict": 1 << 29}
+    types = {name: START + 0x1000 * (i + 1) for i, name in enumerate(kinds)}
+    for name, flag in kinds.items():
+        text = START + 0x10000 + 0x100 * sorted(kinds).index(name)
+        for i, byte in enumerate(name.encode() + b"\0"):
+            image.put(text + i, byte, 1)
+        image.field(types[name], "tp_name", text)
+        image.field(types[name], "tp_flags", flag)
+    image.put(START + 8, types[kind])
+    other = START + 0x20000
+    image.put(other + 8, types["str"])
+    image.string(other, "storage went away")
+    if kind == "str":
+        image.string(START, "hello")
+    elif kind == "bytes":
+        image.object_bytes(START, b"\0\xff'")
+    elif kind == "int":
+        image.field(START, "long_tag", 2 << 3 if minor >= 12 else 2)
+        image.field(START, "long_digit", 12345, 4)
+        image.put(START + offsets["long_digit"] + 4, 6789, 4)
+    elif kind == "list":
+        image.put(START + 16, 2)
+        image.field(START, "list_item", START + 0x30000)
+        image.put(START + 0x30000, other)
+        image.put(START + 0x30008, START)
+    elif kind == "tuple":
+        image.put(START + 16, 2)
+        image.put(START + offsets["tuple_item"], other)
+        image.put(START + offsets["tuple_item"] + 8, START)
+    elif kind == "dict":
+        keys = START + 0x31000
+        image.put(START + 16, 1)
+        image.field(START, "dict_keys", keys)
+        image.put(keys, 1)
+        if minor >= 11:
+            image.put(keys + 8, 3 | 3 << 8 | 1 << 16)
+            image.put(keys + 24, 1)
+            image.put(keys + 32 + 8, other)
+            image.put(keys + 32 + 16, other)
+        else:
+            image.put(keys + 8, 8)
+            image.put(keys + 32, 1)
+            image.put(keys + 40 + 8, 77)
+            image.put(keys + 40 + 16, other)
+            image.put(keys + 40 + 24, other)
+    return image.records(minor)
+
+
+PROCFS = [
+    b"RANK=3\0LOCAL_RANK=3\0WORLD_SIZE=8\0MASTER_ADDR=127.0.0.1\0"
+    b"MASTER_PORT=29500\0\xff"
+    b"python\0-u\0/x/train.py\0--lr\0\x30\0\xff"
+    b"4 (python) S 1 4 4 0 -1 4194304 1 0 0 0 1 0 0 0 20 0 1 0 77 0 0 0\xff"
+    b"Name:\tpython\nUid:\t0\t0\t0\t0\nNSpid:\t4\n\xffpython\n\xff"
+    b"00400000-00401000 r-xp 00000000 08:01 77 /usr/bin/python3.11\n",
+    b"SLURM_PROCID=1\0SLURM_NTASKS=2\0OMPI_COMM_WORLD_RANK=1\0\xff"
+    b"python3\0-m\0torch.distributed.run\0\xff4 (a) b) Z 0\xff\xff\xff",
+]
+
+TEXTS = {
+    "rankset": ["0-7,16", "!3", "0-63/8,!8", "1048575", "0-4294967295"],
+    "keys": ["bind F5 merged\nbind C-x rank next\n", "bind ? \"open", "bind"],
+    "config": ["theme mono\ntimeout 3\nascii\n",
+               "text red/1 on 17/blue bold\n# x\nbind n rank next\n"],
+}
+
+
+def write(target, name, data):
+    folder = os.path.join(HERE, "corpus", target)
+    os.makedirs(folder, exist_ok=True)
+    with open(os.path.join(folder, name), "wb") as file:
+        file.write(data)
+
+
+def elf():
+    """The start of a library: headers, dynamic section, GNU hash table."""
+    header = struct.pack("<4sBBBB8xHHIQQQIHHHHHH", b"\x7fELF", 2, 1, 1, 0, 3,
+                         62, 1, 0, 64, 0x400, 0, 64, 56, 2, 64, 2, 1)
+    load = struct.pack("<IIQQQQQQ", 1, 5, 0, 0, 0, 0x1000, 0x1000, 0x1000)
+    dynamic = struct.pack("<IIQQQQQQ", 2, 6, 0x200, 0x200, 0x200, 96, 96, 8)
+    tags = b"".join(struct.pack("<QQ", tag, at) for tag, at in (
+        (5, 0x300), (6, 0x340), (0x6ffffef5, 0x3a0), (0, 0)))
+    data = bytearray(0x500)
+    data[0:64] = header
+    data[64:64 + 112] = load + dynamic
+    data[0x200:0x200 + len(tags)] = tags
+    data[0x300:0x30c] = b"\0_PyRuntime\0"
+    data[0x358:0x370] = struct.pack("<IBBHQQ", 1, 0x11, 0, 1, 0x800, 8)
+    number = 5381
+    for byte in b"_PyRuntime":
+        number = (number * 33 + byte) & 0xffffffff
+    data[0x3a0:0x3c0] = struct.pack("<IIIIQII", 1, 1, 1, 6,
+                                    0xffffffffffffffff, 1, number | 1)
+    return bytes(data)
+
+
+def main():
+    tables = read_offsets()
+    for minor, offsets in sorted(tables.items()):
+        write("pystack", "3.%d" % minor, stack(minor, offsets))
+        for kind in ("str", "list", "tuple", "int", "bytes", "dict"):
+            write("pyobject", "3.%d-%s" % (minor, kind),
+                  value(minor, offsets, kind))
+    for i, data in enumerate(PROCFS):
+        write("procfs", str(i), data)
+    for target, texts in TEXTS.items():
+        for i, text in enumerate(texts):
+            write(target, str(i), text.encode())
+    write("linetable", "3.8", bytes([0, 4, 2, 6, 0xff]))
+    write("linetable", "3.10", bytes([2, 4, 0, 2, 0x80, 2, 3]))
+    write("linetable", "3.12", bytes([4, 0xd0, 4, 0x90, 4, 0xf2, 4, 0x80, 1]))
+    write("elf", "library", elf())
+    folder = os.path.join(SOURCE, "tests", "recordings")
+    for name in ("hung8", "jobs", "nothing"):
+        with open(os.path.join(folder, name + ".jsonl"), "rb") as file:
+            lines = file.read().split(b"\n")
+        write("recording", name, b"\n".join(lines[:40])[:20000])
+
+
+if __name__ == "__main__":
+    main()
