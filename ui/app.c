@@ -2,6 +2,7 @@
 
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,7 @@
 #include "ui/screen.h"
 
 #define DRAWS_A_SECOND 60
+#define DOUBLE_CLICK_SECONDS 0.4
 #define SAMPLING_PERIOD 0.25
 #define SLOW_SAMPLING_PERIOD 1.0
 #define SLOW_SAMPLING_RANKS 64 /* above this many, once a second */
@@ -62,6 +64,50 @@ void app_key(struct app *app, const char *key)
 		commands_run(app, line);
 }
 
+/* A second press at the same place, soon after the first, opens. */
+static bool is_second(struct app *app, const struct input *input)
+{
+	struct press press = { loop_now(), input->row, input->column };
+	struct press last = app->press;
+	bool is_second = press.at - last.at < DOUBLE_CLICK_SECONDS &&
+			 press.row == last.row && press.column == last.column;
+
+	app->press = press;
+	/* A third is a first again. */
+	if (is_second)
+		app->press.at = 0;
+	return is_second;
+}
+
+void app_mouse(struct app *app, const struct input *input)
+{
+	const char *name = "wheel";
+	const char *end = "";
+	char line[64];
+
+	switch (input->kind) {
+	case INPUT_PRESS:
+		name = "click";
+		if (is_second(app, input))
+			end = "open";
+		/* As Esc would. */
+		app->view.prompt.is_open = false;
+		break;
+	case INPUT_WHEEL_UP:
+		end = "up";
+		break;
+	case INPUT_WHEEL_DOWN:
+		end = "down";
+		break;
+	case INPUT_KEY:
+		return;
+	}
+	snprintf(line, sizeof(line), "%s %d %d %s", name, input->row + 1,
+		 input->column + 1, end);
+	view_say(&app->view, false, NULL);
+	commands_run(app, line);
+}
+
 void app_draw(struct app *app)
 {
 	view_draw(&app->canvas, &app->engine->session, &app->view,
@@ -90,13 +136,16 @@ static void on_input(int fd, int events, void *data)
 {
 	struct app *app = data;
 	struct pollfd terminal = { .fd = fd, .events = POLLIN };
-	char key[KEY_NAME_SIZE];
+	struct input input;
 	bool has_key = false;
 
 	(void)events;
-	while (!app->is_done && input_read(key)) {
+	while (!app->is_done && input_read(&input)) {
 		has_key = true;
-		app_key(app, key);
+		if (input.kind == INPUT_KEY)
+			app_key(app, input.key);
+		else
+			app_mouse(app, &input);
 	}
 	/* A terminal that is gone is ready for ever and gives no key. */
 	if (!has_key && poll(&terminal, 1, 0) > 0 &&
@@ -238,6 +287,7 @@ static int open_screen(struct app *app, struct error *error)
 	app->screen = screen_open(settings->has_no_color, error);
 	if (app->screen == NULL)
 		return -1;
+	screen_set_mouse(app->screen, !settings->has_no_mouse);
 	screen_set_theme(app->screen, &app->theme);
 	app->view.is_ascii = settings->is_ascii || !screen_is_utf8(app->screen);
 	return 0;

@@ -15,8 +15,16 @@
 
 struct engine;
 struct error;
+struct input;
 struct loop_timer;
 struct screen;
+
+/* Where and when the mouse was pressed last. */
+struct press {
+	double at;
+	int row;
+	int column;
+};
 
 struct app {
 	struct engine *engine;
@@ -29,6 +37,7 @@ struct app {
 	bool is_changed; /* draw at the end of the turn */
 	bool is_done;
 	double drawn_at;
+	struct press press;
 	struct loop_timer *draw_timer; /* a draw that waits; NULL */
 };
 
@@ -37,6 +46,8 @@ void app_init(struct app *app, struct engine *engine);
 void app_clear(struct app *app);
 /* Does what a key does. */
 void app_key(struct app *app, const char *key);
+/* Does what the mouse does: a key is none of it. */
+void app_mouse(struct app *app, const struct input *input);
 /* Draws onto the canvas in the view's size. */
 void app_draw(struct app *app);
 /*

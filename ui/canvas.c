@@ -53,6 +53,7 @@ void canvas_init(struct canvas *canvas, int row_count, int column_count)
 void canvas_clear(struct canvas *canvas)
 {
 	free(canvas->cells);
+	hit_list_clear(&canvas->hits);
 	*canvas = (struct canvas){ .cells = NULL };
 }
 
@@ -74,6 +75,7 @@ void canvas_reset(struct canvas *canvas, int row_count, int column_count)
 	}
 	for (size_t i = 0; i < count; i++)
 		canvas->cells[i] = blank;
+	canvas->hits.count = 0;
 	canvas->cursor_row = -1;
 	canvas->cursor_column = -1;
 }

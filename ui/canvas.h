@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "ui/hit.h"
 #include "ui/style.h"
 
 struct buffer;
@@ -44,6 +45,7 @@ struct canvas {
 	int column_count;
 	int cursor_row; /* -1: no cursor */
 	int cursor_column;
+	struct hit_list hits; /* what was drawn where */
 };
 
 struct window {

@@ -55,7 +55,7 @@ static struct session *session_of(const struct command_context *context)
 	return &context->engine->session;
 }
 
-static void select_rank(struct session *session, int number)
+void select_rank(struct session *session, int number)
 {
 	session->selection = (struct selection){ .rank = number, .depth = -1 };
 	session->revision++;
@@ -142,7 +142,7 @@ static struct stack_row *selected_rows(const struct app *app, size_t *count,
 	return rows;
 }
 
-static void select_depth(struct session *session, int depth)
+void select_depth(struct session *session, int depth)
 {
 	session->selection.rank = session_selected(session)->process.rank;
 	session->selection.depth = depth;

@@ -83,8 +83,7 @@ int ui_expand(struct command_context *context, int argc, char **argv,
 	return 0;
 }
 
-/* Goes home, to the source of the frame under the cursor. */
-static void open_branch(struct app *app)
+void open_branch(struct app *app)
 {
 	struct session *session = &app->engine->session;
 	struct merged merged;

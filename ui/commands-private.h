@@ -9,6 +9,7 @@
 
 struct app;
 struct error;
+struct session;
 
 /* The screen that runs the command. */
 struct app *command_app(const struct command_context *context);
@@ -20,11 +21,18 @@ char *command_join(int argc, char **argv, int from);
 typedef int command_function(struct command_context *context, int argc,
 			     char **argv, struct error *error);
 
+/* Selects a rank, its main thread and the frame a person wants first. */
+void select_rank(struct session *session, int number);
+/* Selects a frame of the thread that is looked at. */
+void select_depth(struct session *session, int depth);
+/* Goes home, to the source of the frame under the cursor. */
+void open_branch(struct app *app);
+
 command_function ui_rank, ui_outlier, ui_up, ui_down, ui_pane, ui_cursor;
 command_function ui_open, ui_expand, ui_search, ui_find;
 command_function ui_zoom, ui_grid, ui_merged, ui_granularity, ui_diff;
 command_function ui_against, ui_hold, ui_refresh, ui_seek, ui_theme, ui_bind;
 command_function ui_prompt, ui_help, ui_log, ui_back, ui_quit, ui_redraw;
-command_function ui_suspend, ui_job;
+command_function ui_suspend, ui_job, ui_click, ui_wheel;
 
 #endif

@@ -62,7 +62,36 @@ static void name_character(wint_t code, char key[KEY_NAME_SIZE])
 	buffer_clear(&text);
 }
 
-bool input_read(char key[KEY_NAME_SIZE])
+struct button {
+	mmask_t mask;
+	enum input_kind kind;
+};
+
+static const struct button buttons[] = {
+	{ BUTTON1_PRESSED, INPUT_PRESS },
+	{ BUTTON4_PRESSED, INPUT_WHEEL_UP },
+	{ BUTTON5_PRESSED, INPUT_WHEEL_DOWN },
+};
+
+/* False for what nothing is done with, such as another button. */
+static bool read_mouse(struct input *input)
+{
+	MEVENT event;
+
+	if (getmouse(&event) != OK)
+		return false;
+	input->row = event.y;
+	input->column = event.x;
+	for (size_t i = 0; i < ARRAY_LENGTH(buttons); i++) {
+		if ((event.bstate & buttons[i].mask) == 0)
+			continue;
+		input->kind = buttons[i].kind;
+		return true;
+	}
+	return false;
+}
+
+bool input_read(struct input *input)
 {
 	wint_t code = 0;
 	int kind = get_wch(&code);
@@ -70,11 +99,15 @@ bool input_read(char key[KEY_NAME_SIZE])
 
 	if (kind == ERR)
 		return false;
+	input->kind = INPUT_KEY;
 	if (kind != KEY_CODE_YES) {
-		name_character(code, key);
+		name_character(code, input->key);
 		return true;
 	}
+	if (code == KEY_MOUSE && read_mouse(input))
+		return true;
 	name = find_name(function_keys, ARRAY_LENGTH(function_keys), code);
-	snprintf(key, KEY_NAME_SIZE, "%s", name != NULL ? name : "Unknown");
+	snprintf(input->key, KEY_NAME_SIZE, "%s",
+		 name != NULL ? name : "Unknown");
 	return true;
 }

@@ -1,5 +1,5 @@
 /*
- * input: keys by name, from curses.
+ * input: keys by name and events of the mouse, from curses.
  */
 #ifndef UI_INPUT_H
 #define UI_INPUT_H
@@ -8,10 +8,22 @@
 
 #include "ui/keymap.h"
 
-/*
- * Reads the next key that is there: false when there is none. A character
- * is its own UTF-8 ("a", "ä", "Space" for a blank).
- */
-bool input_read(char key[KEY_NAME_SIZE]);
+enum input_kind {
+	INPUT_KEY,
+	INPUT_PRESS, /* the first button of the mouse */
+	INPUT_WHEEL_UP,
+	INPUT_WHEEL_DOWN,
+};
+
+struct input {
+	enum input_kind kind;
+	/* A character is its own UTF-8 ("a", "ä", "Space" for a blank). */
+	char key[KEY_NAME_SIZE];
+	int row; /* of the mouse */
+	int column;
+};
+
+/* Reads the next thing that is there: false when there is none. */
+bool input_read(struct input *input);
 
 #endif

@@ -275,11 +275,25 @@ static int hint_width(const struct hint *hint, const struct keymap *keymap)
 	return width;
 }
 
+/* A hint of one key is that key all over; of two the label is the second. */
+static void note_keys(struct window window, int start, int end,
+		      const struct hint *hint, const struct keymap *keymap)
+{
+	window_hit_key(window, start, end - start,
+		       hint->lines[hint->lines[1] != NULL]);
+	if (hint->lines[1] != NULL)
+		window_hit_key(
+			window, start,
+			text_width(keymap_key_of(keymap, hint->lines[0])),
+			hint->lines[0]);
+}
+
 /* Returns the column behind it. */
 static int put_hint(struct window window, int column, const struct hint *hint,
 		    const struct keymap *keymap)
 {
 	struct buffer keys = BUFFER_INIT;
+	int start;
 
 	if (!append_hint_keys(&keys, hint, keymap)) {
 		buffer_clear(&keys);
@@ -287,11 +301,13 @@ static int put_hint(struct window window, int column, const struct hint *hint,
 	}
 	if (column > 1)
 		column += 2;
+	start = column;
 	column += window_put(window, 0, column, window.column_count - column,
 			     STYLE_HINT_KEY, keys.data);
 	column++;
 	column += window_put(window, 0, column, window.column_count - column,
 			     STYLE_HINT, hint->label);
+	note_keys(window, start, column, hint, keymap);
 	buffer_clear(&keys);
 	return column;
 }

@@ -70,6 +70,8 @@ static void put_card(struct window window, const struct session *session,
 	int width = window.column_count;
 	int column = 0;
 
+	window_hit(window, 0, 0, CARD_HEIGHT, width, HIT_RANK,
+		   rank->process.rank);
 	put_card_title(window, session, rank, is_selected);
 	if (rank->is_outlier)
 		style = STYLE_OUTLIER;

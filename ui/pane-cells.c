@@ -134,6 +134,8 @@ static void put_cells(struct window window, const struct session *session,
 			buffer_clear(&number);
 		}
 		window_put_character(window, row, column, style, mark);
+		window_hit(window, row, column, 1, 1, HIT_RANK,
+			   rank->process.rank);
 		if (i == selected)
 			window_emphasise(window, row, column, 1, 1,
 					 EMPHASIS_SELECTED | EMPHASIS_BOLD);

@@ -221,6 +221,10 @@ static void put_rows(struct window left, struct window right,
 			put_frame(left, i, row->op, row->a);
 		if (row->b != NULL)
 			put_frame(right, i, row->op, row->b);
+		window_hit(left, i, 0, 1, left.column_count, HIT_DIFF,
+			   first + i);
+		window_hit(right, i, 0, 1, right.column_count, HIT_DIFF,
+			   first + i);
 		if (first + i != cursor)
 			continue;
 		window_emphasise(left, i, 0, 1, left.column_count,

@@ -132,13 +132,15 @@ static void put_pane(struct window window, const struct session *session,
 		     enum pane pane)
 {
 	struct window part = inside(window, &layout->panes[pane]);
+	struct window framed = around(window, &layout->panes[pane]);
 	struct locals_frame frame;
 
+	window_hit(framed, 0, 1, framed.row_count - 1, part.column_count,
+		   HIT_PANE, (int)pane);
 	switch (pane) {
 	case PANE_GRID:
 		if (layout->grid == GRID_CARDS)
-			pane_cards(around(window, &layout->panes[pane]),
-				   session, view, layout->cards_across);
+			pane_cards(framed, session, view, layout->cards_across);
 		else if (layout->grid == GRID_CELLS)
 			pane_cells(part, session, view);
 		else
@@ -177,6 +179,8 @@ void pane_home(struct window window, const struct session *session,
 	       const struct view *view, const struct layout *layout)
 {
 	if (layout->is_compact) {
+		window_hit(window, layout->body.row, 0, layout->body.row_count,
+			   layout->body.column_count, HIT_PANE, PANE_GRID);
 		pane_table(inside(window, &layout->body), session, view);
 		return;
 	}

@@ -289,6 +289,10 @@ void pane_locals(struct window window, const struct session *session,
 	for (int i = first; i < (int)count && i - first < window.row_count;
 	     i++) {
 		put_row(window, i - first, &rows[i], width, waiting);
+		/* Elsewhere no cursor goes over them. */
+		if (view->kind == VIEW_HOME)
+			window_hit(window, i - first, 0, 1, window.column_count,
+				   HIT_LOCAL, i);
 		if (has_cursor && i == cursor)
 			window_emphasise(window, i - first, 0, 1,
 					 window.column_count,

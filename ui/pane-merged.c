@@ -321,6 +321,8 @@ void pane_merged_tree(struct window window, const struct session *session,
 	     i++) {
 		put_row(window, i - first, session, view, &merged->rows[i],
 			numbers);
+		window_hit(window, i - first, 0, 1, window.column_count,
+			   HIT_MERGED, i);
 		if (has_cursor && i == merged->cursor) {
 			window_put_character(window, i - first, 0,
 					     STYLE_TITLE_FOCUSED, CURSOR_MARK);

@@ -174,6 +174,7 @@ void pane_jobs(struct window window, const struct session *session,
 		int row = top + i - first;
 
 		put_job(window, row, &session->jobs[i]);
+		window_hit(window, row, 0, 1, window.column_count, HIT_JOB, i);
 		if (i != view->job_cursor)
 			continue;
 		window_put_character(window, row, 3, STYLE_TITLE_FOCUSED,

@@ -276,6 +276,8 @@ void pane_stack(struct window window, const struct session *session,
 		else
 			put_frame(window, i - first, frame,
 				  stack_rows[i].is_user);
+		window_hit(window, i - first, 0, 1, window.column_count,
+			   HIT_FRAME, stack_rows[i].depth);
 		if (i == cursor)
 			window_put_character(window, i - first, 0,
 					     STYLE_TITLE_FOCUSED, CURSOR_MARK);

@@ -118,6 +118,8 @@ static void put_row(struct window window, int row,
 
 	if (rank_is_stale(session, view, rank))
 		style = STYLE_VALUE_STALE;
+	window_hit(window, row, 0, 1, window.column_count, HIT_RANK,
+		   rank->process.rank);
 	share_width(window.column_count, widths);
 	for (int i = 0; i < COLUMN_COUNT; i++) {
 		struct buffer text = BUFFER_INIT;

@@ -61,18 +61,33 @@ static void restore_and_die(int number)
 	raise(number);
 }
 
-static void add_restore(const char *capability)
+static void add_text(const char *text)
 {
-	const char *text = tigetstr(capability);
-	size_t length;
+	size_t length = strlen(text);
 
-	if (text == NULL || text == (const char *)-1)
-		return;
-	length = strlen(text);
 	if (emergency.restore_length + length > RESTORE_SIZE)
 		return;
 	memcpy(emergency.restore + emergency.restore_length, text, length);
 	emergency.restore_length += length;
+}
+
+static void add_restore(const char *capability)
+{
+	const char *text = tigetstr(capability);
+
+	if (text != NULL && text != (const char *)-1)
+		add_text(text);
+}
+
+/* What ncurses sends, with its fallback for terminals that do not say. */
+static void add_mouse_restore(void)
+{
+	const char *format = tigetstr("XM");
+	const char *text = "\033[?1000l";
+
+	if (format != NULL && format != (const char *)-1)
+		text = tiparm(format, 0);
+	add_text(text);
 }
 
 static void prepare_emergency(int fd, const struct termios *settings)
@@ -89,6 +104,7 @@ static void prepare_emergency(int fd, const struct termios *settings)
 	add_restore("op");
 	add_restore("rmkx");
 	add_restore("cnorm");
+	add_mouse_restore();
 	add_restore("rmcup");
 	emergency.is_open = 1;
 	for (size_t i = 0; i < ARRAY_LENGTH(fatal_signals); i++)
@@ -243,6 +259,16 @@ static attr_t attributes_of(int attributes)
 	if (attributes & ATTRIBUTE_REVERSE)
 		result |= A_REVERSE;
 	return result;
+}
+
+void screen_set_mouse(struct screen *screen, bool is_on)
+{
+	(void)screen;
+	/* A click is told when it begins; two of them are told apart here. */
+	mouseinterval(0);
+	mousemask(is_on ? BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED
+			: 0,
+		  NULL);
 }
 
 void screen_set_theme(struct screen *screen, const struct theme *theme)

@@ -28,6 +28,11 @@ void screen_size(const struct screen *screen, int *row_count,
 		 int *column_count);
 /* Asks the terminal for its size after SIGWINCH. */
 void screen_resize(struct screen *screen);
+/*
+ * Whether the terminal tells of buttons and wheel. Motion is never asked
+ * for, so Shift and drag selects text as ever.
+ */
+void screen_set_mouse(struct screen *screen, bool is_on);
 void screen_set_theme(struct screen *screen, const struct theme *theme);
 /* Shows the canvas; rows that did not change cost nothing. */
 void screen_draw(struct screen *screen, const struct canvas *canvas);

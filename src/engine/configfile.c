@@ -18,10 +18,7 @@
 
 /* The options that a file may set: those that are a matter of taste. */
 static const char *const config_names[] = {
-	"theme",
-	"timeout",
-	"ascii",
-	"read-only",
+	"theme", "timeout", "ascii", "read-only", "no-mouse",
 };
 
 /* NULL when there is no home to look in. free() it. */
@@ -96,7 +93,7 @@ static int apply_line(struct settings *settings, char *line,
 	}
 	return error_set(error,
 			 "'%.40s' cannot be set in a config; theme, "
-			 "timeout, ascii and read-only can",
+			 "timeout, ascii, read-only and no-mouse can",
 			 name);
 }
 
@@ -153,6 +150,7 @@ static void merge(struct settings *settings, struct settings *file)
 		settings->timeout = file->timeout;
 	settings->is_ascii |= file->is_ascii;
 	settings->is_read_only |= file->is_read_only;
+	settings->has_no_mouse |= file->has_no_mouse;
 }
 
 int configfile_apply(struct settings *settings, struct error *error)

@@ -186,6 +186,15 @@ static int set_ascii(struct settings *settings, const char *value,
 	return 0;
 }
 
+static int set_no_mouse(struct settings *settings, const char *value,
+			struct error *error)
+{
+	(void)value;
+	(void)error;
+	settings->has_no_mouse = true;
+	return 0;
+}
+
 static int set_help(struct settings *settings, const char *value,
 		    struct error *error)
 {
@@ -223,6 +232,8 @@ const struct setting_option setting_options[] = {
 	  set_read_only },
 	{ "ascii", 0, NULL, "no characters beyond ASCII in pictures",
 	  set_ascii },
+	{ "no-mouse", 0, NULL, "leave the mouse to the terminal",
+	  set_no_mouse },
 	{ "script", 'x', "FILE",
 	  "run a script of commands (- reads standard "
 	  "input)",

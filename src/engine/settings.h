@@ -29,6 +29,7 @@ struct settings {
 	bool is_read_only;
 	bool is_ascii;	   /* the terminal cannot show UTF-8 */
 	bool has_no_color; /* NO_COLOR */
+	bool has_no_mouse;
 	bool wants_help;
 	bool wants_version;
 	char **command; /* COMMAND ARGUMENTS; words of argv */

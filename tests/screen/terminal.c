@@ -67,7 +67,10 @@ static void run_program(struct terminal *terminal, char **argv)
 void terminal_open(struct terminal *terminal, int row_count, int column_count,
 		   char **argv)
 {
-	*terminal = (struct terminal){ .is_cursor_visible = true };
+	*terminal = (struct terminal){
+		.is_cursor_visible = true,
+		.written = BUFFER_INIT,
+	};
 	terminal->controller = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
 	assert_true(terminal->controller >= 0);
 	assert_int_equal(grantpt(terminal->controller), 0);
@@ -100,6 +103,7 @@ void terminal_close(struct terminal *terminal)
 	if (terminal->line >= 0)
 		close(terminal->line);
 	vterm_free(terminal->vterm);
+	buffer_clear(&terminal->written);
 }
 
 void terminal_send(struct terminal *terminal, const char *bytes)
@@ -135,6 +139,7 @@ static void take_output(struct terminal *terminal, int milliseconds)
 
 		if (length <= 0)
 			return;
+		buffer_append(&terminal->written, bytes, (size_t)length);
 		vterm_input_write(terminal->vterm, bytes, (size_t)length);
 		milliseconds = 0;
 	}
@@ -192,6 +197,31 @@ void terminal_wait_for(struct terminal *terminal, int row, const char *text)
 	buffer_clear(&shown);
 }
 
+void terminal_wait_written(struct terminal *terminal, const char *bytes)
+{
+	double limit = now() + LIMIT_SECONDS;
+
+	while (strstr(terminal->written.data, bytes) == NULL) {
+		if (now() > limit)
+			fail_msg("'%s' was not written", bytes);
+		take_output(terminal, 100);
+	}
+}
+
+/* libvterm 0.1 knows one mode a sequence, ncurses sends two. */
+bool terminal_tells_mouse(const struct terminal *terminal)
+{
+	const char *at = terminal->written.data;
+	bool is_on = false;
+
+	while ((at = strstr(at, "1000")) != NULL) {
+		at += strlen("1000");
+		if (*at == 'h' || *at == 'l')
+			is_on = *at == 'h';
+	}
+	return is_on;
+}
+
 static int wait_status(struct terminal *terminal, int flags)
 {
 	double limit = now() + LIMIT_SECONDS;
@@ -230,4 +260,5 @@ void terminal_check_restored(struct terminal *terminal)
 	assert_int_equal(after.c_oflag, terminal->before.c_oflag);
 	assert_false(terminal->is_alternate);
 	assert_true(terminal->is_cursor_visible);
+	assert_false(terminal_tells_mouse(terminal));
 }

@@ -11,6 +11,8 @@
 #include <termios.h>
 #include <vterm.h>
 
+#include "base/buffer.h"
+
 struct terminal {
 	pid_t pid;	/* of the program; 0 once it was waited for */
 	int controller; /* our side */
@@ -21,6 +23,7 @@ struct terminal {
 	int column_count;
 	bool is_alternate; /* the alternate screen is shown */
 	bool is_cursor_visible;
+	struct buffer written; /* all that the program wrote */
 	struct termios before;
 };
 
@@ -34,6 +37,10 @@ void terminal_resize(struct terminal *terminal, int row_count,
 		     int column_count);
 /* Waits until text is on the screen (row -1: anywhere; -2: last row). */
 void terminal_wait_for(struct terminal *terminal, int row, const char *text);
+/* Waits until the program wrote these bytes. */
+void terminal_wait_written(struct terminal *terminal, const char *bytes);
+/* The program asked for the mouse, and did not give it back. */
+bool terminal_tells_mouse(const struct terminal *terminal);
 /* Waits for the program's end and returns waitpid's status. */
 int terminal_wait_end(struct terminal *terminal);
 /* Waits until the program was stopped by a signal. */

@@ -247,6 +247,35 @@ static void a_tiny_window_and_back(void **state)
 	terminal_wait_for(terminal, LAST_ROW, "? help");
 }
 
+/* What xterm sends: row and column from 1, the end of a press in vain. */
+static void the_mouse_chooses_and_opens(void **state)
+{
+	struct terminal *terminal = *state;
+
+	assert_true(terminal_tells_mouse(terminal));
+	terminal_send(terminal, "\033[<0;25;8M\033[<0;25;8m");
+	terminal_wait_for(terminal, ANY_ROW, "Source · train.py · rank 5");
+	terminal_send(terminal, "\033[<65;10;20M");
+	terminal_send(terminal, "\033[<0;2;24M");
+	terminal_wait_for(terminal, ANY_ROW, "Source · train.py · rank 4");
+}
+
+static void the_mouse_stays_the_terminals(void **state)
+{
+	char *recording =
+		xasprintf("%s/tests/recordings/hung8.jsonl", stage_folder());
+	char *argv[] = { "./probetui", "--no-mouse", "--replay", recording,
+			 NULL };
+	struct terminal terminal;
+
+	(void)state;
+	terminal_open(&terminal, 24, 80, argv);
+	terminal_wait_for(&terminal, ANY_ROW, "3 ◆ sleep");
+	assert_false(terminal_tells_mouse(&terminal));
+	terminal_close(&terminal);
+	free(recording);
+}
+
 static void q_leaves(void **state)
 {
 	struct terminal *terminal = *state;
@@ -327,6 +356,8 @@ int main(void)
 		cmocka_unit_test(a_terminal_that_will_not_do_is_named),
 		ON_TERMINAL(views_open_and_close),
 		ON_TERMINAL(a_tiny_window_and_back),
+		ON_TERMINAL(the_mouse_chooses_and_opens),
+		cmocka_unit_test(the_mouse_stays_the_terminals),
 		ON_TERMINAL(q_leaves),
 		cmocka_unit_test(a_signal_leaves),
 		ON_TERMINAL(a_fatal_signal_restores),

@@ -1,0 +1,161 @@
+/*
+ * commands-mouse: what clicks and the wheel do, by what was drawn where.
+ */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/array.h"
+#include "base/error.h"
+#include "engine/engine.h"
+#include "ui/app.h"
+#include "ui/commands-private.h"
+#include "ui/commands.h"
+#include "ui/hit.h"
+
+#define WHEEL_ROWS 3
+
+static void choose_pane(struct app *app, const struct hit *hit)
+{
+	app->view.pane = (enum pane)hit->value;
+}
+
+static void choose_rank(struct app *app, const struct hit *hit)
+{
+	app->view.pane = PANE_GRID;
+	select_rank(&app->engine->session, hit->value);
+}
+
+static void choose_frame(struct app *app, const struct hit *hit)
+{
+	const struct session *session = &app->engine->session;
+	const struct thread *thread = session_selected_thread(session);
+
+	app->view.pane = PANE_STACK;
+	/* What was drawn may have gone since. */
+	if (thread != NULL && thread->sample.stack != NULL &&
+	    (size_t)hit->value < thread->sample.stack->frame_count)
+		select_depth(&app->engine->session, hit->value);
+}
+
+static void choose_local(struct app *app, const struct hit *hit)
+{
+	app->view.pane = PANE_LOCALS;
+	app->view.locals_cursor = hit->value;
+}
+
+static void choose_branch(struct app *app, const struct hit *hit)
+{
+	app->view.merged_cursor = hit->value;
+	/* Beside the source a row has no cursor: it is shown at once. */
+	if (app->view.kind == VIEW_HOME)
+		open_branch(app);
+}
+
+static void choose_difference(struct app *app, const struct hit *hit)
+{
+	app->view.diff_cursor = hit->value;
+}
+
+static void choose_job(struct app *app, const struct hit *hit)
+{
+	app->view.job_cursor = hit->value;
+}
+
+static void press_key(struct app *app, const struct hit *hit)
+{
+	commands_run(app, hit->line);
+}
+
+struct hit_form {
+	enum hit_kind kind;
+	void (*choose)(struct app *app, const struct hit *hit);
+	bool can_open;
+};
+
+static const struct hit_form forms[] = {
+	{ HIT_PANE, choose_pane, false },
+	{ HIT_RANK, choose_rank, true },
+	{ HIT_FRAME, choose_frame, true },
+	{ HIT_LOCAL, choose_local, true },
+	{ HIT_MERGED, choose_branch, true },
+	{ HIT_DIFF, choose_difference, false },
+	{ HIT_JOB, choose_job, true },
+	{ HIT_KEY, press_key, false },
+};
+
+static const struct hit_form *form_of(enum hit_kind kind)
+{
+	for (size_t i = 0; i < ARRAY_LENGTH(forms); i++)
+		if (forms[i].kind == kind)
+			return &forms[i];
+	return NULL;
+}
+
+/* Rows and columns are counted from 1; -1 for what is no such number. */
+static int parse_place(const char *text)
+{
+	char *end;
+	long number = strtol(text, &end, 10);
+
+	if (end == text || *end != '\0' || number < 1 || number > INT_MAX)
+		return -1;
+	return (int)number - 1;
+}
+
+int ui_click(struct command_context *context, int argc, char **argv,
+	     struct error *error)
+{
+	struct app *app = command_app(context);
+	bool opens = argc == 4 && strcmp(argv[3], "open") == 0;
+	int row = argc >= 3 ? parse_place(argv[1]) : -1;
+	int column = argc >= 3 ? parse_place(argv[2]) : -1;
+	const struct hit *found;
+	const struct hit_form *form;
+	struct hit hit;
+
+	if (row < 0 || column < 0 || (argc > 3 && !opens))
+		return command_usage(error, "click", "a row, a column [open]");
+	found = hit_list_find(&app->canvas.hits, row, column, HIT_ANY);
+	if (found == NULL)
+		return 0;
+	/* A command may draw, and then the list is another one. */
+	hit = *found;
+	form = form_of(hit.kind);
+	form->choose(app, &hit);
+	if (!opens || !form->can_open)
+		return 0;
+	return ui_open(context, 1, argv, error);
+}
+
+/* Moves without focus: it is where the eyes are, not where the keys go. */
+int ui_wheel(struct command_context *context, int argc, char **argv,
+	     struct error *error)
+{
+	struct app *app = command_app(context);
+	char *cursor[] = { "cursor", NULL, NULL };
+	int row = argc == 4 ? parse_place(argv[1]) : -1;
+	int column = argc == 4 ? parse_place(argv[2]) : -1;
+	enum pane pane = app->view.pane;
+	const struct hit *hit;
+	int count = WHEEL_ROWS;
+
+	if (row < 0 || column < 0 ||
+	    (strcmp(argv[3], "up") != 0 && strcmp(argv[3], "down") != 0))
+		return command_usage(error, "wheel",
+				     "a row, a column, up or down");
+	hit = hit_list_find(&app->canvas.hits, row, column, HIT_PANE);
+	if (hit != NULL && app->view.kind == VIEW_HOME) {
+		app->view.pane = (enum pane)hit->value;
+		/* A step in the grid is another rank, or a row of them. */
+		if (app->view.pane == PANE_GRID)
+			count = 1;
+	}
+	cursor[1] = argv[3];
+	for (int i = 0; i < count; i++)
+		if (ui_cursor(context, 2, cursor, error) < 0)
+			break;
+	app->view.pane = pane;
+	return 0;
+}
