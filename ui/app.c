@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "banned.h"
+#include "base/alloc.h"
 #include "base/array.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -118,8 +119,15 @@ void app_draw(struct app *app)
 
 int app_set_theme(struct app *app, const char *name, struct error *error)
 {
+	struct settings *settings = &app->engine->settings;
+	char *chosen;
+
 	if (theme_load(&app->theme, name, error) < 0)
 		return -1;
+	/* The name may be the setting itself. */
+	chosen = xstrdup(name);
+	free(settings->theme);
+	settings->theme = chosen;
 	if (app->screen != NULL)
 		screen_set_theme(app->screen, &app->theme);
 	return 0;
@@ -265,30 +273,31 @@ static void run(struct app *app)
 	loop_watch_stop(input);
 }
 
-/* A theme that was asked for must be there; the default one may be missing. */
-static int choose_theme(struct app *app, struct error *error)
+/* The theme of who chose none; it may be missing. */
+static void choose_theme(struct app *app)
 {
-	const char *name = app->engine->settings.theme;
+	const char *name = screen_has_colour(app->screen) ? "default" : "mono";
 	struct error problem = ERROR_INIT;
 
-	if (name != NULL)
-		return app_set_theme(app, name, error);
-	if (app_set_theme(app, "default", &problem) < 0)
+	if (app_set_theme(app, name, &problem) < 0)
 		log_write(LOG_WARNING, "%s", problem.message);
-	return 0;
 }
 
 static int open_screen(struct app *app, struct error *error)
 {
 	const struct settings *settings = &app->engine->settings;
 
-	if (choose_theme(app, error) < 0)
+	if (settings->theme != NULL &&
+	    app_set_theme(app, settings->theme, error) < 0)
 		return -1;
 	app->screen = screen_open(settings->has_no_color, error);
 	if (app->screen == NULL)
 		return -1;
 	screen_set_mouse(app->screen, !settings->has_no_mouse);
-	screen_set_theme(app->screen, &app->theme);
+	if (settings->theme == NULL)
+		choose_theme(app);
+	else
+		screen_set_theme(app->screen, &app->theme);
 	app->view.is_ascii = settings->is_ascii || !screen_is_utf8(app->screen);
 	return 0;
 }

@@ -7,6 +7,7 @@
 #include "banned.h"
 #include "base/alloc.h"
 #include "base/array.h"
+#include "base/buffer.h"
 #include "base/error.h"
 #include "engine/engine.h"
 #include "ui/app.h"
@@ -14,6 +15,7 @@
 #include "ui/layout.h"
 #include "ui/pane.h"
 #include "ui/screen.h"
+#include "ui/theme.h"
 
 #define SECONDS_MAXIMUM 1e9
 
@@ -234,12 +236,34 @@ int ui_seek(struct command_context *context, int argc, char **argv,
 	return 0;
 }
 
+static void list_themes(const struct app *app, struct buffer *out)
+{
+	const char *chosen = app->engine->settings.theme;
+	size_t count;
+	char **names = theme_names(&count);
+
+	for (size_t i = 0; i < count; i++)
+		buffer_printf(out, "%s %s\n",
+			      chosen != NULL && strcmp(chosen, names[i]) == 0
+				      ? "*"
+				      : " ",
+			      names[i]);
+	if (count == 0)
+		buffer_append_string(out, "There is no theme.\n");
+	theme_names_free(names, count);
+}
+
 int ui_theme(struct command_context *context, int argc, char **argv,
 	     struct error *error)
 {
-	if (argc != 2)
-		return command_usage(error, "theme", "a name: default, mono");
-	return app_set_theme(command_app(context), argv[1], error);
+	struct app *app = command_app(context);
+
+	if (argc > 2)
+		return command_usage(error, "theme", "one name");
+	if (argc == 2)
+		return app_set_theme(app, argv[1], error);
+	list_themes(app, context->out);
+	return 0;
 }
 
 int ui_bind(struct command_context *context, int argc, char **argv,

@@ -25,9 +25,9 @@ struct screen {
 	SCREEN *curses;
 	FILE *terminal;	     /* /dev/tty when stdin or stdout is none */
 	struct canvas shown; /* what the terminal shows now */
-	bool has_colour;
+	int colour_count;    /* 0: none */
 	bool is_utf8;
-	attr_t attributes[STYLE_COUNT];
+	struct theme theme;
 };
 
 /*
@@ -187,7 +187,7 @@ struct screen *screen_open(bool has_no_color, struct error *error)
 		/* COLORS is known from here on. */
 		start_color();
 		use_default_colors();
-		screen->has_colour = COLORS >= 8;
+		screen->colour_count = COLORS >= 8 ? COLORS : 0;
 	}
 	canvas_init(&screen->shown, 1, 1);
 	return screen;
@@ -235,29 +235,24 @@ void screen_resize(struct screen *screen)
 	screen_redraw(screen);
 }
 
-static int colour_of(struct colour colour)
-{
-	if (COLORS >= 256)
-		return colour.rich;
-	if (colour.plain >= COLORS)
-		return colour.plain - 8;
-	return colour.plain;
-}
+struct attribute_row {
+	enum attribute ours;
+	attr_t theirs;
+};
+
+static const struct attribute_row attribute_rows[] = {
+	{ ATTRIBUTE_BOLD, A_BOLD },	  { ATTRIBUTE_DIM, A_DIM },
+	{ ATTRIBUTE_ITALIC, A_ITALIC },	  { ATTRIBUTE_UNDERLINE, A_UNDERLINE },
+	{ ATTRIBUTE_REVERSE, A_REVERSE },
+};
 
 static attr_t attributes_of(int attributes)
 {
 	attr_t result = A_NORMAL;
 
-	if (attributes & ATTRIBUTE_BOLD)
-		result |= A_BOLD;
-	if (attributes & ATTRIBUTE_DIM)
-		result |= A_DIM;
-	if (attributes & ATTRIBUTE_ITALIC)
-		result |= A_ITALIC;
-	if (attributes & ATTRIBUTE_UNDERLINE)
-		result |= A_UNDERLINE;
-	if (attributes & ATTRIBUTE_REVERSE)
-		result |= A_REVERSE;
+	for (size_t i = 0; i < ARRAY_LENGTH(attribute_rows); i++)
+		if (attributes & attribute_rows[i].ours)
+			result |= attribute_rows[i].theirs;
 	return result;
 }
 
@@ -271,16 +266,21 @@ void screen_set_mouse(struct screen *screen, bool is_on)
 		  NULL);
 }
 
+bool screen_has_colour(const struct screen *screen)
+{
+	return screen->colour_count > 0;
+}
+
 void screen_set_theme(struct screen *screen, const struct theme *theme)
 {
+	screen->theme = *theme;
 	for (int i = 0; i < STYLE_COUNT; i++) {
-		const struct look *look = &theme->looks[i];
+		struct shown_look look = theme_show(theme, (enum style)i, 0,
+						    screen->colour_count);
 
-		screen->attributes[i] = attributes_of(look->attributes);
-		if (screen->has_colour && i + 1 < COLOR_PAIRS)
-			init_pair((short)(i + 1),
-				  (short)colour_of(look->foreground),
-				  (short)colour_of(look->background));
+		if (screen->colour_count > 0 && i + 1 < COLOR_PAIRS)
+			init_pair((short)(i + 1), (short)look.foreground,
+				  (short)look.background);
 	}
 	screen_redraw(screen);
 }
@@ -302,15 +302,14 @@ static void draw_cell(const struct screen *screen, const struct cell *cell)
 {
 	wchar_t text[3] = { (wchar_t)cell_character(cell),
 			    (wchar_t)cell->combining, L'\0' };
-	attr_t attributes = screen->attributes[cell->style];
-	short pair = screen->has_colour ? (short)(cell->style + 1) : 0;
+	struct shown_look look =
+		theme_show(&screen->theme, (enum style)cell->style,
+			   cell->emphasis, screen->colour_count);
+	short pair = screen->colour_count > 0 ? (short)(cell->style + 1) : 0;
 	cchar_t character;
 
-	if (cell->emphasis & EMPHASIS_BOLD)
-		attributes |= A_BOLD;
-	if (cell->emphasis & EMPHASIS_SELECTED)
-		attributes |= screen->attributes[STYLE_SELECTED];
-	if (setcchar(&character, text, attributes, pair, NULL) == OK)
+	if (setcchar(&character, text, attributes_of(look.attributes), pair,
+		     NULL) == OK)
 		add_wch(&character);
 }
 

@@ -24,6 +24,8 @@ void screen_close(struct screen *screen);
 int screen_fd(const struct screen *screen);
 /* False where the locale's characters are not UTF-8. */
 bool screen_is_utf8(const struct screen *screen);
+/* False where NO_COLOR or the terminal's type allow none. */
+bool screen_has_colour(const struct screen *screen);
 void screen_size(const struct screen *screen, int *row_count,
 		 int *column_count);
 /* Asks the terminal for its size after SIGWINCH. */

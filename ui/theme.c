@@ -1,20 +1,16 @@
 #include "ui/theme.h"
 
-#include <errno.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "banned.h"
 #include "base/alloc.h"
 #include "base/array.h"
-#include "base/buffer.h"
 #include "base/error.h"
-#include "base/file.h"
+#include "ui/canvas.h"
 
-#define THEME_SIZE_MAXIMUM 65536
+#define BRIGHT 8
 
 static const char *const colour_names[] = {
 	"black",	"red",
@@ -122,8 +118,14 @@ static int parse_look(struct look *look, char *words, const char *where,
 	return 0;
 }
 
-static int parse_line(struct theme *theme, char *line, const char *where,
-		      struct error *error)
+/* What was read, and in which line each style was named; 0: in none. */
+struct parse {
+	struct theme theme;
+	int lines[STYLE_COUNT];
+};
+
+static int parse_line(struct parse *parse, char *line, int number,
+		      const char *where, struct error *error)
 {
 	char *comment = strchr(line, '#');
 	char *name;
@@ -146,106 +148,78 @@ static int parse_line(struct theme *theme, char *line, const char *where,
 	if (!style_parse(name, &style))
 		return error_set(error, "%s: there is no style '%.40s'.", where,
 				 name);
+	if (parse->lines[style] != 0)
+		return error_set(error,
+				 "%s: the style '%s' is in line %d already.",
+				 where, name, parse->lines[style]);
 	if (parse_look(&look, line, where, error) < 0)
 		return -1;
-	theme->looks[style] = look;
+	parse->theme.looks[style] = look;
+	parse->lines[style] = number;
 	return 0;
 }
 
 int theme_parse(struct theme *theme, const char *text, const char *file,
 		struct error *error)
 {
-	struct theme parsed;
+	struct parse parse = { .lines = { 0 } };
 	int number = 0;
 	int result = 0;
 
-	theme_init(&parsed);
+	theme_init(&parse.theme);
 	while (*text != '\0' && result == 0) {
 		size_t length = strcspn(text, "\n");
 		char *line = xstrndup(text, length);
 		char *where = xasprintf("%s, line %d", file, ++number);
 
-		result = parse_line(&parsed, line, where, error);
+		result = parse_line(&parse, line, number, where, error);
 		free(where);
 		free(line);
 		text += length + (text[length] == '\n');
 	}
 	if (result == 0)
-		*theme = parsed;
+		*theme = parse.theme;
 	return result;
 }
 
-static int read_file(const char *path, struct buffer *out)
+/*
+ * Eight colours have no bright ones: bold makes them so on most terminals,
+ * except black, which would be there but not be seen.
+ */
+static int colour_of_eight(int colour, int *attributes)
 {
-	FILE *file = fopen(path, "re");
-	char bytes[4096];
-	size_t length;
-
-	if (file == NULL)
+	if (colour < BRIGHT)
+		return colour;
+	if (colour == BRIGHT) {
+		*attributes |= ATTRIBUTE_DIM;
 		return -1;
-	while ((length = fread(bytes, 1, sizeof(bytes), file)) > 0)
-		if (buffer_append(out, bytes, length) < 0)
-			break;
-	fclose(file);
-	return 0;
-}
-
-/* The folder of the program plus /themes; NULL when it cannot be known. */
-static char *folder_beside_program(void)
-{
-	char *folder = file_program_folder();
-	char *themes = NULL;
-
-	if (folder != NULL)
-		themes = xasprintf("%s/themes", folder);
-	free(folder);
-	return themes;
-}
-
-static int load_from(const char *folder, const char *name, struct theme *theme,
-		     bool *is_found, struct error *error)
-{
-	struct buffer text;
-	char *path;
-	int result = 0;
-
-	if (folder == NULL)
-		return 0;
-	path = xasprintf("%s/%s", folder, name);
-	buffer_init(&text, THEME_SIZE_MAXIMUM);
-	if (read_file(path, &text) == 0) {
-		*is_found = true;
-		result = theme_parse(theme, text.data, path, error);
 	}
-	buffer_clear(&text);
-	free(path);
-	return result;
+	*attributes |= ATTRIBUTE_BOLD;
+	return colour - BRIGHT;
 }
 
-int theme_load(struct theme *theme, const char *name, struct error *error)
+struct shown_look theme_show(const struct theme *theme, enum style style,
+			     int emphasis, int colour_count)
 {
-	bool is_found = false;
-	char *beside;
-	int result;
+	const struct look *look = &theme->looks[style];
+	struct shown_look shown = { -1, -1, look->attributes };
+	int ignored = 0;
 
-	if (*name == '\0' || *name == '.' || strchr(name, '/') != NULL)
-		return error_set(error,
-				 "'%.80s' is no theme name: give the name of "
-				 "a file in the themes folder.",
-				 name);
-	beside = folder_beside_program();
-	result = load_from(getenv("PROBETUI_THEMES"), name, theme, &is_found,
-			   error);
-	if (!is_found)
-		result = load_from(beside, name, theme, &is_found, error);
-	if (!is_found)
-		result = load_from(PROBETUI_DATADIR "/themes", name, theme,
-				   &is_found, error);
-	free(beside);
-	if (!is_found)
-		return error_set(error,
-				 "there is no theme '%.80s' (looked in "
-				 "%s/themes); try default or mono.",
-				 name, PROBETUI_DATADIR);
-	return result;
+	if (colour_count >= 256) {
+		shown.foreground = look->foreground.rich;
+		shown.background = look->background.rich;
+	} else if (colour_count >= 16) {
+		shown.foreground = look->foreground.plain;
+		shown.background = look->background.plain;
+	} else if (colour_count >= 8) {
+		shown.foreground = colour_of_eight(look->foreground.plain,
+						   &shown.attributes);
+		shown.background =
+			colour_of_eight(look->background.plain, &ignored);
+	}
+	if (emphasis & EMPHASIS_BOLD)
+		shown.attributes |= ATTRIBUTE_BOLD;
+	if (emphasis & EMPHASIS_SELECTED)
+		shown.attributes |= theme->looks[STYLE_SELECTED].attributes;
+	return shown;
 }

@@ -1,11 +1,17 @@
 #include "base/file.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "banned.h"
 #include "base/alloc.h"
+#include "base/buffer.h"
+#include "base/error.h"
 
 int file_write(int fd, const char *bytes, size_t length)
 {
@@ -36,4 +42,101 @@ char *file_program_folder(void)
 		return NULL;
 	*slash = '\0';
 	return xstrdup(path);
+}
+
+char *file_config_path(const char *name)
+{
+	const char *folder = getenv("XDG_CONFIG_HOME");
+	const char *home = getenv("HOME");
+
+	/* Relative ones are invalid, says the XDG specification. */
+	if (folder && folder[0] == '/')
+		return xasprintf("%s/probetui/%s", folder, name);
+	if (home && home[0] == '/')
+		return xasprintf("%s/.config/probetui/%s", home, name);
+	return NULL;
+}
+
+static int check_owner(const struct stat *status, const char *path,
+		       const char *called, struct error *error)
+{
+	if (status->st_uid != geteuid() && status->st_uid != 0)
+		return error_set(error,
+				 "%s %s belongs to another user; it was not "
+				 "read",
+				 called, path);
+	if (status->st_mode & (S_IWGRP | S_IWOTH))
+		return error_set(error,
+				 "%s %s can be written by others; chmod go-w "
+				 "it",
+				 called, path);
+	return 0;
+}
+
+static int read_all(int fd, const char *path, const char *called,
+		    struct buffer *out, struct error *error)
+{
+	char bytes[4096];
+
+	for (;;) {
+		ssize_t count = read(fd, bytes, sizeof(bytes));
+
+		if (count < 0 && errno == EINTR)
+			continue;
+		if (count < 0)
+			return error_set_errno(error, errno, "cannot read %s",
+					       path);
+		if (count == 0)
+			return 0;
+		if (buffer_append(out, bytes, (size_t)count) < 0)
+			return error_set(error, "%s %s is too long", called,
+					 path);
+	}
+}
+
+static int check(int fd, const char *path, const char *called, bool is_own,
+		 struct error *error)
+{
+	struct stat status;
+
+	if (fstat(fd, &status) < 0)
+		return error_set_errno(error, errno, "cannot look at %s", path);
+	if (!S_ISREG(status.st_mode))
+		return error_set(error, "%s %s is not a file", called, path);
+	return is_own ? check_owner(&status, path, called, error) : 0;
+}
+
+static int read_path(const char *path, const char *called, bool is_own,
+		     struct buffer *out, struct error *error)
+{
+	/* A pipe would keep us waiting. */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int result;
+
+	if (fd < 0) {
+		int number = errno;
+
+		error_set_errno(error, number, "cannot open %s %s", called,
+				path);
+		errno = number;
+		return -1;
+	}
+	result = check(fd, path, called, is_own, error);
+	if (result == 0)
+		result = read_all(fd, path, called, out, error);
+	close(fd);
+	errno = 0;
+	return result;
+}
+
+int file_read(const char *path, const char *called, struct buffer *out,
+	      struct error *error)
+{
+	return read_path(path, called, false, out, error);
+}
+
+int file_read_own(const char *path, const char *called, struct buffer *out,
+		  struct error *error)
+{
+	return read_path(path, called, true, out, error);
 }

@@ -6,6 +6,9 @@
 
 #include <stddef.h>
 
+struct buffer;
+struct error;
+
 /* Writes all of it; -1 and errno when that fails. */
 int file_write(int fd, const char *bytes, size_t length);
 /*
@@ -13,5 +16,23 @@ int file_write(int fd, const char *bytes, size_t length);
  * free() it. NULL when it cannot be known.
  */
 char *file_program_folder(void);
+/*
+ * The path of a file of the user's configuration: below $XDG_CONFIG_HOME or
+ * ~/.config; free() it. NULL when there is no home to look in.
+ */
+char *file_config_path(const char *name);
+/*
+ * Appends what a regular file holds ("the theme" is what it is called), if
+ * it fits in out. -1 and a sentence; errno is then why it could not be
+ * opened, 0 when it was.
+ */
+int file_read(const char *path, const char *called, struct buffer *out,
+	      struct error *error);
+/*
+ * The same of what the user alone may decide: the file must be his own, or
+ * root's, and nobody else may write it.
+ */
+int file_read_own(const char *path, const char *called, struct buffer *out,
+		  struct error *error);
 
 #endif

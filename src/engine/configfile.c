@@ -1,17 +1,15 @@
 #include "engine/configfile.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "banned.h"
 #include "base/alloc.h"
 #include "base/array.h"
+#include "base/buffer.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "engine/settings.h"
 
 #define FILE_MAXIMUM 65536
@@ -20,40 +18,6 @@
 static const char *const config_names[] = {
 	"theme", "timeout", "ascii", "read-only", "no-mouse",
 };
-
-/* NULL when there is no home to look in. free() it. */
-static char *usual_path(void)
-{
-	const char *folder = getenv("XDG_CONFIG_HOME");
-	const char *home = getenv("HOME");
-
-	if (folder && folder[0] == '/')
-		return xasprintf("%s/probetui/config", folder);
-	if (home && home[0] == '/')
-		return xasprintf("%s/.config/probetui/config", home);
-	return NULL;
-}
-
-static int check_owner(int fd, const char *path, struct error *error)
-{
-	struct stat status;
-
-	if (fstat(fd, &status) < 0)
-		return error_set_errno(error, errno, "cannot look at %s", path);
-	if (!S_ISREG(status.st_mode))
-		return error_set(error, "the config %s is not a file", path);
-	if (status.st_uid != geteuid() && status.st_uid != 0)
-		return error_set(error,
-				 "the config %s belongs to another "
-				 "user; it was not read",
-				 path);
-	if (status.st_mode & (S_IWGRP | S_IWOTH))
-		return error_set(error,
-				 "the config %s can be written by "
-				 "others; chmod go-w it",
-				 path);
-	return 0;
-}
 
 static int apply_word(struct settings *settings, const char *name,
 		      const char *value, struct error *error)
@@ -115,30 +79,6 @@ static int apply_text(struct settings *settings, char *text, const char *path,
 	return 0;
 }
 
-static int read_file(int fd, const char *path, char **text, struct error *error)
-{
-	size_t length = 0;
-
-	*text = xmalloc(FILE_MAXIMUM + 1);
-	for (;;) {
-		ssize_t count = read(fd, *text + length, FILE_MAXIMUM - length);
-
-		if (count < 0 && errno == EINTR)
-			continue;
-		if (count < 0)
-			return error_set_errno(error, errno, "cannot read %s",
-					       path);
-		if (count == 0)
-			break;
-		length += (size_t)count;
-		if (length == FILE_MAXIMUM)
-			return error_set(error, "the config %s is too long",
-					 path);
-	}
-	(*text)[length] = '\0';
-	return 0;
-}
-
 /* What the command line said goes before what the file says. */
 static void merge(struct settings *settings, struct settings *file)
 {
@@ -153,36 +93,35 @@ static void merge(struct settings *settings, struct settings *file)
 	settings->has_no_mouse |= file->has_no_mouse;
 }
 
+static int read_config(const struct settings *settings, const char *path,
+		       struct settings *file, struct error *error)
+{
+	struct error problem = ERROR_INIT;
+	struct buffer text;
+	int result = 0;
+
+	buffer_init(&text, FILE_MAXIMUM);
+	/* The usual one need not be there, nor a home that can be read. */
+	if (file_read_own(path, "the config", &text, &problem) == 0)
+		result = apply_text(file, text.data, path, error);
+	else if (settings->config || errno == 0)
+		result = error_set(error, "%s", problem.message);
+	buffer_clear(&text);
+	return result;
+}
+
 int configfile_apply(struct settings *settings, struct error *error)
 {
-	char *path =
-		settings->config ? xstrdup(settings->config) : usual_path();
-	char *text = NULL;
+	char *path = settings->config ? xstrdup(settings->config)
+				      : file_config_path("config");
 	struct settings file;
 	int result = 0;
-	int fd;
 
 	settings_init(&file);
-	if (!path)
-		goto out;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd < 0) {
-		if (settings->config)
-			result = error_set_errno(error, errno,
-						 "cannot open the config %s",
-						 path);
-		goto out;
-	}
-	result = check_owner(fd, path, error);
-	if (result == 0)
-		result = read_file(fd, path, &text, error);
-	if (result == 0)
-		result = apply_text(&file, text, path, error);
-	close(fd);
-out:
+	if (path)
+		result = read_config(settings, path, &file, error);
 	merge(settings, &file);
 	settings_clear(&file);
-	free(text);
 	free(path);
 	return result;
 }

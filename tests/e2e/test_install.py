@@ -36,6 +36,8 @@ class TestInstall(unittest.TestCase):
             "usr/libexec/probetui-node",
             "usr/share/man/man1/probetui.1",
             "usr/share/probetui/themes/default",
+            "usr/share/probetui/themes/high-contrast",
+            "usr/share/probetui/themes/light",
             "usr/share/probetui/themes/mono",
         ])
         self.make("uninstall", "DESTDIR=" + self.folder, "prefix=/usr")

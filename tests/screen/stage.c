@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,4 +70,45 @@ void stage_draw(struct stage *stage, struct buffer *out)
 {
 	app_draw(&stage->app);
 	canvas_append(out, &stage->app.canvas);
+}
+
+static void write_golden(const char *path, const struct buffer *text)
+{
+	FILE *file = fopen(path, "w");
+
+	assert_non_null(file);
+	assert_int_equal(fwrite(text->data, 1, text->length, file),
+			 text->length);
+	assert_int_equal(fclose(file), 0);
+}
+
+static void read_golden(const char *path, struct buffer *text)
+{
+	FILE *file = fopen(path, "r");
+	char bytes[4096];
+	size_t length;
+
+	if (file == NULL)
+		fail_msg("there is no %s; make it with UPDATE_GOLDEN=1", path);
+	while ((length = fread(bytes, 1, sizeof(bytes), file)) > 0)
+		buffer_append(text, bytes, length);
+	fclose(file);
+}
+
+void stage_check_golden(const char *name, const struct buffer *drawn)
+{
+	char *path = xasprintf("%s/tests/screen/golden/%s.txt", stage_folder(),
+			       name);
+	struct buffer golden = BUFFER_INIT;
+
+	if (getenv("UPDATE_GOLDEN") != NULL) {
+		write_golden(path, drawn);
+	} else {
+		read_golden(path, &golden);
+		if (strcmp(drawn->data, golden.data) != 0)
+			fail_msg("%s differs. Drawn now:\n%s", path,
+				 drawn->data);
+	}
+	buffer_clear(&golden);
+	free(path);
 }

@@ -23,6 +23,11 @@ void stage_resize(struct stage *stage, int row_count, int column_count);
 void stage_keys(struct stage *stage, const char *keys);
 /* Draws and appends the canvas as text. */
 void stage_draw(struct stage *stage, struct buffer *out);
+/*
+ * Fails unless golden/NAME.txt holds just this text; with UPDATE_GOLDEN in the
+ * environment it does from now on.
+ */
+void stage_check_golden(const char *name, const struct buffer *drawn);
 /* Where the sources of the tests are. */
 const char *stage_folder(void);
 

@@ -72,41 +72,10 @@ static const struct picture pictures[] = {
 	{ "nothing-40x10", "nothing.jsonl", 10, 40, "", false },
 };
 
-static char *golden_path(const struct picture *picture)
-{
-	return xasprintf("%s/tests/screen/golden/%s.txt", stage_folder(),
-			 picture->name);
-}
-
-static void write_golden(const char *path, const struct buffer *text)
-{
-	FILE *file = fopen(path, "w");
-
-	assert_non_null(file);
-	assert_int_equal(fwrite(text->data, 1, text->length, file),
-			 text->length);
-	assert_int_equal(fclose(file), 0);
-}
-
-static void read_golden(const char *path, struct buffer *text)
-{
-	FILE *file = fopen(path, "r");
-	char bytes[4096];
-	size_t length;
-
-	if (file == NULL)
-		fail_msg("there is no %s; make it with UPDATE_GOLDEN=1", path);
-	while ((length = fread(bytes, 1, sizeof(bytes), file)) > 0)
-		buffer_append(text, bytes, length);
-	fclose(file);
-}
-
 static void draws_the_picture(void **state)
 {
 	const struct picture *picture = *state;
-	char *path = golden_path(picture);
 	struct buffer drawn = BUFFER_INIT;
-	struct buffer golden = BUFFER_INIT;
 	struct stage stage;
 
 	stage_open(&stage, picture->recording);
@@ -114,18 +83,9 @@ static void draws_the_picture(void **state)
 	stage.app.view.is_ascii = picture->is_ascii;
 	stage_keys(&stage, picture->keys);
 	stage_draw(&stage, &drawn);
-	if (getenv("UPDATE_GOLDEN") != NULL) {
-		write_golden(path, &drawn);
-	} else {
-		read_golden(path, &golden);
-		if (strcmp(drawn.data, golden.data) != 0)
-			fail_msg("%s differs. Drawn now:\n%s", path,
-				 drawn.data);
-	}
+	stage_check_golden(picture->name, &drawn);
 	stage_close(&stage);
-	buffer_clear(&golden);
 	buffer_clear(&drawn);
-	free(path);
 }
 
 int main(void)
