@@ -147,11 +147,9 @@ static void append_jobs_title(struct buffer *out, const struct session *session)
 	if (session->wanted_job != NULL)
 		buffer_printf(out, "No job here has the port or launcher %s. ",
 			      session->wanted_job);
-	else if (rankset_count(&session->wanted) > 0) {
-		buffer_append_string(out, "It is not clear whose rank ");
-		rankset_append(out, &session->wanted);
-		buffer_append_string(out, " is meant. ");
-	}
+	else if (session->wanted_text != NULL)
+		buffer_printf(out, "It is not clear whose rank %s is meant. ",
+			      session->wanted_text);
 	text_count(out, session->job_count);
 	buffer_append_string(out, " jobs run here. Enter opens one.");
 }

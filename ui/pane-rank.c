@@ -4,23 +4,11 @@
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/text.h"
+#include "model/classmark.h"
 #include "model/place.h"
 #include "model/session.h"
 #include "protocol/stack.h"
 #include "ui/pane.h"
-
-/* By verdict.h's mark: the majority, the outlier, then further classes. */
-static const int32_t class_marks[] = {
-	0x25cf, /* ● */
-	0x25c6, /* ◆ */
-	0x25b2, /* ▲ */
-	0x25bc, /* ▼ */
-	0x2605, /* ★ */
-	0x271a, /* ✚ */
-};
-
-/* Further classes; o, v and x are marks of others where there is only ASCII. */
-static const char class_letters[] = "abcdefghijklmnpqrstuwyz";
 
 const char rank_gone_sentence[] =
 	"Not read: probetui-node is gone. Leave with q and start probetui "
@@ -47,17 +35,6 @@ static const struct state_form state_forms[] = {
 	[RANK_UNKNOWN] = { '?', STYLE_STATE_UNKNOWN, "…" },
 };
 
-static int32_t mark_of(int mark)
-{
-	size_t count = ARRAY_LENGTH(class_marks);
-
-	if (mark < 0)
-		return '?';
-	if ((size_t)mark < count)
-		return class_marks[mark];
-	return class_letters[((size_t)mark - count) % strlen(class_letters)];
-}
-
 int32_t mark_of_class(const struct session *session,
 		      const struct rank_class *class, enum style *style)
 {
@@ -71,7 +48,7 @@ int32_t mark_of_class(const struct session *session,
 		return state_forms[rank->state].mark;
 	}
 	*style = style_of_class(class->mark, class->is_outlier);
-	return mark_of(class->mark);
+	return classmark(class->mark);
 }
 
 int32_t mark_of_rank(const struct session *session, const struct rank *rank,

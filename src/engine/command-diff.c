@@ -14,6 +14,7 @@
 #include "engine/engine.h"
 #include "engine/format.h"
 #include "engine/gather.h"
+#include "model/rankselect.h"
 #include "model/stackdiff.h"
 
 /* One side: some ranks, all with this stack. */
@@ -23,19 +24,6 @@ struct side {
 	const struct process *process;
 	bool is_part; /* of a set whose ranks have different stacks */
 };
-
-static int choose_majority(struct side *side, const struct session *session,
-			   struct error *error)
-{
-	const struct verdict *verdict = &session->verdict;
-
-	if (verdict->majority < 0)
-		return error_set(error, "no more than half of the ranks have "
-					"the same stack, so there is no "
-					"majority; name a rank or a set");
-	rankset_copy(&side->ranks, &verdict->classes[verdict->majority].ranks);
-	return 0;
-}
 
 /* Of a set with several stacks the most frequent one stands for it. */
 static void keep_largest_class(struct side *side, const struct session *session)
@@ -61,15 +49,12 @@ static int choose_set(struct command_context *context, struct side *side,
 {
 	const struct session *session = &context->engine->session;
 	struct buffer names = BUFFER_INIT;
-	struct rankset all = RANKSET_INIT;
 	struct rankset named = RANKSET_INIT;
-	int result;
 
-	session_add_ranks(session, &all);
-	result = rankset_parse(&named, text, &all, error);
-	rankset_clear(&all);
-	if (result < 0)
+	if (rankselect_find(text, session, &named, error) < 0) {
+		rankset_clear(&named);
 		return -1;
+	}
 	rankset_copy(&side->ranks, &named);
 	keep_largest_class(side, session);
 	side->is_part = !rankset_is_equal(&side->ranks, &named);
@@ -92,18 +77,11 @@ static int choose(struct command_context *context, struct side *side,
 	const struct rank *rank;
 	const struct thread *thread;
 	int status = context->status;
-	int result;
 
 	context->status = STATUS_USAGE;
-	if (strcmp(text, "majority") == 0)
-		result = choose_majority(side, session, error);
-	else
-		result = choose_set(context, side, text, error);
-	if (result < 0)
+	if (choose_set(context, side, text, error) < 0)
 		return -1;
 	rank = session_find_rank(session, rankset_first(&side->ranks));
-	if (!rank)
-		return error_set(error, "there is no rank %s", text);
 	thread = rank_main_thread(rank);
 	side->process = &rank->process;
 	side->stack = thread ? thread->sample.stack : NULL;

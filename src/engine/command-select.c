@@ -16,6 +16,8 @@
 #include "engine/engine.h"
 #include "engine/format.h"
 #include "engine/gather.h"
+#include "model/rankname.h"
+#include "model/rankselect.h"
 #include "protocol/stack.h"
 
 /* The frames of the selected thread; NULL and a sentence if there are none. */
@@ -211,42 +213,100 @@ static void append_focus(struct command_context *context)
 		return;
 	}
 	buffer_append_string(context->out, "focus ");
-	rankset_append(context->out, &session->focus);
-	buffer_printf(context->out, " (%zu)\n", rankset_count(&session->focus));
+	rankset_append_counted(context->out, &session->focus);
+	buffer_append_char(context->out, '\n');
+}
+
+/* The words behind the first ones, which may be one set with blanks in it. */
+static char *join_words(int count, char **words)
+{
+	struct buffer text = BUFFER_INIT;
+
+	for (int i = 0; i < count; i++)
+		buffer_printf(&text, "%s%s", i > 0 ? " " : "", words[i]);
+	return buffer_take(&text);
 }
 
 int command_focus(struct command_context *context, int argc, char **argv,
 		  struct error *error)
 {
-	static const struct arguments one = {
-		.minimum = 1,
-		.maximum = 1,
-		.usage = "SET, or all",
-	};
 	struct session *session = &context->engine->session;
-	struct rankset all = RANKSET_INIT;
 	struct rankset focus = RANKSET_INIT;
-	int result = 0;
+	char *text;
+	int result;
 
-	if (arguments_parse(&one, argc, argv, error) < 0 ||
-	    look(context, error) < 0)
+	if (argc < 2)
+		return error_set(error, "focus needs a set of ranks, such as "
+					"0-7,16 or outlier; all is every one");
+	if (look(context, error) < 0)
 		return -1;
-	session_add_ranks(session, &all);
-	if (strcmp(argv[1], "all") == 0)
-		rankset_copy(&focus, &all);
-	else
-		result = rankset_parse(&focus, argv[1], &all, error);
-	if (result == 0 && rankset_count(&focus) == 0)
-		result = error_set(error, "'%.80s' names no rank", argv[1]);
+	text = join_words(argc - 1, argv + 1);
+	result = rankselect_find(text, session, &focus, error);
 	if (result == 0) {
 		rankset_copy(&session->focus, &focus);
-		session->is_focus_all = strcmp(argv[1], "all") == 0;
+		session->is_focus_all = strcmp(text, "all") == 0;
 		session->revision++;
 		if (!context->screen)
 			append_focus(context);
 	}
 	rankset_clear(&focus);
-	rankset_clear(&all);
+	free(text);
+	return result;
+}
+
+static void append_names(struct command_context *context)
+{
+	const struct session *session = &context->engine->session;
+	json_t *json = context->is_json ? json_object() : NULL;
+
+	for (size_t i = 0; i < session->name_count; i++) {
+		const struct rankname *named = &session->names[i];
+
+		if (json) {
+			json_object_set_new(json, named->name,
+					    format_json_set(&named->ranks));
+			continue;
+		}
+		buffer_printf(context->out, "@%-16s  ", named->name);
+		rankset_append_counted(context->out, &named->ranks);
+		buffer_append_char(context->out, '\n');
+	}
+	if (json)
+		format_document(context->out,
+				json_pack("{s:o}", "names", json));
+	else if (session->name_count == 0)
+		buffer_append_string(context->out,
+				     "no set has a name; name NAME SET gives "
+				     "one\n");
+}
+
+int command_name(struct command_context *context, int argc, char **argv,
+		 struct error *error)
+{
+	struct session *session = &context->engine->session;
+	struct rankset named = RANKSET_INIT;
+	char *text;
+	int result;
+
+	if (argc == 1) {
+		append_names(context);
+		return 0;
+	}
+	if (argc == 2)
+		return error_set(error,
+				 "name %.40s needs a set of ranks, such as "
+				 "0-7,16 or outlier; name alone lists",
+				 argv[1]);
+	if (look(context, error) < 0)
+		return -1;
+	text = join_words(argc - 2, argv + 2);
+	result = rankselect_find(text, session, &named, error);
+	if (result == 0)
+		result = rankname_set(session, argv[1], &named, error);
+	if (result == 0 && !context->screen)
+		append_names(context);
+	rankset_clear(&named);
+	free(text);
 	return result;
 }
 

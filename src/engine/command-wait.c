@@ -15,6 +15,7 @@
 #include "engine/format.h"
 #include "engine/gather.h"
 #include "engine/script.h"
+#include "model/rankselect.h"
 
 #define WAIT_SECONDS 30.0
 #define PERIOD_SECONDS 0.25
@@ -22,10 +23,22 @@
 struct wait {
 	struct command_context *context;
 	const char *text;     /* of the sentence; NULL: for exits */
-	struct rankset ranks; /* that are to exit */
+	const char *ranks_text; /* NULL: the focus */
+	struct rankset ranks;	/* that are to exit */
 	double seconds;
 	uint64_t revision; /* last judged */
 };
+
+/* The ranks may not be known yet: this only sees whether it is a set. */
+static int check_set(struct wait *wait, const char *text, struct error *error)
+{
+	struct rankselect select = RANKSELECT_INIT;
+	int result = rankselect_parse(&select, text, error);
+
+	rankselect_clear(&select);
+	wait->ranks_text = text;
+	return result;
+}
 
 /* `ranks SET` and `timeout S` behind the first words, in any order. */
 static int take_pairs(struct wait *wait, int first, int *argc, char **argv,
@@ -37,8 +50,7 @@ static int take_pairs(struct wait *wait, int first, int *argc, char **argv,
 		int result;
 
 		if (strcmp(name, "ranks") == 0)
-			result =
-				rankset_parse(&wait->ranks, value, NULL, error);
+			result = check_set(wait, value, error);
 		else if (strcmp(name, "timeout") == 0)
 			result = arguments_seconds(value, "timeout",
 						   &wait->seconds, error);
@@ -176,7 +188,10 @@ static int run_exited(struct wait *wait, int argc, char **argv,
 				 "'%.40s' does not fit: wait exited "
 				 "[ranks SET] [timeout S]",
 				 argv[2]);
-	if (gather_ranks(wait->context, error) < 0)
+	if (gather_ranks(wait->context, error) < 0 ||
+	    (wait->ranks_text &&
+	     rankselect_find(wait->ranks_text, &wait->context->engine->session,
+			     &wait->ranks, error) < 0))
 		return -1;
 	return wait_exited(wait, error);
 }

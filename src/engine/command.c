@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "engine/engine.h"
 #include "engine/nearest.h"
+#include "model/rankselect.h"
 
 #define LINE_MAXIMUM 65536
 
@@ -181,7 +182,7 @@ static int take_ranks(struct command_context *context,
 		      struct error *error)
 {
 	const struct session *session = &context->engine->session;
-	struct rankset all = RANKSET_INIT;
+	struct rankselect select = RANKSELECT_INIT;
 	int result;
 
 	rankset_clear(&context->ranks);
@@ -195,10 +196,8 @@ static int take_ranks(struct command_context *context,
 	}
 	*count -= 2;
 	context->ranks_text = words[*count + 1];
-	session_add_ranks(session, &all);
-	result = rankset_parse(&context->ranks, context->ranks_text, &all,
-			       error);
-	rankset_clear(&all);
+	result = rankselect_parse(&select, context->ranks_text, error);
+	rankselect_clear(&select);
 	return result;
 }
 

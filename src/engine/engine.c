@@ -17,6 +17,7 @@
 #include "engine/record.h"
 #include "engine/replay.h"
 #include "engine/request.h"
+#include "model/wanted.h"
 #include "protocol/message.h"
 
 void engine_init(struct engine *engine, struct settings *owned_settings)
@@ -24,7 +25,8 @@ void engine_init(struct engine *engine, struct settings *owned_settings)
 	*engine = (struct engine){ .settings = *owned_settings };
 	settings_init(owned_settings);
 	session_init(&engine->session);
-	rankset_copy(&engine->session.wanted, &engine->settings.ranks);
+	if (engine->settings.ranks)
+		wanted_set(&engine->session, engine->settings.ranks, NULL);
 	engine->session.wanted_job = xstrdup_or_null(engine->settings.job);
 	engine->session.has_wanted_pids = engine->settings.pid_count > 0;
 	engine->started_at = loop_now();
@@ -65,12 +67,21 @@ void engine_judge(struct engine *engine)
 	timing_mark(&engine->timing, TIMING_JUDGED);
 }
 
+static void focus_wanted(struct engine *engine)
+{
+	struct error error = ERROR_INIT;
+
+	if (wanted_focus(&engine->session, &error) < 0)
+		log_write(LOG_WARNING, "--ranks: %s", error.message);
+}
+
 void engine_settle(struct engine *engine)
 {
 	if (!engine->is_screen)
 		return;
 	engine->session.now = engine_now(engine);
 	session_judge(&engine->session);
+	focus_wanted(engine);
 	if (engine->changed)
 		engine->changed(engine->changed_data);
 }
@@ -134,7 +145,7 @@ static void on_line(struct link *link, const char *line, size_t length,
 
 bool engine_must_name_ranks(const struct engine *engine)
 {
-	return engine->settings.ranks.range_count > 0 || engine->settings.job;
+	return wanted_is_part(&engine->session) || engine->settings.job;
 }
 
 static void add_pid(json_t *pids, const struct rank *rank)
@@ -224,14 +235,10 @@ static json_t *pids_to_json(const struct settings *settings)
 /* The node ignores these two; a replay of the recording chooses the same. */
 static void add_choice(json_t *search, const struct settings *settings)
 {
-	struct buffer ranks = BUFFER_INIT;
-
 	if (settings->job)
 		json_set_text(search, "job", settings->job);
-	rankset_append(&ranks, &settings->ranks);
-	if (ranks.length > 0)
-		json_set_text(search, "ranks", ranks.data);
-	buffer_clear(&ranks);
+	if (settings->ranks)
+		json_set_text(search, "ranks", settings->ranks);
 }
 
 /* All that can be asked before an answer is there goes out at once. */

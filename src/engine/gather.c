@@ -13,6 +13,8 @@
 #include "engine/command.h"
 #include "engine/engine.h"
 #include "engine/format.h"
+#include "model/rankselect.h"
+#include "model/wanted.h"
 
 /* verdict --for 3 looks this often. */
 #define PERIOD_SECONDS 0.25
@@ -197,18 +199,14 @@ static void note_job(struct command_context *context, const struct job *job)
 /* There are jobs, but none of their ranks are those that were asked for. */
 static int no_rank_of_jobs(const struct session *session, struct error *error)
 {
-	struct buffer ranks = BUFFER_INIT;
-	const char *plural;
+	const char *plural = rankset_count(&session->wanted) > 1
+				     ? "are no ranks"
+				     : "is no rank";
 
-	if (session->job >= 0) {
-		rankset_append(&ranks, &session->wanted);
-		plural = rankset_count(&session->wanted) == 1 ? "is no rank"
-							      : "are no ranks";
-		error_set(error, "there %s %.200s in the job:", plural,
-			  ranks.data);
-		buffer_clear(&ranks);
-		return -1;
-	}
+	if (session->job >= 0)
+		return error_set(error, "there %s %.200s in the job:", plural,
+				 session->wanted_text ? session->wanted_text
+						      : "at all");
 	if (session->wanted_job)
 		return error_set(error,
 				 "'%.80s' is the port or launcher of none of "
@@ -301,29 +299,29 @@ int gather(struct command_context *context, double seconds, struct error *error)
 	if (!context->screen)
 		engine_judge(context->engine);
 	context->is_fresh = true;
-	return weigh(context, error);
+	if (weigh(context, error) < 0)
+		return -1;
+	if (wanted_focus(&context->engine->session, error) == 0)
+		return 0;
+	context->status = STATUS_USAGE;
+	return error_prefix(error, "--ranks");
 }
 
 int gather_named(struct command_context *context, struct error *error)
 {
-	struct rankset all = RANKSET_INIT;
-	struct rankset named = RANKSET_INIT;
-	int result = 0;
+	const struct session *session = &context->engine->session;
 
-	if (!context->ranks_text)
+	/* --ranks may have become the focus only now. */
+	if (!context->ranks_text) {
+		if (!session->is_focus_all)
+			rankset_copy(&context->ranks, &session->focus);
 		return 0;
-	session_add_ranks(&context->engine->session, &all);
-	rankset_parse(&named, context->ranks_text, &all, NULL);
-	rankset_intersect(&named, &all);
-	if (rankset_count(&named) == 0) {
-		context->status = STATUS_USAGE;
-		result = error_set(error, "there is no rank %.80s",
-				   context->ranks_text);
 	}
-	rankset_copy(&context->ranks, &named);
-	rankset_clear(&named);
-	rankset_clear(&all);
-	return result;
+	if (rankselect_find(context->ranks_text, session, &context->ranks,
+			    error) == 0)
+		return 0;
+	context->status = STATUS_USAGE;
+	return -1;
 }
 
 int gather_ranks(struct command_context *context, struct error *error)

@@ -16,6 +16,7 @@
 #include "base/loop.h"
 #include "engine/engine.h"
 #include "engine/replay.h"
+#include "model/wanted.h"
 #include "protocol/message.h"
 
 /* Ages on the screen count in seconds; a tenth of one is smooth. */
@@ -36,8 +37,8 @@ static void apply_choice(struct engine *engine, const struct message *message)
 		return;
 	if (job && !session->wanted_job)
 		session->wanted_job = xstrdup(job);
-	if (ranks && session->wanted.range_count == 0)
-		rankset_parse(&session->wanted, ranks, NULL, NULL);
+	if (ranks && !session->wanted_text)
+		wanted_set(session, ranks, NULL);
 	if (json_array_size(json_object_get(message->body, "pids")) > 0)
 		session->has_wanted_pids = true;
 }
@@ -98,27 +99,42 @@ static bool apply_sources(struct engine *engine)
 	return is_discovered;
 }
 
+/* What the person chose, not the ranks, passes from one to the other. */
+static void move_choice(struct session *to, struct session *from)
+{
+	to->wanted = from->wanted;
+	to->wanted_select = from->wanted_select;
+	to->wanted_focus = from->wanted_focus;
+	to->wanted_text = from->wanted_text;
+	to->wanted_job = from->wanted_job;
+	to->has_wanted_pids = from->has_wanted_pids;
+	to->focus = from->focus;
+	to->is_focus_all = from->is_focus_all;
+	to->names = from->names;
+	to->name_count = from->name_count;
+	to->selection = from->selection;
+	from->wanted = (struct rankset)RANKSET_INIT;
+	from->wanted_select = NULL;
+	from->wanted_focus = NULL;
+	from->wanted_text = NULL;
+	from->wanted_job = NULL;
+	from->focus = (struct rankset)RANKSET_INIT;
+	from->names = NULL;
+	from->name_count = 0;
+}
+
 /* The session of before the first line, with what the person chose kept. */
 static void begin_again(struct engine *engine)
 {
 	struct session *session = &engine->session;
-	struct session kept = *session;
+	struct session kept = { .revision = session->revision + 1 };
 
-	session->wanted = (struct rankset)RANKSET_INIT;
-	session->focus = (struct rankset)RANKSET_INIT;
-	session->wanted_job = NULL;
+	move_choice(&kept, session);
 	session_clear(session);
 	session_init(session);
-	rankset_clear(&session->wanted);
-	rankset_clear(&session->focus);
-	session->wanted = kept.wanted;
-	session->focus = kept.focus;
-	session->is_focus_all = kept.is_focus_all;
-	session->wanted_job = kept.wanted_job;
-	session->selection = kept.selection;
-	session->revision = kept.revision + 1;
+	move_choice(session, &kept);
+	session->revision = kept.revision;
 	session->is_replay = true;
-	session->has_wanted_pids = kept.has_wanted_pids;
 	session_add_node(session, "recording");
 	replay_rewind(engine->replay);
 	apply_sources(engine);

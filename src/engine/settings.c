@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "engine/configfile.h"
 #include "engine/nearest.h"
+#include "model/rankselect.h"
 
 #define TIMEOUT_DEFAULT 5.0
 #define TIMEOUT_MAXIMUM 86400.0
@@ -28,8 +29,16 @@ static void set_string(char **string, const char *value)
 static int set_ranks(struct settings *settings, const char *value,
 		     struct error *error)
 {
-	if (rankset_parse(&settings->ranks, value, NULL, error) < 0)
+	struct rankselect select = RANKSELECT_INIT;
+	char *joined;
+
+	if (rankselect_parse(&select, value, error) < 0)
 		return error_prefix(error, "--ranks");
+	rankselect_clear(&select);
+	joined = settings->ranks ? xasprintf("%s,%s", settings->ranks, value)
+				 : xstrdup(value);
+	free(settings->ranks);
+	settings->ranks = joined;
 	return 0;
 }
 
@@ -251,7 +260,7 @@ void settings_init(struct settings *settings)
 
 void settings_clear(struct settings *settings)
 {
-	rankset_clear(&settings->ranks);
+	free(settings->ranks);
 	free(settings->pids);
 	free(settings->job);
 	for (size_t i = 0; i < settings->connect_count; i++)

@@ -8,12 +8,10 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "protocol/rankset.h"
-
 struct error;
 
 struct settings {
-	struct rankset ranks; /* --ranks */
+	char *ranks;	      /* --ranks, several joined by commas; NULL: all */
 	pid_t *pids;	      /* --pid */
 	size_t pid_count;
 	char *job;	/* --job */

@@ -9,6 +9,7 @@
 #include "base/array.h"
 #include "base/map.h"
 #include "model/session.h"
+#include "model/wanted.h"
 
 /* Entries for ranks that are not there; a world size may be any number. */
 #define PLACEHOLDERS_MAXIMUM 4096
@@ -192,10 +193,8 @@ static void settle(struct session *session, struct rank *owned_rank, size_t job)
 {
 	int number = owned_rank->process.rank;
 	struct rank *before = session_find_rank(session, number);
-	bool is_wanted = session->wanted.range_count == 0 ||
-			 rankset_contains(&session->wanted, number);
 
-	if (session->job != (int)job || !is_wanted ||
+	if (session->job != (int)job || !wanted_has(session, owned_rank) ||
 	    (before && !is_successor(owned_rank, before))) {
 		add_other(session, owned_rank);
 		return;
@@ -289,10 +288,10 @@ static bool has_wanted_rank(const struct session *session,
 			    const struct job *job)
 {
 	for (size_t i = 0; i < session->other_count; i++) {
-		const struct process *process = &session->others[i]->process;
+		const struct rank *rank = session->others[i];
 
-		if (rankset_contains(&session->wanted, process->rank) &&
-		    job_has(session, job, process))
+		if (wanted_has(session, rank) &&
+		    job_has(session, job, &rank->process))
 			return true;
 	}
 	return false;
@@ -308,7 +307,7 @@ static int find_wanted(const struct session *session)
 
 		if (session->wanted_job && !is_named(job, session->wanted_job))
 			continue;
-		if (session->wanted.range_count > 0 && session->job_count > 1 &&
+		if (wanted_is_part(session) && session->job_count > 1 &&
 		    !has_wanted_rank(session, job))
 			continue;
 		if (found >= 0)
@@ -464,7 +463,10 @@ static void add_placeholder(struct session *session, int number,
 	process_clear(&process);
 	rank->is_missing =
 		number >= expectation->first && number <= expectation->last;
-	insert(session, rank);
+	if (wanted_has(session, rank))
+		insert(session, rank);
+	else
+		rank_free(rank);
 }
 
 static void fill(struct session *session)
@@ -472,7 +474,7 @@ static void fill(struct session *session)
 	struct expectation expectation;
 	struct rankset all = RANKSET_INIT;
 	const struct rankset *numbers = &session->wanted;
-	size_t placeholders = 0;
+	size_t placeholders = 0; /* that are wanted or not */
 
 	expect_ranks(session, &expectation);
 	if (numbers->range_count == 0) {

@@ -9,7 +9,9 @@
 #include "base/map.h"
 #include "model/job.h"
 #include "model/place.h"
+#include "model/rankname.h"
 #include "model/source.h"
+#include "model/wanted.h"
 #include "protocol/stack.h"
 
 /* Files that were looked at long ago can be asked for again. */
@@ -69,7 +71,8 @@ void session_clear(struct session *session)
 	rankset_clear(&session->focus);
 	verdict_clear(&session->verdict);
 	free(session->wanted_job);
-	rankset_clear(&session->wanted);
+	wanted_clear(session);
+	rankname_clear_all(session);
 	session_clear_bystanders(session);
 	job_clear_all(session);
 	map_free(session->by_pid);
@@ -122,6 +125,12 @@ void session_judge(struct session *session)
 {
 	job_update(session);
 	verdict_make(&session->verdict, session);
+}
+
+bool session_is_focused(const struct session *session, const struct rank *rank)
+{
+	return session->is_focus_all ||
+	       rankset_contains(&session->focus, rank->process.rank);
 }
 
 void session_add_ranks(const struct session *session, struct rankset *set)

@@ -21,6 +21,8 @@ struct code;
 struct error;
 struct map;
 struct message;
+struct rankname;
+struct rankselect;
 struct source;
 struct stack_table;
 struct strmap;
@@ -94,7 +96,10 @@ struct session {
 	size_t looked_at;      /* processes looked at by discover */
 	uid_t uid;	       /* whose */
 	size_t other_users;    /* Python processes of other users */
-	struct rankset wanted; /* --ranks; empty: all */
+	struct rankset wanted; /* --ranks as numbers; empty: all */
+	struct rankselect *wanted_select; /* and with machines; NULL: all */
+	struct rankselect *wanted_focus;  /* to be the focus; NULL: none */
+	char *wanted_text;		  /* as it was said; NULL: nothing */
 	char *wanted_job;      /* --job; NULL: any */
 	bool has_wanted_pids;  /* --pid: what is found is one job */
 	bool is_discovered;    /* the first discover was answered */
@@ -103,6 +108,8 @@ struct session {
 	struct selection selection;
 	struct rankset focus; /* ranks that commands act on */
 	bool is_focus_all;    /* nobody chose: new ranks join it */
+	struct rankname *names; /* sets with a name */
+	size_t name_count;
 	double now;
 	uint64_t revision;	      /* raised by each change */
 	struct strmap *sources;	      /* "PID:PATH" -> struct source */
@@ -129,6 +136,8 @@ void session_judge(struct session *session);
 /* Another job's ranks become the session's; index into session->jobs. */
 void session_choose_job(struct session *session, size_t index);
 
+/* Commands act on the rank. */
+bool session_is_focused(const struct session *session, const struct rank *rank);
 /* Adds the numbers of the session's ranks to *set. */
 void session_add_ranks(const struct session *session, struct rankset *set);
 /* Lends; NULL if there is none. */

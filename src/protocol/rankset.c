@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/error.h"
+#include "base/text.h"
 
 void rankset_clear(struct rankset *set)
 {
@@ -174,8 +175,7 @@ int rankset_next(const struct rankset *set, int rank)
 					       : rank + 1;
 }
 
-/* *set becomes the union of itself and more. */
-static void add_set(struct rankset *set, const struct rankset *more)
+void rankset_unite(struct rankset *set, const struct rankset *more)
 {
 	struct rankset sum = RANKSET_INIT;
 	size_t a = 0;
@@ -196,8 +196,7 @@ static void add_set(struct rankset *set, const struct rankset *more)
 	*set = sum;
 }
 
-/* *set loses the members of less. */
-static void remove_set(struct rankset *set, const struct rankset *less)
+void rankset_subtract(struct rankset *set, const struct rankset *less)
 {
 	struct rankset rest = RANKSET_INIT;
 	size_t b = 0;
@@ -228,114 +227,114 @@ void rankset_intersect(struct rankset *set, const struct rankset *other)
 	struct rankset alone = RANKSET_INIT;
 
 	rankset_copy(&alone, set);
-	remove_set(&alone, other);
-	remove_set(set, &alone);
+	rankset_subtract(&alone, other);
+	rankset_subtract(set, &alone);
 	rankset_clear(&alone);
 }
 
 /* Reads digits; -1 when there are none or the number is out of bounds. */
-static int parse_number(const char **at)
+static int parse_number(const char **at, struct error *error)
 {
+	const char *start = *at;
 	int number = 0;
 
-	if (**at < '0' || **at > '9')
-		return -1;
+	if (*start < '0' || *start > '9')
+		return error_set(error, "the number of a rank is expected");
 	for (; **at >= '0' && **at <= '9'; (*at)++) {
-		number = number * 10 + (**at - '0');
-		if (number > RANKSET_MAXIMUM)
-			return -1;
+		if (number <= RANKSET_MAXIMUM)
+			number = number * 10 + (**at - '0');
 	}
-	return number;
+	if (number <= RANKSET_MAXIMUM)
+		return number;
+	error_set(error, "%.*s%s is no rank; the highest one is %d",
+		  (int)(*at - start < 20 ? *at - start : 20), start,
+		  *at - start > 20 ? "\u2026" : "", RANKSET_MAXIMUM);
+	*at = start;
+	return -1;
 }
 
-/* Reads "3", "0-7" or "0-63/8" into an empty set. */
-static int parse_range(const char **at, struct rankset *named)
+/* The ranks from first to last, or every step-th of them, are added. */
+static int add_steps(struct rankset *set, int first, int last, int step,
+		     struct error *error)
 {
-	int first = parse_number(at);
-	int last = first;
-	int step = 1;
+	struct rankset named = RANKSET_INIT;
 
-	if (first < 0)
-		return -1;
-	if (**at == '-') {
-		(*at)++;
-		last = parse_number(at);
-		if (last < first)
-			return -1;
-		if (**at == '/') {
-			(*at)++;
-			step = parse_number(at);
-		}
+	if (step == 1 || first == last) {
+		rankset_add_range(set, first, last);
+		return 0;
 	}
-	if (step < 1)
-		return -1;
-	if (step == 1)
-		push(named, first, last);
-	else
-		for (int rank = first; rank <= last; rank += step)
-			push(named, rank, rank);
+	if ((last - first) / step >= RANKSET_STEPS)
+		return error_set(error, "%d-%d/%d names more than %d ranks",
+				 first, last, step, RANKSET_STEPS);
+	for (int rank = first; rank <= last; rank += step)
+		push(&named, rank, rank);
+	rankset_unite(set, &named);
+	rankset_clear(&named);
 	return 0;
 }
 
-static const char *skip_spaces(const char *at)
+/* Reads "-7" or "-63/8" behind the first number; 0 where there is none. */
+static int parse_end(const char **at, int *last, int *step, struct error *error)
 {
-	while (*at == ' ' || *at == '\t')
-		at++;
-	return at;
+	if (**at != '-')
+		return 0;
+	(*at)++;
+	*last = parse_number(at, error);
+	if (*last < 0 || **at != '/')
+		return *last < 0 ? -1 : 0;
+	(*at)++;
+	*step = parse_number(at, error);
+	if (*step == 0)
+		error_set(error, "a step of 0 leads nowhere; 1 is the least");
+	return *step > 0 ? 0 : -1;
 }
 
-/* Reads one item of the list and adds it to, or takes it from, *set. */
-static int parse_item(const char **at, struct rankset *set, bool is_first,
-		      const struct rankset *all, struct error *error)
+int rankset_parse_range(struct rankset *set, const char **at,
+			struct error *error)
 {
-	const char *item = skip_spaces(*at);
-	struct rankset named = RANKSET_INIT;
-	bool is_removal = *item == '!';
-	int result = 0;
+	const char *start = *at;
+	int first = parse_number(at, error);
+	int last = first;
+	int step = 1;
 
-	*at = skip_spaces(is_removal ? item + 1 : item);
-	if (parse_range(at, &named) < 0) {
-		result = error_set(error,
-				   "\"%.40s\" is not a set of ranks, such as "
-				   "0-7,16 or 0-63/8 or !3",
-				   item);
-	} else if (!is_removal) {
-		add_set(set, &named);
-	} else if (is_first && !all) {
-		result = error_set(error,
-				   "\"%.40s\" takes ranks away, but none were "
-				   "named before",
-				   item);
-	} else {
-		if (is_first)
-			rankset_copy(set, all);
-		remove_set(set, &named);
-	}
-	*at = skip_spaces(*at);
-	rankset_clear(&named);
-	return result;
+	if (first < 0 || parse_end(at, &last, &step, error) < 0)
+		return -1;
+	if (first <= last && add_steps(set, first, last, step, error) == 0)
+		return 0;
+	*at = start;
+	if (last < first)
+		error_set(error, "%d-%d runs backwards; write %d-%d", first,
+			  last, last, first);
+	return -1;
 }
 
-int rankset_parse(struct rankset *set, const char *text,
-		  const struct rankset *all, struct error *error)
+int rankset_parse(struct rankset *set, const char *text, struct error *error)
 {
 	struct rankset named = RANKSET_INIT;
 	const char *at = text;
-	int result = parse_item(&at, &named, true, all, error);
+	int result = rankset_parse_range(&named, &at, error);
 
 	while (result == 0 && *at == ',') {
 		at++;
-		result = parse_item(&at, &named, false, all, error);
+		result = rankset_parse_range(&named, &at, error);
 	}
 	if (result == 0 && *at != '\0')
-		result = error_set(error,
-				   "\"%.40s\" is not expected in a set of "
-				   "ranks",
-				   at);
-	if (result == 0)
-		add_set(set, &named);
+		result = error_set(error, "a comma is expected");
+	if (result < 0)
+		error_prefix(error, "'%.40s', column %d", text,
+			     (int)(at - text) + 1);
+	else
+		rankset_unite(set, &named);
 	rankset_clear(&named);
 	return result;
+}
+
+void rankset_append_counted(struct buffer *out, const struct rankset *set)
+{
+	rankset_append(out, set);
+	buffer_append_string(out, " (");
+	text_count(out, rankset_count(set));
+	buffer_append_char(out, ')');
 }
 
 void rankset_append(struct buffer *out, const struct rankset *set)

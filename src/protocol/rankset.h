@@ -14,6 +14,8 @@ struct buffer;
 struct error;
 
 #define RANKSET_MAXIMUM 1048575
+/* As many ranks that lie apart may be named at once. */
+#define RANKSET_STEPS 65536
 
 struct rank_range {
 	int first;
@@ -32,6 +34,10 @@ void rankset_clear(struct rankset *set);
 void rankset_add(struct rankset *set, int rank);
 void rankset_add_range(struct rankset *set, int first, int last);
 void rankset_remove(struct rankset *set, int rank);
+/* *set becomes the union of itself and more. */
+void rankset_unite(struct rankset *set, const struct rankset *more);
+/* *set loses the members of less. */
+void rankset_subtract(struct rankset *set, const struct rankset *less);
 /* *set keeps what other has, too. */
 void rankset_intersect(struct rankset *set, const struct rankset *other);
 /* *to becomes an equal set; what it held is freed. */
@@ -44,13 +50,20 @@ int rankset_first(const struct rankset *set);
 /* The smallest member above rank, -1 if there is none (-1 starts). */
 int rankset_next(const struct rankset *set, int rank);
 /*
- * Adds what text names: "0-7,16", "0-63/8" (every eighth), "!3" (removes 3
- * from what was named before it, or from all when it is first: then all must
- * be given, else it is an error). On failure the set is as before.
+ * Reads "3", "0-7" or "0-63/8" (every eighth) and adds it; *at moves behind
+ * it. On failure the set is as before, *at is where it is wrong, and the
+ * sentence says what.
  */
-int rankset_parse(struct rankset *set, const char *text,
-		  const struct rankset *all, struct error *error);
+int rankset_parse_range(struct rankset *set, const char **at,
+			struct error *error);
+/*
+ * Adds "0-7,16", as rankset_append writes it; on failure the set is as
+ * before. What people write has more in it: model/rankselect.h.
+ */
+int rankset_parse(struct rankset *set, const char *text, struct error *error);
 /* Appends "0-2,4-7"; nothing for the empty set. */
 void rankset_append(struct buffer *out, const struct rankset *set);
+/* "0-2,4-7 (7)" */
+void rankset_append_counted(struct buffer *out, const struct rankset *set);
 
 #endif

@@ -27,6 +27,8 @@ static int say(struct command_context *context, int argc, char **argv,
 	(void)error;
 	for (int i = 0; i < argc; i++)
 		buffer_printf(&words, "<%s>", argv[i]);
+	if (context->ranks_text)
+		buffer_append_string(&words, context->ranks_text);
 	rankset_append(&words, &context->ranks);
 	snprintf(said, sizeof(said), "%s", words.data);
 	buffer_clear(&words);

@@ -1,0 +1,216 @@
+/*
+ * The places of the name that a pattern has reached so far are kept as a set
+ * and moved on piece by piece, so that no pattern takes longer than its
+ * length times the name's.
+ */
+#include "model/hostmatch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/error.h"
+
+#define HOST_MAXIMUM 255
+#define DIGITS_MAXIMUM 9
+
+struct places {
+	bool has[HOST_MAXIMUM + 1];
+};
+
+/* One of the things in brackets: a range of numbers, or a word. */
+struct choice {
+	const char *text;
+	size_t length;
+	bool is_range;
+	long first;
+	long last;
+	size_t width; /* digits that a number has; 0: as few as it needs */
+};
+
+static size_t count_digits(const char *text, size_t length)
+{
+	size_t count = 0;
+
+	while (count < length && text[count] >= '0' && text[count] <= '9')
+		count++;
+	return count;
+}
+
+static long number_of(const char *digits, size_t count)
+{
+	long number = 0;
+
+	for (size_t i = 0; i < count; i++)
+		number = number * 10 + (digits[i] - '0');
+	return number;
+}
+
+/* False: it looks like a range and is none. */
+static bool read_choice(struct choice *choice, const char *text, size_t length)
+{
+	size_t first = count_digits(text, length);
+	size_t last;
+
+	*choice = (struct choice){ .text = text, .length = length };
+	if (first == 0 || first > DIGITS_MAXIMUM)
+		return length > 0 && first == 0;
+	if (first < length && text[first] != '-')
+		return true;
+	last = first < length
+		       ? count_digits(text + first + 1, length - first - 1)
+		       : 0;
+	if (first < length &&
+	    (last == 0 || last > DIGITS_MAXIMUM || first + 1 + last < length))
+		return false;
+	choice->is_range = true;
+	choice->first = number_of(text, first);
+	choice->last =
+		last > 0 ? number_of(text + first + 1, last) : choice->first;
+	if (text[0] == '0' && first > 1)
+		choice->width = first;
+	return choice->first <= choice->last;
+}
+
+int hostmatch_check(const char *pattern, const char **fault,
+		    struct error *error)
+{
+	const char *at = pattern;
+
+	*fault = pattern;
+	if (*pattern == '\0')
+		return error_set(error, "the name of a machine is missing");
+	while ((at = strpbrk(at, "[]"))) {
+		const char *end = at + strcspn(at, "]");
+		struct choice choice;
+
+		*fault = at;
+		if (*at == ']')
+			return error_set(error, "nothing opens this bracket");
+		if (*end == '\0')
+			return error_set(error, "the bracket is not closed");
+		do {
+			*fault = at + 1;
+			at += 1 + strcspn(at + 1, ",]");
+			if (!read_choice(&choice, *fault,
+					 (size_t)(at - *fault)))
+				return error_set(
+					error,
+					"'%.*s' is neither a word nor a range "
+					"such as 01-04",
+					(int)(at - *fault < 40 ? at - *fault
+							       : 40),
+					*fault);
+		} while (*at == ',');
+		at = end + 1;
+	}
+	return 0;
+}
+
+/* From place on, the numbers of a range that stand in the name. */
+static void step_range(struct places *to, const struct choice *choice,
+		       const char *host, size_t place)
+{
+	size_t digits = count_digits(host + place, strlen(host + place));
+
+	if (digits > DIGITS_MAXIMUM)
+		digits = DIGITS_MAXIMUM;
+	for (size_t count = 1; count <= digits; count++) {
+		long number = number_of(host + place, count);
+		bool is_padded = count > 1 && host[place] == '0';
+
+		if (choice->width > 0
+			    ? count < choice->width ||
+				      (count > choice->width && is_padded)
+			    : is_padded)
+			continue;
+		if (number >= choice->first && number <= choice->last)
+			to->has[place + count] = true;
+	}
+}
+
+static void step_choice(struct places *to, const struct places *from,
+			const struct choice *choice, const char *host)
+{
+	size_t length = strlen(host);
+
+	for (size_t i = 0; i <= length; i++) {
+		if (!from->has[i])
+			continue;
+		if (choice->is_range)
+			step_range(to, choice, host, i);
+		else if (strncmp(host + i, choice->text, choice->length) == 0)
+			to->has[i + choice->length] = true;
+	}
+}
+
+/* "[01-04,07]"; gives what stands behind it. */
+static const char *step_brackets(struct places *to, const struct places *from,
+				 const char *brackets, const char *host)
+{
+	const char *at = brackets;
+
+	while (*at != ']') {
+		const char *text = at + 1;
+		struct choice choice;
+
+		at += 1 + strcspn(text, ",]");
+		read_choice(&choice, text, (size_t)(at - text));
+		step_choice(to, from, &choice, host);
+	}
+	return at + 1;
+}
+
+static void step_character(struct places *to, const struct places *from,
+			   char character, const char *host)
+{
+	bool is_reached = false;
+
+	for (size_t i = 0; host[i] != '\0' || character == '*'; i++) {
+		is_reached = is_reached || from->has[i];
+		if (character == '*')
+			to->has[i] = is_reached;
+		else if (from->has[i] &&
+			 (character == '?' || character == host[i]))
+			to->has[i + 1] = true;
+		if (host[i] == '\0')
+			break;
+	}
+}
+
+static bool fits(const char *pattern, const char *host)
+{
+	struct places from = { .has = { true } };
+
+	while (*pattern != '\0') {
+		struct places to = { .has = { false } };
+
+		if (*pattern == '[')
+			pattern = step_brackets(&to, &from, pattern, host);
+		else
+			step_character(&to, &from, *pattern++, host);
+		from = to;
+	}
+	return from.has[strlen(host)];
+}
+
+bool hostmatch(const char *pattern, const char *host)
+{
+	char name[HOST_MAXIMUM + 1];
+	const char *fault;
+	size_t length;
+
+	if (!host || hostmatch_check(pattern, &fault, NULL) < 0)
+		return false;
+	length = strlen(host);
+	if (length == 0 || length > HOST_MAXIMUM)
+		return false;
+	if (fits(pattern, host))
+		return true;
+	if (strchr(pattern, '.') || !strchr(host, '.'))
+		return false;
+	length = strcspn(host, ".");
+	memcpy(name, host, length);
+	name[length] = '\0';
+	return fits(pattern, name);
+}

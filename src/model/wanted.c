@@ -1,0 +1,98 @@
+#include "model/wanted.h"
+
+#include <stdlib.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "model/rankselect.h"
+#include "model/session.h"
+
+static void free_select(struct rankselect **select)
+{
+	if (*select)
+		rankselect_clear(*select);
+	free(*select);
+	*select = NULL;
+}
+
+void wanted_clear(struct session *session)
+{
+	free_select(&session->wanted_select);
+	free_select(&session->wanted_focus);
+	rankset_clear(&session->wanted);
+	free(session->wanted_text);
+	session->wanted_text = NULL;
+}
+
+int wanted_set(struct session *session, const char *text, struct error *error)
+{
+	struct rankselect *select = xcalloc(1, sizeof(*select));
+	struct buffer folded = BUFFER_INIT;
+
+	if (rankselect_parse(select, text, error) < 0) {
+		free(select);
+		return -1;
+	}
+	wanted_clear(session);
+	if (rankselect_add_numbers(select, &session->wanted)) {
+		rankset_append(&folded, &session->wanted);
+		free_select(&select);
+	} else {
+		buffer_append_string(&folded, text);
+		if (rankselect_is_of_process(select))
+			session->wanted_select = select;
+		else
+			session->wanted_focus = select;
+	}
+	session->wanted_text = buffer_take(&folded);
+	return 0;
+}
+
+bool wanted_is_part(const struct session *session)
+{
+	return session->wanted.range_count > 0 || session->wanted_select;
+}
+
+bool wanted_has(const struct session *session, const struct rank *rank)
+{
+	if (session->wanted.range_count > 0 &&
+	    !rankset_contains(&session->wanted, rank->process.rank))
+		return false;
+	return !session->wanted_select ||
+	       rankselect_has(session->wanted_select, session, rank);
+}
+
+static bool is_sampled(const struct session *session)
+{
+	for (size_t i = 0; i < session->rank_count; i++) {
+		const struct rank *rank = session->ranks[i];
+
+		if (rank->state == RANK_UNKNOWN)
+			return false;
+	}
+	return session->is_discovered && session->rank_count > 0;
+}
+
+int wanted_focus(struct session *session, struct error *error)
+{
+	struct rankset focus = RANKSET_INIT;
+	int result;
+
+	if (!session->wanted_focus || !is_sampled(session))
+		return 0;
+	result = rankselect_resolve(session->wanted_focus, session, &focus,
+				    error);
+	if (result == 0 && rankset_count(&focus) == 0)
+		result = error_set(error, "no rank is %.80s",
+				   session->wanted_text);
+	if (result == 0) {
+		rankset_copy(&session->focus, &focus);
+		session->is_focus_all = false;
+		session->revision++;
+	}
+	rankset_clear(&focus);
+	free_select(&session->wanted_focus);
+	return result;
+}

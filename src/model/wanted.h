@@ -1,0 +1,30 @@
+/*
+ * wanted: which ranks of the job --ranks asks for.
+ *
+ * Numbers and machines narrow the job: other ranks are not looked at at all.
+ * What ranks do is known only once all of them were sampled and judged: such
+ * a set becomes the focus then, and the job stays whole.
+ */
+#ifndef MODEL_WANTED_H
+#define MODEL_WANTED_H
+
+#include <stdbool.h>
+
+struct error;
+struct rank;
+struct session;
+
+/* Before any rank is known; text is of the grammar of rankselect. */
+int wanted_set(struct session *session, const char *text, struct error *error);
+void wanted_clear(struct session *session);
+/* Some ranks of the job may be left out. */
+bool wanted_is_part(const struct session *session);
+bool wanted_has(const struct session *session, const struct rank *rank);
+/*
+ * After each verdict: as soon as all ranks were sampled, the focus is set if
+ * it was asked for. -1 and a sentence when no rank is meant; either way it is
+ * done once.
+ */
+int wanted_focus(struct session *session, struct error *error);
+
+#endif
