@@ -37,7 +37,7 @@ static const struct variables *frame_variables(const struct session *session,
 
 	if (main == NULL)
 		return NULL;
-	return session_find_variables(session, rank->process.pid,
+	return session_find_variables(session, rank->node, rank->process.pid,
 				      main->sample.tid, depth, 0, 0);
 }
 

@@ -238,7 +238,7 @@ static void put_source(struct window window, const struct session *session,
 		       const struct rank *rank, const struct frame *frame)
 {
 	const struct source *source = session_find_source(
-		session, rank->process.pid, frame->code->file);
+		session, rank->node, rank->process.pid, frame->code->file);
 	const char *problem = pane_source_problem(session, rank, source);
 	int above = window.row_count / 2;
 	int first = frame->lineno > above ? frame->lineno - above : 1;

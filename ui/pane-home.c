@@ -83,7 +83,7 @@ static void title_locals(const struct session *session, const struct view *view,
 		return;
 	buffer_printf(left, " \u00b7 %s", frame->code->func);
 	variables = session_find_variables(
-		session, rank->process.pid, thread->sample.tid,
+		session, rank->node, rank->process.pid, thread->sample.tid,
 		session_selected_depth(session), 0, 0);
 	if (variables == NULL)
 		return;

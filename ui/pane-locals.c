@@ -101,8 +101,9 @@ static void add_level(struct row_list *list, const struct level *level)
 
 	for (int i = 0; i < (pages > 1 ? pages : 1); i++) {
 		const struct variables *page = session_find_variables(
-			level->session, level->rank->process.pid, level->tid,
-			level->depth, level->address, start);
+			level->session, level->rank->node,
+			level->rank->process.pid, level->tid, level->depth,
+			level->address, start);
 
 		if (page == NULL) {
 			name_page(add_row(list, LOCALS_WAITING, level->indent),

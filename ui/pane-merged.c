@@ -346,7 +346,7 @@ static void put_detail(struct window window, const struct session *session,
 	const struct rank *rank = session_find_rank(session, number);
 	struct locals_frame frame = { rank, rank_main_thread(rank), depth };
 	const struct source *source = session_find_source(
-		session, rank->process.pid, node->frame.code->file);
+		session, rank->node, rank->process.pid, node->frame.code->file);
 	const char *problem = pane_source_problem(session, rank, source);
 	int rows = window.row_count > SOURCE_ROWS + 2 ? SOURCE_ROWS
 						      : window.row_count;

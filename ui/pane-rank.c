@@ -210,6 +210,6 @@ const struct source *selected_source(const struct session *session)
 
 	if (rank == NULL || frame == NULL)
 		return NULL;
-	return session_find_source(session, rank->process.pid,
+	return session_find_source(session, rank->node, rank->process.pid,
 				   frame->code->file);
 }

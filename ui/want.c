@@ -17,11 +17,12 @@ static void want_frame(struct app *app, const struct rank *rank, pid_t tid,
 	if (rank->process.pid <= 0 || stack == NULL || depth < 0 ||
 	    (size_t)depth >= stack->frame_count)
 		return;
-	engine_want_source(app->engine, rank->process.pid,
+	engine_want_source(app->engine, rank->node, rank->process.pid,
 			   stack->frames[depth].code->file);
 	/* Nobody can be asked about a process that is gone. */
 	if (rank->state != RANK_EXITED)
-		engine_want_frame(app->engine, rank->process.pid, tid, depth);
+		engine_want_frame(app->engine, rank->node, rank->process.pid,
+				  tid, depth);
 }
 
 static void want_home(struct app *app)
@@ -40,8 +41,9 @@ static void want_home(struct app *app)
 	rows = pane_locals_rows(session, &app->view, &frame, &count);
 	for (size_t i = 0; i < count; i++)
 		if (rows[i].is_page && rows[i].address != 0)
-			engine_want_children(app->engine, rank->process.pid,
-					     rows[i].address, rows[i].start);
+			engine_want_children(app->engine, rank->node,
+					     rank->process.pid, rows[i].address,
+					     rows[i].start);
 	free(rows);
 }
 

@@ -128,7 +128,7 @@ static int answer(struct command_context *context, const struct spot *spot,
 		  struct error *error)
 {
 	struct variable_list list = { .total = -1 };
-	int result = frame_locals_read(context->engine, spot->rank->process.pid,
+	int result = frame_locals_read(context->engine, spot->rank,
 				       spot->thread->sample.tid, spot->depth,
 				       &list, error);
 

@@ -102,7 +102,7 @@ static void append_thread(struct command_context *context,
 		buffer_append_string(context->out, "    ");
 		format_text_frame(context->out, &stack->frames[i]);
 		buffer_append_char(context->out, '\n');
-		frame_locals_append(context->out, locals, rank->process.pid,
+		frame_locals_append(context->out, locals, rank,
 				    thread->sample.tid, (int)i);
 	}
 	if (stack && stack->dropped_count > 0)
@@ -135,7 +135,7 @@ static void append_stacks_json(struct command_context *context,
 		if (!format_is_chosen(&context->ranks, rank))
 			continue;
 		json = format_json_rank(session, rank);
-		frame_locals_join(json, locals);
+		frame_locals_join(json, locals, rank->node);
 		json_array_append_new(ranks, json);
 	}
 	format_document(context->out, ranks);

@@ -91,10 +91,12 @@ void engine_sample_every(struct engine *engine, double period);
 /* One sample of all chosen ranks now. */
 void engine_sample_once(struct engine *engine);
 /* Asks for what the session lacks; asking twice is free. */
-void engine_want_source(struct engine *engine, pid_t pid, const char *path);
-void engine_want_frame(struct engine *engine, pid_t pid, pid_t tid, int depth);
-void engine_want_children(struct engine *engine, pid_t pid, uint64_t address,
-			  int64_t start);
+void engine_want_source(struct engine *engine, size_t node, pid_t pid,
+			const char *path);
+void engine_want_frame(struct engine *engine, size_t node, pid_t pid, pid_t tid,
+		       int depth);
+void engine_want_children(struct engine *engine, size_t node, pid_t pid,
+			  uint64_t address, int64_t start);
 /* What a recording lacks of the user's files; waits for the answers. */
 void engine_record_sources(struct engine *engine);
 /* Replays: moves to a time of the recording; elsewhere nothing. */

@@ -22,6 +22,7 @@
 #define FRAMES_MAXIMUM 128
 
 struct entry {
+	size_t node;
 	pid_t pid;
 	pid_t tid;
 	int depth;
@@ -77,12 +78,12 @@ static void append_page(struct variable_list *list, struct variable_list *page)
 	variable_list_clear(page);
 }
 
-static int read_recorded(const struct engine *engine, pid_t pid, pid_t tid,
-			 int depth, struct variable_list *list,
+static int read_recorded(const struct engine *engine, size_t node, pid_t pid,
+			 pid_t tid, int depth, struct variable_list *list,
 			 struct error *error)
 {
-	const struct variables *known =
-		session_find_variables(&engine->session, pid, tid, depth, 0, 0);
+	const struct variables *known = session_find_variables(
+		&engine->session, node, pid, tid, depth, 0, 0);
 	json_t *json;
 	int result;
 
@@ -97,15 +98,17 @@ static int read_recorded(const struct engine *engine, pid_t pid, pid_t tid,
 	return result;
 }
 
-int frame_locals_read(struct engine *engine, pid_t pid, pid_t tid, int depth,
-		      struct variable_list *list, struct error *error)
+int frame_locals_read(struct engine *engine, const struct rank *rank, pid_t tid,
+		      int depth, struct variable_list *list,
+		      struct error *error)
 {
 	if (engine->replay)
-		return read_recorded(engine, pid, tid, depth, list, error);
+		return read_recorded(engine, rank->node, rank->process.pid, tid,
+				     depth, list, error);
 	for (int i = 0; i < PAGES_MAXIMUM; i++) {
 		struct variable_list page = { .items = NULL, .total = -1 };
-		int64_t seq =
-			ask(engine, pid, tid, depth, (int64_t)list->count);
+		int64_t seq = ask(engine, rank->process.pid, tid, depth,
+				  (int64_t)list->count);
 		size_t count;
 
 		engine_wait_answers(engine, seq, seq, engine->settings.timeout);
@@ -128,6 +131,7 @@ static void ask_thread(struct frame_locals *locals, const struct rank *rank,
 
 	for (size_t i = 0; i < count && i < FRAMES_MAXIMUM; i++) {
 		struct entry entry = {
+			.node = rank->node,
 			.pid = rank->process.pid,
 			.tid = thread->sample.tid,
 			.depth = (int)i,
@@ -158,8 +162,9 @@ static void take_entry(struct frame_locals *locals, struct entry *entry)
 	int result;
 
 	if (locals->engine->replay)
-		result = read_recorded(locals->engine, entry->pid, entry->tid,
-				       entry->depth, &entry->list, &error);
+		result = read_recorded(locals->engine, entry->node, entry->pid,
+				       entry->tid, entry->depth, &entry->list,
+				       &error);
 	else
 		result = take(locals->engine, entry->seq, &entry->list, &error);
 	if (result < 0)
@@ -198,23 +203,24 @@ void frame_locals_free(struct frame_locals *locals)
 	free(locals);
 }
 
-static const struct entry *find(const struct frame_locals *locals, pid_t pid,
-				pid_t tid, int depth)
+static const struct entry *find(const struct frame_locals *locals, size_t node,
+				pid_t pid, pid_t tid, int depth)
 {
 	for (size_t i = 0; locals && i < locals->count; i++) {
 		const struct entry *entry = &locals->entries[i];
 
-		if (entry->pid == pid && entry->tid == tid &&
-		    entry->depth == depth)
+		if (entry->node == node && entry->pid == pid &&
+		    entry->tid == tid && entry->depth == depth)
 			return entry;
 	}
 	return NULL;
 }
 
 void frame_locals_append(struct buffer *out, const struct frame_locals *locals,
-			 pid_t pid, pid_t tid, int depth)
+			 const struct rank *rank, pid_t tid, int depth)
 {
-	const struct entry *entry = find(locals, pid, tid, depth);
+	const struct entry *entry =
+		find(locals, rank->node, rank->process.pid, tid, depth);
 
 	if (!entry)
 		return;
@@ -227,7 +233,7 @@ void frame_locals_append(struct buffer *out, const struct frame_locals *locals,
 }
 
 static void join_thread(json_t *thread, const struct frame_locals *locals,
-			pid_t pid)
+			size_t node, pid_t pid)
 {
 	pid_t tid = (pid_t)json_get_integer(thread, "tid", 0);
 	json_t *frames = json_object_get(thread, "frames");
@@ -236,7 +242,8 @@ static void join_thread(json_t *thread, const struct frame_locals *locals,
 
 	json_array_foreach(frames, i, frame)
 	{
-		const struct entry *entry = find(locals, pid, tid, (int)i);
+		const struct entry *entry =
+			find(locals, node, pid, tid, (int)i);
 
 		json_object_set_new(
 			frame, "variables",
@@ -246,7 +253,8 @@ static void join_thread(json_t *thread, const struct frame_locals *locals,
 	}
 }
 
-void frame_locals_join(json_t *rank, const struct frame_locals *locals)
+void frame_locals_join(json_t *rank, const struct frame_locals *locals,
+		       size_t node)
 {
 	pid_t pid = (pid_t)json_get_integer(rank, "pid", 0);
 	json_t *value;
@@ -256,10 +264,10 @@ void frame_locals_join(json_t *rank, const struct frame_locals *locals)
 		return;
 	json_array_foreach(json_object_get(rank, "threads"), i, value)
 	{
-		join_thread(value, locals, pid);
+		join_thread(value, locals, node, pid);
 	}
 	json_array_foreach(json_object_get(rank, "children"), i, value)
 	{
-		frame_locals_join(value, locals);
+		frame_locals_join(value, locals, node);
 	}
 }

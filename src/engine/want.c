@@ -46,31 +46,34 @@ static void want(struct engine *engine, const char *command,
 	engine_send(engine, command, owned_arguments);
 }
 
-void engine_want_source(struct engine *engine, pid_t pid, const char *path)
+void engine_want_source(struct engine *engine, size_t node, pid_t pid,
+			const char *path)
 {
 	json_t *arguments;
 
-	if (session_find_source(&engine->session, pid, path))
+	if (session_find_source(&engine->session, node, pid, path))
 		return;
-	pid = session_source_pid(&engine->session, pid);
+	pid = session_source_pid(&engine->session, node, pid);
 	arguments = json_pack("{s:i}", "pid", (int)pid);
 	json_set_text(arguments, "path", path);
 	want(engine, "source", arguments,
 	     xasprintf("source %d %s", (int)pid, path));
 }
 
-static uint64_t epoch_of(const struct engine *engine, pid_t pid)
+static uint64_t epoch_of(const struct engine *engine, size_t node, pid_t pid)
 {
-	const struct rank *rank = session_find_pid(&engine->session, pid);
+	const struct rank *rank =
+		session_find_pid(&engine->session, node, pid);
 
 	return rank ? rank->epoch : 0;
 }
 
-void engine_want_frame(struct engine *engine, pid_t pid, pid_t tid, int depth)
+void engine_want_frame(struct engine *engine, size_t node, pid_t pid, pid_t tid,
+		       int depth)
 {
-	uint64_t epoch = epoch_of(engine, pid);
-	const struct variables *known =
-		session_find_variables(&engine->session, pid, tid, depth, 0, 0);
+	uint64_t epoch = epoch_of(engine, node, pid);
+	const struct variables *known = session_find_variables(
+		&engine->session, node, pid, tid, depth, 0, 0);
 
 	if (known && known->epoch == epoch)
 		return;
@@ -82,13 +85,13 @@ void engine_want_frame(struct engine *engine, pid_t pid, pid_t tid, int depth)
 }
 
 /* What the object was when it was shown; the node compares. May be NULL. */
-static const char *type_of(const struct session *session, pid_t pid,
-			   uint64_t address)
+static const char *type_of(const struct session *session, size_t node,
+			   pid_t pid, uint64_t address)
 {
 	for (size_t i = session->variables_count; i-- > 0;) {
 		const struct variables *known = session->variables[i];
 
-		if (known->pid != pid)
+		if (known->node != node || known->pid != pid)
 			continue;
 		for (size_t j = 0; j < known->list.count; j++) {
 			if (known->list.items[j].address == address)
@@ -98,12 +101,12 @@ static const char *type_of(const struct session *session, pid_t pid,
 	return NULL;
 }
 
-void engine_want_children(struct engine *engine, pid_t pid, uint64_t address,
-			  int64_t start)
+void engine_want_children(struct engine *engine, size_t node, pid_t pid,
+			  uint64_t address, int64_t start)
 {
-	uint64_t epoch = epoch_of(engine, pid);
+	uint64_t epoch = epoch_of(engine, node, pid);
 	const struct variables *known = session_find_variables(
-		&engine->session, pid, 0, -1, address, start);
+		&engine->session, node, pid, 0, -1, address, start);
 	json_t *arguments;
 
 	if (known && known->epoch == epoch)
@@ -112,7 +115,7 @@ void engine_want_children(struct engine *engine, pid_t pid, uint64_t address,
 			      (json_int_t)start);
 	json_set_hex(arguments, "address", address);
 	json_set_text(arguments, "type",
-		      type_of(&engine->session, pid, address));
+		      type_of(&engine->session, node, pid, address));
 	want(engine, "variables", arguments,
 	     xasprintf("children %d %" PRIx64 " %" PRId64 " %" PRIu64, (int)pid,
 		       address, start, epoch));

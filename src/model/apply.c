@@ -11,9 +11,9 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/json.h"
-#include "base/map.h"
 #include "model/job.h"
 #include "model/session.h"
+#include "model/snapshot.h"
 #include "model/source.h"
 #include "protocol/message.h"
 #include "protocol/sample.h"
@@ -38,11 +38,12 @@ static bool is_same_place(const struct process *a, const struct process *b)
 }
 
 /* Lends the rank that a child belongs to; NULL and a sentence. */
-static struct rank *find_parent(const struct session *session,
+static struct rank *find_parent(const struct apply *apply,
 				const struct process *process,
 				struct error *error)
 {
-	struct rank *parent = session_find_pid(session, process->parent_pid);
+	struct rank *parent = session_find_pid(apply->session, apply->node,
+					       process->parent_pid);
 
 	if (!parent || parent->parent || process->parent_pid == process->pid) {
 		error_set(error,
@@ -65,7 +66,7 @@ static void remove_known(struct session *session, struct rank *known)
 		job_remove(session, known);
 		return;
 	}
-	map_remove(session->by_pid, (uint64_t)known->process.pid);
+	session_forget_pid(session, known);
 	rank_remove_child(known->parent, known->process.pid);
 }
 
@@ -73,7 +74,8 @@ static int place(const struct apply *apply, const struct process *process,
 		 struct error *error)
 {
 	struct session *session = apply->session;
-	struct rank *known = session_find_pid(session, process->pid);
+	struct rank *known =
+		session_find_pid(session, apply->node, process->pid);
 	struct rank *parent = NULL;
 	struct rank *rank;
 
@@ -82,7 +84,7 @@ static int place(const struct apply *apply, const struct process *process,
 		return 0;
 	}
 	if (process->parent_pid != 0) {
-		parent = find_parent(session, process, error);
+		parent = find_parent(apply, process, error);
 		if (!parent)
 			return -1;
 	} else if (process->rank < 0) {
@@ -101,7 +103,7 @@ static int place(const struct apply *apply, const struct process *process,
 	rank->node = apply->node;
 	if (parent) {
 		rank_add_child(parent, rank);
-		map_put(session->by_pid, (uint64_t)process->pid, rank);
+		session_note_pid(session, rank);
 	} else {
 		job_place(session, rank);
 	}
@@ -117,6 +119,8 @@ static int apply_process(const struct apply *apply, struct error *error)
 	result = process_from_json(&process, apply->message->body, error);
 	if (result == 0)
 		result = place(apply, &process, error);
+	if (result == 0)
+		apply->session->nodes[apply->node].is_known = true;
 	process_clear(&process);
 	return result;
 }
@@ -131,7 +135,7 @@ static int apply_removed(const struct apply *apply, struct error *error)
 		process_clear(&process);
 		return -1;
 	}
-	rank = session_find_pid(apply->session, process.pid);
+	rank = session_find_pid(apply->session, apply->node, process.pid);
 	/* A child that ended, or what lives and never was a rank. */
 	if (rank && (rank->parent || process.state != PROCESS_EXITED)) {
 		remove_known(apply->session, rank);
@@ -159,8 +163,8 @@ static int apply_sampled(const struct apply *apply, struct error *error)
 		process_sample_clear(&sample);
 		return -1;
 	}
-	rank = session_find_pid(session, sample.pid);
-	if (rank && rank->node == apply->node)
+	rank = session_find_pid(session, apply->node, sample.pid);
+	if (rank)
 		rank_apply_sample(rank, &sample, apply->now);
 	process_sample_clear(&sample);
 	return 0;
@@ -202,10 +206,9 @@ static void read_bystander(struct bystander *bystander, const json_t *json)
 	bystander->why = xstrdup(json_get_string(json, "why", ""));
 }
 
-static int apply_discover(const struct apply *apply, struct error *error)
+int session_discovered(struct session *session, const json_t *body,
+		       struct error *error)
 {
-	struct session *session = apply->session;
-	const json_t *body = apply->message->body;
 	const json_t *list = json_object_get(body, "bystanders");
 	int64_t looked_at = json_get_integer(body, "looked_at", -1);
 	int64_t uid = json_get_integer(body, "uid", -1);
@@ -232,6 +235,18 @@ static int apply_discover(const struct apply *apply, struct error *error)
 	return 0;
 }
 
+static int apply_discover(const struct apply *apply, struct error *error)
+{
+	apply->session->nodes[apply->node].is_known = true;
+	return session_discovered(apply->session, apply->message->body, error);
+}
+
+static int apply_snapshot(const struct apply *apply, struct error *error)
+{
+	return snapshot_apply(apply->session, apply->node, apply->message->body,
+			      apply->now - apply->message->time, error);
+}
+
 static int read_pid(const json_t *body, const char *what, pid_t *pid,
 		    struct error *error)
 {
@@ -255,7 +270,7 @@ static int apply_source(const struct apply *apply, struct error *error)
 	if (!path)
 		return error_set(error,
 				 "the node's answer to source names no path");
-	session_add_source(apply->session, pid,
+	session_add_source(apply->session, apply->node, pid,
 			   source_new(path,
 				      json_get_string(body, "content", NULL),
 				      json_get_boolean(body, "changed", false),
@@ -284,14 +299,16 @@ static int apply_variables(const struct apply *apply, struct error *error)
 		variables_free(variables);
 		return -1;
 	}
+	variables->node = apply->node;
 	variables->pid = pid;
 	variables->tid =
 		(pid_t)bounded(json_get_integer(body, "tid", 0), 0, INT_MAX);
 	variables->depth =
 		(int)bounded(json_get_integer(body, "depth", -1), -1, INT_MAX);
 	variables->address = json_get_hex(body, "address");
-	variables->code = session_find_code(apply->session, pid, variables->tid,
-					    variables->depth);
+	variables->code =
+		session_find_code(apply->session, apply->node, pid,
+				  variables->tid, variables->depth);
 	variables->epoch = (uint64_t)bounded(json_get_integer(body, "epoch", 0),
 					     0, INT64_MAX);
 	variables->start =
@@ -315,6 +332,7 @@ static const struct {
 	{ MESSAGE_EVENT, "sampled", apply_sampled },
 	{ MESSAGE_EVENT, "stacksDropped", apply_dropped },
 	{ MESSAGE_EVENT, "output", apply_nothing },
+	{ MESSAGE_EVENT, "snapshot", apply_snapshot },
 	{ MESSAGE_RESPONSE, "initialize", apply_initialize },
 	{ MESSAGE_RESPONSE, "discover", apply_discover },
 	{ MESSAGE_RESPONSE, "sample", apply_nothing },

@@ -67,9 +67,9 @@ static void carry_variables(struct session *session, size_t node,
 	for (size_t i = 0; i < session->variables_count; i++) {
 		struct variables *variables = session->variables[i];
 		const struct rank *rank =
-			session_find_any_pid(session, variables->pid);
+			session_find_any_pid(session, node, variables->pid);
 
-		if (rank && rank->node != node)
+		if (variables->node != node)
 			continue;
 		if (variables->code && rank)
 			variables->code =

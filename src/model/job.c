@@ -157,8 +157,7 @@ static void take(struct session *session, struct rank *rank)
 
 static void forget_pids(struct session *session, const struct rank *rank)
 {
-	if (map_find(session->by_pid, (uint64_t)rank->process.pid) == rank)
-		map_remove(session->by_pid, (uint64_t)rank->process.pid);
+	session_forget_pid(session, rank);
 	for (size_t i = 0; i < rank->child_count; i++)
 		forget_pids(session, rank->children[i]);
 }
@@ -179,7 +178,7 @@ void job_end(struct session *session, struct rank *rank)
 		return;
 	}
 	/* Its pid may come again; its children have events of their own. */
-	map_remove(session->by_pid, (uint64_t)rank->process.pid);
+	session_forget_pid(session, rank);
 }
 
 /* A restarted rank takes the place of the one before it. */
@@ -210,7 +209,7 @@ void job_place(struct session *session, struct rank *owned_rank)
 	bool was_over = session->job >= 0 && !has_live_rank(session);
 	size_t job = find_or_add(session, process);
 
-	map_put(session->by_pid, (uint64_t)process->pid, owned_rank);
+	session_note_pid(session, owned_rank);
 	settle(session, owned_rank, job);
 	if (!session->is_discovered)
 		return;

@@ -158,18 +158,39 @@ struct rank *session_find_rank(const struct session *session, int rank)
 	return NULL;
 }
 
-struct rank *session_find_pid(const struct session *session, pid_t pid)
+static uint64_t pid_key(size_t node, pid_t pid)
 {
-	return map_find(session->by_pid, (uint64_t)pid);
+	return (uint64_t)node << 32 | (uint32_t)pid;
+}
+
+void session_note_pid(struct session *session, struct rank *rank)
+{
+	map_put(session->by_pid, pid_key(rank->node, rank->process.pid), rank);
+}
+
+void session_forget_pid(struct session *session, const struct rank *rank)
+{
+	uint64_t key = pid_key(rank->node, rank->process.pid);
+
+	/* The pid may be another process's by now. */
+	if (map_find(session->by_pid, key) == rank)
+		map_remove(session->by_pid, key);
+}
+
+struct rank *session_find_pid(const struct session *session, size_t node,
+			      pid_t pid)
+{
+	return map_find(session->by_pid, pid_key(node, pid));
 }
 
 const struct rank *session_find_any_pid(const struct session *session,
-					pid_t pid)
+					size_t node, pid_t pid)
 {
-	const struct rank *rank = session_find_pid(session, pid);
+	const struct rank *rank = session_find_pid(session, node, pid);
 
 	for (size_t i = 0; i < session->rank_count && !rank; i++) {
-		if (session->ranks[i]->process.pid == pid)
+		if (session->ranks[i]->node == node &&
+		    session->ranks[i]->process.pid == pid)
 			rank = session->ranks[i];
 	}
 	return rank;
@@ -216,53 +237,52 @@ int session_selected_depth(const struct session *session)
 }
 
 static const struct source *find_source(const struct session *session,
-					pid_t pid, const char *path)
+					size_t node, pid_t pid,
+					const char *path)
 {
 	struct buffer key = BUFFER_INIT;
 	const struct source *source;
 
-	buffer_printf(&key, "%ld:%s", (long)pid, path);
+	buffer_printf(&key, "%zu:%ld:%s", node, (long)pid, path);
 	source = strmap_find(session->sources, key.data);
 	buffer_clear(&key);
 	return source;
 }
 
 /* A live one of the machine of the dead process pid; NULL: pid lives. */
-static const struct rank *find_heir(const struct session *session, pid_t pid)
+static const struct rank *find_heir(const struct session *session, size_t node,
+				    pid_t pid)
 {
-	const struct rank *dead = NULL;
+	const struct rank *own = session_find_any_pid(session, node, pid);
 
-	for (size_t i = 0; i < session->rank_count && !dead; i++)
-		if (session->ranks[i]->process.pid == pid &&
-		    session->ranks[i]->process.state == PROCESS_EXITED)
-			dead = session->ranks[i];
-	for (size_t i = 0; i < session->rank_count && dead; i++)
-		if (session->ranks[i]->node == dead->node &&
+	if (!own || own->process.state != PROCESS_EXITED)
+		return NULL;
+	for (size_t i = 0; i < session->rank_count; i++)
+		if (session->ranks[i]->node == node &&
 		    session->ranks[i]->process.pid != 0 &&
 		    session->ranks[i]->process.state == PROCESS_LIVE)
 			return session->ranks[i];
 	return NULL;
 }
 
-pid_t session_source_pid(const struct session *session, pid_t pid)
+pid_t session_source_pid(const struct session *session, size_t node, pid_t pid)
 {
-	const struct rank *heir = find_heir(session, pid);
+	const struct rank *heir = find_heir(session, node, pid);
 
 	return heir ? heir->process.pid : pid;
 }
 
 /* The file as another rank of the same machine has it. */
 static const struct source *find_of_machine(const struct session *session,
-					    pid_t pid, const char *path)
+					    size_t node, const char *path)
 {
-	const struct rank *own = session_find_any_pid(session, pid);
-
-	for (size_t i = 0; own && i < session->rank_count; i++) {
+	for (size_t i = 0; i < session->rank_count; i++) {
 		const struct rank *rank = session->ranks[i];
 		const struct source *source = NULL;
 
-		if (rank->node == own->node && rank->process.pid != 0)
-			source = find_source(session, rank->process.pid, path);
+		if (rank->node == node && rank->process.pid != 0)
+			source = find_source(session, node, rank->process.pid,
+					     path);
 		if (source && source->content)
 			return source;
 	}
@@ -270,25 +290,26 @@ static const struct source *find_of_machine(const struct session *session,
 }
 
 const struct source *session_find_source(const struct session *session,
-					 pid_t pid, const char *path)
+					 size_t node, pid_t pid,
+					 const char *path)
 {
-	const struct source *own = find_source(session, pid, path);
+	const struct source *own = find_source(session, node, pid, path);
 	const struct source *found = NULL;
-	pid_t other = session_source_pid(session, pid);
+	pid_t other = session_source_pid(session, node, pid);
 
 	if (own && own->content)
 		return own;
 	if (other != pid)
-		found = find_source(session, other, path);
+		found = find_source(session, node, other, path);
 	if (!found && session->is_replay)
-		found = find_of_machine(session, pid, path);
+		found = find_of_machine(session, node, path);
 	return found ? found : own;
 }
 
-const struct code *session_find_code(const struct session *session, pid_t pid,
-				     pid_t tid, int depth)
+const struct code *session_find_code(const struct session *session, size_t node,
+				     pid_t pid, pid_t tid, int depth)
 {
-	const struct rank *rank = session_find_any_pid(session, pid);
+	const struct rank *rank = session_find_any_pid(session, node, pid);
 	const struct thread *thread = rank ? rank_find_thread(rank, tid) : NULL;
 	const struct stack *stack = thread ? thread->sample.stack : NULL;
 
@@ -297,14 +318,14 @@ const struct code *session_find_code(const struct session *session, pid_t pid,
 	return stack->frames[depth].code;
 }
 
-static bool is_asked(const struct variables *variables, pid_t pid, pid_t tid,
-		     int depth, uint64_t address, int64_t start)
+/* Both answer the same question. */
+static bool is_same_question(const struct variables *a,
+			     const struct variables *b)
 {
-	if (variables->pid != pid || variables->depth != depth ||
-	    variables->start != start)
+	if (a->node != b->node || a->pid != b->pid || a->depth != b->depth ||
+	    a->start != b->start)
 		return false;
-	return depth < 0 ? variables->address == address
-			 : variables->tid == tid;
+	return a->depth < 0 ? a->address == b->address : a->tid == b->tid;
 }
 
 /* Another function stands at their depth by now. */
@@ -315,19 +336,29 @@ static bool is_outdated(const struct session *session,
 
 	if (variables->depth < 0 || !variables->code)
 		return false;
-	code = session_find_code(session, variables->pid, variables->tid,
-				 variables->depth);
+	code = session_find_code(session, variables->node, variables->pid,
+				 variables->tid, variables->depth);
 	return code != variables->code;
 }
 
 const struct variables *session_find_variables(const struct session *session,
-					       pid_t pid, pid_t tid, int depth,
+					       size_t node, pid_t pid,
+					       pid_t tid, int depth,
 					       uint64_t address, int64_t start)
 {
+	const struct variables asked = {
+		.node = node,
+		.pid = pid,
+		.tid = tid,
+		.depth = depth,
+		.address = address,
+		.start = start,
+	};
+
 	for (size_t i = session->variables_count; i > 0; i--) {
 		const struct variables *variables = session->variables[i - 1];
 
-		if (is_asked(variables, pid, tid, depth, address, start))
+		if (is_same_question(variables, &asked))
 			return is_outdated(session, variables) ? NULL
 							       : variables;
 	}
@@ -337,7 +368,6 @@ const struct variables *session_find_variables(const struct session *session,
 void session_add_variables(struct session *session,
 			   struct variables *owned_variables)
 {
-	const struct variables *new = owned_variables;
 	size_t skip = session->variables_count >= VARIABLES_MAXIMUM;
 	size_t kept = 0;
 
@@ -347,8 +377,7 @@ void session_add_variables(struct session *session,
 	for (size_t i = 0; i < session->variables_count; i++) {
 		struct variables *old = session->variables[i];
 
-		if (i < skip || is_asked(old, new->pid, new->tid, new->depth,
-					 new->address, new->start))
+		if (i < skip || is_same_question(old, owned_variables))
 			variables_free(old);
 		else
 			session->variables[kept++] = old;
@@ -357,7 +386,7 @@ void session_add_variables(struct session *session,
 	session->variables_count = kept + 1;
 }
 
-void session_add_source(struct session *session, pid_t pid,
+void session_add_source(struct session *session, size_t node, pid_t pid,
 			struct source *owned_source)
 {
 	struct buffer key = BUFFER_INIT;
@@ -366,7 +395,7 @@ void session_add_source(struct session *session, pid_t pid,
 		strmap_free(session->sources);
 		session->sources = strmap_new(free_source);
 	}
-	buffer_printf(&key, "%ld:%s", (long)pid, owned_source->path);
+	buffer_printf(&key, "%zu:%ld:%s", node, (long)pid, owned_source->path);
 	strmap_put(session->sources, key.data, owned_source);
 	buffer_clear(&key);
 }

@@ -8,6 +8,7 @@
 #ifndef MODEL_SESSION_H
 #define MODEL_SESSION_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -42,11 +43,13 @@ struct bystander {
 struct session_node {
 	char *name; /* host */
 	struct stack_table *stacks;
+	bool is_known; /* it told of processes, or was looked through */
 	bool is_gone;
 };
 
 /* The variables of one frame or object, as they came. */
 struct variables {
+	size_t node;
 	pid_t pid;
 	pid_t tid;
 	int depth; /* -1: the children of address */
@@ -92,7 +95,8 @@ struct session {
 	int job; /* index of the chosen one; -1 none */
 	struct bystander *bystanders;
 	size_t bystander_count;
-	struct map *by_pid;    /* live ranks, others, their children */
+	struct map *by_pid;    /* live ranks, others, their children, by
+				* node and pid */
 	size_t looked_at;      /* processes looked at by discover */
 	uid_t uid;	       /* whose */
 	size_t other_users;    /* Python processes of other users */
@@ -142,14 +146,18 @@ bool session_is_focused(const struct session *session, const struct rank *rank);
 void session_add_ranks(const struct session *session, struct rankset *set);
 /* Lends; NULL if there is none. */
 struct rank *session_find_rank(const struct session *session, int rank);
-/* Also others and children; not what has exited. */
-struct rank *session_find_pid(const struct session *session, pid_t pid);
+/*
+ * A process is named by its pid on its node. Also others and children; not
+ * what has exited.
+ */
+struct rank *session_find_pid(const struct session *session, size_t node,
+			      pid_t pid);
 /* The same, and ranks that have exited. */
 const struct rank *session_find_any_pid(const struct session *session,
-					pid_t pid);
+					size_t node, pid_t pid);
 /* What runs in a frame now; NULL: there is none, or it was not read. */
-const struct code *session_find_code(const struct session *session, pid_t pid,
-				     pid_t tid, int depth);
+const struct code *session_find_code(const struct session *session, size_t node,
+				     pid_t pid, pid_t tid, int depth);
 const struct rank *session_selected(const struct session *session);
 const struct thread *session_selected_thread(const struct session *session);
 /* Index of the selected frame in that thread's stack; -1 none. */
@@ -159,23 +167,32 @@ int session_selected_depth(const struct session *session);
  * machine when it is gone. A recording has each file once a machine, so there
  * session_find_source takes that of any rank of the same machine.
  */
-pid_t session_source_pid(const struct session *session, pid_t pid);
+pid_t session_source_pid(const struct session *session, size_t node, pid_t pid);
 const struct source *session_find_source(const struct session *session,
-					 pid_t pid, const char *path);
+					 size_t node, pid_t pid,
+					 const char *path);
 /*
  * depth -1: by address. The newest that came; may be of an older epoch, but
  * not of another function than the one at that depth now.
  */
 const struct variables *session_find_variables(const struct session *session,
-					       pid_t pid, pid_t tid, int depth,
+					       size_t node, pid_t pid,
+					       pid_t tid, int depth,
 					       uint64_t address, int64_t start);
+
+/* For the model's own files: the process is found by its pid, or no more. */
+void session_note_pid(struct session *session, struct rank *rank);
+void session_forget_pid(struct session *session, const struct rank *rank);
+/* What a node's answer to `discover` says; the job may be clear then. */
+int session_discovered(struct session *session, const json_t *body,
+		       struct error *error);
 
 /* For session_apply: the node gives ids of stacks anew (carry.c). */
 void session_drop_stacks(struct session *session, size_t node);
 /* For session_apply: the newest answer replaces an older one. */
 void session_add_variables(struct session *session,
 			   struct variables *owned_variables);
-void session_add_source(struct session *session, pid_t pid,
+void session_add_source(struct session *session, size_t node, pid_t pid,
 			struct source *owned_source);
 void session_clear_bystanders(struct session *session);
 

@@ -61,6 +61,7 @@ struct stack_table {
 	struct map *code_ids;
 	struct map *stack_hashes;
 	struct map *stack_ids;
+	struct map *copies; /* address of another's stack -> ours; NULL */
 	uint64_t last_code_id;
 	uint64_t last_stack_id;
 	struct frame *received; /* frames of the stack being received */
@@ -96,6 +97,7 @@ void stack_table_free(struct stack_table *table)
 {
 	if (!table)
 		return;
+	map_free(table->copies);
 	map_free(table->stack_ids);
 	map_free(table->stack_hashes);
 	map_free(table->code_ids);
@@ -318,6 +320,47 @@ bool stack_table_is_full(const struct stack_table *table, size_t stacks_maximum)
 	       table->text_length >= stacks_maximum * TEXT_PER_STACK;
 }
 
+/* Interns equal frames, whose codes intern_one makes. */
+static const struct stack *
+intern_equal(struct stack_table *table, const struct stack *stack,
+	     const struct code *(*intern_one)(struct stack_table *table,
+					      const struct code *code))
+{
+	size_t count = stack->frame_count;
+
+	table->received =
+		array_grow(table->received, count, &table->received_capacity,
+			   sizeof(*table->received));
+	for (size_t i = 0; i < count; i++)
+		table->received[i] = (struct frame){
+			.code = intern_one(table, stack->frames[i].code),
+			.lineno = stack->frames[i].lineno,
+		};
+	return stack_table_stack(table, table->received, count,
+				 stack->dropped_count);
+}
+
+const struct stack *stack_table_copy(struct stack_table *table,
+				     const struct stack *stack)
+{
+	const struct stack *copy;
+
+	if (!table->copies)
+		table->copies = map_new(NULL);
+	copy = map_find(table->copies, (uint64_t)(uintptr_t)stack);
+	if (copy)
+		return copy;
+	copy = intern_equal(table, stack, stack_table_code);
+	map_put(table->copies, (uint64_t)(uintptr_t)stack, (void *)copy);
+	return copy;
+}
+
+void stack_table_forget_copies(struct stack_table *table)
+{
+	map_free(table->copies);
+	table->copies = NULL;
+}
+
 /* Ids that we give are above all that a sender may use. */
 const struct code *stack_table_carry_code(struct stack_table *table,
 					  const struct code *code)
@@ -340,17 +383,7 @@ const struct stack *stack_table_carry(struct stack_table *table,
 		return NULL;
 	if (table->last_stack_id < ID_MAXIMUM)
 		table->last_stack_id = ID_MAXIMUM;
-	table->received =
-		array_grow(table->received, count, &table->received_capacity,
-			   sizeof(*table->received));
-	for (size_t i = 0; i < count; i++)
-		table->received[i] = (struct frame){
-			.code = stack_table_carry_code(table,
-						       stack->frames[i].code),
-			.lineno = stack->frames[i].lineno,
-		};
-	return stack_table_stack(table, table->received, count,
-				 stack->dropped_count);
+	return intern_equal(table, stack, stack_table_carry_code);
 }
 
 /* No line is below 0: such a one is unknown. */

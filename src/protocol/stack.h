@@ -82,6 +82,14 @@ const struct stack *stack_table_carry(struct stack_table *table,
 const struct code *stack_table_carry_code(struct stack_table *table,
 					  const struct code *code);
 /*
+ * Interns a stack of another table, of which nothing else comes here. Which
+ * stack became which is remembered until stack_table_forget_copies, called
+ * before that table goes.
+ */
+const struct stack *stack_table_copy(struct stack_table *table,
+				     const struct stack *stack);
+void stack_table_forget_copies(struct stack_table *table);
+/*
  * What the other side does not know yet of this stack: {"id", "dropped",
  * "codes": [[id, func, qualname, file, first_lineno, type]…], "frames":
  * [[code id, lineno]…]}; NULL when it was sent before. Marks it sent.

@@ -228,7 +228,7 @@ static void a_recording_gets_the_sources(void **state)
 	assert_int_equal(
 		engine_wait(engine, is_first_found, NULL, LIMIT_SECONDS), 0);
 	engine_record_sources(engine);
-	source = session_find_source(&engine->session, 10, "/w/t.py");
+	source = session_find_source(&engine->session, 0, 10, "/w/t.py");
 	assert_non_null(source);
 	assert_string_equal(source_line(source, 1), "a = 1");
 	/* The library's file was not asked for, nor this one again. */

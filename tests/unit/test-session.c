@@ -58,7 +58,7 @@ static void one_job_is_chosen(void **state)
 	assert_int_equal(scene.session.jobs[0].rank_count, 8);
 	assert_int_equal(scene.session.looked_at, 41);
 	assert_int_equal(rankset_count(&scene.session.focus), 8);
-	assert_non_null(session_find_pid(&scene.session, 107));
+	assert_non_null(session_find_pid(&scene.session, 0, 107));
 	assert_null(session_find_rank(&scene.session, 8));
 	scene_clear(&scene);
 }
@@ -248,7 +248,7 @@ static void a_restart_replaces_the_rank(void **state)
 	scene_event(&scene, "rankRemoved", exited(1, 101, 2));
 	assert_int_equal(session_find_rank(&scene.session, 1)->state,
 			 RANK_EXITED);
-	assert_null(session_find_pid(&scene.session, 101));
+	assert_null(session_find_pid(&scene.session, 0, 101));
 	scene_event(&scene, "rankAdded", scene_process(1, 301, 2));
 	assert_int_equal(scene.session.rank_count, 2);
 	assert_int_equal(session_find_rank(&scene.session, 1)->process.pid,
@@ -386,9 +386,9 @@ static void children_stand_under_their_rank(void **state)
 	assert_int_equal(rank->children[0]->thread_count, 1);
 	scene_event(&scene, "rankRemoved", make_child(500, 101));
 	assert_int_equal(rank->child_count, 1);
-	assert_null(session_find_pid(&scene.session, 500));
+	assert_null(session_find_pid(&scene.session, 0, 500));
 	scene_event(&scene, "rankChanged", scene_process(0, 101, 2));
-	assert_null(session_find_pid(&scene.session, 501));
+	assert_null(session_find_pid(&scene.session, 0, 501));
 	scene_clear(&scene);
 }
 
@@ -545,12 +545,12 @@ static void the_newest_variables_are_found(void **state)
 	scene_response(&scene, "variables", make_variables(100, 1, "5"));
 	scene_response(&scene, "variables", make_variables(100, 0, "4"));
 	assert_int_equal(scene.session.variables_count, 2);
-	found = session_find_variables(&scene.session, 100, 100, 0, 0, 0);
+	found = session_find_variables(&scene.session, 0, 100, 100, 0, 0, 0);
 	assert_non_null(found);
 	assert_string_equal(found->list.items[0].value, "4");
 	assert_string_equal(found->exactness, "exact");
 	assert_int_equal(found->epoch, 4);
-	assert_null(session_find_variables(&scene.session, 100, 100, 2, 0, 0));
+	assert_null(session_find_variables(&scene.session, 0, 100, 100, 2, 0, 0));
 	for (int depth = 0; depth < 1000; depth++)
 		scene_response(&scene, "variables",
 			       make_variables(100, depth, "6"));
@@ -574,15 +574,15 @@ static void variables_are_those_of_their_function(void **state)
 	scene_see(&scene, &f);
 	scene_response(&scene, "variables", make_variables(100, 0, "3"));
 	scene_see(&scene, &later);
-	assert_non_null(session_find_variables(session, 100, 100, 0, 0, 0));
+	assert_non_null(session_find_variables(session, 0, 100, 100, 0, 0, 0));
 	scene_see(&scene, &g);
-	assert_null(session_find_variables(session, 100, 100, 0, 0, 0));
+	assert_null(session_find_variables(session, 0, 100, 100, 0, 0, 0));
 	scene_see(&scene, &f);
-	assert_non_null(session_find_variables(session, 100, 100, 0, 0, 0));
+	assert_non_null(session_find_variables(session, 0, 100, 100, 0, 0, 0));
 	scene_see(&scene, &g);
 	scene_text(&scene, "rankRemoved",
 		   "{'pid':100,'rank':0,'state':'exited'}");
-	assert_null(session_find_variables(session, 100, 100, 0, 0, 0));
+	assert_null(session_find_variables(session, 0, 100, 100, 0, 0, 0));
 	scene_clear(&scene);
 }
 
@@ -596,10 +596,10 @@ static void a_recorded_source_serves_its_machine(void **state)
 	scene_response(&scene, "source",
 		       json_pack("{s:i,s:s,s:s}", "pid", 100, "path",
 				 "/job/train.py", "content", "a"));
-	assert_null(session_find_source(&scene.session, 101, "/job/train.py"));
+	assert_null(session_find_source(&scene.session, 0, 101, "/job/train.py"));
 	scene.session.is_replay = true;
 	assert_non_null(
-		session_find_source(&scene.session, 101, "/job/train.py"));
+		session_find_source(&scene.session, 0, 101, "/job/train.py"));
 	scene_clear(&scene);
 }
 
@@ -613,13 +613,13 @@ static void a_dead_rank_has_the_source_of_another(void **state)
 	scene_response(&scene, "source",
 		       json_pack("{s:i,s:s,s:s}", "pid", 100, "path",
 				 "/job/train.py", "content", "a"));
-	assert_null(session_find_source(&scene.session, 101, "/job/train.py"));
+	assert_null(session_find_source(&scene.session, 0, 101, "/job/train.py"));
 	scene_text(&scene, "rankRemoved",
 		   "{'pid':101,'rank':1,'state':'exited','exit_signal':9}");
-	assert_int_equal(session_source_pid(&scene.session, 101), 100);
-	assert_int_equal(session_source_pid(&scene.session, 100), 100);
+	assert_int_equal(session_source_pid(&scene.session, 0, 101), 100);
+	assert_int_equal(session_source_pid(&scene.session, 0, 100), 100);
 	assert_non_null(
-		session_find_source(&scene.session, 101, "/job/train.py"));
+		session_find_source(&scene.session, 0, 101, "/job/train.py"));
 	scene_clear(&scene);
 }
 
@@ -634,15 +634,15 @@ static void sources_are_kept(void **state)
 		       json_pack("{s:i,s:s,s:s,s:b}", "pid", 100, "path",
 				 "/job/train.py", "content", "a\nb\n",
 				 "changed", 1));
-	source = session_find_source(&scene.session, 100, "/job/train.py");
+	source = session_find_source(&scene.session, 0, 100, "/job/train.py");
 	assert_non_null(source);
 	assert_string_equal(source_line(source, 2), "b");
 	assert_true(source->is_changed);
-	assert_null(session_find_source(&scene.session, 101, "/job/train.py"));
+	assert_null(session_find_source(&scene.session, 0, 101, "/job/train.py"));
 	scene_response(&scene, "source",
 		       json_pack("{s:i,s:s,s:n,s:s}", "pid", 100, "path",
 				 "/x.py", "content", "error", "it is gone"));
-	source = session_find_source(&scene.session, 100, "/x.py");
+	source = session_find_source(&scene.session, 0, 100, "/x.py");
 	assert_string_equal(source->error, "it is gone");
 	scene_clear(&scene);
 }
@@ -698,12 +698,12 @@ static void dropped_stacks_change_nothing(void **state)
 					    .code->func,
 				    "load_batch");
 		assert_non_null(
-			session_find_variables(session, 100, 100, 0, 0, 0));
+			session_find_variables(session, 0, 100, 100, 0, 0, 0));
 	}
 	scene_wait(&scene, 1);
 	scene_see(&scene, &before);
 	assert_true(rank_main_thread(session->ranks[0])->has_changed);
-	assert_null(session_find_variables(session, 100, 100, 0, 0, 0));
+	assert_null(session_find_variables(session, 0, 100, 100, 0, 0, 0));
 	scene_clear(&scene);
 }
 
@@ -731,7 +731,7 @@ static void what_turned_out_to_be_no_rank_is_gone(void **state)
 	scene_init(&scene);
 	scene_start(&scene, 1);
 	scene_event(&scene, "rankRemoved", scene_process(0, 100, 1));
-	assert_null(session_find_pid(&scene.session, 100));
+	assert_null(session_find_pid(&scene.session, 0, 100));
 	scene_event(&scene, "rankAdded", scene_process(0, 200, 1));
 	session_judge(&scene.session);
 	assert_int_equal(scene.session.rank_count, 1);

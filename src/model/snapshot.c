@@ -1,0 +1,488 @@
+#include "model/snapshot.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/map.h"
+#include "model/job.h"
+#include "model/session.h"
+#include "protocol/stack.h"
+
+/* Of all ranks; many ranks have a shorter past each. */
+#define HISTORY_MAXIMUM 32768
+#define CHILDREN_MAXIMUM 1024
+
+/* Moments that are told of: -1 in JSON and here means never. */
+#define AT(member) offsetof(struct rank, member)
+static const struct {
+	const char *key;
+	size_t offset;
+} times[] = {
+	{ "sampled_at", AT(sampled_at) },
+	{ "first_sampled_at", AT(first_sampled_at) },
+	{ "last_moved_at", AT(last_moved_at) },
+	{ "last_changed_at", AT(last_changed_at) },
+	{ "ended_at", AT(ended_at) },
+};
+#undef AT
+
+/* What a session's node is made into JSON with. */
+struct writer {
+	const struct session *session;
+	size_t node;
+	struct stack_table *table;
+	json_t *stacks; /* that were not sent before */
+	size_t history; /* moments a rank */
+};
+
+/* The stack's id in the writer's table; 0 for NULL. */
+static int64_t write_stack(struct writer *writer, const struct stack *stack)
+{
+	const struct stack *copy;
+	json_t *json;
+
+	if (!stack)
+		return 0;
+	copy = stack_table_copy(writer->table, stack);
+	json = stack_table_send(writer->table, copy);
+	if (json)
+		json_array_append_new(writer->stacks, json);
+	return (int64_t)copy->id;
+}
+
+static json_t *write_thread(const struct thread *thread)
+{
+	return json_pack("{s:f, s:I, s:b, s:b, s:b}", "since", thread->since,
+			 "samples", (json_int_t)thread->sample_count, "changed",
+			 thread->has_changed, "moved", thread->has_moved,
+			 "busy", thread->is_busy);
+}
+
+/* The newest sample as the node would send it, and what it compared to. */
+static void write_sample(struct writer *writer, const struct rank *rank,
+			 json_t *json)
+{
+	struct process_sample sample = {
+		.pid = rank->process.pid,
+		.epoch = rank->epoch,
+		.time = rank->node_time,
+		.error = rank->sample_error,
+		.thread_count = rank->thread_count,
+	};
+	json_t *threads = json_array();
+
+	sample.threads =
+		xcalloc(rank->thread_count + 1, sizeof(*sample.threads));
+	for (size_t i = 0; i < rank->thread_count; i++) {
+		const struct stack *stack = rank->threads[i].sample.stack;
+
+		write_stack(writer, stack);
+		sample.threads[i] = rank->threads[i].sample;
+		if (stack)
+			sample.threads[i].stack =
+				stack_table_copy(writer->table, stack);
+		json_array_append_new(threads, write_thread(&rank->threads[i]));
+	}
+	json_object_set_new(json, "sample",
+			    process_sample_to_json(&sample, writer->table));
+	json_object_set_new(json, "threads", threads);
+	free(sample.threads);
+}
+
+/* [time, stack, time, stack …], the oldest first. */
+static json_t *write_history(struct writer *writer, const struct rank *rank)
+{
+	json_t *json = json_array();
+	size_t oldest = 0;
+
+	if (rank->history_count > writer->history)
+		oldest = rank->history_count - writer->history;
+	for (size_t i = oldest; i < rank->history_count; i++) {
+		const struct rank_moment *moment =
+			&rank->history[i % RANK_HISTORY];
+
+		json_array_append_new(json, json_real(moment->time));
+		json_array_append_new(
+			json, json_integer(write_stack(writer, moment->stack)));
+	}
+	return json;
+}
+
+static json_t *write_rank(struct writer *writer, const struct rank *rank)
+{
+	json_t *json = json_object();
+
+	json_object_set_new(json, "process", process_to_json(&rank->process));
+	for (size_t i = 0; i < ARRAY_LENGTH(times); i++) {
+		const double *time =
+			(const void *)((const char *)rank + times[i].offset);
+
+		json_object_set_new(json, times[i].key, json_real(*time));
+	}
+	json_object_set_new(json, "interval", json_real(rank->interval));
+	json_object_set_new(json, "samples",
+			    json_integer((json_int_t)rank->sample_count));
+	json_object_set_new(json, "history", write_history(writer, rank));
+	if (rank->sampled_at >= 0)
+		write_sample(writer, rank, json);
+	return json;
+}
+
+static void write_ranks(struct writer *writer, struct rank *const *ranks,
+			size_t count, json_t *json)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct rank *rank = ranks[i];
+
+		if (rank->node != writer->node || rank->process.pid <= 0)
+			continue;
+		json_array_append_new(json, write_rank(writer, rank));
+		write_ranks(writer, rank->children, rank->child_count, json);
+	}
+}
+
+/* What the person chose is chosen again where the recording is played. */
+static void write_choice(const struct session *session, json_t *json)
+{
+	struct buffer wanted = BUFFER_INIT;
+
+	rankset_append(&wanted, &session->wanted);
+	if (wanted.length > 0)
+		json_set_text(json, "ranks", wanted.data);
+	buffer_clear(&wanted);
+	if (session->wanted_job)
+		json_set_text(json, "job", session->wanted_job);
+	else if (session->job >= 0 && session->job_count > 1)
+		json_set_text(json, "job", session->jobs[session->job].name);
+	if (session->has_wanted_pids)
+		json_object_set_new(json, "is_pids", json_true());
+}
+
+static json_t *write_bystanders(const struct session *session)
+{
+	json_t *json = json_array();
+
+	for (size_t i = 0; i < session->bystander_count; i++) {
+		const struct bystander *bystander = &session->bystanders[i];
+		json_t *one = json_pack("{s:i}", "pid", (int)bystander->pid);
+
+		json_set_text(one, "name", bystander->name);
+		json_set_text(one, "script", bystander->script);
+		json_set_text(one, "why", bystander->why);
+		json_array_append_new(json, one);
+	}
+	return json;
+}
+
+static void write_discovery(const struct session *session, json_t *json)
+{
+	if (!session->is_discovered)
+		return;
+	json_object_set_new(json, "discovered",
+			    json_pack("{s:I, s:I, s:I, s:o}", "looked_at",
+				      (json_int_t)session->looked_at, "uid",
+				      (json_int_t)session->uid, "others",
+				      (json_int_t)session->other_users,
+				      "bystanders", write_bystanders(session)));
+}
+
+static size_t history_of_each(const struct session *session)
+{
+	size_t count = session->rank_count + session->other_count;
+	size_t each = count > 0 ? HISTORY_MAXIMUM / count : RANK_HISTORY;
+
+	if (each < 1)
+		return 1;
+	return each < RANK_HISTORY ? each : RANK_HISTORY;
+}
+
+json_t *snapshot_to_json(const struct session *session, size_t node,
+			 struct stack_table *table)
+{
+	struct writer writer = {
+		.session = session,
+		.node = node,
+		.table = table,
+		.stacks = json_array(),
+		.history = history_of_each(session),
+	};
+	json_t *ranks = json_array();
+	json_t *json = json_object();
+
+	json_set_text(json, "host", session->nodes[node].name);
+	write_choice(session, json);
+	write_discovery(session, json);
+	write_ranks(&writer, session->ranks, session->rank_count, ranks);
+	write_ranks(&writer, session->others, session->other_count, ranks);
+	json_object_set_new(json, "stacks", writer.stacks);
+	json_object_set_new(json, "ranks", ranks);
+	return json;
+}
+
+/* A snapshot that is being read into a session. */
+struct reader {
+	struct session *session;
+	size_t node;
+	double shift;
+	struct error *error;
+};
+
+static double read_time(const struct reader *reader, const json_t *json,
+			const char *key)
+{
+	double time = json_get_real(json, key, -1);
+
+	return time >= 0 && isfinite(time) ? time + reader->shift : -1;
+}
+
+static size_t read_count(const json_t *json, const char *key)
+{
+	int64_t count = json_get_integer(json, key, 0);
+
+	return count > 0 ? (size_t)count : 0;
+}
+
+static int read_threads(const struct reader *reader, struct rank *rank,
+			const json_t *json)
+{
+	struct process_sample sample = { .threads = NULL };
+	const json_t *threads = json_object_get(json, "threads");
+	double now = rank->sampled_at;
+
+	if (process_sample_from_json(
+		    &sample, reader->session->nodes[reader->node].stacks,
+		    json_object_get(json, "sample"), reader->error) < 0) {
+		process_sample_clear(&sample);
+		return -1;
+	}
+	rank_apply_sample(rank, &sample, now);
+	for (size_t i = 0; i < rank->thread_count; i++) {
+		struct thread *thread = &rank->threads[i];
+		const json_t *one = json_array_get(threads, i);
+		double since = read_time(reader, one, "since");
+
+		thread->since = since >= 0 ? since : now;
+		thread->sample_count = read_count(one, "samples");
+		thread->has_changed = json_get_boolean(one, "changed", false);
+		thread->has_moved = json_get_boolean(one, "moved", false);
+		thread->is_busy = json_get_boolean(one, "busy", false);
+	}
+	return 0;
+}
+
+static void read_history(const struct reader *reader, struct rank *rank,
+			 const json_t *json)
+{
+	const struct stack_table *table =
+		reader->session->nodes[reader->node].stacks;
+
+	rank->history_count = 0;
+	for (size_t i = 0; i + 1 < json_array_size(json); i += 2) {
+		double time = json_number_value(json_array_get(json, i));
+		json_int_t id = json_integer_value(json_array_get(json, i + 1));
+
+		rank->history[rank->history_count++ % RANK_HISTORY] =
+			(struct rank_moment){
+				.time = time + reader->shift,
+				.stack = stack_table_find(table, (uint64_t)id),
+			};
+	}
+}
+
+static int read_past(const struct reader *reader, struct rank *rank,
+		     const json_t *json)
+{
+	double sampled_at = read_time(reader, json, "sampled_at");
+
+	rank->sampled_at = sampled_at;
+	if (sampled_at >= 0 && read_threads(reader, rank, json) < 0)
+		return -1;
+	for (size_t i = 0; i < ARRAY_LENGTH(times); i++) {
+		double *time = (void *)((char *)rank + times[i].offset);
+
+		*time = read_time(reader, json, times[i].key);
+	}
+	rank->interval = json_get_real(json, "interval", 0);
+	rank->sample_count = read_count(json, "samples");
+	read_history(reader, rank, json_object_get(json, "history"));
+	rank_update_state(rank);
+	return 0;
+}
+
+/* A child is given to its rank; -1 and a sentence where there is none. */
+static int add_child(const struct reader *reader, struct rank *owned_child)
+{
+	const struct process *process = &owned_child->process;
+	struct rank *parent = session_find_pid(reader->session, reader->node,
+					       process->parent_pid);
+
+	if (!parent || parent->parent ||
+	    parent->child_count >= CHILDREN_MAXIMUM)
+		return error_set(reader->error,
+				 "snapshot: process %ld has no rank above it, "
+				 "or one with too many",
+				 (long)process->pid);
+	rank_add_child(parent, owned_child);
+	session_note_pid(reader->session, owned_child);
+	return 0;
+}
+
+static int place(const struct reader *reader, struct rank *owned_rank)
+{
+	struct session *session = reader->session;
+	const struct process *process = &owned_rank->process;
+
+	if (process->parent_pid != 0)
+		return add_child(reader, owned_rank);
+	if (process->rank < 0 ||
+	    session->rank_count + session->other_count >= RANKS_MAXIMUM)
+		return error_set(reader->error,
+				 "snapshot: process %ld has no number, or "
+				 "there are too many",
+				 (long)process->pid);
+	job_place(session, owned_rank);
+	return 0;
+}
+
+/*
+ * Those that have ended are placed as if they lived: only then are they of
+ * the job while it is not known which one that is.
+ */
+static int read_rank(const struct reader *reader, const json_t *json,
+		     bool is_ended_wanted)
+{
+	const json_t *body = json_object_get(json, "process");
+	struct process process;
+	struct rank *rank = NULL;
+	bool is_ended;
+	int result;
+
+	process_init(&process);
+	result = process_from_json(&process, body, reader->error);
+	is_ended = process.state == PROCESS_EXITED;
+	if (result == 0 && is_ended == is_ended_wanted) {
+		process.state = is_ended ? PROCESS_LIVE : process.state;
+		rank = rank_new(&process);
+		rank->node = reader->node;
+		result = read_past(reader, rank, json);
+		if (result == 0)
+			result = place(reader, rank);
+		if (result < 0)
+			rank_free(rank);
+	}
+	process_clear(&process);
+	return result;
+}
+
+/* The rank of the session that the ended process is; NULL: it has gone. */
+static struct rank *find_same(const struct reader *reader,
+			      const struct process *process)
+{
+	const struct session *session = reader->session;
+	struct rank *found[] = {
+		session_find_rank(session, process->rank),
+		session_find_pid(session, reader->node, process->pid),
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(found); i++) {
+		const struct rank *rank = found[i];
+
+		if (rank && rank->node == reader->node &&
+		    rank->process.pid == process->pid &&
+		    rank->process.start_time == process->start_time)
+			return found[i];
+	}
+	return NULL;
+}
+
+static void end_rank(const struct reader *reader, const json_t *json)
+{
+	struct process process;
+	struct rank *rank = NULL;
+
+	process_init(&process);
+	if (process_from_json(&process, json_object_get(json, "process"),
+			      NULL) == 0 &&
+	    process.state == PROCESS_EXITED && process.parent_pid == 0)
+		rank = find_same(reader, &process);
+	if (rank) {
+		rank_end(rank, &process, read_time(reader, json, "ended_at"));
+		job_end(reader->session, rank);
+	}
+	process_clear(&process);
+}
+
+static void read_choice(struct session *session, const json_t *json)
+{
+	const char *job = json_get_string(json, "job", NULL);
+	const char *ranks = json_get_string(json, "ranks", NULL);
+
+	if (job && !session->wanted_job)
+		session->wanted_job = xstrdup(job);
+	if (ranks && session->wanted.range_count == 0)
+		rankset_parse(&session->wanted, ranks, NULL);
+	if (json_get_boolean(json, "is_pids", false))
+		session->has_wanted_pids = true;
+}
+
+static int read_stacks(const struct reader *reader, const json_t *json)
+{
+	const json_t *stacks = json_object_get(json, "stacks");
+
+	for (size_t i = 0; i < json_array_size(stacks); i++) {
+		struct stack_table *table =
+			reader->session->nodes[reader->node].stacks;
+
+		if (stack_table_receive(table, json_array_get(stacks, i),
+					reader->error) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int read_ranks(const struct reader *reader, const json_t *json)
+{
+	const json_t *ranks = json_object_get(json, "ranks");
+	size_t count = json_array_size(ranks);
+
+	/* A pid that was given again is the live process's in the end. */
+	for (size_t i = 0; i < count; i++)
+		if (read_rank(reader, json_array_get(ranks, i), true) < 0)
+			return -1;
+	for (size_t i = 0; i < count; i++)
+		if (read_rank(reader, json_array_get(ranks, i), false) < 0)
+			return -1;
+	return 0;
+}
+
+int snapshot_apply(struct session *session, size_t node, const json_t *body,
+		   double shift, struct error *error)
+{
+	struct reader reader = { session, node, shift, error };
+	const json_t *discovered = json_object_get(body, "discovered");
+	const json_t *ranks = json_object_get(body, "ranks");
+	bool is_known = session->nodes[node].is_known;
+
+	session_drop_stacks(session, node);
+	if (read_stacks(&reader, body) < 0)
+		return -1;
+	if (is_known)
+		return 0;
+	session->nodes[node].is_known = true;
+	read_choice(session, body);
+	if (read_ranks(&reader, body) < 0)
+		return -1;
+	if (discovered && session_discovered(session, discovered, error) < 0)
+		return -1;
+	for (size_t i = 0; i < json_array_size(ranks); i++)
+		end_rank(&reader, json_array_get(ranks, i));
+	return 0;
+}
