@@ -286,9 +286,11 @@ int ui_prompt(struct command_context *context, int argc, char **argv,
 		prompt_open(prompt, PROMPT_SEARCH, "");
 	else if (strcmp(argv[1], "rank") == 0)
 		prompt_open(prompt, PROMPT_RANK, argc > 2 ? argv[2] : "");
+	else if (strcmp(argv[1], "focus") == 0)
+		prompt_open(prompt, PROMPT_FOCUS, "");
 	else
 		return command_usage(error, "prompt",
-				     "nothing, rank DIGIT or search");
+				     "nothing, rank DIGIT, search or focus");
 	return 0;
 }
 

@@ -26,6 +26,10 @@ const char keymap_default[] = "bind [ rank previous\n"
 			      "bind g granularity\n"
 			      "bind x expand\n"
 			      "bind z zoom\n"
+			      "bind Space toggle\n"
+			      "bind A focus all\n"
+			      "bind I focus !focus\n"
+			      "bind @ prompt focus\n"
 			      "bind P hold\n"
 			      "bind R refresh\n"
 			      "bind L log\n"
@@ -105,6 +109,15 @@ static const struct key_help helps[] = {
 	{ { "find previous", "find next" },
 	  NULL,
 	  "previous, next hit; in the diff: difference" },
+	{ { "toggle" },
+	  NULL,
+	  "the rank joins or leaves the focus; merged: these ranks" },
+	{ { "focus all", "focus !focus" },
+	  NULL,
+	  "focus every rank; focus the other ranks" },
+	{ { "prompt focus" },
+	  NULL,
+	  "focus a set: 0-7,16 !3 outlier state=waiting @name" },
 	{ { "hold" }, NULL, "hold the display, and go on" },
 	{ { "refresh" }, NULL, "read all ranks now" },
 	{ { "log" }, NULL, "what happened: our log" },

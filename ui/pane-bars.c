@@ -222,6 +222,7 @@ static const struct hint hints[] = {
 	{ VIEW_HOME, { "pane next", NULL }, "pane" },
 	{ VIEW_MERGED, { "open", NULL }, "source" },
 	{ VIEW_MERGED, { "expand", NULL }, "fold" },
+	{ VIEW_MERGED, { "toggle", NULL }, "focus these" },
 	{ VIEW_MERGED, { "granularity", NULL }, "granularity" },
 	{ VIEW_MERGED, { "prompt search", NULL }, "find" },
 	{ VIEW_MERGED, { "back", NULL }, "back" },

@@ -51,18 +51,40 @@ int32_t mark_of_class(const struct session *session,
 	return classmark(class->mark);
 }
 
+/* Outside the focus a mark is hollow; what has no such form is dim. */
+static int32_t unfocus(int32_t mark, enum style *style)
+{
+	static const int32_t forms[][2] = {
+		{ 0x25cf, 0x25cb }, /* ● ○ */
+		{ 0x25c6, 0x25c7 }, /* ◆ ◇ */
+		{ 0x25b2, 0x25b3 }, /* ▲ △ */
+		{ 0x25bc, 0x25bd }, /* ▼ ▽ */
+		{ 0x2605, 0x2606 }, /* ★ ☆ */
+		{ 0x271a, 0x271b }, /* ✚ ✛ */
+		{ 0x25a0, 0x25a1 }, /* ■ □ */
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(forms); i++) {
+		if (forms[i][0] == mark)
+			return forms[i][1];
+	}
+	*style = STYLE_DIM;
+	return mark;
+}
+
 int32_t mark_of_rank(const struct session *session, const struct rank *rank,
 		     enum style *style)
 {
 	const struct state_form *form = &state_forms[rank->state];
 	const struct verdict *verdict = &session->verdict;
+	int32_t mark = form->mark != 0 ? form->mark : '?';
 
+	*style = rank->is_outlier ? STYLE_OUTLIER : form->style;
 	if (form->mark == 0 && rank->class_index >= 0 &&
 	    (size_t)rank->class_index < verdict->class_count)
-		return mark_of_class(
+		mark = mark_of_class(
 			session, &verdict->classes[rank->class_index], style);
-	*style = rank->is_outlier ? STYLE_OUTLIER : form->style;
-	return form->mark != 0 ? form->mark : '?';
+	return session_is_focused(session, rank) ? mark : unfocus(mark, style);
 }
 
 const char *rank_word(const struct rank *rank)

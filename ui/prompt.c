@@ -20,6 +20,7 @@ static const struct prompt_form forms[] = {
 	[PROMPT_COMMAND] = { ":", "" },
 	[PROMPT_RANK] = { "rank ", "rank " },
 	[PROMPT_SEARCH] = { "/", "search " },
+	[PROMPT_FOCUS] = { "focus @ ", "focus " },
 };
 
 void prompt_init(struct prompt *prompt)

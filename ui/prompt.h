@@ -18,6 +18,7 @@ enum prompt_kind {
 	PROMPT_COMMAND,
 	PROMPT_RANK,
 	PROMPT_SEARCH,
+	PROMPT_FOCUS,
 };
 
 struct prompt {

@@ -299,19 +299,18 @@ int gather(struct command_context *context, double seconds, struct error *error)
 	if (!context->screen)
 		engine_judge(context->engine);
 	context->is_fresh = true;
-	if (weigh(context, error) < 0)
-		return -1;
-	if (wanted_focus(&context->engine->session, error) == 0)
-		return 0;
-	context->status = STATUS_USAGE;
-	return error_prefix(error, "--ranks");
+	return weigh(context, error);
 }
 
 int gather_named(struct command_context *context, struct error *error)
 {
-	const struct session *session = &context->engine->session;
+	struct session *session = &context->engine->session;
 
-	/* --ranks may have become the focus only now. */
+	/* --ranks may become the focus only now. */
+	if (wanted_focus(session, error) < 0) {
+		context->status = STATUS_USAGE;
+		return error_prefix(error, "--ranks");
+	}
 	if (!context->ranks_text) {
 		if (!session->is_focus_all)
 			rankset_copy(&context->ranks, &session->focus);

@@ -511,7 +511,9 @@ int rankselect_find(const char *text, const struct session *session,
 	if (result == 0)
 		result = rankselect_resolve(&select, session, set, error);
 	rankselect_clear(&select);
-	if (result == 0 && rankset_count(set) == 0)
-		result = error_set(error, "there is no rank %.80s", text);
-	return result;
+	if (result < 0 || rankset_count(set) > 0)
+		return result;
+	if (strspn(text, "0123456789") > 0)
+		return error_set(error, "there is no rank %.80s", text);
+	return error_set(error, "no rank is '%.80s' now", text);
 }

@@ -52,6 +52,8 @@ static const struct picture pictures[] = {
 	{ "home-rank-0-80x24", "hung8.jsonl", 24, 80, "0 Enter", false },
 	{ "table-80x24", "hung8.jsonl", 24, 80, "G", false },
 	{ "cells-80x24", "hung8.jsonl", 24, 80, "G G", false },
+	{ "focus-80x24", "hung8.jsonl", 24, 80, "Space ] Space I", false },
+	{ "focus-ascii-80x24", "hung8.jsonl", 24, 80, "G G Space", true },
 	{ "source-40x10", "hung8.jsonl", 10, 40, "z Tab", false },
 	{ "locals-80x24", "hung8.jsonl", 24, 80, "u S-Tab Down Down Enter z",
 	  false },

@@ -108,6 +108,56 @@ static void any_text_is_searched(void **state)
 			    "'\'\"' is not in this pane.");
 }
 
+static void expect_focus(struct stage *stage, const char *keys,
+			 const char *focus)
+{
+	const struct session *session = &stage->engine.session;
+	struct buffer text = BUFFER_INIT;
+
+	stage_keys(stage, keys);
+	rankset_append(&text, &session->focus);
+	if (session->is_focus_all)
+		buffer_append_string(&text, " all");
+	if (strcmp(text.data, focus) != 0)
+		fail_msg("%s: focus %s, not %s", keys, text.data, focus);
+	buffer_clear(&text);
+}
+
+static void keys_choose_the_focus(void **state)
+{
+	struct stage *stage = *state;
+
+	expect_focus(stage, "", "0-7 all");
+	expect_focus(stage, "Space", "3");
+	expect_focus(stage, "] Space", "3-4");
+	check_shows(stage, "focus 3-4 (2)");
+	check_shows(stage, "\u250c0 \u25cb wait");
+	expect_focus(stage, "I", "0-2,5-7");
+	check_shows(stage, "3 \u25c7 sleep");
+	expect_focus(stage, "A", "0-7 all");
+	expect_focus(stage, "I", "0-7 all");
+	check_shows(stage, "no rank is '!focus' now");
+	expect_focus(stage, "Space", "4");
+	expect_focus(stage, "Space", "0-7 all");
+	expect_focus(stage, "@ 0 - 3 , ! 1 Enter", "0,2-3");
+	expect_focus(stage, "@ 0 - 3 , x Enter", "0,2-3");
+	check_shows(stage, "column 5: 'x' names no ranks");
+	stage_keys(stage, ": n a m e Space a Space o u t l i e r Enter");
+	expect_focus(stage, "@ @ a Enter", "3");
+}
+
+static void a_branch_is_focused(void **state)
+{
+	struct stage *stage = *state;
+
+	expect_focus(stage, "M Home Space", "0-7");
+	expect_focus(stage, "Down Down Space", "0-2,4-7");
+	expect_focus(stage, "Space", "0-7 all");
+	expect_focus(stage, "End Space", "3");
+	expect_focus(stage, "? Space", "3");
+	check_shows(stage, "no rank is under the cursor here");
+}
+
 static void each_pane_is_searched(void **state)
 {
 	struct stage *stage = *state;
@@ -481,6 +531,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		ON_HUNG8(a_deferred_draw_leaves_no_timer),
 		ON_HUNG8(any_text_is_searched),
+		ON_HUNG8(keys_choose_the_focus),
+		ON_HUNG8(a_branch_is_focused),
 		ON_HUNG8(each_pane_is_searched),
 		ON_HUNG8(no_key_is_lost_in_the_source),
 		ON_HUNG8(what_a_recording_lacks_is_not_recorded),
