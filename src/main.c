@@ -25,6 +25,7 @@
 #include "engine/settings.h"
 #include "ui/app.h"
 #include "ui/commands.h"
+#include "ui/keymap.h"
 #include "ui/theme.h"
 
 static void print_error(const struct error *error)
@@ -153,6 +154,19 @@ static int start_status(const struct engine *engine)
 		       : STATUS_NOTHING;
 }
 
+/* The command needs no ranks, such as help. */
+static bool is_alone(const struct settings *settings,
+		     const struct command_table *tables, size_t table_count)
+{
+	const struct command *command;
+
+	if (settings->script || settings->command_count == 0)
+		return false;
+	command = command_find(tables, table_count, settings->command[0],
+			       COMMAND_SHELL, NULL);
+	return command && (command->flags & COMMAND_ALONE);
+}
+
 static int run_shell(struct engine *engine, const struct command_table *tables,
 		     size_t table_count)
 {
@@ -166,7 +180,8 @@ static int run_shell(struct engine *engine, const struct command_table *tables,
 	};
 	struct error error = ERROR_INIT;
 
-	if (engine_start(engine, &error) < 0) {
+	if (!is_alone(&engine->settings, tables, table_count) &&
+	    engine_start(engine, &error) < 0) {
 		print_error(&error);
 		return start_status(engine);
 	}
@@ -202,6 +217,33 @@ static int run_screen(struct engine *engine)
 	return status;
 }
 
+static int check_theme(const struct settings *settings, struct error *error)
+{
+	struct theme theme;
+
+	if (!settings->theme || theme_load(&theme, settings->theme, error) == 0)
+		return 0;
+	if (settings->theme_line > 0)
+		error_prefix(error, "%s: line %d", settings->config,
+			     settings->theme_line);
+	return -1;
+}
+
+/* What the config binds to keys, though a shell has none. */
+static int check_keys(const struct settings *settings,
+		      const struct command_table *tables, size_t table_count,
+		      struct error *error)
+{
+	struct keymap keymap;
+	int result;
+
+	keymap_init(&keymap);
+	result = keymap_add_config(&keymap, settings, tables, table_count,
+				   error);
+	keymap_clear(&keymap);
+	return result;
+}
+
 /* A mistyped command is said before anything is started for it. */
 static int check_command(const struct settings *settings,
 			 const struct command_table *tables, size_t table_count,
@@ -213,9 +255,8 @@ static int check_command(const struct settings *settings,
 				 "start it yourself and run probetui beside "
 				 "it",
 				 settings->program[0]);
-	if (settings->theme &&
-	    theme_load(&(struct theme){ .looks = { { .attributes = 0 } } },
-		       settings->theme, error) < 0)
+	if (check_theme(settings, error) < 0 ||
+	    check_keys(settings, tables, table_count, error) < 0)
 		return -1;
 	if (settings->command_count > 0 &&
 	    !command_find(tables, table_count, settings->command[0],

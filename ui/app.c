@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/loop.h"
+#include "engine/command.h"
 #include "engine/engine.h"
 #include "engine/replay.h"
 #include "ui/commands.h"
@@ -224,6 +225,8 @@ static void keep_pace(struct app *app)
 		return;
 	if (engine->session.rank_count > SLOW_SAMPLING_RANKS)
 		period = SLOW_SAMPLING_PERIOD;
+	if (engine->settings.period > 0)
+		period = engine->settings.period;
 	if (period != app->period) {
 		app->period = period;
 		app->view.period = period;
@@ -273,6 +276,17 @@ static void run(struct app *app)
 	loop_watch_stop(input);
 }
 
+void app_apply_settings(struct app *app)
+{
+	const struct settings *settings = &app->engine->settings;
+
+	app->view.is_ascii = settings->is_ascii;
+	if (app->screen == NULL)
+		return;
+	app->view.is_ascii |= !screen_is_utf8(app->screen);
+	screen_set_mouse(app->screen, !settings->has_no_mouse);
+}
+
 /* The theme of who chose none; it may be missing. */
 static void choose_theme(struct app *app)
 {
@@ -285,20 +299,23 @@ static void choose_theme(struct app *app)
 
 static int open_screen(struct app *app, struct error *error)
 {
+	const struct command_table tables[] = { ui_commands, engine_commands };
 	const struct settings *settings = &app->engine->settings;
 
+	if (keymap_add_config(&app->keymap, settings, tables,
+			      ARRAY_LENGTH(tables), error) < 0)
+		return -1;
 	if (settings->theme != NULL &&
 	    app_set_theme(app, settings->theme, error) < 0)
 		return -1;
 	app->screen = screen_open(settings->has_no_color, error);
 	if (app->screen == NULL)
 		return -1;
-	screen_set_mouse(app->screen, !settings->has_no_mouse);
 	if (settings->theme == NULL)
 		choose_theme(app);
 	else
 		screen_set_theme(app->screen, &app->theme);
-	app->view.is_ascii = settings->is_ascii || !screen_is_utf8(app->screen);
+	app_apply_settings(app);
 	return 0;
 }
 

@@ -59,6 +59,8 @@ void app_draw_if_due(struct app *app);
 void app_want(struct app *app);
 /* Loads a theme by name and shows it. */
 int app_set_theme(struct app *app, const char *name, struct error *error);
+/* What was set by `set` counts from now on. */
+void app_apply_settings(struct app *app);
 /*
  * The screen of an engine that was started: takes the terminal over, runs the
  * loop until the user or a signal ends it, and gives the terminal back. -1: no

@@ -9,6 +9,7 @@
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/error.h"
+#include "engine/commands.h"
 #include "engine/engine.h"
 #include "ui/app.h"
 #include "ui/commands-private.h"
@@ -263,6 +264,20 @@ int ui_theme(struct command_context *context, int argc, char **argv,
 	if (argc == 2)
 		return app_set_theme(app, argv[1], error);
 	list_themes(app, context->out);
+	return 0;
+}
+
+int ui_set(struct command_context *context, int argc, char **argv,
+	   struct error *error)
+{
+	struct app *app = command_app(context);
+
+	/* A theme that cannot be read is not set. */
+	if (argc == 3 && strcmp(argv[1], "theme") == 0)
+		return app_set_theme(app, argv[2], error);
+	if (command_set(context, argc, argv, error) < 0)
+		return -1;
+	app_apply_settings(app);
 	return 0;
 }
 

@@ -63,12 +63,15 @@ static const struct command rows[] = {
 	  ui_seek },
 	{ "theme", NULL, "[THEME]", "other colours; alone: which there are",
 	  SCREEN, ui_theme },
+	{ "set", NULL, "[SETTING [VALUE]]",
+	  "what can be set, and its values; or set it", SCREEN, ui_set },
 	{ "bind", NULL, "KEY [COMMAND LINE]", "what a key does", SCREEN,
 	  ui_bind },
 	{ "prompt", NULL, "[rank DIGIT | search | focus]", "a line to type in",
 	  SCREEN, ui_prompt },
 	{ "keys", NULL, "", "the keys of the screen",
-	  COMMAND_SHELL | COMMAND_SCREEN | COMMAND_TEXT, ui_keys },
+	  COMMAND_SHELL | COMMAND_SCREEN | COMMAND_TEXT | COMMAND_ALONE,
+	  ui_keys },
 	{ "help", NULL, "", "keys and commands", SCREEN, ui_help },
 	{ "log", NULL, "", "what happened: our log", SCREEN, ui_log },
 	{ "redraw", NULL, "", "draw the screen anew", SCREEN, ui_redraw },
@@ -102,14 +105,19 @@ static int ui_keys(struct command_context *context, int argc, char **argv,
 		   struct error *error)
 {
 	struct keymap keymap;
+	int result;
 
 	if (context->screen != NULL)
 		return ui_help(context, argc, argv, error);
 	keymap_init(&keymap);
 	keymap_add_default(&keymap);
-	keymap_describe(&keymap, context->out);
+	result = keymap_add_config(&keymap, &context->engine->settings,
+				   context->tables, context->table_count,
+				   error);
+	if (result == 0)
+		keymap_describe(&keymap, context->out);
 	keymap_clear(&keymap);
-	return 0;
+	return result;
 }
 
 static bool is_same_selection(const struct selection *a,

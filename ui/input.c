@@ -111,3 +111,28 @@ bool input_read(struct input *input)
 		 name != NULL ? name : "Unknown");
 	return true;
 }
+
+static bool is_named(const struct key_name *names, size_t count,
+		     const char *name)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(names[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+bool input_is_key(const char *name)
+{
+	const char *next = name;
+
+	if (is_named(function_keys, ARRAY_LENGTH(function_keys), name) ||
+	    is_named(control_keys, ARRAY_LENGTH(control_keys), name))
+		return true;
+	if (strncmp(name, "C-", 2) == 0 && name[2] != '\0')
+		return name[2] >= 'a' && name[2] <= 'z' && name[3] == '\0';
+	/* A blank is Space, and what is below it C-something. */
+	if ((unsigned char)name[0] <= ' ')
+		return false;
+	text_next(&next);
+	return *next == '\0';
+}

@@ -26,4 +26,7 @@ struct input {
 /* Reads the next thing that is there: false when there is none. */
 bool input_read(struct input *input);
 
+/* True when a key can have this name: "a", "C-l", "PgUp", "Space". */
+bool input_is_key(const char *name);
+
 #endif

@@ -12,6 +12,8 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "engine/command.h"
+#include "engine/settings.h"
+#include "ui/input.h"
 
 const char keymap_default[] = "bind [ rank previous\n"
 			      "bind ] rank next\n"
@@ -161,7 +163,7 @@ int keymap_bind(struct keymap *keymap, const char *key, const char *line,
 	struct binding *binding;
 	size_t length = strlen(key);
 
-	if (length == 0 || length >= KEY_NAME_SIZE)
+	if (length >= KEY_NAME_SIZE || !input_is_key(key))
 		return error_set(error,
 				 "'%.40s' is no key; keys are called n, Tab, "
 				 "S-Tab, C-l, PgUp, F1.",
@@ -211,6 +213,38 @@ void keymap_add_default(struct keymap *keymap)
 		bind_line(keymap, at, length);
 		at += length + (at[length] == '\n');
 	}
+}
+
+static int add_line(struct keymap *keymap, const char *line,
+		    const struct command_table *tables, size_t table_count,
+		    struct error *error)
+{
+	int count;
+	char **words = command_split(line, &count, error);
+	int result = -1;
+
+	if (words == NULL)
+		return -1;
+	if (count > 2 && command_find(tables, table_count, words[2],
+				      COMMAND_SCREEN, error) != NULL)
+		result = keymap_bind_words(keymap, count, words, error);
+	command_free_words(words, count);
+	return result;
+}
+
+int keymap_add_config(struct keymap *keymap, const struct settings *settings,
+		      const struct command_table *tables, size_t table_count,
+		      struct error *error)
+{
+	for (size_t i = 0; i < settings->bind_count; i++) {
+		const struct config_line *line = &settings->binds[i];
+
+		if (add_line(keymap, line->text, tables, table_count, error) <
+		    0)
+			return error_prefix(error, "%s: line %d",
+					    settings->config, line->number);
+	}
+	return 0;
 }
 
 const char *keymap_find(const struct keymap *keymap, const char *key)

@@ -1,7 +1,7 @@
 /*
  * keymap: which key runs which command line. The default keys are a text of
  * `bind KEY COMMAND LINE` lines, split like any other command lines; `bind`
- * on the screen adds to them and replaces them.
+ * on the screen and in the config adds to them and replaces them.
  *
  * Keys have names: "n", "M", "Tab", "S-Tab", "Esc", "Enter", "C-l", "PgUp",
  * "F1", "Up".
@@ -12,7 +12,9 @@
 #include <stddef.h>
 
 struct buffer;
+struct command_table;
 struct error;
+struct settings;
 
 #define KEY_NAME_SIZE 16
 
@@ -40,6 +42,13 @@ int keymap_bind_words(struct keymap *keymap, int count, char **words,
 		      struct error *error);
 /* Adds the default keys. */
 void keymap_add_default(struct keymap *keymap);
+/*
+ * Adds the `bind` lines of the config file. -1 and a sentence with the line
+ * for what is no key, and for a command that is not in the tables.
+ */
+int keymap_add_config(struct keymap *keymap, const struct settings *settings,
+		      const struct command_table *tables, size_t table_count,
+		      struct error *error);
 /* Lends the command line of a key; NULL: it has none. */
 const char *keymap_find(const struct keymap *keymap, const char *key);
 /* Lends the first key bound to this line; NULL: none is. */

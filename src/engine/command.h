@@ -23,6 +23,7 @@ enum command_flag {
 	COMMAND_SCREEN = 2, /* works on the screen */
 	COMMAND_RANKS = 4,  /* takes `ranks SET` last */
 	COMMAND_TEXT = 8,   /* says what is for people only: no JSON */
+	COMMAND_ALONE = 16, /* needs no ranks: a shell starts nothing for it */
 };
 
 /*

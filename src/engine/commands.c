@@ -43,7 +43,11 @@ static const struct command rows[] = {
 	  SHELL, command_where },
 	{ "wait", NULL, "verdict TEXT | exited [ranks SET] [timeout S]",
 	  "go on when it is so, 30 s at most", SHELL, command_wait },
-	{ "help", NULL, "[COMMAND]", "the commands", SHELL | COMMAND_TEXT,
+	{ "set", NULL, "[SETTING [VALUE]]",
+	  "what can be set, and its values; or set it", SHELL | COMMAND_TEXT | COMMAND_ALONE,
+	  command_set },
+	{ "help", NULL, "[COMMAND]", "the commands",
+	  SHELL | COMMAND_TEXT | COMMAND_ALONE,
 	  command_help },
 	{ "quit", NULL, "", "end the script", SHELL, command_quit },
 };

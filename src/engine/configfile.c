@@ -10,103 +10,165 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "engine/command.h"
+#include "engine/setting.h"
 #include "engine/settings.h"
 
 #define FILE_MAXIMUM 65536
 
-/* The options that a file may set: those that are a matter of taste. */
-static const char *const config_names[] = {
-	"theme", "timeout", "ascii", "read-only", "no-mouse",
+/* A setting or key that a line is about, to find a second one. */
+struct seen {
+	char *name;  /* "set theme", "bind M" */
+	char *value; /* "light", "merged" */
+	int number;
 };
 
-static int apply_word(struct settings *settings, const char *name,
-		      const char *value, struct error *error)
-{
-	for (size_t i = 0; i < setting_option_count; i++) {
-		const struct setting_option *option = &setting_options[i];
+struct config {
+	struct settings *settings;
+	struct seen *seen;
+	size_t seen_count;
+	size_t seen_capacity;
+	int number; /* of the line that is read */
+};
 
-		if (strcmp(option->name, name) != 0)
-			continue;
-		if (option->argument && value[0] == '\0')
-			return error_set(error, "%s needs %s", name,
-					 option->argument);
-		return option->set(settings, option->argument ? value : NULL,
-				   error);
-	}
-	return error_set(error, "'%.40s' cannot be set", name);
+static char *join(char **words, int from, int count)
+{
+	struct buffer text = BUFFER_INIT;
+
+	for (int i = from; i < count; i++)
+		buffer_printf(&text, "%s%s", i > from ? " " : "", words[i]);
+	return buffer_take(&text);
 }
 
-static int apply_line(struct settings *settings, char *line,
+/* The same twice is fine; something else is a mistake of one of the lines. */
+static int note(struct config *config, char *owned_name, char *owned_value,
+		struct error *error)
+{
+	for (size_t i = 0; i < config->seen_count; i++) {
+		const struct seen *seen = &config->seen[i];
+
+		if (strcmp(seen->name, owned_name) != 0)
+			continue;
+		if (strcmp(seen->value, owned_value) != 0)
+			error_set(error,
+				  "'%.60s' is '%.80s' here and '%.80s' in line "
+				  "%d; remove one of the two",
+				  owned_name, owned_value, seen->value,
+				  seen->number);
+		free(owned_name);
+		free(owned_value);
+		return error_is_set(error) ? -1 : 0;
+	}
+	ARRAY_GROW(config->seen, config->seen_count, config->seen_capacity);
+	config->seen[config->seen_count++] = (struct seen){
+		owned_name,
+		owned_value,
+		config->number,
+	};
+	return 0;
+}
+
+static int apply_set(struct config *config, const char *name, const char *value,
+		     struct error *error)
+{
+	const struct setting *setting = setting_find(name, error);
+
+	if (!setting)
+		return -1;
+	if (setting->set(config->settings, value, error) < 0)
+		return error_prefix(error, "%s", name);
+	if (strcmp(name, "theme") == 0)
+		config->settings->theme_line = config->number;
+	return note(config, xasprintf("set %s", name), xstrdup(value), error);
+}
+
+static int apply_bind(struct config *config, const char *line, int count,
+		      char **words, struct error *error)
+{
+	struct settings *settings = config->settings;
+
+	if (count < 3)
+		return error_set(error, "bind needs a key and a command: bind "
+					"KEY COMMAND");
+	ARRAY_GROW(settings->binds, settings->bind_count,
+		   settings->bind_capacity);
+	settings->binds[settings->bind_count++] = (struct config_line){
+		xstrdup(line),
+		config->number,
+	};
+	return note(config, xasprintf("bind %s", words[1]),
+		    join(words, 2, count), error);
+}
+
+static int apply_words(struct config *config, const char *line, int count,
+		       char **words, struct error *error)
+{
+	int first = strcmp(words[0], "set") == 0 ? 1 : 0;
+	const char *value = "on";
+
+	if (strcmp(words[0], "bind") == 0)
+		return apply_bind(config, line, count, words, error);
+	if (count <= first)
+		return error_set(error, "set needs a name and a value: set "
+					"NAME VALUE");
+	if (!setting_find(words[first], NULL) && first == 0)
+		return error_set(error,
+				 "'%.40s' is none of set NAME VALUE, theme "
+				 "NAME and bind KEY COMMAND",
+				 words[0]);
+	if (count > first + 2)
+		return error_set(error, "'%.40s' is one word too many",
+				 words[first + 2]);
+	/* A switch that is named alone is on. */
+	if (count == first + 2)
+		value = words[first + 1];
+	return apply_set(config, words[first], value, error);
+}
+
+static int apply_line(struct config *config, const char *line,
 		      struct error *error)
 {
-	char *name = line + strspn(line, " \t\r");
-	char *value = name + strcspn(name, " \t\r");
-	char *end;
+	int count;
+	char **words = command_split(line, &count, error);
+	int result = 0;
 
-	if (name[0] == '\0' || name[0] == '#')
-		return 0;
-	if (*value != '\0')
-		*value++ = '\0';
-	value += strspn(value, " \t\r");
-	end = value + strlen(value);
-	while (end > value && strchr(" \t\r", end[-1]))
-		*--end = '\0';
-	for (size_t i = 0; i < ARRAY_LENGTH(config_names); i++) {
-		if (strcmp(name, config_names[i]) == 0)
-			return apply_word(settings, name, value, error);
+	if (!words)
+		return -1;
+	if (count > 0)
+		result = apply_words(config, line, count, words, error);
+	command_free_words(words, count);
+	return result;
+}
+
+static void config_clear(struct config *config)
+{
+	for (size_t i = 0; i < config->seen_count; i++) {
+		free(config->seen[i].name);
+		free(config->seen[i].value);
 	}
-	return error_set(error,
-			 "'%.40s' cannot be set in a config; theme, "
-			 "timeout, ascii, read-only and no-mouse can",
-			 name);
+	free(config->seen);
 }
 
 static int apply_text(struct settings *settings, char *text, const char *path,
 		      struct error *error)
 {
-	int number = 0;
-
-	while (text) {
-		char *end = strchr(text, '\n');
-
-		number++;
-		if (end)
-			*end++ = '\0';
-		if (apply_line(settings, text, error) < 0)
-			return error_prefix(error, "%s: line %d", path, number);
-		text = end;
-	}
-	return 0;
-}
-
-/* What the command line said goes before what the file says. */
-static void merge(struct settings *settings, struct settings *file)
-{
-	if (!settings->theme) {
-		settings->theme = file->theme;
-		file->theme = NULL;
-	}
-	if (settings->timeout <= 0)
-		settings->timeout = file->timeout;
-	settings->is_ascii |= file->is_ascii;
-	settings->is_read_only |= file->is_read_only;
-	settings->has_no_mouse |= file->has_no_mouse;
-}
-
-static int read_config(const struct settings *settings, const char *path,
-		       struct settings *file, struct error *error)
-{
+	struct config config = { .settings = settings };
 	struct error problem = ERROR_INIT;
-	struct buffer text;
 	int result = 0;
 
-	buffer_init(&text, FILE_MAXIMUM);
-	/* The usual one need not be there, nor a home that can be read. */
-	if (file_read_own(path, "the config", &text, &problem) == 0)
-		result = apply_text(file, text.data, path, error);
-	else if (settings->config || errno == 0)
-		result = error_set(error, "%s", problem.message);
-	buffer_clear(&text);
+	while (text && result == 0) {
+		char *end = strchr(text, '\n');
+
+		config.number++;
+		if (end)
+			*end++ = '\0';
+		result = apply_line(&config, text, &problem);
+		text = end;
+	}
+	if (result < 0)
+		error_set(error, "%s: line %d: %s", path, config.number,
+			  problem.message);
+	config_clear(&config);
 	return result;
 }
 
@@ -114,14 +176,20 @@ int configfile_apply(struct settings *settings, struct error *error)
 {
 	char *path = settings->config ? xstrdup(settings->config)
 				      : file_config_path("config");
-	struct settings file;
+	struct error problem = ERROR_INIT;
+	struct buffer text;
 	int result = 0;
 
-	settings_init(&file);
-	if (path)
-		result = read_config(settings, path, &file, error);
-	merge(settings, &file);
-	settings_clear(&file);
-	free(path);
+	if (!path)
+		return 0;
+	buffer_init(&text, FILE_MAXIMUM);
+	/* The usual one need not be there, nor a home that can be read. */
+	if (file_read_own(path, "the config", &text, &problem) == 0)
+		result = apply_text(settings, text.data, path, error);
+	else if (settings->config || errno == 0)
+		result = error_set(error, "%s", problem.message);
+	buffer_clear(&text);
+	free(settings->config);
+	settings->config = path;
 	return result;
 }

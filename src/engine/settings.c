@@ -1,7 +1,6 @@
 #include "engine/settings.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,10 +12,10 @@
 #include "base/text.h"
 #include "engine/configfile.h"
 #include "engine/nearest.h"
+#include "engine/setting.h"
 #include "model/rankselect.h"
 
 #define TIMEOUT_DEFAULT 5.0
-#define TIMEOUT_MAXIMUM 86400.0
 #define PID_MAXIMUM 4194304 /* PID_MAX_LIMIT, linux/threads.h */
 #define CONNECT_MAXIMUM 4096
 
@@ -133,6 +132,7 @@ static int set_theme(struct settings *settings, const char *value,
 {
 	(void)error;
 	set_string(&settings->theme, value);
+	settings->theme_line = 0;
 	return 0;
 }
 
@@ -155,16 +155,8 @@ static int set_script(struct settings *settings, const char *value,
 static int set_timeout(struct settings *settings, const char *value,
 		       struct error *error)
 {
-	char *end;
-	double seconds = strtod(value, &end);
-
-	if (end == value || *end != '\0' || !(seconds > 0) ||
-	    seconds > TIMEOUT_MAXIMUM)
-		return error_set(error,
-				 "--timeout: '%.40s' is not a number of "
-				 "seconds between 0 and 86400",
-				 value);
-	settings->timeout = seconds;
+	if (setting_find("timeout", error)->set(settings, value, error) < 0)
+		return error_prefix(error, "--timeout");
 	return 0;
 }
 
@@ -272,6 +264,9 @@ void settings_clear(struct settings *settings)
 	free(settings->config);
 	free(settings->script);
 	free(settings->command);
+	for (size_t i = 0; i < settings->bind_count; i++)
+		free(settings->binds[i].text);
+	free(settings->binds);
 	settings_init(settings);
 }
 
@@ -431,20 +426,40 @@ static int check_together(const struct settings *settings, struct error *error)
 	return 0;
 }
 
+/* What comes before the command line: the environment, and the config. */
+static int prepare(struct settings *settings, const struct settings *line,
+		   struct error *error)
+{
+	const char *no_color = getenv("NO_COLOR");
+
+	settings->is_ascii = !is_utf8_locale();
+	settings->has_no_color = no_color && no_color[0] != '\0';
+	settings->config = xstrdup_or_null(line->config);
+	/* Help is for those who have made a mistake, too. */
+	if (line->wants_help || line->wants_version)
+		return 0;
+	return configfile_apply(settings, error);
+}
+
 int settings_parse(struct settings *settings, int argc, char **argv,
 		   struct error *error)
 {
 	struct words words = { .count = argc, .words = argv, .next = 1 };
-	const char *no_color = getenv("NO_COLOR");
+	struct settings line;
+	int result;
 
-	settings->timeout = 0; /* unset: then the config's, or the default */
-	settings->is_ascii = !is_utf8_locale();
-	settings->has_no_color = no_color && no_color[0] != '\0';
+	/* Read once to know which config there is, and again to go before it */
+	settings_init(&line);
+	result = parse_words(&line, &words, error);
+	if (result == 0)
+		result = prepare(settings, &line, error);
+	settings_clear(&line);
+	if (result < 0)
+		return -1;
+	words.next = 1;
 	if (parse_words(settings, &words, error) < 0)
 		return -1;
 	if (settings->wants_help || settings->wants_version)
 		return 0;
-	if (configfile_apply(settings, error) < 0)
-		return -1;
 	return check_together(settings, error);
 }

@@ -10,6 +10,12 @@
 
 struct error;
 
+/* A line of the config file. */
+struct config_line {
+	char *text;
+	int number;
+};
+
 struct settings {
 	char *ranks;	      /* --ranks, several joined by commas; NULL: all */
 	pid_t *pids;	      /* --pid */
@@ -19,10 +25,15 @@ struct settings {
 	size_t connect_count;
 	char *replay;
 	char *record;
-	char *theme; /* NULL: default */
-	char *config;
+	char *theme;	/* NULL: default */
+	int theme_line; /* of the config that names it; 0: none does */
+	char *config;	/* the file to read; afterwards, that was looked for */
+	struct config_line *binds; /* its `bind` lines */
+	size_t bind_count;
+	size_t bind_capacity;
 	char *script;	/* -x FILE */
 	double timeout; /* seconds; default 5 */
+	double period;	/* seconds between samples; 0: as fits the ranks */
 	bool is_json;
 	bool is_read_only;
 	bool is_ascii;	   /* the terminal cannot show UTF-8 */
@@ -39,10 +50,10 @@ struct settings {
 void settings_init(struct settings *settings);
 void settings_clear(struct settings *settings);
 /*
- * Parses argv, the environment and the config file: lines "NAME VALUE" of the
- * options below, "#" begins a comment. It is --config, else
- * probetui/config in $XDG_CONFIG_HOME or ~/.config, and must be the user's
- * own. -1: wrong usage, a sentence in error.
+ * Reads the environment, the config file (engine/configfile.h) and argv; what
+ * comes later of these three counts. The config is --config, else
+ * probetui/config in $XDG_CONFIG_HOME or ~/.config. -1: wrong usage, a
+ * sentence in error.
  */
 int settings_parse(struct settings *settings, int argc, char **argv,
 		   struct error *error);

@@ -17,6 +17,7 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "engine/command.h"
+#include "engine/settings.h"
 #include "ui/canvas.h"
 #include "ui/commands.h"
 #include "ui/highlight.h"
@@ -197,6 +198,59 @@ static void a_key_is_bound_anew(void **state)
 	keymap_clear(&keymap);
 }
 
+static int add_config(struct keymap *keymap, const char *text,
+		      struct error *error)
+{
+	const struct command_table tables[] = { ui_commands, engine_commands };
+	struct config_line line = { (char *)text, 7 };
+	struct settings settings = {
+		.config = (char *)"config",
+		.binds = &line,
+		.bind_count = 1,
+	};
+
+	return keymap_add_config(keymap, &settings, tables,
+				 ARRAY_LENGTH(tables), error);
+}
+
+struct bad_bind {
+	const char *line;
+	const char *sentence;
+};
+
+static void a_config_binds_keys(void **state)
+{
+	static const struct bad_bind bad[] = {
+		{ "bind M megred",
+		  "config: line 7: there is no command 'megred'; did you mean "
+		  "merged?" },
+		{ "bind PageUp up", "config: line 7: 'PageUp' is no key" },
+		{ "bind C-1 up", "'C-1' is no key" },
+		{ "bind '' up", "'' is no key" },
+		{ "bind ' ' up", "' ' is no key" },
+		{ "bind M verdict", "there is no command 'verdict'" },
+	};
+	struct keymap keymap;
+
+	(void)state;
+	keymap_init(&keymap);
+	keymap_add_default(&keymap);
+	for (size_t i = 0; i < ARRAY_LENGTH(bad); i++) {
+		struct error error = ERROR_INIT;
+
+		assert_int_equal(add_config(&keymap, bad[i].line, &error), -1);
+		if (strstr(error.message, bad[i].sentence) == NULL)
+			fail_msg("%s", error.message);
+	}
+	assert_string_equal(keymap_find(&keymap, "M"), "merged");
+	assert_int_equal(add_config(&keymap, "bind M diff majority", NULL), 0);
+	assert_int_equal(add_config(&keymap, "bind ä up", NULL), 0);
+	assert_int_equal(add_config(&keymap, "bind Space down", NULL), 0);
+	assert_string_equal(keymap_find(&keymap, "M"), "diff majority");
+	assert_string_equal(keymap_find(&keymap, "ä"), "up");
+	keymap_clear(&keymap);
+}
+
 static void type(struct prompt *prompt, const char *const *keys, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -281,6 +335,7 @@ int main(void)
 		cmocka_unit_test(a_bad_theme_is_refused),
 		cmocka_unit_test(every_key_has_a_command_and_help),
 		cmocka_unit_test(a_key_is_bound_anew),
+		cmocka_unit_test(a_config_binds_keys),
 		cmocka_unit_test(the_prompt_edits),
 		cmocka_unit_test(python_has_colours),
 	};

@@ -523,6 +523,25 @@ static void the_next_outlier_of_many_ranks(void **state)
 	assert_int_equal(stage->engine.session.selection.rank, 3);
 }
 
+static void settings_are_shown_and_set(void **state)
+{
+	struct stage *stage = *state;
+
+	commands_run(&stage->app, "set");
+	check_shows(stage, "period      automatic");
+	commands_run(&stage->app, "set period 2");
+	assert_true(stage->engine.settings.period == 2);
+	commands_run(&stage->app, "set ascii on");
+	assert_true(stage->app.view.is_ascii);
+	commands_run(&stage->app, "set theme nosuch");
+	check_shows(stage, "there is no theme 'nosuch'");
+	assert_null(stage->engine.settings.theme);
+	commands_run(&stage->app, "set mouse perhaps");
+	check_shows(stage, "mouse: 'perhaps' is neither on nor off");
+	commands_run(&stage->app, "set read-only on");
+	check_shows(stage, "read-only cannot change while probetui runs");
+}
+
 #define ON_HUNG8(test)                                                         \
 	cmocka_unit_test_setup_teardown(test, open_hung8, close_stage)
 
@@ -555,6 +574,7 @@ int main(void)
 		ON_HUNG8(a_shell_command_says_where_it_works),
 		ON_HUNG8(an_opened_variable_is_read_again),
 		ON_HUNG8(the_next_outlier_of_many_ranks),
+		ON_HUNG8(settings_are_shown_and_set),
 	};
 
 	return cmocka_run_group_tests_name("views", tests, NULL, NULL);

@@ -13,7 +13,9 @@
 
 #include "banned.h"
 #include "base/array.h"
+#include "base/buffer.h"
 #include "base/error.h"
+#include "engine/setting.h"
 #include "engine/settings.h"
 
 #define WORDS_MAXIMUM 12
@@ -230,6 +232,116 @@ static void a_wrong_line_of_a_config_is_named(void **state)
 	unlink(path);
 }
 
+/* The config that HOME would have, of that text. */
+static struct parsed parse_config(const char *text)
+{
+	char path[64];
+	struct parsed parsed;
+
+	write_config(path, text, 0600);
+	parsed = PARSE("--config", path);
+	unlink(path);
+	return parsed;
+}
+
+static void a_config_sets_binds_and_chooses(void **state)
+{
+	struct parsed parsed = parse_config("set mouse off\n"
+					    "set period 0.5 # slower\n"
+					    "set ascii off\n"
+					    "theme light\n"
+					    "bind F5 refresh\n"
+					    "bind \"#\" grid cells\n"
+					    "bind F5 refresh\n"
+					    "read-only\n");
+	const struct settings *settings = &parsed.settings;
+
+	(void)state;
+	assert_string_equal(parsed.error.message, "");
+	assert_true(settings->has_no_mouse);
+	assert_true(settings->period == 0.5);
+	assert_false(settings->is_ascii);
+	assert_true(settings->is_read_only);
+	assert_string_equal(settings->theme, "light");
+	assert_int_equal(settings->theme_line, 4);
+	assert_int_equal(settings->bind_count, 3);
+	assert_string_equal(settings->binds[1].text, "bind \"#\" grid cells");
+	assert_int_equal(settings->binds[1].number, 6);
+	settings_clear(&parsed.settings);
+}
+
+static void a_mistake_in_a_config_is_a_sentence(void **state)
+{
+	static const struct {
+		const char *text;
+		const char *part;
+	} cases[] = {
+		{ "set mouse\nset mouse maybe\n",
+		  "line 2: mouse: 'maybe' is neither on nor off" },
+		{ "set period 0\n", "line 1: period: '0' is not a number" },
+		{ "\n\nset tiemout 3\n",
+		  "line 3: there is no setting 'tiemout'; did you mean "
+		  "timeout?" },
+		{ "set xyzzyxyzzy 3\n", "there are theme, mouse, ascii" },
+		{ "set\n", "set needs a name and a value" },
+		{ "record f\n", "'record' is none of set NAME VALUE" },
+		{ "theme light dark\n", "'dark' is one word too many" },
+		{ "theme 'light\n", "line 1: the quote ' is not closed" },
+		{ "bind M\n", "line 1: bind needs a key and a command" },
+		{ "bind M merged\n#\nbind M grid cells\n",
+		  "line 3: 'bind M' is 'grid cells' here and 'merged' in line "
+		  "1; remove one of the two" },
+		{ "set theme light\ntheme mono\n",
+		  "line 2: 'set theme' is 'mono' here and 'light' in line 1" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+		struct parsed parsed = parse_config(cases[i].text);
+
+		assert_int_equal(parsed.result, -1);
+		if (!strstr(parsed.error.message, cases[i].part))
+			fail_msg("'%s' lacks '%s'", parsed.error.message,
+				 cases[i].part);
+		settings_clear(&parsed.settings);
+	}
+}
+
+static void settings_are_shown_as_they_are_set(void **state)
+{
+	struct parsed parsed = PARSE("--theme", "mono", "--timeout", "2.5");
+	struct buffer out = BUFFER_INIT;
+
+	(void)state;
+	setting_append_all(&out, &parsed.settings);
+	assert_non_null(strstr(out.data, "theme       mono  "));
+	assert_non_null(strstr(out.data, "mouse       on  "));
+	assert_non_null(strstr(out.data, "period      automatic  "));
+	assert_non_null(strstr(out.data, "timeout     2.5  "));
+	buffer_reset(&out);
+	for (size_t i = 0; i < setting_row_count; i++) {
+		struct error error = ERROR_INIT;
+
+		buffer_reset(&out);
+		setting_rows[i].show(&parsed.settings, &out);
+		assert_int_equal(
+			setting_rows[i].set(&parsed.settings, out.data, &error),
+			0);
+	}
+	buffer_clear(&out);
+	settings_clear(&parsed.settings);
+}
+
+static void help_comes_before_a_broken_config(void **state)
+{
+	struct parsed parsed = PARSE("--config", "/nowhere", "--help");
+
+	(void)state;
+	assert_int_equal(parsed.result, 0);
+	assert_true(parsed.settings.wants_help);
+	settings_clear(&parsed.settings);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -242,6 +354,10 @@ int main(void)
 		cmocka_unit_test(a_config_fills_what_the_line_left_open),
 		cmocka_unit_test(a_config_of_others_is_refused),
 		cmocka_unit_test(a_wrong_line_of_a_config_is_named),
+		cmocka_unit_test(a_config_sets_binds_and_chooses),
+		cmocka_unit_test(a_mistake_in_a_config_is_a_sentence),
+		cmocka_unit_test(settings_are_shown_as_they_are_set),
+		cmocka_unit_test(help_comes_before_a_broken_config),
 	};
 
 	return cmocka_run_group_tests(tests, no_home, NULL);

@@ -1,0 +1,50 @@
+/*
+ * command-set: the settings and their values; those that can change while the
+ * program runs are changed.
+ */
+#include <stdio.h>
+
+#include "banned.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "engine/arguments.h"
+#include "engine/command.h"
+#include "engine/commands.h"
+#include "engine/engine.h"
+#include "engine/setting.h"
+
+int command_set(struct command_context *context, int argc, char **argv,
+		struct error *error)
+{
+	static const struct arguments arguments = {
+		.maximum = 2,
+		.usage = "[SETTING [VALUE]]",
+	};
+	struct settings *settings = &context->engine->settings;
+	int count = arguments_parse(&arguments, argc, argv, error);
+	const struct setting *setting;
+
+	if (count < 0)
+		return -1;
+	if (count == 0) {
+		setting_append_all(context->out, settings);
+		return 0;
+	}
+	setting = setting_find(argv[1], error);
+	if (!setting)
+		return -1;
+	if (count == 1) {
+		buffer_printf(context->out, "%s ", setting->name);
+		setting->show(settings, context->out);
+		buffer_append_char(context->out, '\n');
+		return 0;
+	}
+	if (!setting->is_live)
+		return error_set(error,
+				 "%s cannot change while probetui runs; set it "
+				 "in the config file or with --%s",
+				 setting->name, setting->name);
+	if (setting->set(settings, argv[2], error) < 0)
+		return error_prefix(error, "%s", setting->name);
+	return 0;
+}
