@@ -29,8 +29,8 @@ struct offsets {
 	long ts_next, ts_interp, ts_thread_id, ts_native_thread_id, ts_frame,
 		ts_cframe, ts_current_frame;
 	long cframe_current_frame;
-	long if_code, if_previous, if_lasti, if_instr, if_owner, if_f_locals,
-		if_f_globals, if_localsplus;
+	long if_code, if_previous, if_lasti, if_instr, if_stackpointer, if_owner,
+		if_f_locals, if_f_globals, if_localsplus;
 	long co_size, co_flags, co_nlocals, co_nlocalsplus, co_firstlineno,
 		co_filename, co_name, co_qualname, co_varnames, co_cellvars,
 		co_freevars, co_localsplusnames, co_localspluskinds,
@@ -42,6 +42,10 @@ struct offsets {
 		dk_nentries, tuple_item, list_item, float_val, set_table,
 		set_mask, set_used, long_tag, long_digit;
 	long gc_collecting; /* in what is_gc is the offset of */
+	long gen_qualname, gen_frame, gen_frame_state, gen_exc_value;
+	long ts_exc_info, ts_raised, ei_value, ei_previous;
+	long be_traceback, be_context, be_cause, tb_frame,
+		fr_frame; /* frame object: its interpreter frame */
 };
 
 struct cpython {

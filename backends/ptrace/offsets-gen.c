@@ -121,6 +121,11 @@ static void print_frame(void)
 #endif
 	FIELD(if_previous, _PyInterpreterFrame, previous);
 	NONE(if_lasti);
+#if V >= 0x030e0000
+	FIELD(if_stackpointer, _PyInterpreterFrame, stackpointer);
+#else
+	NONE(if_stackpointer);
+#endif
 	FIELD(if_owner, _PyInterpreterFrame, owner);
 	FIELD(if_f_locals, _PyInterpreterFrame, f_locals);
 	FIELD(if_f_globals, _PyInterpreterFrame, f_globals);
@@ -133,6 +138,7 @@ static void print_frame(void)
 	NONE(if_instr);
 	FIELD(if_previous, PyFrameObject, f_back);
 	FIELD(if_lasti, PyFrameObject, f_lasti);
+	NONE(if_stackpointer);
 	NONE(if_owner);
 	FIELD(if_f_locals, PyFrameObject, f_locals);
 	FIELD(if_f_globals, PyFrameObject, f_globals);
@@ -223,6 +229,40 @@ static void print_object(void)
 #endif
 }
 
+static void print_generator(void)
+{
+	FIELD(gen_qualname, PyGenObject, gi_qualname);
+	FIELD(gen_exc_value, PyGenObject, gi_exc_state.exc_value);
+#if V >= 0x030b0000
+	FIELD(gen_frame, PyGenObject, gi_iframe);
+	FIELD(gen_frame_state, PyGenObject, gi_frame_state);
+#else
+	FIELD(gen_frame, PyGenObject, gi_frame);
+	NONE(gen_frame_state);
+#endif
+}
+
+static void print_exception(void)
+{
+	FIELD(ts_exc_info, PyThreadState, exc_info);
+#if V >= 0x030c0000
+	FIELD(ts_raised, PyThreadState, current_exception);
+#else
+	FIELD(ts_raised, PyThreadState, curexc_value);
+#endif
+	FIELD(ei_value, _PyErr_StackItem, exc_value);
+	FIELD(ei_previous, _PyErr_StackItem, previous_item);
+	FIELD(be_traceback, PyBaseExceptionObject, traceback);
+	FIELD(be_context, PyBaseExceptionObject, context);
+	FIELD(be_cause, PyBaseExceptionObject, cause);
+	FIELD(tb_frame, PyTracebackObject, tb_frame);
+#if V >= 0x030b0000
+	FIELD(fr_frame, PyFrameObject, f_frame);
+#else
+	NONE(fr_frame);
+#endif
+}
+
 static void print_offsets(void)
 {
 	print_runtime();
@@ -232,6 +272,8 @@ static void print_offsets(void)
 	print_code();
 	print_type();
 	print_object();
+	print_generator();
+	print_exception();
 }
 
 #if V >= 0x030d0000
@@ -282,6 +324,9 @@ static void print_positions(void)
 	PLACE(set_used, set_object.used);
 	PLACE(set_table, set_object.table);
 	PLACE(set_mask, set_object.mask);
+	PLACE(if_stackpointer, interpreter_frame.stackpointer);
+	PLACE(gen_frame, gen_object.gi_iframe);
+	PLACE(gen_frame_state, gen_object.gi_frame_state);
 #endif
 }
 #else

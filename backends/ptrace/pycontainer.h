@@ -1,6 +1,6 @@
 /*
- * pycontainer: list, tuple, dict, set and frozenset: how they are written,
- * how many items they have, and their items as variables. Also range, slice,
+ * pycontainer: list, tuple, deque, dict, set and their kin: how they are
+ * written, how many items they have, and their items as variables. Also range, slice,
  * cells and exceptions, which are written from the objects they hold.
  *
  * An ..._items function appends what of the page it has to the list: 0, or -1
@@ -31,9 +31,21 @@ void pypage_add(struct pypage *page, struct buffer *name, uint64_t address);
 void pypage_put_key(struct pypage *page, const char *brackets, uint64_t key,
 		    struct buffer *name);
 
+/* A child with a name of its own; address 0: it is not there. */
+struct pynamed {
+	const char *name;
+	uint64_t address;
+};
+/* Adds those of the page; all that have an address are counted. */
+void pypage_add_named(struct pypage *page, const struct pynamed *items,
+		      size_t count);
+
 int64_t pylist_count(struct pyreader *reader, uint64_t address);
 int pylist_items(struct pypage *page, uint64_t address);
 void pylist_write(struct pywriter *writer, uint64_t address);
+/* Item number of a list; 0 found. */
+int pylist_item(struct pyreader *reader, uint64_t address, int64_t number,
+		uint64_t *item);
 
 int64_t pytuple_count(struct pyreader *reader, uint64_t address);
 int pytuple_items(struct pypage *page, uint64_t address);
@@ -51,9 +63,22 @@ int pyset_items(struct pypage *page, uint64_t address);
 void pyset_write(struct pywriter *writer, uint64_t address);
 void pyfrozenset_write(struct pywriter *writer, uint64_t address);
 
+int64_t pydeque_count(struct pyreader *reader, uint64_t address);
+int pydeque_items(struct pypage *page, uint64_t address);
+void pydeque_write(struct pywriter *writer, uint64_t address);
+void pydefaultdict_write(struct pywriter *writer, uint64_t address);
+/* Counted as a dict. */
+int pyodict_items(struct pypage *page, uint64_t address);
+void pyodict_write(struct pywriter *writer, uint64_t address);
+
+/* What caused it and what it came on top of are its children. */
+int64_t pyexception_count(struct pyreader *reader, uint64_t address);
+int pyexception_items(struct pypage *page, uint64_t address);
+
 void pyrange_write(struct pywriter *writer, uint64_t address);
 void pyslice_write(struct pywriter *writer, uint64_t address);
 void pycell_write(struct pywriter *writer, uint64_t address);
 void pyexception_write(struct pywriter *writer, uint64_t address);
+void pymemoryview_write(struct pywriter *writer, uint64_t address);
 
 #endif

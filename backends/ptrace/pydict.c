@@ -142,13 +142,13 @@ static int read_header(struct pyreader *reader, uint64_t values,
 
 	if (pyreader_read(reader, values, header, sizeof(header)))
 		return -1;
-	if (header[1] > header[0] || header[3] > 1 ||
+	if (header[1] > header[0] || (header[2] && header[3] > 1) ||
 	    pyreader_read(reader, values + 8 + 8 * (uint64_t)header[0],
 			  table->order, header[1]))
 		return -1;
 	/*
 	 * Not valid: the attributes moved to a dict. Only said of values that
-	 * lie in the instance; a dict that has its own never sets it.
+	 * lie in the instance; in those of a dict the byte may be anything.
 	 */
 	table->order_count = header[2] && !header[3] ? 0 : header[1];
 	table->has_order = true;
@@ -407,18 +407,30 @@ static bool has_value(const struct pytable *table, int64_t number)
 	return memchr(table->order, (int)number, table->order_count) != NULL;
 }
 
+/* Which key is looked for: a str by its letters, or one object. */
+struct wanted {
+	const char *text; /* NULL: the object at address */
+	uint64_t address;
+};
+
+static bool is_wanted(struct pyreader *reader, const struct wanted *wanted,
+		      uint64_t key)
+{
+	if (!wanted->text)
+		return key == wanted->address;
+	return pystring_equals(reader, key, wanted->text);
+}
+
 /*
  * As lookdict() does it: a few slots instead of all keys. Not finding the key
  * proves nothing (pyhash.h).
  */
 static int find_by_hash(struct pyreader *reader, const struct pytable *table,
-			const char *key, uint64_t *value)
+			uint64_t hash, const struct wanted *wanted,
+			uint64_t *value)
 {
-	uint64_t hash;
-
-	if (pyhash_text(reader, key, &hash))
-		return -1;
 	uint64_t slot = hash;
+
 	for (int i = 0; i < PROBES_MAXIMUM; i++) {
 		slot &= table->slot_count - 1;
 		int64_t number = read_slot(reader, table, slot);
@@ -431,7 +443,7 @@ static int find_by_hash(struct pyreader *reader, const struct pytable *table,
 		if (number >= 0 && number < table->entry_count &&
 		    has_value(table, number) &&
 		    !pyreader_pointer(reader, at, &found) &&
-		    pystring_equals(reader, found, key))
+		    is_wanted(reader, wanted, found))
 			return pyreader_pointer(
 				reader,
 				table->values
@@ -444,13 +456,24 @@ static int find_by_hash(struct pyreader *reader, const struct pytable *table,
 	return -1;
 }
 
+int pytable_find_key(struct pyreader *reader, const struct pytable *table,
+		     uint64_t hash, uint64_t key, uint64_t *value)
+{
+	const struct wanted wanted = { .address = key };
+
+	return find_by_hash(reader, table, hash, &wanted, value);
+}
+
 int pytable_find(struct pyreader *reader, const struct pytable *table,
 		 const char *key, uint64_t *value)
 {
 	struct search search = { .reader = reader, .key = key };
+	const struct wanted wanted = { .text = key };
+	uint64_t hash;
 	int result;
 
-	if (find_by_hash(reader, table, key, value) == 0 && *value)
+	if (pyhash_text(reader, key, &hash) == 0 &&
+	    find_by_hash(reader, table, hash, &wanted, value) == 0 && *value)
 		return 0;
 	if (table->has_order)
 		result = pytable_each(reader, table, 0, SIZE_MAX, compare_key,

@@ -50,5 +50,8 @@ int64_t pytable_each(struct pyreader *reader, const struct pytable *table,
 /* Value of a str key; 0 found. */
 int pytable_find(struct pyreader *reader, const struct pytable *table,
 		 const char *key, uint64_t *value);
+/* Value of this very object as key, whose hash is known; 0 found. */
+int pytable_find_key(struct pyreader *reader, const struct pytable *table,
+		     uint64_t hash, uint64_t key, uint64_t *value);
 
 #endif

@@ -203,6 +203,25 @@ static bool slots_read(struct pyreader *reader, uint64_t object,
 	return has_slots;
 }
 
+static int find_slot(struct pyreader *reader, uint64_t object,
+		     const struct pytype *type, const char *name,
+		     uint64_t *value)
+{
+	struct slots slots;
+	char text[NAME_MAXIMUM];
+
+	slots_read(reader, object, type, &slots);
+	for (size_t i = 0; i < slots.count; i++) {
+		if (pyreader_c_string(reader, slots.items[i].name, text,
+				      sizeof(text)) ||
+		    strcmp(text, name) != 0)
+			continue;
+		*value = slots.items[i].value;
+		return 0;
+	}
+	return -1;
+}
+
 int64_t pyinstance_count(struct pyreader *reader, uint64_t object,
 			 const struct pytype *type)
 {
@@ -267,8 +286,10 @@ int pyobject_attribute(struct pyreader *reader, uint64_t object,
 	struct pytable table;
 	struct pytype type;
 
-	if (pytype_of(reader, object, &type) ||
-	    find_table(reader, object, &type, &table))
+	if (pytype_of(reader, object, &type))
 		return -1;
-	return pytable_find(reader, &table, name, value);
+	if (!find_table(reader, object, &type, &table) &&
+	    !pytable_find(reader, &table, name, value))
+		return 0;
+	return find_slot(reader, object, &type, name, value);
 }

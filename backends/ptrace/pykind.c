@@ -7,10 +7,12 @@
 
 #include "backends/ptrace/cpython.h"
 #include "backends/ptrace/pycontainer.h"
+#include "backends/ptrace/pyfunction.h"
 #include "backends/ptrace/pynumber.h"
 #include "backends/ptrace/pyobject.h"
 #include "backends/ptrace/pyreader.h"
 #include "backends/ptrace/pystring.h"
+#include "backends/ptrace/pytime.h"
 #include "backends/ptrace/pytype.h"
 #include "backends/ptrace/pywriter.h"
 #include "banned.h"
@@ -18,11 +20,6 @@
 #include "base/buffer.h"
 
 #define NAME_MAXIMUM 256
-
-/* PyFunctionObject up to 3.9: code … module, annotations, qualname. */
-#define QUALNAME_OLD 88
-/* Since 3.10: globals, builtins, name, qualname (PyFrameConstructor). */
-#define QUALNAME_NEW 24
 
 static void write_none(struct pywriter *writer, uint64_t address)
 {
@@ -51,19 +48,6 @@ static void write_type(struct pywriter *writer, uint64_t address)
 	    pytype_name(writer->reader, &type, writer->out))
 		pywriter_text(writer, PYWRITER_UNKNOWN);
 	pywriter_text(writer, "'>");
-}
-
-static void write_function(struct pywriter *writer, uint64_t address)
-{
-	struct pyreader *reader = writer->reader;
-	uint64_t at = reader->python->minor < 10 ? QUALNAME_OLD : QUALNAME_NEW;
-	uint64_t name;
-
-	pywriter_text(writer, "<function ");
-	if (pyreader_pointer(reader, address + PYREADER_HEAD + at, &name) ||
-	    pyobject_string(reader, name, NAME_MAXIMUM, writer->out))
-		pywriter_text(writer, PYWRITER_UNKNOWN);
-	buffer_printf(writer->out, " at 0x%" PRIx64 ">", address);
 }
 
 static void write_module(struct pywriter *writer, uint64_t address)
@@ -98,9 +82,28 @@ static const struct pykind kinds[] = {
 	{ "cell", 0, pycell_write, NULL, NULL },
 	{ "ellipsis", 0, write_ellipsis, NULL, NULL },
 	{ "NotImplementedType", 0, write_not_implemented, NULL, NULL },
-	{ "BaseException", PYTYPE_EXCEPTION, pyexception_write, NULL, NULL },
+	{ "BaseException", PYTYPE_EXCEPTION, pyexception_write,
+	  pyexception_count, pyexception_items },
 	{ "type", PYTYPE_TYPE, write_type, NULL, NULL },
-	{ "function", 0, write_function, NULL, NULL },
+	{ "function", 0, pyfunction_write, NULL, NULL },
+	{ "method", 0, pymethod_write, pymethod_count, pymethod_items },
+	{ "builtin_function_or_method", 0, pybuiltin_write, NULL, NULL },
+	{ "functools.partial", 0, pypartial_write, NULL, NULL },
+	{ "generator", 0, pygenerator_write, NULL, NULL },
+	{ "coroutine", 0, pygenerator_write, NULL, NULL },
+	{ "async_generator", 0, pygenerator_write, NULL, NULL },
+	{ "collections.deque", 0, pydeque_write, pydeque_count,
+	  pydeque_items },
+	{ "collections.defaultdict", PYTYPE_DICT, pydefaultdict_write,
+	  pydict_count, pydict_items },
+	{ "collections.OrderedDict", PYTYPE_DICT, pyodict_write, pydict_count,
+	  pyodict_items },
+	{ "datetime.date", 0, pydate_write, NULL, NULL },
+	{ "datetime.time", 0, pytime_write, NULL, NULL },
+	{ "datetime.datetime", 0, pydatetime_write, NULL, NULL },
+	{ "datetime.timedelta", 0, pytimedelta_write, NULL, NULL },
+	{ "datetime.timezone", 0, pytimezone_write, NULL, NULL },
+	{ "memoryview", 0, pymemoryview_write, NULL, NULL },
 	{ "module", 0, write_module, NULL, NULL },
 	/* It is a float, but by its second base. */
 	{ "numpy.float64", 0, pyfloat_write, NULL, NULL },
@@ -126,8 +129,7 @@ const struct pykind *pykind_find(struct pyreader *reader,
 		char name[32];
 
 		/* A class of the program may be called "int", too. */
-		if (!(base.flags & PYTYPE_HEAP) &&
-		    !pyreader_c_string(reader, base.name, name, sizeof(name)))
+		if (pytype_is_native(reader, &base, name, sizeof(name)))
 			kind = find_by_name(name);
 		if (kind && (type->flags & kind->flag) == kind->flag)
 			return kind;

@@ -5,6 +5,7 @@
 
 #include "backends/ptrace/cpython.h"
 #include "backends/ptrace/pycontainer.h"
+#include "backends/ptrace/pyexception.h"
 #include "backends/ptrace/pyobject.h"
 #include "backends/ptrace/pyreader.h"
 #include "backends/ptrace/pystring.h"
@@ -33,6 +34,8 @@
 /* Names of a module that are looked at. */
 #define GLOBALS_MAXIMUM 100000
 #define UNBOUND "unbound"
+#define EXCEPTION_HANDLED "<exception>"
+#define EXCEPTION_RAISED "<raised>"
 
 struct fast {
 	uint64_t name;
@@ -68,17 +71,6 @@ static int read_word(const struct scope *frame, uint64_t base, long offset,
 		return -1;
 	*word = pyreader_untag(frame->reader->python->minor, *word);
 	return 0;
-}
-
-static bool is_code(struct pyreader *reader, uint64_t address)
-{
-	struct pytype type;
-	char name[8];
-
-	return !pytype_of(reader, address, &type) &&
-	       !(type.flags & PYTYPE_HEAP) &&
-	       !pyreader_c_string(reader, type.name, name, sizeof(name)) &&
-	       !strcmp(name, "code");
 }
 
 static int read_count(const struct scope *frame, long offset, int64_t *count)
@@ -168,14 +160,9 @@ static int read_names(struct scope *frame)
 /* A cell is looked through; before MAKE_CELL an argument lies there bare. */
 static uint64_t open_cell(struct pyreader *reader, uint64_t value)
 {
-	struct pytype type;
 	uint64_t held;
-	char name[8];
 
-	if (!value || pytype_of(reader, value, &type) ||
-	    (type.flags & PYTYPE_HEAP) ||
-	    pyreader_c_string(reader, type.name, name, sizeof(name)) ||
-	    strcmp(name, "cell") != 0)
+	if (!value || !pytype_is(reader, value, "cell"))
 		return value;
 	return pyreader_pointer(reader, value + PYREADER_HEAD, &held) ? 0
 								      : held;
@@ -231,7 +218,7 @@ static int frame_read(struct scope *frame, struct pyreader *reader,
 
 	*frame = (struct scope){ .reader = reader, .address = address };
 	if (read_word(frame, address, at->if_code, &frame->code) ||
-	    !is_code(reader, frame->code) ||
+	    !pytype_is(reader, frame->code, "code") ||
 	    pyreader_read(reader, frame->code + (uint64_t)at->co_flags, &flags,
 			  sizeof(flags)))
 		return -1;
@@ -325,9 +312,39 @@ static int add_mapping(struct page *page, const struct scope *frame)
 		       : 0;
 }
 
-int pyobject_locals_page(struct pyreader *reader, uint64_t frame_address,
-			 int64_t start, size_t count,
-			 struct variable_list *list, struct error *error)
+static void add_exception(struct page *page, const char *name,
+			  uint64_t exception)
+{
+	struct variable *variable;
+	int64_t number;
+
+	if (!exception)
+		return;
+	number = page->number++;
+	if (number < page->start || number >= page->end)
+		return;
+	variable = variable_list_add(page->list);
+	variable->kind = VARIABLE_LOCAL;
+	variable->name = xstrdup(name);
+	pyobject_describe(page->reader, exception, variable);
+}
+
+static void add_exceptions(struct page *page,
+			   const struct pyobject_frame *frame)
+{
+	if (!frame->thread)
+		return;
+	add_exception(page, EXCEPTION_HANDLED,
+		      pyexception_handled(page->reader, frame->thread,
+					  frame->address, frame->is_newest));
+	if (frame->is_newest)
+		add_exception(page, EXCEPTION_RAISED,
+			      pyexception_raised(page->reader, frame->thread));
+}
+
+int pyobject_locals(struct pyreader *reader, const struct pyobject_frame *frame,
+		    int64_t start, size_t count, struct variable_list *list,
+		    struct error *error)
 {
 	struct page page = {
 		.reader = reader,
@@ -335,39 +352,33 @@ int pyobject_locals_page(struct pyreader *reader, uint64_t frame_address,
 		.start = start > 0 ? start : 0,
 		.end = start > 0 ? start : 0,
 	};
-	struct scope frame;
+	struct scope scope;
 	int result;
 
 	if (count < (size_t)(INT64_MAX - page.end))
 		page.end += (int64_t)count;
 	else
 		page.end = INT64_MAX;
-	result = frame_read(&frame, reader, frame_address);
+	result = frame_read(&scope, reader, frame->address);
 	if (result) {
 		error_set(error,
 			  "There is no frame at 0x%" PRIx64
 			  " any more: take a new sample.",
-			  frame_address);
+			  frame->address);
 		goto out;
 	}
-	for (size_t i = 0; i < frame.count; i++)
-		add_fast(&page, &frame.fast[i]);
-	if (!frame.is_function)
-		result = add_mapping(&page, &frame);
+	add_exceptions(&page, frame);
+	for (size_t i = 0; i < scope.count; i++)
+		add_fast(&page, &scope.fast[i]);
+	if (!scope.is_function)
+		result = add_mapping(&page, &scope);
 	if (result)
 		error_set(error,
 			  "The names of the frame at 0x%" PRIx64
 			  " are not in a dict that can be read.",
-			  frame_address);
+			  frame->address);
 	list->total = page.number;
 out:
-	free(frame.fast);
+	free(scope.fast);
 	return result;
-}
-
-int pyobject_locals(struct pyreader *reader, uint64_t frame_address,
-		    struct variable_list *list, struct error *error)
-{
-	return pyobject_locals_page(reader, frame_address, 0, VARIABLE_PAGE,
-				    list, error);
 }

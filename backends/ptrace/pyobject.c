@@ -43,6 +43,7 @@ static void write_default(struct pywriter *writer, uint64_t address,
 
 void pywriter_object(struct pywriter *writer, uint64_t address)
 {
+	const struct pylook *look;
 	struct pytype type;
 
 	writer->objects--;
@@ -50,6 +51,9 @@ void pywriter_object(struct pywriter *writer, uint64_t address)
 		pywriter_text(writer, PYWRITER_UNKNOWN);
 		return;
 	}
+	look = pylook_find(writer->reader, &type);
+	if (look && !look->write(writer, address, &type))
+		return;
 	if (type.kind)
 		type.kind->write(writer, address);
 	else
@@ -134,6 +138,22 @@ void pypage_add(struct pypage *page, struct buffer *name, uint64_t address)
 	pyobject_describe(page->reader, address, variable);
 }
 
+void pypage_add_named(struct pypage *page, const struct pynamed *items,
+		      size_t count)
+{
+	int64_t number = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		struct buffer name = BUFFER_INIT;
+
+		if (!items[i].address || number++ < page->start ||
+		    number > page->start + (int64_t)page->count)
+			continue;
+		buffer_append_string(&name, items[i].name);
+		pypage_add(page, &name, items[i].address);
+	}
+}
+
 void pypage_put_key(struct pypage *page, const char *brackets, uint64_t key,
 		    struct buffer *name)
 {
@@ -146,6 +166,16 @@ void pypage_put_key(struct pypage *page, const char *brackets, uint64_t key,
 	buffer_append_char(name, brackets[1]);
 }
 
+static int add_items(struct pypage *page, uint64_t address,
+		     const struct pytype *type)
+{
+	const struct pylook *look = pylook_find(page->reader, type);
+
+	if (look && look->items)
+		return look->items(page, address, type);
+	return type->kind->items(page, address);
+}
+
 static int add_children(struct pypage *page, uint64_t address,
 			const struct pytype *type,
 			const struct children *children)
@@ -154,7 +184,7 @@ static int add_children(struct pypage *page, uint64_t address,
 	size_t before = page->list->count;
 	size_t count = page->count;
 
-	if (page->start < items && type->kind->items(page, address))
+	if (page->start < items && add_items(page, address, type))
 		return -1;
 	page->count = count - (page->list->count - before);
 	page->start = page->start > items ? page->start - items : 0;

@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "backends/ptrace/pylook.h"
 #include "backends/ptrace/pytype.h"
 
 struct buffer;
@@ -28,6 +29,7 @@ struct pyreader {
 	const struct cpython *python;
 	size_t budget; /* bytes this request may still read */
 	struct pytype_cache types;
+	struct pylook_cache looks;
 };
 
 /* A reader serves one request: it keeps the types it met. */
@@ -53,16 +55,21 @@ void pyobject_describe(struct pyreader *reader, uint64_t address,
 int pyobject_children(struct pyreader *reader, uint64_t address, int64_t start,
 		      size_t count, struct variable_list *list,
 		      struct error *error);
+/* A frame, and the thread state whose it is. */
+struct pyobject_frame {
+	uint64_t address;
+	uint64_t thread; /* 0: what it handles is not asked */
+	bool is_newest;	 /* of its thread */
+};
 /*
- * The locals, cells and free variables of the frame at frame_address, in the
- * order of the code object (a module's frame: its globals' page).
+ * The locals, cells and free variables of the frame, in the order of the code
+ * object (a module's frame: its globals' page), from number start on, at most
+ * count; total is set. An exception that it handles or raises comes first, as
+ * a local named "<exception>" or "<raised>".
  */
-int pyobject_locals(struct pyreader *reader, uint64_t frame_address,
-		    struct variable_list *list, struct error *error);
-/* The same from number start on, at most count; total is set. */
-int pyobject_locals_page(struct pyreader *reader, uint64_t frame_address,
-			 int64_t start, size_t count,
-			 struct variable_list *list, struct error *error);
+int pyobject_locals(struct pyreader *reader, const struct pyobject_frame *frame,
+		    int64_t start, size_t count, struct variable_list *list,
+		    struct error *error);
 
 /* Value of a str key in a dict object; 0 found. */
 int pydict_find(struct pyreader *reader, uint64_t dict, const char *key,
@@ -75,7 +82,7 @@ int64_t pydict_each(struct pyreader *reader, uint64_t dict, int64_t start,
 		    size_t count,
 		    bool (*each)(uint64_t key, uint64_t value, void *data),
 		    void *data);
-/* Attribute in an instance's __dict__ (inline values too); 0 found. */
+/* Attribute in an instance's __dict__ or slots; 0 found. */
 int pyobject_attribute(struct pyreader *reader, uint64_t object,
 		       const char *name, uint64_t *value);
 /* sys.modules[module].__dict__[name]; 0 found. */

@@ -101,6 +101,17 @@ int pylist_items(struct pypage *page, uint64_t address)
 	return add_items(page, &sequence);
 }
 
+int pylist_item(struct pyreader *reader, uint64_t address, int64_t number,
+		uint64_t *item)
+{
+	struct sequence sequence;
+
+	if (list_read(reader, address, &sequence) || number < 0 ||
+	    number >= sequence.count)
+		return -1;
+	return read_item(reader, &sequence, number, item);
+}
+
 void pylist_write(struct pywriter *writer, uint64_t address)
 {
 	static const struct pybrackets brackets = { "[", "]", "[...]", "[]" };
@@ -212,23 +223,35 @@ void pycell_write(struct pywriter *writer, uint64_t address)
 	pywriter_close(writer, &brackets);
 }
 
-/* PyBaseExceptionObject: dict, args; written as BaseException_repr does. */
-void pyexception_write(struct pywriter *writer, uint64_t address)
-{
-	static const struct pybrackets brackets = { "(", ")", "(...)", "()" };
-	struct buffer name = BUFFER_INIT;
-	struct sequence args;
-	const char *dot;
-	uint64_t held[2];
+/*
+ * PyMemoryViewObject: a size, the managed buffer, hash, flags, exports, then
+ * a Py_buffer: buf, obj, len, itemsize, readonly, ndim, format, shape.
+ */
+#define VIEW_BUFFER 56
+#define VIEW_DIMENSIONS 64
+struct view {
+	uint64_t data, object;
+	int64_t length, item_size;
+	int32_t is_read_only, dimension_count;
+	uint64_t format, shape;
+};
 
-	if (read_held(writer, address, 2, held))
+/* "<memory of 64 bytes, format 'B'>" */
+void pymemoryview_write(struct pywriter *writer, uint64_t address)
+{
+	struct view view;
+	char format[16];
+
+	if (pyreader_read(writer->reader, address + VIEW_BUFFER, &view,
+			  sizeof(view)) ||
+	    view.length < 0 || view.dimension_count < 0 ||
+	    view.dimension_count > VIEW_DIMENSIONS) {
+		pywriter_text(writer, PYWRITER_UNKNOWN);
 		return;
-	pyobject_type_name(writer->reader, address, &name);
-	dot = strrchr(name.data, '.');
-	pywriter_text(writer, dot ? dot + 1 : name.data);
-	buffer_clear(&name);
-	if (tuple_read(writer->reader, held[1], &args))
-		pywriter_text(writer, "(" PYWRITER_UNKNOWN ")");
-	else
-		write_items(writer, held[1], &args, &brackets);
+	}
+	buffer_printf(writer->out, "<memory of %" PRId64 " bytes", view.length);
+	if (view.format && !pyreader_c_string(writer->reader, view.format,
+					      format, sizeof(format)))
+		buffer_printf(writer->out, ", format '%s'", format);
+	pywriter_text(writer, ">");
 }

@@ -530,7 +530,7 @@ int pystack_sample(struct pystack *pystack, bool exact,
 }
 
 int pystack_frame(const struct pystack *pystack, pid_t tid, int interpreter,
-		  int depth, uint64_t *frame_address)
+		  int depth, struct pyobject_frame *frame)
 {
 	for (size_t i = 0; i < pystack->task_count; i++) {
 		const struct pytask *pytask = pystack->tasks[i];
@@ -538,7 +538,11 @@ int pystack_frame(const struct pystack *pystack, pid_t tid, int interpreter,
 		    pytask->state.number != interpreter || depth < 0 ||
 		    (size_t)depth >= pytask->walk->count)
 			continue;
-		*frame_address = pytask->walk->frames[depth].address;
+		*frame = (struct pyobject_frame){
+			.address = pytask->walk->frames[depth].address,
+			.thread = pytask->state.address,
+			.is_newest = depth == 0,
+		};
 		return 0;
 	}
 	return -1;

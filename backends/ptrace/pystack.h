@@ -21,6 +21,7 @@ struct error;
 struct holds;
 struct memory;
 struct process_sample;
+struct pyobject_frame;
 struct pystack;
 struct stack_table;
 
@@ -43,11 +44,11 @@ void pystack_use_names(struct pystack *pystack, bool has_names);
 int pystack_sample(struct pystack *pystack, bool exact,
 		   struct process_sample *sample, struct error *error);
 /*
- * Address of the frame at depth of the thread in the newest sample; 0 found.
- * A thread may run Python in several interpreters, so its tid is not enough.
+ * The frame at depth of the thread in the newest sample; 0 found. A thread
+ * may run Python in several interpreters, so its tid is not enough.
  */
 int pystack_frame(const struct pystack *pystack, pid_t tid, int interpreter,
-		  int depth, uint64_t *frame_address);
+		  int depth, struct pyobject_frame *frame);
 /* Address of the main interpreter's state; 0 unknown. */
 uint64_t pystack_interpreter(const struct pystack *pystack);
 

@@ -21,6 +21,7 @@
  */
 #define MEMBERS_AFTER_FLAGS 72
 #define DICT_BEFORE_DICTOFFSET 24
+#define MRO_AFTER_DICTOFFSET 56
 #define ITEMSIZE_AFTER_BASICSIZE 8
 #define QUALNAME_BEFORE_CACHED_KEYS 8
 
@@ -31,7 +32,7 @@ int pytype_read(struct pyreader *reader, uint64_t address, struct pytype *type)
 {
 	const struct offsets *at = &reader->python->offsets;
 	char bytes[TYPE_BYTES];
-	size_t length = (size_t)at->tp_dictoffset + 8;
+	size_t length = (size_t)at->tp_dictoffset + MRO_AFTER_DICTOFFSET + 8;
 
 	if (at->tp_dictoffset < at->tp_flags || length > sizeof(bytes))
 		return -1;
@@ -44,6 +45,8 @@ int pytype_read(struct pyreader *reader, uint64_t address, struct pytype *type)
 		.members = pyreader_word(bytes,
 					 at->tp_flags + MEMBERS_AFTER_FLAGS),
 		.base = pyreader_word(bytes, at->tp_base),
+		.mro = pyreader_word(bytes,
+				     at->tp_dictoffset + MRO_AFTER_DICTOFFSET),
 		.dict = pyreader_word(bytes, at->tp_dictoffset -
 						     DICT_BEFORE_DICTOFFSET),
 		.basic_size = (int64_t)pyreader_word(bytes, at->tp_basicsize),
@@ -101,9 +104,27 @@ bool pytype_has(struct pyreader *reader, uint64_t object, uint64_t flag)
 	return !pytype_of(reader, object, &type) && (type.flags & flag);
 }
 
-/* An attribute of the type itself, not of its bases. */
-static int find_attribute(struct pyreader *reader, const struct pytype *type,
-			  const char *name, uint64_t *value)
+bool pytype_is(struct pyreader *reader, uint64_t object, const char *name)
+{
+	struct pytype type;
+	char text[NAME_MAXIMUM];
+
+	return !pytype_of(reader, object, &type) &&
+	       !(type.flags & PYTYPE_HEAP) &&
+	       !pyreader_c_string(reader, type.name, text, sizeof(text)) &&
+	       !strcmp(text, name);
+}
+
+bool pytype_is_native(struct pyreader *reader, const struct pytype *type,
+		      char *name, size_t size)
+{
+	if (pyreader_c_string(reader, type->name, name, size))
+		return false;
+	return !(type->flags & PYTYPE_HEAP) || strchr(name, '.');
+}
+
+int pytype_attribute(struct pyreader *reader, const struct pytype *type,
+		     const char *name, uint64_t *value)
 {
 	if (!type->dict)
 		return -1;
@@ -124,7 +145,7 @@ int pytype_name(struct pyreader *reader, const struct pytype *type,
 		buffer_append_string(out, name);
 		return 0;
 	}
-	if (!find_attribute(reader, type, "__module__", &module) &&
+	if (!pytype_attribute(reader, type, "__module__", &module) &&
 	    !pyobject_string(reader, module, NAME_MAXIMUM, out)) {
 		if (!strcmp(out->data + before, "builtins"))
 			buffer_truncate(out, before);

@@ -102,8 +102,8 @@ static int follow_frame(const struct stack *before, const struct stack *now,
 	return (int)place;
 }
 
-static int find_frame(struct reading *reading, int depth, uint64_t *frame,
-		      struct error *error)
+static int find_frame(struct reading *reading, int depth,
+		      struct pyobject_frame *frame, struct error *error)
 {
 	const struct thread_sample *before =
 		find_thread(reading, &reading->connection->newest);
@@ -180,8 +180,8 @@ static int settle_thread(struct reading *reading, struct error *error)
 static int read_frame(struct reading *reading, int depth, struct error *error)
 {
 	const struct thread_sample *thread;
+	struct pyobject_frame frame;
 	struct pyreader reader;
-	uint64_t frame;
 
 	if (take_sample(reading, error) < 0 ||
 	    settle_thread(reading, error) < 0)
@@ -196,8 +196,8 @@ static int read_frame(struct reading *reading, int depth, struct error *error)
 		return -1;
 	pyreader_init(&reader, reading->connection->memory,
 		      &reading->connection->python);
-	if (pyobject_locals_page(&reader, frame, reading->start, VARIABLE_PAGE,
-				 &reading->list, error) < 0)
+	if (pyobject_locals(&reader, &frame, reading->start, VARIABLE_PAGE,
+			    &reading->list, error) < 0)
 		return -1;
 	judge(reading);
 	return 0;

@@ -88,22 +88,23 @@ static int find_depth(const struct process_sample *sample, pid_t tid,
 }
 
 /* Address of the function's frame; the process may still be on its way. */
-static uint64_t find_frame(struct probe *probe, pid_t tid, const char *function)
+static struct pyobject_frame find_frame(struct probe *probe, pid_t tid,
+					const char *function)
 {
 	struct stack_table *table = stack_table_new();
 	struct holds *holds = holds_new(NULL);
 	struct pystack *pystack =
 		pystack_new(probe->memory, &probe->python, table, holds);
 	struct process_sample sample = { 0 };
-	uint64_t frame = 0;
+	struct pyobject_frame frame = { .address = 0 };
 
-	for (int i = 0; !frame && i < SAMPLES_MAXIMUM; i++) {
+	for (int i = 0; !frame.address && i < SAMPLES_MAXIMUM; i++) {
 		int depth = -1;
 
 		if (!pystack_sample(pystack, false, &sample, NULL))
 			depth = find_depth(&sample, tid, function);
 		if (depth < 0 || pystack_frame(pystack, tid, 0, depth, &frame))
-			frame = 0;
+			frame.address = 0;
 		process_sample_clear(&sample);
 	}
 	pystack_free(pystack);
@@ -116,18 +117,18 @@ static json_t *answer_locals(struct probe *probe, const struct words *words)
 {
 	struct variable_list list = { 0 };
 	struct error error = ERROR_INIT;
-	uint64_t frame = find_frame(probe, (pid_t)number(words->items[0]),
-				    words->items[1]);
+	struct pyobject_frame frame = find_frame(
+		probe, (pid_t)number(words->items[0]), words->items[1]);
 	int result;
 
-	if (!frame) {
+	if (!frame.address) {
 		error_set(&error, "The function has no frame.");
 		return failure(&error);
 	}
 	memory_begin(probe->memory, false);
-	result = pyobject_locals_page(&probe->reader, frame,
-				      (int64_t)number(words->items[2]),
-				      VARIABLE_PAGE, &list, &error);
+	result = pyobject_locals(&probe->reader, &frame,
+				 (int64_t)number(words->items[2]),
+				 VARIABLE_PAGE, &list, &error);
 	return answer_list(&list, result, &error);
 }
 
@@ -210,6 +211,11 @@ static int open_address(struct probe *probe, uint64_t address)
 	struct variable_list list = { 0 };
 	struct variable *variable = variable_list_add(&list);
 	struct error error = ERROR_INIT;
+	const struct pyobject_frame frame = {
+		.address = address,
+		.thread = address,
+		.is_newest = true,
+	};
 	int result;
 
 	pyreader_init(&probe->reader, probe->memory, &probe->python);
@@ -221,7 +227,8 @@ static int open_address(struct probe *probe, uint64_t address)
 	else
 		result = 1;
 	variable_list_clear(&list);
-	if (!pyobject_locals(&probe->reader, address, &list, &error))
+	if (!pyobject_locals(&probe->reader, &frame, 0, VARIABLE_PAGE, &list,
+			     &error))
 		result = 1;
 	variable_list_clear(&list);
 	return result;

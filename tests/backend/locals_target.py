@@ -5,8 +5,14 @@ reader should find from outside. The last one prints all of it as one line of
 JSON and waits for the end of the standard input.
 """
 import collections
+import dataclasses
+import datetime
+import enum
+import fractions
+import functools
 import json
 import os
+import pathlib
 import sys
 import threading
 
@@ -14,16 +20,80 @@ TRUTH = {"pid": os.getpid(), "frames": {}, "objects": {}, "threads": {}}
 
 
 def type_name(value):
-    kind = type(value)
+    return class_name(type(value))
+
+
+def class_name(kind):
     if kind.__module__ == "builtins":
         return kind.__qualname__
     return kind.__module__ + "." + kind.__qualname__
 
 
+def place(code, line=None):
+    return "%s:%d" % (os.path.basename(code.co_filename),
+                      line or code.co_firstlineno)
+
+
+def shown_generator(value, kind, not_started=[]):
+    """A generator, a coroutine or an asynchronous generator."""
+    frame = getattr(value, kind + "_frame")
+    name = "%s %s" % (type(value).__name__, value.__qualname__)
+    if frame is None:
+        return "<%s finished>" % name
+    state = ("running" if getattr(value, kind + "_running") else
+             "not started" if value in not_started else "suspended")
+    return "<%s %s at %s>" % (name, state,
+                              place(frame.f_code, frame.f_lineno))
+
+
+def fields(value, names):
+    return "%s(%s)" % (type(value).__name__, ", ".join(
+        "%s=%s" % (name, shown(getattr(value, name))) for name in names))
+
+
 def shown(value):
-    """What the reader prints: repr, but for instances of classes."""
+    """What the reader prints: repr, but for what says more another way."""
     if isinstance(value, type(sys)):
         return "<module %r>" % value.__name__
+    if isinstance(value, type(shown)):
+        return "<function %s at %s>" % (value.__qualname__,
+                                        place(value.__code__))
+    for name, kind in (("generator", "gi"), ("coroutine", "cr"),
+                       ("async_generator", "ag")):
+        if type(value).__name__ == name:
+            return shown_generator(value, kind)
+    if isinstance(value, type(TRUTH.get)) and not isinstance(
+            value.__self__, (type(sys), type(None))):
+        return "<built-in method %s of %s object at 0x%x>" % (
+            value.__name__, type_name(value.__self__), id(value.__self__))
+    if isinstance(value, type):
+        return "<class '%s'>" % class_name(value)
+    if isinstance(value, enum.Enum):
+        return ("%s.%s = %r" % (type(value).__name__, value._name_,
+                                value._value_) if value._name_ else
+                "%s(%r)" % (type(value).__name__, value._value_))
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return fields(value, [field.name for field
+                              in dataclasses.fields(value) if field.repr])
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return fields(value, value._fields)
+    if isinstance(value, memoryview):
+        return "<memory of %d bytes, format '%s'>" % (value.nbytes,
+                                                      value.format)
+    if isinstance(value, functools.partial):
+        return "functools.partial(%s, *%s, **%s)" % (
+            shown(value.func), value.args, value.keywords)
+    if isinstance(value, collections.Counter):
+        return "Counter(%s)" % (dict.__repr__(value) if value else "")
+    if isinstance(value, collections.OrderedDict):
+        return "OrderedDict(%s)" % (
+            "{%s}" % ", ".join("%r: %r" % each for each in value.items())
+            if value else "")
+    if isinstance(value, collections.defaultdict):
+        return repr(value)
+    if type(value) is list and value and all(
+            isinstance(each, type(shown)) for each in value):
+        return "[%s]" % ", ".join(shown(each) for each in value)
     for kind in (int, float, complex, str, bytes, list, tuple, dict):
         if isinstance(value, kind) and not isinstance(value, bool):
             return kind.__repr__(value)
@@ -129,6 +199,41 @@ class Point(collections.namedtuple("Point", "x y")):
     __slots__ = ()
 
 
+class Color(enum.Enum):
+    RED = 1
+    LIGHT = "light"
+
+
+class Level(enum.IntEnum):
+    LOW = 1
+
+
+class Access(enum.Flag):
+    READ = 1
+    WRITE = 2
+
+
+@dataclasses.dataclass
+class Settings:
+    name: str
+    rate: float = 0.5
+    hidden: int = dataclasses.field(default=3, repr=False)
+    shared: "typing.ClassVar[int]" = 4
+
+
+@dataclasses.dataclass
+class More(Settings):
+    layers: list = dataclasses.field(default_factory=list)
+
+    def __repr__(self):
+        raise RuntimeError("never called")
+
+
+@dataclasses.dataclass
+class Nothing:
+    pass
+
+
 class Unusual(ValueError):
     pass
 
@@ -136,6 +241,21 @@ class Unusual(ValueError):
 class Outer:
     class Inner:
         pass
+
+
+class Bound:
+    def __init__(self):
+        self.nested = None
+
+    def method(self):
+        pass
+
+    def __repr__(self):
+        return "<%s at 0x%x>" % (type_name(self), id(self))
+
+
+KEPT = Bound()
+KEPT.nested = Bound()
 
 
 def numbers(down):
@@ -220,6 +340,106 @@ def containers(down):
     down()
 
 
+def collections_of(down):
+    q0, q1, q2 = (collections.deque(), collections.deque([1, "a"]),
+                  collections.deque(range(10), maxlen=4))
+    q3 = collections.deque(range(200))
+    q3.rotate(77)
+    q4 = collections.deque(maxlen=0)
+    q5 = collections.deque([1])
+    q5.append(q5)
+    o0, o1 = collections.OrderedDict(), collections.OrderedDict(a=1, b=[2])
+    o2 = collections.OrderedDict((i, -i) for i in range(20))
+    o2.move_to_end(3)
+    o2.move_to_end(17, last=False)
+    del o2[5]
+    f0, f1 = collections.defaultdict(), collections.defaultdict(list, a=[1])
+    c0, c1 = collections.Counter(), collections.Counter("aab")
+    tell()
+    down()
+
+
+async def coroutine():
+    pass
+
+
+async def async_generator():
+    yield 1
+
+
+def functions(down):
+    def inner():
+        yield 1
+        yield 2
+
+    def loops():
+        tell()
+        yield down()
+
+    late, early, over = inner(), inner(), inner()
+    next(late)
+    list(over)
+    waits, asynchronous = coroutine(), async_generator()
+    shown_generator.__defaults__[0].extend([early, waits, asynchronous])
+    nameless = lambda: 0  # noqa: E731
+    bound, nested = KEPT.method, KEPT.nested.method
+    builtin, of_list = len, [].append
+    part = functools.partial(shown, 1, x=2)
+    view, written = memoryview(b"abc"), memoryview(bytearray(8)).cast("d")
+    tell()
+    next(loops())
+
+
+def times(down):
+    utc = datetime.timezone.utc
+    east = datetime.timezone(datetime.timedelta(hours=2), "east")
+    d0, d1 = datetime.date(2024, 2, 29), datetime.date(1, 1, 1)
+    t0, t1 = datetime.time(1, 2), datetime.time(1, 2, 3, 400000, tzinfo=utc)
+    m0 = datetime.datetime(2024, 1, 2, 3, 4)
+    m1 = datetime.datetime(2024, 1, 2, 3, 4, 5, 6, tzinfo=east)
+    m2 = datetime.datetime(9999, 12, 31, 23, 59, 59, fold=1)
+    z0 = datetime.timezone(datetime.timedelta(hours=-5))
+    p0, p1 = datetime.timedelta(), datetime.timedelta(1, 2, 3)
+    p2 = datetime.timedelta(microseconds=-1)
+    tell()
+    down()
+
+
+def classes(down):
+    red, light, low = Color.RED, Color.LIGHT, Level.LOW
+    both, none = Access.READ | Access.WRITE, Access(0)
+    settings, more = Settings("a"), More("b", layers=[1, Settings("c")][:1])
+    nothing = Nothing()
+    half = Settings.__new__(Settings)
+    del half.__dict__
+    del half
+    point, empty = Point(1, y="two"), collections.namedtuple("Empty", "")()
+    third = fractions.Fraction(-1, 3)
+    p0, p1 = pathlib.Path("data", "x"), pathlib.Path("/data/y")
+    p2, p3, p4 = pathlib.Path("a.b/c"), pathlib.Path("."), pathlib.Path("/")
+    str(p1), str(p3)
+    tell(unbound=["half"])
+    down()
+
+
+def handles(down):
+    """Two exceptions, each in the frame that handles it."""
+    def inner():
+        try:
+            raise KeyError("inner")
+        except KeyError as error:
+            kept = error
+            TRUTH["handled"]["inner"] = [shown(kept), hex(id(kept))]
+            down()
+
+    TRUTH["handled"] = {}
+    try:
+        int("outer")
+    except ValueError as error:
+        TRUTH["handled"]["handles"] = [shown(error), hex(id(error))]
+        inner()
+
+
 def instances(down):
     plain, nested = Plain(), Outer.Inner()
     slots = Slots()
@@ -294,8 +514,32 @@ def make_objects():
                 [("[%d]" % i, row[i]) for i in range(3)])
     tell_object("empty", [], [])
     point = Point(1, 2)
-    tell_object("namedtuple", point, [("[0]", 1), ("[1]", 2)])
+    tell_object("namedtuple", point, [("x", 1), ("y", 2)])
+    make_deques()
     make_instances()
+
+
+def make_deques():
+    blocks = collections.deque(range(1000))
+    blocks.rotate(-300)
+    for _ in range(50):
+        blocks.popleft()
+    tell_object("deque", blocks,
+                [("[%d]" % i, item) for i, item in enumerate(blocks)])
+    moved = collections.OrderedDict((str(i), i) for i in range(300))
+    for i in range(0, 300, 7):
+        moved.move_to_end(str(i))
+    tell_object("OrderedDict", moved,
+                [("[%r]" % key, moved[key]) for key in moved])
+    lists = collections.defaultdict(list, a=[1], b=[])
+    tell_object("defaultdict", lists,
+                [("[%r]" % key, lists[key]) for key in lists]
+                + [("default_factory", list)]
+                * (sys.version_info >= (3, 12)))
+    tell_object("enum", Level.LOW, [
+        (name, value) for name, value in vars(Level.LOW).items()])
+    settings = More("x")
+    tell_object("dataclass", settings, list(vars(settings).items()))
 
 
 def make_instances():
@@ -374,7 +618,21 @@ def make_subclasses():
     tell_object("dict with attribute", pairs, [("['a']", 1), ("note", 2)])
     unusual = Unusual("what")
     unusual.code = 7
-    tell_object("exception with attribute", unusual, [("code", 7)])
+    tell_object("exception with attribute", unusual,
+                [("args", unusual.args), ("code", 7)])
+    try:
+        try:
+            raise KeyError("first")
+        except KeyError as first:
+            raise Unusual("second") from first
+    except Unusual as error:
+        second = error
+    tell_object("exception with cause", second, [
+        ("args", second.args), ("__cause__", second.__cause__),
+        ("__context__", second.__context__)])
+    method = KEPT.method
+    tell_object("method", method, [("__self__", KEPT),
+                                   ("__func__", Bound.method)])
     del TRUTH["objects"]["int without"]
 
 
@@ -440,7 +698,13 @@ def make_mutants(count):
                {1: 2, "c": {}}, {1, 2, 3}, frozenset("abc"), Shared("abcd"),
                SlotsAndDict(), Str("sub" * 90), Tuple(range(40)), Int(3),
                Unusual("a", "b"), Shared, SlotsAndDict, shown, range(3),
-               bytearray(b"abc"), os]
+               bytearray(b"abc"), os, collections.deque(range(99)),
+               collections.OrderedDict(a=1, b=2), KEPT.method, len,
+               collections.defaultdict(list, a=[1]), Color.RED,
+               More("mutant"), Point(1, 2), generator(None), Settings,
+               datetime.datetime(2024, 1, 2), memoryview(b"abc"),
+               fractions.Fraction(1, 3), pathlib.Path("/a/b"),
+               functools.partial(shown, 1)]
     return [mutant(random, samples[i % len(samples)]) for i in range(count)]
 
 
@@ -504,6 +768,11 @@ STEPS = [
     lambda down: numbers(down),
     lambda down: texts(down),
     lambda down: containers(down),
+    lambda down: collections_of(down),
+    lambda down: functions(down),
+    lambda down: times(down),
+    lambda down: classes(down),
+    lambda down: handles(down),
     lambda down: instances(down),
     lambda down: arguments(down, 1, 3, 5, 6, c=7, e=8),
     lambda down: outer(lambda *kept: down(), "argument"),

@@ -119,6 +119,30 @@ class LocalsCase(unittest.TestCase):
     def test_containers(self):
         self.check_frame("containers")
 
+    def test_collections(self):
+        self.check_frame("collections_of")
+
+    def test_functions(self):
+        self.check_frame("functions")
+
+    def test_times(self):
+        self.check_frame("times")
+
+    def test_classes(self):
+        self.check_frame("classes")
+
+    def test_exception_that_is_handled(self):
+        for function, truth in self.target.truth["handled"].items():
+            variables = self.ask("locals", self.target.truth["pid"],
+                                 function, 0)["variables"]
+            first = variables[0]
+            self.assertEqual([first["name"], first["kind"], first["value"],
+                              first["address"]],
+                             ["<exception>", "local"] + truth)
+        answer = self.ask("locals", self.target.truth["pid"], "classes", 0)
+        self.assertNotIn("<exception>", [variable["name"] for variable
+                                         in answer["variables"]])
+
     def test_instances(self):
         for variable in self.check_frame("instances")[1:]:
             self.assertIn("children", variable)

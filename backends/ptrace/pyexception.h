@@ -1,0 +1,22 @@
+/*
+ * pyexception: exceptions, and which one a frame handles.
+ */
+#ifndef BACKENDS_PTRACE_PYEXCEPTION_H
+#define BACKENDS_PTRACE_PYEXCEPTION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct pyreader;
+
+/*
+ * The exception that the frame handles: its traceback begins there. thread is
+ * the address of the thread's state. With is_newest, when no frame can be
+ * told for the thread's exception, it is this one's. 0: none.
+ */
+uint64_t pyexception_handled(struct pyreader *reader, uint64_t thread,
+			     uint64_t frame, bool is_newest);
+/* The exception that the thread is just raising; 0: none. */
+uint64_t pyexception_raised(struct pyreader *reader, uint64_t thread);
+
+#endif
