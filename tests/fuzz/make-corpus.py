@@ -170,7 +170,8 @@ PROCFS = [
 ]
 
 TEXTS = {
-    "rankset": ["0-7,16", "!3", "0-63/8,!8", "1048575", "0-4294967295"],
+    "rankselect": ["0-7,16", "!3", "0-63/8,!8", "1048575", "0-4294967295",
+                   "state=waiting&host=node[00-01]", "class=2,@x,outlier"],
     "keys": ["bind F5 merged\nbind C-x rank next\n", "bind ? \"open", "bind"],
     "config": ["theme mono\ntimeout 3\nascii\n",
                "text red/1 on 17/blue bold\n# x\nbind n rank next\n"],
