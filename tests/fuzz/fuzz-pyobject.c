@@ -16,9 +16,11 @@
 
 /* Where make-corpus.py puts the code type. */
 #define CODE_TYPE (IMAGE_START + 0x7000)
+#define THREAD (IMAGE_START + 0x60000)
 
 static void read_object(struct memory *memory, const struct cpython *python)
 {
+	const struct pyobject_frame frame = { IMAGE_START, THREAD, true };
 	struct variable_list list = { .count = 0 };
 	struct error error = ERROR_INIT;
 	struct pyreader reader;
@@ -29,7 +31,7 @@ static void read_object(struct memory *memory, const struct cpython *python)
 	pyobject_repr(&reader, IMAGE_START, &text);
 	pyobject_children(&reader, IMAGE_START, 0, 100, &list, &error);
 	variable_list_clear(&list);
-	pyobject_locals(&reader, IMAGE_START, &list, &error);
+	pyobject_locals(&reader, &frame, 0, 100, &list, &error);
 	variable_list_clear(&list);
 	buffer_clear(&text);
 }
