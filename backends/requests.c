@@ -175,10 +175,18 @@ static void handle_source(struct node *node, const struct message *request)
 	json_set_text(body, "path", path);
 	json_set_text(body, "content", source.content);
 	json_object_set_new(body, "changed", json_boolean(source.is_changed));
+	if (source.content && source.full) {
+		json_set_text(body, "full", source.full);
+		json_object_set_new(body, "device",
+				    json_integer((json_int_t)source.device));
+		json_object_set_new(body, "inode",
+				    json_integer((json_int_t)source.inode));
+	}
 	if (!source.content)
 		json_set_text(body, "error", error.message);
 	node_respond(node, request, body, NULL);
 	free(source.content);
+	free(source.full);
 }
 
 static void handle_diagnose(struct node *node, const struct message *request)

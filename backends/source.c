@@ -76,25 +76,26 @@ static int open_found(int found)
 	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 }
 
-static int find_file(const struct process *process, const char *path)
+/* *full is NULL where the folder of the process has no name. free() it. */
+static int find_file(const struct process *process, const char *path,
+		     char **full)
 {
 	char folder[PATH_MAX];
-	char full[2 * PATH_MAX];
 	const char *base = "root";
 	int directory;
 	int fd;
 
-	snprintf(full, sizeof(full), "%s", path);
-	if (path[0] != '/') {
-		if (folder_in_root(process->pid, folder, sizeof(folder)) == 0)
-			snprintf(full, sizeof(full), "%s/%s", folder, path);
-		else
-			base = "cwd";
-	}
+	*full = NULL;
+	if (path[0] == '/')
+		*full = xstrdup(path);
+	else if (folder_in_root(process->pid, folder, sizeof(folder)) == 0)
+		*full = xasprintf("%s/%s", folder, path);
+	else
+		base = "cwd";
 	directory = open_folder(process->pid, base);
 	if (directory < 0)
 		return -1;
-	fd = find_below(directory, full);
+	fd = find_below(directory, *full ? *full : path);
 	close(directory);
 	return fd;
 }
@@ -148,6 +149,8 @@ static void read_found(struct source *source, const struct process *process,
 				(int)process->pid);
 		return;
 	}
+	source->device = about->st_dev;
+	source->inode = about->st_ino;
 	source->is_changed = is_newer(about, process->start_time);
 	source->content = read_content(fd, (size_t)about->st_size, error);
 	close(fd);
@@ -165,7 +168,7 @@ int source_read(struct source *source, const struct process *process,
 				 "This code was made without a file (%s), so "
 				 "there is no source to show.",
 				 path[0] ? path : "no name");
-	fd = find_file(process, path);
+	fd = find_file(process, path, &source->full);
 	if (fd < 0)
 		return error_set_errno(error, errno,
 				       "cannot open %s as process %d sees it",

@@ -5,6 +5,7 @@
 #define BACKENDS_SOURCE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct error;
 struct process;
@@ -15,6 +16,10 @@ struct process;
 struct source {
 	char *content;	 /* the caller's to free */
 	bool is_changed; /* since the process was started */
+	/* Where it is, by which whoever shares the folder knows it again. */
+	char *full; /* from the process's root on; the caller's to free */
+	uint64_t device;
+	uint64_t inode;
 };
 
 /*

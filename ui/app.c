@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "banned.h"
 #include "base/alloc.h"
@@ -16,6 +17,7 @@
 #include "engine/engine.h"
 #include "engine/replay.h"
 #include "ui/commands.h"
+#include "ui/editor.h"
 #include "ui/input.h"
 #include "ui/screen.h"
 
@@ -48,6 +50,12 @@ static void take_prompt(struct app *app)
 
 	commands_run(app, line);
 	free(line);
+}
+
+void app_say_error(struct app *app, const struct error *error)
+{
+	view_say(&app->view, true, error->message);
+	log_write(LOG_WARNING, "%s", error->message);
 }
 
 void app_key(struct app *app, const char *key)
@@ -149,7 +157,7 @@ static void on_input(int fd, int events, void *data)
 	bool has_key = false;
 
 	(void)events;
-	while (!app->is_done && input_read(&input)) {
+	while (!app->is_done && app->away.pid == 0 && input_read(&input)) {
 		has_key = true;
 		if (input.kind == INPUT_KEY)
 			app_key(app, input.key);
@@ -168,11 +176,68 @@ static void measure(struct app *app)
 	app->is_changed = true;
 }
 
+static void listen(struct app *app)
+{
+	app->input = loop_watch(app->engine->loop, screen_fd(app->screen),
+				LOOP_READABLE, on_input, app);
+}
+
+/* The keys are the editor's. */
+static void stop_listening(struct app *app)
+{
+	loop_watch_stop(app->input);
+	app->input = NULL;
+}
+
+static void come_back(struct app *app, int status)
+{
+	struct error error = ERROR_INIT;
+
+	loop_signal_stop(app->away.ended);
+	app->away = (struct away){ .pid = 0 };
+	screen_return(app->screen);
+	listen(app);
+	measure(app);
+	if (editor_judge(status, &error) < 0)
+		app_say_error(app, &error);
+}
+
+static void on_child(int number, void *data)
+{
+	struct app *app = data;
+	int status;
+
+	(void)number;
+	if (waitpid(app->away.pid, &status, WNOHANG) == app->away.pid)
+		come_back(app, status);
+}
+
+int app_edit(struct app *app, const char *path, int line, struct error *error)
+{
+	if (app->screen == NULL)
+		return error_set(error, "there is no terminal to edit on.");
+	app->away.ended =
+		loop_signal(app->engine->loop, SIGCHLD, on_child, app);
+	stop_listening(app);
+	screen_leave(app->screen);
+	app->away.pid = editor_start(screen_fd(app->screen), path, line, error);
+	if (app->away.pid > 0)
+		return 0;
+	loop_signal_stop(app->away.ended);
+	app->away = (struct away){ .pid = 0 };
+	screen_return(app->screen);
+	listen(app);
+	return -1;
+}
+
 static void on_resize(int number, void *data)
 {
 	struct app *app = data;
 
 	(void)number;
+	/* Its size is asked for when it is ours again. */
+	if (app->away.pid > 0)
+		return;
 	screen_resize(app->screen);
 	measure(app);
 }
@@ -181,6 +246,9 @@ static void on_end(int number, void *data)
 {
 	struct app *app = data;
 
+	/* The terminal's key for it, meant for the editor. */
+	if (number == SIGINT && app->away.pid > 0)
+		return;
 	log_write(LOG_WARNING, "signal %d: leaving", number);
 	app->is_done = true;
 }
@@ -190,6 +258,11 @@ static void on_stop(int number, void *data)
 	struct app *app = data;
 
 	(void)number;
+	if (app->away.pid > 0) {
+		/* The editor stops as well, and both go on together. */
+		raise(SIGSTOP);
+		return;
+	}
 	screen_suspend(app->screen);
 	measure(app);
 }
@@ -239,7 +312,7 @@ void app_draw_if_due(struct app *app)
 	double due = app->drawn_at + 1.0 / DRAWS_A_SECOND;
 	double now = loop_now();
 
-	if (!app->is_changed || app->draw_timer != NULL)
+	if (!app->is_changed || app->draw_timer != NULL || app->away.pid > 0)
 		return;
 	if (now < due) {
 		app->draw_timer = loop_timer(app->engine->loop, due - now, 0,
@@ -256,10 +329,8 @@ static void run(struct app *app)
 {
 	struct loop *loop = app->engine->loop;
 	struct loop_signal *signals[ARRAY_LENGTH(signal_rows)];
-	struct loop_watch *input;
 
-	input = loop_watch(loop, screen_fd(app->screen), LOOP_READABLE,
-			   on_input, app);
+	listen(app);
 	for (size_t i = 0; i < ARRAY_LENGTH(signal_rows); i++)
 		signals[i] = loop_signal(loop, signal_rows[i].number,
 					 signal_rows[i].caught, app);
@@ -273,7 +344,13 @@ static void run(struct app *app)
 		loop_timer_stop(app->draw_timer);
 	for (size_t i = 0; i < ARRAY_LENGTH(signal_rows); i++)
 		loop_signal_stop(signals[i]);
-	loop_watch_stop(input);
+	if (app->away.pid > 0) {
+		loop_signal_stop(app->away.ended);
+		/* It must not stay behind without its terminal. */
+		kill(app->away.pid, SIGHUP);
+	} else {
+		stop_listening(app);
+	}
 }
 
 void app_apply_settings(struct app *app)

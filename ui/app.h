@@ -7,6 +7,7 @@
 #define UI_APP_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "ui/canvas.h"
 #include "ui/keymap.h"
@@ -16,7 +17,9 @@
 struct engine;
 struct error;
 struct input;
+struct loop_signal;
 struct loop_timer;
+struct loop_watch;
 struct screen;
 
 /* Where and when the mouse was pressed last. */
@@ -24,6 +27,12 @@ struct press {
 	double at;
 	int row;
 	int column;
+};
+
+/* While another program has the terminal. */
+struct away {
+	pid_t pid; /* 0: it is ours */
+	struct loop_signal *ended;
 };
 
 struct app {
@@ -38,12 +47,16 @@ struct app {
 	bool is_done;
 	double drawn_at;
 	struct press press;
+	struct loop_watch *input; /* what the terminal says; NULL: not now */
+	struct away away;
 	struct loop_timer *draw_timer; /* a draw that waits; NULL */
 };
 
 /* The engine is borrowed. Default keys and no colours. */
 void app_init(struct app *app, struct engine *engine);
 void app_clear(struct app *app);
+/* Shows an error on the hint line, and keeps it in the log. */
+void app_say_error(struct app *app, const struct error *error);
 /* Does what a key does. */
 void app_key(struct app *app, const char *key);
 /* Does what the mouse does: a key is none of it. */
@@ -57,6 +70,11 @@ void app_draw(struct app *app);
 void app_draw_if_due(struct app *app);
 /* Asks the engine for what the view lacks. */
 void app_want(struct app *app);
+/*
+ * Gives the terminal to the editor until it ends; the engine goes on. -1: it
+ * cannot be started.
+ */
+int app_edit(struct app *app, const char *path, int line, struct error *error);
 /* Loads a theme by name and shows it. */
 int app_set_theme(struct app *app, const char *name, struct error *error);
 /* What was set by `set` counts from now on. */

@@ -381,18 +381,3 @@ int ui_redraw(struct command_context *context, int argc, char **argv,
 		screen_redraw(app->screen);
 	return 0;
 }
-
-int ui_suspend(struct command_context *context, int argc, char **argv,
-	       struct error *error)
-{
-	struct app *app = command_app(context);
-
-	(void)argc;
-	(void)argv;
-	(void)error;
-	if (app->screen == NULL)
-		return 0;
-	screen_suspend(app->screen);
-	screen_size(app->screen, &app->view.row_count, &app->view.column_count);
-	return 0;
-}

@@ -8,7 +8,6 @@
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/error.h"
-#include "base/log.h"
 #include "engine/engine.h"
 #include "ui/app.h"
 #include "ui/commands-private.h"
@@ -74,6 +73,10 @@ static const struct command rows[] = {
 	  ui_keys },
 	{ "help", NULL, "", "keys and commands", SCREEN, ui_help },
 	{ "log", NULL, "", "what happened: our log", SCREEN, ui_log },
+	{ "edit", NULL, "", "the line looked at, in $VISUAL or $EDITOR", SCREEN,
+	  ui_edit },
+	{ "copy", NULL, "", "copy the verdict, or what the view shows", SCREEN,
+	  ui_copy },
 	{ "redraw", NULL, "", "draw the screen anew", SCREEN, ui_redraw },
 	{ "suspend", NULL, "", "back to the shell; fg returns", SCREEN,
 	  ui_suspend },
@@ -154,12 +157,6 @@ static bool is_for_shell(const struct command_table *tables, size_t table_count,
 	return command != NULL;
 }
 
-static void show_error(struct app *app, const struct error *error)
-{
-	view_say(&app->view, true, error->message);
-	log_write(LOG_WARNING, "%s", error->message);
-}
-
 void commands_run(struct app *app, const char *line)
 {
 	const struct command_table tables[] = { ui_commands, engine_commands };
@@ -177,7 +174,7 @@ void commands_run(struct app *app, const char *line)
 	if (is_for_shell(tables, ARRAY_LENGTH(tables), line, &error) ||
 	    command_run_line(&context, tables, ARRAY_LENGTH(tables), line,
 			     COMMAND_SCREEN, &error) < 0)
-		show_error(app, &error);
+		app_say_error(app, &error);
 	else if (out.length > 0)
 		show_output(app, &out);
 	if (!is_same_selection(&before, &session->selection)) {

@@ -35,6 +35,8 @@ const char keymap_default[] = "bind [ rank previous\n"
 			      "bind P hold\n"
 			      "bind R refresh\n"
 			      "bind L log\n"
+			      "bind E edit\n"
+			      "bind y copy\n"
 			      "bind / prompt search\n"
 			      "bind . find next\n"
 			      "bind , find previous\n"
@@ -122,6 +124,12 @@ static const struct key_help helps[] = {
 	  "focus a set: 0-7,16 !3 outlier state=waiting @name" },
 	{ { "hold" }, NULL, "hold the display, and go on" },
 	{ { "refresh" }, NULL, "read all ranks now" },
+	{ { "edit" },
+	  NULL,
+	  "the line looked at, in your editor ($VISUAL, $EDITOR)" },
+	{ { "copy" },
+	  NULL,
+	  "copy the verdict; the merged stacks, the diff, the text" },
 	{ { "log" }, NULL, "what happened: our log" },
 	{ { "prompt" }, NULL, "a command line" },
 	{ { "help" }, NULL, "this help" },

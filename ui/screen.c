@@ -16,6 +16,7 @@
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "ui/canvas.h"
 #include "ui/theme.h"
 
@@ -27,6 +28,7 @@ struct screen {
 	struct canvas shown; /* what the terminal shows now */
 	int colour_count;    /* 0: none */
 	bool is_utf8;
+	bool is_away; /* somebody else has the terminal */
 	struct theme theme;
 };
 
@@ -90,13 +92,18 @@ static void add_mouse_restore(void)
 	add_text(text);
 }
 
-static void prepare_emergency(int fd, const struct termios *settings)
+static void catch_fatal(int number)
 {
 	struct sigaction action = {
 		.sa_handler = restore_and_die,
 		.sa_flags = SA_RESETHAND | SA_NODEFER,
 	};
 
+	sigaction(number, &action, NULL);
+}
+
+static void prepare_emergency(int fd, const struct termios *settings)
+{
 	emergency.fd = fd;
 	emergency.settings = *settings;
 	emergency.restore_length = 0;
@@ -108,7 +115,7 @@ static void prepare_emergency(int fd, const struct termios *settings)
 	add_restore("rmcup");
 	emergency.is_open = 1;
 	for (size_t i = 0; i < ARRAY_LENGTH(fatal_signals); i++)
-		sigaction(fatal_signals[i], &action, NULL);
+		catch_fatal(fatal_signals[i]);
 }
 
 static void forget_emergency(void)
@@ -197,8 +204,10 @@ void screen_close(struct screen *screen)
 {
 	if (screen == NULL)
 		return;
-	curs_set(1);
-	endwin();
+	if (!screen->is_away) {
+		curs_set(1);
+		endwin();
+	}
 	forget_emergency();
 	delscreen(screen->curses);
 	if (screen->terminal != NULL)
@@ -211,6 +220,12 @@ int screen_fd(const struct screen *screen)
 {
 	return screen->terminal != NULL ? fileno(screen->terminal)
 					: STDIN_FILENO;
+}
+
+static int output_of(const struct screen *screen)
+{
+	return screen->terminal != NULL ? fileno(screen->terminal)
+					: STDOUT_FILENO;
 }
 
 bool screen_is_utf8(const struct screen *screen)
@@ -356,14 +371,36 @@ void screen_draw(struct screen *screen, const struct canvas *canvas)
 	refresh();
 }
 
-void screen_suspend(struct screen *screen)
+void screen_write(struct screen *screen, const char *bytes, size_t length)
 {
+	/* What curses holds back comes first. */
+	refresh();
+	file_write(output_of(screen), bytes, length);
+}
+
+void screen_leave(struct screen *screen)
+{
+	screen->is_away = true;
 	curs_set(1);
 	endwin();
 	emergency.is_open = 0;
-	/* Not SIGTSTP: that one is caught, to come here. */
-	raise(SIGSTOP);
+	/* Whoever has the terminal is meant by its quit key. */
+	signal(SIGQUIT, SIG_IGN);
+}
+
+void screen_return(struct screen *screen)
+{
+	screen->is_away = false;
 	emergency.is_open = 1;
+	catch_fatal(SIGQUIT);
 	screen_resize(screen);
 	refresh();
+}
+
+void screen_suspend(struct screen *screen)
+{
+	screen_leave(screen);
+	/* Not SIGTSTP: that one is caught, to come here. */
+	raise(SIGSTOP);
+	screen_return(screen);
 }

@@ -9,6 +9,7 @@
 #define UI_SCREEN_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct canvas;
 struct error;
@@ -40,7 +41,15 @@ void screen_set_theme(struct screen *screen, const struct theme *theme);
 void screen_draw(struct screen *screen, const struct canvas *canvas);
 /* Forgets what is on the terminal: the next draw sends all. */
 void screen_redraw(struct screen *screen);
-/* Gives the terminal back, stops the program, and takes it after SIGCONT. */
+/* Writes bytes that are no picture, such as what fills a clipboard. */
+void screen_write(struct screen *screen, const char *bytes, size_t length);
+/*
+ * Gives the terminal back for a while, and takes it again: it may have
+ * another size then. Nothing is drawn or read between the two.
+ */
+void screen_leave(struct screen *screen);
+void screen_return(struct screen *screen);
+/* Leaves, stops the program, and returns after SIGCONT. */
 void screen_suspend(struct screen *screen);
 
 #endif

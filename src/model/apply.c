@@ -263,6 +263,7 @@ static int apply_source(const struct apply *apply, struct error *error)
 {
 	const json_t *body = apply->message->body;
 	const char *path = json_get_string(body, "path", NULL);
+	struct source *source;
 	pid_t pid = 0;
 
 	if (read_pid(body, "source", &pid, error) < 0)
@@ -270,11 +271,13 @@ static int apply_source(const struct apply *apply, struct error *error)
 	if (!path)
 		return error_set(error,
 				 "the node's answer to source names no path");
-	session_add_source(apply->session, apply->node, pid,
-			   source_new(path,
-				      json_get_string(body, "content", NULL),
-				      json_get_boolean(body, "changed", false),
-				      json_get_string(body, "error", NULL)));
+	source = source_new(path, json_get_string(body, "content", NULL),
+			    json_get_boolean(body, "changed", false),
+			    json_get_string(body, "error", NULL));
+	source_place(source, json_get_string(body, "full", NULL),
+		     json_get_integer(body, "device", 0),
+		     json_get_integer(body, "inode", 0));
+	session_add_source(apply->session, apply->node, pid, source);
 	return 0;
 }
 

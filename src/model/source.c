@@ -87,6 +87,15 @@ struct source *source_new(const char *path, const char *content,
 	return source;
 }
 
+void source_place(struct source *source, const char *full, int64_t device,
+		  int64_t inode)
+{
+	free(source->full);
+	source->full = xstrdup_or_null(full);
+	source->device = device;
+	source->inode = inode;
+}
+
 void source_free(struct source *source)
 {
 	if (!source)
@@ -95,6 +104,7 @@ void source_free(struct source *source)
 	free(source->content);
 	free(source->lines);
 	free(source->error);
+	free(source->full);
 	free(source);
 }
 

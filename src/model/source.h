@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct source {
 	char *path;
@@ -15,11 +16,17 @@ struct source {
 	size_t line_count;
 	bool is_changed;	/* file is newer than the process */
 	char *error;
+	char *full;	/* from the root of the process on; NULL: not known */
+	int64_t device; /* of the file there */
+	int64_t inode;
 };
 
 /* content may be NULL (then error is shown). Copies all. */
 struct source *source_new(const char *path, const char *content,
 			  bool is_changed, const char *error);
+/* Where the file is, as its node sees it. */
+void source_place(struct source *source, const char *full, int64_t device,
+		  int64_t inode);
 void source_free(struct source *source);
 /* Lends line number (from 1); NULL outside. */
 const char *source_line(const struct source *source, int number);

@@ -13,12 +13,14 @@
 #include <string.h>
 
 #include "banned.h"
+#include "base/alloc.h"
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/error.h"
 #include "engine/command.h"
 #include "engine/settings.h"
 #include "ui/canvas.h"
+#include "ui/clipboard.h"
 #include "ui/commands.h"
 #include "ui/highlight.h"
 #include "ui/keymap.h"
@@ -257,6 +259,37 @@ static void type(struct prompt *prompt, const char *const *keys, size_t count)
 		assert_int_equal(prompt_key(prompt, keys[i]), PROMPT_EDITED);
 }
 
+static void text_is_put_into_a_clipboard(void **state)
+{
+	char *much = xmalloc(CLIPBOARD_MAXIMUM + 2);
+	struct buffer out = BUFFER_INIT;
+	struct error error = ERROR_INIT;
+
+	(void)state;
+	assert_int_equal(clipboard_append(&out, "a", false, &error), 0);
+	assert_string_equal(out.data, "\033]52;c;YQ==\a");
+	buffer_reset(&out);
+	assert_int_equal(clipboard_append(&out, "\303\244b", false, &error), 0);
+	assert_string_equal(out.data, "\033]52;c;w6Ri\a");
+	buffer_reset(&out);
+	assert_int_equal(clipboard_append(&out, "abcd", true, &error), 0);
+	assert_string_equal(out.data,
+			    "\033]52;c;YWJjZA==\a"
+			    "\033Ptmux;\033\033]52;c;YWJjZA==\a\033\\");
+	memset(much, 'x', CLIPBOARD_MAXIMUM + 1);
+	much[CLIPBOARD_MAXIMUM + 1] = '\0';
+	buffer_reset(&out);
+	assert_int_equal(clipboard_append(&out, much, false, &error), -1);
+	assert_string_equal(error.message, "this is too long for a clipboard: "
+					   "73 KB, and terminals take 73.");
+	assert_int_equal(out.length, 0);
+	much[CLIPBOARD_MAXIMUM] = '\0';
+	assert_int_equal(clipboard_append(&out, much, false, &error), 0);
+	assert_int_equal(out.length, 8 + 99992);
+	buffer_clear(&out);
+	free(much);
+}
+
 static void the_prompt_edits(void **state)
 {
 	static const char *const keys[] = { "a",     "ä",	  "b", "Left",
@@ -336,6 +369,7 @@ int main(void)
 		cmocka_unit_test(every_key_has_a_command_and_help),
 		cmocka_unit_test(a_key_is_bound_anew),
 		cmocka_unit_test(a_config_binds_keys),
+		cmocka_unit_test(text_is_put_into_a_clipboard),
 		cmocka_unit_test(the_prompt_edits),
 		cmocka_unit_test(python_has_colours),
 	};

@@ -103,6 +103,8 @@ static const struct work works[] = {
 	{ "zoom", "\t", NULL, "┌Source" },
 	{ "hold", "", NULL, "a recording is not held" },
 	{ "refresh", "", NULL, "a recording is not read anew" },
+	{ "edit", "", NULL, "train.py is not to be had here" },
+	{ "copy", "", NULL, "The verdict went to the terminal's clipboard" },
 	{ "log", "", NULL, "┌Log" },
 	{ "prompt search", "", NULL, "\n /" },
 	{ "find next", "/wait\r", " rank 4 ", " rank 5 " },
@@ -276,6 +278,16 @@ static void the_mouse_stays_the_terminals(void **state)
 	free(recording);
 }
 
+static void y_copies_the_verdict(void **state)
+{
+	struct terminal *terminal = *state;
+
+	unsetenv("TMUX");
+	terminal_send(terminal, "y");
+	/* "7 of 8 ranks" */
+	terminal_wait_written(terminal, "\033]52;c;NyBvZiA4IHJhbmtz");
+}
+
 static void q_leaves(void **state)
 {
 	struct terminal *terminal = *state;
@@ -358,6 +370,7 @@ int main(void)
 		ON_TERMINAL(a_tiny_window_and_back),
 		ON_TERMINAL(the_mouse_chooses_and_opens),
 		cmocka_unit_test(the_mouse_stays_the_terminals),
+		ON_TERMINAL(y_copies_the_verdict),
 		ON_TERMINAL(q_leaves),
 		cmocka_unit_test(a_signal_leaves),
 		ON_TERMINAL(a_fatal_signal_restores),

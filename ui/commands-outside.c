@@ -1,0 +1,227 @@
+/*
+ * commands-outside: what leads out of the screen: the editor, the clipboard,
+ * the shell.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "engine/engine.h"
+#include "engine/format.h"
+#include "model/stackdiff.h"
+#include "protocol/stack.h"
+#include "ui/app.h"
+#include "ui/clipboard.h"
+#include "ui/commands-private.h"
+#include "ui/editor.h"
+#include "ui/pane.h"
+#include "ui/screen.h"
+
+/* A line of a file that a rank's stack names. */
+struct spot {
+	const struct rank *rank;
+	const char *file;
+	int line;
+};
+
+static struct spot spot_of_home(const struct app *app)
+{
+	const struct session *session = &app->engine->session;
+	const struct frame *frame = selected_frame(session);
+	struct spot spot = { .rank = session_selected(session) };
+
+	if (frame == NULL)
+		return (struct spot){ .rank = NULL };
+	spot.file = frame->code->file;
+	spot.line = frame->lineno;
+	if (app->view.source_found > 0)
+		spot.line = app->view.source_found;
+	return spot;
+}
+
+static struct spot spot_of_merged(const struct app *app)
+{
+	const struct session *session = &app->engine->session;
+	struct spot spot = { .rank = NULL };
+	struct merged merged;
+	int depth;
+
+	merged_make(&merged, session, &app->view);
+	if (merged.row_count > 0) {
+		const struct frame *frame =
+			&merged.rows[merged.cursor].tree.node->frame;
+
+		spot.rank = session_find_rank(
+			session,
+			merged_rank(session,
+				    merged.rows[merged.cursor].tree.node,
+				    &depth));
+		spot.file = frame->code->file;
+		spot.line = frame->lineno;
+	}
+	merged_clear(&merged);
+	return spot;
+}
+
+static struct spot spot_of_diff(const struct app *app)
+{
+	struct spot spot = { .rank = NULL };
+	struct diff_sides sides;
+	struct stackdiff diff;
+	const char *problem;
+	size_t at = (size_t)app->view.diff_cursor;
+
+	if (!diff_sides_find(&sides, &app->engine->session, &app->view,
+			     &problem))
+		return spot;
+	stackdiff_make(&diff, sides.a_stack, sides.b_stack);
+	if (at < diff.row_count) {
+		const struct stackdiff_row *row = &diff.rows[at];
+		const struct frame *frame = row->a != NULL ? row->a : row->b;
+
+		spot.rank = row->a != NULL ? sides.a : sides.b;
+		spot.file = frame->code->file;
+		spot.line = frame->lineno;
+	}
+	stackdiff_clear(&diff);
+	return spot;
+}
+
+static struct spot spot_looked_at(const struct app *app)
+{
+	switch (app->view.kind) {
+	case VIEW_HOME:
+		return spot_of_home(app);
+	case VIEW_MERGED:
+		return spot_of_merged(app);
+	case VIEW_DIFF:
+		return spot_of_diff(app);
+	case VIEW_HELP:
+	case VIEW_LOG:
+	case VIEW_TEXT:
+	case VIEW_KIND_COUNT:
+		break;
+	}
+	return (struct spot){ .rank = NULL };
+}
+
+int ui_edit(struct command_context *context, int argc, char **argv,
+	    struct error *error)
+{
+	struct app *app = command_app(context);
+	const struct session *session = &app->engine->session;
+	struct spot spot = spot_looked_at(app);
+	char *path;
+	int result;
+
+	(void)argc;
+	(void)argv;
+	if (spot.rank == NULL)
+		return error_set(error, "there is no line of a file here to "
+					"open in an editor.");
+	path = editor_find(
+		spot.file,
+		session_find_source(session, spot.rank->node,
+				    spot.rank->process.pid, spot.file),
+		session->is_replay, error);
+	if (path == NULL)
+		return -1;
+	result = app_edit(app, path, spot.line, error);
+	free(path);
+	return result;
+}
+
+static void append_diff(struct buffer *out, const struct app *app)
+{
+	struct diff_sides sides;
+	struct stackdiff diff;
+	const char *problem;
+
+	if (!diff_sides_find(&sides, &app->engine->session, &app->view,
+			     &problem))
+		return;
+	stackdiff_make(&diff, sides.a_stack, sides.b_stack);
+	format_text_diff(out, &diff);
+	stackdiff_clear(&diff);
+}
+
+/* What the open view says, as a shell would print it; returns its name. */
+static const char *append_shown(struct buffer *out, const struct app *app)
+{
+	const struct session *session = &app->engine->session;
+	struct stacktree_node *root;
+
+	switch (app->view.kind) {
+	case VIEW_HOME:
+		if (session->verdict.sentence != NULL)
+			text_escape(out, session->verdict.sentence,
+				    strlen(session->verdict.sentence));
+		return "The verdict";
+	case VIEW_MERGED:
+		root = stacktree_new(session, app->view.granularity);
+		format_text_tree(out, root, app->view.is_ascii);
+		stacktree_free(root);
+		return "The merged stacks";
+	case VIEW_DIFF:
+		append_diff(out, app);
+		return "The diff";
+	case VIEW_HELP:
+	case VIEW_LOG:
+	case VIEW_TEXT:
+	case VIEW_KIND_COUNT:
+		break;
+	}
+	pane_text_append(out, &app->view, &app->keymap);
+	return "This text";
+}
+
+int ui_copy(struct command_context *context, int argc, char **argv,
+	    struct error *error)
+{
+	struct app *app = command_app(context);
+	struct buffer text = BUFFER_INIT;
+	struct buffer sequence = BUFFER_INIT;
+	struct buffer said = BUFFER_INIT;
+	const char *name = append_shown(&text, app);
+	int result = -1;
+
+	(void)argc;
+	(void)argv;
+	if (text.length == 0)
+		error_set(error, "there is nothing here to copy.");
+	else
+		result = clipboard_append(&sequence, text.data,
+					  getenv("TMUX") != NULL, error);
+	if (result == 0) {
+		if (app->screen != NULL)
+			screen_write(app->screen, sequence.data,
+				     sequence.length);
+		buffer_printf(&said,
+			      "%s went to the terminal's clipboard: ", name);
+		text_count(&said, text.length);
+		buffer_append_string(&said, " bytes.");
+		view_say(&app->view, false, said.data);
+	}
+	buffer_clear(&said);
+	buffer_clear(&sequence);
+	buffer_clear(&text);
+	return result;
+}
+
+int ui_suspend(struct command_context *context, int argc, char **argv,
+	       struct error *error)
+{
+	struct app *app = command_app(context);
+
+	(void)argc;
+	(void)argv;
+	(void)error;
+	if (app->screen == NULL)
+		return 0;
+	screen_suspend(app->screen);
+	screen_size(app->screen, &app->view.row_count, &app->view.column_count);
+	return 0;
+}
