@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "banned.h"
+#include "base/array.h"
 #include "base/error.h"
 #include "engine/nearest.h"
 
@@ -120,4 +121,30 @@ int arguments_seconds(const char *text, const char *what, double *seconds,
 				 what, text);
 	*seconds = value;
 	return 0;
+}
+
+int arguments_duration(const char *text, const char *what, double *seconds,
+		       struct error *error)
+{
+	static const struct {
+		char letter;
+		double seconds;
+	} units[] = { { '\0', 1 }, { 's', 1 }, { 'm', 60 }, { 'h', 3600 } };
+	char *end;
+	double value = strtod(text, &end);
+
+	for (size_t i = 0; i < ARRAY_LENGTH(units); i++) {
+		if (end[0] != units[i].letter ||
+		    (end[0] != '\0' && end[1] != '\0') || end == text)
+			continue;
+		value *= units[i].seconds;
+		if (!(value > 0) || value > SECONDS_MAXIMUM)
+			break;
+		*seconds = value;
+		return 0;
+	}
+	return error_set(error,
+			 "%s: '%.40s' is not a time of up to a day, such as "
+			 "60s, 5m or 1h",
+			 what, text);
 }

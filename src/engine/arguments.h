@@ -36,5 +36,8 @@ int arguments_integer(const char *text, const char *what, long minimum,
 		      long maximum, int *number, struct error *error);
 int arguments_seconds(const char *text, const char *what, double *seconds,
 		      struct error *error);
+/* The same with a unit: "60s", "5m", "2h"; more than 0, without one seconds. */
+int arguments_duration(const char *text, const char *what, double *seconds,
+		       struct error *error);
 
 #endif

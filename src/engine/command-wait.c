@@ -15,6 +15,7 @@
 #include "engine/format.h"
 #include "engine/gather.h"
 #include "engine/script.h"
+#include "engine/watch.h"
 #include "model/rankselect.h"
 
 #define WAIT_SECONDS 30.0
@@ -196,6 +197,33 @@ static int run_exited(struct wait *wait, int argc, char **argv,
 	return wait_exited(wait, error);
 }
 
+/* `wait --stuck 60s`: until something is wrong, not until something is so. */
+static int run_watch(struct command_context *context, int argc, char **argv,
+		     struct error *error)
+{
+	const char *stuck = NULL;
+	struct watch_options options = { .folder = NULL };
+	const struct argument rows[] = {
+		{ "--stuck", &stuck, NULL },
+		{ "--report", &options.folder, NULL },
+	};
+	const struct arguments arguments = {
+		.options = rows,
+		.option_count = 2,
+		.usage = "--stuck SECONDS [--report DIR]",
+	};
+
+	if (arguments_parse(&arguments, argc, argv, error) < 0)
+		return -1;
+	if (!stuck)
+		return error_set(error, "wait --report needs to know what "
+					"stuck is: wait --stuck 60s --report "
+					"DIR");
+	if (arguments_duration(stuck, "--stuck", &options.stuck, error) < 0)
+		return -1;
+	return watch_run(context, &options, error);
+}
+
 int command_wait(struct command_context *context, int argc, char **argv,
 		 struct error *error)
 {
@@ -203,13 +231,16 @@ int command_wait(struct command_context *context, int argc, char **argv,
 	const char *what = argc > 1 ? argv[1] : "";
 	int result = -1;
 
-	if (strcmp(what, "verdict") == 0)
+	if (strncmp(what, "--", 2) == 0)
+		result = run_watch(context, argc, argv, error);
+	else if (strcmp(what, "verdict") == 0)
 		result = run_verdict(&wait, argc, argv, error);
 	else if (strcmp(what, "exited") == 0)
 		result = run_exited(&wait, argc, argv, error);
 	else
-		error_set(error, "wait knows: wait verdict TEXT, wait exited "
-				 "[ranks SET], each with [timeout S]");
+		error_set(error, "wait knows: wait --stuck SECONDS, wait "
+				 "verdict TEXT, wait exited [ranks SET], the "
+				 "last two with [timeout S]");
 	rankset_clear(&wait.ranks);
 	return result;
 }

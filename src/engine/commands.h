@@ -25,6 +25,8 @@ int command_locals(struct command_context *context, int argc, char **argv,
 		   struct error *error);
 int command_doctor(struct command_context *context, int argc, char **argv,
 		   struct error *error);
+int command_report(struct command_context *context, int argc, char **argv,
+		   struct error *error);
 int command_rank(struct command_context *context, int argc, char **argv,
 		 struct error *error);
 int command_thread(struct command_context *context, int argc, char **argv,

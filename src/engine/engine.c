@@ -47,6 +47,7 @@ void engine_clear(struct engine *engine)
 	free(engine->gone_why);
 	json_decref(engine->sampled);
 	strmap_free(engine->recorded_sources);
+	evidence_clear(&engine->evidence);
 	session_clear(&engine->session);
 	settings_clear(&engine->settings);
 	loop_free(engine->loop);
@@ -108,6 +109,7 @@ void engine_apply(struct engine *engine, size_t node,
 	if (message->type != MESSAGE_RESPONSE)
 		return;
 	log_failure(engine, message);
+	evidence_take(&engine->evidence, message);
 	engine_answered(engine, message);
 }
 
@@ -232,31 +234,57 @@ static json_t *pids_to_json(const struct settings *settings)
 	return pids;
 }
 
-/* The node ignores these two; a replay of the recording chooses the same. */
-static void add_choice(json_t *search, const struct settings *settings)
+/*
+ * The node ignores these two; a replay of the recording chooses the same. A
+ * job that was the only one when it was chosen may not be that later.
+ */
+static void add_choice(json_t *search, const struct engine *engine)
 {
+	const struct settings *settings = &engine->settings;
+	const struct session *session = &engine->session;
+	const struct job *job =
+		session->job >= 0 ? &session->jobs[session->job] : NULL;
+
 	if (settings->job)
 		json_set_text(search, "job", settings->job);
+	else if (job && job->name && job->name[0] != '\0')
+		json_set_text(search, "job", job->name);
 	if (settings->ranks)
 		json_set_text(search, "ranks", settings->ranks);
+}
+
+static json_t *search_arguments(const struct engine *engine, bool follows)
+{
+	json_t *search = json_object();
+
+	if (engine->settings.pid_count > 0)
+		json_object_set_new(search, "pids",
+				    pids_to_json(&engine->settings));
+	if (follows)
+		json_object_set_new(search, "follow", json_true());
+	add_choice(search, engine);
+	return search;
+}
+
+void engine_follow(struct engine *engine, double period)
+{
+	json_t *search = search_arguments(engine, true);
+
+	json_object_set_new(search, "period", json_real(period));
+	engine_send(engine, "discover", search);
 }
 
 /* All that can be asked before an answer is there goes out at once. */
 static void ask_for_ranks(struct engine *engine)
 {
 	json_t *hello = json_pack("{s:i}", "protocol", PROTOCOL_VERSION);
-	json_t *search = json_object();
+	bool follows = engine->is_screen || engine->settings.script;
 
 	if (engine->settings.is_read_only)
 		json_object_set_new(hello, "readOnly", json_true());
 	engine_send(engine, "initialize", hello);
-	if (engine->settings.pid_count > 0)
-		json_object_set_new(search, "pids",
-				    pids_to_json(&engine->settings));
-	if (engine->is_screen || engine->settings.script)
-		json_object_set_new(search, "follow", json_true());
-	add_choice(search, &engine->settings);
-	engine->discover_seq = engine_ask(engine, "discover", search);
+	engine->discover_seq = engine_ask(engine, "discover",
+					  search_arguments(engine, follows));
 }
 
 static int start_node(struct engine *engine, struct error *error)

@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "engine/evidence.h"
 #include "engine/settings.h"
 #include "engine/timing.h"
 #include "model/session.h"
@@ -59,6 +60,7 @@ struct engine {
 	double sampling_period; /* 0: none running */
 	json_t *sampled; /* pids named in the last sample request; NULL: all */
 	struct strmap *recorded_sources; /* paths asked for; NULL: none */
+	struct evidence evidence; /* newest answers */
 	struct timing timing;
 	bool is_screen;		     /* set before engine_start: a
 				      * recording plays, ranks are
@@ -86,6 +88,11 @@ double engine_now(const struct engine *engine);
 int engine_wait(struct engine *engine,
 		bool (*done)(const struct engine *engine, void *data),
 		void *data, double seconds);
+/*
+ * From now on the node tells of what comes, every period seconds, and at once
+ * of what goes.
+ */
+void engine_follow(struct engine *engine, double period);
 /* Samples all chosen ranks every period seconds; 0 stops. */
 void engine_sample_every(struct engine *engine, double period);
 /* One sample of all chosen ranks now. */

@@ -96,9 +96,12 @@ static int take_samples(struct command_context *context, double seconds,
 	return 0;
 }
 
+/* One that has ended since was reached; its last sample may say nothing. */
 static bool is_reached(const struct rank *rank)
 {
-	return rank->sampled_at >= 0 && rank->thread_count > 0;
+	return rank->sampled_at >= 0 &&
+	       (rank->thread_count > 0 ||
+		(rank->state == RANK_EXITED && rank_last_stack(rank)));
 }
 
 static void note(struct command_context *context, const char *format, ...)

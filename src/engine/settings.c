@@ -157,6 +157,7 @@ static int set_timeout(struct settings *settings, const char *value,
 {
 	if (setting_find("timeout", error)->set(settings, value, error) < 0)
 		return error_prefix(error, "--timeout");
+	settings->has_timeout = true;
 	return 0;
 }
 

@@ -33,6 +33,7 @@ struct settings {
 	size_t bind_capacity;
 	char *script;	/* -x FILE */
 	double timeout; /* seconds; default 5 */
+	bool has_timeout; /* it was given */
 	double period;	/* seconds between samples; 0: as fits the ranks */
 	bool is_json;
 	bool is_read_only;

@@ -72,7 +72,7 @@ static bool is_idle_in_training(const struct rank *rank,
 	return true;
 }
 
-static enum camp_role role_of(const struct rank *rank)
+enum camp_role camp_role_of(const struct rank *rank)
 {
 	const struct thread *main_thread = rank_main_thread(rank);
 
@@ -175,7 +175,7 @@ static void start_draft(struct draft *draft, const struct rank *rank,
 static void draft_rank(struct drafts *drafts, const struct session *session,
 		       struct rank *rank)
 {
-	enum camp_role role = role_of(rank);
+	enum camp_role role = camp_role_of(rank);
 	uint64_t key = class_key(session, rank, role);
 	size_t index = (size_t)(uintptr_t)map_find(drafts->by_key, key);
 

@@ -52,6 +52,8 @@ struct camp_list {
 	bool is_sampled_twice;		/* all that could be read */
 };
 
+/* What a rank's newest sample says it is at. */
+enum camp_role camp_role_of(const struct rank *rank);
 /*
  * Fills verdict->classes (largest first) and class_index of the session's
  * ranks, and the camps. class_camps[i] is the camp of class i; free() it.

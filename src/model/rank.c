@@ -17,6 +17,15 @@
 #define WAKES_FREE 2
 #define WAKES_PER_SECOND 2.0
 /*
+ * A thread that waits and has hardly used a processor so far has been let go
+ * when it uses a twentieth of the time: the steps of a job may be long, and
+ * each sample may find it waiting again at the same place.
+ */
+#define IDLE_SHARE 0.02
+#define BURST_SHARE 0.05
+/* How much the newest sample counts in a thread's usual share. */
+#define USUAL_WEIGHT 0.2
+/*
  * Of a thread that computes, processor time says that it goes on: a fiftieth
  * of the time between two samples is more than a sleeping loop uses.
  */
@@ -145,13 +154,20 @@ static bool looks_alike(const struct thread_sample *a,
 	       a->is_main == b->is_main;
 }
 
+/* One that saves a checkpoint waits for a disk. */
+static bool waits(const struct thread *thread)
+{
+	return activity_is_wait(thread->activity.kind) ||
+	       thread->activity.kind == ACTIVITY_SAVE;
+}
+
 static bool was_woken(const struct thread *thread, const struct thread *before,
 		      double seconds)
 {
 	uint64_t now = thread->sample.switches;
 	uint64_t then = before->sample.switches;
 
-	if (!activity_is_wait(thread->activity.kind) || now < then)
+	if (!waits(thread) || now < then)
 		return false;
 	return (double)(now - then) > WAKES_FREE + WAKES_PER_SECOND * seconds;
 }
@@ -168,6 +184,20 @@ static double busy_share(const struct thread *thread,
 	return (double)(now - then) / (seconds * 1e9);
 }
 
+/* Keeps the usual share, and says whether this one is far above it. */
+static bool has_burst(struct thread *thread, const struct thread *before,
+		      double share)
+{
+	double usual = before->usual_share;
+
+	if (before->sample_count < 2) {
+		thread->usual_share = share;
+		return false;
+	}
+	thread->usual_share = usual + USUAL_WEIGHT * (share - usual);
+	return waits(thread) && usual < IDLE_SHARE && share >= BURST_SHARE;
+}
+
 static bool is_stopped(const struct thread *thread)
 {
 	return thread->sample.state == THREAD_STOPPED;
@@ -177,6 +207,7 @@ static bool is_stopped(const struct thread *thread)
 static void compare_thread(struct thread *thread, const struct thread *before,
 			   double seconds, double now)
 {
+	bool is_burst;
 	double share;
 
 	if (before && looks_alike(&thread->sample, &before->sample))
@@ -189,10 +220,11 @@ static void compare_thread(struct thread *thread, const struct thread *before,
 		return;
 	share = busy_share(thread, before, seconds);
 	thread->sample_count = before->sample_count + 1;
+	is_burst = has_burst(thread, before, share);
 	/* A stack that could not be read this once says nothing. */
 	thread->has_changed = (thread->sample.stack && before->sample.stack &&
 			       thread->sample.stack != before->sample.stack) ||
-			      was_woken(thread, before, seconds);
+			      was_woken(thread, before, seconds) || is_burst;
 	/* What sleeps in a loop uses a little, and does not get anywhere. */
 	thread->has_moved = thread->has_changed ||
 			    (!activity_is_wait(thread->activity.kind) &&
@@ -403,6 +435,25 @@ bool rank_is_moving(const struct rank *rank)
 bool rank_is_changing(const struct rank *rank)
 {
 	return was_just_now(rank, rank->last_changed_at);
+}
+
+/* How many moments of its past are still known. */
+static size_t known_moments(const struct rank *rank)
+{
+	return rank->history_count < RANK_HISTORY ? rank->history_count
+						  : RANK_HISTORY;
+}
+
+const struct stack *rank_last_stack(const struct rank *rank)
+{
+	for (size_t i = 0; i < known_moments(rank); i++) {
+		size_t at = (rank->history_count - 1 - i) % RANK_HISTORY;
+		const struct stack *stack = rank->history[at].stack;
+
+		if (stack && stack->frame_count > 0)
+			return stack;
+	}
+	return NULL;
 }
 
 const struct stack *rank_stack_at(const struct rank *rank, double time)

@@ -40,10 +40,11 @@ struct thread {
 			      * showed this stack, unchanged since */
 	size_t sample_count; /* samples of this thread, this one included */
 	bool has_changed;    /* between the two newest samples: its stack, or
-			      * it waits and was woken more than idle waits
-			      * are */
+			      * it waits and was woken, or used a processor,
+			      * more than idle waits do */
 	bool has_moved;	     /* has_changed, or it computes and used
 			      * processor time */
+	double usual_share;  /* of the time on a processor, of late */
 	bool is_busy;	     /* used a processor for at least half of the time
 			      * between the two newest samples */
 };
@@ -105,6 +106,11 @@ void rank_update_state(struct rank *rank);
 /* Lends the main thread / the thread tid; NULL if there is none. */
 const struct thread *rank_main_thread(const struct rank *rank);
 const struct thread *rank_find_thread(const struct rank *rank, pid_t tid);
+/*
+ * The main thread's newest stack that has frames (when the interpreter ends
+ * it has none); NULL: it was never seen.
+ */
+const struct stack *rank_last_stack(const struct rank *rank);
 /* The main thread's stack at session time time; NULL: not known then. */
 const struct stack *rank_stack_at(const struct rank *rank, double time);
 

@@ -239,6 +239,41 @@ struct stacktree_node *stacktree_new_of(const struct session *session,
 	return root;
 }
 
+static void add_rank(struct stacktree_node *root, const struct rank *rank,
+		     enum stacktree_granularity granularity)
+{
+	const struct stack *stack = rank_last_stack(rank);
+	struct rankset ranks = RANKSET_INIT;
+	struct walk walk = {
+		.ranks = &ranks,
+		.process = &rank->process,
+		.granularity = granularity,
+	};
+
+	if (!stack)
+		return;
+	rankset_add(&ranks, rank->process.rank);
+	add_stack(root, &walk, stack);
+	rankset_clear(&ranks);
+}
+
+struct stacktree_node *
+stacktree_new_last(const struct session *session,
+		   enum stacktree_granularity granularity,
+		   const struct rankset *ranks)
+{
+	struct stacktree_node *root = xcalloc(1, sizeof(*root));
+
+	for (size_t i = 0; i < session->rank_count; i++) {
+		const struct rank *rank = session->ranks[i];
+
+		if (!ranks || rankset_contains(ranks, rank->process.rank))
+			add_rank(root, rank, granularity);
+	}
+	finish(root, &session->verdict.outliers);
+	return root;
+}
+
 struct stacktree_node *stacktree_new(const struct session *session,
 				     enum stacktree_granularity granularity)
 {

@@ -48,6 +48,11 @@ struct stacktree_node *
 stacktree_new_of(const struct session *session,
 		 enum stacktree_granularity granularity,
 		 const struct rankset *ranks);
+/* The same of ranks as they were seen last, those that have ended too. */
+struct stacktree_node *
+stacktree_new_last(const struct session *session,
+		   enum stacktree_granularity granularity,
+		   const struct rankset *ranks);
 void stacktree_free(struct stacktree_node *root);
 
 /* One row of the drawn tree; prefix is the lines in front ("│ └ "). */

@@ -1,0 +1,89 @@
+/*
+ * command-report: one page about the job as it is now, for a ticket.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "engine/arguments.h"
+#include "engine/command.h"
+#include "engine/commands.h"
+#include "engine/engine.h"
+#include "engine/folder.h"
+#include "engine/format.h"
+#include "engine/gather.h"
+#include "engine/report.h"
+
+/* As of a verdict: two samples tell what moves. */
+#define SAMPLE_SECONDS 0.2
+
+/* What nodes know besides stacks; a recording has what was asked then. */
+static void ask_evidence(struct engine *engine)
+{
+	int64_t first = evidence_ask(engine);
+	int64_t second = evidence_ask_ways(engine);
+
+	evidence_await(engine, first ? first : second,
+		       engine->settings.timeout);
+}
+
+static void append(struct command_context *context, struct buffer *out)
+{
+	struct report report;
+
+	report_init(&report, context->engine);
+	rankset_copy(&report.ranks, &context->ranks);
+	report_look(&report, context->engine);
+	if (context->is_json)
+		format_document(out, report_to_json(&report, context->engine));
+	else
+		report_append(out, &report, context->engine);
+	report_clear(&report);
+}
+
+static int put_out(struct command_context *context, const char *path,
+		   struct error *error)
+{
+	struct buffer page = BUFFER_INIT;
+	int result;
+
+	if (!path) {
+		append(context, context->out);
+		return 0;
+	}
+	append(context, &page);
+	result = folder_write(path, page.data, page.length, error);
+	buffer_clear(&page);
+	if (result == 0)
+		buffer_printf(context->out, "%s\n", path);
+	return result;
+}
+
+int command_report(struct command_context *context, int argc, char **argv,
+		   struct error *error)
+{
+	const char *path = NULL;
+	const struct argument options[] = { { "--out", &path, NULL } };
+	const struct arguments arguments = {
+		.options = options,
+		.option_count = 1,
+		.usage = "[--out FILE] [ranks SET]",
+	};
+	const struct verdict *verdict = &context->engine->session.verdict;
+
+	if (arguments_parse(&arguments, argc, argv, error) < 0 ||
+	    gather(context, SAMPLE_SECONDS, error) < 0 ||
+	    gather_named(context, error) < 0)
+		return -1;
+	ask_evidence(context->engine);
+	if (put_out(context, path, error) < 0) {
+		context->status = STATUS_USAGE;
+		return -1;
+	}
+	gather_finding(context, verdict->outliers.range_count > 0 ||
+					verdict->state == VERDICT_HUNG);
+	return 0;
+}

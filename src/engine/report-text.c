@@ -1,0 +1,492 @@
+/*
+ * report-text: the page as a person reads it. A section that has nothing to
+ * say is left out, so a report of a recording has what was recorded.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "config.h"
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/json.h"
+#include "engine/engine.h"
+#include "engine/format.h"
+#include "engine/report.h"
+
+/* A page is read by people: of what repeats, so much. */
+#define ERRORS_MAXIMUM 8
+#define LINES_MAXIMUM 60
+#define KERNEL_MAXIMUM 40
+#define MEMORY_MAXIMUM 32
+
+struct page {
+	struct buffer *out;
+	const struct report *report;
+	const struct engine *engine;
+};
+
+static const struct rank *next_rank(const struct page *page, size_t *next)
+{
+	return report_next(page->report, page->engine, next);
+}
+
+static const char *plural(size_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+/* The time of day at session time at; nothing where that is not known. */
+static void append_time(const struct page *page, double at)
+{
+	double clock = page->report->clock + at;
+	time_t seconds = (time_t)clock;
+	struct tm parts;
+	char text[32];
+
+	if (page->report->clock < 0 || at < 0)
+		return;
+	gmtime_r(&seconds, &parts);
+	strftime(text, sizeof(text), "%H:%M:%S", &parts);
+	buffer_printf(page->out, "%s.%03d UTC", text,
+		      (int)((clock - (double)seconds) * 1000));
+}
+
+static void append_set(struct buffer *out, const struct rankset *ranks)
+{
+	buffer_append_string(out,
+			     rankset_count(ranks) == 1 ? "rank " : "ranks ");
+	rankset_append(out, ranks);
+}
+
+static void append_bytes(struct buffer *out, int64_t bytes)
+{
+	if (bytes >= INT64_C(10) << 30)
+		buffer_printf(out, "%.1f GB", (double)bytes / (1 << 30));
+	else
+		buffer_printf(out, "%" PRId64 " MB", bytes >> 20);
+}
+
+/*
+ * Ranks that share a text, in the order in which the first of each was added:
+ * most of a job is the same on all ranks.
+ */
+struct group {
+	char *text;
+	struct rankset ranks;
+	double at; /* the least that was given */
+};
+
+struct groups {
+	struct group *items;
+	size_t count;
+	size_t capacity;
+};
+
+static void groups_add(struct groups *groups, const char *text, int rank,
+		       double at)
+{
+	size_t i = 0;
+
+	while (i < groups->count && strcmp(groups->items[i].text, text) != 0)
+		i++;
+	if (i == groups->count) {
+		ARRAY_GROW(groups->items, groups->count, groups->capacity);
+		groups->items[groups->count++] =
+			(struct group){ .text = xstrdup(text), .at = at };
+	}
+	rankset_add(&groups->items[i].ranks, rank);
+	if (at < groups->items[i].at)
+		groups->items[i].at = at;
+}
+
+static int compare_groups(const void *left, const void *right)
+{
+	const struct group *a = left;
+	const struct group *b = right;
+
+	return (a->at > b->at) - (a->at < b->at);
+}
+
+static void groups_clear(struct groups *groups)
+{
+	for (size_t i = 0; i < groups->count; i++) {
+		free(groups->items[i].text);
+		rankset_clear(&groups->items[i].ranks);
+	}
+	free(groups->items);
+}
+
+static void append_line(struct buffer *out, const char *before,
+			const char *text)
+{
+	buffer_append_string(out, before);
+	format_text(out, text);
+	buffer_append_char(out, '\n');
+}
+
+/* Of one or several ranks: "was killed by" is said without "was". */
+static const char *end_of(const struct rank *rank)
+{
+	const char *end = report_end(rank);
+
+	return strncmp(end, "was ", 4) == 0 ? end + 4 : end;
+}
+
+static void append_ends(const struct page *page)
+{
+	struct groups groups = { .items = NULL };
+	const struct rank *rank;
+	size_t next = 0;
+
+	while ((rank = next_rank(page, &next))) {
+		if (rank_is_gone(rank))
+			groups_add(&groups, end_of(rank), rank->process.rank,
+				   rank->ended_at);
+	}
+	if (groups.count > 1)
+		qsort(groups.items, groups.count, sizeof(*groups.items),
+		      compare_groups);
+	for (size_t i = 0; i < groups.count; i++) {
+		buffer_append_string(page->out, "  ");
+		append_time(page, groups.items[i].at);
+		if (groups.items[i].at >= 0 && page->report->clock >= 0)
+			buffer_append_string(page->out, "  ");
+		append_set(page->out, &groups.items[i].ranks);
+		append_line(page->out, " ", groups.items[i].text);
+	}
+	groups_clear(&groups);
+}
+
+static void append_event(const struct page *page)
+{
+	const struct rank *first = report_first_failed(page->engine);
+
+	if (page->report->headline)
+		append_line(page->out, "  ", page->report->headline);
+	else if (first)
+		buffer_printf(page->out, "  Rank %d failed first.\n",
+			      first->process.rank);
+	append_ends(page);
+	if (page->report->before && first)
+		append_line(page->out, "  Before that: ", page->report->before);
+}
+
+static void append_indented(struct buffer *out, const char *text,
+			    const char *indent, size_t maximum)
+{
+	size_t count = 0;
+
+	while (text[0] != '\0') {
+		size_t length = strcspn(text, "\n");
+		char *line = xstrndup(text, length);
+
+		if (++count > maximum) {
+			free(line);
+			buffer_printf(out, "%s...\n", indent);
+			return;
+		}
+		buffer_append_string(out, indent);
+		format_text(out, line);
+		buffer_append_char(out, '\n');
+		free(line);
+		text += length + (text[length] == '\n');
+	}
+}
+
+static void append_verdict(const struct page *page)
+{
+	append_indented(page->out, page->report->verdict.data, "  ", SIZE_MAX);
+}
+
+static void append_merged(const struct page *page)
+{
+	buffer_append(page->out, page->report->merged.data,
+		      page->report->merged.length);
+}
+
+/* One rank's error file, and its time for the order. */
+struct failure {
+	int rank;
+	double at;
+	const json_t *file;
+};
+
+static int compare_failures(const void *left, const void *right)
+{
+	const struct failure *a = left;
+	const struct failure *b = right;
+
+	if (a->at != b->at)
+		return a->at < b->at ? -1 : 1;
+	return a->rank - b->rank;
+}
+
+static void append_failure(struct buffer *out, const struct failure *failure)
+{
+	const char *message = json_get_string(failure->file, "message", "");
+	const char *stack = json_get_string(failure->file, "callstack", "");
+	const char *error = json_get_string(failure->file, "error", "");
+
+	buffer_printf(out, "  rank %d: ", failure->rank);
+	format_text(out, message[0] != '\0' ? message : error);
+	buffer_append_char(out, '\n');
+	append_indented(out, stack, "    ", LINES_MAXIMUM);
+}
+
+static void append_errors(const struct page *page)
+{
+	struct failure *failures = xcalloc(page->engine->session.rank_count + 1,
+					   sizeof(*failures));
+	const struct rank *rank;
+	size_t count = 0;
+	size_t next = 0;
+
+	while ((rank = next_rank(page, &next))) {
+		const struct process *process = &rank->process;
+		const json_t *file = json_object_get(
+			evidence_find(&page->engine->evidence, process->pid),
+			"error_file");
+
+		if (!json_is_object(file))
+			continue;
+		failures[count++] = (struct failure){
+			.rank = process->rank,
+			.at = json_get_real(file, "timestamp", 0),
+			.file = file,
+		};
+	}
+	if (count > 1)
+		qsort(failures, count, sizeof(*failures), compare_failures);
+	for (size_t i = 0; i < count && i < ERRORS_MAXIMUM; i++)
+		append_failure(page->out, &failures[i]);
+	if (count > ERRORS_MAXIMUM)
+		buffer_printf(page->out, "  ... and %zu more ranks\n",
+			      count - ERRORS_MAXIMUM);
+	free(failures);
+}
+
+static void append_groups(struct buffer *out, struct groups *groups)
+{
+	for (size_t i = 0; i < groups->count; i++) {
+		buffer_append_string(out, "  ");
+		format_text(out, groups->items[i].text);
+		buffer_append_string(out, ": ");
+		append_set(out, &groups->items[i].ranks);
+		buffer_append_char(out, '\n');
+	}
+	groups_clear(groups);
+}
+
+static void append_versions(const struct page *page)
+{
+	struct groups groups = { .items = NULL };
+	const struct rank *rank;
+	size_t next = 0;
+
+	while ((rank = next_rank(page, &next))) {
+		const struct process *process = &rank->process;
+		const char *torch = json_get_string(
+			evidence_find(&page->engine->evidence, process->pid),
+			"torch", NULL);
+		char *text;
+
+		if (process->python[0] == '\0' && !torch)
+			continue;
+		text = xasprintf("Python %s%s%s",
+				 process->python[0] != '\0' ? process->python
+							    : "?",
+				 torch ? ", torch " : "", torch ? torch : "");
+		groups_add(&groups, text, process->rank, 0);
+		free(text);
+	}
+	append_groups(page->out, &groups);
+}
+
+static void append_resident(const struct page *page)
+{
+	const struct rank *rank;
+	size_t count = 0;
+	size_t next = 0;
+
+	while ((rank = next_rank(page, &next))) {
+		const struct process *process = &rank->process;
+		int64_t bytes = json_get_integer(
+			evidence_find(&page->engine->evidence, process->pid),
+			"memory", 0);
+
+		if (bytes <= 0)
+			continue;
+		if (++count > MEMORY_MAXIMUM) {
+			buffer_append_string(page->out, "  ...\n");
+			return;
+		}
+		buffer_printf(page->out, "  rank %d: ", process->rank);
+		append_bytes(page->out, bytes);
+		buffer_append_char(page->out, '\n');
+	}
+}
+
+static void append_memory(const struct page *page)
+{
+	const char *path;
+	const json_t *cgroup;
+
+	append_resident(page);
+	json_object_foreach(page->engine->evidence.cgroups, path, cgroup)
+	{
+		int64_t usage = json_get_integer(cgroup, "usage", -1);
+		int64_t limit = json_get_integer(cgroup, "limit", -1);
+		int64_t kills = json_get_integer(cgroup, "oom_kills", -1);
+
+		buffer_append_string(page->out, "  cgroup ");
+		format_text(page->out, path);
+		buffer_append_string(page->out, ": ");
+		if (usage >= 0)
+			append_bytes(page->out, usage);
+		else
+			buffer_append_char(page->out, '?');
+		if (limit >= 0) {
+			buffer_append_string(page->out, " of ");
+			append_bytes(page->out, limit);
+		} else {
+			buffer_append_string(page->out, ", no limit");
+		}
+		if (kills >= 0)
+			buffer_printf(page->out,
+				      ", %" PRId64
+				      " process%s killed for memory",
+				      kills, kills == 1 ? "" : "es");
+		buffer_append_char(page->out, '\n');
+	}
+}
+
+static void append_kernel(const struct page *page)
+{
+	const struct evidence *evidence = &page->engine->evidence;
+	const json_t *line;
+	size_t i;
+
+	json_array_foreach(evidence->kernel, i, line)
+	{
+		double ago = json_get_real(line, "ago", -1);
+
+		if (i >= KERNEL_MAXIMUM)
+			break;
+		buffer_append_string(page->out, "  ");
+		if (ago >= 0)
+			buffer_printf(page->out, "%.0f s ago: ", ago);
+		format_text(page->out, json_get_string(line, "text", "?"));
+		buffer_append_char(page->out, '\n');
+	}
+	if (!evidence->kernel_error)
+		return;
+	buffer_append_string(page->out, "  ");
+	format_text(page->out, evidence->kernel_error);
+	buffer_append_char(page->out, '\n');
+}
+
+static void append_doctor(const struct page *page)
+{
+	struct groups groups = { .items = NULL };
+	const struct rank *rank;
+	size_t next = 0;
+
+	while ((rank = next_rank(page, &next))) {
+		const struct process *process = &rank->process;
+		const json_t *way;
+		size_t j;
+
+		json_array_foreach(
+			json_object_get(evidence_ways(&page->engine->evidence,
+						      process->pid),
+					"ways"),
+			j, way)
+		{
+			bool is_ok = json_get_boolean(way, "ok", false);
+			const char *why = json_get_string(way, "why", "");
+			char *text =
+				xasprintf("%s  %s%s%s", is_ok ? "yes" : "no ",
+					  json_get_string(way, "way", "?"),
+					  is_ok || why[0] == '\0' ? "" : ": ",
+					  is_ok ? "" : why);
+
+			groups_add(&groups, text, process->rank, 0);
+			free(text);
+		}
+	}
+	append_groups(page->out, &groups);
+}
+
+static const struct section {
+	const char *title;
+	void (*append)(const struct page *page);
+} sections[] = {
+	{ "WHAT HAPPENED", append_event },
+	{ "VERDICT", append_verdict },
+	{ "MERGED STACKS", append_merged },
+	{ "WHAT RANKS RAISED (torchrun's error files)", append_errors },
+	{ "VERSIONS", append_versions },
+	{ "MEMORY", append_memory },
+	{ "KERNEL LOG (out of memory)", append_kernel },
+	{ "WAYS INTO THE RANKS (doctor)", append_doctor },
+};
+
+static void append_head(const struct page *page)
+{
+	const struct session *session = &page->engine->session;
+	const struct job *job =
+		session->job >= 0 ? &session->jobs[session->job] : NULL;
+	double clock = page->report->clock + engine_now(page->engine);
+	time_t seconds = (time_t)clock;
+	struct tm parts;
+	char text[40];
+
+	buffer_append_string(page->out, "probetui " PACKAGE_VERSION " report");
+	if (page->report->clock >= 0) {
+		gmtime_r(&seconds, &parts);
+		strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &parts);
+		buffer_printf(page->out, ", %s UTC", text);
+	}
+	if (session->is_replay) {
+		buffer_append_string(page->out, ", of the recording ");
+		format_text(page->out, page->engine->settings.replay);
+	}
+	buffer_printf(page->out, "\n%zu rank%s", session->rank_count,
+		      plural(session->rank_count));
+	if (job && job->script && job->script[0] != '\0') {
+		buffer_append_string(page->out, " of ");
+		format_text(page->out, job->script);
+	}
+	if (job && job->name && job->name[0] != '\0') {
+		buffer_append_string(page->out, ", job ");
+		format_text(page->out, job->name);
+	}
+	if (session->rank_count > 0 && session->ranks[0]->process.host) {
+		buffer_append_string(page->out, ", host ");
+		format_text(page->out, session->ranks[0]->process.host);
+	}
+	buffer_append_char(page->out, '\n');
+}
+
+void report_append(struct buffer *out, const struct report *report,
+		   const struct engine *engine)
+{
+	struct page page = { .out = out, .report = report, .engine = engine };
+
+	append_head(&page);
+	for (size_t i = 0; i < ARRAY_LENGTH(sections); i++) {
+		struct buffer text = BUFFER_INIT;
+
+		page.out = &text;
+		sections[i].append(&page);
+		if (text.length > 0)
+			buffer_printf(out, "\n%s\n", sections[i].title);
+		buffer_append(out, text.data, text.length);
+		buffer_clear(&text);
+	}
+}

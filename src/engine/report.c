@@ -1,0 +1,218 @@
+#include "engine/report.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "config.h"
+
+#include "banned.h"
+#include "base/array.h"
+#include "base/json.h"
+#include "engine/engine.h"
+#include "engine/format.h"
+#include "model/stacktree.h"
+
+void report_init(struct report *report, const struct engine *engine)
+{
+	struct timespec now;
+
+	*report = (struct report){
+		.verdict = BUFFER_INIT,
+		.merged = BUFFER_INIT,
+		.clock = -1,
+	};
+	if (engine->replay)
+		return;
+	clock_gettime(CLOCK_REALTIME, &now);
+	report->clock = (double)now.tv_sec + (double)now.tv_nsec / 1e9 -
+			engine_now(engine);
+}
+
+void report_clear(struct report *report)
+{
+	free(report->headline);
+	rankset_clear(&report->ranks);
+	buffer_clear(&report->verdict);
+	buffer_clear(&report->merged);
+	json_decref(report->verdict_json);
+	json_decref(report->merged_json);
+}
+
+void report_look(struct report *report, const struct engine *engine)
+{
+	const struct session *session = &engine->session;
+	bool is_all = rankset_count(&report->ranks) == 0;
+	struct stacktree_node *root = stacktree_new_last(
+		session, STACKTREE_LINE, is_all ? NULL : &report->ranks);
+
+	buffer_reset(&report->verdict);
+	buffer_reset(&report->merged);
+	json_decref(report->verdict_json);
+	json_decref(report->merged_json);
+	format_text_verdict(&report->verdict, session);
+	format_text_tree(&report->merged, root, engine->settings.is_ascii);
+	report->verdict_json = format_json_verdict(session);
+	report->merged_json = format_json_tree(session, root);
+	stacktree_free(root);
+}
+
+const struct rank *report_next(const struct report *report,
+			       const struct engine *engine, size_t *i)
+{
+	const struct session *session = &engine->session;
+
+	while (*i < session->rank_count) {
+		const struct rank *rank = session->ranks[(*i)++];
+
+		if (format_is_chosen(&report->ranks, rank))
+			return rank;
+	}
+	return NULL;
+}
+
+bool report_has_failed(const struct rank *rank)
+{
+	return rank->process.state == PROCESS_EXITED &&
+	       (rank->process.exit_code > 0 || rank->process.exit_signal > 0);
+}
+
+static bool is_before(const struct rank *a, const struct rank *b)
+{
+	bool was_asked_a = a->process.exit_signal == SIGTERM;
+	bool was_asked_b = b->process.exit_signal == SIGTERM;
+
+	if (was_asked_a != was_asked_b)
+		return was_asked_b;
+	return a->ended_at < b->ended_at;
+}
+
+const struct rank *report_first_failed(const struct engine *engine)
+{
+	const struct session *session = &engine->session;
+	const struct rank *first = NULL;
+
+	for (size_t i = 0; i < session->rank_count; i++) {
+		const struct rank *rank = session->ranks[i];
+
+		if (report_has_failed(rank) &&
+		    (!first || is_before(rank, first)))
+			first = rank;
+	}
+	return first;
+}
+
+const char *report_end(const struct rank *rank)
+{
+	return rank->error && rank->error[0] != '\0' ? rank->error : "is gone";
+}
+
+static json_t *time_to_json(const struct report *report, double at)
+{
+	return report->clock < 0 || at < 0 ? json_null()
+					   : json_real(report->clock + at);
+}
+
+static json_t *end_to_json(const struct report *report, const struct rank *rank)
+{
+	const struct process *process = &rank->process;
+	json_t *json = json_object();
+
+	if (process->state != PROCESS_EXITED) {
+		json_decref(json);
+		return json_null();
+	}
+	json_object_set_new(json, "code",
+			    process->exit_code >= 0
+				    ? json_integer(process->exit_code)
+				    : json_null());
+	json_object_set_new(json, "signal",
+			    process->exit_signal > 0
+				    ? json_integer(process->exit_signal)
+				    : json_null());
+	json_object_set_new(json, "time", time_to_json(report, rank->ended_at));
+	return json;
+}
+
+/* What a node said, each key null where it said nothing. */
+static void set_evidence(json_t *json, const json_t *evidence)
+{
+	static const char *const keys[] = { "torch", "memory", "cgroup",
+					    "error_file" };
+
+	for (size_t i = 0; i < ARRAY_LENGTH(keys); i++) {
+		json_t *value = json_object_get(evidence, keys[i]);
+
+		json_object_set(json, keys[i], value ? value : json_null());
+	}
+}
+
+static json_t *rank_to_json(const struct report *report,
+			    const struct engine *engine,
+			    const struct rank *rank)
+{
+	json_t *json = format_json_rank(&engine->session, rank);
+	const char *python = rank->process.python;
+	json_t *ways = json_object_get(
+		evidence_ways(&engine->evidence, rank->process.pid), "ways");
+
+	json_object_set_new(json, "end", end_to_json(report, rank));
+	json_object_set_new(json, "python",
+			    python[0] != '\0' ? json_text(python)
+					      : json_null());
+	set_evidence(json, evidence_find(&engine->evidence, rank->process.pid));
+	json_object_set(json, "ways", ways ? ways : json_null());
+	return json;
+}
+
+static json_t *ranks_to_json(const struct report *report,
+			     const struct engine *engine)
+{
+	json_t *ranks = json_array();
+	const struct rank *rank;
+	size_t i = 0;
+
+	while ((rank = report_next(report, engine, &i)))
+		json_array_append_new(ranks,
+				      rank_to_json(report, engine, rank));
+	return ranks;
+}
+
+static json_t *cgroups_to_json(const struct engine *engine)
+{
+	json_t *list = json_array();
+	const char *key;
+	json_t *value;
+
+	json_object_foreach(engine->evidence.cgroups, key, value)
+	{
+		json_array_append(list, value);
+	}
+	return list;
+}
+
+json_t *report_to_json(const struct report *report, const struct engine *engine)
+{
+	const struct rank *first = report_first_failed(engine);
+	json_t *kernel = engine->evidence.kernel;
+	json_t *json = json_object();
+
+	json_object_set_new(json, "version", json_string(PACKAGE_VERSION));
+	json_object_set_new(json, "time",
+			    time_to_json(report, engine_now(engine)));
+	json_object_set_new(json, "event", json_text(report->event));
+	json_object_set_new(json, "headline", json_text(report->headline));
+	json_object_set_new(json, "before", json_text(report->before));
+	json_object_set_new(json, "first_failed",
+			    first ? json_integer(first->process.rank)
+				  : json_null());
+	json_object_set(json, "verdict", report->verdict_json);
+	json_object_set(json, "merged", report->merged_json);
+	json_object_set_new(json, "ranks", ranks_to_json(report, engine));
+	json_object_set_new(json, "cgroups", cgroups_to_json(engine));
+	json_object_set(json, "kernel", kernel ? kernel : json_null());
+	json_object_set_new(json, "kernel_error",
+			    json_text(engine->evidence.kernel_error));
+	return json;
+}

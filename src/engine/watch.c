@@ -1,0 +1,470 @@
+/*
+ * watch: the order of things.
+ *
+ * A job is followed: the node tells of new ranks, and of an end at once, by a
+ * pidfd. When a rank has failed, the others may have a tenth of a second left.
+ * So first of all they are sampled once more and what the node remembers of
+ * the failed one (its error file) is asked for; then we see how the others
+ * end; then the report is written. What the launcher ends is sampled a last
+ * time no later than a second before, and is in the recording.
+ */
+#include "engine/watch.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/loop.h"
+#include "engine/command.h"
+#include "engine/engine.h"
+#include "engine/folder.h"
+#include "engine/format.h"
+#include "engine/gather.h"
+#include "engine/record.h"
+#include "engine/report.h"
+#include "engine/script.h"
+#include "model/standstill.h"
+
+#define FOREVER_SECONDS (10 * 365 * 86400.0)
+/* As many samples in the time that means stuck, within these limits. */
+#define SAMPLES 8
+#define PERIOD_MINIMUM 0.1
+#define PERIOD_MAXIMUM 1.0
+/* Processes are looked through for new ranks this often. */
+#define LOOK_SECONDS 5.0
+/* When a rank leaves: so fast, and so long. */
+#define HURRY_PERIOD 0.1
+#define HURRY_SECONDS 3.0
+/* The others of a failed rank have so long to end before the report. */
+#define END_SECONDS 3.0
+/* What is asked at the end is answered within this, or left out. */
+#define ANSWER_SECONDS 5.0
+
+enum outcome {
+	OUTCOME_NONE, /* it goes on */
+	OUTCOME_STUCK,
+	OUTCOME_FAILED,
+	OUTCOME_ENDED,
+	OUTCOME_ENDED_UNSEEN, /* and nobody saw how */
+};
+
+static const struct outcome_row {
+	const char *event;
+	int status;
+} outcomes[] = {
+	[OUTCOME_STUCK] = { "stuck", STATUS_FINDING },
+	[OUTCOME_FAILED] = { "failed", STATUS_FINDING },
+	[OUTCOME_ENDED] = { "ended", STATUS_DONE },
+	[OUTCOME_ENDED_UNSEEN] = { "ended", STATUS_PARTIAL },
+};
+
+struct watch {
+	struct command_context *context;
+	struct engine *engine;
+	const struct watch_options *options;
+	double period;
+	double hurry_until; /* session time; 0: no hurry */
+	size_t leaving;	    /* ranks in teardown when last looked */
+	uint64_t revision;  /* last judged */
+	enum outcome outcome;
+	int signal;   /* that wants us to leave; 0: none */
+	char *before; /* the verdict when all of it lived; NULL */
+	char *base;   /* of the files' names; NULL: none is kept */
+	struct report report;
+};
+
+static void say(struct watch *watch, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* One line on standard error, now; its text may come from outside. */
+static void say(struct watch *watch, const char *format, ...)
+{
+	struct buffer line = BUFFER_INIT;
+	va_list values;
+
+	if (!watch->context->notes)
+		return;
+	va_start(values, format);
+	buffer_vprintf(&line, format, values);
+	va_end(values);
+	buffer_append_string(watch->context->notes, "probetui: ");
+	format_text(watch->context->notes, line.data);
+	buffer_append_char(watch->context->notes, '\n');
+	buffer_clear(&line);
+	script_flush(watch->context, NULL);
+}
+
+static void on_signal(int number, void *data)
+{
+	struct watch *watch = data;
+
+	watch->signal = number;
+}
+
+static size_t count_present(const struct session *session)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < session->rank_count; i++)
+		count += session->ranks[i]->process.pid > 0;
+	return count;
+}
+
+static bool has_appeared(const struct engine *engine, void *data)
+{
+	const struct watch *watch = data;
+	const struct session *session = &engine->session;
+
+	/* Of several jobs none is chosen by waiting, unless one was named. */
+	return watch->signal != 0 || count_present(session) > 0 ||
+	       (session->is_discovered && !session->wanted_job &&
+		session->job_count > 1 && session->job < 0);
+}
+
+static size_t count_leaving(const struct session *session)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < session->rank_count; i++) {
+		const struct thread *thread =
+			rank_main_thread(session->ranks[i]);
+
+		count += session->ranks[i]->process.state == PROCESS_LIVE &&
+			 thread && thread->activity.kind == ACTIVITY_TEARDOWN;
+	}
+	return count;
+}
+
+/* Who leaves is soon gone, and the others with it: look faster for a while. */
+static void hurry(struct watch *watch)
+{
+	size_t leaving = count_leaving(&watch->engine->session);
+	double now = engine_now(watch->engine);
+
+	if (leaving > watch->leaving && watch->hurry_until == 0) {
+		watch->hurry_until = now + HURRY_SECONDS;
+		engine_sample_every(watch->engine, HURRY_PERIOD);
+	} else if (watch->hurry_until > 0 && now > watch->hurry_until) {
+		watch->hurry_until = 0;
+		engine_sample_every(watch->engine, watch->period);
+	}
+	watch->leaving = leaving;
+}
+
+static enum outcome judge(const struct watch *watch)
+{
+	const struct session *session = &watch->engine->session;
+	size_t present = 0;
+	size_t ended = 0;
+	size_t unseen = 0;
+
+	for (size_t i = 0; i < session->rank_count; i++) {
+		const struct rank *rank = session->ranks[i];
+
+		if (report_has_failed(rank))
+			return OUTCOME_FAILED;
+		present += rank->process.pid > 0;
+		ended += rank->process.state == PROCESS_EXITED;
+		unseen += rank->process.state == PROCESS_EXITED &&
+			  rank->process.exit_code < 0;
+	}
+	if (ended > 0 && ended == present)
+		return unseen > 0 ? OUTCOME_ENDED_UNSEEN : OUTCOME_ENDED;
+	if (standstill_seconds(session) >= watch->options->stuck)
+		return OUTCOME_STUCK;
+	return OUTCOME_NONE;
+}
+
+/* What it was like before the first one left. */
+static void remember(struct watch *watch)
+{
+	const struct session *session = &watch->engine->session;
+
+	if (watch->leaving > 0)
+		return;
+	for (size_t i = 0; i < session->rank_count; i++) {
+		if (rank_is_gone(session->ranks[i]))
+			return;
+	}
+	free(watch->before);
+	watch->before = xstrdup(session->verdict.sentence);
+}
+
+static bool is_over(const struct engine *engine, void *data)
+{
+	struct watch *watch = data;
+
+	if (watch->signal != 0)
+		return true;
+	if (engine->session.revision == watch->revision)
+		return watch->outcome != OUTCOME_NONE;
+	engine_judge(watch->engine);
+	watch->revision = engine->session.revision;
+	evidence_follow(watch->engine);
+	hurry(watch);
+	watch->outcome = judge(watch);
+	remember(watch);
+	return watch->outcome != OUTCOME_NONE;
+}
+
+static bool are_all_gone(const struct engine *engine, void *data)
+{
+	const struct session *session = &engine->session;
+	const struct watch *watch = data;
+
+	for (size_t i = 0; i < session->rank_count; i++) {
+		if (!rank_is_gone(session->ranks[i]) && watch->signal == 0)
+			return false;
+	}
+	return true;
+}
+
+static void describe(struct watch *watch)
+{
+	const struct session *session = &watch->engine->session;
+	const struct rank *first = report_first_failed(watch->engine);
+	struct buffer text = BUFFER_INIT;
+
+	switch (watch->outcome) {
+	case OUTCOME_NONE:
+		break;
+	case OUTCOME_STUCK:
+		buffer_append_string(&text, "The job is stuck: what should "
+					    "move has not moved for ");
+		buffer_printf(&text, "%.0f s.", standstill_seconds(session));
+		break;
+	case OUTCOME_FAILED:
+		if (first)
+			buffer_printf(&text, "Rank %d failed first: it %s.",
+				      first->process.rank, report_end(first));
+		break;
+	case OUTCOME_ENDED:
+		buffer_append_string(&text, "The job has ended well.");
+		break;
+	case OUTCOME_ENDED_UNSEEN:
+		buffer_append_string(&text, "The job has ended; how its ranks "
+					    "ended could not be seen.");
+		break;
+	}
+	watch->report.event = outcomes[watch->outcome].event;
+	watch->report.before = watch->before;
+	watch->report.headline = buffer_take(&text);
+}
+
+/* What the others are at, before they are gone too. */
+static void look_at_once(struct watch *watch)
+{
+	struct engine *engine = watch->engine;
+	int64_t sample = engine_ask_sample(engine);
+
+	evidence_ask(engine);
+	evidence_await(engine, sample, ANSWER_SECONDS);
+	engine_judge(engine);
+	describe(watch);
+	report_look(&watch->report, engine);
+	engine_record_sources(engine);
+}
+
+static void look_at_rest(struct watch *watch)
+{
+	struct engine *engine = watch->engine;
+	int64_t first;
+
+	if (watch->outcome == OUTCOME_FAILED)
+		engine_wait(engine, are_all_gone, watch, END_SECONDS);
+	engine_sample_every(engine, 0);
+	first = evidence_ask(engine);
+	evidence_ask_ways(engine);
+	evidence_await(engine, first, ANSWER_SECONDS);
+	engine_judge(engine);
+}
+
+static int write_report(struct watch *watch, char *path, struct error *error)
+{
+	struct buffer page = BUFFER_INIT;
+	int result;
+
+	report_append(&page, &watch->report, watch->engine);
+	result = folder_write(path, page.data, page.length, error);
+	buffer_clear(&page);
+	return result;
+}
+
+static void append_json(struct watch *watch, const char *report,
+			const char *recording)
+{
+	const struct rank *first = report_first_failed(watch->engine);
+	const struct verdict *verdict = &watch->engine->session.verdict;
+	const char *sentence = json_get_string(watch->report.verdict_json,
+					       "verdict", verdict->sentence);
+	json_t *json = json_object();
+
+	json_object_set_new(json, "event",
+			    json_string(outcomes[watch->outcome].event));
+	json_object_set_new(json, "rank",
+			    first ? json_integer(first->process.rank)
+				  : json_null());
+	json_object_set_new(json, "headline",
+			    json_text(watch->report.headline));
+	json_object_set_new(json, "verdict", json_text(sentence));
+	json_object_set_new(json, "report", json_text(report));
+	json_object_set_new(json, "recording", json_text(recording));
+	format_document(watch->context->out, json);
+}
+
+static const char *const suffixes[] = { ".txt", ".recording", NULL };
+
+/* Of what was found: files, their paths, one line on standard error. */
+static int finish(struct watch *watch, struct error *error)
+{
+	bool is_kept = watch->base && watch->outcome != OUTCOME_ENDED;
+	char *report = NULL;
+	char *recording = NULL;
+	int result = 0;
+
+	if (is_kept) {
+		report = xasprintf("%s%s", watch->base, suffixes[0]);
+		recording = xasprintf("%s%s", watch->base, suffixes[1]);
+		result = write_report(watch, report, error);
+	}
+	if (result == 0 && watch->context->is_json)
+		append_json(watch, report, recording);
+	else if (result == 0 && is_kept)
+		buffer_printf(watch->context->out, "%s\n%s\n", report,
+			      recording);
+	else if (result == 0 && watch->report.verdict.length > 0)
+		buffer_append(watch->context->out, watch->report.verdict.data,
+			      watch->report.verdict.length);
+	watch->context->status = outcomes[watch->outcome].status;
+	say(watch, "%s", watch->report.headline);
+	free(report);
+	free(recording);
+	return result;
+}
+
+static int await_job(struct watch *watch, struct error *error)
+{
+	struct engine *engine = watch->engine;
+	double seconds = engine->settings.has_timeout ? engine->settings.timeout
+						      : FOREVER_SECONDS;
+
+	engine_follow(engine, LOOK_SECONDS);
+	engine_wait(engine, has_appeared, watch, seconds);
+	if (watch->signal != 0)
+		return 0;
+	return gather_ranks(watch->context, error);
+}
+
+static int begin_recording(struct watch *watch, struct error *error)
+{
+	const struct session *session = &watch->engine->session;
+	const struct job *job =
+		session->job >= 0 ? &session->jobs[session->job] : NULL;
+	struct timespec now;
+	char *path;
+
+	if (!watch->options->folder)
+		return 0;
+	clock_gettime(CLOCK_REALTIME, &now);
+	watch->base = folder_name(
+		watch->options->folder, job && job->name ? job->name : "",
+		session->nodes[0].name, (double)now.tv_sec, suffixes);
+	path = xasprintf("%s%s", watch->base, suffixes[1]);
+	watch->engine->record = record_new(path, error);
+	free(path);
+	if (!watch->engine->record)
+		return -1;
+	/* A recording begins with who belongs to the job. */
+	engine_follow(watch->engine, LOOK_SECONDS);
+	return 0;
+}
+
+static int watch_job(struct watch *watch, struct error *error)
+{
+	struct engine *engine = watch->engine;
+	const struct session *session = &engine->session;
+
+	say(watch, "watching %zu rank%s%s%s; stuck is %g s without movement",
+	    count_present(session), count_present(session) == 1 ? "" : "s",
+	    session->job >= 0 && session->jobs[session->job].name[0] != '\0'
+		    ? " of job "
+		    : "",
+	    session->job >= 0 ? session->jobs[session->job].name : "",
+	    watch->options->stuck);
+	report_init(&watch->report, engine);
+	engine_sample_every(engine, watch->period);
+	engine_wait(engine, is_over, watch, FOREVER_SECONDS);
+	if (watch->signal != 0)
+		return 0;
+	if (watch->outcome == OUTCOME_NONE) {
+		watch->context->status = STATUS_NOTHING;
+		return error_set(error, "the watch is over: %s",
+				 engine->gone_why ? engine->gone_why
+						  : "the node is gone");
+	}
+	look_at_once(watch);
+	look_at_rest(watch);
+	return finish(watch, error);
+}
+
+static int run(struct watch *watch, struct error *error)
+{
+	const char *folder = watch->options->folder;
+	int result;
+
+	if (watch->engine->replay)
+		return error_set(error, "a recording does not move on; report "
+					"tells what is in it");
+	if (folder && folder_check(folder, error) < 0)
+		return -1;
+	result = await_job(watch, error);
+	if (result == 0 && watch->signal == 0)
+		result = begin_recording(watch, error);
+	if (result == 0 && watch->signal == 0)
+		result = watch_job(watch, error);
+	if (result == 0 && watch->signal != 0) {
+		say(watch, "the watch was ended by SIG%s",
+		    sigabbrev_np(watch->signal));
+		watch->context->status = 128 + watch->signal;
+	}
+	return result;
+}
+
+int watch_run(struct command_context *context,
+	      const struct watch_options *options, struct error *error)
+{
+	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
+	struct loop_signal *signals[ARRAY_LENGTH(numbers)];
+	struct watch watch = {
+		.context = context,
+		.engine = context->engine,
+		.options = options,
+		.revision = UINT64_MAX,
+		.period = options->stuck / SAMPLES,
+		.report = { .verdict = BUFFER_INIT, .merged = BUFFER_INIT },
+	};
+	int result;
+
+	watch.period = fmax(PERIOD_MINIMUM, fmin(watch.period, PERIOD_MAXIMUM));
+	watch.engine->skips_names = true;
+	for (size_t i = 0; i < ARRAY_LENGTH(numbers); i++)
+		signals[i] = loop_signal(watch.engine->loop, numbers[i],
+					 on_signal, &watch);
+	result = run(&watch, error);
+	for (size_t i = 0; i < ARRAY_LENGTH(numbers); i++)
+		loop_signal_stop(signals[i]);
+	watch.engine->skips_names = false;
+	report_clear(&watch.report);
+	free(watch.before);
+	free(watch.base);
+	return result;
+}

@@ -1,0 +1,111 @@
+#include "model/standstill.h"
+
+#include <math.h>
+#include <stddef.h>
+
+#include "banned.h"
+#include "model/camp.h"
+#include "model/session.h"
+
+/* What the ranks of a session are at, in numbers. */
+struct census {
+	size_t waiting;	 /* for their peers */
+	size_t living;	 /* with a stack, teardown included */
+	size_t teardown; /* of them */
+	size_t unread;
+	size_t outliers; /* of those that live and are not in teardown */
+};
+
+static bool is_live(enum camp_role role)
+{
+	return role == CAMP_WAITS || role == CAMP_ELSEWHERE;
+}
+
+static struct census take_census(const struct session *session)
+{
+	struct census census = { .waiting = 0 };
+
+	for (size_t i = 0; i < session->rank_count; i++) {
+		const struct rank *rank = session->ranks[i];
+		enum camp_role role = camp_role_of(rank);
+
+		census.waiting += role == CAMP_WAITS;
+		census.living += is_live(role) || role == CAMP_TEARDOWN;
+		census.teardown += role == CAMP_TEARDOWN;
+		census.unread += role == CAMP_UNREAD;
+		census.outliers += is_live(role) && rank->is_outlier;
+	}
+	return census;
+}
+
+/* Whether such a rank may let its peers wait for long. */
+static bool is_at_work(const struct rank *rank)
+{
+	const struct thread *thread = rank_main_thread(rank);
+
+	switch (thread ? thread->activity.kind : ACTIVITY_UNKNOWN) {
+	case ACTIVITY_SAVE:
+	case ACTIVITY_DATA:
+	case ACTIVITY_TRAIN:
+		return true;
+	case ACTIVITY_COMPUTE:
+	case ACTIVITY_PEERS:
+	case ACTIVITY_SLEEP:
+	case ACTIVITY_LOCK:
+	case ACTIVITY_READ:
+	case ACTIVITY_TEARDOWN:
+	case ACTIVITY_UNKNOWN:
+		break;
+	}
+	return false;
+}
+
+/* The session time of its last movement that counts; -INFINITY: none does. */
+static double moved_at(const struct rank *rank, const struct census *census)
+{
+	enum camp_role role = camp_role_of(rank);
+
+	if (!is_live(role) && role != CAMP_TEARDOWN)
+		return -INFINITY;
+	if (role == CAMP_WAITS)
+		return rank->last_changed_at;
+	if (census->waiting > 0)
+		return is_at_work(rank) ? rank->last_moved_at : -INFINITY;
+	/* A majority that burns time at one line, while one is not with it. */
+	if (census->outliers > 0 && !rank->is_outlier)
+		return rank->last_changed_at;
+	return rank->last_moved_at;
+}
+
+static bool may_stand(enum verdict_state state, const struct census *census)
+{
+	switch (state) {
+	case VERDICT_HUNG:
+	case VERDICT_CRASHED:
+		return true;
+	case VERDICT_UNKNOWN:
+		return census->teardown == census->living;
+	case VERDICT_PROGRESSING:
+	case VERDICT_STOPPED:
+		break;
+	}
+	return false;
+}
+
+double standstill_seconds(const struct session *session)
+{
+	struct census census = take_census(session);
+	double least = INFINITY;
+
+	if (census.living == 0 || census.unread > 0 ||
+	    !may_stand(session->verdict.state, &census))
+		return 0;
+	for (size_t i = 0; i < session->rank_count; i++) {
+		const struct rank *rank = session->ranks[i];
+		double at = moved_at(rank, &census);
+
+		if (at > -INFINITY && rank->sampled_at - at < least)
+			least = rank->sampled_at - at;
+	}
+	return least < INFINITY ? least : 0;
+}

@@ -1,0 +1,24 @@
+/*
+ * standstill: for how long nothing that should move has moved, for whoever
+ * watches a job and must not call it stuck too early.
+ *
+ * Where ranks wait for their peers, those count: as long as none of them goes
+ * on, the job does not. A rank that they wait for and that computes may be in
+ * a loop without an end, so it does not count, unless it is at work that is
+ * known to take its time and moves: it saves or loads a checkpoint, is handed
+ * batches by a DataLoader, or is in backward or an optimizer. Where nobody
+ * waits for peers every rank counts that moves. A job that is stopped as a
+ * whole stands because somebody wants it to.
+ */
+#ifndef MODEL_STANDSTILL_H
+#define MODEL_STANDSTILL_H
+
+struct session;
+
+/*
+ * Seconds up to the newest samples; 0 when something moves or it is not known.
+ * The session must have been judged (session_judge) since it changed.
+ */
+double standstill_seconds(const struct session *session);
+
+#endif
