@@ -7,6 +7,7 @@
 #include "base/buffer.h"
 #include "engine/arguments.h"
 #include "engine/command.h"
+#include "engine/completion.h"
 
 #define SHELL COMMAND_SHELL
 #define BOTH (COMMAND_SHELL | COMMAND_SCREEN)
@@ -50,8 +51,11 @@ static const struct command rows[] = {
 	  "watch until the job is stuck or fails; or until it is so, 30 s",
 	  SHELL, command_wait },
 	{ "set", NULL, "[SETTING [VALUE]]",
-	  "what can be set, and its values; or set it", SHELL | COMMAND_TEXT | COMMAND_ALONE,
-	  command_set },
+	  "what can be set, and its values; or set it",
+	  SHELL | COMMAND_TEXT | COMMAND_ALONE, command_set },
+	{ "completion", NULL, "bash | zsh",
+	  "a script that completes words in a shell",
+	  SHELL | COMMAND_TEXT | COMMAND_ALONE, command_completion },
 	{ "help", NULL, "[COMMAND]", "the commands",
 	  SHELL | COMMAND_TEXT | COMMAND_ALONE,
 	  command_help },
@@ -83,6 +87,21 @@ int command_help(struct command_context *context, int argc, char **argv,
 	one = (struct command_table){ command, 1 };
 	command_append_help(context->out, &one, 1, BOTH);
 	return 0;
+}
+
+int command_completion(struct command_context *context, int argc, char **argv,
+		       struct error *error)
+{
+	static const struct arguments one = {
+		.minimum = 1,
+		.maximum = 1,
+		.usage = "bash | zsh",
+	};
+
+	if (arguments_parse(&one, argc, argv, error) < 0)
+		return -1;
+	return completion_append(context->out, argv[1], context->tables,
+				 context->table_count, error);
 }
 
 int command_quit(struct command_context *context, int argc, char **argv,

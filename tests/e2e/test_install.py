@@ -34,11 +34,13 @@ class TestInstall(unittest.TestCase):
         self.assertEqual(files_below(self.folder), [
             "usr/bin/probetui",
             "usr/libexec/probetui-node",
+            "usr/share/bash-completion/completions/probetui",
             "usr/share/man/man1/probetui.1",
             "usr/share/probetui/themes/default",
             "usr/share/probetui/themes/high-contrast",
             "usr/share/probetui/themes/light",
             "usr/share/probetui/themes/mono",
+            "usr/share/zsh/site-functions/_probetui",
         ])
         self.make("uninstall", "DESTDIR=" + self.folder, "prefix=/usr")
         self.assertEqual(files_below(self.folder), [])
