@@ -52,10 +52,28 @@ static void take_prompt(struct app *app)
 	free(line);
 }
 
+<<<<<<< HEAD
 void app_say_error(struct app *app, const struct error *error)
 {
 	view_say(&app->view, true, error->message);
 	log_write(LOG_WARNING, "%s", error->message);
+=======
+static void edit_prompt(struct app *app, const char *key)
+{
+	struct prompt *prompt = &app->view.prompt;
+
+	switch (prompt_key(prompt, key)) {
+	case PROMPT_DONE:
+		take_prompt(app);
+		break;
+	case PROMPT_CANCELLED:
+		if (prompt->kind == PROMPT_FILTER)
+			commands_run(app, "filter");
+		break;
+	case PROMPT_EDITED:
+		break;
+	}
+>>>>>>> 72430d7 (grid: one order for cards, table and cells; sorted, filtered, grouped)
 }
 
 void app_key(struct app *app, const char *key)
@@ -65,8 +83,7 @@ void app_key(struct app *app, const char *key)
 	app->is_changed = true;
 	view_say(&app->view, false, NULL);
 	if (app->view.prompt.is_open) {
-		if (prompt_key(&app->view.prompt, key) == PROMPT_DONE)
-			take_prompt(app);
+		edit_prompt(app, key);
 		return;
 	}
 	line = keymap_find(&app->keymap, key);

@@ -260,6 +260,13 @@ void window_put_character(struct window window, int row, int column,
 	put_codepoint(window, row, column, style, codepoint);
 }
 
+void window_blank(struct window window)
+{
+	for (int row = 0; row < window.row_count; row++)
+		for (int column = 0; column < window.column_count; column++)
+			put_codepoint(window, row, column, STYLE_TEXT, ' ');
+}
+
 static int put_plain(struct window window, int row, int column,
 		     enum style style, const char *text)
 {

@@ -90,6 +90,8 @@ int window_put_path(struct window window, int row, int end, int width,
 /* Draws one character. */
 void window_put_character(struct window window, int row, int column,
 			  enum style style, int32_t codepoint);
+/* Blanks all of it. */
+void window_blank(struct window window);
 void window_horizontal(struct window window, int row, int column, int length,
 		       enum style style);
 void window_vertical(struct window window, int row, int column, int length,

@@ -2,6 +2,7 @@
  * commands-mouse: what clicks and the wheel do, by what was drawn where.
  */
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@
 #include "ui/commands-private.h"
 #include "ui/commands.h"
 #include "ui/hit.h"
+#include "ui/ranklist.h"
 
 #define WHEEL_ROWS 3
 
@@ -25,6 +27,44 @@ static void choose_rank(struct app *app, const struct hit *hit)
 {
 	app->view.pane = PANE_GRID;
 	select_rank(&app->engine->session, hit->value);
+}
+
+static void choose_row(struct app *app, const struct hit *hit)
+{
+	struct session *session = &app->engine->session;
+	struct ranklist list;
+
+	app->view.pane = PANE_GRID;
+	ranklist_make(&list, session, &app->view);
+	if ((size_t)hit->value < list.row_count)
+		ranklist_select(&list, session, &app->view,
+				&list.rows[hit->value]);
+	ranklist_clear(&list);
+}
+
+static void choose_group(struct app *app, const struct hit *hit)
+{
+	struct session *session = &app->engine->session;
+	struct ranklist_row row = { .kind = RANKLIST_GROUP,
+				    .at = (size_t)hit->value };
+	struct ranklist list;
+
+	app->view.pane = PANE_GRID;
+	ranklist_make(&list, session, &app->view);
+	if (row.at < list.rank_count && list.group_count > 0)
+		ranklist_select(&list, session, &app->view, &row);
+	ranklist_clear(&list);
+}
+
+static void choose_column(struct app *app, const struct hit *hit)
+{
+	char *words[] = { "sort", NULL, NULL };
+	char name[16];
+
+	snprintf(name, sizeof(name), "%s",
+		 column_name((enum column)hit->value));
+	words[1] = name;
+	ui_sort(&(struct command_context){ .screen = app }, 2, words, NULL);
 }
 
 static void choose_frame(struct app *app, const struct hit *hit)
@@ -77,6 +117,9 @@ struct hit_form {
 static const struct hit_form forms[] = {
 	{ HIT_PANE, choose_pane, false },
 	{ HIT_RANK, choose_rank, true },
+	{ HIT_ROW, choose_row, true },
+	{ HIT_GROUP, choose_group, true },
+	{ HIT_COLUMN, choose_column, false },
 	{ HIT_FRAME, choose_frame, true },
 	{ HIT_LOCAL, choose_local, true },
 	{ HIT_MERGED, choose_branch, true },

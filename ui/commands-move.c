@@ -1,7 +1,6 @@
 /*
  * commands-move: moving the selection and the cursor of the open view.
  */
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,20 +17,9 @@
 #include "protocol/variable.h"
 #include "ui/app.h"
 #include "ui/commands-private.h"
+#include "ui/grid.h"
 #include "ui/layout.h"
 #include "ui/pane.h"
-
-enum move {
-	MOVE_UP,
-	MOVE_DOWN,
-	MOVE_LEFT,
-	MOVE_RIGHT,
-	MOVE_PAGE_UP,
-	MOVE_PAGE_DOWN,
-	MOVE_FIRST,
-	MOVE_LAST,
-	MOVE_COUNT,
-};
 
 static const char *const move_names[MOVE_COUNT] = {
 	[MOVE_UP] = "up",	    [MOVE_DOWN] = "down",
@@ -39,16 +27,6 @@ static const char *const move_names[MOVE_COUNT] = {
 	[MOVE_PAGE_UP] = "page-up", [MOVE_PAGE_DOWN] = "page-down",
 	[MOVE_FIRST] = "first",	    [MOVE_LAST] = "last",
 };
-
-/* 1 for "next", -1 for "previous", 0 for anything else. */
-static int direction_of(int argc, char **argv)
-{
-	if (argc == 2 && strcmp(argv[1], "next") == 0)
-		return 1;
-	if (argc == 2 && strcmp(argv[1], "previous") == 0)
-		return -1;
-	return 0;
-}
 
 static struct session *session_of(const struct command_context *context)
 {
@@ -59,67 +37,6 @@ void select_rank(struct session *session, int number)
 {
 	session->selection = (struct selection){ .rank = number, .depth = -1 };
 	session->revision++;
-}
-
-static int selected_index(const struct session *session)
-{
-	const struct rank *selected = session_selected(session);
-
-	for (size_t i = 0; i < session->rank_count; i++)
-		if (session->ranks[i] == selected)
-			return (int)i;
-	return -1;
-}
-
-int ui_rank(struct command_context *context, int argc, char **argv,
-	    struct error *error)
-{
-	struct session *session = session_of(context);
-	int count = (int)session->rank_count;
-	int direction = direction_of(argc, argv);
-	char *end;
-	long number;
-
-	if (count == 0)
-		return error_set(error, "there is no rank yet.");
-	if (direction != 0) {
-		int index = selected_index(session) + direction;
-
-		select_rank(
-			session,
-			session->ranks[(index + count) % count]->process.rank);
-		return 0;
-	}
-	if (argc != 2)
-		return command_usage(error, "rank", "next, previous or N");
-	number = strtol(argv[1], &end, 10);
-	if (end == argv[1] || *end != '\0' || number < 0 || number > INT_MAX ||
-	    session_find_rank(session, (int)number) == NULL)
-		return error_set(error, "there is no rank %.20s.", argv[1]);
-	select_rank(session, (int)number);
-	return 0;
-}
-
-int ui_outlier(struct command_context *context, int argc, char **argv,
-	       struct error *error)
-{
-	struct session *session = session_of(context);
-	int direction = direction_of(argc, argv);
-	int count = (int)session->rank_count;
-	int at = selected_index(session);
-
-	if (direction == 0)
-		return command_usage(error, "outlier", "next or previous");
-	for (int i = 1; i <= count; i++) {
-		int index = (at + direction * i % count + count) % count;
-
-		if (session->ranks[index]->is_outlier) {
-			select_rank(session,
-				    session->ranks[index]->process.rank);
-			return 0;
-		}
-	}
-	return error_set(error, "no rank is an outlier.");
 }
 
 /* The rows of the stack pane, innermost first; *at is the cursor's. free(). */
@@ -134,7 +51,7 @@ static struct stack_row *selected_rows(const struct app *app, size_t *count,
 	*at = 0;
 	if (session_selected(session) == NULL || depth < 0)
 		return NULL;
-	rows = pane_stack_rows(session_selected(session),
+	rows = pane_stack_rows(session_looked_at(session),
 			       session_selected_thread(session),
 			       app->view.is_unfolded, count);
 	while (*at + 1 < (int)*count && rows[*at + 1].depth <= depth)
@@ -191,7 +108,7 @@ int ui_pane(struct command_context *context, int argc, char **argv,
 {
 	struct app *app = command_app(context);
 	struct view *view = &app->view;
-	int direction = direction_of(argc, argv);
+	int direction = command_direction(argc, argv);
 	struct view unzoomed = *view;
 	struct layout layout;
 
@@ -215,59 +132,21 @@ int ui_pane(struct command_context *context, int argc, char **argv,
 	return 0;
 }
 
-/* Where a cursor among count things goes; page is what fits. */
-static int move_in(int at, int count, int across, int page, enum move move)
-{
-	static const int pages[MOVE_COUNT] = {
-		[MOVE_PAGE_UP] = -1,
-		[MOVE_PAGE_DOWN] = 1,
-	};
-	static const int rows[MOVE_COUNT] = {
-		[MOVE_UP] = -1,
-		[MOVE_DOWN] = 1,
-	};
-	static const int cells[MOVE_COUNT] = {
-		[MOVE_LEFT] = -1,
-		[MOVE_RIGHT] = 1,
-	};
-	int to = at + pages[move] * page + rows[move] * across + cells[move];
-
-	if (move == MOVE_FIRST)
-		return 0;
-	if (move == MOVE_LAST)
-		return count > 0 ? count - 1 : 0;
-	if (to < 0)
-		return move == MOVE_UP && across > 1 ? at : 0;
-	if (to >= count)
-		return move == MOVE_DOWN && across > 1 ? at : count - 1;
-	return to;
-}
-
 static int at_least_one(int number)
 {
 	return number > 0 ? number : 1;
 }
 
-static void move_grid(struct app *app, const struct layout *layout,
-		      enum move move)
+static void move_grid(struct app *app, enum move move)
 {
 	struct session *session = &app->engine->session;
-	const struct box *box = &layout->panes[PANE_GRID];
-	int page = at_least_one(box->row_count);
-	int across = 1;
-	int to;
+	struct ranklist_row to;
+	struct grid grid;
 
-	if (session->rank_count == 0)
-		return;
-	if (layout->grid == GRID_CARDS)
-		across = at_least_one(layout->cards_across);
-	if (layout->grid == GRID_CELLS)
-		across = pane_cells_across(box->column_count);
-	if (across > 1)
-		page *= across;
-	to = move_in(selected_index(session), (int)session->rank_count, across,
-		     page, move);
-	select_rank(session, session->ranks[to]->process.rank);
+	grid_make(&grid, session, &app->view);
+	if (grid_move(&grid, move, &to))
+		ranklist_select(&grid.list, session, &app->view, &to);
+	grid_clear(&grid);
 }
 
 /* The first line shown moves; the scroll follows, so no key is lost. */
@@ -285,13 +164,13 @@ static void move_source(struct app *app, const struct layout *layout,
 	last = at_least_one((int)source->line_count - rows + 1);
 	first = pane_source_first(session, &app->view, rows);
 	app->view.source_scroll +=
-		move_in(first - 1, last, 1, at_least_one(rows - 1), move) + 1 -
-		pane_source_unclamped(session, &app->view, rows);
+		grid_move_in(first - 1, last, 1, at_least_one(rows - 1), move) +
+		1 - pane_source_unclamped(session, &app->view, rows);
 }
 
 static void move_thread(struct session *session, int by)
 {
-	const struct rank *rank = session_selected(session);
+	const struct rank *rank = session_looked_at(session);
 	const struct thread *thread = session_selected_thread(session);
 	int count;
 	int at;
@@ -304,6 +183,7 @@ static void move_thread(struct session *session, int by)
 		.rank = rank->process.rank,
 		.tid = rank->threads[(at + count) % count].sample.tid,
 		.depth = -1,
+		.pid = session->selection.pid,
 	};
 	session->revision++;
 }
@@ -322,9 +202,9 @@ static void move_stack(struct app *app, const struct layout *layout,
 	}
 	rows = selected_rows(app, &count, &at);
 	if (count > 0)
-		select_depth(
-			&app->engine->session,
-			rows[move_in(at, (int)count, 1, page, move)].depth);
+		select_depth(&app->engine->session,
+			     rows[grid_move_in(at, (int)count, 1, page, move)]
+				     .depth);
 	free(rows);
 }
 
@@ -338,8 +218,8 @@ static void move_locals(struct app *app, const struct layout *layout,
 
 	free(pane_locals_rows(session, &app->view, &frame, &count));
 	if (count > 0)
-		app->view.locals_cursor = move_in(app->view.locals_cursor,
-						  (int)count, 1, page, move);
+		app->view.locals_cursor = grid_move_in(
+			app->view.locals_cursor, (int)count, 1, page, move);
 }
 
 static void move_home(struct app *app, const struct layout *layout,
@@ -351,7 +231,7 @@ static void move_home(struct app *app, const struct layout *layout,
 		pane = PANE_GRID;
 	switch (pane) {
 	case PANE_GRID:
-		move_grid(app, layout, move);
+		move_grid(app, move);
 		break;
 	case PANE_SOURCE:
 		move_source(app, layout, move);
@@ -373,7 +253,7 @@ static void move_merged(struct app *app, int page, enum move move)
 
 	merged_make(&merged, &app->engine->session, &app->view);
 	if (merged.row_count > 0 && move != MOVE_LEFT && move != MOVE_RIGHT)
-		app->view.merged_cursor = move_in(
+		app->view.merged_cursor = grid_move_in(
 			merged.cursor, (int)merged.row_count, 1, page, move);
 	merged_clear(&merged);
 }
@@ -411,8 +291,8 @@ static void move_diff(struct app *app, int page, enum move move)
 	size_t count = diff_row_count(app);
 
 	if (count > 0)
-		app->view.diff_cursor = move_in(app->view.diff_cursor,
-						(int)count, 1, page, move);
+		app->view.diff_cursor = grid_move_in(app->view.diff_cursor,
+						     (int)count, 1, page, move);
 }
 
 int ui_cursor(struct command_context *context, int argc, char **argv,
@@ -432,9 +312,9 @@ int ui_cursor(struct command_context *context, int argc, char **argv,
 				     "page-down, first or last");
 	if (view_asks_job(session_of(context), &app->view)) {
 		app->view.job_cursor =
-			move_in(app->view.job_cursor,
-				(int)session_of(context)->job_count, 1, 10,
-				(enum move)move);
+			grid_move_in(app->view.job_cursor,
+				     (int)session_of(context)->job_count, 1, 10,
+				     (enum move)move);
 		return 0;
 	}
 	layout_make(&layout, session_of(context), &app->view);
@@ -457,9 +337,9 @@ int ui_cursor(struct command_context *context, int argc, char **argv,
 	case VIEW_TEXT: {
 		int last = text_line_count(app) - page;
 
-		app->view.text_scroll =
-			move_in(app->view.text_scroll, last > 0 ? last + 1 : 1,
-				1, page, (enum move)move);
+		app->view.text_scroll = grid_move_in(app->view.text_scroll,
+						     last > 0 ? last + 1 : 1, 1,
+						     page, (enum move)move);
 		break;
 	}
 	case VIEW_KIND_COUNT:

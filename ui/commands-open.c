@@ -11,6 +11,7 @@
 #include "model/job.h"
 #include "ui/app.h"
 #include "ui/commands-private.h"
+#include "ui/grid.h"
 #include "ui/pane.h"
 
 /* Opens or closes the variable under the cursor, or takes the next page. */
@@ -66,6 +67,44 @@ static void toggle_branch(struct app *app)
 	merged_clear(&merged);
 }
 
+/* What is under the cursor of the grid; false: nothing that folds. */
+static bool fold_in_grid(struct app *app, bool is_group_only)
+{
+	struct session *session = &app->engine->session;
+	struct ranklist_row row;
+	bool is_done = false;
+	struct grid grid;
+
+	grid_make(&grid, session, &app->view);
+	if (grid.layout.grid == GRID_TABLE && grid.list.cursor >= 0) {
+		row = grid.list.rows[grid.list.cursor];
+		if (row.kind == RANKLIST_GROUP || !is_group_only)
+			is_done = ranklist_fold(&grid.list, &app->view, &row);
+	} else if (grid.layout.grid == GRID_CELLS && grid.list.at >= 0) {
+		row = (struct ranklist_row){ .kind = RANKLIST_GROUP,
+					     .at = (size_t)grid.list.at };
+		if (grid.list.group_count > 0 && !is_group_only)
+			is_done = ranklist_fold(&grid.list, &app->view, &row);
+	}
+	grid_clear(&grid);
+	return is_done;
+}
+
+/* Where nothing folds: the whole legend, or the library's frames. */
+static void expand_grid(struct app *app)
+{
+	struct layout layout;
+
+	if (fold_in_grid(app, false))
+		return;
+	layout_make(&layout, &app->engine->session, &app->view);
+	if (layout.grid == GRID_CELLS)
+		app->view.order.is_legend_whole =
+			!app->view.order.is_legend_whole;
+	else
+		app->view.is_unfolded = !app->view.is_unfolded;
+}
+
 int ui_expand(struct command_context *context, int argc, char **argv,
 	      struct error *error)
 {
@@ -78,6 +117,8 @@ int ui_expand(struct command_context *context, int argc, char **argv,
 		toggle_branch(app);
 	else if (app->view.pane == PANE_LOCALS)
 		toggle_variable(app);
+	else if (app->view.kind == VIEW_HOME && app->view.pane == PANE_GRID)
+		expand_grid(app);
 	else
 		app->view.is_unfolded = !app->view.is_unfolded;
 	return 0;
@@ -113,7 +154,7 @@ static bool is_on_fold(const struct app *app)
 
 	if (session_selected(session) == NULL)
 		return false;
-	rows = pane_stack_rows(session_selected(session),
+	rows = pane_stack_rows(session_looked_at(session),
 			       session_selected_thread(session),
 			       app->view.is_unfolded, &count);
 	for (size_t i = 0; i < count; i++)
@@ -174,7 +215,8 @@ int ui_open(struct command_context *context, int argc, char **argv,
 		return 0;
 	switch (view->pane) {
 	case PANE_GRID:
-		view->pane = PANE_SOURCE;
+		if (!fold_in_grid(app, true))
+			view->pane = PANE_SOURCE;
 		break;
 	case PANE_SOURCE:
 		view->is_zoomed = !view->is_zoomed;

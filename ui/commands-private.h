@@ -18,6 +18,9 @@ int command_usage(struct error *error, const char *name, const char *arguments);
 /* Joins argv[from]… with blanks; free() it. */
 char *command_join(int argc, char **argv, int from);
 
+/* 1 for "next", -1 for "previous", 0 for anything else. */
+int command_direction(int argc, char **argv);
+
 typedef int command_function(struct command_context *context, int argc,
 			     char **argv, struct error *error);
 
@@ -34,7 +37,12 @@ command_function ui_open, ui_expand, ui_search, ui_find;
 command_function ui_zoom, ui_grid, ui_merged, ui_granularity, ui_diff;
 command_function ui_against, ui_hold, ui_refresh, ui_seek, ui_theme, ui_bind;
 command_function ui_prompt, ui_help, ui_log, ui_back, ui_quit, ui_redraw;
+<<<<<<< HEAD
 command_function ui_suspend, ui_set, ui_job, ui_click, ui_wheel;
 command_function ui_edit, ui_copy;
+=======
+command_function ui_suspend, ui_job, ui_click, ui_wheel;
+command_function ui_sort, ui_group, ui_filter;
+>>>>>>> 72430d7 (grid: one order for cards, table and cells; sorted, filtered, grouped)
 
 #endif

@@ -299,13 +299,16 @@ int ui_prompt(struct command_context *context, int argc, char **argv,
 		prompt_open(prompt, PROMPT_COMMAND, "");
 	else if (strcmp(argv[1], "search") == 0)
 		prompt_open(prompt, PROMPT_SEARCH, "");
+	else if (strcmp(argv[1], "filter") == 0)
+		prompt_open(prompt, PROMPT_FILTER, "");
 	else if (strcmp(argv[1], "rank") == 0)
 		prompt_open(prompt, PROMPT_RANK, argc > 2 ? argv[2] : "");
 	else if (strcmp(argv[1], "focus") == 0)
 		prompt_open(prompt, PROMPT_FOCUS, "");
 	else
 		return command_usage(error, "prompt",
-				     "nothing, rank DIGIT, search or focus");
+				     "nothing, rank DIGIT, search, filter or "
+				     "focus");
 	return 0;
 }
 
@@ -329,7 +332,7 @@ int ui_log(struct command_context *context, int argc, char **argv,
 	return 0;
 }
 
-/* One step back; false when there is none: home, nothing zoomed. */
+/* One step back; false when there is none: home, nothing zoomed or hidden. */
 static bool go_back(struct view *view)
 {
 	if (view->kind != VIEW_HOME) {
@@ -338,6 +341,11 @@ static bool go_back(struct view *view)
 	}
 	if (view->is_zoomed) {
 		view->is_zoomed = false;
+		return true;
+	}
+	if (view->order.filter != NULL) {
+		free(view->order.filter);
+		view->order.filter = NULL;
 		return true;
 	}
 	return false;

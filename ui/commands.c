@@ -44,6 +44,13 @@ static const struct command rows[] = {
 	{ "toggle", NULL, "",
 	  "focus on what is under the cursor, too; or no more", SCREEN,
 	  ui_toggle },
+	{ "sort", NULL, "[next | reverse | COLUMN]",
+	  "by what ranks are sorted: rank, host, age, cpu, \u2026", SCREEN,
+	  ui_sort },
+	{ "group", NULL, "[class | host | none]", "how ranks are grouped",
+	  SCREEN, ui_group },
+	{ "filter", NULL, "[TEXT]", "show the ranks with TEXT in their row",
+	  SCREEN, ui_filter },
 	{ "merged", NULL, "", "the stacks of all ranks, merged", SCREEN,
 	  ui_merged },
 	{ "granularity", NULL, "[line | function | file]",
@@ -66,8 +73,8 @@ static const struct command rows[] = {
 	  "what can be set, and its values; or set it", SCREEN, ui_set },
 	{ "bind", NULL, "KEY [COMMAND LINE]", "what a key does", SCREEN,
 	  ui_bind },
-	{ "prompt", NULL, "[rank DIGIT | search | focus]", "a line to type in",
-	  SCREEN, ui_prompt },
+	{ "prompt", NULL, "[rank DIGIT | search | filter | focus]",
+	  "a line to type in", SCREEN, ui_prompt },
 	{ "keys", NULL, "", "the keys of the screen",
 	  COMMAND_SHELL | COMMAND_SCREEN | COMMAND_TEXT | COMMAND_ALONE,
 	  ui_keys },
@@ -126,7 +133,8 @@ static int ui_keys(struct command_context *context, int argc, char **argv,
 static bool is_same_selection(const struct selection *a,
 			      const struct selection *b)
 {
-	return a->rank == b->rank && a->tid == b->tid && a->depth == b->depth;
+	return a->rank == b->rank && a->tid == b->tid &&
+	       a->depth == b->depth && a->pid == b->pid;
 }
 
 static void show_output(struct app *app, struct buffer *out)

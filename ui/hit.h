@@ -11,14 +11,17 @@
 struct window;
 
 enum hit_kind {
-	HIT_PANE = 1,	 /* enum pane: inside and title */
-	HIT_RANK = 2,	 /* a rank's number */
-	HIT_FRAME = 4,	 /* a depth of the selected thread's stack */
-	HIT_LOCAL = 8,	 /* a row of the locals */
-	HIT_MERGED = 16, /* a row of the merged stacks */
-	HIT_DIFF = 32,	 /* a row of the diff */
-	HIT_JOB = 64,	 /* a row of the job list */
-	HIT_KEY = 128,	 /* a key on the hint line: line is what it runs */
+	HIT_PANE = 1,	   /* enum pane: inside and title */
+	HIT_RANK = 2,	   /* a rank's number */
+	HIT_FRAME = 4,	   /* a depth of the selected thread's stack */
+	HIT_LOCAL = 8,	   /* a row of the locals */
+	HIT_MERGED = 16,   /* a row of the merged stacks */
+	HIT_DIFF = 32,	   /* a row of the diff */
+	HIT_JOB = 64,	   /* a row of the job list */
+	HIT_ROW = 256,	   /* a group, child or thread: a row of the ranklist */
+	HIT_GROUP = 512,   /* a group by its first rank in the ranklist */
+	HIT_COLUMN = 1024, /* enum column, in the head of the table */
+	HIT_KEY = 128,	   /* a key on the hint line: line is what it runs */
 };
 /* Whatever it is. */
 #define HIT_ANY (~0u)

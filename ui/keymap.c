@@ -26,6 +26,10 @@ const char keymap_default[] = "bind [ rank previous\n"
 			      "bind v against\n"
 			      "bind G grid\n"
 			      "bind g granularity\n"
+			      "bind o sort next\n"
+			      "bind O sort reverse\n"
+			      "bind H group\n"
+			      "bind \\ prompt filter\n"
 			      "bind x expand\n"
 			      "bind z zoom\n"
 			      "bind Space toggle\n"
@@ -97,6 +101,13 @@ static const struct key_help helps[] = {
 	  NULL,
 	  "in the merged stacks: by line, by function, by file" },
 	{ { "grid" }, NULL, "ranks as cards, as a table, as cells" },
+	{ { "sort next", "sort reverse" },
+	  NULL,
+	  "ranks in another order; the other way round" },
+	{ { "group" }, NULL, "ranks in classes, on hosts, or none of both" },
+	{ { "prompt filter" },
+	  NULL,
+	  "show only ranks with a text in their row" },
 	{ { "expand" }, NULL, "open what is folded, fold what is open" },
 	{ { "open" }, NULL, "open what is under the cursor" },
 	{ { "zoom" }, NULL, "the pane alone, and back" },

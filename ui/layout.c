@@ -5,14 +5,16 @@
 #include "banned.h"
 #include "base/text.h"
 #include "model/session.h"
+#include "ui/cells.h"
 #include "ui/pane.h"
+#include "ui/ranklist.h"
 
 #define CARD_WIDTH 14 /* with one border */
-#define CARD_HEIGHT 3
 #define CARD_RANKS_MAXIMUM 16
 #define LOWER_ROWS_MINIMUM 8
 #define TABLE_RANKS_MAXIMUM 64
 #define NARROW 56
+#define CELL_LINES_MINIMUM 4 /* the card beside the cursor is so high */
 #define MERGED_COLUMNS 160 /* from here on merged stacks beside source */
 
 static int minimum(int a, int b)
@@ -78,9 +80,10 @@ static bool do_cards_fit(const struct layout *layout, const struct view *view,
 static enum grid_mode choose_grid(const struct layout *layout,
 				  const struct view *view, int ranks)
 {
+	/* Cards that do not fit are scrolled through. */
 	if (view->grid == GRID_CARDS &&
 	    (layout->cards_across == 0 ||
-	     card_rows(layout, ranks) + 1 > layout->body.row_count))
+	     CARD_HEIGHT + 1 > layout->body.row_count))
 		return GRID_TABLE;
 	if (view->grid != GRID_AUTOMATIC)
 		return view->grid;
@@ -90,22 +93,30 @@ static enum grid_mode choose_grid(const struct layout *layout,
 }
 
 /* Rows of the grid, its upper border included. */
-static int grid_rows(const struct layout *layout, int ranks)
+static int grid_rows(const struct layout *layout, const struct ranklist *list,
+		     const struct session *session, const struct view *view)
 {
 	int body = layout->body.row_count;
 	int third = maximum(body / 3, 5);
+	struct cells cells;
+	int rows = 0;
 
 	switch (layout->grid) {
 	case GRID_CARDS:
-		return card_rows(layout, ranks);
+		return card_rows(layout, (int)list->rank_count);
 	case GRID_TABLE:
-		return minimum(ranks + 1, third) + 1;
-	case GRID_AUTOMATIC:
+		return minimum((int)list->row_count + 1, third) + 1;
 	case GRID_CELLS:
+		cells_make(&cells, list, session, view, view->column_count - 2);
+		rows = maximum(cells.line_count, CELL_LINES_MINIMUM) + 2 +
+		       cells_legend_rows(session, view, body - 2);
+		cells_clear(&cells);
+		break;
+	case GRID_AUTOMATIC:
 	case GRID_MODE_COUNT:
 		break;
 	}
-	return body - 1;
+	return rows;
 }
 
 /* Rows that the stack needs; the locals take the rest. */
@@ -164,10 +175,10 @@ static void place_lower(struct layout *layout, const struct session *session,
 	}
 }
 
-static void place_home(struct layout *layout, const struct session *session,
-		       const struct view *view)
+static void place_home(struct layout *layout, const struct ranklist *list,
+		       const struct session *session, const struct view *view)
 {
-	int ranks = (int)session->rank_count;
+	int ranks = (int)list->rank_count;
 	struct box inner = layout->body;
 	int rows;
 
@@ -190,10 +201,12 @@ static void place_home(struct layout *layout, const struct session *session,
 		layout->panes[view->pane] = inner;
 		return;
 	}
-	rows = grid_rows(layout, ranks);
+	rows = grid_rows(layout, list, session, view);
 	layout->panes[PANE_GRID] = inner;
 	layout->panes[PANE_GRID].row_count = rows - 1;
-	if (layout->grid == GRID_CELLS || rows + 4 > layout->body.row_count) {
+	if (rows + 4 > layout->body.row_count ||
+	    (layout->grid == GRID_CELLS &&
+	     rows + LOWER_ROWS_MINIMUM > layout->body.row_count)) {
 		layout->panes[PANE_GRID].row_count = inner.row_count;
 		return;
 	}
@@ -213,6 +226,11 @@ void layout_make(struct layout *layout, const struct session *session,
 		.row_count = maximum(0, view->row_count - 1 - first),
 		.column_count = view->column_count,
 	};
-	if (view->kind == VIEW_HOME)
-		place_home(layout, session, view);
+	if (view->kind == VIEW_HOME) {
+		struct ranklist list;
+
+		ranklist_make(&list, session, view);
+		place_home(layout, &list, session, view);
+		ranklist_clear(&list);
+	}
 }

@@ -9,6 +9,8 @@
 
 #include "ui/view.h"
 
+#define CARD_HEIGHT 3 /* with one border */
+
 /* The inside of a pane, without its border; row_count 0: not shown. */
 struct box {
 	int row;

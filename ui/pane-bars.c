@@ -9,6 +9,7 @@
 #include "protocol/stack.h"
 #include "ui/keymap.h"
 #include "ui/pane.h"
+#include "ui/ranklist.h"
 
 #define FRAME_ROWS_MINIMUM 6
 #define TEXT_COLUMN 3 /* of the verdict, behind its mark */
@@ -313,11 +314,60 @@ static int put_hint(struct window window, int column, const struct hint *hint,
 	return column;
 }
 
+/* Appends "12 of 1,024 ranks": how many the filter lets through. */
+static void append_matches(struct buffer *out, const struct session *session,
+			   const struct view *view)
+{
+	struct ranklist list;
+
+	ranklist_make(&list, session, view);
+	text_count(out, list.rank_count);
+	buffer_append_string(out, " of ");
+	text_count(out, list.total_count);
+	buffer_append_string(out, list.total_count == 1 ? " rank" : " ranks");
+	ranklist_clear(&list);
+}
+
+/* That ranks are hidden is said as long as they are. */
+static int put_filter(struct window window, int column,
+		      const struct session *session, const struct view *view)
+{
+	struct buffer text = BUFFER_INIT;
+	int width = window.column_count / 2;
+
+	if (ranklist_filter(view) == NULL || view->kind != VIEW_HOME)
+		return column;
+	append_matches(&text, session, view);
+	buffer_printf(&text, " with '%s'", ranklist_filter(view));
+	column += window_put(window, 0, column, width, STYLE_WARNING,
+			     text.data);
+	buffer_clear(&text);
+	return column;
+}
+
+static void put_prompt(struct window window, const struct session *session,
+		       const struct view *view)
+{
+	struct buffer text = BUFFER_INIT;
+	int width = window.column_count;
+
+	if (view->prompt.kind == PROMPT_FILTER &&
+	    view->prompt.text.length > 0) {
+		append_matches(&text, session, view);
+		if (text_width(text.data) * 2 < width)
+			width -= 2 + window_put_right(window, 0, width - 1,
+						      width / 2, STYLE_HINT,
+						      text.data);
+		buffer_clear(&text);
+	}
+	prompt_draw(window_part(window, 0, 0, 1, width), &view->prompt);
+}
+
 static void put_hints(struct window window, const struct session *session,
 		      const struct view *view, const struct keymap *keymap)
 {
 	int reserved = 0;
-	int column = 1;
+	int column = put_filter(window, 1, session, view);
 
 	for (size_t i = 0; i < ARRAY_LENGTH(last_hints); i++)
 		reserved += 2 + hint_width(&last_hints[i], keymap);
@@ -347,7 +397,7 @@ void pane_hints(struct window window, const struct session *session,
 		const struct view *view, const struct keymap *keymap)
 {
 	if (view->prompt.is_open)
-		prompt_draw(window, &view->prompt);
+		put_prompt(window, session, view);
 	else if (view->message != NULL)
 		window_put(window, 0, 1, window.column_count - 1,
 			   view->is_message_error ? STYLE_ERROR : STYLE_HINT,

@@ -6,9 +6,8 @@
 #include "base/text.h"
 #include "model/session.h"
 #include "protocol/stack.h"
+#include "ui/grid.h"
 #include "ui/pane.h"
-
-#define CARD_HEIGHT 3
 
 /* "0 ● wait" and, at the right end of the border line, "34s". */
 static void put_card_title(struct window window, const struct session *session,
@@ -60,8 +59,8 @@ static void put_card_frame(struct window window, const struct rank *rank,
 	buffer_clear(&place);
 }
 
-static void put_card(struct window window, const struct session *session,
-		     const struct view *view, const struct rank *rank)
+void pane_card(struct window window, const struct session *session,
+	       const struct view *view, const struct rank *rank)
 {
 	bool is_selected = rank == session_selected(session);
 	bool is_stale = rank_is_stale(session, view, rank);
@@ -102,11 +101,10 @@ struct place_of_card {
 	int width;
 };
 
-static struct place_of_card place_card(struct window window, int index,
-				       int across)
+static struct place_of_card place_card(int column_count, int index, int across)
 {
 	/* The borders take a column each; what is left over goes left. */
-	int total = window.column_count - across - 1;
+	int total = column_count - across - 1;
 	int width = total / across;
 	int wider = total % across;
 	int x = index % across;
@@ -118,33 +116,29 @@ static struct place_of_card place_card(struct window window, int index,
 	};
 }
 
-/* The first rank shown, so that the selected one is. */
-static size_t first_card(struct window window, const struct session *session,
-			 int across)
+/* The first rank that shows. */
+static size_t first_card(const struct ranklist *list, int rows, int across)
 {
-	int rows = (window.row_count - 1) / CARD_HEIGHT;
+	int count = ((int)list->rank_count + across - 1) / across;
+	int cursor = list->at > 0 ? list->at / across : 0;
 
-	for (size_t i = 0; i < session->rank_count; i++) {
-		int row = (int)i / across;
-
-		if (session->ranks[i] == session_selected(session) &&
-		    row >= rows && rows > 0)
-			return (size_t)((row - rows + 1) * across);
-	}
-	return 0;
+	return (size_t)(grid_first(cursor, count, rows) * across);
 }
 
 void pane_cards(struct window window, const struct session *session,
-		const struct view *view, int across)
+		const struct view *view, const struct ranklist *list,
+		int across)
 {
-	size_t first = first_card(window, session, across);
-	size_t shown = (size_t)((window.row_count - 1) / CARD_HEIGHT * across);
-	size_t end = session->rank_count - first < shown ? session->rank_count
-							 : first + shown;
+	int rows = (window.row_count - 1) / CARD_HEIGHT;
+	int columns = window.column_count;
+	size_t first = first_card(list, rows, across);
+	size_t shown = (size_t)(rows * across);
+	size_t end = list->rank_count - first < shown ? list->rank_count
+						      : first + shown;
 
 	for (size_t i = first; i < end; i++) {
 		struct place_of_card at =
-			place_card(window, (int)(i - first), across);
+			place_card(columns, (int)(i - first), across);
 
 		window_box(window_part(window, at.row, at.column - 1,
 				       CARD_HEIGHT + 1, at.width + 2),
@@ -152,12 +146,12 @@ void pane_cards(struct window window, const struct session *session,
 	}
 	for (size_t i = first; i < end; i++) {
 		struct place_of_card at =
-			place_card(window, (int)(i - first), across);
-		const struct rank *rank = session->ranks[i];
+			place_card(columns, (int)(i - first), across);
+		const struct rank *rank = list->ranks[i];
 
-		put_card(window_part(window, at.row, at.column, CARD_HEIGHT,
-				     at.width),
-			 session, view, rank);
+		pane_card(window_part(window, at.row, at.column, CARD_HEIGHT,
+				      at.width),
+			  session, view, rank);
 		if (rank == session_selected(session))
 			window_emphasise(window, at.row, at.column - 1,
 					 CARD_HEIGHT + 1, at.width + 2,

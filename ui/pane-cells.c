@@ -1,26 +1,19 @@
 #include <string.h>
 
 #include "banned.h"
+#include "base/array.h"
 #include "base/buffer.h"
 #include "base/text.h"
 #include "model/place.h"
 #include "model/session.h"
 #include "protocol/stack.h"
+#include "ui/grid.h"
 #include "ui/pane.h"
 
-#define NUMBER_WIDTH 6 /* of the first rank in a row, with a blank */
-#define LEGEND_MAXIMUM 8
+#define BOX_WIDTH 26 /* of the card beside the cursor, with its borders */
+#define BOX_HEIGHT 4
+#define OUTLIER_COST 1000 /* of hiding one, in other cells */
 #define AGE_WIDTH 7
-
-int pane_cells_across(int column_count)
-{
-	int room = column_count - NUMBER_WIDTH - 1;
-	int across = 8;
-
-	while (across * 2 <= room && across < 64)
-		across *= 2;
-	return across;
-}
 
 /* How long all of them have been there: as long as the last that came. */
 static void append_class_age(struct buffer *out, const struct session *session,
@@ -84,87 +77,251 @@ static void put_class(struct window window, int row,
 	buffer_clear(&text);
 }
 
+/* Which classes show, where not all fit: that of the selected rank does. */
+static size_t first_class(const struct session *session, size_t rows)
+{
+	const struct rank *selected = session_selected(session);
+	int at = selected != NULL ? selected->class_index : 0;
+
+	return (size_t)grid_first(at, (int)session->verdict.class_count,
+				  (int)rows);
+}
+
 static void put_legend(struct window window, const struct session *session)
 {
 	const struct verdict *verdict = &session->verdict;
-
+	const struct rank *selected = session_selected(session);
 	size_t rows = (size_t)window.row_count;
-	size_t shown = verdict->class_count;
+	size_t first = 0;
 	struct buffer text = BUFFER_INIT;
 
-	if (shown > rows)
-		shown = rows - 1;
-	for (size_t i = 0; i < shown; i++)
-		put_class(window, (int)i, session, &verdict->classes[i]);
-	if (shown == verdict->class_count)
+	if (verdict->class_count > rows && rows > 1) {
+		rows--;
+		first = first_class(session, rows);
+		buffer_append_string(&text, "\u2026 ");
+		text_count(&text, verdict->class_count - rows);
+		buffer_append_string(&text, " more");
+		window_put(window, (int)rows, 2, window.column_count - 2,
+			   STYLE_DIM, text.data);
+		buffer_clear(&text);
+	}
+	for (size_t i = 0; i < rows && first + i < verdict->class_count; i++) {
+		put_class(window, (int)i, session,
+			  &verdict->classes[first + i]);
+		if (selected != NULL &&
+		    selected->class_index == (int)(first + i))
+			window_emphasise(window, (int)i, 0, 1,
+					 window.column_count, EMPHASIS_BOLD);
+	}
+}
+
+/* A line's first rank, or what a group is called. */
+static void put_label(struct window window, int row,
+		      const struct session *session, const struct view *view,
+		      const struct ranklist *list, const struct cells *cells,
+		      const struct cell_label *label)
+{
+	const struct ranklist_group *group = ranklist_group_at(list, label->at);
+	const struct rank *rank = list->ranks[label->at];
+	int width = cells->label_width - 1;
+	struct buffer text = BUFFER_INIT;
+	bool is_selected = (size_t)list->at >= label->at;
+
+	if (group == NULL) {
+		buffer_printf(&text, "%d", rank->process.rank);
+		window_put_right(window, row, width, width, STYLE_DIM,
+				 text.data);
+		buffer_clear(&text);
 		return;
-	buffer_append_string(&text, "\u2026 ");
-	text_count(&text, verdict->class_count - shown);
-	buffer_append_string(&text, " more");
-	window_put(window, (int)shown, 2, window.column_count - 2, STYLE_DIM,
-		   text.data);
+	}
+	ranklist_append_group(&text, list, session, view, group);
+	window_put(window, row, label->column, width, STYLE_DIM, text.data);
+	window_hit(window, row, label->column, 1, width, HIT_GROUP,
+		   (int)label->at);
+	if (group->is_folded) {
+		buffer_reset(&text);
+		buffer_append_string(&text, "\u2026 ");
+		text_count(&text, group->count);
+		window_put(window, row, label->column + width + 1,
+			   window.column_count, STYLE_DIM, text.data);
+		if (is_selected &&
+		    (size_t)list->at < group->first + group->count)
+			window_emphasise(window, row, label->column, 1, width,
+					 EMPHASIS_SELECTED | EMPHASIS_BOLD);
+	}
 	buffer_clear(&text);
 }
 
-static void put_cells(struct window window, const struct session *session,
-		      int across)
+static int first_line(const struct cells *cells, const struct ranklist *list,
+		      int rows)
 {
-	int selected = -1;
-	int first = 0;
+	int line = list->at >= 0 ? cells->places[list->at].line : 0;
 
-	for (size_t i = 0; i < session->rank_count; i++)
-		if (session->ranks[i] == session_selected(session))
-			selected = (int)i;
-	if (selected / across >= window.row_count)
-		first = selected / across - window.row_count + 1;
-	for (int i = first * across; i < (int)session->rank_count; i++) {
-		const struct rank *rank = session->ranks[i];
-		struct buffer number = BUFFER_INIT;
-		int row = i / across - first;
-		int column = NUMBER_WIDTH + i % across;
+	return grid_first(line, cells->line_count, rows);
+}
+
+static void put_cells(struct window window, const struct session *session,
+		      const struct view *view, const struct ranklist *list,
+		      const struct cells *cells)
+{
+	int first = first_line(cells, list, window.row_count);
+
+	for (size_t i = 0; i < cells->label_count; i++) {
+		int row = cells->labels[i].line - first;
+
+		if (row >= 0 && row < window.row_count)
+			put_label(window, row, session, view, list, cells,
+				  &cells->labels[i]);
+	}
+	for (size_t i = 0; i < list->rank_count; i++) {
+		const struct cell_place *place = &cells->places[i];
+		int row = place->line - first;
 		enum style style;
-		int32_t mark = mark_of_rank(session, rank, &style);
+		int32_t mark;
 
-		if (row >= window.row_count)
-			break;
-		if (i % across == 0) {
-			buffer_printf(&number, "%d", rank->process.rank);
-			window_put_right(window, row, NUMBER_WIDTH - 1,
-					 NUMBER_WIDTH, STYLE_DIM, number.data);
-			buffer_clear(&number);
-		}
-		window_put_character(window, row, column, style, mark);
-		window_hit(window, row, column, 1, 1, HIT_RANK,
-			   rank->process.rank);
-		if (i == selected)
-			window_emphasise(window, row, column, 1, 1,
+		if (place->is_folded || row < 0 || row >= window.row_count)
+			continue;
+		mark = mark_of_rank(session, list->ranks[i], &style);
+		window_put_character(window, row, place->column, style, mark);
+		window_hit(window, row, place->column, 1, 1, HIT_RANK,
+			   list->ranks[i]->process.rank);
+		if ((int)i == list->at)
+			window_emphasise(window, row, place->column, 1, 1,
 					 EMPHASIS_SELECTED | EMPHASIS_BOLD);
 	}
 }
 
-void pane_cells(struct window window, const struct session *session,
-		const struct view *view)
+/* What a box there hides, outliers above all; -1: it does not fit. */
+static int hidden_by(const struct ranklist *list, const struct cells *cells,
+		     const struct window *window, int first,
+		     const struct box *box)
 {
-	size_t classes = session->verdict.class_count;
-	int across = pane_cells_across(window.column_count);
-	int legend = (int)(classes < LEGEND_MAXIMUM ? classes : LEGEND_MAXIMUM);
-	int rows = window.row_count - legend - 1;
-	struct window outer = window;
+	int hidden = 0;
 
-	(void)view;
-	if (rows < 1 || legend < 1) {
-		put_cells(window, session, across);
-		return;
+	if (box->row < 0 || box->column < 0 ||
+	    box->row + box->row_count > window->row_count ||
+	    box->column + box->column_count > window->column_count)
+		return -1;
+	for (size_t i = 0; i < list->rank_count; i++) {
+		int row = cells->places[i].line - first;
+		int column = cells->places[i].column;
+
+		if (row >= box->row && row < box->row + box->row_count &&
+		    column >= box->column &&
+		    column < box->column + box->column_count)
+			hidden += list->ranks[i]->is_outlier ? OUTLIER_COST : 1;
 	}
-	put_cells(window_part(window, 0, 0, rows, window.column_count), session,
-		  across);
-	outer.column--;
-	outer.column_count += 2;
-	window_horizontal(outer, rows, 0, outer.column_count, STYLE_BORDER);
-	/* Joins the sides, which are one line already. */
-	pane_title(window, rows, 0, window.column_count, false, "Classes",
-		   NULL);
-	put_legend(
-		window_part(window, rows + 1, 0, legend, window.column_count),
-		session);
+	return hidden;
+}
+
+/* Right of all cells; else right of the cell, left of it, or below it. */
+static const struct {
+	int row;
+	int column;
+	bool is_behind; /* the column is counted from the last cell */
+} box_offsets[] = {
+	{ 0, 2, true },
+	{ 1 - BOX_HEIGHT, 2, true },
+	{ -1, 2, false },
+	{ -1, -1 - BOX_WIDTH, false },
+	{ 0, 2, false },
+	{ 0, -1 - BOX_WIDTH, false },
+	{ 1 - BOX_HEIGHT, 2, false },
+	{ 1 - BOX_HEIGHT, -1 - BOX_WIDTH, false },
+};
+
+static int last_column(const struct ranklist *list, const struct cells *cells)
+{
+	int last = 0;
+
+	for (size_t i = 0; i < list->rank_count; i++)
+		if (cells->places[i].column > last)
+			last = cells->places[i].column;
+	return last;
+}
+
+/* Beside the selected cell, where it hides least. */
+static bool find_box(const struct window *window, const struct ranklist *list,
+		     const struct cells *cells, struct box *best)
+{
+	int first = first_line(cells, list, window->row_count);
+	const struct cell_place *place = &cells->places[list->at];
+	int last = last_column(list, cells);
+	int least = -1;
+
+	for (size_t i = 0; i < ARRAY_LENGTH(box_offsets); i++) {
+		int from = box_offsets[i].is_behind ? last : place->column;
+		struct box box = {
+			.row = place->line - first + box_offsets[i].row,
+			.column = from + box_offsets[i].column,
+			.row_count = BOX_HEIGHT,
+			.column_count = BOX_WIDTH,
+		};
+		int hidden = hidden_by(list, cells, window, first, &box);
+
+		if (hidden < 0 || (least >= 0 && hidden >= least))
+			continue;
+		*best = box;
+		least = hidden;
+	}
+	return least >= 0;
+}
+
+static void put_box(struct window window, const struct session *session,
+		    const struct view *view, const struct ranklist *list,
+		    const struct cells *cells)
+{
+	struct window part;
+	struct box box;
+
+	if (list->at < 0 || cells->places[list->at].is_folded ||
+	    !find_box(&window, list, cells, &box))
+		return;
+	part = window_part(window, box.row, box.column, box.row_count,
+			   box.column_count);
+	window_blank(part);
+	window_box(part, STYLE_BORDER);
+	pane_card(window_part(part, 0, 1, box.row_count - 1,
+			      box.column_count - 2),
+		  session, view, list->ranks[list->at]);
+	window_emphasise(part, 0, 0, box.row_count, box.column_count,
+			 EMPHASIS_BOLD);
+}
+
+static int cell_rows(const struct session *session, const struct view *view,
+		     int row_count)
+{
+	int legend = cells_legend_rows(session, view, row_count);
+
+	return legend > 0 ? row_count - legend - 1 : row_count;
+}
+
+void pane_cells(struct window window, const struct session *session,
+		const struct view *view, const struct ranklist *list)
+{
+	int rows = cell_rows(session, view, window.row_count);
+	struct window upper =
+		window_part(window, 0, 0, rows, window.column_count);
+	struct window outer = window;
+	struct cells cells;
+
+	if (rows < window.row_count) {
+		outer.column--;
+		outer.column_count += 2;
+		window_horizontal(outer, rows, 0, outer.column_count,
+				  STYLE_BORDER);
+		/* Joins the sides, which are one line already. */
+		pane_title(window, rows, 0, window.column_count, false,
+			   "Classes", NULL);
+		put_legend(window_part(window, rows + 1, 0,
+				       window.row_count - rows - 1,
+				       window.column_count),
+			   session);
+	}
+	cells_make(&cells, list, session, view, window.column_count);
+	put_cells(upper, session, view, list, &cells);
+	put_box(upper, session, view, list, &cells);
+	cells_clear(&cells);
+	if (list->rank_count == 0)
+		pane_no_match(upper, view);
 }

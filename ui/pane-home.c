@@ -8,8 +8,10 @@
 #include "model/session.h"
 #include "model/source.h"
 #include "protocol/stack.h"
+#include "ui/cells.h"
 #include "ui/layout.h"
 #include "ui/pane.h"
+#include "ui/ranklist.h"
 
 static struct window inside(struct window window, const struct box *box)
 {
@@ -23,28 +25,58 @@ static struct window around(struct window window, const struct box *box)
 			   box->row_count + 2, box->column_count + 2);
 }
 
-static void title_grid(const struct layout *layout, struct buffer *left)
+/* "Ranks · 64 a row · by host · by rank"; a table's head says the last. */
+static void title_grid(const struct session *session, const struct view *view,
+		       const struct layout *layout, const struct ranklist *list,
+		       struct buffer *left)
 {
-	int columns = layout->panes[PANE_GRID].column_count;
+	static const char *const groupings[GROUPING_COUNT] = {
+		[GROUPING_CLASS] = " \u00b7 in classes",
+		[GROUPING_HOST] = " \u00b7 on hosts",
+	};
+	const struct rank_order *order = &view->order;
+	bool is_cells = layout->grid == GRID_CELLS;
+	struct cells cells;
 
 	buffer_append_string(left, "Ranks");
-	if (layout->grid == GRID_CELLS)
-		buffer_printf(left, " \u00b7 %d a row",
-			      pane_cells_across(columns));
+	if (is_cells && list->group_count == 0) {
+		cells_make(&cells, list, session, view,
+			   layout->panes[PANE_GRID].column_count);
+		buffer_printf(left, " \u00b7 %d a row", cells.across);
+		cells_clear(&cells);
+	}
+	if (groupings[order->grouping] != NULL)
+		buffer_append_string(left, groupings[order->grouping]);
+	if (!is_cells && order->sort == COLUMN_RANK && !order->is_reversed)
+		return;
+	buffer_printf(left, " \u00b7 by %s%s", column_name(order->sort),
+		      order->is_reversed ? ", reversed" : "");
+}
+
+/* "rank 3", and which child of it. */
+static void append_process(struct buffer *out, const struct rank *rank)
+{
+	const char *role = rank->process.role;
+
+	buffer_printf(out, "rank %d", rank->process.rank);
+	if (rank->parent != NULL)
+		buffer_printf(out, " %s %d", role != NULL ? role : "child",
+			      (int)rank->process.pid);
 }
 
 static void title_source(const struct session *session, struct buffer *left,
 			 struct buffer *right)
 {
 	const struct frame *frame = selected_frame(session);
-	const struct rank *rank = session_selected(session);
+	const struct rank *rank = session_looked_at(session);
 	const struct source *source = selected_source(session);
 
 	buffer_append_string(left, "Source");
 	if (frame == NULL || rank == NULL)
 		return;
-	buffer_printf(left, " \u00b7 %s \u00b7 rank %d",
-		      place_file_name(frame->code->file), rank->process.rank);
+	buffer_printf(left, " \u00b7 %s \u00b7 ",
+		      place_file_name(frame->code->file));
+	append_process(left, rank);
 	if (source != NULL && source->is_changed)
 		buffer_append_string(right, "changed since the start");
 }
@@ -74,7 +106,7 @@ static void title_locals(const struct session *session, const struct view *view,
 			 struct buffer *left, struct buffer *right)
 {
 	const struct frame *frame = selected_frame(session);
-	const struct rank *rank = session_selected(session);
+	const struct rank *rank = session_looked_at(session);
 	const struct thread *thread = session_selected_thread(session);
 	const struct variables *variables;
 
@@ -99,7 +131,7 @@ static void title_locals(const struct session *session, const struct view *view,
 
 static void put_title(struct window window, const struct session *session,
 		      const struct view *view, const struct layout *layout,
-		      enum pane pane)
+		      const struct ranklist *list, enum pane pane)
 {
 	const struct box *box = &layout->panes[pane];
 	struct buffer left = BUFFER_INIT;
@@ -107,7 +139,7 @@ static void put_title(struct window window, const struct session *session,
 
 	switch (pane) {
 	case PANE_GRID:
-		title_grid(layout, &left);
+		title_grid(session, view, layout, list, &left);
 		break;
 	case PANE_SOURCE:
 		title_source(session, &left, &right);
@@ -129,7 +161,7 @@ static void put_title(struct window window, const struct session *session,
 
 static void put_pane(struct window window, const struct session *session,
 		     const struct view *view, const struct layout *layout,
-		     enum pane pane)
+		     const struct ranklist *list, enum pane pane)
 {
 	struct window part = inside(window, &layout->panes[pane]);
 	struct window framed = around(window, &layout->panes[pane]);
@@ -140,11 +172,12 @@ static void put_pane(struct window window, const struct session *session,
 	switch (pane) {
 	case PANE_GRID:
 		if (layout->grid == GRID_CARDS)
-			pane_cards(framed, session, view, layout->cards_across);
+			pane_cards(framed, session, view, list,
+				   layout->cards_across);
 		else if (layout->grid == GRID_CELLS)
-			pane_cells(part, session, view);
+			pane_cells(part, session, view, list);
 		else
-			pane_table(part, session, view);
+			pane_table(part, session, view, list);
 		break;
 	case PANE_SOURCE:
 		pane_source(part, session, view);
@@ -175,13 +208,14 @@ static void put_merged(struct window window, const struct session *session,
 	merged_clear(&merged);
 }
 
-void pane_home(struct window window, const struct session *session,
-	       const struct view *view, const struct layout *layout)
+static void put_panes(struct window window, const struct session *session,
+		      const struct view *view, const struct layout *layout,
+		      const struct ranklist *list)
 {
 	if (layout->is_compact) {
 		window_hit(window, layout->body.row, 0, layout->body.row_count,
 			   layout->body.column_count, HIT_PANE, PANE_GRID);
-		pane_table(inside(window, &layout->body), session, view);
+		pane_table(inside(window, &layout->body), session, view, list);
 		return;
 	}
 	/* All lines first: they join, and titles are written over them. */
@@ -194,8 +228,19 @@ void pane_home(struct window window, const struct session *session,
 	for (int i = 0; i < PANE_COUNT; i++) {
 		if (layout->panes[i].row_count <= 0)
 			continue;
-		put_pane(window, session, view, layout, (enum pane)i);
+		put_pane(window, session, view, layout, list, (enum pane)i);
 		if (i != PANE_GRID || layout->grid != GRID_CARDS)
-			put_title(window, session, view, layout, (enum pane)i);
+			put_title(window, session, view, layout, list,
+				  (enum pane)i);
 	}
+}
+
+void pane_home(struct window window, const struct session *session,
+	       const struct view *view, const struct layout *layout)
+{
+	struct ranklist list;
+
+	ranklist_make(&list, session, view);
+	put_panes(window, session, view, layout, &list);
+	ranklist_clear(&list);
 }

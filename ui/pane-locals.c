@@ -128,7 +128,7 @@ static void add_level(struct row_list *list, const struct level *level)
 struct locals_frame locals_frame_selected(const struct session *session)
 {
 	return (struct locals_frame){
-		.rank = session_selected(session),
+		.rank = session_looked_at(session),
 		.thread = session_selected_thread(session),
 		.depth = session_selected_depth(session),
 	};

@@ -227,7 +227,7 @@ const struct frame *selected_frame(const struct session *session)
 
 const struct source *selected_source(const struct session *session)
 {
-	const struct rank *rank = session_selected(session);
+	const struct rank *rank = session_looked_at(session);
 	const struct frame *frame = selected_frame(session);
 
 	if (rank == NULL || frame == NULL)

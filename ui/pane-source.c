@@ -89,7 +89,7 @@ const char *pane_source_problem(const struct session *session,
 void pane_source(struct window window, const struct session *session,
 		 const struct view *view)
 {
-	const struct rank *rank = session_selected(session);
+	const struct rank *rank = session_looked_at(session);
 	const struct thread *thread = session_selected_thread(session);
 	const struct frame *frame = selected_frame(session);
 	const struct source *source = selected_source(session);

@@ -146,7 +146,7 @@ static int extra_count(const struct rank *rank, const struct thread *thread)
 
 int pane_stack_row_count(const struct session *session, const struct view *view)
 {
-	const struct rank *rank = session_selected(session);
+	const struct rank *rank = session_looked_at(session);
 	const struct thread *thread = session_selected_thread(session);
 	size_t count;
 
@@ -249,7 +249,7 @@ static int put_extras(struct window window, int row, const struct rank *rank,
 void pane_stack(struct window window, const struct session *session,
 		const struct view *view)
 {
-	const struct rank *rank = session_selected(session);
+	const struct rank *rank = session_looked_at(session);
 	const struct thread *thread = session_selected_thread(session);
 	int depth = session_selected_depth(session);
 	int rows = window.row_count;

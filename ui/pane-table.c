@@ -2,100 +2,134 @@
 #include <string.h>
 
 #include "banned.h"
+#include "base/array.h"
 #include "base/buffer.h"
 #include "base/text.h"
+#include "model/place.h"
 #include "model/session.h"
 #include "protocol/stack.h"
+#include "ui/grid.h"
 #include "ui/pane.h"
 
-struct column {
-	const char *title;
-	int width; /* 0: shares what is left */
-	int needs; /* columns of the window from which on it shows */
+#define FOLDED 0x25b8 /* ▸ */
+#define OPEN 0x25be   /* ▾ */
+#define INDENT 2      /* of children and threads */
+#define RANK_WIDTH 4
+#define HEAD_COLUMNS 56 /* narrower tables have no head */
+#define HEAD_ROWS 5
+
+/*
+ * What a column takes: at least, before a less important one may show, and
+ * what it may grow to.
+ */
+struct column_room {
+	enum column column;
+	int least;
+	int enough;
+	int most;
 };
 
-enum column_name {
-	COLUMN_MARK,
-	COLUMN_RANK,
-	COLUMN_STATE,
-	COLUMN_AGE,
-	COLUMN_ACTIVITY,
-	COLUMN_FUNCTION,
-	COLUMN_PLACE,
-	COLUMN_COUNT,
+/* The most important first: what does not fit, and all below it, is left. */
+static const struct column_room rooms[] = {
+	{ COLUMN_CLASS, 1, 1, 1 },	 { COLUMN_RANK, 4, 4, 4 },
+	{ COLUMN_ACTIVITY, 12, 18, 32 }, { COLUMN_PLACE, 11, 14, 32 },
+	{ COLUMN_AGE, 4, 4, 4 },	 { COLUMN_STATE, 5, 5, 5 },
+	{ COLUMN_FUNCTION, 10, 10, 32 }, { COLUMN_HOST, 7, 9, 24 },
+	{ COLUMN_CPU, 5, 5, 5 },	 { COLUMN_PID, 7, 7, 7 },
+	{ COLUMN_MEMORY, 7, 7, 7 },
 };
+#define ROOMS_TOGETHER 5 /* the first ones stay narrow to be all there */
 
-static const struct column columns[COLUMN_COUNT] = {
-	[COLUMN_MARK] = { "", 1, 4 },
-	[COLUMN_RANK] = { "rank", 4, 4 },
-	[COLUMN_STATE] = { "state", 5, 48 },
-	[COLUMN_AGE] = { "age", 4, 30 },
-	[COLUMN_ACTIVITY] = { "doing", 0, 12 },
-	[COLUMN_FUNCTION] = { "function", 0, 56 },
-	[COLUMN_PLACE] = { "place", 0, 22 },
-};
+static int digits_of(int number)
+{
+	int digits = 1;
+
+	while (number >= 10) {
+		number /= 10;
+		digits++;
+	}
+	return digits;
+}
+
+/* Of the widest rank number, with the mark of what can be opened. */
+static int rank_width(const struct ranklist *list)
+{
+	int width = RANK_WIDTH;
+
+	for (size_t i = 0; i < list->rank_count; i++) {
+		int own = digits_of(list->ranks[i]->process.rank);
+
+		if (own > width)
+			width = own;
+	}
+	return width + (list->has_children ? 2 : 0);
+}
+
+/* Gives the first columns what is enough for them; returns what that takes. */
+static int widen(int *widths, size_t count, int left)
+{
+	int used = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		int more = rooms[i].enough - widths[rooms[i].column];
+
+		if (widths[rooms[i].column] == 0 || more <= 0)
+			continue;
+		if (more > left - used)
+			more = left - used;
+		widths[rooms[i].column] += more;
+		used += more;
+	}
+	return used;
+}
+
+/* The columns that show, widths in the order of the table; what is left. */
+static int choose_columns(const struct ranklist *list, int total, int *widths)
+{
+	int left = total + 1;
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rooms); i++) {
+		const struct column_room *room = &rooms[i];
+		int least = room->least;
+
+		if (room->column == COLUMN_RANK)
+			least = rank_width(list);
+		if (room->column == COLUMN_HOST && !list->has_hosts)
+			continue;
+		if (i >= ROOMS_TOGETHER)
+			left -= widen(widths, i, left);
+		if (least + 1 > left)
+			break;
+		widths[room->column] = least;
+		left -= least + 1;
+	}
+	return left;
+}
 
 /* Shares out the width; 0 for a column that does not show. */
-static void share_width(int total, int widths[COLUMN_COUNT])
+static void share_width(const struct ranklist *list, int total,
+			int widths[COLUMN_COUNT])
 {
-	int flexible = 0;
-	int left = total - 1;
+	int growing = 0;
+	int left;
 
-	for (int i = 0; i < COLUMN_COUNT; i++) {
-		widths[i] = 0;
-		if (total < columns[i].needs)
+	memset(widths, 0, COLUMN_COUNT * sizeof(*widths));
+	left = choose_columns(list, total, widths);
+	for (size_t i = 0; i < ARRAY_LENGTH(rooms); i++)
+		growing += widths[rooms[i].column] > 0 &&
+			   rooms[i].most > rooms[i].least;
+	for (size_t i = 0; i < ARRAY_LENGTH(rooms) && growing > 0; i++) {
+		const struct column_room *room = &rooms[i];
+		int more = left / growing;
+
+		if (widths[room->column] == 0 || room->most <= room->least)
 			continue;
-		widths[i] = columns[i].width;
-		left -= widths[i] + 1;
-		flexible += columns[i].width == 0;
+		if (more > room->most - widths[room->column])
+			more = room->most - widths[room->column];
+		widths[room->column] += more;
+		left -= more;
+		growing--;
 	}
-	for (int i = 0; i < COLUMN_COUNT && flexible > 0; i++) {
-		if (columns[i].width != 0 || total < columns[i].needs)
-			continue;
-		widths[i] = left / flexible;
-		if (widths[i] > 32)
-			widths[i] = 32;
-		left -= widths[i];
-		flexible--;
-	}
-}
-
-static void append_column(struct buffer *out, const struct session *session,
-			  const struct view *view, const struct rank *rank,
-			  enum column_name name)
-{
-	const struct frame *frame = rank_top_frame(rank);
-
-	switch (name) {
-	case COLUMN_RANK:
-		buffer_printf(out, "%d", rank->process.rank);
-		break;
-	case COLUMN_STATE:
-		buffer_append_string(out, rank_word(rank));
-		break;
-	case COLUMN_AGE:
-		rank_append_age(out, session, rank);
-		break;
-	case COLUMN_ACTIVITY:
-		rank_append_doing(out, session, view, rank);
-		break;
-	case COLUMN_FUNCTION:
-		if (frame != NULL)
-			buffer_append_string(out, frame->code->func);
-		break;
-	case COLUMN_PLACE:
-		if (frame != NULL)
-			rank_append_place(out, rank, frame, false);
-		break;
-	case COLUMN_MARK:
-	case COLUMN_COUNT:
-		break;
-	}
-}
-
-static bool is_right_aligned(enum column_name name)
-{
-	return name == COLUMN_RANK || name == COLUMN_AGE;
 }
 
 /* A place is left-aligned: its end is where its width ends. */
@@ -106,83 +140,235 @@ static int min_width(const struct buffer *text, int width)
 	return own < width ? own : width;
 }
 
-static void put_row(struct window window, int row,
-		    const struct session *session, const struct view *view,
-		    const struct rank *rank)
+static void put_text(struct window window, int row, int at, int width,
+		     enum style style, enum column column,
+		     const struct buffer *text)
 {
-	int widths[COLUMN_COUNT];
-	int at = 0;
-	enum style mark_style;
-	int32_t mark = mark_of_rank(session, rank, &mark_style);
-	enum style style = rank->is_outlier ? STYLE_OUTLIER : STYLE_TEXT;
+	if (column_is_number(column))
+		window_put_right(window, row, at + width, width, style,
+				 text->data);
+	else if (column == COLUMN_PLACE)
+		window_put_path(window, row, at + min_width(text, width), width,
+				style, text->data);
+	else
+		window_put(window, row, at, width, style, text->data);
+}
 
+/* One process: a rank, or a child of one. */
+static void put_process(struct window window, int row, const int *widths,
+			const struct session *session, const struct view *view,
+			const struct rank *rank)
+{
+	enum style style = rank->is_outlier ? STYLE_OUTLIER : STYLE_TEXT;
+	enum style mark_style = style;
+	int32_t mark = ' ';
+	int at = 0;
+
+	if (rank->parent == NULL)
+		mark = mark_of_rank(session, rank, &mark_style);
 	if (rank_is_stale(session, view, rank))
 		style = STYLE_VALUE_STALE;
-	window_hit(window, row, 0, 1, window.column_count, HIT_RANK,
-		   rank->process.rank);
-	share_width(window.column_count, widths);
 	for (int i = 0; i < COLUMN_COUNT; i++) {
 		struct buffer text = BUFFER_INIT;
 
 		if (widths[i] <= 0)
 			continue;
-		append_column(&text, session, view, rank, (enum column_name)i);
-		if (i == COLUMN_MARK)
+		column_append(&text, session, view, rank, (enum column)i);
+		if (i == COLUMN_CLASS)
 			window_put_character(window, row, at, mark_style, mark);
-		else if (is_right_aligned((enum column_name)i))
-			window_put_right(window, row, at + widths[i], widths[i],
-					 style, text.data);
-		else if (i == COLUMN_PLACE)
-			window_put_path(window, row,
-					at + min_width(&text, widths[i]),
-					widths[i], style, text.data);
+		else if (i == COLUMN_RANK && rank->parent != NULL)
+			window_put(window, row, at + INDENT, widths[i] - INDENT,
+				   style, text.data);
 		else
-			window_put(window, row, at, widths[i], style,
-				   text.data);
+			put_text(window, row, at, widths[i], style,
+				 (enum column)i, &text);
 		at += widths[i] + 1;
 		buffer_clear(&text);
 	}
-	if (rank == session_selected(session))
+}
+
+static void put_rank(struct window window, int row, const int *widths,
+		     const struct session *session, const struct view *view,
+		     const struct rank *rank)
+{
+	bool is_open =
+		key_set_has(&view->order.opened, (uint64_t)rank->process.pid);
+
+	put_process(window, row, widths, session, view, rank);
+	if (rank->child_count > 0 && widths[COLUMN_RANK] > 0)
+		window_put_character(window, row, 2, STYLE_DIM,
+				     is_open ? OPEN : FOLDED);
+}
+
+/* A thread has a name instead of rank, host and pid. */
+static void put_thread(struct window window, int row,
+		       const struct session *session, const struct rank *rank,
+		       const struct thread *thread)
+{
+	const struct stack *stack = thread->sample.stack;
+	struct buffer text = BUFFER_INIT;
+	int width = window.column_count;
+	int column = 2 + INDENT;
+
+	buffer_printf(&text, "thread %s  %s",
+		      thread->sample.name != NULL ? thread->sample.name : "",
+		      thread->activity.name);
+	if (stack != NULL && stack->frame_count > 0) {
+		size_t at = place_user_frame(&rank->process, stack);
+		const struct frame *frame = &stack->frames[at];
+
+		buffer_printf(&text, "  %s ", frame->code->func);
+		place_append(&text, frame);
+	}
+	if (thread->sample_count > 1) {
+		buffer_append_string(&text, "  ");
+		text_age(&text, session->now - thread->since);
+	}
+	window_put(window, row, column, width - column, STYLE_OUTLIER,
+		   text.data);
+	buffer_clear(&text);
+}
+
+static void append_count(struct buffer *out, size_t count)
+{
+	text_count(out, count);
+	buffer_append_string(out, count == 1 ? " rank" : " ranks");
+}
+
+static void put_group(struct window window, int row,
+		      const struct session *session, const struct view *view,
+		      const struct ranklist *list,
+		      const struct ranklist_group *group)
+{
+	struct buffer count = BUFFER_INIT;
+	struct buffer text = BUFFER_INIT;
+	size_t outliers = 0;
+	int width = window.column_count;
+	int used;
+
+	for (size_t i = 0; i < group->count; i++)
+		outliers += list->ranks[group->first + i]->is_outlier;
+	append_count(&count, group->count);
+	if (outliers > 0 && view->order.grouping == GROUPING_HOST) {
+		buffer_append_string(&count, ", ");
+		text_count(&count, outliers);
+		buffer_append_string(&count,
+				     outliers == 1 ? " outlier" : " outliers");
+	}
+	ranklist_append_group(&text, list, session, view, group);
+	window_put_character(window, row, 0, STYLE_TITLE,
+			     group->is_folded ? FOLDED : OPEN);
+	used = window_put(window, row, 2,
+			  width - 2 - text_width(count.data) - 2, STYLE_TITLE,
+			  text.data);
+	window_put(window, row, 2 + used + 2, width - used - 4,
+		   outliers > 0 ? STYLE_OUTLIER : STYLE_DIM, count.data);
+	buffer_clear(&text);
+	buffer_clear(&count);
+}
+
+static void put_row(struct window window, int row, const int *widths,
+		    const struct session *session, const struct view *view,
+		    const struct ranklist *list, int number)
+{
+	const struct ranklist_row *line = &list->rows[number];
+	const struct rank *rank = list->ranks[line->at];
+
+	switch (line->kind) {
+	case RANKLIST_GROUP:
+		put_group(window, row, session, view, list,
+			  ranklist_group_at(list, line->at));
+		break;
+	case RANKLIST_RANK:
+		put_rank(window, row, widths, session, view, rank);
+		break;
+	case RANKLIST_CHILD:
+		put_process(window, row, widths, session, view, line->child);
+		break;
+	case RANKLIST_THREAD:
+		put_thread(window, row, session, rank, line->thread);
+		break;
+	}
+	/* A click on a rank means that one, wherever it is by then. */
+	if (line->kind == RANKLIST_RANK)
+		window_hit(window, row, 0, 1, window.column_count, HIT_RANK,
+			   rank->process.rank);
+	else
+		window_hit(window, row, 0, 1, window.column_count, HIT_ROW,
+			   number);
+	if (number == list->cursor)
 		window_emphasise(window, row, 0, 1, window.column_count,
 				 EMPHASIS_SELECTED);
 }
 
-static void put_head(struct window window)
+/* The column that ranks are sorted by carries its direction, as in htop. */
+static void put_head(struct window window, const int *widths,
+		     const struct view *view)
 {
-	int widths[COLUMN_COUNT];
+	const struct rank_order *order = &view->order;
+	bool is_down = column_is_descending(order->sort) != order->is_reversed;
 	int at = 0;
 
-	share_width(window.column_count, widths);
 	for (int i = 0; i < COLUMN_COUNT; i++) {
+		const char *title = column_title((enum column)i);
+		bool is_sorted = order->sort == (enum column)i;
+		int end = at + widths[i];
+		int arrow = at;
+
 		if (widths[i] <= 0)
 			continue;
-		if (is_right_aligned((enum column_name)i))
-			window_put_right(window, 0, at + widths[i], widths[i],
-					 STYLE_DIM, columns[i].title);
-		else
-			window_put(window, 0, at, widths[i], STYLE_DIM,
-				   columns[i].title);
-		at += widths[i] + 1;
+		if (column_is_number((enum column)i) && *title != '\0') {
+			arrow = end - 1 -
+				window_put_right(window, 0, end, widths[i],
+						 STYLE_DIM, title);
+		} else {
+			arrow = at + window_put(window, 0, at, widths[i],
+						STYLE_DIM, title);
+		}
+		window_hit(window, 0, at, 1, widths[i] + 1, HIT_COLUMN, i);
+		if (is_sorted)
+			window_put_character(window, 0, arrow, STYLE_TITLE,
+					     is_down ? 0x25bc : 0x25b2);
+		at = end + 1;
 	}
 }
 
-void pane_table(struct window window, const struct session *session,
-		const struct view *view)
+static int head_rows(int row_count, int column_count)
 {
-	int head = window.row_count > 4 && window.column_count >= 56 ? 1 : 0;
-	int rows = window.row_count - head;
-	int first = 0;
+	return row_count >= HEAD_ROWS && column_count >= HEAD_COLUMNS ? 1 : 0;
+}
 
+void pane_no_match(struct window window, const struct view *view)
+{
+	const char *filter = ranklist_filter(view);
+	struct buffer text = BUFFER_INIT;
+
+	if (filter == NULL)
+		return;
+	buffer_printf(&text, "No rank has '%s' in its row; Esc shows all.",
+		      filter);
+	window_put_paragraph(window, 0, 1, window.row_count, STYLE_DIM,
+			     text.data);
+	buffer_clear(&text);
+}
+
+void pane_table(struct window window, const struct session *session,
+		const struct view *view, const struct ranklist *list)
+{
+	int head = head_rows(window.row_count, window.column_count);
+	int rows = window.row_count - head;
+	int count = (int)list->row_count;
+	int first = grid_first(list->cursor, count, rows);
+	int widths[COLUMN_COUNT];
+
+	share_width(list, window.column_count, widths);
 	if (head > 0)
-		put_head(window);
-	for (size_t i = 0; i < session->rank_count; i++)
-		if (session->ranks[i] == session_selected(session))
-			first = (int)i - rows / 2;
-	if (first > (int)session->rank_count - rows)
-		first = (int)session->rank_count - rows;
-	if (first < 0)
-		first = 0;
-	for (int i = 0; i < rows && first + i < (int)session->rank_count; i++)
-		put_row(window, head + i, session, view,
-			session->ranks[first + i]);
+		put_head(window, widths, view);
+	for (int i = 0; i < rows && first + i < count; i++)
+		put_row(window, head + i, widths, session, view, list,
+			first + i);
+	if (count == 0)
+		pane_no_match(
+			window_part(window, head, 0, rows, window.column_count),
+			view);
 }

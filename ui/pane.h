@@ -14,10 +14,12 @@
 #include "ui/view.h"
 
 struct buffer;
+struct cells;
 struct frame;
 struct layout;
 struct rank;
 struct rank_class;
+struct ranklist;
 struct session;
 struct source;
 struct thread;
@@ -79,14 +81,18 @@ void pane_hints(struct window window, const struct session *session,
 
 void pane_home(struct window window, const struct session *session,
 	       const struct view *view, const struct layout *layout);
+/* One card, without its borders: title, what it does, and where. */
+void pane_card(struct window window, const struct session *session,
+	       const struct view *view, const struct rank *rank);
 void pane_cards(struct window window, const struct session *session,
-		const struct view *view, int across);
+		const struct view *view, const struct ranklist *list,
+		int across);
 void pane_table(struct window window, const struct session *session,
-		const struct view *view);
+		const struct view *view, const struct ranklist *list);
 void pane_cells(struct window window, const struct session *session,
-		const struct view *view);
-/* Ranks in one row of cells. */
-int pane_cells_across(int column_count);
+		const struct view *view, const struct ranklist *list);
+/* Says why there is no rank to show. */
+void pane_no_match(struct window window, const struct view *view);
 
 /* Source around a line. The window is the inside of the pane. */
 void pane_source(struct window window, const struct session *session,

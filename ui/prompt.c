@@ -21,6 +21,7 @@ static const struct prompt_form forms[] = {
 	[PROMPT_RANK] = { "rank ", "rank " },
 	[PROMPT_SEARCH] = { "/", "search " },
 	[PROMPT_FOCUS] = { "focus @ ", "focus " },
+	[PROMPT_FILTER] = { "\\", "filter " },
 };
 
 void prompt_init(struct prompt *prompt)
@@ -238,7 +239,7 @@ char *prompt_take(struct prompt *prompt)
 	struct buffer line = BUFFER_INIT;
 
 	buffer_append_string(&line, forms[prompt->kind].command);
-	if (prompt->kind == PROMPT_SEARCH)
+	if (prompt->kind == PROMPT_SEARCH || prompt->kind == PROMPT_FILTER)
 		append_quoted(&line, prompt->text.data);
 	else
 		buffer_append_string(&line, prompt->text.data);

@@ -19,6 +19,7 @@ enum prompt_kind {
 	PROMPT_RANK,
 	PROMPT_SEARCH,
 	PROMPT_FOCUS,
+	PROMPT_FILTER,
 };
 
 struct prompt {

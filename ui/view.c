@@ -17,6 +17,7 @@ void view_init(struct view *view)
 		.row_count = 24,
 		.column_count = 80,
 		.against_seconds = 10,
+		.order = { .sort = COLUMN_RANK },
 	};
 	prompt_init(&view->prompt);
 }
@@ -33,6 +34,9 @@ void view_clear(struct view *view)
 	key_set_clear(&view->opened);
 	key_set_clear(&view->folded);
 	key_set_clear(&view->opened_runs);
+	key_set_clear(&view->order.folded);
+	key_set_clear(&view->order.opened);
+	free(view->order.filter);
 	free(view->text);
 	free(view->search);
 	free(view->message);

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "model/stacktree.h"
+#include "ui/column.h"
 #include "ui/prompt.h"
 
 struct canvas;
@@ -58,12 +59,32 @@ struct key_set {
 	size_t pages_capacity;
 };
 
+enum grouping {
+	GROUPING_NONE,
+	GROUPING_CLASS,
+	GROUPING_HOST,
+	GROUPING_COUNT,
+};
+
+/* In which order the grid shows which ranks; ranklist.h makes it so. */
+struct rank_order {
+	enum column sort;
+	bool is_reversed; /* against the column's own direction */
+	enum grouping grouping;
+	char *filter;	       /* NULL: all ranks */
+	struct key_set folded; /* groups */
+	struct key_set opened; /* ranks whose children show, by pid */
+	uint64_t group;	       /* the cursor is on its line; 0: on a rank */
+	bool is_legend_whole;  /* below the cells: as many as fit */
+};
+
 struct view {
 	enum view_kind kind;
 	enum view_kind behind; /* where "back" leads from help, log, text */
 	enum pane pane;
 	bool is_zoomed;
 	enum grid_mode grid;
+	struct rank_order order;
 	bool is_unfolded; /* library frames are shown one by one */
 	bool is_held;
 	bool is_ascii;

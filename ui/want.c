@@ -28,7 +28,7 @@ static void want_frame(struct app *app, const struct rank *rank, pid_t tid,
 static void want_home(struct app *app)
 {
 	const struct session *session = &app->engine->session;
-	const struct rank *rank = session_selected(session);
+	const struct rank *rank = session_looked_at(session);
 	const struct thread *thread = session_selected_thread(session);
 	struct locals_frame frame = locals_frame_selected(session);
 	struct locals_row *rows;

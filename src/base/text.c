@@ -1,5 +1,6 @@
 #include "base/text.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -350,6 +351,36 @@ void text_count(struct buffer *out, uint64_t count)
 		if (i > 0 && (length - i) % 3 == 0)
 			buffer_append_char(out, ',');
 		buffer_append_char(out, digits[i]);
+	}
+}
+
+void text_size(struct buffer *out, uint64_t bytes)
+{
+	static const char *const units[] = { "B",  "KB", "MB", "GB",
+					     "TB", "PB", "EB" };
+	double size = (double)bytes;
+	size_t unit = 0;
+
+	/* What rounds to 1,000 is better told in the next unit. */
+	while (size >= 999.5 && unit + 1 < ARRAY_LENGTH(units)) {
+		size /= 1024;
+		unit++;
+	}
+	buffer_printf(out, "%.*f %s", unit > 0 && size < 9.95 ? 1 : 0, size,
+		      units[unit]);
+}
+
+void text_lower(struct buffer *out, const char *string)
+{
+	while (*string != '\0') {
+		unsigned char byte = (unsigned char)*string;
+
+		if (byte >= 0x80)
+			text_put_codepoint(
+				out, utf8proc_tolower(text_next(&string)));
+		else
+			buffer_append_char(
+				out, (char)tolower((unsigned char)*string++));
 	}
 }
 

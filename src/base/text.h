@@ -55,6 +55,10 @@ void text_cut_path(struct buffer *out, const char *path, int width);
 
 /* 1024 -> "1,024". */
 void text_count(struct buffer *out, uint64_t count);
+/* Bytes -> "264 B" "1.0 KB" "412 MB": at most seven columns. */
+void text_size(struct buffer *out, uint64_t bytes);
+/* Appends string in small letters, to compare without regard to case. */
+void text_lower(struct buffer *out, const char *string);
 /* Seconds -> "0s" "34s" "4m" "9h" "3d": at most four columns. */
 void text_age(struct buffer *out, double seconds);
 /* Seconds in words for a sentence: "34 s", "9 min", "4 h", "3 d". */

@@ -116,7 +116,8 @@ int command_rank(struct command_context *context, int argc, char **argv,
 		return -1;
 	if (!session_find_rank(session, number))
 		return error_set(error, "there is no rank %d", number);
-	session->selection = (struct selection){ number, 0, -1 };
+	session->selection = (struct selection){ .rank = number,
+						  .depth = -1 };
 	return show(context);
 }
 
@@ -137,6 +138,7 @@ int command_thread(struct command_context *context, int argc, char **argv,
 		return error_set(error, "rank %d has no Python thread %d",
 				 rank->process.rank, tid);
 	session->selection.tid = tid;
+	session->selection.pid = 0;
 	session->selection.depth = -1;
 	return show(context);
 }

@@ -58,6 +58,7 @@ struct rank *rank_new(const struct process *process)
 	rank->sampled_at = -1;
 	rank->ended_at = -1;
 	rank->class_index = -1;
+	rank->cpu_share = -1;
 	rank_update_state(rank);
 	return rank;
 }
@@ -244,23 +245,45 @@ void rank_end(struct rank *rank, const struct process *process, double now)
 	rank_update_state(rank);
 }
 
+/* The same thread in the sample before; mostly it stands at the same place. */
+static const struct thread *thread_before(const struct rank *rank, pid_t tid,
+					  size_t *next)
+{
+	size_t count = rank->thread_count;
+
+	for (size_t i = 0; i < count; i++) {
+		size_t at = (*next + i) % count;
+
+		if (rank->threads[at].sample.tid != tid)
+			continue;
+		*next = at + 1;
+		return &rank->threads[at];
+	}
+	return NULL;
+}
+
 static struct thread *take_threads(struct rank *rank,
 				   struct process_sample *sample, double now)
 {
 	struct thread *threads =
 		xcalloc(sample->thread_count + 1, sizeof(*threads));
 	double seconds = sample->time - rank->node_time;
+	double share = 0;
+	size_t next = 0;
 
 	for (size_t i = 0; i < sample->thread_count; i++) {
 		struct thread *thread = &threads[i];
+		const struct thread *before;
 
 		thread->sample = sample->threads[i];
 		sample->threads[i].name = NULL;
 		sample->threads[i].error = NULL;
-		compare_thread(thread,
-			       rank_find_thread(rank, thread->sample.tid),
-			       seconds, now);
+		before = thread_before(rank, thread->sample.tid, &next);
+		compare_thread(thread, before, seconds, now);
+		if (before)
+			share += busy_share(thread, before, seconds);
 	}
+	rank->cpu_share = rank->sampled_at >= 0 && seconds > 0 ? share : -1;
 	return threads;
 }
 
@@ -308,6 +331,7 @@ void rank_apply_sample(struct rank *rank, struct process_sample *sample,
 	sample->error = NULL;
 	rank->epoch = sample->epoch;
 	rank->node_time = sample->time;
+	rank->memory = sample->memory;
 	rank->sample_count++;
 	note_movement(rank, now);
 	rank->sampled_at = now;

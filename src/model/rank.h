@@ -47,6 +47,7 @@ struct thread {
 	double usual_share;  /* of the time on a processor, of late */
 	bool is_busy;	     /* used a processor for at least half of the time
 			      * between the two newest samples */
+	bool is_odd;	     /* see odd.h */
 };
 
 /* One entry of a rank's past: the main thread's stack from time on. */
@@ -70,6 +71,9 @@ struct rank {
 	char *sample_error;   /* why nothing could be read, or NULL */
 	double ended_at;      /* session time it was told gone; -1 */
 	double interval;      /* seconds between the two newest samples */
+	double cpu_share;     /* processors its threads used between them;
+			       * -1: not known, it takes two samples */
+	uint64_t memory;      /* resident bytes at the newest; 0 unknown */
 	double last_moved_at; /* main thread; first sample if never */
 	double last_changed_at;
 	struct thread *threads; /* main first */
@@ -78,7 +82,7 @@ struct rank {
 	struct rank **children; /* by pid */
 	size_t child_count;
 	int class_index; /* into verdict.classes; -1: in none */
-	bool is_outlier;
+	bool is_outlier; /* of a child: see odd.h */
 	struct rank_moment history[RANK_HISTORY]; /* ring */
 	size_t history_count;			  /* ever written */
 };

@@ -8,6 +8,7 @@
 #include "base/buffer.h"
 #include "base/map.h"
 #include "model/job.h"
+#include "model/odd.h"
 #include "model/place.h"
 #include "model/rankname.h"
 #include "model/source.h"
@@ -125,6 +126,7 @@ void session_judge(struct session *session)
 {
 	job_update(session);
 	verdict_make(&session->verdict, session);
+	odd_mark(session);
 }
 
 bool session_is_focused(const struct session *session, const struct rank *rank)
@@ -209,9 +211,20 @@ const struct rank *session_selected(const struct session *session)
 	return rank;
 }
 
-const struct thread *session_selected_thread(const struct session *session)
+const struct rank *session_looked_at(const struct session *session)
 {
 	const struct rank *rank = session_selected(session);
+
+	for (size_t i = 0; rank && i < rank->child_count; i++) {
+		if (rank->children[i]->process.pid == session->selection.pid)
+			return rank->children[i];
+	}
+	return rank;
+}
+
+const struct thread *session_selected_thread(const struct session *session)
+{
+	const struct rank *rank = session_looked_at(session);
 	const struct thread *thread;
 
 	if (!rank)
@@ -230,7 +243,7 @@ int session_selected_depth(const struct session *session)
 		return -1;
 	if (depth < 0)
 		return (int)place_user_frame(
-			&session_selected(session)->process, stack);
+			&session_looked_at(session)->process, stack);
 	if ((size_t)depth >= stack->frame_count)
 		return (int)stack->frame_count - 1;
 	return depth;

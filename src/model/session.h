@@ -81,6 +81,7 @@ struct selection {
 	int rank;  /* -1: the first outlier, or rank */
 	pid_t tid; /* 0: main thread */
 	int depth; /* frame, 0 innermost; -1: top user frame */
+	pid_t pid; /* a child of that rank; 0: the rank itself */
 };
 
 struct session {
@@ -159,6 +160,9 @@ const struct rank *session_find_any_pid(const struct session *session,
 const struct code *session_find_code(const struct session *session, size_t node,
 				     pid_t pid, pid_t tid, int depth);
 const struct rank *session_selected(const struct session *session);
+/* The process that is looked at: the selected rank, or a child of it. */
+const struct rank *session_looked_at(const struct session *session);
+/* One of that process's. */
 const struct thread *session_selected_thread(const struct session *session);
 /* Index of the selected frame in that thread's stack; -1 none. */
 int session_selected_depth(const struct session *session);

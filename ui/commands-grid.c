@@ -1,0 +1,182 @@
+/*
+ * commands-grid: which ranks the grid shows, in which order, and going from
+ * one to the next in it.
+ */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/array.h"
+#include "base/error.h"
+#include "engine/engine.h"
+#include "ui/app.h"
+#include "ui/commands-private.h"
+#include "ui/grid.h"
+
+int command_direction(int argc, char **argv)
+{
+	if (argc == 2 && strcmp(argv[1], "next") == 0)
+		return 1;
+	if (argc == 2 && strcmp(argv[1], "previous") == 0)
+		return -1;
+	return 0;
+}
+
+static void select_at(struct app *app, const struct ranklist *list, size_t at)
+{
+	const struct ranklist_row row = { .kind = RANKLIST_RANK, .at = at };
+
+	ranklist_select(list, &app->engine->session, &app->view, &row);
+}
+
+/* The next rank in the grid's order, or the next outlier; false: none. */
+static bool go_to_next(struct app *app, int direction, bool is_outlier)
+{
+	struct ranklist list;
+	bool is_found = false;
+	int count;
+
+	ranklist_make(&list, &app->engine->session, &app->view);
+	count = (int)list.rank_count;
+	for (int i = 1; i <= count && !is_found; i++) {
+		int at = (list.at + direction * i) % count;
+
+		/* From nowhere, previous is the last one. */
+		if (list.at < 0 && direction < 0)
+			at++;
+		at = (at + count) % count;
+		is_found = !is_outlier || list.ranks[at]->is_outlier;
+		if (is_found)
+			select_at(app, &list, (size_t)at);
+	}
+	ranklist_clear(&list);
+	return is_found;
+}
+
+int ui_rank(struct command_context *context, int argc, char **argv,
+	    struct error *error)
+{
+	struct app *app = command_app(context);
+	struct session *session = &app->engine->session;
+	int direction = command_direction(argc, argv);
+	char *end;
+	long number;
+
+	if (session->rank_count == 0)
+		return error_set(error, "there is no rank yet.");
+	if (direction != 0 && !go_to_next(app, direction, false))
+		return error_set(error, "the filter hides all ranks; Esc "
+					"shows them.");
+	if (direction != 0)
+		return 0;
+	if (argc != 2)
+		return command_usage(error, "rank", "next, previous or N");
+	number = strtol(argv[1], &end, 10);
+	if (end == argv[1] || *end != '\0' || number < 0 || number > INT_MAX ||
+	    session_find_rank(session, (int)number) == NULL)
+		return error_set(error, "there is no rank %.20s.", argv[1]);
+	session->selection = (struct selection){
+		.rank = (int)number,
+		.depth = -1,
+	};
+	app->view.order.group = 0;
+	session->revision++;
+	return 0;
+}
+
+int ui_outlier(struct command_context *context, int argc, char **argv,
+	       struct error *error)
+{
+	struct app *app = command_app(context);
+	int direction = command_direction(argc, argv);
+
+	if (direction == 0)
+		return command_usage(error, "outlier", "next or previous");
+	if (!go_to_next(app, direction, true))
+		return error_set(error, ranklist_filter(&app->view) != NULL
+						? "no rank that the filter "
+						  "shows is an outlier."
+						: "no rank is an outlier.");
+	return 0;
+}
+
+/* "next", "reverse" or a column's name. */
+int ui_sort(struct command_context *context, int argc, char **argv,
+	    struct error *error)
+{
+	struct rank_order *order = &command_app(context)->view.order;
+	enum column column;
+
+	if (argc == 2 && strcmp(argv[1], "reverse") == 0) {
+		order->is_reversed = !order->is_reversed;
+		return 0;
+	}
+	if (argc == 1 || (argc == 2 && strcmp(argv[1], "next") == 0)) {
+		order->sort = (enum column)((order->sort + 1) % COLUMN_COUNT);
+		order->is_reversed = false;
+		return 0;
+	}
+	if (argc != 2 || !column_parse(argv[1], &column))
+		return command_usage(error, "sort",
+				     "rank, host, pid, state, activity, "
+				     "function, place, age, cpu, memory, "
+				     "class, next or reverse");
+	/* Twice the same one turns it round, as a click on a head does. */
+	order->is_reversed = order->sort == column && !order->is_reversed;
+	order->sort = column;
+	return 0;
+}
+
+int ui_group(struct command_context *context, int argc, char **argv,
+	     struct error *error)
+{
+	static const char *const names[GROUPING_COUNT] = {
+		[GROUPING_NONE] = "none",
+		[GROUPING_CLASS] = "class",
+		[GROUPING_HOST] = "host",
+	};
+	struct rank_order *order = &command_app(context)->view.order;
+	int grouping = 0;
+
+	if (argc == 1) {
+		grouping = ((int)order->grouping + 1) % GROUPING_COUNT;
+	} else {
+		while (grouping < GROUPING_COUNT &&
+		       strcmp(names[grouping], argv[1]) != 0)
+			grouping++;
+	}
+	if (argc > 2 || grouping == GROUPING_COUNT)
+		return command_usage(error, "group", "class, host or none");
+	order->grouping = (enum grouping)grouping;
+	order->group = 0;
+	return 0;
+}
+
+/* A cursor that the filter hides goes to the first rank that it shows. */
+static void follow_filter(struct app *app)
+{
+	struct ranklist list;
+
+	ranklist_make(&list, &app->engine->session, &app->view);
+	if (list.at < 0 && list.rank_count > 0)
+		select_at(app, &list, 0);
+	ranklist_clear(&list);
+}
+
+int ui_filter(struct command_context *context, int argc, char **argv,
+	      struct error *error)
+{
+	struct app *app = command_app(context);
+	char *text = command_join(argc, argv, 1);
+
+	(void)error;
+	free(app->view.order.filter);
+	app->view.order.filter = NULL;
+	if (*text != '\0')
+		app->view.order.filter = text;
+	else
+		free(text);
+	follow_filter(app);
+	return 0;
+}
