@@ -101,6 +101,20 @@ int ui_outlier(struct command_context *context, int argc, char **argv,
 	return 0;
 }
 
+static void sort_by_next(struct app *app)
+{
+	struct rank_order *order = &app->view.order;
+	struct ranklist list;
+
+	ranklist_make(&list, &app->engine->session, &app->view);
+	order->sort = (enum column)((order->sort + 1) % COLUMN_COUNT);
+	/* On one machine that would change nothing. */
+	if (order->sort == COLUMN_HOST && !list.has_hosts)
+		order->sort = (enum column)(order->sort + 1);
+	order->is_reversed = false;
+	ranklist_clear(&list);
+}
+
 /* "next", "reverse" or a column's name. */
 int ui_sort(struct command_context *context, int argc, char **argv,
 	    struct error *error)
@@ -113,8 +127,7 @@ int ui_sort(struct command_context *context, int argc, char **argv,
 		return 0;
 	}
 	if (argc == 1 || (argc == 2 && strcmp(argv[1], "next") == 0)) {
-		order->sort = (enum column)((order->sort + 1) % COLUMN_COUNT);
-		order->is_reversed = false;
+		sort_by_next(command_app(context));
 		return 0;
 	}
 	if (argc != 2 || !column_parse(argv[1], &column))

@@ -26,6 +26,7 @@ static void choose_pane(struct app *app, const struct hit *hit)
 static void choose_rank(struct app *app, const struct hit *hit)
 {
 	app->view.pane = PANE_GRID;
+	app->view.order.group = 0;
 	select_rank(&app->engine->session, hit->value);
 }
 

@@ -115,7 +115,7 @@ static int selected(const struct stage *stage)
 static void a_click_chooses_a_rank(void **state)
 {
 	static const char *const grids[] = { "cards", "table", "cells" };
-	static const char *const places[] = { "5 ● wait", "   5 wait", "●●" };
+	static const char *const places[] = { "5 ● wait", "   5    4205 wait", "●●" };
 	static const int ranks[] = { 5, 5, 1 };
 	struct stage *stage = *state;
 
