@@ -52,12 +52,12 @@ static void take_prompt(struct app *app)
 	free(line);
 }
 
-<<<<<<< HEAD
 void app_say_error(struct app *app, const struct error *error)
 {
 	view_say(&app->view, true, error->message);
 	log_write(LOG_WARNING, "%s", error->message);
-=======
+}
+
 static void edit_prompt(struct app *app, const char *key)
 {
 	struct prompt *prompt = &app->view.prompt;
@@ -73,7 +73,6 @@ static void edit_prompt(struct app *app, const char *key)
 	case PROMPT_EDITED:
 		break;
 	}
->>>>>>> 72430d7 (grid: one order for cards, table and cells; sorted, filtered, grouped)
 }
 
 void app_key(struct app *app, const char *key)

@@ -37,12 +37,8 @@ command_function ui_open, ui_expand, ui_search, ui_find;
 command_function ui_zoom, ui_grid, ui_merged, ui_granularity, ui_diff;
 command_function ui_against, ui_hold, ui_refresh, ui_seek, ui_theme, ui_bind;
 command_function ui_prompt, ui_help, ui_log, ui_back, ui_quit, ui_redraw;
-<<<<<<< HEAD
 command_function ui_suspend, ui_set, ui_job, ui_click, ui_wheel;
 command_function ui_edit, ui_copy;
-=======
-command_function ui_suspend, ui_job, ui_click, ui_wheel;
 command_function ui_sort, ui_group, ui_filter;
->>>>>>> 72430d7 (grid: one order for cards, table and cells; sorted, filtered, grouped)
 
 #endif

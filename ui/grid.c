@@ -156,7 +156,7 @@ bool grid_move(const struct grid *grid, enum move move, struct ranklist_row *to)
 	} else if (grid->layout.grid == GRID_CARDS) {
 		to->at = (size_t)grid_move_in(
 			at, (int)list->rank_count, across,
-			at_least_one(rows / CARD_HEIGHT) * across, move);
+			at_least_one((rows + 1) / CARD_HEIGHT) * across, move);
 	} else {
 		at = list->cursor > 0 ? list->cursor : 0;
 		*to = list->rows[grid_move_in(at, (int)list->row_count, 1,

@@ -244,7 +244,9 @@ static void put_group(struct window window, int row,
 	struct buffer text = BUFFER_INIT;
 	size_t outliers = 0;
 	int width = window.column_count;
-	int used;
+	int column = 2;
+	enum style style;
+	int32_t mark;
 
 	for (size_t i = 0; i < group->count; i++)
 		outliers += list->ranks[group->first + i]->is_outlier;
@@ -258,10 +260,15 @@ static void put_group(struct window window, int row,
 	ranklist_append_group(&text, list, session, view, group);
 	window_put_character(window, row, 0, STYLE_TITLE,
 			     group->is_folded ? FOLDED : OPEN);
-	used = window_put(window, row, 2,
-			  width - 2 - text_width(count.data) - 2, STYLE_TITLE,
-			  text.data);
-	window_put(window, row, 2 + used + 2, width - used - 4,
+	if (view->order.grouping == GROUPING_CLASS) {
+		mark = mark_of_rank(session, list->ranks[group->first], &style);
+		window_put_character(window, row, 2, style, mark);
+		column = 4;
+	}
+	column += 2 + window_put(window, row, column,
+				 width - column - text_width(count.data) - 2,
+				 STYLE_TITLE, text.data);
+	window_put(window, row, column, width - column,
 		   outliers > 0 ? STYLE_OUTLIER : STYLE_DIM, count.data);
 	buffer_clear(&text);
 	buffer_clear(&count);

@@ -37,7 +37,7 @@ static const struct key_bytes special_keys[] = {
 	{ "Right", "\033OC" }, { "Left", "\033OD" },  { "Home", "\033OH" },
 	{ "End", "\033OF" },   { "PgUp", "\033[5~" }, { "PgDn", "\033[6~" },
 	{ "F1", "\033OP" },    { "C-l", "\014" },     { "C-c", "\003" },
-	{ "C-z", "\032" },
+	{ "C-z", "\032" },    { "Space", " " },
 };
 
 static const char *bytes_of(const char *key)
