@@ -20,13 +20,39 @@ struct decimal {
 	int exponent;
 };
 
-static bool reads_back(const struct decimal *decimal, double number)
+/* Of ten bits behind the first, from 2**-14 on; the lower end is denormal. */
+static double nearest_half(double number)
+{
+	int exponent;
+
+	frexp(number, &exponent);
+	if (exponent < -13)
+		exponent = -13;
+	double steps = ldexp(number, 11 - exponent);
+	uint64_t whole = (uint64_t)steps;
+	double rest = steps - (double)whole;
+	if (rest > 0.5 || (rest == 0.5 && whole % 2))
+		whole++;
+	return ldexp((double)whole, exponent - 11);
+}
+
+/* decimal and number are not negative. */
+static bool reads_back(const struct decimal *decimal, double number,
+		       enum pyfloat_width width)
 {
 	char text[48];
 
 	/* Without a point, so the locale has no say. */
 	snprintf(text, sizeof(text), "%" PRIu64 "e%d", decimal->digits,
 		 decimal->exponent);
+	switch (width) {
+	case PYFLOAT_HALF:
+		return nearest_half(strtod(text, NULL)) == number;
+	case PYFLOAT_SINGLE:
+		return (double)strtof(text, NULL) == number;
+	case PYFLOAT_DOUBLE:
+		break;
+	}
 	return strtod(text, NULL) == number;
 }
 
@@ -49,20 +75,21 @@ static struct decimal round_to(double number, int precision)
 	return decimal;
 }
 
-static struct decimal shortest(double number)
+static struct decimal shortest(double number, enum pyfloat_width width)
 {
 	struct decimal decimal = { 0, 0 };
 
 	for (int i = 1; i <= PRECISION_MAXIMUM; i++) {
 		decimal = round_to(number, i);
-		if (reads_back(&decimal, number))
+		if (reads_back(&decimal, number, width))
 			return decimal;
 		/*
 		 * Above a power of two floats lie twice as far apart as below
 		 * it: the next decimal up may do where the nearest does not.
 		 */
 		decimal.digits++;
-		if (i < PRECISION_MAXIMUM && reads_back(&decimal, number))
+		if (i < PRECISION_MAXIMUM &&
+		    reads_back(&decimal, number, width))
 			return decimal;
 	}
 	return round_to(number, PRECISION_MAXIMUM);
@@ -99,8 +126,8 @@ static void put_decimal(struct buffer *out, const struct decimal *decimal,
 		buffer_append_string(out, ".0");
 }
 
-/* Appends a number as repr() does: the shortest text that reads back. */
-static void put_number(struct buffer *out, double number, bool has_point)
+static void put_number(struct buffer *out, double number,
+		       enum pyfloat_width width, bool has_point)
 {
 	struct decimal decimal = { 0, 0 };
 
@@ -115,8 +142,28 @@ static void put_number(struct buffer *out, double number, bool has_point)
 		return;
 	}
 	if (number != 0)
-		decimal = shortest(fabs(number));
+		decimal = shortest(fabs(number), width);
 	put_decimal(out, &decimal, has_point);
+}
+
+void pyfloat_put(struct buffer *out, double number, enum pyfloat_width width)
+{
+	put_number(out, number, width, true);
+}
+
+double pyfloat_half(uint16_t bits)
+{
+	int exponent = bits >> 10 & 0x1f;
+	double fraction = bits & 0x3ff;
+	double number;
+
+	if (exponent == 0x1f)
+		number = fraction != 0 ? NAN : INFINITY;
+	else if (exponent)
+		number = ldexp(fraction + 1024, exponent - 25);
+	else
+		number = ldexp(fraction, -24);
+	return bits & 0x8000 ? -number : number;
 }
 
 void pyfloat_write(struct pywriter *writer, uint64_t address)
@@ -128,27 +175,32 @@ void pyfloat_write(struct pywriter *writer, uint64_t address)
 	if (pyreader_read(writer->reader, at, &number, sizeof(number)))
 		pywriter_text(writer, PYWRITER_UNKNOWN);
 	else
-		put_number(writer->out, number, true);
+		pyfloat_put(writer->out, number, PYFLOAT_DOUBLE);
 }
 
 /* As complex_repr in Objects/complexobject.c. */
+void pycomplex_put(struct buffer *out, const double *parts,
+		   enum pyfloat_width width)
+{
+	bool has_real = parts[0] != 0 || signbit(parts[0]);
+
+	if (has_real) {
+		buffer_append_char(out, '(');
+		put_number(out, parts[0], width, false);
+		if (isnan(parts[1]) || !signbit(parts[1]))
+			buffer_append_char(out, '+');
+	}
+	put_number(out, parts[1], width, false);
+	buffer_append_string(out, has_real ? "j)" : "j");
+}
+
 void pycomplex_write(struct pywriter *writer, uint64_t address)
 {
 	uint64_t at = address + PYREADER_HEAD;
-	bool has_real;
 	double parts[2];
 
-	if (pyreader_read(writer->reader, at, parts, sizeof(parts))) {
+	if (pyreader_read(writer->reader, at, parts, sizeof(parts)))
 		pywriter_text(writer, PYWRITER_UNKNOWN);
-		return;
-	}
-	has_real = parts[0] != 0 || signbit(parts[0]);
-	if (has_real) {
-		buffer_append_char(writer->out, '(');
-		put_number(writer->out, parts[0], false);
-		if (isnan(parts[1]) || !signbit(parts[1]))
-			buffer_append_char(writer->out, '+');
-	}
-	put_number(writer->out, parts[1], false);
-	pywriter_text(writer, has_real ? "j)" : "j");
+	else
+		pycomplex_put(writer->out, parts, PYFLOAT_DOUBLE);
 }

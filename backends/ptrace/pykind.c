@@ -15,6 +15,7 @@
 #include "backends/ptrace/pytime.h"
 #include "backends/ptrace/pytype.h"
 #include "backends/ptrace/pywriter.h"
+#include "backends/ptrace/tensor.h"
 #include "banned.h"
 #include "base/array.h"
 #include "base/buffer.h"
@@ -107,6 +108,31 @@ static const struct pykind kinds[] = {
 	{ "module", 0, write_module, NULL, NULL },
 	/* It is a float, but by its second base. */
 	{ "numpy.float64", 0, pyfloat_write, NULL, NULL },
+	{ "numpy.bool_", 0, pyscalar_write, NULL, NULL },
+	{ "numpy.bool", 0, pyscalar_write, NULL, NULL },
+	{ "numpy.int8", 0, pyscalar_write, NULL, NULL },
+	{ "numpy.int16", 0, pyscalar_write, NULL, NULL },
+	{ "numpy.int32", 0, pyscalar_write, NULL, NULL },
+	{ "numpy.int64", 0, pyscalar_write, NULL, NULL },
+	{ "numpy.longlong", 0, pyscalar_write, NULL, NULL },
+	{ "numpy.uint8", 0, pyscalar_write, NULL, NULL },
+	{ "numpy.uint16", 0, pyscalar_write, NULL, NULL },
+	{ "numpy.uint32", 0, pyscalar_write, NULL, NULL },
+	{ "numpy.uint64", 0, pyscalar_write, NULL, NULL },
+	{ "numpy.ulonglong", 0, pyscalar_write, NULL, NULL },
+	{ "numpy.float16", 0, pyscalar_write, NULL, NULL },
+	{ "numpy.float32", 0, pyscalar_write, NULL, NULL },
+	{ "numpy.complex64", 0, pyscalar_write, NULL, NULL },
+	{ "numpy.complex128", 0, pyscalar_write, NULL, NULL },
+	{ "numpy.datetime64", 0, pyscalar_write, NULL, NULL },
+	{ "numpy.timedelta64", 0, pyscalar_write, NULL, NULL },
+	{ "numpy.ndarray", 0, tensor_write_numpy, NULL, NULL },
+	{ "torch._C.TensorBase", 0, tensor_write_torch, NULL, NULL },
+	{ "torch._C._TensorBase", 0, tensor_write_torch, NULL, NULL },
+	{ "torch.dtype", 0, tensor_write_dtype, NULL, NULL },
+	{ "torch.device", 0, tensor_write_device, NULL, NULL },
+	{ "torch.Size", PYTYPE_TUPLE, tensor_write_size, pytuple_count,
+	  pytuple_items },
 };
 /* clang-format on */
 

@@ -1,17 +1,34 @@
 /*
  * pynumber: int of any size, bool, float and complex
- * (Include/cpython/longintrepr.h, Objects/floatobject.c).
+ * (Include/cpython/longintrepr.h, Objects/floatobject.c), and numpy's scalars.
  */
 #ifndef BACKENDS_PTRACE_PYNUMBER_H
 #define BACKENDS_PTRACE_PYNUMBER_H
 
 #include <stdint.h>
 
+struct buffer;
 struct pywriter;
+
+enum pyfloat_width {
+	PYFLOAT_HALF,
+	PYFLOAT_SINGLE,
+	PYFLOAT_DOUBLE,
+};
+
+/* Appends a number as repr() does: the shortest text that reads back. */
+void pyfloat_put(struct buffer *out, double number, enum pyfloat_width width);
+/* The same of a real and an imaginary part. */
+void pycomplex_put(struct buffer *out, const double *parts,
+		   enum pyfloat_width width);
+/* The number that two bytes are as an IEEE 754 half. */
+double pyfloat_half(uint16_t bits);
 
 void pyinteger_write(struct pywriter *writer, uint64_t address);
 void pyboolean_write(struct pywriter *writer, uint64_t address);
 void pyfloat_write(struct pywriter *writer, uint64_t address);
 void pycomplex_write(struct pywriter *writer, uint64_t address);
+/* Any of numpy's scalars that pykind has a row for. */
+void pyscalar_write(struct pywriter *writer, uint64_t address);
 
 #endif

@@ -1,0 +1,451 @@
+#include "backends/ptrace/tensor.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/ptrace/pycontainer.h"
+#include "backends/ptrace/pyobject.h"
+#include "backends/ptrace/pyreader.h"
+#include "backends/ptrace/pytype.h"
+#include "backends/ptrace/pywriter.h"
+#include "banned.h"
+#include "base/array.h"
+#include "base/buffer.h"
+
+/* Elements along one dimension: more are not believed. */
+#define SIZE_LIMIT (INT64_C(1) << 48)
+
+/* c10::ScalarType by number (torch/headeronly/core/ScalarType.h). */
+static const char *const dtypes[] = {
+	"uint8",
+	"int8",
+	"int16",
+	"int32",
+	"int64",
+	"float16",
+	"float32",
+	"float64",
+	"complex32",
+	"complex64",
+	"complex128",
+	"bool",
+	"qint8",
+	"quint8",
+	"qint32",
+	"bfloat16",
+	"quint4x2",
+	"quint2x4",
+	"bits1x8",
+	"bits2x4",
+	"bits4x2",
+	"bits8",
+	"bits16",
+	"float8_e5m2",
+	"float8_e4m3fn",
+	"float8_e5m2fnuz",
+	"float8_e4m3fnuz",
+	"uint16",
+	"uint32",
+	"uint64",
+	"uint1",
+	"uint2",
+	"uint3",
+	"uint4",
+	"uint5",
+	"uint6",
+	"uint7",
+	"int1",
+	"int2",
+	"int3",
+	"int4",
+	"int5",
+	"int6",
+	"int7",
+	"float8_e8m0fnu",
+	"float4_e2m1fn_x2",
+};
+
+/* c10::DeviceType by number (torch/headeronly/core/DeviceType.h). */
+static const char *const devices[] = {
+	"cpu",	"cuda", "mkldnn", "opengl", "opencl", "ideep", "hip",
+	"fpga", "maia", "xla",	  "vulkan", "metal",  "xpu",   "mps",
+	"meta", "hpu",	"ve",	  "lazy",   "ipu",    "mtia",  "privateuseone",
+};
+
+/*
+ * TensorImpl: the pointer back, then sizes and strides (a count, then ten
+ * words, or a pointer to more), then at fixed distances the rest.
+ */
+#define IMPL_BYTES 192
+#define INLINE_DIMENSIONS 5
+#define SIZES 8	  /* behind the pointer back */
+#define OFFSET 88 /* behind the sizes, and so are these */
+#define ELEMENTS 96
+#define DTYPE 104
+#define DEVICE 106
+#define GRAD_FN 48 /* in AutogradMeta */
+
+static const struct layout {
+	int back;	   /* pointer back to the Python object */
+	int autograd;	   /* -1: where AutogradMeta is, is not known */
+	int requires_grad; /* in AutogradMeta */
+} layouts[] = {
+	{ 48, 24, 128 }, /* 2.13, 2.14 */
+	{ 56, -1, -1 },
+	{ 64, 32, 136 }, /* 1.13 */
+};
+
+/* The word behind an object's head, or the next: at::Tensor, MaybeOwned. */
+static const int impl_places[] = { 16, 24 };
+
+/* The lowest bit of the pointer back says who owns whom. */
+static const struct layout *find_layout(const uint8_t *impl, uint64_t object)
+{
+	for (size_t i = 0; i < ARRAY_LENGTH(layouts); i++)
+		if ((pyreader_word(impl, layouts[i].back) & ~UINT64_C(1)) ==
+		    object)
+			return &layouts[i];
+	return NULL;
+}
+
+static const struct layout *find_impl(struct pyreader *reader, uint64_t object,
+				      uint8_t *impl)
+{
+	for (size_t i = 0; i < ARRAY_LENGTH(impl_places); i++) {
+		const struct layout *layout;
+		uint64_t address;
+
+		if (pyreader_pointer(reader, object + (uint64_t)impl_places[i],
+				     &address) ||
+		    address % 8 ||
+		    pyreader_read(reader, address, impl, IMPL_BYTES))
+			continue;
+		layout = find_layout(impl, object);
+		if (layout)
+			return layout;
+	}
+	return NULL;
+}
+
+/* Sizes that are not negative and multiply to the number of elements. */
+static int check_sizes(const struct tensor *tensor)
+{
+	int64_t product = 1;
+
+	for (int i = 0; i < tensor->dimension_count; i++) {
+		int64_t size = tensor->shape[i];
+
+		if (size < 0 || size > SIZE_LIMIT)
+			return -1;
+		if (size && product > INT64_MAX / size)
+			return -1;
+		product *= size;
+	}
+	return product == tensor->element_count ? 0 : -1;
+}
+
+static int read_words(struct pyreader *reader, uint64_t address, int count,
+		      int64_t *words)
+{
+	if (count == 0)
+		return 0;
+	return pyreader_read(reader, address, words,
+			     (size_t)count * sizeof(*words));
+}
+
+static int read_sizes(struct pyreader *reader, const uint8_t *sizes,
+		      struct tensor *tensor)
+{
+	uint64_t count = pyreader_word(sizes, 0);
+	size_t bytes = (size_t)count * 8;
+	uint64_t outside;
+
+	if (count > TENSOR_DIMENSIONS)
+		return -1;
+	tensor->dimension_count = (int)count;
+	if (count <= INLINE_DIMENSIONS) {
+		memcpy(tensor->shape, sizes + 8, bytes);
+		memcpy(tensor->strides, sizes + 8 + 8 * INLINE_DIMENSIONS,
+		       bytes);
+		return 0;
+	}
+	outside = pyreader_word(sizes, 8);
+	return read_words(reader, outside, (int)count, tensor->shape) ||
+			       read_words(reader, outside + bytes, (int)count,
+					  tensor->strides)
+		       ? -1
+		       : 0;
+}
+
+/*
+ * An optional: its flag is the first of three bytes (c10::optional, up to
+ * 2.3) or the last (std::optional), and it is set.
+ */
+static int read_device(const uint8_t *bytes, struct tensor *tensor)
+{
+	const uint8_t *device = bytes[2] == 1 ? bytes : bytes + 1;
+
+	if (bytes[2] != 1 && bytes[0] != 1)
+		return -1;
+	if (device[0] >= ARRAY_LENGTH(devices))
+		return -1;
+	tensor->device = devices[device[0]];
+	tensor->device_index = (int8_t)device[1];
+	return tensor->device_index < -1 ? -1 : 0;
+}
+
+static bool read_requires_grad(struct pyreader *reader, const uint8_t *impl,
+			       const struct layout *layout)
+{
+	uint64_t meta, function;
+	uint8_t flag;
+
+	if (layout->autograd < 0)
+		return false;
+	meta = pyreader_word(impl, layout->autograd);
+	if (!meta || pyreader_pointer(reader, meta + GRAD_FN, &function))
+		return false;
+	if (function)
+		return true;
+	return !pyreader_read(reader, meta + (uint64_t)layout->requires_grad,
+			      &flag, 1) &&
+	       flag == 1;
+}
+
+int tensor_read_torch(struct pyreader *reader, uint64_t object,
+		      struct tensor *tensor)
+{
+	uint8_t impl[IMPL_BYTES];
+	const struct layout *layout = find_impl(reader, object, impl);
+	const uint8_t *sizes;
+	uint16_t dtype;
+
+	*tensor = (struct tensor){ .device_index = -1 };
+	if (!layout)
+		return -1;
+	sizes = impl + layout->back + SIZES;
+	memcpy(&tensor->offset, sizes + OFFSET, sizeof(tensor->offset));
+	memcpy(&tensor->element_count, sizes + ELEMENTS,
+	       sizeof(tensor->element_count));
+	memcpy(&dtype, sizes + DTYPE, sizeof(dtype));
+	if (dtype >= ARRAY_LENGTH(dtypes) || tensor->offset < 0 ||
+	    read_sizes(reader, sizes, tensor) || check_sizes(tensor) ||
+	    read_device(sizes + DEVICE, tensor))
+		return -1;
+	tensor->dtype = dtypes[dtype];
+	tensor->requires_grad = read_requires_grad(reader, impl, layout);
+	return 0;
+}
+
+/*
+ * PyArrayObject: data, a count of dimensions, dimensions, strides, base,
+ * descriptor (numpy/ndarraytypes.h). PyArray_Descr: typeobj, kind, type,
+ * byteorder, flags, type_num, then elsize: four bytes up to 1.x, eight in 2.x
+ * behind eight of flags.
+ */
+struct array {
+	uint64_t data;
+	int32_t dimension_count, padding;
+	uint64_t dimensions, strides, base, descriptor;
+};
+struct descriptor {
+	uint64_t type;
+	char kind, letter, byte_order, flags;
+	int32_t number;
+	int32_t old_size, old_alignment;
+	int64_t new_size;
+};
+
+static int name_dtype(struct tensor *tensor, const struct descriptor *is)
+{
+	static const struct {
+		char kind;
+		int size; /* 0: any */
+		const char *name;
+	} names[] = {
+		{ 'b', 1, "bool" },	   { 'i', 1, "int8" },
+		{ 'i', 2, "int16" },	   { 'i', 4, "int32" },
+		{ 'i', 8, "int64" },	   { 'u', 1, "uint8" },
+		{ 'u', 2, "uint16" },	   { 'u', 4, "uint32" },
+		{ 'u', 8, "uint64" },	   { 'f', 2, "float16" },
+		{ 'f', 4, "float32" },	   { 'f', 8, "float64" },
+		{ 'f', 16, "longdouble" }, { 'c', 8, "complex64" },
+		{ 'c', 16, "complex128" }, { 'O', 0, "object" },
+		{ 'M', 0, "datetime64" },  { 'm', 0, "timedelta64" },
+		{ 'U', 0, "str" },	   { 'S', 0, "bytes" },
+		{ 'V', 0, "void" },	   { 'T', 0, "StringDType" },
+	};
+	/* Of those that have one name at most one size can be right. */
+	bool is_old = is->old_size > 0 && is->old_size <= 1 << 20 &&
+		      is->old_alignment > 0 && is->old_alignment <= 64;
+	int64_t size = is_old ? is->old_size : is->new_size;
+
+	for (size_t i = 0; i < ARRAY_LENGTH(names); i++) {
+		if (names[i].kind != is->kind ||
+		    (names[i].size && names[i].size != size))
+			continue;
+		snprintf(tensor->dtype_text, sizeof(tensor->dtype_text), "%s%s",
+			 is->byte_order == '>' ? ">" : "", names[i].name);
+		return 0;
+	}
+	return -1;
+}
+
+int tensor_read_numpy(struct pyreader *reader, uint64_t object,
+		      struct tensor *tensor)
+{
+	struct array array;
+	struct descriptor descriptor;
+
+	*tensor = (struct tensor){ .device_index = -1 };
+	if (pyreader_read(reader, object + PYREADER_HEAD, &array,
+			  sizeof(array)) ||
+	    array.dimension_count < 0 ||
+	    array.dimension_count > TENSOR_DIMENSIONS ||
+	    pyreader_read(reader, array.descriptor + PYREADER_HEAD, &descriptor,
+			  sizeof(descriptor)) ||
+	    name_dtype(tensor, &descriptor) ||
+	    read_words(reader, array.dimensions, array.dimension_count,
+		       tensor->shape) ||
+	    read_words(reader, array.strides, array.dimension_count,
+		       tensor->strides))
+		return -1;
+	tensor->dimension_count = array.dimension_count;
+	tensor->data = array.data;
+	tensor->element_count = 1;
+	for (int i = 0; i < tensor->dimension_count; i++) {
+		int64_t size = tensor->shape[i];
+
+		if (size < 0 || size > SIZE_LIMIT ||
+		    (size && tensor->element_count > INT64_MAX / size))
+			return -1;
+		tensor->element_count *= size;
+	}
+	return 0;
+}
+
+const char *tensor_dtype(const struct tensor *tensor)
+{
+	return tensor->dtype ? tensor->dtype : tensor->dtype_text;
+}
+
+static void write_shape(struct buffer *out, const struct tensor *tensor)
+{
+	buffer_append_char(out, '[');
+	for (int i = 0; i < tensor->dimension_count; i++)
+		buffer_printf(out, "%s%" PRId64, i ? ", " : "",
+			      tensor->shape[i]);
+	buffer_append_char(out, ']');
+}
+
+/* What its class is called: "tensor", "Parameter". */
+static void write_class(struct pywriter *writer, uint64_t object,
+			const char *plain, const char *shown)
+{
+	struct buffer name = BUFFER_INIT;
+	const char *dot;
+
+	if (pyobject_type_name(writer->reader, object, &name)) {
+		buffer_clear(&name);
+		pywriter_text(writer, shown);
+		return;
+	}
+	dot = strrchr(name.data, '.');
+	pywriter_text(writer, strcmp(name.data, plain) == 0 ? shown
+			      : dot			    ? dot + 1
+							    : name.data);
+	buffer_clear(&name);
+}
+
+static void write_unknown(struct pywriter *writer, uint64_t object)
+{
+	pywriter_text(writer, "<");
+	if (pyobject_type_name(writer->reader, object, writer->out))
+		pywriter_text(writer, PYWRITER_UNKNOWN);
+	buffer_printf(writer->out, " at 0x%" PRIx64 ">", object);
+}
+
+void tensor_write_torch(struct pywriter *writer, uint64_t object)
+{
+	struct tensor tensor;
+
+	if (tensor_read_torch(writer->reader, object, &tensor)) {
+		write_unknown(writer, object);
+		return;
+	}
+	write_class(writer, object, "torch.Tensor", "tensor");
+	buffer_printf(writer->out, " %s ", tensor_dtype(&tensor));
+	write_shape(writer->out, &tensor);
+	buffer_printf(writer->out, " %s", tensor.device);
+	if (tensor.device_index >= 0)
+		buffer_printf(writer->out, ":%d", tensor.device_index);
+	if (tensor.requires_grad)
+		pywriter_text(writer, " requires_grad");
+}
+
+void tensor_write_numpy(struct pywriter *writer, uint64_t object)
+{
+	struct tensor tensor;
+
+	if (tensor_read_numpy(writer->reader, object, &tensor)) {
+		write_unknown(writer, object);
+		return;
+	}
+	write_class(writer, object, "numpy.ndarray", "ndarray");
+	buffer_printf(writer->out, " %s ", tensor_dtype(&tensor));
+	write_shape(writer->out, &tensor);
+}
+
+/* THPDtype: a number of one byte, then its name. */
+void tensor_write_dtype(struct pywriter *writer, uint64_t object)
+{
+	uint8_t number;
+
+	if (pyreader_read(writer->reader, object + PYREADER_HEAD, &number, 1) ||
+	    number >= ARRAY_LENGTH(dtypes)) {
+		write_unknown(writer, object);
+		return;
+	}
+	buffer_printf(writer->out, "torch.%s", dtypes[number]);
+}
+
+/* THPDevice: type and index, a byte each. */
+void tensor_write_device(struct pywriter *writer, uint64_t object)
+{
+	int8_t bytes[2];
+
+	if (pyreader_read(writer->reader, object + PYREADER_HEAD, bytes,
+			  sizeof(bytes)) ||
+	    bytes[0] < 0 || (size_t)bytes[0] >= ARRAY_LENGTH(devices)) {
+		write_unknown(writer, object);
+		return;
+	}
+	buffer_printf(writer->out, "device(type='%s'", devices[bytes[0]]);
+	if (bytes[1] >= 0)
+		buffer_printf(writer->out, ", index=%d", bytes[1]);
+	pywriter_text(writer, ")");
+}
+
+void tensor_write_size(struct pywriter *writer, uint64_t object)
+{
+	static const struct pybrackets brackets = { "torch.Size([", "])", "...",
+						    "torch.Size([])" };
+	int64_t count = pytuple_count(writer->reader, object);
+
+	if (count < 0) {
+		write_unknown(writer, object);
+		return;
+	}
+	if (!pywriter_open(writer, object, count, &brackets))
+		return;
+	for (int64_t i = 0; i < count && pywriter_next(writer, i); i++) {
+		uint64_t item;
+
+		if (pytuple_item(writer->reader, object, i, &item))
+			item = 0;
+		pywriter_object(writer, item);
+	}
+	pywriter_close(writer, &brackets);
+}

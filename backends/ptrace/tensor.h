@@ -1,0 +1,52 @@
+/*
+ * tensor: what a torch tensor or a numpy array is, read from outside: type of
+ * its elements, shape, strides, device, where its data lies. Never the data.
+ *
+ * torch's objects are C++ and their layout changes with its version. So
+ * nothing is believed that does not hold together: the implementation must
+ * point back to the Python object, the sizes must multiply to the number of
+ * elements, element type and device must exist (c10/core/TensorImpl.h; 1.13
+ * and 2.13 to 2.14 are known from headers, what lies between is found by the
+ * pointer back). What does not is no tensor: -1.
+ */
+#ifndef BACKENDS_PTRACE_TENSOR_H
+#define BACKENDS_PTRACE_TENSOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct pyreader;
+struct pywriter;
+
+#define TENSOR_DIMENSIONS 64
+
+struct tensor {
+	const char *dtype;   /* "float32", static; NULL: in dtype_text */
+	char dtype_text[16]; /* numpy's own: "<U8", "object" */
+	const char *device;  /* "cuda", static; NULL: no device (numpy) */
+	int device_index;    /* -1: none */
+	int dimension_count;
+	int64_t shape[TENSOR_DIMENSIONS];
+	int64_t strides[TENSOR_DIMENSIONS]; /* torch: elements, numpy: bytes */
+	int64_t offset; /* of the first element, in elements */
+	int64_t element_count;
+	bool requires_grad; /* false also when it cannot be told */
+	uint64_t data;	    /* numpy: its first element; 0 unknown */
+};
+
+/* 0, or -1: there is none that can be trusted. */
+int tensor_read_torch(struct pyreader *reader, uint64_t object,
+		      struct tensor *tensor);
+int tensor_read_numpy(struct pyreader *reader, uint64_t object,
+		      struct tensor *tensor);
+const char *tensor_dtype(const struct tensor *tensor);
+
+/* "tensor float32 [64, 32] cpu requires_grad", "ndarray float64 [8, 3]" */
+void tensor_write_torch(struct pywriter *writer, uint64_t object);
+void tensor_write_numpy(struct pywriter *writer, uint64_t object);
+/* torch.dtype, torch.device and torch.Size. */
+void tensor_write_dtype(struct pywriter *writer, uint64_t object);
+void tensor_write_device(struct pywriter *writer, uint64_t object);
+void tensor_write_size(struct pywriter *writer, uint64_t object);
+
+#endif
