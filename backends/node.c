@@ -14,6 +14,7 @@
 
 #include "banned.h"
 #include "backends/connections.h"
+#include "backends/evidence.h"
 #include "backends/pipe.h"
 #include "backends/procfs.h"
 #include "backends/ptrace/elf.h"
@@ -45,6 +46,7 @@ struct node {
 	struct connections *connections;
 	struct roster *roster;
 	struct sampler *sampler;
+	struct evidence *evidence;
 	struct loop_signal *terminate;
 	struct loop_timer *leave_timer; /* NULL: not leaving */
 	double leave_deadline;
@@ -86,6 +88,7 @@ struct node *node_new(struct loop *loop, int input, int output)
 	node->connections = connections_new(node);
 	node->roster = roster_new(node);
 	node->sampler = sampler_new(node);
+	node->evidence = evidence_new(node);
 	node->terminate = loop_signal(loop, SIGTERM, on_terminate, node);
 	return node;
 }
@@ -93,9 +96,11 @@ struct node *node_new(struct loop *loop, int input, int output)
 /* Nothing of a process is kept; not done within somebody's callback. */
 static void release_all(struct node *node)
 {
+	evidence_free(node->evidence);
 	sampler_free(node->sampler);
 	roster_free(node->roster);
 	connections_free(node->connections);
+	node->evidence = NULL;
 	node->sampler = NULL;
 	node->roster = NULL;
 	node->connections = NULL;
@@ -156,6 +161,11 @@ struct procfs *node_procfs(struct node *node)
 struct roster *node_roster(struct node *node)
 {
 	return node->roster;
+}
+
+struct evidence *node_evidence(struct node *node)
+{
+	return node->evidence;
 }
 
 struct sampler *node_sampler(struct node *node)

@@ -14,6 +14,7 @@
 struct connections;
 struct error;
 struct elf_cache;
+struct evidence;
 struct holds;
 struct loop;
 struct message;
@@ -47,6 +48,7 @@ struct connections *node_connections(struct node *node);
 struct procfs *node_procfs(struct node *node);
 struct roster *node_roster(struct node *node);
 struct sampler *node_sampler(struct node *node);
+struct evidence *node_evidence(struct node *node);
 /* Writes what was emitted; called at the end of each callback of the loop. */
 void node_flush(struct node *node);
 /* Bytes that the other side has not taken yet. */

@@ -13,6 +13,7 @@
 #include "backends/connections.h"
 #include "backends/diagnose.h"
 #include "backends/discover.h"
+#include "backends/evidence.h"
 #include "backends/node.h"
 #include "backends/roster.h"
 #include "backends/sampler.h"
@@ -22,6 +23,11 @@
 #include "base/json.h"
 #include "protocol/message.h"
 #include "protocol/process.h"
+
+/* How often to look for new processes, where nobody says. */
+#define LOOK_SECONDS 1.0
+#define LOOK_MINIMUM 0.1
+#define LOOK_MAXIMUM 3600.0
 
 struct row {
 	const char *command;
@@ -74,17 +80,25 @@ static json_t *bystanders_to_json(const struct discovery *discovery)
 
 static void handle_discover(struct node *node, const struct message *request)
 {
-	bool follow = json_get_boolean(request->body, "follow", false);
+	bool follows = json_get_boolean(request->body, "follow", false);
+	double period = json_get_real(request->body, "period", LOOK_SECONDS);
 	const struct discovery *discovery;
 	struct error error = ERROR_INIT;
 	struct pid_list pids;
 	json_t *body;
 
+	if (!(period >= LOOK_MINIMUM && period <= LOOK_MAXIMUM)) {
+		node_respond(node, request, NULL,
+			     "discover: \"period\" is between a tenth of a "
+			     "second and an hour.");
+		return;
+	}
 	if (pid_list_parse(&pids, request->body, "pids", &error) < 0) {
 		node_respond(node, request, NULL, error.message);
 		return;
 	}
-	discovery = roster_discover(node_roster(node), &pids, follow);
+	discovery = roster_discover(node_roster(node), &pids,
+				    follows ? period : 0);
 	pid_list_clear(&pids);
 	body = json_object();
 	json_object_set_new(body, "looked_at",
@@ -209,6 +223,22 @@ static void handle_diagnose(struct node *node, const struct message *request)
 	node_respond(node, request, body, NULL);
 }
 
+static void handle_evidence(struct node *node, const struct message *request)
+{
+	bool has_kernel = json_get_boolean(request->body, "kernel", false);
+	struct error error = ERROR_INIT;
+	struct pid_list pids;
+
+	if (pid_list_parse(&pids, request->body, "pids", &error) < 0) {
+		node_respond(node, request, NULL, error.message);
+		return;
+	}
+	node_respond(node, request,
+		     evidence_make(node_evidence(node), &pids, has_kernel),
+		     NULL);
+	pid_list_clear(&pids);
+}
+
 static void handle_disconnect(struct node *node, const struct message *request)
 {
 	node_respond(node, request, NULL, NULL);
@@ -219,7 +249,7 @@ static const struct row rows[] = {
 	{ "initialize", handle_initialize }, { "discover", handle_discover },
 	{ "sample", handle_sample },	     { "variables", handle_variables },
 	{ "source", handle_source },	     { "diagnose", handle_diagnose },
-	{ "disconnect", handle_disconnect },
+	{ "evidence", handle_evidence },     { "disconnect", handle_disconnect },
 };
 
 void request_handle(struct node *node, const struct message *request)

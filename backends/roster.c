@@ -23,7 +23,6 @@
 #include "protocol/sample.h"
 #include "protocol/stack.h"
 
-#define LOOK_SECONDS 1.0
 /* What has ended is remembered by its files, the last so many. */
 #define PAST_FILES_MAXIMUM 64
 /* Frames that are looked at for a role. */
@@ -351,13 +350,13 @@ static void on_look(void *data)
 }
 
 const struct discovery *
-roster_discover(struct roster *roster, const struct pid_list *pids, bool follow)
+roster_discover(struct roster *roster, const struct pid_list *pids, double period)
 {
 	stop_following(roster);
-	if (follow) {
+	if (period > 0) {
 		roster->timer =
-			loop_timer(node_loop(roster->node), LOOK_SECONDS,
-				   LOOK_SECONDS, on_look, roster);
+			loop_timer(node_loop(roster->node), period, period,
+				   on_look, roster);
 		for (size_t i = 0; i < pids->count; i++)
 			pid_list_add(&roster->pids, pids->pids[i]);
 	}

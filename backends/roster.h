@@ -19,12 +19,12 @@ struct roster *roster_new(struct node *node);
 void roster_free(struct roster *roster);
 /*
  * Finds ranks, tells of all there are, and lends what was found until the
- * next call. With pids those are made ranks. With follow it looks again every
- * second, and tells of every end at once.
+ * next call. With pids those are made ranks. With a period it looks again every
+ * so many seconds, and tells of every end at once; 0: it does not follow.
  */
 const struct discovery *roster_discover(struct roster *roster,
 					const struct pid_list *pids,
-					bool follow);
+					double period);
 /* Lends; NULL: never told of, or gone. */
 const struct process *roster_find(const struct roster *roster, pid_t pid);
 /* Adds the pids of all ranks and children that were told of. */

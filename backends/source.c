@@ -186,3 +186,59 @@ int source_read(struct source *source, const struct process *process,
 	close(fd);
 	return source->content ? 0 : -1;
 }
+
+int source_open_folder(const struct process *process, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *folder;
+	int root;
+	int fd;
+
+	if (path[0] != '/' || slash == path)
+		return -1;
+	root = open_folder(process->pid, "root");
+	if (root < 0)
+		return -1;
+	folder = xstrndup(path, (size_t)(slash - path));
+	fd = find_below(root, folder);
+	free(folder);
+	close(root);
+	return fd;
+}
+
+char *source_read_below(int folder, const char *name, size_t maximum,
+			double *written, struct error *error)
+{
+	int found = openat(folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	char *content = NULL;
+	struct stat about;
+	int number = 0;
+	int fd = -1;
+
+	if (found < 0) {
+		number = errno;
+		error_set_errno(error, number, "cannot open %s", name);
+	} else if (fstat(found, &about) < 0 || !S_ISREG(about.st_mode)) {
+		number = EINVAL;
+		error_set(error, "%s is not a regular file", name);
+	} else if ((uint64_t)about.st_size > maximum) {
+		number = EFBIG;
+		error_set(error, "%s has more than %zu KB", name,
+			  maximum >> 10);
+	} else if ((fd = open_found(found)) < 0) {
+		number = errno;
+		error_set_errno(error, number, "cannot open %s", name);
+	} else {
+		content = read_content(fd, (size_t)about.st_size, error);
+		number = errno;
+	}
+	if (content)
+		*written = (double)about.st_mtim.tv_sec +
+			   (double)about.st_mtim.tv_nsec / 1e9;
+	if (fd >= 0)
+		close(fd);
+	if (found >= 0)
+		close(found);
+	errno = number;
+	return content;
+}

@@ -5,6 +5,7 @@
 #define BACKENDS_SOURCE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct error;
@@ -28,5 +29,17 @@ struct source {
  */
 int source_read(struct source *source, const struct process *process,
 		const char *path, struct error *error);
+/*
+ * An O_PATH descriptor of the folder that path, absolute and of the process,
+ * lies in; -1. It stays good when the process has ended.
+ */
+int source_open_folder(const struct process *process, const char *path);
+/*
+ * All of a regular file of at most maximum bytes in folder, no link, with a
+ * NUL behind it; free() it. written becomes when that was, in seconds since
+ * 1970. NULL, errno and a sentence.
+ */
+char *source_read_below(int folder, const char *name, size_t maximum,
+			double *written, struct error *error);
 
 #endif

@@ -118,13 +118,20 @@ struct question {
 	bool (*is_wanted)(const struct engine *engine, const struct rank *rank);
 	int64_t (*send)(struct engine *engine, const char *command,
 			json_t *owned_arguments);
+	bool has_kernel;
 };
 
-static int64_t send_batch(struct engine *engine,
-			  const struct question *question, json_t *owned_pids)
+/* The kernel's log is the same for all: it comes with the first ones. */
+static void send_batch(struct engine *engine, const struct question *question,
+		       json_t *owned_pids, int64_t *first)
 {
-	return question->send(engine, question->command,
-			      json_pack("{s:o}", "pids", owned_pids));
+	json_t *arguments = json_pack("{s:o}", "pids", owned_pids);
+
+	if (question->has_kernel && *first == 0)
+		json_object_set_new(arguments, "kernel", json_true());
+	if (*first == 0)
+		*first = engine->seq + 1;
+	question->send(engine, question->command, arguments);
 }
 
 /* Requests about all ranks that are wanted; the first one's number or 0. */
@@ -142,13 +149,11 @@ static int64_t ask(struct engine *engine, const struct question *question)
 		json_array_append_new(pids, json_integer(pid));
 		if (json_array_size(pids) < BATCH)
 			continue;
-		first = first ? first : engine->seq + 1;
-		send_batch(engine, question, pids);
+		send_batch(engine, question, pids, &first);
 		pids = json_array();
 	}
 	if (json_array_size(pids) > 0) {
-		first = first ? first : engine->seq + 1;
-		send_batch(engine, question, pids);
+		send_batch(engine, question, pids, &first);
 	} else {
 		json_decref(pids);
 	}
@@ -188,7 +193,7 @@ static void note_asked(struct engine *engine)
 void evidence_follow(struct engine *engine)
 {
 	static const struct question question = { "evidence", is_new,
-						  engine_send };
+						  engine_send, false };
 
 	if (ask(engine, &question) > 0)
 		note_asked(engine);
@@ -197,7 +202,7 @@ void evidence_follow(struct engine *engine)
 int64_t evidence_ask(struct engine *engine)
 {
 	static const struct question question = { "evidence", is_there,
-						  engine_ask };
+						  engine_ask, true };
 
 	return ask(engine, &question);
 }
@@ -205,7 +210,7 @@ int64_t evidence_ask(struct engine *engine)
 int64_t evidence_ask_ways(struct engine *engine)
 {
 	static const struct question question = { "diagnose", is_live,
-						  engine_ask };
+						  engine_ask, false };
 
 	return ask(engine, &question);
 }

@@ -226,7 +226,9 @@ static int compare_failures(const void *left, const void *right)
 	return a->rank - b->rank;
 }
 
-static void append_failure(struct buffer *out, const struct failure *failure)
+/* What the others raise is mostly that the first one is gone. */
+static void append_failure(struct buffer *out, const struct failure *failure,
+			   bool is_first)
 {
 	const char *message = json_get_string(failure->file, "message", "");
 	const char *stack = json_get_string(failure->file, "callstack", "");
@@ -235,7 +237,8 @@ static void append_failure(struct buffer *out, const struct failure *failure)
 	buffer_printf(out, "  rank %d: ", failure->rank);
 	format_text(out, message[0] != '\0' ? message : error);
 	buffer_append_char(out, '\n');
-	append_indented(out, stack, "    ", LINES_MAXIMUM);
+	if (is_first)
+		append_indented(out, stack, "    ", LINES_MAXIMUM);
 }
 
 static void append_errors(const struct page *page)
@@ -256,14 +259,14 @@ static void append_errors(const struct page *page)
 			continue;
 		failures[count++] = (struct failure){
 			.rank = process->rank,
-			.at = json_get_real(file, "timestamp", 0),
+			.at = json_get_real(file, "written", 0),
 			.file = file,
 		};
 	}
 	if (count > 1)
 		qsort(failures, count, sizeof(*failures), compare_failures);
 	for (size_t i = 0; i < count && i < ERRORS_MAXIMUM; i++)
-		append_failure(page->out, &failures[i]);
+		append_failure(page->out, &failures[i], i == 0);
 	if (count > ERRORS_MAXIMUM)
 		buffer_printf(page->out, "  ... and %zu more ranks\n",
 			      count - ERRORS_MAXIMUM);

@@ -342,6 +342,7 @@ static const struct {
 	{ MESSAGE_RESPONSE, "variables", apply_variables },
 	{ MESSAGE_RESPONSE, "source", apply_source },
 	{ MESSAGE_RESPONSE, "diagnose", apply_nothing },
+	{ MESSAGE_RESPONSE, "evidence", apply_nothing },
 	{ MESSAGE_RESPONSE, "disconnect", apply_nothing },
 };
 

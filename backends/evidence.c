@@ -1,0 +1,243 @@
+#include "backends/evidence.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "banned.h"
+#include "backends/arguments.h"
+#include "backends/cgroup.h"
+#include "backends/errorfile.h"
+#include "backends/kernellog.h"
+#include "backends/node.h"
+#include "backends/procfs.h"
+#include "backends/roster.h"
+#include "backends/torch.h"
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/map.h"
+#include "protocol/process.h"
+
+/* Lines of the kernel's log in an answer. */
+#define KERNEL_LINES 100
+
+struct remembered {
+	int rank;
+	uint64_t start_time; /* another one: the pid was given again */
+	int64_t memory;	     /* resident bytes when last asked; -1 unknown */
+	char *torch;	     /* version; NULL unknown */
+	char *cgroup;	     /* NULL unknown */
+	struct error_file error_file;
+};
+
+struct evidence {
+	struct node *node;
+	struct map *processes; /* by pid */
+};
+
+static void free_remembered(void *value)
+{
+	struct remembered *remembered = value;
+
+	free(remembered->torch);
+	free(remembered->cgroup);
+	error_file_clear(&remembered->error_file);
+	free(remembered);
+}
+
+struct evidence *evidence_new(struct node *node)
+{
+	struct evidence *evidence = xcalloc(1, sizeof(*evidence));
+
+	evidence->node = node;
+	evidence->processes = map_new(free_remembered);
+	return evidence;
+}
+
+void evidence_free(struct evidence *evidence)
+{
+	if (!evidence)
+		return;
+	map_free(evidence->processes);
+	free(evidence);
+}
+
+/* What does not change is looked up once, torch until it was imported. */
+static void refresh(struct evidence *evidence, struct remembered *remembered,
+		    const struct process *process)
+{
+	struct procfs *procfs = node_procfs(evidence->node);
+	int64_t kilobytes = procfs_status(procfs, process->pid, "VmRSS", -1);
+
+	remembered->rank = process->rank;
+	remembered->memory = kilobytes < 0 ? -1 : kilobytes * 1024;
+	if (!remembered->torch)
+		remembered->torch = torch_version(procfs, process);
+	if (!remembered->cgroup)
+		remembered->cgroup = cgroup_path(procfs, process->pid);
+	error_file_find(&remembered->error_file, procfs, process);
+}
+
+/* Lends; NULL: never asked about while it was there. */
+static struct remembered *find(struct evidence *evidence, pid_t pid)
+{
+	const struct process *process =
+		roster_find(node_roster(evidence->node), pid);
+	struct remembered *remembered =
+		map_find(evidence->processes, (uint64_t)pid);
+
+	if (!process || process->state == PROCESS_EXITED)
+		return remembered;
+	if (!remembered || remembered->start_time != process->start_time) {
+		remembered = xcalloc(1, sizeof(*remembered));
+		remembered->start_time = process->start_time;
+		error_file_init(&remembered->error_file);
+		map_put(evidence->processes, (uint64_t)pid, remembered);
+	}
+	refresh(evidence, remembered, process);
+	return remembered;
+}
+
+static json_t *to_json(const struct remembered *remembered, pid_t pid)
+{
+	json_t *json = json_object();
+
+	json_object_set_new(json, "rank", json_integer(remembered->rank));
+	json_object_set_new(json, "pid", json_integer(pid));
+	json_set_text(json, "torch", remembered->torch);
+	json_object_set_new(json, "memory",
+			    remembered->memory < 0
+				    ? json_null()
+				    : json_integer(remembered->memory));
+	json_set_text(json, "cgroup", remembered->cgroup);
+	json_object_set_new(json, "error_file",
+			    error_file_read(&remembered->error_file));
+	return json;
+}
+
+static json_t *number_or_null(int64_t number)
+{
+	return number < 0 ? json_null() : json_integer(number);
+}
+
+/* Each group once, under the path of the one that limits it. */
+static void add_cgroup(json_t *cgroups, struct strmap *seen, const char *path)
+{
+	struct cgroup_memory memory;
+	json_t *json;
+	char *at = NULL;
+
+	if (!path || strmap_find(seen, path))
+		return;
+	strmap_put(seen, path, seen);
+	cgroup_memory_read(path, &memory, &at);
+	json = json_object();
+	json_set_text(json, "path", at);
+	json_object_set_new(json, "limit", number_or_null(memory.limit));
+	json_object_set_new(json, "usage", number_or_null(memory.usage));
+	json_object_set_new(json, "oom_kills",
+			    number_or_null(memory.oom_kills));
+	json_array_append_new(cgroups, json);
+	free(at);
+}
+
+/* A line of the kernel's log, and whether it is about one of ours. */
+struct search {
+	struct evidence *evidence;
+	json_t *lines;
+	const char *text;
+	bool is_found;
+};
+
+/* "task_memcg=/a/b," names the whole path. */
+static bool names_group(const char *text, const char *cgroup)
+{
+	const char *found = strstr(text, "task_memcg=");
+	size_t length = strlen(cgroup);
+
+	/* Everything is in the root group. */
+	if (!found || length < 2)
+		return false;
+	found += strlen("task_memcg=");
+	return strncmp(found, cgroup, length) == 0 && found[length] == ',';
+}
+
+static void look_for_group(uint64_t pid, void *value, void *data)
+{
+	const struct remembered *remembered = value;
+	struct search *search = data;
+
+	(void)pid;
+	if (remembered->cgroup && names_group(search->text, remembered->cgroup))
+		search->is_found = true;
+}
+
+static bool is_ours(pid_t pid, const char *text, void *data)
+{
+	struct search *search = data;
+
+	if (map_find(search->evidence->processes, (uint64_t)pid))
+		return true;
+	search->text = text;
+	search->is_found = false;
+	map_each(search->evidence->processes, look_for_group, search);
+	return search->is_found;
+}
+
+static void add_line(double ago, const char *text, void *data)
+{
+	struct search *search = data;
+	json_t *line = json_object();
+
+	json_object_set_new(line, "ago", json_real(ago > 0 ? ago : 0));
+	json_set_text(line, "text", text);
+	json_array_append_new(search->lines, line);
+	/* The newest ones count. */
+	if (json_array_size(search->lines) > KERNEL_LINES)
+		json_array_remove(search->lines, 0);
+}
+
+static void add_kernel(struct evidence *evidence, json_t *body)
+{
+	struct search search = {
+		.evidence = evidence,
+		.lines = json_array(),
+	};
+	const struct kernellog_calls calls = {
+		.is_ours = is_ours,
+		.found = add_line,
+		.data = &search,
+	};
+	struct error error = ERROR_INIT;
+
+	kernellog_read(&calls, &error);
+	json_object_set_new(body, "kernel", search.lines);
+	if (error_is_set(&error))
+		json_set_text(body, "kernel_error", error.message);
+}
+
+json_t *evidence_make(struct evidence *evidence, const struct pid_list *pids,
+		      bool has_kernel)
+{
+	struct strmap *seen = strmap_new(NULL);
+	json_t *cgroups = json_array();
+	json_t *ranks = json_array();
+	json_t *body = json_object();
+
+	for (size_t i = 0; i < pids->count; i++) {
+		pid_t pid = pids->pids[i];
+		const struct remembered *remembered = find(evidence, pid);
+
+		if (!remembered)
+			continue;
+		json_array_append_new(ranks, to_json(remembered, pid));
+		add_cgroup(cgroups, seen, remembered->cgroup);
+	}
+	strmap_free(seen);
+	json_object_set_new(body, "ranks", ranks);
+	json_object_set_new(body, "cgroups", cgroups);
+	if (has_kernel)
+		add_kernel(evidence, body);
+	return body;
+}

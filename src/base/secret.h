@@ -1,0 +1,22 @@
+/*
+ * secret: what a name tells of, so that its value is not written down.
+ *
+ * A name tells of a secret when token, key, secret or password is part of it,
+ * in any case. Text from elsewhere (a traceback, an error's message) is masked
+ * where it assigns to such a name: NAME=value, "NAME": value, --NAME value.
+ */
+#ifndef BASE_SECRET_H
+#define BASE_SECRET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct buffer;
+
+#define SECRET_MASK "<masked>"
+
+bool secret_is_told(const char *text, size_t length);
+/* Appends text, which is several lines perhaps, with values masked. */
+void secret_mask(struct buffer *out, const char *text);
+
+#endif
