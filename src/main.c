@@ -149,7 +149,7 @@ static int run_command(struct command_context *context,
 /* A wrong file was named, or there is no node. */
 static int start_status(const struct engine *engine)
 {
-	return engine->settings.replay || engine->settings.record
+	return engine->settings.replay_count > 0 || engine->settings.record
 		       ? STATUS_USAGE
 		       : STATUS_NOTHING;
 }

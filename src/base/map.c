@@ -182,6 +182,16 @@ void strmap_put(struct strmap *map, const char *key, void *value)
 	HASH_ADD(hh, map->entries, key[0], length, entry);
 }
 
+void strmap_each(const struct strmap *map,
+		 void (*each)(const char *key, void *value, void *data),
+		 void *data)
+{
+	const struct string_entry *entry;
+
+	for (entry = map->entries; entry; entry = entry->hh.next)
+		each(entry->key, entry->value, data);
+}
+
 size_t strmap_count(const struct strmap *map)
 {
 	return HASH_COUNT(map->entries);

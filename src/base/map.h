@@ -33,6 +33,10 @@ void strmap_free(struct strmap *map);
 void *strmap_find(const struct strmap *map, const char *key);
 /* Copies the key. */
 void strmap_put(struct strmap *map, const char *key, void *value);
+/* Calls each(key, value, data) for all, in order of insertion. */
+void strmap_each(const struct strmap *map,
+		 void (*each)(const char *key, void *value, void *data),
+		 void *data);
 size_t strmap_count(const struct strmap *map);
 
 #endif

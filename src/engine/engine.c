@@ -14,7 +14,6 @@
 #include "base/loop.h"
 #include "base/map.h"
 #include "engine/link.h"
-#include "engine/record.h"
 #include "engine/replay.h"
 #include "engine/request.h"
 #include "model/wanted.h"
@@ -40,7 +39,7 @@ void engine_clear(struct engine *engine)
 	if (engine->replay_timer)
 		loop_timer_stop(engine->replay_timer);
 	replay_free(engine->replay);
-	record_free(engine->record);
+	engine_record_stop(engine);
 	requests_clear(engine);
 	for (size_t i = 0; i < WANTED_MAXIMUM; i++)
 		free(engine->wanted[i].key);
@@ -136,12 +135,9 @@ static void on_line(struct link *link, const char *line, size_t length,
 		return;
 	}
 	engine->timing.parsing += loop_now() - begun;
-	if (engine->record &&
-	    record_line(engine->record, &message, line, length,
-			engine_now(engine), &error) < 0)
-		log_write(LOG_ERROR, "%s", error.message);
 	engine_apply(engine, node_of(engine, link), &message,
 		     engine_now(engine));
+	engine_record_line(engine, &message, line, length);
 	message_clear(&message);
 }
 
@@ -320,13 +316,11 @@ static int start_node(struct engine *engine, struct error *error)
 
 int engine_start(struct engine *engine, struct error *error)
 {
-	if (engine->settings.replay)
+	if (engine->settings.replay_count > 0)
 		return engine_play(engine, error);
-	if (engine->settings.record) {
-		engine->record = record_new(engine->settings.record, error);
-		if (!engine->record)
-			return -1;
-	}
+	if (engine->settings.record &&
+	    engine_record(engine, engine->settings.record, error) < 0)
+		return -1;
 	return start_node(engine, error);
 }
 

@@ -44,9 +44,11 @@ struct engine {
 	size_t link_count;
 	struct replay *replay; /* in place of a node; NULL: live */
 	struct loop_timer *replay_timer;
+	bool is_held;		     /* the recording stands still */
 	double replay_offset;	  /* session time of a playing recording
 				   * less the clock's */
 	struct record *record;	  /* NULL: nothing is recorded */
+	struct loop_timer *record_timer; /* writes it now and then */
 	struct request *requests; /* asked, answers not yet taken */
 	size_t request_count;
 	size_t request_capacity;
@@ -106,8 +108,28 @@ void engine_want_children(struct engine *engine, size_t node, pid_t pid,
 			  uint64_t address, int64_t start);
 /* What a recording lacks of the user's files; waits for the answers. */
 void engine_record_sources(struct engine *engine);
-/* Replays: moves to a time of the recording; elsewhere nothing. */
+/*
+ * Records to a new file from now on, beginning with what is known; what
+ * engine_keep() kept stands before it. It is in the file within a second, so
+ * that no more is lost whoever kills this program.
+ */
+int engine_record(struct engine *engine, const char *path, struct error *error);
+/* Keeps the last seconds in memory until engine_record() wants them. */
+void engine_keep(struct engine *engine, double seconds);
+/* Ends the recording, if there is one. */
+void engine_record_stop(struct engine *engine);
+/* Lends the path of what is being recorded; NULL: nothing, or only kept. */
+const char *engine_record_path(const struct engine *engine);
+/* Replays: moves to a session time, or the nearest end. */
 void engine_seek(struct engine *engine, double time);
+/*
+ * Replays: moves to the count-th change (replay_find_change) after now, or
+ * before it where count is negative; the last there is if there are fewer.
+ * False: there is none, and nothing was moved.
+ */
+bool engine_seek_change(struct engine *engine, int count);
+/* Replays: stands still, or plays on. */
+void engine_hold(struct engine *engine, bool is_held);
 
 /*
  * For commands that need an answer's body: sends a request to the first node
@@ -135,6 +157,8 @@ bool engine_is_deaf(const struct engine *engine);
 void engine_judge(struct engine *engine);
 
 /* Between the engine's own files: */
+void engine_record_line(struct engine *engine, const struct message *message,
+			const char *line, size_t length);
 void engine_apply(struct engine *engine, size_t node,
 		  const struct message *message, double now);
 /* After a batch: judges and calls changed(), where a screen is there. */

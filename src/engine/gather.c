@@ -13,6 +13,7 @@
 #include "engine/command.h"
 #include "engine/engine.h"
 #include "engine/format.h"
+#include "engine/replay.h"
 #include "model/rankselect.h"
 #include "model/wanted.h"
 
@@ -234,7 +235,7 @@ static int no_rank(struct command_context *context, struct error *error)
 				 "the recording %s ends before all ranks were "
 				 "found, so it is not known who belongs to "
 				 "the job",
-				 engine->settings.replay);
+				 replay_path(engine->replay, 0));
 	if (session->job_count > 0) {
 		for (size_t i = 0; i < session->job_count; i++)
 			note_job(context, &session->jobs[i]);
@@ -243,7 +244,7 @@ static int no_rank(struct command_context *context, struct error *error)
 	note_bystanders(context);
 	if (engine->replay)
 		return error_set(error, "no rank is in the recording %s",
-				 engine->settings.replay);
+				 replay_path(engine->replay, 0));
 	if (engine->settings.pid_count > 0)
 		return error_set(error, "none of the processes that --pid "
 					"names could be looked at");

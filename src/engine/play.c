@@ -1,7 +1,8 @@
 /*
- * play: a recording feeds the session. For a shell it is applied to its end;
- * on the screen it plays at the pace it was recorded, and seeking back makes
- * the session anew from its first line.
+ * play: recordings feed the session. For a shell they are applied up to a
+ * time, at the end by default; on the screen they play at the pace they were
+ * recorded. Seeking back, or far ahead, makes the session anew from the last
+ * snapshots before that time.
  */
 #include <math.h>
 #include <stdio.h>
@@ -14,10 +15,10 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/loop.h"
+#include "base/map.h"
 #include "engine/engine.h"
 #include "engine/replay.h"
 #include "model/wanted.h"
-#include "protocol/message.h"
 
 /* Ages on the screen count in seconds; a tenth of one is smooth. */
 #define TICK_SECONDS 0.1
@@ -26,80 +27,76 @@
  * What the recorder chose with --job, --ranks and --pid is chosen again, unless
  * this command line chooses itself.
  */
-static void apply_choice(struct engine *engine, const struct message *message)
+static void apply_choice(struct engine *engine, const struct replay_line *line)
 {
-	struct session *session = &engine->session;
-	const char *job = json_get_string(message->body, "job", NULL);
-	const char *ranks = json_get_string(message->body, "ranks", NULL);
+	const struct message *message = &line->message;
 
-	if (message->type != MESSAGE_REQUEST ||
-	    strcmp(message->name, "discover") != 0)
-		return;
-	if (job && !session->wanted_job)
-		session->wanted_job = xstrdup(job);
-	if (ranks && !session->wanted_text)
-		wanted_set(session, ranks, NULL);
-	if (json_array_size(json_object_get(message->body, "pids")) > 0)
-		session->has_wanted_pids = true;
+	if (message->type == MESSAGE_REQUEST &&
+	    strcmp(message->name, "discover") == 0)
+		wanted_recorded(&engine->session, line->node, message->body);
 }
 
-static bool is_discovery(const struct message *message)
+static void apply_line(struct engine *engine, const struct replay_line *line)
 {
-	return message->type == MESSAGE_RESPONSE && message->is_success &&
-	       strcmp(message->name, "discover") == 0;
+	engine->session.now = line->time;
+	apply_choice(engine, line);
+	engine_apply(engine, line->node, &line->message, line->time);
+}
+
+/* -1 and a sentence where a recording is broken; the others went on. */
+static int apply_until(struct engine *engine, double until, struct error *error)
+{
+	struct replay_line line;
+	int result = 0;
+	int got;
+
+	while ((got = replay_next(engine->replay, until, &line, error)) != 0) {
+		if (got < 0) {
+			result = -1;
+			continue;
+		}
+		apply_line(engine, &line);
+		message_clear(&line.message);
+	}
+	return result;
+}
+
+/* The same where somebody looks on: the rest is better than nothing. */
+static void play_until(struct engine *engine, double until)
+{
+	struct error error = ERROR_INIT;
+
+	if (apply_until(engine, until, &error) < 0)
+		log_write(LOG_ERROR, "%s", error.message);
 }
 
 /* What the recording lacks is no fault of the job's. */
-static void warn_of_cut(const struct engine *engine, bool is_discovered)
+static void warn_of_cut(const struct engine *engine)
 {
-	const char *path = engine->settings.replay;
+	const char *path = replay_cut_path(engine->replay);
 
-	if (!is_discovered)
+	if (!engine->session.is_discovered)
 		log_write(LOG_WARNING,
 			  "the recording %s ends before all ranks were found",
-			  path);
-	else if (replay_is_cut(engine->replay))
+			  replay_path(engine->replay, 0));
+	else if (path)
 		log_write(LOG_WARNING,
-			  "the recording %s ends within a line; what came "
-			  "later is missing",
+			  "the recording %s ends where its recorder was "
+			  "killed; what came later is missing",
 			  path);
 }
 
-static void apply_until(struct engine *engine, double until)
+static void apply_source(const struct replay_line *line, void *data)
 {
-	struct message message;
+	struct engine *engine = data;
 
-	while (replay_next(engine->replay, until, &message)) {
-		engine->session.now = message.time;
-		apply_choice(engine, &message);
-		engine_apply(engine, 0, &message, message.time);
-		message_clear(&message);
-	}
+	engine_apply(engine, line->node, &line->message, line->time);
 }
 
 /*
- * Source is the same at any time, so all of it is there from the start: the
- * person who recorded may have looked at a file long after the ranks hung.
- * True when the ranks' discovery is in the recording.
+ * What the person chose passes from one to the other, and files, which are
+ * the same at any time; not the ranks.
  */
-static bool apply_sources(struct engine *engine)
-{
-	struct message message;
-	bool is_discovered = false;
-
-	while (replay_next(engine->replay, INFINITY, &message)) {
-		if (message.type == MESSAGE_RESPONSE &&
-		    strcmp(message.name, "source") == 0)
-			engine_apply(engine, 0, &message, message.time);
-		is_discovered |= is_discovery(&message);
-		message_clear(&message);
-	}
-	replay_rewind(engine->replay);
-	engine->session.now = 0;
-	return is_discovered;
-}
-
-/* What the person chose, not the ranks, passes from one to the other. */
 static void move_choice(struct session *to, struct session *from)
 {
 	to->wanted = from->wanted;
@@ -113,6 +110,7 @@ static void move_choice(struct session *to, struct session *from)
 	to->names = from->names;
 	to->name_count = from->name_count;
 	to->selection = from->selection;
+	to->sources = from->sources;
 	from->wanted = (struct rankset)RANKSET_INIT;
 	from->wanted_select = NULL;
 	from->wanted_focus = NULL;
@@ -121,6 +119,13 @@ static void move_choice(struct session *to, struct session *from)
 	from->focus = (struct rankset)RANKSET_INIT;
 	from->names = NULL;
 	from->name_count = 0;
+	from->sources = NULL;
+}
+
+static void add_nodes(struct engine *engine)
+{
+	for (size_t i = 0; i < replay_count(engine->replay); i++)
+		session_add_node(&engine->session, "recording");
 }
 
 /* The session of before the first line, with what the person chose kept. */
@@ -132,12 +137,11 @@ static void begin_again(struct engine *engine)
 	move_choice(&kept, session);
 	session_clear(session);
 	session_init(session);
+	strmap_free(session->sources);
 	move_choice(session, &kept);
 	session->revision = kept.revision;
 	session->is_replay = true;
-	session_add_node(session, "recording");
-	replay_rewind(engine->replay);
-	apply_sources(engine);
+	add_nodes(engine);
 }
 
 static void on_tick(void *data)
@@ -146,53 +150,113 @@ static void on_tick(void *data)
 	double now = loop_now() + engine->replay_offset;
 	double end = replay_end_time(engine->replay);
 
-	if (engine->session.now >= end)
+	if (engine->is_held || engine->session.now >= end)
 		return;
-	apply_until(engine, now);
+	play_until(engine, now);
 	engine->session.now = now < end ? now : end;
 	engine->session.revision++;
 	engine_settle(engine);
 }
 
+void engine_hold(struct engine *engine, bool is_held)
+{
+	engine->is_held = is_held;
+	engine->replay_offset = engine->session.now - loop_now();
+}
+
+/* The session as at that time; -1 and a sentence as in apply_until. */
+static int go_to(struct engine *engine, double time, struct error *error)
+{
+	bool is_back = time < engine->session.now;
+	int result;
+
+	if (is_back || replay_is_far(engine->replay, time)) {
+		begin_again(engine);
+		replay_seek(engine->replay, time);
+	}
+	result = apply_until(engine, time, error);
+	engine->session.now = time;
+	engine->replay_offset = time - loop_now();
+	engine->session.revision++;
+	return result;
+}
+
 void engine_seek(struct engine *engine, double time)
 {
+	struct error error = ERROR_INIT;
+	double first;
 	double end;
 
 	if (!engine->replay)
 		return;
+	first = replay_first_time(engine->replay);
 	end = replay_end_time(engine->replay);
-	if (!(time >= 0))
-		time = 0;
+	if (!(time >= first))
+		time = first;
 	if (time > end)
 		time = end;
-	if (time < engine->session.now)
-		begin_again(engine);
-	apply_until(engine, time);
-	engine->session.now = time;
-	engine->replay_offset = time - loop_now();
-	engine->session.revision++;
+	if (go_to(engine, time, &error) < 0)
+		log_write(LOG_ERROR, "%s", error.message);
 	engine_settle(engine);
+}
+
+bool engine_seek_change(struct engine *engine, int count)
+{
+	double time = engine->session.now;
+	double found = -1;
+
+	for (int i = 0; i < abs(count); i++) {
+		double next =
+			replay_find_change(engine->replay, time, count > 0);
+
+		if (next < 0)
+			break;
+		found = next;
+		time = next;
+	}
+	if (found < 0)
+		return false;
+	engine_seek(engine, found);
+	return true;
+}
+
+/* A command answers for the end, or for the time that --at names. */
+static int apply_for_shell(struct engine *engine, struct error *error)
+{
+	double first = replay_first_time(engine->replay);
+	double end = replay_end_time(engine->replay);
+	double at = engine->settings.at;
+
+	if (at >= 0 && first + at > end)
+		return error_set(error,
+				 "--at %g is behind the end: the recording is "
+				 "%g s long",
+				 at, end - first);
+	if (go_to(engine, at >= 0 ? first + at : end, error) < 0)
+		return -1;
+	warn_of_cut(engine);
+	return 0;
 }
 
 int engine_play(struct engine *engine, struct error *error)
 {
-	engine->replay = replay_new(engine->settings.replay, error);
+	const struct settings *settings = &engine->settings;
+	double at = settings->at >= 0 ? settings->at : 0;
+
+	engine->replay =
+		replay_new(settings->replays, settings->replay_count, error);
 	if (!engine->replay)
 		return -1;
 	if (!engine->loop)
 		engine->loop = loop_new();
 	engine->session.is_replay = true;
-	session_add_node(&engine->session, "recording");
-	if (!engine->is_screen) {
-		apply_until(engine, INFINITY);
-		warn_of_cut(engine, engine->session.is_discovered);
-		return 0;
-	}
-	warn_of_cut(engine, apply_sources(engine));
-	apply_until(engine, replay_next_time(engine->replay));
-	engine->replay_offset = engine->session.now - loop_now();
+	add_nodes(engine);
+	if (!engine->is_screen)
+		return apply_for_shell(engine, error);
+	if (replay_each_source(engine->replay, apply_source, engine, error) < 0)
+		return -1;
+	engine_seek(engine, replay_first_time(engine->replay) + at);
 	engine->replay_timer = loop_timer(engine->loop, TICK_SECONDS,
 					  TICK_SECONDS, on_tick, engine);
-	engine_settle(engine);
 	return 0;
 }

@@ -49,7 +49,7 @@ void engine_record_sources(struct engine *engine)
 {
 	int64_t first = engine->seq + 1;
 
-	if (!engine->record)
+	if (!engine_record_path(engine))
 		return;
 	if (!engine->recorded_sources)
 		engine->recorded_sources = strmap_new(NULL);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "banned.h"
@@ -15,47 +16,81 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/pack.h"
+#include "engine/chapter.h"
+#include "engine/recordline.h"
+#include "model/session.h"
+#include "model/snapshot.h"
 #include "protocol/message.h"
+#include "protocol/stack.h"
+
+#define WRITE_LENGTH 65536
+#define RING_CHAPTERS 4 /* of a ring, at least; one is being written */
+#define RING_CHAPTER_SECONDS 2.0
+
+/* A chapter of a ring that has ended. */
+struct kept {
+	struct buffer bytes;
+	double last;
+};
 
 struct record {
 	char *path;
-	int fd; /* -1 after a failure */
+	int fd;	       /* -1: a ring, or after a failure */
+	double ring;   /* seconds to keep; 0: a file */
+	bool is_ended; /* it could not be written any more */
 	bool has_variables;
+	struct kept *kept; /* of a ring, the oldest first */
+	size_t kept_count;
+	size_t kept_capacity;
+	struct pack *pack; /* of the chapter being written; NULL: none */
+	struct chapter chapter;
+	struct stack_table *stacks; /* that the chapter has named */
+	uint64_t step;		    /* the session's, of the last line */
+	struct buffer bytes; /* a file: not written yet; a ring: the chapter */
+	off_t chapter_at;    /* where in the file it begins */
+	bool is_flushed;     /* all lines can be unpacked from bytes */
 };
 
-struct record *record_new(const char *path, struct error *error)
+static int make_file(const char *path, struct error *error)
 {
 	int fd =
 		open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
 		     0600);
-	struct record *record;
 
-	if (fd < 0 && errno == EEXIST) {
-		error_set(error,
-			  "%s exists already; a recording is a new "
-			  "file, so name another one",
-			  path);
+	if (fd < 0 && errno == EEXIST)
+		return error_set(error,
+				 "%s exists already; a recording is a new "
+				 "file, so name another one",
+				 path);
+	if (fd < 0)
+		return error_set_errno(error, errno,
+				       "cannot make the recording %s", path);
+	return fd;
+}
+
+struct record *record_new(const char *path, struct error *error)
+{
+	struct record *record;
+	int fd = make_file(path, error);
+
+	if (fd < 0)
 		return NULL;
-	}
-	if (fd < 0) {
-		error_set_errno(error, errno, "cannot make the recording %s",
-				path);
-		return NULL;
-	}
 	record = xcalloc(1, sizeof(*record));
 	record->path = xstrdup(path);
 	record->fd = fd;
+	buffer_init(&record->bytes, 0);
 	return record;
 }
 
-void record_free(struct record *record)
+struct record *record_new_ring(double seconds)
 {
-	if (!record)
-		return;
-	if (record->fd >= 0)
-		close(record->fd);
-	free(record->path);
-	free(record);
+	struct record *record = xcalloc(1, sizeof(*record));
+
+	record->fd = -1;
+	record->ring = seconds;
+	buffer_init(&record->bytes, 0);
+	return record;
 }
 
 void record_want_variables(struct record *record)
@@ -63,93 +98,269 @@ void record_want_variables(struct record *record)
 	record->has_variables = true;
 }
 
-/* Words that tell of a secret, in any case and as parts of others. */
-static const char *const secrets[] = { "TOKEN", "KEY", "SECRET", "PASSWORD",
-				       "AUTH" };
-
-static bool tells_of_secret(const char *text)
+bool record_has_variables(const struct record *record)
 {
-	for (size_t i = 0; i < ARRAY_LENGTH(secrets); i++) {
-		if (strcasestr(text, secrets[i]))
-			return true;
+	return record->has_variables;
+}
+
+const char *record_path(const struct record *record)
+{
+	return record->path;
+}
+
+/* The file is given up; -1, and the sentence. */
+static int fail(struct record *record, struct error *error)
+{
+	error_set_errno(error, errno, "the recording %s ends here",
+			record->path);
+	close(record->fd);
+	record->fd = -1;
+	record->is_ended = true;
+	return -1;
+}
+
+static int write_bytes(struct record *record, struct error *error)
+{
+	if (record->fd < 0)
+		return 0;
+	if (file_write(record->fd, record->bytes.data, record->bytes.length) <
+	    0)
+		return fail(record, error);
+	buffer_reset(&record->bytes);
+	return 0;
+}
+
+int record_flush(struct record *record, struct error *error)
+{
+	if (record->is_ended || record->is_flushed || !record->pack)
+		return 0;
+	pack_flush(record->pack, &record->bytes);
+	record->is_flushed = true;
+	return write_bytes(record, error);
+}
+
+static void drop_old(struct record *record, double now)
+{
+	size_t count = 0;
+
+	/* What is behind a chapter must be enough without it. */
+	while (count + 1 < record->kept_count &&
+	       record->kept[count].last < now - record->ring)
+		count++;
+	for (size_t i = 0; i < count; i++)
+		buffer_clear(&record->kept[i].bytes);
+	record->kept_count -= count;
+	memmove(record->kept, record->kept + count,
+		record->kept_count * sizeof(*record->kept));
+}
+
+static void keep_chapter(struct record *record)
+{
+	ARRAY_GROW(record->kept, record->kept_count, record->kept_capacity);
+	record->kept[record->kept_count++] = (struct kept){
+		.bytes = record->bytes,
+		.last = record->chapter.last,
+	};
+	buffer_init(&record->bytes, 0);
+	drop_old(record, record->chapter.last);
+}
+
+/* Now that the end is known, it is written at the beginning. */
+static int write_note(struct record *record, struct error *error)
+{
+	unsigned char note[CHAPTER_NOTE_LENGTH];
+	off_t end;
+
+	if (record->ring > 0) {
+		record->chapter.packed_length = record->bytes.length;
+		chapter_to_note(&record->chapter, note);
+		memcpy(record->bytes.data + PACK_NOTE_OFFSET, note,
+		       sizeof(note));
+		return 0;
 	}
-	return false;
+	end = lseek(record->fd, 0, SEEK_CUR);
+	record->chapter.packed_length = (uint64_t)(end - record->chapter_at);
+	chapter_to_note(&record->chapter, note);
+	if (end < 0 || pwrite(record->fd, note, sizeof(note),
+			      record->chapter_at + PACK_NOTE_OFFSET) < 0)
+		return fail(record, error);
+	record->chapter_at = end;
+	return 0;
 }
 
-/* By its name, or by what its value holds: {'api_key': 'sk-...'}. */
-static bool is_secret(const json_t *variable)
+static int end_chapter(struct record *record, struct error *error)
 {
-	return tells_of_secret(json_get_string(variable, "name", "")) ||
-	       tells_of_secret(json_get_string(variable, "value", ""));
+	int result = 0;
+
+	if (!record->pack)
+		return 0;
+	pack_finish(record->pack, &record->bytes);
+	pack_free(record->pack);
+	record->pack = NULL;
+	stack_table_free(record->stacks);
+	record->stacks = NULL;
+	if (record->is_ended)
+		return 0;
+	result = write_bytes(record, error);
+	if (result == 0)
+		result = write_note(record, error);
+	if (result == 0 && record->ring > 0)
+		keep_chapter(record);
+	return result;
 }
 
-/*
- * The line of an answer about variables with the values of secrets masked;
- * false when there are none and the line may stay as it is.
- */
-static bool mask(const struct message *message, struct buffer *out)
+void record_free(struct record *record)
 {
-	struct message masked = *message;
-	bool is_masked = false;
-	json_t *variable;
-	size_t i;
-
-	masked.body = json_deep_copy(message->body);
-	json_array_foreach(json_object_get(masked.body, "variables"), i,
-			   variable)
-	{
-		if (!is_secret(variable))
-			continue;
-		json_set_text(variable, "value", "<masked>");
-		is_masked = true;
-	}
-	if (is_masked)
-		message_append(out, &masked);
-	json_decref(masked.body);
-	return is_masked;
+	if (!record)
+		return;
+	end_chapter(record, NULL);
+	if (record->fd >= 0)
+		close(record->fd);
+	for (size_t i = 0; i < record->kept_count; i++)
+		buffer_clear(&record->kept[i].bytes);
+	free(record->kept);
+	buffer_clear(&record->bytes);
+	free(record->path);
+	free(record);
 }
 
-static int write_line(struct record *record, const char *line, size_t length,
-		      double time, struct error *error)
+static uint64_t microseconds_of(double time)
 {
-	uint64_t microseconds = (uint64_t)(time * 1e6);
+	return (uint64_t)(time > 0 ? time * 1e6 : 0);
+}
+
+/* line is an object; its time comes first, where a reader finds it quickly. */
+static void add_line(struct record *record, const char *line, size_t length,
+		     double time)
+{
+	uint64_t microseconds = microseconds_of(time);
 	struct buffer timed = BUFFER_INIT;
-	int result;
 
 	buffer_printf(&timed, "{\"time\":%" PRIu64 ".%06" PRIu64 ",",
 		      microseconds / 1000000, microseconds % 1000000);
 	buffer_append(&timed, line + 1, length - 1);
 	buffer_append_char(&timed, '\n');
-	result = file_write(record->fd, timed.data, timed.length);
-	if (result < 0) {
-		error_set_errno(error, errno, "the recording %s ends here",
-				record->path);
-		close(record->fd);
-		record->fd = -1;
-	}
+	pack_add(record->pack, &record->bytes, timed.data, timed.length);
+	record->chapter.last = (double)microseconds / 1e6;
+	record->chapter.line_count++;
+	record->chapter.length += timed.length;
+	record->is_flushed = false;
 	buffer_clear(&timed);
-	return result;
 }
 
-int record_line(struct record *record, const struct message *message,
-		const char *line, size_t length, double time,
-		struct error *error)
+static void add_snapshot(struct record *record, const struct session *session,
+			 double time)
 {
-	struct buffer masked = BUFFER_INIT;
-	int result;
+	struct message message;
+	struct buffer line = BUFFER_INIT;
+	struct timespec wall;
+	json_t *body = snapshot_to_json(session, 0, record->stacks);
 
-	if (record->fd < 0 || length < 2 || line[0] != '{')
+	clock_gettime(CLOCK_REALTIME, &wall);
+	json_object_set_new(
+		body, "wall",
+		json_real((double)wall.tv_sec + (double)wall.tv_nsec / 1e9));
+	message_make_event(&message, "snapshot", body);
+	message_append(&line, &message);
+	add_line(record, line.data, line.length - 1, time);
+	buffer_clear(&line);
+	message_clear(&message);
+}
+
+void record_begin(struct record *record, const struct session *session,
+		  double time)
+{
+	unsigned char note[CHAPTER_NOTE_LENGTH];
+	double first = (double)microseconds_of(time) / 1e6;
+
+	record->chapter = (struct chapter){ .first = first, .last = first };
+	chapter_to_note(&record->chapter, note);
+	record->pack = pack_new(note, sizeof(note));
+	record->stacks = stack_table_new();
+	record->step = session->step;
+	add_snapshot(record, session, time);
+}
+
+static bool is_chapter_over(const struct record *record)
+{
+	const struct chapter *chapter = &record->chapter;
+	double seconds = CHAPTER_SECONDS;
+
+	if (record->ring > 0 && record->ring / RING_CHAPTERS < seconds)
+		seconds = record->ring / RING_CHAPTERS;
+	if (record->ring > 0 && seconds < RING_CHAPTER_SECONDS)
+		seconds = RING_CHAPTER_SECONDS;
+	return chapter->last - chapter->first >= seconds ||
+	       chapter->line_count >= CHAPTER_LINES ||
+	       chapter->length >= CHAPTER_LENGTH;
+}
+
+static void note_line(struct record *record, const struct session *session,
+		      const struct message *message)
+{
+	if (session->step != record->step)
+		record->chapter.flags |= CHAPTER_CHANGES;
+	record->step = session->step;
+	if (message->type == MESSAGE_RESPONSE &&
+	    strcmp(message->name, "source") == 0)
+		record->chapter.flags |= CHAPTER_SOURCES;
+}
+
+int record_line(struct record *record, const struct session *session,
+		const struct message *message, const char *line, size_t length,
+		double time, struct error *error)
+{
+	struct buffer changed = BUFFER_INIT;
+
+	if (record->is_ended || length < 2 || line[0] != '{')
 		return 0;
-	if (message->type != MESSAGE_RESPONSE ||
-	    strcmp(message->name, "variables") != 0)
-		return write_line(record, line, length, time, error);
-	if (!record->has_variables)
-		return 0;
-	if (mask(message, &masked)) {
-		line = masked.data;
-		length = masked.length - 1;
+	if (!record->pack)
+		record_begin(record, session, time);
+	switch (recordline_make(&changed, message, record->has_variables,
+				session->nodes[0].stacks, record->stacks)) {
+	case RECORDLINE_LEFT_OUT:
+		break;
+	case RECORDLINE_AS_IT_IS:
+		add_line(record, line, length, time);
+		break;
+	case RECORDLINE_CHANGED:
+		add_line(record, changed.data, changed.length - 1, time);
+		break;
 	}
-	result = write_line(record, line, length, time, error);
-	buffer_clear(&masked);
-	return result;
+	note_line(record, session, message);
+	buffer_clear(&changed);
+	if (is_chapter_over(record)) {
+		if (end_chapter(record, error) < 0)
+			return -1;
+		record_begin(record, session, time);
+	}
+	return record->bytes.length < WRITE_LENGTH ? 0
+						   : write_bytes(record, error);
+}
+
+int record_save(struct record *record, const char *path, struct error *error)
+{
+	int fd = make_file(path, error);
+
+	if (fd < 0)
+		return -1;
+	for (size_t i = 0; i < record->kept_count; i++) {
+		struct buffer *bytes = &record->kept[i].bytes;
+
+		if (file_write(fd, bytes->data, bytes->length) == 0)
+			continue;
+		error_set_errno(error, errno, "cannot write the recording %s",
+				path);
+		close(fd);
+		return -1;
+	}
+	for (size_t i = 0; i < record->kept_count; i++)
+		buffer_clear(&record->kept[i].bytes);
+	record->kept_count = 0;
+	record->chapter_at = lseek(fd, 0, SEEK_CUR);
+	record->path = xstrdup(path);
+	record->fd = fd;
+	record->ring = 0;
+	record->is_flushed = false;
+	return record_flush(record, error);
 }

@@ -1,156 +1,114 @@
 #include "engine/replay.h"
 
-#include <errno.h>
-#include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "banned.h"
 #include "base/alloc.h"
-#include "base/array.h"
-#include "base/buffer.h"
 #include "base/error.h"
-#include "protocol/message.h"
+#include "engine/changes.h"
+#include "engine/tape.h"
 
-#define FILE_MAXIMUM ((size_t)1 << 30)
+/* Clocks beyond this are none. */
+#define WALL_MAXIMUM 1e11
 
-struct line {
-	size_t start;
-	size_t length;
-	double time;
+struct part {
+	struct tape *tape;
+	double shift; /* session time less the tape's */
+	struct tape_cursor cursor;
+	struct changes *changes; /* NULL: not looked for yet */
 };
 
 struct replay {
-	char *path;
-	struct buffer bytes;
-	struct line *lines;
-	size_t line_count;
-	size_t line_capacity;
-	size_t next;
-	bool is_cut;
+	struct part *parts;
+	size_t count;
+	double wall; /* at session time 0; -1 */
 };
 
-static int read_all(struct replay *replay, int fd, struct error *error)
+static double first_of(const struct part *part)
 {
-	struct stat status;
-	char bytes[65536];
+	return tape_first(part->tape) + part->shift;
+}
 
-	if (fstat(fd, &status) < 0)
-		return error_set_errno(error, errno, "cannot look at %s",
-				       replay->path);
-	if (S_ISDIR(status.st_mode))
-		return error_set(error, "%s is a folder, not a recording",
-				 replay->path);
-	for (;;) {
-		ssize_t count = read(fd, bytes, sizeof(bytes));
+static bool has_wall(const struct tape *tape)
+{
+	return tape->wall > 0 && tape->wall < WALL_MAXIMUM;
+}
 
-		if (count < 0 && errno == EINTR)
+/* Session time 0 is the earliest time 0 of those that have a clock. */
+static void align(struct replay *replay)
+{
+	double first = INFINITY;
+
+	replay->wall = -1;
+	for (size_t i = 0; i < replay->count; i++) {
+		const struct tape *tape = replay->parts[i].tape;
+
+		if (has_wall(tape) &&
+		    (replay->wall < 0 || tape->wall < replay->wall))
+			replay->wall = tape->wall;
+	}
+	for (size_t i = 0; i < replay->count; i++) {
+		struct part *part = &replay->parts[i];
+
+		if (!has_wall(part->tape))
 			continue;
-		if (count < 0)
-			return error_set_errno(error, errno, "cannot read %s",
-					       replay->path);
-		if (count == 0)
-			return 0;
-		if (buffer_append(&replay->bytes, bytes, (size_t)count) < 0)
-			return error_set(error,
-					 "the recording %s is longer than 1 "
-					 "GB, which is not read",
-					 replay->path);
+		part->shift = part->tape->wall - replay->wall;
+		first = fmin(first, first_of(part));
+	}
+	for (size_t i = 0; i < replay->count; i++) {
+		struct part *part = &replay->parts[i];
+
+		if (!has_wall(part->tape) && isfinite(first) &&
+		    first > tape_first(part->tape))
+			part->shift = first - tape_first(part->tape);
 	}
 }
 
-static int add_line(struct replay *replay, size_t start, size_t length,
-		    struct error *error)
-{
-	size_t number = replay->line_count + 1;
-	struct error why = ERROR_INIT;
-	struct message message;
-	double time = -1;
-
-	if (length > MESSAGE_LINE_MAXIMUM)
-		error_set(&why, "it is too long");
-	else if (message_parse(&message, replay->bytes.data + start, length,
-			       &why) == 0) {
-		time = message.time;
-		message_clear(&message);
-		if (!(time >= 0))
-			error_set(&why, "it has no time");
-		else if (number > 1 && time < replay_end_time(replay))
-			error_set(&why, "its time is before the last one's");
-	}
-	if (error_is_set(&why) && number == 1)
-		return error_set(error,
-				 "%s is not a recording of probetui: "
-				 "line 1: %s",
-				 replay->path, why.message);
-	if (error_is_set(&why))
-		return error_set(error,
-				 "the recording %s is broken at line "
-				 "%zu: %s",
-				 replay->path, number, why.message);
-	ARRAY_GROW(replay->lines, replay->line_count, replay->line_capacity);
-	replay->lines[replay->line_count++] = (struct line){
-		.start = start,
-		.length = length,
-		.time = time,
-	};
-	return 0;
-}
-
-static int index_lines(struct replay *replay, struct error *error)
-{
-	const char *data = replay->bytes.data;
-	size_t start = 0;
-
-	while (start < replay->bytes.length) {
-		const char *end = memchr(data + start, '\n',
-					 replay->bytes.length - start);
-		size_t length;
-
-		replay->is_cut = !end;
-		if (!end)
-			break;
-		length = (size_t)(end - data) - start;
-		if (add_line(replay, start, length, error) < 0)
-			return -1;
-		start += length + 1;
-	}
-	if (replay->line_count == 0)
-		return error_set(error,
-				 "%s is not a recording of probetui: it "
-				 "has no complete line",
-				 replay->path);
-	return 0;
-}
-
-struct replay *replay_new(const char *path, struct error *error)
+static struct replay *make(size_t count)
 {
 	struct replay *replay = xcalloc(1, sizeof(*replay));
-	int result = -1;
-	int fd;
 
-	replay->path = xstrdup(path);
-	buffer_init(&replay->bytes, FILE_MAXIMUM);
-	/* Nobody waits for a writer that never comes, but for one that is. */
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	if (fd >= 0)
-		fcntl(fd, F_SETFL, 0);
-	if (fd < 0)
-		error_set_errno(error, errno, "cannot open the recording %s",
-				path);
-	else
-		result = read_all(replay, fd, error);
-	if (fd >= 0)
-		close(fd);
-	if (result == 0)
-		result = index_lines(replay, error);
-	if (result < 0) {
+	replay->parts = xcalloc(count, sizeof(*replay->parts));
+	return replay;
+}
+
+/* NULL: it could not be opened, and error says why. */
+static struct replay *add(struct replay *replay, struct tape *owned_tape)
+{
+	struct part *part;
+
+	if (!owned_tape) {
 		replay_free(replay);
 		return NULL;
 	}
+	part = &replay->parts[replay->count++];
+	part->tape = owned_tape;
+	tape_cursor_init(&part->cursor, part->tape);
+	return replay;
+}
+
+struct replay *replay_new(char *const *paths, size_t count, struct error *error)
+{
+	struct replay *replay = make(count);
+
+	for (size_t i = 0; i < count && replay; i++)
+		replay = add(replay, tape_new(paths[i], error));
+	if (replay)
+		align(replay);
+	return replay;
+}
+
+struct replay *replay_new_bytes(const char *name, const void *bytes,
+				size_t length, struct error *error)
+{
+	struct replay *replay =
+		add(make(1), tape_new_bytes(name, bytes, length, error));
+
+	if (replay)
+		align(replay);
 	return replay;
 }
 
@@ -158,41 +116,171 @@ void replay_free(struct replay *replay)
 {
 	if (!replay)
 		return;
-	free(replay->lines);
-	buffer_clear(&replay->bytes);
-	free(replay->path);
+	for (size_t i = 0; i < replay->count; i++) {
+		changes_free(replay->parts[i].changes);
+		tape_cursor_clear(&replay->parts[i].cursor);
+		tape_free(replay->parts[i].tape);
+	}
+	free(replay->parts);
 	free(replay);
 }
 
-bool replay_next(struct replay *replay, double until, struct message *message)
+size_t replay_count(const struct replay *replay)
 {
-	const struct line *line = &replay->lines[replay->next];
-
-	if (replay->next >= replay->line_count || line->time > until)
-		return false;
-	replay->next++;
-	return message_parse(message, replay->bytes.data + line->start,
-			     line->length, NULL) == 0;
+	return replay->count;
 }
 
-bool replay_is_cut(const struct replay *replay)
+const char *replay_path(const struct replay *replay, size_t node)
 {
-	return replay->is_cut;
+	return replay->parts[node].tape->path;
 }
 
-double replay_next_time(const struct replay *replay)
+/* The one whose next line is first; NULL: none, or -1 in *result: broken. */
+static struct part *next_part(struct replay *replay, double *time, int *result,
+			      struct error *error)
 {
-	if (replay->next >= replay->line_count)
-		return -1;
-	return replay->lines[replay->next].time;
+	struct part *next = NULL;
+
+	*result = 0;
+	for (size_t i = 0; i < replay->count; i++) {
+		struct part *part = &replay->parts[i];
+		double at;
+		int has = tape_cursor_time(&part->cursor, &at, error);
+
+		if (has < 0) {
+			*result = -1;
+			return NULL;
+		}
+		if (has == 0 || (next && at + part->shift >= *time))
+			continue;
+		next = part;
+		*time = at + part->shift;
+	}
+	return next;
+}
+
+int replay_next(struct replay *replay, double until, struct replay_line *line,
+		struct error *error)
+{
+	int result;
+	struct part *part = next_part(replay, &line->time, &result, error);
+
+	if (!part || line->time > until)
+		return result;
+	line->node = (size_t)(part - replay->parts);
+	return tape_cursor_next(&part->cursor, &line->message, error);
+}
+
+void replay_seek(struct replay *replay, double time)
+{
+	for (size_t i = 0; i < replay->count; i++) {
+		struct part *part = &replay->parts[i];
+
+		tape_cursor_go(
+			&part->cursor,
+			tape_find_chapter(part->tape, time - part->shift));
+	}
+}
+
+bool replay_is_far(const struct replay *replay, double time)
+{
+	for (size_t i = 0; i < replay->count; i++) {
+		const struct part *part = &replay->parts[i];
+
+		if (tape_find_chapter(part->tape, time - part->shift) >
+		    part->cursor.chapter)
+			return true;
+	}
+	return false;
+}
+
+double replay_first_time(const struct replay *replay)
+{
+	double first = INFINITY;
+
+	for (size_t i = 0; i < replay->count; i++)
+		first = fmin(first, first_of(&replay->parts[i]));
+	return first;
 }
 
 double replay_end_time(const struct replay *replay)
 {
-	return replay->lines[replay->line_count - 1].time;
+	double last = 0;
+
+	for (size_t i = 0; i < replay->count; i++)
+		last = fmax(last, tape_last(replay->parts[i].tape) +
+					  replay->parts[i].shift);
+	return last;
 }
 
-void replay_rewind(struct replay *replay)
+double replay_wall(const struct replay *replay)
 {
-	replay->next = 0;
+	return replay->wall;
+}
+
+const char *replay_cut_path(const struct replay *replay)
+{
+	for (size_t i = 0; i < replay->count; i++) {
+		if (replay->parts[i].tape->is_cut)
+			return replay->parts[i].tape->path;
+	}
+	return NULL;
+}
+
+static int each_source_of(const struct replay *replay, size_t node,
+			  void (*each)(const struct replay_line *line,
+				       void *data),
+			  void *data, struct error *error)
+{
+	const struct part *part = &replay->parts[node];
+	struct replay_line line = { .node = node };
+	struct tape_cursor cursor;
+	int result = 0;
+
+	tape_cursor_init(&cursor, part->tape);
+	for (size_t i = 0; i < part->tape->chapter_count && result >= 0; i++) {
+		if (!(part->tape->chapters[i].is.flags & CHAPTER_SOURCES))
+			continue;
+		tape_cursor_go(&cursor, i);
+		while ((result = tape_cursor_find(&cursor, "source",
+						  &line.message, error)) > 0) {
+			line.time = line.message.time + part->shift;
+			each(&line, data);
+			message_clear(&line.message);
+		}
+	}
+	tape_cursor_clear(&cursor);
+	return result;
+}
+
+int replay_each_source(const struct replay *replay,
+		       void (*each)(const struct replay_line *line, void *data),
+		       void *data, struct error *error)
+{
+	for (size_t i = 0; i < replay->count; i++) {
+		if (each_source_of(replay, i, each, data, error) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+double replay_find_change(struct replay *replay, double time, bool is_forward)
+{
+	double nearest = -1;
+
+	for (size_t i = 0; i < replay->count; i++) {
+		struct part *part = &replay->parts[i];
+		double found;
+
+		if (!part->changes)
+			part->changes = changes_new(part->tape);
+		found = changes_find(part->changes, time - part->shift,
+				     is_forward);
+		if (found < 0)
+			continue;
+		found += part->shift;
+		if (nearest < 0 || (found < nearest) == is_forward)
+			nearest = found;
+	}
+	return nearest;
 }

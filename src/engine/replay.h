@@ -1,11 +1,10 @@
 /*
- * replay: a recording in place of a node: the messages of its lines, in
- * order, up to a time.
+ * replay: recordings in place of nodes, one a node: their messages in the
+ * order of time, from any time on.
  *
- * The file is read once, completely, and is not opened again; nothing that it
- * names is opened at all. Each line was parsed when it was loaded, so later
- * only what the model refuses can fail. A last line without its newline is
- * where a recorder was killed and is left out.
+ * Recordings of several machines are put together by the wall clock that each
+ * has; one without it begins when the first of the others does. Times here
+ * are the session's, which are those of the one that began first.
  */
 #ifndef ENGINE_REPLAY_H
 #define ENGINE_REPLAY_H
@@ -13,25 +12,57 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "protocol/message.h"
+
 struct error;
-struct message;
 struct replay;
 
-/* NULL and a sentence (with the line's number) for a broken file. */
-struct replay *replay_new(const char *path, struct error *error);
+struct replay_line {
+	size_t node;
+	double time;		/* the session's */
+	struct message message; /* its time is the recording's own */
+};
+
+/* At the first line. NULL and a sentence for a broken file. */
+struct replay *replay_new(char *const *paths, size_t count,
+			  struct error *error);
+/* One recording of bytes, copied, called name. */
+struct replay *replay_new_bytes(const char *name, const void *bytes,
+				size_t length, struct error *error);
 void replay_free(struct replay *replay);
+size_t replay_count(const struct replay *replay);
+/* Lends the path of a node's recording. */
+const char *replay_path(const struct replay *replay, size_t node);
 /*
- * Gives the next line's message when its time is not after until; the caller
- * clears it. False: there is none.
+ * Gives the next line when its time is not after until; the caller clears its
+ * message. 1 a line, 0 none, -1 and a sentence where a recording is broken:
+ * nothing more comes of that one.
  */
-bool replay_next(struct replay *replay, double until, struct message *message);
-/* True when the last line was left out. */
-bool replay_is_cut(const struct replay *replay);
-/* Time of the next line, -1 at the end. */
-double replay_next_time(const struct replay *replay);
-/* Time of the last line. */
+int replay_next(struct replay *replay, double until, struct replay_line *line,
+		struct error *error);
+/*
+ * The next lines are for a session that knows nothing yet and shall be as at
+ * that time: they begin with the last snapshots before it.
+ */
+void replay_seek(struct replay *replay, double time);
+/* Whether replay_seek() saves reading on from here to a later time. */
+bool replay_is_far(const struct replay *replay, double time);
+/* Times of the first and last line of all. */
+double replay_first_time(const struct replay *replay);
 double replay_end_time(const struct replay *replay);
-/* Back to the first line. */
-void replay_rewind(struct replay *replay);
+/* The wall clock (seconds since 1970) at session time 0; -1: not known. */
+double replay_wall(const struct replay *replay);
+/* The first that ends where its recorder was killed; NULL: none. */
+const char *replay_cut_path(const struct replay *replay);
+/* Calls each(line, data) for all answers to `source`, wherever they are. */
+int replay_each_source(const struct replay *replay,
+		       void (*each)(const struct replay_line *line, void *data),
+		       void *data, struct error *error);
+/*
+ * The nearest time before (or after) time at which a rank came, went, changed
+ * its state, or its main thread's stack changed; -1: there is none. Is_forward
+ * chooses. Reads at most what lies between.
+ */
+double replay_find_change(struct replay *replay, double time, bool is_forward);
 
 #endif

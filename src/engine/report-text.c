@@ -16,6 +16,7 @@
 #include "base/json.h"
 #include "engine/engine.h"
 #include "engine/format.h"
+#include "engine/replay.h"
 #include "engine/report.h"
 
 /* A page is read by people: of what repeats, so much. */
@@ -457,7 +458,7 @@ static void append_head(const struct page *page)
 	}
 	if (session->is_replay) {
 		buffer_append_string(page->out, ", of the recording ");
-		format_text(page->out, page->engine->settings.replay);
+		format_text(page->out, replay_path(page->engine->replay, 0));
 	}
 	buffer_printf(page->out, "\n%zu rank%s", session->rank_count,
 		      plural(session->rank_count));

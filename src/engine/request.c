@@ -14,7 +14,6 @@
 #include "base/json.h"
 #include "engine/engine.h"
 #include "engine/link.h"
-#include "engine/record.h"
 #include "engine/request.h"
 #include "protocol/message.h"
 
@@ -66,9 +65,7 @@ int64_t engine_send(struct engine *engine, const char *command,
 	message.seq = ++engine->seq;
 	message_append(&line, &message);
 	link_send(engine->links[0], line.data, line.length);
-	if (engine->record)
-		record_line(engine->record, &message, line.data,
-			    line.length - 1, engine_now(engine), NULL);
+	engine_record_line(engine, &message, line.data, line.length - 1);
 	buffer_clear(&line);
 	message_clear(&message);
 	return engine->seq;

@@ -89,11 +89,19 @@ static int set_job(struct settings *settings, const char *value,
 	return 0;
 }
 
+void settings_add_replay(struct settings *settings, const char *path)
+{
+	settings->replays =
+		xrealloc(settings->replays,
+			 (settings->replay_count + 1) * sizeof(char *));
+	settings->replays[settings->replay_count++] = xstrdup(path);
+}
+
 static int set_replay(struct settings *settings, const char *value,
 		      struct error *error)
 {
 	(void)error;
-	set_string(&settings->replay, value);
+	settings_add_replay(settings, value);
 	return 0;
 }
 
@@ -124,6 +132,30 @@ static int set_record(struct settings *settings, const char *value,
 {
 	(void)error;
 	set_string(&settings->record, value);
+	return 0;
+}
+
+static int set_record_locals(struct settings *settings, const char *value,
+			     struct error *error)
+{
+	(void)value;
+	(void)error;
+	settings->wants_locals = true;
+	return 0;
+}
+
+static int set_at(struct settings *settings, const char *value,
+		  struct error *error)
+{
+	char *end;
+	double seconds = strtod(value, &end);
+
+	if (end == value || *end != '\0' || !(seconds >= 0) || seconds > 1e9)
+		return error_set(error,
+				 "--at: '%.40s' is no number of seconds since "
+				 "the recording began",
+				 value);
+	settings->at = seconds;
 	return 0;
 }
 
@@ -222,8 +254,12 @@ const struct setting_option setting_options[] = {
 	  set_job },
 	{ "connect", 0, "TARGET", "ptrace:PID or replay:FILE; may be repeated",
 	  set_connect },
-	{ "replay", 0, "FILE", "a recording in place of a job", set_replay },
+	{ "replay", 0, "FILE...", "recordings in place of a job", set_replay },
+	{ "at", 0, "SECONDS", "the time of the recording to look at (its end)",
+	  set_at },
 	{ "record", 0, "FILE", "write what is seen to a new file", set_record },
+	{ "record-locals", 0, NULL, "and variables; those of secrets masked",
+	  set_record_locals },
 	{ "json", 0, NULL, "one JSON document on standard output", set_json },
 	{ "timeout", 0, "SECONDS", "how long an answer may take (5)",
 	  set_timeout },
@@ -248,7 +284,10 @@ const size_t setting_option_count = ARRAY_LENGTH(setting_options);
 
 void settings_init(struct settings *settings)
 {
-	*settings = (struct settings){ .timeout = TIMEOUT_DEFAULT };
+	*settings = (struct settings){
+		.timeout = TIMEOUT_DEFAULT,
+		.at = -1,
+	};
 }
 
 void settings_clear(struct settings *settings)
@@ -259,7 +298,9 @@ void settings_clear(struct settings *settings)
 	for (size_t i = 0; i < settings->connect_count; i++)
 		free(settings->connect[i]);
 	free(settings->connect);
-	free(settings->replay);
+	for (size_t i = 0; i < settings->replay_count; i++)
+		free(settings->replays[i]);
+	free(settings->replays);
 	free(settings->record);
 	free(settings->theme);
 	free(settings->config);
@@ -412,13 +453,16 @@ static bool is_utf8_locale(void)
 
 static int check_together(const struct settings *settings, struct error *error)
 {
-	if (settings->replay && settings->pid_count > 0)
+	if (settings->replay_count > 0 && settings->pid_count > 0)
 		return error_set(error, "a recording and processes cannot be "
 					"looked at together; leave out --pid "
 					"or --replay");
-	if (settings->replay && settings->record)
+	if (settings->replay_count > 0 && settings->record)
 		return error_set(error, "a replay is a recording already; "
 					"leave out --record");
+	if (settings->at >= 0 && settings->replay_count == 0)
+		return error_set(error, "--at is a time of a recording; give "
+					"one with --replay FILE");
 	if (settings->script && settings->command_count > 0)
 		return error_set(error,
 				 "-x FILE runs a script of commands; put '%s' "

@@ -23,8 +23,11 @@ struct settings {
 	char *job;	/* --job */
 	char **connect; /* --connect, in order */
 	size_t connect_count;
-	char *replay;
-	char *record;
+	char **replays; /* --replay: files, in order */
+	size_t replay_count;
+	double at;    /* --at: seconds of a recording; -1: unset */
+	char *record; /* --record */
+	bool wants_locals; /* --record-locals */
 	char *theme;	/* NULL: default */
 	int theme_line; /* of the config that names it; 0: none does */
 	char *config;	/* the file to read; afterwards, that was looked for */
@@ -50,6 +53,8 @@ struct settings {
 
 void settings_init(struct settings *settings);
 void settings_clear(struct settings *settings);
+/* One recording more, as --replay gives them. */
+void settings_add_replay(struct settings *settings, const char *path);
 /*
  * Reads the environment, the config file (engine/configfile.h) and argv; what
  * comes later of these three counts. The config is --config, else

@@ -29,7 +29,6 @@
 #include "engine/folder.h"
 #include "engine/format.h"
 #include "engine/gather.h"
-#include "engine/record.h"
 #include "engine/report.h"
 #include "engine/script.h"
 #include "model/standstill.h"
@@ -371,6 +370,7 @@ static int begin_recording(struct watch *watch, struct error *error)
 		session->job >= 0 ? &session->jobs[session->job] : NULL;
 	struct timespec now;
 	char *path;
+	int result;
 
 	if (!watch->options->folder)
 		return 0;
@@ -379,9 +379,9 @@ static int begin_recording(struct watch *watch, struct error *error)
 		watch->options->folder, job && job->name ? job->name : "",
 		session->nodes[0].name, (double)now.tv_sec, suffixes);
 	path = xasprintf("%s%s", watch->base, suffixes[1]);
-	watch->engine->record = record_new(path, error);
+	result = engine_record(watch->engine, path, error);
 	free(path);
-	if (!watch->engine->record)
+	if (result < 0)
 		return -1;
 	/* A recording begins with who belongs to the job. */
 	engine_follow(watch->engine, LOOK_SECONDS);

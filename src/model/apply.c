@@ -70,6 +70,14 @@ static void remove_known(struct session *session, struct rank *known)
 	rank_remove_child(known->parent, known->process.pid);
 }
 
+/* What raises the session's step when it is another afterwards. */
+static size_t step_of(const struct rank *rank)
+{
+	if (!rank || rank->parent)
+		return 0;
+	return rank->history_count * (RANK_UNKNOWN + 1) + rank->state + 1;
+}
+
 static int place(const struct apply *apply, const struct process *process,
 		 struct error *error)
 {
@@ -80,7 +88,10 @@ static int place(const struct apply *apply, const struct process *process,
 	struct rank *rank;
 
 	if (known && is_same_place(&known->process, process)) {
+		size_t step = step_of(known);
+
 		rank_apply_process(known, process);
+		session->step += step_of(known) != step;
 		return 0;
 	}
 	if (process->parent_pid != 0) {
@@ -101,6 +112,7 @@ static int place(const struct apply *apply, const struct process *process,
 		remove_known(session, known);
 	rank = rank_new(process);
 	rank->node = apply->node;
+	session->step += !parent;
 	if (parent) {
 		rank_add_child(parent, rank);
 		session_note_pid(session, rank);
@@ -136,6 +148,7 @@ static int apply_removed(const struct apply *apply, struct error *error)
 		return -1;
 	}
 	rank = session_find_pid(apply->session, apply->node, process.pid);
+	apply->session->step += rank && !rank->parent;
 	/* A child that ended, or what lives and never was a rank. */
 	if (rank && (rank->parent || process.state != PROCESS_EXITED)) {
 		remove_known(apply->session, rank);
@@ -152,6 +165,7 @@ static int apply_sampled(const struct apply *apply, struct error *error)
 	struct session *session = apply->session;
 	struct process_sample sample = { .threads = NULL };
 	struct rank *rank;
+	size_t step;
 
 	/*
 	 * Read it even if the process has gone meanwhile: its stacks travel
@@ -164,8 +178,10 @@ static int apply_sampled(const struct apply *apply, struct error *error)
 		return -1;
 	}
 	rank = session_find_pid(session, apply->node, sample.pid);
+	step = step_of(rank);
 	if (rank)
 		rank_apply_sample(rank, &sample, apply->now);
+	session->step += step_of(rank) != step;
 	process_sample_clear(&sample);
 	return 0;
 }

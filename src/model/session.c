@@ -82,6 +82,7 @@ void session_clear(struct session *session)
 	/* Stacks last: ranks and verdict lend from the tables. */
 	for (size_t i = 0; i < session->node_count; i++) {
 		free(session->nodes[i].name);
+		rankset_clear(&session->nodes[i].wanted);
 		stack_table_free(session->nodes[i].stacks);
 	}
 	free(session->nodes);
@@ -411,4 +412,30 @@ void session_add_source(struct session *session, size_t node, pid_t pid,
 	buffer_printf(&key, "%zu:%ld:%s", node, (long)pid, owned_source->path);
 	strmap_put(session->sources, key.data, owned_source);
 	buffer_clear(&key);
+}
+
+struct each_source {
+	void (*each)(size_t node, pid_t pid, const struct source *source,
+		     void *data);
+	void *data;
+};
+
+static void call_each(const char *key, void *value, void *data)
+{
+	const struct each_source *call = data;
+	char *end;
+	size_t node = strtoul(key, &end, 10);
+	long pid = strtol(end + 1, NULL, 10);
+
+	call->each(node, (pid_t)pid, value, call->data);
+}
+
+void session_each_source(const struct session *session,
+			 void (*each)(size_t node, pid_t pid,
+				      const struct source *source, void *data),
+			 void *data)
+{
+	struct each_source call = { each, data };
+
+	strmap_each(session->sources, call_each, &call);
 }

@@ -43,6 +43,8 @@ struct bystander {
 struct session_node {
 	char *name; /* host */
 	struct stack_table *stacks;
+	struct rankset wanted; /* one of several recordings was to show
+				* these; empty: all */
 	bool is_known; /* it told of processes, or was looked through */
 	bool is_gone;
 };
@@ -117,6 +119,8 @@ struct session {
 	size_t name_count;
 	double now;
 	uint64_t revision;	      /* raised by each change */
+	uint64_t step; /* raised when a rank comes, goes, changes its
+			* state, or its main thread's stack does */
 	struct strmap *sources;	      /* "PID:PATH" -> struct source */
 	struct variables **variables; /* newest last, bounded */
 	size_t variables_count;
@@ -198,6 +202,11 @@ void session_add_variables(struct session *session,
 			   struct variables *owned_variables);
 void session_add_source(struct session *session, size_t node, pid_t pid,
 			struct source *owned_source);
+/* All files that were read. */
+void session_each_source(const struct session *session,
+			 void (*each)(size_t node, pid_t pid,
+				      const struct source *source, void *data),
+			 void *data);
 void session_clear_bystanders(struct session *session);
 
 #endif

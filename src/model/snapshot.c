@@ -8,12 +8,11 @@
 #include "banned.h"
 #include "base/alloc.h"
 #include "base/array.h"
-#include "base/buffer.h"
 #include "base/error.h"
 #include "base/json.h"
-#include "base/map.h"
 #include "model/job.h"
 #include "model/session.h"
+#include "model/wanted.h"
 #include "protocol/stack.h"
 
 /* Of all ranks; many ranks have a shorter past each. */
@@ -150,20 +149,19 @@ static void write_ranks(struct writer *writer, struct rank *const *ranks,
 }
 
 /* What the person chose is chosen again where the recording is played. */
-static void write_choice(const struct session *session, json_t *json)
+static json_t *write_choice(const struct session *session)
 {
-	struct buffer wanted = BUFFER_INIT;
+	json_t *json = json_object();
 
-	rankset_append(&wanted, &session->wanted);
-	if (wanted.length > 0)
-		json_set_text(json, "ranks", wanted.data);
-	buffer_clear(&wanted);
+	if (session->wanted_text)
+		json_set_text(json, "ranks", session->wanted_text);
 	if (session->wanted_job)
 		json_set_text(json, "job", session->wanted_job);
 	else if (session->job >= 0 && session->job_count > 1)
 		json_set_text(json, "job", session->jobs[session->job].name);
 	if (session->has_wanted_pids)
-		json_object_set_new(json, "is_pids", json_true());
+		json_object_set_new(json, "pids", json_pack("[i]", 0));
+	return json;
 }
 
 static json_t *write_bystanders(const struct session *session)
@@ -218,7 +216,7 @@ json_t *snapshot_to_json(const struct session *session, size_t node,
 	json_t *json = json_object();
 
 	json_set_text(json, "host", session->nodes[node].name);
-	write_choice(session, json);
+	json_object_set_new(json, "wanted", write_choice(session));
 	write_discovery(session, json);
 	write_ranks(&writer, session->ranks, session->rank_count, ranks);
 	write_ranks(&writer, session->others, session->other_count, ranks);
@@ -420,19 +418,6 @@ static void end_rank(const struct reader *reader, const json_t *json)
 	process_clear(&process);
 }
 
-static void read_choice(struct session *session, const json_t *json)
-{
-	const char *job = json_get_string(json, "job", NULL);
-	const char *ranks = json_get_string(json, "ranks", NULL);
-
-	if (job && !session->wanted_job)
-		session->wanted_job = xstrdup(job);
-	if (ranks && session->wanted.range_count == 0)
-		rankset_parse(&session->wanted, ranks, NULL);
-	if (json_get_boolean(json, "is_pids", false))
-		session->has_wanted_pids = true;
-}
-
 static int read_stacks(const struct reader *reader, const json_t *json)
 {
 	const json_t *stacks = json_object_get(json, "stacks");
@@ -470,14 +455,19 @@ int snapshot_apply(struct session *session, size_t node, const json_t *body,
 	const json_t *discovered = json_object_get(body, "discovered");
 	const json_t *ranks = json_object_get(body, "ranks");
 	bool is_known = session->nodes[node].is_known;
+	const char *host = json_get_string(body, "host", NULL);
 
+	if (host) {
+		free(session->nodes[node].name);
+		session->nodes[node].name = xstrdup(host);
+	}
 	session_drop_stacks(session, node);
 	if (read_stacks(&reader, body) < 0)
 		return -1;
 	if (is_known)
 		return 0;
 	session->nodes[node].is_known = true;
-	read_choice(session, body);
+	wanted_recorded(session, node, json_object_get(body, "wanted"));
 	if (read_ranks(&reader, body) < 0)
 		return -1;
 	if (discovered && session_discovered(session, discovered, error) < 0)

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/buffer.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "model/rankselect.h"
 #include "model/session.h"
 
@@ -50,6 +51,21 @@ int wanted_set(struct session *session, const char *text, struct error *error)
 	return 0;
 }
 
+void wanted_recorded(struct session *session, size_t node, const json_t *json)
+{
+	const char *job = json_get_string(json, "job", NULL);
+	const char *ranks = json_get_string(json, "ranks", NULL);
+
+	if (job && !session->wanted_job)
+		session->wanted_job = xstrdup(job);
+	if (ranks && session->node_count > 1)
+		rankset_parse(&session->nodes[node].wanted, ranks, NULL);
+	else if (ranks && !session->wanted_text)
+		wanted_set(session, ranks, NULL);
+	if (json_array_size(json_object_get(json, "pids")) > 0)
+		session->has_wanted_pids = true;
+}
+
 bool wanted_is_part(const struct session *session)
 {
 	return session->wanted.range_count > 0 || session->wanted_select;
@@ -57,6 +73,11 @@ bool wanted_is_part(const struct session *session)
 
 bool wanted_has(const struct session *session, const struct rank *rank)
 {
+	const struct rankset *of_node = &session->nodes[rank->node].wanted;
+
+	if (of_node->range_count > 0 &&
+	    !rankset_contains(of_node, rank->process.rank))
+		return false;
 	if (session->wanted.range_count > 0 &&
 	    !rankset_contains(&session->wanted, rank->process.rank))
 		return false;

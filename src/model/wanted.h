@@ -8,7 +8,9 @@
 #ifndef MODEL_WANTED_H
 #define MODEL_WANTED_H
 
+#include <jansson.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 struct error;
 struct rank;
@@ -16,6 +18,12 @@ struct session;
 
 /* Before any rank is known; text is of the grammar of rankselect. */
 int wanted_set(struct session *session, const char *text, struct error *error);
+/*
+ * What the recorder of a node chose, {"job", "ranks", "pids"}, unless this
+ * command line chooses. Where several recordings are looked at together, each
+ * gives the ranks that it was to show.
+ */
+void wanted_recorded(struct session *session, size_t node, const json_t *json);
 void wanted_clear(struct session *session);
 /* Some ranks of the job may be left out. */
 bool wanted_is_part(const struct session *session);

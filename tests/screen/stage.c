@@ -28,10 +28,12 @@ void stage_open(struct stage *stage, const char *name)
 {
 	struct error error = ERROR_INIT;
 	struct settings settings;
+	char *path;
 
 	settings_init(&settings);
-	settings.replay =
-		xasprintf("%s/tests/recordings/%s", stage_folder(), name);
+	path = xasprintf("%s/tests/recordings/%s", stage_folder(), name);
+	settings_add_replay(&settings, path);
+	free(path);
 	engine_init(&stage->engine, &settings);
 	if (engine_start(&stage->engine, &error) < 0)
 		fail_msg("%s", error.message);

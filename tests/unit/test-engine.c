@@ -243,12 +243,14 @@ static void seeking_keeps_what_was_chosen(void **state)
 	struct stage stage;
 	struct engine *engine = &stage.engine;
 	struct error error = ERROR_INIT;
+	char *path;
 
 	(void)state;
 	stage_init(&stage);
 	engine->is_screen = true;
-	engine->settings.replay =
-		xasprintf("%s/tests/recordings/hung8.jsonl", getenv("SRCDIR"));
+	path = xasprintf("%s/tests/recordings/hung8.jsonl", getenv("SRCDIR"));
+	settings_add_replay(&engine->settings, path);
+	free(path);
 	assert_int_equal(engine_start(engine, &error), 0);
 	engine_seek(engine, 10);
 	rankset_clear(&engine->session.focus);

@@ -20,6 +20,7 @@
 #include "engine/record.h"
 #include "engine/replay.h"
 #include "protocol/message.h"
+#include "scene.h"
 
 #define EVENT(time)                                                            \
 	"{\"time\":" time ",\"seq\":1,\"type\":\"event\",\"event\":\"x\","     \
@@ -47,6 +48,13 @@ static int remove_path(void **state)
 	return 0;
 }
 
+static struct replay *open_path(struct error *error)
+{
+	char *paths[] = { path };
+
+	return replay_new(paths, 1, error);
+}
+
 static struct replay *load(const char *text, size_t length, struct error *error)
 {
 	FILE *file = fopen(path, "w");
@@ -54,7 +62,21 @@ static struct replay *load(const char *text, size_t length, struct error *error)
 	assert_non_null(file);
 	assert_int_equal(fwrite(text, 1, length, file), length);
 	fclose(file);
-	return replay_new(path, error);
+	return open_path(error);
+}
+
+/* The time of the next line up to until; -1: there is none. */
+static double next(struct replay *replay, double until)
+{
+	struct error error = ERROR_INIT;
+	struct replay_line line;
+	int result = replay_next(replay, until, &line, &error);
+
+	assert_string_equal(error.message, "");
+	if (result == 0)
+		return -1;
+	message_clear(&line.message);
+	return line.time;
 }
 
 static void lines_come_at_their_time(void **state)
@@ -63,27 +85,21 @@ static void lines_come_at_their_time(void **state)
 		EVENT("0.5") "\n" EVENT("2") "\n" EVENT("2") "\n" EVENT("9");
 	struct error error = ERROR_INIT;
 	struct replay *replay = load(text, strlen(text), &error);
-	struct message message;
 
 	(void)state;
 	assert_string_equal(error.message, "");
 	assert_non_null(replay);
 	/* The last line has no newline: it was cut and is left out. */
 	assert_true(replay_end_time(replay) == 2);
-	assert_false(replay_next(replay, 0.4, &message));
-	assert_true(replay_next_time(replay) == 0.5);
-	assert_true(replay_next(replay, 1, &message));
-	assert_true(message.time == 0.5);
-	message_clear(&message);
-	assert_false(replay_next(replay, 1, &message));
-	for (int i = 0; i < 2; i++) {
-		assert_true(replay_next(replay, INFINITY, &message));
-		message_clear(&message);
-	}
-	assert_false(replay_next(replay, INFINITY, &message));
-	assert_true(replay_next_time(replay) == -1);
-	replay_rewind(replay);
-	assert_true(replay_next_time(replay) == 0.5);
+	assert_true(replay_first_time(replay) == 0.5);
+	assert_true(next(replay, 0.4) == -1);
+	assert_true(next(replay, 1) == 0.5);
+	assert_true(next(replay, 1) == -1);
+	assert_true(next(replay, INFINITY) == 2);
+	assert_true(next(replay, INFINITY) == 2);
+	assert_true(next(replay, INFINITY) == -1);
+	replay_seek(replay, 0);
+	assert_true(next(replay, INFINITY) == 0.5);
 	replay_free(replay);
 }
 
@@ -102,6 +118,7 @@ static void broken_files_are_named(void **state)
 		{ EVENT("1") "\n" EVENT("0.5") "\n",
 		  "broken at line 2: its time is before" },
 		{ EVENT("1") "\n" EVENT("-1") "\n", "broken at line 2" },
+		{ EVENT("1") "\n" EVENT("inf") "\n", "broken at line 2" },
 		{ EVENT("1") "\n" EVENT("\"1\"") "\n", "broken at line 2" },
 		{ EVENT("1") "\n{\"time\":2\n", "broken at line 2" },
 		{ EVENT("1") "\n" EVENT("1") "\n\n", "broken at line 3" },
@@ -134,9 +151,9 @@ static void files_that_are_none(void **state)
 	struct error error = ERROR_INIT;
 
 	(void)state;
-	assert_null(replay_new("/nowhere/x", &error));
+	assert_null(replay_new((char *[]){ "/nowhere/x" }, 1, &error));
 	assert_non_null(strstr(error.message, "cannot open the recording"));
-	assert_null(replay_new("/", &error));
+	assert_null(replay_new((char *[]){ "/" }, 1, &error));
 	assert_non_null(strstr(error.message, "folder"));
 }
 
@@ -146,7 +163,6 @@ static void a_pipe_is_read_to_its_end(void **state)
 	enum { LINES = 20000 };
 	static const char line[] = EVENT("1") "\n";
 	struct error error = ERROR_INIT;
-	struct message message;
 	struct replay *replay;
 	char name[40];
 	size_t count = 0;
@@ -166,12 +182,10 @@ static void a_pipe_is_read_to_its_end(void **state)
 	}
 	close(ends[1]);
 	snprintf(name, sizeof(name), "/dev/fd/%d", ends[0]);
-	replay = replay_new(name, &error);
+	replay = replay_new((char *[]){ name }, 1, &error);
 	assert_string_equal(error.message, "");
-	while (replay_next(replay, INFINITY, &message)) {
-		message_clear(&message);
+	while (next(replay, INFINITY) >= 0)
 		count++;
-	}
 	assert_int_equal(count, LINES);
 	replay_free(replay);
 	close(ends[0]);
@@ -186,22 +200,29 @@ static void a_cut_recording_is_known(void **state)
 
 	(void)state;
 	replay = load(whole, strlen(whole), NULL);
-	assert_false(replay_is_cut(replay));
+	assert_null(replay_cut_path(replay));
 	replay_free(replay);
 	replay = load(cut, strlen(cut), NULL);
-	assert_true(replay_is_cut(replay));
+	assert_string_equal(replay_cut_path(replay), path);
 	replay_free(replay);
 }
+
+static struct scene scene;
 
 static void record(struct record *record, struct message *message, double time)
 {
 	struct buffer line = BUFFER_INIT;
 
 	message_append(&line, message);
-	assert_int_equal(record_line(record, message, line.data,
+	assert_int_equal(record_line(record, &scene.session, message, line.data,
 				     line.length - 1, time, NULL),
 			 0);
 	buffer_clear(&line);
+}
+
+static void take(struct replay *replay, struct replay_line *line)
+{
+	assert_int_equal(replay_next(replay, INFINITY, line, NULL), 1);
 }
 
 static void what_is_recorded_replays(void **state)
@@ -211,7 +232,7 @@ static void what_is_recorded_replays(void **state)
 	struct replay *replay;
 	struct message request;
 	struct message answer;
-	struct message read;
+	struct replay_line read;
 	struct stat status;
 
 	(void)state;
@@ -227,17 +248,20 @@ static void what_is_recorded_replays(void **state)
 	record_want_variables(file);
 	record(file, &answer, 3.5);
 	record_free(file);
-	replay = replay_new(path, &error);
+	replay = open_path(&error);
 	assert_string_equal(error.message, "");
-	assert_true(replay_next(replay, INFINITY, &read));
-	assert_int_equal(read.type, MESSAGE_REQUEST);
+	take(replay, &read);
+	assert_string_equal(read.message.name, "snapshot");
+	message_clear(&read.message);
+	take(replay, &read);
+	assert_int_equal(read.message.type, MESSAGE_REQUEST);
 	assert_true(read.time == 1.25);
-	message_clear(&read);
-	assert_true(replay_next(replay, INFINITY, &read));
-	assert_int_equal(read.type, MESSAGE_RESPONSE);
+	message_clear(&read.message);
+	take(replay, &read);
+	assert_int_equal(read.message.type, MESSAGE_RESPONSE);
 	assert_true(read.time == 3.5);
-	message_clear(&read);
-	assert_false(replay_next(replay, INFINITY, &read));
+	message_clear(&read.message);
+	assert_true(next(replay, INFINITY) == -1);
 	replay_free(replay);
 	message_clear(&answer);
 	message_clear(&request);
@@ -256,7 +280,7 @@ static void secrets_are_masked(void **state)
 	struct message answer;
 	struct record *file;
 	struct replay *replay;
-	struct message read;
+	struct replay_line read;
 	const json_t *list;
 
 	(void)state;
@@ -268,9 +292,10 @@ static void secrets_are_masked(void **state)
 			      json_parse(text, strlen(text), &error), NULL);
 	record(file, &answer, 1);
 	record_free(file);
-	replay = replay_new(path, &error);
-	assert_true(replay_next(replay, INFINITY, &read));
-	list = json_object_get(read.body, "variables");
+	replay = open_path(&error);
+	assert_true(next(replay, INFINITY) == 1); /* the snapshot */
+	take(replay, &read);
+	list = json_object_get(read.message.body, "variables");
 	assert_string_equal(
 		json_get_string(json_array_get(list, 0), "value", ""),
 		"<masked>");
@@ -280,7 +305,7 @@ static void secrets_are_masked(void **state)
 		assert_string_equal(
 			json_get_string(json_array_get(list, i), "value", ""),
 			"<masked>");
-	message_clear(&read);
+	message_clear(&read.message);
 	replay_free(replay);
 	message_clear(&answer);
 	message_clear(&request);
@@ -302,6 +327,20 @@ static void nothing_is_overwritten(void **state)
 	unlink(name);
 }
 
+static int begin(void **state)
+{
+	(void)state;
+	scene_init(&scene);
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	scene_clear(&scene);
+	return 0;
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_path, remove_path)
 
 int main(void)
@@ -314,5 +353,5 @@ int main(void)
 		TEST(a_cut_recording_is_known),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, begin, end);
 }

@@ -1,0 +1,115 @@
+#include "engine/changes.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "engine/tape.h"
+#include "model/session.h"
+#include "protocol/message.h"
+
+/* A recording's times are of microseconds: this close they are one. */
+#define SAME_SECONDS 5e-7
+
+struct changes {
+	struct tape_cursor cursor;
+	size_t chapter; /* whose times these are; SIZE_MAX: none's */
+	double *times;
+	size_t count;
+	size_t capacity;
+};
+
+struct changes *changes_new(const struct tape *tape)
+{
+	struct changes *changes = xcalloc(1, sizeof(*changes));
+
+	tape_cursor_init(&changes->cursor, tape);
+	changes->chapter = SIZE_MAX;
+	return changes;
+}
+
+void changes_free(struct changes *changes)
+{
+	if (!changes)
+		return;
+	tape_cursor_clear(&changes->cursor);
+	free(changes->times);
+	free(changes);
+}
+
+static void add(struct changes *changes, double time)
+{
+	if (changes->count > 0 &&
+	    time - changes->times[changes->count - 1] < SAME_SECONDS)
+		return;
+	ARRAY_GROW(changes->times, changes->count, changes->capacity);
+	changes->times[changes->count++] = time;
+}
+
+/* What a chapter begins with is no change; where it is broken it ends. */
+static void follow(struct changes *changes, size_t chapter)
+{
+	struct tape_cursor *cursor = &changes->cursor;
+	bool is_first = chapter > 0;
+	struct session session;
+	struct message message;
+	double time;
+
+	changes->chapter = chapter;
+	changes->count = 0;
+	session_init(&session);
+	session_add_node(&session, "");
+	tape_cursor_go(cursor, chapter);
+	while (tape_cursor_time(cursor, &time, NULL) > 0 &&
+	       cursor->chapter == chapter &&
+	       tape_cursor_next(cursor, &message, NULL) > 0) {
+		uint64_t step = session.step;
+
+		if (message.type != MESSAGE_REQUEST)
+			session_apply(&session, 0, &message, time, NULL);
+		if (session.step != step && !is_first)
+			add(changes, time);
+		is_first = false;
+		message_clear(&message);
+	}
+	session_clear(&session);
+}
+
+/* In the chapter that was followed; -1: none. */
+static double find_here(const struct changes *changes, double time,
+			bool is_forward)
+{
+	for (size_t i = 0; i < changes->count; i++) {
+		double at = is_forward ? changes->times[i]
+				       : changes->times[changes->count - 1 - i];
+
+		if (is_forward ? at > time + SAME_SECONDS
+			       : at < time - SAME_SECONDS)
+			return at;
+	}
+	return -1;
+}
+
+double changes_find(struct changes *changes, double time, bool is_forward)
+{
+	const struct tape *tape = changes->cursor.tape;
+	size_t chapter = tape_find_chapter(tape, time);
+
+	/* Going down, the index wraps around below the first. */
+	for (; chapter < tape->chapter_count;
+	     chapter += is_forward ? 1 : SIZE_MAX) {
+		double found;
+
+		if (!(tape->chapters[chapter].is.flags & CHAPTER_CHANGES))
+			continue;
+		if (changes->chapter != chapter)
+			follow(changes, chapter);
+		found = find_here(changes, time, is_forward);
+		if (found >= 0)
+			return found;
+	}
+	return -1;
+}

@@ -1,0 +1,124 @@
+#include "engine/recordline.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/array.h"
+#include "base/buffer.h"
+#include "base/json.h"
+#include "protocol/message.h"
+#include "protocol/stack.h"
+
+/* Words that tell of a secret, in any case and as parts of others. */
+static const char *const secrets[] = { "TOKEN", "KEY", "SECRET", "PASSWORD",
+				       "AUTH" };
+
+static bool tells_of_secret(const char *text)
+{
+	for (size_t i = 0; i < ARRAY_LENGTH(secrets); i++) {
+		if (strcasestr(text, secrets[i]))
+			return true;
+	}
+	return false;
+}
+
+/* By its name, or by what its value holds: {'api_key': 'sk-...'}. */
+static bool is_secret(const json_t *variable)
+{
+	return tells_of_secret(json_get_string(variable, "name", "")) ||
+	       tells_of_secret(json_get_string(variable, "value", ""));
+}
+
+static enum recordline mask(struct buffer *out, const struct message *message)
+{
+	struct message masked = *message;
+	enum recordline result = RECORDLINE_AS_IT_IS;
+	json_t *variable;
+	size_t i;
+
+	masked.body = json_deep_copy(message->body);
+	json_array_foreach(json_object_get(masked.body, "variables"), i,
+			   variable)
+	{
+		if (!is_secret(variable))
+			continue;
+		json_set_text(variable, "value", "<masked>");
+		result = RECORDLINE_CHANGED;
+	}
+	if (result == RECORDLINE_CHANGED)
+		message_append(out, &masked);
+	json_decref(masked.body);
+	return result;
+}
+
+/* The stack that json names at key gets the recording's name of it. */
+static void rename_stack(json_t *json, const char *key, json_t *stacks,
+			 const struct stack_table *from, struct stack_table *to)
+{
+	int64_t id = json_get_integer(json, key, 0);
+	const struct stack *stack =
+		id > 0 ? stack_table_find(from, (uint64_t)id) : NULL;
+	json_t *sent;
+
+	if (!stack) {
+		json_object_del(json, key);
+		return;
+	}
+	stack = stack_table_copy(to, stack);
+	sent = stack_table_send(to, stack);
+	if (sent)
+		json_array_append_new(stacks, sent);
+	json_object_set_new(json, key, json_integer((json_int_t)stack->id));
+}
+
+/* As the node would have sent it, had it begun when the chapter did. */
+static enum recordline rename_stacks(struct buffer *out,
+				     const struct message *message,
+				     const struct stack_table *from,
+				     struct stack_table *to)
+{
+	struct message renamed = *message;
+	json_t *stacks = json_array();
+	json_t *threads = json_array();
+	json_t *thread;
+	size_t i;
+
+	json_array_foreach(json_object_get(message->body, "threads"), i, thread)
+	{
+		json_t *copy = json_copy(thread);
+
+		rename_stack(copy, "stack", stacks, from, to);
+		json_array_append_new(threads, copy);
+	}
+	renamed.body = json_copy(message->body);
+	json_object_set_new(renamed.body, "threads", threads);
+	json_object_set(renamed.body, "stacks", stacks);
+	if (json_array_size(stacks) == 0)
+		json_object_del(renamed.body, "stacks");
+	message_append(out, &renamed);
+	json_decref(stacks);
+	json_decref(renamed.body);
+	return RECORDLINE_CHANGED;
+}
+
+enum recordline recordline_make(struct buffer *out,
+				const struct message *message,
+				bool wants_variables,
+				const struct stack_table *from,
+				struct stack_table *to)
+{
+	bool is_event = message->type == MESSAGE_EVENT;
+
+	if (is_event && strcmp(message->name, "sampled") == 0)
+		return rename_stacks(out, message, from, to);
+	/* The recording's names hold on; each chapter gives them anew. */
+	if (is_event && strcmp(message->name, "stacksDropped") == 0) {
+		stack_table_forget_copies(to);
+		return RECORDLINE_LEFT_OUT;
+	}
+	if (message->type != MESSAGE_RESPONSE ||
+	    strcmp(message->name, "variables") != 0)
+		return RECORDLINE_AS_IT_IS;
+	return wants_variables ? mask(out, message) : RECORDLINE_LEFT_OUT;
+}

@@ -1,0 +1,31 @@
+/*
+ * recordline: what of a message goes into a recording. Stacks are named as the
+ * recording's own table does, so that a chapter is complete in itself; values
+ * of secrets are masked.
+ */
+#ifndef ENGINE_RECORDLINE_H
+#define ENGINE_RECORDLINE_H
+
+#include <stdbool.h>
+
+struct buffer;
+struct message;
+struct stack_table;
+
+enum recordline {
+	RECORDLINE_LEFT_OUT,
+	RECORDLINE_AS_IT_IS,
+	RECORDLINE_CHANGED, /* the line was appended, with its newline */
+};
+
+/*
+ * from is the table of the node that sent the message, which was applied; to
+ * is the recording's.
+ */
+enum recordline recordline_make(struct buffer *out,
+				const struct message *message,
+				bool wants_variables,
+				const struct stack_table *from,
+				struct stack_table *to);
+
+#endif
