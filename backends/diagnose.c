@@ -9,8 +9,10 @@
 #include "backends/backend.h"
 #include "backends/connections.h"
 #include "backends/node.h"
+#include "backends/pdbsocket.h"
 #include "backends/procfs.h"
 #include "backends/ptrace/hold.h"
+#include "backends/ptrace/perfwatch.h"
 #include "backends/ptrace/refusal.h"
 #include "backends/roster.h"
 #include "base/array.h"
@@ -85,16 +87,61 @@ static bool try_exact(struct node *node, pid_t pid, struct reason *reason)
 				     connection, REQUEST_SAMPLE_EXACT, reason);
 }
 
+/* Where a blocked thread's stack is, and memory to copy it from. */
+static bool try_unwind(struct node *node, pid_t pid, struct reason *reason)
+{
+	char *bytes;
+
+	if (!try_open(node, pid, reason))
+		return false;
+	if (procfs_read(node_procfs(node), pid, "syscall", &bytes, NULL) >= 0)
+		return true;
+	if (errno == ENOENT && refusal_probe(pid) == 0)
+		set_reason(reason,
+			   "The kernel has no /proc/PID/syscall "
+			   "(CONFIG_HAVE_ARCH_TRACEHOOK).",
+			   "");
+	else
+		refusal_find(reason, pid, errno);
+	return false;
+}
+
+static bool try_watches(struct node *node, pid_t pid, struct reason *reason)
+{
+	(void)node;
+	return perfwatch_probe(pid, reason);
+}
+
+static bool try_pdb(struct node *node, pid_t pid, struct reason *reason)
+{
+	char path[128];
+
+	if (pdbsocket_find(node_procfs(node), pid, path, sizeof(path))) {
+		snprintf(reason->why, sizeof(reason->why),
+			 "It listens at %s.", path);
+		return true;
+	}
+	if (errno == EACCES || errno == EPERM)
+		refusal_find(reason, pid, errno);
+	else
+		set_reason(reason, "It offers no pdb on a Unix socket.", "");
+	return false;
+}
+
 struct way {
 	const char *name;
+	bool is_optional; /* nothing is wrong when it is closed */
 	bool (*try)(struct node *node, pid_t pid, struct reason *reason);
 };
 
 static const struct way ways[] = {
-	{ "environ", try_environ },
-	{ "read", try_read },
-	{ "exact snapshot", try_exact },
-	{ "ptrace", try_ptrace },
+	{ "environ", false, try_environ },
+	{ "read", false, try_read },
+	{ "exact snapshot", false, try_exact },
+	{ "unwind", false, try_unwind },
+	{ "ptrace", false, try_ptrace },
+	{ "perf watches", true, try_watches },
+	{ "pdb socket", true, try_pdb },
 };
 
 json_t *diagnose(struct node *node, pid_t pid)
@@ -110,6 +157,8 @@ json_t *diagnose(struct node *node, pid_t pid)
 
 		json_set_text(way, "way", ways[i].name);
 		json_object_set_new(way, "ok", json_boolean(is_ok));
+		json_object_set_new(way, "optional",
+				    json_boolean(ways[i].is_optional));
 		json_set_text(way, "why", reason.why);
 		json_set_text(way, "fix", reason.fix);
 		json_array_append_new(array, way);

@@ -3,8 +3,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -68,23 +70,41 @@ static void explain_yama(int scope, struct reason *reason)
 			   "`probetui -- torchrun …`.");
 }
 
+/* The files of a process that may not be dumped are root's in /proc. */
+static bool is_dumpable(struct procfs *procfs, pid_t pid, int64_t owner)
+{
+	struct stat status;
+	char path[32];
+
+	snprintf(path, sizeof(path), "%d/environ", (int)pid);
+	return fstatat(procfs->fd, path, &status, 0) < 0 ||
+	       (int64_t)status.st_uid == owner;
+}
+
 static void explain_denial(struct procfs *procfs, pid_t pid,
 			   struct reason *reason)
 {
-	uid_t owner = geteuid();
+	int64_t owner = procfs_status(procfs, pid, "Uid", geteuid());
 	int64_t tracer = procfs_status(procfs, pid, "TracerPid", 0);
 	int scope = yama_scope();
 
-	if (procfs_owner(procfs, pid, &owner) == 0 && geteuid() != 0 &&
-	    owner != geteuid()) {
+	if (geteuid() != 0 && owner != (int64_t)geteuid()) {
 		snprintf(reason->why, sizeof(reason->why),
-			 "Process %d belongs to user %u, or has changed its "
-			 "user; probetui runs as user %u.",
+			 "Process %d belongs to user %u; probetui runs as "
+			 "user %u.",
 			 (int)pid, (unsigned)owner, (unsigned)geteuid());
 		snprintf(reason->fix, sizeof(reason->fix),
 			 "Run probetui as that user (sudo -u '#%u') or as "
-			 "root.",
+			 "root, or give it the right: sudo setcap "
+			 "cap_sys_ptrace+ep probetui-node.",
 			 (unsigned)owner);
+	} else if (tracer <= 0 && !is_dumpable(procfs, pid, owner)) {
+		set_reason(reason,
+			   "The process does not let itself be read: it is "
+			   "not dumpable (PR_SET_DUMPABLE 0), as after a "
+			   "change of its user.",
+			   "Run probetui as root (sudo), or let the program "
+			   "call prctl(PR_SET_DUMPABLE, 1).");
 	} else if (tracer > 0) {
 		snprintf(reason->why, sizeof(reason->why),
 			 "Process %" PRId64 " (a debugger or strace) is "
@@ -98,9 +118,10 @@ static void explain_denial(struct procfs *procfs, pid_t pid,
 		set_reason(reason,
 			   "The kernel refuses: the process has more rights "
 			   "than probetui, or runs in another container.",
-			   "Run probetui as root or with CAP_SYS_PTRACE (a "
-			   "container: --cap-add SYS_PTRACE), or inside the "
-			   "job's container.");
+			   "Run probetui as root or with CAP_SYS_PTRACE "
+			   "(docker run --cap-add SYS_PTRACE; Kubernetes: "
+			   "securityContext.capabilities.add: [SYS_PTRACE]), "
+			   "or inside the job's container.");
 	}
 }
 

@@ -29,7 +29,7 @@ static json_t *way_to_json(const json_t *way, bool *is_finding)
 	bool is_ok = json_get_boolean(way, "ok", false);
 	json_t *json = json_object();
 
-	if (!is_ok)
+	if (!is_ok && !json_get_boolean(way, "optional", false))
 		*is_finding = true;
 	json_object_set_new(json, "way", copy_text(way, "way"));
 	json_object_set_new(json, "ok", json_boolean(is_ok));
@@ -74,15 +74,35 @@ static json_t *answer_to_json(const json_t *answer, bool *is_finding)
 	return json;
 }
 
-static void append_way(struct buffer *out, const json_t *way)
+/* The same answer: one fault closes many ways. */
+static bool is_same(const json_t *a, const json_t *b)
 {
+	return json_get_boolean(a, "ok", false) ==
+		       json_get_boolean(b, "ok", false) &&
+	       strcmp(json_get_string(a, "why", ""),
+		      json_get_string(b, "why", "")) == 0 &&
+	       strcmp(json_get_string(a, "fix", ""),
+		      json_get_string(b, "fix", "")) == 0;
+}
+
+/* Ways in a row that have the same answer; returns the number of the next. */
+static size_t append_ways(struct buffer *out, const json_t *ways, size_t first)
+{
+	const json_t *way = json_array_get(ways, first);
 	const char *why = json_get_string(way, "why", "");
 	const char *fix = json_get_string(way, "fix", "");
+	size_t next = first;
 
 	buffer_append_string(out, json_get_boolean(way, "ok", false)
 					  ? "  yes  "
 					  : "  no   ");
-	format_text(out, json_get_string(way, "way", "?"));
+	while (next < json_array_size(ways) &&
+	       is_same(json_array_get(ways, next), way)) {
+		if (next > first)
+			buffer_append_string(out, ", ");
+		format_text(out, json_get_string(json_array_get(ways, next++),
+						 "way", "?"));
+	}
 	if (why[0] != '\0') {
 		buffer_append_string(out, ": ");
 		format_text(out, why);
@@ -93,6 +113,7 @@ static void append_way(struct buffer *out, const json_t *way)
 		format_text(out, fix);
 		buffer_append_char(out, '\n');
 	}
+	return next;
 }
 
 static void append_text(struct buffer *out, const json_t *document)
@@ -102,16 +123,14 @@ static void append_text(struct buffer *out, const json_t *document)
 
 	json_array_foreach(json_object_get(document, "ranks"), i, rank)
 	{
-		const json_t *way;
-		size_t j;
+		const json_t *ways = json_object_get(rank, "ways");
+		size_t next = 0;
 
 		buffer_printf(out, "rank %d  pid %d\n",
 			      (int)json_get_integer(rank, "rank", -1),
 			      (int)json_get_integer(rank, "pid", 0));
-		json_array_foreach(json_object_get(rank, "ways"), j, way)
-		{
-			append_way(out, way);
-		}
+		while (next < json_array_size(ways))
+			next = append_ways(out, ways, next);
 	}
 }
 
