@@ -15,6 +15,7 @@
 #include "base/loop.h"
 #include "engine/command.h"
 #include "engine/engine.h"
+#include "engine/jobs.h"
 #include "engine/replay.h"
 #include "ui/commands.h"
 #include "ui/editor.h"
@@ -307,16 +308,19 @@ static void keep_pace(struct app *app)
 {
 	struct engine *engine = app->engine;
 	double period = SAMPLING_PERIOD;
+	bool lists_jobs = view_lists_jobs(&engine->session, &app->view);
+	bool is_other = lists_jobs != engine->lists_jobs;
 
+	jobs_list(engine, lists_jobs);
 	if (engine->replay != NULL)
 		app->view.replay_end = replay_end_time(engine->replay);
 	if (engine->session.is_replay || app->view.is_held)
 		return;
-	if (engine->session.rank_count > SLOW_SAMPLING_RANKS)
+	if (lists_jobs || engine->session.rank_count > SLOW_SAMPLING_RANKS)
 		period = SLOW_SAMPLING_PERIOD;
-	if (engine->settings.period > 0)
+	if (!lists_jobs && engine->settings.period > 0)
 		period = engine->settings.period;
-	if (period != app->period) {
+	if (period != app->period || is_other) {
 		app->period = period;
 		app->view.period = period;
 		engine_sample_every(engine, period);

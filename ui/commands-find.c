@@ -148,6 +148,26 @@ static void collect_merged(struct haystack *haystack, const struct app *app)
 	merged_clear(&merged);
 }
 
+static void collect_jobs(struct haystack *haystack, const struct app *app)
+{
+	const struct session *session = &app->engine->session;
+
+	for (size_t i = 0; i < session->job_count; i++) {
+		const struct job *job = &session->jobs[i];
+		struct buffer line = BUFFER_INIT;
+
+		buffer_printf(&line, "%s %s %s %d %s %s", job->script,
+			      job->name, job->launcher, (int)job->launcher_pid,
+			      job->user != NULL ? job->user : "",
+			      job->finding.sentence != NULL
+				      ? job->finding.sentence
+				      : "");
+		haystack_add(haystack, line.data);
+		buffer_clear(&line);
+	}
+	haystack->at = view_job_cursor(session, &app->view);
+}
+
 static void collect_text(struct haystack *haystack, const struct app *app)
 {
 	pane_text_append(&haystack->text, &app->view, &app->keymap);
@@ -184,6 +204,9 @@ static void collect(struct haystack *haystack, const struct app *app)
 		break;
 	case VIEW_DIFF:
 		collect_diff(haystack, app);
+		break;
+	case VIEW_JOBS:
+		collect_jobs(haystack, app);
 		break;
 	case VIEW_HELP:
 	case VIEW_LOG:
@@ -236,6 +259,9 @@ static void go_to(struct app *app, int line)
 		break;
 	case VIEW_DIFF:
 		app->view.diff_cursor = line;
+		break;
+	case VIEW_JOBS:
+		app->view.job_cursor = line;
 		break;
 	case VIEW_HELP:
 	case VIEW_LOG:

@@ -77,6 +77,7 @@ int ui_toggle(struct command_context *context, int argc, char **argv,
 	case VIEW_DIFF:
 		toggle_rank(session, rank->process.rank);
 		return 0;
+	case VIEW_JOBS:
 	case VIEW_HELP:
 	case VIEW_LOG:
 	case VIEW_TEXT:

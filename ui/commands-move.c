@@ -310,11 +310,11 @@ int ui_cursor(struct command_context *context, int argc, char **argv,
 		return command_usage(error, "cursor",
 				     "up, down, left, right, page-up, "
 				     "page-down, first or last");
-	if (view_asks_job(session_of(context), &app->view)) {
-		app->view.job_cursor =
-			grid_move_in(app->view.job_cursor,
-				     (int)session_of(context)->job_count, 1, 10,
-				     (enum move)move);
+	if (view_lists_jobs(session_of(context), &app->view)) {
+		app->view.job_cursor = grid_move_in(
+			view_job_cursor(session_of(context), &app->view),
+			(int)session_of(context)->job_count, 1, 10,
+			(enum move)move);
 		return 0;
 	}
 	layout_make(&layout, session_of(context), &app->view);
@@ -331,6 +331,8 @@ int ui_cursor(struct command_context *context, int argc, char **argv,
 		break;
 	case VIEW_DIFF:
 		move_diff(app, at_least_one(page / 2), (enum move)move);
+		break;
+	case VIEW_JOBS:
 		break;
 	case VIEW_HELP:
 	case VIEW_LOG:

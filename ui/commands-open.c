@@ -8,6 +8,7 @@
 #include "banned.h"
 #include "base/error.h"
 #include "engine/engine.h"
+#include "engine/jobs.h"
 #include "model/job.h"
 #include "ui/app.h"
 #include "ui/commands-private.h"
@@ -164,8 +165,17 @@ static bool is_on_fold(const struct app *app)
 	return is_fold;
 }
 
+/* Opens it at home; from the list, "back" leads there again. */
 static void choose_job(struct app *app, size_t index)
 {
+	struct view *view = &app->view;
+
+	view->is_in_job = view_lists_jobs(&app->engine->session, view);
+	view->merged_cursor = -1;
+	view->diff_cursor = 0;
+	view->job_cursor = (int)index;
+	view_open(view, VIEW_HOME);
+	jobs_list(app->engine, false);
 	session_choose_job(&app->engine->session, index);
 	session_judge(&app->engine->session);
 	/* The processes that are sampled are other ones from now on. */
@@ -173,6 +183,24 @@ static void choose_job(struct app *app, size_t index)
 		engine_sample_every(app->engine, app->engine->sampling_period);
 	else
 		engine_sample_once(app->engine);
+}
+
+int ui_jobs(struct command_context *context, int argc, char **argv,
+	    struct error *error)
+{
+	struct app *app = command_app(context);
+	struct session *session = &app->engine->session;
+
+	(void)argc;
+	(void)argv;
+	(void)error;
+	if (view_lists_jobs(session, &app->view))
+		return 0;
+	if (session->job >= 0)
+		app->view.job_cursor = session->job;
+	view_open(&app->view, VIEW_JOBS);
+	jobs_list(app->engine, true);
+	return 0;
 }
 
 int ui_job(struct command_context *context, int argc, char **argv,
@@ -203,8 +231,11 @@ int ui_open(struct command_context *context, int argc, char **argv,
 	(void)argc;
 	(void)argv;
 	(void)error;
-	if (view_asks_job(&app->engine->session, view)) {
-		choose_job(app, (size_t)view->job_cursor);
+	if (view_lists_jobs(&app->engine->session, view)) {
+		if (app->engine->session.job_count == 0)
+			return error_set(error, "no job runs here.");
+		choose_job(app, (size_t)view_job_cursor(&app->engine->session,
+							view));
 		return 0;
 	}
 	if (view->kind == VIEW_MERGED) {

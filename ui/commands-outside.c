@@ -99,6 +99,7 @@ static struct spot spot_looked_at(const struct app *app)
 		return spot_of_merged(app);
 	case VIEW_DIFF:
 		return spot_of_diff(app);
+	case VIEW_JOBS:
 	case VIEW_HELP:
 	case VIEW_LOG:
 	case VIEW_TEXT:
@@ -168,6 +169,9 @@ static const char *append_shown(struct buffer *out, const struct app *app)
 	case VIEW_DIFF:
 		append_diff(out, app);
 		return "The diff";
+	case VIEW_JOBS:
+		format_text_jobs(out, session);
+		return "The list of jobs";
 	case VIEW_HELP:
 	case VIEW_LOG:
 	case VIEW_TEXT:

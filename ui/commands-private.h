@@ -32,7 +32,7 @@ void select_depth(struct session *session, int depth);
 void open_branch(struct app *app);
 
 command_function ui_rank, ui_outlier, ui_up, ui_down, ui_pane, ui_cursor;
-command_function ui_toggle;
+command_function ui_toggle, ui_jobs;
 command_function ui_open, ui_expand, ui_search, ui_find;
 command_function ui_zoom, ui_grid, ui_merged, ui_granularity, ui_diff;
 command_function ui_against, ui_hold, ui_refresh, ui_seek, ui_theme, ui_bind;

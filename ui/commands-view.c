@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "engine/commands.h"
 #include "engine/engine.h"
+#include "engine/jobs.h"
 #include "ui/app.h"
 #include "ui/commands-private.h"
 #include "ui/layout.h"
@@ -335,6 +336,8 @@ int ui_log(struct command_context *context, int argc, char **argv,
 /* One step back; false when there is none: home, nothing zoomed or hidden. */
 static bool go_back(struct view *view)
 {
+	if (view->kind == VIEW_JOBS && view->is_in_job)
+		return false;
 	if (view->kind != VIEW_HOME) {
 		view_open(view, view->behind);
 		return true;
@@ -348,19 +351,34 @@ static bool go_back(struct view *view)
 		view->order.filter = NULL;
 		return true;
 	}
+	if (view->is_in_job) {
+		view_open(view, VIEW_JOBS);
+		return true;
+	}
 	return false;
+}
+
+/* The list is followed while it is seen. */
+static void follow_jobs(struct app *app)
+{
+	jobs_list(app->engine,
+		  view_lists_jobs(&app->engine->session, &app->view));
 }
 
 int ui_back(struct command_context *context, int argc, char **argv,
 	    struct error *error)
 {
-	struct view *view = &command_app(context)->view;
+	struct app *app = command_app(context);
+	struct view *view = &app->view;
+	bool is_at_home = view->kind == VIEW_HOME && !view->is_zoomed;
 
 	(void)argc;
 	(void)argv;
 	(void)error;
-	if (!go_back(view))
+	/* Esc leaves a pane first, then the job. */
+	if ((is_at_home && view->pane != PANE_GRID) || !go_back(view))
 		view->pane = PANE_GRID;
+	follow_jobs(app);
 	return 0;
 }
 
@@ -374,6 +392,7 @@ int ui_quit(struct command_context *context, int argc, char **argv,
 	(void)error;
 	if (!go_back(&app->view))
 		app->is_done = true;
+	follow_jobs(app);
 	return 0;
 }
 

@@ -20,6 +20,8 @@ static int ui_keys(struct command_context *context, int argc, char **argv,
 static const struct command rows[] = {
 	{ "job", NULL, "PORT | PID",
 	  "look at another job: its port or its launcher", SCREEN, ui_job },
+	{ "jobs", NULL, "", "the jobs that run here, and how they are", SCREEN,
+	  ui_jobs },
 	{ "rank", NULL, "next | previous | N", "look at another rank", SCREEN,
 	  ui_rank },
 	{ "outlier", NULL, "next | previous", "look at another outlier", SCREEN,

@@ -32,6 +32,7 @@ const char keymap_default[] = "bind [ rank previous\n"
 			      "bind \\ prompt filter\n"
 			      "bind x expand\n"
 			      "bind z zoom\n"
+			      "bind J jobs\n"
 			      "bind Space toggle\n"
 			      "bind A focus all\n"
 			      "bind I focus !focus\n"
@@ -133,6 +134,7 @@ static const struct key_help helps[] = {
 	{ { "prompt focus" },
 	  NULL,
 	  "focus a set: 0-7,16 !3 outlier state=waiting @name" },
+	{ { "jobs" }, NULL, "the jobs that run here, and how they are" },
 	{ { "hold" }, NULL, "hold the display, and go on" },
 	{ { "refresh" }, NULL, "read all ranks now" },
 	{ { "edit" },

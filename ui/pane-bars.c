@@ -48,6 +48,14 @@ struct window pane_frame(struct window window)
 			   window.column_count - 2);
 }
 
+static void append_host(struct buffer *out, const struct session *session)
+{
+	if (session->node_count == 1)
+		buffer_append_string(out, session->nodes[0].name);
+	else
+		buffer_printf(out, "%zu nodes", session->node_count);
+}
+
 static void append_job(struct buffer *out, const struct session *session)
 {
 	const struct job *job = NULL;
@@ -59,10 +67,8 @@ static void append_job(struct buffer *out, const struct session *session)
 	text_count(out, session->rank_count);
 	buffer_append_string(out,
 			     session->rank_count == 1 ? " rank" : " ranks");
-	if (session->node_count == 1)
-		buffer_printf(out, " \u00b7 %s", session->nodes[0].name);
-	else if (session->node_count > 1)
-		buffer_printf(out, " \u00b7 %zu nodes", session->node_count);
+	buffer_append_string(out, " \u00b7 ");
+	append_host(out, session);
 }
 
 static size_t gone_count(const struct session *session)
@@ -144,7 +150,10 @@ void pane_header(struct window window, const struct session *session,
 	int columns = window.column_count;
 	int right_width;
 
-	if (session->rank_count == 0) {
+	if (view->kind == VIEW_JOBS) {
+		append_host(&left, session);
+		append_pace(&right, session, view);
+	} else if (session->rank_count == 0) {
 		buffer_append_string(&right, no_ranks(session, view));
 	} else {
 		append_job(&left, session);
@@ -168,43 +177,39 @@ void pane_header(struct window window, const struct session *session,
 	buffer_clear(&left);
 }
 
-struct verdict_form {
-	int32_t mark;
-	enum style style;
-};
-
-static struct verdict_form verdict_form(const struct session *session)
+int32_t mark_of_verdict(enum verdict_state state, bool has_outliers,
+			enum style *style)
 {
-	const struct verdict *verdict = &session->verdict;
-	bool has_outliers = rankset_count(&verdict->outliers) > 0;
+	static const struct {
+		int32_t mark;
+		enum style style;
+	} forms[] = {
+		[VERDICT_UNKNOWN] = { 0x00b7, STYLE_VERDICT_NOTE }, /* · */
+		[VERDICT_HUNG] = { 0x2717, STYLE_VERDICT_BAD },	    /* ✗ */
+		[VERDICT_PROGRESSING] = { 0x2713, STYLE_VERDICT_GOOD }, /* ✓ */
+		[VERDICT_CRASHED] = { 0x2717, STYLE_VERDICT_BAD },   /* ✗ */
+		[VERDICT_STOPPED] = { 0x25a0, STYLE_STATE_STOPPED }, /* ■ */
+	};
 
-	switch (verdict->state) {
-	case VERDICT_HUNG:
-	case VERDICT_CRASHED:
-		return (struct verdict_form){ 0x2717, STYLE_VERDICT_BAD };
-	case VERDICT_STOPPED:
-		return (struct verdict_form){ 0x25a0, STYLE_STATE_STOPPED };
-	case VERDICT_PROGRESSING:
-	case VERDICT_UNKNOWN:
-		break;
-	}
-	if (has_outliers)
-		return (struct verdict_form){ 0x2717, STYLE_VERDICT_BAD };
-	if (verdict->state == VERDICT_PROGRESSING)
-		return (struct verdict_form){ 0x2713, STYLE_VERDICT_GOOD };
-	return (struct verdict_form){ 0x00b7, STYLE_VERDICT_NOTE };
+	if (has_outliers && state != VERDICT_STOPPED)
+		state = VERDICT_HUNG;
+	*style = forms[state].style;
+	return forms[state].mark;
 }
 
 void pane_verdict(struct window window, const struct session *session)
 {
-	struct verdict_form form = verdict_form(session);
-	const char *sentence = session->verdict.sentence;
+	const struct verdict *verdict = &session->verdict;
+	const char *sentence = verdict->sentence;
+	enum style style;
+	int32_t mark = mark_of_verdict(
+		verdict->state, rankset_count(&verdict->outliers) > 0, &style);
 
 	if (sentence == NULL || *sentence == '\0')
 		sentence = "Nothing is known of the ranks yet.";
-	window_put_character(window, 0, 1, form.style, form.mark);
-	window_put_paragraph(window, 0, TEXT_COLUMN, window.row_count,
-			     form.style, sentence);
+	window_put_character(window, 0, 1, style, mark);
+	window_put_paragraph(window, 0, TEXT_COLUMN, window.row_count, style,
+			     sentence);
 }
 
 struct hint {
@@ -232,6 +237,9 @@ static const struct hint hints[] = {
 	{ VIEW_DIFF, { "outlier previous", "outlier next" }, "outlier" },
 	{ VIEW_DIFF, { "find previous", "find next" }, "differences" },
 	{ VIEW_DIFF, { "back", NULL }, "back" },
+	{ VIEW_JOBS, { "open", NULL }, "open" },
+	{ VIEW_JOBS, { "cursor up", "cursor down" }, "job" },
+	{ VIEW_JOBS, { "back", NULL }, "back" },
 	{ VIEW_HELP, { "cursor page-up", "cursor page-down" }, "page" },
 	{ VIEW_HELP, { "prompt search", NULL }, "find" },
 	{ VIEW_HELP, { "back", NULL }, "back" },
@@ -371,8 +379,8 @@ static void put_hints(struct window window, const struct session *session,
 
 	for (size_t i = 0; i < ARRAY_LENGTH(last_hints); i++)
 		reserved += 2 + hint_width(&last_hints[i], keymap);
-	if (session->rank_count == 0 && view->kind == VIEW_HOME) {
-		if (view_asks_job(session, view))
+	if (view_is_at_root(session, view)) {
+		if (view_lists_jobs(session, view))
 			column = put_hint(window, column, &open_hint, keymap);
 		column = put_hint(window, column, &quit_hint, keymap);
 	} else {

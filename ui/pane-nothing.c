@@ -9,7 +9,6 @@
 
 #define BYSTANDERS_MAXIMUM 8
 #define EXAMPLE_COLUMN 22
-#define CURSOR_MARK 0x25b8 /* ▸ */
 
 static int put_looked_at(struct window window, int row,
 			 const struct session *session)
@@ -116,69 +115,4 @@ void pane_nothing(struct window window, const struct session *session)
 	row = put_other_users(window, row, session);
 	window_put(window, row, 3, window.column_count - 4, STYLE_TEXT,
 		   "Waiting for ranks to appear; q leaves.");
-}
-
-static void put_job(struct window window, int row, const struct job *job)
-{
-	struct buffer text = BUFFER_INIT;
-	int width = window.column_count;
-	int column = 5;
-
-	window_put(window, row, column, width / 3, STYLE_TEXT,
-		   job->script != NULL ? job->script : "");
-	column += width / 3 + 1;
-	text_count(&text, job->rank_count);
-	buffer_append_string(&text, job->rank_count == 1 ? " rank" : " ranks");
-	column += window_put(window, row, column, width - column, STYLE_TEXT,
-			     text.data);
-	buffer_reset(&text);
-	if (job->name != NULL)
-		buffer_append_string(&text, job->name);
-	if (job->launcher != NULL && *job->launcher != '\0')
-		buffer_printf(&text, "  %s (pid %d)", job->launcher,
-			      (int)job->launcher_pid);
-	window_put(window, row, column + 2, width - column - 3, STYLE_DIM,
-		   text.data);
-	buffer_clear(&text);
-}
-
-static void append_jobs_title(struct buffer *out, const struct session *session)
-{
-	if (session->wanted_job != NULL)
-		buffer_printf(out, "No job here has the port or launcher %s. ",
-			      session->wanted_job);
-	else if (session->wanted_text != NULL)
-		buffer_printf(out, "It is not clear whose rank %s is meant. ",
-			      session->wanted_text);
-	text_count(out, session->job_count);
-	buffer_append_string(out, " jobs run here. Enter opens one.");
-}
-
-void pane_jobs(struct window window, const struct session *session,
-	       const struct view *view)
-{
-	struct buffer text = BUFFER_INIT;
-	int top;
-	int rows;
-	int first;
-
-	append_jobs_title(&text, session);
-	top = 2 + window_put_paragraph(window, 1, 3, 2, STYLE_TITLE_FOCUSED,
-				       text.data);
-	rows = window.row_count - top;
-	first = view->job_cursor >= rows ? view->job_cursor - rows + 1 : 0;
-	for (int i = first; i < (int)session->job_count && i - first < rows;
-	     i++) {
-		int row = top + i - first;
-
-		put_job(window, row, &session->jobs[i]);
-		window_hit(window, row, 0, 1, window.column_count, HIT_JOB, i);
-		if (i != view->job_cursor)
-			continue;
-		window_put_character(window, row, 3, STYLE_TITLE_FOCUSED,
-				     CURSOR_MARK);
-		window_emphasise(window, row, 0, 1, window.column_count,
-				 EMPHASIS_BOLD);
-	}
-	buffer_clear(&text);
 }

@@ -52,6 +52,7 @@ void pane_text_append(struct buffer *out, const struct view *view,
 	case VIEW_HOME:
 	case VIEW_MERGED:
 	case VIEW_DIFF:
+	case VIEW_JOBS:
 	case VIEW_KIND_COUNT:
 		break;
 	}

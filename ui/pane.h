@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "model/verdict.h"
 #include "ui/canvas.h"
 #include "ui/view.h"
 
@@ -223,6 +224,12 @@ void pane_diff_locals(struct window left, struct window right,
 		      const struct diff_sides *sides, int a_depth, int b_depth);
 
 void pane_nothing(struct window window, const struct session *session);
+/* The mark and style of a verdict, in a line of its own. */
+int32_t mark_of_verdict(enum verdict_state state, bool has_outliers,
+			enum style *style);
+
+/* The index of the job under the cursor; jobs come and go. */
+int view_job_cursor(const struct session *session, const struct view *view);
 /* The jobs that run here, one to be chosen. */
 void pane_jobs(struct window window, const struct session *session,
 	       const struct view *view);

@@ -130,6 +130,18 @@ bool view_asks_job(const struct session *session, const struct view *view)
 	       session->job < 0 && session->job_count > 1;
 }
 
+bool view_lists_jobs(const struct session *session, const struct view *view)
+{
+	return view->kind == VIEW_JOBS || view_asks_job(session, view);
+}
+
+bool view_is_at_root(const struct session *session, const struct view *view)
+{
+	if (view->kind == VIEW_JOBS)
+		return view->is_in_job;
+	return view->kind == VIEW_HOME && session->rank_count == 0;
+}
+
 static void draw_body(struct window window, const struct session *session,
 		      const struct view *view, const struct layout *layout,
 		      const struct keymap *keymap)
@@ -148,6 +160,8 @@ static void draw_body(struct window window, const struct session *session,
 	case VIEW_DIFF:
 		pane_diff(body, session, view);
 		break;
+	case VIEW_JOBS:
+		break;
 	case VIEW_HELP:
 	case VIEW_LOG:
 	case VIEW_TEXT:
@@ -164,6 +178,7 @@ void view_draw(struct canvas *canvas, const struct session *session,
 	struct window window;
 	struct layout layout;
 	bool is_empty = session->rank_count == 0 && view->kind == VIEW_HOME;
+	bool lists_jobs = view_lists_jobs(session, view);
 	int rows = view->row_count;
 	int columns = view->column_count;
 
@@ -171,11 +186,11 @@ void view_draw(struct canvas *canvas, const struct session *session,
 	window = canvas_window(canvas);
 	layout_make(&layout, session, view);
 	pane_header(window, session, view);
-	if (is_empty) {
+	if (is_empty || lists_jobs) {
 		struct window middle =
 			window_part(window, 1, 0, rows - 2, columns);
 
-		if (view_asks_job(session, view))
+		if (lists_jobs)
 			pane_jobs(middle, session, view);
 		else
 			pane_nothing(middle, session);

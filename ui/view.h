@@ -22,6 +22,7 @@ enum view_kind {
 	VIEW_HOME,
 	VIEW_MERGED,
 	VIEW_DIFF,
+	VIEW_JOBS,
 	VIEW_HELP,
 	VIEW_LOG,
 	VIEW_TEXT, /* what a command printed */
@@ -104,7 +105,8 @@ struct view {
 	int against_rank;
 	double against_seconds;
 	int diff_cursor; /* row of the diff */
-	int job_cursor;	 /* while a job must be chosen */
+	int job_cursor;	 /* in the list of jobs */
+	bool is_in_job;	 /* opened from the list: "back" leads there */
 	int text_scroll; /* help, log, text */
 	char *text;	 /* VIEW_TEXT */
 	char *search;	 /* NULL: none yet */
@@ -131,6 +133,10 @@ void key_set_remove(struct key_set *set, uint64_t key);
 
 /* Several jobs run and none was chosen: the screen asks which. */
 bool view_asks_job(const struct session *session, const struct view *view);
+/* The jobs are listed: asked for, or to choose one. */
+bool view_lists_jobs(const struct session *session, const struct view *view);
+/* Nothing is behind it: q leaves. What is there has no ranks. */
+bool view_is_at_root(const struct session *session, const struct view *view);
 
 /* Draws everything onto the canvas, in its size. */
 void view_draw(struct canvas *canvas, const struct session *session,

@@ -107,6 +107,7 @@ void app_want(struct app *app)
 	case VIEW_DIFF:
 		want_diff(app);
 		break;
+	case VIEW_JOBS:
 	case VIEW_HELP:
 	case VIEW_LOG:
 	case VIEW_TEXT:

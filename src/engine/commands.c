@@ -22,6 +22,7 @@ static const struct command rows[] = {
 	  SHELL | COMMAND_RANKS, command_stacks },
 	{ "diff", NULL, "A B", "two stacks; A, B: a rank, a set or majority",
 	  SHELL, command_diff },
+	{ "jobs", NULL, "", "the jobs that run here", SHELL, command_jobs },
 	{ "locals", NULL, "--rank R [--thread TID] [--frame DEPTH]",
 	  "the variables of a frame (0 is the innermost)", SHELL,
 	  command_locals },

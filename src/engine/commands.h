@@ -39,6 +39,8 @@ int command_down(struct command_context *context, int argc, char **argv,
 		 struct error *error);
 int command_focus(struct command_context *context, int argc, char **argv,
 		  struct error *error);
+int command_jobs(struct command_context *context, int argc, char **argv,
+		 struct error *error);
 int command_name(struct command_context *context, int argc, char **argv,
 		 struct error *error);
 int command_where(struct command_context *context, int argc, char **argv,

@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/loop.h"
 #include "base/map.h"
+#include "engine/jobs.h"
 #include "engine/link.h"
 #include "engine/replay.h"
 #include "engine/request.h"
@@ -64,6 +65,7 @@ void engine_judge(struct engine *engine)
 {
 	engine->session.now = engine_now(engine);
 	session_judge(&engine->session);
+	jobs_judge(engine);
 	timing_mark(&engine->timing, TIMING_JUDGED);
 }
 
@@ -81,6 +83,7 @@ void engine_settle(struct engine *engine)
 		return;
 	engine->session.now = engine_now(engine);
 	session_judge(&engine->session);
+	jobs_judge(engine);
 	focus_wanted(engine);
 	if (engine->changed)
 		engine->changed(engine->changed_data);
@@ -146,6 +149,17 @@ bool engine_must_name_ranks(const struct engine *engine)
 	return wanted_is_part(&engine->session) || engine->settings.job;
 }
 
+/* A sample takes the chosen ranks; where no others are, that is all. */
+static bool is_sampling_some(const struct engine *engine)
+{
+	const struct session *session = &engine->session;
+
+	if (engine->lists_jobs)
+		return false;
+	return engine_must_name_ranks(engine) ||
+	       (session->job >= 0 && session->other_count > 0);
+}
+
 static void add_pid(json_t *pids, const struct rank *rank)
 {
 	if (rank->process.pid > 0 && rank->process.state != PROCESS_EXITED)
@@ -175,7 +189,7 @@ static json_t *sample_arguments(struct engine *engine)
 		json_object_set_new(arguments, "names", json_false());
 	json_decref(engine->sampled);
 	engine->sampled = NULL;
-	if (!engine_must_name_ranks(engine))
+	if (!is_sampling_some(engine))
 		return arguments;
 	engine->sampled = chosen_pids(&engine->session);
 	json_object_set(arguments, "pids", engine->sampled);
@@ -191,7 +205,8 @@ static void follow_ranks(struct engine *engine)
 	json_t *pids;
 	bool is_same;
 
-	if (engine->sampling_period <= 0 || !engine_must_name_ranks(engine))
+	if (engine->sampling_period <= 0 ||
+	    (!is_sampling_some(engine) && !engine->sampled))
 		return;
 	pids = chosen_pids(&engine->session);
 	is_same = json_equal(pids, engine->sampled);

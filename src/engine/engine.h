@@ -64,6 +64,7 @@ struct engine {
 	struct strmap *recorded_sources; /* paths asked for; NULL: none */
 	struct evidence evidence; /* newest answers */
 	struct timing timing;
+	bool lists_jobs;	     /* jobs.h; all ranks are sampled */
 	bool is_screen;		     /* set before engine_start: a
 				      * recording plays, ranks are
 				      * followed */

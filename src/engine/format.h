@@ -41,6 +41,8 @@ json_t *format_json_verdict(const struct session *session);
  */
 json_t *format_json_tree(const struct session *session,
 			 const struct stacktree_node *node);
+/* An array; the users' names are looked up before (jobs.h). */
+json_t *format_json_jobs(const struct session *session);
 /* The processes say which frames are the user's own. */
 json_t *format_json_rows(const struct stackdiff *diff, const struct process *a,
 			 const struct process *b);
@@ -60,6 +62,8 @@ void format_text_ranks(struct buffer *out, const struct session *session,
 		       const struct rankset *ranks);
 /* The sentence, then a line a class. */
 void format_text_verdict(struct buffer *out, const struct session *session);
+/* A line a job, and one for its verdict if it was judged. */
+void format_text_jobs(struct buffer *out, const struct session *session);
 /* "rank 3  pid 4711  sleeping  time.sleep" */
 void format_text_rank(struct buffer *out, const struct rank *rank);
 /* "  thread 4711 MainThread  blocked  all_reduce" */

@@ -341,6 +341,16 @@ int gather_ranks(struct command_context *context, struct error *error)
 	return no_rank(context, error);
 }
 
+int gather_jobs(struct command_context *context, struct error *error)
+{
+	if (is_live(context) && await_ranks(context, error) < 0)
+		return -1;
+	engine_judge(context->engine);
+	if (context->engine->session.job_count > 0)
+		return 0;
+	return no_rank(context, error);
+}
+
 void gather_finding(struct command_context *context, bool is_finding)
 {
 	if (is_finding)

@@ -92,6 +92,7 @@ static int place(const struct apply *apply, const struct process *process,
 
 		rank_apply_process(known, process);
 		session->step += step_of(known) != step;
+		known->told_at = apply->now;
 		return 0;
 	}
 	if (process->parent_pid != 0) {
@@ -113,6 +114,7 @@ static int place(const struct apply *apply, const struct process *process,
 	rank = rank_new(process);
 	rank->node = apply->node;
 	session->step += !parent;
+	rank->told_at = apply->now;
 	if (parent) {
 		rank_add_child(parent, rank);
 		session_note_pid(session, rank);

@@ -19,8 +19,8 @@ static bool is_text_equal(const char *a, const char *b)
 	return strcmp(a ? a : "", b ? b : "") == 0;
 }
 
-static bool job_has(const struct session *session, const struct job *job,
-		    const struct process *process)
+bool job_has(const struct session *session, const struct job *job,
+	     const struct process *process)
 {
 	if (session->has_wanted_pids)
 		return true;
@@ -38,6 +38,10 @@ static void describe(struct job *job, const struct process *process)
 	job->launcher = xstrdup(process->launcher ? process->launcher : "");
 	job->script = xstrdup(process->script ? process->script : "");
 	job->launcher_pid = process->launcher_pid;
+	if (job->uid != process->uid) {
+		free(job->user);
+		job->user = NULL;
+	}
 	job->uid = process->uid;
 }
 
@@ -353,6 +357,8 @@ static void clear_job(struct job *job)
 	free(job->name);
 	free(job->launcher);
 	free(job->script);
+	free(job->user);
+	free(job->finding.sentence);
 }
 
 static void forget_empty(struct session *session)
@@ -468,13 +474,15 @@ static void add_placeholder(struct session *session, int number,
 		rank_free(rank);
 }
 
-static void fill(struct session *session)
+void job_fill(struct session *session)
 {
 	struct expectation expectation;
 	struct rankset all = RANKSET_INIT;
 	const struct rankset *numbers = &session->wanted;
 	size_t placeholders = 0; /* that are wanted or not */
 
+	if (session->has_wanted_pids)
+		return;
 	expect_ranks(session, &expectation);
 	if (numbers->range_count == 0) {
 		if (expectation.first <= expectation.last)
@@ -501,9 +509,8 @@ void job_update(struct session *session)
 	forget_empty(session);
 	if (session->is_discovered)
 		job_choose(session); /* one may be left of several */
-	if (session->is_discovered && session->job >= 0 &&
-	    !session->has_wanted_pids)
-		fill(session);
+	if (session->is_discovered && session->job >= 0)
+		job_fill(session);
 }
 
 void job_clear_all(struct session *session)

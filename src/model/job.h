@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct job;
+struct process;
 struct rank;
 struct session;
 
@@ -32,6 +34,11 @@ void job_choose(struct session *session);
  * rank that must be there and is not.
  */
 void job_update(struct session *session);
+/* Whether the process belongs to the job. */
+bool job_has(const struct session *session, const struct job *job,
+	     const struct process *process);
+/* Entries for the ranks of session->job that must be there and are not. */
+void job_fill(struct session *session);
 void job_clear_all(struct session *session);
 
 #endif

@@ -61,6 +61,7 @@ struct rank {
 	struct process process; /* .pid 0 when not found */
 	size_t node;		/* the session's node it is on */
 	bool is_missing;	/* not found where it must have been */
+	double told_at;		/* session time of process.age */
 	enum rank_state state;
 	char *error;	   /* a sentence, NULL: none */
 	uint64_t epoch;	   /* newest sample's */

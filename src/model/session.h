@@ -69,6 +69,13 @@ struct variables {
 
 void variables_free(struct variables *variables);
 
+/* The verdict on a job in the list of jobs. */
+struct job_finding {
+	char *sentence; /* NULL: it was not judged */
+	enum verdict_state state;
+	bool has_outliers;
+};
+
 struct job {
 	char *name; /* "127.0.0.1:29500" or "" */
 	pid_t launcher_pid;
@@ -76,6 +83,8 @@ struct job {
 	uid_t uid;
 	size_t rank_count; /* live */
 	char *script;
+	char *user; /* NULL: not looked up */
+	struct job_finding finding;
 };
 
 /* What a person is looking at. Looked up anew each turn. */

@@ -25,6 +25,7 @@ static const struct {
 	const char *key;
 	size_t offset;
 } times[] = {
+	{ "told_at", AT(told_at) },
 	{ "sampled_at", AT(sampled_at) },
 	{ "first_sampled_at", AT(first_sampled_at) },
 	{ "last_moved_at", AT(last_moved_at) },

@@ -3,7 +3,7 @@
 
 hung8.jsonl: eight ranks of train.py for 34 s; rank 3 sleeps in load_batch,
 the others wait for it in all_reduce. nothing.jsonl: a machine without ranks.
-jobs.jsonl: two jobs of two ranks.
+jobs.jsonl: two jobs, of 4 and of 16 ranks.
 The messages are those of doc/protocol.md.
 """
 import json
@@ -200,18 +200,41 @@ def write_nothing():
     recording.write("nothing.jsonl")
 
 
+JOBS = [
+    {"ranks": range(4), "job": "127.0.0.1:29500"},
+    {"ranks": range(16), "job": "gpu01:41311", "launcher": "mpirun",
+     "launcher_pid": 5100, "script": "finetune.py", "uid": 1001,
+     "age": 7300.0},
+]
+
+
 def write_two_jobs():
+    """The first hangs; the second was started by another user, and moves."""
     recording = Recording()
     hello(recording)
-    for rank in range(4):
-        body = process(rank % 2)
-        body.update({"pid": FIRST_PID + rank, "world_size": 2})
-        if rank >= 2:
-            body.update({"job": "127.0.0.1:29501", "launcher_pid": 5100,
-                         "script": "finetune.py"})
-        recording.event(0, "rankAdded", body)
+    pids = [[FIRST_PID + 100 * number + rank for rank in job["ranks"]]
+            for number, job in enumerate(JOBS)]
+    for job, own in zip(JOBS, pids):
+        for rank, pid in enumerate(own):
+            body = process(rank)
+            body.update(job, pid=pid, world_size=len(own))
+            del body["ranks"]
+            recording.event(0, "rankAdded", body)
     recording.response(0.1, "discover",
                        {"looked_at": 41, "uid": 1000, "bystanders": []})
+    for second in range(12):
+        for own in pids:
+            for rank, pid in enumerate(own):
+                body = sample(ODD if own is pids[0] and rank == ODD else 0,
+                              second)
+                is_first = second == 0 and rank in (0, ODD)
+                if not is_first or own is not pids[0]:
+                    body.pop("stacks", None)
+                body.update(pid=pid, rank=rank)
+                body["threads"][0]["tid"] = pid
+                if own is pids[1]:
+                    body["threads"][0]["switches"] += 500 * second
+                recording.event(0.2 + second, "sampled", body)
     recording.write("jobs.jsonl")
 
 

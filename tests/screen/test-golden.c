@@ -70,6 +70,9 @@ static const struct picture pictures[] = {
 	{ "nothing-80x24", "nothing.jsonl", 24, 80, "", false },
 	{ "jobs-80x24", "jobs.jsonl", 24, 80, "Down", false },
 	{ "jobs-40x10", "jobs.jsonl", 10, 40, "", false },
+	{ "jobs-120x40", "jobs.jsonl", 40, 120, "", false },
+	{ "jobs-200x50", "jobs.jsonl", 50, 200, "", false },
+	{ "jobs-again-80x24", "jobs.jsonl", 24, 80, "Down Enter q", false },
 	{ "jobs-opened-80x24", "jobs.jsonl", 24, 80, "Down Enter", false },
 	{ "nothing-40x10", "nothing.jsonl", 10, 40, "", false },
 };

@@ -205,9 +205,9 @@ static void a_job_is_clicked(void **state)
 {
 	struct stage *stage = *state;
 
-	click(stage, "29501");
+	click(stage, "finetune.py");
 	assert_int_equal(stage->app.view.job_cursor, 1);
-	click_twice(stage, "29501");
+	click_twice(stage, "finetune.py");
 	assert_int_equal(stage->engine.session.job, 1);
 }
 

@@ -387,6 +387,55 @@ static void the_chooser_says_why(void **state)
 	stage_close(&stage);
 }
 
+/* From the list into a job and back; at its root q leaves, Esc does not. */
+static void a_job_is_left_for_the_list(void **state)
+{
+	struct stage stage;
+	struct app *app = &stage.app;
+
+	(void)state;
+	stage_open(&stage, "jobs.jsonl");
+	stage_resize(&stage, 24, 80);
+	stage_keys(&stage, "Enter");
+	check_shows(&stage, "train.py \u00b7 4 ranks");
+	stage_keys(&stage, "Tab Esc");
+	assert_int_equal(app->view.kind, VIEW_HOME);
+	stage_keys(&stage, "Esc");
+	assert_int_equal(app->view.kind, VIEW_JOBS);
+	check_shows(&stage, "\u25b8 train.py");
+	check_shows(&stage, "\u2713 All 16 ranks move");
+	stage_keys(&stage, "Esc");
+	assert_int_equal(app->view.kind, VIEW_JOBS);
+	assert_false(app->is_done);
+	stage_keys(&stage, "/ m p i r u n Enter Enter");
+	check_shows(&stage, "finetune.py \u00b7 16 ranks");
+	stage_keys(&stage, "M q q");
+	check_shows(&stage, "\u25b8 finetune.py");
+	check_shows(&stage, "\u2717 3 of 4 ranks wait in all_reduce");
+	stage_keys(&stage, "? q");
+	assert_int_equal(app->view.kind, VIEW_JOBS);
+	stage_keys(&stage, "q");
+	assert_true(app->is_done);
+	stage_close(&stage);
+}
+
+/* Where a job was open the list is a view like others. */
+static void the_list_is_opened_at_any_time(void **state)
+{
+	struct stage *stage = *state;
+
+	stage_keys(stage, "M J");
+	check_shows(stage, "1 job runs here. Enter opens one.");
+	check_shows(stage, "\u2717 7 of 8 ranks wait");
+	assert_true(stage->engine.lists_jobs);
+	stage_keys(stage, "q");
+	assert_int_equal(stage->app.view.kind, VIEW_HOME);
+	assert_false(stage->engine.lists_jobs);
+	stage_keys(stage, "J Enter");
+	assert_int_equal(stage->app.view.kind, VIEW_HOME);
+	assert_false(stage->app.is_done);
+}
+
 static void a_lost_node_finds_nothing(void **state)
 {
 	struct stage stage;
@@ -565,6 +614,8 @@ int main(void)
 		ON_HUNG8(the_diff_has_a_cursor),
 		ON_HUNG8(two_ranks_are_compared),
 		cmocka_unit_test(the_chooser_says_why),
+		cmocka_unit_test(a_job_is_left_for_the_list),
+		ON_HUNG8(the_list_is_opened_at_any_time),
 		cmocka_unit_test(a_lost_node_finds_nothing),
 		cmocka_unit_test(other_users_are_counted),
 		ON_HUNG8(class_marks_differ_in_ascii),

@@ -1,0 +1,31 @@
+/*
+ * command-jobs: which jobs run here.
+ */
+#include <stdio.h>
+
+#include "banned.h"
+#include "engine/arguments.h"
+#include "engine/command.h"
+#include "engine/commands.h"
+#include "engine/engine.h"
+#include "engine/format.h"
+#include "engine/gather.h"
+#include "engine/jobs.h"
+
+int command_jobs(struct command_context *context, int argc, char **argv,
+		 struct error *error)
+{
+	static const struct arguments none = { .usage = "" };
+	const struct session *session = &context->engine->session;
+	int result;
+
+	if (arguments_parse(&none, argc, argv, error) < 0)
+		return -1;
+	result = gather_jobs(context, error);
+	jobs_name_users(context->engine);
+	if (context->is_json)
+		format_document(context->out, format_json_jobs(session));
+	else
+		format_text_jobs(context->out, session);
+	return result;
+}

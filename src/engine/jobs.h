@@ -1,0 +1,19 @@
+/*
+ * jobs: the jobs of this machine while a person looks at their list: all of
+ * their ranks are sampled then, and all of them are judged.
+ */
+#ifndef ENGINE_JOBS_H
+#define ENGINE_JOBS_H
+
+#include <stdbool.h>
+
+struct engine;
+
+/* Begins or ends it; whoever asks for samples asks anew then. */
+void jobs_list(struct engine *engine, bool is_listed);
+/* After each verdict: judges them if they are looked at. */
+void jobs_judge(struct engine *engine);
+/* Looks up whose they are, once a job; a number where it has no name. */
+void jobs_name_users(struct engine *engine);
+
+#endif

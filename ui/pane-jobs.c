@@ -1,0 +1,229 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/buffer.h"
+#include "base/text.h"
+#include "model/joblist.h"
+#include "model/session.h"
+#include "ui/hit.h"
+#include "ui/pane.h"
+
+#define CURSOR_MARK 0x25b8 /* ▸ */
+#define FIRST_COLUMN 5
+#define VERDICT_MINIMUM 44 /* columns it needs to stand beside the facts */
+#define HEAD_ROWS 9	   /* from as many on there are titles and blanks */
+
+enum fact {
+	FACT_SCRIPT,
+	FACT_RANKS,
+	FACT_LAUNCHER,
+	FACT_PORT,
+	FACT_USER,
+	FACT_AGE,
+	FACT_COUNT,
+};
+
+struct fact_form {
+	const char *title;
+	int width;
+	int needs; /* columns of the window from which on it shows */
+};
+
+static const struct fact_form forms[FACT_COUNT] = {
+	[FACT_SCRIPT] = { "script", 16, 0 },
+	[FACT_RANKS] = { "ranks", 11, 34 },
+	[FACT_LAUNCHER] = { "launcher", 20, 70 },
+	[FACT_PORT] = { "port", 15, 100 },
+	[FACT_USER] = { "user", 8, 64 },
+	[FACT_AGE] = { "age", 4, 40 },
+};
+
+static void append_fact(struct buffer *out, const struct job *job,
+			const struct job_summary *summary, enum fact name)
+{
+	switch (name) {
+	case FACT_SCRIPT:
+		buffer_append_string(out, job->script);
+		break;
+	case FACT_RANKS:
+		rankset_append_counted(out, &summary->ranks);
+		break;
+	case FACT_LAUNCHER:
+		if (job->launcher_pid > 0)
+			buffer_printf(out, "%s (pid %d)", job->launcher,
+				      (int)job->launcher_pid);
+		break;
+	case FACT_PORT:
+		buffer_append_string(out, job->name);
+		break;
+	case FACT_USER:
+		if (job->user != NULL)
+			buffer_append_string(out, job->user);
+		break;
+	case FACT_AGE:
+		if (summary->age >= 0)
+			text_age(out, summary->age);
+		break;
+	case FACT_COUNT:
+		break;
+	}
+}
+
+static bool shows(struct window window, int column)
+{
+	return window.column_count >= forms[column].needs;
+}
+
+/* Returns the column behind the facts. */
+static int put_facts(struct window window, int row, const struct job *job,
+		     const struct job_summary *summary)
+{
+	int at = FIRST_COLUMN;
+
+	for (int i = 0; i < FACT_COUNT; i++) {
+		int width = forms[i].width;
+		struct buffer text = BUFFER_INIT;
+
+		if (!shows(window, i))
+			continue;
+		append_fact(&text, job, summary, (enum fact)i);
+		if (i == FACT_AGE)
+			window_put_right(window, row, at + width, width,
+					 STYLE_TEXT, text.data);
+		else
+			window_put(window, row, at, width,
+				   i < FACT_LAUNCHER ? STYLE_TEXT : STYLE_DIM,
+				   text.data);
+		at += width + 2;
+		buffer_clear(&text);
+	}
+	return at;
+}
+
+static void put_head(struct window window, int row, bool is_wide)
+{
+	int at = FIRST_COLUMN;
+
+	for (int i = 0; i < FACT_COUNT; i++) {
+		int width = forms[i].width;
+
+		if (!shows(window, i))
+			continue;
+		if (i == FACT_AGE)
+			window_put_right(window, row, at + width, width,
+					 STYLE_DIM, forms[i].title);
+		else
+			window_put(window, row, at, width, STYLE_DIM,
+				   forms[i].title);
+		at += width + 2;
+	}
+	if (is_wide)
+		window_put(window, row, at, window.column_count - at, STYLE_DIM,
+			   "verdict");
+}
+
+static void put_finding(struct window window, int row, int column,
+			const struct job_finding *finding)
+{
+	enum style style;
+	int32_t mark =
+		mark_of_verdict(finding->state, finding->has_outliers, &style);
+
+	window_put_character(window, row, column, style, mark);
+	window_put(window, row, column + 2, window.column_count - column - 3,
+		   style,
+		   finding->sentence != NULL ? finding->sentence
+					     : "Not read yet.");
+}
+
+static int facts_width(struct window window)
+{
+	int width = FIRST_COLUMN;
+
+	for (int i = 0; i < FACT_COUNT; i++)
+		if (shows(window, i))
+			width += forms[i].width + 2;
+	return width;
+}
+
+static void append_title(struct buffer *out, const struct session *session)
+{
+	if (session->job < 0 && session->wanted_job != NULL)
+		buffer_printf(out, "No job here has the port or launcher %s. ",
+			      session->wanted_job);
+	else if (session->job < 0 && session->wanted_text != NULL)
+		buffer_printf(out, "It is not clear whose rank %s is meant. ",
+			      session->wanted_text);
+	if (session->job_count == 0) {
+		buffer_append_string(out, "No job runs here.");
+		return;
+	}
+	text_count(out, session->job_count);
+	buffer_append_string(out, session->job_count == 1 ? " job runs here."
+							  : " jobs run here.");
+	buffer_append_string(out, " Enter opens one.");
+}
+
+int view_job_cursor(const struct session *session, const struct view *view)
+{
+	int last = (int)session->job_count - 1;
+
+	if (view->job_cursor > last)
+		return last < 0 ? 0 : last;
+	return view->job_cursor < 0 ? 0 : view->job_cursor;
+}
+
+static void put_job(struct window window, int row,
+		    const struct session *session, int index, bool is_wide)
+{
+	const struct job *job = &session->jobs[index];
+	struct job_summary summary;
+	int column;
+
+	job_summary_make(&summary, session, (size_t)index);
+	column = put_facts(window, row, job, &summary);
+	job_summary_clear(&summary);
+	if (is_wide)
+		put_finding(window, row, column, &job->finding);
+	else
+		put_finding(window, row + 1, FIRST_COLUMN, &job->finding);
+}
+
+void pane_jobs(struct window window, const struct session *session,
+	       const struct view *view)
+{
+	bool is_wide =
+		window.column_count - facts_width(window) >= VERDICT_MINIMUM;
+	bool has_head = window.row_count >= HEAD_ROWS;
+	int height = is_wide ? 1 : 2;
+	int cursor = view_job_cursor(session, view);
+	struct buffer text = BUFFER_INIT;
+	int top = has_head ? 1 : 0;
+	int shown;
+	int first;
+
+	append_title(&text, session);
+	top += window_put_paragraph(window, top, 3, 2, STYLE_TITLE_FOCUSED,
+				    text.data);
+	buffer_clear(&text);
+	if (has_head && session->job_count > 0)
+		put_head(window, top + 1, is_wide);
+	top += has_head ? 2 : 0;
+	shown = (window.row_count - top) / height;
+	first = cursor >= shown ? cursor - shown + 1 : 0;
+	for (int i = first; i < (int)session->job_count && i - first < shown;
+	     i++) {
+		int row = top + (i - first) * height;
+
+		put_job(window, row, session, i, is_wide);
+		window_hit(window, row, 0, height, window.column_count, HIT_JOB,
+			   i);
+		if (i != cursor)
+			continue;
+		window_put_character(window, row, 3, STYLE_TITLE_FOCUSED,
+				     CURSOR_MARK);
+		window_emphasise(window, row, 0, 1, window.column_count,
+				 EMPHASIS_BOLD);
+	}
+}
