@@ -135,8 +135,22 @@ void app_mouse(struct app *app, const struct input *input)
 	commands_run(app, line);
 }
 
+/* What the header says of the recording that is played, or made. */
+static void note_recording(struct app *app)
+{
+	const struct replay *replay = app->engine->replay;
+
+	app->view.is_recording = engine_record_path(app->engine) != NULL;
+	if (replay == NULL)
+		return;
+	app->view.replay_first = replay_first_time(replay);
+	app->view.replay_end = replay_end_time(replay);
+	app->view.replay_wall = replay_wall(replay);
+}
+
 void app_draw(struct app *app)
 {
+	note_recording(app);
 	view_draw(&app->canvas, &app->engine->session, &app->view,
 		  &app->keymap);
 	if (app->screen != NULL)
@@ -312,8 +326,6 @@ static void keep_pace(struct app *app)
 	bool is_other = lists_jobs != engine->lists_jobs;
 
 	jobs_list(engine, lists_jobs);
-	if (engine->replay != NULL)
-		app->view.replay_end = replay_end_time(engine->replay);
 	if (engine->session.is_replay || app->view.is_held)
 		return;
 	if (lists_jobs || engine->session.rank_count > SLOW_SAMPLING_RANKS)

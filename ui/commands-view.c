@@ -191,21 +191,6 @@ int ui_against(struct command_context *context, int argc, char **argv,
 	return 0;
 }
 
-int ui_hold(struct command_context *context, int argc, char **argv,
-	    struct error *error)
-{
-	struct app *app = command_app(context);
-
-	(void)argc;
-	(void)argv;
-	if (app->engine->session.is_replay)
-		return error_set(error, "a recording is not held; seek goes "
-					"to a time of it.");
-	app->view.is_held = !app->view.is_held;
-	engine_sample_every(app->engine, app->view.is_held ? 0 : app->period);
-	return 0;
-}
-
 int ui_refresh(struct command_context *context, int argc, char **argv,
 	       struct error *error)
 {
@@ -214,27 +199,12 @@ int ui_refresh(struct command_context *context, int argc, char **argv,
 	(void)argc;
 	(void)argv;
 	if (engine->session.is_replay)
-		return error_set(error, "a recording is not read anew; seek "
+		return error_set(error, "a recording is not read anew; time "
 					"goes to a time of it.");
 	if (engine_is_deaf(engine))
 		return error_set(error, "nothing can be read: probetui-node is "
 					"gone; q leaves, then start probetui.");
 	engine_sample_once(engine);
-	return 0;
-}
-
-int ui_seek(struct command_context *context, int argc, char **argv,
-	    struct error *error)
-{
-	struct app *app = command_app(context);
-	double seconds;
-
-	if (argc != 2 || parse_seconds(argv[1], &seconds) < 0)
-		return command_usage(error, "seek", "a number of seconds");
-	if (!app->engine->session.is_replay)
-		return error_set(error, "only a recording has times to go to; "
-					"open one with --replay FILE.");
-	engine_seek(app->engine, seconds);
 	return 0;
 }
 

@@ -38,6 +38,8 @@ const char keymap_default[] = "bind [ rank previous\n"
 			      "bind I focus !focus\n"
 			      "bind @ prompt focus\n"
 			      "bind P hold\n"
+			      "bind < time previous\n"
+			      "bind > time next\n"
 			      "bind R refresh\n"
 			      "bind L log\n"
 			      "bind E edit\n"
@@ -135,7 +137,10 @@ static const struct key_help helps[] = {
 	  NULL,
 	  "focus a set: 0-7,16 !3 outlier state=waiting @name" },
 	{ { "jobs" }, NULL, "the jobs that run here, and how they are" },
-	{ { "hold" }, NULL, "hold the display, and go on" },
+	{ { "hold" }, NULL, "hold the display, or the recording, and go on" },
+	{ { "time previous", "time next" },
+	  NULL,
+	  "in a recording: to the previous, next change" },
 	{ { "refresh" }, NULL, "read all ranks now" },
 	{ { "edit" },
 	  NULL,

@@ -1,4 +1,5 @@
 #include <string.h>
+#include <time.h>
 
 #include "banned.h"
 #include "base/array.h"
@@ -12,6 +13,7 @@
 #include "ui/ranklist.h"
 
 #define FRAME_ROWS_MINIMUM 6
+#define WIDE_COLUMNS 100 /* the header has room for a date */
 #define TEXT_COLUMN 3 /* of the verdict, behind its mark */
 
 void pane_title(struct window window, int row, int column, int width,
@@ -80,21 +82,52 @@ static size_t gone_count(const struct session *session)
 	return count;
 }
 
-/* "replay 2s of 34s", then "replay 34s, end". */
-static void append_replay(struct buffer *out, double now, double end)
+/* "0:34", "1:02:03" */
+static void append_clock(struct buffer *out, double seconds)
 {
+	long whole = seconds > 0 ? (long)seconds : 0;
+
+	if (whole >= 3600)
+		buffer_printf(out, "%ld:%02ld:%02ld", whole / 3600,
+			      whole / 60 % 60, whole % 60);
+	else
+		buffer_printf(out, "%ld:%02ld", whole / 60, whole % 60);
+}
+
+static void append_date(struct buffer *out, double wall)
+{
+	time_t seconds = (time_t)wall;
+	char text[40];
+	struct tm parts;
+
+	if (!localtime_r(&seconds, &parts))
+		return;
+	strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &parts);
+	buffer_printf(out, " \u00b7 %s", text);
+}
+
+/* "replay 0:02 of 0:34", then "replay 0:34, end". */
+static void append_replay(struct buffer *out, const struct session *session,
+			  const struct view *view, bool is_wide)
+{
+	bool is_end = session->now >= view->replay_end;
+
 	buffer_append_string(out, "replay ");
-	text_age(out, now);
-	if (now >= end) {
-		buffer_append_string(out, ", end");
-	} else {
+	append_clock(out, session->now - view->replay_first);
+	if (!is_end) {
 		buffer_append_string(out, " of ");
-		text_age(out, end);
+		append_clock(out, view->replay_end - view->replay_first);
 	}
+	if (is_wide && view->replay_wall > 0)
+		append_date(out, view->replay_wall + session->now);
+	if (is_end)
+		buffer_append_string(out, ", end");
+	else if (view->is_held)
+		buffer_append_string(out, ", held");
 }
 
 static void append_pace(struct buffer *out, const struct session *session,
-			const struct view *view)
+			const struct view *view, bool is_wide)
 {
 	size_t gone = gone_count(session);
 
@@ -102,15 +135,17 @@ static void append_pace(struct buffer *out, const struct session *session,
 		buffer_append_string(out, "node gone");
 	} else if (gone > 0) {
 		buffer_printf(out, "%zu nodes gone", gone);
+	} else if (session->is_replay) {
+		append_replay(out, session, view, is_wide);
 	} else if (view->is_held) {
 		buffer_append_string(out, "held");
-	} else if (session->is_replay) {
-		append_replay(out, session->now, view->replay_end);
 	} else if (view->period > 0 && view->period < 1) {
 		buffer_printf(out, "live %.0f/s", 1 / view->period);
 	} else if (view->period >= 1) {
 		buffer_printf(out, "live, every %.0f s", view->period);
 	}
+	if (view->is_recording)
+		buffer_append_string(out, " \u00b7 rec");
 }
 
 static void append_focus(struct buffer *out, const struct session *session)
@@ -148,16 +183,22 @@ void pane_header(struct window window, const struct session *session,
 	struct buffer left = BUFFER_INIT;
 	struct buffer right = BUFFER_INIT;
 	int columns = window.column_count;
+	bool is_wide = columns >= WIDE_COLUMNS;
 	int right_width;
+	int room;
 
 	if (view->kind == VIEW_JOBS) {
 		append_host(&left, session);
-		append_pace(&right, session, view);
+		append_pace(&right, session, view, is_wide);
 	} else if (session->rank_count == 0) {
 		buffer_append_string(&right, no_ranks(session, view));
+		if (session->is_replay) {
+			buffer_append_string(&right, "   ");
+			append_replay(&right, session, view, is_wide);
+		}
 	} else {
 		append_job(&left, session);
-		append_pace(&right, session, view);
+		append_pace(&right, session, view, is_wide);
 		if (columns >= 60) {
 			buffer_append_string(&right, "   ");
 			append_focus(&right, session);
@@ -165,8 +206,10 @@ void pane_header(struct window window, const struct session *session,
 	}
 	window_put(window, 0, 1, columns - 1, STYLE_TITLE_FOCUSED, "probetui");
 	right_width = text_width(right.data);
-	if (right_width > columns / 2)
-		right_width = columns / 2;
+	/* Where a recording is, is worth more than whose it is. */
+	room = session->is_replay ? columns * 2 / 3 : columns / 2;
+	if (right_width > room)
+		right_width = room;
 	if (columns < 24)
 		right_width = 0;
 	window_put(window, 0, 11, columns - right_width - 13, STYLE_TEXT,

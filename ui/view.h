@@ -90,7 +90,12 @@ struct view {
 	bool is_held;
 	bool is_ascii;
 	double period;	   /* seconds between samples; 0 unknown */
-	double replay_end; /* of the recording that is played */
+	/* Of the recording that is played: its first and last time, and the
+	 * wall clock at time 0 (-1: not known). */
+	double replay_first;
+	double replay_end;
+	double replay_wall;
+	bool is_recording; /* what is seen is written to a file */
 	int row_count;	   /* size of the canvas */
 	int column_count;
 	int source_scroll; /* lines away from the current one */

@@ -197,10 +197,7 @@ static void what_a_recording_lacks_is_not_recorded(void **state)
 	struct stage *stage = *state;
 
 	stage->engine.session.is_replay = true;
-	stage->app.view.replay_end = 99;
-	check_shows(stage, "replay 34s of 1m");
-	stage->app.view.replay_end = 34;
-	check_shows(stage, "replay 34s, end");
+	check_shows(stage, "replay 0:34, end");
 	stage_keys(stage, "0 Enter");
 	stage->engine.session.selection.depth = 0;
 	check_shows(stage, "Not recorded.");

@@ -1,0 +1,213 @@
+/*
+ * commands-time: moving through a recording, holding it, and making one.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "banned.h"
+#include "base/array.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "engine/engine.h"
+#include "engine/replay.h"
+#include "ui/app.h"
+#include "ui/commands-private.h"
+
+#define USAGE                                                                  \
+	"next or previous, first or last, +10s or -1m, 90 or 1:30 (of the "    \
+	"recording), or 03:12:09 (of the clock)"
+#define COUNT_MAXIMUM 10000
+#define SECONDS_MAXIMUM 1e9
+#define DAY_SECONDS 86400.0
+
+/* "10", "10s", "1.5m", "2h" in seconds; -1: it is none. */
+static double parse_duration(const char *text)
+{
+	static const struct {
+		const char *name;
+		double seconds;
+	} units[] = {
+		{ "", 1 }, { "s", 1 }, { "m", 60 }, { "min", 60 }, { "h", 3600 }
+	};
+	char *end;
+	double number = strtod(text, &end);
+
+	if (end == text || !(number >= 0) || number > SECONDS_MAXIMUM)
+		return -1;
+	for (size_t i = 0; i < ARRAY_LENGTH(units); i++)
+		if (strcmp(end, units[i].name) == 0)
+			return number * units[i].seconds;
+	return -1;
+}
+
+/* "1:30" or "3:12:09" in seconds; -1: it is none. */
+static double parse_colons(const char *text, int *colons)
+{
+	double seconds = 0;
+
+	*colons = 0;
+	for (;;) {
+		char *end;
+		long part = strtol(text, &end, 10);
+
+		if (end == text || part < 0 || part > 100000 ||
+		    (*colons > 0 && part > 59))
+			return -1;
+		seconds = seconds * 60 + (double)part;
+		if (*end == '\0')
+			return seconds;
+		if (*end != ':' || ++*colons > 2)
+			return -1;
+		text = end + 1;
+	}
+}
+
+/* The session time at which the clock shows that time of day; -1: none. */
+static double find_clock(const struct replay *replay, double of_day)
+{
+	double wall = replay_wall(replay);
+	double begun = wall + replay_first_time(replay);
+	time_t seconds = (time_t)begun;
+	struct tm parts;
+	double at;
+
+	if (wall < 0 || !localtime_r(&seconds, &parts))
+		return -1;
+	at = begun - fmod(begun, 1) -
+	     (parts.tm_hour * 3600 + parts.tm_min * 60 + parts.tm_sec) +
+	     of_day - wall;
+	if (at < replay_first_time(replay) - 1)
+		at += DAY_SECONDS;
+	return at > replay_end_time(replay) ? -1 : at;
+}
+
+/* Where a word leads; -1 and a sentence. */
+static double parse_time(const struct engine *engine, const char *word,
+			 struct error *error)
+{
+	const struct replay *replay = engine->replay;
+	double first = replay_first_time(replay);
+	double seconds = parse_duration(word + (*word == '+' || *word == '-'));
+	int colons;
+	double clock;
+
+	if (strcmp(word, "first") == 0)
+		return first;
+	if (strcmp(word, "last") == 0)
+		return replay_end_time(replay);
+	if (seconds >= 0 && *word == '+')
+		return engine->session.now + seconds;
+	if (seconds >= 0 && *word == '-')
+		return fmax(engine->session.now - seconds, first);
+	if (seconds >= 0)
+		return first + seconds;
+	seconds = parse_colons(word, &colons);
+	clock = colons == 2 ? find_clock(replay, seconds) : -1;
+	if (seconds >= 0 && clock >= 0)
+		return clock;
+	if (seconds >= 0 && first + seconds <= replay_end_time(replay))
+		return first + seconds;
+	if (seconds >= 0)
+		error_set(error, "the recording has no time %s.", word);
+	else
+		command_usage(error, "time", USAGE);
+	return -1;
+}
+
+/* Who moves wants to look: the recording stands still from then on. */
+static void stand_still(struct app *app)
+{
+	app->view.is_held = true;
+	engine_hold(app->engine, true);
+}
+
+static int go_to_change(struct app *app, int argc, char **argv,
+			struct error *error)
+{
+	bool is_next = strcmp(argv[1], "next") == 0;
+	int count = 1;
+
+	if (argc == 3) {
+		double number = parse_duration(argv[2]);
+
+		if (!(number >= 1) || number > COUNT_MAXIMUM)
+			return command_usage(error, "time", USAGE);
+		count = (int)number;
+	}
+	if (!engine_seek_change(app->engine, is_next ? count : -count))
+		return error_set(error,
+				 "nothing changes %s this in the recording.",
+				 is_next ? "after" : "before");
+	stand_still(app);
+	return 0;
+}
+
+int ui_time(struct command_context *context, int argc, char **argv,
+	    struct error *error)
+{
+	struct app *app = command_app(context);
+	double time;
+
+	if (app->engine->replay == NULL)
+		return error_set(error, "only a recording has times to go to; "
+					"open one with --replay FILE.");
+	if (argc > 1 && argc <= 3 &&
+	    (strcmp(argv[1], "next") == 0 || strcmp(argv[1], "previous") == 0))
+		return go_to_change(app, argc, argv, error);
+	if (argc != 2)
+		return command_usage(error, "time", USAGE);
+	time = parse_time(app->engine, argv[1], error);
+	if (time < 0)
+		return -1;
+	engine_seek(app->engine, time);
+	stand_still(app);
+	return 0;
+}
+
+int ui_hold(struct command_context *context, int argc, char **argv,
+	    struct error *error)
+{
+	struct app *app = command_app(context);
+	bool is_held = !app->view.is_held;
+
+	(void)argc;
+	(void)argv;
+	(void)error;
+	app->view.is_held = is_held;
+	if (app->engine->replay != NULL)
+		engine_hold(app->engine, is_held);
+	else
+		engine_sample_every(app->engine, is_held ? 0 : app->period);
+	return 0;
+}
+
+int ui_record(struct command_context *context, int argc, char **argv,
+	      struct error *error)
+{
+	struct app *app = command_app(context);
+	const char *path = engine_record_path(app->engine);
+	struct buffer text = BUFFER_INIT;
+
+	if (argc > 2)
+		return command_usage(error, "record",
+				     "a file; none ends the recording");
+	if (argc == 1 && path == NULL)
+		return error_set(error, "nothing is being recorded; record "
+					"FILE begins.");
+	if (argc == 2 && engine_record(app->engine, argv[1], error) < 0)
+		return -1;
+	buffer_append_string(&text, argc == 2 ? "Recording to "
+					      : "The recording is in ");
+	path = argc == 2 ? argv[1] : path;
+	text_escape(&text, path, strlen(path));
+	buffer_append_char(&text, '.');
+	if (argc == 1)
+		engine_record_stop(app->engine);
+	view_say(&app->view, false, text.data);
+	buffer_clear(&text);
+	return 0;
+}
