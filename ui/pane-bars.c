@@ -390,8 +390,8 @@ static int put_filter(struct window window, int column,
 		return column;
 	append_matches(&text, session, view);
 	buffer_printf(&text, " with '%s'", ranklist_filter(view));
-	column += window_put(window, 0, column, width, STYLE_WARNING,
-			     text.data);
+	column +=
+		window_put(window, 0, column, width, STYLE_WARNING, text.data);
 	buffer_clear(&text);
 	return column;
 }

@@ -9,6 +9,8 @@
 #include "ui/grid.h"
 #include "ui/pane.h"
 
+#define FUNCTION_MINIMUM 4 /* of its name, with a blank */
+
 /* "0 ● wait" and, at the right end of the border line, "34s". */
 static void put_card_title(struct window window, const struct session *session,
 			   const struct rank *rank, bool is_selected)
@@ -52,9 +54,10 @@ static void put_card_frame(struct window window, const struct rank *rank,
 	if (frame == NULL)
 		return;
 	rank_append_place(&place, rank, frame, true);
+	/* The line says more than the end of a function's name. */
 	room = text_width(frame->code->func) + 1;
-	room = width - (room < width / 2 ? room : width / 2);
-	used = window_put_right(window, 2, width, room, style, place.data);
+	room = width - (room < FUNCTION_MINIMUM ? room : FUNCTION_MINIMUM);
+	used = window_put_path(window, 2, width, room, style, place.data);
 	window_put(window, 2, 0, width - used - 1, style, frame->code->func);
 	buffer_clear(&place);
 }

@@ -42,7 +42,7 @@ static void put_class(struct window window, int row,
 {
 	struct buffer text = BUFFER_INIT;
 	int width = window.column_count;
-	int set_width = width / 3;
+	int set_width = width * 3 / 8;
 	int column = 2;
 	const struct stack *stack = class->stack;
 	enum style style;
@@ -61,9 +61,9 @@ static void put_class(struct window window, int row,
 	if (stack != NULL && class->user_frame < stack->frame_count) {
 		const struct frame *frame = &stack->frames[class->user_frame];
 
-		window_put(window, row, column, width / 7, STYLE_TEXT,
+		window_put(window, row, column, (width + 2) / 8, STYLE_TEXT,
 			   frame->code->func);
-		column += width / 7 + 1;
+		column += (width + 2) / 8 + 1;
 		buffer_reset(&text);
 		append_class_age(&text, session, class);
 		window_put_right(window, row, width - 1, AGE_WIDTH, STYLE_TEXT,

@@ -15,6 +15,7 @@
 #define OPEN 0x25be   /* ▾ */
 #define INDENT 2      /* of children and threads */
 #define RANK_WIDTH 4
+#define NAME_MINIMUM 14 /* columns for what belongs to a rank */
 #define HEAD_COLUMNS 56 /* narrower tables have no head */
 #define HEAD_ROWS 5
 
@@ -154,20 +155,25 @@ static void put_text(struct window window, int row, int at, int width,
 		window_put(window, row, at, width, style, text->data);
 }
 
-/* One process: a rank, or a child of one. */
-static void put_process(struct window window, int row, const int *widths,
-			const struct session *session, const struct view *view,
-			const struct rank *rank)
+static enum style style_of(const struct session *session,
+			   const struct view *view, const struct rank *rank)
 {
-	enum style style = rank->is_outlier ? STYLE_OUTLIER : STYLE_TEXT;
-	enum style mark_style = style;
-	int32_t mark = ' ';
+	if (rank_is_stale(session, view, rank))
+		return STYLE_VALUE_STALE;
+	return rank->is_outlier ? STYLE_OUTLIER : STYLE_TEXT;
+}
+
+static void put_rank(struct window window, int row, const int *widths,
+		     const struct session *session, const struct view *view,
+		     const struct rank *rank)
+{
+	enum style style = style_of(session, view, rank);
+	bool is_open =
+		key_set_has(&view->order.opened, (uint64_t)rank->process.pid);
+	enum style mark_style;
+	int32_t mark = mark_of_rank(session, rank, &mark_style);
 	int at = 0;
 
-	if (rank->parent == NULL)
-		mark = mark_of_rank(session, rank, &mark_style);
-	if (rank_is_stale(session, view, rank))
-		style = STYLE_VALUE_STALE;
 	for (int i = 0; i < COLUMN_COUNT; i++) {
 		struct buffer text = BUFFER_INIT;
 
@@ -176,56 +182,112 @@ static void put_process(struct window window, int row, const int *widths,
 		column_append(&text, session, view, rank, (enum column)i);
 		if (i == COLUMN_CLASS)
 			window_put_character(window, row, at, mark_style, mark);
-		else if (i == COLUMN_RANK && rank->parent != NULL)
-			window_put(window, row, at + INDENT, widths[i] - INDENT,
-				   style, text.data);
 		else
 			put_text(window, row, at, widths[i], style,
 				 (enum column)i, &text);
 		at += widths[i] + 1;
 		buffer_clear(&text);
 	}
-}
-
-static void put_rank(struct window window, int row, const int *widths,
-		     const struct session *session, const struct view *view,
-		     const struct rank *rank)
-{
-	bool is_open =
-		key_set_has(&view->order.opened, (uint64_t)rank->process.pid);
-
-	put_process(window, row, widths, session, view, rank);
 	if (rank->child_count > 0 && widths[COLUMN_RANK] > 0)
 		window_put_character(window, row, 2, STYLE_DIM,
 				     is_open ? OPEN : FOLDED);
 }
 
-/* A thread has a name instead of rank, host and pid. */
-static void put_thread(struct window window, int row,
+/*
+ * What belongs to a rank: its name stands where a rank has number, host, pid
+ * and state, and what it does, too, where all those are narrow.
+ */
+static int put_name(struct window window, int row, const int *widths,
+		    enum style style, const char *name, const char *activity)
+{
+	struct buffer text = BUFFER_INIT;
+	int width = 0;
+	int next = COLUMN_RANK;
+	int at = widths[COLUMN_CLASS] + 1;
+
+	while (next < COLUMN_ACTIVITY ||
+	       (next < COLUMN_FUNCTION && width < NAME_MINIMUM)) {
+		width += widths[next] > 0 ? widths[next] + 1 : 0;
+		next++;
+	}
+	buffer_append_string(&text, name);
+	if (next > COLUMN_ACTIVITY)
+		buffer_printf(&text, "  %s", activity);
+	window_put(window, row, at + INDENT, width - 1 - INDENT, style,
+		   text.data);
+	buffer_clear(&text);
+	return next;
+}
+
+static void put_child(struct window window, int row, const int *widths,
+		      const struct session *session, const struct view *view,
+		      const struct rank *child)
+{
+	enum style style = style_of(session, view, child);
+	struct buffer text = BUFFER_INIT;
+	struct buffer activity = BUFFER_INIT;
+	int at = 0;
+	int first;
+
+	column_append(&text, session, view, child, COLUMN_RANK);
+	buffer_printf(&text, " %d", (int)child->process.pid);
+	rank_append_activity(&activity, child);
+	first = put_name(window, row, widths, style, text.data, activity.data);
+	for (int i = 0; i < COLUMN_COUNT; i++) {
+		if (widths[i] <= 0)
+			continue;
+		buffer_reset(&text);
+		column_append(&text, session, view, child, (enum column)i);
+		if (i >= first)
+			put_text(window, row, at, widths[i], style,
+				 (enum column)i, &text);
+		at += widths[i] + 1;
+	}
+	buffer_clear(&activity);
+	buffer_clear(&text);
+}
+
+static void append_thread(struct buffer *out, const struct session *session,
+			  const struct rank *rank, const struct thread *thread,
+			  enum column column)
+{
+	const struct stack *stack = thread->sample.stack;
+	const struct frame *frame = NULL;
+
+	if (stack != NULL && stack->frame_count > 0)
+		frame = &stack->frames[place_user_frame(&rank->process, stack)];
+	if (column == COLUMN_ACTIVITY)
+		buffer_append_string(out, thread->activity.name);
+	else if (column == COLUMN_FUNCTION && frame != NULL)
+		buffer_append_string(out, frame->code->func);
+	else if (column == COLUMN_PLACE && frame != NULL)
+		place_append(out, frame);
+	else if (column == COLUMN_AGE && thread->sample_count > 1)
+		text_age(out, session->now - thread->since);
+}
+
+static void put_thread(struct window window, int row, const int *widths,
 		       const struct session *session, const struct rank *rank,
 		       const struct thread *thread)
 {
-	const struct stack *stack = thread->sample.stack;
+	const char *name = thread->sample.name;
 	struct buffer text = BUFFER_INIT;
-	int width = window.column_count;
-	int column = 2 + INDENT;
+	int at = 0;
+	int first;
 
-	buffer_printf(&text, "thread %s  %s",
-		      thread->sample.name != NULL ? thread->sample.name : "",
-		      thread->activity.name);
-	if (stack != NULL && stack->frame_count > 0) {
-		size_t at = place_user_frame(&rank->process, stack);
-		const struct frame *frame = &stack->frames[at];
-
-		buffer_printf(&text, "  %s ", frame->code->func);
-		place_append(&text, frame);
+	buffer_printf(&text, "thread %s", name != NULL ? name : "");
+	first = put_name(window, row, widths, STYLE_OUTLIER, text.data,
+			 thread->activity.name);
+	for (int i = 0; i < COLUMN_COUNT; i++) {
+		if (widths[i] <= 0)
+			continue;
+		buffer_reset(&text);
+		append_thread(&text, session, rank, thread, (enum column)i);
+		if (i >= first)
+			put_text(window, row, at, widths[i], STYLE_OUTLIER,
+				 (enum column)i, &text);
+		at += widths[i] + 1;
 	}
-	if (thread->sample_count > 1) {
-		buffer_append_string(&text, "  ");
-		text_age(&text, session->now - thread->since);
-	}
-	window_put(window, row, column, width - column, STYLE_OUTLIER,
-		   text.data);
 	buffer_clear(&text);
 }
 
@@ -290,10 +352,10 @@ static void put_row(struct window window, int row, const int *widths,
 		put_rank(window, row, widths, session, view, rank);
 		break;
 	case RANKLIST_CHILD:
-		put_process(window, row, widths, session, view, line->child);
+		put_child(window, row, widths, session, view, line->child);
 		break;
 	case RANKLIST_THREAD:
-		put_thread(window, row, session, rank, line->thread);
+		put_thread(window, row, widths, session, rank, line->thread);
 		break;
 	}
 	/* A click on a rank means that one, wherever it is by then. */

@@ -4,10 +4,13 @@
 hung8.jsonl: eight ranks of train.py for 34 s; rank 3 sleeps in load_batch,
 the others wait for it in all_reduce. nothing.jsonl: a machine without ranks.
 jobs.jsonl: two jobs, of 4 and of 16 ranks.
-The messages are those of doc/protocol.md.
+many.jsonl: 1,024 ranks on 128 machines; all but nine wait in reduce_scatter.
+It is written only when it is asked for, `make-recordings.py many FOLDER`, as
+it is large. The messages are those of doc/protocol.md.
 """
 import json
 import os
+import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SECONDS = 34
@@ -77,8 +80,8 @@ class Recording:
         self.add(time, {"type": "response", "request_seq": self.seq + 1,
                         "success": True, "command": command, "body": body})
 
-    def write(self, name):
-        with open(os.path.join(HERE, name), "w", encoding="utf-8") as out:
+    def write(self, name, folder=HERE):
+        with open(os.path.join(folder, name), "w", encoding="utf-8") as out:
             out.write("\n".join(self.lines) + "\n")
 
 
@@ -238,7 +241,138 @@ def write_two_jobs():
     recording.write("jobs.jsonl")
 
 
+MANY = 1024
+MANY_A_HOST = 8
+MANY_SECONDS = 540
+MANY_FIRST_PID = 10000
+MANY_ODD = 77
+# Ranks whose children and threads are in the recording: all of one machine.
+MANY_FAMILIES = range(72, 80)
+QUEUES = "/usr/lib/python3.11/multiprocessing/queues.py"
+LOADER = "/opt/venv/lib/python3.11/site-packages/torch/utils/data/"
+# id, then frames innermost first: function, file, line.
+MANY_STACKS = {
+    "scatter": [1, ["reduce_scatter", C10D, 4114], ["wrapper", LOGGER, 83],
+                ["step", FOLDER + "/fsdp.py", 88],
+                ["train", FOLDER + "/pretrain.py", 210],
+                ["<module>", FOLDER + "/pretrain.py", 260]],
+    "gather": [2, ["all_gather", C10D, 2924], ["wrapper", LOGGER, 83],
+               ["prefetch", FOLDER + "/fsdp.py", 71],
+               ["train", FOLDER + "/pretrain.py", 204],
+               ["<module>", FOLDER + "/pretrain.py", 260]],
+    "read": [3, ["batch", FOLDER + "/data.py", 40],
+             ["train", FOLDER + "/pretrain.py", 201],
+             ["<module>", FOLDER + "/pretrain.py", 260]],
+    "idle": [4, ["get", QUEUES, 113],
+             ["_worker_loop", LOADER + "_utils/worker.py", 275]],
+    "stuck": [5, ["__getitem__", FOLDER + "/data.py", 23],
+              ["fetch", LOADER + "_utils/fetch.py", 52],
+              ["_worker_loop", LOADER + "_utils/worker.py", 309]],
+    "pin": [6, ["get", QUEUES, 113],
+            ["_pin_memory_loop", LOADER + "_utils/pin_memory.py", 35]],
+    "copy": [7, ["pin_memory", LOADER + "_utils/pin_memory.py", 67],
+             ["_pin_memory_loop", LOADER + "_utils/pin_memory.py", 41]],
+}
+
+
+def many_process(rank, pid):
+    body = process(rank)
+    host = rank // MANY_A_HOST
+    body.update({"pid": pid, "local_rank": rank % MANY_A_HOST,
+                 "group_rank": host, "world_size": MANY,
+                 "host": "node%03d" % host, "job": "node000:29500",
+                 "script": "pretrain.py", "start_time": 880000 + pid,
+                 "script_path": FOLDER + "/pretrain.py"})
+    return body
+
+
+class Stacks:
+    """Gives a stack its id, and the first time what it is."""
+
+    def __init__(self):
+        self.codes = {}
+        self.sent = set()
+
+    def code(self, function, path, new):
+        key = (function, path)
+        if key not in self.codes:
+            self.codes[key] = len(self.codes) + 1
+            new.append([self.codes[key], function, function, path, 1, 0])
+        return self.codes[key]
+
+    def take(self, name, body):
+        number, *frames = MANY_STACKS[name]
+        if name not in self.sent:
+            self.sent.add(name)
+            new = []
+            lines = [[self.code(function, path, new), line]
+                     for function, path, line in frames]
+            body.setdefault("stacks", []).append(
+                {"id": number, "dropped": 0, "codes": new, "frames": lines})
+        return number
+
+
+def many_thread(stacks, body, tid, stack, second, name=None):
+    return {"tid": tid, "name": name or "MainThread", "is_main": not name,
+            "has_gil": False, "state": "blocked", "exact": "exact",
+            # read and futex
+            "syscall": 0 if stack in ("read", "stuck") else 202,
+            "cpu_ns": second * 10000000 * (tid % 7), "switches": 1000,
+            "stack": stacks.take(stack, body)}
+
+
+def many_sample(stacks, rank, pid, stack, second, threads=()):
+    body = {"pid": pid, "rank": rank, "epoch": 1 + (second > 0),
+            "time": 1000.0 + second, "held_ns": 0, "syscalls": 4,
+            "memory": (20000 + pid * 37 % 50000) << 20}
+    body["threads"] = [many_thread(stacks, body, pid, stack, second)]
+    for index, (name, other) in enumerate(threads):
+        body["threads"].append(many_thread(stacks, body, 50000 + rank + index,
+                                           other, second, name))
+    return body
+
+
+def many_stack(rank):
+    if rank == MANY_ODD:
+        return "read"
+    return "gather" if 512 <= rank < 520 else "scatter"
+
+
+def write_many(folder):
+    recording = Recording()
+    stacks = Stacks()
+    hello(recording)
+    children = []
+    for rank in range(MANY):
+        recording.event(0, "rankAdded",
+                        many_process(rank, MANY_FIRST_PID + rank))
+    for rank in MANY_FAMILIES:
+        for index in range(2):
+            pid = 40000 + 2 * rank + index
+            body = many_process(rank, pid)
+            body.update({"parent_pid": MANY_FIRST_PID + rank,
+                         "role": "dataloader"})
+            recording.event(0, "rankAdded", body)
+            children.append((rank, pid, rank == MANY_ODD and index == 1))
+    recording.response(0, "discover",
+                       {"looked_at": 2100, "uid": 1000, "bystanders": []})
+    for second in (0, MANY_SECONDS):
+        for rank in range(MANY):
+            loop = "copy" if rank == MANY_ODD else "pin"
+            threads = [("Thread-%d (_pin_memory_loop)" % (rank % 3), loop)]
+            recording.event(second, "sampled", many_sample(
+                stacks, rank, MANY_FIRST_PID + rank, many_stack(rank), second,
+                threads if rank in MANY_FAMILIES else ()))
+        for rank, pid, is_odd in children:
+            recording.event(second, "sampled", many_sample(
+                stacks, rank, pid, "stuck" if is_odd else "idle", second))
+    recording.write("many.jsonl", folder)
+
+
 if __name__ == "__main__":
-    write_hung()
-    write_nothing()
-    write_two_jobs()
+    if sys.argv[1:2] == ["many"]:
+        write_many(sys.argv[2])
+    else:
+        write_hung()
+        write_nothing()
+        write_two_jobs()
