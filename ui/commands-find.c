@@ -18,6 +18,7 @@
 #include "ui/app.h"
 #include "ui/commands-private.h"
 #include "ui/pane.h"
+#include "ui/ranklist.h"
 
 /* The lines that are searched, and where among them the person is. */
 struct haystack {
@@ -47,27 +48,36 @@ static void collect_source(struct haystack *haystack, const struct app *app)
 		haystack->at = app->view.source_found - 1;
 }
 
+/* The ranks as the grid has them, each with all that its row says. */
 static void collect_ranks(struct haystack *haystack, const struct app *app)
 {
 	const struct session *session = &app->engine->session;
+	struct buffer line = BUFFER_INIT;
+	struct ranklist list;
 
-	for (size_t i = 0; i < session->rank_count; i++) {
-		const struct rank *rank = session->ranks[i];
-		const struct frame *frame = rank_top_frame(rank);
-		struct buffer line = BUFFER_INIT;
-
-		buffer_printf(&line, "%d %s ", rank->process.rank,
-			      rank_word(rank));
-		rank_append_activity(&line, rank);
-		if (frame != NULL) {
-			buffer_printf(&line, " %s ", frame->code->func);
-			rank_append_place(&line, rank, frame, false);
+	ranklist_make(&list, session, &app->view);
+	for (size_t i = 0; i < list.rank_count; i++) {
+		buffer_reset(&line);
+		for (int column = 0; column < COLUMN_COUNT; column++) {
+			column_append(&line, session, &app->view, list.ranks[i],
+				      (enum column)column);
+			buffer_append_char(&line, ' ');
 		}
-		if (rank == session_selected(session))
-			haystack->at = (int)i;
 		haystack_add(haystack, line.data);
-		buffer_clear(&line);
 	}
+	haystack->at = list.at > 0 ? list.at : 0;
+	ranklist_clear(&list);
+	buffer_clear(&line);
+}
+
+static void go_to_rank(struct app *app, int line)
+{
+	struct ranklist_row row = { .kind = RANKLIST_RANK, .at = (size_t)line };
+	struct ranklist list;
+
+	ranklist_make(&list, &app->engine->session, &app->view);
+	ranklist_select(&list, &app->engine->session, &app->view, &row);
+	ranklist_clear(&list);
 }
 
 static void collect_stack(struct haystack *haystack, const struct app *app)
@@ -224,10 +234,7 @@ static void go_to_home(struct app *app, int line)
 
 	switch (app->view.pane) {
 	case PANE_GRID:
-		session->selection = (struct selection){
-			.rank = session->ranks[line]->process.rank,
-			.depth = -1,
-		};
+		go_to_rank(app, line);
 		break;
 	case PANE_SOURCE:
 		app->view.source_found = line + 1;

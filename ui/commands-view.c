@@ -16,6 +16,7 @@
 #include "ui/commands-private.h"
 #include "ui/layout.h"
 #include "ui/pane.h"
+#include "ui/ranklist.h"
 #include "ui/screen.h"
 #include "ui/theme.h"
 
@@ -160,17 +161,20 @@ int ui_diff(struct command_context *context, int argc, char **argv,
 	return 0;
 }
 
-/* The rank behind the selected one, around the end. */
-static int neighbour(const struct session *session)
+/* The rank behind the selected one in the grid, around the end; -1: none. */
+static int neighbour(const struct app *app)
 {
-	const struct rank *selected = session_selected(session);
-	size_t at = 0;
+	struct ranklist list;
+	int number = -1;
 
-	while (at < session->rank_count && session->ranks[at] != selected)
-		at++;
-	if (at >= session->rank_count)
-		return -1;
-	return session->ranks[(at + 1) % session->rank_count]->process.rank;
+	ranklist_make(&list, &app->engine->session, &app->view);
+	if (list.rank_count > 0) {
+		size_t next = (size_t)(list.at + 1) % list.rank_count;
+
+		number = list.ranks[next]->process.rank;
+	}
+	ranklist_clear(&list);
+	return number;
 }
 
 int ui_against(struct command_context *context, int argc, char **argv,
@@ -187,7 +191,7 @@ int ui_against(struct command_context *context, int argc, char **argv,
 	view->against = (enum diff_against)(((int)view->against + 1) % 3);
 	view->diff_cursor = 0;
 	if (view->against == DIFF_AGAINST_RANK)
-		view->against_rank = neighbour(&app->engine->session);
+		view->against_rank = neighbour(app);
 	return 0;
 }
 

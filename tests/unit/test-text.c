@@ -205,6 +205,42 @@ static void counts_have_commas(void **state)
 	buffer_clear(&out);
 }
 
+static void sizes_have_a_unit(void **state)
+{
+	static const struct {
+		uint64_t bytes;
+		const char *text;
+	} examples[] = {
+		{ 0, "0 B" },
+		{ 264, "264 B" },
+		{ 1000, "1.0 KB" },
+		{ 1024, "1.0 KB" },
+		{ 10240, "10 KB" },
+		{ UINT64_C(412) << 20, "412 MB" },
+		{ UINT64_C(1000) << 20, "1.0 GB" },
+		{ UINT64_MAX, "16 EB" },
+	};
+	struct buffer out = BUFFER_INIT;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LENGTH(examples); i++) {
+		buffer_reset(&out);
+		text_size(&out, examples[i].bytes);
+		assert_string_equal(out.data, examples[i].text);
+	}
+	buffer_clear(&out);
+}
+
+static void lower_is_without_case(void **state)
+{
+	struct buffer out = BUFFER_INIT;
+
+	(void)state;
+	text_lower(&out, "NODE \u00c4\u03a9 x\xff");
+	assert_string_equal(out.data, "node \u00e4\u03c9 x\ufffd");
+	buffer_clear(&out);
+}
+
 static void ages_have_four_columns(void **state)
 {
 	static const struct {
@@ -283,6 +319,8 @@ int main(void)
 		cmocka_unit_test(cut_ends_in_an_ellipsis),
 		cmocka_unit_test(path_keeps_its_file_name),
 		cmocka_unit_test(counts_have_commas),
+		cmocka_unit_test(sizes_have_a_unit),
+		cmocka_unit_test(lower_is_without_case),
 		cmocka_unit_test(ages_have_four_columns),
 		cmocka_unit_test(codepoints_become_utf8),
 		cmocka_unit_test(printable_is_as_in_python),
