@@ -29,8 +29,10 @@
 
 /* Command lines that lead from home to each way of looking. */
 static const char *const looks[] = {
-	"zoom",	  "grid table", "grid cells", "grid cards", "merged",
-	"diff 0", "help",	"log",	      "prompt",
+	"zoom",	       "grid table", "grid cells", "grid cards", "merged",
+	"diff 0",      "help",	     "log",	   "prompt",	 "filter all_",
+	"group class", "grid table", "expand",	   "group host", "grid cells",
+	"expand",      "sort age",
 };
 
 /* The whole screen is columns wide in each row, wide characters included. */
@@ -69,6 +71,8 @@ static void draw_all_looks(struct stage *stage)
 	app_key(app, "Esc");
 	app_key(app, "Esc");
 	commands_run(app, "grid automatic");
+	commands_run(app, "group none");
+	commands_run(app, "sort rank");
 }
 
 static void draw_all_sizes(struct stage *stage)
