@@ -59,21 +59,24 @@ void app_say_error(struct app *app, const struct error *error)
 	log_write(LOG_WARNING, "%s", error->message);
 }
 
-static void edit_prompt(struct app *app, const char *key)
+static void type(struct app *app, const char *key)
 {
 	struct prompt *prompt = &app->view.prompt;
+	bool is_forward = strcmp(key, "Tab") == 0;
+	enum prompt_result result;
 
-	switch (prompt_key(prompt, key)) {
-	case PROMPT_DONE:
-		take_prompt(app);
-		break;
-	case PROMPT_CANCELLED:
-		if (prompt->kind == PROMPT_FILTER)
-			commands_run(app, "filter");
-		break;
-	case PROMPT_EDITED:
-		break;
+	if (is_forward || strcmp(key, "S-Tab") == 0) {
+		prompt_complete(prompt, &app->engine->session, &app->keymap,
+				is_forward ? 1 : -1);
+		return;
 	}
+	result = prompt_key(prompt, key);
+	if (prompt->kind == PROMPT_SEARCH)
+		commands_search(app, result);
+	if (result == PROMPT_DONE)
+		take_prompt(app);
+	else if (result == PROMPT_CANCELLED && prompt->kind == PROMPT_FILTER)
+		commands_run(app, "filter");
 }
 
 void app_key(struct app *app, const char *key)
@@ -83,7 +86,7 @@ void app_key(struct app *app, const char *key)
 	app->is_changed = true;
 	view_say(&app->view, false, NULL);
 	if (app->view.prompt.is_open) {
-		edit_prompt(app, key);
+		type(app, key);
 		return;
 	}
 	line = keymap_find(&app->keymap, key);
@@ -406,6 +409,15 @@ static void choose_theme(struct app *app)
 		log_write(LOG_WARNING, "%s", problem.message);
 }
 
+/* Without a place to keep it the history lasts as long as the screen. */
+static void open_history(struct app *app)
+{
+	struct error error = ERROR_INIT;
+
+	if (history_open(&app->view.prompt.history, &error) < 0)
+		log_write(LOG_WARNING, "%s", error.message);
+}
+
 static int open_screen(struct app *app, struct error *error)
 {
 	const struct command_table tables[] = { ui_commands, engine_commands };
@@ -439,6 +451,7 @@ int app_run(struct engine *engine, struct error *error)
 	if (open_screen(&app, error) < 0)
 		goto out;
 	log_set_quiet(1);
+	open_history(&app);
 	run(&app);
 	screen_close(app.screen);
 	log_set_quiet(0);

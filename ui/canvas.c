@@ -474,3 +474,39 @@ int window_put_paragraph(struct window window, int row, int column, int rows,
 	buffer_clear(&safe);
 	return used;
 }
+
+/* The column behind text if it is drawn from here on; else -1. */
+static int match_at(struct window window, int row, int column, const char *text)
+{
+	while (*text != '\0' && column < window.column_count) {
+		const struct cell *cell =
+			cell_at(window.canvas, window.row + row,
+				window.column + column);
+		int32_t codepoint = text_next(&text);
+
+		/* A mark on the character before it is in that one's cell. */
+		if (text_codepoint_width(codepoint) == 0)
+			continue;
+		if (cell->sides != 0 || cell->codepoint != codepoint)
+			return -1;
+		column += cell->width > 0 ? cell->width : 1;
+	}
+	return *text == '\0' ? column : -1;
+}
+
+void window_mark(struct window window, enum style style, const char *text)
+{
+	for (int row = 0; row < window.row_count && *text != '\0'; row++) {
+		int column = 0;
+
+		while (column < window.column_count) {
+			int end = match_at(window, row, column, text);
+
+			for (int i = column; i < end; i++)
+				cell_at(window.canvas, window.row + row,
+					window.column + i)
+					->style = (uint8_t)style;
+			column = end > column ? end : column + 1;
+		}
+	}
+}

@@ -2,6 +2,7 @@
  * commands-find: searching in the pane that shows text, and going from one
  * difference to the next in the diff.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,7 @@
 #include "protocol/variable.h"
 #include "ui/app.h"
 #include "ui/commands-private.h"
+#include "ui/commands.h"
 #include "ui/pane.h"
 #include "ui/ranklist.h"
 
@@ -296,23 +298,49 @@ static char **split_lines(struct haystack *haystack)
 	return lines;
 }
 
-/* The next line, around the end, that holds needle; -1: none does. */
-static int find_line(struct haystack *haystack, const char *needle,
-		     int direction)
+/* A line that was found, and how many there are like it. */
+struct found {
+	int line; /* -1: none */
+	int number;
+	int count;
+};
+
+/* The next line, around the end, that holds needle. */
+static struct found find_line(struct haystack *haystack, const char *needle,
+			      int direction)
 {
 	int count = haystack->count;
 	char **lines = split_lines(haystack);
-	int found = -1;
+	struct found found = { .line = -1 };
 
-	for (int i = 1; i <= count && found < 0; i++) {
+	for (int i = 1; i <= count && found.line < 0; i++) {
 		int index = (haystack->at + direction * i) % count;
 
 		if (index < 0)
 			index += count;
 		if (strstr(lines[index], needle) != NULL)
-			found = index;
+			found.line = index;
+	}
+	for (int i = 0; i < count && found.line >= 0; i++) {
+		if (strstr(lines[i], needle) == NULL)
+			continue;
+		found.count++;
+		if (i <= found.line)
+			found.number++;
 	}
 	free(lines);
+	return found;
+}
+
+static struct found look_for(const struct app *app, const char *needle,
+			     int direction)
+{
+	struct haystack haystack = { .text = BUFFER_INIT };
+	struct found found;
+
+	collect(&haystack, app);
+	found = find_line(&haystack, needle, direction);
+	buffer_clear(&haystack.text);
 	return found;
 }
 
@@ -320,20 +348,90 @@ static int find(struct app *app, int direction, struct error *error)
 {
 	bool is_diff = app->view.kind == VIEW_DIFF;
 	const char *needle = is_diff ? "!" : app->view.search;
-	struct haystack haystack = { .text = BUFFER_INIT };
-	int line;
+	struct found found;
+	char *said;
 
 	if (needle == NULL || *needle == '\0')
 		return error_set(error, "nothing was searched for yet.");
-	collect(&haystack, app);
-	line = find_line(&haystack, needle, direction);
-	buffer_clear(&haystack.text);
-	if (line < 0 && is_diff)
+	found = look_for(app, needle, direction);
+	if (found.line < 0 && is_diff)
 		return error_set(error, "the two stacks do not differ.");
-	if (line < 0)
+	if (found.line < 0)
 		return error_set(error, "'%.80s' is not in this pane.", needle);
-	go_to(app, line);
+	go_to(app, found.line);
+	app->view.has_marks = !is_diff;
+	said = xasprintf("%.40s: %d of %d", is_diff ? "difference" : needle,
+			 found.number, found.count);
+	view_say(&app->view, false, said);
+	free(said);
 	return 0;
+}
+
+void search_begin(struct app *app)
+{
+	struct view *view = &app->view;
+
+	free(view->origin.search);
+	view->origin = (struct search_origin){
+		.selection = app->engine->session.selection,
+		.source_scroll = view->source_scroll,
+		.source_found = view->source_found,
+		.locals_cursor = view->locals_cursor,
+		.merged_cursor = view->merged_cursor,
+		.diff_cursor = view->diff_cursor,
+		.text_scroll = view->text_scroll,
+		.search = xstrdup_or_null(view->search),
+	};
+	prompt_open(&view->prompt, PROMPT_SEARCH, "");
+}
+
+static void go_to_origin(struct app *app)
+{
+	struct view *view = &app->view;
+	const struct search_origin *origin = &view->origin;
+
+	app->engine->session.selection = origin->selection;
+	app->engine->session.revision++;
+	view->source_scroll = origin->source_scroll;
+	view->source_found = origin->source_found;
+	view->locals_cursor = origin->locals_cursor;
+	view->merged_cursor = origin->merged_cursor;
+	view->diff_cursor = origin->diff_cursor;
+	view->text_scroll = origin->text_scroll;
+	view->has_marks = false;
+	free(view->search);
+	view->search = xstrdup_or_null(origin->search);
+}
+
+/* The first hit behind where the search began, and how many there are. */
+static void preview(struct app *app)
+{
+	struct view *view = &app->view;
+	struct prompt *prompt = &view->prompt;
+	struct found found;
+
+	prompt->note[0] = '\0';
+	if (prompt->text.length == 0 || view->kind == VIEW_DIFF)
+		return;
+	found = look_for(app, prompt->text.data, 1);
+	if (found.line < 0) {
+		snprintf(prompt->note, sizeof(prompt->note), "no hit");
+		return;
+	}
+	snprintf(prompt->note, sizeof(prompt->note), "%d of %d", found.number,
+		 found.count);
+	go_to(app, found.line);
+	selection_changed(app, &view->origin.selection);
+	free(view->search);
+	view->search = xstrdup(prompt->text.data);
+	view->has_marks = true;
+}
+
+void commands_search(struct app *app, enum prompt_result result)
+{
+	go_to_origin(app);
+	if (result == PROMPT_EDITED)
+		preview(app);
 }
 
 int ui_search(struct command_context *context, int argc, char **argv,
@@ -341,8 +439,9 @@ int ui_search(struct command_context *context, int argc, char **argv,
 {
 	struct app *app = command_app(context);
 
+	/* Without a text it is the last one again. */
 	if (argc < 2)
-		return command_usage(error, "search", "a text");
+		return find(app, 1, error);
 	free(app->view.search);
 	app->view.search = command_join(argc, argv, 1);
 	return find(app, 1, error);

@@ -9,6 +9,7 @@
 
 struct app;
 struct error;
+struct selection;
 struct session;
 
 /* The screen that runs the command. */
@@ -24,6 +25,10 @@ int command_direction(int argc, char **argv);
 typedef int command_function(struct command_context *context, int argc,
 			     char **argv, struct error *error);
 
+/* A text to search for will be typed. */
+void search_begin(struct app *app);
+/* What belongs to one frame begins anew where another one is selected. */
+void selection_changed(struct app *app, const struct selection *before);
 /* Selects a rank, its main thread and the frame a person wants first. */
 void select_rank(struct session *session, int number);
 /* Selects a frame of the thread that is looked at. */

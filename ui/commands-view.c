@@ -273,7 +273,7 @@ int ui_prompt(struct command_context *context, int argc, char **argv,
 	if (argc == 1)
 		prompt_open(prompt, PROMPT_COMMAND, "");
 	else if (strcmp(argv[1], "search") == 0)
-		prompt_open(prompt, PROMPT_SEARCH, "");
+		search_begin(command_app(context));
 	else if (strcmp(argv[1], "filter") == 0)
 		prompt_open(prompt, PROMPT_FILTER, "");
 	else if (strcmp(argv[1], "rank") == 0)
@@ -349,6 +349,7 @@ int ui_back(struct command_context *context, int argc, char **argv,
 	(void)argc;
 	(void)argv;
 	(void)error;
+	view->has_marks = false;
 	/* Esc leaves a pane first, then the job. */
 	if ((is_at_home && view->pane != PANE_GRID) || !go_back(view))
 		view->pane = PANE_GRID;

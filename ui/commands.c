@@ -62,7 +62,8 @@ static const struct command rows[] = {
 	  SCREEN, ui_diff },
 	{ "against", NULL, "", "the next thing to compare with", SCREEN,
 	  ui_against },
-	{ "search", NULL, "TEXT", "find text in the pane", SCREEN, ui_search },
+	{ "search", NULL, "[TEXT]", "find text in the pane; alone: again",
+	  SCREEN, ui_search },
 	{ "find", NULL, "next | previous", "another hit, or difference", SCREEN,
 	  ui_find },
 	{ "hold", NULL, "", "hold the display, or the recording, and go on",
@@ -146,6 +147,15 @@ static bool is_same_selection(const struct selection *a,
 	       a->depth == b->depth && a->pid == b->pid;
 }
 
+void selection_changed(struct app *app, const struct selection *before)
+{
+	if (is_same_selection(before, &app->engine->session.selection))
+		return;
+	app->view.source_scroll = 0;
+	app->view.source_found = 0;
+	app->view.locals_cursor = 0;
+}
+
 static void show_output(struct app *app, struct buffer *out)
 {
 	view_open(&app->view, VIEW_TEXT);
@@ -179,6 +189,8 @@ void commands_run(struct app *app, const char *line)
 	const struct command_table tables[] = { ui_commands, engine_commands };
 	struct session *session = &app->engine->session;
 	struct selection before = session->selection;
+	enum view_kind kind = app->view.kind;
+	enum pane pane = app->view.pane;
 	struct buffer out = BUFFER_INIT;
 	struct error error = ERROR_INIT;
 	struct command_context context = {
@@ -194,10 +206,9 @@ void commands_run(struct app *app, const char *line)
 		app_say_error(app, &error);
 	else if (out.length > 0)
 		show_output(app, &out);
-	if (!is_same_selection(&before, &session->selection)) {
-		app->view.source_scroll = 0;
-		app->view.source_found = 0;
-		app->view.locals_cursor = 0;
-	}
+	selection_changed(app, &before);
+	/* What was found was found there. */
+	if (app->view.kind != kind || app->view.pane != pane)
+		app->view.has_marks = false;
 	buffer_clear(&out);
 }

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include "engine/command.h"
+#include "ui/prompt.h"
 
 struct app;
 
@@ -17,6 +18,11 @@ struct app;
  */
 extern const struct command_table ui_commands;
 
+/*
+ * A key of a text to search for was typed: what it finds is shown at once.
+ * Given up, everything is as it was before.
+ */
+void commands_search(struct app *app, enum prompt_result result);
 /* Runs the command line of a key or of the prompt; failures are shown. */
 void commands_run(struct app *app, const char *line);
 

@@ -6,6 +6,8 @@
 #include "banned.h"
 #include "base/alloc.h"
 #include "base/array.h"
+#include "base/error.h"
+#include "base/log.h"
 #include "base/text.h"
 #include "ui/canvas.h"
 
@@ -28,12 +30,24 @@ void prompt_init(struct prompt *prompt)
 {
 	*prompt = (struct prompt){ .is_open = false };
 	buffer_init(&prompt->text, PROMPT_TEXT_MAXIMUM);
+	history_init(&prompt->history);
+}
+
+/* What only the line that is being typed needs. */
+static void forget_typing(struct prompt *prompt)
+{
+	free(prompt->typed);
+	free(prompt->needle);
+	prompt->typed = NULL;
+	prompt->needle = NULL;
+	prompt->note[0] = '\0';
+	candidates_clear(&prompt->candidates);
 }
 
 void prompt_clear(struct prompt *prompt)
 {
-	for (size_t i = 0; i < prompt->history_count; i++)
-		free(prompt->history[i]);
+	forget_typing(prompt);
+	history_clear(&prompt->history);
 	buffer_clear(&prompt->text);
 	prompt_init(prompt);
 }
@@ -49,7 +63,8 @@ void prompt_open(struct prompt *prompt, enum prompt_kind kind, const char *text)
 {
 	prompt->is_open = true;
 	prompt->kind = kind;
-	prompt->history_at = prompt->history_count;
+	prompt->history_at = prompt->history.count;
+	forget_typing(prompt);
 	set_text(prompt, text);
 }
 
@@ -138,20 +153,53 @@ static void erase_word(struct prompt *prompt)
 	cut(prompt, start, prompt->cursor);
 }
 
+static void erase_to_end(struct prompt *prompt)
+{
+	buffer_truncate(&prompt->text, prompt->cursor);
+}
+
+/* Shows a line of the history; the one that was typed stays aside. */
+static void go_to_line(struct prompt *prompt, size_t at)
+{
+	size_t count = prompt->history.count;
+
+	if (at > count || prompt->kind != PROMPT_COMMAND)
+		return;
+	if (prompt->history_at >= count && at < count) {
+		free(prompt->typed);
+		prompt->typed = xstrdup(prompt->text.data);
+	}
+	prompt->history_at = at;
+	if (at < count)
+		set_text(prompt, prompt->history.lines[at]);
+	else
+		set_text(prompt, prompt->typed != NULL ? prompt->typed : "");
+}
+
 static void go_older(struct prompt *prompt)
 {
 	if (prompt->history_at > 0)
-		set_text(prompt, prompt->history[--prompt->history_at]);
+		go_to_line(prompt, prompt->history_at - 1);
 }
 
 static void go_newer(struct prompt *prompt)
 {
-	if (prompt->history_at + 1 < prompt->history_count)
-		set_text(prompt, prompt->history[++prompt->history_at]);
-	else if (prompt->history_at < prompt->history_count) {
-		prompt->history_at++;
-		set_text(prompt, "");
-	}
+	if (prompt->history_at < prompt->history.count)
+		go_to_line(prompt, prompt->history_at + 1);
+}
+
+/* The next older line with what was typed in it. */
+static void go_to_match(struct prompt *prompt)
+{
+	size_t at = prompt->history_at;
+
+	if (prompt->needle == NULL)
+		prompt->needle = xstrdup(prompt->text.data);
+	while (at > 0)
+		if (strstr(prompt->history.lines[--at], prompt->needle)) {
+			go_to_line(prompt, at);
+			return;
+		}
 }
 
 struct edit_key {
@@ -160,12 +208,15 @@ struct edit_key {
 };
 
 static const struct edit_key edit_keys[] = {
-	{ "Left", go_left },   { "C-b", go_left },    { "Right", go_right },
-	{ "C-f", go_right },   { "Home", go_first },  { "C-a", go_first },
-	{ "End", go_last },    { "C-e", go_last },    { "Delete", erase_here },
-	{ "C-d", erase_here }, { "C-u", erase_line }, { "C-w", erase_word },
-	{ "Up", go_older },    { "C-p", go_older },   { "Down", go_newer },
-	{ "C-n", go_newer },
+	{ "Left", go_left },	  { "C-b", go_left },
+	{ "Right", go_right },	  { "C-f", go_right },
+	{ "Home", go_first },	  { "C-a", go_first },
+	{ "End", go_last },	  { "C-e", go_last },
+	{ "Delete", erase_here }, { "C-d", erase_here },
+	{ "C-u", erase_line },	  { "C-w", erase_word },
+	{ "Up", go_older },	  { "C-p", go_older },
+	{ "Down", go_newer },	  { "C-n", go_newer },
+	{ "C-k", erase_to_end },  { "C-r", go_to_match },
 };
 
 static bool is_character(const char *key)
@@ -176,6 +227,11 @@ static bool is_character(const char *key)
 
 enum prompt_result prompt_key(struct prompt *prompt, const char *key)
 {
+	candidates_clear(&prompt->candidates);
+	if (strcmp(key, "C-r") != 0) {
+		free(prompt->needle);
+		prompt->needle = NULL;
+	}
 	if (strcmp(key, "Enter") == 0)
 		return PROMPT_DONE;
 	if (strcmp(key, "Esc") == 0 || strcmp(key, "C-c") == 0) {
@@ -203,17 +259,78 @@ enum prompt_result prompt_key(struct prompt *prompt, const char *key)
 	return PROMPT_EDITED;
 }
 
+static void replace_word(struct prompt *prompt, size_t start, const char *word,
+			 size_t length)
+{
+	char *copy = xstrndup(word, length);
+
+	cut(prompt, start, prompt->cursor);
+	insert(prompt, copy);
+	free(copy);
+}
+
+/* The line up to the cursor, as the command line that it becomes. */
+static void find_candidates(struct prompt *prompt,
+			    const struct session *session,
+			    const struct keymap *keymap)
+{
+	const char *command = forms[prompt->kind].command;
+	char *head = xstrndup(prompt->text.data, prompt->cursor);
+	char *line = xasprintf("%s%s", command, head);
+
+	complete_line(&prompt->candidates, line, session, keymap);
+	prompt->candidates.start -= strlen(command);
+	prompt->chosen = -1;
+	free(line);
+	free(head);
+}
+
+static void take_only_one(struct prompt *prompt)
+{
+	const char *word = prompt->candidates.items[0];
+	size_t length = strlen(word);
+
+	replace_word(prompt, prompt->candidates.start, word, length);
+	if (length > 0 && word[length - 1] != '/')
+		insert(prompt, " ");
+	candidates_clear(&prompt->candidates);
+}
+
+void prompt_complete(struct prompt *prompt, const struct session *session,
+		     const struct keymap *keymap, int by)
+{
+	struct candidates *candidates = &prompt->candidates;
+	int count = (int)candidates->count;
+	size_t common;
+
+	if (prompt->kind == PROMPT_SEARCH)
+		return;
+	if (count > 0) {
+		prompt->chosen += prompt->chosen < 0 && by < 0 ? 0 : by;
+		prompt->chosen = (prompt->chosen + count) % count;
+		replace_word(prompt, candidates->start,
+			     candidates->items[prompt->chosen],
+			     strlen(candidates->items[prompt->chosen]));
+		return;
+	}
+	find_candidates(prompt, session, keymap);
+	if (candidates->count == 1) {
+		take_only_one(prompt);
+		return;
+	}
+	common = candidates_common(candidates);
+	if (common > prompt->cursor - candidates->start)
+		replace_word(prompt, candidates->start, candidates->items[0],
+			     common);
+}
+
 static void remember(struct prompt *prompt, const char *line)
 {
-	if (prompt->kind != PROMPT_COMMAND || *line == '\0')
-		return;
-	if (prompt->history_count == PROMPT_HISTORY) {
-		free(prompt->history[0]);
-		prompt->history_count--;
-		memmove(prompt->history, prompt->history + 1,
-			prompt->history_count * sizeof(*prompt->history));
-	}
-	prompt->history[prompt->history_count++] = xstrdup(line);
+	struct error error = ERROR_INIT;
+
+	if (prompt->kind == PROMPT_COMMAND &&
+	    history_add(&prompt->history, line, &error) < 0)
+		log_write(LOG_WARNING, "%s", error.message);
 }
 
 /* As one word of a command line, whatever is in it. */
@@ -249,6 +366,40 @@ char *prompt_take(struct prompt *prompt)
 	return buffer_take(&line);
 }
 
+/* The candidates from the first on with which the chosen one is seen. */
+static int first_candidate(const struct prompt *prompt, int width)
+{
+	int first = prompt->chosen > 0 ? prompt->chosen : 0;
+
+	if (first > 0)
+		width -= text_width(prompt->candidates.items[first]);
+	while (first > 0) {
+		width -= 2 + text_width(prompt->candidates.items[first - 1]);
+		if (width < 0)
+			break;
+		first--;
+	}
+	return first;
+}
+
+static void draw_candidates(struct window window, int column,
+			    const struct prompt *prompt)
+{
+	const struct candidates *candidates = &prompt->candidates;
+	int width = window.column_count - column;
+
+	for (int i = first_candidate(prompt, width - 2);
+	     i < (int)candidates->count && column < window.column_count; i++) {
+		const char *word = candidates->items[i];
+
+		column += 2 + window_put(window, 0, column,
+					 window.column_count - column - 1,
+					 i == prompt->chosen ? STYLE_HINT_KEY
+							     : STYLE_HINT,
+					 word);
+	}
+}
+
 void prompt_draw(struct window window, const struct prompt *prompt)
 {
 	const char *label = forms[prompt->kind].label;
@@ -267,8 +418,12 @@ void prompt_draw(struct window window, const struct prompt *prompt)
 	}
 	column += window_put(window, 0, column, width, STYLE_HINT_KEY, label);
 	cursor = column + text_width(head);
-	window_put(window, 0, column, window.column_count - column, STYLE_TEXT,
-		   text);
+	column += window_put(window, 0, column, window.column_count - column,
+			     STYLE_TEXT, text);
+	column += 3;
+	column += window_put(window, 0, column, window.column_count - column,
+			     STYLE_HINT, prompt->note);
+	draw_candidates(window, column, prompt);
 	window.canvas->cursor_row = window.row;
 	window.canvas->cursor_column = window.column + cursor;
 	free(head);

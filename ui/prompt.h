@@ -9,10 +9,12 @@
 #include <stddef.h>
 
 #include "base/buffer.h"
+#include "ui/complete.h"
+#include "ui/history.h"
 
+struct keymap;
+struct session;
 struct window;
-
-#define PROMPT_HISTORY 50
 
 enum prompt_kind {
 	PROMPT_COMMAND,
@@ -26,10 +28,14 @@ struct prompt {
 	bool is_open;
 	enum prompt_kind kind;
 	struct buffer text;
-	size_t cursor;		       /* byte offset */
-	char *history[PROMPT_HISTORY]; /* command lines, oldest first */
-	size_t history_count;
-	size_t history_at;
+	size_t cursor;		      /* byte offset */
+	struct history history;	      /* of command lines */
+	size_t history_at;	      /* its count: the line that is typed */
+	char *typed;		      /* while an older line is shown; NULL */
+	char *needle;		      /* what C-r looks for; NULL */
+	struct candidates candidates; /* of the word before the cursor */
+	int chosen;		      /* of them; -1: none yet */
+	char note[32];		      /* behind the line: "2 of 7" */
 };
 
 enum prompt_result {
@@ -43,6 +49,13 @@ void prompt_clear(struct prompt *prompt);
 void prompt_open(struct prompt *prompt, enum prompt_kind kind,
 		 const char *text);
 enum prompt_result prompt_key(struct prompt *prompt, const char *key);
+/*
+ * Completes the word before the cursor as far as all candidates agree; then
+ * each further time the next (by 1) or the one before (by -1) takes its
+ * place, until another key. One candidate alone is taken at once.
+ */
+void prompt_complete(struct prompt *prompt, const struct session *session,
+		     const struct keymap *keymap, int by);
 /*
  * The command line that was typed ("rank 3"); free() it. Closes the prompt.
  * A text to search for is quoted: it is one word with any character in it.

@@ -48,6 +48,7 @@ static const char *const names[STYLE_COUNT] = {
 	[STYLE_DIFF_ONLY] = "diff.only",
 	[STYLE_ERROR] = "error",
 	[STYLE_WARNING] = "warning",
+	[STYLE_FOUND] = "found",
 };
 
 bool style_parse(const char *name, enum style *style)

@@ -51,6 +51,7 @@ enum style {
 	STYLE_DIFF_ONLY,
 	STYLE_ERROR,
 	STYLE_WARNING,
+	STYLE_FOUND, /* what a search found */
 	STYLE_COUNT,
 };
 

@@ -39,6 +39,7 @@ void view_clear(struct view *view)
 	free(view->order.filter);
 	free(view->text);
 	free(view->search);
+	free(view->origin.search);
 	free(view->message);
 	prompt_clear(&view->prompt);
 	view_init(view);
@@ -172,6 +173,23 @@ static void draw_body(struct window window, const struct session *session,
 	}
 }
 
+/* Where a search looks: the focused pane, or the whole body. */
+static struct window searched(struct window window, const struct view *view,
+			      const struct layout *layout)
+{
+	const struct box *box = &layout->panes[view->pane];
+
+	if (view->kind != VIEW_HOME || layout->is_compact)
+		box = &layout->body;
+	/* The titles of cards are in their upper border. */
+	if (view->kind == VIEW_HOME && layout->grid == GRID_CARDS &&
+	    view->pane == PANE_GRID)
+		return window_part(window, box->row - 1, box->column,
+				   box->row_count + 1, box->column_count);
+	return window_part(window, box->row, box->column, box->row_count,
+			   box->column_count);
+}
+
 void view_draw(struct canvas *canvas, const struct session *session,
 	       const struct view *view, const struct keymap *keymap)
 {
@@ -199,6 +217,9 @@ void view_draw(struct canvas *canvas, const struct session *session,
 			window_part(window, 1, 0, layout.verdict_rows, columns),
 			session);
 		draw_body(window, session, view, &layout, keymap);
+		if (view->has_marks && view->search != NULL)
+			window_mark(searched(window, view, &layout),
+				    STYLE_FOUND, view->search);
 	}
 	if (rows > 2)
 		pane_hints(window_part(window, rows - 1, 0, 1, columns),

@@ -10,13 +10,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "model/session.h"
 #include "model/stacktree.h"
 #include "ui/column.h"
 #include "ui/prompt.h"
 
 struct canvas;
 struct keymap;
-struct session;
 
 enum view_kind {
 	VIEW_HOME,
@@ -79,6 +79,18 @@ struct rank_order {
 	bool is_legend_whole;  /* below the cells: as many as fit */
 };
 
+/* Where a person was before a search, and what was searched for then. */
+struct search_origin {
+	struct selection selection;
+	int source_scroll;
+	int source_found;
+	int locals_cursor;
+	int merged_cursor;
+	int diff_cursor;
+	int text_scroll;
+	char *search; /* NULL: nothing */
+};
+
 struct view {
 	enum view_kind kind;
 	enum view_kind behind; /* where "back" leads from help, log, text */
@@ -115,6 +127,8 @@ struct view {
 	int text_scroll; /* help, log, text */
 	char *text;	 /* VIEW_TEXT */
 	char *search;	 /* NULL: none yet */
+	bool has_marks;	 /* what it finds is marked */
+	struct search_origin origin;
 	struct prompt prompt;
 	char *message; /* on the hint line; NULL: none */
 	bool is_message_error;

@@ -60,6 +60,8 @@ static void run_program(struct terminal *terminal, char **argv)
 	setenv("TERM", "xterm-256color", 1);
 	setenv("LC_ALL", "C.UTF-8", 1);
 	unsetenv("NO_COLOR");
+	/* Nothing of the tests is kept: there is no such folder. */
+	setenv("XDG_STATE_HOME", "/dev/null", 1);
 	execv(argv[0], argv);
 	_exit(127);
 }

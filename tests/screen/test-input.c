@@ -236,6 +236,173 @@ static void any_place_may_be_clicked(void **state)
 	check_shows(stage, "wheel takes a row, a column, up or down.");
 }
 
+/* Types keys one by one; "~" is a Tab, "^" a Shift-Tab. */
+static void type(struct stage *stage, const char *text)
+{
+	static const char marks[] = "~^ ";
+	static const char *const names[] = { "Tab", "S-Tab", "Space" };
+
+	for (; *text != '\0'; text++) {
+		const char *mark = strchr(marks, *text);
+		char key[2] = { *text, '\0' };
+
+		app_key(&stage->app, mark != NULL ? names[mark - marks] : key);
+	}
+}
+
+struct completion {
+	const char *typed;
+	const char *line;
+	const char *offers; /* the candidates, with blanks between; "": none */
+};
+
+static const struct completion completions[] = {
+	{ "mer~", "merged ", "" },
+	{ "granularity ~", "granularity ", "line function file" },
+	{ "granularity f~", "granularity f", "function file" },
+	{ "granularity f~~", "granularity function", "function file" },
+	{ "granularity f~~~", "granularity file", "function file" },
+	{ "granularity f~~~~", "granularity function", "function file" },
+	{ "granularity f~^", "granularity file", "function file" },
+	{ "granularity fu~", "granularity function ", "" },
+	{ "rank n~", "rank next ", "" },
+	{ "rank 3~", "rank 3 ", "" },
+	{ "focus st~", "focus state=",
+	  "state=running state=waiting state=sleeping state=stopped "
+	  "state=exited" },
+	{ "focus @~", "focus @odd ", "" },
+	{ "set as~", "set ascii ", "" },
+	{ "set ascii ~", "set ascii o", "on off" },
+	{ "theme li~", "theme light ", "" },
+	{ "nosuch x~", "nosuch x", "" },
+	{ "'open quote~", "'open quote", "" },
+	{ "zoom ~", "zoom ", "" },
+};
+
+static void Tab_completes(void **state)
+{
+	struct stage *stage = *state;
+	struct prompt *prompt = &stage->app.view.prompt;
+	char *themes = xasprintf("%s/themes", stage_folder());
+
+	setenv("PROBETUI_THEMES", themes, 1);
+	free(themes);
+	commands_run(&stage->app, "name odd 3");
+	for (size_t i = 0; i < ARRAY_LENGTH(completions); i++) {
+		struct buffer offers = BUFFER_INIT;
+
+		app_key(&stage->app, ":");
+		type(stage, completions[i].typed);
+		for (size_t j = 0; j < prompt->candidates.count; j++)
+			buffer_printf(&offers, "%s%s", j > 0 ? " " : "",
+				      prompt->candidates.items[j]);
+		assert_string_equal(prompt->text.data, completions[i].line);
+		assert_string_equal(offers.data, completions[i].offers);
+		buffer_clear(&offers);
+		app_key(&stage->app, "Esc");
+	}
+	app_key(&stage->app, ":");
+	type(stage, "granularity f~~");
+	check_shows(stage, ":granularity function   function  file");
+	app_key(&stage->app, "Esc");
+	/* In the middle of a line, and of what is before the cursor alone. */
+	app_key(&stage->app, ":");
+	type(stage, "mer next");
+	for (int i = 0; i < 5; i++)
+		app_key(&stage->app, "Left");
+	type(stage, "~");
+	assert_string_equal(prompt->text.data, "merged  next");
+	app_key(&stage->app, "Esc");
+	/* Of a prompt that is half a command already. */
+	app_key(&stage->app, "@");
+	type(stage, "ou~");
+	assert_string_equal(prompt->text.data, "outlier ");
+}
+
+static void the_history_is_walked(void **state)
+{
+	struct stage *stage = *state;
+	struct prompt *prompt = &stage->app.view.prompt;
+
+	stage_keys(stage, ": u p Enter : d o w n Enter : z o o m Enter");
+	stage_keys(stage, ": x Up");
+	assert_string_equal(prompt->text.data, "zoom");
+	stage_keys(stage, "C-p Up Up");
+	assert_string_equal(prompt->text.data, "up");
+	stage_keys(stage, "Down C-n Down Down");
+	assert_string_equal(prompt->text.data, "x");
+	stage_keys(stage, "C-u o C-r");
+	assert_string_equal(prompt->text.data, "zoom");
+	stage_keys(stage, "C-r");
+	assert_string_equal(prompt->text.data, "down");
+	stage_keys(stage, "C-r");
+	assert_string_equal(prompt->text.data, "down");
+	stage_keys(stage, "C-a C-f C-k");
+	assert_string_equal(prompt->text.data, "d");
+	/* A text to search for is no command. */
+	stage_keys(stage, "Esc / Up");
+	assert_string_equal(prompt->text.data, "");
+}
+
+static const struct cell *cell_of(struct stage *stage, const char *text)
+{
+	struct input at = find(stage, text);
+
+	return canvas_cell(&stage->app.canvas, at.row, at.column);
+}
+
+static void a_search_shows_as_it_is_typed(void **state)
+{
+	struct stage *stage = *state;
+	const struct view *view = &stage->app.view;
+
+	stage->app.view.pane = PANE_SOURCE;
+	stage_keys(stage, "/ t r a i n");
+	check_shows(stage, "/train   1 of 2");
+	assert_int_equal(view->source_found, 8);
+	assert_int_equal(cell_of(stage, "train():")->style, STYLE_FOUND);
+	assert_int_equal(cell_of(stage, "load_batch(step")->style, STYLE_TEXT);
+	stage_keys(stage, "x");
+	check_shows(stage, "/trainx   no hit");
+	assert_int_equal(view->source_found, 0);
+	stage_keys(stage, "Backspace Enter");
+	check_shows(stage, " train: 1 of 2");
+	stage_keys(stage, ".");
+	check_shows(stage, " train: 2 of 2");
+	assert_int_equal(view->source_found, 19);
+	stage_keys(stage, ",");
+	check_shows(stage, " train: 1 of 2");
+	/* Given up, it is as it was. */
+	stage_keys(stage, "/ r a n k Esc");
+	assert_int_equal(view->source_found, 8);
+	assert_string_equal(view->search, "train");
+	stage_keys(stage, "Esc");
+	assert_false(view->has_marks);
+	assert_int_not_equal(cell_of(stage, "train():")->style, STYLE_FOUND);
+}
+
+static void each_view_is_searched(void **state)
+{
+	struct stage *stage = *state;
+	const struct view *view = &stage->app.view;
+
+	stage_keys(stage, "0 Enter / s l e e p");
+	assert_int_equal(selected(stage), 3);
+	check_shows(stage, "1 of 1");
+	assert_int_equal(cell_of(stage, "sleep ─")->style, STYLE_FOUND);
+	stage_keys(stage, "Esc");
+	assert_int_equal(selected(stage), 0);
+	stage_keys(stage, "M Home / a l l _ Enter");
+	check_shows(stage, "all_: 1 of 1");
+	assert_int_equal(cell_of(stage, "all_reduce    ")->style, STYLE_FOUND);
+	stage_keys(stage, "? / f r a m e Enter");
+	assert_true(view->text_scroll > 0);
+	assert_int_equal(view->has_marks, true);
+	stage_keys(stage, "Esc D .");
+	check_shows(stage, "difference: ");
+	assert_false(view->has_marks);
+}
+
 #define ON_HUNG8(test)                                                         \
 	cmocka_unit_test_setup_teardown(test, open_hung8, close_stage)
 
@@ -249,6 +416,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_job_is_clicked, open_jobs,
 						close_stage),
 		ON_HUNG8(any_place_may_be_clicked),
+		ON_HUNG8(Tab_completes),
+		ON_HUNG8(the_history_is_walked),
+		ON_HUNG8(a_search_shows_as_it_is_typed),
+		ON_HUNG8(each_view_is_searched),
 	};
 
 	return cmocka_run_group_tests_name("input", tests, NULL, NULL);

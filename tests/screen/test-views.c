@@ -99,7 +99,7 @@ static void any_text_is_searched(void **state)
 		stage->app.view.pane = PANE_SOURCE;
 		stage->app.view.source_found = 0;
 		stage_keys(stage, keys[i]);
-		if (stage->app.view.message != NULL)
+		if (stage->app.view.is_message_error)
 			fail_msg("%s: %s", keys[i], stage->app.view.message);
 		assert_int_equal(stage->app.view.source_found, lines[i]);
 	}

@@ -1,0 +1,350 @@
+#include "ui/complete.h"
+
+#include <dirent.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/buffer.h"
+#include "base/text.h"
+#include "engine/command.h"
+#include "engine/setting.h"
+#include "engine/synopsis.h"
+#include "model/rankname.h"
+#include "model/session.h"
+#include "ui/commands.h"
+#include "ui/keymap.h"
+#include "ui/theme.h"
+
+#define BLANKS " \t"
+#define FILES_MAXIMUM 10000 /* looked at in one folder */
+
+/* A word that is being typed, and what is known around it. */
+struct typing {
+	struct candidates *candidates;
+	const char *word;
+	const struct session *session;
+	const struct keymap *keymap;
+	const struct command *command; /* NULL: its name is being typed */
+	char **words;		       /* complete ones before it */
+	int word_count;
+};
+
+void candidates_clear(struct candidates *candidates)
+{
+	for (size_t i = 0; i < candidates->count; i++)
+		free(candidates->items[i]);
+	free(candidates->items);
+	*candidates = (struct candidates){ .items = NULL };
+}
+
+/* Offers a text: it is a candidate if it goes on from what is typed. */
+static void offer(const struct typing *typing, const char *text)
+{
+	struct candidates *candidates = typing->candidates;
+
+	if (strncmp(text, typing->word, strlen(typing->word)) != 0 ||
+	    candidates->count == COMPLETE_MAXIMUM)
+		return;
+	for (size_t i = 0; i < candidates->count; i++)
+		if (strcmp(candidates->items[i], text) == 0)
+			return;
+	ARRAY_GROW(candidates->items, candidates->count, candidates->capacity);
+	candidates->items[candidates->count++] = xstrdup(text);
+}
+
+static void offer_number(const struct typing *typing, const char *prefix,
+			 int number)
+{
+	char *text = xasprintf("%s%d", prefix, number);
+
+	offer(typing, text);
+	free(text);
+}
+
+static void offer_commands(const struct typing *typing)
+{
+	const struct command_table *const tables[] = { &ui_commands,
+						       &engine_commands };
+
+	for (size_t i = 0; i < ARRAY_LENGTH(tables); i++)
+		for (size_t j = 0; j < tables[i]->count; j++)
+			if (tables[i]->rows[j].flags & COMMAND_SCREEN)
+				offer(typing, tables[i]->rows[j].name);
+}
+
+static void offer_themes(const struct typing *typing)
+{
+	size_t count;
+	char **names = theme_names(&count);
+
+	for (size_t i = 0; i < count; i++)
+		offer(typing, names[i]);
+	theme_names_free(names, count);
+}
+
+static void offer_ranks(const struct typing *typing)
+{
+	for (size_t i = 0; i < typing->session->rank_count; i++)
+		offer_number(typing, "",
+			     typing->session->ranks[i]->process.rank);
+}
+
+/* What a set of ranks can begin with, and each class and host. */
+static void offer_sets(const struct typing *typing)
+{
+	static const char *const words[] = {
+		"all",		 "outlier",	  "majority",
+		"state=running", "state=waiting", "state=sleeping",
+		"state=stopped", "state=exited",
+	};
+	const struct session *session = typing->session;
+
+	for (size_t i = 0; i < ARRAY_LENGTH(words); i++)
+		offer(typing, words[i]);
+	for (size_t i = 0; i < session->name_count; i++) {
+		char *text = xasprintf("@%s", session->names[i].name);
+
+		offer(typing, text);
+		free(text);
+	}
+	for (size_t i = 0; i < session->verdict.class_count; i++)
+		offer_number(typing, "class=", (int)i);
+	for (size_t i = 0; i < session->node_count; i++) {
+		char *text = xasprintf("host=%s", session->nodes[i].name);
+
+		offer(typing, text);
+		free(text);
+	}
+	offer_ranks(typing);
+}
+
+static void offer_jobs(const struct typing *typing)
+{
+	for (size_t i = 0; i < typing->session->job_count; i++) {
+		const struct job *job = &typing->session->jobs[i];
+		const char *port = strrchr(job->name, ':');
+
+		if (port != NULL)
+			offer(typing, port + 1);
+		if (job->launcher_pid > 0)
+			offer_number(typing, "", (int)job->launcher_pid);
+	}
+}
+
+static void offer_settings(const struct typing *typing)
+{
+	for (size_t i = 0; i < setting_row_count; i++)
+		if (setting_rows[i].is_live)
+			offer(typing, setting_rows[i].name);
+}
+
+static void offer_keys(const struct typing *typing)
+{
+	for (size_t i = 0; i < typing->keymap->count; i++)
+		offer(typing, typing->keymap->bindings[i].key);
+}
+
+static int compare(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* A word of a command line as it stands, without quotes. */
+static bool is_one_word(const char *text)
+{
+	return strpbrk(text, " \t\r\"'#") == NULL &&
+	       text_is_utf8(text, strlen(text)) &&
+	       text_is_plain(text, strlen(text));
+}
+
+/* A folder ends in a slash: the next Tab looks into it. */
+static void offer_file(const struct typing *typing, const char *folder,
+		       const char *name)
+{
+	char *path = xasprintf("%s%s", folder, name);
+	struct stat about;
+	char *shown;
+
+	if (is_one_word(path) && stat(path, &about) == 0) {
+		shown = xasprintf("%s%s", path,
+				  S_ISDIR(about.st_mode) ? "/" : "");
+		offer(typing, shown);
+		free(shown);
+	}
+	free(path);
+}
+
+static void offer_files(const struct typing *typing)
+{
+	struct candidates *candidates = typing->candidates;
+	const char *slash = strrchr(typing->word, '/');
+	char *folder = xstrndup(
+		typing->word,
+		slash != NULL ? (size_t)(slash + 1 - typing->word) : 0);
+	const char *start = slash != NULL ? slash + 1 : typing->word;
+	DIR *directory = opendir(*folder != '\0' ? folder : ".");
+	size_t first = candidates->count;
+	const struct dirent *entry;
+
+	for (int i = 0; directory != NULL && i < FILES_MAXIMUM &&
+			(entry = readdir(directory)) != NULL;
+	     i++)
+		if (strncmp(entry->d_name, start, strlen(start)) == 0 &&
+		    (entry->d_name[0] != '.' || start[0] == '.') &&
+		    strcmp(entry->d_name, ".") != 0 &&
+		    strcmp(entry->d_name, "..") != 0)
+			offer_file(typing, folder, entry->d_name);
+	if (directory != NULL)
+		closedir(directory);
+	if (candidates->count > first)
+		qsort(candidates->items + first, candidates->count - first,
+		      sizeof(*candidates->items), compare);
+	free(folder);
+}
+
+struct placeholder {
+	const char *text;
+	void (*offer)(const struct typing *typing);
+};
+
+/* Kinds that only the screen knows. */
+static const struct placeholder placeholders[] = {
+	{ "PORT", offer_jobs },
+	{ "KEY", offer_keys },
+	{ "N", offer_ranks },
+};
+
+static void offer_placeholder(const struct typing *typing, const char *text)
+{
+	for (size_t i = 0; i < ARRAY_LENGTH(placeholders); i++)
+		if (strcmp(placeholders[i].text, text) == 0)
+			placeholders[i].offer(typing);
+	/* Of a setting: what it takes. */
+	if (strcmp(text, "VALUE") != 0 || typing->word_count != 2)
+		return;
+	for (size_t i = 0; i < setting_row_count; i++) {
+		struct synopsis_part parts[SYNOPSIS_PARTS];
+		size_t count;
+
+		if (strcmp(setting_rows[i].name, typing->words[1]) != 0)
+			continue;
+		count = synopsis_split(setting_rows[i].values, parts);
+		for (size_t j = 0; j < count; j++)
+			if (parts[j].kind == SYNOPSIS_WORD)
+				offer(typing, parts[j].text);
+			else if (parts[j].kind == SYNOPSIS_THEME)
+				offer_themes(typing);
+	}
+}
+
+static void offer_part(const struct typing *typing,
+		       const struct synopsis_part *part)
+{
+	switch (part->kind) {
+	case SYNOPSIS_WORD:
+		offer(typing, part->text);
+		break;
+	case SYNOPSIS_FILE:
+		offer_files(typing);
+		break;
+	case SYNOPSIS_THEME:
+		offer_themes(typing);
+		break;
+	case SYNOPSIS_COMMAND:
+		offer_commands(typing);
+		break;
+	case SYNOPSIS_SETTING:
+		/* A setting comes first, its value behind it. */
+		if (typing->word_count == 1)
+			offer_settings(typing);
+		break;
+	case SYNOPSIS_RANK:
+		offer_ranks(typing);
+		break;
+	case SYNOPSIS_RANKS:
+		offer_sets(typing);
+		break;
+	case SYNOPSIS_FREE:
+		offer_placeholder(typing, part->text);
+		break;
+	}
+}
+
+static void offer_arguments(const struct typing *typing)
+{
+	struct synopsis_part parts[SYNOPSIS_PARTS];
+	size_t count = synopsis_split(typing->command->arguments, parts);
+	const char *previous = NULL;
+
+	if (typing->word_count > 1)
+		previous = typing->words[typing->word_count - 1];
+	for (size_t i = 0; i < count; i++)
+		if (synopsis_fits(parts, count, i, previous))
+			offer_part(typing, &parts[i]);
+}
+
+/* Where the last word of a line begins. */
+static size_t word_start(const char *line)
+{
+	size_t start = strlen(line);
+
+	while (start > 0 && strchr(BLANKS, line[start - 1]) == NULL)
+		start--;
+	return start;
+}
+
+void complete_line(struct candidates *candidates, const char *line,
+		   const struct session *session, const struct keymap *keymap)
+{
+	const struct command_table tables[] = { ui_commands, engine_commands };
+	struct typing typing = {
+		.candidates = candidates,
+		.session = session,
+		.keymap = keymap,
+	};
+	char *before;
+
+	candidates_clear(candidates);
+	candidates->start = word_start(line);
+	typing.word = line + candidates->start;
+	before = xstrndup(line, candidates->start);
+	typing.words = command_split(before, &typing.word_count, NULL);
+	if (typing.words != NULL && typing.word_count == 0)
+		offer_commands(&typing);
+	else if (typing.words != NULL)
+		typing.command =
+			command_find(tables, ARRAY_LENGTH(tables),
+				     typing.words[0], COMMAND_SCREEN, NULL);
+	if (typing.command != NULL)
+		offer_arguments(&typing);
+	if (typing.words != NULL)
+		command_free_words(typing.words, typing.word_count);
+	free(before);
+}
+
+size_t candidates_common(const struct candidates *candidates)
+{
+	size_t length = 0;
+
+	if (candidates->count == 0)
+		return 0;
+	length = strlen(candidates->items[0]);
+	for (size_t i = 1; i < candidates->count; i++) {
+		size_t same = 0;
+
+		while (same < length &&
+		       candidates->items[i][same] == candidates->items[0][same])
+			same++;
+		length = same;
+	}
+	/* No half characters. */
+	while (length > 0 &&
+	       ((unsigned char)candidates->items[0][length] & 0xc0) == 0x80)
+		length--;
+	return length;
+}

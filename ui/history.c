@@ -1,0 +1,271 @@
+#include "ui/history.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/text.h"
+
+#define FILE_NAME "history"
+#define NEW_NAME "history.new"
+#define FILE_MAXIMUM (HISTORY_LINES * (HISTORY_LINE_MAXIMUM + 1))
+
+void history_init(struct history *history)
+{
+	*history = (struct history){ .folder = -1 };
+}
+
+static void forget_lines(struct history *history)
+{
+	for (size_t i = 0; i < history->count; i++)
+		free(history->lines[i]);
+	free(history->lines);
+	history->lines = NULL;
+	history->count = 0;
+	history->capacity = 0;
+}
+
+static void remove_line(struct history *history, size_t index)
+{
+	free(history->lines[index]);
+	history->count--;
+	memmove(&history->lines[index], &history->lines[index + 1],
+		(history->count - index) * sizeof(*history->lines));
+}
+
+/* As the newest; returns where it was until now, or the count: nowhere. */
+static size_t put_line(struct history *history, const char *line)
+{
+	size_t was = 0;
+
+	while (was < history->count && strcmp(history->lines[was], line) != 0)
+		was++;
+	if (was < history->count)
+		remove_line(history, was);
+	if (history->count == HISTORY_LINES)
+		remove_line(history, 0);
+	ARRAY_GROW(history->lines, history->count, history->capacity);
+	history->lines[history->count++] = xstrdup(line);
+	return was;
+}
+
+/* Somebody may have edited it: what could not be typed is left out. */
+static bool is_sound(const char *line, size_t length)
+{
+	return length > 0 && length <= HISTORY_LINE_MAXIMUM &&
+	       text_is_utf8(line, length) && text_is_plain(line, length);
+}
+
+static void put_all(struct history *history, const char *text)
+{
+	while (*text != '\0') {
+		size_t length = strcspn(text, "\n");
+
+		if (is_sound(text, length)) {
+			char *line = xstrndup(text, length);
+
+			put_line(history, line);
+			free(line);
+		}
+		text += length + (text[length] == '\n');
+	}
+}
+
+/* The user's own regular file; no file is an empty one. */
+static int read_file(int folder, struct buffer *out, struct error *error)
+{
+	int fd = openat(folder, FILE_NAME,
+			O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	char bytes[4096];
+	struct stat about;
+	ssize_t got = 0;
+
+	if (fd < 0 && errno == ENOENT)
+		return 0;
+	if (fd < 0)
+		return error_set_errno(error, errno,
+				       "cannot read the history of commands");
+	if (fstat(fd, &about) < 0 || !S_ISREG(about.st_mode) ||
+	    about.st_uid != geteuid()) {
+		close(fd);
+		return error_set(error, "the history of commands is not a file "
+					"of this user; nothing is kept.");
+	}
+	while ((got = read(fd, bytes, sizeof(bytes))) > 0)
+		if (buffer_append(out, bytes, (size_t)got) < 0)
+			break;
+	close(fd);
+	return 0;
+}
+
+/* All folders on the way, as the XDG specification wants them made. */
+static void make_folders(char *path)
+{
+	for (char *at = path + 1; *at != '\0'; at++) {
+		if (*at != '/')
+			continue;
+		*at = '\0';
+		mkdir(path, 0700);
+		*at = '/';
+	}
+	mkdir(path, 0700);
+}
+
+/* NULL when there is no home to keep anything in. free() it. */
+static char *folder_path(void)
+{
+	const char *state = getenv("XDG_STATE_HOME");
+	const char *home = getenv("HOME");
+
+	if (state != NULL && state[0] == '/')
+		return xasprintf("%s/probetui", state);
+	if (home != NULL && home[0] == '/')
+		return xasprintf("%s/.local/state/probetui", home);
+	return NULL;
+}
+
+static int open_folder(struct error *error)
+{
+	char *path = folder_path();
+	struct stat about;
+	int fd;
+
+	if (path == NULL)
+		return error_set(error, "there is no home to keep the history "
+					"of commands in.");
+	make_folders(path);
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0) {
+		error_set_errno(error, errno, "cannot open the folder %s",
+				path);
+	} else if (fstat(fd, &about) < 0 || about.st_uid != geteuid()) {
+		error_set(error, "the folder %s is another user's.", path);
+		close(fd);
+		fd = -1;
+	}
+	free(path);
+	return fd;
+}
+
+int history_open(struct history *history, struct error *error)
+{
+	struct buffer text;
+	int result;
+	int folder = open_folder(error);
+
+	if (folder < 0)
+		return -1;
+	buffer_init(&text, FILE_MAXIMUM);
+	result = read_file(folder, &text, error);
+	if (result == 0) {
+		history->folder = folder;
+		put_all(history, text.data);
+	} else {
+		close(folder);
+	}
+	buffer_clear(&text);
+	return result;
+}
+
+/* What is in the file, then what is new here. */
+static int merge(struct history *history, struct error *error)
+{
+	struct history merged = { .folder = -1 };
+	struct buffer text;
+	int result;
+
+	buffer_init(&text, FILE_MAXIMUM);
+	result = read_file(history->folder, &text, error);
+	if (result == 0) {
+		put_all(&merged, text.data);
+		for (size_t i = history->count - history->fresh_count;
+		     i < history->count; i++)
+			put_line(&merged, history->lines[i]);
+		forget_lines(history);
+		history->lines = merged.lines;
+		history->count = merged.count;
+		history->capacity = merged.capacity;
+	}
+	buffer_clear(&text);
+	return result;
+}
+
+/* A new file takes the old one's place: no line is lost half way. */
+static int write_file(const struct history *history, struct error *error)
+{
+	int folder = history->folder;
+	struct buffer text = BUFFER_INIT;
+	int fd;
+	int result = -1;
+
+	unlinkat(folder, NEW_NAME, 0);
+	fd = openat(folder, NEW_NAME,
+		    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	for (size_t i = 0; i < history->count; i++)
+		buffer_printf(&text, "%s\n", history->lines[i]);
+	if (fd >= 0 && file_write(fd, text.data, text.length) == 0 &&
+	    renameat(folder, NEW_NAME, folder, FILE_NAME) == 0)
+		result = 0;
+	else
+		error_set_errno(error, errno,
+				"cannot write the history of commands");
+	if (fd >= 0)
+		close(fd);
+	buffer_clear(&text);
+	return result;
+}
+
+/* The folder is locked: the file is another one each time. */
+static int save(struct history *history, struct error *error)
+{
+	int result;
+
+	if (history->folder < 0 || history->fresh_count == 0)
+		return 0;
+	/* Nobody waits for another screen: the next line takes this along. */
+	if (flock(history->folder, LOCK_EX | LOCK_NB) < 0)
+		return 0;
+	result = merge(history, error);
+	if (result == 0)
+		result = write_file(history, error);
+	flock(history->folder, LOCK_UN);
+	if (result == 0)
+		history->fresh_count = 0;
+	return result;
+}
+
+int history_add(struct history *history, const char *line, struct error *error)
+{
+	size_t count = history->count;
+	size_t was;
+
+	if (*line == ' ' || !is_sound(line, strlen(line)))
+		return 0;
+	was = put_line(history, line);
+	/* One that is not written yet only moves. */
+	if (was == count || was < count - history->fresh_count)
+		history->fresh_count++;
+	if (history->fresh_count > history->count)
+		history->fresh_count = history->count;
+	return save(history, error);
+}
+
+void history_clear(struct history *history)
+{
+	save(history, NULL);
+	if (history->folder >= 0)
+		close(history->folder);
+	forget_lines(history);
+	history_init(history);
+}
