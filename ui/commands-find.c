@@ -207,7 +207,7 @@ static void collect_diff(struct haystack *haystack, const struct app *app)
 
 static void collect(struct haystack *haystack, const struct app *app)
 {
-	switch (app->view.kind) {
+	switch (view_shown(&app->engine->session, &app->view)) {
 	case VIEW_HOME:
 		collect_home(haystack, app);
 		break;
@@ -259,7 +259,7 @@ static void go_to_home(struct app *app, int line)
 
 static void go_to(struct app *app, int line)
 {
-	switch (app->view.kind) {
+	switch (view_shown(&app->engine->session, &app->view)) {
 	case VIEW_HOME:
 		go_to_home(app, line);
 		break;

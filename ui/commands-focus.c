@@ -70,7 +70,7 @@ int ui_toggle(struct command_context *context, int argc, char **argv,
 	(void)argv;
 	if (rank == NULL)
 		return error_set(error, "there is no rank yet.");
-	switch (app->view.kind) {
+	switch (view_shown(&app->engine->session, &app->view)) {
 	case VIEW_MERGED:
 		return toggle_branch(app, error);
 	case VIEW_HOME:

@@ -92,7 +92,7 @@ static struct spot spot_of_diff(const struct app *app)
 
 static struct spot spot_looked_at(const struct app *app)
 {
-	switch (app->view.kind) {
+	switch (view_shown(&app->engine->session, &app->view)) {
 	case VIEW_HOME:
 		return spot_of_home(app);
 	case VIEW_MERGED:
@@ -155,7 +155,7 @@ static const char *append_shown(struct buffer *out, const struct app *app)
 	const struct session *session = &app->engine->session;
 	struct stacktree_node *root;
 
-	switch (app->view.kind) {
+	switch (view_shown(&app->engine->session, &app->view)) {
 	case VIEW_HOME:
 		if (session->verdict.sentence != NULL)
 			text_escape(out, session->verdict.sentence,

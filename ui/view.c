@@ -131,9 +131,15 @@ bool view_asks_job(const struct session *session, const struct view *view)
 	       session->job < 0 && session->job_count > 1;
 }
 
+enum view_kind view_shown(const struct session *session,
+			  const struct view *view)
+{
+	return view_asks_job(session, view) ? VIEW_JOBS : view->kind;
+}
+
 bool view_lists_jobs(const struct session *session, const struct view *view)
 {
-	return view->kind == VIEW_JOBS || view_asks_job(session, view);
+	return view_shown(session, view) == VIEW_JOBS;
 }
 
 bool view_is_at_root(const struct session *session, const struct view *view)

@@ -152,6 +152,9 @@ void key_set_remove(struct key_set *set, uint64_t key);
 
 /* Several jobs run and none was chosen: the screen asks which. */
 bool view_asks_job(const struct session *session, const struct view *view);
+/* The open view; the list of jobs where one must be chosen. */
+enum view_kind view_shown(const struct session *session,
+			  const struct view *view);
 /* The jobs are listed: asked for, or to choose one. */
 bool view_lists_jobs(const struct session *session, const struct view *view);
 /* Nothing is behind it: q leaves. What is there has no ranks. */

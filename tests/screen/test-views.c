@@ -393,7 +393,9 @@ static void a_job_is_left_for_the_list(void **state)
 	(void)state;
 	stage_open(&stage, "jobs.jsonl");
 	stage_resize(&stage, 24, 80);
-	stage_keys(&stage, "Enter");
+	stage_keys(&stage, "/ m p i r u n Enter");
+	check_shows(&stage, "\u25b8 finetune.py");
+	stage_keys(&stage, "Up Enter");
 	check_shows(&stage, "train.py \u00b7 4 ranks");
 	stage_keys(&stage, "Tab Esc");
 	assert_int_equal(app->view.kind, VIEW_HOME);
