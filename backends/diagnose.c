@@ -12,6 +12,7 @@
 #include "backends/pdbsocket.h"
 #include "backends/procfs.h"
 #include "backends/ptrace/hold.h"
+#include "backends/ptrace/native.h"
 #include "backends/ptrace/perfwatch.h"
 #include "backends/ptrace/refusal.h"
 #include "backends/roster.h"
@@ -87,13 +88,23 @@ static bool try_exact(struct node *node, pid_t pid, struct reason *reason)
 				     connection, REQUEST_SAMPLE_EXACT, reason);
 }
 
-/* Where a blocked thread's stack is, and memory to copy it from. */
+/*
+ * Where a blocked thread's stack is, memory to copy it from, and what knows
+ * how to unwind it.
+ */
 static bool try_unwind(struct node *node, pid_t pid, struct reason *reason)
 {
+	struct error error = ERROR_INIT;
 	char *bytes;
 
 	if (!try_open(node, pid, reason))
 		return false;
+	if (native_open(node_native(node), &error) < 0) {
+		set_reason(reason, error.message,
+			   "Install elfutils' libdw (Debian: libdw1), and "
+			   "probetui-native.so beside probetui-node.");
+		return false;
+	}
 	if (procfs_read(node_procfs(node), pid, "syscall", &bytes, NULL) >= 0)
 		return true;
 	if (errno == ENOENT && refusal_probe(pid) == 0)

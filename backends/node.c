@@ -19,6 +19,7 @@
 #include "backends/procfs.h"
 #include "backends/ptrace/elf.h"
 #include "backends/ptrace/holds.h"
+#include "backends/ptrace/native.h"
 #include "backends/requests.h"
 #include "backends/roster.h"
 #include "backends/sampler.h"
@@ -43,6 +44,7 @@ struct node {
 	struct stack_table *stacks;
 	struct holds *holds;
 	struct elf_cache *elf_cache;
+	struct native *native;
 	struct connections *connections;
 	struct roster *roster;
 	struct sampler *sampler;
@@ -57,6 +59,18 @@ struct node {
 
 static void on_line(const char *line, size_t length, void *data);
 static void on_input_ended(const char *why, void *data);
+
+static void say_progress(const struct progress_state *state, void *data)
+{
+	json_t *body = json_object();
+
+	json_set_text(body, "title", "symbols");
+	json_object_set_new(body, "done", json_integer(state->done));
+	json_object_set_new(body, "total", json_integer(state->total));
+	json_set_text(body, "message", state->what);
+	node_emit(data, "progress", body);
+	node_flush(data);
+}
 
 static void on_terminate(int number, void *data)
 {
@@ -85,6 +99,7 @@ struct node *node_new(struct loop *loop, int input, int output)
 	node->stacks_maximum = STACK_TABLE_FULL;
 	node->holds = holds_new(loop);
 	node->elf_cache = elf_cache_new();
+	node->native = native_new(loop, say_progress, node);
 	node->connections = connections_new(node);
 	node->roster = roster_new(node);
 	node->sampler = sampler_new(node);
@@ -97,13 +112,14 @@ struct node *node_new(struct loop *loop, int input, int output)
 static void release_all(struct node *node)
 {
 	evidence_free(node->evidence);
-	sampler_free(node->sampler);
-	roster_free(node->roster);
+	/* Connections answer what they have begun. */
 	connections_free(node->connections);
+	roster_free(node->roster);
+	sampler_free(node->sampler);
 	node->evidence = NULL;
-	node->sampler = NULL;
-	node->roster = NULL;
 	node->connections = NULL;
+	node->roster = NULL;
+	node->sampler = NULL;
 }
 
 void node_free(struct node *node)
@@ -114,6 +130,7 @@ void node_free(struct node *node)
 		loop_timer_stop(node->leave_timer);
 	loop_signal_stop(node->terminate);
 	release_all(node);
+	native_free(node->native);
 	holds_free(node->holds);
 	elf_cache_free(node->elf_cache);
 	stack_table_free(node->stacks);
@@ -141,6 +158,11 @@ struct holds *node_holds(struct node *node)
 struct elf_cache *node_elf_cache(struct node *node)
 {
 	return node->elf_cache;
+}
+
+struct native *node_native(struct node *node)
+{
+	return node->native;
 }
 
 struct loop *node_loop(struct node *node)
@@ -260,7 +282,7 @@ void node_emit_sample(struct node *node, struct process_sample *sample)
 	roster_learn(node->roster, sample);
 }
 
-static void say(struct node *node, const char *sentence)
+void node_say(struct node *node, const char *sentence)
 {
 	json_t *body = json_object();
 
@@ -277,13 +299,13 @@ static void on_line(const char *line, size_t length, void *data)
 
 	if (message_parse(&message, line, length, &error) < 0) {
 		error_prefix(&error, "probetui-node cannot use a line it got");
-		say(node, error.message);
+		node_say(node, error.message);
 		return;
 	}
 	if (message.type == MESSAGE_REQUEST)
 		request_handle(node, &message);
 	else
-		say(node, "probetui-node got an answer or an event, where "
+		node_say(node, "probetui-node got an answer or an event, where "
 			  "only requests are expected; it is ignored.");
 	message_clear(&message);
 }
@@ -294,7 +316,7 @@ static void on_input_ended(const char *why, void *data)
 
 	if (why) {
 		log_write(LOG_ERROR, "%s", why);
-		say(node, why);
+		node_say(node, why);
 		node->status = 1;
 	}
 	node_leave(node);

@@ -18,6 +18,7 @@ struct evidence;
 struct holds;
 struct loop;
 struct message;
+struct native;
 struct node;
 struct process_sample;
 struct procfs;
@@ -33,11 +34,14 @@ int node_run(struct node *node);
 /* For backends: */
 struct stack_table *node_stacks(struct node *node);
 struct holds *node_holds(struct node *node);
+struct native *node_native(struct node *node);
 struct elf_cache *node_elf_cache(struct node *node);
 struct loop *node_loop(struct node *node);
 bool node_is_read_only(const struct node *node);
 /* Bodies that have "pid" get "rank" from the roster, if they have none. */
 void node_emit(struct node *node, const char *event, json_t *owned_body);
+/* A sentence for the log. */
+void node_say(struct node *node, const char *sentence);
 void node_respond(struct node *node, const struct message *request,
 		  json_t *owned_body, const char *error);
 /* Emits `sampled` with what the other side does not know yet. */

@@ -27,6 +27,7 @@
 /* All the parts of one request, or of one turn of the timer. */
 struct round {
 	struct message request; /* its name is NULL for a turn of the timer */
+	json_t *arguments;	/* of the request that began it */
 	size_t waiting;		/* parts, and one for whoever hands them out */
 };
 
@@ -41,6 +42,7 @@ struct sampler {
 	int64_t last_seq;
 	struct loop_timer *timer; /* NULL: no period */
 	struct pid_list pids;	  /* of the timer */
+	json_t *arguments;	  /* of the request that set it */
 	bool is_all;		  /* the timer's are all there are */
 	bool is_exact;
 };
@@ -59,6 +61,8 @@ static void stop_timer(struct sampler *sampler)
 	if (sampler->timer)
 		loop_timer_stop(sampler->timer);
 	sampler->timer = NULL;
+	json_decref(sampler->arguments);
+	sampler->arguments = NULL;
 	pid_list_clear(&sampler->pids);
 }
 
@@ -101,6 +105,7 @@ static void finish_one(struct sampler *sampler, struct round *round)
 	if (round->request.name)
 		node_respond(sampler->node, &round->request, NULL, NULL);
 	message_clear(&round->request);
+	json_decref(round->arguments);
 	free(round);
 }
 
@@ -146,7 +151,7 @@ static int send_part(struct sampler *sampler, struct round *round, pid_t pid,
 	part->round = round;
 	part->pid = pid;
 	message_make_request(&message, "sample",
-			     json_incref(round->request.body));
+			     json_incref(round->arguments));
 	message.seq = --sampler->last_seq;
 	map_put(sampler->parts, (uint64_t)-message.seq, part);
 	round->waiting++;
@@ -159,9 +164,10 @@ static int send_part(struct sampler *sampler, struct round *round, pid_t pid,
 	return result;
 }
 
-/* The name of request is copied; NULL: nobody is answered. */
+/* What is used of request is copied; NULL: nobody is answered. */
 static void run_round(struct sampler *sampler, const struct message *request,
-		      const struct pid_list *pids, bool is_exact)
+		      json_t *arguments, const struct pid_list *pids,
+		      bool is_exact)
 {
 	struct round *round = xcalloc(1, sizeof(*round));
 
@@ -173,6 +179,7 @@ static void run_round(struct sampler *sampler, const struct message *request,
 				     json_incref(request->body));
 		round->request.seq = request->seq;
 	}
+	round->arguments = json_incref(arguments);
 	round->waiting = 1;
 	for (size_t i = 0; i < pids->count; i++) {
 		struct error error = ERROR_INIT;
@@ -203,14 +210,17 @@ static void on_timer(void *data)
 	}
 	/* Their end was told; nobody wants to hear of it again and again. */
 	pid_list_remove(&sampler->pids, is_gone, sampler);
-	run_round(sampler, NULL, &sampler->pids, sampler->is_exact);
+	run_round(sampler, NULL, sampler->arguments, &sampler->pids,
+		  sampler->is_exact);
 	node_flush(sampler->node);
 }
 
-static void start_timer(struct sampler *sampler, struct pid_list *taken_pids,
-			bool is_all, bool is_exact, double period)
+static void start_timer(struct sampler *sampler, json_t *arguments,
+			struct pid_list *taken_pids, bool is_all, bool is_exact,
+			double period)
 {
 	stop_timer(sampler);
+	sampler->arguments = json_incref(arguments);
 	if (period < PERIOD_MINIMUM)
 		period = PERIOD_MINIMUM;
 	sampler->pids = *taken_pids;
@@ -246,9 +256,10 @@ void sampler_request(struct sampler *sampler, const struct message *request)
 		node_respond(sampler->node, request, NULL,
 			     "sample: \"period\" is more than an hour.");
 	} else {
-		run_round(sampler, request, &pids, is_exact);
+		run_round(sampler, request, request->body, &pids, is_exact);
 		if (period > 0)
-			start_timer(sampler, &pids, is_all, is_exact, period);
+			start_timer(sampler, request->body, &pids, is_all,
+				    is_exact, period);
 	}
 	pid_list_clear(&pids);
 }

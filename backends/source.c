@@ -3,40 +3,20 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/openat2.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "banned.h"
 #include "backends/procfs.h"
+#include "backends/rootfile.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "protocol/process.h"
-
-static int open_folder(pid_t pid, const char *name)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
-	return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-}
-
-/* O_PATH: to open a device or a fifo would be to do something with it. */
-static int find_below(int folder, const char *path)
-{
-	struct open_how how = {
-		.flags = O_PATH | O_CLOEXEC,
-		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
-	};
-
-	return (int)syscall(SYS_openat2, folder, path, &how, sizeof(how));
-}
 
 /*
  * The folder of the process as a path below its own root. The kernel shows
@@ -67,23 +47,12 @@ static int folder_in_root(pid_t pid, char *out, size_t size)
 	return 0;
 }
 
-/* The very file that was found, for reading. */
-static int open_found(int found)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", found);
-	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-}
-
 /* *full is NULL where the folder of the process has no name. free() it. */
 static int find_file(const struct process *process, const char *path,
 		     char **full)
 {
 	char folder[PATH_MAX];
 	const char *base = "root";
-	int directory;
-	int fd;
 
 	*full = NULL;
 	if (path[0] == '/')
@@ -92,12 +61,7 @@ static int find_file(const struct process *process, const char *path,
 		*full = xasprintf("%s/%s", folder, path);
 	else
 		base = "cwd";
-	directory = open_folder(process->pid, base);
-	if (directory < 0)
-		return -1;
-	fd = find_below(directory, *full ? *full : path);
-	close(directory);
-	return fd;
+	return rootfile_find(process->pid, base, *full ? *full : path);
 }
 
 /* The tick of the start is not over before its end. */
@@ -141,7 +105,7 @@ static void read_found(struct source *source, const struct process *process,
 		       int found, const struct stat *about, const char *path,
 		       struct error *error)
 {
-	int fd = open_found(found);
+	int fd = rootfile_open(found);
 
 	if (fd < 0) {
 		error_set_errno(error, errno,

@@ -1,7 +1,8 @@
 # What building and testing need, and how to get it. Sourced by demo and check.
 
 BUILD_PACKAGES="gcc libc6-dev make autoconf automake pkg-config libjansson-dev
-	libuv1-dev libutf8proc-dev zlib1g-dev libncurses-dev uthash-dev"
+	libuv1-dev libutf8proc-dev zlib1g-dev libncurses-dev uthash-dev
+	libdw-dev"
 DEMO_PACKAGES="python3"
 TEST_PACKAGES="python3 python3-venv libcmocka-dev libvterm-dev strace man-db
 	zsh"

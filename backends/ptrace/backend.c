@@ -19,7 +19,6 @@
 #include "base/alloc.h"
 #include "base/buffer.h"
 #include "base/error.h"
-#include "base/json.h"
 #include "protocol/message.h"
 #include "protocol/process.h"
 
@@ -34,6 +33,7 @@ static void ptrace_close(struct connection *base)
 {
 	struct ptrace_connection *connection = to_ptrace(base);
 
+	ptrace_sampling_end(connection);
 	process_sample_clear(&connection->newest);
 	pystack_free(connection->pystack);
 	memory_free(connection->memory);
@@ -88,25 +88,6 @@ static bool ptrace_can(const struct connection *connection,
 	return false;
 }
 
-static int send_sample(struct ptrace_connection *connection, bool is_exact,
-		       const struct message *request, struct error *error)
-{
-	struct node *node = connection->base.node;
-	struct process_sample sample = { .pid = 0 };
-
-	pystack_use_names(connection->pystack,
-			  json_get_boolean(request->body, "names", true));
-	if (pystack_sample(connection->pystack, is_exact, &sample, error) < 0) {
-		process_sample_clear(&sample);
-		return -1;
-	}
-	process_sample_clear(&connection->newest);
-	connection->newest = sample;
-	node_emit_sample(node, &connection->newest);
-	node_respond(node, request, NULL, NULL);
-	return 0;
-}
-
 static int ptrace_send(struct connection *base, enum request_kind kind,
 		       const struct message *request, struct error *error)
 {
@@ -114,9 +95,9 @@ static int ptrace_send(struct connection *base, enum request_kind kind,
 
 	switch (kind) {
 	case REQUEST_SAMPLE:
-		return send_sample(connection, false, request, error);
+		return ptrace_sample(connection, false, request, error);
 	case REQUEST_SAMPLE_EXACT:
-		return send_sample(connection, true, request, error);
+		return ptrace_sample(connection, true, request, error);
 	case REQUEST_VARIABLES:
 		return ptrace_variables(connection, request, error);
 	}

@@ -14,7 +14,9 @@
 struct error;
 struct memory;
 struct message;
+struct native_process;
 struct pystack;
+struct waiting;
 
 struct ptrace_connection {
 	struct connection base;
@@ -22,7 +24,17 @@ struct ptrace_connection {
 	struct cpython python;
 	struct pystack *pystack;
 	struct process_sample newest; /* of those that were sent */
+	struct native_process *native; /* NULL: no native frames yet */
+	struct waiting *waiting;       /* sampling.c: not sent yet; or NULL */
+	bool has_internals;	       /* native frames with all there are */
+	bool has_said_why;	       /* native frames cannot be had */
 };
+
+/* The request `sample` (sampling.c); answers it, or -1 and why not. */
+int ptrace_sample(struct ptrace_connection *connection, bool is_exact,
+		  const struct message *request, struct error *error);
+/* Answers what is not answered yet, before the connection closes. */
+void ptrace_sampling_end(struct ptrace_connection *connection);
 
 /* The request `variables` (variables.c); answers it, or -1 and why not. */
 int ptrace_variables(struct ptrace_connection *connection,

@@ -28,9 +28,9 @@ struct offsets {
 	long gil_size, gil_last_holder, gil_locked;
 	long ts_next, ts_interp, ts_thread_id, ts_native_thread_id, ts_frame,
 		ts_cframe, ts_current_frame;
-	long cframe_current_frame;
+	long cframe_current_frame, cframe_previous;
 	long if_code, if_previous, if_lasti, if_instr, if_stackpointer, if_owner,
-		if_f_locals, if_f_globals, if_localsplus;
+		if_is_entry, if_f_locals, if_f_globals, if_localsplus;
 	long co_size, co_flags, co_nlocals, co_nlocalsplus, co_firstlineno,
 		co_filename, co_name, co_qualname, co_varnames, co_cellvars,
 		co_freevars, co_localsplusnames, co_localspluskinds,

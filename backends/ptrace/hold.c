@@ -1,16 +1,19 @@
 #include "backends/ptrace/hold.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <sys/ptrace.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "banned.h"
 
+#include "backends/ptrace/arch.h"
 #include "backends/ptrace/task.h"
 #include "base/error.h"
 
@@ -112,6 +115,17 @@ int hold_begin(struct hold *hold, pid_t pid, pid_t tid, struct error *error)
 		return error_set(error, "thread %d has ended", (int)tid);
 	return error_set(error, "thread %d did not come to stand within 50 ms",
 			 (int)tid);
+}
+
+int hold_registers(const struct hold *hold, struct registers *registers)
+{
+	uint64_t dump[ARCH_DUMP_BYTES / sizeof(uint64_t)];
+	struct iovec out = { dump, sizeof(dump) };
+
+	if (!hold->tid || ptrace(PTRACE_GETREGSET, hold->tid,
+				 (void *)(uintptr_t)NT_PRSTATUS, &out) < 0)
+		return -1;
+	return arch_from_dump(registers, dump, out.iov_len);
 }
 
 uint64_t hold_end(struct hold *hold)

@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 struct error;
+struct registers;
 
 struct hold {
 	pid_t pid;
@@ -25,6 +26,8 @@ struct hold {
  * let go: hold_settle(). A thread of another process is never touched.
  */
 int hold_begin(struct hold *hold, pid_t pid, pid_t tid, struct error *error);
+/* The registers of a thread that stands. 0, or -1. */
+int hold_registers(const struct hold *hold, struct registers *registers);
 /*
  * Lets a thread that stands go on and detaches; returns how long it was held.
  * When hold->tid is set afterwards, the thread was killed meanwhile and its

@@ -105,6 +105,11 @@ int holds_begin(struct holds *holds, pid_t pid, pid_t tid, struct error *error)
 	return result;
 }
 
+int holds_registers(const struct holds *holds, struct registers *registers)
+{
+	return hold_registers(&holds->now, registers);
+}
+
 uint64_t holds_end(struct holds *holds)
 {
 	uint64_t held_ns = hold_end(&holds->now);

@@ -17,6 +17,7 @@
 struct error;
 struct holds;
 struct loop;
+struct registers;
 
 /* Borrows the loop for its life; NULL: only holds_settle() looks after them. */
 struct holds *holds_new(struct loop *loop);
@@ -26,6 +27,8 @@ void holds_free(struct holds *holds);
  * not held. Of a process with a late thread none is held.
  */
 int holds_begin(struct holds *holds, pid_t pid, pid_t tid, struct error *error);
+/* The registers of the thread that is held. 0, or -1. */
+int holds_registers(const struct holds *holds, struct registers *registers);
 /* Ends the hold that is begun; returns how long it was, in nanoseconds. */
 uint64_t holds_end(struct holds *holds);
 /* Lets go of the late ones that stand; returns how many are left. */

@@ -98,14 +98,22 @@ static void print_thread(void)
 	FIELD(ts_current_frame, PyThreadState, current_frame);
 	NONE(ts_cframe);
 	NONE(cframe_current_frame);
+	NONE(cframe_previous);
 #elif V >= 0x030b0000
 	NONE(ts_current_frame);
 	FIELD(ts_cframe, PyThreadState, cframe);
 	FIELD(cframe_current_frame, _PyCFrame, current_frame);
+	FIELD(cframe_previous, _PyCFrame, previous);
+#elif V >= 0x030a0000
+	NONE(ts_current_frame);
+	FIELD(ts_cframe, PyThreadState, cframe);
+	NONE(cframe_current_frame);
+	FIELD(cframe_previous, CFrame, previous);
 #else
 	NONE(ts_current_frame);
 	NONE(ts_cframe);
 	NONE(cframe_current_frame);
+	NONE(cframe_previous);
 #endif
 }
 
@@ -127,6 +135,11 @@ static void print_frame(void)
 	NONE(if_stackpointer);
 #endif
 	FIELD(if_owner, _PyInterpreterFrame, owner);
+#if V >= 0x030c0000
+	NONE(if_is_entry);
+#else
+	FIELD(if_is_entry, _PyInterpreterFrame, is_entry);
+#endif
 	FIELD(if_f_locals, _PyInterpreterFrame, f_locals);
 	FIELD(if_f_globals, _PyInterpreterFrame, f_globals);
 	FIELD(if_localsplus, _PyInterpreterFrame, localsplus);
@@ -140,6 +153,7 @@ static void print_frame(void)
 	FIELD(if_lasti, PyFrameObject, f_lasti);
 	NONE(if_stackpointer);
 	NONE(if_owner);
+	NONE(if_is_entry);
 	FIELD(if_f_locals, PyFrameObject, f_locals);
 	FIELD(if_f_globals, PyFrameObject, f_globals);
 	FIELD(if_localsplus, PyFrameObject, f_localsplus);

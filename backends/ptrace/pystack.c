@@ -8,6 +8,8 @@
 
 #include "banned.h"
 
+#include "backends/ptrace/arch.h"
+#include "backends/ptrace/capture.h"
 #include "backends/ptrace/cpython.h"
 #include "backends/ptrace/holds.h"
 #include "backends/ptrace/memory.h"
@@ -44,6 +46,7 @@ struct pystack {
 	uint64_t *addresses; /* of code objects, for one sample */
 	size_t address_capacity;
 	struct holds *holds;
+	struct capture_set *captures; /* NULL: native frames are not wanted */
 	int statm;
 	int name_tries;
 	bool has_no_names;  /* nobody wants them */
@@ -385,6 +388,113 @@ static void read_names(struct pystack *pystack)
 	}
 }
 
+void pystack_use_captures(struct pystack *pystack, struct capture_set *captures)
+{
+	pystack->captures = captures;
+}
+
+/*
+ * A system call that a stop would end with EINTR in a program that may not
+ * expect it is left alone: a wait for a futex goes on by itself.
+ */
+static bool may_be_held(const struct pytask *pytask)
+{
+	const struct task_state *seen = &pytask->seen;
+
+	return seen->is_known && !pytask->is_gone && !pytask->is_stopped &&
+	       (!seen->is_blocked || seen->syscall == SYS_futex);
+}
+
+static int capture_held(struct pystack *pystack, struct pytask *pytask,
+			struct capture *capture)
+{
+	struct capture_set *captures = pystack->captures;
+	struct error refused = ERROR_INIT;
+	struct registers registers;
+	int result = -1;
+
+	if (!captures->may_hold || captures->held_ns > CAPTURE_HELD_NS ||
+	    !may_be_held(pytask) ||
+	    holds_begin(pystack->holds, pystack->pid, pytask->task.tid,
+			&refused) < 0)
+		return -1;
+	if (holds_registers(pystack->holds, &registers) == 0)
+		result = pytask_capture_held(pytask, pystack->memory,
+					     pystack->python, &registers,
+					     capture);
+	captures->held_ns += holds_end(pystack->holds);
+	return result;
+}
+
+/* Threads whose native frames are known already cost nothing. */
+static void capture_threads(struct pystack *pystack)
+{
+	for (size_t i = 0; i < pystack->task_count; i++) {
+		struct pytask *pytask = pystack->tasks[i];
+		struct capture *capture;
+
+		pytask->native.is_current =
+			pytask_has_native(pytask, pystack->memory);
+		if (pytask->is_gone || pytask->native.is_current)
+			continue;
+		capture = capture_set_add(pystack->captures);
+		if (!pytask->native.wants_registers &&
+		    pytask_capture(pytask, pystack->memory, pystack->python,
+				   capture) == 0)
+			continue;
+		capture_clear(capture);
+		if (capture_held(pystack, pytask, capture) < 0)
+			capture_set_drop(pystack->captures);
+	}
+}
+
+static void name_captures(const struct pystack *pystack)
+{
+	size_t next = 0;
+
+	for (size_t i = 0; i < pystack->task_count; i++) {
+		const struct pytask *pytask = pystack->tasks[i];
+		struct capture *capture;
+
+		if (next == pystack->captures->count)
+			return;
+		capture = &pystack->captures->captures[next];
+		if (capture->tid != pytask->task.tid ||
+		    capture->interpreter != pytask->state.number)
+			continue;
+		pytask_name_capture(pytask, capture);
+		next++;
+	}
+}
+
+bool pystack_take_native(struct pystack *pystack, const struct capture *capture,
+			 const struct stack *python, const struct stack *merged)
+{
+	for (size_t i = 0; i < pystack->task_count; i++) {
+		struct pytask *pytask = pystack->tasks[i];
+		bool wants_registers = pytask->native.wants_registers ||
+				       capture->end == NATIVE_REGISTERS;
+
+		if (pytask->task.tid != capture->tid ||
+		    pytask->state.number != capture->interpreter)
+			continue;
+		bool is_new = wants_registers != pytask->native.wants_registers;
+		pytask->native.stack = merged;
+		pytask->native.python = python;
+		pytask->native.switches = capture->switches;
+		pytask->native.fingerprint = capture_fingerprint(capture);
+		pytask->native.wants_registers = wants_registers;
+		return !is_new;
+	}
+	return true;
+}
+
+void pystack_forget_native(struct pystack *pystack)
+{
+	for (size_t i = 0; i < pystack->task_count; i++)
+		pystack->tasks[i]->native.stack = NULL;
+}
+
 static void prepare_codes(struct pystack *pystack)
 {
 	size_t count = 0;
@@ -471,6 +581,9 @@ static void fill_thread(struct pystack *pystack, struct pytask *pytask,
 	thread->stack = pytask_resolve(pytask, pystack->python, pystack->codes,
 				       pystack->table);
 	thread->exactness = pytask->exactness;
+	if (pystack->captures && pytask->native.is_current &&
+	    pytask->native.python == thread->stack)
+		thread->native = pytask->native.stack;
 	if (pytask->is_broken)
 		thread->error = xasprintf("the chain of frames breaks off "
 					  "after %zu frames",
@@ -497,11 +610,17 @@ static void fill_memory(struct pystack *pystack, struct process_sample *sample)
 
 static void fill_sample(struct pystack *pystack, struct process_sample *sample)
 {
+	if (pystack->captures) {
+		capture_threads(pystack);
+		sample->held_ns += pystack->captures->held_ns;
+	}
 	prepare_codes(pystack);
 	read_names(pystack);
 	for (size_t i = 0; i < pystack->task_count; i++)
 		if (!pystack->tasks[i]->is_gone)
 			fill_thread(pystack, pystack->tasks[i], sample);
+	if (pystack->captures)
+		name_captures(pystack);
 	fill_memory(pystack, sample);
 }
 

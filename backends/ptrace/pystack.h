@@ -16,6 +16,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct capture;
+struct capture_set;
 struct cpython;
 struct error;
 struct holds;
@@ -23,6 +25,7 @@ struct memory;
 struct process_sample;
 struct pyobject_frame;
 struct pystack;
+struct stack;
 struct stack_table;
 
 /* Borrows all four for its life. */
@@ -35,6 +38,23 @@ void pystack_free(struct pystack *pystack);
  * them.
  */
 void pystack_use_names(struct pystack *pystack, bool has_names);
+/*
+ * Samples that follow put captures of the threads whose native frames are to
+ * be found into *captures (borrowed), and give the threads whose native frames
+ * are known their merged stack; NULL, as at first: they do neither.
+ */
+void pystack_use_captures(struct pystack *pystack,
+			  struct capture_set *captures);
+/*
+ * Takes a capture that was unwound: its merged stack (NULL: there is none) is
+ * that of its thread, until the thread moves. Returns false when the thread
+ * should be captured anew, with what it was held for.
+ */
+bool pystack_take_native(struct pystack *pystack,
+			 const struct capture *capture,
+			 const struct stack *python,
+			 const struct stack *merged);
+void pystack_forget_native(struct pystack *pystack);
 /*
  * Takes a sample of all threads into *sample. With exact, the holder of the
  * main interpreter's GIL is held meanwhile, for some 50 µs, and held_ns says

@@ -2,8 +2,11 @@
 
 #include "banned.h"
 
+#include "backends/ptrace/arch.h"
+#include "backends/ptrace/capture.h"
 #include "backends/ptrace/cpython.h"
 #include "backends/ptrace/memory.h"
+#include "backends/ptrace/pyanchor.h"
 #include "backends/ptrace/pycode.h"
 #include "base/alloc.h"
 #include "base/array.h"
@@ -162,6 +165,92 @@ const struct stack *pytask_resolve(struct pytask *pytask,
 	}
 	return stack_table_stack(table, pytask->frames, walk->count,
 				 walk->dropped_count);
+}
+
+static void copy_frames(struct pytask *pytask, struct memory *memory,
+			const struct cpython *python, struct capture *capture)
+{
+	struct pywalk *walk = &pytask->walks[pytask->walk - pytask->walks];
+
+	pyanchor_fill(walk, memory, python, pytask->state.address);
+	capture->tid = pytask->task.tid;
+	capture->interpreter = pytask->state.number;
+	capture->python = xcalloc(walk->count + 1, sizeof(*capture->python));
+	capture->python_count = walk->count;
+	capture->python_dropped = walk->dropped_count;
+	for (size_t i = 0; i < walk->count; i++)
+		capture->python[i].anchor = walk->frames[i].anchor;
+}
+
+int pytask_capture(struct pytask *pytask, struct memory *memory,
+		   const struct cpython *python, struct capture *capture)
+{
+	const struct task_state *seen = &pytask->seen;
+
+	if (pytask->is_gone || pytask->exactness != EXACT || !seen->is_blocked)
+		return -1;
+	arch_from_syscall(&capture->registers, seen->instruction,
+			  seen->stack_pointer);
+	if (capture_stack(capture, memory, CAPTURE_STACK_BYTES) < 0)
+		return -1;
+	copy_frames(pytask, memory, python, capture);
+	capture->switches = seen->switches;
+	return has_slept(pytask) ? 0 : -1;
+}
+
+int pytask_capture_held(struct pytask *pytask, struct memory *memory,
+			const struct cpython *python,
+			const struct registers *registers,
+			struct capture *capture)
+{
+	capture->registers = *registers;
+	if (capture_stack(capture, memory, CAPTURE_HELD_BYTES) < 0)
+		return -1;
+	capture->is_fixed = true;
+	memory_begin(memory, true);
+	walk_copy(pytask, 0, memory, python);
+	if (pytask->is_broken)
+		return -1;
+	pytask->exactness = EXACT;
+	copy_frames(pytask, memory, python, capture);
+	return 0;
+}
+
+void pytask_name_capture(const struct pytask *pytask, struct capture *capture)
+{
+	for (size_t i = 0; i < capture->python_count; i++)
+		capture->python[i].frame = pytask->frames[i];
+}
+
+/* It may have run and come back, or have been held for this very stack. */
+static bool has_same_fingerprint(struct pytask *pytask, struct memory *memory)
+{
+	struct capture capture = { .tid = 0 };
+	bool is_same = false;
+
+	arch_from_syscall(&capture.registers, pytask->seen.instruction,
+			  pytask->seen.stack_pointer);
+	if (capture_stack(&capture, memory, CAPTURE_FINGERPRINT_BYTES) == 0)
+		is_same = capture_fingerprint(&capture) ==
+				  pytask->native.fingerprint &&
+			  has_slept(pytask);
+	capture_clear(&capture);
+	return is_same;
+}
+
+bool pytask_has_native(struct pytask *pytask, struct memory *memory)
+{
+	const struct task_state *seen = &pytask->seen;
+
+	if (!pytask->native.stack || !seen->is_blocked ||
+	    pytask->exactness != EXACT)
+		return false;
+	if (seen->switches == pytask->native.switches)
+		return true;
+	if (!has_same_fingerprint(pytask, memory))
+		return false;
+	pytask->native.switches = seen->switches;
+	return true;
 }
 
 const char *pytask_wchan(struct pytask *pytask)

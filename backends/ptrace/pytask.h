@@ -16,9 +16,12 @@
 #include "backends/ptrace/task.h"
 #include "protocol/sample.h"
 
+struct capture;
 struct cpython;
 struct memory;
 struct pycode_cache;
+struct registers;
+struct stack;
 struct stack_table;
 
 struct pytask {
@@ -37,6 +40,14 @@ struct pytask {
 	char comm[16];	 /* as the kernel has it; "" unread */
 	char wchan[48];
 	uint64_t wchan_switches; /* when wchan was read */
+	struct {
+		const struct stack *stack; /* merged; NULL: none */
+		uint64_t switches;	   /* when it was captured */
+		uint64_t fingerprint;
+		const struct stack *python;
+		bool wants_registers; /* without, it breaks off */
+		bool is_current;      /* in the sample being taken */
+	} native;		      /* the newest merged stack */
 };
 
 /* tid: the thread as it is seen here. */
@@ -55,6 +66,24 @@ const struct stack *pytask_resolve(struct pytask *pytask,
 				   const struct cpython *python,
 				   struct pycode_cache *codes,
 				   struct stack_table *table);
+/*
+ * Captures a thread that sleeps, without its frames' names. -1: it runs, or
+ * has run since it was seen.
+ */
+int pytask_capture(struct pytask *pytask, struct memory *memory,
+		   const struct cpython *python, struct capture *capture);
+/* The same of one that is held at this moment; reads its frames again. */
+int pytask_capture_held(struct pytask *pytask, struct memory *memory,
+			const struct cpython *python,
+			const struct registers *registers,
+			struct capture *capture);
+/* Gives a capture its frames, after pytask_resolve(). */
+void pytask_name_capture(const struct pytask *pytask, struct capture *capture);
+/*
+ * Whether the thread has not moved since its native frames were captured, so
+ * that they need not be again.
+ */
+bool pytask_has_native(struct pytask *pytask, struct memory *memory);
 /* By a signal or a tracer, right now. */
 bool pytask_is_stopped(struct pytask *pytask);
 /* The kernel function it sleeps in. */

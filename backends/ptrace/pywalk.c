@@ -28,7 +28,7 @@ static int read_top(struct memory *memory, const struct offsets *offsets,
 		return memory_read_u64(
 			memory, tstate + (uint64_t)offsets->ts_current_frame,
 			frame);
-	if (offsets->ts_cframe < 0)
+	if (offsets->cframe_current_frame < 0)
 		return memory_read_u64(
 			memory, tstate + (uint64_t)offsets->ts_frame, frame);
 	if (memory_read_u64(memory, tstate + (uint64_t)offsets->ts_cframe,
@@ -61,6 +61,8 @@ static int read_link(struct link *link, struct memory *memory,
 	link->previous = pyreader_word(bytes, offsets->if_previous);
 	link->is_shim =
 		python->minor >= 12 && bytes[offsets->if_owner] >= OWNER_SHIM;
+	link->frame.is_entry =
+		offsets->if_is_entry >= 0 && bytes[offsets->if_is_entry];
 	if (offsets->if_instr >= 0)
 		link->frame.position = pyreader_word(bytes, offsets->if_instr);
 	else
@@ -69,10 +71,18 @@ static int read_link(struct link *link, struct memory *memory,
 	return 0;
 }
 
+/* A shim belongs to the frames inside of it, up to the next one. */
+static void anchor(struct pywalk *walk, size_t first, uint64_t address)
+{
+	for (size_t i = first; i < walk->count; i++)
+		walk->frames[i].anchor = address;
+}
+
 int pywalk_read(struct pywalk *walk, struct memory *memory,
 		const struct cpython *python, uint64_t tstate)
 {
 	struct link link = { .is_shim = false };
+	size_t inside = 0; /* the innermost frame that no shim was met for */
 
 	walk->count = 0;
 	walk->dropped_count = 0;
@@ -89,6 +99,10 @@ int pywalk_read(struct pywalk *walk, struct memory *memory,
 		} else if (!link.is_shim && !is_popped) {
 			ARRAY_GROW(walk->frames, walk->count, walk->capacity);
 			walk->frames[walk->count++] = link.frame;
+		}
+		if (link.is_shim) {
+			anchor(walk, inside, link.frame.address);
+			inside = walk->count;
 		}
 		link.frame.address = link.previous;
 	}

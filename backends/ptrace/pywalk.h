@@ -19,6 +19,12 @@ struct pyframe {
 	uint64_t address;
 	uint64_t code;
 	uint64_t position; /* for pycode_line() */
+	/*
+	 * The shim of the evaluation loop that runs it, on the C stack; 0: not
+	 * known. Below 3.12 pyanchor_fill() finds what serves as one.
+	 */
+	uint64_t anchor;
+	bool is_entry; /* 3.11: the outermost of those that its loop runs */
 };
 
 struct pywalk {

@@ -60,6 +60,13 @@ struct loop_signal {
 	void *data;
 };
 
+struct loop_work {
+	uv_work_t work;
+	void (*run)(void *data);
+	void (*done)(void *data);
+	void *data;
+};
+
 /* The handle is the first member of each: its address is the allocation's. */
 static void free_handle(uv_handle_t *handle)
 {
@@ -280,4 +287,32 @@ void loop_signal_stop(struct loop_signal *signal)
 {
 	assert(!uv_is_closing(&signal->handle));
 	uv_close(&signal->handle, free_handle);
+}
+
+static void on_work(uv_work_t *uv_work)
+{
+	struct loop_work *work = (struct loop_work *)uv_work;
+
+	work->run(work->data);
+}
+
+static void on_worked(uv_work_t *uv_work, int status)
+{
+	struct loop_work *work = (struct loop_work *)uv_work;
+
+	(void)status;
+	work->done(work->data);
+	free(work);
+}
+
+void loop_work(struct loop *loop, void (*work)(void *data),
+	       void (*done)(void *data), void *data)
+{
+	struct loop_work *kept = xcalloc(1, sizeof(*kept));
+
+	kept->run = work;
+	kept->done = done;
+	kept->data = data;
+	check(uv_queue_work(&loop->uv, &kept->work, on_work, on_worked),
+	      "cannot work in the background");
 }

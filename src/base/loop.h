@@ -4,7 +4,8 @@
  *
  * Callbacks run one after the other on the loop's thread. A watch or timer
  * belongs to the loop and is ended by its _stop function (never twice), also
- * from within its own callback.
+ * from within its own callback. What loop_work() calls elsewhere is the only
+ * exception to the one thread.
  */
 #ifndef BASE_LOOP_H
 #define BASE_LOOP_H
@@ -51,5 +52,12 @@ struct loop_signal *loop_signal(struct loop *loop, int number,
 				void (*caught)(int number, void *data),
 				void *data);
 void loop_signal_stop(struct loop_signal *signal);
+
+/*
+ * Calls work on another thread, and done on the loop's when that has ended.
+ * The loop does not end before. No more than some of these run at a time.
+ */
+void loop_work(struct loop *loop, void (*work)(void *data),
+	       void (*done)(void *data), void *data);
 
 #endif

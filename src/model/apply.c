@@ -353,6 +353,7 @@ static const struct {
 	{ MESSAGE_EVENT, "sampled", apply_sampled },
 	{ MESSAGE_EVENT, "stacksDropped", apply_dropped },
 	{ MESSAGE_EVENT, "output", apply_nothing },
+	{ MESSAGE_EVENT, "progress", apply_nothing },
 	{ MESSAGE_EVENT, "snapshot", apply_snapshot },
 	{ MESSAGE_RESPONSE, "initialize", apply_initialize },
 	{ MESSAGE_RESPONSE, "discover", apply_discover },

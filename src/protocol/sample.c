@@ -103,6 +103,13 @@ const char *exactness_name(enum exactness exactness)
 	return exactness_names[exactness];
 }
 
+static void set_stack(json_t *json, const char *key, const struct stack *stack)
+{
+	if (stack)
+		json_object_set_new_nocheck(
+			json, key, json_integer((json_int_t)stack->id));
+}
+
 static json_t *thread_to_json(const struct thread_sample *thread)
 {
 	json_t *json = json_object();
@@ -111,11 +118,18 @@ static json_t *thread_to_json(const struct thread_sample *thread)
 	if (thread->is_gil_known)
 		json_object_set_new_nocheck(json, "has_gil",
 					    json_boolean(thread->has_gil));
-	if (thread->stack)
-		json_object_set_new_nocheck(
-			json, "stack",
-			json_integer((json_int_t)thread->stack->id));
+	set_stack(json, "stack", thread->stack);
+	set_stack(json, "native", thread->native);
 	return json;
+}
+
+static void send_stack(json_t *stacks, struct stack_table *table,
+		       const struct stack *stack)
+{
+	json_t *json = stack ? stack_table_send(table, stack) : NULL;
+
+	if (json)
+		json_array_append_new(stacks, json);
 }
 
 json_t *process_sample_to_json(struct process_sample *sample,
@@ -131,12 +145,9 @@ json_t *process_sample_to_json(struct process_sample *sample,
 	field_write(&sample_table, sample, json);
 	for (size_t i = 0; i < count; i++) {
 		const struct thread_sample *thread = &sample->threads[i];
-		json_t *stack = thread->stack
-					? stack_table_send(table, thread->stack)
-					: NULL;
 
-		if (stack)
-			json_array_append_new(stacks, stack);
+		send_stack(stacks, table, thread->stack);
+		send_stack(stacks, table, thread->native);
 		json_array_append_new(threads, thread_to_json(thread));
 	}
 	if (json_array_size(stacks) > 0)
@@ -148,8 +159,8 @@ json_t *process_sample_to_json(struct process_sample *sample,
 }
 
 /* The array at key, or NULL where there is none; an error when it is wrong. */
-static int get_array(const json_t *json, const char *key, const json_t **array,
-		     struct error *error)
+static int get_array(const json_t *json, const char *key, int maximum,
+		     const json_t **array, struct error *error)
 {
 	const json_t *value = json_object_get(json, key);
 
@@ -157,13 +168,29 @@ static int get_array(const json_t *json, const char *key, const json_t **array,
 	if (!value || json_is_null(value))
 		return 0;
 	if (!json_is_array(value) ||
-	    json_array_size(value) > SAMPLE_THREADS_MAXIMUM)
+	    json_array_size(value) > (size_t)maximum)
 		return error_set(error,
 				 "sample: \"%s\" is not an array of at most "
 				 "%d",
-				 key, SAMPLE_THREADS_MAXIMUM);
+				 key, maximum);
 	*array = value;
 	return 0;
+}
+
+static int find_stack(const struct stack **stack,
+		      const struct thread_sample *thread,
+		      const struct stack_table *table, const json_t *json,
+		      const char *key, struct error *error)
+{
+	int64_t id = json_get_integer(json, key, 0);
+
+	if (id == 0)
+		return 0;
+	*stack = stack_table_find(table, (uint64_t)id);
+	if (*stack)
+		return 0;
+	return error_set(error, "thread %d: its stack %lld was never sent",
+			 (int)thread->tid, (long long)id);
 }
 
 static int thread_from_json(struct thread_sample *thread,
@@ -171,7 +198,6 @@ static int thread_from_json(struct thread_sample *thread,
 			    struct error *error)
 {
 	const json_t *has_gil = json_object_get(json, "has_gil");
-	int64_t id = json_get_integer(json, "stack", 0);
 
 	if (field_read(&thread_table, thread, json, error) < 0)
 		return -1;
@@ -179,14 +205,10 @@ static int thread_from_json(struct thread_sample *thread,
 		return error_set(error, "thread: \"tid\" is missing");
 	thread->is_gil_known = json_is_boolean(has_gil);
 	thread->has_gil = json_is_true(has_gil);
-	if (id == 0)
-		return 0;
-	thread->stack = stack_table_find(table, (uint64_t)id);
-	if (!thread->stack)
-		return error_set(error,
-				 "thread %d: its stack %lld was never sent",
-				 (int)thread->tid, (long long)id);
-	return 0;
+	if (find_stack(&thread->stack, thread, table, json, "stack", error) < 0)
+		return -1;
+	return find_stack(&thread->native, thread, table, json, "native",
+			  error);
 }
 
 int process_sample_from_json(struct process_sample *sample,
@@ -198,8 +220,10 @@ int process_sample_from_json(struct process_sample *sample,
 
 	process_sample_clear(sample);
 	if (field_read(&sample_table, sample, json, error) < 0 ||
-	    get_array(json, "stacks", &stacks, error) < 0 ||
-	    get_array(json, "threads", &threads, error) < 0)
+	    get_array(json, "stacks", 2 * SAMPLE_THREADS_MAXIMUM, &stacks,
+		      error) < 0 ||
+	    get_array(json, "threads", SAMPLE_THREADS_MAXIMUM, &threads,
+		      error) < 0)
 		return -1;
 	if (sample->pid == 0)
 		return error_set(error, "sample: \"pid\" is missing");

@@ -47,6 +47,8 @@ struct thread_sample {
 	uint64_t cpu_ns;	/* processor time used so far */
 	uint64_t switches;	/* times it was given a processor so far */
 	const struct stack *stack;	/* borrowed from the table; NULL: unreadable */
+	/* Merged with native frames; borrowed; NULL: not asked for, or none. */
+	const struct stack *native;
 	char *error;		/* why the stack is missing or short; NULL: fine */
 };
 

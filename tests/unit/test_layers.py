@@ -23,6 +23,12 @@ DOORS = {
     "uthash.h": ["src/base/map.c"],
     "utarray.h": [],
     "sys/ptrace.h": ["backends/ptrace/hold.c"],
+    "elfutils/libdw.h": ["backends/ptrace/unwind-module.c",
+                         "backends/ptrace/expression.h"],
+    "elfutils/libdwfl.h": [],
+    "dwarf.h": ["backends/ptrace/expression.c"],
+    "libelf.h": [],
+    "gelf.h": [],
     "vterm.h": ["tests/screen/terminal.c", "tests/screen/terminal.h"],
 }
 

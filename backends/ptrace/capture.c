@@ -1,0 +1,141 @@
+#include "backends/ptrace/capture.h"
+
+#include <sys/uio.h>
+
+#include "banned.h"
+
+#include "backends/ptrace/memory.h"
+#include "base/alloc.h"
+#include "base/array.h"
+
+#define PAGE_BYTES 4096u
+#define PARTS_MAXIMUM (CAPTURE_HELD_BYTES / PAGE_BYTES + 1)
+/* Below the stack pointer a function that calls nothing may use so much. */
+#define RED_ZONE 128u
+/* FNV-1a, 64 bits, by words: http://www.isthe.com/chongo/tech/comp/fnv/ */
+#define HASH_START 0xcbf29ce484222325u
+#define HASH_PRIME 0x100000001b3u
+
+void capture_clear(struct capture *capture)
+{
+	free(capture->stack);
+	free(capture->python);
+	free(capture->frames);
+	*capture = (struct capture){ .tid = 0 };
+}
+
+void capture_set_clear(struct capture_set *set)
+{
+	for (size_t i = 0; i < set->count; i++)
+		capture_clear(&set->captures[i]);
+	free(set->captures);
+	set->captures = NULL;
+	set->count = 0;
+	set->capacity = 0;
+	set->held_ns = 0;
+}
+
+struct capture *capture_set_add(struct capture_set *set)
+{
+	ARRAY_GROW(set->captures, set->count, set->capacity);
+	set->captures[set->count] = (struct capture){ .tid = 0 };
+	return &set->captures[set->count++];
+}
+
+void capture_set_drop(struct capture_set *set)
+{
+	capture_clear(&set->captures[--set->count]);
+}
+
+uint64_t capture_fingerprint(const struct capture *capture)
+{
+	uint64_t hash = HASH_START;
+	size_t length = capture->stack_length;
+	uint64_t word;
+
+	hash = (hash ^ capture->registers.pc) * HASH_PRIME;
+	hash = (hash ^ capture->stack_start) * HASH_PRIME;
+	if (length > CAPTURE_FINGERPRINT_BYTES)
+		length = CAPTURE_FINGERPRINT_BYTES;
+	/* What is below the stack pointer is nobody's. */
+	for (size_t i = RED_ZONE; i + sizeof(word) <= length;
+	     i += sizeof(word)) {
+		memcpy(&word, capture->stack + i, sizeof(word));
+		hash = (hash ^ word) * HASH_PRIME;
+	}
+	return hash | 1;
+}
+
+/* Page by page, since the kernel stops at the first that is not there. */
+int capture_stack(struct capture *capture, struct memory *memory, size_t size)
+{
+	struct memory_part parts[PARTS_MAXIMUM];
+	uint64_t start = capture->registers.values[arch_stack_pointer()];
+	size_t count = 0;
+
+	if (start < RED_ZONE || start > UINT64_MAX - CAPTURE_STACK_MAXIMUM)
+		return -1;
+	start -= RED_ZONE;
+	free(capture->stack);
+	capture->stack = xmalloc(size);
+	capture->stack_start = start;
+	capture->stack_length = 0;
+	for (size_t at = 0; at < size && count < PARTS_MAXIMUM;) {
+		size_t some = PAGE_BYTES - (start + at) % PAGE_BYTES;
+		if (some > size - at)
+			some = size - at;
+		parts[count++] = (struct memory_part){
+			.address = start + at,
+			.out = capture->stack + at,
+			.length = some,
+		};
+		at += some;
+	}
+	memory_fetch_parts(memory, parts, count);
+	for (size_t i = 0; i < count; i++) {
+		capture->stack_length += parts[i].done;
+		if (parts[i].done < parts[i].length)
+			break;
+	}
+	return capture->stack_length > 0 ? 0 : -1;
+}
+
+/* Goes on where the copy ends, by as much again. */
+static int fetch_more(struct capture *capture, pid_t pid)
+{
+	size_t length = capture->stack_length;
+	struct iovec here;
+	struct iovec there;
+	ssize_t got;
+
+	if (capture->is_fixed ||
+	    length + CAPTURE_STACK_BYTES > CAPTURE_STACK_MAXIMUM)
+		return -1;
+	capture->stack = xrealloc(capture->stack, length + CAPTURE_STACK_BYTES);
+	here = (struct iovec){ capture->stack + length, CAPTURE_STACK_BYTES };
+	there = (struct iovec){
+		(void *)(uintptr_t)(capture->stack_start + length),
+		CAPTURE_STACK_BYTES,
+	};
+	got = process_vm_readv(pid, &here, 1, &there, 1, 0);
+	if (got > 0)
+		capture->stack_length += (size_t)got;
+	/* What comes short is the end of the stack. */
+	if (got < (ssize_t)CAPTURE_STACK_BYTES)
+		capture->is_fixed = true;
+	return got > 0 ? 0 : -1;
+}
+
+int capture_word(struct capture *capture, pid_t pid, uint64_t address,
+		 uint64_t *word)
+{
+	uint64_t at = address - capture->stack_start;
+
+	if (address < capture->stack_start || at >= CAPTURE_STACK_MAXIMUM)
+		return -1;
+	while (at + sizeof(*word) > capture->stack_length)
+		if (fetch_more(capture, pid) < 0)
+			return -1;
+	memcpy(word, capture->stack + at, sizeof(*word));
+	return 0;
+}
