@@ -155,18 +155,13 @@ int source_open_folder(const struct process *process, const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	char *folder;
-	int root;
 	int fd;
 
 	if (path[0] != '/' || slash == path)
 		return -1;
-	root = open_folder(process->pid, "root");
-	if (root < 0)
-		return -1;
 	folder = xstrndup(path, (size_t)(slash - path));
-	fd = find_below(root, folder);
+	fd = rootfile_find(process->pid, "root", folder);
 	free(folder);
-	close(root);
 	return fd;
 }
 
@@ -189,7 +184,7 @@ char *source_read_below(int folder, const char *name, size_t maximum,
 		number = EFBIG;
 		error_set(error, "%s has more than %zu KB", name,
 			  maximum >> 10);
-	} else if ((fd = open_found(found)) < 0) {
+	} else if ((fd = rootfile_open(found)) < 0) {
 		number = errno;
 		error_set_errno(error, number, "cannot open %s", name);
 	} else {
