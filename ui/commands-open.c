@@ -222,6 +222,17 @@ int ui_job(struct command_context *context, int argc, char **argv,
 	return 0;
 }
 
+/* Where the grid leaves no room for it, it takes the grid's. */
+static void open_source(struct app *app)
+{
+	struct layout layout;
+
+	layout_make(&layout, &app->engine->session, &app->view);
+	app->view.pane = PANE_SOURCE;
+	if (layout.panes[PANE_SOURCE].row_count <= 0)
+		app->view.is_zoomed = true;
+}
+
 int ui_open(struct command_context *context, int argc, char **argv,
 	    struct error *error)
 {
@@ -247,7 +258,7 @@ int ui_open(struct command_context *context, int argc, char **argv,
 	switch (view->pane) {
 	case PANE_GRID:
 		if (!fold_in_grid(app, true))
-			view->pane = PANE_SOURCE;
+			open_source(app);
 		break;
 	case PANE_SOURCE:
 		view->is_zoomed = !view->is_zoomed;

@@ -339,6 +339,18 @@ static void follow_jobs(struct app *app)
 		  view_lists_jobs(&app->engine->session, &app->view));
 }
 
+/* A pane that was there alone may have no room beside the grid. */
+static void leave_hidden_pane(struct app *app)
+{
+	struct layout layout;
+
+	if (app->view.kind != VIEW_HOME)
+		return;
+	layout_make(&layout, &app->engine->session, &app->view);
+	if (layout.panes[app->view.pane].row_count <= 0)
+		app->view.pane = PANE_GRID;
+}
+
 int ui_back(struct command_context *context, int argc, char **argv,
 	    struct error *error)
 {
@@ -353,6 +365,7 @@ int ui_back(struct command_context *context, int argc, char **argv,
 	/* Esc leaves a pane first, then the job. */
 	if ((is_at_home && view->pane != PANE_GRID) || !go_back(view))
 		view->pane = PANE_GRID;
+	leave_hidden_pane(app);
 	follow_jobs(app);
 	return 0;
 }

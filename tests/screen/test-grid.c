@@ -295,6 +295,19 @@ static void the_card_stands_beside_the_cell(void **state)
 	check_shows(stage, "│all_gather");
 }
 
+/* Cells leave no room below them. */
+static void enter_leads_to_the_source_and_back(void **state)
+{
+	struct stage *stage = *state;
+
+	begin(stage, 24, 80);
+	stage_keys(stage, "Enter");
+	check_shows(stage, "┌Source · data.py · rank 77");
+	stage_keys(stage, "Esc");
+	check_shows(stage, "┌Ranks · 64 a row");
+	assert_int_equal(stage->app.view.pane, PANE_GRID);
+}
+
 /* A press of the mouse on the first place where text is. */
 static void click(struct stage *stage, int row, int column)
 {
@@ -345,6 +358,7 @@ int main(void)
 		cmocka_unit_test(what_is_odd_below_a_rank_shows),
 		cmocka_unit_test(the_cursor_moves_over_cells),
 		cmocka_unit_test(the_card_stands_beside_the_cell),
+		cmocka_unit_test(enter_leads_to_the_source_and_back),
 		cmocka_unit_test(a_click_finds_what_is_there),
 	};
 
