@@ -45,6 +45,8 @@
 #define HURRY_SECONDS 3.0
 /* The others of a failed rank have so long to end before the report. */
 #define END_SECONDS 3.0
+/* So much of what was before is in the recording, at least. */
+#define KEEP_SECONDS 60.0
 /* What is asked at the end is answered within this, or left out. */
 #define ANSWER_SECONDS 5.0
 
@@ -75,9 +77,10 @@ struct watch {
 	size_t leaving;	    /* ranks in teardown when last looked */
 	uint64_t revision;  /* last judged */
 	enum outcome outcome;
-	int signal;   /* that wants us to leave; 0: none */
-	char *before; /* the verdict when all of it lived; NULL */
-	char *base;   /* of the files' names; NULL: none is kept */
+	int signal;	 /* that wants us to leave; 0: none */
+	char *before;	 /* the verdict when all of it lived; NULL */
+	char *base;	 /* of the files' names; NULL: none is kept */
+	char *recording; /* its path; NULL: there is none */
 	struct report report;
 };
 
@@ -127,6 +130,13 @@ static bool has_appeared(const struct engine *engine, void *data)
 	return watch->signal != 0 || count_present(session) > 0 ||
 	       (session->is_discovered && !session->wanted_job &&
 		session->job_count > 1 && session->job < 0);
+}
+
+static bool is_discovered(const struct engine *engine, void *data)
+{
+	const struct watch *watch = data;
+
+	return watch->signal != 0 || engine->session.is_discovered;
 }
 
 static size_t count_leaving(const struct session *session)
@@ -259,6 +269,34 @@ static void describe(struct watch *watch)
 	watch->report.headline = buffer_take(&text);
 }
 
+static const char *const suffixes[] = { ".txt", ".recording", NULL };
+
+/*
+ * The last minutes go to a file, and what is seen from now on. The report does
+ * without it: better one of the two than none.
+ */
+static void begin_recording(struct watch *watch)
+{
+	const struct session *session = &watch->engine->session;
+	const struct job *job =
+		session->job >= 0 ? &session->jobs[session->job] : NULL;
+	struct error error = ERROR_INIT;
+	struct timespec now;
+
+	if (!watch->options->folder || watch->outcome == OUTCOME_ENDED)
+		return;
+	clock_gettime(CLOCK_REALTIME, &now);
+	watch->base = folder_name(
+		watch->options->folder, job && job->name ? job->name : "",
+		session->nodes[0].name, (double)now.tv_sec, suffixes);
+	watch->recording = xasprintf("%s%s", watch->base, suffixes[1]);
+	if (engine_record(watch->engine, watch->recording, &error) == 0)
+		return;
+	say(watch, "%s", error.message);
+	free(watch->recording);
+	watch->recording = xstrdup_or_null(engine_record_path(watch->engine));
+}
+
 /* What the others are at, before they are gone too. */
 static void look_at_once(struct watch *watch)
 {
@@ -287,19 +325,26 @@ static void look_at_rest(struct watch *watch)
 	engine_judge(engine);
 }
 
-static int write_report(struct watch *watch, char *path, struct error *error)
+/* Gives the report's path; NULL and a sentence, or NULL: none was wanted. */
+static char *write_report(struct watch *watch, struct error *error)
 {
 	struct buffer page = BUFFER_INIT;
+	char *path;
 	int result;
 
+	if (!watch->base)
+		return NULL;
+	path = xasprintf("%s%s", watch->base, suffixes[0]);
 	report_append(&page, &watch->report, watch->engine);
 	result = folder_write(path, page.data, page.length, error);
 	buffer_clear(&page);
-	return result;
+	if (result == 0)
+		return path;
+	free(path);
+	return NULL;
 }
 
-static void append_json(struct watch *watch, const char *report,
-			const char *recording)
+static void append_json(struct watch *watch, const char *report)
 {
 	const struct rank *first = report_first_failed(watch->engine);
 	const struct verdict *verdict = &watch->engine->session.verdict;
@@ -316,37 +361,34 @@ static void append_json(struct watch *watch, const char *report,
 			    json_text(watch->report.headline));
 	json_object_set_new(json, "verdict", json_text(sentence));
 	json_object_set_new(json, "report", json_text(report));
-	json_object_set_new(json, "recording", json_text(recording));
+	json_object_set_new(json, "recording", json_text(watch->recording));
 	format_document(watch->context->out, json);
 }
 
-static const char *const suffixes[] = { ".txt", ".recording", NULL };
+static void append_paths(struct watch *watch, const char *report)
+{
+	if (report)
+		buffer_printf(watch->context->out, "%s\n", report);
+	if (watch->recording)
+		buffer_printf(watch->context->out, "%s\n", watch->recording);
+	if (!report && !watch->recording)
+		buffer_append(watch->context->out, watch->report.verdict.data,
+			      watch->report.verdict.length);
+}
 
 /* Of what was found: files, their paths, one line on standard error. */
 static int finish(struct watch *watch, struct error *error)
 {
-	bool is_kept = watch->base && watch->outcome != OUTCOME_ENDED;
-	char *report = NULL;
-	char *recording = NULL;
-	int result = 0;
+	char *report = write_report(watch, error);
+	int result = report || !watch->base ? 0 : -1;
 
-	if (is_kept) {
-		report = xasprintf("%s%s", watch->base, suffixes[0]);
-		recording = xasprintf("%s%s", watch->base, suffixes[1]);
-		result = write_report(watch, report, error);
-	}
-	if (result == 0 && watch->context->is_json)
-		append_json(watch, report, recording);
-	else if (result == 0 && is_kept)
-		buffer_printf(watch->context->out, "%s\n%s\n", report,
-			      recording);
-	else if (result == 0 && watch->report.verdict.length > 0)
-		buffer_append(watch->context->out, watch->report.verdict.data,
-			      watch->report.verdict.length);
+	if (watch->context->is_json)
+		append_json(watch, report);
+	else
+		append_paths(watch, report);
 	watch->context->status = outcomes[watch->outcome].status;
 	say(watch, "%s", watch->report.headline);
 	free(report);
-	free(recording);
 	return result;
 }
 
@@ -357,42 +399,28 @@ static int await_job(struct watch *watch, struct error *error)
 						      : FOREVER_SECONDS;
 
 	engine_follow(engine, LOOK_SECONDS);
+	engine_wait(engine, is_discovered, watch, ANSWER_SECONDS);
+	if (!has_appeared(engine, watch))
+		say(watch, "there is no rank yet; waiting for one");
 	engine_wait(engine, has_appeared, watch, seconds);
 	if (watch->signal != 0)
 		return 0;
 	return gather_ranks(watch->context, error);
 }
 
-static int begin_recording(struct watch *watch, struct error *error)
-{
-	const struct session *session = &watch->engine->session;
-	const struct job *job =
-		session->job >= 0 ? &session->jobs[session->job] : NULL;
-	struct timespec now;
-	char *path;
-	int result;
-
-	if (!watch->options->folder)
-		return 0;
-	clock_gettime(CLOCK_REALTIME, &now);
-	watch->base = folder_name(
-		watch->options->folder, job && job->name ? job->name : "",
-		session->nodes[0].name, (double)now.tv_sec, suffixes);
-	path = xasprintf("%s%s", watch->base, suffixes[1]);
-	result = engine_record(watch->engine, path, error);
-	free(path);
-	if (result < 0)
-		return -1;
-	/* A recording begins with who belongs to the job. */
-	engine_follow(watch->engine, LOOK_SECONDS);
-	return 0;
-}
-
 static int watch_job(struct watch *watch, struct error *error)
 {
 	struct engine *engine = watch->engine;
 	const struct session *session = &engine->session;
+	int64_t sample;
 
+	report_init(&watch->report, engine);
+	if (watch->options->folder)
+		engine_keep(engine,
+			    fmax(KEEP_SECONDS, 2 * watch->options->stuck));
+	engine_sample_every(engine, watch->period);
+	sample = engine_ask_sample(engine);
+	evidence_await(engine, sample, ANSWER_SECONDS);
 	say(watch, "watching %zu rank%s%s%s; stuck is %g s without movement",
 	    count_present(session), count_present(session) == 1 ? "" : "s",
 	    session->job >= 0 && session->jobs[session->job].name[0] != '\0'
@@ -400,8 +428,6 @@ static int watch_job(struct watch *watch, struct error *error)
 		    : "",
 	    session->job >= 0 ? session->jobs[session->job].name : "",
 	    watch->options->stuck);
-	report_init(&watch->report, engine);
-	engine_sample_every(engine, watch->period);
 	engine_wait(engine, is_over, watch, FOREVER_SECONDS);
 	if (watch->signal != 0)
 		return 0;
@@ -411,6 +437,7 @@ static int watch_job(struct watch *watch, struct error *error)
 				 engine->gone_why ? engine->gone_why
 						  : "the node is gone");
 	}
+	begin_recording(watch);
 	look_at_once(watch);
 	look_at_rest(watch);
 	return finish(watch, error);
@@ -427,8 +454,6 @@ static int run(struct watch *watch, struct error *error)
 	if (folder && folder_check(folder, error) < 0)
 		return -1;
 	result = await_job(watch, error);
-	if (result == 0 && watch->signal == 0)
-		result = begin_recording(watch, error);
 	if (result == 0 && watch->signal == 0)
 		result = watch_job(watch, error);
 	if (result == 0 && watch->signal != 0) {
@@ -466,5 +491,6 @@ int watch_run(struct command_context *context,
 	report_clear(&watch.report);
 	free(watch.before);
 	free(watch.base);
+	free(watch.recording);
 	return result;
 }

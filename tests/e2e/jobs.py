@@ -146,7 +146,8 @@ class RanksJob(Launched):
 class OrderJob(Launched):
     """tests/jobs/orders.py: a job that takes orders."""
 
-    def __init__(self, flavour, count, python=sys.executable, torchrun=False):
+    def __init__(self, flavour, count, python=sys.executable, torchrun=False,
+                 options=()):
         self.count = count
         self.folder = tempfile.mkdtemp(prefix="probetui-orders-")
         self.path = os.path.join(self.folder, "orders")
@@ -164,7 +165,7 @@ class OrderJob(Launched):
                         "127.0.0.1", "--master_port", str(free_port())]
         else:
             launcher = [python, os.path.join(JOBS, "launch.py"),
-                        "-n", str(count)]
+                        "-n", str(count)] + list(options)
         super().__init__(launcher + [self.script, flavour], ORDERS=self.path)
         self.lines, self.pids = {}, {}
         self.is_busy = False

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Starts N ranks of a script, as torchrun does, and ends them with itself.
 
-    launch.py [-n RANKS] [--port PORT] SCRIPT [ARGUMENTS...]
+    launch.py [-n RANKS] [--port PORT] [--together] SCRIPT [ARGUMENTS...]
 
 Sets RANK, LOCAL_RANK, WORLD_SIZE, LOCAL_WORLD_SIZE, GROUP_RANK, MASTER_ADDR
-and MASTER_PORT. A rank that ends leaves the others alone. The port and the
-pids go to standard output in one line of JSON.
+and MASTER_PORT. A rank that ends leaves the others alone; with --together one
+that fails ends them all. The port and the pids go to standard output in one line of JSON.
 """
 import argparse
 import ctypes
@@ -44,7 +44,7 @@ def start(rank, count, port, command):
                             preexec_fn=die_with_parent)
 
 
-def wait_all(ranks):
+def wait_all(ranks, is_together):
     """Waits for all in the order they end, so that none is left a zombie.
     The worst status of them."""
     worst = 0
@@ -53,6 +53,9 @@ def wait_all(ranks):
         rank = [rank for rank in ranks if rank.pid == pid][0]
         rank.returncode = os.WEXITSTATUS(status) or os.WTERMSIG(status)
         worst = max(worst, rank.returncode)
+        for other in ranks if is_together and worst else ():
+            if other.returncode is None:
+                other.terminate()
     return worst
 
 
@@ -60,6 +63,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("-n", dest="count", type=int, default=8)
     parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--together", action="store_true")
     parser.add_argument("script", nargs=argparse.REMAINDER)
     options = parser.parse_args()
     if not options.script:
@@ -73,7 +77,7 @@ def main():
             ranks.append(start(rank, options.count, port, command))
         print(json.dumps({"port": port, "pids": [r.pid for r in ranks]}),
               flush=True)
-        return wait_all(ranks)
+        return wait_all(ranks, options.together)
     except KeyboardInterrupt:
         return 130
     finally:
