@@ -49,7 +49,7 @@ static const struct command rows[] = {
 	{ "wait", NULL,
 	  "--stuck SECONDS [--report DIR] | verdict TEXT | exited [ranks SET] "
 	  "[timeout S]",
-	  "watch until the job is stuck or fails; or until it is so, 30 s",
+	  "watch until it is stuck or fails; or until it is so, 30 s",
 	  SHELL, command_wait },
 	{ "set", NULL, "[SETTING [VALUE]]",
 	  "what can be set, and its values; or set it",

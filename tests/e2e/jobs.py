@@ -224,9 +224,14 @@ class OrderJob(Launched):
             line.receive()
         self.is_busy = False
 
-    def close(self):
+    def close_lines(self):
+        """The ranks then end, each with status 0."""
         for line in getattr(self, "lines", {}).values():
             line.close()
+        self.lines = {}
+
+    def close(self):
+        self.close_lines()
         super().close()
         shutil.rmtree(self.folder, ignore_errors=True)
 

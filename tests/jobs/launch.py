@@ -5,7 +5,8 @@
 
 Sets RANK, LOCAL_RANK, WORLD_SIZE, LOCAL_WORLD_SIZE, GROUP_RANK, MASTER_ADDR
 and MASTER_PORT. A rank that ends leaves the others alone; with --together one
-that fails ends them all. The port and the pids go to standard output in one line of JSON.
+that fails ends them all. The port and the pids go to standard output in one
+line of JSON.
 """
 import argparse
 import ctypes

@@ -1,0 +1,238 @@
+"""`wait --stuck` and `report`: what a launcher destroys is written before."""
+import json
+import os
+import re
+import shutil
+import signal
+import stat
+import subprocess
+import tempfile
+import time
+import unittest
+
+import jobs
+
+STUCK = 1.5
+SHORT = 0.4
+
+
+def children(pid):
+    with open("/proc/%d/task/%d/children" % (pid, pid)) as file:
+        return [int(word) for word in file.read().split()]
+
+
+class Watcher:
+    """`probetui wait` in the background, from when it watches on."""
+
+    def __init__(self, port, *arguments, until="watching"):
+        self.process = subprocess.Popen(
+            [jobs.PROBETUI, "--job", str(port), "--json", "wait"]
+            + [str(a) for a in arguments],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, universal_newlines=True)
+        self.line = self.process.stderr.readline()
+        self.since = time.monotonic()
+        if until not in self.line:
+            self.process.kill()
+            raise AssertionError(self.line + self.process.communicate()[1])
+
+    def finish(self):
+        """Its exit status, its document, and how long it has watched."""
+        output, self.said = self.process.communicate(timeout=jobs.LIMIT)
+        document = json.loads(output) if output else None
+        return (self.process.returncode, document,
+                time.monotonic() - self.since)
+
+    def close(self):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.communicate()
+
+
+class Evidence(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="probetui-evidence-")
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.reports = os.path.join(self.folder, "reports")
+
+    def start(self, count, **options):
+        job = jobs.OrderJob("peers", count, **options)
+        self.addCleanup(job.close)
+        return job
+
+    def watch(self, port, *arguments, **options):
+        watcher = Watcher(port, *arguments, **options)
+        self.addCleanup(watcher.close)
+        return watcher
+
+    def read(self, path):
+        self.assertEqual(stat.S_IMODE(os.stat(path).st_mode), 0o600)
+        with open(path) as file:
+            return file.read()
+
+    def replay(self, path, *command):
+        return jobs.probetui("--replay", path, *command)
+
+
+class TestWatch(Evidence):
+    def test_a_rank_that_dies_and_takes_the_others_along(self):
+        job = self.start(4, options=["--together"])
+        job.order("late", [2])
+        job.until({0: "all_reduce", 2: "late"})
+        watcher = self.watch(job.port, "--stuck", "60s", "--report",
+                             self.reports)
+        os.kill(job.pids[2], signal.SIGSEGV)
+        status, document, _ = watcher.finish()
+        self.assertEqual(status, 1, watcher.said)
+        self.assertEqual(document["event"], "failed")
+        self.assertEqual(document["rank"], 2)
+        text = self.read(document["report"])
+        self.assertIn("Rank 2 failed first: it was killed by SIGSEGV.", text)
+        self.assertRegex(text, r"1 +2 .*late \(orders.py:\d+\)")
+        self.assertRegex(text, r"3 +0-1,3 .*all_reduce \(peers.py:\d+\)")
+        self.assertEqual(stat.S_IMODE(os.stat(self.reports).st_mode), 0o700)
+        self.check_recording(document["recording"])
+
+    def check_recording(self, path):
+        found = self.replay(path, "--json", "verdict")
+        verdict = json.loads(found.stdout)
+        self.assertEqual((found.returncode, verdict["state"],
+                          verdict["outliers"]), (1, "crashed", [2]))
+        report = json.loads(self.replay(path, "--json", "report").stdout)
+        self.assertEqual(report["first_failed"], 2)
+        self.assertEqual(report["merged"]["ranks"], "0-3")
+
+    def test_stuck_and_not(self):
+        """Both at once, since both take their time."""
+        hung, healthy = self.start(3), self.start(3)
+        hung.order("spin", [1])
+        healthy.order("move")
+        hung.until({0: "all_reduce", 1: "spin"})
+        calm = self.watch(healthy.port, "--stuck", SHORT, "--report",
+                          self.reports)
+        alarmed = self.watch(hung.port, "--stuck", "%gs" % STUCK)
+        status, document, seconds = alarmed.finish()
+        self.assertEqual((status, document["event"]), (1, "stuck"))
+        self.assertIn("Rank 1 computes: spin", document["verdict"])
+        self.assertIsNone(document["report"])
+        self.assertGreaterEqual(seconds, STUCK - 0.5)
+        jobs.wait_for(lambda: time.monotonic() > calm.since + 10 * SHORT
+                      or calm.process.poll() is not None, "ten times as long")
+        self.assertIsNone(calm.process.poll(), "a healthy job was stuck")
+        healthy.release()
+        healthy.close_lines()
+        status, document, _ = calm.finish()
+        self.assertEqual((status, document["event"]), (0, "ended"), calm.said)
+        self.assertEqual(os.listdir(self.reports), [])
+
+    def test_a_signal_ends_it_and_its_node(self):
+        watcher = self.watch("1", "--stuck", "60s", until="no rank yet")
+        nodes = children(watcher.process.pid)
+        watcher.process.send_signal(signal.SIGTERM)
+        status, document, _ = watcher.finish()
+        self.assertEqual((status, document), (128 + signal.SIGTERM, None))
+        jobs.wait_for(lambda: not any(os.path.exists("/proc/%d" % pid)
+                                      for pid in nodes), "the node's end")
+
+    def test_no_job_within_the_time(self):
+        found = jobs.probetui("--job", "1", "--timeout", "0.2", "wait",
+                              "--stuck", "60s")
+        self.assertEqual((found.returncode, found.stdout), (3, ""))
+
+    def refuse(self, folder, *words):
+        found = jobs.probetui("--job", "1", "wait", "--stuck", "60s",
+                              "--report", folder)
+        self.assertEqual(found.returncode, 2)
+        for word in words:
+            self.assertIn(word, found.stderr)
+
+    def test_folders_that_will_not_do(self):
+        file = os.path.join(self.folder, "file")
+        link = os.path.join(self.folder, "link")
+        with open(file, "w"):
+            os.symlink(self.folder, link)
+        self.refuse(file, "is no folder")
+        self.refuse(link, "is a symbolic link")
+        self.refuse(link + "/", "is a symbolic link")
+        self.refuse(os.path.join(self.folder, "a", "b"), "cannot make")
+        os.mkdir(self.reports)
+        os.chmod(self.reports, 0o777)
+        self.refuse(self.reports, "anybody may write")
+
+    def test_words_that_do_not_fit(self):
+        for words in (["--stuck"], ["--stuck", "soon"], ["--stuck", "0"],
+                      ["--report", "x"], ["--stuk", "1"]):
+            found = jobs.probetui("wait", *words)
+            self.assertEqual((found.returncode, found.stdout), (2, ""), words)
+
+
+class TestReport(Evidence):
+    def test_a_page_and_a_document(self):
+        job = self.start(3)
+        job.order("late", [1])
+        job.until({0: "all_reduce", 1: "late"})
+        path = os.path.join(self.folder, "page")
+        found = jobs.probetui("--job", job.port, "report", "--out", path)
+        self.assertEqual((found.returncode, found.stdout), (1, path + "\n"))
+        text = self.read(path)
+        for part in ("3 ranks of orders.py", "Rank 1 is elsewhere: late",
+                     "MERGED STACKS", "Python 3.", "rank 2: ", "read: ranks"):
+            self.assertIn(part, text)
+        again = jobs.probetui("--job", job.port, "report", "--out", path)
+        self.assertEqual(again.returncode, 2)
+        found = jobs.probetui("--job", job.port, "--json", "report", "ranks",
+                              "1")
+        report = json.loads(found.stdout)
+        self.assertEqual([rank["rank"] for rank in report["ranks"]], [1])
+        self.assertEqual(report["verdict"]["outliers"], [1])
+        self.assertEqual(report["merged"]["ranks"], "1")
+        self.assertGreater(report["ranks"][0]["memory"], 1 << 20)
+        self.assertIsNone(report["ranks"][0]["error_file"])
+
+
+class TestTorchrun(Evidence):
+    @classmethod
+    def setUpClass(cls):
+        cls.python = jobs.find_torch()
+        if cls.python is None:
+            raise unittest.SkipTest("no Python with torch found")
+
+    def test_a_rank_that_raises(self):
+        port = jobs.free_port()
+        go = os.path.join(self.folder, "go")
+        job = jobs.Launched(
+            [self.python, "-m", "torch.distributed.run", "--nproc_per_node=3",
+             "--master_addr", "127.0.0.1", "--master_port", str(port),
+             os.path.join(jobs.JOBS, "raises.py"), go])
+        self.addCleanup(job.close)
+        look = ["--job", port, "verdict", "--for", "0"]
+        jobs.wait_for(lambda: "Rank 2 is elsewhere: load_batch"
+                      in jobs.probetui(*look).stdout, "the ranks to wait")
+        watcher = self.watch(port, "--stuck", "60s", "--report", self.reports)
+        with open(go, "w"):
+            pass
+        status, document, _ = watcher.finish()
+        self.assertEqual((status, document["rank"]), (1, 2), watcher.said)
+        text = self.read(document["report"])
+        self.assertIn("Rank 2 failed first: it exited with code 1", text)
+        self.assertIn("rank 2: ValueError: shard 7 with api_key=<masked>",
+                      text)
+        self.assertIn("in load_batch", text)
+        self.assertNotIn("s3cret", text)
+        self.assertTrue(re.search(r"2 +0-1 .*all_reduce", text), text)
+        self.assertRegex(text, r"torch \d+\.\d+[^ ]*: ranks 0-2")
+        self.check_recording(document["recording"])
+
+    def check_recording(self, path):
+        verdict = json.loads(
+            self.replay(path, "--json", "verdict").stdout)
+        self.assertIn(2, verdict["outliers"])
+        report = json.loads(self.replay(path, "--json", "report").stdout)
+        self.assertEqual(report["first_failed"], 2)
+        self.assertEqual(report["merged"]["ranks"], "0-2")
+        self.assertIn("<masked>", json.dumps(report))
+        self.assertNotIn("s3cret", json.dumps(report))
+
+
+if __name__ == "__main__":
+    unittest.main()
