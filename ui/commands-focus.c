@@ -7,6 +7,7 @@
 #include "ui/app.h"
 #include "ui/commands-private.h"
 #include "ui/pane.h"
+#include "ui/ranklist.h"
 
 /* The focus becomes these ranks; every rank when it is these already. */
 static void focus_these(struct session *session, const struct rankset *these)
@@ -43,6 +44,29 @@ static void toggle_rank(struct session *session, int rank)
 	session->revision++;
 }
 
+/* The ranks of the group that the cursor is on; false: it is on a rank. */
+static bool toggle_group(struct app *app)
+{
+	struct session *session = &app->engine->session;
+	const struct ranklist_group *group = NULL;
+	struct rankset these = RANKSET_INIT;
+	struct ranklist list;
+	bool is_found;
+
+	ranklist_make(&list, session, &app->view);
+	if (app->view.pane == PANE_GRID && list.cursor >= 0 &&
+	    list.rows[list.cursor].kind == RANKLIST_GROUP)
+		group = ranklist_group_at(&list, list.rows[list.cursor].at);
+	for (size_t i = 0; group != NULL && i < group->count; i++)
+		rankset_add(&these, list.ranks[group->first + i]->process.rank);
+	is_found = group != NULL;
+	ranklist_clear(&list);
+	if (is_found)
+		focus_these(session, &these);
+	rankset_clear(&these);
+	return is_found;
+}
+
 static int toggle_branch(struct app *app, struct error *error)
 {
 	struct session *session = &app->engine->session;
@@ -74,6 +98,10 @@ int ui_toggle(struct command_context *context, int argc, char **argv,
 	case VIEW_MERGED:
 		return toggle_branch(app, error);
 	case VIEW_HOME:
+		if (toggle_group(app))
+			return 0;
+		toggle_rank(session, rank->process.rank);
+		return 0;
 	case VIEW_DIFF:
 		toggle_rank(session, rank->process.rank);
 		return 0;

@@ -129,7 +129,7 @@ static const struct key_help helps[] = {
 	  "previous, next hit; in the diff: difference" },
 	{ { "toggle" },
 	  NULL,
-	  "the rank joins or leaves the focus; merged: these ranks" },
+	  "the rank joins or leaves the focus; or these: branch, group" },
 	{ { "focus all", "focus !focus" },
 	  NULL,
 	  "focus every rank; focus the other ranks" },

@@ -146,6 +146,16 @@ static void keys_choose_the_focus(void **state)
 	expect_focus(stage, "@ @ a Enter", "3");
 }
 
+static void a_class_is_focused(void **state)
+{
+	struct stage *stage = *state;
+
+	stage_keys(stage, ": g r i d Space t a b l e Enter H Home");
+	expect_focus(stage, "Space", "0-2,4-7");
+	expect_focus(stage, "Space", "0-7 all");
+	expect_focus(stage, "Down Space", "0");
+}
+
 static void a_branch_is_focused(void **state)
 {
 	struct stage *stage = *state;
@@ -599,6 +609,7 @@ int main(void)
 		ON_HUNG8(a_deferred_draw_leaves_no_timer),
 		ON_HUNG8(any_text_is_searched),
 		ON_HUNG8(keys_choose_the_focus),
+		ON_HUNG8(a_class_is_focused),
 		ON_HUNG8(a_branch_is_focused),
 		ON_HUNG8(each_pane_is_searched),
 		ON_HUNG8(no_key_is_lost_in_the_source),
