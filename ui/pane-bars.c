@@ -9,12 +9,13 @@
 #include "model/session.h"
 #include "protocol/stack.h"
 #include "ui/keymap.h"
+#include "ui/layout.h"
 #include "ui/pane.h"
 #include "ui/ranklist.h"
 
 #define FRAME_ROWS_MINIMUM 6
 #define WIDE_COLUMNS 100 /* the header has room for a date */
-#define TEXT_COLUMN 3 /* of the verdict, behind its mark */
+#define TEXT_COLUMN 3	 /* of the verdict, behind its mark */
 
 void pane_title(struct window window, int row, int column, int width,
 		bool is_focused, const char *left, const char *right)
@@ -294,6 +295,16 @@ static const struct hint hints[] = {
 	{ VIEW_TEXT, { "back", NULL }, "back" },
 };
 
+/* Instead of home's, in a grid of many ranks. */
+static const struct hint many_hints[] = {
+	{ VIEW_HOME, { "rank previous", "rank next" }, "rank" },
+	{ VIEW_HOME, { "outlier previous", "outlier next" }, "outlier" },
+	{ VIEW_HOME, { "sort next", NULL }, "sort" },
+	{ VIEW_HOME, { "group", NULL }, "group" },
+	{ VIEW_HOME, { "prompt filter", NULL }, "filter" },
+	{ VIEW_HOME, { "merged", NULL }, "merged" },
+};
+
 /* These end every hint line. */
 static const struct hint last_hints[] = {
 	{ VIEW_HOME, { "prompt", NULL }, "command" },
@@ -414,11 +425,27 @@ static void put_prompt(struct window window, const struct session *session,
 	prompt_draw(window_part(window, 0, 0, 1, width), &view->prompt);
 }
 
+static const struct hint *hints_of(const struct session *session,
+				   const struct view *view, size_t *count)
+{
+	struct layout layout;
+
+	*count = ARRAY_LENGTH(hints);
+	if (view->kind != VIEW_HOME || view->pane != PANE_GRID)
+		return hints;
+	layout_make(&layout, session, view);
+	if (layout.grid == GRID_CARDS)
+		return hints;
+	*count = ARRAY_LENGTH(many_hints);
+	return many_hints;
+}
+
 static void put_hints(struct window window, const struct session *session,
 		      const struct view *view, const struct keymap *keymap)
 {
 	int reserved = 0;
 	int column = put_filter(window, 1, session, view);
+	size_t count;
 
 	for (size_t i = 0; i < ARRAY_LENGTH(last_hints); i++)
 		reserved += 2 + hint_width(&last_hints[i], keymap);
@@ -427,14 +454,16 @@ static void put_hints(struct window window, const struct session *session,
 			column = put_hint(window, column, &open_hint, keymap);
 		column = put_hint(window, column, &quit_hint, keymap);
 	} else {
-		for (size_t i = 0; i < ARRAY_LENGTH(hints); i++) {
-			int width = hint_width(&hints[i], keymap);
+		const struct hint *list = hints_of(session, view, &count);
 
-			if (hints[i].view != view->kind || width == 0)
+		for (size_t i = 0; i < count; i++) {
+			int width = hint_width(&list[i], keymap);
+
+			if (list[i].view != view->kind || width == 0)
 				continue;
 			if (column + 2 + width + reserved > window.column_count)
 				break;
-			column = put_hint(window, column, &hints[i], keymap);
+			column = put_hint(window, column, &list[i], keymap);
 		}
 	}
 	for (size_t i = 0; i < ARRAY_LENGTH(last_hints); i++)

@@ -9,8 +9,12 @@
  *	home	u d, Tab in the hints	pause and break are not there yet
  *	home	a pane's corner joins	borders are shared lines
  *		with the cards'
- *	cells	no h, s; the body's	sorting by host is not there yet; the
- *		last line is a border	screen ends as in all other views
+ *	cells	o and H, not s and h	those are for stepping and moving
+ *	cells	a card beside the cell	so it is written below the picture
+ *	cells	the last line is a	the screen ends as in all other views
+ *		border
+ *	cells	source below, if there	the grid is home: what is selected is
+ *		is room			looked at
  *	merged	no N, no Space		native frames and focus are not there
  *	diff	equal locals are shown	there is room for them
  *	diff	line 11 to 14		the current line is in the middle
