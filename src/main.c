@@ -244,11 +244,34 @@ static int check_keys(const struct settings *settings,
 	return result;
 }
 
+/*
+ * `--replay a b c`: what stands behind the first recording and is no command,
+ * but a file, is another one.
+ */
+static void take_recordings(struct settings *settings,
+			    const struct command_table *tables,
+			    size_t table_count)
+{
+	size_t count = 0;
+
+	if (settings->replay_count == 0)
+		return;
+	while (count < settings->command_count &&
+	       !command_find(tables, table_count, settings->command[count],
+			     COMMAND_SHELL, NULL) &&
+	       access(settings->command[count], F_OK) == 0)
+		settings_add_replay(settings, settings->command[count++]);
+	settings->command_count -= count;
+	memmove(settings->command, settings->command + count,
+		settings->command_count * sizeof(*settings->command));
+}
+
 /* A mistyped command is said before anything is started for it. */
-static int check_command(const struct settings *settings,
+static int check_command(struct settings *settings,
 			 const struct command_table *tables, size_t table_count,
 			 struct error *error)
 {
+	take_recordings(settings, tables, table_count);
 	if (settings->program_count > 0)
 		return error_set(error,
 				 "starting a job ('%.80s') is not there yet; "

@@ -1,6 +1,5 @@
 #include "model/job.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,21 +18,57 @@ static bool is_text_equal(const char *a, const char *b)
 	return strcmp(a ? a : "", b ? b : "") == 0;
 }
 
-bool job_has(const struct session *session, const struct job *job,
-	     const struct process *process)
+static bool is_loopback(const char *job)
 {
+	return job &&
+	       (strncmp(job, "127.", 4) == 0 ||
+		strncmp(job, "localhost:", 10) == 0 ||
+		strncmp(job, "::1:", 4) == 0 || strncmp(job, "[::1]:", 6) == 0);
+}
+
+/*
+ * Ranks on two machines meet at one address; a loopback address is another on
+ * each. Without an address (mpirun) the same program in a world of the same
+ * size is taken for one job. Launcher and user are each machine's own.
+ */
+static bool is_across(const struct session *session, const struct job *job,
+		      const struct rank *rank)
+{
+	const struct process *process = &rank->process;
+
+	if (!is_text_equal(job->name, process->job))
+		return false;
+	if (job->name[0] == '\0')
+		return job->world_size == process->world_size &&
+		       is_text_equal(job->script, process->script);
+	return !is_loopback(job->name) ||
+	       is_text_equal(session->nodes[job->node].name,
+			     session->nodes[rank->node].name);
+}
+
+bool job_has(const struct session *session, const struct job *job,
+	     const struct rank *rank)
+{
+	const struct process *process = &rank->process;
+
 	if (session->has_wanted_pids)
 		return true;
+	if (job->node != rank->node)
+		return is_across(session, job, rank);
 	return job->launcher_pid == process->launcher_pid &&
 	       job->uid == process->uid &&
 	       is_text_equal(job->name, process->job);
 }
 
-static void describe(struct job *job, const struct process *process)
+static void describe(struct job *job, const struct rank *rank)
 {
+	const struct process *process = &rank->process;
+
 	free(job->name);
 	free(job->launcher);
 	free(job->script);
+	job->node = rank->node;
+	job->world_size = process->world_size;
 	job->name = xstrdup(process->job ? process->job : "");
 	job->launcher = xstrdup(process->launcher ? process->launcher : "");
 	job->script = xstrdup(process->script ? process->script : "");
@@ -63,27 +98,27 @@ static bool has_live_rank(const struct session *session)
  * torchrun starts its ranks anew under the same launcher, with a new port;
  * that is the same job, if nothing of the old ranks lives.
  */
-static bool is_restart(const struct session *session,
-		       const struct process *process)
+static bool is_restart(const struct session *session, const struct rank *rank)
 {
+	const struct process *process = &rank->process;
 	const struct job *job;
 
 	if (session->job < 0 || process->launcher_pid == 0)
 		return false;
 	job = &session->jobs[session->job];
-	return job->launcher_pid == process->launcher_pid &&
+	return job->node == rank->node &&
+	       job->launcher_pid == process->launcher_pid &&
 	       job->uid == process->uid && !has_live_rank(session);
 }
 
-static size_t find_or_add(struct session *session,
-			  const struct process *process)
+static size_t find_or_add(struct session *session, const struct rank *rank)
 {
 	for (size_t i = 0; i < session->job_count; i++) {
-		if (job_has(session, &session->jobs[i], process))
+		if (job_has(session, &session->jobs[i], rank))
 			return i;
 	}
-	if (is_restart(session, process)) {
-		describe(&session->jobs[session->job], process);
+	if (is_restart(session, rank)) {
+		describe(&session->jobs[session->job], rank);
 		return (size_t)session->job;
 	}
 	/* Only a hostile node has so many: the rest is one job. */
@@ -92,7 +127,7 @@ static size_t find_or_add(struct session *session,
 	session->jobs = xrealloc(session->jobs,
 				 (session->job_count + 1) * sizeof(struct job));
 	session->jobs[session->job_count] = (struct job){ .name = NULL };
-	describe(&session->jobs[session->job_count], process);
+	describe(&session->jobs[session->job_count], rank);
 	return session->job_count++;
 }
 
@@ -185,11 +220,15 @@ void job_end(struct session *session, struct rank *rank)
 	session_forget_pid(session, rank);
 }
 
-/* A restarted rank takes the place of the one before it. */
+/*
+ * A restarted rank takes the place of the one before it. What two recordings
+ * have is one rank; when each machine began says nothing on another.
+ */
 static bool is_successor(const struct rank *rank, const struct rank *before)
 {
 	return rank_is_gone(before) ||
-	       rank->process.start_time > before->process.start_time;
+	       (rank->node == before->node &&
+		rank->process.start_time > before->process.start_time);
 }
 
 static void settle(struct session *session, struct rank *owned_rank, size_t job)
@@ -209,9 +248,8 @@ static void settle(struct session *session, struct rank *owned_rank, size_t job)
 
 void job_place(struct session *session, struct rank *owned_rank)
 {
-	const struct process *process = &owned_rank->process;
 	bool was_over = session->job >= 0 && !has_live_rank(session);
-	size_t job = find_or_add(session, process);
+	size_t job = find_or_add(session, owned_rank);
 
 	session_note_pid(session, owned_rank);
 	settle(session, owned_rank, job);
@@ -252,7 +290,7 @@ void session_choose_job(struct session *session, size_t index)
 	for (size_t i = 0; i < count; i++) {
 		if (is_live(candidates[i])) {
 			settle(session, candidates[i],
-			       find_or_add(session, &candidates[i]->process));
+			       find_or_add(session, candidates[i]));
 		} else {
 			forget_pids(session, candidates[i]);
 			rank_free(candidates[i]);
@@ -293,8 +331,7 @@ static bool has_wanted_rank(const struct session *session,
 	for (size_t i = 0; i < session->other_count; i++) {
 		const struct rank *rank = session->others[i];
 
-		if (wanted_has(session, rank) &&
-		    job_has(session, job, &rank->process))
+		if (wanted_has(session, rank) && job_has(session, job, rank))
 			return true;
 	}
 	return false;
@@ -344,9 +381,9 @@ static void count_live(struct session *session)
 			session->jobs[session->job].rank_count++;
 	}
 	for (size_t i = 0; i < session->other_count; i++) {
-		const struct process *process = &session->others[i]->process;
+		size_t job = find_or_add(session, session->others[i]);
 
-		size_t job = find_or_add(session, process); /* may move jobs */
+		/* Only now: adding one may have moved them. */
 
 		session->jobs[job].rank_count++;
 	}
@@ -380,77 +417,81 @@ static void forget_empty(struct session *session)
 	session->job = chosen;
 }
 
-/* The rank numbers that must be on this machine: first to last. */
+/* The rank numbers that must be there. */
 struct expectation {
-	int first;
-	int last;
-	int base; /* rank minus local rank, the same for all */
+	struct rankset numbers;
 	int world_size;
-	bool is_consistent;
 	bool is_loopback;
 };
 
-static bool is_loopback(const char *job)
-{
-	return job &&
-	       (strncmp(job, "127.", 4) == 0 ||
-		strncmp(job, "localhost:", 10) == 0 ||
-		strncmp(job, "::1:", 4) == 0 || strncmp(job, "[::1]:", 6) == 0);
-}
+/* Those of one machine: first to last. */
+struct block {
+	int last;
+	int base; /* rank minus local rank, the same for all */
+	bool is_consistent;
+};
 
-static void expect(struct expectation *expectation,
+static void expect(struct expectation *expectation, struct block *block,
 		   const struct process *process)
 {
 	int base = process->rank - process->local_rank;
 
-	if (process->rank > expectation->last)
-		expectation->last = process->rank;
+	if (process->rank > block->last)
+		block->last = process->rank;
 	if (process->world_size > expectation->world_size)
 		expectation->world_size = process->world_size;
 	if (!is_loopback(process->job))
 		expectation->is_loopback = false;
 	if (process->local_rank < 0 ||
-	    (expectation->base >= 0 && expectation->base != base))
-		expectation->is_consistent = false;
-	expectation->base = base;
+	    (block->base >= 0 && block->base != base))
+		block->is_consistent = false;
+	block->base = base;
+}
+
+static void expect_block(const struct session *session, size_t node,
+			 struct expectation *expectation)
+{
+	const struct job *job = &session->jobs[session->job];
+	struct block block = { .last = -1, .base = -1, .is_consistent = true };
+
+	for (size_t i = 0; i < session->rank_count; i++) {
+		const struct rank *rank = session->ranks[i];
+
+		if (rank->node == node && rank->process.pid != 0)
+			expect(expectation, &block, &rank->process);
+	}
+	for (size_t i = 0; i < session->other_count; i++) {
+		const struct rank *rank = session->others[i];
+
+		if (rank->node == node && job_has(session, job, rank))
+			expect(expectation, &block, &rank->process);
+	}
+	if (block.is_consistent && block.base >= 0 && block.base <= block.last)
+		rankset_add_range(&expectation->numbers, block.base,
+				  block.last);
 }
 
 /*
- * Which ranks must be here. On a job over several machines the ranks of the
- * others are not gone, so a missing number counts only
+ * Which ranks must be here. On a job over several machines the ranks of those
+ * that are not looked at are not gone, so a missing number counts only
  * - when the ranks meet at a loopback address: then all of the world is here;
- * - else when all that was found are numbered as one machine's block is (rank
- *   minus local rank is the same for all): then from the block's first number
- *   to the highest one that was found.
+ * - else when all that was found on a machine are numbered as one machine's
+ *   block is (rank minus local rank is the same for all): then from the
+ *   block's first number to the highest one that was found.
  * That the last ones of a block are missing cannot be seen in the second case.
  */
 static void expect_ranks(const struct session *session,
 			 struct expectation *expectation)
 {
-	const struct job *job = &session->jobs[session->job];
-
-	*expectation = (struct expectation){ .last = -1,
-					     .base = -1,
-					     .is_consistent = true,
-					     .is_loopback = true };
-	for (size_t i = 0; i < session->rank_count; i++) {
-		if (session->ranks[i]->process.pid != 0)
-			expect(expectation, &session->ranks[i]->process);
-	}
-	for (size_t i = 0; i < session->other_count; i++) {
-		if (job_has(session, job, &session->others[i]->process))
-			expect(expectation, &session->others[i]->process);
-	}
-	if (expectation->last < 0) {
-		expectation->first = 0;
-	} else if (expectation->is_loopback && expectation->world_size > 0) {
-		expectation->first = 0;
-		expectation->last = expectation->world_size - 1;
-	} else if (expectation->is_consistent && expectation->base >= 0) {
-		expectation->first = expectation->base;
-	} else {
-		expectation->first = INT_MAX;
-	}
+	*expectation = (struct expectation){
+		.numbers = RANKSET_INIT,
+		.is_loopback = true,
+	};
+	for (size_t i = 0; i < session->node_count; i++)
+		expect_block(session, i, expectation);
+	if (expectation->is_loopback && expectation->world_size > 0)
+		rankset_add_range(&expectation->numbers, 0,
+				  expectation->world_size - 1);
 }
 
 static void add_placeholder(struct session *session, int number,
@@ -466,8 +507,7 @@ static void add_placeholder(struct session *session, int number,
 	process.world_size = expectation->world_size;
 	rank = rank_new(&process);
 	process_clear(&process);
-	rank->is_missing =
-		number >= expectation->first && number <= expectation->last;
+	rank->is_missing = rankset_contains(&expectation->numbers, number);
 	if (wanted_has(session, rank))
 		insert(session, rank);
 	else
@@ -477,19 +517,14 @@ static void add_placeholder(struct session *session, int number,
 void job_fill(struct session *session)
 {
 	struct expectation expectation;
-	struct rankset all = RANKSET_INIT;
 	const struct rankset *numbers = &session->wanted;
 	size_t placeholders = 0; /* that are wanted or not */
 
 	if (session->has_wanted_pids)
 		return;
 	expect_ranks(session, &expectation);
-	if (numbers->range_count == 0) {
-		if (expectation.first <= expectation.last)
-			rankset_add_range(&all, expectation.first,
-					  expectation.last);
-		numbers = &all;
-	}
+	if (numbers->range_count == 0)
+		numbers = &expectation.numbers;
 	for (size_t i = 0; i < session->rank_count; i++)
 		placeholders += session->ranks[i]->process.pid == 0;
 	for (int rank = rankset_next(numbers, -1);
@@ -500,7 +535,17 @@ void job_fill(struct session *session)
 		add_placeholder(session, rank, &expectation);
 		placeholders++;
 	}
-	rankset_clear(&all);
+	rankset_clear(&expectation.numbers);
+}
+
+/* Where a machine has not been looked at yet, nobody is missing. */
+static bool is_looked_at(const struct session *session)
+{
+	for (size_t i = 0; i < session->node_count; i++) {
+		if (!session->nodes[i].is_known && !session->nodes[i].is_gone)
+			return false;
+	}
+	return true;
 }
 
 void job_update(struct session *session)
@@ -509,7 +554,8 @@ void job_update(struct session *session)
 	forget_empty(session);
 	if (session->is_discovered)
 		job_choose(session); /* one may be left of several */
-	if (session->is_discovered && session->job >= 0)
+	if (session->is_discovered && session->job >= 0 &&
+	    is_looked_at(session))
 		job_fill(session);
 }
 

@@ -1,7 +1,8 @@
 /*
  * job: which processes belong together, and which of them the session shows.
  *
- * A job is (its name, its launcher's pid, its user). The session's ranks are
+ * A job is (its name, its launcher's pid, its user); on several machines its
+ * name alone. The session's ranks are
  * those of the chosen job that are wanted; all other processes wait in
  * session->others. The session uses it; job_find is for all.
  */
@@ -12,7 +13,6 @@
 #include <stddef.h>
 
 struct job;
-struct process;
 struct rank;
 struct session;
 
@@ -34,9 +34,9 @@ void job_choose(struct session *session);
  * rank that must be there and is not.
  */
 void job_update(struct session *session);
-/* Whether the process belongs to the job. */
+/* Whether the rank belongs to the job. */
 bool job_has(const struct session *session, const struct job *job,
-	     const struct process *process);
+	     const struct rank *rank);
 /* Entries for the ranks of session->job that must be there and are not. */
 void job_fill(struct session *session);
 void job_clear_all(struct session *session);

@@ -34,7 +34,7 @@ void job_summary_make(struct job_summary *summary,
 			add_rank(summary, session, session->ranks[i]);
 	}
 	for (size_t i = 0; i < session->other_count; i++) {
-		if (job_has(session, job, &session->others[i]->process))
+		if (job_has(session, job, session->others[i]))
 			add_rank(summary, session, session->others[i]);
 	}
 }
@@ -75,7 +75,7 @@ static void view_make(struct session *view, const struct session *session,
 	for (size_t i = 0; i < session->other_count; i++) {
 		struct rank *rank = session->others[i];
 
-		if (job_has(session, &session->jobs[index], &rank->process))
+		if (job_has(session, &session->jobs[index], rank))
 			view->ranks[count++] = rank;
 	}
 	qsort(view->ranks, count, sizeof(*view->ranks), compare_ranks);

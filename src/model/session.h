@@ -77,6 +77,8 @@ struct job_finding {
 };
 
 struct job {
+	size_t node; /* of the rank that was found first */
+	int world_size;
 	char *name; /* "127.0.0.1:29500" or "" */
 	pid_t launcher_pid;
 	char *launcher;

@@ -71,12 +71,16 @@ bool wanted_is_part(const struct session *session)
 	return session->wanted.range_count > 0 || session->wanted_select;
 }
 
+static bool is_other(const struct rankset *numbers, int rank)
+{
+	return numbers->range_count > 0 && !rankset_contains(numbers, rank);
+}
+
 bool wanted_has(const struct session *session, const struct rank *rank)
 {
-	const struct rankset *of_node = &session->nodes[rank->node].wanted;
-
-	if (of_node->range_count > 0 &&
-	    !rankset_contains(of_node, rank->process.rank))
+	/* An entry for a rank that is missing is on no node. */
+	if (rank->process.pid != 0 &&
+	    is_other(&session->nodes[rank->node].wanted, rank->process.rank))
 		return false;
 	if (session->wanted.range_count > 0 &&
 	    !rankset_contains(&session->wanted, rank->process.rank))

@@ -52,6 +52,8 @@ static int apply(struct scene *scene, struct message *message)
 	scene->error = (struct error)ERROR_INIT;
 	result = session_apply(&scene->session, 0, message, scene->now,
 			       &scene->error);
+	if (scene->sent)
+		scene->sent(scene, message, scene->sent_data);
 	message_clear(message);
 	assert_int_equal(result < 0, error_is_set(&scene->error));
 	return result;

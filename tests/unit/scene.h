@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "model/session.h"
 
+struct message;
 struct strmap;
 
 struct scene {
@@ -25,6 +26,10 @@ struct scene {
 	struct strmap *stacks;	/* text -> its id, as a pointer */
 	struct strmap *codes;
 	struct error error;
+	/* What was sent, after the session has taken it; may be NULL. */
+	void (*sent)(const struct scene *scene, const struct message *message,
+		     void *data);
+	void *sent_data;
 };
 
 /* A thread as one sample shows it. */

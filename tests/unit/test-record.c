@@ -1,0 +1,549 @@
+/*
+ * record: what a recording of several chapters shows when it is entered at any
+ * time, kept in memory, cut, damaged, or put together with another.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "engine/changes.h"
+#include "engine/record.h"
+#include "engine/replay.h"
+#include "engine/tape.h"
+#include "protocol/message.h"
+#include "protocol/stack.h"
+#include "scene.h"
+
+#define STEP_SECONDS 0.5
+#define HANG_AT 100.0
+#define END 150.0
+#define LAST (END - STEP_SECONDS)
+
+static char path[64];
+static char other[64];
+
+static void write_line(const struct scene *scene, const struct message *message,
+		       void *data)
+{
+	struct buffer line = BUFFER_INIT;
+
+	message_append(&line, message);
+	assert_int_equal(record_line(data, &scene->session, message, line.data,
+				     line.length - 1, scene->now, NULL),
+			 0);
+	buffer_clear(&line);
+}
+
+/* A training loop: where the ranks are in the n-th half second. */
+static void look(struct scene *scene, int n)
+{
+	static const char *const stacks[] = {
+		"forward model.py:3 < train train.py:14 < <module> "
+		"train.py:19",
+		"backward model.py:9 < train train.py:15 < <module> "
+		"train.py:19",
+		LOADS,
+	};
+	bool is_hung = scene->now >= HANG_AT;
+
+	for (int rank = 0; rank < 4; rank++) {
+		struct seen moves = {
+			.pid = 100 + rank,
+			.stack = stacks[(n + rank) % 3],
+			.state = "running",
+			.cpu = scene->now,
+			.switches = (uint64_t)n * 9,
+		};
+		struct seen waits = WAITS(100 + rank, 17);
+		struct seen loads = { .pid = 102, .stack = LOADS };
+
+		if (is_hung && rank == 1 && scene->now >= HANG_AT + 20)
+			continue; /* it has gone */
+		if (is_hung && rank == 2)
+			assert_int_equal(scene_see(scene, &loads), 0);
+		else
+			assert_int_equal(
+				scene_see(scene, is_hung ? &waits : &moves), 0);
+	}
+}
+
+/* A job of four that trains, drops its stacks, hangs, and loses rank 1. */
+static void live(struct scene *scene, struct record *record)
+{
+	scene_init(scene);
+	scene->sent = write_line;
+	scene->sent_data = record;
+	scene_start(scene, 4);
+	assert_int_equal(scene_text(scene, "rankAdded",
+				    "{'pid':500,'parent_pid':103,'rank':3,"
+				    "'role':'dataloader','start_time':500,"
+				    "'state':'live','job':'127.0.0.1:29500'}"),
+			 0);
+	for (int n = 0; scene->now < END; n++) {
+		look(scene, n);
+		if (n == 90)
+			scene_drop_stacks(scene);
+		if (scene->now == HANG_AT + 20)
+			assert_int_equal(
+				scene_text(scene, "rankRemoved",
+					   "{'pid':101,'rank':1,'start_time':"
+					   "101,'state':'exited',"
+					   "'exit_code':1,"
+					   "'job':'127.0.0.1:29500'}"),
+				0);
+		scene_wait(scene, STEP_SECONDS);
+	}
+}
+
+static void follow(struct replay *replay, struct session *session, double until)
+{
+	struct error error = ERROR_INIT;
+	struct replay_line line;
+
+	while (replay_next(replay, until, &line, &error) > 0) {
+		session_apply(session, line.node, &line.message, line.time,
+			      &error);
+		assert_string_equal(error.message, "");
+		message_clear(&line.message);
+	}
+	assert_string_equal(error.message, "");
+	session->now = until;
+	session_judge(session);
+}
+
+static void session_make(struct session *session, const struct replay *replay)
+{
+	session_init(session);
+	for (size_t i = 0; i < replay_count(replay); i++)
+		session_add_node(session, "");
+}
+
+static void check_stacks(const struct stack *a, const struct stack *b)
+{
+	if (!a || !b) {
+		assert_ptr_equal(a, b);
+		return;
+	}
+	assert_int_equal(a->frame_count, b->frame_count);
+	for (size_t i = 0; i < a->frame_count; i++) {
+		assert_string_equal(a->frames[i].code->func,
+				    b->frames[i].code->func);
+		assert_int_equal(a->frames[i].lineno, b->frames[i].lineno);
+	}
+}
+
+static void check_ranks(const struct rank *a, const struct rank *b, double now)
+{
+	assert_int_equal(a->process.pid, b->process.pid);
+	assert_int_equal(a->state, b->state);
+	assert_string_equal(a->error ? a->error : "", b->error ? b->error : "");
+	assert_int_equal(a->child_count, b->child_count);
+	assert_int_equal(a->thread_count, b->thread_count);
+	assert_int_equal(a->sample_count, b->sample_count);
+	assert_float_equal(a->last_moved_at, b->last_moved_at, 1e-6);
+	assert_float_equal(a->last_changed_at, b->last_changed_at, 1e-6);
+	assert_float_equal(a->ended_at, b->ended_at, 1e-6);
+	assert_int_equal(rank_is_moving(a), rank_is_moving(b));
+	for (size_t i = 0; i < a->thread_count; i++) {
+		assert_float_equal(a->threads[i].since, b->threads[i].since,
+				   1e-6);
+		assert_int_equal(a->threads[i].sample_count,
+				 b->threads[i].sample_count);
+		check_stacks(a->threads[i].sample.stack,
+			     b->threads[i].sample.stack);
+	}
+	for (double ago = 0; ago < 60; ago += 7)
+		check_stacks(rank_stack_at(a, now - ago),
+			     rank_stack_at(b, now - ago));
+}
+
+static void check_sessions(const struct session *a, const struct session *b)
+{
+	assert_string_equal(a->verdict.sentence, b->verdict.sentence);
+	assert_int_equal(a->verdict.state, b->verdict.state);
+	assert_int_equal(a->rank_count, b->rank_count);
+	assert_string_equal(a->nodes[0].name, b->nodes[0].name);
+	for (size_t i = 0; i < a->rank_count; i++)
+		check_ranks(a->ranks[i], b->ranks[i], a->now);
+}
+
+static struct replay *open_one(void)
+{
+	struct error error = ERROR_INIT;
+	struct replay *replay = replay_new((char *[]){ path }, 1, &error);
+
+	assert_string_equal(error.message, "");
+	return replay;
+}
+
+/* Sought from both sides, it is what playing to there shows. */
+static void any_time_is_as_if_played(void **state)
+{
+	static const double times[] = { LAST, 30, 61, 99.9, 101, 119, 121, 0 };
+	struct record *record = record_new(path, NULL);
+	struct scene scene;
+	struct replay *replay;
+
+	(void)state;
+	live(&scene, record);
+	record_free(record);
+	scene.session.now = LAST;
+	session_judge(&scene.session);
+	replay = open_one();
+	for (size_t i = 0; i < ARRAY_LENGTH(times); i++) {
+		struct session played;
+		struct session sought;
+
+		session_make(&played, replay);
+		replay_seek(replay, 0);
+		follow(replay, &played, times[i]);
+		session_make(&sought, replay);
+		replay_seek(replay, times[i]);
+		follow(replay, &sought, times[i]);
+		check_sessions(&played, &sought);
+		if (times[i] == LAST)
+			check_sessions(&played, &scene.session);
+		session_clear(&sought);
+		session_clear(&played);
+	}
+	replay_free(replay);
+	scene_clear(&scene);
+}
+
+static void changes_are_found(void **state)
+{
+	struct record *record = record_new(path, NULL);
+	struct scene scene;
+	struct replay *replay;
+	double time;
+
+	(void)state;
+	live(&scene, record);
+	record_free(record);
+	replay = open_one();
+	/* The last is the end of rank 1, before it the hang. */
+	time = replay_find_change(replay, END, false);
+	assert_float_equal(time, HANG_AT + 20, 1e-3);
+	time = replay_find_change(replay, time, false);
+	assert_float_equal(time, HANG_AT, 1e-3);
+	time = replay_find_change(replay, time, false);
+	assert_float_equal(time, HANG_AT - STEP_SECONDS, 1e-3);
+	/* From chapter to chapter, and back to where it was. */
+	time = replay_find_change(replay, HANG_AT, true);
+	assert_float_equal(time, HANG_AT + 20, 1e-3);
+	assert_true(replay_find_change(replay, HANG_AT + 20, true) == -1);
+	assert_true(replay_find_change(replay, 0, false) == -1);
+	replay_free(replay);
+	scene_clear(&scene);
+}
+
+static void a_ring_keeps_the_end(void **state)
+{
+	struct record *record = record_new_ring(20);
+	struct error error = ERROR_INIT;
+	struct scene scene;
+	struct replay *replay;
+	struct session session;
+
+	(void)state;
+	live(&scene, record);
+	assert_null(record_path(record));
+	assert_int_equal(record_save(record, path, &error), 0);
+	assert_string_equal(record_path(record), path);
+	/* It goes on in the file. */
+	look(&scene, 0);
+	record_free(record);
+	session_judge(&scene.session);
+	replay = open_one();
+	assert_true(replay_first_time(replay) <= END - 20);
+	assert_true(replay_first_time(replay) > END - 35);
+	assert_float_equal(replay_end_time(replay), END, 1e-3);
+	session_make(&session, replay);
+	follow(replay, &session, END);
+	check_sessions(&session, &scene.session);
+	session_clear(&session);
+	replay_free(replay);
+	scene_clear(&scene);
+}
+
+static void read_file(struct buffer *out)
+{
+	FILE *file = fopen(path, "r");
+	char bytes[4096];
+	size_t length;
+
+	assert_non_null(file);
+	while ((length = fread(bytes, 1, sizeof(bytes), file)) > 0)
+		buffer_append(out, bytes, length);
+	fclose(file);
+}
+
+/* As it lies there when nobody ends it. */
+static void a_killed_recorder_leaves_the_rest(void **state)
+{
+	struct record *record = record_new(path, NULL);
+	struct error error = ERROR_INIT;
+	struct buffer bytes = BUFFER_INIT;
+	struct scene scene;
+	struct session session;
+	struct replay *replay;
+
+	(void)state;
+	live(&scene, record);
+	assert_int_equal(record_flush(record, &error), 0);
+	read_file(&bytes);
+	replay = replay_new_bytes("cut", bytes.data, bytes.length, &error);
+	assert_string_equal(error.message, "");
+	assert_string_equal(replay_cut_path(replay), "cut");
+	assert_float_equal(replay_end_time(replay), LAST, 1e-3);
+	session_make(&session, replay);
+	replay_seek(replay, END);
+	follow(replay, &session, LAST);
+	session_judge(&scene.session);
+	assert_string_equal(session.verdict.sentence,
+			    scene.session.verdict.sentence);
+	session_clear(&session);
+	replay_free(replay);
+	/* What is cut anywhere is read as far as it goes, or named. */
+	for (size_t cut = 1; cut < bytes.length; cut += bytes.length / 40) {
+		error = (struct error)ERROR_INIT;
+		replay = replay_new_bytes("cut", bytes.data, bytes.length - cut,
+					  &error);
+		assert_true(replay || error_is_set(&error));
+		assert_true(!replay || replay_cut_path(replay));
+		replay_free(replay);
+	}
+	record_free(record);
+	buffer_clear(&bytes);
+	scene_clear(&scene);
+}
+
+/* Wherever a byte is wrong: a sentence, at once or when it is played. */
+static void damage_is_named(void **state)
+{
+	struct record *record = record_new(path, NULL);
+	struct buffer bytes = BUFFER_INIT;
+	struct scene scene;
+	size_t named = 0;
+
+	(void)state;
+	live(&scene, record);
+	record_free(record);
+	read_file(&bytes);
+	for (size_t at = 0; at < bytes.length; at += bytes.length / 60) {
+		struct error error = ERROR_INIT;
+		struct replay_line line;
+		struct replay *replay;
+
+		bytes.data[at] ^= 0x55;
+		replay = replay_new_bytes("bad", bytes.data, bytes.length,
+					  &error);
+		while (replay &&
+		       replay_next(replay, INFINITY, &line, &error) > 0)
+			message_clear(&line.message);
+		named += error_is_set(&error);
+		if (error_is_set(&error))
+			assert_non_null(strstr(error.message, "bad"));
+		replay_free(replay);
+		bytes.data[at] ^= 0x55;
+	}
+	/* All but a few bits of no meaning. */
+	assert_true(named > 50);
+	buffer_clear(&bytes);
+	scene_clear(&scene);
+}
+
+/* What zcat gives, and what gzip makes of it again. */
+static void plain_text_is_read_as_well(void **state)
+{
+	struct record *record = record_new(path, NULL);
+	struct tape *tape;
+	struct tape *plain;
+	struct tape_cursor cursor;
+	struct buffer text = BUFFER_INIT;
+	struct error error = ERROR_INIT;
+	struct scene scene;
+	double time;
+
+	(void)state;
+	live(&scene, record);
+	record_free(record);
+	tape = tape_new(path, &error);
+	assert_true(tape->is_packed);
+	assert_true(tape->chapter_count > 2);
+	tape_cursor_init(&cursor, tape);
+	while (tape_cursor_time(&cursor, &time, &error) > 0) {
+		const struct tape_line *line = &cursor.lines[cursor.line++];
+
+		buffer_append(&text, cursor.text + line->start, line->length);
+		buffer_append_char(&text, '\n');
+	}
+	tape_cursor_clear(&cursor);
+	plain = tape_new_bytes("plain", text.data, text.length, &error);
+	assert_string_equal(error.message, "");
+	assert_false(plain->is_packed);
+	assert_int_equal(plain->chapter_count, tape->chapter_count);
+	assert_true(tape_last(plain) == tape_last(tape));
+	tape_free(plain);
+	tape_free(tape);
+	buffer_clear(&text);
+	scene_clear(&scene);
+}
+
+/* A rank that waits on one machine, recorded from that clock on. */
+static void write_machine(const char *name, double wall, const char *host,
+			  int rank)
+{
+	FILE *file = fopen(name, "w");
+
+	assert_non_null(file);
+	fprintf(file,
+		"{\"time\":0,\"seq\":0,\"type\":\"event\",\"event\":"
+		"\"snapshot\",\"body\":{\"host\":\"%s\",\"wall\":%.3f}}\n",
+		host, wall);
+	fprintf(file,
+		"{\"time\":1,\"seq\":0,\"type\":\"event\",\"event\":"
+		"\"rankAdded\",\"body\":{\"pid\":77,\"rank\":%d,"
+		"\"local_rank\":0,\"world_size\":2,\"start_time\":5,"
+		"\"job\":\"node0:29500\",\"launcher_pid\":%d,"
+		"\"script\":\"t.py\",\"state\":\"live\"}}\n",
+		rank, 50 + rank);
+	fprintf(file,
+		"{\"time\":2,\"seq\":1,\"type\":\"response\","
+		"\"request_seq\":1,\"success\":true,\"command\":\"discover\","
+		"\"body\":{\"looked_at\":1,\"uid\":0}}\n");
+	fclose(file);
+}
+
+static void machines_are_put_together_by_their_clocks(void **state)
+{
+	char *paths[] = { path, other };
+	struct error error = ERROR_INIT;
+	struct session session;
+	struct replay *replay;
+	struct replay_line line;
+	double before = 0;
+
+	(void)state;
+	/* One machine's recording begins 100 s after the other's. */
+	write_machine(path, 1700000100, "gpu01", 0);
+	write_machine(other, 1700000000, "gpu02", 1);
+	replay = replay_new(paths, 2, &error);
+	assert_string_equal(error.message, "");
+	assert_true(replay_first_time(replay) == 0);
+	assert_true(replay_end_time(replay) == 102);
+	assert_true(replay_wall(replay) == 1700000000);
+	while (replay_next(replay, INFINITY, &line, &error) > 0) {
+		assert_true(line.time >= before);
+		assert_int_equal(line.node, line.time < 50);
+		before = line.time;
+		message_clear(&line.message);
+	}
+	session_make(&session, replay);
+	replay_seek(replay, 0);
+	follow(replay, &session, 50);
+	assert_int_equal(session.rank_count, 1);
+	follow(replay, &session, 102);
+	/* The same pid on two machines, one job, two hosts. */
+	assert_int_equal(session.job_count, 1);
+	assert_int_equal(session.rank_count, 2);
+	assert_int_equal(session.ranks[0]->node, 0);
+	assert_int_equal(session.ranks[1]->node, 1);
+	assert_string_equal(session.nodes[1].name, "gpu02");
+	assert_ptr_equal(session_find_pid(&session, 1, 77), session.ranks[1]);
+	session_clear(&session);
+	replay_free(replay);
+}
+
+static void a_rank_of_two_recordings_is_shown_once(void **state)
+{
+	char *paths[] = { path, other };
+	struct session session;
+	struct replay *replay;
+
+	(void)state;
+	write_machine(path, 1700000000, "gpu01", 0);
+	write_machine(other, 1700000001, "gpu01", 0);
+	replay = replay_new(paths, 2, NULL);
+	session_make(&session, replay);
+	follow(replay, &session, 3);
+	assert_int_equal(session.rank_count, 1);
+	assert_int_equal(session.ranks[0]->node, 0);
+	session_clear(&session);
+	replay_free(replay);
+}
+
+/* Recordings of before there was a clock in them. */
+static void without_a_clock_they_begin_together(void **state)
+{
+	char *paths[] = { path, other };
+	struct replay *replay;
+	FILE *file;
+
+	(void)state;
+	write_machine(path, 1700000000, "gpu01", 0);
+	file = fopen(other, "w");
+	fputs("{\"time\":0.5,\"seq\":1,\"type\":\"event\",\"event\":\"output\""
+	      ",\"body\":{}}\n",
+	      file);
+	fclose(file);
+	replay = replay_new(paths, 2, NULL);
+	assert_true(replay_first_time(replay) == 0);
+	assert_true(replay_end_time(replay) == 2);
+	replay_free(replay);
+}
+
+static int make_path(void **state)
+{
+	int fd;
+
+	(void)state;
+	snprintf(path, sizeof(path), "/tmp/test-record-XXXXXX");
+	fd = mkstemp(path);
+	if (fd < 0)
+		return -1;
+	close(fd);
+	unlink(path);
+	snprintf(other, sizeof(other), "%s.2", path);
+	return 0;
+}
+
+static int remove_path(void **state)
+{
+	(void)state;
+	unlink(path);
+	unlink(other);
+	return 0;
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make_path, remove_path)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(any_time_is_as_if_played),
+		TEST(changes_are_found),
+		TEST(a_ring_keeps_the_end),
+		TEST(a_killed_recorder_leaves_the_rest),
+		TEST(damage_is_named),
+		TEST(plain_text_is_read_as_well),
+		TEST(machines_are_put_together_by_their_clocks),
+		TEST(a_rank_of_two_recordings_is_shown_once),
+		TEST(without_a_clock_they_begin_together),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
