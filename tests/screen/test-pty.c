@@ -109,6 +109,7 @@ static const struct work works[] = {
 	{ "focus all", " ", "focus 3 (1)", "focus 0-7 (8)" },
 	{ "focus !focus", " ", "focus 3 (1)", "focus 0-2,4-7 (7)" },
 	{ "prompt focus", "", NULL, "\n focus @" },
+	{ "jobs", "", NULL, "1 job runs here" },
 	{ "hold", "", NULL, "of 0:34, held" },
 	{ "time previous", ":time last\r", "0:34, end", "0:00 of 0:34, held" },
 	{ "time next", "P", ", held", "nothing changes after this" },
