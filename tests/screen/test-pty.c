@@ -105,6 +105,7 @@ static const struct work works[] = {
 	{ "granularity", "M", "by line", "by function" },
 	{ "expand", "M\033OH", "▸ 8 ", "<module> …" },
 	{ "zoom", "\t", NULL, "┌Source" },
+	{ "jobs", "", NULL, "1 job runs here." },
 	{ "toggle", "", NULL, "focus 3 (1)" },
 	{ "focus all", " ", "focus 3 (1)", "focus 0-7 (8)" },
 	{ "focus !focus", " ", "focus 3 (1)", "focus 0-2,4-7 (7)" },
