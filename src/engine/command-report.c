@@ -36,6 +36,8 @@ static void append(struct command_context *context, struct buffer *out)
 
 	report_init(&report, context->engine);
 	rankset_copy(&report.ranks, &context->ranks);
+	if (!context->engine->replay)
+		report_ask_native(&report, context->engine);
 	report_look(&report, context->engine);
 	if (context->is_json)
 		format_document(out, report_to_json(&report, context->engine));

@@ -18,6 +18,7 @@
 #include "engine/format.h"
 #include "engine/replay.h"
 #include "engine/report.h"
+#include "protocol/stack.h"
 
 /* A page is read by people: of what repeats, so much. */
 #define ERRORS_MAXIMUM 8
@@ -208,6 +209,29 @@ static void append_merged(const struct page *page)
 {
 	buffer_append(page->out, page->report->merged.data,
 		      page->report->merged.length);
+}
+
+static void append_native(const struct page *page)
+{
+	const struct rank *rank;
+	size_t next = 0;
+
+	while ((rank = next_rank(page, &next))) {
+		const struct stack *stack = report_native(rank);
+
+		if (!stack)
+			continue;
+		buffer_printf(page->out, "  rank %d\n", rank->process.rank);
+		for (size_t i = 0; i < stack->frame_count; i++) {
+			if (i == LINES_MAXIMUM) {
+				buffer_append_string(page->out, "    ...\n");
+				break;
+			}
+			buffer_append_string(page->out, "    ");
+			format_text_frame(page->out, &stack->frames[i]);
+			buffer_append_char(page->out, '\n');
+		}
+	}
 }
 
 /* One rank's error file, and its time for the order. */
@@ -433,6 +457,7 @@ static const struct section {
 	{ "WHAT HAPPENED", append_event },
 	{ "VERDICT", append_verdict },
 	{ "MERGED STACKS", append_merged },
+	{ "NATIVE FRAMES (main threads, innermost first)", append_native },
 	{ "WHAT RANKS RAISED (torchrun's error files)", append_errors },
 	{ "VERSIONS", append_versions },
 	{ "MEMORY", append_memory },

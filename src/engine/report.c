@@ -13,6 +13,7 @@
 #include "engine/engine.h"
 #include "engine/format.h"
 #include "model/stacktree.h"
+#include "protocol/stack.h"
 
 void report_init(struct report *report, const struct engine *engine)
 {
@@ -38,6 +39,39 @@ void report_clear(struct report *report)
 	buffer_clear(&report->merged);
 	json_decref(report->verdict_json);
 	json_decref(report->merged_json);
+}
+
+/* Outliers that are looked at below Python; a page has room for few. */
+#define NATIVE_OUTLIERS 3
+
+void report_ask_native(const struct report *report, struct engine *engine)
+{
+	json_t *pids = json_array();
+	size_t outliers = 0;
+	size_t others = 0;
+	const struct rank *rank;
+	size_t i = 0;
+	int64_t seq;
+
+	while ((rank = report_next(report, engine, &i))) {
+		size_t *count = rank->is_outlier ? &outliers : &others;
+		size_t maximum = rank->is_outlier ? NATIVE_OUTLIERS : 1;
+
+		if (rank->process.pid > 0 &&
+		    rank->process.state == PROCESS_LIVE && (*count)++ < maximum)
+			json_array_append_new(pids,
+					      json_integer(rank->process.pid));
+	}
+	seq = engine_ask(engine, "sample",
+			 json_pack("{s:o, s:b}", "pids", pids, "native", true));
+	evidence_await(engine, seq, engine->settings.timeout);
+}
+
+const struct stack *report_native(const struct rank *rank)
+{
+	const struct thread *thread = rank_main_thread(rank);
+
+	return thread ? thread->sample.native : NULL;
 }
 
 void report_look(struct report *report, const struct engine *engine)
@@ -148,6 +182,22 @@ static void set_evidence(json_t *json, const json_t *evidence)
 	}
 }
 
+static json_t *native_to_json(const struct rank *rank)
+{
+	const struct stack *stack = report_native(rank);
+	json_t *frames = json_array();
+
+	if (!stack) {
+		json_decref(frames);
+		return json_null();
+	}
+	for (size_t i = 0; i < stack->frame_count; i++)
+		json_array_append_new(frames,
+				      format_json_frame(&rank->process,
+							&stack->frames[i], i));
+	return frames;
+}
+
 static json_t *rank_to_json(const struct report *report,
 			    const struct engine *engine,
 			    const struct rank *rank)
@@ -162,6 +212,7 @@ static json_t *rank_to_json(const struct report *report,
 			    python[0] != '\0' ? json_text(python)
 					      : json_null());
 	set_evidence(json, evidence_find(&engine->evidence, rank->process.pid));
+	json_object_set_new(json, "native", native_to_json(rank));
 	json_object_set(json, "ways", ways ? ways : json_null());
 	return json;
 }

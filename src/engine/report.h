@@ -17,6 +17,7 @@
 
 struct engine;
 struct rank;
+struct stack;
 
 struct report {
 	const char *event;     /* "stuck", "died", "ended"; NULL: asked for */
@@ -32,6 +33,13 @@ struct report {
 
 void report_init(struct report *report, const struct engine *engine);
 void report_clear(struct report *report);
+/*
+ * Waits for samples with native frames of the outliers, and of one rank that is
+ * none; not more than timeout seconds. Nothing may be sampled periodically.
+ */
+void report_ask_native(const struct report *report, struct engine *engine);
+/* The main thread's stack with native frames; NULL: it has none. */
+const struct stack *report_native(const struct rank *rank);
 /* Takes over the stacks of the session, judged before, as they are now. */
 void report_look(struct report *report, const struct engine *engine);
 /* The whole page as text, and as a document (a new reference). */

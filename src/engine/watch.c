@@ -319,6 +319,8 @@ static void look_at_rest(struct watch *watch)
 	if (watch->outcome == OUTCOME_FAILED)
 		engine_wait(engine, are_all_gone, watch, END_SECONDS);
 	engine_sample_every(engine, 0);
+	if (watch->outcome == OUTCOME_STUCK)
+		report_ask_native(&watch->report, engine);
 	first = evidence_ask(engine);
 	evidence_ask_ways(engine);
 	evidence_await(engine, first, ANSWER_SECONDS);
