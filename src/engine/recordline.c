@@ -89,6 +89,7 @@ static enum recordline rename_stacks(struct buffer *out,
 		json_t *copy = json_copy(thread);
 
 		rename_stack(copy, "stack", stacks, from, to);
+		rename_stack(copy, "native", stacks, from, to);
 		json_array_append_new(threads, copy);
 	}
 	renamed.body = json_copy(message->body);
