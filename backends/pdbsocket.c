@@ -64,8 +64,8 @@ static bool parse(const char *line, uint64_t *inode, const char **path)
 	unsigned flags;
 	int length = 0;
 
-	if (sscanf(line, "%*s %*x %*x %x %*x %*x %" SCNu64 " %n", &flags,
-		   inode, &length) < 2 ||
+	if (sscanf(line, "%*s %*x %*x %x %*x %*x %" SCNu64 " %n", &flags, inode,
+		   &length) < 2 ||
 	    !length || !(flags & LISTENS))
 		return false;
 	*path = line + length;

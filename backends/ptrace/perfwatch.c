@@ -60,8 +60,8 @@ static bool is_old_kernel(struct reason *reason)
 	major = strtol(name.release, &end, 10);
 	if (*end == '.')
 		minor = strtol(end + 1, NULL, 10);
-	if (major > FIRST_MAJOR || (major == FIRST_MAJOR &&
-				    minor >= FIRST_MINOR))
+	if (major > FIRST_MAJOR ||
+	    (major == FIRST_MAJOR && minor >= FIRST_MINOR))
 		return false;
 	snprintf(reason->why, sizeof(reason->why),
 		 "The kernel is Linux %.32s; watches that a stranger may set "

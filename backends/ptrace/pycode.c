@@ -9,6 +9,7 @@
 #include "backends/ptrace/memory.h"
 #include "backends/ptrace/pyreader.h"
 #include "backends/ptrace/pystring.h"
+#include "backends/ptrace/pywalk.h"
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/buffer.h"
@@ -358,4 +359,44 @@ int pycode_line(const struct pycode *code, const struct cpython *python,
 			      position < code->first_instruction
 				      ? 0
 				      : position - code->first_instruction);
+}
+
+const struct code *pycode_unknown(struct stack_table *table)
+{
+	char unknown[] = "?";
+	const struct code contents = {
+		.func = unknown,
+		.file = unknown,
+		.type = FRAME_PYTHON,
+	};
+
+	return stack_table_code(table, &contents);
+}
+
+const struct stack *pycode_stack(struct pycode_cache *cache,
+				 const struct cpython *python,
+				 const struct pywalk *walk,
+				 struct stack_table *table, bool *is_known)
+{
+	struct frame *frames = xcalloc(walk->count + 1, sizeof(*frames));
+	const struct stack *stack;
+
+	*is_known = true;
+	for (size_t i = 0; i < walk->count; i++) {
+		const struct pyframe *frame = &walk->frames[i];
+		const struct pycode *code = pycode_find(cache, frame->code);
+
+		if (code) {
+			frames[i].code = code->code;
+			frames[i].lineno =
+				pycode_line(code, python, frame->position);
+			continue;
+		}
+		frames[i].code = pycode_unknown(table);
+		*is_known = false;
+	}
+	stack = stack_table_stack(table, frames, walk->count,
+				  walk->dropped_count);
+	free(frames);
+	return stack;
 }

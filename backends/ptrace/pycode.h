@@ -9,6 +9,7 @@
 #ifndef BACKENDS_PTRACE_PYCODE_H
 #define BACKENDS_PTRACE_PYCODE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,6 +17,8 @@ struct code;
 struct cpython;
 struct memory;
 struct pycode_cache;
+struct pywalk;
+struct stack;
 struct stack_table;
 
 struct pycode {
@@ -48,5 +51,16 @@ const struct pycode *pycode_find(struct pycode_cache *cache, uint64_t address);
  */
 int pycode_line(const struct pycode *code, const struct cpython *python,
 		uint64_t position);
+
+/* The code of a frame of which nothing is known but that it is there. */
+const struct code *pycode_unknown(struct stack_table *table);
+/*
+ * The stack of a walk with names and lines, of the table; *is_known is false
+ * when a frame has no code object to be read.
+ */
+const struct stack *pycode_stack(struct pycode_cache *cache,
+				 const struct cpython *python,
+				 const struct pywalk *walk,
+				 struct stack_table *table, bool *is_known);
 
 #endif

@@ -139,16 +139,12 @@ static uint64_t find_in_contexts(struct pyreader *reader, uint64_t exception,
  * runs and one for all else. What an outer frame handles is the context of
  * what an inner one does.
  */
-uint64_t pyexception_handled(struct pyreader *reader, uint64_t thread,
+uint64_t pyexception_handled(struct pyreader *reader, uint64_t entry,
 			     uint64_t frame, bool is_newest)
 {
 	const struct offsets *at = &reader->python->offsets;
 	uint64_t homeless = 0;
-	uint64_t entry;
 
-	if (pyreader_pointer(reader, thread + (uint64_t)at->ts_exc_info,
-			     &entry))
-		return 0;
 	for (int i = 0; entry && i < HANDLED_MAXIMUM; i++) {
 		uint64_t value, found;
 
@@ -167,6 +163,22 @@ uint64_t pyexception_handled(struct pyreader *reader, uint64_t thread,
 			break;
 	}
 	return is_newest ? homeless : 0;
+}
+
+uint64_t pyexception_of_thread(struct pyreader *reader, uint64_t thread)
+{
+	uint64_t at = thread + (uint64_t)reader->python->offsets.ts_exc_info;
+	uint64_t entry;
+
+	return pyreader_pointer(reader, at, &entry) ? 0 : entry;
+}
+
+uint64_t pyexception_of_coroutine(const struct pyreader *reader,
+				  uint64_t coroutine)
+{
+	const struct offsets *at = &reader->python->offsets;
+
+	return coroutine + (uint64_t)(at->gen_exc_value - at->ei_value);
 }
 
 uint64_t pyexception_raised(struct pyreader *reader, uint64_t thread)

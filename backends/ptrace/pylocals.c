@@ -332,14 +332,20 @@ static void add_exception(struct page *page, const char *name,
 static void add_exceptions(struct page *page,
 			   const struct pyobject_frame *frame)
 {
-	if (!frame->thread)
-		return;
-	add_exception(page, EXCEPTION_HANDLED,
-		      pyexception_handled(page->reader, frame->thread,
-					  frame->address, frame->is_newest));
-	if (frame->is_newest)
+	struct pyreader *reader = page->reader;
+	uint64_t entry = 0;
+
+	if (frame->thread)
+		entry = pyexception_of_thread(reader, frame->thread);
+	else if (frame->coroutine)
+		entry = pyexception_of_coroutine(reader, frame->coroutine);
+	if (entry)
+		add_exception(page, EXCEPTION_HANDLED,
+			      pyexception_handled(reader, entry, frame->address,
+						  frame->is_newest));
+	if (frame->thread && frame->is_newest)
 		add_exception(page, EXCEPTION_RAISED,
-			      pyexception_raised(page->reader, frame->thread));
+			      pyexception_raised(reader, frame->thread));
 }
 
 int pyobject_locals(struct pyreader *reader, const struct pyobject_frame *frame,

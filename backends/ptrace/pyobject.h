@@ -58,7 +58,8 @@ int pyobject_children(struct pyreader *reader, uint64_t address, int64_t start,
 /* A frame, and the thread state whose it is. */
 struct pyobject_frame {
 	uint64_t address;
-	uint64_t thread; /* 0: what it handles is not asked */
+	uint64_t thread;    /* its state; 0: none runs it now */
+	uint64_t coroutine; /* that waits, whose frame it is; 0: none */
 	bool is_newest;	 /* of its thread */
 };
 /*

@@ -13,6 +13,7 @@
 #include "backends/ptrace/cpython.h"
 #include "backends/ptrace/holds.h"
 #include "backends/ptrace/memory.h"
+#include "backends/ptrace/pyasyncio.h"
 #include "backends/ptrace/pycode.h"
 #include "backends/ptrace/pygil.h"
 #include "backends/ptrace/pyobject.h"
@@ -47,6 +48,7 @@ struct pystack {
 	size_t address_capacity;
 	struct holds *holds;
 	struct capture_set *captures; /* NULL: native frames are not wanted */
+	struct pyasyncio *asyncio;
 	int statm;
 	int name_tries;
 	bool has_no_names;  /* nobody wants them */
@@ -67,6 +69,7 @@ struct pystack *pystack_new(struct memory *memory, const struct cpython *python,
 	pystack->table = table;
 	pystack->holds = holds;
 	pystack->codes = pycode_cache_new(memory, python, table);
+	pystack->asyncio = pyasyncio_new(memory, python);
 	pystack->statm = -1;
 	inner = task_inner(pystack->pid);
 	pystack->is_namespaced = inner && inner != pystack->pid;
@@ -92,6 +95,7 @@ void pystack_free(struct pystack *pystack)
 	free(pystack->tasks);
 	pytstate_list_clear(&pystack->states);
 	pycode_cache_free(pystack->codes);
+	pyasyncio_free(pystack->asyncio);
 	free(pystack);
 }
 
@@ -590,6 +594,77 @@ static void fill_thread(struct pystack *pystack, struct pytask *pytask,
 					  pytask->walk->count);
 }
 
+static const struct pytask *find_state(const struct pystack *pystack,
+				       uint64_t state)
+{
+	for (size_t i = 0; i < pystack->task_count; i++)
+		if (pystack->tasks[i]->state.address == state &&
+		    !pystack->tasks[i]->is_gone)
+			return pystack->tasks[i];
+	return NULL;
+}
+
+/* A task that runs is where its thread is, below the coroutine's caller. */
+static struct pywalk walk_of(const struct pystack *pystack,
+			     const struct pyasyncio_task *task,
+			     const struct pytask *pytask)
+{
+	uint64_t frame = pyasyncio_frame(pystack->asyncio, task);
+
+	for (size_t i = 0; task->is_running && pytask && i < pytask->walk->count;
+	     i++)
+		if (pytask->walk->frames[i].address == frame)
+			return (struct pywalk){
+				.frames = pytask->walk->frames,
+				.count = i + 1,
+			};
+	return task->walk;
+}
+
+/* Only its thread moves a task, so what rests with it is exact. */
+static void fill_task(struct pystack *pystack,
+		      const struct pyasyncio_task *task,
+		      struct process_sample *sample)
+{
+	const struct pytask *pytask = find_state(pystack, task->thread);
+	struct pywalk walk = walk_of(pystack, task, pytask);
+	struct thread_sample *thread = process_sample_add(sample);
+	bool is_known;
+
+	thread->tid = -task->number;
+	thread->loop_tid = pytask ? pytask->task.tid : 0;
+	thread->name = xasprintf("task %s", task->name ? task->name : "?");
+	thread->state = THREAD_BLOCKED;
+	if (task->is_running)
+		thread->state = pytask && pytask->seen.is_blocked
+					? THREAD_BLOCKED
+					: THREAD_RUNNING;
+	thread->exactness = task->exactness;
+	if (pytask && (task->is_running || task->exactness == CONSISTENT))
+		thread->exactness = pytask->exactness;
+	thread->stack = pycode_stack(pystack->codes, pystack->python, &walk,
+				     pystack->table, &is_known);
+	if (!is_known)
+		thread->exactness = TORN;
+	if (task->is_broken && !task->is_running)
+		thread->error = xasprintf("the chain of what it awaits breaks "
+					  "off after %zu coroutines",
+					  walk.count);
+}
+
+static void fill_tasks(struct pystack *pystack, struct process_sample *sample)
+{
+	const struct pyasyncio_task *task;
+	size_t place = 0;
+
+	if (pystack->has_no_names)
+		return;
+	pyasyncio_read(pystack->asyncio, &pystack->states);
+	while ((task = pyasyncio_next(pystack->asyncio, &place)) != NULL &&
+	       sample->thread_count < SAMPLE_THREADS_MAXIMUM)
+		fill_task(pystack, task, sample);
+}
+
 static void fill_memory(struct pystack *pystack, struct process_sample *sample)
 {
 	char text[128];
@@ -621,6 +696,7 @@ static void fill_sample(struct pystack *pystack, struct process_sample *sample)
 			fill_thread(pystack, pystack->tasks[i], sample);
 	if (pystack->captures)
 		name_captures(pystack);
+	fill_tasks(pystack, sample);
 	fill_memory(pystack, sample);
 }
 
@@ -648,9 +724,34 @@ int pystack_sample(struct pystack *pystack, bool exact,
 	return 0;
 }
 
+static int find_task_frame(const struct pystack *pystack, int number, int depth,
+			   struct pyobject_frame *frame)
+{
+	const struct pyasyncio_task *task =
+		pyasyncio_find(pystack->asyncio, number);
+	struct pywalk walk;
+
+	if (!task)
+		return -1;
+	walk = walk_of(pystack, task, find_state(pystack, task->thread));
+	if (depth < 0 || (size_t)depth >= walk.count)
+		return -1;
+	*frame = (struct pyobject_frame){
+		.address = walk.frames[depth].address,
+		.thread = task->is_running ? task->thread : 0,
+	};
+	if (!task->is_running)
+		frame->coroutine =
+			frame->address -
+			(uint64_t)pystack->python->offsets.gen_frame;
+	return 0;
+}
+
 int pystack_frame(const struct pystack *pystack, pid_t tid, int interpreter,
 		  int depth, struct pyobject_frame *frame)
 {
+	if (tid < 0)
+		return find_task_frame(pystack, -tid, depth, frame);
 	for (size_t i = 0; i < pystack->task_count; i++) {
 		const struct pytask *pytask = pystack->tasks[i];
 		if (pytask->task.tid != tid ||

@@ -128,18 +128,6 @@ void pytask_settle(struct pytask *pytask, struct memory *memory,
 			compare_copies(pytask, memory, python, is_whole);
 }
 
-static const struct code *unknown_code(struct stack_table *table)
-{
-	char unknown[] = "?";
-	const struct code contents = {
-		.func = unknown,
-		.file = unknown,
-		.type = FRAME_PYTHON,
-	};
-
-	return stack_table_code(table, &contents);
-}
-
 const struct stack *pytask_resolve(struct pytask *pytask,
 				   const struct cpython *python,
 				   struct pycode_cache *codes,
@@ -160,7 +148,7 @@ const struct stack *pytask_resolve(struct pytask *pytask,
 				pycode_line(code, python, frame->position);
 			continue;
 		}
-		*out = (struct frame){ .code = unknown_code(table) };
+		*out = (struct frame){ .code = pycode_unknown(table) };
 		pytask->exactness = TORN;
 	}
 	return stack_table_stack(table, pytask->frames, walk->count,

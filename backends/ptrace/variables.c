@@ -39,6 +39,12 @@ struct reading {
 	struct variable_list list;
 };
 
+/* Who has to stand while it is read: of a task the thread that runs it. */
+static pid_t mover_of(const struct thread_sample *thread)
+{
+	return thread->loop_tid ? thread->loop_tid : thread->tid;
+}
+
 static const struct thread_sample *
 find_thread(const struct reading *reading, const struct process_sample *sample)
 {
@@ -188,7 +194,7 @@ static int read_frame(struct reading *reading, int depth, struct error *error)
 		return -1;
 	thread = find_thread(reading, &reading->sample);
 	if (thread && !is_at_rest(thread)) {
-		hold_thread(reading, reading->tid);
+		hold_thread(reading, mover_of(thread));
 		if (reading->is_held && take_sample(reading, error) < 0)
 			return -1;
 	}
@@ -295,7 +301,7 @@ int ptrace_variables(struct ptrace_connection *connection,
 	};
 	int result;
 
-	if (tid < 0 || tid > INT32_MAX || interpreter < -1 ||
+	if (tid < -INT32_MAX || tid > INT32_MAX || interpreter < -1 ||
 	    interpreter > INT32_MAX || depth < -1 ||
 	    depth > STACK_FRAMES_MAXIMUM || reading.start < 0 ||
 	    reading.start > START_MAXIMUM || (depth < 0 && !address))

@@ -61,7 +61,8 @@ static int choose_thread(struct command_context *context, struct spot *spot,
 	int tid = spot->selection.tid;
 
 	if (text &&
-	    arguments_integer(text, "thread", 1, INT_MAX, &tid, error) < 0)
+	    arguments_integer(text, "thread", -INT_MAX, INT_MAX, &tid,
+			      error) < 0)
 		return -1;
 	if (tid != 0)
 		spot->thread = rank_find_thread(spot->rank, tid);

@@ -128,7 +128,7 @@ int command_thread(struct command_context *context, int argc, char **argv,
 	const struct rank *rank;
 	int tid;
 
-	if (one_integer(argc, argv, "TID", 1, &tid, error) < 0 ||
+	if (one_integer(argc, argv, "TID", -INT_MAX, &tid, error) < 0 ||
 	    look(context, error) < 0)
 		return -1;
 	rank = session_selected(session);

@@ -198,11 +198,14 @@ void format_text_thread(struct buffer *out, const struct thread *thread)
 {
 	const struct thread_sample *sample = &thread->sample;
 
-	buffer_printf(out, "  thread %d", (int)sample->tid);
+	if (sample->tid > 0)
+		buffer_printf(out, "  thread %d", (int)sample->tid);
 	if (sample->name) {
-		buffer_append_string(out, " ");
+		buffer_append_string(out, sample->tid > 0 ? " " : "  ");
 		format_text(out, sample->name);
 	}
+	if (sample->tid < 0)
+		buffer_printf(out, " (%d)", (int)sample->tid);
 	buffer_printf(out, "  %s", thread_state_name(sample->state));
 	if (sample->is_gil_known && sample->has_gil)
 		buffer_append_string(out, ", holds the GIL");

@@ -323,7 +323,8 @@ static int apply_variables(const struct apply *apply, struct error *error)
 	variables->node = apply->node;
 	variables->pid = pid;
 	variables->tid =
-		(pid_t)bounded(json_get_integer(body, "tid", 0), 0, INT_MAX);
+		(pid_t)bounded(json_get_integer(body, "tid", 0), -INT_MAX,
+			       INT_MAX);
 	variables->depth =
 		(int)bounded(json_get_integer(body, "depth", -1), -1, INT_MAX);
 	variables->address = json_get_hex(body, "address");

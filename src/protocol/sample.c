@@ -31,7 +31,8 @@ static const char *const exactness_names[] = {
 
 /* clang-format off */
 static const struct field thread_fields[] = {
-	{ "tid", FIELD_INT, AT(tid), 0, 1, INT_MAX, NULL },
+	{ "tid", FIELD_INT, AT(tid), 0, -INT_MAX, INT_MAX, NULL },
+	{ "loop_tid", FIELD_INT, AT(loop_tid), 0, 0, INT_MAX, NULL },
 	{ "name", FIELD_TEXT, AT(name), 0, 0, TEXT_MAXIMUM, NULL },
 	{ "is_main", FIELD_BOOL, AT(is_main), 0, 0, 1, NULL },
 	{ "state", FIELD_ENUM, AT(state), THREAD_UNKNOWN, 0, THREAD_UNKNOWN, state_names },

@@ -33,7 +33,8 @@ enum exactness {
 };
 
 struct thread_sample {
-	pid_t tid;
+	pid_t tid;		/* an asyncio task: its number, negated */
+	pid_t loop_tid;		/* the thread that runs the task; 0: it is none */
 	char *name;		/* NULL: unknown */
 	bool is_main;
 	bool has_gil;
