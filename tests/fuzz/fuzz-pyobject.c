@@ -20,7 +20,11 @@
 
 static void read_object(struct memory *memory, const struct cpython *python)
 {
-	const struct pyobject_frame frame = { IMAGE_START, THREAD, true };
+	const struct pyobject_frame frame = {
+		.address = IMAGE_START,
+		.thread = THREAD,
+		.is_newest = true,
+	};
 	struct variable_list list = { .count = 0 };
 	struct error error = ERROR_INIT;
 	struct pyreader reader;
