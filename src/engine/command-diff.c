@@ -59,7 +59,7 @@ static int choose_set(struct command_context *context, struct side *side,
 	keep_largest_class(side, session);
 	side->is_part = !rankset_is_equal(&side->ranks, &named);
 	if (side->is_part && context->notes) {
-		rankset_append(&names, &side->ranks);
+		rankset_append_counted(&names, &side->ranks);
 		buffer_printf(context->notes,
 			      "the ranks %s have different stacks; this is "
 			      "the one of %s\n",
@@ -107,9 +107,9 @@ static void append_sides(struct buffer *out, const struct side *a,
 			 const struct side *b)
 {
 	buffer_append_string(out, "-  ");
-	rankset_append(out, &a->ranks);
+	rankset_append_counted(out, &a->ranks);
 	buffer_append_string(out, "\n+  ");
-	rankset_append(out, &b->ranks);
+	rankset_append_counted(out, &b->ranks);
 	buffer_append_string(out, "\n\n");
 }
 

@@ -45,6 +45,8 @@ struct parser {
 	struct rankselect *select;
 	const char *text;
 	const char *at;
+	const char *counted; /* up to here columns were counted */
+	int column;	     /* of it */
 	size_t range_count;
 	struct error *error;
 };
@@ -59,14 +61,14 @@ void rankselect_clear(struct rankselect *select)
 	*select = (struct rankselect)RANKSELECT_INIT;
 }
 
-/* Columns count characters, as a person does. */
-static int column_of(const struct parser *parser, const char *at)
+/* Columns count characters, as a person does; they are asked for in order. */
+static int column_of(struct parser *parser, const char *at)
 {
-	int column = 1;
-
-	for (const char *c = parser->text; c < at; c++)
-		column += ((unsigned char)*c & 0xc0) != 0x80;
-	return column;
+	for (; parser->counted < at; parser->counted++) {
+		if (((unsigned char)*parser->counted & 0xc0) != 0x80)
+			parser->column++;
+	}
+	return parser->column;
 }
 
 static int fail(struct parser *parser, const char *at)
@@ -332,6 +334,8 @@ int rankselect_parse(struct rankselect *select, const char *text,
 		.select = select,
 		.text = text,
 		.at = text,
+		.counted = text,
+		.column = 1,
 		.error = error,
 	};
 	int result;
