@@ -15,6 +15,7 @@
 #include "banned.h"
 #include "backends/connections.h"
 #include "backends/evidence.h"
+#include "backends/output.h"
 #include "backends/pipe.h"
 #include "backends/procfs.h"
 #include "backends/ptrace/elf.h"
@@ -49,6 +50,7 @@ struct node {
 	struct roster *roster;
 	struct sampler *sampler;
 	struct evidence *evidence;
+	struct outputs *outputs;
 	struct loop_signal *terminate;
 	struct loop_timer *leave_timer; /* NULL: not leaving */
 	double leave_deadline;
@@ -104,6 +106,7 @@ struct node *node_new(struct loop *loop, int input, int output)
 	node->roster = roster_new(node);
 	node->sampler = sampler_new(node);
 	node->evidence = evidence_new(node);
+	node->outputs = outputs_new(node);
 	node->terminate = loop_signal(loop, SIGTERM, on_terminate, node);
 	return node;
 }
@@ -112,11 +115,13 @@ struct node *node_new(struct loop *loop, int input, int output)
 static void release_all(struct node *node)
 {
 	evidence_free(node->evidence);
+	outputs_free(node->outputs);
 	/* Connections answer what they have begun. */
 	connections_free(node->connections);
 	roster_free(node->roster);
 	sampler_free(node->sampler);
 	node->evidence = NULL;
+	node->outputs = NULL;
 	node->connections = NULL;
 	node->roster = NULL;
 	node->sampler = NULL;
@@ -193,6 +198,11 @@ struct evidence *node_evidence(struct node *node)
 struct sampler *node_sampler(struct node *node)
 {
 	return node->sampler;
+}
+
+struct outputs *node_outputs(struct node *node)
+{
+	return node->outputs;
 }
 
 bool node_is_read_only(const struct node *node)

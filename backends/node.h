@@ -20,6 +20,7 @@ struct loop;
 struct message;
 struct native;
 struct node;
+struct outputs;
 struct process_sample;
 struct procfs;
 struct roster;
@@ -53,6 +54,7 @@ struct procfs *node_procfs(struct node *node);
 struct roster *node_roster(struct node *node);
 struct sampler *node_sampler(struct node *node);
 struct evidence *node_evidence(struct node *node);
+struct outputs *node_outputs(struct node *node);
 /* Writes what was emitted; called at the end of each callback of the loop. */
 void node_flush(struct node *node);
 /* Bytes that the other side has not taken yet. */

@@ -15,6 +15,7 @@
 #include "backends/discover.h"
 #include "backends/evidence.h"
 #include "backends/node.h"
+#include "backends/output.h"
 #include "backends/roster.h"
 #include "backends/sampler.h"
 #include "backends/source.h"
@@ -203,6 +204,14 @@ static void handle_source(struct node *node, const struct message *request)
 	free(source.full);
 }
 
+static void handle_output(struct node *node, const struct message *request)
+{
+	const struct process *process = find_process(node, request);
+
+	if (process)
+		outputs_request(node_outputs(node), process, request);
+}
+
 static void handle_diagnose(struct node *node, const struct message *request)
 {
 	struct error error = ERROR_INIT;
@@ -246,10 +255,15 @@ static void handle_disconnect(struct node *node, const struct message *request)
 }
 
 static const struct row rows[] = {
-	{ "initialize", handle_initialize }, { "discover", handle_discover },
-	{ "sample", handle_sample },	     { "variables", handle_variables },
-	{ "source", handle_source },	     { "diagnose", handle_diagnose },
-	{ "evidence", handle_evidence },     { "disconnect", handle_disconnect },
+	{ "initialize", handle_initialize },
+	{ "discover", handle_discover },
+	{ "sample", handle_sample },
+	{ "variables", handle_variables },
+	{ "source", handle_source },
+	{ "output", handle_output },
+	{ "diagnose", handle_diagnose },
+	{ "evidence", handle_evidence },
+	{ "disconnect", handle_disconnect },
 };
 
 void request_handle(struct node *node, const struct message *request)

@@ -182,7 +182,8 @@ static void collect_jobs(struct haystack *haystack, const struct app *app)
 
 static void collect_text(struct haystack *haystack, const struct app *app)
 {
-	pane_text_append(&haystack->text, &app->view, &app->keymap);
+	pane_text_append(&haystack->text, &app->engine->session, &app->view,
+			 &app->keymap);
 	for (size_t i = 0; i < haystack->text.length; i++)
 		haystack->count += haystack->text.data[i] == '\n';
 	haystack->at = app->view.text_scroll;

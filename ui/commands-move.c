@@ -114,6 +114,10 @@ int ui_pane(struct command_context *context, int argc, char **argv,
 
 	if (direction == 0)
 		return command_usage(error, "pane", "next or previous");
+	if (view->kind == VIEW_LOG) {
+		view_focus_log(view, !view->is_log_focused);
+		return 0;
+	}
 	unzoomed.is_zoomed = false;
 	layout_make(&layout, session_of(context), &unzoomed);
 	for (int i = 1; i <= PANE_COUNT; i++) {
@@ -279,11 +283,35 @@ static int text_line_count(const struct app *app)
 	struct buffer text = BUFFER_INIT;
 	int count = 0;
 
-	pane_text_append(&text, &app->view, &app->keymap);
+	pane_text_append(&text, &app->engine->session, &app->view,
+			 &app->keymap);
 	for (size_t i = 0; i < text.length; i++)
 		count += text.data[i] == '\n';
 	buffer_clear(&text);
 	return count;
+}
+
+static void move_text(struct app *app, int page, enum move move)
+{
+	int last = text_line_count(app) - page;
+
+	app->view.text_scroll = grid_move_in(
+		app->view.text_scroll, last > 0 ? last + 1 : 1, 1, page, move);
+}
+
+/* At its end it shows what comes. */
+static void move_log(struct app *app, int page, enum move move)
+{
+	struct view *view = &app->view;
+	int last = text_line_count(app) - page;
+
+	if (last < 0)
+		last = 0;
+	if (view->text_scroll > last)
+		view->text_scroll = last;
+	move_text(app, page, move);
+	if (view->text_scroll >= last)
+		view->text_scroll = SCROLL_END;
 }
 
 static void move_diff(struct app *app, int page, enum move move)
@@ -334,16 +362,15 @@ int ui_cursor(struct command_context *context, int argc, char **argv,
 		break;
 	case VIEW_JOBS:
 		break;
-	case VIEW_HELP:
 	case VIEW_LOG:
-	case VIEW_TEXT: {
-		int last = text_line_count(app) - page;
-
-		app->view.text_scroll = grid_move_in(app->view.text_scroll,
-						     last > 0 ? last + 1 : 1, 1,
-						     page, (enum move)move);
+		page = at_least_one(
+			pane_log_page(&app->view, layout.body.row_count));
+		move_log(app, page, (enum move)move);
 		break;
-	}
+	case VIEW_HELP:
+	case VIEW_TEXT:
+		move_text(app, page, (enum move)move);
+		break;
 	case VIEW_KIND_COUNT:
 		break;
 	}

@@ -178,7 +178,8 @@ static const char *append_shown(struct buffer *out, const struct app *app)
 	case VIEW_KIND_COUNT:
 		break;
 	}
-	pane_text_append(out, &app->view, &app->keymap);
+	pane_text_append(out, &app->engine->session, &app->view,
+			 &app->keymap);
 	return "This text";
 }
 

@@ -89,7 +89,7 @@ static const struct command rows[] = {
 	  COMMAND_SHELL | COMMAND_SCREEN | COMMAND_TEXT | COMMAND_ALONE,
 	  ui_keys },
 	{ "help", NULL, "", "keys and commands", SCREEN, ui_help },
-	{ "log", NULL, "", "what happened: our log", SCREEN, ui_log },
+	{ "log", NULL, "", "what the rank prints, and our log", SCREEN, ui_log },
 	{ "edit", NULL, "", "the line looked at, in $VISUAL or $EDITOR", SCREEN,
 	  ui_edit },
 	{ "copy", NULL, "", "copy the verdict, or what the view shows", SCREEN,

@@ -148,7 +148,7 @@ static const struct key_help helps[] = {
 	{ { "copy" },
 	  NULL,
 	  "copy the verdict; the merged stacks, the diff, the text" },
-	{ { "log" }, NULL, "what happened: our log" },
+	{ { "log" }, NULL, "what the rank prints, and our log" },
 	{ { "prompt" }, NULL, "a command line" },
 	{ { "help" }, NULL, "this help" },
 	{ { "redraw" }, NULL, "draw the screen anew" },

@@ -4,6 +4,7 @@
 
 #include "banned.h"
 #include "base/text.h"
+#include "model/output.h"
 #include "model/session.h"
 #include "ui/cells.h"
 #include "ui/pane.h"
@@ -15,6 +16,8 @@
 #define TABLE_RANKS_MAXIMUM 64
 #define NARROW 56
 #define CELL_LINES_MINIMUM 4 /* the card beside the cursor is so high */
+#define OUTPUT_COLUMNS 120 /* from here on what ranks print below all */
+#define OUTPUT_ROWS 30
 #define MERGED_COLUMNS 160 /* from here on merged stacks beside source */
 
 static int minimum(int a, int b)
@@ -144,11 +147,46 @@ static void place_right(struct layout *layout, const struct session *session,
 	}
 }
 
+bool layout_can_show_output(const struct view *view)
+{
+	return view->column_count >= OUTPUT_COLUMNS &&
+	       view->row_count >= OUTPUT_ROWS;
+}
+
+/* There is room for it, and a rank that prints to a file. */
+static bool has_output(const struct session *session, const struct view *view)
+{
+	if (!layout_can_show_output(view))
+		return false;
+	for (size_t i = 0; i < session->output_count; i++)
+		if (session->outputs[i]->line_count > 0)
+			return true;
+	return false;
+}
+
+/* What ranks print; returns the rows it takes, its border included. */
+static int place_output(struct layout *layout, const struct session *session,
+			const struct view *view)
+{
+	int rows = view->row_count < 40 ? 2 : 5;
+
+	if (!has_output(session, view))
+		return 0;
+	layout->output = (struct box){
+		.row = layout->body.row + layout->body.row_count - 1 - rows,
+		.column = 1,
+		.row_count = rows,
+		.column_count = view->column_count - 2,
+	};
+	return rows + 1;
+}
+
 /* Source, merged stacks, stack and locals below the grid. */
 static void place_lower(struct layout *layout, const struct session *session,
 			const struct view *view, int row)
 {
-	int rows = layout->body.row + layout->body.row_count - 1 - row;
+	int rows = layout->body.row + layout->body.row_count - 1 - row -
+		   place_output(layout, session, view);
 	int columns = view->column_count - 2;
 	bool has_stack = view->column_count >= 60 && view->row_count >= 18;
 	bool has_merged = view->column_count >= MERGED_COLUMNS;

@@ -27,10 +27,14 @@ struct layout {
 	bool is_compact; /* no borders: one line a rank */
 	struct box panes[PANE_COUNT];
 	struct box merged; /* beside the source on wide screens */
+	struct box output; /* below all on wide and high ones */
 };
 
 /* Of the home view, or of any other (then only verdict and body count). */
 void layout_make(struct layout *layout, const struct session *session,
 		 const struct view *view);
+
+/* The screen is large enough for what ranks print, if they print. */
+bool layout_can_show_output(const struct view *view);
 
 #endif

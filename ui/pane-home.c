@@ -195,6 +195,21 @@ static void put_pane(struct window window, const struct session *session,
 	}
 }
 
+static void put_output(struct window window, const struct session *session,
+		       const struct box *box)
+{
+	struct buffer left = BUFFER_INIT;
+	struct buffer right = BUFFER_INIT;
+
+	window_box(around(window, box), STYLE_BORDER);
+	pane_output_title(session, &left, &right);
+	pane_title(window, box->row - 1, box->column, box->column_count, false,
+		   left.data, right.length > 0 ? right.data : NULL);
+	pane_output(inside(window, box), session, SCROLL_END);
+	buffer_clear(&right);
+	buffer_clear(&left);
+}
+
 static void put_merged(struct window window, const struct session *session,
 		       const struct view *view, const struct box *box)
 {
@@ -225,6 +240,8 @@ static void put_panes(struct window window, const struct session *session,
 				   STYLE_BORDER);
 	if (layout->merged.row_count > 0)
 		put_merged(window, session, view, &layout->merged);
+	if (layout->output.row_count > 0)
+		put_output(window, session, &layout->output);
 	for (int i = 0; i < PANE_COUNT; i++) {
 		if (layout->panes[i].row_count <= 0)
 			continue;

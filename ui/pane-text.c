@@ -4,7 +4,6 @@
 #include "banned.h"
 #include "base/array.h"
 #include "base/buffer.h"
-#include "base/log.h"
 #include "engine/command.h"
 #include "ui/commands.h"
 #include "ui/keymap.h"
@@ -27,23 +26,15 @@ static void append_help(struct buffer *out, const struct keymap *keymap)
 		"~ read while it moved\n");
 }
 
-static void append_log(struct buffer *out)
-{
-	for (size_t i = 0; log_line(i) != NULL; i++)
-		buffer_printf(out, "%s\n", log_line(i));
-	if (out->length == 0)
-		buffer_append_string(out, "Nothing was logged.\n");
-}
-
-void pane_text_append(struct buffer *out, const struct view *view,
-		      const struct keymap *keymap)
+void pane_text_append(struct buffer *out, const struct session *session,
+		      const struct view *view, const struct keymap *keymap)
 {
 	switch (view->kind) {
 	case VIEW_HELP:
 		append_help(out, keymap);
 		break;
 	case VIEW_LOG:
-		append_log(out);
+		pane_log_append(out, session, view);
 		break;
 	case VIEW_TEXT:
 		if (view->text != NULL)
@@ -60,7 +51,6 @@ void pane_text_append(struct buffer *out, const struct view *view,
 
 static const char *const titles[VIEW_KIND_COUNT] = {
 	[VIEW_HELP] = "Help",
-	[VIEW_LOG] = "Log",
 	[VIEW_TEXT] = "Output",
 };
 
@@ -73,8 +63,8 @@ static int count_lines(const char *text)
 	return count;
 }
 
-void pane_text(struct window window, const struct view *view,
-	       const struct keymap *keymap)
+void pane_text(struct window window, const struct session *session,
+	       const struct view *view, const struct keymap *keymap)
 {
 	struct window inner = pane_frame(window);
 	struct buffer text = BUFFER_INIT;
@@ -82,7 +72,7 @@ void pane_text(struct window window, const struct view *view,
 	int first = view->text_scroll;
 	int last;
 
-	pane_text_append(&text, view, keymap);
+	pane_text_append(&text, session, view, keymap);
 	last = count_lines(text.data) - inner.row_count;
 	if (first > last)
 		first = last > 0 ? last : 0;

@@ -235,9 +235,22 @@ void pane_jobs(struct window window, const struct session *session,
 	       const struct view *view);
 
 /* Appends the text of help, log or command output. */
-void pane_text_append(struct buffer *out, const struct view *view,
-		      const struct keymap *keymap);
-void pane_text(struct window window, const struct view *view,
-	       const struct keymap *keymap);
+void pane_text_append(struct buffer *out, const struct session *session,
+		      const struct view *view, const struct keymap *keymap);
+void pane_text(struct window window, const struct session *session,
+	       const struct view *view, const struct keymap *keymap);
+
+/* What the selected rank prints, from line scroll on, and our log below. */
+void pane_log(struct window window, const struct session *session,
+	      const struct view *view);
+/* Appends the text of the one that has the focus. */
+void pane_log_append(struct buffer *out, const struct session *session,
+		     const struct view *view);
+/* Its rows when the view has row_count. */
+int pane_log_page(const struct view *view, int row_count);
+void pane_output(struct window window, const struct session *session,
+		 int scroll);
+void pane_output_title(const struct session *session, struct buffer *left,
+		       struct buffer *right);
 
 #endif

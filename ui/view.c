@@ -66,7 +66,20 @@ void view_open(struct view *view, enum view_kind kind)
 	if (!is_text)
 		view->behind = VIEW_HOME;
 	view->kind = kind;
-	view->text_scroll = 0;
+	view->text_scroll = kind == VIEW_LOG ? SCROLL_END : 0;
+	view->other_scroll = SCROLL_END;
+	view->is_log_focused = false;
+}
+
+void view_focus_log(struct view *view, bool is_log_focused)
+{
+	int scroll = view->text_scroll;
+
+	if (view->is_log_focused == is_log_focused)
+		return;
+	view->text_scroll = view->other_scroll;
+	view->other_scroll = scroll;
+	view->is_log_focused = is_log_focused;
 }
 
 /* Fowler-Noll-Vo, 1a, 64 bits. */
@@ -169,10 +182,12 @@ static void draw_body(struct window window, const struct session *session,
 		break;
 	case VIEW_JOBS:
 		break;
-	case VIEW_HELP:
 	case VIEW_LOG:
+		pane_log(body, session, view);
+		break;
+	case VIEW_HELP:
 	case VIEW_TEXT:
-		pane_text(body, view, keymap);
+		pane_text(body, session, view, keymap);
 		break;
 	case VIEW_KIND_COUNT:
 		break;

@@ -6,6 +6,7 @@
 #ifndef UI_VIEW_H
 #define UI_VIEW_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -50,6 +51,9 @@ enum diff_against {
 	DIFF_AGAINST_RANK,
 	DIFF_AGAINST_PAST,
 };
+
+/* A first line so far down that the last line is seen, and those to come. */
+#define SCROLL_END INT_MAX
 
 /* Names of what was opened or folded, by a hash. */
 struct key_set {
@@ -124,7 +128,9 @@ struct view {
 	int diff_cursor; /* row of the diff */
 	int job_cursor;	 /* in the list of jobs */
 	bool is_in_job;	 /* opened from the list: "back" leads there */
-	int text_scroll; /* help, log, text */
+	int text_scroll; /* help, log, text: its first line */
+	int other_scroll;    /* of what has not the focus in VIEW_LOG */
+	bool is_log_focused; /* in VIEW_LOG: our log, not the rank's output */
 	char *text;	 /* VIEW_TEXT */
 	char *search;	 /* NULL: none yet */
 	bool has_marks;	 /* what it finds is marked */
@@ -140,6 +146,9 @@ void view_clear(struct view *view);
 void view_say(struct view *view, bool is_error, const char *message);
 /* Opens a view; help, log and text remember what was behind them. */
 void view_open(struct view *view, enum view_kind kind);
+
+/* In VIEW_LOG: our log has the focus, or what the rank prints. */
+void view_focus_log(struct view *view, bool is_log_focused);
 
 /* Names what is called name below parent (KEY_ROOT: nothing is above). */
 #define KEY_ROOT UINT64_C(0xcbf29ce484222325)

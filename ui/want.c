@@ -9,6 +9,7 @@
 #include "model/stackdiff.h"
 #include "protocol/stack.h"
 #include "ui/app.h"
+#include "ui/layout.h"
 #include "ui/pane.h"
 
 static void want_frame(struct app *app, const struct rank *rank, pid_t tid,
@@ -95,8 +96,28 @@ static void want_diff(struct app *app)
 	stackdiff_clear(&diff);
 }
 
+/*
+ * What the selected rank prints is followed while it can be seen, and where
+ * there would be room for it, to know whether there is any.
+ */
+static void want_output(struct app *app)
+{
+	const struct rank *rank = session_selected(&app->engine->session);
+	bool is_seen = app->view.kind == VIEW_LOG ||
+		       (app->view.kind == VIEW_HOME && !app->view.is_zoomed &&
+			layout_can_show_output(&app->view));
+
+	if (is_seen && rank != NULL && rank->process.pid > 0 &&
+	    rank->state != RANK_EXITED)
+		engine_follow_output(app->engine, rank->node,
+				     rank->process.pid);
+	else
+		engine_follow_output(app->engine, 0, 0);
+}
+
 void app_want(struct app *app)
 {
+	want_output(app);
 	switch (app->view.kind) {
 	case VIEW_HOME:
 		want_home(app);

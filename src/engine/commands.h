@@ -47,6 +47,8 @@ int command_where(struct command_context *context, int argc, char **argv,
 		  struct error *error);
 int command_wait(struct command_context *context, int argc, char **argv,
 		 struct error *error);
+int command_output(struct command_context *context, int argc, char **argv,
+		   struct error *error);
 int command_set(struct command_context *context, int argc, char **argv,
 		struct error *error);
 int command_completion(struct command_context *context, int argc, char **argv,

@@ -63,6 +63,8 @@ struct engine {
 	json_t *sampled; /* pids named in the last sample request; NULL: all */
 	struct strmap *recorded_sources; /* paths asked for; NULL: none */
 	struct evidence evidence; /* newest answers */
+	size_t printing_node;	  /* whose output is followed */
+	pid_t printing_pid;	  /* 0: nobody's */
 	struct timing timing;
 	bool lists_jobs;	     /* jobs.h; all ranks are sampled */
 	bool is_screen;		     /* set before engine_start: a
@@ -107,6 +109,11 @@ void engine_want_frame(struct engine *engine, size_t node, pid_t pid, pid_t tid,
 		       int depth);
 void engine_want_children(struct engine *engine, size_t node, pid_t pid,
 			  uint64_t address, int64_t start);
+/*
+ * What this process prints is followed from now on, and no other's any more;
+ * pid 0: nobody's. Asking again is free.
+ */
+void engine_follow_output(struct engine *engine, size_t node, pid_t pid);
 /* What a recording lacks of the user's files; waits for the answers. */
 void engine_record_sources(struct engine *engine);
 /*

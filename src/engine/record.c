@@ -39,7 +39,7 @@ struct record {
 	int fd;	       /* -1: a ring, or after a failure */
 	double ring;   /* seconds to keep; 0: a file */
 	bool is_ended; /* it could not be written any more */
-	bool has_variables;
+	int extras; /* enum recordline_extra */
 	struct kept *kept; /* of a ring, the oldest first */
 	size_t kept_count;
 	size_t kept_capacity;
@@ -95,12 +95,17 @@ struct record *record_new_ring(double seconds)
 
 void record_want_variables(struct record *record)
 {
-	record->has_variables = true;
+	record->extras |= RECORDLINE_VARIABLES;
+}
+
+void record_want_output(struct record *record)
+{
+	record->extras |= RECORDLINE_OUTPUT;
 }
 
 bool record_has_variables(const struct record *record)
 {
-	return record->has_variables;
+	return (record->extras & RECORDLINE_VARIABLES) != 0;
 }
 
 const char *record_path(const struct record *record)
@@ -316,7 +321,7 @@ int record_line(struct record *record, const struct session *session,
 		return 0;
 	if (!record->pack)
 		record_begin(record, session, time);
-	switch (recordline_make(&changed, message, record->has_variables,
+	switch (recordline_make(&changed, message, record->extras,
 				session->nodes[0].stacks, record->stacks)) {
 	case RECORDLINE_LEFT_OUT:
 		break;

@@ -12,6 +12,7 @@
  * Local variables are left out unless somebody asked for them. Of those, a
  * value is masked when the variable's name or the value itself contains token,
  * key, secret, password or auth; a secret that neither tells of is written.
+ * What processes print is left out in the same way, and is never masked.
  */
 #ifndef ENGINE_RECORD_H
 #define ENGINE_RECORD_H
@@ -39,7 +40,9 @@ int record_save(struct record *record, const char *path, struct error *error);
 void record_free(struct record *record);
 /* From now on variables are recorded as well. */
 void record_want_variables(struct record *record);
-/* What was asked for above. */
+/* And what processes print, while somebody looks at it. */
+void record_want_output(struct record *record);
+/* Whether variables were asked for. */
 bool record_has_variables(const struct record *record);
 /* Lends the file's path; NULL: it is a ring. */
 const char *record_path(const struct record *record);

@@ -67,6 +67,8 @@ static void begin(struct engine *engine)
 {
 	if (engine->settings.wants_locals)
 		record_want_variables(engine->record);
+	if (engine->settings.wants_output)
+		record_want_output(engine->record);
 	if (engine->session.node_count > 0)
 		record_begin(engine->record, &engine->session,
 			     engine_now(engine));

@@ -103,9 +103,16 @@ static enum recordline rename_stacks(struct buffer *out,
 	return RECORDLINE_CHANGED;
 }
 
+/* What a process printed, and not a sentence of the node. */
+static bool is_printed(const struct message *message)
+{
+	return strcmp(message->name, "output") == 0 &&
+	       (message->type == MESSAGE_RESPONSE ||
+		json_object_get(message->body, "pid") != NULL);
+}
+
 enum recordline recordline_make(struct buffer *out,
-				const struct message *message,
-				bool wants_variables,
+				const struct message *message, int extras,
 				const struct stack_table *from,
 				struct stack_table *to)
 {
@@ -118,8 +125,12 @@ enum recordline recordline_make(struct buffer *out,
 		stack_table_forget_copies(to);
 		return RECORDLINE_LEFT_OUT;
 	}
+	if (is_printed(message))
+		return extras & RECORDLINE_OUTPUT ? RECORDLINE_AS_IT_IS
+						  : RECORDLINE_LEFT_OUT;
 	if (message->type != MESSAGE_RESPONSE ||
 	    strcmp(message->name, "variables") != 0)
 		return RECORDLINE_AS_IT_IS;
-	return wants_variables ? mask(out, message) : RECORDLINE_LEFT_OUT;
+	return extras & RECORDLINE_VARIABLES ? mask(out, message)
+					     : RECORDLINE_LEFT_OUT;
 }

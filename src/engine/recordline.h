@@ -6,8 +6,6 @@
 #ifndef ENGINE_RECORDLINE_H
 #define ENGINE_RECORDLINE_H
 
-#include <stdbool.h>
-
 struct buffer;
 struct message;
 struct stack_table;
@@ -18,13 +16,18 @@ enum recordline {
 	RECORDLINE_CHANGED, /* the line was appended, with its newline */
 };
 
+/* What is left out unless somebody asked for it; may be combined. */
+enum recordline_extra {
+	RECORDLINE_VARIABLES = 1,
+	RECORDLINE_OUTPUT = 2, /* what processes print */
+};
+
 /*
- * from is the table of the node that sent the message, which was applied; to
- * is the recording's.
+ * extras: what was asked for. from is the table of the node that sent the
+ * message, which was applied; to is the recording's.
  */
 enum recordline recordline_make(struct buffer *out,
-				const struct message *message,
-				bool wants_variables,
+				const struct message *message, int extras,
 				const struct stack_table *from,
 				struct stack_table *to);
 

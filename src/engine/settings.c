@@ -144,6 +144,15 @@ static int set_record_locals(struct settings *settings, const char *value,
 	return 0;
 }
 
+static int set_record_output(struct settings *settings, const char *value,
+			     struct error *error)
+{
+	(void)value;
+	(void)error;
+	settings->wants_output = true;
+	return 0;
+}
+
 static int set_at(struct settings *settings, const char *value,
 		  struct error *error)
 {
@@ -262,6 +271,8 @@ const struct setting_option setting_options[] = {
 	{ "record", 0, "FILE", "write what is seen to a new file", set_record },
 	{ "record-locals", 0, NULL, "and variables; those of secrets masked",
 	  set_record_locals },
+	{ "record-output", 0, NULL, "and what ranks print while it is looked at",
+	  set_record_output },
 	{ "json", 0, NULL, "one JSON document on standard output", set_json },
 	{ "timeout", 0, "SECONDS", "how long an answer may take (5)",
 	  set_timeout },

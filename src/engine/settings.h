@@ -28,6 +28,7 @@ struct settings {
 	double at;    /* --at: seconds of a recording; -1: unset */
 	char *record; /* --record */
 	bool wants_locals; /* --record-locals */
+	bool wants_output; /* --record-output */
 	char *theme;	/* NULL: default */
 	int theme_line; /* of the config that names it; 0: none does */
 	char *config;	/* the file to read; afterwards, that was looked for */

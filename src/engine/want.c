@@ -62,8 +62,7 @@ void engine_want_source(struct engine *engine, size_t node, pid_t pid,
 
 static uint64_t epoch_of(const struct engine *engine, size_t node, pid_t pid)
 {
-	const struct rank *rank =
-		session_find_pid(&engine->session, node, pid);
+	const struct rank *rank = session_find_pid(&engine->session, node, pid);
 
 	return rank ? rank->epoch : 0;
 }
@@ -119,4 +118,25 @@ void engine_want_children(struct engine *engine, size_t node, pid_t pid,
 	want(engine, "variables", arguments,
 	     xasprintf("children %d %" PRIx64 " %" PRId64 " %" PRIu64, (int)pid,
 		       address, start, epoch));
+}
+
+static void send_output(struct engine *engine, pid_t pid, bool is_on)
+{
+	engine_send(engine, "output",
+		    json_pack("{s:i, s:b}", "pid", (int)pid, "on", is_on));
+}
+
+void engine_follow_output(struct engine *engine, size_t node, pid_t pid)
+{
+	if (engine->printing_pid == pid && engine->printing_node == node)
+		return;
+	/* What has ended is followed by nobody. */
+	if (engine->printing_pid > 0 &&
+	    session_find_pid(&engine->session, engine->printing_node,
+			     engine->printing_pid))
+		send_output(engine, engine->printing_pid, false);
+	engine->printing_node = node;
+	engine->printing_pid = pid;
+	if (pid > 0)
+		send_output(engine, pid, true);
 }

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "model/job.h"
+#include "model/output.h"
 #include "model/session.h"
 #include "model/snapshot.h"
 #include "model/source.h"
@@ -195,6 +196,18 @@ static int apply_dropped(const struct apply *apply, struct error *error)
 	return 0;
 }
 
+static int apply_output(const struct apply *apply, struct error *error)
+{
+	return session_apply_output(apply->session, apply->node,
+				    apply->message->body, error);
+}
+
+static int apply_streams(const struct apply *apply, struct error *error)
+{
+	return session_apply_streams(apply->session, apply->node,
+				     apply->message->body, error);
+}
+
 static int apply_nothing(const struct apply *apply, struct error *error)
 {
 	(void)apply;
@@ -353,7 +366,7 @@ static const struct {
 	{ MESSAGE_EVENT, "rankRemoved", apply_removed },
 	{ MESSAGE_EVENT, "sampled", apply_sampled },
 	{ MESSAGE_EVENT, "stacksDropped", apply_dropped },
-	{ MESSAGE_EVENT, "output", apply_nothing },
+	{ MESSAGE_EVENT, "output", apply_output },
 	{ MESSAGE_EVENT, "progress", apply_nothing },
 	{ MESSAGE_EVENT, "snapshot", apply_snapshot },
 	{ MESSAGE_RESPONSE, "initialize", apply_initialize },
@@ -361,6 +374,7 @@ static const struct {
 	{ MESSAGE_RESPONSE, "sample", apply_nothing },
 	{ MESSAGE_RESPONSE, "variables", apply_variables },
 	{ MESSAGE_RESPONSE, "source", apply_source },
+	{ MESSAGE_RESPONSE, "output", apply_streams },
 	{ MESSAGE_RESPONSE, "diagnose", apply_nothing },
 	{ MESSAGE_RESPONSE, "evidence", apply_nothing },
 	{ MESSAGE_RESPONSE, "disconnect", apply_nothing },

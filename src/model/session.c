@@ -9,6 +9,7 @@
 #include "base/map.h"
 #include "model/job.h"
 #include "model/odd.h"
+#include "model/output.h"
 #include "model/place.h"
 #include "model/rankname.h"
 #include "model/source.h"
@@ -75,6 +76,7 @@ void session_clear(struct session *session)
 	wanted_clear(session);
 	rankname_clear_all(session);
 	session_clear_bystanders(session);
+	session_clear_outputs(session);
 	job_clear_all(session);
 	map_free(session->by_pid);
 	free_ranks(session->others, session->other_count);

@@ -22,6 +22,7 @@ struct code;
 struct error;
 struct map;
 struct message;
+struct output;
 struct rankname;
 struct rankselect;
 struct source;
@@ -135,6 +136,8 @@ struct session {
 	struct strmap *sources;	      /* "PID:PATH" -> struct source */
 	struct variables **variables; /* newest last, bounded */
 	size_t variables_count;
+	struct output **outputs; /* what processes print; bounded */
+	size_t output_count;
 };
 
 void session_init(struct session *session);

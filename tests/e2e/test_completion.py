@@ -12,7 +12,7 @@ import jobs
 # The words behind `probetui`, the last of them at the cursor, and what is
 # offered: all of it, or some of it ("…").
 CASES = (
-    (["--re"], ["--replay", "--record", "--read-only"]),
+    (["--re"], ["--replay", "--record", "--read-only", "…"]),
     (["verd"], ["verdict"]),
     ([""], ["ranks", "verdict", "stacks", "keys", "completion", "…"]),
     (["--json", "--timeout", "3", "sta"], ["stacks"]),
@@ -21,7 +21,7 @@ CASES = (
     (["verdict", "--for", ""], []),
     (["stacks", ""], ["--merge", "--locals", "ranks", "…"]),
     (["stacks", "ranks", ""], []),
-    (["wait", ""], ["verdict", "exited", "ranks", "timeout"]),
+    (["wait", ""], ["verdict", "exited", "ranks", "timeout", "…"]),
     (["wait", "exited", "ra"], ["ranks"]),
     (["wait", "timeout", ""], []),
     (["completion", ""], ["bash", "zsh"]),

@@ -117,7 +117,7 @@ static const struct work works[] = {
 	{ "refresh", "", NULL, "a recording is not read anew" },
 	{ "edit", "", NULL, "train.py is not to be had here" },
 	{ "copy", "", NULL, "The verdict went to the terminal's clipboard" },
-	{ "log", "", NULL, "┌Log" },
+	{ "log", "", NULL, "┌Output" },
 	{ "prompt search", "", NULL, "\n /" },
 	{ "find next", "/wait\r", " rank 4 ", " rank 5 " },
 	{ "find previous", "/wait\r", " rank 4 ", " rank 2 " },

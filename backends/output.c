@@ -1,0 +1,318 @@
+#include "backends/output.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "banned.h"
+#include "backends/node.h"
+#include "backends/roster.h"
+#include "backends/stream.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/buffer.h"
+#include "base/json.h"
+#include "base/loop.h"
+#include "protocol/message.h"
+#include "protocol/process.h"
+
+#define STREAM_COUNT 2
+#define FOLLOWED_MAXIMUM 64
+#define PERIOD 0.25
+/* Of what is there at the start (of each of two files), and in one turn. */
+#define TAIL_BYTES (64u << 10)
+#define TAIL_BYTES_OF_TWO (16u << 10)
+#define TURN_BYTES (16u << 10)
+/* A reader that is this far behind gets nothing more for now. */
+#define WAITING_MAXIMUM (256u << 10)
+
+struct followed {
+	pid_t pid;
+	uint64_t start_time;
+	struct stream streams[STREAM_COUNT];
+	bool is_told; /* an event was sent since the request */
+};
+
+struct outputs {
+	struct node *node;
+	struct followed **followed;
+	size_t count;
+	size_t capacity;
+	struct loop_timer *timer; /* NULL: nothing is followed */
+};
+
+struct outputs *outputs_new(struct node *node)
+{
+	struct outputs *outputs = xcalloc(1, sizeof(*outputs));
+
+	outputs->node = node;
+	return outputs;
+}
+
+static void followed_free(struct followed *followed)
+{
+	for (int i = 0; i < STREAM_COUNT; i++)
+		stream_close(&followed->streams[i]);
+	free(followed);
+}
+
+static void remove_at(struct outputs *outputs, size_t i)
+{
+	followed_free(outputs->followed[i]);
+	outputs->followed[i] = outputs->followed[--outputs->count];
+	if (outputs->count > 0 || !outputs->timer)
+		return;
+	loop_timer_stop(outputs->timer);
+	outputs->timer = NULL;
+}
+
+void outputs_free(struct outputs *outputs)
+{
+	if (!outputs)
+		return;
+	while (outputs->count > 0)
+		remove_at(outputs, outputs->count - 1);
+	free(outputs->followed);
+	free(outputs);
+}
+
+/* What was sent for an earlier request is sent again: the first says so. */
+static void emit(struct outputs *outputs, struct followed *followed,
+		 const char *category, const char *text)
+{
+	json_t *body = json_object();
+
+	json_object_set_new(body, "pid", json_integer(followed->pid));
+	json_set_text(body, "category", category);
+	json_set_text(body, "output", text);
+	if (!followed->is_told)
+		json_object_set_new(body, "isFirst", json_true());
+	followed->is_told = true;
+	node_emit(outputs->node, "output", body);
+}
+
+/* Bytes of an unfinished character at the end: they wait for the rest. */
+static size_t unfinished(const struct buffer *text)
+{
+	for (size_t back = 1; back <= 3 && back <= text->length; back++) {
+		unsigned char byte =
+			(unsigned char)text->data[text->length - back];
+
+		if ((byte & 0xc0) == 0x80)
+			continue;
+		if (byte >= 0xf0)
+			return back < 4 ? back : 0;
+		if (byte >= 0xe0)
+			return back < 3 ? back : 0;
+		return byte >= 0xc0 && back < 2 ? back : 0;
+	}
+	return 0;
+}
+
+/* A text in JSON has no NUL; and nobody would see one. */
+static void drop_nuls(struct buffer *text)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < text->length; i++)
+		if (text->data[i] != '\0')
+			text->data[kept++] = text->data[i];
+	buffer_truncate(text, kept);
+}
+
+/* Begins behind the first line's end: it is not whole. */
+static void skip_part_of_line(struct stream *stream, size_t maximum)
+{
+	struct buffer text = BUFFER_INIT;
+	off_t start = stream->at;
+	size_t i = 0;
+
+	stream_read(stream, maximum, &text);
+	while (i < text.length && text.data[i] != '\n')
+		i++;
+	stream->at = i < text.length ? start + (off_t)i + 1 : start;
+	buffer_clear(&text);
+}
+
+/* What the stream has behind at, bounded. */
+static void emit_new(struct outputs *outputs, struct followed *followed,
+		     struct stream *stream, size_t maximum, bool is_first)
+{
+	off_t size = stream_size(stream);
+	struct buffer text = BUFFER_INIT;
+	size_t waiting;
+
+	if (size < stream->at) {
+		emit(outputs, followed, "important",
+		     "The file was made shorter; from its beginning:");
+		stream->at = 0;
+	}
+	if (size - stream->at > (off_t)maximum) {
+		if (!is_first)
+			emit(outputs, followed, "important",
+			     "It prints faster than is shown; some was left "
+			     "out here.");
+		stream->at = size - (off_t)maximum;
+		skip_part_of_line(stream, maximum);
+	}
+	stream_read(stream, maximum, &text);
+	waiting = unfinished(&text);
+	if (waiting < text.length) {
+		buffer_truncate(&text, text.length - waiting);
+		stream->at -= (off_t)waiting;
+	}
+	drop_nuls(&text);
+	if (text.length > 0)
+		emit(outputs, followed, stream_category(stream), text.data);
+	buffer_clear(&text);
+}
+
+static bool is_same_file(const struct followed *followed)
+{
+	const struct stream *out = &followed->streams[0];
+	const struct stream *err = &followed->streams[1];
+
+	return out->fd >= 0 && err->fd >= 0 && out->device == err->device &&
+	       out->inode == err->inode;
+}
+
+/* Both may be one file, which is then the standard output's alone. */
+static void emit_all(struct outputs *outputs, struct followed *followed,
+		     size_t maximum, bool is_first)
+{
+	struct stream *out = &followed->streams[0];
+	struct stream *err = &followed->streams[1];
+
+	if (out->fd >= 0)
+		emit_new(outputs, followed, out, maximum, is_first);
+	if (is_same_file(followed))
+		err->at = out->at;
+	else if (err->fd >= 0)
+		emit_new(outputs, followed, err, maximum, is_first);
+}
+
+/* The process may have opened another file in its place. */
+static void follow_changes(struct outputs *outputs, struct followed *followed,
+			   const struct process *process)
+{
+	for (int i = 0; i < STREAM_COUNT; i++) {
+		struct stream *stream = &followed->streams[i];
+
+		if (!stream_has_changed(stream, process))
+			continue;
+		emit_all(outputs, followed, TURN_BYTES, false);
+		stream_close(stream);
+		stream_open(stream, i + 1, node_procfs(outputs->node), process);
+		emit(outputs, followed, "important",
+		     stream->path ? "From another file now:" : stream->why);
+	}
+}
+
+static void on_turn(void *data)
+{
+	struct outputs *outputs = data;
+
+	if (node_waiting(outputs->node) > WAITING_MAXIMUM)
+		return;
+	/* Backwards, since one that has ended goes. */
+	for (size_t i = outputs->count; i-- > 0;) {
+		struct followed *followed = outputs->followed[i];
+		const struct process *process =
+			roster_find(node_roster(outputs->node), followed->pid);
+		bool is_there =
+			process && process->start_time == followed->start_time;
+
+		if (is_there)
+			follow_changes(outputs, followed, process);
+		emit_all(outputs, followed, TURN_BYTES, false);
+		if (!is_there)
+			remove_at(outputs, i);
+	}
+	node_flush(outputs->node);
+}
+
+static json_t *stream_to_json(const struct stream *stream)
+{
+	json_t *json = json_object();
+
+	json_set_text(json, "category", stream_category(stream));
+	json_set_text(json, "path", stream->path);
+	json_set_text(json, "why", stream->why);
+	return json;
+}
+
+static json_t *followed_to_json(const struct followed *followed)
+{
+	json_t *body = json_object();
+	json_t *streams = json_array();
+
+	for (int i = 0; i < STREAM_COUNT; i++)
+		json_array_append_new(streams,
+				      stream_to_json(&followed->streams[i]));
+	if (is_same_file(followed))
+		json_set_text(json_array_get(streams, 1), "why",
+			      "It goes where the standard output goes.");
+	json_object_set_new(body, "pid", json_integer(followed->pid));
+	json_object_set_new(body, "streams", streams);
+	return body;
+}
+
+static void forget(struct outputs *outputs, pid_t pid)
+{
+	for (size_t i = outputs->count; i-- > 0;)
+		if (outputs->followed[i]->pid == pid)
+			remove_at(outputs, i);
+}
+
+static void keep(struct outputs *outputs, struct followed *owned_followed)
+{
+	if (outputs->count >= FOLLOWED_MAXIMUM)
+		remove_at(outputs, 0);
+	ARRAY_GROW(outputs->followed, outputs->count, outputs->capacity);
+	outputs->followed[outputs->count++] = owned_followed;
+	if (!outputs->timer)
+		outputs->timer = loop_timer(node_loop(outputs->node), PERIOD,
+					    PERIOD, on_turn, outputs);
+}
+
+static struct followed *open_streams(struct outputs *outputs,
+				     const struct process *process)
+{
+	struct followed *followed = xcalloc(1, sizeof(*followed));
+
+	followed->pid = process->pid;
+	followed->start_time = process->start_time;
+	for (int i = 0; i < STREAM_COUNT; i++)
+		stream_open(&followed->streams[i], i + 1,
+			    node_procfs(outputs->node), process);
+	return followed;
+}
+
+/* The other side keeps so many lines of both together. */
+static size_t tail_bytes(const struct followed *followed)
+{
+	bool are_two = followed->streams[0].fd >= 0 &&
+		       followed->streams[1].fd >= 0 && !is_same_file(followed);
+
+	return are_two ? TAIL_BYTES_OF_TWO : TAIL_BYTES;
+}
+
+void outputs_request(struct outputs *outputs, const struct process *process,
+		     const struct message *request)
+{
+	const json_t *on = json_object_get(request->body, "on");
+	struct followed *followed;
+
+	forget(outputs, process->pid);
+	if (json_is_false(on)) {
+		node_respond(outputs->node, request, NULL, NULL);
+		return;
+	}
+	followed = open_streams(outputs, process);
+	emit_all(outputs, followed, tail_bytes(followed), true);
+	node_respond(outputs->node, request, followed_to_json(followed), NULL);
+	if (json_is_true(on))
+		keep(outputs, followed);
+	else
+		followed_free(followed);
+}

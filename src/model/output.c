@@ -1,0 +1,347 @@
+/*
+ * A line is shown as it stands when it is complete, and until then as far as
+ * it came. What would move a terminal's cursor is not followed, except for the
+ * one thing that progress bars do: behind a carriage return the line begins
+ * anew. Colours (ECMA-48 control sequences, and operating system commands) go,
+ * other control characters are shown as ^X.
+ */
+#include "model/output.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "model/session.h"
+
+#define OUTPUTS_MAXIMUM 16
+#define ESCAPE 0x1b
+#define BELL 0x07
+
+static const char *const categories[OUTPUT_KIND_COUNT] = {
+	[OUTPUT_STDOUT] = "stdout",
+	[OUTPUT_STDERR] = "stderr",
+	[OUTPUT_NOTE] = "important",
+};
+
+static void line_clear(struct output_line *line)
+{
+	free(line->text);
+	line->text = NULL;
+}
+
+void output_free(struct output *output)
+{
+	if (!output)
+		return;
+	for (size_t i = 0; i < OUTPUT_LINES; i++)
+		line_clear(&output->lines[i]);
+	for (size_t i = 0; i < OUTPUT_STREAMS; i++) {
+		free(output->streams[i].path);
+		free(output->streams[i].why);
+		free(output->streams[i].rest.bytes);
+	}
+	free(output);
+}
+
+size_t output_count(const struct output *output)
+{
+	return output->line_count < OUTPUT_LINES ? output->line_count
+						 : OUTPUT_LINES;
+}
+
+const struct output_line *output_line(const struct output *output, size_t i)
+{
+	size_t first = output->line_count - output_count(output);
+
+	return &output->lines[(first + i) % OUTPUT_LINES];
+}
+
+/* Bytes of a control sequence at its ESC; 0: it is none, or not all there. */
+static size_t sequence_length(const char *bytes, size_t length)
+{
+	size_t i = 2;
+
+	if (length < 2)
+		return 0;
+	if (bytes[1] == '[') {
+		while (i < length && (unsigned char)bytes[i] >= 0x20 &&
+		       (unsigned char)bytes[i] <= 0x3f)
+			i++;
+		return i < length && (unsigned char)bytes[i] >= 0x40 ? i + 1
+								     : 0;
+	}
+	if (bytes[1] != ']')
+		return 0;
+	while (i < length && bytes[i] != BELL && bytes[i] != ESCAPE)
+		i++;
+	if (i < length && bytes[i] == BELL)
+		return i + 1;
+	return i + 1 < length && bytes[i + 1] == '\\' ? i + 2 : 0;
+}
+
+/* Without colours, and from the last carriage return on. */
+static void append_plain(struct buffer *out, const char *bytes, size_t length)
+{
+	size_t i = 0;
+
+	while (i < length && bytes[length - 1] == '\r')
+		length--;
+	while (i < length) {
+		size_t skipped = 0;
+
+		if (bytes[i] == ESCAPE)
+			skipped = sequence_length(bytes + i, length - i);
+		if (bytes[i] == '\r') {
+			buffer_reset(out);
+			skipped = 1;
+		}
+		if (skipped == 0)
+			buffer_append_char(out, bytes[i]);
+		i += skipped > 0 ? skipped : 1;
+	}
+}
+
+/* A tab becomes blanks, a control character ^X. */
+static char *shown(const char *bytes, size_t length)
+{
+	struct buffer plain = BUFFER_INIT;
+	struct buffer text = BUFFER_INIT;
+	const char *at;
+
+	append_plain(&plain, bytes, length);
+	at = plain.data;
+	for (;;) {
+		size_t part = strcspn(at, "\t");
+
+		text_escape(&text, at, part);
+		at += part;
+		if (*at == '\0')
+			break;
+		do
+			buffer_append_char(&text, ' ');
+		while (text_width(text.data) % 8 != 0);
+		at++;
+	}
+	buffer_clear(&plain);
+	return buffer_take(&text);
+}
+
+static struct output_line *add_line(struct output *output,
+				    enum output_kind kind, char *owned_text)
+{
+	struct output_line *line =
+		&output->lines[output->line_count++ % OUTPUT_LINES];
+
+	line_clear(line);
+	line->kind = kind;
+	line->text = owned_text;
+	return line;
+}
+
+/* The newest line of a stream is replaced where it was not whole. */
+static void show_rest(struct output *output, enum output_kind kind)
+{
+	struct output_rest *rest = &output->streams[kind].rest;
+	char *text = shown(rest->bytes, rest->length);
+
+	for (size_t i = output_count(output); rest->is_shown && i-- > 0;) {
+		size_t first = output->line_count - output_count(output);
+		struct output_line *line =
+			&output->lines[(first + i) % OUTPUT_LINES];
+
+		if (line->kind != kind)
+			continue;
+		line_clear(line);
+		line->text = text;
+		return;
+	}
+	add_line(output, kind, text);
+	rest->is_shown = true;
+}
+
+static void end_line(struct output *output, enum output_kind kind)
+{
+	struct output_rest *rest = &output->streams[kind].rest;
+
+	show_rest(output, kind);
+	free(rest->bytes);
+	*rest = (struct output_rest){ .bytes = NULL };
+}
+
+/* What is beyond the longest line is left out until the line ends. */
+static void add_bytes(struct output_rest *rest, const char *bytes,
+		      size_t length)
+{
+	const char *again = memrchr(bytes, '\r', length);
+
+	/* A progress bar would else soon be too long. */
+	if (again && again + 1 < bytes + length) {
+		length -= (size_t)(again + 1 - bytes);
+		bytes = again + 1;
+		rest->length = 0;
+	}
+	if (length > OUTPUT_LINE_BYTES - rest->length)
+		length = OUTPUT_LINE_BYTES - rest->length;
+	rest->bytes = xrealloc(rest->bytes, OUTPUT_LINE_BYTES + 1);
+	memcpy(rest->bytes + rest->length, bytes, length);
+	rest->length += length;
+	rest->bytes[rest->length] = '\0';
+}
+
+static void add_text(struct output *output, enum output_kind kind,
+		     const char *text)
+{
+	struct output_rest *rest = &output->streams[kind].rest;
+
+	while (*text != '\0') {
+		size_t length = strcspn(text, "\n");
+
+		add_bytes(rest, text, length);
+		text += length;
+		if (*text == '\0')
+			break;
+		end_line(output, kind);
+		text++;
+	}
+	if (rest->bytes)
+		show_rest(output, kind);
+}
+
+static struct output *find(const struct session *session, size_t node,
+			   pid_t pid)
+{
+	for (size_t i = 0; i < session->output_count; i++)
+		if (session->outputs[i]->node == node &&
+		    session->outputs[i]->pid == pid)
+			return session->outputs[i];
+	return NULL;
+}
+
+const struct output *session_find_output(const struct session *session,
+					 size_t node, pid_t pid)
+{
+	return find(session, node, pid);
+}
+
+/* What was printed comes anew. */
+static void forget_lines(struct output *output)
+{
+	for (size_t i = 0; i < OUTPUT_LINES; i++)
+		line_clear(&output->lines[i]);
+	output->line_count = 0;
+	for (size_t i = 0; i < OUTPUT_STREAMS; i++) {
+		free(output->streams[i].rest.bytes);
+		output->streams[i].rest = (struct output_rest){ .bytes = NULL };
+	}
+}
+
+/* The oldest of too many goes. */
+static struct output *find_or_add(struct session *session, size_t node,
+				  pid_t pid)
+{
+	struct output *output = find(session, node, pid);
+
+	if (output)
+		return output;
+	if (session->output_count == OUTPUTS_MAXIMUM) {
+		output_free(session->outputs[0]);
+		memmove(session->outputs, session->outputs + 1,
+			--session->output_count * sizeof(*session->outputs));
+	}
+	session->outputs = xrealloc(
+		session->outputs, OUTPUTS_MAXIMUM * sizeof(*session->outputs));
+	output = xcalloc(1, sizeof(*output));
+	output->node = node;
+	output->pid = pid;
+	session->outputs[session->output_count++] = output;
+	return output;
+}
+
+void session_clear_outputs(struct session *session)
+{
+	for (size_t i = 0; i < session->output_count; i++)
+		output_free(session->outputs[i]);
+	free(session->outputs);
+	session->outputs = NULL;
+	session->output_count = 0;
+}
+
+static int read_pid(const json_t *body, pid_t *pid, struct error *error)
+{
+	int64_t value = json_get_integer(body, "pid", 0);
+
+	if (value <= 0 || value > INT_MAX)
+		return error_set(error, "what was printed names no process");
+	*pid = (pid_t)value;
+	return 0;
+}
+
+int session_apply_output(struct session *session, size_t node,
+			 const json_t *body, struct error *error)
+{
+	const char *category = json_get_string(body, "category", "");
+	const char *text = json_get_string(body, "output", "");
+	struct output *output;
+	pid_t pid = 0;
+
+	for (size_t kind = 0; kind < OUTPUT_KIND_COUNT; kind++) {
+		if (strcmp(category, categories[kind]) != 0)
+			continue;
+		if (read_pid(body, &pid, error) < 0)
+			return -1;
+		output = find_or_add(session, node, pid);
+		if (json_get_boolean(body, "isFirst", false))
+			forget_lines(output);
+		if (kind == OUTPUT_NOTE)
+			add_line(output, OUTPUT_NOTE,
+				 shown(text, strlen(text)));
+		else
+			add_text(output, (enum output_kind)kind, text);
+	}
+	return 0;
+}
+
+static void read_stream(struct output *output, const json_t *json)
+{
+	const char *category = json_get_string(json, "category", "");
+
+	for (size_t i = 0; i < OUTPUT_STREAMS; i++) {
+		struct output_stream *stream = &output->streams[i];
+
+		if (strcmp(category, categories[i]) != 0)
+			continue;
+		free(stream->path);
+		free(stream->why);
+		stream->path =
+			xstrdup_or_null(json_get_string(json, "path", NULL));
+		stream->why =
+			xstrdup_or_null(json_get_string(json, "why", NULL));
+	}
+}
+
+int session_apply_streams(struct session *session, size_t node,
+			  const json_t *body, struct error *error)
+{
+	const json_t *streams = json_object_get(body, "streams");
+	struct output *output;
+	pid_t pid = 0;
+
+	/* The answer to a request that it be followed no more. */
+	if (!streams)
+		return 0;
+	if (read_pid(body, &pid, error) < 0)
+		return -1;
+	output = find_or_add(session, node, pid);
+	output->is_known = true;
+	for (size_t i = 0; i < json_array_size(streams) && i < OUTPUT_STREAMS;
+	     i++)
+		read_stream(output, json_array_get(streams, i));
+	return 0;
+}

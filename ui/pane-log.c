@@ -1,0 +1,246 @@
+/*
+ * pane-log: what the selected rank prints, and below it our own log. One of
+ * the two has the focus; it is the one that is scrolled, searched and copied.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/buffer.h"
+#include "base/log.h"
+#include "model/output.h"
+#include "model/session.h"
+#include "ui/layout.h"
+#include "ui/pane.h"
+
+#define SENTENCE_ROWS 3
+
+struct line_look {
+	const char *mark; /* since a colour alone says nothing */
+	enum style style;
+};
+
+static const struct line_look looks[OUTPUT_KIND_COUNT] = {
+	[OUTPUT_STDOUT] = { "  ", STYLE_TEXT },
+	[OUTPUT_STDERR] = { "! ", STYLE_WARNING },
+	[OUTPUT_NOTE] = { "~ ", STYLE_DIM },
+};
+
+static const struct output *selected_output(const struct session *session)
+{
+	const struct rank *rank = session_selected(session);
+
+	if (rank == NULL)
+		return NULL;
+	return session_find_output(session, rank->node, rank->process.pid);
+}
+
+static int log_count(void)
+{
+	int count = 0;
+
+	while (log_line((size_t)count) != NULL)
+		count++;
+	return count;
+}
+
+/* Rows of our log, of so many that both have together. */
+static int log_rows(int rows)
+{
+	int wanted = log_count();
+
+	if (wanted > rows / 3)
+		wanted = rows / 3;
+	return wanted > 1 ? wanted : 1;
+}
+
+int pane_log_page(const struct view *view, int row_count)
+{
+	/* Two borders and the line between; where rows are few, one alone. */
+	int rows = row_count - 3;
+
+	if (!pane_has_frame(row_count))
+		return row_count;
+	return view->is_log_focused ? log_rows(rows) : rows - log_rows(rows);
+}
+
+static void append_output(struct buffer *out, const struct session *session)
+{
+	const struct output *output = selected_output(session);
+
+	for (size_t i = 0; output != NULL && i < output_count(output); i++) {
+		const struct output_line *line = output_line(output, i);
+
+		buffer_printf(out, "%s%s\n", looks[line->kind].mark,
+			      line->text);
+	}
+}
+
+void pane_log_append(struct buffer *out, const struct session *session,
+		     const struct view *view)
+{
+	if (!view->is_log_focused) {
+		append_output(out, session);
+		return;
+	}
+	for (size_t i = 0; log_line(i) != NULL; i++)
+		buffer_printf(out, "%s\n", log_line(i));
+}
+
+/* The first of count lines that so many rows show. */
+static int first_of(int scroll, int count, int rows)
+{
+	int last = count > rows ? count - rows : 0;
+
+	return scroll < last ? scroll : last;
+}
+
+static void put_log(struct window window, int scroll)
+{
+	int first = first_of(scroll, log_count(), window.row_count);
+
+	if (log_count() == 0)
+		window_put(window, 0, 1, window.column_count - 1, STYLE_DIM,
+			   "Nothing was logged.");
+	for (int row = 0; row < window.row_count; row++) {
+		const char *line = log_line((size_t)(first + row));
+
+		if (line == NULL)
+			break;
+		window_put(window, row, 1, window.column_count - 1, STYLE_TEXT,
+			   line);
+	}
+}
+
+/* Why there is nothing, or not all, to show; NULL: there is. */
+static const char *missing(const struct session *session,
+			   const struct rank *rank, const struct output *output)
+{
+	if (rank == NULL)
+		return "There is no rank.";
+	if (output != NULL && (output->is_known || output->line_count > 0))
+		return NULL;
+	if (session->is_replay)
+		return "What ranks print is not in this recording; with "
+		       "--record-output it is.";
+	if (rank_unread_reason(session, rank) != NULL)
+		return rank_unread_reason(session, rank);
+	return "Reading what it prints.";
+}
+
+/* Where its output goes when that is no file; returns the rows used. */
+static int put_sentences(struct window window, const struct output *output)
+{
+	int row = 0;
+
+	for (int i = 0; i < OUTPUT_STREAMS; i++) {
+		const char *why = output->streams[i].why;
+
+		if (why != NULL && row < window.row_count)
+			row += window_put_paragraph(
+				window, row, 1,
+				row + SENTENCE_ROWS < window.row_count
+					? SENTENCE_ROWS
+					: window.row_count - row,
+				STYLE_DIM, why);
+	}
+	return row;
+}
+
+void pane_output(struct window window, const struct session *session,
+		 int scroll)
+{
+	const struct output *output = selected_output(session);
+	const char *problem =
+		missing(session, session_selected(session), output);
+	int row;
+	int first;
+
+	if (problem != NULL) {
+		window_put_paragraph(window, 0, 1, window.row_count, STYLE_DIM,
+				     problem);
+		return;
+	}
+	row = put_sentences(window, output);
+	first = first_of(scroll, (int)output_count(output),
+			 window.row_count - row);
+	if (output->line_count == 0 && row < window.row_count)
+		window_put(window, row, 1, window.column_count - 1, STYLE_DIM,
+			   "Nothing was printed to a file.");
+	for (int i = first; row < window.row_count; i++, row++) {
+		const struct output_line *line;
+
+		if ((size_t)i >= output_count(output))
+			break;
+		line = output_line(output, (size_t)i);
+		window_put(window, row, 1, 2, looks[line->kind].style,
+			   looks[line->kind].mark);
+		window_put(window, row, 3, window.column_count - 3,
+			   looks[line->kind].style, line->text);
+	}
+}
+
+void pane_output_title(const struct session *session, struct buffer *left,
+		       struct buffer *right)
+{
+	const struct rank *rank = session_selected(session);
+	const struct output *output = selected_output(session);
+	const char *path = NULL;
+
+	buffer_append_string(left, "Output");
+	if (rank != NULL)
+		buffer_printf(left, " \u00b7 rank %d", rank->process.rank);
+	if (output == NULL)
+		return;
+	for (int i = OUTPUT_STREAMS - 1; i >= 0; i--)
+		if (output->streams[i].path != NULL)
+			path = output->streams[i].path;
+	if (path != NULL)
+		buffer_printf(left, " \u00b7 %s", path);
+	buffer_append_string(right, "! stderr");
+}
+
+static void put_title(struct window window, int row, bool is_log,
+		      const struct session *session, const struct view *view)
+{
+	struct buffer left = BUFFER_INIT;
+	struct buffer right = BUFFER_INIT;
+
+	if (is_log)
+		buffer_append_string(&left, "Log of probetui");
+	else
+		pane_output_title(session, &left, &right);
+	pane_title(window, row, 1, window.column_count - 2,
+		   view->is_log_focused == is_log, left.data,
+		   right.length > 0 ? right.data : NULL);
+	buffer_clear(&right);
+	buffer_clear(&left);
+}
+
+void pane_log(struct window window, const struct session *session,
+	      const struct view *view)
+{
+	struct window inner = pane_frame(window);
+	int below = log_rows(inner.row_count - 1);
+	int above = inner.row_count - 1 - below;
+	int output_scroll =
+		view->is_log_focused ? view->other_scroll : view->text_scroll;
+	int log_scroll =
+		view->is_log_focused ? view->text_scroll : view->other_scroll;
+
+	if (!pane_has_frame(window.row_count)) {
+		if (view->is_log_focused)
+			put_log(inner, log_scroll);
+		else
+			pane_output(inner, session, output_scroll);
+		return;
+	}
+	window_horizontal(window, above + 1, 0, window.column_count,
+			  STYLE_BORDER);
+	put_title(window, 0, false, session, view);
+	put_title(window, above + 1, true, session, view);
+	pane_output(window_part(inner, 0, 0, above, inner.column_count),
+		    session, output_scroll);
+	put_log(window_part(inner, above + 1, 0, below, inner.column_count),
+		log_scroll);
+}
