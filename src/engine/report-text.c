@@ -302,10 +302,8 @@ static void append_groups(struct buffer *out, struct groups *groups)
 {
 	for (size_t i = 0; i < groups->count; i++) {
 		buffer_append_string(out, "  ");
-		format_text(out, groups->items[i].text);
-		buffer_append_string(out, ": ");
 		append_set(out, &groups->items[i].ranks);
-		buffer_append_char(out, '\n');
+		append_line(out, ": ", groups->items[i].text);
 	}
 	groups_clear(groups);
 }
@@ -438,7 +436,7 @@ static void append_doctor(const struct page *page)
 			bool is_ok = json_get_boolean(way, "ok", false);
 			const char *why = json_get_string(way, "why", "");
 			char *text =
-				xasprintf("%s  %s%s%s", is_ok ? "yes" : "no ",
+				xasprintf("%s %s%s%s", is_ok ? "yes " : "no  ",
 					  json_get_string(way, "way", "?"),
 					  is_ok || why[0] == '\0' ? "" : ": ",
 					  is_ok ? "" : why);

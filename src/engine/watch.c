@@ -24,6 +24,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/loop.h"
+#include "base/text.h"
 #include "engine/command.h"
 #include "engine/engine.h"
 #include "engine/folder.h"
@@ -249,7 +250,8 @@ static void describe(struct watch *watch)
 	case OUTCOME_STUCK:
 		buffer_append_string(&text, "The job is stuck: what should "
 					    "move has not moved for ");
-		buffer_printf(&text, "%.0f s.", standstill_seconds(session));
+		text_duration(&text, standstill_seconds(session));
+		buffer_append_char(&text, '.');
 		break;
 	case OUTCOME_FAILED:
 		if (first)

@@ -1,20 +1,27 @@
 #!/usr/bin/env python3
 """How long a verdict takes, beside its nearest peer in the same run.
 
-    bench.py [-n RUNS] [--markdown]
+    bench.py [-n RUNS] [--watch SECONDS] [--markdown]
 
 Eight ranks hang (a torch job where a Python with torch is found, else one of
 the standard library). In turns: `probetui verdict --for 0`, from start to
 exit, and eight `py-spy dump --pid` at once. Then the parts of a verdict, and
-the verdict with two samples. Times are medians; nothing here passes or fails.
+the verdict with two samples, and what watching costs: the screen, which looks
+four times a second, and `wait`. Times are medians; nothing here passes or fails.
 """
 import argparse
+import fcntl
 import os
+import pty
 import re
+import select
 import shutil
+import signal
 import statistics
+import struct
 import subprocess
 import sys
+import termios
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -71,6 +78,59 @@ def median_parts(command, count):
             rows.setdefault(name, []).append(value)
     return [(name, statistics.median(values))
             for name, values in rows.items()]
+
+
+def processor_seconds(pid):
+    with open("/proc/%d/schedstat" % pid) as file:
+        return int(file.read().split()[0]) / 1e9
+
+
+def resident_bytes(pid):
+    return int(jobs.proc_status(pid)["VmRSS"].split()[0]) * 1024
+
+
+def children(pid):
+    with open("/proc/%d/task/%d/children" % (pid, pid)) as file:
+        return [int(word) for word in file.read().split()]
+
+
+def start_on_terminal(command):
+    """The program's pid on a terminal of 200x50 whose output is read."""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.environ.update(TERM="xterm-256color", LC_ALL="C.UTF-8")
+        os.execv(command[0], command)
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ,
+                struct.pack("HHHH", 50, 200, 0, 0))
+    return pid, terminal
+
+
+def read_for(terminal, seconds):
+    """Takes what is written to the terminal; the count of its bytes."""
+    end, count = time.monotonic() + seconds, 0
+    while time.monotonic() < end:
+        left = max(0, end - time.monotonic())
+        if select.select([terminal], [], [], left)[0]:
+            count += len(os.read(terminal, 65536))
+    return count
+
+
+def watch(table, name, command, seconds):
+    """Both programs' share of a processor, and memory, once it runs."""
+    pid, terminal = start_on_terminal(command)
+    try:
+        read_for(terminal, 3)
+        pids = [pid] + children(pid)
+        before = sum(map(processor_seconds, pids))
+        read_for(terminal, seconds)
+        used = sum(map(processor_seconds, pids)) - before
+        memory = sum(map(resident_bytes, pids))
+        table.row(name, "%.2f %%" % (used / seconds * 100),
+                  "%.1f MB" % (memory / 1e6))
+    finally:
+        os.kill(pid, signal.SIGTERM)
+        os.close(terminal)
+        os.waitpid(pid, 0)
 
 
 class Table:
@@ -133,11 +193,20 @@ def measure(job, options, py_spy):
                   "median")
     for name, value in median_parts(one, options.runs):
         table.row(name, milliseconds(value))
+    print()
+    table = Table(options.markdown, "watching 8 ranks, both programs",
+                  "processor", "memory")
+    screen = [jobs.PROBETUI, "--job", str(job.port)]
+    watch(table, "the screen, 4 samples a second", screen, options.watch)
+    watch(table, "probetui wait --stuck 1h",
+          screen + ["wait", "--stuck", "1h"], options.watch)
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("-n", dest="runs", type=int, default=30)
+    parser.add_argument("--watch", type=float, default=60,
+                        help="seconds of watching")
     parser.add_argument("--markdown", action="store_true")
     options = parser.parse_args()
     python = jobs.find_torch()

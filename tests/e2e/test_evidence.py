@@ -176,7 +176,7 @@ class TestReport(Evidence):
         self.assertEqual((found.returncode, found.stdout), (1, path + "\n"))
         text = self.read(path)
         for part in ("3 ranks of orders.py", "Rank 1 is elsewhere: late",
-                     "MERGED STACKS", "Python 3.", "rank 2: ", "read: ranks"):
+                     "MERGED STACKS", "Python 3.", "rank 2: ", ": yes  read"):
             self.assertIn(part, text)
         again = jobs.probetui("--job", job.port, "report", "--out", path)
         self.assertEqual(again.returncode, 2)
@@ -220,7 +220,7 @@ class TestTorchrun(Evidence):
         self.assertIn("in load_batch", text)
         self.assertNotIn("s3cret", text)
         self.assertTrue(re.search(r"2 +0-1 .*all_reduce", text), text)
-        self.assertRegex(text, r"torch \d+\.\d+[^ ]*: ranks 0-2")
+        self.assertRegex(text, r"ranks 0-2: Python \S+, torch \d+\.\d+")
         self.check_recording(document["recording"])
 
     def check_recording(self, path):
