@@ -154,6 +154,7 @@ static void note_recording(struct app *app)
 void app_draw(struct app *app)
 {
 	note_recording(app);
+	commands_refresh(app);
 	view_draw(&app->canvas, &app->engine->session, &app->view,
 		  &app->keymap);
 	if (app->screen != NULL)

@@ -156,11 +156,49 @@ void selection_changed(struct app *app, const struct selection *before)
 	app->view.locals_cursor = 0;
 }
 
-static void show_output(struct app *app, struct buffer *out)
+static bool is_live(const struct command_table *tables, size_t table_count,
+		    const char *line)
+{
+	int count;
+	char **words = command_split(line, &count, NULL);
+	const struct command *command = NULL;
+
+	if (words != NULL && count > 0)
+		command = command_find(tables, table_count, words[0],
+				       COMMAND_SCREEN, NULL);
+	if (words != NULL)
+		command_free_words(words, count);
+	return command != NULL && (command->flags & COMMAND_LIVE);
+}
+
+static void show_output(struct app *app, struct buffer *out, const char *line)
 {
 	view_open(&app->view, VIEW_TEXT);
 	free(app->view.text);
+	free(app->view.text_line);
 	app->view.text = buffer_take(out);
+	app->view.text_line = line != NULL ? xstrdup(line) : NULL;
+}
+
+void commands_refresh(struct app *app)
+{
+	const struct command_table tables[] = { ui_commands, engine_commands };
+	struct buffer out = BUFFER_INIT;
+	struct command_context context = {
+		.engine = app->engine,
+		.screen = app,
+		.out = &out,
+		.is_fresh = true,
+	};
+
+	if (app->view.kind != VIEW_TEXT || app->view.text_line == NULL)
+		return;
+	if (command_run_line(&context, tables, ARRAY_LENGTH(tables),
+			     app->view.text_line, COMMAND_SCREEN, NULL) == 0) {
+		free(app->view.text);
+		app->view.text = buffer_take(&out);
+	}
+	buffer_clear(&out);
 }
 
 /* A command of the shell waits for answers; a screen never does. */
@@ -205,7 +243,9 @@ void commands_run(struct app *app, const char *line)
 			     COMMAND_SCREEN, &error) < 0)
 		app_say_error(app, &error);
 	else if (out.length > 0)
-		show_output(app, &out);
+		show_output(app, &out,
+			    is_live(tables, ARRAY_LENGTH(tables), line) ? line
+									: NULL);
 	selection_changed(app, &before);
 	/* What was found was found there. */
 	if (app->view.kind != kind || app->view.pane != pane)

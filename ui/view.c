@@ -38,6 +38,7 @@ void view_clear(struct view *view)
 	key_set_clear(&view->order.opened);
 	free(view->order.filter);
 	free(view->text);
+	free(view->text_line);
 	free(view->search);
 	free(view->origin.search);
 	free(view->message);

@@ -132,6 +132,7 @@ struct view {
 	int other_scroll;    /* of what has not the focus in VIEW_LOG */
 	bool is_log_focused; /* in VIEW_LOG: our log, not the rank's output */
 	char *text;	 /* VIEW_TEXT */
+	char *text_line; /* the command that writes it again; NULL: it stays */
 	char *search;	 /* NULL: none yet */
 	bool has_marks;	 /* what it finds is marked */
 	struct search_origin origin;

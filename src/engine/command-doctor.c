@@ -15,6 +15,7 @@
 #include "engine/engine.h"
 #include "engine/format.h"
 #include "engine/gather.h"
+#include "protocol/rankset.h"
 
 #define WAYS_MAXIMUM 64
 
@@ -116,22 +117,61 @@ static size_t append_ways(struct buffer *out, const json_t *ways, size_t first)
 	return next;
 }
 
-static void append_text(struct buffer *out, const json_t *document)
+/* Ranks in a row that have the same answers; returns the next. */
+static size_t append_ranks(struct buffer *out, const json_t *ranks,
+			   size_t first)
 {
-	const json_t *rank;
-	size_t i;
+	const json_t *rank = json_array_get(ranks, first);
+	const json_t *ways = json_object_get(rank, "ways");
+	struct rankset set = RANKSET_INIT;
+	size_t next = first;
+	size_t way = 0;
 
-	json_array_foreach(json_object_get(document, "ranks"), i, rank)
-	{
-		const json_t *ways = json_object_get(rank, "ways");
-		size_t next = 0;
-
+	while (next < json_array_size(ranks) &&
+	       json_equal(json_object_get(json_array_get(ranks, next), "ways"),
+			  ways))
+		rankset_add(&set,
+			    (int)json_get_integer(json_array_get(ranks, next++),
+						  "rank", -1));
+	if (next == first + 1) {
 		buffer_printf(out, "rank %d  pid %d\n",
 			      (int)json_get_integer(rank, "rank", -1),
 			      (int)json_get_integer(rank, "pid", 0));
-		while (next < json_array_size(ways))
-			next = append_ways(out, ways, next);
+	} else {
+		buffer_append_string(out, "ranks ");
+		rankset_append_counted(out, &set);
+		buffer_append_char(out, '\n');
 	}
+	rankset_clear(&set);
+	while (way < json_array_size(ways))
+		way = append_ways(out, ways, way);
+	return next;
+}
+
+static void append_text(struct buffer *out, const json_t *document)
+{
+	const json_t *ranks = json_object_get(document, "ranks");
+	size_t next = 0;
+
+	while (next < json_array_size(ranks))
+		next = append_ranks(out, ranks, next);
+}
+
+/* The newest answers, which may be still to come, or recorded. */
+static json_t *known_answers(const struct engine *engine)
+{
+	const struct session *session = &engine->session;
+	json_t *ranks = json_array();
+
+	for (size_t i = 0; i < session->rank_count; i++) {
+		const struct process *process = &session->ranks[i]->process;
+		json_t *known = (json_t *)evidence_ways(&engine->evidence,
+							process->pid);
+
+		if (known)
+			json_array_append(ranks, known);
+	}
+	return json_pack("{s:o}", "ranks", ranks);
 }
 
 static json_t *ask(struct command_context *context, struct error *error)
@@ -152,6 +192,31 @@ static json_t *ask(struct command_context *context, struct error *error)
 	return engine_take_answer(engine, seq, error);
 }
 
+/* A screen waits for nothing: what is not known yet is shown when it is. */
+static int show_on_screen(struct command_context *context, struct error *error)
+{
+	struct engine *engine = context->engine;
+	bool is_finding = false;
+	json_t *answer;
+	json_t *document;
+
+	if (engine->session.rank_count == 0)
+		return error_set(error, "there is no rank to be examined");
+	if (!context->is_fresh && !engine->replay)
+		evidence_ask_ways(engine);
+	answer = known_answers(engine);
+	document = answer_to_json(answer, &is_finding);
+	append_text(context->out, document);
+	if (context->out->length == 0 && engine->replay)
+		error_set(error, "nothing was recorded of the ways into the "
+				 "processes");
+	else if (context->out->length == 0)
+		buffer_append_string(context->out, "The nodes were asked.\n");
+	json_decref(document);
+	json_decref(answer);
+	return context->out->length > 0 ? 0 : -1;
+}
+
 int command_doctor(struct command_context *context, int argc, char **argv,
 		   struct error *error)
 {
@@ -162,6 +227,8 @@ int command_doctor(struct command_context *context, int argc, char **argv,
 
 	if (arguments_parse(&none, argc, argv, error) < 0)
 		return -1;
+	if (context->screen)
+		return show_on_screen(context, error);
 	if (context->engine->replay)
 		return error_set(error, "a recording has no processes that "
 					"could be examined");

@@ -24,6 +24,8 @@ enum command_flag {
 	COMMAND_RANKS = 4,  /* takes `ranks SET` last */
 	COMMAND_TEXT = 8,   /* says what is for people only: no JSON */
 	COMMAND_ALONE = 16, /* needs no ranks: a shell starts nothing for it */
+	COMMAND_LIVE = 32,  /* on the screen its text follows the session: it
+			     * runs again, with is_fresh, and changes nothing */
 };
 
 /*

@@ -11,15 +11,16 @@
 
 #define SHELL COMMAND_SHELL
 #define BOTH (COMMAND_SHELL | COMMAND_SCREEN)
+#define LIVE (BOTH | COMMAND_LIVE)
 
 static const struct command rows[] = {
 	{ "ranks", NULL, "[ranks SET]", "each rank: state, class, place",
-	  SHELL | COMMAND_RANKS, command_ranks },
+	  LIVE | COMMAND_RANKS, command_ranks },
 	{ "verdict", NULL, "[--for SECONDS]",
-	  "which rank is the odd one out, and where", SHELL, command_verdict },
+	  "which rank is the odd one out, and where", LIVE, command_verdict },
 	{ "stacks", NULL, "[--merge] [--locals] [ranks SET]",
 	  "the stacks of all threads, or the merged tree",
-	  SHELL | COMMAND_RANKS, command_stacks },
+	  LIVE | COMMAND_RANKS, command_stacks },
 	{ "diff", NULL, "A B", "two stacks; A, B: a rank, a set or majority",
 	  SHELL, command_diff },
 	{ "jobs", NULL, "", "the jobs that run here", SHELL, command_jobs },
@@ -30,7 +31,7 @@ static const struct command rows[] = {
 	  "the last lines that ranks printed, where they go to files",
 	  SHELL | COMMAND_RANKS, command_output },
 	{ "doctor", NULL, "", "the ways into each rank, and what is in the way",
-	  SHELL, command_doctor },
+	  LIVE, command_doctor },
 	{ "report", NULL, "[--out FILE] [ranks SET]",
 	  "one page for a ticket: verdict, stacks, versions, memory",
 	  SHELL | COMMAND_RANKS, command_report },

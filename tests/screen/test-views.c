@@ -539,8 +539,8 @@ static void an_error_is_kept_in_the_log(void **state)
 
 static void a_shell_command_says_where_it_works(void **state)
 {
-	static const char *const lines[] = { "verdict", "ranks", "doctor",
-					     "locals", "stacks --merge" };
+	static const char *const lines[] = { "locals", "diff 0 1", "wait",
+					     "where" };
 	struct stage *stage = *state;
 
 	log_set_quiet(1);
@@ -549,6 +549,31 @@ static void a_shell_command_says_where_it_works(void **state)
 		check_shows(stage, " works in a shell: probetui ");
 	}
 	log_set_quiet(0);
+}
+
+/* What a shell prints, of what the session has. */
+static void a_shell_command_shows_what_is_known(void **state)
+{
+	static const struct {
+		const char *line, *shows;
+	} cases[] = {
+		{ "verdict", "ranks wait in all_reduce" },
+		{ "ranks", "load_batch" },
+		{ "stacks --merge", "load_batch" },
+		{ "stacks ranks 3", "rank 3" },
+	};
+	struct stage *stage = *state;
+
+	for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+		commands_run(&stage->app, cases[i].line);
+		assert_int_equal(stage->app.view.kind, VIEW_TEXT);
+		check_shows(stage, cases[i].shows);
+		commands_run(&stage->app, "back");
+	}
+	log_set_quiet(1);
+	commands_run(&stage->app, "doctor");
+	log_set_quiet(0);
+	check_shows(stage, "nothing was recorded of the ways");
 }
 
 /* An opened variable's page that is there is asked for again, too. */
@@ -633,6 +658,7 @@ int main(void)
 		ON_HUNG8(a_cut_title_ends_at_the_corner),
 		ON_HUNG8(an_error_is_kept_in_the_log),
 		ON_HUNG8(a_shell_command_says_where_it_works),
+		ON_HUNG8(a_shell_command_shows_what_is_known),
 		ON_HUNG8(an_opened_variable_is_read_again),
 		ON_HUNG8(the_next_outlier_of_many_ranks),
 		ON_HUNG8(settings_are_shown_and_set),
