@@ -31,8 +31,10 @@ static void carry_history(struct rank *rank, struct stack_table *table)
 static void carry_threads(struct rank *rank, size_t node,
 			  struct stack_table *table)
 {
-	for (size_t i = 0; i < rank->thread_count && rank->node == node; i++)
+	for (size_t i = 0; i < rank->thread_count && rank->node == node; i++) {
 		carry(table, &rank->threads[i].sample.stack);
+		carry(table, &rank->threads[i].sample.native);
+	}
 	for (size_t i = 0; i < rank->child_count; i++)
 		carry_threads(rank->children[i], node, table);
 }

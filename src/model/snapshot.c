@@ -43,19 +43,20 @@ struct writer {
 	size_t history; /* moments a rank */
 };
 
-/* The stack's id in the writer's table; 0 for NULL. */
-static int64_t write_stack(struct writer *writer, const struct stack *stack)
+/* The stack in the writer's table, sent; NULL for NULL. */
+static const struct stack *write_stack(struct writer *writer,
+				       const struct stack *stack)
 {
 	const struct stack *copy;
 	json_t *json;
 
 	if (!stack)
-		return 0;
+		return NULL;
 	copy = stack_table_copy(writer->table, stack);
 	json = stack_table_send(writer->table, copy);
 	if (json)
 		json_array_append_new(writer->stacks, json);
-	return (int64_t)copy->id;
+	return copy;
 }
 
 static json_t *write_thread(const struct thread *thread)
@@ -82,13 +83,11 @@ static void write_sample(struct writer *writer, const struct rank *rank,
 	sample.threads =
 		xcalloc(rank->thread_count + 1, sizeof(*sample.threads));
 	for (size_t i = 0; i < rank->thread_count; i++) {
-		const struct stack *stack = rank->threads[i].sample.stack;
+		struct thread_sample *thread = &sample.threads[i];
 
-		write_stack(writer, stack);
-		sample.threads[i] = rank->threads[i].sample;
-		if (stack)
-			sample.threads[i].stack =
-				stack_table_copy(writer->table, stack);
+		*thread = rank->threads[i].sample;
+		thread->stack = write_stack(writer, thread->stack);
+		thread->native = write_stack(writer, thread->native);
 		json_array_append_new(threads, write_thread(&rank->threads[i]));
 	}
 	json_object_set_new(json, "sample",
@@ -108,10 +107,11 @@ static json_t *write_history(struct writer *writer, const struct rank *rank)
 	for (size_t i = oldest; i < rank->history_count; i++) {
 		const struct rank_moment *moment =
 			&rank->history[i % RANK_HISTORY];
+		const struct stack *stack = write_stack(writer, moment->stack);
 
 		json_array_append_new(json, json_real(moment->time));
 		json_array_append_new(
-			json, json_integer(write_stack(writer, moment->stack)));
+			json, json_integer(stack ? (json_int_t)stack->id : 0));
 	}
 	return json;
 }

@@ -92,6 +92,16 @@ static void live(struct scene *scene, struct record *record)
 				    "'role':'dataloader','start_time':500,"
 				    "'state':'live','job':'127.0.0.1:29500'}"),
 			 0);
+	/* It is looked at once, so each snapshot has to tell of it. */
+	assert_int_equal(
+		scene_text(scene, "sampled",
+			   "{'pid':500,'epoch':1,'time':1,'stacks':[{'id':9001,"
+			   "'codes':[[9001,'poll',null,'libc.so.6',0,1]],"
+			   "'frames':[[9001,0]]},{'id':9002,'codes':[[9002,"
+			   "'get',null,'q.py',3,0]],'frames':[[9002,7]]}],"
+			   "'threads':[{'tid':500,'is_main':true,"
+			   "'state':'blocked','stack':9002,'native':9001}]}"),
+		0);
 	for (int n = 0; scene->now < END; n++) {
 		look(scene, n);
 		if (n == 90)
@@ -164,7 +174,11 @@ static void check_ranks(const struct rank *a, const struct rank *b, double now)
 				 b->threads[i].sample_count);
 		check_stacks(a->threads[i].sample.stack,
 			     b->threads[i].sample.stack);
+		check_stacks(a->threads[i].sample.native,
+			     b->threads[i].sample.native);
 	}
+	for (size_t i = 0; i < a->child_count; i++)
+		check_ranks(a->children[i], b->children[i], now);
 	for (double ago = 0; ago < 60; ago += 7)
 		check_stacks(rank_stack_at(a, now - ago),
 			     rank_stack_at(b, now - ago));
