@@ -1,44 +1,51 @@
-/* The lines of a recording, as the session and the panes' models take them. */
-#include <string.h>
+/*
+ * A recording, packed or plain, as the session takes it; then from the middle,
+ * and by its changes.
+ */
+#include <stdio.h>
 
 #include "banned.h"
 
-#include "base/buffer.h"
-#include "base/error.h"
+#include "engine/replay.h"
 #include "model/session.h"
-#include "model/stacktree.h"
-#include "protocol/message.h"
 #include "tests/fuzz/fuzz.h"
 
-static void apply(struct session *session, const char *line, size_t length,
-		  double *time)
-{
-	struct message message;
-	struct error error = ERROR_INIT;
+/* Judging each line of a long one is what takes the time. */
+#define LINES_MAXIMUM 500
 
-	if (message_parse(&message, line, length, &error) < 0)
-		return;
-	*time += 0.25;
-	session_apply(session, 0, &message, *time, &error);
-	message_clear(&message);
+static void apply_all(struct replay *replay)
+{
+	struct replay_line line;
+	struct session session;
+
+	session_init(&session);
+	session_add_node(&session, "fuzz");
+	for (int i = 0; i < LINES_MAXIMUM; i++) {
+		double until = replay_end_time(replay);
+
+		if (replay_next(replay, until, &line, NULL) != 1)
+			break;
+		session_apply(&session, line.node, &line.message, line.time,
+			      NULL);
+		message_clear(&line.message);
+		session_judge(&session);
+	}
+	session_clear(&session);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	const char *text = (const char *)data;
-	struct session session;
-	double time = 0;
+	struct replay *replay = replay_new_bytes("fuzz", data, size, NULL);
+	double middle;
 
-	session_init(&session);
-	session_add_node(&session, "fuzz");
-	for (size_t at = 0; at < size;) {
-		const char *end = memchr(text + at, '\n', size - at);
-		size_t length = end ? (size_t)(end - text) - at : size - at;
-
-		apply(&session, text + at, length, &time);
-		session_judge(&session);
-		at += length + 1;
-	}
-	session_clear(&session);
+	if (!replay)
+		return 0;
+	middle = (replay_first_time(replay) + replay_end_time(replay)) / 2;
+	apply_all(replay);
+	replay_seek(replay, middle);
+	apply_all(replay);
+	replay_find_change(replay, middle, true);
+	replay_find_change(replay, middle, false);
+	replay_free(replay);
 	return 0;
 }
