@@ -51,7 +51,7 @@ void pane_text_append(struct buffer *out, const struct session *session,
 
 static const char *const titles[VIEW_KIND_COUNT] = {
 	[VIEW_HELP] = "Help",
-	[VIEW_TEXT] = "Output",
+	[VIEW_TEXT] = "Answer",
 };
 
 static int count_lines(const char *text)

@@ -311,6 +311,52 @@ static void secrets_are_masked(void **state)
 	message_clear(&request);
 }
 
+static void record_output(struct record *file, const char *text, double time)
+{
+	struct error error = ERROR_INIT;
+	struct message message;
+
+	message_make_event(&message, "output",
+			   json_parse(text, strlen(text), &error));
+	record(file, &message, time);
+	message_clear(&message);
+}
+
+/* It may hold secrets that nothing tells of. */
+static void what_ranks_print_is_asked_for(void **state)
+{
+	static const char printed[] =
+		"{\"pid\":7,\"category\":\"stdout\",\"output\":\"hush\"}";
+	static const char sentence[] =
+		"{\"category\":\"console\",\"output\":\"A sentence.\"}";
+	struct error error = ERROR_INIT;
+	struct record *file;
+	struct replay *replay;
+	struct replay_line read;
+
+	(void)state;
+	unlink(path);
+	file = record_new(path, &error);
+	record_output(file, printed, 1);
+	record_output(file, sentence, 2);
+	record_want_output(file);
+	record_output(file, printed, 3);
+	record_free(file);
+	replay = open_path(&error);
+	take(replay, &read);
+	assert_string_equal(read.message.name, "snapshot");
+	message_clear(&read.message);
+	for (int i = 2; i <= 3; i++) {
+		take(replay, &read);
+		assert_true(read.time == i);
+		assert_string_equal(
+			json_get_string(read.message.body, "output", ""),
+			i == 2 ? "A sentence." : "hush");
+		message_clear(&read.message);
+	}
+	replay_free(replay);
+}
+
 static void nothing_is_overwritten(void **state)
 {
 	struct error error = ERROR_INIT;
@@ -346,10 +392,16 @@ static int end(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(lines_come_at_their_time), TEST(broken_files_are_named),
-		TEST(a_nul_byte_is_no_end),	TEST(files_that_are_none),
-		TEST(what_is_recorded_replays), TEST(secrets_are_masked),
-		TEST(nothing_is_overwritten),	TEST(a_pipe_is_read_to_its_end),
+		TEST(lines_come_at_their_time),
+		TEST(broken_files_are_named),
+		TEST(a_nul_byte_is_no_end),
+		TEST(files_that_are_none),
+		TEST(what_is_recorded_replays),
+		TEST(secrets_are_masked),
+		TEST(what_is_recorded_replays),
+		TEST(what_ranks_print_is_asked_for),
+		TEST(nothing_is_overwritten),
+		TEST(a_pipe_is_read_to_its_end),
 		TEST(a_cut_recording_is_known),
 	};
 
