@@ -132,7 +132,7 @@ static bool try_pdb(struct node *node, pid_t pid, struct reason *reason)
 			 "It listens at %s.", path);
 		return true;
 	}
-	if (errno == EACCES || errno == EPERM)
+	if (errno != 0)
 		refusal_find(reason, pid, errno);
 	else
 		set_reason(reason, "It offers no pdb on a Unix socket.", "");

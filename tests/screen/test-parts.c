@@ -230,7 +230,7 @@ static void a_config_binds_keys(void **state)
 		{ "bind C-1 up", "'C-1' is no key" },
 		{ "bind '' up", "'' is no key" },
 		{ "bind ' ' up", "' ' is no key" },
-		{ "bind M verdict", "there is no command 'verdict'" },
+		{ "bind M locals", "there is no command 'locals'" },
 	};
 	struct keymap keymap;
 
