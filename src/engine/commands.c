@@ -28,7 +28,7 @@ static const struct command rows[] = {
 	  "the variables of a frame (0 is the innermost)", SHELL,
 	  command_locals },
 	{ "output", NULL, "[--lines N] [ranks SET]",
-	  "the last lines that ranks printed, where they go to files",
+	  "what ranks printed last, where it goes to files",
 	  SHELL | COMMAND_RANKS, command_output },
 	{ "doctor", NULL, "", "the ways into each rank, and what is in the way",
 	  LIVE, command_doctor },
