@@ -11,6 +11,7 @@
 
 #include "banned.h"
 #include "base/alloc.h"
+#include "base/buffer.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/log.h"
@@ -18,6 +19,7 @@
 #include "base/map.h"
 #include "engine/engine.h"
 #include "engine/replay.h"
+#include "model/job.h"
 #include "model/wanted.h"
 
 /* Ages on the screen count in seconds; a tenth of one is smooth. */
@@ -84,6 +86,32 @@ static void warn_of_cut(const struct engine *engine)
 			  "the recording %s ends where its recorder was "
 			  "killed; what came later is missing",
 			  path);
+}
+
+/* Two recordings have it; of them the one that began first is shown. */
+static void warn_of_twice(const struct engine *engine)
+{
+	const struct session *session = &engine->session;
+	struct rankset twice = RANKSET_INIT;
+	struct buffer text = BUFFER_INIT;
+
+	for (size_t i = 0; i < session->other_count && session->job >= 0; i++) {
+		const struct rank *other = session->others[i];
+		const struct rank *shown =
+			session_find_rank(session, other->process.rank);
+
+		if (shown && shown->node != other->node &&
+		    wanted_has(session, other) &&
+		    job_has(session, &session->jobs[session->job], other))
+			rankset_add(&twice, other->process.rank);
+	}
+	rankset_append(&text, &twice);
+	if (text.length > 0)
+		log_write(LOG_WARNING,
+			  "more than one recording has rank%s %s; one is shown",
+			  rankset_count(&twice) == 1 ? "" : "s", text.data);
+	buffer_clear(&text);
+	rankset_clear(&twice);
 }
 
 static void apply_source(const struct replay_line *line, void *data)
@@ -235,6 +263,7 @@ static int apply_for_shell(struct engine *engine, struct error *error)
 	if (go_to(engine, at >= 0 ? first + at : end, error) < 0)
 		return -1;
 	warn_of_cut(engine);
+	warn_of_twice(engine);
 	return 0;
 }
 
@@ -253,8 +282,13 @@ int engine_play(struct engine *engine, struct error *error)
 	add_nodes(engine);
 	if (!engine->is_screen)
 		return apply_for_shell(engine, error);
-	if (replay_each_source(engine->replay, apply_source, engine, error) < 0)
+	if (replay_each_source(engine->replay, apply_source, engine, error) <
+		    0 ||
+	    go_to(engine, replay_end_time(engine->replay), error) < 0)
 		return -1;
+	/* What is wrong with it is told once, whenever somebody looks at. */
+	warn_of_cut(engine);
+	warn_of_twice(engine);
 	engine_seek(engine, replay_first_time(engine->replay) + at);
 	engine->replay_timer = loop_timer(engine->loop, TICK_SECONDS,
 					  TICK_SECONDS, on_tick, engine);

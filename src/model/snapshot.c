@@ -61,10 +61,11 @@ static const struct stack *write_stack(struct writer *writer,
 
 static json_t *write_thread(const struct thread *thread)
 {
-	return json_pack("{s:f, s:I, s:b, s:b, s:b}", "since", thread->since,
-			 "samples", (json_int_t)thread->sample_count, "changed",
+	return json_pack("{s:f, s:I, s:b, s:b, s:b, s:f}", "since",
+			 thread->since, "samples",
+			 (json_int_t)thread->sample_count, "changed",
 			 thread->has_changed, "moved", thread->has_moved,
-			 "busy", thread->is_busy);
+			 "busy", thread->is_busy, "usual", thread->usual_share);
 }
 
 /* The newest sample as the node would send it, and what it compared to. */
@@ -75,6 +76,7 @@ static void write_sample(struct writer *writer, const struct rank *rank,
 		.pid = rank->process.pid,
 		.epoch = rank->epoch,
 		.time = rank->node_time,
+		.memory = rank->memory,
 		.error = rank->sample_error,
 		.thread_count = rank->thread_count,
 	};
@@ -128,6 +130,7 @@ static json_t *write_rank(struct writer *writer, const struct rank *rank)
 		json_object_set_new(json, times[i].key, json_real(*time));
 	}
 	json_object_set_new(json, "interval", json_real(rank->interval));
+	json_object_set_new(json, "cpu_share", json_real(rank->cpu_share));
 	json_object_set_new(json, "samples",
 			    json_integer((json_int_t)rank->sample_count));
 	json_object_set_new(json, "history", write_history(writer, rank));
@@ -273,6 +276,7 @@ static int read_threads(const struct reader *reader, struct rank *rank,
 		thread->has_changed = json_get_boolean(one, "changed", false);
 		thread->has_moved = json_get_boolean(one, "moved", false);
 		thread->is_busy = json_get_boolean(one, "busy", false);
+		thread->usual_share = json_get_real(one, "usual", 0);
 	}
 	return 0;
 }
@@ -310,6 +314,7 @@ static int read_past(const struct reader *reader, struct rank *rank,
 		*time = read_time(reader, json, times[i].key);
 	}
 	rank->interval = json_get_real(json, "interval", 0);
+	rank->cpu_share = json_get_real(json, "cpu_share", -1);
 	rank->sample_count = read_count(json, "samples");
 	read_history(reader, rank, json_object_get(json, "history"));
 	rank_update_state(rank);

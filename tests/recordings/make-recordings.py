@@ -4,6 +4,8 @@
 hung8.jsonl: eight ranks of train.py for 34 s; rank 3 sleeps in load_batch,
 the others wait for it in all_reduce. nothing.jsonl: a machine without ranks.
 jobs.jsonl: two jobs, of 4 and of 16 ranks.
+gpu01.jsonl, gpu02.jsonl: one job of 8 ranks as its two machines recorded it;
+the second began three seconds later, and the pids are the same.
 many.jsonl: 1,024 ranks on 128 machines; all but nine wait in reduce_scatter.
 It is written only when it is asked for, `make-recordings.py many FOLDER`, as
 it is large. The messages are those of doc/protocol.md.
@@ -241,6 +243,48 @@ def write_two_jobs():
     recording.write("jobs.jsonl")
 
 
+A_MACHINE = 4
+CLOCK = 1795231915  # 2026-11-21 03:31:55 UTC
+
+
+def machine_sample(rank, second):
+    """As sample(), with the pid of one machine, and its stacks once."""
+    body = sample(rank, second)
+    pid = FIRST_PID + rank % A_MACHINE
+    body.pop("stacks", None)
+    body.update(pid=pid)
+    body["threads"][0]["tid"] = pid
+    if second == 0 and rank % A_MACHINE == 0:
+        body["stacks"] = [
+            {"id": 1, "dropped": 0, "frames": WAITING,
+             "codes": [CODES[i] for i in (4, 3, 1, 0)]},
+            {"id": 2, "dropped": 0, "frames": SLEEPING, "codes": [CODES[2]]}]
+    return body
+
+
+def write_machine(number):
+    recording = Recording()
+    host = "gpu%02d" % (number + 1)
+    recording.event(0, "snapshot", {"host": host, "wanted": {}, "stacks": [],
+                                    "ranks": [], "wall": CLOCK + 3 * number})
+    ranks = range(A_MACHINE * number, A_MACHINE * (number + 1))
+    for rank in ranks:
+        body = process(rank)
+        body.update(pid=FIRST_PID + rank % A_MACHINE, host=host,
+                    local_rank=rank % A_MACHINE, group_rank=number,
+                    job="gpu01:29500", launcher_pid=4195 + number)
+        recording.event(0, "rankAdded", body)
+    recording.response(0, "discover",
+                       {"looked_at": 57, "uid": 1000, "bystanders": []})
+    for second in range(SECONDS + 1):
+        for rank in ranks:
+            recording.event(second, "sampled", machine_sample(rank, second))
+    recording.response(SECONDS, "source", {
+        "pid": FIRST_PID + ODD, "path": SCRIPT, "changed": False,
+        "content": SOURCE})
+    recording.write(host + ".jsonl")
+
+
 MANY = 1024
 MANY_A_HOST = 8
 MANY_SECONDS = 540
@@ -376,3 +420,5 @@ if __name__ == "__main__":
         write_hung()
         write_nothing()
         write_two_jobs()
+        write_machine(0)
+        write_machine(1)

@@ -25,21 +25,31 @@ const char *stage_folder(void)
 	return folder != NULL ? folder : ".";
 }
 
-void stage_open(struct stage *stage, const char *name)
+static void add_recording(struct settings *settings, const char *name)
 {
-	struct error error = ERROR_INIT;
-	struct settings settings;
-	char *path;
+	char *path = xasprintf("%s/tests/recordings/%s", stage_folder(), name);
 
-	settings_init(&settings);
-	path = xasprintf("%s/tests/recordings/%s", stage_folder(), name);
 	/* What is not checked in was made in the build folder. */
 	if (access(path, R_OK) != 0) {
 		free(path);
 		path = xasprintf("tests/recordings/%s", name);
 	}
-	settings_add_replay(&settings, path);
+	settings_add_replay(settings, path);
 	free(path);
+}
+
+void stage_open(struct stage *stage, const char *names)
+{
+	struct error error = ERROR_INIT;
+	struct settings settings;
+	char *copy = xstrdup(names);
+	char *state = NULL;
+
+	settings_init(&settings);
+	for (char *name = strtok_r(copy, " ", &state); name != NULL;
+	     name = strtok_r(NULL, " ", &state))
+		add_recording(&settings, name);
+	free(copy);
 	engine_init(&stage->engine, &settings);
 	if (engine_start(&stage->engine, &error) < 0)
 		fail_msg("%s", error.message);

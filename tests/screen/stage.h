@@ -15,8 +15,11 @@ struct stage {
 	struct app app;
 };
 
-/* name: a file of tests/recordings. Fails the test when it cannot be read. */
-void stage_open(struct stage *stage, const char *name);
+/*
+ * names: one or more files of tests/recordings, looked at together as if they
+ * were live. Fails the test when they cannot be read.
+ */
+void stage_open(struct stage *stage, const char *names);
 void stage_close(struct stage *stage);
 void stage_resize(struct stage *stage, int row_count, int column_count);
 /* Keys with blanks between them: "M Down Enter". */

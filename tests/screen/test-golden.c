@@ -37,6 +37,7 @@
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/buffer.h"
+#include "engine/engine.h"
 #include "stage.h"
 
 struct picture {
@@ -81,31 +82,65 @@ static const struct picture pictures[] = {
 	{ "nothing-40x10", "nothing.jsonl", 10, 40, "", false },
 };
 
-static void draws_the_picture(void **state)
+/* The same where it is seen that they are recordings. */
+static const struct picture replays[] = {
+	{ "replay-end-120x40", "gpu01.jsonl gpu02.jsonl", 40, 120, "", false },
+	{ "replay-80x24", "gpu01.jsonl gpu02.jsonl", 24, 80,
+	  ": t i m e Space 2 0 Enter", false },
+	{ "replay-before-80x24", "gpu01.jsonl gpu02.jsonl", 24, 80,
+	  ": t i m e Space 2 Enter", false },
+	{ "replay-change-120x40", "gpu01.jsonl gpu02.jsonl", 40, 120, "< D",
+	  false },
+};
+
+static void draw(const struct picture *picture, bool is_replay)
 {
-	const struct picture *picture = *state;
 	struct buffer drawn = BUFFER_INIT;
 	struct stage stage;
 
 	stage_open(&stage, picture->recording);
 	stage_resize(&stage, picture->row_count, picture->column_count);
 	stage.app.view.is_ascii = picture->is_ascii;
+	stage.engine.session.is_replay = is_replay;
 	stage_keys(&stage, picture->keys);
+	/* Outside of the program's loop nobody judges where keys led. */
+	if (is_replay)
+		engine_judge(&stage.engine);
 	stage_draw(&stage, &drawn);
 	stage_check_golden(picture->name, &drawn);
 	stage_close(&stage);
 	buffer_clear(&drawn);
 }
 
+static void draws_the_picture(void **state)
+{
+	draw(*state, false);
+}
+
+static void draws_the_replay(void **state)
+{
+	draw(*state, true);
+}
+
+static void add(struct CMUnitTest *tests, const struct picture *list,
+		size_t count, void (*test)(void **state))
+{
+	for (size_t i = 0; i < count; i++)
+		tests[i] = (struct CMUnitTest){
+			.name = list[i].name,
+			.test_func = test,
+			.initial_state = (void *)&list[i],
+		};
+}
+
 int main(void)
 {
-	struct CMUnitTest tests[ARRAY_LENGTH(pictures)];
+	enum { COUNT = ARRAY_LENGTH(pictures) };
+	struct CMUnitTest tests[COUNT + ARRAY_LENGTH(replays)];
 
-	for (size_t i = 0; i < ARRAY_LENGTH(pictures); i++)
-		tests[i] = (struct CMUnitTest){
-			.name = pictures[i].name,
-			.test_func = draws_the_picture,
-			.initial_state = (void *)&pictures[i],
-		};
+	/* The header shows the clock of where it is looked at. */
+	setenv("TZ", "UTC", 1);
+	add(tests, pictures, COUNT, draws_the_picture);
+	add(tests + COUNT, replays, ARRAY_LENGTH(replays), draws_the_replay);
 	return cmocka_run_group_tests_name("golden", tests, NULL, NULL);
 }

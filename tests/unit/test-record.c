@@ -166,10 +166,15 @@ static void check_ranks(const struct rank *a, const struct rank *b, double now)
 	assert_float_equal(a->last_moved_at, b->last_moved_at, 1e-6);
 	assert_float_equal(a->last_changed_at, b->last_changed_at, 1e-6);
 	assert_float_equal(a->ended_at, b->ended_at, 1e-6);
+	assert_float_equal(a->told_at, b->told_at, 1e-6);
+	assert_float_equal(a->cpu_share, b->cpu_share, 1e-6);
+	assert_int_equal(a->memory, b->memory);
 	assert_int_equal(rank_is_moving(a), rank_is_moving(b));
 	for (size_t i = 0; i < a->thread_count; i++) {
 		assert_float_equal(a->threads[i].since, b->threads[i].since,
 				   1e-6);
+		assert_float_equal(a->threads[i].usual_share,
+				   b->threads[i].usual_share, 1e-6);
 		assert_int_equal(a->threads[i].sample_count,
 				 b->threads[i].sample_count);
 		check_stacks(a->threads[i].sample.stack,

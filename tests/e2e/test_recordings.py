@@ -1,0 +1,118 @@
+"""Recordings of a job that runs: of its parts, together; and of a recorder
+that is killed."""
+import json
+import os
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+import zlib
+
+import jobs
+
+
+def unpacked(path):
+    """The lines of a recording that is being written, as far as they go."""
+    with open(path, "rb") as file:
+        packed = file.read()
+    text = b""
+    while packed:
+        member = zlib.decompressobj(31)
+        text += member.decompress(packed)
+        packed = member.unused_data
+    return [json.loads(line) for line in text.split(b"\n")[:-1]]
+
+
+class TestRecordings(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.job = jobs.RanksJob(4)
+        cls.addClassCleanup(cls.job.close)
+        jobs.wait_for(cls.is_hung, "rank 3 to hang")
+
+    @classmethod
+    def is_hung(cls):
+        result = jobs.probetui("--job", cls.job.port, "--json", "verdict")
+        return (result.returncode == 1 and
+                json.loads(result.stdout)["outliers"] == [3])
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def verdict(self, *arguments):
+        result = jobs.probetui(*arguments, "--json", "verdict", "--for", "0.5")
+        self.assertEqual(result.returncode, 1, result.stderr)
+        return json.loads(result.stdout), result.stderr
+
+    def test_two_halves_are_the_job(self):
+        live, _ = self.verdict("--job", self.job.port)
+        for name, ranks in (("a", "0-1"), ("b", "2-3")):
+            jobs.probetui("--job", self.job.port, "--ranks", ranks, "--record",
+                          self.path(name), "verdict", "--for", "0.5")
+        whole, problems = self.verdict("--replay", self.path("a"),
+                                       self.path("b"))
+        self.assertEqual(problems, "")
+        for key in ("outliers", "classes", "world_size", "ranks_found",
+                    "state"):
+            self.assertEqual(whole[key], live[key], key)
+        self.assertEqual(whole["verdict"].split(", for")[0],
+                         live["verdict"].split(", for")[0])
+
+    def test_a_rank_that_both_have_is_told(self):
+        for name in ("a", "b"):
+            jobs.probetui("--job", self.job.port, "--record", self.path(name),
+                          "verdict", "--for", "0")
+        verdict, problems = self.verdict("--replay", self.path("a"),
+                                         self.path("b"))
+        self.assertEqual(verdict["outliers"], [3])
+        self.assertIn("more than one recording has ranks 0-3", problems)
+
+    def test_at_a_time(self):
+        jobs.probetui("--job", self.job.port, "--record", self.path("a"),
+                      "verdict", "--for", "1")
+        early, _ = self.verdict("--replay", self.path("a"), "--at", "0.4")
+        self.assertEqual(early["outliers"], [3])
+        result = jobs.probetui("--replay", self.path("a"), "--at", "99",
+                               "verdict")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("behind the end", result.stderr)
+
+    def test_a_recorder_that_is_killed_loses_a_second(self):
+        path = self.path("killed")
+        with tempfile.TemporaryFile("w+") as script:
+            script.write("wait verdict NEVER timeout 60\n")
+            script.seek(0)
+            recorder = subprocess.Popen(
+                [jobs.PROBETUI, "--job", str(self.job.port), "--record", path,
+                 "-x", "-"], stdin=script, stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL)
+        self.addCleanup(recorder.wait)
+        self.addCleanup(recorder.kill)
+
+        def is_recorded():
+            return (os.path.exists(path) and
+                    sum(line.get("event") == "sampled"
+                        for line in unpacked(path)) >= 20)
+
+        jobs.wait_for(is_recorded, "20 samples to be written")
+        recorder.send_signal(signal.SIGKILL)
+        killed = time.time()
+        recorder.wait()
+        lines = unpacked(path)
+        self.assertEqual(lines[0]["event"], "snapshot")
+        begun = lines[0]["body"]["wall"] - lines[0]["time"]
+        self.assertLess(killed - begun - lines[-1]["time"], 1.5)
+        verdict, problems = self.verdict("--replay", path)
+        self.assertEqual(verdict["outliers"], [3])
+        self.assertEqual(verdict["state"], "hung")
+        self.assertIn("recorder was killed", problems)
+
+
+if __name__ == "__main__":
+    unittest.main()
