@@ -39,7 +39,21 @@ void select_rank(struct session *session, int number)
 	session->revision++;
 }
 
-/* The rows of the stack pane, innermost first; *at is the cursor's. free(). */
+/* Native frames have no locals, and no source that is read. */
+static size_t keep_python(struct stack_row *rows, size_t count)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (rows[i].depth >= 0)
+			rows[kept++] = rows[i];
+	return kept;
+}
+
+/*
+ * The rows of the stack pane that can be chosen, innermost first; *at is the
+ * cursor's. free().
+ */
 static struct stack_row *selected_rows(const struct app *app, size_t *count,
 				       int *at)
 {
@@ -51,9 +65,8 @@ static struct stack_row *selected_rows(const struct app *app, size_t *count,
 	*at = 0;
 	if (session_selected(session) == NULL || depth < 0)
 		return NULL;
-	rows = pane_stack_rows(session_looked_at(session),
-			       session_selected_thread(session),
-			       app->view.is_unfolded, count);
+	rows = pane_stack_rows(session, app->view.is_unfolded, count);
+	*count = keep_python(rows, *count);
 	while (*at + 1 < (int)*count && rows[*at + 1].depth <= depth)
 		(*at)++;
 	return rows;

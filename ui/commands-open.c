@@ -155,11 +155,10 @@ static bool is_on_fold(const struct app *app)
 
 	if (session_selected(session) == NULL)
 		return false;
-	rows = pane_stack_rows(session_looked_at(session),
-			       session_selected_thread(session),
-			       app->view.is_unfolded, &count);
+	rows = pane_stack_rows(session, app->view.is_unfolded, &count);
 	for (size_t i = 0; i < count; i++)
-		is_fold |= rows[i].count > 1 && depth >= rows[i].depth &&
+		is_fold |= rows[i].depth >= 0 && rows[i].count > 1 &&
+			   depth >= rows[i].depth &&
 			   depth < rows[i].depth + rows[i].count;
 	free(rows);
 	return is_fold;

@@ -39,7 +39,7 @@ void open_branch(struct app *app);
 command_function ui_rank, ui_outlier, ui_up, ui_down, ui_pane, ui_cursor;
 command_function ui_toggle, ui_jobs;
 command_function ui_open, ui_expand, ui_search, ui_find;
-command_function ui_zoom, ui_grid, ui_merged, ui_granularity, ui_diff;
+command_function ui_zoom, ui_grid, ui_merged, ui_granularity, ui_diff, ui_native;
 command_function ui_against, ui_hold, ui_refresh, ui_time, ui_record, ui_theme, ui_bind;
 command_function ui_prompt, ui_help, ui_log, ui_back, ui_quit, ui_redraw;
 command_function ui_suspend, ui_set, ui_job, ui_click, ui_wheel;

@@ -87,6 +87,22 @@ int ui_merged(struct command_context *context, int argc, char **argv,
 	return toggle_view(context, VIEW_MERGED);
 }
 
+int ui_native(struct command_context *context, int argc, char **argv,
+	      struct error *error)
+{
+	static const char *const names[] = { "off", "on" };
+	struct app *app = command_app(context);
+	int is_native = !app->engine->session.shows_native;
+
+	if (argc > 1)
+		is_native = find_word(names, ARRAY_LENGTH(names), argv[1]);
+	if (is_native < 0)
+		return command_usage(error, "native", "on or off");
+	engine_use_native(app->engine, is_native);
+	app->view.merged_cursor = -1;
+	return 0;
+}
+
 int ui_granularity(struct command_context *context, int argc, char **argv,
 		   struct error *error)
 {

@@ -55,6 +55,8 @@ static const struct command rows[] = {
 	  SCREEN, ui_filter },
 	{ "merged", NULL, "", "the stacks of all ranks, merged", SCREEN,
 	  ui_merged },
+	{ "native", NULL, "[on | off]", "native frames in stacks, or not",
+	  SCREEN, ui_native },
 	{ "granularity", NULL, "[line | function | file]",
 	  "by what stacks are merged", SCREEN, ui_granularity },
 	{ "diff", NULL, "[majority | RANK [RANK] | Ts]",

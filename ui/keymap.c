@@ -26,6 +26,7 @@ const char keymap_default[] = "bind [ rank previous\n"
 			      "bind v against\n"
 			      "bind G grid\n"
 			      "bind g granularity\n"
+			      "bind N native\n"
 			      "bind o sort next\n"
 			      "bind O sort reverse\n"
 			      "bind H group\n"
@@ -100,6 +101,7 @@ static const struct key_help helps[] = {
 	{ { "against" },
 	  NULL,
 	  "in the diff: against the majority, another rank, 10 s ago" },
+	{ { "native" }, NULL, "native frames in stacks, or not" },
 	{ { "granularity" },
 	  NULL,
 	  "in the merged stacks: by line, by function, by file" },

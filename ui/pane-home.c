@@ -85,6 +85,7 @@ static void title_stack(const struct session *session, struct buffer *left,
 			struct buffer *right)
 {
 	const struct thread *thread = session_selected_thread(session);
+	const struct stack *stack = session_shown_stack(session, thread);
 
 	buffer_append_string(left, "Stack");
 	if (thread == NULL)
@@ -96,10 +97,12 @@ static void title_stack(const struct session *session, struct buffer *left,
 		buffer_append_string(left, thread->sample.name);
 	else
 		buffer_printf(left, "thread %d", (int)thread->sample.tid);
+	if (session->shows_native && session_append_progress(right, session))
+		return;
 	if (thread->sample.exactness == TORN)
 		buffer_append_string(right, "~ ");
-	if (thread->sample.stack != NULL)
-		text_count(right, thread->sample.stack->frame_count);
+	if (stack != NULL)
+		text_count(right, stack->frame_count);
 }
 
 static void title_locals(const struct session *session, const struct view *view,

@@ -272,6 +272,8 @@ static void put_row(struct window window, int at, const struct session *session,
 	int column = 1 + number_width;
 	int used;
 
+	if (node->frame.code->type == FRAME_NATIVE)
+		style = STYLE_FRAME_NATIVE;
 	if (node->is_outlier)
 		style = STYLE_OUTLIER;
 	text_count(&text, node->rank_count);
@@ -371,6 +373,15 @@ static void put_detail(struct window window, const struct session *session,
 		    session, view, &frame, false);
 }
 
+/* What key N does, or how far what it began has come. */
+static void append_native(struct buffer *out, const struct session *session)
+{
+	if (session->shows_native && session_append_progress(out, session))
+		return;
+	buffer_append_string(out, session->shows_native ? "N native on"
+							: "N native off");
+}
+
 static int tree_rows(const struct merged *merged, int rows)
 {
 	int wanted = (int)merged->row_count;
@@ -389,6 +400,7 @@ void pane_merged(struct window window, const struct session *session,
 	int rows = inner.row_count;
 	int columns = inner.column_count;
 	struct buffer title = BUFFER_INIT;
+	struct buffer native = BUFFER_INIT;
 	struct merged merged;
 	const struct stacktree_node *node;
 	int depth;
@@ -399,8 +411,10 @@ void pane_merged(struct window window, const struct session *session,
 	upper = tree_rows(&merged, rows);
 	buffer_printf(&title, "Merged stacks \u00b7 main threads \u00b7 %s",
 		      granularity_names[view->granularity]);
+	append_native(&native, session);
 	if (pane_has_frame(window.row_count))
-		pane_title(window, 0, 1, columns, true, title.data, NULL);
+		pane_title(window, 0, 1, columns, true, title.data,
+			   native.data);
 	pane_merged_tree(window_part(inner, 0, 0, upper, columns), session,
 			 view, &merged, true);
 	if (upper < rows && merged.row_count > 0) {
@@ -418,5 +432,6 @@ void pane_merged(struct window window, const struct session *session,
 			   session, view, node, number, depth);
 	}
 	merged_clear(&merged);
+	buffer_clear(&native);
 	buffer_clear(&title);
 }

@@ -25,7 +25,7 @@ static void append_part(struct buffer *out, const char *from)
 	buffer_append(out, from, length);
 }
 
-/* The package a library frame belongs to ("torch"). */
+/* The package a library frame belongs to ("torch"), or the native library. */
 static void append_package(struct buffer *out, const struct frame *frame)
 {
 	static const char *const roots[] = { "/site-packages/",
@@ -33,6 +33,10 @@ static void append_package(struct buffer *out, const struct frame *frame)
 	const char *file = frame->code->file;
 	const char *at;
 
+	if (frame->code->type == FRAME_NATIVE) {
+		append_part(out, place_file_name(file));
+		return;
+	}
 	for (size_t i = 0; i < ARRAY_LENGTH(roots); i++) {
 		at = strstr(file, roots[i]);
 		if (at != NULL) {
@@ -57,6 +61,8 @@ static bool is_same_package(const struct frame *a, const struct frame *b)
 	struct buffer second = BUFFER_INIT;
 	bool is_same;
 
+	if (a->code->type != b->code->type)
+		return false;
 	if (a->code->file == b->code->file)
 		return true;
 	append_package(&first, a);
@@ -72,7 +78,7 @@ static bool is_same_function(const struct stack *stack,
 			     const struct stack_row *b)
 {
 	return a->is_user && b->is_user &&
-	       stack->frames[a->depth].code == stack->frames[b->depth].code;
+	       stack->frames[a->at].code == stack->frames[b->at].code;
 }
 
 /* Of a recursion the first and the last stay; the others become one row. */
@@ -101,21 +107,25 @@ static size_t fold_runs(struct stack_row *rows, size_t count,
 	return kept;
 }
 
-struct stack_row *pane_stack_rows(const struct rank *rank,
-				  const struct thread *thread, bool is_unfolded,
-				  size_t *count)
+struct stack_row *pane_stack_rows(const struct session *session,
+				  bool is_unfolded, size_t *count)
 {
-	const struct stack *stack =
-		thread != NULL ? thread->sample.stack : NULL;
+	const struct rank *rank = session_looked_at(session);
+	const struct stack *stack = session_shown_stack(
+		session, session_selected_thread(session));
 	struct stack_row *rows = NULL;
 	size_t capacity = 0;
+	int depth = 0;
 
 	*count = 0;
 	for (size_t i = 0; stack != NULL && i < stack->frame_count; i++) {
 		const struct frame *frame = &stack->frames[i];
 		bool is_user = place_is_user(&rank->process, frame);
+		bool is_python = frame->code->type == FRAME_PYTHON;
 		struct stack_row *last = *count > 0 ? &rows[*count - 1] : NULL;
+		int own_depth = is_python ? depth : -1;
 
+		depth += is_python;
 		if (last != NULL && !is_unfolded && !is_user &&
 		    !last->is_user && is_same_package(&frame[-1], frame)) {
 			last->count++;
@@ -123,7 +133,8 @@ struct stack_row *pane_stack_rows(const struct rank *rank,
 		}
 		ARRAY_GROW(rows, *count, capacity);
 		rows[(*count)++] = (struct stack_row){
-			.depth = (int)i,
+			.at = (int)i,
+			.depth = own_depth,
 			.count = 1,
 			.is_user = is_user,
 		};
@@ -152,15 +163,19 @@ int pane_stack_row_count(const struct session *session, const struct view *view)
 
 	if (rank == NULL)
 		return 1;
-	free(pane_stack_rows(rank, thread, view->is_unfolded, &count));
+	free(pane_stack_rows(session, view->is_unfolded, &count));
 	return (int)count + extra_count(rank, thread);
 }
 
 static void put_fold(struct window window, int row, const struct frame *frame,
 		     const struct stack_row *fold)
 {
+	enum style style =
+		fold->is_user ? STYLE_FRAME_USER : STYLE_FRAME_LIBRARY;
 	struct buffer text = BUFFER_INIT;
 
+	if (frame->code->type == FRAME_NATIVE)
+		style = STYLE_FRAME_NATIVE;
 	buffer_append_string(&text, "\u2026 ");
 	text_count(&text, (uint64_t)fold->count);
 	if (fold->is_user) {
@@ -169,9 +184,7 @@ static void put_fold(struct window window, int row, const struct frame *frame,
 		buffer_append_string(&text, " frames in ");
 		append_package(&text, frame);
 	}
-	window_put(window, row, 2, window.column_count - 3,
-		   fold->is_user ? STYLE_FRAME_USER : STYLE_FRAME_LIBRARY,
-		   text.data);
+	window_put(window, row, 2, window.column_count - 3, style, text.data);
 	buffer_clear(&text);
 }
 
@@ -252,6 +265,7 @@ void pane_stack(struct window window, const struct session *session,
 	const struct rank *rank = session_looked_at(session);
 	const struct thread *thread = session_selected_thread(session);
 	int depth = session_selected_depth(session);
+	const struct stack *stack;
 	int rows = window.row_count;
 	struct stack_row *stack_rows;
 	size_t count;
@@ -260,24 +274,26 @@ void pane_stack(struct window window, const struct session *session,
 
 	if (rank == NULL)
 		return;
-	stack_rows = pane_stack_rows(rank, thread, view->is_unfolded, &count);
+	stack = session_shown_stack(session, thread);
+	stack_rows = pane_stack_rows(session, view->is_unfolded, &count);
 	for (size_t i = 0; i < count; i++)
-		if (depth >= stack_rows[i].depth &&
+		if (stack_rows[i].depth >= 0 && depth >= stack_rows[i].depth &&
 		    depth < stack_rows[i].depth + stack_rows[i].count)
 			cursor = (int)i;
 	if (cursor >= rows)
 		first = cursor - rows + 1;
 	for (int i = first; i < (int)count && i - first < rows; i++) {
 		const struct frame *frame =
-			&thread->sample.stack->frames[stack_rows[i].depth];
+			&stack->frames[stack_rows[i].at];
 
 		if (stack_rows[i].count > 1)
 			put_fold(window, i - first, frame, &stack_rows[i]);
 		else
 			put_frame(window, i - first, frame,
 				  stack_rows[i].is_user);
-		window_hit(window, i - first, 0, 1, window.column_count,
-			   HIT_FRAME, stack_rows[i].depth);
+		if (stack_rows[i].depth >= 0)
+			window_hit(window, i - first, 0, 1, window.column_count,
+				   HIT_FRAME, stack_rows[i].depth);
 		if (i == cursor)
 			window_put_character(window, i - first, 0,
 					     STYLE_TITLE_FOCUSED, CURSOR_MARK);

@@ -116,15 +116,15 @@ const char *pane_source_problem(const struct session *session,
 
 /* One row of a stack: a frame, or count frames of a package or recursion. */
 struct stack_row {
-	int depth; /* of the innermost of them */
+	int at;	   /* of the innermost of them, in the stack that is shown */
+	int depth; /* in the Python stack; -1: native, not to be chosen */
 	int count; /* 1: a frame */
 	bool is_user;
 };
 
-/* Rows of a thread's stack, innermost first. free() them. */
-struct stack_row *pane_stack_rows(const struct rank *rank,
-				  const struct thread *thread, bool is_unfolded,
-				  size_t *count);
+/* Rows of the stack that is looked at, innermost first. free() them. */
+struct stack_row *pane_stack_rows(const struct session *session,
+				  bool is_unfolded, size_t *count);
 int pane_stack_row_count(const struct session *session,
 			 const struct view *view);
 void pane_stack(struct window window, const struct session *session,

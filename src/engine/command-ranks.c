@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "banned.h"
+#include "base/array.h"
 #include "base/buffer.h"
 #include "base/error.h"
 #include "engine/arguments.h"
@@ -95,15 +96,20 @@ static void append_thread(struct command_context *context,
 			  const struct rank *rank, const struct thread *thread,
 			  const struct frame_locals *locals)
 {
-	const struct stack *stack = thread->sample.stack;
+	const struct stack *stack =
+		session_shown_stack(&context->engine->session, thread);
+	int depth = 0;
 
 	format_text_thread(context->out, thread);
 	for (size_t i = 0; stack && i < stack->frame_count; i++) {
+		const struct frame *frame = &stack->frames[i];
+
 		buffer_append_string(context->out, "    ");
-		format_text_frame(context->out, &stack->frames[i]);
+		format_text_frame(context->out, frame);
 		buffer_append_char(context->out, '\n');
-		frame_locals_append(context->out, locals, rank,
-				    thread->sample.tid, (int)i);
+		if (frame->code->type == FRAME_PYTHON)
+			frame_locals_append(context->out, locals, rank,
+					    thread->sample.tid, depth++);
 	}
 	if (stack && stack->dropped_count > 0)
 		buffer_printf(context->out,
@@ -177,15 +183,19 @@ int command_stacks(struct command_context *context, int argc, char **argv,
 {
 	bool is_merged = false;
 	bool has_locals = false;
+	bool is_native = false;
 	const struct argument options[] = {
 		{ "--merge", NULL, &is_merged },
+		{ "--native", NULL, &is_native },
 		{ "--locals", NULL, &has_locals },
 	};
 	const struct arguments arguments = {
 		.options = options,
-		.option_count = 2,
-		.usage = "[--merge] [--locals]",
+		.option_count = ARRAY_LENGTH(options),
+		.usage = "[--merge] [--native] [--locals]",
 	};
+	struct engine *engine = context->engine;
+	bool was_native = engine->session.shows_native;
 	struct frame_locals *locals = NULL;
 	int result;
 
@@ -194,6 +204,8 @@ int command_stacks(struct command_context *context, int argc, char **argv,
 	if (is_merged && has_locals)
 		return error_set(error, "merged stacks have no locals of their "
 					"own; leave out --merge or --locals");
+	if (is_native)
+		engine_use_native(engine, true);
 	result = gather(context, 0, error);
 	if (result == 0 && gather_named(context, error) < 0)
 		return -1;
@@ -204,8 +216,9 @@ int command_stacks(struct command_context *context, int argc, char **argv,
 	else if (result == 0 || context->is_json)
 		append_stacks(context, locals);
 	frame_locals_free(locals);
+	if (is_native)
+		engine_use_native(engine, was_native);
 	if (result == 0)
-		gather_finding(context,
-			       has_outliers(&context->engine->session));
+		gather_finding(context, has_outliers(&engine->session));
 	return result;
 }

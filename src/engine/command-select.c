@@ -316,11 +316,13 @@ static void append_where_json(struct command_context *context,
 			      const struct rank *rank,
 			      const struct thread *thread, int depth)
 {
+	const struct session *session = &context->engine->session;
 	json_t *json = json_object();
 
 	json_object_set_new(json, "rank", json_integer(rank->process.rank));
 	json_object_set_new(json, "frame", json_integer(depth));
-	json_object_set_new(json, "thread", format_json_thread(rank, thread));
+	json_object_set_new(json, "thread",
+			    format_json_thread(session, rank, thread));
 	format_document(context->out, json);
 }
 

@@ -18,7 +18,7 @@ static const struct command rows[] = {
 	  LIVE | COMMAND_RANKS, command_ranks },
 	{ "verdict", NULL, "[--for SECONDS]",
 	  "which rank is the odd one out, and where", LIVE, command_verdict },
-	{ "stacks", NULL, "[--merge] [--locals] [ranks SET]",
+	{ "stacks", NULL, "[--merge] [--native] [--locals] [ranks SET]",
 	  "the stacks of all threads, or the merged tree",
 	  LIVE | COMMAND_RANKS, command_stacks },
 	{ "diff", NULL, "A B", "two stacks; A, B: a rank, a set or majority",

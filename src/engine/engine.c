@@ -99,6 +99,18 @@ static void log_failure(const struct engine *engine,
 			  message->error ? message->error : "it failed");
 }
 
+/* What a node has to say. */
+static void log_output(const struct message *message)
+{
+	const char *category = json_get_string(message->body, "category", "");
+
+	if (message->type == MESSAGE_EVENT &&
+	    strcmp(message->name, "output") == 0 &&
+	    strcmp(category, "console") == 0)
+		log_write(LOG_WARNING, "%s",
+			  json_get_string(message->body, "output", ""));
+}
+
 void engine_apply(struct engine *engine, size_t node,
 		  const struct message *message, double now)
 {
@@ -108,6 +120,7 @@ void engine_apply(struct engine *engine, size_t node,
 		return;
 	if (session_apply(&engine->session, node, message, now, &error) < 0)
 		log_write(LOG_WARNING, "%s: %s", message->name, error.message);
+	log_output(message);
 	if (message->type != MESSAGE_RESPONSE)
 		return;
 	log_failure(engine, message);
@@ -187,6 +200,8 @@ static json_t *sample_arguments(struct engine *engine)
 
 	if (engine->skips_names)
 		json_object_set_new(arguments, "names", json_false());
+	if (engine->session.shows_native)
+		json_object_set_new(arguments, "native", json_true());
 	json_decref(engine->sampled);
 	engine->sampled = NULL;
 	if (!is_sampling_some(engine))
@@ -376,6 +391,14 @@ void engine_sample_every(struct engine *engine, double period)
 	engine->sampling_period = period;
 	json_object_set_new(arguments, "period", json_real(period));
 	engine_send(engine, "sample", arguments);
+}
+
+void engine_use_native(struct engine *engine, bool is_native)
+{
+	engine->session.shows_native = is_native;
+	engine->session.revision++;
+	if (engine->sampling_period > 0)
+		engine_sample_every(engine, engine->sampling_period);
 }
 
 void engine_sample_once(struct engine *engine)

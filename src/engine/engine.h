@@ -100,6 +100,8 @@ int engine_wait(struct engine *engine,
 void engine_follow(struct engine *engine, double period);
 /* Samples all chosen ranks every period seconds; 0 stops. */
 void engine_sample_every(struct engine *engine, double period);
+/* From now on stacks come, and are shown, with native frames, or without. */
+void engine_use_native(struct engine *engine, bool is_native);
 /* One sample of all chosen ranks now. */
 void engine_sample_once(struct engine *engine);
 /* Asks for what the session lacks; asking twice is free. */

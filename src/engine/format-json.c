@@ -109,7 +109,8 @@ static json_t *frames_to_json(const struct process *process,
 	return frames;
 }
 
-json_t *format_json_thread(const struct rank *rank, const struct thread *thread)
+json_t *format_json_thread(const struct session *session,
+			   const struct rank *rank, const struct thread *thread)
 {
 	const struct thread_sample *sample = &thread->sample;
 	json_t *json = json_object();
@@ -127,7 +128,9 @@ json_t *format_json_thread(const struct rank *rank, const struct thread *thread)
 	json_object_set_new(json, "activity",
 			    text_or_null(thread->activity.name));
 	json_object_set_new(json, "frames",
-			    frames_to_json(&rank->process, sample->stack));
+			    frames_to_json(&rank->process,
+					   session_shown_stack(session,
+							       thread)));
 	return json;
 }
 
@@ -179,13 +182,15 @@ static void set_process(json_t *json, const struct session *session,
 	json_object_set_new(json, "error", error_to_json(rank));
 }
 
-static json_t *threads_to_json(const struct rank *rank)
+static json_t *threads_to_json(const struct session *session,
+			       const struct rank *rank)
 {
 	json_t *threads = json_array();
 
 	for (size_t i = 0; i < rank->thread_count; i++)
 		json_array_append_new(
-			threads, format_json_thread(rank, &rank->threads[i]));
+			threads,
+			format_json_thread(session, rank, &rank->threads[i]));
 	return threads;
 }
 
@@ -198,7 +203,7 @@ static json_t *child_to_json(const struct session *session,
 	json_object_set_new(json, "role", text_or_null(child->process.role));
 	set_process(json, session, child);
 	json_object_set_new(json, "children", json_array());
-	json_object_set_new(json, "threads", threads_to_json(child));
+	json_object_set_new(json, "threads", threads_to_json(session, child));
 	return json;
 }
 
@@ -213,7 +218,7 @@ json_t *format_json_rank(const struct session *session, const struct rank *rank)
 		json_array_append_new(
 			children, child_to_json(session, rank->children[i]));
 	json_object_set_new(json, "children", children);
-	json_object_set_new(json, "threads", threads_to_json(rank));
+	json_object_set_new(json, "threads", threads_to_json(session, rank));
 	return json;
 }
 

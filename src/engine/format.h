@@ -30,7 +30,8 @@ void format_document(struct buffer *out, json_t *owned_value);
 json_t *format_json_set(const struct rankset *set);
 json_t *format_json_frame(const struct process *process,
 			  const struct frame *frame, size_t depth);
-json_t *format_json_thread(const struct rank *rank,
+json_t *format_json_thread(const struct session *session,
+			   const struct rank *rank,
 			   const struct thread *thread);
 json_t *format_json_rank(const struct session *session,
 			 const struct rank *rank);

@@ -238,12 +238,16 @@ static void join_thread(json_t *thread, const struct frame_locals *locals,
 	pid_t tid = (pid_t)json_get_integer(thread, "tid", 0);
 	json_t *frames = json_object_get(thread, "frames");
 	json_t *frame;
+	int depth = 0; /* native frames have none */
 	size_t i;
 
 	json_array_foreach(frames, i, frame)
 	{
+		const char *type = json_get_string(frame, "frame_type", "");
+		bool is_python = strcmp(type, "Python") == 0;
 		const struct entry *entry =
-			find(locals, node, pid, tid, (int)i);
+			is_python ? find(locals, node, pid, tid, depth++)
+				  : NULL;
 
 		json_object_set_new(
 			frame, "variables",

@@ -278,6 +278,25 @@ static int apply_snapshot(const struct apply *apply, struct error *error)
 			      apply->now - apply->message->time, error);
 }
 
+static int apply_progress(const struct apply *apply, struct error *error)
+{
+	const json_t *body = apply->message->body;
+	struct progress *progress =
+		&apply->session->nodes[apply->node].progress;
+	int64_t total = json_get_integer(body, "total", -1);
+	int64_t done = json_get_integer(body, "done", -1);
+
+	if (total < 0 || done < 0 || done > total)
+		return error_set(error, "the node's progress makes no sense");
+	progress->total = total;
+	progress->done = done;
+	snprintf(progress->title, sizeof(progress->title), "%s",
+		 json_get_string(body, "title", ""));
+	snprintf(progress->message, sizeof(progress->message), "%s",
+		 json_get_string(body, "message", ""));
+	return 0;
+}
+
 static int read_pid(const json_t *body, const char *what, pid_t *pid,
 		    struct error *error)
 {
@@ -367,7 +386,7 @@ static const struct {
 	{ MESSAGE_EVENT, "sampled", apply_sampled },
 	{ MESSAGE_EVENT, "stacksDropped", apply_dropped },
 	{ MESSAGE_EVENT, "output", apply_output },
-	{ MESSAGE_EVENT, "progress", apply_nothing },
+	{ MESSAGE_EVENT, "progress", apply_progress },
 	{ MESSAGE_EVENT, "snapshot", apply_snapshot },
 	{ MESSAGE_RESPONSE, "initialize", apply_initialize },
 	{ MESSAGE_RESPONSE, "discover", apply_discover },

@@ -204,6 +204,21 @@ static bool is_stopped(const struct thread *thread)
 	return thread->sample.state == THREAD_STOPPED;
 }
 
+/*
+ * A sample without native frames (they take longer, or were not asked for)
+ * leaves those of before standing while the Python stack is the same.
+ */
+static void keep_native(struct thread *thread, const struct thread *before,
+			double now)
+{
+	thread->native_at = thread->sample.native ? now : -1;
+	if (thread->sample.native || !before || !before->sample.native ||
+	    before->sample.stack != thread->sample.stack)
+		return;
+	thread->sample.native = before->sample.native;
+	thread->native_at = before->native_at;
+}
+
 /* Fills what comparing with the sample before shows. */
 static void compare_thread(struct thread *thread, const struct thread *before,
 			   double seconds, double now)
@@ -280,6 +295,7 @@ static struct thread *take_threads(struct rank *rank,
 		sample->threads[i].error = NULL;
 		before = thread_before(rank, thread->sample.tid, &next);
 		compare_thread(thread, before, seconds, now);
+		keep_native(thread, before, now);
 		if (before)
 			share += busy_share(thread, before, seconds);
 	}

@@ -34,7 +34,10 @@ enum rank_state {
 const char *rank_state_name(enum rank_state state);
 
 struct thread {
-	struct thread_sample sample; /* newest; strings owned, stack lent */
+	struct thread_sample sample; /* newest; strings owned, stacks lent; its
+				      * native stack may be an older one of the
+				      * same Python stack */
+	double native_at;    /* session time sample.native was read; -1 */
 	struct activity activity;
 	double since;	     /* session time of the first sample that already
 			      * showed this stack, unchanged since */

@@ -1,5 +1,6 @@
 #include "model/session.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/buffer.h"
 #include "base/map.h"
+#include "base/text.h"
 #include "model/job.h"
 #include "model/odd.h"
 #include "model/output.h"
@@ -234,6 +236,32 @@ const struct thread *session_selected_thread(const struct session *session)
 		return NULL;
 	thread = rank_find_thread(rank, session->selection.tid);
 	return thread ? thread : rank_main_thread(rank);
+}
+
+const struct stack *session_shown_stack(const struct session *session,
+					const struct thread *thread)
+{
+	if (!thread)
+		return NULL;
+	return session->shows_native && thread->sample.native
+		       ? thread->sample.native
+		       : thread->sample.stack;
+}
+
+bool session_append_progress(struct buffer *out, const struct session *session)
+{
+	for (size_t i = 0; i < session->node_count; i++) {
+		const struct progress *progress = &session->nodes[i].progress;
+
+		if (progress->total == 0 || session->nodes[i].is_gone)
+			continue;
+		text_escape(out, progress->title, strlen(progress->title));
+		buffer_printf(out, " %" PRId64 "/%" PRId64 " \u00b7 ",
+			      progress->done, progress->total);
+		text_escape(out, progress->message, strlen(progress->message));
+		return true;
+	}
+	return false;
 }
 
 int session_selected_depth(const struct session *session)

@@ -18,6 +18,7 @@
 #include "protocol/rankset.h"
 #include "protocol/variable.h"
 
+struct buffer;
 struct code;
 struct error;
 struct map;
@@ -41,9 +42,18 @@ struct bystander {
 	char *why;
 };
 
+/* Long work of a node, for people to see that it goes on. */
+struct progress {
+	int64_t done;
+	int64_t total; /* 0: there is none */
+	char title[32];
+	char message[128];
+};
+
 struct session_node {
 	char *name; /* host */
 	struct stack_table *stacks;
+	struct progress progress;
 	struct rankset wanted; /* one of several recordings was to show
 				* these; empty: all */
 	bool is_known; /* it told of processes, or was looked through */
@@ -127,6 +137,7 @@ struct session {
 	struct selection selection;
 	struct rankset focus; /* ranks that commands act on */
 	bool is_focus_all;    /* nobody chose: new ranks join it */
+	bool shows_native;    /* stacks with native frames, where known */
 	struct rankname *names; /* sets with a name */
 	size_t name_count;
 	double now;
@@ -182,6 +193,14 @@ const struct rank *session_selected(const struct session *session);
 const struct rank *session_looked_at(const struct session *session);
 /* One of that process's. */
 const struct thread *session_selected_thread(const struct session *session);
+/*
+ * What is shown of a thread: its Python stack, or the one merged with native
+ * frames. Depths count in the Python stack. NULL: there is none.
+ */
+const struct stack *session_shown_stack(const struct session *session,
+					const struct thread *thread);
+/* Appends "symbols 3/8 · libtorch_cpu.so"; false: no node is at work. */
+bool session_append_progress(struct buffer *out, const struct session *session);
 /* Index of the selected frame in that thread's stack; -1 none. */
 int session_selected_depth(const struct session *session);
 /*

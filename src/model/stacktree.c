@@ -204,6 +204,32 @@ static void finish(struct stacktree_node *root, const struct rankset *outliers)
 	free(list.items);
 }
 
+/* Ranks whose Python stacks are equal may part below Python. */
+static void add_shown(struct stacktree_node *root,
+		      const struct session *session,
+		      const struct rankset *ranks,
+		      enum stacktree_granularity granularity)
+{
+	for (int number = rankset_first(ranks); number >= 0;
+	     number = rankset_next(ranks, number)) {
+		const struct rank *rank = session_find_rank(session, number);
+		const struct stack *stack =
+			rank ? session_shown_stack(session,
+						   rank_main_thread(rank))
+			     : NULL;
+		struct rankset one = RANKSET_INIT;
+		struct walk walk = { .ranks = &one,
+				     .granularity = granularity };
+
+		if (!stack)
+			continue;
+		rankset_add(&one, number);
+		walk.process = &rank->process;
+		add_stack(root, &walk, stack);
+		rankset_clear(&one);
+	}
+}
+
 static void add_class(struct stacktree_node *root,
 		      const struct session *session,
 		      const struct rank_class *class,
@@ -218,7 +244,9 @@ static void add_class(struct stacktree_node *root,
 	if (chosen)
 		rankset_intersect(&ranks, chosen);
 	first = session_find_rank(session, rankset_first(&ranks));
-	if (class->stack && first) {
+	if (class->stack && session->shows_native) {
+		add_shown(root, session, &ranks, granularity);
+	} else if (class->stack && first) {
 		walk.process = &first->process;
 		add_stack(root, &walk, class->stack);
 	}
