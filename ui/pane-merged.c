@@ -214,12 +214,14 @@ static void append_node_place(struct buffer *out,
 			      enum stacktree_granularity granularity,
 			      bool is_short)
 {
+	bool is_native = node->frame.code->type == FRAME_NATIVE;
+
 	/* By line, a function without one is where its ranks part. */
 	if (node->frame.lineno > 0 && is_short)
 		buffer_printf(out, ":%d", node->frame.lineno);
 	else if (node->frame.lineno > 0)
 		place_append(out, &node->frame);
-	else if (granularity != STACKTREE_LINE)
+	else if (granularity != STACKTREE_LINE || (is_native && !is_short))
 		buffer_append_string(out,
 				     place_file_name(node->frame.code->file));
 }
@@ -412,6 +414,8 @@ void pane_merged(struct window window, const struct session *session,
 	buffer_printf(&title, "Merged stacks \u00b7 main threads \u00b7 %s",
 		      granularity_names[view->granularity]);
 	append_native(&native, session);
+	if (text_width(title.data) + text_width(native.data) + 3 > columns)
+		buffer_reset(&native);
 	if (pane_has_frame(window.row_count))
 		pane_title(window, 0, 1, columns, true, title.data,
 			   native.data);

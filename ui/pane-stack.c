@@ -200,10 +200,13 @@ static void put_frame(struct window window, int row, const struct frame *frame,
 
 	if (frame->code->type == FRAME_NATIVE)
 		style = STYLE_FRAME_NATIVE;
-	if (wanted > FUNCTION_MINIMUM && wanted > width / 2)
+	else if (wanted > FUNCTION_MINIMUM && wanted > width / 2)
 		wanted = width / 2;
 	room = width - 2 - wanted - 1;
 	place_append(&place, frame);
+	/* A library says less than a C++ name, and cut it says nothing. */
+	if (style == STYLE_FRAME_NATIVE && room < text_width(place.data))
+		room = 0;
 	used = window_put_path(window, row, width, room, style, place.data);
 	window_put(window, row, 2, width - 2 - used - 1, style,
 		   frame->code->func);

@@ -6,6 +6,8 @@ the others wait for it in all_reduce. nothing.jsonl: a machine without ranks.
 jobs.jsonl: two jobs, of 4 and of 16 ranks.
 gpu01.jsonl, gpu02.jsonl: one job of 8 ranks as its two machines recorded it;
 the second began three seconds later, and the pids are the same.
+native.jsonl: the eight ranks of hung8 for 2 s, with native frames, by which
+rank 5 is elsewhere than the others that wait.
 many.jsonl: 1,024 ranks on 128 machines; all but nine wait in reduce_scatter.
 It is written only when it is asked for, `make-recordings.py many FOLDER`, as
 it is large. The messages are those of doc/protocol.md.
@@ -158,25 +160,25 @@ def variables(rank, depth, values, **more):
     return body
 
 
-def add_answers(recording):
+def add_answers(recording, second=SECONDS):
     for rank in range(RANKS):
         for path in (SCRIPT,) if rank == ODD else (SCRIPT, C10D, LOGGER):
             body = {"pid": FIRST_PID + rank, "path": path, "changed": False,
                     "content": SOURCE if path == SCRIPT else None}
             if path != SCRIPT:
                 body["error"] = "%s was not recorded." % path
-            recording.response(SECONDS, "source", body)
+            recording.response(second, "source", body)
         depth = 1 if rank == ODD else 2
-        recording.response(SECONDS, "variables",
+        recording.response(second, "variables",
                            variables(rank, depth, train_locals(rank)))
-    recording.response(SECONDS, "variables", variables(
+    recording.response(second, "variables", variables(
         ODD, 0, [variable("step", "int", "3"), variable("rank", "int", "3")]))
     model = 0x7f2a20000000 + ODD * 0x1000
     children = [variable("training", "bool", "True"),
                 variable("_parameters", "dict",
                          "{'weight': …, 'bias': …}", 2, model + 512),
                 variable("_modules", "dict", "{}", 0)]
-    recording.response(SECONDS, "variables",
+    recording.response(second, "variables",
                        variables(ODD, -1, children, tid=0,
                                  address=hex(model)))
 
@@ -193,6 +195,61 @@ def write_hung():
             recording.event(second, "sampled", sample(rank, second))
     add_answers(recording)
     recording.write("hung8.jsonl")
+
+
+LIBRARIES = "/opt/venv/lib/python3.11/site-packages/torch/lib/"
+TORCH_CPU = LIBRARIES + "libtorch_cpu.so"
+TORCH_PYTHON = LIBRARIES + "libtorch_python.so"
+NATIVE_CODES = [
+    [10, "pthread_cond_wait", None, "./nptl/pthread_cond_wait.c", 0, 1],
+    [11, "std::condition_variable::wait",
+     "std::condition_variable::wait(std::unique_lock<std::mutex>&)",
+     "/usr/lib/x86_64-linux-gnu/libstdc++.so.6.0.30", 0, 1],
+    [12, "c10d::Work::wait", "c10d::Work::wait(std::chrono::duration<long>)",
+     TORCH_CPU, 0, 1],
+    [13, "pybind11::cpp_function::initialize<…>::{lambda#3}::_FUN", None,
+     TORCH_PYTHON, 0, 1],
+    [14, "pybind11::cpp_function::dispatcher", None, TORCH_PYTHON, 0, 1],
+    [15, "clock_nanosleep", None, "/usr/lib/x86_64-linux-gnu/libc.so.6", 0, 1],
+    [16, "time_sleep", None, "/usr/lib/libpython3.11.so.1.0", 0, 1],
+    [17, "epoll_wait", None, "/usr/lib/x86_64-linux-gnu/libc.so.6", 0, 1],
+    [18, "gloo::transport::tcp::Loop::run", None, TORCH_CPU, 0, 1],
+    [19, "libtorch_cpu.so+0x51c2a0", None, TORCH_CPU, 0, 1],
+]
+BINDING = [[13, 0], [14, 0]]
+# Innermost first, as above; the Python frames are those of the stack.
+NATIVE = {
+    3: [[10, 503], [11, 0], [12, 0]] + BINDING + WAITING,
+    4: [[15, 0], [16, 0]] + SLEEPING,
+    5: [[17, 0], [18, 0], [19, 0], [12, 0]] + BINDING + WAITING,
+}
+
+
+def native_sample(rank, second):
+    body = sample(rank, second)
+    thread = body["threads"][0]
+    thread["native"] = 4 if rank == ODD else 5 if rank == 5 else 3
+    if second == 0 and rank in (0, ODD, 5):
+        stack = thread["native"]
+        codes = {0: (0, 1, 2, 3, 4), ODD: (5, 6), 5: (7, 8, 9)}[rank]
+        body.setdefault("stacks", []).append({"id": stack, "dropped": 0,
+                               "codes": [NATIVE_CODES[i] for i in codes],
+                               "frames": NATIVE[stack]})
+    return body
+
+
+def write_native():
+    recording = Recording()
+    hello(recording)
+    for rank in range(RANKS):
+        recording.event(0, "rankAdded", process(rank))
+    recording.response(0, "discover",
+                       {"looked_at": 57, "uid": 1000, "bystanders": []})
+    for second in (0, 1, 2):
+        for rank in range(RANKS):
+            recording.event(second, "sampled", native_sample(rank, second))
+    add_answers(recording, 2)
+    recording.write("native.jsonl")
 
 
 def write_nothing():
@@ -418,6 +475,7 @@ if __name__ == "__main__":
         write_many(sys.argv[2])
     else:
         write_hung()
+        write_native()
         write_nothing()
         write_two_jobs()
         write_machine(0)

@@ -15,7 +15,7 @@
  *		border
  *	cells	source below, if there	the grid is home: what is selected is
  *		is room			looked at
- *	merged	no N, no Space		native frames and focus are not there
+ *	merged	no Space		it is in the help
  *	diff	equal locals are shown	there is room for them
  *	diff	line 11 to 14		the current line is in the middle
  *	diff	"unbound"		"in this step" cannot be known
@@ -65,6 +65,12 @@ static const struct picture pictures[] = {
 	{ "merged-80x24", "hung8.jsonl", 24, 80, "M", false },
 	{ "merged-40x10", "hung8.jsonl", 10, 40, "M", false },
 	{ "merged-function-80x24", "hung8.jsonl", 24, 80, "M g", false },
+	{ "native-80x24", "native.jsonl", 24, 80, "0 Enter N", false },
+	{ "native-40x10", "native.jsonl", 10, 40, "N z Tab Tab", false },
+	{ "native-120x40", "native.jsonl", 40, 120, "0 Enter N x", false },
+	{ "native-200x50", "native.jsonl", 50, 200, "N", false },
+	{ "merged-native-80x24", "native.jsonl", 24, 80, "M N", false },
+	{ "merged-native-120x40", "native.jsonl", 40, 120, "M N", false },
 	{ "diff-80x24", "hung8.jsonl", 24, 80, "D", false },
 	{ "diff-40x10", "hung8.jsonl", 10, 40, "D", false },
 	{ "diff-past-80x24", "hung8.jsonl", 24, 80, "D v v", false },

@@ -103,6 +103,7 @@ static const struct work works[] = {
 	{ "group", "G", "▲rank", "▾ ◆ time.sleep  load_batch train.py:5  1 rank" },
 	{ "prompt filter", "", NULL, "\n \\" },
 	{ "granularity", "M", "by line", "by function" },
+	{ "native", "M", "N native off", "N native on" },
 	{ "expand", "M\033OH", "▸ 8 ", "<module> …" },
 	{ "zoom", "\t", NULL, "┌Source" },
 	{ "jobs", "", NULL, "1 job runs here." },
