@@ -216,7 +216,7 @@ class TestUsage(Cli):
         (["diff", "1"], "diff A B"),
         (["diff", "1", "2", "3"], "'3' is one word too many"),
         (["stacks", "--merge", "--locals"], "leave out"),
-        (["stacks", "--native"], "no option '--native'"),
+        (["stacks", "--nativ"], "no option '--nativ'"),
         (["--ranks", "x", "ranks"], "--ranks"),
         (["--pid", "12,", "ranks"], "--pid"),
         (["--timeout", "0", "ranks"], "--timeout"),
