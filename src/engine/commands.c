@@ -33,7 +33,7 @@ static const struct command rows[] = {
 	{ "doctor", NULL, "", "the ways into each rank, and what is in the way",
 	  LIVE, command_doctor },
 	{ "report", NULL, "[--out FILE] [ranks SET]",
-	  "one page for a ticket: verdict, stacks, versions, memory",
+	  "one page for a ticket: what is known of the job",
 	  SHELL | COMMAND_RANKS, command_report },
 	{ "rank", NULL, "N", "look at rank N", SHELL, command_rank },
 	{ "thread", NULL, "TID", "look at another thread of the rank", BOTH,
@@ -53,7 +53,7 @@ static const struct command rows[] = {
 	{ "wait", NULL,
 	  "--stuck SECONDS [--report DIR] | verdict TEXT | exited [ranks SET] "
 	  "[timeout S]",
-	  "watch until it is stuck or fails; or until it is so, 30 s",
+	  "until it is stuck or fails; until it is so, 30 s",
 	  SHELL, command_wait },
 	{ "set", NULL, "[SETTING [VALUE]]",
 	  "what can be set, and its values; or set it",
