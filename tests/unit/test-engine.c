@@ -22,6 +22,7 @@
 #include "base/loop.h"
 #include "engine/engine.h"
 #include "model/source.h"
+#include "protocol/stack.h"
 
 #define LIMIT_SECONDS 20.0
 
@@ -238,6 +239,71 @@ static void a_recording_gets_the_sources(void **state)
 	stage_clear(&stage);
 }
 
+static bool is_sampled(const struct engine *engine, void *data)
+{
+	const struct rank *rank = session_find_rank(&engine->session, 0);
+
+	(void)data;
+	return rank && rank->sampled_at >= 0;
+}
+
+/* What is known when it begins is in it: ranks, stacks, files. */
+static void check_late_recording(const struct stage *stage, const char *path)
+{
+	struct settings settings;
+	struct engine again;
+	struct error error = ERROR_INIT;
+	const struct source *source;
+	const struct rank *rank;
+
+	assert_int_equal(stage->engine.session.rank_count, 2);
+	settings_init(&settings);
+	settings_add_replay(&settings, path);
+	engine_init(&again, &settings);
+	again.is_screen = true;
+	assert_int_equal(engine_start(&again, &error), 0);
+	rank = session_find_rank(&again.session, 0);
+	assert_non_null(rank);
+	assert_string_equal(
+		rank_main_thread(rank)->sample.stack->frames[0].code->func,
+		"lib");
+	source = session_find_source(&again.session, 0, 10, "/w/t.py");
+	assert_non_null(source);
+	assert_string_equal(source_line(source, 1), "a = 1");
+	engine_clear(&again);
+}
+
+static void a_recording_may_begin_late(void **state)
+{
+	struct stage stage;
+	struct engine *engine = &stage.engine;
+	struct error error = ERROR_INIT;
+	char *path;
+
+	(void)state;
+	stage_init(&stage);
+	path = path_of(&stage, "record");
+	write_file(&stage, "first",
+		   RANK("rankAdded", "0", "10", LIVE)
+			   RANK("rankAdded", "1", "11", LIVE) DISCOVERED
+		   "{\"seq\":9,\"type\":\"response\",\"request_seq\":3,"
+		   "\"success\":true,\"command\":\"source\",\"body\":{\"pid\":"
+		   "10,\"path\":\"/w/t.py\",\"content\":\"a = 1\"}}\n" SAMPLED);
+	start(&stage, "read hello; read discover; cat first; read more\n");
+	assert_int_equal(engine_wait(engine, is_sampled, NULL, LIMIT_SECONDS),
+			 0);
+	assert_null(engine_record_path(engine));
+	assert_int_equal(engine_record(engine, path, &error), 0);
+	assert_string_equal(engine_record_path(engine), path);
+	assert_int_equal(engine_record(engine, "/nowhere/x", &error), -1);
+	assert_non_null(strstr(error.message, "recorded already"));
+	engine_record_stop(engine);
+	assert_null(engine_record_path(engine));
+	check_late_recording(&stage, path);
+	free(path);
+	stage_clear(&stage);
+}
+
 static void seeking_keeps_what_was_chosen(void **state)
 {
 	struct stage stage;
@@ -271,6 +337,7 @@ int main(void)
 		cmocka_unit_test(a_lost_node_is_logged),
 		cmocka_unit_test(nothing_is_waited_for_in_vain),
 		cmocka_unit_test(a_recording_gets_the_sources),
+		cmocka_unit_test(a_recording_may_begin_late),
 		cmocka_unit_test(seeking_keeps_what_was_chosen),
 	};
 
