@@ -388,6 +388,8 @@ static void draw_candidates(struct window window, int column,
 	const struct candidates *candidates = &prompt->candidates;
 	int width = window.column_count - column;
 
+	if (candidates->count == 0)
+		return;
 	for (int i = first_candidate(prompt, width - 2);
 	     i < (int)candidates->count && column < window.column_count; i++) {
 		const char *word = candidates->items[i];

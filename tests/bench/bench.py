@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """How long a verdict takes, beside its nearest peer in the same run.
 
-    bench.py [-n RUNS] [--watch SECONDS] [--markdown]
+    bench.py [-n RUNS] [-k KEYS] [--watch SECONDS] [--markdown]
 
 Eight ranks hang (a torch job where a Python with torch is found, else one of
 the standard library). In turns: `probetui verdict --for 0`, from start to
 exit, and eight `py-spy dump --pid` at once. Then the parts of a verdict, and
 the verdict with two samples, and what watching costs: the screen, which looks
-four times a second, and `wait`. Times are medians; nothing here passes or fails.
+four times a second, and `wait`. Last, how long from a key until something is
+drawn. Times are medians; nothing here passes or fails.
 """
 import argparse
 import fcntl
@@ -27,6 +28,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "e2e"))
 import jobs  # noqa: E402
+from terminals import Terminal  # noqa: E402
 
 BUILD = os.environ.get("BUILDDIR", os.getcwd())
 QUIET = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL,
@@ -202,11 +204,59 @@ def measure(job, options, py_spy):
           screen + ["wait", "--stuck", "1h"], options.watch)
 
 
+# Each key changes much of the screen; the next one changes it again.
+KEYS = [("another rank (])", b"]"), ("merged stacks and back (M)", b"M"),
+        ("the diff and back (D)", b"D"), ("a frame up, a frame down", b"ud")]
+
+
+def time_key(terminal, key):
+    """Milliseconds from a key until the first byte is drawn for it."""
+    # What a sample draws must not be taken for it: that comes to rest first.
+    while select.select([terminal.controller], [], [], 0.02)[0]:
+        terminal.take(0)
+    start = time.perf_counter()
+    os.write(terminal.controller, key)
+    if not select.select([terminal.controller], [], [], 5)[0]:
+        raise TimeoutError("nothing was drawn for %r" % key)
+    return (time.perf_counter() - start) * 1e3
+
+
+def add_times(table, name, times):
+    times = sorted(times)
+    table.row(name, milliseconds(statistics.median(times)),
+              milliseconds(times[int(len(times) * 0.99)]),
+              milliseconds(times[-1]))
+
+
+def measure_keys(job, options):
+    terminal = Terminal(50, 160)
+    table = Table(options.markdown, "from key to screen, 160x50", "p50", "p99",
+                  "most")
+    every = []
+    try:
+        terminal.start(["--job", str(job.port)])
+        terminal.wait_for(b"elsewhere")
+        for _ in range(10):     # sources and variables are read
+            time_key(terminal, b"]")
+        for name, keys in KEYS:
+            times = [time_key(terminal, keys[i % len(keys):][:1])
+                     for i in range(options.keys)]
+            add_times(table, name, times)
+            every += times
+        add_times(table, "all of them", every)
+        terminal.press(b"q")
+        terminal.wait_end()
+    finally:
+        terminal.close()
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("-n", dest="runs", type=int, default=30)
     parser.add_argument("--watch", type=float, default=60,
                         help="seconds of watching")
+    parser.add_argument("-k", dest="keys", type=int, default=200,
+                        help="how often each key is pressed")
     parser.add_argument("--markdown", action="store_true")
     options = parser.parse_args()
     python = jobs.find_torch()
@@ -223,6 +273,8 @@ def main():
         print("8 ranks of %s, %d runs, %d processors\n"
               % (script, options.runs, os.cpu_count()))
         measure(job, options, find_py_spy())
+        print()
+        measure_keys(job, options)
     finally:
         job.close()
 

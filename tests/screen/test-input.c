@@ -304,6 +304,9 @@ static void Tab_completes(void **state)
 	app_key(&stage->app, ":");
 	type(stage, "granularity f~~");
 	check_shows(stage, ":granularity function   function  file");
+	/* Another key ends the choice. */
+	type(stage, "x");
+	check_shows(stage, ":granularity functionx\n");
 	app_key(&stage->app, "Esc");
 	/* In the middle of a line, and of what is before the cursor alone. */
 	app_key(&stage->app, ":");

@@ -1,0 +1,89 @@
+"""E gives the terminal to an editor, and takes it back."""
+import os
+import shutil
+import tempfile
+import unittest
+
+import jobs
+from terminals import Terminal
+
+EDITOR = """#!/bin/sh
+# Says what it was given and that the terminal is its own, and does what it
+# is told.
+echo "editing $# $1 $2 $3 $(stty -a | grep -o -e '-\\?icanon')"
+while read -r order; do
+	case $order in
+	leave) exit 0 ;;
+	fail) exit 3 ;;
+	esac
+done
+"""
+
+
+class TestEditor(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="probetui-editor-")
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.editor = os.path.join(self.folder, "an editor")
+        with open(self.editor, "w") as file:
+            file.write(EDITOR)
+        os.chmod(self.editor, 0o700)
+        self.terminal = Terminal()
+        self.addCleanup(self.terminal.close)
+
+    def start(self, **environment):
+        job = jobs.RanksJob(4)
+        self.addCleanup(job.close)
+        environment.setdefault("VISUAL", "'%s' 'one word'" % self.editor)
+        self.terminal.start(["--job", str(job.port)], **environment)
+        # It is the rank looked at from then on, and this its line.
+        self.terminal.wait_for(b"elsewhere")
+        self.terminal.wait_for(b"\xe2\x96\xb6")
+
+    def wait_for_message(self, text):
+        """The whole line is drawn where only a part of it had changed."""
+        self.terminal.wait_for(b"\x1b[?1049h")
+        self.terminal.resize(25, 90)
+        self.terminal.wait_for(text)
+
+    def leave(self):
+        self.terminal.press(b"qq")
+        self.assertEqual(self.terminal.wait_end(), 0)
+        self.assertIsNone(self.terminal.problem())
+
+    def test_there_and_back(self):
+        self.start()
+        self.terminal.press(b"E")
+        self.terminal.wait_for(b"\x1b[?1049l")
+        # Its words are split by the shell, as git does; keys are lines again.
+        path = os.path.join(jobs.JOBS, "ranks.py")
+        self.terminal.wait_for(b"editing 3 one word +5 %s icanon"
+                               % path.encode())
+        self.assertFalse(self.terminal.modes().get(1000))
+        self.terminal.press(b"wait\n")
+        # Its keys are its own, nothing is drawn, and the size may change.
+        self.terminal.resize(30, 100)
+        self.terminal.press(b"leave\n")
+        self.terminal.wait_for(b"\x1b[?1049h")
+        self.terminal.wait_for(b"\x1b[30;")
+        self.terminal.press(b"?")
+        self.terminal.wait_for(b"previous, next rank")
+        self.leave()
+
+    def test_a_bad_end_is_said(self):
+        self.start()
+        self.terminal.press(b"E")
+        self.terminal.wait_for(b"editing")
+        self.terminal.press(b"fail\n")
+        self.wait_for_message(b"left with status 3.")
+        self.leave()
+
+    def test_an_editor_that_is_not_there(self):
+        self.start(VISUAL="", EDITOR="no-such-editor")
+        self.terminal.press(b"E")
+        self.wait_for_message(b"set VISUAL or EDITOR to one that is here")
+        self.leave()
+
+
+if __name__ == "__main__":
+    unittest.main()
