@@ -375,6 +375,7 @@ void search_begin(struct app *app)
 	free(view->origin.search);
 	view->origin = (struct search_origin){
 		.selection = app->engine->session.selection,
+		.group = view->order.group,
 		.source_scroll = view->source_scroll,
 		.source_found = view->source_found,
 		.locals_cursor = view->locals_cursor,
@@ -393,6 +394,7 @@ static void go_to_origin(struct app *app)
 
 	app->engine->session.selection = origin->selection;
 	app->engine->session.revision++;
+	view->order.group = origin->group;
 	view->source_scroll = origin->source_scroll;
 	view->source_found = origin->source_found;
 	view->locals_cursor = origin->locals_cursor;

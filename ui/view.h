@@ -86,6 +86,7 @@ struct rank_order {
 /* Where a person was before a search, and what was searched for then. */
 struct search_origin {
 	struct selection selection;
+	uint64_t group; /* of the grid */
 	int source_scroll;
 	int source_found;
 	int locals_cursor;
