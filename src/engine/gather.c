@@ -13,6 +13,7 @@
 #include "engine/command.h"
 #include "engine/engine.h"
 #include "engine/format.h"
+#include "engine/frame-locals.h"
 #include "engine/replay.h"
 #include "model/rankselect.h"
 #include "model/wanted.h"
@@ -77,6 +78,15 @@ static void sample_over(struct engine *engine, double seconds)
 	}
 }
 
+/* With --record-locals: of every frame, as they are now. */
+static void record_locals(struct engine *engine)
+{
+	struct rankset all = RANKSET_INIT;
+
+	if (engine->settings.wants_locals && engine_record_path(engine))
+		frame_locals_free(frame_locals_new(engine, &all));
+}
+
 static int take_samples(struct command_context *context, double seconds,
 			struct error *error)
 {
@@ -94,6 +104,7 @@ static int take_samples(struct command_context *context, double seconds,
 	if (engine->session.rank_count > 0)
 		sample_over(engine, seconds);
 	engine_record_sources(engine);
+	record_locals(engine);
 	return 0;
 }
 

@@ -103,11 +103,6 @@ void record_want_output(struct record *record)
 	record->extras |= RECORDLINE_OUTPUT;
 }
 
-bool record_has_variables(const struct record *record)
-{
-	return (record->extras & RECORDLINE_VARIABLES) != 0;
-}
-
 const char *record_path(const struct record *record)
 {
 	return record->path;

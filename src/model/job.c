@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/map.h"
+#include "model/expectation.h"
 #include "model/session.h"
 #include "model/wanted.h"
 
@@ -18,12 +19,12 @@ static bool is_text_equal(const char *a, const char *b)
 	return strcmp(a ? a : "", b ? b : "") == 0;
 }
 
-static bool is_loopback(const char *job)
+bool job_is_loopback(const char *name)
 {
-	return job &&
-	       (strncmp(job, "127.", 4) == 0 ||
-		strncmp(job, "localhost:", 10) == 0 ||
-		strncmp(job, "::1:", 4) == 0 || strncmp(job, "[::1]:", 6) == 0);
+	return name && (strncmp(name, "127.", 4) == 0 ||
+			strncmp(name, "localhost:", 10) == 0 ||
+			strncmp(name, "::1:", 4) == 0 ||
+			strncmp(name, "[::1]:", 6) == 0);
 }
 
 /*
@@ -41,7 +42,7 @@ static bool is_across(const struct session *session, const struct job *job,
 	if (job->name[0] == '\0')
 		return job->world_size == process->world_size &&
 		       is_text_equal(job->script, process->script);
-	return !is_loopback(job->name) ||
+	return !job_is_loopback(job->name) ||
 	       is_text_equal(session->nodes[job->node].name,
 			     session->nodes[rank->node].name);
 }
@@ -417,83 +418,6 @@ static void forget_empty(struct session *session)
 	session->job = chosen;
 }
 
-/* The rank numbers that must be there. */
-struct expectation {
-	struct rankset numbers;
-	int world_size;
-	bool is_loopback;
-};
-
-/* Those of one machine: first to last. */
-struct block {
-	int last;
-	int base; /* rank minus local rank, the same for all */
-	bool is_consistent;
-};
-
-static void expect(struct expectation *expectation, struct block *block,
-		   const struct process *process)
-{
-	int base = process->rank - process->local_rank;
-
-	if (process->rank > block->last)
-		block->last = process->rank;
-	if (process->world_size > expectation->world_size)
-		expectation->world_size = process->world_size;
-	if (!is_loopback(process->job))
-		expectation->is_loopback = false;
-	if (process->local_rank < 0 ||
-	    (block->base >= 0 && block->base != base))
-		block->is_consistent = false;
-	block->base = base;
-}
-
-static void expect_block(const struct session *session, size_t node,
-			 struct expectation *expectation)
-{
-	const struct job *job = &session->jobs[session->job];
-	struct block block = { .last = -1, .base = -1, .is_consistent = true };
-
-	for (size_t i = 0; i < session->rank_count; i++) {
-		const struct rank *rank = session->ranks[i];
-
-		if (rank->node == node && rank->process.pid != 0)
-			expect(expectation, &block, &rank->process);
-	}
-	for (size_t i = 0; i < session->other_count; i++) {
-		const struct rank *rank = session->others[i];
-
-		if (rank->node == node && job_has(session, job, rank))
-			expect(expectation, &block, &rank->process);
-	}
-	if (block.is_consistent && block.base >= 0 && block.base <= block.last)
-		rankset_add_range(&expectation->numbers, block.base,
-				  block.last);
-}
-
-/*
- * Which ranks must be here. On a job over several machines the ranks of those
- * that are not looked at are not gone, so a missing number counts only
- * - when the ranks meet at a loopback address: then all of the world is here;
- * - else when all that was found on a machine are numbered as one machine's
- *   block is (rank minus local rank is the same for all): then from the
- *   block's first number to the highest one that was found.
- * That the last ones of a block are missing cannot be seen in the second case.
- */
-static void expect_ranks(const struct session *session,
-			 struct expectation *expectation)
-{
-	*expectation = (struct expectation){
-		.numbers = RANKSET_INIT,
-		.is_loopback = true,
-	};
-	for (size_t i = 0; i < session->node_count; i++)
-		expect_block(session, i, expectation);
-	if (expectation->is_loopback && expectation->world_size > 0)
-		rankset_add_range(&expectation->numbers, 0,
-				  expectation->world_size - 1);
-}
-
 static void add_placeholder(struct session *session, int number,
 			    const struct expectation *expectation)
 {
@@ -522,7 +446,7 @@ void job_fill(struct session *session)
 
 	if (session->has_wanted_pids)
 		return;
-	expect_ranks(session, &expectation);
+	expectation_make(&expectation, session);
 	if (numbers->range_count == 0)
 		numbers = &expectation.numbers;
 	for (size_t i = 0; i < session->rank_count; i++)
@@ -535,7 +459,7 @@ void job_fill(struct session *session)
 		add_placeholder(session, rank, &expectation);
 		placeholders++;
 	}
-	rankset_clear(&expectation.numbers);
+	expectation_clear(&expectation);
 }
 
 /* Where a machine has not been looked at yet, nobody is missing. */

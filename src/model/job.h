@@ -34,6 +34,8 @@ void job_choose(struct session *session);
  * rank that must be there and is not.
  */
 void job_update(struct session *session);
+/* The address that name begins with is another on each machine. */
+bool job_is_loopback(const char *name);
 /* Whether the rank belongs to the job. */
 bool job_has(const struct session *session, const struct job *job,
 	     const struct rank *rank);

@@ -83,6 +83,15 @@ class TestRecordings(unittest.TestCase):
         self.assertEqual(result.returncode, 2)
         self.assertIn("behind the end", result.stderr)
 
+    def test_locals_are_there_when_they_were_asked_for(self):
+        for option, status in (([], 3), (["--record-locals"], 0)):
+            path = self.path("r%d" % status)
+            jobs.probetui("--job", self.job.port, "--record", path, *option,
+                          "verdict", "--for", "0")
+            result = jobs.probetui("--replay", path, "locals", "--rank", "3")
+            self.assertEqual(result.returncode, status, result.stderr)
+        self.assertIn("step", result.stdout)
+
     def test_a_recorder_that_is_killed_loses_a_second(self):
         path = self.path("killed")
         with tempfile.TemporaryFile("w+") as script:
