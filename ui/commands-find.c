@@ -313,9 +313,11 @@ static struct found find_line(struct haystack *haystack, const char *needle,
 	int count = haystack->count;
 	char **lines = split_lines(haystack);
 	struct found found = { .line = -1 };
+	/* A scroll may be beyond the end, to stay there. */
+	int at = haystack->at < count ? haystack->at : count - 1;
 
 	for (int i = 1; i <= count && found.line < 0; i++) {
-		int index = (haystack->at + direction * i) % count;
+		int index = (at + direction * i) % count;
 
 		if (index < 0)
 			index += count;

@@ -72,15 +72,17 @@ class TestSoak(unittest.TestCase):
                                          name)]
 
     def start(self, chance):
+        report = "log_path=" + os.path.join(self.folder, "report")
         environment = {
             "EDITOR": chance.choice(["true", "false", "no-such-editor",
                                      "cat </dev/null #"]),
             "VISUAL": "",
             "XDG_STATE_HOME": self.folder,
             "PROBETUI_THEMES": os.path.join(jobs.SOURCE, "themes"),
-            # It is traced by nobody, so that leaks can be looked for.
-            "ASAN_OPTIONS": "detect_leaks=1:abort_on_error=1:log_path="
-                            + os.path.join(self.folder, "report"),
+            # It is traced by nobody, so that leaks can be looked for; what
+            # makes it crash is said in place of restoring the terminal.
+            "ASAN_OPTIONS": "detect_leaks=1:abort_on_error=1:"
+                            "allow_user_segv_handler=0:" + report,
             "UBSAN_OPTIONS": "print_stacktrace=1",
         }
         self.terminal.start(self.arguments(chance), **environment)
@@ -97,7 +99,7 @@ class TestSoak(unittest.TestCase):
 
     def check_end(self, status):
         note = "seed %d, status %d\n%s\n%r" % (
-            SEED, status, self.reports(), self.terminal.output[-500:])
+            SEED, status, self.reports(), self.terminal.output[-4000:])
         self.assertIsNone(self.terminal.problem(), note)
         self.assertEqual(self.reports(), "", note)
         # ^C behind a q may come when the terminal is given back already.
