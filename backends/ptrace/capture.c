@@ -66,18 +66,27 @@ uint64_t capture_fingerprint(const struct capture *capture)
 	return hash | 1;
 }
 
+/* Memory that was never written to is only found when it is. */
+void capture_prepare(struct capture *capture, size_t size)
+{
+	free(capture->stack);
+	capture->stack = xmalloc(size);
+	memset(capture->stack, 0, size);
+	capture->stack_capacity = size;
+	capture->stack_length = 0;
+}
+
 /* Page by page, since the kernel stops at the first that is not there. */
-int capture_stack(struct capture *capture, struct memory *memory, size_t size)
+int capture_stack(struct capture *capture, struct memory *memory)
 {
 	struct memory_part parts[PARTS_MAXIMUM];
 	uint64_t start = capture->registers.values[arch_stack_pointer()];
+	size_t size = capture->stack_capacity;
 	size_t count = 0;
 
 	if (start < RED_ZONE || start > UINT64_MAX - CAPTURE_STACK_MAXIMUM)
 		return -1;
 	start -= RED_ZONE;
-	free(capture->stack);
-	capture->stack = xmalloc(size);
 	capture->stack_start = start;
 	capture->stack_length = 0;
 	for (size_t at = 0; at < size && count < PARTS_MAXIMUM;) {
@@ -111,7 +120,8 @@ static int fetch_more(struct capture *capture, pid_t pid)
 	if (capture->is_fixed ||
 	    length + CAPTURE_STACK_BYTES > CAPTURE_STACK_MAXIMUM)
 		return -1;
-	capture->stack = xrealloc(capture->stack, length + CAPTURE_STACK_BYTES);
+	capture->stack_capacity = length + CAPTURE_STACK_BYTES;
+	capture->stack = xrealloc(capture->stack, capture->stack_capacity);
 	here = (struct iovec){ capture->stack + length, CAPTURE_STACK_BYTES };
 	there = (struct iovec){
 		(void *)(uintptr_t)(capture->stack_start + length),

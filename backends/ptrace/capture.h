@@ -20,7 +20,7 @@ struct place_name;
 /* Of a thread that is not held; what is above is fetched when it is needed. */
 #define CAPTURE_STACK_BYTES (64u << 10)
 /* Of one that is held: nothing can be fetched later. */
-#define CAPTURE_HELD_BYTES (256u << 10)
+#define CAPTURE_HELD_BYTES (128u << 10)
 #define CAPTURE_FINGERPRINT_BYTES 4096u
 #define CAPTURE_STACK_MAXIMUM (8u << 20)
 #define CAPTURE_FRAMES_MAXIMUM 8192
@@ -56,6 +56,7 @@ struct capture {
 	uint64_t stack_start; /* address of stack[0] */
 	uint8_t *stack;
 	size_t stack_length;
+	size_t stack_capacity;
 	bool is_fixed;		     /* no more of the stack is to be fetched */
 	struct python_frame *python; /* [0] innermost */
 	size_t python_count;
@@ -91,8 +92,13 @@ void capture_set_drop(struct capture_set *set);
  * innermost part, for fingerprints of the same Python stack only.
  */
 uint64_t capture_fingerprint(const struct capture *capture);
-/* Copies up to size bytes of stack from what registers point to. -1: none. */
-int capture_stack(struct capture *capture, struct memory *memory, size_t size);
+/*
+ * Makes room for size bytes of stack, so that it need not be while a thread is
+ * held.
+ */
+void capture_prepare(struct capture *capture, size_t size);
+/* Copies as much of the stack that registers point to as is there. -1: none. */
+int capture_stack(struct capture *capture, struct memory *memory);
 /*
  * A word of the captured stack; more of the stack is fetched from process pid
  * where that is allowed. 0, or -1.

@@ -50,12 +50,13 @@ static const char *skip_brackets(const char *at)
 	return at;
 }
 
-/* "operator bool", "operator new": the space is of the name. */
-static bool ends_in_operator(const struct buffer *out)
+/* "operator bool", "operator< <int>": the space is of the name. */
+static bool is_of_operator(const struct buffer *out, char next)
 {
-	return out->length >= strlen(OPERATOR) &&
-	       strcmp(out->data + out->length - strlen(OPERATOR), OPERATOR) ==
-		       0;
+	return next == '<' ||
+	       (out->length >= strlen(OPERATOR) &&
+		strcmp(out->data + out->length - strlen(OPERATOR), OPERATOR) ==
+			0);
 }
 
 char *cppname_shorten(const char *name)
@@ -80,7 +81,7 @@ char *cppname_shorten(const char *name)
 				at += 6;
 		} else if (strncmp(at, " [", 2) == 0) {
 			break; /* of a compiler: " [clone .cold]" */
-		} else if (*at == ' ' && !ends_in_operator(&out)) {
+		} else if (*at == ' ' && !is_of_operator(&out, at[1])) {
 			/* What was before it is what is given back. */
 			buffer_reset(&out);
 			at++;

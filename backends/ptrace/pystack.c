@@ -48,6 +48,7 @@ struct pystack {
 	size_t address_capacity;
 	struct holds *holds;
 	struct capture_set *captures; /* NULL: native frames are not wanted */
+	struct memory *aside; /* for threads that are held, one by one */
 	struct pyasyncio *asyncio;
 	int statm;
 	int name_tries;
@@ -65,6 +66,7 @@ struct pystack *pystack_new(struct memory *memory, const struct cpython *python,
 
 	pystack->pid = memory_pid(memory);
 	pystack->memory = memory;
+	pystack->aside = memory_new(pystack->pid);
 	pystack->python = python;
 	pystack->table = table;
 	pystack->holds = holds;
@@ -95,6 +97,7 @@ void pystack_free(struct pystack *pystack)
 	free(pystack->tasks);
 	pytstate_list_clear(&pystack->states);
 	pycode_cache_free(pystack->codes);
+	memory_free(pystack->aside);
 	pyasyncio_free(pystack->asyncio);
 	free(pystack);
 }
@@ -106,7 +109,8 @@ uint64_t pystack_interpreter(const struct pystack *pystack)
 
 static uint64_t count_calls(const struct pystack *pystack)
 {
-	uint64_t calls = pystack->other_calls + memory_calls(pystack->memory);
+	uint64_t calls = pystack->other_calls + memory_calls(pystack->memory) +
+			 memory_calls(pystack->aside);
 
 	for (size_t i = 0; i < pystack->task_count; i++)
 		calls += pystack->tasks[i]->task.calls;
@@ -418,12 +422,14 @@ static int capture_held(struct pystack *pystack, struct pytask *pytask,
 	int result = -1;
 
 	if (!captures->may_hold || captures->held_ns > CAPTURE_HELD_NS ||
-	    !may_be_held(pytask) ||
-	    holds_begin(pystack->holds, pystack->pid, pytask->task.tid,
+	    !may_be_held(pytask))
+		return -1;
+	capture_prepare(capture, CAPTURE_HELD_BYTES);
+	if (holds_begin(pystack->holds, pystack->pid, pytask->task.tid,
 			&refused) < 0)
 		return -1;
 	if (holds_registers(pystack->holds, &registers) == 0)
-		result = pytask_capture_held(pytask, pystack->memory,
+		result = pytask_capture_held(pytask, pystack->aside,
 					     pystack->python, &registers,
 					     capture);
 	captures->held_ns += holds_end(pystack->holds);

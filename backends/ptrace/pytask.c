@@ -179,7 +179,8 @@ int pytask_capture(struct pytask *pytask, struct memory *memory,
 		return -1;
 	arch_from_syscall(&capture->registers, seen->instruction,
 			  seen->stack_pointer);
-	if (capture_stack(capture, memory, CAPTURE_STACK_BYTES) < 0)
+	capture_prepare(capture, CAPTURE_STACK_BYTES);
+	if (capture_stack(capture, memory) < 0)
 		return -1;
 	copy_frames(pytask, memory, python, capture);
 	capture->switches = seen->switches;
@@ -192,7 +193,7 @@ int pytask_capture_held(struct pytask *pytask, struct memory *memory,
 			struct capture *capture)
 {
 	capture->registers = *registers;
-	if (capture_stack(capture, memory, CAPTURE_HELD_BYTES) < 0)
+	if (capture_stack(capture, memory) < 0)
 		return -1;
 	capture->is_fixed = true;
 	memory_begin(memory, true);
@@ -218,7 +219,8 @@ static bool has_same_fingerprint(struct pytask *pytask, struct memory *memory)
 
 	arch_from_syscall(&capture.registers, pytask->seen.instruction,
 			  pytask->seen.stack_pointer);
-	if (capture_stack(&capture, memory, CAPTURE_FINGERPRINT_BYTES) == 0)
+	capture_prepare(&capture, CAPTURE_FINGERPRINT_BYTES);
+	if (capture_stack(&capture, memory) == 0)
 		is_same = capture_fingerprint(&capture) ==
 				  pytask->native.fingerprint &&
 			  has_slept(pytask);

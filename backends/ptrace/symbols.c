@@ -187,13 +187,14 @@ char *symbols_find(const struct symbols *symbols, const struct elffile *file,
 		   uint64_t address)
 {
 	size_t end = count_until(symbols, address);
-	const struct symbol *last = &symbols->items[end - 1];
+	const struct symbol *last;
 	size_t best_rank = SIZE_MAX;
 	uint64_t found = 0;
 	char *best = NULL;
 
 	if (end == 0)
 		return NULL;
+	last = &symbols->items[end - 1];
 	for (size_t i = end; i > 0 && end - i < BACK_MAXIMUM; i--) {
 		const struct symbol *symbol = &symbols->items[i - 1];
 		if (best && symbol->address != found)

@@ -7,8 +7,10 @@ Eight ranks hang (a torch job where a Python with torch is found, else one of
 the standard library). In turns: `probetui verdict --for 0`, from start to
 exit, and eight `py-spy dump --pid` at once. Then the parts of a verdict, and
 the verdict with two samples, and what watching costs: the screen, which looks
-four times a second, and `wait`. Last, how long from a key until something is
-drawn. Times are medians; nothing here passes or fails.
+four times a second, and `wait`. Then how long from a key until something is
+drawn. Last, for how long a process is held by a look at its native frames, as
+it sees itself: its thread reads a clock all the time. Times are medians;
+nothing here passes or fails.
 """
 import argparse
 import fcntl
@@ -22,6 +24,7 @@ import statistics
 import struct
 import subprocess
 import sys
+import tempfile
 import termios
 import time
 
@@ -250,6 +253,71 @@ def measure_keys(job, options):
         terminal.close()
 
 
+# Writes the longest time between two looks at the clock into a file, which
+# somebody sets to 0 before each round.
+SPIN = """
+import mmap, struct, sys, threading, time
+with open(sys.argv[1], "r+b") as file:
+    page = mmap.mmap(file.fileno(), 8)
+lock = threading.Lock()
+lock.acquire()
+for _ in range(8):
+    threading.Thread(target=lock.acquire, daemon=True).start()
+sys.setswitchinterval(10)
+print("ready", flush=True)
+last = time.perf_counter_ns()
+while True:
+    now = time.perf_counter_ns()
+    if now - last > struct.unpack("Q", page)[0]:
+        page[:] = struct.pack("Q", now - last)
+    last = now
+"""
+
+
+def longest_gaps(command, path, count):
+    """Milliseconds that the process stood still at the most, in each round."""
+    gaps = []
+    for _ in range(count):
+        with open(path, "r+b") as file:
+            file.write(bytes(8))
+        if command is None:
+            time.sleep(0.2)
+        else:
+            subprocess.run(command, check=False, **QUIET)
+        with open(path, "rb") as file:
+            gaps.append(struct.unpack("Q", file.read(8))[0] / 1e6)
+    return gaps
+
+
+def measure_gaps(options, py_spy):
+    """A process with a thread that runs and eight that sleep."""
+    table = Table(options.markdown, "native frames: the process stands still",
+                  "median", "least", "most")
+    with tempfile.NamedTemporaryFile() as page:
+        page.write(bytes(8))
+        page.flush()
+        target = subprocess.Popen([sys.executable, "-c", SPIN, page.name],
+                                  stdout=subprocess.PIPE)
+        try:
+            target.stdout.readline()
+            pid = str(target.pid)
+            sides = [("nobody looks", None),
+                     ("probetui stacks, which holds nobody",
+                      [jobs.PROBETUI, "--pid", pid, "stacks"]),
+                     ("probetui stacks --native",
+                      [jobs.PROBETUI, "--pid", pid, "stacks", "--native"])]
+            if py_spy is not None:
+                sides.append(("py-spy dump --native",
+                              [py_spy, "dump", "--native", "--pid", pid]))
+            for name, command in sides:
+                gaps = longest_gaps(command, page.name, options.runs)
+                table.row(name, milliseconds(statistics.median(gaps)),
+                          milliseconds(min(gaps)), milliseconds(max(gaps)))
+        finally:
+            target.kill()
+            target.wait()
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("-n", dest="runs", type=int, default=30)
@@ -272,11 +340,14 @@ def main():
                       "rank 3 to hang")
         print("8 ranks of %s, %d runs, %d processors\n"
               % (script, options.runs, os.cpu_count()))
-        measure(job, options, find_py_spy())
+        py_spy = find_py_spy()
+        measure(job, options, py_spy)
         print()
         measure_keys(job, options)
     finally:
         job.close()
+    print()
+    measure_gaps(options, py_spy)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,10 @@ import unittest
 
 import jobs
 
+sys.path.insert(0, os.path.join(os.path.dirname(jobs.JOBS), "backend"))
+import natives  # noqa: E402
+import nodes  # noqa: E402
+
 
 def folded(ranks):
     """[0, 1, 2, 4] as "0-2,4"."""
@@ -269,7 +273,56 @@ class TestPeers2(States, Gone, Orders):
     count = 2
 
 
-class TestTorch2(TorchStates, Gone, TorchOrders):
+class NativeNames:
+    """The native frames of ranks that sleep are those that gdb and py-spy
+    see."""
+
+    def native(self, node, pid, **arguments):
+        """The merged frames of the main thread."""
+        return natives.sample(node, pid, self.stacks, **arguments)[1][pid][0]
+
+    def look(self):
+        places = {rank: "all_reduce" for rank in self.rest}
+        places[self.odd] = "late"
+        self.enter("late", [self.odd], places)
+        node = nodes.Node()
+        self.addCleanup(node.close)
+        node.ask("initialize", protocol=1)
+        node.discover(pids=list(self.job.pids.values()))
+        self.stacks = natives.Stacks()
+        return node
+
+    def test_native_names_of_gdb(self):
+        node = self.look()
+        for rank in (0, self.odd):
+            pid = self.job.pids[rank]
+            frames = self.native(node, pid, internals=True)
+            names = natives.gdb_names(pid)
+            if names is None:
+                self.skipTest("gdb is not here to compare with")
+            # What gdb makes of what templates take is spelt otherwise.
+            self.assertEqual(
+                [natives.bare(f.qualname or f.func) for f in frames
+                 if f.is_native],
+                [natives.bare(name) for name in names[pid]])
+        self.leave()
+
+    def test_native_names_of_py_spy(self):
+        py_spy = natives.find_py_spy(self.python)
+        if py_spy is None:
+            self.skipTest("py-spy is not here to compare with; PY_SPY may "
+                          "name it")
+        node = self.look()
+        for rank in (0, self.odd):
+            pid = self.job.pids[rank]
+            names = [natives.bare(frame.qualname or frame.func)
+                     for frame in self.native(node, pid, internals=True)]
+            for name in natives.py_spy_names(py_spy, pid):
+                self.assertIn(natives.bare(name), names)
+        self.leave()
+
+
+class TestTorch2(NativeNames, TorchStates, Gone, TorchOrders):
     count = 2
 
 

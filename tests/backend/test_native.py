@@ -1,0 +1,291 @@
+"""Native frames: merged with Python's at the right places, in each version;
+the same names as gdb's; nothing is lost where they cannot be had."""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import natives
+import nodes
+import pythons
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+COMPILER = os.environ.get("CC", "cc").split()
+LOOP = "_PyEval_EvalFrameDefault"
+UNNAMED = "+0x"    # of an interpreter whose symbols were stripped
+LIBRARY = "int call_through(int (*f)(void)) { return f() + 1; }\n"
+SPIN = """
+import threading
+def spin():
+    while True:
+        sum(range(100000))
+thread = threading.Thread(target=spin, daemon=True)
+thread.start()
+print("ready", flush=True)
+thread.join()
+"""
+MANY = """
+import sys, threading
+def wait(depth):
+    if depth:
+        return wait(depth - 1)
+    event.wait()
+event = threading.Event()
+for _ in range(500):
+    threading.Thread(target=wait, args=(10,), daemon=True).start()
+print("ready", flush=True)
+sys.stdin.read()
+"""
+
+
+def target_code():
+    with open(os.path.join(HERE, "native_target.py")) as file:
+        return file.read()
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.node = None
+        self.stacks = natives.Stacks()
+
+    def start(self, *argv, code=None):
+        target = nodes.Target(argv=list(argv) + ["-c", code or target_code()]
+                              + ([] if code else [self.library]))
+        self.addCleanup(target.close)
+        self.addCleanup(target.process.kill)
+        return target
+
+    library = "-"
+
+    def sample(self, pid, **arguments):
+        if not self.node:
+            self.node = nodes.Node()
+            self.addCleanup(self.node.close)
+            self.node.ask("initialize", protocol=1, readOnly=self.read_only)
+            self.node.discover(pids=[pid])
+        return natives.sample(self.node, pid, self.stacks, **arguments)
+
+    read_only = False
+
+
+class MergeCase(Case):
+    def check(self, native, python):
+        """Python's frames are all there, in order, and the evaluation loop's
+        native frames stand just outside of those that they run."""
+        self.assertIsNotNone(native)
+        self.assertEqual([f.func for f in native if not f.is_native],
+                         [f.func for f in python])
+        for frame, outer in zip(native, native[1:]):
+            if frame.is_native:
+                self.assertFalse(frame.func.startswith(LOOP) and
+                                 outer.func.startswith(LOOP), native)
+            elif outer.is_native and UNNAMED not in outer.func:
+                self.assertTrue(outer.func.startswith(LOOP), native)
+        for inner, frame in zip(native, native[1:]):
+            if frame.func.startswith(LOOP):
+                self.assertFalse(inner.is_native, native)
+
+    def test_merge_and_names(self):
+        target = self.start(*self.python.argv)
+        body, found = self.sample(target.pid, internals=True)
+        self.assertEqual(len(found), 2)
+        for native, python in found.values():
+            self.check(native, python)
+        # Nobody was held: all of them sleep.
+        self.assertEqual(body.get("held_ns", 0), 0)
+        _, found = self.sample(target.pid)
+        main = [repr(frame) for frame in found[target.pid][0]]
+        self.assertEqual(len([f for f in main if f.startswith("*")
+                              and LOOP in f]), 0)
+        at = main.index("deep")
+        self.assertTrue(main[0].startswith("*"), main)
+        self.assertEqual(main[at:at + 4], ["deep"] * 4, main)
+        self.assertEqual(main[-1], "<module>")
+
+    def test_gdb(self):
+        if self.python.version[1] not in (8, 10, 12):
+            self.skipTest("gdb is slow: three versions are compared with it")
+        if self.python.argv[0] == "chroot":
+            self.skipTest("gdb does not look into a chroot")
+        target = self.start(*self.python.argv)
+        _, found = self.sample(target.pid, internals=True)
+        names = natives.gdb_names(target.pid)
+        if names is None:
+            self.skipTest("gdb is not here to compare with")
+        for tid, (native, _) in found.items():
+            self.assertEqual(
+                [natives.plain(f.func) if UNNAMED not in f.func else "?"
+                 for f in native if f.is_native],
+                [natives.plain(name) for name in names[tid]])
+
+
+class TestNative(Case):
+    def test_a_thread_that_runs_is_held_shortly(self):
+        target = self.start(sys.executable, code=SPIN)
+        deadline = time.monotonic() + nodes.LIMIT
+        while time.monotonic() < deadline:
+            body, found = self.sample(target.pid)
+            self.assertLess(body.get("held_ns", 0), 50000000)
+            spinning = [native for native, python in found.values()
+                        if native and python[-1].func == "_bootstrap"]
+            if spinning:
+                break
+        self.assertTrue(spinning, found)
+        self.assertIn("spin", [frame.func for frame in spinning[0]])
+        self.assertGreater(body["held_ns"], 0)
+
+    def test_read_only_holds_nobody(self):
+        self.read_only = True
+        target = self.start(sys.executable, code=SPIN)
+        body, found = self.sample(target.pid)
+        self.assertEqual(body.get("held_ns", 0), 0)
+        for native, python in found.values():
+            if python[-1].func == "_bootstrap":
+                self.assertIsNone(native)
+
+    def test_what_stands_still_is_sent_once(self):
+        target = self.start(sys.executable)
+        first, _ = self.sample(target.pid)
+        second, found = self.sample(target.pid)
+        self.assertNotIn("stacks", second)
+        self.assertEqual([t["native"] for t in first["threads"]],
+                         [t["native"] for t in second["threads"]])
+        self.assertEqual(len(found), 2)
+        self.node.ask("sample", pids=[target.pid])
+        body = self.node.event("sampled", target.pid)
+        self.assertNotIn("native", body["threads"][0])
+
+    def test_nothing_is_downloaded(self):
+        target = self.start(sys.executable)
+        self.node = nodes.Node(env=dict(
+            os.environ, DEBUGINFOD_URLS="http://127.0.0.1:9/"))
+        self.addCleanup(self.node.close)
+        self.node.ask("initialize", protocol=1)
+        self.node.discover(pids=[target.pid])
+        with open("/proc/%d/maps" % self.node.process.pid) as file:
+            self.assertNotIn("libdw", file.read())
+        self.sample(target.pid)
+        with open("/proc/%d/maps" % self.node.process.pid) as file:
+            maps = file.read()
+        self.assertIn("libdw", maps)
+        self.assertNotIn("debuginfod", maps)
+
+    def test_a_period_keeps_them_coming(self):
+        target = self.start(sys.executable)
+        self.sample(target.pid)
+        self.node.ask("sample", pids=[target.pid], native=True, period=0.02)
+        for _ in range(5):
+            body = self.node.event("sampled", target.pid)
+        self.assertIn("native", body["threads"][0])
+        self.node.ask("sample", pids=[target.pid], period=0)
+
+    def test_five_hundred_threads(self):
+        target = self.start(sys.executable, code=MANY)
+        began = time.monotonic()
+        body, found = self.sample(target.pid)
+        took = time.monotonic() - began
+        self.assertEqual(len(found), 501)
+        self.assertTrue(all(native for native, _ in found.values()))
+        body, _ = self.sample(target.pid)
+        self.assertLess(body.get("held_ns", 0), 1000000)
+        print("# 501 threads: %.0f ms" % (took * 1e3))
+
+    def test_a_process_that_ends_meanwhile(self):
+        target = self.start(sys.executable, code=MANY)
+        self.sample(target.pid)
+        seq = self.node.request("sample", pids=[target.pid], native=True)
+        target.process.kill()
+        self.assertTrue(self.node.answer(seq)["success"])
+
+
+class TestLibrary(Case):
+    """A library of ours in the middle of a stack."""
+
+    def setUp(self):
+        super().setUp()
+        if not shutil.which(COMPILER[0]):
+            self.skipTest("no C compiler is here")
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.library = os.path.join(folder.name, "libthrough.so")
+
+    def build(self, *options):
+        subprocess.run(COMPILER + ["-x", "c", "-", "-shared", "-fPIC", "-O0",
+                                   "-o", self.library] + list(options),
+                       input=LIBRARY.encode(), check=True)
+
+    def stack(self, target):
+        """The merged stack of the thread that calls the library."""
+        _, found = self.sample(target.pid)
+        for native, python in found.values():
+            if "call_library" in [frame.func for frame in python]:
+                if native:
+                    self.assertEqual(
+                        [f.func for f in native if not f.is_native],
+                        [f.func for f in python])
+                return [frame.func for frame in native or python]
+        raise AssertionError(found)
+
+    def test_between_python_frames(self):
+        self.build()
+        stack = self.stack(self.start(sys.executable))
+        self.assertLess(stack.index("call_back"),
+                        stack.index("call_through"))
+        self.assertLess(stack.index("call_through"),
+                        stack.index("call_library"))
+
+    def test_line(self):
+        self.build("-g")
+        target = self.start(sys.executable)
+        _, found = self.sample(target.pid)
+        frames = [frame for native, _ in found.values() for frame in native
+                  if frame.func == "call_through"]
+        self.assertEqual(frames[0].lineno, 1)
+
+    def test_stripped(self):
+        self.build("-s")
+        stack = self.stack(self.start(sys.executable))
+        self.assertIn("call_through", stack)
+
+    def test_deleted_and_replaced(self):
+        self.build()
+        target = self.start(sys.executable)
+        os.unlink(self.library)
+        with open(self.library, "w") as file:
+            file.write("no library at all")
+        stack = self.stack(target)
+        self.assertLess(stack.index("call_back"),
+                        stack.index("call_library"))
+
+    def test_without_rules(self):
+        self.build("-fno-asynchronous-unwind-tables", "-fno-unwind-tables",
+                   "-fomit-frame-pointer")
+        stack = self.stack(self.start(sys.executable))
+        self.assertIn("call_through", stack[:stack.index("call_library")])
+        self.assertEqual(stack[-1], "_bootstrap")
+
+    def test_cut_short(self):
+        self.build()
+        target = self.start(sys.executable)
+        self.sample(target.pid)
+        os.truncate(self.library, 600)
+        self.node.close()
+        self.node = None
+        self.stacks = natives.Stacks()
+        stack = self.stack(target)
+        self.assertLess(stack.index("call_back"),
+                        stack.index("call_library"))
+
+
+def load_tests(loader, _tests, _pattern):
+    suite = pythons.load_cases(loader, __name__, MergeCase)
+    suite.addTests(loader.loadTestsFromTestCase(TestNative))
+    suite.addTests(loader.loadTestsFromTestCase(TestLibrary))
+    return suite
+
+
+if __name__ == "__main__":
+    sys.exit("run by tests/tap.py")

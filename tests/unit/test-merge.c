@@ -1,0 +1,273 @@
+/*
+ * Native and Python frames become one stack, or Python's stays whole.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "banned.h"
+
+#include "backends/ptrace/capture.h"
+#include "backends/ptrace/cppname.h"
+#include "backends/ptrace/images.h"
+#include "backends/ptrace/merge.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/buffer.h"
+#include "protocol/stack.h"
+
+#define EVAL "_PyEval_EvalFrameDefault"
+#define BASE 0x7000
+
+/* A frame of 16 bytes of stack each, from BASE on; "p:" is Python's. */
+struct scene {
+	struct stack_table *table;
+	struct capture capture;
+	struct place_name names[16];
+	char file[8];
+};
+
+static void scene_open(struct scene *scene)
+{
+	*scene = (struct scene){ .table = stack_table_new(), .file = "lib.so" };
+	scene->capture.frames = xcalloc(16, sizeof(struct native_frame));
+	scene->capture.python = xcalloc(16, sizeof(struct python_frame));
+	scene->capture.end = NATIVE_OUTERMOST;
+}
+
+static void scene_close(struct scene *scene)
+{
+	for (size_t i = 0; i < scene->capture.frame_count; i++)
+		free(scene->names[i].func);
+	capture_clear(&scene->capture);
+	stack_table_free(scene->table);
+}
+
+/* Names that begin with '.' are of the interpreter. */
+static void add_native(struct scene *scene, const char *name)
+{
+	size_t i = scene->capture.frame_count++;
+	bool is_interpreter = name[0] == '.';
+
+	scene->names[i] = (struct place_name){
+		.func = xstrdup(name + is_interpreter),
+		.file = scene->file,
+		.has_symbol = true,
+	};
+	scene->capture.frames[i] = (struct native_frame){
+		.pc = i,
+		.low = BASE + i * 16,
+		.high = BASE + i * 16 + 16,
+		.name = &scene->names[i],
+		.is_interpreter = is_interpreter,
+	};
+}
+
+/* in: index of the native frame that runs it; -1: not known. */
+static void add_python(struct scene *scene, const char *name, int in)
+{
+	char file[] = "a.py";
+	struct code code = { .func = xstrdup(name), .file = file };
+	size_t i = scene->capture.python_count++;
+
+	scene->capture.python[i].frame.code =
+		stack_table_code(scene->table, &code);
+	scene->capture.python[i].anchor =
+		in < 0 ? 0 : BASE + (uint64_t)in * 16 + 8;
+	free(code.func);
+}
+
+/* The merged stack as words. */
+static void check(struct scene *scene, bool has_internals, const char *wanted)
+{
+	const struct stack *stack =
+		merge_stack(&scene->capture, scene->table, has_internals);
+	struct buffer out = BUFFER_INIT;
+
+	assert_non_null(stack);
+	for (size_t i = 0; i < stack->frame_count; i++) {
+		const struct code *code = stack->frames[i].code;
+		buffer_printf(&out, "%s%s%s", i ? " " : "",
+			      code->type == FRAME_NATIVE ? "*" : "",
+			      code->func);
+	}
+	assert_string_equal(out.data, wanted);
+	buffer_clear(&out);
+}
+
+static void one_loop_runs_many_frames(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	scene_open(&scene);
+	add_native(&scene, "futex_wait");
+	add_native(&scene, ".time_sleep");
+	add_native(&scene, ".cfunction_vectorcall_O");
+	add_native(&scene, "." EVAL);
+	add_native(&scene, ".slot_tp_call");
+	add_native(&scene, "." EVAL);
+	add_native(&scene, ".Py_RunMain");
+	add_native(&scene, "__libc_start_main");
+	add_python(&scene, "a", 3);
+	add_python(&scene, "b", 3);
+	add_python(&scene, "c", 5);
+	check(&scene, false, "*futex_wait *time_sleep a b c");
+	check(&scene, true,
+	      "*futex_wait *time_sleep *cfunction_vectorcall_O a b *" EVAL
+	      " *slot_tp_call c *" EVAL " *Py_RunMain *__libc_start_main");
+	scene_close(&scene);
+}
+
+static void what_waits_in_the_interpreter_is_shown(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	scene_open(&scene);
+	add_native(&scene, "sem_wait");
+	add_native(&scene, ".PyThread_acquire_lock_timed");
+	add_native(&scene, ".take_gil");
+	add_native(&scene, ".PyEval_RestoreThread");
+	add_native(&scene, "." EVAL);
+	add_python(&scene, "a", 4);
+	check(&scene, false,
+	      "*sem_wait *PyThread_acquire_lock_timed *take_gil a");
+	scene_close(&scene);
+}
+
+static void an_unwinding_that_breaks_off_keeps_python(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	scene_open(&scene);
+	add_native(&scene, "futex_wait");
+	add_native(&scene, "." EVAL);
+	add_native(&scene, "secret");
+	scene.capture.frames[2].high = 0;
+	scene.capture.end = NATIVE_BROKEN;
+	add_python(&scene, "a", 1);
+	add_python(&scene, "b", 7);
+	add_python(&scene, "c", 9);
+	check(&scene, false, "*futex_wait a *secret b c");
+	scene_close(&scene);
+}
+
+/* Each Python frame is there once whatever the addresses say. */
+static void anchors_that_lie_keep_python(void **state)
+{
+	static const int lies[][2] = {
+		{ 3, 1 }, { -1, 3 }, { 1, -1 }, { 20, 1 }, { -1, -1 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LENGTH(lies); i++) {
+		struct scene scene;
+		scene_open(&scene);
+		add_native(&scene, "futex_wait");
+		add_native(&scene, ".loop");
+		add_native(&scene, "between");
+		add_native(&scene, ".loop");
+		add_python(&scene, "a", lies[i][0]);
+		add_python(&scene, "b", lies[i][1]);
+		check(&scene, false, "*futex_wait a b");
+		scene_close(&scene);
+	}
+}
+
+/* 3.8 and 3.9: as many loops as frames, from the innermost on. */
+static void loops_stand_for_anchors(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	scene_open(&scene);
+	add_native(&scene, "read");
+	add_native(&scene, "." EVAL);
+	add_native(&scene, ".list_sort");
+	add_native(&scene, "." EVAL ".cold");
+	add_python(&scene, "a", -1);
+	add_python(&scene, "b", -1);
+	check(&scene, false, "*read a *list_sort b");
+	scene_close(&scene);
+}
+
+static void one_loop_too_few_keeps_python(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	scene_open(&scene);
+	add_native(&scene, "read");
+	add_native(&scene, "." EVAL);
+	add_python(&scene, "a", -1);
+	add_python(&scene, "b", -1);
+	check(&scene, false, "*read a b");
+	scene_close(&scene);
+}
+
+static void nothing_native_is_no_stack(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	scene_open(&scene);
+	add_native(&scene, "." EVAL);
+	add_python(&scene, "a", 0);
+	assert_null(merge_stack(&scene.capture, scene.table, false));
+	scene_close(&scene);
+}
+
+static void names_are_shortened(void **state)
+{
+	static const char *const rows[][2] = {
+		{ "c10d::Work::wait(std::chrono::duration<long>)",
+		  "c10d::Work::wait" },
+		{ "std::vector<int, std::allocator<int> >::at(unsigned long) "
+		  "const",
+		  "std::vector<…>::at" },
+		{ "void foo<int>(int)::{lambda(A*, int)#2}::operator()(A*, "
+		  "int) const",
+		  "foo<…>::{lambda#2}::operator()" },
+		{ "(anonymous namespace)::f(int)", "(anonymous namespace)::f" },
+		{ "operator<<(std::ostream&, A const&)", "operator<<" },
+		{ "bool a::operator< <int>(b<int> const&)",
+		  "a::operator< <…>" },
+		{ "A::operator bool() const", "A::operator bool" },
+		{ "f(int) [clone .cold]", "f" },
+		{ "pthread_cond_wait", "pthread_cond_wait" },
+		{ "f<a<b", "f<…>" },
+		{ ")(><", ")<…>" },
+		{ "", "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		char *name = cppname_shorten(rows[i][0]);
+		assert_string_equal(name, rows[i][1]);
+		free(name);
+	}
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_loop_runs_many_frames),
+		cmocka_unit_test(what_waits_in_the_interpreter_is_shown),
+		cmocka_unit_test(an_unwinding_that_breaks_off_keeps_python),
+		cmocka_unit_test(anchors_that_lie_keep_python),
+		cmocka_unit_test(loops_stand_for_anchors),
+		cmocka_unit_test(one_loop_too_few_keeps_python),
+		cmocka_unit_test(nothing_native_is_no_stack),
+		cmocka_unit_test(names_are_shortened),
+	};
+
+	return cmocka_run_group_tests_name("merge", tests, NULL, NULL);
+}

@@ -1,0 +1,219 @@
+/*
+ * Files and stacks that lie: nothing is read that is not there, and it ends.
+ *
+ * A library that is loaded is copied with bytes changed at random, and asked
+ * for its functions, rules and lines, with a stack of random words.
+ */
+#include <link.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <fcntl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "banned.h"
+
+#include "backends/ptrace/arch.h"
+#include "backends/ptrace/elffile.h"
+#include "backends/ptrace/symbols.h"
+#include "backends/ptrace/unwinder.h"
+#include "base/alloc.h"
+
+#define ROUNDS 400
+#define ADDRESSES 40
+#define STEPS 50
+
+extern const struct unwind_module probetui_unwind_module;
+
+static uint64_t random_word(uint64_t *seed)
+{
+	/* xorshift64: G. Marsaglia, "Xorshift RNGs", 2003 */
+	*seed ^= *seed << 13;
+	*seed ^= *seed >> 7;
+	*seed ^= *seed << 17;
+	return *seed;
+}
+
+static int find_small(struct dl_phdr_info *info, size_t size, void *data)
+{
+	(void)size;
+	if (!strstr(info->dlpi_name, "libcmocka"))
+		return 0;
+	*(char **)data = xstrdup(info->dlpi_name);
+	return 1;
+}
+
+struct library {
+	char *bytes;
+	size_t length;
+};
+
+static int open_library(void **state)
+{
+	struct library *library = xcalloc(1, sizeof(*library));
+	char *path = NULL;
+	struct stat about;
+
+	dl_iterate_phdr(find_small, &path);
+	assert_non_null(path);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	assert_int_equal(fstat(fd, &about), 0);
+	library->length = (size_t)about.st_size;
+	library->bytes = xmalloc(library->length);
+	assert_int_equal(read(fd, library->bytes, library->length),
+			 about.st_size);
+	close(fd);
+	free(path);
+	*state = library;
+	return 0;
+}
+
+static int close_library(void **state)
+{
+	struct library *library = *state;
+
+	free(library->bytes);
+	free(library);
+	return 0;
+}
+
+static int write_copy(const struct library *library, size_t length)
+{
+	int fd = memfd_create("library", MFD_CLOEXEC);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, library->bytes, length), (ssize_t)length);
+	return fd;
+}
+
+static int read_random(void *data, uint64_t address, uint64_t *word)
+{
+	uint64_t *seed = data;
+
+	if (address % 8)
+		return -1;
+	*word = random_word(seed) % 4 ? random_word(seed) % (1u << 20)
+				      : random_word(seed);
+	return 0;
+}
+
+static void unwind(struct unwind_file *file, uint64_t address, uint64_t *seed)
+{
+	const struct unwind_memory memory = { read_random, seed };
+	struct registers callee = { .pc = address, .is_next = true };
+	struct registers caller;
+
+	for (int i = 0; i < 17; i++)
+		if (random_word(seed) % 2)
+			registers_set(&callee, i, random_word(seed));
+	for (int i = 0; i < STEPS; i++) {
+		if (probetui_unwind_module.step(file, 0, &callee, &caller,
+						&memory) != UNWIND_CALLER)
+			return;
+		callee = caller;
+	}
+}
+
+static void ask_file(int fd, size_t length, uint64_t *seed)
+{
+	const struct unwind_module *module = &probetui_unwind_module;
+	struct unwind_file *file = module->open(fd);
+	atomic_bool is_cancelled = false;
+	struct elffile elf;
+	char path[256];
+
+	if (elffile_read(&elf, fd) == 0) {
+		struct symbols *symbols = symbols_new(&elf, &is_cancelled);
+		for (int i = 0; i < ADDRESSES; i++)
+			free(symbols_find(symbols, &elf,
+					  random_word(seed) % length));
+		symbols_free(symbols);
+	}
+	for (int i = 0; file && i < ADDRESSES; i++) {
+		uint64_t address = random_word(seed) % length;
+		unwind(file, address, seed);
+		module->line(file, address, path, sizeof(path));
+	}
+	module->close(file);
+}
+
+static void files_that_lie(void **state)
+{
+	const struct library *library = *state;
+	uint64_t seed = (uint64_t)time(NULL) * 2654435761u + 1;
+
+	print_message("# seed %llu\n", (unsigned long long)seed);
+	for (int i = 0; i < ROUNDS; i++) {
+		struct library copy = { .length = library->length };
+		size_t changes = random_word(&seed) % 64;
+		copy.bytes = xmalloc(copy.length);
+		memcpy(copy.bytes, library->bytes, copy.length);
+		for (size_t j = 0; j < changes; j++) {
+			/* Headers are the most telling; so are their ends. */
+			size_t at = random_word(&seed) % copy.length;
+			if (j % 4 == 0)
+				at %= 1024;
+			copy.bytes[at] = (char)random_word(&seed);
+		}
+		int fd = write_copy(&copy, copy.length);
+		ask_file(fd, copy.length, &seed);
+		close(fd);
+		free(copy.bytes);
+	}
+}
+
+static void files_that_end_early(void **state)
+{
+	const struct library *library = *state;
+	uint64_t seed = 1;
+
+	for (size_t length = 0; length < library->length;
+	     length += 1 + library->length / 40) {
+		int fd = write_copy(library, length);
+		ask_file(fd, library->length, &seed);
+		close(fd);
+	}
+}
+
+static void a_function_is_found(void **state)
+{
+	const struct library *library = *state;
+	atomic_bool is_cancelled = false;
+	int fd = write_copy(library, library->length);
+	struct elffile elf;
+	struct symbols *symbols;
+	size_t found = 0;
+
+	assert_int_equal(elffile_read(&elf, fd), 0);
+	symbols = symbols_new(&elf, &is_cancelled);
+	for (uint64_t at = 0; at < library->length; at += 16) {
+		char *name = symbols_find(symbols, &elf, at);
+		found += name && strcmp(name, "_cmocka_run_group_tests") == 0;
+		free(name);
+	}
+	assert_true(found > 0);
+	symbols_free(symbols);
+	close(fd);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_function_is_found),
+		cmocka_unit_test(files_that_lie),
+		cmocka_unit_test(files_that_end_early),
+	};
+
+	return cmocka_run_group_tests_name("unwind", tests, open_library,
+					   close_library);
+}
