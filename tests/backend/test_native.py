@@ -16,6 +16,22 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 COMPILER = os.environ.get("CC", "cc").split()
 LOOP = "_PyEval_EvalFrameDefault"
 UNNAMED = "+0x"    # of an interpreter whose symbols were stripped
+# Unoptimised, its rules go by a register that a system call does not show.
+SLEEPER = """
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+static int word;
+void sleep_here(void) { syscall(SYS_futex, &word, FUTEX_WAIT, 0, 0, 0, 0); }
+"""
+SLEEP = """
+import ctypes, sys
+library = ctypes.CDLL(sys.argv[1])
+def rest():
+    library.sleep_here()
+print("ready", flush=True)
+rest()
+"""
 LIBRARY = "int call_through(int (*f)(void)) { return f() + 1; }\n"
 SPIN = """
 import threading
@@ -52,8 +68,8 @@ class Case(unittest.TestCase):
         self.stacks = natives.Stacks()
 
     def start(self, *argv, code=None):
-        target = nodes.Target(argv=list(argv) + ["-c", code or target_code()]
-                              + ([] if code else [self.library]))
+        target = nodes.Target(argv=list(argv) + ["-c", code or target_code(),
+                                                 self.library])
         self.addCleanup(target.close)
         self.addCleanup(target.process.kill)
         return target
@@ -212,10 +228,10 @@ class TestLibrary(Case):
         self.addCleanup(folder.cleanup)
         self.library = os.path.join(folder.name, "libthrough.so")
 
-    def build(self, *options):
+    def build(self, *options, code=LIBRARY):
         subprocess.run(COMPILER + ["-x", "c", "-", "-shared", "-fPIC", "-O0",
                                    "-o", self.library] + list(options),
-                       input=LIBRARY.encode(), check=True)
+                       input=code.encode(), check=True)
 
     def stack(self, target):
         """The merged stack of the thread that calls the library."""
@@ -228,6 +244,36 @@ class TestLibrary(Case):
                         [f.func for f in python])
                 return [frame.func for frame in native or python]
         raise AssertionError(found)
+
+    def sleeping(self):
+        """A target that sleeps in the library, and its frames, once it does."""
+        self.build("-fno-omit-frame-pointer", code=SLEEPER)
+        target = self.start(sys.executable, code=SLEEP)
+        deadline = time.monotonic() + nodes.LIMIT
+        frames = []
+        while "sleep_here" not in frames and time.monotonic() < deadline:
+            body, found = self.sample(target.pid)
+            native, python = found[target.pid]
+            frames = [frame.func for frame in native or python]
+        return target, body, frames
+
+    def test_registers_that_are_not_shown(self):
+        target, body, frames = self.sleeping()
+        # From the library's caller on, a register was needed.
+        self.assertGreater(frames.index("rest"),
+                           frames.index("sleep_here") + 1)
+        self.assertEqual(frames[-1], "<module>")
+        self.assertGreater(body["held_ns"], 0)
+        body, found = self.sample(target.pid)
+        self.assertEqual([f.func for f in found[target.pid][0]], frames)
+        # It has not moved since: there is no need to hold it again.
+        self.assertEqual(body.get("held_ns", 0), 0)
+
+    def test_registers_that_may_not_be_asked_for(self):
+        self.read_only = True
+        _, body, frames = self.sleeping()
+        self.assertEqual(frames[-3:], ["sleep_here", "rest", "<module>"])
+        self.assertEqual(body.get("held_ns", 0), 0)
 
     def test_between_python_frames(self):
         self.build()

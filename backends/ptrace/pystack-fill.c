@@ -1,0 +1,313 @@
+#include "backends/ptrace/pystack-private.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "banned.h"
+
+#include "backends/ptrace/capture.h"
+#include "backends/ptrace/cpython.h"
+#include "backends/ptrace/memory.h"
+#include "backends/ptrace/pyasyncio.h"
+#include "backends/ptrace/pycode.h"
+#include "backends/ptrace/pygil.h"
+#include "backends/ptrace/pyobject.h"
+#include "backends/ptrace/pytask.h"
+#include "backends/ptrace/pythread.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "protocol/sample.h"
+#include "protocol/stack.h"
+
+static bool is_main(const struct pystack *pystack, const struct pytask *pytask)
+{
+	return pytask->task.tid == pystack->pid && pytask->state.number == 0;
+}
+
+static void take_name(uint64_t ident, const char *name, void *data)
+{
+	struct pystack *pystack = data;
+
+	for (size_t i = 0; i < pystack->task_count; i++) {
+		struct pytask *pytask = pystack->tasks[i];
+		if (pytask->state.ident != ident)
+			continue;
+		free(pytask->name);
+		pytask->name = xstrdup(name);
+	}
+}
+
+static bool has_nameless(const struct pystack *pystack)
+{
+	for (size_t i = 0; i < pystack->task_count; i++)
+		if (!pystack->tasks[i]->name)
+			return true;
+	return false;
+}
+
+void pystack_use_names(struct pystack *pystack, bool has_names)
+{
+	pystack->has_no_names = !has_names;
+}
+
+/* A thread enters threading's table a little after its state is there. */
+static void read_names(struct pystack *pystack)
+{
+	struct pyreader reader;
+
+	if (pystack->has_no_names || pystack->name_tries == 0 ||
+	    !has_nameless(pystack))
+		return;
+	pystack->name_tries--;
+	for (size_t i = 0; i < pystack->gil_count; i++) {
+		pyreader_init(&reader, pystack->memory, pystack->python);
+		pythread_names(&reader, pystack->gils[i].interpreter, take_name,
+			       pystack);
+	}
+}
+static void prepare_codes(struct pystack *pystack)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < pystack->task_count; i++) {
+		const struct pywalk *walk = pystack->tasks[i]->walk;
+		pystack->addresses =
+			array_grow(pystack->addresses, count + walk->count,
+				   &pystack->address_capacity,
+				   sizeof(*pystack->addresses));
+		for (size_t j = 0; j < walk->count; j++)
+			pystack->addresses[count++] = walk->frames[j].code;
+	}
+	pycode_prepare(pystack->codes, pystack->addresses, count);
+}
+
+/* Without /proc/PID/task/TID/syscall only the letter tells. */
+static enum thread_state state_by_letter(struct pytask *pytask)
+{
+	switch (task_letter(&pytask->task)) {
+	case 'R':
+		return THREAD_RUNNING;
+	case 'S':
+	case 'D':
+		return THREAD_BLOCKED;
+	case 'T':
+	case 't':
+		return THREAD_STOPPED;
+	}
+	return THREAD_UNKNOWN;
+}
+
+static enum thread_state judge_state(const struct pystack *pystack,
+				     struct pytask *pytask,
+				     const struct pygil *gil)
+{
+	const struct task_state *seen = &pytask->seen;
+
+	if (!seen->is_known)
+		return state_by_letter(pytask);
+	if (pytask->is_stopped || (seen->is_blocked && seen->syscall < 0 &&
+				   pytask_is_stopped(pytask)))
+		return THREAD_STOPPED;
+	if (seen->is_blocked && seen->syscall == SYS_futex && gil &&
+	    pygil_contains(gil, pystack->python, seen->argument))
+		return THREAD_GIL;
+	if (gil && gil->is_collecting && gil->holder == pytask->state.address)
+		return THREAD_GC;
+	return seen->is_blocked ? THREAD_BLOCKED : THREAD_RUNNING;
+}
+
+/* Python's name, else the kernel's, which is asked for once. */
+static void fill_name(const struct pystack *pystack, struct pytask *pytask,
+		      struct thread_sample *thread)
+{
+	if (pystack->has_no_names)
+		return;
+	if (!pytask->name && !pytask->comm[0])
+		task_name(&pytask->task, pytask->comm, sizeof(pytask->comm));
+	if (pytask->name || pytask->comm[0])
+		thread->name =
+			xstrdup(pytask->name ? pytask->name : pytask->comm);
+}
+
+static void fill_thread(struct pystack *pystack, struct pytask *pytask,
+			struct process_sample *sample)
+{
+	struct thread_sample *thread = process_sample_add(sample);
+	const struct pygil *gil =
+		pystack_gil(pystack, pytask->state.interpreter);
+
+	thread->tid = pytask->task.tid;
+	fill_name(pystack, pytask, thread);
+	thread->is_main = is_main(pystack, pytask);
+	thread->is_gil_known = gil && gil->is_known;
+	thread->has_gil = gil && gil->holder == pytask->state.address;
+	thread->state = judge_state(pystack, pytask, gil);
+	thread->interpreter = pytask->state.number;
+	thread->syscall = pytask->seen.syscall;
+	thread->argument = pytask->seen.argument;
+	thread->cpu_ns = pytask->seen.cpu_ns;
+	thread->switches = pytask->seen.switches;
+	snprintf(thread->wchan, sizeof(thread->wchan), "%s",
+		 pytask_wchan(pytask));
+	thread->stack = pytask_resolve(pytask, pystack->python, pystack->codes,
+				       pystack->table);
+	thread->exactness = pytask->exactness;
+	if (pystack->captures && pytask->native.is_current &&
+	    pytask->native.python == thread->stack)
+		thread->native = pytask->native.stack;
+	if (pytask->is_broken)
+		thread->error = xasprintf("the chain of frames breaks off "
+					  "after %zu frames",
+					  pytask->walk->count);
+}
+
+static const struct pytask *find_state(const struct pystack *pystack,
+				       uint64_t state)
+{
+	for (size_t i = 0; i < pystack->task_count; i++)
+		if (pystack->tasks[i]->state.address == state &&
+		    !pystack->tasks[i]->is_gone)
+			return pystack->tasks[i];
+	return NULL;
+}
+
+/* A task that runs is where its thread is, below the coroutine's caller. */
+static struct pywalk walk_of(const struct pystack *pystack,
+			     const struct pyasyncio_task *task,
+			     const struct pytask *pytask)
+{
+	uint64_t frame = pyasyncio_frame(pystack->asyncio, task);
+
+	for (size_t i = 0;
+	     task->is_running && pytask && i < pytask->walk->count; i++)
+		if (pytask->walk->frames[i].address == frame)
+			return (struct pywalk){
+				.frames = pytask->walk->frames,
+				.count = i + 1,
+			};
+	return task->walk;
+}
+
+/* Only its thread moves a task, so what rests with it is exact. */
+static void fill_task(struct pystack *pystack,
+		      const struct pyasyncio_task *task,
+		      struct process_sample *sample)
+{
+	const struct pytask *pytask = find_state(pystack, task->thread);
+	struct pywalk walk = walk_of(pystack, task, pytask);
+	struct thread_sample *thread = process_sample_add(sample);
+	bool is_known;
+
+	thread->tid = -task->number;
+	thread->loop_tid = pytask ? pytask->task.tid : 0;
+	thread->name = xasprintf("task %s", task->name ? task->name : "?");
+	thread->state = THREAD_BLOCKED;
+	if (task->is_running)
+		thread->state = pytask && pytask->seen.is_blocked
+					? THREAD_BLOCKED
+					: THREAD_RUNNING;
+	thread->exactness = task->exactness;
+	if (pytask && (task->is_running || task->exactness == CONSISTENT))
+		thread->exactness = pytask->exactness;
+	thread->stack = pycode_stack(pystack->codes, pystack->python, &walk,
+				     pystack->table, &is_known);
+	if (!is_known)
+		thread->exactness = TORN;
+	if (task->is_broken && !task->is_running)
+		thread->error = xasprintf("the chain of what it awaits breaks "
+					  "off after %zu coroutines",
+					  walk.count);
+}
+
+static void fill_tasks(struct pystack *pystack, struct process_sample *sample)
+{
+	const struct pyasyncio_task *task;
+	size_t place = 0;
+
+	if (pystack->has_no_names)
+		return;
+	pyasyncio_read(pystack->asyncio, &pystack->states);
+	while ((task = pyasyncio_next(pystack->asyncio, &place)) != NULL &&
+	       sample->thread_count < SAMPLE_THREADS_MAXIMUM)
+		fill_task(pystack, task, sample);
+}
+
+static void fill_memory(struct pystack *pystack, struct process_sample *sample)
+{
+	char text[128];
+	uint64_t pages;
+
+	if (pystack->statm < 0) {
+		snprintf(text, sizeof(text), "/proc/%d/statm",
+			 (int)pystack->pid);
+		pystack->statm = open(text, O_RDONLY | O_CLOEXEC);
+		pystack->other_calls++;
+	}
+	pystack->other_calls++;
+	ssize_t got = pread(pystack->statm, text, sizeof(text) - 1, 0);
+	text[got > 0 ? got : 0] = '\0';
+	if (sscanf(text, "%*u %" SCNu64, &pages) == 1)
+		sample->memory = pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+void pystack_fill(struct pystack *pystack, struct process_sample *sample)
+{
+	if (pystack->captures) {
+		pystack_capture(pystack);
+		sample->held_ns += pystack->captures->held_ns;
+	}
+	prepare_codes(pystack);
+	read_names(pystack);
+	for (size_t i = 0; i < pystack->task_count; i++)
+		if (!pystack->tasks[i]->is_gone)
+			fill_thread(pystack, pystack->tasks[i], sample);
+	if (pystack->captures)
+		pystack_name_captures(pystack);
+	fill_tasks(pystack, sample);
+	fill_memory(pystack, sample);
+}
+
+static int find_task_frame(const struct pystack *pystack, int number, int depth,
+			   struct pyobject_frame *frame)
+{
+	const struct pyasyncio_task *task =
+		pyasyncio_find(pystack->asyncio, number);
+	struct pywalk walk;
+
+	if (!task)
+		return -1;
+	walk = walk_of(pystack, task, find_state(pystack, task->thread));
+	if (depth < 0 || (size_t)depth >= walk.count)
+		return -1;
+	*frame = (struct pyobject_frame){
+		.address = walk.frames[depth].address,
+		.thread = task->is_running ? task->thread : 0,
+	};
+	if (!task->is_running)
+		frame->coroutine = frame->address -
+				   (uint64_t)pystack->python->offsets.gen_frame;
+	return 0;
+}
+
+int pystack_frame(const struct pystack *pystack, pid_t tid, int interpreter,
+		  int depth, struct pyobject_frame *frame)
+{
+	if (tid < 0)
+		return find_task_frame(pystack, -tid, depth, frame);
+	for (size_t i = 0; i < pystack->task_count; i++) {
+		const struct pytask *pytask = pystack->tasks[i];
+		if (pytask->task.tid != tid ||
+		    pytask->state.number != interpreter || depth < 0 ||
+		    (size_t)depth >= pytask->walk->count)
+			continue;
+		*frame = (struct pyobject_frame){
+			.address = pytask->walk->frames[depth].address,
+			.thread = pytask->state.address,
+			.is_newest = depth == 0,
+		};
+		return 0;
+	}
+	return -1;
+}

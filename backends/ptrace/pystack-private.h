@@ -1,0 +1,58 @@
+/*
+ * pystack-private: what the files of pystack share: pystack.c reads,
+ * pystack-fill.c names what was read, pystack-native.c captures threads.
+ */
+#ifndef BACKENDS_PTRACE_PYSTACK_PRIVATE_H
+#define BACKENDS_PTRACE_PYSTACK_PRIVATE_H
+
+#include "backends/ptrace/pystack.h"
+
+#include <stddef.h>
+
+#include "backends/ptrace/pytstate.h"
+
+struct pyasyncio;
+struct pycode_cache;
+struct pygil;
+struct pytask;
+
+#define PYSTACK_NAME_TRIES 4 /* samples in which a nameless thread is asked */
+
+struct pystack {
+	pid_t pid;
+	struct memory *memory;
+	const struct cpython *python;
+	struct stack_table *table;
+	struct pycode_cache *codes;
+	struct pytstate_list states;
+	struct pytask **tasks; /* the main thread first */
+	size_t task_count;
+	size_t task_capacity;
+	struct pygil *gils; /* one an interpreter */
+	size_t gil_count;
+	size_t gil_capacity;
+	uint64_t *addresses; /* of code objects, for one sample */
+	size_t address_capacity;
+	struct holds *holds;
+	struct capture_set *captures; /* NULL: native frames are not wanted */
+	struct memory *aside; /* for threads that are held, one by one */
+	struct pyasyncio *asyncio;
+	int statm;
+	int name_tries;	    /* that are left */
+	bool has_no_names;  /* nobody wants them */
+	bool is_namespaced; /* its tids are not ours */
+	uint64_t epoch;
+	uint64_t other_calls; /* of threads that have gone, and our own */
+};
+
+/* Lends; NULL: it was not read. */
+const struct pygil *pystack_gil(const struct pystack *pystack,
+				uint64_t interpreter);
+/* Fills a sample with what was read, and captures what is wanted. */
+void pystack_fill(struct pystack *pystack, struct process_sample *sample);
+/* Captures the threads whose native frames are not known. */
+void pystack_capture(struct pystack *pystack);
+/* Gives captures their frames, when those have names. */
+void pystack_name_captures(const struct pystack *pystack);
+
+#endif
