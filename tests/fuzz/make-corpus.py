@@ -207,6 +207,51 @@ def elf():
     return bytes(data)
 
 
+def section(name, kind, address, offset, size, link=0, entry=0):
+    return struct.pack("<IIQQQQIIQQ", name, kind, 0, address, offset, size,
+                       link, 1, 8, entry)
+
+
+def mapped():
+    """A library with two functions, a build id, and rules: the caller's frame
+    is at rsp + 8 in one, at rbp + 16 and by an expression in the other."""
+    names = b"\0f\0_ZN1A1gEiSt6vectorIiE\0"
+    words = b"\0.eh_frame\0.symtab\0.strtab\0"
+    symbols = bytes(24) + b"".join(
+        struct.pack("<IBBHQQ", name, 0x12, 0, 1, at, 0x100)
+        for name, at in ((1, 0x1000), (3, 0x1100)))
+    entry = struct.pack("<IIB", 17, 0, 1) + b"\0\1\x78\x10" + bytes(
+        [0x0c, 7, 8, 0x90, 1, 0, 0, 0])
+
+    def rules(at, offset, code):
+        code += bytes(-(24 + len(code)) % 8)
+        return struct.pack("<IIQQ", 20 + len(code), offset + 4, at,
+                           0x100) + code
+    frames = entry + bytes(-len(entry) % 8)
+    frames = struct.pack("<I", len(frames) - 4) + frames[4:]
+    frames += rules(0x1000, len(frames), b"")
+    frames += rules(0x1100, len(frames), bytes(
+        [0x0c, 6, 16, 0x86, 2, 0x10, 3, 3, 0x76, 8, 6]))
+    frames += bytes(4)
+    note = struct.pack("<III", 4, 8, 3) + b"GNU\0" + b"12345678"
+    data = bytearray(0x600)
+    data[0:64] = struct.pack("<4sBBBB8xHHIQQQIHHHHHH", b"\x7fELF", 2, 1, 1, 0,
+                             3, 62, 1, 0, 64, 0x400, 0, 64, 56, 2, 64, 5, 4)
+    data[64:120] = struct.pack("<IIQQQQQQ", 1, 5, 0, 0x1000, 0, 0x600, 0x600,
+                               0x1000)
+    data[120:176] = struct.pack("<IIQQQQQQ", 4, 4, 0xc0, 0x10c0, 0,
+                                len(note), len(note), 4)
+    for at, part in ((0xc0, note), (0x100, symbols), (0x180, names),
+                     (0x1c0, words), (0x200, frames)):
+        data[at:at + len(part)] = part
+    table = (bytes(64) + section(1, 1, 0x1200, 0x200, len(frames))
+             + section(11, 2, 0, 0x100, len(symbols), 3, 24)
+             + section(19, 3, 0, 0x180, len(names))
+             + section(19, 3, 0, 0x1c0, len(words)))
+    data[0x400:0x400 + len(table)] = table
+    return bytes(data)
+
+
 def main():
     tables = read_offsets()
     for minor, offsets in sorted(tables.items()):
@@ -223,8 +268,11 @@ def main():
     write("linetable", "3.10", bytes([2, 4, 0, 2, 0x80, 2, 3]))
     write("linetable", "3.12", bytes([4, 0xd0, 4, 0x90, 4, 0xf2, 4, 0x80, 1]))
     write("elf", "library", elf())
+    write("unwind", "library", mapped())
+    write("unwind", "name", b"void a<b<c> >::f<int>(int)::{lambda(A*)#2}"
+          b"::operator()(A*) const [clone .cold]")
     folder = os.path.join(SOURCE, "tests", "recordings")
-    for name in ("hung8", "jobs", "nothing"):
+    for name in ("hung8", "jobs", "native", "nothing"):
         with open(os.path.join(folder, name + ".jsonl"), "rb") as file:
             lines = file.read().split(b"\n")
         write("recording", name, b"\n".join(lines[:40])[:20000])
