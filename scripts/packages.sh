@@ -5,7 +5,7 @@ BUILD_PACKAGES="gcc libc6-dev make autoconf automake pkg-config libjansson-dev
 	libdw-dev"
 DEMO_PACKAGES="python3"
 TEST_PACKAGES="python3 python3-venv libcmocka-dev libvterm-dev strace man-db
-	zsh"
+	zsh gdb"
 FUZZ_PACKAGES="clang libclang-rt-dev"
 
 say()

@@ -18,6 +18,7 @@ struct hold {
 	pid_t tid;  /* 0: nothing is held */
 	int signal; /* one that arrived meanwhile: delivered at release */
 	uint64_t began_ns;
+	int niceness; /* ours, before it began */
 };
 
 /*

@@ -103,6 +103,27 @@ static bool is_beginning(const struct native_frame *frame)
 	       is_any(frame->name->func, beginnings, ARRAY_LENGTH(beginnings));
 }
 
+/*
+ * Where the frames begin by which a program or thread starts. In a stripped
+ * C library most of them have no name.
+ */
+static size_t find_beginning(const struct capture *capture)
+{
+	size_t at = capture->frame_count;
+
+	if (capture->end != NATIVE_OUTERMOST)
+		return at;
+	while (at > 0) {
+		const struct native_frame *frame = &capture->frames[at - 1];
+		bool is_nameless = frame->name && !frame->name->has_symbol;
+		if (!is_nameless && !is_beginning(frame) &&
+		    !frame->is_interpreter)
+			break;
+		at--;
+	}
+	return at;
+}
+
 struct merge {
 	struct capture *capture;
 	struct stack_table *table;
@@ -111,6 +132,7 @@ struct merge {
 	size_t count;
 	size_t capacity;
 	size_t native_count;
+	size_t beginning; /* of the outermost native frames: how it began */
 	size_t next; /* Python frame */
 };
 
@@ -141,16 +163,19 @@ static void add_native(struct merge *merge, const struct native_frame *native)
 	merge->native_count++;
 }
 
-/* Below the outermost Python frame it is only the way to Python. */
+/* Outside of the outermost Python frame it is only the way to Python. */
 static bool is_shown(const struct merge *merge,
 		     const struct native_frame *native)
 {
+	const struct capture *capture = merge->capture;
+	size_t at = (size_t)(native - capture->frames);
+
 	if (merge->has_internals)
 		return true;
 	if (is_machinery(native) || is_beginning(native))
 		return false;
-	return merge->next < merge->capture->python_count ||
-	       !native->is_interpreter;
+	return merge->next < capture->python_count ||
+	       (!native->is_interpreter && at < merge->beginning);
 }
 
 static void add_python(struct merge *merge, size_t end)
@@ -262,6 +287,7 @@ const struct stack *merge_stack(struct capture *capture,
 		.capture = capture,
 		.table = table,
 		.has_internals = has_internals,
+		.beginning = find_beginning(capture),
 	};
 	const struct stack *stack = NULL;
 

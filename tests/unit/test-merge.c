@@ -213,6 +213,28 @@ static void one_loop_too_few_keeps_python(void **state)
 	scene_close(&scene);
 }
 
+/* As in a C library without symbols. */
+static void how_it_began_is_left_out(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	scene_open(&scene);
+	add_native(&scene, "libc.so.6+0x10");
+	add_native(&scene, "." EVAL);
+	add_native(&scene, "run_a_callback");
+	add_native(&scene, "libc.so.6+0x20");
+	add_native(&scene, "clone3");
+	scene.names[0].has_symbol = false;
+	scene.names[3].has_symbol = false;
+	add_python(&scene, "a", 1);
+	check(&scene, false, "*libc.so.6+0x10 a *run_a_callback");
+	scene.capture.end = NATIVE_BROKEN;
+	check(&scene, false,
+	      "*libc.so.6+0x10 a *run_a_callback *libc.so.6+0x20");
+	scene_close(&scene);
+}
+
 static void nothing_native_is_no_stack(void **state)
 {
 	struct scene scene;
@@ -265,6 +287,7 @@ int main(void)
 		cmocka_unit_test(anchors_that_lie_keep_python),
 		cmocka_unit_test(loops_stand_for_anchors),
 		cmocka_unit_test(one_loop_too_few_keeps_python),
+		cmocka_unit_test(how_it_began_is_left_out),
 		cmocka_unit_test(nothing_native_is_no_stack),
 		cmocka_unit_test(names_are_shortened),
 	};
