@@ -164,9 +164,8 @@ static json_t *known_answers(const struct engine *engine)
 	json_t *ranks = json_array();
 
 	for (size_t i = 0; i < session->rank_count; i++) {
-		const struct process *process = &session->ranks[i]->process;
 		json_t *known = (json_t *)evidence_ways(&engine->evidence,
-							process->pid);
+							session->ranks[i]);
 
 		if (known)
 			json_array_append(ranks, known);

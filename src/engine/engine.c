@@ -124,7 +124,7 @@ void engine_apply(struct engine *engine, size_t node,
 	if (message->type != MESSAGE_RESPONSE)
 		return;
 	log_failure(engine, message);
-	evidence_take(&engine->evidence, message);
+	evidence_take(&engine->evidence, &engine->session, node, message);
 	engine_answered(engine, message);
 }
 

@@ -1,12 +1,12 @@
 #include "engine/evidence.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "banned.h"
 #include "base/alloc.h"
-#include "base/array.h"
 #include "base/json.h"
 #include "engine/engine.h"
 #include "protocol/message.h"
@@ -20,7 +20,7 @@ void evidence_clear(struct evidence *evidence)
 {
 	json_decref(evidence->ranks);
 	json_decref(evidence->cgroups);
-	json_decref(evidence->kernel);
+	json_decref(evidence->kernels);
 	json_decref(evidence->ways);
 	json_decref(evidence->asked);
 	free(evidence->kernel_error);
@@ -35,7 +35,29 @@ static void keep(json_t **all, const char *key, json_t *value)
 		json_object_set(*all, key, value);
 }
 
-static void keep_by_pid(json_t **all, json_t *list)
+/* Machines have the same pids, and a machine gives one again. */
+struct process_key {
+	char text[80];
+};
+
+static struct process_key key_of(const struct rank *rank)
+{
+	struct process_key key;
+
+	snprintf(key.text, sizeof(key.text), "%zu:%ld:%" PRIu64, rank->node,
+		 (long)rank->process.pid, rank->process.start_time);
+	return key;
+}
+
+/* An answer that is being kept. */
+struct taking {
+	struct evidence *evidence;
+	const struct session *session;
+	size_t node;
+};
+
+static void keep_by_process(const struct taking *taking, json_t **all,
+			    json_t *list)
 {
 	json_t *item;
 	size_t i;
@@ -43,16 +65,17 @@ static void keep_by_pid(json_t **all, json_t *list)
 	json_array_foreach(list, i, item)
 	{
 		int64_t pid = json_get_integer(item, "pid", 0);
-		char key[24];
+		const struct rank *rank = NULL;
 
-		if (pid <= 0)
-			continue;
-		snprintf(key, sizeof(key), "%lld", (long long)pid);
-		keep(all, key, item);
+		if (pid > 0 && pid <= INT32_MAX)
+			rank = session_find_any_pid(taking->session,
+						    taking->node, (pid_t)pid);
+		if (rank)
+			keep(all, key_of(rank).text, item);
 	}
 }
 
-static void keep_cgroups(struct evidence *evidence, json_t *list)
+static void keep_cgroups(const struct taking *taking, json_t *list)
 {
 	json_t *item;
 	size_t i;
@@ -60,56 +83,77 @@ static void keep_cgroups(struct evidence *evidence, json_t *list)
 	json_array_foreach(list, i, item)
 	{
 		const char *path = json_get_string(item, "path", NULL);
+		char *key;
 
-		if (path)
-			keep(&evidence->cgroups, path, item);
+		if (!path)
+			continue;
+		key = xasprintf("%zu:%s", taking->node, path);
+		keep(&taking->evidence->cgroups, key, item);
+		free(key);
 	}
 }
 
-static void keep_kernel(struct evidence *evidence, const json_t *body)
+/* Each machine has its own log; a newer answer replaces that of its machine. */
+static void keep_kernel(const struct taking *taking, const json_t *body)
 {
+	struct evidence *evidence = taking->evidence;
 	json_t *lines = json_object_get(body, "kernel");
+	const char *error = json_get_string(body, "kernel_error", NULL);
+	char key[24];
 
 	if (!lines)
 		return;
-	json_decref(evidence->kernel);
-	evidence->kernel = json_incref(lines);
+	if (!evidence->kernels)
+		evidence->kernels = json_object();
+	snprintf(key, sizeof(key), "%zu", taking->node);
+	json_object_set(evidence->kernels, key, lines);
 	free(evidence->kernel_error);
-	evidence->kernel_error =
-		xstrdup_or_null(json_get_string(body, "kernel_error", NULL));
+	evidence->kernel_error = xstrdup_or_null(error);
 }
 
-void evidence_take(struct evidence *evidence, const struct message *message)
+void evidence_take(struct evidence *evidence, const struct session *session,
+		   size_t node, const struct message *message)
 {
+	const struct taking taking = { evidence, session, node };
 	json_t *ranks = json_object_get(message->body, "ranks");
 
 	if (message->type != MESSAGE_RESPONSE || !message->is_success)
 		return;
 	if (strcmp(message->name, "diagnose") == 0)
-		keep_by_pid(&evidence->ways, ranks);
+		keep_by_process(&taking, &evidence->ways, ranks);
 	if (strcmp(message->name, "evidence") != 0)
 		return;
-	keep_by_pid(&evidence->ranks, ranks);
-	keep_cgroups(evidence, json_object_get(message->body, "cgroups"));
-	keep_kernel(evidence, message->body);
+	keep_by_process(&taking, &evidence->ranks, ranks);
+	keep_cgroups(&taking, json_object_get(message->body, "cgroups"));
+	keep_kernel(&taking, message->body);
 }
 
-static const json_t *find(const json_t *all, pid_t pid)
+const json_t *evidence_find(const struct evidence *evidence,
+			    const struct rank *rank)
 {
-	char key[24];
-
-	snprintf(key, sizeof(key), "%d", (int)pid);
-	return json_object_get(all, key);
+	return json_object_get(evidence->ranks, key_of(rank).text);
 }
 
-const json_t *evidence_find(const struct evidence *evidence, pid_t pid)
+const json_t *evidence_ways(const struct evidence *evidence,
+			    const struct rank *rank)
 {
-	return find(evidence->ranks, pid);
+	return json_object_get(evidence->ways, key_of(rank).text);
 }
 
-const json_t *evidence_ways(const struct evidence *evidence, pid_t pid)
+json_t *evidence_kernel(const struct evidence *evidence)
 {
-	return find(evidence->ways, pid);
+	json_t *all;
+	const char *key;
+	json_t *lines;
+
+	if (!evidence->kernels)
+		return json_null();
+	all = json_array();
+	json_object_foreach(evidence->kernels, key, lines)
+	{
+		json_array_extend(all, lines);
+	}
+	return all;
 }
 
 /* What is asked about whom, and how. */
@@ -175,18 +219,17 @@ static bool is_live(const struct engine *engine, const struct rank *rank)
 static bool is_new(const struct engine *engine, const struct rank *rank)
 {
 	return is_live(engine, rank) &&
-	       !find(engine->evidence.asked, rank->process.pid);
+	       !json_object_get(engine->evidence.asked, key_of(rank).text);
 }
 
 static void note_asked(struct engine *engine)
 {
 	for (size_t i = 0; i < engine->session.rank_count; i++) {
-		pid_t pid = engine->session.ranks[i]->process.pid;
-		char key[24];
-		json_t *mark = json_true();
+		const struct rank *rank = engine->session.ranks[i];
 
-		snprintf(key, sizeof(key), "%d", (int)pid);
-		keep(&engine->evidence.asked, key, mark);
+		if (rank->process.pid > 0)
+			keep(&engine->evidence.asked, key_of(rank).text,
+			     json_true());
 	}
 }
 

@@ -11,27 +11,38 @@
 
 #include <jansson.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 struct engine;
 struct message;
+struct rank;
+struct session;
 
 struct evidence {
-	json_t *ranks;	 /* "PID" -> its part of `evidence` */
-	json_t *cgroups; /* "PATH" -> its limits and use */
-	json_t *kernel;	 /* the newest body's "kernel"; NULL: not known */
-	json_t *ways;	 /* "PID" -> its part of `diagnose` */
-	json_t *asked;	 /* "PID" -> true */
+	/* By process: node, pid and start time tell one from another. */
+	json_t *ranks;	 /* its part of `evidence` */
+	json_t *ways;	 /* its part of `diagnose` */
+	json_t *asked;	 /* true */
+	json_t *cgroups; /* "NODE:PATH" -> its limits and use */
+	json_t *kernels; /* "NODE" -> its "kernel"; NULL: none is known */
 	char *kernel_error;
 };
 
 void evidence_clear(struct evidence *evidence);
-/* Keeps what an answer says; others are left alone. */
-void evidence_take(struct evidence *evidence, const struct message *message);
+/*
+ * Keeps what a node's answer says of the session's ranks; other messages are
+ * left alone.
+ */
+void evidence_take(struct evidence *evidence, const struct session *session,
+		   size_t node, const struct message *message);
 /* Lends; NULL: nothing is known of the process. */
-const json_t *evidence_find(const struct evidence *evidence, pid_t pid);
-const json_t *evidence_ways(const struct evidence *evidence, pid_t pid);
+const json_t *evidence_find(const struct evidence *evidence,
+			    const struct rank *rank);
+const json_t *evidence_ways(const struct evidence *evidence,
+			    const struct rank *rank);
+/* A new array of all machines' lines; null: no kernel's log was read. */
+json_t *evidence_kernel(const struct evidence *evidence);
 /*
  * Asks about ranks that were not asked about yet and waits for nothing: the
  * node then remembers what can still be read when they have ended.

@@ -277,7 +277,7 @@ static void append_errors(const struct page *page)
 	while ((rank = next_rank(page, &next))) {
 		const struct process *process = &rank->process;
 		const json_t *file = json_object_get(
-			evidence_find(&page->engine->evidence, process->pid),
+			evidence_find(&page->engine->evidence, rank),
 			"error_file");
 
 		if (!json_is_object(file))
@@ -317,7 +317,7 @@ static void append_versions(const struct page *page)
 	while ((rank = next_rank(page, &next))) {
 		const struct process *process = &rank->process;
 		const char *torch = json_get_string(
-			evidence_find(&page->engine->evidence, process->pid),
+			evidence_find(&page->engine->evidence, rank),
 			"torch", NULL);
 		char *text;
 
@@ -342,7 +342,7 @@ static void append_resident(const struct page *page)
 	while ((rank = next_rank(page, &next))) {
 		const struct process *process = &rank->process;
 		int64_t bytes = json_get_integer(
-			evidence_find(&page->engine->evidence, process->pid),
+			evidence_find(&page->engine->evidence, rank),
 			"memory", 0);
 
 		if (bytes <= 0)
@@ -359,18 +359,18 @@ static void append_resident(const struct page *page)
 
 static void append_memory(const struct page *page)
 {
-	const char *path;
+	const char *key;
 	const json_t *cgroup;
 
 	append_resident(page);
-	json_object_foreach(page->engine->evidence.cgroups, path, cgroup)
+	json_object_foreach(page->engine->evidence.cgroups, key, cgroup)
 	{
 		int64_t usage = json_get_integer(cgroup, "usage", -1);
 		int64_t limit = json_get_integer(cgroup, "limit", -1);
 		int64_t kills = json_get_integer(cgroup, "oom_kills", -1);
 
 		buffer_append_string(page->out, "  cgroup ");
-		format_text(page->out, path);
+		format_text(page->out, json_get_string(cgroup, "path", "?"));
 		buffer_append_string(page->out, ": ");
 		if (usage >= 0)
 			append_bytes(page->out, usage);
@@ -394,10 +394,11 @@ static void append_memory(const struct page *page)
 static void append_kernel(const struct page *page)
 {
 	const struct evidence *evidence = &page->engine->evidence;
+	json_t *lines = evidence_kernel(evidence);
 	const json_t *line;
 	size_t i;
 
-	json_array_foreach(evidence->kernel, i, line)
+	json_array_foreach(lines, i, line)
 	{
 		double ago = json_get_real(line, "ago", -1);
 
@@ -409,6 +410,7 @@ static void append_kernel(const struct page *page)
 		format_text(page->out, json_get_string(line, "text", "?"));
 		buffer_append_char(page->out, '\n');
 	}
+	json_decref(lines);
 	if (!evidence->kernel_error)
 		return;
 	buffer_append_string(page->out, "  ");
@@ -428,8 +430,7 @@ static void append_doctor(const struct page *page)
 		size_t j;
 
 		json_array_foreach(
-			json_object_get(evidence_ways(&page->engine->evidence,
-						      process->pid),
+			json_object_get(evidence_ways(&page->engine->evidence, rank),
 					"ways"),
 			j, way)
 		{

@@ -205,13 +205,13 @@ static json_t *rank_to_json(const struct report *report,
 	json_t *json = format_json_rank(&engine->session, rank);
 	const char *python = rank->process.python;
 	json_t *ways = json_object_get(
-		evidence_ways(&engine->evidence, rank->process.pid), "ways");
+		evidence_ways(&engine->evidence, rank), "ways");
 
 	json_object_set_new(json, "end", end_to_json(report, rank));
 	json_object_set_new(json, "python",
 			    python[0] != '\0' ? json_text(python)
 					      : json_null());
-	set_evidence(json, evidence_find(&engine->evidence, rank->process.pid));
+	set_evidence(json, evidence_find(&engine->evidence, rank));
 	json_object_set_new(json, "native", native_to_json(rank));
 	json_object_set(json, "ways", ways ? ways : json_null());
 	return json;
@@ -246,7 +246,6 @@ static json_t *cgroups_to_json(const struct engine *engine)
 json_t *report_to_json(const struct report *report, const struct engine *engine)
 {
 	const struct rank *first = report_first_failed(engine);
-	json_t *kernel = engine->evidence.kernel;
 	json_t *json = json_object();
 
 	json_object_set_new(json, "version", json_string(PACKAGE_VERSION));
@@ -262,7 +261,8 @@ json_t *report_to_json(const struct report *report, const struct engine *engine)
 	json_object_set(json, "merged", report->merged_json);
 	json_object_set_new(json, "ranks", ranks_to_json(report, engine));
 	json_object_set_new(json, "cgroups", cgroups_to_json(engine));
-	json_object_set(json, "kernel", kernel ? kernel : json_null());
+	json_object_set_new(json, "kernel",
+			    evidence_kernel(&engine->evidence));
 	json_object_set_new(json, "kernel_error",
 			    json_text(engine->evidence.kernel_error));
 	return json;

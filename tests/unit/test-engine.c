@@ -18,6 +18,7 @@
 #include "base/alloc.h"
 #include "base/buffer.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "base/loop.h"
 #include "engine/engine.h"
@@ -330,6 +331,90 @@ static void seeking_keeps_what_was_chosen(void **state)
 	stage_clear(&stage);
 }
 
+#define AT(TIME, REST) "{\"time\":" TIME "," REST
+#define FOUND(NUMBER)                                                          \
+	AT("1", "\"seq\":1,\"type\":\"event\",\"event\":\"rankAdded\","        \
+		"\"body\":{\"pid\":10,\"rank\":" NUMBER ",\"world_size\":2,"   \
+		"\"uid\":0,\"start_time\":10,\"job\":\"127.0.0.1:29500\","     \
+		"\"state\":\"live\"}}\n")
+#define ALL_FOUND                                                              \
+	AT("2", "\"seq\":3,\"type\":\"response\",\"request_seq\":2,"           \
+		"\"success\":true,\"command\":\"discover\",\"body\":{"         \
+		"\"looked_at\":2,\"uid\":0,\"bystanders\":[]}}\n")
+#define TOLD(MEMORY)                                                           \
+	AT("3", "\"seq\":4,\"type\":\"response\",\"request_seq\":3,"           \
+		"\"success\":true,\"command\":\"evidence\",\"body\":{"         \
+		"\"ranks\":[{\"pid\":10,\"memory\":" MEMORY "}],"              \
+		"\"cgroups\":[{\"path\":\"/job\",\"usage\":" MEMORY "}],"      \
+		"\"kernel\":[{\"ago\":1,\"text\":\"" MEMORY "\"}]}}\n")
+
+static int64_t memory_of(const struct engine *engine, int number)
+{
+	const struct rank *rank = session_find_rank(&engine->session, number);
+
+	assert_non_null(rank);
+	return json_get_integer(evidence_find(&engine->evidence, rank),
+				"memory", 0);
+}
+
+/* Both machines gave their rank the same pid. */
+static void evidence_is_of_one_machine(void **state)
+{
+	struct stage stage;
+	struct engine *engine = &stage.engine;
+	struct error error = ERROR_INIT;
+	char *first;
+	char *second;
+	json_t *kernel;
+
+	(void)state;
+	stage_init(&stage);
+	write_file(&stage, "first", FOUND("0") ALL_FOUND TOLD("100"));
+	write_file(&stage, "second", FOUND("1") ALL_FOUND TOLD("200"));
+	first = path_of(&stage, "first");
+	second = path_of(&stage, "second");
+	settings_add_replay(&engine->settings, first);
+	settings_add_replay(&engine->settings, second);
+	assert_int_equal(engine_start(engine, &error), 0);
+	engine_judge(engine);
+	assert_int_equal(memory_of(engine, 0), 100);
+	assert_int_equal(memory_of(engine, 1), 200);
+	assert_int_equal(json_object_size(engine->evidence.cgroups), 2);
+	kernel = evidence_kernel(&engine->evidence);
+	assert_int_equal(json_array_size(kernel), 2);
+	json_decref(kernel);
+	free(first);
+	free(second);
+	stage_clear(&stage);
+}
+
+/* What the first process with the pid left is not the second one's. */
+static void evidence_is_of_one_process(void **state)
+{
+	struct stage stage;
+	struct engine *engine = &stage.engine;
+	struct error error = ERROR_INIT;
+	char *first;
+
+	(void)state;
+	stage_init(&stage);
+	write_file(&stage, "first",
+		   FOUND("0") ALL_FOUND TOLD("100")
+			   AT("4", "\"seq\":1,\"type\":\"event\",\"event\":"
+				   "\"rankAdded\",\"body\":{\"pid\":10,"
+				   "\"rank\":0,\"world_size\":1,\"uid\":0,"
+				   "\"start_time\":99,\"job\":"
+				   "\"127.0.0.1:29500\",\"state\":"
+				   "\"live\"}}\n"));
+	first = path_of(&stage, "first");
+	settings_add_replay(&engine->settings, first);
+	assert_int_equal(engine_start(engine, &error), 0);
+	engine_judge(engine);
+	assert_int_equal(memory_of(engine, 0), 0);
+	free(first);
+	stage_clear(&stage);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -339,6 +424,8 @@ int main(void)
 		cmocka_unit_test(a_recording_gets_the_sources),
 		cmocka_unit_test(a_recording_may_begin_late),
 		cmocka_unit_test(seeking_keeps_what_was_chosen),
+		cmocka_unit_test(evidence_is_of_one_machine),
+		cmocka_unit_test(evidence_is_of_one_process),
 	};
 
 	log_set_quiet(1);
