@@ -9,8 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "backends/procfs.h"
 #include "banned.h"
+#include "backends/procfs.h"
+#include "base/map.h"
 
 /* __SO_ACCEPTCON in the flags of /proc/net/unix: it listens. */
 #define LISTENS 0x10000u
@@ -34,16 +35,16 @@ static DIR *open_descriptors(struct procfs *procfs, pid_t pid)
 	return folder;
 }
 
-/* Whether one of the descriptors is the socket with that inode. */
-static bool has_socket(DIR *folder, uint64_t inode)
+/* The sockets among the descriptors, by inode; map_free() them. */
+static struct map *read_sockets(DIR *folder)
 {
-	char wanted[48], link[64];
+	struct map *sockets = map_new(NULL);
 
-	snprintf(wanted, sizeof(wanted), "socket:[%" PRIu64 "]", inode);
-	rewinddir(folder);
 	for (int i = 0; i < DESCRIPTORS_MAXIMUM; i++) {
 		const struct dirent *entry = readdir(folder);
+		char link[64];
 		ssize_t length;
+		uint64_t inode;
 
 		if (!entry)
 			break;
@@ -52,10 +53,10 @@ static bool has_socket(DIR *folder, uint64_t inode)
 		if (length < 0)
 			continue;
 		link[length] = '\0';
-		if (strcmp(link, wanted) == 0)
-			return true;
+		if (sscanf(link, "socket:[%" SCNu64 "]", &inode) == 1)
+			map_put(sockets, inode, sockets);
 	}
-	return false;
+	return sockets;
 }
 
 /* "Num: RefCount Protocol Flags Type St Inode Path" */
@@ -72,32 +73,40 @@ static bool parse(const char *line, uint64_t *inode, const char **path)
 	return strstr(*path, WORD) != NULL;
 }
 
-bool pdbsocket_find(struct procfs *procfs, pid_t pid, char *out, size_t size)
+/* Lends the path of the first line about one of the sockets, or NULL. */
+static const char *find_line(char *lines, const struct map *sockets)
 {
-	DIR *folder = open_descriptors(procfs, pid);
-	bool is_found = false;
-	char *bytes, *rest, *line;
+	char *line;
 
-	if (!folder)
-		return false;
-	if (procfs_read(procfs, pid, "net/unix", &bytes, NULL) < 0) {
-		int number = errno;
-
-		closedir(folder);
-		errno = number;
-		return false;
-	}
-	rest = bytes;
-	while (!is_found && (line = strsep(&rest, "\n")) != NULL) {
+	while ((line = strsep(&lines, "\n")) != NULL) {
 		const char *path;
 		uint64_t inode;
 
-		if (!parse(line, &inode, &path) || !has_socket(folder, inode))
-			continue;
-		snprintf(out, size, "%s", path);
-		is_found = true;
+		if (parse(line, &inode, &path) && map_find(sockets, inode))
+			return path;
 	}
+	return NULL;
+}
+
+bool pdbsocket_find(struct procfs *procfs, pid_t pid, char *out, size_t size)
+{
+	DIR *folder = open_descriptors(procfs, pid);
+	const char *path = NULL;
+	struct map *sockets;
+	int number = 0;
+	char *bytes;
+
+	if (!folder)
+		return false;
+	sockets = read_sockets(folder);
 	closedir(folder);
-	errno = 0;
-	return is_found;
+	if (procfs_read(procfs, pid, "net/unix", &bytes, NULL) < 0)
+		number = errno;
+	else
+		path = find_line(bytes, sockets);
+	if (path)
+		snprintf(out, size, "%s", path);
+	map_free(sockets);
+	errno = number;
+	return path != NULL;
 }

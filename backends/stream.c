@@ -12,6 +12,7 @@
 
 #include "banned.h"
 #include "backends/procfs.h"
+#include "backends/rootfile.h"
 #include "base/alloc.h"
 #include "base/buffer.h"
 #include "protocol/process.h"
@@ -38,30 +39,47 @@ static char *owner_of(const struct stream *stream,
 	return xasprintf("the %s of process %d", name, (int)process->pid);
 }
 
-/* True when a descriptor of pid is what link names. */
-static bool holds(struct procfs *procfs, pid_t pid, const char *link)
+/* True when that descriptor of pid can be read from. */
+static bool is_readable(struct procfs *procfs, pid_t pid, const char *number)
+{
+	static const char key[] = "flags:";
+	const char *found;
+	char file[300];
+	char *bytes;
+
+	snprintf(file, sizeof(file), "fdinfo/%s", number);
+	if (procfs_read(procfs, pid, file, &bytes, NULL) < 0)
+		return false;
+	found = strstr(bytes, key);
+	return found &&
+	       (strtoul(found + strlen(key), NULL, 8) & O_ACCMODE) != O_WRONLY;
+}
+
+/* True when a descriptor of pid reads from what link names. */
+static bool reads(struct procfs *procfs, pid_t pid, const char *link)
 {
 	char path[64];
-	DIR *stream;
+	DIR *folder;
 	struct dirent *entry;
 	bool is_found = false;
 
 	snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
-	stream = opendir(path);
-	for (int i = 0; stream && !is_found && i < DESCRIPTORS_MAXIMUM; i++) {
+	folder = opendir(path);
+	for (int i = 0; folder && !is_found && i < DESCRIPTORS_MAXIMUM; i++) {
 		char file[300];
 		char target[64];
 
-		entry = readdir(stream);
+		entry = readdir(folder);
 		if (!entry)
 			break;
 		snprintf(file, sizeof(file), "fd/%s", entry->d_name);
 		is_found = procfs_link(procfs, pid, file, target,
 				       sizeof(target)) == 0 &&
-			   strcmp(target, link) == 0;
+			   strcmp(target, link) == 0 &&
+			   is_readable(procfs, pid, entry->d_name);
 	}
-	if (stream)
-		closedir(stream);
+	if (folder)
+		closedir(folder);
 	return is_found;
 }
 
@@ -77,7 +95,7 @@ static pid_t find_reader(struct procfs *procfs, pid_t pid, const char *link)
 		if (procfs_stat(procfs, pid, &stat) < 0 || stat.parent_pid <= 1)
 			return 0;
 		pid = stat.parent_pid;
-		if (holds(procfs, pid, link))
+		if (reads(procfs, pid, link))
 			return pid;
 	}
 	return 0;
@@ -152,15 +170,6 @@ static void descriptor_path(char path[64], const struct stream *stream,
 	snprintf(path, 64, "/proc/%d/fd/%d", (int)pid, stream->number);
 }
 
-/* The very file that an O_PATH descriptor is of, for reading. */
-static int open_file(int found)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", found);
-	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-}
-
 static void open_found(struct stream *stream, int found, struct procfs *procfs,
 		       const struct process *process)
 {
@@ -182,7 +191,7 @@ static void open_found(struct stream *stream, int found, struct procfs *procfs,
 		return;
 	}
 	stream->path = xstrdup(link);
-	stream->fd = open_file(found);
+	stream->fd = rootfile_open(found);
 	if (stream->fd < 0)
 		stream->why = explain_failure(stream, process, errno);
 }

@@ -1,7 +1,9 @@
 """Which ways the doctor finds open, and what it says of the others."""
 import json
 import os
+import resource
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -86,6 +88,18 @@ class DoctorTest(unittest.TestCase):
             ways = self.ask(self.start(LISTENS % path), status=0)
         self.assertTrue(ways["pdb socket"]["ok"])
         self.assertIn(path, ways["pdb socket"]["why"])
+
+    def test_many_sockets_and_descriptors_cost_little(self):
+        for i in range(1000):
+            held = socket.socket(socket.AF_UNIX)
+            self.addCleanup(held.close)
+            held.bind("\0probetui-test-pdb-%d-%d" % (os.getpid(), i))
+            held.listen(1)
+        pid = self.start("import os\nfor i in range(500): os.dup(0)\n")
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        self.assertFalse(self.ask(pid, status=0)["pdb socket"]["ok"])
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        self.assertLess(after.ru_stime - before.ru_stime, 0.3)
 
     def test_another_user(self):
         self.need_another_user()

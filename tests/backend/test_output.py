@@ -10,6 +10,7 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from nodes import Node, environment  # noqa: E402
+from nodes import Target as Launched  # noqa: E402
 
 # Does what it is told: "1 text" prints to a descriptor, "open PATH" makes a
 # file the standard output, and says "done" on the order pipe's other end.
@@ -183,6 +184,19 @@ class TestOutput(unittest.TestCase):
         target.process.stdout.close()
         self.assertIn("rank 3's standard output is a pipe;",
                       self.why(target))
+
+    def test_who_only_inherited_a_pipe_does_not_read_it(self):
+        """As in `torchrun … | tee log`: the launcher holds the other end."""
+        code = ("import subprocess, sys\nrank = subprocess.Popen("
+                "[sys.executable, '-c', 'import sys; sys.stdin.read()'])\n"
+                "print('ready', rank.pid, flush=True)\nrank.wait()\n")
+        launcher = Launched(code, RANK="3")
+        self.addCleanup(launcher.close)
+        rank = int(launcher.words[1])
+        self.node.discover(pids=[rank])
+        why = self.node.ask("output", pid=rank)["streams"][0]["why"]
+        self.assertRegex(why, r" is a pipe to python\S* \(pid %d\);"
+                         % os.getpid())
 
     def test_what_is_no_file_is_not_opened(self):
         controller, line = pty.openpty()
