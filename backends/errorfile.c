@@ -31,6 +31,7 @@ void error_file_clear(struct error_file *file)
 	if (file->folder >= 0)
 		close(file->folder);
 	free(file->path);
+	json_decref(file->last);
 	error_file_init(file);
 }
 
@@ -135,6 +136,8 @@ json_t *error_file_read(const struct error_file *file)
 	json_t *json;
 	char *text;
 
+	if (file->last)
+		return json_incref(file->last);
 	if (!file->path || file->folder < 0)
 		return json_null();
 	text = source_read_below(file->folder, slash ? slash + 1 : file->path,
@@ -147,4 +150,13 @@ json_t *error_file_read(const struct error_file *file)
 	json_object_set_new(json, "written", json_real(written));
 	free(text);
 	return json;
+}
+
+void error_file_settle(struct error_file *file)
+{
+	if (file->folder < 0)
+		return;
+	file->last = error_file_read(file);
+	close(file->folder);
+	file->folder = -1;
 }

@@ -12,8 +12,9 @@ struct process;
 struct procfs;
 
 struct error_file {
-	char *path; /* NULL: it has none */
-	int folder; /* O_PATH, of the folder as the process saw it; -1 */
+	char *path;   /* NULL: it has none */
+	int folder;   /* O_PATH, of the folder as the process saw it; -1 */
+	json_t *last; /* what it says after the process's end; NULL */
 };
 
 void error_file_init(struct error_file *file);
@@ -27,6 +28,11 @@ void error_file_find(struct error_file *file, struct procfs *procfs,
  * cannot be read. null: it was not written (yet).
  */
 json_t *error_file_read(const struct error_file *file);
+/*
+ * The process has ended: what it left is read for the last time and kept, and
+ * the folder is let go.
+ */
+void error_file_settle(struct error_file *file);
 /* For tests: what the text of such a file says, without `written`. */
 json_t *error_file_parse(const char *path, const char *text);
 

@@ -14,6 +14,7 @@
 #include "backends/roster.h"
 #include "backends/torch.h"
 #include "base/alloc.h"
+#include "base/array.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/map.h"
@@ -21,6 +22,8 @@
 
 /* Lines of the kernel's log in an answer. */
 #define KERNEL_LINES 100
+/* Of processes that have ended the last ones are remembered. */
+#define ENDED_MAXIMUM 512
 
 struct remembered {
 	int rank;
@@ -79,15 +82,27 @@ static void refresh(struct evidence *evidence, struct remembered *remembered,
 	error_file_find(&remembered->error_file, procfs, process);
 }
 
-/* Lends; NULL: never asked about while it was there. */
-static struct remembered *find(struct evidence *evidence, pid_t pid)
+/* Lends; NULL: it has ended. */
+static const struct process *find_live(const struct evidence *evidence,
+				       pid_t pid)
 {
 	const struct process *process =
 		roster_find(node_roster(evidence->node), pid);
+
+	if (!process || process->state == PROCESS_EXITED ||
+	    process->start_time == 0)
+		return NULL;
+	return process;
+}
+
+/* Lends; NULL: never asked about while it was there. */
+static struct remembered *find(struct evidence *evidence, pid_t pid)
+{
+	const struct process *process = find_live(evidence, pid);
 	struct remembered *remembered =
 		map_find(evidence->processes, (uint64_t)pid);
 
-	if (!process || process->state == PROCESS_EXITED)
+	if (!process)
 		return remembered;
 	if (!remembered || remembered->start_time != process->start_time) {
 		remembered = xcalloc(1, sizeof(*remembered));
@@ -142,57 +157,47 @@ static void add_cgroup(json_t *cgroups, struct strmap *seen, const char *path)
 	free(at);
 }
 
-/* A line of the kernel's log, and whether it is about one of ours. */
+/* What the kernel's log says of those that are remembered. */
 struct search {
 	struct evidence *evidence;
 	json_t *lines;
-	const char *text;
+	const struct kernel_line *line;
 	bool is_found;
 };
 
-/* "task_memcg=/a/b," names the whole path. */
-static bool names_group(const char *text, const char *cgroup)
-{
-	const char *found = strstr(text, "task_memcg=");
-	size_t length = strlen(cgroup);
-
-	/* Everything is in the root group. */
-	if (!found || length < 2)
-		return false;
-	found += strlen("task_memcg=");
-	return strncmp(found, cgroup, length) == 0 && found[length] == ',';
-}
-
-static void look_for_group(uint64_t pid, void *value, void *data)
+static void compare(uint64_t pid, void *value, void *data)
 {
 	const struct remembered *remembered = value;
 	struct search *search = data;
+	const struct kernel_suspect suspect = {
+		.pid = (pid_t)pid,
+		.age = procfs_age(remembered->start_time),
+		.cgroup = remembered->cgroup,
+	};
 
-	(void)pid;
-	if (remembered->cgroup && names_group(search->text, remembered->cgroup))
+	if (kernel_line_is_about(search->line, &suspect))
 		search->is_found = true;
 }
 
-static bool is_ours(pid_t pid, const char *text, void *data)
+static bool is_ours(const struct kernel_line *line, void *data)
 {
 	struct search *search = data;
 
-	if (map_find(search->evidence->processes, (uint64_t)pid))
-		return true;
-	search->text = text;
+	search->line = line;
 	search->is_found = false;
-	map_each(search->evidence->processes, look_for_group, search);
+	map_each(search->evidence->processes, compare, search);
 	return search->is_found;
 }
 
-static void add_line(double ago, const char *text, void *data)
+static void add_line(const struct kernel_line *line, void *data)
 {
 	struct search *search = data;
-	json_t *line = json_object();
+	json_t *json = json_object();
 
-	json_object_set_new(line, "ago", json_real(ago > 0 ? ago : 0));
-	json_set_text(line, "text", text);
-	json_array_append_new(search->lines, line);
+	json_object_set_new(json, "ago",
+			    json_real(line->ago > 0 ? line->ago : 0));
+	json_set_text(json, "text", line->text);
+	json_array_append_new(search->lines, json);
 	/* The newest ones count. */
 	if (json_array_size(search->lines) > KERNEL_LINES)
 		json_array_remove(search->lines, 0);
@@ -217,6 +222,37 @@ static void add_kernel(struct evidence *evidence, json_t *body)
 		json_set_text(body, "kernel_error", error.message);
 }
 
+struct ended {
+	const struct evidence *evidence;
+	uint64_t *pids; /* the oldest first */
+	size_t count;
+	size_t capacity;
+};
+
+static void settle(uint64_t pid, void *value, void *data)
+{
+	struct remembered *remembered = value;
+	struct ended *ended = data;
+	const struct process *process = find_live(ended->evidence, (pid_t)pid);
+
+	if (process && process->start_time == remembered->start_time)
+		return;
+	error_file_settle(&remembered->error_file);
+	ARRAY_GROW(ended->pids, ended->count, ended->capacity);
+	ended->pids[ended->count++] = pid;
+}
+
+/* Descriptors and memory do not grow with every process that ever was. */
+static void tidy(struct evidence *evidence)
+{
+	struct ended ended = { .evidence = evidence };
+
+	map_each(evidence->processes, settle, &ended);
+	for (size_t i = 0; i + ENDED_MAXIMUM < ended.count; i++)
+		map_remove(evidence->processes, ended.pids[i]);
+	free(ended.pids);
+}
+
 json_t *evidence_make(struct evidence *evidence, const struct pid_list *pids,
 		      bool has_kernel)
 {
@@ -239,5 +275,6 @@ json_t *evidence_make(struct evidence *evidence, const struct pid_list *pids,
 	json_object_set_new(body, "cgroups", cgroups);
 	if (has_kernel)
 		add_kernel(evidence, body);
+	tidy(evidence);
 	return body;
 }

@@ -5,16 +5,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "banned.h"
 #include "base/array.h"
 #include "base/error.h"
+#include "base/loop.h"
 
-/* The kernel's buffer is rarely more than 1 MB; a record at most 8 KB. */
-#define RECORDS_MAXIMUM 65536
 #define RECORD_SIZE 8192
+/* All of it is read in some ms; others may write while we do. */
+#define SECONDS_MAXIMUM 0.5
+/* The log's clock is not corrected as the others are. */
+#define LEEWAY 60.0
+/* include/linux/proc_ns.h: PROC_PID_INIT_INO */
+#define FIRST_NAMESPACE "pid:[4026531836]"
 
 /* mm/oom_kill.c: what each of its lines begins with, and where the pid is. */
 static const struct mark {
@@ -36,42 +40,72 @@ static pid_t find_pid(const char *text, const struct mark *mark)
 	return (pid_t)strtol(found + strlen(mark->before_pid), NULL, 10);
 }
 
+/* "task_memcg=/a/b," names the whole path. */
+static bool names_group(const char *text, const char *cgroup)
+{
+	const char *found = strstr(text, "task_memcg=");
+	size_t length = strlen(cgroup);
+
+	/* Everything is in the root group. */
+	if (!found || length < 2)
+		return false;
+	found += strlen("task_memcg=");
+	return strncmp(found, cgroup, length) == 0 && found[length] == ',';
+}
+
+bool kernel_line_is_about(const struct kernel_line *line,
+			  const struct kernel_suspect *suspect)
+{
+	if (line->ago > suspect->age + LEEWAY)
+		return false;
+	return (line->pid > 0 && line->pid == suspect->pid) ||
+	       (suspect->cgroup && names_group(line->text, suspect->cgroup));
+}
+
 void kernellog_take(const struct kernellog_calls *calls, const char *record,
-		    double now)
+		    double now, bool has_pids)
 {
 	const char *text = strchr(record, ';');
 	const char *stamp = strchr(record, ',');
-	char line[1024];
+	char bytes[1024];
+	struct kernel_line line = { .text = bytes };
 
 	stamp = stamp ? strchr(stamp + 1, ',') : NULL;
 	if (!text || !stamp || stamp > text)
 		return;
-	snprintf(line, sizeof(line), "%.*s", (int)strcspn(text + 1, "\n"),
+	snprintf(bytes, sizeof(bytes), "%.*s", (int)strcspn(text + 1, "\n"),
 		 text + 1);
+	line.ago = now - strtod(stamp + 1, NULL) / 1e6;
 	for (size_t i = 0; i < ARRAY_LENGTH(marks); i++) {
-		pid_t pid;
-
-		if (strncmp(line, marks[i].text, strlen(marks[i].text)) != 0)
+		if (strncmp(bytes, marks[i].text, strlen(marks[i].text)) != 0)
 			continue;
-		pid = find_pid(line, &marks[i]);
-		if (calls->is_ours(pid, line, calls->data))
-			calls->found(now - strtod(stamp + 1, NULL) / 1e6, line,
-				     calls->data);
+		line.pid = has_pids ? find_pid(bytes, &marks[i]) : 0;
+		if (calls->is_ours(&line, calls->data))
+			calls->found(&line, calls->data);
 		return;
 	}
+}
+
+static bool is_first_namespace(void)
+{
+	char link[64];
+	ssize_t length = readlink("/proc/self/ns/pid", link, sizeof(link) - 1);
+
+	link[length > 0 ? length : 0] = '\0';
+	return strcmp(link, FIRST_NAMESPACE) == 0;
 }
 
 int kernellog_read(const struct kernellog_calls *calls, struct error *error)
 {
 	int fd = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	bool has_pids = is_first_namespace();
 	char record[RECORD_SIZE];
-	struct timespec now;
+	double now = loop_now();
 
 	if (fd < 0)
 		return error_set_errno(error, errno,
 				       "the kernel's log cannot be read here");
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	for (int i = 0; i < RECORDS_MAXIMUM; i++) {
+	while (loop_now() < now + SECONDS_MAXIMUM) {
 		ssize_t got = read(fd, record, sizeof(record) - 1);
 
 		/* EPIPE: this one was overwritten meanwhile; the next is not.*/
@@ -80,8 +114,7 @@ int kernellog_read(const struct kernellog_calls *calls, struct error *error)
 		if (got <= 0)
 			break;
 		record[got] = '\0';
-		kernellog_take(calls, record,
-			       (double)now.tv_sec + (double)now.tv_nsec / 1e9);
+		kernellog_take(calls, record, now, has_pids);
 	}
 	close(fd);
 	return 0;

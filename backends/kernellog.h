@@ -13,18 +13,39 @@
 
 struct error;
 
+/* A line of it. */
+struct kernel_line {
+	pid_t pid;  /* who was killed; 0: not known */
+	double ago; /* seconds */
+	const char *text;
+};
+
+/* One that is asked about. */
+struct kernel_suspect {
+	pid_t pid;
+	double age;	    /* seconds since its start */
+	const char *cgroup; /* NULL unknown */
+};
+
 struct kernellog_calls {
-	/* Whether a line about this process, or that names this text, counts.*/
-	bool (*is_ours)(pid_t pid, const char *text, void *data);
-	/* ago: seconds. */
-	void (*found)(double ago, const char *text, void *data);
+	bool (*is_ours)(const struct kernel_line *line, void *data);
+	void (*found)(const struct kernel_line *line, void *data);
 	void *data;
 };
 
-/* -1 and a sentence when the log cannot be read. */
+/*
+ * Whether a line tells of the process or of its control group. What is older
+ * than the process tells of another that had its pid.
+ */
+bool kernel_line_is_about(const struct kernel_line *line,
+			  const struct kernel_suspect *suspect);
+/*
+ * -1 and a sentence when the log cannot be read. It names processes by their
+ * pids in the first pid namespace: elsewhere lines come without.
+ */
 int kernellog_read(const struct kernellog_calls *calls, struct error *error);
 /* For tests: one record. */
 void kernellog_take(const struct kernellog_calls *calls, const char *record,
-		    double now);
+		    double now, bool has_pids);
 
 #endif

@@ -92,7 +92,9 @@ char *torch_version(struct procfs *procfs, const struct process *process)
 		return NULL;
 	path = xasprintf("%s/version.py",
 			 below_root(procfs, process->pid, folder));
-	if (source_read(&source, process, path, NULL) == 0)
+	/* What was installed meanwhile is not what runs. */
+	if (source_read(&source, process, path, NULL) == 0 &&
+	    !source.is_changed)
 		version = parse_version(source.content);
 	free(source.content);
 	free(source.full);

@@ -84,21 +84,22 @@ struct found {
 	int count;
 };
 
-static bool is_42(pid_t pid, const char *text, void *data)
+static bool is_42(const struct kernel_line *line, void *data)
 {
-	struct found *found = data;
+	static const struct kernel_suspect suspect = { 42, 20, "/job" };
 
-	found->pid = pid;
-	return pid == 42 || strstr(text, "task_memcg=/job");
+	(void)data;
+	return kernel_line_is_about(line, &suspect);
 }
 
-static void take(double ago, const char *text, void *data)
+static void take(const struct kernel_line *line, void *data)
 {
 	struct found *found = data;
 
-	found->ago = ago;
+	found->pid = line->pid;
+	found->ago = line->ago;
 	found->count++;
-	snprintf(found->text, sizeof(found->text), "%s", text);
+	snprintf(found->text, sizeof(found->text), "%s", line->text);
 }
 
 static void the_kernels_kills_of_ours(void **state)
@@ -119,6 +120,7 @@ static void the_kernels_kills_of_ours(void **state)
 		{ "6,1,90000000,-;oom-kill:x,task_memcg=/job,pid=7,uid=0", 1 },
 		{ "3,1,90000000,-;Out of memory: Killed process 43 (x)", 0 },
 		{ "6,1,90000000,-;usb 42 Killed process 42", 0 },
+		{ "6,1,90000000,-;oom-kill:x,task_memcg=/jobs,pid=7,u", 0 },
 		{ "Out of memory: Killed process 42", 0 },
 		{ ";Out of memory: Killed process 42,,,", 0 },
 		{ "", 0 },
@@ -129,13 +131,49 @@ static void the_kernels_kills_of_ours(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
 		found.count = 0;
-		kernellog_take(&calls, rows[i].record, 100);
+		kernellog_take(&calls, rows[i].record, 100, true);
 		assert_int_equal(found.count, rows[i].count);
 	}
-	kernellog_take(&calls, rows[0].record, 100);
+	kernellog_take(&calls, rows[0].record, 100, true);
 	assert_true(found.ago == 10);
 	assert_string_equal(found.text, "Out of memory: Killed process 42 "
 					"(python) total-vm:1kB");
+}
+
+/* The machine is up for ten days, the process runs for 20 seconds. */
+static void a_line_of_before_the_process_is_of_another(void **state)
+{
+	static const char *const records[] = {
+		"3,1,86400000000,-;Out of memory: Killed process 42 (x)",
+		"6,1,86400000000,-;oom-kill:x,task_memcg=/job,pid=7,uid=0",
+	};
+	struct found found = { .pid = 0 };
+	const struct kernellog_calls calls = { is_42, take, &found };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LENGTH(records); i++) {
+		kernellog_take(&calls, records[i], 864000, true);
+		assert_int_equal(found.count, 0);
+		kernellog_take(&calls, records[i], 86410, true);
+		assert_int_equal(found.count, 1);
+		found.count = 0;
+	}
+}
+
+static void pids_of_another_namespace_say_nothing(void **state)
+{
+	struct found found = { .pid = 0 };
+	const struct kernellog_calls calls = { is_42, take, &found };
+
+	(void)state;
+	kernellog_take(&calls,
+		       "3,1,90000000,-;Out of memory: Killed process 42 (x)",
+		       100, false);
+	assert_int_equal(found.count, 0);
+	kernellog_take(&calls,
+		       "6,1,90000000,-;oom-kill:x,task_memcg=/job,pid=42,u",
+		       100, false);
+	assert_int_equal(found.count, 1);
 }
 
 int main(void)
@@ -145,6 +183,8 @@ int main(void)
 		cmocka_unit_test(an_error_file_is_what_torch_writes),
 		cmocka_unit_test(what_is_no_error_file_says_so),
 		cmocka_unit_test(the_kernels_kills_of_ours),
+		cmocka_unit_test(a_line_of_before_the_process_is_of_another),
+		cmocka_unit_test(pids_of_another_namespace_say_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
