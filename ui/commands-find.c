@@ -245,9 +245,9 @@ static void go_to_home(struct app *app, int line)
 			line + 1 - selected_frame(session)->lineno;
 		break;
 	case PANE_STACK:
-		session->selection.rank =
+		session->choice.selection.rank =
 			session_selected(session)->process.rank;
-		session->selection.depth = line;
+		session->choice.selection.depth = line;
 		break;
 	case PANE_LOCALS:
 		app->view.locals_cursor = line;
@@ -376,7 +376,7 @@ void search_begin(struct app *app)
 
 	free(view->origin.search);
 	view->origin = (struct search_origin){
-		.selection = app->engine->session.selection,
+		.selection = app->engine->session.choice.selection,
 		.group = view->order.group,
 		.source_scroll = view->source_scroll,
 		.source_found = view->source_found,
@@ -394,7 +394,7 @@ static void go_to_origin(struct app *app)
 	struct view *view = &app->view;
 	const struct search_origin *origin = &view->origin;
 
-	app->engine->session.selection = origin->selection;
+	app->engine->session.choice.selection = origin->selection;
 	app->engine->session.revision++;
 	view->order.group = origin->group;
 	view->source_scroll = origin->source_scroll;

@@ -12,16 +12,16 @@
 /* The focus becomes these ranks; every rank when it is these already. */
 static void focus_these(struct session *session, const struct rankset *these)
 {
-	bool is_again = !session->is_focus_all &&
-			rankset_is_equal(&session->focus, these);
+	bool is_again = !session->choice.is_focus_all &&
+			rankset_is_equal(&session->choice.focus, these);
 
 	if (is_again) {
-		rankset_clear(&session->focus);
-		session_add_ranks(session, &session->focus);
+		rankset_clear(&session->choice.focus);
+		session_add_ranks(session, &session->choice.focus);
 	} else {
-		rankset_copy(&session->focus, these);
+		rankset_copy(&session->choice.focus, these);
 	}
-	session->is_focus_all = is_again;
+	session->choice.is_focus_all = is_again;
 	session->revision++;
 }
 
@@ -30,16 +30,16 @@ static void toggle_rank(struct session *session, int rank)
 {
 	struct rankset focus = RANKSET_INIT;
 
-	if (!session->is_focus_all)
-		rankset_copy(&focus, &session->focus);
+	if (!session->choice.is_focus_all)
+		rankset_copy(&focus, &session->choice.focus);
 	if (rankset_contains(&focus, rank))
 		rankset_remove(&focus, rank);
 	else
 		rankset_add(&focus, rank);
-	session->is_focus_all = rankset_count(&focus) == 0;
-	if (session->is_focus_all)
+	session->choice.is_focus_all = rankset_count(&focus) == 0;
+	if (session->choice.is_focus_all)
 		session_add_ranks(session, &focus);
-	rankset_copy(&session->focus, &focus);
+	rankset_copy(&session->choice.focus, &focus);
 	rankset_clear(&focus);
 	session->revision++;
 }

@@ -76,7 +76,7 @@ int ui_rank(struct command_context *context, int argc, char **argv,
 	if (end == argv[1] || *end != '\0' || number < 0 || number > INT_MAX ||
 	    session_find_rank(session, (int)number) == NULL)
 		return error_set(error, "there is no rank %.20s.", argv[1]);
-	session->selection = (struct selection){
+	session->choice.selection = (struct selection){
 		.rank = (int)number,
 		.depth = -1,
 	};

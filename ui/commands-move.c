@@ -35,7 +35,8 @@ static struct session *session_of(const struct command_context *context)
 
 void select_rank(struct session *session, int number)
 {
-	session->selection = (struct selection){ .rank = number, .depth = -1 };
+	session->choice.selection =
+		(struct selection){ .rank = number, .depth = -1 };
 	session->revision++;
 }
 
@@ -74,8 +75,9 @@ static struct stack_row *selected_rows(const struct app *app, size_t *count,
 
 void select_depth(struct session *session, int depth)
 {
-	session->selection.rank = session_selected(session)->process.rank;
-	session->selection.depth = depth;
+	session->choice.selection.rank =
+		session_selected(session)->process.rank;
+	session->choice.selection.depth = depth;
 	session->revision++;
 }
 
@@ -196,11 +198,11 @@ static void move_thread(struct session *session, int by)
 		return;
 	count = (int)rank->thread_count;
 	at = (int)(thread - rank->threads) + by;
-	session->selection = (struct selection){
+	session->choice.selection = (struct selection){
 		.rank = rank->process.rank,
 		.tid = rank->threads[(at + count) % count].sample.tid,
 		.depth = -1,
-		.pid = session->selection.pid,
+		.pid = session->choice.selection.pid,
 	};
 	session->revision++;
 }

@@ -136,7 +136,7 @@ void open_branch(struct app *app)
 	if (merged.row_count > 0) {
 		rank = merged_rank(
 			session, merged.rows[merged.cursor].tree.node, &depth);
-		session->selection =
+		session->choice.selection =
 			(struct selection){ .rank = rank, .depth = depth };
 		session->revision++;
 		view_open(&app->view, VIEW_HOME);

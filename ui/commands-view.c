@@ -92,7 +92,7 @@ int ui_native(struct command_context *context, int argc, char **argv,
 {
 	static const char *const names[] = { "off", "on" };
 	struct app *app = command_app(context);
-	int is_native = !app->engine->session.shows_native;
+	int is_native = !app->engine->session.choice.shows_native;
 
 	if (argc > 1)
 		is_native = find_word(names, ARRAY_LENGTH(names), argv[1]);

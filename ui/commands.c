@@ -151,7 +151,7 @@ static bool is_same_selection(const struct selection *a,
 
 void selection_changed(struct app *app, const struct selection *before)
 {
-	if (is_same_selection(before, &app->engine->session.selection))
+	if (is_same_selection(before, &app->engine->session.choice.selection))
 		return;
 	app->view.source_scroll = 0;
 	app->view.source_found = 0;
@@ -228,7 +228,7 @@ void commands_run(struct app *app, const char *line)
 {
 	const struct command_table tables[] = { ui_commands, engine_commands };
 	struct session *session = &app->engine->session;
-	struct selection before = session->selection;
+	struct selection before = session->choice.selection;
 	enum view_kind kind = app->view.kind;
 	enum pane pane = app->view.pane;
 	struct buffer out = BUFFER_INIT;

@@ -106,8 +106,8 @@ static void offer_sets(const struct typing *typing)
 
 	for (size_t i = 0; i < ARRAY_LENGTH(words); i++)
 		offer(typing, words[i]);
-	for (size_t i = 0; i < session->name_count; i++) {
-		char *text = xasprintf("@%s", session->names[i].name);
+	for (size_t i = 0; i < session->choice.name_count; i++) {
+		char *text = xasprintf("@%s", session->choice.names[i].name);
 
 		offer(typing, text);
 		free(text);

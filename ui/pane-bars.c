@@ -152,7 +152,7 @@ static void append_pace(struct buffer *out, const struct session *session,
 static void append_focus(struct buffer *out, const struct session *session)
 {
 	struct rankset all = RANKSET_INIT;
-	const struct rankset *focus = &session->focus;
+	const struct rankset *focus = &session->choice.focus;
 
 	if (rankset_count(focus) == 0) {
 		for (size_t i = 0; i < session->rank_count; i++)

@@ -97,7 +97,8 @@ static void title_stack(const struct session *session, struct buffer *left,
 		buffer_append_string(left, thread->sample.name);
 	else
 		buffer_printf(left, "thread %d", (int)thread->sample.tid);
-	if (session->shows_native && session_append_progress(right, session))
+	if (session->choice.shows_native &&
+	    session_append_progress(right, session))
 		return;
 	if (thread->sample.exactness == TORN)
 		buffer_append_string(right, "~ ");

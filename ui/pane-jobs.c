@@ -149,12 +149,12 @@ static int facts_width(struct window window)
 
 static void append_title(struct buffer *out, const struct session *session)
 {
-	if (session->job < 0 && session->wanted_job != NULL)
+	if (session->job < 0 && session->choice.wanted_job != NULL)
 		buffer_printf(out, "No job here has the port or launcher %s. ",
-			      session->wanted_job);
-	else if (session->job < 0 && session->wanted_text != NULL)
+			      session->choice.wanted_job);
+	else if (session->job < 0 && session->choice.wanted_text != NULL)
 		buffer_printf(out, "It is not clear whose rank %s is meant. ",
-			      session->wanted_text);
+			      session->choice.wanted_text);
 	if (session->job_count == 0) {
 		buffer_append_string(out, "No job runs here.");
 		return;

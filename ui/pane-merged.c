@@ -378,10 +378,12 @@ static void put_detail(struct window window, const struct session *session,
 /* What key N does, or how far what it began has come. */
 static void append_native(struct buffer *out, const struct session *session)
 {
-	if (session->shows_native && session_append_progress(out, session))
+	if (session->choice.shows_native &&
+	    session_append_progress(out, session))
 		return;
-	buffer_append_string(out, session->shows_native ? "N native on"
-							: "N native off");
+	buffer_append_string(out, session->choice.shows_native
+					  ? "N native on"
+					  : "N native off");
 }
 
 static int tree_rows(const struct merged *merged, int rows)

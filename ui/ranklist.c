@@ -298,7 +298,7 @@ static bool is_under_cursor(const struct ranklist *list,
 			    const struct view *view,
 			    const struct ranklist_row *row)
 {
-	const struct selection *selection = &session->selection;
+	const struct selection *selection = &session->choice.selection;
 	const struct ranklist_group *group;
 
 	switch (row->kind) {
@@ -427,7 +427,7 @@ void ranklist_select(const struct ranklist *list, struct session *session,
 {
 	const struct rank *rank = list->ranks[row->at];
 
-	session->selection = (struct selection){
+	session->choice.selection = (struct selection){
 		.rank = rank->process.rank,
 		.depth = -1,
 	};
@@ -437,10 +437,10 @@ void ranklist_select(const struct ranklist *list, struct session *session,
 		view->order.group = ranklist_group_at(list, row->at)->key;
 		break;
 	case RANKLIST_CHILD:
-		session->selection.pid = row->child->process.pid;
+		session->choice.selection.pid = row->child->process.pid;
 		break;
 	case RANKLIST_THREAD:
-		session->selection.tid = row->thread->sample.tid;
+		session->choice.selection.tid = row->thread->sample.tid;
 		break;
 	case RANKLIST_RANK:
 		break;

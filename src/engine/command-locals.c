@@ -51,7 +51,7 @@ static int choose_rank(struct command_context *context, struct spot *spot,
 		return error_set(error, "there is no rank %d",
 				 spot->rank->process.rank);
 	if (spot->rank == session_selected(session))
-		spot->selection = session->selection;
+		spot->selection = session->choice.selection;
 	return 0;
 }
 

@@ -195,7 +195,7 @@ int command_stacks(struct command_context *context, int argc, char **argv,
 		.usage = "[--merge] [--native] [--locals]",
 	};
 	struct engine *engine = context->engine;
-	bool was_native = engine->session.shows_native;
+	bool was_native = engine->session.choice.shows_native;
 	struct frame_locals *locals = NULL;
 	int result;
 

@@ -116,8 +116,8 @@ int command_rank(struct command_context *context, int argc, char **argv,
 		return -1;
 	if (!session_find_rank(session, number))
 		return error_set(error, "there is no rank %d", number);
-	session->selection = (struct selection){ .rank = number,
-						  .depth = -1 };
+	session->choice.selection =
+		(struct selection){ .rank = number, .depth = -1 };
 	return show(context);
 }
 
@@ -137,9 +137,9 @@ int command_thread(struct command_context *context, int argc, char **argv,
 	if (!rank_find_thread(rank, tid))
 		return error_set(error, "rank %d has no Python thread %d",
 				 rank->process.rank, tid);
-	session->selection.tid = tid;
-	session->selection.pid = 0;
-	session->selection.depth = -1;
+	session->choice.selection.tid = tid;
+	session->choice.selection.pid = 0;
+	session->choice.selection.depth = -1;
 	return show(context);
 }
 
@@ -155,7 +155,7 @@ static int select_depth(struct command_context *context, int depth,
 		return error_set(error, "this is the innermost frame");
 	if ((size_t)depth >= stack->frame_count)
 		return error_set(error, "this is the outermost frame");
-	session->selection.depth = depth;
+	session->choice.selection.depth = depth;
 	return show(context);
 }
 
@@ -209,13 +209,14 @@ static void append_focus(struct command_context *context)
 	const struct session *session = &context->engine->session;
 
 	if (context->is_json) {
-		format_document(context->out,
-				json_pack("{s:o}", "focus",
-					  format_json_set(&session->focus)));
+		format_document(
+			context->out,
+			json_pack("{s:o}", "focus",
+				  format_json_set(&session->choice.focus)));
 		return;
 	}
 	buffer_append_string(context->out, "focus ");
-	rankset_append_counted(context->out, &session->focus);
+	rankset_append_counted(context->out, &session->choice.focus);
 	buffer_append_char(context->out, '\n');
 }
 
@@ -245,8 +246,8 @@ int command_focus(struct command_context *context, int argc, char **argv,
 	text = join_words(argc - 1, argv + 1);
 	result = rankselect_find(text, session, &focus, error);
 	if (result == 0) {
-		rankset_copy(&session->focus, &focus);
-		session->is_focus_all = strcmp(text, "all") == 0;
+		rankset_copy(&session->choice.focus, &focus);
+		session->choice.is_focus_all = strcmp(text, "all") == 0;
 		session->revision++;
 		if (!context->screen)
 			append_focus(context);
@@ -261,8 +262,8 @@ static void append_names(struct command_context *context)
 	const struct session *session = &context->engine->session;
 	json_t *json = context->is_json ? json_object() : NULL;
 
-	for (size_t i = 0; i < session->name_count; i++) {
-		const struct rankname *named = &session->names[i];
+	for (size_t i = 0; i < session->choice.name_count; i++) {
+		const struct rankname *named = &session->choice.names[i];
 
 		if (json) {
 			json_object_set_new(json, named->name,
@@ -276,7 +277,7 @@ static void append_names(struct command_context *context)
 	if (json)
 		format_document(context->out,
 				json_pack("{s:o}", "names", json));
-	else if (session->name_count == 0)
+	else if (session->choice.name_count == 0)
 		buffer_append_string(context->out,
 				     "no set has a name; name NAME SET gives "
 				     "one\n");

@@ -128,7 +128,7 @@ static int wait_verdict(struct wait *wait, struct error *error)
 static void add_focus(struct rankset *ranks, const struct session *session)
 {
 	for (size_t i = 0; i < session->rank_count; i++) {
-		if (format_is_chosen(&session->focus, session->ranks[i]))
+		if (format_is_chosen(&session->choice.focus, session->ranks[i]))
 			rankset_add(ranks, session->ranks[i]->process.rank);
 	}
 }

@@ -190,8 +190,8 @@ static int take_ranks(struct command_context *context,
 	if (!(command->flags & COMMAND_RANKS))
 		return 0;
 	if (*count < 3 || strcmp(words[*count - 2], "ranks") != 0) {
-		if (!session->is_focus_all)
-			rankset_copy(&context->ranks, &session->focus);
+		if (!session->choice.is_focus_all)
+			rankset_copy(&context->ranks, &session->choice.focus);
 		return 0;
 	}
 	*count -= 2;

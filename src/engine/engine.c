@@ -27,8 +27,9 @@ void engine_init(struct engine *engine, struct settings *owned_settings)
 	session_init(&engine->session);
 	if (engine->settings.ranks)
 		wanted_set(&engine->session, engine->settings.ranks, NULL);
-	engine->session.wanted_job = xstrdup_or_null(engine->settings.job);
-	engine->session.has_wanted_pids = engine->settings.pid_count > 0;
+	engine->session.choice.wanted_job =
+		xstrdup_or_null(engine->settings.job);
+	engine->session.choice.has_wanted_pids = engine->settings.pid_count > 0;
 	engine->started_at = loop_now();
 }
 
@@ -200,7 +201,7 @@ static json_t *sample_arguments(struct engine *engine)
 
 	if (engine->skips_names)
 		json_object_set_new(arguments, "names", json_false());
-	if (engine->session.shows_native)
+	if (engine->session.choice.shows_native)
 		json_object_set_new(arguments, "native", json_true());
 	json_decref(engine->sampled);
 	engine->sampled = NULL;
@@ -395,7 +396,7 @@ void engine_sample_every(struct engine *engine, double period)
 
 void engine_use_native(struct engine *engine, bool is_native)
 {
-	engine->session.shows_native = is_native;
+	engine->session.choice.shows_native = is_native;
 	engine->session.revision++;
 	if (engine->sampling_period > 0)
 		engine_sample_every(engine, engine->sampling_period);

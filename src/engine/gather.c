@@ -214,19 +214,20 @@ static void note_job(struct command_context *context, const struct job *job)
 /* There are jobs, but none of their ranks are those that were asked for. */
 static int no_rank_of_jobs(const struct session *session, struct error *error)
 {
-	const char *plural = rankset_count(&session->wanted) > 1
+	const char *plural = rankset_count(&session->choice.wanted) > 1
 				     ? "are no ranks"
 				     : "is no rank";
 
 	if (session->job >= 0)
 		return error_set(error, "there %s %.200s in the job:", plural,
-				 session->wanted_text ? session->wanted_text
-						      : "at all");
-	if (session->wanted_job)
+				 session->choice.wanted_text
+					 ? session->choice.wanted_text
+					 : "at all");
+	if (session->choice.wanted_job)
 		return error_set(error,
 				 "'%.80s' is the port or launcher of none of "
 				 "these jobs, or of several:",
-				 session->wanted_job);
+				 session->choice.wanted_job);
 	if (session->job_count == 1)
 		return error_set(error, "no rank of this job could be found:");
 	return error_set(error,
@@ -327,8 +328,8 @@ int gather_named(struct command_context *context, struct error *error)
 		return error_prefix(error, "--ranks");
 	}
 	if (!context->ranks_text) {
-		if (!session->is_focus_all)
-			rankset_copy(&context->ranks, &session->focus);
+		if (!session->choice.is_focus_all)
+			rankset_copy(&context->ranks, &session->choice.focus);
 		return 0;
 	}
 	if (rankselect_find(context->ranks_text, session, &context->ranks,

@@ -121,53 +121,31 @@ static void apply_source(const struct replay_line *line, void *data)
 	engine_apply(engine, line->node, &line->message, line->time);
 }
 
-/*
- * What the person chose passes from one to the other, and files, which are
- * the same at any time; not the ranks.
- */
-static void move_choice(struct session *to, struct session *from)
-{
-	to->wanted = from->wanted;
-	to->wanted_select = from->wanted_select;
-	to->wanted_focus = from->wanted_focus;
-	to->wanted_text = from->wanted_text;
-	to->wanted_job = from->wanted_job;
-	to->has_wanted_pids = from->has_wanted_pids;
-	to->focus = from->focus;
-	to->is_focus_all = from->is_focus_all;
-	to->names = from->names;
-	to->name_count = from->name_count;
-	to->selection = from->selection;
-	to->sources = from->sources;
-	from->wanted = (struct rankset)RANKSET_INIT;
-	from->wanted_select = NULL;
-	from->wanted_focus = NULL;
-	from->wanted_text = NULL;
-	from->wanted_job = NULL;
-	from->focus = (struct rankset)RANKSET_INIT;
-	from->names = NULL;
-	from->name_count = 0;
-	from->sources = NULL;
-}
-
 static void add_nodes(struct engine *engine)
 {
 	for (size_t i = 0; i < replay_count(engine->replay); i++)
 		session_add_node(&engine->session, "recording");
 }
 
-/* The session of before the first line, with what the person chose kept. */
+/*
+ * The session of before the first line, with what the person chose, and the
+ * files, which are the same at any time.
+ */
 static void begin_again(struct engine *engine)
 {
 	struct session *session = &engine->session;
-	struct session kept = { .revision = session->revision + 1 };
+	struct choice choice = session->choice;
+	struct strmap *sources = session->sources;
+	uint64_t revision = session->revision;
 
-	move_choice(&kept, session);
+	session->choice = (struct choice){ .wanted_text = NULL };
+	session->sources = NULL;
 	session_clear(session);
 	session_init(session);
 	strmap_free(session->sources);
-	move_choice(session, &kept);
-	session->revision = kept.revision;
+	session->choice = choice;
+	session->sources = sources;
+	session->revision = revision + 1;
 	session->is_replay = true;
 	add_nodes(engine);
 }

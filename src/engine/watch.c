@@ -129,7 +129,7 @@ static bool has_appeared(const struct engine *engine, void *data)
 
 	/* Of several jobs none is chosen by waiting, unless one was named. */
 	return watch->signal != 0 || count_present(session) > 0 ||
-	       (session->is_discovered && !session->wanted_job &&
+	       (session->is_discovered && !session->choice.wanted_job &&
 		session->job_count > 1 && session->job < 0);
 }
 

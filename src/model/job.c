@@ -52,7 +52,7 @@ bool job_has(const struct session *session, const struct job *job,
 {
 	const struct process *process = &rank->process;
 
-	if (session->has_wanted_pids)
+	if (session->choice.has_wanted_pids)
 		return true;
 	if (job->node != rank->node)
 		return is_across(session, job, rank);
@@ -95,6 +95,50 @@ static bool has_live_rank(const struct session *session)
 	return false;
 }
 
+static void remember(struct session *session, const struct job *job)
+{
+	struct job_key *key = &session->choice.job;
+
+	free(key->name);
+	*key = (struct job_key){
+		.name = xstrdup(job->name),
+		.node = job->node,
+		.launcher_pid = job->launcher_pid,
+		.uid = job->uid,
+	};
+}
+
+static bool is_remembered(const struct session *session, const struct job *job)
+{
+	const struct job_key *key = &session->choice.job;
+
+	if (!key->name || strcmp(key->name, job->name) != 0)
+		return false;
+	/* Of several machines another may have been found first. */
+	if (key->node != job->node)
+		return job->name[0] != '\0' && !job_is_loopback(job->name);
+	return key->launcher_pid == job->launcher_pid && key->uid == job->uid;
+}
+
+/* The one a person looked at last; before a restart it had another name. */
+static int find_remembered(const struct session *session)
+{
+	const struct job_key *key = &session->choice.job;
+
+	for (size_t i = 0; i < session->job_count; i++) {
+		if (is_remembered(session, &session->jobs[i]))
+			return (int)i;
+	}
+	for (size_t i = 0; i < session->job_count && key->name; i++) {
+		const struct job *job = &session->jobs[i];
+
+		if (key->launcher_pid > 0 && key->node == job->node &&
+		    key->launcher_pid == job->launcher_pid)
+			return (int)i;
+	}
+	return -1;
+}
+
 /*
  * torchrun starts its ranks anew under the same launcher, with a new port;
  * that is the same job, if nothing of the old ranks lives.
@@ -120,6 +164,7 @@ static size_t find_or_add(struct session *session, const struct rank *rank)
 	}
 	if (is_restart(session, rank)) {
 		describe(&session->jobs[session->job], rank);
+		remember(session, &session->jobs[session->job]);
 		return (size_t)session->job;
 	}
 	/* Only a hostile node has so many: the rest is one job. */
@@ -168,8 +213,8 @@ static void insert(struct session *session, struct rank *owned_rank)
 		(session->rank_count - at) * sizeof(struct rank *));
 	session->ranks[at] = owned_rank;
 	session->rank_count++;
-	if (session->is_focus_all)
-		rankset_add(&session->focus, number);
+	if (session->choice.is_focus_all)
+		rankset_add(&session->choice.focus, number);
 }
 
 /* Takes it out of its list; the caller owns it then. */
@@ -183,8 +228,9 @@ static void take(struct session *session, struct rank *rank)
 		session->rank_count--;
 		memmove(session->ranks + at, session->ranks + at + 1,
 			(session->rank_count - at) * sizeof(struct rank *));
-		if (session->is_focus_all)
-			rankset_remove(&session->focus, rank->process.rank);
+		if (session->choice.is_focus_all)
+			rankset_remove(&session->choice.focus,
+				       rank->process.rank);
 		return;
 	}
 	for (size_t i = 0; i < session->other_count; i++) {
@@ -247,6 +293,15 @@ static void settle(struct session *session, struct rank *owned_rank, size_t job)
 	insert(session, owned_rank);
 }
 
+/* The user began it once more. */
+static bool is_anew(const struct session *session, const struct job *job)
+{
+	const struct job *before = &session->jobs[session->job];
+
+	return job->uid == before->uid &&
+	       is_text_equal(job->script, before->script);
+}
+
 void job_place(struct session *session, struct rank *owned_rank)
 {
 	bool was_over = session->job >= 0 && !has_live_rank(session);
@@ -258,11 +313,10 @@ void job_place(struct session *session, struct rank *owned_rank)
 		return;
 	if (session->job < 0)
 		job_choose(session);
-	else if (was_over && session->job != (int)job &&
-		 session->jobs[job].uid == session->jobs[session->job].uid &&
-		 is_text_equal(session->jobs[job].script,
-			       session->jobs[session->job].script))
-		session_choose_job(session, job); /* the user began anew */
+	else if (session->job != (int)job &&
+		 (is_remembered(session, &session->jobs[job]) ||
+		  (was_over && is_anew(session, &session->jobs[job]))))
+		session_choose_job(session, job);
 }
 
 void session_choose_job(struct session *session, size_t index)
@@ -282,12 +336,13 @@ void session_choose_job(struct session *session, size_t index)
 	session->rank_count = 0;
 	/* What was chosen before any job was there is meant for this one. */
 	if (session->job >= 0) {
-		rankset_clear(&session->focus);
-		session->is_focus_all = true;
-		session->selection =
+		rankset_clear(&session->choice.focus);
+		session->choice.is_focus_all = true;
+		session->choice.selection =
 			(struct selection){ .rank = -1, .depth = -1 };
 	}
 	session->job = (int)index;
+	remember(session, &session->jobs[index]);
 	for (size_t i = 0; i < count; i++) {
 		if (is_live(candidates[i])) {
 			settle(session, candidates[i],
@@ -346,7 +401,8 @@ static int find_wanted(const struct session *session)
 	for (size_t i = 0; i < session->job_count; i++) {
 		const struct job *job = &session->jobs[i];
 
-		if (session->wanted_job && !is_named(job, session->wanted_job))
+		if (session->choice.wanted_job &&
+		    !is_named(job, session->choice.wanted_job))
 			continue;
 		if (wanted_is_part(session) && session->job_count > 1 &&
 		    !has_wanted_rank(session, job))
@@ -360,13 +416,14 @@ static int find_wanted(const struct session *session)
 
 void job_choose(struct session *session)
 {
-	int found = -1;
+	int found;
 
 	if (session->job >= 0)
 		return;
+	found = find_remembered(session);
 	/* A job that was named is meant, whether it has the ranks or not. */
-	if (session->wanted_job)
-		found = job_find(session, session->wanted_job);
+	if (found < 0 && session->choice.wanted_job)
+		found = job_find(session, session->choice.wanted_job);
 	if (found < 0)
 		found = find_wanted(session);
 	if (found >= 0)
@@ -441,10 +498,10 @@ static void add_placeholder(struct session *session, int number,
 void job_fill(struct session *session)
 {
 	struct expectation expectation;
-	const struct rankset *numbers = &session->wanted;
+	const struct rankset *numbers = &session->choice.wanted;
 	size_t placeholders = 0; /* that are wanted or not */
 
-	if (session->has_wanted_pids)
+	if (session->choice.has_wanted_pids)
 		return;
 	expectation_make(&expectation, session);
 	if (numbers->range_count == 0)

@@ -67,10 +67,10 @@ static void view_make(struct session *view, const struct session *session,
 	*view = *session;
 	view->verdict = (struct verdict){ .majority = -1 };
 	view->job = (int)index;
-	view->focus = (struct rankset)RANKSET_INIT;
-	view->is_focus_all = false;
-	view->wanted = (struct rankset)RANKSET_INIT;
-	view->wanted_select = NULL;
+	view->choice.focus = (struct rankset)RANKSET_INIT;
+	view->choice.is_focus_all = false;
+	view->choice.wanted = (struct rankset)RANKSET_INIT;
+	view->choice.wanted_select = NULL;
 	view->ranks = xcalloc(session->other_count + 1, sizeof(*view->ranks));
 	for (size_t i = 0; i < session->other_count; i++) {
 		struct rank *rank = session->others[i];

@@ -445,9 +445,9 @@ void phrase_append_jobs(struct buffer *out, const struct session *session)
 	const struct job *first = &session->jobs[0];
 	const char *colon = strrchr(first->name, ':');
 
-	if (session->wanted_job) {
+	if (session->choice.wanted_job) {
 		buffer_append_string(out, "No job has the port or launcher ");
-		append_name(out, session->wanted_job, NAME_COLUMNS);
+		append_name(out, session->choice.wanted_job, NAME_COLUMNS);
 		buffer_append_string(out, ". ");
 	}
 	buffer_printf(out, "%zu %s here: ", session->job_count,

@@ -21,9 +21,9 @@ bool rankname_is_valid(const char *name)
 
 static struct rankname *find(const struct session *session, const char *name)
 {
-	for (size_t i = 0; i < session->name_count; i++) {
-		if (strcmp(session->names[i].name, name) == 0)
-			return &session->names[i];
+	for (size_t i = 0; i < session->choice.name_count; i++) {
+		if (strcmp(session->choice.names[i].name, name) == 0)
+			return &session->choice.names[i];
 	}
 	return NULL;
 }
@@ -38,16 +38,16 @@ int rankname_set(struct session *session, const char *name,
 				 "'%.40s' is no name for a set; it has up to "
 				 "%d letters, digits, '_', '-' or '.'",
 				 name, RANKNAME_LENGTH);
-	if (!named && session->name_count >= RANKNAMES_MAXIMUM)
+	if (!named && session->choice.name_count >= RANKNAMES_MAXIMUM)
 		return error_set(error,
 				 "%d sets have names; give one of them "
 				 "anew",
 				 RANKNAMES_MAXIMUM);
 	if (!named) {
-		session->names = xrealloc(session->names,
-					  (session->name_count + 1) *
-						  sizeof(struct rankname));
-		named = &session->names[session->name_count++];
+		session->choice.names = xrealloc(session->choice.names,
+						 (session->choice.name_count +
+						  1) * sizeof(struct rankname));
+		named = &session->choice.names[session->choice.name_count++];
 		*named = (struct rankname){ .name = xstrdup(name) };
 	}
 	rankset_copy(&named->ranks, ranks);
@@ -64,11 +64,11 @@ const struct rankset *rankname_find(const struct session *session,
 
 void rankname_clear_all(struct session *session)
 {
-	for (size_t i = 0; i < session->name_count; i++) {
-		free(session->names[i].name);
-		rankset_clear(&session->names[i].ranks);
+	for (size_t i = 0; i < session->choice.name_count; i++) {
+		free(session->choice.names[i].name);
+		rankset_clear(&session->choice.names[i].ranks);
 	}
-	free(session->names);
-	session->names = NULL;
-	session->name_count = 0;
+	free(session->choice.names);
+	session->choice.names = NULL;
+	session->choice.name_count = 0;
 }

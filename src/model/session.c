@@ -30,10 +30,12 @@ static void free_source(void *source)
 
 void session_init(struct session *session)
 {
-	*session = (struct session){ .job = -1, .is_focus_all = true };
+	*session = (struct session){ .job = -1 };
+	session->choice.is_focus_all = true;
 	session->by_pid = map_new(NULL);
 	session->sources = strmap_new(free_source);
-	session->selection = (struct selection){ .rank = -1, .depth = -1 };
+	session->choice.selection =
+		(struct selection){ .rank = -1, .depth = -1 };
 	verdict_make(&session->verdict, session);
 }
 
@@ -72,9 +74,10 @@ void session_clear(struct session *session)
 		variables_free(session->variables[i]);
 	free(session->variables);
 	strmap_free(session->sources);
-	rankset_clear(&session->focus);
+	rankset_clear(&session->choice.focus);
 	verdict_clear(&session->verdict);
-	free(session->wanted_job);
+	free(session->choice.wanted_job);
+	free(session->choice.job.name);
 	wanted_clear(session);
 	rankname_clear_all(session);
 	session_clear_bystanders(session);
@@ -136,8 +139,8 @@ void session_judge(struct session *session)
 
 bool session_is_focused(const struct session *session, const struct rank *rank)
 {
-	return session->is_focus_all ||
-	       rankset_contains(&session->focus, rank->process.rank);
+	return session->choice.is_focus_all ||
+	       rankset_contains(&session->choice.focus, rank->process.rank);
 }
 
 void session_add_ranks(const struct session *session, struct rankset *set)
@@ -206,7 +209,7 @@ const struct rank *session_find_any_pid(const struct session *session,
 const struct rank *session_selected(const struct session *session)
 {
 	const struct rank *rank =
-		session_find_rank(session, session->selection.rank);
+		session_find_rank(session, session->choice.selection.rank);
 
 	if (!rank)
 		rank = session_find_rank(
@@ -221,7 +224,8 @@ const struct rank *session_looked_at(const struct session *session)
 	const struct rank *rank = session_selected(session);
 
 	for (size_t i = 0; rank && i < rank->child_count; i++) {
-		if (rank->children[i]->process.pid == session->selection.pid)
+		if (rank->children[i]->process.pid ==
+		    session->choice.selection.pid)
 			return rank->children[i];
 	}
 	return rank;
@@ -234,7 +238,7 @@ const struct thread *session_selected_thread(const struct session *session)
 
 	if (!rank)
 		return NULL;
-	thread = rank_find_thread(rank, session->selection.tid);
+	thread = rank_find_thread(rank, session->choice.selection.tid);
 	return thread ? thread : rank_main_thread(rank);
 }
 
@@ -243,7 +247,7 @@ const struct stack *session_shown_stack(const struct session *session,
 {
 	if (!thread)
 		return NULL;
-	return session->shows_native && thread->sample.native
+	return session->choice.shows_native && thread->sample.native
 		       ? thread->sample.native
 		       : thread->sample.stack;
 }
@@ -268,7 +272,7 @@ int session_selected_depth(const struct session *session)
 {
 	const struct thread *thread = session_selected_thread(session);
 	const struct stack *stack = thread ? thread->sample.stack : NULL;
-	int depth = session->selection.depth;
+	int depth = session->choice.selection.depth;
 
 	if (!stack || stack->frame_count == 0)
 		return -1;

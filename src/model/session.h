@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "model/choice.h"
 #include "model/rank.h"
 #include "model/verdict.h"
 #include "protocol/rankset.h"
@@ -24,8 +25,6 @@ struct error;
 struct map;
 struct message;
 struct output;
-struct rankname;
-struct rankselect;
 struct source;
 struct stack_table;
 struct strmap;
@@ -100,14 +99,6 @@ struct job {
 	struct job_finding finding;
 };
 
-/* What a person is looking at. Looked up anew each turn. */
-struct selection {
-	int rank;  /* -1: the first outlier, or rank */
-	pid_t tid; /* 0: main thread */
-	int depth; /* frame, 0 innermost; -1: top user frame */
-	pid_t pid; /* a child of that rank; 0: the rank itself */
-};
-
 struct session {
 	struct session_node *nodes;
 	size_t node_count;
@@ -125,21 +116,10 @@ struct session {
 	size_t looked_at;      /* processes looked at by discover */
 	uid_t uid;	       /* whose */
 	size_t other_users;    /* Python processes of other users */
-	struct rankset wanted; /* --ranks as numbers; empty: all */
-	struct rankselect *wanted_select; /* and with machines; NULL: all */
-	struct rankselect *wanted_focus;  /* to be the focus; NULL: none */
-	char *wanted_text;		  /* as it was said; NULL: nothing */
-	char *wanted_job;      /* --job; NULL: any */
-	bool has_wanted_pids;  /* --pid: what is found is one job */
 	bool is_discovered;    /* the first discover was answered */
 	bool is_replay;
 	struct verdict verdict;
-	struct selection selection;
-	struct rankset focus; /* ranks that commands act on */
-	bool is_focus_all;    /* nobody chose: new ranks join it */
-	bool shows_native;    /* stacks with native frames, where known */
-	struct rankname *names; /* sets with a name */
-	size_t name_count;
+	struct choice choice;
 	double now;
 	uint64_t revision;	      /* raised by each change */
 	uint64_t step; /* raised when a rank comes, goes, changes its
@@ -167,7 +147,10 @@ void session_lose_node(struct session *session, size_t node, const char *why);
 /* Makes verdict and classes anew; call after a batch of messages. */
 void session_judge(struct session *session);
 
-/* Another job's ranks become the session's; index into session->jobs. */
+/*
+ * Another job's ranks become the session's; index into session->jobs. It is
+ * remembered, and chosen again when it comes again.
+ */
 void session_choose_job(struct session *session, size_t index);
 
 /* Commands act on the rank. */

@@ -157,13 +157,13 @@ static json_t *write_choice(const struct session *session)
 {
 	json_t *json = json_object();
 
-	if (session->wanted_text)
-		json_set_text(json, "ranks", session->wanted_text);
-	if (session->wanted_job)
-		json_set_text(json, "job", session->wanted_job);
+	if (session->choice.wanted_text)
+		json_set_text(json, "ranks", session->choice.wanted_text);
+	if (session->choice.wanted_job)
+		json_set_text(json, "job", session->choice.wanted_job);
 	else if (session->job >= 0 && session->job_count > 1)
 		json_set_text(json, "job", session->jobs[session->job].name);
-	if (session->has_wanted_pids)
+	if (session->choice.has_wanted_pids)
 		json_object_set_new(json, "pids", json_pack("[i]", 0));
 	return json;
 }

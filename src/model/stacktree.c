@@ -244,7 +244,7 @@ static void add_class(struct stacktree_node *root,
 	if (chosen)
 		rankset_intersect(&ranks, chosen);
 	first = session_find_rank(session, rankset_first(&ranks));
-	if (class->stack && session->shows_native) {
+	if (class->stack && session->choice.shows_native) {
 		add_shown(root, session, &ranks, granularity);
 	} else if (class->stack && first) {
 		walk.process = &first->process;

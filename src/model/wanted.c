@@ -20,11 +20,11 @@ static void free_select(struct rankselect **select)
 
 void wanted_clear(struct session *session)
 {
-	free_select(&session->wanted_select);
-	free_select(&session->wanted_focus);
-	rankset_clear(&session->wanted);
-	free(session->wanted_text);
-	session->wanted_text = NULL;
+	free_select(&session->choice.wanted_select);
+	free_select(&session->choice.wanted_focus);
+	rankset_clear(&session->choice.wanted);
+	free(session->choice.wanted_text);
+	session->choice.wanted_text = NULL;
 }
 
 int wanted_set(struct session *session, const char *text, struct error *error)
@@ -37,17 +37,17 @@ int wanted_set(struct session *session, const char *text, struct error *error)
 		return -1;
 	}
 	wanted_clear(session);
-	if (rankselect_add_numbers(select, &session->wanted)) {
-		rankset_append(&folded, &session->wanted);
+	if (rankselect_add_numbers(select, &session->choice.wanted)) {
+		rankset_append(&folded, &session->choice.wanted);
 		free_select(&select);
 	} else {
 		buffer_append_string(&folded, text);
 		if (rankselect_is_of_process(select))
-			session->wanted_select = select;
+			session->choice.wanted_select = select;
 		else
-			session->wanted_focus = select;
+			session->choice.wanted_focus = select;
 	}
-	session->wanted_text = buffer_take(&folded);
+	session->choice.wanted_text = buffer_take(&folded);
 	return 0;
 }
 
@@ -56,19 +56,20 @@ void wanted_recorded(struct session *session, size_t node, const json_t *json)
 	const char *job = json_get_string(json, "job", NULL);
 	const char *ranks = json_get_string(json, "ranks", NULL);
 
-	if (job && !session->wanted_job)
-		session->wanted_job = xstrdup(job);
+	if (job && !session->choice.wanted_job)
+		session->choice.wanted_job = xstrdup(job);
 	if (ranks && session->node_count > 1)
 		rankset_parse(&session->nodes[node].wanted, ranks, NULL);
-	else if (ranks && !session->wanted_text)
+	else if (ranks && !session->choice.wanted_text)
 		wanted_set(session, ranks, NULL);
 	if (json_array_size(json_object_get(json, "pids")) > 0)
-		session->has_wanted_pids = true;
+		session->choice.has_wanted_pids = true;
 }
 
 bool wanted_is_part(const struct session *session)
 {
-	return session->wanted.range_count > 0 || session->wanted_select;
+	return session->choice.wanted.range_count > 0 ||
+	       session->choice.wanted_select;
 }
 
 static bool is_other(const struct rankset *numbers, int rank)
@@ -82,11 +83,11 @@ bool wanted_has(const struct session *session, const struct rank *rank)
 	if (rank->process.pid != 0 &&
 	    is_other(&session->nodes[rank->node].wanted, rank->process.rank))
 		return false;
-	if (session->wanted.range_count > 0 &&
-	    !rankset_contains(&session->wanted, rank->process.rank))
+	if (session->choice.wanted.range_count > 0 &&
+	    !rankset_contains(&session->choice.wanted, rank->process.rank))
 		return false;
-	return !session->wanted_select ||
-	       rankselect_has(session->wanted_select, session, rank);
+	return !session->choice.wanted_select ||
+	       rankselect_has(session->choice.wanted_select, session, rank);
 }
 
 static bool is_sampled(const struct session *session)
@@ -105,19 +106,19 @@ int wanted_focus(struct session *session, struct error *error)
 	struct rankset focus = RANKSET_INIT;
 	int result;
 
-	if (!session->wanted_focus || !is_sampled(session))
+	if (!session->choice.wanted_focus || !is_sampled(session))
 		return 0;
-	result = rankselect_resolve(session->wanted_focus, session, &focus,
-				    error);
+	result = rankselect_resolve(session->choice.wanted_focus, session,
+				    &focus, error);
 	if (result == 0 && rankset_count(&focus) == 0)
 		result = error_set(error, "no rank is %.80s",
-				   session->wanted_text);
+				   session->choice.wanted_text);
 	if (result == 0) {
-		rankset_copy(&session->focus, &focus);
-		session->is_focus_all = false;
+		rankset_copy(&session->choice.focus, &focus);
+		session->choice.is_focus_all = false;
 		session->revision++;
 	}
 	rankset_clear(&focus);
-	free_select(&session->wanted_focus);
+	free_select(&session->choice.wanted_focus);
 	return result;
 }

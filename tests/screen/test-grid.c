@@ -54,7 +54,8 @@ static void begin(struct stage *stage, int row_count, int column_count)
 
 	view_clear(&stage->app.view);
 	stage->app.view.period = 1;
-	session->selection = (struct selection){ .rank = -1, .depth = -1 };
+	session->choice.selection =
+		(struct selection){ .rank = -1, .depth = -1 };
 	session->revision++;
 	stage_resize(stage, row_count, column_count);
 }

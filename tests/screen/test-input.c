@@ -109,7 +109,7 @@ static void wheel(struct stage *stage, const char *text, bool is_up)
 
 static int selected(const struct stage *stage)
 {
-	return stage->engine.session.selection.rank;
+	return stage->engine.session.choice.selection.rank;
 }
 
 static void a_click_chooses_a_rank(void **state)

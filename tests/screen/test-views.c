@@ -115,8 +115,8 @@ static void expect_focus(struct stage *stage, const char *keys,
 	struct buffer text = BUFFER_INIT;
 
 	stage_keys(stage, keys);
-	rankset_append(&text, &session->focus);
-	if (session->is_focus_all)
+	rankset_append(&text, &session->choice.focus);
+	if (session->choice.is_focus_all)
 		buffer_append_string(&text, " all");
 	if (strcmp(text.data, focus) != 0)
 		fail_msg("%s: focus %s, not %s", keys, text.data, focus);
@@ -174,7 +174,7 @@ static void each_pane_is_searched(void **state)
 	struct app *app = &stage->app;
 
 	stage_keys(stage, "0 Enter / s l e e p Enter");
-	assert_int_equal(stage->engine.session.selection.rank, 3);
+	assert_int_equal(stage->engine.session.choice.selection.rank, 3);
 	app->view.pane = PANE_STACK;
 	stage_keys(stage, "/ m o d u l e Enter");
 	assert_int_equal(session_selected_depth(&stage->engine.session), 2);
@@ -209,7 +209,7 @@ static void what_a_recording_lacks_is_not_recorded(void **state)
 	stage->engine.session.is_replay = true;
 	check_shows(stage, "replay 0:34, end");
 	stage_keys(stage, "0 Enter");
-	stage->engine.session.selection.depth = 0;
+	stage->engine.session.choice.selection.depth = 0;
 	check_shows(stage, "Not recorded.");
 	stage_keys(stage, "R");
 	check_shows(stage, "a recording is not read anew");
@@ -221,8 +221,8 @@ static void a_node_that_is_gone_is_named(void **state)
 
 	session_lose_node(&stage->engine.session, 0, "the node ended");
 	session_judge(&stage->engine.session);
-	stage->engine.session.selection.rank = 0;
-	stage->engine.session.selection.depth = 0;
+	stage->engine.session.choice.selection.rank = 0;
+	stage->engine.session.choice.selection.depth = 0;
 	check_shows(stage, "node gone");
 	check_shows(stage, "Not read: probetui-node is");
 	check_shows(stage, "gone: q leaves, then start probetui again.");
@@ -387,7 +387,7 @@ static void the_chooser_says_why(void **state)
 	(void)state;
 	stage_open(&stage, "jobs.jsonl");
 	stage_resize(&stage, 24, 80);
-	stage.engine.session.wanted_job = xstrdup("31313");
+	stage.engine.session.choice.wanted_job = xstrdup("31313");
 	check_shows(&stage,
 		    "No job here has the port or launcher 31313. 2 jobs");
 	check_shows(&stage, "train.py ");
@@ -601,9 +601,9 @@ static void the_next_outlier_of_many_ranks(void **state)
 	struct stage *stage = *state;
 
 	stage_keys(stage, "0 Enter { {");
-	assert_int_equal(stage->engine.session.selection.rank, 3);
+	assert_int_equal(stage->engine.session.choice.selection.rank, 3);
 	stage_keys(stage, "7 Enter } }");
-	assert_int_equal(stage->engine.session.selection.rank, 3);
+	assert_int_equal(stage->engine.session.choice.selection.rank, 3);
 }
 
 static void settings_are_shown_and_set(void **state)

@@ -146,8 +146,8 @@ static void ranks_come_last_or_are_the_focus(void **state)
 	(void)state;
 	settings_init(&settings);
 	engine_init(&engine, &settings);
-	rankset_add_range(&engine.session.focus, 4, 6);
-	engine.session.is_focus_all = false;
+	rankset_add_range(&engine.session.choice.focus, 4, 6);
+	engine.session.choice.is_focus_all = false;
 	assert_int_equal(command_run_line(&context, tables, 2,
 					  "stacks --x ranks 0-2", COMMAND_SHELL,
 					  &error),

@@ -148,7 +148,7 @@ static void a_restarted_rank_is_sampled(void **state)
 	stage_init(&stage);
 	engine->is_screen = true;
 	engine->settings.job = xstrdup("29500");
-	engine->session.wanted_job = xstrdup("29500");
+	engine->session.choice.wanted_job = xstrdup("29500");
 	write_file(&stage, "first",
 		   RANK("rankAdded", "0", "10", LIVE)
 			   RANK("rankAdded", "1", "11", LIVE) DISCOVERED);
@@ -320,14 +320,14 @@ static void seeking_keeps_what_was_chosen(void **state)
 	free(path);
 	assert_int_equal(engine_start(engine, &error), 0);
 	engine_seek(engine, 10);
-	rankset_clear(&engine->session.focus);
-	rankset_add(&engine->session.focus, 3);
-	engine->session.is_focus_all = false;
-	engine->session.selection.rank = 5;
+	rankset_clear(&engine->session.choice.focus);
+	rankset_add(&engine->session.choice.focus, 3);
+	engine->session.choice.is_focus_all = false;
+	engine->session.choice.selection.rank = 5;
 	engine_seek(engine, 5);
 	assert_int_equal(engine->session.rank_count, 8);
-	assert_int_equal(rankset_count(&engine->session.focus), 1);
-	assert_int_equal(engine->session.selection.rank, 5);
+	assert_int_equal(rankset_count(&engine->session.choice.focus), 1);
+	assert_int_equal(engine->session.choice.selection.rank, 5);
 	stage_clear(&stage);
 }
 
@@ -355,6 +355,37 @@ static int64_t memory_of(const struct engine *engine, int number)
 	assert_non_null(rank);
 	return json_get_integer(evidence_find(&engine->evidence, rank),
 				"memory", 0);
+}
+
+static void seeking_keeps_the_job(void **state)
+{
+	struct stage stage;
+	struct engine *engine = &stage.engine;
+	const struct session *session = &engine->session;
+	struct error error = ERROR_INIT;
+	char *path;
+
+	(void)state;
+	stage_init(&stage);
+	engine->is_screen = true;
+	path = xasprintf("%s/tests/recordings/jobs.jsonl", getenv("SRCDIR"));
+	settings_add_replay(&engine->settings, path);
+	free(path);
+	assert_int_equal(engine_start(engine, &error), 0);
+	engine_seek(engine, 1e9);
+	assert_int_equal(session->job, -1);
+	session_choose_job(&engine->session, 1);
+	engine_use_native(engine, true);
+	engine_settle(engine);
+	assert_int_equal(session->rank_count, 16);
+	engine_seek(engine, session->now - 1);
+	assert_int_equal(session->rank_count, 16);
+	assert_true(session->choice.shows_native);
+	/* Before it was found it is not there, and chosen when it is. */
+	engine_seek(engine, 0);
+	engine_seek(engine, 1e9);
+	assert_int_equal(session->rank_count, 16);
+	stage_clear(&stage);
 }
 
 /* Both machines gave their rank the same pid. */
@@ -424,6 +455,7 @@ int main(void)
 		cmocka_unit_test(a_recording_gets_the_sources),
 		cmocka_unit_test(a_recording_may_begin_late),
 		cmocka_unit_test(seeking_keeps_what_was_chosen),
+		cmocka_unit_test(seeking_keeps_the_job),
 		cmocka_unit_test(evidence_is_of_one_machine),
 		cmocka_unit_test(evidence_is_of_one_process),
 	};

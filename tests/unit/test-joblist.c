@@ -104,7 +104,7 @@ static void judging_the_others_changes_nothing(void **state)
 		assert_false(scene.session.others[i]->is_outlier);
 	}
 	assert_true(scene.session.ranks[2]->is_outlier);
-	assert_int_equal(rankset_count(&scene.session.focus), RANKS);
+	assert_int_equal(rankset_count(&scene.session.choice.focus), RANKS);
 	scene_clear(&scene);
 }
 

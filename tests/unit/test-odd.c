@@ -103,13 +103,13 @@ static void a_child_is_looked_at(void **state)
 	(void)state;
 	start(&scene);
 	see_children(&scene, stacks);
-	session->selection =
+	session->choice.selection =
 		(struct selection){ .rank = 1, .depth = -1, .pid = 201 };
 	assert_int_equal(session_selected(session)->process.pid, 101);
 	assert_int_equal(session_looked_at(session)->process.pid, 201);
 	assert_int_equal(session_selected_thread(session)->sample.tid, 201);
 	/* Of another rank: that one is not looked at. */
-	session->selection.pid = 202;
+	session->choice.selection.pid = 202;
 	assert_int_equal(session_looked_at(session)->process.pid, 101);
 	scene_clear(&scene);
 }

@@ -115,9 +115,9 @@ static void a_text_means_ranks(void **state)
 	rankset_parse(&evens, "0-4/2", NULL);
 	assert_int_equal(rankname_set(&scene.session, "evens", &evens, NULL),
 			 0);
-	rankset_clear(&scene.session.focus);
-	rankset_add_range(&scene.session.focus, 1, 2);
-	scene.session.is_focus_all = false;
+	rankset_clear(&scene.session.choice.focus);
+	rankset_add_range(&scene.session.choice.focus, 1, 2);
+	scene.session.choice.is_focus_all = false;
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
 		assert_meant(&scene.session, rows[i][0], rows[i][1]);
 	rankset_clear(&evens);
@@ -318,7 +318,7 @@ static void a_name_stands_for_its_ranks(void **state)
 	assert_int_equal(rankname_set(&scene.session, "a", &set, &error), 0);
 	rankset_add(&set, 9);
 	assert_int_equal(rankname_set(&scene.session, "a", &set, &error), 0);
-	assert_int_equal(scene.session.name_count, 1);
+	assert_int_equal(scene.session.choice.name_count, 1);
 	assert_true(rankset_contains(rankname_find(&scene.session, "a"), 9));
 	assert_null(rankname_find(&scene.session, "b"));
 	assert_int_equal(rankname_set(&scene.session, "a b", &set, &error), -1);
@@ -329,7 +329,7 @@ static void a_name_stands_for_its_ranks(void **state)
 		snprintf(name, sizeof(name), "n%d", i);
 		rankname_set(&scene.session, name, &set, NULL);
 	}
-	assert_int_equal(scene.session.name_count, RANKNAMES_MAXIMUM);
+	assert_int_equal(scene.session.choice.name_count, RANKNAMES_MAXIMUM);
 	rankset_clear(&set);
 	scene_clear(&scene);
 }
@@ -388,7 +388,7 @@ static void what_is_wanted_becomes_the_focus(void **state)
 	scene_start(&scene, 4);
 	scene_judge(&scene);
 	assert_int_equal(wanted_focus(&scene.session, &error), 0);
-	assert_true(scene.session.is_focus_all);
+	assert_true(scene.session.choice.is_focus_all);
 	for (int rank = 0; rank < 4; rank++) {
 		struct seen waits = WAITS(100 + rank, 17);
 		struct seen loads = { .pid = 102, .stack = LOADS };
@@ -398,9 +398,9 @@ static void what_is_wanted_becomes_the_focus(void **state)
 	scene_judge(&scene);
 	assert_int_equal(wanted_focus(&scene.session, &error), 0);
 	assert_int_equal(scene.session.rank_count, 4);
-	assert_int_equal(rankset_count(&scene.session.focus), 1);
-	assert_true(rankset_contains(&scene.session.focus, 2));
-	assert_false(scene.session.is_focus_all);
+	assert_int_equal(rankset_count(&scene.session.choice.focus), 1);
+	assert_true(rankset_contains(&scene.session.choice.focus, 2));
+	assert_false(scene.session.choice.is_focus_all);
 	scene_clear(&scene);
 }
 

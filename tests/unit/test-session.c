@@ -57,7 +57,7 @@ static void one_job_is_chosen(void **state)
 	assert_int_equal(scene.session.rank_count, 8);
 	assert_int_equal(scene.session.jobs[0].rank_count, 8);
 	assert_int_equal(scene.session.looked_at, 41);
-	assert_int_equal(rankset_count(&scene.session.focus), 8);
+	assert_int_equal(rankset_count(&scene.session.choice.focus), 8);
 	assert_non_null(session_find_pid(&scene.session, 0, 107));
 	assert_null(session_find_rank(&scene.session, 8));
 	scene_clear(&scene);
@@ -100,7 +100,7 @@ static void a_wanted_job_is_chosen(void **state)
 		struct scene scene;
 
 		scene_init(&scene);
-		scene.session.wanted_job = xstrdup(rows[i].job);
+		scene.session.choice.wanted_job = xstrdup(rows[i].job);
 		start_two_jobs(&scene);
 		assert_int_equal(first_pid(&scene), rows[i].pid);
 		scene_clear(&scene);
@@ -114,7 +114,7 @@ static void wanted_ranks_make_it_clear(void **state)
 
 	(void)state;
 	scene_init(&scene);
-	rankset_add(&scene.session.wanted, 2);
+	rankset_add(&scene.session.choice.wanted, 2);
 	scene_event(&scene, "rankAdded", third);
 	start_two_jobs(&scene);
 	assert_int_equal(scene.session.rank_count, 1);
@@ -128,7 +128,7 @@ static void processes_named_by_pid_are_one_job(void **state)
 
 	(void)state;
 	scene_init(&scene);
-	scene.session.has_wanted_pids = true;
+	scene.session.choice.has_wanted_pids = true;
 	for (int rank = 0; rank < 2; rank++) {
 		json_t *process = scene_process(rank, 100 + rank, -1);
 
@@ -213,7 +213,7 @@ static void wanted_ranks_that_are_not_there(void **state)
 
 	(void)state;
 	scene_init(&scene);
-	rankset_add_range(&scene.session.wanted, 0, 7);
+	rankset_add_range(&scene.session.choice.wanted, 0, 7);
 	for (int rank = 0; rank < 6; rank++) {
 		json_t *process = scene_process(rank, 100 + rank, 16);
 
@@ -253,7 +253,7 @@ static void a_restart_replaces_the_rank(void **state)
 	assert_int_equal(scene.session.rank_count, 2);
 	assert_int_equal(session_find_rank(&scene.session, 1)->process.pid,
 			 301);
-	assert_int_equal(rankset_count(&scene.session.focus), 2);
+	assert_int_equal(rankset_count(&scene.session.choice.focus), 2);
 	scene_clear(&scene);
 }
 
@@ -422,9 +422,9 @@ static void the_selection_is_looked_up_anew(void **state)
 	scene_see(&scene, &seen);
 	assert_int_equal(session_selected(&scene.session)->process.rank, 0);
 	assert_int_equal(session_selected_depth(&scene.session), 2);
-	scene.session.selection.depth = 99;
+	scene.session.choice.selection.depth = 99;
 	assert_int_equal(session_selected_depth(&scene.session), 3);
-	scene.session.selection.rank = 1;
+	scene.session.choice.selection.rank = 1;
 	assert_int_equal(session_selected(&scene.session)->process.rank, 1);
 	assert_null(session_selected_thread(&scene.session));
 	scene_clear(&scene);
@@ -437,14 +437,14 @@ static void a_chosen_focus_is_kept(void **state)
 
 	(void)state;
 	scene_init(&scene);
-	rankset_add(&scene.session.focus, 1);
-	scene.session.is_focus_all = false;
+	rankset_add(&scene.session.choice.focus, 1);
+	scene.session.choice.is_focus_all = false;
 	scene_start(&scene, 4);
-	assert_int_equal(rankset_count(&scene.session.focus), 1);
+	assert_int_equal(rankset_count(&scene.session.choice.focus), 1);
 	scene_event(&scene, "rankRemoved", exited(1, 101, 4));
 	scene_event(&scene, "rankAdded", scene_process(1, 301, 4));
-	assert_true(rankset_contains(&scene.session.focus, 1));
-	assert_int_equal(rankset_count(&scene.session.focus), 1);
+	assert_true(rankset_contains(&scene.session.choice.focus, 1));
+	assert_int_equal(rankset_count(&scene.session.choice.focus), 1);
 	scene_clear(&scene);
 }
 
@@ -473,8 +473,8 @@ static void a_named_job_is_chosen_without_the_wanted_rank(void **state)
 
 	(void)state;
 	scene_init(&scene);
-	scene.session.wanted_job = xstrdup("29501");
-	rankset_add(&scene.session.wanted, 77);
+	scene.session.choice.wanted_job = xstrdup("29501");
+	rankset_add(&scene.session.choice.wanted, 77);
 	start_two_jobs(&scene);
 	assert_int_equal(scene.session.job, 1);
 	assert_int_equal(scene.session.rank_count, 1);
