@@ -211,6 +211,36 @@ static void a_job_is_clicked(void **state)
 	assert_int_equal(stage->engine.session.job, 1);
 }
 
+/* Types keys one by one; "~" is a Tab, "^" a Shift-Tab. */
+static void type(struct stage *stage, const char *text)
+{
+	static const char marks[] = "~^ ";
+	static const char *const names[] = { "Tab", "S-Tab", "Space" };
+
+	for (; *text != '\0'; text++) {
+		const char *mark = strchr(marks, *text);
+		char key[2] = { *text, '\0' };
+
+		app_key(&stage->app, mark != NULL ? names[mark - marks] : key);
+	}
+}
+
+/* All that a person did is as it was, at another time of the recording. */
+static void seeking_keeps_what_was_done(void **state)
+{
+	struct stage *stage = *state;
+	struct engine *engine = &stage->engine;
+
+	engine->is_screen = true;
+	stage_keys(stage, "Down Enter N /");
+	type(stage, "train");
+	check_shows(stage, "/train");
+	engine_seek(engine, engine->session.now - 1);
+	check_shows(stage, "16 ranks");
+	check_shows(stage, "/train");
+	assert_true(engine->session.choice.shows_native);
+}
+
 static void any_place_may_be_clicked(void **state)
 {
 	static const char *const kinds[] = { "home", "M", "D", "?", "L" };
@@ -234,20 +264,6 @@ static void any_place_may_be_clicked(void **state)
 	check_shows(stage, "click takes a row, a column [open].");
 	commands_run(&stage->app, "wheel 1 1 left");
 	check_shows(stage, "wheel takes a row, a column, up or down.");
-}
-
-/* Types keys one by one; "~" is a Tab, "^" a Shift-Tab. */
-static void type(struct stage *stage, const char *text)
-{
-	static const char marks[] = "~^ ";
-	static const char *const names[] = { "Tab", "S-Tab", "Space" };
-
-	for (; *text != '\0'; text++) {
-		const char *mark = strchr(marks, *text);
-		char key[2] = { *text, '\0' };
-
-		app_key(&stage->app, mark != NULL ? names[mark - marks] : key);
-	}
 }
 
 struct completion {
@@ -421,6 +437,8 @@ int main(void)
 		ON_HUNG8(the_wheel_moves_what_is_under_it),
 		cmocka_unit_test_setup_teardown(a_job_is_clicked, open_jobs,
 						close_stage),
+		cmocka_unit_test_setup_teardown(seeking_keeps_what_was_done,
+						open_jobs, close_stage),
 		ON_HUNG8(any_place_may_be_clicked),
 		ON_HUNG8(Tab_completes),
 		ON_HUNG8(the_history_is_walked),
