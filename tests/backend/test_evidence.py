@@ -47,6 +47,7 @@ class TestEvidence(unittest.TestCase):
         return len(os.listdir("/proc/%d/fd" % self.node.process.pid))
 
     def test_no_descriptor_is_kept_of_what_has_ended(self):
+        self.ask(self.start())
         before = self.descriptors()
         for i in range(6):
             path = self.path(str(i), "error.json")
