@@ -165,20 +165,22 @@ struct question {
 	bool has_kernel;
 };
 
-/* The kernel's log is the same for all: it comes with the first ones. */
 static void send_batch(struct engine *engine, const struct question *question,
-		       json_t *owned_pids, int64_t *first)
+		       json_t *owned_pids, bool has_kernel, int64_t *first)
 {
 	json_t *arguments = json_pack("{s:o}", "pids", owned_pids);
 
-	if (question->has_kernel && *first == 0)
+	if (has_kernel)
 		json_object_set_new(arguments, "kernel", json_true());
 	if (*first == 0)
 		*first = engine->seq + 1;
 	question->send(engine, question->command, arguments);
 }
 
-/* Requests about all ranks that are wanted; the first one's number or 0. */
+/*
+ * Requests about all ranks that are wanted; the first one's number or 0. The
+ * last one asks for the kernel's log: by then the node knows all of them.
+ */
 static int64_t ask(struct engine *engine, const struct question *question)
 {
 	const struct session *session = &engine->session;
@@ -190,17 +192,17 @@ static int64_t ask(struct engine *engine, const struct question *question)
 
 		if (!question->is_wanted(engine, session->ranks[i]))
 			continue;
+		if (json_array_size(pids) == BATCH) {
+			send_batch(engine, question, pids, false, &first);
+			pids = json_array();
+		}
 		json_array_append_new(pids, json_integer(pid));
-		if (json_array_size(pids) < BATCH)
-			continue;
-		send_batch(engine, question, pids, &first);
-		pids = json_array();
 	}
-	if (json_array_size(pids) > 0) {
-		send_batch(engine, question, pids, &first);
-	} else {
+	if (json_array_size(pids) > 0)
+		send_batch(engine, question, pids, question->has_kernel,
+			   &first);
+	else
 		json_decref(pids);
-	}
 	return first;
 }
 

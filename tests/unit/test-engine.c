@@ -18,10 +18,12 @@
 #include "base/alloc.h"
 #include "base/buffer.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "base/loop.h"
 #include "engine/engine.h"
+#include "engine/evidence.h"
 #include "model/source.h"
 #include "protocol/stack.h"
 
@@ -446,6 +448,54 @@ static void evidence_is_of_one_process(void **state)
 	stage_clear(&stage);
 }
 
+/* A node that writes down what it was asked after two ranks more than 16. */
+static void start_many(struct stage *stage)
+{
+	struct buffer lines = BUFFER_INIT;
+
+	for (int i = 0; i < 18; i++)
+		buffer_printf(
+			&lines,
+			"{\"seq\":1,\"type\":\"event\",\"event\":\"rankAdded\","
+			"\"body\":{\"pid\":%d,\"rank\":%d,\"world_size\":18,"
+			"\"uid\":0,\"start_time\":1,\"job\":\"a:1\","
+			"\"launcher_pid\":9,\"state\":\"live\"}}\n",
+			10 + i, i);
+	buffer_append_string(&lines, DISCOVERED);
+	write_file(stage, "first", lines.data);
+	buffer_clear(&lines);
+	start(stage, "read hello; read discover; cat first\n"
+		     "read one; read two; echo \"$one\" >second\n"
+		     "echo \"$two\" >>second; exit 0\n");
+}
+
+/* What the node knows of when it reads the log is what it looks for there. */
+static void the_kernels_log_is_asked_for_last(void **state)
+{
+	struct stage stage;
+	struct engine *engine = &stage.engine;
+	struct buffer text = BUFFER_INIT;
+	struct error error = ERROR_INIT;
+	char *path;
+	const char *end;
+
+	(void)state;
+	stage_init(&stage);
+	start_many(&stage);
+	assert_int_equal(
+		engine_wait(engine, is_first_found, NULL, LIMIT_SECONDS), 0);
+	evidence_await(engine, evidence_ask(engine), LIMIT_SECONDS);
+	path = path_of(&stage, "second");
+	assert_int_equal(file_read(path, "the log", &text, &error), 0);
+	end = strchr(text.data, '\n');
+	assert_non_null(end);
+	assert_non_null(strstr(end, "kernel"));
+	assert_true(strstr(text.data, "kernel") > end);
+	buffer_clear(&text);
+	free(path);
+	stage_clear(&stage);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -458,6 +508,7 @@ int main(void)
 		cmocka_unit_test(seeking_keeps_the_job),
 		cmocka_unit_test(evidence_is_of_one_machine),
 		cmocka_unit_test(evidence_is_of_one_process),
+		cmocka_unit_test(the_kernels_log_is_asked_for_last),
 	};
 
 	log_set_quiet(1);
