@@ -6,6 +6,7 @@
 
 #include "banned.h"
 #include "backends/node.h"
+#include "backends/procfs.h"
 #include "backends/roster.h"
 #include "backends/stream.h"
 #include "base/alloc.h"
@@ -17,12 +18,14 @@
 #include "protocol/process.h"
 
 #define STREAM_COUNT 2
-#define FOLLOWED_MAXIMUM 64
+#define FOLLOWED_MAXIMUM 64 /* which a sentence below says */
 #define PERIOD 0.25
 /* Of what is there at the start (of each of two files), and in one turn. */
 #define TAIL_BYTES (64u << 10)
 #define TAIL_BYTES_OF_TWO (16u << 10)
 #define TURN_BYTES (16u << 10)
+/* So many turns half a character waits for the rest of it. */
+#define PATIENCE 8
 /* A reader that is this far behind gets nothing more for now. */
 #define WAITING_MAXIMUM (256u << 10)
 
@@ -30,7 +33,8 @@ struct followed {
 	pid_t pid;
 	uint64_t start_time;
 	struct stream streams[STREAM_COUNT];
-	bool is_told; /* an event was sent since the request */
+	int waited[STREAM_COUNT]; /* turns, for the rest of a character */
+	bool is_told;		  /* an event was sent since the request */
 };
 
 struct outputs {
@@ -134,33 +138,54 @@ static void skip_part_of_line(struct stream *stream, size_t maximum)
 	buffer_clear(&text);
 }
 
+/* Leaves half a character at the end for the next turn, but not for ever. */
+static void hold_back(struct followed *followed, struct stream *stream,
+		      struct buffer *text)
+{
+	int *waited = &followed->waited[stream->number - 1];
+	size_t waiting = unfinished(text);
+
+	*waited = waiting > 0 && waiting == text->length ? *waited + 1 : 0;
+	if (*waited > PATIENCE)
+		return;
+	buffer_truncate(text, text->length - waiting);
+	stream->at -= (off_t)waiting;
+}
+
+/* Which turn it is, and how much of each stream it may take. */
+struct turn {
+	size_t maximum;
+	bool is_first;
+	bool is_last; /* nothing comes any more */
+};
+
+static const struct turn usual_turn = { .maximum = TURN_BYTES };
+static const struct turn last_turn = { .maximum = TURN_BYTES, .is_last = true };
+
 /* What the stream has behind at, bounded. */
 static void emit_new(struct outputs *outputs, struct followed *followed,
-		     struct stream *stream, size_t maximum, bool is_first)
+		     struct stream *stream, const struct turn *turn)
 {
 	off_t size = stream_size(stream);
+	off_t maximum = (off_t)turn->maximum;
 	struct buffer text = BUFFER_INIT;
-	size_t waiting;
 
 	if (size < stream->at) {
 		emit(outputs, followed, "important",
 		     "The file was made shorter; from its beginning:");
 		stream->at = 0;
 	}
-	if (size - stream->at > (off_t)maximum) {
-		if (!is_first)
+	if (size - stream->at > maximum) {
+		if (!turn->is_first)
 			emit(outputs, followed, "important",
 			     "It prints faster than is shown; some was left "
 			     "out here.");
-		stream->at = size - (off_t)maximum;
-		skip_part_of_line(stream, maximum);
+		stream->at = size - maximum;
+		skip_part_of_line(stream, turn->maximum);
 	}
-	stream_read(stream, maximum, &text);
-	waiting = unfinished(&text);
-	if (waiting < text.length) {
-		buffer_truncate(&text, text.length - waiting);
-		stream->at -= (off_t)waiting;
-	}
+	stream_read(stream, turn->maximum, &text);
+	if (!turn->is_last)
+		hold_back(followed, stream, &text);
 	drop_nuls(&text);
 	if (text.length > 0)
 		emit(outputs, followed, stream_category(stream), text.data);
@@ -178,17 +203,43 @@ static bool is_same_file(const struct followed *followed)
 
 /* Both may be one file, which is then the standard output's alone. */
 static void emit_all(struct outputs *outputs, struct followed *followed,
-		     size_t maximum, bool is_first)
+		     const struct turn *turn)
 {
 	struct stream *out = &followed->streams[0];
 	struct stream *err = &followed->streams[1];
 
 	if (out->fd >= 0)
-		emit_new(outputs, followed, out, maximum, is_first);
+		emit_new(outputs, followed, out, turn);
 	if (is_same_file(followed))
 		err->at = out->at;
 	else if (err->fd >= 0)
-		emit_new(outputs, followed, err, maximum, is_first);
+		emit_new(outputs, followed, err, turn);
+}
+
+/* A pid may have been given to another process before anybody looked. */
+static bool is_there(struct outputs *outputs, const struct followed *followed)
+{
+	struct procfs_stat stat;
+
+	return procfs_stat(node_procfs(outputs->node), followed->pid, &stat) ==
+		       0 &&
+	       !procfs_has_ended(&stat) &&
+	       stat.start_time == followed->start_time;
+}
+
+static void open_again(struct outputs *outputs, struct followed *followed,
+		       struct stream *stream, const struct process *process)
+{
+	int number = stream->number;
+
+	stream_close(stream);
+	stream_open(stream, number, node_procfs(outputs->node), process);
+	if (!is_there(outputs, followed)) {
+		stream_close(stream);
+		return;
+	}
+	emit(outputs, followed, "important",
+	     stream->path ? "From another file now:" : stream->why);
 }
 
 /* The process may have opened another file in its place. */
@@ -200,11 +251,10 @@ static void follow_changes(struct outputs *outputs, struct followed *followed,
 
 		if (!stream_has_changed(stream, process))
 			continue;
-		emit_all(outputs, followed, TURN_BYTES, false);
-		stream_close(stream);
-		stream_open(stream, i + 1, node_procfs(outputs->node), process);
-		emit(outputs, followed, "important",
-		     stream->path ? "From another file now:" : stream->why);
+		emit_all(outputs, followed, &usual_turn);
+		if (stream->fd >= 0)
+			emit_new(outputs, followed, stream, &last_turn);
+		open_again(outputs, followed, stream, process);
 	}
 }
 
@@ -219,13 +269,12 @@ static void on_turn(void *data)
 		struct followed *followed = outputs->followed[i];
 		const struct process *process =
 			roster_find(node_roster(outputs->node), followed->pid);
-		bool is_there =
-			process && process->start_time == followed->start_time;
+		bool goes_on = process && is_there(outputs, followed);
 
-		if (is_there)
+		if (goes_on)
 			follow_changes(outputs, followed, process);
-		emit_all(outputs, followed, TURN_BYTES, false);
-		if (!is_there)
+		emit_all(outputs, followed, goes_on ? &usual_turn : &last_turn);
+		if (!goes_on)
 			remove_at(outputs, i);
 	}
 	node_flush(outputs->node);
@@ -266,8 +315,6 @@ static void forget(struct outputs *outputs, pid_t pid)
 
 static void keep(struct outputs *outputs, struct followed *owned_followed)
 {
-	if (outputs->count >= FOLLOWED_MAXIMUM)
-		remove_at(outputs, 0);
 	ARRAY_GROW(outputs->followed, outputs->count, outputs->capacity);
 	outputs->followed[outputs->count++] = owned_followed;
 	if (!outputs->timer)
@@ -297,11 +344,29 @@ static size_t tail_bytes(const struct followed *followed)
 	return are_two ? TAIL_BYTES_OF_TWO : TAIL_BYTES;
 }
 
+/* NULL, or why it cannot be shown. */
+static const char *refuse(struct outputs *outputs,
+			  const struct followed *followed, bool is_on)
+{
+	struct procfs_stat stat;
+
+	if (procfs_stat(node_procfs(outputs->node), followed->pid, &stat) ==
+		    0 &&
+	    stat.start_time != followed->start_time)
+		return "It has ended, and another process has its number.";
+	if (is_on && outputs->count >= FOLLOWED_MAXIMUM)
+		return "The output of 64 processes is followed already, which "
+		       "is as many as can be; end one of them first.";
+	return NULL;
+}
+
 void outputs_request(struct outputs *outputs, const struct process *process,
 		     const struct message *request)
 {
 	const json_t *on = json_object_get(request->body, "on");
+	bool is_on = json_is_true(on);
 	struct followed *followed;
+	const char *why;
 
 	forget(outputs, process->pid);
 	if (json_is_false(on)) {
@@ -309,9 +374,18 @@ void outputs_request(struct outputs *outputs, const struct process *process,
 		return;
 	}
 	followed = open_streams(outputs, process);
-	emit_all(outputs, followed, tail_bytes(followed), true);
+	why = refuse(outputs, followed, is_on);
+	if (why) {
+		node_respond(outputs->node, request, NULL, why);
+		followed_free(followed);
+		return;
+	}
+	emit_all(outputs, followed,
+		 &(struct turn){ .maximum = tail_bytes(followed),
+				 .is_first = true,
+				 .is_last = !is_on });
 	node_respond(outputs->node, request, followed_to_json(followed), NULL);
-	if (json_is_true(on))
+	if (is_on)
 		keep(outputs, followed);
 	else
 		followed_free(followed);

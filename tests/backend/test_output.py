@@ -156,10 +156,50 @@ class TestOutput(unittest.TestCase):
         target.order(r"1 a\xc3")
         self.assertEqual(self.event(target), ("stdout", "a"))
         target.order(r"1 \xa4\x00b\xff\n")
-        text = self.event(target)[1]
-        if text == "\N{REPLACEMENT CHARACTER}":
-            text += self.event(target)[1]
-        self.assertTrue(text.endswith("b\N{REPLACEMENT CHARACTER}\n"), text)
+        self.assertEqual(self.event(target),
+                         ("stdout", "\u00e4b\N{REPLACEMENT CHARACTER}\n"))
+
+    def test_half_a_character_waits_some_turns(self):
+        with open(os.path.join(self.folder, "stderr.log"), "ab") as file:
+            target = self.start(stderr=file)
+        self.node.ask("output", pid=target.pid, on=True)
+        target.order(r"1 \xc3")
+        # Each of these is a turn.
+        for text in ("one\\n", "two\\n", "three\\n"):
+            target.order("2 " + text)
+            self.assertEqual(self.event(target)[0], "stderr")
+        target.order(r"1 \xa4")
+        self.assertEqual(self.event(target), ("stdout", "\u00e4"))
+        target.order(r"1 \xc3")
+        self.assertEqual(self.event(target),
+                         ("stdout", "\N{REPLACEMENT CHARACTER}"))
+
+    def test_half_a_character_at_the_end(self):
+        target = self.start()
+        self.node.ask("discover", follow=True)
+        self.node.ask("output", pid=target.pid, on=True)
+        target.order(r"1 a\xc3")
+        self.assertEqual(self.event(target), ("stdout", "a"))
+        target.process.kill()
+        self.assertEqual(self.event(target),
+                         ("stdout", "\N{REPLACEMENT CHARACTER}"))
+
+    def test_more_than_can_be_followed(self):
+        with open(self.path, "ab") as file:
+            sleepers = [subprocess.Popen(["sleep", "600"], stdout=file)
+                        for i in range(65)]
+        for sleeper in sleepers:
+            self.addCleanup(sleeper.wait)
+            self.addCleanup(sleeper.kill)
+        pids = [sleeper.pid for sleeper in sleepers]
+        self.node.discover(pids=pids)
+        for pid in pids[:64]:
+            self.node.ask("output", pid=pid, on=True)
+        self.assertIn("as many as can be",
+                      self.node.refuse("output", pid=pids[64], on=True))
+        self.node.ask("output", pid=pids[64])
+        self.node.ask("output", pid=pids[0], on=False)
+        self.node.ask("output", pid=pids[64], on=True)
 
     def test_the_last_words(self):
         target = self.start()
