@@ -1,9 +1,11 @@
 /*
  * secret: what a name tells of, so that its value is not written down.
  *
- * A name tells of a secret when token, key, secret or password is part of it,
- * in any case. Text from elsewhere (a traceback, an error's message) is masked
- * where it assigns to such a name: NAME=value, "NAME": value, --NAME value.
+ * A name tells of a secret when token, key, secret, password or auth is part
+ * of it, in any case. Text from elsewhere (a traceback, an error's message) is
+ * masked where it assigns to such a name (NAME=value, "NAME": value, --NAME
+ * value, api_key: value), behind Bearer, and in who an address logs in as
+ * (https://user:password@host).
  */
 #ifndef BASE_SECRET_H
 #define BASE_SECRET_H
@@ -18,5 +20,7 @@ struct buffer;
 bool secret_is_told(const char *text, size_t length);
 /* Appends text, which is several lines perhaps, with values masked. */
 void secret_mask(struct buffer *out, const char *text);
+/* True when text tells of a secret, or something of it would be masked. */
+bool secret_is_in(const char *text);
 
 #endif

@@ -4,30 +4,17 @@
 #include <string.h>
 
 #include "banned.h"
-#include "base/array.h"
 #include "base/buffer.h"
 #include "base/json.h"
+#include "base/secret.h"
 #include "protocol/message.h"
 #include "protocol/stack.h"
-
-/* Words that tell of a secret, in any case and as parts of others. */
-static const char *const secrets[] = { "TOKEN", "KEY", "SECRET", "PASSWORD",
-				       "AUTH" };
-
-static bool tells_of_secret(const char *text)
-{
-	for (size_t i = 0; i < ARRAY_LENGTH(secrets); i++) {
-		if (strcasestr(text, secrets[i]))
-			return true;
-	}
-	return false;
-}
 
 /* By its name, or by what its value holds: {'api_key': 'sk-...'}. */
 static bool is_secret(const json_t *variable)
 {
-	return tells_of_secret(json_get_string(variable, "name", "")) ||
-	       tells_of_secret(json_get_string(variable, "value", ""));
+	return secret_is_in(json_get_string(variable, "name", "")) ||
+	       secret_is_in(json_get_string(variable, "value", ""));
 }
 
 static enum recordline mask(struct buffer *out, const struct message *message)
@@ -43,7 +30,7 @@ static enum recordline mask(struct buffer *out, const struct message *message)
 	{
 		if (!is_secret(variable))
 			continue;
-		json_set_text(variable, "value", "<masked>");
+		json_set_text(variable, "value", SECRET_MASK);
 		result = RECORDLINE_CHANGED;
 	}
 	if (result == RECORDLINE_CHANGED)

@@ -27,6 +27,23 @@ static void values_of_secrets_are_masked(void **state)
 		{ "KeyError: 'loss'", "KeyError: 'loss'" },
 		{ "tokens per second: 3", "tokens per second: 3" },
 		{ "key='open", "key=<masked>" },
+		{ "token: hf_abc\nnext", "token: <masked>\nnext" },
+		{ "X-Api-Key: 12 x", "X-Api-Key: <masked> x" },
+		{ "invalid key: loss", "invalid key: loss" },
+		{ "{\\\"password\\\": \\\"a\\\", 1}",
+		  "{\\\"password\\\": <masked>, 1}" },
+		{ "Authorization: Bearer abc x", "Authorization: <masked> x" },
+		{ "authorization: Basic dXNlcg==\nx",
+		  "authorization: <masked>\nx" },
+		{ "{'Authorization': 'Bearer a b'}",
+		  "{'Authorization': <masked>}" },
+		{ "sent Bearer abcdefgh, refused",
+		  "sent Bearer <masked>, refused" },
+		{ "the bearer of news", "the bearer of news" },
+		{ "at https://bob:pw@host/x?y",
+		  "at https://<masked>@host/x?y" },
+		{ "https://host/a@b c@d", "https://host/a@b c@d" },
+		{ "://@", "://@" },
 		{ "key=", "key=" },
 		{ "", "" },
 	};
@@ -37,6 +54,9 @@ static void values_of_secrets_are_masked(void **state)
 
 		secret_mask(&out, rows[i][0]);
 		assert_string_equal(out.data, rows[i][1]);
+		assert_int_equal(secret_is_in(rows[i][0]) ||
+					 strcmp(rows[i][0], rows[i][1]) == 0,
+				 true);
 		buffer_clear(&out);
 	}
 }
