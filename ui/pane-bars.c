@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "model/place.h"
 #include "model/session.h"
+#include "model/stacktree.h"
 #include "protocol/stack.h"
 #include "ui/keymap.h"
 #include "ui/layout.h"
@@ -140,6 +141,8 @@ static void append_pace(struct buffer *out, const struct session *session,
 		append_replay(out, session, view, is_wide);
 	} else if (view->is_held) {
 		buffer_append_string(out, "held");
+	} else if (view->kind != VIEW_JOBS && stacktree_is_last(session)) {
+		buffer_append_string(out, "ended");
 	} else if (view->period > 0 && view->period < 1) {
 		buffer_printf(out, "live %.0f/s", 1 / view->period);
 	} else if (view->period >= 1) {

@@ -77,7 +77,7 @@ void pane_card(struct window window, const struct session *session,
 	put_card_title(window, session, rank, is_selected);
 	if (rank->is_outlier)
 		style = STYLE_OUTLIER;
-	if (is_stale)
+	if (is_stale || (rank->state == RANK_EXITED && !rank->is_outlier))
 		style = STYLE_VALUE_STALE;
 	if (rank_is_torn(rank))
 		column = window_put(window, 1, 0, width, STYLE_WARNING, "~");

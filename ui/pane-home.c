@@ -84,6 +84,7 @@ static void title_source(const struct session *session, struct buffer *left,
 static void title_stack(const struct session *session, struct buffer *left,
 			struct buffer *right)
 {
+	const struct rank *rank = session_looked_at(session);
 	const struct thread *thread = session_selected_thread(session);
 	const struct stack *stack = session_shown_stack(session, thread);
 
@@ -100,7 +101,9 @@ static void title_stack(const struct session *session, struct buffer *left,
 	if (session->choice.shows_native &&
 	    session_append_progress(right, session))
 		return;
-	if (thread->sample.exactness == TORN)
+	if (rank->state == RANK_EXITED)
+		buffer_append_string(right, "last seen \u00b7 ");
+	else if (thread->sample.exactness == TORN)
 		buffer_append_string(right, "~ ");
 	if (stack != NULL)
 		text_count(right, stack->frame_count);

@@ -315,8 +315,12 @@ void pane_merged_tree(struct window window, const struct session *session,
 	int first = 0;
 
 	if (merged->row_count == 0) {
-		window_put(window, 0, 1, window.column_count - 1, STYLE_DIM,
-			   "No stack was read yet.");
+		window_put_paragraph(
+			window, 0, 1, window.row_count, STYLE_DIM,
+			stacktree_is_last(session)
+				? "All ranks have ended, and no stack of them "
+				  "was read before."
+				: "No stack was read yet.");
 		return;
 	}
 	if (has_cursor && merged->cursor >= rows)
@@ -388,7 +392,7 @@ static void append_native(struct buffer *out, const struct session *session)
 
 static int tree_rows(const struct merged *merged, int rows)
 {
-	int wanted = (int)merged->row_count;
+	int wanted = merged->row_count > 0 ? (int)merged->row_count : 2;
 	/* The detail below needs its border, four lines and two locals. */
 	int most = rows > 16 ? rows - 10 : rows / 2;
 
@@ -413,7 +417,9 @@ void pane_merged(struct window window, const struct session *session,
 
 	merged_make(&merged, session, view);
 	upper = tree_rows(&merged, rows);
-	buffer_printf(&title, "Merged stacks \u00b7 main threads \u00b7 %s",
+	buffer_printf(&title, "Merged stacks \u00b7 %s \u00b7 %s",
+		      stacktree_is_last(session) ? "as last seen"
+						 : "main threads",
 		      granularity_names[view->granularity]);
 	append_native(&native, session);
 	if (text_width(title.data) + text_width(native.data) + 3 > columns)

@@ -98,7 +98,11 @@ const char *rank_word(const struct rank *rank)
 
 static void append_exit(struct buffer *out, const struct process *process)
 {
-	if (process->exit_signal > 0)
+	const char *abbreviation = sigabbrev_np(process->exit_signal);
+
+	if (process->exit_signal > 0 && abbreviation != NULL)
+		buffer_printf(out, "SIG%s", abbreviation);
+	else if (process->exit_signal > 0)
 		buffer_printf(out, "signal %d", process->exit_signal);
 	else if (process->exit_code >= 0)
 		buffer_printf(out, "exit code %d", process->exit_code);

@@ -167,15 +167,22 @@ int pane_stack_row_count(const struct session *session, const struct view *view)
 	return (int)count + extra_count(rank, thread);
 }
 
-static void put_fold(struct window window, int row, const struct frame *frame,
-		     const struct stack_row *fold)
+/* What was last seen of a process that has ended is dim. */
+static enum style style_of(const struct rank *rank, const struct frame *frame,
+			   const struct stack_row *row)
 {
-	enum style style =
-		fold->is_user ? STYLE_FRAME_USER : STYLE_FRAME_LIBRARY;
+	if (rank->state == RANK_EXITED)
+		return STYLE_VALUE_STALE;
+	if (frame->code->type == FRAME_NATIVE)
+		return STYLE_FRAME_NATIVE;
+	return row->is_user ? STYLE_FRAME_USER : STYLE_FRAME_LIBRARY;
+}
+
+static void put_fold(struct window window, int row, const struct frame *frame,
+		     const struct stack_row *fold, enum style style)
+{
 	struct buffer text = BUFFER_INIT;
 
-	if (frame->code->type == FRAME_NATIVE)
-		style = STYLE_FRAME_NATIVE;
 	buffer_append_string(&text, "\u2026 ");
 	text_count(&text, (uint64_t)fold->count);
 	if (fold->is_user) {
@@ -189,23 +196,21 @@ static void put_fold(struct window window, int row, const struct frame *frame,
 }
 
 static void put_frame(struct window window, int row, const struct frame *frame,
-		      bool is_user)
+		      enum style style)
 {
-	enum style style = is_user ? STYLE_FRAME_USER : STYLE_FRAME_LIBRARY;
 	struct buffer place = BUFFER_INIT;
 	int width = window.column_count - 1;
 	int wanted = text_width(frame->code->func);
 	int room;
 	int used;
 
-	if (frame->code->type == FRAME_NATIVE)
-		style = STYLE_FRAME_NATIVE;
-	else if (wanted > FUNCTION_MINIMUM && wanted > width / 2)
+	if (frame->code->type != FRAME_NATIVE && wanted > FUNCTION_MINIMUM &&
+	    wanted > width / 2)
 		wanted = width / 2;
 	room = width - 2 - wanted - 1;
 	place_append(&place, frame);
 	/* A library says less than a C++ name, and cut it says nothing. */
-	if (style == STYLE_FRAME_NATIVE && room < text_width(place.data))
+	if (frame->code->type == FRAME_NATIVE && room < text_width(place.data))
 		room = 0;
 	used = window_put_path(window, row, width, room, style, place.data);
 	window_put(window, row, 2, width - 2 - used - 1, style,
@@ -289,11 +294,13 @@ void pane_stack(struct window window, const struct session *session,
 		const struct frame *frame =
 			&stack->frames[stack_rows[i].at];
 
+		enum style style = style_of(rank, frame, &stack_rows[i]);
+
 		if (stack_rows[i].count > 1)
-			put_fold(window, i - first, frame, &stack_rows[i]);
+			put_fold(window, i - first, frame, &stack_rows[i],
+				 style);
 		else
-			put_frame(window, i - first, frame,
-				  stack_rows[i].is_user);
+			put_frame(window, i - first, frame, style);
 		if (stack_rows[i].depth >= 0)
 			window_hit(window, i - first, 0, 1, window.column_count,
 				   HIT_FRAME, stack_rows[i].depth);

@@ -35,6 +35,10 @@ static void carry_threads(struct rank *rank, size_t node,
 		carry(table, &rank->threads[i].sample.stack);
 		carry(table, &rank->threads[i].sample.native);
 	}
+	for (size_t i = 0; i < rank->seen_count && rank->node == node; i++) {
+		carry(table, &rank->seen[i].sample.stack);
+		carry(table, &rank->seen[i].sample.native);
+	}
 	for (size_t i = 0; i < rank->child_count; i++)
 		carry_threads(rank->children[i], node, table);
 }

@@ -369,12 +369,18 @@ void phrase_append_member(struct buffer *out, const struct camp *camp,
 void phrase_append_end(struct buffer *out, const struct camp *camp)
 {
 	const char *reason = reason_of(camp->first);
+	bool is_plural = rankset_count(&camp->ranks) != 1;
 
+	buffer_append_string(out, is_plural ? "ranks " : "rank ");
 	rankset_append(out, &camp->ranks);
-	buffer_append_char(out, ' ');
 	if (camp->first->state == RANK_NOT_FOUND)
 		reason = "not found";
-	buffer_append_string(out, reason[0] ? reason : "without a known code");
+	else if (reason[0] == '\0')
+		reason = "ended without a known code";
+	if (camp->first->state == RANK_NOT_FOUND ||
+	    camp->first->process.exit_signal > 0)
+		buffer_append_string(out, is_plural ? " were" : " was");
+	buffer_printf(out, " %s", reason);
 }
 
 void phrase_append_last_seen(struct buffer *out, const struct camp *camp)

@@ -34,11 +34,12 @@ void phrase_append_verb(struct buffer *out, const struct phrase *phrase,
 void phrase_append_where(struct buffer *out, const struct camp *camp);
 /*
  * The same for one of several camps in a sentence: behind the verb, the first
- * or a further one; those that are gone are named ("5 killed by SIGKILL").
+ * or a further one; those that are gone are named ("rank 5 was killed
+ * by SIGKILL").
  */
 void phrase_append_member(struct buffer *out, const struct camp *camp,
 			  bool is_first);
-/* "0-1,3 killed by SIGTERM", of a camp that is gone. */
+/* "ranks 0-1,3 were killed by SIGTERM", of a camp that is gone. */
 void phrase_append_end(struct buffer *out, const struct camp *camp);
 /* " Rank 2 was last seen in f (a.py:5).", or nothing. */
 void phrase_append_last_seen(struct buffer *out, const struct camp *camp);

@@ -63,15 +63,15 @@ struct rank *rank_new(const struct process *process)
 	return rank;
 }
 
-static void free_threads(struct rank *rank)
+static void free_threads(struct thread **threads, size_t *count)
 {
-	for (size_t i = 0; i < rank->thread_count; i++) {
-		free(rank->threads[i].sample.name);
-		free(rank->threads[i].sample.error);
+	for (size_t i = 0; i < *count; i++) {
+		free((*threads)[i].sample.name);
+		free((*threads)[i].sample.error);
 	}
-	free(rank->threads);
-	rank->threads = NULL;
-	rank->thread_count = 0;
+	free(*threads);
+	*threads = NULL;
+	*count = 0;
 }
 
 void rank_free(struct rank *rank)
@@ -81,7 +81,8 @@ void rank_free(struct rank *rank)
 	for (size_t i = 0; i < rank->child_count; i++)
 		rank_free(rank->children[i]);
 	free(rank->children);
-	free_threads(rank);
+	free_threads(&rank->threads, &rank->thread_count);
+	free_threads(&rank->seen, &rank->seen_count);
 	free(rank->sample_error);
 	free(rank->error);
 	process_clear(&rank->process);
@@ -251,8 +252,47 @@ static void compare_thread(struct thread *thread, const struct thread *before,
 		thread->since = before->since;
 }
 
+/* Of an interpreter that ends little is left: no stack, or its own. */
+static bool is_in_program(const struct rank *rank)
+{
+	const struct thread *main_thread = rank_main_thread(rank);
+
+	return main_thread && main_thread->sample.stack &&
+	       main_thread->sample.stack->frame_count > 0 &&
+	       main_thread->activity.kind != ACTIVITY_TEARDOWN;
+}
+
+/* What was last seen stays, until it is seen in its program again. */
+static void replace_threads(struct rank *rank, struct thread *owned_threads,
+			    size_t count)
+{
+	if (is_in_program(rank)) {
+		free_threads(&rank->seen, &rank->seen_count);
+		rank->seen = rank->threads;
+		rank->seen_count = rank->thread_count;
+	} else {
+		free_threads(&rank->threads, &rank->thread_count);
+	}
+	rank->threads = owned_threads;
+	rank->thread_count = count;
+	if (is_in_program(rank))
+		free_threads(&rank->seen, &rank->seen_count);
+}
+
+static void show_last_seen(struct rank *rank)
+{
+	if (is_in_program(rank) || rank->seen_count == 0)
+		return;
+	free_threads(&rank->threads, &rank->thread_count);
+	rank->threads = rank->seen;
+	rank->thread_count = rank->seen_count;
+	rank->seen = NULL;
+	rank->seen_count = 0;
+}
+
 void rank_end(struct rank *rank, const struct process *process, double now)
 {
+	show_last_seen(rank);
 	rank->process.state = PROCESS_EXITED;
 	rank->process.exit_code = process->exit_code;
 	rank->process.exit_signal = process->exit_signal;
@@ -339,9 +379,7 @@ void rank_apply_sample(struct rank *rank, struct process_sample *sample,
 
 	if (rank->sampled_at >= 0)
 		rank->interval = now - rank->sampled_at;
-	free_threads(rank);
-	rank->threads = threads;
-	rank->thread_count = sample->thread_count;
+	replace_threads(rank, threads, sample->thread_count);
 	free(rank->sample_error);
 	rank->sample_error = sample->error;
 	sample->error = NULL;
@@ -486,6 +524,8 @@ static size_t known_moments(const struct rank *rank)
 
 const struct stack *rank_last_stack(const struct rank *rank)
 {
+	if (rank->state == RANK_EXITED && is_in_program(rank))
+		return rank_main_thread(rank)->sample.stack;
 	for (size_t i = 0; i < known_moments(rank); i++) {
 		size_t at = (rank->history_count - 1 - i) % RANK_HISTORY;
 		const struct stack *stack = rank->history[at].stack;

@@ -80,8 +80,11 @@ struct rank {
 	uint64_t memory;      /* resident bytes at the newest; 0 unknown */
 	double last_moved_at; /* main thread; first sample if never */
 	double last_changed_at;
-	struct thread *threads; /* main first */
+	struct thread *threads; /* main first; of one that has ended those
+				 * that were last seen in its program */
 	size_t thread_count;
+	struct thread *seen; /* those, where newer ones are of its end */
+	size_t seen_count;
 	struct rank *parent;	/* NULL: this is a rank, not a child */
 	struct rank **children; /* by pid */
 	size_t child_count;

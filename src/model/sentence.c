@@ -223,7 +223,10 @@ static const struct camp *next_to_end(const struct camp_list *camps,
 	return next;
 }
 
-/* "All ranks have ended: 2 killed by SIGKILL, then 0-1,3 killed by SIGTERM." */
+/*
+ * "All ranks have ended: rank 2 was killed by SIGKILL, then ranks 0-1,3 were
+ * killed by SIGTERM."
+ */
 static void say_all_gone(struct buffer *out, const struct session *session,
 			 const struct camp_list *camps, bool is_still)
 {

@@ -337,6 +337,13 @@ static const struct source *find_of_machine(const struct session *session,
 	return NULL;
 }
 
+static bool has_ended(const struct session *session, size_t node, pid_t pid)
+{
+	const struct rank *rank = session_find_any_pid(session, node, pid);
+
+	return rank && rank->process.state == PROCESS_EXITED;
+}
+
 const struct source *session_find_source(const struct session *session,
 					 size_t node, pid_t pid,
 					 const char *path)
@@ -349,7 +356,8 @@ const struct source *session_find_source(const struct session *session,
 		return own;
 	if (other != pid)
 		found = find_source(session, node, other, path);
-	if (!found && session->is_replay)
+	/* Nobody is there any more who could be asked for it. */
+	if (!found && (session->is_replay || has_ended(session, node, pid)))
 		found = find_of_machine(session, node, path);
 	return found ? found : own;
 }

@@ -302,9 +302,21 @@ stacktree_new_last(const struct session *session,
 	return root;
 }
 
+bool stacktree_is_last(const struct session *session)
+{
+	for (size_t i = 0; i < session->rank_count; i++) {
+		if (session->ranks[i]->state != RANK_EXITED &&
+		    session->ranks[i]->state != RANK_NOT_FOUND)
+			return false;
+	}
+	return session->rank_count > 0;
+}
+
 struct stacktree_node *stacktree_new(const struct session *session,
 				     enum stacktree_granularity granularity)
 {
+	if (stacktree_is_last(session))
+		return stacktree_new_last(session, granularity, NULL);
 	return stacktree_new_of(session, granularity, NULL);
 }
 

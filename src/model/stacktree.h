@@ -38,12 +38,14 @@ struct stacktree_node {
 };
 
 /*
- * Of the classes of the session's verdict. The root has no frame (code NULL).
- * Free with stacktree_free.
+ * Of the classes of the session's verdict; where no rank lives, as they were
+ * seen last. The root has no frame (code NULL). Free with stacktree_free.
  */
 struct stacktree_node *
 stacktree_new(const struct session *session,
 	      enum stacktree_granularity granularity);
+/* No rank lives: what is shown are the last stacks that were seen. */
+bool stacktree_is_last(const struct session *session);
 /* The same of some ranks only; NULL: of all. */
 struct stacktree_node *
 stacktree_new_of(const struct session *session,

@@ -208,6 +208,32 @@ static void an_end_has_a_reason(void **state)
 	}
 }
 
+static void what_has_ended_keeps_what_was_last_seen(void **state)
+{
+	const struct seen works = { .pid = 100, .stack = "f train.py:5" };
+	const struct seen leaves = { .pid = 100,
+				     .stack = "_shutdown lib/threading.py:1" };
+	const struct seen nothing = { .pid = 100 };
+	const struct rank *rank;
+	struct scene scene;
+
+	(void)state;
+	scene_init(&scene);
+	scene_start(&scene, 1);
+	scene_see(&scene, &works);
+	scene_see(&scene, &leaves);
+	scene_see(&scene, &nothing);
+	rank = session_find_rank(&scene.session, 0);
+	assert_null(rank_main_thread(rank)->sample.stack);
+	scene_text(&scene, "stacksDropped", "{}");
+	scene_text(&scene, "rankRemoved",
+		   "{'pid':100,'rank':0,'state':'exited','exit_code':1}");
+	assert_string_equal(rank_last_stack(rank)->frames[0].code->func, "f");
+	assert_ptr_equal(rank_main_thread(rank)->sample.stack,
+			 rank_last_stack(rank));
+	scene_clear(&scene);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -219,6 +245,7 @@ int main(void)
 		cmocka_unit_test(the_oldest_past_is_forgotten),
 		cmocka_unit_test(states_have_the_words_of_the_contract),
 		cmocka_unit_test(an_end_has_a_reason),
+		cmocka_unit_test(what_has_ended_keeps_what_was_last_seen),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -153,8 +153,8 @@ static void who_ended_first_is_named(void **state)
 		if (rank != 2)
 			end_rank(&scene, rank, "exit_signal");
 	scene_expect(&scene, VERDICT_CRASHED, "2",
-		     "All ranks have ended: 2 exited with code 1, then 0-1,3 "
-		     "killed by SIGTERM. Rank 2 was last seen in train "
+		     "All ranks have ended: rank 2 exited with code 1, then "
+		     "ranks 0-1,3 were killed by SIGTERM. Rank 2 was last seen in train "
 		     "(train.py:17) in all_reduce.");
 	scene_clear(&scene);
 }
@@ -173,7 +173,7 @@ static void an_unknown_code_is_no_crash(void **state)
 				 0);
 	}
 	scene_expect(&scene, VERDICT_UNKNOWN, "",
-		     "All ranks have ended: 0-3 without a known code.");
+		     "All ranks have ended: ranks 0-3 ended without a known code.");
 	scene_clear(&scene);
 }
 

@@ -358,8 +358,8 @@ static void two_died_in_two_ways(void **state)
 	scene_text(&scene, "rankRemoved",
 		   "{'pid':106,'rank':6,'state':'exited','exit_code':1}");
 	scene_expect(&scene, VERDICT_CRASHED, "5-6",
-		     "Ranks 5 and 6 are gone: 5 killed by SIGKILL, 6 exited "
-		     "with code 1. The 6 others: 5 wait in all_reduce "
+		     "Ranks 5 and 6 are gone: rank 5 was killed by SIGKILL, "
+		     "rank 6 exited with code 1. The 6 others: 5 wait in all_reduce "
 		     "(train.py:17), rank 3 is in load_batch (train.py:5) in "
 		     "time.sleep.");
 	scene_clear(&scene);
@@ -398,8 +398,8 @@ static void all_ended(void **state)
 		   "{'pid':101,'rank':1,'state':'exited','exit_code':1}");
 	scene_expect(
 		&scene, VERDICT_CRASHED, "1",
-		"All ranks have ended: 0 exited with code 0, 1 exited with "
-		"code 1. Rank 1 was last seen in train (train.py:17) in "
+		"All ranks have ended: rank 0 exited with code 0, rank 1 "
+		"exited with code 1. Rank 1 was last seen in train (train.py:17) in "
 		"all_reduce.");
 	scene_clear(&scene);
 }
