@@ -67,6 +67,28 @@ void stage_close(struct stage *stage)
 	engine_clear(&stage->engine);
 }
 
+int stage_begin(void **state, const char *names)
+{
+	struct stage *stage = xcalloc(1, sizeof(*stage));
+
+	stage_open(stage, names);
+	stage_resize(stage, 24, 80);
+	*state = stage;
+	return 0;
+}
+
+int stage_begin_hung8(void **state)
+{
+	return stage_begin(state, "hung8.jsonl");
+}
+
+int stage_end(void **state)
+{
+	stage_close(*state);
+	free(*state);
+	return 0;
+}
+
 void stage_resize(struct stage *stage, int row_count, int column_count)
 {
 	stage->app.view.row_count = row_count;
@@ -88,6 +110,26 @@ void stage_draw(struct stage *stage, struct buffer *out)
 {
 	app_draw(&stage->app);
 	canvas_append(out, &stage->app.canvas);
+}
+
+void stage_check_shows(struct stage *stage, const char *text)
+{
+	struct buffer drawn = BUFFER_INIT;
+
+	stage_draw(stage, &drawn);
+	if (strstr(drawn.data, text) == NULL)
+		fail_msg("'%s' is not on the screen:\n%s", text, drawn.data);
+	buffer_clear(&drawn);
+}
+
+void stage_check_hides(struct stage *stage, const char *text)
+{
+	struct buffer drawn = BUFFER_INIT;
+
+	stage_draw(stage, &drawn);
+	if (strstr(drawn.data, text) != NULL)
+		fail_msg("'%s' is on the screen:\n%s", text, drawn.data);
+	buffer_clear(&drawn);
 }
 
 static void write_golden(const char *path, const struct buffer *text)

@@ -21,11 +21,21 @@ struct stage {
  */
 void stage_open(struct stage *stage, const char *names);
 void stage_close(struct stage *stage);
+/*
+ * The same for cmocka: *state is a stage of 24x80, made by one, ended by the
+ * other.
+ */
+int stage_begin(void **state, const char *names);
+int stage_begin_hung8(void **state);
+int stage_end(void **state);
 void stage_resize(struct stage *stage, int row_count, int column_count);
 /* Keys with blanks between them: "M Down Enter". */
 void stage_keys(struct stage *stage, const char *keys);
 /* Draws and appends the canvas as text. */
 void stage_draw(struct stage *stage, struct buffer *out);
+/* Fails unless the screen that is drawn now has text in a line, or has not. */
+void stage_check_shows(struct stage *stage, const char *text);
+void stage_check_hides(struct stage *stage, const char *text);
 /*
  * Fails unless golden/NAME.txt holds just this text; with UPDATE_GOLDEN in the
  * environment it does from now on.

@@ -62,29 +62,7 @@ static void begin(struct stage *stage, int row_count, int column_count)
 
 static int open_many(void **state)
 {
-	struct stage *stage = calloc(1, sizeof(*stage));
-
-	assert_non_null(stage);
-	stage_open(stage, "many.jsonl");
-	*state = stage;
-	return 0;
-}
-
-static int close_stage(void **state)
-{
-	stage_close(*state);
-	free(*state);
-	return 0;
-}
-
-static void check_shows(struct stage *stage, const char *text)
-{
-	struct buffer drawn = BUFFER_INIT;
-
-	stage_draw(stage, &drawn);
-	if (strstr(drawn.data, text) == NULL)
-		fail_msg("'%s' is not on the screen:\n%s", text, drawn.data);
-	buffer_clear(&drawn);
+	return stage_begin(state, "many.jsonl");
 }
 
 static void draws_the_pictures(void **state)
@@ -190,18 +168,19 @@ static void a_filter_is_counted_and_cleared(void **state)
 
 	begin(stage, 24, 80);
 	stage_keys(stage, "\\ N O D E 0 6 4");
-	check_shows(stage, "8 of 1,024 ranks");
+	stage_check_shows(stage, "8 of 1,024 ranks");
 	stage_keys(stage, "Enter");
 	assert_int_equal(shown_count(stage), 8);
 	/* The cursor goes to what is left; so do the keys. */
 	assert_int_equal(selected(stage), 512);
 	stage_keys(stage, "[");
 	assert_int_equal(selected(stage), 519);
-	check_shows(stage, "8 of 1,024 ranks with 'NODE064'");
+	stage_check_shows(stage, "8 of 1,024 ranks with 'NODE064'");
 	stage_keys(stage, "Esc");
 	assert_int_equal(shown_count(stage), 1024);
 	stage_keys(stage, "\\ x y z");
-	check_shows(stage, "No rank has 'xyz' in its row; Esc shows all.");
+	stage_check_shows(stage,
+			  "No rank has 'xyz' in its row; Esc shows all.");
 	stage_keys(stage, "Esc");
 	assert_int_equal(shown_count(stage), 1024);
 }
@@ -226,10 +205,10 @@ static void a_group_is_folded(void **state)
 	commands_run(&stage->app, "grid table");
 	commands_run(&stage->app, "group host");
 	stage_keys(stage, "0 Enter Up");
-	check_shows(stage, "▾ node000  8 ranks");
+	stage_check_shows(stage, "▾ node000  8 ranks");
 	stage_keys(stage, "Enter");
-	check_shows(stage, "▸ node000  8 ranks");
-	check_shows(stage, "▾ node001  8 ranks");
+	stage_check_shows(stage, "▸ node000  8 ranks");
+	stage_check_shows(stage, "▾ node001  8 ranks");
 	ranklist_make(&list, &stage->engine.session, &stage->app.view);
 	assert_int_equal(list.group_count, 128);
 	assert_int_equal(list.rank_count, 1024);
@@ -239,9 +218,9 @@ static void a_group_is_folded(void **state)
 	assert_int_equal(selected(stage), 8);
 	commands_run(&stage->app, "grid cells");
 	stage_keys(stage, "x");
-	check_shows(stage, "node001 … 8");
+	stage_check_shows(stage, "node001 … 8");
 	stage_keys(stage, "x");
-	check_shows(stage, "┌8 ● wait ");
+	stage_check_shows(stage, "┌8 ● wait ");
 }
 
 static void what_is_odd_below_a_rank_shows(void **state)
@@ -251,17 +230,17 @@ static void what_is_odd_below_a_rank_shows(void **state)
 	begin(stage, 40, 120);
 	commands_run(&stage->app, "grid table");
 	stage_keys(stage, "7 7 Enter");
-	check_shows(stage, "thread Thread-2 (_pin_memory_loop)");
-	check_shows(stage, "dataloader 40155 ");
+	stage_check_shows(stage, "thread Thread-2 (_pin_memory_loop)");
+	stage_check_shows(stage, "dataloader 40155 ");
 	stage_keys(stage, "Down");
-	check_shows(stage, "Stack · Thread-2 (_pin_memory_loop)");
+	stage_check_shows(stage, "Stack · Thread-2 (_pin_memory_loop)");
 	stage_keys(stage, "Down");
-	check_shows(stage, "data.py · rank 77 dataloader 40155");
-	check_shows(stage, "▸ __getitem__");
+	stage_check_shows(stage, "data.py · rank 77 dataloader 40155");
+	stage_check_shows(stage, "▸ __getitem__");
 	assert_int_equal(selected(stage), 77);
 	/* All of them with x. */
 	stage_keys(stage, "7 7 Enter x Down Down");
-	check_shows(stage, "rank 77 dataloader 40154");
+	stage_check_shows(stage, "rank 77 dataloader 40154");
 	stage_keys(stage, "Enter");
 	assert_int_equal(stage->app.view.pane, PANE_SOURCE);
 }
@@ -292,8 +271,8 @@ static void the_card_stands_beside_the_cell(void **state)
 
 	begin(stage, 24, 80);
 	stage_keys(stage, "5 1 3 Enter");
-	check_shows(stage, "┌513 ▲ wait ─");
-	check_shows(stage, "│all_gather");
+	stage_check_shows(stage, "┌513 ▲ wait ─");
+	stage_check_shows(stage, "│all_gather");
 }
 
 /* Cells leave no room below them. */
@@ -303,9 +282,9 @@ static void enter_leads_to_the_source_and_back(void **state)
 
 	begin(stage, 24, 80);
 	stage_keys(stage, "Enter");
-	check_shows(stage, "┌Source · data.py · rank 77");
+	stage_check_shows(stage, "┌Source · data.py · rank 77");
 	stage_keys(stage, "Esc");
-	check_shows(stage, "┌Ranks · 64 a row");
+	stage_check_shows(stage, "┌Ranks · 64 a row");
 	assert_int_equal(stage->app.view.pane, PANE_GRID);
 }
 
@@ -363,6 +342,5 @@ int main(void)
 		cmocka_unit_test(a_click_finds_what_is_there),
 	};
 
-	return cmocka_run_group_tests_name("grid", tests, open_many,
-					   close_stage);
+	return cmocka_run_group_tests_name("grid", tests, open_many, stage_end);
 }

@@ -22,42 +22,9 @@
 #include "ui/input.h"
 #include "ui/pane.h"
 
-static int open_named(void **state, const char *name)
-{
-	struct stage *stage = calloc(1, sizeof(*stage));
-
-	assert_non_null(stage);
-	stage_open(stage, name);
-	stage_resize(stage, 24, 80);
-	*state = stage;
-	return 0;
-}
-
-static int open_hung8(void **state)
-{
-	return open_named(state, "hung8.jsonl");
-}
-
 static int open_jobs(void **state)
 {
-	return open_named(state, "jobs.jsonl");
-}
-
-static int close_stage(void **state)
-{
-	stage_close(*state);
-	free(*state);
-	return 0;
-}
-
-static void check_shows(struct stage *stage, const char *text)
-{
-	struct buffer drawn = BUFFER_INIT;
-
-	stage_draw(stage, &drawn);
-	if (strstr(drawn.data, text) == NULL)
-		fail_msg("'%s' is not on the screen:\n%s", text, drawn.data);
-	buffer_clear(&drawn);
+	return stage_begin(state, "jobs.jsonl");
 }
 
 /* Where text is on the screen as it is drawn now; fails where it is not. */
@@ -115,7 +82,8 @@ static int selected(const struct stage *stage)
 static void a_click_chooses_a_rank(void **state)
 {
 	static const char *const grids[] = { "cards", "table", "cells" };
-	static const char *const places[] = { "5 ● wait", "   5    4205 wait", "●●" };
+	static const char *const places[] = { "5 ● wait", "   5    4205 wait",
+					      "●●" };
 	static const int ranks[] = { 5, 5, 1 };
 	struct stage *stage = *state;
 
@@ -167,9 +135,9 @@ static void a_click_chooses_in_each_pane(void **state)
 	click(stage, "  rank  3");
 	assert_int_equal(view->locals_cursor, 1);
 	click(stage, "merged");
-	check_shows(stage, "┌Merged stacks");
+	stage_check_shows(stage, "┌Merged stacks");
 	click(stage, "└ all_reduce");
-	check_shows(stage, "├Rank 0 · all_reduce");
+	stage_check_shows(stage, "├Rank 0 · all_reduce");
 	click_twice(stage, "└ load_batch");
 	assert_int_equal(view->kind, VIEW_HOME);
 	assert_int_equal(selected(stage), 3);
@@ -189,11 +157,11 @@ static void the_wheel_moves_what_is_under_it(void **state)
 	const struct view *view = &stage->app.view;
 
 	wheel(stage, "load_batch(step, rank)", false);
-	check_shows(stage, "├Source · train.py · rank 3");
-	check_shows(stage, "│   4             # storage");
+	stage_check_shows(stage, "├Source · train.py · rank 3");
+	stage_check_shows(stage, "│   4             # storage");
 	assert_int_equal(view->pane, PANE_GRID);
 	wheel(stage, "storage", true);
-	check_shows(stage, "│   1 def");
+	stage_check_shows(stage, "│   1 def");
 	wheel(stage, "train.py:13", false);
 	assert_int_equal(session_selected_depth(&stage->engine.session), 2);
 	stage_keys(stage, "?");
@@ -234,10 +202,10 @@ static void seeking_keeps_what_was_done(void **state)
 	engine->is_screen = true;
 	stage_keys(stage, "Down Enter N /");
 	type(stage, "train");
-	check_shows(stage, "/train");
+	stage_check_shows(stage, "/train");
 	engine_seek(engine, engine->session.now - 1);
-	check_shows(stage, "16 ranks");
-	check_shows(stage, "/train");
+	stage_check_shows(stage, "16 ranks");
+	stage_check_shows(stage, "/train");
 	assert_true(engine->session.choice.shows_native);
 }
 
@@ -261,9 +229,9 @@ static void any_place_may_be_clicked(void **state)
 			commands_run(&stage->app, line);
 		}
 	commands_run(&stage->app, "click 0 1");
-	check_shows(stage, "click takes a row, a column [open].");
+	stage_check_shows(stage, "click takes a row, a column [open].");
 	commands_run(&stage->app, "wheel 1 1 left");
-	check_shows(stage, "wheel takes a row, a column, up or down.");
+	stage_check_shows(stage, "wheel takes a row, a column, up or down.");
 }
 
 struct completion {
@@ -319,10 +287,10 @@ static void Tab_completes(void **state)
 	}
 	app_key(&stage->app, ":");
 	type(stage, "granularity f~~");
-	check_shows(stage, ":granularity function   function  file");
+	stage_check_shows(stage, ":granularity function   function  file");
 	/* Another key ends the choice. */
 	type(stage, "x");
-	check_shows(stage, ":granularity functionx\n");
+	stage_check_shows(stage, ":granularity functionx\n");
 	app_key(&stage->app, "Esc");
 	/* In the middle of a line, and of what is before the cursor alone. */
 	app_key(&stage->app, ":");
@@ -377,20 +345,20 @@ static void a_search_shows_as_it_is_typed(void **state)
 
 	stage->app.view.pane = PANE_SOURCE;
 	stage_keys(stage, "/ t r a i n");
-	check_shows(stage, "/train   1 of 2");
+	stage_check_shows(stage, "/train   1 of 2");
 	assert_int_equal(view->source_found, 8);
 	assert_int_equal(cell_of(stage, "train():")->style, STYLE_FOUND);
 	assert_int_equal(cell_of(stage, "load_batch(step")->style, STYLE_TEXT);
 	stage_keys(stage, "x");
-	check_shows(stage, "/trainx   no hit");
+	stage_check_shows(stage, "/trainx   no hit");
 	assert_int_equal(view->source_found, 0);
 	stage_keys(stage, "Backspace Enter");
-	check_shows(stage, " train: 1 of 2");
+	stage_check_shows(stage, " train: 1 of 2");
 	stage_keys(stage, ".");
-	check_shows(stage, " train: 2 of 2");
+	stage_check_shows(stage, " train: 2 of 2");
 	assert_int_equal(view->source_found, 19);
 	stage_keys(stage, ",");
-	check_shows(stage, " train: 1 of 2");
+	stage_check_shows(stage, " train: 1 of 2");
 	/* Given up, it is as it was. */
 	stage_keys(stage, "/ r a n k Esc");
 	assert_int_equal(view->source_found, 8);
@@ -407,26 +375,26 @@ static void each_view_is_searched(void **state)
 
 	stage_keys(stage, "0 Enter / s l e e p");
 	assert_int_equal(selected(stage), 3);
-	check_shows(stage, "1 of 1");
+	stage_check_shows(stage, "1 of 1");
 	assert_int_equal(cell_of(stage, "sleep ─")->style, STYLE_FOUND);
 	stage_keys(stage, "Esc");
 	assert_int_equal(selected(stage), 0);
 	stage_keys(stage, "M Home / a l l _ Enter");
-	check_shows(stage, "all_: 1 of 1");
+	stage_check_shows(stage, "all_: 1 of 1");
 	assert_int_equal(cell_of(stage, "all_reduce    ")->style, STYLE_FOUND);
 	stage_keys(stage, "? / f r a m e Enter");
 	assert_true(view->text_scroll > 0);
 	assert_int_equal(view->has_marks, true);
 	/* The log is at its end, wherever that is. */
 	stage_keys(stage, "Esc L / n o s u c h");
-	check_shows(stage, "no hit");
+	stage_check_shows(stage, "no hit");
 	stage_keys(stage, "Esc Esc D .");
-	check_shows(stage, "difference: ");
+	stage_check_shows(stage, "difference: ");
 	assert_false(view->has_marks);
 }
 
 #define ON_HUNG8(test)                                                         \
-	cmocka_unit_test_setup_teardown(test, open_hung8, close_stage)
+	cmocka_unit_test_setup_teardown(test, stage_begin_hung8, stage_end)
 
 int main(void)
 {
@@ -436,9 +404,9 @@ int main(void)
 		ON_HUNG8(a_click_chooses_in_each_pane),
 		ON_HUNG8(the_wheel_moves_what_is_under_it),
 		cmocka_unit_test_setup_teardown(a_job_is_clicked, open_jobs,
-						close_stage),
+						stage_end),
 		cmocka_unit_test_setup_teardown(seeking_keeps_what_was_done,
-						open_jobs, close_stage),
+						open_jobs, stage_end),
 		ON_HUNG8(any_place_may_be_clicked),
 		ON_HUNG8(Tab_completes),
 		ON_HUNG8(the_history_is_walked),

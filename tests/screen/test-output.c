@@ -24,22 +24,6 @@
 #include "stage.h"
 #include "ui/commands.h"
 
-static int open_stage(void **state)
-{
-	struct stage *stage = xcalloc(1, sizeof(*stage));
-
-	stage_open(stage, "hung8.jsonl");
-	*state = stage;
-	return 0;
-}
-
-static int close_stage(void **state)
-{
-	stage_close(*state);
-	free(*state);
-	return 0;
-}
-
 static pid_t pid_of(const struct stage *stage, int rank)
 {
 	return session_find_rank(&stage->engine.session, rank)->process.pid;
@@ -254,37 +238,26 @@ static void draws_the_picture(void **state)
 	}
 }
 
-static void check_shows(struct stage *stage, const char *text, bool is_there)
-{
-	struct buffer drawn = BUFFER_INIT;
-
-	stage_draw(stage, &drawn);
-	if ((strstr(drawn.data, text) != NULL) != is_there)
-		fail_msg("'%s' is %s:\n%s", text,
-			 is_there ? "missing" : "there", drawn.data);
-	buffer_clear(&drawn);
-}
-
 static void it_is_scrolled_and_searched(void **state)
 {
 	struct stage *stage = *state;
 
 	print_steps(stage);
 	stage_keys(stage, "L");
-	check_shows(stage, "step 30", true);
-	check_shows(stage, "step 2 ", false);
+	stage_check_shows(stage, "step 30");
+	stage_check_hides(stage, "step 2 ");
 	stage_keys(stage, "Up");
-	check_shows(stage, "step 30", false);
+	stage_check_hides(stage, "step 30");
 	print(stage, 3, "stdout", "loss 1\n[rank 3] step 31\n");
-	check_shows(stage, "step 31", false);
+	stage_check_hides(stage, "step 31");
 	stage_keys(stage, "End");
-	check_shows(stage, "step 31", true);
+	stage_check_shows(stage, "step 31");
 	print(stage, 3, "stdout", "[rank 3] step 32\n");
-	check_shows(stage, "step 32", true);
+	stage_check_shows(stage, "step 32");
 	stage_keys(stage, "Home");
-	check_shows(stage, "step 2 ", true);
+	stage_check_shows(stage, "step 2 ");
 	stage_keys(stage, "/ U s e r W Enter");
-	check_shows(stage, "UserWarning", true);
+	stage_check_shows(stage, "UserWarning");
 }
 
 static void tab_goes_to_the_log(void **state)
@@ -297,13 +270,13 @@ static void tab_goes_to_the_log(void **state)
 	log_set_quiet(0);
 	print_steps(stage);
 	stage_keys(stage, "L");
-	check_shows(stage, "remember 19.", true);
+	stage_check_shows(stage, "remember 19.");
 	stage_keys(stage, "Tab Up Up");
-	check_shows(stage, "remember 19.", false);
-	check_shows(stage, "step 30", true);
+	stage_check_hides(stage, "remember 19.");
+	stage_check_shows(stage, "step 30");
 	stage_keys(stage, "Tab Home");
-	check_shows(stage, "remember 19.", false);
-	check_shows(stage, "step 2 ", true);
+	stage_check_hides(stage, "remember 19.");
+	stage_check_shows(stage, "step 2 ");
 }
 
 static void where_it_goes_is_said(void **state)
@@ -311,13 +284,13 @@ static void where_it_goes_is_said(void **state)
 	struct stage *stage = *state;
 
 	stage_keys(stage, "L");
-	check_shows(stage, "Reading what it prints.", true);
+	stage_check_shows(stage, "Reading what it prints.");
 	answer(stage, 3, NULL,
 	       "rank 3's standard output is a pipe to torchrun (pid 812).");
-	check_shows(stage, "is a pipe to torchrun (pid 812).", true);
+	stage_check_shows(stage, "is a pipe to torchrun (pid 812).");
 	stage->engine.session.is_replay = true;
 	stage_keys(stage, "]");
-	check_shows(stage, "not in this recording", true);
+	stage_check_shows(stage, "not in this recording");
 }
 
 /* Without files there is nothing to show, and no room is taken. */
@@ -327,17 +300,17 @@ static void home_shows_it_where_there_is_room(void **state)
 
 	stage_resize(stage, 40, 120);
 	answer(stage, 3, NULL, "It is a pipe.");
-	check_shows(stage, "Output", false);
+	stage_check_hides(stage, "Output");
 	print_steps(stage);
-	check_shows(stage, "Output · rank 3 · /data/logs", true);
+	stage_check_shows(stage, "Output · rank 3 · /data/logs");
 	stage_resize(stage, 29, 120);
-	check_shows(stage, "Output", false);
+	stage_check_hides(stage, "Output");
 	stage_resize(stage, 40, 119);
-	check_shows(stage, "Output", false);
+	stage_check_hides(stage, "Output");
 }
 
 #define ON_STAGE(test)                                                         \
-	cmocka_unit_test_setup_teardown(test, open_stage, close_stage)
+	cmocka_unit_test_setup_teardown(test, stage_begin_hung8, stage_end)
 
 int main(void)
 {

@@ -50,13 +50,6 @@ static int open_many(void **state)
 	return 0;
 }
 
-static int close_stage(void **state)
-{
-	stage_close(*state);
-	free(*state);
-	return 0;
-}
-
 static double seconds(void)
 {
 	struct timespec time;
@@ -228,5 +221,5 @@ int main(void)
 	};
 
 	return cmocka_run_group_tests_name("redraw", tests, open_many,
-					   close_stage);
+					   stage_end);
 }

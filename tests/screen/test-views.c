@@ -35,34 +35,6 @@ void __wrap_loop_timer_stop(struct loop_timer *timer)
 	__real_loop_timer_stop(timer);
 }
 
-static int open_hung8(void **state)
-{
-	struct stage *stage = calloc(1, sizeof(*stage));
-
-	assert_non_null(stage);
-	stage_open(stage, "hung8.jsonl");
-	stage_resize(stage, 24, 80);
-	*state = stage;
-	return 0;
-}
-
-static int close_stage(void **state)
-{
-	stage_close(*state);
-	free(*state);
-	return 0;
-}
-
-static void check_shows(struct stage *stage, const char *text)
-{
-	struct buffer drawn = BUFFER_INIT;
-
-	stage_draw(stage, &drawn);
-	if (strstr(drawn.data, text) == NULL)
-		fail_msg("'%s' is not on the screen:\n%s", text, drawn.data);
-	buffer_clear(&drawn);
-}
-
 static void a_deferred_draw_leaves_no_timer(void **state)
 {
 	struct stage *stage = *state;
@@ -130,18 +102,18 @@ static void keys_choose_the_focus(void **state)
 	expect_focus(stage, "", "0-7 all");
 	expect_focus(stage, "Space", "3");
 	expect_focus(stage, "] Space", "3-4");
-	check_shows(stage, "focus 3-4 (2)");
-	check_shows(stage, "\u250c0 \u25cb wait");
+	stage_check_shows(stage, "focus 3-4 (2)");
+	stage_check_shows(stage, "\u250c0 \u25cb wait");
 	expect_focus(stage, "I", "0-2,5-7");
-	check_shows(stage, "3 \u25c7 sleep");
+	stage_check_shows(stage, "3 \u25c7 sleep");
 	expect_focus(stage, "A", "0-7 all");
 	expect_focus(stage, "I", "0-7 all");
-	check_shows(stage, "no rank is '!focus' now");
+	stage_check_shows(stage, "no rank is '!focus' now");
 	expect_focus(stage, "Space", "4");
 	expect_focus(stage, "Space", "0-7 all");
 	expect_focus(stage, "@ 0 - 3 , ! 1 Enter", "0,2-3");
 	expect_focus(stage, "@ 0 - 3 , x Enter", "0,2-3");
-	check_shows(stage, "column 5: 'x' names no ranks");
+	stage_check_shows(stage, "column 5: 'x' names no ranks");
 	stage_keys(stage, ": n a m e Space a Space o u t l i e r Enter");
 	expect_focus(stage, "@ @ a Enter", "3");
 }
@@ -165,7 +137,7 @@ static void a_branch_is_focused(void **state)
 	expect_focus(stage, "Space", "0-7 all");
 	expect_focus(stage, "End Space", "3");
 	expect_focus(stage, "? Space", "3");
-	check_shows(stage, "no rank is under the cursor here");
+	stage_check_shows(stage, "no rank is under the cursor here");
 }
 
 static void each_pane_is_searched(void **state)
@@ -189,17 +161,17 @@ static void no_key_is_lost_in_the_source(void **state)
 	struct stage *stage = *state;
 
 	stage->app.view.pane = PANE_SOURCE;
-	check_shows(stage, "│   1 def load_batch");
+	stage_check_shows(stage, "│   1 def load_batch");
 	stage_keys(stage, "Down");
-	check_shows(stage, "│   2     if rank");
+	stage_check_shows(stage, "│   2     if rank");
 	stage_keys(stage, "End");
-	check_shows(stage, "│  19 train()");
+	stage_check_shows(stage, "│  19 train()");
 	for (int i = 0; i < 5; i++)
 		stage_keys(stage, "Down");
 	stage_keys(stage, "Up");
-	check_shows(stage, "│  18 ");
+	stage_check_shows(stage, "│  18 ");
 	stage_keys(stage, "Home");
-	check_shows(stage, "│   1 def load_batch");
+	stage_check_shows(stage, "│   1 def load_batch");
 }
 
 static void what_a_recording_lacks_is_not_recorded(void **state)
@@ -207,12 +179,12 @@ static void what_a_recording_lacks_is_not_recorded(void **state)
 	struct stage *stage = *state;
 
 	stage->engine.session.is_replay = true;
-	check_shows(stage, "replay 0:34, end");
+	stage_check_shows(stage, "replay 0:34, end");
 	stage_keys(stage, "0 Enter");
 	stage->engine.session.choice.selection.depth = 0;
-	check_shows(stage, "Not recorded.");
+	stage_check_shows(stage, "Not recorded.");
 	stage_keys(stage, "R");
-	check_shows(stage, "a recording is not read anew");
+	stage_check_shows(stage, "a recording is not read anew");
 }
 
 static void a_node_that_is_gone_is_named(void **state)
@@ -223,11 +195,11 @@ static void a_node_that_is_gone_is_named(void **state)
 	session_judge(&stage->engine.session);
 	stage->engine.session.choice.selection.rank = 0;
 	stage->engine.session.choice.selection.depth = 0;
-	check_shows(stage, "node gone");
-	check_shows(stage, "Not read: probetui-node is");
-	check_shows(stage, "gone: q leaves, then start probetui again.");
+	stage_check_shows(stage, "node gone");
+	stage_check_shows(stage, "Not read: probetui-node is");
+	stage_check_shows(stage, "gone: q leaves, then start probetui again.");
 	stage_keys(stage, "R");
-	check_shows(stage, "nothing can be read: probetui-node is gone;");
+	stage_check_shows(stage, "nothing can be read: probetui-node is gone;");
 }
 
 static void an_old_row_says_its_age(void **state)
@@ -236,11 +208,11 @@ static void an_old_row_says_its_age(void **state)
 
 	commands_run(&stage->app, "grid table");
 	stage->engine.session.now += 7;
-	check_shows(stage, "7s ago: all_reduce");
+	stage_check_shows(stage, "7s ago: all_reduce");
 	commands_run(&stage->app, "grid cards");
-	check_shows(stage, "read 7s ago");
+	stage_check_shows(stage, "read 7s ago");
 	stage_resize(stage, 10, 40);
-	check_shows(stage, "7s ago: ");
+	stage_check_shows(stage, "7s ago: ");
 }
 
 static void a_torn_rank_is_marked(void **state)
@@ -249,13 +221,13 @@ static void a_torn_rank_is_marked(void **state)
 	struct rank *rank = session_find_rank(&stage->engine.session, 3);
 
 	rank->threads[0].sample.exactness = TORN;
-	check_shows(stage, "│~time.sleep");
+	stage_check_shows(stage, "│~time.sleep");
 	commands_run(&stage->app, "grid table");
-	check_shows(stage, " ~time.sleep");
+	stage_check_shows(stage, " ~time.sleep");
 	commands_run(&stage->app, "merged");
-	check_shows(stage, "~load_batch");
+	stage_check_shows(stage, "~load_batch");
 	commands_run(&stage->app, "diff");
-	check_shows(stage, "~ for 34 s┬");
+	stage_check_shows(stage, "~ for 34 s┬");
 }
 
 static void apply(struct stage *stage, const char *line)
@@ -300,11 +272,11 @@ static void a_recursion_is_one_row(void **state)
 
 	recurse(stage, 1000);
 	stage_keys(stage, "3 Enter");
-	check_shows(stage, "… 998 more of rec");
+	stage_check_shows(stage, "… 998 more of rec");
 	stage_keys(stage, "x");
-	check_shows(stage, "│▸ rec                train.py:3 │");
+	stage_check_shows(stage, "│▸ rec                train.py:3 │");
 	stage_keys(stage, "x M");
-	check_shows(stage, "… 998 more of rec");
+	stage_check_shows(stage, "… 998 more of rec");
 }
 
 static void a_fold_stays_when_ranks_move(void **state)
@@ -313,11 +285,11 @@ static void a_fold_stays_when_ranks_move(void **state)
 	struct rank *rank = session_find_rank(&stage->engine.session, 3);
 
 	stage_keys(stage, "M Home x");
-	check_shows(stage, "<module> …");
+	stage_check_shows(stage, "<module> …");
 	rank->process.state = PROCESS_EXITED;
 	rank_update_state(rank);
 	session_judge(&stage->engine.session);
-	check_shows(stage, "<module> …");
+	stage_check_shows(stage, "<module> …");
 }
 
 static void the_grid_is_seen_at_home(void **state)
@@ -325,7 +297,7 @@ static void the_grid_is_seen_at_home(void **state)
 	struct stage *stage = *state;
 
 	stage_keys(stage, "D G");
-	check_shows(stage, "how ranks are shown is seen at home");
+	stage_check_shows(stage, "how ranks are shown is seen at home");
 }
 
 static void few_rows_have_no_frame(void **state)
@@ -346,7 +318,7 @@ static void few_rows_have_no_frame(void **state)
 		stage->app.view.merged_cursor = 0;
 		stage_keys(stage, views[i].key);
 		stage->app.view.merged_cursor = 0;
-		check_shows(stage, views[i].text);
+		stage_check_shows(stage, views[i].text);
 		assert_int_equal(canvas_cell(&stage->app.canvas, 2, 0)->sides,
 				 0);
 		stage_keys(stage, "Esc Esc");
@@ -374,10 +346,10 @@ static void two_ranks_are_compared(void **state)
 	struct stage *stage = *state;
 
 	commands_run(&stage->app, "diff 2 5");
-	check_shows(stage, "Diff · rank 2");
-	check_shows(stage, "┬rank 5 ");
+	stage_check_shows(stage, "Diff · rank 2");
+	stage_check_shows(stage, "┬rank 5 ");
 	commands_run(&stage->app, "diff 2 99");
-	check_shows(stage, "there is no rank 99.");
+	stage_check_shows(stage, "there is no rank 99.");
 }
 
 static void the_chooser_says_why(void **state)
@@ -388,9 +360,9 @@ static void the_chooser_says_why(void **state)
 	stage_open(&stage, "jobs.jsonl");
 	stage_resize(&stage, 24, 80);
 	stage.engine.session.choice.wanted_job = xstrdup("31313");
-	check_shows(&stage,
-		    "No job here has the port or launcher 31313. 2 jobs");
-	check_shows(&stage, "train.py ");
+	stage_check_shows(&stage,
+			  "No job here has the port or launcher 31313. 2 jobs");
+	stage_check_shows(&stage, "train.py ");
 	stage_close(&stage);
 }
 
@@ -404,23 +376,23 @@ static void a_job_is_left_for_the_list(void **state)
 	stage_open(&stage, "jobs.jsonl");
 	stage_resize(&stage, 24, 80);
 	stage_keys(&stage, "/ m p i r u n Enter");
-	check_shows(&stage, "\u25b8 finetune.py");
+	stage_check_shows(&stage, "\u25b8 finetune.py");
 	stage_keys(&stage, "Up Enter");
-	check_shows(&stage, "train.py \u00b7 4 ranks");
+	stage_check_shows(&stage, "train.py \u00b7 4 ranks");
 	stage_keys(&stage, "Tab Esc");
 	assert_int_equal(app->view.kind, VIEW_HOME);
 	stage_keys(&stage, "Esc");
 	assert_int_equal(app->view.kind, VIEW_JOBS);
-	check_shows(&stage, "\u25b8 train.py");
-	check_shows(&stage, "\u2713 All 16 ranks move");
+	stage_check_shows(&stage, "\u25b8 train.py");
+	stage_check_shows(&stage, "\u2713 All 16 ranks move");
 	stage_keys(&stage, "Esc");
 	assert_int_equal(app->view.kind, VIEW_JOBS);
 	assert_false(app->is_done);
 	stage_keys(&stage, "/ m p i r u n Enter Enter");
-	check_shows(&stage, "finetune.py \u00b7 16 ranks");
+	stage_check_shows(&stage, "finetune.py \u00b7 16 ranks");
 	stage_keys(&stage, "M q q");
-	check_shows(&stage, "\u25b8 finetune.py");
-	check_shows(&stage, "\u2717 3 of 4 ranks wait in all_reduce");
+	stage_check_shows(&stage, "\u25b8 finetune.py");
+	stage_check_shows(&stage, "\u2717 3 of 4 ranks wait in all_reduce");
 	stage_keys(&stage, "? q");
 	assert_int_equal(app->view.kind, VIEW_JOBS);
 	stage_keys(&stage, "q");
@@ -434,8 +406,8 @@ static void the_list_is_opened_at_any_time(void **state)
 	struct stage *stage = *state;
 
 	stage_keys(stage, "M J");
-	check_shows(stage, "1 job runs here. Enter opens one.");
-	check_shows(stage, "\u2717 7 of 8 ranks wait");
+	stage_check_shows(stage, "1 job runs here. Enter opens one.");
+	stage_check_shows(stage, "\u2717 7 of 8 ranks wait");
 	assert_true(stage->engine.lists_jobs);
 	stage_keys(stage, "q");
 	assert_int_equal(stage->app.view.kind, VIEW_HOME);
@@ -452,8 +424,8 @@ static void a_lost_node_finds_nothing(void **state)
 	(void)state;
 	stage_open(&stage, "nothing.jsonl");
 	session_lose_node(&stage.engine.session, 0, "gone");
-	check_shows(&stage, "Not read: probetui-node is gone.");
-	check_shows(&stage, "node gone\n");
+	stage_check_shows(&stage, "Not read: probetui-node is gone.");
+	stage_check_shows(&stage, "node gone\n");
 	stage_close(&stage);
 }
 
@@ -468,7 +440,8 @@ static void other_users_are_counted(void **state)
 		      "\"command\":\"discover\",\"success\":true,\"body\":{"
 		      "\"looked_at\":2,\"uid\":1000,\"others\":1234,"
 		      "\"bystanders\":[]}}");
-	check_shows(&stage, "1,234 Python processes belong to other users;");
+	stage_check_shows(&stage,
+			  "1,234 Python processes belong to other users;");
 	stage_close(&stage);
 }
 
@@ -503,7 +476,7 @@ static void the_legend_says_how_long(void **state)
 	struct stage *stage = *state;
 
 	commands_run(&stage->app, "grid cells");
-	check_shows(stage, "34 s │");
+	stage_check_shows(stage, "34 s │");
 }
 
 static void a_cut_title_ends_at_the_corner(void **state)
@@ -512,9 +485,9 @@ static void a_cut_title_ends_at_the_corner(void **state)
 
 	stage_resize(stage, 10, 40);
 	stage_keys(stage, "M");
-	check_shows(stage, "by line┐");
+	stage_check_shows(stage, "by line┐");
 	stage_resize(stage, 10, 36);
-	check_shows(stage, "by…┐");
+	stage_check_shows(stage, "by…┐");
 }
 
 static bool is_logged(const char *text)
@@ -534,7 +507,7 @@ static void an_error_is_kept_in_the_log(void **state)
 	log_set_quiet(0);
 	assert_true(is_logged("there is no command 'nonsense'"));
 	stage_keys(stage, "L");
-	check_shows(stage, "there is no command 'nonsense'");
+	stage_check_shows(stage, "there is no command 'nonsense'");
 }
 
 static void a_shell_command_says_where_it_works(void **state)
@@ -546,7 +519,7 @@ static void a_shell_command_says_where_it_works(void **state)
 	log_set_quiet(1);
 	for (size_t i = 0; i < ARRAY_LENGTH(lines); i++) {
 		commands_run(&stage->app, lines[i]);
-		check_shows(stage, " works in a shell: probetui ");
+		stage_check_shows(stage, " works in a shell: probetui ");
 	}
 	log_set_quiet(0);
 }
@@ -567,13 +540,13 @@ static void a_shell_command_shows_what_is_known(void **state)
 	for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
 		commands_run(&stage->app, cases[i].line);
 		assert_int_equal(stage->app.view.kind, VIEW_TEXT);
-		check_shows(stage, cases[i].shows);
+		stage_check_shows(stage, cases[i].shows);
 		commands_run(&stage->app, "back");
 	}
 	log_set_quiet(1);
 	commands_run(&stage->app, "doctor");
 	log_set_quiet(0);
-	check_shows(stage, "nothing was recorded of the ways");
+	stage_check_shows(stage, "nothing was recorded of the ways");
 }
 
 /* An opened variable's page that is there is asked for again, too. */
@@ -586,7 +559,7 @@ static void an_opened_variable_is_read_again(void **state)
 	size_t pages = 0;
 
 	stage_keys(stage, "u S-Tab Down Down Enter");
-	check_shows(stage, "▾");
+	stage_check_shows(stage, "▾");
 	frame = locals_frame_selected(&stage->engine.session);
 	rows = pane_locals_rows(&stage->engine.session, &stage->app.view,
 				&frame, &count);
@@ -611,22 +584,22 @@ static void settings_are_shown_and_set(void **state)
 	struct stage *stage = *state;
 
 	commands_run(&stage->app, "set");
-	check_shows(stage, "period      automatic");
+	stage_check_shows(stage, "period      automatic");
 	commands_run(&stage->app, "set period 2");
 	assert_true(stage->engine.settings.period == 2);
 	commands_run(&stage->app, "set ascii on");
 	assert_true(stage->app.view.is_ascii);
 	commands_run(&stage->app, "set theme nosuch");
-	check_shows(stage, "there is no theme 'nosuch'");
+	stage_check_shows(stage, "there is no theme 'nosuch'");
 	assert_null(stage->engine.settings.theme);
 	commands_run(&stage->app, "set mouse perhaps");
-	check_shows(stage, "mouse: 'perhaps' is neither on nor off");
+	stage_check_shows(stage, "mouse: 'perhaps' is neither on nor off");
 	commands_run(&stage->app, "set read-only on");
-	check_shows(stage, "read-only cannot change while probetui runs");
+	stage_check_shows(stage, "read-only cannot change while probetui runs");
 }
 
 #define ON_HUNG8(test)                                                         \
-	cmocka_unit_test_setup_teardown(test, open_hung8, close_stage)
+	cmocka_unit_test_setup_teardown(test, stage_begin_hung8, stage_end)
 
 int main(void)
 {
