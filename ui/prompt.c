@@ -30,7 +30,8 @@ void prompt_init(struct prompt *prompt)
 {
 	*prompt = (struct prompt){ .is_open = false };
 	buffer_init(&prompt->text, PROMPT_TEXT_MAXIMUM);
-	history_init(&prompt->history);
+	for (size_t i = 0; i < PROMPT_KIND_COUNT; i++)
+		history_init(&prompt->histories[i]);
 }
 
 /* What only the line that is being typed needs. */
@@ -47,7 +48,8 @@ static void forget_typing(struct prompt *prompt)
 void prompt_clear(struct prompt *prompt)
 {
 	forget_typing(prompt);
-	history_clear(&prompt->history);
+	for (size_t i = 0; i < PROMPT_KIND_COUNT; i++)
+		history_clear(&prompt->histories[i]);
 	buffer_clear(&prompt->text);
 	prompt_init(prompt);
 }
@@ -59,11 +61,16 @@ static void set_text(struct prompt *prompt, const char *text)
 	prompt->cursor = prompt->text.length;
 }
 
+static struct history *history_of(struct prompt *prompt)
+{
+	return &prompt->histories[prompt->kind];
+}
+
 void prompt_open(struct prompt *prompt, enum prompt_kind kind, const char *text)
 {
 	prompt->is_open = true;
 	prompt->kind = kind;
-	prompt->history_at = prompt->history.count;
+	prompt->history_at = history_of(prompt)->count;
 	forget_typing(prompt);
 	set_text(prompt, text);
 }
@@ -161,9 +168,9 @@ static void erase_to_end(struct prompt *prompt)
 /* Shows a line of the history; the one that was typed stays aside. */
 static void go_to_line(struct prompt *prompt, size_t at)
 {
-	size_t count = prompt->history.count;
+	size_t count = history_of(prompt)->count;
 
-	if (at > count || prompt->kind != PROMPT_COMMAND)
+	if (at > count)
 		return;
 	if (prompt->history_at >= count && at < count) {
 		free(prompt->typed);
@@ -171,7 +178,7 @@ static void go_to_line(struct prompt *prompt, size_t at)
 	}
 	prompt->history_at = at;
 	if (at < count)
-		set_text(prompt, prompt->history.lines[at]);
+		set_text(prompt, history_of(prompt)->lines[at]);
 	else
 		set_text(prompt, prompt->typed != NULL ? prompt->typed : "");
 }
@@ -184,7 +191,7 @@ static void go_older(struct prompt *prompt)
 
 static void go_newer(struct prompt *prompt)
 {
-	if (prompt->history_at < prompt->history.count)
+	if (prompt->history_at < history_of(prompt)->count)
 		go_to_line(prompt, prompt->history_at + 1);
 }
 
@@ -196,7 +203,7 @@ static void go_to_match(struct prompt *prompt)
 	if (prompt->needle == NULL)
 		prompt->needle = xstrdup(prompt->text.data);
 	while (at > 0)
-		if (strstr(prompt->history.lines[--at], prompt->needle)) {
+		if (strstr(history_of(prompt)->lines[--at], prompt->needle)) {
 			go_to_line(prompt, at);
 			return;
 		}
@@ -328,8 +335,7 @@ static void remember(struct prompt *prompt, const char *line)
 {
 	struct error error = ERROR_INIT;
 
-	if (prompt->kind == PROMPT_COMMAND &&
-	    history_add(&prompt->history, line, &error) < 0)
+	if (history_add(history_of(prompt), line, &error) < 0)
 		log_write(LOG_WARNING, "%s", error.message);
 }
 

@@ -22,15 +22,17 @@ enum prompt_kind {
 	PROMPT_SEARCH,
 	PROMPT_FOCUS,
 	PROMPT_FILTER,
+	PROMPT_KIND_COUNT,
 };
 
 struct prompt {
 	bool is_open;
 	enum prompt_kind kind;
 	struct buffer text;
-	size_t cursor;		      /* byte offset */
-	struct history history;	      /* of command lines */
-	size_t history_at;	      /* its count: the line that is typed */
+	size_t cursor; /* byte offset */
+	/* What was typed; only that of commands is kept in a file. */
+	struct history histories[PROMPT_KIND_COUNT];
+	size_t history_at;	      /* the count: the line that is typed */
 	char *typed;		      /* while an older line is shown; NULL */
 	char *needle;		      /* what C-r looks for; NULL */
 	struct candidates candidates; /* of the word before the cursor */
