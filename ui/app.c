@@ -120,8 +120,9 @@ void app_mouse(struct app *app, const struct input *input)
 		name = "click";
 		if (is_second(app, input))
 			end = "open";
-		/* As Esc would. */
-		app->view.prompt.is_open = false;
+		/* What is being typed is given up. */
+		if (app->view.prompt.is_open)
+			type(app, "Esc");
 		break;
 	case INPUT_WHEEL_UP:
 		end = "up";
@@ -413,9 +414,10 @@ static void choose_theme(struct app *app)
 /* Without a place to keep it the history lasts as long as the screen. */
 static void open_history(struct app *app)
 {
+	struct prompt *prompt = &app->view.prompt;
 	struct error error = ERROR_INIT;
 
-	if (history_open(&app->view.prompt.history, &error) < 0)
+	if (history_open(&prompt->histories[PROMPT_COMMAND], &error) < 0)
 		log_write(LOG_WARNING, "%s", error.message);
 }
 

@@ -475,8 +475,17 @@ int window_put_paragraph(struct window window, int row, int column, int rows,
 	return used;
 }
 
+static bool says(const struct cell *cell, int32_t codepoint, bool has_case)
+{
+	int32_t drawn = cell->codepoint;
+
+	return cell->sides == 0 &&
+	       (has_case ? drawn : text_codepoint_lower(drawn)) == codepoint;
+}
+
 /* The column behind text if it is drawn from here on; else -1. */
-static int match_at(struct window window, int row, int column, const char *text)
+static int match_at(struct window window, int row, int column, const char *text,
+		    bool has_case)
 {
 	while (*text != '\0' && column < window.column_count) {
 		const struct cell *cell =
@@ -487,7 +496,7 @@ static int match_at(struct window window, int row, int column, const char *text)
 		/* A mark on the character before it is in that one's cell. */
 		if (text_codepoint_width(codepoint) == 0)
 			continue;
-		if (cell->sides != 0 || cell->codepoint != codepoint)
+		if (!says(cell, codepoint, has_case))
 			return -1;
 		column += cell->width > 0 ? cell->width : 1;
 	}
@@ -496,11 +505,13 @@ static int match_at(struct window window, int row, int column, const char *text)
 
 void window_mark(struct window window, enum style style, const char *text)
 {
+	bool has_case = text_has_capital(text);
+
 	for (int row = 0; row < window.row_count && *text != '\0'; row++) {
 		int column = 0;
 
 		while (column < window.column_count) {
-			int end = match_at(window, row, column, text);
+			int end = match_at(window, row, column, text, has_case);
 
 			for (int i = column; i < end; i++)
 				cell_at(window.canvas, window.row + row,

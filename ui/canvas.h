@@ -98,7 +98,10 @@ void window_vertical(struct window window, int row, int column, int length,
 		     enum style style);
 /* Lines around the whole window. */
 void window_box(struct window window, enum style style);
-/* Gives a style to each place that says this text. */
+/*
+ * Gives a style to each place that says this text; case matters only where
+ * text has a capital letter.
+ */
 void window_mark(struct window window, enum style style, const char *text);
 /* Adds emphasis to what was drawn in these cells. */
 void window_emphasise(struct window window, int row, int column, int row_count,

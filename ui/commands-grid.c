@@ -54,14 +54,27 @@ static bool go_to_next(struct app *app, int direction, bool is_outlier)
 	return is_found;
 }
 
+const struct rank *command_find_rank(const struct session *session,
+				     const char *text, struct error *error)
+{
+	const struct rank *rank = NULL;
+	char *end;
+	long number = strtol(text, &end, 10);
+
+	if (end != text && *end == '\0' && number >= 0 && number <= INT_MAX)
+		rank = session_find_rank(session, (int)number);
+	if (rank == NULL)
+		error_set(error, "there is no rank %.20s.", text);
+	return rank;
+}
+
 int ui_rank(struct command_context *context, int argc, char **argv,
 	    struct error *error)
 {
 	struct app *app = command_app(context);
 	struct session *session = &app->engine->session;
 	int direction = command_direction(argc, argv);
-	char *end;
-	long number;
+	const struct rank *rank;
 
 	if (session->rank_count == 0)
 		return error_set(error, "there is no rank yet.");
@@ -72,12 +85,11 @@ int ui_rank(struct command_context *context, int argc, char **argv,
 		return 0;
 	if (argc != 2)
 		return command_usage(error, "rank", "next, previous or N");
-	number = strtol(argv[1], &end, 10);
-	if (end == argv[1] || *end != '\0' || number < 0 || number > INT_MAX ||
-	    session_find_rank(session, (int)number) == NULL)
-		return error_set(error, "there is no rank %.20s.", argv[1]);
+	rank = command_find_rank(session, argv[1], error);
+	if (rank == NULL)
+		return -1;
 	session->choice.selection = (struct selection){
-		.rank = (int)number,
+		.rank = rank->process.rank,
 		.depth = -1,
 	};
 	app->view.order.group = 0;

@@ -9,6 +9,7 @@
 
 struct app;
 struct error;
+struct rank;
 struct selection;
 struct session;
 
@@ -21,6 +22,10 @@ char *command_join(int argc, char **argv, int from);
 
 /* 1 for "next", -1 for "previous", 0 for anything else. */
 int command_direction(int argc, char **argv);
+
+/* Lends the rank whose number text is; NULL and a sentence: there is none. */
+const struct rank *command_find_rank(const struct session *session,
+				     const char *text, struct error *error);
 
 typedef int command_function(struct command_context *context, int argc,
 			     char **argv, struct error *error);
@@ -39,8 +44,10 @@ void open_branch(struct app *app);
 command_function ui_rank, ui_outlier, ui_up, ui_down, ui_pane, ui_cursor;
 command_function ui_toggle, ui_jobs;
 command_function ui_open, ui_expand, ui_search, ui_find;
-command_function ui_zoom, ui_grid, ui_merged, ui_granularity, ui_diff, ui_native;
-command_function ui_against, ui_hold, ui_refresh, ui_time, ui_record, ui_theme, ui_bind;
+command_function ui_zoom, ui_grid, ui_merged, ui_granularity, ui_diff,
+	ui_native;
+command_function ui_against, ui_hold, ui_refresh, ui_time, ui_record, ui_theme,
+	ui_bind;
 command_function ui_prompt, ui_help, ui_log, ui_back, ui_quit, ui_redraw;
 command_function ui_suspend, ui_set, ui_job, ui_click, ui_wheel;
 command_function ui_edit, ui_copy;

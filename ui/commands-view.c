@@ -1,6 +1,7 @@
 /*
  * commands-view: which view is open, how it looks, and the program itself.
  */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -124,39 +125,40 @@ int ui_granularity(struct command_context *context, int argc, char **argv,
 	return 0;
 }
 
-static int parse_seconds(const char *text, double *seconds)
+/* "10s" */
+static bool is_seconds(const char *text, double *seconds)
 {
 	char *end;
 
 	*seconds = strtod(text, &end);
-	if (end == text || (*end != '\0' && strcmp(end, "s") != 0))
-		return -1;
-	return *seconds >= 0 && *seconds < SECONDS_MAXIMUM ? 0 : -1;
+	return end != text && strcmp(end, "s") == 0 && *seconds >= 0 &&
+	       *seconds < SECONDS_MAXIMUM;
 }
 
-/* "majority", a rank's number, or "10s" for that long ago. */
+/* "majority", a rank's number, or a time so long ago. */
 static int set_against(struct app *app, const char *word, struct error *error)
 {
 	struct view *view = &app->view;
-	size_t length = strlen(word);
-	double number;
+	const struct rank *rank;
+	double seconds;
 
 	if (strcmp(word, "majority") == 0) {
 		view->against = DIFF_AGAINST_MAJORITY;
 		return 0;
 	}
-	if (parse_seconds(word, &number) < 0)
-		return command_usage(error, "diff",
-				     "majority, a rank, or a time such as 10s");
-	if (word[length - 1] == 's') {
+	if (is_seconds(word, &seconds)) {
 		view->against = DIFF_AGAINST_PAST;
-		view->against_seconds = number;
+		view->against_seconds = seconds;
 		return 0;
 	}
-	if (session_find_rank(&app->engine->session, (int)number) == NULL)
-		return error_set(error, "there is no rank %s.", word);
+	if (!isdigit((unsigned char)word[0]))
+		return command_usage(error, "diff",
+				     "majority, a rank, or a time such as 10s");
+	rank = command_find_rank(&app->engine->session, word, error);
+	if (rank == NULL)
+		return -1;
 	view->against = DIFF_AGAINST_RANK;
-	view->against_rank = (int)number;
+	view->against_rank = rank->process.rank;
 	return 0;
 }
 

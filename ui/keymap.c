@@ -125,7 +125,7 @@ static const struct key_help helps[] = {
 	  NULL,
 	  "a page up, a page down" },
 	{ { "cursor first", "cursor last" }, NULL, "to the beginning, end" },
-	{ { "prompt search" }, NULL, "search in the pane" },
+	{ { "prompt search" }, NULL, "search in the pane; small letters find capitals" },
 	{ { "find previous", "find next" },
 	  NULL,
 	  "previous, next hit; in the diff: difference" },

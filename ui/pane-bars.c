@@ -143,10 +143,10 @@ static void append_pace(struct buffer *out, const struct session *session,
 		buffer_append_string(out, "held");
 	} else if (view->kind != VIEW_JOBS && stacktree_is_last(session)) {
 		buffer_append_string(out, "ended");
-	} else if (view->period > 0 && view->period < 1) {
+	} else if (view->period > 1) {
+		buffer_printf(out, "live, every %.3g s", view->period);
+	} else if (view->period > 0) {
 		buffer_printf(out, "live %.0f/s", 1 / view->period);
-	} else if (view->period >= 1) {
-		buffer_printf(out, "live, every %.0f s", view->period);
 	}
 	if (view->is_recording)
 		buffer_append_string(out, " \u00b7 rec");

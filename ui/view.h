@@ -92,6 +92,7 @@ struct search_origin {
 	int locals_cursor;
 	int merged_cursor;
 	int diff_cursor;
+	int job_cursor;
 	int text_scroll;
 	char *search; /* NULL: nothing */
 };

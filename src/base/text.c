@@ -370,6 +370,11 @@ void text_size(struct buffer *out, uint64_t bytes)
 		      units[unit]);
 }
 
+int32_t text_codepoint_lower(int32_t codepoint)
+{
+	return utf8proc_tolower(codepoint);
+}
+
 void text_lower(struct buffer *out, const char *string)
 {
 	while (*string != '\0') {
@@ -382,6 +387,17 @@ void text_lower(struct buffer *out, const char *string)
 			buffer_append_char(
 				out, (char)tolower((unsigned char)*string++));
 	}
+}
+
+bool text_has_capital(const char *string)
+{
+	while (*string != '\0') {
+		int32_t codepoint = text_next(&string);
+
+		if (utf8proc_tolower(codepoint) != codepoint)
+			return true;
+	}
+	return false;
 }
 
 /* From seconds on, an age is told in this unit. */

@@ -59,6 +59,9 @@ void text_count(struct buffer *out, uint64_t count);
 void text_size(struct buffer *out, uint64_t bytes);
 /* Appends string in small letters, to compare without regard to case. */
 void text_lower(struct buffer *out, const char *string);
+int32_t text_codepoint_lower(int32_t codepoint);
+/* True when it differs from what text_lower() makes of it. */
+bool text_has_capital(const char *string);
 /* Seconds -> "0s" "34s" "4m" "9h" "3d": at most four columns. */
 void text_age(struct buffer *out, double seconds);
 /* Seconds in words for a sentence: "34 s", "9 min", "4 h", "3 d". */
