@@ -13,10 +13,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A chapter is ended before any of these is passed, by the next line. */
+/*
+ * The line that reaches one of these is a chapter's last. A chapter that has
+ * lasted for less than the minimum of seconds goes on, whatever its number of
+ * lines; the lengths are those of the text behind the snapshot, which has to be
+ * the longer part.
+ */
 #define CHAPTER_SECONDS 60.0
+#define CHAPTER_SECONDS_MINIMUM 5.0
 #define CHAPTER_LINES 20000u
 #define CHAPTER_LENGTH (16u << 20)
+/* The same, at any age. */
+#define CHAPTER_LENGTH_MAXIMUM (48u << 20)
 
 enum chapter_flag {
 	CHAPTER_SOURCES = 1, /* answers to `source` are in it */

@@ -38,6 +38,7 @@ struct record {
 	char *path;
 	int fd;	       /* -1: a ring, or after a failure */
 	double ring;   /* seconds to keep; 0: a file */
+	size_t ring_maximum; /* and bytes */
 	bool is_ended; /* it could not be written any more */
 	int extras; /* enum recordline_extra */
 	struct kept *kept; /* of a ring, the oldest first */
@@ -45,6 +46,7 @@ struct record {
 	size_t kept_capacity;
 	struct pack *pack; /* of the chapter being written; NULL: none */
 	struct chapter chapter;
+	uint64_t snapshot_length;   /* of its text, which it begins with */
 	struct stack_table *stacks; /* that the chapter has named */
 	uint64_t step;		    /* the session's, of the last line */
 	struct buffer bytes; /* a file: not written yet; a ring: the chapter */
@@ -83,12 +85,13 @@ struct record *record_new(const char *path, struct error *error)
 	return record;
 }
 
-struct record *record_new_ring(double seconds)
+struct record *record_new_ring(double seconds, size_t maximum)
 {
 	struct record *record = xcalloc(1, sizeof(*record));
 
 	record->fd = -1;
 	record->ring = seconds;
+	record->ring_maximum = maximum;
 	buffer_init(&record->bytes, 0);
 	return record;
 }
@@ -139,16 +142,20 @@ int record_flush(struct record *record, struct error *error)
 	return write_bytes(record, error);
 }
 
+/* What is behind a chapter must be enough without it. */
 static void drop_old(struct record *record, double now)
 {
 	size_t count = 0;
+	size_t length = 0;
 
-	/* What is behind a chapter must be enough without it. */
+	for (size_t i = 0; i < record->kept_count; i++)
+		length += record->kept[i].bytes.length;
 	while (count + 1 < record->kept_count &&
-	       record->kept[count].last < now - record->ring)
-		count++;
-	for (size_t i = 0; i < count; i++)
-		buffer_clear(&record->kept[i].bytes);
+	       (record->kept[count].last < now - record->ring ||
+		length > record->ring_maximum)) {
+		length -= record->kept[count].bytes.length;
+		buffer_clear(&record->kept[count++].bytes);
+	}
 	record->kept_count -= count;
 	memmove(record->kept, record->kept + count,
 		record->kept_count * sizeof(*record->kept));
@@ -279,20 +286,32 @@ void record_begin(struct record *record, const struct session *session,
 	record->stacks = stack_table_new();
 	record->step = session->step;
 	add_snapshot(record, session, time);
+	record->snapshot_length = record->chapter.length;
 }
 
+static double seconds_of_chapter(const struct record *record)
+{
+	double seconds = record->ring / RING_CHAPTERS;
+
+	if (record->ring <= 0 || seconds > CHAPTER_SECONDS)
+		return CHAPTER_SECONDS;
+	return seconds < RING_CHAPTER_SECONDS ? RING_CHAPTER_SECONDS : seconds;
+}
+
+/* Snapshots must stay the smaller part of a recording. */
 static bool is_chapter_over(const struct record *record)
 {
 	const struct chapter *chapter = &record->chapter;
-	double seconds = CHAPTER_SECONDS;
+	double seconds = chapter->last - chapter->first;
+	uint64_t length = chapter->length - record->snapshot_length;
 
-	if (record->ring > 0 && record->ring / RING_CHAPTERS < seconds)
-		seconds = record->ring / RING_CHAPTERS;
-	if (record->ring > 0 && seconds < RING_CHAPTER_SECONDS)
-		seconds = RING_CHAPTER_SECONDS;
-	return chapter->last - chapter->first >= seconds ||
-	       chapter->line_count >= CHAPTER_LINES ||
-	       chapter->length >= CHAPTER_LENGTH;
+	if (seconds >= seconds_of_chapter(record) ||
+	    length >= CHAPTER_LENGTH_MAXIMUM)
+		return true;
+	return seconds >= CHAPTER_SECONDS_MINIMUM &&
+	       (chapter->line_count >= CHAPTER_LINES ||
+		(length >= CHAPTER_LENGTH &&
+		 length >= record->snapshot_length));
 }
 
 static void note_line(struct record *record, const struct session *session,

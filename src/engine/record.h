@@ -29,9 +29,9 @@ struct session;
 struct record *record_new(const char *path, struct error *error);
 /*
  * No file: keeps at least the last seconds in memory, until record_save()
- * writes them.
+ * writes them; less where they take more than maximum bytes, packed.
  */
-struct record *record_new_ring(double seconds);
+struct record *record_new_ring(double seconds, size_t maximum);
 /*
  * Writes what a ring keeps to a new file, and goes on there as a recording
  * that was made by record_new(). On failure the ring stays as it is.

@@ -16,6 +16,8 @@
 
 /* Half of what a recorder that is killed may lose. */
 #define FLUSH_SECONDS 0.5
+/* Bytes that engine_keep() keeps, however long that is. */
+#define KEEP_MAXIMUM ((size_t)256 << 20)
 
 static void on_flush_due(void *data)
 {
@@ -104,7 +106,7 @@ void engine_keep(struct engine *engine, double seconds)
 {
 	if (engine->record)
 		return;
-	engine->record = record_new_ring(seconds);
+	engine->record = record_new_ring(seconds, KEEP_MAXIMUM);
 	begin(engine);
 }
 

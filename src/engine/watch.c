@@ -310,7 +310,6 @@ static void look_at_once(struct watch *watch)
 	engine_judge(engine);
 	describe(watch);
 	report_look(&watch->report, engine);
-	engine_record_sources(engine);
 }
 
 static void look_at_rest(struct watch *watch)
@@ -441,8 +440,10 @@ static int watch_job(struct watch *watch, struct error *error)
 				 engine->gone_why ? engine->gone_why
 						  : "the node is gone");
 	}
-	begin_recording(watch);
+	/* Writing what was kept takes time that the others may not have. */
 	look_at_once(watch);
+	begin_recording(watch);
+	engine_record_sources(engine);
 	look_at_rest(watch);
 	return finish(watch, error);
 }

@@ -15,8 +15,11 @@
 #include "model/wanted.h"
 #include "protocol/stack.h"
 
-/* Of all ranks; many ranks have a shorter past each. */
-#define HISTORY_MAXIMUM 32768
+/*
+ * Of all processes together, so that the loop is not held up: frames of stacks
+ * that only their past names. A moment whose stack is known counts as one.
+ */
+#define HISTORY_MAXIMUM 8192u
 #define CHILDREN_MAXIMUM 1024
 
 /* Moments that are told of: -1 in JSON and here means never. */
@@ -40,7 +43,7 @@ struct writer {
 	size_t node;
 	struct stack_table *table;
 	json_t *stacks; /* that were not sent before */
-	size_t history; /* moments a rank */
+	size_t history; /* frames of the past of each process */
 };
 
 /* The stack in the writer's table, sent; NULL for NULL. */
@@ -98,15 +101,41 @@ static void write_sample(struct writer *writer, const struct rank *rank,
 	free(sample.threads);
 }
 
+/* What a moment's stack adds to the snapshot. */
+static size_t write_moment(struct writer *writer,
+			   const struct rank_moment *moment)
+{
+	size_t before = json_array_size(writer->stacks);
+	const struct stack *stack = write_stack(writer, moment->stack);
+
+	if (json_array_size(writer->stacks) == before)
+		return 1;
+	return stack->frame_count + 1;
+}
+
+/* Index of the oldest moment that is told; the newest one always is. */
+static size_t find_oldest(struct writer *writer, const struct rank *rank)
+{
+	size_t first = 0;
+	size_t at = rank->history_count;
+	size_t cost = 0;
+
+	if (rank->history_count > RANK_HISTORY)
+		first = rank->history_count - RANK_HISTORY;
+	while (at > first && cost < writer->history) {
+		at--;
+		cost += write_moment(writer, &rank->history[at % RANK_HISTORY]);
+	}
+	return at;
+}
+
 /* [time, stack, time, stack …], the oldest first. */
 static json_t *write_history(struct writer *writer, const struct rank *rank)
 {
 	json_t *json = json_array();
-	size_t oldest = 0;
 
-	if (rank->history_count > writer->history)
-		oldest = rank->history_count - writer->history;
-	for (size_t i = oldest; i < rank->history_count; i++) {
+	for (size_t i = find_oldest(writer, rank); i < rank->history_count;
+	     i++) {
 		const struct rank_moment *moment =
 			&rank->history[i % RANK_HISTORY];
 		const struct stack *stack = write_stack(writer, moment->stack);
@@ -196,14 +225,22 @@ static void write_discovery(const struct session *session, json_t *json)
 				      "bystanders", write_bystanders(session)));
 }
 
+static size_t count_processes(struct rank *const *ranks, size_t count)
+{
+	size_t sum = count;
+
+	for (size_t i = 0; i < count; i++)
+		sum += ranks[i]->child_count;
+	return sum;
+}
+
 static size_t history_of_each(const struct session *session)
 {
-	size_t count = session->rank_count + session->other_count;
-	size_t each = count > 0 ? HISTORY_MAXIMUM / count : RANK_HISTORY;
+	size_t count = count_processes(session->ranks, session->rank_count) +
+		       count_processes(session->others, session->other_count);
+	size_t each = HISTORY_MAXIMUM / (count > 0 ? count : 1);
 
-	if (each < 1)
-		return 1;
-	return each < RANK_HISTORY ? each : RANK_HISTORY;
+	return each > 0 ? each : 1;
 }
 
 json_t *snapshot_to_json(const struct session *session, size_t node,

@@ -23,6 +23,7 @@
 #include "engine/record.h"
 #include "engine/replay.h"
 #include "engine/tape.h"
+#include "model/snapshot.h"
 #include "protocol/message.h"
 #include "protocol/stack.h"
 #include "scene.h"
@@ -271,7 +272,7 @@ static void changes_are_found(void **state)
 
 static void a_ring_keeps_the_end(void **state)
 {
-	struct record *record = record_new_ring(20);
+	struct record *record = record_new_ring(20, SIZE_MAX);
 	struct error error = ERROR_INIT;
 	struct scene scene;
 	struct replay *replay;
@@ -295,6 +296,112 @@ static void a_ring_keeps_the_end(void **state)
 	check_sessions(&session, &scene.session);
 	session_clear(&session);
 	replay_free(replay);
+	scene_clear(&scene);
+}
+
+static size_t count_chapters(void)
+{
+	struct error error = ERROR_INIT;
+	struct tape *tape = tape_new(path, &error);
+	size_t count;
+
+	assert_string_equal(error.message, "");
+	count = tape->chapter_count;
+	tape_free(tape);
+	return count;
+}
+
+static void a_ring_has_a_maximum(void **state)
+{
+	struct record *record = record_new_ring(12 * 3600.0, 1000);
+	struct error error = ERROR_INIT;
+	struct scene scene;
+
+	(void)state;
+	live(&scene, record);
+	assert_int_equal(record_save(record, path, &error), 0);
+	record_free(record);
+	scene_clear(&scene);
+	/* One that has ended, and the one that is being written. */
+	assert_int_equal(count_chapters(), 2);
+}
+
+/* However long it is: else each line would bring a snapshot. */
+static void a_snapshot_is_the_smaller_part(void **state)
+{
+	size_t length = CHAPTER_LENGTH + 1;
+	char *text = xcalloc(1, length + 1);
+	struct error error = ERROR_INIT;
+	struct record *record = record_new(path, &error);
+	struct scene scene;
+
+	(void)state;
+	memset(text, 'a', length);
+	scene_init(&scene);
+	scene_start(&scene, 4);
+	scene_response(&scene, "discover",
+		       json_pack("{s:i,s:i,s:[{s:i,s:s}]}", "looked_at", 41,
+				 "uid", 1000, "bystanders", "pid", 7, "why",
+				 text));
+	free(text);
+	scene.sent = write_line;
+	scene.sent_data = record;
+	for (int n = 0; n < 10; n++) {
+		look(&scene, n);
+		scene_wait(&scene, CHAPTER_SECONDS_MINIMUM + 0.5);
+	}
+	record_free(record);
+	scene_clear(&scene);
+	assert_int_equal(count_chapters(), 1);
+}
+
+/* A snapshot is not made more often than every few seconds. */
+static void many_lines_are_one_chapter(void **state)
+{
+	struct error error = ERROR_INIT;
+	struct record *record = record_new(path, &error);
+	struct scene scene;
+
+	(void)state;
+	scene_init(&scene);
+	scene_start(&scene, 4);
+	scene.sent = write_line;
+	scene.sent_data = record;
+	for (unsigned int n = 0; n < CHAPTER_LINES; n++)
+		scene_event(&scene, "progress",
+			    json_pack("{s:s,s:i,s:i}", "title", "symbols",
+				      "done", (int)n, "total", 9));
+	scene_wait(&scene, CHAPTER_SECONDS_MINIMUM / 2);
+	look(&scene, 0);
+	record_free(record);
+	scene_clear(&scene);
+	assert_int_equal(count_chapters(), 1);
+}
+
+/* Many ranks with a long past are written without a pause that shows. */
+static void a_snapshot_leaves_out_what_is_old(void **state)
+{
+	struct stack_table *table = stack_table_new();
+	struct scene scene;
+	json_t *body;
+
+	(void)state;
+	scene_init(&scene);
+	scene_start(&scene, 64);
+	for (int n = 0; n < 64 * 256; n++) {
+		char stack[80];
+		struct seen seen = { .pid = 100 + n % 64, .stack = stack };
+
+		snprintf(stack, sizeof(stack),
+			 "a t.py:%d < b t.py:%d < c t.py:%d < d t.py:9", n,
+			 n + 1, n + 2);
+		assert_int_equal(scene_see(&scene, &seen), 0);
+	}
+	body = snapshot_to_json(&scene.session, 0, table);
+	assert_in_range(json_array_size(json_object_get(body, "stacks")), 64,
+			3000);
+	json_decref(body);
+	stack_table_free(table);
 	scene_clear(&scene);
 }
 
@@ -556,6 +663,10 @@ int main(void)
 		TEST(any_time_is_as_if_played),
 		TEST(changes_are_found),
 		TEST(a_ring_keeps_the_end),
+		TEST(a_ring_has_a_maximum),
+		TEST(a_snapshot_is_the_smaller_part),
+		TEST(many_lines_are_one_chapter),
+		TEST(a_snapshot_leaves_out_what_is_old),
 		TEST(a_killed_recorder_leaves_the_rest),
 		TEST(damage_is_named),
 		TEST(plain_text_is_read_as_well),
