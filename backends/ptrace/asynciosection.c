@@ -62,23 +62,43 @@ static int read_file(struct asynciosection *section, struct memory *memory,
 	return make_sense(section) ? 0 : -1;
 }
 
-/* In a file of its own, or built into the interpreter. */
-int asynciosection_read(struct asynciosection *section, struct memory *memory)
+static bool is_module(const struct maps *maps, const struct mapping *mapping)
 {
-	static const char *const names[] = { "_asyncio", "python" };
+	static const char module[] = "/_asyncio.cpython";
+	const char *base = strrchr(mapping->path, '/');
+
+	(void)maps;
+	return base && strncmp(base, module, strlen(module)) == 0;
+}
+
+static bool is_interpreter(const struct maps *maps,
+			   const struct mapping *mapping)
+{
+	return mapping->inode != 0 && mapping->inode == maps->inode &&
+	       mapping->device == maps->device;
+}
+
+/* The first code of either: in a file of its own, or built in. */
+int asynciosection_read(struct asynciosection *section, struct memory *memory,
+			uint64_t runtime)
+{
+	static bool (*const places[])(const struct maps *maps,
+				      const struct mapping *mapping) = {
+		is_module,
+		is_interpreter,
+	};
 	struct maps maps = { .mappings = NULL };
 	int result = -1;
 
-	if (maps_read(&maps, memory_pid(memory), 0) < 0)
+	if (maps_read(&maps, memory_pid(memory), runtime) < 0)
 		return -1;
-	for (size_t i = 0; i < ARRAY_LENGTH(names); i++) {
-		for (size_t j = 0; j < maps.count && result < 0; j++) {
-			const struct mapping *mapping = &maps.mappings[j];
-			const char *base = strrchr(mapping->path, '/');
+	for (size_t i = 0; i < ARRAY_LENGTH(places) && result < 0; i++) {
+		size_t j = 0;
 
-			if (base && strstr(base, names[i]))
-				result = read_file(section, memory, mapping);
-		}
+		while (j < maps.count && !places[i](&maps, &maps.mappings[j]))
+			j++;
+		if (j < maps.count)
+			result = read_file(section, memory, &maps.mappings[j]);
 	}
 	maps_clear(&maps);
 	return result;

@@ -18,7 +18,11 @@ struct asynciosection {
 		thread_tasks;
 };
 
-/* 0, or -1: there is no such module, or what it says makes no sense. */
-int asynciosection_read(struct asynciosection *section, struct memory *memory);
+/*
+ * runtime: an address in the interpreter.
+ * 0, or -1: there is no such module, or what it says makes no sense.
+ */
+int asynciosection_read(struct asynciosection *section, struct memory *memory,
+			uint64_t runtime);
 
 #endif

@@ -75,8 +75,12 @@ int maps_read(struct maps *maps, pid_t pid, uint64_t address)
 	file = fopen(line, "re");
 	if (!file)
 		return -1;
-	while (fgets(line, sizeof(line), file))
+	while (fgets(line, sizeof(line), file)) {
 		take_line(maps, line, address);
+		/* What is left of a longer one is no line of its own. */
+		while (!strchr(line, '\n') && fgets(line, sizeof(line), file))
+			;
+	}
 	fclose(file);
 	return 0;
 }

@@ -75,7 +75,8 @@ static bool locate(struct pyasyncio *asyncio, uint64_t interpreter)
 		return asyncio->is_located;
 	asyncio->tries++;
 	asyncio->is_located =
-		asynciosection_read(&asyncio->at, asyncio->memory) == 0;
+		asynciosection_read(&asyncio->at, asyncio->memory,
+				    asyncio->python->runtime) == 0;
 	return asyncio->is_located;
 }
 
@@ -99,14 +100,15 @@ static char *read_name(struct pyasyncio *asyncio, uint64_t task)
 
 /* The known task, or a new one; an address may be given again. */
 static struct pyasyncio_task *keep_task(struct pyasyncio *asyncio,
-					uint64_t address)
+					uint64_t address, uint64_t coroutine)
 {
 	char *name = read_name(asyncio, address);
 	struct pyasyncio_task *task;
 
 	for (size_t i = 0; i < asyncio->count; i++) {
 		task = &asyncio->tasks[i];
-		if (task->address != address || !task->name != !name ||
+		if (task->address != address || task->coroutine != coroutine ||
+		    !task->name != !name ||
 		    (name && strcmp(task->name, name) != 0))
 			continue;
 		free(name);
@@ -116,6 +118,7 @@ static struct pyasyncio_task *keep_task(struct pyasyncio *asyncio,
 	task = &asyncio->tasks[asyncio->count++];
 	*task = (struct pyasyncio_task){
 		.address = address,
+		.coroutine = coroutine,
 		.name = name,
 		.number = ++asyncio->numbers,
 	};
@@ -231,10 +234,9 @@ static void read_list(struct pyasyncio *asyncio, uint64_t head, uint64_t thread,
 			return;
 		if (!coroutine || !is_coroutine(&asyncio->reader, coroutine))
 			continue;
-		task = keep_task(asyncio, address);
+		task = keep_task(asyncio, address, coroutine);
 		task->is_seen = true;
 		task->thread = thread;
-		task->coroutine = coroutine;
 		task->is_running = running == address;
 		read_chain(asyncio, task);
 	}

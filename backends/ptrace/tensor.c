@@ -67,11 +67,21 @@ static const char *const dtypes[] = {
 	"float4_e2m1fn_x2",
 };
 
-/* c10::DeviceType by number (torch/headeronly/core/DeviceType.h). */
-static const char *const devices[] = {
-	"cpu",	"cuda", "mkldnn", "opengl", "opencl", "ideep", "hip",
-	"fpga", "maia", "xla",	  "vulkan", "metal",  "xpu",   "mps",
-	"meta", "hpu",	"ve",	  "lazy",   "ipu",    "mtia",  "privateuseone",
+/*
+ * c10::DeviceType by number (torch/headeronly/core/DeviceType.h), and whether
+ * tensors lie on more than the first of a kind.
+ */
+static const struct device {
+	const char *name;
+	bool is_counted;
+} devices[] = {
+	{ "cpu", false },    { "cuda", true },	  { "mkldnn", false },
+	{ "opengl", false }, { "opencl", false }, { "ideep", false },
+	{ "hip", false },    { "fpga", false },	  { "maia", true },
+	{ "xla", true },     { "vulkan", false }, { "metal", false },
+	{ "xpu", true },     { "mps", false },	  { "meta", false },
+	{ "hpu", true },     { "ve", true },	  { "lazy", true },
+	{ "ipu", true },     { "mtia", true },	  { "privateuseone", true },
 };
 
 /*
@@ -87,14 +97,21 @@ static const char *const devices[] = {
 #define DEVICE 106
 #define GRAD_FN 48 /* in AutogradMeta */
 
+/*
+ * The device is an optional: its flag is the first of three bytes
+ * (c10::optional, up to 2.3) or the last (std::optional), and it is set.
+ */
+enum flag { FLAG_UNKNOWN, FLAG_LAST };
+
 static const struct layout {
 	int back;	   /* pointer back to the Python object */
 	int autograd;	   /* -1: where AutogradMeta is, is not known */
 	int requires_grad; /* in AutogradMeta */
+	enum flag device_flag;
 } layouts[] = {
-	{ 48, 24, 128 }, /* 2.13, 2.14 */
-	{ 56, -1, -1 },
-	{ 64, 32, 136 }, /* 1.13 */
+	{ 48, 24, 128, FLAG_LAST }, /* 2.13, 2.14 */
+	{ 56, -1, -1, FLAG_UNKNOWN },
+	{ 64, 32, 136, FLAG_UNKNOWN }, /* 1.13 */
 };
 
 /* The word behind an object's head, or the next: at::Tensor, MaybeOwned. */
@@ -179,21 +196,34 @@ static int read_sizes(struct pyreader *reader, const uint8_t *sizes,
 		       : 0;
 }
 
-/*
- * An optional: its flag is the first of three bytes (c10::optional, up to
- * 2.3) or the last (std::optional), and it is set.
- */
-static int read_device(const uint8_t *bytes, struct tensor *tensor)
+/* A kind and an index that go together. */
+static bool is_device(const uint8_t *device)
 {
-	const uint8_t *device = bytes[2] == 1 ? bytes : bytes + 1;
+	int index = (int8_t)device[1];
 
-	if (bytes[2] != 1 && bytes[0] != 1)
+	if (device[0] >= ARRAY_LENGTH(devices) || index < -1)
+		return false;
+	return index <= 0 || devices[device[0]].is_counted;
+}
+
+/* Where both readings make sense but differ (xpu:1, cuda:12) it is "?". */
+static int read_device(const uint8_t *bytes, const struct layout *layout,
+		       struct tensor *tensor)
+{
+	bool may_be_last = bytes[2] == 1 && is_device(bytes);
+	bool may_be_first = layout->device_flag != FLAG_LAST && bytes[0] == 1 &&
+			    is_device(bytes + 1);
+	const uint8_t *device = may_be_last ? bytes : bytes + 1;
+
+	if (!may_be_last && !may_be_first)
 		return -1;
-	if (device[0] >= ARRAY_LENGTH(devices))
-		return -1;
-	tensor->device = devices[device[0]];
+	if (may_be_last && may_be_first && bytes[0] != bytes[1]) {
+		tensor->device = "?";
+		return 0;
+	}
+	tensor->device = devices[device[0]].name;
 	tensor->device_index = (int8_t)device[1];
-	return tensor->device_index < -1 ? -1 : 0;
+	return 0;
 }
 
 static bool read_requires_grad(struct pyreader *reader, const uint8_t *impl,
@@ -232,7 +262,7 @@ int tensor_read_torch(struct pyreader *reader, uint64_t object,
 	memcpy(&dtype, sizes + DTYPE, sizeof(dtype));
 	if (dtype >= ARRAY_LENGTH(dtypes) || tensor->offset < 0 ||
 	    read_sizes(reader, sizes, tensor) || check_sizes(tensor) ||
-	    read_device(sizes + DEVICE, tensor))
+	    read_device(sizes + DEVICE, layout, tensor))
 		return -1;
 	tensor->dtype = dtypes[dtype];
 	tensor->requires_grad = read_requires_grad(reader, impl, layout);
@@ -422,7 +452,7 @@ void tensor_write_device(struct pywriter *writer, uint64_t object)
 		write_unknown(writer, object);
 		return;
 	}
-	buffer_printf(writer->out, "device(type='%s'", devices[bytes[0]]);
+	buffer_printf(writer->out, "device(type='%s'", devices[bytes[0]].name);
 	if (bytes[1] >= 0)
 		buffer_printf(writer->out, ", index=%d", bytes[1]);
 	pywriter_text(writer, ")");
