@@ -22,7 +22,9 @@ def parse_rows(lines):
     rows = []
     for line in lines:
         match = ROW.match(line)
-        if line.startswith(" " * 20) and rows:
+        if line.startswith(" " * 8) and line[8] != " " and rows:
+            rows[-1] = (rows[-1][0] + " " + line.strip(), rows[-1][1])
+        elif line.startswith(" " * 20) and rows:
             rows[-1] = (rows[-1][0], (rows[-1][1] + " " + line.strip()).strip())
         elif match:
             rows.append((match.group(1), match.group(2) or ""))

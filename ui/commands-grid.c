@@ -161,7 +161,13 @@ int ui_group(struct command_context *context, int argc, char **argv,
 		[GROUPING_CLASS] = "class",
 		[GROUPING_HOST] = "host",
 	};
-	struct rank_order *order = &command_app(context)->view.order;
+	static const char *const said[GROUPING_COUNT] = {
+		[GROUPING_NONE] = "not grouped",
+		[GROUPING_CLASS] = "grouped by class",
+		[GROUPING_HOST] = "grouped by host",
+	};
+	struct view *view = &command_app(context)->view;
+	struct rank_order *order = &view->order;
 	int grouping = 0;
 
 	if (argc == 1) {
@@ -175,6 +181,7 @@ int ui_group(struct command_context *context, int argc, char **argv,
 		return command_usage(error, "group", "class, host or none");
 	order->grouping = (enum grouping)grouping;
 	order->group = 0;
+	view_say(view, false, said[grouping]);
 	return 0;
 }
 

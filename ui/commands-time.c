@@ -20,6 +20,7 @@
 #define USAGE                                                                  \
 	"next or previous, first or last, +10s or -1m, 90 or 1:30 (of the "    \
 	"recording), or 03:12:09 (of the clock)"
+#define BOUNDS_SLACK 0.5 /* seconds beyond an end that nobody means */
 #define COUNT_MAXIMUM 10000
 #define SECONDS_MAXIMUM 1e9
 #define DAY_SECONDS 86400.0
@@ -85,7 +86,7 @@ static double find_clock(const struct replay *replay, double of_day)
 	return at > replay_end_time(replay) ? -1 : at;
 }
 
-/* Where a word leads; -1 and a sentence. */
+/* Where a word leads, maybe outside; NAN and a sentence. */
 static double parse_time(const struct engine *engine, const char *word,
 			 struct error *error)
 {
@@ -102,7 +103,7 @@ static double parse_time(const struct engine *engine, const char *word,
 	if (seconds >= 0 && *word == '+')
 		return engine->session.now + seconds;
 	if (seconds >= 0 && *word == '-')
-		return fmax(engine->session.now - seconds, first);
+		return engine->session.now - seconds;
 	if (seconds >= 0)
 		return first + seconds;
 	seconds = parse_colons(word, &colons);
@@ -115,7 +116,7 @@ static double parse_time(const struct engine *engine, const char *word,
 		error_set(error, "the recording has no time %s.", word);
 	else
 		command_usage(error, "time", USAGE);
-	return -1;
+	return NAN;
 }
 
 /* Who moves wants to look: the recording stands still from then on. */
@@ -123,6 +124,25 @@ static void stand_still(struct app *app)
 {
 	app->view.is_held = true;
 	engine_hold(app->engine, true);
+}
+
+/* One that asks for more than there is gets its end, and is told so. */
+static void say_bounds(struct app *app, double time)
+{
+	const struct replay *replay = app->engine->replay;
+	double first = replay_first_time(replay);
+	double last = replay_end_time(replay);
+	struct buffer text = BUFFER_INIT;
+
+	if (time > last + BOUNDS_SLACK) {
+		buffer_append_string(&text, "the recording ends at ");
+		buffer_printf(&text, "%ld:%02ld", (long)(last - first) / 60,
+			      (long)(last - first) % 60);
+		view_say(&app->view, false, text.data);
+	} else if (time < first - BOUNDS_SLACK) {
+		view_say(&app->view, false, "the recording begins here");
+	}
+	buffer_clear(&text);
 }
 
 static int go_to_change(struct app *app, int argc, char **argv,
@@ -161,10 +181,11 @@ int ui_time(struct command_context *context, int argc, char **argv,
 	if (argc != 2)
 		return command_usage(error, "time", USAGE);
 	time = parse_time(app->engine, argv[1], error);
-	if (time < 0)
+	if (isnan(time))
 		return -1;
 	engine_seek(app->engine, time);
 	stand_still(app);
+	say_bounds(app, time);
 	return 0;
 }
 

@@ -101,6 +101,8 @@ int ui_native(struct command_context *context, int argc, char **argv,
 		return command_usage(error, "native", "on or off");
 	engine_use_native(app->engine, is_native);
 	app->view.merged_cursor = -1;
+	view_say(&app->view, false,
+		 is_native ? "native frames: on" : "native frames: off");
 	return 0;
 }
 

@@ -13,6 +13,7 @@
 #include "ui/commands-private.h"
 
 #define SCREEN COMMAND_SCREEN
+#define INTERNAL (SCREEN | COMMAND_INTERNAL)
 
 static int ui_keys(struct command_context *context, int argc, char **argv,
 		   struct error *error);
@@ -32,11 +33,11 @@ static const struct command rows[] = {
 	  ui_pane },
 	{ "cursor", NULL,
 	  "up | down | left | right | page-up | page-down | first | last",
-	  "move in the pane", SCREEN, ui_cursor },
+	  "move in the pane", INTERNAL, ui_cursor },
 	{ "click", NULL, "ROW COLUMN [open]",
-	  "what a click there does: select, or open", SCREEN, ui_click },
+	  "what a click there does: select, or open", INTERNAL, ui_click },
 	{ "wheel", NULL, "ROW COLUMN up | down",
-	  "what the wheel does there: move in the pane", SCREEN, ui_wheel },
+	  "what the wheel does there: move in the pane", INTERNAL, ui_wheel },
 	{ "open", NULL, "", "open what is under the cursor", SCREEN, ui_open },
 	{ "expand", "fold", "", "open what is folded, fold what is open",
 	  SCREEN, ui_expand },

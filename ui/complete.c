@@ -73,7 +73,9 @@ static void offer_commands(const struct typing *typing)
 
 	for (size_t i = 0; i < ARRAY_LENGTH(tables); i++)
 		for (size_t j = 0; j < tables[i]->count; j++)
-			if (tables[i]->rows[j].flags & COMMAND_SCREEN)
+			if ((tables[i]->rows[j].flags &
+			     (COMMAND_SCREEN | COMMAND_INTERNAL)) ==
+			    COMMAND_SCREEN)
 				offer(typing, tables[i]->rows[j].name);
 }
 

@@ -9,6 +9,7 @@
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "engine/engine.h"
 #include "engine/nearest.h"
 #include "model/rankselect.h"
@@ -257,6 +258,56 @@ int command_run_line(struct command_context *context,
 	return result;
 }
 
+#define HELP_COLUMNS 79
+#define CALL_COLUMNS 26
+#define CALL_INDENT 8 /* of the lines behind a call's first */
+#define HELP_INDENT 30
+
+/* Appends the words from column on; further lines begin at indent. */
+static void append_words(struct buffer *out, const char *text, int column,
+			 int indent)
+{
+	bool is_first = true;
+
+	while (*text != '\0') {
+		size_t length = strcspn(text, " ");
+		struct buffer word = BUFFER_INIT;
+		int width;
+
+		buffer_append(&word, text, length);
+		width = text_width(word.data);
+		if (!is_first && column + 1 + width > HELP_COLUMNS) {
+			buffer_printf(out, "\n%*s", indent, "");
+			column = indent;
+			is_first = true;
+		}
+		buffer_printf(out, "%s%s", is_first ? "" : " ", word.data);
+		column += width + !is_first;
+		is_first = false;
+		text += length + strspn(text + length, " ");
+		buffer_clear(&word);
+	}
+	buffer_append_char(out, '\n');
+}
+
+static void append_row(struct buffer *out, const struct command *command)
+{
+	struct buffer call = BUFFER_INIT;
+
+	buffer_printf(&call, "%s%s%s", command->name,
+		      command->arguments[0] != '\0' ? " " : "",
+		      command->arguments);
+	if (call.length > CALL_COLUMNS) {
+		buffer_append_string(out, "  ");
+		append_words(out, call.data, 2, CALL_INDENT);
+		buffer_printf(out, "%*s", HELP_INDENT, "");
+	} else {
+		buffer_printf(out, "  %-*s  ", CALL_COLUMNS, call.data);
+	}
+	append_words(out, command->help, HELP_INDENT, HELP_INDENT);
+	buffer_clear(&call);
+}
+
 void command_append_help(struct buffer *out, const struct command_table *tables,
 			 size_t table_count, int flags)
 {
@@ -268,16 +319,7 @@ void command_append_help(struct buffer *out, const struct command_table *tables,
 	const struct command *command;
 
 	while ((command = next_row(&cursor))) {
-		char call[64];
-
-		snprintf(call, sizeof(call), "%s%s%s", command->name,
-			 command->arguments[0] != '\0' ? " " : "",
-			 command->arguments);
-		if (strlen(call) > 26)
-			buffer_printf(out, "  %s\n  %-26s  %s\n", call, "",
-				      command->help);
-		else
-			buffer_printf(out, "  %-26s  %s\n", call,
-				      command->help);
+		if (!(command->flags & COMMAND_INTERNAL))
+			append_row(out, command);
 	}
 }

@@ -26,6 +26,7 @@ enum command_flag {
 	COMMAND_ALONE = 16, /* needs no ranks: a shell starts nothing for it */
 	COMMAND_LIVE = 32,  /* on the screen its text follows the session: it
 			     * runs again, with is_fresh, and changes nothing */
+	COMMAND_INTERNAL = 64, /* what keys and the mouse say: in no list */
 };
 
 /*

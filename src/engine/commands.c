@@ -53,7 +53,8 @@ static const struct command rows[] = {
 	{ "wait", NULL,
 	  "--stuck SECONDS [--report DIR] | verdict TEXT | exited [ranks SET] "
 	  "[timeout S]",
-	  "until it is stuck or fails; until it is so, 30 s",
+	  "watch the job; leave with 1 and a report when it is stuck or "
+	  "fails; or wait 30 s until it is so",
 	  SHELL, command_wait },
 	{ "set", NULL, "[SETTING [VALUE]]",
 	  "what can be set, and its values; or set it",

@@ -218,6 +218,34 @@ static void near_names_are_offered(void **state)
 	}
 }
 
+static void help_is_wrapped_and_never_cut(void **state)
+{
+	struct command row = { "watch", NULL,
+			       "--one VALUE | --two [VALUE] | and a third way "
+			       "of saying this [ranks SET]",
+			       "what it does is said in so many words that "
+			       "they need a second line",
+			       COMMAND_SHELL, NULL };
+	const struct command hidden = { "click", NULL, "", "of the mouse",
+					COMMAND_SHELL | COMMAND_INTERNAL,
+					NULL };
+	const struct command rows[] = { row, hidden };
+	const struct command_table table = { rows, 2 };
+	struct buffer out = BUFFER_INIT;
+
+	(void)state;
+	command_append_help(&out, &table, 1, COMMAND_SHELL);
+	assert_string_equal(
+		out.data,
+		"  watch --one VALUE | --two [VALUE] | and a third way of "
+		"saying this [ranks\n"
+		"        SET]\n"
+		"                              what it does is said in so many "
+		"words that they\n"
+		"                              need a second line\n");
+	buffer_clear(&out);
+}
+
 /* Every row can be called by its full name, and says what it is. */
 static void the_engines_table_is_whole(void **state)
 {
@@ -230,7 +258,7 @@ static void the_engines_table_is_whole(void **state)
 		assert_ptr_equal(command_find(&engine_commands, 1, row->name,
 					      row->flags, &error),
 				 row);
-		assert_true(strlen(row->help) > 0 && strlen(row->help) <= 60);
+		assert_true(strlen(row->help) > 0 && strlen(row->help) <= 110);
 		assert_non_null(row->arguments);
 		assert_non_null(row->run);
 	}
@@ -239,6 +267,7 @@ static void the_engines_table_is_whole(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(help_is_wrapped_and_never_cut),
 		cmocka_unit_test(names_aliases_and_abbreviations),
 		cmocka_unit_test(what_is_no_name_gives_a_sentence),
 		cmocka_unit_test(lines_are_split),
