@@ -8,11 +8,13 @@
 #include "base/array.h"
 #include "base/buffer.h"
 
-static const char *const words[] = { "TOKEN", "KEY", "SECRET", "PASSWORD",
-				     "AUTH" };
+static const char *const words[] = { "TOKEN",  "KEY", "SECRET", "PASSWORD",
+				     "PASSWD", "PWD", "AUTH",	"CREDENTIAL" };
 /* A colon behind a name that ends in one of these leads to a secret. */
-static const char *const endings[] = { "TOKEN",	   "KEY",  "SECRET",
-				       "PASSWORD", "AUTH", "AUTHORIZATION" };
+static const char *const endings[] = {
+	"TOKEN", "KEY",	 "SECRET",	  "PASSWORD",	"PASSWD",
+	"PWD",	 "AUTH", "AUTHORIZATION", "CREDENTIAL", "CREDENTIALS"
+};
 /* How the value of Authorization begins. */
 static const char *const schemes[] = { "Bearer", "Basic", "Digest", "Token" };
 

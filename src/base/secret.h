@@ -1,11 +1,11 @@
 /*
  * secret: what a name tells of, so that its value is not written down.
  *
- * A name tells of a secret when token, key, secret, password or auth is part
- * of it, in any case. Text from elsewhere (a traceback, an error's message) is
- * masked where it assigns to such a name (NAME=value, "NAME": value, --NAME
- * value, api_key: value), behind Bearer, and in who an address logs in as
- * (https://user:password@host).
+ * A name tells of a secret when token, key, secret, password, passwd, pwd, auth
+ * or credential is part of it, in any case. Text from elsewhere (a traceback,
+ * an error's message) is masked where it assigns to such a name (NAME=value,
+ * "NAME": value, --NAME value, api_key: value), behind Bearer, and in who an
+ * address logs in as (https://user:password@host).
  */
 #ifndef BASE_SECRET_H
 #define BASE_SECRET_H

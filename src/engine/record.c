@@ -40,7 +40,7 @@ struct record {
 	double ring;   /* seconds to keep; 0: a file */
 	size_t ring_maximum; /* and bytes */
 	bool is_ended; /* it could not be written any more */
-	int extras; /* enum recordline_extra */
+	struct recordline_rules rules;
 	struct kept *kept; /* of a ring, the oldest first */
 	size_t kept_count;
 	size_t kept_capacity;
@@ -81,6 +81,7 @@ struct record *record_new(const char *path, struct error *error)
 	record = xcalloc(1, sizeof(*record));
 	record->path = xstrdup(path);
 	record->fd = fd;
+	recordline_rules_init(&record->rules);
 	buffer_init(&record->bytes, 0);
 	return record;
 }
@@ -92,18 +93,19 @@ struct record *record_new_ring(double seconds, size_t maximum)
 	record->fd = -1;
 	record->ring = seconds;
 	record->ring_maximum = maximum;
+	recordline_rules_init(&record->rules);
 	buffer_init(&record->bytes, 0);
 	return record;
 }
 
 void record_want_variables(struct record *record)
 {
-	record->extras |= RECORDLINE_VARIABLES;
+	record->rules.extras |= RECORDLINE_VARIABLES;
 }
 
 void record_want_output(struct record *record)
 {
-	record->extras |= RECORDLINE_OUTPUT;
+	record->rules.extras |= RECORDLINE_OUTPUT;
 }
 
 const char *record_path(const struct record *record)
@@ -227,6 +229,7 @@ void record_free(struct record *record)
 		buffer_clear(&record->kept[i].bytes);
 	free(record->kept);
 	buffer_clear(&record->bytes);
+	recordline_rules_clear(&record->rules);
 	free(record->path);
 	free(record);
 }
@@ -335,7 +338,7 @@ int record_line(struct record *record, const struct session *session,
 		return 0;
 	if (!record->pack)
 		record_begin(record, session, time);
-	switch (recordline_make(&changed, message, record->extras,
+	switch (recordline_make(&changed, message, &record->rules,
 				session->nodes[0].stacks, record->stacks)) {
 	case RECORDLINE_LEFT_OUT:
 		break;

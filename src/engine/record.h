@@ -10,8 +10,9 @@
  * recorder that is killed loses what came after the last record_flush().
  *
  * Local variables are left out unless somebody asked for them. Of those, a
- * value is masked when the variable's name or the value itself contains token,
- * key, secret, password or auth; a secret that neither tells of is written.
+ * value is masked when the variable's name or the value itself tells of a
+ * secret (base/secret.h), and what is in it when it is opened; a secret that
+ * nothing tells of is written.
  * What processes print is left out in the same way, and is never masked.
  */
 #ifndef ENGINE_RECORD_H

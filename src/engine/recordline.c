@@ -1,14 +1,20 @@
 #include "engine/recordline.h"
 
+#include <inttypes.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "banned.h"
 #include "base/buffer.h"
 #include "base/json.h"
+#include "base/map.h"
 #include "base/secret.h"
 #include "protocol/message.h"
 #include "protocol/stack.h"
+
+/* When there are more, all that is opened is masked. */
+#define SECRETS_MAXIMUM 65536
 
 /* By its name, or by what its value holds: {'api_key': 'sk-...'}. */
 static bool is_secret(const json_t *variable)
@@ -17,10 +23,56 @@ static bool is_secret(const json_t *variable)
 	       secret_is_in(json_get_string(variable, "value", ""));
 }
 
-static enum recordline mask(struct buffer *out, const struct message *message)
+void recordline_rules_init(struct recordline_rules *rules)
+{
+	*rules = (struct recordline_rules){ .secrets = strmap_new(NULL) };
+}
+
+void recordline_rules_clear(struct recordline_rules *rules)
+{
+	strmap_free(rules->secrets);
+	rules->secrets = NULL;
+}
+
+/* An object of a process. */
+struct object_key {
+	char text[48];
+};
+
+static struct object_key key_of(const json_t *body, uint64_t address)
+{
+	struct object_key key;
+
+	snprintf(key.text, sizeof(key.text), "%" PRId64 ":%" PRIx64,
+		 json_get_integer(body, "pid", 0), address);
+	return key;
+}
+
+static void remember_secret(struct recordline_rules *rules, const json_t *body,
+			    uint64_t address)
+{
+	if (address != 0 && strmap_count(rules->secrets) < SECRETS_MAXIMUM)
+		strmap_put(rules->secrets, key_of(body, address).text, rules);
+}
+
+/* The answer is about what is in a masked object, or may be. */
+static bool is_in_secret(const struct recordline_rules *rules,
+			 const json_t *body)
+{
+	uint64_t address = json_get_hex(body, "address");
+
+	if (address == 0)
+		return false;
+	return strmap_count(rules->secrets) >= SECRETS_MAXIMUM ||
+	       strmap_find(rules->secrets, key_of(body, address).text);
+}
+
+static enum recordline mask(struct buffer *out, const struct message *message,
+			    struct recordline_rules *rules)
 {
 	struct message masked = *message;
 	enum recordline result = RECORDLINE_AS_IT_IS;
+	bool is_all = is_in_secret(rules, message->body);
 	json_t *variable;
 	size_t i;
 
@@ -28,8 +80,10 @@ static enum recordline mask(struct buffer *out, const struct message *message)
 	json_array_foreach(json_object_get(masked.body, "variables"), i,
 			   variable)
 	{
-		if (!is_secret(variable))
+		if (!is_all && !is_secret(variable))
 			continue;
+		remember_secret(rules, masked.body,
+				json_get_hex(variable, "address"));
 		json_set_text(variable, "value", SECRET_MASK);
 		result = RECORDLINE_CHANGED;
 	}
@@ -99,7 +153,8 @@ static bool is_printed(const struct message *message)
 }
 
 enum recordline recordline_make(struct buffer *out,
-				const struct message *message, int extras,
+				const struct message *message,
+				struct recordline_rules *rules,
 				const struct stack_table *from,
 				struct stack_table *to)
 {
@@ -113,11 +168,11 @@ enum recordline recordline_make(struct buffer *out,
 		return RECORDLINE_LEFT_OUT;
 	}
 	if (is_printed(message))
-		return extras & RECORDLINE_OUTPUT ? RECORDLINE_AS_IT_IS
-						  : RECORDLINE_LEFT_OUT;
+		return rules->extras & RECORDLINE_OUTPUT ? RECORDLINE_AS_IT_IS
+							 : RECORDLINE_LEFT_OUT;
 	if (message->type != MESSAGE_RESPONSE ||
 	    strcmp(message->name, "variables") != 0)
 		return RECORDLINE_AS_IT_IS;
-	return extras & RECORDLINE_VARIABLES ? mask(out, message)
-					     : RECORDLINE_LEFT_OUT;
+	return rules->extras & RECORDLINE_VARIABLES ? mask(out, message, rules)
+						    : RECORDLINE_LEFT_OUT;
 }

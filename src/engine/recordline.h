@@ -9,6 +9,7 @@
 struct buffer;
 struct message;
 struct stack_table;
+struct strmap;
 
 enum recordline {
 	RECORDLINE_LEFT_OUT,
@@ -22,12 +23,22 @@ enum recordline_extra {
 	RECORDLINE_OUTPUT = 2, /* what processes print */
 };
 
+struct recordline_rules {
+	int extras; /* what was asked for */
+	/* Objects whose values were masked: what is in them is masked, too,
+	 * when somebody opens them. */
+	struct strmap *secrets;
+};
+
+void recordline_rules_init(struct recordline_rules *rules);
+void recordline_rules_clear(struct recordline_rules *rules);
 /*
- * extras: what was asked for. from is the table of the node that sent the
- * message, which was applied; to is the recording's.
+ * from is the table of the node that sent the message, which was applied; to
+ * is the recording's.
  */
 enum recordline recordline_make(struct buffer *out,
-				const struct message *message, int extras,
+				const struct message *message,
+				struct recordline_rules *rules,
 				const struct stack_table *from,
 				struct stack_table *to);
 

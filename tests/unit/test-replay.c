@@ -311,6 +311,66 @@ static void secrets_are_masked(void **state)
 	message_clear(&request);
 }
 
+static void record_variables(struct record *file, const char *text)
+{
+	struct error error = ERROR_INIT;
+	struct message request;
+	struct message answer;
+
+	message_make_request(&request, "variables", NULL);
+	message_make_response(&answer, &request,
+			      json_parse(text, strlen(text), &error), NULL);
+	record(file, &answer, 1);
+	message_clear(&answer);
+	message_clear(&request);
+}
+
+/* What is in a masked object is masked, however deep it is opened. */
+static void what_is_in_a_secret_is_masked(void **state)
+{
+	static const char *const answers[] = {
+		"{\"pid\":7,\"depth\":0,\"address\":\"0x0\",\"variables\":["
+		"{\"name\":\"api_keys\",\"value\":\"<dict>\",\"address\":"
+		"\"0xa0\"}]}",
+		"{\"pid\":7,\"depth\":-1,\"address\":\"0xa0\",\"variables\":["
+		"{\"name\":\"'openai'\",\"value\":\"[..]\",\"address\":"
+		"\"0xb0\"}]}",
+		"{\"pid\":7,\"depth\":-1,\"address\":\"0xb0\",\"variables\":["
+		"{\"name\":\"0\",\"value\":\"'sk-1'\",\"address\":"
+		"\"0xc0\"}]}",
+		"{\"pid\":8,\"depth\":-1,\"address\":\"0xa0\",\"variables\":["
+		"{\"name\":\"0\",\"value\":\"shown\",\"address\":"
+		"\"0xc0\"}]}",
+	};
+	struct error error = ERROR_INIT;
+	struct record *file;
+	struct replay *replay;
+	struct replay_line read;
+
+	(void)state;
+	unlink(path);
+	file = record_new(path, &error);
+	record_want_variables(file);
+	for (size_t i = 0; i < 4; i++)
+		record_variables(file, answers[i]);
+	record_free(file);
+	replay = open_path(&error);
+	assert_true(next(replay, INFINITY) == 1); /* the snapshot */
+	for (size_t i = 0; i < 4; i++) {
+		take(replay, &read);
+		assert_string_equal(
+			json_get_string(
+				json_array_get(
+					json_object_get(read.message.body,
+							"variables"),
+					0),
+				"value", ""),
+			i < 3 ? "<masked>" : "shown");
+		message_clear(&read.message);
+	}
+	replay_free(replay);
+}
+
 static void record_output(struct record *file, const char *text, double time)
 {
 	struct error error = ERROR_INIT;
@@ -398,6 +458,7 @@ int main(void)
 		TEST(files_that_are_none),
 		TEST(what_is_recorded_replays),
 		TEST(secrets_are_masked),
+		TEST(what_is_in_a_secret_is_masked),
 		TEST(what_is_recorded_replays),
 		TEST(what_ranks_print_is_asked_for),
 		TEST(nothing_is_overwritten),
