@@ -338,6 +338,30 @@ const char *activity_word(enum activity_kind kind)
 	return kind_words[kind];
 }
 
+bool activity_is_point_to_point(const struct activity *activity)
+{
+	static const char *const names[] = {
+		"send",
+		"recv",
+		"isend",
+		"irecv",
+		"send_object_list",
+		"recv_object_list",
+		"batch_isend_irecv",
+		"coalesced",
+		"accept",
+		"connect",
+	};
+
+	if (activity->kind != ACTIVITY_PEERS)
+		return false;
+	for (size_t i = 0; i < ARRAY_LENGTH(names); i++) {
+		if (strcmp(activity->name, names[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
 bool activity_is_wait(enum activity_kind kind)
 {
 	return kind == ACTIVITY_PEERS || kind == ACTIVITY_DATA ||

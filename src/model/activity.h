@@ -12,22 +12,22 @@
 struct stack;
 
 enum activity_kind {
-	ACTIVITY_COMPUTE,	/* runs Python or C; nothing better is known */
-	ACTIVITY_PEERS,		/* waits for other ranks: collective, barrier, recv */
-	ACTIVITY_DATA,		/* waits for a DataLoader */
-	ACTIVITY_SAVE,		/* writes or reads a checkpoint */
-	ACTIVITY_TRAIN,		/* backward, optimizer step */
+	ACTIVITY_COMPUTE, /* runs Python or C; nothing better is known */
+	ACTIVITY_PEERS,	  /* waits for other ranks: collective, barrier, recv */
+	ACTIVITY_DATA,	  /* waits for a DataLoader */
+	ACTIVITY_SAVE,	  /* writes or reads a checkpoint */
+	ACTIVITY_TRAIN,	  /* backward, optimizer step */
 	ACTIVITY_SLEEP,
-	ACTIVITY_LOCK,		/* waits for a lock, queue, event, thread, child */
-	ACTIVITY_READ,		/* reads or writes a file or a pipe */
-	ACTIVITY_TEARDOWN,	/* raised and cleans up, or leaves */
+	ACTIVITY_LOCK,	   /* waits for a lock, queue, event, thread, child */
+	ACTIVITY_READ,	   /* reads or writes a file or a pipe */
+	ACTIVITY_TEARDOWN, /* raised and cleans up, or leaves */
 	ACTIVITY_UNKNOWN,
 };
 
 struct activity {
 	enum activity_kind kind;
-	char name[64];		/* "all_reduce", "time.sleep", "DataLoader wait"; "" */
-	size_t frame_index;	/* the frame that says so; 0 for a system call */
+	char name[64]; /* "all_reduce", "time.sleep", "DataLoader wait"; "" */
+	size_t frame_index; /* the frame that says so; 0 for a system call */
 };
 
 struct thread;
@@ -38,6 +38,8 @@ struct thread;
 struct activity activity_of(const struct thread *thread);
 /* "wait", "sleep", "data", … : the word on a card, at most 5 columns. */
 const char *activity_word(enum activity_kind kind);
+/* A call that some peers are in, while others may be in another one. */
+bool activity_is_point_to_point(const struct activity *activity);
 /* Whether such a thread waits for something that happens elsewhere. */
 bool activity_is_wait(enum activity_kind kind);
 

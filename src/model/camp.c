@@ -55,8 +55,8 @@ static uint64_t hash_frames(uint64_t hash, const struct stack *stack,
 
 /*
  * Backward blocks in C++ without a Python frame that names the collective
- * (DDP's hooks). If no thread of the rank has used a processor meanwhile,
- * nothing of its own is left to wait for.
+ * (DDP's hooks). If no thread of the rank has used a processor meanwhile, and
+ * no child, nothing of its own is left to wait for.
  */
 static bool is_idle_in_training(const struct rank *rank,
 				const struct thread *main_thread)
@@ -67,6 +67,13 @@ static bool is_idle_in_training(const struct rank *rank,
 		return false;
 	for (size_t i = 0; i < rank->thread_count; i++) {
 		if (rank->threads[i].is_busy || rank->threads[i].has_moved)
+			return false;
+	}
+	for (size_t i = 0; i < rank->child_count; i++) {
+		const struct thread *thread =
+			rank_main_thread(rank->children[i]);
+
+		if (thread && thread->has_moved)
 			return false;
 	}
 	return true;
@@ -272,6 +279,9 @@ static void count_rank(struct camp_list *camps, struct camp *camp,
 		return;
 	camp->moving_count += rank_is_moving(rank);
 	camp->changing_count += rank_is_changing(rank);
+	camp->leaving_count += rank_is_leaving(rank);
+	camp->working_count += rank_is_working(rank);
+	camp->helped_count += rank_is_helped(rank);
 	unchanged = rank->sampled_at - thread->since;
 	if (camp->unchanged < 0 || unchanged < camp->unchanged)
 		camp->unchanged = unchanged;

@@ -41,6 +41,9 @@ struct camp {
 	bool is_stopped;
 	size_t moving_count;
 	size_t changing_count;
+	size_t leaving_count; /* see rank.h */
+	size_t working_count;
+	size_t helped_count;
 	double ended_at;  /* of those that are gone, the first; -1 */
 	double unchanged; /* seconds that all its stacks are the same */
 };

@@ -1,5 +1,6 @@
 #include "model/rank.h"
 
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,34 +10,20 @@
 #include "protocol/stack.h"
 
 /*
- * A thread that truly waits is not switched in at all; one that waits with a
- * time-out (a DataLoader looks every 5 s, a store every 10 s) is woken a few
- * times then. A job that makes progress wakes its main thread several times
- * a step. More than two, and more than two a second, is progress.
- */
-#define WAKES_FREE 2
-#define WAKES_PER_SECOND 2.0
-/*
- * A thread that waits and has hardly used a processor so far has been let go
- * when it uses a twentieth of the time: the steps of a job may be long, and
- * each sample may find it waiting again at the same place.
- */
-#define IDLE_SHARE 0.02
-#define BURST_SHARE 0.05
-/* How much the newest sample counts in a thread's usual share. */
-#define USUAL_WEIGHT 0.2
-/*
- * Of a thread that computes, processor time says that it goes on: a fiftieth
- * of the time between two samples is more than a sleeping loop uses.
- */
-#define COMPUTES_SHARE 0.02
-#define BUSY_SHARE 0.5
-/*
  * A rank that moved a moment ago still moves, though two samples agree; where
  * samples are rare a moment is longer.
  */
 #define MOVING_SECONDS 1.0
 #define MOVING_SAMPLES 2.5
+/*
+ * One whose main thread was seen to change is given so many times the longest
+ * time that it took between two changes, since steps are not all equal. After
+ * a look as short as this nothing is known of the times between: any change
+ * counts.
+ */
+#define PAUSES 3.0
+#define PAUSE_MAXIMUM 60.0
+#define LOOK_SECONDS 5.0
 
 static const char *const state_names[] = {
 	[RANK_RUNNING] = "running",	  [RANK_WAITING] = "waiting",
@@ -57,6 +44,8 @@ struct rank *rank_new(const struct process *process)
 	process_copy(&rank->process, process);
 	rank->sampled_at = -1;
 	rank->ended_at = -1;
+	rank->last_left_at = -1;
+	rank->last_helped_at = -1;
 	rank->class_index = -1;
 	rank->cpu_share = -1;
 	rank_update_state(rank);
@@ -148,110 +137,6 @@ const struct thread *rank_find_thread(const struct rank *rank, pid_t tid)
 	return NULL;
 }
 
-static bool looks_alike(const struct thread_sample *a,
-			const struct thread_sample *b)
-{
-	return a->stack == b->stack && a->state == b->state &&
-	       a->syscall == b->syscall && a->argument == b->argument &&
-	       a->is_main == b->is_main;
-}
-
-/* One that saves a checkpoint waits for a disk. */
-static bool waits(const struct thread *thread)
-{
-	return activity_is_wait(thread->activity.kind) ||
-	       thread->activity.kind == ACTIVITY_SAVE;
-}
-
-static bool was_woken(const struct thread *thread, const struct thread *before,
-		      double seconds)
-{
-	uint64_t now = thread->sample.switches;
-	uint64_t then = before->sample.switches;
-
-	if (!waits(thread) || now < then)
-		return false;
-	return (double)(now - then) > WAKES_FREE + WAKES_PER_SECOND * seconds;
-}
-
-/* Share of the time between two samples that the thread was on a processor. */
-static double busy_share(const struct thread *thread,
-			 const struct thread *before, double seconds)
-{
-	uint64_t now = thread->sample.cpu_ns;
-	uint64_t then = before->sample.cpu_ns;
-
-	if (now <= then || seconds <= 0)
-		return 0;
-	return (double)(now - then) / (seconds * 1e9);
-}
-
-/* Keeps the usual share, and says whether this one is far above it. */
-static bool has_burst(struct thread *thread, const struct thread *before,
-		      double share)
-{
-	double usual = before->usual_share;
-
-	if (before->sample_count < 2) {
-		thread->usual_share = share;
-		return false;
-	}
-	thread->usual_share = usual + USUAL_WEIGHT * (share - usual);
-	return waits(thread) && usual < IDLE_SHARE && share >= BURST_SHARE;
-}
-
-static bool is_stopped(const struct thread *thread)
-{
-	return thread->sample.state == THREAD_STOPPED;
-}
-
-/*
- * A sample without native frames (they take longer, or were not asked for)
- * leaves those of before standing while the Python stack is the same.
- */
-static void keep_native(struct thread *thread, const struct thread *before,
-			double now)
-{
-	thread->native_at = thread->sample.native ? now : -1;
-	if (thread->sample.native || !before || !before->sample.native ||
-	    before->sample.stack != thread->sample.stack)
-		return;
-	thread->sample.native = before->sample.native;
-	thread->native_at = before->native_at;
-}
-
-/* Fills what comparing with the sample before shows. */
-static void compare_thread(struct thread *thread, const struct thread *before,
-			   double seconds, double now)
-{
-	bool is_burst;
-	double share;
-
-	if (before && looks_alike(&thread->sample, &before->sample))
-		thread->activity = before->activity;
-	else
-		thread->activity = activity_of(thread);
-	thread->sample_count = 1;
-	thread->since = now;
-	if (!before)
-		return;
-	share = busy_share(thread, before, seconds);
-	thread->sample_count = before->sample_count + 1;
-	is_burst = has_burst(thread, before, share);
-	/* A stack that could not be read this once says nothing. */
-	thread->has_changed = (thread->sample.stack && before->sample.stack &&
-			       thread->sample.stack != before->sample.stack) ||
-			      was_woken(thread, before, seconds) || is_burst;
-	/* What sleeps in a loop uses a little, and does not get anywhere. */
-	thread->has_moved = thread->has_changed ||
-			    (!activity_is_wait(thread->activity.kind) &&
-			     thread->activity.kind != ACTIVITY_SLEEP &&
-			     share >= COMPUTES_SHARE);
-	thread->is_busy = share >= BUSY_SHARE;
-	if (!thread->has_changed && is_stopped(thread) == is_stopped(before))
-		thread->since = before->since;
-}
-
 /* Of an interpreter that ends little is left: no stack, or its own. */
 static bool is_in_program(const struct rank *rank)
 {
@@ -334,10 +219,10 @@ static struct thread *take_threads(struct rank *rank,
 		sample->threads[i].name = NULL;
 		sample->threads[i].error = NULL;
 		before = thread_before(rank, thread->sample.tid, &next);
-		compare_thread(thread, before, seconds, now);
-		keep_native(thread, before, now);
+		thread_compare(thread, before, seconds, now);
+		thread_keep_native(thread, before, now);
 		if (before)
-			share += busy_share(thread, before, seconds);
+			share += thread_share(thread, before, seconds);
 	}
 	rank->cpu_share = rank->sampled_at >= 0 && seconds > 0 ? share : -1;
 	return threads;
@@ -354,7 +239,59 @@ static void remember(struct rank *rank, const struct stack *stack, double now)
 	rank->history_count++;
 }
 
-static void note_movement(struct rank *rank, double now)
+/* Whether the main thread waits for what its own process may be doing. */
+static bool waits_for_itself(const struct rank *rank)
+{
+	const struct thread *thread = rank_main_thread(rank);
+
+	switch (thread ? thread->activity.kind : ACTIVITY_UNKNOWN) {
+	case ACTIVITY_DATA:
+	case ACTIVITY_LOCK:
+	case ACTIVITY_READ:
+		return true;
+	case ACTIVITY_COMPUTE:
+	case ACTIVITY_PEERS:
+	case ACTIVITY_SAVE:
+	case ACTIVITY_TRAIN:
+	case ACTIVITY_SLEEP:
+	case ACTIVITY_TEARDOWN:
+	case ACTIVITY_UNKNOWN:
+		break;
+	}
+	return false;
+}
+
+/* Besides its main thread. One that only ticks is no help. */
+static bool has_busy_thread(const struct rank *rank)
+{
+	for (size_t i = 0; i < rank->thread_count; i++) {
+		if (rank->threads[i].is_busy &&
+		    !rank->threads[i].sample.is_main)
+			return true;
+	}
+	return false;
+}
+
+static bool is_at_peers(const struct rank *rank)
+{
+	const struct thread *thread = rank_main_thread(rank);
+
+	return thread && thread->activity.kind == ACTIVITY_PEERS;
+}
+
+static void note_change(struct rank *rank, bool was_at_peers, double now)
+{
+	double pause = now - rank->last_changed_at;
+
+	if (pause > rank->longest_pause)
+		rank->longest_pause = pause;
+	rank->last_changed_at = now;
+	if (was_at_peers && !is_at_peers(rank) &&
+	    rank_main_thread(rank)->activity.kind != ACTIVITY_TEARDOWN)
+		rank->last_left_at = now;
+}
+
+static void note_movement(struct rank *rank, bool was_at_peers, double now)
 {
 	const struct thread *main_thread = rank_main_thread(rank);
 
@@ -368,7 +305,9 @@ static void note_movement(struct rank *rank, double now)
 	if (main_thread->has_moved)
 		rank->last_moved_at = now;
 	if (main_thread->has_changed)
-		rank->last_changed_at = now;
+		note_change(rank, was_at_peers, now);
+	if (waits_for_itself(rank) && has_busy_thread(rank))
+		rank->last_helped_at = now;
 	remember(rank, main_thread->sample.stack, now);
 }
 
@@ -376,6 +315,7 @@ void rank_apply_sample(struct rank *rank, struct process_sample *sample,
 		       double now)
 {
 	struct thread *threads = take_threads(rank, sample, now);
+	bool was_at_peers = is_at_peers(rank);
 
 	if (rank->sampled_at >= 0)
 		rank->interval = now - rank->sampled_at;
@@ -387,7 +327,7 @@ void rank_apply_sample(struct rank *rank, struct process_sample *sample,
 	rank->node_time = sample->time;
 	rank->memory = sample->memory;
 	rank->sample_count++;
-	note_movement(rank, now);
+	note_movement(rank, was_at_peers, now);
 	rank->sampled_at = now;
 	process_sample_clear(sample);
 	rank_update_state(rank);
@@ -495,24 +435,100 @@ bool rank_is_gone(const struct rank *rank)
 	return rank->state == RANK_EXITED || rank->state == RANK_NOT_FOUND;
 }
 
-static bool was_just_now(const struct rank *rank, double time)
+static double larger(double a, double b)
 {
-	double moment = rank->interval * MOVING_SAMPLES;
+	return a > b ? a : b;
+}
 
-	if (moment < MOVING_SECONDS)
-		moment = MOVING_SECONDS;
+double rank_helped_at(const struct rank *rank)
+{
+	double at = -INFINITY;
+
+	if (!waits_for_itself(rank))
+		return at;
+	if (rank->last_helped_at >= 0)
+		at = rank->last_helped_at;
+	for (size_t i = 0; i < rank->child_count; i++) {
+		const struct rank *child = rank->children[i];
+
+		/* Its first sample is no movement. */
+		if (child->last_moved_at > child->first_sampled_at &&
+		    child->last_moved_at > at)
+			at = child->last_moved_at;
+	}
+	return at;
+}
+
+double rank_moved_at(const struct rank *rank)
+{
+	return larger(rank->last_moved_at, rank_helped_at(rank));
+}
+
+double rank_worked_at(const struct rank *rank)
+{
+	const struct thread *thread = rank_main_thread(rank);
+
+	switch (thread ? thread->activity.kind : ACTIVITY_UNKNOWN) {
+	case ACTIVITY_SAVE:
+	case ACTIVITY_DATA:
+	case ACTIVITY_TRAIN:
+		return rank_moved_at(rank);
+	case ACTIVITY_COMPUTE:
+	case ACTIVITY_PEERS:
+	case ACTIVITY_SLEEP:
+	case ACTIVITY_LOCK:
+	case ACTIVITY_READ:
+	case ACTIVITY_TEARDOWN:
+	case ACTIVITY_UNKNOWN:
+		break;
+	}
+	return rank_helped_at(rank);
+}
+
+/* Within so many seconds before the newest sample, or a moment. */
+static bool was_within(const struct rank *rank, double time, double seconds)
+{
+	double moment = larger(rank->interval * MOVING_SAMPLES, MOVING_SECONDS);
+
 	return time > rank->first_sampled_at &&
-	       rank->sampled_at - time <= moment;
+	       rank->sampled_at - time <= larger(moment, seconds);
+}
+
+/* How long after a change another one is not overdue. */
+static double patience(const struct rank *rank)
+{
+	double looked_for = rank->sampled_at - rank->first_sampled_at;
+	double seconds = rank->longest_pause * PAUSES;
+
+	if (seconds > PAUSE_MAXIMUM)
+		seconds = PAUSE_MAXIMUM;
+	return looked_for <= LOOK_SECONDS ? LOOK_SECONDS : seconds;
 }
 
 bool rank_is_moving(const struct rank *rank)
 {
-	return was_just_now(rank, rank->last_moved_at);
+	return was_within(rank, rank_moved_at(rank), 0) ||
+	       rank_is_changing(rank);
+}
+
+bool rank_is_working(const struct rank *rank)
+{
+	return was_within(rank, rank_worked_at(rank), 0);
+}
+
+bool rank_is_helped(const struct rank *rank)
+{
+	return was_within(rank, rank_helped_at(rank), 0);
 }
 
 bool rank_is_changing(const struct rank *rank)
 {
-	return was_just_now(rank, rank->last_changed_at);
+	return was_within(rank, rank->last_changed_at, patience(rank));
+}
+
+bool rank_is_leaving(const struct rank *rank)
+{
+	return was_within(rank, rank->last_left_at, patience(rank));
 }
 
 /* How many moments of its past are still known. */

@@ -12,9 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "model/activity.h"
+#include "model/thread.h"
 #include "protocol/process.h"
-#include "protocol/sample.h"
 
 struct stack;
 struct stack_table;
@@ -32,26 +31,6 @@ enum rank_state {
 
 /* "running" "waiting" "sleeping" "stopped" "exited" "not found" "unreadable" */
 const char *rank_state_name(enum rank_state state);
-
-struct thread {
-	struct thread_sample sample; /* newest; strings owned, stacks lent; its
-				      * native stack may be an older one of the
-				      * same Python stack */
-	double native_at;    /* session time sample.native was read; -1 */
-	struct activity activity;
-	double since;	     /* session time of the first sample that already
-			      * showed this stack, unchanged since */
-	size_t sample_count; /* samples of this thread, this one included */
-	bool has_changed;    /* between the two newest samples: its stack, or
-			      * it waits and was woken, or used a processor,
-			      * more than idle waits do */
-	bool has_moved;	     /* has_changed, or it computes and used
-			      * processor time */
-	double usual_share;  /* of the time on a processor, of late */
-	bool is_busy;	     /* used a processor for at least half of the time
-			      * between the two newest samples */
-	bool is_odd;	     /* see odd.h */
-};
 
 /* One entry of a rank's past: the main thread's stack from time on. */
 struct rank_moment {
@@ -80,6 +59,9 @@ struct rank {
 	uint64_t memory;      /* resident bytes at the newest; 0 unknown */
 	double last_moved_at; /* main thread; first sample if never */
 	double last_changed_at;
+	double longest_pause;	/* seconds between two changes of it */
+	double last_left_at;	/* it was seen to leave its peers; -1 */
+	double last_helped_at;	/* it waited, another thread was busy; -1 */
 	struct thread *threads; /* main first; of one that has ended those
 				 * that were last seen in its program */
 	size_t thread_count;
@@ -104,9 +86,29 @@ void rank_add_child(struct rank *rank, struct rank *owned_child);
 void rank_remove_child(struct rank *rank, pid_t pid);
 /* Gone, or never found. */
 bool rank_is_gone(const struct rank *rank);
-/* Moved, or changed, in the last second before its newest sample. */
+/*
+ * Session time of the newest sign that something of it moves: its main thread
+ * or, while that waits for what is not a peer, a child or a busy thread.
+ */
+double rank_moved_at(const struct rank *rank);
+/*
+ * The same where the main thread is at work that may let peers wait for long:
+ * it saves, loads data, trains, or is helped by a child or a busy thread.
+ * -INFINITY: it is not.
+ */
+double rank_worked_at(const struct rank *rank);
+/* Of a child or a busy thread that the main thread waits for; -INFINITY. */
+double rank_helped_at(const struct rank *rank);
+/* Such a sign was in the last second before its newest sample. */
 bool rank_is_moving(const struct rank *rank);
+bool rank_is_working(const struct rank *rank);
+bool rank_is_helped(const struct rank *rank);
+/*
+ * Its main thread changed, or left its peers, so lately that the next change
+ * is not overdue: changes were seen to be that far apart.
+ */
 bool rank_is_changing(const struct rank *rank);
+bool rank_is_leaving(const struct rank *rank);
 /* It has ended, with the code and signal of process, at session time now. */
 void rank_end(struct rank *rank, const struct process *process, double now);
 /* Takes over a sample (cleared afterwards) at session time now. */

@@ -33,6 +33,8 @@ static const struct {
 	{ "first_sampled_at", AT(first_sampled_at) },
 	{ "last_moved_at", AT(last_moved_at) },
 	{ "last_changed_at", AT(last_changed_at) },
+	{ "last_left_at", AT(last_left_at) },
+	{ "last_helped_at", AT(last_helped_at) },
 	{ "ended_at", AT(ended_at) },
 };
 #undef AT
@@ -159,6 +161,8 @@ static json_t *write_rank(struct writer *writer, const struct rank *rank)
 		json_object_set_new(json, times[i].key, json_real(*time));
 	}
 	json_object_set_new(json, "interval", json_real(rank->interval));
+	json_object_set_new(json, "longest_pause",
+			    json_real(rank->longest_pause));
 	json_object_set_new(json, "cpu_share", json_real(rank->cpu_share));
 	json_object_set_new(json, "samples",
 			    json_integer((json_int_t)rank->sample_count));
@@ -351,6 +355,7 @@ static int read_past(const struct reader *reader, struct rank *rank,
 		*time = read_time(reader, json, times[i].key);
 	}
 	rank->interval = json_get_real(json, "interval", 0);
+	rank->longest_pause = json_get_real(json, "longest_pause", 0);
 	rank->cpu_share = json_get_real(json, "cpu_share", -1);
 	rank->sample_count = read_count(json, "samples");
 	read_history(reader, rank, json_object_get(json, "history"));

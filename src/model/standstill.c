@@ -38,43 +38,23 @@ static struct census take_census(const struct session *session)
 	return census;
 }
 
-/* Whether such a rank may let its peers wait for long. */
-static bool is_at_work(const struct rank *rank)
-{
-	const struct thread *thread = rank_main_thread(rank);
-
-	switch (thread ? thread->activity.kind : ACTIVITY_UNKNOWN) {
-	case ACTIVITY_SAVE:
-	case ACTIVITY_DATA:
-	case ACTIVITY_TRAIN:
-		return true;
-	case ACTIVITY_COMPUTE:
-	case ACTIVITY_PEERS:
-	case ACTIVITY_SLEEP:
-	case ACTIVITY_LOCK:
-	case ACTIVITY_READ:
-	case ACTIVITY_TEARDOWN:
-	case ACTIVITY_UNKNOWN:
-		break;
-	}
-	return false;
-}
-
 /* The session time of its last movement that counts; -INFINITY: none does. */
 static double moved_at(const struct rank *rank, const struct census *census)
 {
 	enum camp_role role = camp_role_of(rank);
+	double helped_at = rank_helped_at(rank);
+	bool is_helped = helped_at > rank->last_changed_at;
 
 	if (!is_live(role) && role != CAMP_TEARDOWN)
 		return -INFINITY;
 	if (role == CAMP_WAITS)
 		return rank->last_changed_at;
 	if (census->waiting > 0)
-		return is_at_work(rank) ? rank->last_moved_at : -INFINITY;
+		return rank_worked_at(rank);
 	/* A majority that burns time at one line, while one is not with it. */
 	if (census->outliers > 0 && !rank->is_outlier)
-		return rank->last_changed_at;
-	return rank->last_moved_at;
+		return is_helped ? helped_at : rank->last_changed_at;
+	return rank_moved_at(rank);
 }
 
 static bool may_stand(enum verdict_state state, const struct census *census)

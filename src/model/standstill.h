@@ -6,7 +6,8 @@
  * on, the job does not. A rank that they wait for and that computes may be in
  * a loop without an end, so it does not count, unless it is at work that is
  * known to take its time and moves: it saves or loads a checkpoint, is handed
- * batches by a DataLoader, or is in backward or an optimizer. Where nobody
+ * batches by a DataLoader, is in backward or an optimizer, or waits for its own
+ * children or threads, which use a processor. Where nobody
  * waits for peers every rank counts that moves. A job that is stopped as a
  * whole stands because somebody wants it to.
  */

@@ -1,5 +1,6 @@
 #include "model/verdict.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +25,12 @@
  */
 #define STILL_SECONDS 1.0
 #define SLEEP_SECONDS 10.0
+
+/*
+ * Peers that wait for a rank that computes are well for as long as it takes;
+ * so long they are not called hung, if nothing else was seen of them.
+ */
+#define LATE_SECONDS 2.0
 
 static const char *const state_names[] = {
 	[VERDICT_UNKNOWN] = "unknown",	       [VERDICT_HUNG] = "hung",
@@ -62,6 +69,17 @@ static size_t count_changing(const struct camp_list *camps, enum camp_role role)
 			count += camps->items[i].changing_count;
 	}
 	return count;
+}
+
+/* Whether a rank that is not with the waiting ones was, a moment ago. */
+static bool has_leaver(const struct camp_list *camps)
+{
+	for (size_t i = 0; i < camps->count; i++) {
+		if (camps->items[i].role == CAMP_ELSEWHERE &&
+		    camps->items[i].leaving_count > 0)
+			return true;
+	}
+	return false;
 }
 
 static size_t count_moving(const struct camp_list *camps)
@@ -140,8 +158,10 @@ static enum finding find(const struct camp_list *camps, size_t total)
 	if (are_all_stopped(camps))
 		return FINDING_STOPPED;
 	if (counts[CAMP_WAITS] > 0 && counts[CAMP_ELSEWHERE] > 0)
-		return count_changing(camps, CAMP_WAITS) > 0 ? FINDING_MOVING
-							     : FINDING_LATE;
+		return count_changing(camps, CAMP_WAITS) > 0 ||
+				       has_leaver(camps)
+			       ? FINDING_MOVING
+			       : FINDING_LATE;
 	return find_in_majority(camps);
 }
 
@@ -218,14 +238,28 @@ static enum verdict_state state_of_living(const struct camp_list *camps)
 	return count_moving(camps) > 0 ? VERDICT_PROGRESSING : VERDICT_HUNG;
 }
 
-/* Camps that all wait, each for the others, have nothing to wait for. */
+static bool is_message_under_way(const struct camp_list *camps)
+{
+	for (size_t i = 0; i < camps->count; i++) {
+		if (camps->items[i].role == CAMP_WAITS &&
+		    activity_is_point_to_point(
+			    &camps->items[i].main_thread->activity))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Camps that all wait, each for the others, have nothing to wait for, unless
+ * a message may be on its way from one to the other.
+ */
 static double patience_with(const struct camp_list *camps,
 			    const struct camp *camp)
 {
 	if (camp->main_thread->activity.kind == ACTIVITY_SLEEP)
 		return SLEEP_SECONDS;
 	if (camps->role_counts[CAMP_WAITS] == count_live(camps) &&
-	    camp->count < count_live(camps))
+	    camp->count < count_live(camps) && !is_message_under_way(camps))
 		return 0;
 	return STILL_SECONDS;
 }
@@ -245,14 +279,45 @@ static bool is_patience_over(const struct camp_list *camps)
 	return true;
 }
 
+/*
+ * Peers wait, and nothing was seen of them. A late rank that works for itself
+ * moves, until it spins; one that computes may be in a loop without an end.
+ */
+static enum verdict_state state_of_late(const struct camp_list *camps)
+{
+	double unchanged = INFINITY;
+	bool is_computing = false;
+
+	for (size_t i = 0; i < camps->count; i++) {
+		const struct camp *camp = &camps->items[i];
+
+		if (camp->role == CAMP_WAITS && camp->unchanged < unchanged)
+			unchanged = camp->unchanged;
+		if (camp->role != CAMP_ELSEWHERE)
+			continue;
+		is_computing = is_computing || camp->moving_count > 0;
+		if (camps->is_sampled_twice &&
+		    (camp->helped_count > 0 ||
+		     (camp->working_count > 0 &&
+		      camp->unchanged < SPIN_SECONDS)))
+			return VERDICT_PROGRESSING;
+	}
+	if (is_computing && unchanged < LATE_SECONDS)
+		return VERDICT_UNKNOWN;
+	return state_of_living(camps);
+}
+
 static enum verdict_state state_of_majority(const struct camp_list *camps)
 {
 	const struct camp *majority = find_majority(camps);
 
 	if (!camps->is_sampled_twice)
 		return VERDICT_UNKNOWN;
-	if (majority->moving_count > 0 && majority->unchanged < SPIN_SECONDS)
+	if (majority->helped_count > 0 ||
+	    (majority->moving_count > 0 && majority->unchanged < SPIN_SECONDS))
 		return VERDICT_PROGRESSING;
+	if (majority->role == CAMP_WAITS && !is_patience_over(camps))
+		return VERDICT_UNKNOWN;
 	return VERDICT_HUNG;
 }
 
@@ -289,7 +354,7 @@ static enum verdict_state state_of(const struct session *session,
 	case FINDING_LATE:
 		break;
 	}
-	return state_of_living(camps);
+	return state_of_late(camps);
 }
 
 /*

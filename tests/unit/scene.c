@@ -200,20 +200,18 @@ static json_t *make_stack(struct scene *scene, const char *text, int64_t id)
 			 0, "codes", codes, "frames", frames);
 }
 
-int scene_see(struct scene *scene, const struct seen *seen)
+static json_t *make_thread(struct scene *scene, const struct seen *seen,
+			   json_t *stacks)
 {
-	int result;
-	json_t *stacks = json_array();
-	json_t *thread;
 	int tid = seen->tid ? seen->tid : seen->pid;
-
-	thread = json_pack(
+	json_t *thread = json_pack(
 		"{s:i,s:b,s:s,s:s,s:i,s:I,s:I,s:b}", "tid", tid, "is_main",
 		seen->tid == 0, "state", seen->state ? seen->state : "blocked",
 		"exact", "consistent", "syscall",
 		seen->syscall ? seen->syscall : SYS_futex, "cpu_ns",
 		(json_int_t)(seen->cpu * 1e9), "switches",
 		(json_int_t)seen->switches, "has_gil", seen->has_gil);
+
 	if (seen->argument != 0)
 		json_set_hex(thread, "argument", seen->argument);
 	if (seen->stack) {
@@ -227,15 +225,33 @@ int scene_see(struct scene *scene, const struct seen *seen)
 		json_object_set_new(thread, "stack",
 				    json_integer((json_int_t)id));
 	}
-	result = scene_event(scene, "sampled",
-			     json_pack("{s:i,s:I,s:f,s:o,s:[o]}", "pid",
-				       seen->pid, "epoch",
-				       (json_int_t)++scene->epoch, "time",
-				       EPOCH_TIME + scene->now, "stacks",
-				       stacks, "threads", thread));
+	return thread;
+}
+
+int scene_see_threads(struct scene *scene, const struct seen *seen,
+		      size_t count)
+{
+	json_t *stacks = json_array();
+	json_t *threads = json_array();
+	int result;
+
+	for (size_t i = 0; i < count; i++)
+		json_array_append_new(threads,
+				      make_thread(scene, &seen[i], stacks));
+	result =
+		scene_event(scene, "sampled",
+			    json_pack("{s:i,s:I,s:f,s:o,s:o}", "pid", seen->pid,
+				      "epoch", (json_int_t)++scene->epoch,
+				      "time", EPOCH_TIME + scene->now, "stacks",
+				      stacks, "threads", threads));
 	if (result < 0)
 		print_error("# %s\n", scene->error.message);
 	return result;
+}
+
+int scene_see(struct scene *scene, const struct seen *seen)
+{
+	return scene_see_threads(scene, seen, 1);
 }
 
 void scene_drop_stacks(struct scene *scene)

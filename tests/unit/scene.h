@@ -23,7 +23,7 @@ struct scene {
 	double now;
 	uint64_t epoch;
 	int64_t next_id;
-	struct strmap *stacks;	/* text -> its id, as a pointer */
+	struct strmap *stacks; /* text -> its id, as a pointer */
 	struct strmap *codes;
 	struct error error;
 	/* What was sent, after the session has taken it; may be NULL. */
@@ -35,12 +35,12 @@ struct scene {
 /* A thread as one sample shows it. */
 struct seen {
 	int pid;
-	int tid;		/* 0: the main thread */
-	const char *stack;	/* NULL: unreadable */
-	const char *state;	/* NULL: blocked */
-	int syscall;		/* 0: futex */
+	int tid;	   /* 0: the main thread */
+	const char *stack; /* NULL: unreadable */
+	const char *state; /* NULL: blocked */
+	int syscall;	   /* 0: futex */
 	uint64_t argument;
-	double cpu;		/* seconds used so far */
+	double cpu; /* seconds used so far */
 	uint64_t switches;
 	bool has_gil;
 };
@@ -75,6 +75,9 @@ void scene_start(struct scene *scene, int count);
 void scene_discovered(struct scene *scene);
 /* One sample of one process with one thread. */
 int scene_see(struct scene *scene, const struct seen *seen);
+/* The same with count threads, all of the first one's process. */
+int scene_see_threads(struct scene *scene, const struct seen *seen,
+		      size_t count);
 /* The node gives ids of stacks and codes anew. */
 void scene_drop_stacks(struct scene *scene);
 /* Moves the clock on. */

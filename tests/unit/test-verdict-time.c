@@ -222,6 +222,211 @@ static void nothing_agrees_with_a_lone_stack(void **state)
 	scene_clear(&scene);
 }
 
+#define COMPUTES                                                               \
+	{                                                                      \
+		.pid = 103, .state = "running",                                \
+		.stack = "forward net.py:9 < train train.py:14 < <module> "    \
+			 "train.py:19"                                         \
+	}
+/* So many times a second the scenes below are looked at. */
+#define LOOKS 4
+
+/* What ranks 0 to 2 and rank 3 do at look number i, and how many looks. */
+struct course {
+	int looks;
+	int step;	/* looks of one step */
+	int computing;	/* looks of each that rank 3 computes */
+	bool has_wakes; /* the waiting ones are seen to be let go */
+};
+
+static void see_course(struct scene *scene, const struct course *course, int i)
+{
+	for (int rank = 0; rank < 4; rank++) {
+		struct seen seen = WAITS(100 + rank, 17);
+		struct seen computes = COMPUTES;
+
+		if (rank == 3 && i % course->step < course->computing)
+			seen = computes;
+		if (rank == 3)
+			seen.cpu = i * 0.2;
+		else if (course->has_wakes)
+			seen.switches = 40 * (uint64_t)(i / course->step);
+		assert_int_equal(scene_see(scene, &seen), 0);
+	}
+}
+
+/* How often the job is called hung in any of the looks. */
+static int count_hung(const struct course *course)
+{
+	struct scene scene;
+	int count = 0;
+
+	start(&scene);
+	for (int i = 0; i < course->looks; i++) {
+		see_course(&scene, course, i);
+		scene_judge(&scene);
+		count += scene.session.verdict.state == VERDICT_HUNG;
+		scene_wait(&scene, 1.0 / LOOKS);
+	}
+	scene_clear(&scene);
+	return count;
+}
+
+static void steps_longer_than_a_second_are_not_hung(void **state)
+{
+	const struct course woken = { 10 * LOOKS, 6, 4, true };
+	const struct course quiet = { 10 * LOOKS, 6, 4, false };
+	const struct course slow = { 60 * LOOKS, 4 * LOOKS, 1, true };
+
+	(void)state;
+	assert_int_equal(count_hung(&woken), 0);
+	assert_int_equal(count_hung(&quiet), 0);
+	/* Before the first change is seen nothing is known of its steps. */
+	assert_true(count_hung(&slow) <= 4 * LOOKS);
+}
+
+static void a_job_that_stops_moving_becomes_hung(void **state)
+{
+	const struct course steps = { .step = 6,
+				      .computing = 4,
+				      .has_wakes = true };
+	struct scene scene;
+
+	(void)state;
+	start(&scene);
+	for (int i = 0; i < 40; i++) {
+		see_course(&scene, &steps, i);
+		scene_wait(&scene, 1.0 / LOOKS);
+	}
+	for (int i = 0; i < 30; i++) {
+		see_course(&scene, &steps, 37);
+		scene_wait(&scene, 1.0 / LOOKS);
+	}
+	scene_judge(&scene);
+	assert_int_equal(scene.session.verdict.state, VERDICT_HUNG);
+	scene_clear(&scene);
+}
+
+static void peers_of_a_rank_that_computes_are_given_time(void **state)
+{
+	const struct course computes = { LOOKS + 1, 100, 100, false };
+
+	(void)state;
+	assert_int_equal(count_hung(&computes), 0);
+}
+
+/* Ranks of a pipeline: the even ones wait here, the odd ones there. */
+static void messages_may_be_under_way(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	start(&scene);
+	for (int i = 0; i < 6; i++) {
+		for (int rank = 0; rank < 4; rank++) {
+			const struct seen waits = {
+				.pid = 100 + rank,
+				.syscall = SYS_recvfrom,
+				.stack = rank % 2 ? "forward pipe.py:9"
+						  : "backward pipe.py:11",
+			};
+
+			assert_int_equal(scene_see(&scene, &waits), 0);
+		}
+		scene_judge(&scene);
+		assert_int_equal(scene.session.verdict.state,
+				 i < 5 ? VERDICT_UNKNOWN : VERDICT_HUNG);
+		scene_wait(&scene, 0.2);
+	}
+	scene_clear(&scene);
+}
+
+/* Rank 3 waits for a child that it started, its peers for nobody or for it. */
+static void add_child_of_rank_3(struct scene *scene)
+{
+	json_t *child = scene_process(3, 500, 4);
+
+	json_object_set_new(child, "parent_pid", json_integer(103));
+	assert_int_equal(scene_event(scene, "rankAdded", child), 0);
+}
+
+static enum verdict_state wait_for_child(bool has_waiting_peers, double share)
+{
+	struct scene scene;
+	enum verdict_state found;
+
+	start(&scene);
+	add_child_of_rank_3(&scene);
+	for (int i = 0; i < 40; i++) {
+		struct seen child = { .pid = 500,
+				      .state = share > 0 ? "running" : NULL,
+				      .stack = "burn compile.py:4",
+				      .cpu = share * i / LOOKS };
+
+		for (int rank = 0; rank < 4; rank++) {
+			struct seen seen = WAITS(100 + rank, 17);
+
+			if (rank == 3 || !has_waiting_peers)
+				seen.stack = "result lib/concurrent/futures/"
+					     "_base.py:445 < warmup "
+					     "compile.py:8";
+			assert_int_equal(scene_see(&scene, &seen), 0);
+		}
+		assert_int_equal(scene_see(&scene, &child), 0);
+		scene_judge(&scene);
+		scene_wait(&scene, 1.0 / LOOKS);
+	}
+	found = scene.session.verdict.state;
+	scene_clear(&scene);
+	return found;
+}
+
+static void a_rank_whose_child_works_moves(void **state)
+{
+	(void)state;
+	assert_int_equal(wait_for_child(false, 1), VERDICT_PROGRESSING);
+	assert_int_equal(wait_for_child(true, 1), VERDICT_PROGRESSING);
+	assert_int_equal(wait_for_child(false, 0), VERDICT_HUNG);
+	assert_int_equal(wait_for_child(true, 0), VERDICT_HUNG);
+}
+
+/* Its own thread 9 uses so much of a processor. */
+static enum verdict_state wait_for_thread(double share)
+{
+	struct scene scene;
+	enum verdict_state found;
+
+	start(&scene);
+	for (int i = 0; i < 20; i++) {
+		for (int rank = 0; rank < 4; rank++) {
+			const struct seen threads[] = {
+				{ .pid = 100 + rank,
+				  .stack = "join lib/threading.py:1119 < "
+					   "warmup compile.py:8" },
+				{ .pid = 100 + rank,
+				  .tid = 9,
+				  .state = share > 0.5 ? "running" : NULL,
+				  .stack = "burn compile.py:4",
+				  .cpu = share * i / LOOKS },
+			};
+
+			scene_see_threads(&scene, threads, 2);
+		}
+		scene_judge(&scene);
+		scene_wait(&scene, 1.0 / LOOKS);
+	}
+	found = scene.session.verdict.state;
+	scene_clear(&scene);
+	return found;
+}
+
+static void only_a_thread_that_works_moves_its_rank(void **state)
+{
+	(void)state;
+	assert_int_equal(wait_for_thread(0.9), VERDICT_PROGRESSING);
+	assert_int_equal(wait_for_thread(0.01), VERDICT_HUNG);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -235,6 +440,12 @@ int main(void)
 		cmocka_unit_test(an_unknown_code_is_no_crash),
 		cmocka_unit_test(a_rank_stopped_before_it_was_read_is_named),
 		cmocka_unit_test(nothing_agrees_with_a_lone_stack),
+		cmocka_unit_test(steps_longer_than_a_second_are_not_hung),
+		cmocka_unit_test(a_job_that_stops_moving_becomes_hung),
+		cmocka_unit_test(peers_of_a_rank_that_computes_are_given_time),
+		cmocka_unit_test(messages_may_be_under_way),
+		cmocka_unit_test(a_rank_whose_child_works_moves),
+		cmocka_unit_test(only_a_thread_that_works_moves_its_rank),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

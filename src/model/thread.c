@@ -1,0 +1,125 @@
+#include "model/thread.h"
+
+#include "banned.h"
+
+/*
+ * A thread that truly waits is not switched in at all; one that waits with a
+ * time-out (a DataLoader looks every 5 s, a store every 10 s) is woken a few
+ * times then. A job that makes progress wakes its main thread several times
+ * a step. More than two, and more than two a second, is progress.
+ */
+#define WAKES_FREE 2
+#define WAKES_PER_SECOND 2.0
+/*
+ * A thread that waits and has hardly used a processor so far has been let go
+ * when it uses a twentieth of the time: the steps of a job may be long, and
+ * each sample may find it waiting again at the same place.
+ */
+#define IDLE_SHARE 0.02
+#define BURST_SHARE 0.05
+/* How much the newest sample counts in a thread's usual share. */
+#define USUAL_WEIGHT 0.2
+/*
+ * Of a thread that computes, processor time says that it goes on: a fiftieth
+ * of the time between two samples is more than a sleeping loop uses.
+ */
+#define COMPUTES_SHARE 0.02
+#define BUSY_SHARE 0.5
+
+static bool looks_alike(const struct thread_sample *a,
+			const struct thread_sample *b)
+{
+	return a->stack == b->stack && a->state == b->state &&
+	       a->syscall == b->syscall && a->argument == b->argument &&
+	       a->is_main == b->is_main;
+}
+
+/* One that saves a checkpoint waits for a disk. */
+static bool waits(const struct thread *thread)
+{
+	return activity_is_wait(thread->activity.kind) ||
+	       thread->activity.kind == ACTIVITY_SAVE;
+}
+
+static bool was_woken(const struct thread *thread, const struct thread *before,
+		      double seconds)
+{
+	uint64_t now = thread->sample.switches;
+	uint64_t then = before->sample.switches;
+
+	if (!waits(thread) || now < then)
+		return false;
+	return (double)(now - then) > WAKES_FREE + WAKES_PER_SECOND * seconds;
+}
+
+double thread_share(const struct thread *thread, const struct thread *before,
+		    double seconds)
+{
+	uint64_t now = thread->sample.cpu_ns;
+	uint64_t then = before->sample.cpu_ns;
+
+	if (now <= then || seconds <= 0)
+		return 0;
+	return (double)(now - then) / (seconds * 1e9);
+}
+
+/* Keeps the usual share, and says whether this one is far above it. */
+static bool has_burst(struct thread *thread, const struct thread *before,
+		      double share)
+{
+	double usual = before->usual_share;
+
+	if (before->sample_count < 2) {
+		thread->usual_share = share;
+		return false;
+	}
+	thread->usual_share = usual + USUAL_WEIGHT * (share - usual);
+	return waits(thread) && usual < IDLE_SHARE && share >= BURST_SHARE;
+}
+
+static bool is_stopped(const struct thread *thread)
+{
+	return thread->sample.state == THREAD_STOPPED;
+}
+
+void thread_keep_native(struct thread *thread, const struct thread *before,
+			double now)
+{
+	thread->native_at = thread->sample.native ? now : -1;
+	if (thread->sample.native || !before || !before->sample.native ||
+	    before->sample.stack != thread->sample.stack)
+		return;
+	thread->sample.native = before->sample.native;
+	thread->native_at = before->native_at;
+}
+
+void thread_compare(struct thread *thread, const struct thread *before,
+		    double seconds, double now)
+{
+	bool is_burst;
+	double share;
+
+	if (before && looks_alike(&thread->sample, &before->sample))
+		thread->activity = before->activity;
+	else
+		thread->activity = activity_of(thread);
+	thread->sample_count = 1;
+	thread->since = now;
+	if (!before)
+		return;
+	share = thread_share(thread, before, seconds);
+	thread->sample_count = before->sample_count + 1;
+	is_burst = has_burst(thread, before, share);
+	/* A stack that could not be read this once says nothing. */
+	thread->has_changed = (thread->sample.stack && before->sample.stack &&
+			       thread->sample.stack != before->sample.stack) ||
+			      was_woken(thread, before, seconds) || is_burst;
+	/* What sleeps in a loop uses a little, and does not get anywhere. */
+	thread->has_moved = thread->has_changed ||
+			    (!activity_is_wait(thread->activity.kind) &&
+			     thread->activity.kind != ACTIVITY_SLEEP &&
+			     share >= COMPUTES_SHARE);
+	thread->is_busy = share >= BUSY_SHARE;
+	if (!thread->has_changed && is_stopped(thread) == is_stopped(before))
+		thread->since = before->since;
+}
