@@ -20,6 +20,7 @@
 #include "ui/commands.h"
 #include "ui/editor.h"
 #include "ui/input.h"
+#include "ui/scratch.h"
 #include "ui/screen.h"
 
 #define DRAWS_A_SECOND 60
@@ -225,12 +226,21 @@ static void stop_listening(struct app *app)
 	app->input = NULL;
 }
 
+/* The terminal is ours again, or belongs to nobody. */
+static void forget_away(struct app *app)
+{
+	loop_signal_stop(app->away.ended);
+	if (app->away.scratch != NULL)
+		scratch_remove(app->away.scratch);
+	free(app->away.scratch);
+	app->away = (struct away){ .pid = 0 };
+}
+
 static void come_back(struct app *app, int status)
 {
 	struct error error = ERROR_INIT;
 
-	loop_signal_stop(app->away.ended);
-	app->away = (struct away){ .pid = 0 };
+	forget_away(app);
 	screen_return(app->screen);
 	listen(app);
 	measure(app);
@@ -259,11 +269,21 @@ int app_edit(struct app *app, const char *path, int line, struct error *error)
 	app->away.pid = editor_start(screen_fd(app->screen), path, line, error);
 	if (app->away.pid > 0)
 		return 0;
-	loop_signal_stop(app->away.ended);
-	app->away = (struct away){ .pid = 0 };
+	forget_away(app);
 	screen_return(app->screen);
 	listen(app);
 	return -1;
+}
+
+int app_edit_scratch(struct app *app, const char *path, int line,
+		     struct error *error)
+{
+	if (app_edit(app, path, line, error) < 0) {
+		scratch_remove(path);
+		return -1;
+	}
+	app->away.scratch = xstrdup(path);
+	return 0;
 }
 
 static void on_resize(int number, void *data)
@@ -382,9 +402,9 @@ static void run(struct app *app)
 	for (size_t i = 0; i < ARRAY_LENGTH(signal_rows); i++)
 		loop_signal_stop(signals[i]);
 	if (app->away.pid > 0) {
-		loop_signal_stop(app->away.ended);
 		/* It must not stay behind without its terminal. */
 		kill(app->away.pid, SIGHUP);
+		forget_away(app);
 	} else {
 		stop_listening(app);
 	}

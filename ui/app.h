@@ -31,7 +31,8 @@ struct press {
 
 /* While another program has the terminal. */
 struct away {
-	pid_t pid; /* 0: it is ours */
+	pid_t pid;     /* 0: it is ours */
+	char *scratch; /* the path of a copy to remove afterwards; NULL */
 	struct loop_signal *ended;
 };
 
@@ -71,10 +72,13 @@ void app_draw_if_due(struct app *app);
 /* Asks the engine for what the view lacks. */
 void app_want(struct app *app);
 /*
- * Gives the terminal to the editor until it ends; the engine goes on. -1: it
- * cannot be started.
+ * Gives the terminal to the editor until it ends; the engine goes on. What is
+ *_scratch is a copy (scratch.h), removed afterwards. -1: it cannot be
+ * started.
  */
 int app_edit(struct app *app, const char *path, int line, struct error *error);
+int app_edit_scratch(struct app *app, const char *path, int line,
+		     struct error *error);
 /* Loads a theme by name and shows it. */
 int app_set_theme(struct app *app, const char *name, struct error *error);
 /* What was set by `set` counts from now on. */

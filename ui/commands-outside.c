@@ -18,6 +18,7 @@
 #include "ui/commands-private.h"
 #include "ui/editor.h"
 #include "ui/pane.h"
+#include "ui/scratch.h"
 #include "ui/screen.h"
 
 /* A line of a file that a rank's stack names. */
@@ -109,30 +110,48 @@ static struct spot spot_looked_at(const struct app *app)
 	return (struct spot){ .rank = NULL };
 }
 
+static int edit_file(struct app *app, const struct spot *spot,
+		     const struct source *source, struct error *error)
+{
+	char *path = editor_find(spot->file, source, error);
+	int result = -1;
+
+	if (path != NULL)
+		result = app_edit(app, path, spot->line, error);
+	free(path);
+	return result;
+}
+
+static int edit_recorded(struct app *app, const struct spot *spot,
+			 const struct source *source, struct error *error)
+{
+	char *path = scratch_write(spot->file, source, error);
+	int result = -1;
+
+	if (path != NULL)
+		result = app_edit_scratch(app, path, spot->line, error);
+	free(path);
+	return result;
+}
+
 int ui_edit(struct command_context *context, int argc, char **argv,
 	    struct error *error)
 {
 	struct app *app = command_app(context);
 	const struct session *session = &app->engine->session;
 	struct spot spot = spot_looked_at(app);
-	char *path;
-	int result;
+	const struct source *source;
 
 	(void)argc;
 	(void)argv;
 	if (spot.rank == NULL)
 		return error_set(error, "there is no line of a file here to "
 					"open in an editor.");
-	path = editor_find(
-		spot.file,
-		session_find_source(session, spot.rank->node,
-				    spot.rank->process.pid, spot.file),
-		session->is_replay, error);
-	if (path == NULL)
-		return -1;
-	result = app_edit(app, path, spot.line, error);
-	free(path);
-	return result;
+	source = session_find_source(session, spot.rank->node,
+				     spot.rank->process.pid, spot.file);
+	if (session->is_replay)
+		return edit_recorded(app, &spot, source, error);
+	return edit_file(app, &spot, source, error);
 }
 
 static void append_diff(struct buffer *out, const struct app *app)
@@ -178,8 +197,7 @@ static const char *append_shown(struct buffer *out, const struct app *app)
 	case VIEW_KIND_COUNT:
 		break;
 	}
-	pane_text_append(out, &app->engine->session, &app->view,
-			 &app->keymap);
+	pane_text_append(out, &app->engine->session, &app->view, &app->keymap);
 	return "This text";
 }
 

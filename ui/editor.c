@@ -51,19 +51,19 @@ static int check_file(const char *path, struct stat *about, struct error *error)
 	return 0;
 }
 
-char *editor_find(const char *path, const struct source *source, bool is_replay,
+char *editor_find(const char *path, const struct source *source,
 		  struct error *error)
 {
 	struct stat about;
 
-	if (!is_replay && check_read(source, error) < 0)
+	if (check_read(source, error) < 0)
 		return NULL;
-	if (source != NULL && source->full != NULL)
+	if (source->full != NULL)
 		path = source->full;
 	if (check_file(path, &about, error) < 0)
 		return NULL;
-	if (!is_replay && ((int64_t)about.st_dev != source->device ||
-			   (int64_t)about.st_ino != source->inode)) {
+	if ((int64_t)about.st_dev != source->device ||
+	    (int64_t)about.st_ino != source->inode) {
 		error_set(error,
 			  "%s is another file here than where the rank runs "
 			  "(in a container, perhaps); it was not opened.",

@@ -7,7 +7,6 @@
 #ifndef UI_EDITOR_H
 #define UI_EDITOR_H
 
-#include <stdbool.h>
 #include <sys/types.h>
 
 struct error;
@@ -18,10 +17,9 @@ const char *editor_command(void);
 /*
  * The path here of the file that a stack names: free() it. NULL and a
  * sentence where there is none, or where it is another file than the node saw
- * (its rank runs in a container). source is what was read of it, or NULL; of
- * a recording (is_replay) the path is all there is.
+ * (its rank runs in a container). source is what was read of it, or NULL.
  */
-char *editor_find(const char *path, const struct source *source, bool is_replay,
+char *editor_find(const char *path, const struct source *source,
 		  struct error *error);
 /*
  * Starts it on the terminal fd at a line of a file; the caller waits for its

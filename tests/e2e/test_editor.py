@@ -1,6 +1,7 @@
 """E gives the terminal to an editor, and takes it back."""
 import os
 import shutil
+import signal
 import tempfile
 import unittest
 
@@ -14,6 +15,8 @@ echo "editing $# $1 $2 $3 $(stty -a | grep -o -e '-\\?icanon')"
 while read -r order; do
 	case $order in
 	leave) exit 0 ;;
+	show) stat -c "mode %a" "$3"; stat -c "folder %a" "${3%/*}"
+		cat "$3"; touch "$3~" ;;
 	fail) exit 3 ;;
 	esac
 done
@@ -69,6 +72,55 @@ class TestEditor(unittest.TestCase):
         self.terminal.press(b"?")
         self.terminal.wait_for(b"previous, next rank")
         self.leave()
+
+    def replay(self, lacking=None):
+        """A recording whose source is said to be a file that is there."""
+        self.named = os.path.join(self.folder, "train.py")
+        with open(self.named, "w") as file:
+            file.write("another one\n")
+        path = os.path.join(jobs.SOURCE, "tests", "recordings", "hung8.jsonl")
+        with open(path) as file:
+            lines = [line.replace("/home/ana/job", self.folder)
+                     for line in file if not lacking or lacking not in line]
+        self.recording = os.path.join(self.folder, "recording")
+        with open(self.recording, "w") as file:
+            file.writelines(lines)
+        self.copies = os.path.join(self.folder, "copies")
+        os.mkdir(self.copies)
+        self.terminal.start(["--replay", self.recording], TMPDIR=self.copies,
+                            VISUAL="'%s' 'one word'" % self.editor)
+        self.terminal.wait_for(b"elsewhere")
+        self.terminal.press(b":time 100\r")
+        self.terminal.wait_for(b"end")
+
+    def test_a_recording_opens_no_file_it_names(self):
+        self.replay()
+        self.terminal.press(b"E")
+        self.terminal.wait_for(b"editing 3 one word +5 " +
+                               self.copies.encode() + b"/probetui-")
+        self.terminal.press(b"show\n")
+        self.terminal.wait_for(b"mode 400")
+        self.terminal.wait_for(b"folder 700")
+        self.terminal.wait_for(b"# storage went away")
+        self.terminal.press(b"leave\n")
+        self.terminal.wait_for(b"\x1b[?1049h")
+        self.leave()
+        self.assertEqual(os.listdir(self.copies), [])
+
+    def test_a_recording_without_its_source(self):
+        self.replay(lacking='"command":"source"')
+        self.terminal.press(b"E")
+        self.terminal.wait_for(b"the source of train.py was not recorded.")
+        self.leave()
+        self.assertEqual(os.listdir(self.copies), [])
+
+    def test_a_signal_leaves_no_copy(self):
+        self.replay()
+        self.terminal.press(b"E")
+        self.terminal.wait_for(b"editing")
+        os.kill(self.terminal.pid, signal.SIGTERM)
+        self.assertEqual(self.terminal.wait_end(), 0)
+        self.assertEqual(os.listdir(self.copies), [])
 
     def test_a_bad_end_is_said(self):
         self.start()
