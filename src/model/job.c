@@ -196,9 +196,8 @@ static size_t lower_bound(const struct session *session, int number)
 
 static void add_other(struct session *session, struct rank *owned_rank)
 {
-	session->others =
-		xrealloc(session->others,
-			 (session->other_count + 1) * sizeof(*session->others));
+	ARRAY_GROW(session->others, session->other_count,
+		   session->other_capacity);
 	session->others[session->other_count++] = owned_rank;
 }
 
@@ -207,8 +206,7 @@ static void insert(struct session *session, struct rank *owned_rank)
 	int number = owned_rank->process.rank;
 	size_t at = lower_bound(session, number);
 
-	session->ranks = xrealloc(session->ranks, (session->rank_count +
-						   1) * sizeof(struct rank *));
+	ARRAY_GROW(session->ranks, session->rank_count, session->rank_capacity);
 	memmove(session->ranks + at + 1, session->ranks + at,
 		(session->rank_count - at) * sizeof(struct rank *));
 	session->ranks[at] = owned_rank;

@@ -103,9 +103,9 @@ struct session {
 	struct session_node *nodes;
 	size_t node_count;
 	struct rank **ranks; /* of the chosen job, by number */
-	size_t rank_count;
+	size_t rank_count, rank_capacity;
 	struct rank **others; /* processes of other jobs */
-	size_t other_count;
+	size_t other_count, other_capacity;
 	struct job *jobs; /* all that were found */
 	size_t job_count;
 	int job; /* index of the chosen one; -1 none */
