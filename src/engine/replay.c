@@ -93,9 +93,11 @@ static struct replay *add(struct replay *replay, struct tape *owned_tape)
 struct replay *replay_new(char *const *paths, size_t count, struct error *error)
 {
 	struct replay *replay = make(count);
+	struct tape_budget budget;
 
+	tape_budget_init(&budget);
 	for (size_t i = 0; i < count && replay; i++)
-		replay = add(replay, tape_new(paths[i], error));
+		replay = add(replay, tape_new(paths[i], &budget, error));
 	if (replay)
 		align(replay);
 	return replay;
@@ -104,9 +106,12 @@ struct replay *replay_new(char *const *paths, size_t count, struct error *error)
 struct replay *replay_new_bytes(const char *name, const void *bytes,
 				size_t length, struct error *error)
 {
-	struct replay *replay =
-		add(make(1), tape_new_bytes(name, bytes, length, error));
+	struct tape_budget budget;
+	struct replay *replay;
 
+	tape_budget_init(&budget);
+	replay = add(make(1),
+		     tape_new_bytes(name, bytes, length, &budget, error));
 	if (replay)
 		align(replay);
 	return replay;

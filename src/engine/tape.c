@@ -140,6 +140,11 @@ static int load_packed(struct tape_cursor *cursor,
 
 		if (!end)
 			break;
+		if (cursor->line_count >= TAPE_CHAPTER_LINES)
+			return error_set(error,
+					 "the recording %s has a chapter of "
+					 "more than %zu lines",
+					 tape->path, TAPE_CHAPTER_LINES);
 		line.length = (size_t)(end - text->data) - start;
 		if (tape_index_line(tape, text->data, &line, before,
 				    chapter->first_line + cursor->line_count +

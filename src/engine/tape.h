@@ -52,11 +52,22 @@ struct tape {
 	double wall; /* clock at the tape's time 0; -1: not known */
 };
 
+/*
+ * What tapes that are looked at together may still keep in memory: a small
+ * file may unpack to much.
+ */
+struct tape_budget {
+	size_t length; /* of text */
+	size_t line_count;
+};
+
+void tape_budget_init(struct tape_budget *budget);
 /* NULL and a sentence (with the line or byte) for a broken file. */
-struct tape *tape_new(const char *path, struct error *error);
+struct tape *tape_new(const char *path, struct tape_budget *budget,
+		      struct error *error);
 /* The same of bytes, copied, which are called name. */
 struct tape *tape_new_bytes(const char *name, const void *bytes, size_t length,
-			    struct error *error);
+			    struct tape_budget *budget, struct error *error);
 void tape_free(struct tape *tape);
 double tape_first(const struct tape *tape);
 double tape_last(const struct tape *tape);

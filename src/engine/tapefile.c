@@ -203,6 +203,14 @@ static bool is_snapshot(const char *line, size_t length)
 		      sizeof(name) - 1) != NULL;
 }
 
+static int too_many_lines(const struct tape *tape, struct error *error)
+{
+	return error_set(error,
+			 "the recording %s has more than %zu lines, or others "
+			 "with it have; that is not read",
+			 tape->path, TAPE_LINES_MAXIMUM);
+}
+
 static int add_line(struct tape *tape, size_t start, size_t length,
 		    struct error *error)
 {
@@ -233,7 +241,8 @@ static int add_line(struct tape *tape, size_t start, size_t length,
 	return 0;
 }
 
-static int index_text(struct tape *tape, struct error *error)
+static int index_text(struct tape *tape, const struct tape_budget *budget,
+		      struct error *error)
 {
 	const char *data = tape->bytes.data;
 	size_t start = 0;
@@ -247,6 +256,8 @@ static int index_text(struct tape *tape, struct error *error)
 			tape->is_cut = true;
 			return 0;
 		}
+		if (tape->line_count >= budget->line_count)
+			return too_many_lines(tape, error);
 		length = (size_t)(end - data) - start;
 		if (add_line(tape, start, length, error) < 0)
 			return -1;
@@ -272,19 +283,35 @@ static int read_all(struct tape *tape, struct error *error)
 		if (buffer_append(&tape->bytes, bytes, (size_t)count) < 0)
 			return error_set(error,
 					 "the recording %s is longer than 1 "
-					 "GB, which is not read",
+					 "GB, or it and others are; that is "
+					 "not read",
 					 tape->path);
 	}
 }
 
+/* What a packed file of that length may unpack to. */
+static size_t unpacked_maximum(size_t length, const struct tape_budget *budget)
+{
+	size_t maximum = TAPE_UNPACKED_ALWAYS;
+
+	if (length > maximum / TAPE_UNPACKED_TIMES)
+		maximum = length < TAPE_TEXT_MAXIMUM / TAPE_UNPACKED_TIMES
+				  ? length * TAPE_UNPACKED_TIMES
+				  : TAPE_TEXT_MAXIMUM;
+	if (maximum > budget->length)
+		maximum = budget->length;
+	return maximum > 0 ? maximum : 1;
+}
+
 /* What another program packed: all of it, as text. */
-static int unpack_all(struct tape *tape, struct error *error)
+static int unpack_all(struct tape *tape, const struct tape_budget *budget,
+		      struct error *error)
 {
 	struct buffer text;
 	size_t length = tape->length;
 	size_t at = 0;
 
-	buffer_init(&text, TAPE_TEXT_MAXIMUM);
+	buffer_init(&text, unpacked_maximum(length, budget));
 	while (at < length) {
 		size_t member;
 
@@ -322,7 +349,8 @@ static void read_wall(struct tape *tape)
 	tape_cursor_clear(&cursor);
 }
 
-static int index_bytes(struct tape *tape, struct error *error)
+static int index_bytes(struct tape *tape, struct tape_budget *budget,
+		       struct error *error)
 {
 	unsigned char header[HEADER_LENGTH];
 	ssize_t count = read_at(tape, 0, header, sizeof(header));
@@ -337,10 +365,12 @@ static int index_bytes(struct tape *tape, struct error *error)
 	} else {
 		if (tape->fd >= 0 && !is_gzip && read_all(tape, error) < 0)
 			return -1;
-		if (is_gzip && unpack_all(tape, error) < 0)
+		if (is_gzip && unpack_all(tape, budget, error) < 0)
 			return -1;
-		if (index_text(tape, error) < 0)
+		if (index_text(tape, budget, error) < 0)
 			return -1;
+		budget->length -= tape->bytes.length;
+		budget->line_count -= tape->line_count;
 	}
 	if (tape->chapter_count == 0)
 		return error_set(error,
@@ -351,13 +381,14 @@ static int index_bytes(struct tape *tape, struct error *error)
 	return 0;
 }
 
-static struct tape *make(const char *path)
+static struct tape *make(const char *path, const struct tape_budget *budget)
 {
 	struct tape *tape = xcalloc(1, sizeof(*tape));
 
 	tape->path = xstrdup(path);
 	tape->fd = -1;
-	buffer_init(&tape->bytes, TAPE_TEXT_MAXIMUM);
+	/* 0 would be no maximum at all. */
+	buffer_init(&tape->bytes, budget->length > 0 ? budget->length : 1);
 	return tape;
 }
 
@@ -391,11 +422,21 @@ static int open_file(struct tape *tape, struct error *error)
 	return result;
 }
 
-struct tape *tape_new(const char *path, struct error *error)
+void tape_budget_init(struct tape_budget *budget)
 {
-	struct tape *tape = make(path);
+	*budget = (struct tape_budget){
+		.length = TAPE_TEXT_MAXIMUM,
+		.line_count = TAPE_LINES_MAXIMUM,
+	};
+}
 
-	if (open_file(tape, error) < 0 || index_bytes(tape, error) < 0) {
+struct tape *tape_new(const char *path, struct tape_budget *budget,
+		      struct error *error)
+{
+	struct tape *tape = make(path, budget);
+
+	if (open_file(tape, error) < 0 ||
+	    index_bytes(tape, budget, error) < 0) {
 		tape_free(tape);
 		return NULL;
 	}
@@ -403,9 +444,9 @@ struct tape *tape_new(const char *path, struct error *error)
 }
 
 struct tape *tape_new_bytes(const char *name, const void *bytes, size_t length,
-			    struct error *error)
+			    struct tape_budget *budget, struct error *error)
 {
-	struct tape *tape = make(name);
+	struct tape *tape = make(name, budget);
 
 	tape->length = length;
 	if (buffer_append(&tape->bytes, bytes, length) < 0) {
@@ -414,7 +455,7 @@ struct tape *tape_new_bytes(const char *name, const void *bytes, size_t length,
 		tape_free(tape);
 		return NULL;
 	}
-	if (index_bytes(tape, error) < 0) {
+	if (index_bytes(tape, budget, error) < 0) {
 		tape_free(tape);
 		return NULL;
 	}

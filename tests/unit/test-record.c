@@ -19,6 +19,7 @@
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/error.h"
+#include "base/pack.h"
 #include "engine/changes.h"
 #include "engine/record.h"
 #include "engine/replay.h"
@@ -302,9 +303,12 @@ static void a_ring_keeps_the_end(void **state)
 static size_t count_chapters(void)
 {
 	struct error error = ERROR_INIT;
-	struct tape *tape = tape_new(path, &error);
+	struct tape_budget budget;
+	struct tape *tape;
 	size_t count;
 
+	tape_budget_init(&budget);
+	tape = tape_new(path, &budget, &error);
 	assert_string_equal(error.message, "");
 	count = tape->chapter_count;
 	tape_free(tape);
@@ -458,6 +462,56 @@ static void a_killed_recorder_leaves_the_rest(void **state)
 }
 
 /* Wherever a byte is wrong: a sentence, at once or when it is played. */
+static void append_member(struct buffer *out, const char *chunk, size_t count)
+{
+	struct pack *pack = pack_new("note", 4);
+
+	for (size_t i = 0; i < count; i++)
+		pack_add(pack, out, chunk, strlen(chunk));
+	pack_finish(pack, out);
+	pack_free(pack);
+}
+
+/* A few bytes that unpack to very many are no recording. */
+static void what_unpacks_to_too_much_is_refused(void **state)
+{
+	struct buffer bytes = BUFFER_INIT;
+	struct error error = ERROR_INIT;
+	char *chunk = xcalloc(1, (1 << 20) + 1);
+
+	(void)state;
+	memset(chunk, ' ', 1 << 20);
+	append_member(&bytes, chunk, 65);
+	assert_true(bytes.length < 1 << 20);
+	assert_null(replay_new_bytes("bomb", bytes.data, bytes.length, &error));
+	assert_non_null(strstr(error.message, "unpacks to more than 64 MB"));
+	buffer_clear(&bytes);
+	free(chunk);
+}
+
+static void tapes_share_a_budget(void **state)
+{
+	static const char lines[] = "{\"time\":1,\n{\"time\":1,\n";
+	struct tape_budget budget = { .length = 50, .line_count = 3 };
+	struct error error = ERROR_INIT;
+	struct tape *tape =
+		tape_new_bytes("a", lines, sizeof(lines) - 1, &budget, &error);
+
+	(void)state;
+	assert_string_equal(error.message, "");
+	tape_free(tape);
+	assert_int_equal(budget.length, 50 - (sizeof(lines) - 1));
+	assert_int_equal(budget.line_count, 1);
+	assert_null(
+		tape_new_bytes("b", lines, sizeof(lines) - 1, &budget, &error));
+	assert_non_null(strstr(error.message, "b has more than"));
+	error = (struct error)ERROR_INIT;
+	budget.length = 10;
+	assert_null(
+		tape_new_bytes("c", lines, sizeof(lines) - 1, &budget, &error));
+	assert_non_null(strstr(error.message, "longer than"));
+}
+
 static void damage_is_named(void **state)
 {
 	struct record *record = record_new(path, NULL);
@@ -495,6 +549,7 @@ static void damage_is_named(void **state)
 /* What zcat gives, and what gzip makes of it again. */
 static void plain_text_is_read_as_well(void **state)
 {
+	struct tape_budget budget;
 	struct record *record = record_new(path, NULL);
 	struct tape *tape;
 	struct tape *plain;
@@ -507,7 +562,8 @@ static void plain_text_is_read_as_well(void **state)
 	(void)state;
 	live(&scene, record);
 	record_free(record);
-	tape = tape_new(path, &error);
+	tape_budget_init(&budget);
+	tape = tape_new(path, &budget, &error);
 	assert_true(tape->is_packed);
 	assert_true(tape->chapter_count > 2);
 	tape_cursor_init(&cursor, tape);
@@ -518,7 +574,8 @@ static void plain_text_is_read_as_well(void **state)
 		buffer_append_char(&text, '\n');
 	}
 	tape_cursor_clear(&cursor);
-	plain = tape_new_bytes("plain", text.data, text.length, &error);
+	plain = tape_new_bytes("plain", text.data, text.length, &budget,
+			       &error);
 	assert_string_equal(error.message, "");
 	assert_false(plain->is_packed);
 	assert_int_equal(plain->chapter_count, tape->chapter_count);
@@ -668,6 +725,8 @@ int main(void)
 		TEST(many_lines_are_one_chapter),
 		TEST(a_snapshot_leaves_out_what_is_old),
 		TEST(a_killed_recorder_leaves_the_rest),
+		TEST(what_unpacks_to_too_much_is_refused),
+		TEST(tapes_share_a_budget),
 		TEST(damage_is_named),
 		TEST(plain_text_is_read_as_well),
 		TEST(machines_are_put_together_by_their_clocks),
