@@ -11,6 +11,7 @@
 #include "base/array.h"
 #include "base/buffer.h"
 
+#define TAB_COLUMNS 8
 #define REPLACEMENT 0xfffd
 #define ELLIPSIS "\xe2\x80\xa6"
 #define HIGH_BITS UINT64_C(0x8080808080808080)
@@ -273,6 +274,28 @@ void text_escape(struct buffer *out, const char *bytes, size_t length)
 			bytes += used;
 			length -= used;
 		}
+	}
+}
+
+void text_append_line(struct buffer *out, const char *bytes, size_t length)
+{
+	int column = 0;
+
+	while (length > 0) {
+		const char *tab = memchr(bytes, '\t', length);
+		size_t part = tab ? (size_t)(tab - bytes) : length;
+		size_t before = out->length;
+
+		text_escape(out, bytes, part);
+		column += text_width(out->data + before);
+		if (!tab)
+			return;
+		do {
+			buffer_append_char(out, ' ');
+			column++;
+		} while (column % TAB_COLUMNS != 0);
+		bytes += part + 1;
+		length -= part + 1;
 	}
 }
 

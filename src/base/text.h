@@ -42,6 +42,8 @@ bool text_is_printable(int32_t codepoint);
  * bad UTF-8 as <ff>. Newline and tab are controls too.
  */
 void text_escape(struct buffer *out, const char *bytes, size_t length);
+/* The same of a line that begins here: a tab goes to the next eighth column. */
+void text_append_line(struct buffer *out, const char *bytes, size_t length);
 /* True when text_escape would change nothing. */
 bool text_is_plain(const char *bytes, size_t length);
 

@@ -22,11 +22,6 @@
 
 #define VERDICT_SECONDS 0.2
 
-static bool has_outliers(const struct session *session)
-{
-	return rankset_count(&session->verdict.outliers) > 0;
-}
-
 static void append_ranks_json(struct command_context *context)
 {
 	const struct session *session = &context->engine->session;
@@ -58,7 +53,7 @@ int command_ranks(struct command_context *context, int argc, char **argv,
 	else
 		format_text_ranks(context->out, session, &context->ranks);
 	if (result == 0)
-		gather_finding(context, has_outliers(session));
+		gather_finding(context, verdict_is_finding(&session->verdict));
 	return result;
 }
 
@@ -88,7 +83,7 @@ int command_verdict(struct command_context *context, int argc, char **argv,
 	else if (result == 0)
 		format_text_verdict(context->out, session);
 	if (result == 0)
-		gather_finding(context, has_outliers(session));
+		gather_finding(context, verdict_is_finding(&session->verdict));
 	return result;
 }
 
@@ -178,16 +173,42 @@ static void append_merged(struct command_context *context)
 	stacktree_free(root);
 }
 
+/* What --merge, --native and --locals ask for. */
+struct look {
+	bool is_merged;
+	bool is_native;
+	bool has_locals;
+};
+
+static int show_stacks(struct command_context *context, const struct look *look,
+		       struct error *error)
+{
+	const struct session *session = &context->engine->session;
+	struct frame_locals *locals = NULL;
+	int result = gather(context, 0, error);
+
+	if (result == 0 && gather_named(context, error) < 0)
+		return -1;
+	if (look->has_locals && result == 0)
+		locals = frame_locals_new(context->engine, &context->ranks);
+	if (look->is_merged)
+		append_merged(context);
+	else if (result == 0 || context->is_json)
+		append_stacks(context, locals);
+	frame_locals_free(locals);
+	if (result == 0)
+		gather_finding(context, verdict_is_finding(&session->verdict));
+	return result;
+}
+
 int command_stacks(struct command_context *context, int argc, char **argv,
 		   struct error *error)
 {
-	bool is_merged = false;
-	bool has_locals = false;
-	bool is_native = false;
+	struct look look = { .is_merged = false };
 	const struct argument options[] = {
-		{ "--merge", NULL, &is_merged },
-		{ "--native", NULL, &is_native },
-		{ "--locals", NULL, &has_locals },
+		{ "--merge", NULL, &look.is_merged },
+		{ "--native", NULL, &look.is_native },
+		{ "--locals", NULL, &look.has_locals },
 	};
 	const struct arguments arguments = {
 		.options = options,
@@ -196,29 +217,17 @@ int command_stacks(struct command_context *context, int argc, char **argv,
 	};
 	struct engine *engine = context->engine;
 	bool was_native = engine->session.choice.shows_native;
-	struct frame_locals *locals = NULL;
 	int result;
 
 	if (arguments_parse(&arguments, argc, argv, error) < 0)
 		return -1;
-	if (is_merged && has_locals)
+	if (look.is_merged && look.has_locals)
 		return error_set(error, "merged stacks have no locals of their "
 					"own; leave out --merge or --locals");
-	if (is_native)
+	if (look.is_native)
 		engine_use_native(engine, true);
-	result = gather(context, 0, error);
-	if (result == 0 && gather_named(context, error) < 0)
-		return -1;
-	if (has_locals && result == 0)
-		locals = frame_locals_new(context->engine, &context->ranks);
-	if (is_merged)
-		append_merged(context);
-	else if (result == 0 || context->is_json)
-		append_stacks(context, locals);
-	frame_locals_free(locals);
-	if (is_native)
+	result = show_stacks(context, &look, error);
+	if (look.is_native)
 		engine_use_native(engine, was_native);
-	if (result == 0)
-		gather_finding(context, has_outliers(&engine->session));
 	return result;
 }

@@ -85,7 +85,6 @@ int command_report(struct command_context *context, int argc, char **argv,
 		context->status = STATUS_USAGE;
 		return -1;
 	}
-	gather_finding(context, verdict->outliers.range_count > 0 ||
-					verdict->state == VERDICT_HUNG);
+	gather_finding(context, verdict_is_finding(verdict));
 	return 0;
 }

@@ -39,7 +39,7 @@ int gather_named(struct command_context *context, struct error *error);
 int gather_ranks(struct command_context *context, struct error *error);
 /* Only what jobs there are. */
 int gather_jobs(struct command_context *context, struct error *error);
-/* STATUS_FINDING where there are outliers; it goes before STATUS_PARTIAL. */
+/* STATUS_FINDING where there is a finding; it goes before STATUS_PARTIAL. */
 void gather_finding(struct command_context *context, bool is_finding);
 
 #endif

@@ -113,22 +113,9 @@ static char *shown(const char *bytes, size_t length)
 {
 	struct buffer plain = BUFFER_INIT;
 	struct buffer text = BUFFER_INIT;
-	const char *at;
 
 	append_plain(&plain, bytes, length);
-	at = plain.data;
-	for (;;) {
-		size_t part = strcspn(at, "\t");
-
-		text_escape(&text, at, part);
-		at += part;
-		if (*at == '\0')
-			break;
-		do
-			buffer_append_char(&text, ' ');
-		while (text_width(text.data) % 8 != 0);
-		at++;
-	}
+	text_append_line(&text, plain.data, plain.length);
 	buffer_clear(&plain);
 	return buffer_take(&text);
 }

@@ -380,18 +380,21 @@ static void say_together(struct buffer *out, const struct session *session,
 }
 
 /* Where ranks are changes too fast to name places; what they do does not. */
-static void append_kinds(struct buffer *out, const struct camp_list *camps)
+static void append_kinds(struct buffer *out, const struct camp_list *camps,
+			 bool all_move)
 {
 	size_t counts[PHRASES] = { 0 };
 	const struct camp *waiting = NULL;
 	size_t wait_camps = 0;
 	bool is_first = true;
+	size_t count = 0;
 
 	for (size_t i = 0; i < camps->count; i++) {
 		const struct camp *camp = &camps->items[i];
 
 		if (!camp->main_thread)
 			continue;
+		count += camp->count;
 		if (camp->role == CAMP_WAITS) {
 			waiting = camp;
 			wait_camps++;
@@ -401,9 +404,16 @@ static void append_kinds(struct buffer *out, const struct camp_list *camps)
 	for (size_t i = 0; i < PHRASES; i++) {
 		if (counts[i] == 0)
 			continue;
-		buffer_append_string(out, is_first ? ": " : ", ");
+		/* Those that do not move are told of as well. */
+		if (is_first)
+			buffer_append_string(out, all_move ? ": " : "; ");
+		else
+			buffer_append_string(out, ", ");
 		is_first = false;
-		text_count(out, counts[i]);
+		if (!all_move && counts[i] == count && count > 1)
+			buffer_append_string(out, "all");
+		else
+			text_count(out, counts[i]);
 		buffer_append_char(out, ' ');
 		if (waiting && wait_camps == 1 &&
 		    phrase_index(phrase_of(waiting)) == i)
@@ -429,7 +439,7 @@ static void say_moving(struct buffer *out, const struct session *session,
 		phrase_append_total(out, session);
 	}
 	buffer_append_string(out, moving == 1 ? " moves" : " move");
-	append_kinds(out, camps);
+	append_kinds(out, camps, moving == session->rank_count);
 	buffer_append_char(out, '.');
 }
 

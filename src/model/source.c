@@ -8,31 +8,6 @@
 #include "base/buffer.h"
 #include "base/text.h"
 
-#define TAB_COLUMNS 8
-
-/* Appends one line as it is shown: tabs expanded, controls escaped. */
-static void append_line(struct buffer *out, const char *bytes, size_t length)
-{
-	int column = 0;
-
-	while (length > 0) {
-		const char *tab = memchr(bytes, '\t', length);
-		size_t part = tab ? (size_t)(tab - bytes) : length;
-		size_t before = out->length;
-
-		text_escape(out, bytes, part);
-		column += text_width(out->data + before);
-		if (!tab)
-			return;
-		do {
-			buffer_append_char(out, ' ');
-			column++;
-		} while (column % TAB_COLUMNS != 0);
-		bytes += part + 1;
-		length -= part + 1;
-	}
-}
-
 static size_t count_lines(const char *content)
 {
 	size_t count = 0;
@@ -63,7 +38,7 @@ static void split(struct source *source, const char *content)
 		if (kept > 0 && content[kept - 1] == '\r')
 			kept--;
 		starts[i] = shown.length;
-		append_line(&shown, content, kept);
+		text_append_line(&shown, content, kept);
 		buffer_append_char(&shown, '\0');
 		content += length + (content[length] == '\n');
 	}

@@ -54,6 +54,13 @@ void verdict_clear(struct verdict *verdict)
 	*verdict = (struct verdict){ .majority = -1 };
 }
 
+bool verdict_is_finding(const struct verdict *verdict)
+{
+	return verdict->outliers.range_count > 0 ||
+	       verdict->state == VERDICT_HUNG ||
+	       verdict->state == VERDICT_CRASHED;
+}
+
 static bool is_live(const struct camp *camp)
 {
 	return camp->role == CAMP_WAITS || camp->role == CAMP_ELSEWHERE;

@@ -25,6 +25,10 @@ enum verdict_state {
 
 const char *verdict_state_name(enum verdict_state state);
 
+struct verdict;
+/* Whether somebody should look: there is an outlier, or the job stands. */
+bool verdict_is_finding(const struct verdict *verdict);
+
 /* Ranks whose main Python thread has the same stack (functions and lines). */
 struct rank_class {
 	struct rankset ranks;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <cmocka.h>
 
 #include "banned.h"
@@ -307,6 +308,26 @@ static void printable_is_as_in_python(void **state)
 		assert_true(text_is_printable(shown[i]));
 }
 
+static void a_line_full_of_tabs_is_long(void **state)
+{
+	const size_t count = 20000;
+	struct buffer tabs = BUFFER_INIT;
+	struct buffer out = BUFFER_INIT;
+	clock_t start = clock();
+
+	(void)state;
+	text_append_line(&out, "ab\tc\001\td", 7);
+	assert_string_equal(out.data, "ab      c^A     d");
+	for (size_t i = 0; i < count; i++)
+		buffer_append_char(&tabs, '\t');
+	buffer_reset(&out);
+	text_append_line(&out, tabs.data, tabs.length);
+	assert_int_equal(out.length, 8 * count);
+	assert_true((double)(clock() - start) / CLOCKS_PER_SEC < 2);
+	buffer_clear(&tabs);
+	buffer_clear(&out);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -324,6 +345,7 @@ int main(void)
 		cmocka_unit_test(ages_have_four_columns),
 		cmocka_unit_test(codepoints_become_utf8),
 		cmocka_unit_test(printable_is_as_in_python),
+		cmocka_unit_test(a_line_full_of_tabs_is_long),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

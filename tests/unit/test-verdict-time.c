@@ -154,7 +154,8 @@ static void who_ended_first_is_named(void **state)
 			end_rank(&scene, rank, "exit_signal");
 	scene_expect(&scene, VERDICT_CRASHED, "2",
 		     "All ranks have ended: rank 2 exited with code 1, then "
-		     "ranks 0-1,3 were killed by SIGTERM. Rank 2 was last seen in train "
+		     "ranks 0-1,3 were killed by SIGTERM. Rank 2 was last seen "
+		     "in train "
 		     "(train.py:17) in all_reduce.");
 	scene_clear(&scene);
 }
@@ -172,8 +173,9 @@ static void an_unknown_code_is_no_crash(void **state)
 		assert_int_equal(scene_event(&scene, "rankRemoved", process),
 				 0);
 	}
-	scene_expect(&scene, VERDICT_UNKNOWN, "",
-		     "All ranks have ended: ranks 0-3 ended without a known code.");
+	scene_expect(
+		&scene, VERDICT_UNKNOWN, "",
+		"All ranks have ended: ranks 0-3 ended without a known code.");
 	scene_clear(&scene);
 }
 
@@ -427,6 +429,42 @@ static void only_a_thread_that_works_moves_its_rank(void **state)
 	assert_int_equal(wait_for_thread(0.01), VERDICT_HUNG);
 }
 
+static void what_does_not_move_is_not_said_to(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	start(&scene);
+	for (int i = 0; i < 2; i++) {
+		for (int rank = 0; rank < 4; rank++) {
+			struct seen waits = WAITS(100 + rank, 17);
+
+			waits.switches = rank == 2 ? 40 * (uint64_t)i : 0;
+			assert_int_equal(scene_see(&scene, &waits), 0);
+		}
+		scene_wait(&scene, 0.2);
+	}
+	scene_expect(&scene, VERDICT_PROGRESSING, "",
+		     "1 of 4 ranks moves; all wait in all_reduce "
+		     "(train.py:17).");
+	scene_clear(&scene);
+}
+
+static void a_job_that_stands_is_a_finding(void **state)
+{
+	const struct seen waits = WAITS(100, 17);
+	struct scene scene;
+
+	(void)state;
+	start(&scene);
+	see_all(&scene, 4, waits);
+	assert_false(verdict_is_finding(scene_judge(&scene)));
+	scene_wait(&scene, 3);
+	see_all(&scene, 4, waits);
+	assert_true(verdict_is_finding(scene_judge(&scene)));
+	scene_clear(&scene);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -444,6 +482,8 @@ int main(void)
 		cmocka_unit_test(a_job_that_stops_moving_becomes_hung),
 		cmocka_unit_test(peers_of_a_rank_that_computes_are_given_time),
 		cmocka_unit_test(messages_may_be_under_way),
+		cmocka_unit_test(what_does_not_move_is_not_said_to),
+		cmocka_unit_test(a_job_that_stands_is_a_finding),
 		cmocka_unit_test(a_rank_whose_child_works_moves),
 		cmocka_unit_test(only_a_thread_that_works_moves_its_rank),
 	};
