@@ -22,6 +22,7 @@
 
 #define BLANKS " \t"
 #define FILES_MAXIMUM 10000 /* looked at in one folder */
+#define LINKS_MAXIMUM 100   /* of them followed: each may be far away */
 
 /* A word that is being typed, and what is known around it. */
 struct typing {
@@ -164,17 +165,28 @@ static bool is_one_word(const char *text)
 	       text_is_plain(text, strlen(text));
 }
 
+static bool is_folder(const char *path, const struct dirent *entry, int *links)
+{
+	struct stat about;
+
+	if (entry->d_type != DT_LNK && entry->d_type != DT_UNKNOWN)
+		return entry->d_type == DT_DIR;
+	if (*links == LINKS_MAXIMUM)
+		return false;
+	++*links;
+	return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
+}
+
 /* A folder ends in a slash: the next Tab looks into it. */
 static void offer_file(const struct typing *typing, const char *folder,
-		       const char *name)
+		       const struct dirent *entry, int *links)
 {
-	char *path = xasprintf("%s%s", folder, name);
-	struct stat about;
+	char *path = xasprintf("%s%s", folder, entry->d_name);
 	char *shown;
 
-	if (is_one_word(path) && stat(path, &about) == 0) {
+	if (is_one_word(path)) {
 		shown = xasprintf("%s%s", path,
-				  S_ISDIR(about.st_mode) ? "/" : "");
+				  is_folder(path, entry, links) ? "/" : "");
 		offer(typing, shown);
 		free(shown);
 	}
@@ -192,6 +204,7 @@ static void offer_files(const struct typing *typing)
 	DIR *directory = opendir(*folder != '\0' ? folder : ".");
 	size_t first = candidates->count;
 	const struct dirent *entry;
+	int links = 0;
 
 	for (int i = 0; directory != NULL && i < FILES_MAXIMUM &&
 			(entry = readdir(directory)) != NULL;
@@ -200,7 +213,7 @@ static void offer_files(const struct typing *typing)
 		    (entry->d_name[0] != '.' || start[0] == '.') &&
 		    strcmp(entry->d_name, ".") != 0 &&
 		    strcmp(entry->d_name, "..") != 0)
-			offer_file(typing, folder, entry->d_name);
+			offer_file(typing, folder, entry, &links);
 	if (directory != NULL)
 		closedir(directory);
 	if (candidates->count > first)

@@ -8,11 +8,15 @@
 
 #include <cmocka.h>
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "banned.h"
 #include "base/alloc.h"
+#include "base/buffer.h"
 #include "stage.h"
 #include "ui/commands.h"
 #include "ui/input.h"
@@ -86,6 +90,56 @@ static void a_refused_line_comes_back(void **state)
 	}
 }
 
+static void type(struct stage *stage, const char *text)
+{
+	for (; *text != '\0'; text++) {
+		char key[2] = { *text, '\0' };
+
+		app_key(&stage->app, *text == ' ' ? "Space" : key);
+	}
+}
+
+/* The candidates for a file in folder, without it. */
+static void check_files(struct stage *stage, const char *folder,
+			const char *wanted)
+{
+	const struct candidates *candidates =
+		&stage->app.view.prompt.candidates;
+	struct buffer offered = BUFFER_INIT;
+
+	stage_keys(stage, ":");
+	type(stage, "record ");
+	type(stage, folder);
+	stage_keys(stage, "/ Tab");
+	for (size_t i = 0; i < candidates->count; i++)
+		buffer_printf(&offered, "%s ",
+			      candidates->items[i] + strlen(folder) + 1);
+	assert_string_equal(offered.data, wanted);
+	buffer_clear(&offered);
+	stage_keys(stage, "Esc");
+}
+
+static void a_folder_ends_in_a_slash(void **state)
+{
+	struct stage *stage = *state;
+	char folder[] = "/tmp/probetui-prompt-XXXXXX";
+	int fd;
+
+	assert_non_null(mkdtemp(folder));
+	fd = open(folder, O_RDONLY | O_DIRECTORY);
+	assert_int_equal(mkdirat(fd, "folder", 0700), 0);
+	assert_int_equal(symlinkat("folder", fd, "link"), 0);
+	assert_int_equal(symlinkat("nowhere", fd, "lost"), 0);
+	close(openat(fd, "file", O_CREAT | O_WRONLY, 0600));
+	check_files(stage, folder, "file folder/ link/ lost ");
+	unlinkat(fd, "folder", AT_REMOVEDIR);
+	unlinkat(fd, "link", 0);
+	unlinkat(fd, "lost", 0);
+	unlinkat(fd, "file", 0);
+	close(fd);
+	rmdir(folder);
+}
+
 static void capitals_matter_where_they_are_typed(void **state)
 {
 	struct stage *stage = *state;
@@ -148,6 +202,7 @@ int main(void)
 		ON_JOBS(a_search_in_the_jobs_is_given_up),
 		ON_HUNG8(a_click_gives_up_what_is_typed),
 		ON_HUNG8(a_refused_line_comes_back),
+		ON_HUNG8(a_folder_ends_in_a_slash),
 		ON_HUNG8(capitals_matter_where_they_are_typed),
 		ON_JOBS(a_newline_moves_no_line),
 		ON_HUNG8(a_diff_is_with_a_whole_rank),
