@@ -82,14 +82,32 @@ static void put_all(struct history *history, const char *text)
 	}
 }
 
+/*
+ * Appends the end of the file: the newest lines are there. A line that is
+ * only in part within the maximum is left out.
+ */
+static void read_end(int fd, off_t size, struct buffer *out)
+{
+	off_t start = size > FILE_MAXIMUM ? size - FILE_MAXIMUM : 0;
+	char *bytes = xmalloc((size_t)(size - start) + 1);
+	ssize_t got = pread(fd, bytes, (size_t)(size - start), start);
+	const char *from = bytes;
+
+	if (got > 0 && start > 0) {
+		from = memchr(bytes, '\n', (size_t)got);
+		from = from != NULL ? from + 1 : bytes + got;
+	}
+	if (got > 0)
+		buffer_append(out, from, (size_t)(bytes + got - from));
+	free(bytes);
+}
+
 /* The user's own regular file; no file is an empty one. */
 static int read_file(int folder, struct buffer *out, struct error *error)
 {
 	int fd = openat(folder, FILE_NAME,
 			O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	char bytes[4096];
 	struct stat about;
-	ssize_t got = 0;
 
 	if (fd < 0 && errno == ENOENT)
 		return 0;
@@ -102,9 +120,7 @@ static int read_file(int folder, struct buffer *out, struct error *error)
 		return error_set(error, "the history of commands is not a file "
 					"of this user; nothing is kept.");
 	}
-	while ((got = read(fd, bytes, sizeof(bytes))) > 0)
-		if (buffer_append(out, bytes, (size_t)got) < 0)
-			break;
+	read_end(fd, about.st_size, out);
 	close(fd);
 	return 0;
 }

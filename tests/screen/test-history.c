@@ -175,6 +175,29 @@ static void it_has_an_end(void **state)
 	free(file);
 }
 
+/* So long that not all of it is read: the newest lines are. */
+static void the_end_of_a_long_file_is_read(void **state)
+{
+	struct history history;
+	char *file = path_of("history");
+	FILE *out;
+
+	(void)state;
+	open_one(&history);
+	history_clear(&history);
+	out = fopen(file, "w");
+	for (int i = 0; i < 2 * HISTORY_LINES; i++)
+		fprintf(out, "%04d%0*d\n", i, HISTORY_LINE_MAXIMUM - 4, 0);
+	fprintf(out, "newest\n");
+	fclose(out);
+	open_one(&history);
+	assert_string_equal(history.lines[history.count - 1], "newest");
+	assert_memory_equal(history.lines[history.count - 2], "1999", 4);
+	assert_int_equal(history.count, HISTORY_LINES);
+	history_clear(&history);
+	free(file);
+}
+
 /* Escape sequences, half a character, a line without an end, a long one. */
 static void what_could_not_be_typed_is_left_out(void **state)
 {
@@ -232,6 +255,7 @@ int main(void)
 		AT_HOME(two_screens_share_it),
 		AT_HOME(a_busy_file_is_written_later),
 		AT_HOME(it_has_an_end),
+		AT_HOME(the_end_of_a_long_file_is_read),
 		AT_HOME(what_could_not_be_typed_is_left_out),
 		AT_HOME(only_a_file_of_our_own_is_used),
 	};
