@@ -85,6 +85,7 @@ void app_key(struct app *app, const char *key)
 	const char *line;
 
 	app->is_changed = true;
+	app->has_key = true;
 	view_say(&app->view, false, NULL);
 	if (app->view.prompt.is_open) {
 		type(app, key);
@@ -134,6 +135,7 @@ void app_mouse(struct app *app, const struct input *input)
 	case INPUT_KEY:
 		return;
 	}
+	app->has_key = true;
 	snprintf(line, sizeof(line), "%s %d %d %s", name, input->row + 1,
 		 input->column + 1, end);
 	view_say(&app->view, false, NULL);
@@ -159,8 +161,9 @@ void app_draw(struct app *app)
 	commands_refresh(app);
 	view_draw(&app->canvas, &app->engine->session, &app->view,
 		  &app->keymap);
-	if (app->screen != NULL)
-		screen_draw(app->screen, &app->canvas);
+	app->drawn_at = loop_now();
+	if (app->screen == NULL || screen_draw(app->screen, &app->canvas))
+		app->shown_at = app->drawn_at;
 }
 
 int app_set_theme(struct app *app, const char *name, struct error *error)
@@ -364,20 +367,32 @@ static void keep_pace(struct app *app)
 	}
 }
 
+static void stop_draw_timer(struct app *app)
+{
+	if (app->draw_timer != NULL)
+		loop_timer_stop(app->draw_timer);
+	app->draw_timer = NULL;
+}
+
 void app_draw_if_due(struct app *app)
 {
-	double due = app->drawn_at + 1.0 / DRAWS_A_SECOND;
+	double last = app->has_key ? app->shown_at : app->drawn_at;
+	double due = last + 1.0 / DRAWS_A_SECOND;
 	double now = loop_now();
 
-	if (!app->is_changed || app->draw_timer != NULL || app->away.pid > 0)
+	if (!app->is_changed || app->away.pid > 0)
 		return;
+	/* Only a key may be due before what waits already. */
+	if (app->draw_timer != NULL && !app->has_key)
+		return;
+	stop_draw_timer(app);
 	if (now < due) {
 		app->draw_timer = loop_timer(app->engine->loop, due - now, 0,
 					     on_draw_due, app);
 		return;
 	}
 	app->is_changed = false;
-	app->drawn_at = now;
+	app->has_key = false;
 	app_draw(app);
 	app_want(app);
 }
@@ -397,8 +412,7 @@ static void run(struct app *app)
 		app_draw_if_due(app);
 		loop_turn(loop);
 	}
-	if (app->draw_timer != NULL)
-		loop_timer_stop(app->draw_timer);
+	stop_draw_timer(app);
 	for (size_t i = 0; i < ARRAY_LENGTH(signal_rows); i++)
 		loop_signal_stop(signals[i]);
 	if (app->away.pid > 0) {

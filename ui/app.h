@@ -46,7 +46,9 @@ struct app {
 	double period;	 /* seconds between samples when not held */
 	bool is_changed; /* draw at the end of the turn */
 	bool is_done;
+	bool has_key;	 /* a person waits for the draw */
 	double drawn_at;
+	double shown_at; /* the last draw that changed what is seen */
 	struct press press;
 	struct loop_watch *input; /* what the terminal says; NULL: not now */
 	struct away away;
@@ -66,7 +68,8 @@ void app_mouse(struct app *app, const struct input *input);
 void app_draw(struct app *app);
 /*
  * Draws what changed, and asks for what the view lacks; at most 60 times a
- * second, so a draw may wait for a later turn of the loop.
+ * second, so a draw may wait for a later turn of the loop. What a key did
+ * waits for no draw that changed nothing.
  */
 void app_draw_if_due(struct app *app);
 /* Asks the engine for what the view lacks. */

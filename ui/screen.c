@@ -346,17 +346,21 @@ static void draw_row(const struct screen *screen, const struct canvas *canvas,
 	}
 }
 
-void screen_draw(struct screen *screen, const struct canvas *canvas)
+bool screen_draw(struct screen *screen, const struct canvas *canvas)
 {
 	bool is_known = screen->shown.row_count == canvas->row_count &&
 			screen->shown.column_count == canvas->column_count;
+	bool has_changed = false;
 
 	if (!is_known)
 		canvas_reset(&screen->shown, canvas->row_count,
 			     canvas->column_count);
-	for (int row = 0; row < canvas->row_count && row < LINES; row++)
-		if (!is_known || !is_row_equal(&screen->shown, canvas, row))
-			draw_row(screen, canvas, row);
+	for (int row = 0; row < canvas->row_count && row < LINES; row++) {
+		if (is_known && is_row_equal(&screen->shown, canvas, row))
+			continue;
+		draw_row(screen, canvas, row);
+		has_changed = true;
+	}
 	memcpy(screen->shown.cells, canvas->cells,
 	       (size_t)canvas->row_count * (size_t)canvas->column_count *
 		       sizeof(*canvas->cells));
@@ -369,6 +373,7 @@ void screen_draw(struct screen *screen, const struct canvas *canvas)
 		move(LINES - 1, 0);
 	}
 	refresh();
+	return has_changed;
 }
 
 void screen_write(struct screen *screen, const char *bytes, size_t length)

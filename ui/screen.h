@@ -37,8 +37,11 @@ void screen_resize(struct screen *screen);
  */
 void screen_set_mouse(struct screen *screen, bool is_on);
 void screen_set_theme(struct screen *screen, const struct theme *theme);
-/* Shows the canvas; rows that did not change cost nothing. */
-void screen_draw(struct screen *screen, const struct canvas *canvas);
+/*
+ * Shows the canvas; rows that did not change cost nothing. False when none
+ * changed.
+ */
+bool screen_draw(struct screen *screen, const struct canvas *canvas);
 /* Forgets what is on the terminal: the next draw sends all. */
 void screen_redraw(struct screen *screen);
 /* Writes bytes that are no picture, such as what fills a clipboard. */

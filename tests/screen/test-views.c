@@ -54,6 +54,30 @@ static void a_deferred_draw_leaves_no_timer(void **state)
 	assert_int_equal(stopped_timers, 3);
 }
 
+/* The draw before it changed nothing: nobody saw it. */
+static void a_key_waits_for_no_idle_draw(void **state)
+{
+	struct stage *stage = *state;
+	struct app *app = &stage->app;
+
+	app->is_changed = true;
+	app_draw_if_due(app);
+	app->shown_at -= 1;
+	app->is_changed = true;
+	app_draw_if_due(app);
+	assert_non_null(app->draw_timer);
+	app_key(app, "M");
+	app_draw_if_due(app);
+	assert_null(app->draw_timer);
+	assert_false(app->is_changed);
+	/* That one was seen. */
+	app_key(app, "M");
+	app_draw_if_due(app);
+	assert_non_null(app->draw_timer);
+	while (app->draw_timer != NULL)
+		loop_turn(app->engine->loop);
+}
+
 /* Each needle is in the source; none may be taken for shell words. */
 static void any_text_is_searched(void **state)
 {
@@ -605,6 +629,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		ON_HUNG8(a_deferred_draw_leaves_no_timer),
+		ON_HUNG8(a_key_waits_for_no_idle_draw),
 		ON_HUNG8(any_text_is_searched),
 		ON_HUNG8(keys_choose_the_focus),
 		ON_HUNG8(a_class_is_focused),
