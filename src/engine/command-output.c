@@ -139,7 +139,9 @@ static void append_rank(struct command_context *context, json_t *document,
 		json_object_set_new(json, "rank",
 				    json_integer(rank->process.rank));
 		json_object_set_new(json, "pid",
-				    json_integer(rank->process.pid));
+				    rank->process.pid > 0
+					    ? json_integer(rank->process.pid)
+					    : json_null());
 		json_set_text(json, "error", output ? NULL : error.message);
 		json_array_append_new(document, json);
 		return;

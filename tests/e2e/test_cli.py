@@ -423,6 +423,12 @@ class TestReplay(Cli):
                          ["load_batch", "train", "<module>"])
         self.assertEqual([f["depth"] for f in frames], [0, 1, 2])
 
+    def test_output_of_a_rank_that_is_not_there(self):
+        result = self.run_cli("--replay", HUNG, "--ranks", "7-8", "--json",
+                              "output", status=4)
+        self.assertEqual([r["pid"] for r in json.loads(result.stdout)],
+                         [4207, None])
+
     def test_stacks_of_some_ranks(self):
         ranks = self.ask([RANK], "--replay", HUNG, "stacks", "ranks", "2-3",
                          status=1)
