@@ -11,6 +11,10 @@
 #include "engine/format.h"
 #include "engine/gather.h"
 #include "engine/jobs.h"
+#include "engine/users.h"
+
+/* Names of users that take longer to look up are left out. */
+#define NAME_SECONDS 2.0
 
 int command_jobs(struct command_context *context, int argc, char **argv,
 		 struct error *error)
@@ -23,6 +27,7 @@ int command_jobs(struct command_context *context, int argc, char **argv,
 		return -1;
 	result = gather_jobs(context, error);
 	jobs_name_users(context->engine);
+	users_await(context->engine, NAME_SECONDS);
 	if (context->is_json)
 		format_document(context->out, format_json_jobs(session));
 	else

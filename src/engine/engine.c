@@ -35,6 +35,8 @@ void engine_init(struct engine *engine, struct settings *owned_settings)
 
 void engine_clear(struct engine *engine)
 {
+	/* What still comes is for nobody. */
+	engine->changed = NULL;
 	for (size_t i = 0; i < engine->link_count; i++)
 		link_free(engine->links[i]);
 	free(engine->links);
@@ -52,6 +54,7 @@ void engine_clear(struct engine *engine)
 	session_clear(&engine->session);
 	settings_clear(&engine->settings);
 	loop_free(engine->loop);
+	users_clear(&engine->users);
 	*engine = (struct engine){ .changed = NULL };
 }
 

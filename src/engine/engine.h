@@ -17,6 +17,7 @@
 #include "engine/evidence.h"
 #include "engine/settings.h"
 #include "engine/timing.h"
+#include "engine/users.h"
 #include "model/session.h"
 
 struct error;
@@ -63,6 +64,7 @@ struct engine {
 	json_t *sampled; /* pids named in the last sample request; NULL: all */
 	struct strmap *recorded_sources; /* paths asked for; NULL: none */
 	struct evidence evidence; /* newest answers */
+	struct users users;
 	size_t printing_node;	  /* whose output is followed */
 	pid_t printing_pid;	  /* 0: nobody's */
 	struct timing timing;

@@ -68,7 +68,12 @@ static void append_job(struct buffer *out, const struct job *job,
 		buffer_printf(&text, "%s (pid %d)", job->launcher,
 			      (int)job->launcher_pid);
 	append_column(out, text.data, 20);
-	append_column(out, job->user, 8);
+	buffer_reset(&text);
+	if (job->user)
+		buffer_append_string(&text, job->user);
+	else
+		buffer_printf(&text, "%lu", (unsigned long)job->uid);
+	append_column(out, text.data, 8);
 	buffer_reset(&text);
 	if (summary->age >= 0)
 		text_age(&text, summary->age);

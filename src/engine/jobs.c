@@ -1,27 +1,17 @@
 #include "engine/jobs.h"
 
-#include <pwd.h>
-#include <stdio.h>
+#include <stdlib.h>
 
 #include "banned.h"
 #include "base/alloc.h"
 #include "engine/engine.h"
+#include "engine/users.h"
 #include "model/joblist.h"
 
 /* Nobody chose a job, so the list is what a person sees. */
 static bool is_to_choose(const struct session *session)
 {
 	return session->job < 0 && session->job_count > 1;
-}
-
-/* The users of a recording are those of another machine. */
-static char *name_of(const struct session *session, uid_t uid)
-{
-	const struct passwd *user = session->is_replay ? NULL : getpwuid(uid);
-
-	if (user && user->pw_name && user->pw_name[0] != '\0')
-		return xstrdup(user->pw_name);
-	return xasprintf("%lu", (unsigned long)uid);
 }
 
 void jobs_name_users(struct engine *engine)
@@ -32,7 +22,8 @@ void jobs_name_users(struct engine *engine)
 		struct job *job = &session->jobs[i];
 
 		if (!job->user)
-			job->user = name_of(session, job->uid);
+			job->user =
+				xstrdup_or_null(users_name(engine, job->uid));
 	}
 }
 

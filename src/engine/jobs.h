@@ -13,7 +13,7 @@ struct engine;
 void jobs_list(struct engine *engine, bool is_listed);
 /* After each verdict: judges them if they are looked at. */
 void jobs_judge(struct engine *engine);
-/* Looks up whose they are, once a job; a number where it has no name. */
+/* Says whose they are, as far as that is known: users.h. */
 void jobs_name_users(struct engine *engine);
 
 #endif

@@ -390,6 +390,25 @@ static void seeking_keeps_the_job(void **state)
 	stage_clear(&stage);
 }
 
+/* A server that knows the names may be slow: nobody waits for it. */
+static void users_are_looked_up_beside_the_loop(void **state)
+{
+	struct stage stage;
+	struct engine *engine = &stage.engine;
+
+	(void)state;
+	stage_init(&stage);
+	start(&stage, "cat\n");
+	assert_null(users_name(engine, 0));
+	assert_null(users_name(engine, 0));
+	assert_int_equal(engine->users.pending, 1);
+	users_await(engine, LIMIT_SECONDS);
+	assert_string_equal(users_name(engine, 0), "root");
+	/* One that nobody waits for any more. */
+	assert_null(users_name(engine, 4000000000));
+	stage_clear(&stage);
+}
+
 /* Both machines gave their rank the same pid. */
 static void evidence_is_of_one_machine(void **state)
 {
@@ -506,6 +525,7 @@ int main(void)
 		cmocka_unit_test(a_recording_may_begin_late),
 		cmocka_unit_test(seeking_keeps_what_was_chosen),
 		cmocka_unit_test(seeking_keeps_the_job),
+		cmocka_unit_test(users_are_looked_up_beside_the_loop),
 		cmocka_unit_test(evidence_is_of_one_machine),
 		cmocka_unit_test(evidence_is_of_one_process),
 		cmocka_unit_test(the_kernels_log_is_asked_for_last),

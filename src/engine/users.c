@@ -1,0 +1,109 @@
+#include "engine/users.h"
+
+#include <pwd.h>
+#include <stdlib.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/loop.h"
+#include "engine/engine.h"
+#include "engine/jobs.h"
+
+#define ENTRY_MAXIMUM 16384
+/* Only a hostile node tells of so many. */
+#define USERS_MAXIMUM 1024
+
+struct user {
+	struct engine *engine;
+	uid_t uid;
+	char *found; /* the other thread's, until it has ended */
+	char *name;  /* NULL: it is being looked up */
+};
+
+void users_clear(struct users *users)
+{
+	for (size_t i = 0; i < users->count; i++) {
+		free(users->items[i]->name);
+		free(users->items[i]);
+	}
+	free(users->items);
+	*users = (struct users){ .items = NULL };
+}
+
+static char *number_of(uid_t uid)
+{
+	return xasprintf("%lu", (unsigned long)uid);
+}
+
+/* On another thread. */
+static void look_up(void *data)
+{
+	struct user *user = data;
+	struct passwd entry;
+	struct passwd *found = NULL;
+	char *text = xmalloc(ENTRY_MAXIMUM);
+
+	if (getpwuid_r(user->uid, &entry, text, ENTRY_MAXIMUM, &found) == 0 &&
+	    found && found->pw_name[0] != '\0')
+		user->found = xstrdup(found->pw_name);
+	free(text);
+}
+
+static void on_looked_up(void *data)
+{
+	struct user *user = data;
+	struct engine *engine = user->engine;
+
+	user->name = user->found ? user->found : number_of(user->uid);
+	user->found = NULL;
+	engine->users.pending--;
+	jobs_name_users(engine);
+	engine->session.revision++;
+	/* It is NULL while the engine is being cleared. */
+	if (engine->changed)
+		engine->changed(engine->changed_data);
+}
+
+static struct user *add(struct engine *engine, uid_t uid)
+{
+	struct users *users = &engine->users;
+	struct user *user = xcalloc(1, sizeof(*user));
+
+	*user = (struct user){ .engine = engine, .uid = uid };
+	users->items = xrealloc(users->items,
+				(users->count + 1) * sizeof(*users->items));
+	users->items[users->count++] = user;
+	return user;
+}
+
+const char *users_name(struct engine *engine, uid_t uid)
+{
+	struct users *users = &engine->users;
+	struct user *user;
+
+	for (size_t i = 0; i < users->count; i++) {
+		if (users->items[i]->uid == uid)
+			return users->items[i]->name;
+	}
+	if (users->count >= USERS_MAXIMUM)
+		return NULL;
+	user = add(engine, uid);
+	if (engine->replay) {
+		user->name = number_of(uid);
+	} else {
+		users->pending++;
+		loop_work(engine->loop, look_up, on_looked_up, user);
+	}
+	return user->name;
+}
+
+static bool is_known(const struct engine *engine, void *data)
+{
+	(void)data;
+	return engine->users.pending == 0;
+}
+
+void users_await(struct engine *engine, double seconds)
+{
+	engine_wait(engine, is_known, NULL, seconds);
+}
