@@ -113,7 +113,9 @@ class TestWatch(Evidence):
         alarmed = self.watch(hung.port, "--stuck", "%gs" % STUCK)
         status, document, seconds = alarmed.finish()
         self.assertEqual((status, document["event"]), (1, "stuck"))
-        self.assertIn("Rank 1 computes: spin", document["verdict"])
+        # The newest two samples may be of one line of its loop.
+        self.assertRegex(document["verdict"], r"Rank 1 (computes: |holds the "
+                         r"GIL in C code called from )spin \(")
         self.assertIsNone(document["report"])
         self.assertGreaterEqual(seconds, STUCK - 0.5)
         jobs.wait_for(lambda: time.monotonic() > calm.since + 10 * SHORT

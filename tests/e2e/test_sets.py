@@ -55,8 +55,10 @@ class TestSets(unittest.TestCase):
         self.assertEqual(self.ranks("--ranks", "0-4"), [0, 1, 2, 3, 4])
         self.assertEqual(self.ranks("--ranks", "host=gpu*", "--ranks", "!0"),
                          list(range(1, 8)))
-        verdict = self.ask("--ranks", "!3", "verdict", status=0)
-        self.assertEqual(verdict["ranks_found"], 7)
+        # All seven wait, and stand: without an outlier a finding as well.
+        verdict = self.ask("--ranks", "!3", "verdict")
+        self.assertEqual((verdict["ranks_found"], verdict["outliers"]),
+                         (7, []))
 
     def test_the_option_chooses_by_what_ranks_do(self):
         self.assertEqual(self.ranks("--ranks", "outlier"), [3])
