@@ -10,6 +10,7 @@
 #include "backends/errorfile.h"
 #include "backends/kernellog.h"
 #include "backends/node.h"
+#include "backends/output.h"
 #include "backends/procfs.h"
 #include "backends/roster.h"
 #include "backends/torch.h"
@@ -80,6 +81,7 @@ static void refresh(struct evidence *evidence, struct remembered *remembered,
 	if (!remembered->cgroup)
 		remembered->cgroup = cgroup_path(procfs, process->pid);
 	error_file_find(&remembered->error_file, procfs, process);
+	outputs_remember(node_outputs(evidence->node), process);
 }
 
 /* Lends; NULL: it has ended. */

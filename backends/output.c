@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "banned.h"
+#include "backends/arguments.h"
 #include "backends/node.h"
 #include "backends/procfs.h"
 #include "backends/roster.h"
@@ -14,12 +15,16 @@
 #include "base/buffer.h"
 #include "base/json.h"
 #include "base/loop.h"
+#include "base/map.h"
 #include "protocol/message.h"
 #include "protocol/process.h"
+#include "protocol/rankset.h"
 
 #define STREAM_COUNT 2
 #define FOLLOWED_MAXIMUM 64 /* which a sentence below says */
 #define PERIOD 0.25
+/* Processes whose files are noted. */
+#define NOTED_MAXIMUM 4096
 /* Of what is there at the start (of each of two files), and in one turn. */
 #define TAIL_BYTES (64u << 10)
 #define TAIL_BYTES_OF_TWO (16u << 10)
@@ -43,21 +48,25 @@ struct outputs {
 	size_t count;
 	size_t capacity;
 	struct loop_timer *timer; /* NULL: nothing is followed */
+	struct map *noted;	  /* struct followed, not open, by pid */
 };
+
+static void followed_free(void *value)
+{
+	struct followed *followed = value;
+
+	for (int i = 0; i < STREAM_COUNT; i++)
+		stream_close(&followed->streams[i]);
+	free(followed);
+}
 
 struct outputs *outputs_new(struct node *node)
 {
 	struct outputs *outputs = xcalloc(1, sizeof(*outputs));
 
 	outputs->node = node;
+	outputs->noted = map_new(followed_free);
 	return outputs;
-}
-
-static void followed_free(struct followed *followed)
-{
-	for (int i = 0; i < STREAM_COUNT; i++)
-		stream_close(&followed->streams[i]);
-	free(followed);
 }
 
 static void remove_at(struct outputs *outputs, size_t i)
@@ -76,6 +85,7 @@ void outputs_free(struct outputs *outputs)
 		return;
 	while (outputs->count > 0)
 		remove_at(outputs, outputs->count - 1);
+	map_free(outputs->noted);
 	free(outputs->followed);
 	free(outputs);
 }
@@ -280,9 +290,47 @@ static void on_turn(void *data)
 	node_flush(outputs->node);
 }
 
-static json_t *stream_to_json(const struct stream *stream)
+/* Other ranks that have the file open in one of their two streams. */
+static void find_sharers(struct outputs *outputs, pid_t pid,
+			 const struct stream *stream, struct rankset *ranks)
 {
+	struct roster *roster = node_roster(outputs->node);
+	struct pid_list pids = { .pids = NULL };
+
+	roster_list(roster, &pids);
+	for (size_t i = 0; i < pids.count; i++) {
+		const struct process *process =
+			roster_find(roster, pids.pids[i]);
+
+		if (!process || process->pid == pid ||
+		    process->parent_pid != 0)
+			continue;
+		for (int j = 1; j <= STREAM_COUNT; j++) {
+			struct stream other = { .number = j,
+						.device = stream->device,
+						.inode = stream->inode };
+
+			if (stream_leads_there(&other, process))
+				rankset_add(ranks, process->rank);
+		}
+	}
+	pid_list_clear(&pids);
+}
+
+static json_t *stream_to_json(struct outputs *outputs, pid_t pid,
+			      const struct stream *stream)
+{
+	struct rankset ranks = RANKSET_INIT;
+	struct buffer shared = BUFFER_INIT;
 	json_t *json = json_object();
+
+	if (stream->path)
+		find_sharers(outputs, pid, stream, &ranks);
+	rankset_append(&shared, &ranks);
+	json_set_text(json, "shared",
+		      rankset_count(&ranks) > 0 ? shared.data : NULL);
+	buffer_clear(&shared);
+	rankset_clear(&ranks);
 
 	json_set_text(json, "category", stream_category(stream));
 	json_set_text(json, "path", stream->path);
@@ -290,17 +338,20 @@ static json_t *stream_to_json(const struct stream *stream)
 	return json;
 }
 
-static json_t *followed_to_json(const struct followed *followed)
+static json_t *followed_to_json(struct outputs *outputs,
+				const struct followed *followed)
 {
 	json_t *body = json_object();
 	json_t *streams = json_array();
 
 	for (int i = 0; i < STREAM_COUNT; i++)
 		json_array_append_new(streams,
-				      stream_to_json(&followed->streams[i]));
+				      stream_to_json(outputs, followed->pid,
+						     &followed->streams[i]));
 	if (is_same_file(followed))
 		json_set_text(json_array_get(streams, 1), "why",
-			      "It goes where the standard output goes.");
+			      "Its standard error goes where its standard output "
+			      "goes.");
 	json_object_set_new(body, "pid", json_integer(followed->pid));
 	json_object_set_new(body, "streams", streams);
 	return body;
@@ -360,6 +411,46 @@ static const char *refuse(struct outputs *outputs,
 	return NULL;
 }
 
+void outputs_remember(struct outputs *outputs, const struct process *process)
+{
+	struct followed *noted = map_find(outputs->noted,
+					  (uint64_t)process->pid);
+
+	if (noted ? noted->start_time == process->start_time
+		  : map_count(outputs->noted) >= NOTED_MAXIMUM)
+		return;
+	noted = xcalloc(1, sizeof(*noted));
+	noted->pid = process->pid;
+	noted->start_time = process->start_time;
+	for (int i = 0; i < STREAM_COUNT; i++)
+		stream_note(&noted->streams[i], i + 1,
+			    node_procfs(outputs->node), process);
+	map_put(outputs->noted, (uint64_t)process->pid, noted);
+}
+
+bool outputs_request_ended(struct outputs *outputs, pid_t pid,
+			   const struct message *request)
+{
+	const struct followed *noted = map_find(outputs->noted, (uint64_t)pid);
+	struct followed *followed;
+
+	if (!noted || json_is_false(json_object_get(request->body, "on")))
+		return false;
+	followed = xcalloc(1, sizeof(*followed));
+	followed->pid = pid;
+	followed->start_time = noted->start_time;
+	for (int i = 0; i < STREAM_COUNT; i++)
+		stream_open_noted(&followed->streams[i], &noted->streams[i]);
+	emit_all(outputs, followed,
+		 &(struct turn){ .maximum = tail_bytes(followed),
+				 .is_first = true,
+				 .is_last = true });
+	node_respond(outputs->node, request,
+		     followed_to_json(outputs, followed), NULL);
+	followed_free(followed);
+	return true;
+}
+
 void outputs_request(struct outputs *outputs, const struct process *process,
 		     const struct message *request)
 {
@@ -384,7 +475,7 @@ void outputs_request(struct outputs *outputs, const struct process *process,
 		 &(struct turn){ .maximum = tail_bytes(followed),
 				 .is_first = true,
 				 .is_last = !is_on });
-	node_respond(outputs->node, request, followed_to_json(followed), NULL);
+	node_respond(outputs->node, request, followed_to_json(outputs, followed), NULL);
 	if (is_on)
 		keep(outputs, followed);
 	else

@@ -9,6 +9,9 @@
 #ifndef BACKENDS_OUTPUT_H
 #define BACKENDS_OUTPUT_H
 
+#include <stdbool.h>
+#include <sys/types.h>
+
 struct message;
 struct node;
 struct outputs;
@@ -16,6 +19,11 @@ struct process;
 
 struct outputs *outputs_new(struct node *node);
 void outputs_free(struct outputs *outputs);
+/* What it prints to can be read when it has ended. */
+void outputs_remember(struct outputs *outputs, const struct process *process);
+/* Answers the request about a process that has ended; false: unknown. */
+bool outputs_request_ended(struct outputs *outputs, pid_t pid,
+			   const struct message *request);
 /* Answers the request about process. */
 void outputs_request(struct outputs *outputs, const struct process *process,
 		     const struct message *request);

@@ -206,10 +206,17 @@ static void handle_source(struct node *node, const struct message *request)
 
 static void handle_output(struct node *node, const struct message *request)
 {
-	const struct process *process = find_process(node, request);
+	struct outputs *outputs = node_outputs(node);
+	const struct process *process;
+	pid_t pid;
 
+	if (pid_parse(&pid, request->body, "pid", NULL) == 0 &&
+	    !roster_find(node_roster(node), pid) &&
+	    outputs_request_ended(outputs, pid, request))
+		return;
+	process = find_process(node, request);
 	if (process)
-		outputs_request(node_outputs(node), process, request);
+		outputs_request(outputs, process, request);
 }
 
 static void handle_diagnose(struct node *node, const struct message *request)

@@ -213,6 +213,55 @@ void stream_open(struct stream *stream, int number, struct procfs *procfs,
 	close(found);
 }
 
+void stream_note(struct stream *stream, int number, struct procfs *procfs,
+		 const struct process *process)
+{
+	char link[PATH_MAX];
+	char path[64];
+	struct stat about;
+
+	*stream = (struct stream){ .number = number, .fd = -1 };
+	descriptor_path(path, stream, process->pid);
+	if (stat(path, &about) < 0 || !S_ISREG(about.st_mode))
+		return;
+	if (procfs_link(procfs, process->pid, number == 1 ? "fd/1" : "fd/2",
+			link, sizeof(link)) < 0)
+		return;
+	stream->device = about.st_dev;
+	stream->inode = about.st_ino;
+	stream->path = xstrdup(link);
+}
+
+void stream_open_noted(struct stream *stream, const struct stream *noted)
+{
+	struct stat about;
+	int found = -1;
+
+	*stream = (struct stream){
+		.number = noted->number,
+		.fd = -1,
+		.device = noted->device,
+		.inode = noted->inode,
+	};
+	if (noted->path)
+		found = open(noted->path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (found >= 0 && fstat(found, &about) == 0 &&
+	    S_ISREG(about.st_mode) && about.st_dev == noted->device &&
+	    about.st_ino == noted->inode)
+		stream->fd = rootfile_open(found);
+	if (found >= 0)
+		close(found);
+	if (stream->fd >= 0)
+		stream->path = xstrdup(noted->path);
+	else if (noted->path)
+		stream->why = xasprintf("It has ended, and its %s, %s, cannot "
+					"be read any more.",
+					names[noted->number - 1], noted->path);
+	else
+		stream->why = xasprintf("It has ended, and its %s was no file.",
+					names[noted->number - 1]);
+}
+
 void stream_close(struct stream *stream)
 {
 	if (stream->fd >= 0)
@@ -229,6 +278,17 @@ off_t stream_size(const struct stream *stream)
 	if (stream->fd < 0 || fstat(stream->fd, &about) < 0)
 		return 0;
 	return about.st_size;
+}
+
+bool stream_leads_there(const struct stream *stream,
+			const struct process *process)
+{
+	struct stat about;
+	char path[64];
+
+	descriptor_path(path, stream, process->pid);
+	return stat(path, &about) == 0 && about.st_dev == stream->device &&
+	       about.st_ino == stream->inode;
 }
 
 bool stream_has_changed(const struct stream *stream,

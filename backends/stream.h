@@ -32,6 +32,14 @@ const char *stream_category(const struct stream *stream);
 void stream_open(struct stream *stream, int number, struct procfs *procfs,
 		 const struct process *process);
 void stream_close(struct stream *stream);
+/*
+ * Only notes which file it is, to be opened when the process has ended: path
+ * is NULL where it is none.
+ */
+void stream_note(struct stream *stream, int number, struct procfs *procfs,
+		 const struct process *process);
+/* Opens what was noted, if that very file is still there; else why is set. */
+void stream_open_noted(struct stream *stream, const struct stream *noted);
 /* Bytes of the file now; 0 where there is none. */
 off_t stream_size(const struct stream *stream);
 /*
@@ -39,6 +47,9 @@ off_t stream_size(const struct stream *stream);
  * stream should be opened anew; false when it has ended.
  */
 bool stream_has_changed(const struct stream *stream,
+			const struct process *process);
+/* True when that descriptor of another process leads to the same file. */
+bool stream_leads_there(const struct stream *stream,
 			const struct process *process);
 /* Appends at most maximum bytes from at on, and moves at behind them. */
 void stream_read(struct stream *stream, size_t maximum, struct buffer *out);

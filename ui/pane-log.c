@@ -123,6 +123,8 @@ static const char *missing(const struct session *session,
 	if (session->is_replay)
 		return "What ranks print is not in this recording; with "
 		       "--record-output it is.";
+	if (rank->state == RANK_EXITED)
+		return "It has ended before it was known where it prints to.";
 	if (rank_unread_reason(session, rank) != NULL)
 		return rank_unread_reason(session, rank);
 	return "Reading what it prints.";
@@ -136,13 +138,16 @@ static int put_sentences(struct window window, const struct output *output)
 	for (int i = 0; i < OUTPUT_STREAMS; i++) {
 		const char *why = output->streams[i].why;
 
-		if (why != NULL && row < window.row_count)
+		if (why != NULL && row < window.row_count) {
+			window_put(window, row, 1, 2, looks[OUTPUT_NOTE].style,
+				   looks[OUTPUT_NOTE].mark);
 			row += window_put_paragraph(
-				window, row, 1,
+				window, row, 3,
 				row + SENTENCE_ROWS < window.row_count
 					? SENTENCE_ROWS
 					: window.row_count - row,
 				STYLE_DIM, why);
+		}
 	}
 	return row;
 }
@@ -186,6 +191,7 @@ void pane_output_title(const struct session *session, struct buffer *left,
 	const struct rank *rank = session_selected(session);
 	const struct output *output = selected_output(session);
 	const char *path = NULL;
+	const char *shared = NULL;
 
 	buffer_append_string(left, "Output");
 	if (rank != NULL)
@@ -193,8 +199,12 @@ void pane_output_title(const struct session *session, struct buffer *left,
 	if (output == NULL)
 		return;
 	for (int i = OUTPUT_STREAMS - 1; i >= 0; i--)
-		if (output->streams[i].path != NULL)
+		if (output->streams[i].path != NULL) {
 			path = output->streams[i].path;
+			shared = output->streams[i].shared;
+		}
+	if (shared != NULL)
+		buffer_printf(left, " \u00b7 shared with ranks %s", shared);
 	if (path != NULL)
 		buffer_printf(left, " \u00b7 %s", path);
 	buffer_append_string(right, "! stderr");

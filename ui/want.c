@@ -12,6 +12,8 @@
 #include "ui/layout.h"
 #include "ui/pane.h"
 
+#define EVIDENCE_SECONDS 1.0
+
 static void want_frame(struct app *app, const struct rank *rank, pid_t tid,
 		       const struct stack *stack, int depth)
 {
@@ -113,11 +115,27 @@ static void want_output(struct app *app)
 				     rank->process.pid);
 	else
 		engine_follow_output(app->engine, 0, 0);
+	/* Its node knows where it printed to, and asks it no more. */
+	if (is_seen && rank != NULL && rank->process.pid > 0 &&
+	    rank->state == RANK_EXITED)
+		engine_want_output(app->engine, rank->node, rank->process.pid);
+}
+
+/* What is left of ranks that end is what nodes were asked about before. */
+static void want_evidence(struct app *app)
+{
+	double now = engine_now(app->engine);
+
+	if (app->engine->replay != NULL || now < app->evidence_at)
+		return;
+	app->evidence_at = now + EVIDENCE_SECONDS;
+	evidence_follow(app->engine);
 }
 
 void app_want(struct app *app)
 {
 	want_output(app);
+	want_evidence(app);
 	switch (app->view.kind) {
 	case VIEW_HOME:
 		want_home(app);

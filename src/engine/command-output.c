@@ -84,8 +84,12 @@ static void append_text(struct buffer *out, const struct output *output,
 
 		if (!stream->path && !stream->why)
 			continue;
-		buffer_printf(out, "  %s: ", kinds[i]);
+		buffer_printf(out, "  %s: %s", kinds[i],
+			      stream->why ? "~ " : "");
 		format_text(out, stream->why ? stream->why : stream->path);
+		if (stream->shared && !stream->why)
+			buffer_printf(out, " (shared with ranks %s)",
+				      stream->shared);
 		buffer_append_char(out, '\n');
 	}
 	for (size_t i = 0; i < output_count(output); i++) {
@@ -108,6 +112,7 @@ static json_t *output_to_json(const struct output *output, int lines)
 		json_set_text(stream, "stream", kinds[i]);
 		json_set_text(stream, "path", output->streams[i].path);
 		json_set_text(stream, "why", output->streams[i].why);
+		json_set_text(stream, "shared", output->streams[i].shared);
 		json_array_append_new(streams, stream);
 	}
 	for (size_t i = 0; i < output_count(output); i++) {

@@ -30,13 +30,24 @@ static void ask_evidence(struct engine *engine)
 		       engine->settings.timeout);
 }
 
+/* A screen waits for nothing: what is answered later shows then. */
+static void look_around(struct command_context *context, bool is_fresh)
+{
+	if (!context->screen) {
+		ask_evidence(context->engine);
+	} else if (!is_fresh && !context->engine->replay) {
+		evidence_ask(context->engine);
+		evidence_ask_ways(context->engine);
+	}
+}
+
 static void append(struct command_context *context, struct buffer *out)
 {
 	struct report report;
 
 	report_init(&report, context->engine);
 	rankset_copy(&report.ranks, &context->ranks);
-	if (!context->engine->replay)
+	if (!context->engine->replay && !context->screen)
 		report_ask_native(&report, context->engine);
 	report_look(&report, context->engine);
 	if (context->is_json)
@@ -75,12 +86,18 @@ int command_report(struct command_context *context, int argc, char **argv,
 		.usage = "[--out FILE] [ranks SET]",
 	};
 	const struct verdict *verdict = &context->engine->session.verdict;
+	bool is_fresh = context->is_fresh;
 
 	if (arguments_parse(&arguments, argc, argv, error) < 0 ||
 	    gather(context, SAMPLE_SECONDS, error) < 0 ||
 	    gather_named(context, error) < 0)
 		return -1;
-	ask_evidence(context->engine);
+	look_around(context, is_fresh);
+	/* On the screen it was written when it was said. */
+	if (context->screen && is_fresh && path) {
+		buffer_printf(context->out, "%s\n", path);
+		return 0;
+	}
 	if (put_out(context, path, error) < 0) {
 		context->status = STATUS_USAGE;
 		return -1;

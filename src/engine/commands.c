@@ -34,7 +34,7 @@ static const struct command rows[] = {
 	  LIVE, command_doctor },
 	{ "report", NULL, "[--out FILE] [ranks SET]",
 	  "one page for a ticket: what is known of the job",
-	  SHELL | COMMAND_RANKS, command_report },
+	  LIVE | COMMAND_RANKS, command_report },
 	{ "rank", NULL, "N", "look at rank N", SHELL, command_rank },
 	{ "thread", NULL, "TID", "look at another thread of the rank", BOTH,
 	  command_thread },

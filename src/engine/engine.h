@@ -118,6 +118,8 @@ void engine_want_children(struct engine *engine, size_t node, pid_t pid,
  * pid 0: nobody's. Asking again is free.
  */
 void engine_follow_output(struct engine *engine, size_t node, pid_t pid);
+/* The last lines of a process that has ended, if they are not known. */
+void engine_want_output(struct engine *engine, size_t node, pid_t pid);
 /* What a recording lacks of the user's files; waits for the answers. */
 void engine_record_sources(struct engine *engine);
 /*

@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "base/json.h"
 #include "engine/engine.h"
+#include "model/output.h"
 
 /* An answer that has not come after this long is asked for again. */
 #define AGAIN_SECONDS 2.0
@@ -124,6 +125,16 @@ static void send_output(struct engine *engine, pid_t pid, bool is_on)
 {
 	engine_send(engine, "output",
 		    json_pack("{s:i, s:b}", "pid", (int)pid, "on", is_on));
+}
+
+void engine_want_output(struct engine *engine, size_t node, pid_t pid)
+{
+	const struct output *known =
+		session_find_output(&engine->session, node, pid);
+
+	if (!known || !known->is_known)
+		want(engine, "output", json_pack("{s:i}", "pid", (int)pid),
+		     xasprintf("output %d", (int)pid));
 }
 
 void engine_follow_output(struct engine *engine, size_t node, pid_t pid)

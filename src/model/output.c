@@ -45,6 +45,7 @@ void output_free(struct output *output)
 	for (size_t i = 0; i < OUTPUT_STREAMS; i++) {
 		free(output->streams[i].path);
 		free(output->streams[i].why);
+		free(output->streams[i].shared);
 		free(output->streams[i].rest.bytes);
 	}
 	free(output);
@@ -295,6 +296,22 @@ int session_apply_output(struct session *session, size_t node,
 	return 0;
 }
 
+/* Other ranks, as a set that is known to be one; NULL: none. */
+static char *read_set(const json_t *json)
+{
+	const char *text = json_get_string(json, "shared", NULL);
+	struct rankset ranks = RANKSET_INIT;
+	struct buffer out = BUFFER_INIT;
+
+	if (text && rankset_parse(&ranks, text, NULL) == 0)
+		rankset_append(&out, &ranks);
+	rankset_clear(&ranks);
+	if (out.length > 0)
+		return buffer_take(&out);
+	buffer_clear(&out);
+	return NULL;
+}
+
 static void read_stream(struct output *output, const json_t *json)
 {
 	const char *category = json_get_string(json, "category", "");
@@ -306,6 +323,8 @@ static void read_stream(struct output *output, const json_t *json)
 			continue;
 		free(stream->path);
 		free(stream->why);
+		free(stream->shared);
+		stream->shared = read_set(json);
 		stream->path =
 			xstrdup_or_null(json_get_string(json, "path", NULL));
 		stream->why =

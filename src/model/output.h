@@ -40,6 +40,7 @@ struct output_rest {
 struct output_stream {
 	char *path; /* of the file; NULL: there is none */
 	char *why;  /* a sentence about what cannot be followed; NULL */
+	char *shared; /* ranks that print to the same file; NULL: none */
 	struct output_rest rest;
 };
 

@@ -102,7 +102,7 @@ class TestOutput(unittest.TestCase):
         body = self.node.ask("output", pid=target.pid, on=True)
         self.assertEqual([s["path"] for s in body["streams"]],
                          [self.path, self.path])
-        self.assertIn("where the standard output goes",
+        self.assertIn("where its standard output goes",
                       body["streams"][1]["why"])
         first = self.node.event("output", target.pid)
         self.assertEqual(first, {"pid": target.pid, "category": "stdout",
@@ -208,6 +208,31 @@ class TestOutput(unittest.TestCase):
         target.order(r"1 last words\n")
         target.process.kill()
         self.assertEqual(self.event(target), ("stdout", "last words\n"))
+
+    def test_after_its_end(self):
+        target = self.start()
+        self.node.ask("discover", follow=True)
+        self.node.ask("evidence", pids=[target.pid])
+        target.order(r"1 goodbye\n")
+        target.process.kill()
+        target.process.wait(20)
+        self.node.event("rankRemoved", target.pid)
+        body = self.node.ask("output", pid=target.pid)
+        self.assertEqual(body["streams"][0]["path"], self.path)
+        self.assertEqual(self.event(target), ("stdout", "goodbye\n"))
+        os.unlink(self.path)
+        body = self.node.ask("output", pid=target.pid)
+        self.assertIn("cannot be read any more", body["streams"][0]["why"])
+
+    def test_who_shares_a_file(self):
+        one, two = self.start(), self.start()
+        self.node.discover(only=[one.pid, two.pid])
+        body = self.node.ask("output", pid=one.pid)
+        self.assertEqual(body["streams"][0]["shared"], "3")
+        two.order("open " + self.path + ".other")
+        two.order("2 x")
+        body = self.node.ask("output", pid=two.pid)
+        self.assertIsNone(body["streams"][0]["shared"])
 
     def test_no_more(self):
         target = self.start()
