@@ -152,7 +152,8 @@ static void append_pace(struct buffer *out, const struct session *session,
 		buffer_append_string(out, " \u00b7 rec");
 }
 
-static void append_focus(struct buffer *out, const struct session *session)
+static void append_focus(struct buffer *out, const struct session *session,
+			 bool is_counted)
 {
 	struct rankset all = RANKSET_INIT;
 	const struct rankset *focus = &session->choice.focus;
@@ -164,9 +165,11 @@ static void append_focus(struct buffer *out, const struct session *session)
 	}
 	buffer_append_string(out, "focus ");
 	rankset_append(out, focus);
-	buffer_append_string(out, " (");
-	text_count(out, rankset_count(focus));
-	buffer_append_string(out, ")");
+	if (is_counted) {
+		buffer_append_string(out, " (");
+		text_count(out, rankset_count(focus));
+		buffer_append_string(out, ")");
+	}
 	rankset_clear(&all);
 }
 
@@ -179,6 +182,23 @@ static const char *no_ranks(const struct session *session,
 	    gone_count(session) == session->node_count)
 		return "node gone";
 	return session->is_discovered ? "no ranks" : "looking for ranks";
+}
+
+/* What is right of it gives way to the job: first a count, then the focus. */
+static void append_right(struct buffer *out, const struct session *session,
+			 const struct view *view, int room)
+{
+	size_t pace;
+
+	append_pace(out, session, view, view->column_count >= WIDE_COLUMNS);
+	pace = out->length;
+	for (int step = 0; step < 2 && view->column_count >= 60; step++) {
+		buffer_append_string(out, "   ");
+		append_focus(out, session, step == 0);
+		if (text_width(out->data) <= room)
+			return;
+		buffer_truncate(out, pace);
+	}
 }
 
 void pane_header(struct window window, const struct session *session,
@@ -202,11 +222,8 @@ void pane_header(struct window window, const struct session *session,
 		}
 	} else {
 		append_job(&left, session);
-		append_pace(&right, session, view, is_wide);
-		if (columns >= 60) {
-			buffer_append_string(&right, "   ");
-			append_focus(&right, session);
-		}
+		append_right(&right, session, view,
+			     columns - 13 - text_width(left.data));
 	}
 	window_put(window, 0, 1, columns - 1, STYLE_TITLE_FOCUSED, "probetui");
 	right_width = text_width(right.data);
