@@ -278,7 +278,8 @@ static int check_command(struct settings *settings,
 				 "start it yourself and run probetui beside "
 				 "it",
 				 settings->program[0]);
-	if (check_theme(settings, error) < 0 ||
+	if (settings_check_script(settings, error) < 0 ||
+	    check_theme(settings, error) < 0 ||
 	    check_keys(settings, tables, table_count, error) < 0)
 		return -1;
 	if (settings->command_count > 0 &&

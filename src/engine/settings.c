@@ -464,6 +464,16 @@ static bool is_utf8_locale(void)
 	return false;
 }
 
+int settings_check_script(const struct settings *settings, struct error *error)
+{
+	if (settings->script && settings->command_count > 0)
+		return error_set(error,
+				 "-x FILE runs a script of commands; put '%s' "
+				 "into it",
+				 settings->command[0]);
+	return 0;
+}
+
 static int check_together(const struct settings *settings, struct error *error)
 {
 	if (settings->replay_count > 0 && settings->pid_count > 0)
@@ -476,12 +486,10 @@ static int check_together(const struct settings *settings, struct error *error)
 	if (settings->at >= 0 && settings->replay_count == 0)
 		return error_set(error, "--at is a time of a recording; give "
 					"one with --replay FILE");
-	if (settings->script && settings->command_count > 0)
-		return error_set(error,
-				 "-x FILE runs a script of commands; put '%s' "
-				 "into it",
-				 settings->command[0]);
-	return 0;
+	/* With a recording they may be more of them. */
+	return settings->replay_count > 0
+		       ? 0
+		       : settings_check_script(settings, error);
 }
 
 /* What comes before the command line: the environment, and the config. */

@@ -56,6 +56,8 @@ void settings_init(struct settings *settings);
 void settings_clear(struct settings *settings);
 /* One recording more, as --replay gives them. */
 void settings_add_replay(struct settings *settings, const char *path);
+/* -1 and a sentence: a command line beside a script. */
+int settings_check_script(const struct settings *settings, struct error *error);
 /*
  * Reads the environment, the config file (engine/configfile.h) and argv; what
  * comes later of these three counts. The config is --config, else

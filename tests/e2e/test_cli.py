@@ -423,6 +423,15 @@ class TestReplay(Cli):
                          ["load_batch", "train", "<module>"])
         self.assertEqual([f["depth"] for f in frames], [0, 1, 2])
 
+    def test_a_script_of_several_recordings(self):
+        folder = os.path.dirname(HUNG)
+        parts = [os.path.join(folder, n + ".jsonl") for n in ("gpu01", "gpu02")]
+        result = self.run_cli("--replay", *parts, "-x", "-", status=1,
+                              stdin="ranks ranks 7\n")
+        self.assertIn("all_reduce", result.stdout)
+        self.sentence("--replay", *parts, "verdict", "-x", "-", status=2,
+                      says="put 'verdict' into it")
+
     def test_output_of_a_rank_that_is_not_there(self):
         result = self.run_cli("--replay", HUNG, "--ranks", "7-8", "--json",
                               "output", status=4)
