@@ -1,0 +1,61 @@
+"""doc/protocol.md names the requests and events that the node has."""
+import glob
+import os
+import re
+import unittest
+
+SOURCE = os.environ.get("SRCDIR") or os.path.dirname(
+    os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+# What the Debug Adapter Protocol has under the same name.
+DAP_REQUESTS = {"initialize", "variables", "source", "disconnect"}
+DAP_EVENTS = {"output"}
+
+
+def read(*names):
+    with open(os.path.join(SOURCE, *names), encoding="utf-8") as file:
+        return file.read()
+
+
+def document():
+    return read("doc", "protocol.md").split("\n## Recordings")[0]
+
+
+def first_column(title):
+    """The names in the first column of the table with that heading."""
+    table = document().split("\n| %s |" % title)[1].split("\n\n")[0]
+    rows = [line.split("|")[1] for line in table.splitlines()[2:]]
+    return {name for row in rows for name in re.findall(r"`(\w+)`", row)}
+
+
+def requests():
+    rows = read("backends", "requests.c").split("rows[] = {")[1].split("};")[0]
+    return set(re.findall(r'{ "(\w+)",', rows))
+
+
+def events():
+    found = set()
+    for path in glob.glob(os.path.join(SOURCE, "backends", "**", "*.c"),
+                          recursive=True):
+        found |= set(re.findall(r'\b(?:node_emit|tell)\([\w>.-]+,\s*"(\w+)"',
+                                read(path)))
+    return found
+
+
+class TestProtocol(unittest.TestCase):
+    def test_requests(self):
+        self.assertIn("evidence", requests())
+        self.assertEqual(first_column("request"), requests())
+
+    def test_events(self):
+        self.assertIn("rankRemoved", events())
+        self.assertEqual(first_column("event"), events())
+
+    def test_what_is_ours_is_said_to_be(self):
+        sentence = re.search(r"ours are (.*?)\.\n", document(), re.S).group(1)
+        self.assertEqual(set(re.findall(r"`(\w+)`", sentence)),
+                         (requests() - DAP_REQUESTS)
+                         | (events() - DAP_EVENTS))
+
+
+if __name__ == "__main__":
+    unittest.main()
