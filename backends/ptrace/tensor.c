@@ -14,6 +14,22 @@
 #include "base/array.h"
 #include "base/buffer.h"
 
+#define TENSOR_DIMENSIONS 64
+
+struct tensor {
+	const char *dtype;   /* "float32", static; NULL: in dtype_text */
+	char dtype_text[16]; /* of numpy: "float64", ">int16" */
+	const char *device;  /* "cuda", static; NULL: no device (numpy) */
+	int device_index;    /* -1: none */
+	int dimension_count;
+	int64_t shape[TENSOR_DIMENSIONS];
+	int64_t strides[TENSOR_DIMENSIONS]; /* torch: elements, numpy: bytes */
+	int64_t offset; /* of the first element, in elements */
+	int64_t element_count;
+	bool requires_grad; /* false also when it cannot be told */
+	uint64_t data;	    /* numpy: its first element; 0 unknown */
+};
+
 /* Elements along one dimension: more are not believed. */
 #define SIZE_LIMIT (INT64_C(1) << 48)
 
@@ -244,7 +260,7 @@ static bool read_requires_grad(struct pyreader *reader, const uint8_t *impl,
 	       flag == 1;
 }
 
-int tensor_read_torch(struct pyreader *reader, uint64_t object,
+static int read_torch(struct pyreader *reader, uint64_t object,
 		      struct tensor *tensor)
 {
 	uint8_t impl[IMPL_BYTES];
@@ -323,7 +339,7 @@ static int name_dtype(struct tensor *tensor, const struct descriptor *is)
 	return -1;
 }
 
-int tensor_read_numpy(struct pyreader *reader, uint64_t object,
+static int read_numpy(struct pyreader *reader, uint64_t object,
 		      struct tensor *tensor)
 {
 	struct array array;
@@ -356,7 +372,7 @@ int tensor_read_numpy(struct pyreader *reader, uint64_t object,
 	return 0;
 }
 
-const char *tensor_dtype(const struct tensor *tensor)
+static const char *dtype_of(const struct tensor *tensor)
 {
 	return tensor->dtype ? tensor->dtype : tensor->dtype_text;
 }
@@ -401,12 +417,12 @@ void tensor_write_torch(struct pywriter *writer, uint64_t object)
 {
 	struct tensor tensor;
 
-	if (tensor_read_torch(writer->reader, object, &tensor)) {
+	if (read_torch(writer->reader, object, &tensor)) {
 		write_unknown(writer, object);
 		return;
 	}
 	write_class(writer, object, "torch.Tensor", "tensor");
-	buffer_printf(writer->out, " %s ", tensor_dtype(&tensor));
+	buffer_printf(writer->out, " %s ", dtype_of(&tensor));
 	write_shape(writer->out, &tensor);
 	buffer_printf(writer->out, " %s", tensor.device);
 	if (tensor.device_index >= 0)
@@ -419,12 +435,12 @@ void tensor_write_numpy(struct pywriter *writer, uint64_t object)
 {
 	struct tensor tensor;
 
-	if (tensor_read_numpy(writer->reader, object, &tensor)) {
+	if (read_numpy(writer->reader, object, &tensor)) {
 		write_unknown(writer, object);
 		return;
 	}
 	write_class(writer, object, "numpy.ndarray", "ndarray");
-	buffer_printf(writer->out, " %s ", tensor_dtype(&tensor));
+	buffer_printf(writer->out, " %s ", dtype_of(&tensor));
 	write_shape(writer->out, &tensor);
 }
 

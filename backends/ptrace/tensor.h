@@ -12,34 +12,9 @@
 #ifndef BACKENDS_PTRACE_TENSOR_H
 #define BACKENDS_PTRACE_TENSOR_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
-struct pyreader;
 struct pywriter;
-
-#define TENSOR_DIMENSIONS 64
-
-struct tensor {
-	const char *dtype;   /* "float32", static; NULL: in dtype_text */
-	char dtype_text[16]; /* numpy's own: "<U8", "object" */
-	const char *device;  /* "cuda", static; NULL: no device (numpy) */
-	int device_index;    /* -1: none */
-	int dimension_count;
-	int64_t shape[TENSOR_DIMENSIONS];
-	int64_t strides[TENSOR_DIMENSIONS]; /* torch: elements, numpy: bytes */
-	int64_t offset; /* of the first element, in elements */
-	int64_t element_count;
-	bool requires_grad; /* false also when it cannot be told */
-	uint64_t data;	    /* numpy: its first element; 0 unknown */
-};
-
-/* 0, or -1: there is none that can be trusted. */
-int tensor_read_torch(struct pyreader *reader, uint64_t object,
-		      struct tensor *tensor);
-int tensor_read_numpy(struct pyreader *reader, uint64_t object,
-		      struct tensor *tensor);
-const char *tensor_dtype(const struct tensor *tensor);
 
 /* "tensor float32 [64, 32] cpu requires_grad", "ndarray float64 [8, 3]" */
 void tensor_write_torch(struct pywriter *writer, uint64_t object);

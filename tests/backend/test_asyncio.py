@@ -6,6 +6,7 @@ import sys
 import unittest
 
 import pythons
+from nodes import Target
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PROBETUI = os.environ["PROBETUI"]
@@ -18,19 +19,11 @@ class AsyncioCase(unittest.TestCase):
     def start(self, more):
         with open(os.path.join(HERE, "asyncio_target.py")) as file:
             code = file.read()
-        process = subprocess.Popen(
-            self.python.argv + ["-c", code, str(more)],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        self.addCleanup(self.stop, process)
-        self.assertEqual(process.stdout.readline(), b"ready\n")
-        return process.pid
-
-    @staticmethod
-    def stop(process):
-        process.kill()
-        process.wait()
-        process.stdin.close()
-        process.stdout.close()
+        target = Target(argv=self.python.argv + ["-c", code, str(more)])
+        self.addCleanup(target.close)
+        self.addCleanup(target.process.kill)
+        self.assertEqual(target.words, ["ready"])
+        return target.pid
 
     def ask(self, pid, *words):
         run = subprocess.run(

@@ -9,6 +9,9 @@ import sys
 import tempfile
 import unittest
 
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from nodes import Target  # noqa: E402
+
 PROBETUI = os.environ["PROBETUI"]
 NODE = os.environ["PROBETUI_NODE"]
 NOBODY = 65534
@@ -25,19 +28,11 @@ LISTENS = ("import socket\nheld = socket.socket(socket.AF_UNIX)\n"
 
 class DoctorTest(unittest.TestCase):
     def start(self, code, before=()):
-        process = subprocess.Popen(
-            list(before) + ["/usr/bin/env", "python3", "-c", code + WAITS],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd="/")
-        self.addCleanup(self.stop, process)
-        self.assertEqual(process.stdout.readline(), b"ready\n")
-        return process.pid
-
-    @staticmethod
-    def stop(process):
-        process.kill()
-        process.wait()
-        process.stdin.close()
-        process.stdout.close()
+        target = Target(argv=list(before) + ["/usr/bin/env", "python3", "-c",
+                                             code + WAITS], cwd="/")
+        self.addCleanup(target.close)
+        self.assertEqual(target.words, ["ready"])
+        return target.pid
 
     def ask(self, pid, before=(), options=(), status=1):
         run = subprocess.run(
