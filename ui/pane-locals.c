@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/buffer.h"
+#include "base/hash.h"
 #include "base/text.h"
 #include "model/session.h"
 #include "ui/pane.h"
@@ -55,7 +56,7 @@ static void add_variable(struct row_list *list, const struct level *level,
 
 	row->variable = variable;
 	row->is_stale = view_is_stale(level->session, level->view, page->time);
-	row->key = key_below(level->key, variable->name);
+	row->key = hash_text(level->key, variable->name);
 	row->is_open = variable->child_count > 0 &&
 		       key_set_has(&level->view->opened, row->key);
 	if (!row->is_open || level->indent >= INDENT_MAXIMUM)
@@ -152,8 +153,8 @@ struct locals_row *pane_locals_rows(const struct session *session,
 	    thread->sample.stack != NULL) {
 		level.tid = thread->sample.tid;
 		/* Opened once, open in the same function of every rank. */
-		level.key = key_below(
-			KEY_ROOT,
+		level.key = hash_text(
+			HASH_START,
 			thread->sample.stack->frames[frame->depth].code->func);
 		add_level(&list, &level);
 	}

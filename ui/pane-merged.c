@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/buffer.h"
+#include "base/hash.h"
 #include "base/text.h"
 #include "model/place.h"
 #include "model/session.h"
@@ -40,7 +41,7 @@ static uint64_t key_of(const struct stacktree_node *node, uint64_t parent)
 	char line[16];
 
 	snprintf(line, sizeof(line), "%d", node->frame.lineno);
-	return key_below(key_below(key_below(parent, node->frame.code->func),
+	return hash_text(hash_text(hash_text(parent, node->frame.code->func),
 				   node->frame.code->file),
 			 line);
 }
@@ -50,7 +51,7 @@ static struct branch *enter(struct branch_list *open,
 			    const struct stacktree_node *node,
 			    const struct view *view)
 {
-	struct branch branch = { .node = node, .key = KEY_ROOT, .run = 1 };
+	struct branch branch = { .node = node, .key = HASH_START, .run = 1 };
 	bool is_hidden = false;
 
 	while (open->count > 0 &&

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/buffer.h"
+#include "base/hash.h"
 #include "base/map.h"
 #include "base/text.h"
 #include "model/place.h"
@@ -186,14 +187,14 @@ static struct item *make_items(struct ranklist *list,
 static uint64_t class_key(const struct rank_class *class)
 {
 	const struct stack *stack = class->stack;
-	uint64_t key = key_below(KEY_ROOT, class->activity.name);
+	uint64_t key = hash_text(HASH_START, class->activity.name);
 
 	for (size_t i = 0;
 	     stack != NULL && i < stack->frame_count && i < KEY_FRAMES; i++) {
 		struct buffer place = BUFFER_INIT;
 
 		place_append(&place, &stack->frames[i]);
-		key = key_below(key, place.data);
+		key = hash_text(key, place.data);
 		buffer_clear(&place);
 	}
 	return key;
@@ -214,8 +215,8 @@ static uint64_t group_key(const struct session *session,
 	const struct rank_class *class = class_of(session, rank);
 
 	if (grouping == GROUPING_HOST)
-		return key_below(KEY_ROOT, rank_host(session, rank));
-	return class != NULL ? class_key(class) : KEY_ROOT;
+		return hash_text(HASH_START, rank_host(session, rank));
+	return class != NULL ? class_key(class) : HASH_START;
 }
 
 static void make_groups(struct ranklist *list, const struct item *items,

@@ -83,16 +83,6 @@ void view_focus_log(struct view *view, bool is_log_focused)
 	view->is_log_focused = is_log_focused;
 }
 
-/* Fowler-Noll-Vo, 1a, 64 bits. */
-uint64_t key_below(uint64_t parent, const char *name)
-{
-	uint64_t key = parent;
-
-	for (; *name != '\0'; name++)
-		key = (key ^ (unsigned char)*name) * UINT64_C(0x100000001b3);
-	return (key ^ '/') * UINT64_C(0x100000001b3);
-}
-
 static size_t find_key(const struct key_set *set, uint64_t key)
 {
 	size_t i = 0;

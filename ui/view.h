@@ -152,10 +152,6 @@ void view_open(struct view *view, enum view_kind kind);
 
 /* In VIEW_LOG: our log has the focus, or what the rank prints. */
 void view_focus_log(struct view *view, bool is_log_focused);
-
-/* Names what is called name below parent (KEY_ROOT: nothing is above). */
-#define KEY_ROOT UINT64_C(0xcbf29ce484222325)
-uint64_t key_below(uint64_t parent, const char *name);
 bool key_set_has(const struct key_set *set, uint64_t key);
 /* How many pages of key are wanted: 0 when it is not in the set. */
 int key_set_pages(const struct key_set *set, uint64_t key);

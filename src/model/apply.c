@@ -38,13 +38,12 @@ static bool is_same_place(const struct process *a, const struct process *b)
 	       strcmp(a->job ? a->job : "", b->job ? b->job : "") == 0;
 }
 
-/* Lends the rank that a child belongs to; NULL and a sentence. */
-static struct rank *find_parent(const struct apply *apply,
-				const struct process *process,
-				struct error *error)
+struct rank *session_find_parent(const struct session *session, size_t node,
+				 const struct process *process,
+				 struct error *error)
 {
-	struct rank *parent = session_find_pid(apply->session, apply->node,
-					       process->parent_pid);
+	struct rank *parent =
+		session_find_pid(session, node, process->parent_pid);
 
 	if (!parent || parent->parent || process->parent_pid == process->pid) {
 		error_set(error,
@@ -97,7 +96,8 @@ static int place(const struct apply *apply, const struct process *process,
 		return 0;
 	}
 	if (process->parent_pid != 0) {
-		parent = find_parent(apply, process, error);
+		parent = session_find_parent(session, apply->node, process,
+					     error);
 		if (!parent)
 			return -1;
 	} else if (process->rank < 0) {
@@ -354,15 +354,13 @@ static int apply_variables(const struct apply *apply, struct error *error)
 	}
 	variables->node = apply->node;
 	variables->pid = pid;
-	variables->tid =
-		(pid_t)bounded(json_get_integer(body, "tid", 0), -INT_MAX,
-			       INT_MAX);
+	variables->tid = (pid_t)bounded(json_get_integer(body, "tid", 0),
+					-INT_MAX, INT_MAX);
 	variables->depth =
 		(int)bounded(json_get_integer(body, "depth", -1), -1, INT_MAX);
 	variables->address = json_get_hex(body, "address");
-	variables->code =
-		session_find_code(apply->session, apply->node, pid,
-				  variables->tid, variables->depth);
+	variables->code = session_find_code(apply->session, apply->node, pid,
+					    variables->tid, variables->depth);
 	variables->epoch = (uint64_t)bounded(json_get_integer(body, "epoch", 0),
 					     0, INT64_MAX);
 	variables->start =

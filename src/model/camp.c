@@ -6,33 +6,12 @@
 #include "banned.h"
 #include "base/alloc.h"
 #include "base/array.h"
+#include "base/hash.h"
 #include "base/map.h"
 #include "model/place.h"
 #include "model/session.h"
+#include "model/stackkey.h"
 #include "protocol/stack.h"
-
-/* FNV-1a, 64 bits: http://www.isthe.com/chongo/tech/comp/fnv/ */
-#define HASH_START 0xcbf29ce484222325u
-#define HASH_PRIME 0x100000001b3u
-
-static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t length)
-{
-	const unsigned char *byte = bytes;
-
-	for (size_t i = 0; i < length; i++)
-		hash = (hash ^ byte[i]) * HASH_PRIME;
-	return hash;
-}
-
-static uint64_t hash_text(uint64_t hash, const char *text)
-{
-	return hash_bytes(hash, text, strlen(text) + 1);
-}
-
-static uint64_t hash_number(uint64_t hash, uint64_t number)
-{
-	return hash_bytes(hash, &number, sizeof(number));
-}
 
 static uint64_t hash_code(uint64_t hash, const struct code *code)
 {
@@ -149,17 +128,7 @@ static uint64_t class_key(const struct session *session,
 	if (!thread)
 		return hash_text(hash, rank->error ? rank->error : "");
 	hash = hash_text(hash, thread->activity.name);
-	/* One table holds each stack once; two tables have to be compared. */
-	if (session->node_count == 1)
-		return hash_number(hash,
-				   (uint64_t)(uintptr_t)thread->sample.stack);
-	for (size_t i = 0; i < thread->sample.stack->frame_count; i++) {
-		const struct frame *frame = &thread->sample.stack->frames[i];
-
-		hash = hash_code(hash, frame->code);
-		hash = hash_number(hash, (uint64_t)frame->lineno);
-	}
-	return hash;
+	return hash_number(hash, stackkey_of(session, thread->sample.stack));
 }
 
 static void start_draft(struct draft *draft, const struct rank *rank,

@@ -437,9 +437,8 @@ static void count_live(struct session *session)
 			session->jobs[session->job].rank_count++;
 	}
 	for (size_t i = 0; i < session->other_count; i++) {
+		/* First this: adding one may move them all. */
 		size_t job = find_or_add(session, session->others[i]);
-
-		/* Only now: adding one may have moved them. */
 
 		session->jobs[job].rank_count++;
 	}

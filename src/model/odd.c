@@ -9,14 +9,10 @@
 #include "base/buffer.h"
 #include "base/map.h"
 #include "model/session.h"
+#include "model/stackkey.h"
 #include "protocol/stack.h"
 
 #define ALIKE_MINIMUM 3
-#define STILL_SECONDS 1.0
-
-/* FNV-1a, 64 bits: http://www.isthe.com/chongo/tech/comp/fnv/ */
-#define HASH_START 0xcbf29ce484222325u
-#define HASH_PRIME 0x100000001b3u
 
 /*
  * Threads that are alike. The candidate is what a vote of Boyer and Moore
@@ -47,31 +43,6 @@ struct table {
 	struct strmap *by_name; /* to index + 1, as a pointer-sized number */
 };
 
-static uint64_t hash_text(uint64_t hash, const char *text)
-{
-	for (; *text != '\0'; text++)
-		hash = (hash ^ (unsigned char)*text) * HASH_PRIME;
-	return (hash ^ 0xff) * HASH_PRIME;
-}
-
-/* Equal for equal stacks; those of one table are the same pointer. */
-static uint64_t stack_key(const struct session *session,
-			  const struct stack *stack)
-{
-	uint64_t hash = HASH_START;
-
-	if (session->node_count <= 1)
-		return (uint64_t)(uintptr_t)stack;
-	for (size_t i = 0; i < stack->frame_count; i++) {
-		const struct frame *frame = &stack->frames[i];
-
-		hash = hash_text(hash, frame->code->func);
-		hash = hash_text(hash, frame->code->file);
-		hash = (hash ^ (uint64_t)frame->lineno) * HASH_PRIME;
-	}
-	return hash;
-}
-
 static size_t kind_of(struct table *table, const char *name)
 {
 	size_t index = (size_t)(uintptr_t)strmap_find(table->by_name, name);
@@ -91,7 +62,7 @@ static void add(struct table *table, struct thread *thread, struct rank *child,
 	struct kind *kind;
 
 	entry.kind = kind_of(table, name);
-	entry.stack = stack_key(table->session, thread->sample.stack);
+	entry.stack = stackkey_of(table->session, thread->sample.stack);
 	ARRAY_GROW(table->entries, table->count, table->capacity);
 	table->entries[table->count++] = entry;
 	kind = &table->kinds[entry.kind];
@@ -165,7 +136,7 @@ static bool is_odd(const struct table *table, const struct entry *entry)
 	return kind->count >= ALIKE_MINIMUM &&
 	       kind->candidate_count * 2 > kind->count &&
 	       entry->stack != kind->candidate && thread->sample_count > 1 &&
-	       table->session->now - thread->since >= STILL_SECONDS;
+	       table->session->now - thread->since >= VERDICT_STILL_SECONDS;
 }
 
 void odd_mark(struct session *session)

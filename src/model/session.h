@@ -207,6 +207,10 @@ const struct variables *session_find_variables(const struct session *session,
 /* For the model's own files: the process is found by its pid, or no more. */
 void session_note_pid(struct session *session, struct rank *rank);
 void session_forget_pid(struct session *session, const struct rank *rank);
+/* Lends the rank that a child belongs to; NULL and a sentence. */
+struct rank *session_find_parent(const struct session *session, size_t node,
+				 const struct process *process,
+				 struct error *error);
 /* What a node's answer to `discover` says; the job may be clear then. */
 int session_discovered(struct session *session, const json_t *body,
 		       struct error *error);

@@ -20,7 +20,6 @@
  * that only their past names. A moment whose stack is known counts as one.
  */
 #define HISTORY_MAXIMUM 8192u
-#define CHILDREN_MAXIMUM 1024
 
 /* Moments that are told of: -1 in JSON and here means never. */
 #define AT(member) offsetof(struct rank, member)
@@ -367,15 +366,11 @@ static int read_past(const struct reader *reader, struct rank *rank,
 static int add_child(const struct reader *reader, struct rank *owned_child)
 {
 	const struct process *process = &owned_child->process;
-	struct rank *parent = session_find_pid(reader->session, reader->node,
-					       process->parent_pid);
+	struct rank *parent = session_find_parent(reader->session, reader->node,
+						  process, reader->error);
 
-	if (!parent || parent->parent ||
-	    parent->child_count >= CHILDREN_MAXIMUM)
-		return error_set(reader->error,
-				 "snapshot: process %ld has no rank above it, "
-				 "or one with too many",
-				 (long)process->pid);
+	if (!parent)
+		return error_prefix(reader->error, "snapshot");
 	rank_add_child(parent, owned_child);
 	session_note_pid(reader->session, owned_child);
 	return 0;

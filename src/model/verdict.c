@@ -18,12 +18,7 @@
  */
 #define SPIN_SECONDS 10.0
 
-/*
- * Ranks that are all at one place are called hung after so long there: every
- * job that is well is at one place for some tenths of a second. Sleep is what
- * a program does on purpose, so it takes longer to be odd.
- */
-#define STILL_SECONDS 1.0
+/* Sleep is what a program does on purpose, so it takes longer to be odd. */
 #define SLEEP_SECONDS 10.0
 
 /*
@@ -268,7 +263,7 @@ static double patience_with(const struct camp_list *camps,
 	if (camps->role_counts[CAMP_WAITS] == count_live(camps) &&
 	    camp->count < count_live(camps) && !is_message_under_way(camps))
 		return 0;
-	return STILL_SECONDS;
+	return VERDICT_STILL_SECONDS;
 }
 
 /* Whether the camps have stood long enough to be called hung, or move. */

@@ -15,6 +15,12 @@
 struct session;
 struct stack;
 
+/*
+ * What is at one place is called hung, or odd, after so long there: every job
+ * that is well is at one place for some tenths of a second.
+ */
+#define VERDICT_STILL_SECONDS 1.0
+
 enum verdict_state {
 	VERDICT_UNKNOWN,
 	VERDICT_HUNG,

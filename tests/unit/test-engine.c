@@ -22,6 +22,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/loop.h"
+#include "engine/command.h"
 #include "engine/engine.h"
 #include "engine/evidence.h"
 #include "model/source.h"
@@ -467,6 +468,37 @@ static void evidence_is_of_one_process(void **state)
 	stage_clear(&stage);
 }
 
+static void native_frames_are_given_back_after_a_mistake(void **state)
+{
+	struct stage stage;
+	struct engine *engine = &stage.engine;
+	struct buffer out = BUFFER_INIT;
+	struct command_context context = {
+		.engine = engine,
+		.out = &out,
+		.is_fresh = true,
+	};
+	struct error error = ERROR_INIT;
+
+	(void)state;
+	stage_init(&stage);
+	write_file(&stage, "first",
+		   RANK("rankAdded", "0", "10", LIVE) DISCOVERED SAMPLED);
+	start(&stage, "read hello; read discover; cat first\n"
+		      "while read more; do :; done\n");
+	assert_int_equal(engine_wait(engine, is_sampled, NULL, LIMIT_SECONDS),
+			 0);
+	assert_int_equal(command_run_line(&context, &engine_commands, 1,
+					  "stacks --native ranks class=7",
+					  COMMAND_SHELL, &error),
+			 -1);
+	assert_string_equal(error.message,
+			    "column 1: there is no class 7; the last one is 1");
+	assert_false(engine->session.choice.shows_native);
+	buffer_clear(&out);
+	stage_clear(&stage);
+}
+
 /* A node that writes down what it was asked after two ranks more than 16. */
 static void start_many(struct stage *stage)
 {
@@ -528,6 +560,7 @@ int main(void)
 		cmocka_unit_test(users_are_looked_up_beside_the_loop),
 		cmocka_unit_test(evidence_is_of_one_machine),
 		cmocka_unit_test(evidence_is_of_one_process),
+		cmocka_unit_test(native_frames_are_given_back_after_a_mistake),
 		cmocka_unit_test(the_kernels_log_is_asked_for_last),
 	};
 

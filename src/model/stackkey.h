@@ -1,0 +1,15 @@
+/*
+ * stackkey: a number that is equal for equal stacks of the session's ranks,
+ * also where they are of several machines.
+ */
+#ifndef MODEL_STACKKEY_H
+#define MODEL_STACKKEY_H
+
+#include <stdint.h>
+
+struct session;
+struct stack;
+
+uint64_t stackkey_of(const struct session *session, const struct stack *stack);
+
+#endif
