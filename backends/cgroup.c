@@ -139,20 +139,21 @@ void cgroup_memory_read(const char *path, struct cgroup_memory *memory,
 		      sizeof(text)) > 0)
 		version = &versions[1];
 	read_group(version, path, memory);
+	*at = xstrdup(path);
 	for (int i = 0; i < DEPTH_MAXIMUM; i++) {
 		struct cgroup_memory above;
 		char *slash = strrchr(group, '/');
 
 		read_group(version, group, &above);
-		if (above.limit >= 0) {
+		if (above.limit >= 0 &&
+		    (memory->limit < 0 || above.limit < memory->limit)) {
 			*memory = above;
-			*at = group;
-			return;
+			free(*at);
+			*at = xstrdup(group);
 		}
 		if (!slash || slash == group)
 			break;
 		*slash = '\0';
 	}
 	free(group);
-	*at = xstrdup(path);
 }

@@ -20,7 +20,7 @@ struct cgroup_memory {
 /* The path in the hierarchy that has memory; free() it. NULL: not known. */
 char *cgroup_path(struct procfs *procfs, pid_t pid);
 /*
- * Of the nearest group from path upwards that has a limit, whose path *at
+ * Of the group from path upwards that has the least limit, whose path *at
  * becomes (free() it); of path itself where none has one.
  */
 void cgroup_memory_read(const char *path, struct cgroup_memory *memory,
