@@ -86,6 +86,8 @@ void rank_add_child(struct rank *rank, struct rank *owned_child);
 void rank_remove_child(struct rank *rank, pid_t pid);
 /* Gone, or never found. */
 bool rank_is_gone(const struct rank *rank);
+/* Its main thread waits for what its own process may be doing. */
+bool rank_waits_for_itself(const struct rank *rank);
 /*
  * Session time of the newest sign that something of it moves: its main thread
  * or, while that waits for what is not a peer, a child or a busy thread.

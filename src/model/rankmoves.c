@@ -1,0 +1,140 @@
+/*
+ * rankmoves: what of a rank moves, and how lately (rank.h).
+ */
+#include <math.h>
+
+#include "banned.h"
+#include "model/rank.h"
+
+/*
+ * A rank that moved a moment ago still moves, though two samples agree; where
+ * samples are rare a moment is longer.
+ */
+#define MOVING_SECONDS 1.0
+#define MOVING_SAMPLES 2.5
+/*
+ * One whose main thread was seen to change is given so many times the longest
+ * time that it took between two changes, since steps are not all equal. After
+ * a look as short as this nothing is known of the times between: any change
+ * counts.
+ */
+#define PAUSES 3.0
+#define PAUSE_MAXIMUM 60.0
+#define LOOK_SECONDS 5.0
+
+bool rank_waits_for_itself(const struct rank *rank)
+{
+	const struct thread *thread = rank_main_thread(rank);
+
+	switch (thread ? thread->activity.kind : ACTIVITY_UNKNOWN) {
+	case ACTIVITY_DATA:
+	case ACTIVITY_LOCK:
+	case ACTIVITY_READ:
+		return true;
+	case ACTIVITY_COMPUTE:
+	case ACTIVITY_PEERS:
+	case ACTIVITY_SAVE:
+	case ACTIVITY_TRAIN:
+	case ACTIVITY_SLEEP:
+	case ACTIVITY_TEARDOWN:
+	case ACTIVITY_UNKNOWN:
+		break;
+	}
+	return false;
+}
+
+static double larger(double a, double b)
+{
+	return a > b ? a : b;
+}
+
+double rank_helped_at(const struct rank *rank)
+{
+	double at = -INFINITY;
+
+	if (!rank_waits_for_itself(rank))
+		return at;
+	if (rank->last_helped_at >= 0)
+		at = rank->last_helped_at;
+	for (size_t i = 0; i < rank->child_count; i++) {
+		const struct rank *child = rank->children[i];
+
+		/* Its first sample is no movement. */
+		if (child->last_moved_at > child->first_sampled_at &&
+		    child->last_moved_at > at)
+			at = child->last_moved_at;
+	}
+	return at;
+}
+
+double rank_moved_at(const struct rank *rank)
+{
+	return larger(rank->last_moved_at, rank_helped_at(rank));
+}
+
+double rank_worked_at(const struct rank *rank)
+{
+	const struct thread *thread = rank_main_thread(rank);
+
+	switch (thread ? thread->activity.kind : ACTIVITY_UNKNOWN) {
+	case ACTIVITY_SAVE:
+	case ACTIVITY_DATA:
+	case ACTIVITY_TRAIN:
+		return rank_moved_at(rank);
+	case ACTIVITY_COMPUTE:
+	case ACTIVITY_PEERS:
+	case ACTIVITY_SLEEP:
+	case ACTIVITY_LOCK:
+	case ACTIVITY_READ:
+	case ACTIVITY_TEARDOWN:
+	case ACTIVITY_UNKNOWN:
+		break;
+	}
+	return rank_helped_at(rank);
+}
+
+/* Within so many seconds before the newest sample, or a moment. */
+static bool was_within(const struct rank *rank, double time, double seconds)
+{
+	double moment = larger(rank->interval * MOVING_SAMPLES, MOVING_SECONDS);
+
+	return time > rank->first_sampled_at &&
+	       rank->sampled_at - time <= larger(moment, seconds);
+}
+
+/* How long after a change another one is not overdue. */
+static double patience(const struct rank *rank)
+{
+	double looked_for = rank->sampled_at - rank->first_sampled_at;
+	double seconds = rank->longest_pause * PAUSES;
+
+	if (seconds > PAUSE_MAXIMUM)
+		seconds = PAUSE_MAXIMUM;
+	return looked_for <= LOOK_SECONDS ? LOOK_SECONDS : seconds;
+}
+
+bool rank_is_moving(const struct rank *rank)
+{
+	return was_within(rank, rank_moved_at(rank), 0) ||
+	       rank_is_changing(rank);
+}
+
+bool rank_is_working(const struct rank *rank)
+{
+	return was_within(rank, rank_worked_at(rank), 0);
+}
+
+bool rank_is_helped(const struct rank *rank)
+{
+	return was_within(rank, rank_helped_at(rank), 0);
+}
+
+bool rank_is_changing(const struct rank *rank)
+{
+	return was_within(rank, rank->last_changed_at, patience(rank));
+}
+
+bool rank_is_leaving(const struct rank *rank)
+{
+	return was_within(rank, rank->last_left_at, patience(rank));
+}
