@@ -149,8 +149,8 @@ bool native_is_busy(const struct native_process *process)
 /* On the other thread, which takes no processor away from the job. */
 static void run_job(void *data)
 {
-	struct native *native = data;
-	struct native_process *process = native->running;
+	struct native_process *process = data;
+	struct native *native = process->native;
 	double now = loop_now();
 	struct unwinding unwinding = {
 		.module = native->module,
@@ -168,12 +168,14 @@ static void run_job(void *data)
 
 static void start_next(struct native *native);
 
+/* What is done with the captures may start the next job, or wait for one. */
 static void end_job(void *data)
 {
-	struct native *native = data;
-	struct native_process *process = native->running;
+	struct native_process *process = data;
+	struct native *native = process->native;
 	struct capture_set captures = process->captures;
 
+	assert(native->running == process);
 	native->running = NULL;
 	process->captures = (struct capture_set){ .captures = NULL };
 	process->is_busy = false;
@@ -203,6 +205,8 @@ static void start_next(struct native *native)
 {
 	struct native_process *next = NULL;
 
+	if (native->running)
+		return;
 	while (native->waiting_count > 0 && !next) {
 		next = native->waiting[0];
 		native->waiting_count--;
@@ -218,7 +222,7 @@ static void start_next(struct native *native)
 	if (!native->timer)
 		native->timer = loop_timer(native->loop, SAY_SECONDS,
 					   SAY_SECONDS, on_say, native);
-	loop_work(native->loop, run_job, end_job, native);
+	loop_work(native->loop, run_job, end_job, next);
 }
 
 void native_start(struct native_process *process, struct capture_set *captures)
@@ -232,6 +236,5 @@ void native_start(struct native_process *process, struct capture_set *captures)
 	ARRAY_GROW(native->waiting, native->waiting_count,
 		   native->waiting_capacity);
 	native->waiting[native->waiting_count++] = process;
-	if (!native->running)
-		start_next(native);
+	start_next(native);
 }
