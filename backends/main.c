@@ -15,6 +15,9 @@
 #include "base/loop.h"
 #include "base/standard.h"
 
+/* So long a file may be read on when we leave. */
+#define WORK_SECONDS 0.25
+
 static const char help[] =
 	"Usage: probetui-node\n"
 	"\n"
@@ -93,6 +96,8 @@ int main(int count, char **words)
 	node = node_new(loop, STDIN_FILENO, STDOUT_FILENO);
 	status = node ? node_run(node) : 1;
 	node_free(node);
-	loop_free(loop);
+	/* Nothing is held, nothing unsaid: who still reads a file is left. */
+	if (!loop_end(loop, WORK_SECONDS))
+		_exit(status);
 	return status;
 }

@@ -26,7 +26,10 @@ struct native *native_new(struct loop *loop,
 			  void (*say)(const struct progress_state *state,
 				      void *data),
 			  void *data);
-/* Before the loop, and after all its processes. */
+/*
+ * Before the loop, and after all its processes. A job that runs is told to
+ * end, and the loop does not end before it.
+ */
 void native_free(struct native *native);
 /* 0: native frames can be had; -1 and a sentence. */
 int native_open(struct native *native, struct error *error);

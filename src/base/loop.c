@@ -15,6 +15,8 @@
 
 #include <assert.h>
 #include <fcntl.h>
+#include <math.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,16 +103,49 @@ static void close_left(uv_handle_t *handle, void *unused)
 		uv_close(handle, free_handle);
 }
 
-void loop_free(struct loop *loop)
+/* Rounded up: a timer is never early. */
+static uint64_t to_milliseconds(double seconds)
 {
-	if (!loop)
-		return;
+	if (!(seconds > 0))
+		return 0;
+	if (seconds > 1e9)
+		seconds = 1e9;
+	return (uint64_t)(seconds * 1000 + 0.999);
+}
+
+/* Until something is due; libuv says how long that is in milliseconds. */
+static void wait_for_turn(struct loop *loop, double seconds)
+{
+	struct pollfd ready = {
+		.fd = uv_backend_fd(&loop->uv),
+		.events = POLLIN,
+	};
+	int limit = seconds < 1e6 ? (int)to_milliseconds(seconds) : -1;
+	int due = uv_backend_timeout(&loop->uv);
+
+	poll(&ready, 1, due < 0 || (limit >= 0 && due > limit) ? limit : due);
+}
+
+bool loop_end(struct loop *loop, double seconds)
+{
+	double deadline = loop_now() + seconds;
+
 	uv_walk(&loop->uv, close_left, NULL);
-	/* Nothing but the ends of what was closed can come here. */
-	while (uv_run(&loop->uv, UV_RUN_DEFAULT) != 0)
-		;
+	/* Nothing but the ends of what was closed and of work comes here. */
+	while (uv_run(&loop->uv, UV_RUN_NOWAIT) != 0) {
+		if (loop_now() > deadline)
+			return false;
+		wait_for_turn(loop, deadline - loop_now());
+	}
 	check(uv_loop_close(&loop->uv), "cannot end the event loop");
 	free(loop);
+	return true;
+}
+
+void loop_free(struct loop *loop)
+{
+	if (loop)
+		loop_end(loop, INFINITY);
 }
 
 void loop_run(struct loop *loop)
@@ -227,16 +262,6 @@ static void on_timer(uv_timer_t *uv_timer)
 	struct loop_timer *timer = (struct loop_timer *)uv_timer;
 
 	timer->due(timer->data);
-}
-
-/* Rounded up: a timer is never early. */
-static uint64_t to_milliseconds(double seconds)
-{
-	if (!(seconds > 0))
-		return 0;
-	if (seconds > 1e9)
-		seconds = 1e9;
-	return (uint64_t)(seconds * 1000 + 0.999);
 }
 
 struct loop_timer *loop_timer(struct loop *loop, double delay, double period,

@@ -24,7 +24,13 @@ enum loop_event {
 };
 
 struct loop *loop_new(void);
+/* Waits for what loop_work() has begun. */
 void loop_free(struct loop *loop);
+/*
+ * loop_free(), but waits no longer than that. False: work goes on, so the loop
+ * is still there, to be ended again or to be left by _exit(2).
+ */
+bool loop_end(struct loop *loop, double seconds);
 /* Runs until loop_stop() or until nothing is watched any more. */
 void loop_run(struct loop *loop);
 /* Waits for and handles one turn: what is ready now, or next. */

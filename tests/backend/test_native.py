@@ -43,6 +43,21 @@ thread.start()
 print("ready", flush=True)
 thread.join()
 """
+# Beside a node it is the module that unwinds, and never comes to an end.
+ENDLESS = """
+#include "backends/ptrace/unwinder.h"
+#include <unistd.h>
+static struct unwind_file *open_one(int fd)
+{
+	(void)fd;
+	for (;;)
+		pause();
+}
+static void close_one(struct unwind_file *file) { (void)file; }
+const struct unwind_module probetui_unwind_module = {
+	.open = open_one, .close = close_one,
+};
+"""
 MANY = """
 import sys, threading
 def wait(depth):
@@ -215,6 +230,44 @@ class TestNative(Case):
         seq = self.node.request("sample", pids=[target.pid], native=True)
         target.process.kill()
         self.assertTrue(self.node.answer(seq)["success"])
+
+
+    def test_eight_ranks_that_run(self):
+        targets = [self.start(sys.executable, code=SPIN) for _ in range(8)]
+        pids = [target.pid for target in targets]
+        self.node = nodes.Node()
+        self.addCleanup(self.node.close)
+        self.node.ask("initialize", protocol=1)
+        self.node.discover(pids=pids)
+        for _ in range(6):
+            self.node.ask("sample", pids=pids, native=True)
+            bodies = [self.node.event("sampled", pid) for pid in pids]
+            self.assertTrue(all("error" not in body for body in bodies))
+
+    def test_a_job_without_end_keeps_no_node(self):
+        if not shutil.which(COMPILER[0]):
+            self.skipTest("no C compiler is here")
+        target = self.start(sys.executable)
+        with tempfile.TemporaryDirectory() as folder:
+            node = os.path.join(folder, "probetui-node")
+            shutil.copy(nodes.NODE, node)
+            subprocess.run(
+                COMPILER + ["-x", "c", "-", "-shared", "-fPIC", "-I",
+                            os.environ["SRCDIR"], "-o",
+                            os.path.join(folder, "probetui-native.so")],
+                input=ENDLESS.encode(), check=True)
+            self.node = nodes.Node(argv=[node])
+            self.addCleanup(self.node.close)
+            self.node.ask("initialize", protocol=1)
+            self.node.discover(pids=[target.pid])
+            self.node.request("sample", pids=[target.pid], native=True,
+                              period=0.02)
+            self.node.event("sampled", target.pid)
+            self.node.event("sampled", target.pid)
+            began = time.monotonic()
+            self.node.process.stdin.close()
+            self.assertEqual(self.node.wait(), 0)
+            self.assertLess(time.monotonic() - began, 1.0)
 
 
 class TestLibrary(Case):

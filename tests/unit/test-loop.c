@@ -293,6 +293,33 @@ static void a_loop_starts_no_thread(void **state)
 	loop_free(loop);
 }
 
+static void wait_for_byte(void *data)
+{
+	char byte;
+
+	assert_int_equal(read(*(int *)data, &byte, 1), 1);
+}
+
+static void do_nothing(void *data)
+{
+	(void)data;
+}
+
+static void the_end_waits_no_longer_than_said(void **state)
+{
+	struct loop *loop = loop_new();
+	int fds[2];
+
+	(void)state;
+	assert_int_equal(pipe(fds), 0);
+	loop_work(loop, wait_for_byte, do_nothing, &fds[0]);
+	assert_false(loop_end(loop, 0.01));
+	assert_int_equal(write(fds[1], "x", 1), 1);
+	assert_true(loop_end(loop, 20));
+	close(fds[0]);
+	close(fds[1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -308,6 +335,7 @@ int main(void)
 		cmocka_unit_test(a_signal_is_caught),
 		cmocka_unit_test(stop_ends_a_run),
 		cmocka_unit_test(a_loop_starts_no_thread),
+		cmocka_unit_test(the_end_waits_no_longer_than_said),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
