@@ -236,14 +236,16 @@ int ptrace_sample(struct ptrace_connection *connection, bool is_exact,
 		  const struct message *request, struct error *error)
 {
 	struct node *node = connection->base.node;
+	/* Captures that nobody has time for would hold threads for nothing. */
 	bool is_native = json_get_boolean(request->body, "native", false) &&
-			 open_native(connection);
+			 open_native(connection) &&
+			 !native_is_busy(connection->native);
 	struct capture_set captures = { .may_hold = !node_is_read_only(node) };
 	struct process_sample sample = { .pid = 0 };
 
 	pystack_use_names(connection->pystack,
 			  json_get_boolean(request->body, "names", true));
-	if (is_native && !native_is_busy(connection->native))
+	if (is_native)
 		use_internals(connection, json_get_boolean(request->body,
 							   "internals", false));
 	if (take(connection, is_exact, is_native ? &captures : NULL, &sample,
@@ -252,7 +254,7 @@ int ptrace_sample(struct ptrace_connection *connection, bool is_exact,
 		capture_set_clear(&captures);
 		return -1;
 	}
-	if (captures.count > 0 && !native_is_busy(connection->native)) {
+	if (captures.count > 0) {
 		wait_for_native(connection, &sample, is_exact, request);
 		native_start(connection->native, &captures);
 	} else {
