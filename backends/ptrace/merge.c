@@ -290,6 +290,7 @@ const struct stack *merge_stack(struct capture *capture,
 		.beginning = find_beginning(capture),
 	};
 	const struct stack *stack = NULL;
+	size_t cut = 0;
 
 	if (!has_anchors(capture))
 		anchor_by_loops(capture);
@@ -298,10 +299,11 @@ const struct stack *merge_stack(struct capture *capture,
 	else
 		merge_above(&merge);
 	if (merge.count > STACK_FRAMES_MAXIMUM)
-		merge.count = STACK_FRAMES_MAXIMUM;
+		cut = merge.count - STACK_FRAMES_MAXIMUM;
 	if (merge.native_count > 0)
-		stack = stack_table_stack(table, merge.frames, merge.count,
-					  capture->python_dropped);
+		stack = stack_table_stack(table, merge.frames,
+					  merge.count - cut,
+					  capture->python_dropped + cut);
 	free(merge.frames);
 	return stack;
 }
