@@ -4,11 +4,20 @@
 #ifndef BACKENDS_PTRACE_CPPNAME_H
 #define BACKENDS_PTRACE_CPPNAME_H
 
+#include <stdbool.h>
+
 /*
  * Without what the function takes and gives back, and with <…> for what
  * stands in angle brackets: "std::vector<int>::at(unsigned long)" becomes
  * "std::vector<…>::at". To be freed.
  */
 char *cppname_shorten(const char *name);
+
+/*
+ * Whether a mangled name can be demangled in little time and memory. A name of
+ * some hundred bytes can say the same thing twice, that twice, and so on, and
+ * the demangler of libstdc++ has no limit.
+ */
+bool cppname_is_modest(const char *mangled);
 
 #endif

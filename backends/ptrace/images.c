@@ -357,7 +357,9 @@ static void take_symbol(const struct images *images, struct place_name *name,
 
 	name->has_symbol = true;
 	drop_version(owned_symbol);
-	plain = images->module->demangle(owned_symbol);
+	plain = cppname_is_modest(owned_symbol)
+			? images->module->demangle(owned_symbol)
+			: NULL;
 	name->func = plain ? cppname_shorten(plain) : xstrdup(owned_symbol);
 	if (plain)
 		name->qualname = xstrndup(plain, QUALNAME_MAXIMUM);

@@ -278,6 +278,60 @@ static void names_are_shortened(void **state)
 	}
 }
 
+static void a_stack_that_is_cut_says_so(void **state)
+{
+	struct scene scene;
+	const struct stack *stack;
+
+	(void)state;
+	scene_open(&scene);
+	scene.capture.frames = xrealloc(scene.capture.frames,
+					(STACK_FRAMES_MAXIMUM + 1) *
+						sizeof(struct native_frame));
+	add_native(&scene, "f");
+	for (size_t i = 1; i <= STACK_FRAMES_MAXIMUM; i++)
+		scene.capture.frames[i] = scene.capture.frames[0];
+	scene.capture.frame_count = STACK_FRAMES_MAXIMUM + 1;
+	scene.capture.python_dropped = 5;
+	stack = merge_stack(&scene.capture, scene.table, true);
+	assert_int_equal(stack->frame_count, STACK_FRAMES_MAXIMUM);
+	assert_int_equal(stack->dropped_count, 6);
+	scene.capture.frame_count = 1;
+	scene_close(&scene);
+}
+
+/* "f<A<int, int>, …>(A<…>, …)": each writes the one before it twice. */
+static void names_that_double_are_left_alone(void **state)
+{
+	static const char *const modest[] = {
+		"_Z1fi",
+		"_ZN2at6native16add_stub_DEFAULTERKNS_6TensorES3_S3_S3_S3_S3_",
+		"_ZNSt6vectorIN5torch8autograd4EdgeESaIS2_EE12emplace_backIJ"
+		"RSt10shared_ptrINS1_4NodeEEjEEERS2_DpOT_",
+		"S_T_S0_T",
+		"",
+	};
+	static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	struct buffer name = BUFFER_INIT;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LENGTH(modest); i++)
+		assert_true(cppname_is_modest(modest[i]));
+	buffer_printf(&name, "_Z1f1AIiiE");
+	for (int i = 0; i < 30; i++)
+		buffer_printf(&name, "S_IS%c_S%c_E", digits[i], digits[i]);
+	assert_false(cppname_is_modest(name.data));
+	buffer_reset(&name);
+	for (int i = 0; i < 5000; i++)
+		buffer_printf(&name, "S%c_", digits[i % 36]);
+	assert_false(cppname_is_modest(name.data));
+	buffer_reset(&name);
+	for (int i = 0; i < 40; i++)
+		buffer_printf(&name, "xT_");
+	assert_false(cppname_is_modest(name.data));
+	buffer_clear(&name);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -289,7 +343,9 @@ int main(void)
 		cmocka_unit_test(one_loop_too_few_keeps_python),
 		cmocka_unit_test(how_it_began_is_left_out),
 		cmocka_unit_test(nothing_native_is_no_stack),
+		cmocka_unit_test(a_stack_that_is_cut_says_so),
 		cmocka_unit_test(names_are_shortened),
+		cmocka_unit_test(names_that_double_are_left_alone),
 	};
 
 	return cmocka_run_group_tests_name("merge", tests, NULL, NULL);
