@@ -105,12 +105,25 @@ static struct native_frame *add_frame(struct capture *capture,
 	return frame;
 }
 
-/* The stack grows downwards: a caller whose part is not above is a lie. */
+static bool is_same_place(const struct registers *a, const struct registers *b)
+{
+	int sp = arch_stack_pointer();
+
+	return a->pc == b->pc && a->values[sp] == b->values[sp];
+}
+
+/*
+ * The stack grows downwards: a caller whose part is not above is a lie. A
+ * signal may have its own stack, so rules that lie may go in circles there:
+ * each place is compared to one before it that moves on at powers of two
+ * (R. P. Brent, "An improved Monte Carlo factorization algorithm", 1980).
+ */
 static void unwind_one(struct thread *thread)
 {
 	struct capture *capture = thread->capture;
 	struct registers registers = capture->registers;
 	struct registers caller;
+	struct registers mark = registers;
 
 	capture->frame_count = 0;
 	for (;;) {
@@ -125,12 +138,16 @@ static void unwind_one(struct thread *thread)
 		}
 		frame->high = caller.values[arch_stack_pointer()];
 		capture->end = NATIVE_BROKEN;
-		if (frame->high <= frame->low && !caller.is_next)
+		if ((frame->high <= frame->low && !caller.is_next) ||
+		    is_same_place(&caller, &mark))
 			return;
 		capture->end = NATIVE_CUT;
-		if (capture->frame_count == CAPTURE_FRAMES_MAXIMUM)
+		if (capture->frame_count == CAPTURE_FRAMES_MAXIMUM ||
+		    is_over(thread->unwinding))
 			return;
 		registers = caller;
+		if ((capture->frame_count & (capture->frame_count - 1)) == 0)
+			mark = caller;
 	}
 }
 
@@ -185,7 +202,9 @@ static void name_all(const struct thread *first, size_t count)
 	progress_start(progress, count_unread(first, count));
 	for (size_t i = 0; i < count && !is_over(first->unwinding); i++) {
 		struct capture *capture = &first->capture[i];
-		for (size_t j = 0; j < capture->frame_count; j++)
+		for (size_t j = 0;
+		     j < capture->frame_count && !is_over(first->unwinding);
+		     j++)
 			name_frame(first, &capture->frames[j]);
 	}
 	progress_start(progress, 0);
