@@ -8,8 +8,6 @@
 #include "base/alloc.h"
 #include "base/array.h"
 
-#define PAGE_BYTES 4096u
-#define PARTS_MAXIMUM (CAPTURE_HELD_BYTES / PAGE_BYTES + 1)
 /* Below the stack pointer a function that calls nothing may use so much. */
 #define RED_ZONE 128u
 /* FNV-1a, 64 bits, by words: http://www.isthe.com/chongo/tech/comp/fnv/ */
@@ -76,37 +74,25 @@ void capture_prepare(struct capture *capture, size_t size)
 	capture->stack_length = 0;
 }
 
-/* Page by page, since the kernel stops at the first that is not there. */
-int capture_stack(struct capture *capture, struct memory *memory)
+int capture_stack(struct capture *capture, struct memory *memory, size_t size)
 {
-	struct memory_part parts[PARTS_MAXIMUM];
 	uint64_t start = capture->registers.values[arch_stack_pointer()];
-	size_t size = capture->stack_capacity;
-	size_t count = 0;
 
 	if (start < RED_ZONE || start > UINT64_MAX - CAPTURE_STACK_MAXIMUM)
 		return -1;
-	start -= RED_ZONE;
-	capture->stack_start = start;
-	capture->stack_length = 0;
-	for (size_t at = 0; at < size && count < PARTS_MAXIMUM;) {
-		size_t some = PAGE_BYTES - (start + at) % PAGE_BYTES;
-		if (some > size - at)
-			some = size - at;
-		parts[count++] = (struct memory_part){
-			.address = start + at,
-			.out = capture->stack + at,
-			.length = some,
-		};
-		at += some;
-	}
-	memory_fetch_parts(memory, parts, count);
-	for (size_t i = 0; i < count; i++) {
-		capture->stack_length += parts[i].done;
-		if (parts[i].done < parts[i].length)
-			break;
-	}
+	capture->stack_start = start - RED_ZONE;
+	capture->stack_length = memory_fetch_run(memory, capture->stack_start,
+						 capture->stack, size);
 	return capture->stack_length > 0 ? 0 : -1;
+}
+
+void capture_rest(struct capture *capture, struct memory *memory)
+{
+	size_t length = capture->stack_length;
+
+	capture->stack_length += memory_fetch_run(
+		memory, capture->stack_start + length, capture->stack + length,
+		capture->stack_capacity - length);
 }
 
 /* Goes on where the copy ends, by as much again. */

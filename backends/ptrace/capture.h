@@ -19,8 +19,12 @@ struct place_name;
 
 /* Of a thread that is not held; what is above is fetched when it is needed. */
 #define CAPTURE_STACK_BYTES (64u << 10)
-/* Of one that is held: nothing can be fetched later. */
-#define CAPTURE_HELD_BYTES (128u << 10)
+/*
+ * Of one that is held, and in all where time is left: nothing can be fetched
+ * later.
+ */
+#define CAPTURE_HELD_BYTES (32u << 10)
+#define CAPTURE_HELD_MAXIMUM (128u << 10)
 #define CAPTURE_FINGERPRINT_BYTES 4096u
 #define CAPTURE_STACK_MAXIMUM (8u << 20)
 #define CAPTURE_FRAMES_MAXIMUM 8192
@@ -77,8 +81,13 @@ struct capture_set {
 	uint64_t held_ns; /* how long threads were held, in sum */
 };
 
-/* Threads are not held for more than this in one sample, about. */
-#define CAPTURE_HELD_NS 600000u
+/*
+ * Threads of one process are held no longer than this in one sample: none is
+ * held after the first, no more of its stack is read after the second, and
+ * what has to be done for one takes less than what is left.
+ */
+#define CAPTURE_HELD_NS 500000u
+#define CAPTURE_MORE_NS 300000u
 
 void capture_clear(struct capture *capture);
 /* Frees all of them; what may be done stays. */
@@ -97,8 +106,13 @@ uint64_t capture_fingerprint(const struct capture *capture);
  * held.
  */
 void capture_prepare(struct capture *capture, size_t size);
-/* Copies as much of the stack that registers point to as is there. -1: none. */
-int capture_stack(struct capture *capture, struct memory *memory);
+/*
+ * Copies as much of the stack that registers point to as is there, size bytes
+ * at most. -1: none.
+ */
+int capture_stack(struct capture *capture, struct memory *memory, size_t size);
+/* As much more of it as there is room for. */
+void capture_rest(struct capture *capture, struct memory *memory);
 /*
  * A word of the captured stack; more of the stack is fetched from process pid
  * where that is allowed. 0, or -1.

@@ -18,7 +18,8 @@
 #include "backends/ptrace/task.h"
 #include "base/error.h"
 
-#define SPIN_NS 200000u /* then the wait sleeps between its looks */
+#define SPIN_NS 50000u /* then the wait sleeps between its looks */
+#define SLEEP_NS 10000u
 #define PATIENCE_NS 50000000u
 #define NICENESS_LEAST (-20)
 
@@ -45,20 +46,26 @@ static int look(struct hold *hold)
 	return 1;
 }
 
+/*
+ * A thread that waits for a processor, perhaps for ours, is not held by us: it
+ * was not before the last look that found it so.
+ */
 static int wait_until_it_stands(struct hold *hold)
 {
 	uint64_t began = now_ns();
 
 	for (;;) {
+		uint64_t now = now_ns();
 		int result = look(hold);
 		if (result)
 			return result;
-		uint64_t waited = now_ns() - began;
-		if (waited > PATIENCE_NS)
+		hold->began_ns = now;
+		if (now - began > PATIENCE_NS)
 			return 0;
 		/* To yield would give a busy machine the time we hold it. */
-		if (waited > SPIN_NS)
-			nanosleep(&(struct timespec){ .tv_nsec = 50000 }, NULL);
+		if (now - began > SPIN_NS)
+			nanosleep(&(struct timespec){ .tv_nsec = SLEEP_NS },
+				  NULL);
 	}
 }
 
@@ -157,6 +164,11 @@ int hold_registers(const struct hold *hold, struct registers *registers)
 	return arch_from_dump(registers, dump, out.iov_len);
 }
 
+uint64_t hold_elapsed(const struct hold *hold)
+{
+	return now_ns() - hold->began_ns;
+}
+
 uint64_t hold_end(struct hold *hold)
 {
 	if (!hold->tid)
@@ -165,7 +177,7 @@ uint64_t hold_end(struct hold *hold)
 	if (ptrace(PTRACE_DETACH, hold->tid, 0,
 		   (void *)(uintptr_t)hold->signal) == 0)
 		hold->tid = 0;
-	uint64_t held_ns = now_ns() - hold->began_ns;
+	uint64_t held_ns = hold_elapsed(hold);
 	take_time(hold);
 	return held_ns;
 }

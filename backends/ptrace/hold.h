@@ -17,8 +17,8 @@ struct hold {
 	pid_t pid;
 	pid_t tid;  /* 0: nothing is held */
 	int signal; /* one that arrived meanwhile: delivered at release */
-	uint64_t began_ns;
-	int niceness; /* ours, before it began */
+	uint64_t began_ns; /* it did not stand yet */
+	int niceness;	   /* ours, before it began */
 };
 
 /*
@@ -29,6 +29,8 @@ struct hold {
 int hold_begin(struct hold *hold, pid_t pid, pid_t tid, struct error *error);
 /* The registers of a thread that stands. 0, or -1. */
 int hold_registers(const struct hold *hold, struct registers *registers);
+/* For how long it has stood, in nanoseconds; it may be a little less. */
+uint64_t hold_elapsed(const struct hold *hold);
 /*
  * Lets a thread that stands go on and detaches; returns how long it was held.
  * When hold->tid is set afterwards, the thread was killed meanwhile and its

@@ -110,6 +110,11 @@ int holds_registers(const struct holds *holds, struct registers *registers)
 	return hold_registers(&holds->now, registers);
 }
 
+uint64_t holds_elapsed(const struct holds *holds)
+{
+	return hold_elapsed(&holds->now);
+}
+
 uint64_t holds_end(struct holds *holds)
 {
 	uint64_t held_ns = hold_end(&holds->now);

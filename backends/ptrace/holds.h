@@ -29,6 +29,8 @@ void holds_free(struct holds *holds);
 int holds_begin(struct holds *holds, pid_t pid, pid_t tid, struct error *error);
 /* The registers of the thread that is held. 0, or -1. */
 int holds_registers(const struct holds *holds, struct registers *registers);
+/* For how long the thread is held so far, in nanoseconds. */
+uint64_t holds_elapsed(const struct holds *holds);
 /* Ends the hold that is begun; returns how long it was, in nanoseconds. */
 uint64_t holds_end(struct holds *holds);
 /* Lets go of the late ones that stand; returns how many are left. */

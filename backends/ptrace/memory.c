@@ -19,6 +19,11 @@
  */
 #define WORK_MAXIMUM 4000000u
 #define CALL_WORK 32u
+/* A short one's, some 0.2 ms. */
+#define SHORT_WORK 4096u
+#define SHORT_BLOCKS 1024u
+#define SHORT_CALLS 16u
+#define PAGE_BYTES 4096u
 
 struct block {
 	uint64_t number;
@@ -37,6 +42,8 @@ struct memory {
 	uint32_t group;
 	uint64_t calls;
 	uint64_t work; /* of this snapshot */
+	uint64_t work_end;
+	uint64_t calls_end;
 	struct block *blocks;
 	size_t block_count;
 	size_t block_capacity;
@@ -130,6 +137,28 @@ int memory_fetch(struct memory *memory, uint64_t address, void *out,
 		return 0;
 	errno = EFAULT;
 	return -1;
+}
+
+size_t memory_fetch_run(struct memory *memory, uint64_t address, void *out,
+			size_t length)
+{
+	struct memory_part parts[PARTS_AT_ONCE / 4];
+	size_t count = 0;
+	ssize_t got;
+
+	for (size_t at = 0; at < length && count < ARRAY_LENGTH(parts);) {
+		size_t some = PAGE_BYTES - (address + at) % PAGE_BYTES;
+		if (some > length - at)
+			some = length - at;
+		parts[count++] = (struct memory_part){
+			.address = address + at,
+			.out = (uint8_t *)out + at,
+			.length = some,
+		};
+		at += some;
+	}
+	got = read_some(memory, parts, count);
+	return got < 0 ? 0 : (size_t)got;
 }
 
 static size_t slot_of(const struct memory *memory, uint64_t number)
@@ -227,10 +256,11 @@ static void note_parts(struct memory *memory, int copy, size_t first,
 }
 
 /* All of copy 0 comes before all of copy 1, also over several calls. */
-static void fetch_copies(struct memory *memory, bool only_group)
+static void fetch_copies(struct memory *memory, bool only_group, int copies)
 {
 	size_t middle = add_parts(memory, 0, only_group, 0);
-	size_t count = add_parts(memory, 1, only_group, middle);
+	size_t count =
+		copies > 1 ? add_parts(memory, 1, only_group, middle) : middle;
 
 	memory_fetch_parts(memory, memory->parts, count);
 	memory->work += CALL_WORK;
@@ -248,7 +278,7 @@ static int compare_blocks(const void *a, const void *b)
 	return left < right ? -1 : left > right;
 }
 
-void memory_begin(struct memory *memory, bool prefetch)
+static void begin(struct memory *memory, bool prefetch, int copies)
 {
 	size_t wanted = 0;
 
@@ -268,7 +298,21 @@ void memory_begin(struct memory *memory, bool prefetch)
 	for (size_t i = 0; i < wanted; i++)
 		memory->slots[slot_of(memory, memory->blocks[i].number)] =
 			(uint32_t)i;
-	fetch_copies(memory, false);
+	fetch_copies(memory, false, copies);
+}
+
+void memory_begin(struct memory *memory, bool prefetch)
+{
+	memory->work_end = WORK_MAXIMUM;
+	memory->calls_end = UINT64_MAX;
+	begin(memory, prefetch, 2);
+}
+
+void memory_begin_short(struct memory *memory)
+{
+	memory->work_end = SHORT_WORK;
+	begin(memory, memory->block_count <= SHORT_BLOCKS, 1);
+	memory->calls_end = memory->calls + SHORT_CALLS;
 }
 
 void memory_group(struct memory *memory)
@@ -278,8 +322,8 @@ void memory_group(struct memory *memory)
 
 void memory_again(struct memory *memory)
 {
-	if (memory->work <= WORK_MAXIMUM)
-		fetch_copies(memory, true);
+	if (memory->work <= memory->work_end)
+		fetch_copies(memory, true, 2);
 }
 
 void memory_use(struct memory *memory, int copy)
@@ -287,12 +331,17 @@ void memory_use(struct memory *memory, int copy)
 	memory->copy = copy;
 }
 
+static bool may_call(const struct memory *memory)
+{
+	return memory->calls < memory->calls_end;
+}
+
 static int read_block(struct memory *memory, uint64_t number, size_t offset,
 		      void *out, size_t length)
 {
 	uint32_t index;
 
-	if (++memory->work > WORK_MAXIMUM) {
+	if (++memory->work > memory->work_end) {
 		errno = EFAULT;
 		return -1;
 	}
@@ -306,6 +355,10 @@ static int read_block(struct memory *memory, uint64_t number, size_t offset,
 		memory->copies[memory->copy] + (size_t)index * BLOCK_BYTES;
 	struct block *block = &memory->blocks[index];
 	if (!block->has[memory->copy]) {
+		if (!may_call(memory)) {
+			errno = EFAULT;
+			return -1;
+		}
 		memory->work += CALL_WORK;
 		if (memory_fetch(memory, number * BLOCK_BYTES, bytes,
 				 BLOCK_BYTES) < 0)

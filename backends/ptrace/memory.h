@@ -40,6 +40,11 @@ pid_t memory_pid(const struct memory *memory);
 /* Starts a snapshot; with prefetch false it starts empty (one copy). */
 void memory_begin(struct memory *memory, bool prefetch);
 /*
+ * Starts one while the process stands: what the last one needed comes in one
+ * call, and hardly more can be read besides.
+ */
+void memory_begin_short(struct memory *memory);
+/*
  * From here on blocks that are read belong to a new group; memory_again()
  * fetches those of the newest group afresh, twice, in one call if it can.
  */
@@ -55,6 +60,12 @@ int memory_fetch(struct memory *memory, uint64_t address, void *out,
 /* Past the snapshot, all parts in as few calls as possible. */
 void memory_fetch_parts(struct memory *memory, struct memory_part *parts,
 			size_t count);
+/*
+ * Past the snapshot in one call, up to the first page that is not there, 1 MB
+ * at most. How many bytes it read.
+ */
+size_t memory_fetch_run(struct memory *memory, uint64_t address, void *out,
+			size_t length);
 /* Little helpers: through the snapshot, 0 on success. */
 int memory_read_u64(struct memory *memory, uint64_t address, uint64_t *out);
 int memory_read_u32(struct memory *memory, uint64_t address, uint32_t *out);

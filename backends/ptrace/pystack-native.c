@@ -39,7 +39,8 @@ static int capture_held(struct pystack *pystack, struct pytask *pytask,
 	if (!captures->may_hold || captures->held_ns > CAPTURE_HELD_NS ||
 	    !may_be_held(pytask))
 		return -1;
-	capture_prepare(capture, CAPTURE_HELD_BYTES);
+	capture_prepare(capture, CAPTURE_HELD_MAXIMUM);
+	pytask_prepare_held(pytask, pystack->aside, pystack->python);
 	if (holds_begin(pystack->holds, pystack->pid, pytask->task.tid,
 			&refused) < 0)
 		return -1;
@@ -47,6 +48,9 @@ static int capture_held(struct pystack *pystack, struct pytask *pytask,
 		result = pytask_capture_held(pytask, pystack->aside,
 					     pystack->python, &registers,
 					     capture);
+	if (result == 0 &&
+	    captures->held_ns + holds_elapsed(pystack->holds) < CAPTURE_MORE_NS)
+		capture_rest(capture, pystack->aside);
 	captures->held_ns += holds_end(pystack->holds);
 	return result;
 }

@@ -13,6 +13,7 @@
 #include "protocol/stack.h"
 
 #define TRIES 10     /* fetches of a running thread, two copies each */
+#define SPARE 2	     /* walk that settling needs no more when it is done */
 #define AGREEMENTS 3 /* fetches in a row that have to show the same */
 
 struct pytask *pytask_new(const struct pytstate *state, pid_t pid, pid_t tid)
@@ -180,11 +181,21 @@ int pytask_capture(struct pytask *pytask, struct memory *memory,
 	arch_from_syscall(&capture->registers, seen->instruction,
 			  seen->stack_pointer);
 	capture_prepare(capture, CAPTURE_STACK_BYTES);
-	if (capture_stack(capture, memory) < 0)
+	if (capture_stack(capture, memory, capture->stack_capacity) < 0)
 		return -1;
 	copy_frames(pytask, memory, python, capture);
 	capture->switches = seen->switches;
 	return has_slept(pytask) ? 0 : -1;
+}
+
+void pytask_prepare_held(struct pytask *pytask, struct memory *memory,
+			 const struct cpython *python)
+{
+	struct pywalk *walk = &pytask->walks[SPARE];
+
+	memory_begin(memory, true);
+	if (pywalk_read(walk, memory, python, pytask->state.address) == 0)
+		pyanchor_fill(walk, memory, python, pytask->state.address);
 }
 
 int pytask_capture_held(struct pytask *pytask, struct memory *memory,
@@ -192,14 +203,17 @@ int pytask_capture_held(struct pytask *pytask, struct memory *memory,
 			const struct registers *registers,
 			struct capture *capture)
 {
+	struct pywalk *walk = &pytask->walks[SPARE];
+
 	capture->registers = *registers;
-	if (capture_stack(capture, memory) < 0)
+	if (capture_stack(capture, memory, CAPTURE_HELD_BYTES) < 0)
 		return -1;
 	capture->is_fixed = true;
-	memory_begin(memory, true);
-	walk_copy(pytask, 0, memory, python);
-	if (pytask->is_broken)
+	memory_begin_short(memory);
+	if (pywalk_read(walk, memory, python, pytask->state.address) < 0)
 		return -1;
+	pytask->walk = walk;
+	pytask->is_broken = false;
 	pytask->exactness = EXACT;
 	copy_frames(pytask, memory, python, capture);
 	return 0;
@@ -220,7 +234,7 @@ static bool has_same_fingerprint(struct pytask *pytask, struct memory *memory)
 	arch_from_syscall(&capture.registers, pytask->seen.instruction,
 			  pytask->seen.stack_pointer);
 	capture_prepare(&capture, CAPTURE_FINGERPRINT_BYTES);
-	if (capture_stack(&capture, memory) == 0)
+	if (capture_stack(&capture, memory, CAPTURE_FINGERPRINT_BYTES) == 0)
 		is_same = capture_fingerprint(&capture) ==
 				  pytask->native.fingerprint &&
 			  has_slept(pytask);

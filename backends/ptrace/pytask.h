@@ -28,7 +28,7 @@ struct pytask {
 	struct pytstate state;
 	struct task task; /* with the tid as it is seen here */
 	struct task_state seen;
-	struct pywalk walks[3]; /* of both copies, and one agreed on before */
+	struct pywalk walks[3];	   /* of both copies, and one besides */
 	const struct pywalk *walk; /* the one of the sample */
 	struct frame *frames;	   /* of walk, with names and lines */
 	size_t frame_capacity;
@@ -72,7 +72,16 @@ const struct stack *pytask_resolve(struct pytask *pytask,
  */
 int pytask_capture(struct pytask *pytask, struct memory *memory,
 		   const struct cpython *python, struct capture *capture);
-/* The same of one that is held at this moment; reads its frames again. */
+/*
+ * Reads ahead what pytask_capture_held() will want of the memory, so that it
+ * can be had in one call.
+ */
+void pytask_prepare_held(struct pytask *pytask, struct memory *memory,
+			 const struct cpython *python);
+/*
+ * The same of one that is held at this moment, with the innermost part of its
+ * stack; reads its frames again. -1: those read before stay.
+ */
 int pytask_capture_held(struct pytask *pytask, struct memory *memory,
 			const struct cpython *python,
 			const struct registers *registers,

@@ -157,9 +157,10 @@ class TestNative(Case):
     def test_a_thread_that_runs_is_held_shortly(self):
         target = self.start(sys.executable, code=SPIN)
         deadline = time.monotonic() + nodes.LIMIT
+        held = []
         while time.monotonic() < deadline:
             body, found = self.sample(target.pid)
-            self.assertLess(body.get("held_ns", 0), 50000000)
+            held.append(body.get("held_ns", 0))
             spinning = [native for native, python in found.values()
                         if native and python[-1].func == "_bootstrap"]
             if spinning:
@@ -167,6 +168,10 @@ class TestNative(Case):
         self.assertTrue(spinning, found)
         self.assertIn("spin", [frame.func for frame in spinning[0]])
         self.assertGreater(body["held_ns"], 0)
+        # A machine that is busy with others may put the node aside.
+        while min(held) > 1000000 and time.monotonic() < deadline:
+            held.append(self.sample(target.pid)[0].get("held_ns", 0))
+        self.assertLess(min(held), 1000000)
 
     def test_read_only_holds_nobody(self):
         self.read_only = True

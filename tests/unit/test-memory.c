@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -64,11 +65,61 @@ static void counts_what_is_fetched_again(void **state)
 	memory_free(memory);
 }
 
+/* What the last one needed is one call; the rest is bounded. */
+static void a_short_one_is_short(void **state)
+{
+	static uint8_t far[64 * 4096];
+	struct memory *memory = memory_new(getpid());
+	uint64_t first = (uint64_t)(uintptr_t)far;
+	uint64_t calls;
+	uint8_t byte;
+
+	(void)state;
+	memory_begin(memory, false);
+	for (uint64_t i = 0; i < 32; i++)
+		assert_int_equal(
+			memory_read_u8(memory, first + i * 4096, &byte), 0);
+	calls = memory_calls(memory);
+	memory_begin_short(memory);
+	for (uint64_t i = 0; i < 32; i++)
+		assert_int_equal(
+			memory_read_u8(memory, first + i * 4096, &byte), 0);
+	assert_int_equal(memory_calls(memory) - calls, 1);
+	for (uint64_t i = 32; i < 64; i++)
+		memory_read_u8(memory, first + i * 4096, &byte);
+	assert_int_equal(memory_calls(memory) - calls, 17);
+	assert_in_range(follow(memory), 0, 10000);
+	memory_begin(memory, true);
+	assert_int_equal(memory_read_u8(memory, first + 63 * 4096, &byte), 0);
+	memory_free(memory);
+}
+
+static void a_run_ends_where_memory_does(void **state)
+{
+	char *pages = mmap(NULL, 4 * 4096, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct memory *memory = memory_new(getpid());
+	uint8_t bytes[4 * 4096];
+
+	(void)state;
+	assert_true(pages != MAP_FAILED);
+	assert_int_equal(munmap(pages + 2 * 4096, 4096), 0);
+	assert_int_equal(memory_fetch_run(memory,
+					  (uint64_t)(uintptr_t)pages + 8, bytes,
+					  sizeof(bytes) - 8),
+			 2 * 4096 - 8);
+	assert_int_equal(memory_calls(memory), 1);
+	munmap(pages, 4 * 4096);
+	memory_free(memory);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ends_a_circle),
 		cmocka_unit_test(counts_what_is_fetched_again),
+		cmocka_unit_test(a_short_one_is_short),
+		cmocka_unit_test(a_run_ends_where_memory_does),
 	};
 
 	return cmocka_run_group_tests_name("memory", tests, NULL, NULL);
