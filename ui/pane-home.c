@@ -147,6 +147,9 @@ static void put_title(struct window window, const struct session *session,
 	switch (pane) {
 	case PANE_GRID:
 		title_grid(session, view, layout, list, &left);
+		if (layout->grid == GRID_TABLE)
+			pane_table_append_range(&right, list, box->row_count,
+						box->column_count);
 		break;
 	case PANE_SOURCE:
 		title_source(session, &left, &right);

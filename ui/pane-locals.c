@@ -11,8 +11,9 @@
 #include "model/session.h"
 #include "ui/pane.h"
 
-#define CLOSED_MARK 0x25b8 /* ▸ */
-#define OPEN_MARK 0x25be   /* ▾ */
+/* The cursor has an arrow of its own. */
+#define CLOSED_MARK '+'
+#define OPEN_MARK '-'
 #define INDENT_MAXIMUM 16
 #define ROWS_MAXIMUM 10000
 

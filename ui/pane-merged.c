@@ -402,6 +402,20 @@ static int tree_rows(const struct merged *merged, int rows)
 	return wanted < most ? wanted : most;
 }
 
+/* As pane_merged_tree shows them. */
+static void append_range(struct buffer *out, const struct merged *merged,
+			 int rows, int width)
+{
+	struct buffer range = BUFFER_INIT;
+	int first = merged->cursor >= rows ? merged->cursor - rows + 1 : 0;
+
+	pane_append_range(&range, first, rows, (int)merged->row_count);
+	if (range.length > 0 &&
+	    text_width(out->data) + 3 + text_width(range.data) <= width)
+		buffer_printf(out, " \u00b7 %s", range.data);
+	buffer_clear(&range);
+}
+
 void pane_merged(struct window window, const struct session *session,
 		 const struct view *view)
 {
@@ -423,6 +437,7 @@ void pane_merged(struct window window, const struct session *session,
 						 : "main threads",
 		      granularity_names[view->granularity]);
 	append_native(&native, session);
+	append_range(&title, &merged, upper, columns);
 	if (text_width(title.data) + text_width(native.data) + 3 > columns)
 		buffer_reset(&native);
 	if (pane_has_frame(window.row_count))

@@ -11,8 +11,9 @@
 #include "ui/grid.h"
 #include "ui/pane.h"
 
-#define FOLDED 0x25b8 /* ▸ */
-#define OPEN 0x25be   /* ▾ */
+/* The cursor has an arrow of its own. */
+#define FOLDED '+'
+#define OPEN '-'
 #define INDENT 2      /* of children and threads */
 #define RANK_WIDTH 4
 #define NAME_MINIMUM 14 /* columns for what belongs to a rank */
@@ -421,6 +422,28 @@ void pane_no_match(struct window window, const struct view *view)
 	buffer_clear(&text);
 }
 
+void pane_table_append_range(struct buffer *out, const struct ranklist *list,
+			     int row_count, int column_count)
+{
+	int rows = row_count - head_rows(row_count, column_count);
+	int count = (int)list->row_count;
+
+	pane_append_range(out, grid_first(list->cursor, count, rows), rows,
+			  count);
+}
+
+/* Row i, or in its place the one that names the group that it is in. */
+static int with_group(const struct ranklist *list, int i)
+{
+	int group = i;
+
+	if (list->group_count == 0 || i == list->cursor)
+		return i;
+	while (group > 0 && list->rows[group].kind != RANKLIST_GROUP)
+		group--;
+	return list->rows[group].kind == RANKLIST_GROUP ? group : i;
+}
+
 void pane_table(struct window window, const struct session *session,
 		const struct view *view, const struct ranklist *list)
 {
@@ -435,7 +458,7 @@ void pane_table(struct window window, const struct session *session,
 		put_head(window, widths, view);
 	for (int i = 0; i < rows && first + i < count; i++)
 		put_row(window, head + i, widths, session, view, list,
-			first + i);
+			i == 0 ? with_group(list, first) : first + i);
 	if (count == 0)
 		pane_no_match(
 			window_part(window, head, 0, rows, window.column_count),

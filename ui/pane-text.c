@@ -4,6 +4,7 @@
 #include "banned.h"
 #include "base/array.h"
 #include "base/buffer.h"
+#include "base/text.h"
 #include "engine/command.h"
 #include "ui/commands.h"
 #include "ui/keymap.h"
@@ -36,7 +37,8 @@ static void append_help(struct buffer *out, const struct keymap *keymap)
 		"\u25cf majority   \u25c6 outlier, or the smallest class   "
 		"\u25b2 \u25bc \u2605 \u271a further classes\n"
 		"\u25a0 stopped    \u2717 exited   ? not readable   "
-		"~ read while it moved\n");
+		"~ read while it moved\n"
+		"+ folded     - open\n");
 }
 
 void pane_text_append(struct buffer *out, const struct session *session,
@@ -67,6 +69,17 @@ static const char *const titles[VIEW_KIND_COUNT] = {
 	[VIEW_TEXT] = "Answer",
 };
 
+void pane_append_range(struct buffer *out, int first, int rows, int count)
+{
+	if (rows <= 0 || rows >= count)
+		return;
+	text_count(out, (uint64_t)first + 1);
+	buffer_append_char(out, '-');
+	text_count(out, (uint64_t)(first + rows < count ? first + rows : count));
+	buffer_append_string(out, " of ");
+	text_count(out, (uint64_t)count);
+}
+
 static int count_lines(const char *text)
 {
 	int count = 0;
@@ -84,14 +97,17 @@ void pane_text(struct window window, const struct session *session,
 	char *at;
 	int first = view->text_scroll;
 	int last;
+	struct buffer range = BUFFER_INIT;
 
 	pane_text_append(&text, session, view, keymap);
 	last = count_lines(text.data) - inner.row_count;
 	if (first > last)
 		first = last > 0 ? last : 0;
+	pane_append_range(&range, first, inner.row_count,
+			  count_lines(text.data));
 	if (pane_has_frame(window.row_count))
 		pane_title(window, 0, 1, window.column_count - 2, true,
-			   titles[view->kind], NULL);
+			   titles[view->kind], range.data);
 	at = text.data;
 	for (int row = -first; row < inner.row_count && *at != '\0'; row++) {
 		size_t length = strcspn(at, "\n");
@@ -103,5 +119,6 @@ void pane_text(struct window window, const struct session *session,
 				   STYLE_TEXT, at);
 		at += length + !is_last;
 	}
+	buffer_clear(&range);
 	buffer_clear(&text);
 }

@@ -90,6 +90,9 @@ void pane_cards(struct window window, const struct session *session,
 		int across);
 void pane_table(struct window window, const struct session *session,
 		const struct view *view, const struct ranklist *list);
+/* Appends which of its rows show in so much room, "2-6 of 6"; nothing: all. */
+void pane_table_append_range(struct buffer *out, const struct ranklist *list,
+			     int row_count, int column_count);
 void pane_cells(struct window window, const struct session *session,
 		const struct view *view, const struct ranklist *list);
 /* Says why there is no rank to show. */
@@ -237,6 +240,8 @@ void pane_jobs(struct window window, const struct session *session,
 /* Appends the text of help, log or command output. */
 void pane_text_append(struct buffer *out, const struct session *session,
 		      const struct view *view, const struct keymap *keymap);
+/* Appends "2-6 of 9": rows of count from first on; nothing when all show. */
+void pane_append_range(struct buffer *out, int first, int rows, int count);
 void pane_text(struct window window, const struct session *session,
 	       const struct view *view, const struct keymap *keymap);
 

@@ -91,6 +91,25 @@ static size_t keep_matching(struct item *items, size_t count,
 	return kept;
 }
 
+/* What a rank's own row says has the filter in it. */
+static bool matches(const struct session *session, const struct view *view,
+		    const struct rank *rank)
+{
+	struct buffer needle = BUFFER_INIT;
+	struct buffer text = BUFFER_INIT;
+	struct buffer lower = BUFFER_INIT;
+	bool is_found;
+
+	text_lower(&needle, ranklist_filter(view));
+	append_line(&text, session, view, rank);
+	text_lower(&lower, text.data);
+	is_found = strstr(lower.data, needle.data) != NULL;
+	buffer_clear(&lower);
+	buffer_clear(&text);
+	buffer_clear(&needle);
+	return is_found;
+}
+
 static void find_key(struct item *item, const struct session *session,
 		     const struct view *view)
 {
@@ -248,11 +267,18 @@ static void add_row(struct ranklist *list, size_t *capacity,
 	list->rows[list->row_count++] = *row;
 }
 
-/* The rows of one rank: what is odd below it shows by itself. */
+/*
+ * The rows of one rank: what is odd below it shows by itself, and so does what
+ * a filter found below it alone.
+ */
 static void add_rank_rows(struct ranklist *list, size_t *capacity, size_t at,
+			  const struct session *session,
 			  const struct view *view)
 {
 	const struct rank *rank = list->ranks[at];
+	bool is_found_below = rank->child_count > 0 &&
+			      ranklist_filter(view) != NULL &&
+			      !matches(session, view, rank);
 	bool is_open =
 		rank->child_count > 0 &&
 		key_set_has(&view->order.opened, (uint64_t)rank->process.pid);
@@ -271,12 +297,15 @@ static void add_rank_rows(struct ranklist *list, size_t *capacity, size_t at,
 		row = (struct ranklist_row){ .kind = RANKLIST_CHILD,
 					     .at = at,
 					     .child = rank->children[i] };
-		if (is_open || rank->children[i]->is_outlier)
+		if (is_open || rank->children[i]->is_outlier ||
+		    (is_found_below &&
+		     matches(session, view, rank->children[i])))
 			add_row(list, capacity, &row);
 	}
 }
 
-static void make_rows(struct ranklist *list, const struct view *view)
+static void make_rows(struct ranklist *list, const struct session *session,
+		      const struct view *view)
 {
 	size_t capacity = 0;
 	size_t group = 0;
@@ -290,7 +319,7 @@ static void make_rows(struct ranklist *list, const struct view *view)
 			group++;
 		}
 		if (group == 0 || !list->groups[group - 1].is_folded)
-			add_rank_rows(list, &capacity, i, view);
+			add_rank_rows(list, &capacity, i, session, view);
 	}
 }
 
@@ -368,7 +397,7 @@ void ranklist_make(struct ranklist *list, const struct session *session,
 		list->ranks[i] = items[i].rank;
 	if (view->order.grouping != GROUPING_NONE)
 		make_groups(list, items, session, view);
-	make_rows(list, view);
+	make_rows(list, session, view);
 	find_cursor(list, session, view);
 	look_for_hosts(list, session);
 	for (size_t i = 0; i < list->rank_count; i++)

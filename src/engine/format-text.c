@@ -142,8 +142,45 @@ static void measure_class(struct widths *widths, const struct rank_class *class)
 	buffer_clear(&text);
 }
 
+/* Lends the frame that is named of what was last seen; NULL: nothing was. */
+static const struct frame *last_frame(const struct session *session, int number)
+{
+	const struct rank *rank = session_find_rank(session, number);
+	const struct stack *stack = rank ? rank_last_stack(rank) : NULL;
+
+	if (!stack)
+		return NULL;
+	return &stack->frames[place_user_frame(&rank->process, stack)];
+}
+
+/* Ranks that have ended share a class, wherever they were. */
+static void append_last(struct buffer *out, const struct session *session,
+			const struct rank_class *class)
+{
+	int first = rankset_first(&class->ranks);
+	const struct frame *frame = last_frame(session, first);
+
+	for (int i = first; frame && i >= 0;
+	     i = rankset_next(&class->ranks, i)) {
+		const struct frame *other = last_frame(session, i);
+
+		if (other && other->code == frame->code &&
+		    other->lineno == frame->lineno)
+			continue;
+		buffer_append_string(out, "last seen at several places");
+		return;
+	}
+	if (!frame) {
+		buffer_append_string(out, "no stack");
+		return;
+	}
+	buffer_append_string(out, "last seen in ");
+	format_text_frame(out, frame);
+}
+
 /* "  7  0-2,4-7  all_reduce  train (train.py:17)" */
-static void append_class(struct buffer *out, const struct rank_class *class,
+static void append_class(struct buffer *out, const struct session *session,
+			 const struct rank_class *class,
 			 const struct widths *widths)
 {
 	struct buffer text = BUFFER_INIT;
@@ -158,7 +195,7 @@ static void append_class(struct buffer *out, const struct rank_class *class,
 		format_text_frame(out,
 				  &class->stack->frames[class->user_frame]);
 	else
-		buffer_append_string(out, "no stack");
+		append_last(out, session, class);
 	buffer_append_char(out, '\n');
 	buffer_clear(&text);
 }
@@ -173,7 +210,7 @@ void format_text_verdict(struct buffer *out, const struct session *session)
 	for (size_t i = 0; i < verdict->class_count; i++)
 		measure_class(&widths, &verdict->classes[i]);
 	for (size_t i = 0; i < verdict->class_count; i++)
-		append_class(out, &verdict->classes[i], &widths);
+		append_class(out, session, &verdict->classes[i], &widths);
 }
 
 void format_text_rank(struct buffer *out, const struct rank *rank)

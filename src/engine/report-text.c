@@ -259,9 +259,16 @@ static void append_failure(struct buffer *out, const struct failure *failure,
 	const char *stack = json_get_string(failure->file, "callstack", "");
 	const char *error = json_get_string(failure->file, "error", "");
 
-	buffer_printf(out, "  rank %d: ", failure->rank);
-	format_text(out, message[0] != '\0' ? message : error);
-	buffer_append_char(out, '\n');
+	if (message[0] == '\0')
+		message = error;
+	if (strchr(message, '\n')) {
+		buffer_printf(out, "  rank %d:\n", failure->rank);
+		append_indented(out, message, "    ", LINES_MAXIMUM);
+	} else {
+		buffer_printf(out, "  rank %d: ", failure->rank);
+		format_text(out, message);
+		buffer_append_char(out, '\n');
+	}
 	if (is_first)
 		append_indented(out, stack, "    ", LINES_MAXIMUM);
 }

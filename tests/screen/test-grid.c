@@ -196,6 +196,23 @@ static void a_filter_finds_children(void **state)
 	assert_int_equal(rank_at(stage, 0), 77);
 }
 
+/* Closed, it shows what was found all the same. */
+static void a_child_that_was_found_shows(void **state)
+{
+	struct stage *stage = *state;
+	struct ranklist list;
+
+	begin(stage, 24, 80);
+	commands_run(&stage->app, "grid table");
+	commands_run(&stage->app, "filter dataloader");
+	ranklist_make(&list, &stage->engine.session, &stage->app.view);
+	assert_true(list.rank_count > 1);
+	assert_int_equal(list.rows[0].kind, RANKLIST_RANK);
+	assert_int_equal(list.rows[1].kind, RANKLIST_CHILD);
+	ranklist_clear(&list);
+	commands_run(&stage->app, "filter");
+}
+
 static void a_group_is_folded(void **state)
 {
 	struct stage *stage = *state;
@@ -205,10 +222,10 @@ static void a_group_is_folded(void **state)
 	commands_run(&stage->app, "grid table");
 	commands_run(&stage->app, "group host");
 	stage_keys(stage, "0 Enter Up");
-	stage_check_shows(stage, "▾ node000  8 ranks");
+	stage_check_shows(stage, "- node000  8 ranks");
 	stage_keys(stage, "Enter");
-	stage_check_shows(stage, "▸ node000  8 ranks");
-	stage_check_shows(stage, "▾ node001  8 ranks");
+	stage_check_shows(stage, "+ node000  8 ranks");
+	stage_check_shows(stage, "- node001  8 ranks");
 	ranklist_make(&list, &stage->engine.session, &stage->app.view);
 	assert_int_equal(list.group_count, 128);
 	assert_int_equal(list.rank_count, 1024);
@@ -334,6 +351,7 @@ int main(void)
 		cmocka_unit_test(next_is_next_in_the_order),
 		cmocka_unit_test(a_filter_is_counted_and_cleared),
 		cmocka_unit_test(a_filter_finds_children),
+		cmocka_unit_test(a_child_that_was_found_shows),
 		cmocka_unit_test(a_group_is_folded),
 		cmocka_unit_test(what_is_odd_below_a_rank_shows),
 		cmocka_unit_test(the_cursor_moves_over_cells),

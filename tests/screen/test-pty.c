@@ -100,7 +100,7 @@ static const struct work works[] = {
 	{ "grid", "", NULL, "│ ▲rank " },
 	{ "sort next", "G", "▲rank", "by pid" },
 	{ "sort reverse", "G", "▲rank", "▼rank" },
-	{ "group", "G", "▲rank", "▾ ◆ time.sleep  load_batch train.py:5  1 rank" },
+	{ "group", "G", "▲rank", "- ◆ time.sleep  load_batch train.py:5  1 rank" },
 	{ "prompt filter", "", NULL, "\n \\" },
 	{ "granularity", "M", "by line", "by function" },
 	{ "native", "M", "N native off", "N native on" },

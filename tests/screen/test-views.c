@@ -583,7 +583,7 @@ static void an_opened_variable_is_read_again(void **state)
 	size_t pages = 0;
 
 	stage_keys(stage, "u S-Tab Down Down Enter");
-	stage_check_shows(stage, "▾");
+	stage_check_shows(stage, "- model");
 	frame = locals_frame_selected(&stage->engine.session);
 	rows = pane_locals_rows(&stage->engine.session, &stage->app.view,
 				&frame, &count);
