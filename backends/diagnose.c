@@ -135,7 +135,7 @@ static bool try_pdb(struct node *node, pid_t pid, struct reason *reason)
 	if (errno != 0)
 		refusal_find(reason, pid, errno);
 	else
-		set_reason(reason, "It offers no pdb on a Unix socket.", "");
+		set_reason(reason, "Its program opened none.", "");
 	return false;
 }
 

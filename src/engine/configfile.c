@@ -119,6 +119,11 @@ static int apply_words(struct config *config, const char *line, int count,
 	if (count > first + 2)
 		return error_set(error, "'%.40s' is one word too many",
 				 words[first + 2]);
+	if (first == 1 && count == first + 1)
+		return error_set(error,
+				 "set %.40s needs a value: set %.40s "
+				 "VALUE",
+				 words[1], words[1]);
 	/* A switch that is named alone is on. */
 	if (count == first + 2)
 		value = words[first + 1];

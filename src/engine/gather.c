@@ -15,6 +15,8 @@
 #include "engine/format.h"
 #include "engine/frame-locals.h"
 #include "engine/replay.h"
+#include "model/job.h"
+#include "model/joblist.h"
 #include "model/rankselect.h"
 #include "model/wanted.h"
 
@@ -87,6 +89,30 @@ static void record_locals(struct engine *engine)
 		frame_locals_free(frame_locals_new(engine, &all));
 }
 
+/* With --record-output: the last lines of each rank. */
+static void record_output(struct engine *engine)
+{
+	const struct session *session = &engine->session;
+	int64_t first = engine->seq + 1;
+
+	if (!engine->settings.wants_output || !engine_record_path(engine))
+		return;
+	for (size_t i = 0; i < session->rank_count; i++) {
+		const struct process *process = &session->ranks[i]->process;
+
+		if (process->pid > 0 && process->state != PROCESS_EXITED)
+			engine_ask(
+				engine, "output",
+				json_pack("{s:i}", "pid", (int)process->pid));
+	}
+	if (engine->seq < first)
+		return;
+	engine_wait_answers(engine, first, engine->seq,
+			    engine->settings.timeout);
+	for (int64_t seq = first; seq <= engine->seq; seq++)
+		json_decref(engine_take_answer(engine, seq, NULL));
+}
+
 static int take_samples(struct command_context *context, double seconds,
 			struct error *error)
 {
@@ -105,6 +131,7 @@ static int take_samples(struct command_context *context, double seconds,
 		sample_over(engine, seconds);
 	engine_record_sources(engine);
 	record_locals(engine);
+	record_output(engine);
 	return 0;
 }
 
@@ -211,6 +238,26 @@ static void note_job(struct command_context *context, const struct job *job)
 	buffer_clear(&line);
 }
 
+/* "there is no rank 9 in the job, which has ranks 0-7" */
+static int no_rank_of_job(const struct session *session, const char *plural,
+			  struct error *error)
+{
+	struct buffer ranks = BUFFER_INIT;
+	struct job_summary summary;
+
+	job_summary_make(&summary, session, (size_t)session->job);
+	rankset_append(&ranks, &summary.ranks);
+	error_set(error, "there %s %.200s in the job, which has %s %.200s",
+		  plural,
+		  session->choice.wanted_text ? session->choice.wanted_text
+					      : "at all",
+		  rankset_count(&summary.ranks) == 1 ? "rank" : "ranks",
+		  ranks.length > 0 ? ranks.data : "that have ended");
+	job_summary_clear(&summary);
+	buffer_clear(&ranks);
+	return -1;
+}
+
 /* There are jobs, but none of their ranks are those that were asked for. */
 static int no_rank_of_jobs(const struct session *session, struct error *error)
 {
@@ -219,15 +266,15 @@ static int no_rank_of_jobs(const struct session *session, struct error *error)
 				     : "is no rank";
 
 	if (session->job >= 0)
-		return error_set(error, "there %s %.200s in the job:", plural,
-				 session->choice.wanted_text
-					 ? session->choice.wanted_text
-					 : "at all");
+		return no_rank_of_job(session, plural, error);
 	if (session->choice.wanted_job)
-		return error_set(error,
-				 "'%.80s' is the port or launcher of none of "
-				 "these jobs, or of several:",
-				 session->choice.wanted_job);
+		return error_set(
+			error, "'%.80s' is the port or launcher of %s",
+			session->choice.wanted_job,
+			job_count_named(session, session->choice.wanted_job) > 1
+				? "several of these jobs; the pid of "
+				  "a launcher chooses one:"
+				: "none of these jobs:");
 	if (session->job_count == 1)
 		return error_set(error, "no rank of this job could be found:");
 	return error_set(error,
@@ -249,7 +296,8 @@ static int no_rank(struct command_context *context, struct error *error)
 				 "the job",
 				 replay_path(engine->replay, 0));
 	if (session->job_count > 0) {
-		for (size_t i = 0; i < session->job_count; i++)
+		for (size_t i = 0; session->job < 0 && i < session->job_count;
+		     i++)
 			note_job(context, &session->jobs[i]);
 		return no_rank_of_jobs(session, error);
 	}

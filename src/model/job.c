@@ -365,6 +365,15 @@ static bool is_named(const struct job *job, const char *wanted)
 	       (job->launcher_pid > 0 && strcmp(launcher, wanted) == 0);
 }
 
+size_t job_count_named(const struct session *session, const char *text)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < session->job_count; i++)
+		count += is_named(&session->jobs[i], text);
+	return count;
+}
+
 int job_find(const struct session *session, const char *text)
 {
 	int found = -1;

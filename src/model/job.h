@@ -27,6 +27,8 @@ void job_end(struct session *session, struct rank *rank);
  * -1 when it names none, or several.
  */
 int job_find(const struct session *session, const char *text);
+/* How many jobs have that port, or that launcher. */
+size_t job_count_named(const struct session *session, const char *text);
 /* Chooses if it is clear which job is meant and none is chosen. */
 void job_choose(struct session *session);
 /*

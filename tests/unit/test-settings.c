@@ -276,7 +276,9 @@ static void a_mistake_in_a_config_is_a_sentence(void **state)
 		const char *text;
 		const char *part;
 	} cases[] = {
-		{ "set mouse\nset mouse maybe\n",
+		{ "theme light\nset mouse\n",
+		  "line 2: set mouse needs a value" },
+		{ "mouse\nset mouse maybe\n",
 		  "line 2: mouse: 'maybe' is neither on nor off" },
 		{ "set period 0\n", "line 1: period: '0' is not a number" },
 		{ "\n\nset tiemout 3\n",
