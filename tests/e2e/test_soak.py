@@ -1,12 +1,16 @@
 """Random keys, mouse and sizes: nothing crashes, leaks or stays behind.
 
-PROBETUI_SOAK is how many seconds (5), PROBETUI_SEED makes a run again.
+PROBETUI_SOAK is how many seconds (5), PROBETUI_SEED makes a run again. What is
+pressed is the same each time unless it is asked for so many seconds.
 """
+import fcntl
 import os
 import random
 import shutil
 import signal
+import struct
 import tempfile
+import termios
 import time
 import unittest
 
@@ -14,9 +18,11 @@ import jobs
 from terminals import Terminal
 
 SECONDS = float(os.environ.get("PROBETUI_SOAK", "5"))
-SEED = int(os.environ.get("PROBETUI_SEED") or random.randrange(1 << 32))
+SEED = int(os.environ.get("PROBETUI_SEED") or
+           ("PROBETUI_SOAK" in os.environ and random.randrange(1 << 32)))
 LIVE_SECONDS = 30    # from so many on a real job is looked at, too
-RECORDINGS = ["hung8.jsonl", "jobs.jsonl", "nothing.jsonl"]
+RECORDINGS = [["hung8.jsonl"], ["jobs.jsonl"], ["nothing.jsonl"],
+              ["native.jsonl"], ["gpu01.jsonl", "gpu02.jsonl"]]
 
 SPECIAL = [b"\t", b"\x1b[Z", b"\r", b"\x1b", b"\x1bOA", b"\x1bOB", b"\x1bOC",
            b"\x1bOD", b"\x1bOH", b"\x1bOF", b"\x1b[5~", b"\x1b[6~", b"\x1bOP",
@@ -32,7 +38,9 @@ LINES = ["rank 3", "rank 99", "merged", "diff majority", "diff 0 5", "diff 3s",
          "set mouse on", "keys", "name odd 3", "search time", "search \"",
          "click 5 5 open", "wheel 12 7 down", "gr\t", "focus st\t\t", "no\u00e4",
          "bind X zoom", "nosuch", "frame 1", "thread 1", "back", "zoom", "copy",
-         "edit", "redraw", "log", "cursor page-down", "expand", "help"]
+         "edit", "redraw", "log", "cursor page-down", "expand", "help",
+         "native", "native on", "native off", "job 29500", "job 29501",
+         "record FOLDER/seen", "time -1", "time +2", "doctor", "verdict"]
 TEXTS = ["time", "\u4e2d\u6587", "train", "\u0301", "\u202e", "'", "0-7,16", "="]
 
 
@@ -61,15 +69,23 @@ class TestSoak(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.folder)
         self.terminal = Terminal()
         self.addCleanup(self.terminal.close)
+        self.keep_output()
         self.job = None
+
+    def keep_output(self):
+        """A ^C behind the end takes nothing away that was written."""
+        settings = termios.tcgetattr(self.terminal.line)
+        settings[3] |= termios.NOFLSH
+        termios.tcsetattr(self.terminal.line, termios.TCSANOW, settings)
+        self.terminal.before = settings
 
     def arguments(self, chance):
         """What is looked at this time."""
         if self.job is not None and chance.random() < 0.5:
             return ["--job", str(self.job.port)]
-        name = chance.choice(RECORDINGS)
-        return ["--replay", os.path.join(jobs.SOURCE, "tests", "recordings",
-                                         name)]
+        folder = os.path.join(jobs.SOURCE, "tests", "recordings")
+        return [word for name in chance.choice(RECORDINGS)
+                for word in ("--replay", os.path.join(folder, name))]
 
     def start(self, chance):
         report = "log_path=" + os.path.join(self.folder, "report")
@@ -85,8 +101,20 @@ class TestSoak(unittest.TestCase):
                             "allow_user_segv_handler=0:" + report,
             "UBSAN_OPTIONS": "print_stacktrace=1",
         }
+        # What was pressed behind the last one's end is not for this one.
+        termios.tcflush(self.terminal.line, termios.TCIFLUSH)
         self.terminal.start(self.arguments(chance), **environment)
-        self.terminal.wait_for(b"\x1b[?1049h")
+        self.wait_until_drawn()
+
+    def wait_until_drawn(self, limit=20):
+        """From then on keys are its own. A late ^C may end it before."""
+        end = time.monotonic() + limit
+        while (self.terminal.is_running() and
+               b"probetui" not in self.terminal.output):
+            if time.monotonic() > end:
+                raise TimeoutError("seed %d: nothing is drawn; last: %r"
+                                   % (SEED, self.terminal.output[-800:]))
+            self.terminal.take(0.1)
 
     def reports(self):
         """What the sanitisers wrote."""
@@ -110,18 +138,31 @@ class TestSoak(unittest.TestCase):
         return (self.terminal.is_running() and
                 self.terminal.modes().get(1049) is not False)
 
+    def unread(self):
+        """How much of what was pressed nobody has read yet."""
+        count = fcntl.ioctl(self.terminal.line, termios.FIONREAD, bytes(4))
+        return struct.unpack("i", count)[0]
+
+    def wait_for_hands(self, limit=20):
+        """Waits until all was read and the terminal is its own, or the end."""
+        end = time.monotonic() + limit
+        self.terminal.take(0)
+        while (self.terminal.is_running() and
+               (self.unread() or not self.is_drawing())):
+            if time.monotonic() > end:
+                raise TimeoutError("seed %d: nobody reads the keys; last: %r"
+                                   % (SEED, self.terminal.output[-800:]))
+            self.terminal.take(0.002)
+
     def leave(self):
         """By q, as often as it takes; else as a shell ends it."""
-        keys = [b"\x1b", b"q"] * 12
-        end = time.monotonic() + 60
-        while self.terminal.is_running() and time.monotonic() < end:
-            self.terminal.take(0.05)
-            if not self.is_drawing():
-                continue
-            if not keys:
-                os.kill(self.terminal.pid, signal.SIGTERM)
-                break
-            self.terminal.press(keys.pop(0))
+        for key in [b"\x1b", b"q"] * 12:
+            self.wait_for_hands()
+            if self.is_drawing():
+                self.terminal.press(key)
+        self.wait_for_hands()
+        if self.terminal.is_running():
+            os.kill(self.terminal.pid, signal.SIGTERM)
         self.check_end(self.terminal.wait_end())
 
     def test_random_hands(self):
@@ -140,9 +181,11 @@ class TestSoak(unittest.TestCase):
                 if chance.random() < 0.03:
                     self.terminal.resize(chance.randint(1, 60),
                                          chance.randint(1, 200))
-                self.terminal.press(random_keys(chance))
+                stroke = random_keys(chance)
+                self.terminal.press(stroke.replace(
+                    b"FOLDER", self.folder.encode()))
                 keys += 1
-                self.terminal.take(0.002)
+                self.wait_for_hands()
                 if not self.terminal.is_running() or time.monotonic() > end:
                     break
             self.leave()
