@@ -20,6 +20,7 @@
 
 #define IMAGES_MAXIMUM 512
 #define NAMES_MAXIMUM 100000
+#define BYTES_MAXIMUM (UINT64_C(1) << 30)
 #define VDSO_MAXIMUM (256u << 10)
 #define QUALNAME_MAXIMUM 4000 /* what one code may have when it travels */
 #define DEBUG_FOLDER "/usr/lib/debug/.build-id"
@@ -108,13 +109,34 @@ void images_free(struct images *images)
 	free(images);
 }
 
-bool images_tidy(struct images *images)
+/* What is read of the files, as far as it counts. */
+static uint64_t count_bytes(const struct images *images)
 {
-	if (images->count < IMAGES_MAXIMUM &&
-	    images->name_count < NAMES_MAXIMUM)
-		return false;
-	forget_all(images);
-	return true;
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < images->count; i++) {
+		const struct image *image = images->items[i];
+		if (image->symbols)
+			bytes += symbols_bytes(image->symbols);
+		if (image->rules)
+			bytes += images->module->size(image->rules);
+		if (image->lines && image->lines != image->rules)
+			bytes += images->module->size(image->lines);
+	}
+	return bytes;
+}
+
+static bool is_full(const struct images *images)
+{
+	return images->count >= IMAGES_MAXIMUM ||
+	       images->name_count >= NAMES_MAXIMUM ||
+	       count_bytes(images) >= BYTES_MAXIMUM;
+}
+
+void images_tidy(struct images *images)
+{
+	if (is_full(images))
+		forget_all(images);
 }
 
 unsigned images_generation(const struct images *images)
@@ -122,10 +144,14 @@ unsigned images_generation(const struct images *images)
 	return images->generation;
 }
 
-/* The same inode, or the same build of the same owner: nobody else's. */
+/*
+ * The same inode, or the same build of the same owner: nobody else's. The path
+ * is what frames are told to be in, and its process chooses that, too.
+ */
 static bool is_same(const struct image *a, const struct image *b)
 {
-	if (a->size != b->size || a->owner != b->owner)
+	if (a->size != b->size || a->owner != b->owner ||
+	    strcmp(a->path, b->path) != 0)
 		return false;
 	if (a->elf.id_length && b->elf.id_length)
 		return a->elf.id_length == b->elf.id_length &&
@@ -168,7 +194,20 @@ static struct image *make_image(const struct mapping *mapping)
 	return image;
 }
 
-/* The kernel's own library is nowhere but in memory. */
+/* Whose process it is; root's where that cannot be told. */
+static uid_t find_user(pid_t pid)
+{
+	char path[32];
+	struct stat about;
+
+	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	return stat(path, &about) == 0 ? about.st_uid : 0;
+}
+
+/*
+ * The kernel's own library is nowhere but in memory, where its process may
+ * have written something else.
+ */
 static struct image *open_vdso(struct images *images,
 			       const struct mapping *mapping, pid_t pid)
 {
@@ -189,6 +228,7 @@ static struct image *open_vdso(struct images *images,
 		return NULL;
 	}
 	image->size = (off_t)image->byte_count;
+	image->owner = find_user(pid);
 	return keep(images, image);
 }
 
@@ -219,6 +259,9 @@ struct image *images_open(struct images *images, struct mapping *mapping,
 	if (mapping->is_looked_up)
 		return mapping->image;
 	mapping->is_looked_up = true;
+	/* Of one job; the next begins with less. */
+	if (images->count >= 2 * IMAGES_MAXIMUM)
+		return NULL;
 	mapping->image = mapping->is_vdso ? open_vdso(images, mapping, pid)
 					  : open_file(images, mapping, pid);
 	return mapping->image;
@@ -238,6 +281,8 @@ struct unwind_file *image_rules(struct images *images, struct image *image)
 	if (image->is_rules_opened)
 		return image->rules;
 	image->is_rules_opened = true;
+	if (count_bytes(images) >= BYTES_MAXIMUM)
+		return NULL;
 	if (image->bytes)
 		image->rules = images->module->open_image(image->bytes,
 							  image->byte_count);
@@ -251,7 +296,11 @@ bool image_is_unread(const struct image *image)
 	return !image->symbols && !image->bytes;
 }
 
-/* What `strip` took away, where the system keeps it for debuggers. */
+/*
+ * What `strip` took away, where the system keeps it for debuggers. A process
+ * may have a root of its own with files of its own, and what is found serves
+ * all processes that run the image: so it is root's, or its owner's.
+ */
 static int find_debug(const struct image *image, pid_t pid)
 {
 	char path[sizeof(DEBUG_FOLDER) + 2 * ELFFILE_ID_BYTES + 16];
@@ -271,7 +320,8 @@ static int find_debug(const struct image *image, pid_t pid)
 	if (found < 0)
 		return -1;
 	struct stat about;
-	if (fstat(found, &about) == 0 && S_ISREG(about.st_mode))
+	if (fstat(found, &about) == 0 && S_ISREG(about.st_mode) &&
+	    (about.st_uid == 0 || about.st_uid == image->owner))
 		fd = rootfile_open(found);
 	close(found);
 	return fd;
@@ -327,7 +377,7 @@ static struct unwind_file *open_lines(struct images *images,
 {
 	if (image->lines)
 		return image->lines;
-	if (image->debug.fd >= 0)
+	if (image->debug.fd >= 0 && count_bytes(images) < BYTES_MAXIMUM)
 		image->lines = images->module->open(image->debug.fd);
 	if (!image->lines)
 		image->lines = image_rules(images, image);

@@ -37,7 +37,7 @@ void images_free(struct images *images);
  * Forgets everything when it is too much. What was lent before is void, also
  * what mappings point to.
  */
-bool images_tidy(struct images *images);
+void images_tidy(struct images *images);
 /* How often images_tidy() has forgotten, to know what is void. */
 unsigned images_generation(const struct images *images);
 

@@ -119,6 +119,11 @@ size_t symbols_count(const struct symbols *symbols)
 	return symbols->count;
 }
 
+size_t symbols_bytes(const struct symbols *symbols)
+{
+	return symbols->count * sizeof(*symbols->items);
+}
+
 /* How many of the symbols begin at the address or before it. */
 static size_t count_until(const struct symbols *symbols, uint64_t address)
 {

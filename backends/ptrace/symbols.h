@@ -20,6 +20,7 @@ struct symbols *symbols_new(const struct elffile *file,
 			    const atomic_bool *is_cancelled);
 void symbols_free(struct symbols *symbols);
 size_t symbols_count(const struct symbols *symbols);
+size_t symbols_bytes(const struct symbols *symbols);
 /*
  * The name of the function that the file's address is in, to be freed; where
  * one has several names, the plainest. NULL: there is none.

@@ -13,15 +13,17 @@
 #include <elfutils/libdw.h>
 #include <fcntl.h>
 #include <stdbool.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 #include "banned.h"
 
 #include "backends/ptrace/arch.h"
 #include "backends/ptrace/expression.h"
 
-/* All of a file's debugging data is read; more than this takes too long. */
-#define LINES_FILE_MAXIMUM (256u << 20)
+/* What is read is read whole; more than this takes too long. */
+#define LINES_MAXIMUM (UINT64_C(256) << 20)
+#define RULES_MAXIMUM (UINT64_C(64) << 20)
+#define NAMES_MAXIMUM (UINT64_C(1) << 20) /* of sections */
 
 struct unwind_file {
 	Elf *elf;
@@ -29,7 +31,7 @@ struct unwind_file {
 	Dwarf *dwarf; /* for lines */
 	bool is_rules_read;
 	bool is_dwarf_read;
-	bool is_large;
+	uint64_t size;
 };
 
 static struct unwind_file *make_file(Elf *elf)
@@ -48,16 +50,22 @@ static struct unwind_file *make_file(Elf *elf)
 	return file;
 }
 
+/* As many sections as the file is long, in one that has holes: not these. */
+static bool has_sane_header(int fd)
+{
+	Elf64_Ehdr header;
+
+	return pread(fd, &header, sizeof(header), 0) ==
+		       (ssize_t)sizeof(header) &&
+	       (header.e_shoff == 0 || header.e_shnum != 0);
+}
+
 static struct unwind_file *module_open(int fd)
 {
-	struct unwind_file *file;
-	struct stat about;
-
 	elf_version(EV_CURRENT);
-	file = make_file(elf_begin(fd, ELF_C_READ, NULL));
-	if (file && fstat(fd, &about) == 0)
-		file->is_large = about.st_size > LINES_FILE_MAXIMUM;
-	return file;
+	if (!has_sane_header(fd))
+		return NULL;
+	return make_file(elf_begin(fd, ELF_C_READ, NULL));
 }
 
 static struct unwind_file *module_open_image(void *bytes, size_t length)
@@ -76,12 +84,87 @@ static void module_close(struct unwind_file *file)
 	free(file);
 }
 
+static uint64_t add(uint64_t a, uint64_t b)
+{
+	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+static uint64_t unpacked_size(Elf_Scn *section)
+{
+	const Elf64_Shdr *header = elf64_getshdr(section);
+	const Elf64_Chdr *packed;
+
+	if (!header)
+		return UINT64_MAX;
+	if ((header->sh_flags & SHF_COMPRESSED) == 0)
+		return header->sh_size;
+	packed = elf64_getchdr(section);
+	return packed ? packed->ch_size : UINT64_MAX;
+}
+
+/* Of the sections whose names begin so; UINT64_MAX: nobody knows. */
+static uint64_t sum_sections(Elf *elf, const char *start)
+{
+	Elf_Scn *section = NULL;
+	uint64_t sum = 0;
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names) < 0)
+		return 0;
+	if (unpacked_size(elf_getscn(elf, names)) > NAMES_MAXIMUM)
+		return UINT64_MAX;
+	while ((section = elf_nextscn(elf, section))) {
+		const Elf64_Shdr *header = elf64_getshdr(section);
+		const char *name;
+		if (!header || header->sh_type == SHT_NOBITS)
+			continue;
+		name = elf_strptr(elf, names, header->sh_name);
+		if (!name)
+			continue;
+		/* Of the old way of packing only the packed size is told. */
+		if (strncmp(name, ".z", 2) == 0 &&
+		    strncmp(name + 2, start + 1, strlen(start) - 1) == 0)
+			return UINT64_MAX;
+		if (strncmp(name, start, strlen(start)) == 0)
+			sum = add(sum, unpacked_size(section));
+	}
+	return sum;
+}
+
+/* The table that leads to the rules, where there are no sections. */
+static uint64_t sum_segments(Elf *elf)
+{
+	const Elf64_Phdr *headers = elf64_getphdr(elf);
+	uint64_t sum = 0;
+	size_t count;
+
+	if (!headers || elf_getphdrnum(elf, &count) < 0)
+		return UINT64_MAX;
+	for (size_t i = 0; i < count; i++)
+		if (headers[i].p_type == PT_GNU_EH_FRAME)
+			sum = add(sum, headers[i].p_filesz);
+	return sum;
+}
+
 static Dwarf_CFI *find_rules(struct unwind_file *file)
 {
-	if (!file->is_rules_read)
-		file->rules = dwarf_getcfi_elf(file->elf);
+	uint64_t size;
+
+	if (file->is_rules_read)
+		return file->rules;
 	file->is_rules_read = true;
+	size = add(sum_sections(file->elf, ".eh_frame"),
+		   sum_segments(file->elf));
+	if (size > RULES_MAXIMUM)
+		return NULL;
+	file->size += size;
+	file->rules = dwarf_getcfi_elf(file->elf);
 	return file->rules;
+}
+
+static uint64_t module_size(const struct unwind_file *file)
+{
+	return file->size;
 }
 
 /* What a register of the caller is; UNWIND_REGISTERS: nobody knows. */
@@ -177,9 +260,16 @@ static enum unwind_result module_step(struct unwind_file *file, uint64_t bias,
 
 static Dwarf *find_dwarf(struct unwind_file *file)
 {
-	if (!file->is_dwarf_read && !file->is_large)
-		file->dwarf = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
+	uint64_t size;
+
+	if (file->is_dwarf_read)
+		return file->dwarf;
 	file->is_dwarf_read = true;
+	size = sum_sections(file->elf, ".debug_");
+	if (size == 0 || size > LINES_MAXIMUM)
+		return NULL;
+	file->size += size;
+	file->dwarf = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
 	return file->dwarf;
 }
 
@@ -228,6 +318,7 @@ const struct unwind_module probetui_unwind_module = {
 	.open = module_open,
 	.open_image = module_open_image,
 	.close = module_close,
+	.size = module_size,
 	.step = module_step,
 	.line = module_line,
 	.demangle = module_demangle,

@@ -36,6 +36,8 @@ struct unwind_module {
 	/* One that lies in memory; bytes stay the caller's and have to stay. */
 	struct unwind_file *(*open_image)(void *bytes, size_t length);
 	void (*close)(struct unwind_file *file);
+	/* How much of the file it keeps in memory, in bytes. */
+	uint64_t (*size)(const struct unwind_file *file);
 	/*
 	 * From a frame to its caller. bias: address in the process less that
 	 * in the file. callee->pc lies in the file.

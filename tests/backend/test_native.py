@@ -2,6 +2,7 @@
 the same names as gdb's; nothing is lost where they cannot be had."""
 import os
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -341,13 +342,34 @@ class TestLibrary(Case):
         self.assertLess(stack.index("call_through"),
                         stack.index("call_library"))
 
-    def test_line(self):
-        self.build("-g")
+    def line(self):
         target = self.start(sys.executable)
         _, found = self.sample(target.pid)
         frames = [frame for native, _ in found.values() for frame in native
                   if frame.func == "call_through"]
-        self.assertEqual(frames[0].lineno, 1)
+        return frames[0].lineno
+
+    def test_line(self):
+        self.build("-g")
+        self.assertEqual(self.line(), 1)
+
+    def test_lines_that_are_packed(self):
+        self.build("-g", "-gz=zlib")
+        self.assertEqual(self.line(), 1)
+
+    def test_lines_that_would_fill_the_memory(self):
+        self.build("-g", "-gz=zlib")
+        with open(self.library, "rb") as file:
+            data = bytearray(file.read())
+        at, = struct.unpack_from("<Q", data, 0x28)
+        size, count = struct.unpack_from("<HH", data, 0x3a)
+        for header in range(at, at + size * count, size):
+            flags, _, offset = struct.unpack_from("<QQQ", data, header + 8)
+            if flags & 0x800:       # SHF_COMPRESSED: ch_size
+                struct.pack_into("<Q", data, offset + 8, 1 << 29)
+        with open(self.library, "wb") as file:
+            file.write(data)
+        self.assertEqual(self.line(), 0)
 
     def test_stripped(self):
         self.build("-s")
