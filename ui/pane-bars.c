@@ -52,12 +52,29 @@ struct window pane_frame(struct window window)
 			   window.column_count - 2);
 }
 
+/* Several recordings may be of one machine. */
+static size_t machine_count(const struct session *session)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < session->node_count; i++) {
+		size_t j = 0;
+
+		while (strcmp(session->nodes[j].name, session->nodes[i].name))
+			j++;
+		count += j == i;
+	}
+	return count;
+}
+
 static void append_host(struct buffer *out, const struct session *session)
 {
-	if (session->node_count == 1)
+	size_t count = machine_count(session);
+
+	if (count == 1)
 		buffer_append_string(out, session->nodes[0].name);
 	else
-		buffer_printf(out, "%zu nodes", session->node_count);
+		buffer_printf(out, "%zu machines", count);
 }
 
 static void append_job(struct buffer *out, const struct session *session)

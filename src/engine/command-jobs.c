@@ -1,5 +1,5 @@
 /*
- * command-jobs: which jobs run here.
+ * command-jobs: which jobs run here, and how they are.
  */
 #include <stdio.h>
 
@@ -16,16 +16,28 @@
 /* Names of users that take longer to look up are left out. */
 #define NAME_SECONDS 2.0
 
+/* As of a verdict: two samples tell what moves. */
+#define SAMPLE_SECONDS 0.2
+
 int command_jobs(struct command_context *context, int argc, char **argv,
 		 struct error *error)
 {
-	static const struct arguments none = { .usage = "" };
+	const char *text = NULL;
+	const struct argument options[] = { { "--for", &text, NULL } };
+	const struct arguments arguments = {
+		.options = options,
+		.option_count = 1,
+		.usage = "[--for SECONDS]",
+	};
 	const struct session *session = &context->engine->session;
+	double seconds = SAMPLE_SECONDS;
 	int result;
 
-	if (arguments_parse(&none, argc, argv, error) < 0)
+	if (arguments_parse(&arguments, argc, argv, error) < 0)
 		return -1;
-	result = gather_jobs(context, error);
+	if (text && arguments_seconds(text, "--for", &seconds, error) < 0)
+		return -1;
+	result = gather_jobs(context, seconds, error);
 	jobs_name_users(context->engine);
 	users_await(context->engine, NAME_SECONDS);
 	if (context->is_json)

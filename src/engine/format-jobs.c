@@ -35,6 +35,8 @@ static json_t *job_to_json(const struct job *job,
 				    ? json_integer(summary->world_size)
 				    : json_null());
 	json_object_set_new(json, "user", text_or_null(job->user));
+	json_object_set_new(json, "verdict",
+			    text_or_null(job->finding.sentence));
 	json_object_set_new(json, "age_s",
 			    summary->age >= 0 ? json_real(tenths)
 					      : json_null());
@@ -106,8 +108,7 @@ void format_text_jobs(struct buffer *out, const struct session *session)
 		job_summary_make(&summary, session, i);
 		append_job(out, job, &summary);
 		job_summary_clear(&summary);
-		if (!job->finding.sentence ||
-		    job->finding.state == VERDICT_UNKNOWN)
+		if (!job->finding.sentence)
 			continue;
 		buffer_append_string(out, "    ");
 		format_text(out, job->finding.sentence);

@@ -14,6 +14,7 @@
 #include "engine/engine.h"
 #include "engine/format.h"
 #include "engine/frame-locals.h"
+#include "engine/jobs.h"
 #include "engine/replay.h"
 #include "model/job.h"
 #include "model/joblist.h"
@@ -401,11 +402,31 @@ int gather_ranks(struct command_context *context, struct error *error)
 	return no_rank(context, error);
 }
 
-int gather_jobs(struct command_context *context, struct error *error)
+/* All of them are sampled while they are listed. */
+static void judge_jobs(struct command_context *context, double seconds)
 {
+	struct engine *engine = context->engine;
+
+	jobs_list(engine, true);
+	if (is_live(context)) {
+		await_sample(engine, engine_ask_sample(engine));
+		sample_over(engine, seconds);
+	}
+	engine_judge(engine);
+	jobs_judge(engine);
+	jobs_list(engine, false);
+}
+
+int gather_jobs(struct command_context *context, double seconds,
+		struct error *error)
+{
+	struct engine *engine = context->engine;
+
 	if (is_live(context) && await_ranks(context, error) < 0)
 		return -1;
-	engine_judge(context->engine);
+	engine_judge(engine);
+	if (seconds > 0 && engine->session.job_count > 0)
+		judge_jobs(context, seconds);
 	if (context->engine->session.job_count > 0)
 		return 0;
 	return no_rank(context, error);

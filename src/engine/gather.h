@@ -37,8 +37,9 @@ int gather(struct command_context *context, double seconds,
 int gather_named(struct command_context *context, struct error *error);
 /* Only the ranks, without a sample. */
 int gather_ranks(struct command_context *context, struct error *error);
-/* Only what jobs there are. */
-int gather_jobs(struct command_context *context, struct error *error);
+/* What jobs there are, and with samples over that time how they are. */
+int gather_jobs(struct command_context *context, double seconds,
+		struct error *error);
 /* STATUS_FINDING where there is a finding; it goes before STATUS_PARTIAL. */
 void gather_finding(struct command_context *context, bool is_finding);
 

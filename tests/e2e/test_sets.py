@@ -22,7 +22,7 @@ import jobs  # noqa: E402
 
 HUNG = os.path.join(jobs.SOURCE, "tests", "recordings", "hung8.jsonl")
 TWO = os.path.join(jobs.SOURCE, "tests", "recordings", "jobs.jsonl")
-KEYS = {"job", "launcher", "launcher_pid", "script", "ranks", "world_size",
+KEYS = {"verdict", "job", "launcher", "launcher_pid", "script", "ranks", "world_size",
         "user", "age_s"}
 
 
@@ -176,6 +176,7 @@ class TestJobs(unittest.TestCase):
             self.assertEqual(listed["user"],
                              pwd.getpwuid(os.getuid()).pw_name)
             self.assertLessEqual(0, listed["age_s"])
+            self.assertIn("wait in all_reduce", listed["verdict"])
 
     def test_named_processes_are_one_job(self):
         pids = self.jobs[0].pids[:2] + self.jobs[1].pids[:1]
