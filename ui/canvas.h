@@ -1,16 +1,14 @@
 /*
- * canvas: the cells of a screen, and clipped windows onto them.
+ * canvas: the cells of a screen.
  *
  * A cell holds one code point (and one combining character) of width 1 or 2;
  * the right half of a wide one has width 0. Lines are not characters here but
- * directions, so that two borders that meet join by themselves. A window
- * clips: nothing is ever drawn outside it, whatever is asked. Text is made
- * safe (text_escape) before it is drawn.
+ * directions, so that two borders that meet join by themselves. Windows
+ * (window.h) draw onto it.
  */
 #ifndef UI_CANVAS_H
 #define UI_CANVAS_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "ui/hit.h"
@@ -39,6 +37,8 @@ struct cell {
 	uint8_t emphasis;
 };
 
+#define CELL_BLANK ((struct cell){ .codepoint = ' ', .width = 1 })
+
 struct canvas {
 	struct cell *cells;
 	int row_count;
@@ -46,14 +46,6 @@ struct canvas {
 	int cursor_row; /* -1: no cursor */
 	int cursor_column;
 	struct hit_list hits; /* what was drawn where */
-};
-
-struct window {
-	struct canvas *canvas;
-	int row; /* on the canvas */
-	int column;
-	int row_count;
-	int column_count;
 };
 
 /* All blank. Sizes below 1 become 1. */
@@ -69,48 +61,5 @@ int32_t cell_character(const struct cell *cell);
 void canvas_make_ascii(struct canvas *canvas);
 /* Appends the rows as text, without blanks at their ends. */
 void canvas_append(struct buffer *out, const struct canvas *canvas);
-
-struct window canvas_window(struct canvas *canvas);
-/* A part of a window, clipped to it; may be empty. */
-struct window window_part(struct window window, int row, int column,
-			  int row_count, int column_count);
-
-/*
- * Draws text in at most width columns, cut with "…"; returns the columns
- * used. Columns left of or beyond the window are not drawn.
- */
-int window_put(struct window window, int row, int column, int width,
-	       enum style style, const char *text);
-/* The same, ending before column end; returns the columns used. */
-int window_put_right(struct window window, int row, int end, int width,
-		     enum style style, const char *text);
-/* "a/b/file.py:17": cut in the middle, so that name and line stay. */
-int window_put_path(struct window window, int row, int end, int width,
-		    enum style style, const char *path);
-/* Draws one character. */
-void window_put_character(struct window window, int row, int column,
-			  enum style style, int32_t codepoint);
-/* Blanks all of it. */
-void window_blank(struct window window);
-void window_horizontal(struct window window, int row, int column, int length,
-		       enum style style);
-void window_vertical(struct window window, int row, int column, int length,
-		     enum style style);
-/* Lines around the whole window. */
-void window_box(struct window window, enum style style);
-/*
- * Gives a style to each place that says this text; case matters only where
- * text has a capital letter.
- */
-void window_mark(struct window window, enum style style, const char *text);
-/* Adds emphasis to what was drawn in these cells. */
-void window_emphasise(struct window window, int row, int column, int row_count,
-		      int column_count, int emphasis);
-/*
- * Draws text in lines broken at words, the lines after the first indented;
- * what does not fit in the rows ends in " …". Returns the rows used.
- */
-int window_put_paragraph(struct window window, int row, int column, int rows,
-			 enum style style, const char *text);
 
 #endif

@@ -11,7 +11,7 @@
 #include "base/buffer.h"
 #include "base/text.h"
 #include "model/source.h"
-#include "ui/canvas.h"
+#include "ui/window.h"
 
 /* https://docs.python.org/3/reference/lexical_analysis.html#keywords */
 static const char *const keywords[] = {

@@ -5,7 +5,7 @@
 #include "banned.h"
 #include "base/alloc.h"
 #include "base/array.h"
-#include "ui/canvas.h"
+#include "ui/window.h"
 
 void hit_list_clear(struct hit_list *list)
 {

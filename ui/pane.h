@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 #include "model/verdict.h"
-#include "ui/canvas.h"
 #include "ui/view.h"
+#include "ui/window.h"
 
 struct buffer;
 struct cells;

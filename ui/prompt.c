@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "ui/canvas.h"
+#include "ui/window.h"
 
 #define PROMPT_TEXT_MAXIMUM 4096
 

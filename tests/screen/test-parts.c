@@ -19,13 +19,13 @@
 #include "base/error.h"
 #include "engine/command.h"
 #include "engine/settings.h"
-#include "ui/canvas.h"
 #include "ui/clipboard.h"
 #include "ui/commands.h"
 #include "ui/highlight.h"
 #include "ui/keymap.h"
 #include "ui/prompt.h"
 #include "ui/theme.h"
+#include "ui/window.h"
 
 static void check_canvas(const struct canvas *canvas, const char *wanted)
 {
