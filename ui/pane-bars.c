@@ -15,6 +15,7 @@
 #include "ui/ranklist.h"
 
 #define FRAME_ROWS_MINIMUM 6
+#define MESSAGE_ROWS 3
 #define WIDE_COLUMNS 100 /* the header has room for a date */
 #define TEXT_COLUMN 3	 /* of the verdict, behind its mark */
 
@@ -513,15 +514,44 @@ static void put_hints(struct window window, const struct session *session,
 					  keymap);
 }
 
+int pane_hint_rows(const struct view *view, int row_count, int column_count)
+{
+	int width = view->message != NULL && !view->prompt.is_open
+			    ? text_width(view->message)
+			    : 0;
+	int rows = 2;
+
+	if (width <= column_count - 1 || row_count < FRAME_ROWS_MINIMUM)
+		return 1;
+	/* Words leave some of a line empty. */
+	while (rows < MESSAGE_ROWS && width > rows * column_count * 4 / 5)
+		rows++;
+	return rows;
+}
+
+/* A long sentence lies over what is above it until the next key. */
+static void put_message(struct window window, const struct view *view)
+{
+	enum style style = view->is_message_error ? STYLE_ERROR : STYLE_HINT;
+
+	for (int row = 0; row < window.row_count; row++)
+		for (int i = 0; i < window.column_count; i++)
+			window_put_character(window, row, i, style, ' ');
+	if (window.row_count > 1)
+		window_put_paragraph(window, 0, 1, window.row_count, style,
+				     view->message);
+	else
+		window_put(window, 0, 1, window.column_count - 1, style,
+			   view->message);
+}
+
 void pane_hints(struct window window, const struct session *session,
 		const struct view *view, const struct keymap *keymap)
 {
 	if (view->prompt.is_open)
 		put_prompt(window, session, view);
 	else if (view->message != NULL)
-		window_put(window, 0, 1, window.column_count - 1,
-			   view->is_message_error ? STYLE_ERROR : STYLE_HINT,
-			   view->message);
+		put_message(window, view);
 	else if (session->node_count > 0 &&
 		 gone_count(session) == session->node_count)
 		window_put(window, 0, 1, window.column_count - 1, STYLE_ERROR,

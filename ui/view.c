@@ -233,9 +233,12 @@ void view_draw(struct canvas *canvas, const struct session *session,
 			window_mark(searched(window, view, &layout),
 				    STYLE_FOUND, view->search);
 	}
-	if (rows > 2)
-		pane_hints(window_part(window, rows - 1, 0, 1, columns),
+	if (rows > 2) {
+		int hints = pane_hint_rows(view, rows, columns);
+
+		pane_hints(window_part(window, rows - hints, 0, hints, columns),
 			   session, view, keymap);
+	}
 	if (view->is_ascii)
 		canvas_make_ascii(canvas);
 }

@@ -573,6 +573,19 @@ static void a_shell_command_shows_what_is_known(void **state)
 	stage_check_shows(stage, "nothing was recorded of the ways");
 }
 
+static void a_long_error_is_not_cut(void **state)
+{
+	struct stage *stage = *state;
+
+	stage->app.view.row_count = 24;
+	stage->app.view.column_count = 80;
+	view_say(&stage->app.view, true,
+		 "this is a sentence that is longer than what one line of a "
+		 "usual terminal has room for, with an end.");
+	stage_check_shows(stage, "with an end.");
+	view_say(&stage->app.view, false, NULL);
+}
+
 /* An opened variable's page that is there is asked for again, too. */
 static void an_opened_variable_is_read_again(void **state)
 {
@@ -655,6 +668,7 @@ int main(void)
 		ON_HUNG8(the_legend_says_how_long),
 		ON_HUNG8(a_cut_title_ends_at_the_corner),
 		ON_HUNG8(an_error_is_kept_in_the_log),
+		ON_HUNG8(a_long_error_is_not_cut),
 		ON_HUNG8(a_shell_command_says_where_it_works),
 		ON_HUNG8(a_shell_command_shows_what_is_known),
 		ON_HUNG8(an_opened_variable_is_read_again),
