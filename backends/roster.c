@@ -147,6 +147,8 @@ static void remove_member(struct roster *roster, struct member *member)
 		exit_status_read(member->exit, node_procfs(roster->node), pid,
 				 process->start_time);
 
+	/* What it was asked for is answered before it is told gone. */
+	connections_close(node_connections(roster->node), pid);
 	process->state = PROCESS_EXITED;
 	process->exit_code = status.code;
 	process->exit_signal = status.signal;
@@ -154,7 +156,6 @@ static void remove_member(struct roster *roster, struct member *member)
 	process->error = describe_end(status);
 	tell(roster, "rankRemoved", member);
 	keep_files(roster, member);
-	connections_close(node_connections(roster->node), pid);
 	map_remove(roster->members, (uint64_t)pid);
 }
 

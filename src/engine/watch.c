@@ -83,6 +83,7 @@ struct watch {
 	char *base;	 /* of the files' names; NULL: none is kept */
 	char *recording; /* its path; NULL: there is none */
 	struct report report;
+	double stood; /* seconds without movement when it was last judged */
 };
 
 static void say(struct watch *watch, const char *format, ...)
@@ -170,7 +171,7 @@ static void hurry(struct watch *watch)
 	watch->leaving = leaving;
 }
 
-static enum outcome judge(const struct watch *watch)
+static enum outcome judge(struct watch *watch)
 {
 	const struct session *session = &watch->engine->session;
 	size_t present = 0;
@@ -189,7 +190,8 @@ static enum outcome judge(const struct watch *watch)
 	}
 	if (ended > 0 && ended == present)
 		return unseen > 0 ? OUTCOME_ENDED_UNSEEN : OUTCOME_ENDED;
-	if (standstill_seconds(session) >= watch->options->stuck)
+	watch->stood = standstill_seconds(session);
+	if (watch->stood >= watch->options->stuck)
 		return OUTCOME_STUCK;
 	return OUTCOME_NONE;
 }
@@ -240,7 +242,6 @@ static bool are_all_gone(const struct engine *engine, void *data)
 
 static void describe(struct watch *watch)
 {
-	const struct session *session = &watch->engine->session;
 	const struct rank *first = report_first_failed(watch->engine);
 	struct buffer text = BUFFER_INIT;
 
@@ -250,7 +251,7 @@ static void describe(struct watch *watch)
 	case OUTCOME_STUCK:
 		buffer_append_string(&text, "The job is stuck: what should "
 					    "move has not moved for ");
-		text_duration(&text, standstill_seconds(session));
+		text_duration(&text, watch->stood);
 		buffer_append_char(&text, '.');
 		break;
 	case OUTCOME_FAILED:

@@ -251,6 +251,7 @@ static void count_rank(struct camp_list *camps, struct camp *camp,
 	camp->leaving_count += rank_is_leaving(rank);
 	camp->working_count += rank_is_working(rank);
 	camp->helped_count += rank_is_helped(rank);
+	camp->waking_count += rank_is_waking(rank);
 	unchanged = rank->sampled_at - thread->since;
 	if (camp->unchanged < 0 || unchanged < camp->unchanged)
 		camp->unchanged = unchanged;

@@ -44,6 +44,7 @@ struct camp {
 	size_t leaving_count; /* see rank.h */
 	size_t working_count;
 	size_t helped_count;
+	size_t waking_count;
 	double ended_at;  /* of those that are gone, the first; -1 */
 	double unchanged; /* seconds that all its stacks are the same */
 };

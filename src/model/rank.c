@@ -29,6 +29,7 @@ struct rank *rank_new(const struct process *process)
 	rank->ended_at = -1;
 	rank->last_left_at = -1;
 	rank->last_helped_at = -1;
+	rank->last_woken_at = -1;
 	rank->class_index = -1;
 	rank->cpu_share = -1;
 	rank_update_state(rank);
@@ -267,6 +268,8 @@ static void note_movement(struct rank *rank, bool was_at_peers, double now)
 		rank->last_moved_at = now;
 	if (main_thread->has_changed)
 		note_change(rank, was_at_peers, now);
+	if (main_thread->has_woken)
+		rank->last_woken_at = now;
 	if (rank_waits_for_itself(rank) && has_busy_thread(rank))
 		rank->last_helped_at = now;
 	remember(rank, main_thread->sample.stack, now);

@@ -62,6 +62,7 @@ struct rank {
 	double longest_pause;	/* seconds between two changes of it */
 	double last_left_at;	/* it was seen to leave its peers; -1 */
 	double last_helped_at;	/* it waited, another thread was busy; -1 */
+	double last_woken_at;	/* it was awake between two sleeps; -1 */
 	struct thread *threads; /* main first; of one that has ended those
 				 * that were last seen in its program */
 	size_t thread_count;
@@ -105,6 +106,11 @@ double rank_helped_at(const struct rank *rank);
 bool rank_is_moving(const struct rank *rank);
 bool rank_is_working(const struct rank *rank);
 bool rank_is_helped(const struct rank *rank);
+/*
+ * It sleeps, and was awake between two samples: what it did then, if it got
+ * anywhere, was not seen.
+ */
+bool rank_is_waking(const struct rank *rank);
 /*
  * Its main thread changed, or left its peers, so lately that the next change
  * is not overdue: changes were seen to be that far apart.

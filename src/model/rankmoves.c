@@ -21,6 +21,8 @@
 #define PAUSES 3.0
 #define PAUSE_MAXIMUM 60.0
 #define LOOK_SECONDS 5.0
+/* What sleeps longer than this at a time is rather in a long sleep. */
+#define WAKE_SECONDS 60.0
 
 bool rank_waits_for_itself(const struct rank *rank)
 {
@@ -127,6 +129,14 @@ bool rank_is_working(const struct rank *rank)
 bool rank_is_helped(const struct rank *rank)
 {
 	return was_within(rank, rank_helped_at(rank), 0);
+}
+
+bool rank_is_waking(const struct rank *rank)
+{
+	const struct thread *thread = rank_main_thread(rank);
+
+	return thread && thread->activity.kind == ACTIVITY_SLEEP &&
+	       was_within(rank, rank->last_woken_at, WAKE_SECONDS);
 }
 
 bool rank_is_changing(const struct rank *rank)

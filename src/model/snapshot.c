@@ -34,6 +34,7 @@ static const struct {
 	{ "last_changed_at", AT(last_changed_at) },
 	{ "last_left_at", AT(last_left_at) },
 	{ "last_helped_at", AT(last_helped_at) },
+	{ "last_woken_at", AT(last_woken_at) },
 	{ "ended_at", AT(ended_at) },
 };
 #undef AT

@@ -44,6 +44,7 @@ static double moved_at(const struct rank *rank, const struct census *census)
 	enum camp_role role = camp_role_of(rank);
 	double helped_at = rank_helped_at(rank);
 	bool is_helped = helped_at > rank->last_changed_at;
+	double woken_at = rank_is_waking(rank) ? rank->last_woken_at : -INFINITY;
 
 	if (!is_live(role) && role != CAMP_TEARDOWN)
 		return -INFINITY;
@@ -53,8 +54,9 @@ static double moved_at(const struct rank *rank, const struct census *census)
 		return rank_worked_at(rank);
 	/* A majority that burns time at one line, while one is not with it. */
 	if (census->outliers > 0 && !rank->is_outlier)
-		return is_helped ? helped_at : rank->last_changed_at;
-	return rank_moved_at(rank);
+		return fmax(is_helped ? helped_at : rank->last_changed_at,
+			    woken_at);
+	return fmax(rank_moved_at(rank), woken_at);
 }
 
 static bool may_stand(enum verdict_state state, const struct census *census)

@@ -8,7 +8,8 @@
  * known to take its time and moves: it saves or loads a checkpoint, is handed
  * batches by a DataLoader, is in backward or an optimizer, or waits for its own
  * children or threads, which use a processor. Where nobody
- * waits for peers every rank counts that moves. A job that is stopped as a
+ * waits for peers every rank counts that moves, or sleeps and wakes, since what
+ * it does between two sleeps may never be seen. A job that is stopped as a
  * whole stands because somebody wants it to.
  */
 #ifndef MODEL_STANDSTILL_H

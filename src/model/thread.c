@@ -119,6 +119,8 @@ void thread_compare(struct thread *thread, const struct thread *before,
 			    (!activity_is_wait(thread->activity.kind) &&
 			     thread->activity.kind != ACTIVITY_SLEEP &&
 			     share >= COMPUTES_SHARE);
+	thread->has_woken = thread->activity.kind == ACTIVITY_SLEEP &&
+			    thread->sample.switches > before->sample.switches;
 	thread->is_busy = share >= BUSY_SHARE;
 	if (!thread->has_changed && is_stopped(thread) == is_stopped(before))
 		thread->since = before->since;

@@ -27,6 +27,7 @@ struct thread {
 			      * more than idle waits do */
 	bool has_moved;	     /* has_changed, or it computes and used
 			      * processor time */
+	bool has_woken;	     /* it sleeps as before, and was awake between */
 	double usual_share;  /* of the time on a processor, of late */
 	bool is_busy;	     /* used a processor for at least half of the time
 			      * between the two newest samples */

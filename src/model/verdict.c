@@ -237,7 +237,14 @@ static enum verdict_state state_of_living(const struct camp_list *camps)
 		return count_changing(camps, CAMP_WAITS) > 0
 			       ? VERDICT_PROGRESSING
 			       : VERDICT_HUNG;
-	return count_moving(camps) > 0 ? VERDICT_PROGRESSING : VERDICT_HUNG;
+	if (count_moving(camps) > 0)
+		return VERDICT_PROGRESSING;
+	/* Short steps between long sleeps are never seen. */
+	for (size_t i = 0; i < camps->count; i++) {
+		if (camps->items[i].waking_count > 0)
+			return VERDICT_UNKNOWN;
+	}
+	return VERDICT_HUNG;
 }
 
 static bool is_message_under_way(const struct camp_list *camps)
@@ -319,6 +326,8 @@ static enum verdict_state state_of_majority(const struct camp_list *camps)
 	    (majority->moving_count > 0 && majority->unchanged < SPIN_SECONDS))
 		return VERDICT_PROGRESSING;
 	if (majority->role == CAMP_WAITS && !is_patience_over(camps))
+		return VERDICT_UNKNOWN;
+	if (majority->waking_count > 0)
 		return VERDICT_UNKNOWN;
 	return VERDICT_HUNG;
 }

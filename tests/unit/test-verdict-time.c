@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "banned.h"
+#include "model/standstill.h"
 #include "scene.h"
 
 /* All of count ranks show the same but for their pids. */
@@ -95,6 +96,27 @@ static void sleep_takes_longer_to_be_odd(void **state)
 		     "All 4 ranks are in load_batch (train.py:5) in "
 		     "time.sleep and did not move for 12 s; none of them is "
 		     "the odd one.");
+	scene_clear(&scene);
+}
+
+/* Steps of a millisecond between sleeps of half a second are never seen. */
+static void what_wakes_may_get_somewhere(void **state)
+{
+	struct seen sleeps = { .stack = LOADS, .syscall = SYS_clock_nanosleep };
+	struct scene scene;
+
+	(void)state;
+	start(&scene);
+	for (int i = 0; i < 20; i++) {
+		see_all(&scene, 4, sleeps);
+		scene_wait(&scene, 1);
+		sleeps.switches += 6;
+	}
+	scene_expect(&scene, VERDICT_UNKNOWN, "",
+		     "All 4 ranks are in load_batch (train.py:5) in "
+		     "time.sleep; they wake now and then, and what they do "
+		     "then was not seen.");
+	assert_true(standstill_seconds(&scene.session) == 0);
 	scene_clear(&scene);
 }
 
@@ -472,6 +494,7 @@ int main(void)
 		cmocka_unit_test(
 			camps_that_wait_for_each_other_are_hung_at_once),
 		cmocka_unit_test(sleep_takes_longer_to_be_odd),
+		cmocka_unit_test(what_wakes_may_get_somewhere),
 		cmocka_unit_test(the_age_of_a_stop_begins_with_it),
 		cmocka_unit_test(rare_samples_make_a_moment_longer),
 		cmocka_unit_test(who_ended_first_is_named),
