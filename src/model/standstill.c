@@ -38,6 +38,11 @@ static struct census take_census(const struct session *session)
 	return census;
 }
 
+static double later(double a, double b)
+{
+	return a > b ? a : b;
+}
+
 /* The session time of its last movement that counts; -INFINITY: none does. */
 static double moved_at(const struct rank *rank, const struct census *census)
 {
@@ -54,9 +59,9 @@ static double moved_at(const struct rank *rank, const struct census *census)
 		return rank_worked_at(rank);
 	/* A majority that burns time at one line, while one is not with it. */
 	if (census->outliers > 0 && !rank->is_outlier)
-		return fmax(is_helped ? helped_at : rank->last_changed_at,
-			    woken_at);
-	return fmax(rank_moved_at(rank), woken_at);
+		return later(is_helped ? helped_at : rank->last_changed_at,
+			     woken_at);
+	return later(rank_moved_at(rank), woken_at);
 }
 
 static bool may_stand(enum verdict_state state, const struct census *census)
