@@ -49,7 +49,8 @@ static double moved_at(const struct rank *rank, const struct census *census)
 	enum camp_role role = camp_role_of(rank);
 	double helped_at = rank_helped_at(rank);
 	bool is_helped = helped_at > rank->last_changed_at;
-	double woken_at = rank_is_waking(rank) ? rank->last_woken_at : -INFINITY;
+	double woken_at =
+		rank_is_waking(rank) ? rank->last_woken_at : -INFINITY;
 
 	if (!is_live(role) && role != CAMP_TEARDOWN)
 		return -INFINITY;
