@@ -14,6 +14,8 @@
 /* Of what is written out: some tenths of a second. Of 427,000 names in torch
  * one of a thousand is above. */
 #define MODEST_BYTES (UINT64_C(1) << 25)
+/* What stands around each of a pack: " const volatile*&&, ". */
+#define PACK_LETTERS 20
 
 /* Operators whose names hold brackets, longest first. */
 static const char *const operators[] = {
@@ -132,6 +134,23 @@ static bool is_expansion(const char *text)
 }
 
 /*
+ * The length of "DpT1_", "DpRKT1_": a pack as it is, or with a few letters
+ * around each of it; 0: it is none.
+ */
+static size_t plain_pack(const char *text)
+{
+	size_t length = 0;
+	size_t at = 2;
+
+	if (strncmp(text, "Dp", 2) != 0)
+		return 0;
+	at += strspn(text + at, "RKPOV");
+	if (text[at] != 'T' || parse_number(text + at, &length) == SIZE_MAX)
+		return 0;
+	return at + length;
+}
+
+/*
  * Names within it are taken for code, too, which makes it no smaller. What
  * "S2_" stands for was complete when it was named first, so it is no longer
  * than all that came before; of "T_" only that is known.
@@ -151,7 +170,11 @@ bool cppname_is_modest(const char *mangled)
 			return false;
 		if (mangled[i] == 'S' || mangled[i] == 'T')
 			number = parse_number(mangled + i, &length);
-		if (is_expansion(mangled + i)) {
+		if (plain_pack(mangled + i) > 0) {
+			/* All of it was written once before. */
+			more = size + PACK_LETTERS * i;
+			length = plain_pack(mangled + i);
+		} else if (is_expansion(mangled + i)) {
 			more = (size + 1) * i;
 		} else if (number < i && mangled[i] == 'S') {
 			while (known <= number)

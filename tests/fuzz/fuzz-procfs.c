@@ -3,6 +3,7 @@
  * of 0xff into the files below, in their order.
  */
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,7 @@
 static const char *const files[] = { "environ", "cmdline", "stat",
 				     "status",	"comm",	   "maps" };
 static char root_path[] = "/tmp/probetui-fuzz-XXXXXX";
+static bool has_root;
 
 static void remove_folder(void)
 {
@@ -47,9 +49,10 @@ static int open_root(void)
 {
 	int root;
 
-	if (root_path[sizeof(root_path) - 2] == 'X') {
+	if (!has_root) {
 		if (!mkdtemp(root_path))
 			return -1;
+		has_root = true;
 		atexit(remove_folder);
 	}
 	root = open(root_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

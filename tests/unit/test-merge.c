@@ -308,6 +308,13 @@ static void names_that_double_are_left_alone(void **state)
 		"_ZN2at6native16add_stub_DEFAULTERKNS_6TensorES3_S3_S3_S3_S3_",
 		"_ZNSt6vectorIN5torch8autograd4EdgeESaIS2_EE12emplace_backIJ"
 		"RSt10shared_ptrINS1_4NodeEEjEEERS2_DpOT_",
+		/* What each rank that waits in pybind11 stands in. */
+		"_ZZN8pybind1112cpp_function10initializeIZNS0_C4IbN4c10d4WorkE"
+		"JNSt6chrono8durationIlSt5ratioILl1ELl1000EEEEEJNS_4nameENS_9"
+		"is_methodENS_7siblingENS_5arg_vENS_10call_guardIJNS_18gil_"
+		"scoped_releaseEEEEA654_cEEEMT0_FT_DpT1_EDpRKT2_EUlPS4_S9_E_bJ"
+		"SS_S9_EJSA_SB_SC_SD_SG_SH_EEEvOSJ_PFSI_SL_ESR_ENUlRNS_6detail"
+		"13function_callEE1_4_FUNESZ_",
 		"S_T_S0_T",
 		"",
 	};
