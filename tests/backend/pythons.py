@@ -88,7 +88,8 @@ class MissingCase(unittest.TestCase):
 
 def load_cases(loader, module, *bases):
     """The tests of each of bases for each Python, which they find as
-    self.python, and a skip for each version that is missing."""
+    self.python, and a skip for each version that is missing. A base with
+    `minors` is for those versions alone, or for all where none is here."""
     found = find()
     suite = unittest.TestSuite()
 
@@ -99,6 +100,10 @@ def load_cases(loader, module, *bases):
 
     for python in found:
         for base in bases:
+            minors = getattr(base, "minors", None)
+            if minors and python.version[1] not in minors and any(
+                    other.version[1] in minors for other in found):
+                continue
             add(base, python.name.replace(".", "_"), python=python)
     for minor in sorted(set(MINORS) - {p.version[1] for p in found}):
         add(MissingCase, "3_%d" % minor, minor=minor)

@@ -137,9 +137,11 @@ class MergeCase(Case):
         self.assertEqual(main[at:at + 4], ["deep"] * 4, main)
         self.assertEqual(main[-1], "<module>")
 
+
+class GdbCase(Case):
+    minors = (8, 10, 12)    # of each kind one: gdb takes its time
+
     def test_gdb(self):
-        if self.python.version[1] not in (8, 10, 12):
-            self.skipTest("gdb is slow: three versions are compared with it")
         if self.python.argv[0] == "chroot":
             self.skipTest("gdb does not look into a chroot")
         target = self.start(*self.python.argv)
@@ -407,7 +409,7 @@ class TestLibrary(Case):
 
 
 def load_tests(loader, _tests, _pattern):
-    suite = pythons.load_cases(loader, __name__, MergeCase)
+    suite = pythons.load_cases(loader, __name__, MergeCase, GdbCase)
     suite.addTests(loader.loadTestsFromTestCase(TestNative))
     suite.addTests(loader.loadTestsFromTestCase(TestLibrary))
     return suite
