@@ -400,12 +400,8 @@ void app_draw_if_due(struct app *app)
 static void run(struct app *app)
 {
 	struct loop *loop = app->engine->loop;
-	struct loop_signal *signals[ARRAY_LENGTH(signal_rows)];
 
 	listen(app);
-	for (size_t i = 0; i < ARRAY_LENGTH(signal_rows); i++)
-		signals[i] = loop_signal(loop, signal_rows[i].number,
-					 signal_rows[i].caught, app);
 	measure(app);
 	while (!app->is_done) {
 		keep_pace(app);
@@ -413,8 +409,6 @@ static void run(struct app *app)
 		loop_turn(loop);
 	}
 	stop_draw_timer(app);
-	for (size_t i = 0; i < ARRAY_LENGTH(signal_rows); i++)
-		loop_signal_stop(signals[i]);
 	if (app->away.pid > 0) {
 		/* It must not stay behind without its terminal. */
 		kill(app->away.pid, SIGHUP);
@@ -479,12 +473,17 @@ static int open_screen(struct app *app, struct error *error)
 
 int app_run(struct engine *engine, struct error *error)
 {
+	struct loop_signal *signals[ARRAY_LENGTH(signal_rows)];
 	struct app app;
 	int result = -1;
 
 	app_init(&app, engine);
 	engine->changed = on_changed;
 	engine->changed_data = &app;
+	/* As long as the terminal is ours, none of them may just end us. */
+	for (size_t i = 0; i < ARRAY_LENGTH(signal_rows); i++)
+		signals[i] = loop_signal(engine->loop, signal_rows[i].number,
+					 signal_rows[i].caught, &app);
 	if (open_screen(&app, error) < 0)
 		goto out;
 	log_set_quiet(1);
@@ -494,6 +493,8 @@ int app_run(struct engine *engine, struct error *error)
 	log_set_quiet(0);
 	result = 0;
 out:
+	for (size_t i = 0; i < ARRAY_LENGTH(signal_rows); i++)
+		loop_signal_stop(signals[i]);
 	engine->changed = NULL;
 	app_clear(&app);
 	return result;
