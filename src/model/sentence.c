@@ -355,9 +355,6 @@ static void say_still(struct buffer *out, const struct session *session,
 				   "a peer that is not in this set.");
 }
 
-#define WAKE "; they wake now and then, and what they do then was not seen."
-#define WAKES "; it wakes now and then, and what it does then was not seen."
-
 static void say_together(struct buffer *out, const struct session *session,
 			 const struct camp_list *camps, bool is_still)
 {
@@ -377,7 +374,13 @@ static void say_together(struct buffer *out, const struct session *session,
 	if (is_still)
 		say_still(out, session, camp);
 	else if (camp->waking_count > 0)
-		buffer_append_string(out, camp->count == 1 ? WAKES : WAKE);
+		buffer_append_string(out, camp->count == 1
+						  ? "; it wakes now and then, "
+						    "and what it does then was "
+						    "not seen."
+						  : "; they wake now and then, "
+						    "and what they do then was "
+						    "not seen.");
 	else if (camps->is_sampled_twice && camp->moving_count == 0)
 		buffer_append_string(out, ", so far without moving.");
 	else

@@ -33,7 +33,7 @@ def reads():
 
 
 async def blocks():
-    await asyncio.sleep(0.05)
+    """The last task to run, so that all others wait by now."""
     other = threading.Thread(target=run_other, name="other", daemon=True)
     other.start()
     READY.wait()
@@ -52,10 +52,10 @@ def run_other():
 async def main():
     deep = asyncio.create_task(middle(3), name="deep")
     tasks = [deep, asyncio.create_task(waits_for(deep)),
-             asyncio.create_task(handles(), name="h\xe9 \x1b[31m"),
-             asyncio.create_task(blocks(), name="blocks")]
+             asyncio.create_task(handles(), name="h\xe9 \x1b[31m")]
     tasks += [asyncio.create_task(asyncio.sleep(3600))
               for _ in range(int(sys.argv[1]))]
+    tasks.append(asyncio.create_task(blocks(), name="blocks"))
     await asyncio.wait(tasks)
 
 

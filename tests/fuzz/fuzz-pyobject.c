@@ -1,12 +1,10 @@
 /* An object at the image's start, of the version that the first byte names. */
 #include <stdio.h>
-#include <unistd.h>
 
 #include "banned.h"
 
 #include "backends/ptrace/cpython.h"
 #include "backends/ptrace/memory.h"
-#include "backends/ptrace/offsets.h"
 #include "backends/ptrace/pyobject.h"
 #include "base/buffer.h"
 #include "base/error.h"
@@ -43,14 +41,10 @@ static void read_object(struct memory *memory, const struct cpython *python)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct cpython python = { .code_type = CODE_TYPE };
-	struct memory *memory;
+	struct memory *memory = image_open(&python, data, size);
 
-	if (size == 0)
+	if (!memory)
 		return 0;
-	python.minor = OFFSETS_MINOR_FIRST + data[0] % 7;
-	python.offsets = *offsets_find(python.minor);
-	image_fill(data + 1, size - 1);
-	memory = memory_new(getpid());
 	memory_begin(memory, false);
 	read_object(memory, &python);
 	memory_free(memory);

@@ -1,6 +1,5 @@
 /* An interpreter with its threads and frames, at the image's start. */
 #include <stdio.h>
-#include <unistd.h>
 
 #include "banned.h"
 
@@ -37,14 +36,10 @@ static void sample(struct memory *memory, const struct cpython *python)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct cpython python = { .runtime = IMAGE_START };
-	struct memory *memory;
+	struct memory *memory = image_open(&python, data, size);
 
-	if (size == 0)
+	if (!memory)
 		return 0;
-	python.minor = OFFSETS_MINOR_FIRST + data[0] % 7;
-	python.offsets = *offsets_find(python.minor);
-	image_fill(data + 1, size - 1);
-	memory = memory_new(getpid());
 	offsets_override(&python.offsets, python.minor, memory, python.runtime);
 	sample(memory, &python);
 	memory_free(memory);

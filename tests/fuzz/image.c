@@ -7,6 +7,10 @@
 
 #include "banned.h"
 
+#include "backends/ptrace/cpython.h"
+#include "backends/ptrace/memory.h"
+#include "backends/ptrace/offsets.h"
+
 #define RECORD_SIZE 10
 
 /* Pages that nothing was written to are never there: that is quick. */
@@ -21,7 +25,7 @@ static uint8_t *empty_image(void)
 	return bytes;
 }
 
-void image_fill(const uint8_t *data, size_t size)
+static void fill(const uint8_t *data, size_t size)
 {
 	uint8_t *bytes = empty_image();
 
@@ -36,6 +40,19 @@ void image_fill(const uint8_t *data, size_t size)
 		memcpy(bytes + (size_t)word * sizeof(value), &value,
 		       sizeof(value));
 	}
+}
+
+struct memory *image_open(struct cpython *python, const uint8_t *data,
+			  size_t size)
+{
+	if (size == 0)
+		return NULL;
+	python->minor =
+		OFFSETS_MINOR_FIRST +
+		data[0] % (OFFSETS_MINOR_LAST - OFFSETS_MINOR_FIRST + 1);
+	python->offsets = *offsets_find(python->minor);
+	fill(data + 1, size - 1);
+	return memory_new(getpid());
 }
 
 void image_fill_bytes(const uint8_t *data, size_t size)

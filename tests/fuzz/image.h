@@ -13,13 +13,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct cpython;
+struct memory;
+
 #define IMAGE_START UINT64_C(0x200000000000)
 #define IMAGE_SIZE ((size_t)1 << 19)
 #define IMAGE_TID UINT64_C(0x6469742d656d6f73)
 
-/* Replaces what the image held. */
-void image_fill(const uint8_t *data, size_t size);
-/* The same with bytes as they are. */
+/*
+ * Replaces the image by the records behind the first byte, which chooses
+ * python's version (minor and offsets are set). The memory to read it by, to
+ * be freed; NULL: there is no byte.
+ */
+struct memory *image_open(struct cpython *python, const uint8_t *data,
+			  size_t size);
+/* Replaces the image by bytes as they are. */
 void image_fill_bytes(const uint8_t *data, size_t size);
 
 #endif
