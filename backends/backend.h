@@ -1,7 +1,10 @@
 /*
  * backend: one kind of way to reach a process; connection: one such way to
- * one process. What a connection can do depends on the connection, so can()
- * says no with a reason and what would help.
+ * one process. A process may have several connections, one a backend.
+ *
+ * What a connection can do depends on the connection and on what the process
+ * does now, so can() says no with a reason and what would help. A request goes
+ * to the first connection that can; the order of backends is connections.c's.
  */
 #ifndef BACKENDS_BACKEND_H
 #define BACKENDS_BACKEND_H
@@ -9,18 +12,37 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+struct debugger;
 struct error;
 struct message;
 struct node;
 struct process;
 struct process_sample;
 struct stack_table;
+struct target;
 
 enum request_kind {
 	REQUEST_SAMPLE,	      /* stacks without stopping */
 	REQUEST_SAMPLE_EXACT, /* stacks, the GIL holder held meanwhile */
 	REQUEST_VARIABLES,
+	REQUEST_SOURCE,	  /* of a file that cannot be read here */
+	REQUEST_EVALUATE, /* an expression, or a line for its prompt */
+	REQUEST_CONTINUE,
+	REQUEST_NEXT,
+	REQUEST_STEP_IN,
+	REQUEST_STEP_OUT,
+	REQUEST_UNTIL,
+	REQUEST_JUMP,
+	REQUEST_PAUSE,
+	REQUEST_TERMINATE, /* pdb's quit */
+	REQUEST_SET_BREAKPOINTS,
+	REQUEST_TERMINAL,	/* its session as it is, from now on */
+	REQUEST_TERMINAL_INPUT, /* what a person types into that */
+	REQUEST_KIND_COUNT,
 };
+
+/* "sample", "next" …: what the pipe calls it (backends/reason.c). */
+const char *request_kind_name(enum request_kind kind);
 
 /* Why a connection cannot do something, and what would help ("" nothing). */
 struct reason {
@@ -40,12 +62,24 @@ struct connection {
 };
 
 struct backend {
-	/* A connection to the process, or NULL and a sentence. */
+	const char *name; /* "ptrace" */
+	const char *help; /* a few words: what it is */
+	/*
+	 * A connection to the process, or NULL and a sentence. target is what
+	 * the person named; NULL: the backend finds its way by the process
+	 * alone, without touching it in a way that it could notice (a backend
+	 * that cannot do that says so).
+	 */
 	struct connection *(*open)(struct node *node,
 				   const struct process *process,
+				   const struct target *target,
 				   struct error *error);
+	/*
+	 * Whether it can do that now. request says what exactly (its thread,
+	 * its frame); NULL: in general. reason may be NULL.
+	 */
 	bool (*can)(const struct connection *connection, enum request_kind kind,
-		    struct reason *reason);
+		    const struct message *request, struct reason *reason);
 	/*
 	 * Takes on a request of the pipe. It answers by node_respond() and
 	 * node_emit(), now or later, exactly once. -1: it could not even be
@@ -57,16 +91,29 @@ struct backend {
 	 * Looks variables up in the environment the program has now (a rank
 	 * made by multiprocessing sets RANK after its start). names ends in
 	 * NULL; when the first is not there the others are not looked for.
+	 * NULL: it cannot.
 	 */
 	void (*environment)(struct connection *connection,
 			    const char *const *names,
 			    void (*found)(const char *name, const char *value,
 					  void *data),
 			    void *data);
-	/* Leaves the process as it was found. */
+	/*
+	 * Puts what it knows better into a sample that another connection
+	 * took: the stack of the thread that it holds. NULL: nothing.
+	 */
+	void (*amend)(struct connection *connection,
+		      struct process_sample *sample);
+	/* Lends what is told of its debugger; the member NULL: it is none. */
+	const struct debugger *(*debugger)(const struct connection *connection);
+	/*
+	 * Leaves the process as it was found: nothing of ours stays in it, and
+	 * it does not wait for us. Does not wait either.
+	 */
 	void (*close)(struct connection *connection);
 };
 
 extern const struct backend ptrace_backend;
+extern const struct backend pdb_backend;
 
 #endif

@@ -70,7 +70,7 @@ static struct slot *open_slot(struct connections *connections,
 
 	for (size_t i = 0; i < ARRAY_LENGTH(backends); i++) {
 		slot->connection = backends[i]->open(connections->node, process,
-						     &slot->error);
+						     NULL, &slot->error);
 		if (slot->connection)
 			break;
 	}

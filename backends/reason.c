@@ -3,6 +3,30 @@
 #include "banned.h"
 #include "base/error.h"
 
+static const char *const kind_names[] = {
+	[REQUEST_SAMPLE] = "sample",
+	[REQUEST_SAMPLE_EXACT] = "exact sample",
+	[REQUEST_VARIABLES] = "variables",
+	[REQUEST_SOURCE] = "source",
+	[REQUEST_EVALUATE] = "evaluate",
+	[REQUEST_CONTINUE] = "continue",
+	[REQUEST_NEXT] = "next",
+	[REQUEST_STEP_IN] = "stepIn",
+	[REQUEST_STEP_OUT] = "stepOut",
+	[REQUEST_UNTIL] = "until",
+	[REQUEST_JUMP] = "jump",
+	[REQUEST_PAUSE] = "pause",
+	[REQUEST_TERMINATE] = "terminate",
+	[REQUEST_SET_BREAKPOINTS] = "setBreakpoints",
+	[REQUEST_TERMINAL] = "terminal",
+	[REQUEST_TERMINAL_INPUT] = "terminalInput",
+};
+
+const char *request_kind_name(enum request_kind kind)
+{
+	return kind_names[kind];
+}
+
 int reason_explain(const struct reason *reason, struct error *error)
 {
 	return error_set(error, "%s%s%s", reason->why,

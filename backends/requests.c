@@ -148,7 +148,8 @@ static int send_variables(struct node *node, const struct process *process,
 
 	if (!connection)
 		return -1;
-	if (!connection->backend->can(connection, REQUEST_VARIABLES, &reason))
+	if (!connection->backend->can(connection, REQUEST_VARIABLES,
+					  request, &reason))
 		return reason_explain(&reason, error);
 	return connection->backend->send(connection, REQUEST_VARIABLES, request,
 					 error);

@@ -42,10 +42,12 @@ static void ptrace_close(struct connection *base)
 
 static struct connection *ptrace_open(struct node *node,
 				      const struct process *process,
+				      const struct target *target,
 				      struct error *error)
 {
 	struct ptrace_connection *connection = xcalloc(1, sizeof(*connection));
 
+	(void)target;
 	connection->base = (struct connection){
 		.backend = &ptrace_backend,
 		.node = node,
@@ -65,14 +67,10 @@ static struct connection *ptrace_open(struct node *node,
 	return &connection->base;
 }
 
-static bool ptrace_can(const struct connection *connection,
-		       enum request_kind kind, struct reason *reason)
+static bool can_hold(const struct connection *connection, struct reason *reason)
 {
 	int number;
 
-	if (kind != REQUEST_SAMPLE_EXACT)
-		return true;
-	*reason = (struct reason){ .fix = "" };
 	if (node_is_read_only(connection->node)) {
 		snprintf(reason->fix, sizeof(reason->fix),
 			 "Leave --read-only out.");
@@ -88,20 +86,40 @@ static bool ptrace_can(const struct connection *connection,
 	return false;
 }
 
+static bool ptrace_can(const struct connection *connection,
+		       enum request_kind kind, const struct message *request,
+		       struct reason *reason)
+{
+	struct reason unused;
+
+	(void)request;
+	if (!reason)
+		reason = &unused;
+	*reason = (struct reason){ .fix = "" };
+	if (kind == REQUEST_SAMPLE || kind == REQUEST_VARIABLES)
+		return true;
+	if (kind == REQUEST_SAMPLE_EXACT)
+		return can_hold(connection, reason);
+	snprintf(reason->why, sizeof(reason->why),
+		 "A process is only read from outside, not stopped or "
+		 "changed.");
+	snprintf(reason->fix, sizeof(reason->fix),
+		 "Connect to a pdb in it, where it has one.");
+	return false;
+}
+
 static int ptrace_send(struct connection *base, enum request_kind kind,
 		       const struct message *request, struct error *error)
 {
 	struct ptrace_connection *connection = to_ptrace(base);
 
-	switch (kind) {
-	case REQUEST_SAMPLE:
-		return ptrace_sample(connection, false, request, error);
-	case REQUEST_SAMPLE_EXACT:
-		return ptrace_sample(connection, true, request, error);
-	case REQUEST_VARIABLES:
+	if (kind == REQUEST_SAMPLE || kind == REQUEST_SAMPLE_EXACT)
+		return ptrace_sample(connection, kind == REQUEST_SAMPLE_EXACT,
+				     request, error);
+	if (kind == REQUEST_VARIABLES)
 		return ptrace_variables(connection, request, error);
-	}
-	return error_set(error, "The node answers this itself.");
+	return error_set(error, "The backend ptrace has no request \"%s\".",
+			 request_kind_name(kind));
 }
 
 /* Known from the first sample on; before that, from the runtime. */
@@ -146,6 +164,8 @@ static void ptrace_environment(struct connection *base,
 }
 
 const struct backend ptrace_backend = {
+	.name = "ptrace",
+	.help = "reads the process from outside",
 	.open = ptrace_open,
 	.can = ptrace_can,
 	.send = ptrace_send,

@@ -189,6 +189,30 @@ static int apply_sampled(const struct apply *apply, struct error *error)
 	return 0;
 }
 
+/* The body of all three events is the whole of it. */
+static int apply_debugger(const struct apply *apply, struct error *error)
+{
+	const json_t *body = apply->message->body;
+	int64_t pid = json_get_integer(body, "pid", 0);
+	struct debugger debugger;
+	struct rank *rank;
+
+	debugger_init(&debugger);
+	if (debugger_from_json(&debugger, body, error) < 0) {
+		debugger_clear(&debugger);
+		return -1;
+	}
+	rank = pid > 0 && pid <= INT_MAX
+		       ? session_find_pid(apply->session, apply->node,
+					  (pid_t)pid)
+		       : NULL;
+	if (rank)
+		rank_apply_debugger(rank, &debugger, apply->now);
+	apply->session->step += rank && !rank->parent;
+	debugger_clear(&debugger);
+	return 0;
+}
+
 static int apply_dropped(const struct apply *apply, struct error *error)
 {
 	(void)error;
@@ -382,6 +406,9 @@ static const struct {
 	{ MESSAGE_EVENT, "rankChanged", apply_process },
 	{ MESSAGE_EVENT, "rankRemoved", apply_removed },
 	{ MESSAGE_EVENT, "sampled", apply_sampled },
+	{ MESSAGE_EVENT, "debugger", apply_debugger },
+	{ MESSAGE_EVENT, "stopped", apply_debugger },
+	{ MESSAGE_EVENT, "continued", apply_debugger },
 	{ MESSAGE_EVENT, "stacksDropped", apply_dropped },
 	{ MESSAGE_EVENT, "output", apply_output },
 	{ MESSAGE_EVENT, "progress", apply_progress },
@@ -395,6 +422,19 @@ static const struct {
 	{ MESSAGE_RESPONSE, "diagnose", apply_nothing },
 	{ MESSAGE_RESPONSE, "evidence", apply_nothing },
 	{ MESSAGE_RESPONSE, "disconnect", apply_nothing },
+	{ MESSAGE_RESPONSE, "connect", apply_nothing },
+	{ MESSAGE_RESPONSE, "detach", apply_nothing },
+	{ MESSAGE_RESPONSE, "continue", apply_nothing },
+	{ MESSAGE_RESPONSE, "next", apply_nothing },
+	{ MESSAGE_RESPONSE, "stepIn", apply_nothing },
+	{ MESSAGE_RESPONSE, "stepOut", apply_nothing },
+	{ MESSAGE_RESPONSE, "until", apply_nothing },
+	{ MESSAGE_RESPONSE, "jump", apply_nothing },
+	{ MESSAGE_RESPONSE, "terminate", apply_nothing },
+	{ MESSAGE_RESPONSE, "setBreakpoints", apply_nothing },
+	{ MESSAGE_RESPONSE, "evaluate", apply_nothing },
+	{ MESSAGE_RESPONSE, "terminal", apply_nothing },
+	{ MESSAGE_RESPONSE, "terminalInput", apply_nothing },
 };
 
 /*

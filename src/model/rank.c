@@ -25,6 +25,7 @@ struct rank *rank_new(const struct process *process)
 	struct rank *rank = xcalloc(1, sizeof(*rank));
 
 	process_copy(&rank->process, process);
+	debugger_init(&rank->debugger);
 	rank->sampled_at = -1;
 	rank->ended_at = -1;
 	rank->last_left_at = -1;
@@ -54,6 +55,7 @@ void rank_free(struct rank *rank)
 	for (size_t i = 0; i < rank->child_count; i++)
 		rank_free(rank->children[i]);
 	free(rank->children);
+	debugger_clear(&rank->debugger);
 	free_threads(&rank->threads, &rank->thread_count);
 	free_threads(&rank->seen, &rank->seen_count);
 	free(rank->sample_error);
@@ -65,6 +67,17 @@ void rank_free(struct rank *rank)
 void rank_apply_process(struct rank *rank, const struct process *process)
 {
 	process_copy(&rank->process, process);
+	rank_update_state(rank);
+}
+
+void rank_apply_debugger(struct rank *rank, struct debugger *debugger,
+			 double now)
+{
+	struct debugger before = rank->debugger;
+
+	rank->debugger = *debugger;
+	rank->debugger_at = now;
+	*debugger = before;
 	rank_update_state(rank);
 }
 

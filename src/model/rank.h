@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "model/thread.h"
+#include "protocol/debugger.h"
 #include "protocol/process.h"
 
 struct stack;
@@ -41,6 +42,8 @@ struct rank_moment {
 
 struct rank {
 	struct process process; /* .pid 0 when not found */
+	struct debugger debugger;
+	double debugger_at; /* session time it was told of */
 	size_t node;		/* the session's node it is on */
 	bool is_missing;	/* not found where it must have been */
 	double told_at;		/* session time of process.age */
@@ -117,6 +120,9 @@ bool rank_is_waking(const struct rank *rank);
  */
 bool rank_is_changing(const struct rank *rank);
 bool rank_is_leaving(const struct rank *rank);
+/* Takes over what was told of its debugger at session time now. */
+void rank_apply_debugger(struct rank *rank, struct debugger *debugger,
+			 double now);
 /* It has ended, with the code and signal of process, at session time now. */
 void rank_end(struct rank *rank, const struct process *process, double now);
 /* Takes over a sample (cleared afterwards) at session time now. */

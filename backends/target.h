@@ -1,0 +1,33 @@
+/*
+ * target: one way to a process, as a person names it: "ptrace:4183",
+ * "pdb:unix:/tmp/pdb.sock.1", "pdb:tcp:127.0.0.1:4444".
+ */
+#ifndef BACKENDS_TARGET_H
+#define BACKENDS_TARGET_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct error;
+
+enum target_kind {
+	TARGET_PTRACE,
+	TARGET_PDB_UNIX,
+	TARGET_PDB_TCP,
+};
+
+struct target {
+	enum target_kind kind;
+	char *text; /* all of it */
+	char *path; /* a socket's file; NULL otherwise */
+	char *host; /* NULL: no TCP */
+	int port;   /* 0: no TCP */
+	pid_t pid;  /* 0: not ptrace */
+};
+
+/* Replaces nothing: *target is uninitialised, and cleared after -1. */
+int target_parse(struct target *target, const char *text, struct error *error);
+void target_copy(struct target *to, const struct target *from);
+void target_clear(struct target *target);
+
+#endif

@@ -1,0 +1,205 @@
+#include "protocol/debugger.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/error.h"
+#include "protocol/field.h"
+
+#define TEXT_MAXIMUM 4096
+
+static const char *const state_names[] = {
+	[DEBUGGER_NONE] = "none",
+	[DEBUGGER_WAITING] = "waiting",
+	[DEBUGGER_STALE] = "stale",
+	[DEBUGGER_REFUSED] = "refused",
+	[DEBUGGER_CONNECTING] = "connecting",
+	[DEBUGGER_RUNNING] = "running",
+	[DEBUGGER_STOPPED] = "stopped",
+	[DEBUGGER_NESTED] = "nested",
+	[DEBUGGER_FOREIGN] = "foreign",
+	[DEBUGGER_LOST] = "lost",
+};
+
+static const char *const reason_names[] = {
+	[STOP_ENTRY] = "entry",
+	[STOP_STEP] = "step",
+	[STOP_BREAKPOINT] = "breakpoint",
+	[STOP_DATA_BREAKPOINT] = "data breakpoint",
+	[STOP_PAUSE] = "pause",
+	[STOP_EXCEPTION] = "exception",
+};
+
+static const char *const event_names[] = {
+	[STOP_AT_UNKNOWN] = "unknown",	   [STOP_AT_LINE] = "line",
+	[STOP_AT_CALL] = "call",	   [STOP_AT_RETURN] = "return",
+	[STOP_AT_EXCEPTION] = "exception",
+};
+
+#define AT(member) offsetof(struct debugger, member)
+
+/* clang-format off */
+static const struct field debugger_fields[] = {
+	{ "state", FIELD_ENUM, AT(state), -1, 0, DEBUGGER_LOST, state_names },
+	{ "backend", FIELD_TEXT, AT(backend), 0, 0, TEXT_MAXIMUM, NULL },
+	{ "target", FIELD_TEXT, AT(target), 0, 0, TEXT_MAXIMUM, NULL },
+	{ "dialect", FIELD_TEXT, AT(dialect), 0, 0, TEXT_MAXIMUM, NULL },
+	{ "why", FIELD_TEXT, AT(why), 0, 0, TEXT_MAXIMUM, NULL },
+	{ "leaving", FIELD_TEXT, AT(leaving), 0, 0, TEXT_MAXIMUM, NULL },
+	{ "post_mortem", FIELD_BOOL, AT(is_post_mortem), 0, 0, 0, NULL },
+	{ "lease", FIELD_REAL, AT(lease), -1, 0, 0, NULL },
+	{ "stops", FIELD_UINT64, AT(stops), 0, 0, INT64_MAX, NULL },
+	{ "reason", FIELD_ENUM, AT(reason), -1, 0, STOP_EXCEPTION, reason_names },
+	{ "at", FIELD_ENUM, AT(at), -1, 0, STOP_AT_EXCEPTION, event_names },
+	{ "tid", FIELD_INT, AT(tid), 0, 0, INT_MAX, NULL },
+	{ "held", FIELD_REAL, AT(held), -1, 0, 0, NULL },
+	{ "value", FIELD_TEXT, AT(value), 0, 0, TEXT_MAXIMUM, NULL },
+	{ "exception", FIELD_TEXT, AT(exception), 0, 0, TEXT_MAXIMUM, NULL },
+	{ "description", FIELD_TEXT, AT(description), 0, 0, TEXT_MAXIMUM, NULL },
+};
+#undef AT
+#define AT(member) offsetof(struct breakpoint_binding, member)
+static const struct field binding_fields[] = {
+	{ "id", FIELD_INT, AT(id), 0, 0, INT_MAX, NULL },
+	{ "number", FIELD_INT, AT(number), 0, 0, INT_MAX, NULL },
+	{ "path", FIELD_TEXT, AT(path), 0, 0, TEXT_MAXIMUM, NULL },
+	{ "line", FIELD_INT, AT(line), 0, 0, INT_MAX, NULL },
+	{ "hits", FIELD_INT, AT(hits), 0, 0, INT_MAX, NULL },
+	{ "disabled", FIELD_BOOL, AT(is_disabled), 0, 0, 0, NULL },
+	{ "temporary", FIELD_BOOL, AT(is_temporary), 0, 0, 0, NULL },
+	{ "condition", FIELD_TEXT, AT(condition), 0, 0, TEXT_MAXIMUM, NULL },
+	{ "message", FIELD_TEXT, AT(message), 0, 0, TEXT_MAXIMUM, NULL },
+};
+/* clang-format on */
+
+static const struct field_table debugger_table = {
+	.what = "debugger",
+	.fields = debugger_fields,
+	.count = ARRAY_LENGTH(debugger_fields),
+};
+
+static const struct field_table binding_table = {
+	.what = "breakpoint of a debugger",
+	.fields = binding_fields,
+	.count = ARRAY_LENGTH(binding_fields),
+};
+
+void debugger_init(struct debugger *debugger)
+{
+	*debugger = (struct debugger){ .lease = -1, .held = -1 };
+}
+
+void debugger_clear(struct debugger *debugger)
+{
+	for (size_t i = 0; i < debugger->binding_count; i++)
+		field_clear(&binding_table, &debugger->bindings[i]);
+	free(debugger->bindings);
+	field_clear(&debugger_table, debugger);
+	debugger_init(debugger);
+}
+
+struct breakpoint_binding *debugger_add_binding(struct debugger *debugger)
+{
+	struct breakpoint_binding *binding;
+
+	debugger->bindings = xrealloc(
+		debugger->bindings, (debugger->binding_count + 1) *
+					    sizeof(struct breakpoint_binding));
+	binding = &debugger->bindings[debugger->binding_count++];
+	*binding = (struct breakpoint_binding){ .id = 0 };
+	return binding;
+}
+
+const char *debugger_state_name(enum debugger_state state)
+{
+	return state_names[state];
+}
+
+const char *stop_reason_name(enum stop_reason reason)
+{
+	return reason_names[reason];
+}
+
+const char *stop_event_name(enum stop_event event)
+{
+	return event == STOP_AT_UNKNOWN ? NULL : event_names[event];
+}
+
+const char *debugger_event(const struct debugger *debugger)
+{
+	if (debugger->state == DEBUGGER_STOPPED)
+		return "stopped";
+	return debugger->state == DEBUGGER_RUNNING ? "continued" : "debugger";
+}
+
+bool debugger_is_ours(const struct debugger *debugger)
+{
+	return debugger->state >= DEBUGGER_CONNECTING &&
+	       debugger->state < DEBUGGER_LOST;
+}
+
+json_t *debugger_to_json(const struct debugger *debugger)
+{
+	json_t *json = json_object();
+	json_t *hits = json_array();
+	json_t *bindings = json_array();
+
+	field_write(&debugger_table, debugger, json);
+	for (size_t i = 0; i < debugger->hit_count; i++)
+		json_array_append_new(hits, json_integer(debugger->hits[i]));
+	json_object_set_new(json, "hit", hits);
+	for (size_t i = 0; i < debugger->binding_count; i++) {
+		json_t *binding = json_object();
+
+		field_write(&binding_table, &debugger->bindings[i], binding);
+		json_array_append_new(bindings, binding);
+	}
+	json_object_set_new(json, "breakpoints", bindings);
+	return json;
+}
+
+static int read_hits(struct debugger *debugger, const json_t *hits,
+		     struct error *error)
+{
+	size_t count = json_array_size(hits);
+
+	if (count > STOP_HITS_MAXIMUM)
+		count = STOP_HITS_MAXIMUM;
+	for (size_t i = 0; i < count; i++) {
+		json_int_t id = json_integer_value(json_array_get(hits, i));
+
+		if (id < 1 || id > INT_MAX)
+			return error_set(error, "debugger: \"hit\" has what is "
+						"no number of a breakpoint");
+		debugger->hits[debugger->hit_count++] = (int)id;
+	}
+	return 0;
+}
+
+int debugger_from_json(struct debugger *debugger, const json_t *json,
+		       struct error *error)
+{
+	const json_t *bindings = json_object_get(json, "breakpoints");
+	size_t count = json_array_size(bindings);
+
+	debugger_clear(debugger);
+	if (count > BREAKPOINT_BINDINGS_MAXIMUM)
+		return error_set(error,
+				 "debugger: there are more than %d breakpoints",
+				 BREAKPOINT_BINDINGS_MAXIMUM);
+	if (field_read(&debugger_table, debugger, json, error) < 0 ||
+	    read_hits(debugger, json_object_get(json, "hit"), error) < 0)
+		return -1;
+	for (size_t i = 0; i < count; i++) {
+		if (field_read(&binding_table, debugger_add_binding(debugger),
+			       json_array_get(bindings, i), error) < 0)
+			return -1;
+	}
+	if (debugger->state != DEBUGGER_NONE && !debugger->backend)
+		return error_set(error, "debugger: \"backend\" is missing");
+	return 0;
+}
