@@ -26,6 +26,9 @@ enum line {
 enum emphasis {
 	EMPHASIS_BOLD = 1,
 	EMPHASIS_SELECTED = 2,
+	EMPHASIS_REVERSE = 4,
+	EMPHASIS_UNDERLINE = 8,
+	EMPHASIS_ITALIC = 16,
 };
 
 struct cell {

@@ -49,6 +49,12 @@ static const char *const names[STYLE_COUNT] = {
 	[STYLE_ERROR] = "error",
 	[STYLE_WARNING] = "warning",
 	[STYLE_FOUND] = "found",
+	[STYLE_TERMINAL_RED] = "terminal.red",
+	[STYLE_TERMINAL_GREEN] = "terminal.green",
+	[STYLE_TERMINAL_YELLOW] = "terminal.yellow",
+	[STYLE_TERMINAL_BLUE] = "terminal.blue",
+	[STYLE_TERMINAL_MAGENTA] = "terminal.magenta",
+	[STYLE_TERMINAL_CYAN] = "terminal.cyan",
 };
 
 bool style_parse(const char *name, enum style *style)

@@ -198,6 +198,16 @@ static int colour_of_eight(int colour, int *attributes)
 	return colour - BRIGHT;
 }
 
+static const struct {
+	enum emphasis emphasis;
+	enum attribute attribute;
+} emphases[] = {
+	{ EMPHASIS_BOLD, ATTRIBUTE_BOLD },
+	{ EMPHASIS_REVERSE, ATTRIBUTE_REVERSE },
+	{ EMPHASIS_UNDERLINE, ATTRIBUTE_UNDERLINE },
+	{ EMPHASIS_ITALIC, ATTRIBUTE_ITALIC },
+};
+
 struct shown_look theme_show(const struct theme *theme, enum style style,
 			     int emphasis, int colour_count)
 {
@@ -217,8 +227,9 @@ struct shown_look theme_show(const struct theme *theme, enum style style,
 		shown.background =
 			colour_of_eight(look->background.plain, &ignored);
 	}
-	if (emphasis & EMPHASIS_BOLD)
-		shown.attributes |= ATTRIBUTE_BOLD;
+	for (size_t i = 0; i < ARRAY_LENGTH(emphases); i++)
+		if (emphasis & (int)emphases[i].emphasis)
+			shown.attributes |= (int)emphases[i].attribute;
 	if (emphasis & EMPHASIS_SELECTED)
 		shown.attributes |= theme->looks[STYLE_SELECTED].attributes;
 	return shown;

@@ -1,0 +1,333 @@
+#include "ui/terminal.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <vterm.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/buffer.h"
+#include "base/text.h"
+#include "ui/sequence.h"
+
+#define ROWS_MINIMUM 2
+#define COLUMNS_MINIMUM 8
+#define SIZE_MAXIMUM 1000
+/* libvterm works on what it is given at once; so much is no strain. */
+#define PIECE_BYTES 1024
+#define REPLACEMENT 0xfffd
+/* Of the colours beyond the first sixteen, by their distance. */
+#define GREY_DISTANCE 48
+
+struct past_line {
+	struct cell *cells; /* without the blanks at its end */
+	int count;
+};
+
+struct terminal {
+	VTerm *vterm;
+	VTermScreen *screen;
+	int row_count;
+	int column_count;
+	bool is_cursor_visible;
+	struct sequence sequence;
+	struct past_line past[TERMINAL_HISTORY]; /* a ring */
+	size_t past_count;			 /* ever left */
+	void (*answer)(const char *bytes, size_t length, void *data);
+	void *answer_data;
+};
+
+/* How the colours of a terminal look: no theme can be unreadable with them. */
+static const enum style colours[8] = {
+	STYLE_TEXT,	      STYLE_TERMINAL_RED,
+	STYLE_TERMINAL_GREEN, STYLE_TERMINAL_YELLOW,
+	STYLE_TERMINAL_BLUE,  STYLE_TERMINAL_MAGENTA,
+	STYLE_TERMINAL_CYAN,  STYLE_TEXT,
+};
+
+static int clamp(int value, int minimum, int maximum)
+{
+	if (value < minimum)
+		return minimum;
+	return value > maximum ? maximum : value;
+}
+
+/* The one of eight that is nearest: each of the three is in it, or not. */
+static int nearest_of_eight(int red, int green, int blue)
+{
+	int parts[3] = { red, green, blue };
+	int least = 255;
+	int most = 0;
+	int number = 0;
+
+	for (int i = 0; i < 3; i++) {
+		least = parts[i] < least ? parts[i] : least;
+		most = parts[i] > most ? parts[i] : most;
+	}
+	if (most - least < GREY_DISTANCE)
+		return 7;
+	for (int i = 0; i < 3; i++)
+		if (parts[i] > (least + most) / 2)
+			number |= 1 << i;
+	return number;
+}
+
+/* The style of a colour; *is_bright: of the second eight. */
+static enum style style_of(const struct terminal *terminal, VTermColor colour,
+			   bool *is_bright)
+{
+	if (VTERM_COLOR_IS_INDEXED(&colour) && colour.indexed.idx < 16) {
+		*is_bright = colour.indexed.idx > 8;
+		return colour.indexed.idx == 8
+			       ? STYLE_DIM
+			       : colours[colour.indexed.idx % 8];
+	}
+	vterm_screen_convert_color_to_rgb(terminal->screen, &colour);
+	return colours[nearest_of_eight(colour.rgb.red, colour.rgb.green,
+					colour.rgb.blue)];
+}
+
+/* A background is shown as the colour reversed. */
+static void set_colours(const struct terminal *terminal, struct cell *cell,
+			const VTermScreenCell *from)
+{
+	bool is_bright = false;
+	bool is_reverse = from->attrs.reverse;
+
+	cell->style = STYLE_TEXT;
+	if (!VTERM_COLOR_IS_DEFAULT_FG(&from->fg))
+		cell->style = (uint8_t)style_of(terminal, from->fg, &is_bright);
+	if (!VTERM_COLOR_IS_DEFAULT_BG(&from->bg)) {
+		bool is_ignored;
+		enum style style = style_of(terminal, from->bg, &is_ignored);
+
+		/* Black, mostly: as good as none. */
+		if (style != STYLE_TEXT) {
+			cell->style = (uint8_t)style;
+			is_reverse = !is_reverse;
+		}
+	}
+	if (from->attrs.bold || is_bright)
+		cell->emphasis |= EMPHASIS_BOLD;
+	if (is_reverse)
+		cell->emphasis |= EMPHASIS_REVERSE;
+	if (from->attrs.underline)
+		cell->emphasis |= EMPHASIS_UNDERLINE;
+	if (from->attrs.italic)
+		cell->emphasis |= EMPHASIS_ITALIC;
+}
+
+/* What libvterm and we measure differently is not shown as it is. */
+static struct cell cell_of(const struct terminal *terminal,
+			   const VTermScreenCell *from)
+{
+	struct cell cell = CELL_BLANK;
+	int32_t code = (int32_t)from->chars[0];
+
+	if (code > 0 && code != -1) {
+		cell.codepoint = code;
+		cell.width = from->width == 2 ? 2 : 1;
+		if (text_codepoint_width(code) != cell.width)
+			cell.codepoint = REPLACEMENT;
+		if (cell.codepoint == REPLACEMENT)
+			cell.width = 1;
+		else if (from->chars[1] != 0 &&
+			 text_codepoint_width((int32_t)from->chars[1]) == 0)
+			cell.combining = (int32_t)from->chars[1];
+	}
+	set_colours(terminal, &cell, from);
+	return cell;
+}
+
+static bool is_blank(const struct cell *cell)
+{
+	return cell->codepoint == ' ' &&
+	       (cell->emphasis & (EMPHASIS_REVERSE | EMPHASIS_UNDERLINE)) == 0;
+}
+
+static int on_push(int column_count, const VTermScreenCell *cells, void *data)
+{
+	struct terminal *terminal = data;
+	struct past_line *line =
+		&terminal->past[terminal->past_count++ % TERMINAL_HISTORY];
+	int count = 0;
+
+	line->cells = xrealloc(line->cells,
+			       (size_t)column_count * sizeof(*line->cells));
+	for (int i = 0; i < column_count; i++) {
+		line->cells[i] = cell_of(terminal, &cells[i]);
+		if (!is_blank(&line->cells[i]))
+			count = i + 1;
+	}
+	line->count = count;
+	if (count > 0)
+		line->cells = xrealloc(line->cells,
+				       (size_t)count * sizeof(*line->cells));
+	return 1;
+}
+
+static int on_property(VTermProp property, VTermValue *value, void *data)
+{
+	struct terminal *terminal = data;
+
+	if (property == VTERM_PROP_CURSORVISIBLE)
+		terminal->is_cursor_visible = value->boolean != 0;
+	return 1;
+}
+
+static void on_answer(const char *bytes, size_t length, void *data)
+{
+	struct terminal *terminal = data;
+
+	if (terminal->answer != NULL)
+		terminal->answer(bytes, length, terminal->answer_data);
+}
+
+static const VTermScreenCallbacks callbacks = {
+	.settermprop = on_property,
+	.sb_pushline = on_push,
+};
+
+struct terminal *terminal_new(int row_count, int column_count)
+{
+	struct terminal *terminal = xcalloc(1, sizeof(*terminal));
+
+	terminal->row_count = clamp(row_count, ROWS_MINIMUM, SIZE_MAXIMUM);
+	terminal->column_count =
+		clamp(column_count, COLUMNS_MINIMUM, SIZE_MAXIMUM);
+	terminal->is_cursor_visible = true;
+	terminal->vterm =
+		vterm_new(terminal->row_count, terminal->column_count);
+	vterm_set_utf8(terminal->vterm, 1);
+	vterm_output_set_callback(terminal->vterm, on_answer, terminal);
+	terminal->screen = vterm_obtain_screen(terminal->vterm);
+	vterm_screen_enable_altscreen(terminal->screen, 1);
+	vterm_screen_set_damage_merge(terminal->screen, VTERM_DAMAGE_SCREEN);
+	vterm_screen_set_callbacks(terminal->screen, &callbacks, terminal);
+	vterm_screen_reset(terminal->screen, 1);
+	return terminal;
+}
+
+void terminal_free(struct terminal *terminal)
+{
+	if (terminal == NULL)
+		return;
+	vterm_free(terminal->vterm);
+	for (size_t i = 0; i < TERMINAL_HISTORY; i++)
+		free(terminal->past[i].cells);
+	free(terminal);
+}
+
+void terminal_set_answer(struct terminal *terminal,
+			 void (*answer)(const char *bytes, size_t length,
+					void *data),
+			 void *data)
+{
+	terminal->answer = answer;
+	terminal->answer_data = data;
+}
+
+void terminal_write(struct terminal *terminal, const char *bytes, size_t length)
+{
+	struct buffer out = BUFFER_INIT;
+
+	while (length > 0) {
+		size_t piece = length < PIECE_BYTES ? length : PIECE_BYTES;
+
+		buffer_reset(&out);
+		sequence_pass(&terminal->sequence, &out, bytes, piece);
+		vterm_input_write(terminal->vterm, out.data, out.length);
+		bytes += piece;
+		length -= piece;
+	}
+	vterm_screen_flush_damage(terminal->screen);
+	buffer_clear(&out);
+}
+
+int terminal_row_count(const struct terminal *terminal)
+{
+	return terminal->row_count;
+}
+
+int terminal_column_count(const struct terminal *terminal)
+{
+	return terminal->column_count;
+}
+
+int terminal_history(const struct terminal *terminal)
+{
+	return terminal->past_count < TERMINAL_HISTORY
+		       ? (int)terminal->past_count
+		       : TERMINAL_HISTORY;
+}
+
+static void draw_cell(struct window window, int row, int column,
+		      const struct cell *cell)
+{
+	enum style style = (enum style)cell->style;
+
+	window_put_character(window, row, column, style, cell->codepoint);
+	if (cell->combining != 0)
+		window_put_character(window, row, column + cell->width, style,
+				     cell->combining);
+	if (cell->emphasis != 0)
+		window_emphasise(window, row, column, 1, cell->width,
+				 cell->emphasis);
+}
+
+static void draw_past(struct window window, int row,
+		      const struct past_line *line)
+{
+	int column = 0;
+
+	while (column < line->count) {
+		draw_cell(window, row, column, &line->cells[column]);
+		column += line->cells[column].width;
+	}
+}
+
+static void draw_row(struct window window, int row,
+		     const struct terminal *terminal, int at)
+{
+	int column = 0;
+
+	while (column < terminal->column_count) {
+		VTermPos place = { .row = at, .col = column };
+		VTermScreenCell from;
+		struct cell cell;
+
+		vterm_screen_get_cell(terminal->screen, place, &from);
+		cell = cell_of(terminal, &from);
+		draw_cell(window, row, column, &cell);
+		column += cell.width;
+	}
+}
+
+void terminal_draw(struct window window, const struct terminal *terminal,
+		   int back)
+{
+	int history = terminal_history(terminal);
+	size_t first = terminal->past_count - (size_t)history;
+	int start = history - clamp(back, 0, history);
+
+	for (int row = 0; row < window.row_count; row++) {
+		int at = start + row;
+
+		if (at < history)
+			draw_past(window, row,
+				  &terminal->past[(first + (size_t)at) %
+						  TERMINAL_HISTORY]);
+		else if (at - history < terminal->row_count)
+			draw_row(window, row, terminal, at - history);
+	}
+}
+
+void terminal_cursor(const struct terminal *terminal, int *row, int *column)
+{
+	VTermPos at;
+
+	vterm_state_get_cursorpos(vterm_obtain_state(terminal->vterm), &at);
+	*row = terminal->is_cursor_visible ? at.row : -1;
+	*column = at.col;
+}
