@@ -68,7 +68,8 @@ struct backend {
 	 * A connection to the process, or NULL and a sentence. target is what
 	 * the person named; NULL: the backend finds its way by the process
 	 * alone, without touching it in a way that it could notice (a backend
-	 * that cannot do that says so).
+	 * that cannot do that says so). What its debugger() has then is told
+	 * by who opens it; later changes it tells by node_emit_debugger().
 	 */
 	struct connection *(*open)(struct node *node,
 				   const struct process *process,
@@ -100,7 +101,9 @@ struct backend {
 			    void *data);
 	/*
 	 * Puts what it knows better into a sample that another connection
-	 * took: the stack of the thread that it holds. NULL: nothing.
+	 * took, or that is empty: the stack of the thread that it holds, whose
+	 * native stack goes. Nothing of the table of stacks is kept for the
+	 * next call: it may be another. NULL: nothing.
 	 */
 	void (*amend)(struct connection *connection,
 		      struct process_sample *sample);
@@ -108,7 +111,8 @@ struct backend {
 	const struct debugger *(*debugger)(const struct connection *connection);
 	/*
 	 * Leaves the process as it was found: nothing of ours stays in it, and
-	 * it does not wait for us. Does not wait either.
+	 * it does not wait for us. Does not wait either (farewell.h); answers
+	 * what it has begun.
 	 */
 	void (*close)(struct connection *connection);
 };

@@ -2,30 +2,38 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "banned.h"
-#include "backends/backend.h"
 #include "backends/environment.h"
+#include "backends/target.h"
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/error.h"
 #include "base/map.h"
+#include "protocol/debugger.h"
 #include "protocol/process.h"
+#include "protocol/sample.h"
 
-/* The best first. */
-static const struct backend *const backends[] = {
-	&ptrace_backend,
+struct row {
+	const struct backend *backend;
+	bool opens_itself; /* by the process alone */
 };
 
+/* The best first: who has stopped a process knows more than who reads it. */
+static const struct row rows[] = {
+	{ &ptrace_backend, true },
+};
+
+#define ROW_COUNT ARRAY_LENGTH(rows)
 #define ASKED_IN_A_ROW 30
 #define ASKED_SELDOM 16
 
 struct slot {
-	struct connection *connection; /* NULL: error says why */
-	struct error error;
+	struct connection *connections[ROW_COUNT]; /* NULL: none */
+	struct error error;		/* why none that opens itself is open */
+	bool was_opened;		/* those were tried */
 	uint64_t start_time;		/* of the process; 0 unknown */
 	struct environment environment; /* with what the program has set */
 	bool has_rank;			/* it has set RANK */
@@ -37,13 +45,24 @@ struct connections {
 	struct map *slots;
 };
 
-static void free_slot(void *value)
+static void close_one(struct connection **connection)
+{
+	struct connection *closing = *connection;
+
+	*connection = NULL;
+	if (closing)
+		closing->backend->close(closing);
+}
+
+/* What closes may still tell something, so it is in the map until then. */
+static void close_slot(uint64_t pid, void *value, void *data)
 {
 	struct slot *slot = value;
 
-	if (slot->connection)
-		slot->connection->backend->close(slot->connection);
-	free(slot);
+	(void)pid;
+	(void)data;
+	for (size_t i = 0; i < ROW_COUNT; i++)
+		close_one(&slot->connections[i]);
 }
 
 struct connections *connections_new(struct node *node)
@@ -51,7 +70,7 @@ struct connections *connections_new(struct node *node)
 	struct connections *connections = xcalloc(1, sizeof(*connections));
 
 	connections->node = node;
-	connections->slots = map_new(free_slot);
+	connections->slots = map_new(free);
 	return connections;
 }
 
@@ -59,24 +78,14 @@ void connections_free(struct connections *connections)
 {
 	if (!connections)
 		return;
+	map_each(connections->slots, close_slot, NULL);
 	map_free(connections->slots);
 	free(connections);
 }
 
-static struct slot *open_slot(struct connections *connections,
-			      const struct process *process)
+static struct slot *find_slot(const struct connections *connections, pid_t pid)
 {
-	struct slot *slot = xcalloc(1, sizeof(*slot));
-
-	for (size_t i = 0; i < ARRAY_LENGTH(backends); i++) {
-		slot->connection = backends[i]->open(connections->node, process,
-						     NULL, &slot->error);
-		if (slot->connection)
-			break;
-	}
-	slot->start_time = process->start_time;
-	map_put(connections->slots, (uint64_t)process->pid, slot);
-	return slot;
+	return map_find(connections->slots, (uint64_t)pid);
 }
 
 /* The pid has been given to another process since. */
@@ -86,29 +95,208 @@ static bool is_another(const struct slot *slot, const struct process *process)
 	       slot->start_time != process->start_time;
 }
 
+static struct slot *take_slot(struct connections *connections,
+			      const struct process *process)
+{
+	struct slot *slot = find_slot(connections, process->pid);
+
+	if (slot && !is_another(slot, process))
+		return slot;
+	connections_close(connections, process->pid);
+	slot = xcalloc(1, sizeof(*slot));
+	slot->start_time = process->start_time;
+	map_put(connections->slots, (uint64_t)process->pid, slot);
+	return slot;
+}
+
+static void open_by_process(struct connections *connections, struct slot *slot,
+			    const struct process *process)
+{
+	slot->was_opened = true;
+	if (process->pid >= CONNECTIONS_FIRST_STANDIN) {
+		error_set(&slot->error, "Only its debugger can be asked: the "
+					"process is on another machine.");
+		return;
+	}
+	for (size_t i = 0; i < ROW_COUNT; i++) {
+		if (!rows[i].opens_itself)
+			continue;
+		slot->connections[i] = rows[i].backend->open(
+			connections->node, process, NULL, &slot->error);
+	}
+}
+
+static struct connection *reader_of(const struct slot *slot)
+{
+	for (size_t i = 0; i < ROW_COUNT; i++)
+		if (rows[i].opens_itself && slot->connections[i])
+			return slot->connections[i];
+	return NULL;
+}
+
 struct connection *connections_open(struct connections *connections,
 				    const struct process *process,
 				    struct error *error)
 {
-	struct slot *slot =
-		map_find(connections->slots, (uint64_t)process->pid);
+	struct slot *slot = take_slot(connections, process);
+	struct connection *connection;
 
-	if (!slot || is_another(slot, process))
-		slot = open_slot(connections, process);
-	if (!slot->connection)
+	if (!slot->was_opened)
+		open_by_process(connections, slot, process);
+	connection = reader_of(slot);
+	if (!connection)
 		error_set(error, "%s", slot->error.message);
-	return slot->connection;
+	return connection;
+}
+
+static const struct debugger *debugger_of(const struct connection *connection)
+{
+	return connection && connection->backend->debugger
+		       ? connection->backend->debugger(connection)
+		       : NULL;
+}
+
+struct connection *connections_connect(struct connections *connections,
+				       const struct process *process,
+				       const struct target *target,
+				       struct error *error)
+{
+	struct slot *slot = take_slot(connections, process);
+	const char *name = target_backend(target);
+
+	for (size_t i = 0; i < ROW_COUNT; i++) {
+		struct connection **connection = &slot->connections[i];
+		const struct debugger *debugger = debugger_of(*connection);
+
+		if (rows[i].opens_itself ||
+		    strcmp(rows[i].backend->name, name) != 0)
+			continue;
+		if (debugger && debugger_is_ours(debugger)) {
+			error_set(error,
+				  "It is connected to already, by %s; detach "
+				  "first.",
+				  debugger->target);
+			return NULL;
+		}
+		close_one(connection);
+		*connection = rows[i].backend->open(connections->node, process,
+						    target, error);
+		return *connection;
+	}
+	error_set(error,
+		  "%s needs no connection: the process is read by itself.",
+		  target->text);
+	return NULL;
+}
+
+struct connection *connections_find(struct connections *connections,
+				    const struct process *process,
+				    enum request_kind kind,
+				    const struct message *request,
+				    struct error *error)
+{
+	struct error unreadable = ERROR_INIT;
+	struct reason nearest;
+	bool has_reason = false;
+	struct slot *slot;
+
+	connections_open(connections, process, &unreadable);
+	slot = find_slot(connections, process->pid);
+	for (size_t i = 0; i < ROW_COUNT; i++) {
+		struct connection *connection = slot->connections[i];
+		struct reason reason;
+
+		if (!connection)
+			continue;
+		if (connection->backend->can(connection, kind, request,
+					     &reason))
+			return connection;
+		if (!has_reason)
+			nearest = reason;
+		has_reason = true;
+	}
+	if (has_reason)
+		reason_explain(&nearest, error);
+	else
+		error_set(error, "%s", unreadable.message);
+	return NULL;
+}
+
+struct connection *connections_find_debugger(struct connections *connections,
+					     pid_t pid)
+{
+	const struct slot *slot = find_slot(connections, pid);
+
+	for (size_t i = 0; slot && i < ROW_COUNT; i++)
+		if (debugger_of(slot->connections[i]))
+			return slot->connections[i];
+	return NULL;
+}
+
+const struct debugger *connections_debugger(struct connections *connections,
+					    pid_t pid)
+{
+	return debugger_of(connections_find_debugger(connections, pid));
+}
+
+void connections_amend(struct connections *connections,
+		       struct process_sample *sample)
+{
+	const struct slot *slot = find_slot(connections, sample->pid);
+
+	for (size_t i = 0; slot && i < ROW_COUNT; i++) {
+		struct connection *connection = slot->connections[i];
+
+		if (connection && connection->backend->amend)
+			connection->backend->amend(connection, sample);
+	}
 }
 
 void connections_close(struct connections *connections, pid_t pid)
 {
+	struct slot *slot = find_slot(connections, pid);
+
+	if (slot)
+		close_slot((uint64_t)pid, slot, NULL);
 	map_remove(connections->slots, (uint64_t)pid);
 }
 
-void connections_close_all(struct connections *connections)
+void connections_disconnect(struct connections *connections,
+			    struct connection *connection)
 {
-	map_free(connections->slots);
-	connections->slots = map_new(free_slot);
+	struct slot *slot = find_slot(connections, connection->pid);
+
+	for (size_t i = 0; slot && i < ROW_COUNT; i++)
+		if (slot->connections[i] == connection)
+			close_one(&slot->connections[i]);
+}
+
+/* It is opened again when it is needed; the program may be another. */
+static void forget_slot(uint64_t pid, void *value, void *data)
+{
+	struct slot *slot = value;
+
+	(void)pid;
+	(void)data;
+	for (size_t i = 0; i < ROW_COUNT; i++)
+		if (rows[i].opens_itself)
+			close_one(&slot->connections[i]);
+	slot->was_opened = false;
+	slot->has_rank = false;
+	slot->looks = 0;
+}
+
+void connections_forget(struct connections *connections, pid_t pid)
+{
+	struct slot *slot = find_slot(connections, pid);
+
+	if (slot)
+		forget_slot((uint64_t)pid, slot, NULL);
+}
+
+void connections_forget_all(struct connections *connections)
+{
+	map_each(connections->slots, forget_slot, NULL);
 }
 
 struct stale {
@@ -119,11 +307,15 @@ struct stale {
 
 static void add_stale(uint64_t key, void *value, void *data)
 {
-	const struct slot *slot = value;
+	struct slot *slot = value;
 	struct stale *stale = data;
 
-	if (slot->connection && (kill((pid_t)key, 0) == 0 || errno != ESRCH))
+	if (key >= CONNECTIONS_FIRST_STANDIN)
 		return;
+	if (kill((pid_t)key, 0) == 0 || errno != ESRCH) {
+		slot->was_opened = slot->was_opened && reader_of(slot);
+		return;
+	}
 	ARRAY_GROW(stale->pids, stale->count, stale->capacity);
 	stale->pids[stale->count++] = (pid_t)key;
 }
@@ -157,7 +349,7 @@ void connections_environment(struct connections *connections, pid_t pid,
 	struct error error = ERROR_INIT;
 	struct connection *connection =
 		connections_open(connections, &process, &error);
-	struct slot *slot = map_find(connections->slots, (uint64_t)pid);
+	struct slot *slot = find_slot(connections, pid);
 	const char *names[ENVIRONMENT_NAMES];
 
 	if (!connection || !connection->backend->environment)

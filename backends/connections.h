@@ -1,9 +1,16 @@
 /*
- * connections: the ways to processes that are open, by pid. It owns them. A
- * process with the pid of another, started later, gets a new one.
+ * connections: the ways to processes that are open, by pid, at most one a
+ * backend. It owns them. A process with the pid of another, started later,
+ * gets new ones.
  *
- * One that could not be opened is remembered with its sentence, so that a
- * process is not asked again and again during one look.
+ * Some backends find their way by the process alone: such a connection is
+ * opened when it is first needed, may be closed at any time, and is opened
+ * anew. The others are opened for a person's target and stay until they are
+ * closed for that process, or the node leaves: a debugger may take one client
+ * only.
+ *
+ * A connection that could not be opened by itself is remembered with its
+ * sentence, so that a process is not asked again and again during one look.
  */
 #ifndef BACKENDS_CONNECTIONS_H
 #define BACKENDS_CONNECTIONS_H
@@ -12,22 +19,65 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct connection;
+#include "backends/backend.h"
+
 struct connections;
+struct debugger;
 struct environment;
 struct error;
+struct message;
 struct node;
 struct process;
+struct process_sample;
+struct target;
+
+/* No process has such a number (PID_MAX_LIMIT): it only stands for one that
+ * is on another machine. */
+#define CONNECTIONS_FIRST_STANDIN 4194305
 
 struct connections *connections_new(struct node *node);
 /* Closes them all. */
 void connections_free(struct connections *connections);
-/* Lends the connection to a process, opened if need be; NULL and why not. */
+/* Lends the connection that reads a process, opened if need be; NULL and why
+ * not. */
 struct connection *connections_open(struct connections *connections,
 				    const struct process *process,
 				    struct error *error);
+/*
+ * Opens the way that the person named, and lends it; NULL and why not. One of
+ * the same backend that was lost is closed before.
+ */
+struct connection *connections_connect(struct connections *connections,
+				       const struct process *process,
+				       const struct target *target,
+				       struct error *error);
+/*
+ * Lends the best connection that can do that now; NULL and the reason of the
+ * one that is nearest to it. request: as of backend.h's can().
+ */
+struct connection *connections_find(struct connections *connections,
+				    const struct process *process,
+				    enum request_kind kind,
+				    const struct message *request,
+				    struct error *error);
+/* Lends the one that has a debugger, though it may be lost; NULL: none. */
+struct connection *connections_find_debugger(struct connections *connections,
+					     pid_t pid);
+/* What is known of that debugger, lent; NULL: none. */
+const struct debugger *connections_debugger(struct connections *connections,
+					    pid_t pid);
+/* Puts what is known better into a sample: of the thread that is stopped. */
+void connections_amend(struct connections *connections,
+		       struct process_sample *sample);
+/* All of a process, which has ended. */
 void connections_close(struct connections *connections, pid_t pid);
-void connections_close_all(struct connections *connections);
+/* Closes this one alone. */
+void connections_disconnect(struct connections *connections,
+			    struct connection *connection);
+/* Closes what reads the process by itself: what it knows is worth nothing. */
+void connections_forget(struct connections *connections, pid_t pid);
+/* The same of every process. */
+void connections_forget_all(struct connections *connections);
 /*
  * Forgets failures (a process that was just starting may be ready now) and
  * closes what leads to processes that are gone.

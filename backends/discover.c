@@ -258,10 +258,9 @@ static char *explain_missing(pid_t pid, int number)
 			 strerror(number));
 }
 
-static void add_named(struct scan *scan, struct connections *connections,
-		      pid_t pid, struct discovery *discovery)
+static void find_named(struct scan *scan, struct connections *connections,
+		       pid_t pid, struct process *process)
 {
-	struct process *process = add_process(discovery);
 	struct scan_entry *entry = scan_find(scan, pid);
 
 	process->pid = pid;
@@ -316,9 +315,20 @@ void discover_pids(struct discovery *discovery, struct procfs *procfs,
 	*discovery = (struct discovery){ .uid = geteuid() };
 	scan_init(&scan, procfs);
 	for (size_t i = 0; i < count; i++)
-		add_named(&scan, connections, pids[i], discovery);
+		find_named(&scan, connections, pids[i],
+			   add_process(discovery));
 	discovery->looked_at = count;
 	number_named(discovery);
+	scan_clear(&scan);
+}
+
+void discover_one(struct process *process, struct procfs *procfs,
+		  struct connections *connections, pid_t pid)
+{
+	struct scan scan;
+
+	scan_init(&scan, procfs);
+	find_named(&scan, connections, pid, process);
 	scan_clear(&scan);
 }
 

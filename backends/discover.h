@@ -53,6 +53,12 @@ void discover_all(struct discovery *discovery, struct procfs *procfs,
 void discover_pids(struct discovery *discovery, struct procfs *procfs,
 		   struct connections *connections, const pid_t *pids,
 		   size_t count);
+/*
+ * What is found of one process, into an initialised one; its number is -1
+ * where it has none. One that is gone is found unreadable.
+ */
+void discover_one(struct process *process, struct procfs *procfs,
+		  struct connections *connections, pid_t pid);
 void discovery_clear(struct discovery *discovery);
 
 #endif

@@ -15,6 +15,7 @@
 #include "banned.h"
 #include "backends/connections.h"
 #include "backends/evidence.h"
+#include "backends/farewell.h"
 #include "backends/output.h"
 #include "backends/pipe.h"
 #include "backends/procfs.h"
@@ -29,6 +30,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/loop.h"
+#include "protocol/debugger.h"
 #include "protocol/message.h"
 #include "protocol/process.h"
 #include "protocol/sample.h"
@@ -46,6 +48,7 @@ struct node {
 	struct holds *holds;
 	struct elf_cache *elf_cache;
 	struct native *native;
+	struct farewells *farewells;
 	struct connections *connections;
 	struct roster *roster;
 	struct sampler *sampler;
@@ -102,6 +105,7 @@ struct node *node_new(struct loop *loop, int input, int output)
 	node->holds = holds_new(loop);
 	node->elf_cache = elf_cache_new();
 	node->native = native_new(loop, say_progress, node);
+	node->farewells = farewells_new(loop);
 	node->connections = connections_new(node);
 	node->roster = roster_new(node);
 	node->sampler = sampler_new(node);
@@ -135,6 +139,7 @@ void node_free(struct node *node)
 		loop_timer_stop(node->leave_timer);
 	loop_signal_stop(node->terminate);
 	release_all(node);
+	farewells_free(node->farewells);
 	native_free(node->native);
 	holds_free(node->holds);
 	elf_cache_free(node->elf_cache);
@@ -168,6 +173,11 @@ struct elf_cache *node_elf_cache(struct node *node)
 struct native *node_native(struct node *node)
 {
 	return node->native;
+}
+
+struct farewells *node_farewells(struct node *node)
+{
+	return node->farewells;
 }
 
 struct loop *node_loop(struct node *node)
@@ -226,8 +236,8 @@ void node_tidy_stacks(struct node *node)
 {
 	if (!stack_table_is_full(node->stacks, node->stacks_maximum))
 		return;
-	/* Only connections, and the ids that files know, lead into it. */
-	connections_close_all(node->connections);
+	/* Only readers, and the ids that files know, lead into it. */
+	connections_forget_all(node->connections);
 	roster_forget_files(node->roster);
 	stack_table_free(node->stacks);
 	node->stacks = stack_table_new();
@@ -286,10 +296,25 @@ void node_respond(struct node *node, const struct message *request,
 
 void node_emit_sample(struct node *node, struct process_sample *sample)
 {
+	connections_amend(node->connections, sample);
 	roster_count(node->roster, sample);
 	node_emit(node, "sampled",
 		  process_sample_to_json(sample, node->stacks));
 	roster_learn(node->roster, sample);
+}
+
+void node_emit_debugger(struct node *node, pid_t pid,
+			const struct debugger *debugger)
+{
+	json_t *body;
+
+	if (debugger->state == DEBUGGER_STOPPED)
+		sampler_take(node->sampler, pid);
+	body = debugger_to_json(debugger);
+	json_object_set_new(body, "pid", json_integer(pid));
+	node_emit(node, debugger_event(debugger), body);
+	if (!debugger_is_ours(debugger))
+		roster_end_standin(node->roster, pid);
 }
 
 void node_say(struct node *node, const char *sentence)
@@ -338,7 +363,9 @@ static void on_leave(void *data)
 
 	release_all(node);
 	pipe_flush(node->pipe);
-	if (pipe_waiting(node->pipe) == 0 || loop_now() > node->leave_deadline)
+	if ((pipe_waiting(node->pipe) == 0 &&
+	     farewells_are_over(node->farewells)) ||
+	    loop_now() > node->leave_deadline)
 		loop_stop(node->loop);
 }
 

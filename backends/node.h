@@ -13,8 +13,10 @@
 
 struct connections;
 struct error;
+struct debugger;
 struct elf_cache;
 struct evidence;
+struct farewells;
 struct holds;
 struct loop;
 struct message;
@@ -45,8 +47,17 @@ void node_emit(struct node *node, const char *event, json_t *owned_body);
 void node_say(struct node *node, const char *sentence);
 void node_respond(struct node *node, const struct message *request,
 		  json_t *owned_body, const char *error);
-/* Emits `sampled` with what the other side does not know yet. */
+/* Emits `sampled`, amended, with what the other side does not know yet. */
 void node_emit_sample(struct node *node, struct process_sample *sample);
+
+/*
+ * Emits `debugger`, `stopped` or `continued`, as the state has it; before
+ * `stopped` the process is sampled (and the sample amended).
+ */
+void node_emit_debugger(struct node *node, pid_t pid,
+			const struct debugger *debugger);
+/* Takes the socket of a connection that closes. */
+struct farewells *node_farewells(struct node *node);
 
 /* For the parts of the node: */
 struct connections *node_connections(struct node *node);
@@ -62,8 +73,8 @@ size_t node_waiting(struct node *node);
 /* Stacks in a table before it begins anew; 0 or less: as many as usual. */
 void node_set_stacks_maximum(struct node *node, int64_t maximum);
 /*
- * Begins a new table of stacks when the one there is full, and tells so. All
- * connections are closed for it: call it when nothing waits for one.
+ * Begins a new table of stacks when the one there is full, and tells so. What
+ * reads processes is closed for it: call it when nothing waits for that.
  */
 void node_tidy_stacks(struct node *node);
 void node_set_read_only(struct node *node, bool is_read_only);

@@ -10,6 +10,7 @@
 #include "banned.h"
 #include "backends/arguments.h"
 #include "backends/backend.h"
+#include "backends/connect.h"
 #include "backends/connections.h"
 #include "backends/diagnose.h"
 #include "backends/discover.h"
@@ -32,7 +33,10 @@
 
 struct row {
 	const char *command;
+	/* NULL: it goes to a connection of the process, as kind. */
 	void (*handle)(struct node *node, const struct message *request);
+	enum request_kind kind;
+	bool changes; /* stops, writes to, or runs code in the process */
 };
 
 static void handle_initialize(struct node *node, const struct message *request)
@@ -139,28 +143,26 @@ static const struct process *find_process(struct node *node,
 	return process;
 }
 
-static int send_variables(struct node *node, const struct process *process,
-			  const struct message *request, struct error *error)
+/* The best connection that can answers it; -1 and why none can. */
+static int send_on(struct node *node, const struct process *process,
+		   enum request_kind kind, const struct message *request,
+		   struct error *error)
 {
-	struct connection *connection =
-		connections_open(node_connections(node), process, error);
-	struct reason reason;
+	struct connection *connection = connections_find(
+		node_connections(node), process, kind, request, error);
 
 	if (!connection)
 		return -1;
-	if (!connection->backend->can(connection, REQUEST_VARIABLES,
-					  request, &reason))
-		return reason_explain(&reason, error);
-	return connection->backend->send(connection, REQUEST_VARIABLES, request,
-					 error);
+	return connection->backend->send(connection, kind, request, error);
 }
 
-static void handle_variables(struct node *node, const struct message *request)
+static void route(struct node *node, enum request_kind kind,
+		  const struct message *request)
 {
 	const struct process *process = find_process(node, request);
 	struct error error = ERROR_INIT;
 
-	if (process && send_variables(node, process, request, &error) < 0)
+	if (process && send_on(node, process, kind, request, &error) < 0)
 		node_respond(node, request, NULL, error.message);
 }
 
@@ -172,35 +174,45 @@ static bool is_known_file(struct node *node, const struct process *process,
 	return roster_has_file(node_roster(node), process->pid, path);
 }
 
+static void respond_source(struct node *node, const struct message *request,
+			   pid_t pid, const struct source *source,
+			   const char *error)
+{
+	const char *path = json_get_string(request->body, "path", "");
+	json_t *body = json_object();
+
+	json_object_set_new(body, "pid", json_integer(pid));
+	json_set_text(body, "path", path);
+	json_set_text(body, "content", source->content);
+	json_object_set_new(body, "changed", json_boolean(source->is_changed));
+	if (source->content && source->full) {
+		json_set_text(body, "full", source->full);
+		json_object_set_new(body, "device",
+				    json_integer((json_int_t)source->device));
+		json_object_set_new(body, "inode",
+				    json_integer((json_int_t)source->inode));
+	}
+	if (!source->content)
+		json_set_text(body, "error", error);
+	node_respond(node, request, body, NULL);
+}
+
+/* A file that is not here may be known to a debugger in the process. */
 static void handle_source(struct node *node, const struct message *request)
 {
 	const struct process *process = find_process(node, request);
 	const char *path = json_get_string(request->body, "path", "");
 	struct source source = { .content = NULL };
 	struct error error = ERROR_INIT;
-	json_t *body;
 
 	if (!process)
 		return;
 	if (path[0] != '<' && !is_known_file(node, process, path))
 		error_set(&error, "No stack of this process names this file.");
-	else
-		source_read(&source, process, path, &error);
-	body = json_object();
-	json_object_set_new(body, "pid", json_integer(process->pid));
-	json_set_text(body, "path", path);
-	json_set_text(body, "content", source.content);
-	json_object_set_new(body, "changed", json_boolean(source.is_changed));
-	if (source.content && source.full) {
-		json_set_text(body, "full", source.full);
-		json_object_set_new(body, "device",
-				    json_integer((json_int_t)source.device));
-		json_object_set_new(body, "inode",
-				    json_integer((json_int_t)source.inode));
-	}
-	if (!source.content)
-		json_set_text(body, "error", error.message);
-	node_respond(node, request, body, NULL);
+	else if (source_read(&source, process, path, &error) < 0 &&
+		 send_on(node, process, REQUEST_SOURCE, request, NULL) == 0)
+		return;
+	respond_source(node, request, process->pid, &source, error.message);
 	free(source.content);
 	free(source.full);
 }
@@ -262,29 +274,59 @@ static void handle_disconnect(struct node *node, const struct message *request)
 	node_leave(node);
 }
 
+/* clang-format off */
 static const struct row rows[] = {
-	{ "initialize", handle_initialize },
-	{ "discover", handle_discover },
-	{ "sample", handle_sample },
-	{ "variables", handle_variables },
-	{ "source", handle_source },
-	{ "output", handle_output },
-	{ "diagnose", handle_diagnose },
-	{ "evidence", handle_evidence },
-	{ "disconnect", handle_disconnect },
+	{ "initialize", .handle = handle_initialize },
+	{ "discover", .handle = handle_discover },
+	{ "sample", .handle = handle_sample },
+	{ "variables", .kind = REQUEST_VARIABLES },
+	{ "source", .handle = handle_source },
+	{ "output", .handle = handle_output },
+	{ "diagnose", .handle = handle_diagnose },
+	{ "evidence", .handle = handle_evidence },
+	{ "connect", .handle = connect_request, .changes = true },
+	{ "detach", .handle = detach_request },
+	{ "continue", .kind = REQUEST_CONTINUE, .changes = true },
+	{ "next", .kind = REQUEST_NEXT, .changes = true },
+	{ "stepIn", .kind = REQUEST_STEP_IN, .changes = true },
+	{ "stepOut", .kind = REQUEST_STEP_OUT, .changes = true },
+	{ "until", .kind = REQUEST_UNTIL, .changes = true },
+	{ "jump", .kind = REQUEST_JUMP, .changes = true },
+	{ "pause", .kind = REQUEST_PAUSE, .changes = true },
+	{ "terminate", .kind = REQUEST_TERMINATE, .changes = true },
+	{ "setBreakpoints", .kind = REQUEST_SET_BREAKPOINTS, .changes = true },
+	{ "evaluate", .kind = REQUEST_EVALUATE, .changes = true },
+	{ "terminal", .kind = REQUEST_TERMINAL },
+	{ "terminalInput", .kind = REQUEST_TERMINAL_INPUT, .changes = true },
+	{ "disconnect", .handle = handle_disconnect },
 };
+/* clang-format on */
+
+static const struct row *find_row(const char *command)
+{
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
+		if (strcmp(rows[i].command, command) == 0)
+			return &rows[i];
+	return NULL;
+}
 
 void request_handle(struct node *node, const struct message *request)
 {
+	const struct row *row = find_row(request->name);
 	struct error error = ERROR_INIT;
 
-	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
-		if (strcmp(rows[i].command, request->name) == 0) {
-			rows[i].handle(node, request);
-			return;
-		}
-	}
-	error_set(&error, "probetui-node has no request \"%s\".",
-		  request->name);
-	node_respond(node, request, NULL, error.message);
+	if (!row)
+		error_set(&error, "probetui-node has no request \"%s\".",
+			  request->name);
+	else if (row->changes && node_is_read_only(node))
+		error_set(&error,
+			  "\"%s\" stops or changes the process, which "
+			  "--read-only refuses.",
+			  row->command);
+	else if (row->handle)
+		row->handle(node, request);
+	else
+		route(node, row->kind, request);
+	if (error_is_set(&error))
+		node_respond(node, request, NULL, error.message);
 }

@@ -20,6 +20,7 @@
 #include "base/loop.h"
 #include "base/map.h"
 #include "protocol/process.h"
+#include "protocol/rankset.h"
 #include "protocol/sample.h"
 #include "protocol/stack.h"
 
@@ -33,6 +34,8 @@ struct member {
 	struct exit_watch *exit; /* NULL: not followed, or not possible */
 	struct files *files;
 	uint64_t epoch; /* of the newest sample; outlives connections */
+	bool is_adopted;
+	bool is_over; /* a stand-in whose debugger is gone */
 };
 
 struct roster {
@@ -43,6 +46,7 @@ struct roster {
 	struct pid_list pids;	    /* what is followed; none: all */
 	struct files *past[PAST_FILES_MAXIMUM]; /* a ring */
 	size_t past_count;			/* ever written */
+	struct loop_timer *over_timer;		/* NULL: no stand-in is over */
 };
 
 /* A frame of this file makes a child one of this role. */
@@ -89,6 +93,8 @@ void roster_free(struct roster *roster)
 	if (!roster)
 		return;
 	stop_following(roster);
+	if (roster->over_timer)
+		loop_timer_stop(roster->over_timer);
 	discovery_clear(&roster->discovery);
 	for (size_t i = 0; i < PAST_FILES_MAXIMUM; i++)
 		files_free(roster->past[i]);
@@ -106,6 +112,11 @@ const struct process *roster_find(const struct roster *roster, pid_t pid)
 	struct member *member = find(roster, pid);
 
 	return member ? &member->process : NULL;
+}
+
+static bool is_standin(const struct member *member)
+{
+	return member->process.pid >= CONNECTIONS_FIRST_STANDIN;
 }
 
 static void tell(struct roster *roster, const char *event,
@@ -143,17 +154,22 @@ static void remove_member(struct roster *roster, struct member *member)
 {
 	struct process *process = &member->process;
 	pid_t pid = process->pid;
-	struct exit_status status =
-		exit_status_read(member->exit, node_procfs(roster->node), pid,
-				 process->start_time);
+	struct exit_status status = { .code = -1 };
 
+	if (!is_standin(member))
+		status = exit_status_read(member->exit,
+					  node_procfs(roster->node), pid,
+					  process->start_time);
 	/* What it was asked for is answered before it is told gone. */
 	connections_close(node_connections(roster->node), pid);
 	process->state = PROCESS_EXITED;
 	process->exit_code = status.code;
 	process->exit_signal = status.signal;
 	free(process->error);
-	process->error = describe_end(status);
+	process->error = is_standin(member)
+				 ? xstrdup("Its debugger is not connected any "
+					   "more.")
+				 : describe_end(status);
 	tell(roster, "rankRemoved", member);
 	keep_files(roster, member);
 	map_remove(roster->members, (uint64_t)pid);
@@ -184,7 +200,8 @@ static void open_member(struct roster *roster, struct member *member)
 	struct error error = ERROR_INIT;
 	struct connection *connection;
 
-	if (process->error && process->state == PROCESS_UNREADABLE)
+	if (is_standin(member) ||
+	    (process->error && process->state == PROCESS_UNREADABLE))
 		return;
 	connection = connections_open(node_connections(roster->node), process,
 				      &error);
@@ -236,11 +253,27 @@ static bool is_there(const struct process *found)
 	return found->start_time != 0 && found->state != PROCESS_UNREADABLE;
 }
 
+static struct member *add_member(struct roster *roster,
+				 const struct process *found)
+{
+	struct member *member = xcalloc(1, sizeof(*member));
+
+	member->files = files_new();
+	process_init(&member->process);
+	process_copy(&member->process, found);
+	map_put(roster->members, (uint64_t)found->pid, member);
+	open_member(roster, member);
+	tell(roster, "rankAdded", member);
+	return member;
+}
+
 static void take_found(struct roster *roster, const struct process *found,
 		       bool is_asked)
 {
 	struct member *member = find(roster, found->pid);
 
+	if (member && is_standin(member))
+		return;
 	/* Its end was not seen: it is there, but could not be looked at. */
 	if (member && member->process.start_time != 0 &&
 	    found->start_time == 0) {
@@ -256,13 +289,7 @@ static void take_found(struct roster *roster, const struct process *found,
 	if (member) {
 		update_member(roster, member, found, is_asked);
 	} else if (is_asked || is_there(found)) {
-		member = xcalloc(1, sizeof(*member));
-		member->files = files_new();
-		process_init(&member->process);
-		process_copy(&member->process, found);
-		map_put(roster->members, (uint64_t)found->pid, member);
-		open_member(roster, member);
-		tell(roster, "rankAdded", member);
+		member = add_member(roster, found);
 	}
 	if (member)
 		follow_member(roster, member);
@@ -276,13 +303,13 @@ static void take_back(struct roster *roster, pid_t pid)
 {
 	struct member *member = find(roster, pid);
 
-	if (!member)
+	if (!member || member->is_adopted)
 		return;
 	tell(roster, "rankRemoved", member);
 	map_remove(roster->members, (uint64_t)pid);
 }
 
-static void add_member(uint64_t pid, void *value, void *data)
+static void list_member(uint64_t pid, void *value, void *data)
 {
 	(void)value;
 	pid_list_add(data, (pid_t)pid);
@@ -290,7 +317,7 @@ static void add_member(uint64_t pid, void *value, void *data)
 
 void roster_list(const struct roster *roster, struct pid_list *pids)
 {
-	map_each(roster->members, add_member, pids);
+	map_each(roster->members, list_member, pids);
 }
 
 bool roster_check(struct roster *roster, pid_t pid)
@@ -322,6 +349,112 @@ static void check_all(struct roster *roster)
 	pid_list_clear(&list);
 }
 
+struct numbers {
+	int rank;
+	struct member *found; /* of that number; NULL: none */
+	struct rankset taken;
+};
+
+static void note_number(uint64_t pid, void *value, void *data)
+{
+	struct member *member = value;
+	struct numbers *numbers = data;
+
+	(void)pid;
+	if (member->process.parent_pid != 0 || member->process.rank < 0)
+		return;
+	rankset_add(&numbers->taken, member->process.rank);
+	if (member->process.rank == numbers->rank)
+		numbers->found = member;
+}
+
+const struct process *roster_find_rank(const struct roster *roster, int rank)
+{
+	struct numbers numbers = { .rank = rank, .taken = RANKSET_INIT };
+
+	map_each(roster->members, note_number, &numbers);
+	rankset_clear(&numbers.taken);
+	return numbers.found ? &numbers.found->process : NULL;
+}
+
+int roster_free_rank(const struct roster *roster)
+{
+	struct numbers numbers = { .rank = -1, .taken = RANKSET_INIT };
+	int rank = 0;
+
+	map_each(roster->members, note_number, &numbers);
+	while (rankset_contains(&numbers.taken, rank))
+		rank++;
+	rankset_clear(&numbers.taken);
+	return rank;
+}
+
+pid_t roster_next_standin(const struct roster *roster)
+{
+	pid_t pid = CONNECTIONS_FIRST_STANDIN;
+
+	while (find(roster, pid))
+		pid++;
+	return pid;
+}
+
+void roster_adopt(struct roster *roster, const struct process *process)
+{
+	struct member *member = add_member(roster, process);
+
+	member->is_adopted = true;
+	follow_member(roster, member);
+}
+
+static void on_over(void *data)
+{
+	struct roster *roster = data;
+	struct pid_list list = { .pids = NULL };
+
+	loop_timer_stop(roster->over_timer);
+	roster->over_timer = NULL;
+	roster_list(roster, &list);
+	for (size_t i = 0; i < list.count; i++) {
+		struct member *member = find(roster, list.pids[i]);
+
+		if (member->is_over)
+			remove_member(roster, member);
+	}
+	pid_list_clear(&list);
+	node_flush(roster->node);
+}
+
+void roster_end_standin(struct roster *roster, pid_t pid)
+{
+	struct member *member = find(roster, pid);
+
+	if (!member || !is_standin(member))
+		return;
+	member->is_over = true;
+	if (!roster->over_timer)
+		roster->over_timer = loop_timer(node_loop(roster->node), 0, 0,
+						on_over, roster);
+}
+
+struct telling {
+	struct roster *roster;
+	const struct discovery *discovery;
+};
+
+/* Of what was adopted; what was found was told of. */
+static void tell_again(uint64_t pid, void *value, void *data)
+{
+	const struct telling *telling = data;
+	struct member *member = value;
+
+	for (size_t i = 0; i < telling->discovery->count; i++)
+		if ((uint64_t)telling->discovery->processes[i].pid == pid &&
+		    !is_standin(member))
+			return;
+	if (member->is_adopted)
+		tell(telling->roster, "rankAdded", member);
+}
+
 static void look(struct roster *roster, const struct pid_list *pids,
 		 bool is_asked)
 {
@@ -340,6 +473,9 @@ static void look(struct roster *roster, const struct pid_list *pids,
 		take_back(roster, roster->discovery.launchers.pids[i]);
 	for (size_t i = 0; i < roster->discovery.count; i++)
 		take_found(roster, &roster->discovery.processes[i], is_asked);
+	if (is_asked)
+		map_each(roster->members, tell_again,
+			 &(struct telling){ roster, &roster->discovery });
 }
 
 static void on_look(void *data)

@@ -15,6 +15,7 @@
 #include "base/json.h"
 #include "base/loop.h"
 #include "base/map.h"
+#include "protocol/debugger.h"
 #include "protocol/message.h"
 #include "protocol/process.h"
 #include "protocol/sample.h"
@@ -87,15 +88,34 @@ static void emit_failure(struct sampler *sampler, pid_t pid, const char *error)
 	process_sample_clear(&sample);
 }
 
+/* What a debugger knows alone: false, when it has not stopped the process. */
+static bool emit_stopped(struct sampler *sampler, pid_t pid)
+{
+	const struct debugger *debugger = connections_debugger(
+		node_connections(sampler->node), pid);
+	struct process_sample sample = {
+		.pid = pid,
+		.epoch = 1,
+		.time = loop_now(),
+	};
+
+	if (!debugger || debugger->state != DEBUGGER_STOPPED)
+		return false;
+	node_emit_sample(sampler->node, &sample);
+	process_sample_clear(&sample);
+	return true;
+}
+
 /*
  * A process that could not be read has ended, or runs another program now:
  * what was known of its memory is worth nothing.
  */
 static void fail(struct sampler *sampler, pid_t pid, const char *error)
 {
-	emit_failure(sampler, pid, error);
+	if (!emit_stopped(sampler, pid))
+		emit_failure(sampler, pid, error);
 	if (!roster_check(node_roster(sampler->node), pid))
-		connections_close(node_connections(sampler->node), pid);
+		connections_forget(node_connections(sampler->node), pid);
 }
 
 static void finish_one(struct sampler *sampler, struct round *round)
@@ -189,6 +209,17 @@ static void run_round(struct sampler *sampler, const struct message *request,
 			fail(sampler, pids->pids[i], error.message);
 	}
 	finish_one(sampler, round);
+}
+
+void sampler_take(struct sampler *sampler, pid_t pid)
+{
+	struct pid_list pids = { .pids = NULL };
+	json_t *arguments = json_object();
+
+	pid_list_add(&pids, pid);
+	run_round(sampler, NULL, arguments, &pids, false);
+	pid_list_clear(&pids);
+	json_decref(arguments);
 }
 
 static bool is_gone(pid_t pid, void *data)

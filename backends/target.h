@@ -19,7 +19,7 @@ enum target_kind {
 struct target {
 	enum target_kind kind;
 	char *text; /* all of it */
-	char *path; /* a socket's file; NULL otherwise */
+	char *path; /* a socket's file, "@NAME" of one without; or NULL */
 	char *host; /* NULL: no TCP */
 	int port;   /* 0: no TCP */
 	pid_t pid;  /* 0: not ptrace */
@@ -27,6 +27,9 @@ struct target {
 
 /* Replaces nothing: *target is uninitialised, and cleared after -1. */
 int target_parse(struct target *target, const char *text, struct error *error);
+/* The name of the backend that takes it: "ptrace", "pdb". */
+const char *target_backend(const struct target *target);
+/* Into an uninitialised one. */
 void target_copy(struct target *to, const struct target *from);
 void target_clear(struct target *target);
 

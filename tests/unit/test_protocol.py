@@ -7,8 +7,10 @@ import unittest
 SOURCE = os.environ.get("SRCDIR") or os.path.dirname(
     os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 # What the Debug Adapter Protocol has under the same name.
-DAP_REQUESTS = {"initialize", "variables", "source", "disconnect"}
-DAP_EVENTS = {"output"}
+DAP_REQUESTS = {"initialize", "variables", "source", "disconnect", "continue",
+                "next", "stepIn", "stepOut", "pause", "terminate",
+                "setBreakpoints", "evaluate"}
+DAP_EVENTS = {"output", "stopped", "continued"}
 
 
 def read(*names):
@@ -38,7 +40,10 @@ def events():
                           recursive=True):
         found |= set(re.findall(r'\b(?:node_emit|tell)\([\w>.-]+,\s*"(\w+)"',
                                 read(path)))
-    return found
+    # The state of a debugger says which event tells of it.
+    function = read("src", "protocol", "debugger.c").split(
+        "\nconst char *debugger_event(")[1].split("\n}")[0]
+    return found | set(re.findall(r'"(\w+)"', function))
 
 
 class TestProtocol(unittest.TestCase):

@@ -1,0 +1,183 @@
+#include "backends/connect.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "backends/arguments.h"
+#include "backends/connections.h"
+#include "backends/discover.h"
+#include "backends/node.h"
+#include "backends/pdbsocket.h"
+#include "backends/procfs.h"
+#include "backends/roster.h"
+#include "backends/target.h"
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "protocol/debugger.h"
+#include "protocol/message.h"
+#include "protocol/process.h"
+
+/* Whose socket it is; 0: nobody's that is seen here. */
+static pid_t find_owner(struct node *node, const struct target *target)
+{
+	struct procfs *procfs = node_procfs(node);
+	pid_t owner = 0;
+	size_t count;
+	pid_t *pids;
+
+	if (!target->path || procfs_list(procfs, &pids, &count) < 0)
+		return 0;
+	for (size_t i = 0; i < count && owner == 0; i++) {
+		char path[PATH_MAX];
+
+		if (pdbsocket_find(procfs, pids[i], path, sizeof(path)) &&
+		    strcmp(path, target->path) == 0)
+			owner = pids[i];
+	}
+	free(pids);
+	return owner;
+}
+
+/* The number that was asked for, else its own, else the lowest free one. */
+static int choose_rank(const struct roster *roster, struct process *process,
+		       int64_t asked, struct error *error)
+{
+	const struct process *other;
+
+	if (asked >= 0) {
+		other = asked <= INT_MAX ? roster_find_rank(roster, (int)asked)
+					 : NULL;
+		if (asked > INT_MAX || other)
+			return error_set(error,
+					 "There is a rank %lld already; leave "
+					 "the number out or take another.",
+					 (long long)asked);
+		process->rank = (int)asked;
+	}
+	if (process->rank < 0 || roster_find_rank(roster, process->rank))
+		process->rank = roster_free_rank(roster);
+	return 0;
+}
+
+static void make_standin(const struct roster *roster,
+			 const struct target *target, struct process *process)
+{
+	process->pid = roster_next_standin(roster);
+	process->state = PROCESS_LIVE;
+	free(process->host);
+	process->host = xstrdup_or_null(target->host);
+}
+
+/*
+ * What is to become a rank, if it connects. Into an initialised one; -1 and a
+ * sentence.
+ */
+static int describe_owner(struct node *node, const struct target *target,
+			  int64_t rank, struct process *process,
+			  struct error *error)
+{
+	pid_t owner = find_owner(node, target);
+
+	if (owner > 0)
+		discover_one(process, node_procfs(node), node_connections(node),
+			     owner);
+	else if (target->host)
+		make_standin(node_roster(node), target, process);
+	else
+		return error_set(error,
+				 "No process that can be looked at listens at "
+				 "%s.",
+				 target->path);
+	return choose_rank(node_roster(node), process, rank, error);
+}
+
+static int open_target(struct node *node, const struct target *target,
+		       int64_t rank, pid_t *pid, struct error *error)
+{
+	struct roster *roster = node_roster(node);
+	struct connections *connections = node_connections(node);
+	const struct process *known =
+		roster_find(roster, find_owner(node, target));
+	struct connection *connection = NULL;
+	struct process process;
+
+	process_init(&process);
+	if (known)
+		process_copy(&process, known);
+	if (known || describe_owner(node, target, rank, &process, error) == 0)
+		connection = connections_connect(connections, &process, target,
+						 error);
+	if (connection && !known)
+		roster_adopt(roster, &process);
+	*pid = process.pid;
+	process_clear(&process);
+	return connection ? 0 : -1;
+}
+
+void connect_request(struct node *node, const struct message *request)
+{
+	const char *text = json_get_string(request->body, "target", "");
+	int64_t rank = json_get_integer(request->body, "rank", -1);
+	struct error error = ERROR_INIT;
+	struct target target;
+	json_t *body;
+	pid_t pid = 0;
+	int result;
+
+	if (target_parse(&target, text, &error) < 0) {
+		node_respond(node, request, NULL, error.message);
+		return;
+	}
+	result = open_target(node, &target, rank, &pid, &error);
+	target_clear(&target);
+	if (result < 0) {
+		node_respond(node, request, NULL, error.message);
+		return;
+	}
+	node_emit_debugger(node, pid,
+			   connections_debugger(node_connections(node), pid));
+	body = json_object();
+	json_object_set_new(body, "pid", json_integer(pid));
+	node_respond(node, request, body, NULL);
+}
+
+static int detach(struct node *node, pid_t pid, bool is_forced,
+		  struct error *error)
+{
+	struct connections *connections = node_connections(node);
+	const struct debugger *debugger =
+		connections_debugger(connections, pid);
+	struct debugger none;
+
+	if (!debugger || !debugger_is_ours(debugger))
+		return error_set(error,
+				 "No debugger of process %d is connected.",
+				 (int)pid);
+	if (debugger->leaving && !is_forced)
+		return error_set(error,
+				 "%s It stays connected; \"force\" leaves it "
+				 "all the same.",
+				 debugger->leaving);
+	connections_disconnect(connections,
+			       connections_find_debugger(connections, pid));
+	debugger_init(&none);
+	node_emit_debugger(node, pid, &none);
+	return 0;
+}
+
+void detach_request(struct node *node, const struct message *request)
+{
+	bool is_forced = json_get_boolean(request->body, "force", false);
+	struct error error = ERROR_INIT;
+	pid_t pid;
+
+	if (pid_parse(&pid, request->body, "pid", &error) < 0 ||
+	    detach(node, pid, is_forced, &error) < 0)
+		node_respond(node, request, NULL, error.message);
+	else
+		node_respond(node, request, NULL, NULL);
+}

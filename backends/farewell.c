@@ -1,0 +1,140 @@
+#include "backends/farewell.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/buffer.h"
+#include "base/loop.h"
+
+/* As much is read in one turn of the loop at most. */
+#define READ_SIZE (64u << 10)
+
+struct farewell {
+	struct farewells *all;
+	struct farewell *next;
+	int fd;
+	struct buffer bytes; /* not written yet */
+	struct loop_watch *watch;
+	struct loop_timer *timer;
+};
+
+struct farewells {
+	struct loop *loop;
+	struct farewell *first; /* NULL: all are over */
+};
+
+struct farewells *farewells_new(struct loop *loop)
+{
+	struct farewells *farewells = xcalloc(1, sizeof(*farewells));
+
+	farewells->loop = loop;
+	return farewells;
+}
+
+static void end(struct farewell *farewell)
+{
+	struct farewell **link = &farewell->all->first;
+
+	while (*link != farewell)
+		link = &(*link)->next;
+	*link = farewell->next;
+	loop_watch_stop(farewell->watch);
+	loop_timer_stop(farewell->timer);
+	close(farewell->fd);
+	buffer_clear(&farewell->bytes);
+	free(farewell);
+}
+
+void farewells_free(struct farewells *farewells)
+{
+	if (!farewells)
+		return;
+	while (farewells->first)
+		end(farewells->first);
+	free(farewells);
+}
+
+bool farewells_are_over(const struct farewells *farewells)
+{
+	return !farewells->first;
+}
+
+static bool is_later(void)
+{
+	return errno == EAGAIN || errno == EINTR;
+}
+
+/* False: nobody is there any more. */
+static bool put(struct farewell *farewell)
+{
+	while (farewell->bytes.length > 0) {
+		ssize_t sent = send(farewell->fd, farewell->bytes.data,
+				    farewell->bytes.length, MSG_NOSIGNAL);
+
+		if (sent < 0)
+			return is_later();
+		buffer_consume(&farewell->bytes, (size_t)sent);
+	}
+	return true;
+}
+
+static bool drop(struct farewell *farewell)
+{
+	char bytes[READ_SIZE];
+	ssize_t got = recv(farewell->fd, bytes, sizeof(bytes), MSG_DONTWAIT);
+
+	return got > 0 || (got < 0 && is_later());
+}
+
+static void on_ready(int fd, int events, void *data);
+
+static int events_of(const struct farewell *farewell)
+{
+	return farewell->bytes.length > 0 ? LOOP_READABLE | LOOP_WRITABLE
+					  : LOOP_READABLE;
+}
+
+static void on_ready(int fd, int events, void *data)
+{
+	struct farewell *farewell = data;
+	int before = events_of(farewell);
+
+	if (((events & LOOP_WRITABLE) && !put(farewell)) ||
+	    ((events & LOOP_READABLE) && !drop(farewell))) {
+		end(farewell);
+		return;
+	}
+	if (events_of(farewell) == before)
+		return;
+	loop_watch_stop(farewell->watch);
+	farewell->watch = loop_watch(farewell->all->loop, fd,
+				     events_of(farewell), on_ready, farewell);
+}
+
+static void on_late(void *data)
+{
+	end(data);
+}
+
+void farewells_add(struct farewells *farewells, int owned_fd, const char *bytes,
+		   size_t length)
+{
+	struct farewell *farewell = xcalloc(1, sizeof(*farewell));
+
+	farewell->all = farewells;
+	farewell->next = farewells->first;
+	farewells->first = farewell;
+	farewell->fd = owned_fd;
+	buffer_init(&farewell->bytes, 0);
+	buffer_append(&farewell->bytes, bytes, length);
+	/* At once: the node may be ended before its next turn. */
+	put(farewell);
+	farewell->watch = loop_watch(farewells->loop, owned_fd,
+				     events_of(farewell), on_ready, farewell);
+	farewell->timer = loop_timer(farewells->loop, FAREWELL_SECONDS, 0,
+				     on_late, farewell);
+}

@@ -1,0 +1,147 @@
+#include "backends/target.h"
+
+#include <limits.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/un.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/error.h"
+
+#define PORT_MAXIMUM 65535
+/* The longest name of a machine (RFC 1035) with room for an address. */
+#define HOST_MAXIMUM 255
+
+struct form {
+	const char *prefix;
+	enum target_kind kind;
+	const char *backend;
+	int (*parse)(struct target *target, const char *rest,
+		     struct error *error);
+};
+
+/* Digits only, 1 to maximum; 0: it is no such number. */
+static int parse_number(const char *text, long maximum)
+{
+	char *end;
+	long number;
+
+	if (text[0] < '0' || text[0] > '9')
+		return 0;
+	number = strtol(text, &end, 10);
+	return *end == '\0' && number > 0 && number <= maximum ? (int)number
+							       : 0;
+}
+
+static int parse_pid(struct target *target, const char *rest,
+		     struct error *error)
+{
+	target->pid = parse_number(rest, INT32_MAX);
+	if (target->pid == 0)
+		return error_set(error,
+				 "\"%s\" names no process: write ptrace:PID.",
+				 target->text);
+	return 0;
+}
+
+static int parse_path(struct target *target, const char *rest,
+		      struct error *error)
+{
+	if (rest[0] == '\0')
+		return error_set(error,
+				 "\"%s\" names no socket: write "
+				 "pdb:unix:/PATH.",
+				 target->text);
+	if (rest[0] != '/' && rest[0] != '@')
+		return error_set(error,
+				 "The socket of \"%s\" is not named from the "
+				 "root on: write pdb:unix:/PATH.",
+				 target->text);
+	if (strlen(rest) >= sizeof(((struct sockaddr_un *)NULL)->sun_path))
+		return error_set(
+			error,
+			"The socket of \"%.60s...\" has a name of more "
+			"than 107 bytes, which no socket can have.",
+			target->text);
+	target->path = xstrdup(rest);
+	return 0;
+}
+
+/* "HOST:PORT", "[::1]:PORT" */
+static int parse_address(struct target *target, const char *rest,
+			 struct error *error)
+{
+	const char *colon = strrchr(rest, ':');
+	size_t length = colon ? (size_t)(colon - rest) : 0;
+
+	if (length > 2 && rest[0] == '[' && rest[length - 1] == ']') {
+		rest++;
+		length -= 2;
+	} else if (length > 0 && memchr(rest, ':', length)) {
+		length = 0;
+	}
+	if (length > 0 && length <= HOST_MAXIMUM)
+		target->port = parse_number(colon + 1, PORT_MAXIMUM);
+	if (target->port == 0)
+		return error_set(error,
+				 "\"%.200s\" names no port of a machine: write "
+				 "pdb:tcp:HOST:PORT.",
+				 target->text);
+	target->host = xstrndup(rest, length);
+	return 0;
+}
+
+static const struct form forms[] = {
+	{ "ptrace:", TARGET_PTRACE, "ptrace", parse_pid },
+	{ "pdb:unix:", TARGET_PDB_UNIX, "pdb", parse_path },
+	{ "pdb:tcp:", TARGET_PDB_TCP, "pdb", parse_address },
+};
+
+int target_parse(struct target *target, const char *text, struct error *error)
+{
+	*target = (struct target){ .text = xstrdup(text) };
+	for (size_t i = 0; i < ARRAY_LENGTH(forms); i++) {
+		size_t length = strlen(forms[i].prefix);
+		int result;
+
+		if (strncmp(text, forms[i].prefix, length) != 0)
+			continue;
+		target->kind = forms[i].kind;
+		result = forms[i].parse(target, text + length, error);
+		if (result < 0)
+			target_clear(target);
+		return result;
+	}
+	target_clear(target);
+	return error_set(error,
+			 "\"%.200s\" is no target: write pdb:unix:/PATH, "
+			 "pdb:tcp:HOST:PORT or ptrace:PID.",
+			 text);
+}
+
+const char *target_backend(const struct target *target)
+{
+	for (size_t i = 0; i < ARRAY_LENGTH(forms); i++)
+		if (forms[i].kind == target->kind)
+			return forms[i].backend;
+	return NULL;
+}
+
+void target_copy(struct target *to, const struct target *from)
+{
+	*to = *from;
+	to->text = xstrdup_or_null(from->text);
+	to->path = xstrdup_or_null(from->path);
+	to->host = xstrdup_or_null(from->host);
+}
+
+void target_clear(struct target *target)
+{
+	free(target->text);
+	free(target->path);
+	free(target->host);
+	*target = (struct target){ .text = NULL };
+}
