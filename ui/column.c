@@ -111,7 +111,7 @@ void column_append(struct buffer *out, const struct session *session,
 			buffer_printf(out, "%d", (int)rank->process.pid);
 		break;
 	case COLUMN_STATE:
-		buffer_append_string(out, rank_word(rank));
+		rank_append_word(out, rank);
 		break;
 	case COLUMN_ACTIVITY:
 		rank_append_doing(out, session, view, rank);

@@ -37,9 +37,7 @@ static void go_to_home(struct app *app, int line)
 		go_to_rank(app, line);
 		break;
 	case PANE_SOURCE:
-		app->view.source_found = line + 1;
-		app->view.source_scroll =
-			line + 1 - selected_frame(session)->lineno;
+		view_point(&app->view, session, line + 1);
 		break;
 	case PANE_STACK:
 		session->choice.selection.rank =
@@ -123,8 +121,7 @@ void search_begin(struct app *app)
 	view->origin = (struct search_origin){
 		.selection = app->engine->session.choice.selection,
 		.group = view->order.group,
-		.source_scroll = view->source_scroll,
-		.source_found = view->source_found,
+		.source_line = view->source_line,
 		.locals_cursor = view->locals_cursor,
 		.merged_cursor = view->merged_cursor,
 		.diff_cursor = view->diff_cursor,
@@ -143,8 +140,7 @@ static void go_to_origin(struct app *app)
 	app->engine->session.choice.selection = origin->selection;
 	app->engine->session.revision++;
 	view->order.group = origin->group;
-	view->source_scroll = origin->source_scroll;
-	view->source_found = origin->source_found;
+	view->source_line = origin->source_line;
 	view->locals_cursor = origin->locals_cursor;
 	view->merged_cursor = origin->merged_cursor;
 	view->diff_cursor = origin->diff_cursor;

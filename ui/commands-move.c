@@ -168,23 +168,18 @@ static void move_grid(struct app *app, enum move move)
 	grid_clear(&grid);
 }
 
-/* The first line shown moves; the scroll follows, so no key is lost. */
 static void move_source(struct app *app, const struct layout *layout,
 			enum move move)
 {
 	const struct session *session = &app->engine->session;
 	const struct source *source = selected_source(session);
-	int rows = at_least_one(layout->panes[PANE_SOURCE].row_count);
-	int first;
-	int last;
+	int page = at_least_one(layout->panes[PANE_SOURCE].row_count - 1);
 
 	if (source == NULL || move == MOVE_LEFT || move == MOVE_RIGHT)
 		return;
-	last = at_least_one((int)source->line_count - rows + 1);
-	first = pane_source_first(session, &app->view, rows);
-	app->view.source_scroll +=
-		grid_move_in(first - 1, last, 1, at_least_one(rows - 1), move) +
-		1 - pane_source_unclamped(session, &app->view, rows);
+	view_point(&app->view, session,
+		   1 + grid_move_in(pane_source_line(session, &app->view) - 1,
+				    (int)source->line_count, 1, page, move));
 }
 
 static void move_thread(struct session *session, int by)

@@ -37,9 +37,7 @@ static struct spot spot_of_home(const struct app *app)
 	if (frame == NULL)
 		return (struct spot){ .rank = NULL };
 	spot.file = frame->code->file;
-	spot.line = frame->lineno;
-	if (app->view.source_found > 0)
-		spot.line = app->view.source_found;
+	spot.line = pane_source_line(session, &app->view);
 	return spot;
 }
 

@@ -382,6 +382,7 @@ int ui_back(struct command_context *context, int argc, char **argv,
 	(void)argv;
 	(void)error;
 	view->has_marks = false;
+	view->source_line = 0;
 	/* Esc leaves a pane first, then the job. */
 	if ((is_at_home && view->pane != PANE_GRID) || !go_back(view))
 		view->pane = PANE_GRID;

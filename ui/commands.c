@@ -154,8 +154,7 @@ void selection_changed(struct app *app, const struct selection *before)
 {
 	if (is_same_selection(before, &app->engine->session.choice.selection))
 		return;
-	app->view.source_scroll = 0;
-	app->view.source_found = 0;
+	app->view.source_line = 0;
 	app->view.locals_cursor = 0;
 }
 

@@ -33,9 +33,7 @@ static void collect_source(struct haystack *haystack, const struct app *app)
 		haystack_add(haystack, source_line(source, (int)i));
 	if (source == NULL)
 		return;
-	haystack->at = selected_frame(session)->lineno - 1;
-	if (app->view.source_found > 0)
-		haystack->at = app->view.source_found - 1;
+	haystack->at = pane_source_line(session, &app->view) - 1;
 }
 
 /* The ranks as the grid has them, each with all that its row says. */

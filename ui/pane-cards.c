@@ -18,6 +18,7 @@ static void put_card_title(struct window window, const struct session *session,
 	enum style title = is_selected ? STYLE_TITLE_FOCUSED : STYLE_TITLE;
 	struct buffer age = BUFFER_INIT;
 	struct buffer number = BUFFER_INIT;
+	struct buffer word = BUFFER_INIT;
 	enum style style;
 	int32_t mark = mark_of_rank(session, rank, &style);
 	int width = window.column_count;
@@ -28,8 +29,9 @@ static void put_card_title(struct window window, const struct session *session,
 	window_put_character(window, 0, column, style, mark);
 	column++;
 	column += window_put(window, 0, column, 1, title, " ");
+	rank_append_word(&word, rank);
 	column += window_put(window, 0, column, width - column,
-			     rank->is_outlier ? style : title, rank_word(rank));
+			     rank->is_outlier ? style : title, word.data);
 	rank_append_age(&age, session, rank);
 	window_put(window, 0, column, 1, title, " ");
 	if (age.length > 0 && column + 2 + text_width(age.data) <= width) {
@@ -38,6 +40,7 @@ static void put_card_title(struct window window, const struct session *session,
 
 		window_put(window, 0, width - used - 1, 1, title, " ");
 	}
+	buffer_clear(&word);
 	buffer_clear(&number);
 	buffer_clear(&age);
 }

@@ -8,6 +8,7 @@
 #include "model/place.h"
 #include "model/session.h"
 #include "protocol/stack.h"
+#include "ui/held.h"
 #include "ui/pane.h"
 
 const char rank_gone_sentence[] =
@@ -75,11 +76,13 @@ static int32_t unfocus(int32_t mark, enum style *style)
 int32_t mark_of_rank(const struct session *session, const struct rank *rank,
 		     enum style *style)
 {
-	const struct state_form *form = &state_forms[rank->state];
+	bool is_held = rank_is_held(rank);
+	const struct state_form *form =
+		&state_forms[is_held ? RANK_STOPPED : rank->state];
 	const struct verdict *verdict = &session->verdict;
 	int32_t mark = form->mark != 0 ? form->mark : '?';
 
-	*style = rank->is_outlier ? STYLE_OUTLIER : form->style;
+	*style = rank->is_outlier && !is_held ? STYLE_OUTLIER : form->style;
 	if (form->mark == 0 && rank->class_index >= 0 &&
 	    (size_t)rank->class_index < verdict->class_count)
 		mark = mark_of_class(
@@ -87,13 +90,16 @@ int32_t mark_of_rank(const struct session *session, const struct rank *rank,
 	return session_is_focused(session, rank) ? mark : unfocus(mark, style);
 }
 
-const char *rank_word(const struct rank *rank)
+void rank_append_word(struct buffer *out, const struct rank *rank)
 {
 	const struct thread *main = rank_main_thread(rank);
 
+	if (rank_append_held_word(out, rank))
+		return;
 	if (state_forms[rank->state].word != NULL)
-		return state_forms[rank->state].word;
-	return main != NULL ? activity_word(main->activity.kind) : "";
+		buffer_append_string(out, state_forms[rank->state].word);
+	else if (main != NULL)
+		buffer_append_string(out, activity_word(main->activity.kind));
 }
 
 static void append_exit(struct buffer *out, const struct process *process)
@@ -114,6 +120,8 @@ void rank_append_activity(struct buffer *out, const struct rank *rank)
 {
 	const struct thread *main = rank_main_thread(rank);
 
+	if (rank_append_held_doing(out, rank))
+		return;
 	switch (rank->state) {
 	case RANK_EXITED:
 		append_exit(out, &rank->process);
@@ -143,10 +151,11 @@ void rank_append_age(struct buffer *out, const struct session *session,
 {
 	const struct thread *main = rank_main_thread(rank);
 
-	if (main == NULL || main->sample_count < 2 ||
-	    main->sample.stack == NULL || rank->state == RANK_EXITED)
-		return;
-	text_age(out, session->now - main->since);
+	if (rank_is_held(rank))
+		text_age(out, rank_held_seconds(session, rank));
+	else if (main != NULL && main->sample_count >= 2 &&
+		 main->sample.stack != NULL && rank->state != RANK_EXITED)
+		text_age(out, session->now - main->since);
 }
 
 const struct frame *rank_top_frame(const struct rank *rank)

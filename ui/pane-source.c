@@ -50,22 +50,33 @@ void pane_source_lines(struct window window, const struct source *source,
 	}
 }
 
-int pane_source_unclamped(const struct session *session,
-			  const struct view *view, int rows)
+static uint64_t stops_of(const struct session *session)
+{
+	const struct rank *rank = session_looked_at(session);
+
+	return rank != NULL ? rank->debugger.stops : 0;
+}
+
+int pane_source_line(const struct session *session, const struct view *view)
 {
 	const struct frame *frame = selected_frame(session);
 
-	if (frame == NULL)
-		return 1;
-	return frame->lineno - rows / 2 + view->source_scroll;
+	if (view->source_line > 0 && view->source_stops == stops_of(session))
+		return view->source_line;
+	return frame != NULL ? frame->lineno : 1;
 }
 
-int pane_source_first(const struct session *session, const struct view *view,
-		      int rows)
+void view_point(struct view *view, const struct session *session, int line)
 {
-	const struct source *source = selected_source(session);
-	int last = source != NULL ? (int)source->line_count - rows + 1 : 1;
-	int first = pane_source_unclamped(session, view, rows);
+	view->source_line = line;
+	view->source_stops = stops_of(session);
+}
+
+/* The first line shown: the cursor is in the middle where there is room. */
+static int first_line(const struct source *source, int line, int rows)
+{
+	int last = (int)source->line_count - rows + 1;
+	int first = line - rows / 2;
 
 	if (first > last)
 		first = last;
@@ -94,6 +105,7 @@ void pane_source(struct window window, const struct session *session,
 	const struct frame *frame = selected_frame(session);
 	const struct source *source = selected_source(session);
 	const char *problem;
+	int line;
 	int first;
 
 	if (frame == NULL) {
@@ -115,9 +127,10 @@ void pane_source(struct window window, const struct session *session,
 				     problem);
 		return;
 	}
-	first = pane_source_first(session, view, window.row_count);
+	line = pane_source_line(session, view);
+	first = first_line(source, line, window.row_count);
 	pane_source_lines(window, source, frame->lineno, first);
-	if (view->source_found > 0)
-		window_emphasise(window, view->source_found - first, 0, 1,
+	if (view->pane == PANE_SOURCE || line != frame->lineno)
+		window_emphasise(window, line - first, 0, 1,
 				 window.column_count, EMPHASIS_SELECTED);
 }

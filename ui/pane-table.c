@@ -35,7 +35,7 @@ struct column_room {
 static const struct column_room rooms[] = {
 	{ COLUMN_CLASS, 1, 1, 1 },	 { COLUMN_RANK, 4, 4, 4 },
 	{ COLUMN_ACTIVITY, 12, 18, 32 }, { COLUMN_PLACE, 11, 14, 32 },
-	{ COLUMN_AGE, 4, 4, 4 },	 { COLUMN_STATE, 5, 5, 5 },
+	{ COLUMN_AGE, 4, 4, 4 },	 { COLUMN_STATE, 5, 6, 6 },
 	{ COLUMN_FUNCTION, 10, 10, 32 }, { COLUMN_HOST, 7, 9, 24 },
 	{ COLUMN_CPU, 5, 5, 5 },	 { COLUMN_PID, 7, 7, 7 },
 	{ COLUMN_MEMORY, 7, 7, 7 },

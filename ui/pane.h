@@ -31,8 +31,8 @@ int32_t mark_of_rank(const struct session *session, const struct rank *rank,
 		     enum style *style);
 int32_t mark_of_class(const struct session *session,
 		      const struct rank_class *class, enum style *style);
-/* "wait", "sleep", "exit": at most five columns. */
-const char *rank_word(const struct rank *rank);
+/* Appends "wait", "sleep", "bp 1", "raised": at most six columns. */
+void rank_append_word(struct buffer *out, const struct rank *rank);
 /* Appends what a rank does ("all_reduce", "exit status 1"). */
 void rank_append_activity(struct buffer *out, const struct rank *rank);
 /* Appends how long its main thread is where it is; nothing if not known. */
@@ -74,6 +74,8 @@ bool pane_has_frame(int row_count);
 struct window pane_frame(struct window window);
 
 /* The three lines that every view has. */
+/* Nodes that are gone. */
+size_t session_gone_count(const struct session *session);
 void pane_header(struct window window, const struct session *session,
 		 const struct view *view);
 void pane_verdict(struct window window, const struct session *session);
@@ -104,13 +106,12 @@ void pane_no_match(struct window window, const struct view *view);
 void pane_source(struct window window, const struct session *session,
 		 const struct view *view);
 /*
- * The first line shown in so many rows, the current one in the middle unless
- * it was scrolled; unclamped: before it is kept within the file.
+ * The line of its cursor: that which runs in the frame looked at until the
+ * cursor is moved, and again from the next stop of the rank on.
  */
-int pane_source_first(const struct session *session, const struct view *view,
-		      int rows);
-int pane_source_unclamped(const struct session *session,
-			  const struct view *view, int rows);
+int pane_source_line(const struct session *session, const struct view *view);
+/* Moves the cursor there. */
+void view_point(struct view *view, const struct session *session, int line);
 /* From line first on; number is the current line. */
 void pane_source_lines(struct window window, const struct source *source,
 		       int number, int first);

@@ -87,8 +87,7 @@ struct rank_order {
 struct search_origin {
 	struct selection selection;
 	uint64_t group; /* of the grid */
-	int source_scroll;
-	int source_found;
+	int source_line;
 	int locals_cursor;
 	int merged_cursor;
 	int diff_cursor;
@@ -116,8 +115,9 @@ struct view {
 	bool is_recording; /* what is seen is written to a file */
 	int row_count;	   /* size of the canvas */
 	int column_count;
-	int source_scroll; /* lines away from the current one */
-	int source_found;  /* line number that a search found; 0: none */
+	int source_line;	/* the cursor's in the source; 0: it is at the
+				 * line that runs, and goes with it */
+	uint64_t source_stops;	/* at which stop of the rank that was */
 	int locals_cursor;
 	struct key_set opened;	    /* variables */
 	int merged_cursor;	    /* -1: at the outlier */

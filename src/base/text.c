@@ -474,3 +474,14 @@ void text_duration(struct buffer *out, double seconds)
 		buffer_printf(out, "%d %s", (int)(age / unit->seconds),
 			      unit->word);
 }
+
+void text_clock(struct buffer *out, double seconds)
+{
+	long whole = (long)bound_age(seconds);
+
+	if (whole >= 3600)
+		buffer_printf(out, "%ld:%02ld:%02ld", whole / 3600,
+			      whole / 60 % 60, whole % 60);
+	else
+		buffer_printf(out, "%ld:%02ld", whole / 60, whole % 60);
+}

@@ -68,5 +68,7 @@ bool text_has_capital(const char *string);
 void text_age(struct buffer *out, double seconds);
 /* Seconds in words for a sentence: "34 s", "9 min", "4 h", "3 d". */
 void text_duration(struct buffer *out, double seconds);
+/* Seconds as a clock shows them: "0:34", "1:02:03". */
+void text_clock(struct buffer *out, double seconds);
 
 #endif

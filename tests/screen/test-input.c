@@ -346,22 +346,22 @@ static void a_search_shows_as_it_is_typed(void **state)
 	stage->app.view.pane = PANE_SOURCE;
 	stage_keys(stage, "/ t r a i n");
 	stage_check_shows(stage, "/train   1 of 2");
-	assert_int_equal(view->source_found, 8);
+	assert_int_equal(view->source_line, 8);
 	assert_int_equal(cell_of(stage, "train():")->style, STYLE_FOUND);
 	assert_int_equal(cell_of(stage, "load_batch(step")->style, STYLE_TEXT);
 	stage_keys(stage, "x");
 	stage_check_shows(stage, "/trainx   no hit");
-	assert_int_equal(view->source_found, 0);
+	assert_int_equal(view->source_line, 0);
 	stage_keys(stage, "Backspace Enter");
 	stage_check_shows(stage, " train: 1 of 2");
 	stage_keys(stage, ".");
 	stage_check_shows(stage, " train: 2 of 2");
-	assert_int_equal(view->source_found, 19);
+	assert_int_equal(view->source_line, 19);
 	stage_keys(stage, ",");
 	stage_check_shows(stage, " train: 1 of 2");
 	/* Given up, it is as it was. */
 	stage_keys(stage, "/ r a n k Esc");
-	assert_int_equal(view->source_found, 8);
+	assert_int_equal(view->source_line, 8);
 	assert_string_equal(view->search, "train");
 	stage_keys(stage, "Esc");
 	assert_false(view->has_marks);

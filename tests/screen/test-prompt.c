@@ -148,7 +148,7 @@ static void capitals_matter_where_they_are_typed(void **state)
 	stage->app.view.pane = PANE_SOURCE;
 	stage_keys(stage, "/ l i n e a r");
 	stage_check_shows(stage, "/linear   1 of 1");
-	assert_int_equal(view->source_found, 11);
+	assert_int_equal(view->source_line, 11);
 	stage_keys(stage, "C-u L I N");
 	stage_check_shows(stage, "no hit");
 }

@@ -93,11 +93,11 @@ static void any_text_is_searched(void **state)
 	for (size_t i = 0; i < ARRAY_LENGTH(keys); i++) {
 		stage_keys(stage, "3 Enter");
 		stage->app.view.pane = PANE_SOURCE;
-		stage->app.view.source_found = 0;
+		stage->app.view.source_line = 0;
 		stage_keys(stage, keys[i]);
 		if (stage->app.view.is_message_error)
 			fail_msg("%s: %s", keys[i], stage->app.view.message);
-		assert_int_equal(stage->app.view.source_found, lines[i]);
+		assert_int_equal(stage->app.view.source_line, lines[i]);
 	}
 	stage_keys(stage, "/ ' \" Enter");
 	assert_string_equal(stage->app.view.message,
@@ -179,22 +179,28 @@ static void each_pane_is_searched(void **state)
 	assert_int_equal(app->view.locals_cursor, 1);
 }
 
-/* 19 lines in 12 rows: each Down up to the end shows one line more. */
+/* 19 lines in 12 rows: the cursor is in the middle where there is room. */
 static void no_key_is_lost_in_the_source(void **state)
 {
 	struct stage *stage = *state;
+	const struct view *view = &stage->app.view;
 
 	stage->app.view.pane = PANE_SOURCE;
 	stage_check_shows(stage, "│   1 def load_batch");
-	stage_keys(stage, "Down");
+	stage_keys(stage, "Down Down Down");
+	assert_int_equal(view->source_line, 8);
+	stage_check_shows(stage, "├Source");
 	stage_check_shows(stage, "│   2     if rank");
+	stage_check_hides(stage, "│   1 def load_batch");
 	stage_keys(stage, "End");
+	assert_int_equal(view->source_line, 19);
 	stage_check_shows(stage, "│  19 train()");
 	for (int i = 0; i < 5; i++)
 		stage_keys(stage, "Down");
 	stage_keys(stage, "Up");
-	stage_check_shows(stage, "│  18 ");
+	assert_int_equal(view->source_line, 18);
 	stage_keys(stage, "Home");
+	assert_int_equal(view->source_line, 1);
 	stage_check_shows(stage, "│   1 def load_batch");
 }
 

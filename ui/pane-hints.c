@@ -1,0 +1,342 @@
+/*
+ * The last line: what is typed, what was said, or the keys that make sense
+ * here and now.
+ */
+#include <string.h>
+
+#include "banned.h"
+#include "base/array.h"
+#include "base/buffer.h"
+#include "base/text.h"
+#include "model/session.h"
+#include "ui/held.h"
+#include "ui/keymap.h"
+#include "ui/layout.h"
+#include "ui/pane.h"
+#include "ui/ranklist.h"
+
+#define MESSAGE_ROWS 3
+
+struct hint {
+	enum view_kind view;
+	const char *lines[2]; /* one or two command lines; their keys show */
+	const char *label;
+};
+
+/* In order of importance; at most eight a view are shown. */
+static const struct hint hints[] = {
+	{ VIEW_HOME, { "rank previous", "rank next" }, "rank" },
+	{ VIEW_HOME, { "outlier previous", "outlier next" }, "outlier" },
+	{ VIEW_HOME, { "merged", NULL }, "merged" },
+	{ VIEW_HOME, { "diff", NULL }, "diff" },
+	{ VIEW_HOME, { "up", "down" }, "frame" },
+	{ VIEW_HOME, { "pane next", NULL }, "pane" },
+	{ VIEW_MERGED, { "open", NULL }, "source" },
+	{ VIEW_MERGED, { "expand", NULL }, "fold" },
+	{ VIEW_MERGED, { "toggle", NULL }, "focus these" },
+	{ VIEW_MERGED, { "granularity", NULL }, "granularity" },
+	{ VIEW_MERGED, { "prompt search", NULL }, "find" },
+	{ VIEW_MERGED, { "back", NULL }, "back" },
+	{ VIEW_DIFF, { "against", NULL }, "against" },
+	{ VIEW_DIFF, { "rank previous", "rank next" }, "rank" },
+	{ VIEW_DIFF, { "outlier previous", "outlier next" }, "outlier" },
+	{ VIEW_DIFF, { "find previous", "find next" }, "differences" },
+	{ VIEW_DIFF, { "back", NULL }, "back" },
+	{ VIEW_JOBS, { "open", NULL }, "open" },
+	{ VIEW_JOBS, { "cursor up", "cursor down" }, "job" },
+	{ VIEW_JOBS, { "back", NULL }, "back" },
+	{ VIEW_HELP, { "cursor page-up", "cursor page-down" }, "page" },
+	{ VIEW_HELP, { "prompt search", NULL }, "find" },
+	{ VIEW_HELP, { "back", NULL }, "back" },
+	{ VIEW_LOG, { "rank previous", "rank next" }, "rank" },
+	{ VIEW_LOG, { "outlier previous", "outlier next" }, "outlier" },
+	{ VIEW_LOG, { "pane next", NULL }, "output, log" },
+	{ VIEW_LOG, { "cursor page-up", "cursor page-down" }, "page" },
+	{ VIEW_LOG, { "prompt search", NULL }, "find" },
+	{ VIEW_LOG, { "back", NULL }, "back" },
+	{ VIEW_TEXT, { "cursor page-up", "cursor page-down" }, "page" },
+	{ VIEW_TEXT, { "prompt search", NULL }, "find" },
+	{ VIEW_TEXT, { "back", NULL }, "back" },
+};
+
+/* Instead of home's, in a grid of many ranks. */
+static const struct hint many_hints[] = {
+	{ VIEW_HOME, { "rank previous", "rank next" }, "rank" },
+	{ VIEW_HOME, { "outlier previous", "outlier next" }, "outlier" },
+	{ VIEW_HOME, { "sort next", NULL }, "sort" },
+	{ VIEW_HOME, { "group", NULL }, "group" },
+	{ VIEW_HOME, { "prompt filter", NULL }, "filter" },
+	{ VIEW_HOME, { "merged", NULL }, "merged" },
+};
+
+/* Of a rank at its debugger's prompt: the stepping comes first. */
+static const struct hint stopped_hints[] = {
+	{ VIEW_HOME, { "next", NULL }, "next" },
+	{ VIEW_HOME, { "step", NULL }, "step" },
+	{ VIEW_HOME, { "finish", NULL }, "finish" },
+	{ VIEW_HOME, { "continue", NULL }, "continue" },
+	{ VIEW_HOME, { "up", "down" }, "frame" },
+	{ VIEW_HOME, { "here break", NULL }, "break" },
+};
+
+/* Of one that raised: there is nothing to step to. */
+static const struct hint raised_hints[] = {
+	{ VIEW_HOME, { "up", "down" }, "frame" },
+	{ VIEW_HOME, { "continue", NULL }, "let it raise" },
+	{ VIEW_HOME, { "rank previous", "rank next" }, "rank" },
+	{ VIEW_HOME, { "outlier previous", "outlier next" }, "outlier" },
+	{ VIEW_HOME, { "merged", NULL }, "merged" },
+	{ VIEW_HOME, { "diff", NULL }, "diff" },
+};
+
+/* Of one whose debugger waits for somebody. */
+static const struct hint waiting_hints[] = {
+	{ VIEW_HOME, { "open", NULL }, "connect" },
+	{ VIEW_HOME, { "rank previous", "rank next" }, "rank" },
+	{ VIEW_HOME, { "outlier previous", "outlier next" }, "outlier" },
+	{ VIEW_HOME, { "merged", NULL }, "merged" },
+	{ VIEW_HOME, { "diff", NULL }, "diff" },
+	{ VIEW_HOME, { "pane next", NULL }, "pane" },
+};
+
+/* These end every hint line. */
+static const struct hint last_hints[] = {
+	{ VIEW_HOME, { "prompt", NULL }, "command" },
+	{ VIEW_HOME, { "help", NULL }, "help" },
+};
+
+static const struct hint open_hint = { VIEW_HOME, { "open", NULL }, "open" };
+static const struct hint quit_hint = { VIEW_HOME, { "quit", NULL }, "leave" };
+
+static bool append_hint_keys(struct buffer *out, const struct hint *hint,
+			     const struct keymap *keymap)
+{
+	for (int i = 0; i < 2 && hint->lines[i] != NULL; i++) {
+		const char *key = keymap_key_of(keymap, hint->lines[i]);
+
+		if (key == NULL)
+			return false;
+		buffer_printf(out, "%s%s", i > 0 ? " " : "", key);
+	}
+	return true;
+}
+
+/* Returns the columns a hint takes; 0 when its keys are bound no more. */
+static int hint_width(const struct hint *hint, const struct keymap *keymap)
+{
+	struct buffer keys = BUFFER_INIT;
+	int width = 0;
+
+	if (append_hint_keys(&keys, hint, keymap))
+		width = text_width(keys.data) + 1 + text_width(hint->label);
+	buffer_clear(&keys);
+	return width;
+}
+
+/* A hint of one key is that key all over; of two the label is the second. */
+static void note_keys(struct window window, int start, int end,
+		      const struct hint *hint, const struct keymap *keymap)
+{
+	window_hit_key(window, start, end - start,
+		       hint->lines[hint->lines[1] != NULL]);
+	if (hint->lines[1] != NULL)
+		window_hit_key(
+			window, start,
+			text_width(keymap_key_of(keymap, hint->lines[0])),
+			hint->lines[0]);
+}
+
+/* Returns the column behind it. */
+static int put_hint(struct window window, int column, const struct hint *hint,
+		    const struct keymap *keymap)
+{
+	struct buffer keys = BUFFER_INIT;
+	int start;
+
+	if (!append_hint_keys(&keys, hint, keymap)) {
+		buffer_clear(&keys);
+		return column;
+	}
+	if (column > 1)
+		column += 2;
+	start = column;
+	column += window_put(window, 0, column, window.column_count - column,
+			     STYLE_HINT_KEY, keys.data);
+	column++;
+	column += window_put(window, 0, column, window.column_count - column,
+			     STYLE_HINT, hint->label);
+	note_keys(window, start, column, hint, keymap);
+	buffer_clear(&keys);
+	return column;
+}
+
+/* Appends "12 of 1,024 ranks": how many the filter lets through. */
+static void append_matches(struct buffer *out, const struct session *session,
+			   const struct view *view)
+{
+	struct ranklist list;
+
+	ranklist_make(&list, session, view);
+	text_count(out, list.rank_count);
+	buffer_append_string(out, " of ");
+	text_count(out, list.total_count);
+	buffer_append_string(out, list.total_count == 1 ? " rank" : " ranks");
+	ranklist_clear(&list);
+}
+
+/* That ranks are hidden is said as long as they are. */
+static int put_filter(struct window window, int column,
+		      const struct session *session, const struct view *view)
+{
+	struct buffer text = BUFFER_INIT;
+	int width = window.column_count / 2;
+
+	if (ranklist_filter(view) == NULL || view->kind != VIEW_HOME)
+		return column;
+	append_matches(&text, session, view);
+	buffer_printf(&text, " with '%s'", ranklist_filter(view));
+	column +=
+		window_put(window, 0, column, width, STYLE_WARNING, text.data);
+	buffer_clear(&text);
+	return column;
+}
+
+static void put_prompt(struct window window, const struct session *session,
+		       const struct view *view)
+{
+	struct buffer text = BUFFER_INIT;
+	int width = window.column_count;
+
+	if (view->prompt.kind == PROMPT_FILTER &&
+	    view->prompt.text.length > 0) {
+		append_matches(&text, session, view);
+		if (text_width(text.data) * 2 < width)
+			width -= 2 + window_put_right(window, 0, width - 1,
+						      width / 2, STYLE_HINT,
+						      text.data);
+		buffer_clear(&text);
+	}
+	prompt_draw(window_part(window, 0, 0, 1, width), &view->prompt);
+}
+
+/* NULL: what is looked at has no debugger that could do something. */
+static const struct hint *debugger_hints(const struct session *session,
+					 const struct view *view, size_t *count)
+{
+	const struct rank *rank = session_looked_at(session);
+
+	if (rank == NULL)
+		return NULL;
+	if (view->pane == PANE_GRID && rank_can_connect(rank)) {
+		*count = ARRAY_LENGTH(waiting_hints);
+		return waiting_hints;
+	}
+	if (rank->debugger.state != DEBUGGER_STOPPED || !rank_is_held(rank))
+		return NULL;
+	if (rank->debugger.is_post_mortem) {
+		*count = ARRAY_LENGTH(raised_hints);
+		return raised_hints;
+	}
+	*count = ARRAY_LENGTH(stopped_hints);
+	return stopped_hints;
+}
+
+static const struct hint *hints_of(const struct session *session,
+				   const struct view *view, size_t *count)
+{
+	const struct hint *own = NULL;
+	struct layout layout;
+
+	if (view->kind == VIEW_HOME)
+		own = debugger_hints(session, view, count);
+	if (own != NULL)
+		return own;
+	*count = ARRAY_LENGTH(hints);
+	if (view->kind != VIEW_HOME || view->pane != PANE_GRID)
+		return hints;
+	layout_make(&layout, session, view);
+	if (layout.grid == GRID_CARDS)
+		return hints;
+	*count = ARRAY_LENGTH(many_hints);
+	return many_hints;
+}
+
+static void put_hints(struct window window, const struct session *session,
+		      const struct view *view, const struct keymap *keymap)
+{
+	int reserved = 0;
+	int column = put_filter(window, 1, session, view);
+	size_t count;
+
+	for (size_t i = 0; i < ARRAY_LENGTH(last_hints); i++)
+		reserved += 2 + hint_width(&last_hints[i], keymap);
+	if (view_is_at_root(session, view)) {
+		if (view_lists_jobs(session, view))
+			column = put_hint(window, column, &open_hint, keymap);
+		column = put_hint(window, column, &quit_hint, keymap);
+	} else {
+		const struct hint *list = hints_of(session, view, &count);
+
+		for (size_t i = 0; i < count; i++) {
+			int width = hint_width(&list[i], keymap);
+
+			if (list[i].view != view->kind || width == 0)
+				continue;
+			if (column + 2 + width + reserved > window.column_count)
+				break;
+			column = put_hint(window, column, &list[i], keymap);
+		}
+	}
+	for (size_t i = 0; i < ARRAY_LENGTH(last_hints); i++)
+		if (column + hint_width(&last_hints[i], keymap) <
+		    window.column_count)
+			column = put_hint(window, column, &last_hints[i],
+					  keymap);
+}
+
+int pane_hint_rows(const struct view *view, int row_count, int column_count)
+{
+	int width = view->message != NULL && !view->prompt.is_open
+			    ? text_width(view->message)
+			    : 0;
+	int rows = 2;
+
+	if (width <= column_count - 1 || !pane_has_frame(row_count))
+		return 1;
+	/* Words leave some of a line empty. */
+	while (rows < MESSAGE_ROWS && width > rows * column_count * 4 / 5)
+		rows++;
+	return rows;
+}
+
+/* A long sentence lies over what is above it until the next key. */
+static void put_message(struct window window, const struct view *view)
+{
+	enum style style = view->is_message_error ? STYLE_ERROR : STYLE_HINT;
+
+	for (int row = 0; row < window.row_count; row++)
+		for (int i = 0; i < window.column_count; i++)
+			window_put_character(window, row, i, style, ' ');
+	if (window.row_count > 1)
+		window_put_paragraph(window, 0, 1, window.row_count, style,
+				     view->message);
+	else
+		window_put(window, 0, 1, window.column_count - 1, style,
+			   view->message);
+}
+
+void pane_hints(struct window window, const struct session *session,
+		const struct view *view, const struct keymap *keymap)
+{
+	if (view->prompt.is_open)
+		put_prompt(window, session, view);
+	else if (view->message != NULL)
+		put_message(window, view);
+	else if (session->node_count > 0 &&
+		 session_gone_count(session) == session->node_count)
+		window_put(window, 0, 1, window.column_count - 1, STYLE_ERROR,
+			   "probetui-node is gone: q leaves, then start "
+			   "probetui again.");
+	else
+		put_hints(window, session, view, keymap);
+}
