@@ -206,8 +206,10 @@ static int apply_debugger(const struct apply *apply, struct error *error)
 		       ? session_find_pid(apply->session, apply->node,
 					  (pid_t)pid)
 		       : NULL;
-	if (rank)
-		rank_apply_debugger(rank, &debugger, apply->now);
+	if (rank && rank_apply_debugger(rank, &debugger, apply->now)) {
+		stops_add(&apply->session->stops, rank);
+		breakpoints_stopped(apply->session, rank);
+	}
 	apply->session->step += rank && !rank->parent;
 	debugger_clear(&debugger);
 	return 0;
@@ -430,6 +432,7 @@ static const struct {
 	{ MESSAGE_RESPONSE, "stepOut", apply_nothing },
 	{ MESSAGE_RESPONSE, "until", apply_nothing },
 	{ MESSAGE_RESPONSE, "jump", apply_nothing },
+	{ MESSAGE_RESPONSE, "pause", apply_nothing },
 	{ MESSAGE_RESPONSE, "terminate", apply_nothing },
 	{ MESSAGE_RESPONSE, "setBreakpoints", apply_nothing },
 	{ MESSAGE_RESPONSE, "evaluate", apply_nothing },

@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "base/hash.h"
 #include "base/map.h"
+#include "model/held.h"
 #include "model/place.h"
 #include "model/session.h"
 #include "model/stackkey.h"
@@ -62,6 +63,9 @@ enum camp_role camp_role_of(const struct rank *rank)
 {
 	const struct thread *main_thread = rank_main_thread(rank);
 
+	/* What its stack looks like says nothing then. */
+	if (held_is(rank))
+		return CAMP_ELSEWHERE;
 	switch (rank->state) {
 	case RANK_EXITED:
 	case RANK_NOT_FOUND:
@@ -91,11 +95,14 @@ static bool has_stack(enum camp_role role)
 	       role == CAMP_TEARDOWN;
 }
 
-/* The rank's main thread, if its stack is to be compared. */
+/* The rank's main thread, or the one that a debugger has stopped, if its stack
+ * is to be compared. */
 static const struct thread *compared_thread(const struct rank *rank,
 					    enum camp_role role)
 {
-	const struct thread *thread = rank_main_thread(rank);
+	const struct thread *thread = held_is_stopped(rank)
+					      ? held_thread(rank)
+					      : rank_main_thread(rank);
 
 	if (!has_stack(role) || !thread || !thread->sample.stack)
 		return NULL;
@@ -118,13 +125,21 @@ struct drafts {
 	struct map *by_key; /* to index + 1, as a pointer-sized number */
 };
 
+/* What tells ranks apart that are at the same place. */
+static uint64_t state_key(const struct rank *rank)
+{
+	return (uint64_t)(rank->state == RANK_STOPPED) |
+	       (uint64_t)held_is_waiting(rank) << 1 |
+	       (uint64_t)held_is_odd(rank) << 2;
+}
+
 static uint64_t class_key(const struct session *session,
 			  const struct rank *rank, enum camp_role role)
 {
 	const struct thread *thread = compared_thread(rank, role);
 	uint64_t hash = hash_number(HASH_START, role);
 
-	hash = hash_number(hash, rank->state == RANK_STOPPED);
+	hash = hash_number(hash, state_key(rank));
 	if (!thread)
 		return hash_text(hash, rank->error ? rank->error : "");
 	hash = hash_text(hash, thread->activity.name);
@@ -201,7 +216,7 @@ static uint64_t camp_key(const struct draft *draft)
 	uint64_t hash = hash_number(HASH_START, draft->role);
 	const char *error = draft->first->error;
 
-	hash = hash_number(hash, draft->first->state == RANK_STOPPED);
+	hash = hash_number(hash, state_key(draft->first));
 	if (!draft->class.stack)
 		return hash_text(hash, error ? error : "");
 	hash = hash_text(hash, activity->name);

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include "model/breakpoints.h"
+#include "model/displays.h"
 #include "protocol/rankset.h"
 
 struct rankname;
@@ -45,6 +47,8 @@ struct choice {
 	bool shows_native;	/* stacks with native frames, where known */
 	struct rankname *names; /* sets with a name */
 	size_t name_count;
+	struct breakpoints breakpoints;
+	struct displays displays;
 };
 
 #endif

@@ -70,15 +70,26 @@ void rank_apply_process(struct rank *rank, const struct process *process)
 	rank_update_state(rank);
 }
 
-void rank_apply_debugger(struct rank *rank, struct debugger *debugger,
+bool rank_apply_debugger(struct rank *rank, struct debugger *debugger,
 			 double now)
 {
 	struct debugger before = rank->debugger;
+	bool is_stop;
 
 	rank->debugger = *debugger;
 	rank->debugger_at = now;
 	*debugger = before;
+	/* The next connection counts anew. */
+	if (!debugger_is_ours(&rank->debugger)) {
+		rank->stops_seen = 0;
+		rank->breakpoints_sent = 0;
+	}
+	is_stop = rank->debugger.state == DEBUGGER_STOPPED &&
+		  rank->debugger.stops > rank->stops_seen;
+	if (is_stop)
+		rank->stops_seen = rank->debugger.stops;
 	rank_update_state(rank);
+	return is_stop;
 }
 
 static size_t child_index(const struct rank *rank, pid_t pid)
@@ -172,9 +183,16 @@ static void show_last_seen(struct rank *rank)
 	rank->seen_count = 0;
 }
 
+void rank_lose_debugger(struct rank *rank)
+{
+	if (debugger_is_ours(&rank->debugger))
+		rank->debugger.state = DEBUGGER_LOST;
+}
+
 void rank_end(struct rank *rank, const struct process *process, double now)
 {
 	show_last_seen(rank);
+	rank_lose_debugger(rank);
 	rank->process.state = PROCESS_EXITED;
 	rank->process.exit_code = process->exit_code;
 	rank->process.exit_signal = process->exit_signal;
@@ -334,12 +352,21 @@ static enum rank_state state_of_main(const struct thread *thread)
 						      : RANK_WAITING;
 }
 
+static bool is_at_prompt(const struct debugger *debugger)
+{
+	return debugger->state == DEBUGGER_STOPPED ||
+	       debugger->state == DEBUGGER_NESTED;
+}
+
 static enum rank_state state_of(const struct rank *rank)
 {
 	const struct thread *main_thread = rank_main_thread(rank);
 
 	if (rank->process.pid == 0)
 		return RANK_NOT_FOUND;
+	if (is_at_prompt(&rank->debugger) &&
+	    rank->process.state != PROCESS_EXITED)
+		return RANK_STOPPED;
 	switch (rank->process.state) {
 	case PROCESS_EXITED:
 		return RANK_EXITED;

@@ -44,6 +44,8 @@ struct rank {
 	struct process process; /* .pid 0 when not found */
 	struct debugger debugger;
 	double debugger_at; /* session time it was told of */
+	uint64_t stops_seen; /* of this connection; 0: it is not ours */
+	uint64_t breakpoints_sent; /* revision of them it was told; 0: none */
 	size_t node;		/* the session's node it is on */
 	bool is_missing;	/* not found where it must have been */
 	double told_at;		/* session time of process.age */
@@ -120,9 +122,14 @@ bool rank_is_waking(const struct rank *rank);
  */
 bool rank_is_changing(const struct rank *rank);
 bool rank_is_leaving(const struct rank *rank);
-/* Takes over what was told of its debugger at session time now. */
-void rank_apply_debugger(struct rank *rank, struct debugger *debugger,
+/*
+ * Takes over what was told of its debugger at session time now. True: that is
+ * a stop that was not told before.
+ */
+bool rank_apply_debugger(struct rank *rank, struct debugger *debugger,
 			 double now);
+/* Nobody is there any more who could talk to it. */
+void rank_lose_debugger(struct rank *rank);
 /* It has ended, with the code and signal of process, at session time now. */
 void rank_end(struct rank *rank, const struct process *process, double now);
 /* Takes over a sample (cleared afterwards) at session time now. */

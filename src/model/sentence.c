@@ -9,6 +9,7 @@
 #include "base/buffer.h"
 #include "base/text.h"
 #include "model/camp.h"
+#include "model/held.h"
 #include "model/phrase.h"
 #include "model/session.h"
 
@@ -254,6 +255,13 @@ static void say_all_gone(struct buffer *out, const struct session *session,
 	free(is_told);
 }
 
+static void say_held(struct buffer *out, const struct session *session,
+		     const struct camp_list *camps, bool is_still)
+{
+	(void)is_still;
+	held_append_sentence(out, session, camps);
+}
+
 static void say_stopped(struct buffer *out, const struct session *session,
 			const struct camp_list *camps, bool is_still)
 {
@@ -460,6 +468,7 @@ static void (*const sentences[FINDINGS])(struct buffer *out,
 	[FINDING_UNREADABLE] = say_unreadable,
 	[FINDING_ALL_GONE] = say_all_gone,
 	[FINDING_GONE] = say_gone,
+	[FINDING_HELD] = say_held,
 	[FINDING_STOPPED] = say_stopped,
 	[FINDING_LATE] = say_late,
 	[FINDING_MAJORITY] = say_late,

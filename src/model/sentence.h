@@ -17,6 +17,7 @@ enum finding {
 	FINDING_UNREADABLE, /* none can be read */
 	FINDING_ALL_GONE,
 	FINDING_GONE,	  /* rule 1 */
+	FINDING_HELD,	  /* some are in a debugger */
 	FINDING_STOPPED,  /* all are */
 	FINDING_LATE,	  /* rule 2: some wait, the others are outliers */
 	FINDING_MAJORITY, /* rule 3: outliers outside the majority */

@@ -9,6 +9,7 @@
 #include "base/buffer.h"
 #include "base/map.h"
 #include "base/text.h"
+#include "model/held.h"
 #include "model/job.h"
 #include "model/odd.h"
 #include "model/output.h"
@@ -78,6 +79,9 @@ void session_clear(struct session *session)
 	verdict_clear(&session->verdict);
 	free(session->choice.wanted_job);
 	free(session->choice.job.name);
+	breakpoints_clear(&session->choice.breakpoints);
+	displays_clear(&session->choice.displays);
+	stops_clear(&session->stops);
 	wanted_clear(session);
 	rankname_clear_all(session);
 	session_clear_bystanders(session);
@@ -112,6 +116,7 @@ static void lose(struct rank *rank, size_t node, const char *why)
 {
 	if (rank->node != node || rank_is_gone(rank))
 		return;
+	rank_lose_debugger(rank);
 	rank->process.state = PROCESS_UNREADABLE;
 	free(rank->process.error);
 	rank->process.error = xstrdup(why);
@@ -239,7 +244,10 @@ const struct thread *session_selected_thread(const struct session *session)
 	if (!rank)
 		return NULL;
 	thread = rank_find_thread(rank, session->choice.selection.tid);
-	return thread ? thread : rank_main_thread(rank);
+	if (thread)
+		return thread;
+	return held_is_stopped(rank) ? held_thread(rank)
+				     : rank_main_thread(rank);
 }
 
 const struct stack *session_shown_stack(const struct session *session,
@@ -268,6 +276,16 @@ bool session_append_progress(struct buffer *out, const struct session *session)
 	return false;
 }
 
+/* A debugger that is ours has stopped it in its program. */
+static bool is_stepping(const struct session *session,
+			const struct thread *thread)
+{
+	const struct rank *rank = session_looked_at(session);
+
+	return held_is_stopped(rank) && !rank->debugger.is_post_mortem &&
+	       held_thread(rank) == thread;
+}
+
 int session_selected_depth(const struct session *session)
 {
 	const struct thread *thread = session_selected_thread(session);
@@ -276,6 +294,9 @@ int session_selected_depth(const struct session *session)
 
 	if (!stack || stack->frame_count == 0)
 		return -1;
+	/* Where a step ends is where one is, in whosever code. */
+	if (depth < 0 && is_stepping(session, thread))
+		return 0;
 	if (depth < 0)
 		return (int)place_user_frame(
 			&session_looked_at(session)->process, stack);

@@ -15,6 +15,7 @@
 
 #include "model/choice.h"
 #include "model/rank.h"
+#include "model/stops.h"
 #include "model/verdict.h"
 #include "protocol/rankset.h"
 #include "protocol/variable.h"
@@ -129,6 +130,7 @@ struct session {
 	size_t variables_count;
 	struct output **outputs; /* what processes print; bounded */
 	size_t output_count;
+	struct stops stops; /* of all ranks */
 };
 
 void session_init(struct session *session);

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/buffer.h"
 #include "model/camp.h"
+#include "model/held.h"
 #include "model/sentence.h"
 #include "model/session.h"
 
@@ -101,6 +102,15 @@ static size_t count_live(const struct camp_list *camps)
 	       camps->role_counts[CAMP_ELSEWHERE];
 }
 
+static bool is_any_held(const struct camp_list *camps)
+{
+	for (size_t i = 0; i < camps->count; i++) {
+		if (held_is(camps->items[i].first))
+			return true;
+	}
+	return false;
+}
+
 static bool are_all_stopped(const struct camp_list *camps)
 {
 	for (size_t i = 0; i < camps->count; i++) {
@@ -154,6 +164,8 @@ static enum finding find(const struct camp_list *camps, size_t total)
 		return FINDING_GONE;
 	if (counts[CAMP_TEARDOWN] == total)
 		return FINDING_TOGETHER;
+	if (is_any_held(camps))
+		return FINDING_HELD;
 	if (live == 0)
 		return counts[CAMP_UNREADABLE] > 0 ? FINDING_UNREADABLE
 						   : FINDING_UNREAD;
@@ -170,7 +182,7 @@ static enum finding find(const struct camp_list *camps, size_t total)
 /* Teardown is odd while others live; a gone rank always is. */
 static bool is_leaver(const struct camp_list *camps, const struct camp *camp)
 {
-	if (camp->role == CAMP_GONE)
+	if (camp->role == CAMP_GONE || held_is_odd(camp->first))
 		return true;
 	return camp->role == CAMP_TEARDOWN &&
 	       (count_live(camps) > 0 ||
@@ -208,6 +220,8 @@ static void mark_outliers(struct camp_list *camps, enum finding finding)
 			camp->is_outlier = is_leaver(camps, camp);
 		else if (finding == FINDING_ALL_GONE)
 			camp->is_outlier = is_culprit(camps, camp);
+		else if (finding == FINDING_HELD)
+			camp->is_outlier = held_is_odd(camp->first);
 		else if (finding == FINDING_LATE)
 			camp->is_outlier = camp->role == CAMP_ELSEWHERE;
 		else if (finding == FINDING_MAJORITY)
@@ -351,6 +365,7 @@ static enum verdict_state state_of(const struct session *session,
 	case FINDING_GONE:
 		return has_lost_one(session) ? VERDICT_CRASHED
 					     : state_of_living(camps);
+	case FINDING_HELD:
 	case FINDING_STOPPED:
 		return VERDICT_STOPPED;
 	case FINDING_MAJORITY:

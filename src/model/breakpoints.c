@@ -1,0 +1,273 @@
+#include "model/breakpoints.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/array.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "model/place.h"
+#include "model/session.h"
+
+void breakpoints_clear(struct breakpoints *breakpoints)
+{
+	for (size_t i = 0; i < breakpoints->count; i++) {
+		breakpoint_clear(&breakpoints->items[i].breakpoint);
+		rankset_clear(&breakpoints->items[i].ranks);
+	}
+	free(breakpoints->items);
+	*breakpoints = (struct breakpoints){ .items = NULL };
+}
+
+struct session_breakpoint *breakpoints_add(struct breakpoints *breakpoints,
+					   struct error *error)
+{
+	struct session_breakpoint *added;
+
+	if (breakpoints->count >= BREAKPOINTS_MAXIMUM) {
+		error_set(
+			error,
+			"there are %d breakpoints already; clear ID takes one "
+			"away",
+			BREAKPOINTS_MAXIMUM);
+		return NULL;
+	}
+	ARRAY_GROW(breakpoints->items, breakpoints->count,
+		   breakpoints->capacity);
+	added = &breakpoints->items[breakpoints->count++];
+	*added = (struct session_breakpoint){
+		.breakpoint = { .id = ++breakpoints->last_id },
+	};
+	return added;
+}
+
+struct session_breakpoint *
+breakpoints_find(const struct breakpoints *breakpoints, int id)
+{
+	for (size_t i = 0; i < breakpoints->count; i++) {
+		if (breakpoints->items[i].breakpoint.id == id)
+			return &breakpoints->items[i];
+	}
+	return NULL;
+}
+
+void breakpoints_remove(struct breakpoints *breakpoints, int id)
+{
+	struct session_breakpoint *found = breakpoints_find(breakpoints, id);
+
+	if (!found)
+		return;
+	breakpoint_clear(&found->breakpoint);
+	rankset_clear(&found->ranks);
+	breakpoints->count--;
+	memmove(found, found + 1,
+		(size_t)(breakpoints->items + breakpoints->count - found) *
+			sizeof(*found));
+	breakpoints_changed(breakpoints);
+}
+
+void breakpoints_changed(struct breakpoints *breakpoints)
+{
+	breakpoints->revision++;
+}
+
+bool breakpoint_is_for(const struct session_breakpoint *breakpoint, int rank)
+{
+	return breakpoint->is_everywhere ||
+	       rankset_contains(&breakpoint->ranks, rank);
+}
+
+json_t *breakpoints_to_json(const struct breakpoints *breakpoints, int rank)
+{
+	json_t *json = json_array();
+
+	for (size_t i = 0; i < breakpoints->count; i++) {
+		const struct session_breakpoint *item = &breakpoints->items[i];
+
+		if (breakpoint_is_for(item, rank))
+			json_array_append_new(
+				json, breakpoint_to_json(&item->breakpoint));
+	}
+	return json;
+}
+
+static void take_from(struct session *session, int id, int rank)
+{
+	struct breakpoints *list = &session->choice.breakpoints;
+	struct session_breakpoint *found = breakpoints_find(list, id);
+
+	if (!found || !found->breakpoint.is_temporary)
+		return;
+	if (found->is_everywhere) {
+		found->is_everywhere = false;
+		session_add_ranks(session, &found->ranks);
+	}
+	rankset_remove(&found->ranks, rank);
+	if (found->ranks.range_count == 0)
+		breakpoints_remove(list, id);
+	else
+		breakpoints_changed(list);
+}
+
+void breakpoints_stopped(struct session *session, const struct rank *rank)
+{
+	for (size_t i = 0; i < rank->debugger.hit_count; i++)
+		take_from(session, rank->debugger.hits[i], rank->process.rank);
+}
+
+void breakpoint_summary_clear(struct breakpoint_summary *summary)
+{
+	rankset_clear(&summary->ranks);
+	rankset_clear(&summary->set);
+	*summary = (struct breakpoint_summary){ .id = 0 };
+}
+
+static void add_binding(struct breakpoint_summary *summary, int rank,
+			const struct breakpoint_binding *binding)
+{
+	rankset_add(&summary->ranks, rank);
+	if (binding->message && !summary->message)
+		summary->message = binding->message;
+	if (binding->number == 0)
+		return;
+	/* Where the first one has it. */
+	if (binding->path && summary->set.range_count == 0) {
+		summary->path = binding->path;
+		summary->line = binding->line;
+	}
+	rankset_add(&summary->set, rank);
+	summary->hits += binding->hits;
+}
+
+/* What the debuggers that are ours have made of it. */
+static void add_bindings(struct breakpoint_summary *summary,
+			 const struct session *session)
+{
+	for (size_t i = 0; i < session->rank_count; i++) {
+		const struct rank *rank = session->ranks[i];
+		const struct debugger *debugger = &rank->debugger;
+
+		for (size_t j = 0; j < debugger->binding_count; j++) {
+			if (debugger->bindings[j].id == summary->id)
+				add_binding(summary, rank->process.rank,
+					    &debugger->bindings[j]);
+		}
+	}
+}
+
+static void summarise(struct breakpoint_summary *summary,
+		      const struct session *session,
+		      const struct session_breakpoint *item)
+{
+	*summary = (struct breakpoint_summary){
+		.id = item->breakpoint.id,
+		.own = &item->breakpoint,
+		.path = item->breakpoint.path,
+		.line = item->breakpoint.line,
+		.condition = item->breakpoint.condition,
+		.is_disabled = item->breakpoint.is_disabled,
+		.is_temporary = item->breakpoint.is_temporary,
+	};
+	add_bindings(summary, session);
+	if (item->is_everywhere)
+		session_add_ranks(session, &summary->ranks);
+	else
+		rankset_unite(&summary->ranks, &item->ranks);
+}
+
+/*
+ * One that is in no list: somebody set it in pdb, or the list was another
+ * program's, whose recording this is.
+ */
+static void summarise_binding(struct breakpoint_summary *summary,
+			      const struct session *session,
+			      const struct rank *rank,
+			      const struct breakpoint_binding *binding)
+{
+	*summary = (struct breakpoint_summary){
+		.id = binding->id,
+		.number = binding->number,
+		.path = binding->path,
+		.line = binding->line,
+		.condition = binding->condition,
+		.is_disabled = binding->is_disabled,
+		.is_temporary = binding->is_temporary,
+	};
+	if (binding->id > 0)
+		add_bindings(summary, session);
+	else
+		add_binding(summary, rank->process.rank, binding);
+}
+
+bool breakpoint_summary_make(struct breakpoint_summary *summary,
+			     const struct session *session, size_t i)
+{
+	const struct breakpoints *list = &session->choice.breakpoints;
+	const struct rank *rank = session_looked_at(session);
+
+	if (i < list->count) {
+		summarise(summary, session, &list->items[i]);
+		return true;
+	}
+	i -= list->count;
+	for (size_t j = 0; rank && j < rank->debugger.binding_count; j++) {
+		const struct breakpoint_binding *binding =
+			&rank->debugger.bindings[j];
+
+		if (breakpoints_find(list, binding->id) ||
+		    (binding->id > 0 && !session->is_replay))
+			continue;
+		if (i-- > 0)
+			continue;
+		summarise_binding(summary, session, rank, binding);
+		return true;
+	}
+	return false;
+}
+
+/* Until a debugger has found it, a file is what was typed. */
+static bool is_at(const struct breakpoint_summary *summary, const char *path,
+		  int line)
+{
+	if (!summary->path || summary->line != line)
+		return false;
+	if (strcmp(summary->path, path) == 0)
+		return true;
+	return !strchr(summary->path, '/') &&
+	       strcmp(summary->path, place_file_name(path)) == 0;
+}
+
+bool breakpoint_summary_at(struct breakpoint_summary *summary,
+			   const struct session *session, const char *path,
+			   int line)
+{
+	for (size_t i = 0; breakpoint_summary_make(summary, session, i); i++) {
+		if (is_at(summary, path, line))
+			return true;
+		breakpoint_summary_clear(summary);
+	}
+	return false;
+}
+
+void breakpoint_append_place(struct buffer *out,
+			     const struct breakpoint_summary *summary)
+{
+	const char *text = summary->own ? summary->own->function : NULL;
+
+	if (!text)
+		text = summary->path ? place_file_name(summary->path) : "?";
+	text_escape(out, text, strlen(text));
+	if (summary->path && summary->line > 0) {
+		if (summary->own && summary->own->function) {
+			const char *name = place_file_name(summary->path);
+
+			buffer_append_string(out, " (");
+			text_escape(out, name, strlen(name));
+			buffer_printf(out, ":%d)", summary->line);
+			return;
+		}
+		buffer_printf(out, ":%d", summary->line);
+	}
+}

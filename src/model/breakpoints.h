@@ -1,0 +1,99 @@
+/*
+ * breakpoints: where ranks are to stop, as a person asked for it. The list is
+ * a part of the session's choice; what became of each in a rank's debugger is
+ * in rank->debugger.bindings.
+ *
+ * Ids count from 1 and are never given twice. The revision tells who sends
+ * them that something changed.
+ */
+#ifndef MODEL_BREAKPOINTS_H
+#define MODEL_BREAKPOINTS_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "protocol/breakpoint.h"
+#include "protocol/rankset.h"
+
+struct buffer;
+struct error;
+struct rank;
+struct session;
+
+struct session_breakpoint {
+	struct breakpoint breakpoint;
+	struct rankset ranks; /* that are to have it */
+	bool is_everywhere; /* every rank, those to come too; ranks is empty */
+};
+
+struct breakpoints {
+	struct session_breakpoint *items; /* by id */
+	size_t count;
+	size_t capacity;
+	int last_id;
+	uint64_t revision; /* 0: there was never one */
+};
+
+void breakpoints_clear(struct breakpoints *breakpoints);
+/*
+ * Lends a new one with its id at the end, to be filled; NULL and a sentence
+ * when there are too many. Call breakpoints_changed() afterwards.
+ */
+struct session_breakpoint *breakpoints_add(struct breakpoints *breakpoints,
+					   struct error *error);
+/* Lends; NULL: there is none. */
+struct session_breakpoint *
+breakpoints_find(const struct breakpoints *breakpoints, int id);
+/* Does nothing where there is none. */
+void breakpoints_remove(struct breakpoints *breakpoints, int id);
+void breakpoints_changed(struct breakpoints *breakpoints);
+bool breakpoint_is_for(const struct session_breakpoint *breakpoint, int rank);
+/* What setBreakpoints carries for a rank: a new array. */
+json_t *breakpoints_to_json(const struct breakpoints *breakpoints, int rank);
+
+/*
+ * A rank has stopped: of what stopped it, the temporary ones are not that
+ * rank's any more, and go where they are nobody's.
+ */
+void breakpoints_stopped(struct session *session, const struct rank *rank);
+
+/* A breakpoint as all debuggers together have it. */
+struct breakpoint_summary {
+	int id;			      /* 0: somebody set it with pdb itself */
+	int number;		      /* pdb's, where id is 0 */
+	const struct breakpoint *own; /* lent from the list; NULL: id 0, or a
+				       * recording */
+	const char *path;	      /* where it is, or was asked for; lent;
+				       * NULL: by function, not set anywhere */
+	int line;		      /* 0: the same */
+	const char *condition;	      /* lent; NULL: none */
+	const char *message;  /* why a rank does not have it; lent; NULL */
+	struct rankset ranks; /* that are to have it, of those here */
+	struct rankset set;   /* that have it */
+	int hits;	      /* of all of them */
+	bool is_disabled;
+	bool is_temporary;
+};
+
+void breakpoint_summary_clear(struct breakpoint_summary *summary);
+/*
+ * Fills *summary (uninitialised) with number i of all that are known: those
+ * of the list by id, then those that others set in the debugger of the rank
+ * looked at. False: there are no more (nothing to clear then).
+ */
+bool breakpoint_summary_make(struct breakpoint_summary *summary,
+			     const struct session *session, size_t i);
+/*
+ * The one at this line of a file, for a gutter; path as a stack has it. The
+ * same otherwise.
+ */
+bool breakpoint_summary_at(struct breakpoint_summary *summary,
+			   const struct session *session, const char *path,
+			   int line);
+/* Appends "train.py:14", or "train" of one by function, escaped. */
+void breakpoint_append_place(struct buffer *out,
+			     const struct breakpoint_summary *summary);
+
+#endif

@@ -1,0 +1,420 @@
+#include "model/held.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/buffer.h"
+#include "base/text.h"
+#include "model/camp.h"
+#include "model/phrase.h"
+#include "model/place.h"
+#include "model/session.h"
+#include "protocol/stack.h"
+
+/* Columns of what was raised, and of a target. */
+#define TEXT_COLUMNS 80
+#define GROUPS_LISTED 4
+
+bool held_is_stopped(const struct rank *rank)
+{
+	enum debugger_state state = rank->debugger.state;
+
+	return !rank_is_gone(rank) &&
+	       (state == DEBUGGER_STOPPED || state == DEBUGGER_NESTED);
+}
+
+bool held_is_waiting(const struct rank *rank)
+{
+	return !rank_is_gone(rank) && rank->debugger.state == DEBUGGER_WAITING;
+}
+
+bool held_is(const struct rank *rank)
+{
+	return held_is_stopped(rank) || held_is_waiting(rank);
+}
+
+bool held_is_odd(const struct rank *rank)
+{
+	return held_is_waiting(rank) ||
+	       (held_is_stopped(rank) && rank->debugger.is_post_mortem);
+}
+
+const struct thread *held_thread(const struct rank *rank)
+{
+	const struct thread *thread = NULL;
+
+	if (rank->debugger.tid > 0)
+		thread = rank_find_thread(rank, rank->debugger.tid);
+	return thread ? thread : rank_main_thread(rank);
+}
+
+double held_seconds(const struct rank *rank, double now)
+{
+	if (!held_is_stopped(rank) || rank->debugger.held < 0)
+		return -1;
+	return rank->debugger.held + (now - rank->debugger_at);
+}
+
+/* What a stop at one of pdb's events is called. */
+struct event_words {
+	const char *card;
+	const char *sentence;
+};
+
+static const struct event_words event_words[] = {
+	[STOP_AT_UNKNOWN] = { "step", "after a step" },
+	[STOP_AT_LINE] = { "step", "after a step" },
+	[STOP_AT_CALL] = { "call", "at a call" },
+	[STOP_AT_RETURN] = { "return", "at a return" },
+	[STOP_AT_EXCEPTION] = { "raised", "at an exception" },
+};
+
+static void append_stop_word(struct buffer *out,
+			     const struct debugger *debugger)
+{
+	switch (debugger->reason) {
+	case STOP_BREAKPOINT:
+		if (debugger->hit_count > 0)
+			buffer_printf(out, "bp %d", debugger->hits[0]);
+		else
+			buffer_append_string(out, "bp");
+		return;
+	case STOP_DATA_BREAKPOINT:
+		buffer_append_string(out, "watch");
+		return;
+	case STOP_PAUSE:
+		buffer_append_string(out, "pause");
+		return;
+	case STOP_EXCEPTION:
+		buffer_append_string(out, "raised");
+		return;
+	case STOP_ENTRY:
+		buffer_append_string(out, "pdb");
+		return;
+	case STOP_STEP:
+		break;
+	}
+	buffer_append_string(out, event_words[debugger->at].card);
+}
+
+void held_append_word(struct buffer *out, const struct rank *rank)
+{
+	if (held_is_waiting(rank))
+		buffer_append_string(out, "pdb?");
+	else if (rank->debugger.state == DEBUGGER_NESTED && held_is(rank))
+		buffer_append_string(out, "prompt");
+	else if (held_is(rank) && rank->debugger.is_post_mortem)
+		buffer_append_string(out, "raised");
+	else if (held_is(rank))
+		append_stop_word(out, &rank->debugger);
+}
+
+/* Ranks of which the same is said. */
+struct group {
+	char *text; /* what one rank and several have in common */
+	struct rankset ranks;
+	const struct rank *first;
+	double seconds; /* the shortest; -1: it is not said */
+};
+
+struct groups {
+	struct group *items;
+	size_t count;
+	size_t capacity;
+};
+
+/* The first line, escaped and cut. */
+static void append_text(struct buffer *out, const char *text)
+{
+	struct buffer escaped = BUFFER_INIT;
+
+	text_escape(&escaped, text, strcspn(text, "\r\n"));
+	text_cut(out, escaped.data, TEXT_COLUMNS);
+	buffer_clear(&escaped);
+}
+
+/* The frame of the user's code that it is in; NULL: none is known. */
+static const struct frame *frame_of(const struct rank *rank)
+{
+	const struct thread *thread = held_thread(rank);
+	const struct stack *stack = thread ? thread->sample.stack : NULL;
+
+	if (!stack || stack->frame_count == 0)
+		return NULL;
+	return &stack->frames[place_user_frame(&rank->process, stack)];
+}
+
+static void append_place(struct buffer *out, const char *before,
+			 const struct rank *rank, const char *behind)
+{
+	const struct frame *frame = frame_of(rank);
+	struct buffer place = BUFFER_INIT;
+
+	if (!frame)
+		return;
+	place_append(&place, frame);
+	buffer_append_string(out, before);
+	text_cut_path(out, place.data, TEXT_COLUMNS);
+	buffer_append_string(out, behind);
+	buffer_clear(&place);
+}
+
+/* "stopped at breakpoint 1, train.py:14" */
+static void append_stop(struct buffer *out, const struct rank *rank)
+{
+	const struct debugger *debugger = &rank->debugger;
+
+	buffer_append_string(out, "stopped ");
+	switch (debugger->reason) {
+	case STOP_BREAKPOINT:
+		if (debugger->hit_count > 0)
+			buffer_printf(out, "at breakpoint %d",
+				      debugger->hits[0]);
+		else
+			buffer_append_string(out, "at a breakpoint");
+		break;
+	case STOP_DATA_BREAKPOINT:
+		buffer_append_string(out, "at a watch");
+		break;
+	case STOP_PAUSE:
+		buffer_append_string(out, "on request");
+		break;
+	case STOP_EXCEPTION:
+		buffer_append_string(out, "at an exception");
+		break;
+	case STOP_ENTRY:
+		buffer_append_string(out, "in ");
+		append_text(out, debugger->backend ? debugger->backend
+						   : "a debugger");
+		break;
+	case STOP_STEP:
+		buffer_append_string(out, event_words[debugger->at].sentence);
+		break;
+	}
+	append_place(out, ", ", rank, "");
+}
+
+/* What is the same of all ranks of a group; "" where nothing needs to be. */
+static void append_common(struct buffer *out, const struct rank *rank)
+{
+	const char *exception = rank->debugger.exception;
+
+	if (!held_is_odd(rank)) {
+		append_stop(out, rank);
+	} else if (exception) {
+		buffer_append_string(out, "raised ");
+		append_text(out, exception);
+		/* Of one that waits only the debugger's frames are seen. */
+		if (held_is_stopped(rank))
+			append_place(out, " (", rank, ")");
+	} else if (held_is_stopped(rank)) {
+		buffer_append_string(out, "raised an exception");
+		append_place(out, " (", rank, ")");
+	}
+}
+
+static double seconds_of(const struct session *session, const struct rank *rank)
+{
+	const struct thread *thread = held_thread(rank);
+
+	if (!held_is_odd(rank))
+		return -1;
+	if (held_is_stopped(rank))
+		return held_seconds(rank, session->now);
+	return thread ? rank->sampled_at - thread->since : -1;
+}
+
+static bool is_alike(const struct group *group, const struct rank *rank,
+		     const char *text)
+{
+	return strcmp(group->text, text) == 0 &&
+	       held_is_waiting(group->first) == held_is_waiting(rank);
+}
+
+static void add_rank(struct groups *groups, const struct session *session,
+		     const struct rank *rank)
+{
+	struct buffer text = BUFFER_INIT;
+	double seconds = seconds_of(session, rank);
+	struct group *group = NULL;
+
+	append_common(&text, rank);
+	for (size_t i = 0; i < groups->count && !group; i++) {
+		if (is_alike(&groups->items[i], rank, text.data))
+			group = &groups->items[i];
+	}
+	if (!group) {
+		ARRAY_GROW(groups->items, groups->count, groups->capacity);
+		group = &groups->items[groups->count++];
+		*group = (struct group){
+			.text = xstrdup(text.data),
+			.first = rank,
+			.seconds = seconds,
+		};
+	}
+	if (seconds < group->seconds)
+		group->seconds = seconds;
+	rankset_add(&group->ranks, rank->process.rank);
+	buffer_clear(&text);
+}
+
+static void groups_clear(struct groups *groups)
+{
+	for (size_t i = 0; i < groups->count; i++) {
+		free(groups->items[i].text);
+		rankset_clear(&groups->items[i].ranks);
+	}
+	free(groups->items);
+}
+
+/* "waits in a debugger (pdb:unix:/tmp/1.sock) for somebody to connect" */
+static void append_waiting(struct buffer *out, const struct group *group,
+			   bool is_plural)
+{
+	const char *target = group->first->debugger.target;
+
+	if (group->text[0] != '\0')
+		buffer_append_string(out, " and ");
+	buffer_append_string(out, is_plural ? "wait in debuggers"
+					    : "waits in a debugger");
+	if (!is_plural && target) {
+		buffer_append_string(out, " (");
+		append_text(out, target);
+		buffer_append_char(out, ')');
+	}
+	buffer_append_string(out, " for somebody to connect");
+}
+
+static void append_group(struct buffer *out, const struct group *group)
+{
+	bool is_plural = rankset_count(&group->ranks) != 1;
+	const char *backend = group->first->debugger.backend;
+
+	phrase_append_ranks(out, &group->ranks);
+	buffer_append_char(out, ' ');
+	buffer_append_string(out, group->text);
+	if (held_is_waiting(group->first))
+		append_waiting(out, group, is_plural);
+	else if (held_is_odd(group->first))
+		buffer_printf(out, " and %s held in %s",
+			      is_plural ? "are" : "is",
+			      backend ? backend : "a debugger");
+	phrase_append_duration(out, ", for ", group->seconds);
+}
+
+/* The ranks that are in no debugger. */
+struct company {
+	size_t waiting;		 /* for their peers */
+	size_t running;		 /* the other ones */
+	const struct camp *only; /* where they wait; NULL: at several places */
+};
+
+static struct company find_company(const struct camp_list *camps)
+{
+	struct company company = { .only = NULL };
+	size_t places = 0;
+
+	for (size_t i = 0; i < camps->count; i++) {
+		const struct camp *camp = &camps->items[i];
+
+		if (camp->role == CAMP_WAITS) {
+			company.waiting += camp->count;
+			company.only = camp;
+			places++;
+		} else if (camp->role == CAMP_ELSEWHERE &&
+			   !held_is(camp->first)) {
+			company.running += camp->count;
+		}
+	}
+	if (places != 1)
+		company.only = NULL;
+	return company;
+}
+
+static void append_wait_place(struct buffer *out, const struct company *company)
+{
+	if (!company->only)
+		return;
+	buffer_append_string(out, " in ");
+	phrase_append_where(out, company->only);
+}
+
+/* A person stopped some: "6 ranks run on; 5 wait for them in all_reduce …" */
+static void append_free(struct buffer *out, const struct company *company,
+			bool is_one_held)
+{
+	size_t count = company->waiting + company->running;
+
+	if (count == 0)
+		return;
+	buffer_append_string(out, ". ");
+	text_count(out, count);
+	buffer_append_string(out,
+			     count == 1 ? " rank runs on" : " ranks run on");
+	if (company->waiting == 0)
+		return;
+	buffer_append_string(out, "; ");
+	text_count(out, company->waiting);
+	buffer_append_string(out, company->waiting == 1 ? " waits for "
+							: " wait for ");
+	buffer_append_string(out, is_one_held ? "it" : "them");
+	append_wait_place(out, company);
+}
+
+/* They came there by themselves: "; 3 of 4 ranks wait in all_reduce …" */
+static void append_kept(struct buffer *out, const struct session *session,
+			const struct company *company)
+{
+	if (company->waiting > 0) {
+		buffer_append_string(out, "; ");
+		text_count(out, company->waiting);
+		buffer_append_string(out, " of ");
+		phrase_append_total(out, session);
+		buffer_append_string(out, company->waiting == 1 ? " waits"
+								: " wait");
+		if (!company->only)
+			buffer_append_string(out, " for their peers");
+		append_wait_place(out, company);
+	}
+	if (company->running == 0)
+		return;
+	buffer_append_string(out, "; ");
+	text_count(out, company->running);
+	buffer_append_string(out, company->running == 1 ? " rank runs on"
+							: " ranks run on");
+}
+
+void held_append_sentence(struct buffer *out, const struct session *session,
+			  const struct camp_list *camps)
+{
+	struct groups groups = { .items = NULL };
+	struct company company = find_company(camps);
+	bool is_ours = false;
+	size_t count = 0;
+
+	for (size_t i = 0; i < session->rank_count; i++) {
+		const struct rank *rank = session->ranks[i];
+
+		if (!held_is(rank))
+			continue;
+		add_rank(&groups, session, rank);
+		is_ours = is_ours || !held_is_odd(rank);
+		count++;
+	}
+	for (size_t i = 0; i < groups.count && i < GROUPS_LISTED; i++) {
+		if (i > 0)
+			buffer_append_string(out, ". ");
+		append_group(out, &groups.items[i]);
+	}
+	if (groups.count > GROUPS_LISTED)
+		buffer_append_string(out, ", and others elsewhere");
+	if (is_ours)
+		append_free(out, &company, count == 1);
+	else
+		append_kept(out, session, &company);
+	buffer_append_char(out, '.');
+	groups_clear(&groups);
+}

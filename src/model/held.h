@@ -1,0 +1,43 @@
+/*
+ * held: ranks that are in a debugger: stopped by the one that is ours, or
+ * waiting in one for a client. What is said of them on cards and in the
+ * verdict.
+ */
+#ifndef MODEL_HELD_H
+#define MODEL_HELD_H
+
+#include <stdbool.h>
+
+struct buffer;
+struct camp_list;
+struct rank;
+struct session;
+struct thread;
+
+/* Its debugger is ours and at a prompt. */
+bool held_is_stopped(const struct rank *rank);
+/* Its debugger waits for a client, and the rank with it. */
+bool held_is_waiting(const struct rank *rank);
+/* Either of the two. */
+bool held_is(const struct rank *rank);
+/* One that the program's error has brought there, not the person. */
+bool held_is_odd(const struct rank *rank);
+/* The thread at the prompt; else, where it is not known, the main thread;
+ * NULL: it was not read. */
+const struct thread *held_thread(const struct rank *rank);
+/* Seconds since it stopped, at session time now; -1: not known. */
+double held_seconds(const struct rank *rank, double now);
+/*
+ * Appends the word on a card: "bp 1" "step" "return" "raised" "prompt"
+ * "pdb?" (waits for a client); nothing of a rank that is in no debugger.
+ */
+void held_append_word(struct buffer *out, const struct rank *rank);
+/*
+ * Appends the verdict on a job with such ranks: "Ranks 0 and 3 stopped at
+ * breakpoint 1, train.py:14. 6 ranks run on; 5 wait for them in all_reduce
+ * (train.py:17)."
+ */
+void held_append_sentence(struct buffer *out, const struct session *session,
+			  const struct camp_list *camps);
+
+#endif

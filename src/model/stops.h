@@ -1,0 +1,50 @@
+/*
+ * stops: the stops of all ranks in the order in which they happened. A script
+ * tells each exactly once, so what it needs to tell is copied here: the rank
+ * may run on, or end, before it is told. The last STOPS_KEPT are kept.
+ */
+#ifndef MODEL_STOPS_H
+#define MODEL_STOPS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "protocol/debugger.h"
+
+struct rank;
+
+#define STOPS_KEPT 1024
+
+struct stop {
+	int rank;
+	pid_t tid;
+	enum stop_reason reason;
+	enum stop_event at;
+	char *value;	   /* NULL: not known */
+	char *description; /* never NULL */
+	int hits[STOP_HITS_MAXIMUM];
+	size_t hit_count;
+	double held; /* seconds, when it was told of */
+	/* Its innermost frame; func NULL: not known. */
+	char *func;
+	char *qualname;
+	char *file;
+	int line;
+	bool is_user;
+};
+
+struct stops {
+	struct stop *ring; /* of STOPS_KEPT; NULL: there was none */
+	uint64_t count;	   /* ever written */
+};
+
+void stops_clear(struct stops *stops);
+/* The rank's debugger has just stopped it. */
+void stops_add(struct stops *stops, const struct rank *rank);
+/* Lends number n (from 0 on) of all; NULL: it is not kept any more, or is to
+ * come. */
+const struct stop *stops_find(const struct stops *stops, uint64_t n);
+
+#endif
