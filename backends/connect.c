@@ -20,6 +20,7 @@
 #include "protocol/debugger.h"
 #include "protocol/message.h"
 #include "protocol/process.h"
+#include "protocol/rankset.h"
 
 /* Whose socket it is; 0: nobody's that is seen here. */
 static pid_t find_owner(struct node *node, const struct target *target)
@@ -42,31 +43,60 @@ static pid_t find_owner(struct node *node, const struct target *target)
 	return owner;
 }
 
+/* The numbers that ranks have; children have their rank's. */
+static void list_ranks(const struct roster *roster, struct rankset *taken)
+{
+	struct pid_list list = { .pids = NULL };
+
+	roster_list(roster, &list);
+	for (size_t i = 0; i < list.count; i++) {
+		const struct process *process =
+			roster_find(roster, list.pids[i]);
+
+		if (process->rank >= 0)
+			rankset_add(taken, process->rank);
+	}
+	pid_list_clear(&list);
+}
+
+static int lowest_free(const struct rankset *taken)
+{
+	int rank = 0;
+
+	while (rankset_contains(taken, rank))
+		rank++;
+	return rank;
+}
+
 /* The number that was asked for, else its own, else the lowest free one. */
 static int choose_rank(const struct roster *roster, struct process *process,
 		       int64_t asked, struct error *error)
 {
-	const struct process *other;
+	struct rankset taken = RANKSET_INIT;
+	int result = 0;
 
-	if (asked >= 0) {
-		other = asked <= INT_MAX ? roster_find_rank(roster, (int)asked)
-					 : NULL;
-		if (asked > INT_MAX || other)
-			return error_set(error,
-					 "There is a rank %lld already; leave "
-					 "the number out or take another.",
-					 (long long)asked);
+	list_ranks(roster, &taken);
+	if (asked > RANKSET_MAXIMUM)
+		result = error_set(error, "\"rank\" is no number of a rank.");
+	else if (asked >= 0 && rankset_contains(&taken, (int)asked))
+		result = error_set(error,
+				   "There is a rank %d already; leave the "
+				   "number out or take another.",
+				   (int)asked);
+	else if (asked >= 0)
 		process->rank = (int)asked;
-	}
-	if (process->rank < 0 || roster_find_rank(roster, process->rank))
-		process->rank = roster_free_rank(roster);
-	return 0;
+	else if (process->rank < 0 || rankset_contains(&taken, process->rank))
+		process->rank = lowest_free(&taken);
+	rankset_clear(&taken);
+	return result;
 }
 
 static void make_standin(const struct roster *roster,
 			 const struct target *target, struct process *process)
 {
-	process->pid = roster_next_standin(roster);
+	process->pid = CONNECTIONS_FIRST_STANDIN;
+	while (roster_find(roster, process->pid))
+		process->pid++;
 	process->state = PROCESS_LIVE;
 	free(process->host);
 	process->host = xstrdup_or_null(target->host);

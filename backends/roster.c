@@ -14,20 +14,16 @@
 #include "backends/files.h"
 #include "backends/node.h"
 #include "backends/procfs.h"
+#include "backends/role.h"
 #include "base/alloc.h"
-#include "base/array.h"
 #include "base/error.h"
 #include "base/loop.h"
 #include "base/map.h"
 #include "protocol/process.h"
-#include "protocol/rankset.h"
 #include "protocol/sample.h"
-#include "protocol/stack.h"
 
 /* What has ended is remembered by its files, the last so many. */
 #define PAST_FILES_MAXIMUM 64
-/* Frames that are looked at for a role. */
-#define ROLE_FRAMES_MAXIMUM 256
 
 struct member {
 	struct process process;
@@ -47,18 +43,6 @@ struct roster {
 	struct files *past[PAST_FILES_MAXIMUM]; /* a ring */
 	size_t past_count;			/* ever written */
 	struct loop_timer *over_timer;		/* NULL: no stand-in is over */
-};
-
-/* A frame of this file makes a child one of this role. */
-struct role_file {
-	const char *part;
-	const char *role;
-};
-
-static const struct role_file role_files[] = {
-	{ "torch/utils/data/_utils/worker.py", "dataloader" },
-	{ "torch/_inductor/compile_worker/", "compile" },
-	{ "torch/distributed/checkpoint/", "checkpoint" },
 };
 
 static void free_member(void *value)
@@ -349,55 +333,6 @@ static void check_all(struct roster *roster)
 	pid_list_clear(&list);
 }
 
-struct numbers {
-	int rank;
-	struct member *found; /* of that number; NULL: none */
-	struct rankset taken;
-};
-
-static void note_number(uint64_t pid, void *value, void *data)
-{
-	struct member *member = value;
-	struct numbers *numbers = data;
-
-	(void)pid;
-	if (member->process.parent_pid != 0 || member->process.rank < 0)
-		return;
-	rankset_add(&numbers->taken, member->process.rank);
-	if (member->process.rank == numbers->rank)
-		numbers->found = member;
-}
-
-const struct process *roster_find_rank(const struct roster *roster, int rank)
-{
-	struct numbers numbers = { .rank = rank, .taken = RANKSET_INIT };
-
-	map_each(roster->members, note_number, &numbers);
-	rankset_clear(&numbers.taken);
-	return numbers.found ? &numbers.found->process : NULL;
-}
-
-int roster_free_rank(const struct roster *roster)
-{
-	struct numbers numbers = { .rank = -1, .taken = RANKSET_INIT };
-	int rank = 0;
-
-	map_each(roster->members, note_number, &numbers);
-	while (rankset_contains(&numbers.taken, rank))
-		rank++;
-	rankset_clear(&numbers.taken);
-	return rank;
-}
-
-pid_t roster_next_standin(const struct roster *roster)
-{
-	pid_t pid = CONNECTIONS_FIRST_STANDIN;
-
-	while (find(roster, pid))
-		pid++;
-	return pid;
-}
-
 void roster_adopt(struct roster *roster, const struct process *process)
 {
 	struct member *member = add_member(roster, process);
@@ -534,21 +469,6 @@ static void reset_files(uint64_t pid, void *value, void *data)
 void roster_forget_files(struct roster *roster)
 {
 	map_each(roster->members, reset_files, NULL);
-}
-
-static const char *role_of_stack(const struct stack *stack)
-{
-	size_t count = stack->frame_count;
-
-	/* The outermost frames say what a process is for. */
-	for (size_t i = 0; i < count && i < ROLE_FRAMES_MAXIMUM; i++) {
-		const char *file = stack->frames[count - 1 - i].code->file;
-
-		for (size_t j = 0; j < ARRAY_LENGTH(role_files); j++)
-			if (strstr(file, role_files[j].part))
-				return role_files[j].role;
-	}
-	return NULL;
 }
 
 void roster_learn(struct roster *roster, const struct process_sample *sample)

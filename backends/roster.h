@@ -27,12 +27,6 @@ const struct discovery *roster_discover(struct roster *roster,
 					double period);
 /* Lends; NULL: never told of, or gone. */
 const struct process *roster_find(const struct roster *roster, pid_t pid);
-/* Lends the rank of that number, children left out; NULL: there is none. */
-const struct process *roster_find_rank(const struct roster *roster, int rank);
-/* The lowest number that no rank has. */
-int roster_free_rank(const struct roster *roster);
-/* A number that no process and no stand-in (connections.h) has. */
-pid_t roster_next_standin(const struct roster *roster);
 /*
  * Makes a process that is none of those found a rank, and tells of it. It
  * stays one until it ends, though no look finds it.
