@@ -266,6 +266,7 @@ static void add_snapshot(struct record *record, const struct session *session,
 	struct timespec wall;
 	json_t *body = snapshot_to_json(session, 0, record->stacks);
 
+	recordline_mask_snapshot(body, &record->rules);
 	clock_gettime(CLOCK_REALTIME, &wall);
 	json_object_set_new(
 		body, "wall",

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "banned.h"
+#include "base/array.h"
 #include "base/buffer.h"
 #include "base/json.h"
 #include "base/map.h"
@@ -25,13 +26,18 @@ static bool is_secret(const json_t *variable)
 
 void recordline_rules_init(struct recordline_rules *rules)
 {
-	*rules = (struct recordline_rules){ .secrets = strmap_new(NULL) };
+	*rules = (struct recordline_rules){
+		.secrets = strmap_new(NULL),
+		.questions = map_new(NULL),
+	};
 }
 
 void recordline_rules_clear(struct recordline_rules *rules)
 {
 	strmap_free(rules->secrets);
 	rules->secrets = NULL;
+	map_free(rules->questions);
+	rules->questions = NULL;
 }
 
 /* An object of a process. */
@@ -67,30 +73,163 @@ static bool is_in_secret(const struct recordline_rules *rules,
 	       strmap_find(rules->secrets, key_of(body, address).text);
 }
 
-static enum recordline mask(struct buffer *out, const struct message *message,
-			    struct recordline_rules *rules)
+/* A message that is made into a line. */
+struct making {
+	struct buffer *out;
+	const struct message *message;
+	struct recordline_rules *rules;
+	const struct stack_table *from;
+	struct stack_table *to;
+};
+
+static bool wants(const struct making *making, enum recordline_extra extra)
 {
-	struct message masked = *message;
-	enum recordline result = RECORDLINE_AS_IT_IS;
-	bool is_all = is_in_secret(rules, message->body);
+	return making->rules->extras & (int)extra;
+}
+
+/* The message with another body. */
+static enum recordline change(const struct making *making, json_t *owned_body)
+{
+	struct message changed = *making->message;
+
+	changed.body = owned_body;
+	message_append(making->out, &changed);
+	json_decref(owned_body);
+	return RECORDLINE_CHANGED;
+}
+
+/* What the text at key says of secrets is masked; true: it said something. */
+static bool mask_text(json_t *object, const char *key)
+{
+	const char *text = json_get_string(object, key, NULL);
+	struct buffer masked = BUFFER_INIT;
+	bool is_changed;
+
+	if (!text)
+		return false;
+	secret_mask(&masked, text);
+	is_changed = strcmp(masked.data, text) != 0;
+	if (is_changed)
+		json_set_text(object, key, masked.data);
+	buffer_clear(&masked);
+	return is_changed;
+}
+
+static enum recordline make_variables(const struct making *making)
+{
+	const json_t *body = making->message->body;
+	bool is_all = is_in_secret(making->rules, body);
+	bool is_changed = false;
 	json_t *variable;
+	json_t *masked;
 	size_t i;
 
-	masked.body = json_deep_copy(message->body);
-	json_array_foreach(json_object_get(masked.body, "variables"), i,
-			   variable)
+	if (!wants(making, RECORDLINE_VARIABLES))
+		return RECORDLINE_LEFT_OUT;
+	masked = json_deep_copy(body);
+	json_array_foreach(json_object_get(masked, "variables"), i, variable)
 	{
 		if (!is_all && !is_secret(variable))
 			continue;
-		remember_secret(rules, masked.body,
+		remember_secret(making->rules, masked,
 				json_get_hex(variable, "address"));
 		json_set_text(variable, "value", SECRET_MASK);
-		result = RECORDLINE_CHANGED;
+		is_changed = true;
 	}
-	if (result == RECORDLINE_CHANGED)
-		message_append(out, &masked);
-	json_decref(masked.body);
-	return result;
+	if (is_changed)
+		return change(making, masked);
+	json_decref(masked);
+	return RECORDLINE_AS_IT_IS;
+}
+
+/* The answer does not say what was asked for, so it is remembered. */
+static enum recordline make_question(const struct making *making)
+{
+	const struct message *message = making->message;
+	const char *text = json_get_string(message->body, "expression", "");
+	json_t *body;
+
+	if (!secret_is_in(text))
+		return RECORDLINE_AS_IT_IS;
+	map_put(making->rules->questions, (uint64_t)message->seq,
+		making->rules);
+	body = json_copy(message->body);
+	if (mask_text(body, "expression"))
+		return change(making, body);
+	json_decref(body);
+	return RECORDLINE_AS_IT_IS;
+}
+
+static enum recordline make_answer(const struct making *making)
+{
+	const struct message *message = making->message;
+	struct map *questions = making->rules->questions;
+	uint64_t question = (uint64_t)message->request_seq;
+	bool is_all = map_find(questions, question) != NULL;
+	json_t *body;
+
+	map_remove(questions, question);
+	if (!wants(making, RECORDLINE_VARIABLES) || !message->is_success)
+		return RECORDLINE_LEFT_OUT;
+	body = json_copy(message->body);
+	if (is_all || secret_is_in(json_get_string(body, "result", ""))) {
+		remember_secret(making->rules, body,
+				json_get_hex(body, "address"));
+		json_set_text(body, "result", SECRET_MASK);
+	}
+	if (is_all && json_object_get(body, "output"))
+		json_set_text(body, "output", SECRET_MASK);
+	mask_text(body, "output");
+	return change(making, body);
+}
+
+/* A password, perhaps; and who reads the recording has no use for it. */
+static enum recordline make_typed(const struct making *making)
+{
+	json_t *body = json_copy(making->message->body);
+
+	json_object_del(body, "data");
+	return change(making, body);
+}
+
+/* What is returned or raised is a value like a variable's. */
+static bool mask_debugger(const struct recordline_rules *rules, json_t *json)
+{
+	const char *value = json_get_string(json, "value", NULL);
+	bool is_changed = mask_text(json, "exception");
+	json_t *binding;
+	size_t i;
+
+	if (value && !(rules->extras & RECORDLINE_VARIABLES)) {
+		json_object_set_new(json, "value", json_null());
+		is_changed = true;
+	} else if (value && secret_is_in(value)) {
+		json_set_text(json, "value", SECRET_MASK);
+		is_changed = true;
+	}
+	json_array_foreach(json_object_get(json, "breakpoints"), i, binding)
+		is_changed |= mask_text(binding, "condition");
+	return is_changed;
+}
+
+static enum recordline make_debugger(const struct making *making)
+{
+	json_t *body = json_deep_copy(making->message->body);
+
+	if (mask_debugger(making->rules, body))
+		return change(making, body);
+	json_decref(body);
+	return RECORDLINE_AS_IT_IS;
+}
+
+void recordline_mask_snapshot(json_t *snapshot,
+			      const struct recordline_rules *rules)
+{
+	json_t *rank;
+	size_t i;
+
+	json_array_foreach(json_object_get(snapshot, "ranks"), i, rank)
+		mask_debugger(rules, json_object_get(rank, "debugger"));
 }
 
 /* The stack that json names at key gets the recording's name of it. */
@@ -114,43 +253,73 @@ static void rename_stack(json_t *json, const char *key, json_t *stacks,
 }
 
 /* As the node would have sent it, had it begun when the chapter did. */
-static enum recordline rename_stacks(struct buffer *out,
-				     const struct message *message,
-				     const struct stack_table *from,
-				     struct stack_table *to)
+static enum recordline make_sample(const struct making *making)
 {
-	struct message renamed = *message;
+	json_t *sent = making->message->body;
 	json_t *stacks = json_array();
 	json_t *threads = json_array();
+	json_t *body = json_copy(sent);
 	json_t *thread;
 	size_t i;
 
-	json_array_foreach(json_object_get(message->body, "threads"), i, thread)
+	json_array_foreach(json_object_get(sent, "threads"), i, thread)
 	{
 		json_t *copy = json_copy(thread);
 
-		rename_stack(copy, "stack", stacks, from, to);
-		rename_stack(copy, "native", stacks, from, to);
+		rename_stack(copy, "stack", stacks, making->from, making->to);
+		rename_stack(copy, "native", stacks, making->from, making->to);
 		json_array_append_new(threads, copy);
 	}
-	renamed.body = json_copy(message->body);
-	json_object_set_new(renamed.body, "threads", threads);
-	json_object_set(renamed.body, "stacks", stacks);
+	json_object_set_new(body, "threads", threads);
+	json_object_set(body, "stacks", stacks);
 	if (json_array_size(stacks) == 0)
-		json_object_del(renamed.body, "stacks");
-	message_append(out, &renamed);
+		json_object_del(body, "stacks");
 	json_decref(stacks);
-	json_decref(renamed.body);
-	return RECORDLINE_CHANGED;
+	return change(making, body);
 }
 
-/* What a process printed, and not a sentence of the node. */
-static bool is_printed(const struct message *message)
+/* The recording's names hold on; each chapter gives them anew. */
+static enum recordline make_dropped(const struct making *making)
 {
-	return strcmp(message->name, "output") == 0 &&
-	       (message->type == MESSAGE_RESPONSE ||
-		json_object_get(message->body, "pid") != NULL);
+	stack_table_forget_copies(making->to);
+	return RECORDLINE_LEFT_OUT;
 }
+
+/* What a process printed; a debugger prints values, too. */
+static enum recordline make_output(const struct making *making)
+{
+	const json_t *body = making->message->body;
+	const char *category = json_get_string(body, "category", "");
+	bool is_sentence = making->message->type == MESSAGE_EVENT &&
+			   !json_object_get(body, "pid");
+
+	if (is_sentence)
+		return RECORDLINE_AS_IT_IS;
+	return wants(making, RECORDLINE_OUTPUT) &&
+			       (strcmp(category, "terminal") != 0 ||
+				wants(making, RECORDLINE_VARIABLES))
+		       ? RECORDLINE_AS_IT_IS
+		       : RECORDLINE_LEFT_OUT;
+}
+
+/* What is not here goes into a recording as it is. */
+static const struct {
+	enum message_type type;
+	const char *name;
+	enum recordline (*make)(const struct making *making);
+} makers[] = {
+	{ MESSAGE_EVENT, "sampled", make_sample },
+	{ MESSAGE_EVENT, "stacksDropped", make_dropped },
+	{ MESSAGE_EVENT, "output", make_output },
+	{ MESSAGE_EVENT, "debugger", make_debugger },
+	{ MESSAGE_EVENT, "stopped", make_debugger },
+	{ MESSAGE_EVENT, "continued", make_debugger },
+	{ MESSAGE_RESPONSE, "output", make_output },
+	{ MESSAGE_RESPONSE, "variables", make_variables },
+	{ MESSAGE_REQUEST, "evaluate", make_question },
+	{ MESSAGE_RESPONSE, "evaluate", make_answer },
+	{ MESSAGE_REQUEST, "terminalInput", make_typed },
+};
 
 enum recordline recordline_make(struct buffer *out,
 				const struct message *message,
@@ -158,21 +327,11 @@ enum recordline recordline_make(struct buffer *out,
 				const struct stack_table *from,
 				struct stack_table *to)
 {
-	bool is_event = message->type == MESSAGE_EVENT;
+	struct making making = { out, message, rules, from, to };
 
-	if (is_event && strcmp(message->name, "sampled") == 0)
-		return rename_stacks(out, message, from, to);
-	/* The recording's names hold on; each chapter gives them anew. */
-	if (is_event && strcmp(message->name, "stacksDropped") == 0) {
-		stack_table_forget_copies(to);
-		return RECORDLINE_LEFT_OUT;
-	}
-	if (is_printed(message))
-		return rules->extras & RECORDLINE_OUTPUT ? RECORDLINE_AS_IT_IS
-							 : RECORDLINE_LEFT_OUT;
-	if (message->type != MESSAGE_RESPONSE ||
-	    strcmp(message->name, "variables") != 0)
-		return RECORDLINE_AS_IT_IS;
-	return rules->extras & RECORDLINE_VARIABLES ? mask(out, message, rules)
-						    : RECORDLINE_LEFT_OUT;
+	for (size_t i = 0; i < ARRAY_LENGTH(makers); i++)
+		if (makers[i].type == message->type &&
+		    strcmp(makers[i].name, message->name) == 0)
+			return makers[i].make(&making);
+	return RECORDLINE_AS_IT_IS;
 }

@@ -1,12 +1,15 @@
 /*
  * recordline: what of a message goes into a recording. Stacks are named as the
  * recording's own table does, so that a chapter is complete in itself; values
- * of secrets are masked.
+ * of secrets are masked. What a person typed into a terminal is never in it.
  */
 #ifndef ENGINE_RECORDLINE_H
 #define ENGINE_RECORDLINE_H
 
+#include <jansson.h>
+
 struct buffer;
+struct map;
 struct message;
 struct stack_table;
 struct strmap;
@@ -28,6 +31,8 @@ struct recordline_rules {
 	/* Objects whose values were masked: what is in them is masked, too,
 	 * when somebody opens them. */
 	struct strmap *secrets;
+	/* What was asked for, by number, that tells of a secret. */
+	struct map *questions;
 };
 
 void recordline_rules_init(struct recordline_rules *rules);
@@ -41,5 +46,8 @@ enum recordline recordline_make(struct buffer *out,
 				struct recordline_rules *rules,
 				const struct stack_table *from,
 				struct stack_table *to);
+/* The same of what is known of debuggers in the body of a `snapshot`. */
+void recordline_mask_snapshot(json_t *snapshot,
+			      const struct recordline_rules *rules);
 
 #endif

@@ -36,6 +36,7 @@ static const struct {
 	{ "last_helped_at", AT(last_helped_at) },
 	{ "last_woken_at", AT(last_woken_at) },
 	{ "ended_at", AT(ended_at) },
+	{ "debugger_at", AT(debugger_at) },
 };
 #undef AT
 
@@ -167,6 +168,9 @@ static json_t *write_rank(struct writer *writer, const struct rank *rank)
 	json_object_set_new(json, "samples",
 			    json_integer((json_int_t)rank->sample_count));
 	json_object_set_new(json, "history", write_history(writer, rank));
+	if (rank->debugger.state != DEBUGGER_NONE)
+		json_object_set_new(json, "debugger",
+				    debugger_to_json(&rank->debugger));
 	if (rank->sampled_at >= 0)
 		write_sample(writer, rank, json);
 	return json;
@@ -341,13 +345,29 @@ static void read_history(const struct reader *reader, struct rank *rank,
 	}
 }
 
+static int read_debugger(const struct reader *reader, struct rank *rank,
+			 const json_t *json)
+{
+	struct debugger debugger;
+	int result = 0;
+
+	debugger_init(&debugger);
+	if (json)
+		result = debugger_from_json(&debugger, json, reader->error);
+	if (json && result == 0)
+		rank_apply_debugger(rank, &debugger, 0);
+	debugger_clear(&debugger);
+	return result;
+}
+
 static int read_past(const struct reader *reader, struct rank *rank,
 		     const json_t *json)
 {
 	double sampled_at = read_time(reader, json, "sampled_at");
 
 	rank->sampled_at = sampled_at;
-	if (sampled_at >= 0 && read_threads(reader, rank, json) < 0)
+	if ((sampled_at >= 0 && read_threads(reader, rank, json) < 0) ||
+	    read_debugger(reader, rank, json_object_get(json, "debugger")) < 0)
 		return -1;
 	for (size_t i = 0; i < ARRAY_LENGTH(times); i++) {
 		double *time = (void *)((char *)rank + times[i].offset);

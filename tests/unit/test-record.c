@@ -82,6 +82,20 @@ static void look(struct scene *scene, int n)
 	}
 }
 
+/* Rank 3 stands in a debugger from then on. */
+static void hold(struct scene *scene)
+{
+	assert_int_equal(
+		scene_text(scene, "stopped",
+			   "{'pid':103,'state':'stopped','backend':'pdb',"
+			   "'target':'pdb:unix:/tmp/pdb.sock.3','stops':2,"
+			   "'post_mortem':true,'tid':103,'held':1.5,"
+			   "'exception':'ValueError: nan','value':'7',"
+			   "'breakpoints':[{'id':1,'number':2,'line':9,"
+			   "'path':'/job/train.py'}]}"),
+		0);
+}
+
 /* A job of four that trains, drops its stacks, hangs, and loses rank 1. */
 static void live(struct scene *scene, struct record *record)
 {
@@ -108,6 +122,8 @@ static void live(struct scene *scene, struct record *record)
 		look(scene, n);
 		if (n == 90)
 			scene_drop_stacks(scene);
+		if (n == 95)
+			hold(scene);
 		if (scene->now == HANG_AT + 20)
 			assert_int_equal(
 				scene_text(scene, "rankRemoved",
@@ -157,11 +173,27 @@ static void check_stacks(const struct stack *a, const struct stack *b)
 	}
 }
 
+static void check_debuggers(const struct rank *a, const struct rank *b)
+{
+	const struct debugger *one = &a->debugger;
+	const struct debugger *two = &b->debugger;
+
+	assert_int_equal(one->state, two->state);
+	if (one->state == DEBUGGER_NONE)
+		return;
+	assert_float_equal(a->debugger_at, b->debugger_at, 1e-6);
+	assert_float_equal(one->held, two->held, 1e-6);
+	assert_int_equal(one->stops, two->stops);
+	assert_string_equal(one->exception, two->exception);
+	assert_int_equal(one->binding_count, two->binding_count);
+}
+
 static void check_ranks(const struct rank *a, const struct rank *b, double now)
 {
 	assert_int_equal(a->process.pid, b->process.pid);
 	assert_int_equal(a->state, b->state);
 	assert_string_equal(a->error ? a->error : "", b->error ? b->error : "");
+	check_debuggers(a, b);
 	assert_int_equal(a->child_count, b->child_count);
 	assert_int_equal(a->thread_count, b->thread_count);
 	assert_int_equal(a->sample_count, b->sample_count);
