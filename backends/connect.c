@@ -1,17 +1,13 @@
 #include "backends/connect.h"
 
-#include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "banned.h"
 #include "backends/arguments.h"
 #include "backends/connections.h"
 #include "backends/discover.h"
 #include "backends/node.h"
-#include "backends/pdbsocket.h"
-#include "backends/procfs.h"
+#include "backends/pdb/finder.h"
 #include "backends/roster.h"
 #include "backends/target.h"
 #include "base/alloc.h"
@@ -21,27 +17,6 @@
 #include "protocol/message.h"
 #include "protocol/process.h"
 #include "protocol/rankset.h"
-
-/* Whose socket it is; 0: nobody's that is seen here. */
-static pid_t find_owner(struct node *node, const struct target *target)
-{
-	struct procfs *procfs = node_procfs(node);
-	pid_t owner = 0;
-	size_t count;
-	pid_t *pids;
-
-	if (!target->path || procfs_list(procfs, &pids, &count) < 0)
-		return 0;
-	for (size_t i = 0; i < count && owner == 0; i++) {
-		char path[PATH_MAX];
-
-		if (pdbsocket_find(procfs, pids[i], path, sizeof(path)) &&
-		    strcmp(path, target->path) == 0)
-			owner = pids[i];
-	}
-	free(pids);
-	return owner;
-}
 
 /* The numbers that ranks have; children have their rank's. */
 static void list_ranks(const struct roster *roster, struct rankset *taken)
@@ -102,26 +77,20 @@ static void make_standin(const struct roster *roster,
 	process->host = xstrdup_or_null(target->host);
 }
 
-/*
- * What is to become a rank, if it connects. Into an initialised one; -1 and a
- * sentence.
- */
-static int describe_owner(struct node *node, const struct target *target,
-			  int64_t rank, struct process *process,
-			  struct error *error)
+/* What is to become a rank, if it connects; into an initialised one. */
+static int describe_new(struct node *node, const struct target *target,
+			pid_t owner, int64_t rank, struct process *process,
+			struct error *error)
 {
-	pid_t owner = find_owner(node, target);
+	bool is_here = owner > 0 && discover_one(process, node_procfs(node),
+						 node_connections(node), owner);
 
-	if (owner > 0)
-		discover_one(process, node_procfs(node), node_connections(node),
-			     owner);
-	else if (target->host)
+	/* At a port, what runs no Python is a tunnel's end. */
+	if (!is_here && target->host) {
+		process_clear(process);
+		process_init(process);
 		make_standin(node_roster(node), target, process);
-	else
-		return error_set(error,
-				 "No process that can be looked at listens at "
-				 "%s.",
-				 target->path);
+	}
 	return choose_rank(node_roster(node), process, rank, error);
 }
 
@@ -129,18 +98,26 @@ static int open_target(struct node *node, const struct target *target,
 		       int64_t rank, pid_t *pid, struct error *error)
 {
 	struct roster *roster = node_roster(node);
-	struct connections *connections = node_connections(node);
-	const struct process *known =
-		roster_find(roster, find_owner(node, target));
 	struct connection *connection = NULL;
+	const struct process *known;
 	struct process process;
+	pid_t owner = 0;
 
+	if (target->kind == TARGET_PTRACE)
+		return error_set(error,
+				 "%s needs no connection: a process is read by "
+				 "itself.",
+				 target->text);
+	if (finder_owner(node, target, &owner, error) < 0)
+		return -1;
+	known = owner > 0 ? roster_find(roster, owner) : NULL;
 	process_init(&process);
 	if (known)
 		process_copy(&process, known);
-	if (known || describe_owner(node, target, rank, &process, error) == 0)
-		connection = connections_connect(connections, &process, target,
-						 error);
+	if (known ||
+	    describe_new(node, target, owner, rank, &process, error) == 0)
+		connection = connections_connect(node_connections(node),
+						 &process, target, error);
 	if (connection && !known)
 		roster_adopt(roster, &process);
 	*pid = process.pid;

@@ -183,9 +183,7 @@ struct connection *connections_connect(struct connections *connections,
 						    target, error);
 		return *connection;
 	}
-	error_set(error,
-		  "%s needs no connection: the process is read by itself.",
-		  target->text);
+	error_set(error, "Nothing here can connect to %s.", target->text);
 	return NULL;
 }
 

@@ -258,7 +258,8 @@ static char *explain_missing(pid_t pid, int number)
 			 strerror(number));
 }
 
-static void find_named(struct scan *scan, struct connections *connections,
+/* False: it is not there, or runs no Python. */
+static bool find_named(struct scan *scan, struct connections *connections,
 		       pid_t pid, struct process *process)
 {
 	struct scan_entry *entry = scan_find(scan, pid);
@@ -266,7 +267,7 @@ static void find_named(struct scan *scan, struct connections *connections,
 	process->pid = pid;
 	if (!entry) {
 		refuse(process, explain_missing(pid, errno));
-		return;
+		return false;
 	}
 	if (entry->uid == (uid_t)-1)
 		procfs_owner(scan->procfs, pid, &entry->uid);
@@ -277,6 +278,7 @@ static void find_named(struct scan *scan, struct connections *connections,
 		refuse(process, xasprintf("Process %d has ended; its parent "
 					  "has not taken notice yet.",
 					  (int)pid));
+	return entry->is_python;
 }
 
 /* Numbers that are missing or taken twice become the lowest that is free. */
@@ -322,14 +324,16 @@ void discover_pids(struct discovery *discovery, struct procfs *procfs,
 	scan_clear(&scan);
 }
 
-void discover_one(struct process *process, struct procfs *procfs,
+bool discover_one(struct process *process, struct procfs *procfs,
 		  struct connections *connections, pid_t pid)
 {
 	struct scan scan;
+	bool is_python;
 
 	scan_init(&scan, procfs);
-	find_named(&scan, connections, pid, process);
+	is_python = find_named(&scan, connections, pid, process);
 	scan_clear(&scan);
+	return is_python;
 }
 
 void discovery_clear(struct discovery *discovery)

@@ -55,9 +55,10 @@ void discover_pids(struct discovery *discovery, struct procfs *procfs,
 		   size_t count);
 /*
  * What is found of one process, into an initialised one; its number is -1
- * where it has none. One that is gone is found unreadable.
+ * where it has none. One that is gone is found unreadable. False: it runs no
+ * Python.
  */
-void discover_one(struct process *process, struct procfs *procfs,
+bool discover_one(struct process *process, struct procfs *procfs,
 		  struct connections *connections, pid_t pid);
 void discovery_clear(struct discovery *discovery);
 
