@@ -80,7 +80,7 @@ static int parse_address(struct target *target, const char *rest,
 	if (length > 2 && rest[0] == '[' && rest[length - 1] == ']') {
 		rest++;
 		length -= 2;
-	} else if (length > 0 && memchr(rest, ':', length)) {
+	} else if (colon && strcspn(rest, "[]:") < length) {
 		length = 0;
 	}
 	if (length > 0 && length <= HOST_MAXIMUM)
