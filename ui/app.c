@@ -91,6 +91,8 @@ void app_key(struct app *app, const char *key)
 		type(app, key);
 		return;
 	}
+	if (console_takes(app, key))
+		return;
 	line = keymap_find(&app->keymap, key);
 	if (line != NULL)
 		commands_run(app, line);
@@ -159,6 +161,7 @@ void app_draw(struct app *app)
 {
 	note_recording(app);
 	commands_refresh(app);
+	console_refresh(app);
 	view_draw(&app->canvas, &app->engine->session, &app->view,
 		  &app->keymap);
 	app->drawn_at = loop_now();

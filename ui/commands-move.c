@@ -333,6 +333,17 @@ static void move_diff(struct app *app, int page, enum move move)
 						     (int)count, 1, page, move);
 }
 
+static void move_console(struct app *app, int page, enum move move)
+{
+	struct console *console = &app->view.console;
+	int history = console_history(console);
+	int at = history - console->back;
+
+	console_scroll(console, at - grid_move_in(at, history + 1, 1,
+						  at_least_one(page - 1),
+						  move));
+}
+
 int ui_cursor(struct command_context *context, int argc, char **argv,
 	      struct error *error)
 {
@@ -376,6 +387,9 @@ int ui_cursor(struct command_context *context, int argc, char **argv,
 		page = at_least_one(
 			pane_log_page(&app->view, layout.body.row_count));
 		move_log(app, page, (enum move)move);
+		break;
+	case VIEW_CONSOLE:
+		move_console(app, page, (enum move)move);
 		break;
 	case VIEW_HELP:
 	case VIEW_TEXT:

@@ -102,6 +102,7 @@ static struct spot spot_looked_at(const struct app *app)
 	case VIEW_HELP:
 	case VIEW_LOG:
 	case VIEW_TEXT:
+	case VIEW_CONSOLE:
 	case VIEW_KIND_COUNT:
 		break;
 	}
@@ -192,6 +193,7 @@ static const char *append_shown(struct buffer *out, const struct app *app)
 	case VIEW_HELP:
 	case VIEW_LOG:
 	case VIEW_TEXT:
+	case VIEW_CONSOLE:
 	case VIEW_KIND_COUNT:
 		break;
 	}

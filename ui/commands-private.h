@@ -50,7 +50,7 @@ command_function ui_against, ui_hold, ui_refresh, ui_time, ui_record, ui_theme,
 	ui_bind;
 command_function ui_prompt, ui_help, ui_log, ui_back, ui_quit, ui_redraw;
 command_function ui_suspend, ui_set, ui_job, ui_click, ui_wheel;
-command_function ui_edit, ui_copy;
+command_function ui_edit, ui_copy, ui_console;
 command_function ui_sort, ui_group, ui_filter;
 
 #endif

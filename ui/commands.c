@@ -93,6 +93,8 @@ static const struct command rows[] = {
 	  ui_keys },
 	{ "help", NULL, "", "keys and commands", SCREEN, ui_help },
 	{ "log", NULL, "", "what the rank prints, and our log", SCREEN, ui_log },
+	{ "console", NULL, "", "the debugger's own session; ^] leaves it",
+	  SCREEN, ui_console },
 	{ "edit", NULL, "", "the line looked at, in $VISUAL or $EDITOR", SCREEN,
 	  ui_edit },
 	{ "copy", NULL, "", "copy the verdict, or what the view shows", SCREEN,

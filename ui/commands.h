@@ -27,5 +27,12 @@ void commands_search(struct app *app, enum prompt_result result);
 void commands_run(struct app *app, const char *line);
 /* Writes the text of the command that is shown again, of the session now. */
 void commands_refresh(struct app *app);
+/*
+ * In the console a key is typed to the debugger, if there is one; false: it
+ * does what it does everywhere.
+ */
+bool console_takes(struct app *app, const char *key);
+/* The console shows what came. */
+void console_refresh(struct app *app);
 
 #endif

@@ -203,6 +203,7 @@ void haystack_init(struct haystack *haystack, const struct app *app)
 	case VIEW_TEXT:
 		collect_text(haystack, app);
 		break;
+	case VIEW_CONSOLE:
 	case VIEW_KIND_COUNT:
 		break;
 	}

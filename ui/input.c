@@ -45,6 +45,12 @@ static const char *find_name(const struct key_name *names, size_t count,
 	return NULL;
 }
 
+/* C-a … C-z, C-\ C-] C-^ C-_, C-@ */
+static int control_letter(wint_t code)
+{
+	return (int)(code > 0 && code < 27 ? 'a' + code - 1 : '@' + code);
+}
+
 static void name_character(wint_t code, char key[KEY_NAME_SIZE])
 {
 	const char *name =
@@ -53,8 +59,8 @@ static void name_character(wint_t code, char key[KEY_NAME_SIZE])
 
 	if (name != NULL) {
 		snprintf(key, KEY_NAME_SIZE, "%s", name);
-	} else if (code < 27) {
-		snprintf(key, KEY_NAME_SIZE, "C-%c", (int)('a' + code - 1));
+	} else if (code < ' ') {
+		snprintf(key, KEY_NAME_SIZE, "C-%c", control_letter(code));
 	} else {
 		text_put_codepoint(&text, (int32_t)code);
 		snprintf(key, KEY_NAME_SIZE, "%s", text.data);
@@ -129,7 +135,10 @@ bool input_is_key(const char *name)
 	    is_named(control_keys, ARRAY_LENGTH(control_keys), name))
 		return true;
 	if (strncmp(name, "C-", 2) == 0 && name[2] != '\0')
-		return name[2] >= 'a' && name[2] <= 'z' && name[3] == '\0';
+		return ((name[2] >= 'a' && name[2] <= 'z') ||
+			(name[2] >= '\\' && name[2] <= '_') ||
+			name[2] == '@') &&
+		       name[3] == '\0';
 	/* A blank is Space, and what is below it C-something. */
 	if ((unsigned char)name[0] <= ' ')
 		return false;

@@ -43,6 +43,7 @@ const char keymap_default[] = "bind [ rank previous\n"
 			      "bind > time next\n"
 			      "bind R refresh\n"
 			      "bind L log\n"
+			      "bind C console\n"
 			      "bind E edit\n"
 			      "bind y copy\n"
 			      "bind / prompt search\n"
@@ -151,6 +152,7 @@ static const struct key_help helps[] = {
 	  NULL,
 	  "copy the verdict; the merged stacks, the diff, the text" },
 	{ { "log" }, NULL, "what the rank prints, and our log" },
+	{ { "console" }, NULL, "the debugger's own session; ^] leaves it" },
 	{ { "prompt" }, NULL, "a command line" },
 	{ { "help" }, NULL, "this help" },
 	{ { "redraw" }, NULL, "draw the screen anew" },

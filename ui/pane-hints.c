@@ -57,6 +57,9 @@ static const struct hint hints[] = {
 	{ VIEW_TEXT, { "cursor page-up", "cursor page-down" }, "page" },
 	{ VIEW_TEXT, { "prompt search", NULL }, "find" },
 	{ VIEW_TEXT, { "back", NULL }, "back" },
+	{ VIEW_CONSOLE, { "rank previous", "rank next" }, "rank" },
+	{ VIEW_CONSOLE, { "cursor page-up", "cursor page-down" }, "page" },
+	{ VIEW_CONSOLE, { "back", NULL }, "back" },
 };
 
 /* Instead of home's, in a grid of many ranks. */
@@ -216,7 +219,7 @@ static void put_prompt(struct window window, const struct session *session,
 						      text.data);
 		buffer_clear(&text);
 	}
-	prompt_draw(window_part(window, 0, 0, 1, width), &view->prompt);
+	prompt_draw(window_part(window, 0, 1, 1, width - 1), &view->prompt);
 }
 
 /* NULL: what is looked at has no debugger that could do something. */
@@ -337,6 +340,8 @@ void pane_hints(struct window window, const struct session *session,
 		window_put(window, 0, 1, window.column_count - 1, STYLE_ERROR,
 			   "probetui-node is gone: q leaves, then start "
 			   "probetui again.");
+	else if (view->kind == VIEW_CONSOLE && console_is_connected(session))
+		pane_console_hints(window);
 	else
 		put_hints(window, session, view, keymap);
 }

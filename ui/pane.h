@@ -256,6 +256,11 @@ void pane_log_append(struct buffer *out, const struct session *session,
 		     const struct view *view);
 /* Its rows when the view has row_count. */
 int pane_log_page(const struct view *view, int row_count);
+/* The session with the debugger of what is looked at. */
+void pane_console(struct window window, const struct session *session,
+		  const struct view *view);
+/* The last line while keys go there. */
+void pane_console_hints(struct window window);
 void pane_output(struct window window, const struct session *session,
 		 int scroll);
 void pane_output_title(const struct session *session, struct buffer *left,

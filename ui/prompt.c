@@ -24,6 +24,8 @@ static const struct prompt_form forms[] = {
 	[PROMPT_SEARCH] = { "/", "search " },
 	[PROMPT_FOCUS] = { "focus @ ", "focus " },
 	[PROMPT_FILTER] = { "\\", "filter " },
+	[PROMPT_COMPARE] = { "= ", "compare " },
+	[PROMPT_CONSOLE] = { "", "" },
 };
 
 void prompt_init(struct prompt *prompt)
@@ -413,8 +415,8 @@ void prompt_draw(struct window window, const struct prompt *prompt)
 	const char *label = forms[prompt->kind].label;
 	const char *text = prompt->text.data;
 	char *head = xstrndup(text, prompt->cursor);
-	int width = window.column_count - 3;
-	int column = 1;
+	int width = window.column_count - 2;
+	int column = 0;
 	int cursor;
 
 	/* What stands left of a full line is scrolled away. */

@@ -245,14 +245,13 @@ void terminal_write(struct terminal *terminal, const char *bytes, size_t length)
 	buffer_clear(&out);
 }
 
-int terminal_row_count(const struct terminal *terminal)
+bool terminal_has_other_size(const struct terminal *terminal, int row_count,
+			     int column_count)
 {
-	return terminal->row_count;
-}
-
-int terminal_column_count(const struct terminal *terminal)
-{
-	return terminal->column_count;
+	return terminal->row_count !=
+		       clamp(row_count, ROWS_MINIMUM, SIZE_MAXIMUM) ||
+	       terminal->column_count !=
+		       clamp(column_count, COLUMNS_MINIMUM, SIZE_MAXIMUM);
 }
 
 int terminal_history(const struct terminal *terminal)

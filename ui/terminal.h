@@ -8,6 +8,7 @@
 #ifndef UI_TERMINAL_H
 #define UI_TERMINAL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "ui/window.h"
@@ -30,8 +31,9 @@ void terminal_set_answer(struct terminal *terminal,
 			 void *data);
 void terminal_write(struct terminal *terminal, const char *bytes,
 		    size_t length);
-int terminal_row_count(const struct terminal *terminal);
-int terminal_column_count(const struct terminal *terminal);
+/* It is not the one that terminal_new would make of these. */
+bool terminal_has_other_size(const struct terminal *terminal, int row_count,
+			     int column_count);
 /* How many lines of the past there are above the screen. */
 int terminal_history(const struct terminal *terminal);
 /* Draws it as it was scrolled back so many lines; 0: the screen. */

@@ -20,6 +20,7 @@ void view_init(struct view *view)
 		.order = { .sort = COLUMN_RANK },
 	};
 	prompt_init(&view->prompt);
+	console_init(&view->console);
 }
 
 static void key_set_clear(struct key_set *set)
@@ -42,6 +43,7 @@ void view_clear(struct view *view)
 	free(view->search);
 	free(view->origin.search);
 	free(view->message);
+	console_clear(&view->console);
 	prompt_clear(&view->prompt);
 	view_init(view);
 }
@@ -55,12 +57,17 @@ void view_say(struct view *view, bool is_error, const char *message)
 	view->is_message_error = is_error;
 }
 
+/* "back" leads from it to what was there before. */
+static bool lies_over(enum view_kind kind)
+{
+	return kind == VIEW_HELP || kind == VIEW_LOG || kind == VIEW_TEXT ||
+	       kind == VIEW_CONSOLE;
+}
+
 void view_open(struct view *view, enum view_kind kind)
 {
-	bool is_text =
-		kind == VIEW_HELP || kind == VIEW_LOG || kind == VIEW_TEXT;
-	bool was_text = view->kind == VIEW_HELP || view->kind == VIEW_LOG ||
-			view->kind == VIEW_TEXT;
+	bool is_text = lies_over(kind);
+	bool was_text = lies_over(view->kind);
 
 	if (is_text && !was_text)
 		view->behind = view->kind;
@@ -175,6 +182,9 @@ static void draw_body(struct window window, const struct session *session,
 		break;
 	case VIEW_LOG:
 		pane_log(body, session, view);
+		break;
+	case VIEW_CONSOLE:
+		pane_console(body, session, view);
 		break;
 	case VIEW_HELP:
 	case VIEW_TEXT:

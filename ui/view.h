@@ -14,6 +14,7 @@
 #include "model/session.h"
 #include "model/stacktree.h"
 #include "ui/column.h"
+#include "ui/console.h"
 #include "ui/prompt.h"
 
 struct canvas;
@@ -27,6 +28,7 @@ enum view_kind {
 	VIEW_HELP,
 	VIEW_LOG,
 	VIEW_TEXT, /* what a command printed */
+	VIEW_CONSOLE,
 	VIEW_KIND_COUNT,
 };
 
@@ -133,6 +135,7 @@ struct view {
 	int text_scroll; /* help, log, text: its first line */
 	int other_scroll;    /* of what has not the focus in VIEW_LOG */
 	bool is_log_focused; /* in VIEW_LOG: our log, not the rank's output */
+	struct console console;
 	char *text;	 /* VIEW_TEXT */
 	char *text_line; /* the command that writes it again; NULL: it stays */
 	char *search;	 /* NULL: none yet */

@@ -121,6 +121,19 @@ static void want_output(struct app *app)
 		engine_want_output(app->engine, rank->node, rank->process.pid);
 }
 
+/* A debugger's session is followed while it is seen. */
+static void want_console(struct app *app)
+{
+	const struct rank *rank = session_looked_at(&app->engine->session);
+
+	if (app->view.kind == VIEW_CONSOLE && rank != NULL &&
+	    debugger_is_ours(&rank->debugger))
+		engine_follow_console(app->engine, rank->node,
+				      rank->process.pid);
+	else
+		engine_follow_console(app->engine, 0, 0);
+}
+
 /* What is left of ranks that end is what nodes were asked about before. */
 static void want_evidence(struct app *app)
 {
@@ -135,6 +148,7 @@ static void want_evidence(struct app *app)
 void app_want(struct app *app)
 {
 	want_output(app);
+	want_console(app);
 	want_evidence(app);
 	switch (app->view.kind) {
 	case VIEW_HOME:
@@ -150,6 +164,7 @@ void app_want(struct app *app)
 	case VIEW_HELP:
 	case VIEW_LOG:
 	case VIEW_TEXT:
+	case VIEW_CONSOLE:
 	case VIEW_KIND_COUNT:
 		break;
 	}

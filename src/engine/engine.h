@@ -67,6 +67,8 @@ struct engine {
 	struct users users;
 	size_t printing_node;	  /* whose output is followed */
 	pid_t printing_pid;	  /* 0: nobody's */
+	size_t console_node; /* whose debugger's session is followed */
+	pid_t console_pid;   /* 0: nobody's */
 	struct timing timing;
 	bool lists_jobs;	     /* jobs.h; all ranks are sampled */
 	bool is_screen;		     /* set before engine_start: a
@@ -118,6 +120,13 @@ void engine_want_children(struct engine *engine, size_t node, pid_t pid,
  * pid 0: nobody's. Asking again is free.
  */
 void engine_follow_output(struct engine *engine, size_t node, pid_t pid);
+/*
+ * The session of this process's debugger is followed from now on, and no
+ * other's any more; pid 0: nobody's. Asking again is free.
+ */
+void engine_follow_console(struct engine *engine, size_t node, pid_t pid);
+/* Types text there, as it is. */
+void engine_type(struct engine *engine, pid_t pid, const char *text);
 /* The last lines of a process that has ended, if they are not known. */
 void engine_want_output(struct engine *engine, size_t node, pid_t pid);
 /* What a recording lacks of the user's files; waits for the answers. */

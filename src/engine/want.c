@@ -137,6 +137,36 @@ void engine_want_output(struct engine *engine, size_t node, pid_t pid)
 		     xasprintf("output %d", (int)pid));
 }
 
+static void send_terminal(struct engine *engine, pid_t pid, bool is_on)
+{
+	engine_send(engine, "terminal",
+		    json_pack("{s:i, s:b}", "pid", (int)pid, "on", is_on));
+}
+
+void engine_follow_console(struct engine *engine, size_t node, pid_t pid)
+{
+	const struct rank *before = session_find_pid(
+		&engine->session, engine->console_node, engine->console_pid);
+
+	if (engine->console_pid == pid && engine->console_node == node)
+		return;
+	/* A connection that is lost is followed by nobody. */
+	if (before && debugger_is_ours(&before->debugger))
+		send_terminal(engine, engine->console_pid, false);
+	engine->console_node = node;
+	engine->console_pid = pid;
+	if (pid > 0)
+		send_terminal(engine, pid, true);
+}
+
+void engine_type(struct engine *engine, pid_t pid, const char *text)
+{
+	json_t *arguments = json_pack("{s:i}", "pid", (int)pid);
+
+	json_set_text(arguments, "data", text);
+	engine_send(engine, "terminalInput", arguments);
+}
+
 void engine_follow_output(struct engine *engine, size_t node, pid_t pid)
 {
 	if (engine->printing_pid == pid && engine->printing_node == node)

@@ -16,6 +16,7 @@
 #include "model/session.h"
 #include "model/snapshot.h"
 #include "model/source.h"
+#include "model/transcript.h"
 #include "protocol/message.h"
 #include "protocol/sample.h"
 
@@ -224,6 +225,11 @@ static int apply_dropped(const struct apply *apply, struct error *error)
 
 static int apply_output(const struct apply *apply, struct error *error)
 {
+	const json_t *body = apply->message->body;
+
+	if (strcmp(json_get_string(body, "category", ""), "terminal") == 0)
+		return session_apply_transcript(apply->session, apply->node,
+						body, error);
 	return session_apply_output(apply->session, apply->node,
 				    apply->message->body, error);
 }

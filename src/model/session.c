@@ -16,6 +16,7 @@
 #include "model/place.h"
 #include "model/rankname.h"
 #include "model/source.h"
+#include "model/transcript.h"
 #include "model/wanted.h"
 #include "protocol/stack.h"
 
@@ -86,6 +87,7 @@ void session_clear(struct session *session)
 	rankname_clear_all(session);
 	session_clear_bystanders(session);
 	session_clear_outputs(session);
+	session_clear_transcripts(session);
 	job_clear_all(session);
 	map_free(session->by_pid);
 	free_ranks(session->others, session->other_count);

@@ -29,6 +29,7 @@ struct output;
 struct source;
 struct stack_table;
 struct strmap;
+struct transcript;
 
 /* Processes and jobs of all messages; what comes after is refused. */
 #define RANKS_MAXIMUM 65536
@@ -131,6 +132,8 @@ struct session {
 	struct output **outputs; /* what processes print; bounded */
 	size_t output_count;
 	struct stops stops; /* of all ranks */
+	struct transcript **transcripts; /* sessions of debuggers; bounded */
+	size_t transcript_count;
 };
 
 void session_init(struct session *session);

@@ -119,6 +119,7 @@ static const struct work works[] = {
 	{ "edit", "", NULL, "the editor false left with status 1." },
 	{ "copy", "", NULL, "The verdict went to the terminal's clipboard" },
 	{ "log", "", NULL, "┌Output" },
+	{ "console", "", NULL, "┌Console" },
 	{ "prompt search", "", NULL, "\n /" },
 	{ "find next", "/wait\r", " rank 4 ", " rank 5 " },
 	{ "find previous", "/wait\r", " rank 4 ", " rank 2 " },

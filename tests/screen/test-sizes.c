@@ -29,10 +29,10 @@
 
 /* Command lines that lead from home to each way of looking. */
 static const char *const looks[] = {
-	"zoom",	       "grid table", "grid cells", "grid cards", "merged",
-	"diff 0",      "help",	     "log",	   "prompt",	 "filter all_",
-	"group class", "grid table", "expand",	   "group host", "grid cells",
-	"expand",      "sort age",
+	"zoom",	       "grid table",  "grid cells", "grid cards", "merged",
+	"diff 0",      "help",	      "log",	    "console",	  "prompt",
+	"filter all_", "group class", "grid table", "expand",	  "group host",
+	"grid cells",  "expand",      "sort age",
 };
 
 /* The whole screen is columns wide in each row, wide characters included. */

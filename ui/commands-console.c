@@ -1,0 +1,77 @@
+/*
+ * commands-console: the view of the debugger's own session, and the keys that
+ * go there.
+ */
+#include <string.h>
+
+#include "banned.h"
+#include "base/buffer.h"
+#include "engine/engine.h"
+#include "ui/app.h"
+#include "ui/commands-private.h"
+#include "ui/commands.h"
+#include "ui/layout.h"
+#include "ui/pane.h"
+
+int ui_console(struct command_context *context, int argc, char **argv,
+	       struct error *error)
+{
+	(void)argc;
+	(void)argv;
+	(void)error;
+	view_open(&command_app(context)->view, VIEW_CONSOLE);
+	return 0;
+}
+
+static void type(struct app *app, const char *text)
+{
+	const struct rank *rank = session_looked_at(&app->engine->session);
+
+	if (*text != '\0' && rank != NULL)
+		engine_type(app->engine, rank->process.pid, text);
+}
+
+bool console_takes(struct app *app, const char *key)
+{
+	struct buffer text = BUFFER_INIT;
+
+	if (app->view.kind != VIEW_CONSOLE)
+		return false;
+	if (strcmp(key, "C-]") == 0) {
+		commands_run(app, "back");
+		return true;
+	}
+	if (!console_is_connected(&app->engine->session))
+		return false;
+	if (strcmp(key, "PgUp") == 0)
+		commands_run(app, "cursor page-up");
+	else if (strcmp(key, "PgDn") == 0)
+		commands_run(app, "cursor page-down");
+	else if (strcmp(key, "C-l") == 0)
+		commands_run(app, "redraw");
+	else if (!console_key(&app->view.console, key, &text))
+		view_say(&app->view, false,
+			 "^] leaves the console; other keys go to the "
+			 "debugger.");
+	type(app, text.data);
+	buffer_clear(&text);
+	return true;
+}
+
+void console_refresh(struct app *app)
+{
+	struct buffer answers = BUFFER_INIT;
+	struct layout layout;
+	int frame = 0;
+
+	if (app->view.kind != VIEW_CONSOLE)
+		return;
+	layout_make(&layout, &app->engine->session, &app->view);
+	if (pane_has_frame(layout.body.row_count))
+		frame = 2;
+	console_update(&app->view.console, &app->engine->session,
+		       layout.body.row_count - frame,
+		       layout.body.column_count - frame, &answers);
+	type(app, answers.data);
+	buffer_clear(&answers);
+}

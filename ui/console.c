@@ -1,0 +1,231 @@
+#include "ui/console.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/array.h"
+#include "base/buffer.h"
+#include "model/session.h"
+#include "model/transcript.h"
+#include "ui/terminal.h"
+
+#define ANSWERS_MAXIMUM 1024
+
+void console_init(struct console *console)
+{
+	*console = (struct console){ .terminal = NULL };
+	prompt_init(&console->line);
+	prompt_open(&console->line, PROMPT_CONSOLE, "");
+}
+
+void console_clear(struct console *console)
+{
+	terminal_free(console->terminal);
+	prompt_clear(&console->line);
+	*console = (struct console){ .terminal = NULL };
+}
+
+bool console_is_connected(const struct session *session)
+{
+	const struct rank *rank = session_looked_at(session);
+
+	return !session->is_replay && rank != NULL &&
+	       debugger_is_ours(&rank->debugger);
+}
+
+static void take_answer(const char *bytes, size_t length, void *data)
+{
+	struct buffer *answers = data;
+
+	if (answers->length + length <= ANSWERS_MAXIMUM)
+		buffer_append(answers, bytes, length);
+}
+
+/*
+ * Nobody waits at a prompt of pdb for an answer: it would be taken for the
+ * beginning of a line. Nor for one to what was asked long ago.
+ */
+static bool wants_answers(const struct session *session,
+			  const struct transcript *transcript, uint64_t at)
+{
+	const struct rank *rank = session_looked_at(session);
+
+	return rank != NULL && debugger_is_ours(&rank->debugger) &&
+	       rank->debugger.state != DEBUGGER_STOPPED &&
+	       at >= transcript->told;
+}
+
+static void write_from(struct console *console,
+		       const struct transcript *transcript)
+{
+	size_t skipped = (size_t)(console->taken - transcript->start);
+
+	terminal_write(console->terminal, transcript->bytes.data + skipped,
+		       transcript->bytes.length - skipped);
+	console->taken = transcript_end(transcript);
+}
+
+static bool is_of(const struct console *console,
+		  const struct transcript *transcript)
+{
+	return console->terminal != NULL && console->node == transcript->node &&
+	       console->pid == transcript->pid &&
+	       console->times == transcript->times;
+}
+
+/* A terminal of another size is another one: all is written to it again. */
+static void begin(struct console *console, const struct transcript *transcript,
+		  int row_count, int column_count)
+{
+	bool is_other = console->pid != transcript->pid ||
+			console->node != transcript->node;
+
+	terminal_free(console->terminal);
+	console->terminal = terminal_new(row_count, column_count);
+	console->node = transcript->node;
+	console->pid = transcript->pid;
+	console->times = transcript->times;
+	console->taken = transcript->start;
+	if (is_other)
+		console->back = 0;
+}
+
+/* None, and the line that was typed is for nobody. */
+static void forget(struct console *console)
+{
+	terminal_free(console->terminal);
+	console->terminal = NULL;
+	console->pid = 0;
+	console->back = 0;
+}
+
+void console_update(struct console *console, const struct session *session,
+		    int row_count, int column_count, struct buffer *answers)
+{
+	const struct rank *rank = session_looked_at(session);
+	const struct transcript *transcript = NULL;
+	int history;
+
+	if (rank != NULL)
+		transcript = session_find_transcript(session, rank->node,
+						     rank->process.pid);
+	if (transcript == NULL) {
+		forget(console);
+		return;
+	}
+	if (!is_of(console, transcript) ||
+	    terminal_has_other_size(console->terminal, row_count,
+				    column_count) ||
+	    console->taken < transcript->start) {
+		begin(console, transcript, row_count, column_count);
+		write_from(console, transcript);
+		return;
+	}
+	if (console->taken == transcript_end(transcript))
+		return;
+	history = terminal_history(console->terminal);
+	if (wants_answers(session, transcript, console->taken))
+		terminal_set_answer(console->terminal, take_answer, answers);
+	write_from(console, transcript);
+	terminal_set_answer(console->terminal, NULL, NULL);
+	/* Who looks back keeps looking at the same lines. */
+	if (console->back > 0)
+		console_scroll(console,
+			       terminal_history(console->terminal) - history);
+}
+
+int console_history(const struct console *console)
+{
+	return console->terminal != NULL ? terminal_history(console->terminal)
+					 : 0;
+}
+
+void console_scroll(struct console *console, int by)
+{
+	int most = console_history(console);
+
+	if (by > most - console->back)
+		console->back = most;
+	else
+		console->back += by;
+	if (console->back < 0)
+		console->back = 0;
+}
+
+struct control_key {
+	const char *key;
+	const char *bytes;
+};
+
+/* What interrupts gives up what was typed. */
+static const struct control_key control_keys[] = {
+	{ "C-c", "\003" },
+	{ "C-z", "\032" },
+	{ "C-\\", "\034" },
+};
+
+static const char *control_bytes(const struct console *console, const char *key)
+{
+	/* The end of what is typed, at a line's beginning only. */
+	if (strcmp(key, "C-d") == 0 && console->line.text.length == 0)
+		return "\004";
+	for (size_t i = 0; i < ARRAY_LENGTH(control_keys); i++)
+		if (strcmp(control_keys[i].key, key) == 0)
+			return control_keys[i].bytes;
+	return NULL;
+}
+
+/* Keys that a line has no use for. */
+static bool is_unknown(const char *key)
+{
+	static const char *const names[] = { "S-Tab", "Insert", "Resize",
+					     "Unknown" };
+
+	for (size_t i = 0; i < ARRAY_LENGTH(names); i++)
+		if (strcmp(names[i], key) == 0)
+			return true;
+	return key[0] == 'F' && key[1] >= '0' && key[1] <= '9';
+}
+
+static void begin_line(struct console *console)
+{
+	prompt_open(&console->line, PROMPT_CONSOLE, "");
+}
+
+/* As an editor does that indents by four blanks. */
+static void indent(struct console *console)
+{
+	for (size_t i = console->line.cursor % 4; i < 4; i++)
+		prompt_key(&console->line, "Space");
+}
+
+bool console_key(struct console *console, const char *key, struct buffer *out)
+{
+	const char *bytes = control_bytes(console, key);
+
+	if (is_unknown(key))
+		return false;
+	if (bytes != NULL) {
+		buffer_append_string(out, bytes);
+		begin_line(console);
+	} else if (strcmp(key, "Enter") == 0) {
+		char *line = prompt_take(&console->line);
+
+		buffer_append_string(out, line);
+		buffer_append_char(out, '\n');
+		free(line);
+		begin_line(console);
+	} else if (strcmp(key, "Tab") == 0) {
+		indent(console);
+	} else if (strcmp(key, "Esc") == 0) {
+		if (console->line.text.length == 0)
+			return false;
+		begin_line(console);
+	} else {
+		prompt_key(&console->line, key);
+	}
+	console->back = 0;
+	return true;
+}
