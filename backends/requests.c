@@ -102,8 +102,11 @@ static void handle_discover(struct node *node, const struct message *request)
 		node_respond(node, request, NULL, error.message);
 		return;
 	}
-	discovery = roster_discover(node_roster(node), &pids,
-				    follows ? period : 0);
+	discovery = roster_discover(
+		node_roster(node),
+		json_is_array(json_object_get(request->body, "pids")) ? &pids
+								      : NULL,
+		follows ? period : 0);
 	pid_list_clear(&pids);
 	body = json_object();
 	json_object_set_new(body, "looked_at",

@@ -39,7 +39,8 @@ struct roster {
 	struct map *members;
 	struct discovery discovery; /* the last look */
 	struct loop_timer *timer;   /* NULL: not followed */
-	struct pid_list pids;	    /* what is followed; none: all */
+	bool is_named;		    /* only those in pids are followed */
+	struct pid_list pids;
 	struct files *past[PAST_FILES_MAXIMUM]; /* a ring */
 	size_t past_count;			/* ever written */
 	struct loop_timer *over_timer;		/* NULL: no stand-in is over */
@@ -390,6 +391,7 @@ static void tell_again(uint64_t pid, void *value, void *data)
 		tell(telling->roster, "rankAdded", member);
 }
 
+/* pids NULL: all processes. */
 static void look(struct roster *roster, const struct pid_list *pids,
 		 bool is_asked)
 {
@@ -399,7 +401,7 @@ static void look(struct roster *roster, const struct pid_list *pids,
 	check_all(roster);
 	connections_tidy(connections);
 	discovery_clear(&roster->discovery);
-	if (pids->count > 0)
+	if (pids)
 		discover_pids(&roster->discovery, procfs, connections,
 			      pids->pids, pids->count);
 	else
@@ -417,7 +419,7 @@ static void on_look(void *data)
 {
 	struct roster *roster = data;
 
-	look(roster, &roster->pids, false);
+	look(roster, roster->is_named ? &roster->pids : NULL, false);
 	node_flush(roster->node);
 }
 
@@ -429,7 +431,8 @@ roster_discover(struct roster *roster, const struct pid_list *pids, double perio
 		roster->timer =
 			loop_timer(node_loop(roster->node), period, period,
 				   on_look, roster);
-		for (size_t i = 0; i < pids->count; i++)
+		roster->is_named = pids != NULL;
+		for (size_t i = 0; pids && i < pids->count; i++)
 			pid_list_add(&roster->pids, pids->pids[i]);
 	}
 	look(roster, pids, true);

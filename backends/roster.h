@@ -19,7 +19,8 @@ struct roster *roster_new(struct node *node);
 void roster_free(struct roster *roster);
 /*
  * Finds ranks, tells of all there are, and lends what was found until the
- * next call. With pids those are made ranks. With a period it looks again every
+ * next call. With pids (NULL: all processes are looked at) those are made
+ * ranks, besides what is adopted. With a period it looks again every
  * so many seconds, and tells of every end at once; 0: it does not follow.
  */
 const struct discovery *roster_discover(struct roster *roster,

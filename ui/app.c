@@ -54,6 +54,17 @@ static void take_prompt(struct app *app)
 	free(line);
 }
 
+/* What became of what was not waited for. */
+static void take_notice(struct app *app)
+{
+	bool is_error;
+	char *notice = engine_take_notice(app->engine, &is_error);
+
+	if (notice != NULL)
+		view_say(&app->view, is_error, notice);
+	free(notice);
+}
+
 void app_say_error(struct app *app, const struct error *error)
 {
 	view_say(&app->view, true, error->message);
@@ -159,6 +170,7 @@ static void note_recording(struct app *app)
 
 void app_draw(struct app *app)
 {
+	take_notice(app);
 	note_recording(app);
 	commands_refresh(app);
 	console_refresh(app);

@@ -23,9 +23,9 @@
 
 struct wait {
 	struct command_context *context;
-	const char *text;     /* of the sentence; NULL: for exits */
+	const char *text;     /* of the sentence; NULL: for stops, exits */
 	const char *ranks_text; /* NULL: the focus */
-	struct rankset ranks;	/* that are to exit */
+	struct rankset ranks;	/* that are to stop, or exit */
 	double seconds;
 	uint64_t revision; /* last judged */
 };
@@ -73,7 +73,7 @@ static bool is_verdict(const struct engine *engine, void *data)
 		engine_judge(wait->context->engine);
 		wait->revision = engine->session.revision;
 	}
-	script_append_exits(wait->context);
+	script_append_events(wait->context);
 	return verdict->sentence && strstr(verdict->sentence, wait->text);
 }
 
@@ -83,7 +83,7 @@ static bool has_exited(const struct engine *engine, void *data)
 	const struct session *session = &engine->session;
 	int rank = -1;
 
-	script_append_exits(wait->context);
+	script_append_events(wait->context);
 	while ((rank = rankset_next(&wait->ranks, rank)) >= 0) {
 		const struct rank *found = session_find_rank(session, rank);
 
@@ -91,6 +91,31 @@ static bool has_exited(const struct engine *engine, void *data)
 			return false;
 	}
 	return rankset_count(&wait->ranks) > 0;
+}
+
+/* Its debugger is, or was, ours to wait for. */
+static bool has_session(const struct rank *rank)
+{
+	return debugger_is_ours(&rank->debugger) ||
+	       rank->debugger.state == DEBUGGER_LOST;
+}
+
+/* One that has ended will never stop: it counts, and its end is told. */
+static bool has_stopped(const struct engine *engine, void *data)
+{
+	struct wait *wait = data;
+	const struct session *session = &engine->session;
+	int rank = -1;
+
+	script_append_events(wait->context);
+	while ((rank = rankset_next(&wait->ranks, rank)) >= 0) {
+		const struct rank *found = session_find_rank(session, rank);
+
+		if (!found || (found->debugger.state != DEBUGGER_STOPPED &&
+			       found->process.state != PROCESS_EXITED))
+			return false;
+	}
+	return true;
 }
 
 /* A recording that is at its end, or a node that is gone, says no more. */
@@ -131,6 +156,63 @@ static void add_focus(struct rankset *ranks, const struct session *session)
 		if (format_is_chosen(&session->choice.focus, session->ranks[i]))
 			rankset_add(ranks, session->ranks[i]->process.rank);
 	}
+}
+
+static void add_stoppable(struct rankset *ranks, const struct session *session)
+{
+	for (size_t i = 0; i < session->rank_count; i++) {
+		const struct rank *rank = session->ranks[i];
+
+		if (format_is_chosen(&session->choice.focus, rank) &&
+		    has_session(rank))
+			rankset_add(ranks, rank->process.rank);
+	}
+}
+
+/* "not stopped: ranks 2-3 run, …" */
+static int say_not_stopped(const struct wait *wait, struct error *error)
+{
+	const struct session *session = &wait->context->engine->session;
+	struct rankset missing = RANKSET_INIT;
+	struct buffer out = BUFFER_INIT;
+	const char *state = "none";
+	int rank = -1;
+
+	while ((rank = rankset_next(&wait->ranks, rank)) >= 0) {
+		const struct rank *found = session_find_rank(session, rank);
+
+		if (found && (found->debugger.state == DEBUGGER_STOPPED ||
+			      found->process.state == PROCESS_EXITED))
+			continue;
+		if (found && missing.range_count == 0)
+			state = debugger_state_name(found->debugger.state);
+		rankset_add(&missing, rank);
+	}
+	rankset_append(&out, &missing);
+	if (rankset_count(&missing) == 1)
+		wait->context->failed_rank = rankset_first(&missing);
+	error_set(error, "%s %.200s %s not stopped (the debugger: %s)",
+		  rankset_count(&missing) == 1 ? "rank" : "ranks", out.data,
+		  rankset_count(&missing) == 1 ? "has" : "have", state);
+	buffer_clear(&out);
+	rankset_clear(&missing);
+	return -1;
+}
+
+static int wait_stopped(struct wait *wait, struct error *error)
+{
+	struct engine *engine = wait->context->engine;
+
+	if (rankset_count(&wait->ranks) == 0)
+		add_stoppable(&wait->ranks, &engine->session);
+	if (rankset_count(&wait->ranks) == 0)
+		return error_set(error, "wait stopped: no debugger is "
+					"connected; connect TARGET or connect "
+					"ranks SET does that");
+	if (engine_wait(engine, has_stopped, wait, wait->seconds) == 0)
+		return 0;
+	say_not_stopped(wait, error);
+	return say_how_long(wait, error);
 }
 
 static int wait_exited(struct wait *wait, struct error *error)
@@ -179,22 +261,23 @@ static int run_verdict(struct wait *wait, int argc, char **argv,
 	return result;
 }
 
-static int run_exited(struct wait *wait, int argc, char **argv,
-		      struct error *error)
+static int run_ranks(struct wait *wait, int argc, char **argv,
+		     int (*wait_for)(struct wait *wait, struct error *error),
+		     struct error *error)
 {
 	if (take_pairs(wait, 2, &argc, argv, error) < 0)
 		return -1;
 	if (argc != 2)
 		return error_set(error,
-				 "'%.40s' does not fit: wait exited "
-				 "[ranks SET] [timeout S]",
-				 argv[2]);
+				 "'%.40s' does not fit: wait %s [ranks SET] "
+				 "[timeout S]",
+				 argv[2], argv[1]);
 	if (gather_ranks(wait->context, error) < 0 ||
 	    (wait->ranks_text &&
 	     rankselect_find(wait->ranks_text, &wait->context->engine->session,
 			     &wait->ranks, error) < 0))
 		return -1;
-	return wait_exited(wait, error);
+	return wait_for(wait, error);
 }
 
 /* `wait --stuck 60s`: until something is wrong, not until something is so. */
@@ -236,11 +319,14 @@ int command_wait(struct command_context *context, int argc, char **argv,
 	else if (strcmp(what, "verdict") == 0)
 		result = run_verdict(&wait, argc, argv, error);
 	else if (strcmp(what, "exited") == 0)
-		result = run_exited(&wait, argc, argv, error);
+		result = run_ranks(&wait, argc, argv, wait_exited, error);
+	else if (strcmp(what, "stopped") == 0)
+		result = run_ranks(&wait, argc, argv, wait_stopped, error);
 	else
 		error_set(error, "wait knows: wait --stuck SECONDS, wait "
-				 "verdict TEXT, wait exited [ranks SET], the "
-				 "last two with [timeout S]");
+				 "verdict TEXT, wait stopped [ranks SET], wait "
+				 "exited [ranks SET], the last three with "
+				 "[timeout S]");
 	rankset_clear(&wait.ranks);
 	return result;
 }

@@ -202,6 +202,86 @@ static int take_ranks(struct command_context *context,
 	return result;
 }
 
+static void take_yes(struct command_context *context,
+		     const struct command *command, int *count, char **words)
+{
+	int kept = 0;
+
+	if (!(command->flags & COMMAND_ASKS))
+		return;
+	context->is_confirmed =
+		context->is_confirmed || context->engine->settings.is_yes;
+	for (int i = 0; i < *count; i++) {
+		char *word = words[i];
+
+		if (strcmp(word, "--yes") == 0) {
+			context->is_confirmed = true;
+			continue;
+		}
+		/* The words are freed by those who made them. */
+		words[i] = words[kept];
+		words[kept++] = word;
+	}
+	*count = kept;
+}
+
+int command_confirm(struct command_context *context, char *owned_question,
+		    struct error *error)
+{
+	if (context->is_confirmed) {
+		free(owned_question);
+		return 1;
+	}
+	if (context->screen) {
+		free(context->question);
+		context->question = owned_question;
+		return 0;
+	}
+	error_set(error, "%s --yes does it", owned_question);
+	free(owned_question);
+	return -1;
+}
+
+/* Moves *line over one word, as next_word() does. */
+static void skip_word(const char **line)
+{
+	struct buffer word = BUFFER_INIT;
+
+	next_word(line, &word, NULL);
+	buffer_clear(&word);
+}
+
+static char *join_words(int count, char **words)
+{
+	struct buffer text = BUFFER_INIT;
+
+	for (int i = 0; i < count; i++) {
+		if (i > 0)
+			buffer_append_char(&text, ' ');
+		buffer_append_string(&text, words[i]);
+	}
+	return buffer_take(&text);
+}
+
+char *command_tail(const struct command_context *context, int argc, char **argv,
+		   int first)
+{
+	const char *start = context->line;
+	const char *end;
+
+	if (first >= argc)
+		return xstrdup("");
+	if (!start)
+		return join_words(argc - first, argv + first);
+	for (int i = 0; i < first; i++)
+		skip_word(&start);
+	start += strspn(start, " \t\r");
+	end = start;
+	for (int i = first; i < argc; i++)
+		skip_word(&end);
+	return xasprintf("%.*s", (int)(end - start), start);
+}
+
 static int check_json(const struct command_context *context,
 		      const struct command *command, struct error *error)
 {
@@ -223,11 +303,15 @@ int command_run_words(struct command_context *context,
 	context->tables = tables;
 	context->table_count = table_count;
 	context->status = 0;
+	context->failed_rank = -1;
+	if (command)
+		take_yes(context, command, &word_count, words);
 	if (command && check_json(context, command, error) == 0 &&
 	    take_ranks(context, command, &word_count, words, error) == 0)
 		result = command->run(context, word_count, words, error);
 	rankset_clear(&context->ranks);
 	context->ranks_text = NULL;
+	context->is_confirmed = false;
 	if (result < 0 && context->status == 0)
 		context->status = 2;
 	return result;
@@ -251,9 +335,11 @@ int command_run_line(struct command_context *context,
 		context->status = 2;
 		return -1;
 	}
+	context->line = line;
 	if (count > 0)
 		result = command_run_words(context, tables, table_count, count,
 					   words, flags, error);
+	context->line = NULL;
 	command_free_words(words, count);
 	return result;
 }

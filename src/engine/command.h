@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "protocol/rankset.h"
 
@@ -27,6 +28,7 @@ enum command_flag {
 	COMMAND_LIVE = 32,  /* on the screen its text follows the session: it
 			     * runs again, with is_fresh, and changes nothing */
 	COMMAND_INTERNAL = 64, /* what keys and the mouse say: in no list */
+	COMMAND_ASKS = 128, /* may cost something: takes --yes */
 };
 
 /*
@@ -44,10 +46,18 @@ struct command_context {
 	bool is_fresh;	       /* the session was sampled for this answer;
 				* a script unsets it before each line */
 	struct rankset exited; /* ranks whose end a script has told */
+	uint64_t stops_told;   /* so many of the session's stops, too */
 	/* What command_run_words sets for the command: */
 	struct rankset ranks;	/* `ranks SET`, else the focus; empty: all;
 				 * gather_named makes it final */
 	const char *ranks_text; /* the SET; NULL: none was named */
+	const char *line;	/* as it was typed; NULL: it came as words */
+	bool is_confirmed;	/* --yes, or a person said so (a screen sets it
+				 * before it runs the line again) */
+	char *question; /* a screen is to ask this ("Quit its debugger?", y or
+			 * n) before the line is run again with is_confirmed;
+			 * nothing was done yet. free() it; NULL: none */
+	int failed_rank; /* the only one that a failure is of; -1 */
 	const struct command_table *tables;
 	size_t table_count;
 };
@@ -86,6 +96,18 @@ int command_run_words(struct command_context *context,
 		      const struct command_table *tables, size_t table_count,
 		      int word_count, char **words, int flags,
 		      struct error *error);
+/*
+ * For a command that costs something: 1, go ahead; 0, a screen asks the
+ * question first; -1 and a sentence, a shell lacks --yes.
+ */
+int command_confirm(struct command_context *context, char *owned_question,
+		    struct error *error);
+/*
+ * The words from argv[first] on as they were typed, with quotes and blanks, for
+ * what is no word of ours: an expression. free() it; "" where there is none.
+ */
+char *command_tail(const struct command_context *context, int argc, char **argv,
+		   int first);
 /*
  * Splits a line into words ("" and '' quote, a word that begins with # ends
  * the line). Free with command_free_words; NULL and a sentence when a quote

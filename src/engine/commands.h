@@ -45,6 +45,24 @@ int command_name(struct command_context *context, int argc, char **argv,
 		 struct error *error);
 int command_where(struct command_context *context, int argc, char **argv,
 		  struct error *error);
+int command_connect(struct command_context *context, int argc, char **argv,
+		    struct error *error);
+int command_detach(struct command_context *context, int argc, char **argv,
+		   struct error *error);
+int command_next(struct command_context *context, int argc, char **argv,
+		 struct error *error);
+int command_step(struct command_context *context, int argc, char **argv,
+		 struct error *error);
+int command_continue(struct command_context *context, int argc, char **argv,
+		     struct error *error);
+int command_finish(struct command_context *context, int argc, char **argv,
+		   struct error *error);
+int command_until(struct command_context *context, int argc, char **argv,
+		  struct error *error);
+int command_jump(struct command_context *context, int argc, char **argv,
+		 struct error *error);
+int command_terminate(struct command_context *context, int argc, char **argv,
+		      struct error *error);
 int command_wait(struct command_context *context, int argc, char **argv,
 		 struct error *error);
 int command_output(struct command_context *context, int argc, char **argv,

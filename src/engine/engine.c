@@ -13,8 +13,10 @@
 #include "base/log.h"
 #include "base/loop.h"
 #include "base/map.h"
+#include "engine/debuggers.h"
 #include "engine/jobs.h"
 #include "engine/link.h"
+#include "engine/pending.h"
 #include "engine/replay.h"
 #include "engine/request.h"
 #include "model/wanted.h"
@@ -29,7 +31,9 @@ void engine_init(struct engine *engine, struct settings *owned_settings)
 		wanted_set(&engine->session, engine->settings.ranks, NULL);
 	engine->session.choice.wanted_job =
 		xstrdup_or_null(engine->settings.job);
-	engine->session.choice.has_wanted_pids = engine->settings.pid_count > 0;
+	engine->session.choice.has_wanted_pids =
+		engine->settings.pid_count > 0 ||
+		settings_names_debuggers_only(&engine->settings);
 	engine->started_at = loop_now();
 }
 
@@ -45,6 +49,9 @@ void engine_clear(struct engine *engine)
 	replay_free(engine->replay);
 	engine_record_stop(engine);
 	requests_clear(engine);
+	pendings_clear(engine);
+	pending_free(engine->connecting);
+	free(engine->notice);
 	for (size_t i = 0; i < WANTED_MAXIMUM; i++)
 		free(engine->wanted[i].key);
 	free(engine->gone_why);
@@ -56,6 +63,28 @@ void engine_clear(struct engine *engine)
 	loop_free(engine->loop);
 	users_clear(&engine->users);
 	*engine = (struct engine){ .changed = NULL };
+}
+
+void engine_say(struct engine *engine, bool is_error, const char *format, ...)
+{
+	struct buffer text = BUFFER_INIT;
+	va_list values;
+
+	va_start(values, format);
+	buffer_vprintf(&text, format, values);
+	va_end(values);
+	free(engine->notice);
+	engine->notice = buffer_take(&text);
+	engine->is_notice_error = is_error;
+}
+
+char *engine_take_notice(struct engine *engine, bool *is_error)
+{
+	char *notice = engine->notice;
+
+	*is_error = engine->is_notice_error;
+	engine->notice = NULL;
+	return notice;
 }
 
 double engine_now(const struct engine *engine)
@@ -240,6 +269,7 @@ static void on_drained(struct link *link, void *data)
 
 	(void)link;
 	follow_ranks(engine);
+	debuggers_turn(engine);
 	engine_settle(engine);
 }
 
@@ -252,6 +282,7 @@ static void on_closed(struct link *link, const char *why, void *data)
 	/* A command says it in its own sentence. */
 	log_write(engine->is_screen ? LOG_WARNING : LOG_INFO, "%s", why);
 	session_lose_node(&engine->session, node_of(engine, link), why);
+	debuggers_turn(engine);
 	engine_settle(engine);
 }
 
@@ -287,7 +318,8 @@ static json_t *search_arguments(const struct engine *engine, bool follows)
 {
 	json_t *search = json_object();
 
-	if (engine->settings.pid_count > 0)
+	/* An empty list, too: what is connected is all there is then. */
+	if (engine->session.choice.has_wanted_pids)
 		json_object_set_new(search, "pids",
 				    pids_to_json(&engine->settings));
 	if (follows)
@@ -309,12 +341,18 @@ static void ask_for_ranks(struct engine *engine)
 {
 	json_t *hello = json_pack("{s:i}", "protocol", PROTOCOL_VERSION);
 	bool follows = engine->is_screen || engine->settings.script;
+	bool is_alone = settings_names_debuggers_only(&engine->settings);
 
 	if (engine->settings.is_read_only)
 		json_object_set_new(hello, "readOnly", json_true());
 	engine_send(engine, "initialize", hello);
+	/* Where they are all there is, they are found by being connected. */
+	if (is_alone)
+		debuggers_connect(engine);
 	engine->discover_seq = engine_ask(engine, "discover",
 					  search_arguments(engine, follows));
+	if (!is_alone)
+		debuggers_connect(engine);
 }
 
 static int start_node(struct engine *engine, struct error *error)

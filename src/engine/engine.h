@@ -25,6 +25,7 @@ struct link;
 struct loop;
 struct loop_timer;
 struct message;
+struct pending;
 struct record;
 struct replay;
 struct request;
@@ -53,6 +54,12 @@ struct engine {
 	struct request *requests; /* asked, answers not yet taken */
 	size_t request_count;
 	size_t request_capacity;
+	struct pending **pendings; /* a screen's, answers to come */
+	size_t pending_count;
+	size_t pending_capacity;
+	struct pending *connecting; /* --connect's, of a shell; NULL */
+	char *notice;	      /* said, and not yet taken; NULL: nothing */
+	bool is_notice_error;
 	int64_t seq;	      /* of the last request */
 	char *gone_why;	      /* the last node that went; NULL */
 	int64_t discover_seq; /* of the first discover */
@@ -87,6 +94,14 @@ void engine_clear(struct engine *engine);
  * is applied to its end at once.
  */
 int engine_start(struct engine *engine, struct error *error);
+/*
+ * One sentence for the person, in place of what was not taken yet: what became
+ * of something that a screen did not wait for.
+ */
+void engine_say(struct engine *engine, bool is_error, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+/* Passes it out, free() it; NULL: there is none. */
+char *engine_take_notice(struct engine *engine, bool *is_error);
 /* Session time now. */
 double engine_now(const struct engine *engine);
 /*

@@ -11,10 +11,12 @@
 #include "base/loop.h"
 #include "base/text.h"
 #include "engine/command.h"
+#include "engine/debuggers.h"
 #include "engine/engine.h"
 #include "engine/format.h"
 #include "engine/frame-locals.h"
 #include "engine/jobs.h"
+#include "engine/pending.h"
 #include "engine/replay.h"
 #include "model/job.h"
 #include "model/joblist.h"
@@ -41,6 +43,37 @@ static int nothing(struct command_context *context)
 	return -1;
 }
 
+static void note(struct command_context *context, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Those of --connect, once in a session. */
+static void await_debuggers(struct command_context *context)
+{
+	struct engine *engine = context->engine;
+	struct pending *connecting = engine->connecting;
+	struct failures failures = FAILURES_INIT;
+	struct buffer out = BUFFER_INIT;
+	struct pending_answer answer;
+
+	if (!connecting)
+		return;
+	engine->connecting = NULL;
+	pending_wait(connecting, engine, engine->settings.timeout);
+	while (pending_take(connecting, engine, &answer)) {
+		if (error_is_set(&answer.error))
+			failures_add(&failures, answer.rank,
+				     answer.error.message);
+		json_decref(answer.body);
+	}
+	failures_append(&out, &failures);
+	if (failures.count > 0)
+		note(context, "--connect: %s", out.data);
+	debuggers_await(engine, engine->settings.timeout);
+	pending_free(connecting);
+	failures_clear(&failures);
+	buffer_clear(&out);
+}
+
 /* Waits for discover's answer, once in a session. */
 static int await_ranks(struct command_context *context, struct error *error)
 {
@@ -50,6 +83,7 @@ static int await_ranks(struct command_context *context, struct error *error)
 
 	if (seq == 0)
 		return 0;
+	await_debuggers(context);
 	engine_wait_answers(engine, seq, seq, engine->settings.timeout);
 	body = engine_take_answer(engine, seq, error);
 	engine->discover_seq = 0;
@@ -143,9 +177,6 @@ static bool is_reached(const struct rank *rank)
 	       (rank->thread_count > 0 ||
 		(rank->state == RANK_EXITED && rank_last_stack(rank)));
 }
-
-static void note(struct command_context *context, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
 
 /* A line for standard error; its text may come from outside. */
 static void note(struct command_context *context, const char *format, ...)
@@ -306,6 +337,9 @@ static int no_rank(struct command_context *context, struct error *error)
 	if (engine->replay)
 		return error_set(error, "no rank is in the recording %s",
 				 replay_path(engine->replay, 0));
+	if (settings_names_debuggers_only(&engine->settings))
+		return error_set(error, "none of the debuggers that --connect "
+					"names could be connected to");
 	if (engine->settings.pid_count > 0)
 		return error_set(error, "none of the processes that --pid "
 					"names could be looked at");

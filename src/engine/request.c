@@ -42,6 +42,13 @@ static struct request *find(const struct engine *engine, int64_t seq)
 	return NULL;
 }
 
+bool request_is_answered(const struct engine *engine, int64_t seq)
+{
+	const struct request *request = find(engine, seq);
+
+	return !request || request->is_answered;
+}
+
 bool engine_is_deaf(const struct engine *engine)
 {
 	for (size_t i = 0; i < engine->link_count; i++) {

@@ -18,6 +18,7 @@ struct request {
 	json_t *body; /* NULL: failed or not answered */
 };
 
+bool request_is_answered(const struct engine *engine, int64_t seq);
 void requests_clear(struct engine *engine);
 
 #endif

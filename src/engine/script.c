@@ -15,6 +15,7 @@
 #include "engine/engine.h"
 #include "engine/format.h"
 #include "engine/gather.h"
+#include "model/place.h"
 
 int script_flush(struct command_context *context, struct error *error)
 {
@@ -62,7 +63,7 @@ static void append_exit(struct command_context *context,
 	format_document(context->out, json);
 }
 
-void script_append_exits(struct command_context *context)
+static void append_exits(struct command_context *context)
 {
 	const struct session *session = &context->engine->session;
 
@@ -80,23 +81,118 @@ void script_append_exits(struct command_context *context)
 	}
 }
 
-static void append_failure(struct command_context *context, const char *line,
-			   size_t number, struct error *error)
+static json_t *frame_of(const struct stop *stop)
 {
 	json_t *json;
 
-	error_prefix(error, "line %zu", number);
+	if (!stop->func)
+		return json_null();
+	json = json_object();
+	json_object_set_new(json, "func", json_text(stop->func));
+	json_object_set_new(json, "qualname", json_text(stop->qualname));
+	json_object_set_new(json, "file", json_text(stop->file));
+	json_object_set_new(json, "lineno",
+			    stop->line > 0 ? json_integer(stop->line)
+					   : json_null());
+	json_object_set_new(json, "depth", json_integer(0));
+	json_object_set_new(json, "frame_type", json_string("Python"));
+	json_object_set_new(json, "is_user", json_boolean(stop->is_user));
+	return json;
+}
+
+static void append_stop_json(struct buffer *out, const struct stop *stop)
+{
+	const char *at = stop_event_name(stop->at);
+	json_t *json = json_object();
+	json_t *hits = json_array();
+
+	for (size_t i = 0; i < stop->hit_count; i++)
+		json_array_append_new(hits, json_integer(stop->hits[i]));
+	json_object_set_new(json, "event", json_string("stopped"));
+	json_object_set_new(json, "rank", json_integer(stop->rank));
+	json_object_set_new(json, "tid", json_integer(stop->tid));
+	json_object_set_new(json, "reason",
+			    json_string(stop_reason_name(stop->reason)));
+	json_object_set_new(json, "at", at ? json_string(at) : json_null());
+	json_object_set_new(json, "value", json_text(stop->value));
+	json_object_set_new(json, "description", json_text(stop->description));
+	json_object_set_new(json, "hit", hits);
+	json_object_set_new(json, "frame", frame_of(stop));
+	json_object_set_new(json, "held_s", json_real(stop->held));
+	format_document(out, json);
+}
+
+/* "rank 1 stopped: breakpoint 1  train (train.py:14)" */
+static void append_stop(struct buffer *out, const struct stop *stop)
+{
+	buffer_printf(out, "rank %d stopped: ", stop->rank);
+	format_text(out, stop->description);
+	if (stop->value) {
+		buffer_append_string(out, ": ");
+		format_text(out, stop->value);
+	}
+	if (stop->func) {
+		buffer_append_string(out, "  ");
+		format_text(out, stop->func);
+		buffer_append_string(out, " (");
+		format_text(out, place_file_name(stop->file));
+		buffer_printf(out, ":%d)", stop->line);
+	}
+	buffer_append_char(out, '\n');
+}
+
+static void append_stops(struct command_context *context)
+{
+	const struct stops *stops = &context->engine->session.stops;
+
+	while (context->stops_told < stops->count) {
+		const struct stop *stop =
+			stops_find(stops, context->stops_told++);
+
+		if (!stop)
+			continue;
+		if (context->is_json)
+			append_stop_json(context->out, stop);
+		else
+			append_stop(context->out, stop);
+	}
+}
+
+/* What nobody waited for, such as a breakpoint that could not be set. */
+static void append_notice(struct command_context *context)
+{
+	bool is_error;
+	char *notice = engine_take_notice(context->engine, &is_error);
+
+	if (notice && is_error)
+		script_append_error(context, -1, NULL, notice);
+	free(notice);
+}
+
+void script_append_events(struct command_context *context)
+{
+	append_notice(context);
+	append_stops(context);
+	append_exits(context);
+}
+
+void script_append_error(struct command_context *context, int rank,
+			 const char *command, const char *sentence)
+{
+	json_t *json;
+
 	if (!context->is_json) {
 		buffer_append_string(context->notes, "probetui: ");
-		format_text(context->notes, error->message);
+		format_text(context->notes, sentence);
 		buffer_append_char(context->notes, '\n');
 		return;
 	}
 	json = json_object();
 	json_object_set_new(json, "event", json_string("error"));
-	json_object_set_new(json, "rank", json_null());
-	json_object_set_new(json, "command", json_text(line));
-	json_object_set_new(json, "error", json_text(error->message));
+	json_object_set_new(json, "rank",
+			    rank >= 0 ? json_integer(rank) : json_null());
+	json_object_set_new(json, "command", json_text(command));
+	json_object_set_new(json, "error", json_text(sentence));
 	format_document(context->out, json);
 }
 
@@ -130,9 +226,12 @@ static int run_lines(struct command_context *context,
 		context->is_fresh = false;
 		result = command_run_line(context, tables, table_count, line,
 					  COMMAND_SHELL, &failure);
-		script_append_exits(context);
-		if (result < 0)
-			append_failure(context, line, number, &failure);
+		script_append_events(context);
+		if (result < 0) {
+			error_prefix(&failure, "line %zu", number);
+			script_append_error(context, context->failed_rank, line,
+					    failure.message);
+		}
 		add_status(&status, result, context->status);
 		if (script_flush(context, error) < 0)
 			break;

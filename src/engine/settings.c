@@ -14,6 +14,7 @@
 #include "engine/nearest.h"
 #include "engine/setting.h"
 #include "model/rankselect.h"
+#include "protocol/rankset.h"
 
 #define TIMEOUT_DEFAULT 5.0
 #define PID_MAXIMUM 4194304 /* PID_MAX_LIMIT, linux/threads.h */
@@ -105,6 +106,22 @@ static int set_replay(struct settings *settings, const char *value,
 	return 0;
 }
 
+bool settings_is_debugger(const char *target)
+{
+	return strncmp(target, "pdb:", 4) == 0;
+}
+
+bool settings_names_debuggers_only(const struct settings *settings)
+{
+	if (settings->ranks || settings->job || settings->pid_count > 0)
+		return false;
+	for (size_t i = 0; i < settings->connect_count; i++) {
+		if (settings_is_debugger(settings->connect[i]))
+			return true;
+	}
+	return false;
+}
+
 static int set_connect(struct settings *settings, const char *value,
 		       struct error *error)
 {
@@ -121,9 +138,12 @@ static int set_connect(struct settings *settings, const char *value,
 		return set_pid(settings, value + 7, error);
 	if (strncmp(value, "replay:", 7) == 0)
 		return set_replay(settings, value + 7, error);
+	if (settings_is_debugger(value))
+		return 0;
 	return error_set(error,
 			 "--connect: '%.80s' cannot be connected to; this "
-			 "version knows ptrace:PID and replay:FILE",
+			 "version knows pdb:unix:PATH, pdb:tcp:HOST:PORT, "
+			 "ptrace:PID and replay:FILE",
 			 value);
 }
 
@@ -220,6 +240,15 @@ static int set_read_only(struct settings *settings, const char *value,
 	return 0;
 }
 
+static int set_yes(struct settings *settings, const char *value,
+		   struct error *error)
+{
+	(void)value;
+	(void)error;
+	settings->is_yes = true;
+	return 0;
+}
+
 static int set_ascii(struct settings *settings, const char *value,
 		     struct error *error)
 {
@@ -261,7 +290,8 @@ const struct setting_option setting_options[] = {
 	{ "pid", 0, "LIST", "these processes: 4183,4184", set_pid },
 	{ "job", 0, "PORT", "the job with this MASTER_PORT or launcher's pid",
 	  set_job },
-	{ "connect", 0, "TARGET", "ptrace:PID or replay:FILE; may be repeated",
+	{ "connect", 0, "TARGET", "a debugger: pdb:unix:PATH, pdb:tcp:HOST:PORT (%r: each rank); or "
+	  "ptrace:PID, replay:FILE; may be repeated",
 	  set_connect },
 	{ "replay", 0, "FILE",
 	  "a recording in place of a job; several as one",
@@ -282,6 +312,8 @@ const struct setting_option setting_options[] = {
 	  set_config },
 	{ "read-only", 0, NULL, "refuse what stops, writes or runs code",
 	  set_read_only },
+	{ "yes", 0, NULL, "do what costs something without being asked",
+	  set_yes },
 	{ "ascii", 0, NULL, "no characters beyond ASCII in pictures",
 	  set_ascii },
 	{ "no-mouse", 0, NULL, "leave the mouse to the terminal",
@@ -474,8 +506,43 @@ int settings_check_script(const struct settings *settings, struct error *error)
 	return 0;
 }
 
+/* What %r stands for must be known before anything is found. */
+static int check_targets(const struct settings *settings, struct error *error)
+{
+	struct rankselect select = RANKSELECT_INIT;
+	struct rankset numbers = RANKSET_INIT;
+	bool has_numbers;
+
+	for (size_t i = 0; i < settings->connect_count; i++) {
+		const char *target = settings->connect[i];
+
+		if (settings_is_debugger(target) && settings->replay_count > 0)
+			return error_set(error, "a recording and a debugger "
+						"cannot be looked at together; "
+						"leave one out");
+		if (!settings_is_debugger(target) ||
+		    !strstr(target, SETTINGS_RANK_MARK))
+			continue;
+		has_numbers = settings->ranks &&
+			      rankselect_parse(&select, settings->ranks,
+					       NULL) == 0 &&
+			      rankselect_add_numbers(&select, &numbers);
+		rankselect_clear(&select);
+		rankset_clear(&numbers);
+		if (!has_numbers)
+			return error_set(error,
+					 "--connect: %%r in '%.80s' stands for "
+					 "the numbers of --ranks, as in "
+					 "--ranks 0-7",
+					 target);
+	}
+	return 0;
+}
+
 static int check_together(const struct settings *settings, struct error *error)
 {
+	if (check_targets(settings, error) < 0)
+		return -1;
 	if (settings->replay_count > 0 && settings->pid_count > 0)
 		return error_set(error, "a recording and processes cannot be "
 					"looked at together; leave out --pid "

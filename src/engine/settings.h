@@ -41,6 +41,7 @@ struct settings {
 	double period;	/* seconds between samples; 0: as fits the ranks */
 	bool is_json;
 	bool is_read_only;
+	bool is_yes;	   /* --yes: what costs something is not asked about */
 	bool is_ascii;	   /* the terminal cannot show UTF-8 */
 	bool has_no_color; /* NO_COLOR */
 	bool has_no_mouse;
@@ -51,6 +52,13 @@ struct settings {
 	char **program; /* behind --, lent from argv */
 	size_t program_count;
 };
+
+/* In a target it stands for the number of a rank. */
+#define SETTINGS_RANK_MARK "%r"
+/* "pdb:unix:/tmp/1.sock": a target of `connect`. */
+bool settings_is_debugger(const char *target);
+/* They are named by --connect, and nothing else says what to look at. */
+bool settings_names_debuggers_only(const struct settings *settings);
 
 void settings_init(struct settings *settings);
 void settings_clear(struct settings *settings);

@@ -1,0 +1,275 @@
+/*
+ * command-control: connecting to debuggers, and stepping with them.
+ */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/array.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "engine/arguments.h"
+#include "engine/command.h"
+#include "engine/commands.h"
+#include "engine/control.h"
+#include "engine/debuggers.h"
+#include "engine/engine.h"
+#include "engine/gather.h"
+#include "engine/pending.h"
+#include "model/held.h"
+
+#define LINE_MAXIMUM INT_MAX
+
+/* How a command that lets ranks run is asked for. */
+struct motion {
+	const char *request;
+	int line; /* 0: none is named */
+};
+
+static const struct arguments no_arguments = { .usage = "[ranks SET]" };
+
+/* What is above the frame looked at is left behind: so is the choice of it. */
+static void forget_frame(struct session *session, const struct rank *rank)
+{
+	if (session_looked_at(session) != rank)
+		return;
+	session->choice.selection.depth = -1;
+	session->revision++;
+}
+
+static void ask_motion(struct pending *pending, struct engine *engine, int rank,
+		       const struct motion *motion)
+{
+	struct session *session = &engine->session;
+	const struct rank *found = session_find_rank(session, rank);
+	json_t *arguments = json_object();
+
+	json_object_set_new(arguments, "pid", json_integer(found->process.pid));
+	json_object_set_new(arguments, "depth",
+			    json_integer(control_depth(session, found)));
+	if (motion->line > 0)
+		json_object_set_new(arguments, "line",
+				    json_integer(motion->line));
+	pending_add(pending, engine, rank, motion->request, arguments);
+	forget_frame(session, found);
+}
+
+static int move(struct command_context *context, const char *name,
+		const struct motion *motion, struct error *error)
+{
+	struct control control = { .command = name, .need = CONTROL_STOPPED };
+	struct pending *pending;
+	int rank = -1;
+	int result = control_choose(&control, context, error);
+
+	if (result == 0) {
+		pending = pending_new(name);
+		while ((rank = rankset_next(&control.chosen, rank)) >= 0)
+			ask_motion(pending, context->engine, rank, motion);
+		result = control_finish(&control, context, pending, error);
+	}
+	control_clear(&control);
+	return result;
+}
+
+static int move_without_line(struct command_context *context, int argc,
+			     char **argv, const char *name, const char *request,
+			     struct error *error)
+{
+	const struct motion motion = { .request = request };
+
+	if (arguments_parse(&no_arguments, argc, argv, error) < 0)
+		return -1;
+	return move(context, name, &motion, error);
+}
+
+int command_next(struct command_context *context, int argc, char **argv,
+		 struct error *error)
+{
+	return move_without_line(context, argc, argv, "next", "next", error);
+}
+
+int command_step(struct command_context *context, int argc, char **argv,
+		 struct error *error)
+{
+	return move_without_line(context, argc, argv, "step", "stepIn", error);
+}
+
+int command_continue(struct command_context *context, int argc, char **argv,
+		     struct error *error)
+{
+	return move_without_line(context, argc, argv, "continue", "continue",
+				 error);
+}
+
+int command_finish(struct command_context *context, int argc, char **argv,
+		   struct error *error)
+{
+	return move_without_line(context, argc, argv, "finish", "stepOut",
+				 error);
+}
+
+int command_until(struct command_context *context, int argc, char **argv,
+		  struct error *error)
+{
+	static const struct arguments arguments = {
+		.maximum = 1,
+		.usage = "[LINE] [ranks SET]",
+	};
+	struct motion motion = { .request = "until" };
+	int count = arguments_parse(&arguments, argc, argv, error);
+
+	if (count < 0 ||
+	    (count > 0 && arguments_integer(argv[1], "line", 1, LINE_MAXIMUM,
+					    &motion.line, error) < 0))
+		return -1;
+	return move(context, "until", &motion, error);
+}
+
+int command_jump(struct command_context *context, int argc, char **argv,
+		 struct error *error)
+{
+	static const struct arguments arguments = {
+		.minimum = 1,
+		.maximum = 1,
+		.usage = "LINE [ranks SET]",
+	};
+	struct motion motion = { .request = "jump" };
+
+	if (arguments_parse(&arguments, argc, argv, error) < 0 ||
+	    arguments_integer(argv[1], "line", 1, LINE_MAXIMUM, &motion.line,
+			      error) < 0)
+		return -1;
+	return move(context, "jump", &motion, error);
+}
+
+/* One request with the pid alone to each of the ranks. */
+static int ask_each(struct control *control, struct command_context *context,
+		    const char *request, bool is_forced, struct error *error)
+{
+	const struct session *session = &context->engine->session;
+	struct pending *pending = pending_new(control->command);
+	int rank = -1;
+
+	while ((rank = rankset_next(&control->chosen, rank)) >= 0) {
+		const struct rank *found = session_find_rank(session, rank);
+		json_t *arguments = json_object();
+
+		json_object_set_new(arguments, "pid",
+				    json_integer(found->process.pid));
+		if (is_forced)
+			json_object_set_new(arguments, "force", json_true());
+		pending_add(pending, context->engine, rank, request, arguments);
+	}
+	return control_finish(control, context, pending, error);
+}
+
+int command_terminate(struct command_context *context, int argc, char **argv,
+		      struct error *error)
+{
+	struct control control = { .command = "terminate",
+				   .need = CONTROL_STOPPED };
+	int result = arguments_parse(&no_arguments, argc, argv, error);
+
+	if (result >= 0)
+		result = control_choose(&control, context, error);
+	if (result == 0)
+		result = command_confirm(
+			context,
+			control_quit_question(&context->engine->session,
+					      &control.chosen),
+			error);
+	if (result > 0)
+		result = ask_each(&control, context, "terminate", false, error);
+	control_clear(&control);
+	return result;
+}
+
+int command_detach(struct command_context *context, int argc, char **argv,
+		   struct error *error)
+{
+	struct control control = { .command = "detach", .need = CONTROL_OURS };
+	int result = arguments_parse(&no_arguments, argc, argv, error);
+	char *question = NULL;
+
+	if (result >= 0)
+		result = control_choose(&control, context, error);
+	if (result == 0) {
+		question = control_leave_question(&context->engine->session,
+						  &control.chosen);
+		result = question ? command_confirm(context, question, error)
+				  : 1;
+	}
+	if (result > 0)
+		result = ask_each(&control, context, "detach",
+				  context->is_confirmed, error);
+	control_clear(&control);
+	return result;
+}
+
+static int connect_target(struct command_context *context, const char *target,
+			  struct error *error)
+{
+	struct control control = { .command = "connect" };
+	struct pending *pending = pending_new("connect");
+	struct engine *engine = context->engine;
+	json_t *arguments = json_object();
+
+	json_set_text(arguments, "target", target);
+	pending_add(pending, engine, -1, "connect", arguments);
+	return control_finish(&control, context, pending, error);
+}
+
+static int connect_ranks(struct command_context *context, struct error *error)
+{
+	struct control control = { .command = "connect",
+				   .need = CONTROL_WAITING };
+	struct pending *pending;
+	int rank = -1;
+
+	if (control_choose(&control, context, error) < 0) {
+		control_clear(&control);
+		return -1;
+	}
+	pending = pending_new("connect");
+	while ((rank = rankset_next(&control.chosen, rank)) >= 0) {
+		const struct rank *found =
+			session_find_rank(&context->engine->session, rank);
+		json_t *arguments = json_object();
+
+		json_set_text(arguments, "target", found->debugger.target);
+		pending_add(pending, context->engine, rank, "connect",
+			    arguments);
+	}
+	rank = control_finish(&control, context, pending, error);
+	control_clear(&control);
+	return rank;
+}
+
+int command_connect(struct command_context *context, int argc, char **argv,
+		    struct error *error)
+{
+	static const struct arguments arguments = {
+		.maximum = 1,
+		.usage = "TARGET | [ranks SET]",
+	};
+	int count = arguments_parse(&arguments, argc, argv, error);
+	int result;
+
+	if (count < 0)
+		return -1;
+	if (context->engine->session.is_replay)
+		return error_set(error, "connect: this is a recording; only a "
+					"job that runs can be connected to");
+	if (count > 0 && !context->screen && gather_ranks(context, NULL) < 0)
+		context->status = STATUS_DONE;
+	result = count > 0 ? connect_target(context, argv[1], error)
+			   : connect_ranks(context, error);
+	/* What follows in a script is for its prompt. */
+	if (result == 0 && !context->screen)
+		debuggers_await(context->engine,
+				context->engine->settings.timeout);
+	return result;
+}

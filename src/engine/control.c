@@ -1,0 +1,414 @@
+#include "engine/control.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "engine/command.h"
+#include "engine/engine.h"
+#include "engine/format.h"
+#include "engine/gather.h"
+#include "engine/pending.h"
+#include "engine/script.h"
+#include "model/camp.h"
+#include "model/held.h"
+
+void control_clear(struct control *control)
+{
+	rankset_clear(&control->chosen);
+	rankset_clear(&control->others);
+}
+
+static bool is_fit(const struct rank *rank, enum control_need need)
+{
+	enum debugger_state state = rank->debugger.state;
+
+	if (rank_is_gone(rank))
+		return false;
+	switch (need) {
+	case CONTROL_STOPPED:
+		return state == DEBUGGER_STOPPED;
+	case CONTROL_OURS:
+		return debugger_is_ours(&rank->debugger);
+	case CONTROL_WAITING:
+		break;
+	}
+	return state == DEBUGGER_WAITING;
+}
+
+/* Why a rank cannot be told, as a clause behind "rank 1". */
+static const char *const state_reasons[] = {
+	[DEBUGGER_NONE] = "has no debugger to connect to",
+	[DEBUGGER_WAITING] = "waits in a debugger that is not connected; "
+			     "connect does that",
+	[DEBUGGER_STALE] = "has a socket where nobody listens",
+	[DEBUGGER_REFUSED] = "has a debugger that is not ours to talk to",
+	[DEBUGGER_CONNECTING] = "has a debugger that has not answered yet",
+	[DEBUGGER_RUNNING] = "runs; it is not stopped",
+	[DEBUGGER_STOPPED] = "is stopped, and connected already",
+	[DEBUGGER_NESTED] = "is at a prompt that is none of pdb's; only its "
+			    "console is of use",
+	[DEBUGGER_FOREIGN] = "answers, but not as a pdb; only its console is "
+			     "of use",
+	[DEBUGGER_LOST] = "has lost its debugger",
+};
+
+static void explain_one(const struct rank *rank, enum control_need need,
+			struct error *error)
+{
+	const struct debugger *debugger = &rank->debugger;
+	const char *reason = state_reasons[debugger->state];
+
+	if (rank_is_gone(rank))
+		reason = rank->error ? rank->error : "is gone";
+	else if (need == CONTROL_OURS && debugger->state == DEBUGGER_STOPPED)
+		reason = "is not connected";
+	else if (need == CONTROL_WAITING && debugger_is_ours(debugger))
+		reason = "is connected already";
+	error_set(error, "rank %d %s", rank->process.rank, reason);
+	if (debugger->why && !rank_is_gone(rank))
+		error_set(error, "rank %d %s: %.300s", rank->process.rank,
+			  reason, debugger->why);
+}
+
+static void append_waiting(struct buffer *out, const struct session *session,
+			   const struct rankset *ranks)
+{
+	struct rankset waiting = RANKSET_INIT;
+	int rank = -1;
+
+	while ((rank = rankset_next(ranks, rank)) >= 0) {
+		const struct rank *found = session_find_rank(session, rank);
+
+		if (found && held_is_waiting(found))
+			rankset_add(&waiting, rank);
+	}
+	if (waiting.range_count > 0) {
+		bool is_one = rankset_count(&waiting) == 1;
+
+		buffer_append_string(out, is_one ? "; rank " : "; ranks ");
+		rankset_append(out, &waiting);
+		buffer_append_string(out, is_one ? " waits in a debugger: "
+						   "connect ranks "
+						 : " wait in debuggers: "
+						   "connect ranks ");
+		rankset_append(out, &waiting);
+	}
+	rankset_clear(&waiting);
+}
+
+/* "is stopped": what none of them is. */
+static const char *const need_words[] = {
+	[CONTROL_STOPPED] = "stopped",
+	[CONTROL_OURS] = "connected to a debugger",
+	[CONTROL_WAITING] = "waiting in a debugger",
+};
+
+static void explain_all(const struct control *control,
+			const struct session *session, struct error *error)
+{
+	struct buffer out = BUFFER_INIT;
+
+	buffer_append_string(&out, "none of the ranks ");
+	rankset_append(&out, &control->others);
+	buffer_printf(&out, " is %s", need_words[control->need]);
+	if (control->need != CONTROL_WAITING)
+		append_waiting(&out, session, &control->others);
+	error_set(error, "%s", out.data);
+	buffer_clear(&out);
+}
+
+static int explain(const struct control *control, const struct session *session,
+		   struct error *error)
+{
+	int first = rankset_first(&control->others);
+
+	if (first < 0)
+		error_set(error, "there is no rank to act on");
+	else if (rankset_count(&control->others) == 1)
+		explain_one(session_find_rank(session, first), control->need,
+			    error);
+	else
+		explain_all(control, session, error);
+	return -1;
+}
+
+int control_choose(struct control *control, struct command_context *context,
+		   struct error *error)
+{
+	const struct session *session = &context->engine->session;
+
+	if (session->is_replay)
+		return error_set(error,
+				 "%s: this is a recording; only a job that "
+				 "runs can be told to do something",
+				 control->command);
+	if (!context->screen && gather_ranks(context, error) < 0)
+		return -1;
+	if (gather_named(context, error) < 0)
+		return -1;
+	for (size_t i = 0; i < session->rank_count; i++) {
+		const struct rank *rank = session->ranks[i];
+
+		if (!format_is_chosen(&context->ranks, rank))
+			continue;
+		rankset_add(is_fit(rank, control->need) ? &control->chosen
+							: &control->others,
+			    rank->process.rank);
+	}
+	context->status = STATUS_DONE;
+	if (control->chosen.range_count > 0)
+		return 0;
+	if (rankset_count(&control->others) == 1)
+		context->failed_rank = rankset_first(&control->others);
+	explain(control, session, error);
+	return error_prefix(error, "%s", control->command);
+}
+
+const struct rank *control_find(const struct session *session, int rank)
+{
+	return session_find_rank(session, rank);
+}
+
+int control_depth(const struct session *session, const struct rank *rank)
+{
+	int depth = session->choice.selection.depth;
+
+	if (depth < 0 || session_looked_at(session) != rank ||
+	    session_selected_thread(session) != held_thread(rank))
+		return 0;
+	return session_selected_depth(session);
+}
+
+static void append_set(struct buffer *out, const struct rankset *ranks)
+{
+	buffer_append_string(out,
+			     rankset_count(ranks) == 1 ? "rank " : "ranks ");
+	rankset_append(out, ranks);
+}
+
+void control_append(struct buffer *out, const struct control *control)
+{
+	size_t others = rankset_count(&control->others);
+
+	append_set(out, &control->chosen);
+	if (others == 0)
+		return;
+	buffer_append_string(out, "; ");
+	text_count(out, others);
+	buffer_printf(out,
+		      others == 1 ? " other is not %s" : " others are not %s",
+		      need_words[control->need]);
+}
+
+static void say(const struct control *control, struct command_context *context)
+{
+	struct buffer out = BUFFER_INIT;
+
+	control_append(&out, control);
+	if (context->screen)
+		engine_say(context->engine, false, "%s: %s", control->command,
+			   out.data);
+	else
+		buffer_printf(context->out, "%s: %s\n", control->command,
+			      out.data);
+	buffer_clear(&out);
+}
+
+static void say_json(const struct control *control,
+		     struct command_context *context)
+{
+	json_t *json = json_object();
+
+	json_object_set_new(json, "command", json_string(control->command));
+	json_object_set_new(json, "ranks", format_json_set(&control->chosen));
+	json_object_set_new(json, "others", format_json_set(&control->others));
+	format_document(context->out, json);
+}
+
+/* A target that is no rank yet has no set to name. */
+static bool names_ranks(const struct control *control)
+{
+	return control->chosen.range_count > 0;
+}
+
+static void append_failures(struct command_context *context,
+			    const struct control *control,
+			    const struct failures *failures,
+			    struct pending_answer *failed, size_t count)
+{
+	struct error sentence = ERROR_INIT;
+	struct buffer out = BUFFER_INIT;
+
+	for (size_t i = 0; i < count && context->is_json; i++)
+		script_append_error(context, failed[i].rank, control->command,
+				    failed[i].error.message);
+	if (!context->is_json) {
+		failures_append(&out, failures);
+		error_set(&sentence, "%s: %s", control->command, out.data);
+		script_append_error(context, -1, control->command,
+				    sentence.message);
+	}
+	context->status = STATUS_FINDING;
+	buffer_clear(&out);
+}
+
+static int take_answers(const struct control *control,
+			struct command_context *context,
+			struct pending *pending, struct error *error)
+{
+	struct failures failures = FAILURES_INIT;
+	struct pending_answer *failed =
+		xcalloc(pending->count + 1, sizeof(*failed));
+	struct control done = *control;
+	struct buffer out = BUFFER_INIT;
+	struct pending_answer answer;
+	size_t count = 0;
+
+	done.chosen = (struct rankset)RANKSET_INIT;
+	rankset_copy(&done.chosen, &control->chosen);
+	while (pending_take(pending, context->engine, &answer)) {
+		json_decref(answer.body);
+		answer.body = NULL;
+		if (!error_is_set(&answer.error))
+			continue;
+		failed[count++] = answer;
+		failures_add(&failures, answer.rank, answer.error.message);
+		if (answer.rank >= 0)
+			rankset_remove(&done.chosen, answer.rank);
+	}
+	if (count == pending->count) {
+		failures_append(&out, &failures);
+		if (count == 1)
+			context->failed_rank = failed[0].rank;
+		error_set(error, "%s: %s", control->command, out.data);
+	} else if (names_ranks(&done)) {
+		if (context->is_json)
+			say_json(&done, context);
+		else
+			say(&done, context);
+	}
+	if (count > 0 && count < pending->count)
+		append_failures(context, control, &failures, failed, count);
+	rankset_clear(&done.chosen);
+	failures_clear(&failures);
+	buffer_clear(&out);
+	free(failed);
+	return count == pending->count ? -1 : 0;
+}
+
+int control_finish(const struct control *control,
+		   struct command_context *context,
+		   struct pending *owned_pending, struct error *error)
+{
+	struct engine *engine = context->engine;
+	int result;
+
+	if (context->screen) {
+		if (names_ranks(control))
+			say(control, context);
+		pending_leave(engine, owned_pending);
+		return 0;
+	}
+	pending_wait(owned_pending, engine, engine->settings.timeout);
+	result = take_answers(control, context, owned_pending, error);
+	pending_free(owned_pending);
+	return result;
+}
+
+static void append_capital_set(struct buffer *out, const struct rankset *ranks)
+{
+	size_t start = out->length;
+
+	append_set(out, ranks);
+	out->data[start] = 'R';
+}
+
+/* "; 7 others wait in all_reduce" */
+static void append_peers(struct buffer *out, const struct session *session,
+			 const struct rankset *ranks)
+{
+	const struct thread *thread = NULL;
+	size_t count = 0;
+
+	for (size_t i = 0; i < session->rank_count; i++) {
+		const struct rank *rank = session->ranks[i];
+
+		if (rankset_contains(ranks, rank->process.rank) ||
+		    camp_role_of(rank) != CAMP_WAITS)
+			continue;
+		thread = rank_main_thread(rank);
+		count++;
+	}
+	if (count == 0)
+		return;
+	buffer_append_string(out, "; ");
+	text_count(out, count);
+	buffer_append_string(out, count == 1 ? " other waits" : " others wait");
+	if (thread && thread->activity.name[0] != '\0') {
+		buffer_append_string(out, " in ");
+		format_text(out, thread->activity.name);
+	}
+}
+
+/* What goes on in them when their debuggers quit. */
+static const char *raised_by(const struct session *session,
+			     const struct rankset *ranks)
+{
+	const struct rank *rank =
+		session_find_rank(session, rankset_first(ranks));
+
+	if (!rank || !rank->debugger.is_post_mortem)
+		return "BdbQuit";
+	return rank->debugger.exception ? rank->debugger.exception
+					: "its exception";
+}
+
+char *control_quit_question(const struct session *session,
+			    const struct rankset *ranks)
+{
+	struct buffer out = BUFFER_INIT;
+
+	append_capital_set(&out, ranks);
+	buffer_append_string(&out, " will raise ");
+	format_text(&out, raised_by(session, ranks));
+	append_peers(&out, session, ranks);
+	buffer_append_string(&out, rankset_count(ranks) == 1
+					   ? ". Quit its debugger?"
+					   : ". Quit their debuggers?");
+	return buffer_take(&out);
+}
+
+/* Of those whose leaving costs something, one sentence of each kind. */
+char *control_leave_question(const struct session *session,
+			     const struct rankset *ranks)
+{
+	struct failures costs = FAILURES_INIT;
+	struct buffer out = BUFFER_INIT;
+
+	for (size_t i = 0; i < session->rank_count; i++) {
+		const struct rank *rank = session->ranks[i];
+
+		if (ranks && !rankset_contains(ranks, rank->process.rank))
+			continue;
+		if (!rank_is_gone(rank) && rank->debugger.leaving &&
+		    debugger_is_ours(&rank->debugger))
+			failures_add(&costs, rank->process.rank,
+				     rank->debugger.leaving);
+	}
+	if (costs.count > 0) {
+		failures_append(&out, &costs);
+		out.data[0] = 'R';
+		buffer_append_string(&out, " Leave all the same?");
+	}
+	failures_clear(&costs);
+	if (out.length == 0) {
+		buffer_clear(&out);
+		return NULL;
+	}
+	return buffer_take(&out);
+}

@@ -1,0 +1,67 @@
+/*
+ * control: acts on the debuggers of several ranks at once: who of a set can be
+ * told to do something, what that costs, and the sentence about it.
+ */
+#ifndef ENGINE_CONTROL_H
+#define ENGINE_CONTROL_H
+
+#include <stdbool.h>
+
+#include "protocol/rankset.h"
+
+struct buffer;
+struct command_context;
+struct error;
+struct pending;
+struct rank;
+struct session;
+
+/* What a rank's debugger must be, to be told. */
+enum control_need {
+	CONTROL_STOPPED, /* ours, at its prompt */
+	CONTROL_OURS,
+	CONTROL_WAITING, /* for a client */
+};
+
+/* The ranks of a command's set. */
+struct control {
+	const char *command; /* as it is said: "next" */
+	enum control_need need;
+	struct rankset chosen; /* that can */
+	struct rankset others; /* that cannot */
+};
+
+void control_clear(struct control *control);
+/*
+ * Fills *control (command and need are given) from the context's ranks. -1 and
+ * a sentence that says why when none can.
+ */
+int control_choose(struct control *control, struct command_context *context,
+		   struct error *error);
+/* Lends the rank, and the frame of it that a step begins in: the one looked
+ * at, 0 the innermost. */
+const struct rank *control_find(const struct session *session, int rank);
+int control_depth(const struct session *session, const struct rank *rank);
+/*
+ * In a shell waits for the answers, writes what was done ("next: rank 1; 3
+ * others are not stopped") and tells of each failure; -1 and a sentence when
+ * all of them failed. On a screen says it, and leaves the answers to come.
+ */
+int control_finish(const struct control *control,
+		   struct command_context *context,
+		   struct pending *owned_pending, struct error *error);
+/* "rank 1; 3 others are not stopped" */
+void control_append(struct buffer *out, const struct control *control);
+
+/* What to ask before their debuggers quit: "Rank 1 will raise BdbQuit; 7
+ * others wait in all_reduce. Quit its debugger?" free() it. */
+char *control_quit_question(const struct session *session,
+			    const struct rankset *ranks);
+/*
+ * What to ask before the connections of these ranks are given up; all of them
+ * where ranks is NULL, as when the screen is left. NULL: it costs nothing.
+ */
+char *control_leave_question(const struct session *session,
+			     const struct rankset *ranks);
+
+#endif

@@ -1,0 +1,171 @@
+#include "engine/debuggers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "engine/breaking.h"
+#include "engine/engine.h"
+#include "engine/pending.h"
+#include "engine/request.h"
+#include "engine/settings.h"
+#include "model/held.h"
+
+static void connect_to(struct pending *pending, struct engine *engine,
+		       const char *target, int rank)
+{
+	json_t *arguments = json_object();
+
+	json_set_text(arguments, "target", target);
+	if (rank >= 0)
+		json_object_set_new(arguments, "rank", json_integer(rank));
+	pending_add(pending, engine, rank, "connect", arguments);
+}
+
+/* The target with the number in the place of each %r. */
+static void append_numbered(struct buffer *out, const char *target, int rank)
+{
+	const char *mark;
+
+	while ((mark = strstr(target, SETTINGS_RANK_MARK))) {
+		buffer_append(out, target, (size_t)(mark - target));
+		buffer_printf(out, "%d", rank);
+		target = mark + strlen(SETTINGS_RANK_MARK);
+	}
+	buffer_append_string(out, target);
+}
+
+static void connect_each(struct pending *pending, struct engine *engine,
+			 const char *target)
+{
+	const struct rankset *wanted = &engine->session.choice.wanted;
+	struct buffer numbered = BUFFER_INIT;
+	int rank = -1;
+
+	while ((rank = rankset_next(wanted, rank)) >= 0) {
+		buffer_reset(&numbered);
+		append_numbered(&numbered, target, rank);
+		connect_to(pending, engine, numbered.data, rank);
+	}
+	buffer_clear(&numbered);
+}
+
+void debuggers_connect(struct engine *engine)
+{
+	const struct settings *settings = &engine->settings;
+	struct pending *pending = pending_new("connect");
+
+	for (size_t i = 0; i < settings->connect_count; i++) {
+		const char *target = settings->connect[i];
+
+		if (!settings_is_debugger(target))
+			continue;
+		if (strstr(target, SETTINGS_RANK_MARK))
+			connect_each(pending, engine, target);
+		else
+			connect_to(pending, engine, target, -1);
+	}
+	if (pending->count == 0)
+		pending_free(pending);
+	else if (engine->is_screen)
+		pending_leave(engine, pending);
+	else
+		engine->connecting = pending;
+}
+
+static bool are_settled(const struct engine *engine, void *data)
+{
+	const struct session *session = &engine->session;
+
+	(void)data;
+	for (size_t i = 0; i < session->rank_count; i++) {
+		if (session->ranks[i]->debugger.state == DEBUGGER_CONNECTING)
+			return false;
+	}
+	return true;
+}
+
+void debuggers_await(struct engine *engine, double seconds)
+{
+	engine_wait(engine, are_settled, NULL, seconds);
+}
+
+/* Of the rank looked at, in the frame looked at; NULL: it is not stopped. */
+static const struct rank *displayed_rank(const struct session *session)
+{
+	const struct rank *rank = session_looked_at(session);
+
+	return rank && rank->debugger.state == DEBUGGER_STOPPED &&
+			       held_is_stopped(rank)
+		       ? rank
+		       : NULL;
+}
+
+static void take_display(struct engine *engine, struct display *display)
+{
+	struct error error = ERROR_INIT;
+	json_t *body;
+
+	if (display->seq == 0 || !request_is_answered(engine, display->seq))
+		return;
+	body = engine_take_answer(engine, display->seq, &error);
+	display->seq = 0;
+	if (body)
+		display_answer(display, json_get_string(body, "result", "None"),
+			       NULL);
+	else
+		display_answer(display, NULL, error.message);
+	json_decref(body);
+	engine->session.revision++;
+}
+
+static void ask_display(struct engine *engine, struct display *display,
+			const struct rank *rank, int depth)
+{
+	uint64_t stops = rank->debugger.stops;
+	json_t *arguments;
+
+	if (display->seq != 0 ||
+	    (display->pid == rank->process.pid && display->node == rank->node &&
+	     display->stops == stops && display->depth == depth))
+		return;
+	/* What another rank had is nothing that changed. */
+	if (display->pid != rank->process.pid || display->node != rank->node)
+		display_answer(display, NULL, NULL);
+	display->pid = rank->process.pid;
+	display->node = rank->node;
+	display->stops = stops;
+	display->depth = depth;
+	arguments = json_pack(
+		"{s:i, s:i, s:i, s:s}", "pid", (int)rank->process.pid, "tid",
+		(int)rank->debugger.tid, "depth", depth, "context", "watch");
+	json_set_text(arguments, "expression", display->expression);
+	display->seq = engine_ask(engine, "evaluate", arguments);
+}
+
+static void display(struct engine *engine)
+{
+	struct displays *displays = &engine->session.choice.displays;
+	const struct rank *rank = displayed_rank(&engine->session);
+	int depth = session_selected_depth(&engine->session);
+
+	for (size_t i = 0; i < displays->count; i++) {
+		take_display(engine, &displays->items[i]);
+		if (rank)
+			ask_display(engine, &displays->items[i], rank,
+				    depth > 0 ? depth : 0);
+	}
+}
+
+void debuggers_turn(struct engine *engine)
+{
+	if (engine->session.is_replay)
+		return;
+	breaking_tell(engine);
+	if (engine->session.choice.displays.count > 0)
+		display(engine);
+	pendings_settle(engine);
+}

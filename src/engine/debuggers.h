@@ -1,0 +1,18 @@
+/*
+ * debuggers: what the engine does for debuggers by itself, at each turn: the
+ * targets of --connect are connected to, breakpoints are told to those that
+ * lack them, what is displayed is evaluated.
+ */
+#ifndef ENGINE_DEBUGGERS_H
+#define ENGINE_DEBUGGERS_H
+
+struct engine;
+
+/* Asks for the targets of --connect, `%r` for each rank of --ranks. */
+void debuggers_connect(struct engine *engine);
+/* After messages were applied. */
+void debuggers_turn(struct engine *engine);
+/* Waits in a shell until those connected to have answered, or cannot. */
+void debuggers_await(struct engine *engine, double seconds);
+
+#endif

@@ -1,0 +1,239 @@
+#include "engine/pending.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/buffer.h"
+#include "base/json.h"
+#include "engine/breaking.h"
+#include "engine/engine.h"
+#include "engine/format.h"
+#include "engine/request.h"
+#include "protocol/rankset.h"
+
+struct failure {
+	char *sentence;
+	struct rankset ranks; /* empty: of no rank */
+};
+
+struct pending *pending_new(const char *command)
+{
+	struct pending *pending = xcalloc(1, sizeof(*pending));
+
+	pending->command = xstrdup(command);
+	return pending;
+}
+
+void pending_free(struct pending *pending)
+{
+	if (!pending)
+		return;
+	free(pending->command);
+	free(pending->asks);
+	free(pending);
+}
+
+void pending_add(struct pending *pending, struct engine *engine, int rank,
+		 const char *request, json_t *owned_arguments)
+{
+	int64_t seq = engine_ask(engine, request, owned_arguments);
+
+	ARRAY_GROW(pending->asks, pending->count, pending->capacity);
+	pending->asks[pending->count++] = (struct pending_ask){ seq, rank };
+}
+
+void pending_wait(const struct pending *pending, struct engine *engine,
+		  double seconds)
+{
+	if (pending->count > 0)
+		engine_wait_answers(engine, pending->asks[0].seq,
+				    pending->asks[pending->count - 1].seq,
+				    seconds);
+}
+
+bool pending_take(struct pending *pending, struct engine *engine,
+		  struct pending_answer *answer)
+{
+	const struct pending_ask *ask;
+
+	if (pending->taken == pending->count)
+		return false;
+	ask = &pending->asks[pending->taken++];
+	*answer = (struct pending_answer){ .rank = ask->rank };
+	answer->body = engine_take_answer(engine, ask->seq, &answer->error);
+	/* Many answers are empty. */
+	if (!answer->body && !error_is_set(&answer->error))
+		answer->body = json_object();
+	return true;
+}
+
+void failures_clear(struct failures *failures)
+{
+	for (size_t i = 0; i < failures->count; i++) {
+		free(failures->items[i].sentence);
+		rankset_clear(&failures->items[i].ranks);
+	}
+	free(failures->items);
+	*failures = (struct failures)FAILURES_INIT;
+}
+
+void failures_add(struct failures *failures, int rank, const char *sentence)
+{
+	struct failure *found = NULL;
+
+	for (size_t i = 0; i < failures->count && !found; i++) {
+		if (strcmp(failures->items[i].sentence, sentence) == 0)
+			found = &failures->items[i];
+	}
+	if (!found) {
+		ARRAY_GROW(failures->items, failures->count,
+			   failures->capacity);
+		found = &failures->items[failures->count++];
+		*found = (struct failure){ .sentence = xstrdup(sentence) };
+	}
+	if (rank >= 0)
+		rankset_add(&found->ranks, rank);
+}
+
+void failures_append(struct buffer *out, const struct failures *failures)
+{
+	for (size_t i = 0; i < failures->count; i++) {
+		const struct failure *failure = &failures->items[i];
+		char *sentence = xstrdup(failure->sentence);
+
+		if (i > 0)
+			buffer_append_string(out, "; ");
+		if (failure->ranks.range_count > 0) {
+			buffer_append_string(out,
+					     rankset_count(&failure->ranks) == 1
+						     ? "rank "
+						     : "ranks ");
+			rankset_append(out, &failure->ranks);
+			buffer_append_string(out, ": ");
+			format_clause(sentence);
+		}
+		buffer_append_string(out, sentence);
+		free(sentence);
+	}
+}
+
+void pending_leave(struct engine *engine, struct pending *owned_pending)
+{
+	ARRAY_GROW(engine->pendings, engine->pending_count,
+		   engine->pending_capacity);
+	engine->pendings[engine->pending_count++] = owned_pending;
+	pendings_settle(engine);
+}
+
+static void say_failures(struct engine *engine, const struct pending *pending,
+			 const struct failures *failures)
+{
+	struct buffer out = BUFFER_INIT;
+
+	failures_append(&out, failures);
+	engine_say(engine, true, "%s: %s", pending->command, out.data);
+	buffer_clear(&out);
+}
+
+/* "0-2,4-7: 0.0312 · 3: nan" */
+static void say_results(struct engine *engine, const struct failures *results,
+			bool is_one)
+{
+	struct buffer out = BUFFER_INIT;
+
+	for (size_t i = 0; i < results->count; i++) {
+		if (i > 0)
+			buffer_append_string(&out, " \u00b7 ");
+		if (!is_one) {
+			rankset_append(&out, &results->items[i].ranks);
+			buffer_append_string(&out, ": ");
+		}
+		buffer_append_string(&out, results->items[i].sentence);
+	}
+	engine_say(engine, false, "%s", out.data);
+	buffer_clear(&out);
+}
+
+/* What it printed, and what came out, in one line. */
+static void add_result(struct failures *results,
+		       const struct pending_answer *answer)
+{
+	const char *output = json_get_string(answer->body, "output", "");
+	const char *result = json_get_string(answer->body, "result", NULL);
+	struct buffer text = BUFFER_INIT;
+
+	if (output[0] != '\0')
+		format_text(&text, output);
+	if (output[0] != '\0' && result)
+		buffer_append_char(&text, ' ');
+	if (result)
+		format_text(&text, result);
+	failures_add(results, answer->rank, text.length > 0 ? text.data : "-");
+	buffer_clear(&text);
+}
+
+static void tell(struct engine *engine, struct pending *pending)
+{
+	struct failures failures = FAILURES_INIT;
+	struct failures results = FAILURES_INIT;
+	struct pending_answer answer;
+
+	while (pending_take(pending, engine, &answer)) {
+		if (error_is_set(&answer.error))
+			failures_add(&failures, answer.rank,
+				     answer.error.message);
+		else if (pending->tells_results)
+			add_result(&results, &answer);
+		else
+			breaking_check(engine, &answer, &failures);
+		json_decref(answer.body);
+	}
+	if (results.count > 0)
+		say_results(engine, &results, pending->count == 1);
+	if (failures.count > 0)
+		say_failures(engine, pending, &failures);
+	failures_clear(&failures);
+	failures_clear(&results);
+}
+
+static bool is_answered(const struct engine *engine,
+			const struct pending *pending)
+{
+	if (engine_is_deaf(engine))
+		return true;
+	for (size_t i = pending->taken; i < pending->count; i++) {
+		if (!request_is_answered(engine, pending->asks[i].seq))
+			return false;
+	}
+	return true;
+}
+
+void pendings_settle(struct engine *engine)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < engine->pending_count; i++) {
+		struct pending *pending = engine->pendings[i];
+
+		if (!is_answered(engine, pending)) {
+			engine->pendings[kept++] = pending;
+			continue;
+		}
+		tell(engine, pending);
+		pending_free(pending);
+	}
+	engine->pending_count = kept;
+}
+
+void pendings_clear(struct engine *engine)
+{
+	for (size_t i = 0; i < engine->pending_count; i++)
+		pending_free(engine->pendings[i]);
+	free(engine->pendings);
+	engine->pendings = NULL;
+	engine->pending_count = 0;
+	engine->pending_capacity = 0;
+}
