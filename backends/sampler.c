@@ -185,9 +185,9 @@ static int send_part(struct sampler *sampler, struct round *round, pid_t pid,
 }
 
 /* What is used of request is copied; NULL: nobody is answered. */
-static void run_round(struct sampler *sampler, const struct message *request,
-		      json_t *arguments, const struct pid_list *pids,
-		      bool is_exact)
+static struct round *begin_round(struct sampler *sampler,
+				 const struct message *request,
+				 json_t *arguments)
 {
 	struct round *round = xcalloc(1, sizeof(*round));
 
@@ -201,6 +201,15 @@ static void run_round(struct sampler *sampler, const struct message *request,
 	}
 	round->arguments = json_incref(arguments);
 	round->waiting = 1;
+	return round;
+}
+
+static void run_round(struct sampler *sampler, const struct message *request,
+		      json_t *arguments, const struct pid_list *pids,
+		      bool is_exact)
+{
+	struct round *round = begin_round(sampler, request, arguments);
+
 	for (size_t i = 0; i < pids->count; i++) {
 		struct error error = ERROR_INIT;
 
@@ -213,12 +222,14 @@ static void run_round(struct sampler *sampler, const struct message *request,
 
 void sampler_take(struct sampler *sampler, pid_t pid)
 {
-	struct pid_list pids = { .pids = NULL };
 	json_t *arguments = json_object();
+	struct round *round = begin_round(sampler, NULL, arguments);
+	struct error error = ERROR_INIT;
 
-	pid_list_add(&pids, pid);
-	run_round(sampler, NULL, arguments, &pids, false);
-	pid_list_clear(&pids);
+	/* Its end, if that is why, is told later: the caller is still its. */
+	if (send_part(sampler, round, pid, false, &error) < 0)
+		emit_stopped(sampler, pid);
+	finish_one(sampler, round);
 	json_decref(arguments);
 }
 
