@@ -296,8 +296,8 @@ void node_respond(struct node *node, const struct message *request,
 
 void node_emit_sample(struct node *node, struct process_sample *sample)
 {
-	connections_amend(node->connections, sample);
 	roster_count(node->roster, sample);
+	connections_amend(node->connections, sample);
 	node_emit(node, "sampled",
 		  process_sample_to_json(sample, node->stacks));
 	roster_learn(node->roster, sample);

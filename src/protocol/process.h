@@ -5,7 +5,8 @@
  *
  * A process is named by its pid on its node; pids do not repeat in a session
  * (start_time tells a reused one apart, and the node then sends rankRemoved
- * first).
+ * first). A pid above 4,194,304, which Linux never gives, only stands for a
+ * process on another machine whose debugger is connected.
  */
 #ifndef PROTOCOL_PROCESS_H
 #define PROTOCOL_PROCESS_H
