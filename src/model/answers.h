@@ -1,0 +1,75 @@
+/*
+ * answers: what ranks answered to one question, as it comes, and equal answers
+ * together: "0-2,4-7: 0.0312 · 3: nan". Answers are equal when their text is,
+ * addresses of objects apart; as numbers they are told by how far they are
+ * from the median.
+ */
+#ifndef MODEL_ANSWERS_H
+#define MODEL_ANSWERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "protocol/rankset.h"
+
+struct buffer;
+
+struct answer {
+	int rank;
+	bool has_come;
+	char *text;  /* NULL: it failed, or has not come */
+	char *error; /* a sentence; NULL: it did not fail */
+};
+
+struct answers {
+	char *question;	   /* NULL: nothing was asked */
+	bool is_broadcast; /* a line for the prompts, not an expression */
+	double asked_at;   /* session time */
+	struct answer *items;
+	size_t count;
+	size_t capacity;
+};
+
+/* Forgets all: nothing was asked. All zero is the same. */
+void answers_clear(struct answers *answers);
+/* Asks something else, of nobody yet. */
+void answers_begin(struct answers *answers, const char *question,
+		   bool is_broadcast, double now);
+/* This rank was asked. */
+void answers_wait(struct answers *answers, int rank);
+/* What it answered; or text NULL, and why it did not. */
+void answers_take(struct answers *answers, int rank, const char *text,
+		  const char *error);
+/* How many have come. */
+size_t answers_come(const struct answers *answers);
+
+struct answer_class {
+	struct rankset ranks;
+	char *text; /* or why these did not answer */
+	bool is_failure;
+	bool is_odd; /* no number among numbers; or unlike most others */
+	bool is_number;
+	double number;
+	double deviation; /* of the median, 0.11: 11 % more; 0: none to tell */
+};
+
+struct answer_classes {
+	/* The odd first, then the farthest from the median, failures last. */
+	struct answer_class *items;
+	size_t count;
+	size_t value_count;	/* those that are no failures */
+	struct rankset waiting; /* ranks whose answer has not come */
+};
+
+void answer_classes_make(struct answer_classes *classes,
+			 const struct answers *answers);
+void answer_classes_clear(struct answer_classes *classes);
+/* Appends "+11 % of the median"; nothing where that says nothing. */
+void answer_class_append_deviation(struct buffer *out,
+				   const struct answer_class *class);
+/* Appends "3 values over 8 ranks; rank 5 is nan" or "6 of 8 answered". */
+void answer_classes_append_summary(struct buffer *out,
+				   const struct answer_classes *classes,
+				   const struct answers *answers);
+
+#endif

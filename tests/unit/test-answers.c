@@ -1,0 +1,197 @@
+/*
+ * What ranks answer, equal answers together.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "banned.h"
+#include "base/buffer.h"
+#include "model/answers.h"
+
+/* "RANKS: TEXT DEVIATION|", with ! in front of what is odd, ? of failures. */
+static void check(struct answers *answers, const char *wanted)
+{
+	struct answer_classes classes;
+	struct buffer out = BUFFER_INIT;
+
+	answer_classes_make(&classes, answers);
+	for (size_t i = 0; i < classes.count; i++) {
+		const struct answer_class *class = &classes.items[i];
+
+		if (class->is_odd)
+			buffer_append_char(&out, '!');
+		if (class->is_failure)
+			buffer_append_char(&out, '?');
+		rankset_append(&out, &class->ranks);
+		buffer_printf(&out, ": %s", class->text);
+		if (class->deviation != 0)
+			buffer_append_char(&out, ' ');
+		answer_class_append_deviation(&out, class);
+		buffer_append_char(&out, '|');
+	}
+	answer_classes_append_summary(&out, &classes, answers);
+	assert_string_equal(out.data, wanted);
+	answer_classes_clear(&classes);
+	answers_clear(answers);
+	buffer_clear(&out);
+}
+
+static void ask(struct answers *answers, int count)
+{
+	*answers = (struct answers){ .question = NULL };
+	answers_begin(answers, "loss.item()", false, 1);
+	for (int i = 0; i < count; i++)
+		answers_wait(answers, i);
+}
+
+static void answer(struct answers *answers, int first, int last,
+		   const char *text)
+{
+	for (int i = first; i <= last; i++)
+		answers_take(answers, i, text, NULL);
+}
+
+static void numbers_are_measured_against_the_median(void **state)
+{
+	struct answers answers;
+
+	(void)state;
+	ask(&answers, 8);
+	answer(&answers, 0, 7, "0.1182");
+	answer(&answers, 3, 3, "0.1306");
+	answer(&answers, 5, 5, "nan");
+	check(&answers, "!5: nan|3: 0.1306 +10 % of the median|"
+			"0-2,4,6-7: 0.1182|"
+			"3 values over 8 ranks; rank 5 is nan");
+}
+
+static void tensors_of_one_number_are_numbers(void **state)
+{
+	struct answers answers;
+
+	(void)state;
+	ask(&answers, 6);
+	answer(&answers, 0, 2, "tensor(2.)");
+	answer(&answers, 3, 3, "tensor(1.9, grad_fn=<MulBackward0>)");
+	answer(&answers, 4, 4, "np.float64(inf)");
+	answer(&answers, 5, 5, "tensor([1.0, 2.0])");
+	check(&answers, "!4: np.float64(inf)|!5: tensor([1.0, 2.0])|"
+			"3: tensor(1.9, grad_fn=<MulBackward0>) "
+			"-5.0 % of the median|0-2: tensor(2.)|"
+			"4 values over 6 ranks; rank 4 is inf");
+}
+
+static void the_farthest_is_first(void **state)
+{
+	struct answers answers;
+
+	(void)state;
+	ask(&answers, 5);
+	answer(&answers, 0, 0, "100");
+	answer(&answers, 1, 1, "101");
+	answer(&answers, 2, 2, "99");
+	answer(&answers, 3, 3, "4000");
+	answer(&answers, 4, 4, "-100");
+	check(&answers, "3: 4000 40 times the median|"
+			"4: -100 -200 % of the median|"
+			"1: 101 +1.0 % of the median|"
+			"2: 99 -1.0 % of the median|0: 100|"
+			"5 values over 5 ranks");
+}
+
+static void what_most_are_not_is_odd(void **state)
+{
+	struct answers answers;
+
+	(void)state;
+	ask(&answers, 5);
+	answer(&answers, 0, 4, "torch.Size([64, 32])");
+	answer(&answers, 2, 2, "torch.Size([63, 32])");
+	check(&answers, "!2: torch.Size([63, 32])|0-1,3-4: "
+			"torch.Size([64, 32])|2 values over 5 ranks");
+	/* Of two camps of a size none is. */
+	ask(&answers, 4);
+	answer(&answers, 0, 1, "'a'");
+	answer(&answers, 2, 3, "'b'");
+	check(&answers, "0-1: 'a'|2-3: 'b'|2 values over 4 ranks");
+}
+
+static void addresses_do_not_differ(void **state)
+{
+	struct answers answers;
+
+	(void)state;
+	ask(&answers, 3);
+	answer(&answers, 0, 0, "<Net object at 0x7f00deadbeef>");
+	answer(&answers, 1, 1, "<Net object at 0x7f11cafe0123>\n");
+	answer(&answers, 2, 2, "looks at 0x10");
+	check(&answers, "!2: looks at 0x10|0-1: <Net object at 0x\u2026>|"
+			"2 values over 3 ranks");
+}
+
+static void failures_are_together_and_last(void **state)
+{
+	struct answers answers;
+
+	(void)state;
+	ask(&answers, 4);
+	answer(&answers, 0, 0, "1");
+	answers_take(&answers, 1, NULL, "it runs");
+	answers_take(&answers, 2, NULL, "it runs");
+	answers_take(&answers, 3, NULL, "1");
+	check(&answers, "0: 1|?3: 1|?1-2: it runs|1 value over 1 rank; none of "
+			"1-3");
+}
+
+static void who_has_not_answered_is_waited_for(void **state)
+{
+	struct answers answers;
+
+	(void)state;
+	ask(&answers, 3);
+	answer(&answers, 1, 1, "True");
+	check(&answers, "1: True|1 of 3 answered");
+	ask(&answers, 0);
+	check(&answers, "0 values over 0 ranks");
+}
+
+static void what_looks_like_a_number_may_be_none(void **state)
+{
+	static const char *const texts[] = {
+		"0x10",	  "1 2", "nano",     "-",  "e",	 "1_000", "(1)",
+		"int(x)", "f(1", "infinite", "+1", "1j", ".",	  "tensor(",
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		struct answers answers;
+		struct answer_classes classes;
+
+		ask(&answers, 1);
+		answer(&answers, 0, 0, texts[i]);
+		answer_classes_make(&classes, &answers);
+		assert_false(classes.items[0].is_number);
+		answer_classes_clear(&classes);
+		answers_clear(&answers);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(numbers_are_measured_against_the_median),
+		cmocka_unit_test(tensors_of_one_number_are_numbers),
+		cmocka_unit_test(the_farthest_is_first),
+		cmocka_unit_test(what_most_are_not_is_odd),
+		cmocka_unit_test(addresses_do_not_differ),
+		cmocka_unit_test(failures_are_together_and_last),
+		cmocka_unit_test(who_has_not_answered_is_waited_for),
+		cmocka_unit_test(what_looks_like_a_number_may_be_none),
+	};
+
+	return cmocka_run_group_tests_name("answers", tests, NULL, NULL);
+}
