@@ -46,8 +46,19 @@ static const struct command *next_row(struct cursor *cursor)
 
 static bool is_name(const struct command *command, const char *name)
 {
-	return strcmp(command->name, name) == 0 ||
-	       (command->alias && strcmp(command->alias, name) == 0);
+	const char *alias = command->alias ? command->alias : "";
+	size_t length = strlen(name);
+
+	if (strcmp(command->name, name) == 0)
+		return true;
+	while (*alias != '\0') {
+		size_t alias_length = strcspn(alias, " ");
+
+		if (alias_length == length && memcmp(alias, name, length) == 0)
+			return true;
+		alias += alias_length + (alias[alias_length] == ' ');
+	}
+	return false;
 }
 
 static int not_found(struct cursor cursor, const char *name,

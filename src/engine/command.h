@@ -64,7 +64,7 @@ struct command_context {
 
 struct command {
 	const char *name;
-	const char *alias;     /* may be NULL */
+	const char *alias;     /* "return r": other names; may be NULL */
 	const char *arguments; /* "A B", "[--for SECONDS]", "" */
 	const char *help;      /* one line */
 	int flags;

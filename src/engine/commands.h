@@ -63,6 +63,28 @@ int command_jump(struct command_context *context, int argc, char **argv,
 		 struct error *error);
 int command_terminate(struct command_context *context, int argc, char **argv,
 		      struct error *error);
+int command_break(struct command_context *context, int argc, char **argv,
+		  struct error *error);
+int command_tbreak(struct command_context *context, int argc, char **argv,
+		   struct error *error);
+int command_clear(struct command_context *context, int argc, char **argv,
+		  struct error *error);
+int command_enable(struct command_context *context, int argc, char **argv,
+		   struct error *error);
+int command_disable(struct command_context *context, int argc, char **argv,
+		    struct error *error);
+int command_ignore(struct command_context *context, int argc, char **argv,
+		   struct error *error);
+int command_condition(struct command_context *context, int argc, char **argv,
+		      struct error *error);
+int command_print(struct command_context *context, int argc, char **argv,
+		  struct error *error);
+int command_eval(struct command_context *context, int argc, char **argv,
+		 struct error *error);
+int command_display(struct command_context *context, int argc, char **argv,
+		    struct error *error);
+int command_undisplay(struct command_context *context, int argc, char **argv,
+		      struct error *error);
 int command_wait(struct command_context *context, int argc, char **argv,
 		 struct error *error);
 int command_output(struct command_context *context, int argc, char **argv,

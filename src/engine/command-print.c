@@ -1,0 +1,286 @@
+/*
+ * command-print: expressions, evaluated by the debuggers that hold ranks.
+ */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "engine/arguments.h"
+#include "engine/command.h"
+#include "engine/commands.h"
+#include "engine/control.h"
+#include "engine/debuggers.h"
+#include "engine/engine.h"
+#include "engine/format.h"
+#include "engine/gather.h"
+#include "engine/pending.h"
+#include "engine/script.h"
+#include "model/displays.h"
+
+/* An expression that is being evaluated in several ranks. */
+struct evaluation {
+	struct control control;
+	const char *expression;
+};
+
+static json_t *make_arguments(const struct session *session,
+			      const struct rank *rank, const char *expression)
+{
+	json_t *arguments = json_object();
+
+	json_object_set_new(arguments, "pid", json_integer(rank->process.pid));
+	json_object_set_new(arguments, "tid", json_integer(rank->debugger.tid));
+	json_object_set_new(arguments, "depth",
+			    json_integer(control_depth(session, rank)));
+	json_set_text(arguments, "expression", expression);
+	json_object_set_new(arguments, "context", json_string("watch"));
+	return arguments;
+}
+
+/* Text of several lines, each behind the rank's name. */
+static void append_lines(struct buffer *out, int rank, const char *text)
+{
+	while (*text != '\0') {
+		size_t length = strcspn(text, "\n");
+
+		buffer_printf(out, "rank %d: ", rank);
+		text_append_line(out, text, length);
+		buffer_append_char(out, '\n');
+		text += length + (text[length] == '\n');
+	}
+}
+
+static void append_result(struct command_context *context,
+			  const struct evaluation *evaluation,
+			  const struct pending_answer *answer)
+{
+	const char *output = json_get_string(answer->body, "output", "");
+	const char *result = json_get_string(answer->body, "result", NULL);
+	json_t *json;
+
+	if (!context->is_json) {
+		append_lines(context->out, answer->rank, output);
+		if (result)
+			append_lines(context->out, answer->rank, result);
+		return;
+	}
+	json = json_object();
+	json_object_set_new(json, "rank", json_integer(answer->rank));
+	json_set_text(json, "expression", evaluation->expression);
+	json_set_text(json, "result", result);
+	json_set_text(json, "type",
+		      json_get_string(answer->body, "type", NULL));
+	json_set_text(json, "output", output[0] != '\0' ? output : NULL);
+	format_document(context->out, json);
+}
+
+/* -1 and the sentences when all of them failed. */
+static int take_results(struct command_context *context,
+			const struct evaluation *evaluation,
+			struct pending *pending, struct error *error)
+{
+	struct failures failures = FAILURES_INIT;
+	struct pending_answer answer;
+	struct buffer out = BUFFER_INIT;
+	size_t results = 0;
+
+	while (pending_take(pending, context->engine, &answer)) {
+		if (error_is_set(&answer.error)) {
+			failures_add(&failures, answer.rank,
+				     answer.error.message);
+			context->failed_rank =
+				pending->count == 1 ? answer.rank : -1;
+		} else {
+			append_result(context, evaluation, &answer);
+			results++;
+		}
+		json_decref(answer.body);
+	}
+	failures_append(&out, &failures);
+	if (failures.count > 0 && results == 0)
+		error_set(error, "%s", out.data);
+	else if (failures.count > 0)
+		script_append_error(context, -1, evaluation->expression,
+				    out.data);
+	if (failures.count > 0)
+		context->status = STATUS_FINDING;
+	failures_clear(&failures);
+	buffer_clear(&out);
+	return results > 0 ? 0 : -1;
+}
+
+static int evaluate(struct command_context *context,
+		    struct evaluation *evaluation, struct error *error)
+{
+	struct engine *engine = context->engine;
+	struct control *control = &evaluation->control;
+	struct pending *pending;
+	int rank = -1;
+	int result;
+
+	if (control_choose(control, context, error) < 0)
+		return -1;
+	pending = pending_new(control->command);
+	pending->tells_results = true;
+	while ((rank = rankset_next(&control->chosen, rank)) >= 0)
+		pending_add(pending, engine, rank, "evaluate",
+			    make_arguments(
+				    &engine->session,
+				    session_find_rank(&engine->session, rank),
+				    evaluation->expression));
+	if (context->screen) {
+		pending_leave(engine, pending);
+		return 0;
+	}
+	pending_wait(pending, engine, engine->settings.timeout);
+	result = take_results(context, evaluation, pending, error);
+	pending_free(pending);
+	return result;
+}
+
+static int run(struct command_context *context, int argc, char **argv,
+	       const char *name, struct error *error)
+{
+	char *expression = command_tail(context, argc, argv, 1);
+	struct evaluation evaluation = {
+		.control = { .command = name, .need = CONTROL_STOPPED },
+		.expression = expression,
+	};
+	int result;
+
+	if (expression[0] == '\0')
+		result = error_set(error,
+				   "%s needs an expression of the program: %s "
+				   "len(batch)",
+				   name, name);
+	else
+		result = evaluate(context, &evaluation, error);
+	control_clear(&evaluation.control);
+	free(expression);
+	return result;
+}
+
+int command_print(struct command_context *context, int argc, char **argv,
+		  struct error *error)
+{
+	return run(context, argc, argv, "print", error);
+}
+
+int command_eval(struct command_context *context, int argc, char **argv,
+		 struct error *error)
+{
+	return run(context, argc, argv, "eval", error);
+}
+
+static void append_display(struct buffer *out, const struct display *display)
+{
+	buffer_printf(out, "display %d: ", display->id);
+	format_text(out, display->expression);
+	if (display->value || display->error) {
+		buffer_append_string(out, " = ");
+		format_text(out,
+			    display->value ? display->value : display->error);
+	}
+	buffer_append_char(out, '\n');
+}
+
+static json_t *display_to_json(const struct display *display)
+{
+	json_t *json = json_object();
+
+	json_object_set_new(json, "id", json_integer(display->id));
+	json_set_text(json, "expression", display->expression);
+	json_set_text(json, "value", display->value);
+	json_set_text(json, "error", display->error);
+	return json;
+}
+
+static bool are_displayed(const struct engine *engine, void *data)
+{
+	const struct displays *displays = &engine->session.choice.displays;
+
+	(void)data;
+	for (size_t i = 0; i < displays->count; i++) {
+		if (displays->items[i].seq != 0)
+			return false;
+	}
+	return true;
+}
+
+/* A shell waits for what was asked at the last stop. */
+static void list(struct command_context *context)
+{
+	const struct displays *displays =
+		&context->engine->session.choice.displays;
+	json_t *json = context->is_json ? json_array() : NULL;
+
+	if (!context->screen)
+		engine_wait(context->engine, are_displayed, NULL,
+			    context->engine->settings.timeout);
+	for (size_t i = 0; i < displays->count; i++) {
+		if (json)
+			json_array_append_new(
+				json, display_to_json(&displays->items[i]));
+		else
+			append_display(context->out, &displays->items[i]);
+	}
+	if (json)
+		format_document(context->out,
+				json_pack("{s:o}", "displays", json));
+	else if (displays->count == 0)
+		buffer_append_string(context->out,
+				     "nothing is displayed; display EXPR "
+				     "evaluates it at each stop\n");
+}
+
+int command_display(struct command_context *context, int argc, char **argv,
+		    struct error *error)
+{
+	struct session *session = &context->engine->session;
+	char *expression = command_tail(context, argc, argv, 1);
+	int id;
+
+	if (expression[0] == '\0') {
+		free(expression);
+		list(context);
+		return 0;
+	}
+	id = displays_add(&session->choice.displays, expression, error);
+	free(expression);
+	if (id < 0)
+		return -1;
+	session->revision++;
+	debuggers_turn(context->engine);
+	if (!context->screen)
+		list(context);
+	return 0;
+}
+
+int command_undisplay(struct command_context *context, int argc, char **argv,
+		      struct error *error)
+{
+	static const struct arguments one = {
+		.minimum = 1,
+		.maximum = 1,
+		.usage = "ID",
+	};
+	struct session *session = &context->engine->session;
+	int id;
+
+	if (arguments_parse(&one, argc, argv, error) < 0 ||
+	    arguments_integer(argv[1], "display", 1, INT_MAX, &id, error) < 0)
+		return -1;
+	if (!displays_remove(&session->choice.displays, id))
+		return error_set(error,
+				 "nothing is displayed as %d; display lists "
+				 "what is",
+				 id);
+	session->revision++;
+	return 0;
+}
