@@ -1,0 +1,110 @@
+"""Stop where a rank raises, or where you say, and look with pdb.
+
+    import probetui
+
+    @probetui.attach_on_error()
+    def train():
+        ...
+
+Unless IPDB_DEBUG is 1, true, yes or on (or Debugger.debug_flag is set before
+a function is decorated), nothing happens and nothing else is imported: the
+decorator gives the function back as it is, and set_trace() returns.
+
+Environment:
+  IPDB_DEBUG            1: enabled
+  IPDB_MODE             socket (default): pdb listens on a socket a rank;
+                        console: pdb on the terminal, one rank after the other
+  IPDB_SOCK_PATH        prefix of the sockets' paths, .RANK is put behind it
+  IPDB_CONNECTION_TYPE  unix (default) or tcp
+  IPDB_HOST IPDB_PORT   tcp: where to listen, the rank is added to the port
+  IPDB_TOKEN IPDB_TOKEN_FILE   tcp: what a client has to say first
+  IPDB_LEASE            how long a rank waits for a command, as 90s, 30m, 2h
+"""
+from __future__ import annotations
+
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Callable, Iterable, Optional, TypeVar, Union
+
+    Ranks = Optional[Union[int, Iterable[int]]]
+    Function = TypeVar("Function", bound=Callable[..., Any])
+
+__all__ = ["Debugger", "attach_on_error", "breakpoint", "set_trace"]
+__version__ = "0.1.0"
+
+
+def _is_enabled() -> bool:
+    value = os.environ.get("IPDB_DEBUG", "")
+    return value.strip().lower() in ("1", "true", "yes", "on")
+
+
+class Debugger:
+    """The names by which programs that used py_debug know this."""
+
+    # Whether anything happens at all.
+    debug_flag: bool = _is_enabled()
+    # "socket" or "console".
+    debug_mode: str = os.environ.get("IPDB_MODE", "") or "socket"
+
+    @staticmethod
+    def attach_on_error(function: Any = None, *, lease: Any = None) -> Any:
+        """As probetui.attach_on_error."""
+        return attach_on_error(function, lease=lease)
+
+    @staticmethod
+    def set_trace(ranks: Ranks = None, hold: bool = True,
+                  lease: Any = None) -> None:
+        """As probetui.set_trace."""
+        if Debugger.debug_flag:
+            from . import process
+
+            process.stop(sys._getframe(1), ranks, hold, lease)
+
+
+def attach_on_error(function: Any = None, *, lease: Any = None) -> Any:
+    """Decorates a function: when it raises, its rank waits in a post-mortem
+    pdb, and then the same exception goes on.
+
+    For functions, coroutine functions, generators and asynchronous
+    generators, with parentheses or without. `lease` is how long the rank
+    waits for a command, in seconds or as "30m"; default IPDB_LEASE.
+    """
+    if function is None:
+        return lambda decorated: attach_on_error(decorated, lease=lease)
+    if not Debugger.debug_flag:
+        return function
+    from . import wrapping
+
+    return wrapping.wrap(function, lease)
+
+
+def set_trace(ranks: Ranks = None, hold: bool = True,
+              lease: Any = None) -> None:
+    """Stops in pdb where it is called.
+
+    `ranks`: the rank or ranks that stop, None: every rank. The others of this
+    machine hold here until those have gone on (the command continue), have
+    died or their lease is over; with hold=False they run on.
+    """
+    if Debugger.debug_flag:
+        from . import process
+
+        process.stop(sys._getframe(1), ranks, hold, lease)
+
+
+def breakpoint(ranks: Ranks = None, hold: bool = True,
+               lease: Any = None) -> None:
+    """The same as set_trace."""
+    if Debugger.debug_flag:
+        from . import process
+
+        process.stop(sys._getframe(1), ranks, hold, lease)
+
+
+if Debugger.debug_flag:
+    from . import process as _process
+
+    _process.begin()

@@ -1,0 +1,359 @@
+"""The text between pdb and its clients.
+
+One rank has one channel, with any number of clients. All see what pdb
+prints; each may type, and a line is taken when it is whole. It has no thread
+of its own: while pdb waits for a line it serves the sockets, and while the
+program runs, what clients do waits in the kernel. Whoever connects later is
+told first what the stop is about, and gets the prompt.
+
+Other threads may come across the channel as sys.stdout, as pdb puts it there
+for the time of one command: what they print goes where it always did.
+"""
+from __future__ import annotations
+
+import collections
+import os
+import select
+import socket
+import sys
+import threading
+import time
+from typing import Callable, Deque, Dict, List, Optional
+
+from . import endpoints
+from .settings import Settings, is_token
+
+CLIENTS_MAXIMUM = 64
+LINE_MAXIMUM = 65536
+SCREEN_MAXIMUM = 8192
+# What a client may be behind, and how long it may take nothing.
+BEHIND_MAXIMUM = 1 << 20
+STALL_SECONDS = 5.0
+# How long pdb's output is collected while a command goes on printing.
+COLLECT_SECONDS = 0.05
+TOKEN_SECONDS = 10.0
+END_OF_INPUT = "\x04"
+
+
+class LeaseEnded(Exception):
+    """Nobody typed for the whole of the lease."""
+
+
+class _Client:
+    def __init__(self, connection: socket.socket, needs_token: bool) -> None:
+        self.connection = connection
+        self.incoming = bytearray()
+        self.outgoing = bytearray()
+        self.reads = True
+        self.is_admitted = not needs_token
+        self.token_until = time.monotonic() + TOKEN_SECONDS
+
+
+class Channel:
+    """A text file to pdb: readline() and write()."""
+
+    encoding = "utf-8"
+    errors = "backslashreplace"
+    newlines = None
+    closed = False
+    line_buffering = False
+
+    def __init__(self, settings: Settings,
+                 listening: List[endpoints.Endpoint]) -> None:
+        self._settings = settings
+        self._endpoints = listening
+        self._clients: Dict[int, _Client] = {}
+        self._lines: Deque[str] = collections.deque()
+        self._pending: List[str] = []
+        self._collecting_since = 0.0
+        self._owner: Optional[int] = None
+        self._screen: Optional[List[str]] = None
+        self._stop_text = ""
+        self._prompt = ""
+        self._greeting: Callable[[], str] = str
+        self.lease = settings.lease
+        self.lease_until = 0.0
+
+    # What the process does with it.
+
+    def begin(self, greeting: Callable[[], str], lease: float,
+              is_told: bool) -> None:
+        """A stop of this thread. `greeting` is what it is about; clients that
+        are here already are told if need be."""
+        self._owner = threading.get_ident()
+        self.lease = lease
+        self.renew()
+        self._greeting = greeting
+        self._prompt = ""
+        self._screen = None
+        self._serve(0)
+        if is_told:
+            self.write(greeting())
+            self.flush()
+        self._screen = []
+
+    def end(self) -> None:
+        self.flush()
+        self._screen = None
+        self._prompt = ""
+        self._owner = None
+
+    def renew(self) -> None:
+        self.lease_until = time.monotonic() + self.lease
+
+    def has_client(self) -> bool:
+        return any(client.is_admitted for client in self._clients.values())
+
+    def close(self) -> None:
+        for endpoint in self._endpoints:
+            endpoint.close()
+        self.forget()
+
+    def forget(self) -> None:
+        """Without a word to anybody: in a process that was forked the
+        sockets are its parent's."""
+        for endpoint in self._endpoints:
+            endpoint.listener.close()
+        for client in self._clients.values():
+            client.connection.close()
+        self._endpoints = []
+        self._clients = {}
+
+    # What pdb does with it.
+
+    def isatty(self) -> bool:
+        return False
+
+    def readable(self) -> bool:
+        return True
+
+    def writable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return False
+
+    def write(self, text: str) -> int:
+        if threading.get_ident() != self._owner:
+            return sys.__stdout__.write(text) if sys.__stdout__ else len(text)
+        now = time.monotonic()
+        if not self._pending:
+            self._collecting_since = now
+        self._pending.append(text)
+        if now - self._collecting_since > COLLECT_SECONDS:
+            self.flush()
+        return len(text)
+
+    def writelines(self, lines: List[str]) -> None:
+        for line in lines:
+            self.write(line)
+
+    def flush(self) -> None:
+        if threading.get_ident() != self._owner:
+            if sys.__stdout__:
+                sys.__stdout__.flush()
+            return
+        text = "".join(self._pending)
+        self._pending = []
+        if not text:
+            return
+        if self._screen is not None:
+            self._screen.append(text)
+        self._prompt = (self._prompt + text)[-SCREEN_MAXIMUM:]
+        self._prompt = self._prompt[self._prompt.rfind("\n") + 1:]
+        data = text.encode(self.encoding, self.errors)
+        for client in list(self._clients.values()):
+            if client.is_admitted:
+                client.outgoing += data
+                self._send(client)
+        self._wait_for_slow()
+
+    def readline(self, size: int = -1) -> str:
+        """The next line that anybody types. "": the end of input was typed.
+        LeaseEnded: nothing was."""
+        if threading.get_ident() != self._owner:
+            return sys.__stdin__.readline() if sys.__stdin__ else ""
+        self.flush()
+        self._end_screen()
+        while not self._lines:
+            left = self.lease_until - time.monotonic()
+            if left <= 0:
+                raise LeaseEnded()
+            self._serve(min(left, 3600.0))
+        self.renew()
+        line = self._lines.popleft()
+        self._prompt = ""
+        return "" if line == END_OF_INPUT else line + "\n"
+
+    read = readline
+
+    def __iter__(self) -> Channel:
+        return self
+
+    def __next__(self) -> str:
+        line = self.readline()
+        if not line:
+            raise StopIteration
+        return line
+
+    # The sockets.
+
+    def _end_screen(self) -> None:
+        """What was printed up to the first prompt is what the stop is."""
+        if self._screen is None:
+            return
+        text = "".join(self._screen)
+        self._screen = None
+        self._stop_text = text[:text.rfind("\n") + 1][-SCREEN_MAXIMUM:]
+
+    def _serve(self, timeout: float) -> None:
+        """Waits until something is to be done, and does it."""
+        poll = select.poll()
+        for endpoint in self._endpoints:
+            poll.register(endpoint.listener, select.POLLIN)
+        now = time.monotonic()
+        for fd, client in list(self._clients.items()):
+            if not client.is_admitted:
+                if client.token_until <= now:
+                    self._drop(client)
+                    continue
+                timeout = min(timeout, client.token_until - now)
+            poll.register(fd, (select.POLLIN if client.reads else 0)
+                          | (select.POLLOUT if client.outgoing else 0))
+        for fd, events in poll.poll(timeout * 1000):
+            known = self._clients.get(fd)
+            if known is None:
+                self._accept(fd)
+            else:
+                self._serve_client(known, events)
+
+    def _serve_client(self, client: _Client, events: int) -> None:
+        if events & select.POLLOUT:
+            self._send(client)
+        if events & select.POLLIN and client.reads:
+            self._receive(client)
+        elif events & (select.POLLHUP | select.POLLERR | select.POLLNVAL):
+            self._drop(client)
+
+    def _accept(self, fd: int) -> None:
+        for endpoint in self._endpoints:
+            if endpoint.listener.fileno() != fd:
+                continue
+            try:
+                connection, _ = endpoint.listener.accept()
+            except BlockingIOError:
+                return
+            except OSError:
+                # No descriptor is left: do not ask again at once.
+                time.sleep(0.05)
+                return
+            connection.setblocking(False)
+            self._admit(endpoint, connection)
+
+    def _admit(self, endpoint: endpoints.Endpoint,
+               connection: socket.socket) -> None:
+        refusal = ""
+        if len(self._clients) >= CLIENTS_MAXIMUM:
+            refusal = "probetui: %d clients are connected already.\n" \
+                % CLIENTS_MAXIMUM
+        elif endpoint.is_unix:
+            user = endpoints.peer_user(connection)[1]
+            if user not in (os.geteuid(), 0):
+                refusal = "probetui: this is user %d's; you are user %d.\n" \
+                    % (os.geteuid(), user)
+        if refusal:
+            try:
+                connection.send(refusal.encode(), socket.MSG_NOSIGNAL)
+            except OSError:
+                pass
+            connection.close()
+            return
+        client = _Client(connection, needs_token=not endpoint.is_unix)
+        self._clients[connection.fileno()] = client
+        if client.is_admitted:
+            self._greet(client)
+
+    def _greet(self, client: _Client) -> None:
+        text = ""
+        if self._screen is None and self._owner is not None:
+            text = self._greeting() + self._stop_text + self._prompt
+        client.outgoing += text.encode(self.encoding, self.errors)
+        self._send(client)
+
+    def _receive(self, client: _Client) -> None:
+        try:
+            data = client.connection.recv(65536)
+        except BlockingIOError:
+            return
+        except OSError:
+            self._drop(client)
+            return
+        if not data:
+            # It may only have ended its typing, as `nc -N` does. A line that
+            # it has not finished is none.
+            client.reads = False
+            client.incoming.clear()
+            if not client.is_admitted:
+                self._drop(client)
+            return
+        client.incoming += data
+        self._take_lines(client)
+
+    def _take_lines(self, client: _Client) -> None:
+        while True:
+            end = client.incoming.find(b"\n")
+            if end < 0 and client.incoming[:1] == END_OF_INPUT.encode():
+                end = 0
+                client.incoming[1:1] = b"\n"
+                continue
+            if end < 0:
+                break
+            line = bytes(client.incoming[:end])
+            del client.incoming[:end + 1]
+            if client.is_admitted:
+                self._lines.append(
+                    line.decode("utf-8", "replace").rstrip("\r"))
+            elif not self._check(client, line):
+                return
+        if len(client.incoming) > LINE_MAXIMUM:
+            self._drop(client)
+
+    def _check(self, client: _Client, line: bytes) -> bool:
+        if not is_token(line.rstrip(b"\r"), self._settings.token):
+            self._drop(client)
+            return False
+        client.is_admitted = True
+        self._greet(client)
+        return True
+
+    def _send(self, client: _Client) -> None:
+        try:
+            while client.outgoing:
+                sent = client.connection.send(
+                    memoryview(client.outgoing)[:BEHIND_MAXIMUM].tobytes(),
+                    socket.MSG_NOSIGNAL)
+                del client.outgoing[:sent]
+        except BlockingIOError:
+            pass
+        except OSError:
+            self._drop(client)
+
+    def _wait_for_slow(self) -> None:
+        """A client that is far behind is waited for as long as it takes
+        anything, and else lost."""
+        for fd, client in list(self._clients.items()):
+            poll = select.poll()
+            poll.register(fd, select.POLLOUT)
+            while len(client.outgoing) > BEHIND_MAXIMUM:
+                if not poll.poll(STALL_SECONDS * 1000):
+                    self._drop(client)
+                    break
+                self._send(client)
+                if fd not in self._clients:
+                    break
+
+    def _drop(self, client: _Client) -> None:
+        """Lines that it has typed are still taken."""
+        self._clients.pop(client.connection.fileno(), None)
+        client.connection.close()
+        client.outgoing.clear()

@@ -1,0 +1,302 @@
+"""Files by which the ranks of a machine know of each other.
+
+They lie in /tmp/pdb-UID, which is the user's alone:
+
+    RANK.sock             where that rank's pdb listens (endpoints.py)
+    JOB.ranks/RANK        locked by that rank while it lives
+    JOB.ranks/RANK.done   how often it went on from which breakpoint
+    JOB.ranks/terminal    locked by the rank that has the terminal
+    JOB.holding/RANK      locked while it waits in pdb: a sentence on why
+
+The locks are POSIX's: they end with their process, and a fork has none. A
+file nobody has locked is left over, and whoever finds it removes it.
+"""
+from __future__ import annotations
+
+import errno
+import fcntl
+import json
+import os
+import stat
+import time
+from typing import Dict, List, Optional
+
+TEXT_MAXIMUM = 65536
+# File times are those of the last tick of the clock.
+START_SECONDS = 0.1
+
+
+class FolderError(Exception):
+    """A sentence that says why the folder is not used."""
+
+
+def default_folder() -> str:
+    return "/tmp/pdb-%d" % os.geteuid()
+
+
+def secure(path: str) -> None:
+    """Makes the folder, or sees that it is the user's and nobody else's."""
+    try:
+        try:
+            os.mkdir(path, 0o700)
+        except FileExistsError:
+            pass
+        fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        try:
+            status = os.fstat(fd)
+        finally:
+            os.close(fd)
+    except OSError as error:
+        raise FolderError("%s is not a folder that can be used: %s"
+                          % (path, error.strerror))
+    if status.st_uid != os.geteuid():
+        raise FolderError("%s belongs to the user %d; it is not used, as he "
+                          "could put his own sockets there"
+                          % (path, status.st_uid))
+    if stat.S_IMODE(status.st_mode) & 0o077:
+        raise FolderError("others can get into %s (mode %o); chmod 700 it"
+                          % (path, stat.S_IMODE(status.st_mode)))
+
+
+def _is_same(fd: int, path: str) -> bool:
+    try:
+        return os.path.samestat(os.fstat(fd), os.lstat(path))
+    except OSError:
+        return False
+
+
+class Lock:
+    """A file that is locked while this process keeps it."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._fd = -1
+
+    def take(self) -> bool:
+        """False: another process has it."""
+        while self._fd < 0:
+            fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW,
+                         0o600)
+            try:
+                fcntl.lockf(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as error:
+                os.close(fd)
+                if error.errno in (errno.EACCES, errno.EAGAIN):
+                    return False
+                raise
+            # It may have been removed as left over before it was locked.
+            if _is_same(fd, self.path):
+                self._fd = fd
+            else:
+                os.close(fd)
+        return True
+
+    def wait(self) -> None:
+        """Takes it; only ever kept for a moment by others."""
+        while self._fd < 0:
+            fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW,
+                         0o600)
+            fcntl.lockf(fd, fcntl.LOCK_EX)
+            self._fd = fd
+
+    def write(self, text: str) -> None:
+        data = text.encode("utf-8", "backslashreplace")
+        os.ftruncate(self._fd, 0)
+        os.pwrite(self._fd, data, 0)
+
+    def release(self) -> None:
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+
+    def remove(self) -> None:
+        """Takes the file away too."""
+        if self._fd >= 0 and _is_same(self._fd, self.path):
+            os.unlink(self.path)
+        self.release()
+
+    def forget(self) -> None:
+        """In a process that was forked: the lock is its parent's."""
+        self.release()
+
+
+def is_locked(path: str) -> bool:
+    """Whether another process keeps it. A file that nobody keeps goes.
+    Not for files that this process has locked: it would lose them."""
+    try:
+        fd = os.open(path, os.O_RDWR | os.O_NOFOLLOW)
+    except OSError:
+        return False
+    try:
+        fcntl.lockf(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if _is_same(fd, path):
+            os.unlink(path)
+        return False
+    except OSError as error:
+        return error.errno in (errno.EACCES, errno.EAGAIN)
+    finally:
+        os.close(fd)
+
+
+def read_text(path: str) -> str:
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+        try:
+            return os.read(fd, TEXT_MAXIMUM).decode("utf-8", "replace")
+        finally:
+            os.close(fd)
+    except OSError:
+        return ""
+
+
+def _remove_folder(path: str) -> None:
+    try:
+        os.rmdir(path)
+    except OSError:
+        pass
+
+
+def sweep(path: str) -> None:
+    """Removes a folder of a job of which no rank lives. Not for one in which
+    this process has locked a file."""
+    try:
+        names = os.listdir(path)
+        if any([is_locked(os.path.join(path, name)) for name in names
+                if name.isdigit()]):
+            return
+        for name in names:
+            if not name.isdigit():
+                os.unlink(os.path.join(path, name))
+    except OSError:
+        pass
+    _remove_folder(path)
+
+
+class JobFiles:
+    """This rank's files, and what those of the others say."""
+
+    def __init__(self, folder: str, job: str, rank: int) -> None:
+        """FolderError: there can be none."""
+        secure(folder)
+        self.folder = folder
+        self.rank = rank
+        self.claims = Lock(os.path.join(folder, ".lock"))
+        self._ranks = os.path.join(folder, job + ".ranks")
+        self._holding = os.path.join(folder, job + ".holding")
+        self._begun = time.time() - START_SECONDS
+        for name in sorted(os.listdir(folder)):
+            if name.endswith((".ranks", ".holding")) and \
+                    not name.startswith(job + "."):
+                sweep(os.path.join(folder, name))
+        # None: a child of the rank, with its environment, has it not.
+        self._life = self._begin()
+        self._notice: Optional[Lock] = None
+        self._counts: Dict[str, int] = {}
+
+    def _begin(self) -> Optional[Lock]:
+        life = Lock(self._path(self.rank))
+        while True:
+            secure(self._ranks)
+            try:
+                return life if life.take() else None
+            except FileNotFoundError:
+                # Another rank ended, and took the empty folder away.
+                pass
+            except OSError as error:
+                raise FolderError("%s cannot be made: %s"
+                                  % (life.path, error.strerror))
+
+    def _path(self, rank: int, suffix: str = "") -> str:
+        return os.path.join(self._ranks, "%d%s" % (rank, suffix))
+
+    @property
+    def is_rank(self) -> bool:
+        """False in a process that only has a rank's environment."""
+        return self._life is not None
+
+    def lives(self, rank: int) -> bool:
+        return is_locked(self._path(rank))
+
+    def count_done(self, rank: int, place: str) -> int:
+        """How often that rank went on from the breakpoint, also when it has
+        ended since. Of an earlier start of the job: not counted."""
+        path = self._path(rank, ".done")
+        try:
+            if os.stat(path).st_mtime < self._begun:
+                return 0
+            return int(json.loads(read_text(path)).get(place, 0))
+        except (OSError, ValueError, TypeError, AttributeError):
+            return 0
+
+    def mark_done(self, place: str, count: int) -> None:
+        if not self.is_rank:
+            return
+        self._counts[place] = count
+        path = self._path(self.rank, ".done")
+        temporary = "%s.%d" % (path, os.getpid())
+        try:
+            fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+                         | os.O_NOFOLLOW, 0o600)
+            with os.fdopen(fd, "w") as file:
+                json.dump(self._counts, file)
+            os.replace(temporary, path)
+        except OSError:
+            pass
+
+    def put_notice(self, sentence: str) -> None:
+        """Tells the others that this rank waits in pdb."""
+        if self._notice is not None or not self.is_rank:
+            return
+        try:
+            secure(self._holding)
+            notice = Lock(os.path.join(self._holding, str(self.rank)))
+            if notice.take():
+                notice.write(sentence + "\n")
+                self._notice = notice
+        except (OSError, FolderError):
+            pass
+
+    def take_notice(self) -> None:
+        if self._notice is not None:
+            try:
+                self._notice.remove()
+            except OSError:
+                self._notice.release()
+            self._notice = None
+            _remove_folder(self._holding)
+
+    def holds(self, rank: int) -> bool:
+        """Whether that rank waits in pdb."""
+        return is_locked(os.path.join(self._holding, str(rank)))
+
+    def notices(self) -> List[str]:
+        """Why other ranks wait."""
+        try:
+            names = os.listdir(self._holding)
+        except OSError:
+            return []
+        ranks = sorted(int(name) for name in names if name.isdigit())
+        paths = [os.path.join(self._holding, str(rank)) for rank in ranks
+                 if rank != self.rank]
+        return [read_text(path).strip() for path in paths if is_locked(path)]
+
+    def terminal(self) -> Lock:
+        """Whose turn it is at the terminal that all ranks share."""
+        return Lock(os.path.join(self._ranks, "terminal"))
+
+    def close(self) -> None:
+        """Takes away what is ours; the last rank also takes what others need
+        of it until then."""
+        self.take_notice()
+        if self._life is not None:
+            try:
+                self._life.remove()
+            except OSError:
+                self._life.release()
+            self._life = None
+            sweep(self._ranks)
+
+    def forget(self) -> None:
+        for lock in (self._life, self._notice):
+            if lock is not None:
+                lock.forget()

@@ -1,0 +1,422 @@
+"""What one process has of this: its rank, its sockets, its stops.
+
+It exists only where the debugger is enabled. A fork begins anew; what it
+inherited stays its parent's. Whatever goes wrong in here is told on standard
+error, and the program goes on as it would without us.
+"""
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import sys
+import threading
+import time
+import traceback
+from typing import (TYPE_CHECKING, Any, Callable, Dict, Iterator, List,
+                    NamedTuple, Optional, Tuple)
+
+from . import endpoints, files, holds, identity, settings
+from .channel import Channel
+from .settings import tell, visible
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+    from .prompt import RankPdb
+
+MESSAGE_MAXIMUM = 200
+BANNER_LINES_MAXIMUM = 200
+LOOK_SECONDS = 0.1
+
+
+class Story(NamedTuple):
+    """What a stop is about."""
+
+    what: str  # "raised RuntimeError: boom"; "": by where it is
+    details: str  # lines for the banner
+    lease: float
+
+
+def describe(error: BaseException) -> str:
+    """"RuntimeError: boom", on one line."""
+    kind = type(error)
+    name = kind.__qualname__
+    if kind.__module__ not in ("builtins", "__main__"):
+        name = "%s.%s" % (kind.__module__, name)
+    try:
+        text = str(error)
+    except Exception:
+        text = "<its text cannot be had>"
+    return visible("%s: %s" % (name, text) if text else name, MESSAGE_MAXIMUM)
+
+
+def _stack_of(error: BaseException) -> str:
+    """The traceback with all that led to it."""
+    try:
+        text = "".join(traceback.format_exception(
+            type(error), error, error.__traceback__))
+    except Exception as problem:
+        return "(the traceback cannot be had: %s)\n" % describe(problem)
+    lines = text.splitlines(True)
+    if len(lines) > BANNER_LINES_MAXIMUM:
+        left_out = len(lines) - BANNER_LINES_MAXIMUM
+        half = BANNER_LINES_MAXIMUM // 2
+        lines[half:-half] = ["... %d lines ...\n" % left_out]
+    return "".join(lines)
+
+
+def _place_of(frame: Optional[FrameType]) -> str:
+    if frame is None:
+        return "?"
+    return "%s:%s" % (os.path.basename(frame.f_code.co_filename),
+                      frame.f_lineno)
+
+
+class _Terminal(NamedTuple):
+    stdin: Any
+    stdout: Any
+
+
+def _open_terminal() -> Optional[_Terminal]:
+    """Standard input where a person is there; else the terminal of the
+    session; None: there is none."""
+    if sys.stdin is not None and not sys.stdin.closed and sys.stdin.isatty():
+        return _Terminal(None, None)
+    with contextlib.suppress(OSError):
+        return _Terminal(open("/dev/tty"), open("/dev/tty", "w"))
+    return None
+
+
+class Process:
+    def __init__(self, given: settings.Settings) -> None:
+        self.settings = given
+        self.identity = identity.find()
+        self._seat = threading.RLock()
+        self._local = threading.local()
+        self._channel: Optional[Channel] = None
+        self._terminal: Optional[_Terminal] = None
+        self._files: Optional[files.JobFiles] = None
+        self._counts: Dict[str, int] = {}
+        self._open_files()
+
+    def _open_files(self) -> None:
+        try:
+            self._files = files.JobFiles(
+                files.default_folder(), self.identity.job, self.identity.rank)
+        except (files.FolderError, OSError) as error:
+            self._files = None
+            tell(str(error))
+
+    def _refresh(self) -> None:
+        """Programs may learn only after their start which rank they are."""
+        found = identity.find()
+        if found == self.identity:
+            return
+        self.close()
+        self.identity = found
+        self._local = threading.local()
+        self._open_files()
+
+    def close(self) -> None:
+        if self._channel is not None:
+            with _quiet_claims(self._files):
+                self._channel.close()
+            self._channel = None
+        if self._files is not None:
+            self._files.close()
+            self._files = None
+
+    def forget(self) -> None:
+        """In a fork."""
+        if self._channel is not None:
+            self._channel.forget()
+        if self._files is not None:
+            self._files.forget()
+
+    # Stops.
+
+    def is_at_prompt(self) -> bool:
+        """This thread runs a command that was typed at a prompt."""
+        return bool(getattr(self._local, "is_at_prompt", False))
+
+    def stop(self, frame: FrameType, ranks: Any, hold: bool,
+             lease: Any) -> None:
+        """Nothing may follow set_trace() here: it would be stepped into."""
+        chosen = _choose(ranks)
+        if self.is_at_prompt():
+            return
+        self._refresh()
+        length = self._lease(lease)
+        mark = None
+        if chosen is not None and hold:
+            mark = self._count(frame, chosen)
+        if chosen is not None and self.identity.rank not in chosen:
+            if mark is not None and self._files is not None:
+                holds.Hold(self._files, self.identity, mark[0], mark[1],
+                           length).wait(chosen)
+            return
+        self._local.mark = mark
+        prompt = self._prompt()
+        if prompt is None:
+            self.went_on()
+            return
+        self._local.story = Story("", "", length)
+        self._local.is_new = True
+        prompt.set_trace(frame)
+
+    def post_mortem(self, error: BaseException, lease: Any) -> None:
+        """Returns when the exception is to go on."""
+        if self.is_at_prompt():
+            return
+        self._refresh()
+        prompt = self._prompt()
+        if prompt is None:
+            return
+        before = getattr(self._local, "story", None)
+        self._local.story = Story("raised " + describe(error),
+                                  _stack_of(error), self._lease(lease))
+        self._local.is_new = True
+        try:
+            prompt.post_mortem(error)
+        finally:
+            self._local.story = before
+
+    def _lease(self, given: Any) -> float:
+        try:
+            return self.settings.lease if given is None \
+                else settings.seconds(given)
+        except settings.SettingError as error:
+            tell(str(error))
+            return self.settings.lease
+
+    def _count(self, frame: FrameType, ranks: List[int]) -> Tuple[str, int]:
+        """Which breakpoint this is, and which time."""
+        place = "%s:%d %s" % (frame.f_code.co_filename, frame.f_lineno, ranks)
+        self._counts[place] = self._counts.get(place, 0) + 1
+        return place, self._counts[place]
+
+    def went_on(self) -> bool:
+        """The ranks that hold for this one need not any longer. False: none
+        does."""
+        mark = getattr(self._local, "mark", None)
+        self._local.mark = None
+        if mark is None or self._files is None:
+            return False
+        self._files.mark_done(*mark)
+        return True
+
+    def _prompt(self) -> Optional[RankPdb]:
+        """The pdb of this thread; None: it cannot be reached."""
+        if not self._open():
+            return None
+        prompt: Optional[RankPdb] = getattr(self._local, "prompt", None)
+        if prompt is None:
+            from .prompt import RankPdb
+
+            if self._terminal is not None:
+                prompt = RankPdb(self, *self._terminal)
+            else:
+                prompt = RankPdb(self, self._channel, self._channel)
+            self._local.prompt = prompt
+        return prompt
+
+    def _open(self) -> bool:
+        with self._seat:
+            if self.settings.mode == "console":
+                if self._terminal is None:
+                    self._terminal = _open_terminal()
+                if self._terminal is None:
+                    tell("rank %d has no terminal for pdb, and goes on; "
+                         "IPDB_MODE=socket needs none" % self.identity.rank)
+                return self._terminal is not None
+            if self._channel is None:
+                self._listen()
+            return self._channel is not None
+
+    def _listen(self) -> None:
+        folder = files.default_folder()
+        try:
+            if self._files is None and self.settings.prefix is None \
+                    and not self.settings.is_tcp:
+                files.secure(folder)
+            listening = endpoints.listen(
+                self.settings, self.identity.rank, folder,
+                self._files.claims if self._files else None)
+            self._channel = Channel(self.settings, listening)
+            self.name = listening[0].name()
+        except (endpoints.EndpointError, files.FolderError, OSError) as error:
+            tell("rank %d cannot wait in pdb, and goes on: %s"
+                 % (self.identity.rank, error))
+
+    @contextlib.contextmanager
+    def stopped(self, prompt: RankPdb,
+                frame: Optional[FrameType]) -> Iterator[None]:
+        """While pdb is at its prompt; one thread at a time."""
+        if not self._seat.acquire(blocking=False):
+            tell("rank %d: the thread %s waits until another one has left pdb"
+                 % (self.identity.rank, threading.current_thread().name))
+            self._seat.acquire()
+        try:
+            self._local.is_at_prompt = True
+            story = self._local.story
+            what = story.what or "stopped at " + _place_of(frame)
+            if self._channel is None:
+                context = self._on_terminal(what)
+            else:
+                context = self._on_channel(self._channel, story, what)
+            with context:
+                yield
+        finally:
+            self._local.is_at_prompt = False
+            self._seat.release()
+
+    @contextlib.contextmanager
+    def _on_channel(self, channel: Channel, story: Story,
+                    what: str) -> Iterator[None]:
+        is_new = self._local.is_new
+        self._local.is_new = False
+        sentence = "rank %d %s and waits in pdb at %s" % (
+            self.identity.rank, what, self.name)
+        channel.begin(self._greeting(channel, story, what), story.lease,
+                      is_new)
+        if self._files is not None:
+            self._files.put_notice(sentence)
+        try:
+            if is_new or not channel.has_client():
+                tell("%s: probetui, or nc %s%s; goes on by itself in %s" % (
+                    sentence, "" if self.settings.is_tcp else "-U ",
+                    self.name, settings.duration(story.lease)))
+            yield
+        finally:
+            channel.end()
+            if self._files is not None:
+                self._files.take_notice()
+
+    def _greeting(self, channel: Channel, story: Story,
+                  what: str) -> Callable[[], str]:
+        of = "" if self.identity.size is None else " of %d" % \
+            self.identity.size
+        thread = threading.current_thread().name
+
+        def greeting() -> str:
+            lines = ["", "probetui: rank %d%s, process %d on %s, %s: %s" % (
+                self.identity.rank, of, os.getpid(), os.uname().nodename,
+                thread, what)]
+            if self._files is not None:
+                lines += ["It is not alone: %s." % visible(notice)
+                          for notice in self._files.notices()]
+            left = channel.lease_until - time.monotonic()
+            lines.append("Goes on by itself in %s; each command gives it %s. "
+                         "To leave it as it is, disconnect."
+                         % (settings.duration(left),
+                            settings.duration(channel.lease)))
+            return "\n".join(lines) + "\n" + story.details
+
+        return greeting
+
+    @contextlib.contextmanager
+    def _on_terminal(self, what: str) -> Iterator[None]:
+        """There is one terminal for all ranks of the machine."""
+        self._local.is_new = False
+        turn = self._files.terminal() if self._files else None
+        while turn is not None and not turn.take():
+            time.sleep(LOOK_SECONDS)
+        try:
+            tell("rank %d %s" % (self.identity.rank, what))
+            if self._files is not None:
+                self._files.put_notice("rank %d %s and waits in pdb on the "
+                                       "terminal"
+                                       % (self.identity.rank, what))
+            yield
+        finally:
+            if self._files is not None:
+                self._files.take_notice()
+            if turn is not None:
+                turn.release()
+
+
+@contextlib.contextmanager
+def _quiet_claims(job: Optional[files.JobFiles]) -> Iterator[None]:
+    """Paths are given back while nobody else takes any."""
+    try:
+        if job is not None:
+            job.claims.wait()
+    except OSError:
+        pass
+    try:
+        yield
+    finally:
+        if job is not None:
+            job.claims.release()
+
+
+def _choose(ranks: Any) -> Optional[List[int]]:
+    if ranks is None:
+        return None
+    try:
+        chosen = [ranks] if isinstance(ranks, int) else list(ranks)
+        return sorted({int(rank) for rank in chosen})
+    except (TypeError, ValueError):
+        raise TypeError("ranks is a rank, several, or None for all; not %s"
+                        % ascii(ranks)[:80]) from None
+
+
+_process: Optional[Process] = None
+_is_registered = False
+
+
+def _close() -> None:
+    if _process is not None:
+        with contextlib.suppress(Exception):
+            _process.close()
+
+
+def _forget() -> None:
+    global _process
+    if _process is not None:
+        with contextlib.suppress(Exception):
+            _process.forget()
+    _process = None
+
+
+def _register() -> None:
+    global _is_registered
+    if not _is_registered:
+        _is_registered = True
+        atexit.register(_close)
+        os.register_at_fork(after_in_child=_forget)
+
+
+def begin() -> Optional[Process]:
+    """The one of this process; None, and a sentence was told: the environment
+    asks for what is not possible, and nothing is debugged."""
+    global _process
+    from . import Debugger
+
+    if _process is None and Debugger.debug_flag:
+        try:
+            _process = Process(settings.read(Debugger.debug_mode))
+            _register()
+        except settings.SettingError as error:
+            Debugger.debug_flag = False
+            tell("%s. Nothing is debugged." % error)
+    return _process
+
+
+def stop(frame: FrameType, ranks: Any, hold: bool, lease: Any) -> None:
+    process = begin()
+    if process is not None:
+        process.stop(frame, ranks, hold, lease)
+
+
+def offer(error: BaseException, lease: Any) -> None:
+    """The exception is on its way out of a decorated function."""
+    process = begin()
+    if process is None:
+        return
+    try:
+        process.post_mortem(error, lease)
+    except Exception as problem:
+        tell("the stop failed, and the exception goes on: %s"
+             % describe(problem))

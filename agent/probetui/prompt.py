@@ -1,0 +1,306 @@
+"""The pdb of a rank: plain pdb, on a channel, that leaves the program as it
+is."""
+from __future__ import annotations
+
+import code
+import contextlib
+import os
+import pdb
+import sys
+import types
+from typing import Any, Dict, List, Optional, Tuple
+
+from .channel import LeaseEnded
+
+PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+# From 3.13 on, pdb itself moves along the chain of exceptions.
+HAS_CHAIN = hasattr(pdb.Pdb, "_get_tb_and_exceptions")
+CHAIN_MAXIMUM = 999
+
+
+def is_ours(frame: types.FrameType) -> bool:
+    return frame.f_code.co_filename.startswith(PACKAGE)
+
+
+def chain(error: BaseException) -> List[BaseException]:
+    """What led to the exception, the first one first."""
+    found: List[BaseException] = []
+    current: Optional[BaseException] = error
+    while current is not None and len(found) < CHAIN_MAXIMUM and \
+            not any(current is other for other in found):
+        found.append(current)
+        if current.__cause__ is not None:
+            current = current.__cause__
+        elif current.__suppress_context__:
+            current = None
+        else:
+            current = current.__context__
+    return found[::-1]
+
+
+class _Interpreter(code.InteractiveConsole):
+    """The command interact, on the channel."""
+
+    def __init__(self, prompt: RankPdb, names: Dict[str, Any]) -> None:
+        super().__init__(names)
+        self._prompt = prompt
+
+    def raw_input(self, prompt: str = "") -> str:
+        self._prompt.stdout.write(prompt)
+        line = self._prompt.stdin.readline()
+        if not line:
+            raise EOFError
+        return line.rstrip("\n")
+
+    def write(self, data: str) -> None:
+        self._prompt.stdout.write(data)
+
+    def runcode(self, code_object: types.CodeType) -> None:
+        with contextlib.redirect_stdout(self._prompt.stdout):
+            super().runcode(code_object)
+
+
+class RankPdb(pdb.Pdb):
+    """`process` keeps it; `probetui_dialect` tells who looks for a debugger
+    what this is."""
+
+    probetui_dialect = "probetui"
+
+    def __init__(self, process: Any, stdin: Any, stdout: Any,
+                 is_nested: bool = False) -> None:
+        super().__init__(stdin=stdin, stdout=stdout, nosigint=True,
+                         readrc=False)
+        self.reset()
+        self.prompt = "(rank-%d-pdb) " % process.identity.rank
+        self.process = process
+        self.is_nested = is_nested
+        self.is_post_mortem = False
+        self.exception: Optional[BaseException] = None
+        self._is_inside = False
+        if not HAS_CHAIN:
+            self._chained_exceptions: Tuple[BaseException, ...] = ()
+            self._chained_exception_index = 0
+
+    @property
+    def lease_until(self) -> Optional[float]:
+        """When it goes on by itself, by time.monotonic()."""
+        until: Optional[float] = getattr(self.stdin, "lease_until", None)
+        return until
+
+    # How a stop begins and ends.
+
+    def interaction(self, frame: Any, tb_or_exc: Any) -> None:
+        if self.is_nested:
+            super().interaction(frame, tb_or_exc)
+            return
+        if self._is_inside:
+            return
+        with self.process.stopped(self, frame):
+            self._is_inside = True
+            try:
+                super().interaction(frame, tb_or_exc)
+            except LeaseEnded:
+                self._go_on_by_itself()
+            finally:
+                self._is_inside = False
+                # Up to 3.12 it keeps the variables of the frame alive.
+                self.__dict__.pop("curframe_locals", None)
+
+    def post_mortem(self, error: BaseException) -> None:
+        """Returns when the exception is to go on."""
+        trace = sys.gettrace()
+        if getattr(trace, "__self__", None) is self:
+            sys.settrace(None)
+        self.exception = error
+        self.is_post_mortem = True
+        if not HAS_CHAIN:
+            self._chained_exceptions = tuple(chain(error))
+            self._chained_exception_index = len(self._chained_exceptions) - 1
+        try:
+            self.interaction(None, error if HAS_CHAIN else error.__traceback__)
+        finally:
+            self.is_post_mortem = False
+            self.exception = None
+            if not HAS_CHAIN:
+                self._chained_exceptions = ()
+            self.displaying.clear()
+            if sys.gettrace() is not trace:
+                sys.settrace(trace)
+
+    def _go_on_by_itself(self) -> None:
+        self.message("\nprobetui: nobody typed anything for the whole lease; "
+                     "the rank goes on.")
+        self.forget()
+        self.cmdqueue.clear()
+        self.commands_defining = False
+        self.set_continue()
+
+    def _cmdloop(self) -> None:
+        # Plain pdb takes Ctrl-C for its own. Here it was pressed where the
+        # job was started, by somebody who wants to end the job.
+        self.cmdloop()
+
+    def set_continue(self) -> None:
+        if self.is_post_mortem:
+            return
+        super().set_continue()
+        if not self.is_nested:
+            self.process.went_on()
+
+    def set_quit(self) -> None:
+        if self.is_post_mortem:
+            return
+        super().set_quit()
+        if not self.is_nested:
+            self.process.went_on()
+
+    # What is shown.
+
+    def get_stack(self, f: Any, t: Any) -> Tuple[List[Any], int]:
+        """With the callers of the function that caught the exception, and
+        without our own frames."""
+        if f is None and t is not None and t.tb_frame.f_back is not None:
+            callers, _ = super().get_stack(t.tb_frame.f_back, None)
+            stack = callers + super().get_stack(None, t)[0]
+            index = len(stack) - 1
+        else:
+            stack, index = super().get_stack(f, t)
+        kept = [entry for entry in stack if not is_ours(entry[0])]
+        if not kept:
+            return stack, index
+        hidden = sum(is_ours(entry[0]) for entry in stack[:index + 1])
+        return kept, max(0, index - hidden)
+
+    def stop_here(self, frame: types.FrameType) -> bool:
+        return not is_ours(frame) and bool(super().stop_here(frame))
+
+    def dispatch_return(self, frame: types.FrameType, arg: Any) -> Any:
+        result = super().dispatch_return(frame, arg)
+        # A step out of a decorated function goes past the decorator.
+        caller = frame.f_back
+        if not self.quitting and caller is not None and is_ours(caller):
+            while caller is not None and is_ours(caller):
+                caller = caller.f_back
+            if caller is not None and caller.f_trace is None:
+                caller.f_trace = self.trace_dispatch
+        return result
+
+    # Commands that are other than plain pdb's.
+
+    def do_EOF(self, arg: str) -> Any:
+        """EOF
+
+        The exception goes on, or the program. (Plain pdb ends the program.)
+        """
+        self.message("")
+        return self.do_continue("")
+
+    def do_run(self, arg: str) -> None:
+        """run
+
+        A rank cannot be started anew from here.
+        """
+        self.error("a rank cannot be started anew from its own pdb; start the "
+                   "job again")
+
+    do_restart = do_run
+
+    def do_release(self, arg: str) -> None:
+        """release
+
+        Lets the ranks that hold at this breakpoint run on, and stays.
+        """
+        if self.process.went_on():
+            self.message("The other ranks run on.")
+        else:
+            self.message("No rank holds for this one.")
+
+    def do_interact(self, arg: str) -> None:
+        """interact
+
+        Start an interactive interpreter whose global namespace contains all
+        the (global and local) names found in the current scope.
+        """
+        names = dict(self.curframe.f_globals)
+        names.update(self.curframe.f_locals)
+        try:
+            _Interpreter(self, names).interact(
+                banner="*pdb interact start*",
+                exitmsg="*exit from pdb interact command*")
+        except SystemExit:
+            self.message("*exit from pdb interact command*")
+
+    def do_debug(self, arg: str) -> None:
+        """debug code
+
+        Enter a recursive debugger that steps through the code argument
+        (which is an arbitrary expression or statement to be executed in the
+        current environment).
+        """
+        if not arg:
+            self.error("debug needs code to step through, as in: debug f(1)")
+            return
+        trace = sys.gettrace()
+        sys.settrace(None)
+        nested = type(self)(self.process, self.stdin, self.stdout, True)
+        nested.prompt = "(%s) " % self.prompt.strip()
+        self.message("ENTERING RECURSIVE DEBUGGER")
+        try:
+            sys.call_tracing(nested.run, (arg, self.curframe.f_globals,
+                                          self.curframe.f_locals))
+        except LeaseEnded:
+            raise
+        except Exception as error:
+            self.error("%s: %s" % (type(error).__name__, error))
+        finally:
+            sys.settrace(trace)
+        self.message("LEAVING RECURSIVE DEBUGGER")
+        self.lastcmd = nested.lastcmd
+
+    if not HAS_CHAIN:
+
+        def do_exceptions(self, arg: str) -> None:
+            """exceptions [number]
+
+            List or change current exception in an exception chain.
+            """
+            known = self._chained_exceptions
+            if not known:
+                self.message("Did not find chained exceptions. To move between"
+                             " exceptions, pdb must be in post-mortem mode.")
+            elif not arg:
+                for i, error in enumerate(known):
+                    self.message("%s %3d %r" % (
+                        ">" if i == self._chained_exception_index else " ",
+                        i, error))
+            elif not arg.isdigit() or int(arg) >= len(known):
+                self.error("No exception with that number")
+            elif known[int(arg)].__traceback__ is None:
+                self.error("This exception does not have a traceback, cannot "
+                           "jump to it")
+            else:
+                self._chained_exception_index = int(arg)
+                self.setup(None, known[int(arg)].__traceback__)
+                self.print_stack_entry(self.stack[self.curindex])
+
+
+def _live_only(name: str) -> Any:
+    """A post-mortem has nothing to step through, and says so. (Plain pdb
+    takes each of these for continue.)"""
+    plain = getattr(pdb.Pdb, "do_" + name)
+
+    def command(self: RankPdb, arg: str) -> Any:
+        if self.is_post_mortem:
+            self.error("the program has raised, so %s is not possible; "
+                       "continue lets the exception go on" % name)
+            return None
+        return plain(self, arg)
+
+    command.__doc__ = plain.__doc__
+    return command
+
+
+for _names in (("next", "n"), ("step", "s"), ("until", "unt"),
+               ("return", "r"), ("jump", "j")):
+    for _name in _names:
+        setattr(RankPdb, "do_" + _name, _live_only(_names[0]))

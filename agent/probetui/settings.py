@@ -1,0 +1,122 @@
+"""What the environment says of how to stop. Wrong values are told, not raised:
+a job does not fail for its debugger."""
+from __future__ import annotations
+
+import hmac
+import os
+import stat
+import sys
+from typing import Any, NamedTuple, Optional
+
+LEASE_DEFAULT = 30 * 60.0
+TOKEN_MINIMUM = 8
+_UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
+
+
+class SettingError(Exception):
+    """A sentence that says what is wrong and what to do."""
+
+
+class Settings(NamedTuple):
+    mode: str  # "socket" or "console"
+    prefix: Optional[str]  # of socket paths; None: the user's folder
+    is_tcp: bool
+    host: str
+    port: int  # of rank 0
+    token: bytes  # for tcp
+    lease: float  # seconds
+
+
+def tell(sentence: str) -> None:
+    """One line on standard error, whatever became of that."""
+    try:
+        sys.stderr.write("probetui: %s\n" % visible(sentence))
+        sys.stderr.flush()
+    except (AttributeError, OSError, ValueError):
+        pass
+
+
+def visible(text: str, limit: int = 1000) -> str:
+    """On one line, without characters that a terminal would obey."""
+    if len(text) > limit:
+        text = text[:limit] + "..."
+    return "".join(c if c.isprintable() else
+                   "^" + chr(ord(c) ^ 64) if ord(c) < 32 else
+                   ascii(c)[1:-1] for c in text)
+
+
+def seconds(value: Any) -> float:
+    """90, "90", "90s", "30m", "2h"."""
+    text = str(value).strip().lower()
+    unit = _UNITS.get(text[-1:], 0.0)
+    try:
+        number = float(text[:-1] if unit else text) * (unit or 1.0)
+    except ValueError:
+        number = -1.0
+    if not 0 < number <= 366 * 86400:
+        raise SettingError("the lease %s is not a time; give it as 90s, 30m "
+                           "or 2h" % ascii(value)[:40])
+    return number
+
+
+def _token() -> bytes:
+    path = os.environ.get("IPDB_TOKEN_FILE", "")
+    token = os.environ.get("IPDB_TOKEN", "").encode("utf-8", "replace")
+    if path:
+        try:
+            with open(path, "rb") as file:
+                status = os.fstat(file.fileno())
+                token = file.read(4096).strip()
+        except OSError as error:
+            raise SettingError("the token in %s cannot be read: %s"
+                               % (path, error.strerror))
+        if status.st_uid not in (os.geteuid(), 0) or \
+                stat.S_IMODE(status.st_mode) & 0o077:
+            raise SettingError("others can read the token in %s; chmod 600 it"
+                               % path)
+    if len(token) < TOKEN_MINIMUM:
+        raise SettingError(
+            "IPDB_CONNECTION_TYPE=tcp needs a token of %d characters or more "
+            "in IPDB_TOKEN_FILE or IPDB_TOKEN; without one, whoever reaches "
+            "the port could run code here" % TOKEN_MINIMUM)
+    return token
+
+
+def is_token(given: bytes, token: bytes) -> bool:
+    """Takes as long whatever was given."""
+    return hmac.compare_digest(given, token)
+
+
+def _port() -> int:
+    text = os.environ.get("IPDB_PORT", "") or "4444"
+    if not text.isdigit() or int(text) > 65535:
+        raise SettingError("IPDB_PORT=%s is not a port" % text[:40])
+    return int(text)
+
+
+def read(mode: str) -> Settings:
+    """From the environment; SettingError: it cannot be followed."""
+    if mode == "web":
+        raise SettingError("IPDB_MODE=web comes later; use socket or console")
+    if mode not in ("socket", "console"):
+        raise SettingError("IPDB_MODE=%s is none of socket and console"
+                           % mode[:40])
+    kind = os.environ.get("IPDB_CONNECTION_TYPE", "") or "unix"
+    if kind not in ("unix", "socket", "tcp"):
+        raise SettingError("IPDB_CONNECTION_TYPE=%s is none of unix and tcp"
+                           % kind[:40])
+    is_tcp = kind == "tcp" and mode == "socket"
+    return Settings(
+        mode=mode, prefix=os.environ.get("IPDB_SOCK_PATH") or None,
+        is_tcp=is_tcp, host=os.environ.get("IPDB_HOST") or "127.0.0.1",
+        port=_port() if is_tcp else 0, token=_token() if is_tcp else b"",
+        lease=seconds(os.environ.get("IPDB_LEASE") or LEASE_DEFAULT))
+
+
+def duration(length: float) -> str:
+    """"30 min", "45 s"."""
+    if length >= 120 and round(length / 60) * 60 >= 7200:
+        return "%g h" % round(length / 3600, 1)
+    if length >= 120:
+        return "%d min" % round(length / 60)
+    return "%d s" % max(1, round(length))
