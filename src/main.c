@@ -12,9 +12,11 @@
 #include "config.h"
 
 #include "banned.h"
+#include "base/alloc.h"
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/standard.h"
 #include "base/text.h"
@@ -89,6 +91,49 @@ static int finish_output(void)
 	error_set_errno(&error, errno, "cannot write the answer");
 	print_error(&error);
 	return STATUS_USAGE;
+}
+
+/* The source's, where the program was built; else the installed one. */
+static char *find_agent(struct error *error)
+{
+	char *program = file_program_folder();
+	char *beside = program ? xasprintf("%s/agent", program) : NULL;
+	char *path = beside ? realpath(beside, NULL) : NULL;
+	char *package = path ? xasprintf("%s/probetui/__init__.py", path)
+			     : NULL;
+
+	if (!package || access(package, R_OK) < 0) {
+		free(package);
+		free(path);
+		path = xstrdup(PROBETUI_DATADIR "/agent");
+		package = xasprintf("%s/probetui/__init__.py", path);
+	}
+	if (access(package, R_OK) < 0) {
+		error_set_errno(error, errno,
+				"the Python package of probetui is not at %s; "
+				"install probetui again",
+				path);
+		free(path);
+		path = NULL;
+	}
+	free(package);
+	free(beside);
+	free(program);
+	return path;
+}
+
+static int print_agent_path(void)
+{
+	struct error error = ERROR_INIT;
+	char *path = find_agent(&error);
+
+	if (!path) {
+		print_error(&error);
+		return STATUS_USAGE;
+	}
+	printf("%s\n", path);
+	free(path);
+	return finish_output();
 }
 
 static void print_timing(const struct engine *engine)
@@ -329,6 +374,8 @@ int main(int argc, char **argv)
 	} else if (settings.wants_version) {
 		printf("probetui %s\n", PACKAGE_VERSION);
 		status = finish_output();
+	} else if (settings.wants_agent_path) {
+		status = print_agent_path();
 	} else if (check_command(&settings, tables, table_count, &error) < 0) {
 		print_error(&error);
 	} else {

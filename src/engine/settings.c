@@ -285,6 +285,15 @@ static int set_version(struct settings *settings, const char *value,
 	return 0;
 }
 
+static int set_agent_path(struct settings *settings, const char *value,
+			  struct error *error)
+{
+	(void)value;
+	(void)error;
+	settings->wants_agent_path = true;
+	return 0;
+}
+
 const struct setting_option setting_options[] = {
 	{ "ranks", 0, "SET", "these ranks only: 0-7,16 or 0-63/8", set_ranks },
 	{ "pid", 0, "LIST", "these processes: 4183,4184", set_pid },
@@ -322,6 +331,9 @@ const struct setting_option setting_options[] = {
 	  "run a script of commands (- reads standard "
 	  "input)",
 	  set_script },
+	{ "agent-path", 0, NULL,
+	  "print the folder of the Python package, for PYTHONPATH",
+	  set_agent_path },
 	{ "version", 'V', NULL, "print the version", set_version },
 	{ "help", 'h', NULL, "print this", set_help },
 };
@@ -569,7 +581,7 @@ static int prepare(struct settings *settings, const struct settings *line,
 	settings->has_no_color = no_color && no_color[0] != '\0';
 	settings->config = xstrdup_or_null(line->config);
 	/* Help is for those who have made a mistake, too. */
-	if (line->wants_help || line->wants_version)
+	if (line->wants_help || line->wants_version || line->wants_agent_path)
 		return 0;
 	return configfile_apply(settings, error);
 }
@@ -592,7 +604,8 @@ int settings_parse(struct settings *settings, int argc, char **argv,
 	words.next = 1;
 	if (parse_words(settings, &words, error) < 0)
 		return -1;
-	if (settings->wants_help || settings->wants_version)
+	if (settings->wants_help || settings->wants_version ||
+	    settings->wants_agent_path)
 		return 0;
 	return check_together(settings, error);
 }

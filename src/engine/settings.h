@@ -47,6 +47,7 @@ struct settings {
 	bool has_no_mouse;
 	bool wants_help;
 	bool wants_version;
+	bool wants_agent_path;
 	char **command; /* COMMAND ARGUMENTS; words of argv */
 	size_t command_count;
 	char **program; /* behind --, lent from argv */
