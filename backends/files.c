@@ -63,3 +63,29 @@ bool files_has(const struct files *files, const char *path)
 {
 	return strmap_find(files->paths, path) != NULL;
 }
+
+size_t files_count(const struct files *files)
+{
+	return strmap_count(files->paths);
+}
+
+struct each_path {
+	void (*each)(const char *path, void *data);
+	void *data;
+};
+
+static void pass_path(const char *path, void *value, void *data)
+{
+	const struct each_path *pass = data;
+
+	(void)value;
+	pass->each(path, pass->data);
+}
+
+void files_each(const struct files *files,
+		void (*each)(const char *path, void *data), void *data)
+{
+	struct each_path pass = { .each = each, .data = data };
+
+	strmap_each(files->paths, pass_path, &pass);
+}

@@ -6,6 +6,7 @@
 #define BACKENDS_FILES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct files;
 struct process_sample;
@@ -17,5 +18,8 @@ void files_note(struct files *files, const struct process_sample *sample);
 /* The table has begun anew, and what was noted goes with it. */
 void files_reset(struct files *files);
 bool files_has(const struct files *files, const char *path);
+size_t files_count(const struct files *files);
+void files_each(const struct files *files,
+		void (*each)(const char *path, void *data), void *data);
 
 #endif

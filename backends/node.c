@@ -17,6 +17,7 @@
 #include "backends/evidence.h"
 #include "backends/farewell.h"
 #include "backends/output.h"
+#include "backends/pdb/finder.h"
 #include "backends/pipe.h"
 #include "backends/procfs.h"
 #include "backends/ptrace/elf.h"
@@ -53,6 +54,7 @@ struct node {
 	struct roster *roster;
 	struct sampler *sampler;
 	struct evidence *evidence;
+	struct finder *finder;
 	struct outputs *outputs;
 	struct loop_signal *terminate;
 	struct loop_timer *leave_timer; /* NULL: not leaving */
@@ -110,6 +112,7 @@ struct node *node_new(struct loop *loop, int input, int output)
 	node->roster = roster_new(node);
 	node->sampler = sampler_new(node);
 	node->evidence = evidence_new(node);
+	node->finder = finder_new(node);
 	node->outputs = outputs_new(node);
 	node->terminate = loop_signal(loop, SIGTERM, on_terminate, node);
 	return node;
@@ -119,12 +122,14 @@ struct node *node_new(struct loop *loop, int input, int output)
 static void release_all(struct node *node)
 {
 	evidence_free(node->evidence);
+	finder_free(node->finder);
 	outputs_free(node->outputs);
 	/* Connections answer what they have begun. */
 	connections_free(node->connections);
 	roster_free(node->roster);
 	sampler_free(node->sampler);
 	node->evidence = NULL;
+	node->finder = NULL;
 	node->outputs = NULL;
 	node->connections = NULL;
 	node->roster = NULL;
@@ -203,6 +208,11 @@ struct roster *node_roster(struct node *node)
 struct evidence *node_evidence(struct node *node)
 {
 	return node->evidence;
+}
+
+struct finder *node_finder(struct node *node)
+{
+	return node->finder;
 }
 
 struct sampler *node_sampler(struct node *node)

@@ -16,6 +16,7 @@ struct error;
 struct debugger;
 struct elf_cache;
 struct evidence;
+struct finder;
 struct farewells;
 struct holds;
 struct loop;
@@ -65,6 +66,7 @@ struct procfs *node_procfs(struct node *node);
 struct roster *node_roster(struct node *node);
 struct sampler *node_sampler(struct node *node);
 struct evidence *node_evidence(struct node *node);
+struct finder *node_finder(struct node *node);
 struct outputs *node_outputs(struct node *node);
 /* Writes what was emitted; called at the end of each callback of the loop. */
 void node_flush(struct node *node);

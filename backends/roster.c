@@ -13,6 +13,7 @@
 #include "backends/exits.h"
 #include "backends/files.h"
 #include "backends/node.h"
+#include "backends/pdb/finder.h"
 #include "backends/procfs.h"
 #include "backends/role.h"
 #include "base/alloc.h"
@@ -413,6 +414,7 @@ static void look(struct roster *roster, const struct pid_list *pids,
 	if (is_asked)
 		map_each(roster->members, tell_again,
 			 &(struct telling){ roster, &roster->discovery });
+	finder_look(node_finder(roster->node), is_asked);
 }
 
 static void on_look(void *data)
@@ -449,6 +451,13 @@ bool roster_has_file(const struct roster *roster, pid_t pid, const char *path)
 		if (roster->past[i] && files_has(roster->past[i], path))
 			return true;
 	return false;
+}
+
+const struct files *roster_files(const struct roster *roster, pid_t pid)
+{
+	const struct member *member = find(roster, pid);
+
+	return member ? member->files : NULL;
 }
 
 void roster_count(struct roster *roster, struct process_sample *sample)

@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 struct discovery;
+struct files;
 struct node;
 struct pid_list;
 struct process;
@@ -47,6 +48,8 @@ bool roster_check(struct roster *roster, pid_t pid);
  * has ended (a rank that lives stands in for a dead one).
  */
 bool roster_has_file(const struct roster *roster, pid_t pid, const char *path);
+/* Lends what the stacks of the process have named; NULL: it is not here. */
+const struct files *roster_files(const struct roster *roster, pid_t pid);
 /* The stacks begin anew: so do the files of what lives. */
 void roster_forget_files(struct roster *roster);
 /* Numbers a process's samples, across its connections. */

@@ -5,16 +5,35 @@
  *
  * What listens is joined to a process by its descriptors. A file that nobody
  * listens on, or that somebody else put there, is joined to a rank by the
- * number in its name, where the rank itself does not listen.
+ * number in its name, where the rank itself does not listen. A process whose
+ * debugger is connected is left alone.
  */
 #ifndef BACKENDS_PDB_FINDER_H
 #define BACKENDS_PDB_FINDER_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
+struct debugger;
 struct error;
+struct finder;
 struct node;
+struct process;
 struct target;
+
+struct finder *finder_new(struct node *node);
+void finder_free(struct finder *finder);
+/*
+ * Looks for the debuggers of all that is in the roster, and tells of those
+ * that changed (is_asked: of all there are) by `debugger` events.
+ */
+void finder_look(struct finder *finder, bool is_asked);
+/*
+ * What is known of the debugger of one process, into an initialised one.
+ * Tells nobody.
+ */
+void finder_describe(struct node *node, const struct process *process,
+		     struct debugger *debugger);
 
 /*
  * Whose debugger it is: the process that listens there, also one that is no

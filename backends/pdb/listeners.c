@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "banned.h"
@@ -23,6 +24,7 @@
 #define TCP_CONNECTED 1u
 #define TCP_LISTENS 10u
 #define DESCRIPTORS_MAXIMUM 65536
+#define TASKS_MAXIMUM 4096
 
 /* One line of net/unix; the path lies in the bytes that were read. */
 struct unix_line {
@@ -231,13 +233,14 @@ void listeners_clear(struct listeners *listeners)
 	*listeners = (struct listeners)LISTENERS_INIT;
 }
 
-static DIR *open_descriptors(struct procfs *procfs, pid_t pid)
+/* name: "fd", "task" */
+static DIR *open_folder(struct procfs *procfs, pid_t pid, const char *name)
 {
 	char path[32];
 	DIR *folder;
 	int fd;
 
-	snprintf(path, sizeof(path), "%d/fd", (int)pid);
+	snprintf(path, sizeof(path), "%d/%s", (int)pid, name);
 	fd = openat(procfs->fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return NULL;
@@ -247,9 +250,22 @@ static DIR *open_descriptors(struct procfs *procfs, pid_t pid)
 	return folder;
 }
 
+/* The inode of "socket:[INODE]"; 0: it is none. */
+static uint64_t read_socket(int folder, const char *name)
+{
+	char link[64];
+	uint64_t inode;
+	ssize_t length = readlinkat(folder, name, link, sizeof(link) - 1);
+
+	if (length < 0)
+		return 0;
+	link[length] = '\0';
+	return sscanf(link, "socket:[%" SCNu64 "]", &inode) == 1 ? inode : 0;
+}
+
 struct map *listeners_held(struct procfs *procfs, pid_t pid)
 {
-	DIR *folder = open_descriptors(procfs, pid);
+	DIR *folder = open_folder(procfs, pid, "fd");
 	struct map *sockets;
 
 	if (!folder)
@@ -257,20 +273,62 @@ struct map *listeners_held(struct procfs *procfs, pid_t pid)
 	sockets = map_new(NULL);
 	for (int i = 0; i < DESCRIPTORS_MAXIMUM; i++) {
 		const struct dirent *entry = readdir(folder);
-		char link[64];
-		ssize_t length;
 		uint64_t inode;
 
 		if (!entry)
 			break;
-		length = readlinkat(dirfd(folder), entry->d_name, link,
-				    sizeof(link) - 1);
-		if (length < 0)
-			continue;
-		link[length] = '\0';
-		if (sscanf(link, "socket:[%" SCNu64 "]", &inode) == 1)
+		inode = read_socket(dirfd(folder), entry->d_name);
+		if (inode)
 			map_put(sockets, inode, sockets);
 	}
 	closedir(folder);
 	return sockets;
+}
+
+/* "NUMBER ARGUMENT ..."; "running" while it does not wait. */
+static bool is_task_accepting(struct procfs *procfs, pid_t pid, const char *tid,
+			      uint64_t inode)
+{
+	char file[64];
+	unsigned long argument;
+	char *bytes;
+	long number;
+
+	snprintf(file, sizeof(file), "task/%.16s/syscall", tid);
+	if (procfs_read(procfs, pid, file, &bytes, NULL) < 0 ||
+	    sscanf(bytes, "%ld %lx", &number, &argument) != 2)
+		return false;
+	if (number != SYS_accept && number != SYS_accept4)
+		return false;
+	snprintf(file, sizeof(file), "%d/fd/%d", (int)pid, (int)argument);
+	return read_socket(procfs->fd, file) == inode;
+}
+
+static bool is_any_accepting(struct procfs *procfs, pid_t pid, uint64_t inode)
+{
+	DIR *folder = open_folder(procfs, pid, "task");
+	bool is_accepting = false;
+
+	if (!folder)
+		return false;
+	for (int i = 0; i < TASKS_MAXIMUM && !is_accepting; i++) {
+		const struct dirent *entry = readdir(folder);
+
+		if (!entry)
+			break;
+		is_accepting =
+			is_task_accepting(procfs, pid, entry->d_name, inode);
+	}
+	closedir(folder);
+	return is_accepting;
+}
+
+bool listeners_is_accepting(struct procfs *procfs, pid_t pid, uint64_t inode,
+			    bool is_thorough)
+{
+	char tid[16];
+
+	snprintf(tid, sizeof(tid), "%d", (int)pid);
+	return is_task_accepting(procfs, pid, tid, inode) ||
+	       (is_thorough && is_any_accepting(procfs, pid, inode));
 }

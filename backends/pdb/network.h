@@ -1,0 +1,36 @@
+/*
+ * network: what listens in the networks that processes are in, and which of
+ * those processes holds which socket.
+ *
+ * Whose a socket is stays known, by its inode, as long as it listens and the
+ * process lives: descriptors are read for a socket that is new, or that was
+ * nobody's when a process came.
+ */
+#ifndef BACKENDS_PDB_NETWORK_H
+#define BACKENDS_PDB_NETWORK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct listeners;
+struct map;
+struct networks;
+struct procfs;
+struct seat;
+
+struct networks *networks_new(struct procfs *procfs);
+void networks_free(struct networks *networks);
+/*
+ * Reads what listens now where the seats (pid -> struct seat) are, and finds
+ * whose it is; has_new: a seat was not there the last time.
+ */
+void networks_read(struct networks *networks, const struct map *seats,
+		   bool has_new);
+/* Lends what listens in the network of a seat, until the next reading. */
+const struct listeners *networks_find(const struct networks *networks,
+				      const struct seat *seat);
+/* The process that holds the socket; 0: none of the seats. */
+pid_t networks_holder(const struct networks *networks, uint64_t inode);
+
+#endif

@@ -1,0 +1,249 @@
+#include "backends/pdb/offer.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#include "banned.h"
+#include "backends/pdb/listeners.h"
+#include "backends/pdb/seat.h"
+#include "backends/pdb/server.h"
+#include "backends/pdb/socketfile.h"
+#include "backends/procfs.h"
+#include "base/alloc.h"
+#include "base/buffer.h"
+#include "base/text.h"
+#include "protocol/debugger.h"
+
+#define PATH_SIZE sizeof(((struct sockaddr_un *)NULL)->sun_path)
+/* A server that is about to accept is none that has stopped to. */
+#define IDLE_LOOKS 2
+
+/* The rank's own number, then a folder of our own kind, then the newest. */
+int offer_compare(const struct seat *seat, const struct listener *a,
+		  const struct listener *b)
+{
+	struct socket_name first;
+	struct socket_name second;
+	bool is_first;
+	bool is_second;
+
+	socketfile_read_name(&first, a->path);
+	socketfile_read_name(&second, b->path);
+	is_first = first.rank >= 0 && first.rank == seat->rank;
+	is_second = second.rank >= 0 && second.rank == seat->rank;
+	if (is_first != is_second)
+		return is_first - is_second;
+	if (first.has_folder != second.has_folder)
+		return first.has_folder - second.has_folder;
+	return (a->inode > b->inode) - (a->inode < b->inode);
+}
+
+/* As a person may see it. */
+static char *show(const char *path)
+{
+	struct buffer shown = BUFFER_INIT;
+
+	text_escape(&shown, path, strlen(path));
+	return buffer_take(&shown);
+}
+
+/* Whether both names lead to one file. */
+static bool is_same_file(const char *a, const char *b)
+{
+	struct stat first;
+	struct stat second;
+
+	return lstat(a, &first) == 0 && lstat(b, &second) == 0 &&
+	       first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+}
+
+/*
+ * How we reach the socket: by the name that the process gave it, where that
+ * leads to the same file for us, else through the process's own folders.
+ */
+static void find_path(const struct seat *seat, struct procfs *procfs,
+		      const char *path, char *out, size_t size)
+{
+	char through[PATH_MAX];
+	char folder[PATH_MAX] = "";
+	bool is_absolute = path[0] == '/';
+
+	snprintf(through, sizeof(through), "/proc/%d/%s%s%s", (int)seat->pid,
+		 is_absolute ? "root" : "cwd", is_absolute ? "" : "/", path);
+	if (!is_absolute)
+		procfs_link(procfs, seat->pid, "cwd", folder, sizeof(folder));
+	/* Too long is as wrong as another file: both end in the second way. */
+	if (snprintf(out, size, "%s%s%s", folder, is_absolute ? "" : "/",
+		     path) < (int)size &&
+	    (is_same_file(out, through) || (is_absolute && !seat->is_rooted)))
+		return;
+	snprintf(out, size, "%s", through);
+}
+
+static char *explain_twin(const struct offer *offer, const char *shown)
+{
+	if (offer->twin_pid == 0)
+		return xasprintf("Another process listens at %s, too: which "
+				 "of the two would answer cannot be told.",
+				 shown);
+	return xasprintf("Process %d listens at %s, too: which of the two "
+			 "would answer cannot be told.",
+			 (int)offer->twin_pid, shown);
+}
+
+/* Why its socket is not to be connected to; NULL: it may be. */
+static char *find_fault(const struct offer *offer, const struct seat *seat,
+			const char *path, const char *shown)
+{
+	char *why;
+
+	if (path[0] == '@' && seat->network != 0)
+		return xasprintf("It listens at %s in a network of its own "
+				 "(a container): run probetui in there.",
+				 shown);
+	if (strlen(path) >= PATH_SIZE || !text_is_utf8(path, strlen(path)))
+		return xasprintf("It listens at %s, a name that is too long "
+				 "or no text: it cannot be named here.",
+				 shown);
+	if (path[0] == '@')
+		return NULL;
+	why = socketfile_distrust(path, shown, seat->uid);
+	if (!why && offer->twin)
+		why = explain_twin(offer, shown);
+	return why;
+}
+
+/*
+ * Who takes one client only has one, or had one and serves nobody any more.
+ * NULL: it waits, as far as is known.
+ */
+static char *explain_taken(const struct listener *listener, struct seat *seat,
+			   struct procfs *procfs, const char *shown)
+{
+	bool has_taken = seat->taken == listener->inode;
+
+	if (seat->server && !seat->server->takes_one)
+		return NULL;
+	if (listener->client_count > 0)
+		return xasprintf("Somebody else is connected to %s, and its "
+				 "server takes one client%s.",
+				 shown, seat->server ? "" : ", it may be");
+	if ((!seat->server && !has_taken) ||
+	    listeners_is_accepting(procfs, seat->pid, listener->inode,
+				   seat->idle_looks <= IDLE_LOOKS)) {
+		seat->idle_looks = 0;
+		return NULL;
+	}
+	if (++seat->idle_looks < IDLE_LOOKS && !has_taken)
+		return NULL;
+	return xasprintf("Its server at %s took one client, which has left: "
+			 "nobody is served any more.",
+			 shown);
+}
+
+static const struct server *choose_server(const struct seat *seat,
+					  const struct listener *listener)
+{
+	struct socket_name name;
+
+	if (seat->server || !listener->path)
+		return seat->server;
+	socketfile_read_name(&name, listener->path);
+	return name.pid > 0 ? server_of_numbers() : NULL;
+}
+
+static void say_waiting(const struct offer *offer, const struct seat *seat,
+			struct debugger *debugger)
+{
+	const struct server *server = choose_server(seat, offer->listener);
+
+	debugger->state = DEBUGGER_WAITING;
+	debugger->dialect = xstrdup_or_null(server ? server->dialect : NULL);
+	debugger->leaving = xstrdup_or_null(server_leaving(server));
+	/* One of ours has two names. */
+	if (offer->more > 0 && (!server || server->takes_one))
+		debugger->why = xasprintf("It listens at %zu more of such "
+					  "sockets.",
+					  offer->more);
+}
+
+static void describe_port(const struct offer *offer, const struct seat *seat,
+			  struct debugger *debugger)
+{
+	const struct listener *listener = offer->listener;
+	bool is_six = strchr(listener->host, ':');
+
+	debugger->target =
+		xasprintf("pdb:tcp:%s%s%s:%d", is_six ? "[" : "",
+			  listener->host, is_six ? "]" : "", listener->port);
+	if (seat->network == 0) {
+		say_waiting(offer, seat, debugger);
+		return;
+	}
+	debugger->state = DEBUGGER_REFUSED;
+	debugger->why = xasprintf("It listens at port %d in a network of its "
+				  "own (a container): run probetui in there.",
+				  listener->port);
+}
+
+static void describe_path(const struct offer *offer, struct seat *seat,
+			  struct procfs *procfs, struct debugger *debugger)
+{
+	const char *name = offer->listener->path;
+	char path[PATH_MAX];
+	char *shown;
+	char *why;
+
+	if (name[0] == '@')
+		snprintf(path, sizeof(path), "%s", name);
+	else
+		find_path(seat, procfs, name, path, sizeof(path));
+	shown = show(path);
+	debugger->target = xasprintf("pdb:unix:%s", path);
+	why = find_fault(offer, seat, path, shown);
+	if (!why)
+		why = explain_taken(offer->listener, seat, procfs, shown);
+	if (why) {
+		debugger->state = DEBUGGER_REFUSED;
+		debugger->why = why;
+	} else {
+		say_waiting(offer, seat, debugger);
+	}
+	free(shown);
+}
+
+void offer_describe(const struct offer *offer, struct seat *seat,
+		    struct procfs *procfs, struct debugger *debugger)
+{
+	debugger->backend = xstrdup("pdb");
+	if (offer->listener->path)
+		describe_path(offer, seat, procfs, debugger);
+	else
+		describe_port(offer, seat, debugger);
+}
+
+bool offer_describe_file(const char *path, bool is_served,
+			 const struct seat *seat, struct debugger *debugger)
+{
+	char *shown = show(path);
+	char *why = socketfile_distrust(path, shown, seat->uid);
+
+	/* Another process of the same user: this is not the rank's. */
+	if (why || !is_served) {
+		debugger->state = why ? DEBUGGER_REFUSED : DEBUGGER_STALE;
+		debugger->backend = xstrdup("pdb");
+		debugger->target = xasprintf("pdb:unix:%s", path);
+		debugger->why = why ? why
+				    : xasprintf("Nobody listens at %s: the "
+						"program that opened it has "
+						"ended.",
+						shown);
+	}
+	free(shown);
+	return debugger->state != DEBUGGER_NONE;
+}

@@ -1,0 +1,38 @@
+/*
+ * offer: what is told of one socket that a process offers a debugger on, and
+ * which of several is told of.
+ */
+#ifndef BACKENDS_PDB_OFFER_H
+#define BACKENDS_PDB_OFFER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+struct debugger;
+struct listener;
+struct procfs;
+struct seat;
+
+struct offer {
+	const struct listener *listener; /* it holds it, and no other */
+	const struct listener
+		*twin;	/* another's at the same path; NULL: none */
+	pid_t twin_pid; /* whose that is; 0 unknown */
+	size_t more;	/* other sockets of this process */
+};
+
+/* More than 0: a is to be told of rather than b. */
+int offer_compare(const struct seat *seat, const struct listener *a,
+		  const struct listener *b);
+/* Into an initialised debugger. */
+void offer_describe(const struct offer *offer, struct seat *seat,
+		    struct procfs *procfs, struct debugger *debugger);
+/*
+ * Of the file of a socket that no rank listens on; is_served: another process
+ * does. False: there is nothing to be told of it.
+ */
+bool offer_describe_file(const char *path, bool is_served,
+			 const struct seat *seat, struct debugger *debugger);
+
+#endif

@@ -1,0 +1,84 @@
+#include "backends/pdb/server.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "banned.h"
+#include "backends/files.h"
+#include "base/array.h"
+
+#define QUITS                                                                  \
+	"Its server takes one client: when that leaves, pdb quits, and the "   \
+	"program ends (BdbQuit); in a post-mortem the exception goes on."
+
+/*
+ * remote-pdb 2.1, rpdb 0.2: the constructor accepts once, and the end of input
+ * is pdb's EOF, which quits. py_debug: a relay between the socket and a pty,
+ * which ends with its client; pdb goes on waiting at the pty.
+ */
+static const struct server servers[] = {
+	{ .file = "/probetui/", .dialect = "probetui" },
+	{
+		.file = "/remote_pdb.py",
+		.dialect = "remote-pdb",
+		.takes_one = true,
+		.has_port = true,
+		.leaving = QUITS,
+	},
+	{
+		.file = "/rpdb/__init__.py",
+		.dialect = "rpdb",
+		.takes_one = true,
+		.has_port = true,
+		.leaving = QUITS,
+	},
+	{
+		.file = "/py3_tools/",
+		.dialect = "ipdb",
+		.takes_one = true,
+		.has_port = true,
+		.has_numbers = true,
+		.leaving = "Its server takes one client, ever: when that "
+			   "leaves, the program waits for ever at a prompt "
+			   "that nobody can reach. Continue it first.",
+	},
+};
+
+static const char unknown_leaving[] =
+	"Its server may take one client only: when that leaves, pdb quits, "
+	"and the program ends, or waits for ever.";
+
+struct search {
+	const struct server *found;
+};
+
+static void look_at(const char *path, void *data)
+{
+	struct search *search = data;
+
+	for (size_t i = 0; i < ARRAY_LENGTH(servers); i++)
+		if (strstr(path, servers[i].file) &&
+		    (!search->found || search->found > &servers[i]))
+			search->found = &servers[i];
+}
+
+const struct server *server_of_files(const struct files *files)
+{
+	struct search search = { .found = NULL };
+
+	files_each(files, look_at, &search);
+	return search.found;
+}
+
+const struct server *server_of_numbers(void)
+{
+	for (size_t i = 0; i < ARRAY_LENGTH(servers); i++)
+		if (servers[i].has_numbers)
+			return &servers[i];
+	return NULL;
+}
+
+const char *server_leaving(const struct server *server)
+{
+	return server ? server->leaving : unknown_leaving;
+}

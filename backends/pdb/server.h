@@ -1,0 +1,29 @@
+/*
+ * server: the programs that put a pdb on a socket, by the file that their
+ * frames name, and what becomes of the process when a client leaves them.
+ * Nothing is asked of them: it is known from their source.
+ */
+#ifndef BACKENDS_PDB_SERVER_H
+#define BACKENDS_PDB_SERVER_H
+
+#include <stdbool.h>
+
+struct files;
+
+struct server {
+	const char *file;    /* a part of the path of its file */
+	const char *dialect; /* as in protocol/debugger.h */
+	bool takes_one;	     /* its first client is its last one */
+	bool has_port;	     /* it may listen on TCP */
+	bool has_numbers;    /* names its socket "pdb.sock.PID-HEX.RANK" */
+	const char *leaving; /* a sentence; NULL: nothing */
+};
+
+/* The one that the stacks of a process have named; NULL: none that is known. */
+const struct server *server_of_files(const struct files *files);
+/* The one that names its sockets that way; NULL: none that is known. */
+const struct server *server_of_numbers(void);
+/* What is to be said of one that is not known (NULL), or of this one. */
+const char *server_leaving(const struct server *server);
+
+#endif
