@@ -9,7 +9,7 @@
 #include "backends/backend.h"
 #include "backends/connections.h"
 #include "backends/node.h"
-#include "backends/pdbsocket.h"
+#include "backends/pdb/finder.h"
 #include "backends/procfs.h"
 #include "backends/ptrace/hold.h"
 #include "backends/ptrace/native.h"
@@ -19,6 +19,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "protocol/debugger.h"
 #include "protocol/process.h"
 
 static void set_reason(struct reason *reason, const char *why, const char *fix)
@@ -124,20 +125,46 @@ static bool try_watches(struct node *node, pid_t pid, struct reason *reason)
 	return perfwatch_probe(pid, reason);
 }
 
+/* An address behind "pdb:unix:" or "pdb:tcp:". */
+static const char *address_of(const char *target)
+{
+	return strchr(strchr(target, ':') + 1, ':') + 1;
+}
+
+static void explain_debugger(const struct debugger *debugger,
+			     struct reason *reason)
+{
+	if (debugger->state == DEBUGGER_WAITING)
+		snprintf(reason->why, sizeof(reason->why),
+			 "It listens at %s. %s",
+			 address_of(debugger->target),
+			 debugger->leaving ? debugger->leaving : "");
+	else
+		set_reason(reason,
+			   debugger->why ? debugger->why
+					 : "Its program opened none.",
+			   "");
+}
+
 static bool try_pdb(struct node *node, pid_t pid, struct reason *reason)
 {
-	char path[128];
+	const struct process *known = roster_find(node_roster(node), pid);
+	struct process process = { .pid = pid };
+	struct debugger debugger;
+	bool is_waiting;
 
-	if (pdbsocket_find(node_procfs(node), pid, path, sizeof(path))) {
-		snprintf(reason->why, sizeof(reason->why),
-			 "It listens at %s.", path);
-		return true;
-	}
-	if (errno != 0)
+	if (!finder_can_see(node, pid)) {
 		refusal_find(reason, pid, errno);
-	else
-		set_reason(reason, "Its program opened none.", "");
-	return false;
+		return false;
+	}
+	if (!known)
+		procfs_owner(node_procfs(node), pid, &process.uid);
+	debugger_init(&debugger);
+	finder_describe(node, known ? known : &process, &debugger);
+	is_waiting = debugger.state == DEBUGGER_WAITING;
+	explain_debugger(&debugger, reason);
+	debugger_clear(&debugger);
+	return is_waiting;
 }
 
 struct way {

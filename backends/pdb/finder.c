@@ -305,3 +305,11 @@ void finder_describe(struct node *node, const struct process *process,
 	describe(finder, seat, debugger);
 	finder_free(finder);
 }
+
+bool finder_can_see(struct node *node, pid_t pid)
+{
+	struct map *held = listeners_held(node_procfs(node), pid);
+
+	map_free(held);
+	return held != NULL;
+}

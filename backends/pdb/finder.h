@@ -35,6 +35,10 @@ void finder_look(struct finder *finder, bool is_asked);
 void finder_describe(struct node *node, const struct process *process,
 		     struct debugger *debugger);
 
+/* Whether the sockets of a process can be seen; false and errno: they cannot.
+ */
+bool finder_can_see(struct node *node, pid_t pid);
+
 /*
  * Whose debugger it is: the process that listens there, also one that is no
  * rank; 0: it is not on this machine. -1 and a sentence: there is no such
