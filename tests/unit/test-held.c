@@ -1,0 +1,372 @@
+/* held: what is said of ranks that are in a debugger. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <cmocka.h>
+
+#include "banned.h"
+#include "base/buffer.h"
+#include "model/breakpoints.h"
+#include "model/held.h"
+#include "model/stops.h"
+#include "scene.h"
+
+#define STEPS "train train.py:14 < <module> train.py:19"
+#define LOSES "loss lib/torch.py:3 < train train.py:22 < <module> train.py:40"
+#define STOPPED(NUMBER, PID, MORE)                                             \
+	"{'pid':" PID ",'rank':" NUMBER ",'state':'stopped','backend':'pdb',"  \
+	"'target':'pdb:unix:/tmp/" NUMBER ".sock','stops':1,'tid':" PID        \
+	",'held':1.0" MORE "}"
+#define BREAKPOINT                                                             \
+	",'reason':'breakpoint','at':'line','hit':[1],"                        \
+	"'description':'breakpoint 1'"
+#define RAISED                                                                 \
+	",'reason':'exception','post_mortem':true,"                            \
+	"'exception':'RuntimeError: boom','description':'raised'"
+#define WAITING(NUMBER, PID, MORE)                                             \
+	"{'pid':" PID ",'rank':" NUMBER ",'state':'waiting','backend':'pdb',"  \
+	"'target':'pdb:unix:/tmp/" NUMBER ".sock'" MORE "}"
+
+/* Those of held are at the stack, the others wait in all_reduce. */
+static void see(struct scene *scene, int count, const char *held,
+		const char *stack)
+{
+	for (int rank = 0; rank < count; rank++) {
+		struct seen waits = WAITS(100 + rank, 17);
+
+		if (strchr(held, '0' + rank)) {
+			waits.stack = stack;
+			waits.syscall = SYS_read;
+		}
+		assert_int_equal(scene_see(scene, &waits), 0);
+	}
+}
+
+static void start(struct scene *scene, int count, const char *held,
+		  const char *stack)
+{
+	scene_init(scene);
+	scene_start(scene, count);
+	see(scene, count, held, stack);
+	scene_wait(scene, 33);
+	see(scene, count, held, stack);
+}
+
+static void expect_word(const struct scene *scene, int rank, const char *word)
+{
+	struct buffer out = BUFFER_INIT;
+
+	held_append_word(&out, session_find_rank(&scene->session, rank));
+	assert_string_equal(out.data, word);
+	buffer_clear(&out);
+}
+
+static void ranks_at_a_breakpoint(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	start(&scene, 8, "03", STEPS);
+	assert_int_equal(
+		scene_text(&scene, "stopped", STOPPED("0", "100", BREAKPOINT)),
+		0);
+	assert_int_equal(
+		scene_text(&scene, "stopped", STOPPED("3", "103", BREAKPOINT)),
+		0);
+	scene_expect(&scene, VERDICT_STOPPED, "",
+		     "Ranks 0 and 3 stopped at breakpoint 1, train.py:14. 6 "
+		     "ranks run on; 6 wait for them in all_reduce "
+		     "(train.py:17).");
+	expect_word(&scene, 3, "bp 1");
+	expect_word(&scene, 1, "");
+	assert_int_equal(session_find_rank(&scene.session, 3)->state,
+			 RANK_STOPPED);
+	scene_clear(&scene);
+}
+
+static void a_rank_that_raised(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	start(&scene, 4, "1", LOSES);
+	assert_int_equal(
+		scene_text(&scene, "stopped", STOPPED("1", "101", RAISED)), 0);
+	scene.session.now += 33;
+	scene_expect(&scene, VERDICT_STOPPED, "1",
+		     "Rank 1 raised RuntimeError: boom (train.py:22) and is "
+		     "held in pdb, for 34 s; 3 of 4 ranks wait in all_reduce "
+		     "(train.py:17).");
+	expect_word(&scene, 1, "raised");
+	assert_int_equal(session_selected(&scene.session)->process.rank, 1);
+	scene_clear(&scene);
+}
+
+static void a_rank_that_waits_for_somebody(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	start(&scene, 4, "1", LOSES);
+	assert_int_equal(
+		scene_text(&scene, "debugger", WAITING("1", "101", "")), 0);
+	scene_expect(&scene, VERDICT_STOPPED, "1",
+		     "Rank 1 waits in a debugger (pdb:unix:/tmp/1.sock) for "
+		     "somebody to connect, for 33 s; 3 of 4 ranks wait in "
+		     "all_reduce (train.py:17).");
+	expect_word(&scene, 1, "pdb?");
+	assert_int_equal(
+		scene_text(&scene, "debugger",
+			   WAITING("1", "101",
+				   ",'exception':'RuntimeError: boom'")),
+		0);
+	scene_expect(&scene, VERDICT_STOPPED, "1",
+		     "Rank 1 raised RuntimeError: boom and waits in a debugger "
+		     "(pdb:unix:/tmp/1.sock) for somebody to connect, for "
+		     "33 s; 3 of 4 ranks wait in all_reduce (train.py:17).");
+	scene_clear(&scene);
+}
+
+static void two_that_wait_share_a_sentence(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	start(&scene, 4, "12", LOSES);
+	scene_text(&scene, "debugger", WAITING("1", "101", ""));
+	scene_text(&scene, "debugger", WAITING("2", "102", ""));
+	scene_expect(&scene, VERDICT_STOPPED, "1-2",
+		     "Ranks 1 and 2 wait in debuggers for somebody to connect, "
+		     "for 33 s; 2 of 4 ranks wait in all_reduce "
+		     "(train.py:17).");
+	scene_clear(&scene);
+}
+
+static void the_only_rank_after_a_step(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	start(&scene, 1, "0", STEPS);
+	scene_text(&scene, "stopped",
+		   STOPPED("0", "100",
+			   ",'reason':'step','at':'return','value':'7'"));
+	scene_expect(&scene, VERDICT_STOPPED, "",
+		     "Rank 0 stopped at a return, train.py:14.");
+	expect_word(&scene, 0, "return");
+	scene_text(&scene, "continued",
+		   "{'pid':100,'rank':0,'state':'running','backend':'pdb'}");
+	assert_int_not_equal(scene_judge(&scene)->state, VERDICT_STOPPED);
+	expect_word(&scene, 0, "");
+	scene_clear(&scene);
+}
+
+/* What cannot be read from outside is known by its debugger alone. */
+static void one_that_only_its_debugger_reads(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	scene_init(&scene);
+	scene_start(&scene, 2);
+	scene_text(&scene, "stopped", STOPPED("0", "100", BREAKPOINT));
+	scene_expect(&scene, VERDICT_STOPPED, "",
+		     "Rank 0 stopped at breakpoint 1. Rank 1 has not been read "
+		     "yet.");
+	scene_clear(&scene);
+}
+
+static void what_raised_is_escaped_and_cut(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	start(&scene, 1, "0", LOSES);
+	scene_text(&scene, "stopped",
+		   STOPPED("0", "100",
+			   ",'post_mortem':true,"
+			   "'exception':'E: \\u001b[31mx\\nsecond line'"));
+	scene_expect(&scene, VERDICT_STOPPED, "0",
+		     "Rank 0 raised E: ^[[31mx (train.py:22) and is held in "
+		     "pdb, for 1 s.");
+	scene_clear(&scene);
+}
+
+static void a_rank_that_is_gone_goes_first(void **state)
+{
+	struct scene scene;
+	const struct verdict *verdict;
+
+	(void)state;
+	start(&scene, 3, "1", STEPS);
+	scene_text(&scene, "stopped", STOPPED("1", "101", BREAKPOINT));
+	scene_text(&scene, "rankRemoved",
+		   "{'pid':102,'rank':2,'state':'exited','exit_code':1,"
+		   "'uid':1000,'start_time':102}");
+	verdict = scene_judge(&scene);
+	assert_int_equal(verdict->state, VERDICT_CRASHED);
+	assert_non_null(strstr(verdict->sentence, "Rank 2 is gone"));
+	assert_non_null(strstr(verdict->sentence, "is stopped in train"));
+	scene_clear(&scene);
+}
+
+/* A debugger's event may say nothing new of its stop. */
+static void each_stop_is_noted_once(void **state)
+{
+	struct scene scene;
+	const struct stop *stop;
+
+	(void)state;
+	start(&scene, 2, "1", STEPS);
+	scene_text(&scene, "stopped", STOPPED("1", "101", BREAKPOINT));
+	scene_text(&scene, "stopped", STOPPED("1", "101", BREAKPOINT));
+	scene_text(&scene, "continued",
+		   "{'pid':101,'rank':1,'state':'running','backend':'pdb'}");
+	scene_text(&scene, "stopped", STOPPED("1", "101", BREAKPOINT));
+	assert_int_equal(scene.session.stops.count, 1);
+	stop = stops_find(&scene.session.stops, 0);
+	assert_int_equal(stop->rank, 1);
+	assert_string_equal(stop->func, "train");
+	assert_int_equal(stop->line, 14);
+	assert_string_equal(stop->description, "breakpoint 1");
+	assert_null(stops_find(&scene.session.stops, 1));
+	/* The next client's stops count anew. */
+	scene_text(&scene, "debugger", WAITING("1", "101", ""));
+	scene_text(&scene, "stopped", STOPPED("1", "101", BREAKPOINT));
+	assert_int_equal(scene.session.stops.count, 2);
+	scene_clear(&scene);
+}
+
+/* "train.py:14" everywhere, or of the ranks of text. */
+static int add_breakpoint(struct scene *scene, const char *ranks)
+{
+	struct breakpoints *list = &scene->session.choice.breakpoints;
+	struct session_breakpoint *added = breakpoints_add(list, NULL);
+
+	assert_non_null(added);
+	added->breakpoint.path = strdup("train.py");
+	added->breakpoint.line = 14;
+	added->is_everywhere = !ranks;
+	if (ranks)
+		assert_int_equal(rankset_parse(&added->ranks, ranks, NULL), 0);
+	breakpoints_changed(list);
+	return added->breakpoint.id;
+}
+
+#define BINDING(NUMBER, HITS)                                                  \
+	",'breakpoints':[{'id':1,'number':" NUMBER ",'path':'/job/train.py',"  \
+	"'line':14,'hits':" HITS "}]"
+
+static void a_breakpoint_over_ranks(void **state)
+{
+	struct breakpoint_summary summary;
+	struct buffer place = BUFFER_INIT;
+	struct scene scene;
+
+	(void)state;
+	start(&scene, 3, "01", STEPS);
+	assert_int_equal(add_breakpoint(&scene, NULL), 1);
+	assert_true(breakpoint_summary_at(&summary, &scene.session,
+					  "/job/train.py", 14));
+	assert_int_equal(rankset_count(&summary.set), 0);
+	assert_int_equal(rankset_count(&summary.ranks), 3);
+	breakpoint_summary_clear(&summary);
+	scene_text(&scene, "stopped",
+		   STOPPED("0", "100", BREAKPOINT BINDING("4", "3")));
+	scene_text(&scene, "stopped",
+		   STOPPED("1", "101", BREAKPOINT BINDING("1", "1")));
+	assert_false(breakpoint_summary_at(&summary, &scene.session,
+					   "/job/train.py", 15));
+	assert_true(breakpoint_summary_at(&summary, &scene.session,
+					  "/job/train.py", 14));
+	assert_int_equal(summary.id, 1);
+	assert_int_equal(summary.hits, 4);
+	assert_int_equal(rankset_count(&summary.set), 2);
+	breakpoint_append_place(&place, &summary);
+	assert_string_equal(place.data, "train.py:14");
+	buffer_clear(&place);
+	breakpoint_summary_clear(&summary);
+	scene_clear(&scene);
+}
+
+static void what_somebody_set_in_pdb(void **state)
+{
+	struct breakpoint_summary summary;
+	struct scene scene;
+
+	(void)state;
+	start(&scene, 1, "0", STEPS);
+	scene_text(&scene, "stopped",
+		   STOPPED("0", "100",
+			   ",'breakpoints':[{'id':0,'number':2,"
+			   "'path':'/job/train.py','line':9,'hits':1}]"));
+	assert_true(breakpoint_summary_make(&summary, &scene.session, 0));
+	assert_int_equal(summary.id, 0);
+	assert_int_equal(summary.number, 2);
+	breakpoint_summary_clear(&summary);
+	assert_false(breakpoint_summary_make(&summary, &scene.session, 1));
+	scene_clear(&scene);
+}
+
+static void a_temporary_one_goes_with_each_rank(void **state)
+{
+	struct breakpoints *list;
+	struct scene scene;
+
+	(void)state;
+	start(&scene, 2, "01", STEPS);
+	list = &scene.session.choice.breakpoints;
+	add_breakpoint(&scene, NULL);
+	list->items[0].breakpoint.is_temporary = true;
+	scene_text(&scene, "stopped", STOPPED("0", "100", BREAKPOINT));
+	assert_int_equal(list->count, 1);
+	assert_false(breakpoint_is_for(&list->items[0], 0));
+	assert_true(breakpoint_is_for(&list->items[0], 1));
+	scene_text(&scene, "stopped", STOPPED("1", "101", BREAKPOINT));
+	assert_int_equal(list->count, 0);
+	/* Numbers are not given twice. */
+	assert_int_equal(add_breakpoint(&scene, "1"), 2);
+	scene_clear(&scene);
+}
+
+/* A step may end in a library; a person who looks there looks at frame 0. */
+static void a_step_is_looked_at_where_it_ends(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	start(&scene, 1, "0", LOSES);
+	assert_int_equal(session_selected_depth(&scene.session), 1);
+	scene_text(&scene, "stopped",
+		   STOPPED("0", "100", ",'reason':'step','at':'line'"));
+	assert_int_equal(session_selected_depth(&scene.session), 0);
+	scene_text(&scene, "debugger", WAITING("0", "100", ""));
+	scene_text(&scene, "stopped", STOPPED("0", "100", RAISED));
+	assert_int_equal(session_selected_depth(&scene.session), 1);
+	scene_clear(&scene);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(ranks_at_a_breakpoint),
+		cmocka_unit_test(a_rank_that_raised),
+		cmocka_unit_test(a_rank_that_waits_for_somebody),
+		cmocka_unit_test(two_that_wait_share_a_sentence),
+		cmocka_unit_test(the_only_rank_after_a_step),
+		cmocka_unit_test(one_that_only_its_debugger_reads),
+		cmocka_unit_test(what_raised_is_escaped_and_cut),
+		cmocka_unit_test(a_rank_that_is_gone_goes_first),
+		cmocka_unit_test(each_stop_is_noted_once),
+		cmocka_unit_test(a_breakpoint_over_ranks),
+		cmocka_unit_test(what_somebody_set_in_pdb),
+		cmocka_unit_test(a_temporary_one_goes_with_each_rank),
+		cmocka_unit_test(a_step_is_looked_at_where_it_ends),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
