@@ -1,0 +1,402 @@
+#!/usr/bin/env python3
+"""Stopping and stepping from a shell.
+
+A node of a few lines of Python answers for debuggers, so that what is asked
+of them, and in which order, can be told; the rest talks to real pdbs.
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import textwrap
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import jobs  # noqa: E402
+
+# Three ranks: 0 and 1 are stopped, 2 waits for a client. REFUSALS are
+# sentences by request and pid.
+NODE = r'''#!%(python)s
+import json, sys
+
+REFUSALS = %(refusals)r
+PIDS = {100: 0, 101: 1, 102: 2}
+log = open(%(log)r, "a")
+stops = {}
+
+
+def send(message):
+    sys.stdout.write(json.dumps(message) + "\n")
+    sys.stdout.flush()
+
+
+def event(name, **body):
+    send({"seq": 1, "type": "event", "event": name, "body": body})
+
+
+def debugger(pid, state, **more):
+    name = {"stopped": "stopped", "running": "continued"}.get(state, "debugger")
+    event(name, pid=pid, rank=PIDS[pid], state=state, backend="pdb",
+          target="pdb:unix:/tmp/%%d.sock" %% PIDS[pid], **more)
+
+
+def sample(pid, line):
+    event("sampled", pid=pid, rank=PIDS[pid], epoch=1, time=1.0,
+          stacks=[{"id": pid * 1000 + line, "dropped": 0,
+                   "codes": [[1, "train", "train", "/job/train.py", 1, 0],
+                             [2, "<module>", "<module>", "/job/train.py", 1, 0]],
+                   "frames": [[1, line], [2, 40]]}],
+          threads=[{"tid": pid, "is_main": True, "state": "stopped",
+                    "exact": "exact", "stack": pid * 1000 + line}])
+
+
+def stop(pid, line, reason="step", **more):
+    stops[pid] = stops.get(pid, 0) + 1
+    sample(pid, line)
+    debugger(pid, "stopped", stops=stops[pid], tid=pid, reason=reason,
+             at="line", held=0.5, description=reason, **more)
+
+
+def found():
+    for pid, rank in PIDS.items():
+        event("rankAdded", pid=pid, rank=rank, world_size=3, uid=0,
+              start_time=pid, job="127.0.0.1:29500", launcher_pid=90,
+              script="train.py", script_path="/job/train.py", cwd="/job",
+              state="live")
+    stop(100, 14, "breakpoint", hit=[1])
+    debugger(101, "connecting")
+    stop(101, 15, leaving=%(leaving)r)
+    sample(102, 30)
+    debugger(102, "waiting")
+
+
+def act(request, arguments):
+    """The answer's body."""
+    pid = arguments.get("pid")
+    if request == "initialize":
+        return {"protocol": 1, "version": "0", "host": "here", "uid": 0,
+                "pid": 1}
+    if request == "discover":
+        found()
+        return {"looked_at": 3, "uid": 0, "bystanders": []}
+    if request in ("next", "stepIn", "stepOut", "until", "continue"):
+        debugger(pid, "running")
+        if request != "continue":
+            stop(pid, 20)
+    if request == "connect":
+        debugger(102, "connecting")
+        stop(102, 30, "entry")
+        return {"pid": 102}
+    if request == "detach":
+        debugger(pid, "waiting")
+    if request == "evaluate":
+        if arguments["expression"] == "die":
+            event("rankRemoved", pid=pid, rank=PIDS[pid], uid=0,
+                  start_time=pid, state="exited", exit_code=3)
+        return {"result": "%%d + %%s" %% (PIDS[pid], arguments["expression"]),
+                "type": "int"}
+    if request == "setBreakpoints":
+        return {"breakpoints": [
+            {"id": one["id"], "number": 0 if one.get("line") == 99 else 1,
+             "line": one.get("line", 1), "path": one.get("path", "/f.py"),
+             "message": "End of file" if one.get("line") == 99 else None}
+            for one in arguments["breakpoints"]]}
+    return {}
+
+
+for line in sys.stdin:
+    request = json.loads(line)
+    name, arguments = request["command"], request.get("arguments") or {}
+    log.write(json.dumps([name, arguments]) + "\n")
+    log.flush()
+    refusal = REFUSALS.get("%%s %%s" %% (name, arguments.get("pid")))
+    try:
+        body = None if refusal else act(name, arguments)
+        send({"seq": 1, "type": "response", "request_seq": request["seq"],
+              "command": name, "success": not refusal, "body": body,
+              **({"message": refusal} if refusal else {})})
+    except BrokenPipeError:
+        # The script has ended.
+        sys.stdout = None
+        break
+'''
+
+
+class Node:
+    """A folder with the node and a script for it."""
+
+    def __init__(self, refusals=None, leaving=None):
+        self.folder = tempfile.TemporaryDirectory(prefix="probetui-control-")
+        self.log = os.path.join(self.folder.name, "log")
+        self.path = os.path.join(self.folder.name, "node")
+        with open(self.path, "w") as file:
+            file.write(NODE % {"python": sys.executable, "log": self.log,
+                               "refusals": refusals or {}, "leaving": leaving})
+        os.chmod(self.path, 0o700)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.folder.cleanup()
+
+    def run(self, *arguments, script=None):
+        """Runs probetui with the node; a script comes from its input."""
+        environment = dict(os.environ, PROBETUI_NODE=self.path)
+        if script is not None:
+            arguments += ("-x", "-")
+        return subprocess.run(
+            [jobs.PROBETUI, *arguments], env=environment,
+            input=textwrap.dedent(script or ""), stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, universal_newlines=True,
+            timeout=jobs.LIMIT)
+
+    def asked(self, *names):
+        """The requests of these names, with their arguments, in order."""
+        with open(self.log) as file:
+            requests = [json.loads(line) for line in file]
+        return [request for request in requests if request[0] in names]
+
+
+def objects(process):
+    return [json.loads(line) for line in process.stdout.splitlines()]
+
+
+class TestActs(unittest.TestCase):
+    def test_a_step_of_those_that_can(self):
+        with Node() as node:
+            run = node.run(script="next")
+            self.assertEqual(run.stderr, "")
+            self.assertEqual(run.stdout.splitlines()[0],
+                             "next: ranks 0-1; 1 other is not stopped")
+            self.assertEqual(run.returncode, 0)
+            self.assertEqual(node.asked("next"),
+                             [["next", {"pid": 100, "depth": 0}],
+                              ["next", {"pid": 101, "depth": 0}]])
+
+    def test_stops_are_told_once_and_in_order(self):
+        with Node() as node:
+            run = node.run("--json", script="""
+                next ranks 1
+                wait stopped ranks 0,1
+                next ranks 0
+                wait stopped ranks 0,1
+                """)
+            told = [one for one in objects(run) if one.get("event")]
+            self.assertEqual([one["rank"] for one in told], [0, 1, 1, 0])
+            self.assertEqual(told[0], {
+                "event": "stopped", "rank": 0, "tid": 100,
+                "reason": "breakpoint", "at": "line", "value": None,
+                "description": "breakpoint", "hit": [1], "held_s": 0.5,
+                "frame": {"func": "train", "qualname": "train",
+                          "file": "/job/train.py", "lineno": 14, "depth": 0,
+                          "frame_type": "Python", "is_user": True}})
+            self.assertEqual(run.returncode, 0)
+
+    def test_stops_as_text(self):
+        with Node() as node:
+            run = node.run(script="wait stopped")
+            self.assertEqual(run.stdout.splitlines(), [
+                "rank 0 stopped: breakpoint  train (train.py:14)",
+                "rank 1 stopped: step  train (train.py:15)"])
+
+    def test_waiting_for_one_that_does_not_stop(self):
+        with Node() as node:
+            run = node.run("--json", script="""
+                continue ranks 1
+                wait stopped ranks 1 timeout 0.05
+                """)
+            failure = objects(run)[-1]
+            self.assertEqual(failure["event"], "error")
+            self.assertEqual(failure["rank"], 1)
+            self.assertIn("rank 1 has not stopped", failure["error"])
+            self.assertEqual(run.returncode, 1)
+
+    def test_one_that_ends_is_waited_for_no_more(self):
+        with Node() as node:
+            run = node.run("--json", script="""
+                print die ranks 1
+                wait stopped ranks 0,1
+                """)
+            self.assertEqual([one["event"] for one in objects(run)
+                              if "event" in one],
+                             ["stopped", "stopped", "exited"])
+            self.assertEqual(run.returncode, 0)
+
+    def test_a_refusal_is_its_rank_s(self):
+        with Node({"jump 101": "The debugger says no."}) as node:
+            run = node.run("--json", script="jump 3 ranks 0,1")
+            self.assertEqual(
+                [one for one in objects(run) if one.get("event") != "stopped"],
+                [{"command": "jump", "ranks": "0", "others": ""},
+                 {"event": "error", "rank": 1, "command": "jump",
+                  "error": "The debugger says no."}])
+            self.assertEqual(run.returncode, 1)
+            run = node.run(script="jump 3 ranks 1")
+            self.assertEqual(run.stderr, "probetui: line 1: jump: rank 1: the "
+                                         "debugger says no.\n")
+
+    def test_nobody_who_can(self):
+        with Node() as node:
+            run = node.run(script="next ranks 2\nfinish ranks 2,2")
+            self.assertIn("next: rank 2 waits in a debugger that is not "
+                          "connected; connect does that", run.stderr)
+            run = node.run(script="continue\nnext")
+            self.assertIn("next: none of the ranks 0-2 is stopped; rank 2 "
+                          "waits in a debugger: connect ranks 2", run.stderr)
+            self.assertEqual(run.returncode, 1)
+
+    def test_connecting_to_who_waits(self):
+        with Node() as node:
+            run = node.run(script="connect ranks 2\nuntil 50 ranks 2")
+            self.assertEqual(run.stderr, "")
+            self.assertEqual(node.asked("connect", "until"), [
+                ["connect", {"target": "pdb:unix:/tmp/2.sock"}],
+                ["until", {"pid": 102, "depth": 0, "line": 50}]])
+
+    def test_the_frame_looked_at_goes_along(self):
+        with Node() as node:
+            run = node.run(script="rank 1\nup\nnext ranks 0,1\nnext ranks 1")
+            self.assertEqual(run.stderr, "")
+            self.assertEqual(node.asked("next"),
+                             [["next", {"pid": 100, "depth": 0}],
+                              ["next", {"pid": 101, "depth": 1}],
+                              ["next", {"pid": 101, "depth": 0}]])
+
+    def test_abbreviations(self):
+        with Node() as node:
+            run = node.run(script="rank 1\nfocus 1\ns\nr\nunt\nc")
+            self.assertEqual(run.stderr, "")
+            self.assertEqual([name for name, _ in node.asked(
+                "stepIn", "stepOut", "until", "continue")],
+                ["stepIn", "stepOut", "until", "continue"])
+
+
+class TestCosts(unittest.TestCase):
+    def test_quitting_is_asked_about(self):
+        with Node() as node:
+            run = node.run(script="terminate ranks 1")
+            self.assertIn("Rank 1 will raise BdbQuit. Quit its debugger? "
+                          "--yes does it", run.stderr)
+            self.assertEqual(run.returncode, 1)
+            self.assertEqual(node.asked("terminate"), [])
+            run = node.run(script="terminate --yes ranks 1")
+            self.assertEqual(run.returncode, 0)
+            self.assertEqual(node.asked("terminate"),
+                             [["terminate", {"pid": 101}]])
+
+    def test_leaving_what_ends_is_asked_about(self):
+        with Node(leaving="Its server takes one client.") as node:
+            run = node.run(script="detach")
+            self.assertIn("Rank 1: its server takes one client. Leave all the "
+                          "same? --yes does it", run.stderr)
+            self.assertEqual(node.asked("detach"), [])
+            run = node.run("--yes", script="detach ranks 1")
+            self.assertEqual(run.stderr, "")
+            run = node.run(script="detach ranks 0")
+            self.assertEqual(node.asked("detach"),
+                             [["detach", {"pid": 101, "force": True}],
+                              ["detach", {"pid": 100}]])
+
+
+class TestBreakpoints(unittest.TestCase):
+    def test_where_it_is(self):
+        with Node() as node:
+            run = node.run(script="""
+                break train.py:14 if "a b" in  text ranks 0,1
+                break 17
+                tbreak Net.forward ranks 1
+                break
+                """)
+            self.assertEqual(run.stderr, "")
+            sent = [(arguments["pid"], arguments["breakpoints"])
+                    for _, arguments in node.asked("setBreakpoints")]
+            first = {"id": 1, "path": "/job/train.py", "line": 14,
+                     "condition": '"a b" in  text'}
+            self.assertEqual([(pid, [{k: v for k, v in one.items() if v}
+                                     for one in all_of_them])
+                              for pid, all_of_them in sent[:2]],
+                             [(100, [first]), (101, [first])])
+            self.assertEqual([len(all_of_them) for _, all_of_them in sent],
+                             [1, 1, 2, 2, 2, 3])
+            self.assertEqual(sent[-1][1][2]["function"], "Net.forward")
+            self.assertTrue(sent[-1][1][2]["temporary"])
+            listed = run.stdout.splitlines()
+            self.assertTrue(any(line.startswith(
+                'breakpoint 1: train.py:14 if "a b" in  text, ranks 0-1 (2)')
+                for line in listed), listed)
+
+    def test_changes_are_told(self):
+        with Node() as node:
+            run = node.run(script="""
+                break f ranks 0
+                disable 1
+                enable 1
+                ignore 1 3
+                condition 1 x == 'y'
+                condition 1
+                clear 1
+                clear 1
+                """)
+            self.assertEqual(run.stderr, "probetui: line 9: there is no "
+                                         "breakpoint 1; break lists them\n")
+            sent = [arguments["breakpoints"] for _, arguments in
+                    node.asked("setBreakpoints") if arguments["pid"] == 100]
+            self.assertEqual(len(sent), 7)
+            self.assertTrue(sent[1][0]["disabled"])
+            self.assertFalse(sent[2][0].get("disabled"))
+            self.assertEqual(sent[3][0]["ignore"], 3)
+            self.assertEqual(sent[4][0]["condition"], "x == 'y'")
+            self.assertIsNone(sent[5][0].get("condition"))
+            self.assertEqual(sent[6], [])
+
+    def test_one_that_cannot_be_set(self):
+        with Node() as node:
+            run = node.run(script="break train.py:99 ranks 0,1")
+            self.assertIn("break: ranks 0-1: End of file", run.stderr)
+            self.assertEqual(run.returncode, 1)
+
+    def test_who_connects_later_is_told(self):
+        with Node() as node:
+            run = node.run(script="break g\nconnect ranks 2")
+            self.assertEqual(run.stderr, "")
+            self.assertEqual([arguments["pid"] for _, arguments in
+                              node.asked("setBreakpoints")], [100, 101, 102])
+
+
+class TestValues(unittest.TestCase):
+    def test_a_line_a_rank(self):
+        with Node() as node:
+            run = node.run(script="print {'a':  1}[\"a\"]  ranks 0,1")
+            self.assertEqual(run.stdout.splitlines()[:2],
+                             ["rank 0: 0 + {'a':  1}[\"a\"]",
+                              "rank 1: 1 + {'a':  1}[\"a\"]"])
+
+    def test_json(self):
+        with Node({"evaluate 101": "NameError: name 'x' is not defined"}) as \
+                node:
+            run = node.run("--json", script="eval x ranks 0,1")
+            self.assertEqual(objects(run)[0],
+                             {"rank": 0, "expression": "x", "result": "0 + x",
+                              "type": "int", "output": None})
+            self.assertEqual(objects(run)[1]["event"], "error")
+            self.assertEqual(run.returncode, 1)
+
+    def test_what_is_displayed(self):
+        with Node() as node:
+            run = node.run(script="""
+                rank 1
+                display a  + b
+                next ranks 1
+                display
+                undisplay 1
+                undisplay 1
+                """)
+            self.assertIn("display 1: a  + b = 1 + a  + b", run.stdout)
+            self.assertIn("nothing is displayed as 1", run.stderr)
+            self.assertGreaterEqual(len(node.asked("evaluate")), 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
