@@ -16,6 +16,7 @@
 #include "base/json.h"
 #include "base/loop.h"
 #include "base/map.h"
+#include "base/text.h"
 #include "protocol/message.h"
 #include "protocol/process.h"
 #include "protocol/rankset.h"
@@ -105,24 +106,6 @@ static void emit(struct outputs *outputs, struct followed *followed,
 	node_emit(outputs->node, "output", body);
 }
 
-/* Bytes of an unfinished character at the end: they wait for the rest. */
-static size_t unfinished(const struct buffer *text)
-{
-	for (size_t back = 1; back <= 3 && back <= text->length; back++) {
-		unsigned char byte =
-			(unsigned char)text->data[text->length - back];
-
-		if ((byte & 0xc0) == 0x80)
-			continue;
-		if (byte >= 0xf0)
-			return back < 4 ? back : 0;
-		if (byte >= 0xe0)
-			return back < 3 ? back : 0;
-		return byte >= 0xc0 && back < 2 ? back : 0;
-	}
-	return 0;
-}
-
 /* A text in JSON has no NUL; and nobody would see one. */
 static void drop_nuls(struct buffer *text)
 {
@@ -153,7 +136,7 @@ static void hold_back(struct followed *followed, struct stream *stream,
 		      struct buffer *text)
 {
 	int *waited = &followed->waited[stream->number - 1];
-	size_t waiting = unfinished(text);
+	size_t waiting = text_unfinished(text->data, text->length);
 
 	*waited = waiting > 0 && waiting == text->length ? *waited + 1 : 0;
 	if (*waited > PATIENCE)

@@ -105,6 +105,22 @@ bool text_is_utf8(const char *bytes, size_t length)
 	return true;
 }
 
+size_t text_unfinished(const char *bytes, size_t length)
+{
+	for (size_t back = 1; back <= 3 && back <= length; back++) {
+		unsigned char byte = (unsigned char)bytes[length - back];
+
+		if ((byte & 0xc0) == 0x80)
+			continue;
+		if (byte >= 0xf0)
+			return back < 4 ? back : 0;
+		if (byte >= 0xe0)
+			return back < 3 ? back : 0;
+		return byte >= 0xc0 && back < 2 ? back : 0;
+	}
+	return 0;
+}
+
 /* What would act on the terminal, or show as nothing at all. */
 static bool is_unsafe(int32_t codepoint)
 {

@@ -17,6 +17,8 @@
 struct buffer;
 
 bool text_is_utf8(const char *bytes, size_t length);
+/* Bytes at the end that begin a character and are not all of it; 0: none. */
+size_t text_unfinished(const char *bytes, size_t length);
 /* Columns of one code point: 0, 1 or 2. */
 int text_codepoint_width(int32_t codepoint);
 /* Columns of a string. */

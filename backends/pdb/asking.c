@@ -1,0 +1,224 @@
+#include "backends/pdb/session-private.h"
+
+#include <string.h>
+
+#include "banned.h"
+#include "backends/node.h"
+#include "backends/pdb/inspector.h"
+#include "backends/pdb/orders.h"
+#include "backends/pdb/stop.h"
+#include "base/error.h"
+#include "base/json.h"
+
+#define PROBE_SECONDS 5.0  /* an answer that shows that it is a pdb */
+#define RETURN_SECONDS 5.0 /* the prompt behind an answer */
+#define LOST_SECONDS 0.3   /* an answer, when there is a prompt already */
+
+static double answer_seconds(const struct session *session)
+{
+	return session->asking ? ANSWER_SECONDS : PROBE_SECONDS;
+}
+
+/* The next line of a question that was begun. */
+void session_send_question(struct session *session)
+{
+	const char *line = inspector_line(session->inspector);
+
+	if (!line)
+		return;
+	session_expect_echo(session, line);
+	session_set_phase(session, PHASE_ASKING, answer_seconds(session));
+	session_send(session, line);
+}
+
+void session_probe(struct session *session)
+{
+	json_t *question = json_object();
+
+	json_set_text(question, "do", "state");
+	inspector_ask(session->inspector, question);
+	session_send_question(session);
+}
+
+static void refuse_debugger(struct session *session, const char *why)
+{
+	session_set_phase(session, PHASE_LISTENING, 0);
+	session_show_raw(session, session->raw.length);
+	session_take_prompt(session);
+	session->resumed_by = RESUMED_BY_NOBODY;
+	session_fail_orders(session, why);
+	session_tell_state(session, DEBUGGER_FOREIGN, why);
+}
+
+static void finish_probe(struct session *session, const json_t *answer)
+{
+	struct error error = ERROR_INIT;
+	struct stop *stop = stop_new(answer, session->base.pid, &error);
+
+	session_take_prompt(session);
+	if (stop)
+		session_take_stop(session, answer, stop);
+	else
+		refuse_debugger(session, error.message);
+}
+
+static void finish_asking(struct session *session, const json_t *answer)
+{
+	struct order *order = session->asking;
+
+	session->asking = NULL;
+	if (order->line) {
+		json_decref(order->question);
+		order->question = NULL;
+		session_put_first(session, order);
+		return;
+	}
+	order_answered(session, order, answer);
+	if (order->kind == REQUEST_SET_BREAKPOINTS) {
+		if (order->request.name) {
+			session_weigh_leaving(session);
+			node_emit_debugger(session->base.node,
+					   session->base.pid,
+					   &session->debugger);
+		} else {
+			session_tell(session);
+		}
+	}
+	order_free(order);
+}
+
+static void fail_asking(struct session *session, const char *why)
+{
+	struct order *order = session->asking;
+
+	session->asking = NULL;
+	if (order)
+		order_failed(session, order, why);
+	order_free(order);
+}
+
+static void finish_question(struct session *session, json_t *owned_answer,
+			    const char *failure)
+{
+	session_set_phase(session, PHASE_RETURNING, RETURN_SECONDS);
+	if (session->asking && failure)
+		fail_asking(session, failure);
+	else if (session->asking)
+		finish_asking(session, owned_answer);
+	else if (failure)
+		refuse_debugger(session, failure);
+	else
+		finish_probe(session, owned_answer);
+	json_decref(owned_answer);
+}
+
+/* Whole lines of raw are nobody's answer. */
+static void show_lines(struct session *session)
+{
+	const char *end = memrchr(session->raw.data, '\n', session->raw.length);
+
+	if (end)
+		session_show_raw(session,
+				 (size_t)(end + 1 - session->raw.data));
+}
+
+static enum prompt_kind raw_kind(const struct session *session,
+				 struct prompt *rest)
+{
+	struct buffer lines = BUFFER_INIT;
+
+	prompt_init(rest);
+	prompt_learn(rest, session->prompt.learned);
+	prompt_feed(rest, session->raw.data, session->raw.length, &lines);
+	buffer_clear(&lines);
+	return prompt_kind(rest);
+}
+
+static void begin_prompt(struct session *session)
+{
+	bool is_told = session->debugger.state == DEBUGGER_STOPPED ||
+		       session->debugger.state == DEBUGGER_NESTED;
+
+	session_set_phase(session, PHASE_PROMPT, 0);
+	if (inspector_is_asking(session->inspector))
+		session_send_question(session);
+	else if (is_told)
+		session_pump(session);
+	else if (!session->is_half_typed)
+		session_probe(session);
+}
+
+/* RETURNING: what comes is other threads' output, then the prompt. */
+void session_look_for_prompt(struct session *session, bool is_quiet)
+{
+	struct prompt rest;
+	enum prompt_kind kind;
+
+	show_lines(session);
+	kind = raw_kind(session, &rest);
+	if (is_quiet && kind != PROMPT_NONE && kind != PROMPT_LEARNED) {
+		prompt_learn(&session->prompt, rest.line.data);
+		prompt_learn(&rest, rest.line.data);
+		kind = prompt_kind(&rest);
+	}
+	if (kind == PROMPT_LEARNED) {
+		if (rest.line.length == strlen(rest.learned)) {
+			buffer_reset(&session->raw);
+		} else {
+			session_show_raw(session, session->raw.length);
+			session_take_prompt(session);
+		}
+	}
+	prompt_clear(&rest);
+	if (kind == PROMPT_LEARNED)
+		begin_prompt(session);
+}
+
+/*
+ * ASKING: nothing came for a while. Where a prompt is there, and no answer is
+ * before it, what came is about our question.
+ */
+void session_look_for_refusal(struct session *session)
+{
+	struct error error = ERROR_INIT;
+	struct prompt rest;
+	enum prompt_kind kind = raw_kind(session, &rest);
+
+	prompt_clear(&rest);
+	if (kind != PROMPT_LEARNED) {
+		show_lines(session);
+		return;
+	}
+	buffer_reset(&session->raw);
+	if (inspector_refused(session->inspector, &error) == INSPECTOR_SEND)
+		session_send_question(session);
+	else
+		finish_question(session, NULL, error.message);
+}
+
+/* ASKING: the answer may be whole. */
+void session_look_for_answer(struct session *session)
+{
+	struct error error = ERROR_INIT;
+	json_t *answer = NULL;
+	size_t start = 0;
+	size_t end = 0;
+	enum inspector_result result = inspector_take(
+		session->inspector, session->raw.data, session->raw.length,
+		&start, &end, &answer, &error);
+
+	if (result == INSPECTOR_WAIT) {
+		if (session->raw.length > HELD_MAXIMUM)
+			show_lines(session);
+		session_await_quiet(session, LOST_SECONDS);
+		return;
+	}
+	session_show(session, session->raw.data, start);
+	buffer_consume(&session->raw, end);
+	if (result == INSPECTOR_SEND)
+		session_set_phase(session, PHASE_RETURNING, RETURN_SECONDS);
+	else
+		finish_question(session, answer,
+				result == INSPECTOR_FAILED ? error.message
+							   : NULL);
+}

@@ -1,0 +1,282 @@
+/*
+ * backend `pdb`: what can be asked of a debugger on a socket, by its state.
+ */
+#include "backends/backend.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "banned.h"
+#include "backends/node.h"
+#include "backends/pdb/bindings.h"
+#include "backends/pdb/orders.h"
+#include "backends/pdb/session.h"
+#include "backends/pdb/stop.h"
+#include "backends/pdb/transcript.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/map.h"
+#include "protocol/breakpoint.h"
+#include "protocol/process.h"
+#include "protocol/sample.h"
+
+static struct session *to_session(struct connection *connection)
+{
+	return (struct session *)connection;
+}
+
+static const struct session *lend_session(const struct connection *connection)
+{
+	return (const struct session *)connection;
+}
+
+static struct connection *pdb_open(struct node *node,
+				   const struct process *process,
+				   const struct target *target,
+				   struct error *error)
+{
+	struct session *session;
+
+	if (!target) {
+		error_set(error, "A pdb is connected to by its socket; name "
+				 "that.");
+		return NULL;
+	}
+	session = session_new(node, process, target, error);
+	if (!session)
+		return NULL;
+	session->base.backend = &pdb_backend;
+	return &session->base;
+}
+
+static void pdb_close(struct connection *connection)
+{
+	session_free(to_session(connection));
+}
+
+enum needs {
+	NEEDS_NEVER,	  /* nothing helps */
+	NEEDS_CONNECTION, /* the rest does not matter */
+	NEEDS_PROMPT,
+	NEEDS_LIVE, /* and no post-mortem */
+};
+
+static const enum needs kind_needs[REQUEST_KIND_COUNT] = {
+	[REQUEST_VARIABLES] = NEEDS_PROMPT,
+	[REQUEST_SOURCE] = NEEDS_PROMPT,
+	[REQUEST_EVALUATE] = NEEDS_PROMPT,
+	[REQUEST_CONTINUE] = NEEDS_PROMPT,
+	[REQUEST_NEXT] = NEEDS_LIVE,
+	[REQUEST_STEP_IN] = NEEDS_LIVE,
+	[REQUEST_STEP_OUT] = NEEDS_LIVE,
+	[REQUEST_UNTIL] = NEEDS_LIVE,
+	[REQUEST_JUMP] = NEEDS_LIVE,
+	[REQUEST_TERMINATE] = NEEDS_PROMPT,
+	[REQUEST_SET_BREAKPOINTS] = NEEDS_CONNECTION,
+	[REQUEST_TERMINAL] = NEEDS_CONNECTION,
+	[REQUEST_TERMINAL_INPUT] = NEEDS_CONNECTION,
+};
+
+struct words {
+	const char *why;
+	const char *fix;
+};
+
+/* Why there is no prompt, where debugger.why does not say it. */
+static const struct words no_prompt[] = {
+	[DEBUGGER_CONNECTING] = { "Its debugger has not answered yet.", "" },
+	[DEBUGGER_RUNNING] = { "It runs, or evaluates: its debugger listens "
+			       "only where it has stopped.",
+			       "" },
+	[DEBUGGER_NESTED] = { "Its debugger is at another prompt.",
+			      "Leave that in the console." },
+	[DEBUGGER_FOREIGN] = { "What is at its socket is no pdb.",
+			       "Use the console." },
+	[DEBUGGER_LOST] = { "Its debugger is not connected any more.",
+			    "Connect again, where it waits again." },
+};
+
+static bool explain(struct reason *reason, const char *why, const char *fix)
+{
+	snprintf(reason->why, sizeof(reason->why), "%s", why);
+	snprintf(reason->fix, sizeof(reason->fix), "%s", fix);
+	return false;
+}
+
+static bool explain_state(struct reason *reason,
+			  const struct debugger *debugger)
+{
+	const struct words *words = &no_prompt[debugger->state];
+
+	return explain(reason, debugger->why ? debugger->why : words->why,
+		       words->fix);
+}
+
+static bool explain_never(struct reason *reason, enum request_kind kind)
+{
+	if (kind == REQUEST_PAUSE)
+		return explain(reason,
+			       "A pdb on a socket cannot be interrupted: it "
+			       "stops where it was told to.",
+			       "Set a breakpoint.");
+	return explain(reason, "Stacks are not sampled through a debugger.",
+		       "");
+}
+
+/* What it cannot know, another connection may. */
+static bool can_look(const struct session *session,
+		     const struct message *request, struct reason *reason)
+{
+	uint64_t address = json_get_hex(request->body, "address");
+	int64_t tid =
+		json_get_integer(request->body, "tid", session->debugger.tid);
+
+	if (address && !map_find(session->addresses, address))
+		return explain(reason,
+			       "The debugger has not told of this "
+			       "object since it stopped.",
+			       "Look at the frame's variables again.");
+	if (!address && tid != session->debugger.tid)
+		return explain(reason,
+			       "The debugger has stopped another "
+			       "thread.",
+			       "");
+	return true;
+}
+
+static bool pdb_can(const struct connection *connection, enum request_kind kind,
+		    const struct message *request, struct reason *reason)
+{
+	const struct session *session = lend_session(connection);
+	const struct debugger *debugger = &session->debugger;
+	enum needs needs = kind_needs[kind];
+	struct reason unused;
+
+	if (!reason)
+		reason = &unused;
+	*reason = (struct reason){ .fix = "" };
+	if (needs == NEEDS_NEVER)
+		return explain_never(reason, kind);
+	if (!debugger_is_ours(debugger))
+		return explain_state(reason, debugger);
+	if (needs == NEEDS_CONNECTION)
+		return true;
+	if (debugger->state != DEBUGGER_STOPPED)
+		return explain_state(reason, debugger);
+	if (needs == NEEDS_LIVE && debugger->is_post_mortem)
+		return explain(reason,
+			       "It is in a post-mortem: its frames can be "
+			       "looked at, not stepped.",
+			       "c lets the exception go on.");
+	if (kind == REQUEST_VARIABLES && request)
+		return can_look(session, request, reason);
+	return true;
+}
+
+static int check_breakpoints(const json_t *list, struct error *error)
+{
+	struct breakpoint breakpoint = { .id = 0 };
+	size_t count = json_array_size(list);
+	int result = 0;
+
+	if (!json_is_array(list) || count > BREAKPOINTS_MAXIMUM)
+		return error_set(error,
+				 "setBreakpoints: \"breakpoints\" is a list of "
+				 "at most %d.",
+				 BREAKPOINTS_MAXIMUM);
+	for (size_t i = 0; i < count && result == 0; i++)
+		result = breakpoint_from_json(&breakpoint,
+					      json_array_get(list, i), error);
+	breakpoint_clear(&breakpoint);
+	return result;
+}
+
+static int keep_breakpoints(struct session *session,
+			    const struct message *request)
+{
+	json_t *list = json_object_get(request->body, "breakpoints");
+
+	json_decref(session->breakpoints);
+	session->breakpoints = json_incref(list);
+	node_respond(session->base.node, request,
+		     bindings_wanted(list, "It runs: this is set where it "
+					   "stops next."),
+		     NULL);
+	return 0;
+}
+
+static int open_terminal(struct session *session, const struct message *request)
+{
+	transcript_open(session->transcript,
+			json_get_boolean(request->body, "on", true));
+	node_respond(session->base.node, request, NULL, NULL);
+	return 0;
+}
+
+static int take_input(struct session *session, const struct message *request,
+		      struct error *error)
+{
+	const char *data = json_get_string(request->body, "data", "");
+	bool is_hidden = session->phase == PHASE_RETURNING ||
+			 (session->phase == PHASE_ASKING &&
+			  session->debugger.state == DEBUGGER_STOPPED);
+	int result;
+
+	/* Behind our question, so that what it says is not taken for ours. */
+	if (is_hidden && strpbrk(data, "\r\n"))
+		result = session_add(session, order_new_line(data), error);
+	else
+		result = session_type(session, data, strlen(data), error);
+	if (result == 0)
+		node_respond(session->base.node, request, NULL, NULL);
+	return result;
+}
+
+static int pdb_send(struct connection *connection, enum request_kind kind,
+		    const struct message *request, struct error *error)
+{
+	struct session *session = to_session(connection);
+	struct order *order;
+
+	if (kind == REQUEST_TERMINAL)
+		return open_terminal(session, request);
+	if (kind == REQUEST_TERMINAL_INPUT)
+		return take_input(session, request, error);
+	if (kind == REQUEST_SET_BREAKPOINTS) {
+		if (check_breakpoints(
+			    json_object_get(request->body, "breakpoints"),
+			    error) < 0)
+			return -1;
+		if (session->debugger.state != DEBUGGER_STOPPED)
+			return keep_breakpoints(session, request);
+	}
+	order = order_new(session, kind, request, error);
+	return order ? session_add(session, order, error) : -1;
+}
+
+static void pdb_amend(struct connection *connection,
+		      struct process_sample *sample)
+{
+	struct session *session = to_session(connection);
+
+	if (session->debugger.state != DEBUGGER_STOPPED)
+		return;
+	session->epoch = sample->epoch;
+	stop_amend(session->stop, node_stacks(session->base.node), sample);
+}
+
+static const struct debugger *pdb_debugger(const struct connection *connection)
+{
+	return &lend_session(connection)->debugger;
+}
+
+const struct backend pdb_backend = {
+	.name = "pdb",
+	.help = "a debugger on a socket, as its client",
+	.open = pdb_open,
+	.can = pdb_can,
+	.send = pdb_send,
+	.amend = pdb_amend,
+	.debugger = pdb_debugger,
+	.close = pdb_close,
+};

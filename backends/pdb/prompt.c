@@ -1,0 +1,249 @@
+#include "backends/pdb/prompt.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "banned.h"
+#include "base/array.h"
+
+/* Longer than that it is none: what follows is shown again. */
+#define CONTROL_MAXIMUM 64
+#define STRING_MAXIMUM 4096
+
+#define BEL '\a'
+#define ESC '\033'
+
+void prompt_init(struct prompt *prompt)
+{
+	*prompt = (struct prompt){ .line = BUFFER_INIT };
+}
+
+void prompt_clear(struct prompt *prompt)
+{
+	buffer_clear(&prompt->line);
+	prompt_init(prompt);
+}
+
+void prompt_learn(struct prompt *prompt, const char *text)
+{
+	snprintf(prompt->learned, sizeof(prompt->learned), "%s", text);
+}
+
+static void begin_escape(struct prompt *prompt, enum prompt_escape escape)
+{
+	prompt->escape = escape;
+	prompt->escape_length = 0;
+}
+
+static enum prompt_escape after_escape(char byte)
+{
+	if (byte == '[')
+		return ESCAPE_CONTROL;
+	if (byte != '\0' && strchr("]PX^_", byte))
+		return ESCAPE_STRING;
+	if (byte != '\0' && strchr("()*+-./#% ", byte))
+		return ESCAPE_ONE_MORE;
+	return ESCAPE_NONE;
+}
+
+/* True when the byte belongs to a sequence: it is not text. */
+static bool take_escape(struct prompt *prompt, char byte)
+{
+	unsigned char code = (unsigned char)byte;
+
+	prompt->escape_length++;
+	switch (prompt->escape) {
+	case ESCAPE_NONE:
+		if (byte != ESC)
+			return false;
+		begin_escape(prompt, ESCAPE_BEGUN);
+		return true;
+	case ESCAPE_BEGUN:
+		begin_escape(prompt, after_escape(byte));
+		return code >= ' ';
+	case ESCAPE_ONE_MORE:
+		prompt->escape = ESCAPE_NONE;
+		return code >= ' ';
+	case ESCAPE_CONTROL:
+		if (code < ' ' || prompt->escape_length > CONTROL_MAXIMUM) {
+			prompt->escape = ESCAPE_NONE;
+			return false;
+		}
+		if (code >= '@')
+			prompt->escape = ESCAPE_NONE;
+		return true;
+	case ESCAPE_STRING:
+		if (byte == '\n' || prompt->escape_length > STRING_MAXIMUM) {
+			prompt->escape = ESCAPE_NONE;
+			return false;
+		}
+		if (byte == BEL)
+			prompt->escape = ESCAPE_NONE;
+		else if (byte == ESC)
+			prompt->escape = ESCAPE_STRING_ENDS;
+		return true;
+	case ESCAPE_STRING_ENDS:
+		prompt->escape = ESCAPE_NONE;
+		return byte == '\\';
+	}
+	return false;
+}
+
+static void tell_line(struct prompt *prompt, size_t length, struct buffer *out)
+{
+	if (length <= prompt->told)
+		return;
+	buffer_append(out, prompt->line.data + prompt->told,
+		      length - prompt->told);
+	prompt->told = length;
+}
+
+static void drop_line(struct prompt *prompt)
+{
+	buffer_reset(&prompt->line);
+	prompt->told = 0;
+}
+
+/* Its end may be a prompt: that much of a line without end is kept. */
+static void shorten_line(struct prompt *prompt, struct buffer *out)
+{
+	if (prompt->line.length < PROMPT_LINE_MAXIMUM)
+		return;
+	prompt_flush(prompt, out);
+	buffer_consume(&prompt->line, prompt->line.length - PROMPT_MAXIMUM);
+	prompt->told = prompt->line.length;
+}
+
+static void add_text(struct prompt *prompt, char byte, struct buffer *out)
+{
+	if (byte == '\n') {
+		tell_line(prompt, prompt->line.length, out);
+		drop_line(prompt);
+		buffer_append_char(out, '\n');
+		return;
+	}
+	shorten_line(prompt, out);
+	buffer_append_char(&prompt->line, byte);
+}
+
+void prompt_feed(struct prompt *prompt, const char *bytes, size_t length,
+		 struct buffer *out)
+{
+	for (size_t i = 0; i < length; i++) {
+		char byte = bytes[i];
+
+		/* NUL, and what readline has around what takes no room. */
+		if (byte >= '\0' && byte <= '\002')
+			continue;
+		if (take_escape(prompt, byte))
+			continue;
+		if (prompt->has_return && byte != '\n' && byte != '\r')
+			add_text(prompt, '\r', out);
+		prompt->has_return = byte == '\r';
+		if (!prompt->has_return)
+			add_text(prompt, byte, out);
+	}
+}
+
+/* What a terminal would show of it. */
+static const char *shown_line(const struct prompt *prompt, size_t *length)
+{
+	const char *start = prompt->line.data;
+	const char *again = memrchr(start, '\r', prompt->line.length);
+
+	if (again)
+		start = again + 1;
+	*length = prompt->line.length - (size_t)(start - prompt->line.data);
+	return start;
+}
+
+void prompt_learn_line(struct prompt *prompt)
+{
+	size_t length;
+	const char *line = shown_line(prompt, &length);
+
+	if (length < PROMPT_MAXIMUM)
+		prompt_learn(prompt, line);
+}
+
+static bool ends_in_learned(const struct prompt *prompt)
+{
+	size_t length = strlen(prompt->learned);
+
+	return length > 0 && length <= prompt->line.length &&
+	       memcmp(prompt->line.data + prompt->line.length - length,
+		      prompt->learned, length) == 0;
+}
+
+/* "pdb", then ")" or ">" and perhaps a space at the end. */
+static bool is_likely(const char *line, size_t length)
+{
+	if (length > PROMPT_MAXIMUM)
+		return false;
+	if (length > 0 && line[length - 1] == ' ')
+		length--;
+	if (length < 4 || (line[length - 1] != ')' && line[length - 1] != '>'))
+		return false;
+	for (size_t i = 0; i + 3 < length; i++)
+		if (strncasecmp(line + i, "pdb", 3) == 0)
+			return true;
+	return false;
+}
+
+struct other {
+	const char *begin;
+	const char *end;
+};
+
+static const struct other others[] = {
+	{ ">>> ", "" },	   /* interact */
+	{ "... ", "" },	   /* its and pdb's further lines */
+	{ "In [", "]: " }, /* IPython's */
+	{ "In : ", "" },   { "   ...: ", "" },
+};
+
+static bool is_other(const char *line, size_t length)
+{
+	for (size_t i = 0; i < ARRAY_LENGTH(others); i++) {
+		size_t begin = strlen(others[i].begin);
+		size_t end = strlen(others[i].end);
+
+		if (length < begin + end ||
+		    memcmp(line, others[i].begin, begin) != 0)
+			continue;
+		if (end > 0 ? memcmp(line + length - end, others[i].end, end) ==
+				      0
+			    : strspn(line + begin, " ") == length - begin)
+			return true;
+	}
+	return false;
+}
+
+enum prompt_kind prompt_kind(const struct prompt *prompt)
+{
+	size_t length;
+	const char *line = shown_line(prompt, &length);
+
+	if (ends_in_learned(prompt))
+		return PROMPT_LEARNED;
+	if (length == 0)
+		return PROMPT_NONE;
+	if (is_likely(line, length))
+		return PROMPT_LIKELY;
+	return is_other(line, length) ? PROMPT_OTHER : PROMPT_MAYBE;
+}
+
+void prompt_take(struct prompt *prompt, enum prompt_kind kind,
+		 struct buffer *out)
+{
+	if (kind == PROMPT_LEARNED)
+		tell_line(prompt, prompt->line.length - strlen(prompt->learned),
+			  out);
+	drop_line(prompt);
+}
+
+void prompt_flush(struct prompt *prompt, struct buffer *out)
+{
+	tell_line(prompt, prompt->line.length, out);
+}

@@ -1,0 +1,73 @@
+/*
+ * session-private: what the files of a session have of each other. Each group
+ * is one file's.
+ */
+#ifndef BACKENDS_PDB_SESSION_PRIVATE_H
+#define BACKENDS_PDB_SESSION_PRIVATE_H
+
+#include "backends/pdb/session.h"
+
+/* An answer that somebody waits for. */
+#define ANSWER_SECONDS 10.0
+/* The prompt after a line that was typed; then it runs. */
+#define LINE_SECONDS 0.3
+/* Text that may be the debugger's. */
+#define HELD_MAXIMUM (64u << 10)
+
+/* session.c: sends; -1 when that was the end of it. */
+int session_send(struct session *session, const char *text);
+/* The connection is over. */
+void session_lose(struct session *session, const char *why);
+void session_fail_orders(struct session *session, const char *why);
+/* why NULL: nothing need be said. */
+void session_set_why(struct session *session, const char *why);
+void session_tell_state(struct session *session, enum debugger_state state,
+			const char *why);
+
+/* shown.c: bytes that are nothing of ours. */
+void session_show(struct session *session, const char *bytes, size_t length);
+/* The same of the first of session.raw. */
+void session_show_raw(struct session *session, size_t length);
+/* The unfinished line was a prompt: it is used up. */
+void session_take_prompt(struct session *session);
+/* What was held goes the way of all output. */
+void session_release(struct session *session);
+/* The same, but what the debugger says of the place where it stops. */
+void session_release_program(struct session *session);
+void session_drop_held(struct session *session);
+/* A terminal may send back what it is sent. */
+void session_expect_echo(struct session *session, const char *text);
+/* Bytes of the beginning that are what was sent. */
+size_t session_skip_echo(struct session *session, const char *bytes,
+			 size_t length);
+
+/* listening.c: seconds 0: the phase may last. */
+void session_set_phase(struct session *session, enum phase phase,
+		       double seconds);
+/* So long from now on. */
+void session_limit_phase(struct session *session, double seconds);
+/* Looks again when nothing has come for so long. */
+void session_await_quiet(struct session *session, double seconds);
+/* LISTENING, or at the prompt: is the unfinished line one? */
+void session_look_at_line(struct session *session, bool is_quiet);
+
+/* asking.c: asks what the state is. */
+void session_probe(struct session *session);
+/* Sends the next line of the question that was begun. */
+void session_send_question(struct session *session);
+/* ASKING: what came may be the answer. */
+void session_look_for_answer(struct session *session);
+/* ASKING: nothing came for a while. */
+void session_look_for_refusal(struct session *session);
+/* RETURNING: other threads' output comes, then the prompt. */
+void session_look_for_prompt(struct session *session, bool is_quiet);
+
+/* typing.c: the prompt is free: the next order. */
+void session_pump(struct session *session);
+void session_put_first(struct session *session, struct order *owned_order);
+
+/* stopping.c: the probe was answered: it is at its prompt. */
+void session_take_stop(struct session *session, const json_t *answer,
+		       struct stop *owned_stop);
+
+#endif

@@ -1,0 +1,281 @@
+#include "backends/pdb/session.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "backends/node.h"
+#include "backends/pdb/bindings.h"
+#include "backends/pdb/inspector.h"
+#include "backends/pdb/orders.h"
+#include "backends/pdb/outflow.h"
+#include "backends/pdb/session-private.h"
+#include "backends/pdb/stop.h"
+#include "backends/pdb/transcript.h"
+#include "backends/pdb/wire.h"
+#include "backends/target.h"
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/loop.h"
+#include "base/map.h"
+#include "protocol/process.h"
+
+#define CONNECT_SECONDS 5.0	   /* the first byte */
+#define OUTPUT_MAXIMUM (16u << 10) /* in a quarter of a second */
+#define RAW_MAXIMUM (INSPECTOR_ANSWER_MAXIMUM + (64u << 10))
+
+/* Our own agent: it waits for the next client. */
+static bool is_agent(const struct debugger *debugger)
+{
+	return debugger->dialect && strcmp(debugger->dialect, "probetui") == 0;
+}
+
+/* What leaving costs; NULL: nothing. */
+static const char *find_leaving(const struct session *session)
+{
+	const struct debugger *debugger = &session->debugger;
+
+	if (is_agent(debugger) || !session->wire)
+		return NULL;
+	switch (debugger->state) {
+	case DEBUGGER_STOPPED:
+		return debugger->is_post_mortem
+			       ? "Leaving ends its post-mortem: the exception "
+				 "goes on."
+			       : NULL;
+	case DEBUGGER_RUNNING:
+		return bindings_count(debugger) > 0
+			       ? "It runs, and our breakpoints can only be "
+				 "taken out where it stops: the next one would "
+				 "raise in it, as nobody is there."
+			       : NULL;
+	case DEBUGGER_CONNECTING:
+	case DEBUGGER_FOREIGN:
+		return "What it does when its client leaves is not known; most "
+		       "quit, which raises in the program.";
+	case DEBUGGER_NESTED:
+		return "It is at another prompt, which would end with its "
+		       "client; then the debugger quits, which raises in the "
+		       "program.";
+	case DEBUGGER_NONE:
+	case DEBUGGER_WAITING:
+	case DEBUGGER_STALE:
+	case DEBUGGER_REFUSED:
+	case DEBUGGER_LOST:
+		break;
+	}
+	return NULL;
+}
+
+void session_weigh_leaving(struct session *session)
+{
+	const char *leaving = find_leaving(session);
+
+	free(session->debugger.leaving);
+	session->debugger.leaving = xstrdup_or_null(leaving);
+}
+
+void session_set_why(struct session *session, const char *why)
+{
+	free(session->debugger.why);
+	session->debugger.why = xstrdup_or_null(why);
+}
+
+void session_tell(struct session *session)
+{
+	struct debugger *debugger = &session->debugger;
+
+	outflow_flush(session->output);
+	transcript_flush(session->transcript);
+	session_weigh_leaving(session);
+	debugger->held = debugger->state == DEBUGGER_STOPPED
+				 ? loop_now() - session->stopped_at
+				 : -1;
+	node_emit_debugger(session->base.node, session->base.pid, debugger);
+}
+
+void session_tell_state(struct session *session, enum debugger_state state,
+			const char *why)
+{
+	session->debugger.state = state;
+	session_set_why(session, why);
+	session_tell(session);
+}
+
+void session_fail_orders(struct session *session, const char *why)
+{
+	struct order *asking = session->asking;
+	struct order *typing = session->typing;
+
+	session->asking = NULL;
+	session->typing = NULL;
+	if (asking)
+		order_failed(session, asking, why);
+	if (typing)
+		order_failed(session, typing, why);
+	order_free(asking);
+	order_free(typing);
+	while (session->orders) {
+		struct order *order = session->orders;
+
+		session->orders = order->next;
+		order_failed(session, order, why);
+		order_free(order);
+	}
+	session->order_count = 0;
+}
+
+void session_lose(struct session *session, const char *why)
+{
+	if (session->phase == PHASE_LOST)
+		return;
+	session_show_raw(session, session->raw.length);
+	session_release(session);
+	wire_free(session->wire);
+	session->wire = NULL;
+	session_set_phase(session, PHASE_LOST, 0);
+	session_fail_orders(session, why);
+	session->debugger.binding_count = 0;
+	session_tell_state(session, DEBUGGER_LOST, why);
+}
+
+int session_send(struct session *session, const char *text)
+{
+	struct error error = ERROR_INIT;
+
+	if (wire_send(session->wire, text, strlen(text), &error) == 0)
+		return 0;
+	session_lose(session, error.message);
+	return -1;
+}
+
+static void take_bytes(struct session *session, const char *bytes,
+		       size_t length)
+{
+	if (session->phase == PHASE_LISTENING ||
+	    session->phase == PHASE_PROMPT) {
+		session_show_raw(session, session->raw.length);
+		session_show(session, bytes, length);
+		session_look_at_line(session, false);
+		return;
+	}
+	if (buffer_append(&session->raw, bytes, length) < 0) {
+		session_lose(session,
+			     "The debugger writes without end instead of "
+			     "answering.");
+		return;
+	}
+	if (session->phase == PHASE_ASKING)
+		session_look_for_answer(session);
+	if (session->phase == PHASE_RETURNING)
+		session_look_for_prompt(session, false);
+}
+
+static void on_bytes(const char *bytes, size_t length, void *data)
+{
+	struct session *session = data;
+	size_t skipped = session_skip_echo(session, bytes, length);
+
+	take_bytes(session, bytes + skipped, length - skipped);
+	node_flush(session->base.node);
+}
+
+static void on_connected(void *data)
+{
+	struct session *session = data;
+
+	session_set_phase(session, PHASE_LISTENING, CONNECT_SECONDS);
+}
+
+static void on_ended(const char *why, void *data)
+{
+	struct session *session = data;
+
+	session_lose(session, why);
+	node_flush(session->base.node);
+}
+
+struct session *session_new(struct node *node, const struct process *process,
+			    const struct target *target, struct error *error)
+{
+	struct session *session = xcalloc(1, sizeof(*session));
+	struct wire_calls calls = {
+		.connected = on_connected,
+		.bytes = on_bytes,
+		.ended = on_ended,
+		.data = session,
+	};
+
+	session->wire =
+		wire_new(node_loop(node), target, process, &calls, error);
+	if (!session->wire) {
+		free(session);
+		return NULL;
+	}
+	session->base.node = node;
+	session->base.pid = process->pid;
+	debugger_init(&session->debugger);
+	session->debugger.state = DEBUGGER_CONNECTING;
+	session->debugger.backend = xstrdup("pdb");
+	session->debugger.target = xstrdup(target->text);
+	session->inspector = inspector_new();
+	session->transcript = transcript_new(node, process->pid);
+	session->output =
+		outflow_new(node, process->pid, "stdout", OUTPUT_MAXIMUM);
+	prompt_init(&session->prompt);
+	buffer_init(&session->raw, RAW_MAXIMUM);
+	buffer_init(&session->echo, 0);
+	buffer_init(&session->held, 0);
+	session->addresses = map_new(NULL);
+	session_set_phase(session, PHASE_CONNECTING, CONNECT_SECONDS);
+	session_weigh_leaving(session);
+	return session;
+}
+
+/* What lets the program go on, with nothing of ours in it; owned. */
+static char *last_words(struct session *session)
+{
+	const struct debugger *debugger = &session->debugger;
+	json_t *question;
+	const char *line;
+
+	if (debugger->state != DEBUGGER_STOPPED || is_agent(debugger))
+		return xstrdup("");
+	if (debugger->is_post_mortem)
+		return xstrdup("c\n");
+	question = json_object();
+	json_set_text(question, "do", "clear");
+	inspector_ask(session->inspector, question);
+	line = inspector_line(session->inspector);
+	return xasprintf("%sc\n", line ? line : "");
+}
+
+void session_free(struct session *session)
+{
+	if (!session)
+		return;
+	session_fail_orders(session,
+			    "The connection to the debugger is closed.");
+	session_set_phase(session, PHASE_LOST, 0);
+	if (session->wire) {
+		char *words = last_words(session);
+
+		wire_leave(session->wire, node_farewells(session->base.node),
+			   words);
+		free(words);
+	}
+	inspector_free(session->inspector);
+	transcript_free(session->transcript);
+	outflow_free(session->output);
+	prompt_clear(&session->prompt);
+	stop_free(session->stop);
+	map_free(session->addresses);
+	json_decref(session->breakpoints);
+	debugger_clear(&session->debugger);
+	buffer_clear(&session->raw);
+	buffer_clear(&session->echo);
+	buffer_clear(&session->held);
+	free(session);
+}

@@ -1,0 +1,119 @@
+#include "backends/pdb/session-private.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "backends/pdb/bindings.h"
+#include "backends/pdb/orders.h"
+#include "backends/pdb/stop.h"
+#include "base/alloc.h"
+#include "base/loop.h"
+
+/* The program stood before, or was told to have gone on. */
+static void count_stop(struct session *session, const struct stop *before)
+{
+	struct debugger *debugger = &session->debugger;
+	bool is_same = session->resumed_by == RESUMED_BY_TYPING &&
+		       stop_is_same(before, session->stop) &&
+		       debugger->state == DEBUGGER_STOPPED;
+
+	if (is_same) {
+		session_drop_held(session);
+		return;
+	}
+	debugger->stops++;
+	session->stopped_at = loop_now();
+	if (session->typing)
+		session_drop_held(session);
+	else
+		session_release_program(session);
+}
+
+static const char *const at_descriptions[] = {
+	[STOP_AT_UNKNOWN] = NULL,	   [STOP_AT_LINE] = NULL,
+	[STOP_AT_CALL] = "call",	   [STOP_AT_RETURN] = "return",
+	[STOP_AT_EXCEPTION] = "exception",
+};
+
+static void find_reason(struct session *session, size_t numbers)
+{
+	struct debugger *debugger = &session->debugger;
+	const char *description = at_descriptions[debugger->at];
+	char text[64];
+
+	debugger->reason = STOP_STEP;
+	if (session->resumed_by == RESUMED_BY_NOBODY ||
+	    session->resumed_by == RESUMED_BY_CONTINUE)
+		debugger->reason = STOP_ENTRY;
+	if (debugger->is_post_mortem || debugger->at == STOP_AT_EXCEPTION)
+		debugger->reason = STOP_EXCEPTION;
+	if (numbers > 0) {
+		debugger->reason = STOP_BREAKPOINT;
+		description = "breakpoint";
+	}
+	if (debugger->hit_count > 0) {
+		snprintf(text, sizeof(text), "breakpoint %d",
+			 debugger->hits[0]);
+		description = text;
+	}
+	free(debugger->description);
+	debugger->description = xstrdup_or_null(description);
+}
+
+/* Its prompt may be coloured. */
+static void learn_prompt(struct session *session)
+{
+	const char *text = stop_prompt(session->stop);
+	struct buffer lines = BUFFER_INIT;
+	struct prompt plain;
+
+	prompt_init(&plain);
+	prompt_feed(&plain, text, strlen(text), &lines);
+	if (plain.line.length > 0)
+		prompt_learn(&session->prompt, plain.line.data);
+	prompt_clear(&plain);
+	buffer_clear(&lines);
+}
+
+/* The probe was answered: it is at its prompt. */
+void session_take_stop(struct session *session, const json_t *answer,
+		       struct stop *owned_stop)
+{
+	struct debugger *debugger = &session->debugger;
+	struct stop *before = session->stop;
+	struct order *typing = session->typing;
+	char *said = xstrdup(session->held.data);
+
+	session->stop = owned_stop;
+	count_stop(session, before);
+	stop_free(before);
+	stop_describe(owned_stop, debugger);
+	bindings_refresh(debugger, answer);
+	find_reason(session, json_array_size(json_object_get(answer, "hit")));
+	snprintf(session->base.version, sizeof(session->base.version), "%s",
+		 stop_python(owned_stop));
+	learn_prompt(session);
+	debugger->state = DEBUGGER_STOPPED;
+	session_set_why(session, NULL);
+	if (stop_nesting(owned_stop) > 0) {
+		debugger->state = DEBUGGER_NESTED;
+		session_set_why(session,
+				"It is in a debugger within the debugger "
+				"(\"debug\"); q leaves that.");
+	}
+	session->resumed_by = RESUMED_BY_NOBODY;
+	if (session->breakpoints && debugger->state == DEBUGGER_STOPPED) {
+		session_put_first(session,
+				  order_new_breakpoints(session->breakpoints));
+		session->breakpoints = NULL;
+	} else {
+		session_tell(session);
+	}
+	session->typing = NULL;
+	if (typing)
+		order_typed(session, typing, said);
+	order_free(typing);
+	free(said);
+}

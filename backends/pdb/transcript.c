@@ -1,0 +1,66 @@
+#include "backends/pdb/transcript.h"
+
+#include <stdlib.h>
+
+#include "banned.h"
+#include "backends/pdb/outflow.h"
+#include "base/alloc.h"
+#include "base/buffer.h"
+
+#define KEPT_MAXIMUM (64u << 10)
+
+struct transcript {
+	struct buffer kept;
+	struct outflow *outflow;
+	bool is_open;
+};
+
+struct transcript *transcript_new(struct node *node, pid_t pid)
+{
+	struct transcript *transcript = xcalloc(1, sizeof(*transcript));
+
+	buffer_init(&transcript->kept, 0);
+	transcript->outflow = outflow_new(node, pid, "terminal", KEPT_MAXIMUM);
+	return transcript;
+}
+
+void transcript_free(struct transcript *transcript)
+{
+	if (!transcript)
+		return;
+	outflow_free(transcript->outflow);
+	buffer_clear(&transcript->kept);
+	free(transcript);
+}
+
+void transcript_add(struct transcript *transcript, const char *bytes,
+		    size_t length)
+{
+	struct buffer *kept = &transcript->kept;
+
+	buffer_append(kept, bytes, length);
+	/* Seldom, as it moves all that stays. */
+	if (kept->length > 2 * KEPT_MAXIMUM)
+		buffer_consume(kept, kept->length - KEPT_MAXIMUM);
+	if (transcript->is_open)
+		outflow_add(transcript->outflow, bytes, length);
+}
+
+void transcript_open(struct transcript *transcript, bool is_open)
+{
+	struct buffer *kept = &transcript->kept;
+
+	transcript->is_open = is_open;
+	outflow_restart(transcript->outflow);
+	if (!is_open)
+		return;
+	if (kept->length > KEPT_MAXIMUM)
+		buffer_consume(kept, kept->length - KEPT_MAXIMUM);
+	outflow_add(transcript->outflow, kept->data, kept->length);
+	outflow_flush(transcript->outflow);
+}
+
+void transcript_flush(struct transcript *transcript)
+{
+	outflow_flush(transcript->outflow);
+}
