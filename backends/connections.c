@@ -23,6 +23,7 @@ struct row {
 
 /* The best first: who has stopped a process knows more than who reads it. */
 static const struct row rows[] = {
+	{ &pdb_backend, false },
 	{ &ptrace_backend, true },
 };
 
