@@ -17,6 +17,7 @@
 #include "engine/engine.h"
 #include "engine/jobs.h"
 #include "engine/replay.h"
+#include "model/place.h"
 #include "ui/commands.h"
 #include "ui/editor.h"
 #include "ui/input.h"
@@ -58,11 +59,32 @@ static void take_prompt(struct app *app)
 static void take_notice(struct app *app)
 {
 	bool is_error;
-	char *notice = engine_take_notice(app->engine, &is_error);
+	char *notice;
 
+	/* A question is answered first. */
+	if (app->view.question != NULL)
+		return;
+	notice = engine_take_notice(app->engine, &is_error);
 	if (notice != NULL)
 		view_say(&app->view, is_error, notice);
 	free(notice);
+}
+
+/* Each once, in the order they happened. */
+static void log_stops(struct app *app)
+{
+	const struct stops *stops = &app->engine->session.stops;
+
+	while (app->stops_told < stops->count) {
+		const struct stop *stop = stops_find(stops, app->stops_told++);
+
+		if (stop == NULL)
+			continue;
+		log_write(LOG_INFO, "rank %d stopped: %s%s%s:%d", stop->rank,
+			  stop->description, *stop->description ? ", " : "",
+			  stop->file != NULL ? place_file_name(stop->file) : "",
+			  stop->line);
+	}
 }
 
 void app_say_error(struct app *app, const struct error *error)
@@ -93,11 +115,19 @@ static void type(struct app *app, const char *key)
 
 void app_key(struct app *app, const char *key)
 {
+	char *question = app->view.question;
 	const char *line;
 
 	app->is_changed = true;
 	app->has_key = true;
+	app->view.question = NULL;
 	view_say(&app->view, false, NULL);
+	if (question != NULL) {
+		if (strcmp(key, "y") == 0)
+			commands_confirmed(app, question);
+		free(question);
+		return;
+	}
 	if (app->view.prompt.is_open) {
 		type(app, key);
 		return;
@@ -202,6 +232,7 @@ static void on_changed(void *data)
 	struct app *app = data;
 
 	app->is_changed = true;
+	log_stops(app);
 }
 
 static void on_input(int fd, int events, void *data)

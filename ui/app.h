@@ -49,6 +49,7 @@ struct app {
 	bool has_key;	 /* a person waits for the draw */
 	double drawn_at;
 	double shown_at; /* the last draw that changed what is seen */
+	uint64_t stops_told; /* so many are in the log */
 	double evidence_at; /* when nodes are to be asked about new ranks */
 	struct press press;
 	struct loop_watch *input; /* what the terminal says; NULL: not now */

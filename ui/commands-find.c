@@ -47,6 +47,9 @@ static void go_to_home(struct app *app, int line)
 	case PANE_LOCALS:
 		app->view.locals_cursor = line;
 		break;
+	case PANE_BREAKPOINTS:
+		app->view.breakpoint_cursor = line;
+		break;
 	case PANE_COUNT:
 		break;
 	}
@@ -67,6 +70,9 @@ static void go_to(struct app *app, int line)
 		break;
 	case VIEW_JOBS:
 		app->view.job_cursor = line;
+		break;
+	case VIEW_BREAKPOINTS:
+		app->view.breakpoint_cursor = line;
 		break;
 	case VIEW_HELP:
 	case VIEW_LOG:
@@ -124,6 +130,7 @@ void search_begin(struct app *app)
 		.selection = app->engine->session.choice.selection,
 		.group = view->order.group,
 		.source_line = view->source_line,
+		.breakpoint_cursor = view->breakpoint_cursor,
 		.locals_cursor = view->locals_cursor,
 		.merged_cursor = view->merged_cursor,
 		.diff_cursor = view->diff_cursor,
@@ -143,6 +150,7 @@ static void go_to_origin(struct app *app)
 	app->engine->session.revision++;
 	view->order.group = origin->group;
 	view->source_line = origin->source_line;
+	view->breakpoint_cursor = origin->breakpoint_cursor;
 	view->locals_cursor = origin->locals_cursor;
 	view->merged_cursor = origin->merged_cursor;
 	view->diff_cursor = origin->diff_cursor;

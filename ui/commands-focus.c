@@ -92,6 +92,8 @@ int ui_toggle(struct command_context *context, int argc, char **argv,
 
 	(void)argc;
 	(void)argv;
+	if (is_on_breakpoints(app))
+		return toggle_breakpoint(app, error);
 	if (rank == NULL)
 		return error_set(error, "there is no rank yet.");
 	switch (view_shown(&app->engine->session, &app->view)) {
@@ -106,6 +108,7 @@ int ui_toggle(struct command_context *context, int argc, char **argv,
 		toggle_rank(session, rank->process.rank);
 		return 0;
 	case VIEW_JOBS:
+	case VIEW_BREAKPOINTS:
 	case VIEW_HELP:
 	case VIEW_LOG:
 	case VIEW_TEXT:

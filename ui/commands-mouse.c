@@ -104,6 +104,13 @@ static void choose_job(struct app *app, const struct hit *hit)
 	app->view.job_cursor = hit->value;
 }
 
+static void choose_breakpoint(struct app *app, const struct hit *hit)
+{
+	if (app->view.kind == VIEW_HOME)
+		app->view.pane = PANE_BREAKPOINTS;
+	app->view.breakpoint_cursor = hit->value;
+}
+
 static void press_key(struct app *app, const struct hit *hit)
 {
 	commands_run(app, hit->line);
@@ -126,6 +133,7 @@ static const struct hit_form forms[] = {
 	{ HIT_MERGED, choose_branch, true },
 	{ HIT_DIFF, choose_difference, false },
 	{ HIT_JOB, choose_job, true },
+	{ HIT_BREAKPOINT, choose_breakpoint, true },
 	{ HIT_KEY, press_key, false },
 };
 

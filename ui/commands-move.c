@@ -19,6 +19,7 @@
 #include "ui/commands-private.h"
 #include "ui/grid.h"
 #include "ui/layout.h"
+#include "ui/pane-breakpoints.h"
 #include "ui/pane.h"
 
 static const char *const move_names[MOVE_COUNT] = {
@@ -125,6 +126,7 @@ int ui_pane(struct command_context *context, int argc, char **argv,
 	struct view *view = &app->view;
 	int direction = command_direction(argc, argv);
 	struct view unzoomed = *view;
+	bool has_breakpoints = layout_has_breakpoints(session_of(context));
 	struct layout layout;
 
 	if (direction == 0)
@@ -139,6 +141,8 @@ int ui_pane(struct command_context *context, int argc, char **argv,
 		int pane = ((int)view->pane + direction * i + PANE_COUNT) %
 			   PANE_COUNT;
 
+		if (pane == PANE_BREAKPOINTS && !has_breakpoints)
+			continue;
 		if (layout.panes[pane].row_count > 0 || view->is_zoomed ||
 		    layout.is_compact) {
 			view->pane = (enum pane)pane;
@@ -236,6 +240,19 @@ static void move_locals(struct app *app, const struct layout *layout,
 			app->view.locals_cursor, (int)count, 1, page, move);
 }
 
+static void move_breakpoints(struct app *app, int page, enum move move)
+{
+	struct breakpoint_list list;
+
+	breakpoint_list_make(&list, &app->engine->session);
+	if (list.count > 0 && move != MOVE_LEFT && move != MOVE_RIGHT)
+		app->view.breakpoint_cursor =
+			grid_move_in(breakpoint_list_cursor(&list, &app->view),
+				     (int)list.count, 1, at_least_one(page),
+				     move);
+	breakpoint_list_clear(&list);
+}
+
 static void move_home(struct app *app, const struct layout *layout,
 		      enum move move)
 {
@@ -255,6 +272,10 @@ static void move_home(struct app *app, const struct layout *layout,
 		break;
 	case PANE_LOCALS:
 		move_locals(app, layout, move);
+		break;
+	case PANE_BREAKPOINTS:
+		move_breakpoints(
+			app, layout->panes[PANE_BREAKPOINTS].row_count, move);
 		break;
 	case PANE_COUNT:
 		break;
@@ -382,6 +403,9 @@ int ui_cursor(struct command_context *context, int argc, char **argv,
 		move_diff(app, at_least_one(page / 2), (enum move)move);
 		break;
 	case VIEW_JOBS:
+		break;
+	case VIEW_BREAKPOINTS:
+		move_breakpoints(app, page, (enum move)move);
 		break;
 	case VIEW_LOG:
 		page = at_least_one(

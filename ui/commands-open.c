@@ -6,12 +6,15 @@
 #include <string.h>
 
 #include "banned.h"
+#include "base/alloc.h"
 #include "base/error.h"
 #include "engine/engine.h"
 #include "engine/jobs.h"
+#include "model/held.h"
 #include "model/job.h"
 #include "ui/app.h"
 #include "ui/commands-private.h"
+#include "ui/commands.h"
 #include "ui/grid.h"
 #include "ui/pane.h"
 
@@ -33,7 +36,9 @@ static void toggle_variable(struct app *app)
 		return;
 	}
 	row = &rows[view->locals_cursor];
-	if (row->kind == LOCALS_MORE) {
+	if (row->kind == LOCALS_RAISED) {
+		view->is_unfolded = !view->is_unfolded;
+	} else if (row->kind == LOCALS_MORE) {
 		if (!key_set_has(&view->opened, row->key))
 			key_set_add_page(&view->opened, row->key);
 		key_set_add_page(&view->opened, row->key);
@@ -113,7 +118,8 @@ int ui_expand(struct command_context *context, int argc, char **argv,
 
 	(void)argc;
 	(void)argv;
-	(void)error;
+	if (is_on_breakpoints(app))
+		return toggle_breakpoint(app, error);
 	if (app->view.kind == VIEW_MERGED)
 		toggle_branch(app);
 	else if (app->view.pane == PANE_LOCALS)
@@ -232,6 +238,39 @@ static void open_source(struct app *app)
 		app->view.is_zoomed = true;
 }
 
+/*
+ * One whose debugger waits gets a client: us. What leaving it will cost is
+ * asked about before. False: it does not wait.
+ */
+static bool connect_selected(struct app *app)
+{
+	const struct rank *rank = session_selected(&app->engine->session);
+	const struct debugger *debugger;
+	char *line;
+	char *question;
+
+	if (rank == NULL)
+		return false;
+	debugger = &rank->debugger;
+	if (!held_is_waiting(rank)) {
+		/* Why it cannot is worth a sentence; the source is shown. */
+		if (debugger->why != NULL && !debugger_is_ours(debugger))
+			view_say(&app->view, false, debugger->why);
+		return false;
+	}
+	line = xasprintf("connect ranks %d", rank->process.rank);
+	question = xasprintf("%s Connect to the debugger of rank %d?",
+			     debugger->leaving != NULL ? debugger->leaving : "",
+			     rank->process.rank);
+	if (debugger->leaving != NULL)
+		view_ask(&app->view, question, line);
+	else
+		commands_run(app, line);
+	free(question);
+	free(line);
+	return true;
+}
+
 int ui_open(struct command_context *context, int argc, char **argv,
 	    struct error *error)
 {
@@ -240,7 +279,6 @@ int ui_open(struct command_context *context, int argc, char **argv,
 
 	(void)argc;
 	(void)argv;
-	(void)error;
 	if (view_lists_jobs(&app->engine->session, view)) {
 		if (app->engine->session.job_count == 0)
 			return error_set(error, "no job runs here.");
@@ -252,11 +290,13 @@ int ui_open(struct command_context *context, int argc, char **argv,
 		open_branch(app);
 		return 0;
 	}
+	if (is_on_breakpoints(app))
+		return open_breakpoint(app, error);
 	if (view->kind != VIEW_HOME)
 		return 0;
 	switch (view->pane) {
 	case PANE_GRID:
-		if (!fold_in_grid(app, true))
+		if (!fold_in_grid(app, true) && !connect_selected(app))
 			open_source(app);
 		break;
 	case PANE_SOURCE:
@@ -271,6 +311,7 @@ int ui_open(struct command_context *context, int argc, char **argv,
 	case PANE_LOCALS:
 		toggle_variable(app);
 		break;
+	case PANE_BREAKPOINTS:
 	case PANE_COUNT:
 		break;
 	}

@@ -17,6 +17,7 @@
 #include "ui/clipboard.h"
 #include "ui/commands-private.h"
 #include "ui/editor.h"
+#include "ui/pane-breakpoints.h"
 #include "ui/pane.h"
 #include "ui/scratch.h"
 #include "ui/screen.h"
@@ -99,6 +100,7 @@ static struct spot spot_looked_at(const struct app *app)
 	case VIEW_DIFF:
 		return spot_of_diff(app);
 	case VIEW_JOBS:
+	case VIEW_BREAKPOINTS:
 	case VIEW_HELP:
 	case VIEW_LOG:
 	case VIEW_TEXT:
@@ -153,6 +155,19 @@ int ui_edit(struct command_context *context, int argc, char **argv,
 	return edit_file(app, &spot, source, error);
 }
 
+static void append_breakpoints(struct buffer *out,
+			       const struct session *session)
+{
+	struct breakpoint_list list;
+
+	breakpoint_list_make(&list, session);
+	for (size_t i = 0; i < list.count; i++) {
+		breakpoint_append_row(out, &list.items[i]);
+		buffer_append_char(out, '\n');
+	}
+	breakpoint_list_clear(&list);
+}
+
 static void append_diff(struct buffer *out, const struct app *app)
 {
 	struct diff_sides sides;
@@ -190,6 +205,9 @@ static const char *append_shown(struct buffer *out, const struct app *app)
 	case VIEW_JOBS:
 		format_text_jobs(out, session);
 		return "The list of jobs";
+	case VIEW_BREAKPOINTS:
+		append_breakpoints(out, session);
+		return "The list of breakpoints";
 	case VIEW_HELP:
 	case VIEW_LOG:
 	case VIEW_TEXT:

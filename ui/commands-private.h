@@ -5,6 +5,8 @@
 #ifndef UI_COMMANDS_PRIVATE_H
 #define UI_COMMANDS_PRIVATE_H
 
+#include <stdbool.h>
+
 #include "engine/command.h"
 
 struct app;
@@ -38,6 +40,11 @@ void selection_changed(struct app *app, const struct selection *before);
 void select_rank(struct session *session, int number);
 /* Selects a frame of the thread that is looked at. */
 void select_depth(struct session *session, int depth);
+/* The list of breakpoints has the keys. */
+bool is_on_breakpoints(const struct app *app);
+/* Of the one under its cursor: off and on; its line in the source. */
+int toggle_breakpoint(struct app *app, struct error *error);
+int open_breakpoint(struct app *app, struct error *error);
 /* Goes home, to the source of the frame under the cursor. */
 void open_branch(struct app *app);
 
@@ -51,6 +58,7 @@ command_function ui_against, ui_hold, ui_refresh, ui_time, ui_record, ui_theme,
 command_function ui_prompt, ui_help, ui_log, ui_back, ui_quit, ui_redraw;
 command_function ui_suspend, ui_set, ui_job, ui_click, ui_wheel;
 command_function ui_edit, ui_copy, ui_console;
+command_function ui_here, ui_breakpoints, ui_remove;
 command_function ui_sort, ui_group, ui_filter;
 
 #endif

@@ -11,10 +11,12 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "engine/commands.h"
+#include "engine/control.h"
 #include "engine/engine.h"
 #include "engine/jobs.h"
 #include "ui/app.h"
 #include "ui/commands-private.h"
+#include "ui/held.h"
 #include "ui/layout.h"
 #include "ui/pane.h"
 #include "ui/ranklist.h"
@@ -391,6 +393,29 @@ int ui_back(struct command_context *context, int argc, char **argv,
 	return 0;
 }
 
+/* What leaving costs; NULL: no rank is held. */
+static char *leave_question(const struct session *session)
+{
+	char *question = control_leave_question(session, NULL);
+	size_t count = session_held_count(session);
+
+	if (question != NULL || count == 0)
+		return question;
+	return xasprintf("%zu %s stopped, and left so for the next who "
+			 "connects. Leave?",
+			 count, count == 1 ? "rank is" : "ranks are");
+}
+
+static int leave(struct command_context *context, struct error *error)
+{
+	struct app *app = command_app(context);
+	char *question = leave_question(&app->engine->session);
+
+	if (question == NULL || command_confirm(context, question, error) > 0)
+		app->is_done = true;
+	return 0;
+}
+
 int ui_quit(struct command_context *context, int argc, char **argv,
 	    struct error *error)
 {
@@ -398,9 +423,8 @@ int ui_quit(struct command_context *context, int argc, char **argv,
 
 	(void)argc;
 	(void)argv;
-	(void)error;
 	if (!go_back(&app->view))
-		app->is_done = true;
+		return leave(context, error);
 	follow_jobs(app);
 	return 0;
 }

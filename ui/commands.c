@@ -69,6 +69,13 @@ static const struct command rows[] = {
 	  SCREEN, ui_search },
 	{ "find", NULL, "next | previous", "another hit, or difference", SCREEN,
 	  ui_find },
+	{ "here", NULL, "break | until",
+	  "break at the line under the source's cursor, or no more; run to it",
+	  SCREEN, ui_here },
+	{ "breakpoints", NULL, "", "where ranks are to stop", SCREEN,
+	  ui_breakpoints },
+	{ "remove", NULL, "", "clear the breakpoint under the cursor", SCREEN,
+	  ui_remove },
 	{ "hold", NULL, "", "hold the display, or the recording, and go on",
 	  SCREEN, ui_hold },
 	{ "refresh", NULL, "", "read all ranks now", SCREEN, ui_refresh },
@@ -226,19 +233,34 @@ static bool is_for_shell(const struct command_table *tables, size_t table_count,
 	return command != NULL;
 }
 
-void commands_run(struct app *app, const char *line)
+/* What the engine said of ranks that run is told again and again by us. */
+static void follow_motion(struct app *app, int64_t seq)
+{
+	bool is_error;
+
+	if (!motion_begin(&app->view.motion, app->engine, seq))
+		return;
+	if (!app->engine->is_notice_error)
+		free(engine_take_notice(app->engine, &is_error));
+}
+
+static void run(struct app *app, const char *line, bool is_confirmed)
 {
 	const struct command_table tables[] = { ui_commands, engine_commands };
 	struct session *session = &app->engine->session;
 	struct selection before = session->choice.selection;
 	enum view_kind kind = app->view.kind;
 	enum pane pane = app->view.pane;
+	int line_before = app->view.source_line;
+	int pointed;
+	int64_t seq = app->engine->seq;
 	struct buffer out = BUFFER_INIT;
 	struct error error = ERROR_INIT;
 	struct command_context context = {
 		.engine = app->engine,
 		.screen = app,
 		.out = &out,
+		.is_confirmed = is_confirmed,
 	};
 
 	app->is_changed = true;
@@ -246,13 +268,31 @@ void commands_run(struct app *app, const char *line)
 	    command_run_line(&context, tables, ARRAY_LENGTH(tables), line,
 			     COMMAND_SCREEN, &error) < 0)
 		app_say_error(app, &error);
+	else if (context.question != NULL)
+		view_ask(&app->view, context.question, line);
 	else if (out.length > 0)
 		show_output(app, &out,
 			    is_live(tables, ARRAY_LENGTH(tables), line) ? line
 									: NULL);
+	/* A command that points at a line may select its frame, too. */
+	pointed = app->view.source_line;
 	selection_changed(app, &before);
+	if (pointed != line_before)
+		app->view.source_line = pointed;
 	/* What was found was found there. */
 	if (app->view.kind != kind || app->view.pane != pane)
 		app->view.has_marks = false;
+	follow_motion(app, seq);
+	free(context.question);
 	buffer_clear(&out);
+}
+
+void commands_run(struct app *app, const char *line)
+{
+	run(app, line, false);
+}
+
+void commands_confirmed(struct app *app, const char *line)
+{
+	run(app, line, true);
 }

@@ -25,6 +25,8 @@ extern const struct command_table ui_commands;
 void commands_search(struct app *app, enum prompt_result result);
 /* Runs the command line of a key or of the prompt; failures are shown. */
 void commands_run(struct app *app, const char *line);
+/* The same of one that a person was asked about, and said yes. */
+void commands_confirmed(struct app *app, const char *line);
 /* Writes the text of the command that is shown again, of the session now. */
 void commands_refresh(struct app *app);
 /*

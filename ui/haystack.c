@@ -7,12 +7,14 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "engine/engine.h"
+#include "model/displays.h"
 #include "model/place.h"
 #include "model/source.h"
 #include "model/stackdiff.h"
 #include "protocol/stack.h"
 #include "protocol/variable.h"
 #include "ui/app.h"
+#include "ui/pane-breakpoints.h"
 #include "ui/pane.h"
 #include "ui/ranklist.h"
 
@@ -92,11 +94,34 @@ static void collect_locals(struct haystack *haystack, const struct app *app)
 			buffer_printf(&line, "%s %s", variable->name,
 				      variable->value != NULL ? variable->value
 							      : "");
+		else if (rows[i].display != NULL)
+			buffer_append_string(&line,
+					     rows[i].display->expression);
+		else if (rows[i].text != NULL)
+			buffer_append(&line, rows[i].text,
+				      strcspn(rows[i].text, "\n"));
 		haystack_add(haystack, line.data);
 		buffer_clear(&line);
 	}
 	haystack->at = app->view.locals_cursor;
 	free(rows);
+}
+
+static void collect_breakpoints(struct haystack *haystack,
+				const struct app *app)
+{
+	struct buffer line = BUFFER_INIT;
+	struct breakpoint_list list;
+
+	breakpoint_list_make(&list, &app->engine->session);
+	for (size_t i = 0; i < list.count; i++) {
+		buffer_reset(&line);
+		breakpoint_append_row(&line, &list.items[i]);
+		haystack_add(haystack, line.data);
+	}
+	haystack->at = breakpoint_list_cursor(&list, &app->view);
+	breakpoint_list_clear(&list);
+	buffer_clear(&line);
 }
 
 static void collect_home(struct haystack *haystack, const struct app *app)
@@ -113,6 +138,9 @@ static void collect_home(struct haystack *haystack, const struct app *app)
 		break;
 	case PANE_LOCALS:
 		collect_locals(haystack, app);
+		break;
+	case PANE_BREAKPOINTS:
+		collect_breakpoints(haystack, app);
 		break;
 	case PANE_COUNT:
 		break;
@@ -197,6 +225,9 @@ void haystack_init(struct haystack *haystack, const struct app *app)
 		break;
 	case VIEW_JOBS:
 		collect_jobs(haystack, app);
+		break;
+	case VIEW_BREAKPOINTS:
+		collect_breakpoints(haystack, app);
 		break;
 	case VIEW_HELP:
 	case VIEW_LOG:

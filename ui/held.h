@@ -1,6 +1,6 @@
 /*
- * held: the ranks that stand at a debugger's prompt because of us, and those
- * whose debugger waits for somebody, as the screen says them.
+ * held: what cards, rows and the header say of ranks that are in a debugger,
+ * besides the words of model/held.h.
  */
 #ifndef UI_HELD_H
 #define UI_HELD_H
@@ -12,21 +12,12 @@ struct buffer;
 struct rank;
 struct session;
 
-/* Its debugger is ours, and at a prompt of some kind. */
-bool rank_is_held(const struct rank *rank);
-/* Its debugger waits for a client, and Enter makes us one. */
-bool rank_can_connect(const struct rank *rank);
-/* Seconds since a held rank stopped. */
-double rank_held_seconds(const struct session *session,
-			 const struct rank *rank);
 /*
- * Appends what its debugger says it does: a word ("bp 1", "step", "pdb"), six
- * columns at most; a few words ("RuntimeError: boom"). False, and nothing:
- * its debugger says nothing.
+ * Appends what a rank in a debugger does: "stopped", "RuntimeError: boom".
+ * False, and nothing: its debugger says nothing of it.
  */
-bool rank_append_held_word(struct buffer *out, const struct rank *rank);
-bool rank_append_held_doing(struct buffer *out, const struct rank *rank);
-/* Ranks that are held. */
+bool rank_append_held(struct buffer *out, const struct rank *rank);
+/* Ranks that are stopped by a debugger of ours. */
 size_t session_held_count(const struct session *session);
 /*
  * Appends "2 stopped · held 0:41 of 10:00" (of the lease that ends first, if

@@ -21,6 +21,7 @@ enum hit_kind {
 	HIT_ROW = 256,	   /* a group, child or thread: a row of the ranklist */
 	HIT_GROUP = 512,   /* a group by its first rank in the ranklist */
 	HIT_COLUMN = 1024, /* enum column, in the head of the table */
+	HIT_BREAKPOINT = 2048, /* in the list of them */
 	HIT_KEY = 128,	   /* a key on the hint line: line is what it runs */
 };
 /* Whatever it is. */

@@ -19,6 +19,15 @@ const char keymap_default[] = "bind [ rank previous\n"
 			      "bind ] rank next\n"
 			      "bind { outlier previous\n"
 			      "bind } outlier next\n"
+			      "bind n next\n"
+			      "bind s step\n"
+			      "bind f finish\n"
+			      "bind c continue\n"
+			      "bind t here until\n"
+			      "bind b here break\n"
+			      "bind B breakpoints\n"
+			      "bind - remove\n"
+			      "bind Delete remove\n"
 			      "bind u up\n"
 			      "bind d down\n"
 			      "bind M merged\n"
@@ -97,6 +106,18 @@ static const struct key_help helps[] = {
 	  "previous, next outlier" },
 	{ { "prompt rank 0" }, "0-9", "go to a rank: its number, then Enter" },
 	{ { "up", "down" }, NULL, "frame up, to the caller; and down again" },
+	{ { "next" }, NULL, "run to the next line, of all in focus" },
+	{ { "step" }, NULL, "the same, and into what is called" },
+	{ { "finish" }, NULL, "run until the function returns" },
+	{ { "continue" }, NULL, "run on, to the next breakpoint" },
+	{ { "here break" },
+	  NULL,
+	  "break at the line of the source's cursor, or no more" },
+	{ { "here until" }, NULL, "run to the line of the source's cursor" },
+	{ { "breakpoints" },
+	  NULL,
+	  "the breakpoints: Space turns one off and on" },
+	{ { "remove" }, NULL, "clear the breakpoint under the cursor" },
 	{ { "merged" }, NULL, "the stacks of all ranks, merged" },
 	{ { "diff" }, NULL, "how the rank's stack differs from the others'" },
 	{ { "against" },

@@ -7,6 +7,7 @@
 #include "model/output.h"
 #include "model/session.h"
 #include "ui/cells.h"
+#include "ui/pane-breakpoints.h"
 #include "ui/pane.h"
 #include "ui/ranklist.h"
 
@@ -131,6 +132,37 @@ static int stack_rows(const struct session *session, const struct view *view,
 	return maximum(1, minimum(wanted, rows / 2));
 }
 
+bool layout_has_breakpoints(const struct session *session)
+{
+	struct breakpoint_summary first;
+
+	if (!breakpoint_summary_make(&first, session, 0))
+		return false;
+	breakpoint_summary_clear(&first);
+	return true;
+}
+
+/* Below the locals, which give so many rows. */
+static void place_breakpoints(struct layout *layout,
+			      const struct session *session,
+			      const struct view *view)
+{
+	struct box *locals = &layout->panes[PANE_LOCALS];
+	struct box box = *locals;
+	struct breakpoint_list list;
+
+	if (view->column_count < OUTPUT_COLUMNS ||
+	    view->row_count < OUTPUT_ROWS || !layout_has_breakpoints(session))
+		return;
+	breakpoint_list_make(&list, session);
+	box.row_count = minimum(maximum((int)list.count, 3),
+				locals->row_count / 3);
+	breakpoint_list_clear(&list);
+	locals->row_count -= box.row_count + 1;
+	box.row += locals->row_count + 1;
+	layout->panes[PANE_BREAKPOINTS] = box;
+}
+
 static void place_right(struct layout *layout, const struct session *session,
 			const struct view *view, struct box box)
 {
@@ -144,6 +176,7 @@ static void place_right(struct layout *layout, const struct session *session,
 		box.row += rows + 1;
 		box.row_count -= rows + 1;
 		layout->panes[PANE_LOCALS] = box;
+		place_breakpoints(layout, session, view);
 	}
 }
 

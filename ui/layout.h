@@ -34,6 +34,8 @@ struct layout {
 void layout_make(struct layout *layout, const struct session *session,
 		 const struct view *view);
 
+/* There is something to show in their pane. */
+bool layout_has_breakpoints(const struct session *session);
 /* The screen is large enough for what ranks print, if they print. */
 bool layout_can_show_output(const struct view *view);
 

@@ -5,6 +5,7 @@
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/text.h"
+#include "model/held.h"
 #include "model/place.h"
 #include "model/session.h"
 #include "model/stacktree.h"
@@ -196,14 +197,13 @@ static const char *no_ranks(const struct session *session,
  * and both are there where there is room.
  */
 static void append_held(struct buffer *out, const struct session *session,
-			const struct view *view, int room)
+			const struct view *view)
 {
 	struct buffer pace = BUFFER_INIT;
 
 	append_pace(&pace, session, view, view->column_count >= WIDE_COLUMNS);
 	session_append_held(out, session);
-	if (out->length == 0 ||
-	    text_width(out->data) + 3 + text_width(pace.data) <= room) {
+	if (out->length == 0 || view->column_count >= WIDE_COLUMNS) {
 		if (out->length > 0 && pace.length > 0)
 			buffer_append_string(out, "   ");
 		buffer_append_string(out, pace.data);
@@ -217,7 +217,7 @@ static void append_right(struct buffer *out, const struct session *session,
 {
 	size_t pace;
 
-	append_held(out, session, view, room);
+	append_held(out, session, view);
 	pace = out->length;
 	for (int step = 0; step < 2 && view->column_count >= 60; step++) {
 		buffer_append_string(out, "   ");
@@ -255,8 +255,10 @@ void pane_header(struct window window, const struct session *session,
 	}
 	window_put(window, 0, 1, columns - 1, STYLE_TITLE_FOCUSED, "probetui");
 	right_width = text_width(right.data);
-	/* Where a recording is, is worth more than whose it is. */
-	room = session->is_replay ? columns * 2 / 3 : columns / 2;
+	/* Where a recording is, and who is held, is worth more than whose. */
+	room = session->is_replay || session_held_count(session) > 0
+		       ? columns * 2 / 3
+		       : columns / 2;
 	if (right_width > room)
 		right_width = room;
 	if (columns < 24)

@@ -8,8 +8,8 @@
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/text.h"
+#include "model/held.h"
 #include "model/session.h"
-#include "ui/held.h"
 #include "ui/keymap.h"
 #include "ui/layout.h"
 #include "ui/pane.h"
@@ -45,6 +45,11 @@ static const struct hint hints[] = {
 	{ VIEW_JOBS, { "open", NULL }, "open" },
 	{ VIEW_JOBS, { "cursor up", "cursor down" }, "job" },
 	{ VIEW_JOBS, { "back", NULL }, "back" },
+	{ VIEW_BREAKPOINTS, { "open", NULL }, "source" },
+	{ VIEW_BREAKPOINTS, { "toggle", NULL }, "off, on" },
+	{ VIEW_BREAKPOINTS, { "remove", NULL }, "clear" },
+	{ VIEW_BREAKPOINTS, { "prompt search", NULL }, "find" },
+	{ VIEW_BREAKPOINTS, { "back", NULL }, "back" },
 	{ VIEW_HELP, { "cursor page-up", "cursor page-down" }, "page" },
 	{ VIEW_HELP, { "prompt search", NULL }, "find" },
 	{ VIEW_HELP, { "back", NULL }, "back" },
@@ -230,11 +235,11 @@ static const struct hint *debugger_hints(const struct session *session,
 
 	if (rank == NULL)
 		return NULL;
-	if (view->pane == PANE_GRID && rank_can_connect(rank)) {
+	if (view->pane == PANE_GRID && held_is_waiting(rank)) {
 		*count = ARRAY_LENGTH(waiting_hints);
 		return waiting_hints;
 	}
-	if (rank->debugger.state != DEBUGGER_STOPPED || !rank_is_held(rank))
+	if (rank->debugger.state != DEBUGGER_STOPPED || !held_is_stopped(rank))
 		return NULL;
 	if (rank->debugger.is_post_mortem) {
 		*count = ARRAY_LENGTH(raised_hints);
@@ -328,6 +333,21 @@ static void put_message(struct window window, const struct view *view)
 			   view->message);
 }
 
+/* False: no rank that was told to run does so any more. */
+static bool put_motion(struct window window, const struct session *session,
+		       const struct view *view)
+{
+	struct buffer text = BUFFER_INIT;
+	bool is_under_way;
+
+	motion_append(&text, &view->motion, session);
+	is_under_way = text.length > 0;
+	window_put(window, 0, 1, window.column_count - 1, STYLE_HINT,
+		   text.data);
+	buffer_clear(&text);
+	return is_under_way;
+}
+
 void pane_hints(struct window window, const struct session *session,
 		const struct view *view, const struct keymap *keymap)
 {
@@ -342,6 +362,6 @@ void pane_hints(struct window window, const struct session *session,
 			   "probetui again.");
 	else if (view->kind == VIEW_CONSOLE && console_is_connected(session))
 		pane_console_hints(window);
-	else
+	else if (!put_motion(window, session, view))
 		put_hints(window, session, view, keymap);
 }

@@ -10,6 +10,7 @@
 #include "protocol/stack.h"
 #include "ui/cells.h"
 #include "ui/layout.h"
+#include "ui/pane-breakpoints.h"
 #include "ui/pane.h"
 #include "ui/ranklist.h"
 
@@ -101,7 +102,13 @@ static void title_stack(const struct session *session, struct buffer *left,
 	if (session->choice.shows_native &&
 	    session_append_progress(right, session))
 		return;
-	if (rank->state == RANK_EXITED)
+	if (session_find_stop(session, rank->node, rank->process.pid,
+			      thread->sample.tid) > 0)
+		buffer_printf(right, "%s \u00b7 ",
+			      rank->debugger.dialect != NULL
+				      ? rank->debugger.dialect
+				      : rank->debugger.backend);
+	else if (rank->state == RANK_EXITED)
 		buffer_append_string(right, "last seen \u00b7 ");
 	else if (thread->sample.exactness == TORN)
 		buffer_append_string(right, "~ ");
@@ -129,7 +136,7 @@ static void title_locals(const struct session *session, const struct view *view,
 	if (variables->exactness != NULL &&
 	    strcmp(variables->exactness, "torn") == 0)
 		buffer_append_string(right, "~ ");
-	if (view_is_stale(session, view, variables->time)) {
+	if (variables_are_stale(session, view, variables)) {
 		buffer_append_string(right, "read ");
 		text_age(right, session->now - variables->time);
 		buffer_append_string(right, " ago");
@@ -159,6 +166,9 @@ static void put_title(struct window window, const struct session *session,
 		break;
 	case PANE_LOCALS:
 		title_locals(session, view, &left, &right);
+		break;
+	case PANE_BREAKPOINTS:
+		buffer_append_string(&left, "Breakpoints");
 		break;
 	case PANE_COUNT:
 		break;
@@ -199,6 +209,10 @@ static void put_pane(struct window window, const struct session *session,
 		frame = locals_frame_selected(session);
 		pane_locals(part, session, view, &frame,
 			    view->pane == PANE_LOCALS);
+		break;
+	case PANE_BREAKPOINTS:
+		pane_breakpoints(part, session, view,
+				 view->pane == PANE_BREAKPOINTS, false);
 		break;
 	case PANE_COUNT:
 		break;

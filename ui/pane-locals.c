@@ -8,14 +8,17 @@
 #include "base/buffer.h"
 #include "base/hash.h"
 #include "base/text.h"
+#include "model/displays.h"
 #include "model/session.h"
 #include "ui/pane.h"
 
 /* The cursor has an arrow of its own. */
 #define CLOSED_MARK '+'
 #define OPEN_MARK '-'
+#define DISPLAY_MARK '='
 #define INDENT_MAXIMUM 16
 #define ROWS_MAXIMUM 10000
+#define CHANGED_MINIMUM 14 /* of a value, for the word behind it */
 
 struct row_list {
 	struct locals_row *rows;
@@ -56,7 +59,10 @@ static void add_variable(struct row_list *list, const struct level *level,
 	struct level below = *level;
 
 	row->variable = variable;
-	row->is_stale = view_is_stale(level->session, level->view, page->time);
+	row->is_stale = variables_are_stale(level->session, level->view, page);
+	row->is_changed =
+		page->is_changed != NULL && !row->is_stale &&
+		page->is_changed[variable - page->list.items];
 	row->key = hash_text(level->key, variable->name);
 	row->is_open = variable->child_count > 0 &&
 		       key_set_has(&level->view->opened, row->key);
@@ -136,6 +142,50 @@ struct locals_frame locals_frame_selected(const struct session *session)
 	};
 }
 
+/* The lines of what was raised, one alone unless all is unfolded. */
+static void add_raised(struct row_list *list, const struct level *level,
+		       const char *exception)
+{
+	bool has_more = true;
+
+	for (int i = 0; has_more && (i == 0 || level->view->is_unfolded); i++) {
+		size_t length = strcspn(exception, "\n");
+		struct locals_row *row = add_row(list, LOCALS_RAISED, i > 0);
+
+		row->text = exception;
+		has_more = exception[length] == '\n';
+		row->is_folded =
+			has_more && i == 0 && !level->view->is_unfolded;
+		exception += length + has_more;
+	}
+}
+
+/* What the debugger says besides, of the thread that it has. */
+static void add_said(struct row_list *list, const struct level *level)
+{
+	const struct session *session = level->session;
+	const struct rank *rank = level->rank;
+	const struct displays *displays = &session->choice.displays;
+
+	if (session_find_stop(session, rank->node, rank->process.pid,
+			      level->tid) == 0)
+		return;
+	if (rank->debugger.exception != NULL)
+		add_raised(list, level, rank->debugger.exception);
+	else if (rank->debugger.value != NULL &&
+		 rank->debugger.at == STOP_AT_EXCEPTION)
+		add_raised(list, level, rank->debugger.value);
+	else if (rank->debugger.value != NULL && level->depth == 0)
+		add_row(list, LOCALS_RETURNED, 0)->text = rank->debugger.value;
+	for (size_t i = 0; i < displays->count; i++) {
+		const struct display *display = &displays->items[i];
+
+		if (display->pid == rank->process.pid &&
+		    display->node == rank->node)
+			add_row(list, LOCALS_DISPLAY, 0)->display = display;
+	}
+}
+
 struct locals_row *pane_locals_rows(const struct session *session,
 				    const struct view *view,
 				    const struct locals_frame *frame,
@@ -153,6 +203,7 @@ struct locals_row *pane_locals_rows(const struct session *session,
 	if (frame->rank != NULL && thread != NULL && frame->depth >= 0 &&
 	    thread->sample.stack != NULL) {
 		level.tid = thread->sample.tid;
+		add_said(&list, &level);
 		/* Opened once, open in the same function of every rank. */
 		level.key = hash_text(
 			HASH_START,
@@ -180,26 +231,44 @@ static bool is_type_obvious(const struct variable *variable)
 		       strlen(variable->type)) == 0;
 }
 
-static enum style value_style(const struct variable *variable, bool is_old)
+static enum style value_style(const struct locals_row *row)
 {
-	if (is_old)
+	const struct variable *variable = row->variable;
+
+	if (row->is_stale)
 		return STYLE_VALUE_STALE;
+	if (row->is_changed)
+		return STYLE_VALUE_CHANGED;
 	if (variable->value != NULL && strcmp(variable->value, "nan") == 0)
 		return STYLE_VALUE_NAN;
 	return variable->address == 0 ? STYLE_DIM : STYLE_TEXT;
 }
 
-/* The value from column on, its type behind it. */
-static void put_value(struct window window, int row, int column,
-		      const struct variable *variable, bool is_old)
+/* At the end of a row that a value has changed; what is left for the value. */
+static int put_news(struct window window, int at, int column, bool has_changed)
 {
 	int width = window.column_count - column;
+
+	if (has_changed && width > CHANGED_MINIMUM)
+		width -= 2 + window_put_right(window, at, window.column_count,
+					      width, STYLE_VALUE_CHANGED,
+					      "changed");
+	return width;
+}
+
+/* The value from column on, its type behind it, and at the end its news. */
+static void put_value(struct window window, int at, int column,
+		      const struct locals_row *row)
+{
+	const struct variable *variable = row->variable;
 	const char *value = variable->value != NULL ? variable->value : "?";
-	int used = window_put(window, row, column, width,
-			      value_style(variable, is_old), value);
+	int width = put_news(window, at, column, row->is_changed);
+	int used;
+
+	used = window_put(window, at, column, width, value_style(row), value);
 
 	if (!is_type_obvious(variable) && width - used > 6)
-		window_put(window, row, column + used + 2, width - used - 2,
+		window_put(window, at, column + used + 2, width - used - 2,
 			   STYLE_VALUE_TYPE, variable->type);
 }
 
@@ -210,9 +279,13 @@ static int name_width(const struct locals_row *rows, size_t count, int limit)
 	for (size_t i = 0; i < count; i++) {
 		int width;
 
-		if (rows[i].kind != LOCALS_VARIABLE)
+		if (rows[i].kind == LOCALS_DISPLAY)
+			width = text_width(rows[i].display->expression);
+		else if (rows[i].kind == LOCALS_VARIABLE)
+			width = 2 * rows[i].indent +
+				text_width(rows[i].variable->name);
+		else
 			continue;
-		width = 2 * rows[i].indent + text_width(rows[i].variable->name);
 		if (width > widest)
 			widest = width;
 	}
@@ -244,7 +317,39 @@ static void put_variable(struct window window, int at,
 	window_put(window, at, 2 + indent, width - indent,
 		   row->is_stale ? STYLE_VALUE_STALE : STYLE_TEXT,
 		   variable->name);
-	put_value(window, at, 2 + width + 2, variable, row->is_stale);
+	put_value(window, at, 2 + width + 2, row);
+}
+
+/* The first line of a text, with a sign where there are more to open. */
+static void put_line(struct window window, int at, int column,
+		     enum style style, const struct locals_row *row)
+{
+	char *line = xstrndup(row->text, strcspn(row->text, "\n"));
+
+	if (row->is_folded)
+		window_put_character(window, at, column - 2, STYLE_DIM,
+				     CLOSED_MARK);
+	window_put(window, at, column, window.column_count - column, style,
+		   line);
+	free(line);
+}
+
+static void put_display(struct window window, int at,
+			const struct display *display, int width)
+{
+	bool is_said = display->value != NULL;
+	const char *text = is_said ? display->value : display->error;
+	enum style style = is_said ? STYLE_TEXT : STYLE_ERROR;
+	int column = 2 + width + 2;
+	int room;
+
+	window_put_character(window, at, 0, STYLE_DIM, DISPLAY_MARK);
+	window_put(window, at, 2, width, STYLE_TEXT, display->expression);
+	if (is_said && display->has_changed)
+		style = STYLE_VALUE_CHANGED;
+	room = put_news(window, at, column, is_said && display->has_changed);
+	window_put(window, at, column, room, style,
+		   text != NULL ? text : "\u2026");
 }
 
 static void put_row(struct window window, int at, const struct locals_row *row,
@@ -253,6 +358,17 @@ static void put_row(struct window window, int at, const struct locals_row *row,
 	int column = 2 + 2 * row->indent;
 
 	switch (row->kind) {
+	case LOCALS_RAISED:
+		put_line(window, at, column, STYLE_ERROR, row);
+		break;
+	case LOCALS_RETURNED:
+		column += window_put(window, at, column, window.column_count,
+				     STYLE_DIM, "returns ");
+		put_line(window, at, column, STYLE_TEXT, row);
+		break;
+	case LOCALS_DISPLAY:
+		put_display(window, at, row->display, width);
+		break;
 	case LOCALS_VARIABLE:
 		put_variable(window, at, row, width);
 		break;

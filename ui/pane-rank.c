@@ -5,6 +5,7 @@
 #include "base/buffer.h"
 #include "base/text.h"
 #include "model/classmark.h"
+#include "model/held.h"
 #include "model/place.h"
 #include "model/session.h"
 #include "protocol/stack.h"
@@ -76,7 +77,7 @@ static int32_t unfocus(int32_t mark, enum style *style)
 int32_t mark_of_rank(const struct session *session, const struct rank *rank,
 		     enum style *style)
 {
-	bool is_held = rank_is_held(rank);
+	bool is_held = held_is_stopped(rank);
 	const struct state_form *form =
 		&state_forms[is_held ? RANK_STOPPED : rank->state];
 	const struct verdict *verdict = &session->verdict;
@@ -94,8 +95,10 @@ void rank_append_word(struct buffer *out, const struct rank *rank)
 {
 	const struct thread *main = rank_main_thread(rank);
 
-	if (rank_append_held_word(out, rank))
+	if (held_is(rank)) {
+		held_append_word(out, rank);
 		return;
+	}
 	if (state_forms[rank->state].word != NULL)
 		buffer_append_string(out, state_forms[rank->state].word);
 	else if (main != NULL)
@@ -120,7 +123,7 @@ void rank_append_activity(struct buffer *out, const struct rank *rank)
 {
 	const struct thread *main = rank_main_thread(rank);
 
-	if (rank_append_held_doing(out, rank))
+	if (rank_append_held(out, rank))
 		return;
 	switch (rank->state) {
 	case RANK_EXITED:
@@ -151,8 +154,10 @@ void rank_append_age(struct buffer *out, const struct session *session,
 {
 	const struct thread *main = rank_main_thread(rank);
 
-	if (rank_is_held(rank))
-		text_age(out, rank_held_seconds(session, rank));
+	double seconds = held_seconds(rank, session->now);
+
+	if (seconds >= 0)
+		text_age(out, seconds);
 	else if (main != NULL && main->sample_count >= 2 &&
 		 main->sample.stack != NULL && rank->state != RANK_EXITED)
 		text_age(out, session->now - main->since);
@@ -188,10 +193,25 @@ bool view_is_stale(const struct session *session, const struct view *view,
 	return session->now - time > 2 * period + 0.5;
 }
 
+bool variables_are_stale(const struct session *session,
+			 const struct view *view,
+			 const struct variables *variables)
+{
+	pid_t tid = variables->depth < 0 ? 0 : variables->tid;
+
+	/* At the stop at which they were read nothing can change them. */
+	if (variables->stops > 0 &&
+	    variables->stops == session_find_stop(session, variables->node,
+						  variables->pid, tid))
+		return false;
+	return view_is_stale(session, view, variables->time);
+}
+
 bool rank_is_stale(const struct session *session, const struct view *view,
 		   const struct rank *rank)
 {
 	return rank->sampled_at >= 0 && rank->state != RANK_EXITED &&
+	       !held_is_stopped(rank) &&
 	       view_is_stale(session, view, rank->sampled_at);
 }
 

@@ -8,8 +8,10 @@
 #include "model/source.h"
 #include "protocol/stack.h"
 #include "ui/highlight.h"
+#include "ui/pane-breakpoints.h"
 #include "ui/pane.h"
 
+#define GUTTER 5 /* columns before the code, at least */
 #define CURRENT_MARK 0x25b6 /* ▶ */
 
 static int number_width(const struct source *source)
@@ -97,6 +99,46 @@ const char *pane_source_problem(const struct session *session,
 				     : "There is no source to show.";
 }
 
+/* Its breakpoint, and behind the line whose it is, where there is room. */
+static void put_breakpoint(struct window window, int row, const char *line,
+			   const struct breakpoint_summary *breakpoint)
+{
+	struct buffer state = BUFFER_INIT;
+	enum style style;
+	int32_t mark = breakpoint_mark(breakpoint, &style);
+	int room = window.column_count - GUTTER - text_width(line) - 4;
+
+	window_put_character(window, row, 0, style, mark);
+	breakpoint_append_state(&state, breakpoint);
+	if (text_width(state.data) <= room)
+		window_put_right(window, row, window.column_count - 1, room,
+				 style, state.data);
+	buffer_clear(&state);
+}
+
+/* With a column for breakpoints before them, when there are any. */
+static void put_lines(struct window window, const struct session *session,
+		      const struct source *source, const struct frame *frame,
+		      int first)
+{
+	struct breakpoint_list list;
+
+	breakpoint_list_make(&list, session);
+	pane_source_lines(window_part(window, 0, list.count > 0,
+				      window.row_count, window.column_count),
+			  source, frame->lineno, first);
+	for (int row = 0; list.count > 0 && row < window.row_count; row++) {
+		const char *line = source_line(source, first + row);
+		const struct breakpoint_summary *breakpoint =
+			breakpoint_list_at(&list, frame->code->file,
+					   first + row);
+
+		if (line != NULL && breakpoint != NULL)
+			put_breakpoint(window, row, line, breakpoint);
+	}
+	breakpoint_list_clear(&list);
+}
+
 void pane_source(struct window window, const struct session *session,
 		 const struct view *view)
 {
@@ -129,7 +171,7 @@ void pane_source(struct window window, const struct session *session,
 	}
 	line = pane_source_line(session, view);
 	first = first_line(source, line, window.row_count);
-	pane_source_lines(window, source, frame->lineno, first);
+	put_lines(window, session, source, frame, first);
 	if (view->pane == PANE_SOURCE || line != frame->lineno)
 		window_emphasise(window, line - first, 0, 1,
 				 window.column_count, EMPHASIS_SELECTED);

@@ -16,6 +16,7 @@
 
 struct buffer;
 struct cells;
+struct display;
 struct frame;
 struct layout;
 struct rank;
@@ -25,6 +26,7 @@ struct session;
 struct source;
 struct thread;
 struct variable;
+struct variables;
 
 /* The glyph and style of a rank or class: one thing with its colour. */
 int32_t mark_of_rank(const struct session *session, const struct rank *rank,
@@ -46,6 +48,10 @@ void rank_append_place(struct buffer *out, const struct rank *rank,
 /* What was read at this session time is older than two sampling periods. */
 bool view_is_stale(const struct session *session, const struct view *view,
 		   double time);
+/* The same of variables, which a debugger may hold as they are. */
+bool variables_are_stale(const struct session *session,
+			 const struct view *view,
+			 const struct variables *variables);
 /* The frame that is looked at, and its source; NULL: there is none. */
 const struct frame *selected_frame(const struct session *session);
 const struct source *selected_source(const struct session *session);
@@ -137,6 +143,9 @@ void pane_stack(struct window window, const struct session *session,
 		const struct view *view);
 
 enum locals_row_kind {
+	LOCALS_RAISED,	 /* above the variables: a line of the exception */
+	LOCALS_RETURNED, /* what is returned there */
+	LOCALS_DISPLAY,	 /* an expression that is displayed */
 	LOCALS_VARIABLE,
 	LOCALS_MORE,	/* a page that is not wanted yet */
 	LOCALS_WAITING, /* a page that is wanted and has not come */
@@ -147,9 +156,14 @@ struct locals_row {
 	enum locals_row_kind kind;
 	const struct variable *variable; /* lent by the session */
 	const char *problem;
+	const struct display *display; /* lent */
+	const char *text; /* of what is raised or returned; lent, may be of
+			   * several lines: of this row is the first */
 	int indent;
 	bool is_open;
+	bool is_folded; /* LOCALS_RAISED: there are more lines */
 	bool is_stale;
+	bool is_changed; /* since the stop before */
 	uint64_t key;	  /* of what Enter opens */
 	bool is_page;	  /* the first row of a page, here or wanted: */
 	uint64_t address; /* of this object, 0 the frame */

@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "model/session.h"
 #include "ui/layout.h"
+#include "ui/pane-breakpoints.h"
 #include "ui/pane.h"
 
 void view_init(struct view *view)
@@ -43,6 +44,8 @@ void view_clear(struct view *view)
 	free(view->search);
 	free(view->origin.search);
 	free(view->message);
+	free(view->question);
+	motion_clear(&view->motion);
 	console_clear(&view->console);
 	prompt_clear(&view->prompt);
 	view_init(view);
@@ -55,6 +58,17 @@ void view_say(struct view *view, bool is_error, const char *message)
 	free(view->message);
 	view->message = copy;
 	view->is_message_error = is_error;
+	free(view->question);
+	view->question = NULL;
+}
+
+void view_ask(struct view *view, const char *question, const char *line)
+{
+	char *text = xasprintf("%s (y, n)", question);
+
+	view_say(view, false, text);
+	view->question = xstrdup(line);
+	free(text);
 }
 
 /* "back" leads from it to what was there before. */
@@ -179,6 +193,9 @@ static void draw_body(struct window window, const struct session *session,
 		pane_diff(body, session, view);
 		break;
 	case VIEW_JOBS:
+		break;
+	case VIEW_BREAKPOINTS:
+		view_breakpoints(body, session, view);
 		break;
 	case VIEW_LOG:
 		pane_log(body, session, view);

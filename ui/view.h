@@ -14,6 +14,7 @@
 #include "model/session.h"
 #include "model/stacktree.h"
 #include "ui/column.h"
+#include "ui/motion.h"
 #include "ui/console.h"
 #include "ui/prompt.h"
 
@@ -25,6 +26,7 @@ enum view_kind {
 	VIEW_MERGED,
 	VIEW_DIFF,
 	VIEW_JOBS,
+	VIEW_BREAKPOINTS,
 	VIEW_HELP,
 	VIEW_LOG,
 	VIEW_TEXT, /* what a command printed */
@@ -37,6 +39,7 @@ enum pane {
 	PANE_SOURCE,
 	PANE_STACK,
 	PANE_LOCALS,
+	PANE_BREAKPOINTS, /* there from wide screens on, when there are any */
 	PANE_COUNT,
 };
 
@@ -90,6 +93,7 @@ struct search_origin {
 	struct selection selection;
 	uint64_t group; /* of the grid */
 	int source_line;
+	int breakpoint_cursor;
 	int locals_cursor;
 	int merged_cursor;
 	int diff_cursor;
@@ -121,6 +125,7 @@ struct view {
 				 * line that runs, and goes with it */
 	uint64_t source_stops;	/* at which stop of the rank that was */
 	int locals_cursor;
+	int breakpoint_cursor;	/* in the list of them */
 	struct key_set opened;	    /* variables */
 	int merged_cursor;	    /* -1: at the outlier */
 	struct key_set folded;	    /* branches of the merged stacks */
@@ -142,7 +147,10 @@ struct view {
 	bool has_marks;	 /* what it finds is marked */
 	struct search_origin origin;
 	struct prompt prompt;
+	struct motion motion;
 	char *message; /* on the hint line; NULL: none */
+	char *question; /* the message asks whether to run this line: y does,
+			 * any other key does not; NULL: it does not ask */
 	bool is_message_error;
 };
 
@@ -150,6 +158,8 @@ void view_init(struct view *view);
 void view_clear(struct view *view);
 /* Shows a sentence on the hint line until the next key. */
 void view_say(struct view *view, bool is_error, const char *message);
+/* Asks whether to run a command line that costs something. */
+void view_ask(struct view *view, const char *question, const char *line);
 /* Opens a view; help, log and text remember what was behind them. */
 void view_open(struct view *view, enum view_kind kind);
 

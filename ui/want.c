@@ -161,6 +161,7 @@ void app_want(struct app *app)
 		want_diff(app);
 		break;
 	case VIEW_JOBS:
+	case VIEW_BREAKPOINTS:
 	case VIEW_HELP:
 	case VIEW_LOG:
 	case VIEW_TEXT:

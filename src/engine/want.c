@@ -68,6 +68,23 @@ static uint64_t epoch_of(const struct engine *engine, size_t node, pid_t pid)
 	return rank ? rank->epoch : 0;
 }
 
+/*
+ * What a debugger of ours told at this stop stays so until the next: asking
+ * again would only run the program's own code again.
+ */
+static bool is_known(const struct engine *engine, const struct variables *known,
+		     uint64_t epoch)
+{
+	if (!known)
+		return false;
+	if (known->stops > 0)
+		return known->stops ==
+		       session_find_stop(&engine->session, known->node,
+					 known->pid,
+					 known->depth < 0 ? 0 : known->tid);
+	return known->epoch == epoch;
+}
+
 void engine_want_frame(struct engine *engine, size_t node, pid_t pid, pid_t tid,
 		       int depth)
 {
@@ -75,7 +92,7 @@ void engine_want_frame(struct engine *engine, size_t node, pid_t pid, pid_t tid,
 	const struct variables *known = session_find_variables(
 		&engine->session, node, pid, tid, depth, 0, 0);
 
-	if (known && known->epoch == epoch)
+	if (is_known(engine, known, epoch))
 		return;
 	want(engine, "variables",
 	     json_pack("{s:i, s:i, s:i, s:i}", "pid", (int)pid, "tid", (int)tid,
@@ -109,7 +126,7 @@ void engine_want_children(struct engine *engine, size_t node, pid_t pid,
 		&engine->session, node, pid, 0, -1, address, start);
 	json_t *arguments;
 
-	if (known && known->epoch == epoch)
+	if (is_known(engine, known, epoch))
 		return;
 	arguments = json_pack("{s:i, s:I}", "pid", (int)pid, "start",
 			      (json_int_t)start);

@@ -13,6 +13,7 @@
 #include "base/json.h"
 #include "model/job.h"
 #include "model/output.h"
+#include "model/previous.h"
 #include "model/session.h"
 #include "model/snapshot.h"
 #include "model/source.h"
@@ -397,6 +398,7 @@ static int apply_variables(const struct apply *apply, struct error *error)
 					     0, INT64_MAX);
 	variables->start =
 		bounded(json_get_integer(body, "start", 0), 0, INT64_MAX);
+	previous_compare(apply->session, variables);
 	variables->exactness =
 		xstrdup(json_get_string(body, "exactness", "consistent"));
 	variables->error = xstrdup_or_null(apply->message->error);

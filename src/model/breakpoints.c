@@ -227,10 +227,10 @@ bool breakpoint_summary_make(struct breakpoint_summary *summary,
 	return false;
 }
 
-/* Until a debugger has found it, a file is what was typed. */
-static bool is_at(const struct breakpoint_summary *summary, const char *path,
-		  int line)
+bool breakpoint_is_at(const struct breakpoint_summary *summary,
+		      const char *path, int line)
 {
+	/* Until a debugger has found it, a file is what was typed. */
 	if (!summary->path || summary->line != line)
 		return false;
 	if (strcmp(summary->path, path) == 0)
@@ -244,7 +244,7 @@ bool breakpoint_summary_at(struct breakpoint_summary *summary,
 			   int line)
 {
 	for (size_t i = 0; breakpoint_summary_make(summary, session, i); i++) {
-		if (is_at(summary, path, line))
+		if (breakpoint_is_at(summary, path, line))
 			return true;
 		breakpoint_summary_clear(summary);
 	}

@@ -14,6 +14,7 @@
 #include "model/odd.h"
 #include "model/output.h"
 #include "model/place.h"
+#include "model/previous.h"
 #include "model/rankname.h"
 #include "model/source.h"
 #include "model/transcript.h"
@@ -36,6 +37,7 @@ void session_init(struct session *session)
 	session->choice.is_focus_all = true;
 	session->by_pid = map_new(NULL);
 	session->sources = strmap_new(free_source);
+	session->previous = previous_new();
 	session->choice.selection =
 		(struct selection){ .rank = -1, .depth = -1 };
 	verdict_make(&session->verdict, session);
@@ -67,6 +69,7 @@ void variables_free(struct variables *variables)
 	variable_list_clear(&variables->list);
 	free(variables->exactness);
 	free(variables->error);
+	free(variables->is_changed);
 	free(variables);
 }
 
@@ -75,6 +78,7 @@ void session_clear(struct session *session)
 	for (size_t i = 0; i < session->variables_count; i++)
 		variables_free(session->variables[i]);
 	free(session->variables);
+	previous_free(session->previous);
 	strmap_free(session->sources);
 	rankset_clear(&session->choice.focus);
 	verdict_clear(&session->verdict);
@@ -122,6 +126,8 @@ static void lose(struct rank *rank, size_t node, const char *why)
 	rank->process.state = PROCESS_UNREADABLE;
 	free(rank->process.error);
 	rank->process.error = xstrdup(why);
+	if (debugger_is_ours(&rank->debugger))
+		rank->debugger.state = DEBUGGER_LOST;
 	rank_update_state(rank);
 	for (size_t i = 0; i < rank->child_count; i++)
 		lose(rank->children[i], node, why);
@@ -395,6 +401,19 @@ const struct code *session_find_code(const struct session *session, size_t node,
 	if (!stack || depth < 0 || (size_t)depth >= stack->frame_count)
 		return NULL;
 	return stack->frames[depth].code;
+}
+
+uint64_t session_find_stop(const struct session *session, size_t node,
+			   pid_t pid, pid_t tid)
+{
+	const struct rank *rank = session_find_pid(session, node, pid);
+	pid_t stopped;
+
+	if (!rank || rank->debugger.state != DEBUGGER_STOPPED)
+		return 0;
+	/* Where it does not say which, it is the main thread. */
+	stopped = rank->debugger.tid ? rank->debugger.tid : pid;
+	return tid == 0 || tid == stopped ? rank->debugger.stops : 0;
 }
 
 /* Both answer the same question. */

@@ -26,6 +26,7 @@ struct error;
 struct map;
 struct message;
 struct output;
+struct previous;
 struct source;
 struct stack_table;
 struct strmap;
@@ -77,6 +78,9 @@ struct variables {
 	struct variable_list list;
 	char *error; /* NULL: fine */
 	double time; /* session time they came */
+	uint64_t stops;	  /* at which stop of the thread's debugger; 0: it was
+			   * at none */
+	bool *is_changed; /* each, since the stop before; NULL: not known */
 };
 
 void variables_free(struct variables *variables);
@@ -129,6 +133,7 @@ struct session {
 	struct strmap *sources;	      /* "PID:PATH" -> struct source */
 	struct variables **variables; /* newest last, bounded */
 	size_t variables_count;
+	struct previous *previous; /* what variables were at earlier stops */
 	struct output **outputs; /* what processes print; bounded */
 	size_t output_count;
 	struct stops stops; /* of all ranks */
@@ -176,6 +181,12 @@ const struct rank *session_find_any_pid(const struct session *session,
 /* What runs in a frame now; NULL: there is none, or it was not read. */
 const struct code *session_find_code(const struct session *session, size_t node,
 				     pid_t pid, pid_t tid, int depth);
+/*
+ * The stop (debugger.h's count) at which a debugger of ours has this thread
+ * (0: whichever it has); 0: none has it. Until the next one its variables stay what they are.
+ */
+uint64_t session_find_stop(const struct session *session, size_t node,
+			   pid_t pid, pid_t tid);
 const struct rank *session_selected(const struct session *session);
 /* The process that is looked at: the selected rank, or a child of it. */
 const struct rank *session_looked_at(const struct session *session);

@@ -83,7 +83,9 @@ struct debugger {
 	pid_t tid;	   /* the thread at the prompt; 0 unknown */
 	double held;	   /* seconds since it stopped, when sent */
 	char *value;	   /* what is returned or raised; NULL unknown */
-	char *exception;   /* "RuntimeError: boom" of a post-mortem */
+	char *exception;   /* "RuntimeError: boom" of a post-mortem; a line
+			    * more for each that it came of: "from
+			    * ValueError: no", "while handling KeyError" */
 	char *description; /* "breakpoint 1", "return": a few words */
 	int hits[STOP_HITS_MAXIMUM]; /* ids of the breakpoints that stopped
 				      * it */

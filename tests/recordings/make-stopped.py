@@ -150,7 +150,8 @@ def write_four():
     recording.event(1, "stopped", debugger(
         1, "stopped", dialect="probetui", stops=1, reason="exception",
         at="exception", held=0.0, tid=FIRST_PID + 1, post_mortem=True,
-        exception="RuntimeError: boom", lease=1800.0,
+        exception="RuntimeError: boom\nfrom ValueError: no batch",
+        lease=1800.0,
         target="pdb:unix:/tmp/pdb-1000/1.sock", description="raised"))
     for second in range(2, 9):
         for rank in range(4):

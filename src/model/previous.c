@@ -1,0 +1,190 @@
+#include "model/previous.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/hash.h"
+#include "model/session.h"
+#include "protocol/stack.h"
+
+#define PAGES_MAXIMUM 128
+
+/* A frame of a thread, whatever was called from it by now; or an object. */
+struct page_key {
+	size_t node;
+	pid_t pid;
+	pid_t tid;
+	const struct code *code; /* only compared; NULL: an object */
+	size_t height;		 /* how many frames are outside of it */
+	uint64_t address;	 /* of the object */
+	int64_t start;		 /* of the page */
+};
+
+struct value {
+	uint64_t name;
+	uint64_t hash; /* of type and value */
+};
+
+struct values {
+	struct value *items;
+	size_t count;
+};
+
+struct page {
+	struct page_key key;
+	uint64_t stops;
+	struct values now;    /* at that stop */
+	struct values before; /* at the last one before it */
+	bool has_before;
+};
+
+struct previous {
+	struct page pages[PAGES_MAXIMUM];
+	size_t written; /* ever; the oldest gives way */
+};
+
+struct previous *previous_new(void)
+{
+	return xcalloc(1, sizeof(struct previous));
+}
+
+static void clear_page(struct page *page)
+{
+	free(page->now.items);
+	free(page->before.items);
+	*page = (struct page){ .stops = 0 };
+}
+
+void previous_free(struct previous *previous)
+{
+	if (!previous)
+		return;
+	for (size_t i = 0; i < PAGES_MAXIMUM; i++)
+		clear_page(&previous->pages[i]);
+	free(previous);
+}
+
+static bool is_same(const struct page_key *a, const struct page_key *b)
+{
+	return a->node == b->node && a->pid == b->pid && a->tid == b->tid &&
+	       a->code == b->code && a->height == b->height &&
+	       a->address == b->address && a->start == b->start;
+}
+
+static struct page *find_page(struct previous *previous,
+			      const struct page_key *key)
+{
+	for (size_t i = 0; i < PAGES_MAXIMUM; i++)
+		if (previous->pages[i].stops > 0 &&
+		    is_same(&previous->pages[i].key, key))
+			return &previous->pages[i];
+	return NULL;
+}
+
+static struct page *add_page(struct previous *previous,
+			     const struct page_key *key, uint64_t stops)
+{
+	struct page *page =
+		&previous->pages[previous->written++ % PAGES_MAXIMUM];
+
+	clear_page(page);
+	page->key = *key;
+	page->stops = stops;
+	return page;
+}
+
+static struct values values_of(const struct variable_list *list)
+{
+	struct values values = {
+		.items = xcalloc(list->count + 1, sizeof(struct value)),
+		.count = list->count,
+	};
+
+	for (size_t i = 0; i < list->count; i++) {
+		const struct variable *variable = &list->items[i];
+		const char *type = variable->type ? variable->type : "";
+		const char *value = variable->value ? variable->value : "";
+
+		values.items[i].name = hash_text(HASH_START, variable->name);
+		values.items[i].hash =
+			hash_text(hash_text(HASH_START, type), value);
+	}
+	return values;
+}
+
+static bool has_value(const struct values *values, const struct value *value)
+{
+	for (size_t i = 0; i < values->count; i++)
+		if (values->items[i].name == value->name)
+			return values->items[i].hash == value->hash;
+	return false;
+}
+
+/*
+ * Returns which of them have another value than at the last stop at which they
+ * were noted: an array of list->count, or NULL when there was none.
+ */
+static bool *note(struct previous *previous, const struct page_key *key,
+		  uint64_t stops, const struct variable_list *list)
+{
+	struct page *page = find_page(previous, key);
+	bool *changed;
+
+	if (!page)
+		page = add_page(previous, key, stops);
+	/* Read again at the same stop, what was before it stays. */
+	if (page->stops != stops) {
+		free(page->before.items);
+		page->before = page->now;
+		page->has_before = true;
+		page->stops = stops;
+	} else {
+		free(page->now.items);
+	}
+	page->now = values_of(list);
+	if (!page->has_before)
+		return NULL;
+	changed = xcalloc(list->count + 1, sizeof(*changed));
+	for (size_t i = 0; i < list->count; i++)
+		changed[i] = !has_value(&page->before, &page->now.items[i]);
+	return changed;
+}
+
+static size_t height_of(const struct session *session,
+			const struct variables *variables)
+{
+	const struct rank *rank =
+		session_find_any_pid(session, variables->node, variables->pid);
+	const struct thread *thread =
+		rank ? rank_find_thread(rank, variables->tid) : NULL;
+	const struct stack *stack = thread ? thread->sample.stack : NULL;
+	size_t count = stack ? stack->frame_count + stack->dropped_count : 0;
+
+	return count > (size_t)variables->depth
+		       ? count - (size_t)variables->depth
+		       : 0;
+}
+
+void previous_compare(struct session *session, struct variables *variables)
+{
+	struct page_key key = {
+		.node = variables->node,
+		.pid = variables->pid,
+		.tid = variables->tid,
+		.code = variables->code,
+		.address = variables->address,
+		.start = variables->start,
+	};
+
+	variables->stops =
+		session_find_stop(session, variables->node, variables->pid,
+				  variables->depth < 0 ? 0 : variables->tid);
+	if (variables->stops == 0 || variables->list.count == 0)
+		return;
+	if (variables->depth >= 0)
+		key.height = height_of(session, variables);
+	variables->is_changed = note(session->previous, &key, variables->stops,
+				     &variables->list);
+}

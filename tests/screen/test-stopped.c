@@ -1,0 +1,200 @@
+/*
+ * Ranks that debuggers hold: what cards, header, hints, source, breakpoints
+ * and locals say of them, and what keys do there.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/buffer.h"
+#include "model/breakpoints.h"
+#include "stage.h"
+#include "ui/commands.h"
+#include "ui/pane.h"
+
+#define SCRIPT "/home/ana/job/train.py"
+
+static void add_breakpoint(struct stage *stage, int line, const char *condition,
+			   bool is_disabled)
+{
+	struct breakpoints *list = &stage->engine.session.choice.breakpoints;
+	struct session_breakpoint *added = breakpoints_add(list, NULL);
+
+	added->breakpoint.path = xstrdup(SCRIPT);
+	added->breakpoint.line = line;
+	added->breakpoint.condition = xstrdup_or_null(condition);
+	added->breakpoint.is_disabled = is_disabled;
+	added->is_everywhere = true;
+	breakpoints_changed(list);
+}
+
+/* As the recording's debuggers have them. */
+static void add_breakpoints(struct stage *stage)
+{
+	add_breakpoint(stage, 14, "step > 3", false);
+	add_breakpoint(stage, 16, NULL, true);
+}
+
+static int begin_eight(void **state)
+{
+	stage_begin(state, "stopped8.jsonl");
+	add_breakpoints(*state);
+	return 0;
+}
+
+static int begin_four(void **state)
+{
+	return stage_begin(state, "stopped4.jsonl");
+}
+
+struct picture {
+	const char *name;
+	const char *recording;
+	int row_count;
+	int column_count;
+	const char *keys;
+	bool is_ascii;
+};
+
+static const struct picture pictures[] = {
+	{ "stopped-80x24", "stopped8.jsonl", 24, 80, "3 Enter", false },
+	{ "stopped-40x10", "stopped8.jsonl", 10, 40, "3 Enter", false },
+	{ "stopped-120x30", "stopped8.jsonl", 30, 120, "3 Enter", false },
+	{ "stopped-120x40", "stopped8.jsonl", 40, 120, "3 Enter", false },
+	{ "stopped-200x50", "stopped8.jsonl", 50, 200, "3 Enter", false },
+	{ "stopped-ascii-80x24", "stopped8.jsonl", 24, 80, "3 Enter", true },
+	{ "stopped-table-80x24", "stopped8.jsonl", 24, 80, "G", false },
+	{ "breakpoints-80x24", "stopped8.jsonl", 24, 80, "B Down", false },
+	{ "breakpoints-40x10", "stopped8.jsonl", 10, 40, "B", false },
+	{ "raised-80x24", "stopped4.jsonl", 24, 80, "1 Enter", false },
+	{ "raised-40x10", "stopped4.jsonl", 10, 40, "1 Enter", false },
+	{ "raised-120x40", "stopped4.jsonl", 40, 120, "1 Enter", false },
+	{ "raised-200x50", "stopped4.jsonl", 50, 200, "1 Enter", false },
+	{ "waiting-80x24", "stopped4.jsonl", 24, 80, "3 Enter", false },
+};
+
+static void draws_the_picture(void **state)
+{
+	const struct picture *picture = *state;
+	struct buffer drawn = BUFFER_INIT;
+	struct stage stage;
+
+	stage_open(&stage, picture->recording);
+	if (strcmp(picture->recording, "stopped8.jsonl") == 0)
+		add_breakpoints(&stage);
+	stage_resize(&stage, picture->row_count, picture->column_count);
+	stage.app.view.is_ascii = picture->is_ascii;
+	stage_keys(&stage, picture->keys);
+	stage_draw(&stage, &drawn);
+	stage_check_golden(picture->name, &drawn);
+	stage_close(&stage);
+	buffer_clear(&drawn);
+}
+
+static void the_cursor_returns_with_a_stop(void **state)
+{
+	struct stage *stage = *state;
+	struct session *session = &stage->engine.session;
+
+	stage_keys(stage, "3 Enter");
+	stage->app.view.pane = PANE_SOURCE;
+	stage_keys(stage, "Up Up");
+	assert_int_equal(pane_source_line(session, &stage->app.view), 12);
+	session_find_rank(session, 3)->debugger.stops++;
+	assert_int_equal(pane_source_line(session, &stage->app.view), 14);
+}
+
+static void what_changed_since_the_stop_before_is_named(void **state)
+{
+	struct stage *stage = *state;
+
+	stage_resize(stage, 30, 120);
+	stage_keys(stage, "3 Enter");
+	/* step and x; rank, model and loss are what they were. */
+	stage_check_shows(stage, "step   4");
+	stage_check_shows(stage, "changed");
+}
+
+static void a_breakpoint_is_gone_to(void **state)
+{
+	struct stage *stage = *state;
+	const struct view *view = &stage->app.view;
+
+	stage_keys(stage, "3 Enter B Down Enter");
+	assert_int_equal(view->kind, VIEW_HOME);
+	assert_int_equal(view->pane, PANE_SOURCE);
+	assert_int_equal(view->source_line, 16);
+	/* From another file's frame to that file's. */
+	stage_keys(stage, "1 Enter B Up Enter");
+	assert_int_equal(view->source_line, 14);
+	assert_int_equal(session_selected_depth(&stage->engine.session), 2);
+}
+
+static void the_header_counts(void **state)
+{
+	struct stage *stage = *state;
+
+	stage_check_shows(stage, "2 stopped · held 0:");
+	stage_check_shows(stage, " of 10:00");
+	stage->engine.session.now += 60;
+	stage_check_shows(stage, "2 stopped · held 1:");
+}
+
+static void one_that_waits_offers_to_connect(void **state)
+{
+	struct stage *stage = *state;
+
+	stage_keys(stage, "3 Enter");
+	stage_check_shows(stage, "Enter connect");
+	stage_keys(stage, "0 Enter");
+	stage_check_hides(stage, "Enter connect");
+}
+
+static void one_that_raised_is_not_stepped(void **state)
+{
+	struct stage *stage = *state;
+
+	stage_keys(stage, "1 Enter");
+	stage_check_shows(stage, "RuntimeError: boom");
+	stage_check_hides(stage, "n next");
+}
+
+int main(void)
+{
+	enum { PICTURES = ARRAY_LENGTH(pictures) };
+	static const struct CMUnitTest others[] = {
+		cmocka_unit_test_setup_teardown(the_cursor_returns_with_a_stop,
+						begin_eight, stage_end),
+		cmocka_unit_test_setup_teardown(
+			what_changed_since_the_stop_before_is_named,
+			begin_eight, stage_end),
+		cmocka_unit_test_setup_teardown(a_breakpoint_is_gone_to,
+						begin_eight, stage_end),
+		cmocka_unit_test_setup_teardown(the_header_counts, begin_eight,
+						stage_end),
+		cmocka_unit_test_setup_teardown(
+			one_that_waits_offers_to_connect, begin_four,
+			stage_end),
+		cmocka_unit_test_setup_teardown(one_that_raised_is_not_stepped,
+						begin_four, stage_end),
+	};
+	struct CMUnitTest tests[PICTURES + ARRAY_LENGTH(others)];
+
+	for (size_t i = 0; i < PICTURES; i++)
+		tests[i] = (struct CMUnitTest){
+			.name = pictures[i].name,
+			.test_func = draws_the_picture,
+			.initial_state = (void *)&pictures[i],
+		};
+	memcpy(tests + PICTURES, others, sizeof(others));
+	return cmocka_run_group_tests_name("stopped", tests, NULL, NULL);
+}

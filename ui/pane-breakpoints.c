@@ -1,0 +1,327 @@
+#include "ui/pane-breakpoints.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/buffer.h"
+#include "base/text.h"
+#include "model/place.h"
+#include "model/session.h"
+#include "ui/grid.h"
+#include "ui/hit.h"
+#include "ui/pane.h"
+
+#define LIST_MAXIMUM 200
+#define MARK_SET 0x25cf	  /* ● */
+#define MARK_UNSET 0x25cb /* ○ */
+#define PLACE_COLUMN 6
+#define STATE_WIDTH 8 /* "disabled" */
+#define RANKS_WIDTH 10
+#define CONDITION_MINIMUM 8
+
+void breakpoint_list_make(struct breakpoint_list *list,
+			  const struct session *session)
+{
+	struct breakpoint_summary summary;
+	size_t capacity = 0;
+
+	*list = (struct breakpoint_list){ .items = NULL };
+	while (list->count < LIST_MAXIMUM &&
+	       breakpoint_summary_make(&summary, session, list->count)) {
+		ARRAY_GROW(list->items, list->count, capacity);
+		list->items[list->count++] = summary;
+	}
+}
+
+void breakpoint_list_clear(struct breakpoint_list *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		breakpoint_summary_clear(&list->items[i]);
+	free(list->items);
+	*list = (struct breakpoint_list){ .items = NULL };
+}
+
+const struct breakpoint_summary *
+breakpoint_list_at(const struct breakpoint_list *list, const char *path,
+		   int line)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (breakpoint_is_at(&list->items[i], path, line))
+			return &list->items[i];
+	return NULL;
+}
+
+int breakpoint_list_cursor(const struct breakpoint_list *list,
+			   const struct view *view)
+{
+	if (view->breakpoint_cursor < (int)list->count)
+		return view->breakpoint_cursor;
+	return (int)list->count - 1;
+}
+
+static bool is_pending(const struct breakpoint_summary *breakpoint)
+{
+	return breakpoint->set.range_count == 0;
+}
+
+int32_t breakpoint_mark(const struct breakpoint_summary *breakpoint,
+			enum style *style)
+{
+	bool is_set = !breakpoint->is_disabled && !is_pending(breakpoint);
+
+	*style = is_set ? STYLE_SOURCE_BREAKPOINT : STYLE_DIM;
+	return is_set ? MARK_SET : MARK_UNSET;
+}
+
+static void append_word(struct buffer *out,
+			const struct breakpoint_summary *breakpoint)
+{
+	if (breakpoint->is_disabled) {
+		buffer_append_string(out, "disabled");
+	} else if (is_pending(breakpoint)) {
+		buffer_append_string(out, "pending");
+	} else if (breakpoint->hits > 0) {
+		buffer_append_string(out, "hit ");
+		text_count(out, (uint64_t)breakpoint->hits);
+	} else if (breakpoint->is_temporary) {
+		buffer_append_string(out, "once");
+	}
+}
+
+void breakpoint_append_state(struct buffer *out,
+			     const struct breakpoint_summary *breakpoint)
+{
+	size_t start;
+
+	rankset_append(out, &breakpoint->ranks);
+	start = out->length;
+	buffer_append_char(out, ' ');
+	append_word(out, breakpoint);
+	if (out->length == start + 1)
+		buffer_truncate(out, start);
+}
+
+static void append_name(struct buffer *out,
+			const struct breakpoint_summary *breakpoint)
+{
+	if (breakpoint->id > 0)
+		buffer_printf(out, "%d", breakpoint->id);
+	else
+		buffer_append_string(out, "pdb");
+}
+
+void breakpoint_append_row(struct buffer *out,
+			   const struct breakpoint_summary *breakpoint)
+{
+	append_name(out, breakpoint);
+	buffer_append_char(out, ' ');
+	breakpoint_append_place(out, breakpoint);
+	if (breakpoint->condition != NULL)
+		buffer_printf(out, " if %s", breakpoint->condition);
+	buffer_append_char(out, ' ');
+	breakpoint_append_state(out, breakpoint);
+}
+
+/* The ranks and what became of it; returns the column they begin at. */
+static int put_state(struct window window, int row,
+		     const struct breakpoint_summary *breakpoint)
+{
+	struct buffer ranks = BUFFER_INIT;
+	struct buffer word = BUFFER_INIT;
+	int end = window.column_count - 1;
+	int width;
+
+	rankset_append(&ranks, &breakpoint->ranks);
+	append_word(&word, breakpoint);
+	width = text_width(word.data);
+	window_put_right(window, row, end, STATE_WIDTH,
+			 breakpoint->hits > 0 ? STYLE_TEXT : STYLE_DIM,
+			 word.data);
+	end -= (width > STATE_WIDTH ? width : STATE_WIDTH) + 1;
+	width = text_width(ranks.data);
+	if (width > RANKS_WIDTH)
+		width = RANKS_WIDTH;
+	window_put_right(window, row, end, width, STYLE_TEXT, ranks.data);
+	buffer_clear(&word);
+	buffer_clear(&ranks);
+	return end - width;
+}
+
+static void put_breakpoint(struct window window, int row,
+			   const struct breakpoint_summary *breakpoint)
+{
+	struct buffer text = BUFFER_INIT;
+	enum style style;
+	int32_t mark = breakpoint_mark(breakpoint, &style);
+	int end = put_state(window, row, breakpoint) - 1;
+	int column = PLACE_COLUMN;
+
+	append_name(&text, breakpoint);
+	window_put_right(window, row, 3, 3, STYLE_DIM, text.data);
+	window_put_character(window, row, 4, style, mark);
+	buffer_reset(&text);
+	breakpoint_append_place(&text, breakpoint);
+	column += window_put(window, row, column, end - column, STYLE_TEXT,
+			     text.data);
+	if (breakpoint->condition != NULL && end - column > CONDITION_MINIMUM) {
+		buffer_reset(&text);
+		buffer_printf(&text, "if %s", breakpoint->condition);
+		window_put(window, row, column + 2, end - column - 2, STYLE_DIM,
+			   text.data);
+	}
+	buffer_clear(&text);
+}
+
+/* A line of the list: a breakpoint, or a reason below it. */
+struct list_row {
+	size_t at;
+	char *reason; /* NULL: the breakpoint itself */
+};
+
+struct list_rows {
+	struct list_row *items;
+	size_t count;
+	size_t capacity;
+};
+
+static void add_row(struct list_rows *rows, size_t at, char *owned_reason)
+{
+	ARRAY_GROW(rows->items, rows->count, rows->capacity);
+	rows->items[rows->count++] = (struct list_row){ at, owned_reason };
+}
+
+static const char *message_of(const struct rank *rank, int id)
+{
+	for (size_t i = 0; id > 0 && i < rank->debugger.binding_count; i++)
+		if (rank->debugger.bindings[i].id == id)
+			return rank->debugger.bindings[i].message;
+	return NULL;
+}
+
+static void add_reason(struct list_rows *rows, size_t at,
+		       const struct rankset *ranks, const char *reason)
+{
+	struct buffer text = BUFFER_INIT;
+
+	if (ranks->range_count == 0)
+		return;
+	rankset_append(&text, ranks);
+	buffer_printf(&text, ": %s", reason);
+	add_row(rows, at, buffer_take(&text));
+}
+
+/* One row for all ranks of which the same is said. */
+static void add_reasons(struct list_rows *rows, size_t at,
+			const struct breakpoint_summary *breakpoint,
+			const struct session *session)
+{
+	struct rankset left = RANKSET_INIT;
+	int number;
+
+	rankset_copy(&left, &breakpoint->ranks);
+	rankset_subtract(&left, &breakpoint->set);
+	for (number = rankset_first(&left); number >= 0;
+	     number = rankset_next(&left, number)) {
+		const struct rank *first = session_find_rank(session, number);
+		const char *reason = first != NULL
+					     ? message_of(first, breakpoint->id)
+					     : NULL;
+		struct rankset same = RANKSET_INIT;
+
+		for (int i = number; reason != NULL && i >= 0;
+		     i = rankset_next(&left, i)) {
+			const struct rank *rank = session_find_rank(session, i);
+			const char *own =
+				rank != NULL ? message_of(rank, breakpoint->id)
+					     : NULL;
+
+			if (own != NULL && strcmp(own, reason) == 0)
+				rankset_add(&same, i);
+		}
+		add_reason(rows, at, &same, reason);
+		rankset_subtract(&left, &same);
+		rankset_clear(&same);
+	}
+	add_reason(rows, at, &left, "no debugger of ours is there to set it");
+	rankset_clear(&left);
+}
+
+static void make_rows(struct list_rows *rows,
+		      const struct breakpoint_list *list,
+		      const struct session *session, bool has_reasons)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		add_row(rows, i, NULL);
+		if (has_reasons)
+			add_reasons(rows, i, &list->items[i], session);
+	}
+}
+
+static void put_row(struct window window, int at, const struct list_row *row,
+		    const struct breakpoint_list *list)
+{
+	window_hit(window, at, 0, 1, window.column_count, HIT_BREAKPOINT,
+		   (int)row->at);
+	if (row->reason != NULL)
+		window_put(window, at, PLACE_COLUMN,
+			   window.column_count - PLACE_COLUMN, STYLE_DIM,
+			   row->reason);
+	else
+		put_breakpoint(window, at, &list->items[row->at]);
+}
+
+static void put_rows(struct window window, const struct list_rows *rows,
+		     const struct breakpoint_list *list, int cursor,
+		     bool has_cursor)
+{
+	size_t at = 0;
+	int first;
+
+	while (at < rows->count && (int)rows->items[at].at < cursor)
+		at++;
+	first = grid_first((int)at, (int)rows->count, window.row_count);
+	for (int i = first;
+	     i < (int)rows->count && i - first < window.row_count; i++) {
+		put_row(window, i - first, &rows->items[i], list);
+		if (has_cursor && i == (int)at)
+			window_emphasise(window, i - first, 0, 1,
+					 window.column_count,
+					 EMPHASIS_SELECTED);
+	}
+}
+
+void pane_breakpoints(struct window window, const struct session *session,
+		      const struct view *view, bool has_cursor,
+		      bool has_reasons)
+{
+	struct list_rows rows = { .items = NULL };
+	struct breakpoint_list list;
+
+	breakpoint_list_make(&list, session);
+	make_rows(&rows, &list, session, has_reasons);
+	if (list.count == 0)
+		window_put_paragraph(window, 0, 1, window.row_count, STYLE_DIM,
+				     "There is no breakpoint. b in the source "
+				     "sets one at the line of the cursor; so "
+				     "does :break FILE:LINE.");
+	put_rows(window, &rows, &list, breakpoint_list_cursor(&list, view),
+		 has_cursor);
+	for (size_t i = 0; i < rows.count; i++)
+		free(rows.items[i].reason);
+	free(rows.items);
+	breakpoint_list_clear(&list);
+}
+
+void view_breakpoints(struct window window, const struct session *session,
+		      const struct view *view)
+{
+	struct window inner = pane_frame(window);
+
+	if (pane_has_frame(window.row_count))
+		pane_title(window, 0, 1, window.column_count - 2, true,
+			   "Breakpoints", NULL);
+	pane_breakpoints(inner, session, view, true, true);
+}
