@@ -10,6 +10,7 @@
 
 #include "banned.h"
 #include "backends/pdb/listeners.h"
+#include "backends/pdb/notice.h"
 #include "backends/pdb/seat.h"
 #include "backends/pdb/server.h"
 #include "backends/pdb/socketfile.h"
@@ -213,6 +214,7 @@ static void describe_path(const struct offer *offer, struct seat *seat,
 		debugger->why = why;
 	} else {
 		say_waiting(offer, seat, debugger);
+		debugger->exception = notice_read(path, name, seat->uid);
 	}
 	free(shown);
 }
