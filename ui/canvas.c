@@ -45,6 +45,14 @@ static const struct ascii_form ascii_forms[] = {
 	{ 0x2502, '|' },  /* │ */
 	{ 0x2514, '`' },  /* └ */
 	{ 0x251c, '|' },  /* ├ */
+	{ 0x2581, '_' },  /* ▁ */
+	{ 0x2582, '.' },  /* ▂ */
+	{ 0x2583, ',' },  /* ▃ */
+	{ 0x2584, '-' },  /* ▄ */
+	{ 0x2585, '=' },  /* ▅ */
+	{ 0x2586, '+' },  /* ▆ */
+	{ 0x2587, '%' },  /* ▇ */
+	{ 0x2588, '#' },  /* █ */
 };
 
 void canvas_init(struct canvas *canvas, int row_count, int column_count)

@@ -79,6 +79,9 @@ static void go_to(struct app *app, int line)
 	case VIEW_TEXT:
 		app->view.text_scroll = line;
 		break;
+	case VIEW_COMPARE:
+		app->view.compare_cursor = line;
+		break;
 	case VIEW_CONSOLE:
 		break;
 	case VIEW_KIND_COUNT:

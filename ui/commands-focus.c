@@ -83,6 +83,20 @@ static int toggle_branch(struct app *app, struct error *error)
 	return result < 0 ? error_set(error, "there is no branch here.") : 0;
 }
 
+static int toggle_answer(struct app *app, struct error *error)
+{
+	struct session *session = &app->engine->session;
+	struct answer_rows rows;
+	int cursor;
+
+	answer_rows_make(&rows, session);
+	cursor = answer_rows_cursor(&rows, &app->view);
+	if (cursor >= 0)
+		focus_these(session, answer_rows_ranks(&rows, (size_t)cursor));
+	answer_rows_clear(&rows);
+	return cursor < 0 ? error_set(error, "no answer has come yet.") : 0;
+}
+
 int ui_toggle(struct command_context *context, int argc, char **argv,
 	      struct error *error)
 {
@@ -99,6 +113,8 @@ int ui_toggle(struct command_context *context, int argc, char **argv,
 	switch (view_shown(&app->engine->session, &app->view)) {
 	case VIEW_MERGED:
 		return toggle_branch(app, error);
+	case VIEW_COMPARE:
+		return toggle_answer(app, error);
 	case VIEW_HOME:
 		if (toggle_group(app))
 			return 0;

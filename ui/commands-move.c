@@ -354,6 +354,19 @@ static void move_diff(struct app *app, int page, enum move move)
 						     (int)count, 1, page, move);
 }
 
+static void move_answers(struct app *app, int page, enum move move)
+{
+	struct answer_rows rows;
+	int cursor;
+
+	answer_rows_make(&rows, &app->engine->session);
+	cursor = answer_rows_cursor(&rows, &app->view);
+	if (cursor >= 0)
+		app->view.compare_cursor = grid_move_in(
+			cursor, (int)rows.count, 1, page, move);
+	answer_rows_clear(&rows);
+}
+
 static void move_console(struct app *app, int page, enum move move)
 {
 	struct console *console = &app->view.console;
@@ -411,6 +424,9 @@ int ui_cursor(struct command_context *context, int argc, char **argv,
 		page = at_least_one(
 			pane_log_page(&app->view, layout.body.row_count));
 		move_log(app, page, (enum move)move);
+		break;
+	case VIEW_COMPARE:
+		move_answers(app, page, (enum move)move);
 		break;
 	case VIEW_CONSOLE:
 		move_console(app, page, (enum move)move);

@@ -292,6 +292,8 @@ int ui_open(struct command_context *context, int argc, char **argv,
 	}
 	if (is_on_breakpoints(app))
 		return open_breakpoint(app, error);
+	if (view->kind == VIEW_COMPARE)
+		open_answer(app);
 	if (view->kind != VIEW_HOME)
 		return 0;
 	switch (view->pane) {

@@ -105,6 +105,7 @@ static struct spot spot_looked_at(const struct app *app)
 	case VIEW_LOG:
 	case VIEW_TEXT:
 	case VIEW_CONSOLE:
+	case VIEW_COMPARE:
 	case VIEW_KIND_COUNT:
 		break;
 	}
@@ -183,6 +184,15 @@ static void append_diff(struct buffer *out, const struct app *app)
 }
 
 /* What the open view says, as a shell would print it; returns its name. */
+static void append_answers(struct buffer *out, const struct session *session)
+{
+	struct answer_classes classes;
+
+	answer_classes_make(&classes, &session->answers);
+	format_text_answers(out, &session->answers, &classes);
+	answer_classes_clear(&classes);
+}
+
 static const char *append_shown(struct buffer *out, const struct app *app)
 {
 	const struct session *session = &app->engine->session;
@@ -208,6 +218,9 @@ static const char *append_shown(struct buffer *out, const struct app *app)
 	case VIEW_BREAKPOINTS:
 		append_breakpoints(out, session);
 		return "The list of breakpoints";
+	case VIEW_COMPARE:
+		append_answers(out, session);
+		return "What the ranks answered";
 	case VIEW_HELP:
 	case VIEW_LOG:
 	case VIEW_TEXT:

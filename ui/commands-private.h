@@ -47,6 +47,8 @@ int toggle_breakpoint(struct app *app, struct error *error);
 int open_breakpoint(struct app *app, struct error *error);
 /* Goes home, to the source of the frame under the cursor. */
 void open_branch(struct app *app);
+/* Goes home, to the first rank that gave the answer under the cursor. */
+void open_answer(struct app *app);
 
 command_function ui_rank, ui_outlier, ui_up, ui_down, ui_pane, ui_cursor;
 command_function ui_toggle, ui_jobs;
@@ -59,6 +61,7 @@ command_function ui_prompt, ui_help, ui_log, ui_back, ui_quit, ui_redraw;
 command_function ui_suspend, ui_set, ui_job, ui_click, ui_wheel;
 command_function ui_edit, ui_copy, ui_console;
 command_function ui_here, ui_breakpoints, ui_remove;
+command_function ui_compare, ui_broadcast;
 command_function ui_sort, ui_group, ui_filter;
 
 #endif

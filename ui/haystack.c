@@ -184,6 +184,24 @@ static void collect_jobs(struct haystack *haystack, const struct app *app)
 	haystack->at = view_job_cursor(session, &app->view);
 }
 
+static void collect_answers(struct haystack *haystack, const struct app *app)
+{
+	struct answer_rows rows;
+
+	answer_rows_make(&rows, &app->engine->session);
+	for (size_t i = 0; i < rows.count; i++) {
+		struct buffer line = BUFFER_INIT;
+
+		rankset_append(&line, answer_rows_ranks(&rows, i));
+		buffer_append_char(&line, ' ');
+		answer_rows_append(&line, &rows, i);
+		haystack_add(haystack, line.data);
+		buffer_clear(&line);
+	}
+	haystack->at = answer_rows_cursor(&rows, &app->view);
+	answer_rows_clear(&rows);
+}
+
 static void collect_text(struct haystack *haystack, const struct app *app)
 {
 	pane_text_append(&haystack->text, &app->engine->session, &app->view,
@@ -233,6 +251,9 @@ void haystack_init(struct haystack *haystack, const struct app *app)
 	case VIEW_LOG:
 	case VIEW_TEXT:
 		collect_text(haystack, app);
+		break;
+	case VIEW_COMPARE:
+		collect_answers(haystack, app);
 		break;
 	case VIEW_CONSOLE:
 	case VIEW_KIND_COUNT:

@@ -53,6 +53,7 @@ const char keymap_default[] = "bind [ rank previous\n"
 			      "bind R refresh\n"
 			      "bind L log\n"
 			      "bind C console\n"
+			      "bind = prompt compare\n"
 			      "bind E edit\n"
 			      "bind y copy\n"
 			      "bind / prompt search\n"
@@ -173,6 +174,9 @@ static const struct key_help helps[] = {
 	  NULL,
 	  "copy the verdict; the merged stacks, the diff, the text" },
 	{ { "log" }, NULL, "what the rank prints, and our log" },
+	{ { "prompt compare" },
+	  NULL,
+	  "compare an expression over the stopped ranks" },
 	{ { "console" }, NULL, "the debugger's own session; ^] leaves it" },
 	{ { "prompt" }, NULL, "a command line" },
 	{ { "help" }, NULL, "this help" },

@@ -75,7 +75,7 @@ void view_ask(struct view *view, const char *question, const char *line)
 static bool lies_over(enum view_kind kind)
 {
 	return kind == VIEW_HELP || kind == VIEW_LOG || kind == VIEW_TEXT ||
-	       kind == VIEW_CONSOLE;
+	       kind == VIEW_CONSOLE || kind == VIEW_COMPARE;
 }
 
 void view_open(struct view *view, enum view_kind kind)
@@ -203,6 +203,9 @@ static void draw_body(struct window window, const struct session *session,
 	case VIEW_CONSOLE:
 		pane_console(body, session, view);
 		break;
+	case VIEW_COMPARE:
+		pane_compare(body, session, view);
+		break;
 	case VIEW_HELP:
 	case VIEW_TEXT:
 		pane_text(body, session, view, keymap);
@@ -252,9 +255,13 @@ void view_draw(struct canvas *canvas, const struct session *session,
 		else
 			pane_nothing(middle, session);
 	} else {
-		pane_verdict(
-			window_part(window, 1, 0, layout.verdict_rows, columns),
-			session);
+		struct window top =
+			window_part(window, 1, 0, layout.verdict_rows, columns);
+
+		if (view->kind == VIEW_COMPARE)
+			pane_compare_summary(top, session);
+		else
+			pane_verdict(top, session);
 		draw_body(window, session, view, &layout, keymap);
 		if (view->has_marks && view->search != NULL)
 			window_mark(searched(window, view, &layout),

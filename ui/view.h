@@ -31,6 +31,7 @@ enum view_kind {
 	VIEW_LOG,
 	VIEW_TEXT, /* what a command printed */
 	VIEW_CONSOLE,
+	VIEW_COMPARE, /* what ranks answered */
 	VIEW_KIND_COUNT,
 };
 
@@ -135,6 +136,7 @@ struct view {
 	int against_rank;
 	double against_seconds;
 	int diff_cursor; /* row of the diff */
+	int compare_cursor;
 	int job_cursor;	 /* in the list of jobs */
 	bool is_in_job;	 /* opened from the list: "back" leads there */
 	int text_scroll; /* help, log, text: its first line */

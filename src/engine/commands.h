@@ -81,6 +81,10 @@ int command_print(struct command_context *context, int argc, char **argv,
 		  struct error *error);
 int command_eval(struct command_context *context, int argc, char **argv,
 		 struct error *error);
+int command_compare(struct command_context *context, int argc, char **argv,
+		    struct error *error);
+int command_broadcast(struct command_context *context, int argc, char **argv,
+		      struct error *error);
 int command_display(struct command_context *context, int argc, char **argv,
 		    struct error *error);
 int command_undisplay(struct command_context *context, int argc, char **argv,

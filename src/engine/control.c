@@ -57,8 +57,8 @@ static const char *const state_reasons[] = {
 	[DEBUGGER_LOST] = "has lost its debugger",
 };
 
-static void explain_one(const struct rank *rank, enum control_need need,
-			struct error *error)
+void control_reason(const struct rank *rank, enum control_need need,
+		    struct error *error)
 {
 	const struct debugger *debugger = &rank->debugger;
 	const char *reason = state_reasons[debugger->state];
@@ -69,10 +69,18 @@ static void explain_one(const struct rank *rank, enum control_need need,
 		reason = "is not connected";
 	else if (need == CONTROL_WAITING && debugger_is_ours(debugger))
 		reason = "is connected already";
-	error_set(error, "rank %d %s", rank->process.rank, reason);
+	error_set(error, "%s", reason);
 	if (debugger->why && !rank_is_gone(rank))
-		error_set(error, "rank %d %s: %.300s", rank->process.rank,
-			  reason, debugger->why);
+		error_set(error, "%s: %.300s", reason, debugger->why);
+}
+
+static void explain_one(const struct rank *rank, enum control_need need,
+			struct error *error)
+{
+	struct error reason = ERROR_INIT;
+
+	control_reason(rank, need, &reason);
+	error_set(error, "rank %d %s", rank->process.rank, reason.message);
 }
 
 static void append_waiting(struct buffer *out, const struct session *session,

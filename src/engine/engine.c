@@ -50,6 +50,7 @@ void engine_clear(struct engine *engine)
 	engine_record_stop(engine);
 	requests_clear(engine);
 	pendings_clear(engine);
+	survey_clear(&engine->survey);
 	pending_free(engine->connecting);
 	free(engine->notice);
 	for (size_t i = 0; i < WANTED_MAXIMUM; i++)
@@ -270,6 +271,7 @@ static void on_drained(struct link *link, void *data)
 	(void)link;
 	follow_ranks(engine);
 	debuggers_turn(engine);
+	survey_turn(engine);
 	engine_settle(engine);
 }
 
@@ -282,6 +284,7 @@ static void on_closed(struct link *link, const char *why, void *data)
 	/* A command says it in its own sentence. */
 	log_write(engine->is_screen ? LOG_WARNING : LOG_INFO, "%s", why);
 	session_lose_node(&engine->session, node_of(engine, link), why);
+	survey_turn(engine);
 	debuggers_turn(engine);
 	engine_settle(engine);
 }

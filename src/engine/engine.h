@@ -16,6 +16,7 @@
 
 #include "engine/evidence.h"
 #include "engine/settings.h"
+#include "engine/survey.h"
 #include "engine/timing.h"
 #include "engine/users.h"
 #include "model/session.h"
@@ -60,6 +61,7 @@ struct engine {
 	struct pending *connecting; /* --connect's, of a shell; NULL */
 	char *notice;	      /* said, and not yet taken; NULL: nothing */
 	bool is_notice_error;
+	struct survey survey; /* answers to it are to come */
 	int64_t seq;	      /* of the last request */
 	char *gone_why;	      /* the last node that went; NULL */
 	int64_t discover_seq; /* of the first discover */

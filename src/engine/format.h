@@ -13,6 +13,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct answer_classes;
+struct answers;
 struct buffer;
 struct frame;
 struct process;
@@ -75,6 +77,12 @@ void format_text_diff(struct buffer *out, const struct stackdiff *diff);
 /* A line a variable, behind indent. */
 void format_text_variables(struct buffer *out, const struct variable_list *list,
 			   const char *indent);
+
+/* What ranks answered: a line a class; and the document of `compare`. */
+void format_text_answers(struct buffer *out, const struct answers *answers,
+			 const struct answer_classes *classes);
+json_t *format_json_answers(const struct answers *answers,
+			    const struct answer_classes *classes);
 
 /* Empty ranks mean all. */
 bool format_is_chosen(const struct rankset *ranks, const struct rank *rank);

@@ -364,7 +364,9 @@ void answer_classes_append_summary(struct buffer *out,
 	for (size_t i = 0; i < classes->value_count; i++)
 		append_odd(out, &classes->items[i]);
 	if (rankset_count(&failed) > 0) {
-		buffer_append_string(out, "; none of ");
+		buffer_append_string(out, rankset_count(&failed) == 1
+						  ? "; no answer of rank "
+						  : "; no answer of ranks ");
 		rankset_append(out, &failed);
 	}
 	rankset_clear(&failed);

@@ -92,6 +92,7 @@ void session_clear(struct session *session)
 	session_clear_bystanders(session);
 	session_clear_outputs(session);
 	session_clear_transcripts(session);
+	answers_clear(&session->answers);
 	job_clear_all(session);
 	map_free(session->by_pid);
 	free_ranks(session->others, session->other_count);

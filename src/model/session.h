@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "model/answers.h"
 #include "model/choice.h"
 #include "model/rank.h"
 #include "model/stops.h"
@@ -137,6 +138,7 @@ struct session {
 	struct output **outputs; /* what processes print; bounded */
 	size_t output_count;
 	struct stops stops; /* of all ranks */
+	struct answers answers; /* to the last question to several ranks */
 	struct transcript **transcripts; /* sessions of debuggers; bounded */
 	size_t transcript_count;
 };

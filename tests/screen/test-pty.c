@@ -120,6 +120,7 @@ static const struct work works[] = {
 	{ "copy", "", NULL, "The verdict went to the terminal's clipboard" },
 	{ "log", "", NULL, "┌Output" },
 	{ "console", "", NULL, "┌Console" },
+	{ "prompt compare", "", NULL, "\n = " },
 	{ "prompt search", "", NULL, "\n /" },
 	{ "find next", "/wait\r", " rank 4 ", " rank 5 " },
 	{ "find previous", "/wait\r", " rank 4 ", " rank 2 " },

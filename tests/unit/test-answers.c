@@ -144,8 +144,8 @@ static void failures_are_together_and_last(void **state)
 	answers_take(&answers, 1, NULL, "it runs");
 	answers_take(&answers, 2, NULL, "it runs");
 	answers_take(&answers, 3, NULL, "1");
-	check(&answers, "0: 1|?3: 1|?1-2: it runs|1 value over 1 rank; none of "
-			"1-3");
+	check(&answers, "0: 1|?3: 1|?1-2: it runs|1 value over 1 rank; "
+			"no answer of ranks 1-3");
 }
 
 static void who_has_not_answered_is_waited_for(void **state)

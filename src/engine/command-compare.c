@@ -1,0 +1,71 @@
+/*
+ * command-compare: one expression, or one line for the debuggers' prompts, in
+ * several ranks, equal answers together.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "banned.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "engine/command.h"
+#include "engine/commands.h"
+#include "engine/engine.h"
+#include "engine/format.h"
+#include "engine/gather.h"
+#include "engine/survey.h"
+
+/* Ranks that differ are a finding; of a broadcast nothing is. */
+static void append_answers(struct command_context *context)
+{
+	const struct answers *answers = &context->engine->session.answers;
+	struct answer_classes classes;
+
+	answer_classes_make(&classes, answers);
+	if (classes.count > classes.value_count)
+		context->status = STATUS_PARTIAL;
+	if (!answers->is_broadcast)
+		gather_finding(context, classes.value_count > 1);
+	if (context->is_json)
+		format_document(context->out,
+				format_json_answers(answers, &classes));
+	else
+		format_text_answers(context->out, answers, &classes);
+	answer_classes_clear(&classes);
+}
+
+static int run(struct command_context *context, int argc, char **argv,
+	       const char *what, bool is_broadcast, struct error *error)
+{
+	char *question = command_tail(context, argc, argv, 1);
+	int result = -1;
+
+	if (question[0] == '\0')
+		error_set(error, "%s needs %s", argv[0], what);
+	else
+		result = survey_begin(context, argv[0], question, is_broadcast,
+				      error);
+	free(question);
+	/* A screen shows them as they come. */
+	if (result < 0 || context->screen)
+		return result;
+	survey_wait(context->engine);
+	append_answers(context);
+	return 0;
+}
+
+int command_compare(struct command_context *context, int argc, char **argv,
+		    struct error *error)
+{
+	return run(context, argc, argv,
+		   "an expression of the program: compare loss.item()", false,
+		   error);
+}
+
+int command_broadcast(struct command_context *context, int argc, char **argv,
+		      struct error *error)
+{
+	return run(context, argc, argv,
+		   "a line for the debuggers' prompts: broadcast pp batch",
+		   true, error);
+}

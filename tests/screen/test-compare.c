@@ -1,0 +1,176 @@
+/*
+ * What ranks answered to one question, on the screen: as it comes, equal
+ * answers together, the odd first.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "banned.h"
+#include "base/array.h"
+#include "base/buffer.h"
+#include "model/answers.h"
+#include "stage.h"
+#include "ui/view.h"
+
+static void ask(struct stage *stage, const char *question, bool is_broadcast)
+{
+	struct answers *answers = &stage->engine.session.answers;
+
+	answers_begin(answers, question, is_broadcast,
+		      stage->engine.session.now);
+	for (int rank = 0; rank < 8; rank++)
+		answers_wait(answers, rank);
+	view_open(&stage->app.view, VIEW_COMPARE);
+}
+
+static void answer(struct stage *stage, int rank, const char *text)
+{
+	answers_take(&stage->engine.session.answers, rank, text, NULL);
+}
+
+static void answer_all(struct stage *stage)
+{
+	ask(stage, "loss.item()", false);
+	for (int rank = 0; rank < 8; rank++)
+		answer(stage, rank, "0.1182");
+	answer(stage, 3, "0.1306");
+	answer(stage, 5, "nan");
+}
+
+static void answer_in_lines(struct stage *stage)
+{
+	ask(stage, "w", true);
+	for (int rank = 0; rank < 8; rank++)
+		answer(stage, rank,
+		       "  train.py(19)<module>()\n-> train()\n"
+		       "> train.py(14)train()\n-> loss = model(x)\n");
+	answer(stage, 3,
+	       "  train.py(19)<module>()\n-> train()\n"
+	       "> train.py(13)train()\n-> x = load_batch(step, rank)\n");
+	answers_take(&stage->engine.session.answers, 6, NULL,
+		     "not asked: it runs; it is not stopped");
+}
+
+struct picture {
+	const char *name;
+	int row_count;
+	int column_count;
+	void (*answer)(struct stage *stage);
+};
+
+static void draws_the_picture(void **state)
+{
+	static const struct picture pictures[] = {
+		{ "compare-80x24", 24, 80, answer_all },
+		{ "compare-40x10", 10, 40, answer_all },
+		{ "broadcast-80x24", 24, 80, answer_in_lines },
+	};
+	struct stage *stage = *state;
+
+	for (size_t i = 0; i < ARRAY_LENGTH(pictures); i++) {
+		struct buffer drawn = BUFFER_INIT;
+
+		stage_resize(stage, pictures[i].row_count,
+			     pictures[i].column_count);
+		pictures[i].answer(stage);
+		stage_draw(stage, &drawn);
+		stage_check_golden(pictures[i].name, &drawn);
+		buffer_clear(&drawn);
+	}
+}
+
+static void lines_appear_as_ranks_answer(void **state)
+{
+	struct stage *stage = *state;
+
+	ask(stage, "step", false);
+	stage_check_shows(stage, "0 of 8 answered");
+	stage_check_shows(stage, "0-7");
+	answer(stage, 0, "41");
+	answer(stage, 2, "41");
+	stage_check_shows(stage, "2 of 8 answered");
+	stage_check_shows(stage, "  0,2         (2)  41");
+	stage_check_shows(stage, "  1,3-7       (6)  \u2026");
+}
+
+static void old_answers_are_said_to_be(void **state)
+{
+	struct stage *stage = *state;
+
+	answer_all(stage);
+	stage_check_hides(stage, "asked");
+	stage->engine.session.now += 30;
+	stage_check_shows(stage, "asked 30 s ago");
+}
+
+static void the_cursor_chooses_ranks(void **state)
+{
+	struct stage *stage = *state;
+
+	answer_all(stage);
+	stage_keys(stage, "Down Space");
+	stage_check_shows(stage, "focus 3 (1)");
+	stage_keys(stage, "End Space");
+	stage_check_shows(stage, "focus 0-2,4,6-7 (6)");
+	stage_keys(stage, "Home Enter");
+	stage_check_shows(stage, "rank 5");
+	assert_int_equal(stage->app.view.kind, VIEW_HOME);
+}
+
+static void it_is_searched(void **state)
+{
+	struct stage *stage = *state;
+
+	answer_in_lines(stage);
+	stage_keys(stage, "/ l o a d _ Enter");
+	stage_check_shows(stage, "load_: 1 of 1");
+	assert_int_equal(stage->app.view.compare_cursor, 3);
+}
+
+static void it_fits_any_size(void **state)
+{
+	struct stage *stage = *state;
+
+	answer_in_lines(stage);
+	for (int rows = 1; rows < 30; rows += 3) {
+		for (int columns = 1; columns < 90; columns += 4) {
+			stage_resize(stage, rows, columns);
+			stage_keys(stage, "End");
+			app_draw(&stage->app);
+		}
+	}
+}
+
+static void nobody_can_be_asked(void **state)
+{
+	struct stage *stage = *state;
+
+	stage_keys(stage, "= x Enter");
+	stage_check_shows(stage, "compare: none of the ranks 0-7 is stopped");
+	assert_int_equal(stage->app.view.kind, VIEW_HOME);
+}
+
+#define ON_STAGE(test)                                                         \
+	cmocka_unit_test_setup_teardown(test, stage_begin_hung8, stage_end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		ON_STAGE(draws_the_picture),
+		ON_STAGE(lines_appear_as_ranks_answer),
+		ON_STAGE(old_answers_are_said_to_be),
+		ON_STAGE(the_cursor_chooses_ranks),
+		ON_STAGE(it_is_searched),
+		ON_STAGE(it_fits_any_size),
+		ON_STAGE(nobody_can_be_asked),
+	};
+
+	return cmocka_run_group_tests_name("compare", tests, NULL, NULL);
+}
