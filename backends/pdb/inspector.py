@@ -818,8 +818,10 @@ def source(pdb, question: dict) -> dict:
     raise Refusal("The process has no source of %s." % (file,))
 
 
-def clear(pdb, _question: dict) -> dict:
-    """Takes away what is ours."""
+def clear(pdb, question: dict) -> dict:
+    """Takes away what is ours. `then` is the debugger's next command: a line
+    behind this one could get lost, as a stream that is read and written at
+    once forgets what it has read ahead when it writes."""
     for each in all_breakpoints():
         if our_id(each):
             remove(pdb, each)
@@ -829,6 +831,8 @@ def clear(pdb, _question: dict) -> dict:
     for name in [each for each in pdb.__dict__
                  if each.startswith("_probetui")]:
         del pdb.__dict__[name]
+    if question.get("then"):
+        pdb.cmdqueue.insert(0, question["then"])
     return {}
 
 

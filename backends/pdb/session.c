@@ -247,9 +247,10 @@ static char *last_words(struct session *session)
 		return xstrdup("c\n");
 	question = json_object();
 	json_set_text(question, "do", "clear");
+	json_set_text(question, "then", "c");
 	inspector_ask(session->inspector, question);
 	line = inspector_line(session->inspector);
-	return xasprintf("%sc\n", line ? line : "");
+	return xstrdup(line ? line : "c\n");
 }
 
 void session_free(struct session *session)
