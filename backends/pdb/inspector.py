@@ -316,6 +316,7 @@ def state(pdb, _question: dict) -> dict:
             pdb.currentbp = 0
         mine.is_new = False
         keep_locals(pdb)
+        adopt_breakpoints(pdb)
     lease = getattr(pdb, "lease_left", None)
     prompt = getattr(pdb, "prompt", None)
     return {
@@ -415,11 +416,17 @@ def variables_of(pdb, frame, is_innermost: bool, place: Place) -> list:
     return rows
 
 
+def opens(value: object) -> "int | None":
+    """How many children; None: it cannot be opened."""
+    count = child_count(value)
+    return count if count >= 0 else None
+
+
 def row(name: str, kind: str, value: object) -> dict:
     return {"name": bounded(name, NAME_MAXIMUM), "kind": kind,
             "type": bounded(type_name(type(value)), NAME_MAXIMUM),
             "value": describe(value).replace("\0", "^@"),
-            "address": hex(id(value)), "children": child_count(value)}
+            "address": hex(id(value)), "children": opens(value)}
 
 
 class Inspector:
@@ -446,7 +453,7 @@ class Inspector:
             if not has_value:
                 told.append({"name": bounded(name, NAME_MAXIMUM),
                              "kind": kind, "type": "", "value": "unbound",
-                             "children": -1})
+                             "address": None, "children": None})
                 continue
             told.append(row(name, kind, value))
             self.remember(value, ("frame", len(stack) - 1 - depth, name))
@@ -516,7 +523,7 @@ class Inspector:
             if sys.stdout is printed:
                 sys.stdout = printed.other
         told = {"result": result.replace("\0", "^@"), "type": "",
-                "address": "0x0", "children": -1, "output": printed.text()}
+                "address": "0x0", "children": None, "output": printed.text()}
         if has_value:
             results = held(pdb).results
             results.append(value)
@@ -525,7 +532,7 @@ class Inspector:
                 results[len(results) - 1 - RESULTS_MAXIMUM] = None
             self.remember(value, way)
             told.update(type=type_name(type(value)), address=hex(id(value)),
-                        children=child_count(value))
+                        children=opens(value))
         return told
 
 
@@ -612,6 +619,15 @@ def all_breakpoints() -> list:
 def our_id(breakpoint_) -> int:
     number = getattr(breakpoint_, "probetui_id", 0)
     return number if type(number) is int else 0
+
+
+def adopt_breakpoints(pdb) -> None:
+    """Ours that another instance was told of: up to 3.9 a new one does not
+    know where they are."""
+    for each in all_breakpoints():
+        lines = pdb.breaks.setdefault(each.file, []) if our_id(each) else None
+        if type(lines) is list and each.line not in lines:
+            lines.append(each.line)
 
 
 def tell_breakpoints() -> list:

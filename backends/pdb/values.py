@@ -88,14 +88,21 @@ def slots(value: object) -> list:
         if not _flags(base) & HEAP_TYPE:
             continue
         for name, place in list(_names(base).items()):
-            if type(place).__name__ != "member_descriptor" or \
-                    name in ("__dict__", "__weakref__"):
+            if not is_slot(name, place):
                 continue
             try:
-                found.append((name, place.__get__(value)))
+                held = place.__get__(value)
             except Exception:
-                pass  # not set
+                continue  # not set
+            # A class made in C gives None where nothing is.
+            if held is not None or "__slots__" in _names(base):
+                found.append((name, held))
     return found
+
+
+def is_slot(name: str, place: object) -> bool:
+    return type(place).__name__ == "member_descriptor" and \
+        not (name[:2] == name[-2:] == "__")
 
 
 def has_slots(kind: type) -> bool:

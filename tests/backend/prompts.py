@@ -39,12 +39,14 @@ class Prompt:
 
     def close(self):
         self.selector.close()
-        for process in (self.probe, self.process):
-            process.stdin.close()
-            process.stdout.close()
-        self.probe.wait(LIMIT)
         self.process.kill()
-        self.process.wait(LIMIT)
+        for process in (self.probe, self.process):
+            try:
+                process.stdin.close()
+            except BrokenPipeError:
+                pass  # it was not read to its end
+            process.stdout.close()
+            process.wait(LIMIT)
 
     def read(self, pattern=None):
         """All that comes until it ends in a prompt; b"" at the end."""
