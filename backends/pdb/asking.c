@@ -74,16 +74,10 @@ static void finish_asking(struct session *session, const json_t *answer)
 		return;
 	}
 	order_answered(session, order, answer);
-	if (order->kind == REQUEST_SET_BREAKPOINTS) {
-		if (order->request.name) {
-			session_weigh_leaving(session);
-			node_emit_debugger(session->base.node,
-					   session->base.pid,
-					   &session->debugger);
-		} else {
-			session_tell(session);
-		}
-	}
+	if (order->kind == REQUEST_SET_BREAKPOINTS && order->request.name)
+		session_tell_again(session);
+	else if (order->kind == REQUEST_SET_BREAKPOINTS)
+		session_tell(session);
 	order_free(order);
 }
 

@@ -184,10 +184,11 @@ static int check_breakpoints(const json_t *list, struct error *error)
 				 "setBreakpoints: \"breakpoints\" is a list of "
 				 "at most %d.",
 				 BREAKPOINTS_MAXIMUM);
-	for (size_t i = 0; i < count && result == 0; i++)
+	for (size_t i = 0; i < count && result == 0; i++) {
 		result = breakpoint_from_json(&breakpoint,
 					      json_array_get(list, i), error);
-	breakpoint_clear(&breakpoint);
+		breakpoint_clear(&breakpoint);
+	}
 	return result;
 }
 

@@ -25,9 +25,9 @@ struct row {
 	/* Fills in question, line or both. */
 	int (*begin)(struct session *session, struct order *order,
 		     struct error *error);
-	/* NULL: the body is empty. */
+	/* NULL: the body is empty. It gives NULL and a sentence itself. */
 	json_t *(*body)(struct session *session, const struct order *order,
-			const json_t *answer);
+			const json_t *answer, struct error *error);
 	const char *command; /* of a step; NULL: it is none */
 	enum resumed_by resumes;
 };
@@ -161,9 +161,10 @@ static int begin_step(struct session *session, struct order *order,
 		      struct error *error);
 
 static json_t *make_bindings(struct session *session, const struct order *order,
-			     const json_t *answer)
+			     const json_t *answer, struct error *error)
 {
 	(void)order;
+	(void)error;
 	bindings_set(&session->debugger, answer);
 	return bindings_to_json(&session->debugger);
 }
@@ -175,15 +176,27 @@ static void note_address(struct session *session, uint64_t address)
 		map_put(session->addresses, address, session);
 }
 
+/* What cannot be opened has no number of children (variable.h). */
+static void drop_no_children(json_t *variable)
+{
+	if (json_get_integer(variable, "children", -1) < 0)
+		json_object_del(variable, "children");
+}
+
 static json_t *make_variables(struct session *session,
-			      const struct order *order, const json_t *answer)
+			      const struct order *order, const json_t *answer,
+			      struct error *error)
 {
 	struct variable_list list = { .total = -1 };
-	struct error error = ERROR_INIT;
+	json_t *items = json_object_get(answer, "variables");
 	json_t *body;
 
-	if (variable_list_from_json(&list, answer, &error) < 0)
+	for (size_t i = 0; i < json_array_size(items); i++)
+		drop_no_children(json_array_get(items, i));
+	if (variable_list_from_json(&list, answer, error) < 0) {
 		variable_list_clear(&list);
+		return NULL;
+	}
 	for (size_t i = 0; i < list.count; i++)
 		note_address(session, list.items[i].address);
 	body = variable_list_to_json(&list);
@@ -204,10 +217,11 @@ static json_t *make_variables(struct session *session,
 }
 
 static json_t *make_source(struct session *session, const struct order *order,
-			   const json_t *answer)
+			   const json_t *answer, struct error *error)
 {
 	json_t *body = json_object();
 
+	(void)error;
 	json_object_set_new(body, "pid", json_integer(session->base.pid));
 	json_set_text(body, "path",
 		      json_get_string(order->request.body, "path", ""));
@@ -218,18 +232,21 @@ static json_t *make_source(struct session *session, const struct order *order,
 }
 
 static json_t *make_result(struct session *session, const struct order *order,
-			   const json_t *answer)
+			   const json_t *answer, struct error *error)
 {
 	uint64_t address = json_get_hex(answer, "address");
 	json_t *body = json_object();
 
 	(void)order;
+	(void)error;
 	json_set_text(body, "result", json_get_string(answer, "result", ""));
 	json_set_text(body, "type", json_get_string(answer, "type", NULL));
 	json_set_hex(body, "address", address);
-	json_object_set_new(
-		body, "children",
-		json_integer(json_get_integer(answer, "children", -1)));
+	if (json_get_integer(answer, "children", -1) >= 0)
+		json_object_set(body, "children",
+				json_object_get(answer, "children"));
+	else
+		json_set_text(body, "children", NULL);
 	json_set_text(body, "output", json_get_string(answer, "output", ""));
 	note_address(session, address);
 	return body;
@@ -371,9 +388,13 @@ void order_answered(struct session *session, const struct order *order,
 		    const json_t *answer)
 {
 	const struct row *row = &rows[order->kind];
+	struct error error = ERROR_INIT;
+	json_t *body = NULL;
 
-	respond(session, order,
-		row->body ? row->body(session, order, answer) : NULL, NULL);
+	if (row->body)
+		body = row->body(session, order, answer, &error);
+	respond(session, order, body,
+		error_is_set(&error) ? error.message : NULL);
 }
 
 void order_failed(struct session *session, const struct order *order,

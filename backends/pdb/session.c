@@ -83,7 +83,7 @@ void session_set_why(struct session *session, const char *why)
 	session->debugger.why = xstrdup_or_null(why);
 }
 
-void session_tell(struct session *session)
+static void refresh(struct session *session)
 {
 	struct debugger *debugger = &session->debugger;
 
@@ -93,7 +93,23 @@ void session_tell(struct session *session)
 	debugger->held = debugger->state == DEBUGGER_STOPPED
 				 ? loop_now() - session->stopped_at
 				 : -1;
-	node_emit_debugger(session->base.node, session->base.pid, debugger);
+}
+
+void session_tell(struct session *session)
+{
+	refresh(session);
+	node_emit_debugger(session->base.node, session->base.pid,
+			   &session->debugger);
+}
+
+void session_tell_again(struct session *session)
+{
+	json_t *body;
+
+	refresh(session);
+	body = debugger_to_json(&session->debugger);
+	json_object_set_new(body, "pid", json_integer(session->base.pid));
+	node_emit(session->base.node, "debugger", body);
 }
 
 void session_tell_state(struct session *session, enum debugger_state state,

@@ -113,6 +113,8 @@ int session_type(struct session *session, const char *text, size_t length,
 		 struct error *error);
 /* Tells `debugger`, `stopped` or `continued`, after the output before it. */
 void session_tell(struct session *session);
+/* The same as `debugger`: it stands where it stood. */
+void session_tell_again(struct session *session);
 /* Sets debugger.leaving by all that is known. */
 void session_weigh_leaving(struct session *session);
 

@@ -11,21 +11,19 @@
 #include "base/alloc.h"
 #include "base/loop.h"
 
-/* The program stood before, or was told to have gone on. */
-static void count_stop(struct session *session, const struct stop *before)
+/* It may have been asked, typed to, nested; it has not run. */
+static bool is_same_stop(const struct session *session,
+			 const struct stop *before)
 {
-	struct debugger *debugger = &session->debugger;
-	bool is_same = session->resumed_by == RESUMED_BY_TYPING &&
-		       stop_is_same(before, session->stop) &&
-		       debugger->state == DEBUGGER_STOPPED;
+	return (session->resumed_by == RESUMED_BY_TYPING ||
+		session->resumed_by == RESUMED_BY_NOBODY) &&
+	       stop_is_same(before, session->stop);
+}
 
-	if (is_same) {
-		session_drop_held(session);
-		return;
-	}
-	debugger->stops++;
-	session->stopped_at = loop_now();
-	if (session->typing)
+/* What was printed meanwhile: by whom? */
+static void settle_held(struct session *session, bool is_same)
+{
+	if (is_same || session->typing)
 		session_drop_held(session);
 	else
 		session_release_program(session);
@@ -85,13 +83,21 @@ void session_take_stop(struct session *session, const json_t *answer,
 	struct stop *before = session->stop;
 	struct order *typing = session->typing;
 	char *said = xstrdup(session->held.data);
+	bool was_stopped = debugger->state == DEBUGGER_STOPPED;
+	bool is_same;
 
 	session->stop = owned_stop;
-	count_stop(session, before);
+	is_same = is_same_stop(session, before);
+	settle_held(session, is_same);
 	stop_free(before);
 	stop_describe(owned_stop, debugger);
 	bindings_refresh(debugger, answer);
-	find_reason(session, json_array_size(json_object_get(answer, "hit")));
+	if (!is_same) {
+		debugger->stops++;
+		session->stopped_at = loop_now();
+		find_reason(session,
+			    json_array_size(json_object_get(answer, "hit")));
+	}
 	snprintf(session->base.version, sizeof(session->base.version), "%s",
 		 stop_python(owned_stop));
 	learn_prompt(session);
@@ -108,6 +114,8 @@ void session_take_stop(struct session *session, const json_t *answer,
 		session_put_first(session,
 				  order_new_breakpoints(session->breakpoints));
 		session->breakpoints = NULL;
+	} else if (is_same && was_stopped) {
+		session_tell_again(session);
 	} else {
 		session_tell(session);
 	}

@@ -17,7 +17,7 @@ import os, pdb, socket, sys
 def stop(_made=[]):
     if not _made:
         server = socket.socket(socket.AF_UNIX)
-        server.bind(sys.argv[1])
+        server.bind(sys.argv[1].replace("@", "\0", 1))
         server.listen(1)
         os.write(1, b"waits\n")
         file = server.accept()[0].makefile("rw")
@@ -52,21 +52,26 @@ class Rank:
     """A rank whose program stops. It has said "waits" where a socket waits."""
 
     def __init__(self, code=LOOP, dialect=PLAIN, argv=None, rank=0):
-        self.folder = tempfile.mkdtemp(prefix="probetui-pdb-")
-        self.path = os.path.join(self.folder, "pdb.sock.%d" % rank)
+        argv = argv or [sys.executable]
+        root = argv[1] if argv[0] == "chroot" else ""
+        self.folder = tempfile.mkdtemp(prefix="probetui-pdb-",
+                                       dir=root + "/tmp" if root else None)
+        # A name without a file is the same in another root.
+        self.path = ("@" + os.path.basename(self.folder) if root else
+                     os.path.join(self.folder, "pdb.sock.%d" % rank))
         self.script = os.path.join(self.folder, "train.py")
         head = dialect.strip("\n")
         self.head = head.count("\n") + 1
         with open(self.script, "w") as file:
             file.write(head + "\n" + code.strip("\n") + "\n")
         self.process = subprocess.Popen(
-            (argv or [sys.executable]) + [self.script, self.path],
+            argv + [self.script[len(root):], self.path],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, env=environment(RANK=str(rank)))
         self.pid = self.process.pid
         self.target = "pdb:unix:" + self.path
         line = self.process.stdout.readline()
-        assert line == b"waits\n", (line, self.process.stderr.read())
+        assert line == b"waits\n", (line, self.end())
 
     def line(self, number):
         """The line of the file that is this one of the code, from 1 on."""
