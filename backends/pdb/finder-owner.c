@@ -19,6 +19,7 @@
 #include "backends/pdb/listeners.h"
 #include "backends/procfs.h"
 #include "backends/roster.h"
+#include "backends/scan.h"
 #include "backends/target.h"
 #include "base/error.h"
 #include "base/map.h"
@@ -98,6 +99,12 @@ static bool is_sought(const struct search *search,
 	return strcmp(last_part(listener->path), last_part(target->path)) == 0;
 }
 
+/* Not the owner of /proc/PID, which is root where it has changed its user. */
+static uid_t read_uid(struct procfs *procfs, pid_t pid)
+{
+	return (uid_t)procfs_status(procfs, pid, "Uid", (uid_t)-1);
+}
+
 /* The oldest of those that hold it: the others inherited it. */
 static void consider(struct search *search, pid_t pid)
 {
@@ -107,8 +114,7 @@ static void consider(struct search *search, pid_t pid)
 	if (procfs_stat(procfs, pid, &stat) < 0 || procfs_has_ended(&stat) ||
 	    (search->owner && stat.start_time >= search->start_time))
 		return;
-	if (procfs_owner(procfs, pid, &search->owner_uid) < 0)
-		return;
+	search->owner_uid = read_uid(procfs, pid);
 	search->owner = pid;
 	search->start_time = stat.start_time;
 }
@@ -150,14 +156,39 @@ static void find_holder(struct search *search)
 	free(pids);
 }
 
-static bool listens(const struct search *search, uid_t *uid)
+/* The path as the process names it that listens there. */
+static const char *inner_path(const struct target *target)
 {
+	int length = 0;
+	int pid;
+
+	if (sscanf(target->path, "/proc/%d/root%n", &pid, &length) == 1 &&
+	    length > 0 && target->path[length] == '/')
+		return target->path + length;
+	return target->path;
+}
+
+/* Lends what listens there by its name alone; NULL: nobody. */
+static const struct listener *find_named(const struct search *search)
+{
+	const struct target *target = search->target;
+
 	for (size_t i = 0; i < search->listeners.count; i++) {
-		if (!is_sought(search, &search->listeners.items[i]))
-			continue;
-		*uid = search->listeners.items[i].uid;
-		return true;
+		const struct listener *listener = &search->listeners.items[i];
+
+		if (is_sought(search, listener) &&
+		    (!target->path ||
+		     strcmp(listener->path, inner_path(target)) == 0))
+			return listener;
 	}
+	return NULL;
+}
+
+static bool has_sought(const struct search *search)
+{
+	for (size_t i = 0; i < search->listeners.count; i++)
+		if (is_sought(search, &search->listeners.items[i]))
+			return true;
 	return false;
 }
 
@@ -165,13 +196,12 @@ static int read_listeners(struct search *search, struct error *error)
 {
 	struct procfs *procfs = node_procfs(search->node);
 	pid_t pid = getpid();
-	int inner = 0;
+	int inner;
 	int result;
 
 	/* How a socket in a container is named. */
-	if (search->target->path)
-		sscanf(search->target->path, "/proc/%d/root/", &inner);
-	if (inner > 0)
+	if (search->target->path &&
+	    sscanf(search->target->path, "/proc/%d/", &inner) == 1 && inner > 0)
 		pid = inner;
 	if (search->target->path)
 		result = listeners_add_unix(&search->listeners, procfs, pid,
@@ -185,12 +215,23 @@ static int read_listeners(struct search *search, struct error *error)
 	return 0;
 }
 
-/* Nobody that we see holds it: who made it says why. */
-static int explain_hidden(const struct search *search, uid_t uid,
-			  struct error *error)
+/*
+ * Nobody that we see holds it: who made it says why. A port that is root's may
+ * well lead elsewhere, into a container.
+ */
+static int explain_hidden(const struct search *search, struct error *error)
 {
-	if (search->file.st_ino != 0)
-		uid = search->file.st_uid;
+	const struct listener *named = find_named(search);
+	uid_t uid;
+
+	if (!named)
+		return error_set(error,
+				 "Nobody listens at %s: the program that "
+				 "opened it has ended, or did not open it yet.",
+				 search->target->text);
+	uid = search->file.st_ino ? search->file.st_uid : named->uid;
+	if (uid == 0 && search->target->port > 0)
+		return 0;
 	if (uid == geteuid() || uid == (uid_t)-1)
 		return error_set(error,
 				 "The process that listens at %s cannot be "
@@ -207,7 +248,8 @@ static int check_owner(const struct search *search, struct error *error)
 {
 	uid_t uid = search->owner_uid;
 
-	if (search->file.st_ino != 0 && search->file.st_uid != uid)
+	if (search->file.st_ino != 0 && search->file.st_uid != uid &&
+	    search->file.st_uid != 0)
 		return error_set(error,
 				 "%s was put there by user %u, but process %d "
 				 "that listens there is user %u's: it is left "
@@ -225,24 +267,36 @@ static int check_owner(const struct search *search, struct error *error)
 			 geteuid());
 }
 
+/* Not what only passes bytes on to another machine (ssh -L). */
+static bool is_python(struct search *search)
+{
+	struct scan_entry *entry;
+	struct scan scan;
+	bool is_it;
+
+	scan_init(&scan, node_procfs(search->node));
+	entry = scan_find(&scan, search->owner);
+	is_it = entry && entry->is_python;
+	scan_clear(&scan);
+	return is_it;
+}
+
 static int find_owner(struct search *search, struct error *error)
 {
-	uid_t uid = (uid_t)-1;
-
 	if (search->target->path && !is_abstract(search->target) &&
 	    find_file(search, error) < 0)
 		return -1;
 	if (read_listeners(search, error) < 0)
 		return -1;
-	if (!listens(search, &uid))
-		return error_set(error,
-				 "Nobody listens at %s: the program that "
-				 "opened it has ended, or did not open it yet.",
-				 search->target->text);
-	find_holder(search);
+	if (has_sought(search))
+		find_holder(search);
 	if (search->owner == 0)
-		return explain_hidden(search, uid, error);
-	return check_owner(search, error);
+		return explain_hidden(search, error);
+	if (check_owner(search, error) < 0)
+		return -1;
+	if (search->target->port > 0 && !is_python(search))
+		search->owner = 0;
+	return 0;
 }
 
 /* Names of this machine for itself. */
@@ -270,6 +324,18 @@ int finder_owner(struct node *node, const struct target *target, pid_t *owner,
 	return result;
 }
 
+static bool is_user_of(uid_t uid, pid_t pid)
+{
+	struct procfs procfs;
+	bool is_its;
+
+	if (pid == 0 || procfs_open(&procfs, NULL) < 0)
+		return false;
+	is_its = read_uid(&procfs, pid) == uid;
+	procfs_close(&procfs);
+	return is_its;
+}
+
 int finder_check_peer(int fd, uid_t expected_uid, pid_t expected_pid,
 		      struct error *error)
 {
@@ -283,7 +349,9 @@ int finder_check_peer(int fd, uid_t expected_uid, pid_t expected_pid,
 	/* A TCP connection has no such thing. */
 	if (peer.uid == (uid_t)-1)
 		return 0;
-	if (peer.uid != expected_uid)
+	/* Root may do anything anyway. */
+	if (peer.uid != expected_uid && peer.uid != 0 &&
+	    !is_user_of(peer.uid, expected_pid))
 		return error_set(error,
 				 "The socket is user %u's, not user %u's: it "
 				 "is left alone, and nothing was sent.",

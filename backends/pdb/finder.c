@@ -183,7 +183,7 @@ static bool find_port(const struct finder *finder, const struct seat *seat,
 
 struct file_search {
 	const struct finder *finder;
-	const struct seat *seat;
+	struct seat *seat;
 	const struct listeners *listeners;
 	struct debugger *debugger;
 };
@@ -205,7 +205,8 @@ static void look_at_file(const char *path, const char *seen, void *data)
 		is_served = true;
 	}
 	debugger_init(&found);
-	if (offer_describe_file(path, is_served, search->seat, &found) &&
+	if (offer_describe_file(path, is_served, search->seat,
+				node_procfs(search->finder->node), &found) &&
 	    (search->debugger->state == DEBUGGER_NONE ||
 	     (search->debugger->state == DEBUGGER_STALE &&
 	      found.state == DEBUGGER_REFUSED))) {

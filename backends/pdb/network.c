@@ -59,24 +59,30 @@ void networks_free(struct networks *networks)
 	free(networks);
 }
 
+/* The process that was looked at first may end any time; we do not. */
+static pid_t choose_pid(const struct seat *seat)
+{
+	return seat->network == 0 ? getpid() : seat->pid;
+}
+
 /* One that cannot be read has nothing that listens. */
 static void read_network(uint64_t pid, void *value, void *data)
 {
 	struct networks *networks = data;
 	const struct seat *seat = value;
 	struct network *network = map_find(networks->networks, seat->network);
-	/* The process that was looked at first may end any time; we do not. */
-	pid_t from = seat->network == 0 ? getpid() : (pid_t)pid;
 
+	(void)pid;
 	if (!network) {
 		network = xcalloc(1, sizeof(*network));
-		listeners_add_unix(&network->listeners, networks->procfs, from,
-				   socketfile_is_debugger);
 		map_put(networks->networks, seat->network, network);
+		listeners_add_unix(&network->listeners, networks->procfs,
+				   choose_pid(seat), socketfile_is_debugger);
 	}
 	if (seat->server && seat->server->has_port && !network->has_ports) {
 		network->has_ports = true;
-		listeners_add_tcp(&network->listeners, networks->procfs, from);
+		listeners_add_tcp(&network->listeners, networks->procfs,
+				  choose_pid(seat));
 	}
 }
 

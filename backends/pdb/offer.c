@@ -86,6 +86,26 @@ static void find_path(const struct seat *seat, struct procfs *procfs,
 	snprintf(out, size, "%s", through);
 }
 
+/*
+ * /proc/PID is root's when the process may not be dumped (it has changed its
+ * user): then its status says whose it is.
+ */
+static char *distrust(const char *path, const char *shown, struct seat *seat,
+		      struct procfs *procfs)
+{
+	char *why = socketfile_distrust(path, shown, seat->uid);
+	int64_t uid;
+
+	if (!why || seat->uid != 0)
+		return why;
+	uid = procfs_status(procfs, seat->pid, "Uid", 0);
+	if (uid <= 0)
+		return why;
+	seat->uid = (uid_t)uid;
+	free(why);
+	return socketfile_distrust(path, shown, seat->uid);
+}
+
 static char *explain_twin(const struct offer *offer, const char *shown)
 {
 	if (offer->twin_pid == 0)
@@ -98,8 +118,9 @@ static char *explain_twin(const struct offer *offer, const char *shown)
 }
 
 /* Why its socket is not to be connected to; NULL: it may be. */
-static char *find_fault(const struct offer *offer, const struct seat *seat,
-			const char *path, const char *shown)
+static char *find_fault(const struct offer *offer, struct seat *seat,
+			struct procfs *procfs, const char *path,
+			const char *shown)
 {
 	char *why;
 
@@ -113,7 +134,7 @@ static char *find_fault(const struct offer *offer, const struct seat *seat,
 				 shown);
 	if (path[0] == '@')
 		return NULL;
-	why = socketfile_distrust(path, shown, seat->uid);
+	why = distrust(path, shown, seat, procfs);
 	if (!why && offer->twin)
 		why = explain_twin(offer, shown);
 	return why;
@@ -206,7 +227,7 @@ static void describe_path(const struct offer *offer, struct seat *seat,
 		find_path(seat, procfs, name, path, sizeof(path));
 	shown = show(path);
 	debugger->target = xasprintf("pdb:unix:%s", path);
-	why = find_fault(offer, seat, path, shown);
+	why = find_fault(offer, seat, procfs, path, shown);
 	if (!why)
 		why = explain_taken(offer->listener, seat, procfs, shown);
 	if (why) {
@@ -229,11 +250,11 @@ void offer_describe(const struct offer *offer, struct seat *seat,
 		describe_port(offer, seat, debugger);
 }
 
-bool offer_describe_file(const char *path, bool is_served,
-			 const struct seat *seat, struct debugger *debugger)
+bool offer_describe_file(const char *path, bool is_served, struct seat *seat,
+			 struct procfs *procfs, struct debugger *debugger)
 {
 	char *shown = show(path);
-	char *why = socketfile_distrust(path, shown, seat->uid);
+	char *why = distrust(path, shown, seat, procfs);
 
 	/* Another process of the same user: this is not the rank's. */
 	if (why || !is_served) {

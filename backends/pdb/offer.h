@@ -32,7 +32,7 @@ void offer_describe(const struct offer *offer, struct seat *seat,
  * Of the file of a socket that no rank listens on; is_served: another process
  * does. False: there is nothing to be told of it.
  */
-bool offer_describe_file(const char *path, bool is_served,
-			 const struct seat *seat, struct debugger *debugger);
+bool offer_describe_file(const char *path, bool is_served, struct seat *seat,
+			 struct procfs *procfs, struct debugger *debugger);
 
 #endif

@@ -1,0 +1,400 @@
+"""Which debuggers are found on sockets, and that nothing touches them."""
+import json
+import os
+import select
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from nodes import NODE, Node, Target  # noqa: E402
+
+NOBODY = 65534
+# Listens at each path that it is told, and tells when; then waits to be asked
+# whether anybody came.
+SERVER = """
+import os, select, socket, sys
+
+def listen(path):
+    if path.startswith('@'):
+        path = chr(0) + path[1:]
+    held = socket.socket(socket.AF_UNIX)
+    held.bind(path)
+    held.listen(1)
+    return held
+
+if 'CHANGE_UID' in os.environ:
+    os.setuid(int(os.environ['CHANGE_UID']))
+sockets = [listen(path) for path in sys.argv[1:]]
+print('ready', flush=True)
+sys.stdin.readline()
+print('came' if select.select(sockets, [], [], 0)[0] else 'quiet', flush=True)
+sys.stdin.read()
+"""
+# As remote-pdb does: the constructor waits for its client.
+REMOTE = """
+import socket
+
+class RemotePdb:
+    def __init__(self):
+        other = socket.socket()
+        other.bind(('127.0.0.1', 0))
+        other.listen(1)
+        listening = socket.socket()
+        listening.bind(('127.0.0.1', 0))
+        listening.listen(1)
+        print(listening.getsockname()[1], other.getsockname()[1], flush=True)
+        self.connection, _ = listening.accept()
+        self.connection.recv(1)
+"""
+
+
+class FinderCase(unittest.TestCase):
+    def setUp(self):
+        self.folder = os.path.realpath(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.folder)
+        os.chmod(self.folder, 0o755)
+        self.pids = []
+        self.known = {}
+        self.node = None
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def start(self, *paths, rank=0, **variables):
+        """A rank that listens at those paths."""
+        target = Target(argv=[sys.executable, "-c", SERVER] + list(paths),
+                        cwd=self.folder, RANK=str(rank),
+                        TMPDIR=self.folder, **variables)
+        self.addCleanup(target.close)
+        self.assertEqual(target.words, ["ready"])
+        self.pids.append(target.pid)
+        return target
+
+    def follow(self, node=None, **options):
+        """A node with our TMPDIR, which looks at all ranks that were
+        started, again and again."""
+        self.node = node or Node(env=dict(os.environ, TMPDIR=self.folder),
+                                 **options)
+        self.addCleanup(self.node.close)
+        self.node.ask("discover", pids=self.pids, follow=True, period=0.1)
+        return self.node
+
+    def debugger(self, target, state):
+        """What is told of the target's debugger once it is in that state."""
+        while True:
+            told = self.node.event("debugger", target.pid)
+            if told["state"] == state:
+                return told
+
+    def find(self, target, state):
+        if not self.node:
+            self.follow()
+        return self.debugger(target, state)
+
+    def assert_quiet(self, target):
+        target.say("")
+        self.assertEqual(target.line(), ["quiet"])
+
+    def leave_file(self, name):
+        """The file of a socket that nobody listens on any more."""
+        target = Target(argv=[sys.executable, "-c", SERVER, self.path(name)],
+                        cwd=self.folder)
+        target.process.kill()
+        target.process.wait()
+        target.close()
+        self.assertTrue(os.path.exists(self.path(name)))
+        return self.path(name)
+
+    def need_root(self):
+        if os.geteuid() != 0:
+            self.skipTest("only root can start a program as another user")
+
+
+class WaitingTest(FinderCase):
+    def test_a_socket_that_waits(self):
+        target = self.start(self.path("pdb.sock.3"), rank=3)
+        told = self.find(target, "waiting")
+        self.assertEqual(told["target"],
+                         "pdb:unix:" + self.path("pdb.sock.3"))
+        self.assertEqual(told["rank"], 3)
+        self.assertEqual(told["backend"], "pdb")
+        self.assertIn("one client", told["leaving"])
+        self.assert_quiet(target)
+
+    def test_a_name_without_a_number_is_the_process_s(self):
+        target = self.start(self.path("my-pdb-here"), rank=3)
+        self.assertEqual(self.find(target, "waiting")["target"],
+                         "pdb:unix:" + self.path("my-pdb-here"))
+
+    def test_the_descriptor_says_whose_it_is_not_the_number(self):
+        second = self.start(self.path("pdb.sock.0"), rank=1)
+        first = self.start(rank=0)
+        self.assertEqual(self.find(second, "waiting")["rank"], 1)
+        self.assertFalse([m for m in self.node.messages
+                          if m.get("event") == "debugger"
+                          and m["body"]["pid"] == first.pid])
+
+    def test_it_is_told_once_and_again_when_asked(self):
+        target = self.start(self.path("pdb.sock.0"))
+        self.find(target, "waiting")
+        other = self.start(self.path("pdb.sock.1"), rank=1)
+        self.node.ask("discover", pids=self.pids, follow=True, period=0.1)
+        self.debugger(target, "waiting")
+        self.debugger(other, "waiting")
+        other.process.kill()
+        self.node.event("rankRemoved", other.pid)
+        self.assertFalse([m for m in self.node.messages
+                          if m.get("event") == "debugger"])
+
+    def test_a_socket_that_comes_later_and_goes(self):
+        target = self.start()
+        self.follow()
+        later = self.start(self.path("pdb.sock.9"), rank=9)
+        self.node.ask("discover", pids=self.pids, follow=True, period=0.1)
+        self.debugger(later, "waiting")
+        os.unlink(self.path("pdb.sock.9"))
+        told = self.debugger(later, "refused")
+        self.assertIn("was taken away", told["why"])
+        self.assert_quiet(target)
+
+    def test_two_sockets_of_one_process(self):
+        target = self.start(self.path("a.pdb"), self.path("pdb.sock.2"),
+                            self.path("z.pdb"), rank=2)
+        told = self.find(target, "waiting")
+        self.assertEqual(told["target"],
+                         "pdb:unix:" + self.path("pdb.sock.2"))
+        self.assertIn("2 more", told["why"])
+        self.assert_quiet(target)
+
+    def test_odd_names(self):
+        for rank, name in enumerate(("pdb\nnew line", "pdb\x1b[31m\t\"\\",
+                                     " pdb  of mine ", "pdb-\u00e9")):
+            with self.subTest(name):
+                target = self.start(self.path(name), rank=rank)
+                told = self.find(target, "waiting")
+                self.assertEqual(told["target"],
+                                 "pdb:unix:" + self.path(name))
+                self.node = None
+                self.pids = []
+
+    def test_a_name_that_is_no_text(self):
+        target = Target(argv=[sys.executable.encode(), b"-c", SERVER.encode(),
+                              self.folder.encode() + b"/pdb\xff"], RANK="0")
+        self.addCleanup(target.close)
+        self.pids.append(target.pid)
+        self.assertIn("cannot be named", self.find(target, "refused")["why"])
+
+    def test_an_abstract_name(self):
+        name = "@probetui-pdb-%d" % os.getpid()
+        target = self.start(name)
+        self.assertEqual(self.find(target, "waiting")["target"],
+                         "pdb:unix:" + name)
+        self.assert_quiet(target)
+
+    def test_a_name_from_where_it_stands(self):
+        target = self.start("pdb.sock.0")
+        self.assertEqual(self.find(target, "waiting")["target"],
+                         "pdb:unix:" + self.path("pdb.sock.0"))
+
+    def test_a_child_that_inherits_it_is_not_its_owner(self):
+        code = SERVER.replace("print('ready'", "child = os.fork() or "
+                              "sys.stdin.read() or os._exit(0)\n"
+                              "print('ready'")
+        target = Target(argv=[sys.executable, "-c", code,
+                              self.path("pdb.sock.0")], RANK="0")
+        self.addCleanup(target.close)
+        with open("/proc/%d/task/%d/children" % (target.pid,
+                                                 target.pid)) as file:
+            child = int(file.read().split()[0])
+        self.pids = [child, target.pid]
+        self.find(target, "waiting")
+        self.assertFalse([m for m in self.node.messages
+                          if m.get("event") == "debugger"
+                          and m["body"]["pid"] == child])
+
+    def test_somebody_else_is_its_client(self):
+        target = self.start(self.path("pdb.sock.0"))
+        target.process.stdin.flush()
+        code = ("import socket, sys\nheld = socket.socket(socket.AF_UNIX)\n"
+                "held.bind(sys.argv[1])\nheld.listen(1)\n"
+                "print('ready', flush=True)\n"
+                "other = held.accept()\nsys.stdin.read()\n")
+        target = Target(argv=[sys.executable, "-c", code,
+                              self.path("pdb.sock.1")], RANK="1")
+        self.addCleanup(target.close)
+        self.pids.append(target.pid)
+        self.find(target, "waiting")
+        with socket.socket(socket.AF_UNIX) as client:
+            client.connect(self.path("pdb.sock.1"))
+            self.assertIn("Somebody else is connected",
+                          self.debugger(target, "refused")["why"])
+
+
+class RefusedTest(FinderCase):
+    def test_a_file_that_nobody_listens_on(self):
+        path = self.leave_file("pdb.sock.0")
+        told = self.find(self.start(), "stale")
+        self.assertEqual(told["target"], "pdb:unix:" + path)
+        self.assertIn("Nobody listens", told["why"])
+
+    def test_the_other_names(self):
+        folder = self.path("pdb-%d" % os.geteuid())
+        os.mkdir(folder, 0o700)
+        for rank, name in enumerate(("pdb.sock.4711-0badcafe.0",
+                                     folder + "/1.sock")):
+            with self.subTest(name):
+                path = self.leave_file(name)
+                told = self.find(self.start(rank=rank), "stale")
+                self.assertEqual(told["target"], "pdb:unix:" + path)
+                self.node = None
+                self.pids = []
+
+    def test_a_file_that_goes(self):
+        path = self.leave_file("pdb.sock.0")
+        target = self.start()
+        self.find(target, "stale")
+        os.unlink(path)
+        self.assertNotIn("backend", self.debugger(target, "none"))
+
+    def test_who_listens_itself_has_no_stale_file(self):
+        self.leave_file("pdb.sock.0")
+        target = self.start(self.path("other.pdb"))
+        self.assertEqual(self.find(target, "waiting")["target"],
+                         "pdb:unix:" + self.path("other.pdb"))
+
+    def test_a_symbolic_link(self):
+        owner = self.start(self.path("pdb.real"), rank=1)
+        os.symlink(self.path("pdb.real"), self.path("pdb.sock.0"))
+        target = self.start(rank=0)
+        self.assertIn("symbolic link", self.find(target, "refused")["why"])
+        self.assert_quiet(owner)
+
+    def test_a_regular_file_is_nothing(self):
+        with open(self.path("pdb.sock.0"), "w"):
+            pass
+        target = self.start(rank=0)
+        other = self.start(self.path("pdb.sock.1"), rank=1)
+        self.find(other, "waiting")
+        self.assertFalse([m for m in self.node.messages
+                          if m.get("event") == "debugger"
+                          and m["body"]["pid"] == target.pid])
+
+    def test_a_folder_that_is_open_to_others(self):
+        folder = self.path("pdb-%d" % os.geteuid())
+        os.mkdir(folder)
+        os.chmod(folder, 0o755)
+        target = self.start(folder + "/0.sock")
+        self.assertIn("open to others", self.find(target, "refused")["why"])
+        os.chmod(folder, 0o700)
+        self.debugger(target, "waiting")
+        self.assert_quiet(target)
+
+    def test_two_processes_at_one_path(self):
+        first = self.start(self.path("pdb.sock.x"))
+        os.unlink(self.path("pdb.sock.x"))
+        second = self.start(self.path("pdb.sock.x"), rank=1)
+        self.follow()
+        self.assertIn("too", self.debugger(first, "refused")["why"])
+        self.assert_quiet(second)
+
+    def test_another_user_put_it_there(self):
+        self.need_root()
+        os.chmod(self.folder, 0o777)
+        owner = self.start(self.path("pdb.sock.0"), rank=5,
+                           CHANGE_UID=str(NOBODY))
+        self.pids = []
+        told = self.find(self.start(rank=0), "refused")
+        self.assertIn("user %d" % NOBODY, told["why"])
+        self.assertIn("user 0", told["why"])
+        self.assertIn("user %d" % NOBODY, self.node.refuse(
+            "connect", target="pdb:unix:" + self.path("pdb.sock.0")))
+        self.assert_quiet(owner)
+
+    def test_root_is_told_of_a_rank_s_own(self):
+        self.need_root()
+        os.chmod(self.folder, 0o777)
+        target = self.start(self.path("pdb.sock.0"), CHANGE_UID=str(NOBODY))
+        self.find(target, "waiting")
+        self.assert_quiet(target)
+
+    def test_a_folder_of_another_user(self):
+        self.need_root()
+        folder = self.path("pdb-0")
+        os.mkdir(folder, 0o700)
+        target = self.start(folder + "/0.sock")
+        os.chown(folder, NOBODY, NOBODY)
+        self.assertIn("is user %d's" % NOBODY,
+                      self.find(target, "refused")["why"])
+
+
+class PortTest(FinderCase):
+    def test_remote_pdb_is_known_by_its_frames(self):
+        with open(self.path("remote_pdb.py"), "w") as file:
+            file.write(REMOTE)
+        target = Target(code="import remote_pdb; remote_pdb.RemotePdb()",
+                        PYTHONPATH=self.folder, RANK="0")
+        self.addCleanup(target.close)
+        self.addCleanup(target.process.kill)
+        self.pids.append(target.pid)
+        self.follow()
+        self.node.ask("sample")
+        told = self.debugger(target, "waiting")
+        self.assertEqual(told["target"],
+                         "pdb:tcp:127.0.0.1:" + target.words[0])
+        self.assertEqual(told["dialect"], "remote-pdb")
+        self.assertIn("BdbQuit", told["leaving"])
+
+
+class ConnectTest(FinderCase):
+    """What is said of a socket before anything is sent to it."""
+
+    def refuse(self, path):
+        if not self.node:
+            self.follow()
+        return self.node.refuse("connect", target="pdb:unix:" + path)
+
+    def test_what_is_no_socket(self):
+        self.start()
+        self.assertIn("There is no socket", self.refuse(self.path("pdb.no")))
+        self.assertIn("is no socket", self.refuse(self.folder))
+        os.symlink("pdb.no", self.path("link"))
+        self.assertIn("symbolic link", self.refuse(self.path("link")))
+        self.assertIn("Nobody listens",
+                      self.refuse(self.leave_file("pdb.sock.0")))
+
+    def test_a_port_that_nobody_listens_at(self):
+        self.start()
+        self.follow()
+        with socket.socket() as held:
+            held.bind(("127.0.0.1", 0))
+            self.assertIn("Nobody listens", self.node.refuse(
+                "connect",
+                target="pdb:tcp:127.0.0.1:%d" % held.getsockname()[1]))
+
+
+class QuietTest(FinderCase):
+    def test_nothing_is_connected_to(self):
+        if not shutil.which("strace"):
+            self.skipTest("strace is not here")
+        target = self.start(self.path("pdb.sock.0"))
+        calls = self.path("calls")
+        self.follow(argv=["strace", "-f", "-e", "trace=connect,ptrace", "-o",
+                          calls, NODE])
+        self.debugger(target, "waiting")
+        self.node.ask("diagnose", pids=[target.pid])
+        other = self.start(rank=1)
+        self.node.ask("discover", pids=self.pids, follow=True, period=0.1)
+        other.process.kill()
+        self.node.event("rankRemoved", other.pid)
+        self.node.close()
+        with open(calls) as file:
+            self.assertNotIn("connect(", file.read())
+        self.assert_quiet(target)
+
+
+if __name__ == "__main__":
+    sys.exit("run by tests/tap.py")
