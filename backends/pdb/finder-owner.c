@@ -17,6 +17,8 @@
 #include "backends/arguments.h"
 #include "backends/node.h"
 #include "backends/pdb/listeners.h"
+#include "backends/pdb/socketfile.h"
+#include "backends/pdb/unixdiag.h"
 #include "backends/procfs.h"
 #include "backends/roster.h"
 #include "backends/scan.h"
@@ -85,6 +87,24 @@ static bool is_file(const struct search *search, pid_t pid, const char *path)
 	       about.st_ino == search->file.st_ino;
 }
 
+/*
+ * Whether it is this one of several that were bound to the path, one after
+ * the other; true where the kernel does not say.
+ */
+static bool is_reached(const struct search *search,
+		       const struct listener *listener)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < search->listeners.count; i++) {
+		const char *path = search->listeners.items[i].path;
+
+		count += path && strcmp(path, listener->path) == 0;
+	}
+	return count < 2 ||
+	       unixdiag_is_bound(listener->inode, search->file.st_ino) != 0;
+}
+
 static bool is_sought(const struct search *search,
 		      const struct listener *listener)
 {
@@ -131,7 +151,8 @@ static void look_at(struct search *search, pid_t pid)
 		if (is_sought(search, listener) &&
 		    map_find(held, listener->inode) &&
 		    (search->file.st_ino == 0 ||
-		     is_file(search, pid, listener->path)))
+		     (is_file(search, pid, listener->path) &&
+		      is_reached(search, listener))))
 			consider(search, pid);
 	}
 	map_free(held);
@@ -243,19 +264,25 @@ static int explain_hidden(const struct search *search, struct error *error)
 			 search->target->text, uid, geteuid());
 }
 
+static int check_file(const struct search *search, struct error *error)
+{
+	const char *path = search->target->path;
+	char *why = socketfile_distrust(path, path, search->owner_uid);
+
+	if (!why)
+		return 0;
+	error_set(error, "%s", why);
+	free(why);
+	return -1;
+}
+
 /* The file must be the process's, and the process ours or a rank. */
 static int check_owner(const struct search *search, struct error *error)
 {
 	uid_t uid = search->owner_uid;
 
-	if (search->file.st_ino != 0 && search->file.st_uid != uid &&
-	    search->file.st_uid != 0)
-		return error_set(error,
-				 "%s was put there by user %u, but process %d "
-				 "that listens there is user %u's: it is left "
-				 "alone.",
-				 search->target->text, search->file.st_uid,
-				 (int)search->owner, uid);
+	if (search->file.st_ino != 0 && check_file(search, error) < 0)
+		return -1;
 	if (uid == geteuid() ||
 	    roster_find(node_roster(search->node), search->owner))
 		return 0;

@@ -120,7 +120,7 @@ static void drop_seats(struct finder *finder)
 	pid_list_clear(&list);
 }
 
-/* Two sockets of one path: only the one that came later can be reached. */
+/* Two sockets of one path: it leads to the later one. */
 static void find_twin(const struct finder *finder, struct offer *offer,
 		      const struct listeners *listeners, pid_t pid)
 {
@@ -130,7 +130,7 @@ static void find_twin(const struct finder *finder, struct offer *offer,
 
 		if (other->path && holder != pid &&
 		    strcmp(other->path, offer->listener->path) == 0) {
-			offer->twin = other;
+			offer->has_twin = true;
 			offer->twin_pid = holder;
 		}
 	}

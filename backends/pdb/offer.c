@@ -1,6 +1,5 @@
 #include "backends/pdb/offer.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +13,7 @@
 #include "backends/pdb/seat.h"
 #include "backends/pdb/server.h"
 #include "backends/pdb/socketfile.h"
+#include "backends/pdb/unixdiag.h"
 #include "backends/procfs.h"
 #include "base/alloc.h"
 #include "base/buffer.h"
@@ -106,15 +106,29 @@ static char *distrust(const char *path, const char *shown, struct seat *seat,
 	return socketfile_distrust(path, shown, seat->uid);
 }
 
-static char *explain_twin(const struct offer *offer, const char *shown)
+/* NULL: the path leads to this one, not to the other. */
+static char *explain_twin(const struct offer *offer, const char *path,
+			  const char *shown)
 {
-	if (offer->twin_pid == 0)
-		return xasprintf("Another process listens at %s, too: which "
-				 "of the two would answer cannot be told.",
-				 shown);
-	return xasprintf("Process %d listens at %s, too: which of the two "
-			 "would answer cannot be told.",
-			 (int)offer->twin_pid, shown);
+	char name[32] = "Another process";
+	struct stat about;
+	int is_bound;
+
+	if (lstat(path, &about) < 0)
+		return NULL;
+	is_bound = unixdiag_is_bound(offer->listener->inode, about.st_ino);
+	if (is_bound == 1)
+		return NULL;
+	if (offer->twin_pid > 0)
+		snprintf(name, sizeof(name), "Process %d",
+			 (int)offer->twin_pid);
+	if (is_bound == 0)
+		return xasprintf("%s has taken %s over, where it listens, "
+				 "too: nobody can connect to it any more.",
+				 name, shown);
+	return xasprintf("%s listens at %s, too: which of the two would "
+			 "answer cannot be told.",
+			 name, shown);
 }
 
 /* Why its socket is not to be connected to; NULL: it may be. */
@@ -135,8 +149,8 @@ static char *find_fault(const struct offer *offer, struct seat *seat,
 	if (path[0] == '@')
 		return NULL;
 	why = distrust(path, shown, seat, procfs);
-	if (!why && offer->twin)
-		why = explain_twin(offer, shown);
+	if (!why && offer->has_twin)
+		why = explain_twin(offer, path, shown);
 	return why;
 }
 

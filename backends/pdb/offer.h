@@ -16,9 +16,8 @@ struct seat;
 
 struct offer {
 	const struct listener *listener; /* it holds it, and no other */
-	const struct listener
-		*twin;	/* another's at the same path; NULL: none */
-	pid_t twin_pid; /* whose that is; 0 unknown */
+	bool has_twin;	/* another process was bound to the same path */
+	pid_t twin_pid; /* 0: not known which */
 	size_t more;	/* other sockets of this process */
 };
 

@@ -298,7 +298,9 @@ class RefusedTest(FinderCase):
         os.unlink(self.path("pdb.sock.x"))
         second = self.start(self.path("pdb.sock.x"), rank=1)
         self.follow()
-        self.assertIn("too", self.debugger(first, "refused")["why"])
+        self.assertIn("Process %d has taken" % second.pid,
+                      self.debugger(first, "refused")["why"])
+        self.debugger(second, "waiting")
         self.assert_quiet(second)
 
     def test_another_user_put_it_there(self):
