@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "banned.h"
+#include "base/array.h"
 #include "base/buffer.h"
 #include "engine/engine.h"
 #include "ui/app.h"
@@ -31,6 +32,36 @@ static void type(struct app *app, const char *text)
 		engine_type(app->engine, rank->process.pid, text);
 }
 
+/*
+ * Without a debugger, what is typed as if there were one must do nothing to
+ * the job: keys that move and show do here what they do everywhere.
+ */
+static bool is_harmless(const char *line)
+{
+	static const char *const commands[] = {
+		"rank",	  "outlier", "cursor", "open", "back", "quit",
+		"prompt", "help",    "redraw", "log",  "copy", "suspend",
+	};
+	size_t length = strcspn(line, " ");
+
+	for (size_t i = 0; i < ARRAY_LENGTH(commands); i++)
+		if (strncmp(commands[i], line, length) == 0 &&
+		    commands[i][length] == '\0')
+			return true;
+	return false;
+}
+
+static bool refuses(struct app *app, const char *key)
+{
+	const char *line = keymap_find(&app->keymap, key);
+
+	if (line == NULL || is_harmless(line))
+		return false;
+	view_say(&app->view, false,
+		 "no debugger is connected here; Esc leaves the console.");
+	return true;
+}
+
 bool console_takes(struct app *app, const char *key)
 {
 	struct buffer text = BUFFER_INIT;
@@ -42,7 +73,7 @@ bool console_takes(struct app *app, const char *key)
 		return true;
 	}
 	if (!console_is_connected(&app->engine->session))
-		return false;
+		return refuses(app, key);
 	if (strcmp(key, "PgUp") == 0)
 		commands_run(app, "cursor page-up");
 	else if (strcmp(key, "PgDn") == 0)

@@ -294,6 +294,8 @@ int ui_open(struct command_context *context, int argc, char **argv,
 		return open_breakpoint(app, error);
 	if (view->kind == VIEW_COMPARE)
 		open_answer(app);
+	if (view->kind == VIEW_CONSOLE)
+		connect_selected(app);
 	if (view->kind != VIEW_HOME)
 		return 0;
 	switch (view->pane) {

@@ -30,8 +30,8 @@ void commands_confirmed(struct app *app, const char *line);
 /* Writes the text of the command that is shown again, of the session now. */
 void commands_refresh(struct app *app);
 /*
- * In the console a key is typed to the debugger, if there is one; false: it
- * does what it does everywhere.
+ * In the console a key is typed to the debugger, or does nothing where there is
+ * none; false: it does what it does everywhere.
  */
 bool console_takes(struct app *app, const char *key);
 /* The console shows what came. */

@@ -29,7 +29,7 @@ static const struct lack lacks[] = {
 	  "socket, is found by itself; connect pdb:unix:PATH or "
 	  "pdb:tcp:HOST:PORT names one." },
 	{ DEBUGGER_WAITING, "its debugger waits for somebody to connect",
-	  "The command connect becomes its client." },
+	  "Enter becomes its client." },
 	{ DEBUGGER_STALE, "its debugger's socket is left over: nobody listens",
 	  "Once the program stops anew, another is found by itself." },
 	{ DEBUGGER_REFUSED, "its debugger is not ours to talk to", "" },

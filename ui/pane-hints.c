@@ -68,6 +68,7 @@ static const struct hint hints[] = {
 	{ VIEW_COMPARE, { "prompt search", NULL }, "find" },
 	{ VIEW_COMPARE, { "back", NULL }, "back" },
 	{ VIEW_CONSOLE, { "rank previous", "rank next" }, "rank" },
+	{ VIEW_CONSOLE, { "open", NULL }, "connect" },
 	{ VIEW_CONSOLE, { "cursor page-up", "cursor page-down" }, "page" },
 	{ VIEW_CONSOLE, { "back", NULL }, "back" },
 };

@@ -130,7 +130,9 @@ static void without_a_debugger_it_says_what_to_do(void **state)
 	stage_check_shows(stage, "waits for somebody to connect");
 	tell(stage, 3, DEBUGGER_REFUSED, "The socket belongs to eve.");
 	stage_check_shows(stage, "Rank 3: The socket belongs to eve.");
-	/* Keys do what they do everywhere. */
+	/* Keys that move do what they do everywhere; others do nothing. */
+	stage_keys(stage, "n");
+	stage_check_shows(stage, "no debugger is connected here");
 	stage_keys(stage, "]");
 	stage_check_shows(stage, "Rank 4: no debugger");
 	stage_keys(stage, "q");
