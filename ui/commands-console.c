@@ -17,9 +17,15 @@
 int ui_console(struct command_context *context, int argc, char **argv,
 	       struct error *error)
 {
+	struct session *session = &context->engine->session;
+	const struct rank *rank = session_selected(session);
+
 	(void)argc;
 	(void)argv;
 	(void)error;
+	/* Who types must not come to type to another one's debugger. */
+	if (rank != NULL && session->choice.selection.rank < 0)
+		session->choice.selection.rank = rank->process.rank;
 	view_open(&command_app(context)->view, VIEW_CONSOLE);
 	return 0;
 }
