@@ -251,6 +251,8 @@ void stop_amend(const struct stop *stop, struct stack_table *stacks,
 	thread->native = NULL;
 	thread->state = THREAD_STOPPED;
 	thread->exactness = EXACT;
+	/* That is the debugger's, waiting for a line. */
+	thread->syscall = -1;
 	free(thread->error);
 	thread->error = NULL;
 }

@@ -70,7 +70,8 @@ void control_reason(const struct rank *rank, enum control_need need,
 	else if (need == CONTROL_WAITING && debugger_is_ours(debugger))
 		reason = "is connected already";
 	error_set(error, "%s", reason);
-	if (debugger->why && !rank_is_gone(rank))
+	if (debugger->why && debugger->state != DEBUGGER_WAITING &&
+	    !rank_is_gone(rank))
 		error_set(error, "%s: %.300s", reason, debugger->why);
 }
 

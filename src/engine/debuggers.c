@@ -14,6 +14,9 @@
 #include "engine/settings.h"
 #include "model/held.h"
 
+/* A node takes at most this long to leave. */
+#define LEAVE_SECONDS 1.0
+
 static void connect_to(struct pending *pending, struct engine *engine,
 		       const char *target, int rank)
 {
@@ -91,6 +94,25 @@ static bool are_settled(const struct engine *engine, void *data)
 void debuggers_await(struct engine *engine, double seconds)
 {
 	engine_wait(engine, are_settled, NULL, seconds);
+}
+
+static bool is_over(const struct engine *engine, void *data)
+{
+	(void)data;
+	return engine_is_deaf(engine);
+}
+
+void debuggers_leave(struct engine *engine)
+{
+	const struct session *session = &engine->session;
+
+	for (size_t i = 0; i < session->rank_count; i++) {
+		if (!debugger_is_ours(&session->ranks[i]->debugger))
+			continue;
+		engine_send(engine, "disconnect", NULL);
+		engine_wait(engine, is_over, NULL, LEAVE_SECONDS);
+		return;
+	}
 }
 
 /* Of the rank looked at, in the frame looked at; NULL: it is not stopped. */

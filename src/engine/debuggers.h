@@ -12,6 +12,11 @@ struct engine;
 void debuggers_connect(struct engine *engine);
 /* After messages were applied. */
 void debuggers_turn(struct engine *engine);
+/*
+ * Where there are connections, waits a moment until the node has given them
+ * up: what was held goes on before this program ends.
+ */
+void debuggers_leave(struct engine *engine);
 /* Waits in a shell until those connected to have answered, or cannot. */
 void debuggers_await(struct engine *engine, double seconds);
 

@@ -41,6 +41,8 @@ void engine_clear(struct engine *engine)
 {
 	/* What still comes is for nobody. */
 	engine->changed = NULL;
+	engine->is_screen = false;
+	debuggers_leave(engine);
 	for (size_t i = 0; i < engine->link_count; i++)
 		link_free(engine->links[i]);
 	free(engine->links);

@@ -110,6 +110,8 @@ for line in sys.stdin:
     name, arguments = request["command"], request.get("arguments") or {}
     log.write(json.dumps([name, arguments]) + "\n")
     log.flush()
+    if name == "disconnect":
+        break
     refusal = REFUSALS.get("%%s %%s" %% (name, arguments.get("pid")))
     try:
         body = None if refusal else act(name, arguments)
