@@ -80,7 +80,7 @@ static void log_stops(struct app *app)
 
 		if (stop == NULL)
 			continue;
-		log_write(LOG_INFO, "rank %d stopped: %s%s%s:%d", stop->rank,
+		log_write(LOG_NOTE, "rank %d stopped: %s%s%s:%d", stop->rank,
 			  stop->description, *stop->description ? ", " : "",
 			  stop->file != NULL ? place_file_name(stop->file) : "",
 			  stop->line);
@@ -122,6 +122,7 @@ void app_key(struct app *app, const char *key)
 	app->has_key = true;
 	app->view.question = NULL;
 	view_say(&app->view, false, NULL);
+	motion_clear(&app->view.motion);
 	if (question != NULL) {
 		if (strcmp(key, "y") == 0)
 			commands_confirmed(app, question);
@@ -182,6 +183,7 @@ void app_mouse(struct app *app, const struct input *input)
 	snprintf(line, sizeof(line), "%s %d %d %s", name, input->row + 1,
 		 input->column + 1, end);
 	view_say(&app->view, false, NULL);
+	motion_clear(&app->view.motion);
 	commands_run(app, line);
 }
 

@@ -12,8 +12,15 @@
 #include "engine/pending.h"
 #include "model/session.h"
 
-static const char *const motions[] = { "next", "step", "continue", "finish",
-				       "until" };
+struct motion_form {
+	const char *command;
+	const char *runs; /* of one rank that has not stopped yet */
+};
+
+static const struct motion_form forms[] = {
+	{ "next", " runs" },   { "step", " runs" },  { "continue", " runs" },
+	{ "finish", " runs" }, { "until", " runs" }, { "connect", "" },
+};
 
 void motion_clear(struct motion *motion)
 {
@@ -22,12 +29,13 @@ void motion_clear(struct motion *motion)
 	*motion = (struct motion){ .command = NULL };
 }
 
-static bool lets_run(const char *command)
+/* NULL: after this command ranks stand where they stood. */
+static const struct motion_form *form_of(const char *command)
 {
-	for (size_t i = 0; i < ARRAY_LENGTH(motions); i++)
-		if (strcmp(motions[i], command) == 0)
-			return true;
-	return false;
+	for (size_t i = 0; i < ARRAY_LENGTH(forms); i++)
+		if (strcmp(forms[i].command, command) == 0)
+			return &forms[i];
+	return NULL;
 }
 
 bool motion_begin(struct motion *motion, const struct engine *engine,
@@ -39,7 +47,7 @@ bool motion_begin(struct motion *motion, const struct engine *engine,
 		return false;
 	newest = engine->pendings[engine->pending_count - 1];
 	if (newest->count == 0 || newest->asks[0].seq <= seq ||
-	    !lets_run(newest->command))
+	    form_of(newest->command) == NULL)
 		return false;
 	motion_clear(motion);
 	motion->command = xstrdup(newest->command);
@@ -64,6 +72,13 @@ struct tally {
 	struct rankset running;
 };
 
+/* Of a `connect` its answer is to come yet. */
+static bool is_told(const struct rank *rank)
+{
+	return debugger_is_ours(&rank->debugger) ||
+	       rank->debugger.state == DEBUGGER_WAITING;
+}
+
 static void count(struct tally *tally, const struct motion *motion,
 		  const struct session *session)
 {
@@ -72,8 +87,7 @@ static void count(struct tally *tally, const struct motion *motion,
 		const struct rank *rank =
 			session_find_rank(session, told->rank);
 
-		if (rank == NULL || rank_is_gone(rank) ||
-		    !debugger_is_ours(&rank->debugger))
+		if (rank == NULL || rank_is_gone(rank) || !is_told(rank))
 			tally->ended++;
 		else if (rank->debugger.stops > told->stops)
 			tally->stopped++;
@@ -89,7 +103,8 @@ static void append_tally(struct buffer *out, const struct tally *tally,
 
 	buffer_printf(out, "%s: ", motion->command);
 	if (motion->count == 1) {
-		buffer_printf(out, "rank %d runs", motion->ranks[0].rank);
+		buffer_printf(out, "rank %d%s", motion->ranks[0].rank,
+			      form_of(motion->command)->runs);
 		return;
 	}
 	text_count(out, tally->stopped);

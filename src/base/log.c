@@ -16,12 +16,13 @@
 static const char *const level_names[] = {
 	[LOG_DEBUG] = "debug",
 	[LOG_INFO] = "info",
+	[LOG_NOTE] = "note",
 	[LOG_WARNING] = "warning",
 	[LOG_ERROR] = "error",
 };
 
 /* What is less than that is not kept. */
-#define LOG_LEAST LOG_WARNING
+#define LOG_LEAST LOG_NOTE
 
 static struct {
 	char name[32];

@@ -13,6 +13,7 @@
 enum log_level {
 	LOG_DEBUG,
 	LOG_INFO,
+	LOG_NOTE, /* the least that is kept: what happened, and is fine */
 	LOG_WARNING,
 	LOG_ERROR,
 };
