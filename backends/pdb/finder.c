@@ -121,32 +121,29 @@ static void drop_seats(struct finder *finder)
 }
 
 /* Two sockets of one path: it leads to the later one. */
-static void find_twin(const struct finder *finder, struct offer *offer,
-		      const struct listeners *listeners, pid_t pid)
+static void find_twin(struct offer *offer, const struct listeners *listeners,
+		      pid_t pid)
 {
 	for (size_t i = 0; i < listeners->count; i++) {
 		const struct listener *other = &listeners->items[i];
-		pid_t holder = networks_holder(finder->networks, other->inode);
 
-		if (other->path && holder != pid &&
+		if (other->path && other->holder != pid &&
 		    strcmp(other->path, offer->listener->path) == 0) {
 			offer->has_twin = true;
-			offer->twin_pid = holder;
+			offer->twin_pid = other->holder;
 		}
 	}
 }
 
 /* The best of the process's sockets with a name; false: it has none. */
-static bool find_path(const struct finder *finder, const struct seat *seat,
+static bool find_path(const struct seat *seat,
 		      const struct listeners *listeners, struct offer *offer)
 {
 	*offer = (struct offer){ .listener = NULL };
 	for (size_t i = 0; i < listeners->count; i++) {
 		const struct listener *listener = &listeners->items[i];
 
-		if (!listener->path ||
-		    networks_holder(finder->networks, listener->inode) !=
-			    seat->pid)
+		if (!listener->path || listener->holder != seat->pid)
 			continue;
 		offer->more += offer->listener != NULL;
 		if (!offer->listener ||
@@ -154,7 +151,7 @@ static bool find_path(const struct finder *finder, const struct seat *seat,
 			offer->listener = listener;
 	}
 	if (offer->listener)
-		find_twin(finder, offer, listeners, seat->pid);
+		find_twin(offer, listeners, seat->pid);
 	return offer->listener;
 }
 
@@ -200,7 +197,7 @@ static void look_at_file(const char *path, const char *seen, void *data)
 
 		if (!listener->path || strcmp(listener->path, seen) != 0)
 			continue;
-		if (networks_holder(search->finder->networks, listener->inode))
+		if (listener->holder)
 			return;
 		is_served = true;
 	}
@@ -231,7 +228,7 @@ static void describe(struct finder *finder, struct seat *seat,
 	};
 	struct offer offer;
 
-	if (find_path(finder, seat, listeners, &offer) ||
+	if (find_path(seat, listeners, &offer) ||
 	    find_port(finder, seat, listeners, &offer)) {
 		/* Names are the process's own: where they lead is needed. */
 		seat_learn(seat, node_procfs(finder->node));

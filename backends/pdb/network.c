@@ -149,6 +149,21 @@ static void find_held(uint64_t pid, void *value, void *data)
 	map_free(held);
 }
 
+static void note_holders(uint64_t id, void *value, void *data)
+{
+	const struct networks *networks = data;
+	struct network *network = value;
+
+	(void)id;
+	for (size_t i = 0; i < network->listeners.count; i++) {
+		struct listener *listener = &network->listeners.items[i];
+		const struct holder *holder =
+			map_find(networks->holders, listener->inode);
+
+		listener->holder = holder ? holder->pid : 0;
+	}
+}
+
 void networks_read(struct networks *networks, const struct map *seats,
 		   bool has_new)
 {
@@ -161,6 +176,7 @@ void networks_read(struct networks *networks, const struct map *seats,
 	map_each(seats, read_network, networks);
 	map_each(networks->networks, recall_holders, networks);
 	map_each(seats, find_held, networks);
+	map_each(networks->networks, note_holders, networks);
 	map_free(networks->known);
 	networks->known = NULL;
 	networks->seats = NULL;
@@ -173,11 +189,4 @@ const struct listeners *networks_find(const struct networks *networks,
 		map_find(networks->networks, seat->network);
 
 	return network ? &network->listeners : NULL;
-}
-
-pid_t networks_holder(const struct networks *networks, uint64_t inode)
-{
-	const struct holder *holder = map_find(networks->holders, inode);
-
-	return holder ? holder->pid : 0;
 }

@@ -27,10 +27,11 @@ void networks_free(struct networks *networks);
  */
 void networks_read(struct networks *networks, const struct map *seats,
 		   bool has_new);
-/* Lends what listens in the network of a seat, until the next reading. */
+/*
+ * Lends what listens in the network of a seat, until the next reading; those
+ * with a path have their holder, where it is one of the seats.
+ */
 const struct listeners *networks_find(const struct networks *networks,
 				      const struct seat *seat);
-/* The process that holds the socket; 0: none of the seats. */
-pid_t networks_holder(const struct networks *networks, uint64_t inode);
 
 #endif

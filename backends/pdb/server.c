@@ -7,9 +7,11 @@
 #include "backends/files.h"
 #include "base/array.h"
 
+/* What was run: CPython 3.8, 3.11, 3.13; it is a broken pipe when the prompt
+ * is written once more, or something was left unread. */
 #define QUITS                                                                  \
-	"Its server takes one client: when that leaves, pdb quits, and the "   \
-	"program ends (BdbQuit); in a post-mortem the exception goes on."
+	"Its server takes one client: when that leaves, the program ends "     \
+	"(BdbQuit, or a broken pipe); in a post-mortem the exception goes on."
 
 /*
  * remote-pdb 2.1, rpdb 0.2: the constructor accepts once, and the end of input
@@ -39,14 +41,14 @@ static const struct server servers[] = {
 		.has_port = true,
 		.has_numbers = true,
 		.leaving = "Its server takes one client, ever: when that "
-			   "leaves, the program waits for ever at a prompt "
-			   "that nobody can reach. Continue it first.",
+			   "leaves, the program waits for ever at its prompt, "
+			   "which nobody can reach any more.",
 	},
 };
 
 static const char unknown_leaving[] =
-	"Its server may take one client only: when that leaves, pdb quits, "
-	"and the program ends, or waits for ever.";
+	"Its server may take one client only: when that leaves, the program "
+	"may end (BdbQuit), or wait for ever.";
 
 struct search {
 	const struct server *found;
