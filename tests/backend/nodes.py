@@ -134,10 +134,12 @@ class Node:
 class Target:
     """A process of ours that waits. words: what it printed at the start."""
 
-    def __init__(self, code=WAIT, argv=None, cwd=None, **variables):
+    def __init__(self, code=WAIT, argv=None, cwd=None, stderr=None,
+                 **variables):
         self.process = subprocess.Popen(
             argv or [sys.executable, "-c", code], env=environment(**variables),
-            cwd=cwd, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            cwd=cwd, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=stderr)
         self.pid = self.process.pid
         line = self.process.stdout.readline().decode()
         if not line:

@@ -1,0 +1,79 @@
+"""contract_target.py MODE SOCKET: a program with a pdb behind a socket.
+
+It says "ready" and where when the socket is there (a path, or "tcp"), and
+takes one client. MODE `stop` stops once a turn, `run` stops once and then
+waits for a line on standard input, `once` stops once and says "went on",
+`fail` opens a post-mortem a turn. A second thread sleeps meanwhile.
+"""
+import pdb
+import socket
+import sys
+import threading
+
+
+class Sleeper(threading.Thread):
+    """What is not stopped is read from outside."""
+
+    def __init__(self):
+        super().__init__(daemon=True)
+        self.never = threading.Event()
+
+    def run(self):
+        elsewhere = "another thread"
+        self.never.wait()
+        return elsewhere
+
+
+def work(number):
+    total = number + 1
+    total += 1
+    return total
+
+
+def stop(debugger):
+    number = 0
+    while True:
+        debugger.set_trace()
+        number = work(number)
+        number += 1
+
+
+def run(debugger):
+    number = 0
+    debugger.set_trace()
+    sys.stdin.readline()
+    return number
+
+
+def once(debugger):
+    number = 0
+    debugger.set_trace()
+    number = work(number)
+    print("went on", number, flush=True)
+
+
+def fail(debugger):
+    while True:
+        try:
+            raise RuntimeError("boom")
+        except RuntimeError as error:
+            debugger.reset()
+            debugger.interaction(None, error.__traceback__)
+
+
+def main():
+    mode, where = sys.argv[1:]
+    is_path = where != "tcp"
+    server = socket.socket(socket.AF_UNIX if is_path else socket.AF_INET)
+    server.bind(where if is_path else ("127.0.0.1", 0))
+    server.listen(1)
+    Sleeper().start()
+    print("ready", where if is_path else server.getsockname()[1], flush=True)
+    connection = server.accept()[0]
+    stream = connection.makefile("rw")
+    {"stop": stop, "run": run, "once": once, "fail": fail}[mode](
+        pdb.Pdb(stdin=stream, stdout=stream))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,242 @@
+"""connect and detach: whose debugger it is, what becomes of its process, and
+what a connection outlives."""
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from nodes import LIMIT, Node, Target
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PROGRAM = os.path.join(HERE, "contract_target.py")
+FIRST_STANDIN = 4194305
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="pdb-")
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def node(self, **options):
+        node = Node()
+        self.addCleanup(node.close)
+        node.ask("initialize", protocol=1, **options)
+        return node
+
+    def program(self, mode="stop", where=None, **variables):
+        """A program and the target that names its debugger."""
+        path = os.path.join(self.folder, "pdb.sock.%d" % len(
+            os.listdir(self.folder)))
+        program = Target(argv=[sys.executable, PROGRAM, mode, where or path],
+                         stderr=subprocess.DEVNULL, **variables)
+        self.addCleanup(program.close)
+        self.addCleanup(program.process.kill)
+        if where:
+            return program, "pdb:tcp:127.0.0.1:" + program.words[1]
+        return program, "pdb:unix:" + path
+
+    @staticmethod
+    def wait_for_stop(node, pid):
+        """Its sample and what is known of it when it has stopped."""
+        return node.event("sampled", pid), node.event("stopped", pid)
+
+
+class TestConnect(Case):
+    def test_the_rank_that_is_known(self):
+        node = self.node()
+        program, target = self.program(RANK="3")
+        node.discover(pids=[program.pid])
+        self.assertEqual(node.ask("connect", target=target),
+                         {"pid": program.pid, "rank": 3})
+        sample, stopped = self.wait_for_stop(node, program.pid)
+        self.assertEqual(stopped["rank"], 3)
+        self.assertEqual(stopped["target"], target)
+        self.assertEqual(stopped["tid"], program.pid)
+        self.assertEqual([thread["state"] for thread in sample["threads"]],
+                         ["stopped", "blocked"])
+        # What is exact is not said.
+        self.assertNotIn("exactness", sample["threads"][0])
+        added = [message for message in node.messages
+                 if message.get("event") == "rankAdded"]
+        self.assertEqual(added, [])
+
+    def test_a_program_without_a_rank_becomes_one(self):
+        node = self.node()
+        taken, _ = self.program(RANK="0")
+        node.discover(pids=[taken.pid])
+        program, target = self.program()
+        self.assertEqual(node.ask("connect", target=target),
+                         {"pid": program.pid, "rank": 1})
+        self.assertEqual(node.event("rankAdded")["rank"], 1)
+        node.event("debugger", program.pid)
+        # It is told of to who asks again, and its end is.
+        found, _ = node.discover(pids=[taken.pid], follow=True)
+        self.assertEqual(sorted(found), sorted([taken.pid, program.pid]))
+        program.process.kill()
+        self.assertEqual(node.event("rankRemoved", program.pid)["rank"], 1)
+
+    def test_the_number_that_was_asked_for(self):
+        node = self.node()
+        program, target = self.program()
+        self.assertEqual(node.ask("connect", target=target, rank=7)["rank"], 7)
+        _, other = self.program()
+        self.assertEqual(node.refuse("connect", target=other, rank=7),
+                         "There is a rank 7 already; leave the number out or "
+                         "take another.")
+        self.assertEqual(node.ask("connect", target=other)["rank"], 0)
+
+    def test_what_is_no_target(self):
+        node = self.node()
+        self.assertIn("is no target", node.refuse("connect"))
+        self.assertIn("needs no connection",
+                      node.refuse("connect", target="ptrace:1"))
+        self.assertIn("There is no socket", node.refuse(
+            "connect", target="pdb:unix:" + self.folder + "/none"))
+
+    def test_twice(self):
+        node = self.node()
+        _, target = self.program()
+        node.ask("connect", target=target)
+        self.assertEqual(node.refuse("connect", target=target),
+                         "It is connected to already, by %s; detach first."
+                         % target)
+
+    def test_read_only(self):
+        node = self.node(readOnly=True)
+        _, target = self.program()
+        self.assertEqual(node.refuse("connect", target=target),
+                         '"connect" stops or changes the process, which '
+                         "--read-only refuses.")
+
+
+class TestStandIn(Case):
+    """Of a process that is not here only the debugger is known."""
+
+    def test_it_is_a_rank_while_it_is_connected(self):
+        node = self.node()
+        program, _ = self.program("once", "tcp")
+        target = "pdb:tcp:0.0.0.0:" + program.words[1]
+        pid = node.ask("connect", target=target)["pid"]
+        self.assertEqual(pid, FIRST_STANDIN)
+        added = node.event("rankAdded")
+        self.assertEqual((added["pid"], added["rank"], added["state"]),
+                         (pid, 0, "live"))
+        sample, stopped = self.wait_for_stop(node, pid)
+        self.assertEqual(len(sample["threads"]), 1)
+        self.assertEqual(sample["threads"][0]["state"], "stopped")
+        self.assertEqual(stopped["rank"], 0)
+        node.ask("sample", pids=[pid])
+        self.assertEqual(len(node.event("sampled", pid)["threads"]), 1)
+        body = node.ask("variables", pid=pid, depth=0,
+                        tid=sample["threads"][0]["tid"])
+        self.assertIn("number", [one["name"] for one in body["variables"]])
+        node.ask("continue", pid=pid)
+        self.assertEqual(program.line(), ["went", "on", "2"])
+        program.process.wait(LIMIT)
+        removed = node.event("rankRemoved", pid)
+        self.assertEqual(removed["error"],
+                         "Its debugger is not connected any more.")
+        self.assertIn("is not one of those found",
+                      node.refuse("evaluate", pid=pid, expression="1"))
+
+
+class TestOutlives(Case):
+    """A debugger takes one client: what reads the process may come and go."""
+
+    def connected(self, **options):
+        node = self.node(**options)
+        program, target = self.program(RANK="0")
+        node.discover(pids=[program.pid])
+        node.ask("connect", target=target)
+        self.wait_for_stop(node, program.pid)
+        return node, program
+
+    def test_stacks_are_dropped(self):
+        node, program = self.connected(stacks=1)
+        for _ in range(8):
+            node.ask("next", pid=program.pid)
+            self.wait_for_stop(node, program.pid)
+        node.event("stacksDropped")
+        self.assertEqual(node.ask("evaluate", pid=program.pid,
+                                  expression="6 * 7")["result"], "42")
+        node.ask("sample", pids=[program.pid])
+        sample = node.event("sampled", program.pid)
+        self.assertEqual([thread["state"] for thread in sample["threads"]],
+                         ["stopped", "blocked"])
+
+    def test_a_look_at_all_processes(self):
+        node, program = self.connected()
+        node.discover()
+        node.discover(pids=[program.pid])
+        self.assertEqual(node.ask("evaluate", pid=program.pid,
+                                  expression="6 * 7")["result"], "42")
+
+    def test_the_process_ends(self):
+        node, program = self.connected()
+        program.process.kill()
+        program.process.wait(LIMIT)
+        node.ask("sample", pids=[program.pid])
+        node.event("rankRemoved", program.pid)
+        self.assertIn("is not one of those found", node.refuse(
+            "evaluate", pid=program.pid, expression="1"))
+
+
+class TestLeave(Case):
+    """However the node leaves, the program goes on where it stood."""
+
+    def connected(self):
+        node = self.node()
+        program, target = self.program("once")
+        pid = node.ask("connect", target=target)["pid"]
+        self.wait_for_stop(node, pid)
+        node.ask("setBreakpoints", pid=pid, breakpoints=[
+            {"id": 1, "path": PROGRAM, "function": "work"}])
+        return node, program
+
+    def check(self, program):
+        self.assertEqual(program.line(), ["went", "on", "2"])
+        self.assertEqual(program.process.wait(LIMIT), 0)
+
+    def test_end_of_input(self):
+        node, program = self.connected()
+        node.process.stdin.close()
+        self.assertEqual(node.wait(), 0)
+        self.check(program)
+
+    def test_terminated(self):
+        node, program = self.connected()
+        node.process.send_signal(signal.SIGTERM)
+        self.assertEqual(node.wait(), 0)
+        self.check(program)
+
+    def test_disconnect(self):
+        node, program = self.connected()
+        node.ask("disconnect")
+        self.assertEqual(node.wait(), 0)
+        self.check(program)
+
+    def test_detach(self):
+        node, program = self.connected()
+        node.ask("detach", pid=program.pid)
+        self.check(program)
+        self.assertIn("No debugger of process", node.refuse(
+            "detach", pid=program.pid))
+
+    def test_a_post_mortem_is_not_left_by_chance(self):
+        node = self.node()
+        program, target = self.program("fail")
+        pid = node.ask("connect", target=target)["pid"]
+        _, stopped = self.wait_for_stop(node, pid)
+        self.assertTrue(stopped["leaving"])
+        refused = node.refuse("detach", pid=pid)
+        self.assertTrue(refused.startswith(stopped["leaving"]), refused)
+        self.assertEqual(node.ask("evaluate", pid=pid,
+                                  expression="6 * 7")["result"], "42")
+        node.ask("detach", pid=pid, force=True)
+
+
+if __name__ == "__main__":
+    unittest.main()

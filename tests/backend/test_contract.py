@@ -1,0 +1,302 @@
+"""Every request of the protocol against every backend, in each state of a
+process: what it gives, or why it is refused, is what capabilities.txt says.
+
+A combination that the table does not name fails, and so does one that it
+names and nobody tries.
+"""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from nodes import Node, Target
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SOURCE = os.environ.get("SRCDIR") or os.path.dirname(os.path.dirname(HERE))
+PROGRAM = os.path.join(HERE, "contract_target.py")
+with open(PROGRAM, encoding="utf-8") as program:
+    LINES = program.read().splitlines()
+# What besides its name decides whether a request can be served.
+BESIDES = ["exact sample", "variables of another thread"]
+STEPS = ["continue", "next", "stepIn", "stepOut", "until", "jump"]
+SHAPES = {
+    "initialize": ["protocol", "version", "host", "uid", "pid"],
+    "discover": ["looked_at", "others", "uid", "bystanders"],
+    "variables": ["pid", "tid", "depth", "address", "epoch", "start",
+                  "exactness", "variables", "total"],
+    "source": ["pid", "path", "content", "changed"],
+    "output": ["pid", "streams"],
+    "diagnose": ["ranks"],
+    "evidence": ["ranks", "cgroups"],
+    "connect": ["pid"],
+    "setBreakpoints": ["breakpoints"],
+    "evaluate": ["result", "type"],
+}
+
+
+def requests():
+    """Every request that doc/protocol.md names, and what is BESIDES."""
+    with open(os.path.join(SOURCE, "doc", "protocol.md"),
+              encoding="utf-8") as file:
+        table = file.read().split("\n| request |")[1].split("\n\n")[0]
+    return [name for row in table.splitlines()[2:]
+            for name in re.findall(r"`(\w+)`", row.split("|")[1])] + BESIDES
+
+
+def capabilities():
+    """{(backend, state, request): None, or how the refusal begins}."""
+    found = {}
+    with open(os.path.join(HERE, "capabilities.txt"),
+              encoding="utf-8") as file:
+        for line in file:
+            if not line.strip() or line.startswith("#"):
+                continue
+            backend, state, request, answer = re.split(
+                r"\s{2,}", line.strip(), maxsplit=3)
+            assert answer == "yes" or answer.startswith("no: "), line
+            assert (backend, state, request) not in found, line
+            found[backend, state, request] = (
+                None if answer == "yes" else answer[len("no: "):])
+    return found
+
+
+class Subject:
+    """One process in one state."""
+
+    # Asked last, each list of a process of its own: of one that stands where
+    # it stopped first, or is gone afterwards.
+    last = [["jump"], ["detach"], ["terminate", "disconnect"]]
+    mode = "stop"
+    is_connected = True
+    is_at_prompt = True
+    is_read_only = False
+
+    def __init__(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="pdb-")
+        self.path = os.path.join(self.folder.name, "pdb.sock.0")
+        self.target = Target(argv=[sys.executable, PROGRAM, self.mode,
+                                   self.path],
+                             stderr=subprocess.DEVNULL, RANK="0")
+        self.pid = self.target.pid
+        self.node = Node()
+        self.frames = {}  # of each stack that was told
+        self.threads = []  # of the newest sample
+        self.node.ask("initialize", protocol=1, readOnly=self.is_read_only)
+        self.node.discover(pids=[self.pid])
+        if self.is_connected:
+            self.node.ask("connect", target="pdb:unix:" + self.path)
+            self.wait_for_stop()
+        self.begin()
+
+    def begin(self):
+        """Brings it from its first stop into the state."""
+
+    def close(self):
+        # First: a debugger that has ended needs no farewell.
+        self.target.process.kill()
+        try:
+            self.node.close()
+        finally:
+            self.target.close()
+            self.folder.cleanup()
+
+    def take_sample(self, sample):
+        for stack in sample.get("stacks", []):
+            self.frames[stack["id"]] = stack["frames"]
+        self.threads = sample["threads"]
+
+    def sample(self):
+        self.node.ask("sample", pids=[self.pid])
+        for message in list(self.node.messages):
+            if message.get("event") == "sampled":
+                self.node.messages.remove(message)
+                self.take_sample(message["body"])
+        return self.threads
+
+    def wait_for_stop(self):
+        """Also what has to come before it."""
+        self.take_sample(self.node.event("sampled", self.pid))
+        return self.node.event("stopped", self.pid)
+
+    # What to ask for, as any client would.
+
+    def arguments(self, request):
+        return getattr(self, "for_" + request.replace(" ", "_"),
+                       lambda: {"pid": self.pid})()
+
+    def for_initialize(self):
+        return {"protocol": 1, "readOnly": self.is_read_only}
+
+    def for_discover(self):
+        return {"pids": [self.pid]}
+
+    for_sample = for_discover
+    for_diagnose = for_discover
+    for_evidence = for_discover
+
+    def for_exact_sample(self):
+        return {"pids": [self.pid], "exact": True}
+
+    def for_variables(self):
+        return {"pid": self.pid, "tid": self.sample()[0]["tid"], "depth": 0}
+
+    def for_variables_of_another_thread(self):
+        thread = self.sample()[1]
+        # "elsewhere" is in the frame of run(), below wait() of two objects.
+        return {"pid": self.pid, "tid": thread["tid"],
+                "depth": len(self.frames[thread["stack"]]) - 3}
+
+    def for_source(self):
+        self.sample()
+        return {"pid": self.pid, "path": PROGRAM}
+
+    def for_connect(self):
+        return {"target": "pdb:unix:" + self.path}
+
+    def for_jump(self):
+        # From where it stops first.
+        line = LINES.index("        number += 1") + 1
+        return {"pid": self.pid, "line": line}
+
+    def for_setBreakpoints(self):
+        return {"pid": self.pid, "breakpoints": [
+            {"id": 1, "path": PROGRAM,
+             "line": LINES.index("    total += 1") + 1}]}
+
+    def for_evaluate(self):
+        return {"pid": self.pid, "expression": "6 * 7", "depth": 0}
+
+    def for_terminal(self):
+        return {"pid": self.pid, "on": True}
+
+    def for_terminalInput(self):
+        return {"pid": self.pid, "data": "p 6 * 7\n"}
+
+
+class Reading(Subject):
+    """Nothing is connected: it is read from outside."""
+    is_connected = False
+    last = [["detach", "terminate", "connect", "disconnect"]]
+
+
+class ReadOnly(Reading):
+    is_read_only = True
+
+
+class Running(Subject):
+    mode = "run"
+    is_at_prompt = False
+
+    def begin(self):
+        self.node.ask("continue", pid=self.pid)
+        self.node.event("continued", self.pid)
+
+
+class Nested(Subject):
+    is_at_prompt = False
+
+    def begin(self):
+        self.node.ask("terminalInput", pid=self.pid, data="debug number\n")
+        self.node.wait_for(lambda m: m.get("event") == "debugger"
+                           and m["body"]["state"] == "nested")
+
+
+class PostMortem(Subject):
+    mode = "fail"
+
+
+STATES = {
+    ("ptrace", "unconnected"): Reading,
+    ("ptrace", "read-only"): ReadOnly,
+    ("pdb", "stopped"): Subject,
+    ("pdb", "running"): Running,
+    ("pdb", "nested"): Nested,
+    ("pdb", "post-mortem"): PostMortem,
+}
+
+
+class TestContract(unittest.TestCase):
+    table = capabilities()
+    maxDiff = None
+
+    def check_answer(self, subject, request, response):
+        """A success has the shape that the protocol gives it."""
+        body = response["body"]
+        for key in SHAPES.get(request.split()[0], []):
+            self.assertIn(key, body, request)
+        if request in STEPS:
+            if request != "jump":
+                subject.node.event("continued", subject.pid)
+            stopped = subject.wait_for_stop()
+            self.assertEqual(stopped["state"], "stopped", request)
+        elif request == "evaluate":
+            self.assertEqual((body["result"], body["type"]), ("42", "int"))
+        elif request == "variables":
+            self.assertTrue(body["variables"])
+        elif request == "variables of another thread":
+            self.assertIn("elsewhere", [one["name"]
+                                        for one in body["variables"]])
+        elif request == "setBreakpoints":
+            self.assertEqual([one["id"] for one in body["breakpoints"]], [1])
+        elif request == "source":
+            self.assertIn("class Sleeper", body["content"])
+        elif request == "terminalInput" and subject.is_at_prompt:
+            subject.node.wait_for(
+                lambda m: m.get("event") == "output"
+                and m["body"]["category"] == "terminal"
+                and "42" in m["body"]["output"])
+
+    def ask(self, subject, state, request):
+        """What is wrong with the answer; None: it is what the table says."""
+        wanted = self.table[state + (request,)]
+        command = request.replace("exact ", "").split()[0]
+        response = subject.node.answer(
+            subject.node.request(command, **subject.arguments(request)))
+        if response["success"]:
+            if wanted is not None:
+                return "%s: yes, not %r" % (request, wanted)
+            self.check_answer(subject, request, response)
+        elif wanted is None or not response["message"].startswith(wanted):
+            return "%s: no: %s" % (request, response["message"])
+        return None
+
+    def check(self, *state):
+        wrong = []
+        kind = STATES[state]
+        first = [name for name in requests() if name not in sum(kind.last, [])]
+        for names in [first] + kind.last:
+            subject = kind()
+            try:
+                wrong += [self.ask(subject, state, name) for name in names]
+            finally:
+                subject.close()
+        self.assertEqual([one for one in wrong if one], [])
+
+    def test_ptrace_unconnected(self):
+        self.check("ptrace", "unconnected")
+
+    def test_ptrace_read_only(self):
+        self.check("ptrace", "read-only")
+
+    def test_pdb_stopped(self):
+        self.check("pdb", "stopped")
+
+    def test_pdb_running(self):
+        self.check("pdb", "running")
+
+    def test_pdb_nested(self):
+        self.check("pdb", "nested")
+
+    def test_pdb_post_mortem(self):
+        self.check("pdb", "post-mortem")
+
+    def test_the_table_names_all_there_is(self):
+        every = {state + (request,)
+                 for state in STATES for request in requests()}
+        self.assertEqual(every, set(self.table))
+
+
+if __name__ == "__main__":
+    unittest.main()
