@@ -6,24 +6,35 @@
 #include "backends/pdb/outflow.h"
 #include "backends/pdb/transcript.h"
 
-/* "> train.py(12)step()", "--Return--": it is about to stop there. */
-static bool is_about_place(const char *line, size_t length)
+/* "> /train.py(12)step()" */
+static bool is_place(const char *line, const char *end)
 {
-	const char *end;
-
-	if (length > 0 && line[length - 1] == '\n')
-		length--;
-	end = line + length;
-	if (length > 4 && memcmp(line, "--", 2) == 0)
-		return memcmp(end - 2, "--", 2) == 0;
-	if (length < 6 || memcmp(line, "> ", 2) != 0)
-		return false;
 	while (line < end && (line = memchr(line, '(', (size_t)(end - line)))) {
 		line++;
 		if (line < end && *line >= '0' && *line <= '9')
 			return true;
 	}
 	return false;
+}
+
+/*
+ * Where in a line the debugger begins to say where it stops: at its beginning,
+ * or behind what the program has not ended. length: nowhere.
+ */
+static size_t find_place(const char *line, size_t length)
+{
+	const char *end = line + length;
+	const char *found;
+
+	if (end > line && end[-1] == '\n')
+		end--;
+	if (end - line > 4 && memcmp(line, "--", 2) == 0 &&
+	    memcmp(end - 2, "--", 2) == 0)
+		return 0;
+	if (end - line > 2 && memcmp(line, "> ", 2) == 0 && is_place(line, end))
+		return 0;
+	found = memmem(line, (size_t)(end - line), "> /", 3);
+	return found && is_place(found, end) ? (size_t)(found - line) : length;
 }
 
 /* What was printed and kept goes the way of all output. */
@@ -44,13 +55,13 @@ void session_release_program(struct session *session)
 
 	while (line < end) {
 		const char *next = memchr(line, '\n', (size_t)(end - line));
-		bool is_place;
+		size_t at;
 
 		next = next ? next + 1 : end;
-		is_place = is_about_place(line, (size_t)(next - line));
-		if (is_place && !was_place)
-			place = line;
-		was_place = is_place;
+		at = find_place(line, (size_t)(next - line));
+		if (line + at < next && !was_place)
+			place = line + at;
+		was_place = line + at < next;
 		line = next;
 	}
 	buffer_truncate(&session->held, (size_t)(place - session->held.data));
@@ -75,15 +86,20 @@ static void hold(struct session *session, const char *text, size_t length)
 
 static void take_line(struct session *session, const char *line, size_t length)
 {
-	if (!session->is_holding && session->phase == PHASE_LISTENING &&
-	    is_about_place(line, length)) {
-		session->is_holding = true;
-		session_limit_phase(session, LINE_SECONDS);
-	}
-	if (session->is_holding)
-		hold(session, line, length);
-	else
+	if (!session->is_holding && session->phase == PHASE_LISTENING) {
+		size_t at = find_place(line, length);
+
+		outflow_add(session->output, line, at);
+		line += at;
+		length -= at;
+		session->is_holding = length > 0;
+		if (session->is_holding)
+			session_limit_phase(session, LINE_SECONDS);
+	} else if (!session->is_holding) {
 		outflow_add(session->output, line, length);
+		return;
+	}
+	hold(session, line, length);
 }
 
 /* What the program, or the debugger, has printed. */

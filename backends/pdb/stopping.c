@@ -61,9 +61,8 @@ static void find_reason(struct session *session, size_t numbers)
 }
 
 /* Its prompt may be coloured. */
-static void learn_prompt(struct session *session)
+static void learn_prompt(struct session *session, const char *text)
 {
-	const char *text = stop_prompt(session->stop);
 	struct buffer lines = BUFFER_INIT;
 	struct prompt plain;
 
@@ -75,14 +74,35 @@ static void learn_prompt(struct session *session)
 	buffer_clear(&lines);
 }
 
-/* The probe was answered: it is at its prompt. */
-void session_take_stop(struct session *session, const json_t *answer,
+static void finish_typing(struct session *session, const char *said)
+{
+	struct order *order = session->typing;
+
+	session->typing = NULL;
+	if (order)
+		order_typed(session, order, said);
+	order_free(order);
+}
+
+/* The debugger within is another one; what is known is that of the outer. */
+static void enter_debug(struct session *session, struct stop *owned_stop)
+{
+	if (session->stop)
+		stop_free(owned_stop);
+	else
+		session->stop = owned_stop;
+	session_drop_held(session);
+	session->resumed_by = RESUMED_BY_NOBODY;
+	session_tell_state(session, DEBUGGER_NESTED,
+			   "It is in a debugger within the debugger "
+			   "(\"debug\"); q leaves that.");
+}
+
+static void enter_stop(struct session *session, const json_t *answer,
 		       struct stop *owned_stop)
 {
 	struct debugger *debugger = &session->debugger;
 	struct stop *before = session->stop;
-	struct order *typing = session->typing;
-	char *said = xstrdup(session->held.data);
 	bool was_stopped = debugger->state == DEBUGGER_STOPPED;
 	bool is_same;
 
@@ -100,17 +120,10 @@ void session_take_stop(struct session *session, const json_t *answer,
 	}
 	snprintf(session->base.version, sizeof(session->base.version), "%s",
 		 stop_python(owned_stop));
-	learn_prompt(session);
 	debugger->state = DEBUGGER_STOPPED;
 	session_set_why(session, NULL);
-	if (stop_nesting(owned_stop) > 0) {
-		debugger->state = DEBUGGER_NESTED;
-		session_set_why(session,
-				"It is in a debugger within the debugger "
-				"(\"debug\"); q leaves that.");
-	}
 	session->resumed_by = RESUMED_BY_NOBODY;
-	if (session->breakpoints && debugger->state == DEBUGGER_STOPPED) {
+	if (session->breakpoints) {
 		session_put_first(session,
 				  order_new_breakpoints(session->breakpoints));
 		session->breakpoints = NULL;
@@ -119,9 +132,18 @@ void session_take_stop(struct session *session, const json_t *answer,
 	} else {
 		session_tell(session);
 	}
-	session->typing = NULL;
-	if (typing)
-		order_typed(session, typing, said);
-	order_free(typing);
+}
+
+void session_take_stop(struct session *session, const json_t *answer,
+		       struct stop *owned_stop)
+{
+	char *said = xstrdup(session->held.data);
+
+	learn_prompt(session, stop_prompt(owned_stop));
+	if (stop_nesting(owned_stop) > 0)
+		enter_debug(session, owned_stop);
+	else
+		enter_stop(session, answer, owned_stop);
+	finish_typing(session, said);
 	free(said);
 }

@@ -26,6 +26,32 @@ def stop(_made=[]):
     _made[0].set_trace(sys._getframe(1))
 """
 
+JOBS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "jobs")
+
+# ipdb, or pdb, behind a terminal.
+RELAYED = r"""
+import sys
+sys.path.insert(0, %r)
+import pty_relay
+def stop(_made=[]):
+    if not _made:
+        _made.append(pty_relay.serve(sys.argv[1]))
+    pty_relay.stop(2)
+""" % JOBS
+
+# Whoever has remote-pdb.
+REMOTE = r"""
+import sys
+from remote_pdb import RemotePdb
+def stop():
+    import socket
+    server = socket.socket()
+    server.bind(("127.0.0.1", 0))
+    port = server.getsockname()[1]
+    server.close()
+    RemotePdb("127.0.0.1", port).set_trace(sys._getframe(1))
+"""
+
 LOOP = r"""
 def add(a, b):
     total = a + b
