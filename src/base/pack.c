@@ -53,7 +53,8 @@ struct pack *pack_new(const void *note, size_t note_length)
 	pack->extra[1] = 't';
 	pack->extra[2] = (unsigned char)(note_length & 0xff);
 	pack->extra[3] = (unsigned char)(note_length >> 8);
-	memcpy(pack->extra + SUBFIELD_LENGTH, note, note_length);
+	if (note_length > 0)
+		memcpy(pack->extra + SUBFIELD_LENGTH, note, note_length);
 	pack->header.extra = pack->extra;
 	pack->header.extra_len = (unsigned int)(SUBFIELD_LENGTH + note_length);
 	pack->header.os = 255; /* unknown */
