@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "engine/command.h"
+#include "engine/debuggers.h"
 #include "engine/engine.h"
 #include "engine/format.h"
 #include "engine/gather.h"
@@ -281,6 +282,8 @@ static int take_answers(const struct control *control,
 	done.chosen = (struct rankset)RANKSET_INIT;
 	rankset_copy(&done.chosen, &control->chosen);
 	while (pending_take(pending, context->engine, &answer)) {
+		if (strcmp(control->command, "connect") == 0)
+			debuggers_connected(context->engine, answer.body);
 		json_decref(answer.body);
 		answer.body = NULL;
 		if (!error_is_set(&answer.error))

@@ -1,5 +1,6 @@
 #include "engine/debuggers.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@
 #include "engine/request.h"
 #include "engine/settings.h"
 #include "model/held.h"
+#include "model/job.h"
 
 /* A node takes at most this long to leave. */
 #define LEAVE_SECONDS 1.0
@@ -77,6 +79,21 @@ void debuggers_connect(struct engine *engine)
 		pending_leave(engine, pending);
 	else
 		engine->connecting = pending;
+}
+
+void debuggers_connected(struct engine *engine, const json_t *body)
+{
+	struct session *session = &engine->session;
+	int64_t pid = json_get_integer(body, "pid", 0);
+	const struct rank *rank = NULL;
+
+	if (pid > 0 && pid <= INT_MAX)
+		rank = session_find_pid(session, 0, (pid_t)pid);
+	for (size_t i = 0; rank && session->job < 0 && i < session->job_count;
+	     i++) {
+		if (job_has(session, &session->jobs[i], rank))
+			session_choose_job(session, i);
+	}
 }
 
 static bool are_settled(const struct engine *engine, void *data)

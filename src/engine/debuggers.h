@@ -6,10 +6,17 @@
 #ifndef ENGINE_DEBUGGERS_H
 #define ENGINE_DEBUGGERS_H
 
+#include <jansson.h>
+
 struct engine;
 
 /* Asks for the targets of --connect, `%r` for each rank of --ranks. */
 void debuggers_connect(struct engine *engine);
+/*
+ * The body of an answer to `connect`. Of several jobs, where none is chosen,
+ * the one is meant whose debugger was named.
+ */
+void debuggers_connected(struct engine *engine, const json_t *body);
 /* After messages were applied. */
 void debuggers_turn(struct engine *engine);
 /*

@@ -63,6 +63,8 @@ static void await_debuggers(struct command_context *context)
 		if (error_is_set(&answer.error))
 			failures_add(&failures, answer.rank,
 				     answer.error.message);
+		else
+			debuggers_connected(engine, answer.body);
 		json_decref(answer.body);
 	}
 	failures_append(&out, &failures);

@@ -9,6 +9,7 @@
 #include "base/buffer.h"
 #include "base/json.h"
 #include "engine/breaking.h"
+#include "engine/debuggers.h"
 #include "engine/engine.h"
 #include "engine/format.h"
 #include "engine/request.h"
@@ -187,6 +188,8 @@ static void tell(struct engine *engine, struct pending *pending)
 				     answer.error.message);
 		else if (pending->tells_results)
 			add_result(&results, &answer);
+		else if (strcmp(pending->command, "connect") == 0)
+			debuggers_connected(engine, answer.body);
 		else
 			breaking_check(engine, &answer, &failures);
 		json_decref(answer.body);

@@ -6,14 +6,17 @@ of them, and in which order, can be told; the rest talks to real pdbs.
 """
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
 import textwrap
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "backend")]
 import jobs  # noqa: E402
+import pdbs  # noqa: E402
 
 # Three ranks: 0 and 1 are stopped, 2 waits for a client. REFUSALS are
 # sentences by request and pid.
@@ -398,6 +401,178 @@ class TestValues(unittest.TestCase):
             self.assertIn("display 1: a  + b = 1 + a  + b", run.stdout)
             self.assertIn("nothing is displayed as 1", run.stderr)
             self.assertGreaterEqual(len(node.asked("evaluate")), 2)
+
+
+def run(*arguments, script=None):
+    """probetui with the real node."""
+    if script is not None:
+        arguments += ("-x", "-")
+    return subprocess.run(
+        [jobs.PROBETUI, *arguments], input=textwrap.dedent(script or ""),
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        universal_newlines=True, timeout=jobs.LIMIT)
+
+
+class TestPdb(unittest.TestCase):
+    """Programs that wait in a plain pdb on a socket."""
+
+    def rank(self, *arguments, **named):
+        rank = pdbs.Rank(*arguments, **named)
+        self.addCleanup(rank.close)
+        return rank
+
+    def test_a_walk(self):
+        rank = self.rank()
+        walk = run("--json", "--connect", rank.target, script="""
+            wait stopped
+            break add if a > 0
+            tbreak train.py:%d
+            continue
+            wait stopped
+            continue
+            wait stopped
+            where
+            print (a, b)
+            up
+            print y if 'y' in locals() else x
+            next
+            wait stopped
+            verdict
+            """ % rank.line(14))
+        told = places_of(rank, objects(walk))
+        self.assertEqual(told, [
+            ("entry", "main", 13, []), ("breakpoint", "main", 14, [2]),
+            ("breakpoint", "add", 2, [1]), ("step", "func", 8, [])],
+            walk.stdout + walk.stderr)
+        printed = [one["result"] for one in objects(walk) if "result" in one]
+        self.assertEqual(printed, ["(2, 1)", "2"])
+        self.assertEqual(walk.returncode, 0, walk.stderr)
+        # It was let go, and is as it would have been.
+        self.assertEqual(rank.end(), (0, "results [0, 3, 6]\n", ""))
+
+    def test_one_command_leaves_politely(self):
+        rank = self.rank()
+        shown = run("--connect", rank.target, "stacks")
+        self.assertIn("main (train.py:%d)" % rank.line(13), shown.stdout)
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        self.assertEqual(rank.end(), (0, "results [0, 3, 6]\n", ""))
+
+    def test_who_waits_is_named_and_not_touched(self):
+        rank = self.rank()
+        for _ in range(2):
+            verdict = run("--pid", str(rank.pid), "verdict")
+            self.assertIn("Rank 0 waits in a debugger (%s) for somebody to "
+                          "connect" % rank.target, verdict.stdout)
+            self.assertEqual(verdict.returncode, 1)
+        shown = run("--pid", str(rank.pid), "--connect", rank.target,
+                    script="print 6 * 7")
+        self.assertIn("rank 0: 42\n", shown.stdout)
+
+    def test_several_in_the_order_they_stop(self):
+        ranks = [self.rank(rank=number) for number in (0, 1)]
+        shown = run("--json", "--connect", ranks[0].target,
+                    "--connect", ranks[1].target, script="""
+            wait stopped ranks 0,1
+            next ranks 1
+            wait stopped ranks 0,1 timeout 5
+            next ranks 0
+            wait stopped ranks 0,1 timeout 5
+            """)
+        stops = [one["rank"] for one in objects(shown)
+                 if one.get("event") == "stopped"]
+        self.assertEqual((sorted(stops[:2]), stops[2:]), ([0, 1], [1, 0]),
+                         shown.stdout + shown.stderr)
+
+    def test_a_number_in_the_target(self):
+        rank = self.rank(rank=3)
+        target = rank.target[:-1] + "%r"
+        shown = run("--ranks", "3", "--connect", target, "--json",
+                    script="print 6 * 7")
+        self.assertEqual([one["result"] for one in objects(shown)
+                          if "result" in one], ["42"],
+                         shown.stdout + shown.stderr)
+        refused = run("--connect", target, "verdict")
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("stands for the numbers of --ranks", refused.stderr)
+
+    def test_a_signal_lets_everything_go(self):
+        rank = self.rank()
+        script = subprocess.Popen(
+            [jobs.PROBETUI, "--connect", rank.target, "-x", "-"],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL)
+        self.addCleanup(script.stdout.close)
+        script.stdin.write(b"wait stopped\nbreak add\nprint 1\n")
+        script.stdin.flush()
+        while b"rank 0: 1" not in script.stdout.readline():
+            pass
+        script.send_signal(signal.SIGTERM)
+        script.stdin.close()
+        script.wait(jobs.LIMIT)
+        self.assertEqual(rank.end(), (0, "results [0, 3, 6]\n", ""))
+
+    def test_no_such_target(self):
+        shown = run("--connect", "pdb:unix:/nowhere/pdb.sock.0", "verdict")
+        self.assertEqual(shown.returncode, 3)
+        self.assertIn("none of the debuggers that --connect names could be "
+                      "connected to", shown.stderr)
+        self.assertIn("/nowhere/pdb.sock.0", shown.stderr)
+
+
+def places_of(rank, told):
+    """Each stop: why, where by the line of pdbs.LOOP, at which breakpoints."""
+    return [(one["reason"], one["frame"]["func"],
+             one["frame"]["lineno"] - rank.head, one["hit"])
+            for one in told if one.get("event") == "stopped"]
+
+
+RAISES = """
+import os, probetui, time
+
+@probetui.attach_on_error()
+def loss():
+    raise RuntimeError("boom")
+
+loss()
+"""
+
+
+class TestAgent(unittest.TestCase):
+    def test_what_was_raised_is_known_before_anybody_connects(self):
+        agent = os.path.join(jobs.SOURCE, "agent")
+        with tempfile.TemporaryDirectory(prefix="probetui-raises-") as folder:
+            script = os.path.join(folder, "train.py")
+            with open(script, "w") as file:
+                file.write(RAISES)
+            rank = subprocess.Popen(
+                [sys.executable, script], stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                env=dict(os.environ, PYTHONPATH=agent, IPDB_DEBUG="1",
+                         IPDB_MODE="socket", TMPDIR=folder, RANK="0",
+                         WORLD_SIZE="1", MASTER_ADDR="127.0.0.1",
+                         MASTER_PORT="31879"))
+            self.addCleanup(rank.communicate)
+            self.addCleanup(rank.kill)
+            said = rank.stderr.readline().decode()
+            self.assertIn("waits in pdb at", said)
+            verdict = run("--pid", str(rank.pid), "verdict")
+            self.assertIn("Rank 0 raised RuntimeError: boom and waits in a "
+                          "debugger", verdict.stdout)
+            held = run("--pid", str(rank.pid), script="""
+                connect ranks 0
+                next
+                verdict
+                """)
+            self.assertIn("Rank 0 raised RuntimeError: boom (train.py:6) and "
+                          "is held in pdb", held.stdout)
+            self.assertIn("post-mortem", held.stderr)
+            again = run("--pid", str(rank.pid), script="""
+                connect ranks 0
+                continue
+                wait exited
+                """)
+            self.assertIn("rank 0 exited with 1", again.stdout, again.stderr)
+            self.assertIn("RuntimeError: boom", rank.stderr.read().decode())
 
 
 if __name__ == "__main__":
