@@ -1,0 +1,211 @@
+#!/usr/bin/env python3
+"""A walk through a program stops where a plain pdb of the same Python stops.
+
+One rank for each CPython and each kind of debugger, all of them in one
+session; then the same by keys on the screen.
+"""
+import gzip
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import jobs  # noqa: E402
+import terminals  # noqa: E402
+sys.path.insert(0, os.path.join(jobs.SOURCE, "tests", "backend"))
+import pythons  # noqa: E402
+
+LIMIT = 60
+# What pdb is told, what our command is called, and its key (None: what has no
+# key is typed).
+WALK = [
+    ("until", "until", b"t"), ("until", "until", b"t"),
+    ("until", "until", b"t"), ("until", "until", b"t"),
+    ("step", "step", b"s"), ("break add", "break add", None),
+    ("continue", "continue", b"c"), ("return", "finish", b"f"),
+    ("up", "up", b"u"), ("down", "down", b"d"),
+    ("next", "next", b"n"), ("next", "next", b"n"),
+    ("next", "next", b"n"), ("next", "next", b"n"),
+    ("clear 1", "clear", None), ("continue", "continue", b"c")]
+QUIET = ("break", "clear", "up", "down")  # they stop nowhere
+STOP = re.compile(r"^> (.*)\((\d+)\)([\w<>]+)\(\)(?:->(.*))?$", re.M)
+RESULT = "results [0, 3, 6]"
+
+
+def stops_of_pdb(text):
+    """What pdb printed at the prompts of WALK, as [line, function, event,
+    value]."""
+    answers = re.split(r"^\(Pdb\) |(?<=\))\(Pdb\) |\(Pdb\) ", text)
+    stops = [parse_stop(answers[0])]
+    for (_pdb, command, _key), answer in zip(WALK, answers[1:]):
+        if command.split()[0] not in QUIET and STOP.search(answer):
+            stops.append(parse_stop(answer))
+    return stops
+
+
+def parse_stop(answer):
+    found = STOP.search(answer)
+    event = "return" if "--Return--" in answer else \
+        "call" if "--Call--" in answer else "line"
+    return [os.path.basename(found.group(1)), int(found.group(2)),
+            found.group(3), event, found.group(4)]
+
+
+def stop_of_event(event):
+    frame = event["frame"]
+    return [os.path.basename(frame["file"]), frame["lineno"], frame["func"],
+            event["at"], event["value"]]
+
+
+class Walker:
+    """A rank that waits for a client of its debugger."""
+
+    def __init__(self, number, python, dialect):
+        self.number, self.python, self.dialect = number, python, dialect
+        chroot = python.argv[1] if python.argv[0] == "chroot" else ""
+        self.folder = tempfile.mkdtemp(prefix="walk-", dir=chroot + "/tmp")
+        shutil.copy(os.path.join(jobs.SOURCE, "tests", "jobs", "walk.py"),
+                    self.folder)
+        inside = self.folder[len(chroot):]
+        self.script = os.path.join(inside, "walk.py")
+        self.socket = os.path.join(inside, "pdb.sock.%d" % number)
+        self.root = chroot
+        self.expected = stops_of_pdb(self.plain())
+        self.target = None
+        self.process = self.start([dialect, self.socket],
+                                  stdin=subprocess.DEVNULL)
+
+    def __repr__(self):
+        return "%s under Python %s" % (self.dialect, self.python)
+
+    def start(self, arguments, **streams):
+        environment = dict(os.environ, RANK=str(self.number),
+                           PYTHON_COLORS="0", PYTHONPATH=packages(),
+                           PYTHONDONTWRITEBYTECODE="1")
+        return subprocess.Popen(
+            self.python.argv + ["-u", self.script] + arguments,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            env=environment, **streams)
+
+    def plain(self):
+        process = self.start(["console"], stdin=subprocess.PIPE)
+        commands = "".join(pdb + "\n" for pdb, _ours, _key in WALK)
+        text = process.communicate(commands.encode(), LIMIT)[0].decode()
+        assert RESULT in text, text
+        return text
+
+    def wait(self):
+        """Until its debugger waits; its target."""
+        heard = b""
+        while not self.target:
+            line = self.process.stdout.readline()
+            heard += line
+            assert line, heard
+            found = re.search(rb"waits unix:(.*)\n|at ([\d.]+:\d+), waiting",
+                              line)
+            if found and found.group(1):
+                self.target = "pdb:unix:" + self.root + \
+                    found.group(1).decode()
+            elif found:
+                self.target = "pdb:tcp:" + found.group(2).decode()
+        return self.target
+
+    def finish(self):
+        text = self.process.communicate(timeout=LIMIT)[0].decode()
+        return self.process.returncode, RESULT in text
+
+    def close(self):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.stdout.close()
+        self.process.wait()
+        shutil.rmtree(self.folder)
+
+
+def packages():
+    """Where scripts/check puts remote-pdb."""
+    return os.environ.get("PROBETUI_REMOTE_PDB", "")
+
+
+def has(python, module):
+    run = subprocess.run(
+        python.argv + ["-c", "import " + module], stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        env=dict(os.environ, PYTHONPATH=packages()))
+    return run.returncode == 0
+
+
+class WalkthroughTest(unittest.TestCase):
+    maxDiff = None
+
+    def walkers(self, kinds):
+        found = []
+        for python, dialect in kinds:
+            walker = Walker(len(found), python, dialect)
+            self.addCleanup(walker.close)
+            found.append(walker)
+        for walker in found:
+            walker.wait()
+        return found
+
+    def of_dialect(self, dialect, module=None):
+        return [(python, dialect) for python in pythons.find()
+                if module is None or has(python, module)]
+
+    def check(self, walkers, events):
+        for walker in walkers:
+            stops = [stop_of_event(event) for event in events
+                     if event["rank"] == walker.number]
+            with self.subTest(repr(walker)):
+                self.assertEqual(stops, walker.expected)
+                self.assertEqual(walker.finish(), (0, True))
+
+    def by_script(self, kinds):
+        walkers = self.walkers(kinds)
+        script = "".join("connect %s\n" % walker.target
+                         for walker in walkers)
+        script += "wait stopped\n"
+        for number, (_pdb, command, _key) in enumerate(WALK):
+            script += command + "\n"
+            if number == len(WALK) - 1:
+                script += "wait exited\n"
+            elif command.split()[0] not in QUIET:
+                script += "wait stopped\n"
+        run = subprocess.run(
+            [jobs.PROBETUI, "--json", "--pid",
+             ",".join(str(walker.process.pid) for walker in walkers),
+             "-x", "-"], input=script.encode(), stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, timeout=LIMIT)
+        lines = [json.loads(line) for line
+                 in run.stdout.decode().splitlines() if line[:1] == "{"]
+        self.assertEqual(
+            (run.returncode, run.stderr.decode(),
+             [each for each in lines if each.get("event") == "error"]),
+            (0, "", []))
+        self.check(walkers, [each for each in lines
+                             if each.get("event") == "stopped"])
+
+    def test_script_on_plain_pdb(self):
+        self.by_script(self.of_dialect("pdb"))
+
+    def test_script_on_remote_pdb(self):
+        kinds = self.of_dialect("remote-pdb", "remote_pdb")
+        if not kinds:
+            self.skipTest("no Python here has remote-pdb; PROBETUI_REMOTE_PDB"
+                          " may name a folder that has it")
+        self.by_script(kinds)
+
+    def test_script_on_ipdb(self):
+        kinds = self.of_dialect("ipdb", "ipdb")
+        if not kinds:
+            self.skipTest("no Python here has ipdb (python3-ipdb)")
+        self.by_script(kinds)
+
+
+if __name__ == "__main__":
+    sys.exit("run by tests/tap.py")
