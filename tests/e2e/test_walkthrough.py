@@ -65,7 +65,7 @@ def stop_of_event(event):
 class Walker:
     """A rank that waits for a client of its debugger."""
 
-    def __init__(self, number, python, dialect):
+    def __init__(self, number, python, dialect, known):
         self.number, self.python, self.dialect = number, python, dialect
         chroot = python.argv[1] if python.argv[0] == "chroot" else ""
         self.folder = tempfile.mkdtemp(prefix="walk-", dir=chroot + "/tmp")
@@ -75,7 +75,9 @@ class Walker:
         self.script = os.path.join(inside, "walk.py")
         self.socket = os.path.join(inside, "pdb.sock.%d" % number)
         self.root = chroot
-        self.expected = stops_of_pdb(self.plain())
+        if python.name not in known:
+            known[python.name] = stops_of_pdb(self.plain())
+        self.expected = known[python.name]
         self.target = None
         self.process = self.start([dialect, self.socket],
                                   stdin=subprocess.DEVNULL)
@@ -127,6 +129,85 @@ class Walker:
         shutil.rmtree(self.folder)
 
 
+class Stops:
+    """What a node says, beside the screen that it says it to."""
+
+    def __init__(self, walkers):
+        self.pids = [walker.process.pid for walker in walkers]
+        self.ranks = {walker.process.pid: walker.number
+                      for walker in walkers}
+        self.folder = tempfile.mkdtemp(prefix="walk-")
+        self.log = os.path.join(self.folder, "log")
+        self.node = os.path.join(self.folder, "node")
+        with open(self.node, "w") as file:
+            file.write("#!/bin/sh\n%s \"$@\" | tee %s\n"
+                       % (os.environ["PROBETUI_NODE"], self.log))
+        os.chmod(self.node, 0o700)
+        self.count = 0
+        self.requests = 0
+
+    def close(self):
+        shutil.rmtree(self.folder)
+
+    def messages(self):
+        try:
+            with open(self.log, "rb") as file:
+                lines = file.read().split(b"\n")[:-1]
+        except FileNotFoundError:
+            return []
+        return [json.loads(line.decode()) for line in lines]
+
+    def wait(self, terminal, what):
+        """Until each rank has stopped once more, or answered once more."""
+        if what == "stopped":
+            self.count += 1
+            wanted = self.count
+        else:
+            self.requests += len(self.pids)
+            wanted = self.requests
+
+        def came():
+            terminal.take(0.01)
+            found = self.messages()
+            if what != "stopped":
+                return wanted <= sum(each.get("command") == what
+                                     for each in found)
+            stops = {(each["body"]["pid"], each["body"]["stops"])
+                     for each in found if each.get("event") == what}
+            return all((pid, wanted) in stops for pid in self.pids)
+        jobs.wait_for(came, "%s %d" % (what, wanted), LIMIT)
+
+    def events(self):
+        """The stops, as a script tells them."""
+        found, where, codes, stacks = [], {}, {}, {}
+        seen = set()  # a stop is told anew when breakpoints change
+        for each in self.messages():
+            body = each.get("body") or {}
+            if each.get("event") == "sampled":
+                read_sample(body, where, codes, stacks)
+            elif each.get("event") == "stopped" and \
+                    (body["pid"], body["stops"]) not in seen:
+                seen.add((body["pid"], body["stops"]))
+                found.append({"rank": self.ranks[body["pid"]],
+                              "at": body["at"], "value": body.get("value"),
+                              "frame": where[body["pid"], body["tid"]]})
+        return found
+
+
+def read_sample(body, where, codes, stacks):
+    """Where each thread is."""
+    for stack in body.get("stacks", []):
+        for code in stack.get("codes", []):
+            codes[code[0]] = code
+        stacks[stack["id"]] = stack["frames"][0] if stack["frames"] else None
+    for thread in body.get("threads", []):
+        frame = stacks.get(thread["stack"])
+        if frame:
+            where[body["pid"], thread["tid"]] = {
+                "func": codes[frame[0]][1], "file": codes[frame[0]][3],
+                "lineno": frame[1]}
+
+
 def packages():
     """Where scripts/check puts remote-pdb."""
     return os.environ.get("PROBETUI_REMOTE_PDB", "")
@@ -142,11 +223,12 @@ def has(python, module):
 
 class WalkthroughTest(unittest.TestCase):
     maxDiff = None
+    known = {}  # the stops of plain pdb by Python
 
     def walkers(self, kinds):
         found = []
         for python, dialect in kinds:
-            walker = Walker(len(found), python, dialect)
+            walker = Walker(len(found), python, dialect, self.known)
             self.addCleanup(walker.close)
             found.append(walker)
         for walker in found:
@@ -189,6 +271,45 @@ class WalkthroughTest(unittest.TestCase):
             (0, "", []))
         self.check(walkers, [each for each in lines
                              if each.get("event") == "stopped"])
+
+    def by_keys(self, kinds):
+        walkers = self.walkers(kinds)
+        stops = Stops(walkers)
+        self.addCleanup(stops.close)
+        terminal = terminals.Terminal(40, 120)
+        self.addCleanup(terminal.close)
+        arguments = ["--pid", ",".join(str(walker.process.pid)
+                                       for walker in walkers)]
+        for walker in walkers:
+            arguments += ["--connect", walker.target]
+        terminal.start(arguments, PROBETUI_NODE=stops.node)
+        stops.wait(terminal, "stopped")
+        for _pdb, command, key in WALK:
+            terminal.press(key or b":" + command.encode() + b"\r")
+            name = command.split()[0]
+            if name == "continue" and stops.count == len(
+                    walkers[0].expected):
+                break
+            if name not in QUIET:
+                stops.wait(terminal, "stopped")
+            elif name in ("break", "clear"):
+                stops.wait(terminal, "setBreakpoints")
+        jobs.wait_for(lambda: terminal.take(0.01) or all(
+            walker.process.poll() is not None for walker in walkers),
+            "the end of the ranks")
+        terminal.press(b"q")
+        self.assertEqual(terminal.wait_end(), 0)
+        self.check(walkers, stops.events())
+
+    def test_keys_on_plain_pdb(self):
+        self.by_keys(self.of_dialect("pdb"))
+
+    def test_keys_on_others(self):
+        kinds = self.of_dialect("remote-pdb", "remote_pdb")[-1:] + \
+            self.of_dialect("ipdb", "ipdb")
+        if not kinds:
+            self.skipTest("no Python here has remote-pdb or ipdb")
+        self.by_keys(kinds)
 
     def test_script_on_plain_pdb(self):
         self.by_script(self.of_dialect("pdb"))
