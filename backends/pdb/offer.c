@@ -190,7 +190,7 @@ static const struct server *choose_server(const struct seat *seat,
 	if (seat->server || !listener->path)
 		return seat->server;
 	socketfile_read_name(&name, listener->path);
-	return name.pid > 0 ? server_of_numbers() : NULL;
+	return name.is_relay ? server_of_relay() : NULL;
 }
 
 static void say_waiting(const struct offer *offer, const struct seat *seat,

@@ -39,7 +39,7 @@ static const struct server servers[] = {
 		.dialect = "ipdb",
 		.takes_one = true,
 		.has_port = true,
-		.has_numbers = true,
+		.is_relay = true,
 		.leaving = "Its server takes one client, ever: when that "
 			   "leaves, the program waits for ever at its prompt, "
 			   "which nobody can reach any more.",
@@ -72,10 +72,10 @@ const struct server *server_of_files(const struct files *files)
 	return search.found;
 }
 
-const struct server *server_of_numbers(void)
+const struct server *server_of_relay(void)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(servers); i++)
-		if (servers[i].has_numbers)
+		if (servers[i].is_relay)
 			return &servers[i];
 	return NULL;
 }

@@ -15,14 +15,14 @@ struct server {
 	const char *dialect; /* as in protocol/debugger.h */
 	bool takes_one;	     /* its first client is its last one */
 	bool has_port;	     /* it may listen on TCP */
-	bool has_numbers;    /* names its socket "pdb.sock.PID-HEX.RANK" */
+	bool is_relay;	     /* "pdb.sock.PID-HEX.RANK" is its */
 	const char *leaving; /* a sentence; NULL: nothing */
 };
 
 /* The one that the stacks of a process have named; NULL: none that is known. */
 const struct server *server_of_files(const struct files *files);
 /* The one that names its sockets that way; NULL: none that is known. */
-const struct server *server_of_numbers(void);
+const struct server *server_of_relay(void);
 /* What is to be said of one that is not known (NULL), or of this one. */
 const char *server_leaving(const struct server *server);
 

@@ -153,10 +153,11 @@ void shelves_each(struct shelves *shelves, const struct seat *seat,
 	const char *ours = seat->is_rooted ? NULL : getenv("TMPDIR");
 	const char *its = seat->folder;
 
-	search_base(&search, "/tmp");
-	if (ours && ours[0] == '/' && strcmp(ours, "/tmp") != 0)
-		search_base(&search, ours);
-	if (its && strcmp(its, "/tmp") != 0 &&
-	    (!ours || strcmp(its, ours) != 0))
+	if (its)
 		search_base(&search, its);
+	if (!its || strcmp(its, "/tmp") != 0)
+		search_base(&search, "/tmp");
+	if (ours && ours[0] == '/' && strcmp(ours, "/tmp") != 0 &&
+	    (!its || strcmp(its, ours) != 0))
+		search_base(&search, ours);
 }

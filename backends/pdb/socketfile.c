@@ -78,34 +78,48 @@ bool socketfile_is_debugger(const char *path)
 	return strstr(name, WORD) || (has_suffix(name) && has_folder(path));
 }
 
-/* What is behind "pdb.sock.": "3", or "4711-0badcafe.3". */
-static void read_suffix(struct socket_name *name, const char *text)
+/* A process's number; 0: it is none. */
+static pid_t parse_pid(const char *text, size_t length)
 {
-	const char *dot = strrchr(text, '.');
-	const char *dash = strchr(text, '-');
-	const char *last = dot ? dot + 1 : text;
+	int pid = parse_number(text, length, INT_MAX);
 
-	name->rank = parse_number(last, strlen(last), RANKSET_MAXIMUM);
-	if (dot && dash && dash < dot) {
-		int pid = parse_number(text, (size_t)(dash - text), INT_MAX);
+	return pid > 0 ? pid : 0;
+}
 
-		name->pid = pid > 0 ? pid : 0;
+/* "RANK" or "RANK.PID", or py_debug's "PID-HEX.RANK" */
+static void read_numbers(struct socket_name *name, const char *text,
+			 size_t length)
+{
+	const char *dot = memchr(text, '.', length);
+	const char *dash = memchr(text, '-', length);
+	const char *rest = dot ? dot + 1 : text;
+	size_t rest_length = length - (size_t)(rest - text);
+
+	if (dot && (!dash || dash > dot)) {
+		name->pid = parse_pid(rest, rest_length);
+		rest = text;
+		rest_length = (size_t)(dot - text);
+	} else if (dot) {
+		name->pid = parse_pid(text, (size_t)(dash - text));
+		name->is_relay = name->pid > 0;
 	}
+	name->rank = parse_number(rest, rest_length, RANKSET_MAXIMUM);
 }
 
 void socketfile_read_name(struct socket_name *name, const char *path)
 {
 	const char *last = last_part(path);
+	size_t length = strlen(last);
 
 	*name = (struct socket_name){
 		.rank = -1,
 		.has_folder = has_folder(path),
 	};
 	if (strncmp(last, PREFIX, strlen(PREFIX)) == 0)
-		read_suffix(name, last + strlen(PREFIX));
+		read_numbers(name, last + strlen(PREFIX),
+			     length - strlen(PREFIX));
 	else if (name->has_folder && has_suffix(last))
-		name->rank = parse_number(last, strlen(last) - strlen(SUFFIX),
-					  RANKSET_MAXIMUM);
+		read_numbers(name, last, length - strlen(SUFFIX));
 }
 
 /* Root may do anything anyway. */

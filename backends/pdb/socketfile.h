@@ -20,6 +20,7 @@ struct socket_name {
 	int rank;	 /* -1: none */
 	pid_t pid;	 /* 0: none */
 	bool has_folder; /* it lies in a folder pdb-UID */
+	bool is_relay;	 /* py_debug's: "PID-HEX.RANK" */
 };
 
 /*
@@ -28,7 +29,8 @@ struct socket_name {
  */
 bool socketfile_is_debugger(const char *path);
 /*
- * The numbers of "pdb.sock.RANK", "pdb.sock.PID-HEX.RANK", "pdb-UID/RANK.sock".
+ * The numbers of "pdb.sock.RANK", "pdb.sock.PID-HEX.RANK", "pdb-UID/RANK.sock",
+ * "pdb-UID/RANK.PID.sock".
  */
 void socketfile_read_name(struct socket_name *name, const char *path);
 /*

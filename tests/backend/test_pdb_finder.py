@@ -1,10 +1,7 @@
 """Which debuggers are found on sockets, and that nothing touches them."""
-import json
 import os
-import select
 import shutil
 import socket
-import subprocess
 import sys
 import tempfile
 import unittest
@@ -13,6 +10,8 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from nodes import NODE, Node, Target  # noqa: E402
 
 NOBODY = 65534
+# A rank of no other job, whose files lie in /tmp.
+RANK = 20000 + os.getpid() % 10000
 # Listens at each path that it is told, and tells when; then waits to be asked
 # whether anybody came.
 SERVER = """
@@ -64,7 +63,7 @@ class FinderCase(unittest.TestCase):
     def path(self, name):
         return os.path.join(self.folder, name)
 
-    def start(self, *paths, rank=0, **variables):
+    def start(self, *paths, rank=RANK, **variables):
         """A rank that listens at those paths."""
         target = Target(argv=[sys.executable, "-c", SERVER] + list(paths),
                         cwd=self.folder, RANK=str(rank),
@@ -131,17 +130,17 @@ class WaitingTest(FinderCase):
                          "pdb:unix:" + self.path("my-pdb-here"))
 
     def test_the_descriptor_says_whose_it_is_not_the_number(self):
-        second = self.start(self.path("pdb.sock.0"), rank=1)
-        first = self.start(rank=0)
-        self.assertEqual(self.find(second, "waiting")["rank"], 1)
+        second = self.start(self.path("pdb.sock.%d" % RANK), rank=RANK + 1)
+        first = self.start(rank=RANK)
+        self.assertEqual(self.find(second, "waiting")["rank"], RANK + 1)
         self.assertFalse([m for m in self.node.messages
                           if m.get("event") == "debugger"
                           and m["body"]["pid"] == first.pid])
 
     def test_it_is_told_once_and_again_when_asked(self):
-        target = self.start(self.path("pdb.sock.0"))
+        target = self.start(self.path("pdb.sock.%d" % RANK))
         self.find(target, "waiting")
-        other = self.start(self.path("pdb.sock.1"), rank=1)
+        other = self.start(self.path("pdb.sock.%d" % (RANK + 1)), rank=RANK + 1)
         self.node.ask("discover", pids=self.pids, follow=True, period=0.1)
         self.debugger(target, "waiting")
         self.debugger(other, "waiting")
@@ -183,7 +182,7 @@ class WaitingTest(FinderCase):
 
     def test_a_name_that_is_no_text(self):
         target = Target(argv=[sys.executable.encode(), b"-c", SERVER.encode(),
-                              self.folder.encode() + b"/pdb\xff"], RANK="0")
+                              self.folder.encode() + b"/pdb\xff"], RANK=str(RANK))
         self.addCleanup(target.close)
         self.pids.append(target.pid)
         self.assertIn("cannot be named", self.find(target, "refused")["why"])
@@ -196,16 +195,16 @@ class WaitingTest(FinderCase):
         self.assert_quiet(target)
 
     def test_a_name_from_where_it_stands(self):
-        target = self.start("pdb.sock.0")
+        target = self.start("pdb.sock.%d" % RANK)
         self.assertEqual(self.find(target, "waiting")["target"],
-                         "pdb:unix:" + self.path("pdb.sock.0"))
+                         "pdb:unix:" + self.path("pdb.sock.%d" % RANK))
 
     def test_a_child_that_inherits_it_is_not_its_owner(self):
         code = SERVER.replace("print('ready'", "child = os.fork() or "
                               "sys.stdin.read() or os._exit(0)\n"
                               "print('ready'")
         target = Target(argv=[sys.executable, "-c", code,
-                              self.path("pdb.sock.0")], RANK="0")
+                              self.path("pdb.sock.%d" % RANK)], RANK=str(RANK))
         self.addCleanup(target.close)
         with open("/proc/%d/task/%d/children" % (target.pid,
                                                  target.pid)) as file:
@@ -217,26 +216,24 @@ class WaitingTest(FinderCase):
                           and m["body"]["pid"] == child])
 
     def test_somebody_else_is_its_client(self):
-        target = self.start(self.path("pdb.sock.0"))
-        target.process.stdin.flush()
         code = ("import socket, sys\nheld = socket.socket(socket.AF_UNIX)\n"
                 "held.bind(sys.argv[1])\nheld.listen(1)\n"
                 "print('ready', flush=True)\n"
                 "other = held.accept()\nsys.stdin.read()\n")
         target = Target(argv=[sys.executable, "-c", code,
-                              self.path("pdb.sock.1")], RANK="1")
+                              self.path("pdb.sock.%d" % (RANK + 1))], RANK=str(RANK + 1))
         self.addCleanup(target.close)
         self.pids.append(target.pid)
         self.find(target, "waiting")
         with socket.socket(socket.AF_UNIX) as client:
-            client.connect(self.path("pdb.sock.1"))
+            client.connect(self.path("pdb.sock.%d" % (RANK + 1)))
             self.assertIn("Somebody else is connected",
                           self.debugger(target, "refused")["why"])
 
 
 class RefusedTest(FinderCase):
     def test_a_file_that_nobody_listens_on(self):
-        path = self.leave_file("pdb.sock.0")
+        path = self.leave_file("pdb.sock.%d" % RANK)
         told = self.find(self.start(), "stale")
         self.assertEqual(told["target"], "pdb:unix:" + path)
         self.assertIn("Nobody listens", told["why"])
@@ -244,40 +241,41 @@ class RefusedTest(FinderCase):
     def test_the_other_names(self):
         folder = self.path("pdb-%d" % os.geteuid())
         os.mkdir(folder, 0o700)
-        for rank, name in enumerate(("pdb.sock.4711-0badcafe.0",
-                                     folder + "/1.sock")):
+        for name in ("pdb.sock.4711-0badcafe.%d" % RANK,
+                     folder + "/%d.sock" % RANK):
             with self.subTest(name):
                 path = self.leave_file(name)
-                told = self.find(self.start(rank=rank), "stale")
+                told = self.find(self.start(), "stale")
                 self.assertEqual(told["target"], "pdb:unix:" + path)
+                os.unlink(path)
                 self.node = None
                 self.pids = []
 
     def test_a_file_that_goes(self):
-        path = self.leave_file("pdb.sock.0")
+        path = self.leave_file("pdb.sock.%d" % RANK)
         target = self.start()
         self.find(target, "stale")
         os.unlink(path)
         self.assertNotIn("backend", self.debugger(target, "none"))
 
     def test_who_listens_itself_has_no_stale_file(self):
-        self.leave_file("pdb.sock.0")
+        self.leave_file("pdb.sock.%d" % RANK)
         target = self.start(self.path("other.pdb"))
         self.assertEqual(self.find(target, "waiting")["target"],
                          "pdb:unix:" + self.path("other.pdb"))
 
     def test_a_symbolic_link(self):
-        owner = self.start(self.path("pdb.real"), rank=1)
-        os.symlink(self.path("pdb.real"), self.path("pdb.sock.0"))
-        target = self.start(rank=0)
+        owner = self.start(self.path("pdb.real"), rank=RANK + 1)
+        os.symlink(self.path("pdb.real"), self.path("pdb.sock.%d" % RANK))
+        target = self.start(rank=RANK)
         self.assertIn("symbolic link", self.find(target, "refused")["why"])
         self.assert_quiet(owner)
 
     def test_a_regular_file_is_nothing(self):
-        with open(self.path("pdb.sock.0"), "w"):
+        with open(self.path("pdb.sock.%d" % RANK), "w"):
             pass
-        target = self.start(rank=0)
-        other = self.start(self.path("pdb.sock.1"), rank=1)
+        target = self.start(rank=RANK)
+        other = self.start(self.path("pdb.sock.%d" % (RANK + 1)), rank=RANK + 1)
         self.find(other, "waiting")
         self.assertFalse([m for m in self.node.messages
                           if m.get("event") == "debugger"
@@ -287,7 +285,7 @@ class RefusedTest(FinderCase):
         folder = self.path("pdb-%d" % os.geteuid())
         os.mkdir(folder)
         os.chmod(folder, 0o755)
-        target = self.start(folder + "/0.sock")
+        target = self.start(folder + "/%d.sock" % RANK)
         self.assertIn("open to others", self.find(target, "refused")["why"])
         os.chmod(folder, 0o700)
         self.debugger(target, "waiting")
@@ -296,7 +294,7 @@ class RefusedTest(FinderCase):
     def test_two_processes_at_one_path(self):
         first = self.start(self.path("pdb.sock.x"))
         os.unlink(self.path("pdb.sock.x"))
-        second = self.start(self.path("pdb.sock.x"), rank=1)
+        second = self.start(self.path("pdb.sock.x"), rank=RANK + 1)
         self.follow()
         self.assertIn("Process %d has taken" % second.pid,
                       self.debugger(first, "refused")["why"])
@@ -306,20 +304,20 @@ class RefusedTest(FinderCase):
     def test_another_user_put_it_there(self):
         self.need_root()
         os.chmod(self.folder, 0o777)
-        owner = self.start(self.path("pdb.sock.0"), rank=5,
+        owner = self.start(self.path("pdb.sock.%d" % RANK), rank=5,
                            CHANGE_UID=str(NOBODY))
         self.pids = []
-        told = self.find(self.start(rank=0), "refused")
+        told = self.find(self.start(rank=RANK), "refused")
         self.assertIn("user %d" % NOBODY, told["why"])
         self.assertIn("user 0", told["why"])
         self.assertIn("user %d" % NOBODY, self.node.refuse(
-            "connect", target="pdb:unix:" + self.path("pdb.sock.0")))
+            "connect", target="pdb:unix:" + self.path("pdb.sock.%d" % RANK)))
         self.assert_quiet(owner)
 
     def test_root_is_told_of_a_rank_s_own(self):
         self.need_root()
         os.chmod(self.folder, 0o777)
-        target = self.start(self.path("pdb.sock.0"), CHANGE_UID=str(NOBODY))
+        target = self.start(self.path("pdb.sock.%d" % RANK), CHANGE_UID=str(NOBODY))
         self.find(target, "waiting")
         self.assert_quiet(target)
 
@@ -327,7 +325,7 @@ class RefusedTest(FinderCase):
         self.need_root()
         folder = self.path("pdb-0")
         os.mkdir(folder, 0o700)
-        target = self.start(folder + "/0.sock")
+        target = self.start(folder + "/%d.sock" % RANK)
         os.chown(folder, NOBODY, NOBODY)
         self.assertIn("is user %d's" % NOBODY,
                       self.find(target, "refused")["why"])
@@ -338,7 +336,7 @@ class PortTest(FinderCase):
         with open(self.path("remote_pdb.py"), "w") as file:
             file.write(REMOTE)
         target = Target(code="import remote_pdb; remote_pdb.RemotePdb()",
-                        PYTHONPATH=self.folder, RANK="0")
+                        PYTHONPATH=self.folder, RANK=str(RANK))
         self.addCleanup(target.close)
         self.addCleanup(target.process.kill)
         self.pids.append(target.pid)
@@ -366,7 +364,7 @@ class ConnectTest(FinderCase):
         os.symlink("pdb.no", self.path("link"))
         self.assertIn("symbolic link", self.refuse(self.path("link")))
         self.assertIn("Nobody listens",
-                      self.refuse(self.leave_file("pdb.sock.0")))
+                      self.refuse(self.leave_file("pdb.sock.%d" % RANK)))
 
     def test_a_port_that_nobody_listens_at(self):
         self.start()
@@ -382,13 +380,13 @@ class QuietTest(FinderCase):
     def test_nothing_is_connected_to(self):
         if not shutil.which("strace"):
             self.skipTest("strace is not here")
-        target = self.start(self.path("pdb.sock.0"))
+        target = self.start(self.path("pdb.sock.%d" % RANK))
         calls = self.path("calls")
         self.follow(argv=["strace", "-f", "-e", "trace=connect,ptrace", "-o",
                           calls, NODE])
         self.debugger(target, "waiting")
         self.node.ask("diagnose", pids=[target.pid])
-        other = self.start(rank=1)
+        other = self.start(rank=RANK + 1)
         self.node.ask("discover", pids=self.pids, follow=True, period=0.1)
         other.process.kill()
         self.node.event("rankRemoved", other.pid)
