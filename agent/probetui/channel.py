@@ -28,7 +28,8 @@ LINE_MAXIMUM = 65536
 SCREEN_MAXIMUM = 8192
 # What a client may be behind, and how long it may take nothing.
 BEHIND_MAXIMUM = 1 << 20
-STALL_SECONDS = 5.0
+STALL_SECONDS = 2.0
+LOOK_SECONDS = 0.1
 # How long pdb's output is collected while a command goes on printing.
 COLLECT_SECONDS = 0.05
 TOKEN_SECONDS = 10.0
@@ -44,6 +45,7 @@ class _Client:
         self.connection = connection
         self.incoming = bytearray()
         self.outgoing = bytearray()
+        self.moved = 0.0  # when it last took something
         self.reads = True
         self.is_admitted = not needs_token
         self.token_until = time.monotonic() + TOKEN_SECONDS
@@ -68,6 +70,7 @@ class Channel:
         self._collecting_since = 0.0
         self._owner: Optional[int] = None
         self._screen: Optional[List[str]] = None
+        self._is_shown = False
         self._stop_text = ""
         self._prompt = ""
         self._greeting: Callable[[], str] = str
@@ -84,8 +87,6 @@ class Channel:
         self.lease = lease
         self.renew()
         self._greeting = greeting
-        self._prompt = ""
-        self._screen = None
         self._serve(0)
         if is_told:
             self.write(greeting())
@@ -95,6 +96,7 @@ class Channel:
     def end(self) -> None:
         self.flush()
         self._screen = None
+        self._is_shown = False
         self._prompt = ""
         self._owner = None
 
@@ -104,7 +106,8 @@ class Channel:
     def has_client(self) -> bool:
         return any(client.is_admitted for client in self._clients.values())
 
-    def close(self) -> None:
+    def shut(self) -> None:
+        """For good; its paths go."""
         for endpoint in self._endpoints:
             endpoint.close()
         self.forget()
@@ -120,6 +123,9 @@ class Channel:
         self._clients = {}
 
     # What pdb does with it.
+
+    def close(self) -> None:
+        """exit() closes sys.stdin. This one stays open."""
 
     def isatty(self) -> bool:
         return False
@@ -164,6 +170,8 @@ class Channel:
         data = text.encode(self.encoding, self.errors)
         for client in list(self._clients.values()):
             if client.is_admitted:
+                if not client.outgoing:
+                    client.moved = time.monotonic()
                 client.outgoing += data
                 self._send(client)
         self._wait_for_slow()
@@ -204,6 +212,7 @@ class Channel:
             return
         text = "".join(self._screen)
         self._screen = None
+        self._is_shown = True
         self._stop_text = text[:text.rfind("\n") + 1][-SCREEN_MAXIMUM:]
 
     def _serve(self, timeout: float) -> None:
@@ -275,7 +284,7 @@ class Channel:
 
     def _greet(self, client: _Client) -> None:
         text = ""
-        if self._screen is None and self._owner is not None:
+        if self._is_shown:
             text = self._greeting() + self._stop_text + self._prompt
         client.outgoing += text.encode(self.encoding, self.errors)
         self._send(client)
@@ -333,24 +342,28 @@ class Channel:
                     memoryview(client.outgoing)[:BEHIND_MAXIMUM].tobytes(),
                     socket.MSG_NOSIGNAL)
                 del client.outgoing[:sent]
+                client.moved = time.monotonic()
         except BlockingIOError:
             pass
         except OSError:
             self._drop(client)
 
     def _wait_for_slow(self) -> None:
-        """A client that is far behind is waited for as long as it takes
-        anything, and else lost."""
-        for fd, client in list(self._clients.items()):
+        """Who is far behind is waited for while he takes anything, and else
+        lost."""
+        while any(len(client.outgoing) > BEHIND_MAXIMUM
+                  for client in self._clients.values()):
             poll = select.poll()
-            poll.register(fd, select.POLLOUT)
-            while len(client.outgoing) > BEHIND_MAXIMUM:
-                if not poll.poll(STALL_SECONDS * 1000):
+            for fd, client in self._clients.items():
+                if client.outgoing:
+                    poll.register(fd, select.POLLOUT)
+            for fd, _ in poll.poll(LOOK_SECONDS * 1000):
+                self._send(self._clients[fd])
+            limit = time.monotonic() - STALL_SECONDS
+            for client in list(self._clients.values()):
+                if len(client.outgoing) > BEHIND_MAXIMUM \
+                        and client.moved < limit:
                     self._drop(client)
-                    break
-                self._send(client)
-                if fd not in self._clients:
-                    break
 
     def _drop(self, client: _Client) -> None:
         """Lines that it has typed are still taken."""

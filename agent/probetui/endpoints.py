@@ -106,7 +106,7 @@ def _bind_first(paths: List[str]) -> Endpoint:
             endpoint = _bind(path)
         except OSError as error:
             raise EndpointError("no socket can be made at %s: %s"
-                                % (path, error.strerror))
+                                % (path, error.strerror)) from error
         if endpoint is not None:
             return endpoint
     raise EndpointError("every name is taken: %s" % ", ".join(paths))
@@ -157,7 +157,7 @@ def _listen_tcp(settings: Settings, rank: int) -> List[Endpoint]:
             listener = _tcp_socket(settings, 0)
     except (OSError, OverflowError) as error:
         raise EndpointError("nothing can listen at %s port %d: %s"
-                            % (settings.host, wanted, error))
+                            % (settings.host, wanted, error)) from error
     return [Endpoint(listener, None)]
 
 

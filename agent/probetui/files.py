@@ -48,7 +48,7 @@ def secure(path: str) -> None:
             os.close(fd)
     except OSError as error:
         raise FolderError("%s is not a folder that can be used: %s"
-                          % (path, error.strerror))
+                          % (path, error.strerror)) from error
     if status.st_uid != os.geteuid():
         raise FolderError("%s belongs to the user %d; it is not used, as he "
                           "could put his own sockets there"
@@ -204,7 +204,7 @@ class JobFiles:
                 pass
             except OSError as error:
                 raise FolderError("%s cannot be made: %s"
-                                  % (life.path, error.strerror))
+                                  % (life.path, error.strerror)) from error
 
     def _path(self, rank: int, suffix: str = "") -> str:
         return os.path.join(self._ranks, "%d%s" % (rank, suffix))

@@ -13,8 +13,17 @@ import sys
 import threading
 import time
 import traceback
-from typing import (TYPE_CHECKING, Any, Callable, Dict, Iterator, List,
-                    NamedTuple, Optional, Tuple)
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Callable,
+    Dict,
+    Iterator,
+    List,
+    NamedTuple,
+    Optional,
+    Tuple,
+)
 
 from . import endpoints, files, holds, identity, settings
 from .channel import Channel
@@ -81,8 +90,12 @@ class _Terminal(NamedTuple):
 def _open_terminal() -> Optional[_Terminal]:
     """Standard input where a person is there; else the terminal of the
     session; None: there is none."""
-    if sys.stdin is not None and not sys.stdin.closed and sys.stdin.isatty():
-        return _Terminal(None, None)
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        if sys.stdin.isatty() and sys.stdout.isatty():
+            return _Terminal(None, None)
+        if sys.stdin.isatty():
+            name = os.ttyname(sys.stdin.fileno())
+            return _Terminal(sys.stdin, open(name, "w"))
     with contextlib.suppress(OSError):
         return _Terminal(open("/dev/tty"), open("/dev/tty", "w"))
     return None
@@ -98,6 +111,7 @@ class Process:
         self._terminal: Optional[_Terminal] = None
         self._files: Optional[files.JobFiles] = None
         self._counts: Dict[str, int] = {}
+        self._is_stopped = False
         self._open_files()
 
     def _open_files(self) -> None:
@@ -121,7 +135,7 @@ class Process:
     def close(self) -> None:
         if self._channel is not None:
             with _quiet_claims(self._files):
-                self._channel.close()
+                self._channel.shut()
             self._channel = None
         if self._files is not None:
             self._files.close()
@@ -135,6 +149,10 @@ class Process:
             self._files.forget()
 
     # Stops.
+
+    def is_stopped(self) -> bool:
+        """A thread of this process waits in pdb."""
+        return self._is_stopped
 
     def is_at_prompt(self) -> bool:
         """This thread runs a command that was typed at a prompt."""
@@ -163,6 +181,9 @@ class Process:
             return
         self._local.story = Story("", "", length)
         self._local.is_new = True
+        if getattr(sys.gettrace(), "__self__", None) is prompt:
+            # For a breakpoint of its own; it would stop in set_trace().
+            sys.settrace(None)
         prompt.set_trace(frame)
 
     def post_mortem(self, error: BaseException, lease: Any) -> None:
@@ -258,7 +279,7 @@ class Process:
                  % (self.identity.rank, threading.current_thread().name))
             self._seat.acquire()
         try:
-            self._local.is_at_prompt = True
+            self._local.is_at_prompt = self._is_stopped = True
             story = self._local.story
             what = story.what or "stopped at " + _place_of(frame)
             if self._channel is None:
@@ -268,7 +289,7 @@ class Process:
             with context:
                 yield
         finally:
-            self._local.is_at_prompt = False
+            self._local.is_at_prompt = self._is_stopped = False
             self._seat.release()
 
     @contextlib.contextmanager

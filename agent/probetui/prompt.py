@@ -2,13 +2,14 @@
 is."""
 from __future__ import annotations
 
+import bdb
 import code
 import contextlib
 import os
 import pdb
 import sys
 import types
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 from .channel import LeaseEnded
 
@@ -56,8 +57,13 @@ class _Interpreter(code.InteractiveConsole):
         self._prompt.stdout.write(data)
 
     def runcode(self, code_object: types.CodeType) -> None:
-        with contextlib.redirect_stdout(self._prompt.stdout):
+        # As pdb does for the time of each other command.
+        streams = sys.stdin, sys.stdout
+        sys.stdin, sys.stdout = self._prompt.stdin, self._prompt.stdout
+        try:
             super().runcode(code_object)
+        finally:
+            sys.stdin, sys.stdout = streams
 
 
 class RankPdb(pdb.Pdb):
@@ -65,6 +71,9 @@ class RankPdb(pdb.Pdb):
     what this is."""
 
     probetui_dialect = "probetui"
+    # Of pdb.Pdb.
+    curframe: Any
+    displaying: Dict[Any, Any]
 
     def __init__(self, process: Any, stdin: Any, stdout: Any,
                  is_nested: bool = False) -> None:
@@ -77,6 +86,7 @@ class RankPdb(pdb.Pdb):
         self.is_post_mortem = False
         self.exception: Optional[BaseException] = None
         self._is_inside = False
+        self._before: List[str] = []
         if not HAS_CHAIN:
             self._chained_exceptions: Tuple[BaseException, ...] = ()
             self._chained_exception_index = 0
@@ -89,22 +99,45 @@ class RankPdb(pdb.Pdb):
 
     # How a stop begins and ends.
 
-    def interaction(self, frame: Any, tb_or_exc: Any) -> None:
-        if self.is_nested:
-            super().interaction(frame, tb_or_exc)
-            return
-        if self._is_inside:
-            return
+    @contextlib.contextmanager
+    def _stopped(self, frame: Any) -> Iterator[None]:
         with self.process.stopped(self, frame):
             self._is_inside = True
             try:
-                super().interaction(frame, tb_or_exc)
+                for text in self._before:
+                    self.stdout.write(text)
+                self._before.clear()
+                yield
             except LeaseEnded:
                 self._go_on_by_itself()
             finally:
                 self._is_inside = False
                 # Up to 3.12 it keeps the variables of the frame alive.
                 self.__dict__.pop("curframe_locals", None)
+
+    def interaction(self, frame: Any, tb_or_exc: Any) -> None:
+        if self.is_nested:
+            super().interaction(frame, tb_or_exc)
+        elif not self._is_inside:
+            with self._stopped(frame):
+                super().interaction(frame, tb_or_exc)
+
+    def bp_commands(self, frame: types.FrameType) -> Any:
+        # Up to 3.13 these run, and prompt, without interaction().
+        if self.is_nested or self._is_inside or \
+                getattr(self, "currentbp", False) not in self.commands:
+            return super().bp_commands(frame)
+        result = None
+        with self._stopped(frame):
+            result = super().bp_commands(frame)
+        return result
+
+    def message(self, msg: Any, end: str = "\n") -> None:
+        # pdb says "--Return--" before it begins the stop that it belongs to.
+        if self._is_inside or self.is_nested:
+            self.stdout.write("%s%s" % (msg, end))
+        else:
+            self._before.append("%s%s" % (msg, end))
 
     def post_mortem(self, error: BaseException) -> None:
         """Returns when the exception is to go on."""
@@ -204,6 +237,23 @@ class RankPdb(pdb.Pdb):
                    "job again")
 
     do_restart = do_run
+
+    def do_clear(self, arg: str) -> None:
+        """cl(ear) [filename:lineno | bpnumber ...]
+
+        Clear breakpoints; without argument, all of them, after a question.
+        """
+        if arg:
+            super().do_clear(arg)
+            return
+        self.stdout.write("Clear all breaks? ")
+        if self.stdin.readline().strip().lower() in ("y", "yes"):
+            known = [point for point in bdb.Breakpoint.bpbynumber if point]
+            self.clear_all_breaks()
+            for point in known:
+                self.message("Deleted %s" % point)
+
+    do_cl = do_clear
 
     def do_release(self, arg: str) -> None:
         """release

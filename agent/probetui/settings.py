@@ -69,7 +69,7 @@ def _token() -> bytes:
                 token = file.read(4096).strip()
         except OSError as error:
             raise SettingError("the token in %s cannot be read: %s"
-                               % (path, error.strerror))
+                               % (path, error.strerror)) from error
         if status.st_uid not in (os.geteuid(), 0) or \
                 stat.S_IMODE(status.st_mode) & 0o077:
             raise SettingError("others can read the token in %s; chmod 600 it"
