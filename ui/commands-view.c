@@ -302,12 +302,14 @@ int ui_prompt(struct command_context *context, int argc, char **argv,
 		prompt_open(prompt, PROMPT_RANK, argc > 2 ? argv[2] : "");
 	else if (strcmp(argv[1], "focus") == 0)
 		prompt_open(prompt, PROMPT_FOCUS, "");
+	else if (strcmp(argv[1], "eval") == 0)
+		prompt_open(prompt, PROMPT_EVAL, "");
 	else if (strcmp(argv[1], "compare") == 0)
 		prompt_open(prompt, PROMPT_COMPARE, "");
 	else
 		return command_usage(error, "prompt",
 				     "nothing, rank DIGIT, search, filter, "
-				     "focus or compare");
+				     "focus, eval or compare");
 	return 0;
 }
 

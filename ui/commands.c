@@ -93,7 +93,8 @@ static const struct command rows[] = {
 	  "what can be set, and its values; or set it", SCREEN, ui_set },
 	{ "bind", NULL, "KEY [COMMAND LINE]", "what a key does", SCREEN,
 	  ui_bind },
-	{ "prompt", NULL, "[rank DIGIT | search | filter | focus | compare]",
+	{ "prompt", NULL, "[rank DIGIT | search | filter | focus | eval | "
+	  "compare]",
 	  "a line to type in", SCREEN, ui_prompt },
 	{ "keys", NULL, "", "the keys of the screen",
 	  COMMAND_SHELL | COMMAND_SCREEN | COMMAND_TEXT | COMMAND_ALONE,

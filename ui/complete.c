@@ -14,10 +14,14 @@
 #include "engine/command.h"
 #include "engine/setting.h"
 #include "engine/synopsis.h"
+#include "model/held.h"
+#include "model/place.h"
 #include "model/rankname.h"
 #include "model/session.h"
+#include "protocol/stack.h"
 #include "ui/commands.h"
 #include "ui/keymap.h"
+#include "ui/pane.h"
 #include "ui/theme.h"
 
 #define BLANKS " \t"
@@ -222,6 +226,39 @@ static void offer_files(const struct typing *typing)
 	free(folder);
 }
 
+/* Debuggers that wait for somebody. */
+static void offer_targets(const struct typing *typing)
+{
+	for (size_t i = 0; i < typing->session->rank_count; i++)
+		if (held_is_waiting(typing->session->ranks[i]) &&
+		    typing->session->ranks[i]->debugger.target != NULL)
+			offer(typing,
+			      typing->session->ranks[i]->debugger.target);
+}
+
+static void offer_breakpoints(const struct typing *typing)
+{
+	const struct breakpoints *list = &typing->session->choice.breakpoints;
+
+	for (size_t i = 0; i < list->count; i++)
+		offer_number(typing, "", list->items[i].breakpoint.id);
+}
+
+/* The line looked at. */
+static void offer_place(const struct typing *typing)
+{
+	const struct frame *frame = selected_frame(typing->session);
+	char *text;
+
+	if (frame == NULL)
+		return;
+	text = xasprintf("%s:%d", place_file_name(frame->code->file),
+			 frame->lineno);
+	if (is_one_word(text))
+		offer(typing, text);
+	free(text);
+}
+
 struct placeholder {
 	const char *text;
 	void (*offer)(const struct typing *typing);
@@ -232,6 +269,9 @@ static const struct placeholder placeholders[] = {
 	{ "PORT", offer_jobs },
 	{ "KEY", offer_keys },
 	{ "N", offer_ranks },
+	{ "TARGET", offer_targets },
+	{ "ID", offer_breakpoints },
+	{ "FILE:LINE", offer_place },
 };
 
 static void offer_placeholder(const struct typing *typing, const char *text)

@@ -53,6 +53,7 @@ const char keymap_default[] = "bind [ rank previous\n"
 			      "bind R refresh\n"
 			      "bind L log\n"
 			      "bind C console\n"
+			      "bind e prompt eval\n"
 			      "bind = prompt compare\n"
 			      "bind E edit\n"
 			      "bind y copy\n"
@@ -174,6 +175,9 @@ static const struct key_help helps[] = {
 	  NULL,
 	  "copy the verdict; the merged stacks, the diff, the text" },
 	{ { "log" }, NULL, "what the rank prints, and our log" },
+	{ { "prompt eval" },
+	  NULL,
+	  "evaluate, or run, in the frame looked at" },
 	{ { "prompt compare" },
 	  NULL,
 	  "compare an expression over the stopped ranks" },

@@ -92,16 +92,18 @@ static void append_word(struct buffer *out,
 }
 
 void breakpoint_append_state(struct buffer *out,
-			     const struct breakpoint_summary *breakpoint)
+			     const struct breakpoint_summary *breakpoint,
+			     bool has_ranks)
 {
-	size_t start;
+	struct buffer word = BUFFER_INIT;
 
-	rankset_append(out, &breakpoint->ranks);
-	start = out->length;
-	buffer_append_char(out, ' ');
-	append_word(out, breakpoint);
-	if (out->length == start + 1)
-		buffer_truncate(out, start);
+	append_word(&word, breakpoint);
+	if (has_ranks)
+		rankset_append(out, &breakpoint->ranks);
+	if (has_ranks && word.length > 0)
+		buffer_append_char(out, ' ');
+	buffer_append_string(out, word.data);
+	buffer_clear(&word);
 }
 
 static void append_name(struct buffer *out,
@@ -122,7 +124,7 @@ void breakpoint_append_row(struct buffer *out,
 	if (breakpoint->condition != NULL)
 		buffer_printf(out, " if %s", breakpoint->condition);
 	buffer_append_char(out, ' ');
-	breakpoint_append_state(out, breakpoint);
+	breakpoint_append_state(out, breakpoint, true);
 }
 
 /* The ranks and what became of it; returns the column they begin at. */

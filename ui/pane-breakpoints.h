@@ -37,9 +37,10 @@ int breakpoint_list_cursor(const struct breakpoint_list *list,
 /* Where it is set it is full, hollow where it is off, or only wanted. */
 int32_t breakpoint_mark(const struct breakpoint_summary *breakpoint,
 			enum style *style);
-/* Appends "0-7 hit 4", "0-7 disabled", "0-7 pending". */
+/* Appends "0-7 hit 4", "0-7 disabled", "0-7 pending"; or without the ranks. */
 void breakpoint_append_state(struct buffer *out,
-			     const struct breakpoint_summary *breakpoint);
+			     const struct breakpoint_summary *breakpoint,
+			     bool has_ranks);
 /* Appends all that its row says, to search in. */
 void breakpoint_append_row(struct buffer *out,
 			   const struct breakpoint_summary *breakpoint);

@@ -109,7 +109,11 @@ static void put_breakpoint(struct window window, int row, const char *line,
 	int room = window.column_count - GUTTER - text_width(line) - 4;
 
 	window_put_character(window, row, 0, style, mark);
-	breakpoint_append_state(&state, breakpoint);
+	breakpoint_append_state(&state, breakpoint, true);
+	if (text_width(state.data) > room) {
+		buffer_reset(&state);
+		breakpoint_append_state(&state, breakpoint, false);
+	}
 	if (text_width(state.data) <= room)
 		window_put_right(window, row, window.column_count - 1, room,
 				 style, state.data);

@@ -24,6 +24,7 @@ static const struct prompt_form forms[] = {
 	[PROMPT_SEARCH] = { "/", "search " },
 	[PROMPT_FOCUS] = { "focus @ ", "focus " },
 	[PROMPT_FILTER] = { "\\", "filter " },
+	[PROMPT_EVAL] = { "eval ", "eval " },
 	[PROMPT_COMPARE] = { "= ", "compare " },
 	[PROMPT_CONSOLE] = { "", "" },
 };

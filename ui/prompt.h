@@ -22,6 +22,7 @@ enum prompt_kind {
 	PROMPT_SEARCH,
 	PROMPT_FOCUS,
 	PROMPT_FILTER,
+	PROMPT_EVAL,
 	PROMPT_COMPARE,
 	PROMPT_CONSOLE, /* what the debugger reads (console.h) */
 	PROMPT_KIND_COUNT,

@@ -7,6 +7,7 @@
 #include "banned.h"
 #include "base/alloc.h"
 #include "base/array.h"
+#include "base/buffer.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "protocol/debugger.h"
@@ -93,14 +94,34 @@ static enum stop_event find_event(const char *name)
 }
 
 /* "RuntimeError: boom" */
-static char *read_exception(const json_t *exception)
+static void append_headline(struct buffer *out, const json_t *exception)
 {
-	const char *type = json_get_string(exception, "type", NULL);
 	const char *message = json_get_string(exception, "message", "");
 
-	if (!type)
+	buffer_printf(out, "%s%s%s",
+		      json_get_string(exception, "type", "an exception"),
+		      message[0] ? ": " : "", message);
+}
+
+/* A line for what was raised, and one for each that it came of. */
+static char *read_exception(const json_t *exception)
+{
+	const json_t *chain = json_object_get(exception, "chain");
+	struct buffer out = BUFFER_INIT;
+
+	if (!json_get_string(exception, "type", NULL))
 		return NULL;
-	return message[0] ? xasprintf("%s: %s", type, message) : xstrdup(type);
+	append_headline(&out, exception);
+	for (size_t i = 0; i < json_array_size(chain); i++) {
+		const json_t *before = json_array_get(chain, i);
+		bool is_cause = strcmp(json_get_string(before, "relation", ""),
+				       "cause") == 0;
+
+		buffer_append_string(&out, is_cause ? "\nfrom "
+						    : "\nwhile handling ");
+		append_headline(&out, before);
+	}
+	return buffer_take(&out);
 }
 
 /* In a container the debugger has other numbers; that of its main thread is

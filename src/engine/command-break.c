@@ -65,9 +65,13 @@ static void append_number(struct buffer *out,
 		buffer_printf(out, "pdb's own %d: ", summary->number);
 }
 
-/* "breakpoint 1: train.py:14 if step > 3, ranks 0-7 (8), hit 4" */
+/*
+ * "breakpoint 1: train.py:14 if step > 3, ranks 0-7 (8), hit 4"; not is_told:
+ * debuggers have not answered yet.
+ */
 static void append_summary(struct buffer *out,
-			   const struct breakpoint_summary *summary)
+			   const struct breakpoint_summary *summary,
+			   bool is_told)
 {
 	append_number(out, summary);
 	breakpoint_append_place(out, summary);
@@ -88,7 +92,7 @@ static void append_summary(struct buffer *out,
 	}
 	if (summary->hits > 0)
 		buffer_printf(out, ", hit %d", summary->hits);
-	if (summary->set.range_count > 0)
+	if (summary->set.range_count > 0 || (!is_told && !summary->message))
 		return;
 	buffer_append_string(out, ", not set");
 	if (summary->message) {
@@ -119,7 +123,7 @@ static int list(struct command_context *context)
 		if (json) {
 			json_array_append_new(json, summary_to_json(&summary));
 		} else {
-			append_summary(context->out, &summary);
+			append_summary(context->out, &summary, true);
 			buffer_append_char(context->out, '\n');
 		}
 		breakpoint_summary_clear(&summary);
@@ -141,7 +145,8 @@ static void say_summary(struct command_context *context, int id)
 
 	if (!find_summary(&summary, &context->engine->session, id))
 		return;
-	append_summary(&out, &summary);
+	/* A screen has not waited for the debuggers. */
+	append_summary(&out, &summary, !context->screen);
 	if (context->screen)
 		engine_say(context->engine, false, "%s", out.data);
 	else if (context->is_json)

@@ -368,16 +368,19 @@ static void append_peers(struct buffer *out, const struct session *session,
 }
 
 /* What goes on in them when their debuggers quit. */
-static const char *raised_by(const struct session *session,
-			     const struct rankset *ranks)
+static void append_raised(struct buffer *out, const struct session *session,
+			  const struct rankset *ranks)
 {
 	const struct rank *rank =
 		session_find_rank(session, rankset_first(ranks));
+	const char *exception = rank ? rank->debugger.exception : NULL;
 
 	if (!rank || !rank->debugger.is_post_mortem)
-		return "BdbQuit";
-	return rank->debugger.exception ? rank->debugger.exception
-					: "its exception";
+		buffer_append_string(out, "BdbQuit");
+	else if (!exception)
+		buffer_append_string(out, "its exception");
+	else
+		text_escape(out, exception, strcspn(exception, "\n"));
 }
 
 char *control_quit_question(const struct session *session,
@@ -387,7 +390,7 @@ char *control_quit_question(const struct session *session,
 
 	append_capital_set(&out, ranks);
 	buffer_append_string(&out, " will raise ");
-	format_text(&out, raised_by(session, ranks));
+	append_raised(&out, session, ranks);
 	append_peers(&out, session, ranks);
 	buffer_append_string(&out, rankset_count(ranks) == 1
 					   ? ". Quit its debugger?"

@@ -67,8 +67,9 @@ void stops_add(struct stops *stops, const struct rank *rank)
 		.held = debugger->held > 0 ? debugger->held : 0,
 	};
 	memcpy(stop->hits, debugger->hits, sizeof(stop->hits));
-	if (!stop->value)
-		stop->value = xstrdup_or_null(debugger->exception);
+	if (!stop->value && debugger->exception)
+		stop->value = xstrndup(debugger->exception,
+				       strcspn(debugger->exception, "\n"));
 	copy_frame(stop, rank);
 }
 

@@ -166,6 +166,133 @@ static void one_that_raised_is_not_stepped(void **state)
 	stage_keys(stage, "1 Enter");
 	stage_check_shows(stage, "RuntimeError: boom");
 	stage_check_hides(stage, "n next");
+	stage_check_hides(stage, "from ValueError");
+	stage_keys(stage, "x");
+	stage_check_shows(stage, "from ValueError: no batch");
+}
+
+static void what_leaving_costs_is_asked(void **state)
+{
+	struct stage *stage = *state;
+
+	stage_keys(stage, "q");
+	stage_check_shows(stage, "Leave all the same? (y, n)");
+	assert_false(stage->app.is_done);
+	stage_keys(stage, "Esc");
+	assert_false(stage->app.is_done);
+	stage_check_hides(stage, "(y, n)");
+	/* Without the question it is the key that copies. */
+	stage_keys(stage, "q n q x");
+	assert_false(stage->app.is_done);
+	stage_keys(stage, "q y");
+	assert_true(stage->app.is_done);
+}
+
+static void a_question_stays_when_something_is_said(void **state)
+{
+	struct stage *stage = *state;
+
+	stage_keys(stage, "q");
+	engine_say(&stage->engine, false, "next: rank 3");
+	stage_check_shows(stage, "(y, n)");
+	stage_keys(stage, "n");
+	stage_check_shows(stage, "next: rank 3");
+}
+
+static void connecting_says_before_what_it_costs(void **state)
+{
+	struct stage *stage = *state;
+
+	stage_keys(stage, "3 Enter Enter");
+	stage_check_shows(stage, "Leaving ends the debugger: it takes one");
+	stage_check_shows(stage, "Connect to the debugger of rank 3? (y, n)");
+	stage_keys(stage, "n");
+	assert_int_equal(stage->app.view.pane, PANE_GRID);
+	/* One that nobody serves says so, and its source is shown. */
+	stage_keys(stage, "2 Enter Enter");
+	stage_check_shows(stage, "nobody listens on it");
+	assert_int_equal(stage->app.view.pane, PANE_SOURCE);
+}
+
+/* As if `next` had been said to the ranks that are held, and others. */
+static void begin_motion(struct stage *stage, const int *ranks, size_t count)
+{
+	struct motion *motion = &stage->app.view.motion;
+
+	motion->command = xstrdup("next");
+	motion->ranks = xcalloc(count, sizeof(*motion->ranks));
+	motion->count = count;
+	for (size_t i = 0; i < count; i++)
+		motion->ranks[i] = (struct motion_rank){
+			ranks[i],
+			session_find_rank(&stage->engine.session, ranks[i])
+				->debugger.stops,
+		};
+}
+
+static void ranks_that_run_are_counted(void **state)
+{
+	static const int ranks[] = { 0, 3 };
+	struct stage *stage = *state;
+	struct session *session = &stage->engine.session;
+
+	begin_motion(stage, ranks, ARRAY_LENGTH(ranks));
+	stage_check_shows(stage, "next: 0 of 2 stopped; 2 run (0,3)");
+	session_find_rank(session, 0)->debugger.stops++;
+	stage_check_shows(stage, "next: 1 of 2 stopped; 1 runs (3)");
+	session_find_rank(session, 3)->debugger.state = DEBUGGER_LOST;
+	stage_check_hides(stage, "next: ");
+	stage_check_shows(stage, "n next");
+}
+
+static void what_debuggers_cannot_be_told_is_said(void **state)
+{
+	static const char *const keys[] = { "n", "s", "f", "c", "t" };
+	struct stage *stage = *state;
+
+	stage->engine.session.is_replay = true;
+	for (size_t i = 0; i < ARRAY_LENGTH(keys); i++) {
+		stage_keys(stage, keys[i]);
+		assert_true(stage->app.view.is_message_error);
+		stage_check_shows(stage, "this is a recording; only a job");
+	}
+}
+
+static void the_list_turns_breakpoints_off(void **state)
+{
+	struct stage *stage = *state;
+	const struct breakpoints *list =
+		&stage->engine.session.choice.breakpoints;
+
+	stage_keys(stage, "B Space");
+	assert_true(list->items[0].breakpoint.is_disabled);
+	stage_keys(stage, "x");
+	assert_false(list->items[0].breakpoint.is_disabled);
+	stage_keys(stage, "Down -");
+	assert_int_equal(list->count, 1);
+	stage_keys(stage, "Delete");
+	assert_int_equal(list->count, 0);
+	stage_check_shows(stage, "There is no breakpoint.");
+	stage_keys(stage, "-");
+	stage_check_shows(stage, "there is no breakpoint.");
+}
+
+static void b_sets_one_and_clears_it(void **state)
+{
+	struct stage *stage = *state;
+	const struct breakpoints *list =
+		&stage->engine.session.choice.breakpoints;
+
+	stage_keys(stage, "3 Enter b");
+	assert_int_equal(list->count, 1);
+	assert_int_equal(list->items[0].breakpoint.line, 16);
+	stage->app.view.pane = PANE_SOURCE;
+	stage_keys(stage, "Down b");
+	assert_int_equal(list->count, 2);
+	assert_string_equal(list->items[1].breakpoint.path, SCRIPT);
+	assert_int_equal(list->items[1].breakpoint.line, 15);
+	stage_keys(stage, "b");
+	assert_int_equal(list->count, 1);
 }
 
 int main(void)
@@ -181,6 +308,23 @@ int main(void)
 						begin_eight, stage_end),
 		cmocka_unit_test_setup_teardown(the_header_counts, begin_eight,
 						stage_end),
+		cmocka_unit_test_setup_teardown(what_leaving_costs_is_asked,
+						begin_eight, stage_end),
+		cmocka_unit_test_setup_teardown(
+			a_question_stays_when_something_is_said, begin_eight,
+			stage_end),
+		cmocka_unit_test_setup_teardown(
+			connecting_says_before_what_it_costs, begin_four,
+			stage_end),
+		cmocka_unit_test_setup_teardown(ranks_that_run_are_counted,
+						begin_eight, stage_end),
+		cmocka_unit_test_setup_teardown(
+			what_debuggers_cannot_be_told_is_said, begin_eight,
+			stage_end),
+		cmocka_unit_test_setup_teardown(the_list_turns_breakpoints_off,
+						begin_eight, stage_end),
+		cmocka_unit_test_setup_teardown(b_sets_one_and_clears_it,
+						begin_eight, stage_end),
 		cmocka_unit_test_setup_teardown(
 			one_that_waits_offers_to_connect, begin_four,
 			stage_end),
