@@ -2,6 +2,7 @@
 import os
 import shutil
 import socket
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -347,6 +348,54 @@ class PortTest(FinderCase):
                          "pdb:tcp:127.0.0.1:" + target.words[0])
         self.assertEqual(told["dialect"], "remote-pdb")
         self.assertIn("BdbQuit", told["leaving"])
+
+
+class ContainerTest(FinderCase):
+    """Processes that see other files, or another network, than we do."""
+
+    def start_in(self, options, script, *paths):
+        command = ["unshare"] + options + ["sh", "-c", script + 'exec "$@"',
+                                           "sh"]
+        if subprocess.run(command + ["true"],
+                          stderr=subprocess.DEVNULL).returncode:
+            self.skipTest("namespaces cannot be made here (unshare as root)")
+        target = Target(argv=command + [sys.executable, "-c", SERVER]
+                        + list(paths), cwd="/", RANK=str(RANK))
+        self.addCleanup(target.close)
+        self.pids.append(target.pid)
+        return target
+
+    def test_another_folder_of_the_same_name(self):
+        path = "/tmp/pdb.sock.%d" % RANK
+        target = self.start_in(["-m"], "mount -t tmpfs none /tmp && ", path)
+        told = self.find(target, "waiting")
+        self.assertEqual(told["target"],
+                         "pdb:unix:/proc/%d/root%s" % (target.pid, path))
+        self.assertFalse(os.path.exists(path))
+        self.assert_quiet(target)
+        os.unlink("/proc/%d/root%s" % (target.pid, path))
+        self.assertIn("taken away", self.debugger(target, "refused")["why"])
+
+    def test_a_stale_file_in_there(self):
+        path = "/tmp/pdb.sock.%d" % RANK
+        leave = ("mount -t tmpfs none /tmp && %s -c 'import socket; "
+                 "socket.socket(socket.AF_UNIX).bind(\"%s\")' && "
+                 % (sys.executable, path))
+        target = self.start_in(["-m"], leave)
+        self.assertEqual(self.find(target, "stale")["target"],
+                         "pdb:unix:/proc/%d/root%s" % (target.pid, path))
+
+    def test_another_network(self):
+        path = self.path("pdb.sock")
+        target = self.start_in(["-n"], "", path)
+        self.assertEqual(self.find(target, "waiting")["target"],
+                         "pdb:unix:" + path)
+        self.assert_quiet(target)
+
+    def test_a_name_that_is_in_another_network(self):
+        target = self.start_in(["-n"], "", "@probetui-pdb")
+        self.assertIn("run probetui in there",
+                      self.find(target, "refused")["why"])
 
 
 class ConnectTest(FinderCase):
