@@ -397,23 +397,10 @@ int ui_back(struct command_context *context, int argc, char **argv,
 	return 0;
 }
 
-/* What leaving costs; NULL: no rank is held. */
-static char *leave_question(const struct session *session)
-{
-	char *question = control_leave_question(session, NULL);
-	size_t count = session_held_count(session);
-
-	if (question != NULL || count == 0)
-		return question;
-	return xasprintf("%zu %s stopped, and left so for the next who "
-			 "connects. Leave?",
-			 count, count == 1 ? "rank is" : "ranks are");
-}
-
 static int leave(struct command_context *context, struct error *error)
 {
 	struct app *app = command_app(context);
-	char *question = leave_question(&app->engine->session);
+	char *question = control_end_question(&app->engine->session);
 
 	if (question == NULL || command_confirm(context, question, error) > 0)
 		app->is_done = true;

@@ -427,3 +427,41 @@ char *control_leave_question(const struct session *session,
 	}
 	return buffer_take(&out);
 }
+
+/* Its server is our package's, and takes another client later. */
+static bool waits_for_the_next(const struct rank *rank)
+{
+	const char *dialect = rank->debugger.dialect;
+
+	return dialect && strcmp(dialect, "probetui") == 0;
+}
+
+char *control_end_question(const struct session *session)
+{
+	static const char *const sentences[2][2] = {
+		{ "rank is stopped, and goes on without us.",
+		  "ranks are stopped, and go on without us." },
+		{ "rank is stopped, and waits for the next client.",
+		  "ranks are stopped, and wait for the next client." },
+	};
+	char *question = control_leave_question(session, NULL);
+	size_t waiting = 0;
+	size_t count = 0;
+
+	for (size_t i = 0; i < session->rank_count && !question; i++) {
+		const struct rank *rank = session->ranks[i];
+
+		if (!held_is_stopped(rank))
+			continue;
+		count++;
+		waiting += waits_for_the_next(rank);
+	}
+	if (count == 0)
+		return question;
+	if (waiting > 0 && waiting < count)
+		return xasprintf("%zu ranks are stopped: %zu of them wait for "
+				 "the next client, the others go on. Leave?",
+				 count, waiting);
+	return xasprintf("%zu %s Leave?", count,
+			 sentences[waiting > 0][count > 1]);
+}

@@ -60,9 +60,12 @@ void control_append(struct buffer *out, const struct control *control);
  * others wait in all_reduce. Quit its debugger?" free() it. */
 char *control_quit_question(const struct session *session,
 			    const struct rankset *ranks);
+/* What to ask before the program ends: that, or what becomes of the ranks that
+ * are stopped. NULL: none is. */
+char *control_end_question(const struct session *session);
 /*
  * What to ask before the connections of these ranks are given up; all of them
- * where ranks is NULL, as when the screen is left. NULL: it costs nothing.
+ * where ranks is NULL. NULL: it costs nothing.
  */
 char *control_leave_question(const struct session *session,
 			     const struct rankset *ranks);
