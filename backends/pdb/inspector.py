@@ -14,6 +14,7 @@ import json
 import linecache
 import os
 import re
+import time
 import zlib
 
 FRAMES_MAXIMUM = 20000  # src/protocol/stack.h
@@ -317,7 +318,6 @@ def state(pdb, _question: dict) -> dict:
         mine.is_new = False
         keep_locals(pdb)
         adopt_breakpoints(pdb)
-    lease = getattr(pdb, "lease_left", None)
     prompt = getattr(pdb, "prompt", None)
     return {
         "prompt": bounded(prompt), "python": sys.version.split()[0],
@@ -330,7 +330,15 @@ def state(pdb, _question: dict) -> dict:
         "frames": [tell_frame(*row) for row in reversed(rows)],
         "breakpoints": tell_breakpoints(), "hit": mine.hit,
         "nesting": nesting(pdb),
-        "lease": lease() if callable(lease) else None}
+        "lease": lease_left(pdb)}
+
+
+def lease_left(pdb) -> "float | None":
+    """Seconds until our own agent lets the program go on by itself."""
+    until = getattr(pdb, "lease_until", None)
+    if type(until) is not float or until <= 0:
+        return None
+    return max(0.0, until - time.monotonic())
 
 
 def thread_id() -> int:
