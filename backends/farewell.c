@@ -12,6 +12,10 @@
 
 /* As much is read in one turn of the loop at most. */
 #define READ_SIZE (64u << 10)
+/* An answer has come when nothing more comes for so long. */
+#define QUIET_SECONDS 0.02
+/* So long it is waited for. */
+#define ANSWER_SECONDS (FAREWELL_SECONDS / 2)
 
 struct farewell {
 	struct farewells *all;
@@ -19,6 +23,7 @@ struct farewell {
 	int fd;
 	struct buffer bytes; /* not written yet */
 	struct loop_watch *watch;
+	struct loop_timer *answer; /* they wait for it; NULL: they do not */
 	struct loop_timer *timer;
 };
 
@@ -44,6 +49,8 @@ static void end(struct farewell *farewell)
 	*link = farewell->next;
 	loop_watch_stop(farewell->watch);
 	loop_timer_stop(farewell->timer);
+	if (farewell->answer)
+		loop_timer_stop(farewell->answer);
 	close(farewell->fd);
 	buffer_clear(&farewell->bytes);
 	free(farewell);
@@ -90,12 +97,38 @@ static bool drop(struct farewell *farewell)
 	return got > 0 || (got < 0 && is_later());
 }
 
-static void on_ready(int fd, int events, void *data);
-
 static int events_of(const struct farewell *farewell)
 {
-	return farewell->bytes.length > 0 ? LOOP_READABLE | LOOP_WRITABLE
-					  : LOOP_READABLE;
+	return farewell->bytes.length > 0 && !farewell->answer
+		       ? LOOP_READABLE | LOOP_WRITABLE
+		       : LOOP_READABLE;
+}
+
+static void on_ready(int fd, int events, void *data);
+
+static void watch(struct farewell *farewell)
+{
+	if (farewell->watch)
+		loop_watch_stop(farewell->watch);
+	farewell->watch = loop_watch(farewell->all->loop, farewell->fd,
+				     events_of(farewell), on_ready, farewell);
+}
+
+static void on_answered(void *data)
+{
+	struct farewell *farewell = data;
+
+	loop_timer_stop(farewell->answer);
+	farewell->answer = NULL;
+	watch(farewell);
+}
+
+static void wait_for_answer(struct farewell *farewell, double seconds)
+{
+	if (farewell->answer)
+		loop_timer_stop(farewell->answer);
+	farewell->answer = loop_timer(farewell->all->loop, seconds, 0,
+				      on_answered, farewell);
 }
 
 static void on_ready(int fd, int events, void *data)
@@ -103,16 +136,16 @@ static void on_ready(int fd, int events, void *data)
 	struct farewell *farewell = data;
 	int before = events_of(farewell);
 
+	(void)fd;
 	if (((events & LOOP_WRITABLE) && !put(farewell)) ||
 	    ((events & LOOP_READABLE) && !drop(farewell))) {
 		end(farewell);
 		return;
 	}
-	if (events_of(farewell) == before)
-		return;
-	loop_watch_stop(farewell->watch);
-	farewell->watch = loop_watch(farewell->all->loop, fd,
-				     events_of(farewell), on_ready, farewell);
+	if (farewell->answer)
+		wait_for_answer(farewell, QUIET_SECONDS);
+	else if (events_of(farewell) != before)
+		watch(farewell);
 }
 
 static void on_late(void *data)
@@ -121,7 +154,7 @@ static void on_late(void *data)
 }
 
 void farewells_add(struct farewells *farewells, int owned_fd, const char *bytes,
-		   size_t length)
+		   size_t length, enum farewell_when when)
 {
 	struct farewell *farewell = xcalloc(1, sizeof(*farewell));
 
@@ -132,9 +165,11 @@ void farewells_add(struct farewells *farewells, int owned_fd, const char *bytes,
 	buffer_init(&farewell->bytes, 0);
 	buffer_append(&farewell->bytes, bytes, length);
 	/* At once: the node may be ended before its next turn. */
-	put(farewell);
-	farewell->watch = loop_watch(farewells->loop, owned_fd,
-				     events_of(farewell), on_ready, farewell);
+	if (when == FAREWELL_NOW)
+		put(farewell);
+	else
+		wait_for_answer(farewell, ANSWER_SECONDS);
+	watch(farewell);
 	farewell->timer = loop_timer(farewells->loop, FAREWELL_SECONDS, 0,
 				     on_late, farewell);
 }

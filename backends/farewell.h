@@ -17,12 +17,21 @@ struct loop;
 /* So long at most, from the call on. */
 #define FAREWELL_SECONDS 0.25
 
+enum farewell_when {
+	FAREWELL_NOW,
+	/*
+	 * When what it was asked before has been answered, or soon: who reads
+	 * and writes by one stream forgets what came while it wrote.
+	 */
+	FAREWELL_BEHIND_AN_ANSWER,
+};
+
 struct farewells *farewells_new(struct loop *loop);
 /* Closes what is still open. */
 void farewells_free(struct farewells *farewells);
 /* Takes fd, which must not block; bytes are copied, and may be none. */
 void farewells_add(struct farewells *farewells, int owned_fd, const char *bytes,
-		   size_t length);
+		   size_t length, enum farewell_when when);
 bool farewells_are_over(const struct farewells *farewells);
 
 #endif

@@ -46,6 +46,10 @@ static const char *find_leaving(const struct session *session)
 				 "goes on."
 			       : NULL;
 	case DEBUGGER_RUNNING:
+		if (session->resumed_by == RESUMED_BY_STEP)
+			return "It is in the middle of a step: where that "
+			       "ends, the debugger would raise in it, as "
+			       "nobody is there.";
 		return bindings_count(debugger) > 0
 			       ? "It runs, and our breakpoints can only be "
 				 "taken out where it stops: the next one would "
@@ -256,8 +260,12 @@ static char *last_words(struct session *session)
 	const struct debugger *debugger = &session->debugger;
 	json_t *question;
 	const char *line;
+	/* The end of a step may come just now, and read it. */
+	bool is_stepping = debugger->state == DEBUGGER_RUNNING &&
+			   session->resumed_by == RESUMED_BY_STEP;
 
-	if (debugger->state != DEBUGGER_STOPPED || is_agent(debugger))
+	if ((debugger->state != DEBUGGER_STOPPED && !is_stepping) ||
+	    is_agent(debugger))
 		return xstrdup("");
 	if (debugger->is_post_mortem)
 		return xstrdup("c\n");
@@ -271,8 +279,12 @@ static char *last_words(struct session *session)
 
 void session_free(struct session *session)
 {
+	bool is_asked;
+
 	if (!session)
 		return;
+	is_asked = session->phase == PHASE_ASKING ||
+		   session->phase == PHASE_RETURNING;
 	session_fail_orders(session,
 			    "The connection to the debugger is closed.");
 	session_set_phase(session, PHASE_LOST, 0);
@@ -280,7 +292,8 @@ void session_free(struct session *session)
 		char *words = last_words(session);
 
 		wire_leave(session->wire, node_farewells(session->base.node),
-			   words);
+			   words,
+			   is_asked ? FAREWELL_BEHIND_AN_ANSWER : FAREWELL_NOW);
 		free(words);
 	}
 	inspector_free(session->inspector);

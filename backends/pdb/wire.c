@@ -293,7 +293,7 @@ int wire_send(struct wire *wire, const char *bytes, size_t length,
 }
 
 void wire_leave(struct wire *owned_wire, struct farewells *farewells,
-		const char *bytes)
+		const char *bytes, enum farewell_when when)
 {
 	struct wire *wire = owned_wire;
 
@@ -301,7 +301,7 @@ void wire_leave(struct wire *owned_wire, struct farewells *farewells,
 		buffer_append_string(&wire->queue, bytes);
 		stop_watch(wire);
 		farewells_add(farewells, wire->fd, wire->queue.data,
-			      wire->queue.length);
+			      wire->queue.length, when);
 		wire->fd = -1;
 	}
 	wire_free(wire);

@@ -9,8 +9,9 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include "backends/farewell.h"
+
 struct error;
-struct farewells;
 struct loop;
 struct process;
 struct target;
@@ -31,9 +32,9 @@ struct wire *wire_new(struct loop *loop, const struct target *target,
 		      const struct wire_calls *calls, struct error *error);
 /* Closes it; what is not sent yet is not sent. */
 void wire_free(struct wire *wire);
-/* Closes it behind these bytes, without waiting for that. */
+/* Closes it behind these bytes, which nobody here waits for. */
 void wire_leave(struct wire *owned_wire, struct farewells *farewells,
-		const char *bytes);
+		const char *bytes, enum farewell_when when);
 /* Queues; -1 and a sentence when the other side does not read. */
 int wire_send(struct wire *wire, const char *bytes, size_t length,
 	      struct error *error);

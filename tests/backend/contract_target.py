@@ -3,12 +3,14 @@
 It says "ready" and where when the socket is there (a path, or "tcp"), and
 takes one client. MODE `stop` stops once a turn, `run` stops once and then
 waits for a line on standard input, `once` stops once and says "went on",
-`fail` opens a post-mortem a turn. A second thread sleeps meanwhile.
+`slow` does so before a line that takes a moment, `fail` opens a post-mortem a
+turn. A second thread sleeps meanwhile.
 """
 import pdb
 import socket
 import sys
 import threading
+import time
 
 
 class Sleeper(threading.Thread):
@@ -52,6 +54,14 @@ def once(debugger):
     print("went on", number, flush=True)
 
 
+def slow(debugger):
+    number = 0
+    debugger.set_trace()
+    time.sleep(0.1)
+    number = work(number)
+    print("went on", number, flush=True)
+
+
 def fail(debugger):
     while True:
         try:
@@ -71,8 +81,8 @@ def main():
     print("ready", where if is_path else server.getsockname()[1], flush=True)
     connection = server.accept()[0]
     stream = connection.makefile("rw")
-    {"stop": stop, "run": run, "once": once, "fail": fail}[mode](
-        pdb.Pdb(stdin=stream, stdout=stream))
+    {"stop": stop, "run": run, "once": once, "slow": slow,
+     "fail": fail}[mode](pdb.Pdb(stdin=stream, stdout=stream))
 
 
 if __name__ == "__main__":

@@ -187,9 +187,9 @@ class TestOutlives(Case):
 class TestLeave(Case):
     """However the node leaves, the program goes on where it stood."""
 
-    def connected(self):
+    def connected(self, mode="once"):
         node = self.node()
-        program, target = self.program("once")
+        program, target = self.program(mode)
         pid = node.ask("connect", target=target)["pid"]
         self.wait_for_stop(node, pid)
         node.ask("setBreakpoints", pid=pid, breakpoints=[
@@ -202,6 +202,22 @@ class TestLeave(Case):
 
     def test_end_of_input(self):
         node, program = self.connected()
+        node.process.stdin.close()
+        self.assertEqual(node.wait(), 0)
+        self.check(program)
+
+    def test_within_a_step(self):
+        node, program = self.connected("slow")
+        node.ask("next", pid=program.pid)
+        self.assertIn("in the middle of a step",
+                      node.event("continued", program.pid)["leaving"])
+        node.process.stdin.close()
+        self.assertEqual(node.wait(), 0)
+        self.check(program)
+
+    def test_within_a_question(self):
+        node, program = self.connected()
+        node.request("evaluate", pid=program.pid, expression="6 * 7")
         node.process.stdin.close()
         self.assertEqual(node.wait(), 0)
         self.check(program)
