@@ -84,6 +84,22 @@ class Terminal:
             self.take(0.1)
         self.output = self.output[self.output.index(text) + len(text):]
 
+    def see(self, text, limit=20):
+        """Waits until text is on the screen, which is drawn anew meanwhile
+        (^L): what was there before is not written again else."""
+        end = time.monotonic() + limit
+        while True:
+            self.output = b""
+            self.press(b"\x0c")
+            pause = time.monotonic() + 0.2
+            while text not in self.output and time.monotonic() < pause:
+                self.take(0.02)
+            if text in self.output:
+                return
+            if time.monotonic() > end:
+                raise TimeoutError("%r is not seen; last: %r"
+                                   % (text, self.output[-4000:]))
+
     def is_running(self):
         """One that was stopped (^Z) goes on."""
         if self.pid:
