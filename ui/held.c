@@ -11,7 +11,7 @@
 bool rank_append_held(struct buffer *out, const struct rank *rank)
 {
 	static const char *const doings[] = {
-		[DEBUGGER_WAITING] = "waits for a client",
+		[DEBUGGER_WAITING] = "no client yet",
 		[DEBUGGER_CONNECTING] = "connecting",
 		[DEBUGGER_STOPPED] = "stopped",
 		[DEBUGGER_NESTED] = "nested prompt",
@@ -21,7 +21,7 @@ bool rank_append_held(struct buffer *out, const struct rank *rank)
 	if (rank_is_gone(rank) || debugger->state > DEBUGGER_NESTED ||
 	    doings[debugger->state] == NULL)
 		return false;
-	if (debugger->state == DEBUGGER_STOPPED && debugger->exception != NULL)
+	if (debugger->exception != NULL)
 		buffer_append(out, debugger->exception,
 			      strcspn(debugger->exception, "\n"));
 	else

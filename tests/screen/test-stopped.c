@@ -1,6 +1,14 @@
 /*
  * Ranks that debuggers hold: what cards, header, hints, source, breakpoints
  * and locals say of them, and what keys do there.
+ *
+ * Where the picture differs from the screen as it was drawn before:
+ *
+ *	head	how often it is sampled	the other ranks run on
+ *	right	no slots in hardware	a debugger has none
+ *	right	breakpoints have a	the locals are looked at more
+ *		third of it at most
+ *	hints	no watch, =, @		eight keys at most, with : and ?
  */
 #include <setjmp.h>
 #include <stdarg.h>
