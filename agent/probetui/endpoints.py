@@ -112,12 +112,22 @@ def _bind_first(paths: List[str]) -> Endpoint:
     raise EndpointError("every name is taken: %s" % ", ".join(paths))
 
 
+def _sweep(folder: str) -> None:
+    """Sockets of ranks that were killed, in our own folder."""
+    with contextlib.suppress(OSError):
+        for name in os.listdir(folder):
+            path = os.path.join(folder, name)
+            if name.endswith(".sock") and _is_stale(path):
+                os.unlink(path)
+
+
 def _listen_unix(settings: Settings, rank: int, folder: str,
                  claims: Optional[files.Lock]) -> List[Endpoint]:
     with _claiming(claims):
         if settings.prefix is not None:
             base = settings.prefix + ".%d" % rank
             return [_bind_first([base, "%s.%d" % (base, os.getpid())])]
+        _sweep(folder)
         base = os.path.join(folder, str(rank))
         endpoints = [_bind_first([base + ".sock", "%s.%d.sock"
                                   % (base, os.getpid())])]

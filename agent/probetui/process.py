@@ -227,11 +227,11 @@ class Process:
         self._files.mark_done(*mark)
         return True
 
-    def _prompt(self) -> Optional[RankPdb]:
-        """The pdb of this thread; None: it cannot be reached."""
+    def _prompt(self) -> Any:
+        """The RankPdb of this thread; None: it cannot be reached."""
         if not self._open():
             return None
-        prompt: Optional[RankPdb] = getattr(self._local, "prompt", None)
+        prompt = getattr(self._local, "prompt", None)
         if prompt is None:
             from .prompt import RankPdb
 
