@@ -15,6 +15,7 @@
 #include "ui/app.h"
 #include "ui/commands-private.h"
 #include "ui/commands.h"
+#include "ui/layout.h"
 #include "ui/pane-breakpoints.h"
 #include "ui/pane.h"
 
@@ -110,9 +111,13 @@ int ui_breakpoints(struct command_context *context, int argc, char **argv,
 
 bool is_on_breakpoints(const struct app *app)
 {
-	return app->view.kind == VIEW_BREAKPOINTS ||
-	       (app->view.kind == VIEW_HOME &&
-		app->view.pane == PANE_BREAKPOINTS);
+	struct layout layout;
+
+	if (app->view.kind != VIEW_HOME || app->view.pane != PANE_BREAKPOINTS)
+		return app->view.kind == VIEW_BREAKPOINTS;
+	/* With the last of them, or the room for it, the pane goes. */
+	layout_make(&layout, &app->engine->session, &app->view);
+	return layout.panes[PANE_BREAKPOINTS].row_count > 0;
 }
 
 /* What is under the cursor of the list; -1 and a sentence: nothing is. */

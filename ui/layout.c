@@ -4,10 +4,10 @@
 
 #include "banned.h"
 #include "base/text.h"
+#include "model/breakpoints.h"
 #include "model/output.h"
 #include "model/session.h"
 #include "ui/cells.h"
-#include "ui/pane-breakpoints.h"
 #include "ui/pane.h"
 #include "ui/ranklist.h"
 
@@ -134,12 +134,7 @@ static int stack_rows(const struct session *session, const struct view *view,
 
 bool layout_has_breakpoints(const struct session *session)
 {
-	struct breakpoint_summary first;
-
-	if (!breakpoint_summary_make(&first, session, 0))
-		return false;
-	breakpoint_summary_clear(&first);
-	return true;
+	return breakpoint_summary_count(session) > 0;
 }
 
 /* Below the locals, which give so many rows. */
@@ -149,15 +144,15 @@ static void place_breakpoints(struct layout *layout,
 {
 	struct box *locals = &layout->panes[PANE_LOCALS];
 	struct box box = *locals;
-	struct breakpoint_list list;
 
 	if (view->column_count < OUTPUT_COLUMNS ||
 	    view->row_count < OUTPUT_ROWS || !layout_has_breakpoints(session))
 		return;
-	breakpoint_list_make(&list, session);
-	box.row_count = minimum(maximum((int)list.count, 3),
-				locals->row_count / 3);
-	breakpoint_list_clear(&list);
+	box.row_count =
+		minimum(maximum((int)breakpoint_summary_count(session), 3),
+			locals->row_count / 3);
+	if (box.row_count < 1)
+		return;
 	locals->row_count -= box.row_count + 1;
 	box.row += locals->row_count + 1;
 	layout->panes[PANE_BREAKPOINTS] = box;

@@ -165,8 +165,11 @@ void rank_append_age(struct buffer *out, const struct session *session,
 
 const struct frame *rank_top_frame(const struct rank *rank)
 {
-	const struct thread *main = rank_main_thread(rank);
-	const struct stack *stack = main != NULL ? main->sample.stack : NULL;
+	const struct thread *thread = held_is_stopped(rank)
+					      ? held_thread(rank)
+					      : rank_main_thread(rank);
+	const struct stack *stack =
+		thread != NULL ? thread->sample.stack : NULL;
 
 	if (stack == NULL || stack->frame_count == 0)
 		return NULL;

@@ -41,7 +41,8 @@ void rank_append_activity(struct buffer *out, const struct rank *rank);
 /* Appends how long its main thread is where it is; nothing if not known. */
 void rank_append_age(struct buffer *out, const struct session *session,
 		     const struct rank *rank);
-/* The top user frame of its main thread, NULL if there is none. */
+/* The top user frame of its main thread, or of the one that a debugger has
+ * stopped; NULL if there is none. */
 const struct frame *rank_top_frame(const struct rank *rank);
 /* Appends "train.py:17", or ":17" if the file is the job's script. */
 void rank_append_place(struct buffer *out, const struct rank *rank,

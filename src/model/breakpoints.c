@@ -201,6 +201,25 @@ static void summarise_binding(struct breakpoint_summary *summary,
 		add_binding(summary, rank->process.rank, binding);
 }
 
+/* It is in no list of ours. */
+static bool is_of_others(const struct session *session,
+			 const struct breakpoint_binding *binding)
+{
+	if (breakpoints_find(&session->choice.breakpoints, binding->id))
+		return false;
+	return binding->id == 0 || session->is_replay;
+}
+
+size_t breakpoint_summary_count(const struct session *session)
+{
+	const struct rank *rank = session_looked_at(session);
+	size_t count = session->choice.breakpoints.count;
+
+	for (size_t i = 0; rank && i < rank->debugger.binding_count; i++)
+		count += is_of_others(session, &rank->debugger.bindings[i]);
+	return count;
+}
+
 bool breakpoint_summary_make(struct breakpoint_summary *summary,
 			     const struct session *session, size_t i)
 {
@@ -216,8 +235,7 @@ bool breakpoint_summary_make(struct breakpoint_summary *summary,
 		const struct breakpoint_binding *binding =
 			&rank->debugger.bindings[j];
 
-		if (breakpoints_find(list, binding->id) ||
-		    (binding->id > 0 && !session->is_replay))
+		if (!is_of_others(session, binding))
 			continue;
 		if (i-- > 0)
 			continue;

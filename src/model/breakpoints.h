@@ -85,6 +85,8 @@ void breakpoint_summary_clear(struct breakpoint_summary *summary);
  */
 bool breakpoint_summary_make(struct breakpoint_summary *summary,
 			     const struct session *session, size_t i);
+/* How many there are. */
+size_t breakpoint_summary_count(const struct session *session);
 /* It is at this line of a file; path as a stack has it. */
 bool breakpoint_is_at(const struct breakpoint_summary *summary,
 		      const char *path, int line);

@@ -285,6 +285,21 @@ static void the_list_turns_breakpoints_off(void **state)
 	stage_check_shows(stage, "there is no breakpoint.");
 }
 
+/* On wide screens the list has a pane, until nothing is in it. */
+static void the_pane_goes_with_the_last(void **state)
+{
+	struct stage *stage = *state;
+
+	stage_resize(stage, 40, 120);
+	stage_keys(stage, "3 Enter S-Tab");
+	assert_int_equal(stage->app.view.pane, PANE_BREAKPOINTS);
+	stage_check_shows(stage, "├Breakpoints");
+	stage_keys(stage, "- -");
+	stage_check_hides(stage, "├Breakpoints");
+	stage_keys(stage, "Space");
+	assert_false(stage->app.view.is_message_error);
+}
+
 static void b_sets_one_and_clears_it(void **state)
 {
 	struct stage *stage = *state;
@@ -330,6 +345,8 @@ int main(void)
 			what_debuggers_cannot_be_told_is_said, begin_eight,
 			stage_end),
 		cmocka_unit_test_setup_teardown(the_list_turns_breakpoints_off,
+						begin_eight, stage_end),
+		cmocka_unit_test_setup_teardown(the_pane_goes_with_the_last,
 						begin_eight, stage_end),
 		cmocka_unit_test_setup_teardown(b_sets_one_and_clears_it,
 						begin_eight, stage_end),
