@@ -162,7 +162,7 @@ def find_exception(traceback):
         if frame is None:
             break
         if frame.f_code.co_name in ("excepthook", "__call__", "__exit__",
-                                    "main", "post_mortem"):
+                                    "post_mortem"):
             candidates += frame.f_locals.values()
     for candidate in candidates:
         for _ in range(CHAIN_MAXIMUM):

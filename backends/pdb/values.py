@@ -512,11 +512,13 @@ def write_memory(writer: Writer, value: memoryview) -> None:
 
 def write_scalar(writer: Writer, value) -> None:
     """numpy's scalars: the value alone."""
-    if type(value).__name__ == "timedelta64" and str(value) != "NaT":
+    kind = next(base for base in _mro(type(value))
+                if _module(base) == "numpy")
+    text = kind.__str__(value)
+    if _qualname(kind) == "timedelta64" and text != "NaT":
         unit = sys.modules["numpy"].datetime_data(value.dtype)[0]
-        writer.text("%d %s" % (value.astype("int64"), unit))
-    else:
-        writer.cut(str(value))
+        text = "%d %s" % (value.astype("int64"), unit)
+    writer.cut(text)
 
 
 def write_array(writer: Writer, value) -> None:
@@ -736,7 +738,9 @@ def find_look(kind: type):
         if not _flags(base) & HEAP_TYPE:
             continue
         names = _names(base)
-        module = str(_module(base))
+        module = _module(base)
+        if type(module) is not str:
+            continue
         for number in range(best):
             wanted, name, held, needed, _write = LOOKS[number]
             if (name and name != _qualname(base)) or \

@@ -174,8 +174,8 @@ class InspectorCase(unittest.TestCase):
         self.assertEqual([state["pid"], state["tid"]],
                          [prompt.process.pid] * 2)
         frame = state["frames"][0]
-        self.assertEqual([frame["file"], frame["first"]], [self.path,
-                                                           line_of("def shows")])
+        self.assertEqual([frame["file"], frame["first"]],
+                         [self.path, line_of("def shows")])
         self.check_hostile_values(prompt)
         self.check_evaluation(prompt)
         self.check_assignment(prompt)
@@ -472,6 +472,45 @@ class Outside:
         self.probe.wait(prompts.LIMIT)
 
 
+class TensorsTest(unittest.TestCase):
+    """PROBETUI_TORCH_PYTHON names a Python with torch, perhaps numpy."""
+
+    maxDiff = None
+
+    def test_tensors_and_arrays(self):
+        python = os.environ.get("PROBETUI_TORCH_PYTHON")
+        if not python:
+            self.skipTest("PROBETUI_TORCH_PYTHON names no Python with torch")
+        with open(os.path.join(HERE, "tensors_target.py")) as file:
+            code = file.read().rpartition("arrays() if")[0] + """
+for each in arrays, tensors:
+    try:
+        each()
+    except ImportError:
+        pass
+__import__("pdb").set_trace()
+each = None
+"""
+        prompt = prompts.Prompt(pythons.Python([python], (3, 8, 0)), code)
+        self.addCleanup(prompt.close)
+        prompt.read()
+        told = prompt.ask("evaluate", depth=0, expression=(
+            "[each[0] for each in KEPT], [each[1][1] for each in KEPT]"))
+        pair = prompt.ask("children", address=told["address"])["variables"]
+        values, texts = (self.all_of(prompt, each["address"])
+                         for each in pair)
+        self.assertGreater(len(values), 30)
+        self.assertEqual([repr(value) for value in values], texts)
+
+    def all_of(self, prompt, address):
+        found = []
+        while True:
+            page = prompt.ask("children", address=address, start=len(found))
+            found += [each["value"] for each in page["variables"]]
+            if len(found) == page["total"]:
+                return found
+
+
 class TakingTest(unittest.TestCase):
     """Bytes that come back, good and bad."""
 
@@ -492,9 +531,7 @@ class TakingTest(unittest.TestCase):
         return line, self.nonce(line)
 
     def nonce(self, line):
-        return line.partition("tui:'+'")[2].partition(":")[0] \
-            if "tui:'+'" in line else line.partition("tui:")[2].partition(
-                ":")[0]
+        return line.partition("tui:")[2].partition(":")[0]
 
     def take(self, data):
         return self.tell("bytes " + base64.b64encode(data).decode())
@@ -556,6 +593,7 @@ class TakingTest(unittest.TestCase):
 
 def load_tests(loader, _tests, _pattern):
     suite = pythons.load_cases(loader, __name__, InspectorCase)
+    suite.addTests(loader.loadTestsFromTestCase(TensorsTest))
     suite.addTests(loader.loadTestsFromTestCase(TakingTest))
     return suite
 
