@@ -20,6 +20,7 @@
 #include "base/error.h"
 #include "base/loop.h"
 #include "base/map.h"
+#include "protocol/debugger.h"
 #include "protocol/process.h"
 #include "protocol/sample.h"
 
@@ -125,6 +126,17 @@ static char *describe_end(struct exit_status status)
 	return xstrdup("It has ended; its exit code could not be seen.");
 }
 
+/* Of a stand-in. */
+static char *describe_loss(struct roster *roster, pid_t pid)
+{
+	const struct debugger *debugger =
+		connections_debugger(node_connections(roster->node), pid);
+
+	return xstrdup(debugger && debugger->why
+			       ? debugger->why
+			       : "Its debugger is not connected any more.");
+}
+
 /* Another rank of this machine may be asked for what the dead one ran. */
 static void keep_files(struct roster *roster, struct member *member)
 {
@@ -141,21 +153,23 @@ static void remove_member(struct roster *roster, struct member *member)
 	struct process *process = &member->process;
 	pid_t pid = process->pid;
 	struct exit_status status = { .code = -1 };
+	char *end;
 
-	if (!is_standin(member))
+	if (is_standin(member)) {
+		end = describe_loss(roster, pid);
+	} else {
 		status = exit_status_read(member->exit,
 					  node_procfs(roster->node), pid,
 					  process->start_time);
+		end = describe_end(status);
+	}
 	/* What it was asked for is answered before it is told gone. */
 	connections_close(node_connections(roster->node), pid);
 	process->state = PROCESS_EXITED;
 	process->exit_code = status.code;
 	process->exit_signal = status.signal;
 	free(process->error);
-	process->error = is_standin(member)
-				 ? xstrdup("Its debugger is not connected any "
-					   "more.")
-				 : describe_end(status);
+	process->error = end;
 	tell(roster, "rankRemoved", member);
 	keep_files(roster, member);
 	map_remove(roster->members, (uint64_t)pid);

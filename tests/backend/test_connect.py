@@ -1,6 +1,7 @@
 """connect and detach: whose debugger it is, what becomes of its process, and
 what a connection outlives."""
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -26,11 +27,11 @@ class Case(unittest.TestCase):
         node.ask("initialize", protocol=1, **options)
         return node
 
-    def program(self, mode="stop", where=None, **variables):
+    def program(self, mode="stop", where=None, script=PROGRAM, **variables):
         """A program and the target that names its debugger."""
         path = os.path.join(self.folder, "pdb.sock.%d" % len(
             os.listdir(self.folder)))
-        program = Target(argv=[sys.executable, PROGRAM, mode, where or path],
+        program = Target(argv=[sys.executable, script, mode, where or path],
                          stderr=subprocess.DEVNULL, **variables)
         self.addCleanup(program.close)
         self.addCleanup(program.process.kill)
@@ -133,12 +134,13 @@ class TestStandIn(Case):
         body = node.ask("variables", pid=pid, depth=0,
                         tid=sample["threads"][0]["tid"])
         self.assertIn("number", [one["name"] for one in body["variables"]])
+        node.event("debugger", pid)
         node.ask("continue", pid=pid)
         self.assertEqual(program.line(), ["went", "on", "2"])
         program.process.wait(LIMIT)
         removed = node.event("rankRemoved", pid)
         self.assertEqual(removed["error"],
-                         "Its debugger is not connected any more.")
+                         node.event("debugger", pid)["why"])
         self.assertIn("is not one of those found",
                       node.refuse("evaluate", pid=pid, expression="1"))
 
@@ -182,6 +184,25 @@ class TestOutlives(Case):
         node.event("rankRemoved", program.pid)
         self.assertIn("is not one of those found", node.refuse(
             "evaluate", pid=program.pid, expression="1"))
+
+
+class TestSource(Case):
+    def test_a_file_that_is_gone_is_what_the_debugger_knows(self):
+        node = self.node()
+        script = os.path.join(self.folder, "gone.py")
+        shutil.copy(PROGRAM, script)
+        program, target = self.program(script=script)
+        pid = node.ask("connect", target=target)["pid"]
+        self.wait_for_stop(node, pid)
+        os.unlink(script)
+        body = node.ask("source", pid=pid, path=script)
+        self.assertIn("class Sleeper", body["content"])
+        self.assertIn("No stack of this process", node.ask(
+            "source", pid=pid, path="/etc/hostname")["error"])
+        node.ask("detach", pid=pid)
+        body = node.ask("source", pid=pid, path=script)
+        self.assertIsNone(body["content"])
+        self.assertIn("cannot open", body["error"])
 
 
 class TestLeave(Case):
