@@ -58,7 +58,12 @@ void breaking_check(const struct engine *engine,
 {
 	const json_t *bindings = json_object_get(answer->body, "breakpoints");
 	int newest = engine->session.choice.breakpoints.last_id;
+	const struct rank *rank =
+		session_find_rank(&engine->session, answer->rank);
 
+	/* One that runs has it where it stops next: nothing is wrong. */
+	if (!rank || rank->debugger.state != DEBUGGER_STOPPED)
+		return;
 	for (size_t i = 0; i < json_array_size(bindings); i++) {
 		const json_t *binding = json_array_get(bindings, i);
 		const char *message = json_get_string(binding, "message", NULL);

@@ -17,8 +17,8 @@ void breaking_ask(struct engine *engine, struct pending *pending);
 /* The same, and leaves the answers to the engine. */
 void breaking_tell(struct engine *engine);
 /*
- * Adds why a rank does not have the newest breakpoint, if its answer says so;
- * the older ones were told of before.
+ * Adds why a rank that is stopped does not have the newest breakpoint, if its
+ * answer says so; the older ones were told of before.
  */
 void breaking_check(const struct engine *engine,
 		    const struct pending_answer *answer,

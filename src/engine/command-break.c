@@ -65,6 +65,28 @@ static void append_number(struct buffer *out,
 		buffer_printf(out, "pdb's own %d: ", summary->number);
 }
 
+/* ", not set in ranks 2-3: it runs …" */
+static void append_missing(struct buffer *out,
+			   const struct breakpoint_summary *summary)
+{
+	struct rankset missing = RANKSET_INIT;
+
+	rankset_copy(&missing, &summary->ranks);
+	rankset_subtract(&missing, &summary->set);
+	if (missing.range_count > 0) {
+		buffer_append_string(out, ", not set");
+		if (summary->set.range_count > 0) {
+			buffer_append_string(out, " in ranks ");
+			rankset_append(out, &missing);
+		}
+		if (summary->message) {
+			buffer_append_string(out, ": ");
+			format_text(out, summary->message);
+		}
+	}
+	rankset_clear(&missing);
+}
+
 /*
  * "breakpoint 1: train.py:14 if step > 3, ranks 0-7 (8), hit 4"; not is_told:
  * debuggers have not answered yet.
@@ -92,13 +114,8 @@ static void append_summary(struct buffer *out,
 	}
 	if (summary->hits > 0)
 		buffer_printf(out, ", hit %d", summary->hits);
-	if (summary->set.range_count > 0 || (!is_told && !summary->message))
-		return;
-	buffer_append_string(out, ", not set");
-	if (summary->message) {
-		buffer_append_string(out, ": ");
-		format_text(out, summary->message);
-	}
+	if (is_told || summary->message)
+		append_missing(out, summary);
 }
 
 static bool find_summary(struct breakpoint_summary *summary,
