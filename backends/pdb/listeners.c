@@ -100,9 +100,12 @@ static void count_unix(struct listeners *listeners, size_t first,
 	for (size_t i = 0; i < count && strmap_count(by_path) > 0; i++) {
 		struct listener *listener = strmap_find(by_path, lines[i].path);
 
-		if (listener && lines[i].state == UNIX_CONNECTED &&
-		    !(lines[i].flags & LISTENS))
-			listener->client_count++;
+		if (!listener || lines[i].state != UNIX_CONNECTED ||
+		    (lines[i].flags & LISTENS))
+			continue;
+		listener->client_count++;
+		if (listener->client < lines[i].inode)
+			listener->client = lines[i].inode;
 	}
 	strmap_free(by_path);
 }

@@ -29,6 +29,7 @@ struct listener {
 	int port;
 	uid_t uid;	     /* TCP: who made it; -1 unknown */
 	size_t client_count; /* connections that it has accepted */
+	uint64_t client;     /* Unix: the newest of those */
 	pid_t holder; /* whose it is, once network.h has found it; 0 unknown */
 };
 

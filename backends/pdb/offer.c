@@ -21,7 +21,7 @@
 #include "protocol/debugger.h"
 
 #define PATH_SIZE sizeof(((struct sockaddr_un *)NULL)->sun_path)
-/* A server that is about to accept is none that has stopped to. */
+/* Looks in a row after which a server that does not accept has stopped to. */
 #define IDLE_LOOKS 2
 
 /* The rank's own number, then a folder of our own kind, then the newest. */
@@ -154,6 +154,12 @@ static char *find_fault(const struct offer *offer, struct seat *seat,
 	return why;
 }
 
+static const struct server *choose_server(const struct seat *seat,
+					  const struct listener *listener)
+{
+	return seat->server ? seat->server : server_find(NULL, listener->path);
+}
+
 /*
  * Who takes one client only has one, or had one and serves nobody any more.
  * NULL: it waits, as far as is known.
@@ -161,36 +167,28 @@ static char *find_fault(const struct offer *offer, struct seat *seat,
 static char *explain_taken(const struct listener *listener, struct seat *seat,
 			   struct procfs *procfs, const char *shown)
 {
+	const struct server *server = choose_server(seat, listener);
 	bool has_taken = seat->taken == listener->inode;
+	bool has_client = listener->client_count > 0;
 
-	if (seat->server && !seat->server->takes_one)
+	if ((server && !server->takes_one) ||
+	    (!server && !has_taken && !has_client))
 		return NULL;
-	if (listener->client_count > 0)
-		return xasprintf("Somebody else is connected to %s, and its "
-				 "server takes one client%s.",
-				 shown, seat->server ? "" : ", it may be");
-	if ((!seat->server && !has_taken) ||
-	    listeners_is_accepting(procfs, seat->pid, listener->inode,
+	if (listeners_is_accepting(procfs, seat->pid, listener->inode,
 				   seat->idle_looks <= IDLE_LOOKS)) {
 		seat->idle_looks = 0;
 		return NULL;
 	}
-	if (++seat->idle_looks < IDLE_LOOKS && !has_taken)
+	if (has_client && unixdiag_is_left(listener->client) != 1)
+		return xasprintf("Somebody else is connected to %s, and its "
+				 "server takes one client%s.",
+				 shown, server ? "" : ", it may be");
+	/* One that is about to accept has not stopped to. */
+	if (++seat->idle_looks < IDLE_LOOKS && !has_taken && !has_client)
 		return NULL;
 	return xasprintf("Its server at %s took one client, which has left: "
 			 "nobody is served any more.",
 			 shown);
-}
-
-static const struct server *choose_server(const struct seat *seat,
-					  const struct listener *listener)
-{
-	struct socket_name name;
-
-	if (seat->server || !listener->path)
-		return seat->server;
-	socketfile_read_name(&name, listener->path);
-	return name.is_relay ? server_of_relay() : NULL;
 }
 
 static void say_waiting(const struct offer *offer, const struct seat *seat,

@@ -5,6 +5,7 @@
 
 #include "banned.h"
 #include "backends/files.h"
+#include "backends/pdb/socketfile.h"
 #include "base/array.h"
 
 /* What was run: CPython 3.8, 3.11, 3.13; it is a broken pipe when the prompt
@@ -43,6 +44,9 @@ static const struct server servers[] = {
 		.leaving = "Its server takes one client, ever: when that "
 			   "leaves, the program waits for ever at its prompt, "
 			   "which nobody can reach any more.",
+		.after = "Its server took the program's output for good: once "
+			 "its client has left, the program waits for ever as "
+			 "soon as it has printed some kilobytes.",
 	},
 };
 
@@ -72,12 +76,22 @@ const struct server *server_of_files(const struct files *files)
 	return search.found;
 }
 
-const struct server *server_of_relay(void)
+static const struct server *server_of_path(const char *path)
 {
+	struct socket_name name;
+
+	socketfile_read_name(&name, path);
 	for (size_t i = 0; i < ARRAY_LENGTH(servers); i++)
-		if (servers[i].is_relay)
+		if (servers[i].is_relay && name.is_relay)
 			return &servers[i];
 	return NULL;
+}
+
+const struct server *server_find(const struct files *files, const char *path)
+{
+	const struct server *server = files ? server_of_files(files) : NULL;
+
+	return server || !path ? server : server_of_path(path);
 }
 
 const char *server_leaving(const struct server *server)

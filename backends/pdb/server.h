@@ -17,12 +17,17 @@ struct server {
 	bool has_port;	     /* it may listen on TCP */
 	bool is_relay;	     /* "pdb.sock.PID-HEX.RANK" is its */
 	const char *leaving; /* a sentence; NULL: nothing */
+	const char
+		*after; /* what follows even when it goes on; NULL: nothing */
 };
 
 /* The one that the stacks of a process have named; NULL: none that is known. */
 const struct server *server_of_files(const struct files *files);
-/* The one that names its sockets that way; NULL: none that is known. */
-const struct server *server_of_relay(void);
+/*
+ * The same, else by how it names its socket; files NULL: nothing was seen of
+ * the process; path (or a target that ends in it) NULL: it has none.
+ */
+const struct server *server_find(const struct files *files, const char *path);
 /* What is to be said of one that is not known (NULL), or of this one. */
 const char *server_leaving(const struct server *server);
 

@@ -10,10 +10,12 @@
 #include "backends/pdb/inspector.h"
 #include "backends/pdb/orders.h"
 #include "backends/pdb/outflow.h"
+#include "backends/pdb/server.h"
 #include "backends/pdb/session-private.h"
 #include "backends/pdb/stop.h"
 #include "backends/pdb/transcript.h"
 #include "backends/pdb/wire.h"
+#include "backends/roster.h"
 #include "backends/target.h"
 #include "base/alloc.h"
 #include "base/error.h"
@@ -32,6 +34,17 @@ static bool is_agent(const struct debugger *debugger)
 	return debugger->dialect && strcmp(debugger->dialect, "probetui") == 0;
 }
 
+/* What follows though it goes on when we leave; NULL: nothing. */
+static const char *find_after(const struct session *session)
+{
+	const struct files *files = roster_files(
+		node_roster(session->base.node), session->base.pid);
+	const struct server *server =
+		server_find(files, session->debugger.target);
+
+	return server ? server->after : NULL;
+}
+
 /* What leaving costs; NULL: nothing. */
 static const char *find_leaving(const struct session *session)
 {
@@ -44,7 +57,7 @@ static const char *find_leaving(const struct session *session)
 		return debugger->is_post_mortem
 			       ? "Leaving ends its post-mortem: the exception "
 				 "goes on."
-			       : NULL;
+			       : find_after(session);
 	case DEBUGGER_RUNNING:
 		if (session->resumed_by == RESUMED_BY_STEP)
 			return "It is in the middle of a step: where that "
@@ -54,7 +67,7 @@ static const char *find_leaving(const struct session *session)
 			       ? "It runs, and our breakpoints can only be "
 				 "taken out where it stops: the next one would "
 				 "raise in it, as nobody is there."
-			       : NULL;
+			       : find_after(session);
 	case DEBUGGER_CONNECTING:
 	case DEBUGGER_FOREIGN:
 		return "What it does when its client leaves is not known; most "

@@ -13,6 +13,8 @@
 #include "banned.h"
 
 #define ANSWER_MAXIMUM 4096
+/* RCV_SHUTDOWN of the kernel. */
+#define CLOSED_FOR_READING 1
 
 struct question {
 	struct nlmsghdr header;
@@ -44,8 +46,9 @@ static ssize_t ask(int fd, uint64_t socket, void *answer, size_t size)
 	return recv(fd, answer, size, MSG_DONTWAIT);
 }
 
-/* The inode of the file in the answer; false: it has none. */
-static bool read_file(struct nlmsghdr *header, size_t length, uint32_t *file)
+/* Copies the attribute of that kind; false: it is not there. */
+static bool read_attribute(struct nlmsghdr *header, size_t length, int kind,
+			   void *out, size_t size)
 {
 	struct unix_diag_msg *message;
 	struct rtattr *attribute;
@@ -59,33 +62,47 @@ static bool read_file(struct nlmsghdr *header, size_t length, uint32_t *file)
 	left = (int)(header->nlmsg_len - NLMSG_LENGTH(sizeof(*message)));
 	attribute = (struct rtattr *)(message + 1);
 	for (; RTA_OK(attribute, left); attribute = RTA_NEXT(attribute, left)) {
-		struct unix_diag_vfs vfs;
-
-		if (attribute->rta_type != UNIX_DIAG_VFS ||
-		    RTA_PAYLOAD(attribute) < sizeof(vfs))
+		if (attribute->rta_type != kind ||
+		    RTA_PAYLOAD(attribute) < size)
 			continue;
-		memcpy(&vfs, RTA_DATA(attribute), sizeof(vfs));
-		*file = vfs.udiag_vfs_ino;
+		memcpy(out, RTA_DATA(attribute), size);
 		return true;
 	}
 	return false;
 }
 
-int unixdiag_is_bound(uint64_t socket_inode, uint64_t file)
+static bool ask_attribute(uint64_t inode, int kind, void *out, size_t size)
 {
 	union {
 		struct nlmsghdr header;
 		char bytes[ANSWER_MAXIMUM];
 	} answer;
-	uint32_t bound;
 	ssize_t length;
 	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
 
 	if (fd < 0)
-		return -1;
-	length = ask(fd, socket_inode, &answer, sizeof(answer));
+		return false;
+	length = ask(fd, inode, &answer, sizeof(answer));
 	close(fd);
-	if (length < 0 || !read_file(&answer.header, (size_t)length, &bound))
+	return length >= 0 &&
+	       read_attribute(&answer.header, (size_t)length, kind, out, size);
+}
+
+int unixdiag_is_bound(uint64_t socket_inode, uint64_t file)
+{
+	struct unix_diag_vfs vfs;
+
+	if (!ask_attribute(socket_inode, UNIX_DIAG_VFS, &vfs, sizeof(vfs)))
 		return -1;
-	return bound == (uint32_t)file;
+	return vfs.udiag_vfs_ino == (uint32_t)file;
+}
+
+int unixdiag_is_left(uint64_t socket_inode)
+{
+	uint8_t closed;
+
+	if (!ask_attribute(socket_inode, UNIX_DIAG_SHUTDOWN, &closed,
+			   sizeof(closed)))
+		return -1;
+	return (closed & CLOSED_FOR_READING) != 0;
 }

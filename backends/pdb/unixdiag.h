@@ -1,7 +1,6 @@
 /*
- * unixdiag: which file a listening Unix socket is bound to, as the kernel
- * knows it (sock_diag(7), UNIX_DIAG_VFS). Two sockets may have been bound to
- * the same path, one after the other: the path leads to the later one only.
+ * unixdiag: what only the kernel knows of a Unix socket in our network
+ * (sock_diag(7)), by its inode; -1: it does not say.
  */
 #ifndef BACKENDS_PDB_UNIXDIAG_H
 #define BACKENDS_PDB_UNIXDIAG_H
@@ -9,9 +8,11 @@
 #include <stdint.h>
 
 /*
- * 1: the socket with that inode, in our network, is bound to the file with
- * that inode; 0: it is not; -1: the kernel does not say.
+ * 1: it is bound to the file with that inode, 0: it is not. Two sockets may
+ * have been bound to one path, one after the other: it leads to the later one.
  */
 int unixdiag_is_bound(uint64_t socket_inode, uint64_t file);
+/* 1: who was at the other end has closed it, 0: it is open. */
+int unixdiag_is_left(uint64_t socket_inode);
 
 #endif

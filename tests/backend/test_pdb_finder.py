@@ -141,7 +141,8 @@ class WaitingTest(FinderCase):
     def test_it_is_told_once_and_again_when_asked(self):
         target = self.start(self.path("pdb.sock.%d" % RANK))
         self.find(target, "waiting")
-        other = self.start(self.path("pdb.sock.%d" % (RANK + 1)), rank=RANK + 1)
+        other = self.start(self.path("pdb.sock.%d" % (RANK + 1)),
+                           rank=RANK + 1)
         self.node.ask("discover", pids=self.pids, follow=True, period=0.1)
         self.debugger(target, "waiting")
         self.debugger(other, "waiting")
@@ -183,7 +184,8 @@ class WaitingTest(FinderCase):
 
     def test_a_name_that_is_no_text(self):
         target = Target(argv=[sys.executable.encode(), b"-c", SERVER.encode(),
-                              self.folder.encode() + b"/pdb\xff"], RANK=str(RANK))
+                              self.folder.encode() + b"/pdb\xff"],
+                        RANK=str(RANK))
         self.addCleanup(target.close)
         self.pids.append(target.pid)
         self.assertIn("cannot be named", self.find(target, "refused")["why"])
@@ -222,7 +224,8 @@ class WaitingTest(FinderCase):
                 "print('ready', flush=True)\n"
                 "other = held.accept()\nsys.stdin.read()\n")
         target = Target(argv=[sys.executable, "-c", code,
-                              self.path("pdb.sock.%d" % (RANK + 1))], RANK=str(RANK + 1))
+                              self.path("pdb.sock.%d" % (RANK + 1))],
+                        RANK=str(RANK + 1))
         self.addCleanup(target.close)
         self.pids.append(target.pid)
         self.find(target, "waiting")
@@ -230,6 +233,8 @@ class WaitingTest(FinderCase):
             client.connect(self.path("pdb.sock.%d" % (RANK + 1)))
             self.assertIn("Somebody else is connected",
                           self.debugger(target, "refused")["why"])
+        self.assertIn("which has left",
+                      self.debugger(target, "refused")["why"])
 
 
 class RefusedTest(FinderCase):
@@ -276,7 +281,8 @@ class RefusedTest(FinderCase):
         with open(self.path("pdb.sock.%d" % RANK), "w"):
             pass
         target = self.start(rank=RANK)
-        other = self.start(self.path("pdb.sock.%d" % (RANK + 1)), rank=RANK + 1)
+        other = self.start(self.path("pdb.sock.%d" % (RANK + 1)),
+                           rank=RANK + 1)
         self.find(other, "waiting")
         self.assertFalse([m for m in self.node.messages
                           if m.get("event") == "debugger"
@@ -318,7 +324,8 @@ class RefusedTest(FinderCase):
     def test_root_is_told_of_a_rank_s_own(self):
         self.need_root()
         os.chmod(self.folder, 0o777)
-        target = self.start(self.path("pdb.sock.%d" % RANK), CHANGE_UID=str(NOBODY))
+        target = self.start(self.path("pdb.sock.%d" % RANK),
+                            CHANGE_UID=str(NOBODY))
         self.find(target, "waiting")
         self.assert_quiet(target)
 
