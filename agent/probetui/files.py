@@ -24,6 +24,7 @@ from typing import Dict, List, Optional
 TEXT_MAXIMUM = 65536
 # File times are those of the last tick of the clock.
 START_SECONDS = 0.1
+PATIENCE_SECONDS = 0.1
 
 
 class FolderError(Exception):
@@ -74,6 +75,8 @@ class Lock:
 
     def take(self) -> bool:
         """False: another process has it."""
+        # Others have it for a moment when they look whether it is locked.
+        patience = time.monotonic() + PATIENCE_SECONDS
         while self._fd < 0:
             fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW,
                          0o600)
@@ -81,9 +84,12 @@ class Lock:
                 fcntl.lockf(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError as error:
                 os.close(fd)
-                if error.errno in (errno.EACCES, errno.EAGAIN):
+                if error.errno not in (errno.EACCES, errno.EAGAIN):
+                    raise
+                if time.monotonic() > patience:
                     return False
-                raise
+                time.sleep(PATIENCE_SECONDS / 20)
+                continue
             # It may have been removed as left over before it was locked.
             if _is_same(fd, self.path):
                 self._fd = fd
