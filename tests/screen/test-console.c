@@ -21,6 +21,7 @@
 #include "model/transcript.h"
 #include "protocol/message.h"
 #include "stage.h"
+#include "ui/input.h"
 #include "ui/terminal.h"
 
 static const char session_text[] =
@@ -226,6 +227,23 @@ static void it_scrolls_back(void **state)
 	stage_check_shows(stage, "more");
 }
 
+static void the_wheel_scrolls(void **state)
+{
+	struct stage *stage = *state;
+	struct input wheel = { .kind = INPUT_WHEEL_UP, .row = 5, .column = 5 };
+
+	stop(stage);
+	for (int i = 0; i < 60; i++)
+		print(stage, 3, i % 2 == 0 ? "even\r\n" : "odd\r\n");
+	print(stage, 3, "end");
+	stage_check_shows(stage, "end");
+	app_mouse(&stage->app, &wheel);
+	stage_check_shows(stage, "3 lines back");
+	wheel.kind = INPUT_WHEEL_DOWN;
+	app_mouse(&stage->app, &wheel);
+	stage_check_hides(stage, "back");
+}
+
 static void it_is_bounded(void **state)
 {
 	struct stage *stage = *state;
@@ -282,6 +300,7 @@ int main(void)
 		ON_STAGE(what_is_sent_can_be_had_again),
 		ON_STAGE(each_rank_has_its_own_screen),
 		ON_STAGE(it_scrolls_back),
+		ON_STAGE(the_wheel_scrolls),
 		ON_STAGE(it_is_bounded),
 		ON_STAGE(programs_are_answered_while_they_run),
 	};
