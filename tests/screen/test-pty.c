@@ -37,7 +37,7 @@ static const struct key_bytes special_keys[] = {
 	{ "Right", "\033OC" }, { "Left", "\033OD" },  { "Home", "\033OH" },
 	{ "End", "\033OF" },   { "PgUp", "\033[5~" }, { "PgDn", "\033[6~" },
 	{ "F1", "\033OP" },    { "C-l", "\014" },     { "C-c", "\003" },
-	{ "C-z", "\032" },    { "Space", " " },
+	{ "C-z", "\032" },    { "Space", " " },      { "Delete", "\033[3~" },
 };
 
 static const char *bytes_of(const char *key)
@@ -94,6 +94,15 @@ static const struct work works[] = {
 	{ "outlier next", "5\r", " rank 5 ", "train.py · rank 3 " },
 	{ "up", "", NULL, "Locals · train ─" },
 	{ "down", "u", "Locals · train ─", "Locals · load_batch ─" },
+	{ "next", "", NULL, "next: this is a recording" },
+	{ "step", "", NULL, "step: this is a recording" },
+	{ "finish", "", NULL, "finish: this is a recording" },
+	{ "continue", "", NULL, "continue: this is a recording" },
+	{ "here until", "", NULL, "until: this is a recording" },
+	{ "here break", "", NULL, "breakpoints are for a job" },
+	{ "breakpoints", "", NULL, "┌Breakpoints" },
+	{ "remove", "B", "┌Breakpoints", "there is no breakpoint." },
+	{ "prompt eval", "", NULL, "\n eval " },
 	{ "merged", "", NULL, "┌Merged stacks" },
 	{ "diff", "", NULL, "┌Diff · rank 3" },
 	{ "against", "D", "┬majority", "┬rank 4 " },
