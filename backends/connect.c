@@ -1,6 +1,7 @@
 #include "backends/connect.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "banned.h"
 #include "backends/arguments.h"
@@ -77,6 +78,26 @@ static void make_standin(const struct roster *roster,
 	process->host = xstrdup_or_null(target->host);
 }
 
+/* The stand-in of that debugger; NULL: there is none yet. */
+static const struct process *find_standin(struct node *node,
+					  const struct target *target)
+{
+	struct pid_list list = { .pids = NULL };
+	const struct process *found = NULL;
+
+	roster_list(node_roster(node), &list);
+	for (size_t i = 0; i < list.count && !found; i++) {
+		const struct debugger *debugger = connections_debugger(
+			node_connections(node), list.pids[i]);
+
+		if (list.pids[i] >= CONNECTIONS_FIRST_STANDIN && debugger &&
+		    strcmp(debugger->target, target->text) == 0)
+			found = roster_find(node_roster(node), list.pids[i]);
+	}
+	pid_list_clear(&list);
+	return found;
+}
+
 /* What is to become a rank, if it connects; into an initialised one. */
 static int describe_new(struct node *node, const struct target *target,
 			pid_t owner, int64_t rank, struct process *process,
@@ -110,7 +131,8 @@ static int open_target(struct node *node, const struct target *target,
 				 target->text);
 	if (finder_owner(node, target, &owner, error) < 0)
 		return -1;
-	known = owner > 0 ? roster_find(roster, owner) : NULL;
+	known = owner > 0 ? roster_find(roster, owner)
+			  : find_standin(node, target);
 	process_init(&process);
 	if (known)
 		process_copy(&process, known);

@@ -18,6 +18,7 @@
 #include "backends/connections.h"
 #include "backends/farewell.h"
 #include "backends/pdb/finder.h"
+#include "backends/pdb/lookup.h"
 #include "backends/target.h"
 #include "base/alloc.h"
 #include "base/buffer.h"
@@ -31,7 +32,10 @@
 struct wire {
 	struct loop *loop;
 	struct loop_watch *watch;
-	struct loop_timer *soon; /* connected already: told from the loop */
+	struct loop_timer *soon;    /* connected already: told from the loop */
+	struct lookup *lookup;	    /* NULL: its host's addresses are known */
+	struct addrinfo *addresses; /* of the host */
+	struct addrinfo *next;	    /* to be tried; NULL: none is left */
 	struct wire_calls calls;
 	struct buffer queue;
 	char *name; /* of the target, for sentences */
@@ -64,6 +68,9 @@ void wire_free(struct wire *wire)
 	stop_watch(wire);
 	if (wire->soon)
 		loop_timer_stop(wire->soon);
+	lookup_cancel(wire->lookup);
+	if (wire->addresses)
+		freeaddrinfo(wire->addresses);
 	if (wire->fd >= 0)
 		close(wire->fd);
 	buffer_clear(&wire->queue);
@@ -78,6 +85,52 @@ static void end(struct wire *wire, const struct error *error)
 	wire->calls.ended(error->message, wire->calls.data);
 }
 
+/* -1: there is no address left; errno is of the last that was tried. */
+static int try_next(struct wire *wire)
+{
+	int one = 1;
+
+	for (; wire->next; wire->next = wire->next->ai_next) {
+		const struct addrinfo *address = wire->next;
+
+		if (wire->fd >= 0)
+			close(wire->fd);
+		wire->fd = socket(address->ai_family,
+				  SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC,
+				  0);
+		if (wire->fd < 0)
+			continue;
+		setsockopt(wire->fd, IPPROTO_TCP, TCP_NODELAY, &one,
+			   sizeof(one));
+		if (connect(wire->fd, address->ai_addr, address->ai_addrlen) <
+			    0 &&
+		    errno != EINPROGRESS)
+			continue;
+		wire->next = address->ai_next;
+		watch(wire, LOOP_WRITABLE);
+		return 0;
+	}
+	return -1;
+}
+
+static void on_found(struct addrinfo *owned_found, int number, void *data)
+{
+	struct wire *wire = data;
+	struct error error = ERROR_INIT;
+
+	wire->lookup = NULL;
+	wire->addresses = owned_found;
+	wire->next = owned_found;
+	if (number != 0)
+		error_set(&error, "%s: the host cannot be found: %s.",
+			  wire->name, gai_strerror(number));
+	else if (try_next(wire) < 0)
+		error_set_errno(&error, errno, "%s cannot be connected to",
+				wire->name);
+	if (error_is_set(&error))
+		end(wire, &error);
+}
+
 static void finish_connecting(struct wire *wire)
 {
 	struct error error = ERROR_INIT;
@@ -85,9 +138,13 @@ static void finish_connecting(struct wire *wire)
 	int number = 0;
 
 	getsockopt(wire->fd, SOL_SOCKET, SO_ERROR, &number, &length);
-	if (number != 0)
+	if (number != 0) {
+		stop_watch(wire);
+		if (try_next(wire) == 0)
+			return;
 		error_set_errno(&error, number, "%s cannot be connected to",
 				wire->name);
+	}
 	if (number != 0 ||
 	    finder_check_peer(wire->fd, wire->uid, wire->pid, &error) < 0) {
 		end(wire, &error);
@@ -190,33 +247,6 @@ static int open_unix(struct wire *wire, const struct target *target,
 		       (socklen_t)length);
 }
 
-static int open_tcp(struct wire *wire, const struct target *target,
-		    struct error *error)
-{
-	struct addrinfo hints = { .ai_socktype = SOCK_STREAM,
-				  .ai_flags = AI_NUMERICSERV };
-	struct addrinfo *found = NULL;
-	char port[16];
-	int number;
-	int one = 1;
-
-	snprintf(port, sizeof(port), "%d", target->port);
-	number = getaddrinfo(target->host, port, &hints, &found);
-	if (number != 0)
-		return error_set(error, "%s: the host cannot be found: %s.",
-				 target->text, gai_strerror(number));
-	wire->fd = socket(found->ai_family,
-			  SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	if (wire->fd < 0) {
-		freeaddrinfo(found);
-		return error_set_errno(error, errno, "There is no socket");
-	}
-	setsockopt(wire->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
-	number = connect(wire->fd, found->ai_addr, found->ai_addrlen);
-	freeaddrinfo(found);
-	return number;
-}
-
 /* What to do about it, where that is known. */
 static int explain(const struct wire *wire, int number, struct error *error)
 {
@@ -240,9 +270,13 @@ static int open_socket(struct wire *wire, const struct target *target,
 {
 	int result;
 
+	if (!target->path) {
+		wire->lookup = lookup_new(wire->loop, target->host,
+					  target->port, on_found, wire);
+		return 0;
+	}
 	errno = 0;
-	result = target->path ? open_unix(wire, target, error)
-			      : open_tcp(wire, target, error);
+	result = open_unix(wire, target, error);
 	if (error_is_set(error))
 		return -1;
 	if (result < 0 && errno != EINPROGRESS)

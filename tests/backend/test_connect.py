@@ -3,6 +3,7 @@ what a connection outlives."""
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -89,6 +90,15 @@ class TestConnect(Case):
                          "take another.")
         self.assertEqual(node.ask("connect", target=other)["rank"], 0)
 
+    def test_each_address_of_a_host_is_tried(self):
+        node = self.node()
+        program, _ = self.program(where="tcp")
+        # It may be ::1 first, where nobody listens.
+        target = "pdb:tcp:localhost:" + program.words[1]
+        self.assertEqual(node.ask("connect", target=target)["pid"],
+                         program.pid)
+        self.wait_for_stop(node, program.pid)
+
     def test_what_is_no_target(self):
         node = self.node()
         self.assertIn("is no target", node.refuse("connect"))
@@ -143,6 +153,35 @@ class TestStandIn(Case):
                          node.event("debugger", pid)["why"])
         self.assertIn("is not one of those found",
                       node.refuse("evaluate", pid=pid, expression="1"))
+
+
+    def test_twice(self):
+        node = self.node()
+        program, _ = self.program("stop", "tcp")
+        target = "pdb:tcp:0.0.0.0:" + program.words[1]
+        node.ask("connect", target=target)
+        self.assertIn("It is connected to already",
+                      node.refuse("connect", target=target))
+
+    def test_nobody_is_there(self):
+        node = self.node()
+        port = self.free_port()
+        for host, why in (("0.0.0.0", "cannot be connected to"),
+                          ("no..host", "the host cannot be found")):
+            pid = node.ask("connect", target="pdb:tcp:%s:%d" % (
+                host, port))["pid"]
+            node.event("debugger", pid)
+            lost = node.event("debugger", pid)
+            self.assertEqual(lost["state"], "lost")
+            self.assertIn(why, lost["why"])
+            self.assertEqual(node.event("rankRemoved", pid)["error"],
+                             lost["why"])
+
+    @staticmethod
+    def free_port():
+        with socket.socket() as unused:
+            unused.bind(("127.0.0.1", 0))
+            return unused.getsockname()[1]
 
 
 class TestOutlives(Case):
