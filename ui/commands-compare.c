@@ -49,6 +49,9 @@ int ui_broadcast(struct command_context *context, int argc, char **argv,
 {
 	if (command_broadcast(context, argc, argv, error) < 0)
 		return -1;
+	/* It is asked about first. */
+	if (context->question != NULL)
+		return 0;
 	show(command_app(context));
 	return 0;
 }

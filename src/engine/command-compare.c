@@ -4,12 +4,15 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "banned.h"
+#include "base/array.h"
 #include "base/buffer.h"
 #include "base/error.h"
 #include "engine/command.h"
 #include "engine/commands.h"
+#include "engine/control.h"
 #include "engine/engine.h"
 #include "engine/format.h"
 #include "engine/gather.h"
@@ -34,15 +37,49 @@ static void append_answers(struct command_context *context)
 	answer_classes_clear(&classes);
 }
 
+static bool is_quit(const char *line)
+{
+	static const char *const words[] = { "q", "quit", "exit", "EOF" };
+	size_t length = strcspn(line, " \t;");
+
+	for (size_t i = 0; i < ARRAY_LENGTH(words); i++)
+		if (strlen(words[i]) == length &&
+		    strncmp(words[i], line, length) == 0)
+			return true;
+	return false;
+}
+
+/* What ends programs is asked about, however it is said; as command_confirm. */
+static int confirm(struct command_context *context, const char *name,
+		   const char *line, struct error *error)
+{
+	struct control control = { .command = name, .need = CONTROL_STOPPED };
+	int result = 1;
+
+	if (!is_quit(line))
+		return result;
+	result = control_choose(&control, context, error);
+	if (result == 0)
+		result = command_confirm(
+			context,
+			control_quit_question(&context->engine->session,
+					      &control.chosen),
+			error);
+	control_clear(&control);
+	return result;
+}
+
 static int run(struct command_context *context, int argc, char **argv,
 	       const char *what, bool is_broadcast, struct error *error)
 {
 	char *question = command_tail(context, argc, argv, 1);
-	int result = -1;
+	int result = 1;
 
 	if (question[0] == '\0')
-		error_set(error, "%s needs %s", argv[0], what);
-	else
+		result = error_set(error, "%s needs %s", argv[0], what);
+	else if (is_broadcast)
+		result = confirm(context, argv[0], question, error);
+	if (result > 0)
 		result = survey_begin(context, argv[0], question, is_broadcast,
 				      error);
 	free(question);

@@ -15,6 +15,7 @@
 #include "model/rankselect.h"
 
 #define LINE_MAXIMUM 65536
+#define YES "--yes"
 
 /* Rows of several tables, one after the other. */
 struct cursor {
@@ -225,7 +226,7 @@ static void take_yes(struct command_context *context,
 	for (int i = 0; i < *count; i++) {
 		char *word = words[i];
 
-		if (strcmp(word, "--yes") == 0) {
+		if (strcmp(word, YES) == 0) {
 			context->is_confirmed = true;
 			continue;
 		}
@@ -248,7 +249,7 @@ int command_confirm(struct command_context *context, char *owned_question,
 		context->question = owned_question;
 		return 0;
 	}
-	error_set(error, "%s --yes does it", owned_question);
+	error_set(error, "%s " YES " does it", owned_question);
 	free(owned_question);
 	return -1;
 }
@@ -287,6 +288,10 @@ char *command_tail(const struct command_context *context, int argc, char **argv,
 	for (int i = 0; i < first; i++)
 		skip_word(&start);
 	start += strspn(start, " \t\r");
+	/* It was cut off the words. */
+	if (context->is_confirmed &&
+	    strncmp(start, YES " ", strlen(YES " ")) == 0)
+		start += strlen(YES) + strspn(start + strlen(YES), " \t\r");
 	end = start;
 	for (int i = first; i < argc; i++)
 		skip_word(&end);

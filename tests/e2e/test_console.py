@@ -95,6 +95,13 @@ class TestQuestions(Job):
                                      "wait stopped ranks 2\ncompare step\n")
         self.assertEqual(found[-1]["classes"][0]["ranks"], "0,2-3")
 
+    def test_what_ends_programs_is_asked_about(self):
+        status, found = self.script("broadcast q\nbroadcast p rank\n"
+                                    "broadcast --yes q\n")
+        self.assertEqual(status, 1)
+        self.assertEqual([one["line"] for one in found], ["p rank", "q"])
+        self.assertIn("BdbQuit", self.ranks[0].end()[2])
+
     def test_nobody_is_stopped(self):
         run = jobs.probetui(*(self.arguments() + ["compare", "loss"]))
         self.assertEqual(run.returncode, 3, run.stderr)
