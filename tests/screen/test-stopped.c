@@ -24,7 +24,9 @@
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/buffer.h"
+#include "base/error.h"
 #include "model/breakpoints.h"
+#include "protocol/message.h"
 #include "stage.h"
 #include "ui/commands.h"
 #include "ui/pane.h"
@@ -130,6 +132,48 @@ static void what_changed_since_the_stop_before_is_named(void **state)
 	/* step and x; rank, model and loss are what they were. */
 	stage_check_shows(stage, "step   4");
 	stage_check_shows(stage, "changed");
+}
+
+static void apply(struct stage *stage, const char *line)
+{
+	struct session *session = &stage->engine.session;
+	struct error error = ERROR_INIT;
+	struct message message;
+
+	if (message_parse(&message, line, strlen(line), &error) < 0 ||
+	    session_apply(session, 0, &message, session->now, &error) < 0)
+		fail_msg("%s", error.message);
+	message_clear(&message);
+}
+
+/* Rank 3 steps into load_batch: train is the caller then, one deeper. */
+static void what_changed_is_told_of_a_caller(void **state)
+{
+	struct stage *stage = *state;
+	const struct variables *variables;
+
+	apply(stage, "{\"seq\":1,\"type\":\"event\",\"event\":\"sampled\","
+		     "\"body\":{\"pid\":4203,\"rank\":3,\"epoch\":99,"
+		     "\"time\":1099.0,\"stacks\":[{\"id\":9,\"dropped\":0,"
+		     "\"codes\":[[3,\"load_batch\",\"load_batch\",\"" SCRIPT
+		     "\",1,0]],\"frames\":[[3,2],[2,13],[1,19]]}],"
+		     "\"threads\":[{\"tid\":4203,\"is_main\":true,"
+		     "\"state\":\"stopped\",\"exact\":\"exact\","
+		     "\"stack\":9}]}}");
+	session_find_rank(&stage->engine.session, 3)->debugger.stops++;
+	apply(stage,
+	      "{\"seq\":2,\"type\":\"response\",\"request_seq\":1,"
+	      "\"success\":true,\"command\":\"variables\",\"body\":{"
+	      "\"pid\":4203,\"tid\":4203,\"depth\":1,\"start\":0,\"total\":2,"
+	      "\"variables\":[{\"name\":\"step\",\"kind\":\"local\","
+	      "\"type\":\"int\",\"value\":\"5\"},{\"name\":\"rank\","
+	      "\"kind\":\"local\",\"type\":\"int\",\"value\":\"3\"}]}}");
+	variables = session_find_variables(&stage->engine.session, 0, 4203,
+					   4203, 1, 0, 0);
+	assert_non_null(variables);
+	assert_non_null(variables->is_changed);
+	assert_true(variables->is_changed[0]);
+	assert_false(variables->is_changed[1]);
 }
 
 static void a_breakpoint_is_gone_to(void **state)
@@ -327,6 +371,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			what_changed_since_the_stop_before_is_named,
 			begin_eight, stage_end),
+		cmocka_unit_test_setup_teardown(
+			what_changed_is_told_of_a_caller, begin_eight,
+			stage_end),
 		cmocka_unit_test_setup_teardown(a_breakpoint_is_gone_to,
 						begin_eight, stage_end),
 		cmocka_unit_test_setup_teardown(the_header_counts, begin_eight,
