@@ -121,15 +121,16 @@ struct node *node_new(struct loop *loop, int input, int output)
 /* Nothing of a process is kept; not done within somebody's callback. */
 static void release_all(struct node *node)
 {
-	evidence_free(node->evidence);
+	/* It is asked at each sample, and asks the connections. */
 	finder_free(node->finder);
+	node->finder = NULL;
+	evidence_free(node->evidence);
 	outputs_free(node->outputs);
 	/* Connections answer what they have begun. */
 	connections_free(node->connections);
 	roster_free(node->roster);
 	sampler_free(node->sampler);
 	node->evidence = NULL;
-	node->finder = NULL;
 	node->outputs = NULL;
 	node->connections = NULL;
 	node->roster = NULL;
@@ -311,6 +312,8 @@ void node_emit_sample(struct node *node, struct process_sample *sample)
 	node_emit(node, "sampled",
 		  process_sample_to_json(sample, node->stacks));
 	roster_learn(node->roster, sample);
+	if (node->finder)
+		finder_note(node->finder, sample->pid);
 }
 
 void node_emit_debugger(struct node *node, pid_t pid,

@@ -291,6 +291,25 @@ void finder_look(struct finder *finder, bool is_asked)
 	map_each(finder->seats, look_at, finder);
 }
 
+void finder_note(struct finder *finder, pid_t pid)
+{
+	struct roster *roster = node_roster(finder->node);
+	const struct process *process = roster_find(roster, pid);
+	struct seat *seat = map_find(finder->seats, (uint64_t)pid);
+	const struct server *before;
+
+	if (!seat || !process || seat->told)
+		return;
+	before = seat->server;
+	seat_update(seat, process, roster_files(roster, pid));
+	if (!seat->server || seat->server == before || !seat->server->has_port)
+		return;
+	finder->is_asked = false;
+	networks_read(finder->networks, finder->seats, false);
+	shelves_turn(finder->shelves);
+	look_at((uint64_t)pid, seat, finder);
+}
+
 void finder_describe(struct node *node, const struct process *process,
 		     struct debugger *debugger)
 {

@@ -29,6 +29,11 @@ void finder_free(struct finder *finder);
  */
 void finder_look(struct finder *finder, bool is_asked);
 /*
+ * A stack of the process was seen: where a server that listens on a port shows
+ * in it for the first time, its debugger is looked for and told of.
+ */
+void finder_note(struct finder *finder, pid_t pid);
+/*
  * What is known of the debugger of one process, into an initialised one.
  * Tells nobody.
  */

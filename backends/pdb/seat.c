@@ -38,11 +38,16 @@ void seat_clear(struct seat *seat)
 void seat_update(struct seat *seat, const struct process *process,
 		 const struct files *files)
 {
+	const struct server *server;
+
 	seat->rank = process->role ? -1 : process->rank;
 	if (!files || seat->file_count == files_count(files))
 		return;
-	seat->server = server_of_files(files);
 	seat->file_count = files_count(files);
+	server = server_of_files(files);
+	/* What was seen may be forgotten; it served all the same. */
+	if (server)
+		seat->server = server;
 }
 
 /* The number in "net:[4026531840]"; 0: it cannot be seen. */

@@ -348,7 +348,9 @@ class PortTest(FinderCase):
         self.addCleanup(target.close)
         self.addCleanup(target.process.kill)
         self.pids.append(target.pid)
-        self.follow()
+        self.node = Node()
+        self.addCleanup(self.node.close)
+        self.node.ask("discover", pids=self.pids)
         self.node.ask("sample")
         told = self.debugger(target, "waiting")
         self.assertEqual(told["target"],
