@@ -21,6 +21,8 @@ static const char *const library_parts[] = {
 	"/torch/nn/",	   "/torch/optim/",
 	"/torch/utils/",   "/torch/serialization.py",
 	"/lib/pypy3",
+	/* our own package, where --agent-path has it */
+	"/agent/probetui/",
 };
 
 /* What the interpreter calls code that a person typed or passed with -c. */

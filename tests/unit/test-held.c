@@ -214,6 +214,29 @@ static void a_rank_that_is_gone_goes_first(void **state)
 	scene_clear(&scene);
 }
 
+/* Our own package's hold is no place of the user's. */
+static void ranks_that_hold_for_the_stopped(void **state)
+{
+	const struct seen holds = {
+		.pid = 101,
+		.stack = "wait /w/agent/probetui/holds.py:54 < stop "
+			 "/w/agent/probetui/process.py:175 < train "
+			 "train.py:13 < <module> train.py:19",
+		.syscall = SYS_clock_nanosleep,
+	};
+	struct scene scene;
+
+	(void)state;
+	start(&scene, 2, "01", STEPS);
+	assert_int_equal(scene_see(&scene, &holds), 0);
+	scene_text(&scene, "stopped",
+		   STOPPED("0", "100", ",'reason':'entry','at':'line'"));
+	scene_expect(&scene, VERDICT_STOPPED, "",
+		     "Rank 0 stopped in pdb, train.py:14. 1 rank runs on; 1 "
+		     "waits for it in probetui.breakpoint (train.py:13).");
+	scene_clear(&scene);
+}
+
 /* A debugger's event may say nothing new of its stop. */
 static void each_stop_is_noted_once(void **state)
 {
@@ -361,6 +384,7 @@ int main(void)
 		cmocka_unit_test(one_that_only_its_debugger_reads),
 		cmocka_unit_test(what_raised_is_escaped_and_cut),
 		cmocka_unit_test(a_rank_that_is_gone_goes_first),
+		cmocka_unit_test(ranks_that_hold_for_the_stopped),
 		cmocka_unit_test(each_stop_is_noted_once),
 		cmocka_unit_test(a_breakpoint_over_ranks),
 		cmocka_unit_test(what_somebody_set_in_pdb),
