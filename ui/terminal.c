@@ -303,12 +303,23 @@ static void draw_row(struct window window, int row,
 	}
 }
 
+/* In a window that is too low the cursor's line is the last one. */
+static int rows_above(const struct terminal *terminal, int row_count)
+{
+	VTermPos at;
+
+	vterm_state_get_cursorpos(vterm_obtain_state(terminal->vterm), &at);
+	return clamp(at.row + 1 - row_count, 0,
+		     clamp(terminal->row_count - row_count, 0, SIZE_MAXIMUM));
+}
+
 void terminal_draw(struct window window, const struct terminal *terminal,
 		   int back)
 {
 	int history = terminal_history(terminal);
 	size_t first = terminal->past_count - (size_t)history;
-	int start = history - clamp(back, 0, history);
+	int start = history - clamp(back, 0, history) +
+		    rows_above(terminal, window.row_count);
 
 	for (int row = 0; row < window.row_count; row++) {
 		int at = start + row;

@@ -244,6 +244,19 @@ static void the_wheel_scrolls(void **state)
 	stage_check_hides(stage, "back");
 }
 
+static void what_was_said_stays_behind_the_end(void **state)
+{
+	struct stage *stage = *state;
+
+	stop(stage);
+	for (int i = 0; i < 30; i++)
+		print(stage, 3, "a line\r\n");
+	print(stage, 3, "The program finished.\r\n");
+	tell(stage, 3, DEBUGGER_LOST, "The debugger closed the connection.");
+	stage_check_shows(stage, "The debugger closed the connection.");
+	stage_check_shows(stage, "The program finished.");
+}
+
 static void it_is_bounded(void **state)
 {
 	struct stage *stage = *state;
@@ -301,6 +314,7 @@ int main(void)
 		ON_STAGE(each_rank_has_its_own_screen),
 		ON_STAGE(it_scrolls_back),
 		ON_STAGE(the_wheel_scrolls),
+		ON_STAGE(what_was_said_stays_behind_the_end),
 		ON_STAGE(it_is_bounded),
 		ON_STAGE(programs_are_answered_while_they_run),
 	};
