@@ -296,8 +296,10 @@ void session_free(struct session *session)
 
 	if (!session)
 		return;
+	/* A step that has just been sent is answered by its stop. */
 	is_asked = session->phase == PHASE_ASKING ||
-		   session->phase == PHASE_RETURNING;
+		   session->phase == PHASE_RETURNING ||
+		   session->debugger.state == DEBUGGER_RUNNING;
 	session_fail_orders(session,
 			    "The connection to the debugger is closed.");
 	session_set_phase(session, PHASE_LOST, 0);

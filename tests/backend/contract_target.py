@@ -57,7 +57,7 @@ def once(debugger):
 def slow(debugger):
     number = 0
     debugger.set_trace()
-    time.sleep(0.1)
+    time.sleep(0.03)
     number = work(number)
     print("went on", number, flush=True)
 
