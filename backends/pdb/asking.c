@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/json.h"
 
-#define PROBE_SECONDS 5.0  /* an answer that shows that it is a pdb */
+#define PROBE_SECONDS 3.0  /* an answer that shows that it is a pdb */
 #define RETURN_SECONDS 5.0 /* the prompt behind an answer */
 #define LOST_SECONDS 0.3   /* an answer, when there is a prompt already */
 

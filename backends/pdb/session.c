@@ -24,7 +24,7 @@
 #include "base/map.h"
 #include "protocol/process.h"
 
-#define CONNECT_SECONDS 5.0	   /* the first byte */
+#define CONNECT_SECONDS 3.0	   /* the first byte */
 #define OUTPUT_MAXIMUM (16u << 10) /* in a quarter of a second */
 #define RAW_MAXIMUM (INSPECTOR_ANSWER_MAXIMUM + (64u << 10))
 
