@@ -162,6 +162,8 @@ static void stop_listening(struct session *session)
 
 static void stop_asking(struct session *session)
 {
+	if (!session->typing)
+		session_release(session);
 	if (session->asking || session->debugger.state == DEBUGGER_STOPPED) {
 		session_fail_orders(session,
 				    "The debugger did not answer in time; it "

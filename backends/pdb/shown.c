@@ -84,16 +84,24 @@ static void hold(struct session *session, const char *text, size_t length)
 	buffer_append(&session->held, text, length);
 }
 
+/* It runs, for all that was told, and may stop now. */
+static bool may_stop(const struct session *session)
+{
+	return session->phase == PHASE_LISTENING ||
+	       (session->phase == PHASE_ASKING && !session->asking &&
+		session->debugger.state != DEBUGGER_STOPPED);
+}
+
 static void take_line(struct session *session, const char *line, size_t length)
 {
-	if (!session->is_holding && session->phase == PHASE_LISTENING) {
+	if (!session->is_holding && may_stop(session)) {
 		size_t at = find_place(line, length);
 
 		outflow_add(session->output, line, at);
 		line += at;
 		length -= at;
 		session->is_holding = length > 0;
-		if (session->is_holding)
+		if (session->is_holding && session->phase == PHASE_LISTENING)
 			session_limit_phase(session, LINE_SECONDS);
 	} else if (!session->is_holding) {
 		outflow_add(session->output, line, length);

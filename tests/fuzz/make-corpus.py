@@ -2,9 +2,12 @@
 """Writes tests/fuzz/corpus: an input or two for each fuzz target, from which
 a fuzzer finds its way. Inputs that once broke something lie there besides,
 and are left alone."""
+import base64
+import json
 import os
 import re
 import struct
+import zlib
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCE = os.path.dirname(os.path.dirname(HERE))
@@ -252,6 +255,21 @@ def mapped():
     return bytes(data)
 
 
+def prompts():
+    """What a debugger prints: a stop in colours, answers, half of one."""
+    state = json.dumps({"prompt": "(Pdb) ", "frames": [
+        {"func": "main", "file": "train.py", "first": 1, "line": 2}]}).encode()
+    answer = b"{probetui:NONCE:%d:%08x:%s}\n" % (
+        len(state), zlib.crc32(state), base64.b64encode(state))
+    yield b"> /train.py(3)main()\r\n-> x = 1\r\n(Pdb) "
+    yield (b"> \x1b[0;32m/train.py\x1b[0m(3)\x1b[0;36mmain\x1b[0;34m()\x1b[0m"
+           b"\r\n\r\nipdb> ")
+    yield b"\x1b]0;title\x07loss 3\r4\n(Pdb) " + answer + b"(Pdb) "
+    yield b"{probetui:NONCE:0:00000000:}\r\n(Pdb) "
+    yield answer[:40] + b"printed\n" + answer[40:]
+    yield b"*** NameError: name 'p' is not defined\n(Pdb) "
+
+
 def main():
     tables = read_offsets()
     for minor, offsets in sorted(tables.items()):
@@ -267,6 +285,8 @@ def main():
     write("linetable", "3.8", bytes([0, 4, 2, 6, 0xff]))
     write("linetable", "3.10", bytes([2, 4, 0, 2, 0x80, 2, 3]))
     write("linetable", "3.12", bytes([4, 0xd0, 4, 0x90, 4, 0xf2, 4, 0x80, 1]))
+    for i, data in enumerate(prompts()):
+        write("prompt", str(i), data)
     write("elf", "library", elf())
     write("unwind", "library", mapped())
     write("unwind", "name", b"void a<b<c> >::f<int>(int)::{lambda(A*)#2}"

@@ -1,0 +1,163 @@
+/* prompt: what a debugger writes, taken apart. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "banned.h"
+#include "backends/pdb/prompt.h"
+#include "base/array.h"
+#include "base/buffer.h"
+
+struct heard {
+	struct prompt prompt;
+	struct buffer out;
+};
+
+static int begin(void **state)
+{
+	struct heard *heard = malloc(sizeof(*heard));
+
+	prompt_init(&heard->prompt);
+	buffer_init(&heard->out, 0);
+	*state = heard;
+	return 0;
+}
+
+static int end(void **state)
+{
+	struct heard *heard = *state;
+
+	prompt_clear(&heard->prompt);
+	buffer_clear(&heard->out);
+	free(heard);
+	return 0;
+}
+
+static enum prompt_kind hear(struct heard *heard, const char *text)
+{
+	prompt_feed(&heard->prompt, text, strlen(text), &heard->out);
+	return prompt_kind(&heard->prompt);
+}
+
+static void what_looks_like_a_prompt(void **state)
+{
+	static const struct {
+		const char *text;
+		enum prompt_kind kind;
+	} lines[] = {
+		{ "", PROMPT_NONE },
+		{ "(Pdb) \n", PROMPT_NONE },
+		{ "(Pdb) ", PROMPT_LIKELY },
+		{ "(Pdb)", PROMPT_LIKELY },
+		{ "ipdb> ", PROMPT_LIKELY },
+		{ "(rank-3-pdb) ", PROMPT_LIKELY },
+		{ "((Pdb)) ", PROMPT_LIKELY },
+		{ "\033[0;32mipdb> \033[0m", PROMPT_LIKELY },
+		{ "45%\ripdb> ", PROMPT_LIKELY },
+		{ ">>> ", PROMPT_OTHER },
+		{ "... ", PROMPT_OTHER },
+		{ "...     ", PROMPT_OTHER },
+		{ "In [12]: ", PROMPT_OTHER },
+		{ "In : ", PROMPT_OTHER },
+		{ "(Pd", PROMPT_MAYBE },
+		{ "epoch 3", PROMPT_MAYBE },
+		{ "(Pdb) x", PROMPT_MAYBE },
+		{ "pdb)", PROMPT_LIKELY },
+		{ "db> ", PROMPT_MAYBE },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LENGTH(lines); i++) {
+		void *fresh;
+
+		begin(&fresh);
+		assert_int_equal(hear(fresh, lines[i].text), lines[i].kind);
+		end(&fresh);
+	}
+}
+
+static void a_prompt_is_learned(void **state)
+{
+	struct heard *heard = *state;
+
+	assert_int_equal(hear(heard, "debug: "), PROMPT_MAYBE);
+	prompt_learn_line(&heard->prompt);
+	assert_int_equal(prompt_kind(&heard->prompt), PROMPT_LEARNED);
+	prompt_take(&heard->prompt, PROMPT_LEARNED, &heard->out);
+	assert_int_equal(prompt_kind(&heard->prompt), PROMPT_NONE);
+	assert_int_equal(hear(heard, "loss 0.5"), PROMPT_MAYBE);
+	assert_int_equal(hear(heard, "debug: "), PROMPT_LEARNED);
+	prompt_take(&heard->prompt, PROMPT_LEARNED, &heard->out);
+	assert_string_equal(heard->out.data, "loss 0.5");
+}
+
+static void half_of_it_may_have_been_told(void **state)
+{
+	struct heard *heard = *state;
+
+	prompt_learn(&heard->prompt, "(Pdb) ");
+	hear(heard, "so far (Pd");
+	prompt_flush(&heard->prompt, &heard->out);
+	assert_string_equal(heard->out.data, "so far (Pd");
+	assert_int_equal(hear(heard, "b) "), PROMPT_LEARNED);
+	prompt_take(&heard->prompt, PROMPT_LEARNED, &heard->out);
+	assert_string_equal(heard->out.data, "so far (Pd");
+}
+
+static void text_is_without_escapes(void **state)
+{
+	struct heard *heard = *state;
+
+	hear(heard, "\033[1;3");
+	hear(heard, "1mred\033[0m\r");
+	hear(heard, "\n\033]0;title\007a\033]8;;x\033\\b\033(Bc\001\002\n");
+	assert_string_equal(heard->out.data, "red\nabc\n");
+}
+
+static void escapes_end_somewhere(void **state)
+{
+	struct heard *heard = *state;
+
+	hear(heard, "\033]never ended\nnext\n\033[");
+	for (int i = 0; i < 100; i++)
+		hear(heard, "1;");
+	hear(heard, "m\nlast\n");
+	assert_non_null(strstr(heard->out.data, "next\n"));
+	assert_non_null(strstr(heard->out.data, "last\n"));
+}
+
+static void a_line_without_end_is_bounded(void **state)
+{
+	struct heard *heard = *state;
+	char piece[1001];
+
+	memset(piece, 'x', sizeof(piece) - 1);
+	piece[1000] = '\0';
+	prompt_learn(&heard->prompt, "(Pdb) ");
+	for (int i = 0; i < 1000; i++) {
+		hear(heard, piece);
+		assert_true(heard->prompt.line.length <= PROMPT_LINE_MAXIMUM);
+	}
+	assert_int_equal(hear(heard, "(Pdb) "), PROMPT_LEARNED);
+	prompt_take(&heard->prompt, PROMPT_LEARNED, &heard->out);
+	assert_int_equal(heard->out.length, 1000 * 1000);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+	const struct CMUnitTest tests[] = {
+		TEST(what_looks_like_a_prompt),
+		TEST(a_prompt_is_learned),
+		TEST(half_of_it_may_have_been_told),
+		TEST(text_is_without_escapes),
+		TEST(escapes_end_somewhere),
+		TEST(a_line_without_end_is_bounded),
+	};
+
+	return cmocka_run_group_tests_name("pdb-prompt", tests, NULL, NULL);
+}
