@@ -48,6 +48,7 @@ static void refuse_debugger(struct session *session, const char *why)
 	session->resumed_by = RESUMED_BY_NOBODY;
 	session_fail_orders(session, why);
 	session_tell_state(session, DEBUGGER_FOREIGN, why);
+	session_type_all(session);
 }
 
 static void finish_probe(struct session *session, const json_t *answer)

@@ -218,19 +218,11 @@ static int take_input(struct session *session, const struct message *request,
 		      struct error *error)
 {
 	const char *data = json_get_string(request->body, "data", "");
-	bool is_hidden = session->phase == PHASE_RETURNING ||
-			 (session->phase == PHASE_ASKING &&
-			  session->debugger.state == DEBUGGER_STOPPED);
-	int result;
 
-	/* Behind our question, so that what it says is not taken for ours. */
-	if (is_hidden && strpbrk(data, "\r\n"))
-		result = session_add(session, order_new_line(data), error);
-	else
-		result = session_type(session, data, strlen(data), error);
-	if (result == 0)
-		node_respond(session->base.node, request, NULL, NULL);
-	return result;
+	if (session_type(session, data, error) < 0)
+		return -1;
+	node_respond(session->base.node, request, NULL, NULL);
+	return 0;
 }
 
 static int pdb_send(struct connection *connection, enum request_kind kind,

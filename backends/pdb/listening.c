@@ -60,6 +60,7 @@ static void enter_nested(struct session *session)
 		session, DEBUGGER_NESTED,
 		"It is at another prompt than that of the debugger; end "
 		"that in the console.");
+	session_type_all(session);
 }
 
 /* LISTENING, or at the prompt: is that one? */
@@ -128,6 +129,7 @@ static void stop_waiting(struct session *session)
 		session_tell_state(session, DEBUGGER_RUNNING, NULL);
 	if (!order) {
 		session_release(session);
+		session_type_all(session);
 		return;
 	}
 	if (order->kind == REQUEST_EVALUATE && !session->is_late &&
@@ -176,6 +178,7 @@ static void stop_asking(struct session *session)
 			"It shows a prompt and does not answer as a pdb "
 			"does: only the console is of use.");
 	}
+	session_type_all(session);
 }
 
 static void on_deadline(void *data)

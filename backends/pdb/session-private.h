@@ -66,6 +66,9 @@ void session_look_for_prompt(struct session *session, bool is_quiet);
 void session_pump(struct session *session);
 void session_put_first(struct session *session, struct order *owned_order);
 
+/* Lines of the console that wait for a prompt go now: none will come. */
+void session_type_all(struct session *session);
+
 /* stopping.c: the probe was answered: it is at its prompt. */
 void session_take_stop(struct session *session, const json_t *answer,
 		       struct stop *owned_stop);

@@ -137,6 +137,25 @@ void session_tell_state(struct session *session, enum debugger_state state,
 	session_tell(session);
 }
 
+/* Lines of the console, which nobody waits for, stay. */
+static void fail_waiting(struct session *session, const char *why)
+{
+	struct order **link = &session->orders;
+
+	while (*link) {
+		struct order *order = *link;
+
+		if (order->kind == REQUEST_TERMINAL_INPUT) {
+			link = &order->next;
+			continue;
+		}
+		*link = order->next;
+		session->order_count--;
+		order_failed(session, order, why);
+		order_free(order);
+	}
+}
+
 void session_fail_orders(struct session *session, const char *why)
 {
 	struct order *asking = session->asking;
@@ -150,14 +169,7 @@ void session_fail_orders(struct session *session, const char *why)
 		order_failed(session, typing, why);
 	order_free(asking);
 	order_free(typing);
-	while (session->orders) {
-		struct order *order = session->orders;
-
-		session->orders = order->next;
-		order_failed(session, order, why);
-		order_free(order);
-	}
-	session->order_count = 0;
+	fail_waiting(session, why);
 }
 
 void session_lose(struct session *session, const char *why)
@@ -310,6 +322,12 @@ void session_free(struct session *session)
 			   words,
 			   is_asked ? FAREWELL_BEHIND_AN_ANSWER : FAREWELL_NOW);
 		free(words);
+	}
+	while (session->orders) {
+		struct order *order = session->orders;
+
+		session->orders = order->next;
+		order_free(order);
 	}
 	inspector_free(session->inspector);
 	transcript_free(session->transcript);

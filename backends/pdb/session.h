@@ -108,8 +108,8 @@ void session_free(struct session *session);
 /* Takes an order on; -1: there are too many. */
 int session_add(struct session *session, struct order *owned_order,
 		struct error *error);
-/* Sends what a person typed, at once; it is followed where a line ends. */
-int session_type(struct session *session, const char *text, size_t length,
+/* Sends what a person typed, line by line; -1: it cannot be. */
+int session_type(struct session *session, const char *text,
 		 struct error *error);
 /* Tells `debugger`, `stopped` or `continued`, after the output before it. */
 void session_tell(struct session *session);

@@ -7,10 +7,12 @@
 #include "backends/pdb/orders.h"
 #include "backends/pdb/transcript.h"
 #include "backends/pdb/wire.h"
+#include "base/alloc.h"
 #include "base/error.h"
 #include "base/map.h"
 
 #define ORDERS_MAXIMUM 1000
+#define TYPED_MAXIMUM (16u << 10)
 
 static void forget_addresses(struct session *session)
 {
@@ -26,6 +28,59 @@ static void follow_line(struct session *session, enum resumed_by resumed_by)
 	session->is_late = false;
 	session_set_phase(session, PHASE_LISTENING,
 			  resumed_by == RESUMED_BY_TYPING ? LINE_SECONDS : 0);
+}
+
+/* A line's end is a line's end, or what Enter sends. */
+static size_t piece_length(const char *text)
+{
+	size_t length = strcspn(text, "\r\n");
+
+	return text[length] ? length + 1 : length;
+}
+
+static bool is_line(const char *piece)
+{
+	char last = piece[strlen(piece) - 1];
+
+	return last == '\n' || last == '\r';
+}
+
+/* Sent as it is, whatever reads it. */
+static int type_piece(struct session *session, const char *piece,
+		      struct error *error)
+{
+	size_t length = strlen(piece);
+
+	if (wire_send(session->wire, piece, length, error) < 0)
+		return -1;
+	transcript_add(session->transcript, piece, length);
+	if (session->is_echoing)
+		buffer_append(&session->echo, piece, length);
+	session->is_half_typed =
+		!is_line(piece) && (unsigned char)piece[length - 1] >= ' ';
+	if (!is_line(piece))
+		return 0;
+	forget_addresses(session);
+	if (session->phase == PHASE_PROMPT ||
+	    session->phase == PHASE_LISTENING) {
+		/* The prompt that is there is used up. */
+		session_take_prompt(session);
+		follow_line(session, RESUMED_BY_TYPING);
+	}
+	return 0;
+}
+
+/* The oldest order, which is a line of the console. */
+static void type_first(struct session *session)
+{
+	struct order *order = session->orders;
+	struct error error = ERROR_INIT;
+
+	session->orders = order->next;
+	session->order_count--;
+	if (type_piece(session, order->line, &error) < 0)
+		session_lose(session, error.message);
+	order_free(order);
 }
 
 static void type_line(struct session *session, struct order *owned_order)
@@ -48,8 +103,7 @@ static void type_line(struct session *session, struct order *owned_order)
 		order_free(order);
 		return;
 	}
-	if (order_resumes(order) != RESUMED_BY_TYPING)
-		session_tell_state(session, DEBUGGER_RUNNING, NULL);
+	session_tell_state(session, DEBUGGER_RUNNING, NULL);
 	order_typed(session, order, "");
 	order_free(order);
 }
@@ -61,6 +115,10 @@ void session_pump(struct session *session)
 
 	if (session->phase != PHASE_PROMPT || session->is_half_typed || !order)
 		return;
+	if (order->kind == REQUEST_TERMINAL_INPUT) {
+		type_first(session);
+		return;
+	}
 	session->orders = order->next;
 	session->order_count--;
 	order->next = NULL;
@@ -100,28 +158,57 @@ int session_add(struct session *session, struct order *owned_order,
 	return 0;
 }
 
-int session_type(struct session *session, const char *text, size_t length,
-		 struct error *error)
+/*
+ * A second line may be lost: who reads and writes by one stream forgets what
+ * came while it wrote. So it waits for the prompt, where there will be one.
+ */
+static bool must_wait(const struct session *session)
 {
-	bool is_whole =
-		memchr(text, '\n', length) || memchr(text, '\r', length);
-	char last = length > 0 ? text[length - 1] : '\n';
+	enum debugger_state state = session->debugger.state;
 
-	if (wire_send(session->wire, text, length, error) < 0)
-		return -1;
-	transcript_add(session->transcript, text, length);
-	if (session->is_echoing)
-		buffer_append(&session->echo, text, length);
-	session->is_half_typed =
-		last != '\n' && last != '\r' && (unsigned char)last >= ' ';
-	if (!is_whole)
-		return 0;
-	forget_addresses(session);
-	if (session->phase == PHASE_PROMPT ||
-	    session->phase == PHASE_LISTENING) {
-		/* The prompt that is there is used up. */
-		session_take_prompt(session);
-		follow_line(session, RESUMED_BY_TYPING);
+	if (session->is_half_typed)
+		return false;
+	switch (session->phase) {
+	case PHASE_RETURNING:
+		return true;
+	case PHASE_ASKING:
+		return state != DEBUGGER_FOREIGN && state != DEBUGGER_NESTED;
+	case PHASE_LISTENING:
+		return state == DEBUGGER_STOPPED;
+	case PHASE_PROMPT:
+		return session->orders != NULL;
+	case PHASE_CONNECTING:
+	case PHASE_LOST:
+		break;
 	}
-	return 0;
+	return false;
+}
+
+int session_type(struct session *session, const char *text, struct error *error)
+{
+	int result = 0;
+
+	if (strlen(text) > TYPED_MAXIMUM)
+		return error_set(error,
+				 "At most %u bytes can be typed at once.",
+				 TYPED_MAXIMUM);
+	while (*text && result == 0) {
+		size_t length = piece_length(text);
+		char *piece = xstrndup(text, length);
+
+		result = must_wait(session)
+				 ? session_add(session, order_new_line(piece),
+					       error)
+				 : type_piece(session, piece, error);
+		free(piece);
+		text += length;
+	}
+	return result;
+}
+
+void session_type_all(struct session *session)
+{
+	while (session->orders && session->wire &&
+	       session->orders->kind == REQUEST_TERMINAL_INPUT)
+		type_first(session);
 }
