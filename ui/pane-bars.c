@@ -193,17 +193,20 @@ static const char *no_ranks(const struct session *session,
 }
 
 /*
- * That ranks are held is worth more than how often the others are looked at,
- * and both are there where there is room.
+ * That ranks are held is worth more than how often the others are looked at;
+ * both are there where there is room.
  */
 static void append_held(struct buffer *out, const struct session *session,
 			const struct view *view)
 {
 	struct buffer pace = BUFFER_INIT;
+	bool is_wide = view->column_count >= WIDE_COLUMNS;
 
-	append_pace(&pace, session, view, view->column_count >= WIDE_COLUMNS);
-	session_append_held(out, session);
-	if (out->length == 0 || view->column_count >= WIDE_COLUMNS) {
+	/* Of a recording, where it is. */
+	if (is_wide || !session->is_replay)
+		session_append_held(out, session);
+	append_pace(&pace, session, view, is_wide && out->length == 0);
+	if (out->length == 0 || is_wide) {
 		if (out->length > 0 && pace.length > 0)
 			buffer_append_string(out, "   ");
 		buffer_append_string(out, pace.data);
@@ -236,7 +239,11 @@ void pane_header(struct window window, const struct session *session,
 	int columns = window.column_count;
 	bool is_wide = columns >= WIDE_COLUMNS;
 	int right_width;
-	int room;
+	/* Where a recording is, and who is held, is worth more than whose. */
+	int room = session->is_replay || session_held_count(session) > 0
+			   ? columns * 2 / 3
+			   : columns / 2;
+	int between;
 
 	if (view->kind == VIEW_JOBS) {
 		append_host(&left, session);
@@ -250,15 +257,12 @@ void pane_header(struct window window, const struct session *session,
 	} else {
 		append_job(&left, session,
 			   is_wide || session_held_count(session) == 0);
+		between = columns - 13 - text_width(left.data);
 		append_right(&right, session, view,
-			     columns - 13 - text_width(left.data));
+			     between < room ? between : room);
 	}
 	window_put(window, 0, 1, columns - 1, STYLE_TITLE_FOCUSED, "probetui");
 	right_width = text_width(right.data);
-	/* Where a recording is, and who is held, is worth more than whose. */
-	room = session->is_replay || session_held_count(session) > 0
-		       ? columns * 2 / 3
-		       : columns / 2;
 	if (right_width > room)
 		right_width = room;
 	if (columns < 24)

@@ -239,7 +239,8 @@ static const struct hint *debugger_hints(const struct session *session,
 {
 	const struct rank *rank = session_looked_at(session);
 
-	if (rank == NULL)
+	/* A recording can be told nothing. */
+	if (rank == NULL || session->is_replay)
 		return NULL;
 	if (view->pane == PANE_GRID && held_is_waiting(rank)) {
 		*count = ARRAY_LENGTH(waiting_hints);

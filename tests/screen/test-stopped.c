@@ -303,6 +303,7 @@ static void what_debuggers_cannot_be_told_is_said(void **state)
 	struct stage *stage = *state;
 
 	stage->engine.session.is_replay = true;
+	stage_check_hides(stage, "n next");
 	for (size_t i = 0; i < ARRAY_LENGTH(keys); i++) {
 		stage_keys(stage, keys[i]);
 		assert_true(stage->app.view.is_message_error);
