@@ -136,8 +136,8 @@ static void explain_debugger(const struct debugger *debugger,
 {
 	if (debugger->state == DEBUGGER_WAITING)
 		snprintf(reason->why, sizeof(reason->why),
-			 "It listens at %s. %s",
-			 address_of(debugger->target),
+			 "It listens at %s.%s%s", address_of(debugger->target),
+			 debugger->leaving ? " " : "",
 			 debugger->leaving ? debugger->leaving : "");
 	else
 		set_reason(reason,

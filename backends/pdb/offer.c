@@ -241,13 +241,17 @@ static void describe_path(const struct offer *offer, struct seat *seat,
 	debugger->target = xasprintf("pdb:unix:%s", path);
 	why = find_fault(offer, seat, procfs, path, shown);
 	if (!why)
+		debugger->exception = notice_read(path, name, seat->uid);
+	/* Only our own package leaves a notice. */
+	if (debugger->exception && !seat->server)
+		seat->server = server_named("probetui");
+	if (!why)
 		why = explain_taken(offer->listener, seat, procfs, shown);
 	if (why) {
 		debugger->state = DEBUGGER_REFUSED;
 		debugger->why = why;
 	} else {
 		say_waiting(offer, seat, debugger);
-		debugger->exception = notice_read(path, name, seat->uid);
 	}
 	free(shown);
 }

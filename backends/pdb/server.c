@@ -20,7 +20,7 @@
  * which ends with its client; pdb goes on waiting at the pty.
  */
 static const struct server servers[] = {
-	{ .file = "/probetui/", .dialect = "probetui" },
+	{ .file = "/probetui/channel.py", .dialect = "probetui" },
 	{
 		.file = "/remote_pdb.py",
 		.dialect = "remote-pdb",
@@ -92,6 +92,14 @@ const struct server *server_find(const struct files *files, const char *path)
 	const struct server *server = files ? server_of_files(files) : NULL;
 
 	return server || !path ? server : server_of_path(path);
+}
+
+const struct server *server_named(const char *dialect)
+{
+	for (size_t i = 0; i < ARRAY_LENGTH(servers); i++)
+		if (strcmp(servers[i].dialect, dialect) == 0)
+			return &servers[i];
+	return NULL;
 }
 
 const char *server_leaving(const struct server *server)

@@ -28,6 +28,8 @@ const struct server *server_of_files(const struct files *files);
  * the process; path (or a target that ends in it) NULL: it has none.
  */
 const struct server *server_find(const struct files *files, const char *path);
+/* The one of that dialect; NULL: there is none. */
+const struct server *server_named(const char *dialect);
 /* What is to be said of one that is not known (NULL), or of this one. */
 const char *server_leaving(const struct server *server);
 
