@@ -57,15 +57,29 @@ static void append_options(struct buffer *out)
 	}
 }
 
-static void print_help(const struct command_table *tables, size_t table_count)
+/* Other than with printf, a full disk shows at once. */
+static int print_answer(const char *text)
+{
+	struct error error = ERROR_INIT;
+
+	if (file_write(STDOUT_FILENO, text, strlen(text)) == 0)
+		return STATUS_DONE;
+	error_set_errno(&error, errno, "cannot write the answer");
+	print_error(&error);
+	return STATUS_USAGE;
+}
+
+static int print_help(const struct command_table *tables, size_t table_count)
 {
 	struct buffer out = BUFFER_INIT;
+	int status;
 
 	buffer_append_string(
 		&out,
 		"probetui shows every rank of a distributed Python job side "
 		"by side, and which\none is the odd one out. Nothing in the "
-		"job is changed or stopped for it.\n\n"
+		"job is changed or stopped for it;\nranks that are in a "
+		"debugger can be stepped.\n\n"
 		"  probetui [OPTIONS]                      the screen\n"
 		"  probetui [OPTIONS] COMMAND [ARGUMENTS]  one command\n"
 		"  probetui [OPTIONS] -x FILE              a script of "
@@ -77,20 +91,9 @@ static void print_help(const struct command_table *tables, size_t table_count)
 		&out,
 		"\nExit status: 0 nothing odd, 1 a finding, 2 wrong usage, "
 		"3 no rank could be\nreached, 4 some ranks did not answer.\n");
-	fputs(out.data, stdout);
+	status = print_answer(out.data);
 	buffer_clear(&out);
-}
-
-/* What was printed may not have been written yet. */
-static int finish_output(void)
-{
-	struct error error = ERROR_INIT;
-
-	if (fflush(stdout) == 0)
-		return STATUS_DONE;
-	error_set_errno(&error, errno, "cannot write the answer");
-	print_error(&error);
-	return STATUS_USAGE;
+	return status;
 }
 
 /* The source's, where the program was built; else the installed one. */
@@ -126,14 +129,18 @@ static int print_agent_path(void)
 {
 	struct error error = ERROR_INIT;
 	char *path = find_agent(&error);
+	char *line;
+	int status;
 
 	if (!path) {
 		print_error(&error);
 		return STATUS_USAGE;
 	}
-	printf("%s\n", path);
+	line = xasprintf("%s\n", path);
 	free(path);
-	return finish_output();
+	status = print_answer(line);
+	free(line);
+	return status;
 }
 
 static void print_timing(const struct engine *engine)
@@ -369,11 +376,9 @@ int main(int argc, char **argv)
 	if (settings_parse(&settings, argc, argv, &error) < 0) {
 		print_error(&error);
 	} else if (settings.wants_help) {
-		print_help(tables, table_count);
-		status = finish_output();
+		status = print_help(tables, table_count);
 	} else if (settings.wants_version) {
-		printf("probetui %s\n", PACKAGE_VERSION);
-		status = finish_output();
+		status = print_answer("probetui " PACKAGE_VERSION "\n");
 	} else if (settings.wants_agent_path) {
 		status = print_agent_path();
 	} else if (check_command(&settings, tables, table_count, &error) < 0) {

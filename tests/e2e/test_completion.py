@@ -25,7 +25,7 @@ CASES = (
     (["wait", "exited", "ra"], ["ranks"]),
     (["wait", "timeout", ""], []),
     (["completion", ""], ["bash", "zsh"]),
-    (["help", "comp"], ["completion"]),
+    (["help", "comp"], ["completion", "compare"]),
     (["set", "read"], ["read-only"]),
     (["--theme", ""], ["default", "light", "mono", "high-contrast", "mine"]),
     (["--theme", "li"], ["light"]),
