@@ -282,10 +282,12 @@ static bool find_named(struct scan *scan, struct connections *connections,
 }
 
 /* Numbers that are missing or taken twice become the lowest that is free. */
-static void number_named(struct discovery *discovery)
+static void number_named(struct discovery *discovery,
+			 const struct rankset *others)
 {
 	struct rankset taken = RANKSET_INIT;
 
+	rankset_unite(&taken, others);
 	for (size_t i = 0; i < discovery->count; i++) {
 		struct process *process = &discovery->processes[i];
 
@@ -309,18 +311,18 @@ static void number_named(struct discovery *discovery)
 }
 
 void discover_pids(struct discovery *discovery, struct procfs *procfs,
-		   struct connections *connections, const pid_t *pids,
-		   size_t count)
+		   struct connections *connections, const struct pid_list *pids,
+		   const struct rankset *taken)
 {
 	struct scan scan;
 
 	*discovery = (struct discovery){ .uid = geteuid() };
 	scan_init(&scan, procfs);
-	for (size_t i = 0; i < count; i++)
-		find_named(&scan, connections, pids[i],
+	for (size_t i = 0; i < pids->count; i++)
+		find_named(&scan, connections, pids->pids[i],
 			   add_process(discovery));
-	discovery->looked_at = count;
-	number_named(discovery);
+	discovery->looked_at = pids->count;
+	number_named(discovery, taken);
 	scan_clear(&scan);
 }
 

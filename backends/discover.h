@@ -21,6 +21,7 @@
 
 struct connections;
 struct procfs;
+struct rankset;
 
 #define BYSTANDERS_MAXIMUM 20
 
@@ -48,11 +49,12 @@ void discover_all(struct discovery *discovery, struct procfs *procfs,
 		  struct connections *connections);
 /*
  * Makes ranks of the processes named: their own number where they have one,
- * else the lowest that is free. One that is gone is found unreadable.
+ * else the lowest that is free; those in taken are not. One that is gone is
+ * found unreadable.
  */
 void discover_pids(struct discovery *discovery, struct procfs *procfs,
-		   struct connections *connections, const pid_t *pids,
-		   size_t count);
+		   struct connections *connections, const struct pid_list *pids,
+		   const struct rankset *taken);
 /*
  * What is found of one process, into an initialised one; its number is -1
  * where it has none. One that is gone is found unreadable. False: it runs no

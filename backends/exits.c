@@ -1,6 +1,7 @@
 #include "backends/exits.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -117,4 +118,14 @@ struct exit_status exit_status_read(const struct exit_watch *watch,
 	    information.mask & INFORMATION_EXIT)
 		return from_wait_status(information.exit_code);
 	return (struct exit_status){ .code = -1 };
+}
+
+char *exit_status_describe(struct exit_status status)
+{
+	if (status.signal)
+		return xasprintf("It was ended by signal %d (%s).",
+				 status.signal, strsignal(status.signal));
+	if (status.code >= 0)
+		return xasprintf("It ended with exit code %d.", status.code);
+	return xstrdup("It has ended; its exit code could not be seen.");
 }

@@ -32,5 +32,7 @@ void exit_watch_free(struct exit_watch *watch);
 struct exit_status exit_status_read(const struct exit_watch *watch,
 				    struct procfs *procfs, pid_t pid,
 				    uint64_t start_time);
+/* A sentence; free() it. */
+char *exit_status_describe(struct exit_status status);
 
 #endif

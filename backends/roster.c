@@ -22,6 +22,7 @@
 #include "base/map.h"
 #include "protocol/debugger.h"
 #include "protocol/process.h"
+#include "protocol/rankset.h"
 #include "protocol/sample.h"
 
 /* What has ended is remembered by its files, the last so many. */
@@ -116,16 +117,6 @@ static void tell(struct roster *roster, const char *event,
 	node_emit(roster->node, event, process_to_json(process));
 }
 
-static char *describe_end(struct exit_status status)
-{
-	if (status.signal)
-		return xasprintf("It was ended by signal %d (%s).",
-				 status.signal, strsignal(status.signal));
-	if (status.code >= 0)
-		return xasprintf("It ended with exit code %d.", status.code);
-	return xstrdup("It has ended; its exit code could not be seen.");
-}
-
 /* Of a stand-in. */
 static char *describe_loss(struct roster *roster, pid_t pid)
 {
@@ -161,7 +152,7 @@ static void remove_member(struct roster *roster, struct member *member)
 		status = exit_status_read(member->exit,
 					  node_procfs(roster->node), pid,
 					  process->start_time);
-		end = describe_end(status);
+		end = exit_status_describe(status);
 	}
 	/* What it was asked for is answered before it is told gone. */
 	connections_close(node_connections(roster->node), pid);
@@ -235,6 +226,9 @@ static void update_member(struct roster *roster, struct member *member,
 
 	process_init(&member->process);
 	process_copy(&member->process, found);
+	/* A look does not know the number that it was given. */
+	if (member->is_adopted)
+		member->process.rank = before.rank;
 	if (role && found->role && strcmp(found->role, "child") == 0) {
 		free(member->process.role);
 		member->process.role = xstrdup(role);
@@ -392,18 +386,29 @@ struct telling {
 	const struct discovery *discovery;
 };
 
-/* Of what was adopted; what was found was told of. */
+/* Of what was adopted; what was found was told of, and is followed. */
 static void tell_again(uint64_t pid, void *value, void *data)
 {
 	const struct telling *telling = data;
 	struct member *member = value;
 
+	if (!member->is_adopted)
+		return;
 	for (size_t i = 0; i < telling->discovery->count; i++)
 		if ((uint64_t)telling->discovery->processes[i].pid == pid &&
 		    !is_standin(member))
 			return;
+	tell(telling->roster, "rankAdded", member);
+	follow_member(telling->roster, member);
+}
+
+static void note_number(uint64_t pid, void *value, void *data)
+{
+	const struct member *member = value;
+
+	(void)pid;
 	if (member->is_adopted)
-		tell(telling->roster, "rankAdded", member);
+		rankset_add(data, member->process.rank);
 }
 
 /* pids NULL: all processes. */
@@ -412,15 +417,18 @@ static void look(struct roster *roster, const struct pid_list *pids,
 {
 	struct connections *connections = node_connections(roster->node);
 	struct procfs *procfs = node_procfs(roster->node);
+	struct rankset taken = RANKSET_INIT;
 
 	check_all(roster);
 	connections_tidy(connections);
 	discovery_clear(&roster->discovery);
+	map_each(roster->members, note_number, &taken);
 	if (pids)
-		discover_pids(&roster->discovery, procfs, connections,
-			      pids->pids, pids->count);
+		discover_pids(&roster->discovery, procfs, connections, pids,
+			      &taken);
 	else
 		discover_all(&roster->discovery, procfs, connections);
+	rankset_clear(&taken);
 	for (size_t i = 0; i < roster->discovery.launchers.count; i++)
 		take_back(roster, roster->discovery.launchers.pids[i]);
 	for (size_t i = 0; i < roster->discovery.count; i++)

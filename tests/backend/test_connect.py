@@ -80,6 +80,16 @@ class TestConnect(Case):
         program.process.kill()
         self.assertEqual(node.event("rankRemoved", program.pid)["rank"], 1)
 
+    def test_its_number_stays(self):
+        node = self.node()
+        program, target = self.program()
+        node.ask("connect", target=target, rank=1)
+        named, _ = self.program()
+        other, _ = self.program()
+        found, _ = node.discover(pids=[named.pid, other.pid, program.pid])
+        self.assertEqual({pid: one["rank"] for pid, one in found.items()},
+                         {program.pid: 1, named.pid: 0, other.pid: 2})
+
     def test_the_number_that_was_asked_for(self):
         node = self.node()
         program, target = self.program()
