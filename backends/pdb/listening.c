@@ -63,6 +63,16 @@ static void enter_nested(struct session *session)
 	session_type_all(session);
 }
 
+/* From 3.14 on quit asks back; who told it to quit was asked by us. */
+static void confirm(struct session *session)
+{
+	if (!session->is_quitting)
+		return;
+	session->is_quitting = false;
+	session_take_prompt(session);
+	session_send(session, "y\n");
+}
+
 /* LISTENING, or at the prompt: is that one? */
 void session_look_at_line(struct session *session, bool is_quiet)
 {
@@ -82,6 +92,9 @@ void session_look_at_line(struct session *session, bool is_quiet)
 		return;
 	case PROMPT_LEARNED:
 		session_probe(session);
+		return;
+	case PROMPT_CONFIRM:
+		confirm(session);
 		return;
 	case PROMPT_OTHER:
 		if (is_quiet && session->stop)

@@ -13,6 +13,8 @@
 #include "base/text.h"
 
 #define PERIOD 0.25
+/* A reader that is this far behind gets nothing more for now. */
+#define WAITING_MAXIMUM (256u << 10)
 /* So long it waits for more, and half a character for the rest of it. */
 #define MOMENT 0.02
 
@@ -107,7 +109,8 @@ static void on_timer(void *data)
 	struct outflow *outflow = data;
 
 	stop_timer(outflow);
-	send_some(outflow);
+	if (node_waiting(outflow->node) <= WAITING_MAXIMUM)
+		send_some(outflow);
 	node_flush(outflow->node);
 	start_timer(outflow);
 }

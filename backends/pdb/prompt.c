@@ -220,6 +220,15 @@ static bool is_other(const char *line, size_t length)
 	return false;
 }
 
+static bool is_question(const char *line, size_t length)
+{
+	static const char end[] = "[y/n] ";
+	size_t end_length = sizeof(end) - 1;
+
+	return length >= end_length &&
+	       memcmp(line + length - end_length, end, end_length) == 0;
+}
+
 enum prompt_kind prompt_kind(const struct prompt *prompt)
 {
 	size_t length;
@@ -231,6 +240,8 @@ enum prompt_kind prompt_kind(const struct prompt *prompt)
 		return PROMPT_NONE;
 	if (is_likely(line, length))
 		return PROMPT_LIKELY;
+	if (is_question(line, length))
+		return PROMPT_CONFIRM;
 	return is_other(line, length) ? PROMPT_OTHER : PROMPT_MAYBE;
 }
 

@@ -22,6 +22,7 @@ enum prompt_kind {
 	PROMPT_NONE,	/* it is empty */
 	PROMPT_LEARNED, /* it ends in the prompt that was learned */
 	PROMPT_LIKELY,	/* it looks like a pdb's: "(Pdb) ", "ipdb> " */
+	PROMPT_CONFIRM, /* it wants a yes or no: "Quit anyway? [y/n] " */
 	PROMPT_OTHER,	/* it is one of Python's: ">>> ", "... ", "In [1]: " */
 	PROMPT_MAYBE,	/* something else */
 };

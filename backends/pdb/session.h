@@ -92,6 +92,7 @@ struct session {
 	struct buffer held; /* printed, perhaps not by the program */
 	bool is_holding;
 	enum resumed_by resumed_by;
+	bool is_quitting;   /* it was told to, and may ask back */
 	bool is_late;	    /* typing takes long, and is waited for */
 	bool is_half_typed; /* in the console, without a line's end */
 	struct order *asking;	/* whose question is on its way; NULL: a probe */

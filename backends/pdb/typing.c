@@ -26,6 +26,7 @@ static void follow_line(struct session *session, enum resumed_by resumed_by)
 	session->resumed_by = resumed_by;
 	session->is_holding = resumed_by == RESUMED_BY_TYPING;
 	session->is_late = false;
+	session->is_quitting = false;
 	session_set_phase(session, PHASE_LISTENING,
 			  resumed_by == RESUMED_BY_TYPING ? LINE_SECONDS : 0);
 }
@@ -103,6 +104,7 @@ static void type_line(struct session *session, struct order *owned_order)
 		order_free(order);
 		return;
 	}
+	session->is_quitting = order->kind == REQUEST_TERMINATE;
 	session_tell_state(session, DEBUGGER_RUNNING, NULL);
 	order_typed(session, order, "");
 	order_free(order);

@@ -64,6 +64,7 @@ def wait():
 def main():
     stop()
     wait()
+    stop()
     for i in range(3):
         x = i
     print("x", x, flush=True)
@@ -302,13 +303,29 @@ class TestSessions(PdbTest):
         self.ask("continue")
         self.node.event("continued", self.pid)
         self.assertIn("runs", self.refuse("next"))
-        bound, = self.set_breakpoints({"id": 3, "path": "train.py",
-                                       "line": self.rank.line(10)})
+        breakpoint = {"id": 3, "path": "train.py",
+                      "line": self.rank.line(11), "temporary": True}
+        bound, = self.set_breakpoints(breakpoint)
         self.assertIn("stops next", bound["message"])
         with open(self.rank.path + ".go", "w"):
             pass
-        status, out, _ = self.rank.end()
-        self.assertEqual((status, out), (0, "x 2\n"))
+        event = self.node.stopped(self.rank)
+        self.assertEqual((event["stops"], event["reason"]), (2, "entry"))
+        bound, = event["breakpoints"]
+        self.assertNotIn("message", bound)
+        event, place = self.step("continue")
+        self.assertEqual((event["reason"], place[1]), ("breakpoint", 11))
+        self.assertEqual(event["hit"], [3])
+        self.ask("continue")
+        self.finish("x 2\n")
+
+    def test_quit(self):
+        self.start()
+        self.ask("terminate")
+        self.node.event("continued", self.pid)
+        status, _, err = self.rank.end()
+        self.assertEqual(status, 1)
+        self.assertIn("BdbQuit", err)
 
     def test_the_node_goes(self):
         self.start()

@@ -58,6 +58,7 @@ static void what_looks_like_a_prompt(void **state)
 		{ "((Pdb)) ", PROMPT_LIKELY },
 		{ "\033[0;32mipdb> \033[0m", PROMPT_LIKELY },
 		{ "45%\ripdb> ", PROMPT_LIKELY },
+		{ "Quit anyway? [y/n] ", PROMPT_CONFIRM },
 		{ ">>> ", PROMPT_OTHER },
 		{ "... ", PROMPT_OTHER },
 		{ "...     ", PROMPT_OTHER },
