@@ -164,8 +164,10 @@ static void append_notice(struct command_context *context)
 	bool is_error;
 	char *notice = engine_take_notice(context->engine, &is_error);
 
-	if (notice && is_error)
+	if (notice && is_error) {
 		script_append_error(context, -1, NULL, notice);
+		context->status = STATUS_FINDING;
+	}
 	free(notice);
 }
 

@@ -1,0 +1,312 @@
+/*
+ * options: what the command line may say, one row each.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/error.h"
+#include "engine/setting.h"
+#include "engine/settings.h"
+#include "model/rankselect.h"
+
+#define PID_MAXIMUM 4194304 /* PID_MAX_LIMIT, linux/threads.h */
+#define CONNECT_MAXIMUM 4096
+
+static void set_string(char **string, const char *value)
+{
+	free(*string);
+	*string = xstrdup(value);
+}
+
+static int set_ranks(struct settings *settings, const char *value,
+		     struct error *error)
+{
+	struct rankselect select = RANKSELECT_INIT;
+	char *joined;
+
+	if (rankselect_parse(&select, value, error) < 0)
+		return error_prefix(error, "--ranks");
+	rankselect_clear(&select);
+	joined = settings->ranks ? xasprintf("%s,%s", settings->ranks, value)
+				 : xstrdup(value);
+	free(settings->ranks);
+	settings->ranks = joined;
+	return 0;
+}
+
+static int add_pid(struct settings *settings, const char *text, size_t length,
+		   struct error *error)
+{
+	char digits[16] = "";
+	char *end = digits;
+	long pid = 0;
+
+	if (length < sizeof(digits)) {
+		memcpy(digits, text, length);
+		errno = 0;
+		pid = strtol(digits, &end, 10);
+	}
+	if (length == 0 || end != digits + length || errno || pid < 1 ||
+	    pid > PID_MAXIMUM)
+		return error_set(error,
+				 "--pid: '%.*s' is not a process number; give "
+				 "one or more, as in --pid 4183,4184",
+				 (int)(length < 40 ? length : 40), text);
+	settings->pids = xrealloc(settings->pids,
+				  (settings->pid_count + 1) * sizeof(pid_t));
+	settings->pids[settings->pid_count++] = (pid_t)pid;
+	return 0;
+}
+
+static int set_pid(struct settings *settings, const char *value,
+		   struct error *error)
+{
+	for (;;) {
+		size_t length = strcspn(value, ",");
+
+		if (add_pid(settings, value, length, error) < 0)
+			return -1;
+		if (value[length] == '\0')
+			return 0;
+		value += length + 1;
+	}
+}
+
+static int set_job(struct settings *settings, const char *value,
+		   struct error *error)
+{
+	if (value[0] == '\0')
+		return error_set(error, "--job needs a port (MASTER_PORT) or "
+					"the number of a launcher's process");
+	set_string(&settings->job, value);
+	return 0;
+}
+
+static int set_replay(struct settings *settings, const char *value,
+		      struct error *error)
+{
+	(void)error;
+	settings_add_replay(settings, value);
+	return 0;
+}
+
+static int set_connect(struct settings *settings, const char *value,
+		       struct error *error)
+{
+	if (settings->connect_count >= CONNECT_MAXIMUM)
+		return error_set(error,
+				 "--connect was given more than %d "
+				 "times",
+				 CONNECT_MAXIMUM);
+	settings->connect =
+		xrealloc(settings->connect,
+			 (settings->connect_count + 1) * sizeof(char *));
+	settings->connect[settings->connect_count++] = xstrdup(value);
+	if (strncmp(value, "ptrace:", 7) == 0)
+		return set_pid(settings, value + 7, error);
+	if (strncmp(value, "replay:", 7) == 0)
+		return set_replay(settings, value + 7, error);
+	if (settings_is_debugger(value))
+		return 0;
+	return error_set(error,
+			 "--connect: '%.80s' cannot be connected to; this "
+			 "version knows pdb:unix:PATH, pdb:tcp:HOST:PORT, "
+			 "ptrace:PID and replay:FILE",
+			 value);
+}
+
+static int set_record(struct settings *settings, const char *value,
+		      struct error *error)
+{
+	(void)error;
+	set_string(&settings->record, value);
+	return 0;
+}
+
+static int set_record_locals(struct settings *settings, const char *value,
+			     struct error *error)
+{
+	(void)value;
+	(void)error;
+	settings->wants_locals = true;
+	return 0;
+}
+
+static int set_record_output(struct settings *settings, const char *value,
+			     struct error *error)
+{
+	(void)value;
+	(void)error;
+	settings->wants_output = true;
+	return 0;
+}
+
+static int set_at(struct settings *settings, const char *value,
+		  struct error *error)
+{
+	char *end;
+	double seconds = strtod(value, &end);
+
+	if (end == value || *end != '\0' || !(seconds >= 0) || seconds > 1e9)
+		return error_set(error,
+				 "--at: '%.40s' is no number of seconds since "
+				 "the recording began",
+				 value);
+	settings->at = seconds;
+	return 0;
+}
+
+static int set_theme(struct settings *settings, const char *value,
+		     struct error *error)
+{
+	(void)error;
+	set_string(&settings->theme, value);
+	settings->theme_line = 0;
+	return 0;
+}
+
+static int set_config(struct settings *settings, const char *value,
+		      struct error *error)
+{
+	(void)error;
+	set_string(&settings->config, value);
+	return 0;
+}
+
+static int set_script(struct settings *settings, const char *value,
+		      struct error *error)
+{
+	(void)error;
+	set_string(&settings->script, value);
+	return 0;
+}
+
+static int set_timeout(struct settings *settings, const char *value,
+		       struct error *error)
+{
+	if (setting_find("timeout", error)->set(settings, value, error) < 0)
+		return error_prefix(error, "--timeout");
+	settings->has_timeout = true;
+	return 0;
+}
+
+static int set_json(struct settings *settings, const char *value,
+		    struct error *error)
+{
+	(void)value;
+	(void)error;
+	settings->is_json = true;
+	return 0;
+}
+
+static int set_read_only(struct settings *settings, const char *value,
+			 struct error *error)
+{
+	(void)value;
+	(void)error;
+	settings->is_read_only = true;
+	return 0;
+}
+
+static int set_yes(struct settings *settings, const char *value,
+		   struct error *error)
+{
+	(void)value;
+	(void)error;
+	settings->is_yes = true;
+	return 0;
+}
+
+static int set_ascii(struct settings *settings, const char *value,
+		     struct error *error)
+{
+	(void)value;
+	(void)error;
+	settings->is_ascii = true;
+	return 0;
+}
+
+static int set_no_mouse(struct settings *settings, const char *value,
+			struct error *error)
+{
+	(void)value;
+	(void)error;
+	settings->has_no_mouse = true;
+	return 0;
+}
+
+static int set_help(struct settings *settings, const char *value,
+		    struct error *error)
+{
+	(void)value;
+	(void)error;
+	settings->wants_help = true;
+	return 0;
+}
+
+static int set_version(struct settings *settings, const char *value,
+		       struct error *error)
+{
+	(void)value;
+	(void)error;
+	settings->wants_version = true;
+	return 0;
+}
+
+static int set_agent_path(struct settings *settings, const char *value,
+			  struct error *error)
+{
+	(void)value;
+	(void)error;
+	settings->wants_agent_path = true;
+	return 0;
+}
+
+const struct setting_option setting_options[] = {
+	{ "ranks", 0, "SET", "these ranks only: 0-7,16 or 0-63/8", set_ranks },
+	{ "pid", 0, "LIST", "these processes: 4183,4184", set_pid },
+	{ "job", 0, "PORT", "the job with this MASTER_PORT or launcher's pid",
+	  set_job },
+	{ "connect", 0, "TARGET",
+	  "pdb:unix:PATH or pdb:tcp:HOST:PORT; %r: each rank", set_connect },
+	{ "replay", 0, "FILE",
+	  "a recording in place of a job; several as one",
+	  set_replay },
+	{ "at", 0, "SECONDS", "the time of the recording to look at (its end)",
+	  set_at },
+	{ "record", 0, "FILE", "write what is seen to a new file", set_record },
+	{ "record-locals", 0, NULL, "and variables; those of secrets masked",
+	  set_record_locals },
+	{ "record-output", 0, NULL, "and what ranks print while it is looked at",
+	  set_record_output },
+	{ "json", 0, NULL, "one JSON document on standard output", set_json },
+	{ "timeout", 0, "SECONDS", "how long an answer may take (5)",
+	  set_timeout },
+	{ "theme", 0, "THEME",
+	  "default, light, mono, high-contrast or your own", set_theme },
+	{ "config", 0, "FILE", "read this file in place of the usual one",
+	  set_config },
+	{ "read-only", 0, NULL, "refuse what stops, writes or runs code",
+	  set_read_only },
+	{ "yes", 0, NULL, "do what costs something without being asked",
+	  set_yes },
+	{ "ascii", 0, NULL, "no characters beyond ASCII in pictures",
+	  set_ascii },
+	{ "no-mouse", 0, NULL, "leave the mouse to the terminal",
+	  set_no_mouse },
+	{ "script", 'x', "FILE",
+	  "run a script of commands (- reads standard "
+	  "input)",
+	  set_script },
+	{ "agent-path", 0, NULL,
+	  "print the Python package's folder, for PYTHONPATH",
+	  set_agent_path },
+	{ "version", 'V', NULL, "print the version", set_version },
+	{ "help", 'h', NULL, "print this", set_help },
+};
+const size_t setting_option_count = ARRAY_LENGTH(setting_options);
