@@ -27,6 +27,7 @@ void session_send_question(struct session *session)
 	if (!line)
 		return;
 	session_expect_echo(session, line);
+	prompt_forget_passed(&session->prompt);
 	session_set_phase(session, PHASE_ASKING, answer_seconds(session));
 	session_send(session, line);
 }
@@ -163,6 +164,12 @@ void session_look_for_prompt(struct session *session, bool is_quiet)
 			session_show_raw(session, session->raw.length);
 			session_take_prompt(session);
 		}
+	}
+	/* Another thread printed behind the prompt. */
+	if (kind != PROMPT_LEARNED && (prompt_has_passed(&session->prompt) ||
+				       prompt_has_passed(&rest))) {
+		session_show_raw(session, session->raw.length);
+		kind = PROMPT_LEARNED;
 	}
 	prompt_clear(&rest);
 	if (kind == PROMPT_LEARNED)

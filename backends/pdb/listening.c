@@ -104,7 +104,11 @@ void session_look_at_line(struct session *session, bool is_quiet)
 	case PROMPT_NONE:
 		break;
 	}
-	if (!is_quiet && kind != PROMPT_NONE)
+	/* Another thread printed behind the prompt, or what looks like one. */
+	if (session->phase == PHASE_LISTENING &&
+	    prompt_has_passed(&session->prompt))
+		session_probe(session);
+	else if (!is_quiet && kind != PROMPT_NONE)
 		session_await_quiet(session, QUIET_SECONDS);
 }
 

@@ -115,9 +115,18 @@ static void shorten_line(struct prompt *prompt, struct buffer *out)
 	prompt->told = prompt->line.length;
 }
 
+static bool has_learned(const struct prompt *prompt)
+{
+	size_t length = strlen(prompt->learned);
+
+	return length > 0 && memmem(prompt->line.data, prompt->line.length,
+				    prompt->learned, length);
+}
+
 static void add_text(struct prompt *prompt, char byte, struct buffer *out)
 {
 	if (byte == '\n') {
+		prompt->has_passed = prompt->has_passed || has_learned(prompt);
 		tell_line(prompt, prompt->line.length, out);
 		drop_line(prompt);
 		buffer_append_char(out, '\n');
@@ -252,6 +261,17 @@ void prompt_take(struct prompt *prompt, enum prompt_kind kind,
 		tell_line(prompt, prompt->line.length - strlen(prompt->learned),
 			  out);
 	drop_line(prompt);
+	prompt->has_passed = false;
+}
+
+bool prompt_has_passed(const struct prompt *prompt)
+{
+	return prompt->has_passed || has_learned(prompt);
+}
+
+void prompt_forget_passed(struct prompt *prompt)
+{
+	prompt->has_passed = false;
 }
 
 void prompt_flush(struct prompt *prompt, struct buffer *out)

@@ -43,6 +43,7 @@ struct prompt {
 	enum prompt_escape escape;
 	size_t escape_length;
 	bool has_return; /* a "\r" came last: "\n" may follow */
+	bool has_passed; /* a line that has ended had the prompt in it */
 	char learned[PROMPT_MAXIMUM];
 };
 
@@ -63,6 +64,13 @@ enum prompt_kind prompt_kind(const struct prompt *prompt);
  */
 void prompt_take(struct prompt *prompt, enum prompt_kind kind,
 		 struct buffer *out);
+/*
+ * Since the last prompt that was taken, or prompt_forget_passed, the learned
+ * one came with something behind it: what another thread printed, or text of
+ * the program that looks like a prompt.
+ */
+bool prompt_has_passed(const struct prompt *prompt);
+void prompt_forget_passed(struct prompt *prompt);
 /* What there is of the unfinished line goes to out now: nothing follows. */
 void prompt_flush(struct prompt *prompt, struct buffer *out);
 
