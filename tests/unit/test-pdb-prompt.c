@@ -131,6 +131,25 @@ static void escapes_end_somewhere(void **state)
 	assert_non_null(strstr(heard->out.data, "last\n"));
 }
 
+static void a_prompt_that_was_printed_behind(void **state)
+{
+	struct heard *heard = *state;
+
+	prompt_learn(&heard->prompt, "ipdb> ");
+	hear(heard, "ipdb");
+	assert_false(prompt_has_passed(&heard->prompt));
+	assert_int_equal(hear(heard, "> step 3"), PROMPT_MAYBE);
+	assert_true(prompt_has_passed(&heard->prompt));
+	hear(heard, "\nmore\n");
+	assert_true(prompt_has_passed(&heard->prompt));
+	prompt_forget_passed(&heard->prompt);
+	assert_false(prompt_has_passed(&heard->prompt));
+	hear(heard, "ipdb> \n");
+	assert_true(prompt_has_passed(&heard->prompt));
+	prompt_take(&heard->prompt, hear(heard, "ipdb> "), &heard->out);
+	assert_false(prompt_has_passed(&heard->prompt));
+}
+
 static void a_line_without_end_is_bounded(void **state)
 {
 	struct heard *heard = *state;
@@ -157,6 +176,7 @@ int main(void)
 		TEST(half_of_it_may_have_been_told),
 		TEST(text_is_without_escapes),
 		TEST(escapes_end_somewhere),
+		TEST(a_prompt_that_was_printed_behind),
 		TEST(a_line_without_end_is_bounded),
 	};
 
