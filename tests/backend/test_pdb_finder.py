@@ -359,6 +359,45 @@ class PortTest(FinderCase):
         self.assertIn("BdbQuit", told["leaving"])
 
 
+class ServerTest(FinderCase):
+    """What leaving costs is known by what serves."""
+
+    def serve(self, file, *paths):
+        """A rank whose server is in that file."""
+        os.makedirs(self.path(os.path.dirname(file)))
+        with open(self.path(file), "w") as source:
+            source.write(SERVER)
+        target = Target(argv=[sys.executable, self.path(file)] + list(paths),
+                        cwd=self.folder, RANK=str(RANK))
+        self.addCleanup(target.close)
+        self.pids.append(target.pid)
+        self.follow()
+        self.node.ask("sample")
+        return target
+
+    def test_our_own_package_serves_the_next_client(self):
+        target = self.serve("probetui/channel.py", self.path("pdb.sock"))
+        told = self.debugger(target, "waiting")
+        while told.get("dialect") != "probetui":
+            told = self.debugger(target, "waiting")
+        self.assertNotIn("leaving", told)
+
+    def test_a_folder_of_its_name_is_not_our_package(self):
+        target = self.serve("probetui/train.py", self.path("pdb.sock"))
+        told = self.debugger(target, "waiting")
+        self.node.ask("sample")
+        self.node.ask("discover", pids=self.pids)
+        told = self.debugger(target, "waiting")
+        self.assertIn("one client", told["leaving"])
+        self.assertNotIn("dialect", told)
+
+    def test_a_relay_is_known_by_its_name(self):
+        target = self.start(self.path("pdb.sock.4711-0badcafe.%d" % RANK))
+        told = self.find(target, "waiting")
+        self.assertEqual(told["dialect"], "ipdb")
+        self.assertIn("waits for ever", told["leaving"])
+
+
 class ContainerTest(FinderCase):
     """Processes that see other files, or another network, than we do."""
 
