@@ -96,8 +96,14 @@ static void fail_asking(struct session *session, const char *why)
 static void finish_question(struct session *session, json_t *owned_answer,
 			    const char *failure)
 {
+	bool is_wanted = !session->is_given_up;
+
 	session_set_phase(session, PHASE_RETURNING, RETURN_SECONDS);
-	if (session->asking && failure)
+	session->is_given_up = false;
+	/* What became of the program is asked at the prompt. */
+	if (!is_wanted)
+		session_take_prompt(session);
+	else if (session->asking && failure)
 		fail_asking(session, failure);
 	else if (session->asking)
 		finish_asking(session, owned_answer);

@@ -165,6 +165,7 @@ void session_fail_orders(struct session *session, const char *why)
 	session->typing = NULL;
 	if (asking)
 		order_failed(session, asking, why);
+	session->is_given_up |= asking != NULL;
 	if (typing)
 		order_failed(session, typing, why);
 	order_free(asking);

@@ -96,6 +96,7 @@ struct session {
 	bool is_late;	    /* typing takes long, and is waited for */
 	bool is_half_typed; /* in the console, without a line's end */
 	struct order *asking;	/* whose question is on its way; NULL: a probe */
+	bool is_given_up;	/* nobody waits for that question any more */
 	struct order *typing;	/* whose line was typed, unanswered; NULL */
 	struct order *orders;	/* those that wait, oldest first */
 	size_t order_count;
