@@ -17,6 +17,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "backend")]
 import jobs  # noqa: E402
 import pdbs  # noqa: E402
+import terminals  # noqa: E402
 
 # Three ranks: 0 and 1 are stopped, 2 waits for a client. REFUSALS are
 # sentences by request and pid.
@@ -401,6 +402,38 @@ class TestValues(unittest.TestCase):
             self.assertIn("display 1: a  + b = 1 + a  + b", run.stdout)
             self.assertIn("nothing is displayed as 1", run.stderr)
             self.assertGreaterEqual(len(node.asked("evaluate")), 2)
+
+
+class TestScreen(unittest.TestCase):
+    """A screen waits for no answer: what becomes of it is said later."""
+
+    def terminal(self, node):
+        terminal = terminals.Terminal(24, 120)
+        self.addCleanup(terminal.close)
+        terminal.start([], PROBETUI_NODE=node.path)
+        terminal.wait_for(b"stopped at breakpoint 1")
+        return terminal
+
+    def test_a_refusal_comes_as_a_sentence(self):
+        with Node({"jump 101": "The debugger says no."}) as node:
+            terminal = self.terminal(node)
+            terminal.press(b":jump 3\r")
+            terminal.wait_for(b"jump: rank 1: the debugger says no.")
+            self.assertEqual(len(node.asked("jump")), 2)
+            terminal.press(b":print x ranks 0\r")
+            terminal.wait_for(b"0 + x")
+
+    def test_what_costs_something_is_asked(self):
+        with Node() as node:
+            terminal = self.terminal(node)
+            for answer, asked in ((b"n", 0), (b"y", 1)):
+                terminal.press(b":terminate ranks 1\r")
+                terminal.wait_for(b"BdbQuit. Quit its debugger?")
+                terminal.press(answer)
+                terminal.see(b"stopped at breakpoint 1")
+                jobs.wait_for(
+                    lambda: len(node.asked("terminate")) == asked,
+                    "an answer")
 
 
 def run(*arguments, script=None):
