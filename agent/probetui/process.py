@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from .prompt import RankPdb
 
+PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 MESSAGE_MAXIMUM = 200
 BANNER_LINES_MAXIMUM = 200
 LOOK_SECONDS = 0.1
@@ -61,18 +62,23 @@ def describe(error: BaseException) -> str:
 
 
 def _stack_of(error: BaseException) -> str:
-    """The traceback with all that led to it."""
+    """The traceback with all that led to it, without our own frames."""
     try:
-        text = "".join(traceback.format_exception(
-            type(error), error, error.__traceback__))
+        told = traceback.TracebackException(type(error), error,
+                                            error.__traceback__)
+        part: Optional[traceback.TracebackException] = told
+        while part is not None:
+            part.stack[:] = [frame for frame in part.stack
+                             if not frame.filename.startswith(PACKAGE)]
+            part = part.__cause__ or part.__context__
+        lines = "".join(told.format()).splitlines()
     except Exception as problem:
         return "(the traceback cannot be had: %s)\n" % describe(problem)
-    lines = text.splitlines(True)
     if len(lines) > BANNER_LINES_MAXIMUM:
         left_out = len(lines) - BANNER_LINES_MAXIMUM
         half = BANNER_LINES_MAXIMUM // 2
-        lines[half:-half] = ["... %d lines ...\n" % left_out]
-    return "".join(lines)
+        lines[half:-half] = ["... %d lines ..." % left_out]
+    return "".join(visible(line) + "\n" for line in lines)
 
 
 def _place_of(frame: Optional[FrameType]) -> str:
@@ -112,6 +118,7 @@ class Process:
         self._files: Optional[files.JobFiles] = None
         self._counts: Dict[str, int] = {}
         self._is_stopped = False
+        self._name = ""  # where a person connects to
         self._open_files()
 
     def _open_files(self) -> None:
@@ -265,7 +272,7 @@ class Process:
                 self.settings, self.identity.rank, folder,
                 self._files.claims if self._files else None)
             self._channel = Channel(self.settings, listening)
-            self.name = listening[0].name()
+            self._name = listening[0].name()
         except (endpoints.EndpointError, files.FolderError, OSError) as error:
             tell("rank %d cannot wait in pdb, and goes on: %s"
                  % (self.identity.rank, error))
@@ -298,7 +305,7 @@ class Process:
         is_new = self._local.is_new
         self._local.is_new = False
         sentence = "rank %d %s and waits in pdb at %s" % (
-            self.identity.rank, what, self.name)
+            self.identity.rank, what, self._name)
         channel.begin(self._greeting(channel, story, what), story.lease,
                       is_new)
         if self._files is not None:
@@ -307,7 +314,7 @@ class Process:
             if is_new or not channel.has_client():
                 tell("%s: probetui, or nc %s%s; goes on by itself in %s" % (
                     sentence, "" if self.settings.is_tcp else "-U ",
-                    self.name, settings.duration(story.lease)))
+                    self._name, settings.duration(story.lease)))
             yield
         finally:
             channel.end()

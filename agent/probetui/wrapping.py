@@ -30,9 +30,11 @@ def _is_control(error: BaseException) -> bool:
 
 def _offer(error: BaseException, lease: Any) -> None:
     """Once for each exception, however many decorated functions it leaves."""
-    if _is_control(error) or _OFFERED in error.__dict__:
+    # Past whatever its class makes of attributes.
+    known = BaseException.__getattribute__(error, "__dict__")
+    if _is_control(error) or _OFFERED in known:
         return
-    BaseException.__setattr__(error, _OFFERED, True)
+    known[_OFFERED] = True
     process.offer(error, lease)
 
 

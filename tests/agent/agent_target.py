@@ -265,7 +265,10 @@ class Odd(BaseException):
         raise ValueError("no text")
 
     def __setattr__(self, name, value):
-        raise AttributeError(name)
+        raise RuntimeError(name)
+
+    def __getattr__(self, name):
+        raise RuntimeError(name)
 
 
 def odd():

@@ -56,6 +56,7 @@ class TargetCase(unittest.TestCase):
             self.assertIn("raised RuntimeError: boom 4", banner)
             self.assertIn("KeyError: 'missing'", banner)
             self.assertIn("Goes on by itself in 30 min", banner)
+            self.assertNotIn("wrapping.py", banner)
             self.assertEqual(functions(client.say("w"))[-6:], [
                 "main", "chained", "outcome", "outer", "inner", "middle",
                 "fail"][-6:])
@@ -157,6 +158,26 @@ class TargetCase(unittest.TestCase):
             client.read()
             client.send("q")
             self.assertEqual(self.target.result()["type"], "BdbQuit")
+
+    def test_commands_of_breakpoints(self):
+        """Up to 3.12 they run, and prompt, outside of a stop."""
+        self.target.begin("walk")
+        with self.target.client() as client:
+            client.read()
+            client.say("tbreak add")
+            number = client.say("p [b.number for b in __import__('bdb')."
+                                "Breakpoint.bpbynumber if b][-1]").strip()
+            for line in ("commands " + number, "p a + 100", "end"):
+                client.send(line)
+            client.read()
+            self.assertIn("100", client.say("c"))
+            client.prompt = "name? "
+            client.say("!x = input('name? ')")
+            client.prompt = "(rank-7-pdb) "
+            client.say("Fred")
+            self.assertIn("Fred", client.say("p x"))
+            client.send("c")
+            self.assertEqual(self.target.result(), "walked")
 
     def test_end_of_input_goes_on(self):
         self.target.begin("walk")
