@@ -272,6 +272,15 @@ class WalkthroughTest(unittest.TestCase):
         self.check(walkers, [each for each in lines
                              if each.get("event") == "stopped"])
 
+    def settle(self, terminal, number):
+        """Until the screen has read what the node said before: it reads all
+        that is there before it draws what was typed."""
+        # Other signs than those that are there, so that all are drawn.
+        text = (b"#%", b"&@", b"$~")[number % 3] * 4
+        terminal.press(b":" + text)
+        terminal.wait_for(text)
+        terminal.press(b"\x15\r")
+
     def by_keys(self, kinds):
         walkers = self.walkers(kinds)
         stops = Stops(walkers)
@@ -284,7 +293,8 @@ class WalkthroughTest(unittest.TestCase):
             arguments += ["--connect", walker.target]
         terminal.start(arguments, PROBETUI_NODE=stops.node)
         stops.wait(terminal, "stopped")
-        for _pdb, command, key in WALK:
+        for number, (_pdb, command, key) in enumerate(WALK):
+            self.settle(terminal, number)
             terminal.press(key or b":" + command.encode() + b"\r")
             name = command.split()[0]
             if name == "continue" and stops.count == len(
