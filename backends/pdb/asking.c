@@ -223,10 +223,13 @@ void session_look_for_answer(struct session *session)
 	}
 	session_show(session, session->raw.data, start);
 	buffer_consume(&session->raw, end);
-	if (result == INSPECTOR_SEND)
+	if (result == INSPECTOR_SEND) {
+		/* There was one, then: the next is another. */
+		session_take_prompt(session);
 		session_set_phase(session, PHASE_RETURNING, RETURN_SECONDS);
-	else
+	} else {
 		finish_question(session, answer,
 				result == INSPECTOR_FAILED ? error.message
 							   : NULL);
+	}
 }

@@ -28,7 +28,7 @@ void session_tell_state(struct session *session, enum debugger_state state,
 void session_show(struct session *session, const char *bytes, size_t length);
 /* The same of the first of session.raw. */
 void session_show_raw(struct session *session, size_t length);
-/* The unfinished line was a prompt: it is used up. */
+/* Where the unfinished line is a prompt it is used up. */
 void session_take_prompt(struct session *session);
 /* What was held goes the way of all output. */
 void session_release(struct session *session);

@@ -137,9 +137,12 @@ void session_show(struct session *session, const char *bytes, size_t length)
 
 void session_take_prompt(struct session *session)
 {
+	enum prompt_kind kind = prompt_kind(&session->prompt);
 	struct buffer text = BUFFER_INIT;
 
-	prompt_take(&session->prompt, prompt_kind(&session->prompt), &text);
+	if (kind == PROMPT_NONE || kind == PROMPT_MAYBE)
+		return;
+	prompt_take(&session->prompt, kind, &text);
 	take_text(session, &text);
 	buffer_clear(&text);
 }

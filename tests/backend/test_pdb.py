@@ -250,6 +250,18 @@ class TestSessions(PdbTest):
                               stderr=subprocess.DEVNULL) == 0
         return self.start(code, RELAYED, [python if has else sys.executable])
 
+    def test_prompts_behind_questions(self):
+        self.start_ipdb()
+        self.ask("variables", tid=self.pid, depth=0)
+        self.set_breakpoints()
+        self.ask("terminal", on=True)
+        self.ask("continue")
+        self.assertEqual(self.rank.end()[0], 0)
+        self.state("lost")
+        shown = self.output("terminal").replace("(Pdb) ", "ipdb> ")
+        self.assertEqual(shown.count("ipdb> "), 1)
+        self.assertIn("ipdb> c\n", shown)
+
     def test_prompts_that_a_program_prints(self):
         self.start_ipdb(NOISY)
         for i in (1, 2):
