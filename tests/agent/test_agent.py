@@ -476,6 +476,7 @@ main()
             file.write("of somebody")
         process = self.place.start(script, RANK=str(rank),
                                    IPDB_SOCK_PATH=None)
+        self.addCleanup(process.kill)
         with Client(paths[0], "(rank-%d-pdb) " % rank) as client:
             client.read()
             for path, mode in ((paths[0], 0o600), (folder, 0o700)):
@@ -512,6 +513,7 @@ class TestNames(OneCase):
     def start(self, **more):
         process = self.place.start(self.script, **more)
         self.addCleanup(process.communicate, timeout=30)
+        self.addCleanup(process.kill)
         return process
 
     def test_stands_beside_a_listener(self):
@@ -622,6 +624,7 @@ class TestTcp(OneCase):
             self.script, IPDB_CONNECTION_TYPE="tcp",
             IPDB_PORT=more.pop("IPDB_PORT", "0"), **more)
         self.addCleanup(process.communicate, timeout=30)
+        self.addCleanup(process.kill)
         return process
 
     def port_of(self, process):

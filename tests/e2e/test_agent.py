@@ -70,6 +70,13 @@ class StopsJob(jobs.Launched):
 
     def close(self):
         super().close()
+        # torchrun gives each rank a session of its own.
+        for line in self.said:
+            if line.startswith("pid "):
+                try:
+                    os.kill(int(line.split()[2]), signal.SIGKILL)
+                except ProcessLookupError:
+                    pass
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
