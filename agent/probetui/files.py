@@ -9,7 +9,8 @@ They lie in /tmp/pdb-UID, which is the user's alone:
     JOB.holding/RANK      locked while it waits in pdb: a sentence on why
 
 The locks are POSIX's: they end with their process, and a fork has none. A
-file nobody has locked is left over, and whoever finds it removes it.
+file nobody has locked is left over from a process that was killed; whoever
+starts later removes it.
 """
 from __future__ import annotations
 
@@ -126,8 +127,8 @@ class Lock:
         self.release()
 
 
-def is_locked(path: str) -> bool:
-    """Whether another process keeps it. A file that nobody keeps goes.
+def is_locked(path: str, removes: bool = False) -> bool:
+    """Whether another process keeps it; one that nobody keeps may go.
     Not for files that this process has locked: it would lose them."""
     try:
         fd = os.open(path, os.O_RDWR | os.O_NOFOLLOW)
@@ -135,7 +136,7 @@ def is_locked(path: str) -> bool:
         return False
     try:
         fcntl.lockf(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if _is_same(fd, path):
+        if removes and _is_same(fd, path):
             os.unlink(path)
         return False
     except OSError as error:
@@ -167,12 +168,12 @@ def sweep(path: str) -> None:
     this process has locked a file."""
     try:
         names = os.listdir(path)
-        if any([is_locked(os.path.join(path, name)) for name in names
-                if name.isdigit()]):
+        paths = [os.path.join(path, name) for name in names]
+        # Of a job that lives, files tell who has died.
+        if any(is_locked(name) for name in paths):
             return
-        for name in names:
-            if not name.isdigit():
-                os.unlink(os.path.join(path, name))
+        for name in paths:
+            is_locked(name, removes=True)
     except OSError:
         pass
     _remove_folder(path)
@@ -274,6 +275,18 @@ class JobFiles:
     def holds(self, rank: int) -> bool:
         """Whether that rank waits in pdb."""
         return is_locked(os.path.join(self._holding, str(rank)))
+
+    def has_died(self, rank: int) -> bool:
+        """It has left files of this start of the job behind, which nobody
+        keeps."""
+        for path in (self._path(rank), os.path.join(self._holding, str(rank))):
+            try:
+                if os.stat(path).st_mtime >= self._begun \
+                        and not is_locked(path):
+                    return True
+            except OSError:
+                pass
+        return False
 
     def notices(self) -> List[str]:
         """Why other ranks wait."""

@@ -70,7 +70,7 @@ class Hold:
         if self._files.lives(rank):
             self._seen.add(rank)
             return False
-        if rank in self._seen:
+        if rank in self._seen or self._files.has_died(rank):
             # It may have gone on and ended between two looks.
             if self._files.count_done(rank, self._place) < self._count:
                 self._why[rank] = "which has ended"
