@@ -37,16 +37,33 @@ static void append_answers(struct command_context *context)
 	answer_classes_clear(&classes);
 }
 
-static bool is_quit(const char *line)
+/* The letters of a name, as pdb tells where its command's name ends. */
+#define NAME_LETTERS                                                           \
+	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+
+/* "quit()" and "q=1" are that command, too. */
+static bool begins_with_quit(const char *line)
 {
 	static const char *const words[] = { "q", "quit", "exit", "EOF" };
-	size_t length = strcspn(line, " \t;");
+	size_t length;
 
+	line += strspn(line, " \t");
+	length = strspn(line, NAME_LETTERS);
 	for (size_t i = 0; i < ARRAY_LENGTH(words); i++)
 		if (strlen(words[i]) == length &&
 		    strncmp(words[i], line, length) == 0)
 			return true;
 	return false;
+}
+
+/* pdb parts commands at ;; wherever it stands, and so in strings. */
+static bool is_quit(const char *line)
+{
+	while (line && !begins_with_quit(line)) {
+		line = strstr(line, ";;");
+		line = line ? line + 2 : NULL;
+	}
+	return line != NULL;
 }
 
 /* What ends programs is asked about, however it is said; as command_confirm. */

@@ -102,6 +102,15 @@ class TestQuestions(Job):
         self.assertEqual([one["line"] for one in found], ["p rank", "q"])
         self.assertIn("BdbQuit", self.ranks[0].end()[2])
 
+    def test_so_is_what_ends_them_in_other_words(self):
+        status, found = self.script(
+            "broadcast quit()\nbroadcast q=1\nbroadcast p rank ;; q\n"
+            "broadcast p rank\n")
+        self.assertEqual(status, 1)
+        self.assertEqual([one["line"] for one in found], ["p rank"])
+        self.assertEqual(found[0]["errors"][0]["rank"], 1)
+        self.assertEqual(len(found[0]["classes"]), 3)
+
     def test_nobody_is_stopped(self):
         run = jobs.probetui(*(self.arguments() + ["compare", "loss"]))
         self.assertEqual(run.returncode, 3, run.stderr)
