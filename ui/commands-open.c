@@ -263,7 +263,7 @@ static bool connect_selected(struct app *app)
 			     debugger->leaving != NULL ? debugger->leaving : "",
 			     rank->process.rank);
 	if (debugger->leaving != NULL)
-		view_ask(&app->view, question, line);
+		view_ask(&app->view, question, line, NULL);
 	else
 		commands_run(app, line);
 	free(question);

@@ -93,14 +93,16 @@ static const struct command rows[] = {
 	  "what can be set, and its values; or set it", SCREEN, ui_set },
 	{ "bind", NULL, "KEY [COMMAND LINE]", "what a key does", SCREEN,
 	  ui_bind },
-	{ "prompt", NULL, "[rank DIGIT | search | filter | focus | eval | "
+	{ "prompt", NULL,
+	  "[rank DIGIT | search | filter | focus | eval | "
 	  "compare]",
 	  "a line to type in", SCREEN, ui_prompt },
 	{ "keys", NULL, "", "the keys of the screen",
 	  COMMAND_SHELL | COMMAND_SCREEN | COMMAND_TEXT | COMMAND_ALONE,
 	  ui_keys },
 	{ "help", NULL, "", "keys and commands", SCREEN, ui_help },
-	{ "log", NULL, "", "what the rank prints, and our log", SCREEN, ui_log },
+	{ "log", NULL, "", "what the rank prints, and our log", SCREEN,
+	  ui_log },
 	{ "compare", NULL, "[EXPR [ranks SET]]",
 	  "EXPR in each stopped rank, equal values together; alone: again",
 	  SCREEN | COMMAND_RANKS, ui_compare },
@@ -150,9 +152,9 @@ static int ui_keys(struct command_context *context, int argc, char **argv,
 		return ui_help(context, argc, argv, error);
 	keymap_init(&keymap);
 	keymap_add_default(&keymap);
-	result = keymap_add_config(&keymap, &context->engine->settings,
-				   context->tables, context->table_count,
-				   error);
+	result =
+		keymap_add_config(&keymap, &context->engine->settings,
+				  context->tables, context->table_count, error);
 	if (result == 0)
 		keymap_describe(&keymap, context->out);
 	keymap_clear(&keymap);
@@ -162,8 +164,8 @@ static int ui_keys(struct command_context *context, int argc, char **argv,
 static bool is_same_selection(const struct selection *a,
 			      const struct selection *b)
 {
-	return a->rank == b->rank && a->tid == b->tid &&
-	       a->depth == b->depth && a->pid == b->pid;
+	return a->rank == b->rank && a->tid == b->tid && a->depth == b->depth &&
+	       a->pid == b->pid;
 }
 
 void selection_changed(struct app *app, const struct selection *before)
@@ -251,7 +253,8 @@ static void follow_motion(struct app *app, int64_t seq)
 		free(engine_take_notice(app->engine, &is_error));
 }
 
-static void run(struct app *app, const char *line, bool is_confirmed)
+/* asked: the ranks that a person was asked about, and said yes; or NULL. */
+static void run(struct app *app, const char *line, const struct rankset *asked)
 {
 	const struct command_table tables[] = { ui_commands, engine_commands };
 	struct session *session = &app->engine->session;
@@ -267,16 +270,18 @@ static void run(struct app *app, const char *line, bool is_confirmed)
 		.engine = app->engine,
 		.screen = app,
 		.out = &out,
-		.is_confirmed = is_confirmed,
+		.is_confirmed = asked != NULL,
 	};
 
 	app->is_changed = true;
+	if (asked != NULL)
+		rankset_copy(&context.asked, asked);
 	if (is_for_shell(tables, ARRAY_LENGTH(tables), line, &error) ||
 	    command_run_line(&context, tables, ARRAY_LENGTH(tables), line,
 			     COMMAND_SCREEN, &error) < 0)
 		app_say_error(app, &error);
 	else if (context.question != NULL)
-		view_ask(&app->view, context.question, line);
+		view_ask(&app->view, context.question, line, &context.asked);
 	else if (out.length > 0)
 		show_output(app, &out,
 			    is_live(tables, ARRAY_LENGTH(tables), line) ? line
@@ -291,15 +296,16 @@ static void run(struct app *app, const char *line, bool is_confirmed)
 		app->view.has_marks = false;
 	follow_motion(app, seq);
 	free(context.question);
+	rankset_clear(&context.asked);
 	buffer_clear(&out);
 }
 
 void commands_run(struct app *app, const char *line)
 {
-	run(app, line, false);
+	run(app, line, NULL);
 }
 
 void commands_confirmed(struct app *app, const char *line)
 {
-	run(app, line, true);
+	run(app, line, &app->view.asked);
 }

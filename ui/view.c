@@ -45,6 +45,7 @@ void view_clear(struct view *view)
 	free(view->origin.search);
 	free(view->message);
 	free(view->question);
+	rankset_clear(&view->asked);
 	motion_clear(&view->motion);
 	console_clear(&view->console);
 	prompt_clear(&view->prompt);
@@ -62,12 +63,16 @@ void view_say(struct view *view, bool is_error, const char *message)
 	view->question = NULL;
 }
 
-void view_ask(struct view *view, const char *question, const char *line)
+void view_ask(struct view *view, const char *question, const char *line,
+	      const struct rankset *asked)
 {
 	char *text = xasprintf("%s (y, n)", question);
 
 	view_say(view, false, text);
 	view->question = xstrdup(line);
+	rankset_clear(&view->asked);
+	if (asked != NULL)
+		rankset_copy(&view->asked, asked);
 	free(text);
 }
 

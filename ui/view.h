@@ -113,7 +113,7 @@ struct view {
 	bool is_unfolded; /* library frames are shown one by one */
 	bool is_held;
 	bool is_ascii;
-	double period;	   /* seconds between samples; 0 unknown */
+	double period; /* seconds between samples; 0 unknown */
 	/* Of the recording that is played: its first and last time, and the
 	 * wall clock at time 0 (-1: not known). */
 	double replay_first;
@@ -122,11 +122,11 @@ struct view {
 	bool is_recording; /* what is seen is written to a file */
 	int row_count;	   /* size of the canvas */
 	int column_count;
-	int source_line;	/* the cursor's in the source; 0: it is at the
-				 * line that runs, and goes with it */
-	uint64_t source_stops;	/* at which stop of the rank that was */
+	int source_line;       /* the cursor's in the source; 0: it is at the
+				* line that runs, and goes with it */
+	uint64_t source_stops; /* at which stop of the rank that was */
 	int locals_cursor;
-	int breakpoint_cursor;	/* in the list of them */
+	int breakpoint_cursor;	    /* in the list of them */
 	struct key_set opened;	    /* variables */
 	int merged_cursor;	    /* -1: at the outlier */
 	struct key_set folded;	    /* branches of the merged stacks */
@@ -137,9 +137,9 @@ struct view {
 	double against_seconds;
 	int diff_cursor; /* row of the diff */
 	int compare_cursor;
-	int job_cursor;	 /* in the list of jobs */
-	bool is_in_job;	 /* opened from the list: "back" leads there */
-	int text_scroll; /* help, log, text: its first line */
+	int job_cursor;	     /* in the list of jobs */
+	bool is_in_job;	     /* opened from the list: "back" leads there */
+	int text_scroll;     /* help, log, text: its first line */
 	int other_scroll;    /* of what has not the focus in VIEW_LOG */
 	bool is_log_focused; /* in VIEW_LOG: our log, not the rank's output */
 	struct console console;
@@ -150,9 +150,10 @@ struct view {
 	struct search_origin origin;
 	struct prompt prompt;
 	struct motion motion;
-	char *message; /* on the hint line; NULL: none */
+	char *message;	/* on the hint line; NULL: none */
 	char *question; /* the message asks whether to run this line: y does,
 			 * any other key does not; NULL: it does not ask */
+	struct rankset asked; /* for these of its ranks; empty: for all */
 	bool is_message_error;
 };
 
@@ -160,8 +161,10 @@ void view_init(struct view *view);
 void view_clear(struct view *view);
 /* Shows a sentence on the hint line until the next key. */
 void view_say(struct view *view, bool is_error, const char *message);
-/* Asks whether to run a command line that costs something. */
-void view_ask(struct view *view, const char *question, const char *line);
+/* Asks whether to run a command line that costs something, for these of its
+ * ranks; NULL: for all. */
+void view_ask(struct view *view, const char *question, const char *line,
+	      const struct rankset *asked);
 /* Opens a view; help, log and text remember what was behind them. */
 void view_open(struct view *view, enum view_kind kind);
 

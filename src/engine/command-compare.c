@@ -77,8 +77,8 @@ static int confirm(struct command_context *context, const char *name,
 		return result;
 	result = control_choose(&control, context, error);
 	if (result == 0)
-		result = command_confirm(
-			context,
+		result = control_confirm(
+			&control, context,
 			control_quit_question(&context->engine->session,
 					      &control.chosen),
 			error);

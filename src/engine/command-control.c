@@ -176,8 +176,8 @@ int command_terminate(struct command_context *context, int argc, char **argv,
 	if (result >= 0)
 		result = control_choose(&control, context, error);
 	if (result == 0)
-		result = command_confirm(
-			context,
+		result = control_confirm(
+			&control, context,
 			control_quit_question(&context->engine->session,
 					      &control.chosen),
 			error);
@@ -199,7 +199,8 @@ int command_detach(struct command_context *context, int argc, char **argv,
 	if (result == 0) {
 		question = control_leave_question(&context->engine->session,
 						  &control.chosen);
-		result = question ? command_confirm(context, question, error)
+		result = question ? control_confirm(&control, context, question,
+						    error)
 				  : 1;
 	}
 	if (result > 0)

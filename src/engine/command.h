@@ -28,7 +28,7 @@ enum command_flag {
 	COMMAND_LIVE = 32,  /* on the screen its text follows the session: it
 			     * runs again, with is_fresh, and changes nothing */
 	COMMAND_INTERNAL = 64, /* what keys and the mouse say: in no list */
-	COMMAND_ASKS = 128, /* may cost something: takes --yes */
+	COMMAND_ASKS = 128,    /* may cost something: takes --yes */
 };
 
 /*
@@ -57,7 +57,10 @@ struct command_context {
 	char *question; /* a screen is to ask this ("Quit its debugger?", y or
 			 * n) before the line is run again with is_confirmed;
 			 * nothing was done yet. free() it; NULL: none */
-	int failed_rank; /* the only one that a failure is of; -1 */
+	struct rankset asked; /* ranks that the question is about: whoever
+			       * joins them until it is answered is not meant;
+			       * empty: all. rankset_clear() it */
+	int failed_rank;      /* the only one that a failure is of; -1 */
 	const struct command_table *tables;
 	size_t table_count;
 };

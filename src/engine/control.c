@@ -147,6 +147,16 @@ static int explain(const struct control *control, const struct session *session,
 	return -1;
 }
 
+/* Who was not asked about is not told. */
+static bool is_meant(const struct command_context *context,
+		     const struct rank *rank)
+{
+	if (!format_is_chosen(&context->ranks, rank))
+		return false;
+	return !context->is_confirmed || context->asked.range_count == 0 ||
+	       rankset_contains(&context->asked, rank->process.rank);
+}
+
 int control_choose(struct control *control, struct command_context *context,
 		   struct error *error)
 {
@@ -164,7 +174,7 @@ int control_choose(struct control *control, struct command_context *context,
 	for (size_t i = 0; i < session->rank_count; i++) {
 		const struct rank *rank = session->ranks[i];
 
-		if (!format_is_chosen(&context->ranks, rank))
+		if (!is_meant(context, rank))
 			continue;
 		rankset_add(is_fit(rank, control->need) ? &control->chosen
 							: &control->others,
@@ -179,9 +189,13 @@ int control_choose(struct control *control, struct command_context *context,
 	return error_prefix(error, "%s", control->command);
 }
 
-const struct rank *control_find(const struct session *session, int rank)
+int control_confirm(const struct control *control,
+		    struct command_context *context, char *owned_question,
+		    struct error *error)
 {
-	return session_find_rank(session, rank);
+	if (context->screen && !context->is_confirmed)
+		rankset_copy(&context->asked, &control->chosen);
+	return command_confirm(context, owned_question, error);
 }
 
 int control_depth(const struct session *session, const struct rank *rank)

@@ -38,12 +38,14 @@ void control_clear(struct control *control);
  */
 int control_choose(struct control *control, struct command_context *context,
 		   struct error *error);
+/* As command_confirm(), about the ranks that were chosen. */
+int control_confirm(const struct control *control,
+		    struct command_context *context, char *owned_question,
+		    struct error *error);
 /* Why it cannot be told, a clause behind "rank 1": "runs; it is not stopped" */
 void control_reason(const struct rank *rank, enum control_need need,
 		    struct error *error);
-/* Lends the rank, and the frame of it that a step begins in: the one looked
- * at, 0 the innermost. */
-const struct rank *control_find(const struct session *session, int rank);
+/* The frame of it that a step begins in: the one looked at, 0 the innermost. */
 int control_depth(const struct session *session, const struct rank *rank);
 /*
  * In a shell waits for the answers, writes what was done ("next: rank 1; 3

@@ -251,6 +251,25 @@ static void a_question_stays_when_something_is_said(void **state)
 	stage_check_shows(stage, "next: rank 3");
 }
 
+/* Who stops meanwhile was not asked about. */
+static void yes_is_for_those_that_were_asked_about(void **state)
+{
+	struct stage *stage = *state;
+	struct session *session = &stage->engine.session;
+
+	commands_run(&stage->app, "terminate");
+	stage_check_shows(stage, "Ranks 0,3 will raise");
+	session_find_rank(session, 5)->debugger.state = DEBUGGER_STOPPED;
+	stage_keys(stage, "y");
+	stage_check_shows(stage, "terminate: ranks 0,3: ");
+	/* One that is not stopped any more is not, either. */
+	commands_run(&stage->app, "terminate");
+	stage_check_shows(stage, "Ranks 0,3,5 will raise");
+	session_find_rank(session, 0)->debugger.state = DEBUGGER_RUNNING;
+	stage_keys(stage, "y");
+	stage_check_shows(stage, "terminate: ranks 3,5: ");
+}
+
 static void connecting_says_before_what_it_costs(void **state)
 {
 	struct stage *stage = *state;
@@ -383,6 +402,9 @@ int main(void)
 						begin_eight, stage_end),
 		cmocka_unit_test_setup_teardown(
 			a_question_stays_when_something_is_said, begin_eight,
+			stage_end),
+		cmocka_unit_test_setup_teardown(
+			yes_is_for_those_that_were_asked_about, begin_eight,
 			stage_end),
 		cmocka_unit_test_setup_teardown(
 			connecting_says_before_what_it_costs, begin_four,
