@@ -346,14 +346,6 @@ int control_finish(const struct control *control,
 	return result;
 }
 
-static void append_capital_set(struct buffer *out, const struct rankset *ranks)
-{
-	size_t start = out->length;
-
-	append_set(out, ranks);
-	out->data[start] = 'R';
-}
-
 /* "; 7 others wait in all_reduce" */
 static void append_peers(struct buffer *out, const struct session *session,
 			 const struct rankset *ranks)
@@ -381,34 +373,61 @@ static void append_peers(struct buffer *out, const struct session *session,
 	}
 }
 
-/* What goes on in them when their debuggers quit. */
-static void append_raised(struct buffer *out, const struct session *session,
-			  const struct rankset *ranks)
+/* What goes on in it when its debugger quits; free() it. */
+static char *find_raised(const struct session *session, int number)
 {
-	const struct rank *rank =
-		session_find_rank(session, rankset_first(ranks));
+	const struct rank *rank = session_find_rank(session, number);
 	const char *exception = rank ? rank->debugger.exception : NULL;
+	struct buffer out = BUFFER_INIT;
 
 	if (!rank || !rank->debugger.is_post_mortem)
-		buffer_append_string(out, "BdbQuit");
-	else if (!exception)
-		buffer_append_string(out, "its exception");
-	else
-		text_escape(out, exception, strcspn(exception, "\n"));
+		return xstrdup("BdbQuit");
+	if (!exception)
+		return xstrdup("its exception");
+	text_escape(&out, exception, strcspn(exception, "\n"));
+	return buffer_take(&out);
+}
+
+/* "ranks 0,2 will raise BdbQuit"; they are taken out of *left. */
+static void append_alike(struct buffer *out, const struct session *session,
+			 struct rankset *left)
+{
+	struct rankset alike = RANKSET_INIT;
+	int rank = rankset_first(left);
+	char *raised = find_raised(session, rank);
+
+	for (; rank >= 0; rank = rankset_next(left, rank)) {
+		char *own = find_raised(session, rank);
+
+		if (strcmp(own, raised) == 0)
+			rankset_add(&alike, rank);
+		free(own);
+	}
+	append_set(out, &alike);
+	buffer_printf(out, " will raise %s", raised);
+	rankset_subtract(left, &alike);
+	rankset_clear(&alike);
+	free(raised);
 }
 
 char *control_quit_question(const struct session *session,
 			    const struct rankset *ranks)
 {
+	struct rankset left = RANKSET_INIT;
 	struct buffer out = BUFFER_INIT;
 
-	append_capital_set(&out, ranks);
-	buffer_append_string(&out, " will raise ");
-	append_raised(&out, session, ranks);
+	rankset_copy(&left, ranks);
+	while (left.range_count > 0) {
+		if (out.length > 0)
+			buffer_append_string(&out, "; ");
+		append_alike(&out, session, &left);
+	}
+	out.data[0] = 'R';
 	append_peers(&out, session, ranks);
 	buffer_append_string(&out, rankset_count(ranks) == 1
 					   ? ". Quit its debugger?"
 					   : ". Quit their debuggers?");
+	rankset_clear(&left);
 	return buffer_take(&out);
 }
 

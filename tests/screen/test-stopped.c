@@ -270,6 +270,19 @@ static void yes_is_for_those_that_were_asked_about(void **state)
 	stage_check_shows(stage, "terminate: ranks 3,5: ");
 }
 
+static void what_each_raises_is_said(void **state)
+{
+	struct stage *stage = *state;
+	struct debugger *debugger =
+		&session_find_rank(&stage->engine.session, 3)->debugger;
+
+	debugger->is_post_mortem = true;
+	debugger->exception = xstrdup("RuntimeError: boom\nfrom KeyError");
+	commands_run(&stage->app, "terminate");
+	stage_check_shows(stage, "Rank 0 will raise BdbQuit; rank 3 will raise "
+				 "RuntimeError: boom");
+}
+
 static void connecting_says_before_what_it_costs(void **state)
 {
 	struct stage *stage = *state;
@@ -406,6 +419,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			yes_is_for_those_that_were_asked_about, begin_eight,
 			stage_end),
+		cmocka_unit_test_setup_teardown(what_each_raises_is_said,
+						begin_eight, stage_end),
 		cmocka_unit_test_setup_teardown(
 			connecting_says_before_what_it_costs, begin_four,
 			stage_end),
