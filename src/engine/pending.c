@@ -183,6 +183,8 @@ static void tell(struct engine *engine, struct pending *pending)
 	struct pending_answer answer;
 
 	while (pending_take(pending, engine, &answer)) {
+		if (pending->tells_results)
+			session_touch(&engine->session, answer.rank);
 		if (error_is_set(&answer.error))
 			failures_add(&failures, answer.rank,
 				     answer.error.message);

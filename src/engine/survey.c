@@ -152,6 +152,7 @@ static void take(struct engine *engine, const struct pending_ask *ask)
 	struct buffer text = BUFFER_INIT;
 	json_t *body = engine_take_answer(engine, ask->seq, &error);
 
+	session_touch(&engine->session, ask->rank);
 	append_text(&text, body);
 	if (error_is_set(&error))
 		answers_take(answers, ask->rank, NULL, error.message);

@@ -68,9 +68,15 @@ static uint64_t epoch_of(const struct engine *engine, size_t node, pid_t pid)
 	return rank ? rank->epoch : 0;
 }
 
+static uint64_t touched_of(const struct engine *engine, size_t node, pid_t pid)
+{
+	return session_find_touched(&engine->session, node, pid);
+}
+
 /*
- * What a debugger of ours told at this stop stays so until the next: asking
- * again would only run the program's own code again.
+ * What a debugger of ours told at this stop stays so until the next, or until a
+ * person has something run there: asking again would only run the program's own
+ * code again.
  */
 static bool is_known(const struct engine *engine, const struct variables *known,
 		     uint64_t epoch)
@@ -78,10 +84,13 @@ static bool is_known(const struct engine *engine, const struct variables *known,
 	if (!known)
 		return false;
 	if (known->stops > 0)
-		return known->stops ==
-		       session_find_stop(&engine->session, known->node,
-					 known->pid,
-					 known->depth < 0 ? 0 : known->tid);
+		return known->touched ==
+			       touched_of(engine, known->node, known->pid) &&
+		       known->stops ==
+			       session_find_stop(&engine->session, known->node,
+						 known->pid,
+						 known->depth < 0 ? 0
+								  : known->tid);
 	return known->epoch == epoch;
 }
 
@@ -97,8 +106,8 @@ void engine_want_frame(struct engine *engine, size_t node, pid_t pid, pid_t tid,
 	want(engine, "variables",
 	     json_pack("{s:i, s:i, s:i, s:i}", "pid", (int)pid, "tid", (int)tid,
 		       "depth", depth, "start", 0),
-	     xasprintf("frame %d %d %d %" PRIu64, (int)pid, (int)tid, depth,
-		       epoch));
+	     xasprintf("frame %d %d %d %" PRIu64 " %" PRIu64, (int)pid,
+		       (int)tid, depth, epoch, touched_of(engine, node, pid)));
 }
 
 /* What the object was when it was shown; the node compares. May be NULL. */
@@ -134,8 +143,10 @@ void engine_want_children(struct engine *engine, size_t node, pid_t pid,
 	json_set_text(arguments, "type",
 		      type_of(&engine->session, node, pid, address));
 	want(engine, "variables", arguments,
-	     xasprintf("children %d %" PRIx64 " %" PRId64 " %" PRIu64, (int)pid,
-		       address, start, epoch));
+	     xasprintf("children %d %" PRIx64 " %" PRId64 " %" PRIu64
+		       " %" PRIu64,
+		       (int)pid, address, start, epoch,
+		       touched_of(engine, node, pid)));
 }
 
 static void send_output(struct engine *engine, pid_t pid, bool is_on)
@@ -178,9 +189,12 @@ void engine_follow_console(struct engine *engine, size_t node, pid_t pid)
 
 void engine_type(struct engine *engine, pid_t pid, const char *text)
 {
+	const struct rank *rank = session_find_pid(&engine->session, 0, pid);
 	json_t *arguments = json_pack("{s:i}", "pid", (int)pid);
 
 	json_set_text(arguments, "data", text);
+	if (rank)
+		session_touch(&engine->session, rank->process.rank);
 	engine_send(engine, "terminalInput", arguments);
 }
 

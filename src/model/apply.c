@@ -398,6 +398,8 @@ static int apply_variables(const struct apply *apply, struct error *error)
 					     0, INT64_MAX);
 	variables->start =
 		bounded(json_get_integer(body, "start", 0), 0, INT64_MAX);
+	variables->touched =
+		session_find_touched(apply->session, apply->node, pid);
 	previous_compare(apply->session, variables);
 	variables->exactness =
 		xstrdup(json_get_string(body, "exactness", "consistent"));

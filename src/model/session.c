@@ -417,6 +417,22 @@ uint64_t session_find_stop(const struct session *session, size_t node,
 	return tid == 0 || tid == stopped ? rank->debugger.stops : 0;
 }
 
+void session_touch(struct session *session, int rank)
+{
+	struct rank *found = session_find_rank(session, rank);
+
+	if (found)
+		found->touched++;
+}
+
+uint64_t session_find_touched(const struct session *session, size_t node,
+			      pid_t pid)
+{
+	const struct rank *rank = session_find_pid(session, node, pid);
+
+	return rank ? rank->touched : 0;
+}
+
 /* Both answer the same question. */
 static bool is_same_question(const struct variables *a,
 			     const struct variables *b)

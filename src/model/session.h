@@ -81,6 +81,7 @@ struct variables {
 	double time; /* session time they came */
 	uint64_t stops;	  /* at which stop of the thread's debugger; 0: it was
 			   * at none */
+	uint64_t touched; /* of the rank, when they came */
 	bool *is_changed; /* each, since the stop before; NULL: not known */
 };
 
@@ -185,10 +186,15 @@ const struct code *session_find_code(const struct session *session, size_t node,
 				     pid_t pid, pid_t tid, int depth);
 /*
  * The stop (debugger.h's count) at which a debugger of ours has this thread
- * (0: whichever it has); 0: none has it. Until the next one its variables stay what they are.
+ * (0: whichever it has); 0: none has it. Until the next one its variables stay
+ * what they are, unless a person has something run there (session_touch).
  */
 uint64_t session_find_stop(const struct session *session, size_t node,
 			   pid_t pid, pid_t tid);
+/* A person had something run in this rank. */
+void session_touch(struct session *session, int rank);
+uint64_t session_find_touched(const struct session *session, size_t node,
+			      pid_t pid);
 const struct rank *session_selected(const struct session *session);
 /* The process that is looked at: the selected rank, or a child of it. */
 const struct rank *session_looked_at(const struct session *session);

@@ -124,6 +124,21 @@ class TestQuestions(Job):
         terminal.press(b":broadcast p 'a%db' % step\r")
         terminal.see(b"a4b")
 
+    def test_what_was_assigned_is_seen(self):
+        """Where it is stopped still, too, by whatever way it was said."""
+        terminal = self.screen(0, 2, 3)
+        terminal.see(b"Ranks 0,2-3 stopped")
+        terminal.press(b"0\r")
+        terminal.see(b"0.1182")
+        terminal.press(b"eloss = 700 + 71\r")
+        terminal.see(b"771")
+        terminal.press(b":broadcast loss = 700 + 72\r\x1b")
+        terminal.see(b"772")
+        terminal.press(b"C")
+        terminal.see(b"(Pdb) ")
+        terminal.press(b"loss = 700 + 73\r" + LEAVE)
+        terminal.see(b"773")
+
 
 class TestConsole(Job):
     COUNT = 2
