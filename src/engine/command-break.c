@@ -1,6 +1,7 @@
 /*
  * command-break: where ranks are to stop.
  */
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -113,7 +114,7 @@ static void append_summary(struct buffer *out,
 		rankset_append_counted(out, &summary->ranks);
 	}
 	if (summary->hits > 0)
-		buffer_printf(out, ", hit %d", summary->hits);
+		buffer_printf(out, ", hit %" PRId64, summary->hits);
 	if (is_told || summary->message)
 		append_missing(out, summary);
 }

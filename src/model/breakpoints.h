@@ -72,7 +72,7 @@ struct breakpoint_summary {
 	const char *message;  /* why a rank does not have it; lent; NULL */
 	struct rankset ranks; /* that are to have it, of those here */
 	struct rankset set;   /* that have it */
-	int hits;	      /* of all of them */
+	int64_t hits;	      /* of all of them */
 	bool is_disabled;
 	bool is_temporary;
 };

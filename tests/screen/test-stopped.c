@@ -10,6 +10,7 @@
  *		third of it at most
  *	hints	no watch, =, @		eight keys at most, with : and ?
  */
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -362,6 +363,22 @@ static void the_list_turns_breakpoints_off(void **state)
 	stage_check_shows(stage, "there is no breakpoint.");
 }
 
+/* What a node says of them is not ours to trust. */
+static void hits_are_summed(void **state)
+{
+	struct stage *stage = *state;
+	struct breakpoint_summary summary;
+
+	for (int rank = 0; rank <= 3; rank += 3)
+		session_find_rank(&stage->engine.session, rank)
+			->debugger.bindings[0]
+			.hits = INT_MAX;
+	assert_true(
+		breakpoint_summary_make(&summary, &stage->engine.session, 0));
+	assert_int_equal(summary.hits, 2 * (int64_t)INT_MAX);
+	breakpoint_summary_clear(&summary);
+}
+
 /* On wide screens the list has a pane, until nothing is in it. */
 static void the_pane_goes_with_the_last(void **state)
 {
@@ -431,6 +448,8 @@ int main(void)
 			stage_end),
 		cmocka_unit_test_setup_teardown(the_list_turns_breakpoints_off,
 						begin_eight, stage_end),
+		cmocka_unit_test_setup_teardown(hits_are_summed, begin_eight,
+						stage_end),
 		cmocka_unit_test_setup_teardown(the_pane_goes_with_the_last,
 						begin_eight, stage_end),
 		cmocka_unit_test_setup_teardown(b_sets_one_and_clears_it,
