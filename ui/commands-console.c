@@ -78,6 +78,7 @@ bool console_takes(struct app *app, const char *key)
 		commands_run(app, "back");
 		return true;
 	}
+	console_look(&app->view.console, &app->engine->session);
 	if (!console_is_connected(&app->engine->session))
 		return refuses(app, key);
 	if (strcmp(key, "PgUp") == 0)

@@ -70,35 +70,38 @@ static void write_from(struct console *console,
 static bool is_of(const struct console *console,
 		  const struct transcript *transcript)
 {
-	return console->terminal != NULL && console->node == transcript->node &&
-	       console->pid == transcript->pid &&
-	       console->times == transcript->times;
+	return console->terminal != NULL && console->times == transcript->times;
 }
 
 /* A terminal of another size is another one: all is written to it again. */
 static void begin(struct console *console, const struct transcript *transcript,
 		  int row_count, int column_count)
 {
-	bool is_other = console->pid != transcript->pid ||
-			console->node != transcript->node;
-
 	terminal_free(console->terminal);
 	console->terminal = terminal_new(row_count, column_count);
-	console->node = transcript->node;
-	console->pid = transcript->pid;
 	console->times = transcript->times;
 	console->taken = transcript->start;
-	if (is_other)
-		console->back = 0;
 }
 
-/* None, and the line that was typed is for nobody. */
 static void forget(struct console *console)
 {
 	terminal_free(console->terminal);
 	console->terminal = NULL;
-	console->pid = 0;
 	console->back = 0;
+}
+
+void console_look(struct console *console, const struct session *session)
+{
+	const struct rank *rank = session_looked_at(session);
+	size_t node = rank != NULL ? rank->node : 0;
+	pid_t pid = rank != NULL ? rank->process.pid : 0;
+
+	if (console->node == node && console->pid == pid)
+		return;
+	forget(console);
+	prompt_open(&console->line, PROMPT_CONSOLE, "");
+	console->node = node;
+	console->pid = pid;
 }
 
 void console_update(struct console *console, const struct session *session,
@@ -108,6 +111,7 @@ void console_update(struct console *console, const struct session *session,
 	const struct transcript *transcript = NULL;
 	int history;
 
+	console_look(console, session);
 	if (rank != NULL)
 		transcript = session_find_transcript(session, rank->node,
 						     rank->process.pid);

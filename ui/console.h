@@ -21,7 +21,7 @@ struct transcript;
 
 struct console {
 	struct terminal *terminal; /* NULL: nothing came */
-	size_t node;		   /* whose it shows */
+	size_t node;		   /* whose it shows, and the line is for */
 	pid_t pid;
 	uint64_t times; /* of the transcript */
 	uint64_t taken; /* position up to which it was written */
@@ -31,6 +31,11 @@ struct console {
 
 void console_init(struct console *console);
 void console_clear(struct console *console);
+/*
+ * Another process is looked at, or still the same: what was typed for one must
+ * not come to another one's debugger.
+ */
+void console_look(struct console *console, const struct session *session);
 /*
  * Shows the session of the process that is looked at, in this size, as far as
  * it came. Appends what the terminal answers a program that asks it.

@@ -201,6 +201,23 @@ static void each_rank_has_its_own_screen(void **state)
 	stage_check_hides(stage, "p rank");
 }
 
+static void a_line_is_for_one_rank(void **state)
+{
+	struct stage *stage = *state;
+
+	stop(stage);
+	tell(stage, 4, DEBUGGER_STOPPED, NULL);
+	print_first(stage, 4, "> job.py(2)<module>()\n(Pdb) ", true);
+	stage_keys(stage, "x = 5");
+	stage_check_shows(stage, "ipdb> x=5");
+	/* It stays while something else is looked at. */
+	stage_keys(stage, "C-] C");
+	stage_check_shows(stage, "ipdb> x=5");
+	stage_keys(stage, "C-] ] C y");
+	stage_check_shows(stage, "(Pdb) y");
+	stage_check_hides(stage, "x=5");
+}
+
 static void it_scrolls_back(void **state)
 {
 	struct stage *stage = *state;
@@ -312,6 +329,7 @@ int main(void)
 		ON_STAGE(keys_are_typed),
 		ON_STAGE(what_is_sent_can_be_had_again),
 		ON_STAGE(each_rank_has_its_own_screen),
+		ON_STAGE(a_line_is_for_one_rank),
 		ON_STAGE(it_scrolls_back),
 		ON_STAGE(the_wheel_scrolls),
 		ON_STAGE(what_was_said_stays_behind_the_end),
