@@ -208,7 +208,7 @@ static double find_median(const struct answer_classes *classes, size_t ranks)
 	}
 	qsort(numbers, count, sizeof(*numbers), compare_numbers);
 	if (count > 0)
-		median = (numbers[(count - 1) / 2] + numbers[count / 2]) / 2;
+		median = numbers[(count - 1) / 2] / 2 + numbers[count / 2] / 2;
 	free(numbers);
 	return median;
 }
@@ -235,9 +235,10 @@ static void judge(struct answer_classes *classes, size_t ranks)
 		if (isnan(median) && !class->is_number &&
 		    classes->value_count > 1 && count * 2 < answered)
 			class->is_odd = true;
-		if (is_finite && median != 0)
-			class->deviation =
-				(class->number - median) / fabs(median);
+		if (!is_finite || isnan(median) || median == 0)
+			continue;
+		class->deviation = (class->number - median) / fabs(median);
+		class->factor = class->number / median;
 	}
 }
 
@@ -311,13 +312,19 @@ void answer_class_append_deviation(struct buffer *out,
 	if (size < DEVIATION_MINIMUM || !isfinite(size))
 		return;
 	if (size >= DEVIATION_FACTOR)
-		buffer_printf(out, "%.3g times the median",
-			      class->deviation + 1);
+		buffer_printf(out, "%.3g times the median", class->factor);
 	else
 		buffer_printf(out,
 			      size < 0.1 ? "%+.1f %% of the median"
 					 : "%+.0f %% of the median",
 			      class->deviation * 100);
+}
+
+static const char *name_of(double number)
+{
+	if (isnan(number))
+		return "nan";
+	return number > 0 ? "inf" : "-inf";
 }
 
 static void append_counted(struct buffer *out, size_t count, const char *one,
@@ -337,7 +344,7 @@ static void append_odd(struct buffer *out, const struct answer_class *class)
 	buffer_append_string(out, is_one ? "; rank " : "; ranks ");
 	rankset_append(out, &class->ranks);
 	buffer_printf(out, is_one ? " is %s" : " are %s",
-		      isnan(class->number) ? "nan" : "inf");
+		      name_of(class->number));
 }
 
 void answer_classes_append_summary(struct buffer *out,

@@ -51,6 +51,7 @@ struct answer_class {
 	bool is_number;
 	double number;
 	double deviation; /* of the median, 0.11: 11 % more; 0: none to tell */
+	double factor;	  /* so many times the median, if there is a deviation */
 };
 
 struct answer_classes {

@@ -70,6 +70,34 @@ static void numbers_are_measured_against_the_median(void **state)
 			"3 values over 8 ranks; rank 5 is nan");
 }
 
+static void signs_are_told(void **state)
+{
+	struct answers answers;
+
+	(void)state;
+	ask(&answers, 6);
+	answer(&answers, 0, 2, "-1.0");
+	answer(&answers, 3, 3, "20.0");
+	answer(&answers, 4, 4, "-30.0");
+	answer(&answers, 5, 5, "-inf");
+	check(&answers, "!5: -inf|4: -30.0 30 times the median|"
+			"3: 20.0 -20 times the median|0-2: -1.0|"
+			"4 values over 6 ranks; rank 5 is -inf");
+}
+
+/* Their sum is none that a number can be. */
+static void the_largest_numbers_have_a_median(void **state)
+{
+	struct answers answers;
+
+	(void)state;
+	ask(&answers, 3);
+	answer(&answers, 0, 1, "1e308");
+	answers_take(&answers, 2, NULL, "It runs.");
+	check(&answers, "0-1: 1e308|?2: It runs.|"
+			"1 value over 2 ranks; no answer of rank 2");
+}
+
 static void tensors_of_one_number_are_numbers(void **state)
 {
 	struct answers answers;
@@ -184,6 +212,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers_are_measured_against_the_median),
+		cmocka_unit_test(signs_are_told),
+		cmocka_unit_test(the_largest_numbers_have_a_median),
 		cmocka_unit_test(tensors_of_one_number_are_numbers),
 		cmocka_unit_test(the_farthest_is_first),
 		cmocka_unit_test(what_most_are_not_is_odd),
