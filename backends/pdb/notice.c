@@ -97,6 +97,48 @@ static char *search(DIR *folder, int rank, const char *name, uid_t uid)
 	return found;
 }
 
+/* The process that has locked it; 0: nobody has, or it is not there. */
+static pid_t find_keeper(int folder, const char *file, uid_t uid)
+{
+	int fd = openat(folder, file,
+			O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	struct stat status;
+	pid_t pid = 0;
+
+	if (fd < 0)
+		return 0;
+	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
+	    status.st_uid == uid && fcntl(fd, F_GETLK, &lock) == 0 &&
+	    lock.l_type != F_UNLCK)
+		pid = lock.l_pid;
+	close(fd);
+	return pid;
+}
+
+bool notice_is_kept(const char *folder, const char *kind, int rank, pid_t pid,
+		    uid_t uid)
+{
+	DIR *jobs = opendir(folder);
+	size_t looked_at = 0;
+	struct dirent *entry;
+	bool is_kept = false;
+
+	while (jobs && !is_kept && looked_at < FOLDERS_MAXIMUM &&
+	       (entry = readdir(jobs))) {
+		char file[NAME_MAX + 32];
+
+		if (!ends_in(entry->d_name, kind))
+			continue;
+		looked_at++;
+		snprintf(file, sizeof(file), "%s/%d", entry->d_name, rank);
+		is_kept = find_keeper(dirfd(jobs), file, uid) == pid;
+	}
+	if (jobs)
+		closedir(jobs);
+	return is_kept;
+}
+
 char *notice_read(const char *path, const char *name, uid_t uid)
 {
 	const char *slash = strrchr(path, '/');

@@ -225,6 +225,49 @@ static void describe_port(const struct offer *offer, const struct seat *seat,
 				  listener->port);
 }
 
+/* Where our package keeps what ranks know of each other. */
+static bool is_kept(const struct seat *seat, const char *kind, int rank)
+{
+	char folder[64];
+	char path[PATH_MAX];
+
+	snprintf(folder, sizeof(folder), "/tmp/pdb-%ld", (long)seat->uid);
+	return rank >= 0 && seat_reach(seat, folder, path, sizeof(path)) &&
+	       notice_is_kept(path, kind, rank, seat->pid, seat->uid);
+}
+
+/* The rank that our package names its socket by; -1: it is no such name. */
+static int rank_of_package(const struct seat *seat, const char *name)
+{
+	size_t length = seat->prefix ? strlen(seat->prefix) : 0;
+	struct socket_name numbers;
+	int end = 0;
+	int rank;
+
+	socketfile_read_name(&numbers, name);
+	if (numbers.has_folder)
+		return numbers.rank;
+	if (length == 0 || strncmp(name, seat->prefix, length) != 0 ||
+	    sscanf(name + length, ".%6d%n", &rank, &end) != 1)
+		return -1;
+	name += length + end;
+	return *name == '\0' || *name == '.' ? rank : -1;
+}
+
+/*
+ * Its files say so before its frames do. False: it is our package's, and the
+ * rank waits for nobody now.
+ */
+static bool learn_package(struct seat *seat, const char *name)
+{
+	int rank = rank_of_package(seat, name);
+
+	if (!is_kept(seat, NOTICE_LIFE, rank))
+		return true;
+	seat->server = server_named("probetui");
+	return is_kept(seat, NOTICE_WAITS, rank);
+}
+
 static void describe_path(const struct offer *offer, struct seat *seat,
 			  struct procfs *procfs, struct debugger *debugger)
 {
@@ -233,6 +276,8 @@ static void describe_path(const struct offer *offer, struct seat *seat,
 	char *shown;
 	char *why;
 
+	if (!learn_package(seat, name))
+		return;
 	if (name[0] == '@')
 		snprintf(path, sizeof(path), "%s", name);
 	else
@@ -259,11 +304,12 @@ static void describe_path(const struct offer *offer, struct seat *seat,
 void offer_describe(const struct offer *offer, struct seat *seat,
 		    struct procfs *procfs, struct debugger *debugger)
 {
-	debugger->backend = xstrdup("pdb");
 	if (offer->listener->path)
 		describe_path(offer, seat, procfs, debugger);
 	else
 		describe_port(offer, seat, debugger);
+	if (debugger->state != DEBUGGER_NONE)
+		debugger->backend = xstrdup("pdb");
 }
 
 bool offer_describe_file(const char *path, bool is_served, struct seat *seat,

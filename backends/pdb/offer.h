@@ -24,7 +24,7 @@ struct offer {
 /* More than 0: a is to be told of rather than b. */
 int offer_compare(const struct seat *seat, const struct listener *a,
 		  const struct listener *b);
-/* Into an initialised debugger. */
+/* Into an initialised debugger; its state is none where nothing waits. */
 void offer_describe(const struct offer *offer, struct seat *seat,
 		    struct procfs *procfs, struct debugger *debugger);
 /*

@@ -15,7 +15,6 @@
 #include "base/alloc.h"
 #include "protocol/process.h"
 
-#define TEMPORARY "TMPDIR="
 
 void seat_init(struct seat *seat, const struct process *process)
 {
@@ -30,8 +29,10 @@ void seat_init(struct seat *seat, const struct process *process)
 void seat_clear(struct seat *seat)
 {
 	free(seat->folder);
+	free(seat->prefix);
 	free(seat->told);
 	seat->folder = NULL;
+	seat->prefix = NULL;
 	seat->told = NULL;
 }
 
@@ -62,20 +63,28 @@ static uint64_t read_network(struct procfs *procfs, pid_t pid)
 	return number;
 }
 
-static char *read_folder(struct procfs *procfs, pid_t pid)
+/* The value of the first that is a path; NULL: there is none. */
+static char *find_path(const char *bytes, size_t length, const char *name)
 {
-	const char *end;
+	const char *end = bytes + length;
+
+	for (const char *at = bytes; at < end; at += strlen(at) + 1)
+		if (strncmp(at, name, strlen(name)) == 0 &&
+		    at[strlen(name)] == '/')
+			return xstrdup(at + strlen(name));
+	return NULL;
+}
+
+static void read_environment(struct seat *seat, struct procfs *procfs)
+{
 	char *bytes;
-	ssize_t length = procfs_read(procfs, pid, "environ", &bytes, NULL);
+	ssize_t length =
+		procfs_read(procfs, seat->pid, "environ", &bytes, NULL);
 
 	if (length < 0)
-		return NULL;
-	end = bytes + length;
-	for (const char *at = bytes; at < end; at += strlen(at) + 1)
-		if (strncmp(at, TEMPORARY, strlen(TEMPORARY)) == 0 &&
-		    at[strlen(TEMPORARY)] == '/')
-			return xstrdup(at + strlen(TEMPORARY));
-	return NULL;
+		return;
+	seat->folder = find_path(bytes, (size_t)length, "TMPDIR=");
+	seat->prefix = find_path(bytes, (size_t)length, "IPDB_SOCK_PATH=");
 }
 
 void seat_learn(struct seat *seat, struct procfs *procfs)
@@ -91,7 +100,7 @@ void seat_learn(struct seat *seat, struct procfs *procfs)
 	network = read_network(procfs, seat->pid);
 	if (network != read_network(procfs, getpid()))
 		seat->network = network;
-	seat->folder = read_folder(procfs, seat->pid);
+	read_environment(seat, procfs);
 	snprintf(path, sizeof(path), "%d/root/tmp", (int)seat->pid);
 	if (fstatat(procfs->fd, path, &about, 0) < 0)
 		return;

@@ -29,6 +29,7 @@ struct seat {
 	dev_t device;	  /* of its /tmp; 0 not learnt */
 	ino_t inode;
 	char *folder;		     /* its TMPDIR; NULL: none of its own */
+	char *prefix;		     /* its IPDB_SOCK_PATH; NULL: none */
 	const struct server *server; /* NULL: none that is known */
 	size_t file_count;	     /* when that was looked for */
 	unsigned idle_looks; /* in a row that its server took no client */

@@ -10,6 +10,8 @@ import unittest
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from nodes import NODE, Node, Target  # noqa: E402
 
+SOURCE = os.environ.get("SRCDIR") or os.path.dirname(
+    os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 NOBODY = 65534
 # A rank of no other job, whose files lie in /tmp.
 RANK = 20000 + os.getpid() % 10000
@@ -49,6 +51,15 @@ class RemotePdb:
         print(listening.getsockname()[1], other.getsockname()[1], flush=True)
         self.connection, _ = listening.accept()
         self.connection.recv(1)
+"""
+
+# A rank that waits in pdb by our package, and goes on when it is told to.
+PACKAGE = """
+import sys, probetui
+print('ready', flush=True)
+sys.stdin.readline()
+probetui.set_trace(lease=60)
+sys.stdin.read()
 """
 
 
@@ -381,6 +392,34 @@ class ServerTest(FinderCase):
         while told.get("dialect") != "probetui":
             told = self.debugger(target, "waiting")
         self.assertNotIn("leaving", told)
+
+    def stop_package(self, **variables):
+        target = Target(argv=[sys.executable, "-c", PACKAGE], cwd=self.folder,
+                        RANK=str(RANK + 7), IPDB_DEBUG="1",
+                        PYTHONPATH=os.path.join(SOURCE, "agent"), **variables)
+        self.addCleanup(target.close)
+        self.pids.append(target.pid)
+        target.say("")
+        return target, self.find(target, "waiting")
+
+    def check_package(self, path, **variables):
+        target, told = self.stop_package(**variables)
+        self.assertEqual(told["target"], "pdb:unix:" + path)
+        self.assertEqual(told["dialect"], "probetui")
+        self.assertNotIn("leaving", told)
+        with socket.socket(socket.AF_UNIX) as client:
+            client.connect(path)
+            client.sendall(b"c\n")
+            # It waits for nobody then, whoever comes later.
+            self.debugger(target, "none")
+        self.assertEqual(target.end(), 0)
+
+    def test_our_own_package_is_known_by_its_locks(self):
+        self.check_package("/tmp/pdb-%d/%d.sock" % (os.geteuid(), RANK + 7))
+
+    def test_our_own_package_at_another_path(self):
+        self.check_package(self.path("pdb-here.%d" % (RANK + 7)),
+                           IPDB_SOCK_PATH=self.path("pdb-here"))
 
     def test_a_folder_of_its_name_is_not_our_package(self):
         target = self.serve("probetui/train.py", self.path("pdb.sock"))
