@@ -87,7 +87,9 @@ def set_trace(ranks: Ranks = None, hold: bool = True,
 
     `ranks`: the rank or ranks that stop, None: every rank. The others of this
     machine hold here until those have gone on (the command continue), have
-    died or their lease is over; with hold=False they run on.
+    died or their lease is over, or until a step of each that is left takes
+    longer than a second: it may wait for the ranks that hold, in a collective.
+    With hold=False they run on.
     """
     if Debugger.debug_flag:
         from . import process

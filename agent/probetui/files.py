@@ -5,6 +5,7 @@ They lie in /tmp/pdb-UID, which is the user's alone:
     RANK.sock             where that rank's pdb listens (endpoints.py)
     JOB.ranks/RANK        locked by that rank while it lives
     JOB.ranks/RANK.done   how often it went on from which breakpoint
+    JOB.ranks/RANK.step   since when it steps from which breakpoint
     JOB.ranks/terminal    locked by the rank that has the terminal
     JOB.holding/RANK      locked while it waits in pdb: a sentence on why
 
@@ -14,13 +15,14 @@ starts later removes it.
 """
 from __future__ import annotations
 
+import contextlib
 import errno
 import fcntl
 import json
 import os
 import stat
 import time
-from typing import Dict, List, Optional
+from typing import Any, Dict, List, Optional, Tuple
 
 TEXT_MAXIMUM = 65536
 # File times are those of the last tick of the clock.
@@ -199,6 +201,11 @@ class JobFiles:
         self._life = self._begin()
         self._notice: Optional[Lock] = None
         self._counts: Dict[str, int] = {}
+        self._steps: Dict[str, Tuple[int, float]] = {}
+        if self.is_rank:
+            # Of an earlier start of the job.
+            with contextlib.suppress(OSError):
+                os.unlink(self._path(rank, ".step"))
 
     def _begin(self) -> Optional[Lock]:
         life = Lock(self._path(self.rank))
@@ -239,16 +246,46 @@ class JobFiles:
         if not self.is_rank:
             return
         self._counts[place] = count
-        path = self._path(self.rank, ".done")
+        self._write(".done", self._counts)
+        self.end_step(place)
+
+    def _write(self, suffix: str, value: Any) -> None:
+        path = self._path(self.rank, suffix)
         temporary = "%s.%d" % (path, os.getpid())
         try:
             fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC
                          | os.O_NOFOLLOW, 0o600)
             with os.fdopen(fd, "w") as file:
-                json.dump(self._counts, file)
+                json.dump(value, file)
             os.replace(temporary, path)
         except OSError:
             pass
+
+    def begin_step(self, place: str, count: int) -> None:
+        """This rank runs a step from the breakpoint, where others hold."""
+        if self.is_rank:
+            self._steps[place] = count, time.monotonic()
+            self._write(".step", self._steps)
+
+    def end_step(self, place: str) -> float:
+        """How many seconds it lasted."""
+        step = self._steps.pop(place, None)
+        if step is None:
+            return 0.0
+        self._write(".step", self._steps)
+        return time.monotonic() - step[1]
+
+    def step_seconds(self, rank: int, place: str, count: int) -> float:
+        """How long that rank has been in a step from the breakpoint. The
+        clock is the same for all processes of a machine."""
+        try:
+            told = json.loads(read_text(self._path(rank, ".step")))
+            number, since = told[place]
+            if int(number) < count:
+                return 0.0
+            return time.monotonic() - float(since)
+        except (KeyError, ValueError, TypeError):
+            return 0.0
 
     def put_notice(self, sentence: str) -> None:
         """Tells the others that this rank waits in pdb."""

@@ -9,6 +9,8 @@ from .identity import Identity
 from .settings import duration, tell
 
 LOOK_SECONDS = 0.05
+# A step that lasts longer may wait for a rank that holds.
+STEP_SECONDS = 1.0
 # How long a rank that nothing is known of may take to appear.
 ARRIVE_SECONDS = 60.0
 ARRIVE_UNKNOWN_SECONDS = 10.0
@@ -24,7 +26,9 @@ def name_ranks(ranks: List[int]) -> str:
 
 class Hold:
     """Waits until the stopped ranks have gone on from `place` for the
-    count-th time. Signals are handled as ever, and no time is used up."""
+    count-th time; a long step is to go on, too: what it steps over may need
+    the ranks that hold. Signals are handled as ever, and no time is used
+    up."""
 
     def __init__(self, files: JobFiles, identity: Identity, place: str,
                  count: int, lease: float) -> None:
@@ -48,8 +52,10 @@ class Hold:
                  % (mine, name_ranks(away)))
         waiting = [rank for rank in waiting if not self._is_over(rank)]
         if waiting:
-            tell("%s holds until %s went on in pdb, %s at most; Ctrl-C ends "
-                 "it" % (mine, name_ranks(waiting), duration(self._lease)))
+            tell("%s holds until %s went on in pdb, or a step takes longer "
+                 "than %s, %s at most; Ctrl-C ends it"
+                 % (mine, name_ranks(waiting), duration(STEP_SECONDS),
+                    duration(self._lease)))
         while waiting and time.monotonic() < self._until:
             time.sleep(LOOK_SECONDS)
             waiting = [rank for rank in waiting if not self._is_over(rank)]
@@ -69,7 +75,12 @@ class Hold:
             return False
         if self._files.lives(rank):
             self._seen.add(rank)
-            return False
+            if self._files.step_seconds(rank, self._place, self._count) <= \
+                    STEP_SECONDS:
+                return False
+            self._why[rank] = "as a step of it takes long and may need " \
+                "this rank"
+            return True
         if rank in self._seen or self._files.has_died(rank):
             # It may have gone on and ended between two looks.
             if self._files.count_done(rank, self._place) < self._count:

@@ -172,6 +172,8 @@ class Process:
         if self.is_at_prompt():
             return
         self._refresh()
+        # It has come from another breakpoint to this one.
+        self.went_on()
         length = self._lease(lease)
         mark = None
         if chosen is not None and hold:
@@ -234,6 +236,22 @@ class Process:
         self._files.mark_done(*mark)
         return True
 
+    def _end_step(self, prompt: RankPdb) -> None:
+        mark = getattr(self._local, "mark", None)
+        if mark is None or self._files is None:
+            return
+        if self._files.end_step(mark[0]) > holds.STEP_SECONDS:
+            # Also for ranks that come to the breakpoint only now.
+            self.went_on()
+            prompt.message("No rank holds for this one any longer, as the "
+                           "step took longer than %s."
+                           % settings.duration(holds.STEP_SECONDS))
+
+    def _begin_step(self) -> None:
+        mark = getattr(self._local, "mark", None)
+        if mark is not None and self._files is not None:
+            self._files.begin_step(*mark)
+
     def _prompt(self) -> Any:
         """The RankPdb of this thread; None: it cannot be reached."""
         if not self._open():
@@ -287,6 +305,7 @@ class Process:
             self._seat.acquire()
         try:
             self._local.is_at_prompt = self._is_stopped = True
+            self._end_step(prompt)
             story = self._local.story
             what = story.what or "stopped at " + _place_of(frame)
             if self._channel is None:
@@ -296,6 +315,7 @@ class Process:
             with context:
                 yield
         finally:
+            self._begin_step()
             self._local.is_at_prompt = self._is_stopped = False
             self._seat.release()
 
@@ -334,6 +354,10 @@ class Process:
             if self._files is not None:
                 lines += ["It is not alone: %s." % visible(notice)
                           for notice in self._files.notices()]
+            if getattr(self._local, "mark", None) is not None:
+                lines.append("The other ranks hold until it goes on or a step "
+                             "takes longer than %s; release lets them run on."
+                             % settings.duration(holds.STEP_SECONDS))
             left = channel.lease_until - time.monotonic()
             lines.append("Goes on by itself in %s; each command gives it %s. "
                          "To leave it as it is, disconnect."

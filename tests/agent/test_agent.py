@@ -798,6 +798,43 @@ print("used", round(time.process_time() - used, 1), "of",
             self.assertIn("used", process.stdout.readline())
             client.send("c")
 
+    def test_step_that_needs_the_one_that_holds(self):
+        """The step is over only once rank 1 has come to it."""
+        path = os.path.join(self.place.path, "meeting")
+        script = self.place.write("meets.py", """
+import os, socket
+import probetui
+def meet():
+    here = socket.socket(socket.AF_UNIX)
+    if os.environ["RANK"] == "1":
+        here.connect(%r)
+        return "met"
+    here.bind(%r)
+    here.listen()
+    return here.accept()[0].recv(1).decode() or "met"
+print("begun", flush=True)
+probetui.breakpoint(ranks=[0])
+a = 1
+b = meet()
+print(b, flush=True)
+""" % (path, path))
+        self.script = script
+        holding = self.holding()
+        first = self.start(0)
+        with self.client() as client:
+            self.assertIn("The other ranks hold", client.read())
+            # A step that is over soon is none.
+            self.assertNotIn("longer", client.say("n"))
+            self.assertIsNone(holding.poll())
+            said = client.say("n")
+            self.assertIn("any longer", said)
+            self.assertEqual(client.say("p b").strip(), "'met'")
+            self.assertIn("No rank holds", client.say("release"))
+            client.send("c")
+        self.assertEqual(first.stdout.readline(), "met\n")
+        self.assertEqual(holding.stdout.readline(), "met\n")
+        self.assertIn("may need this rank", holding.stderr.readline())
+
     def test_killed(self):
         process = self.holding()
         first = self.start(0, "die")

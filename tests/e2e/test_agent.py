@@ -131,6 +131,23 @@ class StopsCase:
                              ["3 no validation on 3"])
             self.assertEqual(one.say("p rank").strip(), "1")
             one.send("c")
+
+    def check_step_over_a_collective(self):
+        """The ranks that hold come to what ranks 0 and 2 step over."""
+        job = self.job
+        with job.client(0) as zero, job.client(2) as two:
+            for client in (zero, two):
+                said = client.read()
+                while "The other ranks hold until it goes on" not in said:
+                    said = client.read()
+                self.assertIn("total = total_of", said)
+                client.send("n")
+            for client in (zero, two):
+                said = client.read()
+                self.assertIn("say(", said)
+                self.assertIn("No rank holds for this one any longer", said)
+                self.assertEqual(client.say("p total").strip(), "4.0")
+                client.send("c")
             self.assertEqual(job.lines("again", COUNT), [
                 "%d 4.0" % rank for rank in range(COUNT)])
 
@@ -171,6 +188,7 @@ class TestPeers(StopsCase, unittest.TestCase):
         self.port = started["port"]
         self.check_breakpoint()
         self.check_two_at_once()
+        self.check_step_over_a_collective()
         self.check_last()
         pid = started["pids"][1]
         jobs.wait_for(lambda: not os.path.exists("/proc/%d" % pid),
@@ -198,6 +216,7 @@ class TestTorch(StopsCase, unittest.TestCase):
         self.addCleanup(self.job.close)
         self.check_breakpoint()
         self.check_two_at_once()
+        self.check_step_over_a_collective()
         self.check_last()
         self.assertEqual(self.job.process.wait(jobs.LIMIT), 1)
         told = self.job.output()

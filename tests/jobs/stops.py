@@ -1,5 +1,5 @@
-"""A job whose ranks stop in pdb: at a breakpoint, two that raise at once, one
-that raises and ends. Prints what it computed.
+"""A job whose ranks stop in pdb: at a breakpoint, two that raise at once, at
+a breakpoint before what needs all, one that raises and ends. Prints what it computed.
 
     stops.py torch|peers
 """
@@ -60,6 +60,7 @@ def main():
         validate(rank)
     except ValueError as error:
         say("caught", rank, error)
+    probetui.breakpoint(ranks=[0, 2])
     total = total_of(1.0)
     say("again", rank, total)
     train(rank)
