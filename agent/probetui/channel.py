@@ -33,6 +33,9 @@ LOOK_SECONDS = 0.1
 # How long pdb's output is collected while a command goes on printing.
 COLLECT_SECONDS = 0.05
 TOKEN_SECONDS = 10.0
+# backends/pdb/token.c knows these.
+TOKEN_QUESTION = b"probetui: say the token (IPDB_TOKEN_FILE) first.\n"
+TOKEN_REFUSAL = b"probetui: the token was refused.\n"
 END_OF_INPUT = "\x04"
 
 
@@ -281,6 +284,9 @@ class Channel:
         self._clients[connection.fileno()] = client
         if client.is_admitted:
             self._greet(client)
+        else:
+            client.outgoing += TOKEN_QUESTION
+            self._send(client)
 
     def _greet(self, client: _Client) -> None:
         text = ""
@@ -329,6 +335,8 @@ class Channel:
 
     def _check(self, client: _Client, line: bytes) -> bool:
         if not is_token(line.rstrip(b"\r"), self._settings.token):
+            client.outgoing += TOKEN_REFUSAL
+            self._send(client)
             self._drop(client)
             return False
         client.is_admitted = True

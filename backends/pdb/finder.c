@@ -155,6 +155,26 @@ static bool find_path(const struct seat *seat,
 	return offer->listener;
 }
 
+/*
+ * The newest port that the process's first thread waits at, else any thread:
+ * PyTorch's store has one that polls for the ranks.
+ */
+static void find_newest(struct procfs *procfs, const struct seat *seat,
+			const struct listeners *listeners, struct map *held,
+			bool is_thorough, struct offer *offer)
+{
+	for (size_t i = 0; i < listeners->count; i++) {
+		const struct listener *listener = &listeners->items[i];
+
+		if (!listener->path && map_find(held, listener->inode) &&
+		    (!offer->listener ||
+		     listener->inode > offer->listener->inode) &&
+		    listeners_is_accepting(procfs, seat->pid, listener->inode,
+					   is_thorough))
+			offer->listener = listener;
+	}
+}
+
 /* The port that a thread of the process waits at; false: none. */
 static bool find_port(const struct finder *finder, const struct seat *seat,
 		      const struct listeners *listeners, struct offer *offer)
@@ -166,14 +186,10 @@ static bool find_port(const struct finder *finder, const struct seat *seat,
 	if (!seat->server || !seat->server->has_port)
 		return false;
 	held = listeners_held(procfs, seat->pid);
-	for (size_t i = 0; held && i < listeners->count; i++) {
-		const struct listener *listener = &listeners->items[i];
-
-		if (!listener->path && map_find(held, listener->inode) &&
-		    listeners_is_accepting(procfs, seat->pid, listener->inode,
-					   true))
-			offer->listener = listener;
-	}
+	if (held)
+		find_newest(procfs, seat, listeners, held, false, offer);
+	if (held && !offer->listener)
+		find_newest(procfs, seat, listeners, held, true, offer);
 	map_free(held);
 	return offer->listener;
 }
@@ -252,6 +268,7 @@ static void tell(struct finder *finder, struct seat *seat,
 	json_decref(json);
 	if (is_new || (finder->is_asked && !is_none))
 		node_emit_debugger(finder->node, seat->pid, debugger);
+	seat->is_waiting = debugger->state == DEBUGGER_WAITING;
 	free(seat->told);
 	seat->told = is_none ? NULL : xstrdup(text);
 	free(text);
@@ -270,6 +287,7 @@ static void look_at(uint64_t pid, void *value, void *data)
 		seat->taken = seat->offered;
 		free(seat->told);
 		seat->told = NULL;
+		seat->is_waiting = false;
 		return;
 	}
 	debugger_init(&debugger);
@@ -298,7 +316,7 @@ void finder_note(struct finder *finder, pid_t pid)
 	struct seat *seat = map_find(finder->seats, (uint64_t)pid);
 	const struct server *before;
 
-	if (!seat || !process || seat->told)
+	if (!seat || !process || seat->is_waiting)
 		return;
 	before = seat->server;
 	seat_update(seat, process, roster_files(roster, pid));

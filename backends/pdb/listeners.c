@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +26,7 @@
 #define TCP_LISTENS 10u
 #define DESCRIPTORS_MAXIMUM 65536
 #define TASKS_MAXIMUM 4096
+#define POLLED_MAXIMUM 64u
 
 /* One line of net/unix; the path lies in the bytes that were read. */
 struct unix_line {
@@ -288,19 +290,57 @@ struct map *listeners_held(struct procfs *procfs, pid_t pid)
 	return sockets;
 }
 
+/* Whether the socket is among the first of what the task polls. */
+static bool is_polled(struct procfs *procfs, pid_t pid, unsigned long address,
+		      unsigned long count, uint64_t inode)
+{
+	struct pollfd polled[POLLED_MAXIMUM];
+	bool is_found = false;
+	char file[64];
+	ssize_t length;
+	int fd;
+
+	snprintf(file, sizeof(file), "%d/mem", (int)pid);
+	fd = openat(procfs->fd, file, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	if (count > POLLED_MAXIMUM)
+		count = POLLED_MAXIMUM;
+	length = pread(fd, polled, count * sizeof(polled[0]), (off_t)address);
+	close(fd);
+	for (ssize_t i = 0; i < length / (ssize_t)sizeof(polled[0]); i++) {
+		snprintf(file, sizeof(file), "%d/fd/%d", (int)pid,
+			 polled[i].fd);
+		is_found |= read_socket(procfs->fd, file) == inode;
+	}
+	return is_found;
+}
+
+static bool is_poll(long number)
+{
+#ifdef SYS_poll
+	if (number == SYS_poll)
+		return true;
+#endif
+	return number == SYS_ppoll;
+}
+
 /* "NUMBER ARGUMENT ..."; "running" while it does not wait. */
 static bool is_task_accepting(struct procfs *procfs, pid_t pid, const char *tid,
 			      uint64_t inode)
 {
 	char file[64];
 	unsigned long argument;
+	unsigned long second;
 	char *bytes;
 	long number;
 
 	snprintf(file, sizeof(file), "task/%.16s/syscall", tid);
 	if (procfs_read(procfs, pid, file, &bytes, NULL) < 0 ||
-	    sscanf(bytes, "%ld %lx", &number, &argument) != 2)
+	    sscanf(bytes, "%ld %lx %lx", &number, &argument, &second) != 3)
 		return false;
+	if (is_poll(number))
+		return is_polled(procfs, pid, argument, second, inode);
 	if (number != SYS_accept && number != SYS_accept4)
 		return false;
 	snprintf(file, sizeof(file), "%d/fd/%d", (int)pid, (int)argument);

@@ -64,8 +64,8 @@ void listeners_parse_tcp(struct listeners *listeners, char *lines);
  */
 struct map *listeners_held(struct procfs *procfs, pid_t pid);
 /*
- * Whether a thread of the process waits in accept() for a client of that
- * socket; is_thorough: not only its first thread is looked at.
+ * Whether a thread of the process waits in accept(), or polls, for a client of
+ * that socket; is_thorough: not only its first thread is looked at.
  */
 bool listeners_is_accepting(struct procfs *procfs, pid_t pid, uint64_t inode,
 			    bool is_thorough);

@@ -36,6 +36,7 @@ struct seat {
 	uint64_t offered;    /* the socket that was told of last */
 	uint64_t taken;	     /* the one that we had; 0 none */
 	char *told;	     /* what was told last, as text; NULL: nothing */
+	bool is_waiting;     /* that it waits for a client was told */
 };
 
 /* Replaces nothing: *seat is uninitialised. */

@@ -20,7 +20,11 @@
  * which ends with its client; pdb goes on waiting at the pty.
  */
 static const struct server servers[] = {
-	{ .file = "/probetui/channel.py", .dialect = "probetui" },
+	{
+		.file = "/probetui/channel.py",
+		.dialect = "probetui",
+		.has_port = true,
+	},
 	{
 		.file = "/remote_pdb.py",
 		.dialect = "remote-pdb",

@@ -219,10 +219,57 @@ static void take_bytes(struct session *session, const char *bytes,
 		session_look_for_prompt(session, false);
 }
 
+static void give_token(struct session *session)
+{
+	struct error error = ERROR_INIT;
+	char *line = token_line(&error);
+
+	token_expect_refusal(&session->token_talk);
+	if (line)
+		session_send(session, line);
+	else
+		session_lose(session, error.message);
+	free(line);
+}
+
+/* Bytes of the beginning that are of no further interest. */
+static size_t hear_token(struct session *session, const char *bytes,
+			 size_t length)
+{
+	const struct token_talk before = session->token_talk;
+	size_t used;
+
+	switch (token_hear(&session->token_talk, bytes, length, &used)) {
+	case TOKEN_WAIT:
+		return length;
+	case TOKEN_NOTHING:
+		if (before.matched > 0)
+			take_bytes(session, before.expected, before.matched);
+		return 0;
+	case TOKEN_ASKED:
+		give_token(session);
+		return used;
+	case TOKEN_REFUSED:
+		session_lose(session,
+			     "The token was refused: IPDB_TOKEN_FILE, or "
+			     "IPDB_TOKEN, is to be that of the program.");
+		return used;
+	}
+	return 0;
+}
+
 static void on_bytes(const char *bytes, size_t length, void *data)
 {
 	struct session *session = data;
-	size_t skipped = session_skip_echo(session, bytes, length);
+	size_t skipped = hear_token(session, bytes, length);
+
+	if (session->phase == PHASE_LOST || skipped == length) {
+		node_flush(session->base.node);
+		return;
+	}
+	bytes += skipped;
+	length -= skipped;
+	skipped = session_skip_echo(session, bytes, length);
 
 	take_bytes(session, bytes + skipped, length - skipped);
 	node_flush(session->base.node);
@@ -270,6 +317,8 @@ struct session *session_new(struct node *node, const struct process *process,
 	session->transcript = transcript_new(node, process->pid);
 	session->output =
 		outflow_new(node, process->pid, "stdout", OUTPUT_MAXIMUM);
+	if (!target->path)
+		token_expect_question(&session->token_talk);
 	prompt_init(&session->prompt);
 	buffer_init(&session->raw, RAW_MAXIMUM);
 	buffer_init(&session->echo, 0);

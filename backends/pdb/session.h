@@ -28,6 +28,7 @@
 
 #include "backends/backend.h"
 #include "backends/pdb/prompt.h"
+#include "backends/pdb/token.h"
 #include "base/buffer.h"
 #include "protocol/debugger.h"
 #include "protocol/message.h"
@@ -85,6 +86,7 @@ struct session {
 	enum phase phase;
 	struct loop_timer *deadline; /* of the phase; NULL: none */
 	struct loop_timer *quiet;    /* runs while bytes come; NULL: not */
+	struct token_talk token_talk;
 	struct buffer raw;  /* what came since a question, not shown yet */
 	struct buffer echo; /* what was sent and may come back */
 	size_t echoed;	    /* bytes of it that did */

@@ -642,12 +642,14 @@ class TestTcp(OneCase):
             file.write(self.TOKEN + "\n")
         process = self.start(IPDB_TOKEN=None, IPDB_TOKEN_FILE=path)
         port = self.port_of(process)
+        said = ("probetui: say the token (IPDB_TOKEN_FILE) first.\n"
+                "probetui: the token was refused.\n")
         with self.connect(port) as client:
             client.send("p 1")
-            self.assertEqual(client.rest(), "")
+            self.assertEqual(client.rest(), said)
         with self.connect(port) as client:
             client.send("a token of the tesT")
-            self.assertEqual(client.rest(), "")
+            self.assertEqual(client.rest(), said)
         with self.connect(port) as client:
             client.send(self.TOKEN)
             self.assertIn("boom", client.read())

@@ -1,6 +1,7 @@
 """connect and detach: whose debugger it is, what becomes of its process, and
 what a connection outlives."""
 import os
+import re
 import shutil
 import signal
 import socket
@@ -9,10 +10,11 @@ import sys
 import tempfile
 import unittest
 
-from nodes import LIMIT, Node, Target
+from nodes import LIMIT, Node, Target, environment
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PROGRAM = os.path.join(HERE, "contract_target.py")
+AGENT = os.path.join(os.path.dirname(os.path.dirname(HERE)), "agent")
 FIRST_STANDIN = 4194305
 
 
@@ -192,6 +194,73 @@ class TestStandIn(Case):
         with socket.socket() as unused:
             unused.bind(("127.0.0.1", 0))
             return unused.getsockname()[1]
+
+
+class TestToken(Case):
+    """Our package at a port: whoever reaches it could run code there."""
+    TOKEN = "a token of the test"
+    CODE = ("import probetui\nprint('begun', flush=True)\n"
+            "probetui.breakpoint()\nprint('went on', flush=True)\n")
+
+    def start(self):
+        """The program; whether it waits in pdb is told on stderr."""
+        target = Target(self.CODE, stderr=subprocess.PIPE, IPDB_DEBUG="1",
+                        IPDB_CONNECTION_TYPE="tcp", IPDB_PORT="0",
+                        IPDB_TOKEN=self.TOKEN, RANK="5", PYTHONPATH=AGENT)
+        self.addCleanup(target.process.stderr.close)
+        self.addCleanup(target.close)
+        self.addCleanup(target.process.kill)
+        said = target.process.stderr.readline().decode()
+        port = re.search(r"nc 127\.0\.0\.1 (\d+);", said).group(1)
+        return target, "pdb:tcp:127.0.0.1:" + port
+
+    def token_node(self, **variables):
+        node = Node(env=environment(**variables))
+        self.addCleanup(node.close)
+        node.ask("initialize", protocol=1)
+        return node
+
+    def lost(self, node, target):
+        pid = node.ask("connect", target=target)["pid"]
+        told = node.event("debugger", pid)
+        while told["state"] == "connecting":
+            told = node.event("debugger", pid)
+        self.assertEqual(told["state"], "lost", told)
+        return told["why"]
+
+    def test_it_is_found_and_given_the_token(self):
+        program, target = self.start()
+        path = os.path.join(self.folder, "token")
+        with open(path, "w", opener=lambda name, flags: os.open(
+                name, flags, 0o600)) as file:
+            file.write(self.TOKEN + "\n")
+        node = self.token_node(IPDB_TOKEN_FILE=path)
+        node.ask("discover", pids=[program.pid])
+        node.ask("sample")
+        told = node.event("debugger", program.pid)
+        while told["state"] != "waiting":
+            told = node.event("debugger", program.pid)
+        self.assertEqual((told["target"], told["dialect"]),
+                         (target, "probetui"))
+        node.ask("connect", target=target)
+        stopped = node.event("stopped", program.pid)
+        self.assertEqual(stopped["rank"], 5)
+        node.ask("continue", pid=program.pid)
+        self.assertEqual(program.line(), ["went", "on"])
+        self.assertNotIn(self.TOKEN, str(node.messages))
+
+    def test_what_is_wrong_with_the_token_is_said(self):
+        _, target = self.start()
+        path = os.path.join(self.folder, "token")
+        with open(path, "w") as file:
+            file.write(self.TOKEN)
+        os.chmod(path, 0o644)
+        for variables, why in (
+                ({"IPDB_TOKEN": "another token"}, "The token was refused"),
+                ({}, "It asks for a token: set IPDB_TOKEN_FILE"),
+                ({"IPDB_TOKEN_FILE": path}, "chmod 600"),
+                ({"IPDB_TOKEN_FILE": path + "s"}, "cannot be read: No such")):
+            self.assertIn(why, self.lost(self.token_node(**variables), target))
 
 
 class TestOutlives(Case):
