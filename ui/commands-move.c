@@ -178,12 +178,16 @@ static void move_source(struct app *app, const struct layout *layout,
 	const struct session *session = &app->engine->session;
 	const struct source *source = selected_source(session);
 	int page = at_least_one(layout->panes[PANE_SOURCE].row_count - 1);
+	int line = pane_source_line(session, &app->view);
 
 	if (source == NULL || move == MOVE_LEFT || move == MOVE_RIGHT)
 		return;
+	/* What runs may be another file than what is read, or a node's lie. */
+	if (line > (int)source->line_count)
+		line = (int)source->line_count + 1;
 	view_point(&app->view, session,
-		   1 + grid_move_in(pane_source_line(session, &app->view) - 1,
-				    (int)source->line_count, 1, page, move));
+		   1 + grid_move_in(line - 1, (int)source->line_count, 1, page,
+				    move));
 }
 
 static void move_thread(struct session *session, int by)

@@ -27,6 +27,7 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "model/breakpoints.h"
+#include "model/source.h"
 #include "protocol/message.h"
 #include "stage.h"
 #include "ui/commands.h"
@@ -122,6 +123,24 @@ static void the_cursor_returns_with_a_stop(void **state)
 	assert_int_equal(pane_source_line(session, &stage->app.view), 12);
 	session_find_rank(session, 3)->debugger.stops++;
 	assert_int_equal(pane_source_line(session, &stage->app.view), 14);
+}
+
+/* A line that no file has, as a node may say it. */
+static void the_cursor_returns_from_nowhere(void **state)
+{
+	struct stage *stage = *state;
+	struct session *session = &stage->engine.session;
+
+	stage_keys(stage, "3 Enter");
+	stage->app.view.pane = PANE_SOURCE;
+	view_point(&stage->app.view, session, INT_MAX);
+	stage_keys(stage, "PgDn");
+	assert_int_equal(pane_source_line(session, &stage->app.view),
+			 selected_source(session)->line_count);
+	view_point(&stage->app.view, session, INT_MAX);
+	stage_keys(stage, "Up");
+	assert_int_equal(pane_source_line(session, &stage->app.view),
+			 selected_source(session)->line_count);
 }
 
 static void what_changed_since_the_stop_before_is_named(void **state)
@@ -417,6 +436,8 @@ int main(void)
 	enum { PICTURES = ARRAY_LENGTH(pictures) };
 	static const struct CMUnitTest others[] = {
 		cmocka_unit_test_setup_teardown(the_cursor_returns_with_a_stop,
+						begin_eight, stage_end),
+		cmocka_unit_test_setup_teardown(the_cursor_returns_from_nowhere,
 						begin_eight, stage_end),
 		cmocka_unit_test_setup_teardown(
 			what_changed_since_the_stop_before_is_named,
