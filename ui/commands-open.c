@@ -252,7 +252,7 @@ static bool connect_selected(struct app *app)
 	if (rank == NULL)
 		return false;
 	debugger = &rank->debugger;
-	if (!held_is_waiting(rank)) {
+	if (!held_is_waiting(rank) || app->engine->session.is_replay) {
 		/* Why it cannot is worth a sentence; the source is shown. */
 		if (debugger->why != NULL && !debugger_is_ours(debugger))
 			view_say(&app->view, false, debugger->why);

@@ -341,12 +341,20 @@ static void choose_ranks(struct session_breakpoint *added,
 		rankset_copy(&added->ranks, &context->ranks);
 }
 
-/* Where files are is asked of stacks; a script may not have looked yet. */
-static int look(struct command_context *context, struct error *error)
+static int check_live(const struct command_context *context,
+		      struct error *error)
 {
 	if (context->engine->session.is_replay)
 		return error_set(error, "this is a recording; breakpoints are "
 					"for a job that runs");
+	return 0;
+}
+
+/* Where files are is asked of stacks; a script may not have looked yet. */
+static int look(struct command_context *context, struct error *error)
+{
+	if (check_live(context, error) < 0)
+		return -1;
 	if (!context->screen && gather_ranks(context, error) < 0)
 		return -1;
 	if (gather_named(context, error) < 0)
@@ -403,6 +411,8 @@ static struct session_breakpoint *named(struct command_context *context,
 	struct session_breakpoint *found;
 	int id;
 
+	if (check_live(context, error) < 0)
+		return NULL;
 	if (argc < 2) {
 		error_set(error,
 			  "%s needs the number of a breakpoint; break "

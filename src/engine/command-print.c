@@ -251,6 +251,11 @@ int command_display(struct command_context *context, int argc, char **argv,
 		list(context);
 		return 0;
 	}
+	if (session->is_replay) {
+		free(expression);
+		return error_set(error, "this is a recording; expressions are "
+					"for a job that runs");
+	}
 	id = displays_add(&session->choice.displays, expression, error);
 	free(expression);
 	if (id < 0)
@@ -260,6 +265,20 @@ int command_display(struct command_context *context, int argc, char **argv,
 	if (!context->screen)
 		list(context);
 	return 0;
+}
+
+/* One to come is for nobody then. */
+static void forget_answer(struct engine *engine, int id)
+{
+	const struct displays *displays = &engine->session.choice.displays;
+
+	for (size_t i = 0; i < displays->count; i++) {
+		const struct display *display = &displays->items[i];
+
+		if (display->id == id && display->seq != 0)
+			json_decref(
+				engine_take_answer(engine, display->seq, NULL));
+	}
 }
 
 int command_undisplay(struct command_context *context, int argc, char **argv,
@@ -276,6 +295,7 @@ int command_undisplay(struct command_context *context, int argc, char **argv,
 	if (arguments_parse(&one, argc, argv, error) < 0 ||
 	    arguments_integer(argv[1], "display", 1, INT_MAX, &id, error) < 0)
 		return -1;
+	forget_answer(context->engine, id);
 	if (!displays_remove(&session->choice.displays, id))
 		return error_set(error,
 				 "nothing is displayed as %d; display lists "

@@ -477,10 +477,14 @@ char *control_end_question(const struct session *session)
 		{ "rank is stopped, and waits for the next client.",
 		  "ranks are stopped, and wait for the next client." },
 	};
-	char *question = control_leave_question(session, NULL);
+	char *question;
 	size_t waiting = 0;
 	size_t count = 0;
 
+	/* What a recording tells of goes its way. */
+	if (session->is_replay)
+		return NULL;
+	question = control_leave_question(session, NULL);
 	for (size_t i = 0; i < session->rank_count && !question; i++) {
 		const struct rank *rank = session->ranks[i];
 

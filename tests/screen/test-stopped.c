@@ -260,6 +260,22 @@ static void what_leaving_costs_is_asked(void **state)
 	assert_true(stage->app.is_done);
 }
 
+/* What a recording tells of is not changed, and costs nothing to leave. */
+static void a_recording_is_left_at_once(void **state)
+{
+	struct stage *stage = *state;
+
+	stage->engine.session.is_replay = true;
+	stage_keys(stage, "3 Enter Enter");
+	assert_null(stage->app.view.question);
+	commands_run(&stage->app, "disable 1");
+	stage_check_shows(stage, "this is a recording; breakpoints are for");
+	commands_run(&stage->app, "display x");
+	stage_check_shows(stage, "this is a recording; expressions are for");
+	stage_keys(stage, "q q q");
+	assert_true(stage->app.is_done);
+}
+
 static void a_question_stays_when_something_is_said(void **state)
 {
 	struct stage *stage = *state;
@@ -451,6 +467,8 @@ int main(void)
 						stage_end),
 		cmocka_unit_test_setup_teardown(what_leaving_costs_is_asked,
 						begin_eight, stage_end),
+		cmocka_unit_test_setup_teardown(a_recording_is_left_at_once,
+						begin_four, stage_end),
 		cmocka_unit_test_setup_teardown(
 			a_question_stays_when_something_is_said, begin_eight,
 			stage_end),
