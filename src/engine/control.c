@@ -350,16 +350,18 @@ int control_finish(const struct control *control,
 static void append_peers(struct buffer *out, const struct session *session,
 			 const struct rankset *ranks)
 {
-	const struct thread *thread = NULL;
+	const char *where = NULL; /* "": at several places */
 	size_t count = 0;
 
 	for (size_t i = 0; i < session->rank_count; i++) {
 		const struct rank *rank = session->ranks[i];
+		const char *name;
 
 		if (rankset_contains(ranks, rank->process.rank) ||
 		    camp_role_of(rank) != CAMP_WAITS)
 			continue;
-		thread = rank_main_thread(rank);
+		name = rank_main_thread(rank)->activity.name;
+		where = !where || strcmp(where, name) == 0 ? name : "";
 		count++;
 	}
 	if (count == 0)
@@ -367,9 +369,9 @@ static void append_peers(struct buffer *out, const struct session *session,
 	buffer_append_string(out, "; ");
 	text_count(out, count);
 	buffer_append_string(out, count == 1 ? " other waits" : " others wait");
-	if (thread && thread->activity.name[0] != '\0') {
+	if (where[0] != '\0') {
 		buffer_append_string(out, " in ");
-		format_text(out, thread->activity.name);
+		format_text(out, where);
 	}
 }
 
