@@ -80,10 +80,13 @@ static void log_stops(struct app *app)
 
 		if (stop == NULL)
 			continue;
-		log_write(LOG_NOTE, "rank %d stopped: %s%s%s:%d", stop->rank,
-			  stop->description, *stop->description ? ", " : "",
-			  stop->file != NULL ? place_file_name(stop->file) : "",
-			  stop->line);
+		if (stop->file == NULL)
+			log_write(LOG_NOTE, "rank %d stopped: %s", stop->rank,
+				  stop->description);
+		else
+			log_write(LOG_NOTE, "rank %d stopped: %s, %s:%d",
+				  stop->rank, stop->description,
+				  place_file_name(stop->file), stop->line);
 	}
 }
 

@@ -127,8 +127,6 @@ static void lose(struct rank *rank, size_t node, const char *why)
 	rank->process.state = PROCESS_UNREADABLE;
 	free(rank->process.error);
 	rank->process.error = xstrdup(why);
-	if (debugger_is_ours(&rank->debugger))
-		rank->debugger.state = DEBUGGER_LOST;
 	rank_update_state(rank);
 	for (size_t i = 0; i < rank->child_count; i++)
 		lose(rank->children[i], node, why);
