@@ -31,6 +31,8 @@ MARKER = "{probe" + "tui:"
 
 PARTS = "_probetui_parts"  # of a question that takes several lines
 
+OWN_VARIABLES = "__pdb_convenience_variables"  # since 3.12
+
 EVENTS = {"user_line": "line", "user_opcode": "line", "user_call": "call",
           "user_return": "return", "user_exception": "exception"}
 
@@ -359,6 +361,7 @@ def select(pdb, question: dict) -> dict:
     if sys.version_info < (3, 13):
         keep_locals(pdb)
         names = locals_of(pdb, pdb.stack[number][0])
+    before = pdb.curframe
     pdb.curindex = number
     pdb.curframe = pdb.stack[number][0]
     pdb.lineno = None
@@ -366,8 +369,18 @@ def select(pdb, question: dict) -> dict:
         pdb.curframe_locals = pdb.curframe.f_locals if names is None \
             else names
     if hasattr(pdb, "set_convenience_variable"):
+        carry_variables(before, pdb.curframe)
         pdb.set_convenience_variable(pdb.curframe, "_frame", pdb.curframe)
     return {}
+
+
+def carry_variables(before, frame) -> None:
+    """pdb has its own among the globals of the frame, and takes away only
+    those of the last: in other modules they would keep the frame."""
+    if before is not None and before.f_globals is not frame.f_globals:
+        names = before.f_globals.pop(OWN_VARIABLES, None)
+        if names is not None:
+            frame.f_globals[OWN_VARIABLES] = names
 
 
 # Variables.

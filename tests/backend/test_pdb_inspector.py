@@ -69,6 +69,29 @@ def main():
 main()
 """
 
+# What a frame had is gone when it is.
+KEPT = """\
+import gc, pdb, weakref
+
+class Thing:
+    pass
+
+found = []
+space = {'__name__': 'elsewhere', 'Thing': Thing, 'found': found,
+         'pdb': pdb, 'weakref': weakref}
+exec('''
+def deep():
+    thing = Thing()
+    found.append(weakref.ref(thing))
+    pdb.set_trace()
+    return 1
+''', space)
+space['deep']()
+gc.collect()
+print('alive' if found[0]() else 'gone',
+      [name for name in list(space) + list(globals()) if '__pdb' in name])
+"""
+
 FAILS = """\
 import pdb, sys
 
@@ -343,6 +366,14 @@ class InspectorCase(unittest.TestCase):
         prompt.ask("clear")
         state = prompt.state()
         self.assertEqual([each["id"] for each in state["breakpoints"]], [0])
+
+    def test_a_selected_frame_is_not_kept(self):
+        prompt = self.start_file(KEPT)
+        prompt.state()
+        prompt.ask("select", depth=1)
+        # That of 3.13 keeps the frame where it stopped last by itself.
+        kept = "alive []" if self.python.version[:2] == (3, 13) else "gone []"
+        self.assertIn(kept, prompt.command("c"))
 
     def test_many_breakpoints_take_several_lines(self):
         prompt = self.start_file(LIVE)
