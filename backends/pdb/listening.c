@@ -135,17 +135,18 @@ static void on_quiet(void *data)
 	node_flush(session->base.node);
 }
 
+static const char late[] = "The debugger has not come back to its prompt: the "
+			   "program runs, or the line takes long.";
+
 /* A line of an order runs on: the program does. */
 static void stop_waiting(struct session *session)
 {
 	struct order *order = session->typing;
-	const char *late = "The debugger has not come back to its prompt: the "
-			   "program runs, or the line takes long.";
-
 	if (session->debugger.state != DEBUGGER_RUNNING)
 		session_tell_state(session, DEBUGGER_RUNNING, NULL);
 	if (!order) {
 		session_release(session);
+		session_fail_waiting(session, late);
 		session_type_all(session);
 		return;
 	}
@@ -162,6 +163,7 @@ static void stop_waiting(struct session *session)
 		order_typed(session, order, "");
 	order_free(order);
 	session_release(session);
+	session_fail_waiting(session, late);
 }
 
 static void stop_listening(struct session *session)
@@ -176,6 +178,7 @@ static void stop_listening(struct session *session)
 		stop_waiting(session);
 	} else {
 		session_release(session);
+		session_fail_waiting(session, late);
 	}
 }
 

@@ -11,6 +11,8 @@
 #define ANSWER_SECONDS 10.0
 /* The prompt after a line that was typed; then it runs. */
 #define LINE_SECONDS 0.3
+/* What waits behind a step, for the next stop. */
+#define BEHIND_SECONDS 1.0
 /* Text that may be the debugger's. */
 #define HELD_MAXIMUM (64u << 10)
 
@@ -19,6 +21,9 @@ int session_send(struct session *session, const char *text);
 /* The connection is over. */
 void session_lose(struct session *session, const char *why);
 void session_fail_orders(struct session *session, const char *why);
+/* Those that were not begun. Lines of the console, which nobody waits for,
+ * stay. */
+void session_fail_waiting(struct session *session, const char *why);
 /* why NULL: nothing need be said. */
 void session_set_why(struct session *session, const char *why);
 void session_tell_state(struct session *session, enum debugger_state state,

@@ -137,8 +137,7 @@ void session_tell_state(struct session *session, enum debugger_state state,
 	session_tell(session);
 }
 
-/* Lines of the console, which nobody waits for, stay. */
-static void fail_waiting(struct session *session, const char *why)
+void session_fail_waiting(struct session *session, const char *why)
 {
 	struct order **link = &session->orders;
 
@@ -170,7 +169,7 @@ void session_fail_orders(struct session *session, const char *why)
 		order_failed(session, typing, why);
 	order_free(asking);
 	order_free(typing);
-	fail_waiting(session, why);
+	session_fail_waiting(session, why);
 }
 
 void session_lose(struct session *session, const char *why)

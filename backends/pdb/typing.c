@@ -28,7 +28,9 @@ static void follow_line(struct session *session, enum resumed_by resumed_by)
 	session->is_late = false;
 	session->is_quitting = false;
 	session_set_phase(session, PHASE_LISTENING,
-			  resumed_by == RESUMED_BY_TYPING ? LINE_SECONDS : 0);
+			  session->orders ? BEHIND_SECONDS : 0);
+	if (resumed_by == RESUMED_BY_TYPING)
+		session_limit_phase(session, LINE_SECONDS);
 }
 
 /* A line's end is a line's end, or what Enter sends. */

@@ -55,6 +55,16 @@ main()
 """
 
 
+# It runs until it is killed.
+ENDLESS = r"""
+import threading
+def main():
+    stop()
+    threading.Event().wait()
+main()
+"""
+
+
 class HostileCase(unittest.TestCase):
     def setUp(self):
         self.node = Client()
@@ -99,6 +109,20 @@ class HostileCase(unittest.TestCase):
                              expression="p long")
         self.assertLessEqual(len(body["result"]), 64 << 10)
         self.responds()
+
+    def test_nothing_waits_for_a_program_that_runs(self):
+        self.start(ENDLESS, PLAIN)
+        self.state("stopped")
+        sent, write = [], self.node.write
+        self.node.write = sent.append
+        pid = self.rank.pid
+        numbers = [self.node.request(command, pid=pid, depth=0) for command in
+                   ("variables", "continue", "variables", "next")]
+        write(b"".join(sent))
+        answers = [self.node.answer(number) for number in numbers]
+        self.assertEqual([answer["success"] for answer in answers],
+                         [True, True, False, False])
+        self.assertIn("the program runs", answers[2]["message"])
 
     def test_prompts_in_values(self):
         self.start(TRUE, PLAIN)
