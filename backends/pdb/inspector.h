@@ -5,18 +5,18 @@
  *
  * Any class derived from pdb.Pdb will do. A question is a line `p EXPRESSION`
  * whose expression finds the Pdb instance by the frames that evaluate it, puts
- * our inspector (inspect.py, carried in this program) onto that instance where
- * it is not there yet, and answers in one line of ASCII: a marker, a number
- * that only this question has, a length, a checksum, base64 of JSON. Nothing
- * stays in the user's names or modules: it goes away with the instance, or
- * with {"do": "clear"}.
+ * our inspector (inspector.py, carried in this program) onto that instance
+ * where it is not there yet, and answers in one line of ASCII: a marker, a
+ * number that only this question has, a length, a checksum, base64 of JSON.
+ * Nothing stays in the user's names or modules: it goes away with the
+ * instance, or with {"do": "clear"}.
  *
  * What comes back is hostile: bounded, checked, and where it was mixed with
  * the output of other threads, asked for again some times.
  *
  * Questions: {"do": "state" | "variables" | "children" | "evaluate" |
- * "breakpoints" | "select" | "source" | "clear", …}; inspect.py says what each
- * takes and answers.
+ * "breakpoints" | "select" | "source" | "clear", …}; inspector.py says what
+ * each takes and answers.
  */
 #ifndef BACKENDS_PDB_INSPECTOR_H
 #define BACKENDS_PDB_INSPECTOR_H
