@@ -12,13 +12,14 @@ for the time of one command: what they print goes where it always did.
 from __future__ import annotations
 
 import collections
+import io
 import os
 import select
 import socket
 import sys
 import threading
 import time
-from typing import Callable, Deque, Dict, List, Optional
+from typing import Any, Callable, Deque, Dict, List, Optional
 
 from . import endpoints
 from .settings import Settings, is_token
@@ -80,6 +81,11 @@ class Channel:
         self.lease = settings.lease
         self.lease_until = 0.0
 
+    @property
+    def is_shut(self) -> bool:
+        """Nobody can connect any more."""
+        return not self._endpoints
+
     # What the process does with it.
 
     def begin(self, greeting: Callable[[], str], lease: float,
@@ -132,6 +138,16 @@ class Channel:
 
     def isatty(self) -> bool:
         return False
+
+    @property
+    def buffer(self) -> Any:
+        """Bytes are the program's own."""
+        return sys.__stdout__.buffer if sys.__stdout__ else None
+
+    def fileno(self) -> int:
+        if threading.get_ident() == self._owner or not sys.__stdout__:
+            raise io.UnsupportedOperation("fileno")
+        return sys.__stdout__.fileno()
 
     def readable(self) -> bool:
         return True

@@ -6,6 +6,7 @@ import errno
 import os
 import socket
 import stat
+import struct
 from typing import Iterator, List, Optional, Tuple
 
 from . import files
@@ -182,5 +183,5 @@ def listen(settings: Settings, rank: int, folder: str,
 def peer_user(connection: socket.socket) -> Tuple[int, int]:
     """The process and the user at the other end of a Unix socket."""
     data = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
-    return (int.from_bytes(data[:4], "little"),
-            int.from_bytes(data[4:8], "little"))
+    process, user, _ = struct.unpack("3i", data)
+    return process, user & 0xffffffff

@@ -356,3 +356,4 @@ class JobFiles:
         for lock in (self._life, self._notice):
             if lock is not None:
                 lock.forget()
+        self._life = self._notice = None

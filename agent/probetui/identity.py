@@ -37,7 +37,7 @@ class Identity(NamedTuple):
 def _number(names: tuple[str, ...]) -> Optional[int]:
     for name in names:
         text = os.environ.get(name, "")
-        if text.isdigit():
+        if text.isdecimal():
             return int(text)
     return None
 

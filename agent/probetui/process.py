@@ -27,7 +27,7 @@ from typing import (
 
 from . import endpoints, files, holds, identity, settings
 from .channel import Channel
-from .settings import tell, visible
+from .settings import describe, tell, visible
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from .prompt import RankPdb
 
 PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
-MESSAGE_MAXIMUM = 200
 BANNER_LINES_MAXIMUM = 200
 LOOK_SECONDS = 0.1
 
@@ -46,19 +45,6 @@ class Story(NamedTuple):
     what: str  # "raised RuntimeError: boom"; "": by where it is
     details: str  # lines for the banner
     lease: float
-
-
-def describe(error: BaseException) -> str:
-    """"RuntimeError: boom", on one line."""
-    kind = type(error)
-    name = kind.__qualname__
-    if kind.__module__ not in ("builtins", "__main__"):
-        name = "%s.%s" % (kind.__module__, name)
-    try:
-        text = str(error)
-    except Exception:
-        text = "<its text cannot be had>"
-    return visible("%s: %s" % (name, text) if text else name, MESSAGE_MAXIMUM)
 
 
 def _stack_of(error: BaseException) -> str:
@@ -132,7 +118,7 @@ class Process:
     def _refresh(self) -> None:
         """Programs may learn only after their start which rank they are."""
         found = identity.find()
-        if found == self.identity:
+        if found == self.identity or self._is_stopped:
             return
         self.close()
         self.identity = found
@@ -165,10 +151,9 @@ class Process:
         """This thread runs a command that was typed at a prompt."""
         return bool(getattr(self._local, "is_at_prompt", False))
 
-    def stop(self, frame: FrameType, ranks: Any, hold: bool,
+    def stop(self, frame: FrameType, chosen: Optional[List[int]], hold: bool,
              lease: Any) -> None:
         """Nothing may follow set_trace() here: it would be stepped into."""
-        chosen = _choose(ranks)
         if self.is_at_prompt():
             return
         self._refresh()
@@ -453,13 +438,23 @@ def begin() -> Optional[Process]:
         except settings.SettingError as error:
             Debugger.debug_flag = False
             tell("%s. Nothing is debugged." % error)
+        except Exception as problem:
+            Debugger.debug_flag = False
+            tell("it cannot begin: %s. Nothing is debugged."
+                 % describe(problem))
     return _process
 
 
 def stop(frame: FrameType, ranks: Any, hold: bool, lease: Any) -> None:
+    chosen = _choose(ranks)
     process = begin()
-    if process is not None:
-        process.stop(frame, ranks, hold, lease)
+    if process is None:
+        return
+    try:
+        process.stop(frame, chosen, hold, lease)
+    except Exception as problem:
+        tell("the stop failed, and the program goes on: %s"
+             % describe(problem))
 
 
 def offer(error: BaseException, lease: Any) -> None:

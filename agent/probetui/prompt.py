@@ -12,11 +12,13 @@ import types
 from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 from .channel import LeaseEnded
+from .settings import describe, tell
 
 PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 # From 3.13 on, pdb itself moves along the chain of exceptions.
 HAS_CHAIN = hasattr(pdb.Pdb, "_get_tb_and_exceptions")
 CHAIN_MAXIMUM = 999
+OWN_VARIABLES = "__pdb_convenience_variables"
 
 
 def is_ours(frame: types.FrameType) -> bool:
@@ -77,12 +79,12 @@ class RankPdb(pdb.Pdb):
 
     def __init__(self, process: Any, stdin: Any, stdout: Any,
                  is_nested: bool = False) -> None:
+        self.is_nested = is_nested
         super().__init__(stdin=stdin, stdout=stdout, nosigint=True,
                          readrc=False)
         self.reset()
         self.prompt = "(rank-%d-pdb) " % process.identity.rank
         self.process = process
-        self.is_nested = is_nested
         self.is_post_mortem = False
         self.exception: Optional[BaseException] = None
         self._is_inside = False
@@ -112,19 +114,50 @@ class RankPdb(pdb.Pdb):
                 self._go_on_by_itself()
             finally:
                 self._is_inside = False
+                self.forget()
                 # Up to 3.12 it keeps the variables of the frame alive.
                 self.__dict__.pop("curframe_locals", None)
+                # From 3.13 on it keeps the frame where it stopped.
+                if not self.is_nested and sys.gettrace() is None:
+                    self.enterframe = None
 
     def interaction(self, frame: Any, tb_or_exc: Any) -> None:
         if self.is_nested:
             super().interaction(frame, tb_or_exc)
+        elif self._is_cut_off():
+            self._let_go("has no socket, and goes on")
         elif not self._is_inside:
-            with self._stopped(frame):
-                super().interaction(frame, tb_or_exc)
+            try:
+                with self._stopped(frame):
+                    super().interaction(frame, tb_or_exc)
+            except bdb.BdbQuit:
+                raise
+            except Exception as problem:
+                self._let_go("cannot wait in pdb, and goes on: "
+                             + describe(problem))
+
+    def _is_cut_off(self) -> bool:
+        """In a fork, and where the process has become another rank."""
+        return bool(getattr(self.stdin, "is_shut", False))
+
+    def _let_go(self, why: str) -> None:
+        tell("process %d, rank %d, %s" % (
+            os.getpid(), self.process.identity.rank, why))
+        self._before.clear()
+        self.process.went_on()
+        sys.settrace(None)
+
+    def forget(self) -> None:
+        # From 3.12 on pdb has variables of its own, one is the frame, among
+        # the globals of all that were looked at, and clears only the last.
+        if not self.is_nested:
+            for frame, _ in getattr(self, "stack", ()):
+                frame.f_globals.pop(OWN_VARIABLES, None)
+        super().forget()
 
     def bp_commands(self, frame: types.FrameType) -> Any:
         # Up to 3.13 these run, and prompt, without interaction().
-        if self.is_nested or self._is_inside or \
+        if self.is_nested or self._is_inside or self._is_cut_off() or \
                 getattr(self, "currentbp", False) not in self.commands:
             return super().bp_commands(frame)
         result = None
@@ -323,7 +356,7 @@ class RankPdb(pdb.Pdb):
                     self.message("%s %3d %r" % (
                         ">" if i == self._chained_exception_index else " ",
                         i, error))
-            elif not arg.isdigit() or int(arg) >= len(known):
+            elif not arg.isdecimal() or int(arg) >= len(known):
                 self.error("No exception with that number")
             elif known[int(arg)].__traceback__ is None:
                 self.error("This exception does not have a traceback, cannot "

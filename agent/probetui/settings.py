@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Optional
 
 LEASE_DEFAULT = 30 * 60.0
 TOKEN_MINIMUM = 8
+MESSAGE_MAXIMUM = 200
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 
 
@@ -43,6 +44,19 @@ def visible(text: str, limit: int = 1000) -> str:
     return "".join(c if c.isprintable() else
                    "^" + chr(ord(c) ^ 64) if ord(c) < 32 else
                    ascii(c)[1:-1] for c in text)
+
+
+def describe(error: BaseException) -> str:
+    """"RuntimeError: boom", on one line."""
+    kind = type(error)
+    name = kind.__qualname__
+    if kind.__module__ not in ("builtins", "__main__"):
+        name = "%s.%s" % (kind.__module__, name)
+    try:
+        text = str(error)
+    except Exception:
+        text = "<its text cannot be had>"
+    return visible("%s: %s" % (name, text) if text else name, MESSAGE_MAXIMUM)
 
 
 def seconds(value: Any) -> float:
@@ -89,7 +103,7 @@ def is_token(given: bytes, token: bytes) -> bool:
 
 def _port() -> int:
     text = os.environ.get("IPDB_PORT", "") or "4444"
-    if not text.isdigit() or int(text) > 65535:
+    if not text.isdecimal() or int(text) > 65535:
         raise SettingError("IPDB_PORT=%s is not a port" % text[:40])
     return int(text)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import inspect
 import sys
+import types
 from typing import Any
 
 from . import process
@@ -71,6 +72,9 @@ def _wrap_generator(function: Any, lease: Any) -> Any:
             _offer(error, lease)
             raise
 
+    code = getattr(function, "__code__", None)
+    if code is not None and code.co_flags & inspect.CO_ITERABLE_COROUTINE:
+        return types.coroutine(wrapper)
     return wrapper
 
 

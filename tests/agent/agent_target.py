@@ -4,6 +4,7 @@ Reads names of the functions below from standard input, one a line, and
 prints what they return as one line of JSON each.
 """
 import asyncio
+import gc
 import inspect
 import json
 import logging
@@ -11,6 +12,7 @@ import os
 import sys
 import threading
 import time
+import types
 
 import probetui
 
@@ -162,6 +164,11 @@ def kinds():
         yield a
 
     @attach
+    @types.coroutine
+    def old_coroutine():
+        yield
+
+    @attach
     async def asynchronous(a):
         yield a
 
@@ -180,6 +187,7 @@ def kinds():
             inspect.iscoroutinefunction(coroutine),
             inspect.isgeneratorfunction(generator),
             inspect.isasyncgenfunction(asynchronous),
+            inspect.isawaitable(old_coroutine()),
             Some.static(2), Some.whole(3), Some().whole(4)]
 
 
@@ -300,6 +308,75 @@ def forked():
 def loggers():
     return [len(logging.getLogger().handlers), logging.getLogger().level,
             probetui.Debugger.debug_mode, probetui.Debugger.debug_flag]
+
+
+def stepped_fork():
+    """A child has none of the sockets of its parent."""
+    probetui.set_trace()
+    pid = os.fork()
+    if pid == 0:
+        os._exit(7)
+    return os.waitpid(pid, 0)[1] >> 8
+
+
+def other_rank():
+    """It learns another rank while it is stepped."""
+    before = os.environ["RANK"]
+    probetui.set_trace()
+    os.environ["RANK"] = "3"
+    result = outcome(outer)
+    os.environ["RANK"] = before
+    return result
+
+
+def raw_output():
+    """Another thread wants more of standard output than a text file."""
+    wanted = threading.Event()
+    printed = threading.Event()
+    found = []
+
+    def printer():
+        wanted.wait()
+        try:
+            sys.stdout.buffer.write(b"")
+            found.append(sys.stdout.fileno())
+        except Exception as error:
+            found.append(repr(error))
+        printed.set()
+
+    thread = threading.Thread(target=printer)
+    thread.start()
+
+    @attach
+    def function():
+        raise RuntimeError("raw")
+
+    outcome(function)
+    thread.join()
+    return found
+
+
+class Thing:
+    """What a frame of the program has."""
+
+
+def kept():
+    """What the frames had is gone when they are."""
+    space = {"__name__": "elsewhere", "Thing": Thing, "found": [],
+             "probetui": probetui}
+    exec("""
+import weakref
+
+def deep():
+    thing = Thing()
+    found.append(weakref.ref(thing))
+    probetui.set_trace()
+    raise RuntimeError("deep")
+""", space)
+    outcome(attach(space["deep"]))
+    gc.collect()
+    return [space["found"][0]() is None,
+            [name for name in list(space) + list(globals()) if "pdb" in name]]
 
 
 def interrupted():

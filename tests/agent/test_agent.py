@@ -328,7 +328,8 @@ class TargetCase(unittest.TestCase):
         # py_debug: no functools.wraps, no coroutines, no generators.
         self.target.begin("kinds")
         self.assertEqual(self.target.result(), [
-            "plain", "Its text.", "(a, b=1)", True, True, True, 2, 3, 4])
+            "plain", "Its text.", "(a, b=1)", True, True, True, True, 2, 3,
+            4])
 
     def run_kind(self, name, text):
         self.target.begin(name)
@@ -398,6 +399,49 @@ class TargetCase(unittest.TestCase):
         self.assertEqual(status, 7)
         self.assertTrue(os.path.exists(base))
         self.assertEqual(find(), [])
+
+    def test_fork_while_stepped(self):
+        # Nobody could reach it: it waited for the whole lease.
+        self.target.begin("stepped_fork")
+        with self.target.client() as client:
+            while "waitpid" not in client.say("n"):
+                pass
+            client.send("c")
+            self.assertEqual(self.target.result(), 7)
+        self.assertIn("has no socket, and goes on", self.target.told())
+
+    def test_rank_changes_while_stepped(self):
+        self.target.begin("other_rank")
+        with self.target.client() as client:
+            while "outcome(outer)" not in client.read():
+                client.send("n")
+            client.send("n")
+            with Client(self.place.socket(3), "(rank-3-pdb) ") as other:
+                self.assertIn("boom", other.read())
+                other.send("c")
+            self.assertEqual(self.target.result()["type"], "RuntimeError")
+
+    def test_raw_output(self):
+        self.target.begin("raw_output")
+        with self.target.client() as client:
+            client.read()
+            client.say("u")
+            client.say("u")
+            client.say("!wanted.set(), printed.wait(10)")
+            client.send("c")
+            self.assertEqual(self.target.result(), [1])
+
+    def test_nothing_is_kept(self):
+        """Though the person looked at frames of two modules."""
+        self.target.begin("kept")
+        with self.target.client() as client:
+            client.read()
+            client.say("u")
+            self.assertIn("raised", client.say("c"))
+            client.say("u")
+            client.say("u")
+            client.send("c")
+            self.assertEqual(self.target.result(), [True, []])
 
     def test_logging(self):
         # py_debug: basicConfig(INFO) at import; the default mode is another
@@ -679,6 +723,12 @@ class TestSettings(OneCase):
         self.assertRegex(errors.splitlines()[0], pattern)
         self.assertTrue(errors.endswith("RuntimeError: boom\n"), errors)
 
+    def test_odd_digits(self):
+        """No number of Python's, though Unicode has it for a digit."""
+        _, _, errors = self.place.run(self.script, RANK="\u00b2",
+                                      IPDB_LEASE="0.1s")
+        self.assertTrue(errors.startswith("probetui: rank 0 raised"), errors)
+
     def test_wrong(self):
         """Told in a sentence; the program goes on as without us."""
         self.refused("web comes later", IPDB_MODE="web")
@@ -908,6 +958,28 @@ print(json.dumps([value, time.process_time(), time.monotonic()]))
             results.append(json.loads(output[output.index("["):]))
         self.assertEqual([result[0] for result in results], [0, 1])
         self.assertEqual(sorted(prompts()), [b"0", b"1"])
+
+    def test_folder_goes_away(self):
+        """A cleaner of /tmp took it: the program goes on."""
+        master, slave = os.openpty()
+        self.addCleanup(os.close, master)
+        script = self.place.write("cleaned.py", """
+import os, shutil, probetui
+folder = "/tmp/pdb-%d" % os.geteuid()
+for name in os.listdir(folder):
+    if name.startswith("127.0.0.1-" + os.environ["MASTER_PORT"]):
+        shutil.rmtree(os.path.join(folder, name))
+probetui.set_trace()
+print("went on")
+""")
+        process = subprocess.Popen(
+            self.place.argv + [script], stdin=slave, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, env=self.place.environment(
+                IPDB_MODE="console", TERM="dumb"), universal_newlines=True)
+        os.close(slave)
+        output, errors = process.communicate(timeout=30)
+        self.assertEqual((process.returncode, output), (0, "went on\n"))
+        self.assertIn("goes on: FileNotFoundError", errors)
 
 
 def load_tests(loader, tests, _):
