@@ -165,7 +165,8 @@ static const struct server *choose_server(const struct seat *seat,
  * NULL: it waits, as far as is known.
  */
 static char *explain_taken(const struct listener *listener, struct seat *seat,
-			   struct procfs *procfs, const char *shown)
+			   struct procfs *procfs, const char *shown,
+			   struct debugger *debugger)
 {
 	const struct server *server = choose_server(seat, listener);
 	bool has_taken = seat->taken == listener->inode;
@@ -179,7 +180,9 @@ static char *explain_taken(const struct listener *listener, struct seat *seat,
 		seat->idle_looks = 0;
 		return NULL;
 	}
-	if (has_client && unixdiag_is_left(listener->client) != 1)
+	debugger->is_taken =
+		has_client && unixdiag_is_left(listener->client) != 1;
+	if (debugger->is_taken)
 		return xasprintf("Somebody else is connected to %s, and its "
 				 "server takes one client%s.",
 				 shown, server ? "" : ", it may be");
@@ -291,7 +294,8 @@ static void describe_path(const struct offer *offer, struct seat *seat,
 	if (debugger->exception && !seat->server)
 		seat->server = server_named("probetui");
 	if (!why)
-		why = explain_taken(offer->listener, seat, procfs, shown);
+		why = explain_taken(offer->listener, seat, procfs, shown,
+				    debugger);
 	if (why) {
 		debugger->state = DEBUGGER_REFUSED;
 		debugger->why = why;

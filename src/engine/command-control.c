@@ -8,6 +8,7 @@
 
 #include "banned.h"
 #include "base/array.h"
+#include "base/buffer.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "engine/arguments.h"
@@ -249,6 +250,20 @@ static int connect_ranks(struct command_context *context, struct error *error)
 	return rank;
 }
 
+/* What follows in a script is for the prompts. */
+static int await(struct command_context *context, struct error *error)
+{
+	struct engine *engine = context->engine;
+	struct buffer silent = BUFFER_INIT;
+	int result = 0;
+
+	debuggers_await(engine, engine->settings.timeout);
+	if (debuggers_append_silent(&silent, engine))
+		result = error_set(error, "connect: %s", silent.data);
+	buffer_clear(&silent);
+	return result;
+}
+
 int command_connect(struct command_context *context, int argc, char **argv,
 		    struct error *error)
 {
@@ -268,9 +283,5 @@ int command_connect(struct command_context *context, int argc, char **argv,
 		context->status = STATUS_DONE;
 	result = count > 0 ? connect_target(context, argv[1], error)
 			   : connect_ranks(context, error);
-	/* What follows in a script is for its prompt. */
-	if (result == 0 && !context->screen)
-		debuggers_await(context->engine,
-				context->engine->settings.timeout);
-	return result;
+	return result == 0 && !context->screen ? await(context, error) : result;
 }

@@ -70,6 +70,8 @@ void control_reason(const struct rank *rank, enum control_need need,
 		reason = "is not connected";
 	else if (need == CONTROL_WAITING && debugger_is_ours(debugger))
 		reason = "is connected already";
+	else if (debugger->is_taken && debugger->state == DEBUGGER_REFUSED)
+		reason = "has a debugger with another client";
 	error_set(error, "%s", reason);
 	if (debugger->why && debugger->state != DEBUGGER_WAITING &&
 	    !rank_is_gone(rank))

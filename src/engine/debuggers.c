@@ -113,6 +113,26 @@ void debuggers_await(struct engine *engine, double seconds)
 	engine_wait(engine, are_settled, NULL, seconds);
 }
 
+bool debuggers_append_silent(struct buffer *out, const struct engine *engine)
+{
+	const struct session *session = &engine->session;
+	struct failures failures = FAILURES_INIT;
+	bool is_any;
+
+	for (size_t i = 0; i < session->rank_count; i++) {
+		const struct rank *rank = session->ranks[i];
+
+		if (rank->debugger.state == DEBUGGER_CONNECTING)
+			failures_add(&failures, rank->process.rank,
+				     "connected, but it has not answered: "
+				     "somebody else may be its client");
+	}
+	is_any = failures.count > 0;
+	failures_append(out, &failures);
+	failures_clear(&failures);
+	return is_any;
+}
+
 static bool is_over(const struct engine *engine, void *data)
 {
 	(void)data;

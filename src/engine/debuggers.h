@@ -7,7 +7,9 @@
 #define ENGINE_DEBUGGERS_H
 
 #include <jansson.h>
+#include <stdbool.h>
 
+struct buffer;
 struct engine;
 
 /* Asks for the targets of --connect, `%r` for each rank of --ranks. */
@@ -26,5 +28,10 @@ void debuggers_turn(struct engine *engine);
 void debuggers_leave(struct engine *engine);
 /* Waits in a shell until those connected to have answered, or cannot. */
 void debuggers_await(struct engine *engine, double seconds);
+/*
+ * Appends that ranks were connected to and have not answered, as their servers
+ * may have other clients; false: there are none such.
+ */
+bool debuggers_append_silent(struct buffer *out, const struct engine *engine);
 
 #endif

@@ -59,6 +59,7 @@ struct engine {
 	size_t pending_count;
 	size_t pending_capacity;
 	struct pending *connecting; /* --connect's, of a shell; NULL */
+	bool is_unconnected; /* some of these were not connected to */
 	char *notice;	      /* said, and not yet taken; NULL: nothing */
 	bool is_notice_error;
 	struct survey survey; /* answers to it are to come */

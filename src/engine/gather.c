@@ -52,6 +52,7 @@ static void await_debuggers(struct command_context *context)
 	struct engine *engine = context->engine;
 	struct pending *connecting = engine->connecting;
 	struct failures failures = FAILURES_INIT;
+	struct buffer silent = BUFFER_INIT;
 	struct buffer out = BUFFER_INIT;
 	struct pending_answer answer;
 
@@ -68,9 +69,15 @@ static void await_debuggers(struct command_context *context)
 		json_decref(answer.body);
 	}
 	failures_append(&out, &failures);
+	debuggers_await(engine, engine->settings.timeout);
+	engine->is_unconnected = failures.count > 0;
 	if (failures.count > 0)
 		note(context, "--connect: %s", out.data);
-	debuggers_await(engine, engine->settings.timeout);
+	if (debuggers_append_silent(&silent, engine)) {
+		engine->is_unconnected = true;
+		note(context, "--connect: %s", silent.data);
+	}
+	buffer_clear(&silent);
 	pending_free(connecting);
 	failures_clear(&failures);
 	buffer_clear(&out);
@@ -386,6 +393,8 @@ static int weigh(struct command_context *context, struct error *error)
 		context->status = STATUS_PARTIAL;
 		note_rank(context, session->ranks[i]);
 	}
+	if (context->engine->is_unconnected)
+		context->status = STATUS_PARTIAL;
 	if (reached_count > 0)
 		return 0;
 	error_set(error, "no rank could be read");

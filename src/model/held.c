@@ -31,9 +31,33 @@ bool held_is_waiting(const struct rank *rank)
 	return !rank_is_gone(rank) && rank->debugger.state == DEBUGGER_WAITING;
 }
 
+/* Python's own pdb, whatever is derived from it. */
+static bool is_prompt(const struct frame *frame)
+{
+	return strcmp(frame->code->func, "cmdloop") == 0 &&
+	       strcmp(place_file_name(frame->code->file), "cmd.py") == 0;
+}
+
+/* Its other client may have let it run on: its stacks tell. */
+bool held_is_taken(const struct rank *rank)
+{
+	if (rank_is_gone(rank) || rank->debugger.state != DEBUGGER_REFUSED ||
+	    !rank->debugger.is_taken)
+		return false;
+	for (size_t i = 0; i < rank->thread_count; i++) {
+		const struct stack *stack = rank->threads[i].sample.stack;
+
+		for (size_t j = 0; stack && j < stack->frame_count; j++)
+			if (is_prompt(&stack->frames[j]))
+				return true;
+	}
+	return false;
+}
+
 bool held_is(const struct rank *rank)
 {
-	return held_is_stopped(rank) || held_is_waiting(rank);
+	return held_is_stopped(rank) || held_is_waiting(rank) ||
+	       held_is_taken(rank);
 }
 
 bool held_is_odd(const struct rank *rank)
@@ -104,6 +128,8 @@ void held_append_word(struct buffer *out, const struct rank *rank)
 {
 	if (held_is_waiting(rank))
 		buffer_append_string(out, "pdb?");
+	else if (held_is_taken(rank))
+		buffer_append_string(out, "taken");
 	else if (rank->debugger.state == DEBUGGER_NESTED && held_is(rank))
 		buffer_append_string(out, "prompt");
 	else if (held_is(rank) && rank->debugger.is_post_mortem)
@@ -202,6 +228,9 @@ static void append_common(struct buffer *out, const struct rank *rank)
 {
 	const char *exception = rank->debugger.exception;
 
+	/* What another client does with it is not known. */
+	if (held_is_taken(rank))
+		return;
 	if (!held_is_odd(rank)) {
 		append_stop(out, rank);
 	} else if (exception) {
@@ -231,6 +260,7 @@ static bool is_alike(const struct group *group, const struct rank *rank,
 		     const char *text)
 {
 	return strcmp(group->text, text) == 0 &&
+	       held_is_taken(group->first) == held_is_taken(rank) &&
 	       held_is_waiting(group->first) == held_is_waiting(rank);
 }
 
@@ -296,7 +326,10 @@ static void append_group(struct buffer *out, const struct group *group)
 	phrase_append_ranks(out, &group->ranks);
 	buffer_append_char(out, ' ');
 	buffer_append_string(out, group->text);
-	if (held_is_waiting(group->first))
+	if (held_is_taken(group->first))
+		buffer_printf(out, "%s held in a debugger by another client",
+			      is_plural ? "are" : "is");
+	else if (held_is_waiting(group->first))
 		append_waiting(out, group, is_plural);
 	else if (held_is_odd(group->first))
 		buffer_printf(out, " and %s held in %s",
@@ -387,22 +420,13 @@ static void append_kept(struct buffer *out, const struct session *session,
 							: " ranks run on");
 }
 
-void held_append_sentence(struct buffer *out, const struct session *session,
-			  const struct camp_list *camps)
+static void append_groups(struct buffer *out, const struct session *session)
 {
 	struct groups groups = { .items = NULL };
-	struct company company = find_company(camps);
-	bool is_ours = false;
-	size_t count = 0;
 
 	for (size_t i = 0; i < session->rank_count; i++) {
-		const struct rank *rank = session->ranks[i];
-
-		if (!held_is(rank))
-			continue;
-		add_rank(&groups, session, rank);
-		is_ours = is_ours || !held_is_odd(rank);
-		count++;
+		if (held_is(session->ranks[i]))
+			add_rank(&groups, session, session->ranks[i]);
 	}
 	for (size_t i = 0; i < groups.count && i < GROUPS_LISTED; i++) {
 		if (i > 0)
@@ -411,10 +435,38 @@ void held_append_sentence(struct buffer *out, const struct session *session,
 	}
 	if (groups.count > GROUPS_LISTED)
 		buffer_append_string(out, ", and others elsewhere");
+	groups_clear(&groups);
+}
+
+void held_append_sentence(struct buffer *out, const struct session *session,
+			  const struct camp_list *camps)
+{
+	struct company company = find_company(camps);
+	bool is_ours = false;
+	size_t count = 0;
+
+	for (size_t i = 0; i < session->rank_count; i++) {
+		const struct rank *rank = session->ranks[i];
+
+		count += held_is(rank);
+		is_ours = is_ours || (held_is(rank) && !held_is_odd(rank));
+	}
+	append_groups(out, session);
 	if (is_ours)
 		append_free(out, &company, count == 1);
 	else
 		append_kept(out, session, &company);
 	buffer_append_char(out, '.');
-	groups_clear(&groups);
+}
+
+void held_append_others(struct buffer *out, const struct session *session)
+{
+	size_t length = out->length;
+
+	buffer_append_char(out, ' ');
+	append_groups(out, session);
+	if (out->length > length + 1)
+		buffer_append_char(out, '.');
+	else
+		buffer_truncate(out, length);
 }

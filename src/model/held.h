@@ -1,6 +1,6 @@
 /*
  * held: ranks that are in a debugger: stopped by the one that is ours, or
- * waiting in one for a client. What is said of them on cards and in the
+ * waiting in one for a client, or held by another client. What is said of them on cards and in the
  * verdict.
  */
 #ifndef MODEL_HELD_H
@@ -18,7 +18,9 @@ struct thread;
 bool held_is_stopped(const struct rank *rank);
 /* Its debugger waits for a client, and the rank with it. */
 bool held_is_waiting(const struct rank *rank);
-/* Either of the two. */
+/* Another client has its debugger, and the rank is at its prompt. */
+bool held_is_taken(const struct rank *rank);
+/* Any of the three. */
 bool held_is(const struct rank *rank);
 /* One that the program's error has brought there, not the person. */
 bool held_is_odd(const struct rank *rank);
@@ -29,7 +31,7 @@ const struct thread *held_thread(const struct rank *rank);
 double held_seconds(const struct rank *rank, double now);
 /*
  * Appends the word on a card: "bp 1" "step" "return" "raised" "prompt"
- * "pdb?" (waits for a client); nothing of a rank that is in no debugger.
+ * "pdb?" (waits for a client) "taken" (has another one); nothing of a rank that is in no debugger.
  */
 void held_append_word(struct buffer *out, const struct rank *rank);
 /*
@@ -39,5 +41,11 @@ void held_append_word(struct buffer *out, const struct rank *rank);
  */
 void held_append_sentence(struct buffer *out, const struct session *session,
 			  const struct camp_list *camps);
+/*
+ * Appends what is said of them alone, behind others: " Ranks 0 and 2 raised
+ * ValueError: no and wait in debuggers for somebody to connect."; nothing
+ * where there are none.
+ */
+void held_append_others(struct buffer *out, const struct session *session);
 
 #endif

@@ -24,7 +24,7 @@ static bool is_seen(const struct camp *camp)
 
 static bool is_company(const struct camp *camp)
 {
-	return !camp->is_outlier && is_seen(camp);
+	return !camp->is_outlier && is_seen(camp) && !held_is(camp->first);
 }
 
 /* "5 wait in all_reduce (a.py:1), rank 2 computes in f (b.py:3)" */
@@ -114,7 +114,8 @@ static void append_group(struct buffer *out, const struct camp_list *camps,
 	for (size_t i = from; i < camps->count; i++) {
 		const struct camp *camp = &camps->items[i];
 
-		if (!camp->is_outlier || phrase_of(camp) != phrase)
+		if (!camp->is_outlier || held_is(camp->first) ||
+		    phrase_of(camp) != phrase)
 			continue;
 		for (size_t j = 0; j < camp->ranks.range_count; j++)
 			rankset_add_range(&ranks, camp->ranks.ranges[j].first,
@@ -135,7 +136,8 @@ static void append_group(struct buffer *out, const struct camp_list *camps,
 	for (size_t i = from; i < camps->count; i++) {
 		const struct camp *camp = &camps->items[i];
 
-		if (!camp->is_outlier || phrase_of(camp) != phrase)
+		if (!camp->is_outlier || held_is(camp->first) ||
+		    phrase_of(camp) != phrase)
 			continue;
 		if (listed == CAMPS_LISTED)
 			break;
@@ -156,6 +158,9 @@ static void append_outliers(struct buffer *out, const struct camp_list *camps)
 {
 	bool *is_told = xcalloc(camps->count + 1, sizeof(*is_told));
 
+	/* Where those are that wait in a debugger is no place of the job's. */
+	for (size_t i = 0; i < camps->count; i++)
+		is_told[i] = held_is(camps->items[i].first);
 	for (size_t i = 0; i < camps->count; i++) {
 		if (camps->items[i].is_outlier && !is_told[i])
 			append_group(out, camps, i, is_told);
@@ -206,6 +211,7 @@ static void say_gone(struct buffer *out, const struct session *session,
 {
 	(void)is_still;
 	append_outliers(out, camps);
+	held_append_others(out, session);
 	append_company(out, session, camps, true);
 }
 

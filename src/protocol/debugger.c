@@ -50,6 +50,7 @@ static const struct field debugger_fields[] = {
 	{ "dialect", FIELD_TEXT, AT(dialect), 0, 0, TEXT_MAXIMUM, NULL },
 	{ "why", FIELD_TEXT, AT(why), 0, 0, TEXT_MAXIMUM, NULL },
 	{ "leaving", FIELD_TEXT, AT(leaving), 0, 0, TEXT_MAXIMUM, NULL },
+	{ "taken", FIELD_BOOL, AT(is_taken), 0, 0, 0, NULL },
 	{ "post_mortem", FIELD_BOOL, AT(is_post_mortem), 0, 0, 0, NULL },
 	{ "lease", FIELD_REAL, AT(lease), -1, 0, 0, NULL },
 	{ "stops", FIELD_UINT64, AT(stops), 0, 0, INT64_MAX, NULL },

@@ -73,6 +73,7 @@ struct debugger {
 	char *why;     /* a sentence about the state; NULL: none needed */
 	char *leaving; /* a sentence: what closing the connection does to the
 			* process; NULL: nothing, or not known */
+	bool is_taken;	     /* of DEBUGGER_REFUSED: another client has it */
 	bool is_post_mortem; /* frames can be looked at, not stepped */
 	double lease;	     /* seconds until it lets the process go by
 			      * itself, when sent; -1: never, or not known */

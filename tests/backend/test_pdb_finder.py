@@ -242,10 +242,12 @@ class WaitingTest(FinderCase):
         self.find(target, "waiting")
         with socket.socket(socket.AF_UNIX) as client:
             client.connect(self.path("pdb.sock.%d" % (RANK + 1)))
-            self.assertIn("Somebody else is connected",
-                          self.debugger(target, "refused")["why"])
-        self.assertIn("which has left",
-                      self.debugger(target, "refused")["why"])
+            told = self.debugger(target, "refused")
+            self.assertIn("Somebody else is connected", told["why"])
+            self.assertTrue(told["taken"])
+        told = self.debugger(target, "refused")
+        self.assertIn("which has left", told["why"])
+        self.assertFalse(told.get("taken"))
 
 
 class RefusedTest(FinderCase):

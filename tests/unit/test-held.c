@@ -146,6 +146,53 @@ static void two_that_wait_share_a_sentence(void **state)
 	scene_clear(&scene);
 }
 
+#define PROMPT                                                                 \
+	"cmdloop lib/python3/cmd.py:126 < _cmdloop lib/python3/pdb.py:324 < "  \
+	"train train.py:14 < <module> train.py:19"
+#define TAKEN                                                                  \
+	"{'pid':101,'rank':1,'state':'refused','taken':true,"                  \
+	"'backend':'pdb','target':'pdb:unix:/tmp/1.sock',"                     \
+	"'why':'Somebody else is connected.'}"
+
+static void one_that_another_client_holds(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	start(&scene, 4, "1", PROMPT);
+	scene_text(&scene, "debugger", TAKEN);
+	scene_expect(&scene, VERDICT_STOPPED, "",
+		     "Rank 1 is held in a debugger by another client. 3 ranks "
+		     "run on; 3 wait for it in all_reduce (train.py:17).");
+	expect_word(&scene, 1, "taken");
+	scene_clear(&scene);
+	/* It was let go. */
+	start(&scene, 4, "1", STEPS);
+	scene_text(&scene, "debugger", TAKEN);
+	assert_int_not_equal(scene_judge(&scene)->state, VERDICT_STOPPED);
+	expect_word(&scene, 1, "");
+	scene_clear(&scene);
+}
+
+static void those_that_wait_while_one_is_gone(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	start(&scene, 4, "02", LOSES);
+	scene_text(&scene, "debugger",
+		   WAITING("0", "100", ",'exception':'E: lost'"));
+	scene_text(&scene, "debugger",
+		   WAITING("2", "102", ",'exception':'E: lost'"));
+	scene_text(&scene, "rankRemoved",
+		   "{'pid':101,'reason':'exited','exit_code':1}");
+	scene_expect(&scene, VERDICT_CRASHED, "0-2",
+		     "Rank 1 was not found. Ranks 0 and 2 raised E: lost and "
+		     "wait in debuggers for somebody to connect, for 33 s. "
+		     "The other one waits in all_reduce (train.py:17).");
+	scene_clear(&scene);
+}
+
 static void the_only_rank_after_a_step(void **state)
 {
 	struct scene scene;
@@ -210,7 +257,7 @@ static void a_rank_that_is_gone_goes_first(void **state)
 	verdict = scene_judge(&scene);
 	assert_int_equal(verdict->state, VERDICT_CRASHED);
 	assert_non_null(strstr(verdict->sentence, "Rank 2 is gone"));
-	assert_non_null(strstr(verdict->sentence, "is stopped in train"));
+	assert_non_null(strstr(verdict->sentence, "Rank 1 stopped "));
 	scene_clear(&scene);
 }
 
@@ -380,6 +427,8 @@ int main(void)
 		cmocka_unit_test(a_rank_that_raised),
 		cmocka_unit_test(a_rank_that_waits_for_somebody),
 		cmocka_unit_test(two_that_wait_share_a_sentence),
+		cmocka_unit_test(one_that_another_client_holds),
+		cmocka_unit_test(those_that_wait_while_one_is_gone),
 		cmocka_unit_test(the_only_rank_after_a_step),
 		cmocka_unit_test(one_that_only_its_debugger_reads),
 		cmocka_unit_test(what_raised_is_escaped_and_cut),
