@@ -95,7 +95,7 @@ static const struct place_row place_rows[] = {
 	{ "wait_for_everyone", "accelerate/state.py", ACTIVITY_PEERS, NULL },
 	{ "*", "mpi4py/util/pkl5.py", ACTIVITY_PEERS, "mpi" },
 	/* our own package: ranks that hold for those that are stopped */
-	{ "wait", "probetui/holds.py", ACTIVITY_PEERS, "probetui.breakpoint" },
+	{ "wait", "probetui/holds.py", ACTIVITY_PEERS, ACTIVITY_HOLD },
 	/* libraries that have no rows of their own: what is unmistakable */
 	{ "all_gather", INSTALLED, ACTIVITY_PEERS, NULL },
 	{ "all_reduce", INSTALLED, ACTIVITY_PEERS, NULL },
@@ -362,6 +362,12 @@ bool activity_is_point_to_point(const struct activity *activity)
 			return true;
 	}
 	return false;
+}
+
+bool activity_is_hold(const struct activity *activity)
+{
+	return activity->kind == ACTIVITY_PEERS &&
+	       strcmp(activity->name, ACTIVITY_HOLD) == 0;
 }
 
 bool activity_is_wait(enum activity_kind kind)

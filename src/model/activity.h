@@ -35,11 +35,16 @@ struct thread;
 /* The name for a DataLoader's worker that has nothing to do. */
 #define ACTIVITY_WORKER_IDLE "worker idle"
 
+/* The name for a rank that holds at a breakpoint of our package. */
+#define ACTIVITY_HOLD "probetui.breakpoint"
+
 struct activity activity_of(const struct thread *thread);
 /* "wait", "sleep", "data", … : the word on a card, at most 5 columns. */
 const char *activity_word(enum activity_kind kind);
 /* A call that some peers are in, while others may be in another one. */
 bool activity_is_point_to_point(const struct activity *activity);
+/* Holds until the ranks that stopped at a breakpoint have gone on. */
+bool activity_is_hold(const struct activity *activity);
 /* Whether such a thread waits for something that happens elsewhere. */
 bool activity_is_wait(enum activity_kind kind);
 

@@ -8,6 +8,7 @@
 #include "base/buffer.h"
 #include "base/text.h"
 #include "model/camp.h"
+#include "model/holding.h"
 #include "model/place.h"
 #include "model/session.h"
 #include "protocol/stack.h"
@@ -31,6 +32,7 @@ enum place_form {
 
 enum phrase_name {
 	PHRASE_PEERS,
+	PHRASE_HOLDS,
 	PHRASE_COMPUTE,
 	PHRASE_GIL,
 	PHRASE_DATA,
@@ -55,6 +57,11 @@ static const struct phrase phrases[PHRASES] = {
 			   PLACE_ACTIVITY,
 			   { "waits in ", "wait in " },
 			   { "waits for its peers", "wait for their peers" } },
+	[PHRASE_HOLDS] = { { "holds in ", "hold in " },
+			   PLACE_ACTIVITY,
+			   { "holds in ", "hold in " },
+			   { "holds at a breakpoint",
+			     "hold at a breakpoint" } },
 	[PHRASE_COMPUTE] = { { "computes: ", "compute: " },
 			     PLACE_FRAME,
 			     { "computes in ", "compute in " },
@@ -136,6 +143,8 @@ const struct phrase *phrase_of(const struct camp *camp)
 		return &phrases[PHRASE_STOPPED];
 	if (!camp->main_thread)
 		return &phrases[PHRASE_OTHER];
+	if (holding_is(camp))
+		return &phrases[PHRASE_HOLDS];
 	if (camp->role == CAMP_WAITS)
 		return &phrases[PHRASE_PEERS];
 	if (holds_gil(camp->main_thread))
@@ -340,6 +349,7 @@ void phrase_append_where(struct buffer *out, const struct camp *camp)
 		buffer_append_string(out, ", or loops on that line");
 		break;
 	case PHRASE_PEERS:
+	case PHRASE_HOLDS:
 	case PHRASE_COMPUTE:
 	case PHRASE_SLEEP:
 	case PHRASE_READ:

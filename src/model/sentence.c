@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "model/camp.h"
 #include "model/held.h"
+#include "model/holding.h"
 #include "model/phrase.h"
 #include "model/session.h"
 
@@ -268,6 +269,13 @@ static void say_held(struct buffer *out, const struct session *session,
 	held_append_sentence(out, session, camps);
 }
 
+static void say_holding(struct buffer *out, const struct session *session,
+			const struct camp_list *camps, bool is_still)
+{
+	(void)is_still;
+	holding_append_sentence(out, session, camps);
+}
+
 static void say_stopped(struct buffer *out, const struct session *session,
 			const struct camp_list *camps, bool is_still)
 {
@@ -476,6 +484,7 @@ static void (*const sentences[FINDINGS])(struct buffer *out,
 	[FINDING_GONE] = say_gone,
 	[FINDING_HELD] = say_held,
 	[FINDING_STOPPED] = say_stopped,
+	[FINDING_HOLDING] = say_holding,
 	[FINDING_LATE] = say_late,
 	[FINDING_MAJORITY] = say_late,
 	[FINDING_CAMPS] = say_camps,

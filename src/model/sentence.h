@@ -19,6 +19,7 @@ enum finding {
 	FINDING_GONE,	  /* rule 1 */
 	FINDING_HELD,	  /* some are in a debugger */
 	FINDING_STOPPED,  /* all are */
+	FINDING_HOLDING,  /* some hold for others, none of whom is in one */
 	FINDING_LATE,	  /* rule 2: some wait, the others are outliers */
 	FINDING_MAJORITY, /* rule 3: outliers outside the majority */
 	FINDING_CAMPS,	  /* no majority */

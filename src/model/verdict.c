@@ -9,6 +9,7 @@
 #include "base/buffer.h"
 #include "model/camp.h"
 #include "model/held.h"
+#include "model/holding.h"
 #include "model/sentence.h"
 #include "model/session.h"
 
@@ -171,6 +172,8 @@ static enum finding find(const struct camp_list *camps, size_t total)
 						   : FINDING_UNREAD;
 	if (are_all_stopped(camps))
 		return FINDING_STOPPED;
+	if (holding_is_any(camps))
+		return FINDING_HOLDING;
 	if (counts[CAMP_WAITS] > 0 && counts[CAMP_ELSEWHERE] > 0)
 		return count_changing(camps, CAMP_WAITS) > 0 ||
 				       has_leaver(camps)
@@ -368,6 +371,8 @@ static enum verdict_state state_of(const struct session *session,
 	case FINDING_HELD:
 	case FINDING_STOPPED:
 		return VERDICT_STOPPED;
+	case FINDING_HOLDING:
+		return holding_state(camps);
 	case FINDING_MAJORITY:
 		return state_of_majority(camps);
 	case FINDING_MOVING:

@@ -284,6 +284,98 @@ static void ranks_that_hold_for_the_stopped(void **state)
 	scene_clear(&scene);
 }
 
+#define HOLDS(PID)                                                             \
+	{                                                                      \
+		.pid = (PID), .syscall = SYS_clock_nanosleep,                  \
+		.stack = "wait /w/agent/probetui/holds.py:65 < stop "          \
+			 "/w/agent/probetui/process.py:175 < train "           \
+			 "train.py:12 < <module> train.py:19"                  \
+	}
+
+/* Ranks 1 and 3 hold, and look about now and then; the others are at other. */
+static void see_holding(struct scene *scene, struct seen other, int turn)
+{
+	for (int rank = 0; rank < 4; rank++) {
+		struct seen seen = HOLDS(100 + rank);
+
+		if (rank % 2 == 0) {
+			other.pid = 100 + rank;
+			assert_int_equal(scene_see(scene, &other), 0);
+			continue;
+		}
+		if (turn % 2 == 1) {
+			seen.stack = "is_locked /w/agent/probetui/files.py:110 "
+				     "< wait /w/agent/probetui/holds.py:66 < "
+				     "stop /w/agent/probetui/process.py:175 < "
+				     "train train.py:12 < <module> train.py:19";
+			seen.state = "running";
+		}
+		seen.cpu = 0.001 * turn;
+		seen.switches = 20 * (uint64_t)turn;
+		assert_int_equal(scene_see(scene, &seen), 0);
+	}
+}
+
+static void nobody_moves_where_ranks_hold_for_those_that_wait(void **state)
+{
+	static const struct seen waits = WAITS(100, 17);
+	struct scene scene;
+
+	(void)state;
+	scene_init(&scene);
+	scene_start(&scene, 4);
+	see_holding(&scene, waits, 0);
+	scene_expect(&scene, VERDICT_UNKNOWN, "",
+		     "Ranks 0 and 2 wait in all_reduce (train.py:17) for ranks "
+		     "1 and 3, which hold in probetui.breakpoint "
+		     "(train.py:12).");
+	for (int turn = 1; turn < 10; turn++) {
+		scene_wait(&scene, 0.5);
+		see_holding(&scene, waits, turn);
+	}
+	scene_expect(&scene, VERDICT_HUNG, "",
+		     "Ranks 0 and 2 wait in all_reduce (train.py:17) for ranks "
+		     "1 and 3, which hold in probetui.breakpoint "
+		     "(train.py:12), for 4 s.");
+	scene_clear(&scene);
+}
+
+static void ranks_hold_for_those_that_compute(void **state)
+{
+	struct seen other = { .stack = LOADS, .state = "running" };
+	struct scene scene;
+
+	(void)state;
+	scene_init(&scene);
+	scene_start(&scene, 4);
+	for (int turn = 0; turn < 10; turn++) {
+		see_holding(&scene, other, turn);
+		other.cpu += 0.5;
+		scene_wait(&scene, 0.5);
+	}
+	scene_expect(&scene, VERDICT_PROGRESSING, "",
+		     "Ranks 1 and 3 hold in probetui.breakpoint (train.py:12); "
+		     "ranks 0 and 2 compute in load_batch (train.py:5).");
+	scene_clear(&scene);
+}
+
+static void ranks_hold_for_nobody_here(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	scene_init(&scene);
+	scene_start(&scene, 4);
+	for (int turn = 0; turn < 10; turn++) {
+		see_holding(&scene, (struct seen)HOLDS(0), turn);
+		scene_wait(&scene, 0.5);
+	}
+	scene_expect(&scene, VERDICT_UNKNOWN, "",
+		     "All 4 ranks hold in probetui.breakpoint (train.py:12) "
+		     "for ranks that are not seen here.");
+	scene_clear(&scene);
+}
+
 /* A debugger's event may say nothing new of its stop. */
 static void each_stop_is_noted_once(void **state)
 {
@@ -434,6 +526,10 @@ int main(void)
 		cmocka_unit_test(what_raised_is_escaped_and_cut),
 		cmocka_unit_test(a_rank_that_is_gone_goes_first),
 		cmocka_unit_test(ranks_that_hold_for_the_stopped),
+		cmocka_unit_test(
+			nobody_moves_where_ranks_hold_for_those_that_wait),
+		cmocka_unit_test(ranks_hold_for_those_that_compute),
+		cmocka_unit_test(ranks_hold_for_nobody_here),
 		cmocka_unit_test(each_stop_is_noted_once),
 		cmocka_unit_test(a_breakpoint_over_ranks),
 		cmocka_unit_test(what_somebody_set_in_pdb),
