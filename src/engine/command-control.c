@@ -32,35 +32,56 @@ struct motion {
 static const struct arguments no_arguments = { .usage = "[ranks SET]" };
 
 /* What is above the frame looked at is left behind: so is the choice of it. */
-static void forget_frame(struct session *session, const struct rank *rank)
+static void forget_frame(struct session *session, const struct rankset *moved,
+			 const struct motion *motion)
 {
-	if (session_looked_at(session) != rank)
+	const struct rank *rank = session_looked_at(session);
+	bool is_refused = rank && rank->debugger.is_post_mortem &&
+			  strcmp(motion->request, "continue") != 0;
+
+	if (!rank || is_refused || !rankset_contains(moved, rank->process.rank))
 		return;
 	session->choice.selection.depth = -1;
 	session->revision++;
 }
 
-static void ask_motion(struct pending *pending, struct engine *engine, int rank,
+/* Where nobody chose a frame, each begins in its innermost one. */
+static int depth_of(struct control *control, const struct session *session,
+		    const struct rank *rank)
+{
+	const struct rank *looked_at = session_looked_at(session);
+	int depth = looked_at ? control_depth(session, looked_at) : 0;
+
+	if (depth <= 0 || rank == looked_at)
+		return depth;
+	depth = held_same_depth(rank, looked_at, depth);
+	if (depth < 0)
+		rankset_add(&control->elsewhere, rank->process.rank);
+	return depth < 0 ? 0 : depth;
+}
+
+static void ask_motion(struct control *control, struct pending *pending,
+		       struct engine *engine, int rank,
 		       const struct motion *motion)
 {
-	struct session *session = &engine->session;
+	const struct session *session = &engine->session;
 	const struct rank *found = session_find_rank(session, rank);
 	json_t *arguments = json_object();
 
 	json_object_set_new(arguments, "pid", json_integer(found->process.pid));
 	json_object_set_new(arguments, "depth",
-			    json_integer(control_depth(session, found)));
+			    json_integer(depth_of(control, session, found)));
 	if (motion->line > 0)
 		json_object_set_new(arguments, "line",
 				    json_integer(motion->line));
 	pending_add(pending, engine, rank, motion->request, arguments);
-	forget_frame(session, found);
 }
 
 static int move(struct command_context *context, const char *name,
 		const struct motion *motion, struct error *error)
 {
 	struct control control = { .command = name, .need = CONTROL_STOPPED };
+	struct session *session = &context->engine->session;
 	struct pending *pending;
 	int rank = -1;
 	int result = control_choose(&control, context, error);
@@ -68,7 +89,9 @@ static int move(struct command_context *context, const char *name,
 	if (result == 0) {
 		pending = pending_new(name);
 		while ((rank = rankset_next(&control.chosen, rank)) >= 0)
-			ask_motion(pending, context->engine, rank, motion);
+			ask_motion(&control, pending, context->engine, rank,
+				   motion);
+		forget_frame(session, &control.chosen, motion);
 		result = control_finish(&control, context, pending, error);
 	}
 	control_clear(&control);

@@ -22,6 +22,7 @@ void control_clear(struct control *control)
 {
 	rankset_clear(&control->chosen);
 	rankset_clear(&control->others);
+	rankset_clear(&control->elsewhere);
 }
 
 static bool is_fit(const struct rank *rank, enum control_need need)
@@ -64,6 +65,13 @@ void control_reason(const struct rank *rank, enum control_need need,
 	const struct debugger *debugger = &rank->debugger;
 	const char *reason = state_reasons[debugger->state];
 
+	/* A file that has its number may be of another job. */
+	if (need != CONTROL_WAITING && !rank_is_gone(rank) &&
+	    (debugger->state == DEBUGGER_NONE ||
+	     debugger->state == DEBUGGER_STALE)) {
+		error_set(error, "runs; it has no debugger");
+		return;
+	}
 	if (rank_is_gone(rank))
 		reason = rank->error ? rank->error : "is gone";
 	else if (need == CONTROL_OURS && debugger->state == DEBUGGER_STOPPED)
@@ -222,6 +230,16 @@ void control_append(struct buffer *out, const struct control *control)
 	size_t others = rankset_count(&control->others);
 
 	append_set(out, &control->chosen);
+	if (control->elsewhere.range_count > 0) {
+		buffer_append_string(out, "; in the innermost frame ");
+		append_set(out, &control->elsewhere);
+		buffer_append_string(out,
+				     rankset_count(&control->elsewhere) == 1
+					     ? ", which has not the one looked "
+					       "at"
+					     : ", which have not the one "
+					       "looked at");
+	}
 	if (others == 0)
 		return;
 	buffer_append_string(out, "; ");

@@ -27,8 +27,9 @@ enum control_need {
 struct control {
 	const char *command; /* as it is said: "next" */
 	enum control_need need;
-	struct rankset chosen; /* that can */
-	struct rankset others; /* that cannot */
+	struct rankset chosen;	  /* that can */
+	struct rankset others;	  /* that cannot */
+	struct rankset elsewhere; /* without the frame that is looked at */
 };
 
 void control_clear(struct control *control);

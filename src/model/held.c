@@ -75,6 +75,32 @@ const struct thread *held_thread(const struct rank *rank)
 	return thread ? thread : rank_main_thread(rank);
 }
 
+int held_same_depth(const struct rank *rank, const struct rank *looked_at,
+		    int depth)
+{
+	const struct thread *thread = held_thread(rank);
+	const struct thread *other = held_thread(looked_at);
+	const struct stack *stack = thread ? thread->sample.stack : NULL;
+	const struct stack *seen = other ? other->sample.stack : NULL;
+	const struct code *a;
+	const struct code *b;
+	size_t at;
+
+	if (!stack || !seen || depth < 0 || (size_t)depth >= seen->frame_count)
+		return -1;
+	at = (size_t)depth + stack->frame_count + stack->dropped_count;
+	if (at < seen->frame_count + seen->dropped_count)
+		return -1;
+	at -= seen->frame_count + seen->dropped_count;
+	if (at >= stack->frame_count)
+		return -1;
+	a = seen->frames[depth].code;
+	b = stack->frames[at].code;
+	return strcmp(a->func, b->func) == 0 && strcmp(a->file, b->file) == 0
+		       ? (int)at
+		       : -1;
+}
+
 double held_seconds(const struct rank *rank, double now)
 {
 	if (!held_is_stopped(rank) || rank->debugger.held < 0)

@@ -27,6 +27,12 @@ bool held_is_odd(const struct rank *rank);
 /* The thread at the prompt; else, where it is not known, the main thread;
  * NULL: it was not read. */
 const struct thread *held_thread(const struct rank *rank);
+/*
+ * The frame of rank that runs the same function as the one at depth of
+ * looked_at, as far from the outermost frame; -1: it has none there.
+ */
+int held_same_depth(const struct rank *rank, const struct rank *looked_at,
+		    int depth);
 /* Seconds since it stopped, at session time now; -1: not known. */
 double held_seconds(const struct rank *rank, double now);
 /*

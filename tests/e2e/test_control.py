@@ -62,6 +62,9 @@ def stop(pid, line, reason="step", **more):
              at="line", held=0.5, description=reason, **more)
 
 
+THIRD = {"waiting": {}, "stale": {"why": "Nobody listens."}}
+
+
 def found():
     for pid, rank in PIDS.items():
         event("rankAdded", pid=pid, rank=rank, world_size=3, uid=0,
@@ -72,7 +75,7 @@ def found():
     debugger(101, "connecting")
     stop(101, 15, leaving=%(leaving)r)
     sample(102, 30)
-    debugger(102, "waiting")
+    debugger(102, %(third)r, **THIRD[%(third)r])
 
 
 def act(request, arguments):
@@ -132,13 +135,14 @@ for line in sys.stdin:
 class Node:
     """A folder with the node and a script for it."""
 
-    def __init__(self, refusals=None, leaving=None):
+    def __init__(self, refusals=None, leaving=None, third="waiting"):
         self.folder = tempfile.TemporaryDirectory(prefix="probetui-control-")
         self.log = os.path.join(self.folder.name, "log")
         self.path = os.path.join(self.folder.name, "node")
         with open(self.path, "w") as file:
             file.write(NODE % {"python": sys.executable, "log": self.log,
-                               "refusals": refusals or {}, "leaving": leaving})
+                               "refusals": refusals or {}, "leaving": leaving,
+                               "third": third})
         os.chmod(self.path, 0o700)
 
     def __enter__(self):
@@ -253,6 +257,14 @@ class TestActs(unittest.TestCase):
                           "waits in a debugger: connect ranks 2", run.stderr)
             self.assertEqual(run.returncode, 1)
 
+    def test_a_file_of_its_number_is_no_reason(self):
+        with Node(third="stale") as node:
+            run = node.run(script="next ranks 2")
+            self.assertIn("next: rank 2 runs; it has no debugger\n",
+                          run.stderr)
+            run = node.run(script="connect ranks 2")
+            self.assertIn("nobody listens: Nobody listens.", run.stderr)
+
     def test_connecting_to_who_waits(self):
         with Node() as node:
             run = node.run(script="connect ranks 2\nuntil 50 ranks 2")
@@ -266,7 +278,7 @@ class TestActs(unittest.TestCase):
             run = node.run(script="rank 1\nup\nnext ranks 0,1\nnext ranks 1")
             self.assertEqual(run.stderr, "")
             self.assertEqual(node.asked("next"),
-                             [["next", {"pid": 100, "depth": 0}],
+                             [["next", {"pid": 100, "depth": 1}],
                               ["next", {"pid": 101, "depth": 1}],
                               ["next", {"pid": 101, "depth": 0}]])
 

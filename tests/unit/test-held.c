@@ -512,6 +512,32 @@ static void a_step_is_looked_at_where_it_ends(void **state)
 	scene_clear(&scene);
 }
 
+/* Recursion: the distance from the outermost frame is what counts. */
+static void the_frame_that_another_rank_is_looked_at_in(void **state)
+{
+	const char *deep = "step train.py:3 < train train.py:22 < step "
+			   "train.py:3 < train train.py:22 < <module> "
+			   "train.py:40";
+	const struct rank *first;
+	const struct rank *second;
+	struct scene scene;
+
+	(void)state;
+	scene_init(&scene);
+	scene_start(&scene, 2);
+	see(&scene, 1, "0", LOSES);
+	scene_see(&scene, &(struct seen){ .pid = 101, .stack = deep });
+	first = session_find_rank(&scene.session, 0);
+	second = session_find_rank(&scene.session, 1);
+	assert_int_equal(held_same_depth(second, first, 0), -1);
+	assert_int_equal(held_same_depth(second, first, 1), 3);
+	assert_int_equal(held_same_depth(second, first, 2), 4);
+	assert_int_equal(held_same_depth(second, first, 3), -1);
+	assert_int_equal(held_same_depth(first, second, 3), 1);
+	assert_int_equal(held_same_depth(first, second, 1), -1);
+	scene_clear(&scene);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -535,6 +561,7 @@ int main(void)
 		cmocka_unit_test(what_somebody_set_in_pdb),
 		cmocka_unit_test(a_temporary_one_goes_with_each_rank),
 		cmocka_unit_test(a_step_is_looked_at_where_it_ends),
+		cmocka_unit_test(the_frame_that_another_rank_is_looked_at_in),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
