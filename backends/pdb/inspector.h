@@ -9,7 +9,9 @@
  * where it is not there yet, and answers in one line of ASCII: a marker, a
  * number that only this question has, a length, a checksum, base64 of JSON.
  * Nothing stays in the user's names or modules: it goes away with the
- * instance, or with {"do": "clear"}.
+ * instance, or with {"do": "clear"}. What lets the program go on when its
+ * client is gone (guard.py) comes with it, and goes with the streams, or with
+ * a "clear" that no leaving follows.
  *
  * What comes back is hostile: bounded, checked, and where it was mixed with
  * the output of other threads, asked for again some times.

@@ -331,7 +331,7 @@ def state(pdb, _question: dict) -> dict:
         "index": len(pdb.stack) - 1 - pdb.curindex,
         "frames": [tell_frame(*row) for row in reversed(rows)],
         "breakpoints": tell_breakpoints(), "hit": mine.hit,
-        "nesting": nesting(pdb),
+        "nesting": nesting(pdb), "guarded": is_guarded(pdb),
         "lease": lease_left(pdb)}
 
 
@@ -856,9 +856,21 @@ def source(pdb, question: dict) -> dict:
 
 
 def clear(pdb, question: dict) -> dict:
-    """Takes away what is ours. `then` is the debugger's next command: a line
-    behind this one could get lost, as a stream that is read and written at
-    once forgets what it has read ahead when it writes."""
+    """Takes away what is ours. `then` is the debugger's next command, behind
+    which we leave: a line behind this one could get lost, as a stream that is
+    read and written at once forgets what it has read ahead when it writes.
+    The guard stays then, as the program may stop again."""
+    take_away(pdb)
+    if question.get("then"):
+        restore_streams(pdb)
+        pdb.nosigint = pdb.nosigint or is_guarded(pdb)
+        pdb.cmdqueue.insert(0, question["then"])
+    else:
+        unguard(pdb)
+    return {}
+
+
+def take_away(pdb) -> None:
     for each in all_breakpoints():
         if our_id(each):
             remove(pdb, each)
@@ -868,9 +880,6 @@ def clear(pdb, question: dict) -> dict:
     for name in [each for each in pdb.__dict__
                  if each.startswith("_probetui")]:
         del pdb.__dict__[name]
-    if question.get("then"):
-        pdb.cmdqueue.insert(0, question["then"])
-    return {}
 
 
 def reply(inspector: Inspector, pdb, question: dict) -> dict:
@@ -905,3 +914,4 @@ def install(pdb, name: str) -> None:
                                      zlib.crc32(data), text)
 
     pdb.__dict__[name] = ask
+    guard(pdb)

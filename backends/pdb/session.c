@@ -34,15 +34,29 @@ static bool is_agent(const struct debugger *debugger)
 	return debugger->dialect && strcmp(debugger->dialect, "probetui") == 0;
 }
 
-/* What follows though it goes on when we leave; NULL: nothing. */
-static const char *find_after(const struct session *session)
+/* NULL: none that is known. */
+static const struct server *find_server(const struct session *session)
 {
 	const struct files *files = roster_files(
 		node_roster(session->base.node), session->base.pid);
-	const struct server *server =
-		server_find(files, session->debugger.target);
+
+	return server_find(files, session->debugger.target);
+}
+
+/* What follows though it goes on when we leave; NULL: nothing. */
+static const char *find_after(const struct session *session)
+{
+	const struct server *server = find_server(session);
 
 	return server ? server->after : NULL;
+}
+
+/* Before it has said what it is. */
+static bool serves_many(const struct session *session)
+{
+	const struct server *server = find_server(session);
+
+	return server && !server->takes_one;
 }
 
 /* What leaving costs; NULL: nothing. */
@@ -52,6 +66,8 @@ static const char *find_leaving(const struct session *session)
 
 	if (is_agent(debugger) || !session->wire)
 		return NULL;
+	if (session->is_guarded && !debugger->is_post_mortem)
+		return find_after(session);
 	switch (debugger->state) {
 	case DEBUGGER_STOPPED:
 		return debugger->is_post_mortem
@@ -338,8 +354,11 @@ static char *last_words(struct session *session)
 	bool is_stepping = debugger->state == DEBUGGER_RUNNING &&
 			   session->resumed_by == RESUMED_BY_STEP;
 
-	if ((debugger->state != DEBUGGER_STOPPED && !is_stepping) ||
-	    is_agent(debugger))
+	if (is_agent(debugger))
+		return xstrdup("");
+	if (debugger->state == DEBUGGER_CONNECTING)
+		return xstrdup(serves_many(session) ? "" : "c\n");
+	if (debugger->state != DEBUGGER_STOPPED && !is_stepping)
 		return xstrdup("");
 	if (debugger->is_post_mortem)
 		return xstrdup("c\n");
@@ -360,6 +379,7 @@ void session_free(struct session *session)
 	/* A step that has just been sent is answered by its stop. */
 	is_asked = session->phase == PHASE_ASKING ||
 		   session->phase == PHASE_RETURNING ||
+		   session->debugger.state == DEBUGGER_CONNECTING ||
 		   session->debugger.state == DEBUGGER_RUNNING;
 	session_fail_orders(session,
 			    "The connection to the debugger is closed.");

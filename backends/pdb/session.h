@@ -94,6 +94,7 @@ struct session {
 	struct buffer held; /* printed, perhaps not by the program */
 	bool is_holding;
 	enum resumed_by resumed_by;
+	bool is_guarded;    /* it goes on at the end of its input (guard.py) */
 	bool is_quitting;   /* it was told to, and may ask back */
 	bool is_late;	    /* typing takes long, and is waited for */
 	bool is_half_typed; /* in the console, without a line's end */

@@ -9,6 +9,7 @@
 #include "backends/pdb/orders.h"
 #include "backends/pdb/stop.h"
 #include "base/alloc.h"
+#include "base/json.h"
 #include "base/loop.h"
 
 /* It may have been asked, typed to, nested; it has not run. */
@@ -143,6 +144,7 @@ void session_take_stop(struct session *session, const json_t *answer,
 {
 	char *said = xstrdup(session->held.data);
 
+	session->is_guarded = json_get_boolean(answer, "guarded", false);
 	learn_prompt(session, stop_prompt(owned_stop));
 	if (stop_nesting(owned_stop) > 0)
 		enter_debug(session, owned_stop);

@@ -6,7 +6,7 @@ of the program's own: no __repr__, no __getattr__, no property, no __len__.
 Types are what type() says. The one exception is a Writer that calls: it is
 for expressions that a person typed, where repr() is what pdb would print.
 
-This file and inspector.py are sent together and run as one.
+values.py, guard.py and inspector.py are sent together and run as one.
 """
 from __future__ import annotations
 

@@ -326,12 +326,26 @@ int wire_send(struct wire *wire, const char *bytes, size_t length,
 	return 0;
 }
 
+/* The other side may have taken us already, and would miss us. */
+static bool is_there(const struct wire *wire)
+{
+	struct sockaddr_storage address;
+	socklen_t length = sizeof(address);
+	struct error ignored = ERROR_INIT;
+
+	if (wire->is_connected || wire->fd < 0)
+		return wire->is_connected;
+	return getpeername(wire->fd, (struct sockaddr *)&address, &length) ==
+		       0 &&
+	       finder_check_peer(wire->fd, wire->uid, wire->pid, &ignored) == 0;
+}
+
 void wire_leave(struct wire *owned_wire, struct farewells *farewells,
 		const char *bytes, enum farewell_when when)
 {
 	struct wire *wire = owned_wire;
 
-	if (wire->is_connected) {
+	if (is_there(wire)) {
 		buffer_append_string(&wire->queue, bytes);
 		stop_watch(wire);
 		farewells_add(farewells, wire->fd, wire->queue.data,
