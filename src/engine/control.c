@@ -17,6 +17,8 @@
 #include "engine/script.h"
 #include "model/camp.h"
 #include "model/held.h"
+#include "model/place.h"
+#include "protocol/stack.h"
 
 void control_clear(struct control *control)
 {
@@ -210,12 +212,15 @@ int control_confirm(const struct control *control,
 
 int control_depth(const struct session *session, const struct rank *rank)
 {
-	int depth = session->choice.selection.depth;
+	const struct thread *thread = held_thread(rank);
+	int depth = session_selected_depth(session);
 
-	if (depth < 0 || session_looked_at(session) != rank ||
-	    session_selected_thread(session) != held_thread(rank))
+	if (depth >= 0 && session_looked_at(session) == rank &&
+	    session_selected_thread(session) == thread)
+		return depth;
+	if (!rank->debugger.is_post_mortem || !thread || !thread->sample.stack)
 		return 0;
-	return session_selected_depth(session);
+	return (int)place_user_frame(&rank->process, thread->sample.stack);
 }
 
 static void append_set(struct buffer *out, const struct rankset *ranks)

@@ -46,7 +46,10 @@ int control_confirm(const struct control *control,
 /* Why it cannot be told, a clause behind "rank 1": "runs; it is not stopped" */
 void control_reason(const struct rank *rank, enum control_need need,
 		    struct error *error);
-/* The frame of it that a step begins in: the one looked at, 0 the innermost. */
+/*
+ * The frame of it that a step begins in, and expressions are evaluated in: the
+ * one looked at; else the innermost (0), or where it raised that of the user's.
+ */
 int control_depth(const struct session *session, const struct rank *rank);
 /*
  * In a shell waits for the answers, writes what was done ("next: rank 1; 3

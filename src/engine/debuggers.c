@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "engine/breaking.h"
+#include "engine/control.h"
 #include "engine/engine.h"
 #include "engine/pending.h"
 #include "engine/request.h"
@@ -209,13 +210,12 @@ static void display(struct engine *engine)
 {
 	struct displays *displays = &engine->session.choice.displays;
 	const struct rank *rank = displayed_rank(&engine->session);
-	int depth = session_selected_depth(&engine->session);
 
 	for (size_t i = 0; i < displays->count; i++) {
 		take_display(engine, &displays->items[i]);
 		if (rank)
 			ask_display(engine, &displays->items[i], rank,
-				    depth > 0 ? depth : 0);
+				    control_depth(&engine->session, rank));
 	}
 }
 

@@ -26,6 +26,7 @@
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/error.h"
+#include "engine/control.h"
 #include "model/breakpoints.h"
 #include "model/source.h"
 #include "protocol/message.h"
@@ -241,6 +242,31 @@ static void one_that_raised_is_not_stepped(void **state)
 	stage_check_hides(stage, "from ValueError");
 	stage_keys(stage, "x");
 	stage_check_shows(stage, "from ValueError: no batch");
+}
+
+/* Not what it called of a library, as the panes show. */
+static void expressions_are_of_the_frame_that_is_seen(void **state)
+{
+	struct stage *stage = *state;
+	struct session *session = &stage->engine.session;
+	const struct rank *rank = session_find_rank(session, 1);
+
+	apply(stage, "{\"seq\":1,\"type\":\"event\",\"event\":\"sampled\","
+		     "\"body\":{\"pid\":4201,\"rank\":1,\"epoch\":99,"
+		     "\"time\":1099.0,\"stacks\":[{\"id\":99,\"dropped\":0,"
+		     "\"codes\":[[97,\"check\",\"check\","
+		     "\"/usr/lib/python3/dist-packages/torch/nn.py\",1,0],"
+		     "[98,\"train\",\"train\",\"" SCRIPT "\",1,0]],"
+		     "\"frames\":[[97,2],[98,13]]}],\"threads\":["
+		     "{\"tid\":4201,\"is_main\":true,\"state\":\"stopped\","
+		     "\"exact\":\"exact\",\"stack\":99}]}}");
+	stage_keys(stage, "1 Enter");
+	assert_int_equal(session_selected_depth(session), 1);
+	assert_int_equal(control_depth(session, rank), 1);
+	stage_keys(stage, "0 Enter");
+	assert_int_equal(control_depth(session, rank), 1);
+	stage_keys(stage, "1 Enter d");
+	assert_int_equal(control_depth(session, rank), 0);
 }
 
 static void what_leaving_costs_is_asked(void **state)
@@ -465,6 +491,9 @@ int main(void)
 						begin_eight, stage_end),
 		cmocka_unit_test_setup_teardown(the_header_counts, begin_eight,
 						stage_end),
+		cmocka_unit_test_setup_teardown(
+			expressions_are_of_the_frame_that_is_seen, begin_four,
+			stage_end),
 		cmocka_unit_test_setup_teardown(what_leaving_costs_is_asked,
 						begin_eight, stage_end),
 		cmocka_unit_test_setup_teardown(a_recording_is_left_at_once,
