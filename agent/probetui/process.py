@@ -453,6 +453,7 @@ def stop(frame: FrameType, ranks: Any, hold: bool, lease: Any) -> None:
     try:
         process.stop(frame, chosen, hold, lease)
     except Exception as problem:
+        process.went_on()
         tell("the stop failed, and the program goes on: %s"
              % describe(problem))
 

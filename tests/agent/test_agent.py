@@ -887,6 +887,17 @@ print(b, flush=True)
         self.assertEqual(holding.stdout.readline(), "met\n")
         self.assertIn("may need this rank", holding.stderr.readline())
 
+    def test_no_stop(self):
+        """Nobody holds for a rank that cannot stop."""
+        process = self.holding()
+        os.mkdir(os.path.join(self.place.path, "broken"))
+        self.place.write("broken/pdb.py", "raise OSError('no pdb')\n")
+        first = self.start(0, PYTHONPATH="%s/broken:%s" % (
+            self.place.inside, self.place.inside))
+        self.assertIn("used", first.stdout.readline())
+        self.assertIn("no pdb", first.stderr.readline())
+        self.assertIn("used", process.stdout.readline())
+
     def test_killed(self):
         process = self.holding()
         first = self.start(0, "die")
