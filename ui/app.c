@@ -116,6 +116,19 @@ static void type(struct app *app, const char *key)
 		commands_run(app, "filter");
 }
 
+/* Whatever else is typed at a question leaves it there. Who begins a command
+ * does not want it done, and is not to type the rest as keys. */
+static bool is_answer(const char *key)
+{
+	static const char *const answers[] = { "y",   "n", "q",
+					       "Esc", ":", "C-c" };
+
+	for (size_t i = 0; i < ARRAY_LENGTH(answers); i++)
+		if (strcmp(key, answers[i]) == 0)
+			return true;
+	return false;
+}
+
 void app_key(struct app *app, const char *key)
 {
 	char *question = app->view.question;
@@ -123,6 +136,8 @@ void app_key(struct app *app, const char *key)
 
 	app->is_changed = true;
 	app->has_key = true;
+	if (question != NULL && !is_answer(key))
+		return;
 	app->view.question = NULL;
 	view_say(&app->view, false, NULL);
 	motion_clear(&app->view.motion);
@@ -130,7 +145,8 @@ void app_key(struct app *app, const char *key)
 		if (strcmp(key, "y") == 0)
 			commands_confirmed(app, question);
 		free(question);
-		return;
+		if (strcmp(key, ":") != 0)
+			return;
 	}
 	if (app->view.prompt.is_open) {
 		type(app, key);

@@ -239,15 +239,14 @@ static void open_source(struct app *app)
 }
 
 /*
- * One whose debugger waits gets a client: us. What leaving it will cost is
- * asked about before. False: it does not wait.
+ * One whose debugger waits gets a client: us. The command asks what there is
+ * to ask. False: it does not wait.
  */
 static bool connect_selected(struct app *app)
 {
 	const struct rank *rank = session_selected(&app->engine->session);
 	const struct debugger *debugger;
 	char *line;
-	char *question;
 
 	if (rank == NULL)
 		return false;
@@ -259,14 +258,7 @@ static bool connect_selected(struct app *app)
 		return false;
 	}
 	line = xasprintf("connect ranks %d", rank->process.rank);
-	question = xasprintf("%s Connect to the debugger of rank %d?",
-			     debugger->leaving != NULL ? debugger->leaving : "",
-			     rank->process.rank);
-	if (debugger->leaving != NULL)
-		view_ask(&app->view, question, line, NULL);
-	else
-		commands_run(app, line);
-	free(question);
+	commands_run(app, line);
 	free(line);
 	return true;
 }

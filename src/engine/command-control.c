@@ -247,19 +247,13 @@ static int connect_target(struct command_context *context, const char *target,
 	return control_finish(&control, context, pending, error);
 }
 
-static int connect_ranks(struct command_context *context, struct error *error)
+static int ask_to_connect(const struct control *control,
+			  struct command_context *context, struct error *error)
 {
-	struct control control = { .command = "connect",
-				   .need = CONTROL_WAITING };
-	struct pending *pending;
+	struct pending *pending = pending_new("connect");
 	int rank = -1;
 
-	if (control_choose(&control, context, error) < 0) {
-		control_clear(&control);
-		return -1;
-	}
-	pending = pending_new("connect");
-	while ((rank = rankset_next(&control.chosen, rank)) >= 0) {
+	while ((rank = rankset_next(&control->chosen, rank)) >= 0) {
 		const struct rank *found =
 			session_find_rank(&context->engine->session, rank);
 		json_t *arguments = json_object();
@@ -268,9 +262,26 @@ static int connect_ranks(struct command_context *context, struct error *error)
 		pending_add(pending, context->engine, rank, "connect",
 			    arguments);
 	}
-	rank = control_finish(&control, context, pending, error);
+	return control_finish(control, context, pending, error);
+}
+
+/* A person is told the cost first; a script says what it wants. */
+static int connect_ranks(struct command_context *context, struct error *error)
+{
+	struct control control = { .command = "connect",
+				   .need = CONTROL_WAITING };
+	int result = control_choose(&control, context, error);
+	char *question = NULL;
+
+	if (result == 0 && context->screen)
+		question = control_connect_question(&context->engine->session,
+						    &control.chosen);
+	if (question)
+		result = control_confirm(&control, context, question, error);
+	if (result > 0 || (result == 0 && !question))
+		result = ask_to_connect(&control, context, error);
 	control_clear(&control);
-	return rank;
+	return result;
 }
 
 /* What follows in a script is for the prompts. */

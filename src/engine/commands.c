@@ -57,10 +57,10 @@ static const struct command rows[] = {
 	  "watch the job; leave with 1 and a report when it is stuck or "
 	  "fails; or wait 30 s until it is so",
 	  SHELL, command_wait },
-	{ "connect", NULL, "TARGET | [ranks SET]",
+	{ "connect", NULL, "TARGET | [--yes] [ranks SET]",
 	  "be the client of a debugger: pdb:unix:PATH, pdb:tcp:HOST:PORT, or "
 	  "of those in which the ranks wait",
-	  BOTH | COMMAND_RANKS, command_connect },
+	  BOTH | COMMAND_RANKS | COMMAND_ASKS, command_connect },
 	{ "detach", NULL, "[--yes] [ranks SET]",
 	  "leave their debuggers; they go on where they would wait for us",
 	  BOTH | COMMAND_RANKS | COMMAND_ASKS, command_detach },

@@ -97,6 +97,26 @@ static void explain_one(const struct rank *rank, enum control_need need,
 	error_set(error, "rank %d %s", rank->process.rank, reason.message);
 }
 
+/* Why nobody else can be their client. */
+static void append_taken(struct buffer *out, const struct session *session,
+			 const struct rankset *ranks)
+{
+	struct failures reasons = FAILURES_INIT;
+
+	for (size_t i = 0; i < session->rank_count; i++) {
+		const struct rank *rank = session->ranks[i];
+
+		if (rankset_contains(ranks, rank->process.rank) &&
+		    !rank_is_gone(rank) && rank->debugger.is_taken)
+			failures_add(&reasons, rank->process.rank,
+				     "another client has its debugger");
+	}
+	if (reasons.count > 0)
+		buffer_append_string(out, "; ");
+	failures_append(out, &reasons);
+	failures_clear(&reasons);
+}
+
 static void append_waiting(struct buffer *out, const struct session *session,
 			   const struct rankset *ranks)
 {
@@ -140,6 +160,7 @@ static void explain_all(const struct control *control,
 	buffer_printf(&out, " is %s", need_words[control->need]);
 	if (control->need != CONTROL_WAITING)
 		append_waiting(&out, session, &control->others);
+	append_taken(&out, session, &control->others);
 	error_set(error, "%s", out.data);
 	buffer_clear(&out);
 }
@@ -458,9 +479,13 @@ char *control_quit_question(const struct session *session,
 	return buffer_take(&out);
 }
 
-/* Of those whose leaving costs something, one sentence of each kind. */
-char *control_leave_question(const struct session *session,
-			     const struct rankset *ranks)
+/*
+ * Of those whose leaving costs something, one sentence of each kind, and the
+ * question; NULL: there are none.
+ */
+static char *leaving_question(const struct session *session,
+			      const struct rankset *ranks, bool is_connected,
+			      const char *question)
 {
 	struct failures costs = FAILURES_INIT;
 	struct buffer out = BUFFER_INIT;
@@ -471,14 +496,14 @@ char *control_leave_question(const struct session *session,
 		if (ranks && !rankset_contains(ranks, rank->process.rank))
 			continue;
 		if (!rank_is_gone(rank) && rank->debugger.leaving &&
-		    debugger_is_ours(&rank->debugger))
+		    debugger_is_ours(&rank->debugger) == is_connected)
 			failures_add(&costs, rank->process.rank,
 				     rank->debugger.leaving);
 	}
 	if (costs.count > 0) {
 		failures_append(&out, &costs);
 		out.data[0] = 'R';
-		buffer_append_string(&out, " Leave all the same?");
+		buffer_append_string(&out, question);
 	}
 	failures_clear(&costs);
 	if (out.length == 0) {
@@ -486,6 +511,18 @@ char *control_leave_question(const struct session *session,
 		return NULL;
 	}
 	return buffer_take(&out);
+}
+
+char *control_leave_question(const struct session *session,
+			     const struct rankset *ranks)
+{
+	return leaving_question(session, ranks, true, " Leave all the same?");
+}
+
+char *control_connect_question(const struct session *session,
+			       const struct rankset *ranks)
+{
+	return leaving_question(session, ranks, false, " Connect?");
 }
 
 /* Its server is our package's, and takes another client later. */

@@ -75,5 +75,11 @@ char *control_end_question(const struct session *session);
  */
 char *control_leave_question(const struct session *session,
 			     const struct rankset *ranks);
+/*
+ * What to ask before these ranks, which wait for a client, are connected to.
+ * NULL: leaving them will cost nothing.
+ */
+char *control_connect_question(const struct session *session,
+			       const struct rankset *ranks);
 
 #endif

@@ -280,7 +280,7 @@ static void what_leaving_costs_is_asked(void **state)
 	assert_false(stage->app.is_done);
 	stage_check_hides(stage, "(y, n)");
 	/* Without the question it is the key that copies. */
-	stage_keys(stage, "q n q x");
+	stage_keys(stage, "q n q x q");
 	assert_false(stage->app.is_done);
 	stage_keys(stage, "q y");
 	assert_true(stage->app.is_done);
@@ -348,11 +348,29 @@ static void what_each_raises_is_said(void **state)
 static void connecting_says_before_what_it_costs(void **state)
 {
 	struct stage *stage = *state;
+	struct debugger *debugger;
 
 	stage_keys(stage, "3 Enter Enter");
 	stage_check_shows(stage, "Leaving ends the debugger: it takes one");
-	stage_check_shows(stage, "Connect to the debugger of rank 3? (y, n)");
+	stage_check_shows(stage, "Connect? (y, n)");
+	/* Only an answer is one. */
+	stage_keys(stage, "x c Enter Down");
+	stage_check_shows(stage, "Connect? (y, n)");
+	stage_keys(stage, ": n e x t");
+	stage_check_hides(stage, "(y, n)");
+	stage_check_shows(stage, ":next");
+	stage_keys(stage, "Esc Enter");
+	stage_check_shows(stage, "Connect? (y, n)");
 	stage_keys(stage, "n");
+	stage_check_hides(stage, "(y, n)");
+	/* Several are asked about at once. */
+	debugger = &session_find_rank(&stage->engine.session, 2)->debugger;
+	debugger->state = DEBUGGER_WAITING;
+	debugger->leaving = xstrdup(
+		session_find_rank(&stage->engine.session, 3)->debugger.leaving);
+	commands_run(&stage->app, "connect ranks 2-3");
+	stage_check_shows(stage, "Ranks 2-3: Leaving ends the debugger");
+	stage_keys(stage, "Esc");
 	assert_int_equal(stage->app.view.pane, PANE_GRID);
 	/* One that nobody serves says so, and its source is shown. */
 	stage_keys(stage, "2 Enter Enter");
