@@ -157,6 +157,9 @@ void session_look_for_prompt(struct session *session, bool is_quiet)
 	enum prompt_kind kind;
 
 	show_lines(session);
+	/* It is looked at again with each piece that comes. */
+	if (session->raw.length > HELD_MAXIMUM)
+		session_show_raw(session, session->raw.length);
 	kind = raw_kind(session, &rest);
 	if (is_quiet && kind != PROMPT_NONE && kind != PROMPT_LEARNED) {
 		prompt_learn(&session->prompt, rest.line.data);
