@@ -28,6 +28,7 @@ TEXT_MAXIMUM = 65536
 # File times are those of the last tick of the clock.
 START_SECONDS = 0.1
 PATIENCE_SECONDS = 0.1
+CLAIM_SECONDS = 5.0
 
 
 class FolderError(Exception):
@@ -101,12 +102,13 @@ class Lock:
         return True
 
     def wait(self) -> None:
-        """Takes it; only ever kept for a moment by others."""
-        while self._fd < 0:
-            fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW,
-                         0o600)
-            fcntl.lockf(fd, fcntl.LOCK_EX)
-            self._fd = fd
+        """Takes it. Others keep it for a moment, unless they were stopped in
+        it: OSError."""
+        limit = time.monotonic() + CLAIM_SECONDS
+        while not self.take():
+            if time.monotonic() > limit:
+                raise OSError(errno.ETIMEDOUT,
+                              "another process keeps %s" % self.path)
 
     def write(self, text: str) -> None:
         data = text.encode("utf-8", "backslashreplace")

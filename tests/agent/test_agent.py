@@ -604,6 +604,29 @@ class TestNames(OneCase):
             process.wait(30)
         self.assertFalse(os.path.exists(self.place.socket()))
 
+    def test_name_that_somebody_keeps(self):
+        """A rank that was stopped while it took one holds no other up."""
+        script = self.place.write("claims.py", """
+import fcntl, os, sys
+from probetui import files
+files.CLAIM_SECONDS = 0.2
+path = sys.argv[1]
+fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+fcntl.lockf(fd, fcntl.LOCK_EX)
+pid = os.fork()
+if pid == 0:
+    try:
+        files.Lock(path).wait()
+    except OSError as error:
+        print(error.strerror, flush=True)
+    os._exit(0)
+os.waitpid(pid, 0)
+""")
+        path = os.path.join(self.place.path, "lock")
+        status, output, errors = self.place.run(script, path)
+        self.assertEqual((status, errors), (0, ""))
+        self.assertEqual(output, "another process keeps %s\n" % path)
+
     def test_link_is_not_followed(self):
         victim = os.path.join(self.place.path, "victim")
         os.symlink(victim, self.place.socket())
