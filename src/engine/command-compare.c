@@ -77,11 +77,7 @@ static int confirm(struct command_context *context, const char *name,
 		return result;
 	result = control_choose(&control, context, error);
 	if (result == 0)
-		result = control_confirm(
-			&control, context,
-			control_quit_question(&context->engine->session,
-					      &control.chosen),
-			error);
+		result = control_confirm_quit(&control, context, error);
 	control_clear(&control);
 	return result;
 }

@@ -200,11 +200,7 @@ int command_terminate(struct command_context *context, int argc, char **argv,
 	if (result >= 0)
 		result = control_choose(&control, context, error);
 	if (result == 0)
-		result = control_confirm(
-			&control, context,
-			control_quit_question(&context->engine->session,
-					      &control.chosen),
-			error);
+		result = control_confirm_quit(&control, context, error);
 	if (result > 0)
 		result = ask_each(&control, context, "terminate", false, error);
 	control_clear(&control);

@@ -458,8 +458,8 @@ static void append_alike(struct buffer *out, const struct session *session,
 	free(raised);
 }
 
-char *control_quit_question(const struct session *session,
-			    const struct rankset *ranks)
+static char *make_quit_question(const struct session *session,
+				const struct rankset *ranks)
 {
 	struct rankset left = RANKSET_INIT;
 	struct buffer out = BUFFER_INIT;
@@ -477,6 +477,15 @@ char *control_quit_question(const struct session *session,
 					   : ". Quit their debuggers?");
 	rankset_clear(&left);
 	return buffer_take(&out);
+}
+
+int control_confirm_quit(const struct control *control,
+			 struct command_context *context, struct error *error)
+{
+	char *question = make_quit_question(&context->engine->session,
+					    &control->chosen);
+
+	return control_confirm(control, context, question, error);
 }
 
 /*

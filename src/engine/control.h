@@ -43,6 +43,10 @@ int control_choose(struct control *control, struct command_context *context,
 int control_confirm(const struct control *control,
 		    struct command_context *context, char *owned_question,
 		    struct error *error);
+/* The same before their debuggers quit: "Rank 1 will raise BdbQuit; 7 others
+ * wait in all_reduce. Quit its debugger?" */
+int control_confirm_quit(const struct control *control,
+			 struct command_context *context, struct error *error);
 /* Why it cannot be told, a clause behind "rank 1": "runs; it is not stopped" */
 void control_reason(const struct rank *rank, enum control_need need,
 		    struct error *error);
@@ -62,12 +66,8 @@ int control_finish(const struct control *control,
 /* "rank 1; 3 others are not stopped" */
 void control_append(struct buffer *out, const struct control *control);
 
-/* What to ask before their debuggers quit: "Rank 1 will raise BdbQuit; 7
- * others wait in all_reduce. Quit its debugger?" free() it. */
-char *control_quit_question(const struct session *session,
-			    const struct rankset *ranks);
-/* What to ask before the program ends: that, or what becomes of the ranks that
- * are stopped. NULL: none is. */
+/* What to ask before the program ends: what leaving costs, or what becomes of
+ * the ranks that are stopped. NULL: none is. */
 char *control_end_question(const struct session *session);
 /*
  * What to ask before the connections of these ranks are given up; all of them
