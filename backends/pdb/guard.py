@@ -44,6 +44,13 @@ def close_dead(stream) -> None:
         pass
 
 
+def guard_reader(pdb, end: End) -> None:
+    """Another instance may read the same stream: each stop's own, say."""
+    if isinstance(pdb, sys.modules["pdb"].Pdb) and \
+            "do_EOF" not in pdb.__dict__:
+        pdb.__dict__["do_EOF"] = make_do_eof(weakref.ref(pdb), end)
+
+
 def make_guarded(stream, name: str, end: End):
     """The method, which takes the end of the connection as the end of input,
     or writes nothing. Holds nothing that holds it."""
@@ -58,13 +65,15 @@ def make_guarded(stream, name: str, end: End):
     def guarded(*given):
         nothing = "" if name == "readline" else \
             len(given[0]) if given else None
+        if name == "readline":
+            guard_reader(sys._getframe(1).f_locals.get("self"), end)
         if end.is_here or there() is None:  # it is being taken away
             return nothing
         try:
             result = before(*given)
-            if name == "readline" and result == "":
-                end.is_here = True
-            return result
+            if name != "readline" or result != "":
+                return result
+            end.is_here = True
         except ConnectionError:
             end.is_here = True
             close_dead(there())
@@ -124,12 +133,11 @@ def guard(pdb) -> None:
         made = [(stream.__dict__, name, make_guarded(stream, name, end))
                 for stream, name in ((getattr(pdb, each), name)
                                      for each, name in GUARDED)]
-        do_eof = make_do_eof(weakref.ref(pdb), end)
     except Exception:  # of a class that has no attributes, say
         return
     for names, name, method in made:
         names[name] = method
-    pdb.__dict__["do_EOF"] = do_eof
+    guard_reader(pdb, end)
 
 
 def unguard(pdb) -> None:

@@ -42,6 +42,11 @@ SLOW = PLAIN.replace("        server.close()\n", r"""
         time.sleep(0.1)
 """)
 
+# Each stop has an instance of its own.
+EACH = PLAIN.replace("_made[0].set_trace",
+                     "pdb.Pdb(stdin=_made[0].stdin, stdout=_made[0].stdin,"
+                     " nosigint=True).set_trace")
+
 # remote-pdb, which takes the program's streams as well.
 REMOTE_AT = r"""
 import os, sys
@@ -142,6 +147,12 @@ class TestKilled(GuardTest):
                           data="debug add(1, 2)\n")
             while self.node.event("debugger", rank.pid)["state"] != "nested":
                 pass
+        self.kill()
+        self.check()
+
+    def test_at_another_instance_on_the_same_stream(self):
+        self.start(dialect=EACH, found=[[sys.executable]])
+        self.connect()
         self.kill()
         self.check()
 
