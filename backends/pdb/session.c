@@ -12,6 +12,7 @@
 #include "backends/pdb/outflow.h"
 #include "backends/pdb/server.h"
 #include "backends/pdb/session-private.h"
+#include "backends/pdb/socketfile.h"
 #include "backends/pdb/stop.h"
 #include "backends/pdb/transcript.h"
 #include "backends/pdb/wire.h"
@@ -51,12 +52,14 @@ static const char *find_after(const struct session *session)
 	return server ? server->after : NULL;
 }
 
-/* Before it has said what it is. */
+/* Before it has said what it is: the folder is our own agent's. */
 static bool serves_many(const struct session *session)
 {
 	const struct server *server = find_server(session);
+	struct socket_name name;
 
-	return server && !server->takes_one;
+	socketfile_read_name(&name, session->debugger.target);
+	return name.has_folder || (server && !server->takes_one);
 }
 
 /* What leaving costs; NULL: nothing. */
