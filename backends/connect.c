@@ -70,7 +70,7 @@ static int choose_rank(const struct roster *roster, struct process *process,
 static void make_standin(const struct roster *roster,
 			 const struct target *target, struct process *process)
 {
-	process->pid = CONNECTIONS_FIRST_STANDIN;
+	process->pid = PROCESS_FIRST_STANDIN;
 	while (roster_find(roster, process->pid))
 		process->pid++;
 	process->state = PROCESS_LIVE;
@@ -90,7 +90,7 @@ static const struct process *find_standin(struct node *node,
 		const struct debugger *debugger = connections_debugger(
 			node_connections(node), list.pids[i]);
 
-		if (list.pids[i] >= CONNECTIONS_FIRST_STANDIN && debugger &&
+		if (list.pids[i] >= PROCESS_FIRST_STANDIN && debugger &&
 		    strcmp(debugger->target, target->text) == 0)
 			found = roster_find(node_roster(node), list.pids[i]);
 	}

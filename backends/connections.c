@@ -114,7 +114,7 @@ static void open_by_process(struct connections *connections, struct slot *slot,
 			    const struct process *process)
 {
 	slot->was_opened = true;
-	if (process->pid >= CONNECTIONS_FIRST_STANDIN) {
+	if (process->pid >= PROCESS_FIRST_STANDIN) {
 		error_set(&slot->error, "Only its debugger can be asked: the "
 					"process is on another machine.");
 		return;
@@ -309,7 +309,7 @@ static void add_stale(uint64_t key, void *value, void *data)
 	struct slot *slot = value;
 	struct stale *stale = data;
 
-	if (key >= CONNECTIONS_FIRST_STANDIN)
+	if (key >= PROCESS_FIRST_STANDIN)
 		return;
 	if (kill((pid_t)key, 0) == 0 || errno != ESRCH) {
 		slot->was_opened = slot->was_opened && reader_of(slot);

@@ -31,10 +31,6 @@ struct process;
 struct process_sample;
 struct target;
 
-/* No process has such a number (PID_MAX_LIMIT): it only stands for one that
- * is on another machine. */
-#define CONNECTIONS_FIRST_STANDIN 4194305
-
 struct connections *connections_new(struct node *node);
 /* Closes them all. */
 void connections_free(struct connections *connections);

@@ -104,7 +104,7 @@ const struct process *roster_find(const struct roster *roster, pid_t pid)
 
 static bool is_standin(const struct member *member)
 {
-	return member->process.pid >= CONNECTIONS_FIRST_STANDIN;
+	return member->process.pid >= PROCESS_FIRST_STANDIN;
 }
 
 static void tell(struct roster *roster, const char *event,

@@ -107,7 +107,7 @@ void column_append(struct buffer *out, const struct session *session,
 		buffer_append_string(out, rank_host(session, rank));
 		break;
 	case COLUMN_PID:
-		if (rank->process.pid > 0)
+		if (process_shown_pid(&rank->process) > 0)
 			buffer_printf(out, "%d", (int)rank->process.pid);
 		break;
 	case COLUMN_STATE:
@@ -160,8 +160,8 @@ bool column_number(const struct session *session, const struct rank *rank,
 		*number = rank->process.rank;
 		return true;
 	case COLUMN_PID:
-		*number = rank->process.pid;
-		return rank->process.pid > 0;
+		*number = process_shown_pid(&rank->process);
+		return *number > 0;
 	case COLUMN_AGE:
 		return age_of(session, rank, number);
 	case COLUMN_CPU:

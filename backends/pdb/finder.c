@@ -94,7 +94,7 @@ static void take_seats(struct finder *finder)
 	for (size_t i = 0; i < list.count; i++) {
 		struct seat *seat;
 
-		if (list.pids[i] >= CONNECTIONS_FIRST_STANDIN)
+		if (list.pids[i] >= PROCESS_FIRST_STANDIN)
 			continue;
 		seat = take_seat(finder, roster_find(roster, list.pids[i]));
 		if (++seat->looks > 1)

@@ -298,7 +298,7 @@ struct wire *wire_new(struct loop *loop, const struct target *target,
 	wire->loop = loop;
 	wire->calls = *calls;
 	wire->fd = -1;
-	wire->pid = process->pid < CONNECTIONS_FIRST_STANDIN ? process->pid : 0;
+	wire->pid = process->pid < PROCESS_FIRST_STANDIN ? process->pid : 0;
 	wire->uid = process->uid;
 	wire->name = xstrdup(target->path ? target->path : target->text);
 	buffer_init(&wire->queue, QUEUE_MAXIMUM);

@@ -151,8 +151,11 @@ static void append_rank(struct command_context *context, json_t *document,
 		json_array_append_new(document, json);
 		return;
 	}
-	buffer_printf(context->out, "rank %d  pid %d\n", rank->process.rank,
-		      (int)rank->process.pid);
+	buffer_printf(context->out, "rank %d", rank->process.rank);
+	if (process_shown_pid(&rank->process) > 0)
+		buffer_printf(context->out, "  pid %d",
+			      (int)rank->process.pid);
+	buffer_append_char(context->out, '\n');
 	if (output) {
 		append_text(context->out, output, lines);
 		return;

@@ -127,6 +127,11 @@ bool debuggers_append_silent(struct buffer *out, const struct engine *engine)
 			failures_add(&failures, rank->process.rank,
 				     "connected, but it has not answered: "
 				     "somebody else may be its client");
+		else if (rank->debugger.state == DEBUGGER_LOST &&
+			 rank->debugger.stops == 0 && rank->debugger.why &&
+			 !rank_is_gone(rank))
+			failures_add(&failures, rank->process.rank,
+				     rank->debugger.why);
 	}
 	is_any = failures.count > 0;
 	failures_append(out, &failures);

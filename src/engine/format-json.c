@@ -165,7 +165,7 @@ static json_t *positive_to_json(int64_t number)
 static void set_process(json_t *json, const struct session *session,
 			const struct rank *rank)
 {
-	json_object_set_new(json, "pid", positive_to_json(rank->process.pid));
+	json_object_set_new(json, "pid", positive_to_json(process_shown_pid(&rank->process)));
 	json_object_set_new(json, "host", text_or_null(rank->process.host));
 	json_object_set_new(json, "world_size",
 			    positive_to_json(rank->process.world_size));

@@ -98,7 +98,7 @@ static void append_rank_line(struct buffer *out, const struct rank *rank)
 		buffer_printf(out, "%4d%s", rank->process.rank,
 			      rank->is_outlier ? " *" : "  ");
 	}
-	if (rank->process.pid > 0)
+	if (process_shown_pid(&rank->process) > 0)
 		buffer_printf(out, "  pid %-8d", (int)rank->process.pid);
 	else
 		buffer_printf(out, "  %-12s", "");
@@ -221,7 +221,7 @@ void format_text_rank(struct buffer *out, const struct rank *rank)
 	} else {
 		buffer_printf(out, "rank %d", rank->process.rank);
 	}
-	if (rank->process.pid > 0)
+	if (process_shown_pid(&rank->process) > 0)
 		buffer_printf(out, "  pid %d", (int)rank->process.pid);
 	buffer_printf(out, "  %s", rank_state_name(rank->state));
 	if (rank->error && rank->error[0] != '\0') {

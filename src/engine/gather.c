@@ -232,7 +232,7 @@ static void note_rank(struct command_context *context, const struct rank *rank)
 
 	error_set(&why, "%s", why_not(rank));
 	format_clause(why.message);
-	if (rank->process.pid > 0)
+	if (process_shown_pid(&rank->process) > 0)
 		note(context, "rank %d (pid %d): %s", rank->process.rank,
 		     (int)rank->process.pid, why.message);
 	else

@@ -196,6 +196,8 @@ void rank_end(struct rank *rank, const struct process *process, double now)
 	rank->process.state = PROCESS_EXITED;
 	rank->process.exit_code = process->exit_code;
 	rank->process.exit_signal = process->exit_signal;
+	free(rank->process.error);
+	rank->process.error = xstrdup_or_null(process->error);
 	rank->ended_at = now;
 	rank_update_state(rank);
 }
@@ -384,10 +386,18 @@ static enum rank_state state_of(const struct rank *rank)
 	return state_of_main(main_thread);
 }
 
-static char *exit_sentence(const struct process *process)
+static char *exit_sentence(const struct rank *rank)
 {
+	const struct process *process = &rank->process;
 	const char *abbreviation = sigabbrev_np(process->exit_signal);
 
+	/* Of another machine: what became of its debugger. */
+	if (process_shown_pid(process) == 0 && process->error)
+		return xasprintf("%s: %s",
+				 rank->thread_count == 0 ? "could not be "
+							   "reached"
+							 : "is gone",
+				 process->error);
 	if (process->exit_signal > 0 && abbreviation)
 		return xasprintf("was killed by SIG%s", abbreviation);
 	if (process->exit_signal > 0)
@@ -404,7 +414,7 @@ static char *sentence_of(const struct rank *rank)
 
 	switch (rank->state) {
 	case RANK_EXITED:
-		return exit_sentence(&rank->process);
+		return exit_sentence(rank);
 	case RANK_NOT_FOUND:
 		return xstrdup("was not found");
 	case RANK_UNREADABLE:

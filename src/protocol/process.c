@@ -76,6 +76,11 @@ void process_copy(struct process *to, const struct process *from)
 	field_copy(&process_table, to, from);
 }
 
+pid_t process_shown_pid(const struct process *process)
+{
+	return process->pid < PROCESS_FIRST_STANDIN ? process->pid : 0;
+}
+
 json_t *process_to_json(const struct process *process)
 {
 	json_t *json = json_object();

@@ -25,6 +25,10 @@ enum process_state {
 	PROCESS_UNREADABLE,	/* error says why and what would help */
 };
 
+/* No process has such a number (PID_MAX_LIMIT): it only stands for one that
+ * is on another machine. */
+#define PROCESS_FIRST_STANDIN 4194305
+
 struct process {
 	pid_t pid;
 	pid_t parent_pid;	/* the rank it is a child of; 0 for a rank */
@@ -60,6 +64,8 @@ void process_init(struct process *process);
 void process_clear(struct process *process);
 /* Replaces what *to (made by process_init, or cleared) held. */
 void process_copy(struct process *to, const struct process *from);
+/* For a person; 0: it has none, or it is on another machine. */
+pid_t process_shown_pid(const struct process *process);
 json_t *process_to_json(const struct process *process);
 /* Replaces what *process (as above) held; clear it after a failure too. */
 int process_from_json(struct process *process, const json_t *json,

@@ -563,6 +563,14 @@ class TestPdb(unittest.TestCase):
                       "connected to", shown.stderr)
         self.assertIn("/nowhere/pdb.sock.0", shown.stderr)
 
+    def test_a_host_that_is_not_there(self):
+        for command in ("ranks", "stacks"):
+            shown = run("--connect", "pdb:tcp:no..host:4444", command)
+            self.assertEqual(shown.returncode, 3)
+            self.assertIn("pdb:tcp:no..host:4444: the host cannot be found",
+                          shown.stderr)
+            self.assertNotIn("pid", shown.stdout + shown.stderr)
+
 
 def places_of(rank, told):
     """Each stop: why, where by the line of pdbs.LOOP, at which breakpoints."""
