@@ -374,6 +374,7 @@ static void connecting_says_before_what_it_costs(void **state)
 	stage_keys(stage, "Esc");
 	assert_int_equal(stage->app.view.pane, PANE_GRID);
 	/* One that nobody serves says so, and its source is shown. */
+	debugger->state = DEBUGGER_STALE;
 	stage_keys(stage, "2 Enter Enter");
 	stage_check_shows(stage, "nobody listens on it");
 	assert_int_equal(stage->app.view.pane, PANE_SOURCE);
