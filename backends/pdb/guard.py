@@ -62,18 +62,19 @@ def make_guarded(stream, name: str, end: End):
         def before(*given):
             return plain(there(), *given)
 
+    is_input = name == "readline"
+
     def guarded(*given):
-        nothing = "" if name == "readline" else \
-            len(given[0]) if given else None
-        if name == "readline":
+        nothing = "" if is_input else len(given[0]) if given else None
+        if is_input:
             guard_reader(sys._getframe(1).f_locals.get("self"), end)
         if end.is_here or there() is None:  # it is being taken away
             return nothing
         try:
             result = before(*given)
-            if name != "readline" or result != "":
-                return result
-            end.is_here = True
+            if is_input and result == "":
+                end.is_here = True
+            return result
         except ConnectionError:
             end.is_here = True
             close_dead(there())
