@@ -265,14 +265,21 @@ static const char *resolve(const struct session *session, const char *typed)
 	return found ? found : typed;
 }
 
+/* Where that is a library's, its caller's: there a line is rarely meant. */
 static const char *looked_at_file(const struct session *session)
 {
 	const struct thread *thread = session_selected_thread(session);
 	int depth = session_selected_depth(session);
+	const struct stack *stack;
 
 	if (!thread || !thread->sample.stack || depth < 0)
 		return NULL;
-	return thread->sample.stack->frames[depth].code->file;
+	stack = thread->sample.stack;
+	for (size_t i = (size_t)depth; i < stack->frame_count; i++) {
+		if (!place_is_library(stack->frames[i].code->file))
+			return stack->frames[i].code->file;
+	}
+	return stack->frames[depth].code->file;
 }
 
 static bool is_number(const char *text)

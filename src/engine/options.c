@@ -111,7 +111,7 @@ static int set_connect(struct settings *settings, const char *value,
 		return set_pid(settings, value + 7, error);
 	if (strncmp(value, "replay:", 7) == 0)
 		return set_replay(settings, value + 7, error);
-	if (settings_is_debugger(value))
+	if (settings_is_target(value))
 		return 0;
 	return error_set(error,
 			 "--connect: '%.80s' cannot be connected to; this "

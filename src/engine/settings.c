@@ -25,6 +25,31 @@ void settings_add_replay(struct settings *settings, const char *path)
 	settings->replays[settings->replay_count++] = xstrdup(path);
 }
 
+/* "HOST:PORT" */
+static bool is_address(const char *text)
+{
+	const char *colon = strrchr(text, ':');
+	const char *digits = colon ? colon + 1 : "";
+	size_t length = strlen(digits);
+
+	return colon && colon > text && length > 0 && length <= 5 &&
+	       strspn(digits, "0123456789") == length &&
+	       strtol(digits, NULL, 10) > 0 && strtol(digits, NULL, 10) < 65536;
+}
+
+bool settings_is_target(const char *target)
+{
+	static const char path[] = "pdb:unix:";
+	static const char address[] = "pdb:tcp:";
+
+	if (strncmp(target, path, sizeof(path) - 1) == 0)
+		return target[sizeof(path) - 1] == '/' ||
+		       target[sizeof(path) - 1] == '@';
+	return strncmp(target, address, sizeof(address) - 1) == 0 &&
+	       (strstr(target, SETTINGS_RANK_MARK) ||
+		is_address(target + sizeof(address) - 1));
+}
+
 bool settings_is_debugger(const char *target)
 {
 	return strncmp(target, "pdb:", 4) == 0;
@@ -237,10 +262,10 @@ static int check_targets(const struct settings *settings, struct error *error)
 		if (!settings_is_debugger(target) ||
 		    !strstr(target, SETTINGS_RANK_MARK))
 			continue;
-		has_numbers = settings->ranks &&
-			      rankselect_parse(&select, settings->ranks,
-					       NULL) == 0 &&
-			      rankselect_add_numbers(&select, &numbers);
+		has_numbers =
+			settings->ranks &&
+			rankselect_parse(&select, settings->ranks, NULL) == 0 &&
+			rankselect_add_numbers(&select, &numbers);
 		rankselect_clear(&select);
 		rankset_clear(&numbers);
 		if (!has_numbers)

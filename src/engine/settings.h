@@ -58,6 +58,8 @@ struct settings {
 #define SETTINGS_RANK_MARK "%r"
 /* "pdb:unix:/tmp/1.sock": a target of `connect`. */
 bool settings_is_debugger(const char *target);
+/* Such a one, with all that belongs to it. */
+bool settings_is_target(const char *target);
 /* They are named by --connect, and nothing else says what to look at. */
 bool settings_names_debuggers_only(const struct settings *settings);
 

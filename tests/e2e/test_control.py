@@ -45,12 +45,16 @@ def debugger(pid, state, **more):
           target="pdb:unix:/tmp/%%d.sock" %% PIDS[pid], **more)
 
 
+LIBRARY = "/usr/lib/python3.11/socket.py"
+
+
 def sample(pid, line):
+    code, file = (3, LIBRARY) if line == 50 else (1, "/job/train.py")
     event("sampled", pid=pid, rank=PIDS[pid], epoch=1, time=1.0,
           stacks=[{"id": pid * 1000 + line, "dropped": 0,
-                   "codes": [[1, "train", "train", "/job/train.py", 1, 0],
+                   "codes": [[code, "train", "train", file, 1, 0],
                              [2, "<module>", "<module>", "/job/train.py", 1, 0]],
-                   "frames": [[1, line], [2, 40]]}],
+                   "frames": [[code, line], [2, 40]]}],
           threads=[{"tid": pid, "is_main": True, "state": "stopped",
                     "exact": "exact", "stack": pid * 1000 + line}])
 
@@ -90,7 +94,7 @@ def act(request, arguments):
     if request in ("next", "stepIn", "stepOut", "until", "continue"):
         debugger(pid, "running")
         if request != "continue":
-            stop(pid, 20)
+            stop(pid, arguments.get("line", 20))
     if request == "connect":
         debugger(102, "connecting")
         stop(102, 30, "entry")
@@ -344,6 +348,18 @@ class TestBreakpoints(unittest.TestCase):
             self.assertTrue(any(line.startswith(
                 'breakpoint 1: train.py:14 if "a b" in  text, ranks 0-1 (2)')
                 for line in listed), listed)
+
+    def test_a_line_while_a_library_is_looked_at(self):
+        with Node() as node:
+            run = node.run(script="""
+                until 50 ranks 1
+                wait stopped ranks 1
+                rank 1
+                frame 0
+                break 22 ranks 1
+                """)
+            self.assertEqual(run.stderr, "")
+            self.assertIn("breakpoint 1: train.py:22", run.stdout)
 
     def test_changes_are_told(self):
         with Node() as node:
