@@ -1,5 +1,6 @@
 #include "backends/pdb/bindings.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,11 +53,25 @@ static void swap_bindings(struct debugger *a, struct debugger *b)
 	b->binding_count = count;
 }
 
+/* bdb counts how often it looked at the condition: stops are counted here. */
+static void keep_hits(struct debugger *now, struct debugger *before)
+{
+	for (size_t i = 0; i < now->binding_count; i++) {
+		struct breakpoint_binding *new = &now->bindings[i];
+		const struct breakpoint_binding *old =
+			find_number(before, new->number);
+
+		if (new->id > 0)
+			new->hits = old && old->id == new->id ? old->hits : 0;
+	}
+}
+
 void bindings_set(struct debugger *debugger, const json_t *answer)
 {
 	struct debugger ours;
 
 	read_bindings(&ours, json_object_get(answer, "breakpoints"));
+	keep_hits(&ours, debugger);
 	for (size_t i = 0; i < debugger->binding_count; i++) {
 		struct breakpoint_binding *old = &debugger->bindings[i];
 
@@ -124,8 +139,21 @@ void bindings_refresh(struct debugger *debugger, const json_t *answer)
 		else if (old->id > 0 && old->number == 0)
 			move(&now, old);
 	}
+	keep_hits(&now, debugger);
 	swap_bindings(debugger, &now);
 	debugger_clear(&now);
+}
+
+void bindings_count_stop(struct debugger *debugger)
+{
+	for (size_t i = 0; i < debugger->binding_count; i++) {
+		struct breakpoint_binding *binding = &debugger->bindings[i];
+
+		for (size_t j = 0; j < debugger->hit_count; j++)
+			if (binding->id == debugger->hits[j] &&
+			    binding->hits < INT_MAX)
+				binding->hits++;
+	}
 }
 
 size_t bindings_count(const struct debugger *debugger)
@@ -166,6 +194,7 @@ json_t *bindings_wanted(const json_t *breakpoints, const char *message)
 
 		json_object_set_new(json, "number", json_integer(0));
 		json_set_text(json, "message", message);
+		json_object_set_new(json, "pending", json_true());
 		json_array_append_new(bindings, json);
 	}
 	json_object_set_new(body, "breakpoints", bindings);

@@ -14,6 +14,8 @@ struct debugger;
 void bindings_set(struct debugger *debugger, const json_t *answer);
 /* The answer to the question "state": what the debugger has, and what hit. */
 void bindings_refresh(struct debugger *debugger, const json_t *answer);
+/* It has stopped anew: one more for each of ours that hit. */
+void bindings_count_stop(struct debugger *debugger);
 /* So many of ours are set. */
 size_t bindings_count(const struct debugger *debugger);
 /* {"breakpoints": […]}: ours, for the answer to `setBreakpoints`. */

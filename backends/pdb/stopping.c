@@ -119,6 +119,7 @@ static void enter_stop(struct session *session, const json_t *answer,
 	bindings_refresh(debugger, answer);
 	if (!is_same) {
 		debugger->stops++;
+		bindings_count_stop(debugger);
 		session->stopped_at = loop_now();
 		find_reason(session,
 			    json_array_size(json_object_get(answer, "hit")));

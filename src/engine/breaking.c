@@ -68,6 +68,9 @@ void breaking_check(const struct engine *engine,
 		const json_t *binding = json_array_get(bindings, i);
 		const char *message = json_get_string(binding, "message", NULL);
 
+		/* It stopped since, and has it, or had it for once. */
+		if (json_get_boolean(binding, "pending", false))
+			continue;
 		if (message && json_get_integer(binding, "id", 0) == newest)
 			failures_add(failures, answer->rank, message);
 	}

@@ -11,6 +11,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "model/held.h"
 #include "model/job.h"
 #include "model/output.h"
 #include "model/previous.h"
@@ -191,6 +192,14 @@ static int apply_sampled(const struct apply *apply, struct error *error)
 	return 0;
 }
 
+/* A frame that was chosen in the stack before is none of this stop's. */
+static void look_at_stop(struct session *session, const struct rank *rank)
+{
+	if (session_looked_at(session) == rank &&
+	    session_selected_thread(session) == held_thread(rank))
+		session->choice.selection.depth = -1;
+}
+
 /* The body of all three events is the whole of it. */
 static int apply_debugger(const struct apply *apply, struct error *error)
 {
@@ -209,6 +218,7 @@ static int apply_debugger(const struct apply *apply, struct error *error)
 					  (pid_t)pid)
 		       : NULL;
 	if (rank && rank_apply_debugger(rank, &debugger, apply->now)) {
+		look_at_stop(apply->session, rank);
 		stops_add(&apply->session->stops, rank);
 		breakpoints_stopped(apply->session, rank);
 	}

@@ -54,7 +54,7 @@ struct breakpoint_binding {
 	int number; /* the debugger's; 0: it is not set, message says why */
 	char *path; /* where it really is; NULL: not set */
 	int line;
-	int hits;
+	int hits; /* stops that were for it; of somebody else's: bdb's count */
 	bool is_disabled;
 	bool is_temporary;
 	char *condition; /* NULL: none */

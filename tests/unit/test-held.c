@@ -538,6 +538,23 @@ static void the_frame_that_another_rank_is_looked_at_in(void **state)
 	scene_clear(&scene);
 }
 
+/* Before, another one may have been looked at, from outside. */
+static void a_stop_is_looked_at_in_its_own_frame(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	start(&scene, 1, "0", STEPS);
+	scene.session.choice.selection.depth = 1;
+	scene_text(&scene, "stopped", STOPPED("0", "100", RAISED));
+	assert_int_equal(session_selected_depth(&scene.session), 0);
+	/* Told again, it is the same stop. */
+	scene.session.choice.selection.depth = 1;
+	scene_text(&scene, "stopped", STOPPED("0", "100", RAISED));
+	assert_int_equal(session_selected_depth(&scene.session), 1);
+	scene_clear(&scene);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -556,6 +573,7 @@ int main(void)
 			nobody_moves_where_ranks_hold_for_those_that_wait),
 		cmocka_unit_test(ranks_hold_for_those_that_compute),
 		cmocka_unit_test(ranks_hold_for_nobody_here),
+		cmocka_unit_test(a_stop_is_looked_at_in_its_own_frame),
 		cmocka_unit_test(each_stop_is_noted_once),
 		cmocka_unit_test(a_breakpoint_over_ranks),
 		cmocka_unit_test(what_somebody_set_in_pdb),
