@@ -22,13 +22,14 @@ SEED = int(os.environ.get("PROBETUI_SEED") or
            ("PROBETUI_SOAK" in os.environ and random.randrange(1 << 32)))
 LIVE_SECONDS = 30    # from so many on a real job is looked at, too
 RECORDINGS = [["hung8.jsonl"], ["jobs.jsonl"], ["nothing.jsonl"],
-              ["native.jsonl"], ["gpu01.jsonl", "gpu02.jsonl"]]
+              ["native.jsonl"], ["gpu01.jsonl", "gpu02.jsonl"],
+              ["stopped4.jsonl"], ["stopped8.jsonl"]]
 
 SPECIAL = [b"\t", b"\x1b[Z", b"\r", b"\x1b", b"\x1bOA", b"\x1bOB", b"\x1bOC",
            b"\x1bOD", b"\x1bOH", b"\x1bOF", b"\x1b[5~", b"\x1b[6~", b"\x1bOP",
            b"\x0c", b"\x03", b"\x1a", b"\x7f", b" ", b"\x12", b"\x15", b"\x17",
-           b"\x01", b"\x05", b"\x0b", b"\x10", b"\x0e", b"\x04"]
-KEYS = b"[]{}udMDvGgxzPRLE/.,:?jkhl0123456789yAI@oOHJN\\<>aZ~"
+           b"\x01", b"\x05", b"\x0b", b"\x10", b"\x0e", b"\x04", b"\x1d"]
+KEYS = b"[]{}udMDvGgxzPRLE/.,:?jkhl0123456789yAI@oOHJN\\<>aZ~nsfctbBe=C-"
 # All but ^\\, which ends a program whose terminal is not its own yet.
 BYTES = [i for i in range(256) if i != 0x1c]
 LINES = ["rank 3", "rank 99", "merged", "diff majority", "diff 0 5", "diff 3s",
@@ -40,7 +41,12 @@ LINES = ["rank 3", "rank 99", "merged", "diff majority", "diff 0 5", "diff 3s",
          "bind X zoom", "nosuch", "frame 1", "thread 1", "back", "zoom", "copy",
          "edit", "redraw", "log", "cursor page-down", "expand", "help",
          "native", "native on", "native off", "job 29500", "job 29501",
-         "record FOLDER/seen", "time -1", "time +2", "doctor", "verdict"]
+         "record FOLDER/seen", "time -1", "time +2", "doctor", "verdict",
+         "break train.py:14 if x", "break nosuch", "tbreak 3", "clear",
+         "clear 1", "disable 1", "ignore 1 2", "condition 1 x", "display step",
+         "undisplay", "print step", "eval 1", "compare step", "broadcast w",
+         "next", "continue ranks 0", "until 3", "jump 2", "console",
+         "connect pdb:unix:/nosuch", "detach", "terminate", "breakpoints"]
 TEXTS = ["time", "\u4e2d\u6587", "train", "\u0301", "\u202e", "'", "0-7,16", "="]
 
 
