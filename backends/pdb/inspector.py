@@ -52,6 +52,7 @@ class Held:
         self.locals: dict = {}  # of frames by id(): (frame, dict)
         self.results: list = []  # of expressions
         self.hit: list = []
+        self.condition_error: "str | None" = None
         self.is_new = True
 
 
@@ -316,6 +317,7 @@ def state(pdb, _question: dict) -> dict:
         number = getattr(pdb, "currentbp", 0)
         if type(number) is int and number > 0 and place.event:
             mine.hit = [number]
+            mine.condition_error = why_condition_failed(pdb, number)
             pdb.currentbp = 0
         mine.is_new = False
         keep_locals(pdb)
@@ -331,6 +333,7 @@ def state(pdb, _question: dict) -> dict:
         "index": len(pdb.stack) - 1 - pdb.curindex,
         "frames": [tell_frame(*row) for row in reversed(rows)],
         "breakpoints": tell_breakpoints(), "hit": mine.hit,
+        "condition_error": mine.condition_error,
         "nesting": nesting(pdb), "guarded": is_guarded(pdb),
         "lease": lease_left(pdb)}
 
@@ -649,6 +652,42 @@ def adopt_breakpoints(pdb) -> None:
         lines = pdb.breaks.setdefault(each.file, []) if our_id(each) else None
         if type(lines) is list and each.line not in lines:
             lines.append(each.line)
+
+
+# What a condition may consist of, to be evaluated once more.
+PLAIN = ("Expression", "Name", "Constant", "Compare", "BoolOp", "UnaryOp",
+         "BinOp", "Attribute", "Subscript", "Index", "Load")
+# compile() gives the tree, without a module for that.
+ONLY_TREE = 0x400
+
+
+def is_plain(node: object) -> bool:
+    """No call, nor anything that takes time or changes something by itself."""
+    if isinstance(node, list):
+        return all(is_plain(each) for each in node)
+    name, parents = type(node).__name__, type(node).__mro__
+    if parents[-2].__name__ != "AST":
+        return True
+    return (name in PLAIN or parents[1].__name__ in (
+        "operator", "unaryop", "boolop", "cmpop")) \
+        and all(is_plain(getattr(node, each)) for each in node._fields)
+
+
+def why_condition_failed(pdb, number: int) -> "str | None":
+    """bdb stops where a condition raises, and does not say so. One that does
+    no more than look is evaluated once more, as bdb did."""
+    condition = [each.cond for each in all_breakpoints()
+                 if each.number == number and each.cond]
+    frame = pdb.curframe
+    if not condition or type(condition[0]) is not str or frame is None:
+        return None
+    try:
+        if is_plain(compile(condition[0].strip(), "<probetui>", "eval",
+                            ONLY_TREE, True)):
+            eval(condition[0], frame.f_globals, locals_of(pdb, frame))
+    except Exception as error:
+        return headline(error)
+    return None
 
 
 def tell_breakpoints() -> list:

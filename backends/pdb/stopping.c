@@ -10,6 +10,7 @@
 #include "backends/pdb/stop.h"
 #include "base/alloc.h"
 #include "base/json.h"
+#include "base/json.h"
 #include "base/loop.h"
 
 /* It may have been asked, typed to, nested; it has not run. */
@@ -36,10 +37,12 @@ static const char *const at_descriptions[] = {
 	[STOP_AT_EXCEPTION] = "exception",
 };
 
-static void find_reason(struct session *session, size_t numbers)
+static void find_reason(struct session *session, const json_t *answer)
 {
 	struct debugger *debugger = &session->debugger;
 	const char *description = at_descriptions[debugger->at];
+	const char *failure = json_get_string(answer, "condition_error", NULL);
+	size_t numbers = json_array_size(json_object_get(answer, "hit"));
 	char text[64];
 
 	debugger->reason = STOP_STEP;
@@ -58,7 +61,11 @@ static void find_reason(struct session *session, size_t numbers)
 		description = text;
 	}
 	free(debugger->description);
-	debugger->description = xstrdup_or_null(description);
+	debugger->description =
+		description && failure
+			? xasprintf("%s: its condition failed: %.200s",
+				    description, failure)
+			: xstrdup_or_null(description);
 }
 
 /* Its prompt may be coloured. */
@@ -121,8 +128,7 @@ static void enter_stop(struct session *session, const json_t *answer,
 		debugger->stops++;
 		bindings_count_stop(debugger);
 		session->stopped_at = loop_now();
-		find_reason(session,
-			    json_array_size(json_object_get(answer, "hit")));
+		find_reason(session, answer);
 	}
 	snprintf(session->base.version, sizeof(session->base.version), "%s",
 		 stop_python(owned_stop));

@@ -214,6 +214,18 @@ static void append_place(struct buffer *out, const char *before,
 	buffer_clear(&place);
 }
 
+/* Of "breakpoint 1: its condition failed: ...", in parentheses. */
+static void append_failure(struct buffer *out, const char *description)
+{
+	const char *colon = description ? strstr(description, ": ") : NULL;
+
+	if (!colon)
+		return;
+	buffer_append_string(out, " (");
+	append_text(out, colon + 2);
+	buffer_append_string(out, ")");
+}
+
 /* "stopped at breakpoint 1, train.py:14" */
 static void append_stop(struct buffer *out, const struct rank *rank)
 {
@@ -227,6 +239,7 @@ static void append_stop(struct buffer *out, const struct rank *rank)
 				      debugger->hits[0]);
 		else
 			buffer_append_string(out, "at a breakpoint");
+		append_failure(out, debugger->description);
 		break;
 	case STOP_DATA_BREAKPOINT:
 		buffer_append_string(out, "at a watch");

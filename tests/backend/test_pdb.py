@@ -160,7 +160,8 @@ class PdbCase(PdbTest):
                          ["main", "<module>"])
         self.ask("terminal", on=True)
         function = {"id": 6, "function": "nosuch"}
-        line = {"id": 5, "path": "train.py", "line": self.rank.line(TOTAL)}
+        line = {"id": 5, "path": "train.py", "line": self.rank.line(TOTAL),
+                "condition": "absent > 2"}
         bound, refused = self.set_breakpoints(line, function)
         self.assertEqual(bound["line"], self.rank.line(TOTAL))
         self.assertIn("nosuch", refused["message"])
@@ -168,6 +169,9 @@ class PdbCase(PdbTest):
         event, place = self.step("continue")
         self.assertEqual(place, ("add", TOTAL))
         self.assertEqual((event["reason"], event["hit"]), ("breakpoint", [5]))
+        self.assertEqual(event["description"],
+                         "breakpoint 5: its condition failed: NameError: "
+                         "name 'absent' is not defined")
         body = self.ask("variables", tid=self.pid, depth=1)
         self.assertEqual([(v["name"], v["value"])
                           for v in body["variables"]],

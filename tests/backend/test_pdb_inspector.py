@@ -285,6 +285,22 @@ class InspectorCase(unittest.TestCase):
         prompt.command("c")
         self.assertEqual(prompt.state()["nesting"], 0)
 
+    def test_a_condition_that_fails(self):
+        """bdb stops there all the same, and does not say so."""
+        for condition, why in (
+                ("nosuch > 2", "NameError: name 'nosuch' is not defined"),
+                ("a.b[0] == 'x'",
+                 "AttributeError: 'int' object has no attribute 'b'"),
+                # It may do anything: it is not called once more.
+                ("nosuch()", None)):
+            prompt = self.start_file(LIVE)
+            prompt.ask("breakpoints", breakpoints=[
+                {"id": 1, "function": "add", "condition": condition}])
+            prompt.command("c")
+            state = prompt.state()
+            self.assertEqual(len(state["hit"]), 1)
+            self.assertEqual(state["condition_error"], why)
+
     def test_steps_and_breakpoints(self):
         prompt = self.start_file(LIVE)
         prompt.command("break fails")

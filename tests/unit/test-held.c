@@ -88,6 +88,24 @@ static void ranks_at_a_breakpoint(void **state)
 	scene_clear(&scene);
 }
 
+/* pdb stops there all the same. */
+static void a_condition_that_failed(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	start(&scene, 1, "0", STEPS);
+	scene_text(&scene, "stopped",
+		   STOPPED("0", "100",
+			   ",'reason':'breakpoint','at':'line','hit':[1],"
+			   "'description':'breakpoint 1: its condition failed: "
+			   "NameError: x'"));
+	scene_expect(&scene, VERDICT_STOPPED, "",
+		     "Rank 0 stopped at breakpoint 1 (its condition failed: "
+		     "NameError: x), train.py:14.");
+	scene_clear(&scene);
+}
+
 static void a_rank_that_raised(void **state)
 {
 	struct scene scene;
@@ -559,6 +577,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ranks_at_a_breakpoint),
+		cmocka_unit_test(a_condition_that_failed),
 		cmocka_unit_test(a_rank_that_raised),
 		cmocka_unit_test(a_rank_that_waits_for_somebody),
 		cmocka_unit_test(two_that_wait_share_a_sentence),
