@@ -225,7 +225,11 @@ class PdbCase(PdbTest):
 
     def test_leaving(self):
         self.start()
-        self.set_breakpoints({"id": 1, "function": "add"})
+        self.set_breakpoints({"id": 1, "function": "add",
+                              "condition": "a == 2"})
+        event, _ = self.step("continue")
+        # The other times it was only looked at.
+        self.assertEqual([b["hits"] for b in event["breakpoints"]], [1])
         self.ask("detach")
         self.finish()
 
