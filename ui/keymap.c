@@ -52,6 +52,7 @@ const char keymap_default[] = "bind [ rank previous\n"
 			      "bind > time next\n"
 			      "bind R refresh\n"
 			      "bind L log\n"
+			      "bind a connect\n"
 			      "bind C console\n"
 			      "bind e prompt eval\n"
 			      "bind = prompt compare\n"
@@ -181,6 +182,7 @@ static const struct key_help helps[] = {
 	{ { "prompt compare" },
 	  NULL,
 	  "compare an expression over the stopped ranks" },
+	{ { "connect" }, NULL, "attach: be the client of debuggers that wait" },
 	{ { "console" }, NULL, "the debugger's own session; ^] leaves it" },
 	{ { "prompt" }, NULL, "a command line" },
 	{ { "help" }, NULL, "this help" },

@@ -105,7 +105,7 @@ static const struct hint raised_hints[] = {
 
 /* Of one whose debugger waits for somebody. */
 static const struct hint waiting_hints[] = {
-	{ VIEW_HOME, { "open", NULL }, "connect" },
+	{ VIEW_HOME, { "connect", NULL }, "connect" },
 	{ VIEW_HOME, { "rank previous", "rank next" }, "rank" },
 	{ VIEW_HOME, { "outlier previous", "outlier next" }, "outlier" },
 	{ VIEW_HOME, { "merged", NULL }, "merged" },

@@ -227,9 +227,9 @@ static void one_that_waits_offers_to_connect(void **state)
 	struct stage *stage = *state;
 
 	stage_keys(stage, "3 Enter");
-	stage_check_shows(stage, "Enter connect");
+	stage_check_shows(stage, "a connect");
 	stage_keys(stage, "0 Enter");
-	stage_check_hides(stage, "Enter connect");
+	stage_check_hides(stage, "a connect");
 }
 
 static void one_that_raised_is_not_stepped(void **state)
@@ -373,6 +373,10 @@ static void connecting_says_before_what_it_costs(void **state)
 			       "Ranks 2-3: Leaving ends the debugger"));
 	stage_keys(stage, "Esc");
 	assert_int_equal(stage->app.view.pane, PANE_GRID);
+	/* In any pane. */
+	stage_keys(stage, "Tab a");
+	stage_check_shows(stage, "Connect? (y, n)");
+	stage_keys(stage, "n S-Tab");
 	/* One that nobody serves says so, and its source is shown. */
 	debugger->state = DEBUGGER_STALE;
 	stage_keys(stage, "2 Enter Enter");
