@@ -357,20 +357,19 @@ static char *last_words(struct session *session)
 	bool is_stepping = debugger->state == DEBUGGER_RUNNING &&
 			   session->resumed_by == RESUMED_BY_STEP;
 
-	if (is_agent(debugger))
-		return xstrdup("");
 	if (debugger->state == DEBUGGER_CONNECTING)
 		return xstrdup(serves_many(session) ? "" : "c\n");
 	if (debugger->state != DEBUGGER_STOPPED && !is_stepping)
 		return xstrdup("");
 	if (debugger->is_post_mortem)
-		return xstrdup("c\n");
+		return xstrdup(is_agent(debugger) ? "" : "c\n");
 	question = json_object();
 	json_set_text(question, "do", "clear");
-	json_set_text(question, "then", "c");
+	if (!is_agent(debugger))
+		json_set_text(question, "then", "c");
 	inspector_ask(session->inspector, question);
 	line = inspector_line(session->inspector);
-	return xstrdup(line ? line : "c\n");
+	return xstrdup(line ? line : is_agent(debugger) ? "" : "c\n");
 }
 
 void session_free(struct session *session)

@@ -6,6 +6,7 @@ of them, and in which order, can be told; the rest talks to real pdbs.
 """
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -606,42 +607,83 @@ loss()
 """
 
 
+STOPS = """
+import probetui
+
+def add(a, b):
+    return a + b
+
+probetui.set_trace()
+for i in range(5):
+    total = add(i, i)
+print("total", total)
+"""
+
+
 class TestAgent(unittest.TestCase):
+    """Programs that stop by our own package."""
+
+    def start(self, code):
+        folder = tempfile.mkdtemp(prefix="probetui-raises-")
+        self.addCleanup(shutil.rmtree, folder)
+        script = os.path.join(folder, "train.py")
+        with open(script, "w") as file:
+            file.write(code)
+        rank = subprocess.Popen(
+            [sys.executable, script], stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            env=dict(os.environ, IPDB_DEBUG="1", IPDB_MODE="socket",
+                     PYTHONPATH=os.path.join(jobs.SOURCE, "agent"),
+                     TMPDIR=folder, RANK="0", WORLD_SIZE="1",
+                     MASTER_ADDR="127.0.0.1", MASTER_PORT="31879"))
+        self.addCleanup(rank.communicate)
+        self.addCleanup(rank.kill)
+        said = rank.stderr.readline().decode()
+        self.assertIn("waits in pdb at", said)
+        return rank
+
     def test_what_was_raised_is_known_before_anybody_connects(self):
-        agent = os.path.join(jobs.SOURCE, "agent")
-        with tempfile.TemporaryDirectory(prefix="probetui-raises-") as folder:
-            script = os.path.join(folder, "train.py")
-            with open(script, "w") as file:
-                file.write(RAISES)
-            rank = subprocess.Popen(
-                [sys.executable, script], stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                env=dict(os.environ, PYTHONPATH=agent, IPDB_DEBUG="1",
-                         IPDB_MODE="socket", TMPDIR=folder, RANK="0",
-                         WORLD_SIZE="1", MASTER_ADDR="127.0.0.1",
-                         MASTER_PORT="31879"))
-            self.addCleanup(rank.communicate)
-            self.addCleanup(rank.kill)
-            said = rank.stderr.readline().decode()
-            self.assertIn("waits in pdb at", said)
-            verdict = run("--pid", str(rank.pid), "verdict")
-            self.assertIn("Rank 0 raised RuntimeError: boom and waits in a "
-                          "debugger", verdict.stdout)
-            held = run("--pid", str(rank.pid), script="""
-                connect ranks 0
-                next
-                verdict
-                """)
-            self.assertIn("Rank 0 raised RuntimeError: boom (train.py:6) and "
-                          "is held in pdb", held.stdout)
-            self.assertIn("post-mortem", held.stderr)
-            again = run("--pid", str(rank.pid), script="""
-                connect ranks 0
-                continue
-                wait exited
-                """)
-            self.assertIn("rank 0 exited with 1", again.stdout, again.stderr)
-            self.assertIn("RuntimeError: boom", rank.stderr.read().decode())
+        rank = self.start(RAISES)
+        verdict = run("--pid", str(rank.pid), "verdict")
+        self.assertIn("Rank 0 raised RuntimeError: boom and waits in a "
+                      "debugger", verdict.stdout)
+        held = run("--pid", str(rank.pid), script="""
+            connect ranks 0
+            next
+            verdict
+            """)
+        self.assertIn("Rank 0 raised RuntimeError: boom (train.py:6) and "
+                      "is held in pdb", held.stdout)
+        self.assertIn("post-mortem", held.stderr)
+        again = run("--pid", str(rank.pid), script="""
+            connect ranks 0
+            continue
+            wait exited
+            """)
+        self.assertIn("rank 0 exited with 1", again.stdout, again.stderr)
+        self.assertIn("RuntimeError: boom", rank.stderr.read().decode())
+
+    def test_who_leaves_takes_breakpoints_along(self):
+        rank = self.start(STOPS)
+        first = run("--pid", str(rank.pid), script="""
+            connect ranks 0
+            wait stopped
+            break add if a == 2
+            continue
+            wait stopped
+            """)
+        self.assertIn("breakpoint 1  add (train.py:5)", first.stdout)
+        second = run("--pid", str(rank.pid), script="""
+            connect ranks 0
+            wait stopped
+            break
+            continue
+            wait exited
+            """)
+        self.assertIn("add (train.py:5)", second.stdout, second.stderr)
+        self.assertIn("there is no breakpoint", second.stdout)
+        self.assertIn("rank 0 exited with 0", second.stdout, second.stderr)
+        self.assertEqual(rank.stdout.read(), b"total 8\n")
 
 
 if __name__ == "__main__":
