@@ -131,7 +131,8 @@ static uint64_t state_key(const struct rank *rank)
 	return (uint64_t)(rank->state == RANK_STOPPED) |
 	       (uint64_t)held_is_waiting(rank) << 1 |
 	       (uint64_t)held_is_odd(rank) << 2 |
-	       (uint64_t)held_is_taken(rank) << 3;
+	       (uint64_t)held_is_taken(rank) << 3 |
+	       (uint64_t)held_is_busy(rank) << 4;
 }
 
 static uint64_t class_key(const struct session *session,

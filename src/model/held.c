@@ -38,12 +38,8 @@ static bool is_prompt(const struct frame *frame)
 	       strcmp(place_file_name(frame->code->file), "cmd.py") == 0;
 }
 
-/* Its other client may have let it run on: its stacks tell. */
-bool held_is_taken(const struct rank *rank)
+static bool has_prompt(const struct rank *rank)
 {
-	if (rank_is_gone(rank) || rank->debugger.state != DEBUGGER_REFUSED ||
-	    !rank->debugger.is_taken)
-		return false;
 	for (size_t i = 0; i < rank->thread_count; i++) {
 		const struct stack *stack = rank->threads[i].sample.stack;
 
@@ -54,10 +50,24 @@ bool held_is_taken(const struct rank *rank)
 	return false;
 }
 
+/* Its other client may have let it run on: its stacks tell. */
+bool held_is_taken(const struct rank *rank)
+{
+	return !rank_is_gone(rank) &&
+	       rank->debugger.state == DEBUGGER_REFUSED &&
+	       rank->debugger.is_taken && has_prompt(rank);
+}
+
+bool held_is_busy(const struct rank *rank)
+{
+	return !rank_is_gone(rank) &&
+	       rank->debugger.state == DEBUGGER_RUNNING && has_prompt(rank);
+}
+
 bool held_is(const struct rank *rank)
 {
 	return held_is_stopped(rank) || held_is_waiting(rank) ||
-	       held_is_taken(rank);
+	       held_is_taken(rank) || held_is_busy(rank);
 }
 
 bool held_is_odd(const struct rank *rank)
@@ -156,6 +166,8 @@ void held_append_word(struct buffer *out, const struct rank *rank)
 		buffer_append_string(out, "pdb?");
 	else if (held_is_taken(rank))
 		buffer_append_string(out, "taken");
+	else if (held_is_busy(rank))
+		buffer_append_string(out, "busy");
 	else if (rank->debugger.state == DEBUGGER_NESTED && held_is(rank))
 		buffer_append_string(out, "prompt");
 	else if (held_is(rank) && rank->debugger.is_post_mortem)
@@ -268,7 +280,7 @@ static void append_common(struct buffer *out, const struct rank *rank)
 	const char *exception = rank->debugger.exception;
 
 	/* What another client does with it is not known. */
-	if (held_is_taken(rank))
+	if (held_is_taken(rank) || held_is_busy(rank))
 		return;
 	if (!held_is_odd(rank)) {
 		append_stop(out, rank);
@@ -300,6 +312,7 @@ static bool is_alike(const struct group *group, const struct rank *rank,
 {
 	return strcmp(group->text, text) == 0 &&
 	       held_is_taken(group->first) == held_is_taken(rank) &&
+	       held_is_busy(group->first) == held_is_busy(rank) &&
 	       held_is_waiting(group->first) == held_is_waiting(rank);
 }
 
@@ -368,6 +381,9 @@ static void append_group(struct buffer *out, const struct group *group)
 	if (held_is_taken(group->first))
 		buffer_printf(out, "%s held in a debugger by another client",
 			      is_plural ? "are" : "is");
+	else if (held_is_busy(group->first))
+		buffer_printf(out, "%s what was typed in the debugger",
+			      is_plural ? "run" : "runs");
 	else if (held_is_waiting(group->first))
 		append_waiting(out, group, is_plural);
 	else if (held_is_odd(group->first))

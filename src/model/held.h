@@ -20,7 +20,9 @@ bool held_is_stopped(const struct rank *rank);
 bool held_is_waiting(const struct rank *rank);
 /* Another client has its debugger, and the rank is at its prompt. */
 bool held_is_taken(const struct rank *rank);
-/* Any of the three. */
+/* Ours, and runs what was typed at its prompt. */
+bool held_is_busy(const struct rank *rank);
+/* Any of the four. */
 bool held_is(const struct rank *rank);
 /* One that the program's error has brought there, not the person. */
 bool held_is_odd(const struct rank *rank);
@@ -37,7 +39,8 @@ int held_same_depth(const struct rank *rank, const struct rank *looked_at,
 double held_seconds(const struct rank *rank, double now);
 /*
  * Appends the word on a card: "bp 1" "step" "return" "raised" "prompt"
- * "pdb?" (waits for a client) "taken" (has another one); nothing of a rank that is in no debugger.
+ * "pdb?" (waits for a client) "taken" (has another one) "busy"; nothing of a
+ * rank that is in no debugger.
  */
 void held_append_word(struct buffer *out, const struct rank *rank);
 /*

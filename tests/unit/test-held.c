@@ -172,6 +172,27 @@ static void two_that_wait_share_a_sentence(void **state)
 	"'backend':'pdb','target':'pdb:unix:/tmp/1.sock',"                     \
 	"'why':'Somebody else is connected.'}"
 
+/* As soon as the program runs on, it is a rank as any other. */
+static void one_that_runs_what_was_typed(void **state)
+{
+	const char *running = "{'pid':101,'rank':1,'state':'running',"
+			      "'backend':'pdb','target':'pdb:unix:/1.sock'}";
+	struct scene scene;
+
+	(void)state;
+	start(&scene, 4, "1", PROMPT);
+	scene_text(&scene, "continued", running);
+	scene_expect(&scene, VERDICT_STOPPED, "",
+		     "Rank 1 runs what was typed in the debugger. 3 ranks run "
+		     "on; 3 wait for it in all_reduce (train.py:17).");
+	expect_word(&scene, 1, "busy");
+	scene_clear(&scene);
+	start(&scene, 4, "1", STEPS);
+	scene_text(&scene, "continued", running);
+	assert_false(held_is(session_find_rank(&scene.session, 1)));
+	scene_clear(&scene);
+}
+
 static void one_that_another_client_holds(void **state)
 {
 	struct scene scene;
@@ -582,6 +603,7 @@ int main(void)
 		cmocka_unit_test(a_rank_that_waits_for_somebody),
 		cmocka_unit_test(two_that_wait_share_a_sentence),
 		cmocka_unit_test(one_that_another_client_holds),
+		cmocka_unit_test(one_that_runs_what_was_typed),
 		cmocka_unit_test(those_that_wait_while_one_is_gone),
 		cmocka_unit_test(the_only_rank_after_a_step),
 		cmocka_unit_test(one_that_only_its_debugger_reads),
