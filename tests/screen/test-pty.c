@@ -98,6 +98,7 @@ static const struct work works[] = {
 	{ "step", "", NULL, "step: this is a recording" },
 	{ "finish", "", NULL, "finish: this is a recording" },
 	{ "continue", "", NULL, "continue: this is a recording" },
+	{ "connect", "", NULL, "connect: this is a recording" },
 	{ "here until", "", NULL, "until: this is a recording" },
 	{ "here break", "", NULL, "breakpoints are for a job" },
 	{ "breakpoints", "", NULL, "┌Breakpoints" },
