@@ -49,12 +49,16 @@ EACH = PLAIN.replace("_made[0].set_trace",
 
 # remote-pdb, which takes the program's streams as well.
 REMOTE_AT = r"""
-import os, sys
+import os, socket, sys
 sys.path.append(%r)
 from remote_pdb import RemotePdb
+class Told(socket.socket):
+    def listen(self, *backlog):
+        super().listen(*backlog)
+        os.write(1, b"waits\n")
+socket.socket = Told
 def stop(_made=[]):
     if not _made:
-        os.write(1, b"waits\n")
         _made.append(RemotePdb("127.0.0.1", %d, patch_stdstreams=True,
                                quiet=True))
     _made[0].set_trace(sys._getframe(1))
