@@ -19,8 +19,6 @@ struct session;
 struct app *command_app(const struct command_context *context);
 /* An error that names the words a command takes. */
 int command_usage(struct error *error, const char *name, const char *arguments);
-/* Joins argv[from]… with blanks; free() it. */
-char *command_join(int argc, char **argv, int from);
 
 /* 1 for "next", -1 for "previous", 0 for anything else. */
 int command_direction(int argc, char **argv);

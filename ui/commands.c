@@ -133,15 +133,6 @@ int command_usage(struct error *error, const char *name, const char *arguments)
 	return error_set(error, "%s takes %s.", name, arguments);
 }
 
-char *command_join(int argc, char **argv, int from)
-{
-	struct buffer text = BUFFER_INIT;
-
-	for (int i = from; i < argc; i++)
-		buffer_printf(&text, "%s%s", i > from ? " " : "", argv[i]);
-	return buffer_take(&text);
-}
-
 static int ui_keys(struct command_context *context, int argc, char **argv,
 		   struct error *error)
 {

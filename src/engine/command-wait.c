@@ -229,18 +229,6 @@ static int wait_exited(struct wait *wait, struct error *error)
 }
 
 /* The text may be several words: `wait verdict Rank 3 is elsewhere`. */
-static char *join_words(int count, char **words)
-{
-	struct buffer text = BUFFER_INIT;
-
-	for (int i = 0; i < count; i++) {
-		if (i > 0)
-			buffer_append_char(&text, ' ');
-		buffer_append_string(&text, words[i]);
-	}
-	return buffer_take(&text);
-}
-
 static int run_verdict(struct wait *wait, int argc, char **argv,
 		       struct error *error)
 {
@@ -253,7 +241,7 @@ static int run_verdict(struct wait *wait, int argc, char **argv,
 	if (take_pairs(wait, 3, &argc, argv, error) < 0 ||
 	    gather_ranks(wait->context, error) < 0)
 		return -1;
-	text = join_words(argc - 2, argv + 2);
+	text = command_join(argc, argv, 2);
 	wait->text = text;
 	wait->revision = UINT64_MAX;
 	result = wait_verdict(wait, error);

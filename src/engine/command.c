@@ -263,15 +263,12 @@ static void skip_word(const char **line)
 	buffer_clear(&word);
 }
 
-static char *join_words(int count, char **words)
+char *command_join(int argc, char **argv, int first)
 {
 	struct buffer text = BUFFER_INIT;
 
-	for (int i = 0; i < count; i++) {
-		if (i > 0)
-			buffer_append_char(&text, ' ');
-		buffer_append_string(&text, words[i]);
-	}
+	for (int i = first; i < argc; i++)
+		buffer_printf(&text, "%s%s", i > first ? " " : "", argv[i]);
 	return buffer_take(&text);
 }
 
@@ -284,7 +281,7 @@ char *command_tail(const struct command_context *context, int argc, char **argv,
 	if (first >= argc)
 		return xstrdup("");
 	if (!start)
-		return join_words(argc - first, argv + first);
+		return command_join(argc, argv, first);
 	for (int i = 0; i < first; i++)
 		skip_word(&start);
 	start += strspn(start, " \t\r");

@@ -105,6 +105,8 @@ int command_run_words(struct command_context *context,
  */
 int command_confirm(struct command_context *context, char *owned_question,
 		    struct error *error);
+/* The words from argv[first] on, with a blank between them; free() it. */
+char *command_join(int argc, char **argv, int first);
 /*
  * The words from argv[first] on as they were typed, with quotes and blanks, for
  * what is no word of ours: an expression. free() it; "" where there is none.
