@@ -11,7 +11,6 @@ import logging
 import os
 import sys
 import threading
-import time
 import types
 
 import probetui
@@ -381,24 +380,11 @@ def deep():
 
 def interrupted():
     """Ctrl-C at the prompt ends the program as without us."""
-    main = threading.main_thread().ident
-
-    def press():
-        import signal
-        while not probetui.process._process.is_stopped():
-            time.sleep(0.01)
-        signal.pthread_kill(main, signal.SIGINT)
-
-    thread = threading.Thread(target=press)
-    thread.start()
-
     @attach
     def function():
         raise RuntimeError("before Ctrl-C")
 
-    found = outcome(function)
-    thread.join()
-    return found
+    return outcome(function)
 
 
 def decorated_step():

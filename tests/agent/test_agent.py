@@ -373,6 +373,9 @@ class TargetCase(unittest.TestCase):
 
     def test_interrupt(self):
         self.target.begin("interrupted")
+        with self.target.client() as client:
+            client.read()
+            self.target.process.send_signal(signal.SIGINT)
         self.assertEqual(self.target.result()["type"], "KeyboardInterrupt")
 
     def test_fork(self):
