@@ -172,3 +172,15 @@ void stage_check_golden(const char *name, const struct buffer *drawn)
 	buffer_clear(&golden);
 	free(path);
 }
+
+void stage_add_pictures(struct CMUnitTest *tests,
+			const struct stage_picture *list, size_t count,
+			void (*test)(void **state))
+{
+	for (size_t i = 0; i < count; i++)
+		tests[i] = (struct CMUnitTest){
+			.name = list[i].name,
+			.test_func = test,
+			.initial_state = (void *)&list[i],
+		};
+}

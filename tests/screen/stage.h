@@ -9,10 +9,21 @@
 #include "ui/app.h"
 
 struct buffer;
+struct CMUnitTest;
 
 struct stage {
 	struct engine engine;
 	struct app app;
+};
+
+/* What the screen is to look like: golden/NAME.txt. */
+struct stage_picture {
+	const char *name;
+	const char *recording; /* names, as stage_open takes them */
+	int row_count;
+	int column_count;
+	const char *keys; /* pressed before */
+	bool is_ascii;
 };
 
 /*
@@ -41,6 +52,9 @@ void stage_check_hides(struct stage *stage, const char *text);
  * environment it does from now on.
  */
 void stage_check_golden(const char *name, const struct buffer *drawn);
+/* Makes count tests of a list of pictures; test is given one as *state. */
+void stage_add_pictures(struct CMUnitTest *tests, const struct stage_picture *list,
+			size_t count, void (*test)(void **state));
 /* Where the sources of the tests are. */
 const char *stage_folder(void);
 

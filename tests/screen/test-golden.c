@@ -40,16 +40,7 @@
 #include "engine/engine.h"
 #include "stage.h"
 
-struct picture {
-	const char *name; /* of golden/NAME.txt */
-	const char *recording;
-	int row_count;
-	int column_count;
-	const char *keys;
-	bool is_ascii;
-};
-
-static const struct picture pictures[] = {
+static const struct stage_picture pictures[] = {
 	{ "home-80x24", "hung8.jsonl", 24, 80, "", false },
 	{ "home-40x10", "hung8.jsonl", 10, 40, "", false },
 	{ "home-200x50", "hung8.jsonl", 50, 200, "", false },
@@ -94,7 +85,7 @@ static const struct picture pictures[] = {
 };
 
 /* The same where it is seen that they are recordings. */
-static const struct picture replays[] = {
+static const struct stage_picture replays[] = {
 	{ "replay-end-120x40", "gpu01.jsonl gpu02.jsonl", 40, 120, "", false },
 	{ "replay-80x24", "gpu01.jsonl gpu02.jsonl", 24, 80,
 	  ": t i m e Space 2 0 Enter", false },
@@ -104,7 +95,7 @@ static const struct picture replays[] = {
 	  false },
 };
 
-static void draw(const struct picture *picture, bool is_replay)
+static void draw(const struct stage_picture *picture, bool is_replay)
 {
 	struct buffer drawn = BUFFER_INIT;
 	struct stage stage;
@@ -133,17 +124,6 @@ static void draws_the_replay(void **state)
 	draw(*state, true);
 }
 
-static void add(struct CMUnitTest *tests, const struct picture *list,
-		size_t count, void (*test)(void **state))
-{
-	for (size_t i = 0; i < count; i++)
-		tests[i] = (struct CMUnitTest){
-			.name = list[i].name,
-			.test_func = test,
-			.initial_state = (void *)&list[i],
-		};
-}
-
 int main(void)
 {
 	enum { COUNT = ARRAY_LENGTH(pictures) };
@@ -151,7 +131,8 @@ int main(void)
 
 	/* The header shows the clock of where it is looked at. */
 	setenv("TZ", "UTC", 1);
-	add(tests, pictures, COUNT, draws_the_picture);
-	add(tests + COUNT, replays, ARRAY_LENGTH(replays), draws_the_replay);
+	stage_add_pictures(tests, pictures, COUNT, draws_the_picture);
+	stage_add_pictures(tests + COUNT, replays, ARRAY_LENGTH(replays),
+			   draws_the_replay);
 	return cmocka_run_group_tests_name("golden", tests, NULL, NULL);
 }

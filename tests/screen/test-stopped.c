@@ -69,16 +69,7 @@ static int begin_four(void **state)
 	return stage_begin(state, "stopped4.jsonl");
 }
 
-struct picture {
-	const char *name;
-	const char *recording;
-	int row_count;
-	int column_count;
-	const char *keys;
-	bool is_ascii;
-};
-
-static const struct picture pictures[] = {
+static const struct stage_picture pictures[] = {
 	{ "stopped-80x24", "stopped8.jsonl", 24, 80, "3 Enter", false },
 	{ "stopped-40x10", "stopped8.jsonl", 10, 40, "3 Enter", false },
 	{ "stopped-120x30", "stopped8.jsonl", 30, 120, "3 Enter", false },
@@ -97,7 +88,7 @@ static const struct picture pictures[] = {
 
 static void draws_the_picture(void **state)
 {
-	const struct picture *picture = *state;
+	const struct stage_picture *picture = *state;
 	struct buffer drawn = BUFFER_INIT;
 	struct stage stage;
 
@@ -554,12 +545,7 @@ int main(void)
 	};
 	struct CMUnitTest tests[PICTURES + ARRAY_LENGTH(others)];
 
-	for (size_t i = 0; i < PICTURES; i++)
-		tests[i] = (struct CMUnitTest){
-			.name = pictures[i].name,
-			.test_func = draws_the_picture,
-			.initial_state = (void *)&pictures[i],
-		};
+	stage_add_pictures(tests, pictures, PICTURES, draws_the_picture);
 	memcpy(tests + PICTURES, others, sizeof(others));
 	return cmocka_run_group_tests_name("stopped", tests, NULL, NULL);
 }
