@@ -57,6 +57,68 @@ char *file_config_path(const char *name)
 	return NULL;
 }
 
+/* All folders on the way, as the XDG specification wants them made. */
+static void make_folders(char *path)
+{
+	for (char *at = path + 1; *at != '\0'; at++) {
+		if (*at != '/')
+			continue;
+		*at = '\0';
+		mkdir(path, 0700);
+		*at = '/';
+	}
+	mkdir(path, 0700);
+}
+
+/* NULL when there is no home to keep anything in. free() it. */
+static char *state_path(const char *name)
+{
+	const char *state = getenv("XDG_STATE_HOME");
+	const char *home = getenv("HOME");
+	const char *slash = name[0] != '\0' ? "/" : "";
+
+	if (state && state[0] == '/')
+		return xasprintf("%s/probetui%s%s", state, slash, name);
+	if (home && home[0] == '/')
+		return xasprintf("%s/.local/state/probetui%s%s", home, slash,
+				 name);
+	return NULL;
+}
+
+static int check_folder(const char *path, struct error *error)
+{
+	struct stat about;
+
+	if (lstat(path, &about) < 0)
+		return error_set_errno(error, errno,
+				       "cannot open the folder %s", path);
+	if (!S_ISDIR(about.st_mode))
+		return error_set(error, "%s is not a folder.", path);
+	if (about.st_uid != geteuid())
+		return error_set(error, "the folder %s is another user's.",
+				 path);
+	if ((about.st_mode & (S_IRWXG | S_IRWXO)) != 0 &&
+	    chmod(path, 0700) < 0)
+		return error_set_errno(error, errno,
+				       "others may enter the folder %s", path);
+	return 0;
+}
+
+char *file_state_folder(const char *name, struct error *error)
+{
+	char *path = state_path(name);
+
+	if (!path) {
+		error_set(error, "there is no home to keep anything in.");
+		return NULL;
+	}
+	make_folders(path);
+	if (check_folder(path, error) == 0)
+		return path;
+	free(path);
+	return NULL;
+}
+
 static int check_owner(const struct stat *status, const char *path,
 		       const char *called, struct error *error)
 {

@@ -22,6 +22,12 @@ char *file_program_folder(void);
  */
 char *file_config_path(const char *name);
 /*
+ * The path of a folder for what the program keeps: below $XDG_STATE_HOME or
+ * ~/.local/state, in "probetui"; name is a folder in that, "" itself. It is
+ * there then, and only the user may enter it; free() it. NULL and a sentence.
+ */
+char *file_state_folder(const char *name, struct error *error);
+/*
  * Appends what a regular file holds ("the theme" is what it is called), if
  * it fits in out. -1 and a sentence; errno is then why it could not be
  * opened, 0 when it was.

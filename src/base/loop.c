@@ -165,10 +165,15 @@ void loop_stop(struct loop *loop)
 
 double loop_now(void)
 {
+	return (double)loop_now_ns() / 1e9;
+}
+
+uint64_t loop_now_ns(void)
+{
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
 static int to_uv_events(int events)

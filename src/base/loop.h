@@ -38,6 +38,8 @@ void loop_turn(struct loop *loop);
 void loop_stop(struct loop *loop);
 /* Seconds of a monotonic clock, fresh at each call. */
 double loop_now(void);
+/* The same clock in nanoseconds. */
+uint64_t loop_now_ns(void);
 
 /*
  * Watches fd (not owned) for events, a set of enum loop_event. Its flags stay

@@ -234,15 +234,45 @@ static int apply_dropped(const struct apply *apply, struct error *error)
 	return 0;
 }
 
+/* What a log point said; other sentences of a node are for the log alone. */
+static void add_said(const struct apply *apply)
+{
+	const json_t *body = apply->message->body;
+	int64_t pid = json_get_integer(body, "pid", 0);
+	int64_t id = json_get_integer(body, "breakpoint", 0);
+	const struct rank *rank;
+
+	if (pid <= 0 || pid > INT_MAX || id <= 0 || id > INT_MAX)
+		return;
+	rank = session_find_pid(apply->session, apply->node, (pid_t)pid);
+	if (rank)
+		stops_add_said(&apply->session->stops, rank->process.rank,
+			       (int)id, json_get_string(body, "output", ""));
+}
+
 static int apply_output(const struct apply *apply, struct error *error)
 {
 	const json_t *body = apply->message->body;
 
-	if (strcmp(json_get_string(body, "category", ""), "terminal") == 0)
+	if (strcmp(json_get_string(body, "category", ""), "console") == 0)
+		add_said(apply);
+	const char *category = json_get_string(body, "category", "");
+
+	if (strcmp(category, "terminal") == 0)
 		return session_apply_transcript(apply->session, apply->node,
 						body, error);
+	if (strcmp(category, "job") == 0) {
+		session_apply_job_output(apply->session, body);
+		return 0;
+	}
 	return session_apply_output(apply->session, apply->node,
 				    apply->message->body, error);
+}
+
+static int apply_job(const struct apply *apply, struct error *error)
+{
+	return session_apply_job(apply->session, apply->node,
+				 apply->message->body, error);
 }
 
 static int apply_streams(const struct apply *apply, struct error *error)
@@ -433,6 +463,7 @@ static const struct {
 	{ MESSAGE_EVENT, "continued", apply_debugger },
 	{ MESSAGE_EVENT, "stacksDropped", apply_dropped },
 	{ MESSAGE_EVENT, "output", apply_output },
+	{ MESSAGE_EVENT, "job", apply_job },
 	{ MESSAGE_EVENT, "progress", apply_progress },
 	{ MESSAGE_EVENT, "snapshot", apply_snapshot },
 	{ MESSAGE_RESPONSE, "initialize", apply_initialize },
@@ -458,6 +489,11 @@ static const struct {
 	{ MESSAGE_RESPONSE, "evaluate", apply_nothing },
 	{ MESSAGE_RESPONSE, "terminal", apply_nothing },
 	{ MESSAGE_RESPONSE, "terminalInput", apply_nothing },
+	{ MESSAGE_RESPONSE, "launch", apply_nothing },
+	{ MESSAGE_RESPONSE, "jobInput", apply_nothing },
+	{ MESSAGE_RESPONSE, "jobResize", apply_nothing },
+	{ MESSAGE_RESPONSE, "jobBreakpoints", apply_nothing },
+	{ MESSAGE_RESPONSE, "jobEnd", apply_nothing },
 };
 
 /*

@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "model/place.h"
 #include "model/session.h"
@@ -79,6 +80,15 @@ bool breakpoint_is_for(const struct session_breakpoint *breakpoint, int rank)
 	       rankset_contains(&breakpoint->ranks, rank);
 }
 
+bool breakpoints_are_for(const struct breakpoints *breakpoints, int rank)
+{
+	for (size_t i = 0; i < breakpoints->count; i++) {
+		if (breakpoint_is_for(&breakpoints->items[i], rank))
+			return true;
+	}
+	return false;
+}
+
 json_t *breakpoints_to_json(const struct breakpoints *breakpoints, int rank)
 {
 	json_t *json = json_array();
@@ -89,6 +99,30 @@ json_t *breakpoints_to_json(const struct breakpoints *breakpoints, int rank)
 		if (breakpoint_is_for(item, rank))
 			json_array_append_new(
 				json, breakpoint_to_json(&item->breakpoint));
+	}
+	return json;
+}
+
+json_t *breakpoints_all_to_json(const struct breakpoints *breakpoints)
+{
+	json_t *json = json_array();
+
+	for (size_t i = 0; i < breakpoints->count; i++) {
+		const struct session_breakpoint *item = &breakpoints->items[i];
+		struct buffer ranks = BUFFER_INIT;
+		json_t *one;
+
+		/* What is watched is of a frame that is there. */
+		if (item->breakpoint.watch)
+			continue;
+		one = breakpoint_to_json(&item->breakpoint);
+
+		if (!item->is_everywhere) {
+			rankset_append(&ranks, &item->ranks);
+			json_set_text(one, "ranks", ranks.data);
+		}
+		json_array_append_new(json, one);
+		buffer_clear(&ranks);
 	}
 	return json;
 }
@@ -133,7 +167,8 @@ static void add_binding(struct breakpoint_summary *summary, int rank,
 	if (binding->number == 0)
 		return;
 	/* Where the first one has it. */
-	if (binding->path && summary->set.range_count == 0) {
+	if (binding->path && !summary->watch &&
+	    summary->set.range_count == 0) {
 		summary->path = binding->path;
 		summary->line = binding->line;
 	}
@@ -157,6 +192,19 @@ static void add_bindings(struct breakpoint_summary *summary,
 	}
 }
 
+/* A rank that took none of them has said why. */
+static void add_refusals(struct breakpoint_summary *summary,
+			 const struct session *session)
+{
+	for (size_t i = 0; i < session->rank_count && !summary->message; i++) {
+		const struct rank *rank = session->ranks[i];
+
+		if (rankset_contains(&summary->ranks, rank->process.rank) &&
+		    !rankset_contains(&summary->set, rank->process.rank))
+			summary->message = rank->breakpoints_error;
+	}
+}
+
 static void summarise(struct breakpoint_summary *summary,
 		      const struct session *session,
 		      const struct session_breakpoint *item)
@@ -166,7 +214,9 @@ static void summarise(struct breakpoint_summary *summary,
 		.own = &item->breakpoint,
 		.path = item->breakpoint.path,
 		.line = item->breakpoint.line,
+		.watch = item->breakpoint.watch,
 		.condition = item->breakpoint.condition,
+		.log = item->breakpoint.log,
 		.is_disabled = item->breakpoint.is_disabled,
 		.is_temporary = item->breakpoint.is_temporary,
 	};
@@ -175,6 +225,7 @@ static void summarise(struct breakpoint_summary *summary,
 		session_add_ranks(session, &summary->ranks);
 	else
 		rankset_unite(&summary->ranks, &item->ranks);
+	add_refusals(summary, session);
 }
 
 /*
@@ -191,6 +242,7 @@ static void summarise_binding(struct breakpoint_summary *summary,
 		.number = binding->number,
 		.path = binding->path,
 		.line = binding->line,
+		.watch = binding->watch,
 		.condition = binding->condition,
 		.is_disabled = binding->is_disabled,
 		.is_temporary = binding->is_temporary,
@@ -274,6 +326,10 @@ void breakpoint_append_place(struct buffer *out,
 {
 	const char *text = summary->own ? summary->own->function : NULL;
 
+	if (summary->watch) {
+		text_escape(out, summary->watch, strlen(summary->watch));
+		return;
+	}
 	if (!text)
 		text = summary->path ? place_file_name(summary->path) : "?";
 	text_escape(out, text, strlen(text));

@@ -49,7 +49,12 @@ breakpoints_find(const struct breakpoints *breakpoints, int id);
 /* Does nothing where there is none. */
 void breakpoints_remove(struct breakpoints *breakpoints, int id);
 void breakpoints_changed(struct breakpoints *breakpoints);
+/* Whether any is for this rank. */
+bool breakpoints_are_for(const struct breakpoints *breakpoints, int rank);
 bool breakpoint_is_for(const struct session_breakpoint *breakpoint, int rank);
+/* All that ranks to come are to have, each with its set of ranks: a new
+ * array. */
+json_t *breakpoints_all_to_json(const struct breakpoints *breakpoints);
 /* What setBreakpoints carries for a rank: a new array. */
 json_t *breakpoints_to_json(const struct breakpoints *breakpoints, int rank);
 
@@ -68,7 +73,9 @@ struct breakpoint_summary {
 	const char *path;	      /* where it is, or was asked for; lent;
 				       * NULL: by function, not set anywhere */
 	int line;		      /* 0: the same */
+	const char *watch; /* what a data breakpoint is for; lent; NULL */
 	const char *condition;	      /* lent; NULL: none */
+	const char *log;	      /* of a log point; lent; NULL */
 	const char *message;  /* why a rank does not have it; lent; NULL */
 	struct rankset ranks; /* that are to have it, of those here */
 	struct rankset set;   /* that have it */
@@ -97,7 +104,8 @@ bool breakpoint_is_at(const struct breakpoint_summary *summary,
 bool breakpoint_summary_at(struct breakpoint_summary *summary,
 			   const struct session *session, const char *path,
 			   int line);
-/* Appends "train.py:14", or "train" of one by function, escaped. */
+/* Appends "train.py:14", "train" of one by function, or what is watched,
+ * escaped. */
 void breakpoint_append_place(struct buffer *out,
 			     const struct breakpoint_summary *summary);
 

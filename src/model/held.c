@@ -1,22 +1,13 @@
 #include "model/held.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "banned.h"
-#include "base/alloc.h"
-#include "base/array.h"
 #include "base/buffer.h"
-#include "base/text.h"
-#include "model/camp.h"
-#include "model/phrase.h"
+#include "model/outside.h"
 #include "model/place.h"
 #include "model/session.h"
 #include "protocol/stack.h"
-
-/* Columns of what was raised, and of a target. */
-#define TEXT_COLUMNS 80
-#define GROUPS_LISTED 4
 
 bool held_is_stopped(const struct rank *rank)
 {
@@ -118,18 +109,11 @@ double held_seconds(const struct rank *rank, double now)
 	return rank->debugger.held + (now - rank->debugger_at);
 }
 
-/* What a stop at one of pdb's events is called. */
-struct event_words {
-	const char *card;
-	const char *sentence;
-};
-
-static const struct event_words event_words[] = {
-	[STOP_AT_UNKNOWN] = { "step", "after a step" },
-	[STOP_AT_LINE] = { "step", "after a step" },
-	[STOP_AT_CALL] = { "call", "at a call" },
-	[STOP_AT_RETURN] = { "return", "at a return" },
-	[STOP_AT_EXCEPTION] = { "raised", "at an exception" },
+/* What a stop after a step is called. */
+static const char *const event_words[] = {
+	[STOP_AT_UNKNOWN] = "step",	[STOP_AT_LINE] = "step",
+	[STOP_AT_CALL] = "call",	[STOP_AT_RETURN] = "return",
+	[STOP_AT_EXCEPTION] = "raised",
 };
 
 static void append_stop_word(struct buffer *out,
@@ -143,21 +127,26 @@ static void append_stop_word(struct buffer *out,
 			buffer_append_string(out, "bp");
 		return;
 	case STOP_DATA_BREAKPOINT:
-		buffer_append_string(out, "watch");
+		if (debugger->hit_count > 0)
+			buffer_printf(out, "watch %d", debugger->hits[0]);
+		else
+			buffer_append_string(out, "watch");
 		return;
 	case STOP_PAUSE:
-		buffer_append_string(out, "pause");
+		buffer_append_string(out, "paused");
 		return;
 	case STOP_EXCEPTION:
 		buffer_append_string(out, "raised");
 		return;
 	case STOP_ENTRY:
-		buffer_append_string(out, "pdb");
+		buffer_append_string(out, outside_is_debugger(debugger)
+						  ? "entry"
+						  : "pdb");
 		return;
 	case STOP_STEP:
 		break;
 	}
-	buffer_append_string(out, event_words[debugger->at].card);
+	buffer_append_string(out, event_words[debugger->at]);
 }
 
 void held_append_word(struct buffer *out, const struct rank *rank)
@@ -174,354 +163,4 @@ void held_append_word(struct buffer *out, const struct rank *rank)
 		buffer_append_string(out, "raised");
 	else if (held_is(rank))
 		append_stop_word(out, &rank->debugger);
-}
-
-/* Ranks of which the same is said. */
-struct group {
-	char *text; /* what one rank and several have in common */
-	struct rankset ranks;
-	const struct rank *first;
-	double seconds; /* the shortest; -1: it is not said */
-};
-
-struct groups {
-	struct group *items;
-	size_t count;
-	size_t capacity;
-};
-
-/* The first line, escaped and cut. */
-static void append_text(struct buffer *out, const char *text)
-{
-	struct buffer escaped = BUFFER_INIT;
-
-	text_escape(&escaped, text, strcspn(text, "\r\n"));
-	text_cut(out, escaped.data, TEXT_COLUMNS);
-	buffer_clear(&escaped);
-}
-
-/* The frame of the user's code that it is in; NULL: none is known. */
-static const struct frame *frame_of(const struct rank *rank)
-{
-	const struct thread *thread = held_thread(rank);
-	const struct stack *stack = thread ? thread->sample.stack : NULL;
-
-	if (!stack || stack->frame_count == 0)
-		return NULL;
-	return &stack->frames[place_user_frame(&rank->process, stack)];
-}
-
-static void append_place(struct buffer *out, const char *before,
-			 const struct rank *rank, const char *behind)
-{
-	const struct frame *frame = frame_of(rank);
-	struct buffer place = BUFFER_INIT;
-
-	if (!frame)
-		return;
-	place_append(&place, frame);
-	buffer_append_string(out, before);
-	text_cut_path(out, place.data, TEXT_COLUMNS);
-	buffer_append_string(out, behind);
-	buffer_clear(&place);
-}
-
-/* Of "breakpoint 1: its condition failed: ...", in parentheses. */
-static void append_failure(struct buffer *out, const char *description)
-{
-	const char *colon = description ? strstr(description, ": ") : NULL;
-
-	if (!colon)
-		return;
-	buffer_append_string(out, " (");
-	append_text(out, colon + 2);
-	buffer_append_string(out, ")");
-}
-
-/* "stopped at breakpoint 1, train.py:14" */
-static void append_stop(struct buffer *out, const struct rank *rank)
-{
-	const struct debugger *debugger = &rank->debugger;
-
-	buffer_append_string(out, "stopped ");
-	switch (debugger->reason) {
-	case STOP_BREAKPOINT:
-		if (debugger->hit_count > 0)
-			buffer_printf(out, "at breakpoint %d",
-				      debugger->hits[0]);
-		else
-			buffer_append_string(out, "at a breakpoint");
-		append_failure(out, debugger->description);
-		break;
-	case STOP_DATA_BREAKPOINT:
-		buffer_append_string(out, "at a watch");
-		break;
-	case STOP_PAUSE:
-		buffer_append_string(out, "on request");
-		break;
-	case STOP_EXCEPTION:
-		buffer_append_string(out, "at an exception");
-		break;
-	case STOP_ENTRY:
-		buffer_append_string(out, "in ");
-		append_text(out, debugger->backend ? debugger->backend
-						   : "a debugger");
-		break;
-	case STOP_STEP:
-		buffer_append_string(out, event_words[debugger->at].sentence);
-		break;
-	}
-	append_place(out, ", ", rank, "");
-}
-
-/* What is the same of all ranks of a group; "" where nothing needs to be. */
-static void append_common(struct buffer *out, const struct rank *rank)
-{
-	const char *exception = rank->debugger.exception;
-
-	/* What another client does with it is not known. */
-	if (held_is_taken(rank) || held_is_busy(rank))
-		return;
-	if (!held_is_odd(rank)) {
-		append_stop(out, rank);
-	} else if (exception) {
-		buffer_append_string(out, "raised ");
-		append_text(out, exception);
-		/* Of one that waits only the debugger's frames are seen. */
-		if (held_is_stopped(rank))
-			append_place(out, " (", rank, ")");
-	} else if (held_is_stopped(rank)) {
-		buffer_append_string(out, "raised an exception");
-		append_place(out, " (", rank, ")");
-	}
-}
-
-static double seconds_of(const struct session *session, const struct rank *rank)
-{
-	const struct thread *thread = held_thread(rank);
-
-	if (!held_is_odd(rank))
-		return -1;
-	if (held_is_stopped(rank))
-		return held_seconds(rank, session->now);
-	return thread ? rank->sampled_at - thread->since : -1;
-}
-
-static bool is_alike(const struct group *group, const struct rank *rank,
-		     const char *text)
-{
-	return strcmp(group->text, text) == 0 &&
-	       held_is_taken(group->first) == held_is_taken(rank) &&
-	       held_is_busy(group->first) == held_is_busy(rank) &&
-	       held_is_waiting(group->first) == held_is_waiting(rank);
-}
-
-static void add_rank(struct groups *groups, const struct session *session,
-		     const struct rank *rank)
-{
-	struct buffer text = BUFFER_INIT;
-	double seconds = seconds_of(session, rank);
-	struct group *group = NULL;
-
-	append_common(&text, rank);
-	for (size_t i = 0; i < groups->count && !group; i++) {
-		if (is_alike(&groups->items[i], rank, text.data))
-			group = &groups->items[i];
-	}
-	if (!group) {
-		ARRAY_GROW(groups->items, groups->count, groups->capacity);
-		group = &groups->items[groups->count++];
-		*group = (struct group){
-			.text = xstrdup(text.data),
-			.first = rank,
-			.seconds = seconds,
-		};
-	}
-	if (seconds < group->seconds)
-		group->seconds = seconds;
-	rankset_add(&group->ranks, rank->process.rank);
-	buffer_clear(&text);
-}
-
-static void groups_clear(struct groups *groups)
-{
-	for (size_t i = 0; i < groups->count; i++) {
-		free(groups->items[i].text);
-		rankset_clear(&groups->items[i].ranks);
-	}
-	free(groups->items);
-}
-
-/* "waits in a debugger (pdb:unix:/tmp/1.sock) for somebody to connect" */
-static void append_waiting(struct buffer *out, const struct group *group,
-			   bool is_plural)
-{
-	const char *target = group->first->debugger.target;
-
-	if (group->text[0] != '\0')
-		buffer_append_string(out, " and ");
-	buffer_append_string(out, is_plural ? "wait in debuggers"
-					    : "waits in a debugger");
-	if (!is_plural && target) {
-		buffer_append_string(out, " (");
-		append_text(out, target);
-		buffer_append_char(out, ')');
-	}
-	buffer_append_string(out, " for somebody to connect");
-}
-
-static void append_group(struct buffer *out, const struct group *group)
-{
-	bool is_plural = rankset_count(&group->ranks) != 1;
-	const char *backend = group->first->debugger.backend;
-
-	phrase_append_ranks(out, &group->ranks);
-	buffer_append_char(out, ' ');
-	buffer_append_string(out, group->text);
-	if (held_is_taken(group->first))
-		buffer_printf(out, "%s held in a debugger by another client",
-			      is_plural ? "are" : "is");
-	else if (held_is_busy(group->first))
-		buffer_printf(out, "%s what was typed in the debugger",
-			      is_plural ? "run" : "runs");
-	else if (held_is_waiting(group->first))
-		append_waiting(out, group, is_plural);
-	else if (held_is_odd(group->first))
-		buffer_printf(out, " and %s held in %s",
-			      is_plural ? "are" : "is",
-			      backend ? backend : "a debugger");
-	phrase_append_duration(out, ", for ", group->seconds);
-}
-
-/* The ranks that are in no debugger. */
-struct company {
-	size_t waiting;		 /* for their peers */
-	size_t running;		 /* the other ones */
-	const struct camp *only; /* where they wait; NULL: at several places */
-};
-
-static struct company find_company(const struct camp_list *camps)
-{
-	struct company company = { .only = NULL };
-	size_t places = 0;
-
-	for (size_t i = 0; i < camps->count; i++) {
-		const struct camp *camp = &camps->items[i];
-
-		if (camp->role == CAMP_WAITS) {
-			company.waiting += camp->count;
-			company.only = camp;
-			places++;
-		} else if (camp->role == CAMP_ELSEWHERE &&
-			   !held_is(camp->first)) {
-			company.running += camp->count;
-		}
-	}
-	if (places != 1)
-		company.only = NULL;
-	return company;
-}
-
-static void append_wait_place(struct buffer *out, const struct company *company)
-{
-	if (!company->only)
-		return;
-	buffer_append_string(out, " in ");
-	phrase_append_where(out, company->only);
-}
-
-/* A person stopped some: "6 ranks run on; 5 wait for them in all_reduce …" */
-static void append_free(struct buffer *out, const struct company *company,
-			bool is_one_held)
-{
-	size_t count = company->waiting + company->running;
-
-	if (count == 0)
-		return;
-	buffer_append_string(out, ". ");
-	text_count(out, count);
-	buffer_append_string(out,
-			     count == 1 ? " rank runs on" : " ranks run on");
-	if (company->waiting == 0)
-		return;
-	buffer_append_string(out, "; ");
-	text_count(out, company->waiting);
-	buffer_append_string(out, company->waiting == 1 ? " waits for "
-							: " wait for ");
-	buffer_append_string(out, is_one_held ? "it" : "them");
-	append_wait_place(out, company);
-}
-
-/* They came there by themselves: "; 3 of 4 ranks wait in all_reduce …" */
-static void append_kept(struct buffer *out, const struct session *session,
-			const struct company *company)
-{
-	if (company->waiting > 0) {
-		buffer_append_string(out, "; ");
-		text_count(out, company->waiting);
-		buffer_append_string(out, " of ");
-		phrase_append_total(out, session);
-		buffer_append_string(out, company->waiting == 1 ? " waits"
-								: " wait");
-		if (!company->only)
-			buffer_append_string(out, " for their peers");
-		append_wait_place(out, company);
-	}
-	if (company->running == 0)
-		return;
-	buffer_append_string(out, "; ");
-	text_count(out, company->running);
-	buffer_append_string(out, company->running == 1 ? " rank runs on"
-							: " ranks run on");
-}
-
-static void append_groups(struct buffer *out, const struct session *session)
-{
-	struct groups groups = { .items = NULL };
-
-	for (size_t i = 0; i < session->rank_count; i++) {
-		if (held_is(session->ranks[i]))
-			add_rank(&groups, session, session->ranks[i]);
-	}
-	for (size_t i = 0; i < groups.count && i < GROUPS_LISTED; i++) {
-		if (i > 0)
-			buffer_append_string(out, ". ");
-		append_group(out, &groups.items[i]);
-	}
-	if (groups.count > GROUPS_LISTED)
-		buffer_append_string(out, ", and others elsewhere");
-	groups_clear(&groups);
-}
-
-void held_append_sentence(struct buffer *out, const struct session *session,
-			  const struct camp_list *camps)
-{
-	struct company company = find_company(camps);
-	bool is_ours = false;
-	size_t count = 0;
-
-	for (size_t i = 0; i < session->rank_count; i++) {
-		const struct rank *rank = session->ranks[i];
-
-		count += held_is(rank);
-		is_ours = is_ours || (held_is(rank) && !held_is_odd(rank));
-	}
-	append_groups(out, session);
-	if (is_ours)
-		append_free(out, &company, count == 1);
-	else
-		append_kept(out, session, &company);
-	buffer_append_char(out, '.');
-}
-
-void held_append_others(struct buffer *out, const struct session *session)
-{
-	size_t length = out->length;
-
-	buffer_append_char(out, ' ');
-	append_groups(out, session);
-	if (out->length > length + 1)
-		buffer_append_char(out, '.');
-	else
-		buffer_truncate(out, length);
 }

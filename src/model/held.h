@@ -38,9 +38,9 @@ int held_same_depth(const struct rank *rank, const struct rank *looked_at,
 /* Seconds since it stopped, at session time now; -1: not known. */
 double held_seconds(const struct rank *rank, double now);
 /*
- * Appends the word on a card: "bp 1" "step" "return" "raised" "prompt"
- * "pdb?" (waits for a client) "taken" (has another one) "busy"; nothing of a
- * rank that is in no debugger.
+ * Appends the word on a card: "paused" "bp 1" "watch 3" "step" "return"
+ * "raised" "prompt" "pdb?" (waits for a client) "taken" (has another one)
+ * "busy"; nothing of a rank that is in no debugger.
  */
 void held_append_word(struct buffer *out, const struct rank *rank);
 /*

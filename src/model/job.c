@@ -291,11 +291,13 @@ static void settle(struct session *session, struct rank *owned_rank, size_t job)
 	insert(session, owned_rank);
 }
 
-/* The user began it once more. */
+/* The user began it once more; or all there is, is of what we started. */
 static bool is_anew(const struct session *session, const struct job *job)
 {
 	const struct job *before = &session->jobs[session->job];
 
+	if (launching_is_alive(session))
+		return true;
 	return job->uid == before->uid &&
 	       is_text_equal(job->script, before->script);
 }

@@ -144,3 +144,8 @@ void place_append(struct buffer *out, const struct frame *frame)
 	if (frame->lineno > 0)
 		buffer_printf(out, ":%d", frame->lineno);
 }
+
+bool place_is_module(const struct frame *frame)
+{
+	return strcmp(frame->code->func, "<module>") == 0;
+}

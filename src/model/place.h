@@ -27,6 +27,8 @@ bool place_is_wrapper(const struct frame *frame);
  */
 size_t place_user_frame(const struct process *process,
 			const struct stack *stack);
+/* Of a module's own code, not of a function. */
+bool place_is_module(const struct frame *frame);
 /* The last part of a path (lent from inside it). */
 const char *place_file_name(const char *path);
 /* Appends "train.py:17", escaped. */

@@ -56,6 +56,7 @@ void rank_free(struct rank *rank)
 		rank_free(rank->children[i]);
 	free(rank->children);
 	debugger_clear(&rank->debugger);
+	free(rank->breakpoints_error);
 	free_threads(&rank->threads, &rank->thread_count);
 	free_threads(&rank->seen, &rank->seen_count);
 	free(rank->sample_error);
@@ -70,6 +71,20 @@ void rank_apply_process(struct rank *rank, const struct process *process)
 	rank_update_state(rank);
 }
 
+/* The next connection counts anew, and knows of no breakpoints. */
+static void begin_anew(struct rank *rank, bool was_ours)
+{
+	bool is_ours = debugger_is_ours(&rank->debugger);
+
+	if (!is_ours)
+		rank->stops_seen = 0;
+	if (is_ours == was_ours)
+		return;
+	if (is_ours && !rank->is_attached_for_them)
+		rank->breakpoints_sent = 0;
+	rank->is_attached_for_them = false;
+}
+
 bool rank_apply_debugger(struct rank *rank, struct debugger *debugger,
 			 double now)
 {
@@ -79,11 +94,7 @@ bool rank_apply_debugger(struct rank *rank, struct debugger *debugger,
 	rank->debugger = *debugger;
 	rank->debugger_at = now;
 	*debugger = before;
-	/* The next connection counts anew. */
-	if (!debugger_is_ours(&rank->debugger)) {
-		rank->stops_seen = 0;
-		rank->breakpoints_sent = 0;
-	}
+	begin_anew(rank, debugger_is_ours(debugger));
 	is_stop = rank->debugger.state == DEBUGGER_STOPPED &&
 		  rank->debugger.stops > rank->stops_seen;
 	if (is_stop)

@@ -13,6 +13,7 @@
 #include "model/job.h"
 #include "model/odd.h"
 #include "model/output.h"
+#include "model/outside.h"
 #include "model/place.h"
 #include "model/previous.h"
 #include "model/rankname.h"
@@ -35,6 +36,7 @@ void session_init(struct session *session)
 {
 	*session = (struct session){ .job = -1 };
 	session->choice.is_focus_all = true;
+	launching_init(&session->launching);
 	session->by_pid = map_new(NULL);
 	session->sources = strmap_new(free_source);
 	session->previous = previous_new();
@@ -92,6 +94,7 @@ void session_clear(struct session *session)
 	session_clear_bystanders(session);
 	session_clear_outputs(session);
 	session_clear_transcripts(session);
+	launching_clear(&session->launching);
 	answers_clear(&session->answers);
 	job_clear_all(session);
 	map_free(session->by_pid);
@@ -406,13 +409,20 @@ uint64_t session_find_stop(const struct session *session, size_t node,
 			   pid_t pid, pid_t tid)
 {
 	const struct rank *rank = session_find_pid(session, node, pid);
+	const struct thread *thread;
 	pid_t stopped;
 
 	if (!rank || rank->debugger.state != DEBUGGER_STOPPED)
 		return 0;
 	/* Where it does not say which, it is the main thread. */
 	stopped = rank->debugger.tid ? rank->debugger.tid : pid;
-	return tid == 0 || tid == stopped ? rank->debugger.stops : 0;
+	if (tid == 0 || tid == stopped)
+		return rank->debugger.stops;
+	/* From outside the others of Python stand, too. */
+	thread = outside_is(rank) ? rank_find_thread(rank, tid) : NULL;
+	return thread && thread->sample.state == THREAD_STOPPED
+		       ? rank->debugger.stops
+		       : 0;
 }
 
 void session_touch(struct session *session, int rank)

@@ -269,6 +269,9 @@ json_t *snapshot_to_json(const struct session *session, size_t node,
 	write_discovery(session, json);
 	write_ranks(&writer, session->ranks, session->rank_count, ranks);
 	write_ranks(&writer, session->others, session->other_count, ranks);
+	if (session->launching.job.state != LAUNCHED_NONE)
+		json_object_set_new(json, "job",
+				    launched_to_json(&session->launching.job));
 	json_object_set_new(json, "stacks", writer.stacks);
 	json_object_set_new(json, "ranks", ranks);
 	return json;
@@ -518,6 +521,7 @@ int snapshot_apply(struct session *session, size_t node, const json_t *body,
 	struct reader reader = { session, node, shift, error };
 	const json_t *discovered = json_object_get(body, "discovered");
 	const json_t *ranks = json_object_get(body, "ranks");
+	const json_t *job = json_object_get(body, "job");
 	bool is_known = session->nodes[node].is_known;
 	const char *host = json_get_string(body, "host", NULL);
 
@@ -535,6 +539,8 @@ int snapshot_apply(struct session *session, size_t node, const json_t *body,
 	if (read_ranks(&reader, body) < 0)
 		return -1;
 	if (discovered && session_discovered(session, discovered, error) < 0)
+		return -1;
+	if (job && session_apply_job(session, node, job, error) < 0)
 		return -1;
 	for (size_t i = 0; i < json_array_size(ranks); i++)
 		end_rank(&reader, json_array_get(ranks, i));

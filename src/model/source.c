@@ -89,3 +89,28 @@ const char *source_line(const struct source *source, int number)
 		return NULL;
 	return source->lines[number - 1];
 }
+
+/* Blank, a comment, or the end of a call or list that was begun before. */
+static bool ends_nothing(const char *text)
+{
+	return text[0] == '\0' || strchr("#)]}", text[0]);
+}
+
+int source_function_end(const struct source *source, int first, int number)
+{
+	const char *head = source_line(source, first);
+	int count = (int)source->line_count;
+	size_t indent;
+
+	if (first == 0 || !head)
+		return count;
+	indent = strspn(head, " ");
+	for (int line = number + 1; line <= count; line++) {
+		const char *text = source_line(source, line);
+		size_t own = strspn(text, " ");
+
+		if (own <= indent && !ends_nothing(text + own))
+			return line - 1;
+	}
+	return count;
+}

@@ -30,5 +30,10 @@ void source_place(struct source *source, const char *full, int64_t device,
 void source_free(struct source *source);
 /* Lends line number (from 1); NULL outside. */
 const char *source_line(const struct source *source, int number);
+/*
+ * The last line of the function that begins at line first and has line number
+ * in its body, by indentation; first 0: of the file.
+ */
+int source_function_end(const struct source *source, int first, int number);
 
 #endif

@@ -14,6 +14,7 @@ static void stop_clear(struct stop *stop)
 {
 	free(stop->value);
 	free(stop->description);
+	free(stop->said);
 	free(stop->func);
 	free(stop->qualname);
 	free(stop->file);
@@ -44,16 +45,34 @@ static void copy_frame(struct stop *stop, const struct rank *rank)
 	stop->is_user = place_is_user(&rank->process, frame);
 }
 
-void stops_add(struct stops *stops, const struct rank *rank)
+static struct stop *add(struct stops *stops)
 {
-	const struct debugger *debugger = &rank->debugger;
-	const char *description = debugger->description;
 	struct stop *stop;
 
 	if (!stops->ring)
 		stops->ring = xcalloc(STOPS_KEPT, sizeof(*stops->ring));
 	stop = &stops->ring[stops->count++ % STOPS_KEPT];
 	stop_clear(stop);
+	return stop;
+}
+
+void stops_add_said(struct stops *stops, int rank, int id, const char *text)
+{
+	struct stop *stop = add(stops);
+
+	stop->rank = rank;
+	stop->hits[0] = id;
+	stop->hit_count = 1;
+	stop->description = xstrdup("log");
+	stop->said = xstrdup(text);
+}
+
+void stops_add(struct stops *stops, const struct rank *rank)
+{
+	const struct debugger *debugger = &rank->debugger;
+	const char *description = debugger->description;
+	struct stop *stop = add(stops);
+
 	if (!description)
 		description = stop_reason_name(debugger->reason);
 	*stop = (struct stop){

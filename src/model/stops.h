@@ -1,7 +1,8 @@
 /*
- * stops: the stops of all ranks in the order in which they happened. A script
- * tells each exactly once, so what it needs to tell is copied here: the rank
- * may run on, or end, before it is told. The last STOPS_KEPT are kept.
+ * stops: the stops of all ranks in the order in which they happened, and what
+ * log points said between them. A script tells each exactly once, so what it
+ * needs to tell is copied here: the rank may run on, or end, before it is
+ * told. The last STOPS_KEPT are kept.
  */
 #ifndef MODEL_STOPS_H
 #define MODEL_STOPS_H
@@ -24,6 +25,8 @@ struct stop {
 	enum stop_event at;
 	char *value;	   /* NULL: not known */
 	char *description; /* never NULL */
+	char *said; /* by a log point, number hits[0]: it did not stop, only
+		     * rank and this are known; NULL: it is a stop */
 	int hits[STOP_HITS_MAXIMUM];
 	size_t hit_count;
 	double held; /* seconds, when it was told of */
@@ -43,6 +46,8 @@ struct stops {
 void stops_clear(struct stops *stops);
 /* The rank's debugger has just stopped it. */
 void stops_add(struct stops *stops, const struct rank *rank);
+/* A log point of the rank, by its id, said so. */
+void stops_add_said(struct stops *stops, int rank, int id, const char *text);
 /* Lends number n (from 0 on) of all; NULL: it is not kept any more, or is to
  * come. */
 const struct stop *stops_find(const struct stops *stops, uint64_t n);

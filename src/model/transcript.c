@@ -87,18 +87,9 @@ static void forget_oldest(struct transcript *transcript)
 	transcript->start += excess;
 }
 
-int session_apply_transcript(struct session *session, size_t node,
-			     const json_t *body, struct error *error)
+void transcript_add(struct transcript *transcript, const char *text,
+		    bool is_first)
 {
-	const char *text = json_get_string(body, "output", "");
-	int64_t pid = json_get_integer(body, "pid", 0);
-	bool is_first = json_get_boolean(body, "isFirst", false);
-	struct transcript *transcript;
-
-	if (pid <= 0 || pid > INT_MAX)
-		return error_set(error,
-				 "a debugger's session names no process");
-	transcript = find_or_add(session, node, (pid_t)pid);
 	if (is_first) {
 		buffer_reset(&transcript->bytes);
 		transcript->start = 0;
@@ -108,5 +99,18 @@ int session_apply_transcript(struct session *session, size_t node,
 	if (is_first)
 		transcript->told = transcript_end(transcript);
 	forget_oldest(transcript);
+}
+
+int session_apply_transcript(struct session *session, size_t node,
+			     const json_t *body, struct error *error)
+{
+	const char *text = json_get_string(body, "output", "");
+	int64_t pid = json_get_integer(body, "pid", 0);
+
+	if (pid <= 0 || pid > INT_MAX)
+		return error_set(error,
+				 "a debugger's session names no process");
+	transcript_add(find_or_add(session, node, (pid_t)pid), text,
+		       json_get_boolean(body, "isFirst", false));
 	return 0;
 }

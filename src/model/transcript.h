@@ -7,6 +7,7 @@
 #define MODEL_TRANSCRIPT_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -31,6 +32,9 @@ struct transcript {
 void transcript_free(struct transcript *transcript);
 /* Behind the last byte. */
 uint64_t transcript_end(const struct transcript *transcript);
+/* Adds what came; is_first: it begins anew, and these were said before. */
+void transcript_add(struct transcript *transcript, const char *text,
+		    bool is_first);
 /* Lends; NULL: nothing of it came. */
 const struct transcript *session_find_transcript(const struct session *session,
 						 size_t node, pid_t pid);

@@ -18,7 +18,10 @@ static const struct field breakpoint_fields[] = {
 	{ "path", FIELD_TEXT, AT(path), 0, 0, TEXT_MAXIMUM, NULL },
 	{ "line", FIELD_INT, AT(line), 0, 1, INT_MAX, NULL },
 	{ "function", FIELD_TEXT, AT(function), 0, 0, TEXT_MAXIMUM, NULL },
+	{ "watch", FIELD_TEXT, AT(watch), 0, 0, TEXT_MAXIMUM, NULL },
+	{ "depth", FIELD_INT, AT(depth), 0, 0, INT_MAX, NULL },
 	{ "condition", FIELD_TEXT, AT(condition), 0, 0, TEXT_MAXIMUM, NULL },
+	{ "log", FIELD_TEXT, AT(log), 0, 0, TEXT_MAXIMUM, NULL },
 	{ "ignore", FIELD_INT, AT(ignore), 0, 0, INT_MAX, NULL },
 	{ "disabled", FIELD_BOOL, AT(is_disabled), 0, 0, 0, NULL },
 	{ "temporary", FIELD_BOOL, AT(is_temporary), 0, 0, 0, NULL },
@@ -60,10 +63,30 @@ int breakpoint_from_json(struct breakpoint *breakpoint, const json_t *json,
 		return -1;
 	if (breakpoint->id == 0)
 		return error_set(error, "breakpoint: \"id\" is missing");
-	if (!breakpoint->function == !(breakpoint->path && breakpoint->line))
+	if ((breakpoint->function != NULL) + (breakpoint->watch != NULL) +
+		    (breakpoint->path && breakpoint->line) !=
+	    1)
 		return error_set(error,
 				 "breakpoint %d: it takes a path and a "
-				 "line, or a function",
+				 "line, a function, or what to watch",
 				 breakpoint->id);
 	return 0;
+}
+
+int breakpoints_check(const json_t *list, struct error *error)
+{
+	struct breakpoint breakpoint = { .id = 0 };
+	size_t count = json_array_size(list);
+	int result = 0;
+
+	if (!json_is_array(list) || count > BREAKPOINTS_MAXIMUM)
+		return error_set(error,
+				 "\"breakpoints\" is not a list of at most %d",
+				 BREAKPOINTS_MAXIMUM);
+	for (size_t i = 0; i < count && result == 0; i++) {
+		result = breakpoint_from_json(&breakpoint,
+					      json_array_get(list, i), error);
+		breakpoint_clear(&breakpoint);
+	}
+	return result;
 }

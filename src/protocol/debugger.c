@@ -52,12 +52,16 @@ static const struct field debugger_fields[] = {
 	{ "leaving", FIELD_TEXT, AT(leaving), 0, 0, TEXT_MAXIMUM, NULL },
 	{ "taken", FIELD_BOOL, AT(is_taken), 0, 0, 0, NULL },
 	{ "post_mortem", FIELD_BOOL, AT(is_post_mortem), 0, 0, 0, NULL },
+	{ "slots", FIELD_INT, AT(slots), 0, 0, 1000, NULL },
+	{ "slots_free", FIELD_INT, AT(slots_free), 0, 0, 1000, NULL },
 	{ "lease", FIELD_REAL, AT(lease), -1, 0, 0, NULL },
+	{ "watchdog", FIELD_REAL, AT(watchdog), -1, 0, 0, NULL },
 	{ "stops", FIELD_UINT64, AT(stops), 0, 0, INT64_MAX, NULL },
 	{ "reason", FIELD_ENUM, AT(reason), -1, 0, STOP_EXCEPTION, reason_names },
 	{ "at", FIELD_ENUM, AT(at), -1, 0, STOP_AT_EXCEPTION, event_names },
 	{ "tid", FIELD_INT, AT(tid), 0, 0, INT_MAX, NULL },
 	{ "held", FIELD_REAL, AT(held), -1, 0, 0, NULL },
+	{ "stopped_at", FIELD_REAL, AT(stopped_at), -1, 0, 0, NULL },
 	{ "value", FIELD_TEXT, AT(value), 0, 0, TEXT_MAXIMUM, NULL },
 	{ "exception", FIELD_TEXT, AT(exception), 0, 0, TEXT_MAXIMUM, NULL },
 	{ "description", FIELD_TEXT, AT(description), 0, 0, TEXT_MAXIMUM, NULL },
@@ -72,6 +76,7 @@ static const struct field binding_fields[] = {
 	{ "hits", FIELD_INT, AT(hits), 0, 0, INT_MAX, NULL },
 	{ "disabled", FIELD_BOOL, AT(is_disabled), 0, 0, 0, NULL },
 	{ "temporary", FIELD_BOOL, AT(is_temporary), 0, 0, 0, NULL },
+	{ "watch", FIELD_TEXT, AT(watch), 0, 0, TEXT_MAXIMUM, NULL },
 	{ "condition", FIELD_TEXT, AT(condition), 0, 0, TEXT_MAXIMUM, NULL },
 	{ "message", FIELD_TEXT, AT(message), 0, 0, TEXT_MAXIMUM, NULL },
 };
@@ -91,14 +96,26 @@ static const struct field_table binding_table = {
 
 void debugger_init(struct debugger *debugger)
 {
-	*debugger = (struct debugger){ .lease = -1, .held = -1 };
+	*debugger = (struct debugger){
+		.lease = -1,
+		.held = -1,
+		.stopped_at = -1,
+		.watchdog = -1,
+	};
 }
 
-void debugger_clear(struct debugger *debugger)
+void debugger_clear_bindings(struct debugger *debugger)
 {
 	for (size_t i = 0; i < debugger->binding_count; i++)
 		field_clear(&binding_table, &debugger->bindings[i]);
 	free(debugger->bindings);
+	debugger->bindings = NULL;
+	debugger->binding_count = 0;
+}
+
+void debugger_clear(struct debugger *debugger)
+{
+	debugger_clear_bindings(debugger);
 	field_clear(&debugger_table, debugger);
 	debugger_init(debugger);
 }
@@ -113,6 +130,46 @@ struct breakpoint_binding *debugger_add_binding(struct debugger *debugger)
 	binding = &debugger->bindings[debugger->binding_count++];
 	*binding = (struct breakpoint_binding){ .id = 0 };
 	return binding;
+}
+
+static struct breakpoint_binding *find_binding(struct debugger *debugger,
+					       int id)
+{
+	for (size_t i = 0; i < debugger->binding_count; i++) {
+		if (debugger->bindings[i].id == id)
+			return &debugger->bindings[i];
+	}
+	return NULL;
+}
+
+static void add_answer(struct debugger *debugger, const json_t *json)
+{
+	struct breakpoint_binding answer = { .id = 0 };
+	struct breakpoint_binding *known;
+
+	if (field_read(&binding_table, &answer, json, NULL) < 0 ||
+	    answer.id == 0) {
+		field_clear(&binding_table, &answer);
+		return;
+	}
+	known = find_binding(debugger, answer.id);
+	if (!known && debugger->binding_count < BREAKPOINT_BINDINGS_MAXIMUM)
+		known = debugger_add_binding(debugger);
+	if (known && known->number == 0) {
+		field_clear(&binding_table, known);
+		*known = answer;
+	} else {
+		field_clear(&binding_table, &answer);
+	}
+}
+
+void debugger_add_answer(struct debugger *debugger, const json_t *bindings)
+{
+	const json_t *binding;
+	size_t i;
+
+	json_array_foreach(bindings, i, binding)
+		add_answer(debugger, binding);
 }
 
 const char *debugger_state_name(enum debugger_state state)

@@ -57,6 +57,7 @@ struct breakpoint_binding {
 	int hits; /* stops that were for it; of somebody else's: bdb's count */
 	bool is_disabled;
 	bool is_temporary;
+	char *watch;	 /* what a data breakpoint is for; NULL: it is none */
 	char *condition; /* NULL: none */
 	char *message;	 /* why it is not set; NULL: it is */
 };
@@ -75,14 +76,21 @@ struct debugger {
 			* process; NULL: nothing, or not known */
 	bool is_taken;	     /* of DEBUGGER_REFUSED: another client has it */
 	bool is_post_mortem; /* frames can be looked at, not stepped */
+	int slots;	     /* hardware watches that a thread has; 0: it
+			      * works without, or not known */
+	int slots_free;	     /* of them, in the thread where fewest are */
 	double lease;	     /* seconds until it lets the process go by
 			      * itself, when sent; -1: never, or not known */
+	double watchdog;     /* seconds its peers wait for it before the job
+			      * is ended; -1: not known */
 	/* Of DEBUGGER_STOPPED only: */
 	uint64_t stops; /* counts the stops of this connection, from 1 */
 	enum stop_reason reason;
 	enum stop_event at;
 	pid_t tid;	   /* the thread at the prompt; 0 unknown */
 	double held;	   /* seconds since it stopped, when sent */
+	double stopped_at; /* the same on the clock that samples' time is of;
+			    * -1: not known to less than a millisecond */
 	char *value;	   /* what is returned or raised; NULL unknown */
 	char *exception;   /* "RuntimeError: boom" of a post-mortem; a line
 			    * more for each that it came of: "from
@@ -99,8 +107,15 @@ struct debugger {
 void debugger_init(struct debugger *debugger);
 /* Frees what it holds; it is then as after debugger_init. */
 void debugger_clear(struct debugger *debugger);
+/* All that it knows of breakpoints. */
+void debugger_clear_bindings(struct debugger *debugger);
 /* Lends a new one at the end: zeroed, path, message NULL. */
 struct breakpoint_binding *debugger_add_binding(struct debugger *debugger);
+/*
+ * Adds what an answer to setBreakpoints (a list of bindings) tells of those
+ * that are not known, or were not set: an event may have told more since.
+ */
+void debugger_add_answer(struct debugger *debugger, const json_t *bindings);
 /* "none" "waiting" "stale" "refused" "connecting" "running" "stopped"
  * "nested" "foreign" "lost" */
 const char *debugger_state_name(enum debugger_state state);

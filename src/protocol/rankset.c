@@ -329,6 +329,12 @@ int rankset_parse(struct rankset *set, const char *text, struct error *error)
 	return result;
 }
 
+void rankset_append_named(struct buffer *out, const struct rankset *set)
+{
+	buffer_append_string(out, rankset_count(set) == 1 ? "rank " : "ranks ");
+	rankset_append(out, set);
+}
+
 void rankset_append_counted(struct buffer *out, const struct rankset *set)
 {
 	rankset_append(out, set);

@@ -63,6 +63,8 @@ int rankset_parse_range(struct rankset *set, const char **at,
 int rankset_parse(struct rankset *set, const char *text, struct error *error);
 /* Appends "0-2,4-7"; nothing for the empty set. */
 void rankset_append(struct buffer *out, const struct rankset *set);
+/* "rank 3", "ranks 0-2,4-7" */
+void rankset_append_named(struct buffer *out, const struct rankset *set);
 /* "0-2,4-7 (7)" */
 void rankset_append_counted(struct buffer *out, const struct rankset *set);
 

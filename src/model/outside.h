@@ -1,0 +1,22 @@
+/*
+ * outside: ranks that a node stops from outside. It needs no debugger in the
+ * process for that: it attaches when it is first asked to pause a rank or to
+ * set breakpoints there, and leaves it again, by itself, once the rank runs
+ * and nothing is to stop it.
+ */
+#ifndef MODEL_OUTSIDE_H
+#define MODEL_OUTSIDE_H
+
+#include <stdbool.h>
+
+struct debugger;
+struct rank;
+
+/* The node has attached to it; it runs, or stands. */
+bool outside_is(const struct rank *rank);
+/* The same of what was told of a debugger. */
+bool outside_is_debugger(const struct debugger *debugger);
+/* Nobody's debugger has it: the node may be asked to attach. */
+bool outside_is_free(const struct rank *rank);
+
+#endif
