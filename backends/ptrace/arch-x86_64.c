@@ -13,6 +13,7 @@
 #include "base/array.h"
 
 #define STACK_POINTER 7
+#define FIRST_ARGUMENT 5 /* rdi */
 
 /* Where each number of DWARF stands in what the kernel gives. */
 static const size_t places[] = {
@@ -44,6 +45,11 @@ int arch_stack_pointer(void)
 	return STACK_POINTER;
 }
 
+int arch_first_argument(void)
+{
+	return FIRST_ARGUMENT;
+}
+
 int arch_from_dump(struct registers *registers, const void *dump, size_t length)
 {
 	const struct user_regs_struct *user = dump;
@@ -61,6 +67,7 @@ int arch_from_dump(struct registers *registers, const void *dump, size_t length)
 
 #else
 
+#define FIRST_ARGUMENT (-1)
 #define STACK_POINTER 31
 
 bool arch_can_unwind(void)
@@ -71,6 +78,11 @@ bool arch_can_unwind(void)
 int arch_stack_pointer(void)
 {
 	return STACK_POINTER;
+}
+
+int arch_first_argument(void)
+{
+	return FIRST_ARGUMENT;
 }
 
 int arch_from_dump(struct registers *registers, const void *dump, size_t length)

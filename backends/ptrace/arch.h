@@ -28,6 +28,8 @@ struct registers {
 bool arch_can_unwind(void);
 /* The number of the stack pointer. */
 int arch_stack_pointer(void);
+/* The number of the register that holds a function's first argument. */
+int arch_first_argument(void);
 /* What a thread that sleeps in the kernel shows of itself. */
 void arch_from_syscall(struct registers *registers, uint64_t pc, uint64_t sp);
 /* From what PTRACE_GETREGSET gives for NT_PRSTATUS. 0, or -1. */

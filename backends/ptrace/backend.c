@@ -86,13 +86,36 @@ static bool can_hold(const struct connection *connection, struct reason *reason)
 	return false;
 }
 
+/* Nothing is to be taken out of a process that nothing was put into. */
+static bool has_none(const struct message *request)
+{
+	const json_t *list = json_object_get(request->body, "breakpoints");
+
+	return json_is_array(list) && json_array_size(list) == 0;
+}
+
+static const bool needs_stop[REQUEST_KIND_COUNT] = {
+	[REQUEST_EVALUATE] = true, [REQUEST_CONTINUE] = true,
+	[REQUEST_NEXT] = true,	   [REQUEST_STEP_IN] = true,
+	[REQUEST_STEP_OUT] = true, [REQUEST_UNTIL] = true,
+};
+
+static const struct reason runs = {
+	"It runs: nothing has stopped it.",
+	"Pause it, or set a breakpoint; where it has a pdb, connect to that.",
+};
+
+static const struct reason is_only_read = {
+	"A process is only read from outside, not changed.",
+	"Connect to a pdb in it, where it has one.",
+};
+
 static bool ptrace_can(const struct connection *connection,
 		       enum request_kind kind, const struct message *request,
 		       struct reason *reason)
 {
 	struct reason unused;
 
-	(void)request;
 	if (!reason)
 		reason = &unused;
 	*reason = (struct reason){ .fix = "" };
@@ -100,12 +123,20 @@ static bool ptrace_can(const struct connection *connection,
 		return true;
 	if (kind == REQUEST_SAMPLE_EXACT)
 		return can_hold(connection, reason);
-	snprintf(reason->why, sizeof(reason->why),
-		 "A process is only read from outside, not stopped or "
-		 "changed.");
-	snprintf(reason->fix, sizeof(reason->fix),
-		 "Connect to a pdb in it, where it has one.");
+	if (kind == REQUEST_SET_BREAKPOINTS && request && has_none(request))
+		return true;
+	*reason = needs_stop[kind] ? runs : is_only_read;
 	return false;
+}
+
+static int respond_none(struct ptrace_connection *connection,
+			const struct message *request)
+{
+	json_t *body = json_object();
+
+	json_object_set_new(body, "breakpoints", json_array());
+	node_respond(connection->base.node, request, body, NULL);
+	return 0;
 }
 
 static int ptrace_send(struct connection *base, enum request_kind kind,
@@ -118,6 +149,8 @@ static int ptrace_send(struct connection *base, enum request_kind kind,
 				     request, error);
 	if (kind == REQUEST_VARIABLES)
 		return ptrace_variables(connection, request, error);
+	if (kind == REQUEST_SET_BREAKPOINTS)
+		return respond_none(connection, request);
 	return error_set(error, "The backend ptrace has no request \"%s\".",
 			 request_kind_name(kind));
 }

@@ -324,6 +324,8 @@ int cpython_locate(struct cpython *python, struct memory *memory,
 	elf_symbol(&search.image, memory, "PyCode_Type", &python->code_type);
 	elf_symbol(&search.image, memory, "_Py_HashSecret",
 		   &python->hash_secret);
+	elf_symbol(&search.image, memory, "PyEval_EvalCode",
+		   &python->eval_code);
 	if (python->minor < 11)
 		find_patch(python, memory);
 	write_version(python);

@@ -46,6 +46,18 @@ struct offsets {
 	long ts_exc_info, ts_raised, ei_value, ei_previous;
 	long be_traceback, be_context, be_cause, tb_frame,
 		fr_frame; /* frame object: its interpreter frame */
+	long ts_tracefunc; /* not 0: traced from within (sys.settrace) */
+	long ts_error;	   /* not 0: an exception is being raised */
+	/*
+	 * What a frame's end by an exception writes before it is unlinked:
+	 * f_executing (3.8, 3.9), f_state (3.10), stacktop, stackpointer.
+	 */
+	long if_leaving, if_leaving_size;
+	long if_frame_object; /* 3.11+: NULL until somebody asks for it */
+	long co_exceptiontable, co_code, co_consts;
+	/* What instrumented opcodes stand for (3.12 on). */
+	long co_monitoring, mo_lines, mo_instructions;
+	long func_code, func_closure, cell_ref, tp_dict;
 };
 
 struct cpython {
@@ -55,6 +67,7 @@ struct cpython {
 	uint64_t runtime;      /* address of _PyRuntime */
 	uint64_t code_type;    /* address of PyCode_Type; 0 unknown */
 	uint64_t hash_secret;  /* address of _Py_HashSecret; 0 unknown */
+	uint64_t eval_code;    /* address of PyEval_EvalCode; 0 unknown */
 	struct offsets offsets;
 };
 

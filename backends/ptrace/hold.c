@@ -17,19 +17,12 @@
 #include "backends/ptrace/arch.h"
 #include "backends/ptrace/task.h"
 #include "base/error.h"
+#include "base/loop.h"
 
 #define SPIN_NS 50000u /* then the wait sleeps between its looks */
 #define SLEEP_NS 10000u
 #define PATIENCE_NS 50000000u
 #define NICENESS_LEAST (-20)
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 /* 1: it stands, 0: not yet, -1: it is gone. */
 static int look(struct hold *hold)
@@ -52,10 +45,10 @@ static int look(struct hold *hold)
  */
 static int wait_until_it_stands(struct hold *hold)
 {
-	uint64_t began = now_ns();
+	uint64_t began = loop_now_ns();
 
 	for (;;) {
-		uint64_t now = now_ns();
+		uint64_t now = loop_now_ns();
 		int result = look(hold);
 		if (result)
 			return result;
@@ -93,7 +86,7 @@ static int seize(struct hold *hold, struct task *task, struct error *error)
 				       (int)task->tid);
 	hold->pid = task->pid;
 	hold->tid = task->tid;
-	hold->began_ns = now_ns();
+	hold->began_ns = loop_now_ns();
 	ptrace(PTRACE_INTERRUPT, task->tid, 0, 0);
 	return 0;
 }
@@ -166,7 +159,7 @@ int hold_registers(const struct hold *hold, struct registers *registers)
 
 uint64_t hold_elapsed(const struct hold *hold)
 {
-	return now_ns() - hold->began_ns;
+	return loop_now_ns() - hold->began_ns;
 }
 
 uint64_t hold_end(struct hold *hold)

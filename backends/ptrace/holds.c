@@ -6,6 +6,7 @@
 
 #include "banned.h"
 
+#include "backends/control/tracee.h"
 #include "backends/ptrace/hold.h"
 #include "base/alloc.h"
 #include "base/array.h"
@@ -17,6 +18,11 @@
 struct holds {
 	struct loop *loop;
 	struct hold now; /* tid 0: none */
+	/* Of a process that is traced for long: instead of now. */
+	struct waits *waits; /* NULL: there are none */
+	struct tracee *tracee;
+	pid_t tid;
+	uint64_t began_ns;
 	struct hold *late;
 	size_t late_count;
 	size_t late_capacity;
@@ -29,6 +35,11 @@ struct holds *holds_new(struct loop *loop)
 
 	holds->loop = loop;
 	return holds;
+}
+
+void holds_set_waits(struct holds *holds, struct waits *waits)
+{
+	holds->waits = waits;
 }
 
 static void stop_timer(struct holds *holds)
@@ -88,11 +99,26 @@ static bool has_late(const struct holds *holds, pid_t pid)
 	return false;
 }
 
+static int hold_traced(struct holds *holds, struct tracee *tracee, pid_t tid,
+		       struct error *error)
+{
+	holds->began_ns = loop_now_ns();
+	if (tracee_hold(tracee, tid, error) < 0)
+		return -1;
+	holds->tracee = tracee;
+	holds->tid = tid;
+	return 0;
+}
+
 int holds_begin(struct holds *holds, pid_t pid, pid_t tid, struct error *error)
 {
+	struct tracee *tracee;
 	int result;
 
-	assert(!holds->now.tid);
+	assert(!holds->now.tid && !holds->tracee);
+	tracee = holds->waits ? tracee_find(holds->waits, tid) : NULL;
+	if (tracee)
+		return hold_traced(holds, tracee, tid, error);
 	holds_settle(holds);
 	if (has_late(holds, pid))
 		return error_set(error,
@@ -105,20 +131,38 @@ int holds_begin(struct holds *holds, pid_t pid, pid_t tid, struct error *error)
 	return result;
 }
 
+bool holds_stands(const struct holds *holds, pid_t tid)
+{
+	const struct tracee *tracee =
+		holds->waits ? tracee_find(holds->waits, tid) : NULL;
+
+	return tracee && tracee_stands(tracee, tid);
+}
+
 int holds_registers(const struct holds *holds, struct registers *registers)
 {
+	if (holds->tracee)
+		return tracee_registers(holds->tracee, holds->tid, registers);
 	return hold_registers(&holds->now, registers);
 }
 
 uint64_t holds_elapsed(const struct holds *holds)
 {
+	if (holds->tracee)
+		return loop_now_ns() - holds->began_ns;
 	return hold_elapsed(&holds->now);
 }
 
 uint64_t holds_end(struct holds *holds)
 {
-	uint64_t held_ns = hold_end(&holds->now);
+	uint64_t held_ns;
 
+	if (holds->tracee) {
+		tracee_release(holds->tracee, holds->tid);
+		holds->tracee = NULL;
+		return loop_now_ns() - holds->began_ns;
+	}
+	held_ns = hold_end(&holds->now);
 	keep_late(holds);
 	return held_ns;
 }

@@ -11,6 +11,7 @@
 #ifndef BACKENDS_PTRACE_HOLDS_H
 #define BACKENDS_PTRACE_HOLDS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -18,15 +19,23 @@ struct error;
 struct holds;
 struct loop;
 struct registers;
+struct waits;
 
 /* Borrows the loop for its life; NULL: only holds_settle() looks after them. */
 struct holds *holds_new(struct loop *loop);
 void holds_free(struct holds *holds);
 /*
+ * Threads of processes that are stopped from outside (control/tracee.h) are
+ * held by who traces them; waits, borrowed, knows which those are.
+ */
+void holds_set_waits(struct holds *holds, struct waits *waits);
+/*
  * Holds thread tid of process pid until holds_end(). -1 and a sentence: it is
  * not held. Of a process with a late thread none is held.
  */
 int holds_begin(struct holds *holds, pid_t pid, pid_t tid, struct error *error);
+/* Whether we have stopped it anyhow: to hold it costs nothing. */
+bool holds_stands(const struct holds *holds, pid_t tid);
 /* The registers of the thread that is held. 0, or -1. */
 int holds_registers(const struct holds *holds, struct registers *registers);
 /* For how long the thread is held so far, in nanoseconds. */

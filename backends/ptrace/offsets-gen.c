@@ -27,6 +27,7 @@
 #endif
 #if PY_VERSION_HEX >= 0x030e0000
 #include "internal/pycore_debug_offsets.h"
+#include "internal/pycore_instruments.h"
 #include "internal/pycore_interpframe.h"
 #endif
 
@@ -277,6 +278,53 @@ static void print_exception(void)
 #endif
 }
 
+/* What stepping from outside needs besides (backends/control). */
+static void print_control(void)
+{
+	FIELD(ts_tracefunc, PyThreadState, c_tracefunc);
+#if V >= 0x030c0000
+	FIELD(ts_error, PyThreadState, current_exception);
+#else
+	FIELD(ts_error, PyThreadState, curexc_type);
+#endif
+#if V >= 0x030e0000
+	FIELD(if_leaving, _PyInterpreterFrame, stackpointer);
+	row("if_leaving_size", 8);
+#elif V >= 0x030b0000
+	FIELD(if_leaving, _PyInterpreterFrame, stacktop);
+	row("if_leaving_size", 4);
+#elif V >= 0x030a0000
+	FIELD(if_leaving, PyFrameObject, f_state);
+	row("if_leaving_size", 1);
+#else
+	FIELD(if_leaving, PyFrameObject, f_executing);
+	row("if_leaving_size", 1);
+#endif
+#if V >= 0x030b0000
+	FIELD(if_frame_object, _PyInterpreterFrame, frame_obj);
+	FIELD(co_exceptiontable, PyCodeObject, co_exceptiontable);
+	NONE(co_code);
+#else
+	NONE(if_frame_object);
+	NONE(co_exceptiontable);
+	FIELD(co_code, PyCodeObject, co_code);
+#endif
+	FIELD(co_consts, PyCodeObject, co_consts);
+#if V >= 0x030c0000
+	FIELD(co_monitoring, PyCodeObject, _co_monitoring);
+	FIELD(mo_lines, _PyCoMonitoringData, lines);
+	FIELD(mo_instructions, _PyCoMonitoringData, per_instruction_opcodes);
+#else
+	NONE(co_monitoring);
+	NONE(mo_lines);
+	NONE(mo_instructions);
+#endif
+	FIELD(func_code, PyFunctionObject, func_code);
+	FIELD(func_closure, PyFunctionObject, func_closure);
+	FIELD(cell_ref, PyCellObject, ob_ref);
+	FIELD(tp_dict, PyTypeObject, tp_dict);
+}
+
 static void print_offsets(void)
 {
 	print_runtime();
@@ -288,6 +336,7 @@ static void print_offsets(void)
 	print_object();
 	print_generator();
 	print_exception();
+	print_control();
 }
 
 #if V >= 0x030d0000

@@ -24,28 +24,41 @@
 #define FIRST_MAJOR 5
 #define FIRST_MINOR 13
 
-/* 0, or the errno value. */
-static int try_watch(pid_t pid)
+void perfwatch_fill(struct perf_event_attr *attributes, uint64_t address,
+		    int length, uint32_t type)
 {
-	struct perf_event_attr attributes = {
+	*attributes = (struct perf_event_attr){
 		.type = PERF_TYPE_BREAKPOINT,
-		.size = sizeof(attributes),
+		.size = sizeof(*attributes),
 		.sample_period = 1,
-		.disabled = 1,
 		.exclude_kernel = 1,
 		.exclude_hv = 1,
 		.remove_on_exec = 1,
 		.sigtrap = 1,
-		.bp_type = HW_BREAKPOINT_RW,
-		.bp_addr = NOWHERE,
-		.bp_len = HW_BREAKPOINT_LEN_1,
+		.bp_type = type,
+		.bp_addr = address,
+		.bp_len = (uint64_t)length,
 	};
-	long fd = syscall(SYS_perf_event_open, &attributes, pid, -1, -1,
-			  PERF_FLAG_FD_CLOEXEC);
+}
 
+int perfwatch_open(pid_t tid, const struct perf_event_attr *attributes)
+{
+	return (int)syscall(SYS_perf_event_open, attributes, tid, -1, -1,
+			    PERF_FLAG_FD_CLOEXEC);
+}
+
+/* 0, or the errno value. */
+static int try_watch(pid_t pid)
+{
+	struct perf_event_attr attributes;
+	int fd;
+
+	perfwatch_fill(&attributes, NOWHERE, 1, HW_BREAKPOINT_RW);
+	attributes.disabled = 1;
+	fd = perfwatch_open(pid, &attributes);
 	if (fd < 0)
 		return errno;
-	close((int)fd);
+	close(fd);
 	return 0;
 }
 

@@ -79,6 +79,17 @@ int64_t pydeque_count(struct pyreader *reader, uint64_t address)
 	return deque_read(reader, address, &deque) ? -1 : deque.count;
 }
 
+int pydeque_item(struct pyreader *reader, uint64_t address, int64_t number,
+		 uint64_t *item)
+{
+	struct deque deque;
+
+	if (deque_read(reader, address, &deque) || number < 0 ||
+	    number >= deque.count || deque_skip(reader, &deque, number))
+		return -1;
+	return deque_next(reader, &deque, item);
+}
+
 int pydeque_items(struct pypage *page, uint64_t address)
 {
 	struct deque deque;

@@ -9,6 +9,7 @@
 #ifndef BACKENDS_PTRACE_PYCONTAINER_H
 #define BACKENDS_PTRACE_PYCONTAINER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -59,11 +60,18 @@ int pydict_items(struct pypage *page, uint64_t address);
 void pydict_write(struct pywriter *writer, uint64_t address);
 
 int64_t pyset_count(struct pyreader *reader, uint64_t address);
+/* Visits keys with their hashes until visit is false; -1: unreadable. */
+int pyset_each(struct pyreader *reader, uint64_t address,
+	       bool (*visit)(uint64_t key, int64_t hash, void *data),
+	       void *data);
 int pyset_items(struct pypage *page, uint64_t address);
 void pyset_write(struct pywriter *writer, uint64_t address);
 void pyfrozenset_write(struct pywriter *writer, uint64_t address);
 
 int64_t pydeque_count(struct pyreader *reader, uint64_t address);
+/* Item number of a deque; 0 found. */
+int pydeque_item(struct pyreader *reader, uint64_t address, int64_t number,
+		 uint64_t *item);
 int pydeque_items(struct pypage *page, uint64_t address);
 void pydeque_write(struct pywriter *writer, uint64_t address);
 void pydefaultdict_write(struct pywriter *writer, uint64_t address);

@@ -39,16 +39,13 @@
 /* Slots of a hash table that are looked at for one key. */
 #define PROBES_MAXIMUM 64
 
-static int read_old_keys(struct pyreader *reader, uint64_t keys,
-			 struct pytable *table)
+static int parse_old_keys(uint64_t keys, const uint8_t *head,
+			  struct pytable *table)
 {
-	int64_t size;
+	int64_t size = (int64_t)pyreader_word(head, OLD_SIZE);
 	int64_t index_size = 1;
 
-	if (pyreader_read(reader, keys + OLD_SIZE, &size, sizeof(size)) ||
-	    pyreader_read(reader, keys + OLD_NENTRIES, &table->entry_count,
-			  sizeof(table->entry_count)))
-		return -1;
+	table->entry_count = (int64_t)pyreader_word(head, OLD_NENTRIES);
 	if (size < 1 || size > (INT64_C(1) << LOG2_SIZE_MAXIMUM) ||
 	    (size & (size - 1)) || table->entry_count < 0 ||
 	    table->entry_count > size)
@@ -68,19 +65,14 @@ static int read_old_keys(struct pyreader *reader, uint64_t keys,
 	return 0;
 }
 
-static int read_new_keys(struct pyreader *reader, uint64_t keys,
-			 struct pytable *table)
+static int parse_new_keys(const struct offsets *at, uint64_t keys,
+			  const uint8_t *head, struct pytable *table)
 {
-	const struct offsets *at = &reader->python->offsets;
-	uint8_t log2_size, log2_bytes, kind;
+	uint8_t log2_size = head[NEW_LOG2_SIZE];
+	uint8_t log2_bytes = head[at->dk_log2_index_bytes];
+	uint8_t kind = head[at->dk_kind];
 
-	if (pyreader_read(reader, keys + NEW_LOG2_SIZE, &log2_size, 1) ||
-	    pyreader_read(reader, keys + (uint64_t)at->dk_log2_index_bytes,
-			  &log2_bytes, 1) ||
-	    pyreader_read(reader, keys + (uint64_t)at->dk_kind, &kind, 1) ||
-	    pyreader_read(reader, keys + (uint64_t)at->dk_nentries,
-			  &table->entry_count, sizeof(table->entry_count)))
-		return -1;
+	table->entry_count = (int64_t)pyreader_word(head, at->dk_nentries);
 	/* An index takes 1, 2, 4 or 8 bytes; the empty keys have 8 of them. */
 	if (log2_size > LOG2_SIZE_MAXIMUM || log2_bytes < log2_size ||
 	    log2_bytes > log2_size + 3 || kind > KIND_SPLIT ||
@@ -97,13 +89,23 @@ static int read_new_keys(struct pyreader *reader, uint64_t keys,
 	return 0;
 }
 
+int pytable_parse(const struct cpython *python, uint64_t keys,
+		  const uint8_t head[PYTABLE_HEAD], struct pytable *table)
+{
+	*table = (struct pytable){ .used = -1 };
+	if (python->minor < 11)
+		return parse_old_keys(keys, head, table);
+	return parse_new_keys(&python->offsets, keys, head, table);
+}
+
 static int read_keys(struct pyreader *reader, uint64_t keys,
 		     struct pytable *table)
 {
-	*table = (struct pytable){ .used = -1 };
-	if (reader->python->minor < 11)
-		return read_old_keys(reader, keys, table);
-	return read_new_keys(reader, keys, table);
+	uint8_t head[PYTABLE_HEAD];
+
+	if (pyreader_read(reader, keys, head, sizeof(head)))
+		return -1;
+	return pytable_parse(reader->python, keys, head, table);
 }
 
 /*
@@ -185,7 +187,8 @@ int pytable_of_dict(struct pyreader *reader, uint64_t dict,
 	if (values ? pytable_of_values(reader, keys, values, table)
 		   : read_keys(reader, keys, table))
 		return -1;
-	if (used < 0 || used > table->entry_count)
+	/* What is being inserted is counted before it is an entry. */
+	if (used < 0 || used > table->entry_count + 1)
 		return -1;
 	table->used = used;
 	return 0;
@@ -407,73 +410,109 @@ static bool has_value(const struct pytable *table, int64_t number)
 	return memchr(table->order, (int)number, table->order_count) != NULL;
 }
 
-/* Which key is looked for: a str by its letters, or one object. */
-struct wanted {
-	const char *text; /* NULL: the object at address */
-	uint64_t address;
-};
-
-static bool is_wanted(struct pyreader *reader, const struct wanted *wanted,
-		      uint64_t key)
+static uint64_t key_address(const struct pytable *table, int64_t number)
 {
-	if (!wanted->text)
-		return key == wanted->address;
-	return pystring_equals(reader, key, wanted->text);
+	return table->entries + (uint64_t)number * table->entry_size +
+	       table->key_at;
 }
 
-/*
- * As lookdict() does it: a few slots instead of all keys. Not finding the key
- * proves nothing (pyhash.h).
- */
-static int find_by_hash(struct pyreader *reader, const struct pytable *table,
-			uint64_t hash, const struct wanted *wanted,
-			uint64_t *value)
+static uint64_t value_address(const struct pytable *table, int64_t number)
 {
+	if (table->values)
+		return table->values + 8 * (uint64_t)number;
+	return key_address(table, number) + 8;
+}
+
+/* Entries whose hash is kept must have the one that is looked for. */
+static bool has_hash(struct pyreader *reader, const struct pytable *table,
+		     int64_t number, uint64_t hash)
+{
+	uint64_t kept;
+
+	return !table->key_at ||
+	       (!pyreader_pointer(reader, key_address(table, number) - 8,
+				  &kept) &&
+		kept == hash);
+}
+
+/* As lookdict() does it: a few slots instead of all keys. */
+int pytable_locate(struct pyreader *reader, const struct pytable *table,
+		   uint64_t hash, bool (*is_wanted)(uint64_t key, void *data),
+		   void *data, uint64_t *place)
+{
+	uint64_t rest = hash;
 	uint64_t slot = hash;
 
 	for (int i = 0; i < PROBES_MAXIMUM; i++) {
 		slot &= table->slot_count - 1;
 		int64_t number = read_slot(reader, table, slot);
+		uint64_t key;
+
 		if (number == EMPTY_SLOT)
 			return -1;
-		uint64_t at = table->entries +
-			      (uint64_t)number * table->entry_size +
-			      table->key_at;
-		uint64_t found;
 		if (number >= 0 && number < table->entry_count &&
 		    has_value(table, number) &&
-		    !pyreader_pointer(reader, at, &found) &&
-		    is_wanted(reader, wanted, found))
-			return pyreader_pointer(
-				reader,
-				table->values
-					? table->values + 8 * (uint64_t)number
-					: at + 8,
-				value);
-		hash >>= 5;
-		slot = slot * 5 + hash + 1;
+		    has_hash(reader, table, number, hash) &&
+		    !pyreader_pointer(reader, key_address(table, number),
+				      &key) &&
+		    is_wanted(key, data)) {
+			*place = value_address(table, number);
+			return 0;
+		}
+		rest >>= 5;
+		slot = slot * 5 + rest + 1;
 	}
 	return -1;
+}
+
+/* Which key is looked for: a str by its letters, or one object. */
+struct wanted {
+	struct pyreader *reader;
+	const char *text; /* NULL: the object at address */
+	uint64_t address;
+};
+
+static bool is_wanted(uint64_t key, void *data)
+{
+	const struct wanted *wanted = data;
+
+	if (!wanted->text)
+		return key == wanted->address;
+	return pystring_equals(wanted->reader, key, wanted->text);
+}
+
+/* Not finding the key proves nothing (pyhash.h). */
+static int find_by_hash(const struct wanted *wanted,
+			const struct pytable *table, uint64_t hash,
+			uint64_t *value)
+{
+	struct wanted copy = *wanted;
+	uint64_t place;
+
+	if (pytable_locate(wanted->reader, table, hash, is_wanted, &copy,
+			   &place))
+		return -1;
+	return pyreader_pointer(wanted->reader, place, value);
 }
 
 int pytable_find_key(struct pyreader *reader, const struct pytable *table,
 		     uint64_t hash, uint64_t key, uint64_t *value)
 {
-	const struct wanted wanted = { .address = key };
+	const struct wanted wanted = { .reader = reader, .address = key };
 
-	return find_by_hash(reader, table, hash, &wanted, value);
+	return find_by_hash(&wanted, table, hash, value);
 }
 
 int pytable_find(struct pyreader *reader, const struct pytable *table,
 		 const char *key, uint64_t *value)
 {
 	struct search search = { .reader = reader, .key = key };
-	const struct wanted wanted = { .text = key };
+	const struct wanted wanted = { .reader = reader, .text = key };
 	uint64_t hash;
 	int result;
 
 	if (pyhash_text(reader, key, &hash) == 0 &&
-	    find_by_hash(reader, table, hash, &wanted, value) == 0 && *value)
+	    find_by_hash(&wanted, table, hash, value) == 0 && *value)
 		return 0;
 	if (table->has_order)
 		result = pytable_each(reader, table, 0, SIZE_MAX, compare_key,

@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct cpython;
 struct pyreader;
 
 struct pytable {
@@ -33,6 +34,11 @@ struct pytable {
 	uint8_t order[256]; /* numbers of entries as they were inserted */
 };
 
+/* Bytes of a dict's keys that say where its entries are. */
+#define PYTABLE_HEAD 40
+/* The table whose keys are at keys, and begin with head; used is -1. */
+int pytable_parse(const struct cpython *python, uint64_t keys,
+		  const uint8_t head[PYTABLE_HEAD], struct pytable *table);
 /* The table of a dict object. */
 int pytable_of_dict(struct pyreader *reader, uint64_t dict,
 		    struct pytable *table);
@@ -47,6 +53,13 @@ int64_t pytable_each(struct pyreader *reader, const struct pytable *table,
 		     int64_t start, size_t count,
 		     bool (*visit)(uint64_t key, uint64_t value, void *data),
 		     void *data);
+/*
+ * Where the value stands of the key with this hash for which is_wanted() says
+ * true; 0 found, -1: none, or unreadable. The value may be 0: deleted.
+ */
+int pytable_locate(struct pyreader *reader, const struct pytable *table,
+		   uint64_t hash, bool (*is_wanted)(uint64_t key, void *data),
+		   void *data, uint64_t *place);
 /* Value of a str key; 0 found. */
 int pytable_find(struct pyreader *reader, const struct pytable *table,
 		 const char *key, uint64_t *value);

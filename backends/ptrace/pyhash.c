@@ -41,7 +41,8 @@ static void sip_word(struct sip *sip, uint64_t word, int rounds)
 	sip->v[0] ^= word;
 }
 
-static uint64_t sip_hash(const uint64_t key[2], const char *text, int rounds)
+static uint64_t sip_hash(const uint64_t key[2], const char *text,
+			 size_t length, int rounds)
 {
 	struct sip sip = { {
 		key[0] ^ UINT64_C(0x736f6d6570736575),
@@ -49,7 +50,6 @@ static uint64_t sip_hash(const uint64_t key[2], const char *text, int rounds)
 		key[0] ^ UINT64_C(0x6c7967656e657261),
 		key[1] ^ UINT64_C(0x7465646279746573),
 	} };
-	size_t length = strlen(text);
 	size_t i = 0;
 	uint64_t word;
 
@@ -65,7 +65,8 @@ static uint64_t sip_hash(const uint64_t key[2], const char *text, int rounds)
 	return sip.v[0] ^ sip.v[1] ^ sip.v[2] ^ sip.v[3];
 }
 
-int pyhash_text(struct pyreader *reader, const char *text, uint64_t *hash)
+int pyhash_bytes(struct pyreader *reader, const void *bytes, size_t length,
+		 uint64_t *hash)
 {
 	const struct cpython *python = reader->python;
 	uint64_t key[2];
@@ -74,8 +75,15 @@ int pyhash_text(struct pyreader *reader, const char *text, uint64_t *hash)
 	    pyreader_read(reader, python->hash_secret, key, sizeof(key)) < 0)
 		return -1;
 	/* 3.11 went from SipHash-2-4 to SipHash-1-3; -1 means an error. */
-	*hash = text[0] ? sip_hash(key, text, python->minor < 11 ? 2 : 1) : 0;
+	*hash = length ? sip_hash(key, bytes, length,
+				  python->minor < 11 ? 2 : 1)
+		       : 0;
 	if (*hash == UINT64_MAX)
 		*hash = UINT64_MAX - 1;
 	return 0;
+}
+
+int pyhash_text(struct pyreader *reader, const char *text, uint64_t *hash)
+{
+	return pyhash_bytes(reader, text, strlen(text), hash);
 }

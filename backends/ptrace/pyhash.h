@@ -5,6 +5,7 @@
 #ifndef BACKENDS_PTRACE_PYHASH_H
 #define BACKENDS_PTRACE_PYHASH_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 struct pyreader;
@@ -15,5 +16,8 @@ struct pyreader;
  * found by this one may be there all the same.
  */
 int pyhash_text(struct pyreader *reader, const char *text, uint64_t *hash);
+/* The same of the characters of any str, as they lie in it, or of bytes. */
+int pyhash_bytes(struct pyreader *reader, const void *bytes, size_t length,
+		 uint64_t *hash);
 
 #endif

@@ -28,6 +28,11 @@ struct member {
 	int64_t flags;
 	uint64_t documentation;
 };
+/* ma_used: how many keys a dict has. */
+#define DICT_USED 16
+/* Where a managed dict is, and its values are in 3.11, before the object. */
+#define MANAGED_DICT 24
+#define MANAGED_VALUES 32
 #define MEMBER_OBJECT 6	    /* of a type made in C */
 #define MEMBER_OBJECT_EX 16 /* what __slots__ makes */
 
@@ -115,9 +120,8 @@ static int managed_table_313(struct pyreader *reader, uint64_t object,
 	return table_at(reader, place, table);
 }
 
-/* The table of __dict__; -1: none, or unreadable. */
-static int find_table(struct pyreader *reader, uint64_t object,
-		      const struct pytype *type, struct pytable *table)
+int pyinstance_table(struct pyreader *reader, uint64_t object,
+		     const struct pytype *type, struct pytable *table)
 {
 	int minor = reader->python->minor;
 
@@ -177,6 +181,32 @@ static bool add_slots(struct pyreader *reader, uint64_t object,
 	return has_slots;
 }
 
+uint64_t pyinstance_guard(struct pyreader *reader, uint64_t object,
+			  const struct pytype *type, bool *is_count)
+{
+	bool is_managed = reader->python->minor >= 11 &&
+			  (type->flags & PYTYPE_MANAGED_DICT);
+	uint64_t place = object - MANAGED_DICT;
+	uint64_t dict, values;
+
+	*is_count = false;
+	if (!is_managed && type->dict_offset < (int64_t)PYREADER_HEAD)
+		return 0;
+	if (!is_managed)
+		place = object + (uint64_t)type->dict_offset;
+	if (pyreader_pointer(reader, place, &dict))
+		return 0;
+	*is_count = dict && !(dict & 1);
+	if (*is_count)
+		return dict + DICT_USED;
+	/* The values are let go before the dict that has them is there. */
+	if (reader->python->minor == 11 && is_managed &&
+	    !pyreader_pointer(reader, object - MANAGED_VALUES, &values) &&
+	    values)
+		return object - MANAGED_VALUES;
+	return place;
+}
+
 /* True when the type or a base of it brings slots. */
 static bool slots_read(struct pyreader *reader, uint64_t object,
 		       const struct pytype *type, struct slots *slots)
@@ -230,7 +260,7 @@ int64_t pyinstance_count(struct pyreader *reader, uint64_t object,
 	bool has_slots = slots_read(reader, object, type, &slots);
 	int64_t count;
 
-	if (find_table(reader, object, type, &table))
+	if (pyinstance_table(reader, object, type, &table))
 		return has_slots ? (int64_t)slots.count : -1;
 	count = table.used;
 	if (count < 0)
@@ -272,7 +302,7 @@ int pyinstance_attributes(struct pypage *page, uint64_t object,
 	slots_read(page->reader, object, type, &slots);
 	for (; start < (int64_t)slots.count && page->count; page->count--)
 		add_slot(page, &slots, (size_t)start++);
-	if (find_table(page->reader, object, type, &table))
+	if (pyinstance_table(page->reader, object, type, &table))
 		return 0;
 	return pytable_each(page->reader, &table, start - (int64_t)slots.count,
 			    page->count, add_attribute, page) < 0
@@ -288,7 +318,7 @@ int pyobject_attribute(struct pyreader *reader, uint64_t object,
 
 	if (pytype_of(reader, object, &type))
 		return -1;
-	if (!find_table(reader, object, &type, &table) &&
+	if (!pyinstance_table(reader, object, &type, &table) &&
 	    !pytable_find(reader, &table, name, value))
 		return 0;
 	return find_slot(reader, object, &type, name, value);

@@ -13,12 +13,24 @@
 #ifndef BACKENDS_PTRACE_PYINSTANCE_H
 #define BACKENDS_PTRACE_PYINSTANCE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct pypage;
 struct pyreader;
+struct pytable;
 struct pytype;
 
+/* The table of its __dict__, empty when it has none yet; -1: it cannot have
+ * one, or it is unreadable. */
+int pyinstance_table(struct pyreader *reader, uint64_t object,
+		     const struct pytype *type, struct pytable *table);
+/*
+ * A word that is written when its attributes may have moved: its dict's count
+ * of keys (*is_count), or where it would have a dict. 0: none is known.
+ */
+uint64_t pyinstance_guard(struct pyreader *reader, uint64_t object,
+			  const struct pytype *type, bool *is_count);
 /* How many attributes it has; -1: it cannot have any. */
 int64_t pyinstance_count(struct pyreader *reader, uint64_t object,
 			 const struct pytype *type);

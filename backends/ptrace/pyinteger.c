@@ -98,6 +98,29 @@ int pyobject_integer(struct pyreader *reader, uint64_t address, int64_t *value)
 	return 0;
 }
 
+int64_t pyinteger_digits(struct pyreader *reader, uint64_t address,
+			 bool *is_negative, uint32_t *digits, size_t maximum)
+{
+	struct integer integer;
+	uint64_t first =
+		address + (uint64_t)reader->python->offsets.long_digit;
+
+	if (!pytype_has(reader, address, PYTYPE_INTEGER) ||
+	    read_size(reader, address, &integer) ||
+	    integer.digit_count > (int64_t)maximum ||
+	    (integer.digit_count &&
+	     pyreader_read(reader, first, digits,
+			   4 * (size_t)integer.digit_count)))
+		return -1;
+	for (int64_t i = 0; i < integer.digit_count; i++)
+		if (digits[i] >> SHIFT)
+			return -1;
+	if (integer.digit_count && !digits[integer.digit_count - 1])
+		return -1;
+	*is_negative = integer.is_negative;
+	return integer.digit_count;
+}
+
 static int64_t count_bits(const struct integer *integer)
 {
 	int64_t bits = (integer->digit_count - 1) * SHIFT;

@@ -5,9 +5,12 @@
 #ifndef BACKENDS_PTRACE_PYNUMBER_H
 #define BACKENDS_PTRACE_PYNUMBER_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct buffer;
+struct pyreader;
 struct pywriter;
 
 enum pyfloat_width {
@@ -24,6 +27,12 @@ void pycomplex_put(struct buffer *out, const double *parts,
 /* The number that two bytes are as an IEEE 754 half. */
 double pyfloat_half(uint16_t bits);
 
+/*
+ * The digits of an int, 30 bits each, lowest first, and how many there are;
+ * -1: it is none, or has more than maximum.
+ */
+int64_t pyinteger_digits(struct pyreader *reader, uint64_t address,
+			 bool *is_negative, uint32_t *digits, size_t maximum);
 void pyinteger_write(struct pywriter *writer, uint64_t address);
 void pyboolean_write(struct pywriter *writer, uint64_t address);
 void pyfloat_write(struct pywriter *writer, uint64_t address);

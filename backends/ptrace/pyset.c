@@ -43,9 +43,10 @@ static int set_read(struct pyreader *reader, uint64_t address, struct set *set)
 	return 0;
 }
 
-/* Visits keys from number start on, until visit is false. */
+/* Visits keys and their hashes from number start on, until visit is false. */
 static int set_each(struct pyreader *reader, const struct set *set,
-		    int64_t start, bool (*visit)(uint64_t key, void *data),
+		    int64_t start,
+		    bool (*visit)(uint64_t key, int64_t hash, void *data),
 		    void *data)
 {
 	struct entry entries[CHUNK];
@@ -63,7 +64,8 @@ static int set_each(struct pyreader *reader, const struct set *set,
 			return -1;
 		if (!entry->key || entry->hash == -1)
 			continue;
-		if (number++ >= start && !visit(entry->key, data))
+		if (number++ >= start &&
+		    !visit(entry->key, entry->hash, data))
 			break;
 	}
 	return 0;
@@ -76,11 +78,23 @@ int64_t pyset_count(struct pyreader *reader, uint64_t address)
 	return set_read(reader, address, &set) ? -1 : set.used;
 }
 
-static bool add_item(uint64_t key, void *data)
+int pyset_each(struct pyreader *reader, uint64_t address,
+	       bool (*visit)(uint64_t key, int64_t hash, void *data),
+	       void *data)
+{
+	struct set set;
+
+	if (set_read(reader, address, &set))
+		return -1;
+	return set_each(reader, &set, 0, visit, data);
+}
+
+static bool add_item(uint64_t key, int64_t hash, void *data)
 {
 	struct pypage *page = data;
 	struct buffer name = BUFFER_INIT;
 
+	(void)hash;
 	pypage_put_key(page, "{}", key, &name);
 	pypage_add(page, &name, key);
 	return --page->count > 0;
@@ -102,10 +116,11 @@ struct writing {
 	int64_t number;
 };
 
-static bool write_item(uint64_t key, void *data)
+static bool write_item(uint64_t key, int64_t hash, void *data)
 {
 	struct writing *writing = data;
 
+	(void)hash;
 	if (!pywriter_next(writing->writer, writing->number++))
 		return false;
 	pywriter_object(writing->writer, key);

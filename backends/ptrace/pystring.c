@@ -220,6 +220,20 @@ static void write_quoted(struct pywriter *writer, struct quoted *quoted)
 		pywriter_text(writer, PYWRITER_CUT);
 }
 
+void pystring_put(struct pywriter *writer, const uint32_t *characters,
+		  size_t count, bool is_bytes)
+{
+	struct quoted quoted = {
+		.characters = characters,
+		.count = count,
+		.is_bytes = is_bytes,
+	};
+
+	if (is_bytes)
+		pywriter_text(writer, "b");
+	write_quoted(writer, &quoted);
+}
+
 /* Writes what of string fits, quoted. */
 static void write_string(struct pywriter *writer, const struct pystring *string,
 			 bool is_bytes)

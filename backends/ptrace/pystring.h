@@ -46,6 +46,9 @@ bool pystring_equals(struct pyreader *reader, uint64_t address,
 int pybytes_read(struct pyreader *reader, uint64_t address, uint64_t *data,
 		 int64_t *length);
 
+/* Characters that are at hand, quoted. */
+void pystring_put(struct pywriter *writer, const uint32_t *characters,
+		  size_t count, bool is_bytes);
 void pystring_write(struct pywriter *writer, uint64_t address);
 void pybytes_write(struct pywriter *writer, uint64_t address);
 void pybytearray_write(struct pywriter *writer, uint64_t address);

@@ -1,34 +1,12 @@
 #include "backends/ptrace/tensor.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/ptrace/pycontainer.h"
-#include "backends/ptrace/pyobject.h"
 #include "backends/ptrace/pyreader.h"
-#include "backends/ptrace/pytype.h"
-#include "backends/ptrace/pywriter.h"
 #include "banned.h"
 #include "base/array.h"
-#include "base/buffer.h"
-
-#define TENSOR_DIMENSIONS 64
-
-struct tensor {
-	const char *dtype;   /* "float32", static; NULL: in dtype_text */
-	char dtype_text[16]; /* of numpy: "float64", ">int16" */
-	const char *device;  /* "cuda", static; NULL: no device (numpy) */
-	int device_index;    /* -1: none */
-	int dimension_count;
-	int64_t shape[TENSOR_DIMENSIONS];
-	int64_t strides[TENSOR_DIMENSIONS]; /* torch: elements, numpy: bytes */
-	int64_t offset; /* of the first element, in elements */
-	int64_t element_count;
-	bool requires_grad; /* false also when it cannot be told */
-	uint64_t data;	    /* numpy: its first element; 0 unknown */
-};
 
 /* Elements along one dimension: more are not believed. */
 #define SIZE_LIMIT (INT64_C(1) << 48)
@@ -111,7 +89,8 @@ static const struct device {
 #define ELEMENTS 96
 #define DTYPE 104
 #define DEVICE 106
-#define GRAD_FN 48 /* in AutogradMeta */
+#define GRAD 40 /* in AutogradMeta */
+#define GRAD_FN 48
 
 /*
  * The device is an optional: its flag is the first of three bytes
@@ -121,7 +100,7 @@ enum flag { FLAG_UNKNOWN, FLAG_LAST };
 
 static const struct layout {
 	int back;	   /* pointer back to the Python object */
-	int autograd;	   /* -1: where AutogradMeta is, is not known */
+	int autograd;	   /* AutogradMeta, behind Storage; -1: not known */
 	int requires_grad; /* in AutogradMeta */
 	enum flag device_flag;
 } layouts[] = {
@@ -260,7 +239,24 @@ static bool read_requires_grad(struct pyreader *reader, const uint8_t *impl,
 	       flag == 1;
 }
 
-static int read_torch(struct pyreader *reader, uint64_t object,
+/* 0: it has none that is known, as on a device of a kind of its own. */
+static uint64_t read_data(struct pyreader *reader, const uint8_t *impl,
+			  const struct layout *layout)
+{
+	uint64_t storage, data;
+
+	if (layout->autograd < 0)
+		return 0;
+	/* Both objects begin with a vtable and the same counts. */
+	storage = pyreader_word(impl, layout->autograd - 8);
+	if (!storage || storage % 8 ||
+	    pyreader_pointer(reader, storage + (uint64_t)layout->autograd - 8,
+			     &data))
+		return 0;
+	return data;
+}
+
+int tensor_read_torch(struct pyreader *reader, uint64_t object,
 		      struct tensor *tensor)
 {
 	uint8_t impl[IMPL_BYTES];
@@ -282,6 +278,7 @@ static int read_torch(struct pyreader *reader, uint64_t object,
 		return -1;
 	tensor->dtype = dtypes[dtype];
 	tensor->requires_grad = read_requires_grad(reader, impl, layout);
+	tensor->data = read_data(reader, impl, layout);
 	return 0;
 }
 
@@ -339,7 +336,7 @@ static int name_dtype(struct tensor *tensor, const struct descriptor *is)
 	return -1;
 }
 
-static int read_numpy(struct pyreader *reader, uint64_t object,
+int tensor_read_numpy(struct pyreader *reader, uint64_t object,
 		      struct tensor *tensor)
 {
 	struct array array;
@@ -360,6 +357,7 @@ static int read_numpy(struct pyreader *reader, uint64_t object,
 		return -1;
 	tensor->dimension_count = array.dimension_count;
 	tensor->data = array.data;
+	tensor->dtype_object = array.descriptor;
 	tensor->element_count = 1;
 	for (int i = 0; i < tensor->dimension_count; i++) {
 		int64_t size = tensor->shape[i];
@@ -372,126 +370,53 @@ static int read_numpy(struct pyreader *reader, uint64_t object,
 	return 0;
 }
 
-static const char *dtype_of(const struct tensor *tensor)
+const char *tensor_dtype(const struct tensor *tensor)
 {
 	return tensor->dtype ? tensor->dtype : tensor->dtype_text;
 }
 
-static void write_shape(struct buffer *out, const struct tensor *tensor)
+const char *tensor_dtype_name(int number)
 {
-	buffer_append_char(out, '[');
-	for (int i = 0; i < tensor->dimension_count; i++)
-		buffer_printf(out, "%s%" PRId64, i ? ", " : "",
-			      tensor->shape[i]);
-	buffer_append_char(out, ']');
+	if (number < 0 || (size_t)number >= ARRAY_LENGTH(dtypes))
+		return NULL;
+	return dtypes[number];
 }
 
-/* What its class is called: "tensor", "Parameter". */
-static void write_class(struct pywriter *writer, uint64_t object,
-			const char *plain, const char *shown)
+const char *tensor_device_name(int number)
 {
-	struct buffer name = BUFFER_INIT;
-	const char *dot;
-
-	if (pyobject_type_name(writer->reader, object, &name)) {
-		buffer_clear(&name);
-		pywriter_text(writer, shown);
-		return;
-	}
-	dot = strrchr(name.data, '.');
-	pywriter_text(writer, strcmp(name.data, plain) == 0 ? shown
-			      : dot			    ? dot + 1
-							    : name.data);
-	buffer_clear(&name);
+	if (number < 0 || (size_t)number >= ARRAY_LENGTH(devices))
+		return NULL;
+	return devices[number].name;
 }
 
-static void write_unknown(struct pywriter *writer, uint64_t object)
+/* A tensor that is not defined is on no device. */
+static bool is_undefined(const uint8_t *impl, const struct layout *layout)
 {
-	pywriter_text(writer, "<");
-	if (pyobject_type_name(writer->reader, object, writer->out))
-		pywriter_text(writer, PYWRITER_UNKNOWN);
-	buffer_printf(writer->out, " at 0x%" PRIx64 ">", object);
+	const uint8_t *device = impl + layout->back + SIZES + DEVICE;
+
+	return layout->device_flag == FLAG_LAST ? !device[2]
+						: !device[0] && !device[2];
 }
 
-void tensor_write_torch(struct pywriter *writer, uint64_t object)
+int tensor_gradient(struct pyreader *reader, uint64_t object,
+		    bool *has_gradient, uint64_t *gradient)
 {
-	struct tensor tensor;
+	uint8_t impl[IMPL_BYTES];
+	const struct layout *layout = find_impl(reader, object, impl);
+	uint64_t meta, address;
 
-	if (read_torch(writer->reader, object, &tensor)) {
-		write_unknown(writer, object);
-		return;
-	}
-	write_class(writer, object, "torch.Tensor", "tensor");
-	buffer_printf(writer->out, " %s ", dtype_of(&tensor));
-	write_shape(writer->out, &tensor);
-	buffer_printf(writer->out, " %s", tensor.device);
-	if (tensor.device_index >= 0)
-		buffer_printf(writer->out, ":%d", tensor.device_index);
-	if (tensor.requires_grad)
-		pywriter_text(writer, " requires_grad");
-}
-
-void tensor_write_numpy(struct pywriter *writer, uint64_t object)
-{
-	struct tensor tensor;
-
-	if (read_numpy(writer->reader, object, &tensor)) {
-		write_unknown(writer, object);
-		return;
-	}
-	write_class(writer, object, "numpy.ndarray", "ndarray");
-	buffer_printf(writer->out, " %s ", dtype_of(&tensor));
-	write_shape(writer->out, &tensor);
-}
-
-/* THPDtype: a number of one byte, then its name. */
-void tensor_write_dtype(struct pywriter *writer, uint64_t object)
-{
-	uint8_t number;
-
-	if (pyreader_read(writer->reader, object + PYREADER_HEAD, &number, 1) ||
-	    number >= ARRAY_LENGTH(dtypes)) {
-		write_unknown(writer, object);
-		return;
-	}
-	buffer_printf(writer->out, "torch.%s", dtypes[number]);
-}
-
-/* THPDevice: type and index, a byte each. */
-void tensor_write_device(struct pywriter *writer, uint64_t object)
-{
-	int8_t bytes[2];
-
-	if (pyreader_read(writer->reader, object + PYREADER_HEAD, bytes,
-			  sizeof(bytes)) ||
-	    bytes[0] < 0 || (size_t)bytes[0] >= ARRAY_LENGTH(devices)) {
-		write_unknown(writer, object);
-		return;
-	}
-	buffer_printf(writer->out, "device(type='%s'", devices[bytes[0]].name);
-	if (bytes[1] >= 0)
-		buffer_printf(writer->out, ", index=%d", bytes[1]);
-	pywriter_text(writer, ")");
-}
-
-void tensor_write_size(struct pywriter *writer, uint64_t object)
-{
-	static const struct pybrackets brackets = { "torch.Size([", "])", "...",
-						    "torch.Size([])" };
-	int64_t count = pytuple_count(writer->reader, object);
-
-	if (count < 0) {
-		write_unknown(writer, object);
-		return;
-	}
-	if (!pywriter_open(writer, object, count, &brackets))
-		return;
-	for (int64_t i = 0; i < count && pywriter_next(writer, i); i++) {
-		uint64_t item;
-
-		if (pytuple_item(writer->reader, object, i, &item))
-			item = 0;
-		pywriter_object(writer, item);
-	}
-	pywriter_close(writer, &brackets);
+	*has_gradient = false;
+	*gradient = 0;
+	if (!layout || layout->autograd < 0)
+		return -1;
+	meta = pyreader_word(impl, layout->autograd);
+	if (!meta)
+		return 0;
+	if (pyreader_pointer(reader, meta + GRAD, &address) || !address ||
+	    address % 8 || pyreader_read(reader, address, impl, IMPL_BYTES))
+		return -1;
+	*has_gradient = !is_undefined(impl, layout);
+	if (*has_gradient)
+		*gradient = pyreader_word(impl, layout->back) & ~UINT64_C(1);
+	return 0;
 }

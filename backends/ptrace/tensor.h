@@ -1,6 +1,7 @@
 /*
  * tensor: what a torch tensor or a numpy array is, read from outside: type of
- * its elements, shape, strides, device, where its data lies. Never the data.
+ * its elements, shape, strides, device, where its data lies. Never the data
+ * (pyelement.h reads single elements of those that lie in memory).
  *
  * torch's objects are C++ and their layout changes with its version. So
  * nothing is believed that does not hold together: the implementation must
@@ -12,9 +13,44 @@
 #ifndef BACKENDS_PTRACE_TENSOR_H
 #define BACKENDS_PTRACE_TENSOR_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
+struct pyreader;
 struct pywriter;
+
+#define TENSOR_DIMENSIONS 64
+
+struct tensor {
+	const char *dtype;   /* "float32", static; NULL: in dtype_text */
+	char dtype_text[16]; /* of numpy: "float64", ">int16" */
+	const char *device;  /* "cuda", static; NULL: no device (numpy) */
+	int device_index;    /* -1: none */
+	int dimension_count;
+	int64_t shape[TENSOR_DIMENSIONS];
+	int64_t strides[TENSOR_DIMENSIONS]; /* torch: elements, numpy: bytes */
+	int64_t offset; /* of the first element, in elements */
+	int64_t element_count;
+	bool requires_grad; /* false also when it cannot be told */
+	uint64_t data;	    /* what offset counts from; 0 unknown */
+	uint64_t dtype_object; /* numpy's descriptor; 0 of torch */
+};
+
+int tensor_read_torch(struct pyreader *reader, uint64_t object,
+		      struct tensor *tensor);
+int tensor_read_numpy(struct pyreader *reader, uint64_t object,
+		      struct tensor *tensor);
+/* "float32" */
+const char *tensor_dtype(const struct tensor *tensor);
+/* By their numbers in torch; NULL: there is none. */
+const char *tensor_dtype_name(int number);
+const char *tensor_device_name(int number);
+/*
+ * The gradient of a torch tensor: *has_gradient, and the Python object of it,
+ * 0: it has none yet. -1: it cannot be told.
+ */
+int tensor_gradient(struct pyreader *reader, uint64_t object,
+		    bool *has_gradient, uint64_t *gradient);
 
 /* "tensor float32 [64, 32] cpu requires_grad", "ndarray float64 [8, 3]" */
 void tensor_write_torch(struct pywriter *writer, uint64_t object);

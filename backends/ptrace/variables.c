@@ -86,6 +86,16 @@ static bool is_at_rest(const struct thread_sample *thread)
 	return thread->exactness == EXACT && thread->state != THREAD_RUNNING;
 }
 
+/* What stands for us may still be on its way off the processor. */
+static bool is_to_be_held(const struct reading *reading,
+			  const struct thread_sample *thread)
+{
+	struct node *node = reading->connection->base.node;
+
+	return !is_at_rest(thread) ||
+	       holds_stands(node_holds(node), mover_of(thread));
+}
+
 /* The depth in now of the frame at depth in before; -1: it is no more. */
 static int follow_frame(const struct stack *before, const struct stack *now,
 			int depth)
@@ -193,7 +203,7 @@ static int read_frame(struct reading *reading, int depth, struct error *error)
 	    settle_thread(reading, error) < 0)
 		return -1;
 	thread = find_thread(reading, &reading->sample);
-	if (thread && !is_at_rest(thread)) {
+	if (thread && is_to_be_held(reading, thread)) {
 		hold_thread(reading, mover_of(thread));
 		if (reading->is_held && take_sample(reading, error) < 0)
 			return -1;
@@ -238,7 +248,7 @@ static void hold_holder(struct reading *reading)
 		if (!thread->has_gil ||
 		    thread->interpreter != reading->interpreter)
 			continue;
-		if (!is_at_rest(thread))
+		if (is_to_be_held(reading, thread))
 			hold_thread(reading, thread->tid);
 		return;
 	}
