@@ -1,0 +1,78 @@
+/*
+ * arch: what it takes to make a system call in a thread of another process.
+ * What is of one processor stands in arch-PROCESSOR.c alone.
+ *
+ * The thread is made to call as if a signal handler did so: below its stack
+ * lies what the kernel would have put there for a signal, and behind the call
+ * the thread comes to where handlers return to. So, should nobody take it back
+ * from there, it takes itself back to what it was about to do.
+ */
+#ifndef BACKENDS_CONTROL_ARCH_H
+#define BACKENDS_CONTROL_ARCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define ARCH_CALL_WORDS 128 /* NT_PRSTATUS is no longer, on any processor */
+#define ARCH_FLOATS_BYTES 16384
+
+/* The registers of a thread, as PTRACE_GETREGSET gives them. */
+struct arch_dump {
+	uint64_t words[ARCH_CALL_WORDS]; /* NT_PRSTATUS */
+	size_t length;
+};
+
+struct arch_floats {
+	unsigned char bytes[ARCH_FLOATS_BYTES]; /* arch_floats_set() */
+	size_t length;
+};
+
+/* struct sigaction as the kernel has it. */
+struct arch_action {
+	uint64_t handler;
+	uint64_t flags;
+	uint64_t restorer;
+	uint64_t mask;
+};
+
+/* Places in the program's code. */
+struct arch_places {
+	uint64_t call;	    /* calls the kernel, and returns; 0: none */
+	uint64_t come_back; /* where handlers return to; 0: none */
+};
+
+/* What is written below the thread's stack. */
+struct arch_frame {
+	unsigned char bytes[ARCH_FLOATS_BYTES + 2048];
+	size_t length;
+	uint64_t address;
+	uint64_t action; /* where in the process the two actions are */
+	uint64_t old;
+};
+
+/* Which set of registers has the floating point ones (NT_…). */
+int arch_floats_set(void);
+/* Whether the thread runs code for which the rest here is right. */
+bool arch_is_known(const struct arch_dump *dump);
+/*
+ * Looks for the places in code that lies at address. with_return: of the call,
+ * too; without, what follows it must not be run.
+ */
+void arch_find_places(const uint8_t *code, size_t length, uint64_t address,
+		      bool with_return, struct arch_places *places);
+/*
+ * Makes a frame below the stack. With floats NULL, or without a place to come
+ * back to, it is one that the thread cannot come back by.
+ */
+void arch_make_frame(struct arch_frame *frame, const struct arch_dump *dump,
+		     const struct arch_floats *floats, uint64_t mask,
+		     const struct arch_places *places,
+		     const struct arch_action *action);
+/* Makes the thread call rt_sigaction(2) next. */
+void arch_set_action(struct arch_dump *dump, const struct arch_frame *frame,
+		     const struct arch_places *places, int signal_number);
+/* What the call returned: 0, or -errno. */
+int64_t arch_result(const struct arch_dump *dump);
+
+#endif

@@ -1,0 +1,265 @@
+#include "backends/control/control.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "backends/connections.h"
+#include "backends/control/tracee.h"
+#include "backends/control/watched.h"
+#include "backends/node.h"
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/loop.h"
+
+#define LOOK_SECONDS 0.1
+
+/* All of them, though no thread has room for so many: what is missing is told.
+ */
+static void take_wishes(struct control *control)
+{
+	size_t breaks = breaks_wishes(control->breaks, NULL, 0);
+	size_t data = watched_wishes(control->watched, NULL, 0);
+	size_t guards = watched_guards(control->watched, NULL, 0);
+	struct planned *wishes =
+		xcalloc(breaks + data + guards + 1, sizeof(*wishes));
+	struct watch watch;
+
+	breaks_wishes(control->breaks, wishes, breaks);
+	watched_wishes(control->watched, wishes + breaks, data);
+	watched_guards(control->watched, wishes + breaks + data, guards);
+	/* Without it a breakpoint is bound a moment later. */
+	if (control_start_watch(control, &watch))
+		wishes[breaks + data + guards++] =
+			(struct planned){ .watch = watch, .kind = PLAN_START };
+	control->wishes = wishes;
+	control->wish_count = breaks + data + guards;
+	control->data_count = data;
+	control->guard_count = guards;
+}
+
+bool control_wish(struct control *control)
+{
+	uint64_t revisions[3] = { 0, 0, 0 };
+
+	if (control->is_python) {
+		revisions[0] = breaks_revision(control->breaks);
+		revisions[1] = watched_revision(control->watched);
+		revisions[2] = breaks_are_pending(control->breaks);
+	}
+	if (memcmp(revisions, control->revisions, sizeof(revisions)) == 0)
+		return false;
+	memcpy(control->revisions, revisions, sizeof(revisions));
+	free(control->wishes);
+	control->wishes = NULL;
+	control->wish_count = 0;
+	control->data_count = 0;
+	control->guard_count = 0;
+	if (control->is_python)
+		take_wishes(control);
+	return true;
+}
+
+bool control_has_wishes(const struct control *control)
+{
+	return control->is_python && (breaks_are_any(control->breaks) ||
+				      watched_are_any(control->watched));
+}
+
+/* Without a stepper there are only the wishes of persons. */
+static void plan_wishes(const struct control *control, struct plan *plan)
+{
+	*plan = (struct plan){ .missing = 0 };
+	for (size_t i = 0; i < control->wish_count; i++) {
+		if (i < WATCH_SLOTS)
+			plan->slots[i] = control->wishes[i];
+		else
+			plan->missing++;
+	}
+}
+
+/*
+ * A watch that goes on stays in its slot: a trap may be on its way, and names
+ * no more than that.
+ */
+static void keep_slots(const struct plan *before, struct plan *plan)
+{
+	for (int i = 0; i < WATCH_SLOTS; i++) {
+		for (int j = 0; j < WATCH_SLOTS; j++) {
+			struct planned moved = plan->slots[j];
+
+			if (i == j || !watch_is_same(&before->slots[i].watch,
+						     &moved.watch))
+				continue;
+			plan->slots[j] = plan->slots[i];
+			plan->slots[i] = moved;
+			break;
+		}
+	}
+}
+
+void control_arm(struct control *control, struct control_thread *thread)
+{
+	struct plan_wishes wishes = {
+		.items = control->wishes,
+		.count = control->wish_count,
+	};
+	struct plan before = thread->plan;
+	struct watch slots[WATCH_SLOTS];
+	struct error error = ERROR_INIT;
+
+	thread->is_planned = false;
+	if (thread->stepper)
+		stepper_plan(thread->stepper, &wishes, &thread->plan);
+	else
+		plan_wishes(control, &thread->plan);
+	keep_slots(&before, &thread->plan);
+	for (int i = 0; i < WATCH_SLOTS; i++)
+		slots[i] = thread->plan.slots[i].watch;
+	/* A thread of C alone loses nothing by it. */
+	if (tracee_watch(control->tracee, thread->tid, slots, &error) < 0 &&
+	    thread->stepper)
+		control_say(control, 0, error.message);
+}
+
+static bool is_persons(const struct planned *planned)
+{
+	return planned->watch.access != WATCH_NONE &&
+	       (planned->kind == PLAN_BREAKPOINT ||
+		planned->kind == PLAN_DATA);
+}
+
+/* The last of the wishes find no room first; guards are not missed. */
+static void tell_missing(struct control *control, size_t missing)
+{
+	size_t data = control->data_count;
+
+	if (!control->is_python)
+		return;
+	missing -= missing < control->guard_count ? missing
+						  : control->guard_count;
+	watched_short(control->watched, missing < data ? missing : data);
+	breaks_short(control->breaks, missing < data ? 0 : missing - data);
+}
+
+/* While a thread stands its step is over: it has what `continue` needs. */
+static void weigh_plan(const struct control *control,
+		       const struct control_thread *thread, struct plan *plan)
+{
+	if (control->phase == CONTROL_RUNNING)
+		*plan = thread->plan;
+	else
+		plan_wishes(control, plan);
+}
+
+void control_weigh(struct control *control)
+{
+	size_t missing = 0;
+	int most = 0;
+
+	for (size_t i = 0; i < control->thread_count; i++) {
+		struct plan plan;
+		int used = 0;
+
+		weigh_plan(control, control->threads[i], &plan);
+
+		for (int j = 0; j < WATCH_SLOTS; j++)
+			used += is_persons(&plan.slots[j]);
+		if (used > most)
+			most = used;
+		if (plan.missing > missing)
+			missing = plan.missing;
+	}
+	control->debugger.slots = WATCH_SLOTS;
+	control->debugger.slots_free = WATCH_SLOTS - most;
+	tell_missing(control, missing);
+}
+
+/* A thread that is about a command is planned for from where it stands. */
+static bool must_stand(const struct control *control,
+		       const struct control_thread *thread)
+{
+	return thread->stepper &&
+	       stepper_doing(thread->stepper) != STEPPER_CONTINUE &&
+	       !tracee_stands(control->tracee, thread->tid);
+}
+
+void control_arm_all(struct control *control)
+{
+	for (size_t i = 0; i < control->thread_count; i++) {
+		struct control_thread *thread = control->threads[i];
+
+		/* It gets them when it goes on. */
+		if (control->phase != CONTROL_RUNNING &&
+		    tracee_stands(control->tracee, thread->tid))
+			continue;
+		if (!must_stand(control, thread)) {
+			control_arm(control, thread);
+			continue;
+		}
+		thread->is_planned = true;
+		tracee_interrupt(control->tracee, thread->tid);
+	}
+	control_weigh(control);
+}
+
+/* What replaced the program may be a Python that has not begun yet. */
+static void look_for_python(struct control *control)
+{
+	struct error error = ERROR_INIT;
+
+	if (control_read_program(control, &error) < 0) {
+		if (++control->exec_looks >= CONTROL_EXEC_LOOKS)
+			control_settle(control);
+		return;
+	}
+	/* What else reads it knows the program before. */
+	connections_forget(node_connections(control->base.node),
+			   control->base.pid);
+	control_look_at_threads(control);
+	control_wish(control);
+	control_arm_all(control);
+	control_tell_again(control);
+}
+
+static void on_look(void *data)
+{
+	struct control *control = data;
+
+	if (control->phase != CONTROL_RUNNING || control->is_gone)
+		return;
+	if (!control->is_python) {
+		look_for_python(control);
+	} else {
+		control_look_at_threads(control);
+		breaks_look(control->breaks);
+		if (control_wish(control)) {
+			control_arm_all(control);
+			control_tell_again(control);
+		}
+	}
+	control_settle(control);
+	node_flush(control->base.node);
+}
+
+static bool has_to_look(const struct control *control)
+{
+	return !control->is_gone &&
+	       (!control->is_python ||
+		control_has_wishes(control) ||
+		control_is_stepping(control));
+}
+
+void control_keep_looking(struct control *control)
+{
+	if (has_to_look(control) == (control->looking != NULL))
+		return;
+	if (control->looking) {
+		loop_timer_stop(control->looking);
+		control->looking = NULL;
+		return;
+	}
+	control->looking = loop_timer(node_loop(control->base.node),
+				      LOOK_SECONDS, LOOK_SECONDS, on_look,
+				      control);
+}

@@ -1,0 +1,261 @@
+/*
+ * The backend `ptrace` as a debugger: what can be asked of a process that is
+ * stopped from outside, by its state.
+ */
+#include "backends/backend.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "banned.h"
+#include "backends/control/control.h"
+#include "backends/control/tracee.h"
+#include "backends/node.h"
+#include "backends/ptrace/memory.h"
+#include "backends/ptrace/pyobject.h"
+#include "backends/ptrace/pywalk.h"
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "protocol/breakpoint.h"
+#include "protocol/message.h"
+#include "protocol/process.h"
+#include "protocol/sample.h"
+
+static struct control *to_control(struct connection *connection)
+{
+	return (struct control *)connection;
+}
+
+static const struct control *lend_control(const struct connection *connection)
+{
+	return (const struct control *)connection;
+}
+
+static struct connection *control_open(struct node *node,
+				       const struct process *process,
+				       const struct target *target,
+				       struct error *error)
+{
+	struct control *control;
+
+	if (process->pid >= PROCESS_FIRST_STANDIN) {
+		error_set(error, "Only its debugger can be asked: the process "
+				 "is on another machine.");
+		return NULL;
+	}
+	control = control_new(node, process, target != NULL, error);
+	if (!control)
+		return NULL;
+	control->base.backend = &control_backend;
+	return &control->base;
+}
+
+static bool control_opens_for(enum request_kind kind,
+			      const struct message *request)
+{
+	const json_t *list = json_object_get(request->body, "breakpoints");
+
+	return kind == REQUEST_PAUSE ||
+	       (kind == REQUEST_SET_BREAKPOINTS && json_array_size(list) > 0);
+}
+
+static void control_close(struct connection *connection)
+{
+	control_free(to_control(connection));
+}
+
+enum needs {
+	NEEDS_NEVER, /* nothing helps: why and fix */
+	NEEDS_CONNECTION,
+	NEEDS_CODE, /* whose steps can be followed */
+	NEEDS_STOP,
+	NEEDS_BOTH,
+};
+
+struct row {
+	enum needs needs;
+	int (*send)(struct control *control, enum request_kind kind,
+		    const struct message *request, struct error *error);
+	const char *why;
+	const char *fix;
+};
+
+static bool explain(struct reason *reason, const char *why, const char *fix)
+{
+	snprintf(reason->why, sizeof(reason->why), "%s", why);
+	snprintf(reason->fix, sizeof(reason->fix), "%s", fix);
+	return false;
+}
+
+static int send_pause(struct control *control, enum request_kind kind,
+		      const struct message *request, struct error *error)
+{
+	int64_t tid = json_get_integer(request->body, "tid", 0);
+
+	(void)kind;
+	if (control_take_setting(control, request, error) < 0)
+		return -1;
+	if (tid < 0 || tid > INT_MAX)
+		return error_set(error, "pause: \"tid\" is no thread.");
+	if (control_pause(control, (pid_t)tid, error) < 0)
+		return -1;
+	node_respond(control->base.node, request, NULL, NULL);
+	return 0;
+}
+
+static int send_evaluate(struct control *control, enum request_kind kind,
+			 const struct message *request, struct error *error)
+{
+	(void)kind;
+	return control_evaluate(control, request, error);
+}
+
+static int send_breakpoints(struct control *control, enum request_kind kind,
+			    const struct message *request, struct error *error)
+{
+	(void)kind;
+	return control_set_breakpoints(control, request, error);
+}
+
+#define READS "Stacks and variables are read beside the debugger."
+#define NO_PROMPT                                                              \
+	"It is stopped from outside: there is no debugger in it, and no "      \
+	"prompt."
+#define NO_CHANGE                                                              \
+	"It is stopped from outside, which changes nothing in the process: "
+
+static const struct row rows[REQUEST_KIND_COUNT] = {
+	[REQUEST_SAMPLE] = { .why = READS },
+	[REQUEST_SAMPLE_EXACT] = { .why = READS },
+	[REQUEST_VARIABLES] = { .why = READS },
+	[REQUEST_SOURCE] = { .why = "Source files are not asked of it." },
+	[REQUEST_EVALUATE] = { NEEDS_STOP, .send = send_evaluate },
+	[REQUEST_CONTINUE] = { NEEDS_STOP, .send = control_go },
+	[REQUEST_NEXT] = { NEEDS_BOTH, .send = control_go },
+	[REQUEST_STEP_IN] = { NEEDS_BOTH, .send = control_go },
+	[REQUEST_STEP_OUT] = { NEEDS_BOTH, .send = control_go },
+	[REQUEST_UNTIL] = { NEEDS_BOTH, .send = control_go },
+	[REQUEST_JUMP] = { .why = NO_CHANGE "it goes on where it stands.",
+			   .fix = "A pdb in the process can jump." },
+	[REQUEST_PAUSE] = { NEEDS_CONNECTION, .send = send_pause },
+	[REQUEST_TERMINATE] = { .why = NO_CHANGE "nothing is raised in it.",
+				.fix = "kill ends it." },
+	[REQUEST_SET_BREAKPOINTS] = { NEEDS_CODE, .send = send_breakpoints },
+	[REQUEST_TERMINAL] = { .why = NO_PROMPT },
+	[REQUEST_TERMINAL_INPUT] = { .why = NO_PROMPT },
+};
+
+static bool has_stopped(const struct control *control, struct reason *reason)
+{
+	if (control->phase == CONTROL_STOPPED)
+		return true;
+	if (control->phase == CONTROL_STOPPING)
+		return explain(reason, "It is just being stopped.", "");
+	return explain(reason, "It runs: nothing has stopped it yet.",
+		       "Pause it, or wait for a breakpoint.");
+}
+
+static bool control_can(const struct connection *connection,
+			enum request_kind kind, const struct message *request,
+			struct reason *reason)
+{
+	const struct control *control = lend_control(connection);
+	const struct row *row = &rows[kind];
+	struct reason unused;
+
+	(void)request;
+	if (!reason)
+		reason = &unused;
+	*reason = (struct reason){ .fix = "" };
+	if (control->is_gone)
+		return explain(reason, "The process has ended.", "");
+	if (row->needs == NEEDS_NEVER)
+		return explain(reason, row->why, row->fix ? row->fix : "");
+	if (row->needs >= NEEDS_STOP && !has_stopped(control, reason))
+		return false;
+	if (row->needs == NEEDS_CODE || row->needs == NEEDS_BOTH)
+		return control_can_step(control, reason);
+	return true;
+}
+
+static int control_send(struct connection *connection, enum request_kind kind,
+			const struct message *request, struct error *error)
+{
+	return rows[kind].send(to_control(connection), kind, request, error);
+}
+
+/* Whether the newest frame of the thread, as it has it, is its stop's. */
+static bool is_newest(struct control *control,
+		      const struct control_thread *thread)
+{
+	struct pywalk walk = { .frames = NULL };
+	bool result;
+
+	memory_begin(control->memory, false);
+	pywalk_read(&walk, control->memory, &control->python, thread->tstate);
+	result = walk.count > 0 &&
+		 walk.frames[0].address == thread->place->frame;
+	pywalk_clear(&walk);
+	return result;
+}
+
+static void amend_thread(struct control *control, struct thread_sample *sample)
+{
+	const struct control_thread *thread =
+		control_find(control, sample->tid);
+
+	if (!thread || !thread->is_wanted ||
+	    !tracee_stands(control->tracee, thread->tid))
+		return;
+	sample->state = THREAD_STOPPED;
+	if (sample->stack)
+		sample->exactness = EXACT;
+	if (thread->tid != control->shown || !sample->stack ||
+	    !thread->place->frame)
+		return;
+	sample->stack = place_amend(thread->place, is_newest(control, thread),
+				    sample->stack,
+				    node_stacks(control->base.node));
+	sample->native = NULL;
+}
+
+/* What was seen in the middle of a trap of ours is no stop. */
+static void amend_running(struct control *control, struct thread_sample *sample)
+{
+	if (sample->state == THREAD_STOPPED &&
+	    control_find(control, sample->tid))
+		sample->state = THREAD_RUNNING;
+}
+
+static void control_amend(struct connection *connection,
+			  struct process_sample *sample)
+{
+	struct control *control = to_control(connection);
+
+	for (size_t i = 0; i < sample->thread_count; i++) {
+		if (control->phase == CONTROL_STOPPED)
+			amend_thread(control, &sample->threads[i]);
+		else
+			amend_running(control, &sample->threads[i]);
+	}
+}
+
+static const struct debugger *
+control_debugger(const struct connection *connection)
+{
+	return &lend_control(connection)->debugger;
+}
+
+const struct backend control_backend = {
+	.name = "ptrace",
+	.help = "stops and steps the process from outside",
+	.open = control_open,
+	.opens_for = control_opens_for,
+	.can = control_can,
+	.send = control_send,
+	.amend = control_amend,
+	.debugger = control_debugger,
+	.close = control_close,
+};

@@ -1,0 +1,153 @@
+/*
+ * breakhit: what happens when the interpreter would tell a trace function of
+ * a line that has breakpoints. As bdb.effective(), for each of them.
+ */
+#include <limits.h>
+#include <stdlib.h>
+
+#include "backends/control/breaks-private.h"
+#include "backends/control/bytecode.h"
+#include "backends/control/logpoint.h"
+#include "backends/control/pyexpression.h"
+#include "backends/ptrace/memory.h"
+#include "backends/ptrace/pyobject.h"
+#include "banned.h"
+#include "base/array.h"
+#include "base/buffer.h"
+#include "base/error.h"
+
+/* The thread at the line. */
+struct standing {
+	struct breaks *breaks;
+	const struct bytecode *code;
+	int line;
+	struct pyobject_frame frame;
+	struct pyreader reader;
+};
+
+void break_hit_clear(struct break_hit *hit)
+{
+	for (size_t i = 0; i < hit->said_count; i++)
+		free(hit->said[i].text);
+	free(hit->said);
+	*hit = (struct break_hit){ .said = NULL };
+}
+
+static bool is_there(const struct break_entry *entry,
+		     const struct standing *standing)
+{
+	for (size_t i = 0; i < entry->count; i++) {
+		const struct break_place *place = &entry->places[i];
+
+		if (place->code == standing->code->address &&
+		    place->line == standing->line &&
+		    place->signature == break_signature(standing->code))
+			return true;
+	}
+	return false;
+}
+
+static void say(struct break_hit *hit, const struct break_entry *entry,
+		struct buffer *text)
+{
+	size_t capacity = hit->said_count;
+
+	ARRAY_GROW(hit->said, hit->said_count, capacity);
+	hit->said[hit->said_count++] = (struct break_said){
+		.id = entry->wanted.id,
+		.text = buffer_take(text),
+	};
+}
+
+static void say_failure(struct break_hit *hit, struct break_entry *entry,
+			const struct error *error)
+{
+	struct buffer text = BUFFER_INIT;
+
+	/* A log point goes on: once is enough. */
+	if (entry->log && entry->has_failed)
+		return;
+	entry->has_failed = true;
+	buffer_printf(&text, "the condition %s cannot be compared: %s",
+		      entry->wanted.condition, error->message);
+	say(hit, entry, &text);
+}
+
+/* The reader of a thread that stands: what was read before is old. */
+static struct pyreader *fresh_reader(struct standing *standing)
+{
+	memory_begin(standing->breaks->memory, false);
+	pyreader_init(&standing->reader, standing->breaks->memory,
+		      standing->breaks->python);
+	return &standing->reader;
+}
+
+/* Whether it stops or speaks: its condition, then its ignore count. */
+static bool is_effective(struct break_entry *entry, struct standing *standing,
+			 struct break_hit *hit)
+{
+	struct error error = ERROR_INIT;
+	int truth = 1;
+
+	if (entry->condition)
+		truth = pyexpression_test(entry->condition,
+					  fresh_reader(standing),
+					  &standing->frame, &error);
+	if (truth < 0) {
+		say_failure(hit, entry, &error);
+		return !entry->log;
+	}
+	if (truth && entry->ignore_left > 0) {
+		entry->ignore_left--;
+		return false;
+	}
+	if (truth && entry->wanted.is_temporary)
+		entry->state = ENTRY_SPENT;
+	return truth;
+}
+
+static void take_effect(struct break_entry *entry, struct standing *standing,
+			struct break_hit *hit)
+{
+	struct buffer text = BUFFER_INIT;
+
+	if (entry->hits < INT_MAX)
+		entry->hits++;
+	if (!entry->log) {
+		if (hit->count < STOP_HITS_MAXIMUM)
+			hit->ids[hit->count++] = entry->wanted.id;
+		return;
+	}
+	logpoint_say(entry->log, fresh_reader(standing), &standing->frame,
+		     &text);
+	say(hit, entry, &text);
+}
+
+bool breaks_hit(struct breaks *breaks, const struct bytecode *code, int line,
+		uint64_t frame, uint64_t tstate, struct break_hit *hit)
+{
+	struct standing standing = {
+		.breaks = breaks,
+		.code = code,
+		.line = line,
+		.frame = { .address = frame,
+			   .thread = tstate,
+			   .is_newest = true },
+	};
+	bool is_spent = false;
+
+	*hit = (struct break_hit){ .said = NULL };
+	for (size_t i = 0; i < breaks->count; i++) {
+		struct break_entry *entry = &breaks->entries[i];
+
+		if (entry->state != ENTRY_BOUND || !break_entry_is_on(entry) ||
+		    !is_there(entry, &standing))
+			continue;
+		if (is_effective(entry, &standing, hit))
+			take_effect(entry, &standing, hit);
+		is_spent |= entry->state == ENTRY_SPENT;
+	}
+	if (is_spent)
+		breaks_rewish(breaks);
+	return hit->count > 0;
+}

@@ -1,0 +1,177 @@
+#include "backends/control/control.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include "banned.h"
+#include "backends/control/bytecode.h"
+#include "backends/control/tracee.h"
+#include "backends/node.h"
+#include "backends/ptrace/pyobject.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "protocol/message.h"
+#include "protocol/stack.h"
+
+/* The traps of most steps come within this; then the loop takes them. */
+#define SPIN_NS 2000000u
+
+static const enum stepper_command commands[REQUEST_KIND_COUNT] = {
+	[REQUEST_CONTINUE] = STEPPER_CONTINUE,
+	[REQUEST_NEXT] = STEPPER_NEXT,
+	[REQUEST_STEP_IN] = STEPPER_STEP,
+	[REQUEST_STEP_OUT] = STEPPER_FINISH,
+	[REQUEST_UNTIL] = STEPPER_UNTIL,
+};
+
+int control_take_setting(struct control *control,
+			 const struct message *request, struct error *error)
+{
+	const char *threads =
+		json_get_string(request->body, "threads", "python");
+
+	if (strcmp(threads, "python") != 0 && strcmp(threads, "one") != 0)
+		return error_set(error,
+				 "%s: \"threads\" is \"python\" (all that run "
+				 "Python stop together) or \"one\".",
+				 request->name);
+	control->is_alone = strcmp(threads, "one") == 0;
+	return 0;
+}
+
+static struct control_thread *find_asked(struct control *control,
+					 const struct message *request,
+					 struct error *error)
+{
+	int64_t tid = json_get_integer(request->body, "tid", control->shown);
+	struct control_thread *thread =
+		tid > 0 && tid <= INT_MAX ? control_find(control, (pid_t)tid)
+					  : NULL;
+
+	if (!thread || !thread->stepper ||
+	    !tracee_stands(control->tracee, thread->tid)) {
+		error_set(error,
+			  "Thread %lld does not stand, or runs no Python: only "
+			  "one that stands can be stepped.",
+			  (long long)tid);
+		return NULL;
+	}
+	return thread;
+}
+
+static int command_thread(struct control *control,
+			  struct control_thread *thread,
+			  enum stepper_command command,
+			  const struct message *request, struct error *error)
+{
+	int64_t depth = json_get_integer(request->body, "depth", 0);
+	int64_t line = json_get_integer(request->body, "line", 0);
+	struct pyobject_frame frame = { .address = 0 };
+
+	if (depth < 0 || depth > STACK_FRAMES_MAXIMUM || line < 0 ||
+	    line > INT_MAX)
+		return error_set(error, "\"%s\": a number is out of bounds.",
+				 request->name);
+	if (depth > 0 && command != STEPPER_CONTINUE &&
+	    control_frame(control, thread, (int)depth, &frame) < 0)
+		return error_set(error, "There is no such frame any more; the "
+					"stack has changed.");
+	return stepper_command(thread->stepper, command, frame.address,
+			       (int)line, error);
+}
+
+/* A step that another thread's stop came before is dropped. */
+static void drop_others(struct control *control,
+			const struct control_thread *but)
+{
+	for (size_t i = 0; i < control->thread_count; i++) {
+		struct stepper *stepper = control->threads[i]->stepper;
+
+		if (control->threads[i] != but && stepper &&
+		    stepper_doing(stepper) != STEPPER_CONTINUE)
+			stepper_command(stepper, STEPPER_CONTINUE, 0, 0, NULL);
+	}
+}
+
+/* What has been told is over; what stopped at the same time is not. */
+static void forget_place(struct control *control, struct control_thread *thread)
+{
+	if (thread->place && thread->tid != control->shown &&
+	    thread->place->reason != STOP_PAUSE)
+		return;
+	place_free(thread->place);
+	thread->place = NULL;
+}
+
+/* Something else may come before it moves: an exception, then a return. */
+static void find_next_stop(struct control *control,
+			   struct control_thread *thread)
+{
+	struct stepper_stop stop = { .at = STOP_AT_UNKNOWN };
+
+	if (thread->place || !thread->stepper ||
+	    !tracee_stands(control->tracee, thread->tid))
+		return;
+	if (stepper_resume(thread->stepper, &stop))
+		control_take_place(thread, &stop);
+}
+
+/* Lends the first thread that stops again where it stands; NULL: none. */
+static struct control_thread *find_pending(struct control *control)
+{
+	struct control_thread *pending = NULL;
+
+	for (size_t i = 0; i < control->thread_count; i++) {
+		struct control_thread *thread = control->threads[i];
+
+		forget_place(control, thread);
+		find_next_stop(control, thread);
+		if (thread->place && !pending)
+			pending = thread;
+	}
+	return pending;
+}
+
+void control_resume(struct control *control)
+{
+	if (control->bytecodes)
+		bytecode_cache_age(control->bytecodes);
+	control_wish(control);
+	control_arm_all(control);
+	for (size_t i = 0; i < tracee_thread_count(control->tracee); i++)
+		tracee_resume(control->tracee,
+			      tracee_thread(control->tracee, i));
+	control_keep_looking(control);
+	control_settle(control);
+}
+
+int control_go(struct control *control, enum request_kind kind,
+	       const struct message *request, struct error *error)
+{
+	struct node *node = control->base.node;
+	enum stepper_command command = commands[kind];
+	bool is_step = command != STEPPER_CONTINUE;
+	struct control_thread *thread =
+		find_asked(control, request, is_step ? error : NULL);
+	struct control_thread *pending;
+
+	/* All go on, also when the one that is shown did not come to stand. */
+	if ((!thread && is_step) ||
+	    control_take_setting(control, request, error) < 0 ||
+	    (thread &&
+	     command_thread(control, thread, command, request, error) < 0))
+		return -1;
+	drop_others(control, thread);
+	pending = find_pending(control);
+	control_forget_stop(control);
+	node_emit_debugger(node, control->base.pid, &control->debugger);
+	node_respond(node, request, NULL, NULL);
+	if (pending) {
+		control_stop(control, pending);
+		return 0;
+	}
+	control_resume(control);
+	if (command != STEPPER_CONTINUE)
+		tracee_spin(control->tracee, SPIN_NS);
+	return 0;
+}

@@ -1,0 +1,386 @@
+/*
+ * plan: which of the few watches there are serve best now.
+ *
+ * Each letter is a watch; all but the last come from the stepper's aim:
+ *	A position  writes of a frame's pointer: each of its instructions
+ *	B leaving   the frame is about to be unlinked
+ *	C newest    a frame was pushed or popped
+ *	D loop      an evaluation loop was entered or left: C must move
+ *	E handlers  an exception was raised in a frame of the code
+ *	R unit      a unit is dispatched, in any frame of the code
+ *
+ *	aim	how
+ *	all	A B C (D)
+ *	frame	A B; after some positions R on each unit that can come first,
+ *		and B, and R on handlers or E
+ *	return	B; of a generator R on its returns and E
+ *	nothing	none
+ *
+ * What a person wants has the places that are left. A breakpoint whose unit
+ * may come right behind an instruction that has begun could be missed (that
+ * instruction may have fetched it already): A stays for one trap more.
+ */
+#include "banned.h"
+
+#include "backends/control/bytecode.h"
+#include "backends/control/stepper-private.h"
+#include "backends/ptrace/cpython.h"
+#include "backends/ptrace/memory.h"
+#include "base/array.h"
+
+#define AHEAD_MAXIMUM 64 /* units; there are not that many watches */
+#define WALK_LIMIT_MAXIMUM 100000
+
+struct draft {
+	struct planned items[WATCH_SLOTS];
+	size_t count;
+};
+
+/* False: there is no room. */
+static bool want(struct draft *draft, const struct planned *planned)
+{
+	if (planned->watch.access == WATCH_NONE)
+		return true;
+	for (size_t i = 0; i < draft->count; i++)
+		if (watch_is_same(&draft->items[i].watch, &planned->watch))
+			return true;
+	if (draft->count == WATCH_SLOTS)
+		return false;
+	draft->items[draft->count++] = *planned;
+	return true;
+}
+
+static void want_watch(struct draft *draft, enum plan_kind kind,
+		       struct watch watch)
+{
+	want(draft, &(struct planned){ .watch = watch, .kind = kind });
+}
+
+static void want_unit(struct draft *draft, const struct bytecode *code,
+		      int unit)
+{
+	want_watch(draft, PLAN_UNIT,
+		   (struct watch){
+			   .address = bytecode_watched(code, unit),
+			   .length = 1,
+			   .access = WATCH_ACCESS,
+		   });
+}
+
+static void want_leaving(const struct stepper *stepper, struct draft *draft)
+{
+	want_watch(draft, PLAN_LEAVING,
+		   pyframes_watch_leaving(&stepper->frames,
+					  stepper->here.frame));
+}
+
+/*
+ * The first half of a superinstruction never says that its second half begins,
+ * but that one reads its argument. It may raise before, which only a handler
+ * in the frame or A would show.
+ */
+static void want_walk(const struct stepper *stepper, struct draft *draft)
+{
+	const struct follow *here = &stepper->here;
+
+	if (stepper->is_hiding)
+		want_unit(draft, here->code, here->at + 1);
+	else
+		want_watch(draft, PLAN_POSITION,
+			   pyframes_watch_position(&stepper->frames,
+						   here->frame));
+	want_leaving(stepper, draft);
+}
+
+static void plan_all(struct stepper *stepper,
+		     const struct plan_wishes *wishes, struct draft *draft)
+{
+	const struct pyframes *frames = &stepper->frames;
+
+	(void)wishes;
+	if (stepper->here.frame && stepper->here.code)
+		want_walk(stepper, draft);
+	want_watch(draft, PLAN_NEWEST,
+		   pyframes_watch_newest(frames, stepper->loop));
+	want_watch(draft, PLAN_LOOP, pyframes_watch_loop(frames));
+}
+
+/* Units that can come first, but for those that another watch tells of. */
+struct ahead {
+	int units[AHEAD_MAXIMUM];
+	size_t count;
+	bool has_handlers; /* to be told by E */
+	bool is_near;	   /* it is too late for one of them */
+};
+
+static void add_ahead(const struct stepper *stepper, struct ahead *ahead,
+		      int from, int unit)
+{
+	const struct bytecode *code = stepper->here.code;
+	const struct unit *to = &code->units[unit];
+
+	for (size_t i = 0; i < ahead->count; i++)
+		if (ahead->units[i] == unit)
+			return;
+	if (to->is_handler) {
+		/* 3.10 writes B's place when an exception is raised. */
+		ahead->has_handlers = stepper->python->minor != 10;
+		return;
+	}
+	if (from == stepper->here.at &&
+	    bytecode_reaches(stepper->python, code, from, unit))
+		ahead->is_near = true;
+	if (ahead->count < AHEAD_MAXIMUM &&
+	    (to->kind != UNIT_RETURN ||
+	     follow_is_line_unit(stepper, &stepper->here, unit)))
+		ahead->units[ahead->count++] = unit;
+}
+
+/* bdb does not stop on the line where the command was given (3.13.6 on). */
+static bool is_passed_by(const struct stepper *stepper, int unit)
+{
+	const struct bdb *bdb = &stepper->bdb;
+
+	return bdb->command_frame == stepper->here.frame &&
+	       stepper->here.code->units[unit].line == bdb->command_line &&
+	       stepper->here.code->units[unit].kind != UNIT_RETURN;
+}
+
+static bool add_start(int *starts, size_t *count, int unit)
+{
+	for (size_t i = 0; i < *count; i++)
+		if (starts[i] == unit)
+			return true;
+	if (*count == AHEAD_MAXIMUM)
+		return false;
+	starts[(*count)++] = unit;
+	return true;
+}
+
+/*
+ * B tells of returns, E of handlers; up to 3.9 nothing tells where an exception
+ * in a handler came from. What comes behind a line that is passed by comes
+ * next. False: that, or there are too many.
+ */
+static bool look_ahead(const struct stepper *stepper, struct ahead *ahead)
+{
+	const struct bytecode *code = stepper->here.code;
+	int starts[AHEAD_MAXIMUM] = { stepper->here.at };
+	int units[AHEAD_MAXIMUM];
+	size_t start_count = 1;
+	size_t count;
+
+	*ahead = (struct ahead){ .count = 0 };
+	for (size_t k = 0; k < start_count; k++) {
+		if (!bytecode_frontier(stepper->python, code, starts[k],
+				       stepper->bdb.stop_line, units,
+				       AHEAD_MAXIMUM, &count))
+			return false;
+		for (size_t i = 0; i < count; i++)
+			if (!is_passed_by(stepper, units[i]))
+				add_ahead(stepper, ahead, starts[k], units[i]);
+			else if (!add_start(starts, &start_count, units[i]))
+				return false;
+	}
+	return !ahead->has_handlers || stepper->python->minor >= 11;
+}
+
+/* What persons want keeps the places that it has beside A and B. */
+static size_t room_beside(const struct plan_wishes *wishes)
+{
+	return WATCH_SLOTS - (wishes->count < 2 ? wishes->count : 2);
+}
+
+static bool is_planned(const struct plan *plan, const struct watch *watch)
+{
+	for (size_t i = 0; i < WATCH_SLOTS; i++)
+		if (watch_is_same(&plan->slots[i].watch, watch))
+			return true;
+	return false;
+}
+
+/*
+ * Whether a unit could be missed that is to be watched from now on, since it
+ * comes right behind one that runs; up to 3.10, whose pointer is stored before
+ * the fetch, also the one that runs.
+ */
+static bool is_near(const struct stepper *stepper, const struct watch *watch)
+{
+	const struct follow *here = &stepper->here;
+	int unit = bytecode_unit_at(here->code, watch->address);
+
+	if (unit < 0)
+		return false;
+	if (here->fetch_due == unit)
+		return true;
+	return here->pointer_due < 0 && here->at >= 0 &&
+	       !is_planned(&stepper->plan, watch) &&
+	       bytecode_reaches(stepper->python, here->code, here->at, unit);
+}
+
+static bool is_wish_near(const struct stepper *stepper,
+			 const struct plan_wishes *wishes)
+{
+	for (size_t i = 0; i < wishes->count; i++)
+		if (wishes->items[i].kind == PLAN_BREAKPOINT &&
+		    is_near(stepper, &wishes->items[i].watch))
+			return true;
+	return false;
+}
+
+/* False: walk on. */
+static bool plan_ahead(struct stepper *stepper,
+		       const struct plan_wishes *wishes, struct draft *draft)
+{
+	const struct follow *here = &stepper->here;
+	struct ahead ahead;
+
+	/*
+	 * What was raised goes to its handler first; where a RERAISE leads is
+	 * not where its pointer says.
+	 */
+	if (stepper->walked < stepper->walk_limit || stepper->is_leaving ||
+	    here->raised_at >= 0)
+		return false;
+	if (!look_ahead(stepper, &ahead) ||
+	    ahead.count + ahead.has_handlers + 1 > room_beside(wishes)) {
+		if (stepper->walk_limit < WALK_LIMIT_MAXIMUM)
+			stepper->walk_limit *= 2;
+		return false;
+	}
+	if (ahead.is_near || is_wish_near(stepper, wishes))
+		return false;
+	for (size_t i = 0; i < ahead.count; i++)
+		want_unit(draft, here->code, ahead.units[i]);
+	if (ahead.has_handlers)
+		want_watch(draft, PLAN_HANDLERS,
+			   pyframes_watch_handlers(&stepper->frames,
+						   here->code));
+	want_leaving(stepper, draft);
+	return true;
+}
+
+static void plan_frame(struct stepper *stepper,
+		       const struct plan_wishes *wishes, struct draft *draft)
+{
+	stepper->is_blind = plan_ahead(stepper, wishes, draft);
+	if (!stepper->is_blind)
+		want_walk(stepper, draft);
+}
+
+/* A generator is left and entered at each value: B would fire each time. */
+static void plan_return(struct stepper *stepper,
+			const struct plan_wishes *wishes, struct draft *draft)
+{
+	const struct pyframes *frames = &stepper->frames;
+	const struct bytecode *code = stepper->here.code;
+	struct draft returns = { .count = 0 };
+	size_t count = 1;
+
+	want_watch(&returns, PLAN_HANDLERS,
+		   pyframes_watch_handlers(frames, code));
+	for (int i = 0; i < code->count; i++)
+		if (code->units[i].kind == UNIT_RETURN) {
+			want_unit(&returns, code, i);
+			count++;
+		}
+	if ((code->flags & BYTECODE_GENERATOR) && returns.count == count &&
+	    count <= room_beside(wishes) && !stepper->is_leaving &&
+	    !stepper->is_walking)
+		*draft = returns;
+	else
+		want_leaving(stepper, draft);
+	stepper->is_blind = !stepper->is_walking;
+	if (stepper->is_blind)
+		return;
+	want_watch(draft, PLAN_POSITION,
+		   pyframes_watch_position(frames, stepper->here.frame));
+	want_watch(draft, PLAN_NEWEST,
+		   pyframes_watch_newest(frames, frames->loop));
+}
+
+static void plan_nothing(struct stepper *stepper,
+			 const struct plan_wishes *wishes, struct draft *draft)
+{
+	(void)stepper;
+	(void)wishes;
+	(void)draft;
+}
+
+static void (*const aims[])(struct stepper *stepper,
+			    const struct plan_wishes *wishes,
+			    struct draft *draft) = {
+	[AIM_NOTHING] = plan_nothing,
+	[AIM_ALL] = plan_all,
+	[AIM_FRAME] = plan_frame,
+	[AIM_RETURN] = plan_return,
+};
+
+static void step_off(struct stepper *stepper, const struct plan_wishes *wishes)
+{
+	if (stepper->here.code && stepper->is_standing)
+		stepper->is_stepping_off = is_wish_near(stepper, wishes);
+}
+
+/* A fetch that is not watched is not waited for. */
+static void expect_fetch(struct stepper *stepper, const struct plan *plan)
+{
+	struct follow *here = &stepper->here;
+	struct watch watch = { .length = 1, .access = WATCH_ACCESS };
+
+	if (here->fetch_due < 0 || !here->code)
+		return;
+	watch.address = bytecode_watched(here->code, here->fetch_due);
+	if (!is_planned(plan, &watch))
+		here->fetch_due = -1;
+}
+
+/* Watches that are set already stay in their slots: moving one costs. */
+static void place(struct plan *plan, const struct plan *old,
+		  const struct draft *draft)
+{
+	bool is_placed[WATCH_SLOTS] = { false };
+
+	for (size_t i = 0; i < WATCH_SLOTS; i++)
+		for (size_t k = 0; k < draft->count; k++)
+			if (!is_placed[k] && watch_is_same(
+						     &old->slots[i].watch,
+						     &draft->items[k].watch)) {
+				plan->slots[i] = draft->items[k];
+				is_placed[k] = true;
+				break;
+			}
+	for (size_t k = 0, i = 0; k < draft->count; k++) {
+		if (is_placed[k])
+			continue;
+		while (plan->slots[i].watch.access != WATCH_NONE)
+			i++;
+		plan->slots[i] = draft->items[k];
+	}
+}
+
+void stepper_plan(struct stepper *stepper, const struct plan_wishes *wishes,
+		  struct plan *plan)
+{
+	struct draft draft = { .count = 0 };
+
+	*plan = (struct plan){ .missing = 0 };
+	stepper->is_blind = false;
+	aims[stepper->aim](stepper, wishes, &draft);
+	if (stepper->aim == AIM_NOTHING || stepper->aim == AIM_RETURN)
+		step_off(stepper, wishes);
+	if (stepper->is_stepping_off)
+		want_watch(&draft, PLAN_POSITION,
+			   pyframes_watch_position(&stepper->frames,
+						   stepper->here.frame));
+	for (size_t i = 0; i < wishes->count; i++)
+		if (!want(&draft, &wishes->items[i]))
+			plan->missing++;
+	place(plan, &stepper->plan, &draft);
+	struct watch position = pyframes_watch_position(&stepper->frames,
+							stepper->here.frame);
+	stepper->is_watched = is_planned(plan, &position);
+	expect_fetch(stepper, plan);
+	stepper->plan = *plan;
+	stepper->is_standing = false;
+}

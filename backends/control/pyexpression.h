@@ -1,0 +1,78 @@
+/*
+ * pyexpression: an expression of Python compared from outside, without
+ * running anything in the process: names (locals, cells, globals, builtins'
+ * constants), attributes, [index], ["key"], len(), numbers, strings, True,
+ * False, None, comparisons (chained, is, in), and, or, not, + - * // % /
+ * over numbers, parentheses.
+ *
+ * What could run code in the process is refused with a sentence, never
+ * guessed: attributes that are properties or come from __getattr__, objects
+ * with an __eq__ or __len__ of their own.
+ */
+#ifndef BACKENDS_CONTROL_PYEXPRESSION_H
+#define BACKENDS_CONTROL_PYEXPRESSION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct error;
+struct pyexpression;
+struct pyobject_frame;
+struct pyreader;
+struct variable;
+
+/* NULL and a sentence with the column where it is wrong. */
+struct pyexpression *pyexpression_parse(const char *text, struct error *error);
+/* The same; the sentence says that it is the condition. */
+struct pyexpression *pyexpression_parse_condition(const char *text,
+						  struct error *error);
+void pyexpression_free(struct pyexpression *expression);
+/* Its truth in that frame: 1, 0, or -1 and why it cannot be told. */
+int pyexpression_test(const struct pyexpression *expression,
+		      struct pyreader *reader,
+		      const struct pyobject_frame *frame, struct error *error);
+/* Its value, as a variable is shown (name is the expression). */
+int pyexpression_show(const struct pyexpression *expression,
+		      struct pyreader *reader,
+		      const struct pyobject_frame *frame,
+		      struct variable *variable, struct error *error);
+/*
+ * Where the value stands that a write would change: a local's or cell's slot,
+ * a dict entry's value, a list's item, a slot of an instance, an element of a
+ * CPU tensor, numpy array, array.array or bytearray; "*0xADDRESS:LENGTH" is
+ * itself. -1 and why there is none.
+ */
+struct pyexpression_place {
+	uint64_t address;
+	int length;	/* 1, 2, 4 or 8 */
+	bool is_object; /* what stands there is a pointer to an object */
+	char format;	/* of what is no object, as struct.pack names it; 0 */
+	/*
+	 * The object whose part it is: a dict, a list, an instance, a cell, a
+	 * tensor. 0: the frame, or no more is known than the address.
+	 */
+	uint64_t owner;
+	/*
+	 * A word that is written when the place may have moved, or come back;
+	 * 0: none. Both are set also where the last name or index is missing.
+	 */
+	uint64_t guard;
+	bool is_count; /* that word is how many keys the dict has */
+};
+int pyexpression_place(const struct pyexpression *expression,
+		       struct pyreader *reader,
+		       const struct pyobject_frame *frame,
+		       struct pyexpression_place *place, struct error *error);
+/*
+ * The same without a frame, from the owner that was found before: only the
+ * expression's last name or index is looked up again.
+ */
+int pyexpression_place_again(const struct pyexpression *expression,
+			     struct pyreader *reader, uint64_t owner,
+			     struct pyexpression_place *place,
+			     struct error *error);
+/* Whether the place goes with its frame. */
+bool pyexpression_is_local(const struct pyexpression *expression,
+			   const struct pyexpression_place *place);
+
+#endif

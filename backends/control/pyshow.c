@@ -1,0 +1,107 @@
+/*
+ * Values that were computed here, as repr() prints them.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "backends/control/pyelement.h"
+#include "backends/control/pyvalue.h"
+#include "backends/ptrace/pynumber.h"
+#include "backends/ptrace/pyobject.h"
+#include "backends/ptrace/pystring.h"
+#include "backends/ptrace/pywriter.h"
+#include "banned.h"
+#include "base/buffer.h"
+
+static void write_integer(const struct pyvalue *value, struct buffer *text)
+{
+	int64_t number;
+
+	if (!pybig_get(&value->integer, &number))
+		buffer_printf(text, "%" PRId64, number);
+	else
+		buffer_printf(text, "<int of %" PRId64 " bits>",
+			      pybig_bits(&value->integer));
+}
+
+static void write_characters(struct pyevaluation *evaluation,
+			     const struct pyvalue *value, struct buffer *text)
+{
+	struct pywriter writer;
+
+	pywriter_init(&writer, evaluation->reader, text);
+	pystring_put(&writer, value->characters, value->count,
+		     value->kind == PYVALUE_BYTES);
+}
+
+/* True, False, None, int, float. */
+static void write_plain(const struct pyvalue *value, struct buffer *text)
+{
+	if (value->kind == PYVALUE_NONE)
+		buffer_append_string(text, "None");
+	else if (value->kind == PYVALUE_BOOLEAN)
+		buffer_append_string(text,
+				     value->integer.count ? "True" : "False");
+	else if (value->kind == PYVALUE_INTEGER)
+		write_integer(value, text);
+	else
+		pyfloat_put(text, value->number, PYFLOAT_DOUBLE);
+}
+
+static void write_items(struct pyevaluation *evaluation,
+			const struct pyvalue *value, const char *brackets,
+			struct buffer *text)
+{
+	buffer_append_char(text, brackets[0]);
+	for (size_t i = 0; i < value->count; i++) {
+		buffer_append_string(text, i ? ", " : "");
+		pyvalue_write(evaluation, &value->items[i], text);
+	}
+	if (value->count == 1 && value->kind == PYVALUE_TUPLE)
+		buffer_append_char(text, ',');
+	buffer_append_char(text, brackets[1]);
+}
+
+void pyvalue_write(struct pyevaluation *evaluation,
+		   const struct pyvalue *value, struct buffer *text)
+{
+	if (value->address) {
+		pyobject_repr(evaluation->reader, value->address, text);
+		return;
+	}
+	switch (value->kind) {
+	case PYVALUE_NONE:
+	case PYVALUE_BOOLEAN:
+	case PYVALUE_INTEGER:
+	case PYVALUE_FLOAT:
+		write_plain(value, text);
+		return;
+	case PYVALUE_STRING:
+	case PYVALUE_BYTES:
+		write_characters(evaluation, value, text);
+		return;
+	case PYVALUE_TUPLE:
+		write_items(evaluation, value, "()", text);
+		return;
+	case PYVALUE_LIST:
+		write_items(evaluation, value, "[]", text);
+		return;
+	case PYVALUE_SET:
+		write_items(evaluation, value, "{}", text);
+		return;
+	case PYVALUE_ELEMENT:
+		pyelement_write(value, text);
+		return;
+	case PYVALUE_TENSOR:
+		buffer_append_string(text, "<a tensor that Python never saw>");
+		return;
+	case PYVALUE_OBJECT:
+	case PYVALUE_DICT:
+	case PYVALUE_RANGE:
+	case PYVALUE_DEQUE:
+	case PYVALUE_BUFFER:
+	case PYVALUE_ARRAY:
+		break;
+	}
+	buffer_append_string(text, PYWRITER_UNKNOWN);
+}

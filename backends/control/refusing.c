@@ -1,0 +1,120 @@
+#include "backends/control/control.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "banned.h"
+#include "backends/control/attachable.h"
+#include "backends/control/tracee.h"
+#include "backends/node.h"
+#include "backends/procfs.h"
+#include "backends/ptrace/memory.h"
+#include "backends/ptrace/pytstate.h"
+#include "base/error.h"
+
+#define MINOR_JIT 13 /* the first that may be built with one */
+
+static bool explain(struct reason *reason, const char *why, const char *fix)
+{
+	snprintf(reason->why, sizeof(reason->why), "%s", why);
+	snprintf(reason->fix, sizeof(reason->fix), "%s", fix);
+	return false;
+}
+
+/* By its environment at the start; "PYTHON_JIT=0" turns it off. */
+static bool has_jit(struct node *node, pid_t pid, int minor)
+{
+	static const char name[] = "PYTHON_JIT=";
+	ssize_t length;
+	char *bytes;
+
+	if (minor < MINOR_JIT)
+		return false;
+	length = procfs_read(node_procfs(node), pid, "environ", &bytes, NULL);
+	for (ssize_t i = 0; i < length;) {
+		const char *entry = bytes + i;
+		const char *value = entry + strlen(name);
+
+		if (strncmp(entry, name, strlen(name)) == 0)
+			return *value != '\0' && strcmp(value, "0") != 0;
+		i += (ssize_t)strlen(entry) + 1;
+	}
+	return false;
+}
+
+/* A trace function of its own (pdb, coverage) is at work in some thread. */
+static bool is_traced_within(struct memory *memory,
+			     const struct cpython *python)
+{
+	struct pytstate_list list = { .items = NULL };
+	long offset = python->offsets.ts_tracefunc;
+	bool result = false;
+
+	memory_begin(memory, false);
+	if (offset < 0 || pytstate_list_read(&list, memory, python, NULL) < 0)
+		list.count = 0;
+	for (size_t i = 0; i < list.count && !result; i++) {
+		uint64_t function = 0;
+
+		result = memory_fetch(memory,
+				      list.items[i].address + (uint64_t)offset,
+				      &function, sizeof(function)) == 0 &&
+			 function != 0;
+	}
+	pytstate_list_clear(&list);
+	return result;
+}
+
+static bool can_follow(struct node *node, struct memory *memory,
+		       const struct cpython *python, struct reason *reason)
+{
+	if (has_jit(node, memory_pid(memory), python->minor))
+		return explain(reason,
+			       "Its Python compiles code while it runs "
+			       "(PYTHON_JIT): what is compiled cannot be "
+			       "followed from outside.",
+			       "Start it with PYTHON_JIT=0.");
+	if (is_traced_within(memory, python))
+		return explain(reason,
+			       "It is being traced from within (sys.settrace: "
+			       "pdb, a coverage tool).",
+			       "Connect to its pdb, or start it without.");
+	return true;
+}
+
+bool control_can_step(const struct control *control, struct reason *reason)
+{
+	return !control->is_python ||
+	       can_follow(control->base.node, control->memory, &control->python,
+			  reason);
+}
+
+static bool can_follow_process(struct node *node, pid_t pid,
+			       struct reason *reason)
+{
+	struct memory *memory = memory_new(pid);
+	struct error error = ERROR_INIT;
+	struct cpython python;
+	bool result;
+
+	if (cpython_locate(&python, memory, node_elf_cache(node), &error) < 0)
+		result = explain(reason, error.message, "");
+	else
+		result = can_follow(node, memory, &python, reason);
+	memory_free(memory);
+	return result;
+}
+
+bool control_probe(struct node *node, pid_t pid, struct reason *reason)
+{
+	bool is_ours = tracee_find(node_waits(node), pid) != NULL;
+
+	if ((!is_ours && !attachable(pid, reason)) ||
+	    !can_follow_process(node, pid, reason))
+		return false;
+	explain(reason,
+		"The process ignores SIGTRAP while a breakpoint or a step is "
+		"set.",
+		"");
+	return true;
+}

@@ -1,0 +1,320 @@
+#include "backends/control/remote.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <signal.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+
+#include "banned.h"
+
+#include "backends/ptrace/maps.h"
+#include "base/alloc.h"
+#include "base/error.h"
+
+#define CODE_BYTES ((size_t)8 << 20) /* of one file, and so many times: */
+#define CODE_FILES 8
+#define EVERYTHING (~UINT64_C(0))
+#define MASK_BYTES sizeof(uint64_t)
+#define SYSCALL_STOP (SIGTRAP | 0x80)
+
+static ssize_t copy(pid_t pid, uint64_t address, void *bytes, size_t length)
+{
+	struct iovec to = { bytes, length };
+	struct iovec from = { (void *)(uintptr_t)address, length };
+
+	return process_vm_readv(pid, &to, 1, &from, 1, 0);
+}
+
+static bool put(pid_t pid, uint64_t address, void *bytes, size_t length)
+{
+	struct iovec from = { bytes, length };
+	struct iovec to = { (void *)(uintptr_t)address, length };
+
+	return process_vm_writev(pid, &from, 1, &to, 1, 0) == (ssize_t)length;
+}
+
+/*
+ * Where
+ */
+
+static bool is_complete(const struct arch_places *places)
+{
+	return places->call && places->come_back;
+}
+
+static void look_into(pid_t pid, const struct mapping *mapping,
+		      struct arch_places *places)
+{
+	size_t length = mapping->end - mapping->start;
+	struct arch_places found = { .call = 0 };
+
+	if (length > CODE_BYTES)
+		length = CODE_BYTES;
+	uint8_t *code = xmalloc(length);
+	ssize_t got = copy(pid, mapping->start, code, length);
+	if (got > 0)
+		arch_find_places(code, (size_t)got, mapping->start,
+				 !mapping->is_vdso, &found);
+	free(code);
+	if (is_complete(&found) || (mapping->is_vdso && !places->call))
+		*places = found;
+}
+
+/* The C library has both, nearly always; its file is called so everywhere. */
+static bool is_likely(const struct mapping *mapping)
+{
+	const char *name = strrchr(mapping->path, '/');
+
+	return name && (strncmp(name, "/libc.", 6) == 0 ||
+			strncmp(name, "/libc-", 6) == 0 ||
+			strncmp(name, "/ld-musl", 8) == 0);
+}
+
+static void look_everywhere(pid_t pid, const struct maps *maps,
+			    struct arch_places *places)
+{
+	int left = CODE_FILES;
+
+	for (size_t i = 0; i < maps->count && !is_complete(places); i++)
+		if (is_likely(&maps->mappings[i]))
+			look_into(pid, &maps->mappings[i], places);
+	for (size_t i = 0; i < maps->count && !is_complete(places); i++)
+		if (maps->mappings[i].inode && left-- > 0)
+			look_into(pid, &maps->mappings[i], places);
+	for (size_t i = 0; i < maps->count && !places->call; i++)
+		if (maps->mappings[i].is_vdso)
+			look_into(pid, &maps->mappings[i], places);
+}
+
+int remote_find(pid_t pid, struct arch_places *places, struct error *error)
+{
+	struct maps maps = { .count = 0 };
+
+	*places = (struct arch_places){ .call = 0 };
+	if (maps_read(&maps, pid, 0) < 0)
+		return error_set_errno(error, errno,
+				       "pid %d: its maps cannot be read",
+				       (int)pid);
+	look_everywhere(pid, &maps, places);
+	maps_clear(&maps);
+	if (places->call)
+		return 0;
+	return error_set(error,
+			 "pid %d has no place from which the kernel is called",
+			 (int)pid);
+}
+
+/*
+ * The call
+ */
+
+static int get_registers(pid_t tid, struct arch_dump *dump)
+{
+	struct iovec out = { dump->words, sizeof(dump->words) };
+
+	if (ptrace(PTRACE_GETREGSET, tid, (void *)(uintptr_t)NT_PRSTATUS,
+		   &out) < 0)
+		return -1;
+	dump->length = out.iov_len;
+	return 0;
+}
+
+static int set_registers(pid_t tid, struct arch_dump *dump)
+{
+	struct iovec in = { dump->words, dump->length };
+
+	return ptrace(PTRACE_SETREGSET, tid, (void *)(uintptr_t)NT_PRSTATUS,
+		      &in) < 0
+		       ? -1
+		       : 0;
+}
+
+static int set_mask(pid_t tid, uint64_t mask)
+{
+	return ptrace(PTRACE_SETSIGMASK, tid, (void *)MASK_BYTES, &mask) < 0
+		       ? -1
+		       : 0;
+}
+
+static int keep(struct remote *remote, struct error *error)
+{
+	if (get_registers(remote->tid, &remote->registers) < 0 ||
+	    ptrace(PTRACE_GETSIGMASK, remote->tid, (void *)MASK_BYTES,
+		   &remote->mask) < 0)
+		return error_set_errno(error, errno,
+				       "thread %d: its registers cannot be had",
+				       (int)remote->tid);
+	if (!arch_is_known(&remote->registers))
+		return error_set(error,
+				 "thread %d runs a program of another kind of "
+				 "processor",
+				 (int)remote->tid);
+	return 0;
+}
+
+/* The long one first: a short one fits below more stacks, but is one-way. */
+static int make_frame(struct remote *remote, struct arch_frame *frame,
+		      const struct arch_places *places,
+		      const struct arch_action *action)
+{
+	struct arch_floats *floats = xmalloc(sizeof(*floats));
+	struct iovec out = { floats->bytes, sizeof(floats->bytes) };
+	bool is_put = false;
+
+	if (ptrace(PTRACE_GETREGSET, remote->tid,
+		   (void *)(uintptr_t)arch_floats_set(), &out) == 0) {
+		floats->length = out.iov_len;
+		arch_make_frame(frame, &remote->registers, floats, remote->mask,
+				places, action);
+		is_put = put(remote->tid, frame->address, frame->bytes,
+			     frame->length);
+	}
+	if (!is_put) {
+		arch_make_frame(frame, &remote->registers, NULL, remote->mask,
+				places, action);
+		is_put = put(remote->tid, frame->address, frame->bytes,
+			     frame->length);
+	}
+	free(floats);
+	return is_put ? 0 : -1;
+}
+
+static void go(pid_t tid, int signal_number)
+{
+	ptrace(PTRACE_SYSCALL, tid, 0, (void *)(uintptr_t)signal_number);
+}
+
+/*
+ * From the moment when the registers are set the thread would come back by
+ * itself, to the mask it has now.
+ */
+static int start(struct remote *remote, const struct arch_frame *frame,
+		 const struct arch_places *places)
+{
+	struct arch_dump registers = remote->registers;
+
+	arch_set_action(&registers, frame, places, SIGTRAP);
+	remote->place = frame->old;
+	if (set_registers(remote->tid, &registers) < 0)
+		return -1;
+	if (set_mask(remote->tid, EVERYTHING) < 0) {
+		int number = errno;
+		set_registers(remote->tid, &remote->registers);
+		errno = number;
+		return -1;
+	}
+	remote->phase = REMOTE_ENTERS;
+	go(remote->tid, 0);
+	return 0;
+}
+
+int remote_begin(struct remote *remote, pid_t tid,
+		 const struct arch_places *places,
+		 const struct arch_action *action, struct error *error)
+{
+	struct arch_frame *frame;
+	int result = -1;
+
+	*remote = (struct remote){ .tid = tid };
+	if (keep(remote, error) < 0)
+		return -1;
+	frame = xcalloc(1, sizeof(*frame));
+	if (make_frame(remote, frame, places, action) < 0)
+		error_set_errno(error, errno,
+				"thread %d: below its stack there is no room",
+				(int)tid);
+	else if (start(remote, frame, places) < 0)
+		error_set_errno(error, errno,
+				"thread %d: its registers cannot be set",
+				(int)tid);
+	else
+		result = 0;
+	free(frame);
+	return result;
+}
+
+static void take_result(struct remote *remote)
+{
+	struct arch_dump registers;
+
+	remote->result = -EIO;
+	if (get_registers(remote->tid, &registers) == 0)
+		remote->result = arch_result(&registers);
+	if (remote->result == 0 &&
+	    copy(remote->tid, remote->place, &remote->old,
+		 sizeof(remote->old)) != sizeof(remote->old))
+		remote->result = -EFAULT;
+}
+
+/*
+ * Interrupted first: a system call to be begun again is, from its own
+ * registers, also when nobody lets it go on. The registers last: until then
+ * the thread puts its mask back itself.
+ */
+static void leave(struct remote *remote)
+{
+	take_result(remote);
+	ptrace(PTRACE_INTERRUPT, remote->tid, 0, 0);
+	set_mask(remote->tid, remote->mask);
+	set_registers(remote->tid, &remote->registers);
+	remote->phase = REMOTE_SETTLES;
+	ptrace(PTRACE_CONT, remote->tid, 0, 0);
+}
+
+/*
+ * All its signals are blocked but SIGSTOP, which is let through: the thread
+ * takes part in the stop of its process as soon as it is back.
+ */
+static bool on_stop(struct remote *remote, int status)
+{
+	int event = status >> 16;
+	int number = WSTOPSIG(status);
+
+	if (remote->phase == REMOTE_SETTLES) {
+		if (event == PTRACE_EVENT_STOP)
+			return true;
+		ptrace(PTRACE_INTERRUPT, remote->tid, 0, 0);
+		if (event || number == SIGTRAP)
+			number = 0;
+		ptrace(PTRACE_CONT, remote->tid, 0, (void *)(uintptr_t)number);
+		return false;
+	}
+	if (event || number != SYSCALL_STOP) {
+		go(remote->tid, event ? 0 : number);
+		return false;
+	}
+	if (remote->phase == REMOTE_ENTERS) {
+		remote->phase = REMOTE_LEAVES;
+		go(remote->tid, 0);
+		return false;
+	}
+	leave(remote);
+	return false;
+}
+
+bool remote_changed(struct remote *remote, int status)
+{
+	if (!WIFSTOPPED(status)) {
+		remote->result = -ESRCH;
+		remote->phase = REMOTE_IDLE;
+		return true;
+	}
+	if (!on_stop(remote, status))
+		return false;
+	remote->phase = REMOTE_IDLE;
+	return true;
+}
+
+int remote_result(const struct remote *remote, struct arch_action *old,
+		  struct error *error)
+{
+	if (remote->result < 0)
+		return error_set_errno(error, (int)-remote->result,
+				       "thread %d does not ignore SIGTRAP as "
+				       "it was told",
+				       (int)remote->tid);
+	*old = remote->old;
+	return 0;
+}

@@ -1,0 +1,112 @@
+/*
+ * stepper-private: what the parts of the stepper share.
+ *
+ * stepper.c takes commands and hands out stops, trap.c knows what each watch
+ * means, follow.c makes events out of positions, plan.c chooses watches.
+ */
+#ifndef BACKENDS_CONTROL_STEPPER_PRIVATE_H
+#define BACKENDS_CONTROL_STEPPER_PRIVATE_H
+
+#include "backends/control/bdb.h"
+#include "backends/control/pyframes.h"
+#include "backends/control/stepper.h"
+#include "base/error.h"
+
+/* Positions that are walked through before it looks ahead. */
+#define WALK_LIMIT 12
+/* From one trap: exception, line or call, return. */
+#define EVENTS_MAXIMUM 4
+
+/* A frame that is watched, as far as is known from its last trap. */
+struct follow {
+	uint64_t frame; /* 0: none */
+	const struct bytecode *code;
+	uint64_t previous; /* the frame that it goes back to, or a shim */
+	int at; /* the instruction dispatched last; -1: none yet */
+	/*
+	 * Seen by one of two watches; the other is still to fire for the same
+	 * dispatch. -1: no.
+	 */
+	int pointer_due; /* fetched, then stored */
+	int due_from;	 /* where the pointer was when it was fetched */
+	int fetch_due;	 /* stored, then fetched, perhaps (up to 3.10) */
+	int raised_at; /* a RERAISE that has put the pointer back; -1 */
+	int shown_line; /* of the last line event, or of at */
+	bool is_unwound; /* an exception leaves the frame, and it was told */
+};
+
+struct event {
+	struct stepper_stop stop;
+	bool is_last; /* of a return: the frame ends */
+};
+
+/* What it takes to see what the command is about. */
+enum aim {
+	AIM_NOTHING, /* breakpoints only */
+	AIM_ALL,     /* each event of the thread */
+	AIM_FRAME,   /* each event of one frame */
+	AIM_RETURN,  /* one frame's end */
+};
+
+struct stepper {
+	const struct cpython *python;
+	struct memory *memory;
+	struct bytecode_cache *codes;
+	struct stepper_calls calls;
+	struct pyframes frames;
+	struct bdb bdb;
+	enum stepper_command doing;
+	enum aim aim;
+	struct follow here;
+	struct follow other; /* of the event that happens, if not here */
+	uint64_t ended; /* a frame whose last return was told; 0 */
+	struct event events[EVENTS_MAXIMUM];
+	size_t event_count;
+	struct event last; /* that it stands at; at is UNKNOWN: none */
+	uint64_t loop;	   /* 3.11, 3.12: the evaluation loop */
+	bool is_loop_new;  /* it has no newest frame yet */
+	bool is_leaving;   /* an exception is on its way in the frame */
+	bool is_blind;	   /* the frame's pointer is not watched */
+	bool is_walking;   /* AIM_RETURN: it may be about to return */
+	bool is_standing;  /* since the last plan */
+	bool is_stepping_off;
+	bool is_hiding;	   /* the next unit, by a superinstruction */
+	bool is_watched;   /* the frame's pointer is (PLAN_POSITION) */
+	int stray_count;   /* traps that made no sense, on end */
+	int walked;	   /* positions since the last stop */
+	int walk_limit;	   /* so many, then it looks ahead */
+	int walk_first;	   /* walk_limit of a new command */
+	struct plan plan;  /* the last one */
+	struct error lost;
+};
+
+/* follow.c */
+
+/* Follows a frame from where it is. -1: its code makes no sense. */
+int follow_start(struct stepper *stepper, struct follow *follow,
+		 const struct pyframe_now *frame);
+/* The instruction at unit is about to run, or has just begun. */
+void follow_position(struct stepper *stepper, struct follow *follow, int unit);
+/* The frame's pointer is now there (by PLAN_POSITION). */
+void follow_pointer(struct stepper *stepper, struct follow *follow, int unit);
+/* A function begins, or a generator goes on, whose RESUME does not say so. */
+void follow_call(struct stepper *stepper, struct follow *follow);
+/* The frame is about to be unlinked, at unit. */
+void follow_return(struct stepper *stepper, struct follow *follow, int unit,
+		   bool is_last);
+void follow_unwinding(struct stepper *stepper, struct follow *follow);
+
+/* Whether a line event may begin at the unit, on any way to it. */
+bool follow_is_line_unit(const struct stepper *stepper,
+			 const struct follow *follow, int unit);
+
+/* stepper.c */
+
+/* It runs on; why is a complete sentence. */
+void stepper_lose(struct stepper *stepper, const char *why);
+/* Says what to watch for the command, as the thread stands now. */
+void stepper_aim(struct stepper *stepper, const struct pythread_now *now);
+/* Lets events happen until one is a stop. */
+bool stepper_happen(struct stepper *stepper, struct stepper_stop *stop);
+
+#endif

@@ -1,0 +1,231 @@
+#include "backends/control/control.h"
+
+#include <stdlib.h>
+
+#include "banned.h"
+#include "backends/connections.h"
+#include "backends/control/tracee.h"
+#include "backends/control/watched.h"
+#include "backends/node.h"
+#include "backends/ptrace/memory.h"
+#include "backends/ptrace/pyobject.h"
+#include "base/alloc.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/loop.h"
+
+/* Then the stop is told without those that do not come to stand. */
+#define STAND_SECONDS 0.25
+
+static void on_late(void *data);
+
+static void ask_to_stand(struct control *control)
+{
+	for (size_t i = 0; i < control->thread_count; i++) {
+		struct control_thread *thread = control->threads[i];
+
+		if (!thread->stepper ||
+		    (control->is_alone && thread->tid != control->shown))
+			continue;
+		thread->is_wanted = true;
+		if (!tracee_stands(control->tracee, thread->tid))
+			tracee_interrupt(control->tracee, thread->tid);
+	}
+}
+
+static void begin_stopping(struct control *control)
+{
+	control->phase = CONTROL_STOPPING;
+	ask_to_stand(control);
+	control->deadline = loop_timer(node_loop(control->base.node),
+				       STAND_SECONDS, 0, on_late, control);
+	control_check_standing(control);
+}
+
+/* The main thread where it runs Python, else any that does. */
+static pid_t choose_shown(struct control *control, pid_t asked)
+{
+	const struct control_thread *thread = control_find(control, asked);
+
+	if (!thread || !thread->stepper)
+		thread = control_find(control, control->base.pid);
+	for (size_t i = 0; i < control->thread_count; i++) {
+		if (thread && thread->stepper)
+			break;
+		thread = control->threads[i];
+	}
+	return thread && thread->stepper ? thread->tid : 0;
+}
+
+int control_pause(struct control *control, pid_t tid, struct error *error)
+{
+	if (control->phase != CONTROL_RUNNING)
+		return 0;
+	control_look_at_threads(control);
+	control->shown = choose_shown(control, tid);
+	if (control->shown == 0)
+		return error_set(error, "It runs no Python now: its threads "
+					"are starting or ending.");
+	begin_stopping(control);
+	return 0;
+}
+
+void control_stop(struct control *control, struct control_thread *thread)
+{
+	control->shown = thread->tid;
+	control_look_at_threads(control);
+	begin_stopping(control);
+}
+
+static void end_deadline(struct control *control)
+{
+	if (control->deadline)
+		loop_timer_stop(control->deadline);
+	control->deadline = NULL;
+}
+
+/* Names the threads that do not stand; NULL: they all do. */
+static char *explain_missing(const struct control *control)
+{
+	struct buffer text = BUFFER_INIT;
+	size_t count = 0;
+
+	for (size_t i = 0; i < control->thread_count; i++) {
+		const struct control_thread *thread = control->threads[i];
+
+		if (!thread->is_wanted ||
+		    tracee_stands(control->tracee, thread->tid))
+			continue;
+		buffer_printf(&text, "%s%d", count++ ? ", " : "Thread ",
+			      (int)thread->tid);
+	}
+	if (count == 0)
+		return NULL;
+	buffer_append_string(&text,
+			     " did not come to stand: the kernel lets nobody "
+			     "stop a thread in an uninterruptible sleep.");
+	return buffer_take(&text);
+}
+
+/* A thread that was made to stand by others is somewhere, too. */
+static void find_place(struct control_thread *thread)
+{
+	struct stepper_stop stop = { .at = STOP_AT_UNKNOWN };
+	struct error error = ERROR_INIT;
+
+	if (thread->place)
+		return;
+	if (stepper_where(thread->stepper, &stop, &error) < 0)
+		stop = (struct stepper_stop){ .at = STOP_AT_UNKNOWN };
+	stop.reason = STOP_PAUSE;
+	control_take_place(thread, &stop);
+}
+
+static void set_text(char **text, char *owned_with)
+{
+	free(*text);
+	*text = owned_with;
+}
+
+static char *read_value(struct control *control, uint64_t address)
+{
+	struct buffer text = BUFFER_INIT;
+	struct pyreader reader;
+
+	if (address == 0)
+		return NULL;
+	memory_begin(control->memory, false);
+	pyreader_init(&reader, control->memory, &control->python);
+	pyobject_repr(&reader, address, &text);
+	return buffer_take(&text);
+}
+
+static void fill_stop(struct control *control,
+		      const struct control_thread *thread)
+{
+	struct debugger *debugger = &control->debugger;
+
+	debugger->state = DEBUGGER_STOPPED;
+	debugger->stops = connections_next_stop(
+		node_connections(control->base.node), control->base.pid);
+	debugger->tid = thread->tid;
+	debugger->stopped_at = tracee_since(control->tracee, thread->tid);
+	set_text(&debugger->why, explain_missing(control));
+	set_text(&debugger->value, read_value(control, thread->place->value));
+	place_describe(thread->place, debugger);
+}
+
+static void finish_stopping(struct control *control)
+{
+	struct control_thread *thread = control_find(control, control->shown);
+
+	end_deadline(control);
+	if (!thread || !thread->stepper) {
+		control->shown = choose_shown(control, 0);
+		thread = control_find(control, control->shown);
+	}
+	control->phase = CONTROL_STOPPED;
+	if (!thread) {
+		/* Nothing of Python is left: it goes on to its end. */
+		control_forget_stop(control);
+		return;
+	}
+	find_place(thread);
+	if (control->is_python)
+		watched_look(control->watched);
+	fill_stop(control, thread);
+	control_weigh(control);
+	control_refresh(control);
+	node_emit_debugger(control->base.node, control->base.pid,
+			   &control->debugger);
+	node_flush(control->base.node);
+}
+
+static void on_late(void *data)
+{
+	struct control *control = data;
+
+	finish_stopping(control);
+}
+
+static bool all_stand(const struct control *control)
+{
+	for (size_t i = 0; i < control->thread_count; i++)
+		if (control->threads[i]->is_wanted &&
+		    !tracee_stands(control->tracee, control->threads[i]->tid))
+			return false;
+	return true;
+}
+
+void control_check_standing(struct control *control)
+{
+	if (!all_stand(control))
+		return;
+	if (control->phase == CONTROL_STOPPING) {
+		finish_stopping(control);
+	} else if (control->phase == CONTROL_STOPPED &&
+		   control->debugger.why) {
+		set_text(&control->debugger.why, NULL);
+		control_tell_again(control);
+	}
+}
+
+void control_forget_stop(struct control *control)
+{
+	struct debugger *debugger = &control->debugger;
+
+	end_deadline(control);
+	for (size_t i = 0; i < control->thread_count; i++)
+		control->threads[i]->is_wanted = false;
+	control->phase = CONTROL_RUNNING;
+	control->shown = 0;
+	debugger->state = DEBUGGER_RUNNING;
+	debugger->tid = 0;
+	debugger->hit_count = 0;
+	debugger->at = STOP_AT_UNKNOWN;
+	debugger->held = -1;
+	debugger->stopped_at = -1;
+	set_text(&debugger->why, NULL);
+	set_text(&debugger->value, NULL);
+	set_text(&debugger->description, NULL);
+}

@@ -1,0 +1,299 @@
+/*
+ * tracee-disposition: what the signal SIGTRAP does in a process with watches.
+ *
+ * That we ignore it, and not the program, is told by a mark in the mask of the
+ * action, which means nothing to the kernel while a signal is ignored: so it
+ * is known when the program has set another action since, and when a node
+ * that was killed has left it like this.
+ */
+#include "backends/control/tracee-private.h"
+
+#include <errno.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "banned.h"
+
+#include "backends/control/attachable.h"
+#include "backends/control/waits.h"
+#include "base/alloc.h"
+#include "base/error.h"
+
+/* Without SIGKILL's and SIGSTOP's bits (8, 18), which the kernel clears. */
+#define MARK UINT64_C(0x70726f6265700069)
+#define DEFAULT UINT64_C(0)
+#define IGNORE UINT64_C(1)
+/* A thread that runs may wait long for a processor, on a busy machine. */
+#define CALL_NS 1000000000u
+#define PATIENCE_NS 500000000u
+
+static bool is_ours(const struct arch_action *action)
+{
+	return action->handler == IGNORE && action->mask == MARK;
+}
+
+/*
+ * One call
+ */
+
+void thread_finish_call(struct thread *thread)
+{
+	struct tracee *tracee = thread->tracee;
+	struct arch_action old;
+
+	if (remote_result(thread->remote, &old, NULL) == 0 &&
+	    !thread->is_child) {
+		if (thread->intended == DISPOSITION_IGNORED)
+			tracee->old = old;
+		tracee->disposition = thread->intended;
+	}
+	free(thread->remote);
+	thread->remote = NULL;
+	thread->state = THREAD_RUNS;
+}
+
+/* A program that has just begun may lack its C library. */
+static int find_places(struct tracee *tracee, pid_t tid, struct error *error)
+{
+	if (tracee->places.call && tracee->places.come_back)
+		return 0;
+	return remote_find(tid, &tracee->places, error);
+}
+
+static int wait_for_call(struct thread *thread, struct error *error)
+{
+	struct waits *waits = thread->tracee->waits;
+	int status;
+
+	do {
+		tracee_pass(thread->tracee, "calling");
+		if (!waits_one(waits, thread->tid, CALL_NS, &status)) {
+			thread->state = THREAD_CALLS;
+			return error_set(error,
+					 "thread %d does not come back from "
+					 "the kernel",
+					 (int)thread->tid);
+		}
+	} while (!remote_changed(thread->remote, status));
+	if (WIFSTOPPED(status))
+		thread->is_in_group_stop = WSTOPSIG(status) != SIGTRAP;
+	else
+		waits_return(waits, thread->tid, status);
+	return 0;
+}
+
+/* thread stands; old becomes what was. */
+static int call(struct thread *thread, const struct arch_action *action,
+		struct arch_action *old, struct error *error)
+{
+	struct tracee *tracee = thread->tracee;
+	int result;
+
+	if (find_places(tracee, thread->tid, error) < 0)
+		return -1;
+	thread->remote = xcalloc(1, sizeof(*thread->remote));
+	tracee->counts.remote_calls++;
+	result = remote_begin(thread->remote, thread->tid, &tracee->places,
+			      action, error);
+	if (result == 0) {
+		if (wait_for_call(thread, error) < 0)
+			return -1;
+		result = remote_result(thread->remote, old, error);
+	}
+	free(thread->remote);
+	thread->remote = NULL;
+	return result;
+}
+
+/*
+ * Ignoring
+ */
+
+/* One that stands already is the best: it need not be stopped for it. */
+static struct thread *find_standing(struct tracee *tracee)
+{
+	for (size_t i = 0; i < tracee->thread_count; i++)
+		if (tracee->threads[i]->state == THREAD_STANDS)
+			return tracee->threads[i];
+	for (size_t i = 0; i < tracee->thread_count; i++)
+		if (tracee->threads[i]->state == THREAD_PARKS &&
+		    thread_settle(tracee->threads[i], PATIENCE_NS))
+			return tracee->threads[i];
+	return NULL;
+}
+
+static int replace(struct thread *thread, struct error *error)
+{
+	struct tracee *tracee = thread->tracee;
+	const struct arch_action ours = { IGNORE, 0, 0, MARK };
+	struct arch_action old;
+
+	thread->intended = DISPOSITION_IGNORED;
+	if (call(thread, &ours, &old, error) < 0)
+		return -1;
+	if (is_ours(&old))
+		old = (struct arch_action){ .handler = DEFAULT };
+	if (old.handler != DEFAULT && old.handler != IGNORE) {
+		call(thread, &old, &old, NULL);
+		return error_set(error,
+				 "pid %d has a handler for the signal SIGTRAP, "
+				 "which watches make use of",
+				 (int)tracee->pid);
+	}
+	tracee->old = old;
+	tracee->disposition = DISPOSITION_IGNORED;
+	tracee_pass(tracee, "ignored");
+	return 0;
+}
+
+/* Lets one go on that stood for this alone. */
+static void unsettle(struct thread *thread)
+{
+	if (thread->state != THREAD_STANDS)
+		return;
+	if (!thread->is_wanted) {
+		thread_release(thread);
+		return;
+	}
+	/* Its stop was somebody's, who is still to be told. */
+	thread->state = THREAD_RUNS;
+	waits_return(thread->tracee->waits, thread->tid,
+		     PTRACE_EVENT_STOP << 16 | SIGTRAP << 8 | 0x7f);
+}
+
+static int stop_and_replace(struct thread *thread, struct error *error)
+{
+	int result;
+
+	if (!thread_settle(thread, PATIENCE_NS))
+		return error_set(error,
+				 "thread %d did not come to stand within 0.5 s",
+				 (int)thread->tid);
+	result = replace(thread, error);
+	unsettle(thread);
+	return result;
+}
+
+int tracee_ignore(struct tracee *tracee, struct thread *preferred,
+		  struct error *error)
+{
+	struct thread *thread = find_standing(tracee);
+
+	/* Nobody is to stand while that is looked for. */
+	if (find_places(tracee, tracee->pid, error) < 0)
+		return -1;
+	if (thread)
+		return replace(thread, error);
+	if (stop_and_replace(preferred, error) == 0)
+		return 0;
+	/* That one may sleep where the kernel lets nobody wake it. */
+	for (size_t i = 0; i < tracee->thread_count && i < 8; i++)
+		if (tracee->threads[i] != preferred &&
+		    stop_and_replace(tracee->threads[i], NULL) == 0)
+			return 0;
+	return -1;
+}
+
+/*
+ * Putting back
+ */
+
+static bool is_to_put_back(const struct thread *thread)
+{
+	if (thread->is_child)
+		return thread->is_to_put_back;
+	return thread->tracee->disposition == DISPOSITION_IGNORED;
+}
+
+/* What the program has set since stays. */
+void thread_put_back(struct thread *thread)
+{
+	struct tracee *tracee = thread->tracee;
+	struct arch_action current;
+
+	if (!is_to_put_back(thread))
+		return;
+	thread->intended = DISPOSITION_ITS_OWN;
+	if (call(thread, &tracee->old, &current, NULL) < 0)
+		return;
+	if (!is_ours(&current))
+		call(thread, &current, &current, NULL);
+	if (!thread->is_child)
+		tracee->disposition = DISPOSITION_ITS_OWN;
+	tracee_pass(tracee, "put back");
+}
+
+/* A new program inherits that a signal is ignored, and nothing else. */
+void thread_put_back_execed(struct thread *thread)
+{
+	struct tracee *tracee = thread->tracee;
+	const struct arch_action initial = { .handler = DEFAULT };
+	struct arch_action current;
+
+	if (tracee->disposition != DISPOSITION_IGNORED)
+		return;
+	thread->intended = DISPOSITION_ITS_OWN;
+	if (tracee->old.handler != IGNORE &&
+	    call(thread, &initial, &current, NULL) < 0)
+		return;
+	tracee->disposition = DISPOSITION_ITS_OWN;
+}
+
+/*
+ * The program's own
+ */
+
+/* Whether it would have died of a SIGTRAP, had we not been there. */
+static bool would_die(const struct tracee *tracee)
+{
+	int64_t ignored = 0;
+
+	if (tracee->disposition != DISPOSITION_IGNORED ||
+	    tracee->old.handler != DEFAULT)
+		return false;
+	attachable_status(tracee->pid, "SigIgn", 16, &ignored);
+	return ignored >> (SIGTRAP - 1) & 1;
+}
+
+/*
+ * It stands, and its signal is kept: SIGTRAP is put back and sent once more,
+ * to be made what it was when it arrives.
+ */
+void thread_send_own_trap(struct thread *thread)
+{
+	thread_put_back(thread);
+	if (thread->state != THREAD_STANDS)
+		return;
+	syscall(SYS_tgkill, thread->tracee->pid, thread->tid, SIGTRAP);
+	thread_release(thread);
+}
+
+static bool is_sent_again(const struct thread *thread, const siginfo_t *info)
+{
+	return thread->own_trap && info->si_code == SI_TKILL &&
+	       info->si_pid == getpid();
+}
+
+void thread_take_own_trap(struct thread *thread, siginfo_t *info)
+{
+	struct tracee *tracee = thread->tracee;
+
+	if (is_sent_again(thread, info)) {
+		ptrace(PTRACE_SETSIGINFO, thread->tid, 0, thread->own_trap);
+		free(thread->own_trap);
+		thread->own_trap = NULL;
+		thread_go(thread, SIGTRAP);
+		return;
+	}
+	if (thread->own_trap || !would_die(tracee)) {
+		thread_go(thread, SIGTRAP);
+		return;
+	}
+	for (size_t i = 0; i < tracee->thread_count; i++)
+		slots_clear(&tracee->threads[i]->slots);
+	thread->own_trap = xmalloc(sizeof(*info));
+	*thread->own_trap = *info;
+	thread->state = THREAD_PARKS;
+	thread_go(thread, 0);
+}

@@ -1,0 +1,337 @@
+/*
+ * tracee-events: what a traced process's threads say, and what then becomes of
+ * them.
+ */
+#include "backends/control/tracee-private.h"
+
+#include <errno.h>
+#include <sys/wait.h>
+
+#include "banned.h"
+
+#include "backends/control/waits.h"
+#include "base/loop.h"
+
+#define SYSCALL_STOP (SIGTRAP | 0x80) /* one that came late */
+
+static bool is_there(const struct tracee *tracee, const struct thread *thread)
+{
+	for (size_t i = 0; i < tracee->thread_count; i++)
+		if (tracee->threads[i] == thread)
+			return true;
+	return false;
+}
+
+/*
+ * Who is asked. Within a call anything may have been done to the thread, and
+ * when it waits for other events it may even have ended.
+ */
+
+static void tell_ended(struct tracee *tracee, pid_t tid)
+{
+	if (!tracee->is_leaving && tracee->calls.ended)
+		tracee->calls.ended(tracee, tid, tracee->calls.data);
+}
+
+static void tell_stood(struct thread *thread)
+{
+	struct tracee *tracee = thread->tracee;
+
+	thread->is_wanted = tracee->is_leaving;
+	tracee->counts.interrupts++;
+	if (!tracee->is_leaving && tracee->calls.stood)
+		tracee->calls.stood(tracee, thread->tid, tracee->calls.data);
+}
+
+static enum tracee_next ask_born(struct thread *thread)
+{
+	struct tracee *tracee = thread->tracee;
+	enum tracee_next next;
+
+	if (tracee->is_leaving)
+		return TRACEE_STAYS;
+	if (!tracee->calls.born)
+		return TRACEE_GOES_ON;
+	thread->is_born = true;
+	next = tracee->calls.born(tracee, thread->tid, tracee->calls.data);
+	thread->is_born = false;
+	return next;
+}
+
+static enum tracee_next ask_execed(struct thread *thread)
+{
+	struct tracee *tracee = thread->tracee;
+
+	if (tracee->is_leaving)
+		return TRACEE_STAYS;
+	if (!tracee->calls.execed)
+		return TRACEE_GOES_ON;
+	return tracee->calls.execed(tracee, tracee->calls.data);
+}
+
+static enum tracee_next ask_trapped(struct thread *thread, int slot)
+{
+	struct tracee *tracee = thread->tracee;
+
+	if (tracee->is_leaving || !tracee->calls.trapped)
+		return TRACEE_GOES_ON;
+	return tracee->calls.trapped(tracee, thread->tid, slot,
+				     tracee->calls.data);
+}
+
+/*
+ * Ends
+ */
+
+static bool is_gone(const struct tracee *tracee)
+{
+	for (size_t i = 0; i < tracee->thread_count; i++)
+		if (tracee->threads[i]->state != THREAD_LOST)
+			return false;
+	return true;
+}
+
+/* The first thread of a process is the last whose end is told. */
+static void take_end(struct thread *thread)
+{
+	struct tracee *tracee = thread->tracee;
+	bool is_child = thread->is_child;
+	pid_t tid = thread->tid;
+
+	thread_remove(thread);
+	if (is_child)
+		return;
+	tell_ended(tracee, tid);
+	while (tid == tracee->pid && tracee->thread_count > 0) {
+		pid_t other = tracee->threads[0]->tid;
+		thread_remove(tracee->threads[0]);
+		tell_ended(tracee, other);
+	}
+	if (is_gone(tracee) && !tracee->is_leaving && tracee->calls.gone)
+		tracee->calls.gone(tracee, tracee->calls.data);
+}
+
+/*
+ * New ones
+ */
+
+/* A clone with its own memory tells of itself as a thread does. */
+void thread_take_new(struct thread *parent, int event)
+{
+	struct tracee *tracee = parent->tracee;
+	struct thread *thread;
+	unsigned long message;
+	pid_t tid;
+	bool is_child;
+
+	if (event != PTRACE_EVENT_CLONE && event != PTRACE_EVENT_FORK &&
+	    event != PTRACE_EVENT_VFORK)
+		return;
+	if (ptrace(PTRACE_GETEVENTMSG, parent->tid, 0, &message) < 0)
+		return;
+	tid = (pid_t)message;
+	if (waits_find(tracee->waits, tid, thread_changed))
+		return;
+	is_child = event != PTRACE_EVENT_CLONE ||
+		   !thread_is_of(tracee->pid, tid);
+	thread = thread_add(tracee, tid, is_child);
+	thread->is_wanted = tracee->is_leaving;
+	thread->is_to_put_back =
+		is_child && tracee->disposition == DISPOSITION_IGNORED;
+	tracee_pass(tracee, is_child ? "forked" : "cloned");
+}
+
+/* All others have ended, and so have the watches. */
+static void take_exec(struct thread *thread)
+{
+	struct tracee *tracee = thread->tracee;
+	size_t i = 0;
+
+	while (i < tracee->thread_count) {
+		struct thread *other = tracee->threads[i];
+		pid_t tid = other->tid;
+		if (other == thread) {
+			i++;
+			continue;
+		}
+		thread_remove(other);
+		tell_ended(tracee, tid);
+	}
+	slots_clear(&thread->slots);
+	tracee->places.call = 0;
+	thread->has_execed = true;
+	thread->is_wanted = true;
+	thread->state = THREAD_RUNS;
+	thread_go(thread, 0);
+}
+
+/*
+ * Stops
+ */
+
+static void decide(struct thread *thread, enum tracee_next next)
+{
+	struct tracee *tracee = thread->tracee;
+
+	if (next == TRACEE_STAYS || thread->state != THREAD_STANDS)
+		thread->is_wanted = tracee->is_leaving;
+	else if (thread->is_wanted)
+		tell_stood(thread);
+	else
+		thread_release(thread);
+}
+
+/* It may belong to another tracee afterwards, or be left already. */
+static void take_child(struct thread *thread)
+{
+	struct tracee *tracee = thread->tracee;
+	pid_t tid = thread->tid;
+
+	thread->state = THREAD_STANDS;
+	thread->since = loop_now();
+	if (!tracee->is_leaving && tracee->calls.forked)
+		tracee->calls.forked(tracee, tid, tracee->calls.data);
+	if (waits_find(tracee->waits, tid, thread_changed) != thread)
+		return;
+	if (!thread->is_child) {
+		decide(thread, TRACEE_GOES_ON);
+		return;
+	}
+	thread_put_back(thread);
+	if (thread->state == THREAD_STANDS)
+		thread_leave(thread);
+}
+
+static void take_first_stop(struct thread *thread)
+{
+	struct tracee *tracee = thread->tracee;
+	enum tracee_next next;
+
+	if (thread->has_execed) {
+		thread->has_execed = false;
+		thread->is_wanted = false;
+		thread_put_back_execed(thread);
+		if (thread->state != THREAD_STANDS)
+			return;
+		next = ask_execed(thread);
+	} else {
+		next = ask_born(thread);
+	}
+	if (is_there(tracee, thread))
+		decide(thread, next);
+}
+
+static void take_stop(struct thread *thread, int status)
+{
+	enum thread_state before = thread->state;
+
+	thread->is_in_group_stop = WSTOPSIG(status) != SIGTRAP;
+	if (thread->is_child) {
+		take_child(thread);
+		return;
+	}
+	thread->state = THREAD_STANDS;
+	if (thread->own_trap) {
+		thread_send_own_trap(thread);
+		return;
+	}
+	if (before == THREAD_PARKS)
+		return;
+	thread->since = loop_now();
+	if (before == THREAD_STARTS || thread->has_execed)
+		take_first_stop(thread);
+	else if (thread->is_wanted)
+		tell_stood(thread);
+	else
+		thread_release(thread);
+}
+
+static void take_trap(struct thread *thread, int slot)
+{
+	struct tracee *tracee = thread->tracee;
+	enum tracee_next next;
+
+	tracee->counts.traps++;
+	thread->state = THREAD_TRAPPED;
+	thread->since = loop_now();
+	tracee_pass(tracee, "trapped");
+	next = ask_trapped(thread, slot);
+	if (!is_there(tracee, thread) || thread->state != THREAD_TRAPPED)
+		return;
+	if (next == TRACEE_STAYS) {
+		thread->is_wanted = false;
+		thread->state = THREAD_PARKS;
+	}
+	thread_go(thread, 0);
+	tracee_pass(tracee, next == TRACEE_STAYS ? "parked" : "resumed");
+}
+
+static void take_signal(struct thread *thread, int number)
+{
+	siginfo_t info;
+	int slot;
+
+	if (number == SYSCALL_STOP) {
+		thread_go(thread, 0);
+		return;
+	}
+	if (number != SIGTRAP ||
+	    ptrace(PTRACE_GETSIGINFO, thread->tid, 0, &info) < 0) {
+		thread_go(thread, number);
+		return;
+	}
+	switch (slots_trap(&thread->slots, &info, &slot)) {
+	case SLOTS_NOT_OURS:
+		thread_take_own_trap(thread, &info);
+		break;
+	case SLOTS_STALE:
+		thread_go(thread, 0);
+		break;
+	case SLOTS_FIRED:
+		take_trap(thread, slot);
+		break;
+	}
+}
+
+static void take_status(struct thread *thread, int status)
+{
+	int event = status >> 16;
+
+	if (!WIFSTOPPED(status)) {
+		take_end(thread);
+	} else if (event == PTRACE_EVENT_STOP) {
+		take_stop(thread, status);
+	} else if (event == PTRACE_EVENT_EXEC) {
+		take_exec(thread);
+	} else if (event) {
+		thread_take_new(thread, event);
+		thread_go(thread, 0);
+	} else {
+		take_signal(thread, WSTOPSIG(status));
+	}
+}
+
+void thread_take(struct thread *thread, int status)
+{
+	if (thread->remote) {
+		if (!remote_changed(thread->remote, status))
+			return;
+		thread_finish_call(thread);
+	}
+	take_status(thread, status);
+}
+
+void thread_changed(pid_t tid, int status, void *data)
+{
+	struct thread *thread = data;
+	struct tracee *tracee = thread->tracee;
+
+	(void)tid;
+	if (status == WAITS_END) {
+		thread_end(thread);
+		return;
+	}
+	tracee->depth++;
+	thread_take(thread, status);
+	tracee_step_out(tracee);
+}

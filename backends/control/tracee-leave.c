@@ -1,0 +1,299 @@
+/*
+ * tracee-leave: how a process is left. Its watches are closed, all its threads
+ * come to stand, traps that are still on their way are taken, SIGTRAP is put
+ * back, and only then is it detached from. Threads that stand too late are
+ * left in the same way, each when it stands.
+ */
+#include "backends/control/tracee-private.h"
+
+#include <sys/wait.h>
+#include <time.h>
+
+#include "banned.h"
+
+#include "backends/control/attachable.h"
+#include "backends/control/waits.h"
+#include "backends/ptrace/task.h"
+#include "base/alloc.h"
+#include "base/loop.h"
+
+#define LEAVE_NS 1000000000u
+#define DRAIN_NS 200000000u
+#define SPIN_NS 200000u
+#define SLEEP_NS 20000u
+#define STUCK_NS 20000000u /* then it is looked whether any will stand */
+#define DRAIN_ROUNDS 8
+#define PEEKED 16
+
+/*
+ * Coming to stand
+ */
+
+static bool is_awaited(const struct thread *thread)
+{
+	return thread->state != THREAD_STANDS && thread->state != THREAD_LOST;
+}
+
+/* Returns how many said something; the array may be another afterwards. */
+static size_t ask_each(struct tracee *tracee, struct thread ***threads,
+		       const size_t *count)
+{
+	size_t taken = 0;
+	size_t i = 0;
+	int status;
+
+	while (i < *count) {
+		struct thread *thread = (*threads)[i];
+		if (!is_awaited(thread) ||
+		    !waits_one(tracee->waits, thread->tid, 0, &status)) {
+			i++;
+			continue;
+		}
+		thread_take(thread, status);
+		taken++;
+	}
+	return taken;
+}
+
+/* It ends, or sleeps where the kernel lets nobody wake it. */
+static bool is_stuck(const struct tracee *tracee, const struct thread *thread)
+{
+	struct task task;
+	char letter;
+
+	task_init(&task, thread->is_child ? thread->tid : tracee->pid,
+		  thread->tid);
+	letter = task_letter(&task);
+	task_clear(&task);
+	return letter && strchr("DZXx", letter);
+}
+
+static bool is_any_awaited(const struct tracee *tracee, bool is_hopeful)
+{
+	for (size_t i = 0; i < tracee->thread_count; i++)
+		if (is_awaited(tracee->threads[i]) &&
+		    (!is_hopeful || !is_stuck(tracee, tracee->threads[i])))
+			return true;
+	for (size_t i = 0; i < tracee->child_count; i++)
+		if (is_awaited(tracee->children[i]) &&
+		    (!is_hopeful || !is_stuck(tracee, tracee->children[i])))
+			return true;
+	return false;
+}
+
+static void collect(struct tracee *tracee, uint64_t nanoseconds)
+{
+	uint64_t began = loop_now_ns();
+	uint64_t last = began;
+
+	while (is_any_awaited(tracee, false)) {
+		uint64_t now = loop_now_ns();
+		if (now - began > nanoseconds)
+			return;
+		if (ask_each(tracee, &tracee->threads, &tracee->thread_count) +
+		    ask_each(tracee, &tracee->children, &tracee->child_count)) {
+			last = now;
+			continue;
+		}
+		if (now - last > STUCK_NS) {
+			if (!is_any_awaited(tracee, true))
+				return;
+			last = now;
+		}
+		if (now - last > SPIN_NS)
+			nanosleep(&(struct timespec){ .tv_nsec = SLEEP_NS },
+				  NULL);
+	}
+}
+
+static void stop_all(struct tracee *tracee)
+{
+	for (size_t i = 0; i < tracee->thread_count; i++)
+		slots_clear(&tracee->threads[i]->slots);
+	tracee_pass(tracee, "closed");
+	for (size_t i = 0; i < tracee->thread_count; i++) {
+		struct thread *thread = tracee->threads[i];
+		thread->is_wanted = true;
+		if (thread->state == THREAD_RUNS ||
+		    thread->state == THREAD_LISTENS)
+			ptrace(PTRACE_INTERRUPT, thread->tid, 0, 0);
+	}
+	collect(tracee, LEAVE_NS);
+	tracee_pass(tracee, "collected");
+}
+
+/*
+ * Traps on their way
+ */
+
+static bool has_trap(const struct thread *thread)
+{
+	struct __ptrace_peeksiginfo_args wanted = { .nr = PEEKED };
+	siginfo_t infos[PEEKED];
+	int slot;
+	long count = ptrace(PTRACE_PEEKSIGINFO, thread->tid, &wanted, infos);
+
+	for (long i = 0; i < count; i++)
+		if (slots_trap(&thread->slots, &infos[i], &slot) !=
+		    SLOTS_NOT_OURS)
+			return true;
+	return false;
+}
+
+/* It takes the trap, before it runs, and stands again (take_signal()). */
+static void drain(struct thread *thread)
+{
+	uint64_t mask = 0;
+	uint64_t open;
+
+	/* One that blocks SIGTRAP would keep it for ever. */
+	ptrace(PTRACE_GETSIGMASK, thread->tid, (void *)sizeof(mask), &mask);
+	open = mask & ~(UINT64_C(1) << (SIGTRAP - 1));
+	if (open != mask) {
+		ptrace(PTRACE_SETSIGMASK, thread->tid, (void *)sizeof(open),
+		       &open);
+		thread->mask = mask;
+		thread->is_masked = true;
+	}
+	thread->state = THREAD_RUNS;
+	ptrace(PTRACE_CONT, thread->tid, 0, 0);
+}
+
+/* Whether any had one. */
+static bool drain_each(struct tracee *tracee)
+{
+	bool is_any = false;
+
+	for (size_t i = 0; i < tracee->thread_count; i++)
+		if (tracee->threads[i]->state == THREAD_STANDS &&
+		    has_trap(tracee->threads[i])) {
+			drain(tracee->threads[i]);
+			is_any = true;
+		}
+	if (is_any)
+		collect(tracee, DRAIN_NS);
+	return is_any;
+}
+
+static void close_masks(struct tracee *tracee)
+{
+	for (size_t i = 0; i < tracee->thread_count; i++) {
+		struct thread *thread = tracee->threads[i];
+		if (!thread->is_masked || thread->state != THREAD_STANDS)
+			continue;
+		ptrace(PTRACE_SETSIGMASK, thread->tid,
+		       (void *)sizeof(thread->mask), &thread->mask);
+		thread->is_masked = false;
+	}
+}
+
+/* One that was interrupted twice stands again before it takes the trap. */
+static void drain_all(struct tracee *tracee)
+{
+	for (int i = 0; i < DRAIN_ROUNDS && drain_each(tracee); i++)
+		;
+	close_masks(tracee);
+}
+
+/*
+ * Leaving
+ */
+
+void thread_leave(struct thread *thread)
+{
+	ptrace(PTRACE_DETACH, thread->tid, 0, 0);
+	thread_remove(thread);
+}
+
+static void put_back(struct tracee *tracee)
+{
+	for (size_t i = 0; i < tracee->thread_count; i++)
+		if (tracee->threads[i]->state == THREAD_STANDS &&
+		    tracee->disposition == DISPOSITION_IGNORED)
+			thread_put_back(tracee->threads[i]);
+}
+
+static void leave_each(struct tracee *tracee)
+{
+	size_t i = 0;
+
+	while (i < tracee->thread_count) {
+		struct thread *thread = tracee->threads[i];
+		if (thread->state == THREAD_STANDS) {
+			thread_leave(thread);
+			tracee_pass(tracee, "detached");
+		} else if (thread->state == THREAD_LOST) {
+			thread_remove(thread);
+		} else {
+			i++;
+		}
+	}
+}
+
+void tracee_leave(struct tracee *tracee)
+{
+	tracee->depth++;
+	if (!tracee->has_begun_to_leave) {
+		tracee->has_begun_to_leave = true;
+		stop_all(tracee);
+	}
+	drain_all(tracee);
+	put_back(tracee);
+	leave_each(tracee);
+	tracee->depth--;
+	if (tracee->thread_count == 0 && tracee->child_count == 0)
+		tracee_destroy(tracee);
+}
+
+void tracee_step_out(struct tracee *tracee)
+{
+	if (--tracee->depth == 0 && tracee->is_leaving)
+		tracee_leave(tracee);
+}
+
+void tracee_destroy(struct tracee *tracee)
+{
+	free(tracee->threads);
+	free(tracee->children);
+	free(tracee);
+}
+
+/* The node ends: so do all traces, by themselves. */
+void thread_end(struct thread *thread)
+{
+	struct tracee *tracee = thread->tracee;
+	size_t *count = thread->is_child ? &tracee->child_count
+					 : &tracee->thread_count;
+
+	slots_clear(&thread->slots);
+	free(thread->remote);
+	free(thread->own_trap);
+	free(thread);
+	--*count;
+	if (tracee->thread_count == 0 && tracee->child_count == 0)
+		tracee_destroy(tracee);
+}
+
+/*
+ * A child of one that was killed before it could tell of it. What SIGTRAP did
+ * there is not known any more: nearly always what it does at first.
+ */
+void tracee_take_stranger(struct waits *waits, pid_t tid, int status)
+{
+	struct tracee *tracee;
+	struct thread *thread;
+	int64_t ignored = 0;
+
+	if (!WIFSTOPPED(status))
+		return;
+	tracee = xcalloc(1, sizeof(*tracee));
+	tracee->waits = waits;
+	tracee->pid = tid;
+	tracee->is_leaving = true;
+	tracee->has_begun_to_leave = true;
+	attachable_status(tid, "SigIgn", 16, &ignored);
+	thread = thread_add(tracee, tid, true);
+	thread->is_wanted = true;
+	thread->is_to_put_back = ignored >> (SIGTRAP - 1) & 1;
+	thread_changed(tid, status, thread);
+}

@@ -1,0 +1,124 @@
+/*
+ * tracee-private: what the files of tracee share.
+ *
+ * tracee.c is what is asked of it, tracee-events.c what its threads say,
+ * tracee-disposition.c what SIGTRAP does, tracee-leave.c how it is left.
+ */
+#ifndef BACKENDS_CONTROL_TRACEE_PRIVATE_H
+#define BACKENDS_CONTROL_TRACEE_PRIVATE_H
+
+#include <sys/ptrace.h>
+
+#include "backends/control/remote.h"
+#include "backends/control/slots.h"
+#include "backends/control/tracee.h"
+
+struct waits;
+
+enum thread_state {
+	THREAD_STARTS,	/* traced from its birth; its first stop is to come */
+	THREAD_RUNS,
+	THREAD_LISTENS, /* stopped, as its process is (SIGSTOP) */
+	THREAD_TRAPPED, /* while it is asked what becomes of it */
+	THREAD_PARKS,	/* on its way from there to where it may stay */
+	THREAD_STANDS,
+	THREAD_CALLS, /* remote.h is at work, and late */
+	THREAD_LOST,  /* ended as the first of its process, which lives on */
+};
+
+/* What SIGTRAP does in the process. */
+enum disposition {
+	DISPOSITION_ITS_OWN,
+	DISPOSITION_IGNORED, /* by us */
+};
+
+struct thread {
+	struct tracee *tracee;
+	pid_t tid;
+	enum thread_state state;
+	bool is_child;		 /* a process that it forked, not a thread */
+	bool is_to_put_back;	 /* of a child: SIGTRAP is */
+	bool is_wanted;		 /* stood() is to be called */
+	bool is_in_group_stop;	 /* of its process, while it stands */
+	bool has_execed;	 /* until it stands */
+	double since;
+	struct slots slots;
+	struct remote *remote; /* NULL: none is under way */
+	enum disposition intended; /* by that */
+	int held;	/* the status that tracee_hold() took; 0 */
+	siginfo_t *own_trap; /* see thread_take_own_trap(); NULL: none */
+	uint64_t mask;	/* of its signals, if is_masked */
+	bool is_masked;
+	bool is_born; /* just now: the C library has blocked all its signals */
+};
+
+struct tracee {
+	struct waits *waits;
+	pid_t pid;
+	struct tracee_calls calls;
+	struct thread **threads;
+	size_t thread_count;
+	size_t thread_capacity;
+	struct thread **children;
+	size_t child_count;
+	size_t child_capacity;
+	struct arch_places places; /* remote_find(); 0: not looked for */
+	enum disposition disposition;
+	struct arch_action old; /* what was, when it is ignored */
+	int depth;		/* in how many of our functions we are */
+	bool is_leaving;	/* tracee_free() was called: nobody is told */
+	bool has_begun_to_leave;
+	struct tracee_counts counts;
+};
+
+/* tracee.c */
+struct thread *thread_add(struct tracee *tracee, pid_t tid, bool is_child);
+/* Forgets it. */
+void thread_remove(struct thread *thread);
+/* Whether the process has such a thread. */
+bool thread_is_of(pid_t pid, pid_t tid);
+struct thread *thread_find(const struct tracee *tracee, pid_t tid);
+/* It is in a stop: goes on, with that signal, to its event stop if wanted. */
+void thread_go(struct thread *thread, int signal_number);
+/* Lets one that stands run, or listen while its process is stopped. */
+void thread_release(struct thread *thread);
+/* Waits for a thread to stand; it is wanted only for this. False: not so. */
+bool thread_settle(struct thread *thread, uint64_t nanoseconds);
+void tracee_pass(const struct tracee *tracee, const char *point);
+
+/* tracee-events.c: what waits.h calls. */
+void thread_changed(pid_t tid, int status, void *data);
+/* The same, by who waits for the thread himself; it may be freed. */
+void thread_take(struct thread *thread, int status);
+/* A new thread, or a child, as the status of its parent says. */
+void thread_take_new(struct thread *parent, int event);
+
+/* tracee-disposition.c */
+/* SIGTRAP is to be ignored from now on; by which of its threads, if any. */
+int tracee_ignore(struct tracee *tracee, struct thread *preferred,
+		  struct error *error);
+/* SIGTRAP is put back by a thread, or child, that stands. */
+void thread_put_back(struct thread *thread);
+/* The same in a new program. */
+void thread_put_back_execed(struct thread *thread);
+/* The remote call that came late is over. */
+void thread_finish_call(struct thread *thread);
+/* A SIGTRAP that no watch made: it does what it would have done. */
+void thread_take_own_trap(struct thread *thread, siginfo_t *info);
+/* Goes on with that when the thread stands. */
+void thread_send_own_trap(struct thread *thread);
+
+/* tracee-leave.c */
+/* tracee_free(), when no function of ours is under way; and for late ones. */
+void tracee_leave(struct tracee *tracee);
+/* A function that has made depth greater ends; it may free the tracee. */
+void tracee_step_out(struct tracee *tracee);
+/* waits_free() */
+void thread_end(struct thread *thread);
+/* Leaves one that stands. It is freed. */
+void thread_leave(struct thread *thread);
+void tracee_destroy(struct tracee *tracee);
+/* See waits_on_stranger(). */
+void tracee_take_stranger(struct waits *waits, pid_t tid, int status);
+
+#endif

@@ -1,0 +1,554 @@
+#include "backends/control/tracee-private.h"
+
+#include <assert.h>
+#include <dirent.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "banned.h"
+
+#include "backends/backend.h"
+#include "backends/control/attachable.h"
+#include "backends/control/waits.h"
+#include "backends/ptrace/arch.h"
+#include "backends/ptrace/refusal.h"
+#include "backends/ptrace/task.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/error.h"
+#include "base/loop.h"
+
+#define OPTIONS                                                                \
+	(PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC |    \
+	 PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK)
+#define PATIENCE_NS 50000000u
+
+void tracee_pass(const struct tracee *tracee, const char *point)
+{
+	if (tracee->calls.passing)
+		tracee->calls.passing(point, tracee->calls.data);
+}
+
+/*
+ * Threads
+ */
+
+static void put_in(struct tracee *tracee, struct thread *thread, bool is_child)
+{
+	thread->tracee = tracee;
+	thread->is_child = is_child;
+	if (is_child) {
+		ARRAY_GROW(tracee->children, tracee->child_count,
+			   tracee->child_capacity);
+		tracee->children[tracee->child_count++] = thread;
+	} else {
+		ARRAY_GROW(tracee->threads, tracee->thread_count,
+			   tracee->thread_capacity);
+		tracee->threads[tracee->thread_count++] = thread;
+	}
+}
+
+struct thread *thread_add(struct tracee *tracee, pid_t tid, bool is_child)
+{
+	struct thread *thread = xcalloc(1, sizeof(*thread));
+
+	thread->tid = tid;
+	slots_init(&thread->slots);
+	put_in(tracee, thread, is_child);
+	waits_add(tracee->waits, tid, thread_changed, thread);
+	return thread;
+}
+
+static void take_out(struct thread **threads, size_t *count,
+		     const struct thread *thread)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < *count; i++)
+		if (threads[i] != thread)
+			threads[kept++] = threads[i];
+	*count = kept;
+}
+
+void thread_remove(struct thread *thread)
+{
+	struct tracee *tracee = thread->tracee;
+
+	if (thread->is_child)
+		take_out(tracee->children, &tracee->child_count, thread);
+	else
+		take_out(tracee->threads, &tracee->thread_count, thread);
+	waits_forget(tracee->waits, thread->tid);
+	slots_clear(&thread->slots);
+	free(thread->remote);
+	free(thread->own_trap);
+	free(thread);
+}
+
+bool thread_is_of(pid_t pid, pid_t tid)
+{
+	char path[48];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d", (int)pid, (int)tid);
+	return access(path, F_OK) == 0;
+}
+
+struct thread *thread_find(const struct tracee *tracee, pid_t tid)
+{
+	for (size_t i = 0; i < tracee->thread_count; i++)
+		if (tracee->threads[i]->tid == tid)
+			return tracee->threads[i];
+	return NULL;
+}
+
+/* Every stop takes with it the interrupt that was asked for before it. */
+void thread_go(struct thread *thread, int signal_number)
+{
+	if (thread->is_wanted || thread->state == THREAD_PARKS)
+		ptrace(PTRACE_INTERRUPT, thread->tid, 0, 0);
+	if (thread->state != THREAD_PARKS)
+		thread->state = THREAD_RUNS;
+	ptrace(PTRACE_CONT, thread->tid, 0, (void *)(uintptr_t)signal_number);
+}
+
+void thread_release(struct thread *thread)
+{
+	if (thread->is_in_group_stop) {
+		thread->state = THREAD_LISTENS;
+		ptrace(PTRACE_LISTEN, thread->tid, 0, 0);
+		return;
+	}
+	thread->state = THREAD_RUNS;
+	ptrace(PTRACE_CONT, thread->tid, 0, 0);
+}
+
+/*
+ * Takes a status that came while somebody waits for the thread to stand; what
+ * is no simple matter is told of later. False: it will not stand.
+ */
+static bool take_while_settling(struct thread *thread, int status)
+{
+	int event = status >> 16;
+
+	if (!WIFSTOPPED(status) || event == PTRACE_EVENT_EXEC) {
+		waits_return(thread->tracee->waits, thread->tid, status);
+		return false;
+	}
+	if (event == PTRACE_EVENT_STOP) {
+		thread->is_in_group_stop = WSTOPSIG(status) != SIGTRAP;
+		thread->state = THREAD_STANDS;
+		thread->since = loop_now();
+		return true;
+	}
+	if (event)
+		thread_take_new(thread, event);
+	ptrace(PTRACE_INTERRUPT, thread->tid, 0, 0);
+	ptrace(PTRACE_CONT, thread->tid, 0,
+	       (void *)(uintptr_t)(event ? 0 : WSTOPSIG(status)));
+	return true;
+}
+
+bool thread_settle(struct thread *thread, uint64_t nanoseconds)
+{
+	uint64_t began = loop_now_ns();
+	int status;
+
+	if (thread->state == THREAD_RUNS || thread->state == THREAD_LISTENS)
+		ptrace(PTRACE_INTERRUPT, thread->tid, 0, 0);
+	else if (thread->state != THREAD_PARKS)
+		return thread->state == THREAD_STANDS;
+	while (thread->state != THREAD_STANDS) {
+		uint64_t spent = loop_now_ns() - began;
+		if (spent > nanoseconds ||
+		    !waits_one(thread->tracee->waits, thread->tid,
+			       nanoseconds - spent, &status) ||
+		    !take_while_settling(thread, status))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Attaching
+ */
+
+static bool has_ended(pid_t pid, pid_t tid)
+{
+	struct task task;
+	char letter;
+
+	task_init(&task, pid, tid);
+	letter = task_letter(&task);
+	task_clear(&task);
+	return !letter || strchr("ZXx", letter);
+}
+
+/* 1: a thread more, 0: it has ended or is known, -1 with errno. */
+static int seize(struct tracee *tracee, pid_t tid)
+{
+	struct thread *thread = thread_find(tracee, tid);
+	int number;
+
+	if (thread)
+		return 0;
+	if (ptrace(PTRACE_SEIZE, tid, 0, (void *)(uintptr_t)OPTIONS) == 0) {
+		thread = thread_add(tracee, tid, false);
+		thread->state = THREAD_RUNS;
+		return 1;
+	}
+	number = errno;
+	if (has_ended(tracee->pid, tid)) {
+		if (tid == tracee->pid)
+			thread_add(tracee, tid, false)->state = THREAD_LOST;
+		return 0;
+	}
+	if (waits_find(tracee->waits, tid, thread_changed)) {
+		errno = EBUSY;
+		return -1;
+	}
+	/* Made by one that we have: its maker says so soon. */
+	if (number == EPERM && attachable_is_ours(tid))
+		return 0;
+	errno = number;
+	return number == ESRCH ? 0 : -1;
+}
+
+/*
+ * Lends it, or NULL. One that was just held by holds.h when all were seized is
+ * seized now.
+ */
+static struct thread *find(struct tracee *tracee, pid_t tid)
+{
+	struct thread *thread = thread_find(tracee, tid);
+
+	if (thread || tid <= 0 || !thread_is_of(tracee->pid, tid) ||
+	    seize(tracee, tid) <= 0)
+		return thread;
+	return thread_find(tracee, tid);
+}
+
+/* Threads that are new since the last look, or -1 with errno. */
+static int seize_new(struct tracee *tracee)
+{
+	char path[32];
+	int count = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)tracee->pid);
+	DIR *folder = opendir(path);
+	if (!folder)
+		return -1;
+	for (struct dirent *entry = readdir(folder); entry;
+	     entry = readdir(folder)) {
+		pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
+		int result = tid > 0 ? seize(tracee, tid) : 0;
+		if (result < 0) {
+			int number = errno;
+			closedir(folder);
+			errno = number;
+			return -1;
+		}
+		count += result;
+	}
+	closedir(folder);
+	return count;
+}
+
+/* Who is not seized yet may make one that is not, either. */
+static int seize_all(struct tracee *tracee)
+{
+	int count;
+
+	do {
+		count = seize_new(tracee);
+	} while (count > 0);
+	if (count == 0 && tracee->thread_count == 0)
+		errno = ESRCH;
+	return count < 0 || tracee->thread_count == 0 ? -1 : 0;
+}
+
+static void explain(pid_t pid, int number, struct reason *reason)
+{
+	if (number != EBUSY) {
+		refusal_find(reason, pid, number);
+		return;
+	}
+	*reason = (struct reason){ .fix = "Try again in a moment." };
+	snprintf(reason->why, sizeof(reason->why),
+		 "Process %d is just being left: a thread of it does not come "
+		 "to stand.",
+		 (int)pid);
+}
+
+struct tracee *tracee_new(struct waits *waits, pid_t pid,
+			  const struct tracee_calls *calls,
+			  struct reason *reason)
+{
+	struct tracee *tracee;
+
+	if (!attachable(pid, reason))
+		return NULL;
+	tracee = xcalloc(1, sizeof(*tracee));
+	tracee->waits = waits;
+	tracee->pid = pid;
+	waits_on_stranger(waits, tracee_take_stranger);
+	if (seize_all(tracee) < 0) {
+		explain(pid, errno, reason);
+		tracee_free(tracee);
+		return NULL;
+	}
+	tracee->calls = *calls;
+	tracee_pass(tracee, "seized");
+	return tracee;
+}
+
+void tracee_free(struct tracee *tracee)
+{
+	if (!tracee || tracee->is_leaving)
+		return;
+	tracee->is_leaving = true;
+	if (tracee->depth == 0)
+		tracee_leave(tracee);
+}
+
+struct tracee *tracee_adopt(struct tracee *tracee, pid_t child,
+			    const struct tracee_calls *calls)
+{
+	struct tracee *adopted = xcalloc(1, sizeof(*adopted));
+	struct thread *thread =
+		waits_find(tracee->waits, child, thread_changed);
+
+	assert(thread && thread->is_child && thread->tracee == tracee);
+	adopted->waits = tracee->waits;
+	adopted->pid = child;
+	adopted->calls = *calls;
+	if (thread->is_to_put_back) {
+		adopted->disposition = DISPOSITION_IGNORED;
+		adopted->old = tracee->old;
+	}
+	take_out(tracee->children, &tracee->child_count, thread);
+	put_in(adopted, thread, false);
+	return adopted;
+}
+
+void tracee_set_calls(struct tracee *tracee, const struct tracee_calls *calls)
+{
+	tracee->calls = *calls;
+}
+
+struct tracee *tracee_find(struct waits *waits, pid_t tid)
+{
+	struct thread *thread = waits_find(waits, tid, thread_changed);
+
+	if (!thread || thread->is_child || thread->tracee->is_leaving)
+		return NULL;
+	return thread->tracee;
+}
+
+/*
+ * Looking
+ */
+
+pid_t tracee_pid(const struct tracee *tracee)
+{
+	return tracee->pid;
+}
+
+size_t tracee_thread_count(const struct tracee *tracee)
+{
+	return tracee->thread_count;
+}
+
+pid_t tracee_thread(const struct tracee *tracee, size_t i)
+{
+	return i < tracee->thread_count ? tracee->threads[i]->tid : 0;
+}
+
+static bool stands(const struct thread *thread)
+{
+	return thread && (thread->state == THREAD_TRAPPED ||
+			  thread->state == THREAD_PARKS ||
+			  thread->state == THREAD_STANDS);
+}
+
+bool tracee_stands(const struct tracee *tracee, pid_t tid)
+{
+	return stands(thread_find(tracee, tid));
+}
+
+double tracee_since(const struct tracee *tracee, pid_t tid)
+{
+	const struct thread *thread = thread_find(tracee, tid);
+
+	return stands(thread) ? thread->since : 0;
+}
+
+int tracee_registers(const struct tracee *tracee, pid_t tid,
+		     struct registers *registers)
+{
+	uint64_t dump[ARCH_DUMP_BYTES / sizeof(uint64_t)];
+	struct iovec out = { dump, sizeof(dump) };
+	struct thread *thread = thread_find(tracee, tid);
+
+	if (!thread || (!stands(thread) && !thread->held))
+		return -1;
+	if (thread->state == THREAD_PARKS &&
+	    !thread_settle(thread, PATIENCE_NS))
+		return -1;
+	if (ptrace(PTRACE_GETREGSET, tid, (void *)(uintptr_t)NT_PRSTATUS,
+		   &out) < 0)
+		return -1;
+	return arch_from_dump(registers, dump, out.iov_len);
+}
+
+void tracee_counts(const struct tracee *tracee, struct tracee_counts *counts)
+{
+	*counts = tracee->counts;
+}
+
+/*
+ * Asking
+ */
+
+void tracee_interrupt(struct tracee *tracee, pid_t tid)
+{
+	struct thread *thread = find(tracee, tid);
+
+	if (!thread || thread->state == THREAD_STANDS ||
+	    thread->state == THREAD_PARKS || thread->state == THREAD_LOST ||
+	    thread->is_wanted)
+		return;
+	thread->is_wanted = true;
+	if (thread->state == THREAD_RUNS || thread->state == THREAD_LISTENS)
+		ptrace(PTRACE_INTERRUPT, tid, 0, 0);
+}
+
+void tracee_resume(struct tracee *tracee, pid_t tid)
+{
+	struct thread *thread = thread_find(tracee, tid);
+
+	if (!thread)
+		return;
+	thread->is_wanted = false;
+	if (thread->state == THREAD_PARKS &&
+	    !thread_settle(thread, PATIENCE_NS)) {
+		/* Its event stop, when it comes, is nobody's: it goes on. */
+		thread->state = THREAD_RUNS;
+		return;
+	}
+	if (thread->state == THREAD_STANDS)
+		thread_release(thread);
+}
+
+void tracee_spin(struct tracee *tracee, uint64_t nanoseconds)
+{
+	uint64_t began = loop_now_ns();
+	uint64_t last = began;
+	uint64_t now = began;
+	uint64_t traps = tracee->counts.traps;
+
+	tracee->depth++;
+	while (now - began < nanoseconds && now - last < nanoseconds / 4 &&
+	       !tracee->is_leaving) {
+		/* It may need the very processor that we wait on. */
+		if (waits_take(tracee->waits) == 0)
+			sched_yield();
+		now = loop_now_ns();
+		if (tracee->counts.traps != traps)
+			last = now;
+		traps = tracee->counts.traps;
+	}
+	tracee_step_out(tracee);
+}
+
+/* A thread that blocks SIGTRAP would run on past its watches. */
+static bool blocks_traps(const struct thread *thread)
+{
+	int64_t mask = 0;
+
+	attachable_status(thread->tid, "SigBlk", 16, &mask);
+	return mask >> (SIGTRAP - 1) & 1;
+}
+
+static bool wants_any(const struct watch slots[WATCH_SLOTS])
+{
+	for (int i = 0; i < WATCH_SLOTS; i++)
+		if (slots[i].access != WATCH_NONE)
+			return true;
+	return false;
+}
+
+static int prepare(struct thread *thread, struct error *error)
+{
+	if (!slots_are_set(&thread->slots) && !thread->is_born &&
+	    blocks_traps(thread))
+		return error_set(error,
+				 "thread %d blocks the signal SIGTRAP, so it "
+				 "cannot be stopped by watches",
+				 (int)thread->tid);
+	if (thread->tracee->disposition == DISPOSITION_IGNORED)
+		return 0;
+	return tracee_ignore(thread->tracee, thread, error);
+}
+
+int tracee_watch(struct tracee *tracee, pid_t tid,
+		 const struct watch slots[WATCH_SLOTS], struct error *error)
+{
+	struct thread *thread = find(tracee, tid);
+	size_t changes = 0;
+	int result;
+
+	if (!thread || thread->state == THREAD_LOST)
+		return error_set(error, "there is no thread %d", (int)tid);
+	if (wants_any(slots) && prepare(thread, error) < 0)
+		return -1;
+	result = slots_set(&thread->slots, tid, slots, &changes, error);
+	tracee->counts.changes += changes;
+	if (changes)
+		tracee_pass(tracee, "watched");
+	return result;
+}
+
+/*
+ * Holding: what hold.h does to threads that are not traced
+ */
+
+int tracee_hold(struct tracee *tracee, pid_t tid, struct error *error)
+{
+	struct thread *thread = thread_find(tracee, tid);
+
+	if (!thread || thread->state == THREAD_LOST)
+		return error_set(error, "thread %d has ended", (int)tid);
+	if (stands(thread))
+		return 0;
+	if (thread->state != THREAD_RUNS && thread->state != THREAD_LISTENS)
+		return error_set(error, "thread %d is just being stopped",
+				 (int)tid);
+	ptrace(PTRACE_INTERRUPT, tid, 0, 0);
+	if (waits_one(tracee->waits, tid, PATIENCE_NS, &thread->held))
+		return 0;
+	thread->held = 0;
+	return error_set(error, "thread %d did not come to stand within 50 ms",
+			 (int)tid);
+}
+
+void tracee_release(struct tracee *tracee, pid_t tid)
+{
+	struct thread *thread = thread_find(tracee, tid);
+
+	if (!thread || !thread->held)
+		return;
+	if (thread->held >> 16 == PTRACE_EVENT_STOP && !thread->is_wanted &&
+	    WSTOPSIG(thread->held) == SIGTRAP) {
+		/* The stop of its process may have ended meanwhile. */
+		thread->is_in_group_stop = false;
+		thread_release(thread);
+	} else {
+		waits_return(tracee->waits, tid, thread->held);
+	}
+	thread->held = 0;
+}

@@ -1,0 +1,331 @@
+#include "backends/control/waits.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "banned.h"
+
+#include "backends/control/attachable.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/error.h"
+#include "base/loop.h"
+#include "base/map.h"
+
+#define SPIN_NS 100000u /* then the wait sleeps between its looks */
+#define SLEEP_NS 10000u
+/* Then others of the loop have their turn. */
+#define ROUNDS 8
+/* Nobody says later than this that he has made a thread. */
+#define STRANGER_SECONDS 0.1
+
+struct entry {
+	pid_t tid;
+	void (*changed)(pid_t tid, int status, void *data);
+	void *data;
+};
+
+struct status {
+	pid_t tid;
+	int status;
+};
+
+struct stranger {
+	pid_t tid;
+	double since;
+};
+
+struct waits {
+	struct loop *loop;
+	struct loop_signal *signal;
+	struct map *entries; /* by tid */
+	/* What was taken and is not told yet: from first on. */
+	struct status *queue;
+	size_t first;
+	size_t count;
+	size_t capacity;
+	struct loop_timer *again; /* NULL: nothing waits for another turn */
+	struct stranger *strangers;
+	size_t stranger_count;
+	size_t stranger_capacity;
+	struct loop_timer *look; /* after the strangers; NULL: none */
+	void (*on_stranger)(struct waits *waits, pid_t tid, int status);
+};
+
+static void on_child(int number, void *data)
+{
+	(void)number;
+	waits_take(data);
+}
+
+struct waits *waits_new(struct loop *loop)
+{
+	struct waits *waits = xcalloc(1, sizeof(*waits));
+
+	waits->loop = loop;
+	waits->entries = map_new(free);
+	waits->signal = loop_signal(loop, SIGCHLD, on_child, waits);
+	return waits;
+}
+
+static void tell_end(uint64_t key, void *value, void *data)
+{
+	struct entry *entry = value;
+
+	(void)key;
+	(void)data;
+	entry->changed(entry->tid, WAITS_END, entry->data);
+}
+
+void waits_free(struct waits *waits)
+{
+	if (!waits)
+		return;
+	map_each(waits->entries, tell_end, NULL);
+	loop_signal_stop(waits->signal);
+	if (waits->again)
+		loop_timer_stop(waits->again);
+	if (waits->look)
+		loop_timer_stop(waits->look);
+	map_free(waits->entries);
+	free(waits->queue);
+	free(waits->strangers);
+	free(waits);
+}
+
+void waits_add(struct waits *waits, pid_t tid,
+	       void (*changed)(pid_t tid, int status, void *data), void *data)
+{
+	struct entry *entry = xmalloc(sizeof(*entry));
+
+	*entry = (struct entry){ tid, changed, data };
+	map_put(waits->entries, (uint64_t)tid, entry);
+}
+
+void waits_forget(struct waits *waits, pid_t tid)
+{
+	map_remove(waits->entries, (uint64_t)tid);
+	for (size_t i = waits->first; i < waits->count; i++)
+		if (waits->queue[i].tid == tid)
+			waits->queue[i].tid = 0;
+}
+
+void *waits_find(const struct waits *waits, pid_t tid,
+		 void (*changed)(pid_t tid, int status, void *data))
+{
+	const struct entry *entry = map_find(waits->entries, (uint64_t)tid);
+
+	return entry && entry->changed == changed ? entry->data : NULL;
+}
+
+static void put(struct waits *waits, pid_t tid, int status)
+{
+	ARRAY_GROW(waits->queue, waits->count, waits->capacity);
+	waits->queue[waits->count++] = (struct status){ tid, status };
+}
+
+/* The oldest that is not told yet. */
+static bool pop(struct waits *waits, struct status *status)
+{
+	while (waits->first < waits->count) {
+		*status = waits->queue[waits->first++];
+		if (status->tid)
+			return true;
+	}
+	waits->first = 0;
+	waits->count = 0;
+	return false;
+}
+
+static void on_again(void *data)
+{
+	struct waits *waits = data;
+
+	loop_timer_stop(waits->again);
+	waits->again = NULL;
+	waits_take(waits);
+}
+
+static void come_again(struct waits *waits)
+{
+	if (!waits->again)
+		waits->again =
+			loop_timer(waits->loop, 0, 0, on_again, waits);
+}
+
+void waits_return(struct waits *waits, pid_t tid, int status)
+{
+	put(waits, tid, status);
+	come_again(waits);
+}
+
+/*
+ * Strangers
+ */
+
+void waits_on_stranger(struct waits *waits,
+		       void (*stranger)(struct waits *waits, pid_t tid,
+					int status))
+{
+	waits->on_stranger = stranger;
+}
+
+/* False: he is to be looked at again. */
+static bool settle(struct waits *waits, struct stranger *stranger)
+{
+	int status;
+
+	if (map_find(waits->entries, (uint64_t)stranger->tid))
+		return true;
+	if (loop_now() - stranger->since < STRANGER_SECONDS)
+		return false;
+	if (!waits->on_stranger || !attachable_is_ours(stranger->tid) ||
+	    waitpid(stranger->tid, &status, __WALL | WNOHANG) <= 0)
+		return true;
+	waits->on_stranger(waits, stranger->tid, status);
+	return true;
+}
+
+static void on_look(void *data)
+{
+	struct waits *waits = data;
+	size_t kept = 0;
+
+	/* Perhaps his maker has said so by now. */
+	waits_take(waits);
+	for (size_t i = 0; i < waits->stranger_count; i++)
+		if (!settle(waits, &waits->strangers[i]))
+			waits->strangers[kept++] = waits->strangers[i];
+	waits->stranger_count = kept;
+	if (kept == 0) {
+		loop_timer_stop(waits->look);
+		waits->look = NULL;
+	}
+}
+
+static void note_stranger(struct waits *waits, pid_t tid)
+{
+	for (size_t i = 0; i < waits->stranger_count; i++)
+		if (waits->strangers[i].tid == tid)
+			return;
+	ARRAY_GROW(waits->strangers, waits->stranger_count,
+		   waits->stranger_capacity);
+	waits->strangers[waits->stranger_count++] =
+		(struct stranger){ tid, loop_now() };
+	if (!waits->look)
+		waits->look = loop_timer(waits->loop, STRANGER_SECONDS,
+					 STRANGER_SECONDS, on_look, waits);
+}
+
+/*
+ * Taking
+ */
+
+static bool take_one(struct waits *waits, pid_t tid)
+{
+	int status;
+
+	if (waitpid(tid, &status, __WALL | WNOHANG) != tid)
+		return false;
+	put(waits, tid, status);
+	return true;
+}
+
+static void take_entry(uint64_t key, void *value, void *data)
+{
+	(void)value;
+	take_one(data, (pid_t)key);
+}
+
+/* The first of all that has something to say; it still has afterwards. */
+static pid_t peek(void)
+{
+	siginfo_t info = { .si_pid = 0 };
+
+	if (waitid(P_ALL, 0, &info,
+		   WEXITED | WSTOPPED | WNOHANG | WNOWAIT | __WALL) < 0)
+		return 0;
+	return info.si_pid;
+}
+
+/* Who is not ours hides those behind him: then each is asked by himself. */
+static void drain(struct waits *waits)
+{
+	for (pid_t tid = peek(); tid; tid = peek()) {
+		if (!map_find(waits->entries, (uint64_t)tid)) {
+			note_stranger(waits, tid);
+			map_each(waits->entries, take_entry, waits);
+			return;
+		}
+		if (!take_one(waits, tid))
+			return;
+	}
+}
+
+static void tell(struct waits *waits, const struct status *status)
+{
+	struct entry *found = map_find(waits->entries, (uint64_t)status->tid);
+	struct entry entry;
+
+	if (!found)
+		return;
+	entry = *found;
+	if (WIFEXITED(status->status) || WIFSIGNALED(status->status))
+		map_remove(waits->entries, (uint64_t)status->tid);
+	entry.changed(entry.tid, status->status, entry.data);
+}
+
+size_t waits_take(struct waits *waits)
+{
+	struct status status;
+	size_t told = 0;
+
+	for (int i = 0; i < ROUNDS; i++) {
+		size_t before = told;
+		drain(waits);
+		for (size_t left = waits->count - waits->first; left > 0;
+		     left--) {
+			if (!pop(waits, &status))
+				break;
+			tell(waits, &status);
+			told++;
+		}
+		if (told == before)
+			return told;
+	}
+	come_again(waits);
+	return told;
+}
+
+/* What was taken already comes first. */
+static bool look_once(struct waits *waits, pid_t tid, int *status)
+{
+	for (size_t i = waits->first; i < waits->count; i++) {
+		if (waits->queue[i].tid != tid)
+			continue;
+		*status = waits->queue[i].status;
+		waits->queue[i].tid = 0;
+		return true;
+	}
+	return waitpid(tid, status, __WALL | WNOHANG) == tid;
+}
+
+bool waits_one(struct waits *waits, pid_t tid, uint64_t nanoseconds,
+	       int *status)
+{
+	uint64_t began = loop_now_ns();
+
+	for (;;) {
+		uint64_t spent = loop_now_ns() - began;
+		if (look_once(waits, tid, status))
+			return true;
+		if (spent > nanoseconds)
+			return false;
+		if (spent > SPIN_NS)
+			nanosleep(&(struct timespec){ .tv_nsec = SLEEP_NS },
+				  NULL);
+	}
+}
