@@ -1,0 +1,550 @@
+#include "backends/launch/launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <spawn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "banned.h"
+#include "backends/exits.h"
+#include "backends/launch/jobout.h"
+#include "backends/launch/keeper.h"
+#include "backends/launch/starts.h"
+#include "backends/launch/wire.h"
+#include "backends/node.h"
+#include "backends/procfs.h"
+#include "backends/roster.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/loop.h"
+#include "protocol/launched.h"
+#include "protocol/message.h"
+
+#define WORDS_MAXIMUM 4096
+#define ROWS_DEFAULT 24
+#define COLUMNS_DEFAULT 80
+#define SIZE_MAXIMUM 1000
+/* Packets that are taken before the rest of the loop has its turn. */
+#define TURN_PACKETS 16
+
+struct launch {
+	struct node *node;
+	pid_t keeper; /* 0: none */
+	int socket;   /* -1: none, or it is gone */
+	struct loop_watch *watch; /* NULL: what comes may wait */
+	struct exit_watch *exit;  /* the keeper's */
+	struct launched state;
+	struct jobout *out;
+	struct starts *starts;
+	struct message request; /* `launch`, not answered yet */
+	bool is_asked;
+	bool has_status;
+	int status; /* of the job's process, as of waitpid(2) */
+};
+
+static void on_packet(int fd, int events, void *data);
+
+/* What the screen cannot take yet waits where it is. */
+static void on_room(void *data)
+{
+	struct launch *launch = data;
+
+	if (launch->socket >= 0 && !launch->watch)
+		launch->watch = loop_watch(node_loop(launch->node),
+					   launch->socket, LOOP_READABLE,
+					   on_packet, launch);
+}
+
+struct launch *launch_new(struct node *node)
+{
+	struct launch *launch = xcalloc(1, sizeof(*launch));
+
+	launch->node = node;
+	launch->socket = -1;
+	launched_init(&launch->state);
+	launch->out = jobout_new(node, on_room, launch);
+	launch->starts = starts_new(node);
+	return launch;
+}
+
+static void close_socket(struct launch *launch)
+{
+	if (launch->watch)
+		loop_watch_stop(launch->watch);
+	launch->watch = NULL;
+	if (launch->socket >= 0)
+		close(launch->socket);
+	launch->socket = -1;
+}
+
+void launch_free(struct launch *launch)
+{
+	if (!launch)
+		return;
+	starts_free(launch->starts);
+	close_socket(launch);
+	exit_watch_free(launch->exit);
+	jobout_free(launch->out);
+	launched_clear(&launch->state);
+	if (launch->is_asked)
+		message_clear(&launch->request);
+	free(launch);
+}
+
+struct starts *launch_starts(const struct launch *launch)
+{
+	return launch ? launch->starts : NULL;
+}
+
+pid_t launch_root(const struct launch *launch)
+{
+	return launch ? launch->keeper : 0;
+}
+
+bool launch_ended(const struct launch *launch, pid_t pid, int *status)
+{
+	if (!launch || !launch->has_status || launch->state.pid != pid)
+		return false;
+	*status = launch->status;
+	return true;
+}
+
+static void tell(struct launch *launch)
+{
+	node_emit(launch->node, "job", launched_to_json(&launch->state));
+}
+
+/* The first request is answered once it is known what became of it. */
+static void answer(struct launch *launch, const char *error)
+{
+	if (!launch->is_asked)
+		return;
+	launch->is_asked = false;
+	if (!error)
+		tell(launch);
+	node_respond(launch->node, &launch->request,
+		     error ? NULL : launched_to_json(&launch->state), error);
+	message_clear(&launch->request);
+}
+
+static int send_packet(struct launch *launch, enum wire_kind kind,
+		       const void *bytes, size_t length)
+{
+	char packet[WIRE_MAXIMUM];
+
+	packet[0] = (char)kind;
+	if (length > 0)
+		memcpy(packet + 1, bytes, length);
+	return send(launch->socket, packet, length + 1,
+		    MSG_DONTWAIT | MSG_NOSIGNAL) < 0
+		       ? -1
+		       : 0;
+}
+
+static void refuse(struct launch *launch, int number)
+{
+	struct error error = ERROR_INIT;
+
+	error_set_errno(&error, number, "%.200s cannot be run",
+			launch->state.program);
+	launch->state.state = LAUNCHED_NONE;
+	answer(launch, error.message);
+}
+
+static void take_end(struct launch *launch, const char *bytes, size_t length)
+{
+	struct launched *state = &launch->state;
+	struct wire_end end = { .status = 0 };
+	int status;
+
+	if (state->state != LAUNCHED_RUNNING)
+		return;
+	if (length == sizeof(end))
+		memcpy(&end, bytes, sizeof(end));
+	status = end.status;
+	jobout_flush(launch->out);
+	state->state = LAUNCHED_ENDED;
+	state->has_others = end.other_count > 0;
+	if (WIFSIGNALED(status))
+		state->exit_signal = WTERMSIG(status);
+	else
+		state->exit_code = WEXITSTATUS(status);
+	launch->status = status;
+	launch->has_status = true;
+	/* If it is a rank, its end is told before that of all. */
+	roster_check(node_roster(launch->node), state->pid);
+	tell(launch);
+	send_packet(launch, WIRE_SEEN, NULL, 0);
+}
+
+static void take_empty(struct launch *launch)
+{
+	if (!launch->state.has_others)
+		return;
+	launch->state.has_others = false;
+	tell(launch);
+}
+
+/* For those who see a rank print there; it may have ended already. */
+static void name_terminal(struct launch *launch)
+{
+	char path[64];
+
+	if (procfs_link(node_procfs(launch->node), launch->state.pid, "fd/0",
+			path, sizeof(path)) == 0)
+		launch->state.terminal = xstrdup(path);
+}
+
+/* A number that a packet carries; 0 where it does not. */
+static int take_number(const char *bytes, size_t length)
+{
+	int number = 0;
+
+	if (length == sizeof(number))
+		memcpy(&number, bytes, sizeof(number));
+	return number;
+}
+
+static void take_lost(struct launch *launch, const char *bytes, size_t length)
+{
+	uint64_t count = 0;
+
+	if (length == sizeof(count))
+		memcpy(&count, bytes, sizeof(count));
+	jobout_leave_out(launch->out, count);
+}
+
+static void take_packet(struct launch *launch, const char *packet,
+			size_t length)
+{
+	const char *bytes = packet + 1;
+	int number = take_number(bytes, length - 1);
+
+	switch ((enum wire_kind)packet[0]) {
+	case WIRE_WAITS:
+		launch->state.pid = number;
+		starts_follow(launch->starts, number);
+		send_packet(launch, WIRE_GO, NULL, 0);
+		break;
+	case WIRE_RUNS:
+		launch->state.state = LAUNCHED_RUNNING;
+		name_terminal(launch);
+		answer(launch, NULL);
+		break;
+	case WIRE_REFUSED:
+		refuse(launch, number);
+		break;
+	case WIRE_OUTPUT:
+		jobout_add(launch->out, bytes, length - 1);
+		break;
+	case WIRE_LOST:
+		take_lost(launch, bytes, length - 1);
+		break;
+	case WIRE_ENDED:
+		take_end(launch, bytes, length - 1);
+		break;
+	case WIRE_EMPTY:
+		take_empty(launch);
+		break;
+	case WIRE_GO:
+	case WIRE_INPUT:
+	case WIRE_SIZE:
+	case WIRE_END:
+	case WIRE_SEEN:
+		break;
+	}
+}
+
+/* It said all that it had to say, or was killed. */
+static void lose_keeper(struct launch *launch)
+{
+	close_socket(launch);
+	jobout_flush(launch->out);
+	answer(launch, "The job could not be started: what keeps it has ended.");
+	if (launch->state.state != LAUNCHED_RUNNING)
+		return;
+	launch->state.state = LAUNCHED_LOST;
+	launch->state.error = xstrdup(
+		"What keeps the job's terminal has ended; the job has lost its "
+		"terminal, and may end of it.");
+	tell(launch);
+}
+
+static void on_packet(int fd, int events, void *data)
+{
+	struct launch *launch = data;
+	char packet[WIRE_MAXIMUM];
+	ssize_t count = 1;
+
+	(void)events;
+	for (int i = 0; i < TURN_PACKETS && count > 0; i++) {
+		if (jobout_is_full(launch->out)) {
+			loop_watch_stop(launch->watch);
+			launch->watch = NULL;
+			break;
+		}
+		count = recv(fd, packet, sizeof(packet), MSG_DONTWAIT);
+		if (count > 0)
+			take_packet(launch, packet, (size_t)count);
+	}
+	if (count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR))
+		lose_keeper(launch);
+	node_flush(launch->node);
+}
+
+static void on_keeper_ended(pid_t pid, void *data)
+{
+	(void)data;
+	waitpid(pid, &(int){ 0 }, WNOHANG);
+}
+
+/* "DIR/20250131-235959-4183.log"; NULL: nothing can be kept. free() it. */
+static char *make_log_path(struct node *node)
+{
+	struct error error = ERROR_INIT;
+	char *folder = file_state_folder("jobs", &error);
+	time_t now = time(NULL);
+	struct tm local;
+	char stamp[32] = "";
+	char *path;
+
+	if (!folder) {
+		error_prefix(&error, "what the job prints cannot be kept once "
+				     "probetui is gone");
+		node_say(node, error.message);
+		return NULL;
+	}
+	if (localtime_r(&now, &local))
+		strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", &local);
+	path = xasprintf("%s/%s-%d.log", folder, stamp, (int)getpid());
+	free(folder);
+	return path;
+}
+
+static uint16_t size_of(const struct message *request, const char *key,
+			int fallback)
+{
+	int64_t value = json_get_integer(request->body, key, fallback);
+
+	return value > 0 && value <= SIZE_MAXIMUM ? (uint16_t)value
+						  : (uint16_t)fallback;
+}
+
+/* The keeper's words, ending in NULL; the strings are lent. */
+static char **make_words(const struct launch *launch,
+			 const struct message *request, char **owned)
+{
+	const json_t *argv = json_object_get(request->body, "argv");
+	size_t count = json_array_size(argv);
+	char **words = xcalloc(count + KEEPER_PROGRAM + 3, sizeof(*words));
+	char **word = words;
+
+	owned[0] = xasprintf("%d", launch->state.rows);
+	owned[1] = xasprintf("%d", launch->state.columns);
+	owned[2] = xasprintf("%" PRIu64, node_file_limit(launch->node));
+	*word++ = (char *)(uintptr_t) "probetui-node";
+	*word++ = (char *)(uintptr_t)KEEPER_OPTION;
+	for (int i = 0; i < 3; i++)
+		*word++ = owned[i];
+	*word++ = launch->state.log ? launch->state.log : (char *)(uintptr_t) "";
+	*word++ = (char *)(uintptr_t)json_get_string(request->body, "directory",
+						     "");
+	for (size_t i = 0; i < count; i++)
+		*word++ = (char *)(uintptr_t)json_string_value(
+			json_array_get(argv, i));
+	return words;
+}
+
+/* It inherits the socket as its standard input, and nothing else of ours. */
+static int spawn_keeper(struct launch *launch, char **words, int end)
+{
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attributes;
+	int result;
+
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_adddup2(&actions, end, STDIN_FILENO);
+	for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++)
+		posix_spawn_file_actions_addopen(&actions, fd, "/dev/null",
+						 O_RDWR, 0);
+	posix_spawnattr_init(&attributes);
+	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
+	result = posix_spawn(&launch->keeper, "/proc/self/exe", &actions,
+			     &attributes, words, environ);
+	posix_spawnattr_destroy(&attributes);
+	posix_spawn_file_actions_destroy(&actions);
+	return result;
+}
+
+static int start_keeper(struct launch *launch, const struct message *request,
+			struct error *error)
+{
+	int ends[2];
+	char *owned[3];
+	char **words;
+	int result;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
+		return error_set_errno(error, errno, "the job cannot be started");
+	words = make_words(launch, request, owned);
+	result = spawn_keeper(launch, words, ends[1]);
+	close(ends[1]);
+	for (int i = 0; i < 3; i++)
+		free(owned[i]);
+	free(words);
+	if (result != 0) {
+		close(ends[0]);
+		launch->keeper = 0;
+		return error_set_errno(error, result,
+				       "the job cannot be started");
+	}
+	launch->socket = ends[0];
+	launch->exit = exit_watch_new(node_loop(launch->node), launch->keeper,
+				      on_keeper_ended, launch);
+	on_room(launch);
+	return 0;
+}
+
+static int check_words(const json_t *argv, struct error *error)
+{
+	size_t count = json_array_size(argv);
+
+	if (count == 0 || count > WORDS_MAXIMUM)
+		return error_set(error, "\"argv\" is not a program and its "
+					"words.");
+	for (size_t i = 0; i < count; i++)
+		if (!json_is_string(json_array_get(argv, i)))
+			return error_set(error,
+					 "\"argv\" is not a list of strings.");
+	return 0;
+}
+
+/* Those that ranks are to have when they come; none where none are named. */
+static int take_breakpoints(struct launch *launch,
+			    const struct message *request, struct error *error)
+{
+	const json_t *list = json_object_get(request->body, "breakpoints");
+
+	return list ? starts_set(launch->starts, list, launch->keeper, error)
+		    : 0;
+}
+
+static void begin(struct launch *launch, const struct message *request)
+{
+	struct launched *state = &launch->state;
+
+	launched_clear(state);
+	state->program = xstrdup(json_string_value(json_array_get(
+		json_object_get(request->body, "argv"), 0)));
+	state->rows = size_of(request, "rows", ROWS_DEFAULT);
+	state->columns = size_of(request, "columns", COLUMNS_DEFAULT);
+	state->log = make_log_path(launch->node);
+}
+
+void launch_request(struct node *node, const struct message *request)
+{
+	struct launch *launch = node_launch(node);
+	struct error error = ERROR_INIT;
+
+	if (launch->keeper > 0)
+		error_set(&error, "A job was started already.");
+	else if (check_words(json_object_get(request->body, "argv"), &error) ==
+			 0 &&
+		 take_breakpoints(launch, request, &error) == 0) {
+		begin(launch, request);
+		start_keeper(launch, request, &error);
+	}
+	if (error_is_set(&error)) {
+		node_respond(node, request, NULL, error.message);
+		return;
+	}
+	message_make_request(&launch->request, request->name, NULL);
+	launch->request.seq = request->seq;
+	launch->is_asked = true;
+}
+
+/* False: there is no job to talk to, and the request is answered. */
+static bool check_job(struct launch *launch, const struct message *request)
+{
+	if (launch->socket >= 0)
+		return true;
+	node_respond(launch->node, request, NULL,
+		     launch->keeper > 0 ? "The job has ended."
+					: "No job was started here.");
+	return false;
+}
+
+static void respond(struct launch *launch, const struct message *request,
+		    int result)
+{
+	node_respond(launch->node, request, NULL,
+		     result < 0 ? "The job takes nothing now." : NULL);
+}
+
+void launch_input_request(struct node *node, const struct message *request)
+{
+	struct launch *launch = node_launch(node);
+	const char *data = json_get_string(request->body, "data", "");
+	size_t length = strlen(data);
+
+	if (length > WIRE_DATA_MAXIMUM)
+		node_respond(node, request, NULL,
+			     "\"data\" is longer than 16 KB.");
+	else if (check_job(launch, request))
+		respond(launch, request,
+			send_packet(launch, WIRE_INPUT, data, length));
+}
+
+void launch_resize_request(struct node *node, const struct message *request)
+{
+	struct launch *launch = node_launch(node);
+	uint16_t size[2] = {
+		size_of(request, "rows", ROWS_DEFAULT),
+		size_of(request, "columns", COLUMNS_DEFAULT),
+	};
+
+	if (!check_job(launch, request))
+		return;
+	launch->state.rows = size[0];
+	launch->state.columns = size[1];
+	respond(launch, request,
+		send_packet(launch, WIRE_SIZE, size, sizeof(size)));
+}
+
+void launch_breakpoints_request(struct node *node,
+				const struct message *request)
+{
+	struct launch *launch = node_launch(node);
+	struct error error = ERROR_INIT;
+
+	if (!check_job(launch, request))
+		return;
+	take_breakpoints(launch, request, &error);
+	node_respond(node, request, NULL,
+		     error_is_set(&error) ? error.message : NULL);
+}
+
+void launch_end_request(struct node *node, const struct message *request)
+{
+	struct launch *launch = node_launch(node);
+	uint8_t is_killed = json_get_boolean(request->body, "now", false);
+
+	if (!check_job(launch, request))
+		return;
+	/* What a debugger holds would not hear of it. */
+	roster_release(node_roster(node));
+	respond(launch, request,
+		send_packet(launch, WIRE_END, &is_killed, sizeof(is_killed)));
+}
