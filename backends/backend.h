@@ -76,6 +76,12 @@ struct backend {
 				   const struct target *target,
 				   struct error *error);
 	/*
+	 * Whether it is opened, by the process alone, for such a request where
+	 * no debugger of ours is. NULL: never.
+	 */
+	bool (*opens_for)(enum request_kind kind,
+			  const struct message *request);
+	/*
 	 * Whether it can do that now. request says what exactly (its thread,
 	 * its frame); NULL: in general. reason may be NULL.
 	 */
@@ -119,5 +125,6 @@ struct backend {
 
 extern const struct backend ptrace_backend;
 extern const struct backend pdb_backend;
+extern const struct backend control_backend;
 
 #endif

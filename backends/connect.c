@@ -125,11 +125,8 @@ static int open_target(struct node *node, const struct target *target,
 	pid_t owner = 0;
 
 	if (target->kind == TARGET_PTRACE)
-		return error_set(error,
-				 "%s needs no connection: a process is read by "
-				 "itself.",
-				 target->text);
-	if (finder_owner(node, target, &owner, error) < 0)
+		owner = target->pid;
+	else if (finder_owner(node, target, &owner, error) < 0)
 		return -1;
 	known = owner > 0 ? roster_find(roster, owner)
 			  : find_standin(node, target);

@@ -7,6 +7,7 @@
 
 #include "banned.h"
 #include "backends/environment.h"
+#include "backends/node.h"
 #include "backends/target.h"
 #include "base/alloc.h"
 #include "base/array.h"
@@ -23,6 +24,7 @@ struct row {
 
 /* The best first: who has stopped a process knows more than who reads it. */
 static const struct row rows[] = {
+	{ &control_backend, false },
 	{ &pdb_backend, false },
 	{ &ptrace_backend, true },
 };
@@ -39,6 +41,7 @@ struct slot {
 	struct environment environment; /* with what the program has set */
 	bool has_rank;			/* it has set RANK */
 	unsigned looks;			/* for a rank, so far */
+	uint64_t stops;			/* so far */
 };
 
 struct connections {
@@ -157,6 +160,18 @@ static const struct debugger *debugger_of(const struct connection *connection)
 		       : NULL;
 }
 
+static struct connection *ours_of(const struct slot *slot)
+{
+	for (size_t i = 0; i < ROW_COUNT; i++) {
+		const struct debugger *debugger =
+			debugger_of(slot->connections[i]);
+
+		if (debugger && debugger_is_ours(debugger))
+			return slot->connections[i];
+	}
+	return NULL;
+}
+
 struct connection *connections_connect(struct connections *connections,
 				       const struct process *process,
 				       const struct target *target,
@@ -164,27 +179,51 @@ struct connection *connections_connect(struct connections *connections,
 {
 	struct slot *slot = take_slot(connections, process);
 	const char *name = target_backend(target);
+	const struct connection *ours = ours_of(slot);
 
+	if (ours) {
+		error_set(error,
+			  "It is connected to already, by %s; detach first.",
+			  debugger_of(ours)->target);
+		return NULL;
+	}
 	for (size_t i = 0; i < ROW_COUNT; i++) {
 		struct connection **connection = &slot->connections[i];
-		const struct debugger *debugger = debugger_of(*connection);
 
 		if (rows[i].opens_itself ||
 		    strcmp(rows[i].backend->name, name) != 0)
 			continue;
-		if (debugger && debugger_is_ours(debugger)) {
-			error_set(error,
-				  "It is connected to already, by %s; detach "
-				  "first.",
-				  debugger->target);
-			return NULL;
-		}
 		close_one(connection);
 		*connection = rows[i].backend->open(connections->node, process,
 						    target, error);
 		return *connection;
 	}
 	error_set(error, "Nothing here can connect to %s.", target->text);
+	return NULL;
+}
+
+/* NULL: none is for it; or why it cannot be, which then is the reason. */
+static struct connection *open_for(struct connections *connections,
+				   struct slot *slot,
+				   const struct process *process,
+				   enum request_kind kind,
+				   const struct message *request,
+				   struct error *error)
+{
+	for (size_t i = 0; request && i < ROW_COUNT && !ours_of(slot); i++) {
+		const struct backend *backend = rows[i].backend;
+		struct connection *opened;
+
+		if (!backend->opens_for || !backend->opens_for(kind, request))
+			continue;
+		close_one(&slot->connections[i]);
+		opened = backend->open(connections->node, process, NULL, error);
+		slot->connections[i] = opened;
+		if (opened)
+			node_tell_debugger(connections->node, process->pid,
+					   debugger_of(opened));
+		return opened;
+	}
 	return NULL;
 }
 
@@ -195,6 +234,8 @@ struct connection *connections_find(struct connections *connections,
 				    struct error *error)
 {
 	struct error unreadable = ERROR_INIT;
+	struct error refused = ERROR_INIT;
+	struct connection *opened;
 	struct reason nearest;
 	bool has_reason = false;
 	struct slot *slot;
@@ -214,7 +255,12 @@ struct connection *connections_find(struct connections *connections,
 			nearest = reason;
 		has_reason = true;
 	}
-	if (has_reason)
+	opened = open_for(connections, slot, process, kind, request, &refused);
+	if (opened && opened->backend->can(opened, kind, request, &nearest))
+		return opened;
+	if (error_is_set(&refused))
+		error_set(error, "%s", refused.message);
+	else if (has_reason || opened)
 		reason_explain(&nearest, error);
 	else
 		error_set(error, "%s", unreadable.message);
@@ -226,10 +272,19 @@ struct connection *connections_find_debugger(struct connections *connections,
 {
 	const struct slot *slot = find_slot(connections, pid);
 
+	if (slot && ours_of(slot))
+		return ours_of(slot);
 	for (size_t i = 0; slot && i < ROW_COUNT; i++)
 		if (debugger_of(slot->connections[i]))
 			return slot->connections[i];
 	return NULL;
+}
+
+uint64_t connections_next_stop(struct connections *connections, pid_t pid)
+{
+	struct slot *slot = find_slot(connections, pid);
+
+	return slot ? ++slot->stops : 1;
 }
 
 const struct debugger *connections_debugger(struct connections *connections,

@@ -5,9 +5,10 @@
  *
  * Some backends find their way by the process alone: such a connection is
  * opened when it is first needed, may be closed at any time, and is opened
- * anew. The others are opened for a person's target and stay until they are
- * closed for that process, or the node leaves: a debugger may take one client
- * only.
+ * anew. The others are opened for a person's target, or for a request that
+ * only they can serve, and stay until they are closed for that process, or the
+ * node leaves: a debugger may take one client only, and a process that is
+ * stopped stays so. At most one debugger is ours at a time.
  *
  * A connection that could not be opened by itself is remembered with its
  * sentence, so that a process is not asked again and again during one look.
@@ -48,8 +49,9 @@ struct connection *connections_connect(struct connections *connections,
 				       const struct target *target,
 				       struct error *error);
 /*
- * Lends the best connection that can do that now; NULL and the reason of the
- * one that is nearest to it. request: as of backend.h's can().
+ * Lends the best connection that can do that now, opened for it if need be
+ * (which is told by `debugger`); NULL and the reason of the one that is
+ * nearest to it. request: as of backend.h's can().
  */
 struct connection *connections_find(struct connections *connections,
 				    const struct process *process,
@@ -59,6 +61,8 @@ struct connection *connections_find(struct connections *connections,
 /* Lends the one that has a debugger, though it may be lost; NULL: none. */
 struct connection *connections_find_debugger(struct connections *connections,
 					     pid_t pid);
+/* The next number of a stop of the process, whoever stops it. */
+uint64_t connections_next_stop(struct connections *connections, pid_t pid);
 /* What is known of that debugger, lent; NULL: none. */
 const struct debugger *connections_debugger(struct connections *connections,
 					    pid_t pid);

@@ -23,7 +23,7 @@ static const struct daemon daemons[] = {
 	{ "orted", "mpirun" },	   { "prted", "mpirun" },
 	{ "orterun", "mpirun" },   { "prterun", "mpirun" },
 	{ "mpirun", "mpirun" },	   { "mpiexec", "mpirun" },
-	{ "hydra_pmi", "mpirun" },
+	{ "hydra_pmi", "mpirun" }, { "probetui-node", "probetui" },
 };
 
 static void set_string(char **string, const char *value)

@@ -8,6 +8,7 @@
 #include "banned.h"
 #include "backends/backend.h"
 #include "backends/connections.h"
+#include "backends/control/control.h"
 #include "backends/node.h"
 #include "backends/pdb/finder.h"
 #include "backends/procfs.h"
@@ -180,6 +181,7 @@ static const struct way ways[] = {
 	{ "unwind", false, try_unwind },
 	{ "ptrace", false, try_ptrace },
 	{ "perf watches", true, try_watches },
+	{ "stop and step", true, control_probe },
 	{ "pdb socket", true, try_pdb },
 };
 

@@ -202,15 +202,66 @@ static void add_found(struct scan *scan, struct discovery *discovery,
 	}
 }
 
+static bool are_candidates(const struct scan *scan, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (is_candidate(scan->list[i]))
+			return true;
+	return false;
+}
+
+/* The one that no other Python program of the job is above of. */
+static struct scan_entry *find_topmost(struct scan *scan,
+				       struct scan_entry *entry, pid_t root)
+{
+	struct scan_entry *above = entry;
+	struct scan_entry *top = entry->is_launcher ? NULL : entry;
+
+	for (int i = 0; i < SCAN_ANCESTORS_MAXIMUM; i++) {
+		above = scan_parent(scan, above);
+		if (!above || above->pid == root)
+			break;
+		if (above->is_python && above->is_readable &&
+		    !above->is_launcher)
+			top = above;
+	}
+	return top;
+}
+
+/* A job whose processes have no numbers. */
+static void find_unnumbered(struct scan *scan, size_t count, pid_t root)
+{
+	for (size_t i = 0; i < count; i++)
+		if (scan->list[i]->is_python && scan->list[i]->is_readable)
+			mark_known_launcher(scan, scan->list[i]);
+	for (size_t i = 0; i < count; i++)
+		if (scan->list[i]->is_python && scan->list[i]->is_readable)
+			scan->list[i]->rank =
+				find_topmost(scan, scan->list[i], root);
+}
+
+/* What was taken for a rank while none had a number. */
+static void add_unnumbered(const struct scan *scan, size_t count,
+			   struct discovery *discovery)
+{
+	for (size_t i = 0; i < count; i++)
+		if (scan->list[i]->is_python && !scan->list[i]->rank)
+			pid_list_add(&discovery->launchers,
+				     scan->list[i]->pid);
+}
+
 void discover_all(struct discovery *discovery, struct procfs *procfs,
-		  struct connections *connections)
+		  struct connections *connections, pid_t root)
 {
 	struct scan scan;
 	size_t count;
 
 	*discovery = (struct discovery){ .uid = geteuid() };
 	scan_init(&scan, procfs);
-	scan_all(&scan);
+	if (root > 0)
+		scan_below(&scan, root);
+	else
+		scan_all(&scan);
 	discovery->others = scan.hidden_count;
 	/* Ancestors that are looked at later come behind these. */
 	count = scan.count;
@@ -233,6 +284,10 @@ void discover_all(struct discovery *discovery, struct procfs *procfs,
 	for (size_t i = 0; i < count; i++)
 		if (scan.list[i]->is_python)
 			scan.list[i]->rank = find_rank(&scan, scan.list[i]);
+	if (root > 0 && !are_candidates(&scan, count))
+		find_unnumbered(&scan, count, root);
+	if (root > 0)
+		add_unnumbered(&scan, count, discovery);
 	add_found(&scan, discovery, false);
 	add_found(&scan, discovery, true);
 	for (size_t i = 0; i < count; i++)

@@ -6,6 +6,9 @@
  * they are is their launcher. A process below a rank that is the same place,
  * or none, is a child of that rank.
  *
+ * Of a job that this node has started, a Python program is a rank even where
+ * it has no number, as long as none of them has one.
+ *
  * Ranks made by multiprocessing set their number after they were started:
  * for such processes the program's own environment is asked for.
  */
@@ -44,9 +47,13 @@ struct discovery {
 	size_t bystander_count;
 };
 
-/* Looks at all processes. */
+/*
+ * Looks at all processes; with a root at those below it alone, which are one
+ * job then: where none of them has a number, those that run Python and are
+ * below no other that does are ranks, their numbers -1.
+ */
 void discover_all(struct discovery *discovery, struct procfs *procfs,
-		  struct connections *connections);
+		  struct connections *connections, pid_t root);
 /*
  * Makes ranks of the processes named: their own number where they have one,
  * else the lowest that is free; those in taken are not. One that is gone is

@@ -4,12 +4,14 @@
 #include "config.h"
 
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "banned.h"
+#include "backends/launch/keeper.h"
 #include "backends/node.h"
 #include "base/log.h"
 #include "base/loop.h"
@@ -62,24 +64,33 @@ static void become_independent(void)
 	signal(SIGPIPE, SIG_IGN);
 }
 
-/* Each thread that is looked at keeps up to four files open (task.h). */
-static void raise_file_limit(void)
+/*
+ * Each thread that is looked at keeps up to four files open (task.h). Returns
+ * what it was: a program that we start is to have that.
+ */
+static uint64_t raise_file_limit(void)
 {
 	struct rlimit limit;
+	uint64_t before;
 
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-		limit.rlim_cur = limit.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &limit);
-	}
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return 0;
+	before = limit.rlim_cur;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+	return before;
 }
 
 int main(int count, char **words)
 {
 	struct loop *loop;
 	struct node *node;
+	uint64_t files;
 	int status;
 
 	standard_open();
+	if (count > 1 && strcmp(words[1], KEEPER_OPTION) == 0)
+		return keeper_run(count - 2, words + 2);
 	status = parse_arguments(count, words);
 	if (status >= 0)
 		return status;
@@ -91,9 +102,11 @@ int main(int count, char **words)
 	}
 	log_set_name("probetui-node");
 	become_independent();
-	raise_file_limit();
+	files = raise_file_limit();
 	loop = loop_new();
 	node = node_new(loop, STDIN_FILENO, STDOUT_FILENO);
+	if (node)
+		node_set_file_limit(node, files);
 	status = node ? node_run(node) : 1;
 	node_free(node);
 	/* Nothing is held, nothing unsaid: who still reads a file is left. */

@@ -14,8 +14,10 @@
 
 #include "banned.h"
 #include "backends/connections.h"
+#include "backends/control/waits.h"
 #include "backends/evidence.h"
 #include "backends/farewell.h"
+#include "backends/launch/launch.h"
 #include "backends/output.h"
 #include "backends/pdb/finder.h"
 #include "backends/pipe.h"
@@ -47,6 +49,7 @@ struct node {
 	struct procfs procfs;
 	struct stack_table *stacks;
 	struct holds *holds;
+	struct waits *waits;
 	struct elf_cache *elf_cache;
 	struct native *native;
 	struct farewells *farewells;
@@ -56,10 +59,12 @@ struct node {
 	struct evidence *evidence;
 	struct finder *finder;
 	struct outputs *outputs;
+	struct launch *launch;
 	struct loop_signal *terminate;
 	struct loop_timer *leave_timer; /* NULL: not leaving */
 	double leave_deadline;
 	size_t stacks_maximum; /* then the table begins anew */
+	uint64_t file_limit;
 	bool is_read_only;
 	int status;
 };
@@ -105,6 +110,8 @@ struct node *node_new(struct loop *loop, int input, int output)
 	node->stacks = stack_table_new();
 	node->stacks_maximum = STACK_TABLE_FULL;
 	node->holds = holds_new(loop);
+	node->waits = waits_new(loop);
+	holds_set_waits(node->holds, node->waits);
 	node->elf_cache = elf_cache_new();
 	node->native = native_new(loop, say_progress, node);
 	node->farewells = farewells_new(loop);
@@ -114,6 +121,7 @@ struct node *node_new(struct loop *loop, int input, int output)
 	node->evidence = evidence_new(node);
 	node->finder = finder_new(node);
 	node->outputs = outputs_new(node);
+	node->launch = launch_new(node);
 	node->terminate = loop_signal(loop, SIGTERM, on_terminate, node);
 	return node;
 }
@@ -124,6 +132,8 @@ static void release_all(struct node *node)
 	/* It is asked at each sample, and asks the connections. */
 	finder_free(node->finder);
 	node->finder = NULL;
+	launch_free(node->launch);
+	node->launch = NULL;
 	evidence_free(node->evidence);
 	outputs_free(node->outputs);
 	/* Connections answer what they have begun. */
@@ -147,6 +157,7 @@ void node_free(struct node *node)
 	release_all(node);
 	farewells_free(node->farewells);
 	native_free(node->native);
+	waits_free(node->waits);
 	holds_free(node->holds);
 	elf_cache_free(node->elf_cache);
 	stack_table_free(node->stacks);
@@ -169,6 +180,11 @@ struct stack_table *node_stacks(struct node *node)
 struct holds *node_holds(struct node *node)
 {
 	return node->holds;
+}
+
+struct waits *node_waits(struct node *node)
+{
+	return node->waits;
 }
 
 struct elf_cache *node_elf_cache(struct node *node)
@@ -214,6 +230,21 @@ struct evidence *node_evidence(struct node *node)
 struct finder *node_finder(struct node *node)
 {
 	return node->finder;
+}
+
+struct launch *node_launch(struct node *node)
+{
+	return node->launch;
+}
+
+uint64_t node_file_limit(const struct node *node)
+{
+	return node->file_limit;
+}
+
+void node_set_file_limit(struct node *node, uint64_t limit)
+{
+	node->file_limit = limit;
 }
 
 struct sampler *node_sampler(struct node *node)
@@ -316,16 +347,27 @@ void node_emit_sample(struct node *node, struct process_sample *sample)
 		finder_note(node->finder, sample->pid);
 }
 
+static void tell_debugger(struct node *node, const char *event, pid_t pid,
+			  const struct debugger *debugger)
+{
+	json_t *body = debugger_to_json(debugger);
+
+	json_object_set_new(body, "pid", json_integer(pid));
+	node_emit(node, event, body);
+}
+
+void node_tell_debugger(struct node *node, pid_t pid,
+			const struct debugger *debugger)
+{
+	tell_debugger(node, "debugger", pid, debugger);
+}
+
 void node_emit_debugger(struct node *node, pid_t pid,
 			const struct debugger *debugger)
 {
-	json_t *body;
-
 	if (debugger->state == DEBUGGER_STOPPED)
 		sampler_take(node->sampler, pid);
-	body = debugger_to_json(debugger);
-	json_object_set_new(body, "pid", json_integer(pid));
-	node_emit(node, debugger_event(debugger), body);
+	tell_debugger(node, debugger_event(debugger), pid, debugger);
 	if (!debugger_is_ours(debugger))
 		roster_end_standin(node->roster, pid);
 }

@@ -19,6 +19,7 @@ struct evidence;
 struct finder;
 struct farewells;
 struct holds;
+struct launch;
 struct loop;
 struct message;
 struct native;
@@ -29,6 +30,10 @@ struct procfs;
 struct roster;
 struct sampler;
 struct stack_table;
+struct waits;
+
+/* The number of a request that nobody waits for an answer to. */
+#define NODE_NOBODY (-INT64_MAX)
 
 struct node *node_new(struct loop *loop, int input, int output);
 void node_free(struct node *node);
@@ -38,6 +43,7 @@ int node_run(struct node *node);
 /* For backends: */
 struct stack_table *node_stacks(struct node *node);
 struct holds *node_holds(struct node *node);
+struct waits *node_waits(struct node *node);
 struct native *node_native(struct node *node);
 struct elf_cache *node_elf_cache(struct node *node);
 struct loop *node_loop(struct node *node);
@@ -57,6 +63,9 @@ void node_emit_sample(struct node *node, struct process_sample *sample);
  */
 void node_emit_debugger(struct node *node, pid_t pid,
 			const struct debugger *debugger);
+/* The same as `debugger`, whatever the state is: it is where it was. */
+void node_tell_debugger(struct node *node, pid_t pid,
+			const struct debugger *debugger);
 /* Takes the socket of a connection that closes. */
 struct farewells *node_farewells(struct node *node);
 
@@ -67,6 +76,7 @@ struct roster *node_roster(struct node *node);
 struct sampler *node_sampler(struct node *node);
 struct evidence *node_evidence(struct node *node);
 struct finder *node_finder(struct node *node);
+struct launch *node_launch(struct node *node);
 struct outputs *node_outputs(struct node *node);
 /* Writes what was emitted; called at the end of each callback of the loop. */
 void node_flush(struct node *node);
@@ -80,6 +90,9 @@ void node_set_stacks_maximum(struct node *node, int64_t maximum);
  */
 void node_tidy_stacks(struct node *node);
 void node_set_read_only(struct node *node, bool is_read_only);
+/* Files that may be open in a program started by us; 0: as many as in us. */
+uint64_t node_file_limit(const struct node *node);
+void node_set_file_limit(struct node *node, uint64_t limit);
 /* Writes what waits, then ends the loop. */
 void node_leave(struct node *node);
 

@@ -69,17 +69,17 @@ static pid_t parse_pid(const char *name)
 							       : 0;
 }
 
-int procfs_list(struct procfs *procfs, pid_t **pids, size_t *count)
+/* The names in a folder that are numbers. */
+static int list_numbers(struct procfs *procfs, int fd, pid_t **pids,
+			size_t *count)
 {
 	size_t capacity = 0;
 
 	*pids = NULL;
 	*count = 0;
 	reserve(procfs, FIRST_CAPACITY);
-	if (lseek(procfs->fd, 0, SEEK_SET) < 0)
-		return -1;
 	for (;;) {
-		long length = syscall(SYS_getdents64, procfs->fd, procfs->data,
+		long length = syscall(SYS_getdents64, fd, procfs->data,
 				      FIRST_CAPACITY);
 
 		if (length <= 0)
@@ -96,6 +96,15 @@ int procfs_list(struct procfs *procfs, pid_t **pids, size_t *count)
 			(*pids)[(*count)++] = pid;
 		}
 	}
+}
+
+int procfs_list(struct procfs *procfs, pid_t **pids, size_t *count)
+{
+	*pids = NULL;
+	*count = 0;
+	if (lseek(procfs->fd, 0, SEEK_SET) < 0)
+		return -1;
+	return list_numbers(procfs, procfs->fd, pids, count);
 }
 
 /* "PID/FILE"; snprintf of a number is what costs most of a reading. */
@@ -163,6 +172,24 @@ ssize_t procfs_read(struct procfs *procfs, pid_t pid, const char *file,
 	errno = number;
 	*bytes = procfs->data;
 	return length;
+}
+
+int procfs_threads(struct procfs *procfs, pid_t pid, pid_t **tids,
+		   size_t *count)
+{
+	char path[PATH_SIZE];
+	int result;
+	int fd;
+
+	*tids = NULL;
+	*count = 0;
+	make_path(path, pid, "task");
+	fd = openat(procfs->fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	result = list_numbers(procfs, fd, tids, count);
+	close(fd);
+	return result;
 }
 
 int procfs_link(struct procfs *procfs, pid_t pid, const char *file, char *out,

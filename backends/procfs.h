@@ -36,6 +36,9 @@ int procfs_open(struct procfs *procfs, struct error *error);
 void procfs_close(struct procfs *procfs);
 /* All processes there are; *pids is the caller's to free. */
 int procfs_list(struct procfs *procfs, pid_t **pids, size_t *count);
+/* The threads of a process, as above. */
+int procfs_threads(struct procfs *procfs, pid_t pid, pid_t **tids,
+		   size_t *count);
 /*
  * Reads /proc/PID/FILE and lends its bytes with a NUL behind them; owner (or
  * NULL) becomes the uid of the process.

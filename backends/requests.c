@@ -15,6 +15,7 @@
 #include "backends/diagnose.h"
 #include "backends/discover.h"
 #include "backends/evidence.h"
+#include "backends/launch/launch.h"
 #include "backends/node.h"
 #include "backends/output.h"
 #include "backends/roster.h"
@@ -301,6 +302,12 @@ static const struct row rows[] = {
 	{ "evaluate", .kind = REQUEST_EVALUATE, .changes = true },
 	{ "terminal", .kind = REQUEST_TERMINAL },
 	{ "terminalInput", .kind = REQUEST_TERMINAL_INPUT, .changes = true },
+	{ "launch", .handle = launch_request },
+	{ "jobInput", .handle = launch_input_request },
+	{ "jobResize", .handle = launch_resize_request },
+	{ "jobBreakpoints", .handle = launch_breakpoints_request,
+	  .changes = true },
+	{ "jobEnd", .handle = launch_end_request },
 	{ "disconnect", .handle = handle_disconnect },
 };
 /* clang-format on */

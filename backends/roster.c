@@ -12,6 +12,7 @@
 #include "backends/discover.h"
 #include "backends/exits.h"
 #include "backends/files.h"
+#include "backends/launch/launch.h"
 #include "backends/node.h"
 #include "backends/pdb/finder.h"
 #include "backends/procfs.h"
@@ -28,6 +29,11 @@
 /* What has ended is remembered by its files, the last so many. */
 #define PAST_FILES_MAXIMUM 64
 
+/* So often a job is looked at that this node has started. */
+#define LAUNCHED_SECONDS 0.1
+/* A look that takes long is followed by a rest so many times as long. */
+#define REST 20
+
 struct member {
 	struct process process;
 	struct exit_watch *exit; /* NULL: not followed, or not possible */
@@ -42,6 +48,7 @@ struct roster {
 	struct map *members;
 	struct discovery discovery; /* the last look */
 	struct loop_timer *timer;   /* NULL: not followed */
+	double rested_at;	    /* not looked at before */
 	bool is_named;		    /* only those in pids are followed */
 	struct pid_list pids;
 	struct files *past[PAST_FILES_MAXIMUM]; /* a ring */
@@ -333,6 +340,22 @@ bool roster_check(struct roster *roster, pid_t pid)
 	return true;
 }
 
+void roster_release(struct roster *roster)
+{
+	struct connections *connections = node_connections(roster->node);
+	struct pid_list list = { .pids = NULL };
+
+	roster_list(roster, &list);
+	for (size_t i = 0; i < list.count; i++) {
+		struct connection *connection =
+			connections_find_debugger(connections, list.pids[i]);
+
+		if (connection)
+			connections_disconnect(connections, connection);
+	}
+	pid_list_clear(&list);
+}
+
 static void check_all(struct roster *roster)
 {
 	struct pid_list list = { .pids = NULL };
@@ -411,6 +434,59 @@ static void note_number(uint64_t pid, void *value, void *data)
 		rankset_add(data, member->process.rank);
 }
 
+/* The number that it was given before; -1: it is new. */
+static int known_number(const struct roster *roster,
+			const struct process *found)
+{
+	const struct member *member = find(roster, found->pid);
+
+	return member && member->process.start_time == found->start_time &&
+			       member->process.parent_pid == 0
+		       ? member->process.rank
+		       : -1;
+}
+
+static int free_number(const struct discovery *discovery)
+{
+	struct rankset taken = RANKSET_INIT;
+	int number = 0;
+
+	for (size_t i = 0; i < discovery->count; i++)
+		if (discovery->processes[i].rank >= 0)
+			rankset_add(&taken, discovery->processes[i].rank);
+	while (rankset_contains(&taken, number))
+		number++;
+	rankset_clear(&taken);
+	return number;
+}
+
+static int number_of(const struct discovery *discovery, pid_t pid)
+{
+	for (size_t i = 0; i < discovery->count; i++)
+		if (discovery->processes[i].pid == pid)
+			return discovery->processes[i].rank;
+	return -1;
+}
+
+/* Those that have none are of a job that this node started. */
+static void number_all(struct roster *roster)
+{
+	struct discovery *discovery = &roster->discovery;
+	struct process *processes = discovery->processes;
+	size_t count = discovery->count;
+
+	for (size_t i = 0; i < count; i++)
+		if (processes[i].rank < 0 && processes[i].parent_pid == 0)
+			processes[i].rank = known_number(roster, &processes[i]);
+	for (size_t i = 0; i < count; i++)
+		if (processes[i].rank < 0 && processes[i].parent_pid == 0)
+			processes[i].rank = free_number(discovery);
+	for (size_t i = 0; i < count; i++)
+		if (processes[i].rank < 0)
+			processes[i].rank = number_of(discovery,
+						      processes[i].parent_pid);
+}
+
 /* pids NULL: all processes. */
 static void look(struct roster *roster, const struct pid_list *pids,
 		 bool is_asked)
@@ -427,8 +503,10 @@ static void look(struct roster *roster, const struct pid_list *pids,
 		discover_pids(&roster->discovery, procfs, connections, pids,
 			      &taken);
 	else
-		discover_all(&roster->discovery, procfs, connections);
+		discover_all(&roster->discovery, procfs, connections,
+			     launch_root(node_launch(roster->node)));
 	rankset_clear(&taken);
+	number_all(roster);
 	for (size_t i = 0; i < roster->discovery.launchers.count; i++)
 		take_back(roster, roster->discovery.launchers.pids[i]);
 	for (size_t i = 0; i < roster->discovery.count; i++)
@@ -439,12 +517,30 @@ static void look(struct roster *roster, const struct pid_list *pids,
 	finder_look(node_finder(roster->node), is_asked);
 }
 
+void roster_look(struct roster *roster)
+{
+	look(roster, roster->is_named ? &roster->pids : NULL, false);
+}
+
 static void on_look(void *data)
 {
 	struct roster *roster = data;
+	double begun = loop_now();
 
-	look(roster, roster->is_named ? &roster->pids : NULL, false);
+	if (begun < roster->rested_at)
+		return;
+	roster_look(roster);
+	roster->rested_at = loop_now() + (loop_now() - begun) * REST;
 	node_flush(roster->node);
+}
+
+/* What we start is seen soon; one look costs little, as it is not at all. */
+static double choose_period(const struct roster *roster, double period)
+{
+	return launch_root(node_launch(roster->node)) > 0 &&
+			       period > LAUNCHED_SECONDS
+		       ? LAUNCHED_SECONDS
+		       : period;
 }
 
 const struct discovery *
@@ -452,6 +548,7 @@ roster_discover(struct roster *roster, const struct pid_list *pids, double perio
 {
 	stop_following(roster);
 	if (period > 0) {
+		period = choose_period(roster, period);
 		roster->timer =
 			loop_timer(node_loop(roster->node), period, period,
 				   on_look, roster);

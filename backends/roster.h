@@ -27,6 +27,8 @@ void roster_free(struct roster *roster);
 const struct discovery *roster_discover(struct roster *roster,
 					const struct pid_list *pids,
 					double period);
+/* Looks again now, as it does every period. */
+void roster_look(struct roster *roster);
 /* Lends; NULL: never told of, or gone. */
 const struct process *roster_find(const struct roster *roster, pid_t pid);
 /*
@@ -41,6 +43,8 @@ void roster_adopt(struct roster *roster, const struct process *process);
 void roster_end_standin(struct roster *roster, pid_t pid);
 /* Adds the pids of all ranks and children that were told of. */
 void roster_list(const struct roster *roster, struct pid_list *pids);
+/* No debugger of ours holds any of them from now on. */
+void roster_release(struct roster *roster);
 /* Tells when it has ended; true then. */
 bool roster_check(struct roster *roster, pid_t pid);
 /*

@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include "banned.h"
+#include "backends/arguments.h"
+#include "backends/tree.h"
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/map.h"
@@ -110,26 +112,41 @@ static bool read_executable(struct scan *scan, pid_t pid, char *name,
 	return true;
 }
 
-int scan_all(struct scan *scan)
+static void look_at(struct scan *scan, pid_t pid)
 {
 	char name[sizeof(((struct scan_entry *)NULL)->executable)];
+	struct scan_entry *entry;
+
+	if (!read_executable(scan, pid, name, sizeof(name))) {
+		scan->hidden_count += is_hidden_python(scan, pid);
+		return;
+	}
+	entry = add_entry(scan, pid);
+	memcpy(entry->executable, name, sizeof(name));
+	look_at_environment(scan, entry);
+}
+
+int scan_all(struct scan *scan)
+{
 	pid_t *pids;
 	size_t count;
 	int result = procfs_list(scan->procfs, &pids, &count);
 
-	for (size_t i = 0; i < count; i++) {
-		struct scan_entry *entry;
-
-		if (!read_executable(scan, pids[i], name, sizeof(name))) {
-			scan->hidden_count += is_hidden_python(scan, pids[i]);
-			continue;
-		}
-		entry = add_entry(scan, pids[i]);
-		memcpy(entry->executable, name, sizeof(name));
-		look_at_environment(scan, entry);
-	}
+	for (size_t i = 0; i < count; i++)
+		look_at(scan, pids[i]);
 	free(pids);
 	return result;
+}
+
+void scan_below(struct scan *scan, pid_t root)
+{
+	struct pid_list list = { .pids = NULL };
+
+	tree_list(scan->procfs, root, &list);
+	for (size_t i = 0; i < list.count; i++)
+		if (!map_find(scan->entries, (uint64_t)list.pids[i]))
+			look_at(scan, list.pids[i]);
+	pid_list_clear(&list);
 }
 
 struct scan_entry *scan_find(struct scan *scan, pid_t pid)

@@ -53,6 +53,8 @@ void scan_init(struct scan *scan, struct procfs *procfs);
 void scan_clear(struct scan *scan);
 /* Looks at all processes that have a program. */
 int scan_all(struct scan *scan);
+/* At those below root only. */
+void scan_below(struct scan *scan, pid_t root);
 /*
  * Lends the entry of pid, looked at now if need be; NULL and errno: it is not
  * there, or cannot be looked at.

@@ -136,6 +136,17 @@ static enum prompt_kind raw_kind(const struct session *session,
 	return prompt_kind(rest);
 }
 
+bool session_has_shown_prompt(const struct session *session)
+{
+	struct prompt rest;
+	enum prompt_kind kind = raw_kind(session, &rest);
+	bool has_passed = prompt_has_passed(&rest);
+
+	prompt_clear(&rest);
+	return kind == PROMPT_LEARNED || has_passed ||
+	       prompt_has_passed(&session->prompt);
+}
+
 static void begin_prompt(struct session *session)
 {
 	bool is_told = session->debugger.state == DEBUGGER_STOPPED ||

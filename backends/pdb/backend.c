@@ -173,25 +173,6 @@ static bool pdb_can(const struct connection *connection, enum request_kind kind,
 	return true;
 }
 
-static int check_breakpoints(const json_t *list, struct error *error)
-{
-	struct breakpoint breakpoint = { .id = 0 };
-	size_t count = json_array_size(list);
-	int result = 0;
-
-	if (!json_is_array(list) || count > BREAKPOINTS_MAXIMUM)
-		return error_set(error,
-				 "setBreakpoints: \"breakpoints\" is a list of "
-				 "at most %d.",
-				 BREAKPOINTS_MAXIMUM);
-	for (size_t i = 0; i < count && result == 0; i++) {
-		result = breakpoint_from_json(&breakpoint,
-					      json_array_get(list, i), error);
-		breakpoint_clear(&breakpoint);
-	}
-	return result;
-}
-
 static int keep_breakpoints(struct session *session,
 			    const struct message *request)
 {
@@ -236,7 +217,7 @@ static int pdb_send(struct connection *connection, enum request_kind kind,
 	if (kind == REQUEST_TERMINAL_INPUT)
 		return take_input(session, request, error);
 	if (kind == REQUEST_SET_BREAKPOINTS) {
-		if (check_breakpoints(
+		if (breakpoints_check(
 			    json_object_get(request->body, "breakpoints"),
 			    error) < 0)
 			return -1;

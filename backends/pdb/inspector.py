@@ -787,6 +787,12 @@ def set_breakpoint(pdb, wanted: dict, spec: tuple):
 
 def place_of(pdb, wanted: dict) -> tuple:
     """(path as bdb compares it, line, function or None)"""
+    if wanted.get("watch"):
+        raise Refusal("A pdb watches no variable; ranks without a debugger "
+                      "are watched from outside.")
+    if wanted.get("log"):
+        raise Refusal("A pdb only stops; ranks without a debugger can say a "
+                      "text instead.")
     if wanted.get("function"):
         return function_place(pdb, wanted["function"])
     return source_path(pdb, wanted["path"]), wanted["line"], None

@@ -182,8 +182,25 @@ static void stop_listening(struct session *session)
 	}
 }
 
+/*
+ * What a program prints beside a prompt can make us ask before the prompt is
+ * there, and a server that reads and writes by one stream forgets what it has
+ * read of us when it writes. Who answered before is asked again.
+ */
+static bool is_question_lost(const struct session *session)
+{
+	return !session->asking && session->stop &&
+	       session->debugger.state == DEBUGGER_RUNNING &&
+	       session_has_shown_prompt(session);
+}
+
 static void stop_asking(struct session *session)
 {
+	if (is_question_lost(session)) {
+		session_show_raw(session, session->raw.length);
+		session_probe(session);
+		return;
+	}
 	if (!session->typing)
 		session_release(session);
 	if (session->asking || session->debugger.state == DEBUGGER_STOPPED) {

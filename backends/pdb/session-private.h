@@ -64,6 +64,8 @@ void session_send_question(struct session *session);
 void session_look_for_answer(struct session *session);
 /* ASKING: nothing came for a while. */
 void session_look_for_refusal(struct session *session);
+/* ASKING: a prompt has come since, whatever is behind it. */
+bool session_has_shown_prompt(const struct session *session);
 /* RETURNING: other threads' output comes, then the prompt. */
 void session_look_for_prompt(struct session *session, bool is_quiet);
 

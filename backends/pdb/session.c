@@ -140,12 +140,9 @@ void session_tell(struct session *session)
 
 void session_tell_again(struct session *session)
 {
-	json_t *body;
-
 	refresh(session);
-	body = debugger_to_json(&session->debugger);
-	json_object_set_new(body, "pid", json_integer(session->base.pid));
-	node_emit(session->base.node, "debugger", body);
+	node_tell_debugger(session->base.node, session->base.pid,
+			   &session->debugger);
 }
 
 void session_tell_state(struct session *session, enum debugger_state state,
