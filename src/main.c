@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "config.h"
@@ -83,7 +84,9 @@ static int print_help(const struct command_table *tables, size_t table_count)
 		"  probetui [OPTIONS]                      the screen\n"
 		"  probetui [OPTIONS] COMMAND [ARGUMENTS]  one command\n"
 		"  probetui [OPTIONS] -x FILE              a script of "
-		"commands\n\nOptions:\n");
+		"commands\n"
+		"  probetui [OPTIONS] -- PROGRAM ARGS...   start a job, and "
+		"the screen on it\n\nOptions:\n");
 	append_options(&out);
 	buffer_append_string(&out, "\nCommands:\n");
 	command_append_help(&out, tables, table_count, COMMAND_SHELL);
@@ -180,6 +183,46 @@ static int run_summary(struct command_context *context,
 	return 0;
 }
 
+/* What a shell has started prints where its errors go. */
+static void pass_printed(const char *text)
+{
+	struct buffer out = BUFFER_INIT;
+
+	/* Its terminal was one: lines end as they do in a file. */
+	for (; *text; text++)
+		if (text[0] != '\r' || text[1] != '\n')
+			buffer_append_char(&out, *text);
+	file_write(STDERR_FILENO, out.data, out.length);
+	buffer_clear(&out);
+}
+
+/* Those of --break, which are there before any rank is. */
+static int add_breakpoints(struct engine *engine,
+			   const struct command_table *tables,
+			   size_t table_count, struct error *error)
+{
+	struct buffer out = BUFFER_INIT;
+	struct buffer notes = BUFFER_INIT;
+	int result = 0;
+
+	for (size_t i = 0; i < engine->settings.break_count && result == 0;
+	     i++) {
+		struct command_context context = {
+			.engine = engine,
+			.out = &out,
+			.notes = &notes,
+		};
+		char *line = xasprintf("break %s", engine->settings.breaks[i]);
+
+		result = command_run_line(&context, tables, table_count, line,
+					  COMMAND_SHELL, error);
+		free(line);
+	}
+	buffer_clear(&notes);
+	buffer_clear(&out);
+	return result < 0 ? error_prefix(error, "--break") : 0;
+}
+
 static int run_command(struct command_context *context,
 		       const struct command_table *tables, size_t table_count,
 		       struct error *error)
@@ -201,7 +244,8 @@ static int run_command(struct command_context *context,
 /* A wrong file was named, or there is no node. */
 static int start_status(const struct engine *engine)
 {
-	return engine->settings.replay_count > 0 || engine->settings.record
+	return engine->settings.replay_count > 0 || engine->settings.record ||
+			       engine->settings.program_count > 0
 		       ? STATUS_USAGE
 		       : STATUS_NOTHING;
 }
@@ -219,6 +263,23 @@ static bool is_alone(const struct settings *settings,
 	return command && (command->flags & COMMAND_ALONE);
 }
 
+/* What became of the job that was started, once nobody shows it any more. */
+static void print_job(const struct engine *engine)
+{
+	const struct session *session = &engine->session;
+	const char *log = session->launching.job.log;
+	struct buffer out = BUFFER_INIT;
+
+	launching_append(&out, session);
+	if (out.length > 0 && launching_is_alive(session) && log) {
+		buffer_append_string(&out, " and goes on; it prints to ");
+		text_escape(&out, log, strlen(log));
+	}
+	if (out.length > 0)
+		fprintf(stderr, "probetui: %s\n", out.data);
+	buffer_clear(&out);
+}
+
 static int run_shell(struct engine *engine, const struct command_table *tables,
 		     size_t table_count)
 {
@@ -232,6 +293,7 @@ static int run_shell(struct engine *engine, const struct command_table *tables,
 	};
 	struct error error = ERROR_INIT;
 
+	engine->job_printed = pass_printed;
 	if (!is_alone(&engine->settings, tables, table_count) &&
 	    engine_start(engine, &error) < 0) {
 		print_error(&error);
@@ -247,11 +309,24 @@ static int run_shell(struct engine *engine, const struct command_table *tables,
 		print_error(&error);
 		context.status = STATUS_USAGE;
 	}
+	if (launching_is_alive(&engine->session))
+		print_job(engine);
 	timing_mark(&engine->timing, TIMING_WRITTEN);
 	print_timing(engine);
 	buffer_clear(&notes);
 	buffer_clear(&out);
 	return context.status;
+}
+
+/* The job's terminal is as large as the view that shows it. */
+static void measure(struct engine *engine)
+{
+	struct winsize size;
+
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0 &&
+	    size.ws_col > 0)
+		started_terminal_size(size.ws_row, size.ws_col, &engine->job_rows,
+				  &engine->job_columns);
 }
 
 static int run_screen(struct engine *engine)
@@ -260,12 +335,15 @@ static int run_screen(struct engine *engine)
 	int status = STATUS_DONE;
 
 	engine->is_screen = true;
+	measure(engine);
 	if (engine_start(engine, &error) < 0)
 		status = start_status(engine);
 	else if (app_run(engine, &error) < 0)
 		status = STATUS_USAGE;
 	if (status != STATUS_DONE)
 		print_error(&error);
+	else
+		print_job(engine);
 	return status;
 }
 
@@ -318,19 +396,26 @@ static void take_recordings(struct settings *settings,
 		settings->command_count * sizeof(*settings->command));
 }
 
+static bool is_for_screen(const struct settings *settings)
+{
+	return settings->command_count == 0 && !settings->script &&
+	       !settings->is_json && isatty(STDOUT_FILENO) &&
+	       isatty(STDIN_FILENO);
+}
+
 /* A mistyped command is said before anything is started for it. */
 static int check_command(struct settings *settings,
 			 const struct command_table *tables, size_t table_count,
 			 struct error *error)
 {
 	take_recordings(settings, tables, table_count);
-	if (settings->program_count > 0)
-		return error_set(error,
-				 "starting a job ('%.80s') is not there yet; "
-				 "start it yourself and run probetui beside "
-				 "it",
-				 settings->program[0]);
-	if (settings_check_script(settings, error) < 0 ||
+	if (settings->program_count > 0 && settings->command_count == 0 &&
+	    !settings->script && !is_for_screen(settings))
+		return error_set(error, "starting a job needs a terminal for "
+					"the screen, or a script: probetui -x "
+					"FILE -- PROGRAM");
+	if (settings_check_program(settings, error) < 0 ||
+	    settings_check_script(settings, error) < 0 ||
 	    check_theme(settings, error) < 0 ||
 	    check_keys(settings, tables, table_count, error) < 0)
 		return -1;
@@ -344,16 +429,20 @@ static int check_command(struct settings *settings,
 static int run(struct settings *settings, const struct timing *timing,
 	       const struct command_table *tables, size_t table_count)
 {
-	bool is_screen = settings->command_count == 0 && !settings->script &&
-			 !settings->is_json && isatty(STDOUT_FILENO) &&
-			 isatty(STDIN_FILENO);
+	bool is_screen = is_for_screen(settings);
+	struct error error = ERROR_INIT;
 	struct engine engine;
 	int status;
 
 	engine_init(&engine, settings);
 	engine.timing = *timing;
-	status = is_screen ? run_screen(&engine)
-			   : run_shell(&engine, tables, table_count);
+	if (add_breakpoints(&engine, tables, table_count, &error) < 0) {
+		print_error(&error);
+		status = STATUS_USAGE;
+	} else {
+		status = is_screen ? run_screen(&engine)
+				   : run_shell(&engine, tables, table_count);
+	}
 	engine_clear(&engine);
 	return status;
 }

@@ -1,17 +1,64 @@
 #include "engine/breaking.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "banned.h"
+#include "base/alloc.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "engine/engine.h"
 #include "engine/pending.h"
 #include "model/breakpoints.h"
+#include "model/outside.h"
 
-/* One that has not answered yet is told when it has. */
-static bool is_reachable(const struct rank *rank)
+/*
+ * One that has not answered yet is told when it has. A rank without a debugger
+ * is attached to for it, but not for nothing.
+ */
+static bool is_reachable(const struct rank *rank,
+			 const struct breakpoints *list)
 {
+	if (outside_is_free(rank))
+		return breakpoints_are_for(list, rank->process.rank);
 	return !rank_is_gone(rank) && debugger_is_ours(&rank->debugger) &&
 	       rank->debugger.state != DEBUGGER_CONNECTING;
+}
+
+/* Of a job that we started: it cannot be read yet, and will be. */
+static bool is_starting(const struct engine *engine, const struct rank *rank)
+{
+	return engine_awaits_ranks(engine) &&
+	       rank->process.state == PROCESS_UNREADABLE;
+}
+
+static void ask(struct engine *engine, struct pending *pending,
+		const struct rank *rank)
+{
+	const struct breakpoints *list = &engine->session.choice.breakpoints;
+	json_t *arguments = json_object();
+
+	json_object_set_new(arguments, "pid", json_integer(rank->process.pid));
+	json_object_set_new(arguments, "breakpoints",
+			    breakpoints_to_json(list, rank->process.rank));
+	pending_add(pending, engine, rank->process.rank, "setBreakpoints",
+		    arguments);
+}
+
+/* Ranks of a job that we started get theirs from the node, as they come. */
+static void tell_job(struct engine *engine)
+{
+	const struct breakpoints *list = &engine->session.choice.breakpoints;
+	json_t *arguments;
+
+	if (engine->job_breakpoints == list->revision ||
+	    !launching_is_alive(&engine->session))
+		return;
+	engine->job_breakpoints = list->revision;
+	arguments = json_object();
+	json_object_set_new(arguments, "breakpoints",
+			    breakpoints_all_to_json(list));
+	engine_send(engine, "jobBreakpoints", arguments);
 }
 
 void breaking_ask(struct engine *engine, struct pending *pending)
@@ -19,22 +66,17 @@ void breaking_ask(struct engine *engine, struct pending *pending)
 	const struct session *session = &engine->session;
 	const struct breakpoints *list = &session->choice.breakpoints;
 
+	tell_job(engine);
 	for (size_t i = 0; i < session->rank_count; i++) {
 		struct rank *rank = session->ranks[i];
-		json_t *arguments;
 
-		if (!is_reachable(rank) ||
+		if (is_starting(engine, rank) || !is_reachable(rank, list) ||
 		    rank->breakpoints_sent == list->revision)
 			continue;
 		rank->breakpoints_sent = list->revision;
-		arguments = json_object();
-		json_object_set_new(arguments, "pid",
-				    json_integer(rank->process.pid));
-		json_object_set_new(
-			arguments, "breakpoints",
-			breakpoints_to_json(list, rank->process.rank));
-		pending_add(pending, engine, rank->process.rank,
-			    "setBreakpoints", arguments);
+		rank->is_attached_for_them =
+			!debugger_is_ours(&rank->debugger);
+		ask(engine, pending, rank);
 	}
 }
 
@@ -52,26 +94,71 @@ void breaking_tell(struct engine *engine)
 		pending_free(pending);
 }
 
-void breaking_check(const struct engine *engine,
-		    const struct pending_answer *answer,
-		    struct failures *failures)
+/* It will be set by itself. */
+static bool is_to_come(const json_t *binding)
 {
-	const json_t *bindings = json_object_get(answer->body, "breakpoints");
-	int newest = engine->session.choice.breakpoints.last_id;
-	const struct rank *rank =
-		session_find_rank(&engine->session, answer->rank);
+	const char *message = json_get_string(binding, "message", "");
 
-	/* One that runs has it where it stops next: nothing is wrong. */
-	if (!rank || rank->debugger.state != DEBUGGER_STOPPED)
+	return json_get_boolean(binding, "pending", false) ||
+	       strncmp(message, "pending", 7) == 0;
+}
+
+static void check(const struct engine *engine, const struct rank *rank,
+		  const json_t *body, struct failures *failures)
+{
+	const json_t *bindings = json_object_get(body, "breakpoints");
+	int newest = engine->session.choice.breakpoints.last_id;
+
+	/* A pdb that runs has it where it stops next: nothing is wrong. */
+	if (rank->debugger.state != DEBUGGER_STOPPED && !outside_is(rank))
 		return;
 	for (size_t i = 0; i < json_array_size(bindings); i++) {
 		const json_t *binding = json_array_get(bindings, i);
 		const char *message = json_get_string(binding, "message", NULL);
 
 		/* It stopped since, and has it, or had it for once. */
-		if (json_get_boolean(binding, "pending", false))
+		if (is_to_come(binding))
 			continue;
 		if (message && json_get_integer(binding, "id", 0) == newest)
-			failures_add(failures, answer->rank, message);
+			failures_add(failures, rank->process.rank, message);
 	}
+}
+
+/* The newest breakpoint is not this rank's, and the others failed before. */
+static bool was_told(const struct engine *engine, const struct rank *rank,
+		     const char *sentence)
+{
+	const struct breakpoints *list = &engine->session.choice.breakpoints;
+	const struct session_breakpoint *newest =
+		breakpoints_find(list, list->last_id);
+
+	return rank && rank->breakpoints_error &&
+	       strcmp(rank->breakpoints_error, sentence) == 0 && newest &&
+	       !breakpoint_is_for(newest, rank->process.rank);
+}
+
+void breaking_take(struct engine *engine, const struct pending_answer *answer,
+		   struct failures *failures)
+{
+	struct rank *rank = session_find_rank(&engine->session, answer->rank);
+
+	if (error_is_set(&answer->error) &&
+	    !was_told(engine, rank, answer->error.message))
+		failures_add(failures, answer->rank, answer->error.message);
+	if (!rank)
+		return;
+	free(rank->breakpoints_error);
+	rank->breakpoints_error = NULL;
+	if (!error_is_set(&answer->error)) {
+		check(engine, rank, answer->body, failures);
+		if (debugger_is_ours(&rank->debugger))
+			debugger_add_answer(&rank->debugger,
+					    json_object_get(answer->body,
+							    "breakpoints"));
+		return;
+	}
+	rank->breakpoints_error = xstrdup(answer->error.message);
+	/* Whoever attaches to it later tells it. */
+	rank->is_attached_for_them = false;
+	engine->session.revision++;
 }

@@ -1,6 +1,7 @@
 /*
- * breaking: telling debuggers of the breakpoints. A rank's debugger is told
- * all that it is to have, when that changes and when it becomes ours.
+ * breaking: telling ranks of the breakpoints. A rank's debugger is told all
+ * that it is to have, when that changes and when it becomes ours. So is a rank
+ * without a debugger that is to have any: its node attaches to it then.
  */
 #ifndef ENGINE_BREAKING_H
 #define ENGINE_BREAKING_H
@@ -17,11 +18,10 @@ void breaking_ask(struct engine *engine, struct pending *pending);
 /* The same, and leaves the answers to the engine. */
 void breaking_tell(struct engine *engine);
 /*
- * Adds why a rank that is stopped does not have the newest breakpoint, if its
- * answer says so; the older ones were told of before.
+ * Takes a rank's answer: adds why it failed, or why the rank does not have the
+ * newest breakpoint; the older ones were told of before.
  */
-void breaking_check(const struct engine *engine,
-		    const struct pending_answer *answer,
-		    struct failures *failures);
+void breaking_take(struct engine *engine, const struct pending_answer *answer,
+		   struct failures *failures);
 
 #endif

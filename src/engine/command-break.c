@@ -1,122 +1,29 @@
 /*
  * command-break: where ranks are to stop.
  */
-#include <inttypes.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "banned.h"
-#include "base/alloc.h"
 #include "base/buffer.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "engine/arguments.h"
 #include "engine/breaking.h"
+#include "engine/breakplace.h"
 #include "engine/command.h"
 #include "engine/commands.h"
+#include "engine/control.h"
 #include "engine/engine.h"
 #include "engine/format.h"
 #include "engine/gather.h"
 #include "engine/pending.h"
 #include "engine/script.h"
 #include "model/breakpoints.h"
-#include "model/place.h"
-#include "protocol/stack.h"
-
-#define BREAK_USAGE "[FILE:LINE | LINE | FUNCTION] [if CONDITION] [ranks SET]"
 
 static struct breakpoints *list_of(struct command_context *context)
 {
 	return &context->engine->session.choice.breakpoints;
-}
-
-static json_t *summary_to_json(const struct breakpoint_summary *summary)
-{
-	const struct breakpoint *own = summary->own;
-	json_t *json = json_object();
-
-	json_object_set_new(json, "id", json_integer(summary->id));
-	json_set_text(json, "path", summary->path);
-	json_object_set_new(json, "line",
-			    summary->line > 0 ? json_integer(summary->line)
-					      : json_null());
-	json_set_text(json, "function", own ? own->function : NULL);
-	json_set_text(json, "condition", summary->condition);
-	json_object_set_new(json, "ignore",
-			    json_integer(own ? own->ignore : 0));
-	json_object_set_new(json, "enabled",
-			    json_boolean(!summary->is_disabled));
-	json_object_set_new(json, "temporary",
-			    json_boolean(summary->is_temporary));
-	json_object_set_new(json, "ranks", format_json_set(&summary->ranks));
-	json_object_set_new(json, "set", format_json_set(&summary->set));
-	json_object_set_new(json, "hits", json_integer(summary->hits));
-	json_set_text(json, "message", summary->message);
-	return json;
-}
-
-static void append_number(struct buffer *out,
-			  const struct breakpoint_summary *summary)
-{
-	if (summary->id > 0)
-		buffer_printf(out, "breakpoint %d: ", summary->id);
-	else
-		buffer_printf(out, "pdb's own %d: ", summary->number);
-}
-
-/* ", not set in ranks 2-3: it runs …" */
-static void append_missing(struct buffer *out,
-			   const struct breakpoint_summary *summary)
-{
-	struct rankset missing = RANKSET_INIT;
-
-	rankset_copy(&missing, &summary->ranks);
-	rankset_subtract(&missing, &summary->set);
-	if (missing.range_count > 0) {
-		buffer_append_string(out, ", not set");
-		if (summary->set.range_count > 0) {
-			buffer_append_string(out, " in ranks ");
-			rankset_append(out, &missing);
-		}
-		if (summary->message) {
-			buffer_append_string(out, ": ");
-			format_text(out, summary->message);
-		}
-	}
-	rankset_clear(&missing);
-}
-
-/*
- * "breakpoint 1: train.py:14 if step > 3, ranks 0-7 (8), hit 4"; not is_told:
- * debuggers have not answered yet.
- */
-static void append_summary(struct buffer *out,
-			   const struct breakpoint_summary *summary,
-			   bool is_told)
-{
-	append_number(out, summary);
-	breakpoint_append_place(out, summary);
-	if (summary->condition) {
-		buffer_append_string(out, " if ");
-		format_text(out, summary->condition);
-	}
-	if (summary->is_temporary)
-		buffer_append_string(out, ", once");
-	if (summary->is_disabled)
-		buffer_append_string(out, ", disabled");
-	if (summary->own && summary->own->ignore > 0)
-		buffer_printf(out, ", not the next %d times",
-			      summary->own->ignore);
-	if (summary->ranks.range_count > 0) {
-		buffer_append_string(out, ", ranks ");
-		rankset_append_counted(out, &summary->ranks);
-	}
-	if (summary->hits > 0)
-		buffer_printf(out, ", hit %" PRId64, summary->hits);
-	if (is_told || summary->message)
-		append_missing(out, summary);
 }
 
 static bool find_summary(struct breakpoint_summary *summary,
@@ -139,9 +46,10 @@ static int list(struct command_context *context)
 
 	for (i = 0; breakpoint_summary_make(&summary, session, i); i++) {
 		if (json) {
-			json_array_append_new(json, summary_to_json(&summary));
+			json_array_append_new(
+				json, format_json_breakpoint(&summary));
 		} else {
-			append_summary(context->out, &summary, true);
+			format_text_breakpoint(context->out, &summary, true);
 			buffer_append_char(context->out, '\n');
 		}
 		breakpoint_summary_clear(&summary);
@@ -164,11 +72,11 @@ static void say_summary(struct command_context *context, int id)
 	if (!find_summary(&summary, &context->engine->session, id))
 		return;
 	/* A screen has not waited for the debuggers. */
-	append_summary(&out, &summary, !context->screen);
+	format_text_breakpoint(&out, &summary, !context->screen);
 	if (context->screen)
 		engine_say(context->engine, false, "%s", out.data);
 	else if (context->is_json)
-		format_document(context->out, summary_to_json(&summary));
+		format_document(context->out, format_json_breakpoint(&summary));
 	else
 		buffer_printf(context->out, "%s\n", out.data);
 	buffer_clear(&out);
@@ -195,11 +103,7 @@ static int tell(struct command_context *context, int id, struct error *error)
 	breaking_ask(engine, pending);
 	pending_wait(pending, engine, engine->settings.timeout);
 	while (pending_take(pending, engine, &answer)) {
-		if (error_is_set(&answer.error))
-			failures_add(&failures, answer.rank,
-				     answer.error.message);
-		else
-			breaking_check(engine, &answer, &failures);
+		breaking_take(engine, &answer, &failures);
 		json_decref(answer.body);
 	}
 	failures_append(&out, &failures);
@@ -210,131 +114,6 @@ static int tell(struct command_context *context, int id, struct error *error)
 	failures_clear(&failures);
 	buffer_clear(&out);
 	return error_is_set(error) ? -1 : 0;
-}
-
-/* Whether path is what was typed, or ends in it behind a slash. */
-static bool is_meant(const char *path, const char *typed)
-{
-	size_t length = strlen(path);
-	size_t typed_length = strlen(typed);
-
-	if (length < typed_length ||
-	    strcmp(path + length - typed_length, typed) != 0)
-		return false;
-	return length == typed_length || path[length - typed_length - 1] == '/';
-}
-
-static const char *find_in_stacks(const struct rank *rank, const char *typed)
-{
-	for (size_t i = 0; i < rank->thread_count; i++) {
-		const struct stack *stack = rank->threads[i].sample.stack;
-
-		for (size_t j = 0; stack && j < stack->frame_count; j++) {
-			const struct code *code = stack->frames[j].code;
-
-			if (code->type == FRAME_PYTHON &&
-			    is_meant(code->file, typed))
-				return code->file;
-		}
-	}
-	return NULL;
-}
-
-static const char *find_of_rank(const struct rank *rank, const char *typed)
-{
-	const char *script = rank->process.script_path;
-	const char *found = find_in_stacks(rank, typed);
-
-	if (!found && script && script[0] == '/' && is_meant(script, typed))
-		found = script;
-	return found;
-}
-
-/* As the ranks know the file, that of the one looked at first. */
-static const char *resolve(const struct session *session, const char *typed)
-{
-	const struct rank *looked_at = session_looked_at(session);
-	const char *found = NULL;
-
-	if (typed[0] == '/')
-		return typed;
-	if (looked_at)
-		found = find_of_rank(looked_at, typed);
-	for (size_t i = 0; i < session->rank_count && !found; i++)
-		found = find_of_rank(session->ranks[i], typed);
-	return found ? found : typed;
-}
-
-/* Where that is a library's, its caller's: there a line is rarely meant. */
-static const char *looked_at_file(const struct session *session)
-{
-	const struct thread *thread = session_selected_thread(session);
-	int depth = session_selected_depth(session);
-	const struct stack *stack;
-
-	if (!thread || !thread->sample.stack || depth < 0)
-		return NULL;
-	stack = thread->sample.stack;
-	for (size_t i = (size_t)depth; i < stack->frame_count; i++) {
-		if (!place_is_library(stack->frames[i].code->file))
-			return stack->frames[i].code->file;
-	}
-	return stack->frames[depth].code->file;
-}
-
-static bool is_number(const char *text)
-{
-	return text[0] != '\0' && text[strspn(text, "0123456789")] == '\0';
-}
-
-/* "train.py:14", "14" of the file looked at, "Net.forward" */
-static int read_place(struct breakpoint *breakpoint,
-		      const struct session *session, const char *text,
-		      struct error *error)
-{
-	const char *colon = strrchr(text, ':');
-	const char *digits = colon ? colon + 1 : text;
-	const char *file = NULL;
-	char *typed;
-
-	if (!is_number(digits)) {
-		if (colon)
-			return error_set(error,
-					 "'%.80s' names no line: break "
-					 "FILE:LINE",
-					 text);
-		breakpoint->function = xstrdup(text);
-		return 0;
-	}
-	if (arguments_integer(digits, "line", 1, INT_MAX, &breakpoint->line,
-			      error) < 0)
-		return -1;
-	if (!colon) {
-		file = looked_at_file(session);
-		if (!file)
-			return error_set(error, "no file is looked at; break "
-						"FILE:LINE names one");
-		breakpoint->path = xstrdup(file);
-		return 0;
-	}
-	typed = xasprintf("%.*s", (int)(colon - text), text);
-	breakpoint->path = xstrdup(resolve(session, typed));
-	free(typed);
-	return 0;
-}
-
-static int read_condition(struct breakpoint *breakpoint,
-			  const struct command_context *context, int argc,
-			  char **argv, struct error *error)
-{
-	if (argc < 3)
-		return 0;
-	if (strcmp(argv[2], "if") != 0 || argc < 4)
-		return error_set(error,
-				 "'%.40s' does not fit: break " BREAK_USAGE,
-				 argv[2]);
-	breakpoint->condition = command_tail(context, argc, argv, 3);
-	return 0;
 }
 
 static void choose_ranks(struct session_breakpoint *added,
@@ -385,9 +164,10 @@ static int set_breakpoint(struct command_context *context, int argc,
 	id = added->breakpoint.id;
 	added->breakpoint.is_temporary = is_temporary;
 	choose_ranks(added, context);
-	if (read_place(&added->breakpoint, &context->engine->session, argv[1],
-		       error) == 0 &&
-	    read_condition(&added->breakpoint, context, argc, argv, error) == 0)
+	if (breakplace_read(&added->breakpoint, &context->engine->session,
+			    argv[1], error) == 0 &&
+	    breakplace_read_terms(&added->breakpoint, context, argc, argv,
+				  error) == 0)
 		return tell(context, id, error);
 	breakpoints_remove(list, id);
 	return -1;
@@ -408,6 +188,59 @@ int command_tbreak(struct command_context *context, int argc, char **argv,
 		return error_set(error, "tbreak needs a place: tbreak "
 					"FILE:LINE or tbreak FUNCTION");
 	return set_breakpoint(context, argc, argv, true, error);
+}
+
+/* The frame looked at, in all ranks that have it at the same depth. */
+static void choose_frame(struct session_breakpoint *added,
+			 struct control *control, const struct session *session)
+{
+	int number = -1;
+	int depth = -1;
+
+	while ((number = rankset_next(&control->chosen, number)) >= 0) {
+		int own = control_step_depth(
+			control, session, session_find_rank(session, number));
+
+		if (rankset_contains(&control->elsewhere, number))
+			continue;
+		if (depth < 0)
+			depth = own;
+		if (own == depth)
+			rankset_add(&added->ranks, number);
+	}
+	added->breakpoint.depth = depth < 0 ? 0 : depth;
+}
+
+static int watch(struct command_context *context, struct control *control,
+		 char *owned_expression, struct error *error)
+{
+	struct breakpoints *list = list_of(context);
+	struct session_breakpoint *added = breakpoints_add(list, error);
+
+	if (!added) {
+		free(owned_expression);
+		return -1;
+	}
+	added->breakpoint.watch = owned_expression;
+	choose_frame(added, control, &context->engine->session);
+	return tell(context, added->breakpoint.id, error);
+}
+
+int command_watch(struct command_context *context, int argc, char **argv,
+		  struct error *error)
+{
+	struct control control = { .command = "watch",
+				   .need = CONTROL_STOPPED };
+	int result;
+
+	if (argc < 2)
+		return list(context);
+	result = control_choose(&control, context, error);
+	if (result == 0)
+		result = watch(context, &control,
+			       command_tail(context, argc, argv, 1), error);
+	control_clear(&control);
+	return result;
 }
 
 /* Lends the breakpoint that argv[1] names; NULL and a sentence. */

@@ -20,13 +20,17 @@
 #include "engine/gather.h"
 #include "engine/pending.h"
 #include "model/held.h"
+#include "model/outside.h"
+#include "protocol/stack.h"
 
 #define LINE_MAXIMUM INT_MAX
 
 /* How a command that lets ranks run is asked for. */
 struct motion {
 	const char *request;
-	int line; /* 0: none is named */
+	int line;    /* 0: none is named */
+	bool is_far; /* it may go beyond the line */
+	bool is_asked; /* about peers that it would wait for */
 };
 
 static const struct arguments no_arguments = { .usage = "[ranks SET]" };
@@ -45,19 +49,19 @@ static void forget_frame(struct session *session, const struct rankset *moved,
 	session->revision++;
 }
 
-/* Where nobody chose a frame, each begins in its innermost one. */
-static int depth_of(struct control *control, const struct session *session,
-		    const struct rank *rank)
+/*
+ * What is not said is as the node has it by itself: the thread at the prompt,
+ * all threads of Python together.
+ */
+static void add_thread(json_t *arguments, const struct engine *engine,
+		       const struct rank *rank)
 {
-	const struct rank *looked_at = session_looked_at(session);
-	int depth = looked_at ? control_depth(session, looked_at) : 0;
+	pid_t tid = control_tid(&engine->session, rank);
 
-	if (depth <= 0 || rank == looked_at)
-		return depth;
-	depth = held_same_depth(rank, looked_at, depth);
-	if (depth < 0)
-		rankset_add(&control->elsewhere, rank->process.rank);
-	return depth < 0 ? 0 : depth;
+	if (outside_is(rank) && tid != rank->debugger.tid)
+		json_object_set_new(arguments, "tid", json_integer(tid));
+	if (engine->settings.stops_one_thread)
+		json_object_set_new(arguments, "threads", json_string("one"));
 }
 
 static void ask_motion(struct control *control, struct pending *pending,
@@ -70,11 +74,66 @@ static void ask_motion(struct control *control, struct pending *pending,
 
 	json_object_set_new(arguments, "pid", json_integer(found->process.pid));
 	json_object_set_new(arguments, "depth",
-			    json_integer(depth_of(control, session, found)));
+			    json_integer(control_step_depth(control, session,
+						     found)));
+	add_thread(arguments, engine, found);
 	if (motion->line > 0)
 		json_object_set_new(arguments, "line",
 				    json_integer(motion->line));
 	pending_add(pending, engine, rank, motion->request, arguments);
+}
+
+/* What the line says that it stands at; a screen has read it. */
+static void read_source(struct engine *engine, const struct rank *rank)
+{
+	const struct session *session = &engine->session;
+	const struct code *code = session_find_code(
+		session, rank->node, rank->process.pid,
+		control_tid(session, rank), control_depth(session, rank));
+	json_t *arguments;
+	int64_t seq;
+
+	if (!code || session_find_source(session, rank->node,
+					 rank->process.pid, code->file))
+		return;
+	arguments = json_pack("{s:i}", "pid", (int)rank->process.pid);
+	json_set_text(arguments, "path", code->file);
+	seq = engine_ask(engine, "source", arguments);
+	engine_wait_answers(engine, seq, seq, engine->settings.timeout);
+	json_decref(engine_take_answer(engine, seq, NULL));
+}
+
+static bool are_all(const struct control *control,
+		    const struct session *session)
+{
+	for (size_t i = 0; i < session->rank_count; i++) {
+		if (held_is(session->ranks[i]) &&
+		    !rankset_contains(&control->chosen,
+				      session->ranks[i]->process.rank))
+			return false;
+	}
+	return true;
+}
+
+/* 1: go ahead; else as control_confirm(). */
+static int confirm_collective(const struct control *control,
+			      struct command_context *context,
+			      const struct motion *motion, struct error *error)
+{
+	struct engine *engine = context->engine;
+	const struct session *session = &engine->session;
+	int rank = -1;
+	char *question;
+
+	if (!motion->is_asked || are_all(control, session))
+		return 1;
+	while (!context->screen &&
+	       (rank = rankset_next(&control->chosen, rank)) >= 0)
+		read_source(engine, session_find_rank(session, rank));
+	question = control_collective_question(control, session,
+					       motion->is_far);
+	return question ? control_confirm(control, context, question, error)
+			: 1;
 }
 
 static int move(struct command_context *context, const char *name,
@@ -86,7 +145,9 @@ static int move(struct command_context *context, const char *name,
 	int rank = -1;
 	int result = control_choose(&control, context, error);
 
-	if (result == 0) {
+	if (result == 0)
+		result = confirm_collective(&control, context, motion, error);
+	if (result > 0) {
 		pending = pending_new(name);
 		while ((rank = rankset_next(&control.chosen, rank)) >= 0)
 			ask_motion(&control, pending, context->engine, rank,
@@ -99,40 +160,59 @@ static int move(struct command_context *context, const char *name,
 }
 
 static int move_without_line(struct command_context *context, int argc,
-			     char **argv, const char *name, const char *request,
-			     struct error *error)
+			     char **argv, const char *name,
+			     const struct motion *motion, struct error *error)
 {
-	const struct motion motion = { .request = request };
-
 	if (arguments_parse(&no_arguments, argc, argv, error) < 0)
 		return -1;
-	return move(context, name, &motion, error);
+	return move(context, name, motion, error);
 }
 
 int command_next(struct command_context *context, int argc, char **argv,
 		 struct error *error)
 {
-	return move_without_line(context, argc, argv, "next", "next", error);
+	static const struct motion motion = {
+		.request = "next",
+		.is_asked = true,
+	};
+
+	return move_without_line(context, argc, argv, "next", &motion, error);
 }
 
 int command_step(struct command_context *context, int argc, char **argv,
 		 struct error *error)
 {
-	return move_without_line(context, argc, argv, "step", "stepIn", error);
+	static const struct motion motion = {
+		.request = "stepIn",
+		.is_asked = true,
+	};
+
+	return move_without_line(context, argc, argv, "step", &motion, error);
 }
 
 int command_continue(struct command_context *context, int argc, char **argv,
 		     struct error *error)
 {
-	return move_without_line(context, argc, argv, "continue", "continue",
+	static const struct motion motion = {
+		.request = "continue",
+		.is_asked = true,
+		.is_far = true,
+	};
+
+	return move_without_line(context, argc, argv, "continue", &motion,
 				 error);
 }
 
 int command_finish(struct command_context *context, int argc, char **argv,
 		   struct error *error)
 {
-	return move_without_line(context, argc, argv, "finish", "stepOut",
-				 error);
+	static const struct motion motion = {
+		.request = "stepOut",
+		.is_asked = true,
+		.is_far = true,
+	};
+
+	return move_without_line(context, argc, argv, "finish", &motion, error);
 }
 
 int command_until(struct command_context *context, int argc, char **argv,
@@ -142,7 +222,11 @@ int command_until(struct command_context *context, int argc, char **argv,
 		.maximum = 1,
 		.usage = "[LINE] [ranks SET]",
 	};
-	struct motion motion = { .request = "until" };
+	struct motion motion = {
+		.request = "until",
+		.is_asked = true,
+		.is_far = true,
+	};
 	int count = arguments_parse(&arguments, argc, argv, error);
 
 	if (count < 0 ||
@@ -185,9 +269,57 @@ static int ask_each(struct control *control, struct command_context *context,
 				    json_integer(found->process.pid));
 		if (is_forced)
 			json_object_set_new(arguments, "force", json_true());
+		if (control->need == CONTROL_RUNNING)
+			add_thread(arguments, context->engine, found);
 		pending_add(pending, context->engine, rank, request, arguments);
 	}
 	return control_finish(control, context, pending, error);
+}
+
+int command_pause(struct command_context *context, int argc, char **argv,
+		  struct error *error)
+{
+	struct control control = { .command = "pause",
+				   .need = CONTROL_RUNNING };
+	int result = arguments_parse(&no_arguments, argc, argv, error);
+
+	if (result >= 0)
+		result = control_choose(&control, context, error);
+	if (result == 0)
+		result = ask_each(&control, context, "pause", false, error);
+	control_clear(&control);
+	return result;
+}
+
+/* On its way to where it stops next. */
+static bool is_any_on_its_way(const struct session *session)
+{
+	for (size_t i = 0; i < session->rank_count; i++) {
+		const struct rank *rank = session->ranks[i];
+
+		if (!rank_is_gone(rank) &&
+		    rank->debugger.state == DEBUGGER_RUNNING)
+			return true;
+	}
+	return false;
+}
+
+/* Whoever runs may wait for whoever stands, in the focus or not. */
+int command_release(struct command_context *context, int argc, char **argv,
+		    struct error *error)
+{
+	const struct motion motion = { .request = "continue" };
+
+	if (arguments_parse(&no_arguments, argc, argv, error) < 0)
+		return -1;
+	if (!context->ranks_text)
+		context->ranks_text = "all";
+	if (!context->engine->session.is_replay &&
+	    !is_any_on_its_way(&context->engine->session))
+		return error_set(error, "release: no rank is on its way to a "
+					"stop, so none waits for those that "
+					"stand; continue lets them go on");
+	return move(context, "release", &motion, error);
 }
 
 int command_terminate(struct command_context *context, int argc, char **argv,

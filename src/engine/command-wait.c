@@ -100,6 +100,39 @@ static bool has_session(const struct rank *rank)
 	       rank->debugger.state == DEBUGGER_LOST;
 }
 
+/* Of a job that was started by us: one has stopped, or none will come. */
+static bool has_come(const struct engine *engine, void *data)
+{
+	struct wait *wait = data;
+	const struct session *session = &engine->session;
+
+	script_append_events(wait->context);
+	for (size_t i = 0; i < session->rank_count; i++)
+		if (session->ranks[i]->debugger.state == DEBUGGER_STOPPED)
+			return true;
+	return !engine_awaits_ranks(engine);
+}
+
+/* The ranks that were named are there, or will not be. */
+static bool are_there(const struct engine *engine, void *data)
+{
+	struct wait *wait = data;
+
+	script_append_events(wait->context);
+	rankset_clear(&wait->ranks);
+	return rankselect_find(wait->ranks_text, &engine->session, &wait->ranks,
+			       NULL) == 0 ||
+	       !engine_awaits_ranks(engine);
+}
+
+static bool has_job_ended(const struct engine *engine, void *data)
+{
+	struct wait *wait = data;
+
+	script_append_events(wait->context);
+	return !engine_awaits_ranks(engine);
+}
+
 /* One that has ended will never stop: it counts, and its end is told. */
 static bool has_stopped(const struct engine *engine, void *data)
 {
@@ -203,12 +236,14 @@ static int wait_stopped(struct wait *wait, struct error *error)
 {
 	struct engine *engine = wait->context->engine;
 
+	if (rankset_count(&wait->ranks) == 0 && engine_awaits_ranks(engine))
+		engine_wait(engine, has_come, wait, wait->seconds);
 	if (rankset_count(&wait->ranks) == 0)
 		add_stoppable(&wait->ranks, &engine->session);
 	if (rankset_count(&wait->ranks) == 0)
-		return error_set(error, "wait stopped: no debugger is "
-					"connected; connect TARGET or connect "
-					"ranks SET does that");
+		return error_set(error, "wait stopped: nothing is to stop a "
+					"rank; pause, break FILE:LINE or "
+					"connect TARGET does that");
 	if (engine_wait(engine, has_stopped, wait, wait->seconds) == 0)
 		return 0;
 	say_not_stopped(wait, error);
@@ -220,6 +255,14 @@ static int wait_exited(struct wait *wait, struct error *error)
 	struct engine *engine = wait->context->engine;
 	const struct session *session = &engine->session;
 
+	/* All of a job that was started: those that are to come, too. */
+	if (!wait->ranks_text && engine_awaits_ranks(engine)) {
+		if (engine_wait(engine, has_job_ended, wait, wait->seconds) ==
+		    0)
+			return 0;
+		error_set(error, "the job has not ended");
+		return say_how_long(wait, error);
+	}
 	if (rankset_count(&wait->ranks) == 0)
 		add_focus(&wait->ranks, session);
 	if (engine_wait(engine, has_exited, wait, wait->seconds) == 0)
@@ -260,8 +303,12 @@ static int run_ranks(struct wait *wait, int argc, char **argv,
 				 "'%.40s' does not fit: wait %s [ranks SET] "
 				 "[timeout S]",
 				 argv[2], argv[1]);
-	if (gather_ranks(wait->context, error) < 0 ||
-	    (wait->ranks_text &&
+	if (gather_ranks(wait->context, error) < 0)
+		return -1;
+	if (wait->ranks_text && engine_awaits_ranks(wait->context->engine))
+		engine_wait(wait->context->engine, are_there, wait,
+			    wait->seconds);
+	if ((wait->ranks_text &&
 	     rankselect_find(wait->ranks_text, &wait->context->engine->session,
 			     &wait->ranks, error) < 0))
 		return -1;

@@ -47,6 +47,7 @@ struct command_context {
 				* a script unsets it before each line */
 	struct rankset exited; /* ranks whose end a script has told */
 	uint64_t stops_told;   /* so many of the session's stops, too */
+	bool was_job_told; /* the end of the job that was started, too */
 	/* What command_run_words sets for the command: */
 	struct rankset ranks;	/* `ranks SET`, else the focus; empty: all;
 				 * gather_named makes it final */

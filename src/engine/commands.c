@@ -1,14 +1,19 @@
 #include "engine/commands.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "banned.h"
 #include "base/array.h"
 #include "base/buffer.h"
+#include "base/error.h"
 #include "engine/arguments.h"
 #include "engine/command.h"
 #include "engine/completion.h"
+#include "engine/engine.h"
+#include "engine/script.h"
 
+#define END_SECONDS 15.0
 #define SHELL COMMAND_SHELL
 #define BOTH (COMMAND_SHELL | COMMAND_SCREEN)
 #define LIVE (BOTH | COMMAND_LIVE)
@@ -64,27 +69,41 @@ static const struct command rows[] = {
 	{ "detach", NULL, "[--yes] [ranks SET]",
 	  "leave their debuggers; they go on where they would wait for us",
 	  BOTH | COMMAND_RANKS | COMMAND_ASKS, command_detach },
-	{ "next", "n", "[ranks SET]", "run to the next line of the frame",
-	  BOTH | COMMAND_RANKS, command_next },
-	{ "step", "s", "[ranks SET]", "run to the next line, into calls",
-	  BOTH | COMMAND_RANKS, command_step },
-	{ "continue", "c", "[ranks SET]", "run on, to the next breakpoint",
-	  BOTH | COMMAND_RANKS, command_continue },
-	{ "finish", "return r", "[ranks SET]", "run until the frame returns",
-	  BOTH | COMMAND_RANKS, command_finish },
-	{ "until", NULL, "[LINE] [ranks SET]",
-	  "run to a greater line, or to LINE or beyond", BOTH | COMMAND_RANKS,
-	  command_until },
+	{ "pause", NULL, "[ranks SET]", "stop ranks that run, where they are",
+	  BOTH | COMMAND_RANKS, command_pause },
+	{ "next", "n", "[--yes] [ranks SET]",
+	  "run to the next line of the frame",
+	  BOTH | COMMAND_RANKS | COMMAND_ASKS, command_next },
+	{ "step", "s", "[--yes] [ranks SET]", "run to the next line, into calls",
+	  BOTH | COMMAND_RANKS | COMMAND_ASKS, command_step },
+	{ "continue", "c", "[--yes] [ranks SET]",
+	  "run on, to the next breakpoint",
+	  BOTH | COMMAND_RANKS | COMMAND_ASKS, command_continue },
+	{ "release", NULL, "[ranks SET]",
+	  "let all that stand go on, as others step and may wait for them",
+	  BOTH | COMMAND_RANKS, command_release },
+	{ "finish", "return r", "[--yes] [ranks SET]",
+	  "run until the frame returns",
+	  BOTH | COMMAND_RANKS | COMMAND_ASKS, command_finish },
+	{ "until", NULL, "[--yes] [LINE] [ranks SET]",
+	  "run to a greater line, or to LINE or beyond",
+	  BOTH | COMMAND_RANKS | COMMAND_ASKS, command_until },
 	{ "jump", "j", "LINE [ranks SET]",
 	  "go on at LINE, without running what is between",
 	  BOTH | COMMAND_RANKS, command_jump },
 	{ "break", "b",
-	  "[FILE:LINE | LINE | FUNCTION] [if CONDITION] [ranks SET]",
-	  "stop there; alone: the breakpoints", BOTH | COMMAND_RANKS,
-	  command_break },
+	  "[FILE:LINE | LINE | FUNCTION] [if CONDITION] [log TEXT] "
+	  "[ranks SET]",
+	  "stop there, or only say TEXT with its {EXPR}; alone: the "
+	  "breakpoints",
+	  BOTH | COMMAND_RANKS, command_break },
 	{ "tbreak", NULL,
 	  "FILE:LINE | LINE | FUNCTION [if CONDITION] [ranks SET]",
 	  "stop there once", BOTH | COMMAND_RANKS, command_tbreak },
+	{ "watch", NULL, "[EXPR | *ADDRESS:BYTES] [ranks SET]",
+	  "stop where its value changes, in the frame looked at of ranks "
+	  "that are stopped; alone: the breakpoints",
+	  BOTH | COMMAND_RANKS, command_watch },
 	{ "clear", "cl", "[ID]", "take a breakpoint away; alone: all of them",
 	  BOTH, command_clear },
 	{ "enable", NULL, "ID", "the breakpoint stops again", BOTH,
@@ -125,7 +144,9 @@ static const struct command rows[] = {
 	{ "help", NULL, "[COMMAND]", "the commands",
 	  SHELL | COMMAND_TEXT | COMMAND_ALONE,
 	  command_help },
-	{ "quit", "q", "", "end the script", SHELL, command_quit },
+	{ "quit", "q", "[detach | end]",
+	  "end the script. A job that was started goes on, or is ended", SHELL,
+	  command_quit },
 };
 const struct command_table engine_commands = { rows, ARRAY_LENGTH(rows) };
 
@@ -170,13 +191,39 @@ int command_completion(struct command_context *context, int argc, char **argv,
 				 context->table_count, error);
 }
 
+static bool is_job_over(const struct engine *engine, void *data)
+{
+	script_append_events(data);
+	return !launching_is_alive(&engine->session);
+}
+
+/* The keeper of the job waits 10 s between asking it and killing it. */
+static int end_job(struct command_context *context, struct error *error)
+{
+	struct engine *engine = context->engine;
+
+	if (!launching_is_alive(&engine->session))
+		return 0;
+	engine_send(engine, "jobEnd", NULL);
+	if (engine_wait(engine, is_job_over, context, END_SECONDS) == 0)
+		return 0;
+	return error_set(error, "the job has not ended within %g s",
+			 END_SECONDS);
+}
+
 int command_quit(struct command_context *context, int argc, char **argv,
 		 struct error *error)
 {
-	static const struct arguments none = { .usage = "" };
+	static const struct arguments one = {
+		.maximum = 1,
+		.usage = "[detach | end]",
+	};
+	bool is_end = argc == 2 && strcmp(argv[1], "end") == 0;
 
-	if (arguments_parse(&none, argc, argv, error) < 0)
+	if (arguments_parse(&one, argc, argv, error) < 0)
 		return -1;
+	if (argc == 2 && !is_end && strcmp(argv[1], "detach") != 0)
+		return error_set(error, "quit takes nothing, detach or end");
 	context->wants_quit = true;
-	return 0;
+	return is_end ? end_job(context, error) : 0;
 }

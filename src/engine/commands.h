@@ -49,6 +49,8 @@ int command_connect(struct command_context *context, int argc, char **argv,
 		    struct error *error);
 int command_detach(struct command_context *context, int argc, char **argv,
 		   struct error *error);
+int command_pause(struct command_context *context, int argc, char **argv,
+		  struct error *error);
 int command_next(struct command_context *context, int argc, char **argv,
 		 struct error *error);
 int command_step(struct command_context *context, int argc, char **argv,
@@ -61,9 +63,13 @@ int command_until(struct command_context *context, int argc, char **argv,
 		  struct error *error);
 int command_jump(struct command_context *context, int argc, char **argv,
 		 struct error *error);
+int command_release(struct command_context *context, int argc, char **argv,
+		    struct error *error);
 int command_terminate(struct command_context *context, int argc, char **argv,
 		      struct error *error);
 int command_break(struct command_context *context, int argc, char **argv,
+		  struct error *error);
+int command_watch(struct command_context *context, int argc, char **argv,
 		  struct error *error);
 int command_tbreak(struct command_context *context, int argc, char **argv,
 		   struct error *error);

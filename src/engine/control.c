@@ -17,6 +17,7 @@
 #include "engine/script.h"
 #include "model/camp.h"
 #include "model/held.h"
+#include "model/outside.h"
 #include "model/place.h"
 #include "protocol/stack.h"
 
@@ -39,9 +40,11 @@ static bool is_fit(const struct rank *rank, enum control_need need)
 	case CONTROL_OURS:
 		return debugger_is_ours(&rank->debugger);
 	case CONTROL_WAITING:
+		return state == DEBUGGER_WAITING;
+	case CONTROL_RUNNING:
 		break;
 	}
-	return state == DEBUGGER_WAITING;
+	return state == DEBUGGER_RUNNING || outside_is_free(rank);
 }
 
 /* Why a rank cannot be told, as a clause behind "rank 1". */
@@ -68,16 +71,19 @@ void control_reason(const struct rank *rank, enum control_need need,
 	const char *reason = state_reasons[debugger->state];
 
 	/* A file that has its number may be of another job. */
-	if (need != CONTROL_WAITING && !rank_is_gone(rank) &&
-	    (debugger->state == DEBUGGER_NONE ||
-	     debugger->state == DEBUGGER_STALE)) {
-		error_set(error, "runs; it has no debugger");
+	if (need != CONTROL_WAITING && outside_is_free(rank) &&
+	    debugger->state != DEBUGGER_LOST) {
+		error_set(error, need == CONTROL_STOPPED
+					 ? "runs; pause stops it"
+					 : "runs; it has no debugger");
 		return;
 	}
 	if (rank_is_gone(rank))
 		reason = rank->error ? rank->error : "is gone";
 	else if (need == CONTROL_OURS && debugger->state == DEBUGGER_STOPPED)
 		reason = "is not connected";
+	else if (need == CONTROL_RUNNING && debugger->state == DEBUGGER_STOPPED)
+		reason = "is stopped already";
 	else if (need == CONTROL_WAITING && debugger_is_ours(debugger))
 		reason = "is connected already";
 	else if (debugger->is_taken && debugger->state == DEBUGGER_REFUSED)
@@ -148,6 +154,7 @@ static const char *const need_words[] = {
 	[CONTROL_STOPPED] = "stopped",
 	[CONTROL_OURS] = "connected to a debugger",
 	[CONTROL_WAITING] = "waiting in a debugger",
+	[CONTROL_RUNNING] = "running",
 };
 
 static void explain_all(const struct control *control,
@@ -231,9 +238,28 @@ int control_confirm(const struct control *control,
 	return command_confirm(context, owned_question, error);
 }
 
+const struct thread *control_thread(const struct session *session,
+				    const struct rank *rank)
+{
+	const struct thread *thread = session_selected_thread(session);
+
+	if (outside_is(rank) && session_looked_at(session) == rank && thread &&
+	    thread->sample.tid > 0 && thread->sample.state == THREAD_STOPPED)
+		return thread;
+	return held_thread(rank);
+}
+
+pid_t control_tid(const struct session *session, const struct rank *rank)
+{
+	const struct thread *thread = control_thread(session, rank);
+
+	return thread && outside_is(rank) ? thread->sample.tid
+					  : rank->debugger.tid;
+}
+
 int control_depth(const struct session *session, const struct rank *rank)
 {
-	const struct thread *thread = held_thread(rank);
+	const struct thread *thread = control_thread(session, rank);
 	int depth = session_selected_depth(session);
 
 	if (depth >= 0 && session_looked_at(session) == rank &&
@@ -244,21 +270,28 @@ int control_depth(const struct session *session, const struct rank *rank)
 	return (int)place_user_frame(&rank->process, thread->sample.stack);
 }
 
-static void append_set(struct buffer *out, const struct rankset *ranks)
+int control_step_depth(struct control *control, const struct session *session,
+		       const struct rank *rank)
 {
-	buffer_append_string(out,
-			     rankset_count(ranks) == 1 ? "rank " : "ranks ");
-	rankset_append(out, ranks);
+	const struct rank *looked_at = session_looked_at(session);
+	int depth = looked_at ? control_depth(session, looked_at) : 0;
+
+	if (depth <= 0 || rank == looked_at)
+		return depth;
+	depth = held_same_depth(rank, looked_at, depth);
+	if (depth < 0)
+		rankset_add(&control->elsewhere, rank->process.rank);
+	return depth < 0 ? 0 : depth;
 }
 
 void control_append(struct buffer *out, const struct control *control)
 {
 	size_t others = rankset_count(&control->others);
 
-	append_set(out, &control->chosen);
+	rankset_append_named(out, &control->chosen);
 	if (control->elsewhere.range_count > 0) {
 		buffer_append_string(out, "; in the innermost frame ");
-		append_set(out, &control->elsewhere);
+		rankset_append_named(out, &control->elsewhere);
 		buffer_append_string(out,
 				     rankset_count(&control->elsewhere) == 1
 					     ? ", which has not the one looked "
@@ -275,11 +308,31 @@ void control_append(struct buffer *out, const struct control *control)
 		      need_words[control->need]);
 }
 
+/* " (rank 2 waits in a debugger …)": why one of them was not stopped. */
+static void append_reason(struct buffer *out, const struct control *control,
+			  const struct session *session)
+{
+	struct error reason = ERROR_INIT;
+	int number = -1;
+
+	while ((number = rankset_next(&control->others, number)) >= 0) {
+		const struct rank *rank = session_find_rank(session, number);
+
+		if (!rank || held_is_stopped(rank))
+			continue;
+		explain_one(rank, control->need, &reason);
+		buffer_printf(out, " (%s)", reason.message);
+		return;
+	}
+}
+
 static void say(const struct control *control, struct command_context *context)
 {
 	struct buffer out = BUFFER_INIT;
 
 	control_append(&out, control);
+	if (control->need == CONTROL_RUNNING)
+		append_reason(&out, control, &context->engine->session);
 	if (context->screen)
 		engine_say(context->engine, false, "%s: %s", control->command,
 			   out.data);
@@ -390,188 +443,4 @@ int control_finish(const struct control *control,
 	result = take_answers(control, context, owned_pending, error);
 	pending_free(owned_pending);
 	return result;
-}
-
-/* "; 7 others wait in all_reduce" */
-static void append_peers(struct buffer *out, const struct session *session,
-			 const struct rankset *ranks)
-{
-	const char *where = NULL; /* "": at several places */
-	size_t count = 0;
-
-	for (size_t i = 0; i < session->rank_count; i++) {
-		const struct rank *rank = session->ranks[i];
-		const char *name;
-
-		if (rankset_contains(ranks, rank->process.rank) ||
-		    camp_role_of(rank) != CAMP_WAITS)
-			continue;
-		name = rank_main_thread(rank)->activity.name;
-		where = !where || strcmp(where, name) == 0 ? name : "";
-		count++;
-	}
-	if (count == 0)
-		return;
-	buffer_append_string(out, "; ");
-	text_count(out, count);
-	buffer_append_string(out, count == 1 ? " other waits" : " others wait");
-	if (where[0] != '\0') {
-		buffer_append_string(out, " in ");
-		format_text(out, where);
-	}
-}
-
-/* What goes on in it when its debugger quits; free() it. */
-static char *find_raised(const struct session *session, int number)
-{
-	const struct rank *rank = session_find_rank(session, number);
-	const char *exception = rank ? rank->debugger.exception : NULL;
-	struct buffer out = BUFFER_INIT;
-
-	if (!rank || !rank->debugger.is_post_mortem)
-		return xstrdup("BdbQuit");
-	if (!exception)
-		return xstrdup("its exception");
-	text_escape(&out, exception, strcspn(exception, "\n"));
-	return buffer_take(&out);
-}
-
-/* "ranks 0,2 will raise BdbQuit"; they are taken out of *left. */
-static void append_alike(struct buffer *out, const struct session *session,
-			 struct rankset *left)
-{
-	struct rankset alike = RANKSET_INIT;
-	int rank = rankset_first(left);
-	char *raised = find_raised(session, rank);
-
-	for (; rank >= 0; rank = rankset_next(left, rank)) {
-		char *own = find_raised(session, rank);
-
-		if (strcmp(own, raised) == 0)
-			rankset_add(&alike, rank);
-		free(own);
-	}
-	append_set(out, &alike);
-	buffer_printf(out, " will raise %s", raised);
-	rankset_subtract(left, &alike);
-	rankset_clear(&alike);
-	free(raised);
-}
-
-static char *make_quit_question(const struct session *session,
-				const struct rankset *ranks)
-{
-	struct rankset left = RANKSET_INIT;
-	struct buffer out = BUFFER_INIT;
-
-	rankset_copy(&left, ranks);
-	while (left.range_count > 0) {
-		if (out.length > 0)
-			buffer_append_string(&out, "; ");
-		append_alike(&out, session, &left);
-	}
-	out.data[0] = 'R';
-	append_peers(&out, session, ranks);
-	buffer_append_string(&out, rankset_count(ranks) == 1
-					   ? ". Quit its debugger?"
-					   : ". Quit their debuggers?");
-	rankset_clear(&left);
-	return buffer_take(&out);
-}
-
-int control_confirm_quit(const struct control *control,
-			 struct command_context *context, struct error *error)
-{
-	char *question = make_quit_question(&context->engine->session,
-					    &control->chosen);
-
-	return control_confirm(control, context, question, error);
-}
-
-/*
- * Of those whose leaving costs something, one sentence of each kind, and the
- * question; NULL: there are none.
- */
-static char *leaving_question(const struct session *session,
-			      const struct rankset *ranks, bool is_connected,
-			      const char *question)
-{
-	struct failures costs = FAILURES_INIT;
-	struct buffer out = BUFFER_INIT;
-
-	for (size_t i = 0; i < session->rank_count; i++) {
-		const struct rank *rank = session->ranks[i];
-
-		if (ranks && !rankset_contains(ranks, rank->process.rank))
-			continue;
-		if (!rank_is_gone(rank) && rank->debugger.leaving &&
-		    debugger_is_ours(&rank->debugger) == is_connected)
-			failures_add(&costs, rank->process.rank,
-				     rank->debugger.leaving);
-	}
-	if (costs.count > 0) {
-		failures_append(&out, &costs);
-		out.data[0] = 'R';
-		buffer_append_string(&out, question);
-	}
-	failures_clear(&costs);
-	if (out.length == 0) {
-		buffer_clear(&out);
-		return NULL;
-	}
-	return buffer_take(&out);
-}
-
-char *control_leave_question(const struct session *session,
-			     const struct rankset *ranks)
-{
-	return leaving_question(session, ranks, true, " Leave all the same?");
-}
-
-char *control_connect_question(const struct session *session,
-			       const struct rankset *ranks)
-{
-	return leaving_question(session, ranks, false, " Connect?");
-}
-
-/* Its server is our package's, and takes another client later. */
-static bool waits_for_the_next(const struct rank *rank)
-{
-	const char *dialect = rank->debugger.dialect;
-
-	return dialect && strcmp(dialect, "probetui") == 0;
-}
-
-char *control_end_question(const struct session *session)
-{
-	static const char *const sentences[2][2] = {
-		{ "rank is stopped, and goes on without us.",
-		  "ranks are stopped, and go on without us." },
-		{ "rank is stopped, and waits for the next client.",
-		  "ranks are stopped, and wait for the next client." },
-	};
-	char *question;
-	size_t waiting = 0;
-	size_t count = 0;
-
-	/* What a recording tells of goes its way. */
-	if (session->is_replay)
-		return NULL;
-	question = control_leave_question(session, NULL);
-	for (size_t i = 0; i < session->rank_count && !question; i++) {
-		const struct rank *rank = session->ranks[i];
-
-		if (!held_is_stopped(rank))
-			continue;
-		count++;
-		waiting += waits_for_the_next(rank);
-	}
-	if (count == 0)
-		return question;
-	if (waiting > 0 && waiting < count)
-		return xasprintf("%zu ranks are stopped: %zu of them wait for "
-				 "the next client, the others go on. Leave?",
-				 count, waiting);
-	return xasprintf("%zu %s Leave?", count,
-			 sentences[waiting > 0][count > 1]);
 }

@@ -6,6 +6,7 @@
 #define ENGINE_CONTROL_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "protocol/rankset.h"
 
@@ -15,12 +16,14 @@ struct error;
 struct pending;
 struct rank;
 struct session;
+struct thread;
 
 /* What a rank's debugger must be, to be told. */
 enum control_need {
 	CONTROL_STOPPED, /* ours, at its prompt */
 	CONTROL_OURS,
 	CONTROL_WAITING, /* for a client */
+	CONTROL_RUNNING, /* or there is none: to be stopped */
 };
 
 /* The ranks of a command's set. */
@@ -47,14 +50,36 @@ int control_confirm(const struct control *control,
  * wait in all_reduce. Quit its debugger?" */
 int control_confirm_quit(const struct control *control,
 			 struct command_context *context, struct error *error);
+/*
+ * What to ask before those of *control step on into a collective, while others
+ * that it needs stand; is_far: when they may come to it later, in the function
+ * that they are in. NULL: they do not, as far as is known.
+ */
+char *control_collective_question(const struct control *control,
+				  const struct session *session, bool is_far);
 /* Why it cannot be told, a clause behind "rank 1": "runs; it is not stopped" */
 void control_reason(const struct rank *rank, enum control_need need,
 		    struct error *error);
+/*
+ * The thread of it that a step is of: the one at the prompt; of a rank that
+ * is stopped from outside the one looked at, if that stands. NULL: not known.
+ */
+const struct thread *control_thread(const struct session *session,
+				    const struct rank *rank);
+/* Its tid; that of the thread at the prompt where it was not read. */
+pid_t control_tid(const struct session *session, const struct rank *rank);
 /*
  * The frame of it that a step begins in, and expressions are evaluated in: the
  * one looked at; else the innermost (0), or where it raised that of the user's.
  */
 int control_depth(const struct session *session, const struct rank *rank);
+/*
+ * The same of another rank, where it runs the same function as far from its
+ * outermost frame as the rank looked at; else 0, and it is one of *elsewhere.
+ * Where nobody chose a frame, each begins in its innermost one.
+ */
+int control_step_depth(struct control *control, const struct session *session,
+		       const struct rank *rank);
 /*
  * In a shell waits for the answers, writes what was done ("next: rank 1; 3
  * others are not stopped") and tells of each failure; -1 and a sentence when

@@ -204,9 +204,10 @@ static void ask_display(struct engine *engine, struct display *display,
 	display->node = rank->node;
 	display->stops = stops;
 	display->depth = depth;
-	arguments = json_pack(
-		"{s:i, s:i, s:i, s:s}", "pid", (int)rank->process.pid, "tid",
-		(int)rank->debugger.tid, "depth", depth, "context", "watch");
+	arguments = json_pack("{s:i, s:i, s:i, s:s}", "pid",
+			      (int)rank->process.pid, "tid",
+			      (int)control_tid(&engine->session, rank), "depth",
+			      depth, "context", "watch");
 	json_set_text(arguments, "expression", display->expression);
 	display->seq = engine_ask(engine, "evaluate", arguments);
 }

@@ -135,16 +135,28 @@ static void log_failure(const struct engine *engine,
 			  message->error ? message->error : "it failed");
 }
 
-/* What a node has to say. */
+/* What a node has to say; log points are told with the stops. */
 static void log_output(const struct message *message)
 {
 	const char *category = json_get_string(message->body, "category", "");
 
 	if (message->type == MESSAGE_EVENT &&
 	    strcmp(message->name, "output") == 0 &&
-	    strcmp(category, "console") == 0)
+	    strcmp(category, "console") == 0 &&
+	    !json_object_get(message->body, "breakpoint"))
 		log_write(LOG_WARNING, "%s",
 			  json_get_string(message->body, "output", ""));
+}
+
+/* A screen shows it in a view of its own. */
+static void pass_output(const struct engine *engine,
+			const struct message *message)
+{
+	if (engine->job_printed && message->type == MESSAGE_EVENT &&
+	    strcmp(message->name, "output") == 0 &&
+	    strcmp(json_get_string(message->body, "category", ""), "job") == 0)
+		engine->job_printed(
+			json_get_string(message->body, "output", ""));
 }
 
 void engine_apply(struct engine *engine, size_t node,
@@ -157,6 +169,7 @@ void engine_apply(struct engine *engine, size_t node,
 	if (session_apply(&engine->session, node, message, now, &error) < 0)
 		log_write(LOG_WARNING, "%s: %s", message->name, error.message);
 	log_output(message);
+	pass_output(engine, message);
 	if (message->type != MESSAGE_RESPONSE)
 		return;
 	log_failure(engine, message);
@@ -341,16 +354,68 @@ void engine_follow(struct engine *engine, double period)
 	engine_send(engine, "discover", search);
 }
 
+/* The number of the request; 0: no job is to be started. */
+static int64_t ask_for_job(struct engine *engine)
+{
+	const struct settings *settings = &engine->settings;
+	json_t *argv = json_array();
+	json_t *arguments = json_object();
+
+	if (settings->program_count == 0) {
+		json_decref(argv);
+		json_decref(arguments);
+		return 0;
+	}
+	for (size_t i = 0; i < settings->program_count; i++)
+		json_array_append_new(argv, json_text(settings->program[i]));
+	json_object_set_new(arguments, "argv", argv);
+	json_object_set_new(
+		arguments, "breakpoints",
+		breakpoints_all_to_json(&engine->session.choice.breakpoints));
+	engine->job_breakpoints = engine->session.choice.breakpoints.revision;
+	if (engine->job_rows > 0 && engine->job_columns > 0) {
+		json_object_set_new(arguments, "rows",
+				    json_integer(engine->job_rows));
+		json_object_set_new(arguments, "columns",
+				    json_integer(engine->job_columns));
+	}
+	return engine_ask(engine, "launch", arguments);
+}
+
+/* It is known whether the program runs before anything is shown of it. */
+static int await_job(struct engine *engine, int64_t seq, struct error *error)
+{
+	json_t *body;
+
+	if (seq == 0)
+		return 0;
+	engine_wait_answers(engine, seq, seq, engine->settings.timeout);
+	body = engine_take_answer(engine, seq, error);
+	if (!body)
+		return error_prefix(error, "the job could not be started");
+	json_decref(body);
+	return 0;
+}
+
+bool engine_awaits_ranks(const struct engine *engine)
+{
+	return engine->settings.program_count > 0 &&
+	       (engine->session.launching.job.state == LAUNCHED_NONE ||
+		launching_is_alive(&engine->session));
+}
+
 /* All that can be asked before an answer is there goes out at once. */
-static void ask_for_ranks(struct engine *engine)
+static int64_t ask_for_ranks(struct engine *engine)
 {
 	json_t *hello = json_pack("{s:i}", "protocol", PROTOCOL_VERSION);
 	bool follows = engine->is_screen || engine->settings.script;
 	bool is_alone = settings_names_debuggers_only(&engine->settings);
+	int64_t job;
 
 	if (engine->settings.is_read_only)
 		json_object_set_new(hello, "readOnly", json_true());
 	engine_send(engine, "initialize", hello);
+	job = ask_for_job(engine);
 	/* Where they are all there is, they are found by being connected. */
 	if (is_alone)
 		debuggers_connect(engine);
@@ -358,6 +423,7 @@ static void ask_for_ranks(struct engine *engine)
 					  search_arguments(engine, follows));
 	if (!is_alone)
 		debuggers_connect(engine);
+	return job;
 }
 
 static int start_node(struct engine *engine, struct error *error)
@@ -370,6 +436,7 @@ static int start_node(struct engine *engine, struct error *error)
 	struct link_handlers ours = handlers;
 	char host[256] = "";
 	char *path = link_find_node(error);
+	int64_t job;
 
 	if (!path)
 		return -1;
@@ -382,13 +449,13 @@ static int start_node(struct engine *engine, struct error *error)
 	timing_mark(&engine->timing, TIMING_SPAWNED);
 	gethostname(host, sizeof(host) - 1);
 	session_add_node(&engine->session, host);
-	ask_for_ranks(engine);
+	job = ask_for_ranks(engine);
 	/* The node starts meanwhile. */
 	if (!engine->loop)
 		engine->loop = loop_new();
 	ours.data = engine;
 	link_watch(engine->links[0], engine->loop, &ours);
-	return 0;
+	return await_job(engine, job, error);
 }
 
 int engine_start(struct engine *engine, struct error *error)

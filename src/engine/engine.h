@@ -81,6 +81,11 @@ struct engine {
 	pid_t console_pid;   /* 0: nobody's */
 	struct timing timing;
 	bool lists_jobs;	     /* jobs.h; all ranks are sampled */
+	uint64_t job_breakpoints; /* the revision that its node has */
+	int job_rows; /* of the terminal of a job that is started; 0: any */
+	int job_columns;
+	/* What it prints, for a shell; may be NULL. */
+	void (*job_printed)(const char *text);
 	bool is_screen;		     /* set before engine_start: a
 				      * recording plays, ranks are
 				      * followed */
@@ -196,6 +201,9 @@ bool engine_must_name_ranks(const struct engine *engine);
 bool engine_is_deaf(const struct engine *engine);
 /* Makes verdict and classes anew, for commands of a shell. */
 void engine_judge(struct engine *engine);
+
+/* A job is started by us, and ranks of it may still come. */
+bool engine_awaits_ranks(const struct engine *engine);
 
 /* Between the engine's own files: */
 void engine_record_line(struct engine *engine, const struct message *message,

@@ -15,6 +15,7 @@
 
 struct answer_classes;
 struct answers;
+struct breakpoint_summary;
 struct buffer;
 struct frame;
 struct process;
@@ -83,6 +84,15 @@ void format_text_answers(struct buffer *out, const struct answers *answers,
 			 const struct answer_classes *classes);
 json_t *format_json_answers(const struct answers *answers,
 			    const struct answer_classes *classes);
+
+/*
+ * "breakpoint 1: train.py:14 if step > 3, ranks 0-7 (8), hit 4"; not is_told:
+ * ranks have not answered yet.
+ */
+void format_text_breakpoint(struct buffer *out,
+			    const struct breakpoint_summary *summary,
+			    bool is_told);
+json_t *format_json_breakpoint(const struct breakpoint_summary *summary);
 
 /* Empty ranks mean all. */
 bool format_is_chosen(const struct rankset *ranks, const struct rank *rank);

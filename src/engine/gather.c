@@ -324,6 +324,18 @@ static int no_rank_of_jobs(const struct session *session, struct error *error)
 			 session->job_count);
 }
 
+static int no_rank_of_launched(const struct session *session,
+			       struct error *error)
+{
+	struct buffer job = BUFFER_INIT;
+
+	launching_append(&job, session);
+	error_set(error, "no rank of the job is there%s: %s",
+		  launching_is_alive(session) ? " yet" : "", job.data);
+	buffer_clear(&job);
+	return -1;
+}
+
 static int no_rank(struct command_context *context, struct error *error)
 {
 	const struct engine *engine = context->engine;
@@ -349,6 +361,8 @@ static int no_rank(struct command_context *context, struct error *error)
 	if (settings_names_debuggers_only(&engine->settings))
 		return error_set(error, "none of the debuggers that --connect "
 					"names could be connected to");
+	if (engine->settings.program_count > 0)
+		return no_rank_of_launched(session, error);
 	if (engine->settings.pid_count > 0)
 		return error_set(error, "none of the processes that --pid "
 					"names could be looked at");
@@ -401,8 +415,25 @@ static int weigh(struct command_context *context, struct error *error)
 	return nothing(context);
 }
 
+static bool is_any_there(const struct engine *engine, void *data)
+{
+	(void)data;
+	return engine->session.rank_count > 0 || !engine_awaits_ranks(engine);
+}
+
+/* Nothing is known of a job that was just started: its first rank is
+ * waited for. */
+static void await_first(struct engine *engine)
+{
+	if (engine->session.rank_count == 0 && engine_awaits_ranks(engine))
+		engine_wait(engine, is_any_there, NULL,
+			    engine->settings.timeout);
+}
+
 int gather(struct command_context *context, double seconds, struct error *error)
 {
+	if (is_live(context))
+		await_first(context->engine);
 	if (is_live(context) && !context->is_fresh &&
 	    take_samples(context, seconds, error) < 0)
 		return -1;
@@ -412,9 +443,26 @@ int gather(struct command_context *context, double seconds, struct error *error)
 	return weigh(context, error);
 }
 
+/* Ranks of a job that was just started need not be there to be named. */
+static bool take_numbers(struct command_context *context)
+{
+	struct rankselect select = RANKSELECT_INIT;
+	bool has_numbers =
+		engine_awaits_ranks(context->engine) &&
+		rankselect_parse(&select, context->ranks_text, NULL) == 0;
+
+	rankset_clear(&context->ranks);
+	if (has_numbers)
+		has_numbers =
+			rankselect_add_numbers(&select, &context->ranks);
+	rankselect_clear(&select);
+	return has_numbers;
+}
+
 int gather_named(struct command_context *context, struct error *error)
 {
 	struct session *session = &context->engine->session;
+	struct error missing = ERROR_INIT;
 
 	/* --ranks may become the focus only now. */
 	if (wanted_focus(session, error) < 0) {
@@ -427,8 +475,10 @@ int gather_named(struct command_context *context, struct error *error)
 		return 0;
 	}
 	if (rankselect_find(context->ranks_text, session, &context->ranks,
-			    error) == 0)
+			    &missing) == 0 ||
+	    take_numbers(context))
 		return 0;
+	error_set(error, "%s", missing.message);
 	context->status = STATUS_USAGE;
 	return -1;
 }
@@ -444,6 +494,9 @@ int gather_ranks(struct command_context *context, struct error *error)
 		if (session->ranks[i]->process.pid > 0)
 			return 0;
 	}
+	/* Of a job that was just started they are to come. */
+	if (engine_awaits_ranks(context->engine))
+		return 0;
 	return no_rank(context, error);
 }
 

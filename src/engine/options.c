@@ -16,6 +16,7 @@
 
 #define PID_MAXIMUM 4194304 /* PID_MAX_LIMIT, linux/threads.h */
 #define CONNECT_MAXIMUM 4096
+#define BREAKS_MAXIMUM 256
 
 static void set_string(char **string, const char *value)
 {
@@ -84,6 +85,19 @@ static int set_job(struct settings *settings, const char *value,
 		return error_set(error, "--job needs a port (MASTER_PORT) or "
 					"the number of a launcher's process");
 	set_string(&settings->job, value);
+	return 0;
+}
+
+static int add_break(struct settings *settings, const char *value,
+		     struct error *error)
+{
+	if (settings->break_count >= BREAKS_MAXIMUM)
+		return error_set(error, "--break was given more than %d times",
+				 BREAKS_MAXIMUM);
+	settings->breaks =
+		xrealloc(settings->breaks,
+			 (settings->break_count + 1) * sizeof(char *));
+	settings->breaks[settings->break_count++] = xstrdup(value);
 	return 0;
 }
 
@@ -274,6 +288,9 @@ const struct setting_option setting_options[] = {
 	  set_job },
 	{ "connect", 0, "TARGET",
 	  "pdb:unix:PATH or pdb:tcp:HOST:PORT; %r: each rank", set_connect },
+	{ "break", 0, "PLACE",
+	  "of the started job: 'train.py:42 if rank == 3'",
+	  add_break },
 	{ "replay", 0, "FILE",
 	  "a recording in place of a job; several as one",
 	  set_replay },

@@ -108,11 +108,7 @@ void failures_append(struct buffer *out, const struct failures *failures)
 		if (i > 0)
 			buffer_append_string(out, "; ");
 		if (failure->ranks.range_count > 0) {
-			buffer_append_string(out,
-					     rankset_count(&failure->ranks) == 1
-						     ? "rank "
-						     : "ranks ");
-			rankset_append(out, &failure->ranks);
+			rankset_append_named(out, &failure->ranks);
 			buffer_append_string(out, ": ");
 			format_clause(sentence);
 		}
@@ -185,15 +181,15 @@ static void tell(struct engine *engine, struct pending *pending)
 	while (pending_take(pending, engine, &answer)) {
 		if (pending->tells_results)
 			session_touch(&engine->session, answer.rank);
-		if (error_is_set(&answer.error))
+		if (strcmp(pending->command, "break") == 0)
+			breaking_take(engine, &answer, &failures);
+		else if (error_is_set(&answer.error))
 			failures_add(&failures, answer.rank,
 				     answer.error.message);
 		else if (pending->tells_results)
 			add_result(&results, &answer);
 		else if (strcmp(pending->command, "connect") == 0)
 			debuggers_connected(engine, answer.body);
-		else
-			breaking_check(engine, &answer, &failures);
 		json_decref(answer.body);
 	}
 	if (results.count > 0)

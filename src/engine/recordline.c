@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/map.h"
 #include "base/secret.h"
+#include "protocol/debugger.h"
 #include "protocol/message.h"
 #include "protocol/stack.h"
 
@@ -192,6 +193,40 @@ static enum recordline make_typed(const struct making *making)
 	return change(making, body);
 }
 
+/* "total: 3 -> 4" of a data breakpoint has values in it: what is before. */
+static bool mask_change(const struct recordline_rules *rules, json_t *json)
+{
+	const char *reason = json_get_string(json, "reason", "");
+	const char *text = json_get_string(json, "description", "");
+	const char *colon = strstr(text, ": ");
+
+	if (!colon || strcmp(reason, stop_reason_name(STOP_DATA_BREAKPOINT)))
+		return false;
+	if (rules->extras & RECORDLINE_VARIABLES)
+		return mask_text(json, "description");
+	json_object_set_new(json, "description",
+			    json_stringn(text, (size_t)(colon - text)));
+	return true;
+}
+
+/* A word of it may be --token or what stands behind that. */
+static enum recordline make_launch(const struct making *making)
+{
+	json_t *body = json_deep_copy(making->message->body);
+	json_t *argv = json_object_get(body, "argv");
+	struct buffer line = BUFFER_INIT;
+	struct buffer masked = BUFFER_INIT;
+
+	for (size_t i = 0; i < json_array_size(argv); i++)
+		buffer_printf(&line, "%s%s", i > 0 ? " " : "",
+			      json_string_value(json_array_get(argv, i)));
+	secret_mask(&masked, line.data);
+	json_object_set_new(body, "argv", json_pack("[o]", json_text(masked.data)));
+	buffer_clear(&masked);
+	buffer_clear(&line);
+	return change(making, body);
+}
+
 /* What is returned or raised is a value like a variable's. */
 static bool mask_debugger(const struct recordline_rules *rules, json_t *json)
 {
@@ -207,8 +242,12 @@ static bool mask_debugger(const struct recordline_rules *rules, json_t *json)
 		json_set_text(json, "value", SECRET_MASK);
 		is_changed = true;
 	}
+	is_changed |= mask_change(rules, json);
 	json_array_foreach(json_object_get(json, "breakpoints"), i, binding)
+	{
 		is_changed |= mask_text(binding, "condition");
+		is_changed |= mask_text(binding, "watch");
+	}
 	return is_changed;
 }
 
@@ -285,18 +324,26 @@ static enum recordline make_dropped(const struct making *making)
 	return RECORDLINE_LEFT_OUT;
 }
 
-/* What a process printed; a debugger prints values, too. */
+/* Debuggers print values, too, and so do log points. */
+static bool has_values(const char *category)
+{
+	return strcmp(category, "terminal") == 0 ||
+	       strcmp(category, "console") == 0;
+}
+
+/* What a process printed. */
 static enum recordline make_output(const struct making *making)
 {
 	const json_t *body = making->message->body;
 	const char *category = json_get_string(body, "category", "");
 	bool is_sentence = making->message->type == MESSAGE_EVENT &&
-			   !json_object_get(body, "pid");
+			   !json_object_get(body, "pid") &&
+			   strcmp(category, "job") != 0;
 
 	if (is_sentence)
 		return RECORDLINE_AS_IT_IS;
 	return wants(making, RECORDLINE_OUTPUT) &&
-			       (strcmp(category, "terminal") != 0 ||
+			       (!has_values(category) ||
 				wants(making, RECORDLINE_VARIABLES))
 		       ? RECORDLINE_AS_IT_IS
 		       : RECORDLINE_LEFT_OUT;
@@ -319,6 +366,8 @@ static const struct {
 	{ MESSAGE_REQUEST, "evaluate", make_question },
 	{ MESSAGE_RESPONSE, "evaluate", make_answer },
 	{ MESSAGE_REQUEST, "terminalInput", make_typed },
+	{ MESSAGE_REQUEST, "jobInput", make_typed },
+	{ MESSAGE_REQUEST, "launch", make_launch },
 };
 
 enum recordline recordline_make(struct buffer *out,

@@ -58,13 +58,6 @@ static void append_time(const struct page *page, double at)
 		      (int)((clock - (double)seconds) * 1000));
 }
 
-static void append_set(struct buffer *out, const struct rankset *ranks)
-{
-	buffer_append_string(out,
-			     rankset_count(ranks) == 1 ? "rank " : "ranks ");
-	rankset_append(out, ranks);
-}
-
 static void append_bytes(struct buffer *out, int64_t bytes)
 {
 	if (bytes >= INT64_C(10) << 30)
@@ -158,7 +151,7 @@ static void append_ends(const struct page *page)
 		append_time(page, groups.items[i].at);
 		if (groups.items[i].at >= 0 && page->report->clock >= 0)
 			buffer_append_string(page->out, "  ");
-		append_set(page->out, &groups.items[i].ranks);
+		rankset_append_named(page->out, &groups.items[i].ranks);
 		append_line(page->out, " ", groups.items[i].text);
 	}
 	groups_clear(&groups);
@@ -309,7 +302,7 @@ static void append_groups(struct buffer *out, struct groups *groups)
 {
 	for (size_t i = 0; i < groups->count; i++) {
 		buffer_append_string(out, "  ");
-		append_set(out, &groups->items[i].ranks);
+		rankset_append_named(out, &groups->items[i].ranks);
 		append_line(out, ": ", groups->items[i].text);
 	}
 	groups_clear(groups);

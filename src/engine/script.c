@@ -63,6 +63,36 @@ static void append_exit(struct command_context *context,
 	format_document(context->out, json);
 }
 
+/* Of the job that was started, once. */
+static void append_job(struct command_context *context)
+{
+	const struct session *session = &context->engine->session;
+	const struct launched *job = &session->launching.job;
+	const char *signal = job->exit_signal > 0
+				     ? sigabbrev_np(job->exit_signal)
+				     : NULL;
+	json_t *json;
+
+	if (context->was_job_told || job->state <= LAUNCHED_RUNNING)
+		return;
+	context->was_job_told = true;
+	if (!context->is_json) {
+		launching_append(context->out, session);
+		buffer_append_char(context->out, '\n');
+		return;
+	}
+	json = json_object();
+	json_object_set_new(json, "event", json_string("job"));
+	json_object_set_new(json, "pid", json_integer(job->pid));
+	json_object_set_new(json, "code",
+			    job->exit_code >= 0 ? json_integer(job->exit_code)
+						: json_null());
+	json_object_set_new(json, "signal",
+			    signal ? json_sprintf("SIG%s", signal)
+				   : json_null());
+	format_document(context->out, json);
+}
+
 static void append_exits(struct command_context *context)
 {
 	const struct session *session = &context->engine->session;
@@ -141,6 +171,27 @@ static void append_stop(struct buffer *out, const struct stop *stop)
 	buffer_append_char(out, '\n');
 }
 
+/* "rank 1, breakpoint 2: x=5" */
+static void append_said(struct command_context *context,
+			const struct stop *stop)
+{
+	json_t *json;
+
+	if (!context->is_json) {
+		buffer_printf(context->out, "rank %d, breakpoint %d: ",
+			      stop->rank, stop->hits[0]);
+		format_text(context->out, stop->said);
+		buffer_append_char(context->out, '\n');
+		return;
+	}
+	json = json_object();
+	json_object_set_new(json, "event", json_string("log"));
+	json_object_set_new(json, "rank", json_integer(stop->rank));
+	json_object_set_new(json, "breakpoint", json_integer(stop->hits[0]));
+	json_object_set_new(json, "output", json_text(stop->said));
+	format_document(context->out, json);
+}
+
 static void append_stops(struct command_context *context)
 {
 	const struct stops *stops = &context->engine->session.stops;
@@ -151,7 +202,9 @@ static void append_stops(struct command_context *context)
 
 		if (!stop)
 			continue;
-		if (context->is_json)
+		if (stop->said)
+			append_said(context, stop);
+		else if (context->is_json)
 			append_stop_json(context->out, stop);
 		else
 			append_stop(context->out, stop);
@@ -176,6 +229,7 @@ void script_append_events(struct command_context *context)
 	append_notice(context);
 	append_stops(context);
 	append_exits(context);
+	append_job(context);
 }
 
 void script_append_error(struct command_context *context, int rank,

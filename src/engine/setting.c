@@ -73,6 +73,34 @@ static void show_timeout(const struct settings *settings, struct buffer *out)
 	buffer_printf(out, "%g", settings->timeout);
 }
 
+static int set_step_timeout(struct settings *settings, const char *value,
+			    struct error *error)
+{
+	return parse_seconds(value, TIMEOUT_MINIMUM, TIMEOUT_MAXIMUM,
+			     &settings->step_timeout, error);
+}
+
+static void show_step_timeout(const struct settings *settings,
+			      struct buffer *out)
+{
+	buffer_printf(out, "%g", settings->step_timeout);
+}
+
+static int set_threads(struct settings *settings, const char *value,
+		       struct error *error)
+{
+	if (strcmp(value, "all") != 0 && strcmp(value, "one") != 0)
+		return error_set(error, "'%.40s' is neither all nor one",
+				 value);
+	settings->stops_one_thread = strcmp(value, "one") == 0;
+	return 0;
+}
+
+static void show_threads(const struct settings *settings, struct buffer *out)
+{
+	buffer_append_string(out, settings->stops_one_thread ? "one" : "all");
+}
+
 static int set_period(struct settings *settings, const char *value,
 		      struct error *error)
 {
@@ -141,6 +169,12 @@ const struct setting setting_rows[] = {
 	  set_period, show_period },
 	{ "timeout", "SECONDS", "how long an answer may take", true,
 	  set_timeout, show_timeout },
+	{ "step-timeout", "SECONDS",
+	  "after it a step offers release", true,
+	  set_step_timeout, show_step_timeout },
+	{ "threads", "all | one",
+	  "of Python, that stop with one", true,
+	  set_threads, show_threads },
 	{ "read-only", "on | off", "refuse what stops, writes or runs code",
 	  false, set_read_only, show_read_only },
 };
@@ -178,7 +212,7 @@ void setting_append_all(struct buffer *out, const struct settings *settings)
 		struct buffer value = BUFFER_INIT;
 
 		setting_rows[i].show(settings, &value);
-		buffer_printf(out, "%-10s  %-13s  %s (%s)\n",
+		buffer_printf(out, "%-12s  %-13s  %s (%s)\n",
 			      setting_rows[i].name, value.data,
 			      setting_rows[i].help, setting_rows[i].values);
 		buffer_clear(&value);

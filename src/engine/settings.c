@@ -1,8 +1,11 @@
 #include "engine/settings.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "banned.h"
 #include "base/alloc.h"
@@ -16,6 +19,7 @@
 #include "protocol/rankset.h"
 
 #define TIMEOUT_DEFAULT 5.0
+#define STEP_TIMEOUT_DEFAULT 5.0
 
 void settings_add_replay(struct settings *settings, const char *path)
 {
@@ -70,6 +74,7 @@ void settings_init(struct settings *settings)
 {
 	*settings = (struct settings){
 		.timeout = TIMEOUT_DEFAULT,
+		.step_timeout = STEP_TIMEOUT_DEFAULT,
 		.at = -1,
 	};
 }
@@ -82,6 +87,9 @@ void settings_clear(struct settings *settings)
 	for (size_t i = 0; i < settings->connect_count; i++)
 		free(settings->connect[i]);
 	free(settings->connect);
+	for (size_t i = 0; i < settings->break_count; i++)
+		free(settings->breaks[i]);
+	free(settings->breaks);
 	for (size_t i = 0; i < settings->replay_count; i++)
 		free(settings->replays[i]);
 	free(settings->replays);
@@ -197,7 +205,7 @@ static int parse_words(struct settings *settings, struct words *words,
 		const char *value;
 		const struct setting_option *option = option_of(word, &value);
 
-		if (strcmp(word, "--") == 0 && settings->command_count == 0) {
+		if (strcmp(word, "--") == 0) {
 			settings->program = words->words + words->next;
 			settings->program_count =
 				(size_t)(words->count - words->next);
@@ -243,6 +251,98 @@ int settings_check_script(const struct settings *settings, struct error *error)
 				 "into it",
 				 settings->command[0]);
 	return 0;
+}
+
+static bool is_folder(const char *path)
+{
+	struct stat about;
+
+	return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
+}
+
+static int check_file(const char *path, struct error *error)
+{
+	if (is_folder(path))
+		return error_set(error, "%.200s is a folder, not a program",
+				 path);
+	if (access(path, X_OK) < 0)
+		return error_set_errno(error, errno, "%.200s cannot be run",
+				       path);
+	return 0;
+}
+
+/* As execvp(3) looks for it. */
+static int check_path(const char *name, struct error *error)
+{
+	const char *path = getenv("PATH");
+	bool is_found = false;
+
+	for (path = path ? path : "/bin:/usr/bin"; !is_found && *path;) {
+		size_t length = strcspn(path, ":");
+		char *file = length > 0 ? xasprintf("%.*s/%s", (int)length,
+						    path, name)
+					: xstrdup(name);
+
+		is_found = access(file, X_OK) == 0 && !is_folder(file);
+		free(file);
+		path += length + (path[length] == ':');
+	}
+	if (is_found)
+		return 0;
+	return error_set(error,
+			 "there is no program '%.80s' in the folders of $PATH; "
+			 "behind -- stands what you would type to start the "
+			 "job",
+			 name);
+}
+
+/* What is looked at is the job that is started, and nothing else. */
+static int check_alone(const struct settings *settings, struct error *error)
+{
+	const char *option = NULL;
+
+	if (settings->pid_count > 0)
+		option = "--pid";
+	else if (settings->job)
+		option = "--job";
+	else if (settings->replay_count > 0)
+		option = "--replay";
+	else if (settings->connect_count > 0)
+		option = "--connect";
+	if (!option)
+		return 0;
+	return error_set(error,
+			 "a job that is started behind -- is what is looked "
+			 "at; leave out %s",
+			 option);
+}
+
+int settings_check_program(const struct settings *settings,
+			   struct error *error)
+{
+	const char *name;
+
+	if (settings->program_count == 0 && settings->break_count > 0)
+		return error_set(error, "--break is for a job that is started, "
+					"as in --break train.py:42 -- torchrun "
+					"train.py; the command break is for "
+					"one that runs");
+	if (settings->program_count == 0)
+		return 0;
+	if (settings->command_count > 0)
+		return error_set(error,
+				 "'%.80s' cannot be asked of a job that is only "
+				 "started; a script can wait for it: probetui "
+				 "-x FILE -- PROGRAM",
+				 settings->command[0]);
+	if (settings->break_count > 0 && settings->is_read_only)
+		return error_set(error, "--break stops the job, which "
+					"--read-only refuses");
+	if (check_alone(settings, error) < 0)
+		return -1;
+	name = settings->program[0];
+	return strchr(name, '/') ? check_file(name, error)
+				 : check_path(name, error);
 }
 
 /* What %r stands for must be known before anything is found. */

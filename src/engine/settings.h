@@ -23,6 +23,8 @@ struct settings {
 	char *job;	/* --job */
 	char **connect; /* --connect, in order */
 	size_t connect_count;
+	char **breaks; /* --break, in order */
+	size_t break_count;
 	char **replays; /* --replay: files, in order */
 	size_t replay_count;
 	double at;    /* --at: seconds of a recording; -1: unset */
@@ -38,9 +40,11 @@ struct settings {
 	char *script;	/* -x FILE */
 	double timeout; /* seconds; default 5 */
 	bool has_timeout; /* it was given */
+	double step_timeout; /* seconds until others are offered to go on */
 	double period;	/* seconds between samples; 0: as fits the ranks */
 	bool is_json;
 	bool is_read_only;
+	bool stops_one_thread; /* the others of its rank run on */
 	bool is_yes;	   /* --yes: what costs something is not asked about */
 	bool is_ascii;	   /* the terminal cannot show UTF-8 */
 	bool has_no_color; /* NO_COLOR */
@@ -67,6 +71,9 @@ void settings_init(struct settings *settings);
 void settings_clear(struct settings *settings);
 /* One recording more, as --replay gives them. */
 void settings_add_replay(struct settings *settings, const char *path);
+/* -1 and a sentence: a program to start that cannot be. */
+int settings_check_program(const struct settings *settings,
+			   struct error *error);
 /* -1 and a sentence: a command line beside a script. */
 int settings_check_script(const struct settings *settings, struct error *error);
 /*

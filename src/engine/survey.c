@@ -80,7 +80,8 @@ static void ask(struct engine *engine, const struct rank *rank,
 	int depth = is_broadcast ? 0 : depth_in(&engine->session, rank);
 
 	json_object_set_new(arguments, "pid", json_integer(rank->process.pid));
-	json_object_set_new(arguments, "tid", json_integer(rank->debugger.tid));
+	json_object_set_new(arguments, "tid",
+			    json_integer(control_tid(&engine->session, rank)));
 	json_object_set_new(arguments, "depth", json_integer(depth));
 	json_set_text(arguments, "expression", question);
 	json_set_text(arguments, "context", is_broadcast ? "repl" : "watch");

@@ -1,0 +1,268 @@
+/*
+ * control-questions: what is asked before something is done that costs the
+ * program, or its ranks, something.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "engine/control.h"
+#include "engine/engine.h"
+#include "engine/command.h"
+#include "engine/format.h"
+#include "engine/pending.h"
+#include "model/camp.h"
+#include "model/collective.h"
+#include "model/held.h"
+#include "model/outside.h"
+
+/* "; 7 others wait in all_reduce" */
+static void append_peers(struct buffer *out, const struct session *session,
+			 const struct rankset *ranks)
+{
+	const char *where = NULL; /* "": at several places */
+	size_t count = 0;
+
+	for (size_t i = 0; i < session->rank_count; i++) {
+		const struct rank *rank = session->ranks[i];
+		const char *name;
+
+		if (rankset_contains(ranks, rank->process.rank) ||
+		    camp_role_of(rank) != CAMP_WAITS)
+			continue;
+		name = rank_main_thread(rank)->activity.name;
+		where = !where || strcmp(where, name) == 0 ? name : "";
+		count++;
+	}
+	if (count == 0)
+		return;
+	buffer_append_string(out, "; ");
+	text_count(out, count);
+	buffer_append_string(out, count == 1 ? " other waits" : " others wait");
+	if (where[0] != '\0') {
+		buffer_append_string(out, " in ");
+		format_text(out, where);
+	}
+}
+
+/* What goes on in it when its debugger quits; free() it. */
+static char *find_raised(const struct session *session, int number)
+{
+	const struct rank *rank = session_find_rank(session, number);
+	const char *exception = rank ? rank->debugger.exception : NULL;
+	struct buffer out = BUFFER_INIT;
+
+	if (!rank || !rank->debugger.is_post_mortem)
+		return xstrdup("BdbQuit");
+	if (!exception)
+		return xstrdup("its exception");
+	text_escape(&out, exception, strcspn(exception, "\n"));
+	return buffer_take(&out);
+}
+
+/* "ranks 0,2 will raise BdbQuit"; they are taken out of *left. */
+static void append_alike(struct buffer *out, const struct session *session,
+			 struct rankset *left)
+{
+	struct rankset alike = RANKSET_INIT;
+	int rank = rankset_first(left);
+	char *raised = find_raised(session, rank);
+
+	for (; rank >= 0; rank = rankset_next(left, rank)) {
+		char *own = find_raised(session, rank);
+
+		if (strcmp(own, raised) == 0)
+			rankset_add(&alike, rank);
+		free(own);
+	}
+	rankset_append_named(out, &alike);
+	buffer_printf(out, " will raise %s", raised);
+	rankset_subtract(left, &alike);
+	rankset_clear(&alike);
+	free(raised);
+}
+
+static char *make_quit_question(const struct session *session,
+				const struct rankset *ranks)
+{
+	struct rankset left = RANKSET_INIT;
+	struct buffer out = BUFFER_INIT;
+
+	rankset_copy(&left, ranks);
+	while (left.range_count > 0) {
+		if (out.length > 0)
+			buffer_append_string(&out, "; ");
+		append_alike(&out, session, &left);
+	}
+	out.data[0] = 'R';
+	append_peers(&out, session, ranks);
+	buffer_append_string(&out, rankset_count(ranks) == 1
+					   ? ". Quit its debugger?"
+					   : ". Quit their debuggers?");
+	rankset_clear(&left);
+	return buffer_take(&out);
+}
+
+int control_confirm_quit(const struct control *control,
+			 struct command_context *context, struct error *error)
+{
+	char *question = make_quit_question(&context->engine->session,
+					    &control->chosen);
+
+	return control_confirm(control, context, question, error);
+}
+
+/* They stand, wherever, and are not told to go on. */
+static void add_standing(struct rankset *standing,
+			 const struct control *control,
+			 const struct session *session)
+{
+	for (size_t i = 0; i < session->rank_count; i++) {
+		const struct rank *rank = session->ranks[i];
+
+		if (held_is(rank) && !rankset_contains(&control->chosen,
+						       rank->process.rank))
+			rankset_add(standing, rank->process.rank);
+	}
+}
+
+static char *make_collective_question(const struct rankset *going,
+				      const struct rankset *standing,
+				      const struct collective *collective)
+{
+	bool is_one = rankset_count(going) == 1;
+	struct buffer out = BUFFER_INIT;
+
+	rankset_append_named(&out, going);
+	out.data[0] = 'R';
+	buffer_printf(&out, " %s to ", is_one ? "comes" : "come");
+	format_text(&out, collective->name);
+	buffer_printf(&out, " (line %d) and will wait there for ",
+		      collective->line);
+	rankset_append_named(&out, standing);
+	buffer_printf(&out, ", which %s. Go on all the same?",
+		      rankset_count(standing) == 1 ? "stands" : "stand");
+	return buffer_take(&out);
+}
+
+char *control_collective_question(const struct control *control,
+				  const struct session *session, bool is_far)
+{
+	struct collective collective = { .name = NULL };
+	struct rankset standing = RANKSET_INIT;
+	struct rankset going = RANKSET_INIT;
+	char *question = NULL;
+	int rank = -1;
+
+	add_standing(&standing, control, session);
+	while (standing.range_count > 0 &&
+	       (rank = rankset_next(&control->chosen, rank)) >= 0) {
+		const struct rank *found = session_find_rank(session, rank);
+		struct collective own;
+
+		if (!collective_is_ahead(&own, session, found,
+					 control_depth(session, found), is_far))
+			continue;
+		rankset_add(&going, rank);
+		if (!collective.name)
+			collective = own;
+	}
+	if (going.range_count > 0)
+		question = make_collective_question(&going, &standing,
+						    &collective);
+	rankset_clear(&going);
+	rankset_clear(&standing);
+	return question;
+}
+
+/*
+ * Of those whose leaving costs something, one sentence of each kind, and the
+ * question; NULL: there are none.
+ */
+static char *leaving_question(const struct session *session,
+			      const struct rankset *ranks, bool is_connected,
+			      const char *question)
+{
+	struct failures costs = FAILURES_INIT;
+	struct buffer out = BUFFER_INIT;
+
+	for (size_t i = 0; i < session->rank_count; i++) {
+		const struct rank *rank = session->ranks[i];
+
+		if (ranks && !rankset_contains(ranks, rank->process.rank))
+			continue;
+		if (!rank_is_gone(rank) && rank->debugger.leaving &&
+		    debugger_is_ours(&rank->debugger) == is_connected)
+			failures_add(&costs, rank->process.rank,
+				     rank->debugger.leaving);
+	}
+	if (costs.count > 0) {
+		failures_append(&out, &costs);
+		out.data[0] = 'R';
+		buffer_append_string(&out, question);
+	}
+	failures_clear(&costs);
+	if (out.length == 0) {
+		buffer_clear(&out);
+		return NULL;
+	}
+	return buffer_take(&out);
+}
+
+char *control_leave_question(const struct session *session,
+			     const struct rankset *ranks)
+{
+	return leaving_question(session, ranks, true, " Leave all the same?");
+}
+
+char *control_connect_question(const struct session *session,
+			       const struct rankset *ranks)
+{
+	return leaving_question(session, ranks, false, " Connect?");
+}
+
+/* Its server is our package's, and takes another client later. */
+static bool waits_for_the_next(const struct rank *rank)
+{
+	const char *dialect = rank->debugger.dialect;
+
+	return dialect && strcmp(dialect, "probetui") == 0;
+}
+
+char *control_end_question(const struct session *session)
+{
+	static const char *const sentences[2][2] = {
+		{ "rank is stopped, and goes on without us.",
+		  "ranks are stopped, and go on without us." },
+		{ "rank is stopped, and waits for the next client.",
+		  "ranks are stopped, and wait for the next client." },
+	};
+	char *question;
+	size_t waiting = 0;
+	size_t count = 0;
+
+	/* What a recording tells of goes its way. */
+	if (session->is_replay)
+		return NULL;
+	question = control_leave_question(session, NULL);
+	for (size_t i = 0; i < session->rank_count && !question; i++) {
+		const struct rank *rank = session->ranks[i];
+
+		if (!held_is_stopped(rank))
+			continue;
+		count++;
+		waiting += waits_for_the_next(rank);
+	}
+	if (count == 0)
+		return question;
+	if (waiting > 0 && waiting < count)
+		return xasprintf("%zu ranks are stopped: %zu of them wait for "
+				 "the next client, the others go on. Leave?",
+				 count, waiting);
+	return xasprintf("%zu %s Leave?", count,
+			 sentences[waiting > 0][count > 1]);
+}
