@@ -62,7 +62,7 @@ static void take_notice(struct app *app)
 	char *notice;
 
 	/* A question is answered first. */
-	if (app->view.question != NULL)
+	if (app->view.question != NULL || app->view.choices != NULL)
 		return;
 	notice = engine_take_notice(app->engine, &is_error);
 	if (notice != NULL)
@@ -80,7 +80,10 @@ static void log_stops(struct app *app)
 
 		if (stop == NULL)
 			continue;
-		if (stop->file == NULL)
+		if (stop->said != NULL)
+			log_write(LOG_NOTE, "rank %d, breakpoint %d: %s",
+				  stop->rank, stop->hits[0], stop->said);
+		else if (stop->file == NULL)
 			log_write(LOG_NOTE, "rank %d stopped: %s", stop->rank,
 				  stop->description);
 		else
@@ -129,18 +132,40 @@ static bool is_answer(const char *key)
 	return false;
 }
 
+/* Of several answers. Who gives none stays where he is. */
+static void choose(struct app *app, const struct view_choice *choices,
+		   const char *key)
+{
+	for (; choices->key != NULL; choices++) {
+		if (strcmp(choices->key, key) != 0)
+			continue;
+		view_say(&app->view, false, NULL);
+		commands_run(app, choices->line);
+		return;
+	}
+	if (is_answer(key))
+		view_say(&app->view, false, NULL);
+	if (strcmp(key, ":") == 0)
+		commands_run(app, "prompt");
+}
+
 void app_key(struct app *app, const char *key)
 {
+	const struct view_choice *choices = app->view.choices;
 	char *question = app->view.question;
 	const char *line;
 
 	app->is_changed = true;
 	app->has_key = true;
+	if (choices != NULL) {
+		choose(app, choices, key);
+		return;
+	}
 	if (question != NULL && !is_answer(key))
 		return;
 	app->view.question = NULL;
 	view_say(&app->view, false, NULL);
-	motion_clear(&app->view.motion);
+	motion_key(&app->view.motion, &app->engine->session);
 	if (question != NULL) {
 		if (strcmp(key, "y") == 0)
 			commands_confirmed(app, question);
@@ -152,7 +177,7 @@ void app_key(struct app *app, const char *key)
 		type(app, key);
 		return;
 	}
-	if (console_takes(app, key))
+	if (console_takes(app, key) || started_takes(app, key))
 		return;
 	line = keymap_find(&app->keymap, key);
 	if (line != NULL)
@@ -202,7 +227,7 @@ void app_mouse(struct app *app, const struct input *input)
 	snprintf(line, sizeof(line), "%s %d %d %s", name, input->row + 1,
 		 input->column + 1, end);
 	view_say(&app->view, false, NULL);
-	motion_clear(&app->view.motion);
+	motion_key(&app->view.motion, &app->engine->session);
 	commands_run(app, line);
 }
 
@@ -225,6 +250,7 @@ void app_draw(struct app *app)
 	note_recording(app);
 	commands_refresh(app);
 	console_refresh(app);
+	started_refresh(app);
 	view_draw(&app->canvas, &app->engine->session, &app->view,
 		  &app->keymap);
 	app->drawn_at = loop_now();
@@ -254,6 +280,7 @@ static void on_changed(void *data)
 
 	app->is_changed = true;
 	log_stops(app);
+	started_check_end(app);
 }
 
 static void on_input(int fd, int events, void *data)

@@ -46,6 +46,7 @@ struct app {
 	double period;	 /* seconds between samples when not held */
 	bool is_changed; /* draw at the end of the turn */
 	bool is_done;
+	bool is_ending; /* once the job that was started has ended */
 	bool has_key;	 /* a person waits for the draw */
 	double drawn_at;
 	double shown_at; /* the last draw that changed what is seen */

@@ -83,6 +83,7 @@ static void go_to(struct app *app, int line)
 		app->view.compare_cursor = line;
 		break;
 	case VIEW_CONSOLE:
+	case VIEW_TERMINAL:
 		break;
 	case VIEW_KIND_COUNT:
 		break;

@@ -371,9 +371,8 @@ static void move_answers(struct app *app, int page, enum move move)
 	answer_rows_clear(&rows);
 }
 
-static void move_console(struct app *app, int page, enum move move)
+static void move_console(struct console *console, int page, enum move move)
 {
-	struct console *console = &app->view.console;
 	int history = console_history(console);
 	int at = history - console->back;
 
@@ -433,7 +432,10 @@ int ui_cursor(struct command_context *context, int argc, char **argv,
 		move_answers(app, page, (enum move)move);
 		break;
 	case VIEW_CONSOLE:
-		move_console(app, page, (enum move)move);
+		move_console(&app->view.console, page, (enum move)move);
+		break;
+	case VIEW_TERMINAL:
+		move_console(&app->view.terminal, page, (enum move)move);
 		break;
 	case VIEW_HELP:
 	case VIEW_TEXT:

@@ -38,6 +38,8 @@ void selection_changed(struct app *app, const struct selection *before);
 void select_rank(struct session *session, int number);
 /* Selects a frame of the thread that is looked at. */
 void select_depth(struct session *session, int depth);
+/* One step back, to home and its grid; false: that is where it is. */
+bool step_back(struct app *app);
 /* The list of breakpoints has the keys. */
 bool is_on_breakpoints(const struct app *app);
 /* Of the one under its cursor: off and on; its line in the source. */
@@ -48,6 +50,11 @@ void open_branch(struct app *app);
 /* Goes home, to the first rank that gave the answer under the cursor. */
 void open_answer(struct app *app);
 
+/* A job that we started is there: asks what becomes of it, and is true. */
+bool started_asks(struct app *app);
+/* Has it end, and leaves once it has. */
+void started_end(struct app *app);
+
 command_function ui_rank, ui_outlier, ui_up, ui_down, ui_pane, ui_cursor;
 command_function ui_toggle, ui_jobs;
 command_function ui_open, ui_expand, ui_search, ui_find;
@@ -57,8 +64,8 @@ command_function ui_against, ui_hold, ui_refresh, ui_time, ui_record, ui_theme,
 	ui_bind;
 command_function ui_prompt, ui_help, ui_log, ui_back, ui_quit, ui_redraw;
 command_function ui_suspend, ui_set, ui_job, ui_click, ui_wheel;
-command_function ui_edit, ui_copy, ui_console;
-command_function ui_here, ui_breakpoints, ui_remove;
+command_function ui_edit, ui_copy, ui_console, ui_terminal;
+command_function ui_here, ui_breakpoints, ui_remove, ui_interrupt;
 command_function ui_compare, ui_broadcast;
 command_function ui_sort, ui_group, ui_filter;
 

@@ -8,9 +8,14 @@
 
 #include "banned.h"
 #include "base/alloc.h"
+#include "base/buffer.h"
 #include "base/error.h"
+#include "engine/commands.h"
+#include "engine/control.h"
 #include "engine/engine.h"
+#include "model/held.h"
 #include "model/place.h"
+#include "model/source.h"
 #include "protocol/stack.h"
 #include "ui/app.h"
 #include "ui/commands-private.h"
@@ -38,13 +43,15 @@ static int clear(struct app *app, const struct breakpoint_summary *breakpoint,
 	return 0;
 }
 
-static void set_here(struct app *app, const char *file, int line)
+static void set_here(struct app *app, const char *command, const char *file,
+		     int line)
 {
 	char quote = strchr(file, '"') != NULL ? '\'' : '"';
-	char *command = xasprintf("break %c%s:%d%c", quote, file, line, quote);
+	char *text = xasprintf("%s %c%s:%d%c", command, quote, file, line,
+			       quote);
 
-	commands_run(app, command);
-	free(command);
+	commands_run(app, text);
+	free(text);
 }
 
 /* Sets one where there is none, else takes it away. */
@@ -62,20 +69,59 @@ static int break_here(struct app *app, const struct frame *frame,
 	if (breakpoint != NULL)
 		result = clear(app, breakpoint, error);
 	else
-		set_here(app, frame->code->file, line);
+		set_here(app, "break", frame->code->file, line);
 	breakpoint_list_clear(&list);
 	return result;
 }
 
-/* Where the cursor was not moved, any later line will do, as in pdb. */
-static int run_here(struct app *app, const struct frame *frame)
+/* Further on in the function that the frame runs. */
+static bool is_further_on(const struct source *source,
+			  const struct frame *frame, int line)
 {
-	int line = pane_source_line(&app->engine->session, &app->view);
+	int first = place_is_module(frame) ? 0 : frame->code->first_lineno;
 
-	if (line == frame->lineno)
+	return line > frame->lineno &&
+	       line <= source_function_end(source, first, frame->lineno);
+}
+
+/* Nothing ever stops on a line without code. */
+static bool has_code(const struct source *source, int line)
+{
+	const char *text = source_line(source, line);
+
+	if (text == NULL)
+		return false;
+	text += strspn(text, " ");
+	return *text != '\0' && *text != '#';
+}
+
+/*
+ * Where the cursor was not moved, any later line will do, as in pdb. Further
+ * on in the function it is pdb's until; elsewhere, or earlier (in a loop, or
+ * the next time that it is called), a breakpoint for once.
+ */
+static int run_here(struct app *app, const struct frame *frame,
+		    struct error *error)
+{
+	const struct session *session = &app->engine->session;
+	const struct source *source = selected_source(session);
+	const struct rank *rank = session_looked_at(session);
+	int line = pane_source_line(session, &app->view);
+	bool is_stopped = held_is_stopped(rank) || session->is_replay;
+
+	if (is_stopped && line == frame->lineno) {
 		commands_run(app, "until");
-	else
+		return 0;
+	}
+	if (!has_code(source, line))
+		return error_set(error, "line %d has no code to run to.", line);
+	if (is_stopped && is_further_on(source, frame, line)) {
 		run_with_id(app, "until", line);
+		return 0;
+	}
+	set_here(app, "tbreak", frame->code->file, line);
+	if (is_stopped && !app->view.is_message_error)
+		commands_run(app, "continue");
 	return 0;
 }
 
@@ -93,7 +139,8 @@ int ui_here(struct command_context *context, int argc, char **argv,
 					"the source at home; Esc leads there.");
 	if (frame == NULL || selected_source(&app->engine->session) == NULL)
 		return error_set(error, "there is no source to break in.");
-	return is_break ? break_here(app, frame, error) : run_here(app, frame);
+	return is_break ? break_here(app, frame, error)
+			: run_here(app, frame, error);
 }
 
 int ui_breakpoints(struct command_context *context, int argc, char **argv,
@@ -180,6 +227,9 @@ static int show(struct app *app, const struct breakpoint_summary *breakpoint,
 	struct session *session = &app->engine->session;
 	int depth;
 
+	if (breakpoint->watch != NULL)
+		return error_set(error, "a watch stops wherever the value "
+					"changes: it has no line.");
 	if (breakpoint->path == NULL || breakpoint->line <= 0)
 		return error_set(error, "where it will be is not known before "
 					"a debugger has set it.");
@@ -212,4 +262,59 @@ int ui_remove(struct command_context *context, int argc, char **argv,
 		return error_set(error, "only a breakpoint can be removed: B "
 					"lists them.");
 	return with_cursor(app, clear, error);
+}
+
+/* A debugger of ours has been told to let it run. */
+static bool is_any_told(const struct session *session,
+			const struct rankset *ranks)
+{
+	int number = -1;
+
+	while ((number = rankset_next(ranks, number)) >= 0) {
+		const struct rank *rank = session_find_rank(session, number);
+
+		if (rank != NULL && debugger_is_ours(&rank->debugger))
+			return true;
+	}
+	return false;
+}
+
+/* A hand may do it by habit: what nobody stops yet is asked about. */
+static int confirm_pause(const struct control *control,
+			 struct command_context *context, struct error *error)
+{
+	struct buffer question = BUFFER_INIT;
+
+	if (is_any_told(&context->engine->session, &control->chosen))
+		return 1;
+	buffer_append_string(&question, "Pause ");
+	rankset_append_named(&question, &control->chosen);
+	buffer_append_string(&question, rankset_count(&control->chosen) == 1
+						? ", which runs?"
+						: ", which run?");
+	return control_confirm(control, context, buffer_take(&question), error);
+}
+
+/* Whoever has told ranks to run wants them back; else it closes, or asks. */
+int ui_interrupt(struct command_context *context, int argc, char **argv,
+		 struct error *error)
+{
+	struct app *app = command_app(context);
+	struct control control = { .command = "pause",
+				   .need = CONTROL_RUNNING };
+	struct error unfit = ERROR_INIT;
+	bool is_home = app->view.kind == VIEW_HOME && !app->view.is_zoomed;
+	bool can_pause = control_choose(&control, context, &unfit) == 0;
+	bool is_told = can_pause && is_any_told(&app->engine->session,
+						&control.chosen);
+	int result = 0;
+
+	if (!context->is_confirmed && !(is_home && is_told) && step_back(app))
+		can_pause = false;
+	if (can_pause)
+		result = confirm_pause(&control, context, error);
+	if (result > 0)
+		result = command_pause(context, argc, argv, error);
+	control_clear(&control);
+	return result;
 }

@@ -306,10 +306,12 @@ int ui_prompt(struct command_context *context, int argc, char **argv,
 		prompt_open(prompt, PROMPT_EVAL, "");
 	else if (strcmp(argv[1], "compare") == 0)
 		prompt_open(prompt, PROMPT_COMPARE, "");
+	else if (strcmp(argv[1], "watch") == 0)
+		prompt_open(prompt, PROMPT_WATCH, "");
 	else
 		return command_usage(error, "prompt",
 				     "nothing, rank DIGIT, search, filter, "
-				     "focus, eval or compare");
+				     "focus, eval, compare or watch");
 	return 0;
 }
 
@@ -377,31 +379,42 @@ static void leave_hidden_pane(struct app *app)
 		app->view.pane = PANE_GRID;
 }
 
-int ui_back(struct command_context *context, int argc, char **argv,
-	    struct error *error)
+bool step_back(struct app *app)
 {
-	struct app *app = command_app(context);
 	struct view *view = &app->view;
 	bool is_at_home = view->kind == VIEW_HOME && !view->is_zoomed;
+	bool is_in_pane = is_at_home && view->pane != PANE_GRID;
+	bool is_done;
 
-	(void)argc;
-	(void)argv;
-	(void)error;
 	view->has_marks = false;
 	view->source_line = 0;
 	/* Esc leaves a pane first, then the job. */
-	if ((is_at_home && view->pane != PANE_GRID) || !go_back(view))
+	is_done = !is_in_pane && go_back(view);
+	if (!is_done)
 		view->pane = PANE_GRID;
 	leave_hidden_pane(app);
 	follow_jobs(app);
+	return is_done || is_in_pane;
+}
+
+int ui_back(struct command_context *context, int argc, char **argv,
+	    struct error *error)
+{
+	(void)argc;
+	(void)argv;
+	(void)error;
+	step_back(command_app(context));
 	return 0;
 }
 
 static int leave(struct command_context *context, struct error *error)
 {
 	struct app *app = command_app(context);
-	char *question = control_end_question(&app->engine->session);
+	char *question;
 
+	if (started_asks(app))
+		return 0;
+	question = control_end_question(&app->engine->session);
 	if (question == NULL || command_confirm(context, question, error) > 0)
 		app->is_done = true;
 	return 0;
@@ -412,8 +425,19 @@ int ui_quit(struct command_context *context, int argc, char **argv,
 {
 	struct app *app = command_app(context);
 
-	(void)argc;
-	(void)argv;
+	if (argc > 2 || (argc == 2 && strcmp(argv[1], "detach") != 0 &&
+			 strcmp(argv[1], "end") != 0))
+		return command_usage(error, "quit",
+				     "nothing, or what becomes of the job that "
+				     "was started: detach or end");
+	if (argc == 2 && strcmp(argv[1], "end") == 0) {
+		started_end(app);
+		return 0;
+	}
+	if (argc == 2) {
+		app->is_done = true;
+		return 0;
+	}
 	if (!go_back(&app->view))
 		return leave(context, error);
 	follow_jobs(app);

@@ -95,7 +95,7 @@ static const struct command rows[] = {
 	  ui_bind },
 	{ "prompt", NULL,
 	  "[rank DIGIT | search | filter | focus | eval | "
-	  "compare]",
+	  "compare | watch]",
 	  "a line to type in", SCREEN, ui_prompt },
 	{ "keys", NULL, "", "the keys of the screen",
 	  COMMAND_SHELL | COMMAND_SCREEN | COMMAND_TEXT | COMMAND_ALONE,
@@ -111,6 +111,9 @@ static const struct command rows[] = {
 	  SCREEN | COMMAND_RANKS | COMMAND_ASKS, ui_broadcast },
 	{ "console", NULL, "", "the debugger's own session; ^] leaves it",
 	  SCREEN, ui_console },
+	{ "terminal", NULL, "",
+	  "the terminal of the job that was started; ^] leaves it", SCREEN,
+	  ui_terminal },
 	{ "edit", NULL, "", "the line looked at, in $VISUAL or $EDITOR", SCREEN,
 	  ui_edit },
 	{ "copy", NULL, "", "copy the verdict, or what the view shows", SCREEN,
@@ -118,8 +121,14 @@ static const struct command rows[] = {
 	{ "redraw", NULL, "", "draw the screen anew", SCREEN, ui_redraw },
 	{ "suspend", NULL, "", "back to the shell; fg returns", SCREEN,
 	  ui_suspend },
+	{ "interrupt", NULL, "[--yes] [ranks SET]",
+	  "close what is open; at home: pause the ranks of the focus",
+	  SCREEN | COMMAND_RANKS | COMMAND_ASKS, ui_interrupt },
 	{ "back", NULL, "", "back; never leaves", SCREEN, ui_back },
-	{ "quit", "q", "", "close the view; at home: leave", SCREEN, ui_quit },
+	{ "quit", "q", "[detach | end]",
+	  "close the view; at home: leave. A job that was started goes on, or "
+	  "is ended",
+	  SCREEN, ui_quit },
 };
 const struct command_table ui_commands = { rows, ARRAY_LENGTH(rows) };
 

@@ -37,4 +37,14 @@ bool console_takes(struct app *app, const char *key);
 /* The console shows what came. */
 void console_refresh(struct app *app);
 
+/* The keys of the terminal of the job that was started; true: it was one. */
+bool started_takes(struct app *app, const char *key);
+/* Tells the job how large its terminal is, and shows what came. */
+void started_refresh(struct app *app);
+/* Leaves when it has ended, as a person wanted. */
+void started_check_end(struct app *app);
+/* The size that the job's terminal has on such a screen. */
+void started_terminal_size(int row_count, int column_count, int *rows,
+		       int *columns);
+
 #endif

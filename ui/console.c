@@ -104,21 +104,12 @@ void console_look(struct console *console, const struct session *session)
 	console->pid = pid;
 }
 
-void console_update(struct console *console, const struct session *session,
-		    int row_count, int column_count, struct buffer *answers)
+/* As far as it came; answers NULL: nobody wants them. */
+static void show(struct console *console, const struct transcript *transcript,
+		 int row_count, int column_count, struct buffer *answers)
 {
-	const struct rank *rank = session_looked_at(session);
-	const struct transcript *transcript = NULL;
 	int history;
 
-	console_look(console, session);
-	if (rank != NULL)
-		transcript = session_find_transcript(session, rank->node,
-						     rank->process.pid);
-	if (transcript == NULL) {
-		forget(console);
-		return;
-	}
 	if (!is_of(console, transcript) ||
 	    terminal_has_other_size(console->terminal, row_count,
 				    column_count) ||
@@ -130,7 +121,7 @@ void console_update(struct console *console, const struct session *session,
 	if (console->taken == transcript_end(transcript))
 		return;
 	history = terminal_history(console->terminal);
-	if (wants_answers(session, transcript, console->taken))
+	if (answers != NULL)
 		terminal_set_answer(console->terminal, take_answer, answers);
 	write_from(console, transcript);
 	terminal_set_answer(console->terminal, NULL, NULL);
@@ -138,6 +129,42 @@ void console_update(struct console *console, const struct session *session,
 	if (console->back > 0)
 		console_scroll(console,
 			       terminal_history(console->terminal) - history);
+}
+
+void console_update(struct console *console, const struct session *session,
+		    int row_count, int column_count, struct buffer *answers)
+{
+	const struct rank *rank = session_looked_at(session);
+	const struct transcript *transcript = NULL;
+
+	console_look(console, session);
+	if (rank != NULL)
+		transcript = session_find_transcript(session, rank->node,
+						     rank->process.pid);
+	if (transcript == NULL) {
+		forget(console);
+		return;
+	}
+	if (!wants_answers(session, transcript, console->taken))
+		answers = NULL;
+	show(console, transcript, row_count, column_count, answers);
+}
+
+void console_update_job(struct console *console, const struct session *session,
+			int row_count, int column_count, struct buffer *answers)
+{
+	show(console, &session->launching.transcript, row_count, column_count,
+	     answers);
+}
+
+void console_type(struct console *console, const char *key, struct buffer *out)
+{
+	if (console->terminal == NULL)
+		return;
+	terminal_set_answer(console->terminal, take_answer, out);
+	terminal_type(console->terminal, key);
+	terminal_set_answer(console->terminal, NULL, NULL);
+	console->back = 0;
 }
 
 int console_history(const struct console *console)

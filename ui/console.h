@@ -42,6 +42,13 @@ void console_look(struct console *console, const struct session *session);
  */
 void console_update(struct console *console, const struct session *session,
 		    int row_count, int column_count, struct buffer *answers);
+/* The same of the terminal of the job that was started. */
+void console_update_job(struct console *console, const struct session *session,
+			int row_count, int column_count,
+			struct buffer *answers);
+/* Appends what a key sends to a program on that terminal. */
+void console_type(struct console *console, const char *key,
+		  struct buffer *out);
 /* Its debugger is ours: what is typed goes to it. */
 bool console_is_connected(const struct session *session);
 /*

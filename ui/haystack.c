@@ -256,6 +256,7 @@ void haystack_init(struct haystack *haystack, const struct app *app)
 		collect_answers(haystack, app);
 		break;
 	case VIEW_CONSOLE:
+	case VIEW_TERMINAL:
 	case VIEW_KIND_COUNT:
 		break;
 	}

@@ -7,6 +7,9 @@
 #include "base/text.h"
 #include "model/held.h"
 #include "model/session.h"
+#include "model/watchdog.h"
+
+#define LONG_SHARE 0.8
 
 bool rank_append_held(struct buffer *out, const struct rank *rank)
 {
@@ -24,8 +27,20 @@ bool rank_append_held(struct buffer *out, const struct rank *rank)
 	if (debugger->exception != NULL)
 		buffer_append(out, debugger->exception,
 			      strcspn(debugger->exception, "\n"));
-	else
+	else if (!rank_append_change(out, rank))
 		buffer_append_string(out, doings[debugger->state]);
+	return true;
+}
+
+bool rank_append_change(struct buffer *out, const struct rank *rank)
+{
+	const struct debugger *debugger = &rank->debugger;
+
+	if (!held_is_stopped(rank) ||
+	    debugger->reason != STOP_DATA_BREAKPOINT ||
+	    debugger->description == NULL)
+		return false;
+	text_escape(out, debugger->description, strlen(debugger->description));
 	return true;
 }
 
@@ -71,19 +86,37 @@ static const struct rank *most_urgent(const struct session *session)
 	return first != NULL ? first : longest;
 }
 
+/* How long that rank may be held; -1: nobody ends it. */
+static double limit_of(const struct session *session, const struct rank *rank)
+{
+	const struct debugger *debugger = &rank->debugger;
+
+	if (debugger->lease < 0)
+		return watchdog_seconds(session);
+	return debugger->lease + (debugger->held > 0 ? debugger->held : 0);
+}
+
 void session_append_held(struct buffer *out, const struct session *session)
 {
 	const struct rank *rank = most_urgent(session);
+	double limit;
 
 	if (rank == NULL)
 		return;
 	text_count(out, session_held_count(session));
 	buffer_append_string(out, " stopped \u00b7 held ");
 	text_clock(out, seconds_of(session, rank));
-	if (rank->debugger.lease < 0)
+	limit = limit_of(session, rank);
+	if (limit < 0)
 		return;
 	buffer_append_string(out, " of ");
-	text_clock(out,
-		   rank->debugger.lease +
-			   (rank->debugger.held > 0 ? rank->debugger.held : 0));
+	text_clock(out, limit);
+}
+
+bool session_is_held_long(const struct session *session)
+{
+	const struct rank *rank = most_urgent(session);
+	double limit = rank != NULL ? limit_of(session, rank) : -1;
+
+	return limit > 0 && seconds_of(session, rank) > LONG_SHARE * limit;
 }

@@ -125,51 +125,18 @@ static int read_file(int folder, struct buffer *out, struct error *error)
 	return 0;
 }
 
-/* All folders on the way, as the XDG specification wants them made. */
-static void make_folders(char *path)
-{
-	for (char *at = path + 1; *at != '\0'; at++) {
-		if (*at != '/')
-			continue;
-		*at = '\0';
-		mkdir(path, 0700);
-		*at = '/';
-	}
-	mkdir(path, 0700);
-}
-
-/* NULL when there is no home to keep anything in. free() it. */
-static char *folder_path(void)
-{
-	const char *state = getenv("XDG_STATE_HOME");
-	const char *home = getenv("HOME");
-
-	if (state != NULL && state[0] == '/')
-		return xasprintf("%s/probetui", state);
-	if (home != NULL && home[0] == '/')
-		return xasprintf("%s/.local/state/probetui", home);
-	return NULL;
-}
-
 static int open_folder(struct error *error)
 {
-	char *path = folder_path();
-	struct stat about;
+	char *path = file_state_folder("", error);
 	int fd;
 
 	if (path == NULL)
-		return error_set(error, "there is no home to keep the history "
-					"of commands in.");
-	make_folders(path);
+		return error_prefix(error,
+				    "the history of commands is not kept");
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0) {
+	if (fd < 0)
 		error_set_errno(error, errno, "cannot open the folder %s",
 				path);
-	} else if (fstat(fd, &about) < 0 || about.st_uid != geteuid()) {
-		error_set(error, "the folder %s is another user's.", path);
-		close(fd);
-		fd = -1;
-	}
 	free(path);
 	return fd;
 }

@@ -19,6 +19,7 @@ const char keymap_default[] = "bind [ rank previous\n"
 			      "bind ] rank next\n"
 			      "bind { outlier previous\n"
 			      "bind } outlier next\n"
+			      "bind p pause\n"
 			      "bind n next\n"
 			      "bind s step\n"
 			      "bind f finish\n"
@@ -28,6 +29,8 @@ const char keymap_default[] = "bind [ rank previous\n"
 			      "bind B breakpoints\n"
 			      "bind - remove\n"
 			      "bind Delete remove\n"
+			      "bind w prompt watch\n"
+			      "bind r release\n"
 			      "bind u up\n"
 			      "bind d down\n"
 			      "bind M merged\n"
@@ -54,6 +57,7 @@ const char keymap_default[] = "bind [ rank previous\n"
 			      "bind L log\n"
 			      "bind a connect\n"
 			      "bind C console\n"
+			      "bind ! terminal\n"
 			      "bind e prompt eval\n"
 			      "bind = prompt compare\n"
 			      "bind E edit\n"
@@ -92,7 +96,7 @@ const char keymap_default[] = "bind [ rank previous\n"
 			      "bind C-l redraw\n"
 			      "bind C-z suspend\n"
 			      "bind Esc back\n"
-			      "bind C-c back\n"
+			      "bind C-c interrupt\n"
 			      "bind q quit\n";
 
 struct key_help {
@@ -109,6 +113,7 @@ static const struct key_help helps[] = {
 	  "previous, next outlier" },
 	{ { "prompt rank 0" }, "0-9", "go to a rank: its number, then Enter" },
 	{ { "up", "down" }, NULL, "frame up, to the caller; and down again" },
+	{ { "pause" }, NULL, "stop the ranks of the focus where they are" },
 	{ { "next" }, NULL, "run to the next line, of all in focus" },
 	{ { "step" }, NULL, "the same, and into what is called" },
 	{ { "finish" }, NULL, "run until the function returns" },
@@ -120,6 +125,12 @@ static const struct key_help helps[] = {
 	{ { "breakpoints" },
 	  NULL,
 	  "the breakpoints: Space turns one off and on" },
+	{ { "prompt watch" },
+	  NULL,
+	  "stop where the value of a variable changes" },
+	{ { "release" },
+	  NULL,
+	  "let ranks that stand go on, for those that step" },
 	{ { "remove" }, NULL, "clear the breakpoint under the cursor" },
 	{ { "merged" }, NULL, "the stacks of all ranks, merged" },
 	{ { "diff" }, NULL, "how the rank's stack differs from the others'" },
@@ -184,11 +195,17 @@ static const struct key_help helps[] = {
 	  "compare an expression over the stopped ranks" },
 	{ { "connect" }, NULL, "attach: be the client of debuggers that wait" },
 	{ { "console" }, NULL, "the debugger's own session; ^] leaves it" },
+	{ { "terminal" },
+	  NULL,
+	  "the terminal of the job that was started; ^] leaves it" },
 	{ { "prompt" }, NULL, "a command line" },
 	{ { "help" }, NULL, "this help" },
 	{ { "redraw" }, NULL, "draw the screen anew" },
 	{ { "suspend" }, NULL, "back to the shell; fg returns" },
 	{ { "back" }, NULL, "back; never leaves" },
+	{ { "interrupt" },
+	  NULL,
+	  "the same; at home: pause the ranks of the focus" },
 	{ { "quit" }, NULL, "close the view; at home: leave" },
 };
 

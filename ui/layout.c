@@ -8,6 +8,7 @@
 #include "model/output.h"
 #include "model/session.h"
 #include "ui/cells.h"
+#include "ui/pane-breakpoints.h"
 #include "ui/pane.h"
 #include "ui/ranklist.h"
 
@@ -149,7 +150,7 @@ static void place_breakpoints(struct layout *layout,
 	    view->row_count < OUTPUT_ROWS || !layout_has_breakpoints(session))
 		return;
 	box.row_count =
-		minimum(maximum((int)breakpoint_summary_count(session), 3),
+		minimum(maximum(breakpoint_list_rows(session), 3),
 			locals->row_count / 3);
 	if (box.row_count < 1)
 		return;

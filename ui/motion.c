@@ -10,16 +10,26 @@
 #include "base/text.h"
 #include "engine/engine.h"
 #include "engine/pending.h"
+#include "model/held.h"
+#include "model/outside.h"
 #include "model/session.h"
 
 struct motion_form {
 	const char *command;
 	const char *runs; /* of one rank that has not stopped yet */
+	bool is_step;	  /* it ends soon, or waits for others */
+	bool is_summed;	  /* what came of it is said at its end */
+	bool is_endless;  /* it need not end */
 };
 
 static const struct motion_form forms[] = {
-	{ "next", " runs" },   { "step", " runs" },  { "continue", " runs" },
-	{ "finish", " runs" }, { "until", " runs" }, { "connect", "" },
+	{ "next", " runs", .is_step = true },
+	{ "step", " runs", .is_step = true },
+	{ "continue", " runs", .is_endless = true },
+	{ "finish", " runs", .is_step = true, .is_endless = true },
+	{ "until", " runs", .is_step = true, .is_endless = true },
+	{ "pause", " runs", .is_summed = true },
+	{ "connect", "", .is_endless = true },
 };
 
 void motion_clear(struct motion *motion)
@@ -51,6 +61,8 @@ bool motion_begin(struct motion *motion, const struct engine *engine,
 		return false;
 	motion_clear(motion);
 	motion->command = xstrdup(newest->command);
+	motion->began_at = engine_now(engine);
+	motion->patience = engine->settings.step_timeout;
 	motion->ranks = xcalloc(newest->count + 1, sizeof(struct motion_rank));
 	for (size_t i = 0; i < newest->count; i++) {
 		int number = newest->asks[i].rank;
@@ -67,16 +79,24 @@ bool motion_begin(struct motion *motion, const struct engine *engine,
 
 /* What became of them so far. */
 struct tally {
-	size_t stopped;
-	size_t ended;
+	struct rankset stopped;
 	struct rankset running;
+	size_t left;  /* nothing is to stop them any more */
+	size_t ended;
 };
 
-/* Of a `connect` its answer is to come yet. */
-static bool is_told(const struct rank *rank)
+static void tally_clear(struct tally *tally)
+{
+	rankset_clear(&tally->stopped);
+	rankset_clear(&tally->running);
+}
+
+/* Of a `connect`, or of the first `pause`, the answer is to come yet. */
+static bool is_told(const struct rank *rank, const struct motion *motion)
 {
 	return debugger_is_ours(&rank->debugger) ||
-	       rank->debugger.state == DEBUGGER_WAITING;
+	       rank->debugger.state == DEBUGGER_WAITING ||
+	       (outside_is_free(rank) && form_of(motion->command)->is_summed);
 }
 
 static void count(struct tally *tally, const struct motion *motion,
@@ -87,39 +107,179 @@ static void count(struct tally *tally, const struct motion *motion,
 		const struct rank *rank =
 			session_find_rank(session, told->rank);
 
-		if (rank == NULL || rank_is_gone(rank) || !is_told(rank))
+		if (rank == NULL || rank_is_gone(rank))
 			tally->ended++;
-		else if (rank->debugger.stops > told->stops)
-			tally->stopped++;
-		else
+		else if (debugger_is_ours(&rank->debugger) &&
+			 rank->debugger.stops > told->stops)
+			rankset_add(&tally->stopped, told->rank);
+		else if (is_told(rank, motion))
 			rankset_add(&tally->running, told->rank);
+		else if (rank->debugger.state == DEBUGGER_NONE)
+			tally->left++;
+		else
+			tally->ended++;
 	}
 }
 
-static void append_tally(struct buffer *out, const struct tally *tally,
-			 const struct motion *motion)
+void motion_key(struct motion *motion, const struct session *session)
+{
+	struct tally tally = { .running = RANKSET_INIT };
+	bool is_over;
+
+	if (motion->command == NULL)
+		return;
+	count(&tally, motion, session);
+	is_over = tally.running.range_count == 0;
+	tally_clear(&tally);
+	if (is_over || form_of(motion->command)->is_endless)
+		motion_clear(motion);
+}
+
+/* What all of them wait in, "all_reduce"; NULL: they do not, or in several. */
+static const char *wait_of(const struct rankset *ranks,
+			   const struct session *session)
+{
+	const char *name = NULL;
+	int number = -1;
+
+	while ((number = rankset_next(ranks, number)) >= 0) {
+		const struct rank *rank = session_find_rank(session, number);
+		const struct thread *thread =
+			rank != NULL ? rank_main_thread(rank) : NULL;
+
+		if (thread == NULL ||
+		    thread->activity.kind != ACTIVITY_PEERS ||
+		    (name != NULL && strcmp(name, thread->activity.name) != 0))
+			return NULL;
+		name = thread->activity.name;
+	}
+	return name;
+}
+
+static void append_running(struct buffer *out, const struct tally *tally,
+			   const struct session *session)
 {
 	size_t running = rankset_count(&tally->running);
+	const char *wait = wait_of(&tally->running, session);
+
+	text_count(out, running);
+	if (wait != NULL) {
+		buffer_append_string(out, " in ");
+		text_escape(out, wait, strlen(wait));
+	} else {
+		buffer_append_string(out, running == 1 ? " runs" : " run");
+	}
+	buffer_append_string(out, " (");
+	rankset_append(out, &tally->running);
+	buffer_append_char(out, ')');
+}
+
+static void append_count(struct buffer *out, size_t count, const char *one,
+			 const char *several)
+{
+	if (count == 0)
+		return;
+	buffer_append_string(out, "; ");
+	text_count(out, count);
+	buffer_append_string(out, count == 1 ? one : several);
+}
+
+static void append_one(struct buffer *out, const struct motion *motion,
+		       const struct tally *tally,
+		       const struct session *session)
+{
+	const char *wait = wait_of(&tally->running, session);
+
+	buffer_printf(out, "rank %d", motion->ranks[0].rank);
+	if (wait == NULL) {
+		buffer_append_string(out, form_of(motion->command)->runs);
+		return;
+	}
+	buffer_append_string(out, " waits in ");
+	text_escape(out, wait, strlen(wait));
+}
+
+static void append_tally(struct buffer *out, const struct tally *tally,
+			 const struct motion *motion,
+			 const struct session *session)
+{
+	double seconds = session->now - motion->began_at;
 
 	buffer_printf(out, "%s: ", motion->command);
 	if (motion->count == 1) {
-		buffer_printf(out, "rank %d%s", motion->ranks[0].rank,
-			      form_of(motion->command)->runs);
-		return;
+		append_one(out, motion, tally, session);
+	} else {
+		text_count(out, rankset_count(&tally->stopped));
+		buffer_append_string(out, " of ");
+		text_count(out, motion->count);
+		buffer_append_string(out, " stopped; ");
+		append_running(out, tally, session);
+		append_count(out, tally->left, " runs on", " run on");
+		append_count(out, tally->ended, " is gone", " are gone");
 	}
-	text_count(out, tally->stopped);
-	buffer_append_string(out, " of ");
-	text_count(out, motion->count);
-	buffer_append_string(out, " stopped; ");
-	text_count(out, running);
-	buffer_append_string(out, running == 1 ? " runs (" : " run (");
-	rankset_append(out, &tally->running);
-	buffer_append_char(out, ')');
-	if (tally->ended == 0)
+	/* What comes at once needs no clock. */
+	if (form_of(motion->command)->is_step && seconds >= 1)
+		buffer_printf(out, ", %.1f s", seconds);
+}
+
+/* Between the first and the last of them; -1: not known. */
+static double skew_of(const struct rankset *ranks,
+		      const struct session *session)
+{
+	const struct rank *first = NULL;
+	const struct rank *last = NULL;
+	int number = -1;
+
+	while ((number = rankset_next(ranks, number)) >= 0) {
+		const struct rank *rank = session_find_rank(session, number);
+
+		/* Machines have clocks of their own. */
+		if (rank == NULL || rank->debugger.stopped_at < 0 ||
+		    (first != NULL && first->node != rank->node))
+			return -1;
+		if (first == NULL || rank->debugger.stopped_at <
+					     first->debugger.stopped_at)
+			first = rank;
+		if (last == NULL ||
+		    rank->debugger.stopped_at > last->debugger.stopped_at)
+			last = rank;
+	}
+	return first != NULL ? last->debugger.stopped_at -
+				       first->debugger.stopped_at
+			     : -1;
+}
+
+static void append_skew(struct buffer *out, double seconds)
+{
+	if (seconds < 0)
 		return;
-	buffer_append_string(out, "; ");
-	text_count(out, tally->ended);
-	buffer_append_string(out, tally->ended == 1 ? " is gone" : " are gone");
+	if (seconds < 1e-3)
+		buffer_printf(out, " within %.0f \u00b5s", seconds * 1e6);
+	else if (seconds < 1)
+		buffer_printf(out, " within %.1f ms", seconds * 1e3);
+	else
+		buffer_printf(out, " within %.1f s", seconds);
+}
+
+/* "pause: 8 ranks stopped within 1.2 ms" */
+static void append_sum(struct buffer *out, const struct tally *tally,
+		       const struct motion *motion,
+		       const struct session *session)
+{
+	size_t stopped = rankset_count(&tally->stopped);
+
+	if (stopped == 0)
+		return;
+	buffer_printf(out, "%s: ", motion->command);
+	if (stopped == 1) {
+		buffer_printf(out, "rank %d stopped",
+			      rankset_first(&tally->stopped));
+	} else {
+		text_count(out, stopped);
+		buffer_append_string(out, " ranks stopped");
+		append_skew(out, skew_of(&tally->stopped, session));
+	}
+	append_count(out, tally->ended, " is gone", " are gone");
 }
 
 void motion_append(struct buffer *out, const struct motion *motion,
@@ -131,6 +291,24 @@ void motion_append(struct buffer *out, const struct motion *motion,
 		return;
 	count(&tally, motion, session);
 	if (tally.running.range_count > 0)
-		append_tally(out, &tally, motion);
-	rankset_clear(&tally.running);
+		append_tally(out, &tally, motion, session);
+	else if (form_of(motion->command)->is_summed)
+		append_sum(out, &tally, motion, session);
+	tally_clear(&tally);
+}
+
+bool motion_is_stuck(const struct motion *motion, const struct session *session)
+{
+	struct tally tally = { .running = RANKSET_INIT };
+	bool is_stuck = false;
+
+	if (motion->command == NULL || !form_of(motion->command)->is_step ||
+	    session->now - motion->began_at < motion->patience)
+		return false;
+	count(&tally, motion, session);
+	for (size_t i = 0; i < session->rank_count && !is_stuck; i++)
+		is_stuck = tally.running.range_count > 0 &&
+			   held_is_stopped(session->ranks[i]);
+	tally_clear(&tally);
+	return is_stuck;
 }

@@ -1,6 +1,6 @@
 /*
- * motion: ranks that were told to run ("next", "continue"), and which of them
- * stopped again since.
+ * motion: ranks that were told to run ("next", "continue") or to stand
+ * ("pause"), and which of them stopped since.
  */
 #ifndef UI_MOTION_H
 #define UI_MOTION_H
@@ -22,6 +22,8 @@ struct motion {
 	char *command; /* as it was said; NULL: there is none */
 	struct motion_rank *ranks;
 	size_t count;
+	double began_at; /* session time */
+	double patience; /* seconds until others are offered to go on */
 };
 
 void motion_clear(struct motion *motion);
@@ -31,11 +33,20 @@ void motion_clear(struct motion *motion);
  */
 bool motion_begin(struct motion *motion, const struct engine *engine,
 		  int64_t seq);
+/* A key was pressed: what is over, or may take for ever, is said no more. */
+void motion_key(struct motion *motion, const struct session *session);
 /*
- * Appends "next: 6 of 8 stopped; 2 run (3,5)"; nothing when none runs any
- * more.
+ * Appends "next: 6 of 8 stopped; 2 in all_reduce (3,5), 3.2 s"; nothing when
+ * none runs any more, except of `pause`: "pause: 8 ranks stopped within 1.2
+ * ms".
  */
 void motion_append(struct buffer *out, const struct motion *motion,
 		   const struct session *session);
+/*
+ * Some have run for longer than a step takes, while other ranks stand that
+ * they may wait for: `release` lets those go on.
+ */
+bool motion_is_stuck(const struct motion *motion,
+		     const struct session *session);
 
 #endif

@@ -269,7 +269,9 @@ void pane_header(struct window window, const struct session *session,
 		right_width = 0;
 	window_put(window, 0, 11, columns - right_width - 13, STYLE_TEXT,
 		   left.data);
-	window_put_right(window, 0, columns - 1, right_width, STYLE_DIM,
+	window_put_right(window, 0, columns - 1, right_width,
+			 session_is_held_long(session) ? STYLE_WARNING
+						       : STYLE_DIM,
 			 right.data);
 	buffer_clear(&right);
 	buffer_clear(&left);

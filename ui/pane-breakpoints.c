@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/text.h"
+#include "model/outside.h"
 #include "model/place.h"
 #include "model/session.h"
 #include "ui/grid.h"
@@ -17,6 +18,8 @@
 #define LIST_MAXIMUM 200
 #define MARK_SET 0x25cf	  /* ● */
 #define MARK_UNSET 0x25cb /* ○ */
+#define MARK_WATCH 0x25c9 /* ◉ */
+#define MARK_LOG 0x25ce	  /* ◎ */
 #define PLACE_COLUMN 6
 #define STATE_WIDTH 8 /* "disabled" */
 #define RANKS_WIDTH 10
@@ -73,7 +76,18 @@ int32_t breakpoint_mark(const struct breakpoint_summary *breakpoint,
 	bool is_set = !breakpoint->is_disabled && !is_pending(breakpoint);
 
 	*style = is_set ? STYLE_SOURCE_BREAKPOINT : STYLE_DIM;
-	return is_set ? MARK_SET : MARK_UNSET;
+	if (!is_set)
+		return MARK_UNSET;
+	if (breakpoint->watch != NULL)
+		return MARK_WATCH;
+	return breakpoint->log != NULL ? MARK_LOG : MARK_SET;
+}
+
+/* It will be set by itself, as far as is known. */
+static bool is_to_come(const struct breakpoint_summary *breakpoint)
+{
+	return breakpoint->message == NULL ||
+	       strncmp(breakpoint->message, "pending", 7) == 0;
 }
 
 static void append_word(struct buffer *out,
@@ -82,7 +96,8 @@ static void append_word(struct buffer *out,
 	if (breakpoint->is_disabled) {
 		buffer_append_string(out, "disabled");
 	} else if (is_pending(breakpoint)) {
-		buffer_append_string(out, "pending");
+		buffer_append_string(out, is_to_come(breakpoint) ? "pending"
+								 : "refused");
 	} else if (breakpoint->hits > 0) {
 		buffer_append_string(out, "hit ");
 		text_count(out, (uint64_t)breakpoint->hits);
@@ -115,16 +130,39 @@ static void append_name(struct buffer *out,
 		buffer_append_string(out, "pdb");
 }
 
+static void append_place(struct buffer *out,
+			 const struct breakpoint_summary *breakpoint)
+{
+	if (breakpoint->watch != NULL)
+		buffer_append_string(out, "watch ");
+	breakpoint_append_place(out, breakpoint);
+}
+
+/* "if step > 3 log x={x}"; nothing where there is no such thing. */
+static void append_terms(struct buffer *out,
+			 const struct breakpoint_summary *breakpoint)
+{
+	if (breakpoint->condition != NULL)
+		buffer_printf(out, "if %s", breakpoint->condition);
+	if (breakpoint->log != NULL)
+		buffer_printf(out, "%slog %s", out->length > 0 ? " " : "",
+			      breakpoint->log);
+}
+
 void breakpoint_append_row(struct buffer *out,
 			   const struct breakpoint_summary *breakpoint)
 {
+	struct buffer terms = BUFFER_INIT;
+
 	append_name(out, breakpoint);
 	buffer_append_char(out, ' ');
-	breakpoint_append_place(out, breakpoint);
-	if (breakpoint->condition != NULL)
-		buffer_printf(out, " if %s", breakpoint->condition);
+	append_place(out, breakpoint);
+	append_terms(&terms, breakpoint);
+	if (terms.length > 0)
+		buffer_printf(out, " %s", terms.data);
 	buffer_append_char(out, ' ');
 	breakpoint_append_state(out, breakpoint, true);
+	buffer_clear(&terms);
 }
 
 /* The ranks and what became of it; returns the column they begin at. */
@@ -165,15 +203,14 @@ static void put_breakpoint(struct window window, int row,
 	window_put_right(window, row, 3, 3, STYLE_DIM, text.data);
 	window_put_character(window, row, 4, style, mark);
 	buffer_reset(&text);
-	breakpoint_append_place(&text, breakpoint);
+	append_place(&text, breakpoint);
 	column += window_put(window, row, column, end - column, STYLE_TEXT,
 			     text.data);
-	if (breakpoint->condition != NULL && end - column > CONDITION_MINIMUM) {
-		buffer_reset(&text);
-		buffer_printf(&text, "if %s", breakpoint->condition);
+	buffer_reset(&text);
+	append_terms(&text, breakpoint);
+	if (text.length > 0 && end - column > CONDITION_MINIMUM)
 		window_put(window, row, column + 2, end - column - 2, STYLE_DIM,
 			   text.data);
-	}
 	buffer_clear(&text);
 }
 
@@ -195,12 +232,15 @@ static void add_row(struct list_rows *rows, size_t at, char *owned_reason)
 	rows->items[rows->count++] = (struct list_row){ at, owned_reason };
 }
 
+/* What its debugger says of this one, or why it takes none at all. */
 static const char *message_of(const struct rank *rank, int id)
 {
-	for (size_t i = 0; id > 0 && i < rank->debugger.binding_count; i++)
-		if (rank->debugger.bindings[i].id == id)
-			return rank->debugger.bindings[i].message;
-	return NULL;
+	const struct debugger *debugger = &rank->debugger;
+
+	for (size_t i = 0; id > 0 && i < debugger->binding_count; i++)
+		if (debugger->bindings[i].id == id)
+			return debugger->bindings[i].message;
+	return id > 0 ? rank->breakpoints_error : NULL;
 }
 
 static void add_reason(struct list_rows *rows, size_t at,
@@ -215,7 +255,7 @@ static void add_reason(struct list_rows *rows, size_t at,
 	add_row(rows, at, buffer_take(&text));
 }
 
-/* One row for all ranks of which the same is said. */
+/* One row for all ranks of which the same is said, also where it is set. */
 static void add_reasons(struct list_rows *rows, size_t at,
 			const struct breakpoint_summary *breakpoint,
 			const struct session *session)
@@ -224,7 +264,6 @@ static void add_reasons(struct list_rows *rows, size_t at,
 	int number;
 
 	rankset_copy(&left, &breakpoint->ranks);
-	rankset_subtract(&left, &breakpoint->set);
 	for (number = rankset_first(&left); number >= 0;
 	     number = rankset_next(&left, number)) {
 		const struct rank *first = session_find_rank(session, number);
@@ -247,7 +286,8 @@ static void add_reasons(struct list_rows *rows, size_t at,
 		rankset_subtract(&left, &same);
 		rankset_clear(&same);
 	}
-	add_reason(rows, at, &left, "no debugger of ours is there to set it");
+	rankset_subtract(&left, &breakpoint->set);
+	add_reason(rows, at, &left, "nothing of ours is there to set it");
 	rankset_clear(&left);
 }
 
@@ -295,6 +335,42 @@ static void put_rows(struct window window, const struct list_rows *rows,
 	}
 }
 
+/* The rank looked at, where watches of the processor are what stops it. */
+static const struct rank *slots_of(const struct session *session)
+{
+	const struct rank *rank = session_looked_at(session);
+
+	return rank != NULL && outside_is(rank) && rank->debugger.slots > 0
+		       ? rank
+		       : NULL;
+}
+
+int breakpoint_list_rows(const struct session *session)
+{
+	return (int)breakpoint_summary_count(session) +
+	       (slots_of(session) != NULL);
+}
+
+/* "hardware slots on rank 3: 2 of 4 free", in the last row. */
+static struct window put_slots(struct window window,
+			       const struct session *session, size_t row_count)
+{
+	const struct rank *rank = slots_of(session);
+	struct buffer text = BUFFER_INIT;
+	int row = (int)row_count < window.row_count - 1 ? (int)row_count
+							: window.row_count - 1;
+
+	if (rank == NULL || row < 1)
+		return window;
+	buffer_printf(&text, "hardware slots on rank %d: %d of %d free",
+		      rank->process.rank, rank->debugger.slots_free,
+		      rank->debugger.slots);
+	window_put(window, row, 2, window.column_count - 2, STYLE_DIM,
+		   text.data);
+	buffer_clear(&text);
+	return window_part(window, 0, 0, row, window.column_count);
+}
+
 void pane_breakpoints(struct window window, const struct session *session,
 		      const struct view *view, bool has_cursor,
 		      bool has_reasons)
@@ -309,8 +385,8 @@ void pane_breakpoints(struct window window, const struct session *session,
 				     "There is no breakpoint. b in the source "
 				     "sets one at the line of the cursor; so "
 				     "does :break FILE:LINE.");
-	put_rows(window, &rows, &list, breakpoint_list_cursor(&list, view),
-		 has_cursor);
+	put_rows(put_slots(window, session, rows.count), &rows, &list,
+		 breakpoint_list_cursor(&list, view), has_cursor);
 	for (size_t i = 0; i < rows.count; i++)
 		free(rows.items[i].reason);
 	free(rows.items);

@@ -34,7 +34,12 @@ breakpoint_list_at(const struct breakpoint_list *list, const char *path,
 int breakpoint_list_cursor(const struct breakpoint_list *list,
 			   const struct view *view);
 
-/* Where it is set it is full, hollow where it is off, or only wanted. */
+/* How many rows the list takes beside the source, at best. */
+int breakpoint_list_rows(const struct session *session);
+/*
+ * Where it is set it is full, hollow where it is off, or only wanted; a watch
+ * and a log point have marks of their own.
+ */
 int32_t breakpoint_mark(const struct breakpoint_summary *breakpoint,
 			enum style *style);
 /* Appends "0-7 hit 4", "0-7 disabled", "0-7 pending"; or without the ranks. */

@@ -29,8 +29,8 @@ static const struct hint hints[] = {
 	{ VIEW_HOME, { "outlier previous", "outlier next" }, "outlier" },
 	{ VIEW_HOME, { "merged", NULL }, "merged" },
 	{ VIEW_HOME, { "diff", NULL }, "diff" },
-	{ VIEW_HOME, { "up", "down" }, "frame" },
-	{ VIEW_HOME, { "pane next", NULL }, "pane" },
+	{ VIEW_HOME, { "pause", NULL }, "pause" },
+	{ VIEW_HOME, { "here break", NULL }, "break" },
 	{ VIEW_MERGED, { "open", NULL }, "source" },
 	{ VIEW_MERGED, { "expand", NULL }, "fold" },
 	{ VIEW_MERGED, { "toggle", NULL }, "focus these" },
@@ -71,6 +71,18 @@ static const struct hint hints[] = {
 	{ VIEW_CONSOLE, { "open", NULL }, "connect" },
 	{ VIEW_CONSOLE, { "cursor page-up", "cursor page-down" }, "page" },
 	{ VIEW_CONSOLE, { "back", NULL }, "back" },
+	{ VIEW_TERMINAL, { "cursor page-up", "cursor page-down" }, "page" },
+	{ VIEW_TERMINAL, { "back", NULL }, "back" },
+};
+
+/* Instead of home's, of a recording: it can be told nothing. */
+static const struct hint replay_hints[] = {
+	{ VIEW_HOME, { "rank previous", "rank next" }, "rank" },
+	{ VIEW_HOME, { "outlier previous", "outlier next" }, "outlier" },
+	{ VIEW_HOME, { "merged", NULL }, "merged" },
+	{ VIEW_HOME, { "diff", NULL }, "diff" },
+	{ VIEW_HOME, { "up", "down" }, "frame" },
+	{ VIEW_HOME, { "pane next", NULL }, "pane" },
 };
 
 /* Instead of home's, in a grid of many ranks. */
@@ -91,6 +103,9 @@ static const struct hint stopped_hints[] = {
 	{ VIEW_HOME, { "continue", NULL }, "continue" },
 	{ VIEW_HOME, { "up", "down" }, "frame" },
 	{ VIEW_HOME, { "here break", NULL }, "break" },
+	{ VIEW_HOME, { "prompt watch", NULL }, "watch" },
+	{ VIEW_HOME, { "prompt compare", NULL }, "compare" },
+	{ VIEW_HOME, { "prompt focus", NULL }, "focus" },
 };
 
 /* Of one that raised: there is nothing to step to. */
@@ -266,14 +281,18 @@ static const struct hint *hints_of(const struct session *session,
 		own = debugger_hints(session, view, count);
 	if (own != NULL)
 		return own;
-	*count = ARRAY_LENGTH(hints);
-	if (view->kind != VIEW_HOME || view->pane != PANE_GRID)
-		return hints;
 	layout_make(&layout, session, view);
-	if (layout.grid == GRID_CARDS)
-		return hints;
-	*count = ARRAY_LENGTH(many_hints);
-	return many_hints;
+	if (view->kind == VIEW_HOME && view->pane == PANE_GRID &&
+	    layout.grid != GRID_CARDS) {
+		*count = ARRAY_LENGTH(many_hints);
+		return many_hints;
+	}
+	if (view->kind == VIEW_HOME && session->is_replay) {
+		*count = ARRAY_LENGTH(replay_hints);
+		return replay_hints;
+	}
+	*count = ARRAY_LENGTH(hints);
+	return hints;
 }
 
 static void put_hints(struct window window, const struct session *session,
@@ -340,18 +359,26 @@ static void put_message(struct window window, const struct view *view)
 			   view->message);
 }
 
+/* Those that the others may wait for can go on. */
+static const struct hint release_hint = { VIEW_HOME,
+					  { "release", NULL },
+					  "lets the others go on" };
+
 /* False: no rank that was told to run does so any more. */
 static bool put_motion(struct window window, const struct session *session,
-		       const struct view *view)
+		       const struct view *view, const struct keymap *keymap)
 {
 	struct buffer text = BUFFER_INIT;
 	bool is_under_way;
+	int column = 1;
 
 	motion_append(&text, &view->motion, session);
 	is_under_way = text.length > 0;
-	window_put(window, 0, 1, window.column_count - 1, STYLE_HINT,
-		   text.data);
+	column += window_put(window, 0, column, window.column_count - 1,
+			     STYLE_HINT, text.data);
 	buffer_clear(&text);
+	if (is_under_way && motion_is_stuck(&view->motion, session))
+		put_hint(window, column, &release_hint, keymap);
 	return is_under_way;
 }
 
@@ -367,8 +394,10 @@ void pane_hints(struct window window, const struct session *session,
 		window_put(window, 0, 1, window.column_count - 1, STYLE_ERROR,
 			   "probetui-node is gone: q leaves, then start "
 			   "probetui again.");
+	else if (view->kind == VIEW_TERMINAL && launching_is_alive(session))
+		pane_console_hints(window);
 	else if (view->kind == VIEW_CONSOLE && console_is_connected(session))
 		pane_console_hints(window);
-	else if (!put_motion(window, session, view))
+	else if (!put_motion(window, session, view, keymap))
 		put_hints(window, session, view, keymap);
 }

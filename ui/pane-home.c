@@ -9,6 +9,7 @@
 #include "model/source.h"
 #include "protocol/stack.h"
 #include "ui/cells.h"
+#include "ui/held.h"
 #include "ui/layout.h"
 #include "ui/pane-breakpoints.h"
 #include "ui/pane.h"
@@ -78,6 +79,8 @@ static void title_source(const struct session *session, struct buffer *left,
 	buffer_printf(left, " \u00b7 %s \u00b7 ",
 		      place_file_name(frame->code->file));
 	append_process(left, rank);
+	if (rank_append_change(right, rank))
+		return;
 	if (source != NULL && source->is_changed)
 		buffer_append_string(right, "changed since the start");
 }

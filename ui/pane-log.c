@@ -130,14 +130,29 @@ static const char *missing(const struct session *session,
 	return "Reading what it prints.";
 }
 
+/* Of the terminal of the job that we started it is known what it got. */
+static const char *sentence_of(const struct session *session, const char *why)
+{
+	const char *terminal = session->launching.job.terminal;
+
+	if (why != NULL && terminal != NULL && strstr(why, terminal) != NULL)
+		return "It prints to the terminal of the job that was started: "
+		       "! shows that.";
+	return why;
+}
+
 /* Where its output goes when that is no file; returns the rows used. */
-static int put_sentences(struct window window, const struct output *output)
+static int put_sentences(struct window window, const struct session *session,
+			 const struct output *output)
 {
 	int row = 0;
 
 	for (int i = 0; i < OUTPUT_STREAMS; i++) {
-		const char *why = output->streams[i].why;
+		const char *why = sentence_of(session, output->streams[i].why);
 
+		if (i > 0 && why != NULL &&
+		    why == sentence_of(session, output->streams[0].why))
+			continue;
 		if (why != NULL && row < window.row_count) {
 			window_put(window, row, 1, 2, looks[OUTPUT_NOTE].style,
 				   looks[OUTPUT_NOTE].mark);
@@ -166,7 +181,7 @@ void pane_output(struct window window, const struct session *session,
 				     problem);
 		return;
 	}
-	row = put_sentences(window, output);
+	row = put_sentences(window, session, output);
 	first = first_of(scroll, (int)output_count(output),
 			 window.row_count - row);
 	if (output->line_count == 0 && row < window.row_count)

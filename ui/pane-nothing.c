@@ -86,6 +86,39 @@ static void put_example(struct window window, int row, const char *purpose,
 		   STYLE_TITLE, line);
 }
 
+/* No rank of the job that we started is there. */
+static void put_job(struct window window, const struct session *session)
+{
+	const struct launched *job = &session->launching.job;
+	bool is_alive = launching_is_alive(session);
+	struct buffer text = BUFFER_INIT;
+	int row = 1;
+
+	launching_append(&text, session);
+	buffer_append_char(&text, '.');
+	row += window_put_paragraph(window, row, 3, 3, STYLE_TITLE_FOCUSED,
+				    text.data);
+	buffer_reset(&text);
+	if (is_alive)
+		buffer_append_string(&text, "Waiting for ranks of it to "
+					    "appear: processes that run "
+					    "Python.");
+	else
+		buffer_append_string(&text, "No rank of it was seen.");
+	row += window_put_paragraph(window, row + 1, 3, 3, STYLE_TEXT,
+				    text.data);
+	buffer_reset(&text);
+	if (job->error != NULL)
+		text_escape(&text, job->error, strlen(job->error));
+	if (text.length > 0)
+		row += window_put_paragraph(window, row + 1, 3, 3, STYLE_TEXT,
+					    text.data);
+	window_put(window, row + 2, 3, window.column_count - 4, STYLE_TEXT,
+		   is_alive ? "! shows its terminal; q leaves."
+			    : "! shows what it printed; q leaves.");
+	buffer_clear(&text);
+}
+
 void pane_nothing(struct window window, const struct session *session)
 {
 	struct buffer text = BUFFER_INIT;
@@ -94,6 +127,10 @@ void pane_nothing(struct window window, const struct session *session)
 	if (session->node_count > 0 && session->nodes[0].is_gone) {
 		window_put_paragraph(window, row, 3, 4, STYLE_TEXT,
 				     rank_gone_sentence);
+		return;
+	}
+	if (session->launching.job.state != LAUNCHED_NONE) {
+		put_job(window, session);
 		return;
 	}
 	if (!session->is_discovered) {

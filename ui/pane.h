@@ -304,6 +304,9 @@ void pane_console(struct window window, const struct session *session,
 		  const struct view *view);
 /* The last line while keys go there. */
 void pane_console_hints(struct window window);
+/* Of the job that was started. */
+void pane_terminal(struct window window, const struct session *session,
+		   const struct view *view);
 void pane_output(struct window window, const struct session *session,
 		 int scroll);
 void pane_output_title(const struct session *session, struct buffer *left,

@@ -26,6 +26,7 @@ static const struct prompt_form forms[] = {
 	[PROMPT_FILTER] = { "\\", "filter " },
 	[PROMPT_EVAL] = { "eval ", "eval " },
 	[PROMPT_COMPARE] = { "= ", "compare " },
+	[PROMPT_WATCH] = { "watch ", "watch " },
 	[PROMPT_CONSOLE] = { "", "" },
 };
 

@@ -24,6 +24,7 @@ enum prompt_kind {
 	PROMPT_FILTER,
 	PROMPT_EVAL,
 	PROMPT_COMPARE,
+	PROMPT_WATCH,
 	PROMPT_CONSOLE, /* what the debugger reads (console.h) */
 	PROMPT_KIND_COUNT,
 };

@@ -7,6 +7,7 @@
 
 #include "banned.h"
 #include "base/alloc.h"
+#include "base/array.h"
 #include "base/buffer.h"
 #include "base/text.h"
 #include "ui/sequence.h"
@@ -226,6 +227,72 @@ void terminal_set_answer(struct terminal *terminal,
 {
 	terminal->answer = answer;
 	terminal->answer_data = data;
+}
+
+struct key_code {
+	const char *name;
+	VTermKey key;
+	VTermModifier modifier;
+};
+
+static const struct key_code key_codes[] = {
+	{ "Enter", VTERM_KEY_ENTER, VTERM_MOD_NONE },
+	{ "Tab", VTERM_KEY_TAB, VTERM_MOD_NONE },
+	{ "S-Tab", VTERM_KEY_TAB, VTERM_MOD_SHIFT },
+	{ "Backspace", VTERM_KEY_BACKSPACE, VTERM_MOD_NONE },
+	{ "Esc", VTERM_KEY_ESCAPE, VTERM_MOD_NONE },
+	{ "Up", VTERM_KEY_UP, VTERM_MOD_NONE },
+	{ "Down", VTERM_KEY_DOWN, VTERM_MOD_NONE },
+	{ "Left", VTERM_KEY_LEFT, VTERM_MOD_NONE },
+	{ "Right", VTERM_KEY_RIGHT, VTERM_MOD_NONE },
+	{ "Insert", VTERM_KEY_INS, VTERM_MOD_NONE },
+	{ "Delete", VTERM_KEY_DEL, VTERM_MOD_NONE },
+	{ "Home", VTERM_KEY_HOME, VTERM_MOD_NONE },
+	{ "End", VTERM_KEY_END, VTERM_MOD_NONE },
+	{ "PgUp", VTERM_KEY_PAGEUP, VTERM_MOD_NONE },
+	{ "PgDn", VTERM_KEY_PAGEDOWN, VTERM_MOD_NONE },
+};
+
+static bool type_named(struct terminal *terminal, const char *key)
+{
+	for (size_t i = 0; i < ARRAY_LENGTH(key_codes); i++) {
+		if (strcmp(key_codes[i].name, key) != 0)
+			continue;
+		vterm_keyboard_key(terminal->vterm, key_codes[i].key,
+				   key_codes[i].modifier);
+		return true;
+	}
+	if (key[0] != 'F' || key[1] < '1' || key[1] > '9')
+		return false;
+	vterm_keyboard_key(terminal->vterm,
+			   (VTermKey)VTERM_KEY_FUNCTION(strtol(key + 1, NULL,
+							       10)),
+			   VTERM_MOD_NONE);
+	return true;
+}
+
+void terminal_type(struct terminal *terminal, const char *key)
+{
+	const char *at = key;
+	int32_t code;
+
+	if (type_named(terminal, key))
+		return;
+	if (strcmp(key, "Space") == 0) {
+		vterm_keyboard_unichar(terminal->vterm, ' ', VTERM_MOD_NONE);
+		return;
+	}
+	if (strncmp(key, "C-", 2) == 0 && key[2] != '\0') {
+		char byte = (char)(key[2] & 0x1f);
+
+		on_answer(&byte, 1, terminal);
+		return;
+	}
+	code = text_next(&at);
+	/* A name of more than one character is of a key that is not here. */
+	if (code > 0 && *at == '\0')
+		vterm_keyboard_unichar(terminal->vterm, (uint32_t)code,
+				       VTERM_MOD_NONE);
 }
 
 void terminal_write(struct terminal *terminal, const char *bytes, size_t length)

@@ -29,6 +29,11 @@ void terminal_set_answer(struct terminal *terminal,
 			 void (*answer)(const char *bytes, size_t length,
 					void *data),
 			 void *data);
+/*
+ * What a key, by its name (input.h), sends to a program there is said as an
+ * answer is. Nothing for a key that no program knows.
+ */
+void terminal_type(struct terminal *terminal, const char *key);
 void terminal_write(struct terminal *terminal, const char *bytes,
 		    size_t length);
 /* It is not the one that terminal_new would make of these. */

@@ -22,6 +22,7 @@ void view_init(struct view *view)
 	};
 	prompt_init(&view->prompt);
 	console_init(&view->console);
+	console_init(&view->terminal);
 }
 
 static void key_set_clear(struct key_set *set)
@@ -48,6 +49,7 @@ void view_clear(struct view *view)
 	rankset_clear(&view->asked);
 	motion_clear(&view->motion);
 	console_clear(&view->console);
+	console_clear(&view->terminal);
 	prompt_clear(&view->prompt);
 	view_init(view);
 }
@@ -61,6 +63,14 @@ void view_say(struct view *view, bool is_error, const char *message)
 	view->is_message_error = is_error;
 	free(view->question);
 	view->question = NULL;
+	view->choices = NULL;
+}
+
+void view_ask_which(struct view *view, const char *question,
+		    const struct view_choice *choices)
+{
+	view_say(view, false, question);
+	view->choices = choices;
 }
 
 void view_ask(struct view *view, const char *question, const char *line,
@@ -80,7 +90,8 @@ void view_ask(struct view *view, const char *question, const char *line,
 static bool lies_over(enum view_kind kind)
 {
 	return kind == VIEW_HELP || kind == VIEW_LOG || kind == VIEW_TEXT ||
-	       kind == VIEW_CONSOLE || kind == VIEW_COMPARE;
+	       kind == VIEW_CONSOLE || kind == VIEW_COMPARE ||
+	       kind == VIEW_TERMINAL;
 }
 
 void view_open(struct view *view, enum view_kind kind)
@@ -207,6 +218,9 @@ static void draw_body(struct window window, const struct session *session,
 		break;
 	case VIEW_CONSOLE:
 		pane_console(body, session, view);
+		break;
+	case VIEW_TERMINAL:
+		pane_terminal(body, session, view);
 		break;
 	case VIEW_COMPARE:
 		pane_compare(body, session, view);

@@ -31,6 +31,7 @@ enum view_kind {
 	VIEW_LOG,
 	VIEW_TEXT, /* what a command printed */
 	VIEW_CONSOLE,
+	VIEW_TERMINAL, /* of the job that was started */
 	VIEW_COMPARE, /* what ranks answered */
 	VIEW_KIND_COUNT,
 };
@@ -103,6 +104,12 @@ struct search_origin {
 	char *search; /* NULL: nothing */
 };
 
+/* An answer to a question: the key, and the line that it runs. */
+struct view_choice {
+	const char *key; /* NULL behind the last */
+	const char *line;
+};
+
 struct view {
 	enum view_kind kind;
 	enum view_kind behind; /* where "back" leads from help, log, text */
@@ -143,6 +150,7 @@ struct view {
 	int other_scroll;    /* of what has not the focus in VIEW_LOG */
 	bool is_log_focused; /* in VIEW_LOG: our log, not the rank's output */
 	struct console console;
+	struct console terminal; /* of the job */
 	char *text;	 /* VIEW_TEXT */
 	char *text_line; /* the command that writes it again; NULL: it stays */
 	char *search;	 /* NULL: none yet */
@@ -153,6 +161,7 @@ struct view {
 	char *message;	/* on the hint line; NULL: none */
 	char *question; /* the message asks whether to run this line: y does,
 			 * any other key does not; NULL: it does not ask */
+	const struct view_choice *choices; /* it asks which; NULL: y or n */
 	struct rankset asked; /* for these of its ranks; empty: for all */
 	bool is_message_error;
 };
@@ -165,6 +174,9 @@ void view_say(struct view *view, bool is_error, const char *message);
  * ranks; NULL: for all. */
 void view_ask(struct view *view, const char *question, const char *line,
 	      const struct rankset *asked);
+/* Asks which of these to do; every other key does nothing. */
+void view_ask_which(struct view *view, const char *question,
+		    const struct view_choice *choices);
 /* Opens a view; help, log and text remember what was behind them. */
 void view_open(struct view *view, enum view_kind kind);
 

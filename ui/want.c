@@ -166,6 +166,7 @@ void app_want(struct app *app)
 	case VIEW_LOG:
 	case VIEW_TEXT:
 	case VIEW_CONSOLE:
+	case VIEW_TERMINAL:
 	case VIEW_COMPARE:
 	case VIEW_KIND_COUNT:
 		break;

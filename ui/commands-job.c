@@ -1,0 +1,182 @@
+/*
+ * commands-job: the view of the terminal of the job that was started, the keys
+ * that go there, and what becomes of the job when a person leaves.
+ */
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "engine/control.h"
+#include "engine/engine.h"
+#include "ui/app.h"
+#include "ui/commands-private.h"
+#include "ui/commands.h"
+
+/* Around the job's terminal: header, verdict (two lines), hints, border. */
+#define ROWS_AROUND 6
+#define COLUMNS_AROUND 2
+#define ROWS_LEAST 4
+#define COLUMNS_LEAST 20
+
+void started_terminal_size(int row_count, int column_count, int *rows, int *columns)
+{
+	*rows = row_count - ROWS_AROUND;
+	*columns = column_count - COLUMNS_AROUND;
+	if (*rows < ROWS_LEAST)
+		*rows = ROWS_LEAST;
+	if (*columns < COLUMNS_LEAST)
+		*columns = COLUMNS_LEAST;
+}
+
+int ui_terminal(struct command_context *context, int argc, char **argv,
+		struct error *error)
+{
+	(void)argc;
+	(void)argv;
+	(void)error;
+	view_open(&command_app(context)->view, VIEW_TERMINAL);
+	return 0;
+}
+
+static void send_typed(struct app *app, const char *text)
+{
+	json_t *arguments;
+
+	if (*text == '\0')
+		return;
+	arguments = json_object();
+	json_object_set_new(arguments, "data", json_string(text));
+	engine_send(app->engine, "jobInput", arguments);
+}
+
+bool started_takes(struct app *app, const char *key)
+{
+	struct buffer text = BUFFER_INIT;
+
+	if (app->view.kind != VIEW_TERMINAL ||
+	    !launching_is_alive(&app->engine->session))
+		return false;
+	if (strcmp(key, "C-]") == 0)
+		commands_run(app, "back");
+	else if (strcmp(key, "PgUp") == 0)
+		commands_run(app, "cursor page-up");
+	else if (strcmp(key, "PgDn") == 0)
+		commands_run(app, "cursor page-down");
+	else
+		console_type(&app->view.terminal, key, &text);
+	send_typed(app, text.data);
+	buffer_clear(&text);
+	return true;
+}
+
+static void resize(struct app *app, int rows, int columns)
+{
+	struct engine *engine = app->engine;
+
+	if ((rows == engine->job_rows && columns == engine->job_columns) ||
+	    !launching_is_alive(&engine->session))
+		return;
+	engine->job_rows = rows;
+	engine->job_columns = columns;
+	engine_send(engine, "jobResize",
+		    json_pack("{s:i, s:i}", "rows", rows, "columns", columns));
+}
+
+void started_refresh(struct app *app)
+{
+	const struct session *session = &app->engine->session;
+	struct buffer answers = BUFFER_INIT;
+	int rows;
+	int columns;
+
+	started_terminal_size(app->view.row_count, app->view.column_count, &rows,
+			  &columns);
+	resize(app, rows, columns);
+	if (app->view.kind != VIEW_TERMINAL)
+		return;
+	console_update_job(&app->view.terminal, session, rows, columns,
+			   &answers);
+	if (launching_is_alive(session))
+		send_typed(app, answers.data);
+	buffer_clear(&answers);
+}
+
+static void append_question(struct buffer *out, const struct session *session)
+{
+	char *held = control_end_question(session);
+	const struct launched *job = &session->launching.job;
+
+	if (held != NULL) {
+		buffer_append_string(out, held);
+		buffer_append_char(out, ' ');
+	}
+	free(held);
+	launching_append(out, session);
+	buffer_append_string(out, ". d: it goes on without us");
+	if (job->log != NULL) {
+		buffer_append_string(out, ", and prints to ");
+		text_escape(out, job->log, strlen(job->log));
+	}
+	buffer_append_string(out, "; e: end it; Esc: stay");
+}
+
+bool started_asks(struct app *app)
+{
+	static const struct view_choice choices[] = {
+		{ "d", "quit detach" },
+		{ "e", "quit end" },
+		{ NULL, NULL },
+	};
+	struct buffer question = BUFFER_INIT;
+
+	if (!launching_is_alive(&app->engine->session) ||
+	    app->engine->settings.is_yes)
+		return false;
+	append_question(&question, &app->engine->session);
+	view_ask_which(&app->view, question.data, choices);
+	buffer_clear(&question);
+	return true;
+}
+
+void started_end(struct app *app)
+{
+	struct engine *engine = app->engine;
+	bool is_again = app->is_ending;
+
+	if (!launching_is_alive(&engine->session)) {
+		app->is_done = true;
+		return;
+	}
+	app->is_ending = true;
+	engine_send(engine, "jobEnd", json_pack("{s:b}", "now", is_again));
+	view_say(&app->view, false,
+		 is_again ? "SIGKILL was sent to all of the job."
+			  : "SIGTERM was sent to the job; after 10 s it is "
+			    "killed. quit end kills it at once, quit detach "
+			    "leaves it.");
+}
+
+/* A question about a job that has ended since is none. */
+static void answer_itself(struct app *app)
+{
+	struct buffer text = BUFFER_INIT;
+
+	if (app->view.choices == NULL)
+		return;
+	launching_append(&text, &app->engine->session);
+	buffer_append_string(&text, "; q leaves.");
+	view_say(&app->view, false, text.data);
+	buffer_clear(&text);
+}
+
+void started_check_end(struct app *app)
+{
+	if (!launching_is_alive(&app->engine->session))
+		answer_itself(app);
+	if (app->is_ending && !launching_is_alive(&app->engine->session))
+		app->is_done = true;
+}

@@ -1,0 +1,75 @@
+/*
+ * pane-terminal: the terminal of the job that was started.
+ */
+#include "banned.h"
+#include "base/buffer.h"
+#include "base/text.h"
+#include "model/session.h"
+#include "ui/console.h"
+#include "ui/pane.h"
+#include "ui/terminal.h"
+
+static const char *lack_of(const struct session *session)
+{
+	if (session->launching.job.state == LAUNCHED_NONE)
+		return "No job was started by probetui; probetui -- PROGRAM "
+		       "ARGS... starts one.";
+	if (session->launching.transcript.bytes.length > 0)
+		return NULL;
+	if (session->is_replay)
+		return "What the job printed is not in this recording; with "
+		       "--record-output it is.";
+	return "Nothing was printed yet.";
+}
+
+static void put_title(struct window window, const struct session *session,
+		      const struct console *console)
+{
+	struct buffer left = BUFFER_INIT;
+	struct buffer right = BUFFER_INIT;
+
+	buffer_append_string(&left, "Terminal");
+	if (session->launching.job.state != LAUNCHED_NONE)
+		buffer_append_string(&left, " \u00b7 ");
+	launching_append(&left, session);
+	if (console->back > 0) {
+		text_count(&right, (uint64_t)console->back);
+		buffer_append_string(&right, console->back == 1
+						     ? " line back"
+						     : " lines back");
+	}
+	pane_title(window, 0, 1, window.column_count - 2, true, left.data,
+		   right.data);
+	buffer_clear(&right);
+	buffer_clear(&left);
+}
+
+/* Where what is typed goes. */
+static void put_cursor(struct window window, const struct console *console)
+{
+	int row;
+	int column;
+
+	terminal_cursor(console->terminal, &row, &column);
+	if (row >= 0 && row < window.row_count && column < window.column_count)
+		window_emphasise(window, row, column, 1, 1, EMPHASIS_REVERSE);
+}
+
+void pane_terminal(struct window window, const struct session *session,
+		   const struct view *view)
+{
+	const struct console *console = &view->terminal;
+	struct window inner = pane_frame(window);
+	const char *lack = lack_of(session);
+
+	if (pane_has_frame(window.row_count))
+		put_title(window, session, console);
+	if (lack != NULL)
+		window_put_paragraph(inner, 0, 1, inner.row_count, STYLE_DIM,
+				     lack);
+	if (lack != NULL || console->terminal == NULL)
+		return;
+	terminal_draw(inner, console->terminal, console->back);
+	if (console->back == 0 && launching_is_alive(session))
+		put_cursor(inner, console);
+}
