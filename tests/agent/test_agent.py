@@ -464,9 +464,9 @@ class ProcessCase(unittest.TestCase):
         script = self.place.write("off.py", """
 import sys, time
 before = set(sys.modules)
-begun = time.perf_counter()
+begun = time.process_time()
 import probetui
-took = time.perf_counter() - begun
+took = time.process_time() - begun
 def plain(): pass
 assert probetui.attach_on_error()(plain) is plain
 assert probetui.attach_on_error(plain) is plain
@@ -842,7 +842,9 @@ print("used", round(time.process_time() - used, 1), "of",
                                 process.stdout.readline()).groups()
         self.assertGreaterEqual(float(length), 1)
         self.assertLess(float(used), 0.5)
-        self.assertIn("does not hold for rank 0", process.stderr.readline())
+        # Whether its lease or rank 0's time to come is over first, is luck.
+        self.assertRegex(process.stderr.readline(),
+                         "does not hold (any longer )?for rank 0")
 
     def test_late(self):
         """The rank it would hold for has gone on, and ended."""

@@ -4,7 +4,7 @@ It says "ready" and where when the socket is there (a path, or "tcp"), and
 takes one client. MODE `stop` stops once a turn, `run` stops once and then
 waits for a line on standard input, `once` stops once and says "went on",
 `slow` does so before a line that takes a moment, `fail` opens a post-mortem a
-turn. A second thread sleeps meanwhile.
+turn. A second thread sleeps meanwhile. MODE `work` has no pdb: it runs.
 """
 import pdb
 import socket
@@ -62,6 +62,13 @@ def slow(debugger):
     print("went on", number, flush=True)
 
 
+def work_on():
+    number = 0
+    while True:
+        number = work(number)
+        time.sleep(0.001)
+
+
 def fail(debugger):
     while True:
         try:
@@ -73,6 +80,10 @@ def fail(debugger):
 
 def main():
     mode, where = sys.argv[1:]
+    if mode == "work":
+        Sleeper().start()
+        print("ready", where, flush=True)
+        work_on()
     is_path = where != "tcp"
     server = socket.socket(socket.AF_UNIX if is_path else socket.AF_INET)
     server.bind(where if is_path else ("127.0.0.1", 0))

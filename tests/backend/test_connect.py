@@ -114,8 +114,8 @@ class TestConnect(Case):
     def test_what_is_no_target(self):
         node = self.node()
         self.assertIn("is no target", node.refuse("connect"))
-        self.assertIn("needs no connection",
-                      node.refuse("connect", target="ptrace:1"))
+        self.assertIn("There is no process",
+                      node.refuse("connect", target="ptrace:4194304"))
         self.assertIn("There is no socket", node.refuse(
             "connect", target="pdb:unix:" + self.folder + "/none"))
 

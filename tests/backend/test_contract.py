@@ -18,6 +18,8 @@ SOURCE = os.environ.get("SRCDIR") or os.path.dirname(os.path.dirname(HERE))
 PROGRAM = os.path.join(HERE, "contract_target.py")
 with open(PROGRAM, encoding="utf-8") as program:
     LINES = program.read().splitlines()
+# About the job that a node has started, and no process (test_launch.py).
+OF_A_JOB = ["launch", "jobInput", "jobResize", "jobBreakpoints", "jobEnd"]
 # What besides its name decides whether a request can be served.
 BESIDES = ["exact sample", "variables of another thread"]
 STEPS = ["continue", "next", "stepIn", "stepOut", "until", "jump"]
@@ -42,7 +44,8 @@ def requests():
               encoding="utf-8") as file:
         table = file.read().split("\n| request |")[1].split("\n\n")[0]
     return [name for row in table.splitlines()[2:]
-            for name in re.findall(r"`(\w+)`", row.split("|")[1])] + BESIDES
+            for name in re.findall(r"`(\w+)`", row.split("|")[1])
+            if name not in OF_A_JOB] + BESIDES
 
 
 def capabilities():
@@ -71,6 +74,7 @@ class Subject:
     mode = "stop"
     is_connected = True
     is_at_prompt = True
+    has_stopped = False  # and a pause does nothing
     is_read_only = False
 
     def __init__(self):
@@ -178,7 +182,8 @@ class Subject:
 class Reading(Subject):
     """Nothing is connected: it is read from outside."""
     is_connected = False
-    last = [["detach", "terminate", "connect", "disconnect"]]
+    last = [["detach", "terminate", "connect", "disconnect"], ["pause"],
+            ["setBreakpoints"]]
 
 
 class ReadOnly(Reading):
@@ -192,6 +197,29 @@ class Running(Subject):
     def begin(self):
         self.node.ask("continue", pid=self.pid)
         self.node.event("continued", self.pid)
+
+
+class Attached(Subject):
+    """It is stopped from outside; nothing is connected to in it."""
+    mode = "work"
+    is_connected = False
+    has_stopped = True
+    last = [["terminate", "detach", "disconnect"]]
+
+    def for_connect(self):
+        return {"target": "ptrace:%d" % self.pid}
+
+    def begin(self):
+        self.node.ask("setBreakpoints", **self.for_setBreakpoints())
+        self.wait_for_stop()
+
+
+class AttachedRunning(Attached):
+    has_stopped = False
+    last = [["pause"], ["setBreakpoints"], ["detach", "disconnect"]]
+
+    def begin(self):
+        self.node.ask("connect", **self.for_connect())
 
 
 class Nested(Subject):
@@ -210,6 +238,8 @@ class PostMortem(Subject):
 STATES = {
     ("ptrace", "unconnected"): Reading,
     ("ptrace", "read-only"): ReadOnly,
+    ("ptrace", "stopped"): Attached,
+    ("ptrace", "running"): AttachedRunning,
     ("pdb", "stopped"): Subject,
     ("pdb", "running"): Running,
     ("pdb", "nested"): Nested,
@@ -231,6 +261,8 @@ class TestContract(unittest.TestCase):
                 subject.node.event("continued", subject.pid)
             stopped = subject.wait_for_stop()
             self.assertEqual(stopped["state"], "stopped", request)
+        elif request == "pause" and not subject.has_stopped:
+            self.assertEqual(subject.wait_for_stop()["reason"], "pause")
         elif request == "evaluate":
             self.assertEqual((body["result"], body["type"]), ("42", "int"))
         elif request == "variables":
@@ -279,6 +311,12 @@ class TestContract(unittest.TestCase):
 
     def test_ptrace_read_only(self):
         self.check("ptrace", "read-only")
+
+    def test_ptrace_stopped(self):
+        self.check("ptrace", "stopped")
+
+    def test_ptrace_running(self):
+        self.check("ptrace", "running")
 
     def test_pdb_stopped(self):
         self.check("pdb", "stopped")

@@ -16,7 +16,8 @@ PROBETUI = os.environ["PROBETUI"]
 NODE = os.environ["PROBETUI_NODE"]
 NOBODY = 65534
 WAYS = ["environ", "read", "exact snapshot", "unwind", "ptrace",
-        "perf watches", "pdb socket"]
+        "perf watches", "stop and step",
+        "pdb socket"]
 AS_NOBODY = ["setpriv", "--reuid", str(NOBODY), "--regid", str(NOBODY),
              "--clear-groups"]
 WAITS = "print('ready', flush=True)\nimport sys; sys.stdin.read()\n"

@@ -16,6 +16,7 @@ import pythons
 HERE = os.path.dirname(os.path.abspath(__file__))
 COMPILER = os.environ.get("CC", "cc").split()
 LOOP = "_PyEval_EvalFrameDefault"
+WRITE = 1  # x86-64
 UNNAMED = "+0x"    # of an interpreter whose symbols were stripped
 # Unoptimised, its rules go by a register that a system call does not show.
 SLEEPER = """
@@ -78,6 +79,12 @@ def target_code():
         return file.read()
 
 
+def is_asleep(pid):
+    """It waits in a system call, and in none that writes."""
+    with open("/proc/%d/syscall" % pid) as file:
+        return file.read().split()[0] not in ("running", str(WRITE))
+
+
 class Case(unittest.TestCase):
     def setUp(self):
         self.node = None
@@ -88,6 +95,10 @@ class Case(unittest.TestCase):
                                                  self.library])
         self.addCleanup(target.close)
         self.addCleanup(target.process.kill)
+        # It says that it is ready a moment before it sleeps.
+        deadline = time.monotonic() + nodes.LIMIT
+        while time.monotonic() < deadline and not is_asleep(target.pid):
+            pass
         return target
 
     library = "-"

@@ -11,9 +11,10 @@ import pythons
 HERE = os.path.dirname(os.path.abspath(__file__))
 PROBE = os.path.join(os.environ["BUILDDIR"], "tests/backend/sample-probe")
 # The code is the same, and slow, where its memory is watched.
-SAMPLES = 2000 if os.environ.get("SANITIZED") else 10000
+SAMPLES = (1000 if os.environ.get("SANITIZED")
+           else 10000 if os.environ.get("PROBETUI_SOAK") else 3000)
 TORN_MAXIMUM = 0.005
-EXACT_MINIMUM = 0.5  # the rest is what the load of the machine takes
+EXACT_MINIMUM = 0.1  # the rest is what the load of the machine takes
 
 
 def check(python, thread_count, mode):

@@ -20,8 +20,9 @@ import jobs  # noqa: E402
 import pdbs  # noqa: E402
 import terminals  # noqa: E402
 
-# Three ranks: 0 and 1 are stopped, 2 waits for a client. REFUSALS are
-# sentences by request and pid.
+# Three ranks: 0 and 1 are stopped, 2 waits for a client, or is free: it has no
+# debugger, and is attached to from outside. REFUSALS are sentences by request
+# and pid.
 NODE = r'''#!%(python)s
 import json, sys
 
@@ -42,8 +43,11 @@ def event(name, **body):
 
 def debugger(pid, state, **more):
     name = {"stopped": "stopped", "running": "continued"}.get(state, "debugger")
-    event(name, pid=pid, rank=PIDS[pid], state=state, backend="pdb",
-          target="pdb:unix:/tmp/%%d.sock" %% PIDS[pid], **more)
+    kind = ("ptrace", "ptrace:%%d" %% pid)
+    if not (IS_FREE and pid == 102):
+        kind = ("pdb", "pdb:unix:/tmp/%%d.sock" %% PIDS[pid])
+    event(name, pid=pid, rank=PIDS[pid], state=state, backend=kind[0],
+          target=kind[1], **more)
 
 
 LIBRARY = "/usr/lib/python3.11/socket.py"
@@ -67,6 +71,7 @@ def stop(pid, line, reason="step", **more):
              at="line", held=0.5, description=reason, **more)
 
 
+IS_FREE = %(third)r == "free"
 THIRD = {"waiting": {}, "stale": {"why": "Nobody listens."}}
 
 
@@ -80,7 +85,8 @@ def found():
     debugger(101, "connecting")
     stop(101, 15, leaving=%(leaving)r)
     sample(102, 30)
-    debugger(102, %(third)r, **THIRD[%(third)r])
+    if not IS_FREE:
+        debugger(102, %(third)r, **THIRD[%(third)r])
 
 
 def act(request, arguments):
@@ -96,12 +102,21 @@ def act(request, arguments):
         debugger(pid, "running")
         if request != "continue":
             stop(pid, arguments.get("line", 20))
+    if request == "source":
+        return {"pid": pid, "path": arguments["path"], "changed": False,
+                "content": "".join(
+                    "    dist.all_reduce(x)\n" if line == %(reduces)r
+                    else "def train():\n" if line == 1
+                    else "    x = %%d\n" %% line for line in range(1, 60))}
+    if request == "pause":
+        debugger(pid, "running")
+        stop(pid, 30, "pause")
     if request == "connect":
         debugger(102, "connecting")
         stop(102, 30, "entry")
         return {"pid": 102}
     if request == "detach":
-        debugger(pid, "waiting")
+        debugger(pid, "none" if IS_FREE and pid == 102 else "waiting")
     if request == "evaluate":
         if arguments["expression"] == "die":
             event("rankRemoved", pid=pid, rank=PIDS[pid], uid=0,
@@ -109,6 +124,13 @@ def act(request, arguments):
         return {"result": "%%d + %%s" %% (PIDS[pid], arguments["expression"]),
                 "type": "int"}
     if request == "setBreakpoints":
+        if IS_FREE and pid == 102 and not stops.get(102):
+            debugger(pid, "running")
+            for one in arguments["breakpoints"]:
+                if one.get("log"):
+                    event("output", pid=pid, category="console",
+                          breakpoint=one["id"], output="x is 5")
+                    stop(102, 31, "data breakpoint", hit=[7])
         return {"breakpoints": [
             {"id": one["id"], "number": 0 if one.get("line") == 99 else 1,
              "line": one.get("line", 1), "path": one.get("path", "/f.py"),
@@ -140,14 +162,15 @@ for line in sys.stdin:
 class Node:
     """A folder with the node and a script for it."""
 
-    def __init__(self, refusals=None, leaving=None, third="waiting"):
+    def __init__(self, refusals=None, leaving=None, third="waiting",
+                 reduces=0):
         self.folder = tempfile.TemporaryDirectory(prefix="probetui-control-")
         self.log = os.path.join(self.folder.name, "log")
         self.path = os.path.join(self.folder.name, "node")
         with open(self.path, "w") as file:
             file.write(NODE % {"python": sys.executable, "log": self.log,
                                "refusals": refusals or {}, "leaving": leaving,
-                               "third": third})
+                               "third": third, "reduces": reduces})
         os.chmod(self.path, 0o700)
 
     def __enter__(self):
@@ -265,7 +288,7 @@ class TestActs(unittest.TestCase):
     def test_a_file_of_its_number_is_no_reason(self):
         with Node(third="stale") as node:
             run = node.run(script="next ranks 2")
-            self.assertIn("next: rank 2 runs; it has no debugger\n",
+            self.assertIn("next: rank 2 runs; pause stops it\n",
                           run.stderr)
             run = node.run(script="connect ranks 2")
             self.assertIn("nobody listens: Nobody listens.", run.stderr)
@@ -321,6 +344,48 @@ class TestCosts(unittest.TestCase):
             self.assertEqual(node.asked("detach"),
                              [["detach", {"pid": 101, "force": True}],
                               ["detach", {"pid": 100}]])
+
+
+class TestCollectives(unittest.TestCase):
+    """A rank that steps into one waits there for those that stand."""
+
+    def test_a_step_without_its_peers_is_asked_about(self):
+        with Node(reduces=15) as node:
+            run = node.run(script="next ranks 1")
+            self.assertIn("Rank 1 comes to all_reduce (line 15) and will wait "
+                          "there for ranks 0,2, which stand. Go on all the "
+                          "same? --yes does it", run.stderr)
+            self.assertEqual(node.asked("next"), [])
+            run = node.run(script="next --yes ranks 1")
+            self.assertEqual(run.stderr, "")
+            self.assertEqual(node.asked("next"),
+                             [["next", {"pid": 101, "depth": 0}]])
+
+    def test_who_may_come_to_one_later(self):
+        with Node(reduces=20) as node:
+            run = node.run(script="next ranks 0\nstep ranks 1")
+            self.assertEqual(run.stderr, "")
+            run = node.run(script="continue ranks 0,1")
+            self.assertIn("Ranks 0-1 come to all_reduce (line 20) and will "
+                          "wait there for rank 2, which stands.", run.stderr)
+            self.assertEqual(node.asked("continue"), [])
+
+    def test_all_of_them_together_are_not(self):
+        with Node(reduces=15, third="free") as node:
+            run = node.run(script="next")
+            self.assertEqual(run.stderr, "")
+
+    def test_those_that_stand_are_let_go(self):
+        with Node(reduces=20) as node:
+            run = node.run(script="release\ncontinue --yes ranks 1\nfocus 1\n"
+                           "release")
+            self.assertIn("line 1: release: no rank is on its way to a stop",
+                          run.stderr)
+            self.assertIn("release: rank 0; 2 others are not stopped\n",
+                          run.stdout)
+            self.assertEqual(node.asked("continue"),
+                             [["continue", {"pid": 101, "depth": 0}],
+                              ["continue", {"pid": 100, "depth": 0}]])
 
 
 class TestBreakpoints(unittest.TestCase):
@@ -398,6 +463,105 @@ class TestBreakpoints(unittest.TestCase):
             self.assertEqual(run.stderr, "")
             self.assertEqual([arguments["pid"] for _, arguments in
                               node.asked("setBreakpoints")], [100, 101, 102])
+
+
+class TestOutside(unittest.TestCase):
+    """A rank without a debugger is stopped by its node."""
+
+    def test_a_rank_that_runs_is_paused(self):
+        with Node(third="free") as node:
+            run = node.run("--json", script="""
+                pause
+                wait stopped ranks 2
+                next ranks 2
+                """)
+            self.assertEqual(run.stderr, "")
+            told = objects(run)
+            self.assertEqual(
+                [one for one in told if one.get("command") == "pause"],
+                [{"command": "pause", "ranks": "2", "others": "0-1"}])
+            self.assertEqual([one["reason"] for one in told
+                              if one.get("rank") == 2 and "reason" in one],
+                             ["pause", "step"])
+            self.assertEqual(node.asked("pause", "connect"),
+                             [["pause", {"pid": 102}]])
+
+    def test_who_is_not_paused(self):
+        with Node() as node:
+            run = node.run(script="pause\npause ranks 1\npause ranks 2\n"
+                           "continue ranks 1\npause")
+            self.assertEqual(run.stderr.splitlines(), [
+                "probetui: line 1: pause: none of the ranks 0-2 is running; "
+                "rank 2 waits in a debugger: connect ranks 2",
+                "probetui: line 2: pause: rank 1 is stopped already",
+                "probetui: line 3: pause: rank 2 waits in a debugger that is "
+                "not connected; connect does that"])
+            self.assertIn("pause: rank 1; 2 others are not running (rank 2 "
+                          "waits in a debugger that is not connected; "
+                          "connect does that)\n", run.stdout)
+            self.assertEqual(node.asked("pause"), [["pause", {"pid": 101}]])
+
+    def test_breakpoints_attach_to_it(self):
+        with Node(third="free") as node:
+            run = node.run(script="""
+                break train.py:9 ranks 0
+                break train.py:14 if step > 3 ranks 2
+                detach ranks 2
+                disable 1
+                enable 2
+                """)
+            self.assertEqual(run.stderr, "")
+            self.assertEqual(
+                [[one["id"] for one in arguments["breakpoints"]]
+                 for _, arguments in node.asked("setBreakpoints")
+                 if arguments["pid"] == 102], [[2], [2], [2]])
+
+    def test_why_it_takes_none(self):
+        with Node({"setBreakpoints 102": "Process 102 is traced by gdb."},
+                  third="free") as node:
+            run = node.run(script="break train.py:14\nbreak\n"
+                           "break train.py:15 ranks 0")
+            self.assertEqual(run.stderr, "probetui: line 1: break: rank 2: "
+                                         "Process 102 is traced by gdb.\n")
+            self.assertIn("not set in rank 2: Process 102 is traced by gdb.",
+                          run.stdout)
+            self.assertEqual(run.returncode, 1)
+
+    def test_a_log_point_is_told_in_its_place(self):
+        with Node(third="free") as node:
+            script = 'break train.py:14 if a > 3 log "x is {x}" ranks 2'
+            run = node.run("--json", script=script)
+            sent = next(arguments["breakpoints"][0] for _, arguments
+                        in node.asked("setBreakpoints")
+                        if arguments["pid"] == 102)
+            self.assertEqual((sent["condition"], sent["log"]),
+                             ("a > 3", "x is {x}"))
+            self.assertEqual(
+                [one["event"] for one in objects(run)
+                 if one.get("rank") == 2 and "event" in one],
+                ["log", "stopped"])
+            self.assertIn({"event": "log", "rank": 2, "breakpoint": 1,
+                           "output": "x is 5"}, objects(run))
+            run = node.run(script=script)
+            self.assertIn("rank 2, breakpoint 1: x is 5\n", run.stdout)
+
+    def test_a_variable_is_watched(self):
+        with Node() as node:
+            run = node.run(script="""
+                watch total
+                rank 1
+                up
+                watch a [0] ranks 1
+                watch
+                """)
+            self.assertEqual(run.stderr, "")
+            sent = [arguments["breakpoints"] for _, arguments in
+                    node.asked("setBreakpoints")]
+            self.assertEqual([(one["watch"], one.get("depth", 0)) for one in sent[-1]],
+                             [("total", 0), ("a [0]", 1)])
+            self.assertIn("watch 2: a [0], ranks 1 (1)", run.stdout)
+            run = node.run(script="watch total ranks 2")
+            self.assertIn("watch: rank 2 waits in a debugger", run.stderr)
 
 
 class TestValues(unittest.TestCase):

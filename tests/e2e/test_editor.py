@@ -41,6 +41,7 @@ class TestEditor(unittest.TestCase):
         self.terminal.start(["--job", str(job.port)], **environment)
         # It is the rank looked at from then on, and this its line.
         self.terminal.wait_for(b"elsewhere")
+        self.terminal.wait_for(b"ranks.py:5")
         self.terminal.wait_for(b"\xe2\x96\xb6")
 
     def wait_for_message(self, text):

@@ -75,9 +75,10 @@ class Walker:
         self.script = os.path.join(inside, "walk.py")
         self.socket = os.path.join(inside, "pdb.sock.%d" % number)
         self.root = chroot
-        if python.name not in known:
-            known[python.name] = stops_of_pdb(self.plain())
-        self.expected = known[python.name]
+        name = (python.name, dialect == "outside")
+        if name not in known:
+            known[name] = self.plain(*name)
+        self.expected = known[name]
         self.target = None
         self.process = self.start([dialect, self.socket],
                                   stdin=subprocess.DEVNULL)
@@ -94,15 +95,31 @@ class Walker:
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             env=environment, **streams)
 
-    def plain(self):
+    def plain(self, name, is_outside):
+        """From 3.13 on it stops on the line that calls it; from outside it is
+        stopped behind that."""
+        is_early = is_outside and int(name.split(".")[1]) >= 13
+        commands = ["until"] * is_early + [pdb for pdb, _ours, _key in WALK]
         process = self.start(["console"], stdin=subprocess.PIPE)
-        commands = "".join(pdb + "\n" for pdb, _ours, _key in WALK)
-        text = process.communicate(commands.encode(), LIMIT)[0].decode()
+        text = process.communicate("".join(
+            each + "\n" for each in commands).encode(), LIMIT)[0].decode()
         assert RESULT in text, text
-        return text
+        if is_early:
+            text = text[text.index("(Pdb) ") + len("(Pdb) "):]
+        return stops_of_pdb(text)
+
+    def begin(self):
+        """The command that stops it first, where pdb does by itself."""
+        if self.dialect != "outside":
+            return "connect %s" % self.target
+        with open(os.path.join(self.folder, "walk.py")) as file:
+            line = file.read().split("\n").index("    first = 1") + 1
+        return "break %s:%d ranks %d" % (self.script, line, self.number)
 
     def wait(self):
         """Until its debugger waits; its target."""
+        if self.dialect == "outside":
+            return None
         heard = b""
         while not self.target:
             line = self.process.stdout.readline()
@@ -157,13 +174,14 @@ class Stops:
             return []
         return [json.loads(line.decode()) for line in lines]
 
-    def wait(self, terminal, what):
-        """Until each rank has stopped once more, or answered once more."""
+    def wait(self, terminal, what, answers=0):
+        """Until each rank has stopped once more, or answered once more; or so
+        many answered."""
         if what == "stopped":
             self.count += 1
             wanted = self.count
         else:
-            self.requests += len(self.pids)
+            self.requests += answers or len(self.pids)
             wanted = self.requests
 
         def came():
@@ -249,8 +267,7 @@ class WalkthroughTest(unittest.TestCase):
 
     def by_script(self, kinds):
         walkers = self.walkers(kinds)
-        script = "".join("connect %s\n" % walker.target
-                         for walker in walkers)
+        script = "".join(walker.begin() + "\n" for walker in walkers)
         script += "wait stopped\n"
         for number, (_pdb, command, _key) in enumerate(WALK):
             script += command + "\n"
@@ -290,8 +307,18 @@ class WalkthroughTest(unittest.TestCase):
         arguments = ["--pid", ",".join(str(walker.process.pid)
                                        for walker in walkers)]
         for walker in walkers:
-            arguments += ["--connect", walker.target]
+            if walker.target:
+                arguments += ["--connect", walker.target]
         terminal.start(arguments, PROBETUI_NODE=stops.node)
+        jobs.wait_for(lambda: terminal.take(0.01) or any(
+            each.get("command") == "discover" for each in stops.messages()),
+            "the ranks")
+        for number, walker in enumerate(walkers):
+            if not walker.target:
+                self.settle(terminal, number)
+                terminal.press(b":" + walker.begin().encode() + b"\r")
+                # Those that have one are told again.
+                stops.wait(terminal, "setBreakpoints", number + 1)
         stops.wait(terminal, "stopped")
         for number, (_pdb, command, key) in enumerate(WALK):
             self.settle(terminal, number)
@@ -320,6 +347,12 @@ class WalkthroughTest(unittest.TestCase):
         if not kinds:
             self.skipTest("no Python here has remote-pdb or ipdb")
         self.by_keys(kinds)
+
+    def test_keys_from_outside(self):
+        self.by_keys(self.of_dialect("outside"))
+
+    def test_script_from_outside(self):
+        self.by_script(self.of_dialect("outside"))
 
     def test_script_on_plain_pdb(self):
         self.by_script(self.of_dialect("pdb"))

@@ -28,6 +28,19 @@ def read_offsets():
     return tables
 
 
+def read_opcodes():
+    """{minor: {name: (number, caches)}} of backends/control/opcodes.inc."""
+    path = os.path.join(SOURCE, "backends", "control", "opcodes.inc")
+    with open(path) as file:
+        text = file.read()
+    tables = {}
+    for part in text.split("/* CPython 3.")[1:]:
+        tables[int(part.split(" ")[0])] = {
+            name: (int(number), int(caches)) for number, caches, name in
+            re.findall(r"OP\((\d+), \d+, (\d+), .*?/\* (\w+) \*/", part)}
+    return tables
+
+
 class Image:
     """Memory from START on, made of words of eight bytes."""
 
@@ -71,16 +84,11 @@ class Image:
             for word, value in sorted(words.items()) if any(value))
 
 
-def stack(minor, offsets):
-    """A runtime, an interpreter, a thread and two frames."""
-    image = Image(offsets)
-    runtime, code_type = START, START + 0x7000
-    interpreter, tstate = START + 0x20000, START + 0x60000
-    frames = [START + 0x61000, START + 0x62000]
-    code, names = START + 0x63000, START + 0x64000
+def put_runtime(image, interpreter, tstate, frames):
+    """A runtime with an interpreter, a thread and frames, innermost first."""
     for name in ("rt_interp_head", "rt_interp_main"):
-        image.field(runtime, name, interpreter)
-    image.field(runtime, "rt_tstate_current", tstate)
+        image.field(START, name, interpreter)
+    image.field(START, "rt_tstate_current", tstate)
     image.field(interpreter, "is_tstate_head", tstate)
     image.field(interpreter, "is_ceval_gil", START + 0x65000)
     image.field(START + 0x65000, "gil_last_holder", tstate)
@@ -94,8 +102,18 @@ def stack(minor, offsets):
     image.field(tstate, "ts_cframe", START + 0x67000)
     image.field(START + 0x67000, "cframe_current_frame", frames[0])
     for frame, previous in zip(frames, frames[1:] + [0]):
-        image.field(frame, "if_code", code)
         image.field(frame, "if_previous", previous)
+
+
+def stack(minor, offsets):
+    """A runtime, an interpreter, a thread and two frames."""
+    image = Image(offsets)
+    code_type = START + 0x7000
+    frames = [START + 0x61000, START + 0x62000]
+    code, names = START + 0x63000, START + 0x64000
+    put_runtime(image, START + 0x20000, START + 0x60000, frames)
+    for frame in frames:
+        image.field(frame, "if_code", code)
         image.field(frame, "if_instr", code + max(
             offsets["co_code_adaptive"], 0) + 2)
         image.field(frame, "if_lasti", 1, 4)
@@ -107,6 +125,178 @@ def stack(minor, offsets):
     image.field(code, "co_linetable", names + 0x300)
     image.object_bytes(names + 0x300, bytes([0, 1, 2, 1, 2, 1]))
     return image.records(minor)
+
+
+# A loop in a try, and its handler; arguments as 3.8, 3.10, 3.11 count.
+OLD_CODE = [("SETUP_FINALLY", 14, 7), ("EXTENDED_ARG", 0, 0),
+            ("FOR_ITER", 4, 2), ("STORE_FAST", 0, 0),
+            ("JUMP_ABSOLUTE", 2, 1), ("POP_BLOCK", 0, 0),
+            ("LOAD_FAST", 0, 0), ("RETURN_VALUE", 0, 0),
+            ("POP_TOP", 0, 0), ("POP_EXCEPT", 0, 0),
+            ("RERAISE", 0, 0), ("RETURN_VALUE", 0, 0)]
+
+
+def old_units(minor, numbers):
+    for name, bytes_on, units_on in OLD_CODE:
+        number = numbers.get(name, numbers.get("END_FINALLY"))[0]
+        yield number, bytes_on if minor < 10 else units_on
+
+
+def new_units(numbers):
+    """The same from 3.11 on, with its caches; the handler is the last two."""
+    forward = 2 + numbers["JUMP_BACKWARD"][1]
+    back = 2 + forward + numbers["FOR_ITER"][1]
+    for name, argument in (
+            ("RESUME", 0), ("EXTENDED_ARG", 0), ("FOR_ITER", forward),
+            ("STORE_FAST", 0), ("JUMP_BACKWARD", back), ("NOP", 0),
+            ("LOAD_FAST", 0), ("RETURN_VALUE", 0), ("PUSH_EXC_INFO", 0),
+            ("RERAISE", 1)):
+        number, caches = numbers[name]
+        yield number, argument
+        for _ in range(caches):
+            yield 0, 0
+
+
+def code(minor, offsets, numbers, is_instrumented):
+    """A code object at START, with all that it points to."""
+    image = Image(offsets)
+    names = START + 0x1000
+    pairs = list(new_units(numbers) if minor >= 11
+                 else old_units(minor, numbers))
+    data = bytes(byte for pair in pairs for byte in pair)
+    if is_instrumented and minor >= 12:
+        monitoring, lines = START + 0x2000, START + 0x2100
+        image.field(START, "co_monitoring", monitoring)
+        image.field(monitoring, "mo_lines", lines)
+        lines += minor >= 14
+        image.put(lines - 1, 2, 1)
+        image.put(lines + 2 * 4, data[2 * 4], 1)
+        data = data[:8] + bytes([numbers["INSTRUMENTED_LINE"][0]]) + data[9:]
+    image.put(START + 8, START + 0x7000)
+    image.put(START + 16, len(pairs))
+    if minor >= 11:
+        for i, byte in enumerate(data):
+            image.put(START + offsets["co_code_adaptive"] + i, byte, 1)
+    image.field(START, "co_code", START + 0x3000)
+    image.object_bytes(START + 0x3000, data)
+    image.field(START, "co_firstlineno", 7, 4)
+    for i, name in enumerate(("co_name", "co_qualname", "co_filename")):
+        image.field(START, name, names + 0x100 * i)
+        image.string(names + 0x100 * i, ["f", "C.f", "/x/train.py"][i])
+    image.field(START, "co_linetable", names + 0x300)
+    image.object_bytes(names + 0x300, bytes(
+        [0xd8, 0, 1, 0xdb, 2, 3, 0xe9, 1, 0xfa, 5] if minor >= 11
+        else [2, 1, 6, 1, 4, 0xff, 12, 3]))
+    image.field(START, "co_exceptiontable", names + 0x400)
+    image.object_bytes(names + 0x400, bytes(
+        [0x81, 6, len(pairs) - 2, 1]))
+    return image.records(minor)
+
+
+def program(minor, offsets):
+    """The same, with a module whose function is decorated, and a class."""
+    image = Image(offsets)
+    types = build_types(image, minor)
+    interpreter, frame = START + 0x20000, START + 0x61000
+    tstate, code = START + 0x60000, START + 0x63000
+    objects = iter(range(START + 0x68000, START + 0x7e000, 0x400))
+
+    def new(kind, size=0):
+        address = next(objects)
+        image.put(address, 1)
+        image.put(address + 8, types[kind])
+        image.put(address + 16, size)
+        return address
+
+    def text(string):
+        address = new("str")
+        image.string(address, string)
+        return address
+
+    def fill_tuple(*items):
+        address = new("tuple", len(items))
+        for i, item in enumerate(items):
+            image.put(address + offsets["tuple_item"] + 8 * i, item)
+        return address
+
+    def fill_dict(address=None, **items):
+        address = address or new("dict", len(items))
+        keys = next(objects)
+        image.field(address, "dict_keys", keys)
+        image.put(keys, 1)
+        if minor >= 11:
+            image.put(keys + 8, 3 | 3 << 8 | 1 << 16)
+            image.put(keys + 24, len(items))
+        else:
+            image.put(keys + 8, 8)
+            image.put(keys + 32, len(items))
+        entry, size = (keys + 40, 16) if minor >= 11 else (keys + 56, 24)
+        for i, (key, held) in enumerate(items.items()):
+            image.put(entry + size * i, keys_of[key])
+            image.put(entry + size * i + 8, held)
+        return address
+
+    def function(its_code, *closure):
+        address = new("function")
+        image.field(address, "func_code", its_code)
+        image.field(address, "func_closure", fill_tuple(*closure))
+        return address
+
+    def fill_code(address, name, *consts):
+        image.put(address, 1)
+        image.put(address + 8, types["code"])
+        image.field(address, "co_firstlineno", 7, 4)
+        for field in ("co_name", "co_qualname"):
+            image.field(address, field, text(name))
+        image.field(address, "co_filename", keys_of["/x/train.py"])
+        image.field(address, "co_consts", fill_tuple(*consts))
+        return address
+
+    keys_of = {key: text(key) for key in (
+        "__main__", "train", "__name__", "__file__", "/x/train.py", "f", "C",
+        "own", "partial")}
+    put_runtime(image, interpreter, tstate, [frame])
+    image.field(frame, "if_code", code)
+    fill_code(code, "<module>", fill_code(next(objects), "nested"))
+    inner = function(fill_code(next(objects), "f"))
+    cell = new("cell")
+    image.field(cell, "cell_ref", inner)
+    outer = function(fill_code(next(objects), "wrapper"), cell)
+    own = new("Own")
+    if minor >= 11:
+        image.put(own - 24, fill_dict(f=inner))
+    klass = types["Own"]
+    image.field(klass, "tp_dict", fill_dict(f=outer))
+    module = new("module", fill_dict(
+        __name__=keys_of["__main__"], __file__=keys_of["/x/train.py"],
+        f=outer, C=klass, own=own, partial=new("functools.partial", outer)))
+    image.field(frame, "if_f_globals", module)
+    image.field(interpreter, "is_modules",
+                fill_dict(__main__=module, train=module))
+    return image.records(minor)
+
+
+def build_types(image, minor):
+    """{name: address} of types; "Own" is a class of the program's."""
+    flags = {"str": 1 << 28, "tuple": 1 << 26, "dict": 1 << 29,
+             "type": 1 << 31, "Own": 1 << 9}
+    if minor >= 11:
+        flags["Own"] |= 1 << 4
+    names = list(flags) + ["function", "code", "cell", "module",
+                           "functools.partial"]
+    types = {}
+    for i, name in enumerate(names):
+        types[name] = START + 0x7000 + 0x400 * i
+        text = START + 0xc000 + 0x40 * i
+        for j, byte in enumerate(name.encode() + b"\0"):
+            image.put(text + j, byte, 1)
+    for i, name in enumerate(names):
+        image.put(types[name], 1)
+        image.put(types[name] + 8, types["type"])
+        image.field(types[name], "tp_name", START + 0xc000 + 0x40 * i)
+        image.field(types[name], "tp_flags", flags.get(name, 0))
+        image.field(types[name], "tp_basicsize", 16)
+    return types
 
 
 def value(minor, offsets, kind):
@@ -172,7 +362,18 @@ PROCFS = [
     b"python3\0-m\0torch.distributed.run\0\xff4 (a) b) Z 0\xff\xff\xff",
 ]
 
+# What is in an image's first object, and some of all there is besides.
+EXPRESSIONS = {
+    "dict": "x['storage went away'] == 0x1f", "list": "x[-2] is not None",
+    "str": "x.y", "int": "x.real", "bytes": "x[0]", "tuple": "x[0] in (1, 2)",
+}
+
 TEXTS = {
+    "expression": [
+        "1 < 2.5e3 <= 0xff and not 'a\\x41\\n' 'b' in {'x', b'y'} or None",
+        "len([1, 2,][0]) // -3 % (4,)", "*0x7f0000001000:8", "x.item() is x",
+        "1 if 2 else 3", "f(1)", "u'\\N{DASH}'", "~5 ^ 1 << 2 | 3 & 6 - 1",
+        "(1, (2, 'a')) == [1] != 1_0.5j", "x not in y[1, 2].z is not True"],
     "rankselect": ["0-7,16", "!3", "0-63/8,!8", "1048575", "0-4294967295",
                    "state=waiting&host=node[00-01]", "class=2,@x,outlier"],
     "keys": ["bind F5 merged\nbind C-x rank next\n", "bind ? \"open", "bind"],
@@ -274,9 +475,17 @@ def main():
     tables = read_offsets()
     for minor, offsets in sorted(tables.items()):
         write("pystack", "3.%d" % minor, stack(minor, offsets))
+        write("codes", "3.%d" % minor, program(minor, offsets))
         for kind in ("str", "list", "tuple", "int", "bytes", "dict"):
             write("pyobject", "3.%d-%s" % (minor, kind),
                   value(minor, offsets, kind))
+            write("expression", "3.%d-%s" % (minor, kind),
+                  EXPRESSIONS[kind].encode() + b"\0"
+                  + value(minor, offsets, kind))
+    for minor, numbers in sorted(read_opcodes().items()):
+        for name in ("plain", "instrumented")[:1 + (minor >= 12)]:
+            write("bytecode", "3.%d-%s" % (minor, name),
+                  code(minor, tables[minor], numbers, name != "plain"))
     for i, data in enumerate(PROCFS):
         write("procfs", str(i), data)
     for target, texts in TEXTS.items():

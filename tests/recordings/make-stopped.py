@@ -3,7 +3,8 @@
 
 stopped8.jsonl: eight ranks of train.py; 0 and 3 stopped at breakpoint 1 for
 41 s, the others wait for them in all_reduce. A line before they had stopped,
-too, so what changed is known. stopped4.jsonl: four ranks; 1 raised and is
+too, so what changed is known. outside8.jsonl: the same without any debugger:
+the node stops them from outside. stopped4.jsonl: four ranks; 1 raised and is
 held by its agent, the debugger of 3 waits for a client, the socket of 2 is
 stale, and 0 has none. The messages are those of doc/protocol.md.
 """
@@ -63,6 +64,12 @@ def both():
             binding(2, 16, 0, disabled=True)]
 
 
+def three():
+    watch = binding(3, 0, 0, watch="loss")
+    watch.update(path=None, line=None)
+    return both() + [watch]
+
+
 def variables(rank, values, depth=0):
     body = MAKE["variables"](rank, depth, values)
     body["epoch"] = 1
@@ -100,7 +107,18 @@ def source(recording, time, rank):
         "content": MAKE["SOURCE"]})
 
 
-def write_eight():
+def outside(rank, state, **more):
+    """The same of a rank that has no debugger."""
+    more.pop("leaving", None)
+    more.pop("lease", None)
+    body = debugger(rank, state, slots=4, slots_free=2, watchdog=600.0,
+                    **more)
+    body.update(backend="ptrace", dialect=None,
+                target="ptrace:%d" % (FIRST_PID + rank))
+    return body
+
+
+def write_eight(name, debugger, both):
     recording = begin(8)
     stacks = [stack(1, MAKE["WAITING"], (4, 3, 1, 0)), stack(2, BEFORE, ()),
               stack(3, STOPPED, ())]
@@ -132,7 +150,7 @@ def write_eight():
         source(recording, HELD + 1, rank)
     recording.response(HELD + 1, "variables",
                        variables(3, train_locals(4, "tensor(0.1210)")))
-    recording.write("stopped8.jsonl")
+    recording.write(name)
 
 
 def write_four():
@@ -167,5 +185,6 @@ def write_four():
 
 
 if __name__ == "__main__":
-    write_eight()
+    write_eight("stopped8.jsonl", debugger, both)
+    write_eight("outside8.jsonl", outside, three)
     write_four()

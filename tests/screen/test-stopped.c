@@ -64,6 +64,27 @@ static int begin_eight(void **state)
 	return 0;
 }
 
+/* No debugger is in those. */
+static void add_outside(struct stage *stage)
+{
+	struct breakpoints *list = &stage->engine.session.choice.breakpoints;
+	struct session_breakpoint *added;
+
+	add_breakpoints(stage);
+	added = breakpoints_add(list, NULL);
+	added->breakpoint.watch = xstrdup("loss");
+	rankset_add(&added->ranks, 0);
+	rankset_add(&added->ranks, 3);
+	breakpoints_changed(list);
+}
+
+static int begin_outside(void **state)
+{
+	stage_begin(state, "outside8.jsonl");
+	add_outside(*state);
+	return 0;
+}
+
 static int begin_four(void **state)
 {
 	return stage_begin(state, "stopped4.jsonl");
@@ -79,6 +100,13 @@ static const struct stage_picture pictures[] = {
 	{ "stopped-table-80x24", "stopped8.jsonl", 24, 80, "G", false },
 	{ "breakpoints-80x24", "stopped8.jsonl", 24, 80, "B Down", false },
 	{ "breakpoints-40x10", "stopped8.jsonl", 10, 40, "B", false },
+	{ "outside-120x30", "outside8.jsonl", 30, 120, "@ 0 , 3 Enter 3 Enter",
+	  false },
+	{ "outside-80x24", "outside8.jsonl", 24, 80, "3 Enter", false },
+	{ "outside-40x10", "outside8.jsonl", 10, 40, "3 Enter", false },
+	{ "outside-breakpoints-80x24", "outside8.jsonl", 24, 80, "3 Enter B",
+	  false },
+	{ "outside-ascii-80x24", "outside8.jsonl", 24, 80, "3 Enter B", true },
 	{ "raised-80x24", "stopped4.jsonl", 24, 80, "1 Enter", false },
 	{ "raised-40x10", "stopped4.jsonl", 10, 40, "1 Enter", false },
 	{ "raised-120x40", "stopped4.jsonl", 40, 120, "1 Enter", false },
@@ -95,6 +123,8 @@ static void draws_the_picture(void **state)
 	stage_open(&stage, picture->recording);
 	if (strcmp(picture->recording, "stopped8.jsonl") == 0)
 		add_breakpoints(&stage);
+	if (strcmp(picture->recording, "outside8.jsonl") == 0)
+		add_outside(&stage);
 	stage_resize(&stage, picture->row_count, picture->column_count);
 	stage.app.view.is_ascii = picture->is_ascii;
 	stage_keys(&stage, picture->keys);
@@ -406,6 +436,198 @@ static void ranks_that_run_are_counted(void **state)
 	stage_check_shows(stage, "n next");
 }
 
+/* The peers of those that ran on may be those that stand. */
+static void a_step_that_takes_long_offers_to_release(void **state)
+{
+	static const int ranks[] = { 0, 3 };
+	struct stage *stage = *state;
+	struct session *session = &stage->engine.session;
+	struct debugger *debugger = &session_find_rank(session, 3)->debugger;
+
+	stage_keys(stage, "3 Enter");
+	begin_motion(stage, ranks, ARRAY_LENGTH(ranks));
+	stage->app.view.motion.began_at = session->now;
+	stage->app.view.motion.patience = 5;
+	session_find_rank(session, 0)->debugger.stops++;
+	debugger->state = DEBUGGER_RUNNING;
+	session->now += 3.25;
+	stage_check_shows(stage, "next: 1 of 2 stopped; 1 runs (3), 3.2 s");
+	stage_check_hides(stage, "r lets the others go on");
+	session->now += 4;
+	stage_check_shows(stage, "1 runs (3), 7.2 s  r lets the others go on");
+	/* It is said until it is over, whatever is looked at meanwhile. */
+	stage_keys(stage, "]");
+	stage_check_shows(stage, "r lets the others go on");
+	commands_run(&stage->app, "release");
+	stage_check_shows(stage, "release: rank 0: ");
+	debugger->state = DEBUGGER_STOPPED;
+	debugger->stops++;
+	stage_keys(stage, "Up");
+	stage_check_hides(stage, "next: ");
+}
+
+static void where_they_run_is_named(void **state)
+{
+	static const int ranks[] = { 0, 1, 2 };
+	struct stage *stage = *state;
+	struct session *session = &stage->engine.session;
+
+	begin_motion(stage, ranks, ARRAY_LENGTH(ranks));
+	session_find_rank(session, 0)->debugger.stops++;
+	for (int rank = 1; rank <= 2; rank++)
+		session_find_rank(session, rank)->debugger.state =
+			DEBUGGER_RUNNING;
+	stage_check_shows(stage, "next: 1 of 3 stopped; 2 in all_reduce (1-2)");
+}
+
+static void how_far_apart_they_stopped_is_said(void **state)
+{
+	static const int ranks[] = { 0, 3 };
+	struct stage *stage = *state;
+	struct session *session = &stage->engine.session;
+	struct motion *motion = &stage->app.view.motion;
+
+	begin_motion(stage, ranks, ARRAY_LENGTH(ranks));
+	free(motion->command);
+	motion->command = xstrdup("pause");
+	for (size_t i = 0; i < ARRAY_LENGTH(ranks); i++) {
+		struct debugger *debugger =
+			&session_find_rank(session, ranks[i])->debugger;
+
+		debugger->stops++;
+		debugger->stopped_at = 1000.0 + 0.0012 * (double)i;
+	}
+	stage_check_shows(stage, "pause: 2 ranks stopped within 1.2 ms");
+	stage_keys(stage, "]");
+	stage_check_hides(stage, "pause: ");
+}
+
+/* A hand may do that by habit; what a command let run is wanted back. */
+static void ctrl_c_pauses_and_asks_before(void **state)
+{
+	struct stage *stage = *state;
+	struct session *session = &stage->engine.session;
+	struct debugger *debugger = &session_find_rank(session, 3)->debugger;
+
+	stage_keys(stage, "? C-c");
+	assert_int_equal(stage->app.view.kind, VIEW_HOME);
+	stage_check_hides(stage, "(y, n)");
+	stage_keys(stage, "C-c");
+	stage_check_shows(stage, "Pause ranks 1-2,4-7, which run? (y, n)");
+	stage_keys(stage, "C-c");
+	stage_check_hides(stage, "(y, n)");
+	stage_keys(stage, "C-c y");
+	stage_check_shows(stage, "pause: ranks 1-2,4-7: ");
+	debugger->state = DEBUGGER_RUNNING;
+	stage_keys(stage, "@ 3 Enter Tab C-c");
+	stage_check_hides(stage, "(y, n)");
+	stage_check_shows(stage, "pause: rank 3: ");
+}
+
+static void a_rank_that_runs_can_be_paused(void **state)
+{
+	struct stage *stage = *state;
+
+	stage_keys(stage, "1 Enter Esc");
+	stage_check_shows(stage, "p pause");
+	stage_keys(stage, "p");
+	stage_check_shows(stage, "pause: ranks 1-2,4-7: ");
+}
+
+static void a_watch_is_typed(void **state)
+{
+	struct stage *stage = *state;
+	const struct breakpoints *list =
+		&stage->engine.session.choice.breakpoints;
+
+	stage_keys(stage, "3 Enter w l o s s Enter");
+	assert_int_equal(list->count, 4);
+	assert_string_equal(list->items[3].breakpoint.watch, "loss");
+	assert_int_equal(list->items[3].breakpoint.depth, 0);
+	stage_check_shows(stage, "watch 4: loss, ranks 0,3 (2)");
+	stage_keys(stage, "@ 1 Enter w x Enter");
+	stage_check_shows(stage, "watch: rank 1 runs; pause stops it");
+}
+
+static void what_a_watch_saw_is_shown(void **state)
+{
+	struct stage *stage = *state;
+	struct debugger *debugger =
+		&session_find_rank(&stage->engine.session, 3)->debugger;
+
+	debugger->reason = STOP_DATA_BREAKPOINT;
+	debugger->hits[0] = 3;
+	free(debugger->description);
+	debugger->description = xstrdup("loss: 0.1 -> 0.2");
+	session_judge(&stage->engine.session);
+	stage_keys(stage, "3 Enter");
+	stage_check_shows(stage, "3 ■ watch 3");
+	stage_check_shows(stage, "Rank 3 stopped at watch 3");
+	stage_check_shows(stage, "rank 3 ─ loss: 0.1 -> 0.2");
+}
+
+/* Behind the line: until; before it, or of another function: a breakpoint. */
+static void t_runs_to_the_cursor(void **state)
+{
+	static const struct {
+		const char *keys;
+		const char *says;
+		int line; /* of a breakpoint; 0: none is set */
+	} cases[] = {
+		{ "t", "until: ranks 0,3: ", 0 },
+		{ "Down Down t", "until: ranks 0,3: ", 0 },
+		{ "Up Up t", "continue: ranks 0,3: ", 12 },
+		{ "Home Down t", "continue: ranks 0,3: ", 2 },
+	};
+	void *own;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+		const struct breakpoint *last;
+		struct stage *stage;
+
+		begin_outside(&own);
+		stage = own;
+		stage_keys(stage, "3 Enter");
+		stage->app.view.pane = PANE_SOURCE;
+		stage_keys(stage, cases[i].keys);
+		stage_check_shows(stage, cases[i].says);
+		last = &stage->engine.session.choice.breakpoints.items[
+			2 + (cases[i].line > 0)].breakpoint;
+		assert_int_equal(last->line, cases[i].line);
+		assert_int_equal(last->is_temporary, cases[i].line > 0);
+		stage_end(&own);
+	}
+}
+
+static void a_line_without_code_is_not_run_to(void **state)
+{
+	struct stage *stage = *state;
+
+	stage_keys(stage, "3 Enter");
+	stage->app.view.pane = PANE_SOURCE;
+	view_point(&stage->app.view, &stage->engine.session, 4);
+	stage_keys(stage, "t");
+	stage_check_shows(stage, "line 4 has no code to run to.");
+}
+
+/* They would wait for those that are left standing. */
+static void a_step_into_a_collective_is_asked_about(void **state)
+{
+	struct stage *stage = *state;
+	struct session *session = &stage->engine.session;
+
+	stage_keys(stage, "@ 3 Enter 3 Enter c");
+	stage_check_shows(stage, "Rank 3 comes to all_reduce (line 17) and will "
+				 "wait there for");
+	stage_keys(stage, "n n");
+	stage_check_shows(stage, "next: rank 3: ");
+	/* Together they are not asked. */
+	stage_keys(stage, "@ 0 , 3 Enter c");
+	stage_check_hides(stage, "(y, n)");
+	session->is_replay = true;
+}
+
 static void what_debuggers_cannot_be_told_is_said(void **state)
 {
 	static const char *const keys[] = { "n", "s", "f", "c", "t" };
@@ -528,6 +750,29 @@ int main(void)
 						begin_eight, stage_end),
 		cmocka_unit_test_setup_teardown(
 			what_debuggers_cannot_be_told_is_said, begin_eight,
+			stage_end),
+		cmocka_unit_test_setup_teardown(
+			a_step_that_takes_long_offers_to_release, begin_outside,
+			stage_end),
+		cmocka_unit_test_setup_teardown(where_they_run_is_named,
+						begin_outside, stage_end),
+		cmocka_unit_test_setup_teardown(
+			how_far_apart_they_stopped_is_said, begin_outside,
+			stage_end),
+		cmocka_unit_test_setup_teardown(ctrl_c_pauses_and_asks_before,
+						begin_outside, stage_end),
+		cmocka_unit_test_setup_teardown(a_rank_that_runs_can_be_paused,
+						begin_outside, stage_end),
+		cmocka_unit_test_setup_teardown(a_watch_is_typed, begin_outside,
+						stage_end),
+		cmocka_unit_test_setup_teardown(what_a_watch_saw_is_shown,
+						begin_outside, stage_end),
+		cmocka_unit_test(t_runs_to_the_cursor),
+		cmocka_unit_test_setup_teardown(
+			a_line_without_code_is_not_run_to, begin_outside,
+			stage_end),
+		cmocka_unit_test_setup_teardown(
+			a_step_into_a_collective_is_asked_about, begin_outside,
 			stage_end),
 		cmocka_unit_test_setup_teardown(the_list_turns_breakpoints_off,
 						begin_eight, stage_end),

@@ -12,7 +12,9 @@
 #include "base/buffer.h"
 #include "model/breakpoints.h"
 #include "model/held.h"
+#include "model/outside.h"
 #include "model/stops.h"
+#include "model/watchdog.h"
 #include "scene.h"
 
 #define STEPS "train train.py:14 < <module> train.py:19"
@@ -594,6 +596,170 @@ static void a_stop_is_looked_at_in_its_own_frame(void **state)
 	scene_clear(&scene);
 }
 
+#define OUTSIDE(NUMBER, PID, MORE)                                             \
+	"{'pid':" PID ",'rank':" NUMBER ",'state':'stopped',"                  \
+	"'backend':'ptrace','target':'ptrace:" PID "','stops':1,'tid':" PID    \
+	",'held':1.0" MORE "}"
+#define PAUSED ",'reason':'pause'"
+
+/* They may be anywhere, so where is only said of all. */
+static void ranks_that_were_paused(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	start(&scene, 4, "01", STEPS);
+	scene_text(&scene, "stopped", OUTSIDE("0", "100", PAUSED));
+	expect_word(&scene, 0, "paused");
+	scene_expect(&scene, VERDICT_STOPPED, "",
+		     "Rank 0 is paused, train.py:14. 3 ranks run on; 2 wait "
+		     "for it in all_reduce (train.py:17).");
+	scene_text(&scene, "stopped", OUTSIDE("1", "101", PAUSED));
+	scene_expect(&scene, VERDICT_STOPPED, "",
+		     "Ranks 0 and 1 are paused, train.py:14. 2 ranks run on; "
+		     "2 wait for them in all_reduce (train.py:17).");
+	scene_text(&scene, "stopped", OUTSIDE("2", "102", PAUSED));
+	scene_text(&scene, "stopped", OUTSIDE("3", "103", PAUSED));
+	scene_expect(&scene, VERDICT_STOPPED, "", "Ranks 0-3 are paused.");
+	scene_clear(&scene);
+}
+
+static void a_variable_that_changed(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	start(&scene, 1, "0", STEPS);
+	scene_text(&scene, "stopped",
+		   OUTSIDE("0", "100",
+			   ",'reason':'data breakpoint','hit':[3],"
+			   "'description':'total: 3 -> 4'"));
+	expect_word(&scene, 0, "watch 3");
+	scene_expect(&scene, VERDICT_STOPPED, "",
+		     "Rank 0 stopped at watch 3 (total: 3 -> 4), "
+		     "train.py:14.");
+	scene_clear(&scene);
+}
+
+/* Nobody else's debugger has it. */
+static void who_can_be_stopped_from_outside(void **state)
+{
+	const struct rank *rank;
+	struct scene scene;
+
+	(void)state;
+	start(&scene, 2, "", STEPS);
+	rank = session_find_rank(&scene.session, 0);
+	assert_true(outside_is_free(rank));
+	assert_false(outside_is(rank));
+	scene_text(&scene, "debugger", WAITING("0", "100", ""));
+	assert_false(outside_is_free(rank));
+	scene_text(&scene, "stopped", STOPPED("0", "100", BREAKPOINT));
+	assert_false(outside_is_free(rank));
+	assert_false(outside_is(rank));
+	rank = session_find_rank(&scene.session, 1);
+	scene_text(&scene, "stopped", OUTSIDE("1", "101", PAUSED));
+	assert_true(outside_is(rank));
+	assert_false(outside_is_free(rank));
+	scene_text(&scene, "debugger",
+		   "{'pid':101,'rank':1,'state':'none'}");
+	assert_true(outside_is_free(rank));
+	scene_clear(&scene);
+}
+
+static void how_long_peers_wait(void **state)
+{
+	struct seen nccl = {
+		.pid = 100,
+		.stack = "synchronize torch/cuda/nccl.py:9 < train train.py:3",
+	};
+	struct scene scene;
+
+	(void)state;
+	start(&scene, 1, "", STEPS);
+	session_find_rank(&scene.session, 0)->process.world_size = 1;
+	assert_true(watchdog_seconds(&scene.session) < 0);
+	scene_clear(&scene);
+	start(&scene, 2, "0", STEPS);
+	assert_int_equal(watchdog_seconds(&scene.session), 1800);
+	scene_see(&scene, &nccl);
+	assert_int_equal(watchdog_seconds(&scene.session), 600);
+	scene_text(&scene, "stopped",
+		   OUTSIDE("1", "101", PAUSED ",'watchdog':90.0"));
+	assert_int_equal(watchdog_seconds(&scene.session), 90);
+	scene_clear(&scene);
+}
+
+/* What a rank without a debugger was told first is not told again. */
+static void who_becomes_ours_is_told_anew(void **state)
+{
+	struct scene scene;
+	struct rank *rank;
+
+	(void)state;
+	start(&scene, 1, "0", STEPS);
+	rank = session_find_rank(&scene.session, 0);
+	rank->breakpoints_sent = 5;
+	rank->is_attached_for_them = true;
+	scene_text(&scene, "stopped", OUTSIDE("0", "100", PAUSED));
+	assert_int_equal(rank->breakpoints_sent, 5);
+	scene_text(&scene, "debugger",
+		   "{'pid':100,'rank':0,'state':'none'}");
+	assert_int_equal(rank->breakpoints_sent, 5);
+	scene_text(&scene, "stopped", OUTSIDE("0", "100", PAUSED));
+	assert_int_equal(rank->breakpoints_sent, 0);
+	scene_clear(&scene);
+}
+
+static void what_a_log_point_said_has_its_place(void **state)
+{
+	const struct stop *stop;
+	struct scene scene;
+
+	(void)state;
+	start(&scene, 1, "0", STEPS);
+	scene_text(&scene, "output",
+		   "{'pid':100,'category':'console','output':'x=5',"
+		   "'breakpoint':2}");
+	scene_text(&scene, "stopped", OUTSIDE("0", "100", PAUSED));
+	assert_int_equal(scene.session.stops.count, 2);
+	stop = stops_find(&scene.session.stops, 0);
+	assert_string_equal(stop->said, "x=5");
+	assert_int_equal(stop->hits[0], 2);
+	assert_null(stops_find(&scene.session.stops, 1)->said);
+	/* Of nobody, or of no breakpoint. */
+	scene_text(&scene, "output",
+		   "{'pid':999,'category':'console','output':'x=5',"
+		   "'breakpoint':2}");
+	scene_text(&scene, "output",
+		   "{'pid':100,'category':'console','output':'x=5'}");
+	assert_int_equal(scene.session.stops.count, 2);
+	scene_clear(&scene);
+}
+
+static void the_answer_tells_what_no_event_has(void **state)
+{
+	struct debugger debugger;
+	json_t *answer = json_pack("[{s:i, s:i, s:i}, {s:i, s:s}, {s:s}]",
+				   "id", 1, "number", 4, "hits", 0, "id", 2,
+				   "message", "pending: not loaded yet", "id",
+				   "none");
+
+	(void)state;
+	debugger_init(&debugger);
+	debugger_add_binding(&debugger)->id = 1;
+	debugger_add_answer(&debugger, answer);
+	assert_int_equal(debugger.binding_count, 2);
+	assert_int_equal(debugger.bindings[0].number, 4);
+	assert_non_null(debugger.bindings[1].message);
+	/* It was hit since. */
+	debugger.bindings[0].hits = 3;
+	debugger_add_answer(&debugger, answer);
+	assert_int_equal(debugger.bindings[0].hits, 3);
+	debugger_clear(&debugger);
+	json_decref(answer);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -621,6 +787,13 @@ int main(void)
 		cmocka_unit_test(a_temporary_one_goes_with_each_rank),
 		cmocka_unit_test(a_step_is_looked_at_where_it_ends),
 		cmocka_unit_test(the_frame_that_another_rank_is_looked_at_in),
+		cmocka_unit_test(ranks_that_were_paused),
+		cmocka_unit_test(a_variable_that_changed),
+		cmocka_unit_test(who_can_be_stopped_from_outside),
+		cmocka_unit_test(how_long_peers_wait),
+		cmocka_unit_test(who_becomes_ours_is_told_anew),
+		cmocka_unit_test(what_a_log_point_said_has_its_place),
+		cmocka_unit_test(the_answer_tells_what_no_event_has),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

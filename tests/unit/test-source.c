@@ -63,6 +63,34 @@ static void no_source_has_a_reason(void **state)
 	source_free(NULL);
 }
 
+static const char functions[] = "import a\n"		/* 1 */
+				"@decorated\n"		/* 2 */
+				"def one(x,\n"		/* 3 */
+				"        y=[\n"		/* 4 */
+				"]):\n"			/* 5 */
+				"    for i in x:\n"	/* 6 */
+				"        use(\n"	/* 7 */
+				")\n"			/* 8 */
+				"# not its end\n"	/* 9 */
+				"\n"			/* 10 */
+				"        use(i)\n"	/* 11 */
+				"\n"			/* 12 */
+				"def two(): pass\n"	/* 13 */
+				"one([2])\n";		/* 14 */
+
+static void a_function_ends_where_less_is_indented(void **state)
+{
+	struct source *source = source_new("/a.py", functions, false, NULL);
+
+	(void)state;
+	assert_int_equal(source_function_end(source, 2, 6), 12);
+	assert_int_equal(source_function_end(source, 2, 11), 12);
+	assert_int_equal(source_function_end(source, 13, 13), 13);
+	assert_int_equal(source_function_end(source, 0, 1), 14);
+	assert_int_equal(source_function_end(source, 99, 1), 14);
+	source_free(source);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -70,6 +98,7 @@ int main(void)
 		cmocka_unit_test(a_newline_at_the_end_begins_no_line),
 		cmocka_unit_test(tabs_and_controls_are_shown),
 		cmocka_unit_test(no_source_has_a_reason),
+		cmocka_unit_test(a_function_ends_where_less_is_indented),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

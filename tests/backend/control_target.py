@@ -1,0 +1,80 @@
+"""control_target.py [THREADS]: a program to be stopped and stepped from outside.
+
+It says "ready", works in a loop, and answers each line of its input with how
+far it has come, but "thread" (a new one runs), "exec" (it begins anew),
+"spawn FILE" (a child has that as its input) and "trace" (it has a trace
+function from then on). At the end of the input it says
+"done", how far it came and whether its sums are right, and ends with status 7.
+"""
+import os
+import sys
+import threading
+import time
+
+state = {"number": 0, "done": False}
+
+
+def double(value):
+    twice = value + value
+    return twice
+
+
+def work(number):
+    total = 0
+    for i in range(3):
+        total += double(number + i)
+    if total % 2 == 0:
+        total += 1
+    return total
+
+
+def loop():
+    number = 0
+    checksum = 0
+    while not state["done"]:
+        checksum += work(number)
+        number += 1
+        state["number"] = number
+        time.sleep(0.0005)
+    return number, checksum
+
+
+def once():
+    value = 1
+    return value
+
+
+def listen():
+    for line in iter(sys.stdin.readline, ""):
+        if line == "thread\n":
+            threading.Thread(target=once).start()
+        elif line == "exec\n":
+            os.execv(sys.executable, [sys.executable] + sys.argv)
+        elif line.startswith("spawn "):
+            os.posix_spawn("/bin/true", ["true"], {}, file_actions=[
+                (os.POSIX_SPAWN_OPEN, 0, line[6:-1], os.O_RDONLY, 0)])
+        elif line == "trace\n":
+            sys.settrace(lambda *_: None)
+        print(state["number"], flush=True)
+    state["done"] = True
+
+
+def idle(event):
+    event.wait()
+
+
+def main():
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else 0
+    event = threading.Event()
+    for _ in range(count):
+        threading.Thread(target=idle, args=(event,), daemon=True).start()
+    threading.Thread(target=listen, daemon=True).start()
+    print("ready", flush=True)
+    number, checksum = loop()
+    expected = sum(work(i) for i in range(number))
+    print("done", number, checksum == expected, flush=True)
+    sys.exit(7)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,481 @@
+"""Pausing, stepping and breaking unmodified processes from outside, through
+probetui-node. Each Python found takes part at least once."""
+import os
+import shutil
+import signal
+import sys
+import tempfile
+import time
+import unittest
+
+import pythons
+from nodes import LIMIT, Node, Target
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PROGRAM = os.path.join(HERE, "control_target.py")
+NAME = os.path.basename(PROGRAM)
+with open(PROGRAM, encoding="utf-8") as program:
+    LINES = program.read().splitlines()
+
+
+def line_of(text):
+    return LINES.index(text) + 1
+
+
+def status_of(pid, field):
+    with open("/proc/%d/status" % pid, encoding="ascii") as file:
+        for line in file:
+            if line.startswith(field + ":"):
+                return line.split()[1]
+    raise AssertionError(field)
+
+
+SIGTRAP_BIT = 1 << (signal.SIGTRAP - 1)
+
+
+class Rank:
+    """A target and what a node has said of it."""
+
+    def __init__(self, node, argv, rank=0, threads=0):
+        self.node = node
+        self.folder, program = self.place_program(argv)
+        self.target = Target(argv=argv + [program, str(threads)],
+                             RANK=str(rank))
+        self.pid = self.target.pid
+        self.frames = {}
+        self.sample = None
+
+    @staticmethod
+    def place_program(argv):
+        """A chroot has no file of ours: the folder to be removed, and the
+        program's path."""
+        if argv[0] != "chroot":
+            return None, PROGRAM
+        folder = tempfile.TemporaryDirectory(dir=argv[1] + "/tmp")
+        os.chmod(folder.name, 0o755)
+        path = shutil.copy(PROGRAM, folder.name)
+        return folder, path[len(argv[1]):]
+
+    def close(self):
+        self.target.close()
+        if self.folder:
+            self.folder.cleanup()
+
+    def ask(self, command, **arguments):
+        return self.node.ask(command, pid=self.pid, **arguments)
+
+    def refuse(self, command, **arguments):
+        return self.node.refuse(command, pid=self.pid, **arguments)
+
+    def take_sample(self, sample):
+        for stack in sample.get("stacks", []):
+            for code in stack["codes"]:
+                self.node.codes[code[0]] = code
+            self.node.stacks[stack["id"]] = stack["frames"]
+        self.node.samples[sample["pid"]] = sample
+
+    def stopped(self):
+        """The next stop; `place` is (line, function) of the thread's stack,
+        innermost first."""
+        body = self.node.event("stopped", self.pid)
+        for message in list(self.node.messages):
+            if message.get("event") == "sampled":
+                self.node.messages.remove(message)
+                self.take_sample(message["body"])
+        self.sample = self.node.samples[self.pid]
+        self.thread = [one for one in self.sample["threads"]
+                       if one["tid"] == body["tid"]][0]
+        self.places = [(line, self.node.codes[code][1])
+                       for code, line in
+                       self.node.stacks[self.thread["stack"]]]
+        return body
+
+    def step(self, command, **arguments):
+        """(event, line, function) of the stop that follows."""
+        self.ask(command, **arguments)
+        body = self.stopped()
+        return (body["at"],) + self.places[0]
+
+    def set_breakpoints(self, *breakpoints):
+        return self.ask("setBreakpoints", breakpoints=[
+            dict({"id": i + 1, "path": NAME}, **one)
+            for i, one in enumerate(breakpoints)])["breakpoints"]
+
+    def locals(self):
+        body = self.ask("variables", tid=self.thread["tid"], depth=0)
+        return body["exactness"], {one["name"]: one["value"]
+                                   for one in body["variables"]}
+
+    def progress(self):
+        self.target.say("?")
+        return int(self.target.line()[0])
+
+    def check_clean(self, test, wait=True):
+        """Nothing of ours is left, and it goes on."""
+        deadline = time.monotonic() + LIMIT
+        while status_of(self.pid, "TracerPid") != "0" and wait:
+            test.assertLess(time.monotonic(), deadline, "still traced")
+        ignored = int(status_of(self.pid, "SigIgn"), 16)
+        test.assertFalse(ignored & SIGTRAP_BIT, "SIGTRAP is ignored")
+        before = self.progress()
+        while self.progress() == before:
+            pass
+
+    def check_end(self, test):
+        """It comes to its own end, with the right result."""
+        self.target.process.stdin.close()
+        words = self.target.line()
+        test.assertEqual((words[0], words[2]), ("done", "True"))
+        test.assertEqual(self.target.process.wait(LIMIT), 7)
+
+
+class ControlCase(unittest.TestCase):
+    python = None  # the one to be stopped
+
+    def setUp(self):
+        self.node = self.make_node()
+        self.ranks = []
+
+    def make_node(self):
+        node = Node()
+        node.codes = {}
+        node.stacks = {}
+        node.samples = {}
+        node.ask("initialize", protocol=1)
+        self.addCleanup(node.close)
+        return node
+
+    def start(self, count=1, threads=0, follow=False):
+        for i in range(count):
+            rank = Rank(self.node, self.python.argv, i, threads)
+            self.addCleanup(rank.close)
+            self.ranks.append(rank)
+        self.node.discover(pids=[rank.pid for rank in self.ranks],
+                           follow=follow)
+        return self.ranks[0]
+
+
+class EachCase(ControlCase):
+    """One scenario each, for every Python."""
+
+    def test_pause_and_continue(self):
+        rank = self.start()
+        rank.ask("pause")
+        attached = self.node.event("debugger", rank.pid)
+        self.assertEqual(attached["state"], "running")
+        body = rank.stopped()
+        self.assertEqual((body["state"], body["reason"], body["at"]),
+                         ("stopped", "pause", "unknown"))
+        self.assertEqual(body["tid"], rank.pid)
+        self.assertEqual((rank.thread["state"], rank.thread.get("exact", "exact")),
+                         ("stopped", "exact"))
+        self.assertIn("main", [name for _, name in rank.places])
+        self.assertEqual(rank.locals()[0], "exact")
+        self.assertEqual(status_of(rank.pid, "TracerPid"),
+                         str(self.node.process.pid))
+        rank.ask("continue")
+        self.node.event("continued", rank.pid)
+        self.assertEqual(self.node.event("debugger", rank.pid)["state"],
+                         "none")
+        rank.check_clean(self)
+        rank.check_end(self)
+
+
+    def test_steps(self):
+        """pdb's stops: next, stepIn, stepOut, until."""
+        rank = self.start()
+        first, second = (line_of("    twice = value + value"),
+                         line_of("    return twice"))
+        loop = line_of("    for i in range(3):")
+        binding, = rank.set_breakpoints({"line": first, "temporary": True})
+        self.assertEqual((binding["id"], binding["line"]), (1, first))
+        body = rank.stopped()
+        self.assertEqual((body["reason"], body["hit"], body["at"]),
+                         ("breakpoint", [1], "line"))
+        self.assertEqual(rank.places[:3],
+                         [(first, "double"), (loop + 1, "work"),
+                          (line_of("        checksum += work(number)"),
+                           "loop")])
+        exactness, values = rank.locals()
+        self.assertEqual((exactness, list(values)), ("exact", ["value", "twice"]))
+        self.assertEqual(values["twice"], "unbound")
+        double, work = "double", "work"
+        for command, arguments, expected in [
+                ("next", {}, ("line", second, double)),
+                ("next", {}, ("return", second, double)),
+                ("next", {}, ("line", loop, work)),
+                ("next", {}, ("line", loop + 1, work)),
+                ("stepIn", {}, ("call", first - 1, double)),
+                ("stepIn", {}, ("line", first, double)),
+                ("stepOut", {}, ("return", second, double)),
+                ("until", {}, ("line", loop, work)),
+                ("until", {}, ("line", loop + 1, work)),
+                ("until", {}, ("line", loop + 2, work)),
+                ("stepOut", {}, ("return", line_of("    return total"),
+                                 work)),
+                ("stepIn", {}, ("line", line_of("        number += 1"),
+                                "loop"))]:
+            self.assertEqual(rank.step(command, **arguments), expected,
+                             command)
+        rank.ask("continue")
+        self.node.wait_for(lambda m: m.get("event") == "debugger"
+                           and m["body"]["state"] == "none")
+        rank.check_clean(self)
+        rank.check_end(self)
+
+
+    def test_watch(self):
+        rank = self.start()
+        line = line_of("    for i in range(3):")
+        rank.set_breakpoints({"line": line, "temporary": True,
+                              "condition": "number > 3"})
+        rank.stopped()
+        binding, = rank.ask("setBreakpoints", breakpoints=[
+            {"id": 5, "watch": "total", "depth": 0}])["breakpoints"]
+        self.assertEqual(binding["id"], 5)
+        self.assertGreater(binding["number"], 0, binding)
+        number = int(rank.locals()[1]["number"])
+        total = 0
+        for i in range(3):
+            rank.ask("continue")
+            body = rank.stopped()
+            self.assertEqual((body["reason"], body["hit"]),
+                             ("data breakpoint", [5]))
+            before, total = total, total + 2 * (number + i)
+            self.assertEqual(body["description"],
+                             "total: %d -> %d" % (before, total))
+            self.assertEqual(rank.places[0][1], "work")
+            self.assertEqual(int(rank.locals()[1]["total"]), total)
+        binding, = rank.ask("setBreakpoints", breakpoints=[
+            {"id": 5, "watch": "total", "depth": 0,
+             "condition": "total >"}])["breakpoints"]
+        self.assertIn("The condition is wrong: ", binding["message"])
+        rank.ask("continue")
+        rank.check_clean(self)
+        rank.check_end(self)
+
+
+class JitCase(ControlCase):
+    minors = [13, 14]
+
+    def test_refusal(self):
+        os.environ["PYTHON_JIT"] = "1"
+        self.addCleanup(os.environ.pop, "PYTHON_JIT")
+        rank = self.start()
+        self.assertIn("PYTHON_JIT", rank.refuse(
+            "setBreakpoints", breakpoints=[{"id": 1, "path": NAME,
+                                            "line": 1}]))
+        rank.check_clean(self)
+
+
+class OneCase(ControlCase):
+    """What does not depend on the version."""
+
+    python = pythons.Python([sys.executable], sys.version_info[:3])
+    WORK = {"line": line_of("    total = 0")}
+
+    def test_two_at_once(self):
+        """Nobody waits for the other: each is asked before any stands."""
+        self.start(2)
+        asked = [self.node.request("pause", pid=rank.pid)
+                 for rank in self.ranks]
+        for seq in asked:
+            self.assertTrue(self.node.answer(seq)["success"])
+        stops = [rank.stopped() for rank in self.ranks]
+        skew = abs(stops[0]["stopped_at"] - stops[1]["stopped_at"])
+        self.assertLess(skew, 0.1)
+        for rank in self.ranks:
+            rank.ask("continue")
+            self.node.event("continued", rank.pid)
+        for rank in self.ranks:
+            rank.check_clean(self)
+
+    def test_a_second_client(self):
+        rank = self.start()
+        rank.ask("pause")
+        rank.stopped()
+        other = self.make_node()
+        other.discover(pids=[rank.pid])
+        self.assertIn("%d" % self.node.process.pid,
+                      other.refuse("pause", pid=rank.pid))
+        rank.ask("detach")
+        rank.check_clean(self)
+        other.ask("pause", pid=rank.pid)
+        other.event("stopped", rank.pid)
+
+    def leave(self, rank, how):
+        if how is None:
+            self.node.process.stdin.close()
+        else:
+            self.node.process.send_signal(how)
+        self.assertEqual(self.node.wait(), 0)
+        rank.check_clean(self)
+        rank.check_end(self)
+
+    def test_leaving_while_stopped(self):
+        for how in None, signal.SIGTERM:
+            with self.subTest(how):
+                self.node = self.make_node()
+                self.ranks = []
+                rank = self.start()
+                rank.ask("pause")
+                rank.stopped()
+                self.leave(rank, how)
+
+    def test_leaving_while_armed(self):
+        for how in None, signal.SIGTERM:
+            with self.subTest(how):
+                self.node = self.make_node()
+                self.ranks = []
+                rank = self.start()
+                rank.set_breakpoints({"line": line_of("    return total"),
+                                      "condition": "number < 0"})
+                before = rank.progress()
+                while rank.progress() < before + 20:
+                    pass
+                self.leave(rank, how)
+
+    def test_killed_while_stopped(self):
+        rank = self.start(follow=True)
+        rank.set_breakpoints(self.WORK)
+        rank.stopped()
+        rank.target.process.kill()
+        ended = self.node.event("rankRemoved", rank.pid)
+        self.assertEqual(ended["exit_signal"], signal.SIGKILL)
+
+    def test_its_end_while_armed(self):
+        rank = self.start(follow=True)
+        rank.set_breakpoints({"line": line_of("    return total"),
+                              "condition": "number < 0"})
+        rank.check_end(self)
+        ended = self.node.event("rankRemoved", rank.pid)
+        self.assertEqual((ended["state"], ended["exit_code"]), ("exited", 7))
+
+    def test_many_threads(self):
+        rank = self.start(threads=60)
+        rank.ask("pause")
+        rank.stopped()
+        states = [(one["state"], one.get("exact", "exact"))
+                  for one in rank.sample["threads"]]
+        self.assertEqual(set(states), {("stopped", "exact")})
+        self.assertEqual(len(states), 62)
+        rank.ask("continue")
+        self.node.event("continued", rank.pid)
+        rank.check_clean(self)
+
+    def test_a_thread_that_is_born_later(self):
+        rank = self.start()
+        line = line_of("    value = 1")
+        rank.set_breakpoints({"line": line})
+        rank.target.say("thread")
+        body = rank.stopped()
+        self.assertEqual(rank.places[0], (line, "once"))
+        self.assertNotEqual(body["tid"], rank.pid)
+        self.assertEqual(rank.step("next"), ("line", line + 1, "once"))
+        rank.ask("setBreakpoints", breakpoints=[])
+        rank.ask("continue")
+        rank.target.line()
+        rank.check_clean(self)
+
+    def test_exec(self):
+        rank = self.start()
+        rank.set_breakpoints(dict(self.WORK, ignore=1000000))
+        rank.target.say("exec")
+        self.assertEqual(rank.target.line(), ["ready"])
+        rank.set_breakpoints(self.WORK)
+        rank.stopped()
+        self.assertEqual(rank.places[0], (self.WORK["line"], "work"))
+        rank.ask("detach")
+        rank.check_clean(self)
+        rank.check_end(self)
+
+    def test_one_thread_alone(self):
+        rank = self.start(threads=5)
+        rank.ask("pause", threads="one")
+        rank.stopped()
+        states = [one["state"] for one in rank.sample["threads"]]
+        self.assertEqual(states[0], "stopped")
+        self.assertNotIn("stopped", states[1:])
+        self.assertIn("\"threads\" is", rank.refuse("next", threads="two"))
+        rank.ask("continue")
+        rank.check_clean(self)
+
+    def go_on_beside(self, rank, tid):
+        deadline = time.monotonic() + LIMIT
+        while status_of(tid, "State") != "D":
+            self.assertLess(time.monotonic(), deadline, "it runs")
+        rank.ask("pause", tid=tid)
+        body = self.node.event("stopped", rank.pid)
+        self.assertIn("Thread %d did not come to stand" % tid, str(body))
+        rank.ask("continue")
+
+    def test_a_thread_that_cannot_be_stopped(self):
+        """It waits in vfork() for a child that waits for its input."""
+        rank = self.start()
+        with tempfile.TemporaryDirectory() as folder:
+            path = folder + "/fifo"
+            os.mkfifo(path)
+            tid = max(map(int, os.listdir("/proc/%d/task" % rank.pid)))
+            rank.target.say("spawn " + path)
+            try:
+                self.go_on_beside(rank, tid)
+            finally:
+                os.close(os.open(path, os.O_RDWR))
+        rank.target.line()
+        rank.check_clean(self)
+        rank.check_end(self)
+
+    def way(self, rank):
+        answer, = self.node.ask("diagnose", pids=[rank.pid])["ranks"]
+        return [way for way in answer["ways"]
+                if way["way"] == "stop and step"][0]
+
+    def test_doctor(self):
+        rank = self.start()
+        self.assertTrue(self.way(rank)["ok"])
+        self.assertIn("SIGTRAP", self.way(rank)["why"])
+        rank.ask("pause")
+        rank.stopped()
+        self.assertTrue(self.way(rank)["ok"])
+        rank.ask("detach")
+        rank.target.say("trace")
+        rank.target.line()
+        self.assertFalse(self.way(rank)["ok"])
+        self.assertIn("sys.settrace", self.way(rank)["why"])
+
+    def test_traced_within(self):
+        rank = self.start()
+        rank.target.say("trace")
+        rank.target.line()
+        self.assertIn("sys.settrace", rank.refuse("setBreakpoints",
+                                                  breakpoints=[dict(
+                                                      self.WORK, id=1,
+                                                      path=NAME)]))
+        rank.ask("pause")
+        rank.stopped()
+        self.assertIn("sys.settrace", rank.refuse("next"))
+        rank.ask("continue")
+        rank.check_clean(self)
+
+    def test_detach_while_stopped(self):
+        rank = self.start()
+        rank.set_breakpoints(self.WORK)
+        rank.stopped()
+        rank.ask("detach")
+        self.assertEqual(self.node.event("debugger", rank.pid)["state"],
+                         "running")
+        self.assertEqual(self.node.event("debugger", rank.pid)["state"],
+                         "none")
+        rank.check_clean(self)
+        rank.check_end(self)
+
+
+def load_tests(loader, tests, _pattern):
+    del tests
+    suite = pythons.load_cases(loader, __name__, EachCase, JitCase)
+    suite.addTests(loader.loadTestsFromTestCase(OneCase))
+    return suite
+
+
+if __name__ == "__main__":
+    unittest.main()

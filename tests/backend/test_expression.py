@@ -1,0 +1,174 @@
+"""Expressions compared from outside come to what Python itself says, or are
+refused with a sentence.
+
+Every CPython found runs expressions_target.py, which tells the truth of each
+expression by its own eval() and waits.
+"""
+import json
+import os
+import subprocess
+import sys
+import unittest
+
+import pythons
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PROBE = os.path.join(os.environ["BUILDDIR"], "tests/backend/expression-probe")
+TORCH = os.environ.get("PROBETUI_TORCH_PYTHON") or sys.executable
+
+
+class Target:
+    """A Python that waits, and a probe that asks of it."""
+
+    def __init__(self, argv, program, *words):
+        with open(os.path.join(HERE, program)) as file:
+            code = file.read()
+        self.probe = None
+        self.process = subprocess.Popen(
+            argv + ["-W", "ignore", "-c", code] + list(words),
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        line = self.process.stdout.readline()
+        if not line:
+            self.close()
+            raise RuntimeError("%s ended at once" % argv)
+        self.told = json.loads(line.decode())
+        self.probe = subprocess.Popen(
+            [PROBE, str(self.process.pid)], stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE)
+
+    def ask(self, *words):
+        line = " ".join(str(word) for word in words) + "\n"
+        self.probe.stdin.write(line.encode())
+        self.probe.stdin.flush()
+        answer = self.probe.stdout.readline()
+        if not answer:
+            raise AssertionError("the probe died of: %s" % line)
+        return json.loads(answer.decode())
+
+    def enter(self, function):
+        answer = self.ask("frame", self.told["pid"], function)
+        if answer:
+            raise AssertionError("%s: %s" % (function, answer))
+
+    def close(self):
+        for process in (self.probe, self.process):
+            if process is None:
+                continue
+            process.stdin.close()
+            process.stdout.close()
+            try:
+                process.wait(20)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+class ExpressionCase(unittest.TestCase):
+    """Tests for one Python; pythons.load_cases() sets which."""
+
+    python = None
+    target = None
+
+    @classmethod
+    def setUpClass(cls):
+        cls.target = Target(cls.python.argv, "expressions_target.py")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.target.close()
+
+    def check(self, function, least):
+        self.target.enter(function)
+        rows = self.target.told["truths"][function]
+        self.assertGreaterEqual(len(rows), least)
+        wrong = []
+        for expression, truth in rows:
+            answer = self.target.ask("test", expression)
+            if isinstance(truth, str):
+                # What Python cannot tell is no truth from outside either.
+                if not answer.get("error"):
+                    wrong.append((expression, truth, answer))
+            elif answer != {"truth": truth}:
+                wrong.append((expression, truth, answer))
+        self.assertFalse(wrong, "\n".join(str(row) for row in wrong))
+
+    def test_numbers(self):
+        self.check("numbers", 220)
+
+    def test_texts(self):
+        self.check("texts", 90)
+
+    def test_containers(self):
+        self.check("containers", 170)
+
+    def test_objects(self):
+        self.check("inner", 90)
+
+    def test_class_body(self):
+        self.check("Body", 5)
+
+    def test_what_is_refused(self):
+        self.target.enter("refused")
+        for expression, sentence in self.target.told["truths"]["refused"]:
+            with self.subTest(expression):
+                answer = self.target.ask("test", expression)
+                self.assertTrue(any(part in answer.get("error", "")
+                                    for part in sentence.split("|")), answer)
+
+    def test_a_len_of_the_program(self):
+        self.target.enter("shadowing")
+        self.assertIn("not Python's own",
+                      self.target.ask("test", "len(down) == 1")["error"])
+
+    def test_what_is_too_large(self):
+        self.target.enter("numbers")
+        for expression in ("(" * 1000, "-" * 3000, "not " * 900, "[" * 500,
+                           "1" + "+1" * 2000, "x" + ".a" * 2000,
+                           "a[" * 300 + "1", "'" + "x" * 5000 + "'",
+                           "1 < " * 1000 + "2" * 100):
+            self.assertTrue(self.target.ask("test", expression)["error"])
+        self.assertEqual(
+            self.target.ask("test", "step and " * 400 + "step"), {"truth": 1})
+
+
+class LibraryCase(unittest.TestCase):
+    """Elements of arrays and tensors, where there is such a library."""
+
+    def check(self, library):
+        run = subprocess.run([TORCH, "-c", "import " + library],
+                             stderr=subprocess.DEVNULL)
+        if run.returncode:
+            self.skipTest("%s has no %s; PROBETUI_TORCH_PYTHON may name a "
+                          "Python that has it" % (TORCH, library))
+        target = Target([TORCH], "expression_tensors_target.py", library)
+        self.addCleanup(target.close)
+        target.enter(library + ("_arrays" if library == "numpy"
+                                else "_tensors"))
+        wrong = []
+        for expression, truth in target.told["truths"]["arrays"]:
+            answer = target.ask("test", expression)
+            is_right = (answer == {"truth": truth} if truth in (0, 1)
+                        else bool(answer.get("error")))
+            if not is_right:
+                wrong.append((expression, truth, answer))
+        for expression, sentence in target.told["truths"]["refused"]:
+            answer = target.ask("test", expression)
+            if sentence not in answer.get("error", ""):
+                wrong.append((expression, sentence, answer))
+        self.assertFalse(wrong, "\n".join(str(row) for row in wrong))
+
+    def test_numpy(self):
+        self.check("numpy")
+
+    def test_torch(self):
+        self.check("torch")
+
+
+def load_tests(loader, tests, pattern):
+    suite = pythons.load_cases(loader, __name__, ExpressionCase)
+    suite.addTests(loader.loadTestsFromTestCase(LibraryCase))
+    return suite
+
+
+if __name__ == "__main__":
+    sys.exit("run by tests/tap.py")

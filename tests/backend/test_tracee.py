@@ -1,0 +1,570 @@
+"""A process's threads are seized, watched, stopped and left, and the process
+never notices: signals, children, programs that it becomes, and what is left
+when the tracer is killed."""
+import os
+import random
+import signal
+import time
+import unittest
+
+from tracees import LIMIT, Probe, Target
+
+SOAK = os.environ.get("PROBETUI_SOAK")
+# The loop's result, undisturbed; found by the first test that needs it.
+SUMS = {}
+
+
+def undisturbed(mode, count):
+    if (mode, count) not in SUMS:
+        target = Target(mode, count)
+        target.go()
+        SUMS[mode, count] = target.result()
+        target.close()
+    return SUMS[mode, count]
+
+
+class Case(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        target = Target("loop", 1)
+        probe = Probe(target.pid)
+        answer = probe.order("attach")
+        probe.close()
+        target.close()
+        if answer["event"] == "failed":
+            raise unittest.SkipTest(answer["error"])
+
+    def start(self, *argv):
+        target = Target(*argv)
+        self.addCleanup(target.close)
+        return target
+
+    def attach(self, target, watched=True):
+        probe = Probe(target.pid)
+        self.addCleanup(probe.close)
+        probe.do("tell 0")
+        probe.do("attach")
+        if watched:
+            probe.watch(target.address)
+        return probe
+
+    def await_state(self, pid, letters):
+        deadline = time.monotonic() + LIMIT
+        while True:
+            with open("/proc/%d/stat" % pid) as file:
+                letter = file.read().rsplit(")", 1)[1].split()[0]
+            if letter in letters:
+                return
+            self.assertLess(time.monotonic(), deadline, letter)
+
+
+class TestWatching(Case):
+    def test_each_write_is_told_once(self):
+        target = self.start("loop", 2000)
+        probe = self.attach(target)
+        target.go()
+        self.assertEqual(target.lines.next(), undisturbed("loop", 2000))
+        probe.wait("gone")
+        self.assertEqual(target.process.wait(LIMIT), 0)
+
+    def test_traps_are_counted(self):
+        target = self.start("walk", 2000)
+        probe = self.attach(target)
+        target.go()
+        while probe.counts()["traps"] < 1000:
+            probe.do("spin 2000")
+        probe.do("leave")
+        self.assertEqual(target.result(), undisturbed("walk", 2000))
+
+    def test_it_stays_and_goes_on(self):
+        target = self.start("loop", 300)
+        probe = self.attach(target)
+        probe.do("tell 1")
+        probe.do("stay 1")
+        target.go()
+        for _ in range(200):
+            trap = probe.wait("trapped")
+            self.assertEqual((trap["tid"], trap["slot"]), (target.pid, 0))
+            probe.do("stands %d" % target.pid)
+            probe.do("resume %d" % target.pid)
+        probe.do("leave")
+        self.assertEqual(target.result(), undisturbed("loop", 300))
+
+    def test_a_running_thread_is_interrupted(self):
+        target = self.start("walk", 2000)
+        probe = self.attach(target, watched=False)
+        target.go()
+        for _ in range(100):
+            probe.do("interrupt all")
+            probe.wait("stood")
+            probe.do("stands %d" % target.pid)
+            probe.do("resume all")
+        probe.do("leave")
+        self.assertEqual(target.result(), undisturbed("walk", 2000))
+
+    def test_an_interrupt_is_taken_back(self):
+        target = self.start("walk", 2000)
+        probe = self.attach(target)
+        target.go()
+        for _ in range(100):
+            probe.do("interrupt all")
+            probe.do("resume all")
+        probe.do("interrupt all")
+        probe.wait("stood")
+        probe.do("leave")
+        self.assertEqual(target.result(), undisturbed("walk", 2000))
+
+    def test_a_trap_that_waits_is_taken_before_it_is_left(self):
+        target = self.start("loop", 10 ** 12)
+        target.go()
+        probe = Probe(target.pid)
+        self.addCleanup(probe.close)
+        chance = random.Random(1)
+        probe.do("tell 0")
+        for _ in range(2000 if SOAK else 100):
+            probe.do("attach")
+            probe.watch(target.address)
+            probe.do("spin %d" % chance.randint(1, 300))
+            for order in ["interrupt", "resume"] * 3 + ["interrupt"]:
+                probe.send(order + " all")
+            probe.send("leave")
+            for _ in range(8):
+                self.assertEqual(probe.answer()["event"], "done")
+            self.assertIsNone(target.process.poll())
+
+    def test_a_thread_is_held_for_a_look(self):
+        target = self.start("walk", 2000)
+        probe = self.attach(target)
+        target.go()
+        for _ in range(100):
+            probe.do("hold %d" % target.pid)
+        probe.do("leave")
+        self.assertEqual(target.result(), undisturbed("walk", 2000))
+
+
+class TestLeaving(Case):
+    def test_nothing_is_left(self):
+        target = self.start("signals", 1)
+        before = target.footprint()
+        probe = Probe(target.pid)
+        self.addCleanup(probe.close)
+        for _ in range(100):
+            probe.do("attach")
+            probe.watch(target.address)
+            probe.do("interrupt all")
+            probe.wait("stood")
+            self.assertEqual(target.status("TracerPid"),
+                             [str(probe.process.pid)])
+            probe.do("leave")
+        self.assertEqual(target.footprint(), before)
+
+    def test_nothing_is_left_while_traps_come(self):
+        target = self.start("walk", 100000)
+        target.go()
+        self.await_state(target.pid, "RS")
+        signals = target.footprint()[2]
+        probe = Probe(target.pid)
+        self.addCleanup(probe.close)
+        probe.do("tell 0")
+        for _ in range(100):
+            probe.do("attach")
+            probe.watch(target.address)
+            while probe.counts()["traps"] < 3:
+                probe.do("spin 200")
+            probe.do("leave")
+            self.assertEqual(target.footprint()[2], signals)
+
+    def test_five_hundred_threads(self):
+        target = self.start("many", 2000)
+        before = target.footprint()
+        probe = self.attach(target)
+        self.assertEqual(probe.counts()["threads"], 501)
+        probe.do("interrupt all")
+        for _ in range(501):
+            probe.wait("stood")
+        probe.do("resume all")
+        began = time.monotonic()
+        probe.do("leave")
+        self.assertLess(time.monotonic() - began, 5)
+        self.assertEqual(target.footprint(), before)
+        target.go()
+        self.assertEqual(target.result(), undisturbed("loop", 2000))
+
+    def test_a_node_that_was_killed_is_cleaned_up_after(self):
+        target = self.start("loop", 2000)
+        before = target.footprint()
+        probe = self.attach(target)
+        probe.process.kill()
+        probe.process.wait(LIMIT)
+        self.assertNotEqual(target.footprint(), before)
+        self.attach(target).do("leave")
+        self.assertEqual(target.footprint(), before)
+
+    def test_its_end_is_told(self):
+        target = self.start("loop", 10 ** 12)
+        probe = self.attach(target)
+        target.go()
+        target.process.kill()
+        self.assertEqual(probe.wait("gone")["tid"], target.pid)
+        self.assertEqual(target.process.wait(LIMIT), -signal.SIGKILL)
+
+    def test_it_is_killed_while_it_stands(self):
+        target = self.start("loop", 10 ** 12)
+        probe = self.attach(target)
+        probe.do("stay 1")
+        target.go()
+        probe.do("interrupt all")
+        target.process.kill()
+        probe.wait("gone")
+        self.assertEqual(target.process.wait(LIMIT), -signal.SIGKILL)
+
+    def test_left_while_nobody_can_wake_it(self):
+        target = self.start("deep-sleep", 700)
+        probe = self.attach(target)
+        target.go()
+        self.await_state(target.pid, "D")
+        began = time.monotonic()
+        probe.do("leave")
+        self.assertLess(time.monotonic() - began, 0.5)
+        self.assertEqual(target.status("TracerPid"), [str(probe.process.pid)])
+        answer = probe.order("attach")
+        self.assertIn("just being left", answer["error"])
+        self.assertEqual(target.result(), "0 " + undisturbed("loop", 2000))
+
+    def test_killed_while_threads_are_made(self):
+        """Some of them are traced, but nobody has said so yet: they, and by
+        that the process, would wait for ever to be taken notice of."""
+        chance = random.Random(1)
+        for _ in range(200 if SOAK else 20):
+            target = self.start("threads", 10 ** 6)
+            probe = self.attach(target)
+            target.go()
+            for _ in range(chance.randint(1, 8)):
+                probe.do("spin 1000")
+            target.process.kill()
+            self.assertEqual(target.process.wait(LIMIT), -signal.SIGKILL)
+            probe.close()
+            target.close()
+
+
+class TestSignals(Case):
+    def test_each_queued_signal_arrives_as_it_was_sent(self):
+        target = self.start("signals", 300)
+        probe = self.attach(target)
+        target.go()
+        for _ in range(300):
+            os.kill(target.pid, signal.SIGRTMIN)
+        self.assertEqual(target.result(), "300 0 0")
+        probe.wait("gone")
+
+    def test_signals_wait_while_it_stands(self):
+        target = self.start("signals", 20)
+        probe = self.attach(target)
+        probe.do("interrupt all")
+        probe.wait("stood")
+        target.go()
+        for _ in range(20):
+            os.kill(target.pid, signal.SIGRTMIN)
+        probe.do("stands %d" % target.pid)
+        self.assertNotEqual(target.status("ShdPnd"), ["0" * 16])
+        probe.do("resume all")
+        self.assertEqual(target.result(), "20 0 0")
+
+    def test_signals_that_wait_are_delivered_when_it_is_left(self):
+        target = self.start("signals", 20)
+        probe = self.attach(target)
+        probe.do("interrupt all")
+        probe.wait("stood")
+        target.go()
+        for _ in range(20):
+            os.kill(target.pid, signal.SIGRTMIN)
+        probe.do("leave")
+        self.assertEqual(target.result(), "20 0 0")
+
+    def test_an_interval_timer(self):
+        target = self.start("alarms", 100)
+        self.attach(target)
+        target.go()
+        self.assertEqual(target.result(), "alarms")
+
+    def test_a_storm_of_children(self):
+        target = self.start("children", 100)
+        self.attach(target)
+        target.go()
+        self.assertEqual(target.result(), "100 0")
+
+    def test_system_calls_are_begun_again(self):
+        target = self.start("sleeps", 6)
+        probe = self.attach(target)
+        target.go()
+        while target.process.poll() is None and probe.process.poll() is None:
+            if not any(event["event"] == "gone" for event in probe.events):
+                probe.order("hold %d" % target.pid)
+                probe.order("interrupt all")
+                probe.order("resume all")
+            else:
+                break
+        self.assertEqual(target.result(), "0 1")
+
+    def test_its_own_trap_kills_it(self):
+        for mode in "trap", "trap-int3":
+            target = self.start(mode)
+            self.attach(target)
+            target.go()
+            self.assertEqual(target.process.wait(LIMIT), -signal.SIGTRAP, mode)
+
+    def test_its_own_trap_is_ignored_where_it_was(self):
+        target = self.start("trap-ignored")
+        self.attach(target)
+        target.go()
+        self.assertEqual(target.result(), "lived")
+
+    def test_a_handler_that_it_sets_meanwhile(self):
+        target = self.start("trap-handled", 1)
+        probe = self.attach(target)
+        target.go()
+        self.assertEqual(target.lines.next(), "1")
+        probe.do("leave")
+        os.kill(target.pid, signal.SIGRTMIN)
+        self.assertEqual(target.result(), "2 1")
+
+    def test_a_trap_that_somebody_sends_kills_it(self):
+        target = self.start("loop", 10 ** 12)
+        self.attach(target)
+        target.go()
+        os.kill(target.pid, signal.SIGTRAP)
+        self.assertEqual(target.process.wait(LIMIT), -signal.SIGTRAP)
+
+    def test_stopped_and_continued_by_its_shell(self):
+        target = self.start("walk", 1000)
+        probe = self.attach(target)
+        target.go()
+        for _ in range(10):
+            os.kill(target.pid, signal.SIGSTOP)
+            pid, status = os.waitpid(target.pid, os.WUNTRACED)
+            self.assertTrue(os.WIFSTOPPED(status))
+            self.assertEqual(os.WSTOPSIG(status), signal.SIGSTOP)
+            probe.do("interrupt all")
+            probe.wait("stood")
+            probe.do("resume all")
+            os.kill(target.pid, signal.SIGCONT)
+            pid, status = os.waitpid(target.pid, os.WCONTINUED)
+            self.assertTrue(os.WIFCONTINUED(status))
+        self.assertEqual(target.result(), undisturbed("walk", 1000))
+
+    def test_left_while_its_shell_has_stopped_it(self):
+        target = self.start("walk", 1000)
+        probe = self.attach(target)
+        target.go()
+        os.kill(target.pid, signal.SIGSTOP)
+        os.waitpid(target.pid, os.WUNTRACED)
+        probe.do("leave")
+        self.await_state(target.pid, "T")
+        self.assertEqual(target.status("TracerPid"), ["0"])
+        os.kill(target.pid, signal.SIGCONT)
+        self.assertEqual(target.result(), undisturbed("walk", 1000))
+
+
+class TestFamily(Case):
+    def test_children_never_meet_our_traps(self):
+        target = self.start("spawn", 40)
+        self.attach(target)
+        target.go()
+        self.assertEqual(target.result(), "0")
+
+    def test_children_are_kept_too(self):
+        target = self.start("spawn", 10)
+        probe = self.attach(target)
+        probe.do("adopt 1")
+        target.go()
+        children = [probe.wait("child execed")["tid"] for _ in range(10)]
+        self.assertEqual(children, [probe.wait("child gone")["tid"]
+                                    for _ in range(10)])
+        self.assertEqual(target.result(), "0")
+
+    def test_it_becomes_another_program(self):
+        for mode in "exec", "exec-elsewhere":
+            target = self.start(mode, 2000)
+            probe = self.attach(target)
+            target.go()
+            self.assertEqual(probe.wait("execed")["tid"], target.pid)
+            line = target.result()
+            self.assertEqual(line, "0 " + undisturbed("loop", 2000), mode)
+
+    def test_threads_come_and_go(self):
+        target = self.start("threads", 400)
+        probe = self.attach(target)
+        probe.do("tell 1")
+        target.go()
+        born = ended = 0
+        while True:
+            event = probe.read()
+            born += event["event"] == "born"
+            ended += event["event"] == "ended"
+            if event["event"] == "gone":
+                break
+        self.assertEqual((born, ended), (400, 401))
+        self.assertEqual(target.result(), "threads")
+
+    def test_left_while_children_and_threads_come(self):
+        for mode, count, result in (("spawn", 60, "0"),
+                                    ("children", 100, "100 0"),
+                                    ("threads", 800, "threads")):
+            target = self.start(mode, count)
+            probe = Probe(target.pid)
+            self.addCleanup(probe.close)
+            probe.do("tell 0")
+            target.go()
+            for _ in range(10):
+                if (probe.order("attach") or {}).get("event") != "done":
+                    break
+                probe.order("watch %d 0 %#x 8 w" % (target.pid,
+                                                    target.address))
+                probe.order("leave")
+            self.assertEqual(target.result(), result, mode)
+
+
+class TestRefusals(Case):
+    """Each is a sentence, and what else would do."""
+
+    def refused(self, target, *words):
+        before = target.footprint()
+        probe = Probe(target.pid)
+        self.addCleanup(probe.close)
+        answer = probe.order("attach")
+        self.assertEqual(answer["event"], "failed")
+        for word in words:
+            self.assertIn(word, answer["error"])
+        self.assertEqual(target.footprint(), before)
+
+    def test_another_debugger(self):
+        target = self.start("loop", 1)
+        other = self.attach(target)
+        self.refused(target, "tracee-probe (process %d)" % other.process.pid,
+                     "End that.", "pdb")
+
+    def test_a_handler(self):
+        target = self.start("trap-handled", 1)
+        target.go()
+        self.assertEqual(target.lines.next(), "1")
+        self.refused(target, "has a handler for the signal SIGTRAP", "pdb")
+
+    def test_a_process_that_may_only_read_and_write(self):
+        target = self.start("confined")
+        target.go()
+        self.assertEqual(target.lines.next(), "confined")
+        self.refused(target, "strict")
+
+    def test_a_process_that_has_ended(self):
+        target = self.start("loop", 1)
+        probe = Probe(target.pid)
+        self.addCleanup(probe.close)
+        target.process.kill()
+        target.process.wait(LIMIT)
+        self.assertIn("no process", probe.order("attach")["error"])
+
+    def test_somebody_elses(self):
+        if os.geteuid() != 0:
+            self.skipTest("only root can start a probe as somebody else")
+        target = self.start("loop", 1)
+        probe = Probe(target.pid, user=65534)
+        self.addCleanup(probe.close)
+        self.assertIn("belongs to user 0", probe.order("attach")["error"])
+
+    def test_a_thread_that_blocks_traps(self):
+        target = self.start("blocks", 1)
+        probe = self.attach(target)
+        target.go()
+        self.assertEqual(target.lines.next(), "blocked")
+        # Watched before it began to: what it has not got is taken from it.
+        while target.status("SigPnd") == ["0" * 16]:
+            probe.do("spin 1000")
+        probe.do("leave")
+        self.assertEqual(target.status("SigPnd", "SigBlk"),
+                         ["0" * 16, "%016x" % (1 << signal.SIGTRAP - 1)])
+        probe.do("attach")
+        answer = probe.order("watch %d 0 %#x 8 w" % (target.pid,
+                                                     target.address))
+        self.assertIn("blocks the signal SIGTRAP", answer["error"])
+        os.kill(target.pid, signal.SIGRTMIN)
+        self.assertEqual(target.result(), undisturbed("loop", 2000))
+
+
+# Where the probe kills itself, how often it comes there, and what it is asked
+# to do for that. "calling": in the middle of a system call that it makes in
+# the target, whose registers are others then.
+KILL_POINTS = [
+    ("calling", 3, "run"), ("calling", 6, "leave"),
+    ("seized", 1, "run"), ("ignored", 1, "run"), ("watched", 1, "run"),
+    ("trapped", 2000, "run"), ("resumed", 2000, "run"),
+    ("trapped", 300, "step"), ("parked", 300, "step"),
+    ("closed", 1, "leave"), ("collected", 1, "leave"),
+    ("put back", 1, "leave"), ("detached", 1, "leave"),
+]
+
+
+class TestSurvival(Case):
+    """The tracer is killed by SIGKILL, at any point of its work, while a watch
+    fires more than 1,000 times a second."""
+
+    def kill_at(self, point, count, way):
+        target = self.start("walk", 400)
+        probe = Probe(target.pid, "%s:%d" % (point, count))
+        self.addCleanup(probe.close)
+        target.go()
+        orders = ["tell 0", "attach",
+                  "watch %d 0 %#x 8 w" % (target.pid, target.address)]
+        if way == "step":
+            orders += ["stay 1"]
+        for order in orders:
+            probe.order(order)
+        while probe.process.poll() is None:
+            probe.order({"run": "spin 5000", "leave": "leave",
+                         "step": "resume all"}[way])
+        probe.await_death()
+        self.assertEqual(target.result(), undisturbed("walk", 400))
+        target.close()
+
+    def test_registers_of_all_kinds(self):
+        """Killed while the target makes a call for us: it comes back to what
+        it did, with all that was in its registers."""
+        for i in range(100 if SOAK else 12):
+            target = self.start("floats", 4000)
+            probe = Probe(target.pid, "calling:%d" % (i % 6 + 1))
+            target.go()
+            for order in ("tell 0", "attach", "watch %d 0 %#x 8 w" % (
+                    target.pid, target.address), "leave"):
+                probe.order(order)
+            probe.await_death()
+            probe.close()
+            self.assertEqual(target.result(), undisturbed("floats", 4000))
+            target.close()
+
+    def test_a_call_that_sleeps(self):
+        """The same while it sleeps in a system call of its own."""
+        for i in range(9 if SOAK else 3):
+            target = self.start("sleeps", 3)
+            probe = Probe(target.pid, "calling:%d" % (i % 3 + 1))
+            target.go()
+            self.await_state(target.pid, "S")
+            for order in ("tell 0", "attach", "watch %d 0 %#x 8 w" % (
+                    target.pid, target.address)):
+                probe.order(order)
+            probe.await_death()
+            probe.close()
+            self.assertEqual(target.result(), "0 1")
+            target.close()
+
+    def test_survival(self):
+        rounds = 200 if SOAK else 20
+        seed = int(os.environ.get("PROBETUI_SEED", "1"))
+        chance = random.Random(seed)
+        for i in range(rounds):
+            point, most, way = KILL_POINTS[i % len(KILL_POINTS)]
+            count = chance.randint(1, most)
+            with self.subTest(seed=seed, round=i, point=point, count=count):
+                self.kill_at(point, count, way)
+
+
+if __name__ == "__main__":
+    unittest.main()

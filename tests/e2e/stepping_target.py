@@ -1,0 +1,227 @@
+"""Runs functions of stepping_program.py, alone or under bdb.
+
+    stepping_target.py plain|bdb FOLDER
+
+Takes a line of JSON for each scenario: {"functions": [...], "warm": COUNT,
+"in_thread": bool, "marks": ..., "script": [...]}. The program is compiled
+anew for each, so that nothing of it is specialised yet.
+
+plain: says "ready", waits for a line, runs the functions, says "done".
+bdb: says the stops as a list of "EVENT FILE:LINE FUNCTION"; "outside" is one
+that is none of the program's.
+"""
+import bdb
+import json
+import opcode
+import os
+import sys
+import threading
+import types
+
+FILES = ("stepping_program.py", "stepping_second.py", "stepping_wide.py",
+         "stepping_match.py")
+
+
+class Recorder(bdb.Bdb):
+    """Follows a script: "b:FILE:LINE", "cl:FILE:LINE", "n", "s", "r", "c",
+    "unt", "unt:LINE", "up", "down"."""
+
+    def __init__(self, folder, script):
+        super().__init__()
+        self.folder = folder
+        self.script = list(script)
+        self.stops = []
+        self.is_waiting = True      # for the program's first event
+        self.raised = None          # the frame of the last exception
+        self.ended = None           # a generator's, at its last return
+
+    def stop(self, event, frame):
+        if self.is_waiting:
+            if frame.f_code.co_name != "run":
+                self.set_step()
+                return
+            self.is_waiting = False
+        elif frame.f_code.co_filename == __file__ or (
+                os.path.basename(frame.f_code.co_filename)
+                in ("bdb.py", "threading.py")):
+            self.stops.append("outside")
+            self.script = []
+        else:
+            self.stops.append("%s %s:%d %s" % (
+                event, os.path.basename(frame.f_code.co_filename),
+                frame.f_lineno, frame.f_code.co_name))
+        self.act(frame)
+
+    def act(self, frame):
+        while self.script:
+            command, _, argument = self.script.pop(0).partition(":")
+            if command == "b":
+                name, _, line = argument.partition(":")
+                error = self.set_break(os.path.join(self.folder, name),
+                                       int(line))
+                assert not error, error
+            elif command == "cl":
+                name, _, line = argument.partition(":")
+                self.clear_break(os.path.join(self.folder, name), int(line))
+            elif command == "up":
+                frame = frame.f_back
+            elif command == "down":
+                frame = self.newest(frame)
+            else:
+                self.go_on(command, argument, frame)
+                return
+        self.clear_all_breaks()
+        self.set_continue()
+
+    def newest(self, frame):
+        """The frame that called this: one below."""
+        below = sys._getframe()
+        while below.f_back is not frame:
+            below = below.f_back
+        return below
+
+    def go_on(self, command, argument, frame):
+        if command == "n":
+            self.set_next(frame)
+        elif command == "s":
+            self.set_step()
+        elif command == "r":
+            self.set_return(frame)
+        elif command == "unt":
+            self.set_until(frame, int(argument) if argument else None)
+        else:
+            assert command == "c", command
+            self.set_continue()
+
+    def dispatch_line(self, frame):
+        self.raised = None
+        return super().dispatch_line(frame)
+
+    def dispatch_exception(self, frame, arg):
+        # Left out, as doc/stepping.md says: while `next` is at work in a
+        # generator, bdb stops at StopIteration in any frame; and at the one
+        # that ends a `for`, of which nothing is to be seen from outside.
+        if not self.stop_here(frame):
+            return self.trace_dispatch
+        code = frame.f_code.co_code
+        if arg[0] is StopIteration and \
+                opcode.opname[code[frame.f_lasti]] == "FOR_ITER":
+            return self.trace_dispatch
+        self.raised = frame
+        return super().dispatch_exception(frame, arg)
+
+    def dispatch_return(self, frame, arg):
+        # The last return of a generator is like a function's; bdb passes it
+        # by, and never stops again.
+        if not self.is_end(frame) or not (
+                self.stop_here(frame)
+                or frame in (self.stopframe, self.returnframe)):
+            return super().dispatch_return(frame, arg)
+        self.ended = frame
+        self.user_return(frame, arg)
+        self.ended = None
+        if self.stopframe is frame and self.stoplineno != -1:
+            self._set_stopinfo(None, None)
+        if self.stoplineno != -1 and frame.f_back and \
+                not frame.f_back.f_trace:
+            frame.f_back.f_trace = self.trace_dispatch
+        return self.trace_dispatch
+
+    def is_end(self, frame):
+        """Whether a generator or coroutine returns for good."""
+        code, at = frame.f_code, frame.f_lasti
+        if not code.co_flags & bdb.GENERATOR_AND_COROUTINE_FLAGS:
+            return False
+        if self.raised is frame:
+            return True
+        names = [opcode.opname[code.co_code[i]] if 0 <= i < len(code.co_code)
+                 else "" for i in (at - 2, at, at + 2)]
+        if sys.version_info < (3, 11) and names[2] == "YIELD_FROM":
+            return False
+        if names[:2] == ["YIELD_VALUE", "RESUME"]:
+            return False        # from 3.13 on it is there when it yields
+        return names[1] not in ("YIELD_VALUE", "YIELD_FROM")
+
+    def set_return(self, frame):
+        if frame is self.ended:
+            self._set_stopinfo(frame.f_back, frame)
+        else:
+            super().set_return(frame)
+
+    def user_call(self, frame, argument_list):
+        if self.stop_here(frame):
+            self.stop("call", frame)
+
+    def user_line(self, frame):
+        self.stop("line", frame)
+
+    def user_return(self, frame, return_value):
+        self.stop("return", frame)
+
+    def user_exception(self, frame, exc_info):
+        self.stop("exception", frame)
+
+
+def load(folder):
+    """The program, its code objects new."""
+    for name in FILES[1:]:
+        sys.modules.pop(os.path.splitext(name)[0], None)
+    path = os.path.join(folder, FILES[0])
+    with open(path) as file:
+        code = compile(file.read(), path, "exec")
+    module = types.ModuleType("stepping_program")
+    module.__file__ = path
+    sys.modules[module.__name__] = module
+    exec(code, vars(module))
+    return vars(module)
+
+
+def call(function, is_thread):
+    """Calls it, perhaps in a thread of its own."""
+    if not is_thread:
+        function()
+        return
+    thread = threading.Thread(target=function)
+    thread.start()
+    thread.join()
+
+
+def read_line():
+    """Without the Python code of sys.stdin."""
+    line = b""
+    while not line.endswith(b"\n"):
+        byte = os.read(0, 1)
+        if not byte:
+            os._exit(0)
+        line += byte
+    return line
+
+
+def say(value):
+    os.write(1, json.dumps(value).encode() + b"\n")
+
+
+def main():
+    mode, folder = sys.argv[1:]
+    sys.dont_write_bytecode = True
+    while True:
+        order = json.loads(read_line().decode())
+        space = load(folder)
+        functions = [space[name] for name in order["functions"]]
+        for _ in range(order["warm"]):
+            space["run"](functions)
+        if mode == "plain":
+            say("ready")
+            read_line()
+            call(lambda: space["run"](functions), order["in_thread"])
+            say("done")
+        else:
+            recorder = Recorder(folder, order["script"])
+            call(lambda: recorder.runcall(space["run"], functions),
+                 order["in_thread"])
+            recorder.clear_all_breaks()     # which all recorders share
+            say(recorder.stops)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,396 @@
+"""Jobs that probetui starts: on the screen, by scripts, and left behind."""
+import json
+import os
+import re
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+sys.path.insert(1, os.path.join(os.path.dirname(HERE), "backend"))
+import jobs  # noqa: E402
+import pythons  # noqa: E402
+import terminals  # noqa: E402
+
+SOAK = "PROBETUI_SOAK" in os.environ
+
+MAIN = """\
+first = 1
+import helper
+def work(i):
+    return helper.double(i)
+total = 0
+for i in range(100): total += work(i)
+print("total %d" % total)
+"""
+HELPER = """\
+FACTOR = 2
+def double(i):
+    return i * FACTOR
+"""
+TOTAL = "total %d" % sum(2 * i for i in range(100))
+
+# Ranks 0 and 1, started by a program that has no number.
+STARTER = """\
+import os, subprocess, sys
+ranks = [subprocess.Popen([sys.executable, "main.py"], env=dict(
+    os.environ, RANK=str(i), WORLD_SIZE="2", LOCAL_RANK=str(i),
+    MASTER_ADDR="127.0.0.1", MASTER_PORT="29999")) for i in range(2)]
+sys.exit(sum(rank.wait() for rank in ranks))
+"""
+
+# Goes on when a file has something in it.
+WAITS = """\
+import sys, time
+print("ready", flush=True)
+while not open(sys.argv[1]).read(): time.sleep(0.005)
+for i in range(300): print("line", i)
+open(sys.argv[2], "w").write("done")
+sys.exit(4)
+"""
+
+TORCH = """\
+import os
+rank = int(os.environ["RANK"])
+import torch
+import torch.distributed as dist
+def train(step):
+    values = torch.full((2,), float(rank + step))
+    dist.all_reduce(values)
+    return values.sum().item()
+dist.init_process_group("gloo")
+print("rank %d sum %s" % (rank, sum(train(step) for step in range(5))))
+dist.destroy_process_group()
+"""
+
+
+class Folder(unittest.TestCase):
+    def setUp(self):
+        self.folder = os.path.realpath(tempfile.mkdtemp())
+        self.addCleanup(self.sweep)
+        self.state = os.path.join(self.folder, "state")
+        for name, text in (("main.py", MAIN), ("helper.py", HELPER),
+                           ("starter.py", STARTER), ("waits.py", WAITS),
+                           ("train.py", TORCH), ("go", "")):
+            with open(self.file(name), "w") as file:
+                file.write(text)
+
+    def file(self, name):
+        return os.path.join(self.folder, name)
+
+    def read(self, name):
+        with open(self.file(name), newline="") as file:
+            return file.read()
+
+    def sweep(self):
+        """No job may be left; what it wrote goes."""
+        if os.path.exists(self.file("go")):
+            with open(self.file("go"), "w") as file:
+                file.write("go")
+        jobs.wait_for(lambda: not self.mentioned(), "the end of all jobs", 30)
+        shutil.rmtree(self.folder)
+
+    def mentioned(self):
+        found = []
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open("/proc/%s/cmdline" % pid, "rb") as file:
+                    line = file.read()
+                if self.folder.encode() in line and b"--keep" in line:
+                    found.append(pid)
+            except (FileNotFoundError, ProcessLookupError):
+                pass
+        return found
+
+    def environment(self):
+        return dict(os.environ, XDG_STATE_HOME=self.state)
+
+    def run_script(self, lines, *arguments, python=sys.executable, program=(),
+                   limit=60):
+        """Its status, the events and answers, and what was printed besides."""
+        run = subprocess.run(
+            [jobs.PROBETUI, "--json", "-x", "-", *arguments, "--",
+             *(program or (python, "main.py"))],
+            input="\n".join(lines) + "\n", stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, universal_newlines=True, timeout=limit,
+            cwd=self.folder, env=self.environment())
+        return (run.returncode,
+                [json.loads(line) for line in run.stdout.splitlines()],
+                run.stderr)
+
+    def places(self, events):
+        return [(event["rank"], os.path.basename(event["frame"]["file"]),
+                 event["frame"]["lineno"]) for event in events
+                if event.get("event") == "stopped"]
+
+
+class TestScripts(Folder):
+    def test_the_end_of_a_job_is_told(self):
+        status, events, printed = self.run_script(
+            ["wait exited"], program=[sys.executable, "-c",
+                                      "print('said'); raise SystemExit(3)"])
+        self.assertEqual(status, 0)
+        ended = [event for event in events if event.get("event") == "job"]
+        self.assertEqual([(event["code"], event["signal"])
+                          for event in ended], [(3, None)])
+        self.assertIn("said\n", printed)
+
+    def test_a_python_without_a_number_is_rank_0(self):
+        _status, events, _printed = self.run_script(
+            ["ranks", "quit end"], program=[
+                sys.executable, "-c", "import time; time.sleep(100)"])
+        self.assertEqual([rank["rank"] for rank in events[0]], [0])
+        ended = [event for event in events if isinstance(event, dict)
+                 and event.get("event") == "job"]
+        self.assertEqual(ended[0]["signal"], "SIGTERM")
+
+    def test_what_is_left_goes_on(self):
+        """And says where it prints."""
+        status, _events, printed = self.run_script(
+            [], program=[sys.executable, "waits.py", "go", "done"])
+        self.assertEqual(status, 0)
+        log = re.search(r"goes on; it prints to (\S+)", printed).group(1)
+        self.assertTrue(log.startswith(self.state))
+        with open(self.file("go"), "w") as file:
+            file.write("go")
+        jobs.wait_for(lambda: not self.mentioned(), "the job's end")
+        self.assertEqual(self.read("done"), "done")
+        with open(log) as file:
+            self.assertIn("line 299", file.read())
+
+
+class TestBreakpoints(Folder):
+    """On every Python there is: those that are set before it starts stop."""
+
+    PLACES = ("main.py:1", "helper.py:3", "helper.py:1", "main.py:7")
+
+    def test_first_lines(self):
+        """A day one place of each Python, with PROBETUI_SOAK all."""
+        for i, python in enumerate(found.argv for found in pythons.find()):
+            places = self.PLACES if SOAK else (self.PLACES[i % 4],)
+            for place in places:
+                with self.subTest(python=python, place=place):
+                    name, line = place.split(":")
+                    status, events, printed = self.run_script(
+                        ["wait stopped timeout 20", "clear", "continue",
+                         "wait exited"], "--break", place,
+                        program=python + ["main.py"])
+                    self.assertEqual(self.places(events),
+                                     [(0, name, int(line))], printed)
+                    self.assertEqual(status, 0, printed)
+                    self.assertIn(TOTAL, printed)
+
+    def test_a_condition(self):
+        _status, events, printed = self.run_script(
+            ["wait stopped timeout 20", "print i", "continue", "wait exited"],
+            "--break", "main.py:4 if i == 42")
+        self.assertEqual(self.places(events), [(0, "main.py", 4)], printed)
+        self.assertIn("42", json.dumps(events))
+        self.assertIn(TOTAL, printed)
+
+    def test_of_one_of_two_ranks(self):
+        """Who starts them has no number, and is no rank in the end."""
+        _status, events, printed = self.run_script(
+            ["wait stopped ranks 1 timeout 20", "clear", "continue ranks 1",
+             "wait exited"], "--break", "main.py:1 ranks 1",
+            program=[sys.executable, "starter.py"])
+        self.assertEqual(self.places(events), [(1, "main.py", 1)], printed)
+        self.assertEqual(printed.count(TOTAL), 2)
+        ended = [event for event in events if event.get("event") == "job"]
+        self.assertEqual(ended[0]["code"], 0)
+
+    def test_a_script_sets_more(self):
+        _status, events, printed = self.run_script(
+            ["wait stopped timeout 20", "break helper.py:3", "continue",
+             "wait stopped", "clear", "continue", "wait exited"],
+            "--break", "main.py:1")
+        self.assertEqual(self.places(events),
+                         [(0, "main.py", 1), (0, "helper.py", 3)], printed)
+
+    def test_a_job_of_torchrun(self):
+        python = jobs.find_torch()
+        if python is None:
+            self.skipTest("no Python has torch")
+        with jobs.socket.socket() as listener:
+            listener.bind(("127.0.0.1", 0))
+            port = listener.getsockname()[1]
+        _status, events, printed = self.run_script(
+            ["wait stopped ranks 0-1 timeout 60", "clear",
+             "continue ranks 0-1", "wait exited timeout 60"],
+            "--break", "train.py:2",
+            program=[python, "-m", "torch.distributed.run",
+                     "--nproc_per_node=2", "--master_port", str(port),
+                     "train.py"], limit=150)
+        self.assertEqual(sorted(self.places(events)),
+                         [(0, "train.py", 2), (1, "train.py", 2)], printed)
+        for rank in (0, 1):
+            self.assertIn("rank %d sum 50.0" % rank, printed)
+
+
+class TestSurvival(Folder):
+    """Whoever is killed: the job comes to its right end."""
+
+    def start(self, *arguments, program=("waits.py", "go", "done")):
+        process = subprocess.Popen(
+            [jobs.PROBETUI, "-x", "-", *arguments, "--", sys.executable,
+             *program], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, cwd=self.folder, env=self.environment())
+        self.addCleanup(self.finish, process)
+        process.stdin.write(b"wait exited timeout 100\n")
+        process.stdin.close()
+        return process
+
+    @staticmethod
+    def finish(process):
+        process.stdin = None
+        process.communicate()
+
+    @staticmethod
+    def node_of(process):
+        with open("/proc/%d/task/%d/children" % (process.pid,
+                                                 process.pid)) as file:
+            return int((file.read().split() or [0])[0])
+
+    def check_end(self):
+        with open(self.file("go"), "w") as file:
+            file.write("go")
+        jobs.wait_for(lambda: not self.mentioned(), "the job's end")
+        self.assertEqual(self.read("done"), "done")
+        logs = os.listdir(os.path.join(self.state, "probetui", "jobs"))
+        text = self.read(os.path.join("state", "probetui", "jobs", logs[0]))
+        self.assertEqual(text, "ready\r\n" + "".join(
+            "line %d\r\n" % i for i in range(300)))
+
+    def await_ready(self, process):
+        ready = select.select([process.stderr], [], [], 30)[0]
+        self.assertTrue(ready)
+        self.assertIn(b"ready", os.read(process.stderr.fileno(), 4096))
+
+    def test_the_screen_is_killed(self):
+        process = self.start()
+        self.await_ready(process)
+        node = self.node_of(process)
+        process.kill()
+        jobs.wait_for(lambda: not os.path.exists("/proc/%d" % node),
+                      "the node's end")
+        self.check_end()
+
+    def test_the_node_is_killed(self):
+        process = self.start()
+        self.await_ready(process)
+        os.kill(self.node_of(process), signal.SIGKILL)
+        self.check_end()
+
+    def test_the_node_is_killed_while_it_holds(self):
+        """At any time of the start of a job that is followed and stopped."""
+        rounds = 100 if SOAK else 10
+        for i in range(rounds):
+            mark = self.file("mark%d" % i)
+            code = ("import helper\n"
+                    "open(%r, 'w').close()\n"
+                    "total = sum(helper.double(i) for i in range(100))\n"
+                    "open(%r, 'w').write('total %%d' %% total)\n"
+                    % (mark, mark))
+            with open(self.file("program%d.py" % i), "w") as file:
+                file.write(code)
+            process = self.start("--break", "helper.py:3",
+                                 program=["program%d.py" % i])
+            jobs.wait_for(lambda: self.node_of(process), "the node")
+            node = self.node_of(process)
+            select.select([], [], [], 0.2 * i / rounds)
+            os.kill(node, signal.SIGKILL)
+            process.wait(30)
+        jobs.wait_for(lambda: not self.mentioned(), "the end of all")
+        for name in os.listdir(self.folder):
+            if name.startswith("mark"):
+                self.assertEqual(self.read(name), TOTAL, name)
+
+
+class TestScreen(Folder):
+    def start(self, *words):
+        terminal = terminals.Terminal()
+        self.addCleanup(terminal.close)
+        before = os.getcwd()
+        os.chdir(self.folder)
+        try:
+            terminal.start(["--", sys.executable, *words],
+                           XDG_STATE_HOME=self.state)
+        finally:
+            os.chdir(before)
+        return terminal
+
+    def test_the_terminal_of_the_job(self):
+        """It shows what comes, takes what is typed, and is left by ^]."""
+        with open(self.file("asks.py"), "w") as file:
+            file.write("name = input('name? ')\n"
+                       "print('hello', name)\n"
+                       "import time; time.sleep(100)\n")
+        terminal = self.start("asks.py")
+        terminal.wait_for(b"asks.py")
+        # Every key is the job's, also that which draws the screen anew.
+        terminal.press(b"!")
+        terminal.wait_for(b"name? ")
+        terminal.press(b"Zoe\r")
+        terminal.wait_for(b"hello Zoe")
+        terminal.press(b"\x1d")
+        terminal.see(b"Stack")
+        terminal.press(b"q")
+        terminal.see(b"goes on without us")
+        terminal.press(b"e")
+        self.assertEqual(terminal.wait_end(), 0)
+        self.assertIn(b"was ended by signal 15", terminal.output)
+        self.assertIsNone(terminal.problem())
+
+    def test_it_is_left_behind(self):
+        terminal = self.start("waits.py", "go", "done")
+        terminal.wait_for(b"waits.py")
+        terminal.press(b"q")
+        terminal.see(b"goes on without us")
+        terminal.press(b"\x1b")
+        terminal.see(b"Stack")
+        terminal.press(b"q")
+        terminal.see(b"goes on without us")
+        terminal.press(b"d")
+        self.assertEqual(terminal.wait_end(), 0)
+        self.assertIn(b"goes on; it prints to", terminal.output)
+        with open(self.file("go"), "w") as file:
+            file.write("go")
+        jobs.wait_for(lambda: not self.mentioned(), "the job's end")
+        self.assertEqual(self.read("done"), "done")
+
+    def test_one_that_ends_at_once(self):
+        terminal = self.start("-c", "raise SystemExit(7)")
+        terminal.wait_for(b"code 7")
+        terminal.press(b"!")
+        terminal.see(b"has ended with exit code 7")
+        terminal.press(b"qq")
+        self.assertEqual(terminal.wait_end(), 0)
+        self.assertIn(b"has ended with exit code 7", terminal.output)
+
+    def test_its_size_follows_the_screen(self):
+        with open(self.file("size.py"), "w") as file:
+            file.write("import os, signal, time\n"
+                       "def told(*_):\n"
+                       "    size = os.get_terminal_size()\n"
+                       "    print('size', size.lines, size.columns)\n"
+                       "signal.signal(signal.SIGWINCH, told)\n"
+                       "told()\n"
+                       "while True: time.sleep(100)\n")
+        terminal = self.start("size.py")
+        terminal.wait_for(b"size.py")
+        terminal.press(b"!")
+        terminal.wait_for(b"size 18 78")
+        terminal.resize(30, 100)
+        os.kill(terminal.pid, signal.SIGWINCH)
+        terminal.wait_for(b"size 24 98")
+        terminal.press(b"\x1d:quit end\r")
+        self.assertEqual(terminal.wait_end(), 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

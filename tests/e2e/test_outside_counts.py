@@ -1,0 +1,169 @@
+#!/usr/bin/env python3
+"""What stepping from outside costs the process: how often it is made to
+stand, counted by the kernel (voluntary context switches of a program that
+never waits), on every Python."""
+import os
+import sys
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(os.path.dirname(HERE), "backend")]
+import pythons  # noqa: E402
+from nodes import Node, Target  # noqa: E402
+
+PROGRAM = '''
+import sys
+
+
+def spin(count):
+    number = 0
+    for i in range(count):
+        number += 1
+    return number
+
+
+def lines():
+    a = 1  # begin
+    b = a + 1
+    c = b + 1
+    d = a + b + c
+    a = d - 1
+    b = a * 2
+    c = b - a
+    d = c + 1
+    a = b
+    b = c
+    return d
+
+
+def calls():
+    a = spin(3)  # calls
+    a += spin(4)
+    a += spin(5)
+    a += spin(6)
+    a += spin(7)
+    return a
+
+
+def many():
+    a = spin(10000000)  # many
+    return a
+
+
+def until():
+    total = 0  # until
+    for i in range(1000000):
+        total += i
+    return total  # behind
+
+
+def rare(count):
+    for i in range(count):
+        if i < 0:
+            i = 5  # never
+    return count
+
+
+for line in sys.stdin:
+    name, count = line.split()
+    print(globals()[name](*([int(count)] if count != "-" else [])), flush=True)
+'''
+LINES = PROGRAM.splitlines()
+
+# Stops a command by stepping.md, of versions up to this one; a third more.
+STEP = {13: 4.0, 14: 5.7}
+NEXT = {13: 8.0, 14: 15.0}
+MARGIN = 1.3
+
+
+def line_of(mark):
+    return [i + 1 for i, line in enumerate(LINES) if line.endswith(mark)][0]
+
+
+class CountsCase(unittest.TestCase):
+    """Tests for one Python; pythons.load_cases() sets which."""
+
+    python = None
+
+    def setUp(self):
+        code = "print('ready', flush=True)\n" + PROGRAM
+        self.shift = 1
+        self.target = Target(argv=self.python.argv + ["-c", code], RANK="0")
+        self.addCleanup(self.target.close)
+        # It leaves first, and lets go of what it has stopped.
+        self.node = Node()
+        self.addCleanup(self.node.close)
+        self.node.ask("initialize", protocol=1)
+        self.node.discover(pids=[self.target.pid])
+
+    def ask(self, command, **arguments):
+        return self.node.ask(command, pid=self.target.pid, **arguments)
+
+    def stands(self):
+        with open("/proc/%d/status" % self.target.pid) as file:
+            return [int(line.split()[1]) for line in file
+                    if line.startswith("voluntary_ctxt_switches")][0]
+
+    def stop_in(self, function, mark):
+        binding, = self.ask("setBreakpoints", breakpoints=[
+            {"id": 1, "path": "<string>", "line": line_of(mark) + self.shift,
+             "temporary": True}])["breakpoints"]
+        self.assertGreater(binding.get("number", 0), 0, binding)
+        self.target.say(function)
+        self.node.event("stopped")
+
+    def cost(self, command, **arguments):
+        before = self.stands()
+        self.ask(command, **arguments)
+        self.node.event("stopped")
+        return self.stands() - before
+
+    def limit(self, table):
+        return table[min(minor for minor in table
+                         if minor >= self.python.version[1])] * MARGIN
+
+    def mean(self, command, count):
+        costs = [self.cost(command) for _ in range(count)]
+        mean = sum(costs) / len(costs)
+        print("# %s: %s takes %.1f stands" % (self.python, command, mean))
+        return mean
+
+    def test_step(self):
+        self.stop_in("lines -", "# begin")
+        self.assertLessEqual(self.mean("stepIn", 9), self.limit(STEP))
+
+    def test_next_over_calls(self):
+        self.stop_in("calls -", "# calls")
+        self.assertLessEqual(self.mean("next", 4), self.limit(NEXT))
+
+    def test_next_over_ten_million(self):
+        self.stop_in("many -", "# many")
+        cost = self.cost("next")
+        print("# %s: next over 10^7 iterations takes %d stands"
+              % (self.python, cost))
+        self.assertLessEqual(cost, 20)
+
+    def test_until(self):
+        self.stop_in("until -", "# until")
+        cost = self.cost("until", line=line_of("# behind") + self.shift)
+        print("# %s: until over 10^6 iterations takes %d stands"
+              % (self.python, cost))
+        self.assertLessEqual(cost, 500)
+
+    def test_armed_and_not_hit(self):
+        self.ask("setBreakpoints", breakpoints=[
+            {"id": 1, "path": "<string>", "line": line_of("# never")
+             + self.shift}])
+        before = self.stands()
+        self.target.say("rare 1000000")
+        self.assertEqual(self.target.line(), ["1000000"])
+        # It waited for the word, and does so again.
+        self.assertLessEqual(self.stands() - before, 2)
+
+
+def load_tests(loader, tests, pattern):
+    return pythons.load_cases(loader, __name__, CountsCase)
+
+
+if __name__ == "__main__":
+    sys.exit("run by tests/tap.py")
