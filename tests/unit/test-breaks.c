@@ -211,6 +211,16 @@ struct pyexpression *pyexpression_parse(const char *text, struct error *error)
 	return expression;
 }
 
+struct pyexpression *pyexpression_parse_condition(const char *text,
+						  struct error *error)
+{
+	struct pyexpression *condition = pyexpression_parse(text, error);
+
+	if (!condition)
+		error_prefix(error, "The condition is wrong");
+	return condition;
+}
+
 void pyexpression_free(struct pyexpression *expression)
 {
 	if (!expression)
