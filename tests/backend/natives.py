@@ -6,6 +6,7 @@ import shutil
 import subprocess
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+UNNAMED = "+0x"    # of an interpreter whose symbols were stripped
 # Names of one function; debugging data and the symbol table may differ.
 ALIASES = {"libc_start_main_impl": "libc_start_main", "libc_recv": "recv"}
 
@@ -48,8 +49,8 @@ def sample(node, pid, stacks, **arguments):
 
 def plain(name):
     """A function's name without what only one of several names of it has,
-    what it takes, and what a compiler made of it."""
-    if not name:
+    what it takes, and what a compiler made of it; "?" without a symbol."""
+    if not name or UNNAMED in name:
         return "?"
     name = re.sub(r"^_*(GI_)?_*", "", name.split("@")[0])
     name = re.sub(r"\.(cold|part|constprop|isra|localalias)[.\d]*", "", name)

@@ -17,7 +17,6 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 COMPILER = os.environ.get("CC", "cc").split()
 LOOP = "_PyEval_EvalFrameDefault"
 WRITE = 1  # x86-64
-UNNAMED = "+0x"    # of an interpreter whose symbols were stripped
 # Unoptimised, its rules go by a register that a system call does not show.
 SLEEPER = """
 #include <linux/futex.h>
@@ -125,7 +124,7 @@ class MergeCase(Case):
             if frame.is_native:
                 self.assertFalse(frame.func.startswith(LOOP) and
                                  outer.func.startswith(LOOP), native)
-            elif outer.is_native and UNNAMED not in outer.func:
+            elif outer.is_native and natives.UNNAMED not in outer.func:
                 self.assertTrue(outer.func.startswith(LOOP), native)
         for inner, frame in zip(native, native[1:]):
             if frame.func.startswith(LOOP):
@@ -165,8 +164,7 @@ class GdbCase(Case):
             self.skipTest("gdb is not here to compare with")
         for tid, (native, _) in found.items():
             self.assertEqual(
-                [natives.plain(f.func) if UNNAMED not in f.func else "?"
-                 for f in native if f.is_native],
+                [natives.plain(f.func) for f in native if f.is_native],
                 [natives.plain(name) for name in names[tid]])
 
 
