@@ -10,7 +10,7 @@ the verdict with two samples, and what watching costs: the screen, which looks
 four times a second, and `wait`. Then how long from a key until something is
 drawn. Last, for how long a process is held by a look at its native frames, as
 it sees itself: its thread reads a clock all the time; debuggers on sockets
-(debuggers.py); and stepping from outside (outside.py). Times are medians; nothing here passes or fails.
+(debuggers.py); and stepping from outside (stops.py). Times are medians; nothing here passes or fails.
 """
 import argparse
 import fcntl
@@ -33,7 +33,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(HERE), "e2e"))
 import jobs  # noqa: E402
 from terminals import Terminal  # noqa: E402
 import debuggers  # noqa: E402
-import outside  # noqa: E402
+import stops  # noqa: E402
 
 BUILD = os.environ.get("BUILDDIR", os.getcwd())
 QUIET = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL,
@@ -355,7 +355,7 @@ def main():
                             "least", "most"), jobs.PROBETUI,
                       max(1, options.runs // 3))
     print()
-    outside.measure(lambda *heads: Table(options.markdown, *heads),
+    stops.measure(lambda *heads: Table(options.markdown, *heads),
                     max(1, options.runs // 3))
 
 
