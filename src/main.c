@@ -78,9 +78,9 @@ static int print_help(const struct command_table *tables, size_t table_count)
 	buffer_append_string(
 		&out,
 		"probetui shows every rank of a distributed Python job side "
-		"by side, and which\none is the odd one out. Nothing in the "
-		"job is changed or stopped for it;\nranks that are in a "
-		"debugger can be stepped.\n\n"
+		"by side, and which\none is the odd one out. Looking stops "
+		"and changes nothing; a rank that runs here, or\nis in a "
+		"debugger, can be stopped and stepped.\n\n"
 		"  probetui [OPTIONS]                      the screen\n"
 		"  probetui [OPTIONS] COMMAND [ARGUMENTS]  one command\n"
 		"  probetui [OPTIONS] -x FILE              a script of "

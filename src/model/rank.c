@@ -26,6 +26,7 @@ struct rank *rank_new(const struct process *process)
 
 	process_copy(&rank->process, process);
 	debugger_init(&rank->debugger);
+	rank->debugger_at = -1;
 	rank->sampled_at = -1;
 	rank->ended_at = -1;
 	rank->last_left_at = -1;
@@ -247,7 +248,9 @@ static struct thread *take_threads(struct rank *rank,
 		sample->threads[i].name = NULL;
 		sample->threads[i].error = NULL;
 		before = thread_before(rank, thread->sample.tid, &next);
-		thread_compare(thread, before, seconds, now);
+		thread_compare(thread, before, seconds, now,
+			       rank->debugger_at >= 0 &&
+				       rank->debugger_at >= rank->sampled_at);
 		thread_keep_native(thread, before, now);
 		if (before)
 			share += thread_share(thread, before, seconds);

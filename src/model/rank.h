@@ -43,7 +43,7 @@ struct rank_moment {
 struct rank {
 	struct process process; /* .pid 0 when not found */
 	struct debugger debugger;
-	double debugger_at; /* session time it was told of */
+	double debugger_at; /* session time it was told of; -1 */
 	uint64_t touched;    /* raised when a person had something run in it:
 			      * what was read at this stop may be old then */
 	uint64_t stops_seen; /* of this connection; 0: it is not ours */

@@ -94,9 +94,9 @@ void thread_keep_native(struct thread *thread, const struct thread *before,
 }
 
 void thread_compare(struct thread *thread, const struct thread *before,
-		    double seconds, double now)
+		    double seconds, double now, bool is_disturbed)
 {
-	bool is_burst;
+	bool is_let_go;
 	double share;
 
 	if (before && looks_alike(&thread->sample, &before->sample))
@@ -109,11 +109,12 @@ void thread_compare(struct thread *thread, const struct thread *before,
 		return;
 	share = thread_share(thread, before, seconds);
 	thread->sample_count = before->sample_count + 1;
-	is_burst = has_burst(thread, before, share);
+	is_let_go = has_burst(thread, before, share) ||
+		    was_woken(thread, before, seconds);
 	/* A stack that could not be read this once says nothing. */
 	thread->has_changed = (thread->sample.stack && before->sample.stack &&
 			       thread->sample.stack != before->sample.stack) ||
-			      was_woken(thread, before, seconds) || is_burst;
+			      (is_let_go && !is_disturbed);
 	/* What sleeps in a loop uses a little, and does not get anywhere. */
 	thread->has_moved = thread->has_changed ||
 			    (!activity_is_wait(thread->activity.kind) &&

@@ -37,9 +37,11 @@ struct thread {
 /*
  * Fills all but the native stack of a thread that has its sample, taken at
  * session time now, seconds after the one in before; NULL: it is the first.
+ * is_disturbed: a debugger has interrupted it between them, which wakes what
+ * waits.
  */
 void thread_compare(struct thread *thread, const struct thread *before,
-		    double seconds, double now);
+		    double seconds, double now, bool is_disturbed);
 /*
  * A sample without native frames (they take longer, or were not asked for)
  * leaves those of before standing while the Python stack is the same.

@@ -487,6 +487,42 @@ static void a_job_that_stands_is_a_finding(void **state)
 	scene_clear(&scene);
 }
 
+static void tell_of_debugger(struct scene *scene, int rank, int pid)
+{
+	assert_int_equal(
+		scene_event(scene, "debugger",
+			    json_pack("{s:i, s:i, s:s, s:s}", "rank", rank,
+				      "pid", pid, "backend", "ptrace", "state",
+				      "running")),
+		0);
+}
+
+/* Setting a breakpoint interrupts a system call; its thread then waits on. */
+static void what_a_debugger_wakes_has_not_moved(void **state)
+{
+	struct seen waits = WAITS(100, 17);
+	struct seen sleeps = { .pid = 103,
+			       .stack = LOADS,
+			       .syscall = SYS_clock_nanosleep };
+	struct scene scene;
+
+	(void)state;
+	start(&scene);
+	for (int i = 0; i < 60; i++) {
+		waits.switches += i == 40 ? 5 : 0;
+		for (int rank = 0; rank < 3; rank++) {
+			waits.pid = 100 + rank;
+			if (i == 40)
+				tell_of_debugger(&scene, rank, waits.pid);
+			assert_int_equal(scene_see(&scene, &waits), 0);
+		}
+		assert_int_equal(scene_see(&scene, &sleeps), 0);
+		scene_wait(&scene, 0.5);
+	}
+	assert_int_equal(scene_judge(&scene)->state, VERDICT_HUNG);
+	scene_clear(&scene);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -495,6 +531,7 @@ int main(void)
 			camps_that_wait_for_each_other_are_hung_at_once),
 		cmocka_unit_test(sleep_takes_longer_to_be_odd),
 		cmocka_unit_test(what_wakes_may_get_somewhere),
+		cmocka_unit_test(what_a_debugger_wakes_has_not_moved),
 		cmocka_unit_test(the_age_of_a_stop_begins_with_it),
 		cmocka_unit_test(rare_samples_make_a_moment_longer),
 		cmocka_unit_test(who_ended_first_is_named),
