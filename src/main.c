@@ -79,7 +79,7 @@ static int print_help(const struct command_table *tables, size_t table_count)
 		&out,
 		"probetui shows every rank of a distributed Python job side "
 		"by side, and which\none is the odd one out. Looking stops "
-		"and changes nothing; a rank that runs here, or\nis in a "
+		"and changes nothing; a rank\nthat runs here, or is in a "
 		"debugger, can be stopped and stepped.\n\n"
 		"  probetui [OPTIONS]                      the screen\n"
 		"  probetui [OPTIONS] COMMAND [ARGUMENTS]  one command\n"
