@@ -169,6 +169,8 @@ void app_key(struct app *app, const char *key)
 	if (question != NULL) {
 		if (strcmp(key, "y") == 0)
 			commands_confirmed(app, question);
+		else
+			stepqueue_clear(&app->view.steps);
 		free(question);
 		if (strcmp(key, ":") != 0)
 			return;
@@ -280,6 +282,7 @@ static void on_changed(void *data)
 
 	app->is_changed = true;
 	log_stops(app);
+	commands_go_on(app);
 	started_check_end(app);
 }
 

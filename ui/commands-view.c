@@ -400,10 +400,15 @@ bool step_back(struct app *app)
 int ui_back(struct command_context *context, int argc, char **argv,
 	    struct error *error)
 {
+	struct app *app = command_app(context);
+
 	(void)argc;
 	(void)argv;
 	(void)error;
-	step_back(command_app(context));
+	if (app->view.steps.count > 0)
+		stepqueue_clear(&app->view.steps);
+	else
+		step_back(app);
 	return 0;
 }
 

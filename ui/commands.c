@@ -249,6 +249,8 @@ static void follow_motion(struct app *app, int64_t seq)
 
 	if (!motion_begin(&app->view.motion, app->engine, seq))
 		return;
+	if (strcmp(app->view.motion.command, "pause") == 0)
+		stepqueue_clear(&app->view.steps);
 	if (!app->engine->is_notice_error)
 		free(engine_take_notice(app->engine, &is_error));
 }
@@ -266,13 +268,16 @@ static void run(struct app *app, const char *line, const struct rankset *asked)
 	int64_t seq = app->engine->seq;
 	struct buffer out = BUFFER_INIT;
 	struct error error = ERROR_INIT;
+	struct rankset moving = RANKSET_INIT;
 	struct command_context context = {
 		.engine = app->engine,
 		.screen = app,
 		.out = &out,
 		.is_confirmed = asked != NULL,
+		.moving = &moving,
 	};
 
+	motion_add_running(&moving, &app->view.motion, session);
 	app->is_changed = true;
 	if (asked != NULL)
 		rankset_copy(&context.asked, asked);
@@ -280,6 +285,8 @@ static void run(struct app *app, const char *line, const struct rankset *asked)
 	    command_run_line(&context, tables, ARRAY_LENGTH(tables), line,
 			     COMMAND_SCREEN, &error) < 0)
 		app_say_error(app, &error);
+	else if (context.is_put_off)
+		stepqueue_add(&app->view.steps, line);
 	else if (context.question != NULL)
 		view_ask(&app->view, context.question, line, &context.asked);
 	else if (out.length > 0)
@@ -297,7 +304,34 @@ static void run(struct app *app, const char *line, const struct rankset *asked)
 	follow_motion(app, seq);
 	free(context.question);
 	rankset_clear(&context.asked);
+	rankset_clear(&moving);
 	buffer_clear(&out);
+}
+
+/* What is put off waits for all of them; what went wrong ends it. */
+void commands_go_on(struct app *app)
+{
+	struct view *view = &app->view;
+	const struct session *session = &app->engine->session;
+	struct rankset moving = RANKSET_INIT;
+	bool is_moving;
+	char *line;
+
+	motion_settle(&view->motion, app->engine);
+	motion_add_running(&moving, &view->motion, session);
+	is_moving = moving.range_count > 0;
+	rankset_clear(&moving);
+	if (is_moving || view->steps.count == 0 || view->question != NULL)
+		return;
+	if (motion_is_refused(&view->motion, session)) {
+		stepqueue_clear(&view->steps);
+		return;
+	}
+	line = stepqueue_take(&view->steps);
+	commands_run(app, line);
+	free(line);
+	if (view->is_message_error)
+		stepqueue_clear(&view->steps);
 }
 
 void commands_run(struct app *app, const char *line)

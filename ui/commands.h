@@ -27,6 +27,8 @@ void commands_search(struct app *app, enum prompt_result result);
 void commands_run(struct app *app, const char *line);
 /* The same of one that a person was asked about, and said yes. */
 void commands_confirmed(struct app *app, const char *line);
+/* After the session has changed: runs what waited for ranks to stop. */
+void commands_go_on(struct app *app);
 /* Writes the text of the command that is shown again, of the session now. */
 void commands_refresh(struct app *app);
 /*

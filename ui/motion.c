@@ -63,6 +63,7 @@ bool motion_begin(struct motion *motion, const struct engine *engine,
 	motion->command = xstrdup(newest->command);
 	motion->began_at = engine_now(engine);
 	motion->patience = engine->settings.step_timeout;
+	motion->seq = newest->asks[0].seq;
 	motion->ranks = xcalloc(newest->count + 1, sizeof(struct motion_rank));
 	for (size_t i = 0; i < newest->count; i++) {
 		int number = newest->asks[i].rank;
@@ -81,6 +82,7 @@ bool motion_begin(struct motion *motion, const struct engine *engine,
 struct tally {
 	struct rankset stopped;
 	struct rankset running;
+	size_t refused;
 	size_t left;  /* nothing is to stop them any more */
 	size_t ended;
 };
@@ -112,6 +114,9 @@ static void count(struct tally *tally, const struct motion *motion,
 		else if (debugger_is_ours(&rank->debugger) &&
 			 rank->debugger.stops > told->stops)
 			rankset_add(&tally->stopped, told->rank);
+		else if (motion->is_answered &&
+			 rank->debugger.state == DEBUGGER_STOPPED)
+			tally->refused++;
 		else if (is_told(rank, motion))
 			rankset_add(&tally->running, told->rank);
 		else if (rank->debugger.state == DEBUGGER_NONE)
@@ -131,8 +136,42 @@ void motion_key(struct motion *motion, const struct session *session)
 	count(&tally, motion, session);
 	is_over = tally.running.range_count == 0;
 	tally_clear(&tally);
-	if (is_over || form_of(motion->command)->is_endless)
+	motion->is_silent = form_of(motion->command)->is_endless;
+	if (is_over || (motion->is_silent &&
+			!form_of(motion->command)->is_step))
 		motion_clear(motion);
+}
+
+void motion_settle(struct motion *motion, const struct engine *engine)
+{
+	motion->is_answered = motion->command != NULL;
+	for (size_t i = 0; i < engine->pending_count; i++)
+		if (engine->pendings[i]->asks[0].seq == motion->seq)
+			motion->is_answered = false;
+}
+
+void motion_add_running(struct rankset *ranks, const struct motion *motion,
+			const struct session *session)
+{
+	struct tally tally = { .running = RANKSET_INIT };
+
+	if (motion->command == NULL || !form_of(motion->command)->is_step)
+		return;
+	count(&tally, motion, session);
+	rankset_unite(ranks, &tally.running);
+	tally_clear(&tally);
+}
+
+bool motion_is_refused(const struct motion *motion,
+		       const struct session *session)
+{
+	struct tally tally = { .running = RANKSET_INIT };
+
+	if (motion->command == NULL)
+		return false;
+	count(&tally, motion, session);
+	tally_clear(&tally);
+	return tally.refused > 0;
 }
 
 /* What all of them wait in, "all_reduce"; NULL: they do not, or in several. */

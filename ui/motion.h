@@ -11,6 +11,7 @@
 
 struct buffer;
 struct engine;
+struct rankset;
 struct session;
 
 struct motion_rank {
@@ -24,6 +25,9 @@ struct motion {
 	size_t count;
 	double began_at; /* session time */
 	double patience; /* seconds until others are offered to go on */
+	int64_t seq;	 /* of the first request */
+	bool is_answered; /* who stands as before was refused */
+	bool is_silent;	  /* it may take for ever, and was said */
 };
 
 void motion_clear(struct motion *motion);
@@ -33,6 +37,14 @@ void motion_clear(struct motion *motion);
  */
 bool motion_begin(struct motion *motion, const struct engine *engine,
 		  int64_t seq);
+/* To be called whenever the session has changed. */
+void motion_settle(struct motion *motion, const struct engine *engine);
+/* Of a step: adds the ranks that have not stopped yet. */
+void motion_add_running(struct rankset *ranks, const struct motion *motion,
+			const struct session *session);
+/* Some stand where they stood: they could not be told. */
+bool motion_is_refused(const struct motion *motion,
+		       const struct session *session);
 /* A key was pressed: what is over, or may take for ever, is said no more. */
 void motion_key(struct motion *motion, const struct session *session);
 /*

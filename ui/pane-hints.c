@@ -372,7 +372,13 @@ static bool put_motion(struct window window, const struct session *session,
 	bool is_under_way;
 	int column = 1;
 
-	motion_append(&text, &view->motion, session);
+	if (!view->motion.is_silent || view->steps.count > 0)
+		motion_append(&text, &view->motion, session);
+	if (view->steps.count > 0) {
+		buffer_append_string(&text, "; then ");
+		stepqueue_append(&text, &view->steps);
+		buffer_append_string(&text, " (Esc drops)");
+	}
 	is_under_way = text.length > 0;
 	column += window_put(window, 0, column, window.column_count - 1,
 			     STYLE_HINT, text.data);

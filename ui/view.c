@@ -48,6 +48,7 @@ void view_clear(struct view *view)
 	free(view->question);
 	rankset_clear(&view->asked);
 	motion_clear(&view->motion);
+	stepqueue_clear(&view->steps);
 	console_clear(&view->console);
 	console_clear(&view->terminal);
 	prompt_clear(&view->prompt);

@@ -17,6 +17,7 @@
 #include "ui/motion.h"
 #include "ui/console.h"
 #include "ui/prompt.h"
+#include "ui/stepqueue.h"
 
 struct canvas;
 struct keymap;
@@ -158,6 +159,7 @@ struct view {
 	struct search_origin origin;
 	struct prompt prompt;
 	struct motion motion;
+	struct stepqueue steps; /* to be done when the motion is over */
 	char *message;	/* on the hint line; NULL: none */
 	char *question; /* the message asks whether to run this line: y does,
 			 * any other key does not; NULL: it does not ask */

@@ -136,6 +136,22 @@ static int confirm_collective(const struct control *control,
 			: 1;
 }
 
+/* They would drift apart: who has stopped would be a step ahead. */
+static bool is_any_moving(const struct control *control,
+			  const struct command_context *context)
+{
+	int rank = -1;
+
+	if (!context->moving)
+		return false;
+	while ((rank = rankset_next(context->moving, rank)) >= 0) {
+		if (rankset_contains(&control->chosen, rank) ||
+		    rankset_contains(&control->others, rank))
+			return true;
+	}
+	return false;
+}
+
 static int move(struct command_context *context, const char *name,
 		const struct motion *motion, struct error *error)
 {
@@ -145,6 +161,11 @@ static int move(struct command_context *context, const char *name,
 	int rank = -1;
 	int result = control_choose(&control, context, error);
 
+	if (motion->is_asked && is_any_moving(&control, context)) {
+		context->is_put_off = true;
+		control_clear(&control);
+		return 0;
+	}
 	if (result == 0)
 		result = confirm_collective(&control, context, motion, error);
 	if (result > 0) {

@@ -61,6 +61,10 @@ struct command_context {
 	struct rankset asked; /* ranks that the question is about: whoever
 			       * joins them until it is answered is not meant;
 			       * empty: all. rankset_clear() it */
+	const struct rankset *moving; /* ranks in a step: what lets one of them
+				       * go on is put off; NULL: none are */
+	bool is_put_off; /* nothing was done: the line is to be run again when
+			  * they have stopped */
 	int failed_rank;      /* the only one that a failure is of; -1 */
 	const struct command_table *tables;
 	size_t table_count;

@@ -186,6 +186,8 @@ class TestKeys(OutsideCase):
         self.stops(b"n", b"after a step", "for i in range(3):")
         self.stops(b"n", b"after a step", "total = add(total, i)")
         self.stops(b"s", b"at a call", "def add(a, b):")
+        # Typed ahead, each waits until both ranks have stopped.
+        self.stops(b"nnnnns", b"at a call", "def add(a, b):")
         self.stops(b"s", b"after a step", "c = a + b")
         # Behind the loop of the caller, which goes round first.
         self.stops(b"u\rjt", b"after a step", "return total")
@@ -254,6 +256,25 @@ class TestScript(ScriptCase):
         self.assertEqual(stops[3][:2], (1, "pause"))
         self.assertEqual([one["result"] for one in told if "result" in one],
                          ["3"])
+        self.check_ends()
+
+    def test_a_caller_is_the_same_function_in_each_rank(self):
+        _, told = self.script("""
+            tbreak train.py:%d if b == 0 ranks 0
+            tbreak train.py:%d if i == 1 ranks 1
+            wait stopped timeout 60
+            print step
+            rank 0
+            up
+            print step
+            up
+            print good == step
+            """ % (line_of("c = a + b"), line_of("for i in range(3):")))
+        self.assertEqual(
+            [(one["rank"], one["expression"]) for one in told
+             if "result" in one],
+            [(1, "step"), (0, "step"), (1, "step"), (0, "good == step"),
+             (1, "good == step")], told)
         self.check_ends()
 
     def test_a_log_point_stops_nothing(self):

@@ -466,6 +466,53 @@ static void a_step_that_takes_long_offers_to_release(void **state)
 	stage_check_hides(stage, "next: ");
 }
 
+/* Who stopped first would else be a step ahead. */
+static void a_step_waits_for_the_one_before_it(void **state)
+{
+	static const int ranks[] = { 0, 3 };
+	struct stage *stage = *state;
+	struct session *session = &stage->engine.session;
+	const struct stepqueue *queue = &stage->app.view.steps;
+
+	stage_keys(stage, "@ 0 , 3 Enter");
+	begin_motion(stage, ranks, ARRAY_LENGTH(ranks));
+	stage->app.view.motion.began_at = session->now;
+	session_find_rank(session, 0)->debugger.stops++;
+	session_find_rank(session, 3)->debugger.state = DEBUGGER_RUNNING;
+	stage_keys(stage, "n n s");
+	stage_check_shows(stage, "next: 1 of 2 stopped; 1 runs (3); then next "
+				 "\u00d72, step (Esc drops)");
+	commands_go_on(&stage->app);
+	assert_int_equal(queue->count, 3);
+	stage_keys(stage, "Esc");
+	stage_check_hides(stage, "; then");
+	stage_keys(stage, "n n");
+	session_find_rank(session, 3)->debugger.stops++;
+	session_find_rank(session, 3)->debugger.state = DEBUGGER_STOPPED;
+	commands_go_on(&stage->app);
+	assert_int_equal(queue->count, 1);
+	stage_check_shows(stage, "next: ranks 0,3: ");
+	/* What others do is no matter of those. */
+	motion_clear(&stage->app.view.motion);
+	begin_motion(stage, &ranks[1], 1);
+	stage_keys(stage, "@ 0 Enter n");
+	assert_int_equal(queue->count, 1);
+}
+
+static void what_waits_is_dropped_where_a_step_is_refused(void **state)
+{
+	static const int ranks[] = { 0, 3 };
+	struct stage *stage = *state;
+
+	stage_keys(stage, "@ 0 , 3 Enter");
+	begin_motion(stage, ranks, ARRAY_LENGTH(ranks));
+	stage_keys(stage, "n");
+	assert_int_equal(stage->app.view.steps.count, 1);
+	stage->app.view.motion.is_answered = true;
+	commands_go_on(&stage->app);
+	assert_int_equal(stage->app.view.steps.count, 0);
+}
+
 static void where_they_run_is_named(void **state)
 {
 	static const int ranks[] = { 0, 1, 2 };
@@ -754,6 +801,12 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			a_step_that_takes_long_offers_to_release, begin_outside,
 			stage_end),
+		cmocka_unit_test_setup_teardown(
+			a_step_waits_for_the_one_before_it, begin_outside,
+			stage_end),
+		cmocka_unit_test_setup_teardown(
+			what_waits_is_dropped_where_a_step_is_refused,
+			begin_outside, stage_end),
 		cmocka_unit_test_setup_teardown(where_they_run_is_named,
 						begin_outside, stage_end),
 		cmocka_unit_test_setup_teardown(
