@@ -37,7 +37,7 @@ static json_t *make_arguments(const struct session *session,
 	json_object_set_new(arguments, "pid", json_integer(rank->process.pid));
 	json_object_set_new(arguments, "tid", json_integer(control_tid(session, rank)));
 	json_object_set_new(arguments, "depth",
-			    json_integer(control_depth(session, rank)));
+			    json_integer(control_print_depth(session, rank)));
 	json_set_text(arguments, "expression", expression);
 	json_object_set_new(arguments, "context", json_string("watch"));
 	return arguments;

@@ -270,6 +270,17 @@ int control_depth(const struct session *session, const struct rank *rank)
 	return (int)place_user_frame(&rank->process, thread->sample.stack);
 }
 
+int control_print_depth(const struct session *session, const struct rank *rank)
+{
+	const struct rank *looked_at = session_looked_at(session);
+	int depth = looked_at ? control_depth(session, looked_at) : 0;
+	int same = -1;
+
+	if (rank != looked_at && depth > 0)
+		same = held_same_function(rank, looked_at, depth);
+	return same < 0 ? control_depth(session, rank) : same;
+}
+
 int control_step_depth(struct control *control, const struct session *session,
 		       const struct rank *rank)
 {

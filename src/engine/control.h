@@ -73,6 +73,9 @@ pid_t control_tid(const struct session *session, const struct rank *rank);
  * one looked at; else the innermost (0), or where it raised that of the user's.
  */
 int control_depth(const struct session *session, const struct rank *rank);
+/* The same of any rank: where a caller is looked at, its frame of that
+ * function, if it has one. */
+int control_print_depth(const struct session *session, const struct rank *rank);
 /*
  * The same of another rank, where it runs the same function as far from its
  * outermost frame as the rank looked at; else 0, and it is one of *elsewhere.

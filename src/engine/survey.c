@@ -32,44 +32,21 @@ static void forget(struct engine *engine)
 	engine->survey.count = 0;
 }
 
-static const struct stack *held_stack(const struct rank *rank)
-{
-	const struct thread *thread = held_thread(rank);
-
-	return thread ? thread->sample.stack : NULL;
-}
-
-static bool is_same_function(const struct frame *a, const struct frame *b)
-{
-	return strcmp(a->code->func, b->code->func) == 0 &&
-	       strcmp(a->code->file, b->code->file) == 0;
-}
-
 /*
- * A question is about the function that is looked at: in another rank it is
- * at the same depth, mostly, or elsewhere; where it is not at all, the
- * innermost frame is asked.
+ * A question is about the function that is looked at; where that is not at
+ * all, the innermost frame is asked.
  */
 static int depth_in(const struct session *session, const struct rank *rank)
 {
 	const struct rank *looked_at = session_looked_at(session);
-	const struct stack *own = held_stack(rank);
-	const struct stack *seen = looked_at ? held_stack(looked_at) : NULL;
 	int depth = looked_at ? control_depth(session, looked_at) : 0;
-	const struct frame *frame;
+	int same = -1;
 
-	if (rank == looked_at || !own || !seen ||
-	    (size_t)depth >= seen->frame_count)
-		return rank == looked_at ? depth : 0;
-	frame = &seen->frames[depth];
-	if ((size_t)depth < own->frame_count &&
-	    is_same_function(frame, &own->frames[depth]))
+	if (rank == looked_at)
 		return depth;
-	for (size_t i = 0; i < own->frame_count; i++) {
-		if (is_same_function(frame, &own->frames[i]))
-			return (int)i;
-	}
-	return 0;
+	if (looked_at)
+		same = held_same_function(rank, looked_at, depth);
+	return same < 0 ? 0 : same;
 }
 
 static void ask(struct engine *engine, const struct rank *rank,

@@ -76,15 +76,24 @@ const struct thread *held_thread(const struct rank *rank)
 	return thread ? thread : rank_main_thread(rank);
 }
 
+static const struct stack *stack_of(const struct rank *rank)
+{
+	const struct thread *thread = held_thread(rank);
+
+	return thread ? thread->sample.stack : NULL;
+}
+
+static bool is_same_function(const struct frame *a, const struct frame *b)
+{
+	return strcmp(a->code->func, b->code->func) == 0 &&
+	       strcmp(a->code->file, b->code->file) == 0;
+}
+
 int held_same_depth(const struct rank *rank, const struct rank *looked_at,
 		    int depth)
 {
-	const struct thread *thread = held_thread(rank);
-	const struct thread *other = held_thread(looked_at);
-	const struct stack *stack = thread ? thread->sample.stack : NULL;
-	const struct stack *seen = other ? other->sample.stack : NULL;
-	const struct code *a;
-	const struct code *b;
+	const struct stack *stack = stack_of(rank);
+	const struct stack *seen = stack_of(looked_at);
 	size_t at;
 
 	if (!stack || !seen || depth < 0 || (size_t)depth >= seen->frame_count)
@@ -95,11 +104,26 @@ int held_same_depth(const struct rank *rank, const struct rank *looked_at,
 	at -= seen->frame_count + seen->dropped_count;
 	if (at >= stack->frame_count)
 		return -1;
-	a = seen->frames[depth].code;
-	b = stack->frames[at].code;
-	return strcmp(a->func, b->func) == 0 && strcmp(a->file, b->file) == 0
+	return is_same_function(&seen->frames[depth], &stack->frames[at])
 		       ? (int)at
 		       : -1;
+}
+
+int held_same_function(const struct rank *rank, const struct rank *looked_at,
+		       int depth)
+{
+	const struct stack *stack = stack_of(rank);
+	const struct stack *seen = stack_of(looked_at);
+	int same = held_same_depth(rank, looked_at, depth);
+
+	if (same >= 0 || !stack || !seen || depth < 0 ||
+	    (size_t)depth >= seen->frame_count)
+		return same;
+	for (size_t i = 0; i < stack->frame_count; i++) {
+		if (is_same_function(&seen->frames[depth], &stack->frames[i]))
+			return (int)i;
+	}
+	return -1;
 }
 
 double held_seconds(const struct rank *rank, double now)

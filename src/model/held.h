@@ -35,6 +35,9 @@ const struct thread *held_thread(const struct rank *rank);
  */
 int held_same_depth(const struct rank *rank, const struct rank *looked_at,
 		    int depth);
+/* The same, or else its innermost frame of that function; -1: it has none. */
+int held_same_function(const struct rank *rank, const struct rank *looked_at,
+		       int depth);
 /* Seconds since it stopped, at session time now; -1: not known. */
 double held_seconds(const struct rank *rank, double now);
 /*

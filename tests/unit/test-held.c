@@ -576,6 +576,7 @@ static void the_frame_that_another_rank_is_looked_at_in(void **state)
 	assert_int_equal(held_same_depth(second, first, 3), -1);
 	assert_int_equal(held_same_depth(first, second, 3), 1);
 	assert_int_equal(held_same_depth(first, second, 1), -1);
+	assert_int_equal(held_same_function(second, first, 1), 3);
 	scene_clear(&scene);
 }
 
