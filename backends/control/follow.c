@@ -94,6 +94,11 @@ static bool is_reraise(const struct unit *unit)
 	       unit->kind == UNIT_CLEANUP_THROW;
 }
 
+static int raised_from(const struct follow *follow)
+{
+	return follow->raised_at >= 0 ? follow->raised_at : follow->at;
+}
+
 static bool is_raised(const struct stepper *stepper,
 		      const struct follow *follow, int from, int to)
 {
@@ -134,7 +139,7 @@ void follow_position(struct stepper *stepper, struct follow *follow, int unit)
 {
 	const struct unit *to = unit_at(follow, unit);
 	int from = follow->at;
-	int raised_at = follow->raised_at >= 0 ? follow->raised_at : from;
+	int raised_at = raised_from(follow);
 	bool raised = is_raised(stepper, follow, raised_at, unit);
 
 	follow->raised_at = -1;
@@ -152,6 +157,44 @@ void follow_position(struct stepper *stepper, struct follow *follow, int unit)
 	if (to->kind == UNIT_YIELD ||
 	    (to->kind == UNIT_RETURN && stepper->ended != follow->frame))
 		follow_return(stepper, follow, unit, to->kind == UNIT_RETURN);
+}
+
+/* What the interpreter does together with the instruction at follow->at. */
+static int joined_unit(const struct follow *follow)
+{
+	return follow->at < 0 ? -1 :
+				follow->at + unit_at(follow, follow->at)->length;
+}
+
+/*
+ * A superinstruction does the next one, too, which stores no pointer: it is
+ * told once the pointer is behind it. (Its unit is fetched, but gcc may move
+ * that load to before the first half's store.)
+ */
+static void pass_joined(struct stepper *stepper, struct follow *follow,
+			int unit)
+{
+	int joined = joined_unit(follow);
+
+	if (joined >= 0 && joined != unit &&
+	    bytecode_follows(stepper->python, follow->code, follow->at,
+			     joined) &&
+	    bytecode_follows(stepper->python, follow->code, joined, unit) &&
+	    !bytecode_follows(stepper->python, follow->code, follow->at, unit))
+		follow_position(stepper, follow, joined);
+}
+
+/* Of its halves the first stores or loads a constant: the second has raised. */
+static void pass_raising(struct stepper *stepper, struct follow *follow)
+{
+	int joined = joined_unit(follow);
+
+	if (joined >= 0 && follow->raised_at < 0 &&
+	    follow->pointer_due != follow->at &&
+	    bytecode_is_line(stepper->python, follow->code, follow->at, joined,
+			     false) &&
+	    bytecode_hides_next(stepper->codes, follow->code, follow->at))
+		follow_position(stepper, follow, joined);
 }
 
 /*
@@ -252,6 +295,9 @@ void follow_pointer(struct stepper *stepper, struct follow *follow, int unit)
 	if (unit == follow->at && unit_at(follow, unit)->kind != UNIT_RESUME &&
 	    unit_at(follow, unit)->target != unit)
 		return;
+	pass_joined(stepper, follow, unit);
+	if (is_raised(stepper, follow, raised_from(follow), unit))
+		pass_raising(stepper, follow);
 	follow_position(stepper, follow, unit);
 	if (stepper->python->minor <= 10)
 		follow->fetch_due = unit;
@@ -259,10 +305,10 @@ void follow_pointer(struct stepper *stepper, struct follow *follow, int unit)
 
 void follow_unwinding(struct stepper *stepper, struct follow *follow)
 {
-	int from = follow->raised_at >= 0 ? follow->raised_at : follow->at;
-
 	if (follow->is_unwound)
 		return;
+	pass_raising(stepper, follow);
+	int from = raised_from(follow);
 	follow->is_unwound = true;
 	if (from < 0 || !is_reraise(unit_at(follow, from)))
 		add_event(stepper, follow, STOP_AT_EXCEPTION,

@@ -74,21 +74,11 @@ static void want_leaving(const struct stepper *stepper, struct draft *draft)
 					  stepper->here.frame));
 }
 
-/*
- * The first half of a superinstruction never says that its second half begins,
- * but that one reads its argument. It may raise before, which only a handler
- * in the frame or A would show.
- */
 static void want_walk(const struct stepper *stepper, struct draft *draft)
 {
-	const struct follow *here = &stepper->here;
-
-	if (stepper->is_hiding)
-		want_unit(draft, here->code, here->at + 1);
-	else
-		want_watch(draft, PLAN_POSITION,
-			   pyframes_watch_position(&stepper->frames,
-						   here->frame));
+	want_watch(draft, PLAN_POSITION,
+		   pyframes_watch_position(&stepper->frames,
+					   stepper->here.frame));
 	want_leaving(stepper, draft);
 }
 

@@ -70,7 +70,6 @@ struct stepper {
 	bool is_walking;   /* AIM_RETURN: it may be about to return */
 	bool is_standing;  /* since the last plan */
 	bool is_stepping_off;
-	bool is_hiding;	   /* the next unit, by a superinstruction */
 	bool is_watched;   /* the frame's pointer is (PLAN_POSITION) */
 	int stray_count;   /* traps that made no sense, on end */
 	int walked;	   /* positions since the last stop */

@@ -345,15 +345,6 @@ static void choose_aim(struct stepper *stepper, const struct pythread_now *now)
 
 void stepper_aim(struct stepper *stepper, const struct pythread_now *now)
 {
-	const struct follow *here = &stepper->here;
-	int next = here->at + 1;
-
 	choose_aim(stepper, now);
 	stepper->is_standing = true;
-	stepper->is_hiding = stepper->aim != AIM_NOTHING && here->code &&
-			     here->at >= 0 && next < here->code->count &&
-			     bytecode_is_line(stepper->python, here->code,
-					      here->at, next, false) &&
-			     bytecode_hides_next(stepper->codes, here->code,
-						 here->at);
 }

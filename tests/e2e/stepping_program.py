@@ -301,6 +301,49 @@ def text():
     return s
 
 
+def unbound(x):
+    if x:
+        late = 1
+    v = x                               # L:unbound
+    w = v
+    return (v,
+            late, w)
+
+
+def unbound_within(x):
+    if x:
+        late = 1
+    v = x                               # L:unbound_within
+    try:
+        w = v
+        v = late
+    except UnboundLocalError:
+        w = v
+    return w
+
+
+def joined():
+    a = 1                               # L:joined
+    b = a
+    c = b; d = c; e = d
+    f = [a,
+         b,
+         "c",
+         d, e,
+         f"{a}"
+         f"{b}"]
+    (a,
+     b) = f[:2]
+    for i in range(3):
+        a = i
+        b = a
+    unbound_within(0)
+    try:
+        unbound(0)
+    except UnboundLocalError:
+        add(a, b)
+
+
 def returning(x):
     try:                                # L:returning
         if x:

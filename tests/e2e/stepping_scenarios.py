@@ -167,6 +167,12 @@ compare_step: compare: b:compare c s*30
 compare_until: compare: b:compare c unt*10
 text_next: text: b:text c n*8
 text_step: text: b:text c s*30
+joined_next: joined: b:joined c n*50
+joined_step: joined: b:joined c s*80
+joined_until: joined: b:joined c unt*25
+unbound_next: joined: b:unbound c n*12
+unbound_return: joined: b:unbound c r*4
+within_next: joined: b:unbound_within c n*12
 iterates_next: iterates: b:iterates c n*8
 iterates_step: iterates: b:iterates c s*60
 next_in: iterates: b:next c n*8

@@ -42,10 +42,6 @@ DIFFERENT = {
     "deleg_step": (14, 14, 4),
     "finally": (10, 14, 6),
 }
-# Scenarios that show known errors of ours (doc/stepping.md): not compared.
-WRONG = {
-    "text_next": (11, 11), "text_step": (11, 11),
-}
 
 
 class Process:
@@ -264,9 +260,6 @@ class SteppingTest(unittest.TestCase):
 
     def compare(self, rank, name):
         minor = rank.python.version[1]
-        first, last = WRONG.get(name, (0, 0))
-        if first <= minor <= last:
-            return
         first, last, _reason = DIFFERENT.get(name, (0, 0, 0))
         is_different = first <= minor <= last
         got = rank.got[:len(rank.wanted)]
