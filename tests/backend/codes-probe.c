@@ -26,13 +26,12 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "tests/backend/looker.h"
 
-#define LINE_MAXIMUM 4096
 #define NAME_MAXIMUM 200
 
 struct probe {
-	struct memory *memory;
-	struct cpython python;
+	struct looker process;
 	struct codes *codes;
 };
 
@@ -46,16 +45,16 @@ static double now_us(void)
 
 static json_t *name_of(struct probe *probe, uint64_t code)
 {
-	const struct offsets *at = &probe->python.offsets;
+	const struct offsets *at = &probe->process.python.offsets;
 	struct buffer text = BUFFER_INIT;
 	struct pyreader reader;
 	uint32_t line = 0;
 	uint64_t name = 0;
 	json_t *json;
 
-	pyreader_init(&reader, probe->memory, &probe->python);
-	memory_read_u64(probe->memory, code + (uint64_t)at->co_name, &name);
-	memory_read_u32(probe->memory, code + (uint64_t)at->co_firstlineno,
+	pyreader_init(&reader, probe->process.memory, &probe->process.python);
+	memory_read_u64(probe->process.memory, code + (uint64_t)at->co_name, &name);
+	memory_read_u32(probe->process.memory, code + (uint64_t)at->co_firstlineno,
 			&line);
 	if (pyobject_string(&reader, name, NAME_MAXIMUM, &text))
 		buffer_append_string(&text, "?");
@@ -112,14 +111,14 @@ static const struct {
 	{ "in", find_in },
 };
 
-static json_t *answer_line(struct probe *probe, char *line)
+static json_t *answer_line(void *data, char *line)
 {
+	struct probe *probe = data;
 	char *argument = strchr(line, ' ');
 
-	line[strcspn(line, "\n")] = '\0';
 	if (argument)
 		*argument++ = '\0';
-	memory_begin(probe->memory, false);
+	memory_begin(probe->process.memory, false);
 	if (!strcmp(line, "revision"))
 		return answer_revision(probe);
 	for (size_t i = 0; argument && i < ARRAY_LENGTH(finders); i++)
@@ -130,28 +129,13 @@ static json_t *answer_line(struct probe *probe, char *line)
 
 int main(int argc, char **argv)
 {
-	struct probe probe = { .memory = NULL };
-	struct error error = ERROR_INIT;
-	char line[LINE_MAXIMUM];
+	struct probe probe;
 
-	if (argc != 2)
-		return 2;
-	probe.memory = memory_new((pid_t)strtol(argv[1], NULL, 10));
-	if (cpython_locate(&probe.python, probe.memory, NULL, &error)) {
-		fprintf(stderr, "%s\n", error.message);
-		memory_free(probe.memory);
+	if (looker_open(&probe.process, argc, argv))
 		return 1;
-	}
-	probe.codes = codes_new(probe.memory, &probe.python);
-	while (fgets(line, sizeof(line), stdin)) {
-		json_t *answer = answer_line(&probe, line);
-
-		json_dumpf(answer, stdout, JSON_COMPACT | JSON_ENCODE_ANY);
-		puts("");
-		fflush(stdout);
-		json_decref(answer);
-	}
+	probe.codes = codes_new(probe.process.memory, &probe.process.python);
+	looker_serve(answer_line, &probe);
 	codes_free(probe.codes);
-	memory_free(probe.memory);
+	looker_close(&probe.process);
 	return 0;
 }

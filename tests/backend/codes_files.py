@@ -8,8 +8,6 @@ import os
 import subprocess
 import sys
 
-BUILD = os.environ["BUILDDIR"]
-
 # Writes the files, and becomes the program.
 BOOTSTRAP = """
 import json, os, sys, tempfile
@@ -321,29 +319,6 @@ class Program:
             self.process.kill()
             self.process.wait()
         atexit.unregister(self.process.kill)
-
-
-class Probe:
-    """A probe program that answers a line with a line of JSON."""
-
-    def __init__(self, name, pid):
-        self.process = subprocess.Popen(
-            [os.path.join(BUILD, "tests/backend", name), str(pid)],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-
-    def ask(self, *words):
-        line = " ".join(str(word) for word in words) + "\n"
-        self.process.stdin.write(line.encode())
-        self.process.stdin.flush()
-        answer = self.process.stdout.readline()
-        if not answer:
-            raise AssertionError("the probe died of: %s" % line)
-        return json.loads(answer.decode())
-
-    def close(self):
-        self.process.stdin.close()
-        self.process.stdout.close()
-        self.process.wait(20)
 
 
 def line_of(text, part):

@@ -29,13 +29,12 @@
 #include "protocol/sample.h"
 #include "protocol/stack.h"
 #include "protocol/variable.h"
+#include "tests/backend/looker.h"
 
-#define LINE_MAXIMUM 65536
 #define SAMPLES_MAXIMUM 1000
 
 struct probe {
-	struct memory *memory;
-	struct cpython python;
+	struct looker process;
 	struct pyobject_frame frame;
 };
 
@@ -68,7 +67,7 @@ static json_t *answer_frame(struct probe *probe, const char *text)
 	struct stack_table *table = stack_table_new();
 	struct holds *holds = holds_new(NULL);
 	struct pystack *pystack =
-		pystack_new(probe->memory, &probe->python, table, holds);
+		pystack_new(probe->process.memory, &probe->process.python, table, holds);
 	struct process_sample sample = { 0 };
 	struct error error = ERROR_INIT;
 	char *function;
@@ -154,10 +153,10 @@ static json_t *answer_calls(struct probe *probe,
 			    const struct pyexpression *expression,
 			    struct pyreader *reader, struct error *error)
 {
-	uint64_t before = memory_calls(probe->memory);
+	uint64_t before = memory_calls(probe->process.memory);
 
 	json_decref(answer_test(probe, expression, reader, error));
-	before = memory_calls(probe->memory) - before;
+	before = memory_calls(probe->process.memory) - before;
 	return json_pack("{s:I}", "calls", (json_int_t)before);
 }
 
@@ -171,15 +170,15 @@ static const struct {
 	{ "calls", answer_calls },
 };
 
-static json_t *answer_line(struct probe *probe, char *line)
+static json_t *answer_line(void *data, char *line)
 {
+	struct probe *probe = data;
 	struct error error = ERROR_INIT;
 	struct pyexpression *expression;
 	struct pyreader reader;
 	json_t *answer = NULL;
 	char *text = strchr(line, ' ');
 
-	line[strcspn(line, "\n")] = '\0';
 	if (text)
 		*text++ = '\0';
 	if (!text)
@@ -189,7 +188,7 @@ static json_t *answer_line(struct probe *probe, char *line)
 	expression = pyexpression_parse(text, &error);
 	if (!expression)
 		return failure(&error);
-	pyreader_init(&reader, probe->memory, &probe->python);
+	pyreader_init(&reader, probe->process.memory, &probe->process.python);
 	for (size_t i = 0; !answer && i < ARRAY_LENGTH(requests); i++)
 		if (!strcmp(requests[i].name, line))
 			answer = requests[i].answer(probe, expression, &reader,
@@ -200,26 +199,11 @@ static json_t *answer_line(struct probe *probe, char *line)
 
 int main(int argc, char **argv)
 {
-	struct probe probe = { 0 };
-	struct error error = ERROR_INIT;
-	char line[LINE_MAXIMUM];
+	struct probe probe;
 
-	if (argc != 2)
-		return 2;
-	probe.memory = memory_new((pid_t)strtol(argv[1], NULL, 10));
-	if (cpython_locate(&probe.python, probe.memory, NULL, &error)) {
-		fprintf(stderr, "%s\n", error.message);
-		memory_free(probe.memory);
+	if (looker_open(&probe.process, argc, argv))
 		return 1;
-	}
-	while (fgets(line, sizeof(line), stdin)) {
-		json_t *answer = answer_line(&probe, line);
-
-		json_dumpf(answer, stdout, JSON_COMPACT | JSON_ENCODE_ANY);
-		puts("");
-		fflush(stdout);
-		json_decref(answer);
-	}
-	memory_free(probe.memory);
+	looker_serve(answer_line, &probe);
+	looker_close(&probe.process);
 	return 0;
 }

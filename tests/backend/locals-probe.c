@@ -33,13 +33,12 @@
 #include "protocol/sample.h"
 #include "protocol/stack.h"
 #include "protocol/variable.h"
+#include "tests/backend/looker.h"
 
-#define LINE_MAXIMUM 256
 #define SAMPLES_MAXIMUM 1000
 
 struct probe {
-	struct memory *memory;
-	struct cpython python;
+	struct looker process;
 	struct pyreader reader;
 };
 
@@ -94,7 +93,7 @@ static struct pyobject_frame find_frame(struct probe *probe, pid_t tid,
 	struct stack_table *table = stack_table_new();
 	struct holds *holds = holds_new(NULL);
 	struct pystack *pystack =
-		pystack_new(probe->memory, &probe->python, table, holds);
+		pystack_new(probe->process.memory, &probe->process.python, table, holds);
 	struct process_sample sample = { 0 };
 	struct pyobject_frame frame = { .address = 0 };
 
@@ -125,7 +124,7 @@ static json_t *answer_locals(struct probe *probe, const struct words *words)
 		error_set(&error, "The function has no frame.");
 		return failure(&error);
 	}
-	memory_begin(probe->memory, false);
+	memory_begin(probe->process.memory, false);
 	result = pyobject_locals(&probe->reader, &frame,
 				 (int64_t)number(words->items[2]),
 				 VARIABLE_PAGE, &list, &error);
@@ -160,9 +159,9 @@ static uint64_t find_interpreter(struct probe *probe)
 {
 	uint64_t interpreter = 0;
 
-	memory_read_u64(probe->memory,
-			probe->python.runtime +
-				(uint64_t)probe->python.offsets.rt_interp_main,
+	memory_read_u64(probe->process.memory,
+			probe->process.python.runtime +
+				(uint64_t)probe->process.python.offsets.rt_interp_main,
 			&interpreter);
 	return interpreter;
 }
@@ -218,7 +217,7 @@ static int open_address(struct probe *probe, uint64_t address)
 	};
 	int result;
 
-	pyreader_init(&probe->reader, probe->memory, &probe->python);
+	pyreader_init(&probe->reader, probe->process.memory, &probe->process.python);
 	pyobject_describe(&probe->reader, address, variable);
 	result = pyobject_children(&probe->reader, address, 0, VARIABLE_PAGE,
 				   &list, &error);
@@ -279,16 +278,17 @@ static void split(char *line, struct words *words)
 			 word);
 }
 
-static json_t *answer_line(struct probe *probe, char *line)
+static json_t *answer_line(void *data, char *line)
 {
+	struct probe *probe = data;
 	struct words words;
-	char *arguments = strpbrk(line, " \n");
+	char *arguments = strchr(line, ' ');
 
 	if (arguments)
 		*arguments++ = '\0';
 	split(arguments ? arguments : line + strlen(line), &words);
-	memory_begin(probe->memory, false);
-	pyreader_init(&probe->reader, probe->memory, &probe->python);
+	memory_begin(probe->process.memory, false);
+	pyreader_init(&probe->reader, probe->process.memory, &probe->process.python);
 	for (size_t i = 0; i < ARRAY_LENGTH(requests); i++) {
 		if (!strcmp(requests[i].name, line))
 			return requests[i].answer(probe, &words);
@@ -298,26 +298,11 @@ static json_t *answer_line(struct probe *probe, char *line)
 
 int main(int argc, char **argv)
 {
-	struct probe probe = { 0 };
-	struct error error = ERROR_INIT;
-	char line[LINE_MAXIMUM];
+	struct probe probe;
 
-	if (argc != 2)
-		return 2;
-	probe.memory = memory_new((pid_t)number(argv[1]));
-	if (cpython_locate(&probe.python, probe.memory, NULL, &error)) {
-		fprintf(stderr, "%s\n", error.message);
-		memory_free(probe.memory);
+	if (looker_open(&probe.process, argc, argv))
 		return 1;
-	}
-	while (fgets(line, sizeof(line), stdin)) {
-		json_t *answer = answer_line(&probe, line);
-
-		json_dumpf(answer, stdout, JSON_COMPACT | JSON_ENCODE_ANY);
-		puts("");
-		fflush(stdout);
-		json_decref(answer);
-	}
-	memory_free(probe.memory);
+	looker_serve(answer_line, &probe);
+	looker_close(&probe.process);
 	return 0;
 }

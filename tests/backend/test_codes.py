@@ -6,7 +6,8 @@ import unittest
 
 import codes_files
 import pythons
-from codes_files import LIB, Probe, Program
+from codes_files import LIB, Program
+from probed import Probe
 
 FUNCTION = re.compile(r"\s*(?:async )?def (\w+)|lambda|\[x for")
 

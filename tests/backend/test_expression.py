@@ -4,63 +4,25 @@ refused with a sentence.
 Every CPython found runs expressions_target.py, which tells the truth of each
 expression by its own eval() and waits.
 """
-import json
 import os
 import subprocess
 import sys
 import unittest
 
+import probed
 import pythons
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-PROBE = os.path.join(os.environ["BUILDDIR"], "tests/backend/expression-probe")
 TORCH = os.environ.get("PROBETUI_TORCH_PYTHON") or sys.executable
 
 
-class Target:
-    """A Python that waits, and a probe that asks of it."""
-
+class Target(probed.Target):
     def __init__(self, argv, program, *words):
-        with open(os.path.join(HERE, program)) as file:
-            code = file.read()
-        self.probe = None
-        self.process = subprocess.Popen(
-            argv + ["-W", "ignore", "-c", code] + list(words),
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        line = self.process.stdout.readline()
-        if not line:
-            self.close()
-            raise RuntimeError("%s ended at once" % argv)
-        self.told = json.loads(line.decode())
-        self.probe = subprocess.Popen(
-            [PROBE, str(self.process.pid)], stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE)
-
-    def ask(self, *words):
-        line = " ".join(str(word) for word in words) + "\n"
-        self.probe.stdin.write(line.encode())
-        self.probe.stdin.flush()
-        answer = self.probe.stdout.readline()
-        if not answer:
-            raise AssertionError("the probe died of: %s" % line)
-        return json.loads(answer.decode())
+        super().__init__(argv, program, "expression-probe", *words)
 
     def enter(self, function):
         answer = self.ask("frame", self.told["pid"], function)
         if answer:
             raise AssertionError("%s: %s" % (function, answer))
-
-    def close(self):
-        for process in (self.probe, self.process):
-            if process is None:
-                continue
-            process.stdin.close()
-            process.stdout.close()
-            try:
-                process.wait(20)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
 
 
 class ExpressionCase(unittest.TestCase):

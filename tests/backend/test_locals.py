@@ -2,59 +2,14 @@
 
 Every CPython found runs locals_target.py, which prints the truth and waits.
 """
-import json
-import os
-import subprocess
 import sys
 import unittest
 
 import pythons
+from probed import Target
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-PROBE = os.path.join(os.environ["BUILDDIR"], "tests/backend/locals-probe")
 PAGE = 100
 CUT = "\u2026"
-
-
-class Target:
-    """A Python at work, and a probe that looks at it."""
-
-    def __init__(self, python):
-        with open(os.path.join(HERE, "locals_target.py")) as file:
-            code = file.read()
-        self.process = subprocess.Popen(
-            python.argv + ["-c", code], stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE)
-        self.probe = None
-        line = self.process.stdout.readline()
-        if not line:
-            self.close()
-            raise RuntimeError("%s ended at once" % python)
-        self.truth = json.loads(line.decode())
-        self.probe = subprocess.Popen(
-            [PROBE, str(self.process.pid)], stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE)
-
-    def ask(self, *words):
-        line = " ".join(str(word) for word in words) + "\n"
-        self.probe.stdin.write(line.encode())
-        self.probe.stdin.flush()
-        answer = self.probe.stdout.readline()
-        if not answer:
-            raise AssertionError("the probe died of: %s" % line)
-        return json.loads(answer.decode())
-
-    def close(self):
-        for process in (self.probe, self.process):
-            if process is None:
-                continue
-            process.stdin.close()
-            process.stdout.close()
-            try:
-                process.wait(20)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
 
 
 def row(variable):
@@ -71,7 +26,8 @@ class LocalsCase(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.target = Target(cls.python)
+        cls.target = Target(cls.python.argv, "locals_target.py",
+                            "locals-probe")
 
     @classmethod
     def tearDownClass(cls):
@@ -102,9 +58,9 @@ class LocalsCase(unittest.TestCase):
             self.compare_value(got[0], got[3], wanted[3])
 
     def check_frame(self, function):
-        answer = self.ask("locals", self.target.truth["pid"], function, 0)
+        answer = self.ask("locals", self.target.told["pid"], function, 0)
         self.assertNotIn("error", answer)
-        truth = self.target.truth["frames"][function]
+        truth = self.target.told["frames"][function]
         self.assertGreater(len(truth), 0)
         self.compare(answer["variables"], truth)
         self.assertEqual(answer["total"], len(truth))
@@ -132,14 +88,14 @@ class LocalsCase(unittest.TestCase):
         self.check_frame("classes")
 
     def test_exception_that_is_handled(self):
-        for function, truth in self.target.truth["handled"].items():
-            variables = self.ask("locals", self.target.truth["pid"],
+        for function, truth in self.target.told["handled"].items():
+            variables = self.ask("locals", self.target.told["pid"],
                                  function, 0)["variables"]
             first = variables[0]
             self.assertEqual([first["name"], first["kind"], first["value"],
                               first["address"]],
                              ["<exception>", "local"] + truth)
-        answer = self.ask("locals", self.target.truth["pid"], "classes", 0)
+        answer = self.ask("locals", self.target.told["pid"], "classes", 0)
         self.assertNotIn("<exception>", [variable["name"] for variable
                                          in answer["variables"]])
 
@@ -164,10 +120,10 @@ class LocalsCase(unittest.TestCase):
         self.check_frame("Body")
 
     def test_module(self):
-        truth = self.target.truth["globals"]
+        truth = self.target.told["globals"]
         variables = []
         while True:
-            answer = self.ask("locals", self.target.truth["pid"], "<module>",
+            answer = self.ask("locals", self.target.told["pid"], "<module>",
                               len(variables))
             self.assertNotIn("error", answer)
             self.assertEqual(answer["total"], len(truth) + 1)
@@ -179,7 +135,7 @@ class LocalsCase(unittest.TestCase):
                       if variable["name"] != "TRUTH"], truth)
 
     def test_objects(self):
-        for name, truth in self.target.truth["objects"].items():
+        for name, truth in self.target.told["objects"].items():
             with self.subTest(name):
                 self.check_object(name, truth)
 
@@ -202,13 +158,13 @@ class LocalsCase(unittest.TestCase):
 
     def test_page_behind_the_end(self):
         for name in ("list", "dict", "set", "many"):
-            truth = self.target.truth["objects"][name]
+            truth = self.target.told["objects"][name]
             answer = self.ask("children", truth["address"], 5000, PAGE)
             self.assertEqual(answer["variables"], [], name)
             self.assertEqual(answer["total"], len(truth["children"]), name)
 
     def test_limits(self):
-        for name, address, wanted in self.target.truth["limits"]:
+        for name, address, wanted in self.target.told["limits"]:
             with self.subTest(name):
                 value = self.ask("value", address)["value"]
                 self.assertEqual(value, wanted)
@@ -218,27 +174,27 @@ class LocalsCase(unittest.TestCase):
         self.assertIsNone(self.ask("environ", "PROBE_NEVER"))
 
     def test_thread_names(self):
-        self.assertEqual(self.ask("threads"), self.target.truth["threads"])
+        self.assertEqual(self.ask("threads"), self.target.told["threads"])
 
     def test_what_cannot_be_opened_says_so(self):
-        number = self.target.truth["frames"]["numbers"][1][4]
+        number = self.target.told["frames"]["numbers"][1][4]
         for address in (number, "0x0", "0x1", "0x123456789abcdef8"):
             answer = self.ask("children", address, 0, PAGE)
             self.assertRegex(answer["error"], r"^[A-Z].*\.$")
         self.assertEqual(self.ask("value", "0x8")["value"], "?")
 
     def test_wild_addresses(self):
-        near = int(self.target.truth["objects"]["many"]["address"], 16)
+        near = int(self.target.told["objects"]["many"]["address"], 16)
         for seed, address in ((1, near - (1 << 17)), (2, near)):
             answer = self.ask("random", seed, 2000, address)
             self.assertEqual(answer["silent"], 0)
         self.test_numbers()
 
     def test_objects_that_are_none(self):
-        if "no mutants" in self.target.truth:
+        if "no mutants" in self.target.told:
             self.skipTest("this Python lacks ctypes: "
-                          + self.target.truth["no mutants"])
-        for addresses in self.target.truth["mutants"]:
+                          + self.target.told["no mutants"])
+        for addresses in self.target.told["mutants"]:
             for address in addresses:
                 self.assertIn("value", self.ask("value", address))
                 answer = self.ask("children", address, 0, PAGE)
