@@ -188,6 +188,33 @@ static bool has_ended(pid_t pid, pid_t tid)
 	return !letter || strchr("ZXx", letter);
 }
 
+/*
+ * One that stood too late to be left with the others, before this, is the new
+ * tracee's. False: it is another process's, or about to be given its mask of
+ * signals back.
+ */
+static bool take_over(struct tracee *tracee, struct thread *thread)
+{
+	struct tracee *old = thread->tracee;
+
+	if (thread->is_child || thread->is_masked || old->pid != tracee->pid ||
+	    !old->has_begun_to_leave || old->depth > 0)
+		return false;
+	if (old->disposition == DISPOSITION_IGNORED) {
+		tracee->disposition = DISPOSITION_IGNORED;
+		tracee->old = old->old;
+	}
+	take_out(old->threads, &old->thread_count, thread);
+	put_in(tracee, thread, false);
+	thread->is_wanted = false;
+	/* Its event stop, when it comes, is nobody's: it goes on. */
+	if (thread->state == THREAD_PARKS && !thread->own_trap)
+		thread->state = THREAD_RUNS;
+	if (old->thread_count == 0 && old->child_count == 0)
+		tracee_destroy(old);
+	return true;
+}
+
 /* 1: a thread more, 0: it has ended or is known, -1 with errno. */
 static int seize(struct tracee *tracee, pid_t tid)
 {
@@ -202,12 +229,15 @@ static int seize(struct tracee *tracee, pid_t tid)
 		return 1;
 	}
 	number = errno;
+	thread = waits_find(tracee->waits, tid, thread_changed);
+	if (thread && take_over(tracee, thread))
+		return 1;
 	if (has_ended(tracee->pid, tid)) {
-		if (tid == tracee->pid)
+		if (tid == tracee->pid && !thread)
 			thread_add(tracee, tid, false)->state = THREAD_LOST;
 		return 0;
 	}
-	if (waits_find(tracee->waits, tid, thread_changed)) {
+	if (thread) {
 		errno = EBUSY;
 		return -1;
 	}

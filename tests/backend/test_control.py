@@ -419,6 +419,9 @@ class OneCase(ControlCase):
             rank.target.say("spawn " + path)
             try:
                 self.go_on_beside(rank, tid)
+                self.node.wait_for(lambda m: m.get("event") == "debugger"
+                                   and m["body"]["state"] == "none")
+                self.go_on_beside(rank, tid)
             finally:
                 os.close(os.open(path, os.O_RDWR))
         rank.target.line()

@@ -227,8 +227,40 @@ class TestLeaving(Case):
         probe.do("leave")
         self.assertLess(time.monotonic() - began, 0.5)
         self.assertEqual(target.status("TracerPid"), [str(probe.process.pid)])
-        answer = probe.order("attach")
-        self.assertIn("just being left", answer["error"])
+        self.assertEqual(target.result(), "0 " + undisturbed("loop", 2000))
+
+    def test_attached_to_again_while_it_is_being_left(self):
+        for orders in ([], ["interrupt all", "resume all"], ["interrupt all"]):
+            target = self.start("deep-sleep", 300)
+            probe = self.attach(target)
+            target.go()
+            self.await_state(target.pid, "D")
+            probe.do("leave")
+            probe.do("attach")
+            for order in orders:
+                probe.do(order)
+            if len(orders) == 1:
+                probe.wait("stood")
+                probe.do("stands %d" % target.pid)
+                probe.do("resume all")
+            self.assertEqual(target.result(),
+                             "0 " + undisturbed("loop", 2000))
+            probe.wait("gone")
+
+    def test_what_sigtrap_did_is_known_to_the_next(self):
+        target = self.start("deep-sleep", 300)
+        probe = self.attach(target)
+        target.go()
+        self.await_state(target.pid, "D")
+        before = target.status("SigIgn")
+        for _ in range(3):
+            probe.do("leave")
+            probe.do("attach")
+        self.assertEqual(target.status("SigIgn"), before)
+        probe.do("interrupt all")
+        probe.wait("stood")
+        probe.do("leave")
+        self.assertEqual(target.status("SigIgn"), ["0" * 16])
         self.assertEqual(target.result(), "0 " + undisturbed("loop", 2000))
 
     def test_killed_while_threads_are_made(self):
