@@ -9,6 +9,7 @@
 #include "backends/arguments.h"
 #include "backends/backend.h"
 #include "backends/connections.h"
+#include "backends/control/tracee.h"
 #include "backends/discover.h"
 #include "backends/exits.h"
 #include "backends/files.h"
@@ -487,6 +488,20 @@ static void number_all(struct roster *roster)
 						      processes[i].parent_pid);
 }
 
+/* Those that we have stopped ourselves are told by their debugger. */
+static void look_past_our_stops(struct roster *roster)
+{
+	const struct waits *waits = node_waits(roster->node);
+
+	for (size_t i = 0; i < roster->discovery.count; i++) {
+		struct process *process = &roster->discovery.processes[i];
+
+		if (process->state == PROCESS_STOPPED &&
+		    tracee_is_ours(waits, process->pid))
+			process->state = PROCESS_LIVE;
+	}
+}
+
 /* pids NULL: all processes. */
 static void look(struct roster *roster, const struct pid_list *pids,
 		 bool is_asked)
@@ -506,6 +521,7 @@ static void look(struct roster *roster, const struct pid_list *pids,
 		discover_all(&roster->discovery, procfs, connections,
 			     launch_root(node_launch(roster->node)));
 	rankset_clear(&taken);
+	look_past_our_stops(roster);
 	number_all(roster);
 	for (size_t i = 0; i < roster->discovery.launchers.count; i++)
 		take_back(roster, roster->discovery.launchers.pids[i]);

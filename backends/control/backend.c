@@ -221,25 +221,15 @@ static void amend_thread(struct control *control, struct thread_sample *sample)
 	sample->native = NULL;
 }
 
-/* What was seen in the middle of a trap of ours is no stop. */
-static void amend_running(struct control *control, struct thread_sample *sample)
-{
-	if (sample->state == THREAD_STOPPED &&
-	    control_find(control, sample->tid))
-		sample->state = THREAD_RUNNING;
-}
-
 static void control_amend(struct connection *connection,
 			  struct process_sample *sample)
 {
 	struct control *control = to_control(connection);
 
-	for (size_t i = 0; i < sample->thread_count; i++) {
-		if (control->phase == CONTROL_STOPPED)
-			amend_thread(control, &sample->threads[i]);
-		else
-			amend_running(control, &sample->threads[i]);
-	}
+	if (control->phase != CONTROL_STOPPED)
+		return;
+	for (size_t i = 0; i < sample->thread_count; i++)
+		amend_thread(control, &sample->threads[i]);
 }
 
 static const struct debugger *

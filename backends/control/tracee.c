@@ -379,6 +379,13 @@ struct tracee *tracee_find(struct waits *waits, pid_t tid)
 	return thread->tracee;
 }
 
+bool tracee_is_ours(const struct waits *waits, pid_t tid)
+{
+	const struct thread *thread = waits_find(waits, tid, thread_changed);
+
+	return thread && !thread->is_in_group_stop;
+}
+
 /*
  * Looking
  */

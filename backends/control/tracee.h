@@ -94,6 +94,13 @@ void tracee_set_calls(struct tracee *tracee, const struct tracee_calls *calls);
 /* Lends the one that this thread is of, if any. */
 struct tracee *tracee_find(struct waits *waits, pid_t tid);
 
+/*
+ * Whether a thread, or a child that is still to be left, is one that we trace
+ * and that no signal (SIGSTOP) has stopped: what /proc says of it while it
+ * stands is our doing.
+ */
+bool tracee_is_ours(const struct waits *waits, pid_t tid);
+
 pid_t tracee_pid(const struct tracee *tracee);
 size_t tracee_thread_count(const struct tracee *tracee);
 /* Number i of its threads, 0: there are no more. */

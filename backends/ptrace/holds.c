@@ -139,6 +139,11 @@ bool holds_stands(const struct holds *holds, pid_t tid)
 	return tracee && tracee_stands(tracee, tid);
 }
 
+bool holds_traces(const struct holds *holds, pid_t tid)
+{
+	return holds->waits && tracee_is_ours(holds->waits, tid);
+}
+
 int holds_registers(const struct holds *holds, struct registers *registers)
 {
 	if (holds->tracee)

@@ -36,6 +36,8 @@ void holds_set_waits(struct holds *holds, struct waits *waits);
 int holds_begin(struct holds *holds, pid_t pid, pid_t tid, struct error *error);
 /* Whether we have stopped it anyhow: to hold it costs nothing. */
 bool holds_stands(const struct holds *holds, pid_t tid);
+/* Whether it is traced by us: where it is seen stopped, it only passes by. */
+bool holds_traces(const struct holds *holds, pid_t tid);
 /* The registers of the thread that is held. 0, or -1. */
 int holds_registers(const struct holds *holds, struct registers *registers);
 /* For how long the thread is held so far, in nanoseconds. */

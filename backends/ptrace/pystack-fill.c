@@ -9,6 +9,7 @@
 
 #include "backends/ptrace/capture.h"
 #include "backends/ptrace/cpython.h"
+#include "backends/ptrace/holds.h"
 #include "backends/ptrace/memory.h"
 #include "backends/ptrace/pyasyncio.h"
 #include "backends/ptrace/pycode.h"
@@ -144,6 +145,10 @@ static void fill_thread(struct pystack *pystack, struct pytask *pytask,
 	thread->is_gil_known = gil && gil->is_known;
 	thread->has_gil = gil && gil->holder == pytask->state.address;
 	thread->state = judge_state(pystack, pytask, gil);
+	/* Who has stopped it says so himself. */
+	if (thread->state == THREAD_STOPPED &&
+	    holds_traces(pystack->holds, thread->tid))
+		thread->state = THREAD_RUNNING;
 	thread->interpreter = pytask->state.number;
 	thread->syscall = pytask->seen.syscall;
 	thread->argument = pytask->seen.argument;

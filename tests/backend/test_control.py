@@ -400,6 +400,41 @@ class OneCase(ControlCase):
         rank.ask("continue")
         rank.check_clean(self)
 
+    def test_what_passes_by_is_not_stopped(self):
+        """The main thread traps all the time while another is shown."""
+        rank = self.start(threads=1)
+        rank.set_breakpoints({"line": line_of("    twice = value + value"),
+                              "condition": "value < 0"})
+        other = max(map(int, os.listdir("/proc/%d/task" % rank.pid)))
+        rank.ask("pause", tid=other, threads="one")
+        rank.stopped()
+        for _ in range(100):
+            rank.ask("sample", pids=[rank.pid])
+            body = self.node.event("sampled", rank.pid)
+            states = {one["tid"]: one["state"] for one in body["threads"]}
+            self.assertEqual(states[other], "stopped")
+            self.assertNotEqual(states[rank.pid], "stopped")
+        rank.ask("detach")
+        rank.check_clean(self)
+
+    def state(self, rank):
+        return self.node.discover(pids=[rank.pid])[0][rank.pid]["state"]
+
+    def test_a_process_that_we_hold_lives(self):
+        rank = self.start()
+        rank.ask("pause")
+        rank.stopped()
+        self.assertEqual(self.state(rank), "live")
+        rank.set_breakpoints({"line": 1, "condition": "0"})
+        rank.ask("continue")
+        os.kill(rank.pid, signal.SIGSTOP)
+        deadline = time.monotonic() + LIMIT
+        while self.state(rank) != "stopped":
+            self.assertLess(time.monotonic(), deadline)
+        os.kill(rank.pid, signal.SIGCONT)
+        rank.ask("detach")
+        rank.check_clean(self)
+
     def go_on_beside(self, rank, tid):
         deadline = time.monotonic() + LIMIT
         while status_of(tid, "State") != "D":
