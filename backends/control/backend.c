@@ -22,6 +22,7 @@
 #include "protocol/message.h"
 #include "protocol/process.h"
 #include "protocol/sample.h"
+#include "protocol/stack.h"
 
 static struct control *to_control(struct connection *connection)
 {
@@ -201,33 +202,62 @@ static bool is_newest(struct control *control,
 	return result;
 }
 
-static void amend_thread(struct control *control, struct thread_sample *sample)
+/* Its row, though who read the process did not see it. */
+static struct thread_sample *find_shown(const struct control *control,
+					struct process_sample *sample)
+{
+	struct thread_sample *added;
+
+	for (size_t i = 0; i < sample->thread_count; i++)
+		if (sample->threads[i].tid == control->shown)
+			return &sample->threads[i];
+	added = process_sample_add(sample);
+	added->tid = control->shown;
+	added->is_main = added->tid == sample->pid;
+	return added;
+}
+
+/* Of one that did not come to stand the stack is what was read, if it was. */
+static void amend_shown(struct control *control, struct thread_sample *sample,
+			bool stands)
+{
+	const struct control_thread *thread =
+		control_find(control, control->shown);
+	bool has_frames = sample->stack && sample->stack->frame_count > 0;
+
+	if (!thread || !thread->place || !thread->place->frame ||
+	    (!stands && has_frames))
+		return;
+	sample->stack = place_amend(
+		thread->place, has_frames && is_newest(control, thread),
+		sample->stack, node_stacks(control->base.node));
+	sample->native = NULL;
+}
+
+static bool amend_thread(struct control *control, struct thread_sample *sample)
 {
 	const struct control_thread *thread =
 		control_find(control, sample->tid);
 
 	if (!thread || !thread->is_wanted ||
 	    !tracee_stands(control->tracee, thread->tid))
-		return;
+		return false;
 	sample->state = THREAD_STOPPED;
-	if (sample->stack)
+	if (sample->stack || thread->tid == control->shown)
 		sample->exactness = EXACT;
-	if (thread->tid != control->shown || !sample->stack ||
-	    !thread->place->frame)
-		return;
-	sample->stack = place_amend(thread->place, is_newest(control, thread),
-				    sample->stack,
-				    node_stacks(control->base.node));
-	sample->native = NULL;
+	return true;
 }
 
 static void control_amend(struct connection *connection,
 			  struct process_sample *sample)
 {
 	struct control *control = to_control(connection);
+	struct thread_sample *shown;
 
 	if (control->phase != CONTROL_STOPPED)
 		return;
+	shown = find_shown(control, sample);
+	amend_shown(control, shown, amend_thread(control, shown));
 	for (size_t i = 0; i < sample->thread_count; i++)
 		amend_thread(control, &sample->threads[i]);
 }

@@ -50,6 +50,7 @@ void place_free(struct place *place)
 	free(place->name);
 	free(place->qualname);
 	free(place->change);
+	free(place->why);
 	free(place);
 }
 
@@ -65,6 +66,8 @@ static char *describe(const struct place *place)
 		return xstrdup(place->change);
 	if (place->hit_count > 0)
 		return xasprintf("breakpoint %d", place->hits[0]);
+	if (place->why)
+		return xstrdup(place->why);
 	return xstrdup_or_null(at_descriptions[place->at]);
 }
 
@@ -102,18 +105,18 @@ const struct stack *place_amend(const struct place *place, bool is_newest,
 				struct stack_table *stacks)
 {
 	size_t skipped = is_newest ? 1 : 0;
-	size_t count = stack->frame_count + 1;
+	size_t count = stack ? stack->frame_count : 0;
 	const struct stack *amended;
 	struct frame *frames;
 
-	if (!place->file || stack->frame_count < skipped)
+	if (!place->file || count < skipped)
 		return stack;
-	frames = xcalloc(count, sizeof(*frames));
+	frames = xcalloc(count + 1, sizeof(*frames));
 	frames[0] = make_frame(place, stacks);
-	for (size_t i = skipped; i < stack->frame_count; i++)
+	for (size_t i = skipped; i < count; i++)
 		frames[i + 1 - skipped] = stack->frames[i];
-	amended = stack_table_stack(stacks, frames, count - skipped,
-				    stack->dropped_count);
+	amended = stack_table_stack(stacks, frames, count + 1 - skipped,
+				    stack ? stack->dropped_count : 0);
 	free(frames);
 	return amended;
 }

@@ -27,6 +27,7 @@ struct place {
 	int line;
 	uint64_t value; /* object returned or raised; 0: not known */
 	char *change; /* of what is watched, "total: 3 -> 4"; NULL: nothing */
+	char *why;    /* a sentence: there is no frame; NULL: there is */
 	int hits[STOP_HITS_MAXIMUM];
 	size_t hit_count;
 };
@@ -42,7 +43,7 @@ void place_describe(const struct place *place, struct debugger *debugger);
 /*
  * The stack, whose newest frame is this place's (is_newest), with the line,
  * which the process itself may not have stored yet; else the frame, which is
- * just being made or left, comes first.
+ * just being made or left, comes first. stack NULL: it could not be read.
  */
 const struct stack *place_amend(const struct place *place, bool is_newest,
 				const struct stack *stack,

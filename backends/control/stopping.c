@@ -112,13 +112,15 @@ static void find_place(struct control_thread *thread)
 {
 	struct stepper_stop stop = { .at = STOP_AT_UNKNOWN };
 	struct error error = ERROR_INIT;
+	bool is_known;
 
 	if (thread->place)
 		return;
-	if (stepper_where(thread->stepper, &stop, &error) < 0)
-		stop = (struct stepper_stop){ .at = STOP_AT_UNKNOWN };
+	is_known = stepper_where(thread->stepper, &stop, &error) == 0;
 	stop.reason = STOP_PAUSE;
 	control_take_place(thread, &stop);
+	if (!is_known)
+		thread->place->why = xstrdup(error.message);
 }
 
 static void set_text(char **text, char *owned_with)

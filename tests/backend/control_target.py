@@ -2,8 +2,9 @@
 
 It says "ready", works in a loop, and answers each line of its input with how
 far it has come, but "thread" (a new one runs), "exec" (it begins anew),
-"spawn FILE" (a child has that as its input) and "trace" (it has a trace
-function from then on). At the end of the input it says
+"spawn FILE" (a child has that as its input), "trace" (it has a trace function
+from then on) and "starve" (a thread begins, but cannot run any Python before
+the next line). At the end of the input it says
 "done", how far it came and whether its sums are right, and ends with status 7.
 """
 import os
@@ -44,6 +45,15 @@ def once():
     return value
 
 
+def starve():
+    import _thread
+    import ctypes
+    byte = ctypes.create_string_buffer(1)
+    read = ctypes.PyDLL(None).read  # with the GIL
+    _thread.start_new_thread(once, ())
+    read(0, byte, 1)
+
+
 def listen():
     for line in iter(sys.stdin.readline, ""):
         if line == "thread\n":
@@ -53,6 +63,8 @@ def listen():
         elif line.startswith("spawn "):
             os.posix_spawn("/bin/true", ["true"], {}, file_actions=[
                 (os.POSIX_SPAWN_OPEN, 0, line[6:-1], os.O_RDONLY, 0)])
+        elif line == "starve\n":
+            starve()
         elif line == "trace\n":
             sys.settrace(lambda *_: None)
         print(state["number"], flush=True)

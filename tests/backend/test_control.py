@@ -87,7 +87,7 @@ class Rank:
                        if one["tid"] == body["tid"]][0]
         self.places = [(line, self.node.codes[code][1])
                        for code, line in
-                       self.node.stacks[self.thread["stack"]]]
+                       self.node.stacks.get(self.thread["stack"], [])]
         return body
 
     def step(self, command, **arguments):
@@ -434,6 +434,27 @@ class OneCase(ControlCase):
         os.kill(rank.pid, signal.SIGCONT)
         rank.ask("detach")
         rank.check_clean(self)
+
+    def test_a_thread_that_has_no_frame_yet(self):
+        rank = self.start()
+        before = set(os.listdir("/proc/%d/task" % rank.pid))
+        rank.target.say("starve")
+        deadline = time.monotonic() + LIMIT
+        body = new = None
+        while not body or body["tid"] != new:
+            self.assertLess(time.monotonic(), deadline, body)
+            for name in set(os.listdir("/proc/%d/task" % rank.pid)) - before:
+                new = int(name)
+                rank.ask("pause", tid=new)
+                body = rank.stopped()
+                rank.ask("continue")
+        self.assertEqual(rank.places, [])
+        self.assertEqual(body["description"],
+                         "The thread runs no Python now.")
+        rank.target.say("")
+        rank.target.line()
+        rank.check_clean(self)
+        rank.check_end(self)
 
     def go_on_beside(self, rank, tid):
         deadline = time.monotonic() + LIMIT
