@@ -14,6 +14,8 @@
 #include "model/outside.h"
 #include "model/session.h"
 
+#define WAIT_SECONDS 1.0
+
 struct motion_form {
 	const char *command;
 	const char *runs; /* of one rank that has not stopped yet */
@@ -150,15 +152,29 @@ void motion_settle(struct motion *motion, const struct engine *engine)
 			motion->is_answered = false;
 }
 
+/* It may wait for one that stands, and then never stops before that goes on. */
+static bool waits_long(const struct session *session, int number)
+{
+	const struct rank *rank = session_find_rank(session, number);
+	const struct thread *thread =
+		rank != NULL ? rank_main_thread(rank) : NULL;
+
+	return thread != NULL && thread->activity.kind == ACTIVITY_PEERS &&
+	       session->now - thread->since >= WAIT_SECONDS;
+}
+
 void motion_add_running(struct rankset *ranks, const struct motion *motion,
 			const struct session *session)
 {
 	struct tally tally = { .running = RANKSET_INIT };
+	int number = -1;
 
 	if (motion->command == NULL || !form_of(motion->command)->is_step)
 		return;
 	count(&tally, motion, session);
-	rankset_unite(ranks, &tally.running);
+	while ((number = rankset_next(&tally.running, number)) >= 0)
+		if (!waits_long(session, number))
+			rankset_add(ranks, number);
 	tally_clear(&tally);
 }
 

@@ -39,7 +39,10 @@ bool motion_begin(struct motion *motion, const struct engine *engine,
 		  int64_t seq);
 /* To be called whenever the session has changed. */
 void motion_settle(struct motion *motion, const struct engine *engine);
-/* Of a step: adds the ranks that have not stopped yet. */
+/*
+ * Of a step: adds the ranks that have not stopped yet, but those that wait in
+ * a collective.
+ */
 void motion_add_running(struct rankset *ranks, const struct motion *motion,
 			const struct session *session);
 /* Some stand where they stood: they could not be told. */

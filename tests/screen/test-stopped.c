@@ -499,6 +499,30 @@ static void a_step_waits_for_the_one_before_it(void **state)
 	assert_int_equal(queue->count, 1);
 }
 
+/* They wait in all_reduce, since long, for the one that stands. */
+static void who_waits_for_those_that_stand_is_not_waited_for(void **state)
+{
+	static const int ranks[] = { 0, 1, 2 };
+	struct stage *stage = *state;
+	struct session *session = &stage->engine.session;
+
+	stage_keys(stage, "@ 0 - 2 Enter");
+	begin_motion(stage, ranks, ARRAY_LENGTH(ranks));
+	session_find_rank(session, 0)->debugger.stops++;
+	for (int rank = 1; rank <= 2; rank++) {
+		session_find_rank(session, rank)->debugger.state =
+			DEBUGGER_RUNNING;
+		session_find_rank(session, rank)->threads[0].since =
+			session->now;
+	}
+	stage_keys(stage, "n");
+	assert_int_equal(stage->app.view.steps.count, 1);
+	session->now += 1;
+	commands_go_on(&stage->app);
+	assert_int_equal(stage->app.view.steps.count, 0);
+	stage_check_shows(stage, "next: rank 0: ");
+}
+
 static void what_waits_is_dropped_where_a_step_is_refused(void **state)
 {
 	static const int ranks[] = { 0, 3 };
@@ -804,6 +828,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			a_step_waits_for_the_one_before_it, begin_outside,
 			stage_end),
+		cmocka_unit_test_setup_teardown(
+			who_waits_for_those_that_stand_is_not_waited_for,
+			begin_outside, stage_end),
 		cmocka_unit_test_setup_teardown(
 			what_waits_is_dropped_where_a_step_is_refused,
 			begin_outside, stage_end),
