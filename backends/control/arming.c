@@ -222,16 +222,25 @@ static void look_for_python(struct control *control)
 	control_tell_again(control);
 }
 
+/* Of one that stands nothing comes, but its code may be found. */
+static bool may_look(const struct control *control)
+{
+	return control->phase == CONTROL_RUNNING ||
+	       (control->phase == CONTROL_STOPPED && control->is_python &&
+		breaks_are_far(control->breaks));
+}
+
 static void on_look(void *data)
 {
 	struct control *control = data;
 
-	if (control->phase != CONTROL_RUNNING || control->is_gone)
+	if (control->is_gone || !may_look(control))
 		return;
 	if (!control->is_python) {
 		look_for_python(control);
 	} else {
-		control_look_at_threads(control);
+		if (control->phase == CONTROL_RUNNING)
+			control_look_at_threads(control);
 		breaks_look(control->breaks);
 		if (control_wish(control)) {
 			control_arm_all(control);

@@ -184,7 +184,23 @@ struct neighbours {
 	int next; /* 0: none */
 	int last;
 	bool has_body; /* the file's own code is among it */
+	bool is_within; /* the line is between two of a function */
 };
+
+static void look_within(struct neighbours *neighbours,
+			const struct breaks *breaks,
+			const struct bytecode *code, int line)
+{
+	int last = 0;
+
+	for (int i = 0; i < code->count; i++) {
+		if (code->units[i].line > last)
+			last = code->units[i].line;
+	}
+	neighbours->is_within |= line < last &&
+				 line > bytecode_first_line(breaks->python,
+							    code);
+}
 
 static void look_at_lines(struct neighbours *neighbours,
 			  const struct breaks *breaks,
@@ -204,44 +220,55 @@ static void look_at_lines(struct neighbours *neighbours,
 		if (its > neighbours->last)
 			neighbours->last = its;
 	}
-	neighbours->has_body |= !strcmp(code->name, "<module>");
+	if (!strcmp(code->name, "<module>"))
+		neighbours->has_body = true;
+	else
+		look_within(neighbours, breaks, code, line);
 }
 
-static char *refuse_line(const struct breaks *breaks,
-			 const struct break_entry *entry,
-			 const struct code_list *list)
+static struct neighbours look_around(const struct breaks *breaks,
+				     const struct break_entry *entry,
+				     const struct code_list *list)
 {
-	const char *file = last_part(entry->wanted.path);
-	int line = entry->wanted.line;
 	struct neighbours around = { .next = 0 };
 
 	for (size_t i = 0; i < list->count; i++) {
 		const struct bytecode *code = find_code(breaks, list->items[i]);
 
 		if (code)
-			look_at_lines(&around, breaks, code, line);
+			look_at_lines(&around, breaks, code,
+				      entry->wanted.line);
 	}
-	if (!around.next)
-		return xasprintf("Line %d of %s is behind the last one that "
-				 "has code, line %d.",
-				 line, file, around.last);
-	if (around.has_body)
-		return xasprintf("Line %d of %s has no code (it is blank or a "
-				 "comment, say). The next that has is line %d.",
-				 line, file, around.next);
-	return xasprintf("Line %d of %s is in no function: it is blank or a "
-			 "comment, or at the top of the file, which has run. "
-			 "The next that has code is line %d.",
-			 line, file, around.next);
+	return around;
 }
 
-static char *wait_for(const struct break_entry *entry)
+/* All code that could have the line is known. */
+static bool is_final(const struct neighbours *around)
 {
-	if (entry->wanted.function)
-		return xasprintf("pending: no function %s is loaded yet",
-				 entry->wanted.function);
-	return xasprintf("pending: no code of %s is loaded yet",
-			 last_part(entry->wanted.path));
+	return around->has_body || around->is_within;
+}
+
+static char *refuse_line(const struct break_entry *entry,
+			 const struct neighbours *around)
+{
+	const char *file = last_part(entry->wanted.path);
+	int line = entry->wanted.line;
+
+	if (!is_final(around) && around->next)
+		return xasprintf("pending: no code of line %d of %s is loaded; "
+				 "the next that has is line %d",
+				 line, file, around->next);
+	if (!is_final(around))
+		return xasprintf("pending: no code of line %d of %s is loaded; "
+				 "the last that has is line %d",
+				 line, file, around->last);
+	if (!around->next)
+		return xasprintf("Line %d of %s is behind the last one that "
+				 "has code, line %d.",
+				 line, file, around->last);
+	return xasprintf("Line %d of %s has no code (it is blank or a "
+			 "comment, say). The next that has is line %d.",
+			 line, file, around->next);
 }
 
 /* What is worth saying of one that is set. */
@@ -287,6 +314,35 @@ static void settle(struct breaks *breaks, struct break_entry *entry)
 	entry->message = remark(breaks, entry);
 }
 
+/* Its file has code, and that line of it has none. */
+static void miss_line(struct break_entry *entry, struct break_search *search,
+		      const struct code_list *list)
+{
+	struct neighbours around = look_around(search->breaks, entry, list);
+
+	/* It may be in a function that only a library still knows; once. */
+	if (search->is_far && !is_final(&around) && !entry->was_far) {
+		entry->was_far = true;
+		list = find_list(search, &entry->wanted, true);
+		add_places(search->breaks, entry, list);
+		settle(search->breaks, entry);
+		if (entry->count)
+			return;
+		around = look_around(search->breaks, entry, list);
+	}
+	entry->state = is_final(&around) ? ENTRY_REFUSED : ENTRY_ABSENT;
+	entry->message = refuse_line(entry, &around);
+}
+
+static char *wait_for(const struct break_entry *entry)
+{
+	if (entry->wanted.function)
+		return xasprintf("pending: no function %s is loaded yet",
+				 entry->wanted.function);
+	return xasprintf("pending: no code of %s is loaded yet",
+			 last_part(entry->wanted.path));
+}
+
 /*
  * A name may have stood for something else while less was loaded: what it
  * stands for now counts, but a library's function does not drive out one that
@@ -310,19 +366,12 @@ void break_bind(struct break_entry *entry, struct break_search *search)
 	drop_places(breaks, entry);
 	if (!entry->wanted.function || !entry->count)
 		add_places(breaks, entry, list);
-	/* It may be in a function that only a library still knows; once. */
-	if (!entry->count && list->count && !entry->wanted.function &&
-	    !entry->was_far) {
-		entry->was_far = true;
-		list = find_list(search, &entry->wanted, true);
-		add_places(breaks, entry, list);
-	}
 	settle(breaks, entry);
 	if (entry->count)
 		return;
 	entry->state = list->count ? ENTRY_REFUSED : ENTRY_PENDING;
 	if (list->count && !entry->wanted.function)
-		entry->message = refuse_line(breaks, entry, list);
+		miss_line(entry, search, list);
 	else if (list->count)
 		entry->message = xasprintf("The function %s has no line that "
 					   "could be stopped at.",

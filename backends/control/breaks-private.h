@@ -19,7 +19,8 @@ struct pyexpression;
 
 enum entry_state {
 	ENTRY_PENDING, /* no code of its file, or function, is known */
-	ENTRY_REFUSED, /* there is such code, and it has not that line */
+	ENTRY_ABSENT,  /* there is such code, its line is not in it yet */
+	ENTRY_REFUSED, /* that line is in such code, and has none of its own */
 	ENTRY_WRONG,   /* its condition or text does not make sense */
 	ENTRY_BOUND,
 	ENTRY_SPENT, /* it was temporary, and stopped */
@@ -78,6 +79,7 @@ struct break_search {
 	struct break_found *found;
 	size_t count;
 	size_t capacity;
+	bool is_far; /* what is found nowhere is looked for everywhere */
 };
 
 void break_search_clear(struct break_search *search);

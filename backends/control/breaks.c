@@ -58,7 +58,8 @@ void breaks_free(struct breaks *breaks)
 bool break_entry_is_on(const struct break_entry *entry)
 {
 	return !entry->wanted.is_disabled && (entry->state == ENTRY_BOUND ||
-					      entry->state == ENTRY_PENDING);
+					      entry->state == ENTRY_PENDING ||
+					      entry->state == ENTRY_ABSENT);
 }
 
 static bool is_same_text(const char *a, const char *b)
@@ -146,9 +147,9 @@ static int read_entries(struct breaks *into, const json_t *list,
 	return 0;
 }
 
-static void bind_all(struct breaks *breaks)
+static void bind_all(struct breaks *breaks, bool is_far)
 {
-	struct break_search search = { .breaks = breaks };
+	struct break_search search = { .breaks = breaks, .is_far = is_far };
 
 	/* The process has run: what code there was may be other code. */
 	bytecode_cache_age(breaks->bytecodes);
@@ -184,7 +185,8 @@ int breaks_set(struct breaks *breaks, const json_t *list, struct error *error)
 	breaks->capacity = read.capacity;
 	/* Taken first: what is loaded meanwhile is looked at again. */
 	breaks->looked = breaks->count ? codes_revision(breaks->codes) : 0;
-	bind_all(breaks);
+	/* That takes long: who asked is told before. */
+	bind_all(breaks, false);
 	breaks_rewish(breaks);
 	return 0;
 }
@@ -194,6 +196,15 @@ bool breaks_are_pending(const struct breaks *breaks)
 	for (size_t i = 0; i < breaks->count; i++)
 		if (breaks->entries[i].state == ENTRY_PENDING &&
 		    break_entry_is_on(&breaks->entries[i]))
+			return true;
+	return false;
+}
+
+bool breaks_are_far(const struct breaks *breaks)
+{
+	for (size_t i = 0; i < breaks->count; i++)
+		if (breaks->entries[i].state == ENTRY_ABSENT &&
+		    !breaks->entries[i].was_far)
 			return true;
 	return false;
 }
@@ -210,14 +221,16 @@ bool breaks_look(struct breaks *breaks)
 {
 	uint64_t before = breaks->revision;
 	uint64_t now;
+	bool is_far;
 
 	if (!breaks->count)
 		return false;
 	now = codes_revision(breaks->codes);
-	if (now == breaks->looked)
+	is_far = breaks_are_far(breaks);
+	if (now == breaks->looked && !is_far)
 		return false;
 	breaks->looked = now;
-	bind_all(breaks);
+	bind_all(breaks, is_far);
 	breaks_rewish(breaks);
 	return breaks->revision != before;
 }

@@ -57,6 +57,8 @@ bool breaks_look(struct breaks *breaks);
  */
 bool breaks_starts(struct breaks *breaks, uint64_t code);
 /* Whether there is any that could stop the process, bound or pending. */
+/* One was not looked for everywhere yet: breaks_look() does that. */
+bool breaks_are_far(const struct breaks *breaks);
 bool breaks_are_any(const struct breaks *breaks);
 /* Changes whenever breaks_wishes() would give something else. */
 uint64_t breaks_revision(const struct breaks *breaks);

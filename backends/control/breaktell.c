@@ -132,6 +132,15 @@ void breaks_describe(const struct breaks *breaks, struct debugger *debugger)
 				 debugger_add_binding(debugger));
 }
 
+/* What comes by itself, and what never will. */
+static void mark(json_t *binding, enum entry_state state)
+{
+	if (state == ENTRY_PENDING || state == ENTRY_ABSENT)
+		json_object_set_new(binding, "pending", json_true());
+	if (state == ENTRY_REFUSED || state == ENTRY_WRONG)
+		json_object_set_new(binding, "refused", json_true());
+}
+
 json_t *breaks_to_json(const struct breaks *breaks)
 {
 	struct debugger debugger;
@@ -146,10 +155,7 @@ json_t *breaks_to_json(const struct breaks *breaks)
 	for (size_t i = 0; i < breaks->count; i++) {
 		if (breaks->entries[i].state == ENTRY_SPENT)
 			continue;
-		if (breaks->entries[i].state == ENTRY_PENDING)
-			json_object_set_new(json_array_get(bindings, at),
-					    "pending", json_true());
-		at++;
+		mark(json_array_get(bindings, at++), breaks->entries[i].state);
 	}
 	json_object_set(body, "breakpoints", bindings);
 	json_decref(all);

@@ -80,13 +80,14 @@ void breaking_ask(struct engine *engine, struct pending *pending)
 	}
 }
 
-void breaking_tell(struct engine *engine)
+void breaking_tell(struct engine *engine, int added)
 {
 	struct pending *pending;
 
 	if (engine->session.choice.breakpoints.revision == 0)
 		return;
 	pending = pending_new("break");
+	pending->added = added;
 	breaking_ask(engine, pending);
 	if (pending->count > 0)
 		pending_leave(engine, pending);
@@ -137,8 +138,8 @@ static bool was_told(const struct engine *engine, const struct rank *rank,
 	       !breakpoint_is_for(newest, rank->process.rank);
 }
 
-void breaking_take(struct engine *engine, const struct pending_answer *answer,
-		   struct failures *failures)
+static void take(struct engine *engine, const struct pending_answer *answer,
+		 struct failures *failures)
 {
 	struct rank *rank = session_find_rank(&engine->session, answer->rank);
 
@@ -161,4 +162,42 @@ void breaking_take(struct engine *engine, const struct pending_answer *answer,
 	/* Whoever attaches to it later tells it. */
 	rank->is_attached_for_them = false;
 	engine->session.revision++;
+}
+
+/* Of the breakpoint in an answer. */
+struct opinion {
+	bool is_refused; /* by one */
+	bool is_kept;	 /* by one */
+};
+
+static void judge(struct opinion *opinion, const json_t *body, int id)
+{
+	const json_t *bindings = json_object_get(body, "breakpoints");
+
+	for (size_t i = 0; i < json_array_size(bindings); i++) {
+		const json_t *binding = json_array_get(bindings, i);
+
+		if (json_get_integer(binding, "id", 0) != id)
+			continue;
+		if (json_get_boolean(binding, "refused", false))
+			opinion->is_refused = true;
+		else
+			opinion->is_kept = true;
+	}
+}
+
+void breaking_take(struct engine *engine, struct pending *pending,
+		   struct failures *failures)
+{
+	struct breakpoints *list = &engine->session.choice.breakpoints;
+	struct opinion opinion = { .is_refused = false };
+	struct pending_answer answer;
+
+	while (pending_take(pending, engine, &answer)) {
+		take(engine, &answer, failures);
+		judge(&opinion, answer.body, pending->added);
+		json_decref(answer.body);
+	}
+	if (pending->added > 0 && opinion.is_refused && !opinion.is_kept)
+		breakpoints_remove(list, pending->added);
 }

@@ -15,13 +15,14 @@ struct pending_answer;
 
 /* Adds a request for each rank that lacks the newest. */
 void breaking_ask(struct engine *engine, struct pending *pending);
-/* The same, and leaves the answers to the engine. */
-void breaking_tell(struct engine *engine);
+/* The same, and leaves the answers to the engine; added: as of pending. */
+void breaking_tell(struct engine *engine, int added);
 /*
- * Takes a rank's answer: adds why it failed, or why the rank does not have the
- * newest breakpoint; the older ones were told of before.
+ * Takes the answers: adds why each failed, or why the rank does not have the
+ * newest breakpoint; the older ones were told of before. One that was added
+ * and can be set nowhere, ever, is taken from the list.
  */
-void breaking_take(struct engine *engine, const struct pending_answer *answer,
+void breaking_take(struct engine *engine, struct pending *pending,
 		   struct failures *failures);
 
 #endif

@@ -64,13 +64,17 @@ static int list(struct command_context *context)
 	return 0;
 }
 
-static void say_summary(struct command_context *context, int id)
+/* Why it is not set is said once: here, or by what follows. */
+static void say_summary(struct command_context *context, int id,
+			bool has_reason)
 {
 	struct breakpoint_summary summary;
 	struct buffer out = BUFFER_INIT;
 
 	if (!find_summary(&summary, &context->engine->session, id))
 		return;
+	if (!has_reason && !context->is_json)
+		summary.message = NULL;
 	/* A screen has not waited for the debuggers. */
 	format_text_breakpoint(&out, &summary, !context->screen);
 	if (context->screen)
@@ -83,37 +87,43 @@ static void say_summary(struct command_context *context, int id)
 	breakpoint_summary_clear(&summary);
 }
 
-/* A shell waits until the debuggers have it; id 0: nothing is said of it. */
-static int tell(struct command_context *context, int id, struct error *error)
+/*
+ * A shell waits until the debuggers have it; id 0: nothing is said of it.
+ * added: it was not there before, and goes where it can be set nowhere.
+ */
+static int tell_of(struct command_context *context, int id, int added,
+		   struct error *error)
 {
 	struct engine *engine = context->engine;
 	struct failures failures = FAILURES_INIT;
-	struct pending_answer answer;
 	struct buffer out = BUFFER_INIT;
 	struct pending *pending;
 
 	breakpoints_changed(list_of(context));
 	engine->session.revision++;
 	if (context->screen) {
-		breaking_tell(engine);
-		say_summary(context, id);
+		breaking_tell(engine, added);
+		say_summary(context, id, true);
 		return 0;
 	}
 	pending = pending_new("break");
+	pending->added = added;
 	breaking_ask(engine, pending);
 	pending_wait(pending, engine, engine->settings.timeout);
-	while (pending_take(pending, engine, &answer)) {
-		breaking_take(engine, &answer, &failures);
-		json_decref(answer.body);
-	}
+	breaking_take(engine, pending, &failures);
 	failures_append(&out, &failures);
-	say_summary(context, id);
+	say_summary(context, id, failures.count == 0);
 	if (failures.count > 0)
 		error_set(error, "break: %s", out.data);
 	pending_free(pending);
 	failures_clear(&failures);
 	buffer_clear(&out);
 	return error_is_set(error) ? -1 : 0;
+}
+
+static int tell(struct command_context *context, int id, struct error *error)
+{
+	return tell_of(context, id, 0, error);
 }
 
 static void choose_ranks(struct session_breakpoint *added,
@@ -168,7 +178,7 @@ static int set_breakpoint(struct command_context *context, int argc,
 			    argv[1], error) == 0 &&
 	    breakplace_read_terms(&added->breakpoint, context, argc, argv,
 				  error) == 0)
-		return tell(context, id, error);
+		return tell_of(context, id, id, error);
 	breakpoints_remove(list, id);
 	return -1;
 }

@@ -229,7 +229,7 @@ void debuggers_turn(struct engine *engine)
 {
 	if (engine->session.is_replay)
 		return;
-	breaking_tell(engine);
+	breaking_tell(engine, 0);
 	if (engine->session.choice.displays.count > 0)
 		display(engine);
 	pendings_settle(engine);

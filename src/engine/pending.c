@@ -178,12 +178,12 @@ static void tell(struct engine *engine, struct pending *pending)
 	struct failures results = FAILURES_INIT;
 	struct pending_answer answer;
 
+	if (strcmp(pending->command, "break") == 0)
+		breaking_take(engine, pending, &failures);
 	while (pending_take(pending, engine, &answer)) {
 		if (pending->tells_results)
 			session_touch(&engine->session, answer.rank);
-		if (strcmp(pending->command, "break") == 0)
-			breaking_take(engine, &answer, &failures);
-		else if (error_is_set(&answer.error))
+		if (error_is_set(&answer.error))
 			failures_add(&failures, answer.rank,
 				     answer.error.message);
 		else if (pending->tells_results)

@@ -28,6 +28,7 @@ struct pending {
 	size_t count;
 	size_t capacity;
 	size_t taken;	    /* so many answers were taken */
+	int added;	    /* the new one of `break`; 0: it is of old ones */
 	bool tells_results; /* of `print`: what came out is to be said */
 };
 

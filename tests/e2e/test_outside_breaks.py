@@ -4,7 +4,6 @@ stop, as pdb would, and what is said of those that cannot."""
 import bdb
 import os
 import sys
-import time
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -280,23 +279,27 @@ class OneCase(BreaksCase):
         self.go_on(shell, program, ([0, 1, 4], 1))
 
     def test_what_cannot_be(self):
-        program, shell = self.start()
+        program, shell = self.start(files={"late.py": LATE + "\n\nx = 1\n"})
         blank = program.line("def square") - 1
-        shell.do("break train.py:%d" % blank, "break train.py:999",
-                 "break train.py:%d if x ==" % (blank + 2),
-                 "break square if f(x)")
-        # A refusal follows once all of the process was looked through.
-        deadline = time.monotonic() + 30
-        while (not all(one["message"] for one in shell.breakpoints)
-               and time.monotonic() < deadline):
-            shell.do("wait stopped timeout 0.1")
-        messages = [one["message"] for one in shell.breakpoints]
-        self.assertEqual(messages[0], "Line %d of train.py has no code (it is "
-                         "blank or a comment, say). The next that has is line "
-                         "%d." % (blank, blank + 1))
-        self.assertIn("is behind the last one that has code", messages[1])
-        self.assertRegex(messages[2], "^The condition is wrong: ")
-        self.assertRegex(messages[3], "^The condition is wrong: ")
+        errors = [one["error"] for one in shell.do(
+            "break train.py:%d" % blank, "break train.py:999",
+            "break train.py:%d if x ==" % (blank + 2), "break square if f(x)")]
+        self.assertEqual(
+            errors[0], "line 1: break: rank 0: Line %d of train.py has no code "
+            "(it is blank or a comment, say). The next that has is line %d."
+            % (blank, blank + 1))
+        self.assertIn("is behind the last one that has code", errors[1])
+        self.assertRegex(errors[2], "[Tt]he condition is wrong: ")
+        self.assertRegex(errors[3], "[Tt]he condition is wrong: ")
+        # Said once, and none of them is left.
+        self.assertEqual((len(errors), shell.breakpoints), (4, []))
+        # What may come is said, and waits for that.
+        program.tell("load()")
+        self.assertEqual(program.answer(), "1")
+        shell.do("break late.py:6")
+        self.assertEqual(shell.breakpoints[0]["message"], "pending: no code "
+                         "of line 6 of late.py is loaded; the last that has "
+                         "is line 3")
 
     def test_a_condition_that_cannot_be_compared(self):
         program, shell = self.start()

@@ -578,6 +578,16 @@ static void test_wrong_log(void **state)
 	}
 }
 
+static void expect_mark(const struct world *world, const char *mark)
+{
+	json_t *answer = breaks_to_json(world->breaks);
+	const json_t *first =
+		json_array_get(json_object_get(answer, "breakpoints"), 0);
+
+	assert_true(json_is_true(json_object_get(first, mark)));
+	json_decref(answer);
+}
+
 static void test_refused(void **state)
 {
 	struct world *world = *state;
@@ -592,18 +602,41 @@ static void test_refused(void **state)
 	expect(world, 2, 0, 0,
 	       "Line 70 of train.py is behind the last one that has code, "
 	       "line 9.");
-	/* It was looked for everywhere, once; not again when more is loaded. */
-	assert_int_equal(far_searches, 1);
 	revision++;
 	breaks_look(world->breaks);
-	assert_int_equal(far_searches, 1);
-	/* Where the top of the file has run it may be that. */
+	assert_int_equal(far_searches, 0);
+	expect_mark(world, "refused");
+}
+
+/* Where the top of the file has run it may be in that, or not loaded yet. */
+static void test_absent(void **state)
+{
+	static const char message[] =
+		"pending: no code of line 2 of train.py is loaded; the next "
+		"that has is line 6";
+	struct world *world = *state;
+
 	fakes[0].is_loaded = false;
 	set(world, "[{'id': 1, 'path': 'train.py', 'line': 2}]");
-	expect(world, 0, 0, 0,
-	       "Line 2 of train.py is in no function: it is blank or a "
-	       "comment, or at the top of the file, which has run. The next "
-	       "that has code is line 6.");
+	expect(world, 0, 0, 0, message);
+	expect_mark(world, "pending");
+	assert_true(breaks_are_any(world->breaks));
+	/* No watch is spent on it. */
+	assert_false(breaks_are_pending(world->breaks));
+	/* It is told before it is looked for everywhere, which is done once. */
+	assert_int_equal(far_searches, 0);
+	assert_true(breaks_are_far(world->breaks));
+	for (int i = 0; i < 2; i++) {
+		breaks_look(world->breaks);
+		revision++;
+		assert_false(breaks_are_far(world->breaks));
+		assert_int_equal(far_searches, 1);
+	}
+	expect(world, 0, 0, 0, message);
+	fakes[0].is_loaded = true;
+	revision++;
+	breaks_look(world->breaks);
+	expect(world, 0, 1, 0, NULL);
 }
 
 static void test_pending(void **state)
@@ -774,6 +807,7 @@ int main(void)
 						tear_down),
 		cmocka_unit_test_setup_teardown(test_wrong_log, set_up,
 						tear_down),
+		cmocka_unit_test_setup_teardown(test_absent, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_refused, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(test_pending, set_up,
