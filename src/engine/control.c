@@ -270,10 +270,18 @@ int control_depth(const struct session *session, const struct rank *rank)
 	return (int)place_user_frame(&rank->process, thread->sample.stack);
 }
 
+/* Of one that runs, the frame shown is nobody's choice. */
+static int looked_at_depth(const struct session *session)
+{
+	const struct rank *rank = session_looked_at(session);
+
+	return rank && held_is_stopped(rank) ? control_depth(session, rank) : 0;
+}
+
 int control_print_depth(const struct session *session, const struct rank *rank)
 {
 	const struct rank *looked_at = session_looked_at(session);
-	int depth = looked_at ? control_depth(session, looked_at) : 0;
+	int depth = looked_at_depth(session);
 	int same = -1;
 
 	if (rank != looked_at && depth > 0)
@@ -285,7 +293,7 @@ int control_step_depth(struct control *control, const struct session *session,
 		       const struct rank *rank)
 {
 	const struct rank *looked_at = session_looked_at(session);
-	int depth = looked_at ? control_depth(session, looked_at) : 0;
+	int depth = looked_at_depth(session);
 
 	if (depth <= 0 || rank == looked_at)
 		return depth;

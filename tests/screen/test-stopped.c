@@ -290,6 +290,31 @@ static void expressions_are_of_the_frame_that_is_seen(void **state)
 	assert_int_equal(control_depth(session, rank), 0);
 }
 
+/* The rank looked at waits in train, far from where rank 3 stands. */
+static void the_frame_of_a_rank_that_runs_is_nobodys_choice(void **state)
+{
+	struct stage *stage = *state;
+	struct session *session = &stage->engine.session;
+	const struct rank *rank = session_find_rank(session, 3);
+	struct control control = { .elsewhere = RANKSET_INIT };
+
+	apply(stage, "{\"seq\":1,\"type\":\"event\",\"event\":\"sampled\","
+		     "\"body\":{\"pid\":4203,\"rank\":3,\"epoch\":99,"
+		     "\"time\":1099.0,\"stacks\":[{\"id\":99,\"dropped\":0,"
+		     "\"codes\":[[97,\"load_batch\",\"load_batch\",\"" SCRIPT
+		     "\",1,0],[98,\"train\",\"train\",\"" SCRIPT
+		     "\",8,0],[99,\"<module>\",\"<module>\",\"" SCRIPT
+		     "\",1,0]],\"frames\":[[97,3],[98,13],[99,19]]}],"
+		     "\"threads\":[{\"tid\":4203,\"is_main\":true,"
+		     "\"state\":\"stopped\",\"exact\":\"exact\","
+		     "\"stack\":99}]}}");
+	stage_keys(stage, "1 Enter");
+	assert_true(session_selected_depth(session) > 0);
+	assert_int_equal(control_step_depth(&control, session, rank), 0);
+	assert_int_equal(control_print_depth(session, rank), 0);
+	control_clear(&control);
+}
+
 static void what_leaving_costs_is_asked(void **state)
 {
 	struct stage *stage = *state;
@@ -799,6 +824,9 @@ int main(void)
 						begin_eight, stage_end),
 		cmocka_unit_test_setup_teardown(the_header_counts, begin_eight,
 						stage_end),
+		cmocka_unit_test_setup_teardown(
+			the_frame_of_a_rank_that_runs_is_nobodys_choice,
+			begin_outside, stage_end),
 		cmocka_unit_test_setup_teardown(
 			expressions_are_of_the_frame_that_is_seen, begin_four,
 			stage_end),
