@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backends/control/numberformat.h"
 #include "backends/control/pyexpression.h"
 #include "banned.h"
 #include "base/alloc.h"
@@ -16,6 +17,8 @@
 struct piece {
 	char *text;
 	struct pyexpression *expression; /* NULL: the end of the text */
+	bool is_formatted;
+	struct numberformat format;
 };
 
 struct logpoint {
@@ -36,14 +39,16 @@ void logpoint_free(struct logpoint *logpoint)
 	free(logpoint);
 }
 
-static void add_piece(struct logpoint *logpoint, struct buffer *text,
-		      struct pyexpression *owned_expression)
+/* Lends it, to be changed. */
+static struct piece *add_piece(struct logpoint *logpoint, struct buffer *text,
+			       struct pyexpression *owned_expression)
 {
 	ARRAY_GROW(logpoint->pieces, logpoint->count, logpoint->capacity);
 	logpoint->pieces[logpoint->count++] = (struct piece){
 		.text = buffer_take(text),
 		.expression = owned_expression,
 	};
+	return &logpoint->pieces[logpoint->count - 1];
 }
 
 /* Up to the next brace; a pair of the same is one. */
@@ -88,13 +93,56 @@ static const char *find_end(const char *at)
 	return NULL;
 }
 
+/* The colon of a format in what stands between braces, NULL: it has none. */
+static char *find_format(char *inner)
+{
+	int depth = 0;
+
+	for (char *at = inner; *at; at++) {
+		if (*at == '\'' || *at == '"')
+			at += skip_string(at) - at;
+		else if (strchr("([{", *at))
+			depth++;
+		else if (strchr(")]}", *at))
+			depth--;
+		else if (*at == ':' && depth == 0)
+			return at;
+		if (!*at)
+			break;
+	}
+	return NULL;
+}
+
+/* Of "loss:.3f" without its braces, which is written to. */
+static int read_inner(char *inner, struct logpoint *logpoint,
+		      struct buffer *text, struct error *error)
+{
+	char *colon = find_format(inner);
+	struct numberformat format = { .width = 0 };
+	struct pyexpression *expression;
+	struct piece *piece;
+
+	if (colon) {
+		*colon = '\0';
+		if (numberformat_read(&format, colon + 1, error) < 0)
+			return -1;
+	}
+	expression = pyexpression_parse(inner, error);
+	if (!expression)
+		return -1;
+	piece = add_piece(logpoint, text, expression);
+	piece->is_formatted = colon != NULL;
+	piece->format = format;
+	return 0;
+}
+
 /* Behind the expression in braces at at; NULL and a sentence. */
 static const char *take_expression(const char *at, struct logpoint *logpoint,
 				   struct buffer *text, struct error *error)
 {
 	const char *end = *at == '{' ? find_end(at + 1) : NULL;
-	struct pyexpression *expression;
 	char *inner;
+	int result;
 
 	if (!end) {
 		error_set(error,
@@ -104,12 +152,9 @@ static const char *take_expression(const char *at, struct logpoint *logpoint,
 		return NULL;
 	}
 	inner = xstrndup(at + 1, (size_t)(end - at - 1));
-	expression = pyexpression_parse(inner, error);
+	result = read_inner(inner, logpoint, text, error);
 	free(inner);
-	if (!expression)
-		return NULL;
-	add_piece(logpoint, text, expression);
-	return end + 1;
+	return result < 0 ? NULL : end + 1;
 }
 
 struct logpoint *logpoint_parse(const char *text, struct error *error)
@@ -132,18 +177,23 @@ struct logpoint *logpoint_parse(const char *text, struct error *error)
 	return NULL;
 }
 
-static void say_value(const struct pyexpression *expression,
-		      struct pyreader *reader,
+static void say_value(const struct piece *piece, struct pyreader *reader,
 		      const struct pyobject_frame *frame, struct buffer *out)
 {
 	struct variable_list list = { .items = NULL };
 	struct variable *variable = variable_list_add(&list);
 	struct error error = ERROR_INIT;
 
-	if (pyexpression_show(expression, reader, frame, variable, &error) < 0)
+	if (pyexpression_show(piece->expression, reader, frame, variable,
+			      &error) == 0) {
+		if (!piece->is_formatted)
+			buffer_append_string(out, variable->value);
+		else
+			numberformat_append(out, &piece->format,
+					    variable->value, &error);
+	}
+	if (error_is_set(&error))
 		buffer_printf(out, "<%s>", error.message);
-	else
-		buffer_append_string(out, variable->value);
 	variable_list_clear(&list);
 }
 
@@ -155,6 +205,6 @@ void logpoint_say(const struct logpoint *logpoint, struct pyreader *reader,
 
 		buffer_append_string(out, piece->text);
 		if (piece->expression)
-			say_value(piece->expression, reader, frame, out);
+			say_value(piece, reader, frame, out);
 	}
 }

@@ -278,6 +278,17 @@ class OneCase(BreaksCase):
         self.assertEqual([one["hits"] for one in shell.breakpoints], [3, 1])
         self.go_on(shell, program, ([0, 1, 4], 1))
 
+    def test_a_log_with_formats(self):
+        program, shell = self.start()
+        shell.do("break square log '{x / 3:.3f} {x:04d} {x + 10:x}'")
+        program.tell("square(2)")
+        self.assertEqual(program.answer(), "4")
+        shell.do("wait stopped timeout 0.1")
+        self.assertEqual([one["output"] for one in shell.logs],
+                         ["0.667 0002 c"])
+        self.assertIn("[+][0][WIDTH][.DIGITS] and one of d f e g x",
+                      shell.do("break square log '{x:,}'")[0]["error"])
+
     def test_what_cannot_be(self):
         program, shell = self.start(files={"late.py": LATE + "\n\nx = 1\n"})
         blank = program.line("def square") - 1
@@ -290,6 +301,7 @@ class OneCase(BreaksCase):
             % (blank, blank + 1))
         self.assertIn("is behind the last one that has code", errors[1])
         self.assertRegex(errors[2], "[Tt]he condition is wrong: ")
+        self.assertEqual(len(errors), 4, errors)
         self.assertRegex(errors[3], "[Tt]he condition is wrong: ")
         # Said once, and none of them is left.
         self.assertEqual((len(errors), shell.breakpoints), (4, []))

@@ -17,6 +17,7 @@
 #include "backends/control/bytecode.h"
 #include "backends/control/codefile.h"
 #include "backends/control/codes.h"
+#include "backends/control/numberformat.h"
 #include "backends/control/pyexpression.h"
 #include "backends/control/stepper.h"
 #include "backends/ptrace/cpython.h"
@@ -24,6 +25,7 @@
 #include "banned.h"
 #include "base/alloc.h"
 #include "base/array.h"
+#include "base/buffer.h"
 #include "base/error.h"
 #include "protocol/variable.h"
 
@@ -578,6 +580,62 @@ static void test_wrong_log(void **state)
 	}
 }
 
+/* As Python writes them. */
+static void test_formats(void **state)
+{
+	static const struct {
+		const char *format;
+		const char *value;
+		const char *written; /* NULL: it cannot be */
+	} cases[] = {
+		{ ".3f", "0.12345678", "0.123" },
+		{ "8.2f", "-3.14159", "   -3.14" },
+		{ "+08.2f", "3.14159", "+0003.14" },
+		{ ".0f", "2.5", "2" },
+		{ "f", "7", "7.000000" },
+		{ ".2e", "12345.678", "1.23e+04" },
+		{ "g", "1e-07", "1e-07" },
+		{ ".3g", "1234567.0", "1.23e+06" },
+		{ "05d", "-42", "-0042" },
+		{ "x", "255", "ff" },
+		{ "d", "True", "1" },
+		{ "5", "12", "   12" },
+		{ ".2f", "nan", "nan" },
+		{ ".2f", "-inf", "-inf" },
+		{ "d", "1.5", NULL },
+		{ ".3f", "'text'", NULL },
+		{ ".3f", "[1, 2]", NULL },
+	};
+	static const char *const wrong[] = { ".3",  "s", "<5",	 ",d", "100d",
+					     ".2d", "%", ".51f", "+",  "f " };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+		struct numberformat format;
+		struct error error = ERROR_INIT;
+		struct buffer out = BUFFER_INIT;
+		bool is_written = cases[i].written;
+
+		assert_int_equal(numberformat_read(&format, cases[i].format,
+						   &error),
+				 0);
+		assert_int_equal(numberformat_append(&out, &format,
+						     cases[i].value, &error),
+				 is_written ? 0 : -1);
+		if (is_written)
+			assert_string_equal(out.data, cases[i].written);
+		buffer_clear(&out);
+	}
+	for (size_t i = 0; i < ARRAY_LENGTH(wrong); i++) {
+		struct numberformat format;
+		struct error error = ERROR_INIT;
+
+		assert_int_equal(numberformat_read(&format, wrong[i], &error),
+				 -1);
+		assert_non_null(strstr(error.message, "{loss:.3f}"));
+	}
+}
+
 static void expect_mark(const struct world *world, const char *mark)
 {
 	json_t *answer = breaks_to_json(world->breaks);
@@ -807,6 +865,7 @@ int main(void)
 						tear_down),
 		cmocka_unit_test_setup_teardown(test_wrong_log, set_up,
 						tear_down),
+		cmocka_unit_test(test_formats),
 		cmocka_unit_test_setup_teardown(test_absent, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_refused, set_up,
 						tear_down),
