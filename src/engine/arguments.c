@@ -1,6 +1,7 @@
 #include "engine/arguments.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,9 +101,14 @@ int arguments_integer(const char *text, const char *what, long minimum,
 	errno = 0;
 	value = strtol(text, &end, 10);
 	if (end == text || *end != '\0' || errno || value < minimum ||
-	    value > maximum)
+	    value > maximum) {
+		if (maximum == INT_MAX)
+			return error_set(error,
+					 "'%.40s' is not a %s (%ld or more)",
+					 text, what, minimum);
 		return error_set(error, "'%.40s' is not a %s (%ld to %ld)",
 				 text, what, minimum, maximum);
+	}
 	*number = (int)value;
 	return 0;
 }

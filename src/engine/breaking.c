@@ -109,16 +109,17 @@ static void check(const struct engine *engine, const struct rank *rank,
 {
 	const json_t *bindings = json_object_get(body, "breakpoints");
 	int newest = engine->session.choice.breakpoints.last_id;
-
 	/* A pdb that runs has it where it stops next: nothing is wrong. */
-	if (rank->debugger.state != DEBUGGER_STOPPED && !outside_is(rank))
-		return;
+	bool may_come = rank->debugger.state != DEBUGGER_STOPPED &&
+			!outside_is(rank);
+
 	for (size_t i = 0; i < json_array_size(bindings); i++) {
 		const json_t *binding = json_array_get(bindings, i);
 		const char *message = json_get_string(binding, "message", NULL);
 
 		/* It stopped since, and has it, or had it for once. */
-		if (is_to_come(binding))
+		if (is_to_come(binding) ||
+		    (may_come && !json_get_boolean(binding, "refused", false)))
 			continue;
 		if (message && json_get_integer(binding, "id", 0) == newest)
 			failures_add(failures, rank->process.rank, message);

@@ -89,6 +89,15 @@ static bool is_number(const char *text)
 	return text[0] != '\0' && text[strspn(text, "0123456789")] == '\0';
 }
 
+/* No function has such a name. */
+static bool is_file(const char *text)
+{
+	size_t length = strlen(text);
+
+	return strchr(text, '/') ||
+	       (length > 3 && strcmp(text + length - 3, ".py") == 0);
+}
+
 int breakplace_read(struct breakpoint *breakpoint,
 		    const struct session *session, const char *text,
 		    struct error *error)
@@ -103,6 +112,10 @@ int breakplace_read(struct breakpoint *breakpoint,
 			return error_set(error,
 					 "'%.80s' names no line: break "
 					 "FILE:LINE",
+					 text);
+		if (is_file(text))
+			return error_set(error, "break FILE:LINE; %.80s has "
+						"no line",
 					 text);
 		breakpoint->function = xstrdup(text);
 		return 0;

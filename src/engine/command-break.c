@@ -3,6 +3,7 @@
  */
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "banned.h"
 #include "base/buffer.h"
@@ -37,14 +38,20 @@ static bool find_summary(struct breakpoint_summary *summary,
 	return false;
 }
 
-static int list(struct command_context *context)
+/* Of the watches alone, or all. */
+static int list(struct command_context *context, bool is_of_watches)
 {
 	const struct session *session = &context->engine->session;
 	json_t *json = context->is_json ? json_array() : NULL;
 	struct breakpoint_summary summary;
-	size_t i;
+	size_t count = 0;
 
-	for (i = 0; breakpoint_summary_make(&summary, session, i); i++) {
+	for (size_t i = 0; breakpoint_summary_make(&summary, session, i); i++) {
+		if (is_of_watches && !summary.watch) {
+			breakpoint_summary_clear(&summary);
+			continue;
+		}
+		count++;
 		if (json) {
 			json_array_append_new(
 				json, format_json_breakpoint(&summary));
@@ -57,10 +64,14 @@ static int list(struct command_context *context)
 	if (json)
 		format_document(context->out,
 				json_pack("{s:o}", "breakpoints", json));
-	else if (i == 0)
+	else if (count == 0)
 		buffer_append_string(context->out,
-				     "there is no breakpoint; break FILE:LINE "
-				     "or break FUNCTION sets one\n");
+				     is_of_watches
+					     ? "nothing is watched; watch EXPR "
+					       "stops where it changes\n"
+					     : "there is no breakpoint; break "
+					       "FILE:LINE or break FUNCTION "
+					       "sets one\n");
 	return 0;
 }
 
@@ -180,6 +191,8 @@ static int set_breakpoint(struct command_context *context, int argc,
 				  error) == 0)
 		return tell_of(context, id, id, error);
 	breakpoints_remove(list, id);
+	/* Nobody has seen its number. */
+	list->last_id = id - 1;
 	return -1;
 }
 
@@ -187,7 +200,7 @@ int command_break(struct command_context *context, int argc, char **argv,
 		  struct error *error)
 {
 	if (argc < 2)
-		return list(context);
+		return list(context, false);
 	return set_breakpoint(context, argc, argv, false, error);
 }
 
@@ -244,7 +257,7 @@ int command_watch(struct command_context *context, int argc, char **argv,
 	int result;
 
 	if (argc < 2)
-		return list(context);
+		return list(context, true);
 	result = control_choose(&control, context, error);
 	if (result == 0)
 		result = watch(context, &control,
@@ -285,7 +298,7 @@ int command_clear(struct command_context *context, int argc, char **argv,
 {
 	static const struct arguments arguments = {
 		.maximum = 1,
-		.usage = "[ID]",
+		.usage = "[ID | all]",
 	};
 	struct breakpoints *list = list_of(context);
 	const struct session_breakpoint *found;
@@ -293,7 +306,7 @@ int command_clear(struct command_context *context, int argc, char **argv,
 
 	if (count < 0)
 		return -1;
-	if (count == 0) {
+	if (count == 0 || strcmp(argv[1], "all") == 0) {
 		while (list->count > 0)
 			breakpoints_remove(list, list->items[0].breakpoint.id);
 		return tell(context, 0, error);

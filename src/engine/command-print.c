@@ -106,7 +106,7 @@ static int take_results(struct command_context *context,
 	if (failures.count > 0 && results == 0)
 		error_set(error, "%s", out.data);
 	else if (failures.count > 0)
-		script_append_error(context, -1, evaluation->expression,
+		script_append_error(context, -1, evaluation->control.command,
 				    out.data);
 	if (failures.count > 0)
 		context->status = STATUS_FINDING;

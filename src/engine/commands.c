@@ -102,9 +102,10 @@ static const struct command rows[] = {
 	  "stop there once", BOTH | COMMAND_RANKS, command_tbreak },
 	{ "watch", NULL, "[EXPR | *ADDRESS:BYTES] [ranks SET]",
 	  "stop where its value changes, in the frame looked at of ranks "
-	  "that are stopped; alone: the breakpoints",
+	  "that are stopped; alone: the watches",
 	  BOTH | COMMAND_RANKS, command_watch },
-	{ "clear", "cl", "[ID]", "take a breakpoint away; alone: all of them",
+	{ "clear", "cl", "[ID | all]",
+	  "take a breakpoint away; alone: all of them",
 	  BOTH, command_clear },
 	{ "enable", NULL, "ID", "the breakpoint stops again", BOTH,
 	  command_enable },

@@ -130,6 +130,13 @@ static json_t *frame_of(const struct stop *stop)
 	return json;
 }
 
+static json_t *held_to_json(double seconds)
+{
+	if (seconds < 0)
+		return json_null();
+	return json_real((double)(int64_t)(seconds * 1000 + 0.5) / 1000);
+}
+
 static void append_stop_json(struct buffer *out, const struct stop *stop)
 {
 	const char *at = stop_event_name(stop->at);
@@ -148,7 +155,7 @@ static void append_stop_json(struct buffer *out, const struct stop *stop)
 	json_object_set_new(json, "description", json_text(stop->description));
 	json_object_set_new(json, "hit", hits);
 	json_object_set_new(json, "frame", frame_of(stop));
-	json_object_set_new(json, "held_s", json_real(stop->held));
+	json_object_set_new(json, "held_s", held_to_json(stop->held));
 	format_document(out, json);
 }
 

@@ -277,6 +277,39 @@ class TestScript(ScriptCase):
              (1, "good == step")], told)
         self.check_ends()
 
+    def test_words_of_scripts(self):
+        run, told = self.script("""
+            break nosuch.py
+            break train.py
+            break 0
+            tbreak add ranks 0
+            wait stopped ranks 0
+            watch c ranks 0
+            watch
+            clear all
+            watch
+            pause
+            wait stopped
+            print a ranks 0-1
+            """)
+        self.assertEqual(run.returncode, 1)
+        errors = [one for one in told if one.get("event") == "error"]
+        self.assertEqual([one["error"] for one in errors[:3]], [
+            "line 2: break FILE:LINE; nosuch.py has no line",
+            "line 3: break FILE:LINE; train.py has no line",
+            "line 4: '0' is not a line (1 or more)"])
+        lists = [one["breakpoints"] for one in told if "breakpoints" in one]
+        self.assertEqual([one["id"] for one in told if "id" in one], [1, 2])
+        self.assertEqual([[one["watch"] for one in each] for each in lists],
+                         [["c"], []])
+        for one in told:
+            if one.get("event") == "stopped":
+                self.assertEqual(one["held_s"], round(one["held_s"], 3))
+        # What some ranks cannot tell is of this command.
+        self.assertEqual([one["command"] for one in errors[3:]][-1:],
+                         ["print"], told)
+        self.check_ends()
+
     def test_a_log_point_stops_nothing(self):
         run, told = self.script("""
             break add if b == 1 log "{a} and {b}" ranks 1
