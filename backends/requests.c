@@ -330,9 +330,8 @@ void request_handle(struct node *node, const struct message *request)
 			  request->name);
 	else if (row->changes && node_is_read_only(node))
 		error_set(&error,
-			  "\"%s\" stops or changes the process, which "
-			  "--read-only refuses.",
-			  row->command);
+			  "This stops or changes the process, which "
+			  "--read-only refuses.");
 	else if (row->handle)
 		row->handle(node, request);
 	else

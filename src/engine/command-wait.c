@@ -11,6 +11,7 @@
 #include "engine/arguments.h"
 #include "engine/command.h"
 #include "engine/commands.h"
+#include "engine/control.h"
 #include "engine/engine.h"
 #include "engine/format.h"
 #include "engine/gather.h"
@@ -202,13 +203,24 @@ static void add_stoppable(struct rankset *ranks, const struct session *session)
 	}
 }
 
-/* "not stopped: ranks 2-3 run, …" */
+/* "runs; pause stops it": of the first that has not stopped. */
+static void explain_running(const struct rank *rank, struct error *reason)
+{
+	if (!rank)
+		error_set(reason, "is not there");
+	else if (rank->debugger.state == DEBUGGER_RUNNING)
+		error_set(reason, "runs");
+	else
+		control_reason(rank, CONTROL_STOPPED, reason);
+}
+
+/* "rank 2 has not stopped: it runs" */
 static int say_not_stopped(const struct wait *wait, struct error *error)
 {
 	const struct session *session = &wait->context->engine->session;
 	struct rankset missing = RANKSET_INIT;
 	struct buffer out = BUFFER_INIT;
-	const char *state = "none";
+	struct error reason = ERROR_INIT;
 	int rank = -1;
 
 	while ((rank = rankset_next(&wait->ranks, rank)) >= 0) {
@@ -217,16 +229,19 @@ static int say_not_stopped(const struct wait *wait, struct error *error)
 		if (found && (found->debugger.state == DEBUGGER_STOPPED ||
 			      found->process.state == PROCESS_EXITED))
 			continue;
-		if (found && missing.range_count == 0)
-			state = debugger_state_name(found->debugger.state);
+		if (missing.range_count == 0)
+			explain_running(found, &reason);
 		rankset_add(&missing, rank);
 	}
 	rankset_append(&out, &missing);
-	if (rankset_count(&missing) == 1)
+	if (rankset_count(&missing) == 1) {
 		wait->context->failed_rank = rankset_first(&missing);
-	error_set(error, "%s %.200s %s not stopped (the debugger: %s)",
-		  rankset_count(&missing) == 1 ? "rank" : "ranks", out.data,
-		  rankset_count(&missing) == 1 ? "has" : "have", state);
+		error_set(error, "rank %s has not stopped: it %s", out.data,
+			  reason.message);
+	} else {
+		error_set(error, "ranks %.200s have not stopped: rank %d %.250s",
+			  out.data, rankset_first(&missing), reason.message);
+	}
 	buffer_clear(&out);
 	rankset_clear(&missing);
 	return -1;
