@@ -66,14 +66,13 @@ void log_write(enum log_level level, const char *format, ...)
 	va_start(values, format);
 	buffer_vprintf(&text, format, values);
 	va_end(values);
-	buffer_printf(&line, "%s: %s: ", state.name, level_names[level]);
+	if (level != LOG_NOTE)
+		buffer_printf(&line, "%s: ", level_names[level]);
 	/* A fact may quote what a target said. */
 	text_escape(&line, text.data, text.length);
-	if (!state.is_quiet) {
-		buffer_append_char(&line, '\n');
-		fwrite(line.data, 1, line.length, stderr);
-		buffer_truncate(&line, line.length - 1);
-	}
+	if (!state.is_quiet)
+		fprintf(stderr, "%s: %s%s\n", state.name,
+			level == LOG_NOTE ? "note: " : "", line.data);
 	remember(buffer_take(&line));
 	buffer_clear(&text);
 }

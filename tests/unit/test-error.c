@@ -73,11 +73,11 @@ static void the_log_keeps_the_last_lines(void **state)
 	log_write(LOG_INFO, "below the level");
 	assert_null(log_line(0));
 	log_write(LOG_WARNING, "said \"%s\"", "\x1b[2J");
-	assert_string_equal(log_line(0), "test: warning: said \"^[[2J\"");
+	assert_string_equal(log_line(0), "warning: said \"^[[2J\"");
 	for (int i = 0; i < 205; i++)
 		log_write(LOG_WARNING, "line %d", i);
-	assert_string_equal(log_line(0), "test: warning: line 5");
-	assert_string_equal(log_line(199), "test: warning: line 204");
+	assert_string_equal(log_line(0), "warning: line 5");
+	assert_string_equal(log_line(199), "warning: line 204");
 	assert_null(log_line(200));
 }
 
