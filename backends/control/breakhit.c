@@ -12,6 +12,7 @@
 #include "backends/ptrace/memory.h"
 #include "backends/ptrace/pyobject.h"
 #include "banned.h"
+#include "base/alloc.h"
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/error.h"
@@ -63,11 +64,14 @@ static void say_failure(struct break_hit *hit, struct break_entry *entry,
 			const struct error *error)
 {
 	struct buffer text = BUFFER_INIT;
+	bool had_failed = entry->failure;
 
+	free(entry->failure);
+	entry->failure = xasprintf("the condition cannot be compared: %s",
+				   error->message);
 	/* A log point goes on: once is enough. */
-	if (entry->log && entry->has_failed)
+	if (entry->log && had_failed)
 		return;
-	entry->has_failed = true;
 	buffer_printf(&text, "the condition %s cannot be compared: %s",
 		      entry->wanted.condition, error->message);
 	say(hit, entry, &text);

@@ -48,7 +48,7 @@ struct break_entry {
 	size_t capacity;
 	int hits;
 	int ignore_left;
-	bool has_failed; /* its condition, once */
+	char *failure;	 /* why its condition could not be told; NULL */
 	bool was_far;	 /* it was looked for everywhere */
 };
 

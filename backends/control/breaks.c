@@ -33,6 +33,7 @@ static void clear_entry(struct break_entry *entry)
 {
 	break_places_clear(entry);
 	free(entry->message);
+	free(entry->failure);
 	logpoint_free(entry->log);
 	pyexpression_free(entry->condition);
 	breakpoint_clear(&entry->wanted);
@@ -98,7 +99,10 @@ static void inherit(struct break_entry *entry, struct break_entry *before)
 	before->file = NULL;
 	entry->was_far = before->was_far;
 	entry->hits = before->hits;
-	entry->has_failed = before->has_failed && !is_new_condition;
+	if (!is_new_condition) {
+		entry->failure = before->failure;
+		before->failure = NULL;
+	}
 	if (entry->wanted.ignore == before->wanted.ignore)
 		entry->ignore_left = before->ignore_left;
 	if (before->state == ENTRY_SPENT && entry->wanted.is_temporary)

@@ -115,8 +115,11 @@ static void describe(const struct breaks *breaks,
 	binding->is_disabled = entry->wanted.is_disabled;
 	binding->is_temporary = entry->wanted.is_temporary;
 	binding->condition = xstrdup_or_null(entry->wanted.condition);
-	binding->message =
-		message ? message : xstrdup_or_null(entry->message);
+	if (!message)
+		message = xstrdup_or_null(entry->message);
+	if (!message)
+		message = xstrdup_or_null(entry->failure);
+	binding->message = message;
 	if (entry->state != ENTRY_BOUND)
 		return;
 	binding->number = is_unset ? 0 : entry->wanted.id;

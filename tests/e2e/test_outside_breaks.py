@@ -320,6 +320,9 @@ class OneCase(BreaksCase):
         self.assertEqual(shell.stop(), ([1], "square", 5))
         self.assertIn("the condition missing > 3 cannot be compared: ",
                       " ".join(one["output"] for one in shell.logs))
+        # Where it is looked for, too.
+        self.assertRegex(shell.breakpoints[0]["message"],
+                         "^the condition cannot be compared: .*missing")
         self.go_on(shell, program, 4)
 
 
