@@ -95,12 +95,13 @@ static void append_word(struct buffer *out,
 {
 	if (breakpoint->is_disabled) {
 		buffer_append_string(out, "disabled");
+	} else if (breakpoint->is_over) {
+		buffer_append_string(out, "over");
 	} else if (is_pending(breakpoint)) {
 		buffer_append_string(out, is_to_come(breakpoint) ? "pending"
 								 : "refused");
 	} else if (breakpoint->hits > 0) {
-		buffer_append_string(out, "hit ");
-		text_count(out, (uint64_t)breakpoint->hits);
+		breakpoint_append_hits(out, breakpoint);
 	} else if (breakpoint->is_temporary) {
 		buffer_append_string(out, "once");
 	}
@@ -177,10 +178,12 @@ static int put_state(struct window window, int row,
 	rankset_append(&ranks, &breakpoint->ranks);
 	append_word(&word, breakpoint);
 	width = text_width(word.data);
-	window_put_right(window, row, end, STATE_WIDTH,
+	if (width < STATE_WIDTH)
+		width = STATE_WIDTH;
+	window_put_right(window, row, end, width,
 			 breakpoint->hits > 0 ? STYLE_TEXT : STYLE_DIM,
 			 word.data);
-	end -= (width > STATE_WIDTH ? width : STATE_WIDTH) + 1;
+	end -= width + 1;
 	width = text_width(ranks.data);
 	if (width > RANKS_WIDTH)
 		width = RANKS_WIDTH;
@@ -287,7 +290,9 @@ static void add_reasons(struct list_rows *rows, size_t at,
 		rankset_clear(&same);
 	}
 	rankset_subtract(&left, &breakpoint->set);
-	add_reason(rows, at, &left, "nothing of ours is there to set it");
+	add_reason(rows, at, &left,
+		   breakpoint->is_over ? breakpoint->message
+				       : "nothing of ours is there to set it");
 	rankset_clear(&left);
 }
 

@@ -1,7 +1,6 @@
 /*
  * format-breakpoints: what became of a breakpoint in all ranks together.
  */
-#include <inttypes.h>
 #include <string.h>
 
 #include "banned.h"
@@ -56,6 +55,11 @@ static void append_missing(struct buffer *out,
 	const char *message = summary->message;
 	struct rankset missing = RANKSET_INIT;
 
+	if (summary->is_over) {
+		buffer_append_string(out, ", over: ");
+		format_text(out, message);
+		return;
+	}
 	rankset_copy(&missing, &summary->ranks);
 	rankset_subtract(&missing, &summary->set);
 	if (missing.range_count > 0) {
@@ -104,8 +108,10 @@ void format_text_breakpoint(struct buffer *out,
 		buffer_append_string(out, ", ranks ");
 		rankset_append_counted(out, &summary->ranks);
 	}
-	if (summary->hits > 0)
-		buffer_printf(out, ", hit %" PRId64, summary->hits);
+	if (summary->hits > 0) {
+		buffer_append_string(out, ", ");
+		breakpoint_append_hits(out, summary);
+	}
 	if (is_told || summary->message)
 		append_missing(out, summary);
 }

@@ -12,6 +12,9 @@
 #include "model/place.h"
 #include "model/session.h"
 
+/* How a watch's message begins when that is no more. */
+#define OVER "It is "
+
 void breakpoints_clear(struct breakpoints *breakpoints)
 {
 	for (size_t i = 0; i < breakpoints->count; i++) {
@@ -174,6 +177,9 @@ static void add_binding(struct breakpoint_summary *summary, int rank,
 	}
 	rankset_add(&summary->set, rank);
 	summary->hits += binding->hits;
+	summary->hit_count += binding->hits > 0;
+	if (binding->hits > summary->most_hits)
+		summary->most_hits = binding->hits;
 }
 
 /* What the debuggers that are ours have made of it. */
@@ -205,6 +211,28 @@ static void add_refusals(struct breakpoint_summary *summary,
 	}
 }
 
+/*
+ * A watch ends with what it is in, which its message says; it is nothing that
+ * a rank keeps its debugger for.
+ */
+static void judge_watch(struct breakpoint_summary *summary,
+			const struct session *session)
+{
+	bool is_left = true;
+
+	for (size_t i = 0; i < session->rank_count && is_left; i++) {
+		const struct rank *rank = session->ranks[i];
+
+		is_left = !debugger_is_ours(&rank->debugger) ||
+			  !rankset_contains(&summary->ranks,
+					    rank->process.rank);
+	}
+	if (is_left && !summary->message)
+		summary->message = OVER "out of scope: its frame has ended.";
+	summary->is_over = summary->set.range_count == 0 && summary->message &&
+			   strncmp(summary->message, OVER, strlen(OVER)) == 0;
+}
+
 static void summarise(struct breakpoint_summary *summary,
 		      const struct session *session,
 		      const struct session_breakpoint *item)
@@ -226,6 +254,8 @@ static void summarise(struct breakpoint_summary *summary,
 	else
 		rankset_unite(&summary->ranks, &item->ranks);
 	add_refusals(summary, session);
+	if (summary->watch)
+		judge_watch(summary, session);
 }
 
 /*
@@ -319,6 +349,22 @@ bool breakpoint_summary_at(struct breakpoint_summary *summary,
 		breakpoint_summary_clear(summary);
 	}
 	return false;
+}
+
+void breakpoint_append_hits(struct buffer *out,
+			    const struct breakpoint_summary *summary)
+{
+	size_t count = rankset_count(&summary->set);
+	bool is_each = summary->hit_count == count &&
+		       summary->hits == (int64_t)count * summary->most_hits;
+
+	buffer_append_string(out, "hit ");
+	text_count(out, (uint64_t)(is_each && count > 1 ? summary->most_hits
+							: summary->hits));
+	if (count > 1 && is_each)
+		buffer_append_string(out, " each");
+	else if (summary->hit_count > 1)
+		buffer_printf(out, " in %zu ranks", summary->hit_count);
 }
 
 void breakpoint_append_place(struct buffer *out,

@@ -80,6 +80,9 @@ struct breakpoint_summary {
 	struct rankset ranks; /* that are to have it, of those here */
 	struct rankset set;   /* that have it */
 	int64_t hits;	      /* of all of them */
+	int64_t most_hits;    /* of one of them */
+	size_t hit_count;     /* ranks that have any */
+	bool is_over;	      /* a watch whose frame, or object, is gone */
 	bool is_disabled;
 	bool is_temporary;
 };
@@ -92,6 +95,9 @@ void breakpoint_summary_clear(struct breakpoint_summary *summary);
  */
 bool breakpoint_summary_make(struct breakpoint_summary *summary,
 			     const struct session *session, size_t i);
+/* Appends "hit 3", of several ranks "hit 3 each", "hit 5 in 2 ranks". */
+void breakpoint_append_hits(struct buffer *out,
+			    const struct breakpoint_summary *summary);
 /* How many there are. */
 size_t breakpoint_summary_count(const struct session *session);
 /* It is at this line of a file; path as a stack has it. */

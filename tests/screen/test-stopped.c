@@ -771,6 +771,27 @@ static void hits_are_summed(void **state)
 		breakpoint_summary_make(&summary, &stage->engine.session, 0));
 	assert_int_equal(summary.hits, 2 * (int64_t)INT_MAX);
 	breakpoint_summary_clear(&summary);
+	stage_keys(stage, "B");
+	stage_check_shows(stage, "hit 2,147,483,647 each");
+	session_find_rank(&stage->engine.session, 0)
+		->debugger.bindings[0]
+		.hits = 3;
+	stage_check_shows(stage, "hit 2,147,483,650 in 2 ranks");
+}
+
+/* Its rank goes on without a debugger then. */
+static void a_watch_whose_frame_has_ended_says_so(void **state)
+{
+	struct stage *stage = *state;
+
+	for (int rank = 0; rank <= 3; rank += 3)
+		debugger_clear(&session_find_rank(&stage->engine.session, rank)
+					->debugger);
+	stage_keys(stage, "B");
+	stage_check_shows(stage, "3 \u25cb watch loss");
+	stage_check_shows(stage, "0,3     over");
+	stage_check_shows(stage, "0,3: It is out of scope: its frame has "
+				 "ended.");
 }
 
 /* On wide screens the list has a pane, until nothing is in it. */
@@ -884,6 +905,9 @@ int main(void)
 			stage_end),
 		cmocka_unit_test_setup_teardown(the_list_turns_breakpoints_off,
 						begin_eight, stage_end),
+		cmocka_unit_test_setup_teardown(
+			a_watch_whose_frame_has_ended_says_so, begin_outside,
+			stage_end),
 		cmocka_unit_test_setup_teardown(hits_are_summed, begin_eight,
 						stage_end),
 		cmocka_unit_test_setup_teardown(the_pane_goes_with_the_last,
