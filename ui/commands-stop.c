@@ -95,6 +95,48 @@ static bool has_code(const struct source *source, int line)
 	return *text != '\0' && *text != '#';
 }
 
+static int refuse_line(const struct source *source, int line,
+		       struct error *error)
+{
+	int next = line;
+
+	while (source_line(source, next) != NULL && !has_code(source, next))
+		next++;
+	if (source_line(source, next) == NULL)
+		return error_set(error,
+				 "line %d has no code to run to, and none is "
+				 "behind it.",
+				 line);
+	return error_set(error,
+			 "line %d has no code to run to; the next that has is "
+			 "line %d.",
+			 line, next);
+}
+
+static void run_to(struct app *app, const char *file, int line)
+{
+	struct breakpoints *list = &app->engine->session.choice.breakpoints;
+	int last = list->last_id;
+
+	set_here(app, "tbreak", file, line);
+	if (list->last_id > last)
+		list->run_to = list->last_id;
+}
+
+static void go_to_line(struct app *app, int line)
+{
+	struct motion *motion = &app->view.motion;
+	int64_t before = motion->seq;
+	char *name;
+
+	commands_run(app, "continue");
+	if (motion->command == NULL || motion->seq == before)
+		return;
+	name = xasprintf("to line %d", line);
+	motion_name(motion, name);
+	free(name);
+}
+
 /*
  * Where the cursor was not moved, any later line will do, as in pdb. Further
  * on in the function it is pdb's until; elsewhere, or earlier (in a loop, or
@@ -114,14 +156,14 @@ static int run_here(struct app *app, const struct frame *frame,
 		return 0;
 	}
 	if (!has_code(source, line))
-		return error_set(error, "line %d has no code to run to.", line);
+		return refuse_line(source, line, error);
 	if (is_stopped && is_further_on(source, frame, line)) {
 		run_with_id(app, "until", line);
 		return 0;
 	}
-	set_here(app, "tbreak", frame->code->file, line);
+	run_to(app, frame->code->file, line);
 	if (is_stopped && !app->view.is_message_error)
-		commands_run(app, "continue");
+		go_to_line(app, line);
 	return 0;
 }
 

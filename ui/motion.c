@@ -37,6 +37,7 @@ static const struct motion_form forms[] = {
 void motion_clear(struct motion *motion)
 {
 	free(motion->command);
+	free(motion->name);
 	free(motion->ranks);
 	*motion = (struct motion){ .command = NULL };
 }
@@ -78,6 +79,18 @@ bool motion_begin(struct motion *motion, const struct engine *engine,
 						      rank->debugger.stops };
 	}
 	return true;
+}
+
+void motion_name(struct motion *motion, const char *name)
+{
+	free(motion->name);
+	motion->name = xstrdup(name);
+}
+
+static void append_name(struct buffer *out, const struct motion *motion)
+{
+	buffer_printf(out, "%s: ",
+		      motion->name != NULL ? motion->name : motion->command);
 }
 
 /* What became of them so far. */
@@ -260,7 +273,7 @@ static void append_tally(struct buffer *out, const struct tally *tally,
 {
 	double seconds = session->now - motion->began_at;
 
-	buffer_printf(out, "%s: ", motion->command);
+	append_name(out, motion);
 	if (motion->count == 1) {
 		append_one(out, motion, tally, session);
 	} else {
@@ -325,7 +338,7 @@ static void append_sum(struct buffer *out, const struct tally *tally,
 
 	if (stopped == 0)
 		return;
-	buffer_printf(out, "%s: ", motion->command);
+	append_name(out, motion);
 	if (stopped == 1) {
 		buffer_printf(out, "rank %d stopped",
 			      rankset_first(&tally->stopped));

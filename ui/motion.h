@@ -21,6 +21,7 @@ struct motion_rank {
 
 struct motion {
 	char *command; /* as it was said; NULL: there is none */
+	char *name;    /* what it is called; NULL: by its command */
 	struct motion_rank *ranks;
 	size_t count;
 	double began_at; /* session time */
@@ -37,6 +38,8 @@ void motion_clear(struct motion *motion);
  */
 bool motion_begin(struct motion *motion, const struct engine *engine,
 		  int64_t seq);
+/* From now on it is called so: "to line 12". */
+void motion_name(struct motion *motion, const char *name);
 /* To be called whenever the session has changed. */
 void motion_settle(struct motion *motion, const struct engine *engine);
 /*

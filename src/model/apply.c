@@ -213,6 +213,7 @@ static int apply_debugger(const struct apply *apply, struct error *error)
 		debugger_clear(&debugger);
 		return -1;
 	}
+	breakpoints_name_stop(&apply->session->choice.breakpoints, &debugger);
 	rank = pid > 0 && pid <= INT_MAX
 		       ? session_find_pid(apply->session, apply->node,
 					  (pid_t)pid)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "banned.h"
+#include "base/alloc.h"
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/error.h"
@@ -146,6 +147,18 @@ static void take_from(struct session *session, int id, int rank)
 		breakpoints_remove(list, id);
 	else
 		breakpoints_changed(list);
+}
+
+void breakpoints_name_stop(const struct breakpoints *breakpoints,
+			   struct debugger *debugger)
+{
+	if (debugger->reason != STOP_BREAKPOINT || debugger->hit_count != 1 ||
+	    debugger->hits[0] != breakpoints->run_to)
+		return;
+	debugger->reason = STOP_STEP;
+	debugger->at = STOP_AT_LINE;
+	free(debugger->description);
+	debugger->description = xstrdup("ran to the line");
 }
 
 void breakpoints_stopped(struct session *session, const struct rank *rank)

@@ -18,6 +18,7 @@
 #include "protocol/rankset.h"
 
 struct buffer;
+struct debugger;
 struct error;
 struct rank;
 struct session;
@@ -34,6 +35,7 @@ struct breakpoints {
 	size_t capacity;
 	int last_id;
 	uint64_t revision; /* 0: there was never one */
+	int run_to; /* the last that was set to run to its line; 0: none */
 };
 
 void breakpoints_clear(struct breakpoints *breakpoints);
@@ -58,6 +60,9 @@ json_t *breakpoints_all_to_json(const struct breakpoints *breakpoints);
 /* What setBreakpoints carries for a rank: a new array. */
 json_t *breakpoints_to_json(const struct breakpoints *breakpoints, int rank);
 
+/* A stop that is nothing but the end of a run to a line is called a step. */
+void breakpoints_name_stop(const struct breakpoints *breakpoints,
+			   struct debugger *debugger);
 /*
  * A rank has stopped: of what stopped it, the temporary ones are not that
  * rank's any more, and go where they are nobody's.

@@ -191,6 +191,9 @@ class TestKeys(OutsideCase):
         self.stops(b"s", b"after a step", "c = a + b")
         # Behind the loop of the caller, which goes round first.
         self.stops(b"u\rjt", b"after a step", "return total")
+        # Before it: the next time round, by a breakpoint that is none of the
+        # person's.
+        self.stops(b"kt", b"after a step", "total = add(total, i)")
         self.leave()
 
     def test_a_watch(self):

@@ -562,6 +562,30 @@ static void what_waits_is_dropped_where_a_step_is_refused(void **state)
 	assert_int_equal(stage->app.view.steps.count, 0);
 }
 
+static void what_runs_to_a_line_is_called_so(void **state)
+{
+	static const int ranks[] = { 0, 3 };
+	struct stage *stage = *state;
+	struct breakpoints *list = &stage->engine.session.choice.breakpoints;
+	struct debugger stop;
+
+	begin_motion(stage, ranks, ARRAY_LENGTH(ranks));
+	stage->app.view.motion.began_at = stage->engine.session.now;
+	motion_name(&stage->app.view.motion, "to line 12");
+	stage_check_shows(stage, "to line 12: 0 of 2 stopped; 2 run (0,3)");
+	debugger_init(&stop);
+	stop.reason = STOP_BREAKPOINT;
+	stop.hits[0] = list->run_to = 7;
+	stop.hit_count = 1;
+	breakpoints_name_stop(list, &stop);
+	assert_int_equal(stop.reason, STOP_STEP);
+	stop.reason = STOP_BREAKPOINT;
+	stop.hits[0] = 6;
+	breakpoints_name_stop(list, &stop);
+	assert_int_equal(stop.reason, STOP_BREAKPOINT);
+	debugger_clear(&stop);
+}
+
 static void where_they_run_is_named(void **state)
 {
 	static const int ranks[] = { 0, 1, 2 };
@@ -704,7 +728,8 @@ static void a_line_without_code_is_not_run_to(void **state)
 	stage->app.view.pane = PANE_SOURCE;
 	view_point(&stage->app.view, &stage->engine.session, 4);
 	stage_keys(stage, "t");
-	stage_check_shows(stage, "line 4 has no code to run to.");
+	stage_check_shows(stage, "line 4 has no code to run to; the "
+				 "next that has is line 5.");
 }
 
 /* They would wait for those that are left standing. */
@@ -883,6 +908,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			what_waits_is_dropped_where_a_step_is_refused,
 			begin_outside, stage_end),
+		cmocka_unit_test_setup_teardown(
+			what_runs_to_a_line_is_called_so, begin_outside,
+			stage_end),
 		cmocka_unit_test_setup_teardown(where_they_run_is_named,
 						begin_outside, stage_end),
 		cmocka_unit_test_setup_teardown(
