@@ -139,6 +139,22 @@ static void append_place(struct buffer *out,
 	breakpoint_append_place(out, breakpoint);
 }
 
+/* Of a function without where that is, where there is no room. */
+static void append_fitting_place(struct buffer *out,
+				 const struct breakpoint_summary *breakpoint,
+				 int width)
+{
+	const char *function = breakpoint->own != NULL
+				       ? breakpoint->own->function
+				       : NULL;
+
+	append_place(out, breakpoint);
+	if (text_width(out->data) <= width || function == NULL)
+		return;
+	buffer_reset(out);
+	text_escape(out, function, strlen(function));
+}
+
 /* "if step > 3 log x={x}"; nothing where there is no such thing. */
 static void append_terms(struct buffer *out,
 			 const struct breakpoint_summary *breakpoint)
@@ -206,7 +222,7 @@ static void put_breakpoint(struct window window, int row,
 	window_put_right(window, row, 3, 3, STYLE_DIM, text.data);
 	window_put_character(window, row, 4, style, mark);
 	buffer_reset(&text);
-	append_place(&text, breakpoint);
+	append_fitting_place(&text, breakpoint, end - column);
 	column += window_put(window, row, column, end - column, STYLE_TEXT,
 			     text.data);
 	buffer_reset(&text);
@@ -227,6 +243,7 @@ struct list_rows {
 	struct list_row *items;
 	size_t count;
 	size_t capacity;
+	int width; /* that reasons have */
 };
 
 static void add_row(struct list_rows *rows, size_t at, char *owned_reason)
@@ -250,12 +267,20 @@ static void add_reason(struct list_rows *rows, size_t at,
 		       const struct rankset *ranks, const char *reason)
 {
 	struct buffer text = BUFFER_INIT;
+	const char *rest;
 
 	if (ranks->range_count == 0)
 		return;
 	rankset_append(&text, ranks);
-	buffer_printf(&text, ": %s", reason);
-	add_row(rows, at, buffer_take(&text));
+	buffer_append_string(&text, ": ");
+	text_escape(&text, reason, strlen(reason));
+	for (rest = text.data; *rest != '\0'; rest += strspn(rest, " ")) {
+		size_t length = window_words_fit(rest, rows->width);
+
+		add_row(rows, at, xstrndup(rest, length));
+		rest += length;
+	}
+	buffer_clear(&text);
 }
 
 /* One row for all ranks of which the same is said, also where it is set. */
@@ -380,9 +405,12 @@ void pane_breakpoints(struct window window, const struct session *session,
 		      const struct view *view, bool has_cursor,
 		      bool has_reasons)
 {
-	struct list_rows rows = { .items = NULL };
+	struct list_rows rows = { .width = window.column_count -
+					   PLACE_COLUMN - 1 };
 	struct breakpoint_list list;
 
+	if (rows.width < 1)
+		rows.width = 1;
 	breakpoint_list_make(&list, session);
 	make_rows(&rows, &list, session, has_reasons);
 	if (list.count == 0)

@@ -289,8 +289,7 @@ void window_emphasise(struct window window, int row, int column, int row_count,
 	}
 }
 
-/* Bytes of the words that fit into width columns; at least one character. */
-static size_t words_fit(const char *text, int width)
+size_t window_words_fit(const char *text, int width)
 {
 	size_t fit = text_fit(text, width);
 	size_t end = fit;
@@ -319,7 +318,8 @@ int window_put_paragraph(struct window window, int row, int column, int rows,
 	while (*rest != '\0' && used < rows) {
 		bool is_last = used == rows - 1;
 		bool is_cut = is_last && text_width(rest) > width;
-		size_t length = words_fit(rest, is_cut ? width - 2 : width);
+		size_t length =
+			window_words_fit(rest, is_cut ? width - 2 : width);
 		struct buffer line = BUFFER_INIT;
 
 		buffer_append(&line, rest, length);

@@ -57,6 +57,9 @@ void window_mark(struct window window, enum style style, const char *text);
 /* Adds emphasis to what was drawn in these cells. */
 void window_emphasise(struct window window, int row, int column, int row_count,
 		      int column_count, int emphasis);
+/* Bytes of the words of escaped text that fit into width columns; at least
+ * one character. */
+size_t window_words_fit(const char *text, int width);
 /*
  * Draws text in lines broken at words, the lines after the first indented;
  * what does not fit in the rows ends in " …". Returns the rows used.

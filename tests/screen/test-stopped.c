@@ -804,6 +804,40 @@ static void hits_are_summed(void **state)
 	stage_check_shows(stage, "hit 2,147,483,650 in 2 ranks");
 }
 
+/* "forward (train.py:14)" needs more than there is. */
+static void a_function_without_room_is_its_name(void **state)
+{
+	struct stage *stage = *state;
+	struct breakpoint *first = &stage->engine.session.choice.breakpoints
+					    .items[0]
+					    .breakpoint;
+
+	free(first->path);
+	first->path = NULL;
+	first->line = 0;
+	first->function = xstrdup("Trainer.training_step");
+	stage_keys(stage, "B");
+	stage_check_shows(stage, "Trainer.training_step (train.py:14)");
+	stage_resize(stage, 24, 50);
+	stage_check_shows(stage, "Trainer.training_step ");
+	stage_check_hides(stage, "(train");
+}
+
+static void a_long_reason_has_several_lines(void **state)
+{
+	struct stage *stage = *state;
+	struct debugger *debugger =
+		&session_find_rank(&stage->engine.session, 3)->debugger;
+
+	free(debugger->bindings[0].message);
+	debugger->bindings[0].message = xstrdup(
+		"no free watch: a thread has 4, which breakpoints 1, 2, 3, 4 "
+		"use. Disable one of them, or use the agent.");
+	stage_keys(stage, "B");
+	stage_check_shows(stage, "3: no free watch: a thread has 4,");
+	stage_check_shows(stage, "or use the agent.");
+}
+
 /* Its rank goes on without a debugger then. */
 static void a_watch_whose_frame_has_ended_says_so(void **state)
 {
@@ -933,6 +967,12 @@ int main(void)
 			stage_end),
 		cmocka_unit_test_setup_teardown(the_list_turns_breakpoints_off,
 						begin_eight, stage_end),
+		cmocka_unit_test_setup_teardown(
+			a_function_without_room_is_its_name, begin_outside,
+			stage_end),
+		cmocka_unit_test_setup_teardown(
+			a_long_reason_has_several_lines, begin_outside,
+			stage_end),
 		cmocka_unit_test_setup_teardown(
 			a_watch_whose_frame_has_ended_says_so, begin_outside,
 			stage_end),
