@@ -13,10 +13,12 @@
 #define PROBE_SECONDS 3.0  /* an answer that shows that it is a pdb */
 #define RETURN_SECONDS 5.0 /* the prompt behind an answer */
 #define LOST_SECONDS 0.3   /* an answer, when there is a prompt already */
+#define LOST_MAXIMUM 10    /* it is asked ever less often */
 
 static double answer_seconds(const struct session *session)
 {
-	return session->asking ? ANSWER_SECONDS : PROBE_SECONDS;
+	return session->asking ? ANSWER_SECONDS
+			       : PROBE_SECONDS * (1u << session->lost_count);
 }
 
 /* The next line of a question that was begun. */
@@ -41,6 +43,14 @@ void session_probe(struct session *session)
 	session_send_question(session);
 }
 
+void session_probe_again(struct session *session)
+{
+	if (session->lost_count < LOST_MAXIMUM)
+		session->lost_count++;
+	session_show_raw(session, session->raw.length);
+	session_probe(session);
+}
+
 static void refuse_debugger(struct session *session, const char *why)
 {
 	session_set_phase(session, PHASE_LISTENING, 0);
@@ -57,7 +67,6 @@ static void finish_probe(struct session *session, const json_t *answer)
 	struct error error = ERROR_INIT;
 	struct stop *stop = stop_new(answer, session->base.pid, &error);
 
-	session_take_prompt(session);
 	if (stop)
 		session_take_stop(session, answer, stop);
 	else
@@ -100,17 +109,19 @@ static void finish_question(struct session *session, json_t *owned_answer,
 
 	session_set_phase(session, PHASE_RETURNING, RETURN_SECONDS);
 	session->is_given_up = false;
-	/* What became of the program is asked at the prompt. */
-	if (!is_wanted)
-		session_take_prompt(session);
-	else if (session->asking && failure)
+	session->lost_count = 0;
+	session_take_prompt(session);
+	if (!is_wanted) {
+		/* What became of the program is asked at the prompt. */
+	} else if (session->asking && failure) {
 		fail_asking(session, failure);
-	else if (session->asking)
+	} else if (session->asking) {
 		finish_asking(session, owned_answer);
-	else if (failure)
+	} else if (failure) {
 		refuse_debugger(session, failure);
-	else
+	} else {
 		finish_probe(session, owned_answer);
+	}
 	json_decref(owned_answer);
 }
 
@@ -143,8 +154,9 @@ bool session_has_shown_prompt(const struct session *session)
 	bool has_passed = prompt_has_passed(&rest);
 
 	prompt_clear(&rest);
-	return kind == PROMPT_LEARNED || has_passed ||
-	       prompt_has_passed(&session->prompt);
+	/* What a new one showed before is what made us ask. */
+	return kind == PROMPT_LEARNED || kind == PROMPT_LIKELY || has_passed ||
+	       (session->stop && prompt_has_passed(&session->prompt));
 }
 
 static void begin_prompt(struct session *session)
@@ -172,7 +184,7 @@ void session_look_for_prompt(struct session *session, bool is_quiet)
 	if (session->raw.length > HELD_MAXIMUM)
 		session_show_raw(session, session->raw.length);
 	kind = raw_kind(session, &rest);
-	if (is_quiet && kind != PROMPT_NONE && kind != PROMPT_LEARNED) {
+	if (is_quiet && kind == PROMPT_LIKELY) {
 		prompt_learn(&session->prompt, rest.line.data);
 		prompt_learn(&rest, rest.line.data);
 		kind = prompt_kind(&rest);
@@ -194,11 +206,14 @@ void session_look_for_prompt(struct session *session, bool is_quiet)
 	prompt_clear(&rest);
 	if (kind == PROMPT_LEARNED)
 		begin_prompt(session);
+	else
+		session_await_quiet(session, LOST_SECONDS);
 }
 
 /*
  * ASKING: nothing came for a while. Where a prompt is there, and no answer is
- * before it, what came is about our question.
+ * before it, what came is about our question; or, from one that has answered
+ * before, it is the prompt that the question waited for.
  */
 void session_look_for_refusal(struct session *session)
 {
@@ -211,7 +226,10 @@ void session_look_for_refusal(struct session *session)
 		show_lines(session);
 		return;
 	}
+	if (!session->asking && session->stop)
+		session_show_raw(session, session->raw.length);
 	buffer_reset(&session->raw);
+	session_take_prompt(session);
 	if (inspector_refused(session->inspector, &error) == INSPECTOR_SEND)
 		session_send_question(session);
 	else
@@ -237,6 +255,11 @@ void session_look_for_answer(struct session *session)
 	}
 	session_show(session, session->raw.data, start);
 	buffer_consume(&session->raw, end);
+	if (result == INSPECTOR_LATE) {
+		session_take_prompt(session);
+		session_look_for_answer(session);
+		return;
+	}
 	if (result == INSPECTOR_SEND) {
 		/* There was one, then: the next is another. */
 		session_take_prompt(session);

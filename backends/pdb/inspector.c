@@ -364,14 +364,16 @@ enum inspector_result inspector_take(struct inspector *inspector,
 				     size_t *start, size_t *end,
 				     json_t **owned_answer, struct error *error)
 {
+	char ours[sizeof(MARKER) + NONCE_MAXIMUM];
 	char wanted[sizeof(MARKER) + NONCE_MAXIMUM];
 	const char *token, *newline;
 	size_t left;
 
 	if (!inspector->is_lent || length == 0)
 		return INSPECTOR_WAIT;
+	snprintf(ours, sizeof(ours), MARKER "%08" PRIx32, inspector->seed);
 	snprintf(wanted, sizeof(wanted), MARKER "%s:", inspector->nonce);
-	token = memmem(bytes, length, wanted, strlen(wanted));
+	token = memmem(bytes, length, ours, strlen(ours));
 	if (!token)
 		return INSPECTOR_WAIT;
 	*start = (size_t)(token - bytes);
@@ -389,6 +391,8 @@ enum inspector_result inspector_take(struct inspector *inspector,
 			    "read of one.");
 	}
 	*end = (size_t)(newline + 1 - bytes);
+	if (left < strlen(wanted) || memcmp(token, wanted, strlen(wanted)) != 0)
+		return INSPECTOR_LATE;
 	token += strlen(wanted);
 	return read_line(inspector, token, (size_t)(newline - token),
 			 owned_answer, error);

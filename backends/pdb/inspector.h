@@ -36,6 +36,7 @@ struct inspector;
 enum inspector_result {
 	INSPECTOR_WAIT, /* no answer in these bytes yet */
 	INSPECTOR_SEND, /* one was there, and inspector_line has the next */
+	INSPECTOR_LATE, /* one to a line before: what is behind it counts */
 	INSPECTOR_DONE,
 	INSPECTOR_FAILED,
 };

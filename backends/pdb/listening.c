@@ -76,7 +76,7 @@ static void confirm(struct session *session)
 /* LISTENING, or at the prompt: is that one? */
 void session_look_at_line(struct session *session, bool is_quiet)
 {
-	bool is_first = session->prompt.learned[0] == '\0';
+	bool is_first = !session->stop;
 	enum prompt_kind kind = prompt_kind(&session->prompt);
 
 	if (session->is_half_typed ||
@@ -185,20 +185,22 @@ static void stop_listening(struct session *session)
 /*
  * What a program prints beside a prompt can make us ask before the prompt is
  * there, and a server that reads and writes by one stream forgets what it has
- * read of us when it writes. Who answered before is asked again.
+ * read of us when it writes. Who answered before is asked again, and a new one
+ * once.
  */
 static bool is_question_lost(const struct session *session)
 {
-	return !session->asking && session->stop &&
-	       session->debugger.state == DEBUGGER_RUNNING &&
-	       session_has_shown_prompt(session);
+	bool may_ask = session->stop
+			       ? session->debugger.state == DEBUGGER_RUNNING
+			       : session->lost_count == 0;
+
+	return may_ask && !session->asking && session_has_shown_prompt(session);
 }
 
 static void stop_asking(struct session *session)
 {
 	if (is_question_lost(session)) {
-		session_show_raw(session, session->raw.length);
-		session_probe(session);
+		session_probe_again(session);
 		return;
 	}
 	if (!session->typing)
@@ -218,6 +220,18 @@ static void stop_asking(struct session *session)
 	session_type_all(session);
 }
 
+/* The prompt comes later, or is there and not known. */
+static void stop_returning(struct session *session)
+{
+	session_set_phase(session, PHASE_LISTENING, 0);
+	session_show_raw(session, session->raw.length);
+	session_fail_orders(session,
+			    "The debugger has not come back to its prompt.");
+	session_tell_state(session, DEBUGGER_RUNNING,
+			   "It has not come back to its prompt.");
+	session_look_at_line(session, true);
+}
+
 static void on_deadline(void *data)
 {
 	struct session *session = data;
@@ -235,13 +249,7 @@ static void on_deadline(void *data)
 		stop_asking(session);
 		break;
 	case PHASE_RETURNING:
-		session_set_phase(session, PHASE_LISTENING, 0);
-		session_show_raw(session, session->raw.length);
-		session_fail_orders(session,
-				    "The debugger has not come back to its "
-				    "prompt.");
-		session_tell_state(session, DEBUGGER_RUNNING,
-				   "It has not come back to its prompt.");
+		stop_returning(session);
 		break;
 	case PHASE_PROMPT:
 	case PHASE_LOST:

@@ -58,6 +58,8 @@ void session_look_at_line(struct session *session, bool is_quiet);
 
 /* asking.c: asks what the state is. */
 void session_probe(struct session *session);
+/* The question was lost: its answer may still come. */
+void session_probe_again(struct session *session);
 /* Sends the next line of the question that was begun. */
 void session_send_question(struct session *session);
 /* ASKING: what came may be the answer. */

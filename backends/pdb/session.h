@@ -5,8 +5,9 @@
  * Nothing tells when such a debugger waits for a command but the unfinished
  * line that it has written, which a program can write as well. So a prompt is
  * believed only once a hidden question behind it was answered (inspector.h);
- * until then the question just waits in the socket. At most one is on its way,
- * and nothing else is sent meanwhile. Phases:
+ * until then the question just waits in the socket. Nothing else is sent
+ * meanwhile, but the question again where it may be lost: only the answer to
+ * the newest counts. Phases:
  *
  *	CONNECTING -> LISTENING -> ASKING -> RETURNING -> PROMPT
  *	                  ^          ^                      |  |
@@ -100,6 +101,7 @@ struct session {
 	bool is_half_typed; /* in the console, without a line's end */
 	struct order *asking;	/* whose question is on its way; NULL: a probe */
 	bool is_given_up;	/* nobody waits for that question any more */
+	unsigned lost_count;	/* of probes, since one was answered */
 	struct order *typing;	/* whose line was typed, unanswered; NULL */
 	struct order *orders;	/* those that wait, oldest first */
 	size_t order_count;

@@ -25,6 +25,7 @@
 static const char *const names[] = {
 	[INSPECTOR_WAIT] = "wait",
 	[INSPECTOR_SEND] = "send",
+	[INSPECTOR_LATE] = "late",
 	[INSPECTOR_DONE] = "done",
 	[INSPECTOR_FAILED] = "failed",
 };

@@ -620,7 +620,18 @@ class TakingTest(unittest.TestCase):
         _line, nonce = self.ask()
         self.ask()
         self.assertEqual(self.take(self.answer(nonce) + b"\n")["result"],
-                         "wait")
+                         "late")
+
+    def test_the_answer_to_a_line_before(self):
+        _line, nonce = self.ask()
+        newest = self.nonce(self.tell("refused")["line"])
+        late = b"text\n'" + self.answer(nonce) + b"'\r\n"
+        told = self.take(late + b"(Pdb) ")
+        self.assertEqual([told["result"], told["start"], told["end"]],
+                         ["late", 5, len(late)])
+        told = self.take(b"(Pdb) '" + self.answer(newest) + b"'\r\n")
+        self.assertEqual([told["result"], told["answer"]],
+                         ["done", {"a": 1}])
 
     def test_nothing_evaluates(self):
         line, _nonce = self.ask()
