@@ -91,13 +91,13 @@ static void on_stood(struct tracee *tracee, pid_t tid, void *data)
 	struct control *control = data;
 	struct control_thread *thread = control_find(control, tid);
 
-	if (control->phase == CONTROL_RUNNING) {
-		if (thread && thread->is_planned)
-			control_arm(control, thread);
-		tracee_resume(tracee, tid);
+	if (thread && thread->is_wanted) {
+		control_check_standing(control);
 		return;
 	}
-	control_check_standing(control);
+	if (thread && thread->is_planned)
+		control_arm(control, thread);
+	tracee_resume(tracee, tid);
 }
 
 static enum tracee_next on_born(struct tracee *tracee, pid_t tid, void *data)

@@ -166,6 +166,11 @@ static void finish_stopping(struct control *control)
 		control->shown = choose_shown(control, 0);
 		thread = control_find(control, control->shown);
 	}
+	if (thread && !thread->is_wanted) {
+		/* It takes the place of one that has ended: it has to stand. */
+		begin_stopping(control);
+		return;
+	}
 	control->phase = CONTROL_STOPPED;
 	if (!thread) {
 		/* Nothing of Python is left: it goes on to its end. */

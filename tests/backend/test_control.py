@@ -400,6 +400,29 @@ class OneCase(ControlCase):
         rank.ask("continue")
         rank.check_clean(self)
 
+    def test_breakpoints_set_while_one_thread_stands(self):
+        """Another that is about a step stands for them, and goes on."""
+        line = line_of("    value = 1")
+        rank = self.start()
+        rank.set_breakpoints({"line": line})
+        rank.ask("pause")
+        rank.stopped()
+        depth = [name for _, name in rank.places].index("loop")
+        rank.ask("stepOut", depth=depth, threads="one")
+        rank.target.say("thread")
+        rank.stopped()
+        self.assertEqual(rank.places[0], (line, "once"))
+        rank.set_breakpoints({"line": line}, {"line": line + 1})
+        deadline = time.monotonic() + LIMIT
+        while status_of(rank.pid, "State") == "t":
+            self.assertLess(time.monotonic(), deadline, "it stands")
+        rank.ask("continue")
+        rank.stopped()
+        self.assertEqual(rank.places[0], (line + 1, "once"))
+        rank.ask("detach")
+        rank.target.line()
+        rank.check_clean(self)
+
     def test_what_passes_by_is_not_stopped(self):
         """The main thread traps all the time while another is shown."""
         rank = self.start(threads=1)
