@@ -296,7 +296,8 @@ static bool on_stop(struct remote *remote, int status)
 
 bool remote_changed(struct remote *remote, int status)
 {
-	if (!WIFSTOPPED(status)) {
+	/* By another thread it has become another program. */
+	if (!WIFSTOPPED(status) || status >> 16 == PTRACE_EVENT_EXEC) {
 		remote->result = -ESRCH;
 		remote->phase = REMOTE_IDLE;
 		return true;

@@ -37,22 +37,6 @@ static bool is_ours(const struct arch_action *action)
  * One call
  */
 
-void thread_finish_call(struct thread *thread)
-{
-	struct tracee *tracee = thread->tracee;
-	struct arch_action old;
-
-	if (remote_result(thread->remote, &old, NULL) == 0 &&
-	    !thread->is_child) {
-		if (thread->intended == DISPOSITION_IGNORED)
-			tracee->old = old;
-		tracee->disposition = thread->intended;
-	}
-	free(thread->remote);
-	thread->remote = NULL;
-	thread->state = THREAD_RUNS;
-}
-
 /* A program that has just begun may lack its C library. */
 static int find_places(struct tracee *tracee, pid_t tid, struct error *error)
 {
@@ -63,12 +47,13 @@ static int find_places(struct tracee *tracee, pid_t tid, struct error *error)
 
 static int wait_for_call(struct thread *thread, struct error *error)
 {
-	struct waits *waits = thread->tracee->waits;
+	struct tracee *tracee = thread->tracee;
 	int status;
 
 	do {
-		tracee_pass(thread->tracee, "calling");
-		if (!waits_one(waits, thread->tid, CALL_NS, &status)) {
+		tracee_pass(tracee, "calling");
+		if (tracee->calls.is_late ||
+		    !waits_one(tracee->waits, thread->tid, CALL_NS, &status)) {
 			thread->state = THREAD_CALLS;
 			return error_set(error,
 					 "thread %d does not come back from "
@@ -76,20 +61,22 @@ static int wait_for_call(struct thread *thread, struct error *error)
 					 (int)thread->tid);
 		}
 	} while (!remote_changed(thread->remote, status));
-	if (WIFSTOPPED(status))
+	if (WIFSTOPPED(status) && status >> 16 == PTRACE_EVENT_STOP)
 		thread->is_in_group_stop = WSTOPSIG(status) != SIGTRAP;
 	else
-		waits_return(waits, thread->tid, status);
+		waits_return(tracee->waits, thread->tid, status);
 	return 0;
 }
 
 /* thread stands; old becomes what was. */
-static int call(struct thread *thread, const struct arch_action *action,
-		struct arch_action *old, struct error *error)
+static int call(struct thread *thread, enum call_aim aim,
+		const struct arch_action *action, struct arch_action *old,
+		struct error *error)
 {
 	struct tracee *tracee = thread->tracee;
 	int result;
 
+	thread->aim = aim;
 	if (find_places(tracee, thread->tid, error) < 0)
 		return -1;
 	thread->remote = xcalloc(1, sizeof(*thread->remote));
@@ -104,6 +91,62 @@ static int call(struct thread *thread, const struct arch_action *action,
 	free(thread->remote);
 	thread->remote = NULL;
 	return result;
+}
+
+static bool is_handler(const struct arch_action *action)
+{
+	return action->handler != DEFAULT && action->handler != IGNORE;
+}
+
+static void give_back(struct thread *thread, const struct arch_action *action)
+{
+	struct arch_action old;
+
+	call(thread, CALL_GIVES_BACK, action, &old, NULL);
+}
+
+/*
+ * The call has succeeded, in time or late. What the program has set since
+ * stays, and a handler that it has is not taken from it.
+ */
+static void take_result(struct thread *thread, const struct arch_action *old)
+{
+	struct tracee *tracee = thread->tracee;
+
+	switch (thread->aim) {
+	case CALL_IGNORES:
+		if (is_handler(old) && !is_ours(old)) {
+			give_back(thread, old);
+			return;
+		}
+		tracee->old = is_ours(old) ? (struct arch_action){ DEFAULT }
+					   : *old;
+		tracee->disposition = DISPOSITION_IGNORED;
+		return;
+	case CALL_PUTS_BACK:
+		if (!is_ours(old))
+			give_back(thread, old);
+		break;
+	case CALL_GIVES_BACK:
+		break;
+	}
+	if (thread->is_child)
+		thread->is_to_put_back = false;
+	else
+		tracee->disposition = DISPOSITION_ITS_OWN;
+}
+
+bool thread_finish_call(struct thread *thread)
+{
+	struct arch_action old;
+	int result = remote_result(thread->remote, &old, NULL);
+
+	free(thread->remote);
+	thread->remote = NULL;
+	thread->state = THREAD_RUNS;
+	if (result == 0)
+		take_result(thread, &old);
+	return thread->state != THREAD_CALLS;
 }
 
 /*
@@ -129,20 +172,14 @@ static int replace(struct thread *thread, struct error *error)
 	const struct arch_action ours = { IGNORE, 0, 0, MARK };
 	struct arch_action old;
 
-	thread->intended = DISPOSITION_IGNORED;
-	if (call(thread, &ours, &old, error) < 0)
+	if (call(thread, CALL_IGNORES, &ours, &old, error) < 0)
 		return -1;
-	if (is_ours(&old))
-		old = (struct arch_action){ .handler = DEFAULT };
-	if (old.handler != DEFAULT && old.handler != IGNORE) {
-		call(thread, &old, &old, NULL);
+	take_result(thread, &old);
+	if (tracee->disposition != DISPOSITION_IGNORED)
 		return error_set(error,
 				 "pid %d has a handler for the signal SIGTRAP, "
 				 "which watches make use of",
 				 (int)tracee->pid);
-	}
-	tracee->old = old;
-	tracee->disposition = DISPOSITION_IGNORED;
 	tracee_pass(tracee, "ignored");
 	return 0;
 }
@@ -179,12 +216,18 @@ int tracee_ignore(struct tracee *tracee, struct thread *preferred,
 		  struct error *error)
 {
 	struct thread *thread = find_standing(tracee);
+	int result;
 
 	/* Nobody is to stand while that is looked for. */
 	if (find_places(tracee, tracee->pid, error) < 0)
 		return -1;
-	if (thread)
-		return replace(thread, error);
+	if (thread) {
+		result = replace(thread, error);
+		/* It stands again when it is back, and that is told. */
+		if (thread->state == THREAD_CALLS)
+			thread->is_wanted = true;
+		return result;
+	}
 	if (stop_and_replace(preferred, error) == 0)
 		return 0;
 	/* That one may sleep where the kernel lets nobody wake it. */
@@ -206,21 +249,15 @@ static bool is_to_put_back(const struct thread *thread)
 	return thread->tracee->disposition == DISPOSITION_IGNORED;
 }
 
-/* What the program has set since stays. */
 void thread_put_back(struct thread *thread)
 {
 	struct tracee *tracee = thread->tracee;
-	struct arch_action current;
+	struct arch_action old;
 
-	if (!is_to_put_back(thread))
+	if (!is_to_put_back(thread) ||
+	    call(thread, CALL_PUTS_BACK, &tracee->old, &old, NULL) < 0)
 		return;
-	thread->intended = DISPOSITION_ITS_OWN;
-	if (call(thread, &tracee->old, &current, NULL) < 0)
-		return;
-	if (!is_ours(&current))
-		call(thread, &current, &current, NULL);
-	if (!thread->is_child)
-		tracee->disposition = DISPOSITION_ITS_OWN;
+	take_result(thread, &old);
 	tracee_pass(tracee, "put back");
 }
 
@@ -229,13 +266,12 @@ void thread_put_back_execed(struct thread *thread)
 {
 	struct tracee *tracee = thread->tracee;
 	const struct arch_action initial = { .handler = DEFAULT };
-	struct arch_action current;
+	struct arch_action old;
 
 	if (tracee->disposition != DISPOSITION_IGNORED)
 		return;
-	thread->intended = DISPOSITION_ITS_OWN;
 	if (tracee->old.handler != IGNORE &&
-	    call(thread, &initial, &current, NULL) < 0)
+	    call(thread, CALL_GIVES_BACK, &initial, &old, NULL) < 0)
 		return;
 	tracee->disposition = DISPOSITION_ITS_OWN;
 }

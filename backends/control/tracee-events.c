@@ -189,8 +189,11 @@ static void take_child(struct thread *thread)
 
 	thread->state = THREAD_STANDS;
 	thread->since = loop_now();
-	if (!tracee->is_leaving && tracee->calls.forked)
+	/* It comes here again when SIGTRAP is put back late. */
+	if (!thread->was_told && !tracee->is_leaving && tracee->calls.forked) {
+		thread->was_told = true;
 		tracee->calls.forked(tracee, tid, tracee->calls.data);
+	}
 	if (waits_find(tracee->waits, tid, thread_changed) != thread)
 		return;
 	if (!thread->is_child) {
@@ -208,11 +211,11 @@ static void take_first_stop(struct thread *thread)
 	enum tracee_next next;
 
 	if (thread->has_execed) {
-		thread->has_execed = false;
-		thread->is_wanted = false;
 		thread_put_back_execed(thread);
 		if (thread->state != THREAD_STANDS)
 			return;
+		thread->has_execed = false;
+		thread->is_wanted = false;
 		next = ask_execed(thread);
 	} else {
 		next = ask_born(thread);
@@ -314,9 +317,9 @@ static void take_status(struct thread *thread, int status)
 void thread_take(struct thread *thread, int status)
 {
 	if (thread->remote) {
-		if (!remote_changed(thread->remote, status))
+		if (!remote_changed(thread->remote, status) ||
+		    !thread_finish_call(thread))
 			return;
-		thread_finish_call(thread);
 	}
 	take_status(thread, status);
 }

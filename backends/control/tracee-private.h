@@ -32,19 +32,27 @@ enum disposition {
 	DISPOSITION_IGNORED, /* by us */
 };
 
+/* What a call in the process is for. */
+enum call_aim {
+	CALL_IGNORES,	 /* SIGTRAP, from now on */
+	CALL_PUTS_BACK,	 /* what was before that */
+	CALL_GIVES_BACK, /* what the program has set itself */
+};
+
 struct thread {
 	struct tracee *tracee;
 	pid_t tid;
 	enum thread_state state;
 	bool is_child;		 /* a process that it forked, not a thread */
 	bool is_to_put_back;	 /* of a child: SIGTRAP is */
+	bool was_told;		 /* of a child: forked() was called */
 	bool is_wanted;		 /* stood() is to be called */
 	bool is_in_group_stop;	 /* of its process, while it stands */
 	bool has_execed;	 /* until it stands */
 	double since;
 	struct slots slots;
 	struct remote *remote; /* NULL: none is under way */
-	enum disposition intended; /* by that */
+	enum call_aim aim;     /* of that */
 	int held;	/* the status that tracee_hold() took; 0 */
 	siginfo_t *own_trap; /* see thread_take_own_trap(); NULL: none */
 	uint64_t mask;	/* of its signals, if is_masked */
@@ -101,8 +109,8 @@ int tracee_ignore(struct tracee *tracee, struct thread *preferred,
 void thread_put_back(struct thread *thread);
 /* The same in a new program. */
 void thread_put_back_execed(struct thread *thread);
-/* The remote call that came late is over. */
-void thread_finish_call(struct thread *thread);
+/* The remote call that came late is over. False: it takes another. */
+bool thread_finish_call(struct thread *thread);
 /* A SIGTRAP that no watch made: it does what it would have done. */
 void thread_take_own_trap(struct thread *thread, siginfo_t *info);
 /* Goes on with that when the thread stands. */

@@ -62,6 +62,7 @@ struct tracee_calls {
 	void (*gone)(struct tracee *tracee, void *data);
 	/* For tests, else NULL: it has come to this point of its work. */
 	void (*passing)(const char *point, void *data);
+	bool is_late; /* for tests: no call in the process is back in time */
 	void *data;
 };
 

@@ -522,6 +522,86 @@ class TestRefusals(Case):
         self.assertEqual(target.result(), undisturbed("loop", 2000))
 
 
+class TestLateCalls(Case):
+    """A call that is made in the process (what SIGTRAP does) is not back in
+    time: on a machine that is busy beyond all measure, say."""
+
+    def stand(self, target):
+        probe = self.attach(target, watched=False)
+        probe.do("tell 1")
+        probe.do("interrupt all")
+        probe.wait("stood")
+        probe.do("late 1")
+        target.go()
+        answer = probe.order("watch %d 0 %#x 8 w" % (target.pid,
+                                                     target.address))
+        self.assertIn("does not come back", answer["error"])
+        return probe
+
+    def test_what_stands_stands_again(self):
+        target = self.start("loop", 200)
+        probe = self.stand(target)
+        probe.wait("stood")
+        probe.do("stands %d" % target.pid)
+        probe.do("late 0")
+        probe.watch(target.address)
+        probe.do("resume all")
+        for _ in range(200):
+            probe.wait("trapped")
+        self.assertEqual(target.result(), undisturbed("loop", 200))
+
+    def test_what_was_to_go_on_goes_on(self):
+        target = self.start("loop", 2000)
+        self.stand(target).do("resume all")
+        self.assertEqual(target.result(), undisturbed("loop", 2000))
+
+    def test_it_becomes_another_program(self):
+        for mode in "exec", "exec-elsewhere":
+            target = self.start(mode, 2000)
+            probe = self.attach(target)
+            probe.do("late 1")
+            target.go()
+            probe.wait("execed")
+            self.assertEqual(target.result(),
+                             "0 " + undisturbed("loop", 2000), mode)
+
+    def test_each_child_is_told_of_once(self):
+        target = self.start("spawn", 20)
+        probe = self.attach(target)
+        probe.do("tell 1")
+        probe.do("late 1")
+        target.go()
+        probe.wait("gone")
+        told = [event["tid"] for event in probe.events
+                if event["event"] == "forked"]
+        self.assertEqual((len(told), len(set(told))), (20, 20))
+        self.assertEqual(target.result(), "0")
+
+    def leave(self, target, probe):
+        probe.do("late 1")
+        probe.do("leave")
+        deadline = time.monotonic() + LIMIT
+        while target.status("TracerPid") != ["0"]:
+            self.assertLess(time.monotonic(), deadline)
+
+    def test_it_is_left(self):
+        target = self.start("walk", 2000)
+        probe = self.attach(target)
+        target.go()
+        self.leave(target, probe)
+        self.assertEqual(target.status("SigIgn"), ["0" * 16])
+        self.assertEqual(target.result(), undisturbed("walk", 2000))
+
+    def test_it_is_left_with_a_handler_that_it_has_set(self):
+        target = self.start("trap-handled", 1)
+        probe = self.attach(target)
+        target.go()
+        self.assertEqual(target.lines.next(), "1")
+        self.leave(target, probe)
+        os.kill(target.pid, signal.SIGRTMIN)
+        self.assertEqual(target.result(), "2 1")
+
+
 # Where the probe kills itself, how often it comes there, and what it is asked
 # to do for that. "calling": in the middle of a system call that it makes in
 # the target, whose registers are others then.

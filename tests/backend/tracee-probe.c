@@ -8,6 +8,7 @@
  *	watch TID SLOT ADDRESS LENGTH w|a|x|-	(- takes it away)
  *	stay 0|1		what becomes of a thread that is trapped
  *	tell 0|1		whether traps are told of
+ *	late 0|1		whether no call in the process is in time
  *	adopt 0|1		whether a process that it forks is kept, too
  *	interrupt TID|all	resume TID|all	stands TID
  *	hold TID		(held, looked at, and let go)
@@ -39,6 +40,7 @@ struct probe {
 	bool stays;
 	bool tells;
 	bool adopts;
+	struct tracee_calls calls;
 	const char *point; /* where to be killed; NULL: nowhere */
 	long left;	   /* of the times of coming there */
 	struct watch slots[WATCH_SLOTS];
@@ -128,6 +130,8 @@ static void on_forked(struct tracee *tracee, pid_t child, void *data)
 					    .gone = on_child_gone };
 	struct probe *probe = data;
 
+	if (probe->tells)
+		tell("forked", child, -1);
 	if (probe->adopts)
 		tracee_adopt(tracee, child, &calls);
 }
@@ -146,7 +150,10 @@ static void on_passing(const char *point, void *data)
 
 static int attach(struct probe *probe, const char *words, struct error *error)
 {
-	const struct tracee_calls calls = {
+	struct reason reason;
+
+	(void)words;
+	probe->calls = (struct tracee_calls){
 		.trapped = on_trapped,
 		.stood = on_stood,
 		.born = on_born,
@@ -157,10 +164,8 @@ static int attach(struct probe *probe, const char *words, struct error *error)
 		.passing = on_passing,
 		.data = probe,
 	};
-	struct reason reason;
-
-	(void)words;
-	probe->tracee = tracee_new(probe->waits, probe->pid, &calls, &reason);
+	probe->tracee =
+		tracee_new(probe->waits, probe->pid, &probe->calls, &reason);
 	if (!probe->tracee)
 		return reason_explain(&reason, error);
 	return 0;
@@ -245,6 +250,14 @@ static int set_adopt(struct probe *probe, const char *words,
 	return 0;
 }
 
+static int set_late(struct probe *probe, const char *words, struct error *error)
+{
+	(void)error;
+	probe->calls.is_late = words[0] == '1';
+	tracee_set_calls(probe->tracee, &probe->calls);
+	return 0;
+}
+
 static void each(struct probe *probe, const char *words,
 		 void (*action)(struct tracee *tracee, pid_t tid))
 {
@@ -317,6 +330,7 @@ static const struct {
 	{ "stay", set_stay, true },
 	{ "tell", set_tell, true },
 	{ "adopt", set_adopt, true },
+	{ "late", set_late, false },
 	{ "interrupt", interrupt, false },
 	{ "resume", resume, false },
 	{ "stands", stands, false },
