@@ -300,7 +300,10 @@ static void (*const kinds[])(struct stepper *stepper,
 	[PLAN_BREAKPOINT] = unit_fired,
 };
 
-/* The write is the doing of the instruction that runs. */
+/*
+ * The write is the doing of the instruction that runs. It stops where that
+ * cannot be told, too: it has been counted.
+ */
 static bool data_stops(struct stepper *stepper, const struct trap *trap,
 		       struct stepper_stop *stop)
 {
@@ -311,7 +314,7 @@ static bool data_stops(struct stepper *stepper, const struct trap *trap,
 	if (!stepper->calls.is_data(&id, frame->address, stepper->calls.data))
 		return false;
 	if (follow_start(stepper, &follow, frame) < 0)
-		return false;
+		follow.frame = 0;
 	stepper->here = follow;
 	*stop = (struct stepper_stop){
 		.at = STOP_AT_UNKNOWN,

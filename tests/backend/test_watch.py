@@ -312,6 +312,22 @@ class OneCase(unittest.TestCase):
         bindings = watching.watch("name")
         self.assertNotIn("number", bindings[0])
 
+    def test_code_that_makes_no_sense(self):
+        """Its name is too long to be one; what it writes stops all the
+        same."""
+        watching = self.start()
+        watching.enter("odd", 1)
+        watching.watch("row[0]", temporary=True)
+        watching.target.say("go")
+        watching.ask("continue")
+        body = watching.node.event("stopped")
+        self.assertEqual((body["reason"], body["description"]),
+                         ("data breakpoint", "row[0]: 1 -> 2"))
+        self.assertIn("makes no sense", watching.node.refuse(
+            "next", pid=watching.pid))
+        watching.ask("continue")
+        self.assertEqual(watching.target.line(), ["done"])
+
     def test_off_and_on_again(self):
         watching = self.start()
         watching.enter("counted", 1)

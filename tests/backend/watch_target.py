@@ -219,6 +219,19 @@ def tensors():
     return weight
 
 
+def write(row):
+    row[0] = 2
+
+
+def odd():
+    row = [1]
+    code = write.__code__.replace(co_name="write" * 5000)
+    writer = type(write)(code, globals())
+    wait()
+    writer(row)
+    return row
+
+
 print("begun", flush=True)
 for name in iter(sys.stdin.readline, ""):
     globals()[name.strip()]()
