@@ -330,6 +330,6 @@ void thread_take_own_trap(struct thread *thread, siginfo_t *info)
 		slots_clear(&tracee->threads[i]->slots);
 	thread->own_trap = xmalloc(sizeof(*info));
 	*thread->own_trap = *info;
-	thread->state = THREAD_PARKS;
+	ptrace(PTRACE_INTERRUPT, thread->tid, 0, 0);
 	thread_go(thread, 0);
 }

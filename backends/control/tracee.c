@@ -158,6 +158,9 @@ bool thread_settle(struct thread *thread, uint64_t nanoseconds)
 	uint64_t began = loop_now_ns();
 	int status;
 
+	/* It stands next for a signal of its own, which comes first. */
+	if (thread->own_trap)
+		return false;
 	if (thread->state == THREAD_RUNS || thread->state == THREAD_LISTENS)
 		ptrace(PTRACE_INTERRUPT, thread->tid, 0, 0);
 	else if (thread->state != THREAD_PARKS)
@@ -208,7 +211,7 @@ static bool take_over(struct tracee *tracee, struct thread *thread)
 	put_in(tracee, thread, false);
 	thread->is_wanted = false;
 	/* Its event stop, when it comes, is nobody's: it goes on. */
-	if (thread->state == THREAD_PARKS && !thread->own_trap)
+	if (thread->state == THREAD_PARKS)
 		thread->state = THREAD_RUNS;
 	if (old->thread_count == 0 && old->child_count == 0)
 		tracee_destroy(old);
@@ -580,7 +583,7 @@ void tracee_release(struct tracee *tracee, pid_t tid)
 	if (!thread || !thread->held)
 		return;
 	if (thread->held >> 16 == PTRACE_EVENT_STOP && !thread->is_wanted &&
-	    WSTOPSIG(thread->held) == SIGTRAP) {
+	    !thread->own_trap && WSTOPSIG(thread->held) == SIGTRAP) {
 		/* The stop of its process may have ended meanwhile. */
 		thread->is_in_group_stop = false;
 		thread_release(thread);

@@ -345,6 +345,18 @@ class TestSignals(Case):
             target.go()
             self.assertEqual(target.process.wait(LIMIT), -signal.SIGTRAP, mode)
 
+    def test_its_own_trap_kills_it_though_it_is_let_go_on(self):
+        for i in range(200 if SOAK else 40):
+            target = self.start("trap")
+            probe = self.attach(target)
+            target.go()
+            for _ in range(40):
+                if not probe.send("spin 20") or not probe.send("resume all"):
+                    break
+            self.assertEqual(target.process.wait(LIMIT), -signal.SIGTRAP, i)
+            probe.close()
+            target.close()
+
     def test_its_own_trap_is_ignored_where_it_was(self):
         target = self.start("trap-ignored")
         self.attach(target)
