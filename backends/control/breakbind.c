@@ -189,41 +189,64 @@ struct neighbours {
 
 static void look_within(struct neighbours *neighbours,
 			const struct breaks *breaks,
-			const struct bytecode *code, int line)
+			const struct bytecode *code, const int *lines, int line)
 {
-	int last = 0;
-
-	for (int i = 0; i < code->count; i++) {
-		if (code->units[i].line > last)
-			last = code->units[i].line;
-	}
-	neighbours->is_within |= line < last &&
+	neighbours->is_within |= code->count > 0 &&
+				 line < lines[code->count - 1] &&
 				 line > bytecode_first_line(breaks->python,
 							    code);
 }
 
+static int compare_lines(const void *a, const void *b)
+{
+	int left = *(const int *)a;
+	int right = *(const int *)b;
+
+	return (left > right) - (left < right);
+}
+
+/* Those of its units, in order; the caller frees them. */
+static int *sort_lines(const struct bytecode *code)
+{
+	int *lines = xcalloc((size_t)code->count + 1, sizeof(*lines));
+
+	for (int i = 0; i < code->count; i++)
+		lines[i] = code->units[i].line;
+	qsort(lines, (size_t)code->count, sizeof(*lines), compare_lines);
+	return lines;
+}
+
+/* To ask whether a line has an event takes a walk through all of the code. */
 static void look_at_lines(struct neighbours *neighbours,
 			  const struct breaks *breaks,
 			  const struct bytecode *code, int line)
 {
-	for (int i = 0; i < code->count; i++) {
-		int its = code->units[i].line;
-		bool is_nearer = its > line && (!neighbours->next ||
-						its < neighbours->next);
+	int *lines = sort_lines(code);
+	int before = line;
 
-		if (its <= neighbours->last && !is_nearer)
+	for (int i = 0; i < code->count; i++) {
+		if (lines[i] <= before)
 			continue;
-		if (!bytecode_has_line(breaks->python, code, its))
+		if (neighbours->next && lines[i] >= neighbours->next)
+			break;
+		before = lines[i];
+		if (bytecode_has_line(breaks->python, code, before))
+			neighbours->next = before;
+	}
+	before = INT_MAX;
+	for (int i = code->count - 1;
+	     i >= 0 && lines[i] > neighbours->last; i--) {
+		if (lines[i] == before)
 			continue;
-		if (is_nearer)
-			neighbours->next = its;
-		if (its > neighbours->last)
-			neighbours->last = its;
+		before = lines[i];
+		if (bytecode_has_line(breaks->python, code, before))
+			neighbours->last = before;
 	}
 	if (!strcmp(code->name, "<module>"))
 		neighbours->has_body = true;
 	else
-		look_within(neighbours, breaks, code, line);
+		look_within(neighbours, breaks, code, lines, line);
+	free(lines);
 }
 
 static struct neighbours look_around(const struct breaks *breaks,
@@ -361,6 +384,9 @@ void break_bind(struct break_entry *entry, struct break_search *search)
 	struct breaks *breaks = search->breaks;
 	const struct code_list *list = find_list(search, &entry->wanted, false);
 
+	/* What there was may have been found far, and be there anew. */
+	if (entry->count || !list->count)
+		entry->was_far = false;
 	if (is_better(entry, list))
 		break_places_clear(entry);
 	drop_places(breaks, entry);

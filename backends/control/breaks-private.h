@@ -49,7 +49,7 @@ struct break_entry {
 	int hits;
 	int ignore_left;
 	char *failure;	 /* why its condition could not be told; NULL */
-	bool was_far;	 /* it was looked for everywhere */
+	bool was_far;	 /* it was looked for everywhere, in vain */
 };
 
 struct breaks {

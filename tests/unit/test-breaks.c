@@ -71,6 +71,7 @@ static struct unit fake_units[ARRAY_LENGTH(fakes)][2 * LINES];
 static uint64_t revision;
 static int far_searches;
 static int searches;
+static int walks; /* through a code object, for a line */
 static int truth; /* of conditions: 1, 0, -1 */
 
 static struct fake *fake_of(const struct bytecode *code)
@@ -102,6 +103,7 @@ bool bytecode_has_line(const struct cpython *python,
 		       const struct bytecode *code, int line)
 {
 	(void)python;
+	walks++;
 	return line > code->first_line && line <= fake_of(code)->last;
 }
 
@@ -274,7 +276,7 @@ static int set_up(void **state)
 			fake_units[i][j].line = j % LINES;
 	}
 	revision = 1;
-	far_searches = searches = 0;
+	far_searches = searches = walks = 0;
 	truth = 1;
 	world->memory = memory_new(getpid());
 	world->breaks =
@@ -646,6 +648,48 @@ static void expect_mark(const struct world *world, const char *mark)
 	json_decref(answer);
 }
 
+/* Once; and again when what was found is gone. */
+static void test_looked_for_everywhere(void **state)
+{
+	struct world *world = *state;
+
+	set(world, "[{'id': 1, 'path': 'train.py', 'line': 2}]");
+	for (int i = 1; i <= 2; i++) {
+		expect(world, 0, 1, 0, NULL);
+		fakes[0].is_loaded = false;
+		for (int j = 0; j < 3; j++) {
+			revision++;
+			breaks_look(world->breaks);
+		}
+		assert_int_equal(far_searches, i);
+		fakes[0].is_loaded = true;
+		revision++;
+		breaks_look(world->breaks);
+	}
+}
+
+/* What a person waits for does not grow with the square of the file. */
+static void test_refused_in_a_large_file(void **state)
+{
+	struct world *world = *state;
+	struct fake *fake = &fakes[1];
+	static struct unit units[2000];
+	int last = fake->last;
+
+	for (int i = 0; i < 2000; i++)
+		units[i].line = i / 2 + fake->code.first_line;
+	fake->code.units = units;
+	fake->code.count = 2000;
+	fake->last = units[1999].line;
+	set(world, "[{'id': 1, 'path': 'train.py', 'line': 5000}]");
+	expect(world, 0, 0, 0,
+	       "Line 5000 of train.py is behind the last one that has code, "
+	       "line 1004.");
+	/* Its own line, near and far, and those of each that could be it. */
+	assert_in_range(walks, 1, 40);
+	fake->last = last;
+}
+
 static void test_refused(void **state)
 {
 	struct world *world = *state;
@@ -869,6 +913,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_absent, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_refused, set_up,
 						tear_down),
+		cmocka_unit_test_setup_teardown(test_refused_in_a_large_file,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_looked_for_everywhere,
+						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_pending, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(test_starts, set_up,
