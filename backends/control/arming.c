@@ -241,6 +241,7 @@ static void on_look(void *data)
 	} else {
 		if (control->phase == CONTROL_RUNNING)
 			control_look_at_threads(control);
+		control_say_left_out(control, loop_now());
 		breaks_look(control->breaks);
 		if (control_wish(control)) {
 			control_arm_all(control);

@@ -2,6 +2,7 @@
  * breakhit: what happens when the interpreter would tell a trace function of
  * a line that has breakpoints. As bdb.effective(), for each of them.
  */
+#include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 
@@ -16,6 +17,7 @@
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/error.h"
+#include "base/loop.h"
 
 /* The thread at the line. */
 struct standing {
@@ -77,6 +79,44 @@ static void say_failure(struct break_hit *hit, struct break_entry *entry,
 	say(hit, entry, &text);
 }
 
+/* The second is over: what it has left out is told, and a new one begins. */
+static void end_second(struct break_entry *entry, double now,
+		       struct break_hit *hit)
+{
+	struct buffer text = BUFFER_INIT;
+
+	if (now - entry->speaks_since < 1)
+		return;
+	if (entry->left_out > 0) {
+		buffer_printf(&text,
+			      "%" PRIu64 " more (a log point speaks %d times "
+			      "a second at most)",
+			      entry->left_out, BREAK_SAID_MAXIMUM);
+		say(hit, entry, &text);
+	}
+	entry->speaks_since = now;
+	entry->said = 0;
+	entry->left_out = 0;
+}
+
+void breaks_left_out(struct breaks *breaks, double now, struct break_hit *hit)
+{
+	for (size_t i = 0; i < breaks->count; i++)
+		if (breaks->entries[i].left_out > 0)
+			end_second(&breaks->entries[i], now, hit);
+}
+
+static bool may_speak(struct break_entry *entry, struct break_hit *hit)
+{
+	end_second(entry, loop_now(), hit);
+	if (entry->said < BREAK_SAID_MAXIMUM) {
+		entry->said++;
+		return true;
+	}
+	entry->left_out++;
+	return false;
+}
+
 /* The reader of a thread that stands: what was read before is old. */
 static struct pyreader *fresh_reader(struct standing *standing)
 {
@@ -122,6 +162,8 @@ static void take_effect(struct break_entry *entry, struct standing *standing,
 			hit->ids[hit->count++] = entry->wanted.id;
 		return;
 	}
+	if (!may_speak(entry, hit))
+		return;
 	logpoint_say(entry->log, fresh_reader(standing), &standing->frame,
 		     &text);
 	say(hit, entry, &text);

@@ -49,6 +49,9 @@ struct break_entry {
 	int hits;
 	int ignore_left;
 	char *failure;	 /* why its condition could not be told; NULL */
+	double speaks_since; /* the second that it has begun to speak in */
+	int said;	     /* in that */
+	uint64_t left_out;   /* in that */
 	bool was_far;	 /* it was looked for everywhere, in vain */
 };
 

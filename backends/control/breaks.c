@@ -103,6 +103,9 @@ static void inherit(struct break_entry *entry, struct break_entry *before)
 		entry->failure = before->failure;
 		before->failure = NULL;
 	}
+	entry->speaks_since = before->speaks_since;
+	entry->said = before->said;
+	entry->left_out = before->left_out;
 	if (entry->wanted.ignore == before->wanted.ignore)
 		entry->ignore_left = before->ignore_left;
 	if (before->state == ENTRY_SPENT && entry->wanted.is_temporary)

@@ -95,6 +95,13 @@ struct break_hit {
 bool breaks_hit(struct breaks *breaks, const struct bytecode *code, int line,
 		uint64_t frame, uint64_t tstate, struct break_hit *hit);
 void break_hit_clear(struct break_hit *hit);
+/* So often in a second one log point speaks; what is more is counted. */
+#define BREAK_SAID_MAXIMUM 100
+/*
+ * Puts into hit, which is empty, how much log points have left out in the
+ * seconds that were over before now (loop_now()); INFINITY: all.
+ */
+void breaks_left_out(struct breaks *breaks, double now, struct break_hit *hit);
 /* Appends what became of each to debugger->bindings. */
 void breaks_describe(const struct breaks *breaks, struct debugger *debugger);
 /*

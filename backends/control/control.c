@@ -1,5 +1,6 @@
 #include "backends/control/control.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -192,6 +193,7 @@ static void on_gone(struct tracee *tracee, void *data)
 
 	(void)tracee;
 	control->is_gone = true;
+	control_say_left_out(control, INFINITY);
 	control_forget_stop(control);
 	control_keep_looking(control);
 	control_settle(control);
@@ -213,6 +215,7 @@ void control_free(struct control *control)
 	end_timer(&control->looking);
 	end_timer(&control->leaving);
 	tracee_free(control->tracee);
+	control_say_left_out(control, INFINITY);
 	free_program(control);
 	free(control->wishes);
 	json_decref(control->wanted);

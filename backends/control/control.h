@@ -118,6 +118,9 @@ void control_say(struct control *control, int breakpoint, const char *text);
 
 /* threads.c */
 
+/* What log points have left out before now; INFINITY: all of it. */
+void control_say_left_out(struct control *control, double now);
+
 /* Lends; NULL: it is none of those. */
 struct control_thread *control_find(struct control *control, pid_t tid);
 /* Makes the list that of the thread states; -1: they cannot be read. */

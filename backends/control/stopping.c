@@ -1,5 +1,6 @@
 #include "backends/control/control.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "banned.h"
@@ -178,6 +179,7 @@ static void finish_stopping(struct control *control)
 		return;
 	}
 	find_place(thread);
+	control_say_left_out(control, INFINITY);
 	if (control->is_python)
 		watched_look(control->watched);
 	fill_stop(control, thread);

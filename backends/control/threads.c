@@ -78,6 +78,23 @@ bool control_is_stepping(const struct control *control)
 	return false;
 }
 
+static void say_hit(struct control *control, const struct break_hit *hit)
+{
+	for (size_t i = 0; i < hit->said_count; i++)
+		control_say(control, hit->said[i].id, hit->said[i].text);
+}
+
+void control_say_left_out(struct control *control, double now)
+{
+	struct break_hit hit = { .said = NULL };
+
+	if (!control->is_python)
+		return;
+	breaks_left_out(control->breaks, now, &hit);
+	say_hit(control, &hit);
+	break_hit_clear(&hit);
+}
+
 static bool is_break(const struct bytecode *code, int line, uint64_t frame,
 		     void *data)
 {
@@ -88,9 +105,7 @@ static bool is_break(const struct bytecode *code, int line, uint64_t frame,
 	break_hit_clear(&thread->hit);
 	stops = breaks_hit(control->breaks, code, line, frame, thread->tstate,
 			   &thread->hit);
-	for (size_t i = 0; i < thread->hit.said_count; i++)
-		control_say(control, thread->hit.said[i].id,
-			    thread->hit.said[i].text);
+	say_hit(control, &thread->hit);
 	return stops;
 }
 

@@ -1,5 +1,7 @@
 #include "backends/control/control.h"
 
+#include <math.h>
+
 #include "banned.h"
 #include "backends/control/tracee.h"
 #include "backends/control/watched.h"
@@ -51,6 +53,7 @@ static int keep(struct control *control, json_t *list, struct error *error)
 {
 	json_t *before = control->wanted;
 
+	control_say_left_out(control, INFINITY);
 	control->wanted = json_incref(list);
 	if (control->is_python && control_want(control, error) < 0) {
 		json_decref(control->wanted);

@@ -440,6 +440,17 @@ class OneCase(ControlCase):
         rank.ask("detach")
         rank.check_clean(self)
 
+    def test_a_log_point_that_speaks_all_the_time(self):
+        rank = self.start()
+        rank.set_breakpoints({"line": line_of("    twice = value + value"),
+                              "log": "{value}"})
+        said = []
+        while not said or " more " not in said[-1]:
+            said.append(self.node.event("output", rank.pid)["output"])
+        self.assertEqual(len(said), 101)
+        rank.ask("detach")
+        rank.check_clean(self)
+
     def state(self, rank):
         return self.node.discover(pids=[rank.pid])[0][rank.pid]["state"]
 

@@ -27,6 +27,7 @@
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/error.h"
+#include "base/loop.h"
 #include "protocol/variable.h"
 
 #define LINES 12
@@ -556,6 +557,35 @@ static void test_log(void **state)
 	break_hit_clear(&hit);
 }
 
+/* In one second; the next begins with how much was left out. */
+static void test_much_to_log(void **state)
+{
+	struct world *world = *state;
+	struct break_hit hit = { .said = NULL };
+	size_t said = 0;
+
+	set(world, "[{'id': 7, 'path': 'train.py', 'line': 6, 'log': 'a'},"
+		   " {'id': 8, 'path': 'train.py', 'line': 6, 'log': 'b'}]");
+	for (int i = 0; i < BREAK_SAID_MAXIMUM + 50; i++) {
+		at(world, 1, 6, &hit);
+		said += hit.said_count;
+		break_hit_clear(&hit);
+	}
+	assert_int_equal(said, 2 * BREAK_SAID_MAXIMUM);
+	expect(world, 0, 7, BREAK_SAID_MAXIMUM + 50, NULL);
+	breaks_left_out(world->breaks, loop_now(), &hit);
+	assert_int_equal(hit.said_count, 0);
+	breaks_left_out(world->breaks, loop_now() + 1, &hit);
+	assert_int_equal(hit.said_count, 2);
+	assert_int_equal(hit.said[1].id, 8);
+	assert_string_equal(hit.said[1].text,
+			    "50 more (a log point speaks 100 times a second "
+			    "at most)");
+	break_hit_clear(&hit);
+	breaks_left_out(world->breaks, loop_now() + 9, &hit);
+	assert_int_equal(hit.said_count, 0);
+}
+
 static void test_wrong_log(void **state)
 {
 	static const char *const texts[][2] = {
@@ -906,6 +936,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_disabled, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(test_log, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(test_much_to_log, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(test_wrong_log, set_up,
 						tear_down),
