@@ -1,8 +1,9 @@
 /*
  * tracee-private: what the files of tracee share.
  *
- * tracee.c is what is asked of it, tracee-events.c what its threads say,
- * tracee-disposition.c what SIGTRAP does, tracee-leave.c how it is left.
+ * tracee.c is what is asked of it, tracee-attach.c how its threads become
+ * ours, tracee-events.c what they say, tracee-disposition.c what SIGTRAP does,
+ * tracee-leave.c how it is left.
  */
 #ifndef BACKENDS_CONTROL_TRACEE_PRIVATE_H
 #define BACKENDS_CONTROL_TRACEE_PRIVATE_H
@@ -86,6 +87,8 @@ void thread_remove(struct thread *thread);
 /* Whether the process has such a thread. */
 bool thread_is_of(pid_t pid, pid_t tid);
 struct thread *thread_find(const struct tracee *tracee, pid_t tid);
+/* Forgotten by its tracee, it is a thread of that one. */
+void thread_move(struct thread *thread, struct tracee *to);
 /* It is in a stop: goes on, with that signal, to its event stop if wanted. */
 void thread_go(struct thread *thread, int signal_number);
 /* Lets one that stands run, or listen while its process is stopped. */
@@ -93,6 +96,10 @@ void thread_release(struct thread *thread);
 /* Waits for a thread to stand; it is wanted only for this. False: not so. */
 bool thread_settle(struct thread *thread, uint64_t nanoseconds);
 void tracee_pass(const struct tracee *tracee, const char *point);
+
+/* tracee-attach.c */
+/* Finds it, too, when it was held by holds.h while all others were seized. */
+struct thread *thread_seek(struct tracee *tracee, pid_t tid);
 
 /* tracee-events.c: what waits.h calls. */
 void thread_changed(pid_t tid, int status, void *data);

@@ -1,10 +1,6 @@
 #include "backends/control/tracee-private.h"
 
-#include <assert.h>
-#include <dirent.h>
 #include <elf.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <sched.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -12,20 +8,14 @@
 
 #include "banned.h"
 
-#include "backends/backend.h"
 #include "backends/control/attachable.h"
 #include "backends/control/waits.h"
 #include "backends/ptrace/arch.h"
-#include "backends/ptrace/refusal.h"
-#include "backends/ptrace/task.h"
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/error.h"
 #include "base/loop.h"
 
-#define OPTIONS                                                                \
-	(PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC |    \
-	 PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK)
 #define PATIENCE_NS 50000000u
 
 void tracee_pass(const struct tracee *tracee, const char *point)
@@ -75,7 +65,7 @@ static void take_out(struct thread **threads, size_t *count,
 	*count = kept;
 }
 
-void thread_remove(struct thread *thread)
+static void leave_list(const struct thread *thread)
 {
 	struct tracee *tracee = thread->tracee;
 
@@ -83,7 +73,18 @@ void thread_remove(struct thread *thread)
 		take_out(tracee->children, &tracee->child_count, thread);
 	else
 		take_out(tracee->threads, &tracee->thread_count, thread);
-	waits_forget(tracee->waits, thread->tid);
+}
+
+void thread_move(struct thread *thread, struct tracee *to)
+{
+	leave_list(thread);
+	put_in(to, thread, false);
+}
+
+void thread_remove(struct thread *thread)
+{
+	leave_list(thread);
+	waits_forget(thread->tracee->waits, thread->tid);
 	slots_clear(&thread->slots);
 	free(thread->remote);
 	free(thread->own_trap);
@@ -177,167 +178,8 @@ bool thread_settle(struct thread *thread, uint64_t nanoseconds)
 }
 
 /*
- * Attaching
+ * Its life
  */
-
-static bool has_ended(pid_t pid, pid_t tid)
-{
-	struct task task;
-	char letter;
-
-	task_init(&task, pid, tid);
-	letter = task_letter(&task);
-	task_clear(&task);
-	return !letter || strchr("ZXx", letter);
-}
-
-/*
- * One that stood too late to be left with the others, before this, is the new
- * tracee's. False: it is another process's, or about to be given its mask of
- * signals back.
- */
-static bool take_over(struct tracee *tracee, struct thread *thread)
-{
-	struct tracee *old = thread->tracee;
-
-	if (thread->is_child || thread->is_masked || old->pid != tracee->pid ||
-	    !old->has_begun_to_leave || old->depth > 0)
-		return false;
-	if (old->disposition == DISPOSITION_IGNORED) {
-		tracee->disposition = DISPOSITION_IGNORED;
-		tracee->old = old->old;
-	}
-	take_out(old->threads, &old->thread_count, thread);
-	put_in(tracee, thread, false);
-	thread->is_wanted = false;
-	/* Its event stop, when it comes, is nobody's: it goes on. */
-	if (thread->state == THREAD_PARKS)
-		thread->state = THREAD_RUNS;
-	if (old->thread_count == 0 && old->child_count == 0)
-		tracee_destroy(old);
-	return true;
-}
-
-/* 1: a thread more, 0: it has ended or is known, -1 with errno. */
-static int seize(struct tracee *tracee, pid_t tid)
-{
-	struct thread *thread = thread_find(tracee, tid);
-	int number;
-
-	if (thread)
-		return 0;
-	if (ptrace(PTRACE_SEIZE, tid, 0, (void *)(uintptr_t)OPTIONS) == 0) {
-		thread = thread_add(tracee, tid, false);
-		thread->state = THREAD_RUNS;
-		return 1;
-	}
-	number = errno;
-	thread = waits_find(tracee->waits, tid, thread_changed);
-	if (thread && take_over(tracee, thread))
-		return 1;
-	if (has_ended(tracee->pid, tid)) {
-		if (tid == tracee->pid && !thread)
-			thread_add(tracee, tid, false)->state = THREAD_LOST;
-		return 0;
-	}
-	if (thread) {
-		errno = EBUSY;
-		return -1;
-	}
-	/* Made by one that we have: its maker says so soon. */
-	if (number == EPERM && attachable_is_ours(tid))
-		return 0;
-	errno = number;
-	return number == ESRCH ? 0 : -1;
-}
-
-/*
- * Lends it, or NULL. One that was just held by holds.h when all were seized is
- * seized now.
- */
-static struct thread *find(struct tracee *tracee, pid_t tid)
-{
-	struct thread *thread = thread_find(tracee, tid);
-
-	if (thread || tid <= 0 || !thread_is_of(tracee->pid, tid) ||
-	    seize(tracee, tid) <= 0)
-		return thread;
-	return thread_find(tracee, tid);
-}
-
-/* Threads that are new since the last look, or -1 with errno. */
-static int seize_new(struct tracee *tracee)
-{
-	char path[32];
-	int count = 0;
-
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)tracee->pid);
-	DIR *folder = opendir(path);
-	if (!folder)
-		return -1;
-	for (struct dirent *entry = readdir(folder); entry;
-	     entry = readdir(folder)) {
-		pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
-		int result = tid > 0 ? seize(tracee, tid) : 0;
-		if (result < 0) {
-			int number = errno;
-			closedir(folder);
-			errno = number;
-			return -1;
-		}
-		count += result;
-	}
-	closedir(folder);
-	return count;
-}
-
-/* Who is not seized yet may make one that is not, either. */
-static int seize_all(struct tracee *tracee)
-{
-	int count;
-
-	do {
-		count = seize_new(tracee);
-	} while (count > 0);
-	if (count == 0 && tracee->thread_count == 0)
-		errno = ESRCH;
-	return count < 0 || tracee->thread_count == 0 ? -1 : 0;
-}
-
-static void explain(pid_t pid, int number, struct reason *reason)
-{
-	if (number != EBUSY) {
-		refusal_find(reason, pid, number);
-		return;
-	}
-	*reason = (struct reason){ .fix = "Try again in a moment." };
-	snprintf(reason->why, sizeof(reason->why),
-		 "Process %d is just being left: a thread of it does not come "
-		 "to stand.",
-		 (int)pid);
-}
-
-struct tracee *tracee_new(struct waits *waits, pid_t pid,
-			  const struct tracee_calls *calls,
-			  struct reason *reason)
-{
-	struct tracee *tracee;
-
-	if (!attachable(pid, reason))
-		return NULL;
-	tracee = xcalloc(1, sizeof(*tracee));
-	tracee->waits = waits;
-	tracee->pid = pid;
-	waits_on_stranger(waits, tracee_take_stranger);
-	if (seize_all(tracee) < 0) {
-		explain(pid, errno, reason);
-		tracee_free(tracee);
-		return NULL;
-	}
-	tracee->calls = *calls;
-	tracee_pass(tracee, "seized");
-	return tracee;
-}
 
 void tracee_free(struct tracee *tracee)
 {
@@ -346,26 +188,6 @@ void tracee_free(struct tracee *tracee)
 	tracee->is_leaving = true;
 	if (tracee->depth == 0)
 		tracee_leave(tracee);
-}
-
-struct tracee *tracee_adopt(struct tracee *tracee, pid_t child,
-			    const struct tracee_calls *calls)
-{
-	struct tracee *adopted = xcalloc(1, sizeof(*adopted));
-	struct thread *thread =
-		waits_find(tracee->waits, child, thread_changed);
-
-	assert(thread && thread->is_child && thread->tracee == tracee);
-	adopted->waits = tracee->waits;
-	adopted->pid = child;
-	adopted->calls = *calls;
-	if (thread->is_to_put_back) {
-		adopted->disposition = DISPOSITION_IGNORED;
-		adopted->old = tracee->old;
-	}
-	take_out(tracee->children, &tracee->child_count, thread);
-	put_in(adopted, thread, false);
-	return adopted;
 }
 
 void tracee_set_calls(struct tracee *tracee, const struct tracee_calls *calls)
@@ -456,7 +278,7 @@ void tracee_counts(const struct tracee *tracee, struct tracee_counts *counts)
 
 void tracee_interrupt(struct tracee *tracee, pid_t tid)
 {
-	struct thread *thread = find(tracee, tid);
+	struct thread *thread = thread_seek(tracee, tid);
 
 	if (!thread || thread->state == THREAD_STANDS ||
 	    thread->state == THREAD_PARKS || thread->state == THREAD_LOST ||
@@ -538,7 +360,7 @@ static int prepare(struct thread *thread, struct error *error)
 int tracee_watch(struct tracee *tracee, pid_t tid,
 		 const struct watch slots[WATCH_SLOTS], struct error *error)
 {
-	struct thread *thread = find(tracee, tid);
+	struct thread *thread = thread_seek(tracee, tid);
 	size_t changes = 0;
 	int result;
 
