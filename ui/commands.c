@@ -249,10 +249,17 @@ static void follow_motion(struct app *app, int64_t seq)
 
 	if (!motion_begin(&app->view.motion, app->engine, seq))
 		return;
-	if (strcmp(app->view.motion.command, "pause") == 0)
-		stepqueue_clear(&app->view.steps);
 	if (!app->engine->is_notice_error)
 		free(engine_take_notice(app->engine, &is_error));
+}
+
+/* Those that still run may wait for those that have stopped. */
+static bool frees_those_that_wait(const struct view *view,
+				  const struct session *session,
+				  const char *line)
+{
+	return strcmp(line, "continue") == 0 &&
+	       motion_is_stuck(&view->motion, session);
 }
 
 /* asked: the ranks that a person was asked about, and said yes; or NULL. */
@@ -277,7 +284,11 @@ static void run(struct app *app, const char *line, const struct rankset *asked)
 		.moving = &moving,
 	};
 
-	motion_add_running(&moving, &app->view.motion, session);
+	/* Whoever wants them to stand wants no more steps. */
+	if (strcmp(line, "pause") == 0 || strcmp(line, "interrupt") == 0)
+		stepqueue_clear(&app->view.steps);
+	if (!frees_those_that_wait(&app->view, session, line))
+		motion_add_running(&moving, &app->view.motion, session);
 	app->is_changed = true;
 	if (asked != NULL)
 		rankset_copy(&context.asked, asked);

@@ -478,6 +478,9 @@ static void a_step_that_takes_long_offers_to_release(void **state)
 	session->now += 3.25;
 	stage_check_shows(stage, "next: 1 of 2 stopped; 1 runs (3), 3.2 s");
 	stage_check_hides(stage, "r lets the others go on");
+	stage_keys(stage, "c");
+	stage_check_shows(stage, "; then continue (Esc drops)");
+	stage_keys(stage, "Esc");
 	session->now += 4;
 	stage_check_shows(stage, "1 runs (3), 7.2 s  r lets the others go on");
 	/* It is said until it is over, whatever is looked at meanwhile. */
@@ -485,6 +488,9 @@ static void a_step_that_takes_long_offers_to_release(void **state)
 	stage_check_shows(stage, "r lets the others go on");
 	commands_run(&stage->app, "release");
 	stage_check_shows(stage, "release: rank 0: ");
+	/* So does this, then. */
+	stage_keys(stage, "c");
+	assert_int_equal(stage->app.view.steps.count, 0);
 	debugger->state = DEBUGGER_STOPPED;
 	debugger->stops++;
 	stage_keys(stage, "Up");
@@ -511,6 +517,10 @@ static void a_step_waits_for_the_one_before_it(void **state)
 	assert_int_equal(queue->count, 3);
 	stage_keys(stage, "Esc");
 	stage_check_hides(stage, "; then");
+	stage_keys(stage, "n p");
+	assert_int_equal(queue->count, 0);
+	stage_keys(stage, "n C-c");
+	assert_int_equal(queue->count, 0);
 	stage_keys(stage, "n n");
 	session_find_rank(session, 3)->debugger.stops++;
 	session_find_rank(session, 3)->debugger.state = DEBUGGER_STOPPED;
