@@ -126,7 +126,7 @@ static bool is_persons(const struct planned *planned)
 {
 	return planned->watch.access != WATCH_NONE &&
 	       (planned->kind == PLAN_BREAKPOINT ||
-		planned->kind == PLAN_DATA);
+		planned->kind == PLAN_ENTRY || planned->kind == PLAN_DATA);
 }
 
 /* The last of the wishes find no room first; guards are not missed. */

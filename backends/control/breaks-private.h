@@ -55,6 +55,11 @@ struct break_entry {
 	bool was_far;	 /* it was looked for everywhere, in vain */
 };
 
+struct break_wish {
+	uint64_t address; /* to watch */
+	uint64_t code;
+};
+
 struct breaks {
 	struct memory *memory; /* our own */
 	const struct cpython *python;
@@ -65,7 +70,8 @@ struct breaks {
 	size_t capacity;
 	uint64_t looked; /* codes_revision() when code was last looked for */
 	uint64_t revision;
-	uint64_t *wishes; /* addresses, each once, in the order of entries */
+	/* Each address once, in the order of entries. */
+	struct break_wish *wishes;
 	size_t wish_count;
 	size_t wish_capacity;
 	size_t missing; /* of them, the last */

@@ -283,7 +283,10 @@ static void collect(const struct breaks *breaks, struct breaks *into)
 				ARRAY_GROW(into->wishes, into->wish_count,
 					   into->wish_capacity);
 				into->wishes[into->wish_count++] =
-					place->watched[k];
+					(struct break_wish){
+						.address = place->watched[k],
+						.code = place->code,
+					};
 			}
 		}
 	}
@@ -315,10 +318,11 @@ size_t breaks_wishes(const struct breaks *breaks, struct planned *wishes,
 {
 	for (size_t i = 0; i < breaks->wish_count && i < maximum; i++)
 		wishes[i] = (struct planned){
-			.watch = { .address = breaks->wishes[i],
+			.watch = { .address = breaks->wishes[i].address,
 				   .length = 1,
 				   .access = WATCH_ACCESS },
 			.kind = PLAN_BREAKPOINT,
+			.code = breaks->wishes[i].code,
 		};
 	return breaks->wish_count;
 }

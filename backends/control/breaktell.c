@@ -21,7 +21,7 @@ struct share {
 static bool is_watched(const struct breaks *breaks, uint64_t address)
 {
 	for (size_t i = 0; i + breaks->missing < breaks->wish_count; i++)
-		if (breaks->wishes[i] == address)
+		if (breaks->wishes[i].address == address)
 			return true;
 	return false;
 }

@@ -247,6 +247,7 @@ struct walk {
 	int waiting_count;
 	uint8_t *found; /* enum found of each unit */
 	int line;
+	const bool *wanted;   /* of a frontier: ends it, too; NULL */
 	int first_line;	      /* of a line event; 0: none yet */
 	bool leaves_handlers; /* does not go where exceptions lead */
 };
@@ -393,6 +394,7 @@ static void look_for_frontier(int from, int to, bool is_raised, void *data)
 	const struct unit *unit = &walk->code->units[to];
 
 	if (is_raised || unit->kind == UNIT_RETURN ||
+	    (walk->wanted && walk->wanted[to]) ||
 	    (unit->line >= walk->line &&
 	     bytecode_is_line(walk->python, walk->code, from, to, false)))
 		walk->found[to] = is_raised ? FOUND_RAISED : FOUND_PLAIN;
@@ -402,7 +404,8 @@ static void look_for_frontier(int from, int to, bool is_raised, void *data)
 
 bool bytecode_frontier(const struct cpython *python,
 		       const struct bytecode *code, int from, int line,
-		       int *units, size_t maximum, size_t *count)
+		       const bool *wanted, int *units, size_t maximum,
+		       size_t *count)
 {
 	struct walk walk;
 
@@ -411,6 +414,7 @@ bool bytecode_frontier(const struct cpython *python,
 		return false;
 	walk_begin(&walk, python, code);
 	walk.line = line;
+	walk.wanted = wanted;
 	walk_run(&walk, from, look_for_frontier);
 	*count = walk_end(&walk, units, maximum);
 	return *count <= maximum;

@@ -146,11 +146,13 @@ bool bytecode_has_line(const struct cpython *python,
 		       const struct bytecode *code, int line);
 /*
  * Where a running activation that is at unit from comes first: units with a
- * `line` event of a line >= line, handlers, returns. False: more than maximum.
+ * `line` event of a line >= line, handlers, returns, and those of wanted (one
+ * for each unit of the code; NULL: none). False: more than maximum.
  */
 bool bytecode_frontier(const struct cpython *python,
 		       const struct bytecode *code, int from, int line,
-		       int *units, size_t maximum, size_t *count);
+		       const bool *wanted, int *units, size_t maximum,
+		       size_t *count);
 /*
  * The byte of a unit that every dispatch reads and nothing else does: its
  * argument's.

@@ -12,14 +12,18 @@
  *	aim	how
  *	all	A B C (D)
  *	frame	A B; after some positions R on each unit that can come first,
- *		and B, and R on handlers or E
+ *		and B, and E
  *	return	B; of a generator R on its returns and E
+ *	called	B and R on each breakpoint, or as of a frame
  *	nothing	none
  *
  * What a person wants has the places that are left. A breakpoint whose unit
  * may come right behind an instruction that has begun could be missed (that
  * instruction may have fetched it already): A stays for one trap more.
  */
+#include <limits.h>
+#include <stdlib.h>
+
 #include "banned.h"
 
 #include "backends/control/bytecode.h"
@@ -99,9 +103,27 @@ static void plan_all(struct stepper *stepper,
 struct ahead {
 	int units[AHEAD_MAXIMUM];
 	size_t count;
+	const bool *wanted; /* as bytecode_frontier() has it */
 	bool has_handlers; /* to be told by E */
 	bool is_near;	   /* it is too late for one of them */
 };
+
+/* The line from which on any is a stop. */
+static int line_ahead(const struct stepper *stepper)
+{
+	return stepper->aim == AIM_CALLED ? INT_MAX : stepper->bdb.stop_line;
+}
+
+/* Not only because of what it is. */
+static bool is_wanted(const struct stepper *stepper, const struct ahead *ahead,
+		      int unit)
+{
+	const struct follow *here = &stepper->here;
+
+	return (ahead->wanted && ahead->wanted[unit]) ||
+	       (here->code->units[unit].line >= line_ahead(stepper) &&
+		follow_is_line_unit(stepper, here, unit));
+}
 
 static void add_ahead(const struct stepper *stepper, struct ahead *ahead,
 		      int from, int unit)
@@ -121,8 +143,7 @@ static void add_ahead(const struct stepper *stepper, struct ahead *ahead,
 	    bytecode_reaches(stepper->python, code, from, unit))
 		ahead->is_near = true;
 	if (ahead->count < AHEAD_MAXIMUM &&
-	    (to->kind != UNIT_RETURN ||
-	     follow_is_line_unit(stepper, &stepper->here, unit)))
+	    (to->kind != UNIT_RETURN || is_wanted(stepper, ahead, unit)))
 		ahead->units[ahead->count++] = unit;
 }
 
@@ -155,16 +176,16 @@ static bool add_start(int *starts, size_t *count, int unit)
 static bool look_ahead(const struct stepper *stepper, struct ahead *ahead)
 {
 	const struct bytecode *code = stepper->here.code;
+	int line = line_ahead(stepper);
 	int starts[AHEAD_MAXIMUM] = { stepper->here.at };
 	int units[AHEAD_MAXIMUM];
 	size_t start_count = 1;
 	size_t count;
 
-	*ahead = (struct ahead){ .count = 0 };
 	for (size_t k = 0; k < start_count; k++) {
-		if (!bytecode_frontier(stepper->python, code, starts[k],
-				       stepper->bdb.stop_line, units,
-				       AHEAD_MAXIMUM, &count))
+		if (!bytecode_frontier(stepper->python, code, starts[k], line,
+				       ahead->wanted, units, AHEAD_MAXIMUM,
+				       &count))
 			return false;
 		for (size_t i = 0; i < count; i++)
 			if (!is_passed_by(stepper, units[i]))
@@ -176,9 +197,12 @@ static bool look_ahead(const struct stepper *stepper, struct ahead *ahead)
 }
 
 /* What persons want keeps the places that it has beside A and B. */
-static size_t room_beside(const struct plan_wishes *wishes)
+static size_t room_beside(const struct stepper *stepper,
+			  const struct plan_wishes *wishes)
 {
-	return WATCH_SLOTS - (wishes->count < 2 ? wishes->count : 2);
+	size_t count = crowd_count(stepper, wishes);
+
+	return WATCH_SLOTS - (count < 2 ? count : 2);
 }
 
 static bool is_planned(const struct plan *plan, const struct watch *watch)
@@ -218,12 +242,37 @@ static bool is_wish_near(const struct stepper *stepper,
 	return false;
 }
 
+/* All breakpoints of the called function, if there is room for B, too. */
+static bool plan_bare(struct stepper *stepper, const struct plan_wishes *wishes)
+{
+	stepper->bare = stepper->here.code->address;
+	if (crowd_count(stepper, wishes) < WATCH_SLOTS)
+		return true;
+	stepper->bare = 0;
+	return false;
+}
+
+static bool look_for_room(struct stepper *stepper,
+			  const struct plan_wishes *wishes,
+			  struct ahead *ahead)
+{
+	bool *wanted = crowd_units(stepper, wishes);
+
+	*ahead = (struct ahead){ .wanted = wanted };
+	bool has_room = look_ahead(stepper, ahead) &&
+			ahead->count + ahead->has_handlers + 1 <=
+				room_beside(stepper, wishes);
+	free(wanted);
+	ahead->wanted = NULL;
+	return has_room;
+}
+
 /* False: walk on. */
 static bool plan_ahead(struct stepper *stepper,
 		       const struct plan_wishes *wishes, struct draft *draft)
 {
 	const struct follow *here = &stepper->here;
-	struct ahead ahead;
+	struct ahead ahead = { .count = 0 };
 
 	/*
 	 * What was raised goes to its handler first; where a RERAISE leads is
@@ -232,14 +281,17 @@ static bool plan_ahead(struct stepper *stepper,
 	if (stepper->walked < stepper->walk_limit || stepper->is_leaving ||
 	    here->raised_at >= 0)
 		return false;
-	if (!look_ahead(stepper, &ahead) ||
-	    ahead.count + ahead.has_handlers + 1 > room_beside(wishes)) {
+	bool is_bare = stepper->aim == AIM_CALLED &&
+		       plan_bare(stepper, wishes);
+	if (!is_bare && !look_for_room(stepper, wishes, &ahead)) {
 		if (stepper->walk_limit < WALK_LIMIT_MAXIMUM)
 			stepper->walk_limit *= 2;
 		return false;
 	}
-	if (ahead.is_near || is_wish_near(stepper, wishes))
+	if (ahead.is_near || is_wish_near(stepper, wishes)) {
+		stepper->bare = 0;
 		return false;
+	}
 	for (size_t i = 0; i < ahead.count; i++)
 		want_unit(draft, here->code, ahead.units[i]);
 	if (ahead.has_handlers)
@@ -275,7 +327,7 @@ static void plan_return(struct stepper *stepper,
 			count++;
 		}
 	if ((code->flags & BYTECODE_GENERATOR) && returns.count == count &&
-	    count <= room_beside(wishes) && !stepper->is_leaving &&
+	    count <= room_beside(stepper, wishes) && !stepper->is_leaving &&
 	    !stepper->is_walking)
 		*draft = returns;
 	else
@@ -304,6 +356,7 @@ static void (*const aims[])(struct stepper *stepper,
 	[AIM_ALL] = plan_all,
 	[AIM_FRAME] = plan_frame,
 	[AIM_RETURN] = plan_return,
+	[AIM_CALLED] = plan_frame,
 };
 
 static void step_off(struct stepper *stepper, const struct plan_wishes *wishes)
@@ -356,16 +409,24 @@ void stepper_plan(struct stepper *stepper, const struct plan_wishes *wishes,
 
 	*plan = (struct plan){ .missing = 0 };
 	stepper->is_blind = false;
+	crowd_look(stepper, wishes);
 	aims[stepper->aim](stepper, wishes, &draft);
 	if (stepper->aim == AIM_NOTHING || stepper->aim == AIM_RETURN)
 		step_off(stepper, wishes);
+	if (stepper->is_entering)
+		want_watch(&draft, PLAN_ENTRY,
+			   pyframes_watch_newest(&stepper->frames,
+						 stepper->frames.loop));
 	if (stepper->is_stepping_off)
 		want_watch(&draft, PLAN_POSITION,
 			   pyframes_watch_position(&stepper->frames,
 						   stepper->here.frame));
-	for (size_t i = 0; i < wishes->count; i++)
-		if (!want(&draft, &wishes->items[i]))
+	for (size_t i = 0; i < wishes->count; i++) {
+		struct planned planned = crowd_stand_in(stepper, wishes,
+							&wishes->items[i]);
+		if (!want(&draft, &planned))
 			plan->missing++;
+	}
 	place(plan, &stepper->plan, &draft);
 	struct watch position = pyframes_watch_position(&stepper->frames,
 							stepper->here.frame);
@@ -373,4 +434,6 @@ void stepper_plan(struct stepper *stepper, const struct plan_wishes *wishes,
 	expect_fetch(stepper, plan);
 	stepper->plan = *plan;
 	stepper->is_standing = false;
+	if (!stepper->called)
+		stepper->waiting = (struct follow){ .frame = 0 };
 }

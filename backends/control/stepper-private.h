@@ -2,7 +2,8 @@
  * stepper-private: what the parts of the stepper share.
  *
  * stepper.c takes commands and hands out stops, trap.c knows what each watch
- * means, follow.c makes events out of positions, plan.c chooses watches.
+ * means, follow.c makes events out of positions, plan.c chooses watches,
+ * crowd.c makes room for breakpoints.
  */
 #ifndef BACKENDS_CONTROL_STEPPER_PRIVATE_H
 #define BACKENDS_CONTROL_STEPPER_PRIVATE_H
@@ -46,6 +47,7 @@ enum aim {
 	AIM_ALL,     /* each event of the thread */
 	AIM_FRAME,   /* each event of one frame */
 	AIM_RETURN,  /* one frame's end */
+	AIM_CALLED,  /* the breakpoints of one frame, and its end (crowd.c) */
 };
 
 struct stepper {
@@ -60,6 +62,11 @@ struct stepper {
 	struct follow here;
 	struct follow other; /* of the event that happens, if not here */
 	uint64_t ended; /* a frame whose last return was told; 0 */
+	uint64_t newest; /* the frame that ran when it was last aimed */
+	uint64_t called; /* of AIM_CALLED; 0: none */
+	/* here of the command, while there is called; until the next plan what
+	 * was here before. */
+	struct follow waiting;
 	struct event events[EVENTS_MAXIMUM];
 	size_t event_count;
 	struct event last; /* that it stands at; at is UNKNOWN: none */
@@ -71,6 +78,9 @@ struct stepper {
 	bool is_standing;  /* since the last plan */
 	bool is_stepping_off;
 	bool is_watched;   /* the frame's pointer is (PLAN_POSITION) */
+	bool is_crowded;   /* breakpoints find no room otherwise (crowd.c) */
+	bool is_entering;  /* a call that is to be followed is not there yet */
+	uint64_t bare;	   /* code whose own units are watched all the same */
 	int stray_count;   /* traps that made no sense, on end */
 	int walked;	   /* positions since the last stop */
 	int walk_limit;	   /* so many, then it looks ahead */
@@ -98,6 +108,27 @@ void follow_unwinding(struct stepper *stepper, struct follow *follow);
 /* Whether a line event may begin at the unit, on any way to it. */
 bool follow_is_line_unit(const struct stepper *stepper,
 			 const struct follow *follow, int unit);
+
+/* crowd.c */
+
+/*
+ * Whether it is crowded for these, and, if the thread stands, which frame is
+ * to be followed to its breakpoints.
+ */
+void crowd_look(struct stepper *stepper, const struct plan_wishes *wishes);
+/* What to watch for the sake of a wish. */
+struct planned crowd_stand_in(const struct stepper *stepper,
+			      const struct plan_wishes *wishes,
+			      const struct planned *wish);
+/* How many watches the wishes take, up to WATCH_SLOTS. */
+size_t crowd_count(const struct stepper *stepper,
+		   const struct plan_wishes *wishes);
+/*
+ * Of each unit of here.code: whether there is a breakpoint that has no watch
+ * of its own. NULL: there are none; else to be freed.
+ */
+bool *crowd_units(const struct stepper *stepper,
+		  const struct plan_wishes *wishes);
 
 /* stepper.c */
 

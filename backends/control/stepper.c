@@ -52,6 +52,9 @@ static void run_free(struct stepper *stepper)
 	stepper->doing = STEPPER_CONTINUE;
 	stepper->aim = AIM_NOTHING;
 	stepper->is_stepping_off = false;
+	stepper->called = 0;
+	stepper->is_entering = false;
+	stepper->waiting = (struct follow){ .frame = 0 };
 }
 
 void stepper_lose(struct stepper *stepper, const char *why)
@@ -286,6 +289,13 @@ static void aim_at(struct stepper *stepper, enum aim aim, uint64_t frame)
 	stepper->aim = aim;
 	if (stepper->here.frame == frame && stepper->here.code)
 		return;
+	if (stepper->waiting.frame == frame && stepper->waiting.code) {
+		stepper->here = stepper->waiting;
+		stepper->waiting = (struct follow){ .frame = 0 };
+		return;
+	}
+	/* What was known of another may be of use at once (crowd.c). */
+	stepper->waiting = stepper->here;
 	if (pyframes_frame(&stepper->frames, frame, &now) < 0 ||
 	    follow_start(stepper, &stepper->here, &now) < 0)
 		stepper_lose(stepper, "The frame that is stepped in is gone, "
@@ -331,8 +341,12 @@ static void choose_aim(struct stepper *stepper, const struct pythread_now *now)
 		bdb->return_frame = 0;
 	if (bdb->stop_frame == BDB_ANYWHERE && is_at_end(stepper, now))
 		run_free(stepper);
+	if (stepper->called == stepper->ended)
+		stepper->called = 0;
 	if (bdb->stop_frame == BDB_ANYWHERE)
 		aim_at_all(stepper, now);
+	else if (stepper->called)
+		aim_at(stepper, AIM_CALLED, stepper->called);
 	else if (bdb->return_frame && bdb->return_frame != bdb->stop_frame)
 		aim_at(stepper, AIM_RETURN, bdb->return_frame);
 	else if (bdb->stop_frame == BDB_NOWHERE)
@@ -346,5 +360,6 @@ static void choose_aim(struct stepper *stepper, const struct pythread_now *now)
 void stepper_aim(struct stepper *stepper, const struct pythread_now *now)
 {
 	choose_aim(stepper, now);
+	stepper->newest = now->frame.address;
 	stepper->is_standing = true;
 }

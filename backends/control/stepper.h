@@ -38,6 +38,7 @@ enum plan_kind {
 	PLAN_HANDLERS,	 /* E: the code's table of handlers is looked at */
 	PLAN_UNIT,	 /* R: a unit is dispatched */
 	PLAN_BREAKPOINT, /* R: a unit where a person wants to stop */
+	PLAN_ENTRY,	 /* R: a function begins that has several of those */
 	PLAN_DATA,	 /* a variable or address that a person watches */
 	PLAN_START,	 /* code is about to run for the first time: nothing of
 			  * a stepper's */
@@ -46,6 +47,7 @@ enum plan_kind {
 struct planned {
 	struct watch watch;
 	enum plan_kind kind;
+	uint64_t code; /* of PLAN_BREAKPOINT, PLAN_ENTRY: the unit's code object */
 	int id; /* of PLAN_DATA: whose; else the stepper's */
 };
 
@@ -129,8 +131,8 @@ bool stepper_resume(struct stepper *stepper, struct stepper_stop *stop);
 int stepper_where(struct stepper *stepper, struct stepper_stop *stop,
 		  struct error *error);
 /*
- * The watches it needs to go on from here. Reads nothing of the process: the
- * thread may run meanwhile, if only the wishes have changed.
+ * The watches it needs to go on from here. The thread may run meanwhile, if
+ * only the wishes have changed: frames are read only while it stands.
  */
 void stepper_plan(struct stepper *stepper, const struct plan_wishes *wishes,
 		  struct plan *plan);

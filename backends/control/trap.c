@@ -283,9 +283,40 @@ static void unit_fired(struct stepper *stepper, const struct trap *trap)
 		dispatch(stepper, here, from, unit);
 		return;
 	}
+	if (stepper->ended == frame->address)
+		stepper->ended = 0;
 	/* Another activation: the frame that is followed stays so. */
 	if (follow_start(stepper, &stepper->other, frame) == 0)
 		dispatch(stepper, &stepper->other, from, unit);
+}
+
+/* Whether the newest frame is that of a call that begins at the unit watched. */
+static bool is_linked(struct stepper *stepper, const struct trap *trap)
+{
+	const struct pyframe_now *frame = &trap->now.frame;
+	const struct bytecode *code;
+
+	if (frame->code != trap->fired->code)
+		return false;
+	code = bytecode_find(stepper->codes, frame->code);
+	return code && unit_now(stepper, trap, code) <=
+			       bytecode_unit_at(code,
+						trap->fired->watch.address);
+}
+
+/*
+ * A function begins that is to be followed (crowd.c). Its frame may not be
+ * linked yet (gcc moves the load up), then the watch of the newest one comes;
+ * up to 3.10 its first line begins, too.
+ */
+static void entry_fired(struct stepper *stepper, const struct trap *trap)
+{
+	stepper->is_entering = trap->fired->code != 0 &&
+			       !is_linked(stepper, trap);
+	if (stepper->ended == trap->now.frame.address)
+		stepper->ended = 0;
+	if (stepper->python->minor <= 10)
+		unit_fired(stepper, trap);
 }
 
 /* PLAN_DATA is stepper_trap()'s own, PLAN_START nothing of a stepper's. */
@@ -298,6 +329,7 @@ static void (*const kinds[])(struct stepper *stepper,
 	[PLAN_HANDLERS] = handlers_fired,
 	[PLAN_UNIT] = unit_fired,
 	[PLAN_BREAKPOINT] = unit_fired,
+	[PLAN_ENTRY] = entry_fired,
 };
 
 /*

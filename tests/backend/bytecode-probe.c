@@ -133,7 +133,7 @@ static json_t *answer_frontier(struct probe *probe,
 	size_t count;
 
 	if (!bytecode_frontier(&probe->python, code, (int)number(request, 2),
-			       (int)number(request, 3), units,
+			       (int)number(request, 3), NULL, units,
 			       (size_t)number(request, 4), &count))
 		return json_null();
 	return numbers(units, count);

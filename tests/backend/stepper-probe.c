@@ -127,6 +127,7 @@ static size_t wish(struct probe *probe, struct planned *wishes, size_t maximum)
 			for (size_t k = 0; k < n && count < maximum; k++)
 				wishes[count++] = (struct planned){
 					.kind = PLAN_BREAKPOINT,
+					.code = probe->known[i],
 					.watch = {
 						.address = bytecode_watched(
 							code, units[k]),

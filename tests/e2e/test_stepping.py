@@ -40,7 +40,8 @@ DIFFERENT = {
     "up_return": (14, 14, 5),
     "spread_step": (14, 14, 4),
     "deleg_step": (14, 14, 4),
-    "finally": (10, 14, 6),
+    "crowd_three": (8, 14, 6),
+    "crowd_gen": (8, 14, 6),
 }
 
 
@@ -256,7 +257,7 @@ class SteppingTest(unittest.TestCase):
             self.addCleanup(self.ranks[-1].close)
         self.session = Session(self.ranks)
         self.addCleanup(self.session.close)
-        self.counts = {}
+        self.counts = {rank: [0, []] for rank in self.ranks}
 
     def compare(self, rank, name):
         minor = rank.python.version[1]
@@ -265,11 +266,13 @@ class SteppingTest(unittest.TestCase):
         got = rank.got[:len(rank.wanted)]
         if is_different:
             self.assertNotEqual(got, rank.wanted, "is equal by now")
+            self.counts[rank][1].append(name)
             return
         for number, wanted in enumerate(rank.wanted):
             self.assertEqual(got[number:number + 1], [wanted],
                              "stop %d of %d, %s" % (number, len(rank.wanted),
                                                     got[:number][-2:]))
+        self.counts[rank][0] += 1
 
     def run_scenario(self, name, order, ranks):
         for rank in ranks:
@@ -292,6 +295,10 @@ class SteppingTest(unittest.TestCase):
                      if ALL or (number + rank.number) % every == 0]
             if ranks:
                 self.run_scenario(name, dict(order, warm=warm), ranks)
+        for rank, (equal, different) in self.counts.items():
+            print("# %s, %s code: %d equal, %d known to differ (%s)" % (
+                rank.python.name, "specialised" if warm else "new", equal,
+                len(different), ", ".join(different)))
 
     def test_new_code_stops_as_under_bdb(self):
         self.run_scenarios(0, EVERY)
