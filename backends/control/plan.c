@@ -6,7 +6,8 @@
  *	B leaving   the frame is about to be unlinked
  *	C newest    a frame was pushed or popped
  *	D loop      an evaluation loop was entered or left: C must move
- *	E handlers  an exception was raised in a frame of the code
+ *	E handlers  an exception was raised in a frame of the code; up to 3.9
+ *		    what is handled changes
  *	R unit      a unit is dispatched, in any frame of the code
  *
  *	aim	how
@@ -125,6 +126,16 @@ static bool is_wanted(const struct stepper *stepper, const struct ahead *ahead,
 		follow_is_line_unit(stepper, here, unit));
 }
 
+/* A `finally` of 3.8 is one for all ways into it. */
+static bool is_fallen_into(const struct stepper *stepper, int unit)
+{
+	const struct bytecode *code = stepper->here.code;
+
+	return unit > 0 && bytecode_follows(stepper->python, code,
+					    bytecode_instruction(code, unit - 1),
+					    unit);
+}
+
 static void add_ahead(const struct stepper *stepper, struct ahead *ahead,
 		      int from, int unit)
 {
@@ -137,7 +148,9 @@ static void add_ahead(const struct stepper *stepper, struct ahead *ahead,
 	if (to->is_handler) {
 		/* 3.10 writes B's place when an exception is raised. */
 		ahead->has_handlers = stepper->python->minor != 10;
-		return;
+		if (!is_fallen_into(stepper, unit) ||
+		    !is_wanted(stepper, ahead, unit))
+			return;
 	}
 	if (from == stepper->here.at &&
 	    bytecode_reaches(stepper->python, code, from, unit))
@@ -169,9 +182,8 @@ static bool add_start(int *starts, size_t *count, int unit)
 }
 
 /*
- * B tells of returns, E of handlers; up to 3.9 nothing tells where an exception
- * in a handler came from. What comes behind a line that is passed by comes
- * next. False: that, or there are too many.
+ * B tells of returns, E of handlers. What comes behind a line that is passed by
+ * comes next. False: that is too much.
  */
 static bool look_ahead(const struct stepper *stepper, struct ahead *ahead)
 {
@@ -193,7 +205,7 @@ static bool look_ahead(const struct stepper *stepper, struct ahead *ahead)
 			else if (!add_start(starts, &start_count, units[i]))
 				return false;
 	}
-	return !ahead->has_handlers || stepper->python->minor >= 11;
+	return true;
 }
 
 /* What persons want keeps the places that it has beside A and B. */
@@ -279,7 +291,7 @@ static bool plan_ahead(struct stepper *stepper,
 	 * not where its pointer says.
 	 */
 	if (stepper->walked < stepper->walk_limit || stepper->is_leaving ||
-	    here->raised_at >= 0)
+	    here->raised_at >= 0 || !here->handled)
 		return false;
 	bool is_bare = stepper->aim == AIM_CALLED &&
 		       plan_bare(stepper, wishes);
@@ -296,8 +308,8 @@ static bool plan_ahead(struct stepper *stepper,
 		want_unit(draft, here->code, ahead.units[i]);
 	if (ahead.has_handlers)
 		want_watch(draft, PLAN_HANDLERS,
-			   pyframes_watch_handlers(&stepper->frames,
-						   here->code));
+			   pyframes_watch_handled(&stepper->frames, here->code,
+						  here->handled));
 	want_leaving(stepper, draft);
 	return true;
 }

@@ -172,6 +172,7 @@ int pyframes_read(struct pyframes *frames, uint64_t expected,
 	}
 	now->newest = first.newest;
 	now->error = field(first.tstate, offsets->ts_error, 8);
+	now->handled = field(first.tstate, offsets->ts_exc_info, 8);
 	now->raised = field(first.tstate, offsets->ts_raised, 8);
 	now->is_traced = field(first.tstate, offsets->ts_tracefunc, 8) != 0;
 	now->frame.address = now->newest;
@@ -321,5 +322,18 @@ struct watch pyframes_watch_handlers(const struct pyframes *frames,
 		.address = code->address + (uint64_t)offset,
 		.length = 8,
 		.access = WATCH_ACCESS,
+	};
+}
+
+struct watch pyframes_watch_handled(const struct pyframes *frames,
+				    const struct bytecode *code,
+				    uint64_t handled)
+{
+	if (frames->python->minor > 9)
+		return pyframes_watch_handlers(frames, code);
+	return (struct watch){
+		.address = handled + (uint64_t)frames->python->offsets.ei_value,
+		.length = 8,
+		.access = WATCH_WRITE,
 	};
 }

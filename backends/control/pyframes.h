@@ -43,6 +43,7 @@ struct pythread_now {
 	uint64_t newest; /* the newest frame, perhaps a shim */
 	struct pyframe_now frame; /* the newest one of Python's */
 	uint64_t error;	 /* what is being raised, its type up to 3.11; 0 */
+	uint64_t handled; /* where the one that is handled stands */
 	uint64_t raised; /* its value; up to 3.11 perhaps not made yet */
 	bool is_traced;	 /* by sys.settrace() */
 };
@@ -90,6 +91,13 @@ struct watch pyframes_watch_newest(const struct pyframes *frames,
 				   uint64_t loop);
 /* WATCH_NONE where the version has no such thing. */
 struct watch pyframes_watch_loop(const struct pyframes *frames);
+/*
+ * The same, or up to 3.9 what tells of handlers alone, and of those in other
+ * frames, too. handled: of pythread_now.
+ */
+struct watch pyframes_watch_handled(const struct pyframes *frames,
+				    const struct bytecode *code,
+				    uint64_t handled);
 struct watch pyframes_watch_handlers(const struct pyframes *frames,
 				     const struct bytecode *code);
 

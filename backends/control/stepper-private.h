@@ -23,6 +23,7 @@ struct follow {
 	uint64_t frame; /* 0: none */
 	const struct bytecode *code;
 	uint64_t previous; /* the frame that it goes back to, or a shim */
+	uint64_t handled;  /* of pythread_now, when it ran; 0: not known */
 	int at; /* the instruction dispatched last; -1: none yet */
 	/*
 	 * Seen by one of two watches; the other is still to fire for the same

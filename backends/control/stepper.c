@@ -361,5 +361,7 @@ void stepper_aim(struct stepper *stepper, const struct pythread_now *now)
 {
 	choose_aim(stepper, now);
 	stepper->newest = now->frame.address;
+	if (stepper->here.frame == now->frame.address)
+		stepper->here.handled = now->handled;
 	stepper->is_standing = true;
 }

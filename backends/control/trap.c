@@ -53,23 +53,29 @@ static bool is_unwinding(const struct stepper *stepper, const struct trap *trap)
 				   stepper->here.code);
 }
 
+/* Where a frame is that was not walked. */
+static void find_again(struct stepper *stepper, const struct trap *trap)
+{
+	struct follow *here = &stepper->here;
+
+	here->at = bytecode_instruction(here->code,
+					unit_now(stepper, trap, here->code));
+	if (here->at >= 0)
+		here->shown_line = here->code->units[here->at].line;
+	stepper->walked = 0;
+}
+
 /*
  * An exception was raised in a frame of the code. Its handler is walked to;
  * has it none, the frame's leaving tells.
  */
 static void handlers_fired(struct stepper *stepper, const struct trap *trap)
 {
-	int unit;
-
 	if (!is_here(stepper, trap))
 		return;
-	unit = unit_now(stepper, trap, stepper->here.code);
-	if (unit >= 0)
-		stepper->here.at =
-			bytecode_instruction(stepper->here.code, unit);
+	find_again(stepper, trap);
 	stepper->here.pointer_due = -1;
 	stepper->is_leaving = true;
-	stepper->walked = 0;
 }
 
 static bool is_at_return(const struct follow *follow)
@@ -92,13 +98,8 @@ static void leaving_fired(struct stepper *stepper, const struct trap *trap)
 		handlers_fired(stepper, trap);
 		return;
 	}
-	if (stepper->is_blind) {
-		int unit = unit_now(stepper, trap, here->code);
-		here->at = bytecode_instruction(here->code, unit);
-		if (here->at >= 0)
-			here->shown_line = here->code->units[here->at].line;
-		stepper->walked = 0;
-	}
+	if (stepper->is_blind)
+		find_again(stepper, trap);
 	if (stepper->aim == AIM_RETURN)
 		stepper->is_leaving = false;
 	if (is_unwinding(stepper, trap))

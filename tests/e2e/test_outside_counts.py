@@ -13,6 +13,9 @@ from nodes import Node, Target  # noqa: E402
 
 PROGRAM = '''
 import sys
+import threading
+
+LOCK = threading.Lock()
 
 
 def spin(count):
@@ -57,11 +60,45 @@ def until():
     return total  # behind
 
 
+def until_try():
+    total = 0  # until_try
+    for i in range(1000000):
+        try:
+            total += i
+        except ValueError:
+            total = 0
+        finally:
+            total += 1
+    return total  # behind_try
+
+
+def until_with():
+    total = 0  # until_with
+    for i in range(1000000):
+        with LOCK:
+            total += i
+    return total  # behind_with
+
+
 def rare(count):
     for i in range(count):
         if i < 0:
             i = 5  # never
     return count
+
+
+def branches(count):
+    for i in range(count):
+        if i < 0:
+            i = 5  # one
+            i = 6  # two
+            i = 7  # three
+    return count
+
+
+def crowd():
+    a = branches(1000000)  # crowd
+    return a
 
 
 for line in sys.stdin:
@@ -143,17 +180,38 @@ class CountsCase(unittest.TestCase):
               % (self.python, cost))
         self.assertLessEqual(cost, 20)
 
-    def test_until(self):
-        self.stop_in("until -", "# until")
-        cost = self.cost("until", line=line_of("# behind") + self.shift)
-        print("# %s: until over 10^6 iterations takes %d stands"
-              % (self.python, cost))
+    def until(self, name, mark, behind):
+        self.stop_in(name + " -", mark)
+        cost = self.cost("until", line=line_of(behind) + self.shift)
+        print("# %s: %s over 10^6 iterations takes %d stands"
+              % (self.python, name, cost))
         self.assertLessEqual(cost, 500)
 
+    def test_until(self):
+        self.until("until", "# until", "# behind")
+
+    def test_until_over_try(self):
+        self.until("until_try", "# until_try", "# behind_try")
+
+    def test_until_over_with(self):
+        self.until("until_with", "# until_with", "# behind_with")
+
+    def test_next_over_a_crowd(self):
+        self.stop_in("crowd -", "# crowd")
+        self.set_breaks("# one", "# two", "# three")
+        cost = self.cost("next")
+        print("# %s: next over three breakpoints that are not hit takes %d "
+              "stands" % (self.python, cost))
+        self.assertLessEqual(cost, 30)
+
+    def set_breaks(self, *marks):
+        for binding in self.ask("setBreakpoints", breakpoints=[
+                {"id": i + 1, "path": "<string>", "line": line_of(mark)
+                 + self.shift} for i, mark in enumerate(marks)])["breakpoints"]:
+            self.assertGreater(binding.get("number", 0), 0, binding)
+
     def test_armed_and_not_hit(self):
-        self.ask("setBreakpoints", breakpoints=[
-            {"id": 1, "path": "<string>", "line": line_of("# never")
-             + self.shift}])
+        self.set_breaks("# never")
         before = self.stands()
         self.target.say("rare 1000000")
         self.assertEqual(self.target.line(), ["1000000"])
