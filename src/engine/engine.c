@@ -7,6 +7,7 @@
 
 #include "banned.h"
 #include "base/alloc.h"
+#include "base/array.h"
 #include "base/buffer.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -125,13 +126,32 @@ void engine_settle(struct engine *engine)
 		engine->changed(engine->changed_data);
 }
 
+/* Of the requests that are not called as their command. */
+static const char *const request_words[][2] = {
+	{ "setBreakpoints", "break" },	{ "jobBreakpoints", "break" },
+	{ "stepIn", "step" },		{ "stepOut", "finish" },
+	{ "evaluate", "print" },	{ "jobInput", "the job's terminal" },
+	{ "jobResize", "the job's terminal" }, { "jobEnd", "quit end" },
+	{ "terminalInput", "console" }, { "terminal", "console" },
+	{ "diagnose", "doctor" },
+};
+
+static const char *word_of(const char *request)
+{
+	for (size_t i = 0; i < ARRAY_LENGTH(request_words); i++) {
+		if (strcmp(request_words[i][0], request) == 0)
+			return request_words[i][1];
+	}
+	return request;
+}
+
 /* Variables that cannot be read are said where they are shown. */
 static void log_failure(const struct engine *engine,
 			const struct message *message)
 {
 	if (engine->is_screen && !message->is_success &&
 	    strcmp(message->name, "variables") != 0)
-		log_write(LOG_WARNING, "%s: %s", message->name,
+		log_write(LOG_WARNING, "%s: %s", word_of(message->name),
 			  message->error ? message->error : "it failed");
 }
 

@@ -194,6 +194,28 @@ static void a_lost_node_is_logged(void **state)
 	stage_clear(&stage);
 }
 
+static void a_failure_is_logged_by_its_command(void **state)
+{
+	struct stage stage;
+	struct engine *engine = &stage.engine;
+	int64_t seq;
+
+	(void)state;
+	stage_init(&stage);
+	engine->is_screen = true;
+	write_file(&stage, "first",
+		   "{\"seq\":9,\"type\":\"response\",\"request_seq\":3,"
+		   "\"success\":false,\"command\":\"setBreakpoints\","
+		   "\"message\":\"It will not.\"}\n");
+	start(&stage, "read hello; read discover; read breaks; cat first\n"
+		      "read more\n");
+	seq = engine_ask(engine, "setBreakpoints", json_object());
+	assert_int_equal(seq, 3);
+	engine_wait_answers(engine, seq, seq, LIMIT_SECONDS);
+	assert_true(has_logged("break: It will not."));
+	stage_clear(&stage);
+}
+
 /* Where nothing can change any more, nothing is waited for. */
 static void nothing_is_waited_for_in_vain(void **state)
 {
@@ -551,6 +573,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_restarted_rank_is_sampled),
+		cmocka_unit_test(a_failure_is_logged_by_its_command),
 		cmocka_unit_test(a_lost_node_is_logged),
 		cmocka_unit_test(nothing_is_waited_for_in_vain),
 		cmocka_unit_test(a_recording_gets_the_sources),
