@@ -123,6 +123,7 @@ static void on_ended(struct tracee *tracee, pid_t tid, void *data)
 
 static void free_program(struct control *control)
 {
+	control_say_left_out(control, INFINITY);
 	control_drop_threads(control);
 	watched_free(control->watched);
 	breaks_free(control->breaks);
@@ -193,7 +194,6 @@ static void on_gone(struct tracee *tracee, void *data)
 
 	(void)tracee;
 	control->is_gone = true;
-	control_say_left_out(control, INFINITY);
 	control_forget_stop(control);
 	control_keep_looking(control);
 	control_settle(control);
@@ -215,8 +215,8 @@ void control_free(struct control *control)
 	end_timer(&control->looking);
 	end_timer(&control->leaving);
 	tracee_free(control->tracee);
-	control_say_left_out(control, INFINITY);
 	free_program(control);
+	free(control->threads);
 	free(control->wishes);
 	json_decref(control->wanted);
 	debugger_clear(&control->debugger);
