@@ -205,6 +205,15 @@ class TestKeys(OutsideCase):
         self.press(b"q:clear\r", b"1 stopped")
         self.leave(b"1 rank is stopped, and goes on without us. Leave?")
 
+    def test_what_can_never_be_set_is_not_kept(self):
+        self.press(b"", b"Locals \xc2\xb7 ")
+        self.says(b":break train.py:4\r", b"ranks 0-1: Line 4 of train.py has "
+                                          b"no code")
+        self.press(b"B", b"There is no breakpoint.")
+        self.terminal.press(b"qq")
+        self.assertEqual(self.terminal.wait_end(), 0)
+        self.check_ends()
+
     def test_what_runs_is_wanted_back(self):
         self.press(b"", b"Locals \xc2\xb7 ")
         self.says(b"\x03", b"Pause ranks 0-1, which run? (y, n)")
