@@ -161,7 +161,8 @@ void motion_settle(struct motion *motion, const struct engine *engine)
 {
 	motion->is_answered = motion->command != NULL;
 	for (size_t i = 0; i < engine->pending_count; i++)
-		if (engine->pendings[i]->asks[0].seq == motion->seq)
+		if (engine->pendings[i]->count > 0 &&
+		    engine->pendings[i]->asks[0].seq == motion->seq)
 			motion->is_answered = false;
 }
 
