@@ -22,8 +22,9 @@ LIMIT = 120
 def pythons():
     """Interpreters to look for torch in, the likeliest first."""
     named = os.environ.get("PROBETUI_TORCH_PYTHON")
-    if named:
+    if named is not None:
         yield named
+        return
     yield shutil.which("python3") or sys.executable
     build = os.environ.get("BUILDDIR", "")
     for folder in (build, os.path.dirname(build)):
