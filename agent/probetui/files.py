@@ -21,6 +21,7 @@ import fcntl
 import json
 import os
 import stat
+import threading
 import time
 from typing import Any, Dict, List, Optional, Tuple
 
@@ -82,8 +83,11 @@ class Lock:
         # Others have it for a moment when they look whether it is locked.
         patience = time.monotonic() + PATIENCE_SECONDS
         while self._fd < 0:
-            fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW,
-                         0o600)
+            try:
+                fd = os.open(self.path, os.O_RDWR | os.O_NOFOLLOW)
+            except FileNotFoundError:
+                self._fd = self._make()
+                continue
             try:
                 fcntl.lockf(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError as error:
@@ -100,6 +104,23 @@ class Lock:
             else:
                 os.close(fd)
         return True
+
+    def _make(self) -> int:
+        """Makes the file, which nobody sees before it is locked: unlocked it
+        would tell of one that has died. -1: another was faster."""
+        fresh = "%s.%d.%d" % (self.path, os.getpid(), threading.get_ident())
+        fd = os.open(fresh, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+        try:
+            fcntl.lockf(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            os.link(fresh, self.path)
+        except OSError as error:
+            os.close(fd)
+            if error.errno != errno.EEXIST:
+                raise
+            return -1
+        finally:
+            os.unlink(fresh)
+        return fd
 
     def wait(self) -> None:
         """Takes it. Others keep it for a moment, unless they were stopped in
@@ -280,12 +301,13 @@ class JobFiles:
     def step_seconds(self, rank: int, place: str, count: int) -> float:
         """How long that rank has been in a step from the breakpoint. The
         clock is the same for all processes of a machine."""
+        now = time.monotonic()
         try:
             told = json.loads(read_text(self._path(rank, ".step")))
             number, since = told[place]
             if int(number) < count:
                 return 0.0
-            return time.monotonic() - float(since)
+            return now - float(since)
         except (KeyError, ValueError, TypeError):
             return 0.0
 

@@ -630,6 +630,32 @@ os.waitpid(pid, 0)
         self.assertEqual((status, errors), (0, ""))
         self.assertEqual(output, "another process keeps %s\n" % path)
 
+    def test_name_that_is_not_locked_yet(self):
+        """Nobody takes a rank that begins for one that has died."""
+        script = self.place.write("begins.py", """
+import fcntl, os, sys
+from probetui import files
+path, lockf = sys.argv[1], fcntl.lockf
+def lock(*arguments):
+    print("was there", os.path.exists(path), flush=True)
+    lockf(*arguments)
+fcntl.lockf = lock
+files.Lock(path).take()
+fcntl.lockf = lockf
+pid = os.fork()
+if pid == 0:
+    print("is locked", files.is_locked(path), flush=True)
+    os._exit(0)
+os.waitpid(pid, 0)
+print(os.listdir(os.path.dirname(path)))
+""")
+        path = os.path.join(self.place.path, "ranks", "0")
+        os.mkdir(os.path.dirname(path))
+        status, output, errors = self.place.run(script, path)
+        self.assertEqual((status, errors), (0, ""))
+        self.assertEqual(output,
+                         "was there False\nis locked True\n['0']\n")
+
     def test_link_is_not_followed(self):
         victim = os.path.join(self.place.path, "victim")
         os.symlink(victim, self.place.socket())
@@ -905,7 +931,8 @@ print(b, flush=True)
             self.assertIn("The other ranks hold", client.read())
             # A step that is over soon is none.
             self.assertNotIn("longer", client.say("n"))
-            self.assertIsNone(holding.poll())
+            if holding.poll() is not None:
+                self.fail(holding.stderr.read())
             said = client.say("n")
             self.assertIn("any longer", said)
             self.assertEqual(client.say("p b").strip(), "'met'")
