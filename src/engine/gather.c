@@ -348,6 +348,13 @@ static int no_rank(struct command_context *context, struct error *error)
 				 "found, so it is not known who belongs to "
 				 "the job",
 				 replay_path(engine->replay, 0));
+	/* Whatever else the machine runs: its jobs were not asked for. */
+	if (!engine->replay &&
+	    settings_names_debuggers_only(&engine->settings)) {
+		note_bystanders(context);
+		return error_set(error, "none of the debuggers that --connect "
+					"names could be connected to");
+	}
 	if (session->job_count > 0) {
 		for (size_t i = 0; session->job < 0 && i < session->job_count;
 		     i++)
@@ -358,9 +365,6 @@ static int no_rank(struct command_context *context, struct error *error)
 	if (engine->replay)
 		return error_set(error, "no rank is in the recording %s",
 				 replay_path(engine->replay, 0));
-	if (settings_names_debuggers_only(&engine->settings))
-		return error_set(error, "none of the debuggers that --connect "
-					"names could be connected to");
 	if (engine->settings.program_count > 0)
 		return no_rank_of_launched(session, error);
 	if (engine->settings.pid_count > 0)
