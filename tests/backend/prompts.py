@@ -8,7 +8,7 @@ import subprocess
 import time
 
 PROBE = os.path.join(os.environ["BUILDDIR"], "tests/backend/inspector-probe")
-LIMIT = 30
+LIMIT = 120
 PROMPT = re.compile(rb"\(+[Pp]db\)+ (\x1b\[0m)?$")
 
 

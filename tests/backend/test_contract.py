@@ -9,9 +9,10 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
-from nodes import Node, Target
+from nodes import LIMIT, Node, Target
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCE = os.environ.get("SRCDIR") or os.path.dirname(os.path.dirname(HERE))
@@ -197,6 +198,11 @@ class Running(Subject):
     def begin(self):
         self.node.ask("continue", pid=self.pid)
         self.node.event("continued", self.pid)
+        # Until it stays where it is.
+        line = LINES.index("    sys.stdin.readline()") + 1
+        deadline = time.monotonic() + LIMIT
+        while self.frames[self.sample()[0].get("stack")][0][1] != line:
+            assert time.monotonic() < deadline, self.frames
 
 
 class Attached(Subject):

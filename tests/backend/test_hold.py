@@ -151,7 +151,8 @@ class ForeignCase(HoldCase):
             body = self.node.ask("variables", pid=target.pid,
                                  address=target.words[1], type="list")
             self.assertEqual(body["total"], 2)
-            self.assertEqual(tracers(target.pid), {0})
+            # One that did not stand in time is let go when it does.
+            self.wait_until(lambda: tracers(target.pid) == {0})
         self.check_runs_on(target)
 
 
