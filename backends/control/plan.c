@@ -35,6 +35,7 @@
 
 #define AHEAD_MAXIMUM 64 /* units; there are not that many watches */
 #define WALK_LIMIT_MAXIMUM 100000
+#define WALK_CALLED 500 /* then rather without some breakpoints */
 
 struct draft {
 	struct planned items[WATCH_SLOTS];
@@ -239,6 +240,10 @@ static bool is_near(const struct stepper *stepper, const struct watch *watch)
 		return false;
 	if (here->fetch_due == unit)
 		return true;
+	/* Where an exception leads is found once it is raised. */
+	if (here->code->units[unit].is_handler &&
+	    !is_fallen_into(stepper, unit))
+		return false;
 	return here->pointer_due < 0 && here->at >= 0 &&
 	       !is_planned(&stepper->plan, watch) &&
 	       bytecode_reaches(stepper->python, here->code, here->at, unit);
@@ -264,19 +269,37 @@ static bool plan_bare(struct stepper *stepper, const struct plan_wishes *wishes)
 	return false;
 }
 
+/*
+ * In a loop that has been walked for long the called function is not watched
+ * for being called again: that takes the place of units ahead.
+ */
+static size_t room_in_called(struct stepper *stepper,
+			     const struct plan_wishes *wishes)
+{
+	size_t others = crowd_count(stepper, wishes) - 1;
+
+	stepper->bare = stepper->here.code->address;
+	return WATCH_SLOTS - (others < 1 ? others : 1);
+}
+
 static bool look_for_room(struct stepper *stepper,
 			  const struct plan_wishes *wishes,
 			  struct ahead *ahead)
 {
 	bool *wanted = crowd_units(stepper, wishes);
+	size_t count;
 
 	*ahead = (struct ahead){ .wanted = wanted };
-	bool has_room = look_ahead(stepper, ahead) &&
-			ahead->count + ahead->has_handlers + 1 <=
-				room_beside(stepper, wishes);
+	bool has_room = look_ahead(stepper, ahead);
 	free(wanted);
 	ahead->wanted = NULL;
-	return has_room;
+	count = ahead->count + ahead->has_handlers + 1;
+	if (!has_room || count <= room_beside(stepper, wishes))
+		return has_room;
+	if (stepper->aim != AIM_CALLED || stepper->walked < WALK_CALLED ||
+	    !stepper->is_crowded)
+		return false;
+	return count <= room_in_called(stepper, wishes);
 }
 
 /* False: walk on. */
@@ -298,6 +321,7 @@ static bool plan_ahead(struct stepper *stepper,
 	if (!is_bare && !look_for_room(stepper, wishes, &ahead)) {
 		if (stepper->walk_limit < WALK_LIMIT_MAXIMUM)
 			stepper->walk_limit *= 2;
+		stepper->bare = 0;
 		return false;
 	}
 	if (ahead.is_near || is_wish_near(stepper, wishes)) {

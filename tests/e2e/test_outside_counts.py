@@ -101,6 +101,25 @@ def crowd():
     return a
 
 
+def finals(count):
+    total = 0
+    try:
+        for i in range(count):
+            total += i
+        if total < 0:
+            return 0
+    except ValueError:
+        return -1
+    finally:
+        total = 1  # last
+    return total
+
+
+def final():
+    a = finals(1000000)  # final
+    return a
+
+
 for line in sys.stdin:
     name, count = line.split()
     print(globals()[name](*([int(count)] if count != "-" else [])), flush=True)
@@ -203,6 +222,14 @@ class CountsCase(unittest.TestCase):
         print("# %s: next over three breakpoints that are not hit takes %d "
               "stands" % (self.python, cost))
         self.assertLessEqual(cost, 30)
+
+    def test_next_to_a_finally(self):
+        self.stop_in("final -", "# final")
+        self.set_breaks("# last")
+        cost = self.cost("next")
+        print("# %s: next to a breakpoint behind a loop, at several places, "
+              "takes %d stands" % (self.python, cost))
+        self.assertLessEqual(cost, 1000)
 
     def set_breaks(self, *marks):
         for binding in self.ask("setBreakpoints", breakpoints=[
