@@ -27,12 +27,21 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Callable, Iterable, Optional, TypeVar, Union
+    from typing import (
+        Any,
+        Callable,
+        Iterable,
+        List,
+        Optional,
+        TypeVar,
+        Union,
+    )
 
     Ranks = Optional[Union[int, Iterable[int]]]
     Function = TypeVar("Function", bound=Callable[..., Any])
 
-__all__ = ["Debugger", "attach_on_error", "breakpoint", "set_trace"]
+__all__ = ["Debugger", "attach_on_error", "breakpoint", "listen",
+           "set_trace"]
 __version__ = "0.1.0"
 
 
@@ -104,6 +113,19 @@ def breakpoint(ranks: Ranks = None, hold: bool = True,
         from . import process
 
         process.stop(sys._getframe(1), ranks, hold, lease)
+
+
+def listen(address: Any = None, token: Any = None, tls: Any = None,
+           allow: Any = None, read_only: bool = False) -> List[str]:
+    """Lets probetui, and programs, look into this process and run code in
+    it; doc/agent-protocol.md says how. Gives the names of where it listens;
+    what goes wrong is told on standard error, and none listens.
+
+    Always at a socket of the user's own, /tmp/pdb-UID/PID.agent.
+    """
+    from . import agent
+
+    return agent.listen(address, token, tls, allow, read_only)
 
 
 if Debugger.debug_flag:

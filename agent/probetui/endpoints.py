@@ -1,4 +1,4 @@
-"""Where a rank's pdb listens."""
+"""Where a rank's pdb, and its agent, listen."""
 from __future__ import annotations
 
 import contextlib
@@ -113,12 +113,12 @@ def _bind_first(paths: List[str]) -> Endpoint:
     raise EndpointError("every name is taken: %s" % ", ".join(paths))
 
 
-def _sweep(folder: str) -> None:
+def _sweep(folder: str, suffix: str) -> None:
     """Sockets of ranks that were killed, in our own folder."""
     with contextlib.suppress(OSError):
         for name in os.listdir(folder):
             path = os.path.join(folder, name)
-            if name.endswith(".sock") and _is_stale(path):
+            if name.endswith(suffix) and _is_stale(path):
                 os.unlink(path)
 
 
@@ -128,7 +128,7 @@ def _listen_unix(settings: Settings, rank: int, folder: str,
         if settings.prefix is not None:
             base = settings.prefix + ".%d" % rank
             return [_bind_first([base, "%s.%d" % (base, os.getpid())])]
-        _sweep(folder)
+        _sweep(folder, ".sock")
         base = os.path.join(folder, str(rank))
         endpoints = [_bind_first([base + ".sock", "%s.%d.sock"
                                   % (base, os.getpid())])]
@@ -140,9 +140,23 @@ def _listen_unix(settings: Settings, rank: int, folder: str,
         return endpoints
 
 
-def _tcp_socket(settings: Settings, port: int) -> socket.socket:
+def listen_agent(folder: str) -> Endpoint:
+    """PID.agent; where another container has this number in the same folder,
+    with the number of our own."""
+    base = os.path.join(folder, str(os.getpid()))
+    paths = [base + ".agent"]
+    with contextlib.suppress(OSError):
+        paths.append("%s.%d.agent" % (base,
+                                      os.stat("/proc/self/ns/pid").st_ino))
+    claims = files.Lock(os.path.join(folder, ".lock"))
+    with _claiming(claims):
+        _sweep(folder, ".agent")
+        return _bind_first(paths)
+
+
+def tcp_socket(host: str, port: int) -> socket.socket:
     family, kind, protocol, _, address = socket.getaddrinfo(
-        settings.host, port, type=socket.SOCK_STREAM,
+        host, port, type=socket.SOCK_STREAM,
         flags=socket.AI_PASSIVE)[0]
     listener = socket.socket(family, kind, protocol)
     try:
@@ -160,12 +174,12 @@ def _listen_tcp(settings: Settings, rank: int) -> List[Endpoint]:
     wanted = settings.port + rank if settings.port else 0
     try:
         try:
-            listener = _tcp_socket(settings, wanted)
+            listener = tcp_socket(settings.host, wanted)
         except OSError as error:
             # Another job of this machine has it: any other will do.
             if error.errno != errno.EADDRINUSE:
                 raise
-            listener = _tcp_socket(settings, 0)
+            listener = tcp_socket(settings.host, 0)
     except (OSError, OverflowError) as error:
         raise EndpointError("nothing can listen at %s port %d: %s"
                             % (settings.host, wanted, error)) from error

@@ -1,0 +1,119 @@
+"""Who may ask an agent, and for what."""
+from __future__ import annotations
+
+import ipaddress
+import os
+import socket
+from typing import Any, Dict, List, NamedTuple, Optional, Union
+
+from . import endpoints
+from .http1 import Refusal
+from .settings import TOKEN_MINIMUM, SettingError, is_token
+
+Network = Union[ipaddress.IPv4Network, ipaddress.IPv6Network]
+
+
+class Door(NamedTuple):
+    """Where somebody listens, and who is let in there."""
+
+    endpoint: endpoints.Endpoint
+    host: str = ""
+    token: bytes = b""
+    context: Any = None  # ssl.SSLContext
+    networks: Optional[List[Network]] = None  # None: all addresses
+
+    @property
+    def is_unix(self) -> bool:
+        return self.endpoint.is_unix
+
+    def name(self) -> str:
+        """As a person or curl is told."""
+        if self.is_unix:
+            return self.endpoint.name()
+        address, port = self.endpoint.listener.getsockname()[:2]
+        if ":" in address:
+            address = "[%s]" % address
+        return "%s://%s:%d" % ("https" if self.context else "http", address,
+                               port)
+
+
+def networks(allow: Any) -> Optional[List[Network]]:
+    """Of "10.1.0.0/16", "::1", or several. SettingError: it is none."""
+    if allow is None:
+        return None
+    try:
+        texts = allow.split(",") if isinstance(allow, str) else list(allow)
+        return [ipaddress.ip_network(str(text).strip(), strict=False)
+                for text in texts]
+    except (TypeError, ValueError) as error:
+        raise SettingError("allow is a list of addresses and networks, as "
+                           "10.1.0.0/16: %s" % error) from None
+
+
+def token_bytes(token: Any) -> bytes:
+    data = token.encode("utf-8", "replace") if isinstance(token, str) \
+        else bytes(token or b"")
+    if len(data) < TOKEN_MINIMUM:
+        raise SettingError("to listen at an address takes a token of %d "
+                           "characters or more; without one, whoever reaches "
+                           "the port could run code here" % TOKEN_MINIMUM)
+    return data
+
+
+def _address_of(text: str) -> Any:
+    """None: it is a name."""
+    try:
+        address = ipaddress.ip_address(text.partition("%")[0])
+    except ValueError:
+        return None
+    return getattr(address, "ipv4_mapped", None) or address
+
+
+def check_peer(door: Door, connection: socket.socket) -> None:
+    """Before anything is read."""
+    if door.is_unix:
+        user = endpoints.peer_user(connection)[1]
+        if user not in (os.geteuid(), 0):
+            raise Refusal(403, "this is user %d's; you are user %d"
+                          % (os.geteuid(), user))
+    elif door.networks is not None:
+        address = _address_of(connection.getpeername()[0])
+        if not any(address in network for network in door.networks):
+            raise Refusal(403, "the address %s is not allowed" % address)
+
+
+def _host_of(text: str) -> str:
+    """Without the port."""
+    if text.startswith("["):
+        return text[1:].partition("]")[0].lower()
+    return text.partition(":")[0].lower()
+
+
+def _is_ours(host: str, door: Door, connection: socket.socket) -> bool:
+    address = _address_of(host)
+    if host == "localhost" or address is not None and address.is_loopback:
+        return True
+    if door.is_unix:
+        return False
+    if address is not None:
+        return bool(address == _address_of(connection.getsockname()[0]))
+    name = socket.gethostname().lower()
+    return host in (door.host.lower(), name, name.partition(".")[0])
+
+
+def check_request(door: Door, connection: socket.socket,
+                  headers: Dict[str, str]) -> None:
+    """Once its headers are there, before its body is read."""
+    if door.token:
+        scheme, _, given = headers.get("authorization", "").partition(" ")
+        if scheme.lower() != "bearer" or not is_token(
+                given.strip().encode("latin-1"), door.token):
+            raise Refusal(401, "say the token: Authorization: Bearer TOKEN",
+                          ("WWW-Authenticate: Bearer",))
+    if "origin" in headers or any(name.startswith("sec-fetch-")
+                                  for name in headers):
+        raise Refusal(403, "browsers are not answered")
+    if "host" not in headers:
+        raise Refusal(400, "the header Host is not there")
+    if not _is_ours(_host_of(headers["host"]), door, connection):
+        raise Refusal(403, "the Host is not one of this machine's names")

@@ -1,0 +1,109 @@
+"""The agent of this process: where it listens, and its end.
+
+Whatever goes wrong in here is told on standard error, and the program goes on
+as it would without us. A fork has no agent.
+"""
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import threading
+from typing import Any, List, Optional
+
+from . import access, endpoints, files, inspection, routes, server
+from .http1 import Head
+from .settings import SettingError, describe, tell
+
+
+class Agent:
+    def __init__(self, doors: List[access.Door], is_read_only: bool) -> None:
+        self._is_read_only = is_read_only
+        self._server = server.Server(doors)
+        self._server.route = self._route
+        self._server.start()
+
+    def names(self) -> List[str]:
+        return [door.name() for door in self._server.doors]
+
+    def close(self) -> None:
+        self._server.close()
+
+    def forget(self) -> None:
+        self._server.forget()
+
+    def _route(self, head: Head, body: Any, give_up: server.GiveUp) -> Any:
+        route = routes.find(head, body, self._is_read_only)
+        return route.answer(routes.Context(
+            head.query, body or {}, self._server.evaluator, give_up,
+            self._is_read_only))
+
+
+_agent: Optional[Agent] = None
+_seat = threading.Lock()
+_is_registered = False
+
+
+def _close() -> None:
+    if _agent is not None:
+        with contextlib.suppress(Exception):
+            _agent.close()
+
+
+def _begin_fork() -> None:
+    server.forking.acquire()
+
+
+def _end_fork() -> None:
+    server.forking.release()
+
+
+def _forget() -> None:
+    global _agent, _seat
+    _seat = threading.Lock()
+    server.forking = threading.Lock()
+    inspection.forget()
+    if _agent is not None:
+        with contextlib.suppress(Exception):
+            _agent.forget()
+    _agent = None
+
+
+def _register() -> None:
+    global _is_registered
+    if not _is_registered:
+        _is_registered = True
+        atexit.register(_close)
+        os.register_at_fork(before=_begin_fork, after_in_parent=_end_fork,
+                            after_in_child=_forget)
+
+
+def _unix_door() -> access.Door:
+    folder = files.default_folder()
+    files.secure(folder)
+    return access.Door(endpoints.listen_agent(folder))
+
+
+def listen(address: Any, token: Any, tls: Any, allow: Any,
+           read_only: bool) -> List[str]:
+    """As probetui.listen."""
+    global _agent
+    with _seat:
+        if _agent is not None:
+            if address is not None:
+                tell("it listens already at %s" % ", ".join(_agent.names()))
+            return _agent.names()
+        doors: List[access.Door] = []
+        try:
+            doors.append(_unix_door())
+            _agent = Agent(doors, bool(read_only))
+            _register()
+            return _agent.names()
+        except (SettingError, endpoints.EndpointError, files.FolderError,
+                OSError) as error:
+            tell("nothing listens: %s" % error)
+        except Exception as problem:
+            tell("nothing listens: %s" % describe(problem))
+        for door in doors:
+            door.endpoint.close()
+        return []

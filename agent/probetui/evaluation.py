@@ -1,0 +1,341 @@
+"""Code that clients have run in the process.
+
+It runs in the thread that serves the client, beside the program. What that
+thread prints meanwhile is the client's, what others print goes where it
+always did. Past its time it gets the exception TimeIsUp; one that cannot
+notice that (it waits in C) is given up: it runs on, and its client is told.
+"""
+from __future__ import annotations
+
+import ast
+import builtins
+import contextlib
+import io
+import os
+import signal
+import sys
+import threading
+import time
+import traceback
+from typing import Any, Callable, Dict, Iterator, List, Optional, Set
+
+from .http1 import Refusal
+from .values import cut, type_name
+
+PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+EVALUATIONS_MAXIMUM = 8
+TEXT_MAXIMUM = 256 << 10
+TIMEOUT_SECONDS = 30.0
+TIMEOUT_MAXIMUM = 86400.0
+# To notice that time is up.
+GRACE_SECONDS = 1.0
+LOOK_SECONDS = 3600.0
+# What statements have for a value.
+NOTHING = object()
+
+
+class TimeIsUp(BaseException):
+    """Raised in what runs too long."""
+
+
+class _Output:
+    """What was printed, up to a limit."""
+
+    def __init__(self) -> None:
+        self._parts: List[str] = []
+        self._length = 0
+        self._lost = 0
+
+    def write(self, text: str) -> None:
+        part = text[:max(0, TEXT_MAXIMUM - self._length)]
+        self._parts.append(part)
+        self._length += len(part)
+        self._lost += len(text) - len(part)
+
+    def text(self) -> str:
+        text = "".join(self._parts)
+        if self._lost:
+            text += "... %d characters left out" % self._lost
+        return text
+
+
+class _Stream:
+    """Stands for sys.stdin, sys.stdout or sys.stderr while something is
+    evaluated. What is evaluated has nothing to read. A program that keeps it
+    finds the original in it."""
+
+    def __init__(self, original: Any, outputs: Dict[int, _Output]) -> None:
+        self._original = original
+        self._outputs = outputs
+
+    def _output(self) -> Optional[_Output]:
+        return self._outputs.get(threading.get_ident())
+
+    def write(self, text: str) -> int:
+        output = self._output()
+        if output is not None:
+            output.write(str(text))
+            return len(text)
+        return self._original.write(text) if self._original else len(text)
+
+    def writelines(self, lines: Any) -> None:
+        for line in lines:
+            self.write(line)
+
+    def flush(self) -> None:
+        if self._original and self._output() is None:
+            self._original.flush()
+
+    def read(self, *size: Any) -> str:
+        return self._original.read(*size) if self._output() is None else ""
+
+    def readline(self, *size: Any) -> str:
+        return self._original.readline(*size) if self._output() is None \
+            else ""
+
+    def __iter__(self) -> Any:
+        return iter(self._original if self._output() is None else ())
+
+    def isatty(self) -> bool:
+        return bool(self._original and self._output() is None
+                    and self._original.isatty())
+
+    def fileno(self) -> int:
+        if self._original is None or self._output() is not None:
+            raise io.UnsupportedOperation("fileno")
+        return int(self._original.fileno())
+
+    def close(self) -> None:
+        """exit() closes sys.stdin."""
+        if self._original and self._output() is None:
+            self._original.close()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._original, name)
+
+
+class _Capture:
+    """Puts the streams in place while any thread's output is caught."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._outputs: Dict[int, _Output] = {}
+        self._streams: Dict[str, _Stream] = {}
+
+    @contextlib.contextmanager
+    def catching(self, output: _Output) -> Iterator[None]:
+        with self._lock:
+            if not self._outputs:
+                for name in ("stdin", "stdout", "stderr"):
+                    stream = _Stream(getattr(sys, name), self._outputs)
+                    self._streams[name] = stream
+                    setattr(sys, name, stream)
+            self._outputs[threading.get_ident()] = output
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._outputs.pop(threading.get_ident(), None)
+                if not self._outputs:
+                    self.restore()
+
+    def restore(self) -> None:
+        """Unless the program has put others in their place."""
+        for name, stream in self._streams.items():
+            if getattr(sys, name) is stream:
+                setattr(sys, name, stream._original)
+        self._streams = {}
+
+
+def _tell_error(error: BaseException) -> Dict[str, str]:
+    try:
+        told = traceback.TracebackException(type(error), error,
+                                            error.__traceback__)
+        told.stack[:] = [frame for frame in told.stack
+                         if not frame.filename.startswith(PACKAGE)]
+        lines = "".join(told.format())
+        message = "".join(told.format_exception_only())
+    except Exception:
+        lines = message = "(its text cannot be had)"
+    name = type_name(error)
+    message = message.strip()
+    short = name.rpartition(".")[2]
+    for prefix in (name + ": ", short + ": "):
+        if message.startswith(prefix):
+            message = message[len(prefix):]
+            break
+    else:
+        message = "" if message in (name, short) else message
+    return {"type": name, "message": cut(message, TEXT_MAXIMUM // 16),
+            "traceback": cut(lines, TEXT_MAXIMUM // 4)}
+
+
+class Evaluation:
+    """One piece of code, in one thread. is_over and is_interrupted are set
+    before the other one is looked at, so that no exception can come to a
+    thread that does something else already."""
+
+    def __init__(self, timeout: float,
+                 give_up: Callable[[Refusal], None]) -> None:
+        self.ident = threading.get_ident()
+        self.timeout = timeout
+        self.until = time.monotonic() + timeout
+        self.give_up = give_up
+        self.is_over = False
+        self.is_interrupted = False
+        self.is_settled = False
+
+    def interrupt(self) -> None:
+        self.is_interrupted = True
+        try:
+            if not self.is_over:
+                _raise_in(self.ident, TimeIsUp)
+        finally:
+            self.is_settled = True
+
+    def end(self) -> None:
+        """No exception comes after this."""
+        while True:
+            try:
+                self.is_over = True
+                while self.is_interrupted and not self.is_settled:
+                    time.sleep(0.001)
+                if self.is_interrupted:
+                    _raise_in(self.ident, None)
+                return
+            except TimeIsUp:
+                pass
+
+
+def _raise_in(ident: int, kind: Optional[type]) -> None:
+    """None: takes back what was not raised yet."""
+    try:
+        import ctypes
+    except ImportError:
+        return
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(
+        ctypes.c_ulong(ident), ctypes.py_object(kind) if kind else None)
+
+
+class Evaluator:
+    """`wake` has look() called soon."""
+
+    def __init__(self, wake: Callable[[], None]) -> None:
+        self._wake = wake
+        self._running: Set[Evaluation] = set()
+        self._lock = threading.Lock()
+        self._next_look = 0.0
+        self._capture = _Capture()
+        # What the evaluated starts is not to inherit our threads' own.
+        self.signals = signal.pthread_sigmask(signal.SIG_BLOCK, ())
+
+    def look(self) -> float:
+        """Ends what takes too long. In how many seconds to look again."""
+        now = time.monotonic()
+        with self._lock:
+            late = [job for job in self._running
+                    if job.until <= now and not job.is_over]
+        for job in late:
+            if not job.is_interrupted:
+                job.until = now + GRACE_SECONDS
+                job.interrupt()
+            else:
+                job.until = now + LOOK_SECONDS
+                job.give_up(Refusal(
+                    504, "it did not end in %g s, and runs on"
+                    % job.timeout))
+        with self._lock:
+            self._next_look = min([now + LOOK_SECONDS] + [
+                job.until for job in self._running])
+        return max(0.0, self._next_look - now)
+
+    def forget(self) -> None:
+        """In a fork: the streams are the program's again."""
+        self._capture.restore()
+
+    @contextlib.contextmanager
+    def _job(self, timeout: float,
+             give_up: Callable[[Refusal], None]) -> Iterator[Evaluation]:
+        job = Evaluation(timeout, give_up)
+        with self._lock:
+            if len(self._running) >= EVALUATIONS_MAXIMUM:
+                raise Refusal(503, "%d evaluations run already"
+                              % EVALUATIONS_MAXIMUM)
+            self._running.add(job)
+        if job.until < self._next_look:
+            self._wake()
+        previous = signal.pthread_sigmask(signal.SIG_SETMASK, self.signals)
+        try:
+            yield job
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, previous)
+            with self._lock:
+                self._running.discard(job)
+
+    def run(self, function: Callable[[], Any], timeout: float,
+            give_up: Callable[[Refusal], None]) -> Dict[str, Any]:
+        """What function() gives or raises, and what is printed meanwhile."""
+        output = _Output()
+        told: Dict[str, Any] = {"value": None, "type": None, "output": "",
+                                "error": None}
+        with self._job(timeout, give_up) as job:
+            with self._capture.catching(output):
+                try:
+                    try:
+                        _fill(told, function)
+                    finally:
+                        job.end()
+                except TimeIsUp:
+                    job.end()
+            if job.is_interrupted:
+                told.update(value=None, type=None)
+                told["error"] = told["error"] or {
+                    "type": "TimeIsUp", "message": "", "traceback": ""}
+                told["error"]["message"] = "it took longer than %g s" \
+                    % timeout
+        told["output"] = output.text()
+        return told
+
+
+def _fill(told: Dict[str, Any], function: Callable[[], Any]) -> None:
+    try:
+        value = function()
+        if value is not NOTHING:
+            told["value"] = cut(repr(value), TEXT_MAXIMUM)
+            told["type"] = type_name(value)
+    except BaseException as error:
+        told["value"] = told["type"] = None
+        told["error"] = _tell_error(error)
+
+
+def read_timeout(value: Any) -> float:
+    if value is None:
+        return TIMEOUT_SECONDS
+    if type(value) not in (int, float) or not 0 < value <= TIMEOUT_MAXIMUM:
+        raise Refusal(400, "timeout is a number of seconds, %g at most"
+                      % TIMEOUT_MAXIMUM)
+    return float(value)
+
+
+def _run(tree: ast.Module, name: str, names: Dict[str, Any]) -> Any:
+    last = None
+    if tree.body and isinstance(tree.body[-1], ast.Expr):
+        last = ast.Expression(tree.body.pop().value)
+    exec(compile(tree, name, "exec", dont_inherit=True), names)
+    if last is not None:
+        return eval(compile(last, name, "eval", dont_inherit=True), names)
+    return NOTHING
+
+
+def in_main(code: str) -> Any:
+    """The value of the last line where that is an expression."""
+    names = sys.modules["__main__"].__dict__
+    return _run(ast.parse(code, "<eval>"), "<eval>", names)
+
+
+def in_its_own(code: str, path: Optional[str]) -> Any:
+    """As a module of its own, which leaves nothing in the program's."""
+    name = path or "<execute>"
+    return _run(ast.parse(code, name), name, {
+        "__name__": "__probetui__", "__file__": path,
+        "__builtins__": builtins})

@@ -1,0 +1,223 @@
+"""HTTP/1.1 as far as an agent needs it: requests in, answers out.
+
+Whoever connects may send anything: what a request may be long, and may take
+until it is complete, is limited, and what is not clear is refused.
+"""
+from __future__ import annotations
+
+import re
+import socket
+import time
+from typing import Any, Dict, List, NamedTuple, Tuple
+
+from . import wire
+
+HEAD_MAXIMUM = 16 << 10
+BODY_MAXIMUM = 1 << 20
+ANSWER_MAXIMUM = 8 << 20
+HEADERS_MAXIMUM = 100
+FIELDS_MAXIMUM = 16
+# From its first byte to its last.
+REQUEST_SECONDS = 10.0
+# Between two requests of a connection.
+IDLE_SECONDS = 60.0
+
+REASONS = {
+    200: "OK", 400: "Bad Request", 401: "Unauthorized", 403: "Forbidden",
+    404: "Not Found", 405: "Method Not Allowed", 408: "Request Timeout",
+    411: "Length Required", 413: "Content Too Large",
+    417: "Expectation Failed", 431: "Request Header Fields Too Large",
+    500: "Internal Server Error", 501: "Not Implemented",
+    503: "Service Unavailable", 504: "Gateway Timeout",
+    505: "HTTP Version Not Supported",
+}
+# Two of them could be understood in two ways.
+_SINGLE = ("authorization", "content-length", "expect", "host",
+           "transfer-encoding")
+_LINE = re.compile(r"([A-Z]{1,16}) (/[!-~]*) HTTP/(\d)\.(\d)\Z")
+_HEADER = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*"
+                     r"([\t -~\x80-\xff]*?)[ \t]*\Z")
+
+
+class Refusal(Exception):
+    """A status and a sentence for the client."""
+
+    def __init__(self, status: int, sentence: str,
+                 headers: Tuple[str, ...] = ()) -> None:
+        super().__init__(sentence)
+        self.status = status
+        self.headers = headers
+
+
+class Closed(Exception):
+    """There is nobody to answer."""
+
+
+class Head(NamedTuple):
+    method: str
+    path: str
+    query: Dict[str, str]
+    headers: Dict[str, str]  # by names in small letters
+    keeps: bool  # the connection, for another request
+
+    @property
+    def length(self) -> int:
+        """Of the body."""
+        if "transfer-encoding" in self.headers:
+            raise Refusal(501, "a body is sent with its Content-Length here")
+        text = self.headers.get("content-length")
+        if text is None:
+            if self.method == "POST":
+                raise Refusal(411, "a POST has a Content-Length")
+            return 0
+        if not re.match(r"[0-9]{1,18}\Z", text):
+            raise Refusal(400, "the Content-Length is no number")
+        if int(text) > BODY_MAXIMUM:
+            raise Refusal(413, "a body has %d bytes at most" % BODY_MAXIMUM)
+        return int(text)
+
+
+def _parse_query(text: str) -> Dict[str, str]:
+    if not text:
+        return {}
+    from urllib.parse import parse_qsl
+
+    try:
+        fields = parse_qsl(text, keep_blank_values=True,
+                           strict_parsing=True, errors="strict",
+                           max_num_fields=FIELDS_MAXIMUM)
+    except ValueError as error:
+        raise Refusal(400, "the part behind ? cannot be read: %s"
+                      % error) from None
+    if len({name for name, _ in fields}) < len(fields):
+        raise Refusal(400, "a name stands behind ? twice")
+    return dict(fields)
+
+
+def _parse_headers(lines: List[str]) -> Dict[str, str]:
+    if len(lines) > HEADERS_MAXIMUM:
+        raise Refusal(431, "a request has %d headers at most"
+                      % HEADERS_MAXIMUM)
+    headers: Dict[str, str] = {}
+    for line in lines:
+        match = _HEADER.match(line)
+        if not match:
+            raise Refusal(400, "a header cannot be read")
+        name = match.group(1).lower()
+        if name not in headers:
+            headers[name] = match.group(2)
+        elif name in _SINGLE:
+            raise Refusal(400, "the header %s is there twice" % name)
+        else:
+            headers[name] += ", " + match.group(2)
+    return headers
+
+
+def parse_head(data: bytes) -> Head:
+    """Of the request line and the headers, without the empty line."""
+    lines = data.decode("latin-1").split("\r\n")
+    match = _LINE.match(lines[0])
+    if not match:
+        raise Refusal(400, "the request line cannot be read")
+    if match.group(3) != "1":
+        raise Refusal(505, "HTTP/1.1 is spoken here")
+    path, _, query = match.group(2).partition("?")
+    headers = _parse_headers(lines[1:])
+    wishes = headers.get("connection", "").lower().replace(" ", "").split(",")
+    return Head(match.group(1), path, _parse_query(query), headers,
+                match.group(4) != "0" and "close" not in wishes)
+
+
+def _head_of(status: int, more: Tuple[str, ...], length: int,
+             keeps: bool) -> bytes:
+    lines = ["HTTP/1.1 %d %s" % (status, REASONS[status]),
+             "Content-Type: application/json", "Content-Length: %d" % length,
+             "Cache-Control: no-store", "X-Content-Type-Options: nosniff",
+             "Connection: %s" % ("keep-alive" if keeps else "close"), *more]
+    return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
+
+
+def write_answer(value: Any, keeps: bool) -> bytes:
+    body = wire.encode(value)
+    if len(body) > ANSWER_MAXIMUM:
+        return write_refusal(Refusal(
+            500, "the answer has more than %d bytes; ask for less"
+            % ANSWER_MAXIMUM), keeps)
+    return _head_of(200, (), len(body), keeps) + body
+
+
+def write_refusal(refusal: Refusal, keeps: bool = False) -> bytes:
+    body = wire.encode({"error": {"status": refusal.status,
+                                  "message": str(refusal)}})
+    return _head_of(refusal.status, refusal.headers, len(body), keeps) + body
+
+
+class Reader:
+    """Takes requests from a connection. Closed: it ended between two of
+    them."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+        self._data = bytearray()
+        self._until = time.monotonic() + REQUEST_SECONDS
+
+    def _receive(self) -> None:
+        left = self._until - time.monotonic()
+        try:
+            if left <= 0:
+                raise socket.timeout()
+            self._connection.settimeout(left)
+            data = self._connection.recv(65536)
+        except socket.timeout:
+            if not self._data:
+                raise Closed() from None
+            raise Refusal(408, "the request was not complete in %g s"
+                          % REQUEST_SECONDS) from None
+        if not data:
+            raise Closed()
+        self._data += data
+
+    def _take(self, length: int) -> bytes:
+        taken = bytes(self._data[:length])
+        del self._data[:length]
+        return taken
+
+    def expect(self, seconds: float) -> None:
+        """Waits for the first byte of a request that may come so late."""
+        self._until = time.monotonic() + seconds
+        while not self._data:
+            self._receive()
+        self._until = time.monotonic() + REQUEST_SECONDS
+
+    def read_head(self) -> Head:
+        searched = 0
+        while True:
+            end = self._data.find(b"\r\n\r\n", searched)
+            if end > HEAD_MAXIMUM or end < 0 and \
+                    len(self._data) > HEAD_MAXIMUM:
+                raise Refusal(431, "request line and headers have %d bytes "
+                              "at most" % HEAD_MAXIMUM)
+            if end >= 0:
+                break
+            searched = max(0, len(self._data) - 3)
+            self._receive()
+        data = self._take(end)
+        self._take(4)
+        return parse_head(data)
+
+    def read_body(self, head: Head) -> bytes:
+        length = head.length
+        wish = head.headers.get("expect", "").lower()
+        if wish not in ("", "100-continue"):
+            raise Refusal(417, "only 100-continue can be expected")
+        if wish and len(self._data) < length:
+            send(self._connection, b"HTTP/1.1 100 Continue\r\n\r\n")
+        while len(self._data) < length:
+            self._receive()
+        return self._take(length)
+
+
+def send(connection: Any, data: bytes) -> None:
+    """All of it, or OSError."""
+    connection.settimeout(REQUEST_SECONDS)
+    connection.sendall(data)

@@ -1,0 +1,100 @@
+"""The threads of this process and their stacks, as Python itself has them."""
+from __future__ import annotations
+
+import sys
+import threading
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Set
+
+from .values import describe_names
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+FRAMES_MAXIMUM = 256
+
+# Threads of ours, which nobody is told of.
+_own: Set[int] = set()
+
+
+def hide_thread() -> None:
+    """The calling thread is one of ours."""
+    _own.add(threading.get_ident())
+
+
+def show_thread() -> None:
+    """It ends; another one may get its number."""
+    _own.discard(threading.get_ident())
+
+
+def forget() -> None:
+    """In a fork: the threads are its parent's."""
+    _own.clear()
+
+
+def _frames() -> Dict[int, FrameType]:
+    return {ident: frame for ident, frame in sys._current_frames().items()
+            if ident not in _own}
+
+
+def _place(frame: FrameType) -> Dict[str, Any]:
+    code = frame.f_code
+    return {"func": getattr(code, "co_qualname", code.co_name),
+            "file": code.co_filename, "lineno": frame.f_lineno}
+
+
+def threads() -> List[Dict[str, Any]]:
+    """The main thread first. Without tid: not one of Python's making."""
+    main = threading.main_thread().ident
+    known = {thread.ident: thread for thread in threading.enumerate()}
+    told = []
+    for ident, frame in _frames().items():
+        thread = known.get(ident)
+        told.append({
+            "tid": getattr(thread, "native_id", None), "ident": ident,
+            "name": thread.name if thread else None,
+            "daemon": thread.daemon if thread else None,
+            "is_main": ident == main, **_place(frame)})
+    told.sort(key=lambda thread: not thread["is_main"])
+    return told
+
+
+def _find(tid: Optional[int]) -> Optional[FrameType]:
+    frames = _frames()
+    if tid is None:
+        return frames.get(threading.main_thread().ident or 0)
+    for thread in threading.enumerate():
+        if getattr(thread, "native_id", None) == tid:
+            return frames.get(thread.ident or 0)
+    return frames.get(tid)
+
+
+def _locals(frame: FrameType) -> Dict[str, Dict[str, str]]:
+    names = frame.f_locals
+    for _ in range(3):
+        try:
+            return describe_names(dict(names))
+        except RuntimeError:
+            # It runs meanwhile, and gets another name.
+            pass
+    return {}
+
+
+def backtrace(tid: Optional[int]) -> Optional[List[Dict[str, Any]]]:
+    """Innermost first, of a thread by the system's number or Python's own;
+    None: of the main thread. Gives None where there is no such thread."""
+    frame = _find(tid)
+    if frame is None:
+        return None
+    told = []
+    while frame is not None and len(told) < FRAMES_MAXIMUM:
+        told.append(dict(_place(frame), depth=len(told), frame_type="python",
+                         locals=_locals(frame)))
+        frame = frame.f_back
+    left_out = 0
+    while frame is not None:
+        left_out += 1
+        frame = frame.f_back
+    if left_out:
+        told.append({"depth": FRAMES_MAXIMUM, "frame_type": "left_out",
+                     "count": left_out})
+    return told

@@ -1,0 +1,116 @@
+"""What clients can ask for: one row an endpoint, one function each."""
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any, Callable, Dict, NamedTuple
+
+from . import __version__, evaluation, identity, inspection
+from .http1 import Head, Refusal
+
+
+class Context(NamedTuple):
+    """What a function below gets."""
+
+    query: Dict[str, str]
+    body: Dict[str, Any]
+    evaluator: evaluation.Evaluator
+    give_up: Callable[[Refusal], None]
+    is_read_only: bool
+
+
+class Route(NamedTuple):
+    method: str
+    path: str
+    runs_code: bool
+    answer: Callable[[Context], Any]
+    fields: tuple  # behind ? of a GET, in the object of a POST
+
+
+def _number(context: Context, name: str) -> Any:
+    text = context.query.get(name)
+    if text is None:
+        return None
+    if not (text.isascii() and text.isdigit() and len(text) < 20):
+        raise Refusal(400, "%s is a number" % name)
+    return int(text)
+
+
+def _text(context: Context, name: str) -> Any:
+    value = context.body.get(name)
+    if value is not None and not isinstance(value, str):
+        raise Refusal(400, "%s is a text" % name)
+    return value
+
+
+def _index(context: Context) -> Any:
+    found = identity.find()
+    return {
+        "name": "probetui", "version": __version__, "pid": os.getpid(),
+        "uid": os.geteuid(), "host": os.uname().nodename,
+        "rank": found.rank, "world_size": found.size,
+        "local_rank": found.local_rank,
+        "python": "%d.%d.%d" % sys.version_info[:3],
+        "executable": sys.executable, "argv": list(
+            getattr(sys, "argv", []))[:100],
+        "read_only": context.is_read_only,
+        "can": [route.method + " " + route.path for route in ROUTES
+                if not (route.runs_code and context.is_read_only)]}
+
+
+def _threads(_: Context) -> Any:
+    return inspection.threads()
+
+
+def _backtrace(context: Context) -> Any:
+    found = inspection.backtrace(_number(context, "tid"))
+    if found is None:
+        raise Refusal(404, "there is no such thread")
+    return found
+
+
+def _evaluate(context: Context, function: Callable[[], Any]) -> Any:
+    timeout = evaluation.read_timeout(context.body.get("timeout"))
+    return context.evaluator.run(function, timeout, context.give_up)
+
+
+def _eval(context: Context) -> Any:
+    code = _text(context, "code")
+    if code is None:
+        raise Refusal(400, "code is missing")
+    return _evaluate(context, lambda: evaluation.in_main(code))
+
+
+ROUTES = (
+    Route("GET", "/", False, _index, ()),
+    Route("GET", "/threads", False, _threads, ()),
+    Route("GET", "/backtrace", False, _backtrace, ("tid",)),
+    Route("POST", "/eval", True, _eval, ("code", "timeout")),
+)
+
+
+def _find(head: Head) -> Route:
+    there = [route for route in ROUTES if route.path == head.path]
+    if not there:
+        raise Refusal(404, "there is nothing of that name; GET / says what "
+                      "there is")
+    for route in there:
+        if route.method == head.method:
+            return route
+    raise Refusal(405, "it is asked for with %s" % there[0].method,
+                  ("Allow: " + there[0].method,))
+
+
+def find(head: Head, body: Any, is_read_only: bool) -> Route:
+    """Refusal: there is none, or not for this request."""
+    route = _find(head)
+    if route.runs_code and is_read_only:
+        raise Refusal(403, "this agent was started with read_only")
+    if route.method == "POST" and not isinstance(body, dict):
+        raise Refusal(400, "the body is an object of JSON")
+    given = head.query if route.method == "GET" else body
+    for name in given:
+        if name not in route.fields:
+            raise Refusal(400, "%s is none of %s" % (
+                ascii(name)[:40], ", ".join(route.fields) or "no names"))
+    return route

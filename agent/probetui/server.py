@@ -1,0 +1,319 @@
+"""Connections of clients: one thread that waits for them and sees that no
+evaluation takes too long, and one for each that is there."""
+from __future__ import annotations
+
+import collections
+import contextlib
+import select
+import signal
+import socket
+import threading
+import time
+from typing import Any, Callable, Deque, Dict, Iterator, List, Set, Tuple
+
+from . import inspection, wire
+from .access import Door, check_peer, check_request
+from .evaluation import LOOK_SECONDS, Evaluator
+from .http1 import (
+    IDLE_SECONDS,
+    REQUEST_SECONDS,
+    Closed,
+    Head,
+    Reader,
+    Refusal,
+    send,
+    write_answer,
+    write_refusal,
+)
+from .settings import describe, tell
+
+CONNECTIONS_MAXIMUM = 32
+# So many of them from other machines, that there is a way in left for the
+# user's own sockets.
+TCP_MAXIMUM = 24
+TLS_RECORD = b"\x16"
+DRAIN_SECONDS = 1.0
+DRAIN_MAXIMUM = 4 << 20
+# Who is not let in has so long to read why.
+LINGER_SECONDS = 1.0
+LINGER_MAXIMUM = 32
+# What a fault of a thread's own raises is never held back from it.
+_OWN_SIGNALS = {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL,
+                signal.SIGTRAP, signal.SIGABRT, signal.SIGSYS}
+
+# Sockets are made and closed with this: a fork has none that it does not know.
+forking = threading.Lock()
+
+GiveUp = Callable[[Refusal], None]
+# Gives what is to be told. Refusal: why not.
+Route = Callable[[Head, Any, GiveUp], Any]
+
+
+class Connection:
+    """One client, and the thread that serves it."""
+
+    def __init__(self, server: Server, door: Door,
+                 connection: socket.socket) -> None:
+        self._server = server
+        self._socket: Any = connection
+        self._reader = Reader(connection)
+        self.door = door
+        self._turn = threading.Lock()
+        self._is_given_up = False
+        self._is_answering = False
+
+    def run(self) -> None:
+        inspection.hide_thread()
+        try:
+            self._begin_tls()
+            self._reader.expect(REQUEST_SECONDS)
+            while self._serve():
+                self._reader.expect(IDLE_SECONDS)
+        except (Closed, OSError):
+            pass
+        except BaseException as problem:
+            self._server.report(problem)
+        finally:
+            self._server.leave(self)
+            self._server.drop(self._socket)
+            inspection.show_thread()
+
+    def shut(self) -> None:
+        """From another thread: this one's next step ends it."""
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+
+    def _begin_tls(self) -> None:
+        if self.door.context is None:
+            return
+        self._socket.settimeout(REQUEST_SECONDS)
+        first = self._socket.recv(1, socket.MSG_PEEK)
+        if first not in (b"", TLS_RECORD):
+            self._refuse(Refusal(400, "TLS is spoken here: https"))
+            raise Closed()
+        with forking:
+            self._server.sockets.discard(self._socket)
+            self._socket = self.door.context.wrap_socket(
+                self._socket, server_side=True,
+                do_handshake_on_connect=False)
+            self._server.sockets.add(self._socket)
+        # It has one deadline for the whole of a handshake.
+        self._socket.do_handshake()
+        self._reader = Reader(self._socket)
+
+    def _refuse(self, refusal: Refusal) -> None:
+        """For good. What is still on its way is read first: else the answer
+        could be lost with it."""
+        send(self._socket, write_refusal(refusal))
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_WR)
+            until = time.monotonic() + DRAIN_SECONDS
+            left = DRAIN_MAXIMUM
+            while left > 0 and time.monotonic() < until:
+                self._socket.settimeout(DRAIN_SECONDS)
+                data = self._socket.recv(65536)
+                if not data:
+                    break
+                left -= len(data)
+
+    def _serve(self) -> bool:
+        """One request. False: it was the last one."""
+        try:
+            head = self._reader.read_head()
+            check_request(self.door, self._socket, head.headers)
+            body = self._reader.read_body(head)
+        except Refusal as refusal:
+            self._refuse(refusal)
+            return False
+        data = self._answer(head, body)
+        with self._turn:
+            self._is_answering = True
+            if self._is_given_up:
+                return False
+        send(self._socket, data)
+        self._is_answering = False
+        return head.keeps
+
+    def _answer(self, head: Head, body: bytes) -> bytes:
+        try:
+            try:
+                given = wire.decode(body) if body else None
+            except wire.WireError as error:
+                raise Refusal(400, str(error)) from None
+            return write_answer(
+                self._server.route(head, given, self._give_up), head.keeps)
+        except Refusal as refusal:
+            return write_refusal(refusal, head.keeps)
+        except Exception as problem:
+            return write_refusal(Refusal(500, describe(problem)), head.keeps)
+
+    def _give_up(self, refusal: Refusal) -> None:
+        """From another thread, as this one does not come back."""
+        with self._turn:
+            if self._is_answering:
+                return
+            self._is_given_up = True
+        self._server.leave(self)
+        with contextlib.suppress(OSError):
+            self._socket.settimeout(0)
+            self._socket.send(write_refusal(refusal))
+        self.shut()
+
+
+class Server:
+    """Listens at the doors until it is closed."""
+
+    def __init__(self, doors: List[Door]) -> None:
+        self.doors = doors
+        self.route: Route = _no_route
+        self.evaluator = Evaluator(self._wake)
+        self._waker, self._woken = socket.socketpair()
+        self._waker.setblocking(False)
+        self._woken.setblocking(False)
+        self.sockets: Set[socket.socket] = set()
+        self._connections: Set[Connection] = set()
+        self._turned_away: Deque[Tuple[float, socket.socket]] = \
+            collections.deque()
+        self._is_closed = False
+        self._has_reported = False
+        self._thread = threading.Thread(
+            target=self._run, name="probetui-listen", daemon=True)
+
+    def start(self) -> None:
+        with _signals_blocked():
+            self._thread.start()
+
+    def close(self) -> None:
+        """At the end of the process. What is evaluated is left alone."""
+        self._is_closed = True
+        self._wake()
+        if self._thread.ident is not None:
+            self._thread.join(1.0)
+        for door in self.doors:
+            door.endpoint.close()
+        for connection in list(self._connections):
+            connection.shut()
+
+    def forget(self) -> None:
+        """In a fork: sockets, threads and paths are its parent's."""
+        self.evaluator.forget()
+        for door in self.doors:
+            door.endpoint.listener.close()
+        for connection in self.sockets:
+            connection.close()
+        self._waker.close()
+        self._woken.close()
+
+    def report(self, problem: BaseException) -> None:
+        """A mistake of ours: told once."""
+        if not self._has_reported and not self._is_closed:
+            self._has_reported = True
+            tell("a client could not be served: %s" % describe(problem))
+
+    def leave(self, connection: Connection) -> None:
+        self._connections.discard(connection)
+
+    def drop(self, connection: socket.socket) -> None:
+        with forking, contextlib.suppress(OSError):
+            self.sockets.discard(connection)
+            connection.close()
+
+    def _wake(self) -> None:
+        with contextlib.suppress(OSError):
+            self._waker.send(b".")
+
+    def _run(self) -> None:
+        inspection.hide_thread()
+        try:
+            while not self._is_closed:
+                self._turn()
+        except Exception as problem:
+            self.report(problem)
+        finally:
+            inspection.show_thread()
+
+    def _turn(self) -> None:
+        seconds = min(self.evaluator.look(), self._close_turned_away())
+        poll = select.poll()
+        poll.register(self._woken, select.POLLIN)
+        doors: Dict[int, Door] = {}
+        for door in self.doors:
+            doors[door.endpoint.listener.fileno()] = door
+            poll.register(door.endpoint.listener, select.POLLIN)
+        for fd, _ in poll.poll(seconds * 1000 + 1):
+            if fd in doors:
+                self._accept(doors[fd])
+            else:
+                with contextlib.suppress(OSError):
+                    self._woken.recv(4096)
+
+    def _accept(self, door: Door) -> None:
+        try:
+            with forking:
+                connection, _ = door.endpoint.listener.accept()
+                self.sockets.add(connection)
+        except BlockingIOError:
+            return
+        except OSError:
+            # No descriptor is left: do not ask again at once.
+            time.sleep(0.05)
+            return
+        try:
+            check_peer(door, connection)
+            self._begin(door, connection)
+        except Refusal as refusal:
+            self._turn_away(door, connection, refusal)
+        except (OSError, RuntimeError):
+            self.drop(connection)
+
+    def _turn_away(self, door: Door, connection: socket.socket,
+                   refusal: Refusal) -> None:
+        """Without waiting for anybody."""
+        with contextlib.suppress(OSError):
+            connection.setblocking(False)
+            if door.context is None:
+                connection.send(write_refusal(refusal), socket.MSG_NOSIGNAL)
+                connection.shutdown(socket.SHUT_WR)
+        self._turned_away.append((time.monotonic() + LINGER_SECONDS,
+                                  connection))
+
+    def _close_turned_away(self) -> float:
+        """In how many seconds there is another one to close."""
+        while self._turned_away:
+            until, connection = self._turned_away[0]
+            left = until - time.monotonic()
+            if left > 0 and len(self._turned_away) <= LINGER_MAXIMUM:
+                return left
+            self._turned_away.popleft()
+            self.drop(connection)
+        return LOOK_SECONDS
+
+    def _begin(self, door: Door, connection: socket.socket) -> None:
+        there = list(self._connections)
+        if len(there) >= CONNECTIONS_MAXIMUM or not door.is_unix and sum(
+                not other.door.is_unix for other in there) >= TCP_MAXIMUM:
+            raise Refusal(503, "so many clients are connected already")
+        client = Connection(self, door, connection)
+        self._connections.add(client)
+        try:
+            threading.Thread(target=client.run, name="probetui-client",
+                             daemon=True).start()
+        except RuntimeError:
+            self.leave(client)
+            raise
+
+
+def _no_route(head: Head, body: Any, give_up: GiveUp) -> Any:
+    raise Refusal(404, "there is nothing")
+
+
+@contextlib.contextmanager
+def _signals_blocked() -> Iterator[None]:
+    """For threads that start here, and those that they start: a signal for
+    the process is for the program's own threads."""
+    previous = signal.pthread_sigmask(
+        signal.SIG_BLOCK, set(signal.valid_signals()) - _OWN_SIGNALS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, previous)

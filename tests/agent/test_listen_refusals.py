@@ -1,0 +1,281 @@
+"""What an agent refuses, and what it stands: each tried with real sockets."""
+import os
+import socket
+import subprocess
+import sys
+import unittest
+
+from agents import OneCase, Place, Target, connect, wait_for
+
+OTHER_USER = 12345
+
+
+class TestRefusals(OneCase):
+    """What comes in from outside is limited, each tried."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.shared = Place()
+        cls.target = Target(
+            cls.shared, "import probetui\n"
+            "from probetui import http1\n"
+            "http1.REQUEST_SECONDS = 0.4\n"
+            "say(probetui.listen())")
+
+    @classmethod
+    def tearDownClass(cls):
+        status, errors = cls.target.close()
+        cls.shared.close()
+        assert (status, errors) == (0, ""), errors
+
+    def tearDown(self):
+        # It still serves.
+        with self.target.client() as client:
+            self.assertEqual(client.value("1 + 1"), "2")
+
+    def refused(self, status, data, message=""):
+        with self.target.client() as client:
+            client.send(data)
+            answer = client.read()
+            self.assertEqual(answer.status, status, answer)
+            self.assertIn(message, answer.message)
+            self.assertTrue(client.is_closed())
+
+    def test_malformed(self):
+        good = b"Host: localhost\r\n\r\n"
+        for data, status in (
+                (b"\r\n\r\n", 400), (b"GET /\r\n\r\n", 400),
+                (b"get / HTTP/1.1\r\n" + good, 400),
+                (b"GET  / HTTP/1.1\r\n" + good, 400),
+                (b"GET /\x80 HTTP/1.1\r\n" + good, 400),
+                (b"GET http://localhost/ HTTP/1.1\r\n" + good, 400),
+                (b"GET / HTTP/2.0\r\n" + good, 505),
+                (b"GET / HTTP/1.1\n" + good, 400),
+                (b"GET / HTTP/1.1\r\nHost : localhost\r\n\r\n", 400),
+                (b"GET / HTTP/1.1\r\n folded: x\r\n" + good, 400),
+                (b"GET / HTTP/1.1\r\nA: \0\r\n" + good, 400),
+                (b"GET / HTTP/1.1\r\nA: b\rc\r\n" + good, 400),
+                (b"GET / HTTP/1.1\r\nHost: localhost\r\n" + good, 400),
+                (b"GET / HTTP/1.1\r\n\r\n", 400),
+                (b"GET /?a HTTP/1.1\r\n" + good, 400),
+                (b"GET /?a=1&a=2 HTTP/1.1\r\n" + good, 400),
+                (b"POST /eval HTTP/1.1\r\n" + good, 411),
+                (b"POST /eval HTTP/1.1\r\nContent-Length: -1\r\n" + good,
+                 400),
+                (b"POST /eval HTTP/1.1\r\nContent-Length: 1_0\r\n" + good,
+                 400),
+                (b"POST /eval HTTP/1.1\r\nContent-Length: 1\r\n"
+                 b"Content-Length: 1\r\n" + good, 400),
+                (b"POST /eval HTTP/1.1\r\nTransfer-Encoding: chunked\r\n"
+                 + good, 501),
+                (b"POST /eval HTTP/1.1\r\nExpect: gold\r\n"
+                 b"Content-Length: 2\r\n" + good, 417)):
+            with self.subTest(data=data[:60]):
+                self.refused(status, data)
+
+    def test_wrong_questions(self):
+        """Understood, and answered; the connection stays."""
+        with self.target.client() as client:
+            for request, status in (
+                    (("GET", "/nothing"), 404), (("PUT", "/", b""), 405),
+                    (("GET", "/eval"), 405), (("POST", "/", b"{}"), 405),
+                    (("GET", "/?x=1"), 400),
+                    (("GET", "/backtrace?tid=x"), 400),
+                    (("POST", "/eval", b"{"), 400),
+                    (("POST", "/eval", b"[]"), 400),
+                    (("POST", "/eval", b""), 400),
+                    (("POST", "/eval", b"\xff"), 400),
+                    (("POST", "/eval", b"[" * 100000), 400),
+                    (("POST", "/eval", b"1" * 100000), 400),
+                    (("POST", "/eval", b'{"code": NaN}'), 400),
+                    (("POST", "/eval", b'{"code": {"$": 1}}'), 400),
+                    (("POST", "/eval", {"code": 1}), 400),
+                    (("POST", "/eval", {}), 400),
+                    (("POST", "/eval", {"code": "1", "more": 1}), 400),
+                    (("POST", "/eval", {"code": "1", "timeout": "x"}), 400),
+                    (("POST", "/eval", {"code": "1", "timeout": 0}), 400)):
+                with self.subTest(request=str(request)[:60]):
+                    self.assertEqual(client.ask(*request).status, status)
+
+    def test_oversized(self):
+        start = b"GET / HTTP/1.1\r\nHost: localhost\r\n"
+        self.refused(431, start + b"A: " + b"x" * 17000 + b"\r\n\r\n")
+        self.refused(431, start + b"A: " + b"x" * 17000)
+        self.refused(431, start + b"A: b\r\n" * 101 + b"\r\n")
+        self.refused(413, b"POST /eval HTTP/1.1\r\nHost: localhost\r\n"
+                     b"Content-Length: 1048577\r\n\r\n" + b"x" * 1048577)
+        with self.target.client() as client:
+            self.assertEqual(client.ask("POST", "/eval", b" " * 1048560
+                                        + b'{"code":"1"}').status, 200)
+            answer = client.eval("'x' * 10 ** 7")
+            self.assertTrue(answer["value"].endswith("left out"))
+
+    def test_expected(self):
+        with self.target.client() as client:
+            client.send(client.request("POST", "/eval", None,
+                                       "Expect: 100-continue",
+                                       "Content-Length: 12"))
+            self.assertEqual(client.connection.recv(100),
+                             b"HTTP/1.1 100 Continue\r\n\r\n")
+            client.send(b'{"code":"1"}')
+            self.assertEqual(client.read().value["value"], "1")
+
+    def test_typed_ahead(self):
+        with self.target.client() as client:
+            client.send(client.request("GET", "/") * 3
+                        + client.request("GET", "/", None,
+                                         "Connection: close"))
+            for _ in range(4):
+                self.assertEqual(client.read().status, 200)
+            self.assertTrue(client.is_closed())
+
+    def test_slow(self):
+        self.refused(408, b"GET / HTTP/1.1\r\nHost: lo", "not complete")
+        self.refused(408, b"POST /eval HTTP/1.1\r\nHost: localhost\r\n"
+                     b"Content-Length: 100\r\n\r\n{", "not complete")
+        # A byte now and then does not help.
+        with self.target.client() as client:
+            def sent():
+                try:
+                    client.connection.sendall(b"G")
+                    return False
+                except OSError:
+                    return True
+            wait_for(sent, "the end of it")
+
+    def test_browser(self):
+        for header in ("Origin: http://localhost", "Origin: null",
+                       "Sec-Fetch-Site: cross-site", "sec-fetch-mode: cors"):
+            with self.target.client() as client:
+                self.refused(403, client.request("GET", "/", None, header),
+                             "browsers")
+
+    def test_host(self):
+        for host in ("example.org", "localhost.example.org", "10.1.2.3",
+                     "", "127.0.0.1.example.org", "[::2]",
+                     socket.gethostname() + ".example.org"):
+            with self.target.client(host=host) as client:
+                self.refused(403, client.request("GET", "/"), "Host")
+        for host in ("localhost:123", "127.0.0.1", "[::1]:80", "LOCALHOST"):
+            with self.target.client(host=host) as client:
+                self.assertEqual(client.ask("GET", "/").status, 200)
+
+    def test_gone(self):
+        """Clients that go away in the middle."""
+        for data in (b"", b"G", b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n",
+                     b"POST /eval HTTP/1.1\r\nHost: localhost\r\n"
+                     b"Content-Length: 9\r\n\r\n{"):
+            with self.target.client() as client:
+                client.send(data)
+
+    def test_many(self):
+        clients = []
+        self.addCleanup(lambda: [client.close() for client in clients])
+        while len(clients) < 100:
+            client = self.target.client()
+            clients.append(client)
+            answer = client.ask("GET", "/")
+            if answer.status != 200:
+                break
+        self.assertEqual((answer.status, len(clients)), (503, 33))
+        self.assertTrue(client.is_closed())
+        while clients:
+            clients.pop().close()
+
+        def again():
+            with self.target.client() as client:
+                return client.ask("GET", "/").status == 200
+
+        wait_for(again, "room for another one")
+
+    def test_many_after_another(self):
+        """As many as ten thousand connections, of which none stays."""
+        for _ in range(10000 if os.environ.get("PROBETUI_SOAK") else 1000):
+            connect(self.target.path).close()
+
+        def answered():
+            with self.target.client() as client:
+                return client.ask("GET", "/threads").status == 200 and \
+                    int(client.value("threading.active_count()")) <= 3
+
+        wait_for(answered, "their threads to end")
+
+    def test_evaluations_that_do_not_end(self):
+        clients = [self.target.client() for _ in range(9)]
+        self.addCleanup(lambda: [client.close() for client in clients])
+        clients[0].value("gate, count = threading.Event(), []")
+        for client in clients[:8]:
+            client.send(client.request("POST", "/eval", {
+                "code": "count.append(1); gate.wait(30)"}))
+        self.target.run("while len(count) < 8: time.sleep(0.001)")
+        self.assertEqual(self.target.ask("len(count)"), 8)
+        answer = clients[8].ask("POST", "/eval", {"code": "1"})
+        self.assertEqual(answer.status, 503, answer)
+        # All else is answered.
+        self.assertEqual(clients[8].ask("GET", "/threads").status, 200)
+        self.target.run("gate.set()")
+        for client in clients[:8]:
+            self.assertEqual(client.read().value["value"], "True")
+
+
+@unittest.skipUnless(os.geteuid() == 0, "takes root, to be two users")
+class TestUsers(OneCase):
+    PROGRAM = ("import os, socket, sys\n"
+               "os.setuid(%d)\n"
+               "s = socket.socket(socket.AF_UNIX)\n"
+               "try:\n    s.connect(sys.argv[1])\n"
+               "except OSError as error:\n"
+               "    sys.exit(type(error).__name__)\n"
+               "s.sendall(b'GET / HTTP/1.1\\r\\nHost: localhost\\r\\n'\n"
+               "          b'\\r\\n')\n"
+               "data = b''\n"
+               "while not data.endswith(b'}'):\n"
+               "    part = s.recv(65536)\n"
+               "    if not part: break\n"
+               "    data += part\n"
+               "print(data.decode())\n" % OTHER_USER)
+
+    def ask(self, path):
+        run = subprocess.run([sys.executable, "-c", self.PROGRAM, path],
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                             universal_newlines=True)
+        return run.stdout + run.stderr
+
+    def test_folder(self):
+        self.assertIn("PermissionError", self.ask(self.start().path))
+
+    def test_credentials(self):
+        """Were the folder open to him, too."""
+        target = self.start(
+            "import os, probetui\nfrom probetui import files\n"
+            "folder = sys.argv[0].replace('program.py', 'open')\n"
+            "os.mkdir(folder)\n"
+            "files.default_folder = lambda: folder\n"
+            "files.secure = lambda path: None\n"
+            "names = probetui.listen()\n"
+            "for name in names + [folder, os.path.dirname(folder)]:\n"
+            "    os.chmod(name, 0o777)\n"
+            "say(names)")
+        told = self.ask(target.first[0])
+        self.assertIn("403 Forbidden", told)
+        self.assertIn("you are user %d" % OTHER_USER, told)
+        self.assertNotIn('"pid"', told)
+        with connect(target.first[0]) as client:
+            self.assertEqual(client.value("1"), "1")
+
+    def test_folder_of_another(self):
+        """Who could put his own socket there."""
+        target = self.start(
+            "import os, probetui\nfrom probetui import files\n"
+            "folder = sys.argv[0].replace('program.py', 'his')\n"
+            "os.mkdir(folder, 0o700); os.chown(folder, %d, -1)\n"
+            "files.default_folder = lambda: folder\n"
+            "say(probetui.listen())" % OTHER_USER)
+        self.assertEqual(target.first, [])
+        status, errors = target.close()
+        self.assertEqual(status, 0)
+        self.assertIn("belongs to the user %d" % OTHER_USER, errors)
+
+
+if __name__ == "__main__":
+    unittest.main()
