@@ -28,6 +28,8 @@ int follow_start(struct stepper *stepper, struct follow *follow,
 	follow->code = bytecode_find(stepper->codes, frame->code);
 	if (!follow->code)
 		return -1;
+	follow->is_in_generator =
+		pyframes_is_in_generator(&stepper->frames, frame);
 	int unit = pyframes_unit(&stepper->frames, frame, follow->code);
 	/* From 3.13 on a frame that has not begun is at its first unit. */
 	if (unit == 0 && stepper->python->minor >= 13)
@@ -314,6 +316,14 @@ void follow_unwinding(struct stepper *stepper, struct follow *follow)
 		add_event(stepper, follow, STOP_AT_EXCEPTION,
 			  shown_line(stepper, follow, follow->at), follow->at);
 	follow_return(stepper, follow, follow->at, true);
+}
+
+bool follow_is_unborn(const struct stepper *stepper,
+		      const struct follow *follow)
+{
+	return stepper->python->minor >= 11 && follow->code &&
+	       (follow->code->flags & BYTECODE_GENERATOR) &&
+	       !follow->is_in_generator;
 }
 
 bool follow_is_line_unit(const struct stepper *stepper,

@@ -353,22 +353,28 @@ static void plan_return(struct stepper *stepper,
 	const struct pyframes *frames = &stepper->frames;
 	const struct bytecode *code = stepper->here.code;
 	struct draft returns = { .count = 0 };
-	size_t count = 1;
+	/* Up to 3.10 there is no E. */
+	bool is_generator = stepper->here.is_in_generator;
+	struct watch freeing =
+		pyframes_watch_freeing(frames, stepper->here.frame);
+	size_t count = freeing.access == WATCH_NONE ? 1 : 2;
 
 	want_watch(&returns, PLAN_HANDLERS,
 		   pyframes_watch_handlers(frames, code));
+	want_watch(&returns, PLAN_LEAVING, freeing);
 	for (int i = 0; i < code->count; i++)
 		if (code->units[i].kind == UNIT_RETURN) {
 			want_unit(&returns, code, i);
 			count++;
 		}
-	if ((code->flags & BYTECODE_GENERATOR) && returns.count == count &&
+	if (is_generator && returns.count == count &&
 	    count <= room_beside(stepper, wishes) && !stepper->is_leaving &&
 	    !stepper->is_walking)
 		*draft = returns;
 	else
 		want_leaving(stepper, draft);
-	stepper->is_blind = !stepper->is_walking;
+	stepper->is_blind = !stepper->is_walking &&
+			    !follow_is_unborn(stepper, &stepper->here);
 	if (stepper->is_blind)
 		return;
 	want_watch(draft, PLAN_POSITION,

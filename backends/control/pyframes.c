@@ -11,11 +11,13 @@
 #include "backends/ptrace/offsets.h"
 #include "backends/ptrace/pyreader.h"
 
+#define OWNER_GENERATOR 1
 #define OWNER_SHIM 3 /* from here on a frame is none of Python's */
 #define TSTATE_BYTES 160
 #define SHIMS_MAXIMUM 64 /* between two frames; there is one at most */
 #define STATE_UNWINDING 2 /* 3.10: enum _framestate */
 #define STATE_RAISED 3
+#define STATE_EXECUTING 0 /* 3.11 on; suspended is below, finished above */
 
 void pyframes_init(struct pyframes *frames, struct memory *memory,
 		   const struct cpython *python, uint64_t tstate)
@@ -220,6 +222,24 @@ bool pyframes_is_unwound(const struct pyframes *frames,
 		       8 * (uint64_t)code->locals_count;
 }
 
+bool pyframes_is_in_generator(const struct pyframes *frames,
+			      const struct pyframe_now *frame)
+{
+	return frames->python->minor >= 11 && frame->owner == OWNER_GENERATOR;
+}
+
+bool pyframes_is_finished(const struct pyframes *frames, uint64_t frame)
+{
+	const struct offsets *offsets = &frames->python->offsets;
+	int8_t state;
+
+	return memory_fetch(frames->memory,
+			    frame - (uint64_t)offsets->gen_frame +
+				    (uint64_t)offsets->gen_frame_state,
+			    &state, sizeof(state)) == 0 &&
+	       state > STATE_EXECUTING;
+}
+
 bool pyframes_is_raising(const struct pyframes *frames,
 			 const struct pyframe_now *frame)
 {
@@ -283,6 +303,21 @@ struct watch pyframes_watch_leaving(const struct pyframes *frames,
 		.address = frame + (uint64_t)offsets->if_previous,
 		.length = 8,
 		.access = WATCH_ACCESS,
+	};
+}
+
+struct watch pyframes_watch_freeing(const struct pyframes *frames,
+				    uint64_t frame)
+{
+	const struct offsets *offsets = &frames->python->offsets;
+
+	if (frames->python->minor < 13)
+		return (struct watch){ .access = WATCH_NONE };
+	return (struct watch){
+		.address = frame - (uint64_t)offsets->gen_frame +
+			   (uint64_t)offsets->gen_qualname,
+		.length = 8,
+		.access = WATCH_WRITE,
 	};
 }
 

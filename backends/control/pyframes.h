@@ -75,6 +75,14 @@ int pyframes_unit(const struct pyframes *frames,
 bool pyframes_is_unwound(const struct pyframes *frames,
 			 const struct pyframe_now *frame,
 			 const struct bytecode *code);
+/*
+ * Whether it is part of a generator or coroutine (3.11 on). Before that has
+ * begun it is on the stack, and goes into the object that is returned.
+ */
+bool pyframes_is_in_generator(const struct pyframes *frames,
+			      const struct pyframe_now *frame);
+/* Of such a frame: whether it was closed for good, perhaps without a run. */
+bool pyframes_is_finished(const struct pyframes *frames, uint64_t frame);
 /* 3.10 says that it looks for a handler; the others do not: false. */
 bool pyframes_is_raising(const struct pyframes *frames,
 			 const struct pyframe_now *frame);
@@ -86,6 +94,12 @@ uint64_t pyframes_returned(const struct pyframes *frames, uint64_t frame,
 struct watch pyframes_watch_position(const struct pyframes *frames,
 				     uint64_t frame);
 struct watch pyframes_watch_leaving(const struct pyframes *frames,
+				    uint64_t frame);
+/*
+ * The generator that the frame is part of is freed: WATCH_NONE where one always
+ * runs before that (up to 3.12).
+ */
+struct watch pyframes_watch_freeing(const struct pyframes *frames,
 				    uint64_t frame);
 struct watch pyframes_watch_newest(const struct pyframes *frames,
 				   uint64_t loop);

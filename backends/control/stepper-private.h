@@ -24,6 +24,7 @@ struct follow {
 	const struct bytecode *code;
 	uint64_t previous; /* the frame that it goes back to, or a shim */
 	uint64_t handled;  /* of pythread_now, when it ran; 0: not known */
+	bool is_in_generator;
 	int at; /* the instruction dispatched last; -1: none yet */
 	/*
 	 * Seen by one of two watches; the other is still to fire for the same
@@ -106,6 +107,9 @@ void follow_return(struct stepper *stepper, struct follow *follow, int unit,
 		   bool is_last);
 void follow_unwinding(struct stepper *stepper, struct follow *follow);
 
+/* Whether it is a generator's that is still being made, on the stack (3.11). */
+bool follow_is_unborn(const struct stepper *stepper,
+		      const struct follow *follow);
 /* Whether a line event may begin at the unit, on any way to it. */
 bool follow_is_line_unit(const struct stepper *stepper,
 			 const struct follow *follow, int unit);
@@ -133,6 +137,8 @@ bool *crowd_units(const struct stepper *stepper,
 
 /* stepper.c */
 
+/* There is nothing left to step for. */
+void stepper_run_free(struct stepper *stepper);
 /* It runs on; why is a complete sentence. */
 void stepper_lose(struct stepper *stepper, const char *why);
 /* Says what to watch for the command, as the thread stands now. */

@@ -46,7 +46,7 @@ const char *stepper_lost(const struct stepper *stepper)
 	return error_is_set(&stepper->lost) ? stepper->lost.message : NULL;
 }
 
-static void run_free(struct stepper *stepper)
+void stepper_run_free(struct stepper *stepper)
 {
 	bdb_continue(&stepper->bdb);
 	stepper->doing = STEPPER_CONTINUE;
@@ -59,7 +59,7 @@ static void run_free(struct stepper *stepper)
 
 void stepper_lose(struct stepper *stepper, const char *why)
 {
-	run_free(stepper);
+	stepper_run_free(stepper);
 	stepper->here = (struct follow){ .frame = 0 };
 	stepper->event_count = 0;
 	error_set(&stepper->lost, "%s", why);
@@ -108,7 +108,7 @@ static bool is_stop(struct stepper *stepper, struct event *event)
 static void forget_ended(struct stepper *stepper, const struct event *event)
 {
 	if (event->is_last && stepper->bdb.stop_frame == event->stop.frame)
-		run_free(stepper);
+		stepper_run_free(stepper);
 }
 
 static void fill_value(struct stepper *stepper, struct event *event)
@@ -164,6 +164,7 @@ struct about {
 	struct pyframe_now frame;
 	struct bdb_event event;
 	uint64_t caller;
+	bool is_unborn;
 };
 
 static int find_about(struct stepper *stepper, uint64_t frame,
@@ -198,6 +199,7 @@ static int find_about(struct stepper *stepper, uint64_t frame,
 		.is_generator =
 			(follow.code->flags & BYTECODE_GENERATOR) != 0,
 	};
+	about->is_unborn = follow_is_unborn(stepper, &follow);
 	if (follow.code->has_executors)
 		return error_set(error, "Python has compiled %s to native "
 					"code (JIT), which cannot be stepped "
@@ -214,6 +216,11 @@ static void set_command(struct stepper *stepper, enum stepper_command command,
 	const struct bdb_event *event = &about->event;
 	struct bdb *bdb = &stepper->bdb;
 
+	/* All that comes of it is that it is returned. */
+	if (about->is_unborn && command != STEPPER_STEP) {
+		bdb_finish(bdb, event->frame, about->caller, false);
+		return;
+	}
 	switch (command) {
 	case STEPPER_CONTINUE:
 		bdb_continue(bdb);
@@ -240,7 +247,7 @@ int stepper_command(struct stepper *stepper, enum stepper_command command,
 	struct about about = { .caller = 0 };
 
 	stepper->lost = (struct error)ERROR_INIT;
-	run_free(stepper);
+	stepper_run_free(stepper);
 	stepper->is_leaving = false;
 	stepper->is_walking = false;
 	stepper->walked = 0;
@@ -340,7 +347,7 @@ static void choose_aim(struct stepper *stepper, const struct pythread_now *now)
 	if (bdb->return_frame == stepper->ended)
 		bdb->return_frame = 0;
 	if (bdb->stop_frame == BDB_ANYWHERE && is_at_end(stepper, now))
-		run_free(stepper);
+		stepper_run_free(stepper);
 	if (stepper->called == stepper->ended)
 		stepper->called = 0;
 	if (bdb->stop_frame == BDB_ANYWHERE)

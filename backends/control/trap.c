@@ -38,7 +38,6 @@ static void position_fired(struct stepper *stepper, const struct trap *trap)
 	stepper->is_stepping_off = false;
 	stepper->is_walking = false;
 	stepper->is_leaving = false;
-	here->previous = trap->now.frame.previous;
 	follow_pointer(stepper, here, unit_now(stepper, trap, here->code));
 	/* A loop that goes on without a stop may do so for long. */
 	stepper->walked +=
@@ -85,6 +84,25 @@ static bool is_at_return(const struct follow *follow)
 }
 
 /*
+ * A generator that nobody asks for more was closed without being run: whoever
+ * let go of it is what is left to be stepped in.
+ */
+static void frame_dropped(struct stepper *stepper, const struct trap *trap)
+{
+	const struct follow *here = &stepper->here;
+
+	if (!here->is_in_generator || stepper->ended == here->frame ||
+	    stepper->bdb.stop_frame != here->frame ||
+	    !pyframes_is_finished(&stepper->frames, here->frame))
+		return;
+	stepper->is_walking = false;
+	if (trap->now.frame.address)
+		bdb_next(&stepper->bdb, trap->now.frame.address, 0);
+	else
+		stepper_run_free(stepper);
+}
+
+/*
  * The return may have begun before its pointer is stored (gcc moves the load
  * up): then that comes next. Or the stack was just walked through.
  */
@@ -92,8 +110,10 @@ static void leaving_fired(struct stepper *stepper, const struct trap *trap)
 {
 	struct follow *here = &stepper->here;
 
-	if (!is_here(stepper, trap))
+	if (!is_here(stepper, trap)) {
+		frame_dropped(stepper, trap);
 		return;
+	}
 	if (pyframes_is_raising(&stepper->frames, &trap->now.frame)) {
 		handlers_fired(stepper, trap);
 		return;
@@ -386,6 +406,8 @@ bool stepper_trap(struct stepper *stepper, const struct planned *fired,
 	stepper->stray_count = 0;
 	if (fired->kind == PLAN_DATA)
 		return data_stops(stepper, &trap, stop);
+	if (is_here(stepper, &trap))
+		stepper->here.previous = trap.now.frame.previous;
 	stepper->other = (struct follow){ .frame = 0 };
 	kinds[fired->kind](stepper, &trap);
 	if (stepper_happen(stepper, stop)) {

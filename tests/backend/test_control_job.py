@@ -22,10 +22,8 @@ SOAK = bool(os.environ.get("PROBETUI_SOAK"))
 STOPS = int(os.environ.get("STOPS", 1000 if SOAK else 20))  # of each rank
 SEED = int(os.environ.get("SEED", "1"))
 STEPS = ["next", "next", "next", "stepIn", "stepOut", "until"]
-# What leaves these comes to the end of the job alone; as in pdb a generator
-# that nobody asks for more never ends.
+# What leaves these comes to the end of the job alone.
 ENDLESS = ["<module>", "main", "train"]
-GENERATOR = "<genexpr>"
 
 
 def free_port():
@@ -107,8 +105,6 @@ class TestJob(unittest.TestCase):
             command = choice.choice(STEPS)
             if function in ENDLESS and command in ("stepOut", "until"):
                 command = "next"
-            if function == GENERATOR:
-                command = "stepIn"
             self.done.append((pid, function, command))
             node.ask(command, pid=pid)
             function = self.stopped(node, pid)

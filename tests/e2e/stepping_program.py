@@ -301,6 +301,36 @@ def text():
     return s
 
 
+def dropped():
+    for i in range(8):
+        yield i                         # L:dropped_yield
+        i += 1
+
+
+def dropped_try():
+    try:
+        for i in range(8):
+            yield i                     # L:dropped_try
+    finally:
+        add(1, 1)
+
+
+def drops():
+    numbers = range(5)                  # L:drops
+    some = any(x > 1 for x in numbers)
+    values = [dropped()]                # a local would stay in f_locals
+    add(next(values[0]), next(values[0]))
+    values.clear()
+    add(2, 2)
+    for i in dropped_try():
+        if i:
+            break
+    values = dropped()
+    next(values)
+    values.close()
+    return some
+
+
 def unbound(x):
     if x:
         late = 1

@@ -181,6 +181,17 @@ compare_step: compare: b:compare c s*30
 compare_until: compare: b:compare c unt*10
 text_next: text: b:text c n*8
 text_step: text: b:text c s*30
+drops_next: drops: b:drops c n*40
+drops_step: drops: b:drops c s*80
+dropped_next: drops: b:dropped_yield c cl:dropped_yield n*12
+dropped_until: drops: b:dropped_yield c cl:dropped_yield unt*3 n*6
+dropped_return: drops: b:dropped_yield c cl:dropped_yield r n*6
+dropped_try_next: drops: b:dropped_try c cl:dropped_try n*12
+dropped_try_until: drops: b:dropped_try c cl:dropped_try unt*4 n*6
+dropped_try_return: drops: b:dropped_try c cl:dropped_try r n*6
+some_next: drops: b:drops c n s n*8
+some_until: drops: b:drops c n s unt*8
+some_return: drops: b:drops c n s r n*8
 joined_next: joined: b:joined c n*50
 joined_step: joined: b:joined c s*80
 joined_until: joined: b:joined c unt*25

@@ -42,6 +42,9 @@ DIFFERENT = {
     "deleg_step": (14, 14, 4),
     "crowd_three": (8, 14, 6),
     "crowd_gen": (8, 14, 6),
+    "drops_step": (14, 14, 4),
+    "dropped_next": (14, 14, 4),
+    "some_next": (14, 14, 4),
 }
 
 
