@@ -78,26 +78,6 @@ static void plan_wishes(const struct control *control, struct plan *plan)
 	}
 }
 
-/*
- * A watch that goes on stays in its slot: a trap may be on its way, and names
- * no more than that.
- */
-static void keep_slots(const struct plan *before, struct plan *plan)
-{
-	for (int i = 0; i < WATCH_SLOTS; i++) {
-		for (int j = 0; j < WATCH_SLOTS; j++) {
-			struct planned moved = plan->slots[j];
-
-			if (i == j || !watch_is_same(&before->slots[i].watch,
-						     &moved.watch))
-				continue;
-			plan->slots[j] = plan->slots[i];
-			plan->slots[i] = moved;
-			break;
-		}
-	}
-}
-
 void control_arm(struct control *control, struct control_thread *thread)
 {
 	struct plan_wishes wishes = {
@@ -113,7 +93,7 @@ void control_arm(struct control *control, struct control_thread *thread)
 		stepper_plan(thread->stepper, &wishes, &thread->plan);
 	else
 		plan_wishes(control, &thread->plan);
-	keep_slots(&before, &thread->plan);
+	plan_keep_slots(&thread->plan, &before);
 	for (int i = 0; i < WATCH_SLOTS; i++)
 		slots[i] = thread->plan.slots[i].watch;
 	/* A thread of C alone loses nothing by it. */

@@ -420,27 +420,21 @@ static void expect_fetch(struct stepper *stepper, const struct plan *plan)
 		here->fetch_due = -1;
 }
 
-/* Watches that are set already stay in their slots: moving one costs. */
-static void place(struct plan *plan, const struct plan *old,
-		  const struct draft *draft)
+void plan_keep_slots(struct plan *plan, const struct plan *before)
 {
-	bool is_placed[WATCH_SLOTS] = { false };
+	for (int i = 0; i < WATCH_SLOTS; i++) {
+		const struct watch *kept = &before->slots[i].watch;
+		struct planned moved = plan->slots[i];
+		int at = i;
 
-	for (size_t i = 0; i < WATCH_SLOTS; i++)
-		for (size_t k = 0; k < draft->count; k++)
-			if (!is_placed[k] && watch_is_same(
-						     &old->slots[i].watch,
-						     &draft->items[k].watch)) {
-				plan->slots[i] = draft->items[k];
-				is_placed[k] = true;
-				break;
-			}
-	for (size_t k = 0, i = 0; k < draft->count; k++) {
-		if (is_placed[k])
+		if (kept->access == WATCH_NONE ||
+		    watch_is_same(kept, &moved.watch))
 			continue;
-		while (plan->slots[i].watch.access != WATCH_NONE)
-			i++;
-		plan->slots[i] = draft->items[k];
+		for (int j = 0; j < WATCH_SLOTS; j++)
+			if (watch_is_same(kept, &plan->slots[j].watch))
+				at = j;
+		plan->slots[i] = plan->slots[at];
+		plan->slots[at] = moved;
 	}
 }
 
@@ -469,7 +463,9 @@ void stepper_plan(struct stepper *stepper, const struct plan_wishes *wishes,
 		if (!want(&draft, &planned))
 			plan->missing++;
 	}
-	place(plan, &stepper->plan, &draft);
+	for (size_t i = 0; i < draft.count; i++)
+		plan->slots[i] = draft.items[i];
+	plan_keep_slots(plan, &stepper->plan);
 	struct watch position = pyframes_watch_position(&stepper->frames,
 							stepper->here.frame);
 	stepper->is_watched = is_planned(plan, &position);

@@ -136,6 +136,11 @@ int stepper_where(struct stepper *stepper, struct stepper_stop *stop,
  */
 void stepper_plan(struct stepper *stepper, const struct plan_wishes *wishes,
 		  struct plan *plan);
+/*
+ * Watches that go on stay in the slots they had before: moving one costs, and
+ * a trap that is on its way names no more than its slot.
+ */
+void plan_keep_slots(struct plan *plan, const struct plan *before);
 /* That one has fired; true: this is a stop, and what it is. */
 bool stepper_trap(struct stepper *stepper, const struct planned *fired,
 		  struct stepper_stop *stop);

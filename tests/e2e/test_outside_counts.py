@@ -120,6 +120,7 @@ def final():
     return a
 
 
+print("ready", flush=True)
 for line in sys.stdin:
     name, count = line.split()
     print(globals()[name](*([int(count)] if count != "-" else [])), flush=True)
@@ -142,9 +143,8 @@ class CountsCase(unittest.TestCase):
     python = None
 
     def setUp(self):
-        code = "print('ready', flush=True)\n" + PROGRAM
-        self.shift = 1
-        self.target = Target(argv=self.python.argv + ["-c", code], RANK="0")
+        self.target = Target(argv=self.python.argv + ["-c", PROGRAM],
+                             RANK="0")
         self.addCleanup(self.target.close)
         # It leaves first, and lets go of what it has stopped.
         self.node = Node()
@@ -162,7 +162,7 @@ class CountsCase(unittest.TestCase):
 
     def stop_in(self, function, mark):
         binding, = self.ask("setBreakpoints", breakpoints=[
-            {"id": 1, "path": "<string>", "line": line_of(mark) + self.shift,
+            {"id": 1, "path": "<string>", "line": line_of(mark),
              "temporary": True}])["breakpoints"]
         self.assertGreater(binding.get("number", 0), 0, binding)
         self.target.say(function)
@@ -201,7 +201,7 @@ class CountsCase(unittest.TestCase):
 
     def until(self, name, mark, behind):
         self.stop_in(name + " -", mark)
-        cost = self.cost("until", line=line_of(behind) + self.shift)
+        cost = self.cost("until", line=line_of(behind))
         print("# %s: %s over 10^6 iterations takes %d stands"
               % (self.python, name, cost))
         self.assertLessEqual(cost, 500)
@@ -234,7 +234,7 @@ class CountsCase(unittest.TestCase):
     def set_breaks(self, *marks):
         for binding in self.ask("setBreakpoints", breakpoints=[
                 {"id": i + 1, "path": "<string>", "line": line_of(mark)
-                 + self.shift} for i, mark in enumerate(marks)])["breakpoints"]:
+                } for i, mark in enumerate(marks)])["breakpoints"]:
             self.assertGreater(binding.get("number", 0), 0, binding)
 
     def test_armed_and_not_hit(self):
