@@ -119,9 +119,13 @@ def listen(address: Any = None, token: Any = None, tls: Any = None,
            allow: Any = None, read_only: bool = False) -> List[str]:
     """Lets probetui, and programs, look into this process and run code in
     it; doc/agent-protocol.md says how. Gives the names of where it listens;
-    what goes wrong is told on standard error, and none listens.
+    what goes wrong is told on standard error, not raised.
 
-    Always at a socket of the user's own, /tmp/pdb-UID/PID.agent.
+    Always at a socket of the user's own, /tmp/pdb-UID/PID.agent. Besides, with
+    an `address` ("host:port", the LOCAL_RANK is added to the port) and a
+    `token` that clients have to say, over TCP; `tls` is (certificate, key),
+    `allow` the addresses and networks that may connect. With `read_only`
+    no client can run code.
     """
     from . import agent
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 import ipaddress
 import os
 import socket
-from typing import Any, Dict, List, NamedTuple, Optional, Union
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple, Union
 
 from . import endpoints
 from .http1 import Refusal
@@ -26,6 +26,12 @@ class Door(NamedTuple):
     def is_unix(self) -> bool:
         return self.endpoint.is_unix
 
+    def is_loopback(self) -> bool:
+        if self.is_unix:
+            return True
+        name = self.endpoint.listener.getsockname()[0]
+        return ipaddress.ip_address(name.partition("%")[0]).is_loopback
+
     def name(self) -> str:
         """As a person or curl is told."""
         if self.is_unix:
@@ -35,6 +41,50 @@ class Door(NamedTuple):
             address = "[%s]" % address
         return "%s://%s:%d" % ("https" if self.context else "http", address,
                                port)
+
+
+def host_and_port(address: Any) -> Tuple[str, int]:
+    """Of "host:port", ":port", "[::1]:port", a port, or (host, port).
+    SettingError: it is none of them."""
+    try:
+        if isinstance(address, (tuple, list)):
+            host, port = address
+            return str(host), _port(str(port))
+        host, _, text = str(address).strip().rpartition(":")
+        if host.startswith("[") and host.endswith("]"):
+            host = host[1:-1]
+        return host or "127.0.0.1", _port(text)
+    except ValueError:
+        raise SettingError("%s is no address; give it as host:port"
+                           % ascii(address)[:80]) from None
+
+
+def _port(text: str) -> int:
+    if not (text.isascii() and text.isdigit()) or int(text[:6]) > 65535:
+        raise ValueError(text)
+    return int(text)
+
+
+def tls_context(tls: Any) -> Any:
+    """An ssl.SSLContext of a (certificate, key), of a file with both, or as
+    it was given; None of None. SettingError: there can be none."""
+    if tls is None:
+        return None
+    try:
+        import ssl
+
+        if isinstance(tls, ssl.SSLContext):
+            return tls
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.minimum_version = ssl.TLSVersion.TLSv1_2
+        if isinstance(tls, (tuple, list)):
+            context.load_cert_chain(*tls)
+        else:
+            context.load_cert_chain(tls)
+        return context
+    except (ImportError, OSError, TypeError, ValueError) as error:
+        raise SettingError("tls is a (certificate, key), two files: %s"
+                           % error) from None
 
 
 def networks(allow: Any) -> Optional[List[Network]]:

@@ -11,7 +11,15 @@ import os
 import threading
 from typing import Any, List, Optional
 
-from . import access, endpoints, files, inspection, routes, server
+from . import (
+    access,
+    endpoints,
+    files,
+    identity,
+    inspection,
+    routes,
+    server,
+)
 from .http1 import Head
 from .settings import SettingError, describe, tell
 
@@ -84,6 +92,40 @@ def _unix_door() -> access.Door:
     return access.Door(endpoints.listen_agent(folder))
 
 
+def _tcp_door(address: Any, token: Any, tls: Any, allow: Any) -> access.Door:
+    host, port = access.host_and_port(address)
+    if port:
+        port += identity.find().local_rank or 0
+    # All that can be wrong, before anybody can connect.
+    known = access.token_bytes(token)
+    networks = access.networks(allow)
+    context = access.tls_context(tls)
+    try:
+        listener = endpoints.tcp_socket(host, port)
+    except (OSError, OverflowError) as error:
+        raise SettingError("nothing can listen at %s port %d: %s"
+                           % (host, port, error)) from error
+    return access.Door(endpoints.Endpoint(listener, None), host, known,
+                       context, networks)
+
+
+def _open(address: Any, token: Any, tls: Any, allow: Any) -> List[access.Door]:
+    """What is possible of it; why not the rest, is told."""
+    doors = [_unix_door()]
+    if address is None:
+        return doors
+    try:
+        door = _tcp_door(address, token, tls, allow)
+    except SettingError as error:
+        tell("%s. It listens at %s only." % (error, doors[0].name()))
+        return doors
+    tell("rank %d listens at %s%s" % (
+        identity.find().rank, door.name(), "" if door.context or
+        door.is_loopback() else ", without tls: whoever can see the network "
+        "can read the token"))
+    return doors + [door]
+
+
 def listen(address: Any, token: Any, tls: Any, allow: Any,
            read_only: bool) -> List[str]:
     """As probetui.listen."""
@@ -95,7 +137,7 @@ def listen(address: Any, token: Any, tls: Any, allow: Any,
             return _agent.names()
         doors: List[access.Door] = []
         try:
-            doors.append(_unix_door())
+            doors = _open(address, token, tls, allow)
             _agent = Agent(doors, bool(read_only))
             _register()
             return _agent.names()

@@ -1,0 +1,219 @@
+"""An agent that listens over TCP: what it refuses, each tried."""
+import os
+import shutil
+import socket
+import ssl
+import subprocess
+import unittest
+
+from agents import OneCase, Place, Target, wait_for
+
+TOKEN = "a token of the test"
+BEGINS = "import probetui\nsay(probetui.listen(%s))"
+
+
+def listens(more):
+    return BEGINS % ("'127.0.0.1:0', token=%r, %s" % (TOKEN, more))
+
+
+class TestToken(OneCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.shared = Place()
+        cls.target = Target(cls.shared, listens(""))
+
+    @classmethod
+    def tearDownClass(cls):
+        status, errors = cls.target.close()
+        port = cls.target.port()
+        cls.shared.close()
+        assert status == 0, errors
+        assert errors == "probetui: rank 7 listens at http://127.0.0.1:%d\n" \
+            % port, errors
+
+    def refused(self, client, status, message, *headers):
+        answer = client.ask("GET", "/", None, *headers)
+        self.assertEqual(answer.status, status, answer)
+        self.assertIn(message, answer.message)
+        self.assertTrue(client.is_closed())
+        return answer
+
+    def test_right(self):
+        with self.target.tcp(token=TOKEN) as client:
+            self.assertEqual(client.value("6 * 7"), "42")
+            self.assertEqual(client.value("6 * 7"), "42")
+        with self.target.tcp() as client:
+            answer = client.ask("GET", "/", None,
+                                "authorization: bearer  " + TOKEN)
+            self.assertEqual(answer.status, 200)
+
+    def test_none(self):
+        with self.target.tcp() as client:
+            answer = self.refused(client, 401, "say the token")
+            self.assertEqual(answer.headers["www-authenticate"], "bearer")
+        # Before a body is read, or what it wants is looked at.
+        with self.target.tcp() as client:
+            client.send(b"POST /eval HTTP/1.1\r\nContent-Length: 99\r\n\r\n")
+            self.assertEqual(client.read().status, 401)
+
+    def test_wrong(self):
+        for token in (TOKEN[:-1], TOKEN + "x", TOKEN.upper(), "", "\xe9" * 9,
+                      "x" * 9000):
+            with self.target.tcp() as client:
+                self.refused(client, 401, "say the token",
+                             "Authorization: Bearer " + token)
+        with self.target.tcp() as client:
+            self.refused(client, 401, "say the token",
+                         "Authorization: Basic " + TOKEN)
+        with self.target.tcp(token=TOKEN) as client:
+            self.refused(client, 400, "twice",
+                         "Authorization: Bearer " + TOKEN)
+
+    def test_host_and_browser(self):
+        with self.target.tcp(token=TOKEN, host="example.org") as client:
+            self.refused(client, 403, "Host")
+        with self.target.tcp(token=TOKEN) as client:
+            self.refused(client, 403, "browsers",
+                         "Origin: http://example.org")
+        for host in (socket.gethostname() + ":80", "127.0.0.1:%d"
+                     % self.target.port(), "[::ffff:127.0.0.1]"):
+            with self.target.tcp(token=TOKEN, host=host) as client:
+                self.assertEqual(client.ask("GET", "/").status, 200, host)
+
+    def test_many(self):
+        """There is a way in left for the user's own socket."""
+        clients = [self.target.tcp() for _ in range(24)]
+        self.addCleanup(lambda: [client.close() for client in clients])
+
+        def refused():
+            with self.target.tcp(token=TOKEN) as client:
+                return client.ask("GET", "/").status == 503
+
+        wait_for(refused, "24 connections")
+        with self.target.client() as client:
+            self.assertEqual(client.value("1"), "1")
+        while clients:
+            clients.pop().close()
+
+        def admitted():
+            with self.target.tcp(token=TOKEN) as client:
+                return client.ask("GET", "/").status == 200
+
+        wait_for(admitted, "room for another one")
+
+
+class TestAddresses(OneCase):
+    def told(self, arguments, sentence, names=1, **more):
+        target = self.start(BEGINS % arguments, **more)
+        self.assertEqual(len(target.first), names)
+        with target.client() as client:
+            self.assertEqual(client.value("1"), "1")
+        status, errors = target.close()
+        self.assertEqual(status, 0)
+        self.assertIn(sentence, errors)
+        return errors
+
+    def test_refused(self):
+        """Told; the user's own socket is there all the same."""
+        self.told("'127.0.0.1:0'", "takes a token of 8 characters")
+        self.told("'127.0.0.1:0', token='short'", "takes a token")
+        self.told("'127.0.0.1:0', token=%r, allow='1.2.3'" % TOKEN,
+                  "allow is a list of addresses")
+        self.told("'127.0.0.1:0', token=%r, tls=('/none', '/none')" % TOKEN,
+                  "tls is a (certificate, key)")
+        for address in ("'localhost'", "'127.0.0.1:x'", "'h:99999'", "3.5",
+                        "(1, 2, 3)"):
+            self.told("%s, token=%r" % (address, TOKEN), "give it as host:")
+        with socket.socket() as other:
+            other.bind(("127.0.0.1", 0))
+            other.listen(1)
+            port = other.getsockname()[1]
+            self.told("'127.0.0.1:%d', token=%r" % (port, TOKEN),
+                      "nothing can listen at 127.0.0.1 port %d" % port)
+            # The rank of the machine is added.
+            self.told("'127.0.0.1:%d', token=%r" % (port - 2, TOKEN),
+                      "port %d" % port, LOCAL_RANK="2")
+
+    def test_clear(self):
+        self.told("'0.0.0.0:0', token=%r" % TOKEN,
+                  "without tls: whoever can see the network", 2)
+
+    def test_allow(self):
+        target = self.start(listens("allow=['10.0.0.0/8', '::1']"))
+        with target.tcp(token=TOKEN) as client:
+            answer = client.ask("GET", "/")
+            self.assertEqual(answer.status, 403)
+            self.assertIn("127.0.0.1 is not allowed", answer.message)
+        target = self.start(listens("allow='10.0.0.0/8, 127.0.0.1'"))
+        with target.tcp(token=TOKEN) as client:
+            self.assertEqual(client.value("1"), "1")
+
+    def test_read_only(self):
+        target = self.start(listens("read_only=True"))
+        for client in (target.client(), target.tcp(token=TOKEN)):
+            with client:
+                self.assertEqual(client.ask("POST", "/eval",
+                                            {"code": "1"}).status, 403)
+                told = client.get("/")
+                self.assertTrue(told["read_only"])
+                self.assertFalse([name for name in told["can"]
+                                  if name.startswith("POST")])
+                self.assertEqual(client.get("/backtrace")[-1]["func"],
+                                 "<module>")
+
+
+@unittest.skipUnless(shutil.which("openssl"), "there is no openssl, to make "
+                     "a certificate with")
+class TestTls(OneCase):
+    def setUp(self):
+        super().setUp()
+        self.files = [os.path.join(self.place.path, name)
+                      for name in ("certificate", "key")]
+        subprocess.run(
+            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+             "ec_paramgen_curve:prime256v1", "-nodes", "-subj",
+             "/CN=localhost", "-addext", "subjectAltName=DNS:localhost",
+             "-out", self.files[0], "-keyout", self.files[1]],
+            check=True, stderr=subprocess.DEVNULL)
+        self.target = self.start(
+            "import probetui\nfrom probetui import http1, server\n"
+            "server.REQUEST_SECONDS = http1.REQUEST_SECONDS = 0.5\n"
+            "say(probetui.listen('127.0.0.1:0', %r, tls=%r))"
+            % (TOKEN, self.files))
+
+    def secure(self):
+        context = ssl.create_default_context(cafile=self.files[0])
+        client = self.target.tcp(token=TOKEN)
+        client.connection = context.wrap_socket(client.connection,
+                                                server_hostname="localhost")
+        return client
+
+    def test_tls(self):
+        self.assertTrue(self.target.first[1].startswith("https://127.0.0.1:"))
+        with self.secure() as client:
+            self.assertEqual(client.value("6 * 7"), "42")
+            self.assertIn("left out", client.value("'x' * 10 ** 6"))
+            answer = client.ask("GET", "/", None, "Origin: null")
+            self.assertEqual(answer.status, 403)
+
+    def test_plain(self):
+        with self.target.tcp(token=TOKEN) as client:
+            answer = client.ask("GET", "/")
+            self.assertEqual((answer.status, answer.message),
+                             (400, "TLS is spoken here: https"))
+            self.assertTrue(client.is_closed())
+
+    def test_no_handshake(self):
+        for data in (b"", b"\x16", b"\x16\x03\x01\x00\x10" + b"x" * 16):
+            with self.target.tcp() as client:
+                client.send(data)
+                self.assertTrue(client.is_closed())
+        with self.secure() as client:
+            self.assertEqual(client.value("1"), "1")
+        status, errors = self.target.close()
+        self.assertEqual(status, 0)
+        self.assertNotIn("could not be served", errors)
+
+
+if __name__ == "__main__":
+    unittest.main()
