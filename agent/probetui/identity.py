@@ -68,6 +68,12 @@ def _job() -> str:
     return re.sub(r"[^A-Za-z0-9._-]", "_", name)[:100].lstrip(".") or "job"
 
 
+def is_rank() -> bool:
+    """A launcher has given this process a number. Slurm's is also that of the
+    batch script, and of what starts ranks there."""
+    return _number(_RANKS[:-1]) is not None
+
+
 def find() -> Identity:
     """As launchers tell it, else torch.distributed, else rank 0."""
     rank = _number(_RANKS)

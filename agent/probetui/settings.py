@@ -73,21 +73,28 @@ def seconds(value: Any) -> float:
     return number
 
 
+def token_of_file(path: str) -> bytes:
+    """SettingError: it cannot be read, or others can read it."""
+    try:
+        with open(path, "rb") as file:
+            status = os.fstat(file.fileno())
+            token = file.read(4096).strip()
+    except OSError as error:
+        raise SettingError("the token in %s cannot be read: %s"
+                           % (path, error.strerror)) from error
+    if status.st_uid not in (os.geteuid(), 0) or \
+            stat.S_IMODE(status.st_mode) & 0o077:
+        raise SettingError("others can read the token in %s; chmod 600 it"
+                           % path)
+    return token
+
+
 def _token() -> bytes:
     path = os.environ.get("IPDB_TOKEN_FILE", "")
-    token = os.environ.get("IPDB_TOKEN", "").encode("utf-8", "replace")
     if path:
-        try:
-            with open(path, "rb") as file:
-                status = os.fstat(file.fileno())
-                token = file.read(4096).strip()
-        except OSError as error:
-            raise SettingError("the token in %s cannot be read: %s"
-                               % (path, error.strerror)) from error
-        if status.st_uid not in (os.geteuid(), 0) or \
-                stat.S_IMODE(status.st_mode) & 0o077:
-            raise SettingError("others can read the token in %s; chmod 600 it"
-                               % path)
+        token = token_of_file(path)
+    else:
+        token = os.environ.get("IPDB_TOKEN", "").encode("utf-8", "replace")
     if len(token) < TOKEN_MINIMUM:
         raise SettingError(
             "IPDB_CONNECTION_TYPE=tcp needs a token of %d characters or more "

@@ -12,7 +12,8 @@ import time
 SOURCE = os.environ.get("SRCDIR") or os.path.dirname(
     os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 HERE = os.path.join(SOURCE, "tests", "agent")
-PACKAGE = os.path.join(SOURCE, "agent", "probetui")
+AGENT = os.path.join(SOURCE, "agent")
+PACKAGE = os.path.join(AGENT, "probetui")
 LIMIT = 20
 RANK = 7
 
@@ -41,6 +42,7 @@ class Place:
         self.inside = self.path[len(self.root):]
         shutil.copytree(PACKAGE, os.path.join(self.path, "probetui"),
                         ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copy(os.path.join(AGENT, "sitecustomize.py"), self.path)
         shutil.copy(os.path.join(HERE, "agent_target.py"), self.path)
 
     def close(self):

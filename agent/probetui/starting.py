@@ -1,0 +1,116 @@
+"""PROBETUI=1 in the environment: which of the processes that have it listen.
+
+Ranks and single programs do. The program that starts the ranks, and what
+multiprocessing starts for itself and for DataLoader, do not; nor what a rank
+starts: it takes the variable out of its environment.
+"""
+from __future__ import annotations
+
+import os
+import re
+import sys
+from typing import List, NamedTuple, Optional
+
+from . import agent, identity, settings
+
+ENABLE = "PROBETUI"
+ADDRESS = "PROBETUI_ADDRESS"
+TOKEN = "PROBETUI_TOKEN"
+TOKEN_FILE = "PROBETUI_TOKEN_FILE"
+# Another tool's name for the port.
+PORT_ALIAS = "PROBING_PORT"
+
+_LAUNCHERS = ("accelerate", "deepspeed", "horovodrun", "torchrun", "torchx")
+_LAUNCHER_MODULES = (
+    "accelerate.commands.launch", "deepspeed.launcher.launch",
+    "deepspeed.launcher.runner", "torch.distributed.launch",
+    "torch.distributed.run", "torchx.cli.main")
+_HELPER_CODE = re.compile(r"\bfrom multiprocessing\.\w+ import \w*main\b")
+_HELPER_OPTION = "--multiprocessing-fork"
+
+
+class Program(NamedTuple):
+    """What a Python was started for: of "script", "-m" and "-c" one."""
+
+    kind: str
+    text: str
+
+
+def _command_line() -> List[str]:
+    """sys.argv is not there yet."""
+    try:
+        with open("/proc/self/cmdline", "rb") as file:
+            words = file.read().split(b"\0")[:-1]
+        return [os.fsdecode(word) for word in words]
+    except OSError:
+        return list(getattr(sys, "orig_argv", []))
+
+
+def find_program(words: List[str]) -> Optional[Program]:
+    """None: an interactive one, or standard input."""
+    words = words[1:]
+    while words:
+        word = words.pop(0)
+        if not word.startswith("-") or word == "-":
+            return Program("script", word)
+        if word.startswith("--"):
+            if word == "--check-hash-based-pycs":
+                del words[:1]
+            continue
+        for index, letter in enumerate(word[1:], 2):
+            rest = word[index:]
+            if letter in "cm":
+                text = rest or (words[0] if words else "")
+                return Program("-" + letter, text)
+            if letter in "WX":
+                if not rest:
+                    del words[:1]
+                break
+    return None
+
+
+def is_rank_or_program(words: List[str]) -> bool:
+    """False: it starts ranks, or serves one."""
+    if _HELPER_OPTION in words:
+        return False
+    program = find_program(words)
+    if program is None:
+        return True
+    if program.kind == "script":
+        return os.path.basename(program.text) not in _LAUNCHERS
+    if program.kind == "-m":
+        return program.text not in _LAUNCHER_MODULES
+    return not _HELPER_CODE.search(program.text)
+
+
+def _address() -> Optional[str]:
+    address = os.environ.get(ADDRESS, "").strip()
+    alias = os.environ.get(PORT_ALIAS, "").strip()
+    if not address and alias:
+        address = "127.0.0.1:" + ("0" if alias == "RANDOM" else alias)
+    return address or None
+
+
+def _token() -> Optional[bytes]:
+    path = os.environ.get(TOKEN_FILE, "")
+    if path:
+        return settings.token_of_file(path)
+    return os.environ.get(TOKEN, "").encode("utf-8", "surrogateescape")
+
+
+def begin() -> None:
+    """At the start of a Python that has PROBETUI=1."""
+    if not is_rank_or_program(_command_line()):
+        return
+    address = _address()
+    token = None
+    if address is not None:
+        try:
+            token = _token()
+        except settings.SettingError as error:
+            settings.tell(str(error))
+    os.environ.pop(TOKEN, None)
+    if identity.is_rank():
+        for name in (ENABLE, ADDRESS, TOKEN_FILE):
+            os.environ.pop(name, None)
+    agent.listen(address, token, None, None, False)
