@@ -131,7 +131,7 @@ class TestConnect(Case):
         node = self.node(readOnly=True)
         _, target = self.program()
         self.assertEqual(node.refuse("connect", target=target),
-                         '"connect" stops or changes the process, which '
+                         "This stops or changes the process, which "
                          "--read-only refuses.")
 
 

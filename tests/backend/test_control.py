@@ -228,7 +228,7 @@ class EachCase(ControlCase):
         rank = self.start()
         line = line_of("    for i in range(3):")
         rank.set_breakpoints({"line": line, "temporary": True,
-                              "condition": "number > 3"})
+                              "condition": "number > 3 and total == 0"})
         rank.stopped()
         binding, = rank.ask("setBreakpoints", breakpoints=[
             {"id": 5, "watch": "total", "depth": 0}])["breakpoints"]
