@@ -5,7 +5,8 @@ list of core tests.
     summary.py BUILD-FOLDER...
 
 A line of tests/core-tests is `FILE [PREFIX]`: at least one test of FILE whose
-name begins with PREFIX ran, and none of those was skipped.
+name begins with PREFIX ran in one of the folders, and none of those was
+skipped in all of them.
 """
 import os
 import re
@@ -61,20 +62,23 @@ def read_core_tests():
 
 
 def core_failures(results):
-    """Sentences about core tests that did not run."""
+    """Sentences about core tests that ran in no folder."""
     for file, prefix in read_core_tests():
-        found = [(test, result) for name, test, result in results
-                 if name == file and test.startswith(prefix)]
+        found = {}
+        for name, test, result in results:
+            if name == file and test.startswith(prefix):
+                found.setdefault(test, set()).add(result)
         name = (file + " " + prefix).strip()
         if not found:
             yield "core test %s did not run" % name
-        for test, result in found:
-            if result in SKIPPED:
+        for test in sorted(found):
+            if found[test] == SKIPPED:
                 yield "core test %s was skipped" % (test or name)
 
 
 def main():
     counts = {"passed": 0, "failed": 0, "skipped": 0}
+    everything = []
     for folder in sys.argv[1:]:
         results = read_results(folder)
         print("%s: %d tests" % (folder, len(results)))
@@ -90,9 +94,10 @@ def main():
         for file in sorted({file for file, _, result in results
                             if result in FAILED}):
             print_output(folder, file)
-        for sentence in core_failures(results):
-            counts["failed"] += 1
-            print("  failed: " + sentence)
+        everything += results
+    for sentence in core_failures(everything):
+        counts["failed"] += 1
+        print("failed: " + sentence)
     line = "%(passed)d passed, %(failed)d failed" % counts
     if counts["skipped"]:
         line += ", %(skipped)d skipped" % counts
