@@ -21,6 +21,7 @@
 #define RED_ZONE 128
 #define USER_CODE_64 0x33 /* the code segment of 64-bit programs */
 #define SIGNAL_SET_BYTES 8
+#define DIRECTION_FLAG UINT64_C(0x400)
 
 /* What the kernel keeps of floating point registers (XSAVE). */
 #define LEGACY_BYTES 576 /* with the header of the rest */
@@ -30,6 +31,7 @@
 #define FEATURE_COUNT 63
 #define FEATURES_ON_DEMAND (UINT64_C(3) << 17) /* AMX */
 #define FLOATS_ALIGNMENT UINT64_C(64)
+#define ADDRESS_BYTES 8
 #define MAGIC1 0x46505853u
 #define MAGIC2 0x46505845u
 /* uc_flags: all of the above is there, and the stack segment is right. */
@@ -111,6 +113,20 @@ static void fill_registers(gregset_t out, const struct user_regs_struct *user)
 		out[i] = (greg_t)values[i];
 }
 
+static bool is_to_begin_again(const struct user_regs_struct *user)
+{
+	if ((long long)user->orig_rax < 0)
+		return false;
+	switch (-(long long)user->rax) {
+	case ERESTARTSYS:
+	case ERESTARTNOINTR:
+	case ERESTARTNOHAND:
+	case ERESTART_RESTARTBLOCK:
+		return true;
+	}
+	return false;
+}
+
 /*
  * Nothing else does it behind a signal's frame. A sleep begins anew: how much
  * of it was left is forgotten there, and to be told EINTR is what a program
@@ -118,17 +134,10 @@ static void fill_registers(gregset_t out, const struct user_regs_struct *user)
  */
 static void begin_call_again(gregset_t out, const struct user_regs_struct *user)
 {
-	if ((long long)user->orig_rax < 0)
+	if (!is_to_begin_again(user))
 		return;
-	switch (-(long long)user->rax) {
-	case ERESTARTSYS:
-	case ERESTARTNOINTR:
-	case ERESTARTNOHAND:
-	case ERESTART_RESTARTBLOCK:
-		out[REG_RAX] = (greg_t)user->orig_rax;
-		out[REG_RIP] -= CALL_BYTES;
-		break;
-	}
+	out[REG_RAX] = (greg_t)user->orig_rax;
+	out[REG_RIP] -= CALL_BYTES;
 }
 
 /* How long what the kernel takes back is: of these features. */
@@ -178,15 +187,21 @@ void arch_make_frame(struct arch_frame *frame, const struct arch_dump *dump,
 	const struct user_regs_struct *user = user_of(dump);
 	struct below below = { .action = *action };
 	uint64_t end = user->rsp - RED_ZONE;
-	/* Aligned here as it will be there. */
-	size_t head = (sizeof(below) + FLOATS_ALIGNMENT - 1) &
-		      ~(size_t)(FLOATS_ALIGNMENT - 1);
+	/*
+	 * The floats lie aligned, the address to come back to an address's
+	 * size before that: so a function finds its stack as it has to be.
+	 */
+	size_t head = ((sizeof(below) - ADDRESS_BYTES + FLOATS_ALIGNMENT - 1) &
+		       ~(size_t)(FLOATS_ALIGNMENT - 1)) +
+		      ADDRESS_BYTES;
 	size_t length = 0;
 
 	if (places->come_back)
 		length = fill_floats(frame->bytes + head, floats);
 	frame->length = head + length;
-	frame->address = (end - frame->length) & ~(FLOATS_ALIGNMENT - 1);
+	frame->address = ((end - frame->length) & ~(FLOATS_ALIGNMENT - 1)) -
+			 ADDRESS_BYTES;
+	frame->comes_back = length > 0;
 	frame->action = frame->address + offsetof(struct below, action);
 	frame->old = frame->address + offsetof(struct below, old);
 	if (length) {
@@ -202,25 +217,92 @@ void arch_make_frame(struct arch_frame *frame, const struct arch_dump *dump,
 	memcpy(frame->bytes, &below, sizeof(below));
 }
 
-/* orig_rax -1: no system call is under way that would be begun again. */
-void arch_set_action(struct arch_dump *dump, const struct arch_frame *frame,
-		     const struct arch_places *places, int signal_number)
+static struct user_regs_struct *set_arguments(struct arch_dump *dump,
+					      const struct arch_frame *frame,
+					      const struct arch_call *call)
 {
 	struct user_regs_struct *user = (struct user_regs_struct *)dump->words;
 
-	user->rip = places->call;
 	user->rsp = frame->address;
-	user->rax = SYS_rt_sigaction;
+	user->rdi = call->arguments[0];
+	user->rsi = call->arguments[1];
+	user->rdx = call->arguments[2];
+	user->r8 = call->arguments[4];
+	user->r9 = call->arguments[5];
+	/* No system call is under way that would be begun again. */
 	user->orig_rax = (unsigned long long)-1;
-	user->rdi = (unsigned long long)signal_number;
-	user->rsi = frame->action;
-	user->rdx = frame->old;
-	user->r10 = SIGNAL_SET_BYTES;
+	user->eflags &= ~DIRECTION_FLAG;
+	return user;
+}
+
+void arch_set_syscall(struct arch_dump *dump, const struct arch_frame *frame,
+		      const struct arch_places *places,
+		      const struct arch_call *call)
+{
+	struct user_regs_struct *user = set_arguments(dump, frame, call);
+
+	user->r10 = call->arguments[3];
+	user->rip = places->call;
+	user->rax = (unsigned long long)call->number;
+}
+
+void arch_set_function(struct arch_dump *dump, const struct arch_frame *frame,
+		       const struct arch_call *call)
+{
+	struct user_regs_struct *user = set_arguments(dump, frame, call);
+
+	user->rip = call->function;
+	user->rax = 0;
+	user->rbp = 0;
+}
+
+void arch_make_action(struct arch_call *call, const struct arch_frame *frame,
+		      int signal_number)
+{
+	*call = (struct arch_call){
+		.number = SYS_rt_sigaction,
+		.arguments = { (uint64_t)signal_number, frame->action,
+			       frame->old, SIGNAL_SET_BYTES },
+	};
 }
 
 int64_t arch_result(const struct arch_dump *dump)
 {
 	return (int64_t)user_of(dump)->rax;
+}
+
+bool arch_comes_back(const struct arch_dump *dump)
+{
+	return user_of(dump)->orig_rax == SYS_rt_sigreturn;
+}
+
+void arch_go_on(struct arch_dump *dump)
+{
+	struct user_regs_struct *user = (struct user_regs_struct *)dump->words;
+
+	if (is_to_begin_again(user)) {
+		user->rax = user->orig_rax;
+		user->rip -= CALL_BYTES;
+	}
+	user->orig_rax = (unsigned long long)-1;
+}
+
+long arch_current_call(const struct arch_dump *dump, uint64_t *arguments)
+{
+	const struct user_regs_struct *user = user_of(dump);
+
+	arguments[0] = user->rdi;
+	arguments[1] = user->rsi;
+	arguments[2] = user->rdx;
+	arguments[3] = user->r10;
+	arguments[4] = user->r8;
+	arguments[5] = user->r9;
+	return (long)user->orig_rax;
+}
+
+uint64_t arch_instruction(const struct arch_dump *dump)
+{
+	return user_of(dump)->rip;
 }
 
 #else
@@ -257,14 +339,32 @@ void arch_make_frame(struct arch_frame *frame, const struct arch_dump *dump,
 	(void)places;
 	(void)action;
 	frame->length = 0;
+	frame->comes_back = false;
 }
 
-void arch_set_action(struct arch_dump *dump, const struct arch_frame *frame,
-		     const struct arch_places *places, int signal_number)
+void arch_set_syscall(struct arch_dump *dump, const struct arch_frame *frame,
+		      const struct arch_places *places,
+		      const struct arch_call *call)
 {
 	(void)dump;
 	(void)frame;
 	(void)places;
+	(void)call;
+}
+
+void arch_set_function(struct arch_dump *dump, const struct arch_frame *frame,
+		       const struct arch_call *call)
+{
+	(void)dump;
+	(void)frame;
+	(void)call;
+}
+
+void arch_make_action(struct arch_call *call, const struct arch_frame *frame,
+		      int signal_number)
+{
+	(void)call;
+	(void)frame;
 	(void)signal_number;
 }
 
@@ -272,6 +372,30 @@ int64_t arch_result(const struct arch_dump *dump)
 {
 	(void)dump;
 	return -1;
+}
+
+bool arch_comes_back(const struct arch_dump *dump)
+{
+	(void)dump;
+	return false;
+}
+
+void arch_go_on(struct arch_dump *dump)
+{
+	(void)dump;
+}
+
+long arch_current_call(const struct arch_dump *dump, uint64_t *arguments)
+{
+	(void)dump;
+	(void)arguments;
+	return -1;
+}
+
+uint64_t arch_instruction(const struct arch_dump *dump)
+{
+	(void)dump;
+	return 0;
 }
 
 #endif

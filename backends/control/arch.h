@@ -36,6 +36,14 @@ struct arch_action {
 	uint64_t mask;
 };
 
+#define ARCH_ARGUMENTS 6
+
+struct arch_call {
+	long number;	   /* of a system call, */
+	uint64_t function; /* or the address of a function (two arguments) */
+	uint64_t arguments[ARCH_ARGUMENTS];
+};
+
 /* Places in the program's code. */
 struct arch_places {
 	uint64_t call;	    /* calls the kernel, and returns; 0: none */
@@ -49,6 +57,7 @@ struct arch_frame {
 	uint64_t address;
 	uint64_t action; /* where in the process the two actions are */
 	uint64_t old;
+	bool comes_back; /* the thread can, by itself */
 };
 
 /* Which set of registers has the floating point ones (NT_…). */
@@ -69,10 +78,27 @@ void arch_make_frame(struct arch_frame *frame, const struct arch_dump *dump,
 		     const struct arch_floats *floats, uint64_t mask,
 		     const struct arch_places *places,
 		     const struct arch_action *action);
-/* Makes the thread call rt_sigaction(2) next. */
-void arch_set_action(struct arch_dump *dump, const struct arch_frame *frame,
-		     const struct arch_places *places, int signal_number);
-/* What the call returned: 0, or -errno. */
+/* Makes the thread call the kernel next. */
+void arch_set_syscall(struct arch_dump *dump, const struct arch_frame *frame,
+		      const struct arch_places *places,
+		      const struct arch_call *call);
+/* Makes the thread call a C function next, as a signal handler. */
+void arch_set_function(struct arch_dump *dump, const struct arch_frame *frame,
+		       const struct arch_call *call);
+/* rt_sigaction(2) for a signal, with the frame's actions. */
+void arch_make_action(struct arch_call *call, const struct arch_frame *frame,
+		      int signal_number);
+/* What the call to the kernel returned, or -errno. */
 int64_t arch_result(const struct arch_dump *dump);
+/* Whether the thread, at the entry of a system call, is on its way back. */
+bool arch_comes_back(const struct arch_dump *dump);
+/*
+ * Makes the registers, to be set at such an entry, ones by which the thread
+ * does not call but goes on; a call it was in begins anew.
+ */
+void arch_go_on(struct arch_dump *dump);
+/* The system call that the thread is in, or was to begin again; -1: none. */
+long arch_current_call(const struct arch_dump *dump, uint64_t *arguments);
+uint64_t arch_instruction(const struct arch_dump *dump);
 
 #endif

@@ -161,7 +161,7 @@ static bool can_unwind(struct reason *reason)
 	return false;
 }
 
-bool attachable(pid_t pid, struct reason *reason)
+static bool is_refused(pid_t pid, bool with_watches, struct reason *reason)
 {
 	struct procfs procfs;
 	char *status;
@@ -169,15 +169,25 @@ bool attachable(pid_t pid, struct reason *reason)
 
 	*reason = (struct reason){ .fix = "" };
 	if (!can_unwind(reason))
-		return false;
+		return true;
 	status = read_status(&procfs, pid);
 	if (!status) {
 		refusal_find(reason, pid, errno);
-		return false;
+		return true;
 	}
-	is_refused = is_traced(status, reason) || has_handler(status, reason) ||
+	is_refused = is_traced(status, reason) ||
+		     (with_watches && has_handler(status, reason)) ||
 		     is_confined(status, reason);
 	procfs_close(&procfs);
-	return !is_refused && is_allowed(pid, reason) &&
-	       is_watchable(pid, reason);
+	return is_refused || !is_allowed(pid, reason);
+}
+
+bool attachable(pid_t pid, struct reason *reason)
+{
+	return !is_refused(pid, true, reason) && is_watchable(pid, reason);
+}
+
+bool attachable_for_call(pid_t pid, struct reason *reason)
+{
+	return !is_refused(pid, false, reason);
 }

@@ -16,6 +16,8 @@ struct reason;
  * off, is made and closed. False: the reason.
  */
 bool attachable(pid_t pid, struct reason *reason);
+/* The same for one call by one of its threads (remote.h), without watches. */
+bool attachable_for_call(pid_t pid, struct reason *reason);
 /* A number (in that base) of /proc/TID/status. False: it is not there. */
 bool attachable_status(pid_t tid, const char *key, int base, int64_t *value);
 /* Whether this process is its tracer. */

@@ -6,18 +6,24 @@
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include "banned.h"
 
 #include "backends/ptrace/maps.h"
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/loop.h"
 
 #define CODE_BYTES ((size_t)8 << 20) /* of one file, and so many times: */
 #define CODE_FILES 8
 #define EVERYTHING (~UINT64_C(0))
 #define MASK_BYTES sizeof(uint64_t)
 #define SYSCALL_STOP (SIGTRAP | 0x80)
+#define SPIN_NS 200000u
+#define SLEEP_NS 20000u
+#define FETCH_NS 1000000000u
+#define ERRNO_LEAST 4096
 
 static ssize_t copy(pid_t pid, uint64_t address, void *bytes, size_t length)
 {
@@ -190,13 +196,8 @@ static void go(pid_t tid, int signal_number)
  * From the moment when the registers are set the thread would come back by
  * itself, to the mask it has now.
  */
-static int start(struct remote *remote, const struct arch_frame *frame,
-		 const struct arch_places *places)
+static int start(struct remote *remote, struct arch_dump registers)
 {
-	struct arch_dump registers = remote->registers;
-
-	arch_set_action(&registers, frame, places, SIGTRAP);
-	remote->place = frame->old;
 	if (set_registers(remote->tid, &registers) < 0)
 		return -1;
 	if (set_mask(remote->tid, EVERYTHING) < 0) {
@@ -210,29 +211,108 @@ static int start(struct remote *remote, const struct arch_frame *frame,
 	return 0;
 }
 
+static int start_call(struct remote *remote, const struct arch_frame *frame,
+		      const struct arch_places *places,
+		      const struct arch_call *call, struct error *error)
+{
+	struct arch_dump registers = remote->registers;
+
+	if (call->function && !frame->comes_back)
+		return error_set(error,
+				 "thread %d could not come back from a call",
+				 (int)remote->tid);
+	if (call->function)
+		arch_set_function(&registers, frame, call);
+	else
+		arch_set_syscall(&registers, frame, places, call);
+	if (start(remote, registers) == 0)
+		return 0;
+	return error_set_errno(error, errno,
+			       "thread %d: its registers cannot be set",
+			       (int)remote->tid);
+}
+
+/* call NULL: SIGTRAP gets that action. */
+static int begin(struct remote *remote, const struct arch_places *places,
+		 const struct arch_action *action, const struct arch_call *call,
+		 struct error *error)
+{
+	struct arch_frame *frame;
+	struct arch_call own;
+	int result;
+
+	if (keep(remote, error) < 0)
+		return -1;
+	frame = xcalloc(1, sizeof(*frame));
+	if (make_frame(remote, frame, places, action) < 0) {
+		result = error_set_errno(error, errno,
+					 "thread %d: below its stack there is "
+					 "no room",
+					 (int)remote->tid);
+	} else {
+		arch_make_action(&own, frame, SIGTRAP);
+		remote->place = call ? 0 : frame->old;
+		result = start_call(remote, frame, places, call ? call : &own,
+				    error);
+	}
+	free(frame);
+	return result;
+}
+
 int remote_begin(struct remote *remote, pid_t tid,
 		 const struct arch_places *places,
 		 const struct arch_action *action, struct error *error)
 {
-	struct arch_frame *frame;
-	int result = -1;
-
 	*remote = (struct remote){ .tid = tid };
-	if (keep(remote, error) < 0)
+	return begin(remote, places, action, NULL, error);
+}
+
+static int keep_floats(struct remote *remote)
+{
+	struct arch_floats *floats = xmalloc(sizeof(*floats));
+	struct iovec out = { floats->bytes, sizeof(floats->bytes) };
+
+	if (ptrace(PTRACE_GETREGSET, remote->tid,
+		   (void *)(uintptr_t)arch_floats_set(), &out) < 0) {
+		free(floats);
 		return -1;
-	frame = xcalloc(1, sizeof(*frame));
-	if (make_frame(remote, frame, places, action) < 0)
-		error_set_errno(error, errno,
-				"thread %d: below its stack there is no room",
-				(int)tid);
-	else if (start(remote, frame, places) < 0)
-		error_set_errno(error, errno,
-				"thread %d: its registers cannot be set",
-				(int)tid);
-	else
-		result = 0;
-	free(frame);
-	return result;
+	}
+	floats->length = out.iov_len;
+	remote->floats = floats;
+	return 0;
+}
+
+int remote_begin_call(struct remote *remote, pid_t tid,
+		      const struct arch_places *places,
+		      const struct arch_call *call, struct error *error)
+{
+	const struct arch_action none = { .handler = 0 };
+
+	*remote = (struct remote){ .tid = tid,
+				   .is_function = call->function != 0 };
+	if (remote->is_function && keep_floats(remote) < 0)
+		return error_set_errno(error, errno,
+				       "thread %d: its registers cannot be had",
+				       (int)tid);
+	if (begin(remote, places, &none, call, error) == 0)
+		return 0;
+	free(remote->floats);
+	remote->floats = NULL;
+	return -1;
+}
+
+int remote_registers(pid_t tid, struct arch_dump *dump)
+{
+	return get_registers(tid, dump);
+}
+
+int remote_prepare(pid_t tid, struct error *error)
+{
+	if (ptrace(PTRACE_SETOPTIONS, tid, 0,
+		   (void *)(uintptr_t)PTRACE_O_TRACESYSGOOD) == 0)
+		return 0;
+	return error_set_errno(error, errno, "thread %d cannot be traced",
+			       (int)tid);
 }
 
 static void take_result(struct remote *remote)
@@ -241,8 +321,9 @@ static void take_result(struct remote *remote)
 
 	remote->result = -EIO;
 	if (get_registers(remote->tid, &registers) == 0)
-		remote->result = arch_result(&registers);
-	if (remote->result == 0 &&
+		remote->result = remote->is_function ? 0
+						     : arch_result(&registers);
+	if (remote->result == 0 && remote->place &&
 	    copy(remote->tid, remote->place, &remote->old,
 		 sizeof(remote->old)) != sizeof(remote->old))
 		remote->result = -EFAULT;
@@ -255,12 +336,61 @@ static void take_result(struct remote *remote)
  */
 static void leave(struct remote *remote)
 {
-	take_result(remote);
 	ptrace(PTRACE_INTERRUPT, remote->tid, 0, 0);
 	set_mask(remote->tid, remote->mask);
 	set_registers(remote->tid, &remote->registers);
 	remote->phase = REMOTE_SETTLES;
 	ptrace(PTRACE_CONT, remote->tid, 0, 0);
+}
+
+static void put_floats_back(const struct remote *remote)
+{
+	struct iovec in = { remote->floats->bytes, remote->floats->length };
+
+	ptrace(PTRACE_SETREGSET, remote->tid,
+	       (void *)(uintptr_t)arch_floats_set(), &in);
+}
+
+/* A call of remote_begin_call() that goes wrong is left where it is. */
+static bool is_wrong(const struct remote *remote, int event, int number)
+{
+	return !remote->place && !event &&
+	       (number == SIGSEGV || number == SIGBUS || number == SIGILL ||
+		number == SIGFPE || number == SIGABRT || number == SIGTRAP ||
+		number == SIGSYS);
+}
+
+static void abandon(struct remote *remote, int64_t result)
+{
+	if (remote->floats)
+		put_floats_back(remote);
+	leave(remote);
+	remote->result = result;
+}
+
+/*
+ * From a function it does not come back by itself as long as we are there: of
+ * a sleep that is cut short the kernel forgets then how much is left.
+ */
+static void take_back(struct remote *remote)
+{
+	struct arch_dump registers = remote->registers;
+
+	if (!remote->is_function)
+		return;
+	arch_go_on(&registers);
+	put_floats_back(remote);
+	set_registers(remote->tid, &registers);
+}
+
+/* A function enters the kernel for itself, too, before it comes back. */
+static bool is_on_its_way_back(const struct remote *remote)
+{
+	struct arch_dump registers;
+
+	return !remote->is_function ||
+	       (get_registers(remote->tid, &registers) == 0 &&
+		arch_comes_back(&registers));
 }
 
 /*
@@ -281,15 +411,23 @@ static bool on_stop(struct remote *remote, int status)
 		ptrace(PTRACE_CONT, remote->tid, 0, (void *)(uintptr_t)number);
 		return false;
 	}
+	if (is_wrong(remote, event, number)) {
+		abandon(remote, -EFAULT);
+		return false;
+	}
 	if (event || number != SYSCALL_STOP) {
 		go(remote->tid, event ? 0 : number);
 		return false;
 	}
 	if (remote->phase == REMOTE_ENTERS) {
-		remote->phase = REMOTE_LEAVES;
+		if (is_on_its_way_back(remote)) {
+			remote->phase = REMOTE_LEAVES;
+			take_back(remote);
+		}
 		go(remote->tid, 0);
 		return false;
 	}
+	take_result(remote);
 	leave(remote);
 	return false;
 }
@@ -317,5 +455,70 @@ int remote_result(const struct remote *remote, struct arch_action *old,
 				       "it was told",
 				       (int)remote->tid);
 	*old = remote->old;
+	return 0;
+}
+
+/*
+ * Waiting for it
+ */
+
+/* A status within that time, or none. */
+static bool wait_for(pid_t tid, uint64_t nanoseconds, int *status)
+{
+	uint64_t began = loop_now_ns();
+
+	for (;;) {
+		uint64_t spent = loop_now_ns() - began;
+		pid_t found = waitpid(tid, status, __WALL | WNOHANG);
+		if (found == tid)
+			return true;
+		if (found < 0 || spent > nanoseconds)
+			return false;
+		if (spent > SPIN_NS)
+			nanosleep(&(struct timespec){ .tv_nsec = SLEEP_NS },
+				  NULL);
+	}
+}
+
+/* It did not come back in time: it is fetched from where it is. */
+static void fetch(struct remote *remote)
+{
+	int status;
+
+	ptrace(PTRACE_INTERRUPT, remote->tid, 0, 0);
+	if (!wait_for(remote->tid, FETCH_NS, &status))
+		return;
+	if (WIFSTOPPED(status)) {
+		abandon(remote, -ETIMEDOUT);
+		while (wait_for(remote->tid, FETCH_NS, &status) &&
+		       !remote_changed(remote, status))
+			;
+	}
+	remote->phase = REMOTE_IDLE;
+}
+
+int remote_finish(struct remote *remote, uint64_t nanoseconds, int64_t *result,
+		  struct error *error)
+{
+	uint64_t began = loop_now_ns();
+	int status;
+
+	remote->result = -ETIMEDOUT;
+	while (remote->phase != REMOTE_IDLE) {
+		uint64_t spent = loop_now_ns() - began;
+		if (spent > nanoseconds ||
+		    !wait_for(remote->tid, nanoseconds - spent, &status)) {
+			fetch(remote);
+			break;
+		}
+		remote_changed(remote, status);
+	}
+	free(remote->floats);
+	remote->floats = NULL;
+	*result = remote->result;
+	if (*result > -ERRNO_LEAST && *result < 0)
+		return error_set_errno(error, (int)-*result,
+				       "thread %d could not be made to call",
+				       (int)remote->tid);
 	return 0;
 }

@@ -1,0 +1,99 @@
+/*
+ * arch-x86_64: the stub in the instructions of x86-64 (System V ABI).
+ *
+ * It ends by a jump to munmap(2) of its own page, which returns 0 to whom the
+ * stub was to return to.
+ */
+#include "backends/inject/stub.h"
+
+#include "banned.h"
+
+#include "backends/inject/names.h"
+
+#ifdef __x86_64__
+
+#define WORD_BYTES 8
+
+struct code {
+	uint8_t *bytes;
+	size_t length;
+};
+
+static void put(struct code *code, const void *bytes, size_t length)
+{
+	memcpy(code->bytes + code->length, bytes, length);
+	code->length += length;
+}
+
+#define PUT(code, ...)                                                         \
+	put(code, (const uint8_t[]){ __VA_ARGS__ },                            \
+	    sizeof((const uint8_t[]){ __VA_ARGS__ }))
+
+static void put_word(struct code *code, uint64_t word)
+{
+	put(code, &word, WORD_BYTES);
+}
+
+static void put_call(struct code *code, uint64_t function)
+{
+	PUT(code, 0x48, 0xb8); /* mov rax, … */
+	put_word(code, function);
+	PUT(code, 0xff, 0xd0); /* call rax */
+}
+
+static void put_first_argument(struct code *code, uint64_t value)
+{
+	PUT(code, 0x48, 0xbf); /* mov rdi, … */
+	put_word(code, value);
+}
+
+static void put_end(struct code *code, uint64_t address, uint64_t unmap)
+{
+	put_first_argument(code, address);
+	PUT(code, 0x48, 0xbe); /* mov rsi, … */
+	put_word(code, STUB_BYTES);
+	PUT(code, 0x5b);       /* pop rbx */
+	PUT(code, 0x48, 0xb8); /* mov rax, … */
+	put_word(code, unmap);
+	PUT(code, 0xff, 0xe0); /* jmp rax */
+}
+
+int stub_make(uint8_t page[STUB_BYTES], uint64_t address,
+	      const struct names *names, const char *text, bool with_gil)
+{
+	struct code code = { page, 0 };
+	size_t length = strlen(text) + 1;
+
+	if (length > STUB_BYTES - STUB_TEXT)
+		return -1;
+	memset(page, 0, STUB_BYTES);
+	PUT(&code, 0x53); /* push rbx: the stack is aligned by it, too */
+	if (with_gil) {
+		put_call(&code, names->take_gil);
+		PUT(&code, 0x89, 0xc3); /* mov ebx, eax */
+	}
+	put_first_argument(&code, address + STUB_TEXT);
+	put_call(&code, names->run);
+	if (with_gil) {
+		PUT(&code, 0x89, 0xdf); /* mov edi, ebx */
+		put_call(&code, names->leave_gil);
+	}
+	put_end(&code, address, names->unmap);
+	memcpy(page + STUB_TEXT, text, length);
+	return 0;
+}
+
+#else
+
+int stub_make(uint8_t page[STUB_BYTES], uint64_t address,
+	      const struct names *names, const char *text, bool with_gil)
+{
+	(void)page;
+	(void)address;
+	(void)names;
+	(void)text;
+	(void)with_gil;
+	return -1;
+}
+
+#endif

@@ -1,0 +1,310 @@
+#include "backends/inject/inject.h"
+
+#include <stdbool.h>
+
+#include "banned.h"
+
+#include "backends/backend.h"
+#include "backends/control/attachable.h"
+#include "backends/inject/bypep768.h"
+#include "backends/inject/visit.h"
+#include "backends/ptrace/cpython.h"
+#include "backends/ptrace/memory.h"
+#include "backends/ptrace/task.h"
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/loop.h"
+
+#define MINOR_WITH_PEP768 14
+#define VISITS 200
+#define VISIT_SECONDS 0.001 /* between two */
+#define LOOK_SECONDS 0.002
+#define TEXT_BYTES (INJECT_PATH_MAXIMUM + 512)
+
+struct inject {
+	struct loop *loop;
+	struct loop_timer *timer;
+	struct memory *memory;
+	struct cpython python;
+	struct visit visit;
+	struct bypep768 asked; /* of INJECT_BY_INTERPRETER */
+	char path[INJECT_PATH_MAXIMUM];
+	char text[TEXT_BYTES];
+	double patience;
+	double deadline;
+	bool is_under_way;
+	unsigned visits;
+	void (*done)(struct inject *inject, const struct reason *reason,
+		     void *data);
+	void *data;
+};
+
+/* In a namespace of its own, and whatever happens there ends there. */
+static const char text_format[] =
+	"try:exec(\"with open(p,encoding='utf-8') as f:c=f.read()\\n"
+	"exec(compile(c,p,'exec'),{'__name__':'probetui.injected',"
+	"'__file__':p})\",{'p':'%s'})\n"
+	"except BaseException:pass\n";
+
+static void refuse(struct reason *reason, const char *sentence)
+{
+	*reason = (struct reason){ .fix = "" };
+	snprintf(reason->why, sizeof(reason->why), "%s", sentence);
+}
+
+static void end(struct inject *inject, const char *sentence)
+{
+	struct reason reason;
+
+	inject->is_under_way = false;
+	if (!sentence) {
+		inject->done(inject, NULL, inject->data);
+		return;
+	}
+	refuse(&reason, sentence);
+	inject->done(inject, &reason, inject->data);
+}
+
+/*
+ * Until it runs
+ */
+
+static bool is_pending(struct inject *inject)
+{
+	if (inject->visit.cost.way == INJECT_BY_INTERPRETER)
+		return bypep768_is_pending(&inject->asked, inject->memory);
+	return visit_is_pending(&inject->visit);
+}
+
+static bool withdraw(struct inject *inject)
+{
+	if (inject->visit.cost.way == INJECT_BY_INTERPRETER)
+		return bypep768_withdraw(&inject->asked, inject->memory);
+	return visit_withdraw(&inject->visit);
+}
+
+static void look(void *data);
+
+static void look_later(struct inject *inject)
+{
+	inject->timer = loop_timer(inject->loop, LOOK_SECONDS, 0, look, inject);
+}
+
+static bool is_there(const struct inject *inject)
+{
+	int64_t number;
+
+	return attachable_status(memory_pid(inject->memory), "Tgid", 10,
+				 &number);
+}
+
+static void look(void *data)
+{
+	struct inject *inject = data;
+	struct error error = ERROR_INIT;
+
+	inject->timer = NULL;
+	if (!is_there(inject)) {
+		end(inject, "The process has ended.");
+		return;
+	}
+	if (!is_pending(inject)) {
+		end(inject, NULL);
+		return;
+	}
+	if (loop_now() < inject->deadline) {
+		look_later(inject);
+		return;
+	}
+	if (!withdraw(inject)) {
+		end(inject, NULL);
+		return;
+	}
+	error_set(&error,
+		  "Python has not come to run anything within %.0f s: its main "
+		  "thread is in C, or another thread keeps the GIL.",
+		  inject->patience);
+	end(inject, error.message);
+}
+
+/*
+ * Getting in
+ */
+
+static void begin(void *data);
+
+static void begin_later(struct inject *inject, double seconds)
+{
+	inject->timer = loop_timer(inject->loop, seconds, 0, begin, inject);
+}
+
+static void begin_visit(struct inject *inject, bool must_wait)
+{
+	struct error error = ERROR_INIT;
+	enum visit_result result =
+		visit_try(&inject->visit, must_wait, &error);
+
+	if (result == VISIT_DONE)
+		look_later(inject);
+	else if (result == VISIT_LATER && ++inject->visits < VISITS)
+		begin_later(inject, VISIT_SECONDS);
+	else
+		end(inject, error.message[0] ? error.message
+					     : "Its main thread cannot be "
+					       "stopped at a good place.");
+}
+
+/* Whether its main thread sleeps, which may be for long. */
+static bool is_asleep(const struct inject *inject)
+{
+	pid_t pid = memory_pid(inject->memory);
+	struct task task;
+	struct task_state state = { .is_known = false };
+	bool is_asleep;
+
+	task_init(&task, pid, pid);
+	is_asleep = task_look(&task, &state) == 0 && state.is_blocked;
+	task_clear(&task);
+	return is_asleep;
+}
+
+static void ask(struct inject *inject)
+{
+	struct error error = ERROR_INIT;
+
+	if (bypep768_ask(&inject->asked, inject->memory, inject->path,
+			 &error) < 0) {
+		end(inject, error.message);
+		return;
+	}
+	inject->visit.cost.way = INJECT_BY_INTERPRETER;
+	look_later(inject);
+}
+
+static void begin(void *data)
+{
+	struct inject *inject = data;
+	struct error error = ERROR_INIT;
+
+	inject->timer = NULL;
+	inject->is_under_way = true;
+	if (inject->python.minor < MINOR_WITH_PEP768) {
+		begin_visit(inject, false);
+		return;
+	}
+	if (is_asleep(inject) &&
+	    visit_try(&inject->visit, true, &error) == VISIT_DONE)
+		look_later(inject);
+	else
+		ask(inject);
+}
+
+/*
+ * Before
+ */
+
+/* Nothing is to be quoted in it. */
+static int make_text(struct inject *inject, const char *path,
+		     struct error *error)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
+				    "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789/._-";
+
+	if (path[0] != '/' || strlen(path) >= sizeof(inject->path) ||
+	    path[strspn(path, plain)])
+		return error_set(error,
+				 "The script's name is none that can be handed "
+				 "over.");
+	snprintf(inject->path, sizeof(inject->path), "%s", path);
+	snprintf(inject->text, sizeof(inject->text), text_format, path);
+	return 0;
+}
+
+static int find(struct inject *inject, const char *path, struct error *error)
+{
+	if (make_text(inject, path, error) < 0 ||
+	    cpython_locate(&inject->python, inject->memory, NULL, error) < 0 ||
+	    visit_init(&inject->visit, inject->memory, &inject->python,
+		       inject->text, error) < 0)
+		return -1;
+	if (inject->python.minor < MINOR_WITH_PEP768)
+		return 0;
+	return bypep768_find(&inject->asked, inject->memory, &inject->python,
+			     inject->visit.interpreter, inject->visit.state,
+			     error);
+}
+
+static bool is_stopped(pid_t pid, struct reason *reason)
+{
+	struct task task;
+	char letter;
+
+	task_init(&task, pid, pid);
+	letter = task_letter(&task);
+	task_clear(&task);
+	if (letter != 'T' && letter != 't')
+		return false;
+	refuse(reason, "It is stopped, so no Python runs in it.");
+	snprintf(reason->fix, sizeof(reason->fix), "%s",
+		 letter == 'T' ? "Let it go on (kill -CONT)."
+			       : "Let it go on first.");
+	return true;
+}
+
+/* One that is stepped, or has breakpoints from outside. */
+static bool is_ours(pid_t pid, struct reason *reason)
+{
+	if (!attachable_is_ours(pid))
+		return false;
+	refuse(reason, "probetui has breakpoints or watches in it.");
+	snprintf(reason->fix, sizeof(reason->fix),
+		 "Clear them, or let it go on, first.");
+	return true;
+}
+
+struct inject *inject_new(struct loop *loop, pid_t pid, const char *path,
+			  double patience,
+			  void (*done)(struct inject *inject,
+				       const struct reason *reason, void *data),
+			  void *data, struct reason *reason)
+{
+	struct error error = ERROR_INIT;
+	struct inject *inject;
+
+	if (is_stopped(pid, reason) || is_ours(pid, reason) ||
+	    !attachable_for_call(pid, reason))
+		return NULL;
+	inject = xcalloc(1, sizeof(*inject));
+	inject->loop = loop;
+	inject->memory = memory_new(pid);
+	inject->patience = patience;
+	inject->deadline = loop_now() + patience;
+	inject->done = done;
+	inject->data = data;
+	if (find(inject, path, &error) == 0) {
+		begin_later(inject, 0);
+		return inject;
+	}
+	inject_free(inject);
+	refuse(reason, error.message);
+	return NULL;
+}
+
+void inject_free(struct inject *inject)
+{
+	if (!inject)
+		return;
+	if (inject->timer)
+		loop_timer_stop(inject->timer);
+	if (inject->is_under_way && inject->visit.cost.way != INJECT_NONE)
+		withdraw(inject);
+	visit_clear(&inject->visit);
+	memory_free(inject->memory);
+	free(inject);
+}
+
+void inject_cost(const struct inject *inject, struct inject_cost *cost)
+{
+	*cost = inject->visit.cost;
+}

@@ -1,0 +1,63 @@
+/*
+ * inject: a script of Python that runs once in a CPython that runs already,
+ * unmodified.
+ *
+ * The script is a file, as the process sees it, and has a namespace of its
+ * own. It is run
+ *
+ * - from 3.14 on by the interpreter itself, in the main thread between two of
+ *   its instructions (PEP 768: three writes, nothing stops);
+ * - before, in the main thread at the same place, as a pending call: the
+ *   thread is stopped for less than a millisecond, given a page with a few
+ *   instructions, and made to call Py_AddPendingCall() as a signal handler
+ *   may (remote.h);
+ * - when the main thread waits in the kernel and has let go of the GIL, in a
+ *   new thread: it is made to call PyThread_start_new_thread() in the same
+ *   way, and waits on. So this is for a rank that hangs, too.
+ *
+ * The page goes by itself once the script has run, whether or not we are
+ * still there. Nothing is loaded and no code of the program is written over.
+ * Whoever is killed meanwhile leaves a thread that comes back by itself.
+ */
+#ifndef BACKENDS_INJECT_INJECT_H
+#define BACKENDS_INJECT_INJECT_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+struct inject;
+struct loop;
+struct reason;
+
+enum inject_way {
+	INJECT_NONE, /* not begun */
+	INJECT_BY_INTERPRETER,
+	INJECT_BY_PENDING_CALL,
+	INJECT_BY_THREAD,
+};
+
+/* What it has cost the process. */
+struct inject_cost {
+	enum inject_way way;
+	unsigned stops;	      /* of its main thread */
+	uint64_t longest_ns; /* of these */
+};
+
+#define INJECT_PATH_MAXIMUM 512
+
+/*
+ * Begins it. done() is called once, from the loop; reason NULL: the script
+ * runs, or has run. Else it never will, and why. It is not to be run for longer
+ * than patience seconds after that. NULL, and the reason, when it can be seen
+ * at once that it cannot be. It has to be freed, also in done().
+ */
+struct inject *inject_new(struct loop *loop, pid_t pid, const char *path,
+			  double patience,
+			  void (*done)(struct inject *inject,
+				       const struct reason *reason, void *data),
+			  void *data, struct reason *reason);
+/* What has not begun to run yet never will. NULL frees nothing. */
+void inject_free(struct inject *inject);
+void inject_cost(const struct inject *inject, struct inject_cost *cost);
+
+#endif

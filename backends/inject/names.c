@@ -1,0 +1,89 @@
+#include "backends/inject/names.h"
+
+#include <stddef.h>
+
+#include "banned.h"
+
+#include "backends/ptrace/cpython.h"
+#include "backends/ptrace/elf.h"
+#include "backends/ptrace/memory.h"
+#include "base/array.h"
+#include "base/error.h"
+
+static const struct row {
+	const char *name;
+	size_t member;
+} rows[] = {
+	{ "PyRun_SimpleString", offsetof(struct names, run) },
+	{ "Py_AddPendingCall", offsetof(struct names, add_pending) },
+	{ "PyThread_start_new_thread", offsetof(struct names, start_thread) },
+	{ "PyGILState_Ensure", offsetof(struct names, take_gil) },
+	{ "PyGILState_Release", offsetof(struct names, leave_gil) },
+};
+
+struct search {
+	struct names *names;
+	struct memory *memory;
+	uint64_t runtime;
+	const char *missing; /* NULL: all found; "": no interpreter yet */
+};
+
+static void take_interpreter(struct search *search, struct elf_image *image)
+{
+	uint64_t runtime;
+
+	if (elf_symbol(image, search->memory, "_PyRuntime", &runtime) < 0 ||
+	    runtime != search->runtime)
+		return;
+	search->missing = NULL;
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
+		if (elf_symbol(image, search->memory, rows[i].name,
+			       (uint64_t *)(void *)((char *)search->names +
+						    rows[i].member)) < 0)
+			search->missing = rows[i].name;
+}
+
+static bool is_c_library(const char *name)
+{
+	const char *base = strrchr(name, '/');
+
+	base = base ? base + 1 : name;
+	return strncmp(base, "libc.", 5) == 0 ||
+	       strncmp(base, "libc-", 5) == 0 ||
+	       strncmp(base, "ld-musl", 7) == 0;
+}
+
+static bool take_library(struct elf_image *image, const char *name, void *data)
+{
+	struct search *search = data;
+
+	if (search->missing)
+		take_interpreter(search, image);
+	if (!search->names->unmap && is_c_library(name))
+		elf_symbol(image, search->memory, "munmap",
+			   &search->names->unmap);
+	return search->missing || !search->names->unmap;
+}
+
+int names_find(struct names *names, struct memory *memory,
+	       const struct cpython *python, struct error *error)
+{
+	struct search search = { names, memory, python->runtime, "" };
+	struct elf_image program;
+
+	*names = (struct names){ .run = 0 };
+	memory_begin(memory, false);
+	if (elf_program(&program, memory, NULL) == 0) {
+		take_interpreter(&search, &program);
+		elf_each_library(&program, memory, take_library, &search);
+	}
+	if (!search.missing && !names->unmap)
+		search.missing = "munmap";
+	if (!search.missing)
+		return 0;
+	return error_set(error,
+			 "Nothing can be run in pid %d: its program does not "
+			 "export %s.",
+			 (int)memory_pid(memory),
+			 search.missing[0] ? search.missing : "its functions");
+}

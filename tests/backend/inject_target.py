@@ -1,0 +1,113 @@
+"""Python code at work of some kind, until its input ends; then it says in
+JSON what went wrong with its work."""
+import json
+import sys
+import threading
+import time
+
+ended = threading.Event()
+wrong = []
+
+
+def ready():
+    print("ready", flush=True)
+
+
+def wait_for_the_end():
+    sys.stdin.readline()
+    ended.set()
+
+
+def sleep():
+    ready()
+    while not ended.is_set():
+        began = time.monotonic()
+        time.sleep(0.2)
+        if time.monotonic() - began < 0.2:
+            wrong.append("a sleep was cut short")
+
+
+def wait():
+    ready()
+    ended.wait()
+
+
+def poll():
+    import select
+    ready()
+    while not ended.is_set():
+        began = time.monotonic()
+        select.select([], [], [], 0.2)
+        if time.monotonic() - began < 0.2:
+            wrong.append("a wait was cut short")
+
+
+def busy():
+    ready()
+    while not ended.is_set():
+        if sum(i * i for i in range(100)) != 328350:
+            wrong.append("a sum")
+
+
+def malloc():
+    import ctypes
+    library = ctypes.CDLL(None)
+    library.malloc.restype = ctypes.c_void_p
+    library.free.argtypes = [ctypes.c_void_p]
+
+    def storm():
+        while not ended.is_set():
+            kept = [library.malloc(24 << i % 9) for i in range(100)]
+            for address in kept:
+                library.free(address)
+
+    other = threading.Thread(target=storm)
+    other.start()
+    ready()
+    storm()
+    other.join()
+
+
+def dlopen():
+    import _ctypes
+    for name in ("libanl.so.1", "libnss_files.so.2", "libm.so.6"):
+        try:
+            _ctypes.dlclose(_ctypes.dlopen(name, 2))
+            break
+        except OSError:
+            pass
+    ready()
+    while not ended.is_set():
+        _ctypes.dlclose(_ctypes.dlopen(name, 2))
+
+
+def numpy():
+    import numpy
+    values = numpy.arange(40000, dtype=numpy.float64).reshape(200, 200)
+    total = (values * 1.5 + values @ values).sum()
+    ready()
+    while not ended.is_set():
+        if (values * 1.5 + values @ values).sum() != total:
+            wrong.append("a product")
+
+
+def keeps():
+    """Holds the GIL, in C, for ever, from before it says so."""
+    import collections
+    import itertools
+    import os
+    collections.deque(itertools.chain(map(os.write, [1], [b"ready\n"]),
+                                      itertools.repeat(None)), 0)
+
+
+def hangs():
+    """The same, and sleeps there a little later."""
+    import ctypes
+    library = ctypes.PyDLL(None)
+    ready()
+    library.sleep(1000)
+
+
+threading.Thread(target=wait_for_the_end, daemon=True).start()
+globals()[sys.argv[1]]()
+print(json.dumps(wrong))

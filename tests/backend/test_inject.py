@@ -1,0 +1,284 @@
+"""A script is run once inside a Python at work, which goes on as if nothing
+had been, and what cannot be is refused in words."""
+import json
+import os
+import random
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import pythons
+import tracees
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+BUILD = os.environ.get("BUILDDIR", ".")
+PROBE = os.path.join(BUILD, "tests", "backend", "inject-probe")
+SOAK = os.environ.get("PROBETUI_SOAK")
+LIMIT = 60
+MAIN_PYTHON = 11
+PAUSES = []
+
+
+def await_that(condition, text):
+    deadline = time.monotonic() + LIMIT
+    while not condition():
+        if time.monotonic() > deadline:
+            raise AssertionError("never: " + text)
+        time.sleep(0.002)
+
+
+class Target:
+    """inject_target.py in one of its modes, with a folder that it sees."""
+
+    def __init__(self, argv, mode):
+        self.root = argv[1] if argv[0] == "chroot" else ""
+        self.folder = tempfile.mkdtemp(prefix="inject-",
+                                       dir=self.root + "/tmp")
+        self.count = 0
+        with open(os.path.join(HERE, "inject_target.py")) as file:
+            code = file.read()
+        self.process = subprocess.Popen(
+            argv + ["-c", code, mode], stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE)
+        self.pid = self.process.pid
+        if self.process.stdout.readline() != b"ready\n":
+            self.close()
+            raise RuntimeError("%s %s ended at once" % (argv, mode))
+
+    def script(self):
+        """Two names of a new one that says when it runs: ours, and that of
+        the target."""
+        self.count += 1
+        path = os.path.join(self.folder, "script-%d.py" % self.count)
+        seen = path[len(self.root):]
+        with open(path, "w") as file:
+            file.write("with open(__file__ + '.ran', 'a') as out:\n"
+                       "    out.write('x')\n" if not self.root else
+                       "with open(%r, 'a') as out:\n"
+                       "    out.write('x')\n" % (seen + ".ran"))
+        return path, seen
+
+    def inject(self, patience=LIMIT, kill_after=None):
+        path, seen = self.script()
+        probe = subprocess.Popen([PROBE, str(self.pid), seen, str(patience)],
+                                 stdout=subprocess.PIPE)
+        if kill_after is not None:
+            time.sleep(kill_after)
+            probe.kill()
+        out = probe.communicate(timeout=LIMIT)[0]
+        return path + ".ran", json.loads(out.decode() or "null")
+
+    def runs(self, ran):
+        """What the script that says so there has written."""
+        try:
+            with open(ran) as file:
+                return file.read()
+        except OSError:
+            return ""
+
+    def lines(self, name, keys):
+        with open("/proc/%d/%s" % (self.pid, name)) as file:
+            return [line.rstrip("\n") for line in file if keys(line)]
+
+    def state(self):
+        """What a visitor could leave behind, memory for objects apart."""
+        def is_code(line):
+            words = line.split()
+            return "x" in words[1] and len(words) < 6
+
+        return (self.lines("maps", is_code),
+                self.lines("status", lambda line: line.startswith(
+                    ("Sig", "Shd", "TracerPid")) and line[:4] != "SigQ"))
+
+    def finish(self):
+        """What was wrong with its work; it has ended by itself."""
+        out = self.process.communicate(b"end\n", LIMIT)[0]
+        if self.process.returncode != 0:
+            raise AssertionError("it ended with %d" % self.process.returncode)
+        return json.loads(out.decode())
+
+    def close(self):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait(LIMIT)
+        self.process.stdin.close()
+        self.process.stdout.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class Case(unittest.TestCase):
+    def start(self, mode, argv=None):
+        target = Target(argv or self.python.argv, mode)
+        self.addCleanup(target.close)
+        return target
+
+    def inject_once(self, target):
+        ran, answer = target.inject()
+        self.assertTrue(answer["ok"], answer)
+        await_that(lambda: target.runs(ran) != "", "the script runs")
+        if answer["stops"]:
+            PAUSES.append(answer["pause_us"])
+        return ran, answer
+
+    def try_mode(self, mode, count, argv=None):
+        target = self.start(mode, argv)
+        before = target.state()
+        all_ran = [self.inject_once(target)[0] for _ in range(count)]
+        await_that(lambda: target.state() == before, "all is as before")
+        self.assertEqual(target.finish(), [])
+        self.assertEqual([target.runs(ran) for ran in all_ran],
+                         ["x"] * count)
+
+
+class InjectCase(Case):
+    def count(self):
+        if not SOAK:
+            return 2
+        return 100 if self.python.version[1] == MAIN_PYTHON else 20
+
+    def is_among_few(self):
+        if not SOAK and self.python.version[1] != MAIN_PYTHON:
+            self.skipTest("with PROBETUI_SOAK=1")
+
+    def test_asleep(self):
+        self.try_mode("sleep", self.count())
+
+    def test_waiting_for_ever(self):
+        self.try_mode("wait", self.count())
+
+    def test_busy(self):
+        self.try_mode("busy", self.count())
+
+    def test_malloc_storm(self):
+        self.is_among_few()
+        self.try_mode("malloc", self.count())
+
+    def test_dlopen_loop(self):
+        self.is_among_few()
+        self.try_mode("dlopen", self.count())
+
+
+class TestRefused(Case):
+    """With the Python that runs the tests."""
+
+    def refused(self, target, words, **options):
+        ran, answer = target.inject(**options)
+        self.assertFalse(answer["ok"], answer)
+        self.assertIn(words, answer["why"])
+        self.assertEqual(target.runs(ran), "")
+        return answer
+
+    def setUp(self):
+        self.python = next(python for python in pythons.find()
+                           if python.version[1] < 14)
+
+    def test_gil_held_in_a_sleep(self):
+        target = self.start("hangs")
+        await_that(lambda: target.lines("wchan", lambda line:
+                   "nanosleep" in line), "it sleeps")
+        self.refused(target, "holds the GIL")
+
+    def test_gil_kept_is_given_up_and_withdrawn(self):
+        target = self.start("keeps")
+        self.refused(target, "Python has not come to run", patience=0.05)
+        with open("/proc/%d/maps" % target.pid) as file:
+            page = next(line for line in file if "r-xp 00000000 00:00 0" in
+                        line and "[" not in line)
+        with open("/proc/%d/mem" % target.pid, "rb", 0) as file:
+            file.seek(int(page.split("-")[0], 16) + 256)
+            self.assertEqual(file.read(1), b"\0")
+
+    def test_stopped(self):
+        target = self.start("wait")
+        os.kill(target.pid, signal.SIGSTOP)
+        await_that(lambda: target.lines("status", lambda line:
+                   line.startswith("State:\tT")), "it stops")
+        answer = self.refused(target, "It is stopped")
+        self.assertIn("kill -CONT", answer["fix"])
+
+    def test_another_debugger(self):
+        target = self.start("wait")
+        debugger = tracees.Probe(target.pid)
+        self.addCleanup(debugger.close)
+        if debugger.order("attach")["event"] == "failed":
+            self.skipTest("no watches here")
+        self.refused(target, "is attached to it")
+
+    @unittest.skipIf(os.getuid(), "not root: there is no other user")
+    def test_no_permission(self):
+        target = self.start("wait")
+        _, seen = target.script()
+        out = subprocess.run([PROBE, str(target.pid), seen, "1"],
+                             stdout=subprocess.PIPE, timeout=LIMIT,
+                             preexec_fn=lambda: os.setuid(65534)).stdout
+        self.assertFalse(json.loads(out.decode())["ok"])
+
+
+class TestSwitchedOffCase(Case):
+    minors = [14]
+
+    def test_switched_off(self):
+        os.environ["PYTHON_DISABLE_REMOTE_DEBUG"] = "1"
+        self.addCleanup(os.environ.pop, "PYTHON_DISABLE_REMOTE_DEBUG")
+        if self.python.version[1] < 14:
+            self.skipTest("no CPython 3.14")
+        _, answer = self.start("busy").inject()
+        self.assertIn("let no debugger in", answer["why"])
+
+
+class TestKilled(Case):
+    """Whoever injects is killed at any moment; the program is not harmed, and
+    the next one gets in."""
+
+    def setUp(self):
+        self.python = next(python for python in pythons.find()
+                           if python.version[1] < 14)
+
+    def kill_many(self, mode):
+        target = self.start(mode)
+        seed = random.randrange(1 << 32)
+        print("# seed %d" % seed)
+        chance = random.Random(seed)
+        all_ran = [target.inject(kill_after=chance.uniform(0, 0.02))[0]
+                   for _ in range(200 if SOAK else 10)]
+        self.inject_once(target)
+        self.assertEqual(target.finish(), [])
+        for ran in all_ran:
+            self.assertIn(target.runs(ran), ["", "x"])
+
+    def test_busy(self):
+        self.kill_many("busy")
+
+    def test_asleep(self):
+        self.kill_many("poll")
+
+
+class TestNumpy(Case):
+    def test_checksum(self):
+        python = os.environ.get("PROBETUI_TORCH_PYTHON")
+        if not python:
+            self.skipTest("PROBETUI_TORCH_PYTHON names no Python with numpy")
+        self.try_mode("numpy", 100 if SOAK else 5, [python])
+
+
+def tearDownModule():
+    if PAUSES:
+        print("# pause: median %.0f us of %d stops, longest %.0f us" % (
+            statistics.median(PAUSES), len(PAUSES), max(PAUSES)))
+
+
+def load_tests(loader, standard, pattern):
+    suite = pythons.load_cases(loader, __name__, InjectCase,
+                               TestSwitchedOffCase)
+    for case in (TestRefused, TestKilled, TestNumpy):
+        suite.addTests(loader.loadTestsFromTestCase(case))
+    return suite
+
+
+if __name__ == "__main__":
+    sys.exit("run by tests/tap.py")
