@@ -17,6 +17,7 @@
 #include "backends/control/waits.h"
 #include "backends/evidence.h"
 #include "backends/farewell.h"
+#include "backends/inject/injections.h"
 #include "backends/launch/launch.h"
 #include "backends/output.h"
 #include "backends/pdb/finder.h"
@@ -60,6 +61,7 @@ struct node {
 	struct finder *finder;
 	struct outputs *outputs;
 	struct launch *launch;
+	struct injections *injections;
 	struct loop_signal *terminate;
 	struct loop_timer *leave_timer; /* NULL: not leaving */
 	double leave_deadline;
@@ -122,6 +124,7 @@ struct node *node_new(struct loop *loop, int input, int output)
 	node->finder = finder_new(node);
 	node->outputs = outputs_new(node);
 	node->launch = launch_new(node);
+	node->injections = injections_new(node);
 	node->terminate = loop_signal(loop, SIGTERM, on_terminate, node);
 	return node;
 }
@@ -132,6 +135,8 @@ static void release_all(struct node *node)
 	/* It is asked at each sample, and asks the connections. */
 	finder_free(node->finder);
 	node->finder = NULL;
+	injections_free(node->injections);
+	node->injections = NULL;
 	launch_free(node->launch);
 	node->launch = NULL;
 	evidence_free(node->evidence);
@@ -230,6 +235,11 @@ struct evidence *node_evidence(struct node *node)
 struct finder *node_finder(struct node *node)
 {
 	return node->finder;
+}
+
+struct injections *node_injections(struct node *node)
+{
+	return node->injections;
 }
 
 struct launch *node_launch(struct node *node)

@@ -19,6 +19,7 @@ struct evidence;
 struct finder;
 struct farewells;
 struct holds;
+struct injections;
 struct launch;
 struct loop;
 struct message;
@@ -76,6 +77,7 @@ struct roster *node_roster(struct node *node);
 struct sampler *node_sampler(struct node *node);
 struct evidence *node_evidence(struct node *node);
 struct finder *node_finder(struct node *node);
+struct injections *node_injections(struct node *node);
 struct launch *node_launch(struct node *node);
 struct outputs *node_outputs(struct node *node);
 /* Writes what was emitted; called at the end of each callback of the loop. */

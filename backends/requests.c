@@ -15,6 +15,7 @@
 #include "backends/diagnose.h"
 #include "backends/discover.h"
 #include "backends/evidence.h"
+#include "backends/inject/injections.h"
 #include "backends/launch/launch.h"
 #include "backends/node.h"
 #include "backends/output.h"
@@ -290,6 +291,7 @@ static const struct row rows[] = {
 	{ "evidence", .handle = handle_evidence },
 	{ "connect", .handle = connect_request, .changes = true },
 	{ "detach", .handle = detach_request },
+	{ "inject", .handle = inject_request, .changes = true },
 	{ "continue", .kind = REQUEST_CONTINUE, .changes = true },
 	{ "next", .kind = REQUEST_NEXT, .changes = true },
 	{ "stepIn", .kind = REQUEST_STEP_IN, .changes = true },

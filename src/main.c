@@ -99,39 +99,10 @@ static int print_help(const struct command_table *tables, size_t table_count)
 	return status;
 }
 
-/* The source's, where the program was built; else the installed one. */
-static char *find_agent(struct error *error)
-{
-	char *program = file_program_folder();
-	char *beside = program ? xasprintf("%s/agent", program) : NULL;
-	char *path = beside ? realpath(beside, NULL) : NULL;
-	char *package = path ? xasprintf("%s/probetui/__init__.py", path)
-			     : NULL;
-
-	if (!package || access(package, R_OK) < 0) {
-		free(package);
-		free(path);
-		path = xstrdup(PROBETUI_DATADIR "/agent");
-		package = xasprintf("%s/probetui/__init__.py", path);
-	}
-	if (access(package, R_OK) < 0) {
-		error_set_errno(error, errno,
-				"the Python package of probetui is not at %s; "
-				"install probetui again",
-				path);
-		free(path);
-		path = NULL;
-	}
-	free(package);
-	free(beside);
-	free(program);
-	return path;
-}
-
 static int print_agent_path(void)
 {
 	struct error error = ERROR_INIT;
-	char *path = find_agent(&error);
+	char *path = file_agent_folder(&error);
 	char *line;
 	int status;
 

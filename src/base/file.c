@@ -202,3 +202,32 @@ int file_read_own(const char *path, const char *called, struct buffer *out,
 {
 	return read_path(path, called, true, out, error);
 }
+
+/* The source's, where the program was built; else the installed one. */
+char *file_agent_folder(struct error *error)
+{
+	char *program = file_program_folder();
+	char *beside = program ? xasprintf("%s/agent", program) : NULL;
+	char *path = beside ? realpath(beside, NULL) : NULL;
+	char *package = path ? xasprintf("%s/probetui/__init__.py", path)
+			     : NULL;
+
+	if (!package || access(package, R_OK) < 0) {
+		free(package);
+		free(path);
+		path = xstrdup(PROBETUI_DATADIR "/agent");
+		package = xasprintf("%s/probetui/__init__.py", path);
+	}
+	if (access(package, R_OK) < 0) {
+		error_set_errno(error, errno,
+				"the Python package of probetui is not at %s; "
+				"install probetui again",
+				path);
+		free(path);
+		path = NULL;
+	}
+	free(package);
+	free(beside);
+	free(program);
+	return path;
+}

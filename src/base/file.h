@@ -17,6 +17,12 @@ int file_write(int fd, const char *bytes, size_t length);
  */
 char *file_program_folder(void);
 /*
+ * The folder that has the Python package of probetui in it: the source's,
+ * where the program was built, else the installed one; free() it. NULL and a
+ * sentence.
+ */
+char *file_agent_folder(struct error *error);
+/*
  * The path of a file of the user's configuration: below $XDG_CONFIG_HOME or
  * ~/.config; free() it. NULL when there is no home to look in.
  */

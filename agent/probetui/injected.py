@@ -1,0 +1,90 @@
+"""What `probetui inject` has a process run: a script, which no module imports.
+
+It is run in a namespace of its own, in the main thread between two
+instructions of its own, or in a thread that Python does not know yet. All that
+takes time is done in another thread.
+
+The package is loaded from the folder it was put into, all of it, since the
+folder goes; one that the program has already is taken instead.
+"""
+from __future__ import annotations
+
+import _thread
+import os
+import sys
+from typing import Any, List
+
+HERE = os.path.dirname(sys._getframe().f_code.co_filename)
+ITSELF = "injected.py"
+
+
+def load(folder: str) -> Any:
+    """The package, with all its modules."""
+    import importlib.util
+    if "probetui" in sys.modules:
+        return sys.modules["probetui"]
+    spec = importlib.util.spec_from_file_location(
+        "probetui", os.path.join(folder, "__init__.py"),
+        submodule_search_locations=[folder])
+    assert spec is not None and spec.loader is not None
+    package = importlib.util.module_from_spec(spec)
+    sys.modules["probetui"] = package
+    try:
+        spec.loader.exec_module(package)
+        for name in sorted(os.listdir(folder)):
+            if name.endswith(".py") and name not in ("__init__.py", ITSELF):
+                importlib.import_module("probetui." + name[:-len(".py")])
+    except BaseException:
+        for name in [name for name in sys.modules
+                     if name.split(".")[0] == "probetui"]:
+            del sys.modules[name]
+        raise
+    return package
+
+
+def load_without_traces(folder: str) -> Any:
+    """The same; nothing is written beside it, and it goes."""
+    writes_none = sys.dont_write_bytecode
+    sys.dont_write_bytecode = True
+    try:
+        return load(folder)
+    finally:
+        sys.dont_write_bytecode = writes_none
+        for name in os.listdir(folder):
+            os.unlink(os.path.join(folder, name))
+        os.rmdir(folder)
+
+
+def answer(folder: str, names: List[str], problem: str) -> None:
+    """What probetui waits for."""
+    import json
+    path = os.path.join(folder, "answer")
+    with open(path + ".new", "w", encoding="ascii") as file:
+        json.dump({"names": names, "error": problem}, file)
+    os.rename(path + ".new", path)
+
+
+def listen(folder: str) -> None:
+    """In its own thread."""
+    names: List[str] = []
+    problem = ""
+    try:
+        names = [str(name) for name in load_without_traces(folder).listen()]
+    except BaseException as error:
+        problem = "%s: %s" % (type(error).__name__, error)
+    answer(os.path.dirname(folder), names, problem)
+
+
+def begin() -> None:
+    """`threading` takes the thread that imports it for the main one."""
+    is_main = _thread.get_native_id() == os.getpid()
+    if not is_main and "threading" not in sys.modules:
+        answer(os.path.dirname(HERE), [],
+               "its main thread waits, and the program has not imported "
+               "threading yet: that has to be done there, when it runs again")
+        return
+    import threading  # noqa: F401
+    _thread.start_new_thread(listen, (HERE,))
+
+
+begin()

@@ -1,0 +1,245 @@
+#include "backends/inject/injections.h"
+
+#include <stdbool.h>
+
+#include "banned.h"
+
+#include "backends/arguments.h"
+#include "backends/backend.h"
+#include "backends/inject/inject.h"
+#include "backends/inject/parcel.h"
+#include "backends/node.h"
+#include "backends/roster.h"
+#include "base/alloc.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/loop.h"
+#include "protocol/message.h"
+#include "protocol/process.h"
+
+#define SECONDS_DEFAULT 4.0
+#define SECONDS_MAXIMUM 600.0
+#define LOOK_SECONDS 0.01
+#define ANSWER "answer"
+#define ANSWER_MAXIMUM 8192
+
+struct injection {
+	struct injection *next;
+	struct injections *injections;
+	struct message request; /* its number and name, for the answer */
+	pid_t pid;
+	struct parcel *parcel;
+	struct inject *inject;	  /* NULL: the script runs */
+	struct loop_timer *timer; /* then */
+	double deadline;
+};
+
+struct injections {
+	struct node *node;
+	struct injection *first;
+};
+
+/*
+ * The end
+ */
+
+static void injection_free(struct injection *injection)
+{
+	if (injection->timer)
+		loop_timer_stop(injection->timer);
+	inject_free(injection->inject);
+	parcel_free(injection->parcel);
+	message_clear(&injection->request);
+	free(injection);
+}
+
+/* Answers, and forgets it. */
+static void end(struct injection *injection, json_t *owned_body,
+		const char *error)
+{
+	struct injection **link = &injection->injections->first;
+	struct node *node = injection->injections->node;
+
+	while (*link != injection)
+		link = &(*link)->next;
+	*link = injection->next;
+	node_respond(node, &injection->request, owned_body, error);
+	injection_free(injection);
+	node_flush(node);
+}
+
+/*
+ * What the process says
+ */
+
+static void append_names(struct buffer *out, const json_t *answer)
+{
+	const json_t *names = json_object_get(answer, "names");
+
+	for (size_t i = 0; i < json_array_size(names); i++) {
+		const char *name = json_string_value(json_array_get(names, i));
+		if (!name)
+			continue;
+		if (out->length > 0)
+			buffer_append_string(out, ", ");
+		buffer_append_string(out, name);
+	}
+}
+
+static void tell(struct injection *injection, const json_t *answer)
+{
+	const char *problem = json_get_string(answer, "error", "");
+	struct error error = ERROR_INIT;
+	struct buffer names = BUFFER_INIT;
+	json_t *body = NULL;
+
+	append_names(&names, answer);
+	if (names.length > 0) {
+		body = json_object();
+		json_object_set_new(body, "pid", json_integer(injection->pid));
+		json_set_text(body, "result", names.data);
+	} else {
+		error_set(&error, "The agent does not listen: %s.",
+			  problem[0] ? problem
+				     : "the program's standard error says why");
+	}
+	buffer_clear(&names);
+	end(injection, body, body ? NULL : error.message);
+}
+
+static json_t *read_answer(const struct injection *injection)
+{
+	struct buffer text = BUFFER_INIT;
+	json_t *answer = NULL;
+
+	text.maximum = ANSWER_MAXIMUM;
+	if (parcel_read(injection->parcel, ANSWER, &text) == 0)
+		answer = json_parse(text.data, text.length, NULL);
+	buffer_clear(&text);
+	return answer;
+}
+
+static void look(void *data)
+{
+	struct injection *injection = data;
+	json_t *answer = read_answer(injection);
+
+	injection->timer = NULL;
+	if (answer) {
+		tell(injection, answer);
+		json_decref(answer);
+		return;
+	}
+	if (loop_now() > injection->deadline) {
+		end(injection, NULL,
+		    "The agent has begun in it, and has not said in time where "
+		    "it listens.");
+		return;
+	}
+	injection->timer =
+		loop_timer(node_loop(injection->injections->node),
+			   LOOK_SECONDS, 0, look, injection);
+}
+
+static void on_begun(struct inject *inject, const struct reason *reason,
+		     void *data)
+{
+	struct injection *injection = data;
+	struct error error = ERROR_INIT;
+
+	inject_free(inject);
+	injection->inject = NULL;
+	if (!reason) {
+		look(injection);
+		return;
+	}
+	reason_explain(reason, &error);
+	end(injection, NULL, error.message);
+}
+
+/*
+ * The beginning
+ */
+
+static int start(struct injection *injection, double seconds,
+		 struct error *error)
+{
+	struct node *node = injection->injections->node;
+	char *agent = file_agent_folder(error);
+	char *package = agent ? xasprintf("%s/probetui", agent) : NULL;
+	struct reason reason;
+
+	if (package)
+		injection->parcel =
+			parcel_new(injection->pid, package, error);
+	free(package);
+	free(agent);
+	if (!injection->parcel)
+		return -1;
+	injection->deadline = loop_now() + seconds;
+	injection->inject = inject_new(
+		node_loop(node), injection->pid,
+		parcel_script(injection->parcel), seconds / 2, on_begun,
+		injection, &reason);
+	return injection->inject ? 0 : reason_explain(&reason, error);
+}
+
+static void begin(struct node *node, const struct message *request, pid_t pid,
+		  double seconds)
+{
+	struct injections *injections = node_injections(node);
+	struct injection *injection = xcalloc(1, sizeof(*injection));
+	struct error error = ERROR_INIT;
+
+	injection->injections = injections;
+	injection->next = injections->first;
+	injections->first = injection;
+	injection->request.seq = request->seq;
+	injection->request.name = xstrdup(request->name);
+	injection->pid = pid;
+	if (start(injection, seconds, &error) < 0)
+		end(injection, NULL, error.message);
+}
+
+void inject_request(struct node *node, const struct message *request)
+{
+	double seconds =
+		json_get_real(request->body, "seconds", SECONDS_DEFAULT);
+	struct error error = ERROR_INIT;
+	pid_t pid;
+
+	if (pid_parse(&pid, request->body, "pid", &error) == 0 &&
+	    !roster_find(node_roster(node), pid))
+		error_set(&error,
+			  "Process %d is not one of those found here; it may "
+			  "have ended.",
+			  (int)pid);
+	if (!error_is_set(&error) &&
+	    !(seconds > 0 && seconds <= SECONDS_MAXIMUM))
+		error_set(&error, "inject: \"seconds\" is a number of seconds, "
+				  "600 at most.");
+	if (error_is_set(&error))
+		node_respond(node, request, NULL, error.message);
+	else
+		begin(node, request, pid, seconds);
+}
+
+struct injections *injections_new(struct node *node)
+{
+	struct injections *injections = xcalloc(1, sizeof(*injections));
+
+	injections->node = node;
+	return injections;
+}
+
+void injections_free(struct injections *injections)
+{
+	if (!injections)
+		return;
+	while (injections->first)
+		end(injections->first, NULL,
+		    "It is not waited for any more: probetui leaves.");
+	free(injections);
+}
