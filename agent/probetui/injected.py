@@ -14,7 +14,7 @@ import os
 import sys
 from typing import Any, List
 
-HERE = os.path.dirname(sys._getframe().f_code.co_filename)
+HERE = os.path.dirname(__file__)
 ITSELF = "injected.py"
 
 

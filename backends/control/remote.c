@@ -18,6 +18,11 @@
 #define CODE_BYTES ((size_t)8 << 20) /* of one file, and so many times: */
 #define CODE_FILES 8
 #define EVERYTHING (~UINT64_C(0))
+/*
+ * A thread that a function begins keeps that mask: the C library's own two
+ * signals are for all threads.
+ */
+#define MOST (~(UINT64_C(3) << (32 - 1)))
 #define MASK_BYTES sizeof(uint64_t)
 #define SYSCALL_STOP (SIGTRAP | 0x80)
 #define SPIN_NS 200000u
@@ -200,7 +205,8 @@ static int start(struct remote *remote, struct arch_dump registers)
 {
 	if (set_registers(remote->tid, &registers) < 0)
 		return -1;
-	if (set_mask(remote->tid, EVERYTHING) < 0) {
+	if (set_mask(remote->tid, remote->is_function ? MOST : EVERYTHING) <
+	    0) {
 		int number = errno;
 		set_registers(remote->tid, &remote->registers);
 		errno = number;

@@ -33,7 +33,6 @@ struct inject {
 	double patience;
 	double deadline;
 	bool is_under_way;
-	unsigned visits;
 	void (*done)(struct inject *inject, const struct reason *reason,
 		     void *data);
 	void *data;
@@ -146,7 +145,9 @@ static void begin_visit(struct inject *inject, bool must_wait)
 
 	if (result == VISIT_DONE)
 		look_later(inject);
-	else if (result == VISIT_LATER && ++inject->visits < VISITS)
+	else if (result == VISIT_LATER &&
+		 inject->visit.cost.stops < VISITS &&
+		 loop_now() < inject->deadline)
 		begin_later(inject, VISIT_SECONDS);
 	else
 		end(inject, error.message[0] ? error.message
@@ -248,7 +249,7 @@ static bool is_stopped(pid_t pid, struct reason *reason)
 	refuse(reason, "It is stopped, so no Python runs in it.");
 	snprintf(reason->fix, sizeof(reason->fix), "%s",
 		 letter == 'T' ? "Let it go on (kill -CONT)."
-			       : "Let it go on first.");
+			       : "Let it go on, and detach from it, first.");
 	return true;
 }
 
@@ -257,9 +258,8 @@ static bool is_ours(pid_t pid, struct reason *reason)
 {
 	if (!attachable_is_ours(pid))
 		return false;
-	refuse(reason, "probetui has breakpoints or watches in it.");
-	snprintf(reason->fix, sizeof(reason->fix),
-		 "Clear them, or let it go on, first.");
+	refuse(reason, "probetui is attached to it from outside.");
+	snprintf(reason->fix, sizeof(reason->fix), "Detach from it first.");
 	return true;
 }
 

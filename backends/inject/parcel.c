@@ -23,6 +23,7 @@
 #define DEPTH_MAXIMUM 4
 #define PACKAGE "probetui"
 #define SCRIPT "injected.py"
+#define START "start.py"
 
 static const char *const places[] = { "/tmp", "/var/tmp", "/dev/shm" };
 
@@ -31,6 +32,7 @@ struct parcel {
 	int folder; /* itself */
 	char name[32];
 	char script[96];
+	char start[96]; /* which runs it */
 	uid_t user; /* whose it is to be */
 	gid_t group;
 };
@@ -99,6 +101,8 @@ static void make_name(struct parcel *parcel, const char *place)
 		 (unsigned long long)number);
 	snprintf(parcel->script, sizeof(parcel->script),
 		 "%s/%s/" PACKAGE "/" SCRIPT, place, parcel->name);
+	snprintf(parcel->start, sizeof(parcel->start), "%s/%s/" START, place,
+		 parcel->name);
 }
 
 /* The folder, ours alone until it is handed over. */
@@ -199,6 +203,27 @@ static int copy_modules(const struct parcel *parcel, int folder,
 	return result;
 }
 
+/* Whoever runs it may not say where it lies. */
+static int write_start(const struct parcel *parcel, struct error *error)
+{
+	struct buffer text = BUFFER_INIT;
+	int result;
+
+	buffer_printf(&text,
+		      "with open('%s', encoding='utf-8') as file:\n"
+		      "    code = compile(file.read(), '%s', 'exec')\n"
+		      "exec(code, {'__name__': 'probetui.injected',\n"
+		      "            '__file__': '%s'})\n",
+		      parcel->script, parcel->script, parcel->script);
+	result = write_file(parcel, parcel->folder, START, &text);
+	buffer_clear(&text);
+	if (result < 0)
+		return error_set_errno(error, errno,
+				       "no script can be put where the process "
+				       "finds it");
+	return 0;
+}
+
 static int fill(struct parcel *parcel, const char *package, struct error *error)
 {
 	int folder = make_folder(parcel->folder, PACKAGE);
@@ -208,6 +233,8 @@ static int fill(struct parcel *parcel, const char *package, struct error *error)
 		return error_set_errno(error, errno,
 				       "no folder for the package");
 	result = copy_modules(parcel, folder, package, error);
+	if (result == 0)
+		result = write_start(parcel, error);
 	if (result == 0 && (hand_over(parcel, folder) < 0 ||
 			    hand_over(parcel, parcel->folder) < 0))
 		result = error_set_errno(error, errno,
@@ -255,7 +282,7 @@ struct parcel *parcel_new(pid_t pid, const char *package, struct error *error)
 
 const char *parcel_script(const struct parcel *parcel)
 {
-	return parcel->script;
+	return parcel->start;
 }
 
 int parcel_read(const struct parcel *parcel, const char *name,

@@ -71,7 +71,7 @@ class Subject:
 
     # Asked last, each list of a process of its own: of one that stands where
     # it stopped first, or is gone afterwards.
-    last = [["jump"], ["detach"], ["terminate", "disconnect"]]
+    last = [["jump"], ["detach"], ["terminate", "disconnect"], ["inject"]]
     mode = "stop"
     is_connected = True
     is_at_prompt = True
@@ -184,7 +184,7 @@ class Reading(Subject):
     """Nothing is connected: it is read from outside."""
     is_connected = False
     last = [["detach", "terminate", "connect", "disconnect"], ["pause"],
-            ["setBreakpoints"]]
+            ["setBreakpoints"], ["inject"]]
 
 
 class ReadOnly(Reading):
@@ -278,6 +278,9 @@ class TestContract(unittest.TestCase):
                                         for one in body["variables"]])
         elif request == "setBreakpoints":
             self.assertEqual([one["id"] for one in body["breakpoints"]], [1])
+        elif request == "inject":
+            self.assertTrue(body["result"].endswith(".agent"), body)
+            os.unlink(body["result"])
         elif request == "source":
             self.assertIn("class Sleeper", body["content"])
         elif request == "terminalInput" and subject.is_at_prompt:

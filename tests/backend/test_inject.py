@@ -3,8 +3,10 @@ had been, and what cannot be is refused in words."""
 import json
 import os
 import random
+import re
 import shutil
 import signal
+import socket
 import statistics
 import subprocess
 import sys
@@ -18,6 +20,7 @@ import tracees
 HERE = os.path.dirname(os.path.abspath(__file__))
 BUILD = os.environ.get("BUILDDIR", ".")
 PROBE = os.path.join(BUILD, "tests", "backend", "inject-probe")
+PROBETUI = os.environ.get("PROBETUI", "probetui")
 SOAK = os.environ.get("PROBETUI_SOAK")
 LIMIT = 60
 MAIN_PYTHON = 11
@@ -112,6 +115,10 @@ class Target:
 
 
 class Case(unittest.TestCase):
+    def is_among_few(self):
+        if not SOAK and self.python.version[1] != MAIN_PYTHON:
+            self.skipTest("with PROBETUI_SOAK=1")
+
     def start(self, mode, argv=None):
         target = Target(argv or self.python.argv, mode)
         self.addCleanup(target.close)
@@ -141,11 +148,8 @@ class InjectCase(Case):
             return 2
         return 100 if self.python.version[1] == MAIN_PYTHON else 20
 
-    def is_among_few(self):
-        if not SOAK and self.python.version[1] != MAIN_PYTHON:
-            self.skipTest("with PROBETUI_SOAK=1")
-
     def test_asleep(self):
+        self.is_among_few()
         self.try_mode("sleep", self.count())
 
     def test_waiting_for_ever(self):
@@ -161,6 +165,86 @@ class InjectCase(Case):
     def test_dlopen_loop(self):
         self.is_among_few()
         self.try_mode("dlopen", self.count())
+
+
+class CommandCase(Case):
+    """`probetui inject`: the agent gets in, and answers."""
+
+    def folders(self, target):
+        return {name for name in os.listdir(target.root + "/tmp")
+                if re.fullmatch("probetui-[0-9a-f]{16}", name)}
+
+    def run_inject(self, target, *options):
+        return subprocess.run(
+            [PROBETUI, "--pid", str(target.pid), *options, "inject"],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=LIMIT,
+            universal_newlines=True)
+
+    def ask(self, path):
+        with socket.socket(socket.AF_UNIX) as client:
+            client.settimeout(LIMIT)
+            client.connect(path)
+            client.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n"
+                           b"Connection: close\r\n\r\n")
+            with client.makefile("rb") as file:
+                return json.loads(file.read().split(b"\r\n\r\n", 1)[1])
+
+    def inject_twice(self, mode):
+        target = self.start(mode, self.python.argv + ["-W", "error"])
+        before = self.folders(target)
+        run = self.run_inject(target, "--timeout", "30")
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+        path = run.stdout.strip().split(" ")[-1]
+        self.assertEqual(run.stdout, "rank 0: %s\n" % path)
+        self.assertEqual(self.ask(target.root + path)["pid"], target.pid)
+        again = self.run_inject(target, "--timeout", "30")
+        self.assertEqual(again.stdout, run.stdout)
+        await_that(lambda: self.folders(target) <= before, "all is removed")
+        self.assertEqual(target.finish(), [])
+        self.assertFalse(os.path.exists(target.root + path))
+
+    def test_busy(self):
+        self.inject_twice("busy")
+
+    def test_waiting(self):
+        self.is_among_few()
+        self.inject_twice("wait")
+
+
+class TestCommand(CommandCase):
+    test_busy = test_waiting = None
+
+    def setUp(self):
+        self.python = next(python for python in pythons.find()
+                           if python.version[1] < 14)
+
+    def test_read_only(self):
+        run = self.run_inject(self.start("wait"), "--read-only")
+        self.assertIn("--read-only refuses", run.stderr)
+
+    def test_no_threading(self):
+        """It would take our thread for the main one."""
+        target = self.start("alone")
+        run = self.run_inject(target)
+        self.assertEqual(run.returncode, 1, run.stdout)
+        self.assertIn("has not imported threading", run.stderr)
+        self.assertEqual(target.finish(), [])
+
+    @unittest.skipIf(os.getuid(), "not root: there is no other user")
+    def test_another_user(self):
+        python = "/usr/bin/python3"
+        if not os.path.exists(python):
+            self.skipTest("there is no " + python)
+        target = self.start("wait", [
+            python, "-c", "import os, sys; os.setgid(65534);"
+            "os.setuid(65534); os.execv(%r, [%r, *sys.argv[1:]])" % (
+                python, python)])
+        run = self.run_inject(target)
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+        path = run.stdout.strip().split(" ")[-1]
+        self.assertEqual(os.stat(path).st_uid, 65534)
+        self.assertEqual(self.ask(path)["pid"], target.pid)
+        self.assertEqual(target.finish(), [])
 
 
 class TestRefused(Case):
@@ -181,7 +265,7 @@ class TestRefused(Case):
         target = self.start("hangs")
         await_that(lambda: target.lines("wchan", lambda line:
                    "nanosleep" in line), "it sleeps")
-        self.refused(target, "holds the GIL")
+        self.refused(target, "holds the GIL", patience=0.2)
 
     def test_gil_kept_is_given_up_and_withdrawn(self):
         target = self.start("keeps")
@@ -274,8 +358,8 @@ def tearDownModule():
 
 def load_tests(loader, standard, pattern):
     suite = pythons.load_cases(loader, __name__, InjectCase,
-                               TestSwitchedOffCase)
-    for case in (TestRefused, TestKilled, TestNumpy):
+                               CommandCase, TestSwitchedOffCase)
+    for case in (TestCommand, TestRefused, TestKilled, TestNumpy):
         suite.addTests(loader.loadTestsFromTestCase(case))
     return suite
 
