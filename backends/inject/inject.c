@@ -23,6 +23,7 @@
 
 struct inject {
 	struct loop *loop;
+	struct holds *holds;
 	struct loop_timer *timer;
 	struct memory *memory;
 	struct cpython python;
@@ -263,8 +264,8 @@ static bool is_ours(pid_t pid, struct reason *reason)
 	return true;
 }
 
-struct inject *inject_new(struct loop *loop, pid_t pid, const char *path,
-			  double patience,
+struct inject *inject_new(struct loop *loop, struct holds *holds, pid_t pid,
+			  const char *path, double patience,
 			  void (*done)(struct inject *inject,
 				       const struct reason *reason, void *data),
 			  void *data, struct reason *reason)
@@ -277,6 +278,7 @@ struct inject *inject_new(struct loop *loop, pid_t pid, const char *path,
 		return NULL;
 	inject = xcalloc(1, sizeof(*inject));
 	inject->loop = loop;
+	inject->holds = holds;
 	inject->memory = memory_new(pid);
 	inject->patience = patience;
 	inject->deadline = loop_now() + patience;
@@ -299,7 +301,7 @@ void inject_free(struct inject *inject)
 		loop_timer_stop(inject->timer);
 	if (inject->is_under_way && inject->visit.cost.way != INJECT_NONE)
 		withdraw(inject);
-	visit_clear(&inject->visit);
+	visit_clear(&inject->visit, inject->holds);
 	memory_free(inject->memory);
 	free(inject);
 }

@@ -16,6 +16,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/loop.h"
+#include "base/text.h"
 #include "protocol/message.h"
 #include "protocol/process.h"
 
@@ -90,7 +91,8 @@ static void append_names(struct buffer *out, const json_t *answer)
 
 static void tell(struct injection *injection, const json_t *answer)
 {
-	const char *problem = json_get_string(answer, "error", "");
+	const char *said = json_get_string(answer, "error", "");
+	struct buffer problem = BUFFER_INIT;
 	struct error error = ERROR_INIT;
 	struct buffer names = BUFFER_INIT;
 	json_t *body = NULL;
@@ -101,10 +103,13 @@ static void tell(struct injection *injection, const json_t *answer)
 		json_object_set_new(body, "pid", json_integer(injection->pid));
 		json_set_text(body, "result", names.data);
 	} else {
+		text_escape(&problem, said, strlen(said));
 		error_set(&error, "The agent does not listen: %s.",
-			  problem[0] ? problem
-				     : "the program's standard error says why");
+			  problem.length > 0
+				  ? problem.data
+				  : "the program's standard error says why");
 	}
+	buffer_clear(&problem);
 	buffer_clear(&names);
 	end(injection, body, body ? NULL : error.message);
 }
@@ -180,7 +185,7 @@ static int start(struct injection *injection, double seconds,
 		return -1;
 	injection->deadline = loop_now() + seconds;
 	injection->inject = inject_new(
-		node_loop(node), injection->pid,
+		node_loop(node), node_holds(node), injection->pid,
 		parcel_script(injection->parcel), seconds / 2, on_begun,
 		injection, &reason);
 	return injection->inject ? 0 : reason_explain(&reason, error);

@@ -12,6 +12,7 @@
 #include "backends/control/remote.h"
 #include "backends/inject/stub.h"
 #include "backends/ptrace/cpython.h"
+#include "backends/ptrace/holds.h"
 #include "backends/ptrace/memory.h"
 #include "backends/ptrace/pygil.h"
 #include "backends/ptrace/pytstate.h"
@@ -341,8 +342,9 @@ int visit_init(struct visit *visit, struct memory *memory,
 			 (int)pid);
 }
 
-void visit_clear(struct visit *visit)
+void visit_clear(struct visit *visit, struct holds *holds)
 {
-	hold_settle(&visit->hold);
+	if (!hold_settle(&visit->hold))
+		holds_keep(holds, &visit->hold);
 	maps_clear(&visit->maps);
 }

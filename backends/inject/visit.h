@@ -22,6 +22,7 @@
 
 struct cpython;
 struct error;
+struct holds;
 struct memory;
 
 enum visit_result {
@@ -48,7 +49,8 @@ struct visit {
 int visit_init(struct visit *visit, struct memory *memory,
 	       const struct cpython *python, const char *text,
 	       struct error *error);
-void visit_clear(struct visit *visit);
+/* A thread that still does not stand is left to the holds. */
+void visit_clear(struct visit *visit, struct holds *holds);
 /*
  * Stops it once, for a millisecond at most as a rule. must_wait: only a new
  * thread will do. VISIT_FAILED: nothing is left behind, and a sentence.

@@ -79,13 +79,13 @@ static void on_settle(void *data)
 }
 
 /* What could not be let go now is let go later. */
-static void keep_late(struct holds *holds)
+void holds_keep(struct holds *holds, struct hold *hold)
 {
-	if (!holds->now.tid)
+	if (!hold->tid)
 		return;
 	ARRAY_GROW(holds->late, holds->late_count, holds->late_capacity);
-	holds->late[holds->late_count++] = holds->now;
-	holds->now.tid = 0;
+	holds->late[holds->late_count++] = *hold;
+	hold->tid = 0;
 	if (holds->loop && !holds->timer)
 		holds->timer = loop_timer(holds->loop, SETTLE_SECONDS,
 					  SETTLE_SECONDS, on_settle, holds);
@@ -127,7 +127,7 @@ int holds_begin(struct holds *holds, pid_t pid, pid_t tid, struct error *error)
 				 (int)pid);
 	result = hold_begin(&holds->now, pid, tid, error);
 	if (result < 0)
-		keep_late(holds);
+		holds_keep(holds, &holds->now);
 	return result;
 }
 
@@ -168,6 +168,6 @@ uint64_t holds_end(struct holds *holds)
 		return loop_now_ns() - holds->began_ns;
 	}
 	held_ns = hold_end(&holds->now);
-	keep_late(holds);
+	holds_keep(holds, &holds->now);
 	return held_ns;
 }

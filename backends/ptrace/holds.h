@@ -16,6 +16,7 @@
 #include <sys/types.h>
 
 struct error;
+struct hold;
 struct holds;
 struct loop;
 struct registers;
@@ -44,6 +45,8 @@ int holds_registers(const struct holds *holds, struct registers *registers);
 uint64_t holds_elapsed(const struct holds *holds);
 /* Ends the hold that is begun; returns how long it was, in nanoseconds. */
 uint64_t holds_end(struct holds *holds);
+/* Takes one that could not be let go: a late one, too. */
+void holds_keep(struct holds *holds, struct hold *hold);
 /* Lets go of the late ones that stand; returns how many are left. */
 size_t holds_settle(struct holds *holds);
 

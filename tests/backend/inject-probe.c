@@ -7,6 +7,7 @@
 
 #include "backends/backend.h"
 #include "backends/inject/inject.h"
+#include "backends/ptrace/holds.h"
 #include "banned.h"
 #include "base/loop.h"
 
@@ -42,17 +43,20 @@ static void on_done(struct inject *inject, const struct reason *reason,
 
 int main(int count, char **words)
 {
+	struct holds *holds;
 	struct reason reason;
 	struct loop *loop;
 
 	if (count != 4)
 		return 2;
 	loop = loop_new();
-	if (inject_new(loop, (pid_t)strtol(words[1], NULL, 10), words[2],
+	holds = holds_new(loop);
+	if (inject_new(loop, holds, (pid_t)strtol(words[1], NULL, 10), words[2],
 		       strtod(words[3], NULL), on_done, loop, &reason))
 		loop_run(loop);
 	else
 		tell(NULL, &reason);
+	holds_free(holds);
 	loop_free(loop);
 	return 0;
 }
