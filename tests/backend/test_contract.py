@@ -160,6 +160,9 @@ class Subject:
     def for_connect(self):
         return {"target": "pdb:unix:" + self.path}
 
+    def for_inject(self):
+        return {"pid": self.pid, "seconds": 18}
+
     def for_jump(self):
         # From where it stops first.
         line = LINES.index("        number += 1") + 1

@@ -176,7 +176,8 @@ class CommandCase(Case):
 
     def run_inject(self, target, *options):
         return subprocess.run(
-            [PROBETUI, "--pid", str(target.pid), *options, "inject"],
+            [PROBETUI, "--pid", str(target.pid), "--timeout", "30", *options,
+             "inject"],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=LIMIT,
             universal_newlines=True)
 
@@ -192,12 +193,12 @@ class CommandCase(Case):
     def inject_twice(self, mode):
         target = self.start(mode, self.python.argv + ["-W", "error"])
         before = self.folders(target)
-        run = self.run_inject(target, "--timeout", "30")
+        run = self.run_inject(target)
         self.assertEqual((run.returncode, run.stderr), (0, ""))
         path = run.stdout.strip().split(" ")[-1]
         self.assertEqual(run.stdout, "rank 0: %s\n" % path)
         self.assertEqual(self.ask(target.root + path)["pid"], target.pid)
-        again = self.run_inject(target, "--timeout", "30")
+        again = self.run_inject(target)
         self.assertEqual(again.stdout, run.stdout)
         await_that(lambda: self.folders(target) <= before, "all is removed")
         self.assertEqual(target.finish(), [])
@@ -269,7 +270,7 @@ class TestRefused(Case):
 
     def test_gil_kept_is_given_up_and_withdrawn(self):
         target = self.start("keeps")
-        self.refused(target, "Python has not come to run", patience=0.05)
+        self.refused(target, "Python has not come to run", patience=2)
         with open("/proc/%d/maps" % target.pid) as file:
             page = next(line for line in file if "r-xp 00000000 00:00 0" in
                         line and "[" not in line)
