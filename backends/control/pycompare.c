@@ -16,6 +16,8 @@
 
 /* Items of a list, tuple or deque that are looked at. */
 #define ITEMS_MAXIMUM 100000
+/* Sequences in sequences; Python itself goes some hundreds down. */
+#define DEPTH_MAXIMUM 100
 
 static bool is_number(const struct pyvalue *value)
 {
@@ -268,8 +270,9 @@ static bool is_identical(const struct pyvalue *left,
 	return left->address && left->address == right->address;
 }
 
-static int compare(struct pyevaluation *evaluation, enum pyoperator operator,
-		   const struct pyvalue *left, const struct pyvalue *right)
+static int compare_known(struct pyevaluation *evaluation,
+			 enum pyoperator operator, const struct pyvalue *left,
+			 const struct pyvalue *right)
 {
 	bool are_numbers = is_number(left) && is_number(right);
 
@@ -291,6 +294,22 @@ static int compare(struct pyevaluation *evaluation, enum pyoperator operator,
 	if (is_equality(operator))
 		return operator == PYOPERATOR_NOT_EQUAL;
 	return refuse_order(evaluation, operator, left, right);
+}
+
+static int compare(struct pyevaluation *evaluation, enum pyoperator operator,
+		   const struct pyvalue *left, const struct pyvalue *right)
+{
+	int result;
+
+	if (evaluation->depth >= DEPTH_MAXIMUM)
+		return error_set(evaluation->error,
+				 "What holds itself, or lies more than %d "
+				 "deep, is not compared from outside.",
+				 DEPTH_MAXIMUM);
+	evaluation->depth++;
+	result = compare_known(evaluation, operator, left, right);
+	evaluation->depth--;
+	return result;
 }
 
 int pyvalue_is_equal(struct pyevaluation *evaluation,

@@ -67,6 +67,7 @@ struct pyevaluation {
 	struct pyreader *reader;
 	const struct pyobject_frame *frame;
 	struct error *error;
+	int depth; /* of comparisons within comparisons */
 	void **owned;
 	size_t owned_count;
 	size_t owned_capacity;

@@ -138,6 +138,8 @@ items == items; mapping == mapping; members is members; items and pair
 len(items) > len(pair); len(items) == len(pair) + 1; items[pair[0]] == 2.0
 items[true] == 2.0; items[len(items) - 1] == 'three'; mapping[pair] == 'pair'
 point.x == 1; point[1] == 2; point == (1, 2); len(point) == 2; point
+wound == winding; winding != wound; wound in [winding]; wound < winding
+deep == deeper; deep < deeper; mild == milder; mild != milder
 selfish in selfish; selfish == selfish; len(selfish) == 1; list_sub == [1, 2]
 len(list_sub) == 2; list_sub[0] == 1; 2 in list_sub; list_sub.extra == 5
 len(octets) == 3; octets[1] == 98; octets[-1] == 99; octets[3]; octets; no_octets
@@ -366,6 +368,14 @@ def containers(down):
     point = collections.namedtuple("Point", "x y")(1, 2)
     selfish = []
     selfish.append(selfish)
+    wound, winding = [], []
+    wound.append(winding)
+    winding.append(wound)
+    deep, deeper, mild, milder = (), (), [], []
+    for _ in range(20000):
+        deep, deeper = (deep,), (deeper,)
+    for _ in range(50):
+        mild, milder = [mild], [milder]
     list_sub, dict_sub = ListSub([1, 2]), DictSub(a=1)
     list_sub.extra, dict_sub.extra = 5, 6
     octets, no_octets = bytearray(b"abc"), bytearray()
@@ -376,7 +386,8 @@ def containers(down):
             accented, byte_keys, empty_dict, large, tuple_keys, members,
             empty_set, frozen, big_set, pair_set, numbers, empty_range, odd,
             back, queue, long_queue, ordered, counted, defaulted, deleted,
-            point, selfish, list_sub, dict_sub, octets, no_octets, reals,
+            point, selfish, wound, winding, deep, deeper, mild, milder,
+            list_sub, dict_sub, octets, no_octets, reals,
             longs)
 
 
