@@ -314,7 +314,7 @@ void control_refresh(struct control *control)
 		watched_describe(control->watched, debugger);
 	}
 	debugger->held = -1;
-	if (debugger->state == DEBUGGER_STOPPED)
+	if (debugger->state == DEBUGGER_STOPPED && debugger->stopped_at >= 0)
 		debugger->held = loop_now() - debugger->stopped_at;
 }
 

@@ -10,6 +10,7 @@
 #include "backends/node.h"
 #include "backends/ptrace/memory.h"
 #include "backends/ptrace/pyobject.h"
+#include "backends/ptrace/task.h"
 #include "base/alloc.h"
 #include "base/buffer.h"
 #include "base/error.h"
@@ -85,11 +86,27 @@ static void end_deadline(struct control *control)
 	control->deadline = NULL;
 }
 
+static bool sleeps_uninterruptibly(const struct control *control, pid_t tid)
+{
+	struct task task;
+	char letter;
+
+	task_init(&task, control->base.pid, tid);
+	letter = task_letter(&task);
+	task_clear(&task);
+	return letter == 'D';
+}
+
+static void append_thread(struct buffer *text, pid_t tid)
+{
+	buffer_printf(text, "%s%d", text->length ? ", " : "Thread ", (int)tid);
+}
+
 /* Names the threads that do not stand; NULL: they all do. */
 static char *explain_missing(const struct control *control)
 {
-	struct buffer text = BUFFER_INIT;
-	size_t count = 0;
+	struct buffer missing = BUFFER_INIT;
+	struct buffer asleep = BUFFER_INIT;
 
 	for (size_t i = 0; i < control->thread_count; i++) {
 		const struct control_thread *thread = control->threads[i];
@@ -97,15 +114,19 @@ static char *explain_missing(const struct control *control)
 		if (!thread->is_wanted ||
 		    tracee_stands(control->tracee, thread->tid))
 			continue;
-		buffer_printf(&text, "%s%d", count++ ? ", " : "Thread ",
-			      (int)thread->tid);
+		append_thread(&missing, thread->tid);
+		if (sleeps_uninterruptibly(control, thread->tid))
+			append_thread(&asleep, thread->tid);
 	}
-	if (count == 0)
-		return NULL;
-	buffer_append_string(&text,
-			     " did not come to stand: the kernel lets nobody "
-			     "stop a thread in an uninterruptible sleep.");
-	return buffer_take(&text);
+	if (missing.length > 0)
+		buffer_append_string(&missing, " did not come to stand yet.");
+	if (asleep.length > 0)
+		buffer_printf(&missing,
+			      " %s sleeps uninterruptibly: the kernel lets "
+			      "nobody stop it.",
+			      asleep.data);
+	buffer_clear(&asleep);
+	return missing.length > 0 ? buffer_take(&missing) : NULL;
 }
 
 /* A thread that was made to stand by others is somewhere, too. */
@@ -143,6 +164,14 @@ static char *read_value(struct control *control, uint64_t address)
 	return buffer_take(&text);
 }
 
+/* -1: it does not stand yet. */
+static double stood_since(const struct control *control, pid_t tid)
+{
+	return tracee_stands(control->tracee, tid)
+		       ? tracee_since(control->tracee, tid)
+		       : -1;
+}
+
 static void fill_stop(struct control *control,
 		      const struct control_thread *thread)
 {
@@ -152,10 +181,21 @@ static void fill_stop(struct control *control,
 	debugger->stops = connections_next_stop(
 		node_connections(control->base.node), control->base.pid);
 	debugger->tid = thread->tid;
-	debugger->stopped_at = tracee_since(control->tracee, thread->tid);
+	debugger->stopped_at = stood_since(control, thread->tid);
 	set_text(&debugger->why, explain_missing(control));
 	set_text(&debugger->value, read_value(control, thread->place->value));
 	place_describe(thread->place, debugger);
+}
+
+static void tell_stop(struct control *control,
+		      const struct control_thread *thread)
+{
+	fill_stop(control, thread);
+	control_weigh(control);
+	control_refresh(control);
+	node_emit_debugger(control->base.node, control->base.pid,
+			   &control->debugger);
+	node_flush(control->base.node);
 }
 
 static void finish_stopping(struct control *control)
@@ -182,12 +222,7 @@ static void finish_stopping(struct control *control)
 	control_say_left_out(control, INFINITY);
 	if (control->is_python)
 		watched_look(control->watched);
-	fill_stop(control, thread);
-	control_weigh(control);
-	control_refresh(control);
-	node_emit_debugger(control->base.node, control->base.pid,
-			   &control->debugger);
-	node_flush(control->base.node);
+	tell_stop(control, thread);
 }
 
 static void on_late(void *data)
@@ -206,17 +241,37 @@ static bool all_stand(const struct control *control)
 	return true;
 }
 
-void control_check_standing(struct control *control)
+/* Where it was while it ran is not where it came to stand. */
+static void find_place_again(struct control_thread *thread)
 {
-	if (!all_stand(control))
-		return;
-	if (control->phase == CONTROL_STOPPING) {
-		finish_stopping(control);
-	} else if (control->phase == CONTROL_STOPPED &&
-		   control->debugger.why) {
+	if (thread->place->reason == STOP_PAUSE) {
+		place_free(thread->place);
+		thread->place = NULL;
+	}
+	find_place(thread);
+}
+
+/* Of a stop that was told without some of its threads. */
+static void take_late(struct control *control)
+{
+	struct control_thread *thread = control_find(control, control->shown);
+
+	if (thread && control->debugger.stopped_at < 0 &&
+	    tracee_stands(control->tracee, thread->tid)) {
+		find_place_again(thread);
+		tell_stop(control, thread);
+	} else if (all_stand(control)) {
 		set_text(&control->debugger.why, NULL);
 		control_tell_again(control);
 	}
+}
+
+void control_check_standing(struct control *control)
+{
+	if (control->phase == CONTROL_STOPPING && all_stand(control))
+		finish_stopping(control);
+	else if (control->phase == CONTROL_STOPPED && control->debugger.why)
+		take_late(control);
 }
 
 void control_forget_stop(struct control *control)

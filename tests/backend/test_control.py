@@ -496,8 +496,11 @@ class OneCase(ControlCase):
             self.assertLess(time.monotonic(), deadline, "it runs")
         rank.ask("pause", tid=tid)
         body = self.node.event("stopped", rank.pid)
-        self.assertIn("Thread %d did not come to stand" % tid, str(body))
-        rank.ask("continue")
+        self.assertIn("Thread %d did not come to stand yet. "
+                      "Thread %d sleeps uninterruptibly" % (tid, tid),
+                      body["why"])
+        self.assertEqual((body.get("stopped_at"), body.get("held")),
+                         (None, None))
 
     def test_a_thread_that_cannot_be_stopped(self):
         """It waits in vfork() for a child that waits for its input."""
@@ -509,11 +512,18 @@ class OneCase(ControlCase):
             rank.target.say("spawn " + path)
             try:
                 self.go_on_beside(rank, tid)
+                rank.ask("continue")
                 self.node.wait_for(lambda m: m.get("event") == "debugger"
                                    and m["body"]["state"] == "none")
                 self.go_on_beside(rank, tid)
             finally:
                 os.close(os.open(path, os.O_RDWR))
+        body = rank.stopped()
+        self.assertNotIn("why", body)
+        self.assertLess(body["held"], LIMIT)
+        self.assertEqual(rank.thread["state"], "stopped")
+        self.assertEqual(rank.places[0][1], "listen")
+        rank.ask("continue")
         rank.target.line()
         rank.check_clean(self)
         rank.check_end(self)
