@@ -123,6 +123,11 @@ void *waits_find(const struct waits *waits, pid_t tid,
 
 static void put(struct waits *waits, pid_t tid, int status)
 {
+	/* All is told: its room is used again. */
+	if (waits->first == waits->count) {
+		waits->first = 0;
+		waits->count = 0;
+	}
 	ARRAY_GROW(waits->queue, waits->count, waits->capacity);
 	waits->queue[waits->count++] = (struct status){ tid, status };
 }
@@ -135,8 +140,6 @@ static bool pop(struct waits *waits, struct status *status)
 		if (status->tid)
 			return true;
 	}
-	waits->first = 0;
-	waits->count = 0;
 	return false;
 }
 
