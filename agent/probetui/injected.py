@@ -87,4 +87,5 @@ def begin() -> None:
     _thread.start_new_thread(listen, (HERE,))
 
 
-begin()
+if __name__ == "__probetui__":
+    begin()

@@ -42,7 +42,7 @@ struct inject {
 /* In a namespace of its own, and whatever happens there ends there. */
 static const char text_format[] =
 	"try:exec(\"with open(p,encoding='utf-8') as f:c=f.read()\\n"
-	"exec(compile(c,p,'exec'),{'__name__':'probetui.injected',"
+	"exec(compile(c,p,'exec'),{'__name__':'__probetui__',"
 	"'__file__':p})\",{'p':'%s'})\n"
 	"except BaseException:pass\n";
 

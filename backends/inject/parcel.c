@@ -212,7 +212,7 @@ static int write_start(const struct parcel *parcel, struct error *error)
 	buffer_printf(&text,
 		      "with open('%s', encoding='utf-8') as file:\n"
 		      "    code = compile(file.read(), '%s', 'exec')\n"
-		      "exec(code, {'__name__': 'probetui.injected',\n"
+		      "exec(code, {'__name__': '__probetui__',\n"
 		      "            '__file__': '%s'})\n",
 		      parcel->script, parcel->script, parcel->script);
 	result = write_file(parcel, parcel->folder, START, &text);
