@@ -58,7 +58,8 @@ struct control_thread {
 	struct break_hit hit;	 /* of the newest line event that stops */
 	char *change;		 /* of the newest write that stops; or NULL */
 	struct place *place;	 /* where it stopped; NULL: it did not */
-	bool is_seen;		 /* in the newest look at the thread states */
+	uint64_t seen;		 /* its state, as of the newest look; 0: none */
+	bool is_seen_main;	 /* that is one of the main interpreter */
 	bool is_wanted;		 /* it was asked to stand */
 	bool is_lost;		 /* of sight, and that was told */
 	bool is_planned;	 /* it stands only to be given new watches */

@@ -127,8 +127,8 @@ void control_take_place(struct control_thread *thread,
 				  thread->control->python.minor);
 }
 
-/* The thread runs Python by this state, perhaps by another than before. */
-static void take_state(struct control_thread *thread, uint64_t tstate)
+/* The thread runs Python by that state, perhaps by another than before. */
+static void take_state(struct control_thread *thread)
 {
 	struct control *control = thread->control;
 	struct stepper_calls calls = {
@@ -137,13 +137,12 @@ static void take_state(struct control_thread *thread, uint64_t tstate)
 		.data = thread,
 	};
 
-	thread->is_seen = true;
-	if (thread->stepper && thread->tstate == tstate)
+	if (thread->stepper && thread->tstate == thread->seen)
 		return;
 	stepper_free(thread->stepper);
-	thread->tstate = tstate;
+	thread->tstate = thread->seen;
 	thread->stepper = stepper_new(control->memory, &control->python,
-				      control->bytecodes, tstate, &calls);
+				      control->bytecodes, thread->tstate, &calls);
 	control_arm(control, thread);
 }
 
@@ -163,7 +162,18 @@ static pid_t tid_here(const struct control *control, pid_t inner)
 	return 0;
 }
 
-/* A thread may have a state in several interpreters; the main one's counts. */
+/* A thread may have a state in several interpreters; the main one's counts,
+ * else the one that it has been known by. */
+static void see_state(struct control_thread *thread,
+		      const struct pytstate *state)
+{
+	if (thread->seen == 0 || state->number == 0 ||
+	    (state->address == thread->tstate && !thread->is_seen_main)) {
+		thread->seen = state->address;
+		thread->is_seen_main = state->number == 0;
+	}
+}
+
 static void take_states(struct control *control,
 			const struct pytstate_list *list)
 {
@@ -177,9 +187,11 @@ static void take_states(struct control *control,
 		thread = control_find(control, tid);
 		if (!thread)
 			thread = control_add_thread(control, tid);
-		if (!thread->is_seen || state->number == 0)
-			take_state(thread, state->address);
+		see_state(thread, state);
 	}
+	for (size_t i = 0; i < control->thread_count; i++)
+		if (control->threads[i]->seen)
+			take_state(control->threads[i]);
 }
 
 /* What runs no Python any more needs no watches. */
@@ -193,7 +205,7 @@ static void drop_unseen(struct control *control)
 		bool is_young = !thread->stepper &&
 				loop_now() - thread->born_at < BIRTH_SECONDS;
 
-		if (thread->is_seen || is_young || thread->is_wanted ||
+		if (thread->seen || is_young || thread->is_wanted ||
 		    thread->place) {
 			control->threads[kept++] = thread;
 			continue;
@@ -219,7 +231,7 @@ int control_look_at_threads(struct control *control)
 	}
 	if (result == 0) {
 		for (size_t i = 0; i < control->thread_count; i++)
-			control->threads[i]->is_seen = false;
+			control->threads[i]->seen = 0;
 		take_states(control, &list);
 		drop_unseen(control);
 	}

@@ -2,7 +2,8 @@
 
 It says "ready", works in a loop, and answers each line of its input with how
 far it has come, but "thread" (a new one runs), "exec" (it begins anew),
-"spawn FILE" (a child has that as its input), "trace" (it has a trace function
+"spawn FILE" (a child has that as its input), "interpreter" (its thread has a
+state in another interpreter, too), "trace" (it has a trace function
 from then on) and "starve" (a thread begins, but cannot run any Python before
 the next line). At the end of the input it says
 "done", how far it came and whether its sums are right, and ends with status 7.
@@ -54,6 +55,16 @@ def starve():
     read(0, byte, 1)
 
 
+def interpret():
+    try:
+        import _interpreters as interpreters
+    except ImportError:
+        import _xxsubinterpreters as interpreters
+    made = interpreters.create()
+    time.sleep(0.3)
+    interpreters.destroy(made)
+
+
 def listen():
     for line in iter(sys.stdin.readline, ""):
         if line == "thread\n":
@@ -63,6 +74,8 @@ def listen():
         elif line.startswith("spawn "):
             os.posix_spawn("/bin/true", ["true"], {}, file_actions=[
                 (os.POSIX_SPAWN_OPEN, 0, line[6:-1], os.O_RDONLY, 0)])
+        elif line == "interpreter\n":
+            interpret()
         elif line == "starve\n":
             starve()
         elif line == "trace\n":

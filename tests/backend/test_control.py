@@ -254,6 +254,20 @@ class EachCase(ControlCase):
         rank.check_clean(self)
         rank.check_end(self)
 
+    def test_a_thread_of_two_interpreters(self):
+        """Its step outlives several looks at the thread states."""
+        rank = self.start()
+        line = line_of("    time.sleep(0.3)")
+        rank.set_breakpoints({"line": line})
+        rank.target.say("interpreter")
+        rank.stopped()
+        self.assertEqual(rank.places[0], (line, "interpret"))
+        self.assertEqual(rank.step("next"), ("line", line + 1, "interpret"))
+        rank.ask("setBreakpoints", breakpoints=[])
+        rank.ask("continue")
+        rank.target.line()
+        rank.check_clean(self)
+
 
 class JitCase(ControlCase):
     minors = [13, 14]
