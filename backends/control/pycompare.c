@@ -347,6 +347,31 @@ static int compare_identity(struct pyevaluation *evaluation,
 			 left->address ? "the right side" : "the left side");
 }
 
+/* How much of part ends here, when so much did before this character. */
+static size_t match_next(const uint32_t *part, const uint32_t *borders,
+			 size_t matched, uint32_t character)
+{
+	while (matched && part[matched] != character)
+		matched = borders[matched - 1];
+	return matched + (part[matched] == character);
+}
+
+/* As Knuth, Morris and Pratt: no character is looked at over and over. */
+static bool has_part(const uint32_t *whole, size_t whole_count,
+		     const uint32_t *part, size_t part_count, uint32_t *borders)
+{
+	size_t matched = 0;
+
+	for (size_t i = 1; i < part_count; i++) {
+		matched = match_next(part, borders, matched, part[i]);
+		borders[i] = (uint32_t)matched;
+	}
+	matched = 0;
+	for (size_t i = 0; i < whole_count && matched < part_count; i++)
+		matched = match_next(part, borders, matched, whole[i]);
+	return matched == part_count;
+}
+
 static int find_text(struct pyevaluation *evaluation,
 		     const struct pyvalue *whole, const struct pyvalue *part)
 {
@@ -360,10 +385,9 @@ static int find_text(struct pyevaluation *evaluation,
 	if (pyvalue_characters(evaluation, whole, &a, &a_count) ||
 	    pyvalue_characters(evaluation, part, &b, &b_count))
 		return -1;
-	for (size_t i = 0; i + b_count <= a_count; i++)
-		if (!b_count || memcmp(a + i, b, b_count * sizeof(*b)) == 0)
-			return 1;
-	return 0;
+	return has_part(a, a_count, b, b_count,
+			pyevaluation_allocate(evaluation,
+					      b_count * sizeof(*b)));
 }
 
 static int find_item(struct pyevaluation *evaluation,

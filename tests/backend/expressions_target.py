@@ -94,6 +94,8 @@ text in {'hello', 'y'}; text not in ('a', 'b'); 'a' < 'b' < 'c'; 'a' < text
 text_sub == 'sub'; text_sub in ('sub',); len(text_sub) == 3; 'u' in text_sub
 text_sub; text_sub[0] == 's'; long == long; len(long) == 5000; long[4999] == 'x'
 text and empty; empty or text; text == 5; 5 == text; text < 5; 5 in (text,)
+'aab' in repeats; 'abaabab' in repeats; 'bb' in repeats
+'ababab' in repeats; 'aabaabaa' in repeats; '\\x01' in shifted; '\\u0100' in shifted
 text == None; text is None; surrogate == '\\udc80'; len(surrogate) == 1
 text == 'hello' == 'hello'; 'h' == text[0] != text[1]; bytes_of == b'\\xff\\x00'
 """
@@ -328,10 +330,13 @@ def texts(down):
     raw, accents, wide, emoji = "a\\tb", "h\xe9llo", "\u65e5\u672c", "\U0001f600"
     data, zeros, empty_data, bytes_of = b"hello", b"\0", b"", b"\xff\0"
     text_sub, long, surrogate = Text("sub"), "x" * 5000, "\udc80"
+    xs, ys, repeats = "x" * 1000000, "x" * 500000 + "y", "abaababaabaab"
+    shifted = "\u0100" * 100
     tell("texts", TEXTS, locals())
     down[0](down[1:])
     return (text, empty, escaped, quoted, raw, accents, wide, emoji, data,
-            zeros, empty_data, bytes_of, text_sub, long, surrogate)
+            zeros, empty_data, bytes_of, text_sub, long, surrogate, xs, ys,
+            repeats, shifted)
 
 
 class ListSub(list):
