@@ -141,8 +141,8 @@ int pyelement_place(struct pyevaluation *evaluation,
 			       &distance))
 			return -1;
 	if (element->is_torch) {
-		distance += tensor.offset;
-		if (pychecked_multiply(distance, pyelement_size(element),
+		if (pychecked_add(distance, tensor.offset, &distance) ||
+		    pychecked_multiply(distance, pyelement_size(element),
 				       &distance))
 			return error_set(evaluation->error,
 					 "The tensor's strides make no sense.");
