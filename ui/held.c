@@ -86,6 +86,28 @@ static const struct rank *most_urgent(const struct session *session)
 	return first != NULL ? first : longest;
 }
 
+/*
+ * Seconds that count against its limit: a watchdog's clock begins where others
+ * wait for it, and runs on over all its steps.
+ */
+static double counted(const struct session *session, const struct rank *rank)
+{
+	double most = seconds_of(session, rank);
+
+	for (size_t i = 0; rank->debugger.lease < 0 && i < session->rank_count;
+	     i++) {
+		const struct rank *other = session->ranks[i];
+		const struct thread *thread = rank_main_thread(other);
+		double waited = thread != NULL ? session->now - thread->since
+					       : 0;
+
+		if (!held_is_stopped(other) && thread != NULL &&
+		    thread->activity.kind == ACTIVITY_PEERS && waited > most)
+			most = waited;
+	}
+	return most;
+}
+
 /* How long that rank may be held; -1: nobody ends it. */
 static double limit_of(const struct session *session, const struct rank *rank)
 {
@@ -105,7 +127,7 @@ void session_append_held(struct buffer *out, const struct session *session)
 		return;
 	text_count(out, session_held_count(session));
 	buffer_append_string(out, " stopped \u00b7 held ");
-	text_clock(out, seconds_of(session, rank));
+	text_clock(out, counted(session, rank));
 	limit = limit_of(session, rank);
 	if (limit < 0)
 		return;
@@ -118,5 +140,5 @@ bool session_is_held_long(const struct session *session)
 	const struct rank *rank = most_urgent(session);
 	double limit = rank != NULL ? limit_of(session, rank) : -1;
 
-	return limit > 0 && seconds_of(session, rank) > LONG_SHARE * limit;
+	return limit > 0 && counted(session, rank) > LONG_SHARE * limit;
 }

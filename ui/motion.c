@@ -167,14 +167,16 @@ void motion_settle(struct motion *motion, const struct engine *engine)
 }
 
 /* It may wait for one that stands, and then never stops before that goes on. */
-static bool waits_long(const struct session *session, int number)
+static bool waits_long(const struct motion *motion,
+		       const struct session *session, int number)
 {
 	const struct rank *rank = session_find_rank(session, number);
 	const struct thread *thread =
 		rank != NULL ? rank_main_thread(rank) : NULL;
 
 	return thread != NULL && thread->activity.kind == ACTIVITY_PEERS &&
-	       session->now - thread->since >= WAIT_SECONDS;
+	       session->now - thread->since >= WAIT_SECONDS &&
+	       session->now - motion->began_at >= WAIT_SECONDS;
 }
 
 void motion_add_running(struct rankset *ranks, const struct motion *motion,
@@ -187,7 +189,8 @@ void motion_add_running(struct rankset *ranks, const struct motion *motion,
 		return;
 	count(&tally, motion, session);
 	while ((number = rankset_next(&tally.running, number)) >= 0)
-		if (!waits_long(session, number))
+		if (tally.stopped.range_count == 0 ||
+		    !waits_long(motion, session, number))
 			rankset_add(ranks, number);
 	tally_clear(&tally);
 }

@@ -43,8 +43,8 @@ void motion_name(struct motion *motion, const char *name);
 /* To be called whenever the session has changed. */
 void motion_settle(struct motion *motion, const struct engine *engine);
 /*
- * Of a step: adds the ranks that have not stopped yet, but those that wait in
- * a collective.
+ * Of a step: adds the ranks that have not stopped yet; where one has, but
+ * those that wait in a collective.
  */
 void motion_add_running(struct rankset *ranks, const struct motion *motion,
 			const struct session *session);

@@ -320,6 +320,7 @@ static int read_threads(const struct reader *reader, struct rank *rank,
 		double since = read_time(reader, one, "since");
 
 		thread->since = since >= 0 ? since : now;
+		thread->here_since = thread->since;
 		thread->sample_count = read_count(one, "samples");
 		thread->has_changed = json_get_boolean(one, "changed", false);
 		thread->has_moved = json_get_boolean(one, "moved", false);

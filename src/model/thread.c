@@ -104,7 +104,7 @@ void thread_compare(struct thread *thread, const struct thread *before,
 	else
 		thread->activity = activity_of(thread);
 	thread->sample_count = 1;
-	thread->since = now;
+	thread->since = thread->here_since = now;
 	if (!before)
 		return;
 	share = thread_share(thread, before, seconds);
@@ -123,6 +123,11 @@ void thread_compare(struct thread *thread, const struct thread *before,
 	thread->has_woken = thread->activity.kind == ACTIVITY_SLEEP &&
 			    thread->sample.switches > before->sample.switches;
 	thread->is_busy = share >= BUSY_SHARE;
-	if (!thread->has_changed && is_stopped(thread) == is_stopped(before))
+	if (thread->has_changed)
+		return;
+	thread->here_since = before->here_since;
+	if (is_stopped(thread) == is_stopped(before))
 		thread->since = before->since;
+	else if (!is_stopped(thread))
+		thread->since = thread->here_since;
 }

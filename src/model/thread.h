@@ -20,7 +20,9 @@ struct thread {
 	double native_at; /* session time sample.native was read; -1 */
 	struct activity activity;
 	double since;	     /* session time of the first sample that already
-			      * showed this stack, unchanged since */
+			      * showed this stack, unchanged since; of one that
+			      * is stopped, of the first that showed that */
+	double here_since;   /* the same, stopped or not */
 	size_t sample_count; /* samples of this thread, this one included */
 	bool has_changed;    /* between the two newest samples: its stack, or
 			      * it waits and was woken, or used a processor,

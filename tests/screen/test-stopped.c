@@ -558,6 +558,43 @@ static void who_waits_for_those_that_stand_is_not_waited_for(void **state)
 	stage_check_shows(stage, "next: rank 0: ");
 }
 
+/* Alone in all_reduce it stops some time, or never: nobody stands. */
+static void a_step_waits_for_one_that_waits_alone(void **state)
+{
+	static const int ranks[] = { 0 };
+	struct stage *stage = *state;
+	struct session *session = &stage->engine.session;
+	struct rank *rank = session_find_rank(session, 0);
+
+	rank->debugger.state = DEBUGGER_RUNNING;
+	begin_motion(stage, ranks, ARRAY_LENGTH(ranks));
+	rank->threads[0].activity = session_find_rank(session, 1)
+					    ->threads[0]
+					    .activity;
+	stage_keys(stage, "@ 0 Enter n");
+	session->now += 2;
+	commands_go_on(&stage->app);
+	assert_int_equal(stage->app.view.steps.count, 1);
+}
+
+/* The others' wait is what ends the job, however often it stops meanwhile. */
+static void the_clock_runs_on_over_steps(void **state)
+{
+	struct stage *stage = *state;
+	struct session *session = &stage->engine.session;
+
+	stage_check_shows(stage, "2 stopped \u00b7 held 0:42 of 10:00");
+	session->now += 20;
+	for (int rank = 0; rank <= 3; rank += 3) {
+		struct debugger *debugger =
+			&session_find_rank(session, rank)->debugger;
+
+		debugger->held = 0;
+		session_find_rank(session, rank)->debugger_at = session->now;
+	}
+	stage_check_shows(stage, "2 stopped \u00b7 held 1:02 of 10:00");
+}
+
 static void what_waits_is_dropped_where_a_step_is_refused(void **state)
 {
 	static const int ranks[] = { 0, 3 };
@@ -949,6 +986,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			who_waits_for_those_that_stand_is_not_waited_for,
 			begin_outside, stage_end),
+		cmocka_unit_test_setup_teardown(
+			a_step_waits_for_one_that_waits_alone, begin_outside,
+			stage_end),
+		cmocka_unit_test_setup_teardown(the_clock_runs_on_over_steps,
+						begin_outside, stage_end),
 		cmocka_unit_test_setup_teardown(
 			what_waits_is_dropped_where_a_step_is_refused,
 			begin_outside, stage_end),

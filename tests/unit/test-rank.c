@@ -60,6 +60,27 @@ static void a_waiting_thread_moves_when_it_is_woken(void **state)
 	}
 }
 
+/* It was stopped in between, and has waited all the time. */
+static void a_wait_goes_on_over_a_stop(void **state)
+{
+	struct scene scene;
+	struct seen waits = WAITS(100, 17);
+	struct seen stops = WAITS(100, 17);
+	const struct thread *thread;
+
+	(void)state;
+	stops.state = "stopped";
+	thread = compare(&scene, &waits, &stops, 5);
+	assert_true(thread->since == 5);
+	scene_wait(&scene, 5);
+	assert_int_equal(scene_see(&scene, &stops), 0);
+	scene_wait(&scene, 5);
+	assert_int_equal(scene_see(&scene, &waits), 0);
+	thread = rank_main_thread(session_find_rank(&scene.session, 0));
+	assert_true(thread->since == 0);
+	scene_clear(&scene);
+}
+
 static void a_computing_thread_moves_by_processor_time(void **state)
 {
 	struct scene scene;
@@ -238,6 +259,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_waiting_thread_moves_when_it_is_woken),
+		cmocka_unit_test(a_wait_goes_on_over_a_stop),
 		cmocka_unit_test(a_computing_thread_moves_by_processor_time),
 		cmocka_unit_test(another_line_is_a_move),
 		cmocka_unit_test(a_stack_unread_once_is_no_move),
