@@ -52,6 +52,7 @@ enum control_phase {
 struct control_thread {
 	struct control *control;
 	pid_t tid;
+	pid_t inner;		 /* what the process calls it; 0: not known */
 	uint64_t tstate;	 /* 0: it runs no Python, for all we know */
 	struct stepper *stepper; /* NULL: the same */
 	struct plan plan;	 /* its watches */

@@ -146,20 +146,37 @@ static void take_state(struct control_thread *thread)
 	control_arm(control, thread);
 }
 
-/* The tid that the process itself has for a thread may be another one here. 0:
- * there is no such thread, or it is not ours. */
-static pid_t tid_here(const struct control *control, pid_t inner)
+static bool is_ours(const struct control *control, pid_t tid)
 {
-	pid_t tid = control->is_namespaced ? task_find(control->base.pid, inner)
-					   : inner;
+	pid_t known = 0;
 
-	for (size_t i = 0; tid; i++) {
-		pid_t known = tracee_thread(control->tracee, i);
-
-		if (known == tid || known == 0)
-			return known;
+	for (size_t i = 0; known != tid; i++) {
+		known = tracee_thread(control->tracee, i);
+		if (known == 0)
+			return false;
 	}
-	return 0;
+	return true;
+}
+
+/* Lends the thread that the process itself calls so; NULL: there is none, or
+ * it is not ours. To find it in another namespace takes a walk through all. */
+static struct control_thread *find_inner(struct control *control, pid_t inner)
+{
+	struct control_thread *thread;
+	pid_t tid;
+
+	for (size_t i = 0; i < control->thread_count; i++)
+		if (control->threads[i]->inner == inner)
+			return control->threads[i];
+	tid = control->is_namespaced ? task_find(control->base.pid, inner)
+				     : inner;
+	if (tid == 0 || !is_ours(control, tid))
+		return NULL;
+	thread = control_find(control, tid);
+	if (!thread)
+		thread = control_add_thread(control, tid);
+	thread->inner = inner;
+	return thread;
 }
 
 /* A thread may have a state in several interpreters; the main one's counts,
@@ -179,15 +196,11 @@ static void take_states(struct control *control,
 {
 	for (size_t i = 0; i < list->count; i++) {
 		const struct pytstate *state = &list->items[i];
-		pid_t tid = state->tid ? tid_here(control, state->tid) : 0;
-		struct control_thread *thread;
+		struct control_thread *thread =
+			state->tid ? find_inner(control, state->tid) : NULL;
 
-		if (tid == 0)
-			continue;
-		thread = control_find(control, tid);
-		if (!thread)
-			thread = control_add_thread(control, tid);
-		see_state(thread, state);
+		if (thread)
+			see_state(thread, state);
 	}
 	for (size_t i = 0; i < control->thread_count; i++)
 		if (control->threads[i]->seen)

@@ -3,6 +3,7 @@ probetui-node. Each Python found takes part at least once."""
 import os
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -375,6 +376,39 @@ class OneCase(ControlCase):
         self.assertEqual(len(states), 62)
         rank.ask("continue")
         self.node.event("continued", rank.pid)
+        rank.check_clean(self)
+
+    def pause_in_reads(self, rank):
+        """How many reads of files a second look at the threads takes."""
+        for _ in range(2):
+            before = self.reads()
+            rank.ask("pause")
+            rank.stopped()
+            reads = self.reads() - before
+            rank.ask("continue")
+            self.node.event("continued", rank.pid)
+        return reads
+
+    def reads(self):
+        with open("/proc/%d/io" % self.node.process.pid,
+                  encoding="ascii") as file:
+            return int(dict(line.split() for line in file)["syscr:"])
+
+    def test_threads_of_another_namespace(self):
+        """They are found once, then known."""
+        command = ["unshare", "--pid", "--fork", "--kill-child"]
+        if subprocess.run(command + ["true"],
+                          stderr=subprocess.DEVNULL).returncode:
+            self.skipTest("namespaces cannot be made here (unshare as root)")
+        rank = Rank(self.node, command + self.python.argv, threads=60)
+        self.addCleanup(rank.close)
+        with open("/proc/%d/task/%d/children" % (rank.pid, rank.pid),
+                  encoding="ascii") as file:
+            rank.pid = int(file.read())
+        self.node.discover(pids=[rank.pid])
+        rank.ask("connect", target="ptrace:%d" % rank.pid)
+        self.assertLess(self.pause_in_reads(rank), 60 * 60 / 2)
+        rank.ask("detach")
         rank.check_clean(self)
 
     def test_a_thread_that_is_born_later(self):
