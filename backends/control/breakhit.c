@@ -33,6 +33,7 @@ void break_hit_clear(struct break_hit *hit)
 	for (size_t i = 0; i < hit->said_count; i++)
 		free(hit->said[i].text);
 	free(hit->said);
+	free(hit->failure);
 	*hit = (struct break_hit){ .said = NULL };
 }
 
@@ -71,6 +72,8 @@ static void say_failure(struct break_hit *hit, struct break_entry *entry,
 	free(entry->failure);
 	entry->failure = xasprintf("the condition cannot be compared: %s",
 				   error->message);
+	if (!entry->log && hit->count == 0)
+		hit->failure = xstrdup(error->message);
 	/* A log point goes on: once is enough. */
 	if (entry->log && had_failed)
 		return;

@@ -83,6 +83,7 @@ struct break_said {
 struct break_hit {
 	int ids[STOP_HITS_MAXIMUM]; /* that stop here */
 	size_t count;
+	char *failure; /* why the first's condition is not known; NULL: it is */
 	struct break_said *said;
 	size_t said_count;
 };

@@ -27,6 +27,7 @@ struct place {
 	int line;
 	uint64_t value; /* object returned or raised; 0: not known */
 	char *change; /* of what is watched, "total: 3 -> 4"; NULL: nothing */
+	char *failure; /* of the first hit's condition; NULL: it was true */
 	char *why;    /* a sentence: there is no frame; NULL: there is */
 	int hits[STOP_HITS_MAXIMUM];
 	size_t hit_count;

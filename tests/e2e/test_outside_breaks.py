@@ -317,6 +317,11 @@ class OneCase(BreaksCase):
         program, shell = self.start()
         shell.do("break square if missing > 3")
         program.tell("square(2)")
+        # A stop that nobody asked for is not told as one that was.
+        shell.do("wait stopped timeout 60")
+        self.assertEqual([one["description"] for one in shell.stops],
+                         ["breakpoint 1: its condition cannot be compared: "
+                          "The name missing is not known in this frame"])
         self.assertEqual(shell.stop(), ([1], "square", 5))
         self.assertIn("the condition missing > 3 cannot be compared: ",
                       " ".join(one["output"] for one in shell.logs))

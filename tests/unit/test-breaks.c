@@ -463,6 +463,7 @@ static void test_condition(void **state)
 	assert_string_equal(hit.said[0].text,
 			    "the condition x == 1 cannot be compared: x == 1 "
 			    "has an __eq__.");
+	assert_string_equal(hit.failure, "x == 1 has an __eq__.");
 	break_hit_clear(&hit);
 }
 
