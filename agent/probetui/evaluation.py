@@ -17,7 +17,7 @@ import sys
 import threading
 import time
 import traceback
-from typing import Any, Callable, Dict, Iterator, List, Optional, Set
+from typing import Any, Callable, Dict, Iterator, List, Optional, Set, Union
 
 from .http1 import Refusal
 from .values import cut, type_name
@@ -333,7 +333,7 @@ def in_main(code: str) -> Any:
     return _run(ast.parse(code, "<eval>"), "<eval>", names)
 
 
-def in_its_own(code: str, path: Optional[str]) -> Any:
+def in_its_own(code: Union[str, bytes], path: Optional[str]) -> Any:
     """As a module of its own, which leaves nothing in the program's."""
     name = path or "<execute>"
     return _run(ast.parse(code, name), name, {

@@ -2,11 +2,15 @@
 from __future__ import annotations
 
 import os
+import stat
 import sys
 from typing import Any, Callable, Dict, NamedTuple
 
-from . import __version__, evaluation, identity, inspection
-from .http1 import Head, Refusal
+from . import __version__, evaluation, identity, inspection, objects
+from .http1 import BODY_MAXIMUM, Head, Refusal
+
+OBJECTS_DEFAULT = 100
+OBJECTS_MAXIMUM = 1000
 
 
 class Context(NamedTuple):
@@ -81,11 +85,50 @@ def _eval(context: Context) -> Any:
     return _evaluate(context, lambda: evaluation.in_main(code))
 
 
+def _read_program(path: str) -> bytes:
+    try:
+        # What is no file may never have an end, or not even a beginning.
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(fd, "rb") as file:
+            if not stat.S_ISREG(os.fstat(fd).st_mode):
+                raise Refusal(400, "that path is no file")
+            data = file.read(BODY_MAXIMUM + 1)
+    except (OSError, ValueError) as error:
+        raise Refusal(400, "the file cannot be read: %s" % error) from None
+    if len(data) > BODY_MAXIMUM:
+        raise Refusal(400, "a program has %d bytes at most" % BODY_MAXIMUM)
+    return data
+
+
+def _execute(context: Context) -> Any:
+    code, path = _text(context, "code"), _text(context, "path")
+    if (code is None) == (path is None):
+        raise Refusal(400, "either code or path is given")
+    program = code if path is None else _read_program(path)
+    return _evaluate(context, lambda: evaluation.in_its_own(program, path))
+
+
+def _objects(context: Context) -> Any:
+    name = context.query.get("type")
+    limit = _number(context, "limit")
+    if not name:
+        raise Refusal(400, "type is missing, the name of a class")
+    return objects.of_type(name, min(OBJECTS_MAXIMUM, OBJECTS_DEFAULT
+                                     if limit is None else limit))
+
+
+def _modules(_: Context) -> Any:
+    return objects.modules()
+
+
 ROUTES = (
     Route("GET", "/", False, _index, ()),
     Route("GET", "/threads", False, _threads, ()),
     Route("GET", "/backtrace", False, _backtrace, ("tid",)),
+    Route("GET", "/objects", False, _objects, ("type", "limit")),
+    Route("GET", "/modules", False, _modules, ()),
     Route("POST", "/eval", True, _eval, ("code", "timeout")),
+    Route("POST", "/execute", True, _execute, ("code", "path", "timeout")),
 )
 
 

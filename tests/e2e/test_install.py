@@ -48,6 +48,7 @@ class TestInstall(unittest.TestCase):
             "usr/share/probetui/agent/probetui/http1.py",
             "usr/share/probetui/agent/probetui/identity.py",
             "usr/share/probetui/agent/probetui/inspection.py",
+            "usr/share/probetui/agent/probetui/objects.py",
             "usr/share/probetui/agent/probetui/process.py",
             "usr/share/probetui/agent/probetui/prompt.py",
             "usr/share/probetui/agent/probetui/py.typed",

@@ -1,0 +1,152 @@
+"""The objects of the program that the garbage collector knows, and torch's
+modules among them. No code of the program runs, and torch is not imported."""
+from __future__ import annotations
+
+import gc
+import sys
+from typing import Any, Dict, Iterator, List, Set
+
+from .values import class_name, cut, describe, type_name
+
+MODULES_MAXIMUM = 5000
+DEPTH_MAXIMUM = 64
+NAME_MAXIMUM = 200
+
+
+def _is_named(kind: type, name: str) -> bool:
+    full = class_name(kind)
+    return name in (full, full.rpartition(".")[2])
+
+
+def of_type(name: str, limit: int) -> Dict[str, Any]:
+    """By the name of their class, with its module or without."""
+    known: Dict[type, bool] = {}
+    count = 0
+    told: List[Dict[str, Any]] = []
+    for value in gc.get_objects():
+        kind = type(value)
+        if kind not in known:
+            known[kind] = _is_named(kind, name)
+        if known[kind]:
+            count += 1
+            if len(told) < limit:
+                told.append({"id": id(value), "type": type_name(value),
+                             "value": describe(value)})
+    return {"count": count, "objects": told}
+
+
+def _loaded(module: str, name: str) -> Any:
+    """A class of torch's where the program has loaded it, else None."""
+    found = sys.modules.get(module)
+    kind = getattr(found, "__dict__", {}).get(name)
+    return kind if isinstance(kind, type) else None
+
+
+def _ancestors(kind: type) -> tuple:
+    """Whatever its metaclass makes of __mro__."""
+    return tuple(type.__dict__["__mro__"].__get__(kind))
+
+
+def _parts(module: Any, name: str) -> Dict[str, Any]:
+    """Its _modules or _parameters, past whatever its class does."""
+    try:
+        found = object.__getattribute__(module, "__dict__").get(name)
+        return dict(found) if isinstance(found, dict) else {}
+    except (AttributeError, RuntimeError):
+        return {}
+
+
+class _Tree:
+    """What is told of one module that no other one has."""
+
+    def __init__(self, module_type: type, tensor_type: Any,
+                 budget: List[int]) -> None:
+        self._module_type = module_type
+        self._tensor_type = tensor_type
+        self._budget = budget
+        self._above: Set[int] = set()
+
+    def _children(self, module: Any) -> Iterator[tuple]:
+        for name, child in _parts(module, "_modules").items():
+            if child is not None and self._module_type in _ancestors(type(child)):
+                yield str(name), child
+
+    def _tensors(self, module: Any) -> Dict[int, Any]:
+        return {id(tensor): tensor
+                for tensor in _parts(module, "_parameters").values()
+                if self._tensor_type in _ancestors(type(tensor))}
+
+    def tell(self, module: Any, name: str,
+             tensors: Dict[int, Any]) -> Dict[str, Any]:
+        """Its parameters and all below are put into `tensors`, each once."""
+        own = self._tensors(module)
+        children = []
+        left_out = 0
+        self._above.add(id(module))
+        for child_name, child in self._children(module):
+            if self._budget[0] <= 0 or id(child) in self._above or \
+                    len(self._above) >= DEPTH_MAXIMUM:
+                left_out += 1
+                continue
+            self._budget[0] -= 1
+            children.append(self.tell(child, child_name, own))
+        self._above.discard(id(module))
+        tensors.update(own)
+        told = {"name": cut(name, NAME_MAXIMUM), "type": type_name(module),
+                **_sums(list(own.values())), "children": children}
+        if left_out:
+            told["left_out"] = left_out
+        return told
+
+
+def _sums(tensors: List[Any]) -> Dict[str, Any]:
+    count = 0
+    dtypes, devices = set(), set()
+    for tensor in tensors:
+        try:
+            size = int(tensor.numel())
+            dtypes.add(str(tensor.dtype))
+            devices.add(str(tensor.device))
+            count += size
+        except Exception:
+            # It has none yet.
+            pass
+    return {"parameters": count, "dtypes": sorted(dtypes),
+            "devices": sorted(devices)}
+
+
+def _names_of_main() -> Dict[int, str]:
+    names = dict(getattr(sys.modules.get("__main__"), "__dict__", {}))
+    return {id(value): name for name, value in reversed(list(names.items()))
+            if isinstance(name, str)}
+
+
+def modules() -> Dict[str, Any]:
+    """Those of torch that no other one has, each with what is in it."""
+    module_type = _loaded("torch.nn.modules.module", "Module")
+    if module_type is None:
+        return {"torch": None, "modules": []}
+    known: Dict[type, bool] = {}
+    found = []
+    for value in gc.get_objects():
+        kind = type(value)
+        if kind not in known:
+            known[kind] = module_type in _ancestors(kind)
+        if known[kind]:
+            found.append(value)
+    owned = {id(child) for module in found
+             for child in _parts(module, "_modules").values()}
+    names = _names_of_main()
+    budget = [MODULES_MAXIMUM]
+    tree = _Tree(module_type, _loaded("torch", "Tensor"), budget)
+    roots = [module for module in found if id(module) not in owned]
+    told = []
+    for module in roots:
+        if budget[0] <= 0:
+            break
+        budget[0] -= 1
+        told.append(tree.tell(module, names.get(id(module), ""), {}))
+    version = getattr(sys.modules["torch"], "__dict__", {}).get(
+        "__version__", "?") if "torch" in sys.modules else "?"
+    return {"torch": str(version), "modules": told,
+            "left_out": len(roots) - len(told)}
