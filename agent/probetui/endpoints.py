@@ -149,9 +149,13 @@ def listen_agent(folder: str) -> Endpoint:
         paths.append("%s.%d.agent" % (base,
                                       os.stat("/proc/self/ns/pid").st_ino))
     claims = files.Lock(os.path.join(folder, ".lock"))
-    with _claiming(claims):
-        _sweep(folder, ".agent")
+    try:
+        with contextlib.suppress(OSError):
+            claims.wait()
+            _sweep(folder, ".agent")
         return _bind_first(paths)
+    finally:
+        claims.release()
 
 
 def tcp_socket(host: str, port: int) -> socket.socket:

@@ -3,7 +3,8 @@ from __future__ import annotations
 
 import sys
 import threading
-from typing import TYPE_CHECKING, Any, Dict, List, Optional, Set
+from typing import TYPE_CHECKING, Any, Dict, List, Optional
+from weakref import WeakSet
 
 from .values import describe_names
 
@@ -13,17 +14,12 @@ if TYPE_CHECKING:
 FRAMES_MAXIMUM = 256
 
 # Threads of ours, which nobody is told of.
-_own: Set[int] = set()
+_own: WeakSet[threading.Thread] = WeakSet()
 
 
-def hide_thread() -> None:
-    """The calling thread is one of ours."""
-    _own.add(threading.get_ident())
-
-
-def show_thread() -> None:
-    """It ends; another one may get its number."""
-    _own.discard(threading.get_ident())
+def hide(thread: threading.Thread) -> None:
+    """One of ours, before it starts."""
+    _own.add(thread)
 
 
 def forget() -> None:
@@ -31,9 +27,20 @@ def forget() -> None:
     _own.clear()
 
 
+def _begins(frame: Optional[FrameType]) -> bool:
+    """Python starts this thread, and does not know it yet."""
+    while frame is not None and frame.f_back is not None:
+        frame = frame.f_back
+    return frame is not None and frame.f_code.co_name == "_bootstrap"
+
+
 def _frames() -> Dict[int, FrameType]:
+    # A thread that has ended may have left its number to another one.
+    hidden = {thread.ident for thread in list(_own) if thread.is_alive()}
+    known = {thread.ident for thread in threading.enumerate()}
     return {ident: frame for ident, frame in sys._current_frames().items()
-            if ident not in _own}
+            if ident not in hidden
+            and (ident in known or not _begins(frame))}
 
 
 def _place(frame: FrameType) -> Dict[str, Any]:

@@ -68,7 +68,7 @@ class _Tree:
 
     def _children(self, module: Any) -> Iterator[tuple]:
         for name, child in _parts(module, "_modules").items():
-            if child is not None and self._module_type in _ancestors(type(child)):
+            if self._module_type in _ancestors(type(child)):
                 yield str(name), child
 
     def _tensors(self, module: Any) -> Dict[int, Any]:

@@ -63,7 +63,6 @@ class Connection:
         self._is_answering = False
 
     def run(self) -> None:
-        inspection.hide_thread()
         try:
             self._begin_tls()
             self._reader.expect(REQUEST_SECONDS)
@@ -76,7 +75,6 @@ class Connection:
         finally:
             self._server.leave(self)
             self._server.drop(self._socket)
-            inspection.show_thread()
 
     def shut(self) -> None:
         """From another thread: this one's next step ends it."""
@@ -176,8 +174,7 @@ class Server:
             collections.deque()
         self._is_closed = False
         self._has_reported = False
-        self._thread = threading.Thread(
-            target=self._run, name="probetui-listen", daemon=True)
+        self._thread = _make_thread("probetui-listen", self._run)
 
     def start(self) -> None:
         with _signals_blocked():
@@ -223,14 +220,11 @@ class Server:
             self._waker.send(b".")
 
     def _run(self) -> None:
-        inspection.hide_thread()
         try:
             while not self._is_closed:
                 self._turn()
         except Exception as problem:
             self.report(problem)
-        finally:
-            inspection.show_thread()
 
     def _turn(self) -> None:
         seconds = min(self.evaluator.look(), self._close_turned_away())
@@ -296,11 +290,16 @@ class Server:
         client = Connection(self, door, connection)
         self._connections.add(client)
         try:
-            threading.Thread(target=client.run, name="probetui-client",
-                             daemon=True).start()
+            _make_thread("probetui-client", client.run).start()
         except RuntimeError:
             self.leave(client)
             raise
+
+
+def _make_thread(name: str, run: Callable[[], None]) -> threading.Thread:
+    thread = threading.Thread(target=run, name=name, daemon=True)
+    inspection.hide(thread)
+    return thread
 
 
 def _no_route(head: Head, body: Any, give_up: GiveUp) -> Any:

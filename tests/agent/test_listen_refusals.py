@@ -10,17 +10,13 @@ from agents import OneCase, Place, Target, connect, wait_for
 OTHER_USER = 12345
 
 
-class TestRefusals(OneCase):
-    """What comes in from outside is limited, each tried."""
+class RefusalsCase(OneCase):
+    BEGINS = "import probetui\nsay(probetui.listen())"
 
     @classmethod
     def setUpClass(cls):
         cls.shared = Place()
-        cls.target = Target(
-            cls.shared, "import probetui\n"
-            "from probetui import http1\n"
-            "http1.REQUEST_SECONDS = 0.4\n"
-            "say(probetui.listen())")
+        cls.target = Target(cls.shared, cls.BEGINS)
 
     @classmethod
     def tearDownClass(cls):
@@ -40,6 +36,10 @@ class TestRefusals(OneCase):
             self.assertEqual(answer.status, status, answer)
             self.assertIn(message, answer.message)
             self.assertTrue(client.is_closed())
+
+
+class TestRefusals(RefusalsCase):
+    """What comes in from outside is limited, each tried."""
 
     def test_malformed(self):
         good = b"Host: localhost\r\n\r\n"
@@ -129,20 +129,6 @@ class TestRefusals(OneCase):
                 self.assertEqual(client.read().status, 200)
             self.assertTrue(client.is_closed())
 
-    def test_slow(self):
-        self.refused(408, b"GET / HTTP/1.1\r\nHost: lo", "not complete")
-        self.refused(408, b"POST /eval HTTP/1.1\r\nHost: localhost\r\n"
-                     b"Content-Length: 100\r\n\r\n{", "not complete")
-        # A byte now and then does not help.
-        with self.target.client() as client:
-            def sent():
-                try:
-                    client.connection.sendall(b"G")
-                    return False
-                except OSError:
-                    return True
-            wait_for(sent, "the end of it")
-
     def test_browser(self):
         for header in ("Origin: http://localhost", "Origin: null",
                        "Sec-Fetch-Site: cross-site", "sec-fetch-mode: cors"):
@@ -169,8 +155,10 @@ class TestRefusals(OneCase):
                 client.send(data)
 
     def test_many(self):
-        clients = []
+        clients = [self.target.client()]
         self.addCleanup(lambda: [client.close() for client in clients])
+        wait_for(lambda: clients[0].value("threading.active_count()") == "3",
+                 "the threads of earlier clients to end")
         while len(clients) < 100:
             client = self.target.client()
             clients.append(client)
@@ -216,6 +204,30 @@ class TestRefusals(OneCase):
         self.target.run("gate.set()")
         for client in clients[:8]:
             self.assertEqual(client.read().value["value"], "True")
+
+
+class TestSlow(RefusalsCase):
+    BEGINS = ("import probetui\nfrom probetui import http1\n"
+              "http1.REQUEST_SECONDS = 0.3\nsay(probetui.listen())")
+
+    def tearDown(self):
+        self.target.run("http1.REQUEST_SECONDS = 20; say(1)")
+        self.target.said()
+        super().tearDown()
+
+    def test_slow(self):
+        self.refused(408, b"GET / HTTP/1.1\r\nHost: lo", "not complete")
+        self.refused(408, b"POST /eval HTTP/1.1\r\nHost: localhost\r\n"
+                     b"Content-Length: 100\r\n\r\n{", "not complete")
+        # A byte now and then does not help.
+        with self.target.client() as client:
+            def sent():
+                try:
+                    client.connection.sendall(b"G")
+                    return False
+                except OSError:
+                    return True
+            wait_for(sent, "the end of it")
 
 
 @unittest.skipUnless(os.geteuid() == 0, "takes root, to be two users")

@@ -177,7 +177,6 @@ class TestTls(OneCase):
             check=True, stderr=subprocess.DEVNULL)
         self.target = self.start(
             "import probetui\nfrom probetui import http1, server\n"
-            "server.REQUEST_SECONDS = http1.REQUEST_SECONDS = 0.5\n"
             "say(probetui.listen('127.0.0.1:0', %r, tls=%r))"
             % (TOKEN, self.files))
 
@@ -204,10 +203,15 @@ class TestTls(OneCase):
             self.assertTrue(client.is_closed())
 
     def test_no_handshake(self):
+        limit = "server.REQUEST_SECONDS = http1.REQUEST_SECONDS = %g; say(1)"
+        self.target.run(limit % 0.3)
+        self.target.said()
         for data in (b"", b"\x16", b"\x16\x03\x01\x00\x10" + b"x" * 16):
             with self.target.tcp() as client:
                 client.send(data)
                 self.assertTrue(client.is_closed())
+        self.target.run(limit % 20)
+        self.target.said()
         with self.secure() as client:
             self.assertEqual(client.value("1"), "1")
         status, errors = self.target.close()
