@@ -69,7 +69,7 @@ def _end_fork() -> None:
 def _forget() -> None:
     global _agent, _seat
     _seat = threading.Lock()
-    server.forking = threading.Lock()
+    server.forking = threading.RLock()
     inspection.forget()
     if _agent is not None:
         with contextlib.suppress(Exception):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import sys
+import threading
+import time
 from typing import Any, Dict, Iterator, List, Set
 
 from .values import class_name, cut, describe, type_name
@@ -11,28 +13,52 @@ from .values import class_name, cut, describe, type_name
 MODULES_MAXIMUM = 5000
 DEPTH_MAXIMUM = 64
 NAME_MAXIMUM = 200
+# No other thread gets the interpreter before that.
+ALONE_SECONDS = 0.5
+_alone = threading.Lock()
 
 
-def _is_named(kind: type, name: str) -> bool:
-    full = class_name(kind)
-    return name in (full, full.rpartition(".")[2])
+def _classes(root: type) -> List[type]:
+    """It, and all that are derived from it."""
+    found = {id(root): root}
+    ahead = [root]
+    while ahead:
+        for kind in type.__subclasses__(ahead.pop()):
+            if id(kind) not in found:
+                found[id(kind)] = kind
+                ahead.append(kind)
+    return list(found.values())
+
+
+def _instances(kinds: List[type]) -> List[Any]:
+    """Those of just these classes.
+
+    A tuple that another thread is about to make is among the collector's
+    objects, too; were that thread to run while we have all of them, it could
+    not go on with it, and the program would fail with a SystemError.
+    """
+    wanted = {id(kind) for kind in kinds if kind is not tuple}
+    with _alone:
+        before = sys.getswitchinterval()
+        sys.setswitchinterval(ALONE_SECONDS)
+        try:
+            # Who waits for the interpreter by now, waits so long from here.
+            time.sleep(0.0001)
+            return [value for value in gc.get_objects()
+                    if id(type(value)) in wanted]
+        finally:
+            sys.setswitchinterval(before)
 
 
 def of_type(name: str, limit: int) -> Dict[str, Any]:
     """By the name of their class, with its module or without."""
-    known: Dict[type, bool] = {}
-    count = 0
-    told: List[Dict[str, Any]] = []
-    for value in gc.get_objects():
-        kind = type(value)
-        if kind not in known:
-            known[kind] = _is_named(kind, name)
-        if known[kind]:
-            count += 1
-            if len(told) < limit:
-                told.append({"id": id(value), "type": type_name(value),
-                             "value": describe(value)})
-    return {"count": count, "objects": told}
+    kinds = [kind for kind in _classes(object)
+             if name in (class_name(kind),
+                         class_name(kind).rpartition(".")[2])]
+    found = _instances(kinds)
+    return {"count": len(found), "objects": [
+        {"id": id(value), "type": type_name(value), "value": describe(value)}
+        for value in found[:limit]]}
 
 
 def _loaded(module: str, name: str) -> Any:
@@ -126,14 +152,7 @@ def modules() -> Dict[str, Any]:
     module_type = _loaded("torch.nn.modules.module", "Module")
     if module_type is None:
         return {"torch": None, "modules": []}
-    known: Dict[type, bool] = {}
-    found = []
-    for value in gc.get_objects():
-        kind = type(value)
-        if kind not in known:
-            known[kind] = module_type in _ancestors(kind)
-        if known[kind]:
-            found.append(value)
+    found = _instances(_classes(module_type))
     owned = {id(child) for module in found
              for child in _parts(module, "_modules").values()}
     names = _names_of_main()

@@ -42,7 +42,7 @@ _OWN_SIGNALS = {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL,
                 signal.SIGTRAP, signal.SIGABRT, signal.SIGSYS}
 
 # Sockets are made and closed with this: a fork has none that it does not know.
-forking = threading.Lock()
+forking = threading.RLock()
 
 GiveUp = Callable[[Refusal], None]
 # Gives what is to be told. Refusal: why not.

@@ -113,6 +113,29 @@ class ObjectsCase(unittest.TestCase):
         for path in ("/objects", "/objects?type=", "/objects?type=a&limit=x"):
             self.assertEqual(self.client.ask("GET", path).status, 400)
 
+    def test_unfinished_tuples(self):
+        """The collector knows those, too. A program fails that makes one of
+        which another thread has hold."""
+        self.client.value(
+            "class Thing: pass\n"
+            "things, failed, stop = [Thing() for _ in range(9999)], [], []\n"
+            "def make():\n"
+            "    while not stop:\n"
+            "        try:\n"
+            "            tuple(time.sleep(0) or n for n in range(99))\n"
+            "        except SystemError as error:\n"
+            "            failed.append(str(error))\n"
+            "t = threading.Thread(target=make, daemon=True); t.start(); 1")
+        for _ in range(30):
+            self.assertEqual(
+                self.client.get("/objects?type=Thing&limit=1")["count"], 9999)
+            self.client.get("/modules")
+        self.assertEqual(self.client.value(
+            "stop.append(1); t.join(); del things[:]; failed, "
+            "round(sys.getswitchinterval(), 6)"), "([], 0.005)")
+        self.assertEqual(self.client.ask("GET", "/objects?type=tuple").status,
+                         400)
+
     def test_modules(self):
         self.assertEqual(self.client.get("/modules"),
                          {"torch": None, "modules": []})
