@@ -54,7 +54,8 @@ struct thread {
 	struct slots slots;
 	struct remote *remote; /* NULL: none is under way */
 	enum call_aim aim;     /* of that */
-	int held;	/* the status that tracee_hold() took; 0 */
+	int held;	/* the status that tracee_hold() took, if is_held */
+	bool is_held;
 	siginfo_t *own_trap; /* see thread_take_own_trap(); NULL: none */
 	uint64_t mask;	/* of its signals, if is_masked */
 	bool is_masked;

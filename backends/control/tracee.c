@@ -256,7 +256,7 @@ int tracee_registers(const struct tracee *tracee, pid_t tid,
 	struct iovec out = { dump, sizeof(dump) };
 	struct thread *thread = thread_find(tracee, tid);
 
-	if (!thread || (!stands(thread) && !thread->held))
+	if (!thread || (!stands(thread) && !thread->is_held))
 		return -1;
 	if (thread->state == THREAD_PARKS &&
 	    !thread_settle(thread, PATIENCE_NS))
@@ -391,19 +391,24 @@ int tracee_hold(struct tracee *tracee, pid_t tid, struct error *error)
 		return error_set(error, "thread %d is just being stopped",
 				 (int)tid);
 	ptrace(PTRACE_INTERRUPT, tid, 0, 0);
-	if (waits_one(tracee->waits, tid, PATIENCE_NS, &thread->held))
+	if (!waits_one(tracee->waits, tid, PATIENCE_NS, &thread->held))
+		return error_set(error,
+				 "thread %d did not come to stand within 50 ms",
+				 (int)tid);
+	thread->is_held = WIFSTOPPED(thread->held);
+	if (thread->is_held)
 		return 0;
-	thread->held = 0;
-	return error_set(error, "thread %d did not come to stand within 50 ms",
-			 (int)tid);
+	waits_return(tracee->waits, tid, thread->held);
+	return error_set(error, "thread %d has ended", (int)tid);
 }
 
 void tracee_release(struct tracee *tracee, pid_t tid)
 {
 	struct thread *thread = thread_find(tracee, tid);
 
-	if (!thread || !thread->held)
+	if (!thread || !thread->is_held)
 		return;
+	thread->is_held = false;
 	if (thread->held >> 16 == PTRACE_EVENT_STOP && !thread->is_wanted &&
 	    !thread->own_trap && WSTOPSIG(thread->held) == SIGTRAP) {
 		/* The stop of its process may have ended meanwhile. */
@@ -412,5 +417,4 @@ void tracee_release(struct tracee *tracee, pid_t tid)
 	} else {
 		waits_return(tracee->waits, tid, thread->held);
 	}
-	thread->held = 0;
 }

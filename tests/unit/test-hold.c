@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -14,9 +15,13 @@
 
 #include "banned.h"
 
+#include "backends/backend.h"
+#include "backends/control/tracee.h"
+#include "backends/control/waits.h"
 #include "backends/ptrace/hold.h"
 #include "backends/ptrace/holds.h"
 #include "base/error.h"
+#include "base/loop.h"
 
 #define LIMIT_NS 10000000000u
 
@@ -187,6 +192,47 @@ static void leaves_another_process_alone(void **state)
 	await_end(&family);
 }
 
+static void note_end(struct tracee *tracee, void *data)
+{
+	(void)tracee;
+	*(bool *)data = true;
+}
+
+/* It ends well, so its status is 0, and just when it is to be held. */
+static void leaves_its_end_to_who_traces_it(void **state)
+{
+	struct loop *loop = loop_new();
+	struct waits *waits = waits_new(loop);
+	struct error error = ERROR_INIT;
+	bool has_ended = false;
+	const struct tracee_calls calls = {
+		.gone = note_end,
+		.data = &has_ended,
+	};
+	struct reason reason;
+	struct tracee *tracee;
+	pid_t child = fork();
+
+	(void)state;
+	if (child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		be_child();
+	}
+	tracee = tracee_new(waits, child, &calls, &reason);
+	assert_non_null(tracee);
+	waits_return(waits, child, 0);
+	assert_int_equal(tracee_hold(tracee, child, &error), -1);
+	assert_non_null(strstr(error.message, "has ended"));
+	tracee_release(tracee, child);
+	waits_take(waits);
+	assert_true(has_ended);
+	tracee_free(tracee);
+	waits_free(waits);
+	loop_free(loop);
+	kill(child, SIGKILL);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -194,6 +240,7 @@ int main(void)
 		cmocka_unit_test(gives_a_dead_one_to_its_parent),
 		cmocka_unit_test(gives_all_dead_ones_to_their_parents),
 		cmocka_unit_test(leaves_another_process_alone),
+		cmocka_unit_test(leaves_its_end_to_who_traces_it),
 	};
 
 	return cmocka_run_group_tests_name("hold", tests, NULL, NULL);
