@@ -39,6 +39,7 @@ struct signature {
 	uint64_t lines;
 	uint64_t consts;
 	uint64_t first_line;
+	uint64_t code; /* the object, or where it is part of the head, units */
 	uint64_t sum; /* of its bytecode */
 };
 
@@ -290,10 +291,13 @@ static int restore_code(struct loading *loading)
 	return 0;
 }
 
-static struct signature sign(const struct loading *loading)
+/* All but the sum. */
+static struct signature sign_head(const struct loading *loading)
 {
 	const struct offsets *offsets = &loading->cache->python->offsets;
-	struct signature signature = {
+	bool is_inside = offsets->co_code_adaptive >= 0;
+
+	return (struct signature){
 		.type = head_word(loading, OBJECT_TYPE),
 		.name = head_word(loading, offsets->co_name),
 		.file = head_word(loading, offsets->co_filename),
@@ -301,9 +305,16 @@ static struct signature sign(const struct loading *loading)
 		.consts = head_word(loading, offsets->co_consts),
 		.first_line = (uint64_t)head_integer(loading,
 						     offsets->co_firstlineno),
-		.sum = loading->count,
+		.code = head_word(loading, is_inside ? OBJECT_SIZE
+						     : offsets->co_code),
 	};
+}
 
+static struct signature sign(const struct loading *loading)
+{
+	struct signature signature = sign_head(loading);
+
+	signature.sum = loading->count;
 	/* FNV-1a */
 	for (size_t i = 0; i < 2 * loading->count; i++)
 		signature.sum = (signature.sum ^ loading->code[i]) *
@@ -406,19 +417,28 @@ static struct entry *refresh(struct loading *loading, struct entry *entry)
 	return entry;
 }
 
-const struct bytecode *bytecode_find(struct bytecode_cache *cache,
-				     uint64_t address)
+/* By what takes one small read. */
+static bool is_same(struct loading *loading, const struct entry *entry)
 {
-	struct entry *entry = map_find(cache->entries, address);
+	struct signature signature;
 
-	if (entry && entry->age == cache->age)
-		return &entry->code;
+	if (load_head(loading) < 0)
+		return false;
+	signature = sign_head(loading);
+	signature.sum = entry->signature.sum;
+	return memcmp(&entry->signature, &signature, sizeof(signature)) == 0;
+}
+
+static const struct bytecode *look(struct bytecode_cache *cache,
+				   uint64_t address, struct entry *entry)
+{
 	if (!address || !cache->opcodes)
 		return NULL;
 	struct loading *loading = xcalloc(1, sizeof(*loading));
 	loading->cache = cache;
 	loading->address = address;
-	entry = refresh(loading, entry);
+	if (!entry || entry->age != cache->age || !is_same(loading, entry))
+		entry = refresh(loading, entry);
 	if (entry)
 		entry->age = cache->age;
 	free(loading->original_instructions);
@@ -426,6 +446,22 @@ const struct bytecode *bytecode_find(struct bytecode_cache *cache,
 	free(loading->code);
 	free(loading);
 	return entry ? &entry->code : NULL;
+}
+
+const struct bytecode *bytecode_find(struct bytecode_cache *cache,
+				     uint64_t address)
+{
+	struct entry *entry = map_find(cache->entries, address);
+
+	if (entry && entry->age == cache->age)
+		return &entry->code;
+	return look(cache, address, entry);
+}
+
+const struct bytecode *bytecode_meet(struct bytecode_cache *cache,
+				     uint64_t address)
+{
+	return look(cache, address, map_find(cache->entries, address));
 }
 
 bool bytecode_hides_next(struct bytecode_cache *cache,

@@ -90,10 +90,15 @@ struct bytecode_cache *bytecode_cache_new(struct memory *memory,
 void bytecode_cache_free(struct bytecode_cache *cache);
 /*
  * Lends the code object at address until the cache is freed; NULL: there is
- * none. One that is known already is believed: the caller knows that the frame
- * or function that led to it is alive.
+ * none. One that is known already is believed until bytecode_cache_age().
  */
 const struct bytecode *bytecode_find(struct bytecode_cache *cache,
+				     uint64_t address);
+/*
+ * The same of a frame that is met: what is known of its code may be of code
+ * that was freed since, and is compared with the object's head.
+ */
+const struct bytecode *bytecode_meet(struct bytecode_cache *cache,
 				     uint64_t address);
 /*
  * Its code objects may be others by now (the process ran): looks again at

@@ -25,7 +25,7 @@ int follow_start(struct stepper *stepper, struct follow *follow,
 	};
 	if (frame->address == 0)
 		return 0;
-	follow->code = bytecode_find(stepper->codes, frame->code);
+	follow->code = bytecode_meet(stepper->codes, frame->code);
 	if (!follow->code)
 		return -1;
 	follow->is_in_generator =

@@ -276,7 +276,7 @@ static void unit_fired(struct stepper *stepper, const struct trap *trap)
 {
 	const struct pyframe_now *frame = &trap->now.frame;
 	const struct bytecode *code =
-		frame->address ? bytecode_find(stepper->codes, frame->code) :
+		frame->address ? bytecode_meet(stepper->codes, frame->code) :
 				 NULL;
 	int unit = code ? bytecode_unit_at(code, trap->fired->watch.address) :
 			  -1;
@@ -319,7 +319,7 @@ static bool is_linked(struct stepper *stepper, const struct trap *trap)
 
 	if (frame->code != trap->fired->code)
 		return false;
-	code = bytecode_find(stepper->codes, frame->code);
+	code = bytecode_meet(stepper->codes, frame->code);
 	return code && unit_now(stepper, trap, code) <=
 			       bytecode_unit_at(code,
 						trap->fired->watch.address);

@@ -4,6 +4,7 @@
  * the output its answer:
  *
  *	["code", ADDRESS]	the code object; null: there is none
+ *	["meet", ADDRESS]	the same, of a frame that is met
  *	["steps", ADDRESS, [[FROM, TO, IS_RAISED], ...]]
  *		for each whether it is a line event, whether TO can come behind
  *		FROM, and whether it can with instructions hidden between
@@ -145,6 +146,7 @@ static const struct {
 			  const json_t *request);
 } requests[] = {
 	{ "code", answer_code },
+	{ "meet", answer_code },
 	{ "steps", answer_steps },
 	{ "lines", answer_lines },
 	{ "frontier", answer_frontier },
@@ -159,7 +161,11 @@ static json_t *answer(struct probe *probe, const json_t *request)
 		return json_true();
 	}
 	const struct bytecode *code =
-		bytecode_find(probe->cache, (uint64_t)number(request, 1));
+		name && strcmp(name, "meet") == 0
+			? bytecode_meet(probe->cache,
+					(uint64_t)number(request, 1))
+			: bytecode_find(probe->cache,
+					(uint64_t)number(request, 1));
 	for (size_t i = 0; code && i < ARRAY_LENGTH(requests); i++)
 		if (name && strcmp(requests[i].name, name) == 0)
 			return requests[i].answer(probe, code, request);

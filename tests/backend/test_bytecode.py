@@ -4,6 +4,7 @@ Every CPython found runs bytecode_target.py, which prints what dis says of its
 code objects and what sys.settrace saw of its functions, and waits.
 PROBETUI_SOAK takes more of the standard library.
 """
+import ast
 import collections
 import json
 import os
@@ -49,6 +50,28 @@ for i in range(100):
 print(id(hot.__code__), flush=True)
 sys.stdin.read()
 """
+# Some functions in the place of others that were freed, for each line that
+# comes: [address, first line, name, [lines]] of each code object.
+REUSED = """
+import dis, sys
+TEXTS = ["def first(a):\\n a = 1\\n b = a\\n return b",
+         "\\n\\ndef first(a):\\n a = 1\\n b = a\\n return b",
+         "def other(a):\\n a = 1\\n b = a\\n return b",
+         "def other(a):\\n a = 1\\n\\n b = a\\n return b",
+         "def other(a):\\n a = a[1]\\n b = a\\n return b"]
+for text in TEXTS:
+    functions = scope = None
+    functions = []
+    for _ in range(200):
+        scope = {}
+        exec(text, scope)
+        functions.append(scope.popitem()[1].__code__)
+    print([[id(code), code.co_firstlineno, code.co_name,
+            sorted({line for _, line in dis.findlinestarts(code)
+                    if line and line > code.co_firstlineno})]
+           for code in functions], flush=True)
+    sys.stdin.readline()
+"""
 
 
 def command_of(python, *arguments):
@@ -75,6 +98,15 @@ def close(process):
         process.wait()
 
 
+def ask(probe, *request):
+    probe.stdin.write(json.dumps(request).encode() + b"\n")
+    probe.stdin.flush()
+    answer = probe.stdout.readline()
+    if not answer:
+        raise AssertionError("the probe died of: %r" % (request,))
+    return json.loads(answer.decode())
+
+
 class Target:
     """A Python at work, and a probe that looks at it."""
 
@@ -95,12 +127,7 @@ class Target:
             self.steps[address].append(Step(*step))
 
     def ask(self, *request):
-        self.probe.stdin.write(json.dumps(request).encode() + b"\n")
-        self.probe.stdin.flush()
-        answer = self.probe.stdout.readline()
-        if not answer:
-            raise AssertionError("the probe died of: %r" % (request,))
-        return json.loads(answer.decode())
+        return ask(self.probe, *request)
 
     def units(self, address):
         return {row[0]: Unit(*row)
@@ -115,6 +142,34 @@ class Target:
     def close(self):
         close(self.probe)
         close(self.process)
+
+
+class ReuseCase(unittest.TestCase):
+    """Code in the place of code that was freed, while the process runs."""
+
+    python = None
+
+    def test_code_where_another_was(self):
+        process = start(self.python.argv + ["-c", REUSED.replace("'", '"')])
+        self.addCleanup(close, process)
+        before = {}
+        line = process.stdout.readline()
+        probe = start([PROBE, str(process.pid)])
+        self.addCleanup(close, probe)
+        changed = 0
+        while line:
+            for address, *truth in ast.literal_eval(line.decode()):
+                changed += before.get(address, truth) != truth
+                before[address] = truth
+                answer = ask(probe, "meet", address)
+                self.assertEqual(
+                    [answer["first_line"], answer["name"],
+                     sorted({row[2] for row in answer["units"]
+                             if row[2] > answer["first_line"]})], truth)
+            process.stdin.write(b"\n")
+            process.stdin.flush()
+            line = process.stdout.readline()
+        self.assertGreater(changed, 50, "no code came where another was")
 
 
 class BytecodeCase(unittest.TestCase):
@@ -313,7 +368,8 @@ class OpcodesCase(unittest.TestCase):
 
 
 def load_tests(loader, _tests, _pattern):
-    return pythons.load_cases(loader, __name__, BytecodeCase, OpcodesCase)
+    return pythons.load_cases(loader, __name__, BytecodeCase, ReuseCase,
+                               OpcodesCase)
 
 
 if __name__ == "__main__":
