@@ -78,7 +78,8 @@ static void plan_wishes(const struct control *control, struct plan *plan)
 	}
 }
 
-void control_arm(struct control *control, struct control_thread *thread)
+static int set_watches(struct control *control, struct control_thread *thread,
+		       struct error *error)
 {
 	struct plan_wishes wishes = {
 		.items = control->wishes,
@@ -86,9 +87,7 @@ void control_arm(struct control *control, struct control_thread *thread)
 	};
 	struct plan before = thread->plan;
 	struct watch slots[WATCH_SLOTS];
-	struct error error = ERROR_INIT;
 
-	thread->is_planned = false;
 	if (thread->stepper)
 		stepper_plan(thread->stepper, &wishes, &thread->plan);
 	else
@@ -96,10 +95,7 @@ void control_arm(struct control *control, struct control_thread *thread)
 	plan_keep_slots(&thread->plan, &before);
 	for (int i = 0; i < WATCH_SLOTS; i++)
 		slots[i] = thread->plan.slots[i].watch;
-	/* A thread of C alone loses nothing by it. */
-	if (tracee_watch(control->tracee, thread->tid, slots, &error) < 0 &&
-	    thread->stepper)
-		control_say(control, 0, error.message);
+	return tracee_watch(control->tracee, thread->tid, slots, error);
 }
 
 static bool is_persons(const struct planned *planned)
@@ -109,17 +105,68 @@ static bool is_persons(const struct planned *planned)
 		planned->kind == PLAN_ENTRY || planned->kind == PLAN_DATA);
 }
 
-/* The last of the wishes find no room first; guards are not missed. */
-static void tell_missing(struct control *control, size_t missing)
+/* So many of its plan are for persons, and could not be set. */
+static size_t count_unset(const struct control *control,
+			  const struct control_thread *thread)
+{
+	size_t count = 0;
+
+	for (int i = 0; i < WATCH_SLOTS; i++)
+		count += is_persons(&thread->plan.slots[i]) &&
+			 !tracee_is_watched(control->tracee, thread->tid, i);
+	return count;
+}
+
+static bool is_stepping(const struct control_thread *thread)
+{
+	return stepper_doing(thread->stepper) != STEPPER_CONTINUE;
+}
+
+/* Of a thread once, but of each step that it costs. */
+static void say_failure(struct control_thread *thread, const char *why)
+{
+	char *text = xasprintf("%s%s.",
+			       is_stepping(thread) ? "The step is lost: " : "",
+			       why);
+
+	if (is_stepping(thread) || !thread->failure)
+		control_say(thread->control, 0, text);
+	free(text);
+	free(thread->failure);
+	thread->failure = xstrdup(why);
+}
+
+void control_arm(struct control *control, struct control_thread *thread)
+{
+	struct error error = ERROR_INIT;
+
+	thread->is_planned = false;
+	thread->unset = 0;
+	/* A thread of C alone loses nothing by it. */
+	if (set_watches(control, thread, &error) == 0 || !thread->stepper)
+		return;
+	say_failure(thread, error.message);
+	if (is_stepping(thread)) {
+		stepper_command(thread->stepper, STEPPER_CONTINUE, 0, 0, NULL);
+		set_watches(control, thread, NULL);
+	}
+	thread->unset = count_unset(control, thread);
+	if (thread->unset > thread->unset_most) {
+		thread->unset_most = thread->unset;
+		control->is_unset_new = true;
+	}
+}
+
+/* The last of the wishes find no room first. */
+static void tell_missing(struct control *control, size_t missing,
+			 const char *why)
 {
 	size_t data = control->data_count;
 
 	if (!control->is_python)
 		return;
-	missing -= missing < control->guard_count ? missing
-						  : control->guard_count;
 	watched_short(control->watched, missing < data ? missing : data);
-	breaks_short(control->breaks, missing < data ? 0 : missing - data);
+	breaks_short(control->breaks, missing < data ? 0 : missing - data, why);
 }
 
 /* While a thread stands its step is over: it has what `continue` needs. */
@@ -132,27 +179,43 @@ static void weigh_plan(const struct control *control,
 		plan_wishes(control, plan);
 }
 
+/* Guards are not missed. */
+static size_t lacking_of(const struct control *control,
+			 const struct control_thread *thread,
+			 const struct plan *plan)
+{
+	return thread->unset + (plan->missing < control->guard_count
+					? 0
+					: plan->missing - control->guard_count);
+}
+
 void control_weigh(struct control *control)
 {
 	size_t missing = 0;
+	const char *why = NULL;
 	int most = 0;
 
 	for (size_t i = 0; i < control->thread_count; i++) {
+		const struct control_thread *thread = control->threads[i];
 		struct plan plan;
+		size_t lacking;
 		int used = 0;
 
-		weigh_plan(control, control->threads[i], &plan);
-
+		weigh_plan(control, thread, &plan);
 		for (int j = 0; j < WATCH_SLOTS; j++)
 			used += is_persons(&plan.slots[j]);
 		if (used > most)
 			most = used;
-		if (plan.missing > missing)
-			missing = plan.missing;
+		lacking = lacking_of(control, thread, &plan);
+		if (lacking > missing) {
+			missing = lacking;
+			why = thread->unset ? thread->failure : NULL;
+		}
 	}
 	control->debugger.slots = WATCH_SLOTS;
 	control->debugger.slots_free = WATCH_SLOTS - most;
-	tell_missing(control, missing);
+	tell_missing(control, missing, why);
+	control->is_unset_new = false;
 }
 
 /* A thread that is about a command is planned for from where it stands. */
@@ -210,6 +273,19 @@ static bool may_look(const struct control *control)
 		breaks_are_far(control->breaks));
 }
 
+static void take_news(struct control *control)
+{
+	bool is_new = control_wish(control);
+
+	if (is_new)
+		control_arm_all(control);
+	else if (control->is_unset_new)
+		control_weigh(control);
+	else
+		return;
+	control_tell_again(control);
+}
+
 static void on_look(void *data)
 {
 	struct control *control = data;
@@ -223,10 +299,7 @@ static void on_look(void *data)
 			control_look_at_threads(control);
 		control_say_left_out(control, loop_now());
 		breaks_look(control->breaks);
-		if (control_wish(control)) {
-			control_arm_all(control);
-			control_tell_again(control);
-		}
+		take_news(control);
 	}
 	control_settle(control);
 	node_flush(control->base.node);

@@ -75,6 +75,7 @@ struct breaks {
 	size_t wish_count;
 	size_t wish_capacity;
 	size_t missing; /* of them, the last */
+	char *failure;	/* why, if not for want of room; NULL: for that */
 };
 
 /* It could stop, if its code is there. */

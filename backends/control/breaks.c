@@ -50,6 +50,7 @@ void breaks_free(struct breaks *breaks)
 {
 	if (!breaks)
 		return;
+	free(breaks->failure);
 	free(breaks->wishes);
 	free_entries(breaks->entries, breaks->count);
 	memory_free(breaks->memory);
@@ -327,8 +328,10 @@ size_t breaks_wishes(const struct breaks *breaks, struct planned *wishes,
 	return breaks->wish_count;
 }
 
-void breaks_short(struct breaks *breaks, size_t missing)
+void breaks_short(struct breaks *breaks, size_t missing, const char *why)
 {
+	free(breaks->failure);
+	breaks->failure = xstrdup_or_null(why);
 	breaks->missing = missing < breaks->wish_count ? missing
 						       : breaks->wish_count;
 }

@@ -70,9 +70,10 @@ size_t breaks_wishes(const struct breaks *breaks, struct planned *wishes,
 		     size_t maximum);
 /*
  * The last so many of the wishes could not be watched: of which breakpoints,
- * and what would help, stands in their bindings from now on.
+ * and what would help, stands in their bindings from now on. why: the watch itself failed, and what
+ * would help; NULL: there was no room.
  */
-void breaks_short(struct breaks *breaks, size_t missing);
+void breaks_short(struct breaks *breaks, size_t missing, const char *why);
 
 /* A log point's text, or why a condition failed. */
 struct break_said {

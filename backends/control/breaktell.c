@@ -70,6 +70,10 @@ static void append_reason(struct buffer *out, const struct breaks *breaks)
 	bool has_step = breaks->wish_count - breaks->missing < WATCH_SLOTS;
 	size_t count;
 
+	if (breaks->failure) {
+		buffer_printf(out, "%s.", breaks->failure);
+		return;
+	}
 	buffer_printf(out, "no free watch: a thread has %d, which ",
 		      WATCH_SLOTS);
 	count = append_users(out, breaks);

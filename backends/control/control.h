@@ -63,6 +63,9 @@ struct control_thread {
 	bool is_seen_main;	 /* that is one of the main interpreter */
 	bool is_wanted;		 /* it was asked to stand */
 	bool is_lost;		 /* of sight, and that was told */
+	size_t unset;		 /* watches of persons that failed */
+	size_t unset_most;	 /* of them, ever */
+	char *failure;		 /* why, the last time; NULL: none did */
 	bool is_planned;	 /* it stands only to be given new watches */
 	double born_at;		 /* of one without Python */
 };
@@ -92,6 +95,7 @@ struct control {
 	bool is_namespaced; /* its threads have other numbers for itself */
 	bool is_alone;	    /* the other threads do not stop with it */
 	bool is_kept;	    /* a person connected: it stays */
+	bool is_unset_new;  /* watches failed, which is still to be told */
 	bool is_gone;	    /* the process has ended */
 	struct loop_timer *deadline; /* of STOPPING; NULL */
 	struct loop_timer *looking;  /* while something is armed; NULL */

@@ -31,6 +31,7 @@ static void free_thread(struct control_thread *thread)
 	stepper_free(thread->stepper);
 	break_hit_clear(&thread->hit);
 	free(thread->change);
+	free(thread->failure);
 	place_free(thread->place);
 	free(thread);
 }

@@ -375,6 +375,13 @@ int tracee_watch(struct tracee *tracee, pid_t tid,
 	return result;
 }
 
+bool tracee_is_watched(const struct tracee *tracee, pid_t tid, int slot)
+{
+	const struct thread *thread = thread_find(tracee, tid);
+
+	return thread && thread->slots.watches[slot].access != WATCH_NONE;
+}
+
 /*
  * Holding: what hold.h does to threads that are not traced
  */

@@ -136,6 +136,8 @@ void tracee_spin(struct tracee *tracee, uint64_t nanoseconds);
  */
 int tracee_watch(struct tracee *tracee, pid_t tid,
 		 const struct watch slots[WATCH_SLOTS], struct error *error);
+/* Whether the thread has a watch in that slot. */
+bool tracee_is_watched(const struct tracee *tracee, pid_t tid, int slot);
 
 /*
  * For holds.h: makes a thread stand, 50 ms at most, for a look at it, and lets

@@ -4,11 +4,12 @@ It says "ready", works in a loop, and answers each line of its input with how
 far it has come, but "thread" (a new one runs), "exec" (it begins anew),
 "spawn FILE" (a child has that as its input), "interpreter" (its thread has a
 state in another interpreter, too), "trace" (it has a trace function
-from then on) and "starve" (a thread begins, but cannot run any Python before
+from then on), "block" (its thread blocks SIGTRAP) and "starve" (a thread begins, but cannot run any Python before
 the next line). At the end of the input it says
 "done", how far it came and whether its sums are right, and ends with status 7.
 """
 import os
+import signal
 import sys
 import threading
 import time
@@ -78,6 +79,8 @@ def listen():
             interpret()
         elif line == "starve\n":
             starve()
+        elif line == "block\n":
+            signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTRAP])
         elif line == "trace\n":
             sys.settrace(lambda *_: None)
         print(state["number"], flush=True)

@@ -1,8 +1,10 @@
 """Pausing, stepping and breaking unmodified processes from outside, through
 probetui-node. Each Python found takes part at least once."""
+import ctypes
 import os
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -497,6 +499,52 @@ class OneCase(ControlCase):
             said.append(self.node.event("output", rank.pid)["output"])
         self.assertEqual(len(said), 101)
         rank.ask("detach")
+        rank.check_clean(self)
+
+    def take_slots(self, tid, count):
+        """Another debugger's watches, where the thread never is."""
+        attributes = struct.pack("=II5QIIQQ5Q", 5, 112, 0, 1, 0, 0,
+                                 1 << 5 | 1 << 6, 0, 3, 4096, 1, *[0] * 5)
+        for _ in range(count):
+            fd = ctypes.CDLL(None, use_errno=True).syscall(
+                298, attributes, tid, -1, -1, 0)
+            self.assertGreaterEqual(fd, 0, ctypes.get_errno())
+            self.addCleanup(os.close, fd)
+
+    IN_USE = "all four watches of the processor are in use"
+
+    def test_watches_that_another_has(self):
+        """Its binding says so; that is said once, though all passes by."""
+        rank = self.start()
+        self.take_slots(rank.pid, 3)
+        bindings = rank.set_breakpoints(
+            {"line": line_of("    twice = value + value"),
+             "log": "{value}"},
+            {"line": line_of("    total = 0"), "condition": "number < 0"})
+        self.assertEqual(bindings[0]["number"], 1)
+        self.assertEqual(bindings[1].get("number", 0), 0)
+        self.assertIn(self.IN_USE, bindings[1]["message"])
+        said = []
+        while len(said) < 101:
+            said.append(self.node.event("output", rank.pid)["output"])
+        self.assertEqual(len([text for text in said if self.IN_USE in text]),
+                         1)
+        rank.ask("detach")
+        rank.check_clean(self)
+
+    def test_a_step_of_a_thread_that_blocks_the_signal(self):
+        rank = self.start()
+        tid = max(map(int, os.listdir("/proc/%d/task" % rank.pid)))
+        rank.target.say("block")
+        rank.target.line()
+        rank.ask("pause", tid=tid)
+        rank.stopped()
+        rank.ask("next")
+        said = self.node.event("output", rank.pid)["output"]
+        self.assertEqual(said, "The step is lost: thread %d blocks the signal "
+                         "SIGTRAP, so it cannot be stopped by watches." % tid)
+        self.node.wait_for(lambda m: m.get("event") == "debugger"
+                           and m["body"]["state"] == "none")
         rank.check_clean(self)
 
     def state(self, rank):

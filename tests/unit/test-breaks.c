@@ -862,27 +862,27 @@ static void test_short(void **state)
 		   " {'id': 3, 'path': 'train.py', 'line': 8},"
 		   " {'id': 4, 'path': 'train.py', 'line': 9}]");
 	assert_int_equal(wishes(world, addresses), 5);
-	breaks_short(world->breaks, 1);
+	breaks_short(world->breaks, 1, NULL);
 	expect(world, 2, 3, 0, NULL);
 	expect(world, 3, 0, 0,
 	       "no free watch: a thread has 4, which breakpoints 1, 2, 3 use. "
 	       "Disable one of them, or use the agent.");
 	/* A step has two of them. */
-	breaks_short(world->breaks, 3);
+	breaks_short(world->breaks, 3, NULL);
 	expect(world, 0, 1, 0, NULL);
 	expect(world, 1, 2, 0,
 	       "watched: 1 of its 2 places; no free watch: a thread has 4, "
 	       "which breakpoints 1, 2 and the step use. Disable one of them, "
 	       "or use the agent.");
-	breaks_short(world->breaks, 4);
+	breaks_short(world->breaks, 4, NULL);
 	expect(world, 1, 0, 0,
 	       "no free watch: a thread has 4, which breakpoint 1 and the step "
 	       "use. Disable one of them, or use the agent.");
-	breaks_short(world->breaks, 5);
+	breaks_short(world->breaks, 5, NULL);
 	expect(world, 1, 0, 0,
 	       "no free watch: a thread has 4, which the step uses. It is set "
 	       "again when that is over.");
-	breaks_short(world->breaks, 0);
+	breaks_short(world->breaks, 0, NULL);
 	expect(world, 3, 4, 0, NULL);
 }
 
