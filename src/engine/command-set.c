@@ -23,6 +23,7 @@ int command_set(struct command_context *context, int argc, char **argv,
 	struct settings *settings = &context->engine->settings;
 	int count = arguments_parse(&arguments, argc, argv, error);
 	const struct setting *setting;
+	const char *warning;
 
 	if (count < 0)
 		return -1;
@@ -46,5 +47,8 @@ int command_set(struct command_context *context, int argc, char **argv,
 				 setting->name, setting->name);
 	if (setting->set(settings, argv[2], error) < 0)
 		return error_prefix(error, "%s", setting->name);
+	warning = setting->warn ? setting->warn(settings) : NULL;
+	if (warning)
+		buffer_printf(context->out, "%s\n", warning);
 	return 0;
 }

@@ -101,6 +101,15 @@ static void show_threads(const struct settings *settings, struct buffer *out)
 	buffer_append_string(out, settings->stops_one_thread ? "one" : "all");
 }
 
+/* Who stands at a line of Python has the lock, and cannot give it up. */
+static const char *warn_of_threads(const struct settings *settings)
+{
+	return settings->stops_one_thread
+		       ? "the others run on only in C code without the GIL: "
+			 "I/O, collectives, BLAS"
+		       : NULL;
+}
+
 static int set_period(struct settings *settings, const char *value,
 		      struct error *error)
 {
@@ -160,23 +169,23 @@ static void show_read_only(const struct settings *settings, struct buffer *out)
 
 const struct setting setting_rows[] = {
 	{ "theme", "THEME", "colours of the screen", true, set_theme,
-	  show_theme },
+	  show_theme, NULL },
 	{ "mouse", "on | off", "clicks and the wheel are for probetui", true,
-	  set_mouse, show_mouse },
+	  set_mouse, show_mouse, NULL },
 	{ "ascii", "on | off", "no characters beyond ASCII in pictures", true,
-	  set_ascii, show_ascii },
+	  set_ascii, show_ascii, NULL },
 	{ "period", "automatic | SECONDS", "time between two samples", true,
-	  set_period, show_period },
+	  set_period, show_period, NULL },
 	{ "timeout", "SECONDS", "how long an answer may take", true,
-	  set_timeout, show_timeout },
+	  set_timeout, show_timeout, NULL },
 	{ "step-timeout", "SECONDS",
 	  "after it a step offers release", true,
-	  set_step_timeout, show_step_timeout },
+	  set_step_timeout, show_step_timeout, NULL },
 	{ "threads", "all | one",
-	  "of Python, that stop with one", true,
-	  set_threads, show_threads },
+	  "that stop; one: the rest goes on in C code without the GIL", true,
+	  set_threads, show_threads, warn_of_threads },
 	{ "read-only", "on | off", "refuse what stops, writes or runs code",
-	  false, set_read_only, show_read_only },
+	  false, set_read_only, show_read_only, NULL },
 };
 const size_t setting_row_count = ARRAY_LENGTH(setting_rows);
 

@@ -23,6 +23,8 @@ struct setting {
 		   struct error *error);
 	/* Appends its value, as set takes it. */
 	void (*show)(const struct settings *settings, struct buffer *out);
+	/* What its value does not do, a line; NULL: nothing is to be said. */
+	const char *(*warn)(const struct settings *settings);
 };
 
 extern const struct setting setting_rows[];

@@ -53,6 +53,13 @@ class TestConfig(unittest.TestCase):
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         self.assertRegex(result.stdout, r"(?m)^R F5 ")
 
+    def test_what_a_value_does_not_do_is_said(self):
+        result = self.run_with("", "set", "threads", "one")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertEqual(result.stdout, "the others run on only in C code "
+                         "without the GIL: I/O, collectives, BLAS\n")
+        self.assertEqual(self.run_with("", "set", "threads", "all").stdout, "")
+
     def test_nothing_is_taken_from_the_working_directory(self):
         os.makedirs(os.path.join(self.folder, "here", "probetui"))
         here = os.path.join(self.folder, "here")
