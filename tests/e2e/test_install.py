@@ -47,6 +47,7 @@ class TestInstall(unittest.TestCase):
             "usr/share/probetui/agent/probetui/holds.py",
             "usr/share/probetui/agent/probetui/http1.py",
             "usr/share/probetui/agent/probetui/identity.py",
+            "usr/share/probetui/agent/probetui/injected.py",
             "usr/share/probetui/agent/probetui/inspection.py",
             "usr/share/probetui/agent/probetui/objects.py",
             "usr/share/probetui/agent/probetui/process.py",
