@@ -406,6 +406,30 @@ void break_bind(struct break_entry *entry, struct break_search *search)
 		entry->message = wait_for(entry);
 }
 
+static bool is_own(const struct break_entry *entry,
+		   const struct bytecode *code)
+{
+	return code && codefile_matches(entry->wanted.path, code->file) &&
+	       !codefile_is_library(code->file);
+}
+
+/* The body of its file is about to run, and does not have the line. */
+static void miss_body(struct breaks *breaks, struct break_entry *entry,
+		      const struct code_list *nested)
+{
+	struct neighbours around;
+
+	if (!nested->count || nested->is_cut ||
+	    !is_own(entry, find_code(breaks, nested->items[0])))
+		return;
+	around = look_around(breaks, entry, nested);
+	if (!is_final(&around))
+		return;
+	free(entry->message);
+	entry->state = ENTRY_REFUSED;
+	entry->message = refuse_line(entry, &around);
+}
+
 void break_bind_starting(struct break_entry *entry, struct breaks *breaks,
 			 uint64_t code, const struct code_list *nested)
 {
@@ -419,4 +443,6 @@ void break_bind_starting(struct break_entry *entry, struct breaks *breaks,
 	code_list_clear(&own);
 	if (entry->count != before)
 		settle(breaks, entry);
+	else if (!entry->count && entry->wanted.path)
+		miss_body(breaks, entry, nested);
 }

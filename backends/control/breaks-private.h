@@ -70,6 +70,7 @@ struct breaks {
 	size_t capacity;
 	uint64_t looked; /* codes_revision() when code was last looked for */
 	uint64_t revision;
+	uint64_t told; /* of what became of each */
 	/* Each address once, in the order of entries. */
 	struct break_wish *wishes;
 	size_t wish_count;

@@ -15,6 +15,7 @@
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/error.h"
+#include "base/hash.h"
 
 struct breaks *breaks_new(struct memory *memory, const struct cpython *python,
 			  struct bytecode_cache *bytecodes,
@@ -294,10 +295,26 @@ static void collect(const struct breaks *breaks, struct breaks *into)
 	addresses_clear(&seen);
 }
 
+/* What became of one counts, though there is nothing to watch for it. */
+static void look_at_states(struct breaks *breaks)
+{
+	uint64_t told = HASH_START;
+
+	for (size_t i = 0; i < breaks->count; i++) {
+		const struct break_entry *entry = &breaks->entries[i];
+
+		told = hash_number(told, (uint64_t)entry->state);
+		told = hash_text(told, entry->message ? entry->message : "");
+	}
+	breaks->revision += told != breaks->told;
+	breaks->told = told;
+}
+
 void breaks_rewish(struct breaks *breaks)
 {
 	struct breaks now = { .wishes = NULL };
 
+	look_at_states(breaks);
 	collect(breaks, &now);
 	if (now.wish_count == breaks->wish_count &&
 	    (!now.wish_count ||

@@ -47,7 +47,7 @@ int breaks_set(struct breaks *breaks, const json_t *list, struct error *error);
 bool breaks_are_pending(const struct breaks *breaks);
 /*
  * Looks for code of those that wait, and for new code of the others; true:
- * the wishes are others now. Costs nothing while codes_revision() is the
+ * the wishes, or what became of one, are others now. Costs nothing while codes_revision() is the
  * same.
  */
 bool breaks_look(struct breaks *breaks);
@@ -56,11 +56,12 @@ bool breaks_look(struct breaks *breaks);
  * the same, of it and its constants alone.
  */
 bool breaks_starts(struct breaks *breaks, uint64_t code);
-/* Whether there is any that could stop the process, bound or pending. */
 /* One was not looked for everywhere yet: breaks_look() does that. */
 bool breaks_are_far(const struct breaks *breaks);
+/* Whether there is any that could stop the process, bound or pending. */
 bool breaks_are_any(const struct breaks *breaks);
-/* Changes whenever breaks_wishes() would give something else. */
+/* Changes whenever breaks_wishes() or breaks_describe() would give something
+ * else but counts. */
 uint64_t breaks_revision(const struct breaks *breaks);
 /*
  * Appends a PLAN_BREAKPOINT for each unit to watch, each once, at most

@@ -118,6 +118,8 @@ static void describe(const struct breaks *breaks,
 	binding->hits = entry->hits;
 	binding->is_disabled = entry->wanted.is_disabled;
 	binding->is_temporary = entry->wanted.is_temporary;
+	binding->is_refused = entry->state == ENTRY_REFUSED ||
+			      entry->state == ENTRY_WRONG;
 	binding->condition = xstrdup_or_null(entry->wanted.condition);
 	if (!message)
 		message = xstrdup_or_null(entry->message);
@@ -139,13 +141,11 @@ void breaks_describe(const struct breaks *breaks, struct debugger *debugger)
 				 debugger_add_binding(debugger));
 }
 
-/* What comes by itself, and what never will. */
+/* What comes by itself. */
 static void mark(json_t *binding, enum entry_state state)
 {
 	if (state == ENTRY_PENDING || state == ENTRY_ABSENT)
 		json_object_set_new(binding, "pending", json_true());
-	if (state == ENTRY_REFUSED || state == ENTRY_WRONG)
-		json_object_set_new(binding, "refused", json_true());
 }
 
 json_t *breaks_to_json(const struct breaks *breaks)

@@ -3,6 +3,7 @@
 #include "banned.h"
 #include "backends/control/bytecode.h"
 #include "backends/control/tracee.h"
+#include "backends/node.h"
 #include "backends/ptrace/arch.h"
 #include "backends/ptrace/memory.h"
 
@@ -24,8 +25,12 @@ void control_starts(struct control *control, pid_t tid)
 	bytecode_cache_age(control->bytecodes);
 	memory_begin(control->memory, false);
 	breaks_starts(control->breaks, registers.values[argument]);
-	if (control_wish(control))
-		control_arm_all(control);
+	if (!control_wish(control))
+		return;
+	control_arm_all(control);
+	control_tell_again(control);
+	control_settle(control);
+	node_flush(control->base.node);
 }
 
 bool control_start_watch(const struct control *control, struct watch *watch)

@@ -104,11 +104,18 @@ static bool is_to_come(const json_t *binding)
 	       strncmp(message, "pending", 7) == 0;
 }
 
-static void check(const struct engine *engine, const struct rank *rank,
+static bool was_said(const struct breakpoints *list, int id, bool is_refused)
+{
+	const struct session_breakpoint *item = breakpoints_find(list, id);
+
+	return is_refused && item && item->refusal && !item->is_untold;
+}
+
+static void check(struct engine *engine, const struct rank *rank,
 		  const json_t *body, struct failures *failures)
 {
 	const json_t *bindings = json_object_get(body, "breakpoints");
-	int newest = engine->session.choice.breakpoints.last_id;
+	struct breakpoints *list = &engine->session.choice.breakpoints;
 	/* A pdb that runs has it where it stops next: nothing is wrong. */
 	bool may_come = rank->debugger.state != DEBUGGER_STOPPED &&
 			!outside_is(rank);
@@ -117,11 +124,17 @@ static void check(const struct engine *engine, const struct rank *rank,
 		const json_t *binding = json_array_get(bindings, i);
 		const char *message = json_get_string(binding, "message", NULL);
 
+		int id = (int)json_get_integer(binding, "id", 0);
+		bool is_refused = json_get_boolean(binding, "refused", false);
+
 		/* It stopped since, and has it, or had it for once. */
-		if (is_to_come(binding) ||
-		    (may_come && !json_get_boolean(binding, "refused", false)))
+		if (is_to_come(binding) || (may_come && !is_refused) ||
+		    !message)
 			continue;
-		if (message && json_get_integer(binding, "id", 0) == newest)
+		if (is_refused)
+			breakpoints_refused(list, rank->process.rank, id,
+					    message);
+		if (id == list->last_id && !was_said(list, id, is_refused))
 			failures_add(failures, rank->process.rank, message);
 	}
 }
@@ -137,6 +150,28 @@ static bool was_told(const struct engine *engine, const struct rank *rank,
 	return rank && rank->breakpoints_error &&
 	       strcmp(rank->breakpoints_error, sentence) == 0 && newest &&
 	       !breakpoint_is_for(newest, rank->process.rank);
+}
+
+void breaking_say(struct engine *engine)
+{
+	struct breakpoints *list = &engine->session.choice.breakpoints;
+	struct failures failures = FAILURES_INIT;
+	struct buffer out = BUFFER_INIT;
+
+	for (size_t i = 0; i < list->count; i++) {
+		struct session_breakpoint *item = &list->items[i];
+		int rank = -1;
+
+		while (item->is_untold &&
+		       (rank = rankset_next(&item->refused_by, rank)) >= 0)
+			failures_add(&failures, rank, item->refusal);
+		item->is_untold = false;
+	}
+	failures_append(&out, &failures);
+	if (failures.count > 0)
+		engine_say(engine, true, "break: %s", out.data);
+	failures_clear(&failures);
+	buffer_clear(&out);
 }
 
 static void take(struct engine *engine, const struct pending_answer *answer,
@@ -192,6 +227,7 @@ void breaking_take(struct engine *engine, struct pending *pending,
 {
 	struct breakpoints *list = &engine->session.choice.breakpoints;
 	struct opinion opinion = { .is_refused = false };
+	struct session_breakpoint *newest;
 	struct pending_answer answer;
 
 	while (pending_take(pending, engine, &answer)) {
@@ -199,6 +235,10 @@ void breaking_take(struct engine *engine, struct pending *pending,
 		judge(&opinion, answer.body, pending->added);
 		json_decref(answer.body);
 	}
+	/* With the answers; the others are said by themselves. */
+	newest = breakpoints_find(list, list->last_id);
+	if (newest)
+		newest->is_untold = false;
 	if (pending->added > 0 && opinion.is_refused && !opinion.is_kept)
 		breakpoints_remove(list, pending->added);
 }

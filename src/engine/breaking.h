@@ -17,6 +17,8 @@ struct pending_answer;
 void breaking_ask(struct engine *engine, struct pending *pending);
 /* The same, and leaves the answers to the engine; added: as of pending. */
 void breaking_tell(struct engine *engine, int added);
+/* Says, once, which can never be set, as far as nobody has said it yet. */
+void breaking_say(struct engine *engine);
 /*
  * Takes the answers: adds why each failed, or why the rank does not have the
  * newest breakpoint; the older ones were told of before. One that was added

@@ -106,11 +106,16 @@ static int tell_of(struct command_context *context, int id, int added,
 		   struct error *error)
 {
 	struct engine *engine = context->engine;
+	struct breakpoints *list = list_of(context);
 	struct failures failures = FAILURES_INIT;
 	struct buffer out = BUFFER_INIT;
 	struct pending *pending;
 
-	breakpoints_changed(list_of(context));
+	struct session_breakpoint *item = breakpoints_find(list, id);
+
+	if (item)
+		breakpoint_forget_refusal(item);
+	breakpoints_changed(list);
 	engine->session.revision++;
 	if (context->screen) {
 		breaking_tell(engine, added);

@@ -233,4 +233,5 @@ void debuggers_turn(struct engine *engine)
 	if (engine->session.choice.displays.count > 0)
 		display(engine);
 	pendings_settle(engine);
+	breaking_say(engine);
 }

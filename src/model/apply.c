@@ -223,6 +223,9 @@ static int apply_debugger(const struct apply *apply, struct error *error)
 		stops_add(&apply->session->stops, rank);
 		breakpoints_stopped(apply->session, rank);
 	}
+	if (rank)
+		breakpoints_take_refusals(&apply->session->choice.breakpoints,
+					  rank->process.rank, &rank->debugger);
 	apply->session->step += rank && !rank->parent;
 	debugger_clear(&debugger);
 	return 0;

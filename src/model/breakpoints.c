@@ -16,12 +16,25 @@
 /* How a watch's message begins when that is no more. */
 #define OVER "It is "
 
+void breakpoint_forget_refusal(struct session_breakpoint *breakpoint)
+{
+	free(breakpoint->refusal);
+	rankset_clear(&breakpoint->refused_by);
+	breakpoint->refusal = NULL;
+	breakpoint->is_untold = false;
+}
+
+static void clear_item(struct session_breakpoint *item)
+{
+	breakpoint_forget_refusal(item);
+	breakpoint_clear(&item->breakpoint);
+	rankset_clear(&item->ranks);
+}
+
 void breakpoints_clear(struct breakpoints *breakpoints)
 {
-	for (size_t i = 0; i < breakpoints->count; i++) {
-		breakpoint_clear(&breakpoints->items[i].breakpoint);
-		rankset_clear(&breakpoints->items[i].ranks);
-	}
+	for (size_t i = 0; i < breakpoints->count; i++)
+		clear_item(&breakpoints->items[i]);
 	free(breakpoints->items);
 	*breakpoints = (struct breakpoints){ .items = NULL };
 }
@@ -64,8 +77,7 @@ void breakpoints_remove(struct breakpoints *breakpoints, int id)
 
 	if (!found)
 		return;
-	breakpoint_clear(&found->breakpoint);
-	rankset_clear(&found->ranks);
+	clear_item(found);
 	breakpoints->count--;
 	memmove(found, found + 1,
 		(size_t)(breakpoints->items + breakpoints->count - found) *
@@ -129,6 +141,33 @@ json_t *breakpoints_all_to_json(const struct breakpoints *breakpoints)
 		buffer_clear(&ranks);
 	}
 	return json;
+}
+
+void breakpoints_refused(struct breakpoints *breakpoints, int rank, int id,
+			 const char *reason)
+{
+	struct session_breakpoint *found = breakpoints_find(breakpoints, id);
+
+	if (!found || found->breakpoint.watch)
+		return;
+	if (!found->refusal) {
+		found->refusal = xstrdup(reason);
+		found->is_untold = true;
+	}
+	rankset_add(&found->refused_by, rank);
+}
+
+void breakpoints_take_refusals(struct breakpoints *breakpoints, int rank,
+			       const struct debugger *debugger)
+{
+	for (size_t i = 0; i < debugger->binding_count; i++) {
+		const struct breakpoint_binding *binding =
+			&debugger->bindings[i];
+
+		if (binding->is_refused && binding->message)
+			breakpoints_refused(breakpoints, rank, binding->id,
+					    binding->message);
+	}
 }
 
 static void take_from(struct session *session, int id, int rank)
@@ -267,6 +306,9 @@ static void summarise(struct breakpoint_summary *summary,
 	else
 		rankset_unite(&summary->ranks, &item->ranks);
 	add_refusals(summary, session);
+	/* Who refused it may have been left since. */
+	if (!summary->message && summary->set.range_count == 0)
+		summary->message = item->refusal;
 	if (summary->watch)
 		judge_watch(summary, session);
 }

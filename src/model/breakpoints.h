@@ -27,6 +27,9 @@ struct session_breakpoint {
 	struct breakpoint breakpoint;
 	struct rankset ranks; /* that are to have it */
 	bool is_everywhere; /* every rank, those to come too; ranks is empty */
+	char *refusal;	    /* why it can be set nowhere; NULL: it can */
+	struct rankset refused_by;
+	bool is_untold; /* nobody has said so yet */
 };
 
 struct breakpoints {
@@ -59,6 +62,18 @@ bool breakpoint_is_for(const struct session_breakpoint *breakpoint, int rank);
 json_t *breakpoints_all_to_json(const struct breakpoints *breakpoints);
 /* What setBreakpoints carries for a rank: a new array. */
 json_t *breakpoints_to_json(const struct breakpoints *breakpoints, int rank);
+
+/*
+ * A rank can never set it. One reason is kept, the first, as the rank may be
+ * left then; it counts until the breakpoint is another one.
+ */
+void breakpoints_refused(struct breakpoints *breakpoints, int rank, int id,
+			 const char *reason);
+/* It is another one: what ranks said of it is over. */
+void breakpoint_forget_refusal(struct session_breakpoint *breakpoint);
+/* Those of a rank's debugger. */
+void breakpoints_take_refusals(struct breakpoints *breakpoints, int rank,
+			       const struct debugger *debugger);
 
 /* A stop that is nothing but the end of a run to a line is called a step. */
 void breakpoints_name_stop(const struct breakpoints *breakpoints,

@@ -76,6 +76,7 @@ static const struct field binding_fields[] = {
 	{ "hits", FIELD_INT, AT(hits), 0, 0, INT_MAX, NULL },
 	{ "disabled", FIELD_BOOL, AT(is_disabled), 0, 0, 0, NULL },
 	{ "temporary", FIELD_BOOL, AT(is_temporary), 0, 0, 0, NULL },
+	{ "refused", FIELD_BOOL, AT(is_refused), 0, 0, 0, NULL },
 	{ "watch", FIELD_TEXT, AT(watch), 0, 0, TEXT_MAXIMUM, NULL },
 	{ "condition", FIELD_TEXT, AT(condition), 0, 0, TEXT_MAXIMUM, NULL },
 	{ "message", FIELD_TEXT, AT(message), 0, 0, TEXT_MAXIMUM, NULL },

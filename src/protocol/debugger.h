@@ -57,6 +57,7 @@ struct breakpoint_binding {
 	int hits; /* stops that were for it; of somebody else's: bdb's count */
 	bool is_disabled;
 	bool is_temporary;
+	bool is_refused; /* it can never be set as it is */
 	char *watch;	 /* what a data breakpoint is for; NULL: it is none */
 	char *condition; /* NULL: none */
 	char *message;	 /* why it is not set; NULL: it is */

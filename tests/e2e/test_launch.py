@@ -193,6 +193,23 @@ class TestBreakpoints(Folder):
         self.assertIn("42", json.dumps(events))
         self.assertIn(TOTAL, printed)
 
+    def test_a_line_that_is_not_there(self):
+        """It is said once, and why stands in the list while it runs on."""
+        sentence = "is behind the last one that has code, line 7."
+        for more in ((), ("--break", "main.py:7")):
+            _status, events, printed = self.run_script(
+                ["wait stopped timeout 20", "break", "clear", "continue",
+                 "wait exited"] if more else
+                ["wait exited timeout 20", "break"],
+                "--break", "main.py:99", *more)
+            listed = [answer["breakpoints"] for answer in events
+                      if "breakpoints" in answer][0]
+            self.assertIn(sentence, listed[0]["message"])
+            notes = [event["error"] for event in events
+                     if "error" in event and sentence in str(event)]
+            self.assertEqual(len(notes), 1, events)
+            self.assertIn(TOTAL, printed)
+
     def test_of_one_of_two_ranks(self):
         """Who starts them has no number, and is no rank in the end."""
         _status, events, printed = self.run_script(

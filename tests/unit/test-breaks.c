@@ -816,6 +816,23 @@ static void test_starts(void **state)
 	expect(world, 2, 3, 1, NULL);
 }
 
+/* The body of the file is all of it: there is nothing to wait for. */
+static void test_starts_without_the_line(void **state)
+{
+	struct world *world = *state;
+
+	fakes[0].is_loaded = fakes[1].is_loaded = false;
+	set(world, "[{'id': 1, 'path': 'train.py', 'line': 70}]");
+	expect(world, 0, 0, 0, "pending: no code of train.py is loaded yet");
+	fakes[0].is_loaded = true;
+	assert_true(breaks_starts(world->breaks, fakes[0].code.address));
+	expect(world, 0, 0, 0,
+	       "Line 70 of train.py is behind the last one that has code, "
+	       "line 3.");
+	expect_mark(world, "refused");
+	assert_false(breaks_starts(world->breaks, fakes[0].code.address));
+}
+
 /* Code that is gone, and something else at its address. */
 static void test_gone(void **state)
 {
@@ -944,6 +961,8 @@ int main(void)
 						tear_down),
 		cmocka_unit_test(test_formats),
 		cmocka_unit_test_setup_teardown(test_absent, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_starts_without_the_line,
+						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_refused, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(test_refused_in_a_large_file,
