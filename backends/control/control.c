@@ -163,16 +163,18 @@ int control_read_program(struct control *control, struct error *error)
 static enum tracee_next on_execed(struct tracee *tracee, void *data)
 {
 	struct control *control = data;
+	bool was_stopped = control->phase != CONTROL_RUNNING;
 
 	(void)tracee;
-	if (control->phase != CONTROL_RUNNING) {
-		control_forget_stop(control);
-		node_emit_debugger(control->base.node, control->base.pid,
-				   &control->debugger);
-	}
+	control_forget_stop(control);
 	free_program(control);
 	control->exec_looks = 0;
 	control_refresh(control);
+	if (was_stopped)
+		node_emit_debugger(control->base.node, control->base.pid,
+				   &control->debugger);
+	else
+		control_tell_again(control);
 	control_keep_looking(control);
 	control_settle(control);
 	node_flush(control->base.node);

@@ -430,7 +430,13 @@ class OneCase(ControlCase):
     def test_exec(self):
         rank = self.start()
         rank.set_breakpoints(dict(self.WORK, ignore=1000000))
+        self.node.event("debugger", rank.pid)
         rank.target.say("exec")
+        told = self.node.event("debugger", rank.pid)
+        self.assertEqual((told["state"], told.get("breakpoints", [])),
+                         ("running", []))
+        told = self.node.event("debugger", rank.pid)
+        self.assertEqual(len(told["breakpoints"]), 1)
         self.assertEqual(rank.target.line(), ["ready"])
         rank.set_breakpoints(self.WORK)
         rank.stopped()
