@@ -252,8 +252,7 @@ static void look_for_python(struct control *control)
 	struct error error = ERROR_INIT;
 
 	if (control_read_program(control, &error) < 0) {
-		if (++control->exec_looks >= CONTROL_EXEC_LOOKS)
-			control_settle(control);
+		control->exec_looks++;
 		return;
 	}
 	/* What else reads it knows the program before. */
@@ -294,6 +293,7 @@ static void on_look(void *data)
 		return;
 	if (!control->is_python) {
 		look_for_python(control);
+		control_keep_looking(control);
 	} else {
 		if (control->phase == CONTROL_RUNNING)
 			control_look_at_threads(control);
@@ -307,10 +307,11 @@ static void on_look(void *data)
 
 static bool has_to_look(const struct control *control)
 {
-	return !control->is_gone &&
-	       (!control->is_python ||
-		control_has_wishes(control) ||
-		control_is_stepping(control));
+	if (control->is_gone)
+		return false;
+	if (!control->is_python)
+		return control->exec_looks < CONTROL_EXEC_LOOKS;
+	return control_has_wishes(control) || control_is_stepping(control);
 }
 
 void control_keep_looking(struct control *control)
