@@ -114,6 +114,28 @@ void bytecode_cache_age(struct bytecode_cache *cache)
 	cache->age++;
 }
 
+size_t bytecode_cache_sweep(struct bytecode_cache *cache,
+			    bool (*is_lent)(const struct bytecode *code,
+					    void *data),
+			    void *data)
+{
+	struct entry **at = &cache->gone;
+	size_t count = 0;
+
+	while (*at) {
+		struct entry *entry = *at;
+
+		if (is_lent(&entry->code, data)) {
+			at = &entry->next;
+			continue;
+		}
+		*at = entry->next;
+		free_entry(entry);
+		count++;
+	}
+	return count;
+}
+
 static uint64_t head_word(const struct loading *loading, long offset)
 {
 	return offset < 0 ? 0 : pyreader_word(loading->head, offset);

@@ -89,8 +89,7 @@ struct bytecode_cache *bytecode_cache_new(struct memory *memory,
 					  const struct cpython *python);
 void bytecode_cache_free(struct bytecode_cache *cache);
 /*
- * Lends the code object at address until the cache is freed; NULL: there is
- * none. One that is known already is believed until bytecode_cache_age().
+ * Lends the code object at address; NULL: there is none. One that is known already is believed until bytecode_cache_age().
  */
 const struct bytecode *bytecode_find(struct bytecode_cache *cache,
 				     uint64_t address);
@@ -105,6 +104,14 @@ const struct bytecode *bytecode_meet(struct bytecode_cache *cache,
  * each when it is asked for. One that is the same stays where it is.
  */
 void bytecode_cache_age(struct bytecode_cache *cache);
+/*
+ * Frees those whose address was found to be another's, but for what is still
+ * lent; returns how many.
+ */
+size_t bytecode_cache_sweep(struct bytecode_cache *cache,
+			    bool (*is_lent)(const struct bytecode *code,
+					    void *data),
+			    void *data);
 
 /* Where the instruction begins that unit is of; -1: there is no such unit. */
 int bytecode_instruction(const struct bytecode *code, int unit);

@@ -132,10 +132,25 @@ static struct control_thread *find_pending(struct control *control)
 	return pending;
 }
 
+static bool is_held(const struct bytecode *code, void *data)
+{
+	const struct control *control = data;
+
+	for (size_t i = 0; i < control->thread_count; i++) {
+		const struct stepper *stepper = control->threads[i]->stepper;
+
+		if (stepper && stepper_holds(stepper, code))
+			return true;
+	}
+	return false;
+}
+
 void control_resume(struct control *control)
 {
-	if (control->bytecodes)
+	if (control->bytecodes) {
 		bytecode_cache_age(control->bytecodes);
+		bytecode_cache_sweep(control->bytecodes, is_held, control);
+	}
 	control_wish(control);
 	control_arm_all(control);
 	for (size_t i = 0; i < tracee_thread_count(control->tracee); i++)

@@ -36,6 +36,15 @@ uint64_t stepper_thread(const struct stepper *stepper)
 	return stepper->frames.tstate;
 }
 
+bool stepper_holds(const struct stepper *stepper, const struct bytecode *code)
+{
+	for (size_t i = 0; i < stepper->event_count; i++)
+		if (stepper->events[i].stop.code == code)
+			return true;
+	return stepper->here.code == code || stepper->other.code == code ||
+	       stepper->waiting.code == code || stepper->last.stop.code == code;
+}
+
 enum stepper_command stepper_doing(const struct stepper *stepper)
 {
 	return stepper->doing;

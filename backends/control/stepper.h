@@ -103,6 +103,8 @@ struct stepper *stepper_new(struct memory *memory, const struct cpython *python,
 			    struct bytecode_cache *codes, uint64_t tstate,
 			    const struct stepper_calls *calls);
 void stepper_free(struct stepper *stepper);
+/* Whether it holds this code, which the cache lent it. */
+bool stepper_holds(const struct stepper *stepper, const struct bytecode *code);
 uint64_t stepper_thread(const struct stepper *stepper);
 
 /*

@@ -11,6 +11,8 @@
  *	["lines", ADDRESS]	{line: [units where its events begin]}
  *	["frontier", ADDRESS, FROM, LINE, MAXIMUM]	units, or null
  *	["age"]			looks again at all
+ *	["sweep"]		frees what is gone but for the first one that was
+ *				asked for; how many
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -32,6 +34,7 @@ struct probe {
 	struct memory *memory;
 	struct cpython python;
 	struct bytecode_cache *cache;
+	const struct bytecode *kept; /* the first that was met */
 };
 
 static json_int_t number(const json_t *request, size_t i)
@@ -152,6 +155,13 @@ static const struct {
 	{ "frontier", answer_frontier },
 };
 
+static bool is_kept(const struct bytecode *code, void *data)
+{
+	const struct probe *probe = data;
+
+	return code == probe->kept;
+}
+
 static json_t *answer(struct probe *probe, const json_t *request)
 {
 	const char *name = json_string_value(json_array_get(request, 0));
@@ -160,12 +170,17 @@ static json_t *answer(struct probe *probe, const json_t *request)
 		bytecode_cache_age(probe->cache);
 		return json_true();
 	}
+	if (name && strcmp(name, "sweep") == 0)
+		return json_integer((json_int_t)bytecode_cache_sweep(
+			probe->cache, is_kept, probe));
 	const struct bytecode *code =
 		name && strcmp(name, "meet") == 0
 			? bytecode_meet(probe->cache,
 					(uint64_t)number(request, 1))
 			: bytecode_find(probe->cache,
 					(uint64_t)number(request, 1));
+	if (!probe->kept)
+		probe->kept = code;
 	for (size_t i = 0; code && i < ARRAY_LENGTH(requests); i++)
 		if (name && strcmp(requests[i].name, name) == 0)
 			return requests[i].answer(probe, code, request);

@@ -58,7 +58,7 @@ TEXTS = ["def first(a):\\n a = 1\\n b = a\\n return b",
          "\\n\\ndef first(a):\\n a = 1\\n b = a\\n return b",
          "def other(a):\\n a = 1\\n b = a\\n return b",
          "def other(a):\\n a = 1\\n\\n b = a\\n return b",
-         "def other(a):\\n a = a[1]\\n b = a\\n return b"]
+         "def third(a):\\n a = a[1]\\n b = a\\n return b"]
 for text in TEXTS:
     functions = scope = None
     functions = []
@@ -156,10 +156,11 @@ class ReuseCase(unittest.TestCase):
         line = process.stdout.readline()
         probe = start([PROBE, str(process.pid)])
         self.addCleanup(close, probe)
-        changed = 0
+        moved = []
         while line:
             for address, *truth in ast.literal_eval(line.decode()):
-                changed += before.get(address, truth) != truth
+                if before.get(address, truth) != truth:
+                    moved.append(address)
                 before[address] = truth
                 answer = ask(probe, "meet", address)
                 self.assertEqual(
@@ -169,7 +170,10 @@ class ReuseCase(unittest.TestCase):
             process.stdin.write(b"\n")
             process.stdin.flush()
             line = process.stdout.readline()
-        self.assertGreater(changed, 50, "no code came where another was")
+        self.assertGreater(len(moved), 50, "none where another was")
+        first = next(iter(before))
+        self.assertEqual(ask(probe, "sweep"), len(moved) - (first in moved))
+        self.assertEqual(ask(probe, "sweep"), 0)
 
 
 class BytecodeCase(unittest.TestCase):
