@@ -188,6 +188,10 @@ void control_forget_stop(struct control *control);
 /* Who stops with the thread that stops, where the request says so. */
 int control_take_setting(struct control *control,
 			 const struct message *request, struct error *error);
+/* Lends the thread that a request is about; NULL: it does not stand. */
+struct control_thread *control_asked(struct control *control,
+				     const struct message *request,
+				     struct error *error);
 /* Each thread gets its watches, then all that stand go on. */
 void control_resume(struct control *control);
 /* The requests continue, next, stepIn, stepOut, until. */

@@ -1,10 +1,7 @@
 #include "backends/control/control.h"
 
-#include <limits.h>
-
 #include "banned.h"
 #include "backends/control/pyexpression.h"
-#include "backends/control/tracee.h"
 #include "backends/node.h"
 #include "backends/ptrace/pyobject.h"
 #include "base/error.h"
@@ -16,18 +13,11 @@
 static int find_frame(struct control *control, const struct message *request,
 		      struct pyobject_frame *frame, struct error *error)
 {
-	int64_t tid = json_get_integer(request->body, "tid", control->shown);
 	int64_t depth = json_get_integer(request->body, "depth", 0);
-	struct control_thread *thread =
-		tid > 0 && tid <= INT_MAX ? control_find(control, (pid_t)tid)
-					  : NULL;
+	struct control_thread *thread = control_asked(control, request, error);
 
-	if (!thread || !thread->stepper ||
-	    !tracee_stands(control->tracee, thread->tid))
-		return error_set(error,
-				 "Thread %lld does not stand, or runs no "
-				 "Python.",
-				 (long long)tid);
+	if (!thread)
+		return -1;
 	if (depth < 0 || depth > STACK_FRAMES_MAXIMUM ||
 	    control_frame(control, thread, (int)depth, frame) < 0)
 		return error_set(error, "There is no such frame any more; the "

@@ -39,9 +39,9 @@ int control_take_setting(struct control *control,
 	return 0;
 }
 
-static struct control_thread *find_asked(struct control *control,
-					 const struct message *request,
-					 struct error *error)
+struct control_thread *control_asked(struct control *control,
+				     const struct message *request,
+				     struct error *error)
 {
 	int64_t tid = json_get_integer(request->body, "tid", control->shown);
 	struct control_thread *thread =
@@ -51,8 +51,7 @@ static struct control_thread *find_asked(struct control *control,
 	if (!thread || !thread->stepper ||
 	    !tracee_stands(control->tracee, thread->tid)) {
 		error_set(error,
-			  "Thread %lld does not stand, or runs no Python: only "
-			  "one that stands can be stepped.",
+			  "Thread %lld does not stand, or runs no Python.",
 			  (long long)tid);
 		return NULL;
 	}
@@ -167,7 +166,7 @@ int control_go(struct control *control, enum request_kind kind,
 	enum stepper_command command = commands[kind];
 	bool is_step = command != STEPPER_CONTINUE;
 	struct control_thread *thread =
-		find_asked(control, request, is_step ? error : NULL);
+		control_asked(control, request, is_step ? error : NULL);
 	struct control_thread *pending;
 
 	/* All go on, also when the one that is shown did not come to stand. */
