@@ -25,7 +25,6 @@
 
 #define NAME_MAXIMUM 1024
 #define CONSTANTS_MAXIMUM 16384
-#define MODULE_DICT 16 /* md_dict */
 /* Between a name and the function that a decorator has wrapped. */
 #define DEPTH 1
 /* Bytes that the look-up of one name may read. */
@@ -97,13 +96,6 @@ static bool resolve(struct pyreader *reader, uint64_t dict, const char *path,
 	}
 }
 
-static bool is_any(const char *filename, void *data)
-{
-	(void)filename;
-	(void)data;
-	return true;
-}
-
 static bool is_called(struct function_search *search, uint64_t code,
 		      const char *name)
 {
@@ -130,7 +122,7 @@ static void append(struct code_list *list, uint64_t code)
  */
 static void add_object(struct function_search *search, uint64_t object)
 {
-	const struct crawl_calls calls = { is_any, NULL, true };
+	const struct crawl_calls calls = { NULL, NULL, true };
 	struct code_list found = { .items = NULL };
 	struct codes *codes = search->base.codes;
 	const char *name = search->last;

@@ -107,6 +107,7 @@ static char *take_text(const struct codenames *names,
 
 void codenames_learn(struct codenames *names)
 {
+	const struct crawl_calls *calls = names->calls;
 	size_t count = names->expected_count;
 	struct memory_part *parts = xcalloc(count + 1, sizeof(*parts));
 	uint8_t *bytes = xcalloc(count + 1, FIRST_BYTES);
@@ -122,9 +123,9 @@ void codenames_learn(struct codenames *names)
 		struct name *name = map_find(names->known, parts[i].address);
 
 		name->text = take_text(names, &parts[i]);
-		name->is_wanted =
-			name->text && names->calls->is_wanted(
-					      name->text, names->calls->data);
+		name->is_wanted = name->text &&
+				  (!calls->is_wanted ||
+				   calls->is_wanted(name->text, calls->data));
 	}
 	names->expected_count = 0;
 	free(bytes);

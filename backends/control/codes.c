@@ -204,16 +204,9 @@ void codes_of_file_far(struct codes *codes, const char *path,
 	search_file(codes, path, true, list);
 }
 
-static bool is_any(const char *filename, void *data)
-{
-	(void)filename;
-	(void)data;
-	return true;
-}
-
 void codes_nested(struct codes *codes, uint64_t code, struct code_list *list)
 {
-	const struct crawl_calls calls = { is_any, NULL, false };
+	const struct crawl_calls calls = { NULL, NULL, false };
 	struct crawl *crawl = crawl_new(codes->memory, codes->python, &calls);
 
 	crawl_add(crawl, code, 0);

@@ -21,7 +21,8 @@ struct crawl;
 struct memory;
 
 struct crawl_calls {
-	/* Whether code of this co_filename is wanted. Asked once a name. */
+	/* Whether code of this co_filename is wanted. Asked once a name;
+	 * NULL: all are. */
 	bool (*is_wanted)(const char *filename, void *data);
 	void *data;
 	bool is_flat; /* without what is nested in code: its constants */

@@ -19,7 +19,6 @@
 #define ENTRIES 24u
 #define ENTRY_BYTES 24u
 #define DICT_HEAD 48u
-#define MODULE_DICT 16 /* md_dict */
 
 void modules_clear(struct modules *modules)
 {

@@ -11,6 +11,8 @@
 struct cpython;
 struct memory;
 
+#define MODULE_DICT 16 /* md_dict, in a module object */
+
 struct module {
 	uint64_t name;	 /* its key, a str object */
 	uint64_t object;
