@@ -97,7 +97,6 @@ int parser_refuse_token(struct parser *parser)
 		{ "for", "a comprehension would run code in the process." },
 		{ "**", "powers are not computed from outside." },
 		{ "@", "matrices are not multiplied from outside." },
-		{ ",", "put a tuple in parentheses." },
 		{ ":", "slices are not made from outside." },
 	};
 

@@ -256,6 +256,28 @@ static struct pysyntax *parse_place(const char *text, struct error *error)
 	return node;
 }
 
+/* "i, a" is a tuple, as at Python's own prompt. */
+static struct pysyntax *parse_all(struct parser *parser)
+{
+	struct pysyntax *node = parser_expression(parser);
+	bool is_taken;
+
+	if (node && parser_is_at(parser, ","))
+		node = parser_wrap(parser, PYSYNTAX_TUPLE, node);
+	while (node && parser_is_at(parser, ",")) {
+		if (parser_accept(parser, ",", &is_taken))
+			goto fail;
+		if (parser->tokens.token.kind == PYTOKEN_END)
+			break;
+		if (parser_add(parser, node, parser_expression(parser)))
+			goto fail;
+	}
+	return node;
+fail:
+	pysyntax_free(node);
+	return NULL;
+}
+
 struct pysyntax *pysyntax_parse(const char *text, struct error *error)
 {
 	struct parser parser = { .tokens.text = text, .error = error };
@@ -275,7 +297,7 @@ struct pysyntax *pysyntax_parse(const char *text, struct error *error)
 	if (text[strspn(text, " \t")] == '*')
 		return parse_place(text + strspn(text, " \t"), error);
 	if (!parser_advance(&parser))
-		node = parser_expression(&parser);
+		node = parse_all(&parser);
 	if (node && parser.tokens.token.kind != PYTOKEN_END) {
 		parser_refuse_token(&parser);
 		pysyntax_free(node);

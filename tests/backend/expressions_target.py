@@ -19,6 +19,7 @@ float_nan = float("nan")
 
 NUMBERS = """
 step == 100; step != 100; step < 100; step <= 100; step > 99; step >= 101
+step, one; step, ; zero, zero == 0, 5
 100 == step; step == 100.0; step == 100.5; step < 100.5; step is None
 step == 'x'; step != 'x'; step == None; 'x' == step; step == [100]
 zero == 0; zero; not zero; zero or step; zero and step; one == True
@@ -230,7 +231,9 @@ f'{x}' :: a formatted string would run code
 {'a': 1} :: does not belong|slices
 (1 :: a ")" is missing
 1) :: At column 2: ")" does not belong there
-1, 2 :: At column 2: put a tuple in parentheses
+1, , 2 :: At column 4: "," does not belong there
+, 1 :: At column 1: "," does not belong there
+1, 2) :: At column 5: ")" does not belong there
 :: ends too early
 1 + :: ends too early
 == 5 :: At column 1: "==" does not belong there
