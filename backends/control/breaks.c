@@ -156,6 +156,22 @@ static int read_entries(struct breaks *into, const json_t *list,
 	return 0;
 }
 
+int breaks_check(const json_t *list, struct error *error)
+{
+	struct breaks read = { .entries = NULL };
+	int result = read_entries(&read, list, error);
+
+	for (size_t i = 0; i < read.count && result == 0; i++) {
+		compile(&read.entries[i]);
+		if (read.entries[i].state == ENTRY_WRONG)
+			result = error_set(error, "breakpoint %d: %s",
+					   read.entries[i].wanted.id,
+					   read.entries[i].message);
+	}
+	free_entries(read.entries, read.count);
+	return result;
+}
+
 static void bind_all(struct breaks *breaks, bool is_far)
 {
 	struct break_search search = { .breaks = breaks, .is_far = is_far };

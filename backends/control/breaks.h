@@ -43,6 +43,8 @@ void breaks_free(struct breaks *breaks);
  * not such a list; nothing has changed then.
  */
 int breaks_set(struct breaks *breaks, const json_t *list, struct error *error);
+/* As breaks_set(), and the conditions and texts make sense; sets nothing. */
+int breaks_check(const json_t *list, struct error *error);
 /* Whether some wait for their code to be loaded. */
 bool breaks_are_pending(const struct breaks *breaks);
 /*

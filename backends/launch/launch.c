@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "banned.h"
+#include "backends/control/breaks.h"
 #include "backends/exits.h"
 #include "backends/launch/jobout.h"
 #include "backends/launch/keeper.h"
@@ -437,8 +438,12 @@ static int take_breakpoints(struct launch *launch,
 {
 	const json_t *list = json_object_get(request->body, "breakpoints");
 
-	return list ? starts_set(launch->starts, list, launch->keeper, error)
-		    : 0;
+	if (!list)
+		return 0;
+	/* Before anything runs; what comes later is refused by the ranks. */
+	if (breaks_check(list, error) < 0)
+		return -1;
+	return starts_set(launch->starts, list, launch->keeper, error);
 }
 
 static void begin(struct launch *launch, const struct message *request)

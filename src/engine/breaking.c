@@ -74,8 +74,9 @@ void breaking_ask(struct engine *engine, struct pending *pending)
 		    rank->breakpoints_sent == list->revision)
 			continue;
 		rank->breakpoints_sent = list->revision;
+		/* It may be about to be left, and is attached to anew then. */
 		rank->is_attached_for_them =
-			!debugger_is_ours(&rank->debugger);
+			outside_is(rank) || outside_is_free(rank);
 		ask(engine, pending, rank);
 	}
 }
@@ -184,6 +185,8 @@ static void take(struct engine *engine, const struct pending_answer *answer,
 		failures_add(failures, answer->rank, answer->error.message);
 	if (!rank)
 		return;
+	/* Whoever attaches to it later tells it. */
+	rank->is_attached_for_them = false;
 	free(rank->breakpoints_error);
 	rank->breakpoints_error = NULL;
 	if (!error_is_set(&answer->error)) {
@@ -195,8 +198,6 @@ static void take(struct engine *engine, const struct pending_answer *answer,
 		return;
 	}
 	rank->breakpoints_error = xstrdup(answer->error.message);
-	/* Whoever attaches to it later tells it. */
-	rank->is_attached_for_them = false;
 	engine->session.revision++;
 }
 

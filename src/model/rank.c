@@ -81,9 +81,11 @@ static void begin_anew(struct rank *rank, bool was_ours)
 		rank->stops_seen = 0;
 	if (is_ours == was_ours)
 		return;
+	/* That which it is attached to for is under way. */
 	if (is_ours && !rank->is_attached_for_them)
 		rank->breakpoints_sent = 0;
-	rank->is_attached_for_them = false;
+	if (is_ours)
+		rank->is_attached_for_them = false;
 }
 
 bool rank_apply_debugger(struct rank *rank, struct debugger *debugger,

@@ -48,7 +48,7 @@ struct rank {
 			      * what was read at this stop may be old then */
 	uint64_t stops_seen; /* of this connection; 0: it is not ours */
 	uint64_t breakpoints_sent; /* revision of them it was told; 0: none */
-	bool is_attached_for_them; /* when it was told, no debugger was ours */
+	bool is_attached_for_them; /* its debugger may become ours by that */
 	char *breakpoints_error;   /* why it took none; NULL: it did */
 	size_t node;		/* the session's node it is on */
 	bool is_missing;	/* not found where it must have been */

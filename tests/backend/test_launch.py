@@ -136,6 +136,16 @@ class Terminal(Launched):
             self.output_until("there"),
             "True True True xterm-256color 33 111 True True set() there")
 
+    def test_a_condition_that_is_none_starts_nothing(self):
+        for condition, why in (("i >", "he condition is wrong"),
+                               ("foo(i)", "a call would run code")):
+            sentence = self.node.refuse("launch", argv=["true"], breakpoints=[
+                {"id": 1, "path": "a.py", "line": 1, "condition": condition}])
+            self.assertIn("breakpoint 1: ", sentence)
+            self.assertIn(why, sentence)
+        self.launch("true", breakpoints=[])
+        self.job_event("ended")
+
     def test_what_is_typed_goes_to_the_job(self):
         self.python("print('>', input('name? '))")
         self.output_until("name? ")

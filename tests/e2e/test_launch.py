@@ -210,6 +210,25 @@ class TestBreakpoints(Folder):
             self.assertEqual(len(notes), 1, events)
             self.assertIn(TOTAL, printed)
 
+    def test_a_condition_that_cannot_be_told(self):
+        """Before anything has run; later, once in all."""
+        run = subprocess.run(
+            [jobs.PROBETUI, "--break", "main.py:4 if work(i)", "-x", "-",
+             "--", sys.executable, "main.py"], input=b"", cwd=self.folder,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60,
+            env=self.environment())
+        self.assertEqual(run.returncode, 2, run.stdout)
+        self.assertIn(b"a call would run code", run.stdout)
+        self.assertNotIn(b"total", run.stdout)
+        _status, events, printed = self.run_script(
+            ["wait stopped ranks 0-1 timeout 20",
+             "break main.py:4 if work(i)", "clear", "continue ranks 0-1",
+             "wait exited"], "--break", "main.py:1",
+            program=[sys.executable, "starter.py"])
+        said = [event for event in events
+                if "a call would run code" in str(event)]
+        self.assertEqual(len(said), 1, events)
+
     def test_of_one_of_two_ranks(self):
         """Who starts them has no number, and is no rank in the end."""
         _status, events, printed = self.run_script(
