@@ -19,6 +19,7 @@
 #include "backends/control/waits.h"
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/loop.h"
 
 /* Without SIGKILL's and SIGSTOP's bits (8, 18), which the kernel clears. */
 #define MARK UINT64_C(0x70726f6265700069)
@@ -26,7 +27,9 @@
 #define IGNORE UINT64_C(1)
 /* A thread that runs may wait long for a processor, on a busy machine. */
 #define CALL_NS 1000000000u
-#define PATIENCE_NS 500000000u
+#define SETTLE_NS 500000000u
+/* Others of the loop have their turn before a thread is awaited again. */
+#define HOPELESS_SECONDS 0.1
 
 static bool is_ours(const struct arch_action *action)
 {
@@ -55,6 +58,7 @@ static int wait_for_call(struct thread *thread, struct error *error)
 		if (tracee->calls.is_late ||
 		    !waits_one(tracee->waits, thread->tid, CALL_NS, &status)) {
 			thread->state = THREAD_CALLS;
+			tracee->hopeless = loop_now() + HOPELESS_SECONDS;
 			return error_set(error,
 					 "thread %d does not come back from "
 					 "the kernel",
@@ -153,6 +157,19 @@ bool thread_finish_call(struct thread *thread)
  * Ignoring
  */
 
+static bool is_hopeless(const struct tracee *tracee)
+{
+	return loop_now() < tracee->hopeless;
+}
+
+static bool settle(struct thread *thread)
+{
+	if (thread_settle(thread, SETTLE_NS))
+		return true;
+	thread->tracee->hopeless = loop_now() + HOPELESS_SECONDS;
+	return false;
+}
+
 /* One that stands already is the best: it need not be stopped for it. */
 static struct thread *find_standing(struct tracee *tracee)
 {
@@ -161,7 +178,7 @@ static struct thread *find_standing(struct tracee *tracee)
 			return tracee->threads[i];
 	for (size_t i = 0; i < tracee->thread_count; i++)
 		if (tracee->threads[i]->state == THREAD_PARKS &&
-		    thread_settle(tracee->threads[i], PATIENCE_NS))
+		    !is_hopeless(tracee) && settle(tracee->threads[i]))
 			return tracee->threads[i];
 	return NULL;
 }
@@ -203,7 +220,7 @@ static int stop_and_replace(struct thread *thread, struct error *error)
 {
 	int result;
 
-	if (!thread_settle(thread, PATIENCE_NS))
+	if (!settle(thread))
 		return error_set(error,
 				 "thread %d did not come to stand within 0.5 s",
 				 (int)thread->tid);
@@ -212,30 +229,60 @@ static int stop_and_replace(struct thread *thread, struct error *error)
 	return result;
 }
 
+static bool may_stand(const struct thread *thread)
+{
+	return (thread->state == THREAD_RUNS ||
+		thread->state == THREAD_LISTENS) &&
+	       !thread->own_trap && !thread_is_stuck(thread);
+}
+
+static struct thread *find_runner(struct tracee *tracee,
+				  struct thread *preferred)
+{
+	if (may_stand(preferred))
+		return preferred;
+	for (size_t i = 0; i < tracee->thread_count; i++)
+		if (may_stand(tracee->threads[i]))
+			return tracee->threads[i];
+	return NULL;
+}
+
+static int stop_any(struct tracee *tracee, struct thread *preferred,
+		    struct error *error)
+{
+	struct thread *thread;
+
+	if (is_hopeless(tracee))
+		return error_set(error,
+				 "no thread of pid %d comes to stand just now",
+				 (int)tracee->pid);
+	thread = find_runner(tracee, preferred);
+	if (thread)
+		return stop_and_replace(thread, error);
+	tracee->hopeless = loop_now() + HOPELESS_SECONDS;
+	return error_set(error,
+			 "no thread of pid %d can be made to stand: each ends, "
+			 "or sleeps where the kernel lets nobody wake it",
+			 (int)tracee->pid);
+}
+
 int tracee_ignore(struct tracee *tracee, struct thread *preferred,
 		  struct error *error)
 {
-	struct thread *thread = find_standing(tracee);
+	struct thread *thread;
 	int result;
 
-	/* Nobody is to stand while that is looked for. */
+	/* It reads files, for which nobody is to be made to stand. */
 	if (find_places(tracee, tracee->pid, error) < 0)
 		return -1;
-	if (thread) {
-		result = replace(thread, error);
-		/* It stands again when it is back, and that is told. */
-		if (thread->state == THREAD_CALLS)
-			thread->is_wanted = true;
-		return result;
-	}
-	if (stop_and_replace(preferred, error) == 0)
-		return 0;
-	/* That one may sleep where the kernel lets nobody wake it. */
-	for (size_t i = 0; i < tracee->thread_count && i < 8; i++)
-		if (tracee->threads[i] != preferred &&
-		    stop_and_replace(tracee->threads[i], NULL) == 0)
-			return 0;
-	return -1;
+	thread = find_standing(tracee);
+	if (!thread)
+		return stop_any(tracee, preferred, error);
+	result = replace(thread, error);
+	/* It stands again when it is back, and that is told. */
+	if (thread->state == THREAD_CALLS)
+		thread->is_wanted = true;
+	return result;
 }
 
 /*

@@ -13,7 +13,6 @@
 
 #include "backends/control/attachable.h"
 #include "backends/control/waits.h"
-#include "backends/ptrace/task.h"
 #include "base/alloc.h"
 #include "base/loop.h"
 
@@ -55,28 +54,15 @@ static size_t ask_each(struct tracee *tracee, struct thread ***threads,
 	return taken;
 }
 
-/* It ends, or sleeps where the kernel lets nobody wake it. */
-static bool is_stuck(const struct tracee *tracee, const struct thread *thread)
-{
-	struct task task;
-	char letter;
-
-	task_init(&task, thread->is_child ? thread->tid : tracee->pid,
-		  thread->tid);
-	letter = task_letter(&task);
-	task_clear(&task);
-	return letter && strchr("DZXx", letter);
-}
-
 static bool is_any_awaited(const struct tracee *tracee, bool is_hopeful)
 {
 	for (size_t i = 0; i < tracee->thread_count; i++)
 		if (is_awaited(tracee->threads[i]) &&
-		    (!is_hopeful || !is_stuck(tracee, tracee->threads[i])))
+		    (!is_hopeful || !thread_is_stuck(tracee->threads[i])))
 			return true;
 	for (size_t i = 0; i < tracee->child_count; i++)
 		if (is_awaited(tracee->children[i]) &&
-		    (!is_hopeful || !is_stuck(tracee, tracee->children[i])))
+		    (!is_hopeful || !thread_is_stuck(tracee->children[i])))
 			return true;
 	return false;
 }

@@ -75,6 +75,7 @@ struct tracee {
 	struct arch_places places; /* remote_find(); 0: not looked for */
 	enum disposition disposition;
 	struct arch_action old; /* what was, when it is ignored */
+	double hopeless;	/* no thread is awaited for that until then */
 	int depth;		/* in how many of our functions we are */
 	bool is_leaving;	/* tracee_free() was called: nobody is told */
 	bool has_begun_to_leave;
@@ -94,6 +95,8 @@ void thread_move(struct thread *thread, struct tracee *to);
 void thread_go(struct thread *thread, int signal_number);
 /* Lets one that stands run, or listen while its process is stopped. */
 void thread_release(struct thread *thread);
+/* It ends, or sleeps where the kernel lets nobody wake it. */
+bool thread_is_stuck(const struct thread *thread);
 /* Waits for a thread to stand; it is wanted only for this. False: not so. */
 bool thread_settle(struct thread *thread, uint64_t nanoseconds);
 void tracee_pass(const struct tracee *tracee, const char *point);
@@ -110,7 +113,10 @@ void thread_take(struct thread *thread, int status);
 void thread_take_new(struct thread *parent, int event);
 
 /* tracee-disposition.c */
-/* SIGTRAP is to be ignored from now on; by which of its threads, if any. */
+/*
+ * SIGTRAP is to be ignored from now on; by which of its threads, if any. Where
+ * none came to stand it fails at once for a moment: it is asked for each thread.
+ */
 int tracee_ignore(struct tracee *tracee, struct thread *preferred,
 		  struct error *error);
 /* SIGTRAP is put back by a thread, or child, that stands. */

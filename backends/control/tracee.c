@@ -11,12 +11,13 @@
 #include "backends/control/attachable.h"
 #include "backends/control/waits.h"
 #include "backends/ptrace/arch.h"
+#include "backends/ptrace/task.h"
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/error.h"
 #include "base/loop.h"
 
-#define PATIENCE_NS 50000000u
+#define LOOK_NS 50000000u
 
 void tracee_pass(const struct tracee *tracee, const char *point)
 {
@@ -154,6 +155,18 @@ static bool take_while_settling(struct thread *thread, int status)
 	return true;
 }
 
+bool thread_is_stuck(const struct thread *thread)
+{
+	struct task task;
+	char letter;
+
+	task_init(&task, thread->is_child ? thread->tid : thread->tracee->pid,
+		  thread->tid);
+	letter = task_letter(&task);
+	task_clear(&task);
+	return letter && strchr("DZXx", letter);
+}
+
 bool thread_settle(struct thread *thread, uint64_t nanoseconds)
 {
 	uint64_t began = loop_now_ns();
@@ -259,7 +272,7 @@ int tracee_registers(const struct tracee *tracee, pid_t tid,
 	if (!thread || (!stands(thread) && !thread->is_held))
 		return -1;
 	if (thread->state == THREAD_PARKS &&
-	    !thread_settle(thread, PATIENCE_NS))
+	    !thread_settle(thread, LOOK_NS))
 		return -1;
 	if (ptrace(PTRACE_GETREGSET, tid, (void *)(uintptr_t)NT_PRSTATUS,
 		   &out) < 0)
@@ -297,7 +310,7 @@ void tracee_resume(struct tracee *tracee, pid_t tid)
 		return;
 	thread->is_wanted = false;
 	if (thread->state == THREAD_PARKS &&
-	    !thread_settle(thread, PATIENCE_NS)) {
+	    !thread_settle(thread, LOOK_NS)) {
 		/* Its event stop, when it comes, is nobody's: it goes on. */
 		thread->state = THREAD_RUNS;
 		return;
@@ -397,8 +410,13 @@ int tracee_hold(struct tracee *tracee, pid_t tid, struct error *error)
 	if (thread->state != THREAD_RUNS && thread->state != THREAD_LISTENS)
 		return error_set(error, "thread %d is just being stopped",
 				 (int)tid);
+	if (thread_is_stuck(thread))
+		return error_set(error,
+				 "thread %d cannot be held: it ends, or sleeps "
+				 "where the kernel lets nobody wake it",
+				 (int)tid);
 	ptrace(PTRACE_INTERRUPT, tid, 0, 0);
-	if (!waits_one(tracee->waits, tid, PATIENCE_NS, &thread->held))
+	if (!waits_one(tracee->waits, tid, LOOK_NS, &thread->held))
 		return error_set(error,
 				 "thread %d did not come to stand within 50 ms",
 				 (int)tid);

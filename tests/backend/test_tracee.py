@@ -516,6 +516,16 @@ class TestRefusals(Case):
         self.addCleanup(probe.close)
         self.assertIn("belongs to user 0", probe.order("attach")["error"])
 
+    def test_a_process_that_nobody_can_wake(self):
+        target = self.start("deep-sleep", 700)
+        probe = self.attach(target, watched=False)
+        target.go()
+        self.await_state(target.pid, "D")
+        for order in ("hold %d" % target.pid,
+                      "watch %d 0 %#x 8 w" % (target.pid, target.address)):
+            self.assertIn("nobody wake it", probe.order(order)["error"])
+        self.assertEqual(target.result(), "0 " + undisturbed("loop", 2000))
+
     def test_a_thread_that_blocks_traps(self):
         target = self.start("blocks", 1)
         probe = self.attach(target)
