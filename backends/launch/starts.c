@@ -58,7 +58,10 @@ struct starts {
 	struct follow **follows;
 	size_t count;
 	size_t capacity;
-	struct loop_timer *timer; /* NULL: nobody is ready */
+	struct loop_timer *timer; /* NULL: nobody is ready, or was taken so */
+	pid_t *taken;		  /* those stand, and are let go by the timer */
+	size_t taken_count;
+	size_t taken_capacity;
 	bool was_refused;
 };
 
@@ -120,6 +123,7 @@ void starts_free(struct starts *starts)
 		loop_timer_stop(starts->timer);
 	end_all(starts);
 	free(starts->follows);
+	free(starts->taken);
 	json_decref(starts->list);
 	free(starts);
 }
@@ -304,6 +308,12 @@ struct tracee *starts_take(struct starts *starts, pid_t pid,
 	if (!follow)
 		return NULL;
 	tracee = follow->tracee;
+	/* It stands, and only on_turn() knows. */
+	if (follow->station == STATION_READY) {
+		ARRAY_GROW(starts->taken, starts->taken_count,
+			   starts->taken_capacity);
+		starts->taken[starts->taken_count++] = pid;
+	}
 	remove_follow(follow);
 	tracee_set_calls(tracee, calls);
 	return tracee;
@@ -366,14 +376,23 @@ static void set_breakpoints(struct starts *starts,
 	json_decref(list);
 }
 
-/* It stands before code of its own: that may have breakpoints already. */
-static void enter(struct starts *starts, pid_t pid)
+static struct control *find_control(struct starts *starts, pid_t pid)
 {
 	struct connection *connection = connections_find_debugger(
 		node_connections(starts->node), pid);
 
-	if (connection && connection->backend == &control_backend)
-		control_starts((struct control *)connection, pid);
+	return connection && connection->backend == &control_backend
+		       ? (struct control *)connection
+		       : NULL;
+}
+
+/* It stands before code of its own: that may have breakpoints already. */
+static void enter(struct starts *starts, pid_t pid)
+{
+	struct control *control = find_control(starts, pid);
+
+	if (control)
+		control_starts(control, pid);
 }
 
 static void settle(struct starts *starts, struct follow *follow)
@@ -390,6 +409,17 @@ static void settle(struct starts *starts, struct follow *follow)
 	if (!find(starts, pid))
 		enter(starts, pid);
 	tracee_resume(tracee, pid);
+}
+
+/* Its debugger has it since; a person may have stopped it there meanwhile. */
+static void let_go(struct starts *starts, pid_t pid)
+{
+	struct control *control = find_control(starts, pid);
+
+	if (!control || control->phase != CONTROL_RUNNING)
+		return;
+	control_starts(control, pid);
+	tracee_resume(control->tracee, pid);
 }
 
 static struct follow *find_ready(const struct starts *starts)
@@ -409,6 +439,8 @@ static void on_turn(void *data)
 	loop_timer_stop(starts->timer);
 	starts->timer = NULL;
 	roster_look(node_roster(starts->node));
+	while (starts->taken_count > 0)
+		let_go(starts, starts->taken[--starts->taken_count]);
 	while ((follow = find_ready(starts)))
 		settle(starts, follow);
 	node_flush(starts->node);
