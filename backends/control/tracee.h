@@ -1,7 +1,6 @@
 /*
  * tracee: a process whose threads are ours to stop, and the watches that are
- * set on them. All ptrace(2) of controlled processes is here and in what it
- * is made of (waits, slots, remote, arch).
+ * set on them. All ptrace(2) of controlled processes is here and in remote.
  *
  * Threads are seized (PTRACE_SEIZE), never attached to: nothing stops by
  * itself, no signal is sent. Between watches the process runs at full speed.

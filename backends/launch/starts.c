@@ -262,8 +262,6 @@ void starts_forked(struct starts *starts, struct tracee *parent, pid_t child)
 	follow = add_follow(starts, child);
 	calls = make_calls(follow);
 	follow->tracee = tracee_adopt(parent, child, &calls);
-	if (!follow->tracee)
-		remove_follow(follow);
 }
 
 /* Once: the reason is the same for all of them. */
@@ -372,6 +370,11 @@ static void set_breakpoints(struct starts *starts,
 	if (connection)
 		connection->backend->send(connection, REQUEST_SET_BREAKPOINTS,
 					  &request, &error);
+	if (error_is_set(&error)) {
+		error_prefix(&error, "pid %d has no breakpoints yet",
+			     (int)process->pid);
+		node_say(starts->node, error.message);
+	}
 	message_clear(&request);
 	json_decref(list);
 }
