@@ -56,6 +56,26 @@ static void pass(struct control *control, struct control_thread *thread)
 	control_settle(control);
 }
 
+/* It was not to stop with the one that is shown, and has now. */
+static void tell_another(struct control_thread *thread)
+{
+	struct debugger stop;
+	char *text;
+
+	thread->is_wanted = true;
+	debugger_init(&stop);
+	place_describe(thread->place, &stop);
+	text = xasprintf("Thread %d has stopped, too: %s. It is shown when the "
+			 "process goes on.",
+			 (int)thread->tid,
+			 stop.description ? stop.description
+					  : stop_reason_name(stop.reason));
+	control_say(thread->control, 0, text);
+	free(text);
+	debugger_clear(&stop);
+	node_flush(thread->control->base.node);
+}
+
 static enum tracee_next on_trapped(struct tracee *tracee, pid_t tid, int slot,
 				   void *data)
 {
@@ -80,10 +100,13 @@ static enum tracee_next on_trapped(struct tracee *tracee, pid_t tid, int slot,
 		return TRACEE_GOES_ON;
 	}
 	control_take_place(thread, &stop);
-	if (control->phase == CONTROL_RUNNING)
+	if (control->phase == CONTROL_RUNNING) {
 		control_stop(control, thread);
-	else
-		control_check_standing(control);
+		return TRACEE_STAYS;
+	}
+	if (!thread->is_wanted)
+		tell_another(thread);
+	control_check_standing(control);
 	return TRACEE_STAYS;
 }
 

@@ -159,6 +159,21 @@ void control_resume(struct control *control)
 	control_settle(control);
 }
 
+/* Those that do not stop with the one that does. */
+static void resume_others(struct control *control)
+{
+	control_wish(control);
+	for (size_t i = 0; i < control->thread_count; i++) {
+		struct control_thread *thread = control->threads[i];
+
+		if (thread->place || !tracee_stands(control->tracee,
+						    thread->tid))
+			continue;
+		control_arm(control, thread);
+		tracee_resume(control->tracee, thread->tid);
+	}
+}
+
 int control_go(struct control *control, enum request_kind kind,
 	       const struct message *request, struct error *error)
 {
@@ -181,6 +196,8 @@ int control_go(struct control *control, enum request_kind kind,
 	node_emit_debugger(node, control->base.pid, &control->debugger);
 	node_respond(node, request, NULL, NULL);
 	if (pending) {
+		if (control->is_alone)
+			resume_others(control);
 		control_stop(control, pending);
 		return 0;
 	}

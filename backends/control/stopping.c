@@ -27,7 +27,8 @@ static void ask_to_stand(struct control *control)
 		struct control_thread *thread = control->threads[i];
 
 		if (!thread->stepper ||
-		    (control->is_alone && thread->tid != control->shown))
+		    (control->is_alone && thread->tid != control->shown &&
+		     !thread->place))
 			continue;
 		thread->is_wanted = true;
 		if (!tracee_stands(control->tracee, thread->tid))

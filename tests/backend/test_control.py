@@ -496,6 +496,32 @@ class OneCase(ControlCase):
         rank.ask("detach")
         rank.check_clean(self)
 
+    def test_another_that_stops_while_one_stands(self):
+        rank = self.start(threads=1)
+        other = max(map(int, os.listdir("/proc/%d/task" % rank.pid)))
+        rank.ask("pause", tid=other, threads="one")
+        rank.stopped()
+        rank.set_breakpoints(self.WORK)
+        said = self.node.event("output", rank.pid)["output"]
+        self.assertEqual(said, "Thread %d has stopped, too: breakpoint 1. It "
+                         "is shown when the process goes on." % rank.pid)
+        rank.ask("sample", pids=[rank.pid])
+        body = self.node.event("sampled", rank.pid)
+        rank.take_sample(body)
+        states = {one["tid"]: one["state"] for one in body["threads"]}
+        self.assertEqual((states[other], states[rank.pid]),
+                         ("stopped", "stopped"))
+        rank.ask("continue", threads="one")
+        self.assertEqual(rank.stopped()["tid"], rank.pid)
+        self.assertEqual(rank.places[0], (self.WORK["line"], "work"))
+        states = {one["tid"]: one["state"] for one in rank.sample["threads"]}
+        self.assertNotEqual(states[other], "stopped")
+        deadline = time.monotonic() + LIMIT
+        while status_of(other, "State") == "t":
+            self.assertLess(time.monotonic(), deadline, "it stands")
+        rank.ask("detach")
+        rank.check_clean(self)
+
     def test_a_log_point_that_speaks_all_the_time(self):
         rank = self.start()
         rank.set_breakpoints({"line": line_of("    twice = value + value"),
