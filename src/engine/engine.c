@@ -310,6 +310,20 @@ static void on_drained(struct link *link, void *data)
 	engine_settle(engine);
 }
 
+/* Last: failures of what was asked would hide what a person has to do. */
+static void say_gone(struct engine *engine)
+{
+	const struct session *session = &engine->session;
+
+	for (size_t i = 0; i < session->node_count; i++)
+		if (!session->nodes[i].is_gone)
+			return;
+	if (engine->is_screen)
+		engine_say(engine, true,
+			   "probetui-node is gone, the job runs on: q leaves, "
+			   "then start probetui again.");
+}
+
 static void on_closed(struct link *link, const char *why, void *data)
 {
 	struct engine *engine = data;
@@ -322,6 +336,7 @@ static void on_closed(struct link *link, const char *why, void *data)
 	survey_turn(engine);
 	debuggers_turn(engine);
 	engine_settle(engine);
+	say_gone(engine);
 }
 
 static json_t *pids_to_json(const struct settings *settings)

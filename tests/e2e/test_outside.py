@@ -196,6 +196,16 @@ class TestKeys(OutsideCase):
         self.stops(b"kt", b"after a step", "total = add(total, i)")
         self.leave()
 
+    def test_a_node_that_is_killed(self):
+        """What to do then is not hidden by what was said before."""
+        self.press(b"", b"Locals \xc2\xb7 ")
+        self.says(b":break train.py:%d\r" % line_of("c = a + b"),
+                  b"breakpoint 1: train.py")
+        children = "/proc/%d/task/%d/children" % (2 * (self.terminal.pid,))
+        with open(children) as file:
+            os.kill(int(file.read().split()[0]), signal.SIGKILL)
+        self.terminal.wait_for(b"start probetui again.")
+
     def test_a_watch(self):
         self.press(b"", b"Locals \xc2\xb7 ")
         self.press(b"@0\r:tbreak add\r", b"Locals \xc2\xb7 add")

@@ -227,7 +227,8 @@ static void a_node_that_is_gone_is_named(void **state)
 	stage->engine.session.choice.selection.depth = 0;
 	stage_check_shows(stage, "node gone");
 	stage_check_shows(stage, "Not read: probetui-node is");
-	stage_check_shows(stage, "gone: q leaves, then start probetui again.");
+	stage_check_shows(stage, "probetui-node is gone, the job runs on: q "
+				 "leaves, then start probetui again.");
 	stage_keys(stage, "R");
 	stage_check_shows(stage, "nothing can be read: probetui-node is gone;");
 }
