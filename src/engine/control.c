@@ -55,7 +55,7 @@ static const char *const state_reasons[] = {
 	[DEBUGGER_STALE] = "has a socket where nobody listens",
 	[DEBUGGER_REFUSED] = "has a debugger that is not ours to talk to",
 	[DEBUGGER_CONNECTING] = "has a debugger that has not answered yet",
-	[DEBUGGER_RUNNING] = "runs; it is not stopped",
+	[DEBUGGER_RUNNING] = "runs; pause stops it",
 	[DEBUGGER_STOPPED] = "is stopped, and connected already",
 	[DEBUGGER_NESTED] = "is at a prompt that is none of pdb's; only its "
 			    "console is of use",

@@ -57,7 +57,7 @@ int control_confirm_quit(const struct control *control,
  */
 char *control_collective_question(const struct control *control,
 				  const struct session *session, bool is_far);
-/* Why it cannot be told, a clause behind "rank 1": "runs; it is not stopped" */
+/* Why it cannot be told, a clause behind "rank 1": "runs; pause stops it" */
 void control_reason(const struct rank *rank, enum control_need need,
 		    struct error *error);
 /*

@@ -55,7 +55,7 @@ static void answer_in_lines(struct stage *stage)
 	       "  train.py(19)<module>()\n-> train()\n"
 	       "> train.py(13)train()\n-> x = load_batch(step, rank)\n");
 	answers_take(&stage->engine.session.answers, 6, NULL,
-		     "not asked: it runs; it is not stopped");
+		     "not asked: it runs; pause stops it");
 }
 
 struct picture {
