@@ -85,7 +85,7 @@ static const struct command rows[] = {
 	{ "release", NULL, "[ranks SET]",
 	  "let all that stand go on, as others step and may wait for them",
 	  BOTH | COMMAND_RANKS, command_release },
-	{ "finish", "return r", "[--yes] [ranks SET]",
+	{ "finish", "f return r", "[--yes] [ranks SET]",
 	  "run until the frame returns",
 	  BOTH | COMMAND_RANKS | COMMAND_ASKS, command_finish },
 	{ "until", NULL, "[--yes] [LINE] [ranks SET]",
@@ -107,7 +107,7 @@ static const struct command rows[] = {
 	  "stop where its value changes, in the frame looked at of ranks "
 	  "that are stopped; alone: the watches",
 	  BOTH | COMMAND_RANKS, command_watch },
-	{ "clear", "cl", "[ID | all]",
+	{ "clear", "cl delete", "[ID | all]",
 	  "take a breakpoint away; alone: all of them",
 	  BOTH, command_clear },
 	{ "enable", NULL, "ID", "the breakpoint stops again", BOTH,

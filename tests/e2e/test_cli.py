@@ -645,6 +645,13 @@ class TestScript(Cli):
         self.assertEqual(answers[0]["command"], "nonsense")
         self.shaped(answers[4], PLACE)
 
+    def test_words_of_pdb_and_gdb(self):
+        answers = self.script("f", "delete 1", "rank 3", "u", "d", status=1)
+        self.assertIn(": finish: this is a recording", answers[0]["error"])
+        self.assertIn("breakpoints are for", answers[1]["error"])
+        self.assertEqual(answers[3]["frame"]["func"], "train")
+        self.assertEqual(answers[4]["frame"]["func"], "load_batch")
+
     def test_a_failure_names_its_line(self):
         result = self.run_cli("--replay", HUNG, "-x", "-", status=1,
                               stdin="# one\nrank 0\nnonsense\n")
