@@ -257,6 +257,7 @@ static void describe(const struct watched_entry *entry, bool is_short,
 	binding->is_disabled = entry->wanted.is_disabled;
 	binding->is_temporary = entry->wanted.is_temporary;
 	binding->condition = xstrdup_or_null(entry->wanted.condition);
+	binding->is_refused = entry->state == WATCHED_UNSET && entry->message;
 	if (entry->state == WATCHED_SET && !is_short)
 		binding->number = entry->wanted.id;
 	binding->message = xstrdup_or_null(entry->message);

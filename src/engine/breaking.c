@@ -81,13 +81,21 @@ void breaking_ask(struct engine *engine, struct pending *pending)
 	}
 }
 
+const char *breaking_command(const struct engine *engine, int id)
+{
+	const struct session_breakpoint *item = breakpoints_find(
+		&engine->session.choice.breakpoints, id);
+
+	return item && item->breakpoint.watch ? "watch" : "break";
+}
+
 void breaking_tell(struct engine *engine, int added)
 {
 	struct pending *pending;
 
 	if (engine->session.choice.breakpoints.revision == 0)
 		return;
-	pending = pending_new("break");
+	pending = pending_new(breaking_command(engine, added));
 	pending->added = added;
 	breaking_ask(engine, pending);
 	if (pending->count > 0)

@@ -13,6 +13,8 @@ struct failures;
 struct pending;
 struct pending_answer;
 
+/* That which sets one like it: "break", "watch". */
+const char *breaking_command(const struct engine *engine, int id);
 /* Adds a request for each rank that lacks the newest. */
 void breaking_ask(struct engine *engine, struct pending *pending);
 /* The same, and leaves the answers to the engine; added: as of pending. */

@@ -109,8 +109,8 @@ static int tell_of(struct command_context *context, int id, int added,
 	struct breakpoints *list = list_of(context);
 	struct failures failures = FAILURES_INIT;
 	struct buffer out = BUFFER_INIT;
+	const char *command = breaking_command(engine, added);
 	struct pending *pending;
-
 	struct session_breakpoint *item = breakpoints_find(list, id);
 
 	if (item)
@@ -122,7 +122,7 @@ static int tell_of(struct command_context *context, int id, int added,
 		say_summary(context, id, true);
 		return 0;
 	}
-	pending = pending_new("break");
+	pending = pending_new(command);
 	pending->added = added;
 	breaking_ask(engine, pending);
 	pending_wait(pending, engine, engine->settings.timeout);
@@ -130,7 +130,7 @@ static int tell_of(struct command_context *context, int id, int added,
 	failures_append(&out, &failures);
 	say_summary(context, id, failures.count == 0);
 	if (failures.count > 0)
-		error_set(error, "break: %s", out.data);
+		error_set(error, "%s: %s", command, out.data);
 	pending_free(pending);
 	failures_clear(&failures);
 	buffer_clear(&out);
@@ -251,7 +251,8 @@ static int watch(struct command_context *context, struct control *control,
 	}
 	added->breakpoint.watch = owned_expression;
 	choose_frame(added, control, &context->engine->session);
-	return tell(context, added->breakpoint.id, error);
+	return tell_of(context, added->breakpoint.id, added->breakpoint.id,
+		       error);
 }
 
 int command_watch(struct command_context *context, int argc, char **argv,

@@ -178,7 +178,8 @@ static void tell(struct engine *engine, struct pending *pending)
 	struct failures results = FAILURES_INIT;
 	struct pending_answer answer;
 
-	if (strcmp(pending->command, "break") == 0)
+	if (strcmp(pending->command, "break") == 0 ||
+	    strcmp(pending->command, "watch") == 0)
 		breaking_take(engine, pending, &failures);
 	while (pending_take(pending, engine, &answer)) {
 		if (pending->tells_results)

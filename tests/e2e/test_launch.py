@@ -229,6 +229,16 @@ class TestBreakpoints(Folder):
                 if "a call would run code" in str(event)]
         self.assertEqual(len(said), 1, events)
 
+    def test_a_watch_of_what_is_not_there(self):
+        """It is said as watch's, and is not kept."""
+        _status, events, _printed = self.run_script(
+            ["wait stopped timeout 20", "watch nothing", "watch", "clear",
+             "continue", "wait exited"], "--break", "main.py:4")
+        errors = [event for event in events if event.get("event") == "error"]
+        self.assertEqual(len(errors), 1, events)
+        self.assertRegex(errors[0]["error"], "^line 2: watch: rank 0: .*nothing")
+        self.assertIn({"breakpoints": []}, events)
+
     def test_of_one_of_two_ranks(self):
         """Who starts them has no number, and is no rank in the end."""
         _status, events, printed = self.run_script(
