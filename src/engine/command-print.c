@@ -183,7 +183,7 @@ static void append_display(struct buffer *out, const struct display *display)
 	buffer_printf(out, "display %d: ", display->id);
 	format_text(out, display->expression);
 	if (display->value || display->error) {
-		buffer_append_string(out, " = ");
+		buffer_append_string(out, display->value ? " = " : ": ");
 		format_text(out,
 			    display->value ? display->value : display->error);
 	}

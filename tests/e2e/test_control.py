@@ -597,6 +597,13 @@ class TestValues(unittest.TestCase):
             self.assertGreaterEqual(len(node.asked("evaluate")), 2)
 
 
+    def test_what_cannot_be_displayed_is_no_value(self):
+        with Node({"evaluate 101": "The name x is not known."}) as node:
+            run = node.run(script="rank 1\ndisplay x")
+            self.assertIn("display 1: x: The name x is not known.\n",
+                          run.stdout)
+
+
 class TestScreen(unittest.TestCase):
     """A screen waits for no answer: what becomes of it is said later."""
 
