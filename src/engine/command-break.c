@@ -299,6 +299,35 @@ static struct session_breakpoint *named(struct command_context *context,
 	return found;
 }
 
+/* A script has asked for it; a person may have mistaken the number. */
+static void say_cleared(struct command_context *context, int id)
+{
+	struct breakpoint_summary summary;
+	struct buffer out = BUFFER_INIT;
+
+	if (!context->screen ||
+	    !find_summary(&summary, &context->engine->session, id))
+		return;
+	summary.message = NULL;
+	format_text_breakpoint(&out, &summary, false);
+	engine_say(context->engine, false, "cleared %s", out.data);
+	buffer_clear(&out);
+	breakpoint_summary_clear(&summary);
+}
+
+static int clear_all(struct command_context *context, struct error *error)
+{
+	struct breakpoints *list = list_of(context);
+	size_t count = list->count;
+
+	while (list->count > 0)
+		breakpoints_remove(list, list->items[0].breakpoint.id);
+	if (context->screen)
+		engine_say(context->engine, false, "cleared %zu breakpoint%s",
+			   count, count == 1 ? "" : "s");
+	return tell(context, 0, error);
+}
+
 int command_clear(struct command_context *context, int argc, char **argv,
 		  struct error *error)
 {
@@ -306,21 +335,18 @@ int command_clear(struct command_context *context, int argc, char **argv,
 		.maximum = 1,
 		.usage = "[ID | all]",
 	};
-	struct breakpoints *list = list_of(context);
 	const struct session_breakpoint *found;
 	int count = arguments_parse(&arguments, argc, argv, error);
 
 	if (count < 0)
 		return -1;
-	if (count == 0 || strcmp(argv[1], "all") == 0) {
-		while (list->count > 0)
-			breakpoints_remove(list, list->items[0].breakpoint.id);
-		return tell(context, 0, error);
-	}
+	if (count == 0 || strcmp(argv[1], "all") == 0)
+		return clear_all(context, error);
 	found = named(context, argc, argv, error);
 	if (!found)
 		return -1;
-	breakpoints_remove(list, found->breakpoint.id);
+	say_cleared(context, found->breakpoint.id);
+	breakpoints_remove(list_of(context), found->breakpoint.id);
 	return tell(context, 0, error);
 }
 

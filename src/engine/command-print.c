@@ -262,7 +262,10 @@ int command_display(struct command_context *context, int argc, char **argv,
 		return -1;
 	session->revision++;
 	debuggers_turn(context->engine);
-	if (!context->screen)
+	if (context->screen)
+		engine_say(context->engine, false,
+			   "display %d is among the locals at each stop", id);
+	else
 		list(context);
 	return 0;
 }

@@ -182,7 +182,11 @@ class TestKeys(OutsideCase):
         self.press(b"u", b"Locals \xc2\xb7 work")
         self.press(b"d", b"Locals \xc2\xb7 add")
         self.stops(b"n", b"after a step", "return c")
-        self.stops(b":clear 1\rf", b"at a return", "return c")
+        self.says(b":clear 1\r", b" breakpoint 1: train.py:%d"
+                  % line_of("c = a + b"))
+        self.says(b":clear all\r", b"breakpoints")
+        self.says(b":display a\r", b"among the locals at each stop")
+        self.stops(b"f", b"at a return", "return c")
         self.stops(b"n", b"after a step", "for i in range(3):")
         self.stops(b"n", b"after a step", "total = add(total, i)")
         self.stops(b"s", b"at a call", "def add(a, b):")
