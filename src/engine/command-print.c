@@ -239,6 +239,18 @@ static void list(struct command_context *context)
 				     "evaluates it at each stop\n");
 }
 
+void command_display_stop(struct command_context *context)
+{
+	struct engine *engine = context->engine;
+	const struct rank *rank = session_looked_at(&engine->session);
+
+	if (engine->session.choice.displays.count == 0 || !rank ||
+	    rank->debugger.state != DEBUGGER_STOPPED)
+		return;
+	debuggers_turn(engine);
+	list(context);
+}
+
 int command_display(struct command_context *context, int argc, char **argv,
 		    struct error *error)
 {

@@ -93,6 +93,8 @@ int command_compare(struct command_context *context, int argc, char **argv,
 		    struct error *error);
 int command_broadcast(struct command_context *context, int argc, char **argv,
 		      struct error *error);
+/* What is displayed, where the rank looked at is stopped; else nothing. */
+void command_display_stop(struct command_context *context);
 int command_display(struct command_context *context, int argc, char **argv,
 		    struct error *error);
 int command_undisplay(struct command_context *context, int argc, char **argv,

@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "engine/command.h"
+#include "engine/commands.h"
 #include "engine/engine.h"
 #include "engine/format.h"
 #include "engine/gather.h"
@@ -268,6 +269,14 @@ static void add_status(int *status, int result, int command_status)
 		*status = STATUS_PARTIAL;
 }
 
+/* Of the rank looked at; 0: it was never stopped. */
+static uint64_t stops_of(const struct command_context *context)
+{
+	const struct rank *rank = session_looked_at(&context->engine->session);
+
+	return rank ? rank->debugger.stops : 0;
+}
+
 static int run_lines(struct command_context *context,
 		     const struct command_table *tables, size_t table_count,
 		     FILE *file, struct error *error)
@@ -281,6 +290,8 @@ static int run_lines(struct command_context *context,
 	while (!context->wants_quit &&
 	       (length = getline(&line, &capacity, file)) >= 0) {
 		struct error failure = ERROR_INIT;
+		uint64_t stops = stops_of(context);
+		size_t told = context->stops_told;
 		int result;
 
 		number++;
@@ -290,6 +301,8 @@ static int run_lines(struct command_context *context,
 		result = command_run_line(context, tables, table_count, line,
 					  COMMAND_SHELL, &failure);
 		script_append_events(context);
+		if (stops_of(context) != stops && context->stops_told != told)
+			command_display_stop(context);
 		if (result < 0) {
 			error_prefix(&failure, "line %zu", number);
 			script_append_error(context, context->failed_rank, line,

@@ -239,6 +239,16 @@ class TestBreakpoints(Folder):
         self.assertRegex(errors[0]["error"], "^line 2: watch: rank 0: .*nothing")
         self.assertIn({"breakpoints": []}, events)
 
+    def test_what_is_displayed_at_each_stop(self):
+        _status, events, printed = self.run_script(
+            ["wait stopped timeout 20", "display total",
+             *["next", "wait stopped timeout 20"] * 2, "clear", "continue",
+             "wait exited"],
+            "--break", "main.py:6")
+        shown = [event["displays"][0]["value"] for event in events
+                 if "displays" in event]
+        self.assertEqual(shown, ["0", "0", "2"], (events, printed))
+
     def test_of_one_of_two_ranks(self):
         """Who starts them has no number, and is no rank in the end."""
         _status, events, printed = self.run_script(
