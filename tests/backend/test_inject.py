@@ -345,9 +345,12 @@ class TestKilled(Case):
 
 class TestNumpy(Case):
     def test_checksum(self):
-        python = os.environ.get("PROBETUI_TORCH_PYTHON")
-        if not python:
-            self.skipTest("PROBETUI_TORCH_PYTHON names no Python with numpy")
+        python = os.environ.get("PROBETUI_TORCH_PYTHON") or sys.executable
+        run = subprocess.run([python, "-c", "import numpy"],
+                             stderr=subprocess.DEVNULL)
+        if run.returncode:
+            self.skipTest("%s has no numpy; PROBETUI_TORCH_PYTHON may name a "
+                          "Python that has it" % python)
         self.try_mode("numpy", 100 if SOAK else 5, [python])
 
 
