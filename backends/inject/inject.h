@@ -8,7 +8,7 @@
  * - from 3.14 on by the interpreter itself, in the main thread between two of
  *   its instructions (PEP 768: three writes, nothing stops);
  * - before, in the main thread at the same place, as a pending call: the
- *   thread is stopped for half a millisecond or so, given a page with a few
+ *   thread is stopped for a millisecond or two, given a page with a few
  *   instructions, and made to call Py_AddPendingCall() as a signal handler
  *   may (remote.h);
  * - when the main thread waits in the kernel and has let go of the GIL, in a
