@@ -191,12 +191,13 @@ class TestRefusals(RefusalsCase):
     def test_evaluations_that_do_not_end(self):
         clients = [self.target.client() for _ in range(9)]
         self.addCleanup(lambda: [client.close() for client in clients])
-        clients[0].value("gate, count = threading.Event(), []")
+        clients[0].value("gate, begun = threading.Event(), "
+                         "threading.Semaphore(0)")
         for client in clients[:8]:
             client.send(client.request("POST", "/eval", {
-                "code": "count.append(1); gate.wait(30)"}))
-        self.target.run("while len(count) < 8: time.sleep(0.001)")
-        self.assertEqual(self.target.ask("len(count)"), 8)
+                "code": "begun.release(); gate.wait(30)"}))
+        self.assertTrue(self.target.ask(
+            "all(begun.acquire(timeout=30) for _ in range(8))"))
         answer = clients[8].ask("POST", "/eval", {"code": "1"})
         self.assertEqual(answer.status, 503, answer)
         # All else is answered.

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import unittest
 
+import probed
 import pythons
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -88,16 +89,6 @@ def start(command, **variables):
                             env=dict(os.environ, **variables))
 
 
-def close(process):
-    process.stdin.close()
-    process.stdout.close()
-    try:
-        process.wait(20)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
-
-
 def ask(probe, *request):
     probe.stdin.write(json.dumps(request).encode() + b"\n")
     probe.stdin.flush()
@@ -140,8 +131,8 @@ class Target:
         return json.loads(self.process.stdout.readline().decode())
 
     def close(self):
-        close(self.probe)
-        close(self.process)
+        probed.end(self.probe)
+        probed.end(self.process)
 
 
 class ReuseCase(unittest.TestCase):
@@ -151,11 +142,11 @@ class ReuseCase(unittest.TestCase):
 
     def test_code_where_another_was(self):
         process = start(self.python.argv + ["-c", REUSED.replace("'", '"')])
-        self.addCleanup(close, process)
+        self.addCleanup(probed.end, process)
         before = {}
         line = process.stdout.readline()
         probe = start([PROBE, str(process.pid)])
-        self.addCleanup(close, probe)
+        self.addCleanup(probed.end, probe)
         moved = []
         while line:
             for address, *truth in ast.literal_eval(line.decode()):
@@ -339,10 +330,10 @@ class BytecodeCase(unittest.TestCase):
         if self.python.version < (3, 13):
             self.skipTest("CPython has no JIT below 3.13")
         process = start(self.python.argv + ["-c", HOT], PYTHON_JIT="1")
-        self.addCleanup(close, process)
+        self.addCleanup(probed.end, process)
         address = int(process.stdout.readline())
         probe = start([PROBE, str(process.pid)])
-        self.addCleanup(close, probe)
+        self.addCleanup(probed.end, probe)
         probe.stdin.write(b'["code", %d]' % address)
         probe.stdin.close()
         code = json.loads(probe.stdout.readline().decode())

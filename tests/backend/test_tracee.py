@@ -290,27 +290,26 @@ class TestSignals(Case):
         self.assertEqual(target.result(), "300 0 0")
         probe.wait("gone")
 
-    def test_signals_wait_while_it_stands(self):
-        target = self.start("signals", 20)
+    def stand_with_signals(self, count):
+        """A target that stands, and has so many signals to count."""
+        target = self.start("signals", count)
         probe = self.attach(target)
         probe.do("interrupt all")
         probe.wait("stood")
         target.go()
-        for _ in range(20):
+        for _ in range(count):
             os.kill(target.pid, signal.SIGRTMIN)
+        return target, probe
+
+    def test_signals_wait_while_it_stands(self):
+        target, probe = self.stand_with_signals(20)
         probe.do("stands %d" % target.pid)
         self.assertNotEqual(target.status("ShdPnd"), ["0" * 16])
         probe.do("resume all")
         self.assertEqual(target.result(), "20 0 0")
 
     def test_signals_that_wait_are_delivered_when_it_is_left(self):
-        target = self.start("signals", 20)
-        probe = self.attach(target)
-        probe.do("interrupt all")
-        probe.wait("stood")
-        target.go()
-        for _ in range(20):
-            os.kill(target.pid, signal.SIGRTMIN)
+        target, probe = self.stand_with_signals(20)
         probe.do("leave")
         self.assertEqual(target.result(), "20 0 0")
 
