@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from typing import List, NamedTuple, Optional
+from typing import Any, List, NamedTuple, Optional
 
 from . import agent, identity, settings
 
@@ -17,6 +17,10 @@ ENABLE = "PROBETUI"
 ADDRESS = "PROBETUI_ADDRESS"
 TOKEN = "PROBETUI_TOKEN"
 TOKEN_FILE = "PROBETUI_TOKEN_FILE"
+CERTIFICATE = "PROBETUI_TLS_CERTIFICATE"
+KEY = "PROBETUI_TLS_KEY"
+ALLOW = "PROBETUI_ALLOW"
+READ_ONLY = "PROBETUI_READ_ONLY"
 # Another tool's name for the port.
 PORT_ALIAS = "PROBING_PORT"
 
@@ -98,19 +102,45 @@ def _token() -> Optional[bytes]:
     return os.environ.get(TOKEN, "").encode("utf-8", "surrogateescape")
 
 
+def _tls() -> Any:
+    """None: plain. Without a key, the certificate's file has both."""
+    certificate = os.environ.get(CERTIFICATE, "")
+    key = os.environ.get(KEY, "")
+    if key and not certificate:
+        raise settings.SettingError(
+            "%s is set, %s is not; nothing is sent in the clear for that"
+            % (KEY, CERTIFICATE))
+    return (certificate, key) if key else certificate or None
+
+
+def _is_read_only() -> bool:
+    """What is neither yes nor no is taken for the safer one."""
+    text = os.environ.get(READ_ONLY, "").strip().lower()
+    if text in ("", "0", "false", "no", "off"):
+        return False
+    if text not in ("1", "true", "yes", "on"):
+        settings.tell("%s=%s is neither 1 nor 0: no client can run code"
+                      % (READ_ONLY, text[:40]))
+    return True
+
+
 def begin() -> None:
     """At the start of a Python that has PROBETUI=1."""
     if not is_rank_or_program(_command_line()):
         return
     address = _address()
-    token = None
+    token = tls = None
     if address is not None:
         try:
-            token = _token()
+            token, tls = _token(), _tls()
         except settings.SettingError as error:
-            settings.tell(str(error))
+            settings.tell("%s. It listens at no address." % error)
+            address = None
+    allow = os.environ.get(ALLOW, "").strip() or None
+    read_only = _is_read_only()
     os.environ.pop(TOKEN, None)
     if identity.is_rank():
-        for name in (ENABLE, ADDRESS, TOKEN_FILE):
+        for name in (ENABLE, ADDRESS, TOKEN_FILE, CERTIFICATE, KEY, ALLOW,
+                     READ_ONLY):
             os.environ.pop(name, None)
-    agent.listen(address, token, None, None, False)
+    agent.listen(address, token, tls, allow, read_only)

@@ -10,7 +10,7 @@ import unittest
 from sessions import LIMIT, Place, wait_for
 
 __all__ = ["LIMIT", "Answer", "Client", "OneCase", "Place", "Target",
-           "connect", "curl", "wait_for"]
+           "connect", "curl", "make_certificate", "wait_for"]
 
 # Lines of its standard input are run; what they print with say() is answered.
 PROGRAM = """
@@ -226,3 +226,20 @@ def curl(*arguments):
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, timeout=LIMIT,
                           universal_newlines=True)
+
+
+def make_certificate(folder, one_file=False):
+    """(certificate, key) for localhost, two files or twice the same."""
+    certificate = os.path.join(folder, "certificate")
+    key = certificate if one_file else os.path.join(folder, "key")
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+         "ec_paramgen_curve:prime256v1", "-nodes", "-subj",
+         "/CN=localhost", "-addext", "subjectAltName=DNS:localhost",
+         "-out", certificate + ".new", "-keyout", key],
+        check=True, stderr=subprocess.DEVNULL)
+    with open(certificate + ".new") as file:
+        text = file.read()
+    with open(certificate, "a" if one_file else "w") as file:
+        file.write(text)
+    return certificate, key

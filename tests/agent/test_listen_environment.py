@@ -2,10 +2,12 @@
 listen, what starts and serves them does not."""
 import json
 import os
+import shutil
+import ssl
 import sys
 import unittest
 
-from agents import Place, connect
+from agents import Place, connect, make_certificate
 from sessions import AGENT
 
 sys.path.insert(0, AGENT)
@@ -190,11 +192,64 @@ class TestAddress(unittest.TestCase):
                  "'here' is no address"),
                 (dict(PROBETUI_ADDRESS=":0", PROBETUI_TOKEN_FILE=self
                       .token_file(0o644)), "others can read the token"),
+                (dict(PROBETUI_ADDRESS=":0", PROBETUI_TOKEN=TOKEN,
+                      PROBETUI_TLS_KEY="/none"),
+                 "PROBETUI_TLS_CERTIFICATE is not"),
+                (dict(PROBETUI_ADDRESS=":0", PROBETUI_TOKEN=TOKEN,
+                      PROBETUI_TLS_CERTIFICATE="/none"),
+                 "tls is a (certificate, key)"),
+                (dict(PROBETUI_ADDRESS=":0", PROBETUI_TOKEN=TOKEN,
+                      PROBETUI_ALLOW="everybody"),
+                 "allow is a list of addresses"),
                 (dict(PROBETUI_ADDRESS=":0", PROBETUI_TOKEN_FILE="/none"),
                  "cannot be read")):
             told, line = self.run_rank(**more)
             self.assertIn(sentence, line)
             self.assertTrue(told["listens"])
+
+    @unittest.skipUnless(shutil.which("openssl"), "there is no openssl, to "
+                         "make a certificate with")
+    def test_tls(self):
+        for one_file in (False, True):
+            certificate, key = make_certificate(self.place.path, one_file)
+            told, line = self.run_rank(
+                PROBETUI_ADDRESS="0", PROBETUI_TOKEN=TOKEN,
+                PROBETUI_TLS_CERTIFICATE=certificate,
+                PROBETUI_TLS_KEY=None if one_file else key)
+            self.assertIn(" at https://127.0.0.1:", line)
+            self.assertEqual(told["names"], [])
+            context = ssl.create_default_context(cafile=certificate)
+            port = int(line.rpartition(":")[2])
+            with connect(("127.0.0.1", port), token=TOKEN) as client:
+                client.connection = context.wrap_socket(
+                    client.connection, server_hostname="localhost")
+                self.assertEqual(client.value("6 * 7"), "42")
+
+    def test_allow(self):
+        told, line = self.run_rank(
+            PROBETUI_ADDRESS="0", PROBETUI_TOKEN=TOKEN,
+            PROBETUI_ALLOW="10.0.0.0/8, ::1")
+        self.assertEqual(told["names"], [])
+        port = int(line.rpartition(":")[2])
+        with connect(("127.0.0.1", port), token=TOKEN) as client:
+            self.assertEqual(client.ask("GET", "/").status, 403)
+
+    def test_read_only(self):
+        """What is neither yes nor no is yes."""
+        for value, is_read_only in (("1", True), ("of course", True),
+                                    ("0", False)):
+            told, line = self.run_rank(
+                PROBETUI_READ_ONLY=value, PROBETUI_ADDRESS=":x",
+                PROBETUI_TOKEN=TOKEN)
+            self.assertEqual(told["names"], [])
+            self.assertIn("neither 1 nor 0" if value == "of course"
+                          else "is no address", line)
+            with connect("/tmp/pdb-%d/%d.agent" % (
+                    os.geteuid(), told["pid"])) as client:
+                self.assertEqual(client.get("/")["read_only"], is_read_only)
+                self.assertEqual(client.ask(
+                    "POST", "/eval", {"code": "1"}).status,
+                    403 if is_read_only else 200)
 
 
 class TestPrograms(unittest.TestCase):

@@ -1,12 +1,10 @@
 """An agent that listens over TCP: what it refuses, each tried."""
-import os
 import shutil
 import socket
 import ssl
-import subprocess
 import unittest
 
-from agents import OneCase, Place, Target, wait_for
+from agents import OneCase, Place, Target, make_certificate, wait_for
 
 TOKEN = "a token of the test"
 BEGINS = "import probetui\nsay(probetui.listen(%s))"
@@ -167,18 +165,11 @@ class TestAddresses(OneCase):
 class TestTls(OneCase):
     def setUp(self):
         super().setUp()
-        self.files = [os.path.join(self.place.path, name)
-                      for name in ("certificate", "key")]
-        subprocess.run(
-            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
-             "ec_paramgen_curve:prime256v1", "-nodes", "-subj",
-             "/CN=localhost", "-addext", "subjectAltName=DNS:localhost",
-             "-out", self.files[0], "-keyout", self.files[1]],
-            check=True, stderr=subprocess.DEVNULL)
+        self.files = make_certificate(self.place.path)
         self.target = self.start(
             "import probetui\nfrom probetui import http1, server\n"
             "say(probetui.listen('127.0.0.1:0', %r, tls=%r))"
-            % (TOKEN, self.files))
+            % (TOKEN, list(self.files)))
 
     def secure(self):
         context = ssl.create_default_context(cafile=self.files[0])
