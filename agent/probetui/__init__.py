@@ -116,7 +116,8 @@ def breakpoint(ranks: Ranks = None, hold: bool = True,
 
 
 def listen(address: Any = None, token: Any = None, tls: Any = None,
-           allow: Any = None, read_only: bool = False) -> List[str]:
+           allow: Any = None, read_only: bool = False,
+           log: Any = None) -> List[str]:
     """Lets probetui, and programs, look into this process and run code in
     it; doc/agent-protocol.md says how. Gives the names of where it listens;
     what goes wrong is told on standard error, not raised.
@@ -125,11 +126,12 @@ def listen(address: Any = None, token: Any = None, tls: Any = None,
     an `address` ("host:port", the LOCAL_RANK is added to the port) and a
     `token` that clients have to say, over TCP; `tls` is (certificate, key),
     `allow` the addresses and networks that may connect. With `read_only`
-    no client can run code.
+    no client can run code. `log` is a file that gets a line for each piece of
+    code that a client has run.
     """
     from . import agent
 
-    return agent.listen(address, token, tls, allow, read_only)
+    return agent.listen(address, token, tls, allow, read_only, log)
 
 
 if Debugger.debug_flag:

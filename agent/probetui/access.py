@@ -132,6 +132,13 @@ def check_peer(door: Door, connection: socket.socket) -> None:
             raise Refusal(403, "the address %s is not allowed" % address)
 
 
+def peer_name(door: Door, connection: socket.socket) -> str:
+    """Who has connected, for those who look after the job."""
+    if door.is_unix:
+        return "pid %d of user %d" % endpoints.peer_user(connection)
+    return "%s port %d" % connection.getpeername()[:2]
+
+
 def _host_of(text: str) -> str:
     """Without the port."""
     if text.startswith("["):

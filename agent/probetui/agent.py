@@ -13,6 +13,7 @@ from typing import Any, List, Optional
 
 from . import (
     access,
+    audit,
     endpoints,
     files,
     identity,
@@ -71,6 +72,7 @@ def _forget() -> None:
     _seat = threading.Lock()
     server.forking = threading.RLock()
     inspection.forget()
+    audit.log.forget()
     if _agent is not None:
         with contextlib.suppress(Exception):
             _agent.forget()
@@ -126,8 +128,14 @@ def _open(address: Any, token: Any, tls: Any, allow: Any) -> List[access.Door]:
     return doors + [door]
 
 
+def _open_log(path: Any) -> None:
+    """Without it, nothing listens: somebody relies on it."""
+    if path is not None:
+        audit.log.open(os.fspath(path))
+
+
 def listen(address: Any, token: Any, tls: Any, allow: Any,
-           read_only: bool) -> List[str]:
+           read_only: bool, log: Any = None) -> List[str]:
     """As probetui.listen."""
     global _agent
     with _seat:
@@ -137,6 +145,7 @@ def listen(address: Any, token: Any, tls: Any, allow: Any,
             return _agent.names()
         doors: List[access.Door] = []
         try:
+            _open_log(log)
             doors = _open(address, token, tls, allow)
             _agent = Agent(doors, bool(read_only))
             _register()

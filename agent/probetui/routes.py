@@ -6,7 +6,14 @@ import stat
 import sys
 from typing import Any, Callable, Dict, NamedTuple
 
-from . import __version__, evaluation, identity, inspection, objects
+from . import (
+    __version__,
+    audit,
+    evaluation,
+    identity,
+    inspection,
+    objects,
+)
 from .http1 import BODY_MAXIMUM, Head, Refusal
 
 OBJECTS_DEFAULT = 100
@@ -73,8 +80,10 @@ def _backtrace(context: Context) -> Any:
     return found
 
 
-def _evaluate(context: Context, function: Callable[[], Any]) -> Any:
+def _evaluate(context: Context, what: str, code: str,
+              function: Callable[[], Any]) -> Any:
     timeout = evaluation.read_timeout(context.body.get("timeout"))
+    audit.log.record(what, code)
     return context.evaluator.run(function, timeout, context.give_up)
 
 
@@ -82,7 +91,8 @@ def _eval(context: Context) -> Any:
     code = _text(context, "code")
     if code is None:
         raise Refusal(400, "code is missing")
-    return _evaluate(context, lambda: evaluation.in_main(code))
+    return _evaluate(context, "eval", code,
+                     lambda: evaluation.in_main(code))
 
 
 def _read_program(path: str) -> bytes:
@@ -105,7 +115,8 @@ def _execute(context: Context) -> Any:
     if (code is None) == (path is None):
         raise Refusal(400, "either code or path is given")
     program = code if path is None else _read_program(path)
-    return _evaluate(context, lambda: evaluation.in_its_own(program, path))
+    return _evaluate(context, "execute", path or code,
+                     lambda: evaluation.in_its_own(program, path))
 
 
 def _objects(context: Context) -> Any:
@@ -123,12 +134,17 @@ def _modules(_: Context) -> Any:
     return objects.modules()
 
 
+def _evals(_: Context) -> Any:
+    return audit.log.told()
+
+
 ROUTES = (
     Route("GET", "/", False, _index, ()),
     Route("GET", "/threads", False, _threads, ()),
     Route("GET", "/backtrace", False, _backtrace, ("tid",)),
     Route("GET", "/objects", False, _objects, ("type", "limit")),
     Route("GET", "/modules", False, _modules, ()),
+    Route("GET", "/evals", False, _evals, ()),
     Route("POST", "/eval", True, _eval, ("code", "timeout")),
     Route("POST", "/execute", True, _execute, ("code", "path", "timeout")),
 )

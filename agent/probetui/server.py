@@ -11,8 +11,8 @@ import threading
 import time
 from typing import Any, Callable, Deque, Dict, Iterator, List, Set, Tuple
 
-from . import inspection, wire
-from .access import Door, check_peer, check_request
+from . import audit, inspection, wire
+from .access import Door, check_peer, check_request, peer_name
 from .evaluation import LOOK_SECONDS, Evaluator
 from .http1 import (
     IDLE_SECONDS,
@@ -64,6 +64,7 @@ class Connection:
 
     def run(self) -> None:
         try:
+            audit.peer.name = peer_name(self.door, self._socket)
             self._begin_tls()
             self._reader.expect(REQUEST_SECONDS)
             while self._serve():

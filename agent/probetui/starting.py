@@ -21,6 +21,7 @@ CERTIFICATE = "PROBETUI_TLS_CERTIFICATE"
 KEY = "PROBETUI_TLS_KEY"
 ALLOW = "PROBETUI_ALLOW"
 READ_ONLY = "PROBETUI_READ_ONLY"
+LOG = "PROBETUI_LOG"
 # Another tool's name for the port.
 PORT_ALIAS = "PROBING_PORT"
 
@@ -138,9 +139,10 @@ def begin() -> None:
             address = None
     allow = os.environ.get(ALLOW, "").strip() or None
     read_only = _is_read_only()
+    log = os.environ.get(LOG) or None
     os.environ.pop(TOKEN, None)
     if identity.is_rank():
         for name in (ENABLE, ADDRESS, TOKEN_FILE, CERTIFICATE, KEY, ALLOW,
-                     READ_ONLY):
+                     READ_ONLY, LOG):
             os.environ.pop(name, None)
-    agent.listen(address, token, tls, allow, read_only)
+    agent.listen(address, token, tls, allow, read_only, log)

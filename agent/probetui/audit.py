@@ -1,0 +1,113 @@
+"""What was run in this process for clients, the last of it: who looks after
+the job can ask for it (GET /evals), or have a line of each in a file.
+
+The program's own logging is left alone: a thread that stands in it would have
+each evaluation wait.
+"""
+from __future__ import annotations
+
+import collections
+import contextlib
+import json
+import os
+import stat
+import threading
+import time
+from typing import Any, Deque, Dict, Optional, Tuple
+
+from . import identity
+from .settings import SettingError, tell
+from .values import cut
+
+# So many are kept, and so much of the code of each.
+KEPT_MAXIMUM = 500
+CODE_MAXIMUM = 200
+FILE_MAXIMUM = 10 << 20
+
+
+class Peer(threading.local):
+    """Whom this thread serves: "pid 12 of user 0", "10.1.2.3"."""
+
+    name = "the program"
+
+
+class Log:
+    """Of one process."""
+
+    def __init__(self) -> None:
+        # Plain tuples of texts and numbers: the garbage collector leaves
+        # them alone.
+        self._kept: Deque[Tuple[float, str, str, str]] = collections.deque(
+            maxlen=KEPT_MAXIMUM)
+        self._count = 0
+        self._path: Optional[str] = None
+        self._lock = threading.Lock()
+
+    def open(self, path: str) -> None:
+        """SettingError: nothing can be written there."""
+        path = os.path.abspath(path)
+        try:
+            os.close(_open(path))
+        except OSError as error:
+            raise SettingError("what clients run cannot be written to %s: %s"
+                               % (path, error)) from error
+        self._path = path
+
+    def record(self, what: str, code: str) -> None:
+        """Before it is run."""
+        entry = (time.time(), peer.name, what, cut(code, CODE_MAXIMUM))
+        with self._lock:
+            self._kept.append(entry)
+            self._count += 1
+            if self._path is not None and not _append(self._path, entry):
+                self._path = None
+
+    def told(self) -> Dict[str, Any]:
+        """The last one last."""
+        with self._lock:
+            kept = list(self._kept)
+            return {"count": self._count, "file": self._path,
+                    "evals": [_tell_one(entry) for entry in kept]}
+
+    def forget(self) -> None:
+        """In a fork."""
+        self.__init__()  # type: ignore[misc]
+
+
+def _tell_one(entry: Tuple[float, str, str, str]) -> Dict[str, Any]:
+    when, who, what, code = entry
+    return {"time": round(when, 3), "peer": who, "what": what, "code": code}
+
+
+def _open(path: str) -> int:
+    fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+                 | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        os.close(fd)
+        raise OSError("it is no file")
+    return fd
+
+
+def _append(path: str, entry: Tuple[float, str, str, str]) -> bool:
+    """False: no more of it."""
+    line = json.dumps(dict(_tell_one(entry), pid=os.getpid(),
+                           rank=identity.find().rank)) + "\n"
+    try:
+        fd = _open(path)
+    except OSError as error:
+        tell("what clients run is not written any more: %s" % error)
+        return False
+    try:
+        if os.fstat(fd).st_size + len(line) > FILE_MAXIMUM:
+            tell("what clients run is not written any more: %s is full"
+                 % path)
+            return False
+        with contextlib.suppress(OSError):
+            os.write(fd, line.encode())
+        return True
+    finally:
+        os.close(fd)
+
+
+peer = Peer()
+log = Log()
