@@ -18,6 +18,29 @@ HERE = os.path.dirname(__file__)
 ITSELF = "injected.py"
 
 
+def modules(folder: str, package: str) -> List[str]:
+    """The names of all that lie in it, but this one."""
+    found = []
+    for name in sorted(os.listdir(folder)):
+        path = os.path.join(folder, name)
+        if os.path.isdir(path):
+            found.append("%s.%s" % (package, name))
+            found += modules(path, found[-1])
+        elif name.endswith(".py") and name not in ("__init__.py", ITSELF):
+            found.append("%s.%s" % (package, name[:-len(".py")]))
+    return found
+
+
+def remove(folder: str) -> None:
+    for name in os.listdir(folder):
+        path = os.path.join(folder, name)
+        if os.path.isdir(path):
+            remove(path)
+        else:
+            os.unlink(path)
+    os.rmdir(folder)
+
+
 def load(folder: str) -> Any:
     """The package, with all its modules."""
     import importlib.util
@@ -31,9 +54,8 @@ def load(folder: str) -> Any:
     sys.modules["probetui"] = package
     try:
         spec.loader.exec_module(package)
-        for name in sorted(os.listdir(folder)):
-            if name.endswith(".py") and name not in ("__init__.py", ITSELF):
-                importlib.import_module("probetui." + name[:-len(".py")])
+        for name in modules(folder, "probetui"):
+            importlib.import_module(name)
     except BaseException:
         for name in [name for name in sys.modules
                      if name.split(".")[0] == "probetui"]:
@@ -50,9 +72,7 @@ def load_without_traces(folder: str) -> Any:
         return load(folder)
     finally:
         sys.dont_write_bytecode = writes_none
-        for name in os.listdir(folder):
-            os.unlink(os.path.join(folder, name))
-        os.rmdir(folder)
+        remove(folder)
 
 
 def answer(folder: str, names: List[str], problem: str) -> None:

@@ -184,7 +184,37 @@ static bool is_module(const char *name)
 }
 
 static int copy_modules(const struct parcel *parcel, int folder,
-			const char *package, struct error *error)
+			const char *package, int depth, struct error *error);
+
+/* A sub-package; what else lies there is none of it. */
+static int copy_folder(const struct parcel *parcel, int parent,
+		       const char *package, const char *name, int depth,
+		       struct error *error)
+{
+	char *path = xasprintf("%s/%s", package, name);
+	char *init = xasprintf("%s/__init__.py", path);
+	int folder = -1;
+	int result = 0;
+
+	if (depth > 0 && access(init, F_OK) == 0) {
+		folder = make_folder(parent, name);
+		result = folder < 0 || hand_over(parcel, folder) < 0
+				 ? error_set_errno(error, errno,
+						   "no folder for %s of the "
+						   "package",
+						   name)
+				 : copy_modules(parcel, folder, path,
+						depth - 1, error);
+	}
+	if (folder >= 0)
+		close(folder);
+	free(init);
+	free(path);
+	return result;
+}
+
+static int copy_modules(const struct parcel *parcel, int folder,
+			const char *package, int depth, struct error *error)
 {
 	DIR *entries = opendir(package);
 	struct dirent *entry;
@@ -199,6 +229,9 @@ static int copy_modules(const struct parcel *parcel, int folder,
 		if (is_module(entry->d_name))
 			result = copy_file(parcel, folder, package,
 					   entry->d_name, error);
+		else if (entry->d_name[0] != '.')
+			result = copy_folder(parcel, folder, package,
+					     entry->d_name, depth, error);
 	closedir(entries);
 	return result;
 }
@@ -232,7 +265,8 @@ static int fill(struct parcel *parcel, const char *package, struct error *error)
 	if (folder < 0)
 		return error_set_errno(error, errno,
 				       "no folder for the package");
-	result = copy_modules(parcel, folder, package, error);
+	result = copy_modules(parcel, folder, package, DEPTH_MAXIMUM - 2,
+			      error);
 	if (result == 0)
 		result = write_start(parcel, error);
 	if (result == 0 && (hand_over(parcel, folder) < 0 ||

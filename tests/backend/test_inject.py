@@ -181,14 +181,21 @@ class CommandCase(Case):
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=LIMIT,
             universal_newlines=True)
 
-    def ask(self, path):
+    def ask(self, path, method="GET /", body=b""):
         with socket.socket(socket.AF_UNIX) as client:
             client.settimeout(LIMIT)
             client.connect(path)
-            client.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n"
-                           b"Connection: close\r\n\r\n")
+            client.sendall(b"%s HTTP/1.1\r\nHost: localhost\r\n"
+                           b"Content-Length: %d\r\nConnection: close\r\n"
+                           b"\r\n%s" % (method.encode(), len(body), body))
             with client.makefile("rb") as file:
                 return json.loads(file.read().split(b"\r\n\r\n", 1)[1])
+
+    def has_all(self, path):
+        """Its modules come from a folder that goes."""
+        code = "'probetui.debugging.stop' in __import__('sys').modules"
+        return self.ask(path, "POST /eval", json.dumps(
+            {"code": code}).encode())["value"]
 
     def inject_twice(self, mode):
         target = self.start(mode, self.python.argv + ["-W", "error"])
@@ -198,6 +205,7 @@ class CommandCase(Case):
         path = run.stdout.strip().split(" ")[-1]
         self.assertEqual(run.stdout, "rank 0: %s\n" % path)
         self.assertEqual(self.ask(target.root + path)["pid"], target.pid)
+        self.assertEqual(self.has_all(target.root + path), "True")
         again = self.run_inject(target)
         self.assertEqual(again.stdout, run.stdout)
         await_that(lambda: self.folders(target) <= before, "all is removed")
