@@ -29,7 +29,7 @@ static int ask_again(struct command_context *context, struct error *error)
 				 "compare loss.item()");
 	else
 		result = survey_begin(context, "compare", question,
-				      answers->is_broadcast, error);
+				      answers->kind, error);
 	free(question);
 	return result;
 }

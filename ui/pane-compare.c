@@ -260,7 +260,9 @@ static void put_title(struct window window, const struct session *session,
 	struct buffer right = BUFFER_INIT;
 
 	buffer_append_string(&left,
-			     answers->is_broadcast ? "Broadcast" : "Compare");
+			     answers->kind == ANSWERS_BROADCAST
+				     ? "Broadcast"
+				     : "Compare");
 	if (answers->question != NULL)
 		buffer_printf(&left, " \u00b7 %s", answers->question);
 	append_picture(&right, &rows->classes);
@@ -316,7 +318,7 @@ void pane_compare_summary(struct window window, const struct session *session)
 		buffer_append_string(&text, " ago");
 	}
 	window_put_character(window, 0, 1, STYLE_HINT_KEY,
-			     answers->is_broadcast ? ':' : '=');
+			     answers->kind == ANSWERS_BROADCAST ? ':' : '=');
 	window_put_paragraph(window, 0, 3, window.row_count,
 			     is_odd ? STYLE_VERDICT_BAD : STYLE_VERDICT_NOTE,
 			     text.data);

@@ -27,7 +27,7 @@ static void append_answers(struct command_context *context)
 	answer_classes_make(&classes, answers);
 	if (classes.count > classes.value_count)
 		context->status = STATUS_PARTIAL;
-	if (!answers->is_broadcast)
+	if (answers->kind == ANSWERS_COMPARE)
 		gather_finding(context, classes.value_count > 1);
 	if (context->is_json)
 		format_document(context->out,
@@ -83,18 +83,18 @@ static int confirm(struct command_context *context, const char *name,
 }
 
 static int run(struct command_context *context, int argc, char **argv,
-	       const char *what, bool is_broadcast, struct error *error)
+	       const char *what, enum answers_kind kind,
+	       struct error *error)
 {
 	char *question = command_tail(context, argc, argv, 1);
 	int result = 1;
 
 	if (question[0] == '\0')
 		result = error_set(error, "%s needs %s", argv[0], what);
-	else if (is_broadcast)
+	else if (kind == ANSWERS_BROADCAST)
 		result = confirm(context, argv[0], question, error);
 	if (result > 0)
-		result = survey_begin(context, argv[0], question, is_broadcast,
-				      error);
+		result = survey_begin(context, argv[0], question, kind, error);
 	free(question);
 	/* A screen shows them as they come. */
 	if (result < 0 || context->screen)
@@ -117,5 +117,5 @@ int command_broadcast(struct command_context *context, int argc, char **argv,
 {
 	return run(context, argc, argv,
 		   "a line for the debuggers' prompts: broadcast pp batch",
-		   true, error);
+		   ANSWERS_BROADCAST, error);
 }

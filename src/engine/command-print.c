@@ -144,38 +144,25 @@ static int evaluate(struct command_context *context,
 	return result;
 }
 
-static int run(struct command_context *context, int argc, char **argv,
-	       const char *name, struct error *error)
+int command_print(struct command_context *context, int argc, char **argv,
+		  struct error *error)
 {
 	char *expression = command_tail(context, argc, argv, 1);
 	struct evaluation evaluation = {
-		.control = { .command = name, .need = CONTROL_STOPPED },
+		.control = { .command = "print", .need = CONTROL_STOPPED },
 		.expression = expression,
 	};
 	int result;
 
 	if (expression[0] == '\0')
 		result = error_set(error,
-				   "%s needs an expression of the program: %s "
-				   "len(batch)",
-				   name, name);
+				   "print needs an expression of the program: "
+				   "print len(batch)");
 	else
 		result = evaluate(context, &evaluation, error);
 	control_clear(&evaluation.control);
 	free(expression);
 	return result;
-}
-
-int command_print(struct command_context *context, int argc, char **argv,
-		  struct error *error)
-{
-	return run(context, argc, argv, "print", error);
-}
-
-int command_eval(struct command_context *context, int argc, char **argv,
-		 struct error *error)
-{
-	return run(context, argc, argv, "eval", error);
 }
 
 static void append_display(struct buffer *out, const struct display *display)

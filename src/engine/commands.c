@@ -128,7 +128,7 @@ static const struct command rows[] = {
 	  "evaluate EXPR in the frame looked at, in each stopped rank",
 	  BOTH | COMMAND_RANKS, command_print },
 	{ "eval", NULL, "CODE [ranks SET]",
-	  "run CODE, an expression or a statement, there",
+	  "run CODE in each rank, stopped or not, equal answers together",
 	  BOTH | COMMAND_RANKS, command_eval },
 	{ "compare", NULL, "EXPR [ranks SET]",
 	  "EXPR in each stopped rank, equal values together; 1: they differ",

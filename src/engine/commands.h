@@ -89,6 +89,9 @@ int command_print(struct command_context *context, int argc, char **argv,
 		  struct error *error);
 int command_eval(struct command_context *context, int argc, char **argv,
 		 struct error *error);
+/* What the last code gave, and its status; -1: no rank has run it. */
+int command_append_evaluated(struct command_context *context,
+			     struct error *error);
 int command_compare(struct command_context *context, int argc, char **argv,
 		    struct error *error);
 int command_broadcast(struct command_context *context, int argc, char **argv,

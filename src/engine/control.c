@@ -41,6 +41,8 @@ static bool is_fit(const struct rank *rank, enum control_need need)
 		return debugger_is_ours(&rank->debugger);
 	case CONTROL_WAITING:
 		return state == DEBUGGER_WAITING;
+	case CONTROL_THERE:
+		return rank->process.pid > 0;
 	case CONTROL_RUNNING:
 		break;
 	}
@@ -78,7 +80,7 @@ void control_reason(const struct rank *rank, enum control_need need,
 					 : "runs; it has no debugger");
 		return;
 	}
-	if (rank_is_gone(rank))
+	if (rank_is_gone(rank) || need == CONTROL_THERE)
 		reason = rank->error ? rank->error : "is gone";
 	else if (need == CONTROL_OURS && debugger->state == DEBUGGER_STOPPED)
 		reason = "is not connected";
@@ -155,6 +157,7 @@ static const char *const need_words[] = {
 	[CONTROL_OURS] = "connected to a debugger",
 	[CONTROL_WAITING] = "waiting in a debugger",
 	[CONTROL_RUNNING] = "running",
+	[CONTROL_THERE] = "there",
 };
 
 static void explain_all(const struct control *control,

@@ -24,6 +24,7 @@ enum control_need {
 	CONTROL_OURS,
 	CONTROL_WAITING, /* for a client */
 	CONTROL_RUNNING, /* or there is none: to be stopped */
+	CONTROL_THERE,	 /* the process, whatever its debugger is */
 };
 
 /* The ranks of a command's set. */

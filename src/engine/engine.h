@@ -193,6 +193,9 @@ int engine_wait_answers(struct engine *engine, int64_t first, int64_t last,
  */
 json_t *engine_take_answer(struct engine *engine, int64_t seq,
 			   struct error *error);
+/* The same; of one that failed it is what came besides the sentence. */
+json_t *engine_take_whole(struct engine *engine, int64_t seq,
+			  struct error *error);
 /* Asks for one sample of all chosen ranks; as engine_ask. */
 int64_t engine_ask_sample(struct engine *engine);
 /* True when sampling must name its processes, so needs discover's answer. */

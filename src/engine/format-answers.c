@@ -24,9 +24,9 @@ static void append_lines(struct buffer *out, const char *text, size_t indent)
 
 static char mark_of(const struct answer_class *class)
 {
-	if (class->is_failure)
+	if (class->is_failure && !class->is_raised)
 		return '?';
-	return class->is_odd ? '!' : ' ';
+	return class->is_odd || class->is_raised ? '!' : ' ';
 }
 
 static void append_class(struct buffer *out, const struct answer_class *class,
@@ -40,6 +40,10 @@ static void append_class(struct buffer *out, const struct answer_class *class,
 	buffer_printf(out, "%c %-*s (%zu)  ", mark_of(class), width, ranks.data,
 		      rankset_count(&class->ranks));
 	append_lines(out, class->text, out->length - start);
+	if (class->is_raised && class->first->traceback) {
+		buffer_append_string(out, "\n    ");
+		append_lines(out, class->first->traceback, 4);
+	}
 	answer_class_append_deviation(&deviation, class);
 	if (deviation.length > 0)
 		buffer_printf(out, "   %s", deviation.data);
@@ -68,24 +72,59 @@ void format_text_answers(struct buffer *out, const struct answers *answers,
 {
 	int width = width_of(classes);
 
-	format_text(out, answers->question);
-	buffer_append_string(out, ": ");
-	answer_classes_append_summary(out, classes, answers);
-	buffer_append_char(out, '\n');
+	if (answers->kind != ANSWERS_EVAL) {
+		format_text(out, answers->question);
+		buffer_append_string(out, ": ");
+		answer_classes_append_summary(out, classes, answers);
+		buffer_append_char(out, '\n');
+	}
 	for (size_t i = 0; i < classes->count; i++)
 		append_class(out, &classes->items[i], width);
 }
 
-static void add_errors(json_t *errors, const struct answer_class *class)
+static const struct answer *answer_of(const struct answers *answers, int rank)
+{
+	for (size_t i = 0; i < answers->count; i++)
+		if (answers->items[i].rank == rank)
+			return &answers->items[i];
+	return NULL;
+}
+
+static void add_errors(json_t *errors, const struct answers *answers,
+		       const struct answer_class *class)
 {
 	int rank = -1;
 
 	while ((rank = rankset_next(&class->ranks, rank)) >= 0) {
+		const struct answer *answer = answer_of(answers, rank);
 		json_t *json = json_pack("{s:i}", "rank", rank);
 
-		json_set_text(json, "error", class->text);
+		json_set_text(json, "error", answer->error);
+		if (answers->kind == ANSWERS_EVAL)
+			json_set_text(json, "traceback", answer->traceback);
 		json_array_append_new(errors, json);
 	}
+}
+
+static json_t *class_to_json(const struct answers *answers,
+			     const struct answer_class *class)
+{
+	json_t *json = json_object();
+	bool is_eval = answers->kind == ANSWERS_EVAL;
+	size_t count = rankset_count(&class->ranks);
+
+	json_object_set_new(json, "ranks", format_json_set(&class->ranks));
+	json_object_set_new(json, "count", json_integer((json_int_t)count));
+	json_set_text(json, "value",
+		      is_eval ? class->first->value : class->text);
+	if (is_eval) {
+		json_set_text(json, "type", class->first->type);
+		json_set_text(json, "output", class->first->output);
+	}
+	/* Tensors are read from outside, which a debugger is not. */
+	if (answers->kind == ANSWERS_COMPARE)
+		json_object_set_new(json, "tensor", json_null());
+	return json;
 }
 
 json_t *format_json_answers(const struct answers *answers,
@@ -97,25 +136,15 @@ json_t *format_json_answers(const struct answers *answers,
 
 	for (size_t i = 0; i < classes->count; i++) {
 		const struct answer_class *class = &classes->items[i];
-		json_t *json;
 
-		if (class->is_failure) {
-			add_errors(errors, class);
-			continue;
-		}
-		json = json_object();
-		json_object_set_new(json, "ranks",
-				    format_json_set(&class->ranks));
-		json_object_set_new(
-			json, "count",
-			json_integer((json_int_t)rankset_count(&class->ranks)));
-		json_set_text(json, "value", class->text);
-		/* Tensors are read from outside, which a debugger is not. */
-		if (!answers->is_broadcast)
-			json_object_set_new(json, "tensor", json_null());
-		json_array_append_new(list, json);
+		if (class->is_failure)
+			add_errors(errors, answers, class);
+		else
+			json_array_append_new(list,
+					      class_to_json(answers, class));
 	}
-	json_set_text(document, answers->is_broadcast ? "line" : "expr",
+	json_set_text(document,
+		      answers->kind == ANSWERS_BROADCAST ? "line" : "expr",
 		      answers->question);
 	json_object_set_new(document, "classes", list);
 	json_object_set_new(document, "errors", errors);

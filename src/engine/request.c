@@ -119,9 +119,9 @@ void engine_answered(struct engine *engine, const struct message *message)
 	if (!request || request->is_answered)
 		return;
 	request->is_answered = true;
-	if (message->is_success)
-		request->body = json_incref(message->body);
-	else
+	request->is_success = message->is_success;
+	request->body = json_incref(message->body);
+	if (!message->is_success)
 		request->error = xstrdup_or_null(message->error);
 }
 
@@ -154,8 +154,8 @@ int engine_wait_answers(struct engine *engine, int64_t first, int64_t last,
 	return engine_wait(engine, are_answered, &range, seconds);
 }
 
-json_t *engine_take_answer(struct engine *engine, int64_t seq,
-			   struct error *error)
+json_t *engine_take_whole(struct engine *engine, int64_t seq,
+			  struct error *error)
 {
 	struct request *request = find(engine, seq);
 	json_t *body = NULL;
@@ -170,14 +170,27 @@ json_t *engine_take_answer(struct engine *engine, int64_t seq,
 			  "no answer came within %g s; --timeout SECONDS "
 			  "waits longer",
 			  engine->settings.timeout);
-	else if (!request->body)
+	else if (!request->is_success)
 		error_set(error, "%s",
 			  request->error ? request->error : "it failed");
-	else
-		body = json_incref(request->body);
 	if (!request)
 		return NULL;
+	if (request->is_answered)
+		body = json_incref(request->body);
 	request_clear(request);
 	*request = engine->requests[--engine->request_count];
 	return body;
+}
+
+json_t *engine_take_answer(struct engine *engine, int64_t seq,
+			   struct error *error)
+{
+	struct error failure = ERROR_INIT;
+	json_t *body = engine_take_whole(engine, seq, &failure);
+
+	if (!error_is_set(&failure))
+		return body;
+	json_decref(body);
+	error_set(error, "%s", failure.message);
+	return NULL;
 }

@@ -14,8 +14,9 @@ struct engine;
 struct request {
 	int64_t seq;
 	bool is_answered;
+	bool is_success;
 	char *error;  /* why it failed */
-	json_t *body; /* NULL: failed or not answered */
+	json_t *body; /* NULL: not answered */
 };
 
 bool request_is_answered(const struct engine *engine, int64_t seq);

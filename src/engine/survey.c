@@ -5,17 +5,20 @@
 
 #include "banned.h"
 #include "base/array.h"
-#include "base/buffer.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "engine/command.h"
 #include "engine/control.h"
 #include "engine/engine.h"
 #include "engine/gather.h"
-#include "engine/pending.h"
 #include "engine/request.h"
 #include "model/held.h"
 #include "protocol/stack.h"
+
+/* The node answers before we have waited long enough. */
+#define OF_TIMEOUT 0.8
+#define NAME_LETTERS                                                           \
+	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_."
 
 void survey_clear(struct survey *survey)
 {
@@ -23,13 +26,40 @@ void survey_clear(struct survey *survey)
 	*survey = (struct survey){ .asks = NULL };
 }
 
-/* What is still to come is not waited for any more. */
-static void forget(struct engine *engine)
+/* What is still to come to that question is not waited for any more. */
+static void forget(struct engine *engine, uint64_t question)
 {
-	for (size_t i = 0; i < engine->survey.count; i++)
-		json_decref(engine_take_answer(
-			engine, engine->survey.asks[i].seq, NULL));
-	engine->survey.count = 0;
+	struct survey *survey = &engine->survey;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < survey->count; i++) {
+		struct survey_ask ask = survey->asks[i];
+
+		if (ask.question == question)
+			json_decref(engine_take_answer(engine, ask.seq, NULL));
+		else
+			survey->asks[kept++] = ask;
+	}
+	survey->count = kept;
+}
+
+static struct answers *find(struct engine *engine, uint64_t question)
+{
+	struct session *session = &engine->session;
+
+	if (session->answers.question && session->answers.number == question)
+		return &session->answers;
+	return dialogue_find(&session->dialogue, question);
+}
+
+const struct answers *survey_answers(const struct engine *engine)
+{
+	const struct session *session = &engine->session;
+	uint64_t number = engine->survey.number;
+
+	if (session->answers.question && session->answers.number == number)
+		return &session->answers;
+	return dialogue_find(&session->dialogue, number);
 }
 
 /*
@@ -49,44 +79,100 @@ static int depth_in(const struct session *session, const struct rank *rank)
 	return same < 0 ? 0 : same;
 }
 
-static void ask(struct engine *engine, const struct rank *rank,
-		const char *question, bool is_broadcast)
+/* A prompt's line is typed there; what runs in a frame names it. */
+static const char *context_of(enum answers_kind kind, const struct rank *rank)
 {
-	struct survey *survey = &engine->survey;
+	const char *backend = rank->debugger.backend;
+
+	if (kind == ANSWERS_BROADCAST)
+		return "repl";
+	/* For a pdb "repl" is its prompt, where "n" is a step. */
+	if (kind == ANSWERS_EVAL &&
+	    (!held_is_stopped(rank) ||
+	     (backend && strcmp(backend, "http") == 0)))
+		return "repl";
+	return "watch";
+}
+
+static json_t *make_arguments(const struct engine *engine,
+			      const struct rank *rank,
+			      const struct answers *answers)
+{
+	const struct session *session = &engine->session;
 	json_t *arguments = json_object();
-	int depth = is_broadcast ? 0 : depth_in(&engine->session, rank);
+	int depth = 0;
 
 	json_object_set_new(arguments, "pid", json_integer(rank->process.pid));
-	json_object_set_new(arguments, "tid",
-			    json_integer(control_tid(&engine->session, rank)));
-	json_object_set_new(arguments, "depth", json_integer(depth));
-	json_set_text(arguments, "expression", question);
-	json_set_text(arguments, "context", is_broadcast ? "repl" : "watch");
-	answers_wait(&engine->session.answers, rank->process.rank);
+	if (answers->kind == ANSWERS_COMPARE)
+		depth = depth_in(session, rank);
+	else if (answers->kind == ANSWERS_EVAL)
+		depth = control_print_depth(session, rank);
+	if (answers->kind != ANSWERS_EVAL || held_is_stopped(rank)) {
+		json_object_set_new(arguments, "tid",
+				    json_integer(control_tid(session, rank)));
+		json_object_set_new(arguments, "depth", json_integer(depth));
+	}
+	json_set_text(arguments, "expression", answers->question);
+	json_set_text(arguments, "context", context_of(answers->kind, rank));
+	if (answers->kind == ANSWERS_EVAL)
+		json_object_set_new(
+			arguments, "timeout",
+			json_real(engine->settings.timeout * OF_TIMEOUT));
+	return arguments;
+}
+
+static void ask(struct engine *engine, const struct rank *rank,
+		struct answers *answers)
+{
+	struct survey *survey = &engine->survey;
+
+	answers_wait(answers, rank->process.rank);
 	ARRAY_GROW(survey->asks, survey->count, survey->capacity);
-	survey->asks[survey->count++] = (struct pending_ask){
-		.seq = engine_ask(engine, "evaluate", arguments),
+	survey->asks[survey->count++] = (struct survey_ask){
+		.seq = engine_ask(engine, "evaluate",
+				  make_arguments(engine, rank, answers)),
 		.rank = rank->process.rank,
+		.question = answers->number,
 	};
 }
 
-static void refuse(struct engine *engine, const struct rank *rank)
+static void refuse(struct answers *answers, const struct rank *rank,
+		   enum control_need need)
 {
 	struct error reason = ERROR_INIT;
 	struct error error = ERROR_INIT;
 
-	control_reason(rank, CONTROL_STOPPED, &reason);
+	control_reason(rank, need, &reason);
 	error_set(&error, "not asked: it %s", reason.message);
-	answers_take(&engine->session.answers, rank->process.rank, NULL,
-		     error.message);
+	answers_take(answers, rank->process.rank, NULL, error.message);
+}
+
+static struct answers *begin(struct engine *engine, const char *question,
+			     enum answers_kind kind)
+{
+	struct session *session = &engine->session;
+	uint64_t number = ++engine->survey.number;
+	double now = engine_now(engine);
+
+	if (kind == ANSWERS_EVAL)
+		return dialogue_add(&session->dialogue, question, number, now);
+	forget(engine, session->answers.number);
+	answers_begin(&session->answers, question, kind, now);
+	session->answers.number = number;
+	return &session->answers;
 }
 
 int survey_begin(struct command_context *context, const char *name,
-		 const char *question, bool is_broadcast, struct error *error)
+		 const char *question, enum answers_kind kind,
+		 struct error *error)
 {
 	struct engine *engine = context->engine;
 	struct session *session = &engine->session;
-	struct control control = { .command = name, .need = CONTROL_STOPPED };
+	struct control control = {
+		.command = name,
+		.need = kind == ANSWERS_EVAL ? CONTROL_THERE : CONTROL_STOPPED,
+	};
+	struct answers *answers;
 	int rank = -1;
 
 	if (control_choose(&control, context, error) < 0) {
@@ -95,49 +181,54 @@ int survey_begin(struct command_context *context, const char *name,
 		control_clear(&control);
 		return -1;
 	}
-	forget(engine);
-	answers_begin(&session->answers, question, is_broadcast,
-		      engine_now(engine));
+	answers = begin(engine, question, kind);
 	while ((rank = rankset_next(&control.others, rank)) >= 0)
-		refuse(engine, session_find_rank(session, rank));
+		refuse(answers, session_find_rank(session, rank), control.need);
 	while ((rank = rankset_next(&control.chosen, rank)) >= 0)
-		ask(engine, session_find_rank(session, rank), question,
-		    is_broadcast);
+		ask(engine, session_find_rank(session, rank), answers);
 	session->revision++;
 	control_clear(&control);
 	return 0;
 }
 
-/* What was printed, and what came out; a statement has neither. */
-static void append_text(struct buffer *out, const json_t *body)
+/*
+ * What a program raises is told as a traceback ends, "NameError: name 'x' …"
+ * or the name alone; what could not be done is told in a sentence.
+ */
+static bool is_raised(const char *sentence)
 {
-	const char *output = json_get_string(body, "output", "");
-	const char *result = json_get_string(body, "result", "");
-	size_t length = strlen(output);
+	size_t length = strspn(sentence, NAME_LETTERS);
+	size_t last = length;
 
-	buffer_append_string(out, output);
-	if (length > 0 && *result != '\0' && output[length - 1] != '\n')
-		buffer_append_char(out, '\n');
-	buffer_append_string(out, result);
-	if (out->length == 0)
-		buffer_append_char(out, '-');
+	while (last > 0 && sentence[last - 1] != '.')
+		last--;
+	if (length == last || sentence[last] < 'A' || sentence[last] > 'Z')
+		return false;
+	return sentence[length] == '\0' ||
+	       (sentence[length] == ':' && sentence[length + 1] == ' ');
 }
 
-static void take(struct engine *engine, const struct pending_ask *ask)
+static void take(struct engine *engine, const struct survey_ask *ask)
 {
-	struct answers *answers = &engine->session.answers;
+	struct answers *answers = find(engine, ask->question);
 	struct error error = ERROR_INIT;
-	struct buffer text = BUFFER_INIT;
-	json_t *body = engine_take_answer(engine, ask->seq, &error);
+	json_t *body = engine_take_whole(engine, ask->seq, &error);
+	bool has_failed = error_is_set(&error);
+	struct answer answer = {
+		.rank = ask->rank,
+		.error = has_failed ? error.message : NULL,
+		.value = (char *)json_get_string(body, "result", NULL),
+		.type = (char *)json_get_string(body, "type", NULL),
+		.output = (char *)json_get_string(body, "output", NULL),
+		.traceback = (char *)json_get_string(body, "traceback", NULL),
+	};
 
+	answer.is_raised = has_failed && (answer.traceback ||
+					  is_raised(error.message));
 	session_touch(&engine->session, ask->rank);
-	append_text(&text, body);
-	if (error_is_set(&error))
-		answers_take(answers, ask->rank, NULL, error.message);
-	else
-		answers_take(answers, ask->rank, text.data, NULL);
+	if (answers)
+		answers_take_whole(answers, &answer);
 	engine->session.revision++;
-	buffer_clear(&text);
 	json_decref(body);
 }
 

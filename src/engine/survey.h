@@ -1,36 +1,51 @@
 /*
- * survey: one question to the debuggers of several ranks: an expression, in
- * the frame that is looked at or its like, or a line for their prompts. There
- * is one at a time; the answers come into the session's (model/answers.h), and
- * those to the question before are for nobody any more.
+ * survey: one question to several ranks: an expression for the debuggers that
+ * hold them, in the frame that is looked at or its like; a line for these
+ * debuggers' prompts; or code for every rank, in that frame where a debugger
+ * of ours holds it, else in its __main__. The answers come into the session's
+ * (model/answers.h, of code: model/dialogue.h). Of code several questions may
+ * be open; of the others there is one at a time, and what answers the one
+ * before is for nobody any more.
  */
 #ifndef ENGINE_SURVEY_H
 #define ENGINE_SURVEY_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+#include "model/answers.h"
 
 struct command_context;
 struct engine;
 struct error;
-struct pending_ask;
+
+struct survey_ask {
+	int64_t seq; /* 0: there was nobody to ask */
+	int rank;
+	uint64_t question; /* its number */
+};
 
 /* Whose answers have not been taken. All zero: nobody's. */
 struct survey {
-	struct pending_ask *asks;
+	struct survey_ask *asks;
 	size_t count;
 	size_t capacity;
+	uint64_t number; /* of the last question */
 };
 
 void survey_clear(struct survey *survey);
 /*
- * Asks the context's ranks; those without a stopped debugger answer with the
- * reason. -1, a sentence and STATUS_NOTHING when no rank can be asked.
+ * Asks the context's ranks; those that cannot be asked answer with the reason.
+ * -1, a sentence and STATUS_NOTHING when no rank can be asked.
  */
 int survey_begin(struct command_context *context, const char *name,
-		 const char *question, bool is_broadcast, struct error *error);
+		 const char *question, enum answers_kind kind,
+		 struct error *error);
 /* Takes the answers that have come; at each turn of the loop. */
 void survey_turn(struct engine *engine);
+/* Lends the answers to the last question. NULL: nothing was asked. */
+const struct answers *survey_answers(const struct engine *engine);
 /* In a shell: waits for all; who is late answers with a sentence. */
 void survey_wait(struct engine *engine);
 

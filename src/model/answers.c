@@ -20,6 +20,10 @@ static void answer_clear(struct answer *answer)
 {
 	free(answer->text);
 	free(answer->error);
+	free(answer->value);
+	free(answer->type);
+	free(answer->output);
+	free(answer->traceback);
 }
 
 void answers_clear(struct answers *answers)
@@ -28,17 +32,18 @@ void answers_clear(struct answers *answers)
 		answer_clear(&answers->items[i]);
 	free(answers->items);
 	free(answers->question);
+	rankset_clear(&answers->ranks);
 	*answers = (struct answers){ .question = NULL };
 }
 
 void answers_begin(struct answers *answers, const char *question,
-		   bool is_broadcast, double now)
+		   enum answers_kind kind, double now)
 {
 	char *copy = xstrdup(question);
 
 	answers_clear(answers);
 	answers->question = copy;
-	answers->is_broadcast = is_broadcast;
+	answers->kind = kind;
 	answers->asked_at = now;
 }
 
@@ -56,19 +61,60 @@ void answers_wait(struct answers *answers, int rank)
 		return;
 	ARRAY_GROW(answers->items, answers->count, answers->capacity);
 	answers->items[answers->count++] = (struct answer){ .rank = rank };
+	rankset_add(&answers->ranks, rank);
+}
+
+/* What was printed, and what came out; a statement has neither. */
+static char *make_text(const struct answer *answer, const char *nothing)
+{
+	struct buffer out = BUFFER_INIT;
+
+	if (answer->output)
+		buffer_append_string(&out, answer->output);
+	if (answer->value && answer->value[0] != '\0') {
+		if (out.length > 0 && out.data[out.length - 1] != '\n')
+			buffer_append_char(&out, '\n');
+		buffer_append_string(&out, answer->value);
+	}
+	if (out.length == 0)
+		buffer_append_string(&out, nothing);
+	return buffer_take(&out);
+}
+
+void answers_take_whole(struct answers *answers, const struct answer *answer)
+{
+	const char *nothing = answers->kind == ANSWERS_EVAL ? "done" : "-";
+	struct answer *own;
+
+	answers_wait(answers, answer->rank);
+	own = find(answers, answer->rank);
+	answer_clear(own);
+	*own = (struct answer){
+		.rank = answer->rank,
+		.has_come = true,
+		.is_raised = answer->is_raised,
+		.text = xstrdup_or_null(answer->text),
+		.error = xstrdup_or_null(answer->error),
+		.value = xstrdup_or_null(answer->value),
+		.type = xstrdup_or_null(answer->type),
+		.output = xstrdup_or_null(answer->output),
+		.traceback = xstrdup_or_null(answer->traceback),
+	};
+	if (!own->text && !own->error)
+		own->text = make_text(own, nothing);
 }
 
 void answers_take(struct answers *answers, int rank, const char *text,
 		  const char *error)
 {
-	struct answer *answer;
+	struct answer answer = {
+		.rank = rank,
+		.text = xstrdup_or_null(text),
+		.error = xstrdup_or_null(error),
+	};
 
-	answers_wait(answers, rank);
-	answer = find(answers, rank);
-	answer_clear(answer);
-	answer->has_come = true;
-	answer->text = xstrdup_or_null(text);
-	answer->error = xstrdup_or_null(error);
+	answers_take_whole(answers, &answer);
+	answer_clear(&answer);
 }
 
 size_t answers_come(const struct answers *answers)
@@ -146,15 +192,18 @@ static bool parse_number(const char *text, double *number)
 
 static struct answer_class *add_class(struct answer_classes *classes,
 				      size_t *capacity, char *owned_text,
-				      bool is_failure)
+				      const struct answer *answer)
 {
 	struct answer_class *class;
+	bool is_failure = !answer->text;
 
 	ARRAY_GROW(classes->items, classes->count, *capacity);
 	class = &classes->items[classes->count++];
 	*class = (struct answer_class){
 		.text = owned_text,
+		.first = answer,
 		.is_failure = is_failure,
+		.is_raised = answer->is_raised,
 	};
 	if (!is_failure)
 		class->is_number = parse_number(owned_text, &class->number);
@@ -172,7 +221,7 @@ static void add_answer(struct answer_classes *classes, size_t *capacity,
 	uintptr_t number = (uintptr_t)strmap_find(by_key, unique);
 
 	if (number == 0) {
-		add_class(classes, capacity, key, is_failure);
+		add_class(classes, capacity, key, answer);
 		number = classes->count;
 		strmap_put(by_key, unique, (void *)number);
 	} else {
@@ -363,9 +412,10 @@ void answer_classes_append_summary(struct buffer *out,
 	}
 	for (size_t i = classes->value_count; i < classes->count; i++)
 		rankset_unite(&failed, &classes->items[i].ranks);
-	append_counted(out, classes->value_count,
-		       answers->is_broadcast ? "answer" : "value",
-		       answers->is_broadcast ? "answers" : "values");
+	append_counted(
+		out, classes->value_count,
+		answers->kind == ANSWERS_BROADCAST ? "answer" : "value",
+		answers->kind == ANSWERS_BROADCAST ? "answers" : "values");
 	buffer_append_string(out, " over ");
 	append_counted(out, come - rankset_count(&failed), "rank", "ranks");
 	for (size_t i = 0; i < classes->value_count; i++)

@@ -9,22 +9,37 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "protocol/rankset.h"
 
 struct buffer;
+
+enum answers_kind {
+	ANSWERS_COMPARE,   /* an expression */
+	ANSWERS_BROADCAST, /* a line for the debuggers' prompts */
+	ANSWERS_EVAL,	   /* code to run, of one line or several */
+};
 
 struct answer {
 	int rank;
 	bool has_come;
 	char *text;  /* NULL: it failed, or has not come */
 	char *error; /* a sentence; NULL: it did not fail */
+	/* What of it is known besides; NULL: nothing. */
+	char *value; /* without what it printed */
+	char *type;
+	char *output;
+	char *traceback; /* what was asked raised */
+	bool is_raised;	 /* that is why it failed; else it was not done */
 };
 
 struct answers {
-	char *question;	   /* NULL: nothing was asked */
-	bool is_broadcast; /* a line for the prompts, not an expression */
-	double asked_at;   /* session time */
+	char *question; /* NULL: nothing was asked */
+	enum answers_kind kind;
+	uint64_t number; /* of the question, each its own */
+	double asked_at; /* session time */
+	struct rankset ranks; /* that the question was for */
 	struct answer *items;
 	size_t count;
 	size_t capacity;
@@ -34,19 +49,26 @@ struct answers {
 void answers_clear(struct answers *answers);
 /* Asks something else, of nobody yet. */
 void answers_begin(struct answers *answers, const char *question,
-		   bool is_broadcast, double now);
+		   enum answers_kind kind, double now);
 /* This rank was asked. */
 void answers_wait(struct answers *answers, int rank);
 /* What it answered; or text NULL, and why it did not. */
 void answers_take(struct answers *answers, int rank, const char *text,
 		  const char *error);
+/*
+ * The same with all that it said. A text is made of what it printed and its
+ * value where it gave none and did not fail.
+ */
+void answers_take_whole(struct answers *answers, const struct answer *answer);
 /* How many have come. */
 size_t answers_come(const struct answers *answers);
 
 struct answer_class {
 	struct rankset ranks;
 	char *text; /* or why these did not answer */
+	const struct answer *first; /* lent by the answers */
 	bool is_failure;
+	bool is_raised; /* a failure: what was asked raised */
 	bool is_odd; /* no number among numbers; or unlike most others */
 	bool is_number;
 	double number;

@@ -96,6 +96,7 @@ void session_clear(struct session *session)
 	session_clear_transcripts(session);
 	launching_clear(&session->launching);
 	answers_clear(&session->answers);
+	dialogue_clear(&session->dialogue);
 	job_clear_all(session);
 	map_free(session->by_pid);
 	free_ranks(session->others, session->other_count);

@@ -15,6 +15,7 @@
 
 #include "model/answers.h"
 #include "model/choice.h"
+#include "model/dialogue.h"
 #include "model/launching.h"
 #include "model/rank.h"
 #include "model/stops.h"
@@ -141,6 +142,7 @@ struct session {
 	size_t output_count;
 	struct stops stops; /* of all ranks */
 	struct answers answers; /* to the last question to several ranks */
+	struct dialogue dialogue; /* code that was run, and the answers */
 	struct launching launching; /* the job that we started */
 	struct transcript **transcripts; /* sessions of debuggers; bounded */
 	size_t transcript_count;

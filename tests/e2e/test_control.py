@@ -575,7 +575,7 @@ class TestValues(unittest.TestCase):
     def test_json(self):
         with Node({"evaluate 101": "NameError: name 'x' is not defined"}) as \
                 node:
-            run = node.run("--json", script="eval x ranks 0,1")
+            run = node.run("--json", script="print x ranks 0,1")
             self.assertEqual(objects(run)[0],
                              {"rank": 0, "expression": "x", "result": "0 + x",
                               "type": "int", "output": None})

@@ -19,12 +19,12 @@
 #include "stage.h"
 #include "ui/view.h"
 
-static void ask(struct stage *stage, const char *question, bool is_broadcast)
+static void ask(struct stage *stage, const char *question,
+		enum answers_kind kind)
 {
 	struct answers *answers = &stage->engine.session.answers;
 
-	answers_begin(answers, question, is_broadcast,
-		      stage->engine.session.now);
+	answers_begin(answers, question, kind, stage->engine.session.now);
 	for (int rank = 0; rank < 8; rank++)
 		answers_wait(answers, rank);
 	view_open(&stage->app.view, VIEW_COMPARE);
@@ -37,7 +37,7 @@ static void answer(struct stage *stage, int rank, const char *text)
 
 static void answer_all(struct stage *stage)
 {
-	ask(stage, "loss.item()", false);
+	ask(stage, "loss.item()", ANSWERS_COMPARE);
 	for (int rank = 0; rank < 8; rank++)
 		answer(stage, rank, "0.1182");
 	answer(stage, 3, "0.1306");
@@ -46,7 +46,7 @@ static void answer_all(struct stage *stage)
 
 static void answer_in_lines(struct stage *stage)
 {
-	ask(stage, "w", true);
+	ask(stage, "w", ANSWERS_BROADCAST);
 	for (int rank = 0; rank < 8; rank++)
 		answer(stage, rank,
 		       "  train.py(19)<module>()\n-> train()\n"
@@ -90,7 +90,7 @@ static void lines_appear_as_ranks_answer(void **state)
 {
 	struct stage *stage = *state;
 
-	ask(stage, "step", false);
+	ask(stage, "step", ANSWERS_COMPARE);
 	stage_check_shows(stage, "0 of 8 answered");
 	stage_check_shows(stage, "0-7");
 	answer(stage, 0, "41");

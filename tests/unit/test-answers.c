@@ -12,9 +12,10 @@
 #include "banned.h"
 #include "base/buffer.h"
 #include "model/answers.h"
+#include "model/dialogue.h"
 
 /* "RANKS: TEXT DEVIATION|", with ! in front of what is odd, ? of failures. */
-static void check(struct answers *answers, const char *wanted)
+static void check_classes(const struct answers *answers, const char *wanted)
 {
 	struct answer_classes classes;
 	struct buffer out = BUFFER_INIT;
@@ -37,14 +38,19 @@ static void check(struct answers *answers, const char *wanted)
 	answer_classes_append_summary(&out, &classes, answers);
 	assert_string_equal(out.data, wanted);
 	answer_classes_clear(&classes);
-	answers_clear(answers);
 	buffer_clear(&out);
+}
+
+static void check(struct answers *answers, const char *wanted)
+{
+	check_classes(answers, wanted);
+	answers_clear(answers);
 }
 
 static void ask(struct answers *answers, int count)
 {
 	*answers = (struct answers){ .question = NULL };
-	answers_begin(answers, "loss.item()", false, 1);
+	answers_begin(answers, "loss.item()", ANSWERS_COMPARE, 1);
 	for (int i = 0; i < count; i++)
 		answers_wait(answers, i);
 }
@@ -208,6 +214,74 @@ static void what_looks_like_a_number_may_be_none(void **state)
 	}
 }
 
+static void take_value(struct answers *answers, int rank, const char *value,
+		       const char *output)
+{
+	answers_take_whole(answers, &(struct answer){
+					    .rank = rank,
+					    .value = (char *)value,
+					    .output = (char *)output,
+				    });
+}
+
+static void what_code_printed_is_a_part_of_its_answer(void **state)
+{
+	struct dialogue dialogue = { .items = NULL };
+	struct answers *answers = dialogue_add(&dialogue, "f()", 1, 0);
+
+	(void)state;
+	take_value(answers, 0, "'a'", "hello\n");
+	take_value(answers, 1, "'a'", "hello");
+	take_value(answers, 2, "'a'", NULL);
+	take_value(answers, 3, NULL, "hello\n");
+	take_value(answers, 4, NULL, NULL);
+	check_classes(answers, "!2: 'a'|!3: hello|!4: done|!0-1: hello\n'a'|"
+			       "4 values over 5 ranks");
+	dialogue_clear(&dialogue);
+}
+
+static void what_raised_is_told_from_what_was_not_run(void **state)
+{
+	struct dialogue dialogue = { .items = NULL };
+	struct answers *answers = dialogue_add(&dialogue, "x", 1, 0);
+	struct answer raised = {
+		.rank = 1,
+		.error = (char *)"NameError: name 'x' is not defined",
+		.traceback = (char *)"Traceback \u2026",
+		.is_raised = true,
+	};
+	struct answer_classes classes;
+
+	(void)state;
+	answers_take_whole(answers, &raised);
+	answers_take(answers, 0, NULL, "It has no agent.");
+	answer_classes_make(&classes, answers);
+	assert_int_equal(classes.count, 2);
+	for (size_t i = 0; i < 2; i++) {
+		const struct answer_class *class = &classes.items[i];
+		bool is_raised = rankset_contains(&class->ranks, 1);
+
+		assert_int_equal(class->is_raised, is_raised);
+		assert_true(class->is_failure);
+		assert_int_equal(class->first->traceback != NULL, is_raised);
+	}
+	answer_classes_clear(&classes);
+	dialogue_clear(&dialogue);
+}
+
+static void the_oldest_questions_are_forgotten(void **state)
+{
+	struct dialogue dialogue = { .items = NULL };
+
+	(void)state;
+	for (uint64_t i = 1; i <= DIALOGUE_MAXIMUM + 2; i++)
+		dialogue_add(&dialogue, "x", i, 0);
+	assert_int_equal(dialogue.count, DIALOGUE_MAXIMUM);
+	assert_null(dialogue_find(&dialogue, 2));
+	assert_ptr_equal(dialogue_find(&dialogue, 3), &dialogue.items[0]);
+	dialogue_clear(&dialogue);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -221,6 +295,9 @@ int main(void)
 		cmocka_unit_test(failures_are_together_and_last),
 		cmocka_unit_test(who_has_not_answered_is_waited_for),
 		cmocka_unit_test(what_looks_like_a_number_may_be_none),
+		cmocka_unit_test(what_code_printed_is_a_part_of_its_answer),
+		cmocka_unit_test(what_raised_is_told_from_what_was_not_run),
+		cmocka_unit_test(the_oldest_questions_are_forgotten),
 	};
 
 	return cmocka_run_group_tests_name("answers", tests, NULL, NULL);

@@ -1,0 +1,98 @@
+/*
+ * command-eval: code that ranks run, wherever they are, equal answers
+ * together.
+ */
+#include <stdlib.h>
+
+#include "banned.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "engine/command.h"
+#include "engine/commands.h"
+#include "engine/engine.h"
+#include "engine/format.h"
+#include "engine/gather.h"
+#include "engine/pending.h"
+#include "engine/survey.h"
+
+/* What raised is a finding; who was not reached makes the answer partial. */
+static void judge(struct command_context *context,
+		  const struct answer_classes *classes)
+{
+	bool is_raised = false;
+
+	for (size_t i = classes->value_count; i < classes->count; i++) {
+		if (classes->items[i].is_raised)
+			is_raised = true;
+		else
+			context->status = STATUS_PARTIAL;
+	}
+	gather_finding(context, is_raised);
+}
+
+/* -1 and the reasons where no rank has run it. */
+static int check_reached(struct command_context *context,
+			 const struct answer_classes *classes,
+			 struct error *error)
+{
+	struct failures failures = FAILURES_INIT;
+	struct buffer out = BUFFER_INIT;
+
+	for (size_t i = 0; i < classes->count; i++) {
+		const struct answer_class *class = &classes->items[i];
+		int rank = -1;
+
+		if (!class->is_failure || class->is_raised)
+			break;
+		while ((rank = rankset_next(&class->ranks, rank)) >= 0)
+			failures_add(&failures, rank, class->text);
+	}
+	if (failures.count == classes->count) {
+		failures_append(&out, &failures);
+		error_set(error, "eval: %s", out.data);
+		context->status = STATUS_NOTHING;
+	}
+	failures_clear(&failures);
+	buffer_clear(&out);
+	return context->status == STATUS_NOTHING ? -1 : 0;
+}
+
+int command_append_evaluated(struct command_context *context,
+			     struct error *error)
+{
+	const struct answers *answers = survey_answers(context->engine);
+	struct answer_classes classes;
+	int result;
+
+	answer_classes_make(&classes, answers);
+	result = check_reached(context, &classes, error);
+	if (result == 0)
+		judge(context, &classes);
+	if (context->is_json)
+		format_document(context->out,
+				format_json_answers(answers, &classes));
+	else if (result == 0)
+		format_text_answers(context->out, answers, &classes);
+	answer_classes_clear(&classes);
+	return result;
+}
+
+int command_eval(struct command_context *context, int argc, char **argv,
+		 struct error *error)
+{
+	char *code = command_tail(context, argc, argv, 1);
+	int result;
+
+	if (code[0] == '\0')
+		result = error_set(error, "eval needs code of the program: "
+					  "eval len(batch)");
+	else
+		result = survey_begin(context, "eval", code, ANSWERS_EVAL,
+				      error);
+	free(code);
+	/* A screen shows the answers as they come. */
+	if (result < 0 || context->screen)
+		return result;
+	survey_wait(context->engine);
+	return command_append_evaluated(context, error);
+}

@@ -1,0 +1,47 @@
+#include "model/dialogue.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/array.h"
+#include "model/answers.h"
+
+void dialogue_clear(struct dialogue *dialogue)
+{
+	for (size_t i = 0; i < dialogue->count; i++)
+		answers_clear(&dialogue->items[i]);
+	free(dialogue->items);
+	*dialogue = (struct dialogue){ .items = NULL };
+}
+
+static void forget_oldest(struct dialogue *dialogue)
+{
+	answers_clear(&dialogue->items[0]);
+	dialogue->count--;
+	memmove(dialogue->items, dialogue->items + 1,
+		dialogue->count * sizeof(*dialogue->items));
+}
+
+struct answers *dialogue_add(struct dialogue *dialogue, const char *code,
+			     uint64_t number, double now)
+{
+	struct answers *answers;
+
+	if (dialogue->count == DIALOGUE_MAXIMUM)
+		forget_oldest(dialogue);
+	ARRAY_GROW(dialogue->items, dialogue->count, dialogue->capacity);
+	answers = &dialogue->items[dialogue->count++];
+	*answers = (struct answers){ .question = NULL };
+	answers_begin(answers, code, ANSWERS_EVAL, now);
+	answers->number = number;
+	return answers;
+}
+
+struct answers *dialogue_find(const struct dialogue *dialogue, uint64_t number)
+{
+	for (size_t i = 0; i < dialogue->count; i++)
+		if (dialogue->items[i].number == number)
+			return &dialogue->items[i];
+	return NULL;
+}
