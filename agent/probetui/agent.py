@@ -28,6 +28,8 @@ from .settings import SettingError, describe, tell
 class Agent:
     def __init__(self, doors: List[access.Door], is_read_only: bool) -> None:
         self._is_read_only = is_read_only
+        self._debugger: Any = None
+        self._seat = threading.Lock()
         self._server = server.Server(doors)
         self._server.route = self._route
         self._server.start()
@@ -36,16 +38,30 @@ class Agent:
         return [door.name() for door in self._server.doors]
 
     def close(self) -> None:
+        if self._debugger is not None:
+            self._debugger.close()
         self._server.close()
 
     def forget(self) -> None:
+        if self._debugger is not None:
+            self._debugger.forget()
         self._server.forget()
 
-    def _route(self, head: Head, body: Any, give_up: server.GiveUp) -> Any:
+    def _begin_debugger(self) -> Any:
+        """Nothing of it is imported before somebody wants it."""
+        with self._seat:
+            if self._debugger is None:
+                from .dap.debugger import Debugger
+
+                self._debugger = Debugger(self._server, self._is_read_only)
+        return self._debugger
+
+    def _route(self, head: Head, body: Any,
+               connection: server.Connection) -> Any:
         route = routes.find(head, body, self._is_read_only)
         return route.answer(routes.Context(
-            head.query, body or {}, self._server.evaluator, give_up,
-            self._is_read_only))
+            head.query, body or {}, self._server.evaluator, connection,
+            self._is_read_only, self._begin_debugger))
 
 
 _agent: Optional[Agent] = None

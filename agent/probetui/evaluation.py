@@ -254,8 +254,8 @@ class Evaluator:
         self._capture.restore()
 
     @contextlib.contextmanager
-    def _job(self, timeout: float,
-             give_up: Callable[[Refusal], None]) -> Iterator[Evaluation]:
+    def _job(self, timeout: float, give_up: Callable[[Refusal], None],
+             is_ours: bool) -> Iterator[Evaluation]:
         job = Evaluation(timeout, give_up)
         with self._lock:
             if len(self._running) >= EVALUATIONS_MAXIMUM:
@@ -264,21 +264,25 @@ class Evaluator:
             self._running.add(job)
         if job.until < self._next_look:
             self._wake()
-        previous = signal.pthread_sigmask(signal.SIG_SETMASK, self.signals)
+        previous = signal.pthread_sigmask(
+            signal.SIG_SETMASK, self.signals) if is_ours else None
         try:
             yield job
         finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, previous)
+            if previous is not None:
+                signal.pthread_sigmask(signal.SIG_SETMASK, previous)
             with self._lock:
                 self._running.discard(job)
 
     def run(self, function: Callable[[], Any], timeout: float,
-            give_up: Callable[[Refusal], None]) -> Dict[str, Any]:
-        """What function() gives or raises, and what is printed meanwhile."""
+            give_up: Callable[[Refusal], None],
+            is_ours: bool = True) -> Dict[str, Any]:
+        """What function() gives or raises, and what is printed meanwhile.
+        `is_ours`: the thread that this is called in."""
         output = _Output()
         told: Dict[str, Any] = {"value": None, "type": None, "output": "",
                                 "error": None}
-        with self._job(timeout, give_up) as job:
+        with self._job(timeout, give_up, is_ours) as job:
             with self._capture.catching(output):
                 try:
                     try:
@@ -317,7 +321,7 @@ def read_timeout(value: Any) -> float:
     return float(value)
 
 
-def _run(tree: ast.Module, name: str, names: Dict[str, Any]) -> Any:
+def run_tree(tree: ast.Module, name: str, names: Dict[str, Any]) -> Any:
     last = None
     if tree.body and isinstance(tree.body[-1], ast.Expr):
         last = ast.Expression(tree.body.pop().value)
@@ -330,12 +334,12 @@ def _run(tree: ast.Module, name: str, names: Dict[str, Any]) -> Any:
 def in_main(code: str) -> Any:
     """The value of the last line where that is an expression."""
     names = sys.modules["__main__"].__dict__
-    return _run(ast.parse(code, "<eval>"), "<eval>", names)
+    return run_tree(ast.parse(code, "<eval>"), "<eval>", names)
 
 
 def in_its_own(code: Union[str, bytes], path: Optional[str]) -> Any:
     """As a module of its own, which leaves nothing in the program's."""
     name = path or "<execute>"
-    return _run(ast.parse(code, name), name, {
+    return run_tree(ast.parse(code, name), name, {
         "__name__": "__probetui__", "__file__": path,
         "__builtins__": builtins})

@@ -8,7 +8,7 @@ import threading
 import time
 from typing import Any, Dict, Iterator, List, Set
 
-from .values import class_name, cut, describe, type_name
+from .values import ancestors, class_name, cut, describe, type_name
 
 MODULES_MAXIMUM = 5000
 DEPTH_MAXIMUM = 64
@@ -61,16 +61,11 @@ def of_type(name: str, limit: int) -> Dict[str, Any]:
         for value in found[:limit]]}
 
 
-def _loaded(module: str, name: str) -> Any:
+def loaded(module: str, name: str) -> Any:
     """A class of torch's where the program has loaded it, else None."""
     found = sys.modules.get(module)
     kind = getattr(found, "__dict__", {}).get(name)
     return kind if isinstance(kind, type) else None
-
-
-def _ancestors(kind: type) -> tuple:
-    """Whatever its metaclass makes of __mro__."""
-    return tuple(type.__dict__["__mro__"].__get__(kind))
 
 
 def _parts(module: Any, name: str) -> Dict[str, Any]:
@@ -94,13 +89,13 @@ class _Tree:
 
     def _children(self, module: Any) -> Iterator[tuple]:
         for name, child in _parts(module, "_modules").items():
-            if self._module_type in _ancestors(type(child)):
+            if self._module_type in ancestors(type(child)):
                 yield str(name), child
 
     def _tensors(self, module: Any) -> Dict[int, Any]:
         return {id(tensor): tensor
                 for tensor in _parts(module, "_parameters").values()
-                if self._tensor_type in _ancestors(type(tensor))}
+                if self._tensor_type in ancestors(type(tensor))}
 
     def tell(self, module: Any, name: str,
              tensors: Dict[int, Any]) -> Dict[str, Any]:
@@ -149,7 +144,7 @@ def _names_of_main() -> Dict[int, str]:
 
 def modules() -> Dict[str, Any]:
     """Those of torch that no other one has, each with what is in it."""
-    module_type = _loaded("torch.nn.modules.module", "Module")
+    module_type = loaded("torch.nn.modules.module", "Module")
     if module_type is None:
         return {"torch": None, "modules": []}
     found = _instances(_classes(module_type))
@@ -157,7 +152,7 @@ def modules() -> Dict[str, Any]:
              for child in _parts(module, "_modules").values()}
     names = _names_of_main()
     budget = [MODULES_MAXIMUM]
-    tree = _Tree(module_type, _loaded("torch", "Tensor"), budget)
+    tree = _Tree(module_type, loaded("torch", "Tensor"), budget)
     roots = [module for module in found if id(module) not in owned]
     told = []
     for module in roots:

@@ -4,7 +4,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from typing import Any, Callable, Dict, NamedTuple
+from typing import Any, Callable, Dict, NamedTuple, Optional
 
 from . import (
     __version__,
@@ -15,6 +15,7 @@ from . import (
     objects,
 )
 from .http1 import BODY_MAXIMUM, Head, Refusal
+from .server import Connection
 
 OBJECTS_DEFAULT = 100
 OBJECTS_MAXIMUM = 1000
@@ -26,8 +27,9 @@ class Context(NamedTuple):
     query: Dict[str, str]
     body: Dict[str, Any]
     evaluator: evaluation.Evaluator
-    give_up: Callable[[Refusal], None]
+    connection: Connection
     is_read_only: bool
+    debugger: Callable[[], Any]  # dap.debugger.Debugger, made when needed
 
 
 class Route(NamedTuple):
@@ -35,7 +37,8 @@ class Route(NamedTuple):
     path: str
     runs_code: bool
     answer: Callable[[Context], Any]
-    fields: tuple  # behind ? of a GET, in the object of a POST
+    fields: Optional[tuple]  # of a POST's object; None: it looks itself
+    query: tuple  # names behind ?
 
 
 def _number(context: Context, name: str) -> Any:
@@ -84,7 +87,8 @@ def _evaluate(context: Context, what: str, code: str,
               function: Callable[[], Any]) -> Any:
     timeout = evaluation.read_timeout(context.body.get("timeout"))
     audit.log.record(what, code)
-    return context.evaluator.run(function, timeout, context.give_up)
+    return context.evaluator.run(function, timeout,
+                                 context.connection.give_up)
 
 
 def _eval(context: Context) -> Any:
@@ -138,15 +142,28 @@ def _evals(_: Context) -> Any:
     return audit.log.told()
 
 
+def _dap(context: Context) -> Any:
+    return context.debugger().answer(context)
+
+
+def _events(context: Context) -> Any:
+    return context.debugger().events(
+        context, _number(context, "after"), _number(context, "timeout"))
+
+
 ROUTES = (
-    Route("GET", "/", False, _index, ()),
-    Route("GET", "/threads", False, _threads, ()),
-    Route("GET", "/backtrace", False, _backtrace, ("tid",)),
-    Route("GET", "/objects", False, _objects, ("type", "limit")),
-    Route("GET", "/modules", False, _modules, ()),
-    Route("GET", "/evals", False, _evals, ()),
-    Route("POST", "/eval", True, _eval, ("code", "timeout")),
-    Route("POST", "/execute", True, _execute, ("code", "path", "timeout")),
+    Route("GET", "/", False, _index, (), ()),
+    Route("GET", "/threads", False, _threads, (), ()),
+    Route("GET", "/backtrace", False, _backtrace, (), ("tid",)),
+    Route("GET", "/objects", False, _objects, (), ("type", "limit")),
+    Route("GET", "/modules", False, _modules, (), ()),
+    Route("GET", "/evals", False, _evals, (), ()),
+    Route("GET", "/events", False, _events, (),
+          ("session", "after", "timeout")),
+    Route("POST", "/eval", True, _eval, ("code", "timeout"), ()),
+    Route("POST", "/execute", True, _execute, ("code", "path", "timeout"),
+          ()),
+    Route("POST", "/dap", False, _dap, None, ("session",)),
 )
 
 
@@ -169,9 +186,14 @@ def find(head: Head, body: Any, is_read_only: bool) -> Route:
         raise Refusal(403, "this agent was started with read_only")
     if route.method == "POST" and not isinstance(body, dict):
         raise Refusal(400, "the body is an object of JSON")
-    given = head.query if route.method == "GET" else body
-    for name in given:
-        if name not in route.fields:
-            raise Refusal(400, "%s is none of %s" % (
-                ascii(name)[:40], ", ".join(route.fields) or "no names"))
+    _check_names(head.query, route.query)
+    if route.method == "POST" and route.fields is not None:
+        _check_names(body, route.fields)
     return route
+
+
+def _check_names(given: Dict[str, Any], known: tuple) -> None:
+    for name in given:
+        if name not in known:
+            raise Refusal(400, "%s is none of %s" % (
+                ascii(name)[:40], ", ".join(known) or "no names"))

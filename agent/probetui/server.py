@@ -44,9 +44,9 @@ _OWN_SIGNALS = {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL,
 # Sockets are made and closed with this: a fork has none that it does not know.
 forking = threading.RLock()
 
-GiveUp = Callable[[Refusal], None]
-# Gives what is to be told. Refusal: why not.
-Route = Callable[[Head, Any, GiveUp], Any]
+# Hung up by who is at its other end, though nobody reads from it.
+_HUNG_UP = getattr(select, "POLLRDHUP", 0x2000) | select.POLLHUP | \
+    select.POLLERR
 
 
 class Connection:
@@ -61,6 +61,7 @@ class Connection:
         self._turn = threading.Lock()
         self._is_given_up = False
         self._is_answering = False
+        self.is_gone = False
 
     def run(self) -> None:
         try:
@@ -74,8 +75,12 @@ class Connection:
         except BaseException as problem:
             self._server.report(problem)
         finally:
+            self.is_gone = True
             self._server.leave(self)
             self._server.drop(self._socket)
+
+    def fileno(self) -> int:
+        return int(self._socket.fileno())
 
     def shut(self) -> None:
         """From another thread: this one's next step ends it."""
@@ -140,13 +145,13 @@ class Connection:
             except wire.WireError as error:
                 raise Refusal(400, str(error)) from None
             return write_answer(
-                self._server.route(head, given, self._give_up), head.keeps)
+                self._server.route(head, given, self), head.keeps)
         except Refusal as refusal:
             return write_refusal(refusal, head.keeps)
         except Exception as problem:
             return write_refusal(Refusal(500, describe(problem)), head.keeps)
 
-    def _give_up(self, refusal: Refusal) -> None:
+    def give_up(self, refusal: Refusal) -> None:
         """From another thread, as this one does not come back."""
         with self._turn:
             if self._is_answering:
@@ -159,18 +164,27 @@ class Connection:
         self.shut()
 
 
+# Gives what is to be told. Refusal: why not.
+Route = Callable[[Head, Any, Connection], Any]
+
+
 class Server:
     """Listens at the doors until it is closed."""
 
     def __init__(self, doors: List[Door]) -> None:
         self.doors = doors
         self.route: Route = _no_route
-        self.evaluator = Evaluator(self._wake)
-        self._waker, self._woken = socket.socketpair()
-        self._waker.setblocking(False)
+        # Called now and then; in how many seconds it is to be the next time.
+        self.look: Callable[[], float] = lambda: LOOK_SECONDS
+        # A connection has ended. Once each at least, in any thread.
+        self.on_gone: Callable[[Connection], None] = lambda connection: None
+        self.evaluator = Evaluator(self.wake)
+        self.waker, self._woken = socket.socketpair()
+        self.waker.setblocking(False)
         self._woken.setblocking(False)
         self.sockets: Set[socket.socket] = set()
         self._connections: Set[Connection] = set()
+        self._watched: Set[Connection] = set()
         self._turned_away: Deque[Tuple[float, socket.socket]] = \
             collections.deque()
         self._is_closed = False
@@ -184,7 +198,7 @@ class Server:
     def close(self) -> None:
         """At the end of the process. What is evaluated is left alone."""
         self._is_closed = True
-        self._wake()
+        self.wake()
         if self._thread.ident is not None:
             self._thread.join(1.0)
         for door in self.doors:
@@ -199,7 +213,7 @@ class Server:
             door.endpoint.listener.close()
         for connection in self.sockets:
             connection.close()
-        self._waker.close()
+        self.waker.close()
         self._woken.close()
 
     def report(self, problem: BaseException) -> None:
@@ -210,15 +224,23 @@ class Server:
 
     def leave(self, connection: Connection) -> None:
         self._connections.discard(connection)
+        self._watched.discard(connection)
+        self.on_gone(connection)
+
+    def watch(self, connection: Connection) -> None:
+        """Its end is noticed while it is served, too."""
+        if connection not in self._watched and not connection.is_gone:
+            self._watched.add(connection)
+            self.wake()
 
     def drop(self, connection: socket.socket) -> None:
         with forking, contextlib.suppress(OSError):
             self.sockets.discard(connection)
             connection.close()
 
-    def _wake(self) -> None:
+    def wake(self) -> None:
         with contextlib.suppress(OSError):
-            self._waker.send(b".")
+            self.waker.send(b".")
 
     def _run(self) -> None:
         try:
@@ -228,8 +250,10 @@ class Server:
             self.report(problem)
 
     def _turn(self) -> None:
-        seconds = min(self.evaluator.look(), self._close_turned_away())
+        seconds = min(self.evaluator.look(), self.look(),
+                      self._close_turned_away())
         poll = select.poll()
+        watched = self._register_watched(poll)
         poll.register(self._woken, select.POLLIN)
         doors: Dict[int, Door] = {}
         for door in self.doors:
@@ -238,9 +262,22 @@ class Server:
         for fd, _ in poll.poll(seconds * 1000 + 1):
             if fd in doors:
                 self._accept(doors[fd])
+            elif fd in watched:
+                watched[fd].is_gone = True
+                self._watched.discard(watched[fd])
+                self.on_gone(watched[fd])
             else:
                 with contextlib.suppress(OSError):
                     self._woken.recv(4096)
+
+    def _register_watched(self, poll: Any) -> Dict[int, Connection]:
+        watched: Dict[int, Connection] = {}
+        for connection in list(self._watched):
+            # One that is closed meanwhile has no number any more.
+            with contextlib.suppress(OSError, ValueError):
+                poll.register(connection.fileno(), _HUNG_UP)
+                watched[connection.fileno()] = connection
+        return watched
 
     def _accept(self, door: Door) -> None:
         try:
@@ -303,7 +340,7 @@ def _make_thread(name: str, run: Callable[[], None]) -> threading.Thread:
     return thread
 
 
-def _no_route(head: Head, body: Any, give_up: GiveUp) -> Any:
+def _no_route(head: Head, body: Any, connection: Connection) -> Any:
     raise Refusal(404, "there is nothing")
 
 

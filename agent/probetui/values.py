@@ -39,6 +39,11 @@ def class_name(kind: type) -> str:
     return name if module == "builtins" else module + "." + name
 
 
+def ancestors(kind: type) -> tuple:
+    """Whatever its metaclass makes of __mro__."""
+    return tuple(type.__dict__["__mro__"].__get__(kind))
+
+
 def cut(text: str, maximum: int) -> str:
     if len(text) <= maximum:
         return text
@@ -48,6 +53,14 @@ def cut(text: str, maximum: int) -> str:
 
 def _shape(value: Any) -> str:
     return "(%s)" % ", ".join("%d" % size for size in value.shape)
+
+
+def is_array(value: Any) -> bool:
+    """A tensor, or an array of numpy's; not of a class that may have its own
+    ideas."""
+    kind = type(value)
+    return (_class_text(kind, "__module__"), _class_text(
+        kind, "__qualname__")) in _TENSORS + (("numpy", "ndarray"),)
 
 
 def _describe_array(value: Any) -> str:

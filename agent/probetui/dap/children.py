@@ -1,0 +1,209 @@
+"""What is inside of a value, one level at a time, without running code of the
+program."""
+from __future__ import annotations
+
+import collections
+import itertools
+import types
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple
+
+from ..objects import loaded
+from ..values import ancestors, cut, describe, is_array
+
+NAME_MAXIMUM = 200
+# Told at once.
+PART_MAXIMUM = 1000
+_KEYS = (str, int, bool, bytes)
+_PLAIN = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis),
+          type(NotImplemented), range)
+
+
+class Child(NamedTuple):
+    name: str
+    value: Any
+    suffix: Optional[str]  # behind the expression of what it is in
+    key: Any  # ("item", key) or ("attribute", name); None: not to be set
+
+
+def _attribute(name: str, value: Any) -> Child:
+    return Child(cut(name, NAME_MAXIMUM), value,
+                 "." + name if name.isidentifier() else None,
+                 ("attribute", name))
+
+
+def instance_names(value: Any) -> Dict[str, Any]:
+    """Its __dict__, whatever its class says of that; a copy."""
+    for kind in ancestors(type(value)):
+        found = class_names(kind).get("__dict__")
+        if found is not None:
+            if type(found) is not types.GetSetDescriptorType:
+                return {}
+            return _copy(found.__get__(value))
+    return {}
+
+
+def class_names(kind: type) -> Any:
+    """The __dict__ of a class, whatever its metaclass says of that."""
+    return type.__dict__["__dict__"].__get__(kind)
+
+
+def _copy(names: Any) -> Dict[str, Any]:
+    for _ in range(3):
+        try:
+            return {name: value for name, value in dict.items(names)
+                    if type(name) is str}
+        except (RuntimeError, TypeError):
+            # Another thread changes it, or it is none.
+            pass
+    return {}
+
+
+def slots(value: Any) -> Iterator[Tuple[str, Any]]:
+    for kind in ancestors(type(value)):
+        names = class_names(kind)
+        if "__slots__" not in names:
+            continue
+        for name, member in list(names.items()):
+            if type(member) is types.MemberDescriptorType:
+                try:
+                    yield name, member.__get__(value)
+                except AttributeError:
+                    pass
+
+
+def module_parts(value: Any) -> Dict[str, Any]:
+    """What torch's modules have as attributes by __getattr__."""
+    kind = loaded("torch.nn.modules.module", "Module")
+    if kind is None or kind not in ancestors(type(value)):
+        return {}
+    names = instance_names(value)
+    found: Dict[str, Any] = {}
+    for folder in ("_modules", "_parameters", "_buffers"):
+        parts = names.get(folder)
+        if dict in ancestors(type(parts)):
+            found.update(_copy(parts))
+    return found
+
+
+def array_facts(value: Any) -> Dict[str, Any]:
+    """Of a tensor or an array, what it is. Not its numbers: those of a GPU
+    would be waited for."""
+    if not is_array(value):
+        return {}
+    found = {}
+    for name in ("shape", "dtype", "device", "requires_grad", "is_leaf",
+                 "grad_fn", "layout", "strides", "nbytes"):
+        try:
+            found[name] = getattr(value, name)
+        except Exception:
+            continue
+    if found.get("is_leaf"):
+        # Asking others for it warns.
+        found["grad"] = value.grad
+    return found
+
+
+def _of_exception(value: Any) -> Iterator[Child]:
+    for name in ("args", "__cause__", "__context__", "__traceback__"):
+        yield _attribute(name, class_names(BaseException)[name].__get__(
+            value))
+
+
+def _of_method(value: Any) -> Iterator[Child]:
+    yield _attribute("__self__", value.__self__)
+    yield _attribute("__func__", value.__func__)
+
+
+def _of_names(names: Dict[str, Any]) -> Iterator[Child]:
+    for name, value in names.items():
+        yield _attribute(name, value)
+
+
+def _attributes(value: Any) -> Iterator[Child]:
+    kind = type(value)
+    kinds = ancestors(kind)
+    if type in kinds:
+        return _of_names(_copy(dict(class_names(value))))
+    if kind is types.ModuleType or types.ModuleType in kinds:
+        return _of_names(_copy(object.__getattribute__(value, "__dict__")))
+    if kind is types.MethodType:
+        return _of_method(value)
+    facts = array_facts(value)
+    if facts:
+        return _of_names(facts)
+    found = [_of_names(module_parts(value)), _of_names(instance_names(value)),
+             _of_names(dict(slots(value)))]
+    if BaseException in kinds:
+        found.insert(0, _of_exception(value))
+    return itertools.chain(*found)
+
+
+def _key_child(key: Any, value: Any) -> Child:
+    return Child(cut(describe(key), NAME_MAXIMUM), value,
+                 "[%r]" % key if type(key) in _KEYS else None, ("item", key))
+
+
+class Contents:
+    """The children of a value: items by number, then those by name."""
+
+    def __init__(self, value: Any) -> None:
+        self._value = value
+        kinds = ancestors(type(value))
+        self._base = next((base for base in (
+            list, tuple, dict, set, frozenset, collections.deque)
+            if base in kinds), None)
+        self.indexed = 0
+        self._items = 0
+        if self._base is dict:
+            self._items = dict.__len__(value)
+        elif self._base is not None:
+            self.indexed = self._base.__len__(value)
+        self._named: Optional[List[Child]] = None
+
+    def _attributes(self) -> List[Child]:
+        if self._named is None:
+            self._named = [] if type(self._value) in _PLAIN else list(
+                itertools.islice(_attributes(self._value), 100000))
+        return self._named
+
+    @property
+    def named(self) -> int:
+        return self._items + len(self._attributes())
+
+    def _numbered(self, start: int, count: int) -> List[Child]:
+        base, value = self._base, self._value
+        if base in (list, tuple):
+            found = base.__getitem__(value, slice(start, start + count))
+        else:
+            found = itertools.islice(base.__iter__(value), start,  # type: ignore
+                                     start + count)
+        is_set = base in (set, frozenset)
+        return [Child("[%d]" % i, part, None if is_set else "[%d]" % i,
+                      None if is_set or base is tuple else ("item", i))
+                for i, part in enumerate(found, start)]
+
+    def _by_name(self, start: int, count: int) -> List[Child]:
+        found: List[Child] = []
+        if start < self._items:
+            items = itertools.islice(dict.items(self._value), start,
+                                     start + count)
+            found = [_key_child(key, part) for key, part in items]
+        first = max(0, start - self._items)
+        return found + self._attributes()[first:first + count - len(found)]
+
+    def part(self, which: str, start: int, count: int) -> List[Child]:
+        """`which`: "indexed", "named", or "" for both, one behind the
+        other."""
+        for _ in range(3):
+            try:
+                found: List[Child] = []
+                if which != "named" and start < self.indexed:
+                    found = self._numbered(start, count)
+                if which != "indexed" and len(found) < count:
+                    first = start if which else max(0, start - self.indexed)
+                    found += self._by_name(first, count - len(found))
+                return found
+            except RuntimeError:
+                # Another thread changes it.
+                pass
+        return []

@@ -1,0 +1,125 @@
+"""The part of an agent that speaks DAP: sessions, events, and the engine once
+somebody needs it."""
+from __future__ import annotations
+
+import threading
+import time
+from typing import TYPE_CHECKING, Any, Dict, Optional
+
+from ..http1 import Refusal
+from ..settings import describe, tell
+from . import table
+from .call import Call
+from .events import Ring
+from .messages import Arguments, Failure, failed, read_request, response
+from .sessions import NEVER, Session, Sessions
+
+if TYPE_CHECKING:
+    from ..routes import Context
+    from ..server import Connection, Server
+
+POLL_SECONDS = 30
+
+
+class Debugger:
+    """One a process."""
+
+    def __init__(self, server: Server, is_read_only: bool) -> None:
+        self.server = server
+        self.is_read_only = is_read_only
+        self.ring = Ring()
+        self.sessions = Sessions(self._end)
+        self._is_closed = False
+        server.look = self._look
+        server.on_gone = self._leave
+
+    def _leave(self, connection: Connection) -> None:
+        self.sessions.leave(connection)
+        self.ring.wake()
+        self.server.wake()
+
+    def _look(self) -> float:
+        try:
+            seconds = self.sessions.look()
+            now = time.monotonic()
+            for session in self.sessions.all():
+                for kept in list(session.kept.values()):
+                    end = kept.look()
+                    if end is not None:
+                        seconds = min(seconds, max(0.0, end - now))
+            return seconds
+        except Exception as problem:
+            # The thread that waits for clients goes on.
+            tell("a session could not be ended: %s" % describe(problem))
+            return NEVER
+
+    def _end(self, session: Session) -> None:
+        for kept in list(session.kept.values()):
+            kept.end(self)
+        session.kept.clear()
+        self.ring.wake()
+
+    def close(self) -> None:
+        """The process ends."""
+        self._is_closed = True
+        self.ring.emit("terminated", {})
+
+    def forget(self) -> None:
+        """In a fork."""
+        self._is_closed = True
+
+    def answer(self, context: Context) -> Dict[str, Any]:
+        """To POST /dap."""
+        try:
+            number, command, arguments = read_request(context.body)
+        except Failure as failure:
+            raise Refusal(400, str(failure)) from None
+        name = context.query.get("session")
+        if name is None:
+            if command != "initialize":
+                raise Refusal(404, "session is missing; initialize makes one")
+            session = self.sessions.make(context.connection, self.ring.last)
+        else:
+            session = self.sessions.find(name)
+        self.server.watch(context.connection)
+        call = Call(self, session, context, number, arguments)
+        with self.sessions.serving(session, context.connection):
+            told = self._respond(call, command)
+        if name is None and not told["success"]:
+            self.sessions.remove(session)
+        return told
+
+    def _respond(self, call: Call, command: str) -> Dict[str, Any]:
+        try:
+            body = self._do(call, command)
+            return response(call.session.number(), call.number, command, body)
+        except Failure as failure:
+            problem = failure
+        except Refusal:
+            raise
+        except Exception as error:
+            problem = Failure("%s failed: %s" % (command, describe(error)))
+        return failed(call.session.number(), call.number, command, problem)
+
+    def _do(self, call: Call, command: str) -> Optional[Dict[str, Any]]:
+        row = table.find(command)
+        if row is None:
+            raise Failure("there is no request %s here" % ascii(command))
+        if self.is_read_only and not row.looks:
+            raise Failure("this agent was started with read_only: it refuses "
+                          "what stops, changes or runs code")
+        return row.answer(call)
+
+    def events(self, context: Context, after: Optional[int],
+               seconds: Optional[int]) -> Dict[str, Any]:
+        """To GET /events."""
+        session = self.sessions.find(context.query.get("session", ""))
+        connection = context.connection
+        self.server.watch(connection)
+        with self.sessions.serving(session, connection):
+            return self.ring.wait(
+                max(session.first, after or 0), session.id,
+                POLL_SECONDS if seconds is None
+                else min(seconds, POLL_SECONDS),
+                lambda: not (connection.is_gone or session.is_over
+                             or self._is_closed))

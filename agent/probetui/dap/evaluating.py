@@ -1,0 +1,105 @@
+"""Code that a client has run: beside the program, or in a thread that
+stands."""
+from __future__ import annotations
+
+import ast
+import re
+from typing import Any, Callable, Dict, List, Optional
+
+from .. import audit, evaluation
+from ..http1 import Refusal
+from . import places
+from .call import Call, Row
+from .messages import Arguments, Failure
+from .telling import refer
+
+# What needs no parentheses when more stands behind it.
+_SIMPLE = re.compile(r"[\w.]+\Z")
+
+
+def read_timeout(arguments: Arguments) -> float:
+    try:
+        return evaluation.read_timeout(arguments.number("timeout", None))
+    except Refusal as refusal:
+        raise Failure(str(refusal)) from None
+
+
+def run(call: Call, place: Any, text: str,
+        function: Callable[[], Any]) -> Dict[str, Any]:
+    """As Evaluator.run: in the thread of the place, where it has one.
+    `text`: what is run."""
+    evaluator = call.context.evaluator
+    give_up = call.context.connection.give_up
+    timeout = read_timeout(call.arguments)
+    audit.log.record("dap", text)
+    if place is None:
+        return evaluator.run(function, timeout, give_up)
+    return places.run(place, lambda: evaluator.run(
+        function, timeout, give_up, False), timeout)
+
+
+def check(told: Dict[str, Any]) -> None:
+    """Failure: the code failed."""
+    error = told["error"]
+    if error is not None:
+        text = error["type"]
+        if error["message"].startswith('File "<eval>"'):
+            # Of a SyntaxError; its place is in the traceback.
+            text = error["message"].rpartition("\n")[2]
+        elif error["message"]:
+            text += ": " + error["message"]
+        raise Failure(text, traceback=error["traceback"],
+                      output=told["output"])
+
+
+def parse(text: str, is_statement: bool) -> ast.Module:
+    """In the thread that evaluates: what is wrong with it is told as what it
+    raises."""
+    tree: Any = compile(text if is_statement else text.strip(), "<eval>",
+                        "exec" if is_statement else "eval",
+                        ast.PyCF_ONLY_AST, dont_inherit=True)
+    return tree if is_statement else ast.Module([ast.Expr(tree.body)], [])
+
+
+def _evaluate(call: Call) -> Dict[str, Any]:
+    arguments = call.arguments
+    text = arguments.text("expression")
+    is_statement = arguments.text("context", "") == "repl"
+    place = None
+    if arguments.has("frameId"):
+        place = places.find_stopped(call, arguments.integer("frameId"))
+    found: List[Any] = []
+
+    def work() -> Any:
+        tree = parse(text, is_statement)
+        value = places.run_tree(place, tree)
+        if value is not evaluation.NOTHING:
+            found.append(value)
+        return value
+
+    told = run(call, place, text, work)
+    check(told)
+    answer = {"result": told["value"] or "", "output": told["output"],
+              "variablesReference": 0}
+    if found and told["type"] is not None:
+        answer["type"] = told["type"]
+        answer.update(refer(call.session, found[0], _expression(text),
+                            place))
+    return answer
+
+
+def _expression(text: str) -> Optional[str]:
+    """Of the value of that text. None: it is none."""
+    text = text.strip()
+    if _SIMPLE.match(text):
+        return text
+    try:
+        ast.parse(text, mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    return "(%s)" % text
+
+
+ROWS = (
+    Row("evaluate", _evaluate, False, {"supportsEvaluateForHovers": True}),
+)

@@ -1,0 +1,78 @@
+"""The numbers by which a session names frames and values.
+
+Those of a stop are good until its thread goes on. What belongs to no stop is
+alive only as long as somebody asks for it: a value may be a tensor of many
+gigabytes.
+"""
+from __future__ import annotations
+
+import itertools
+import threading
+import time
+from typing import Any, Dict, Generic, List, NamedTuple, Optional, TypeVar
+
+from .messages import Failure
+from .sessions import Kept
+
+HANDLES_MAXIMUM = 10000
+UNUSED_SECONDS = 60.0
+
+Value = TypeVar("Value")
+
+
+class _Entry(NamedTuple):
+    value: Any
+    stop: Any  # debugging.stop.Stop; None: of what runs
+    used: float
+
+
+class Handles(Kept, Generic[Value]):
+    """`what` stands in sentences, "frame" or "variablesReference"."""
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+        self._entries: Dict[int, _Entry] = {}
+        self._numbers = itertools.count(1)
+        self._lock = threading.Lock()
+
+    def add(self, value: Value, stop: Any = None) -> int:
+        with self._lock:
+            number = next(self._numbers)
+            self._entries[number] = _Entry(value, stop, time.monotonic())
+            while len(self._entries) > HANDLES_MAXIMUM:
+                del self._entries[next(iter(self._entries))]
+            return number
+
+    def find(self, number: int) -> Value:
+        with self._lock:
+            entry = self._entries.get(number)
+            if entry is not None:
+                self._entries[number] = entry._replace(used=time.monotonic())
+                value: Value = entry.value
+                return value
+        raise Failure("there is no %s %d any more; ask for the stack anew"
+                      % (self._what, number))
+
+    def drop(self, stop: Any) -> None:
+        """Of a thread that goes on."""
+        self._drop([number for number, entry in list(self._entries.items())
+                    if entry.stop is stop])
+
+    def end(self, debugger: Any) -> None:
+        self._drop(list(self._entries))
+
+    def look(self) -> Optional[float]:
+        """Drops what nobody has asked for. When there is more to drop."""
+        before = time.monotonic() - UNUSED_SECONDS
+        running = [(entry.used, number) for number, entry
+                   in list(self._entries.items()) if entry.stop is None]
+        self._drop([number for used, number in running if used <= before])
+        left = [used for used, _ in running if used > before]
+        return min(left) + UNUSED_SECONDS if left else None
+
+    def _drop(self, numbers: List[int]) -> None:
+        # What has been kept may run code at its end: not under the lock.
+        dropped = []
+        with self._lock:
+            for number in numbers:
+                dropped.append(self._entries.pop(number, None))

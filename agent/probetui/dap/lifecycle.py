@@ -1,0 +1,42 @@
+"""The begin and the end of a session."""
+from __future__ import annotations
+
+from typing import Any, Dict
+
+from .call import Call, Row
+from .messages import Failure
+
+
+def _initialize(call: Call) -> Dict[str, Any]:
+    from . import table
+
+    arguments, session = call.arguments, call.session
+    arguments.text("adapterID", "")
+    if arguments.choice("pathFormat", ("path", "uri"), "path") == "uri":
+        raise Failure("paths are told as paths here, not as uri")
+    session.lines_start = int(arguments.flag("linesStartAt1", True))
+    session.columns_start = int(arguments.flag("columnsStartAt1", True))
+    told = table.capabilities(call.debugger.is_read_only)
+    told["probetui"] = {"session": session.id, "grace": session.grace,
+                        "next": session.first}
+    call.debugger.ring.emit("initialized", {}, session.id)
+    return told
+
+
+def _nothing(_: Call) -> None:
+    return None
+
+
+def _disconnect(call: Call) -> None:
+    if call.arguments.flag("terminateDebuggee"):
+        raise Failure("the program is not ended from here")
+    call.debugger.sessions.remove(call.session)
+
+
+ROWS = (
+    Row("initialize", _initialize, True),
+    Row("attach", _nothing, True),
+    Row("configurationDone", _nothing, True,
+        {"supportsConfigurationDoneRequest": True}),
+    Row("disconnect", _disconnect, True),
+)

@@ -1,0 +1,143 @@
+"""Requests and responses of DAP, and what a request may contain."""
+from __future__ import annotations
+
+from typing import Any, Dict, List, Optional, Tuple
+
+INTEGER_MAXIMUM = 1 << 53
+TEXT_MAXIMUM = 1 << 20
+_REQUIRED = object()
+
+
+class Failure(Exception):
+    """A sentence that says why a request is not done; more for its body."""
+
+    def __init__(self, sentence: str, **more: Any) -> None:
+        super().__init__(sentence)
+        self.more = more
+
+    def body(self) -> Dict[str, Any]:
+        text = str(self)
+        message: Dict[str, Any] = {"id": 1, "format": text, "showUser": False}
+        if "{" in text:
+            # Braces stand for variables there.
+            message.update(format="{text}", variables={"text": text})
+        return dict(self.more, error=message)
+
+
+def _kind(value: Any) -> str:
+    return {bool: "true or false", int: "a number", float: "a number",
+            str: "a text", list: "a list", dict: "an object"}.get(
+                type(value), "null")
+
+
+class Arguments:
+    """The fields of an object, each of the kind that is asked for. null is
+    as good as missing. `place` stands before a name in sentences."""
+
+    def __init__(self, fields: Dict[str, Any], place: str = "") -> None:
+        self.fields = fields
+        self.place = place
+
+    def has(self, name: str) -> bool:
+        return self.fields.get(name) is not None
+
+    def _take(self, name: str, kinds: Tuple[type, ...], wanted: str,
+              default: Any) -> Any:
+        value = self.fields.get(name)
+        if value is None:
+            if default is _REQUIRED:
+                raise Failure("%s is missing, %s"
+                              % (self.place + name, wanted))
+            return default
+        if type(value) not in kinds:
+            raise Failure("%s is %s, not %s" % (self.place + name, wanted,
+                                                _kind(value)))
+        return value
+
+    def integer(self, name: str, default: Any = _REQUIRED, low: int = 0,
+                high: int = INTEGER_MAXIMUM) -> Any:
+        value = self._take(name, (int,), "a whole number", default)
+        if value is not default and not low <= value <= high:
+            raise Failure("%s is a number from %d to %d"
+                          % (self.place + name, low, high))
+        return value
+
+    def number(self, name: str, default: Any = _REQUIRED) -> Any:
+        return self._take(name, (int, float), "a number", default)
+
+    def text(self, name: str, default: Any = _REQUIRED,
+             maximum: int = TEXT_MAXIMUM) -> Any:
+        value = self._take(name, (str,), "a text", default)
+        if value is not default and len(value) > maximum:
+            raise Failure("%s has %d characters at most"
+                          % (self.place + name, maximum))
+        return value
+
+    def flag(self, name: str, default: bool = False) -> bool:
+        return bool(self._take(name, (bool,), "true or false", default))
+
+    def choice(self, name: str, choices: Tuple[str, ...],
+               default: Optional[str] = None) -> Optional[str]:
+        value = self.text(name, default)
+        if value is not default and value not in choices:
+            raise Failure("%s is one of %s" % (self.place + name,
+                                               ", ".join(choices)))
+        return value
+
+    def object(self, name: str, default: Any = _REQUIRED) -> Any:
+        """Arguments."""
+        value = self._take(name, (dict,), "an object", default)
+        return value if value is default else Arguments(
+            value, "%s%s." % (self.place, name))
+
+    def objects(self, name: str, maximum: int,
+                default: Any = _REQUIRED) -> Any:
+        """A list of Arguments."""
+        value = self._take(name, (list,), "a list of objects", default)
+        if value is default:
+            return value
+        self._check_list(name, value, dict, "objects", maximum)
+        return [Arguments(fields, "%s%s[%d]." % (self.place, name, i))
+                for i, fields in enumerate(value)]
+
+    def texts(self, name: str, maximum: int,
+              default: Any = _REQUIRED) -> Any:
+        value = self._take(name, (list,), "a list of texts", default)
+        if value is not default:
+            self._check_list(name, value, str, "texts", maximum)
+        return value
+
+    def _check_list(self, name: str, value: List[Any], kind: type,
+                    wanted: str, maximum: int) -> None:
+        if len(value) > maximum:
+            raise Failure("%s has %d entries at most"
+                          % (self.place + name, maximum))
+        if any(type(part) is not kind for part in value):
+            raise Failure("%s is a list of %s" % (self.place + name, wanted))
+
+
+def read_request(body: Dict[str, Any]) -> Tuple[int, str, Arguments]:
+    """Its seq, its command and its arguments. Failure: it is none."""
+    fields = Arguments(body)
+    if body.get("type") != "request":
+        raise Failure('the body is a request of DAP: its "type" is "request"')
+    number = fields.integer("seq")
+    command = fields.text("command", maximum=100)
+    return number, command, fields.object("arguments", None) or \
+        Arguments({}, "arguments.")
+
+
+def response(number: int, request: int, command: str,
+             body: Optional[Dict[str, Any]]) -> Dict[str, Any]:
+    told = {"seq": number, "type": "response", "request_seq": request,
+            "command": command, "success": True}
+    if body is not None:
+        told["body"] = body
+    return told
+
+
+def failed(number: int, request: int, command: str,
+           failure: Failure) -> Dict[str, Any]:
+    return {"seq": number, "type": "response", "request_seq": request,
+            "command": command, "success": False, "message": str(failure),
+            "body": failure.body()}

@@ -1,0 +1,23 @@
+"""The requests that there are: one row each, from the module of its theme."""
+from __future__ import annotations
+
+from typing import Any, Dict, Optional
+
+from . import completions, evaluating, lifecycle
+from .call import Row
+
+_ROWS: Dict[str, Row] = {
+    row.command: row for module in (
+        lifecycle, evaluating, completions) for row in module.ROWS}
+
+
+def find(command: str) -> Optional[Row]:
+    return _ROWS.get(command)
+
+
+def capabilities(is_read_only: bool) -> Dict[str, Any]:
+    found: Dict[str, Any] = {}
+    for row in _ROWS.values():
+        if row.looks or not is_read_only:
+            found.update(row.capabilities)
+    return found
