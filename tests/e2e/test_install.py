@@ -66,6 +66,7 @@ class TestInstall(unittest.TestCase):
             "usr/share/probetui/agent/probetui/wire.py",
             "usr/share/probetui/agent/probetui/wrapping.py",
             "usr/share/probetui/agent/sitecustomize.py",
+            "usr/share/probetui/dap-bridge",
             "usr/share/probetui/themes/default",
             "usr/share/probetui/themes/high-contrast",
             "usr/share/probetui/themes/light",
