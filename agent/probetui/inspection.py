@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from types import FrameType
 
 FRAMES_MAXIMUM = 256
+# Of a code object's co_flags.
+_NEW_LOCALS = 0x2
 
 # Threads of ours, which nobody is told of.
 _own: WeakSet[threading.Thread] = WeakSet()
@@ -65,7 +67,7 @@ def threads() -> List[Dict[str, Any]]:
     return told
 
 
-def _find(tid: Optional[int]) -> Optional[FrameType]:
+def find(tid: Optional[int]) -> Optional[FrameType]:
     frames = _frames()
     if tid is None:
         return frames.get(threading.main_thread().ident or 0)
@@ -75,27 +77,45 @@ def _find(tid: Optional[int]) -> Optional[FrameType]:
     return frames.get(tid)
 
 
-def _locals(frame: FrameType) -> Dict[str, Dict[str, str]]:
+def copy_names(names: Any) -> Dict[str, Any]:
+    """Of a dict that others change meanwhile."""
+    for _ in range(3):
+        try:
+            return {name: value for name, value in names.items()
+                    if type(name) is str}
+        except RuntimeError:
+            pass
+    return {}
+
+
+def names_of(frame: FrameType) -> Dict[str, Any]:
+    """Its locals, as they are now."""
     names = frame.f_locals
     for _ in range(3):
         try:
-            return describe_names(dict(names))
+            return dict(names)
         except RuntimeError:
             # It runs meanwhile, and gets another name.
             pass
     return {}
 
 
+def is_module(frame: FrameType) -> bool:
+    """Its locals are its globals."""
+    return not frame.f_code.co_flags & _NEW_LOCALS and \
+        frame.f_locals is frame.f_globals
+
+
 def backtrace(tid: Optional[int]) -> Optional[List[Dict[str, Any]]]:
     """Innermost first, of a thread by the system's number or Python's own;
     None: of the main thread. Gives None where there is no such thread."""
-    frame = _find(tid)
+    frame = find(tid)
     if frame is None:
         return None
     told = []
     while frame is not None and len(told) < FRAMES_MAXIMUM:
         told.append(dict(_place(frame), depth=len(told), frame_type="python",
-                         locals=_locals(frame)))
+                         locals=describe_names(names_of(frame))))
         frame = frame.f_back
     left_out = 0
     while frame is not None:

@@ -13,6 +13,7 @@ from ..values import ancestors, cut, describe, is_array
 NAME_MAXIMUM = 200
 # Told at once.
 PART_MAXIMUM = 1000
+NAMES_MAXIMUM = 100000
 _KEYS = (str, int, bool, bytes)
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis),
           type(NotImplemented), range)
@@ -163,12 +164,25 @@ class Contents:
     def _attributes(self) -> List[Child]:
         if self._named is None:
             self._named = [] if type(self._value) in _PLAIN else list(
-                itertools.islice(_attributes(self._value), 100000))
+                itertools.islice(_attributes(self._value), NAMES_MAXIMUM))
         return self._named
 
     @property
     def named(self) -> int:
         return self._items + len(self._attributes())
+
+    def is_empty(self) -> bool:
+        if self._items or self.indexed or type(self._value) in _PLAIN:
+            return not (self._items or self.indexed)
+        return next(_attributes(self._value), None) is None
+
+    def counts(self) -> Dict[str, int]:
+        """Where it has many, as DAP tells them; of an object finding out
+        would take as long as telling them."""
+        if self._base is None:
+            return {}
+        return {"namedVariables": self.named, "indexedVariables":
+                self.indexed}
 
     def _numbered(self, start: int, count: int) -> List[Child]:
         base, value = self._base, self._value
@@ -207,3 +221,22 @@ class Contents:
                 # Another thread changes it.
                 pass
         return []
+
+
+class Names:
+    """Those of a scope."""
+
+    def __init__(self, names: Dict[str, Any]) -> None:
+        plain = [name for name in names if not _is_special(name)]
+        special = [name for name in names if _is_special(name)]
+        self._names = [Child(cut(name, NAME_MAXIMUM), names[name], name,
+                             ("name", name)) for name in plain + special]
+        self.indexed = 0
+        self.named = len(self._names)
+
+    def part(self, which: str, start: int, count: int) -> List[Child]:
+        return [] if which == "indexed" else self._names[start:start + count]
+
+
+def _is_special(name: str) -> bool:
+    return name.startswith("__") and name.endswith("__")

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import TYPE_CHECKING, Any, Dict, Optional
+from typing import TYPE_CHECKING, Any, Dict, List, Optional
 
 from ..http1 import Refusal
 from ..settings import describe, tell
 from . import table
 from .call import Call
 from .events import Ring
-from .messages import Arguments, Failure, failed, read_request, response
+from .messages import Failure, failed, read_request, response
 from .sessions import NEVER, Session, Sessions
 
 if TYPE_CHECKING:
+    from ..debugging.engine import Engine
+    from ..debugging.stop import Stop
     from ..routes import Context
     from ..server import Connection, Server
 
@@ -29,9 +31,34 @@ class Debugger:
         self.is_read_only = is_read_only
         self.ring = Ring()
         self.sessions = Sessions(self._end)
+        self._engine: Any = None
+        self._seat = threading.RLock()
         self._is_closed = False
         server.look = self._look
         server.on_gone = self._leave
+
+    def engine(self) -> Engine:
+        """Made when something is to stop."""
+        with self._seat:
+            if self._engine is None:
+                from ..debugging.engine import Engine
+
+                engine = Engine()
+                engine.on_event = self._on_event
+                self._engine = engine
+        return self._engine  # type: ignore[no-any-return]
+
+    def stops(self) -> List[Stop]:
+        return self._engine.stops() if self._engine is not None else []
+
+    def stop_of(self, thread_id: int) -> Optional[Stop]:
+        """None: it runs."""
+        if self._engine is None:
+            return None
+        return self._engine.stop_of(thread_id)  # type: ignore
+
+    def _on_event(self, name: str, body: Dict[str, Any]) -> None:
+        pass
 
     def _leave(self, connection: Connection) -> None:
         self.sessions.leave(connection)

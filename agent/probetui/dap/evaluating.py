@@ -8,7 +8,7 @@ from typing import Any, Callable, Dict, List, Optional
 
 from .. import audit, evaluation
 from ..http1 import Refusal
-from . import places
+from . import frames, places
 from .call import Call, Row
 from .messages import Arguments, Failure
 from .telling import refer
@@ -61,6 +61,15 @@ def parse(text: str, is_statement: bool) -> ast.Module:
     return tree if is_statement else ast.Module([ast.Expr(tree.body)], [])
 
 
+def run_tree(tree: ast.Module, place: Optional[places.Place],
+             names: Optional[Dict[str, Any]] = None) -> Any:
+    """`names`: where there is no place; None: those of __main__."""
+    if place is None:
+        return evaluation.run_tree(tree, frames.NAME, places.main_names()
+                                   if names is None else names)
+    return frames.run(tree, place.frame)
+
+
 def _evaluate(call: Call) -> Dict[str, Any]:
     arguments = call.arguments
     text = arguments.text("expression")
@@ -71,8 +80,7 @@ def _evaluate(call: Call) -> Dict[str, Any]:
     found: List[Any] = []
 
     def work() -> Any:
-        tree = parse(text, is_statement)
-        value = places.run_tree(place, tree)
+        value = run_tree(parse(text, is_statement), place)
         if value is not evaluation.NOTHING:
             found.append(value)
         return value

@@ -3,12 +3,22 @@ from __future__ import annotations
 
 from typing import Any, Dict, Optional
 
-from . import completions, evaluating, lifecycle
+from . import (
+    completions,
+    evaluating,
+    lifecycle,
+    setting,
+    sources,
+    stacks,
+    variables,
+)
 from .call import Row
 
 _ROWS: Dict[str, Row] = {
     row.command: row for module in (
-        lifecycle, evaluating, completions) for row in module.ROWS}
+        lifecycle, stacks, variables, sources, evaluating, completions,
+        setting)
+    for row in module.ROWS}
 
 
 def find(command: str) -> Optional[Row]:

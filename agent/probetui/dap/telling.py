@@ -26,17 +26,12 @@ def refer(session: Session, value: Any, expression: Optional[str],
           place: Any) -> Dict[str, Any]:
     """The fields that say how it opens."""
     contents = Contents(value)
-    named, indexed = contents.named, contents.indexed
-    if not named and not indexed:
+    if contents.is_empty():
         return {"variablesReference": 0}
     stop = place.stop if place is not None else None
-    told: Dict[str, Any] = {"variablesReference": handles(session).add(
-        Opened(lambda: Contents(value), value, expression, place), stop)}
-    if named:
-        told["namedVariables"] = named
-    if indexed:
-        told["indexedVariables"] = indexed
-    return told
+    return {"variablesReference": handles(session).add(
+        Opened(lambda: Contents(value), value, expression, place), stop),
+        **contents.counts()}
 
 
 def tell(session: Session, child: Child, within: Optional[str],

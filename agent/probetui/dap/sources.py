@@ -1,0 +1,114 @@
+"""Where code comes from, and its text."""
+from __future__ import annotations
+
+import io
+import linecache
+import os
+import stat
+import sys
+import tokenize
+from typing import Any, Dict, Iterator, List, Optional
+
+from .call import Call, Row
+from .messages import Failure
+from .sessions import Kept, Session
+
+SOURCES_MAXIMUM = 1000
+TEXT_MAXIMUM = 2 << 20
+
+
+class _Sources(Kept):
+    """Numbers of what is in no file."""
+
+    def __init__(self) -> None:
+        self._names: List[str] = []
+
+    def number(self, name: str) -> int:
+        if name not in self._names:
+            if len(self._names) >= SOURCES_MAXIMUM:
+                return 0
+            self._names.append(name)
+        return self._names.index(name) + 1
+
+    def name(self, number: int) -> str:
+        if not 0 < number <= len(self._names):
+            raise Failure("there is no sourceReference %d" % number)
+        return self._names[number - 1]
+
+
+def _sources(session: Session) -> _Sources:
+    return session.keep("sources", _Sources)
+
+
+def _cached(name: str) -> Optional[str]:
+    """Of code that was typed, or made: where somebody has put its text."""
+    entry = linecache.cache.get(name)
+    if type(entry) is tuple and len(entry) == 4:
+        return "".join(entry[2])
+    return None
+
+
+def tell(session: Session, name: str) -> Dict[str, Any]:
+    """A Source of DAP, of a co_filename."""
+    if not name.startswith("<"):
+        return {"name": os.path.basename(name), "path": os.path.abspath(name)}
+    told: Dict[str, Any] = {"name": name}
+    if _cached(name) is not None:
+        told["sourceReference"] = _sources(session).number(name)
+    return told
+
+
+def _known() -> Iterator[str]:
+    for frame in sys._current_frames().values():
+        while frame is not None:
+            yield frame.f_code.co_filename
+            frame = frame.f_back  # type: ignore[assignment]
+    for module in list(sys.modules.values()):
+        try:
+            name = object.__getattribute__(module, "__dict__").get("__file__")
+        except AttributeError:
+            continue
+        if type(name) is str:
+            yield name
+    yield from list(linecache.cache)
+
+
+def _read(path: str) -> str:
+    try:
+        # What is no file may never have an end, or not even a beginning.
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(fd, "rb") as file:
+            if not stat.S_ISREG(os.fstat(fd).st_mode):
+                raise Failure("%s is no file" % path)
+            data = file.read(TEXT_MAXIMUM + 1)
+        if len(data) > TEXT_MAXIMUM:
+            raise Failure("%s has more than %d bytes" % (path, TEXT_MAXIMUM))
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+        return data.decode(encoding, "replace")
+    except (OSError, ValueError, SyntaxError) as error:
+        raise Failure("%s cannot be read: %s" % (path, error)) from None
+
+
+def _source(call: Call) -> Dict[str, Any]:
+    source = call.arguments.object("source", None)
+    number = call.arguments.integer("sourceReference", 0)
+    if source is not None:
+        number = source.integer("sourceReference", 0) or number
+    if number:
+        text = _cached(_sources(call.session).name(number))
+        if text is None:
+            raise Failure("its text is gone")
+        return {"content": text, "mimeType": "text/x-python"}
+    if source is None:
+        raise Failure("neither source nor sourceReference is given")
+    path = source.text("path")
+    if not any(path == name or path == os.path.abspath(name)
+               for name in _known()):
+        raise Failure("nothing of the program is known to be made of %s"
+                      % path)
+    return {"content": _read(path), "mimeType": "text/x-python"}
+
+
+ROWS = (
+    Row("source", _source, True),
+)
