@@ -5,9 +5,14 @@ import re
 import select
 import socket
 import subprocess
+import sys
 import unittest
 
-from sessions import LIMIT, Place, wait_for
+import dap_schema
+from sessions import AGENT, LIMIT, Place, wait_for
+
+sys.path.insert(0, AGENT)
+from probetui import wire  # noqa: E402
 
 __all__ = ["LIMIT", "Answer", "Client", "OneCase", "Place", "Target",
            "connect", "curl", "make_certificate", "wait_for"]
@@ -91,7 +96,14 @@ class Client:
 
     def ask(self, *request):
         self.send(self.request(*request))
-        return self.read()
+        answer = self.read()
+        if answer.status == 200 and re.match("/(dap|events)", request[1]):
+            # All that is said of DAP, in whichever test.
+            for message in answer.value.get("events", [answer.value]):
+                problems = dap_schema.problems(wire.decode(
+                    json.dumps(message).encode()))
+                assert not problems, (problems, message)
+        return answer
 
     def get(self, path, *headers):
         answer = self.ask("GET", path, None, *headers)

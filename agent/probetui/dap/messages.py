@@ -4,6 +4,7 @@ from __future__ import annotations
 from typing import Any, Dict, List, Optional, Tuple
 
 INTEGER_MAXIMUM = 1 << 53
+SEQ_MAXIMUM = (1 << 31) - 1
 TEXT_MAXIMUM = 1 << 20
 _REQUIRED = object()
 
@@ -121,7 +122,7 @@ def read_request(body: Dict[str, Any]) -> Tuple[int, str, Arguments]:
     fields = Arguments(body)
     if body.get("type") != "request":
         raise Failure('the body is a request of DAP: its "type" is "request"')
-    number = fields.integer("seq")
+    number = fields.integer("seq", low=1, high=SEQ_MAXIMUM)
     command = fields.text("command", maximum=100)
     return number, command, fields.object("arguments", None) or \
         Arguments({}, "arguments.")
