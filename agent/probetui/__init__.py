@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     Function = TypeVar("Function", bound=Callable[..., Any])
 
 __all__ = ["Debugger", "attach_on_error", "breakpoint", "listen",
-           "set_trace"]
+           "set_trace", "unlisten"]
 __version__ = "0.1.0"
 
 
@@ -132,6 +132,14 @@ def listen(address: Any = None, token: Any = None, tls: Any = None,
     from . import agent
 
     return agent.listen(address, token, tls, allow, read_only, log)
+
+
+def unlisten() -> List[str]:
+    """Takes the agent out of this process again: its sockets, threads and
+    hooks. Gives what could not be taken away, in words; an empty list:
+    nothing is left."""
+    agent = sys.modules.get("probetui.agent")
+    return agent.unlisten() if agent is not None else []
 
 
 if Debugger.debug_flag:

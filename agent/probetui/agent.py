@@ -16,8 +16,10 @@ from . import (
     audit,
     endpoints,
     files,
+    forks,
     identity,
     inspection,
+    leaving,
     routes,
     server,
 )
@@ -41,6 +43,11 @@ class Agent:
         if self._debugger is not None:
             self._debugger.close()
         self._server.close()
+
+    def end(self) -> List[str]:
+        """While the program goes on. What remains all the same, in words."""
+        self.close()
+        return leaving.end(self._server)
 
     def forget(self) -> None:
         if self._debugger is not None:
@@ -66,7 +73,7 @@ class Agent:
 
 _agent: Optional[Agent] = None
 _seat = threading.Lock()
-_is_registered = False
+_is_leaving = False
 
 
 def _close() -> None:
@@ -84,8 +91,9 @@ def _end_fork() -> None:
 
 
 def _forget() -> None:
-    global _agent, _seat
+    global _agent, _seat, _is_leaving
     _seat = threading.Lock()
+    _is_leaving = False
     server.forking = threading.RLock()
     inspection.forget()
     audit.log.forget()
@@ -96,12 +104,14 @@ def _forget() -> None:
 
 
 def _register() -> None:
-    global _is_registered
-    if not _is_registered:
-        _is_registered = True
-        atexit.register(_close)
-        os.register_at_fork(before=_begin_fork, after_in_parent=_end_fork,
-                            after_in_child=_forget)
+    atexit.register(_close)
+    forks.register(_begin_fork, _end_fork, _forget)
+
+
+def _unregister() -> None:
+    atexit.unregister(_close)
+    with server.forking:
+        forks.clear()
 
 
 def _unix_door() -> access.Door:
@@ -174,3 +184,24 @@ def listen(address: Any, token: Any, tls: Any, allow: Any,
         for door in doors:
             door.endpoint.close()
         return []
+
+
+def unlisten() -> List[str]:
+    """As probetui.unlisten."""
+    global _agent, _is_leaving
+    if _is_leaving:
+        return []
+    with _seat:
+        agent = _agent
+        if agent is None:
+            return []
+        _is_leaving = True
+        try:
+            left = agent.end()
+            _agent = None
+            _unregister()
+            if not left:
+                leaving.forget_modules()
+            return left
+        finally:
+            _is_leaving = False

@@ -15,18 +15,20 @@ import sys
 from typing import Any, List
 
 HERE = os.path.dirname(__file__)
-ITSELF = "injected.py"
+# This one, and what only a stop by IPDB_DEBUG needs: pdb, as of 3.13, has
+# readline set up a terminal and catch SIGWINCH.
+LEFT_OUT = ("__init__.py", "injected.py", "prompt.py")
 
 
 def modules(folder: str, package: str) -> List[str]:
-    """The names of all that lie in it, but this one."""
+    """The names of those that lie in it."""
     found = []
     for name in sorted(os.listdir(folder)):
         path = os.path.join(folder, name)
         if os.path.isdir(path):
             found.append("%s.%s" % (package, name))
             found += modules(path, found[-1])
-        elif name.endswith(".py") and name not in ("__init__.py", ITSELF):
+        elif name.endswith(".py") and name not in LEFT_OUT:
             found.append("%s.%s" % (package, name[:-len(".py")]))
     return found
 
@@ -42,7 +44,7 @@ def remove(folder: str) -> None:
 
 
 def load(folder: str) -> Any:
-    """The package, with all its modules."""
+    """The package, with its modules."""
     import importlib.util
     if "probetui" in sys.modules:
         return sys.modules["probetui"]
@@ -54,6 +56,8 @@ def load(folder: str) -> Any:
     sys.modules["probetui"] = package
     try:
         spec.loader.exec_module(package)
+        # Nobody but us knows of it: it can go again.
+        package.__dict__["is_injected"] = True
         for name in modules(folder, "probetui"):
             importlib.import_module(name)
     except BaseException:

@@ -24,6 +24,11 @@ def hide(thread: threading.Thread) -> None:
     _own.add(thread)
 
 
+def own_threads() -> List[threading.Thread]:
+    """Those that run."""
+    return [thread for thread in list(_own) if thread.is_alive()]
+
+
 def forget() -> None:
     """In a fork: the threads are its parent's."""
     _own.clear()

@@ -151,6 +151,13 @@ def _events(context: Context) -> Any:
         context, _number(context, "after"), _number(context, "timeout"))
 
 
+def _eject(_: Context) -> Any:
+    from . import agent
+
+    audit.log.record("eject", "")
+    return {"left": agent.unlisten()}
+
+
 ROUTES = (
     Route("GET", "/", False, _index, (), ()),
     Route("GET", "/threads", False, _threads, (), ()),
@@ -164,6 +171,7 @@ ROUTES = (
     Route("POST", "/execute", True, _execute, ("code", "path", "timeout"),
           ()),
     Route("POST", "/dap", False, _dap, None, ("session",)),
+    Route("POST", "/eject", True, _eject, (), ()),
 )
 
 

@@ -9,7 +9,18 @@ import signal
 import socket
 import threading
 import time
-from typing import Any, Callable, Deque, Dict, Iterator, List, Set, Tuple
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Callable,
+    Deque,
+    Dict,
+    Iterator,
+    List,
+    Optional,
+    Set,
+    Tuple,
+)
 
 from . import audit, inspection, wire
 from .access import Door, check_peer, check_request, peer_name
@@ -62,9 +73,11 @@ class Connection:
         self._is_given_up = False
         self._is_answering = False
         self.is_gone = False
+        self._ident: Optional[int] = None
 
     def run(self) -> None:
         try:
+            self._ident = threading.get_ident()
             audit.peer.name = peer_name(self.door, self._socket)
             self._begin_tls()
             self._reader.expect(REQUEST_SECONDS)
@@ -81,6 +94,10 @@ class Connection:
 
     def fileno(self) -> int:
         return int(self._socket.fileno())
+
+    @property
+    def is_of_this_thread(self) -> bool:
+        return self._ident == threading.get_ident()
 
     def shut(self) -> None:
         """From another thread: this one's next step ends it."""
@@ -136,7 +153,10 @@ class Connection:
                 return False
         send(self._socket, data)
         self._is_answering = False
-        return head.keeps
+        return self._keeps(head)
+
+    def _keeps(self, head: Head) -> bool:
+        return head.keeps and not self._server.is_closed
 
     def _answer(self, head: Head, body: bytes) -> bytes:
         try:
@@ -144,12 +164,13 @@ class Connection:
                 given = wire.decode(body) if body else None
             except wire.WireError as error:
                 raise Refusal(400, str(error)) from None
-            return write_answer(
-                self._server.route(head, given, self), head.keeps)
+            answer = self._server.route(head, given, self)
+            return write_answer(answer, self._keeps(head))
         except Refusal as refusal:
-            return write_refusal(refusal, head.keeps)
+            return write_refusal(refusal, self._keeps(head))
         except Exception as problem:
-            return write_refusal(Refusal(500, describe(problem)), head.keeps)
+            return write_refusal(Refusal(500, describe(problem)),
+                                 self._keeps(head))
 
     def give_up(self, refusal: Refusal) -> None:
         """From another thread, as this one does not come back."""
@@ -164,8 +185,10 @@ class Connection:
         self.shut()
 
 
-# Gives what is to be told. Refusal: why not.
-Route = Callable[[Head, Any, Connection], Any]
+if TYPE_CHECKING:
+    # typing keeps for good what this is made of; the agent may leave.
+    # Gives what is to be told. Refusal: why not.
+    Route = Callable[[Head, Any, Connection], Any]
 
 
 class Server:
@@ -187,7 +210,7 @@ class Server:
         self._watched: Set[Connection] = set()
         self._turned_away: Deque[Tuple[float, socket.socket]] = \
             collections.deque()
-        self._is_closed = False
+        self.is_closed = False
         self._has_reported = False
         self._thread = _make_thread("probetui-listen", self._run)
 
@@ -196,15 +219,24 @@ class Server:
             self._thread.start()
 
     def close(self) -> None:
-        """At the end of the process. What is evaluated is left alone."""
-        self._is_closed = True
+        """At the end of the process, or of the agent. What is evaluated is
+        left alone, and the thread that serves who asks for it."""
+        self.is_closed = True
         self.wake()
         if self._thread.ident is not None:
             self._thread.join(1.0)
         for door in self.doors:
             door.endpoint.close()
         for connection in list(self._connections):
-            connection.shut()
+            if not connection.is_of_this_thread:
+                connection.shut()
+
+    def clear(self) -> None:
+        """Once it is closed, and its thread has ended."""
+        for waiting in (self.waker, self._woken):
+            self.drop(waiting)
+        while self._turned_away:
+            self.drop(self._turned_away.popleft()[1])
 
     def forget(self) -> None:
         """In a fork: sockets, threads and paths are its parent's."""
@@ -218,7 +250,7 @@ class Server:
 
     def report(self, problem: BaseException) -> None:
         """A mistake of ours: told once."""
-        if not self._has_reported and not self._is_closed:
+        if not self._has_reported and not self.is_closed:
             self._has_reported = True
             tell("a client could not be served: %s" % describe(problem))
 
@@ -244,7 +276,7 @@ class Server:
 
     def _run(self) -> None:
         try:
-            while not self._is_closed:
+            while not self.is_closed:
                 self._turn()
         except Exception as problem:
             self.report(problem)

@@ -1,0 +1,249 @@
+"""The agent leaves a process that goes on: what was there before is there
+after, and nothing else. On every CPython found."""
+import os
+import sys
+import unittest
+
+from agents import OneCase, Place, Target, wait_for
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(
+    os.path.abspath(__file__))), "backend"))
+import pythons  # noqa: E402
+
+# What a process can be told by; of lists, what is in them.
+LOOK = r"""
+import builtins, gc, glob, json, os, re, signal, sys, threading
+import warnings
+
+def tools():
+    monitoring = getattr(sys, "monitoring", None)
+    return monitoring and [monitoring.get_tool(i) for i in range(6)]
+
+def state(status, name):
+    return re.search(name + r":\s*(\S+)", status).group(1)
+
+def descriptors():
+    found = []
+    for fd in os.listdir("/proc/self/fd"):
+        try:
+            found.append(fd + " " + os.readlink("/proc/self/fd/" + fd))
+        except OSError:
+            pass
+    return found
+
+def of_ours():
+    # What is left of the package: its classes' objects, and its functions.
+    gc.collect()
+    found = []
+    for value in gc.get_objects():
+        kind = type(value)
+        if kind.__module__.split(".")[0] == "probetui":
+            found.append(kind.__name__)
+        elif kind is type(of_ours) and \
+                (value.__module__ or "").startswith("probetui"):
+            found.append(value.__module__ + "." + value.__name__)
+    return sorted(found)
+
+def look():
+    with open("/proc/self/status") as file:
+        status = file.read()
+    tasks = os.listdir("/proc/self/task")
+    return {
+        "threads": sorted(t.name for t in threading.enumerate()),
+        "tasks": len(tasks), "masks": [state(status, name) for name in (
+            "SigBlk", "SigCgt", "SigIgn", "SigPnd")],
+        "descriptors": sorted(descriptors()),
+        "modules": sorted(n for n in sys.modules
+                          if n.split(".")[0] == "probetui"),
+        "traced": repr([sys.gettrace(), sys.getprofile(), tools(), getattr(
+            threading, "_trace_hook", None)]),
+        "hooks": repr([sys.excepthook, threading.excepthook, sys.unraisablehook,
+                       sys.displayhook, sys.breakpointhook, sys.meta_path,
+                       sys.path_hooks, sys.path, gc.callbacks]),
+        "streams": repr([sys.stdin, sys.stdout, sys.stderr]),
+        "builtins": len(dir(builtins)), "names": sorted(
+            n for n in vars(sys.modules["__main__"]) if n != "kept"),
+        "interval": sys.getswitchinterval(),
+        "warnings": len(warnings.filters),
+        "files": sorted(glob.glob("/tmp/pdb-*/%d.*" % os.getpid())
+                        + glob.glob(HERE + "/*")),
+        "ours": of_ours()}
+
+def put_in():
+    # As `probetui inject` does it.
+    import shutil
+    folder = HERE + "/parcel"
+    os.mkdir(folder)
+    shutil.copytree(HERE + "/probetui", folder + "/probetui")
+    path = folder + "/probetui/injected.py"
+    with open(path) as file:
+        code = compile(file.read(), path, "exec")
+    exec(code, {"__name__": "__probetui__", "__file__": path})
+    while not os.path.exists(folder + "/answer"):
+        time.sleep(0.001)
+    with open(folder + "/answer") as file:
+        told = json.load(file)
+    shutil.rmtree(folder)
+    # The thread that made it listen ends.
+    while len(os.listdir("/proc/self/task")) > BEFORE["tasks"] + 1:
+        time.sleep(0.001)
+    return told["names"]
+
+def settled():
+    # A thread that has said all that it has to may not have ended yet.
+    end = time.monotonic() + 10
+    while True:
+        after = look()
+        if after["tasks"] == BEFORE["tasks"] or time.monotonic() > end:
+            return {name: [BEFORE[name], after[name]] for name in after
+                    if after[name] != BEFORE[name]}
+
+HERE = os.path.dirname(os.path.abspath(sys.argv[0]))
+# What the standard library loads for us stays loaded.
+import ast, ctypes, email, importlib.util, ipaddress, socket, ssl, traceback
+import select, shutil, struct, urllib.parse, weakref, hmac, code, codeop
+import concurrent.futures, inspect, linecache, dis, tokenize, platform
+sys.path.remove(HERE)
+# The C library's first thread has it install a handler.
+thread = threading.Thread(target=int)
+thread.start()
+while len(os.listdir("/proc/self/task")) > 1:
+    time.sleep(0.001)
+BEFORE = None
+BEFORE = look()
+"""
+# A fork's hooks cannot be taken back.
+HOOKS = ["probetui.forks._before", "probetui.forks._in_child",
+         "probetui.forks._in_parent"]
+
+
+class UnlistenCase(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        self.place = Place(self.python.argv)
+        self.addCleanup(self.place.close)
+
+    def start(self, begins):
+        target = Target(self.place, begins, IPDB_DEBUG=None)
+        self.addCleanup(target.kill)
+        return target
+
+    def nothing_is_left(self, target, rounds=1):
+        left = target.ask("settled()")
+        ours = left.pop("ours", [[], []])[1]
+        self.assertEqual([name for name in ours if name in HOOKS],
+                         sorted(HOOKS * rounds))
+        self.assertEqual([name for name in ours if not name.startswith(
+            "probetui.forks.")], [])
+        self.assertEqual(left, {})
+
+    def test_injected(self):
+        target = self.start(LOOK + "say(put_in())")
+        self.assertEqual(len(target.first), 1)
+        with target.client() as client:
+            client.eval("import probetui; kept = 1")
+            client.get("/modules")
+            client.get("/backtrace")
+            told = client.ask("POST", "/eject", {})
+            self.assertEqual((told.status, told.value), (200, {"left": []}))
+            self.assertEqual(told.headers["connection"], "close")
+            self.assertTrue(client.is_closed())
+        self.assertFalse(os.path.exists(target.path))
+        target.run("del probetui")
+        self.nothing_is_left(target)
+        self.assertEqual(target.close(), (0, ""))
+
+    def test_again(self):
+        target = self.start(LOOK + "say(put_in())")
+        for count in range(1, 6):
+            with target.client() as client:
+                self.assertEqual(client.value("6 * 7"), "42")
+                self.assertEqual(client.post("/eject"), {"left": []})
+            self.nothing_is_left(target, count)
+            if count < 5:
+                target.ask("put_in()")
+        # It forks as ever.
+        self.assertEqual(target.ask(
+            "[os.fork() or os._exit(3), os.wait()[1]][1] >> 8"), 3)
+        self.assertEqual(target.close(), (0, ""))
+
+    def test_busy(self):
+        """Others are connected, evaluate, or are slow."""
+        target = self.start(LOOK + "say(put_in())")
+        clients = [target.client() for _ in range(4)]
+        self.addCleanup(lambda: [client.close() for client in clients])
+        clients[0].send(clients[0].request("POST", "/eval", {
+            "code": "begun = 1\nwhile True: pass"}))
+        wait_for(lambda: clients[3].value("'begun' in globals()") == "True",
+                 "the loop")
+        clients[1].send(b"GET / HT")
+        clients[2].get("/")
+        self.assertEqual(clients[3].post("/eject"), {"left": []})
+        for client in clients:
+            self.assertTrue(client.is_closed())
+        target.run("del begun")
+        self.nothing_is_left(target)
+
+    def test_waits_in_c(self):
+        """What cannot be taken away is said."""
+        target = self.start(LOOK + "lock = threading.Lock()\n"
+                            "lock.acquire()\nsay(put_in())")
+        with target.client() as client, target.client() as other:
+            client.eval("from probetui import leaving; leaving.SECONDS = 0.1")
+            client.send(client.request("POST", "/eval", {
+                "code": "begun = 1; lock.acquire(); lock.release()"}))
+            wait_for(lambda: other.value("'begun' in globals()") == "True",
+                     "the code")
+            told = other.post("/eject")["left"]
+        self.assertEqual(len(told), 1)
+        self.assertIn("1 of its threads: what is evaluated there waits in C",
+                      told[0])
+        self.assertFalse(os.path.exists(target.path))
+        target.run("lock.release()")
+        target.run("del begun, leaving, lock")
+        left = target.ask("settled()")
+        for name in ("modules", "ours"):
+            left.pop(name)
+        self.assertEqual(left, {})
+
+    def test_of_the_program(self):
+        """One that the program has asked for."""
+        target = self.start(
+            "import probetui\n" + LOOK + "probetui.listen()\n"
+            "say([probetui.unlisten(), probetui.unlisten()])")
+        self.assertEqual(target.first, [[], []])
+        self.assertFalse(os.path.exists(target.path))
+        # It can listen again, and its own modules are there.
+        self.assertEqual(len(target.ask("probetui.listen()")), 1)
+        with target.client() as client:
+            # A client's code may do it, too.
+            self.assertEqual(client.value("probetui.unlisten()"), "[]")
+            self.assertTrue(client.is_closed())
+        self.assertEqual(target.ask("'probetui.agent' in sys.modules"), True)
+        self.assertEqual(target.ask(
+            "[t.name for t in threading.enumerate()]"), ["MainThread"])
+        self.assertEqual(target.close(), (0, ""))
+
+
+class TestRefused(OneCase):
+    def test_read_only(self):
+        target = self.start("import probetui\n"
+                            "say(probetui.listen(read_only=True))")
+        with target.client() as client:
+            self.assertEqual(client.ask("POST", "/eject", {}).status, 403)
+            self.assertEqual(client.ask("GET", "/eject").status, 405)
+            self.assertNotIn("POST /eject", client.get("/")["can"])
+        self.assertTrue(os.path.exists(target.path))
+
+    def test_never_listened(self):
+        target = self.start("import probetui\nsay(probetui.unlisten())")
+        self.assertEqual(target.first, [])
+        self.assertEqual(target.ask("'probetui.agent' in sys.modules"), False)
+
+
+def load_tests(loader, tests, _):
+    suite = unittest.TestSuite()
+    suite.addTests(loader.loadTestsFromTestCase(TestRefused))
+    suite.addTests(pythons.load_cases(loader, __name__, UnlistenCase))
+    return suite
