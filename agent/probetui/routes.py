@@ -158,11 +158,18 @@ def _eject(_: Context) -> Any:
     return {"left": agent.unlisten()}
 
 
+def _watchdogs(_: Context) -> Any:
+    from .debugging import watchdogs
+
+    return watchdogs.get().state()
+
+
 ROUTES = (
     Route("GET", "/", False, _index, (), ()),
     Route("GET", "/threads", False, _threads, (), ()),
     Route("GET", "/backtrace", False, _backtrace, (), ("tid",)),
     Route("GET", "/objects", False, _objects, (), ("type", "limit")),
+    Route("GET", "/watchdogs", False, _watchdogs, (), ()),
     Route("GET", "/modules", False, _modules, (), ()),
     Route("GET", "/evals", False, _evals, (), ()),
     Route("GET", "/events", False, _events, (),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import TYPE_CHECKING, Any, Dict, List, Optional
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional
 
 from ..http1 import Refusal
 from ..settings import describe, tell
@@ -33,6 +33,11 @@ class Debugger:
         self.sessions = Sessions(self._end)
         self._engine: Any = None
         self._seat = threading.RLock()
+        # What else is to be looked at now and then: gives in how many seconds
+        # again, or None.
+        self.lookers: List[Callable[[], Optional[float]]] = []
+        # What is to be put back at the end.
+        self.endings: List[Callable[[], None]] = []
         self._is_closed = False
         server.look = self._look
         server.on_gone = self._leave
@@ -74,6 +79,10 @@ class Debugger:
                     end = kept.look()
                     if end is not None:
                         seconds = min(seconds, max(0.0, end - now))
+            for look in self.lookers:
+                again = look()
+                if again is not None:
+                    seconds = min(seconds, max(0.0, again))
             return seconds
         except Exception as problem:
             # The thread that waits for clients goes on.
@@ -87,8 +96,10 @@ class Debugger:
         self.ring.wake()
 
     def close(self) -> None:
-        """The process ends."""
+        """The process ends, or the agent does."""
         self._is_closed = True
+        for end in self.endings:
+            end()
         self.ring.emit("terminated", {})
 
     def forget(self) -> None:

@@ -6,6 +6,7 @@ from typing import Any, Dict, Optional
 from . import (
     completions,
     evaluating,
+    holding,
     lifecycle,
     setting,
     sources,
@@ -17,7 +18,7 @@ from .call import Row
 _ROWS: Dict[str, Row] = {
     row.command: row for module in (
         lifecycle, stacks, variables, sources, evaluating, completions,
-        setting)
+        setting, holding)
     for row in module.ROWS}
 
 
