@@ -179,7 +179,8 @@ void app_key(struct app *app, const char *key)
 		type(app, key);
 		return;
 	}
-	if (console_takes(app, key) || started_takes(app, key))
+	if (console_takes(app, key) || started_takes(app, key) ||
+	    repl_takes(app, key))
 		return;
 	line = keymap_find(&app->keymap, key);
 	if (line != NULL)
@@ -283,6 +284,7 @@ static void on_changed(void *data)
 	app->is_changed = true;
 	log_stops(app);
 	commands_go_on(app);
+	repl_turn(app);
 	started_check_end(app);
 }
 
@@ -539,10 +541,13 @@ static void choose_theme(struct app *app)
 /* Without a place to keep it the history lasts as long as the screen. */
 static void open_history(struct app *app)
 {
-	struct prompt *prompt = &app->view.prompt;
+	struct view *view = &app->view;
 	struct error error = ERROR_INIT;
 
-	if (history_open(&prompt->histories[PROMPT_COMMAND], &error) < 0)
+	if (history_open(&view->prompt.histories[PROMPT_COMMAND],
+			 HISTORY_COMMANDS, &error) < 0 ||
+	    history_open(&view->repl.line.histories[PROMPT_EVAL], HISTORY_CODE,
+			 &error) < 0)
 		log_write(LOG_WARNING, "%s", error.message);
 }
 

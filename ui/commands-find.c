@@ -84,6 +84,7 @@ static void go_to(struct app *app, int line)
 		break;
 	case VIEW_CONSOLE:
 	case VIEW_TERMINAL:
+	case VIEW_REPL:
 		break;
 	case VIEW_KIND_COUNT:
 		break;

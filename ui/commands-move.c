@@ -381,6 +381,16 @@ static void move_console(struct console *console, int page, enum move move)
 						  move));
 }
 
+static void move_repl(struct app *app, int page, enum move move)
+{
+	struct repl *repl = &app->view.repl;
+	int hidden = repl_hidden_rows(&app->engine->session, &app->view);
+	int at = hidden - repl->back;
+
+	repl->back = hidden - grid_move_in(at > 0 ? at : 0, hidden + 1, 1,
+					   at_least_one(page - 1), move);
+}
+
 int ui_cursor(struct command_context *context, int argc, char **argv,
 	      struct error *error)
 {
@@ -436,6 +446,9 @@ int ui_cursor(struct command_context *context, int argc, char **argv,
 		break;
 	case VIEW_TERMINAL:
 		move_console(&app->view.terminal, page, (enum move)move);
+		break;
+	case VIEW_REPL:
+		move_repl(app, page, (enum move)move);
 		break;
 	case VIEW_HELP:
 	case VIEW_TEXT:

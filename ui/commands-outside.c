@@ -106,6 +106,7 @@ static struct spot spot_looked_at(const struct app *app)
 	case VIEW_TEXT:
 	case VIEW_CONSOLE:
 	case VIEW_TERMINAL:
+	case VIEW_REPL:
 	case VIEW_COMPARE:
 	case VIEW_KIND_COUNT:
 		break;
@@ -227,6 +228,7 @@ static const char *append_shown(struct buffer *out, const struct app *app)
 	case VIEW_TEXT:
 	case VIEW_CONSOLE:
 	case VIEW_TERMINAL:
+	case VIEW_REPL:
 	case VIEW_KIND_COUNT:
 		break;
 	}

@@ -302,8 +302,6 @@ int ui_prompt(struct command_context *context, int argc, char **argv,
 		prompt_open(prompt, PROMPT_RANK, argc > 2 ? argv[2] : "");
 	else if (strcmp(argv[1], "focus") == 0)
 		prompt_open(prompt, PROMPT_FOCUS, "");
-	else if (strcmp(argv[1], "eval") == 0)
-		prompt_open(prompt, PROMPT_EVAL, "");
 	else if (strcmp(argv[1], "compare") == 0)
 		prompt_open(prompt, PROMPT_COMPARE, "");
 	else if (strcmp(argv[1], "watch") == 0)
@@ -311,7 +309,7 @@ int ui_prompt(struct command_context *context, int argc, char **argv,
 	else
 		return command_usage(error, "prompt",
 				     "nothing, rank DIGIT, search, filter, "
-				     "focus, eval, compare or watch");
+				     "focus, compare or watch");
 	return 0;
 }
 

@@ -39,6 +39,11 @@ bool console_takes(struct app *app, const char *key);
 /* The console shows what came. */
 void console_refresh(struct app *app);
 
+/* The keys of the pane where code is typed; true: it was one. */
+bool repl_takes(struct app *app, const char *key);
+/* Takes what it was told of how its line can go on. */
+void repl_turn(struct app *app);
+
 /* The keys of the terminal of the job that was started; true: it was one. */
 bool started_takes(struct app *app, const char *key);
 /* Tells the job how large its terminal is, and shows what came. */

@@ -257,6 +257,7 @@ void haystack_init(struct haystack *haystack, const struct app *app)
 		break;
 	case VIEW_CONSOLE:
 	case VIEW_TERMINAL:
+	case VIEW_REPL:
 	case VIEW_KIND_COUNT:
 		break;
 	}

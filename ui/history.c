@@ -17,8 +17,6 @@
 #include "base/file.h"
 #include "base/text.h"
 
-#define FILE_NAME "history"
-#define NEW_NAME "history.new"
 #define FILE_MAXIMUM (HISTORY_LINES * (HISTORY_LINE_MAXIMUM + 1))
 
 void history_init(struct history *history)
@@ -103,9 +101,10 @@ static void read_end(int fd, off_t size, struct buffer *out)
 }
 
 /* The user's own regular file; no file is an empty one. */
-static int read_file(int folder, struct buffer *out, struct error *error)
+static int read_file(int folder, const char *name, struct buffer *out,
+		     struct error *error)
 {
-	int fd = openat(folder, FILE_NAME,
+	int fd = openat(folder, name,
 			O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	struct stat about;
 
@@ -141,7 +140,8 @@ static int open_folder(struct error *error)
 	return fd;
 }
 
-int history_open(struct history *history, struct error *error)
+int history_open(struct history *history, const char *name,
+		 struct error *error)
 {
 	struct buffer text;
 	int result;
@@ -150,9 +150,10 @@ int history_open(struct history *history, struct error *error)
 	if (folder < 0)
 		return -1;
 	buffer_init(&text, FILE_MAXIMUM);
-	result = read_file(folder, &text, error);
+	result = read_file(folder, name, &text, error);
 	if (result == 0) {
 		history->folder = folder;
+		history->name = name;
 		put_all(history, text.data);
 	} else {
 		close(folder);
@@ -169,7 +170,7 @@ static int merge(struct history *history, struct error *error)
 	int result;
 
 	buffer_init(&text, FILE_MAXIMUM);
-	result = read_file(history->folder, &text, error);
+	result = read_file(history->folder, history->name, &text, error);
 	if (result == 0) {
 		put_all(&merged, text.data);
 		for (size_t i = history->count - history->fresh_count;
@@ -188,17 +189,18 @@ static int merge(struct history *history, struct error *error)
 static int write_file(const struct history *history, struct error *error)
 {
 	int folder = history->folder;
+	char *fresh = xasprintf("%s.new", history->name);
 	struct buffer text = BUFFER_INIT;
 	int fd;
 	int result = -1;
 
-	unlinkat(folder, NEW_NAME, 0);
-	fd = openat(folder, NEW_NAME,
+	unlinkat(folder, fresh, 0);
+	fd = openat(folder, fresh,
 		    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	for (size_t i = 0; i < history->count; i++)
 		buffer_printf(&text, "%s\n", history->lines[i]);
 	if (fd >= 0 && file_write(fd, text.data, text.length) == 0 &&
-	    renameat(folder, NEW_NAME, folder, FILE_NAME) == 0)
+	    renameat(folder, fresh, folder, history->name) == 0)
 		result = 0;
 	else
 		error_set_errno(error, errno,
@@ -206,6 +208,7 @@ static int write_file(const struct history *history, struct error *error)
 	if (fd >= 0)
 		close(fd);
 	buffer_clear(&text);
+	free(fresh);
 	return result;
 }
 

@@ -58,7 +58,7 @@ const char keymap_default[] = "bind [ rank previous\n"
 			      "bind a connect\n"
 			      "bind C console\n"
 			      "bind ! terminal\n"
-			      "bind e prompt eval\n"
+			      "bind e repl\n"
 			      "bind = prompt compare\n"
 			      "bind E edit\n"
 			      "bind y copy\n"
@@ -187,9 +187,7 @@ static const struct key_help helps[] = {
 	  NULL,
 	  "copy the verdict; the merged stacks, the diff, the text" },
 	{ { "log" }, NULL, "what the rank prints, and our log" },
-	{ { "prompt eval" },
-	  NULL,
-	  "evaluate, or run, in the frame looked at" },
+	{ { "repl" }, NULL, "run code in the ranks of the focus; Esc leaves" },
 	{ { "prompt compare" },
 	  NULL,
 	  "compare an expression over the stopped ranks" },

@@ -125,23 +125,23 @@ static struct columns find_columns(const struct answer_rows *rows,
 	return columns;
 }
 
-static enum style style_of_answer(const struct answer_class *class)
+enum style answer_style(const struct answer_class *class)
 {
 	if (class == NULL)
 		return STYLE_DIM;
 	if (class->is_failure)
-		return STYLE_WARNING;
+		return class->is_raised ? STYLE_ERROR : STYLE_WARNING;
 	if (!class->is_odd)
 		return STYLE_TEXT;
 	return class->is_number ? STYLE_VALUE_NAN : STYLE_OUTLIER;
 }
 
-static int32_t mark_of_answer(const struct answer_class *class)
+int32_t answer_mark(const struct answer_class *class)
 {
 	if (class == NULL)
 		return ' ';
 	if (class->is_failure)
-		return '?';
+		return class->is_raised ? '!' : '?';
 	return class->is_odd ? '!' : ' ';
 }
 
@@ -151,9 +151,9 @@ static void put_head(struct window window, int row,
 		     const struct rankset *ranks)
 {
 	struct buffer text = BUFFER_INIT;
-	enum style style = style_of_answer(class);
+	enum style style = answer_style(class);
 
-	window_put_character(window, row, 0, style, mark_of_answer(class));
+	window_put_character(window, row, 0, style, answer_mark(class));
 	rankset_append(&text, ranks);
 	window_put(window, row, 2, columns->ranks, style, text.data);
 	buffer_reset(&text);
@@ -179,7 +179,7 @@ static void put_row(struct window window, int at, const struct columns *columns,
 			 answer_rows_ranks(rows, row));
 	answer_rows_append(&text, rows, row);
 	column += window_put(window, at, column, window.column_count - column,
-			     style_of_answer(class), text.data);
+			     answer_style(class), text.data);
 	buffer_reset(&text);
 	if (class != NULL && item->line == 0)
 		answer_class_append_deviation(&text, class);

@@ -404,6 +404,8 @@ void pane_hints(struct window window, const struct session *session,
 		pane_console_hints(window);
 	else if (view->kind == VIEW_CONSOLE && console_is_connected(session))
 		pane_console_hints(window);
+	else if (view->kind == VIEW_REPL)
+		pane_repl_hints(window);
 	else if (!put_motion(window, session, view, keymap))
 		put_hints(window, session, view, keymap);
 }

@@ -61,6 +61,7 @@ void pane_text_append(struct buffer *out, const struct session *session,
 	case VIEW_JOBS:
 	case VIEW_CONSOLE:
 	case VIEW_TERMINAL:
+	case VIEW_REPL:
 	case VIEW_BREAKPOINTS:
 	case VIEW_COMPARE:
 	case VIEW_KIND_COUNT:

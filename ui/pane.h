@@ -296,8 +296,16 @@ void answer_rows_append(struct buffer *out, const struct answer_rows *rows,
 			size_t row);
 void pane_compare(struct window window, const struct session *session,
 		  const struct view *view);
+/* How the answers of a class look; NULL: of those that are waited for. */
+enum style answer_style(const struct answer_class *class);
+int32_t answer_mark(const struct answer_class *class);
 /* In place of the verdict. */
 void pane_compare_summary(struct window window, const struct session *session);
+
+/* Code that ranks were asked to run, and the line that is typed. */
+void pane_repl(struct window window, const struct session *session,
+	       const struct view *view);
+void pane_repl_hints(struct window window);
 
 /* The session with the debugger of what is looked at. */
 void pane_console(struct window window, const struct session *session,

@@ -24,7 +24,7 @@ static const struct prompt_form forms[] = {
 	[PROMPT_SEARCH] = { "/", "search " },
 	[PROMPT_FOCUS] = { "focus @ ", "focus " },
 	[PROMPT_FILTER] = { "\\", "filter " },
-	[PROMPT_EVAL] = { "eval ", "eval " },
+	[PROMPT_EVAL] = { "", "" },
 	[PROMPT_COMPARE] = { "= ", "compare " },
 	[PROMPT_WATCH] = { "watch ", "watch " },
 	[PROMPT_CONSOLE] = { "", "" },
@@ -302,37 +302,60 @@ static void take_only_one(struct prompt *prompt)
 	size_t length = strlen(word);
 
 	replace_word(prompt, prompt->candidates.start, word, length);
-	if (length > 0 && word[length - 1] != '/')
+	if (length > 0 && word[length - 1] != '/' &&
+	    prompt->kind != PROMPT_EVAL)
 		insert(prompt, " ");
 	candidates_clear(&prompt->candidates);
+}
+
+void prompt_cycle(struct prompt *prompt, int by)
+{
+	struct candidates *candidates = &prompt->candidates;
+	int count = (int)candidates->count;
+
+	if (count == 0)
+		return;
+	prompt->chosen += prompt->chosen < 0 && by < 0 ? 0 : by;
+	prompt->chosen = (prompt->chosen + count) % count;
+	replace_word(prompt, candidates->start,
+		     candidates->items[prompt->chosen],
+		     strlen(candidates->items[prompt->chosen]));
+}
+
+/* As far as all candidates agree. */
+static void take_common(struct prompt *prompt)
+{
+	struct candidates *candidates = &prompt->candidates;
+	size_t common = candidates_common(candidates);
+
+	if (candidates->count == 1)
+		take_only_one(prompt);
+	else if (common > prompt->cursor - candidates->start)
+		replace_word(prompt, candidates->start, candidates->items[0],
+			     common);
+}
+
+void prompt_offer(struct prompt *prompt, struct candidates *owned_candidates)
+{
+	candidates_clear(&prompt->candidates);
+	prompt->candidates = *owned_candidates;
+	prompt->chosen = -1;
+	if (prompt->candidates.start > prompt->cursor)
+		candidates_clear(&prompt->candidates);
+	take_common(prompt);
 }
 
 void prompt_complete(struct prompt *prompt, const struct session *session,
 		     const struct keymap *keymap, int by)
 {
-	struct candidates *candidates = &prompt->candidates;
-	int count = (int)candidates->count;
-	size_t common;
-
 	if (prompt->kind == PROMPT_SEARCH)
 		return;
-	if (count > 0) {
-		prompt->chosen += prompt->chosen < 0 && by < 0 ? 0 : by;
-		prompt->chosen = (prompt->chosen + count) % count;
-		replace_word(prompt, candidates->start,
-			     candidates->items[prompt->chosen],
-			     strlen(candidates->items[prompt->chosen]));
+	if (prompt->candidates.count > 0) {
+		prompt_cycle(prompt, by);
 		return;
 	}
 	find_candidates(prompt, session, keymap);
-	if (candidates->count == 1) {
-		take_only_one(prompt);
-		return;
-	}
-	common = candidates_common(candidates);
-	if (common > prompt->cursor - candidates->start)
-		replace_word(prompt, candidates->start, candidates->items[0],
-			     common);
+	take_common(prompt);
 }
 
 static void remember(struct prompt *prompt, const char *line)

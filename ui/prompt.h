@@ -22,7 +22,7 @@ enum prompt_kind {
 	PROMPT_SEARCH,
 	PROMPT_FOCUS,
 	PROMPT_FILTER,
-	PROMPT_EVAL,
+	PROMPT_EVAL, /* code (repl.h) */
 	PROMPT_COMPARE,
 	PROMPT_WATCH,
 	PROMPT_CONSOLE, /* what the debugger reads (console.h) */
@@ -34,7 +34,7 @@ struct prompt {
 	enum prompt_kind kind;
 	struct buffer text;
 	size_t cursor; /* byte offset */
-	/* What was typed; only that of commands is kept in a file. */
+	/* What was typed; those of commands and code are kept in files. */
 	struct history histories[PROMPT_KIND_COUNT];
 	size_t history_at;	      /* the count: the line that is typed */
 	char *typed;		      /* while an older line is shown; NULL */
@@ -67,6 +67,14 @@ void prompt_complete(struct prompt *prompt, const struct session *session,
  * A text to search for is quoted: it is one word with any character in it.
  */
 char *prompt_take(struct prompt *prompt);
+/*
+ * What was found of how the line up to the cursor goes on, each of items in
+ * place of what stands from byte start on; they are taken over. The same then
+ * happens as above.
+ */
+void prompt_offer(struct prompt *prompt, struct candidates *owned_candidates);
+/* The next of those that were found takes its place, or the one before. */
+void prompt_cycle(struct prompt *prompt, int by);
 /* Draws it into the window's first row. */
 void prompt_draw(struct window window, const struct prompt *prompt);
 

@@ -23,6 +23,7 @@ void view_init(struct view *view)
 	prompt_init(&view->prompt);
 	console_init(&view->console);
 	console_init(&view->terminal);
+	repl_init(&view->repl);
 }
 
 static void key_set_clear(struct key_set *set)
@@ -51,6 +52,7 @@ void view_clear(struct view *view)
 	stepqueue_clear(&view->steps);
 	console_clear(&view->console);
 	console_clear(&view->terminal);
+	repl_clear(&view->repl);
 	prompt_clear(&view->prompt);
 	view_init(view);
 }
@@ -92,7 +94,7 @@ static bool lies_over(enum view_kind kind)
 {
 	return kind == VIEW_HELP || kind == VIEW_LOG || kind == VIEW_TEXT ||
 	       kind == VIEW_CONSOLE || kind == VIEW_COMPARE ||
-	       kind == VIEW_TERMINAL;
+	       kind == VIEW_REPL || kind == VIEW_TERMINAL;
 }
 
 void view_open(struct view *view, enum view_kind kind)
@@ -225,6 +227,9 @@ static void draw_body(struct window window, const struct session *session,
 		break;
 	case VIEW_COMPARE:
 		pane_compare(body, session, view);
+		break;
+	case VIEW_REPL:
+		pane_repl(body, session, view);
 		break;
 	case VIEW_HELP:
 	case VIEW_TEXT:

@@ -17,6 +17,7 @@
 #include "ui/motion.h"
 #include "ui/console.h"
 #include "ui/prompt.h"
+#include "ui/repl.h"
 #include "ui/stepqueue.h"
 
 struct canvas;
@@ -34,6 +35,7 @@ enum view_kind {
 	VIEW_CONSOLE,
 	VIEW_TERMINAL, /* of the job that was started */
 	VIEW_COMPARE, /* what ranks answered */
+	VIEW_REPL,    /* code for them, and what that gave */
 	VIEW_KIND_COUNT,
 };
 
@@ -152,6 +154,7 @@ struct view {
 	bool is_log_focused; /* in VIEW_LOG: our log, not the rank's output */
 	struct console console;
 	struct console terminal; /* of the job */
+	struct repl repl;
 	char *text;	 /* VIEW_TEXT */
 	char *text_line; /* the command that writes it again; NULL: it stays */
 	char *search;	 /* NULL: none yet */

@@ -167,6 +167,7 @@ void app_want(struct app *app)
 	case VIEW_TEXT:
 	case VIEW_CONSOLE:
 	case VIEW_TERMINAL:
+	case VIEW_REPL:
 	case VIEW_COMPARE:
 	case VIEW_KIND_COUNT:
 		break;

@@ -129,7 +129,7 @@ static const struct command rows[] = {
 	  BOTH | COMMAND_RANKS, command_print },
 	{ "eval", NULL, "CODE [ranks SET]",
 	  "run CODE in each rank, stopped or not, equal answers together",
-	  BOTH | COMMAND_RANKS, command_eval },
+	  SHELL | COMMAND_RANKS, command_eval },
 	{ "compare", NULL, "EXPR [ranks SET]",
 	  "EXPR in each stopped rank, equal values together; 1: they differ",
 	  SHELL | COMMAND_RANKS, command_compare },

@@ -262,10 +262,29 @@ static double find_median(const struct answer_classes *classes, size_t ranks)
 	return median;
 }
 
+/* Of those that answered more than half say the same. */
+static bool has_majority(const struct answer_classes *classes)
+{
+	size_t answered = 0;
+	size_t most = 0;
+
+	for (size_t i = 0; i < classes->count; i++) {
+		size_t count = rankset_count(&classes->items[i].ranks);
+
+		if (classes->items[i].is_failure)
+			continue;
+		answered += count;
+		if (count > most)
+			most = count;
+	}
+	return most * 2 > answered;
+}
+
 /* Among finite numbers, what is none; else, what most others are not. */
 static void judge(struct answer_classes *classes, size_t ranks)
 {
 	double median = find_median(classes, ranks);
+	bool is_told = has_majority(classes) && classes->value_count > 1;
 	size_t answered = 0;
 
 	for (size_t i = 0; i < classes->count; i++)
@@ -281,8 +300,8 @@ static void judge(struct answer_classes *classes, size_t ranks)
 		class->is_odd = class->is_number && isnan(class->number);
 		if (!isnan(median) && !is_finite)
 			class->is_odd = true;
-		if (isnan(median) && !class->is_number &&
-		    classes->value_count > 1 && count * 2 < answered)
+		if (isnan(median) && !class->is_number && is_told &&
+		    count * 2 < answered)
 			class->is_odd = true;
 		if (!is_finite || isnan(median) || median == 0)
 			continue;

@@ -123,6 +123,10 @@ def act(request, arguments):
                   start_time=pid, state="exited", exit_code=3)
         return {"result": "%%d + %%s" %% (PIDS[pid], arguments["expression"]),
                 "type": "int"}
+    if request == "completions":
+        return {"targets": [
+            {"label": "f" + name, "start": 2, "length": 1}
+            for name in ("ence", "first")]}
     if request == "setBreakpoints":
         if IS_FREE and pid == 102 and not stops.get(102):
             debugger(pid, "running")

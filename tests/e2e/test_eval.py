@@ -1,8 +1,12 @@
 """Code that ranks run: equal answers together, what raised, who did not."""
 
 import json
+import os
+import subprocess
 import unittest
 
+import jobs
+import terminals
 import test_control
 
 
@@ -75,3 +79,72 @@ class TestShell(unittest.TestCase):
                              ["  0 (1)  0 + a  + b", "  1 (1)  1 + a  + b"],
                              run.stderr)
             self.assertEqual(run.returncode, 0)
+
+
+class TestRepl(unittest.TestCase):
+    """`probetui repl` reads lines of a pipe, or edits them on a terminal."""
+
+    def codes(self, fake):
+        return [each[1]["expression"] for each in fake.asked("evaluate")
+                if each[1]["pid"] == 100]
+
+    def feed(self, fake, text, *arguments):
+        return subprocess.run(
+            [jobs.PROBETUI, *arguments, "repl"], input=text,
+            env=dict(os.environ, PROBETUI_NODE=fake.path),
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            universal_newlines=True, timeout=jobs.LIMIT)
+
+    def test_blocks_of_a_pipe(self):
+        with node() as fake:
+            run = self.feed(fake, "x = 1\n\nfor i in x:\n  f(\n  i)\n"
+                            "y # it's\nif y:\n  z")
+            self.assertEqual(run.returncode, 0, run.stderr)
+            self.assertEqual(self.codes(fake), [
+                "x = 1", "for i in x:\n  f(\n  i)", "y # it's",
+                "if y:\n  z"])
+            self.assertIn("  2 (1)  2 + y # it's\n", run.stdout)
+
+    def test_ranks(self):
+        with node() as fake:
+            run = self.feed(fake, "x\n", "--ranks", "1", "--json")
+            self.assertEqual(
+                [each["ranks"] for each in json.loads(run.stdout)["classes"]],
+                ["1"])
+
+    def test_what_fails_is_said_and_the_next_line_runs(self):
+        refusals = {"evaluate %d" % pid: "NameError: name 'x' is not defined"
+                    for pid in (100, 101, 102)}
+        with node(refusals) as fake:
+            run = self.feed(fake, "x\ny\n")
+            self.assertEqual(run.returncode, 1)
+            self.assertEqual(
+                run.stdout, "! 0-2 (3)  NameError: name 'x' is not defined\n"
+                * 2)
+
+    def test_a_terminal(self):
+        with node() as fake:
+            terminal = terminals.Terminal(24, 80)
+            self.addCleanup(terminal.close)
+            terminal.start(["--ranks", "0", "repl"], PROBETUI_NODE=fake.path)
+            terminal.wait_for(b">>> ")
+            terminal.press(b"if x:\r")
+            terminal.wait_for(b"... ")
+            terminal.press("\ty\u00e4\r\r".encode())
+            terminal.wait_for(b"0 + if x:")
+            terminal.wait_for(b">>> ")
+            terminal.press(b"a.f\t")
+            terminal.wait_for(b"fence  ffirst  ")
+            terminal.press(b"\t\t\r")
+            terminal.wait_for(b"0 + a.ffirst")
+            terminal.wait_for(b">>> ")
+            terminal.press(b"ab\x1b[D\x7f\x1b[3~\x1b[A\x1b[B1 + 1\r")
+            terminal.wait_for(b"0 + 1 + 1")
+            terminal.wait_for(b">>> ")
+            terminal.press(b"half\x03\x04")
+            self.assertEqual(terminal.wait_end(), 0)
+            self.assertEqual(self.codes(fake),
+                             ["if x:\n    y\u00e4\n", "a.ffirst", "1 + 1"])
+            self.assertEqual(fake.asked("completions")[0][1],
+                             {"pid": 100, "tid": 100, "depth": 0,
+                              "text": "a.f", "column": 4})

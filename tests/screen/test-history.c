@@ -55,7 +55,7 @@ static void open_one(struct history *history)
 	struct error error = ERROR_INIT;
 
 	history_init(history);
-	if (history_open(history, &error) < 0)
+	if (history_open(history, HISTORY_COMMANDS, &error) < 0)
 		fail_msg("%s", error.message);
 }
 
@@ -228,7 +228,8 @@ static void only_a_file_of_our_own_is_used(void **state)
 	open_one(&history);
 	history_clear(&history);
 	assert_int_equal(symlink("/etc/passwd", file), 0);
-	assert_int_equal(history_open(&history, &error), -1);
+	assert_int_equal(history_open(&history, HISTORY_COMMANDS,
+				      &error), -1);
 	assert_int_equal(history.count, 0);
 	/* It lasts as long as the program. */
 	add(&history, "one");
@@ -237,7 +238,8 @@ static void only_a_file_of_our_own_is_used(void **state)
 	unlink(file);
 	assert_int_equal(mkfifo(file, 0600), 0);
 	error = (struct error)ERROR_INIT;
-	assert_int_equal(history_open(&history, &error), -1);
+	assert_int_equal(history_open(&history, HISTORY_COMMANDS,
+				      &error), -1);
 	assert_string_equal(error.message,
 			    "the history of commands is not a file of this "
 			    "user; nothing is kept.");

@@ -235,7 +235,7 @@ static void what_code_printed_is_a_part_of_its_answer(void **state)
 	take_value(answers, 2, "'a'", NULL);
 	take_value(answers, 3, NULL, "hello\n");
 	take_value(answers, 4, NULL, NULL);
-	check_classes(answers, "!2: 'a'|!3: hello|!4: done|!0-1: hello\n'a'|"
+	check_classes(answers, "2: 'a'|3: hello|4: done|0-1: hello\n'a'|"
 			       "4 values over 5 ranks");
 	dialogue_clear(&dialogue);
 }

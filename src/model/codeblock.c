@@ -1,0 +1,146 @@
+#include "model/codeblock.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/array.h"
+
+/* Where the text ends, read from its beginning. */
+struct reading {
+	int depth;	  /* open brackets */
+	char quote;	  /* of the string that is open; 0: none is */
+	bool is_triple;
+	bool is_joined;	  /* by a backslash at its end */
+	bool is_compound; /* some line ended in a colon, or decorates */
+	bool has_colon;	  /* that was a colon */
+	char last;	  /* of the line; 0: nothing but blanks and comment */
+	bool is_blank;	  /* the last line is */
+};
+
+void codeblock_init(struct codeblock *block)
+{
+	block->is_begun = false;
+	buffer_init(&block->text, CODEBLOCK_MAXIMUM);
+}
+
+void codeblock_clear(struct codeblock *block)
+{
+	buffer_clear(&block->text);
+	codeblock_init(block);
+}
+
+/* Returns where the text goes on behind the opening quotes. */
+static const char *open_string(struct reading *reading, const char *at)
+{
+	reading->quote = *at;
+	reading->is_triple = at[1] == *at && at[2] == *at;
+	reading->last = *at;
+	return at + (reading->is_triple ? 3 : 1);
+}
+
+static const char *read_string(struct reading *reading, const char *at)
+{
+	bool is_end = *at == reading->quote;
+
+	if (*at == '\\' && at[1] != '\0')
+		return at + 2;
+	if (reading->is_triple)
+		is_end = is_end && at[1] == *at && at[2] == *at;
+	/* One that is not closed on its line is Python's to tell. */
+	if (*at == '\n' && !reading->is_triple)
+		is_end = true;
+	if (!is_end)
+		return at + 1;
+	reading->quote = 0;
+	return at + (reading->is_triple ? 3 : 1);
+}
+
+static void end_line(struct reading *reading)
+{
+	if (reading->depth == 0 && reading->last == ':') {
+		reading->is_compound = true;
+		reading->has_colon = true;
+	}
+	reading->last = 0;
+}
+
+static const char *read_code(struct reading *reading, const char *at)
+{
+	if (*at == '#')
+		return at + strcspn(at, "\n");
+	if (*at == '\\' && (at[1] == '\n' || at[1] == '\0')) {
+		reading->is_joined = at[1] == '\0';
+		return at + 1 + (at[1] == '\n');
+	}
+	if (*at == '"' || *at == '\'')
+		return open_string(reading, at);
+	if (strchr("([{", *at))
+		reading->depth++;
+	else if (strchr(")]}", *at) && reading->depth > 0)
+		reading->depth--;
+	if (*at == '\n')
+		end_line(reading);
+	else if (!strchr(" \t\r\f", *at))
+		reading->last = *at;
+	return at + 1;
+}
+
+static void read_text(struct reading *reading, const char *text)
+{
+	const char *line = strrchr(text, '\n');
+	const char *at = text;
+
+	*reading = (struct reading){ .is_compound = *text == '@' };
+	line = line ? line + 1 : text;
+	reading->is_blank = line[strspn(line, " \t\r\f")] == '\0';
+	while (*at != '\0')
+		at = reading->quote ? read_string(reading, at)
+				    : read_code(reading, at);
+	end_line(reading);
+}
+
+static bool is_open(const struct reading *reading)
+{
+	return reading->depth > 0 || reading->is_joined ||
+	       (reading->quote && reading->is_triple);
+}
+
+bool codeblock_add(struct codeblock *block, const char *line)
+{
+	struct reading reading;
+
+	if (block->is_begun)
+		buffer_append_char(&block->text, '\n');
+	/* What is too long is run as far as it goes, and refused. */
+	if (buffer_append_string(&block->text, line) < 0)
+		return true;
+	read_text(&reading, block->text.data);
+	block->is_begun = is_open(&reading) ||
+			  (reading.is_compound && !reading.is_blank);
+	return !block->is_begun;
+}
+
+/* What a compound statement goes on with. */
+static bool goes_on(const char *line)
+{
+	static const char *const words[] = { "else", "elif", "except",
+					     "finally" };
+	size_t length = strcspn(line, " \t:");
+
+	for (size_t i = 0; i < ARRAY_LENGTH(words); i++)
+		if (strlen(words[i]) == length &&
+		    strncmp(words[i], line, length) == 0)
+			return true;
+	return *line == '#';
+}
+
+bool codeblock_ends_before(const struct codeblock *block, const char *line)
+{
+	struct reading reading;
+
+	if (!block->is_begun || strchr(" \t\r", *line))
+		return false;
+	read_text(&reading, block->text.data);
+	return !is_open(&reading) && reading.has_colon && !goes_on(line);
+}

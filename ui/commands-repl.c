@@ -1,0 +1,134 @@
+/*
+ * commands-repl: code for the ranks of the focus: `eval`, and the view in
+ * which it is typed.
+ */
+#include <string.h>
+
+#include "banned.h"
+#include "base/error.h"
+#include "engine/commands.h"
+#include "engine/engine.h"
+#include "engine/survey.h"
+#include "ui/app.h"
+#include "ui/commands-private.h"
+#include "ui/commands.h"
+#include "ui/shell.h"
+
+static void show(struct app *app)
+{
+	app->view.repl.back = 0;
+	view_open(&app->view, VIEW_REPL);
+}
+
+int ui_eval(struct command_context *context, int argc, char **argv,
+	    struct error *error)
+{
+	if (command_eval(context, argc, argv, error) < 0)
+		return -1;
+	show(command_app(context));
+	return 0;
+}
+
+int ui_repl(struct command_context *context, int argc, char **argv,
+	    struct error *error)
+{
+	(void)argc;
+	(void)argv;
+	if (context->screen == NULL)
+		return shell_repl(context, error);
+	show(command_app(context));
+	return 0;
+}
+
+/* As it was typed: no word of it is ours. */
+static void run_code(struct app *app, const char *code)
+{
+	struct command_context context = {
+		.engine = app->engine,
+		.screen = app,
+	};
+	struct error error = ERROR_INIT;
+
+	if (survey_begin(&context, "eval", code, ANSWERS_EVAL, &error) < 0)
+		app_say_error(app, &error);
+	rankset_clear(&context.ranks);
+}
+
+static void enter(struct app *app)
+{
+	struct repl *repl = &app->view.repl;
+	const char *code = repl_enter(repl);
+
+	if (code == NULL)
+		return;
+	if (code[strspn(code, " \t\n")] != '\0')
+		run_code(app, code);
+	codeblock_clear(&repl->block);
+}
+
+static void complete(struct app *app, int by)
+{
+	struct error error = ERROR_INIT;
+
+	if (repl_tab(&app->view.repl, app->engine, by, &error) < 0)
+		app_say_error(app, &error);
+}
+
+void repl_turn(struct app *app)
+{
+	struct error error = ERROR_INIT;
+
+	if (repl_take(&app->view.repl, app->engine, &error) < 0)
+		app_say_error(app, &error);
+}
+
+struct repl_key {
+	const char *key;
+	const char *line; /* what it runs */
+};
+
+static const struct repl_key keys[] = {
+	{ "Esc", "back" },	      { "C-]", "back" },
+	{ "PgUp", "cursor page-up" }, { "PgDn", "cursor page-down" },
+	{ "C-l", "redraw" },	      { "C-z", "suspend" },
+	{ "F1", "help" },
+};
+
+static void edit(struct app *app, const char *key)
+{
+	struct repl *repl = &app->view.repl;
+
+	repl->back = 0;
+	if (strcmp(key, "Enter") == 0)
+		enter(app);
+	else if (strcmp(key, "Tab") == 0 || strcmp(key, "S-Tab") == 0)
+		complete(app, *key == 'T' ? 1 : -1);
+	else if (strcmp(key, "C-c") == 0)
+		repl_drop(repl);
+	else if (strcmp(key, "C-t") == 0)
+		repl->shows_tracebacks = !repl->shows_tracebacks;
+	else if (prompt_key(&repl->line, key) == PROMPT_CANCELLED)
+		prompt_open(&repl->line, PROMPT_EVAL, "");
+}
+
+bool repl_takes(struct app *app, const char *key)
+{
+	struct repl *repl = &app->view.repl;
+	const char *line = NULL;
+
+	if (app->view.kind != VIEW_REPL)
+		return false;
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		if (strcmp(keys[i].key, key) == 0)
+			line = keys[i].line;
+	if (strcmp(key, "C-d") == 0 && repl->line.text.length == 0 &&
+	    !repl->block.is_begun)
+		line = "back";
+	if (line != NULL)
+		commands_run(app, line);
+	else if (strlen(key) > 1 && key[0] == 'F' && key[1] <= '9')
+		return true;
+	else
+		edit(app, key);
+	return true;
+}

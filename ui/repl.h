@@ -1,0 +1,77 @@
+/*
+ * repl: the line in which code for the ranks of the focus is typed, what of
+ * an unfinished block stands above it, and the rows of what was run before
+ * (model/dialogue.h).
+ */
+#ifndef UI_REPL_H
+#define UI_REPL_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/codeblock.h"
+#include "ui/prompt.h"
+#include "ui/style.h"
+
+struct engine;
+struct error;
+struct session;
+struct view;
+
+struct repl {
+	struct prompt line;
+	struct codeblock block;
+	int back;		  /* so many rows it is scrolled back */
+	bool shows_tracebacks;
+	int64_t completing; /* the request that was sent; 0: none */
+	char *completed;    /* the line it is about, up to the cursor */
+};
+
+void repl_init(struct repl *repl);
+void repl_clear(struct repl *repl);
+/* A line was typed; lends the code that is to be run: NULL, it goes on.
+ * codeblock_clear(&repl->block) once it was. */
+const char *repl_enter(struct repl *repl);
+/* Gives up what was typed. */
+void repl_drop(struct repl *repl);
+/* ">>> ", or "... " within a block. */
+const char *repl_prompt(const struct repl *repl);
+/* What stands before the cursor goes on so (targets of a completions answer),
+ * if it is still as it was when that was asked. */
+void repl_offer(struct repl *repl, const json_t *targets);
+
+/*
+ * Tab: indents at the left of a line, takes the next of what was found (by 1,
+ * or -1), or asks a rank of the focus. -1 and a sentence: there is none.
+ */
+int repl_tab(struct repl *repl, struct engine *engine, int by,
+	     struct error *error);
+/* Takes the answer if it has come; -1 and why there is none. */
+int repl_take(struct repl *repl, struct engine *engine, struct error *error);
+
+/* A row of what was run. */
+struct repl_row {
+	char *head; /* ">>> ", or mark, ranks and count */
+	enum style head_style;
+	char *text;
+	enum style style;
+	int column; /* where the text begins */
+	char *note; /* behind it; NULL: nothing */
+};
+
+/* The newest rows, the newest first: as many as are wanted, or more. */
+struct repl_rows {
+	struct repl_row *items;
+	size_t count;
+	size_t capacity;
+};
+
+void repl_rows_make(struct repl_rows *rows, const struct session *session,
+		    const struct repl *repl, int width, size_t wanted);
+void repl_rows_clear(struct repl_rows *rows);
+/* How many rows do not fit above the line. */
+int repl_hidden_rows(const struct session *session, const struct view *view);
+
+#endif

@@ -1,0 +1,169 @@
+#include "ui/shell.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "banned.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "engine/command.h"
+#include "engine/commands.h"
+#include "engine/engine.h"
+#include "engine/gather.h"
+#include "engine/script.h"
+#include "engine/survey.h"
+#include "ui/lineedit.h"
+#include "ui/repl.h"
+
+struct shell {
+	struct command_context *context;
+	struct repl repl;
+	struct lineedit edit;
+	int status;
+};
+
+/* As of a script: what failed is 1, what is partial 4. */
+static void add_status(struct shell *shell, int result)
+{
+	int status = shell->context->status;
+
+	if (result < 0 || status == STATUS_FINDING)
+		shell->status = STATUS_FINDING;
+	else if (status == STATUS_PARTIAL && shell->status == STATUS_DONE)
+		shell->status = STATUS_PARTIAL;
+}
+
+/* -1: nobody reads what it gives. */
+static int run_code(struct shell *shell, const char *code, struct error *error)
+{
+	struct command_context *context = shell->context;
+	struct error failure = ERROR_INIT;
+	int result;
+
+	if (code[strspn(code, " \t\n")] == '\0')
+		return 0;
+	context->status = STATUS_DONE;
+	rankset_clear(&context->ranks);
+	result = survey_begin(context, "eval", code, ANSWERS_EVAL, &failure);
+	if (result == 0) {
+		survey_wait(context->engine);
+		result = command_append_evaluated(context, &failure);
+	}
+	if (result < 0)
+		script_append_error(context, -1, "eval", failure.message);
+	add_status(shell, result);
+	return script_flush(context, error);
+}
+
+static int take_line(struct shell *shell, struct error *error)
+{
+	const char *code = repl_enter(&shell->repl);
+	int result = code != NULL ? run_code(shell, code, error) : 0;
+
+	if (code != NULL)
+		codeblock_clear(&shell->repl.block);
+	return result;
+}
+
+/* What was begun is run as it is; Python says what it lacks. */
+static int end_block(struct shell *shell, struct error *error)
+{
+	struct codeblock *block = &shell->repl.block;
+	int result = run_code(shell, block->text.data, error);
+
+	codeblock_clear(block);
+	return result;
+}
+
+static int read_pipe(struct shell *shell, struct error *error)
+{
+	struct codeblock *block = &shell->repl.block;
+	char *line = NULL;
+	size_t capacity = 0;
+	ssize_t length;
+	int result = 0;
+
+	while (result == 0 && (length = getline(&line, &capacity, stdin)) >= 0) {
+		line[strcspn(line, "\r\n")] = '\0';
+		if (codeblock_ends_before(block, line))
+			result = end_block(shell, error);
+		if (result == 0 && codeblock_add(block, line)) {
+			result = run_code(shell, block->text.data, error);
+			codeblock_clear(block);
+		}
+	}
+	if (result == 0 && block->is_begun)
+		result = end_block(shell, error);
+	free(line);
+	return result;
+}
+
+/* In a shell Tab waits for the answer. */
+static void complete(int by, void *data)
+{
+	struct shell *shell = data;
+	struct engine *engine = shell->context->engine;
+	struct error error = ERROR_INIT;
+	size_t before = shell->repl.line.candidates.count;
+
+	repl_tab(&shell->repl, engine, by, &error);
+	if (shell->repl.completing != 0) {
+		engine_wait_answers(engine, shell->repl.completing,
+				    shell->repl.completing,
+				    engine->settings.timeout);
+		repl_take(&shell->repl, engine, &error);
+	}
+	if (before == 0 && shell->repl.line.candidates.count > 1)
+		lineedit_show_candidates(&shell->edit);
+}
+
+static int read_terminal(struct shell *shell, struct error *error)
+{
+	struct loop *loop = shell->context->engine->loop;
+	int result = 0;
+
+	shell->edit = (struct lineedit){
+		.prompt = &shell->repl.line,
+		.complete = complete,
+		.data = shell,
+	};
+	while (result == 0) {
+		shell->edit.label = repl_prompt(&shell->repl);
+		switch (lineedit_read(&shell->edit, loop)) {
+		case LINEEDIT_LINE:
+			result = take_line(shell, error);
+			break;
+		case LINEEDIT_DROPPED:
+			repl_drop(&shell->repl);
+			break;
+		case LINEEDIT_TYPING:
+		case LINEEDIT_END:
+			return 0;
+		}
+	}
+	return result;
+}
+
+int shell_repl(struct command_context *context, struct error *error)
+{
+	struct shell shell = { .context = context };
+	struct error failure = ERROR_INIT;
+	bool is_terminal = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+	int result;
+
+	if (gather_ranks(context, error) < 0)
+		return -1;
+	repl_init(&shell.repl);
+	if (is_terminal &&
+	    history_open(&shell.repl.line.histories[PROMPT_EVAL], HISTORY_CODE,
+			 &failure) < 0)
+		log_write(LOG_WARNING, "%s", failure.message);
+	result = is_terminal ? read_terminal(&shell, error)
+			     : read_pipe(&shell, error);
+	context->status = is_terminal ? STATUS_DONE : shell.status;
+	repl_clear(&shell.repl);
+	return result;
+}
