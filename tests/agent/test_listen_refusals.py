@@ -110,6 +110,23 @@ class TestRefusals(RefusalsCase):
             answer = client.eval("'x' * 10 ** 7")
             self.assertTrue(answer["value"].endswith("left out"))
 
+    def test_long_to_read(self):
+        """Nobody has the program wait for the reading of a request."""
+        for spaces in (b" ", b"\t", b" \t"):
+            self.refused(400, b"GET / HTTP/1.1\r\nHost: localhost\r\nA:"
+                         + (spaces * 15000)[:15000] + b"\0\r\n\r\n")
+        with self.target.client() as client:
+            spent = float(client.value("time.process_time()"))
+            answer = client.ask("GET", "/", None, "A:" + " " * 15000 + "x"
+                                + "\t" * 100)
+            self.assertEqual(answer.status, 200)
+            for path in ("/?" + "&" * 15000, "/?" + "a=1&" * 3000,
+                         "/?%2=" + "%" * 15000, "/?a=" + "%ff" * 5000,
+                         "/backtrace?tid=" + "9" * 15000 + "&tid"):
+                self.refused(400, client.request("GET", path))
+            spent = float(client.value("time.process_time()")) - spent
+        self.assertLess(spent, 1)
+
     def test_expected(self):
         with self.target.client() as client:
             client.send(client.request("POST", "/eval", None,
