@@ -47,6 +47,8 @@ DRAIN_SECONDS = 1.0
 DRAIN_MAXIMUM = 4 << 20
 # Who is not let in has so long to read why.
 LINGER_SECONDS = 1.0
+# Who waits for events is told of the end so long.
+END_SECONDS = 0.2
 LINGER_MAXIMUM = 32
 # What a fault of a thread's own raises is never held back from it.
 _OWN_SIGNALS = {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL,
@@ -74,6 +76,8 @@ class Connection:
         self._is_answering = False
         self.is_gone = False
         self._ident: Optional[int] = None
+        # It waits for events, the end of the process among them.
+        self.awaits_end = False
 
     def run(self) -> None:
         try:
@@ -153,6 +157,7 @@ class Connection:
                 return False
         send(self._socket, data)
         self._is_answering = False
+        self.awaits_end = False
         return self._keeps(head)
 
     def _keeps(self, head: Head) -> bool:
@@ -227,6 +232,11 @@ class Server:
             self._thread.join(1.0)
         for door in self.doors:
             door.endpoint.close()
+        until = time.monotonic() + END_SECONDS
+        while time.monotonic() < until and any(
+                connection.awaits_end for connection in
+                list(self._connections)):
+            time.sleep(0.001)
         for connection in list(self._connections):
             if not connection.is_of_this_thread:
                 connection.shut()

@@ -3,6 +3,7 @@ program."""
 from __future__ import annotations
 
 import collections
+import contextlib
 import itertools
 import types
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple
@@ -66,10 +67,8 @@ def slots(value: Any) -> Iterator[Tuple[str, Any]]:
             continue
         for name, member in list(names.items()):
             if type(member) is types.MemberDescriptorType:
-                try:
+                with contextlib.suppress(AttributeError):
                     yield name, member.__get__(value)
-                except AttributeError:
-                    pass
 
 
 def module_parts(value: Any) -> Dict[str, Any]:

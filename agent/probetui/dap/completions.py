@@ -41,9 +41,8 @@ def split_expression(text: str) -> str:
         if character in _OPEN:
             depth.append(_OPEN[character])
         elif depth:
-            if character in "([{":
-                if character != depth.pop():
-                    return ""
+            if character in "([{" and character != depth.pop():
+                return ""
         elif not (character.isalnum() or character in "_."):
             break
         at -= 1
@@ -117,19 +116,19 @@ def find(text: str, spaces: List[Dict[str, Any]]
     if match:
         return match.group(1), _modules(match.group(1))
     match = _KEY.search(text)
-    if match:
+    if match and not _is_in_text(text[:match.start()]):
         owner = split_expression(text[:match.start()])
         if owner:
             return match.group(1), _keys(owner, match.group(1), spaces)
     word = re.search(r"\w*\Z", text)
     prefix = word.group(0) if word else ""
     before = text[:len(text) - len(prefix)]
+    if not _NAME.match(prefix) or _is_in_text(before):
+        return prefix, iter(())
     if before.endswith("."):
         owner = split_expression(before[:-1])
         return prefix, _attributes(owner, prefix, spaces) if owner \
             else iter(())
-    if not _NAME.match(prefix) or _is_in_text(before):
-        return prefix, iter(())
     return prefix, _names(prefix, spaces)
 
 
@@ -171,11 +170,8 @@ def _before(call: Call) -> str:
     lines = text.split("\n")
     if line - session.lines_start >= len(lines):
         raise Failure("the text has %d lines" % len(lines))
-    try:
-        return _cut(lines[line - session.lines_start],
-                    column - session.columns_start)
-    except UnicodeDecodeError:
-        raise Failure("column is in the middle of a character") from None
+    return _cut(lines[line - session.lines_start],
+                column - session.columns_start)
 
 
 def _completions(call: Call) -> Dict[str, Any]:

@@ -154,6 +154,7 @@ class Debugger:
         session = self.sessions.find(context.query.get("session", ""))
         connection = context.connection
         self.server.watch(connection)
+        connection.awaits_end = True
         with self.sessions.serving(session, connection):
             return self.ring.wait(
                 max(session.first, after or 0), session.id,

@@ -4,7 +4,7 @@ from __future__ import annotations
 import ast
 import sys
 import types
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Callable, Dict, Optional
 
 from .. import inspection
 from ..evaluation import NOTHING

@@ -1,0 +1,241 @@
+"""Sessions of viewers and their ends, and the wait for events."""
+import unittest
+
+from agents import OneCase, wait_for
+from daps import Viewer, wait_until_over
+
+SHORT = ("import probetui\n"
+         "from probetui.dap import handles, sessions\n"
+         "sessions.UNIX_GRACE, sessions.TCP_GRACE = 0.05, 0.1\n")
+
+
+class SessionCase(OneCase):
+    def listening(self, more="", call="probetui.listen()", **environment):
+        return self.start(SHORT + more + "say(%s)" % call, **environment)
+
+
+class TestSessions(SessionCase):
+    def test_last_connection(self):
+        target = self.listening()
+        with target.client() as client:
+            viewer = Viewer(target)
+            viewer.client.close()
+            # The other one is there.
+            self.assertEqual(viewer.poll(), [{
+                "seq": 1, "type": "event", "event": "initialized",
+                "body": {}}])
+            viewer.waiter.send(viewer.waiter.request(
+                "GET", "/events?session=%s&after=1&timeout=30"
+                % viewer.session))
+            self.assertEqual(viewer.send("threads", client).status, 200)
+            client.close()
+        with target.client() as client:
+            # It waits for events when it is closed.
+            self.assertEqual(viewer.send("evaluate", client, expression="1")
+                             .status, 200)
+            viewer.waiter.close()
+        with target.client() as client:
+            wait_until_over(viewer, client)
+
+    def test_grace(self):
+        """It goes on with another connection, if that comes soon."""
+        target = self.listening("sessions.UNIX_GRACE = 20\n")
+        viewer = Viewer(target)
+        viewer.close()
+        with target.client() as client:
+            wait_for(lambda: client.value("len([t for t in threading."
+                                          "enumerate() if t.name == "
+                                          "'probetui-client'])") == "1",
+                     "the other connections to end")
+            self.assertEqual(viewer.send("threads", client).status, 200)
+
+    def test_silence(self):
+        target = self.listening("sessions.SILENCE_SECONDS = 0.05\n")
+        with Viewer(target) as viewer, target.client() as client:
+            wait_until_over(viewer, client)
+            # A wait for events is enough to be there.
+            viewer = Viewer(target)
+            viewer.poll()
+            self.assertEqual(viewer.waiter.get(
+                "/events?session=%s&after=%d&timeout=1"
+                % (viewer.session, viewer.after))["events"], [])
+            viewer.close()
+
+    def test_many(self):
+        target = self.listening()
+        with target.client() as client:
+            names = [client.post("/dap", seq=1, type="request",
+                                 command="initialize")["body"]["probetui"][
+                                     "session"] for _ in range(16)]
+            self.assertEqual(len(set(names)), 16)
+            answer = client.ask("POST", "/dap", {
+                "seq": 1, "type": "request", "command": "initialize"})
+            self.assertEqual((answer.status, answer.message),
+                             (503, "16 sessions are there already"))
+            client.post("/dap?session=" + names[0], seq=1, type="request",
+                        command="disconnect")
+            # One that fails leaves none.
+            for _ in range(3):
+                told = client.post("/dap", seq=1, type="request",
+                                   command="initialize",
+                                   arguments={"pathFormat": "uri"})
+                self.assertFalse(told["success"])
+            Viewer(target).close()
+
+    def test_no_request(self):
+        target = self.listening()
+        with Viewer(target) as viewer:
+            for body, sentence in (
+                    ({}, 'the body is a request of DAP: its "type" is '
+                     '"request"'),
+                    ({"type": "request", "command": "threads"},
+                     "seq is missing, a whole number"),
+                    ({"type": "request", "seq": 1, "command": 5},
+                     "command is a text, not a number"),
+                    ({"type": "request", "seq": 1, "command": "threads",
+                      "arguments": []},
+                     "arguments is an object, not a list")):
+                answer = viewer.client.ask("POST", "/dap", body)
+                self.assertEqual((answer.status, answer.message),
+                                 (400, sentence))
+            for path, status in (("/events", 404), ("/events?session=1", 404),
+                                 ("/events?session=%s&after=x", 400),
+                                 ("/events?session=%s&since=1", 400)):
+                self.assertEqual(viewer.client.ask(
+                    "GET", path.replace("%s", viewer.session)).status,
+                    status)
+            self.assertEqual(viewer.client.ask(
+                "POST", "/dap?session=%s&x=1" % viewer.session, {}).status,
+                400)
+
+    def test_read_only(self):
+        target = self.listening(call="probetui.listen(read_only=True)")
+        with Viewer(target) as viewer:
+            for command in ("evaluate", "setVariable", "setExpression"):
+                self.assertIn("started with read_only",
+                              viewer.message(command, expression="1"))
+            self.assertTrue(viewer.stack())
+            self.assertIn("threading", viewer.labels("thr"))
+            self.assertNotIn("supportsSetVariable", viewer.capabilities)
+
+    def test_checks(self):
+        """The same as for everything else."""
+        target = self.listening(call="probetui.listen('127.0.0.1:0', "
+                                "token='secret-token')")
+        body = {"seq": 1, "type": "request", "command": "initialize"}
+        with target.tcp() as client:
+            self.assertEqual(client.ask("POST", "/dap", body).status, 401)
+        with target.tcp(token="secret-token") as client:
+            self.assertEqual(client.ask("POST", "/dap", body,
+                                        "Origin: http://x").status, 403)
+        with target.tcp(token="secret-token") as client:
+            told = client.post("/dap", **body)["body"]["probetui"]
+            self.assertEqual(told["grace"], 0.1)
+            path = "/events?session=" + told["session"]
+        with target.tcp() as client:
+            self.assertEqual(client.ask("GET", path).status, 401)
+
+    def test_other_session(self):
+        """Numbers are a session's own."""
+        target = self.listening()
+        with Viewer(target) as one, Viewer(target) as other:
+            one.stack()
+            told = one.ask("evaluate", expression="[1]")
+            self.assertEqual(other.message(
+                "scopes", frameId=1)[:20], "there is no frameId ")
+            self.assertEqual(other.message(
+                "variables", variablesReference=told["variablesReference"])
+                [:31], "there is no variablesReference ")
+
+    def test_unused(self):
+        """What a viewer looked at is not kept for long."""
+        target = self.listening("handles.UNUSED_SECONDS = 0.05\n"
+                                "import weakref\n"
+                                "class Thing: pass\n")
+        with Viewer(target) as viewer:
+            told = viewer.run("t = Thing(); t.x = 1; r = weakref.ref(t); t")
+            self.assertTrue(told["variablesReference"])
+            viewer.run("del t")
+            wait_for(lambda: viewer.value("r() is None") == "True",
+                     "the value to be let go")
+            self.assertIn("any more", viewer.message(
+                "variables", variablesReference=told["variablesReference"]))
+
+    def test_handles_bounded(self):
+        target = self.listening("handles.HANDLES_MAXIMUM = 3\n")
+        with Viewer(target) as viewer:
+            numbers = [viewer.ask("evaluate", expression="[1]")[
+                "variablesReference"] for _ in range(5)]
+            self.assertIn("any more", viewer.message(
+                "variables", variablesReference=numbers[1]))
+            self.assertTrue(viewer.variables(numbers[2]))
+
+
+class TestEvents(SessionCase):
+    EMIT = ("from probetui import agent\n"
+            "def emit(count):\n"
+            "    for i in range(count):\n"
+            "        agent._agent._debugger.ring.emit('output', {'n': i})\n")
+
+    def test_wait(self):
+        target = self.listening(self.EMIT)
+        with Viewer(target) as viewer, Viewer(target) as other:
+            viewer.event("initialized")
+            viewer.waiter.send(viewer.waiter.request(
+                "GET", "/events?session=%s&after=%d"
+                % (viewer.session, viewer.after)))
+            target.run("emit(1)")
+            told = viewer.waiter.read().value
+            # The other's `initialized` is not for it.
+            self.assertEqual([event["event"] for event in told["events"]],
+                             ["output"])
+            self.assertEqual(told["next"], told["events"][0]["seq"])
+            self.assertEqual(other.event("output"), {"n": 0})
+            # From before it was there.
+            with Viewer(target) as late:
+                self.assertEqual([event["event"] for event in late.poll()],
+                                 ["initialized"])
+
+    def test_lost(self):
+        target = self.listening(self.EMIT)
+        with Viewer(target) as viewer:
+            viewer.event("initialized")
+            target.ask("emit(1500)")
+            found = viewer.poll()
+            self.assertEqual(found[0]["event"], "probetui/lost")
+            self.assertEqual(found[1]["body"], {"n": 500})
+            self.assertEqual(found[0]["seq"] + 1, found[1]["seq"])
+            while len(found) < 1001:
+                found += viewer.poll()
+            self.assertEqual([event["body"]["n"] for event in found[1:]],
+                             list(range(500, 1500)))
+
+    def test_end(self):
+        """A wait ends with the process."""
+        target = self.listening()
+        with Viewer(target) as viewer:
+            viewer.event("initialized")
+            viewer.waiter.send(viewer.waiter.request(
+                "GET", "/events?session=%s&after=%d"
+                % (viewer.session, viewer.after)))
+            wait_for(lambda: viewer.value(
+                "any('/dap/events.py' in frame.f_back.f_code.co_filename "
+                "for frame in sys._current_frames().values() "
+                "if frame.f_back)") == "True", "the wait")
+            self.assertEqual(target.close(), (0, ""))
+            told = viewer.waiter.read().value["events"]
+            self.assertEqual([event["event"] for event in told],
+                             ["terminated"])
+
+    def test_fork(self):
+        target = self.listening()
+        with Viewer(target) as viewer:
+            viewer.event("initialized")
+            self.assertEqual(viewer.value(
+                "(lambda os: [os.waitpid(pid, 0)[1] for pid in [os.fork() or "
+                "os._exit(0)]])(__import__('os'))"), "[0]")
+            self.assertEqual(viewer.value("1"), "1")
+
+
+if __name__ == "__main__":
+    unittest.main()
