@@ -45,6 +45,7 @@
 #define ERESTARTNOHAND 514
 #define ERESTART_RESTARTBLOCK 516
 #define CALL_BYTES 2 /* of the instruction `syscall` */
+#define TAKE_BYTES 1 /* of `pop` */
 
 static_assert(sizeof(struct user_regs_struct) <=
 		      ARCH_CALL_WORDS * sizeof(uint64_t),
@@ -88,6 +89,7 @@ void arch_find_places(const uint8_t *code, size_t length, uint64_t address,
 	static const uint8_t call[] = { 0x0f, 0x05, 0xc3 };
 	static const uint8_t come_back[] = { 0x48, 0xc7, 0xc0, 0x0f, 0x00,
 					     0x00, 0x00, 0x0f, 0x05 };
+	static const uint8_t take[] = { 0x5f, 0xc3 }; /* pop rdi; ret */
 	size_t call_length = sizeof(call) - (with_return ? 0 : 1);
 	const uint8_t *found = memmem(code, length, call, call_length);
 
@@ -96,6 +98,9 @@ void arch_find_places(const uint8_t *code, size_t length, uint64_t address,
 	found = memmem(code, length, come_back, sizeof(come_back));
 	if (found && !places->come_back)
 		places->come_back = address + (uint64_t)(found - code);
+	found = memmem(code, length, take, sizeof(take));
+	if (found && !places->take)
+		places->take = address + (uint64_t)(found - code);
 }
 
 /* Registers, in the order of enum REG_… of sys/ucontext.h. */
@@ -140,24 +145,32 @@ static void begin_call_again(gregset_t out, const struct user_regs_struct *user)
 	out[REG_RIP] -= CALL_BYTES;
 }
 
+void arch_measure_floats(struct arch_places *places)
+{
+	unsigned low, high, length, offset, c, d;
+
+	if (!__get_cpuid_count(XSAVE_LEAF, 0, &low, &c, &d, &high))
+		return;
+	for (unsigned i = 2; i < FEATURE_COUNT; i++)
+		if (((uint64_t)high << 32 | low) >> i & 1 &&
+		    __get_cpuid_count(XSAVE_LEAF, i, &length, &offset, &c, &d))
+			places->floats_ends[i] = offset + length;
+}
+
 /* How long what the kernel takes back is: of these features. */
-static size_t floats_size(uint64_t features)
+static size_t floats_size(const struct arch_places *places, uint64_t features)
 {
 	size_t size = LEGACY_BYTES;
 
-	for (unsigned i = 2; i < FEATURE_COUNT; i++) {
-		unsigned length, offset, c, d;
-		if (!(features >> i & 1) ||
-		    !__get_cpuid_count(XSAVE_LEAF, i, &length, &offset, &c, &d))
-			continue;
-		if (size < (size_t)offset + length)
-			size = (size_t)offset + length;
-	}
+	for (unsigned i = 2; i < FEATURE_COUNT; i++)
+		if (features >> i & 1 && size < places->floats_ends[i])
+			size = places->floats_ends[i];
 	return size;
 }
 
 /* Returns the bytes it takes, 0: it cannot be. */
-static size_t fill_floats(unsigned char *out, const struct arch_floats *floats)
+static size_t fill_floats(unsigned char *out, const struct arch_places *places,
+			  const struct arch_floats *floats)
 {
 	struct software software = { .magic1 = MAGIC1 };
 	uint64_t features, used;
@@ -169,7 +182,7 @@ static size_t fill_floats(unsigned char *out, const struct arch_floats *floats)
 	memcpy(&used, floats->bytes + FEATURES_OFFSET, sizeof(used));
 	features &= ~FEATURES_ON_DEMAND | used;
 	software.features = features;
-	software.size = (uint32_t)floats_size(features);
+	software.size = (uint32_t)floats_size(places, features);
 	software.extended_size = software.size + (uint32_t)sizeof(magic2);
 	if (software.size > floats->length)
 		return 0;
@@ -197,7 +210,7 @@ void arch_make_frame(struct arch_frame *frame, const struct arch_dump *dump,
 	size_t length = 0;
 
 	if (places->come_back)
-		length = fill_floats(frame->bytes + head, floats);
+		length = fill_floats(frame->bytes + head, places, floats);
 	frame->length = head + length;
 	frame->address = ((end - frame->length) & ~(FLOATS_ALIGNMENT - 1)) -
 			 ADDRESS_BYTES;
@@ -246,11 +259,25 @@ void arch_set_syscall(struct arch_dump *dump, const struct arch_frame *frame,
 	user->rax = (unsigned long long)call->number;
 }
 
+/* Each function finds its stack as it has to be: so one return for nothing. */
+void arch_make_return(struct arch_return *where, const struct arch_frame *frame,
+		      const struct arch_places *places, uint64_t function,
+		      uint64_t argument)
+{
+	*where = (struct arch_return){
+		.words = { places->take, argument,
+			   places->take + TAKE_BYTES, function },
+		.address = frame->address - sizeof(where->words),
+	};
+}
+
 void arch_set_function(struct arch_dump *dump, const struct arch_frame *frame,
+		       const struct arch_return *where,
 		       const struct arch_call *call)
 {
 	struct user_regs_struct *user = set_arguments(dump, frame, call);
 
+	user->rsp = where->address;
 	user->rip = call->function;
 	user->rax = 0;
 	user->rbp = 0;
@@ -269,22 +296,6 @@ void arch_make_action(struct arch_call *call, const struct arch_frame *frame,
 int64_t arch_result(const struct arch_dump *dump)
 {
 	return (int64_t)user_of(dump)->rax;
-}
-
-bool arch_comes_back(const struct arch_dump *dump)
-{
-	return user_of(dump)->orig_rax == SYS_rt_sigreturn;
-}
-
-void arch_go_on(struct arch_dump *dump)
-{
-	struct user_regs_struct *user = (struct user_regs_struct *)dump->words;
-
-	if (is_to_begin_again(user)) {
-		user->rax = user->orig_rax;
-		user->rip -= CALL_BYTES;
-	}
-	user->orig_rax = (unsigned long long)-1;
 }
 
 long arch_current_call(const struct arch_dump *dump, uint64_t *arguments)
@@ -328,6 +339,11 @@ void arch_find_places(const uint8_t *code, size_t length, uint64_t address,
 	(void)places;
 }
 
+void arch_measure_floats(struct arch_places *places)
+{
+	(void)places;
+}
+
 void arch_make_frame(struct arch_frame *frame, const struct arch_dump *dump,
 		     const struct arch_floats *floats, uint64_t mask,
 		     const struct arch_places *places,
@@ -352,11 +368,24 @@ void arch_set_syscall(struct arch_dump *dump, const struct arch_frame *frame,
 	(void)call;
 }
 
+void arch_make_return(struct arch_return *where, const struct arch_frame *frame,
+		      const struct arch_places *places, uint64_t function,
+		      uint64_t argument)
+{
+	(void)where;
+	(void)frame;
+	(void)places;
+	(void)function;
+	(void)argument;
+}
+
 void arch_set_function(struct arch_dump *dump, const struct arch_frame *frame,
+		       const struct arch_return *where,
 		       const struct arch_call *call)
 {
 	(void)dump;
 	(void)frame;
+	(void)where;
 	(void)call;
 }
 
@@ -372,17 +401,6 @@ int64_t arch_result(const struct arch_dump *dump)
 {
 	(void)dump;
 	return -1;
-}
-
-bool arch_comes_back(const struct arch_dump *dump)
-{
-	(void)dump;
-	return false;
-}
-
-void arch_go_on(struct arch_dump *dump)
-{
-	(void)dump;
 }
 
 long arch_current_call(const struct arch_dump *dump, uint64_t *arguments)

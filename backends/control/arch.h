@@ -1,6 +1,6 @@
 /*
- * arch: what it takes to make a system call in a thread of another process.
- * What is of one processor stands in arch-PROCESSOR.c alone.
+ * arch: what it takes to make a call in a thread of another process. What is of
+ * one processor stands in arch-PROCESSOR.c alone.
  *
  * The thread is made to call as if a signal handler did so: below its stack
  * lies what the kernel would have put there for a signal, and behind the call
@@ -44,10 +44,15 @@ struct arch_call {
 	uint64_t arguments[ARCH_ARGUMENTS];
 };
 
-/* Places in the program's code. */
+#define ARCH_FLOATS_PARTS 64
+
+/* What is found out before a thread stands: places in the program's code, */
 struct arch_places {
 	uint64_t call;	    /* calls the kernel, and returns; 0: none */
 	uint64_t come_back; /* where handlers return to; 0: none */
+	uint64_t take;	    /* an argument from the stack, and returns */
+	/* and where each part of the floating point registers ends. */
+	uint32_t floats_ends[ARCH_FLOATS_PARTS];
 };
 
 /* What is written below the thread's stack. */
@@ -60,6 +65,14 @@ struct arch_frame {
 	bool comes_back; /* the thread can, by itself */
 };
 
+#define ARCH_RETURN_WORDS 4
+
+/* What lies below a frame when the call is of a function. */
+struct arch_return {
+	uint64_t words[ARCH_RETURN_WORDS];
+	uint64_t address;
+};
+
 /* Which set of registers has the floating point ones (NT_…). */
 int arch_floats_set(void);
 /* Whether the thread runs code for which the rest here is right. */
@@ -70,6 +83,8 @@ bool arch_is_known(const struct arch_dump *dump);
  */
 void arch_find_places(const uint8_t *code, size_t length, uint64_t address,
 		      bool with_return, struct arch_places *places);
+/* To ask this processor may take long where it is a virtual one. */
+void arch_measure_floats(struct arch_places *places);
 /*
  * Makes a frame below the stack. With floats NULL, or without a place to come
  * back to, it is one that the thread cannot come back by.
@@ -82,21 +97,22 @@ void arch_make_frame(struct arch_frame *frame, const struct arch_dump *dump,
 void arch_set_syscall(struct arch_dump *dump, const struct arch_frame *frame,
 		      const struct arch_places *places,
 		      const struct arch_call *call);
+/*
+ * What makes the thread call another function, of one argument, before it
+ * comes back. The frame is one that it can come back by.
+ */
+void arch_make_return(struct arch_return *where, const struct arch_frame *frame,
+		      const struct arch_places *places, uint64_t function,
+		      uint64_t argument);
 /* Makes the thread call a C function next, as a signal handler. */
 void arch_set_function(struct arch_dump *dump, const struct arch_frame *frame,
+		       const struct arch_return *where,
 		       const struct arch_call *call);
 /* rt_sigaction(2) for a signal, with the frame's actions. */
 void arch_make_action(struct arch_call *call, const struct arch_frame *frame,
 		      int signal_number);
 /* What the call to the kernel returned, or -errno. */
 int64_t arch_result(const struct arch_dump *dump);
-/* Whether the thread, at the entry of a system call, is on its way back. */
-bool arch_comes_back(const struct arch_dump *dump);
-/*
- * Makes the registers, to be set at such an entry, ones by which the thread
- * does not call but goes on; a call it was in begins anew.
- */
-void arch_go_on(struct arch_dump *dump);
 /* The system call that the thread is in, or was to begin again; -1: none. */
 long arch_current_call(const struct arch_dump *dump, uint64_t *arguments);
 uint64_t arch_instruction(const struct arch_dump *dump);

@@ -1,8 +1,6 @@
 /*
- * remote: a call by a thread of another process that stands, between two stops
- * of PTRACE_SYSCALL: rt_sigaction(2) for SIGTRAP (tracee.h), and what
- * backends/inject wants: another system call, or a C function that may be
- * called from a signal handler.
+ * remote: a system call by a thread of another process that stands, between
+ * two stops of PTRACE_SYSCALL: rt_sigaction(2) for SIGTRAP (tracee.h).
  *
  * (Not by single steps: the trap of a step is forced, and a forced SIGTRAP
  * makes an ignored one deadly again.)
@@ -37,10 +35,8 @@ struct remote {
 	enum remote_phase phase;
 	pid_t tid;
 	struct arch_dump registers; /* to be put back, and so is the mask */
-	struct arch_floats *floats; /* of a function's call, else NULL */
 	uint64_t mask;
-	bool is_function;
-	uint64_t place; /* of the result; 0: it is returned */
+	uint64_t place; /* of the action that was */
 	struct arch_action old;
 	int64_t result;
 };
@@ -57,24 +53,6 @@ int remote_find(pid_t pid, struct arch_places *places, struct error *error);
 int remote_begin(struct remote *remote, pid_t tid,
 		 const struct arch_places *places,
 		 const struct arch_action *action, struct error *error);
-/*
- * The same for another call. PTRACE_O_TRACESYSGOOD is to be set:
- * remote_prepare(). A function's result is not known. Ends by
- * remote_finish().
- */
-int remote_begin_call(struct remote *remote, pid_t tid,
-		      const struct arch_places *places,
-		      const struct arch_call *call, struct error *error);
-int remote_prepare(pid_t tid, struct error *error);
-/*
- * Waits for the end of remote_begin_call(), so long at most, and gives what
- * was returned. -1 and a sentence: it did not come, or came with -errno;
- * either way the thread is as it was before, and stands, or it has ended.
- */
-int remote_finish(struct remote *remote, uint64_t nanoseconds, int64_t *result,
-		  struct error *error);
-/* The registers of a thread that stands. */
-int remote_registers(pid_t tid, struct arch_dump *dump);
 /*
  * Takes the next status of the thread. True: it is over (phase REMOTE_IDLE),
  * the thread stands, or has ended (as the status says), and remote_result()

@@ -12,7 +12,12 @@
 
 #ifdef __x86_64__
 
+#include <sys/syscall.h>
+
 #define WORD_BYTES 8
+#define WAIT_NS 1000000
+#define TIME_BYTES (2 * WORD_BYTES) /* of a struct timespec */
+#define TIME (STUB_TEXT - TIME_BYTES)
 
 struct code {
 	uint8_t *bytes;
@@ -47,6 +52,18 @@ static void put_first_argument(struct code *code, uint64_t value)
 	put_word(code, value);
 }
 
+/* nanosleep(2), as such: errno is no matter of ours. */
+static void put_wait(struct code *code, uint64_t address)
+{
+	const uint64_t time[] = { 0, WAIT_NS };
+
+	memcpy(code->bytes + TIME, time, sizeof(time));
+	put_first_argument(code, address + TIME);
+	PUT(code, 0x31, 0xf6);			 /* xor esi, esi */
+	PUT(code, 0xb8, SYS_nanosleep, 0, 0, 0); /* mov eax, … */
+	PUT(code, 0x0f, 0x05);			 /* syscall */
+}
+
 static void put_end(struct code *code, uint64_t address, uint64_t unmap)
 {
 	put_first_argument(code, address);
@@ -69,6 +86,7 @@ int stub_make(uint8_t page[STUB_BYTES], uint64_t address,
 	memset(page, 0, STUB_BYTES);
 	PUT(&code, 0x53); /* push rbx: the stack is aligned by it, too */
 	if (with_gil) {
+		put_wait(&code, address);
 		put_call(&code, names->take_gil);
 		PUT(&code, 0x89, 0xc3); /* mov ebx, eax */
 	}

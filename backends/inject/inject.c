@@ -306,6 +306,12 @@ void inject_free(struct inject *inject)
 	free(inject);
 }
 
+void inject_watch(struct inject *inject,
+		  void (*passing)(const char *point, void *data), void *data)
+{
+	inject->visit.watch = (struct errand_watch){ passing, data };
+}
+
 void inject_cost(const struct inject *inject, struct inject_cost *cost)
 {
 	*cost = inject->visit.cost;

@@ -41,7 +41,9 @@ enum inject_way {
 struct inject_cost {
 	enum inject_way way;
 	unsigned stops;	      /* of its main thread */
-	uint64_t longest_ns; /* of these */
+	unsigned turns;	      /* it made in them for us (errand.h) */
+	uint64_t longest_ns; /* of these stops */
+	uint64_t away_ns;    /* of that: its registers were not its own */
 };
 
 #define INJECT_PATH_MAXIMUM 512
@@ -60,6 +62,9 @@ struct inject *inject_new(struct loop *loop, struct holds *holds, pid_t pid,
 			  void *data, struct reason *reason);
 /* What has not begun to run yet never will. NULL frees nothing. */
 void inject_free(struct inject *inject);
+/* For tests: who is told where it is (errand.h). Before the loop goes on. */
+void inject_watch(struct inject *inject,
+		  void (*passing)(const char *point, void *data), void *data);
 void inject_cost(const struct inject *inject, struct inject_cost *cost);
 
 #endif

@@ -59,7 +59,9 @@ static bool take_library(struct elf_image *image, const char *name, void *data)
 
 	if (search->missing)
 		take_interpreter(search, image);
-	if (!search->names->unmap && is_c_library(name))
+	if (!search->names->unmap && is_c_library(name) &&
+	    elf_symbol(image, search->memory, "raise", &search->names->send) ==
+		    0)
 		elf_symbol(image, search->memory, "munmap",
 			   &search->names->unmap);
 	return search->missing || !search->names->unmap;

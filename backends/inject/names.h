@@ -19,6 +19,7 @@ struct names {
 	uint64_t leave_gil;    /* PyGILState_Release */
 	/* Of the C library. */
 	uint64_t unmap;
+	uint64_t send; /* raise */
 };
 
 /* -1 and a sentence: one of them is not exported. */

@@ -16,8 +16,10 @@ struct names;
 
 /*
  * Fills the page that is to lie at address: a function of one argument that
- * runs the text and returns 0. with_gil: it takes the GIL for that. -1: the
- * text is too long, or this processor is none we know.
+ * runs the text and returns 0. with_gil: it is a thread of its own, takes the
+ * GIL for that, and waits a millisecond before: so long the thread that began
+ * it, and that we hold, need not share a processor with it. -1: the text is
+ * too long, or this processor is none we know.
  */
 int stub_make(uint8_t page[STUB_BYTES], uint64_t address,
 	      const struct names *names, const char *text, bool with_gil);

@@ -9,7 +9,6 @@
 
 #include "banned.h"
 
-#include "backends/control/remote.h"
 #include "backends/inject/stub.h"
 #include "backends/ptrace/cpython.h"
 #include "backends/ptrace/holds.h"
@@ -20,7 +19,6 @@
 #include "base/array.h"
 #include "base/error.h"
 
-#define CALL_NS 500000000u
 #define NOBODY UINT64_MAX /* the argument for "no file" */
 
 /*
@@ -85,24 +83,18 @@ static void refuse_holder(pid_t pid, struct error *error)
 static enum inject_way choose(const struct visit *visit, bool must_wait,
 			      struct error *error)
 {
-	struct arch_dump dump;
+	const struct arch_dump *dump = &visit->errand.registers;
 	uint64_t arguments[ARCH_ARGUMENTS];
 	pid_t pid = visit->hold.pid;
 
-	if (remote_registers(pid, &dump) < 0) {
-		error_set_errno(error, errno,
-				"pid %d: its registers cannot be had",
-				(int)pid);
-		return INJECT_NONE;
-	}
-	if (is_linker(maps_find(&visit->maps, arch_instruction(&dump)))) {
+	if (is_linker(maps_find(&visit->maps, arch_instruction(dump)))) {
 		error_set(error,
 			  "The main thread of pid %d is in the dynamic linker "
 			  "whenever it is looked at.",
 			  (int)pid);
 		return INJECT_NONE;
 	}
-	long number = arch_current_call(&dump, arguments);
+	long number = arch_current_call(dump, arguments);
 	bool is_waiting = is_wait(number, arguments);
 	if (is_waiting && holds_gil(visit)) {
 		refuse_holder(pid, error);
@@ -120,29 +112,14 @@ static enum inject_way choose(const struct visit *visit, bool must_wait,
  * What it does
  */
 
-static int call(const struct visit *visit, const struct arch_call *wanted,
-		int64_t *result, struct error *error)
-{
-	struct remote remote;
-
-	return remote_begin_call(&remote, visit->hold.tid, &visit->places,
-				 wanted, error) < 0
-		       ? -1
-		       : remote_finish(&remote, CALL_NS, result, error);
-}
-
 /* Also where the process itself may only read. */
-static int put(pid_t pid, uint64_t address, const void *bytes, size_t length)
+static int put(const struct visit *visit, uint64_t address, const void *bytes,
+	       size_t length)
 {
-	char path[32];
-
-	snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -1;
-	ssize_t written = pwrite(fd, bytes, length, (off_t)address);
-	close(fd);
-	return written == (ssize_t)length ? 0 : -1;
+	return pwrite(visit->file, bytes, length, (off_t)address) ==
+			       (ssize_t)length
+		       ? 0
+		       : -1;
 }
 
 static int map_page(struct visit *visit, struct error *error)
@@ -154,7 +131,7 @@ static int map_page(struct visit *visit, struct error *error)
 	};
 	int64_t result;
 
-	if (call(visit, &map, &result, error) < 0)
+	if (errand_ask(&visit->errand, &map, &result, error) < 0)
 		return error_prefix(error, "no page for the script");
 	visit->page = (uint64_t)result;
 	return 0;
@@ -168,7 +145,7 @@ static void unmap_page(struct visit *visit)
 	};
 	int64_t result;
 
-	call(visit, &unmap, &result, NULL);
+	errand_ask(&visit->errand, &unmap, &result, NULL);
 	visit->page = 0;
 }
 
@@ -180,7 +157,7 @@ static int fill_page(const struct visit *visit, enum inject_way way,
 	if (stub_make(page, visit->page, &visit->names, visit->text,
 		      way == INJECT_BY_THREAD) < 0)
 		return error_set(error, "the script's name is too long");
-	if (put(visit->hold.pid, visit->page, page, sizeof(page)) == 0)
+	if (put(visit, visit->page, page, sizeof(page)) == 0)
 		return 0;
 	return error_set_errno(error, errno,
 			       "pid %d: its memory cannot be written",
@@ -195,7 +172,6 @@ static int place(struct visit *visit, enum inject_way way, struct error *error)
 				    ? visit->names.start_thread
 				    : visit->names.add_pending,
 	};
-	int64_t result;
 
 	if (map_page(visit, error) < 0)
 		return -1;
@@ -203,8 +179,9 @@ static int place(struct visit *visit, enum inject_way way, struct error *error)
 		unmap_page(visit);
 		return -1;
 	}
+	errand_pass(&visit->watch, "written");
 	hand_over.arguments[0] = visit->page;
-	if (call(visit, &hand_over, &result, error) == 0)
+	if (errand_do(&visit->errand, &hand_over, error) == 0)
 		return 0;
 	visit_withdraw(visit);
 	return -1;
@@ -222,15 +199,30 @@ static enum visit_result stay(struct visit *visit, bool must_wait,
 	/* Beside a signal that arrives nothing is to be done. */
 	if (visit->hold.signal)
 		return VISIT_LATER;
-	if (remote_prepare(visit->hold.tid, error) < 0)
+	errand_pass(&visit->watch, "seized");
+	if (errand_init(&visit->errand, visit->hold.tid, &visit->places,
+			error) < 0)
 		return VISIT_FAILED;
 	way = choose(visit, must_wait, error);
 	if (way == INJECT_NONE)
 		return VISIT_LATER;
-	if (place(visit, way, error) < 0)
+	if (errand_ready(&visit->errand, error) < 0)
 		return VISIT_FAILED;
+	errand_pass(&visit->watch, "saved");
 	visit->cost.way = way;
-	return VISIT_DONE;
+	return place(visit, way, error) < 0 ? VISIT_FAILED : VISIT_DONE;
+}
+
+static void take_cost(struct visit *visit, uint64_t held)
+{
+	struct inject_cost *cost = &visit->cost;
+
+	cost->stops++;
+	cost->turns += visit->errand.turns;
+	if (cost->longest_ns < held)
+		cost->longest_ns = held;
+	if (cost->away_ns < visit->errand.took_ns)
+		cost->away_ns = visit->errand.took_ns;
 }
 
 /* So it need not even be stopped. */
@@ -263,11 +255,13 @@ enum visit_result visit_try(struct visit *visit, bool must_wait,
 	}
 	if (hold_begin(&visit->hold, pid, pid, error) < 0)
 		return visit->hold.tid ? VISIT_LATER : VISIT_FAILED;
+	visit->errand.turns = 0;
+	visit->errand.took_ns = 0;
 	result = stay(visit, must_wait, error);
+	errand_end(&visit->errand);
 	held = hold_end(&visit->hold);
-	visit->cost.stops++;
-	if (visit->cost.longest_ns < held)
-		visit->cost.longest_ns = held;
+	errand_pass(&visit->watch, "detached");
+	take_cost(visit, held);
 	return result;
 }
 
@@ -295,7 +289,7 @@ bool visit_withdraw(struct visit *visit)
 
 	if (!visit_is_pending(visit))
 		return false;
-	put(memory_pid(visit->memory), visit->page + STUB_TEXT, &end, 1);
+	put(visit, visit->page + STUB_TEXT, &end, 1);
 	return true;
 }
 
@@ -317,18 +311,21 @@ static void find_state(struct visit *visit)
 	pytstate_list_clear(&list);
 }
 
-int visit_init(struct visit *visit, struct memory *memory,
-	       const struct cpython *python, const char *text,
-	       struct error *error)
+static int find_all(struct visit *visit, struct error *error)
 {
-	pid_t pid = memory_pid(memory);
+	pid_t pid = memory_pid(visit->memory);
+	char path[32];
 
-	*visit = (struct visit){ .memory = memory,
-				 .python = python,
-				 .text = text };
-	if (names_find(&visit->names, memory, python, error) < 0 ||
-	    remote_find(pid, &visit->places, error) < 0)
+	if (names_find(&visit->names, visit->memory, visit->python, error) <
+		    0 ||
+	    errand_find(&visit->places, pid, visit->names.send, error) < 0)
 		return -1;
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
+	visit->file = open(path, O_WRONLY | O_CLOEXEC);
+	if (visit->file < 0)
+		return error_set_errno(error, errno,
+				       "pid %d: its memory cannot be written",
+				       (int)pid);
 	if (maps_read(&visit->maps, pid, 0) < 0)
 		return error_set_errno(error, errno,
 				       "pid %d: its maps cannot be read",
@@ -342,9 +339,26 @@ int visit_init(struct visit *visit, struct memory *memory,
 			 (int)pid);
 }
 
+int visit_init(struct visit *visit, struct memory *memory,
+	       const struct cpython *python, const char *text,
+	       struct error *error)
+{
+	*visit = (struct visit){ .memory = memory,
+				 .python = python,
+				 .text = text,
+				 .file = -1 };
+	visit->errand.watch = &visit->watch;
+	return find_all(visit, error);
+}
+
 void visit_clear(struct visit *visit, struct holds *holds)
 {
+	if (!visit->memory)
+		return;
 	if (!hold_settle(&visit->hold))
 		holds_keep(holds, &visit->hold);
 	maps_clear(&visit->maps);
+	if (visit->file >= 0)
+		close(visit->file);
+	visit->memory = NULL;
 }

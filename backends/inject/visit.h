@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "backends/control/arch.h"
+#include "backends/inject/errand.h"
 #include "backends/inject/inject.h"
 #include "backends/inject/names.h"
 #include "backends/ptrace/hold.h"
@@ -35,8 +35,11 @@ struct visit {
 	struct memory *memory; /* borrowed, and so is */
 	const struct cpython *python;
 	const char *text; /* what is to be run */
-	struct arch_places places;
 	struct names names;
+	struct errand_places places;
+	struct errand errand;
+	struct errand_watch watch;
+	int file; /* its memory, to be written; -1: not opened */
 	struct maps maps;
 	uint64_t interpreter;
 	uint64_t state; /* of the main thread; 0: it has none */

@@ -1,9 +1,13 @@
 /*
- * inject-probe: PID FILE SECONDS: has a process run a script, and prints in
- * JSON how that went.
+ * inject-probe: PID FILE SECONDS [POINT]: has a process run a script, and
+ * prints in JSON how that went. At that point of it (errand.h) it kills itself.
  */
+#include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "backends/backend.h"
 #include "backends/inject/inject.h"
@@ -25,9 +29,11 @@ static void tell(const struct inject *inject, const struct reason *reason)
 	if (inject)
 		inject_cost(inject, &cost);
 	printf("{\"ok\": %s, \"way\": \"%s\", \"stops\": %u, "
-	       "\"pause_us\": %.1f, \"why\": \"%s\", \"fix\": \"%s\"}\n",
+	       "\"turns\": %u, \"pause_us\": %.1f, \"away_us\": %.1f, "
+	       "\"why\": \"%s\", \"fix\": \"%s\"}\n",
 	       reason ? "false" : "true", ways[cost.way], cost.stops,
-	       (double)cost.longest_ns / 1e3, reason ? reason->why : "",
+	       cost.turns, (double)cost.longest_ns / 1e3,
+	       (double)cost.away_ns / 1e3, reason ? reason->why : "",
 	       reason ? reason->fix : "");
 }
 
@@ -41,18 +47,29 @@ static void on_done(struct inject *inject, const struct reason *reason,
 	loop_stop(loop);
 }
 
+static void on_passing(const char *point, void *data)
+{
+	if (strcmp(point, data) == 0)
+		kill(getpid(), SIGKILL);
+}
+
 int main(int count, char **words)
 {
+	struct inject *inject;
 	struct holds *holds;
 	struct reason reason;
 	struct loop *loop;
 
-	if (count != 4)
+	if (count != 4 && count != 5)
 		return 2;
 	loop = loop_new();
 	holds = holds_new(loop);
-	if (inject_new(loop, holds, (pid_t)strtol(words[1], NULL, 10), words[2],
-		       strtod(words[3], NULL), on_done, loop, &reason))
+	inject = inject_new(loop, holds, (pid_t)strtol(words[1], NULL, 10),
+			    words[2], strtod(words[3], NULL), on_done, loop,
+			    &reason);
+	if (inject && count == 5)
+		inject_watch(inject, on_passing, words[4]);
+	if (inject)
 		loop_run(loop);
 	else
 		tell(NULL, &reason);

@@ -43,6 +43,14 @@ def poll():
             wrong.append("a wait was cut short")
 
 
+def nap():
+    """One long wait whose end the kernel counts down to."""
+    import ctypes
+    library = ctypes.CDLL(None)
+    ready()
+    library.poll(None, 0, 1000000)
+
+
 def busy():
     ready()
     while not ended.is_set():

@@ -3,7 +3,9 @@ had been, and what cannot be is refused in words."""
 import json
 import os
 import random
+import platform
 import re
+import resource
 import shutil
 import signal
 import socket
@@ -24,7 +26,7 @@ PROBETUI = os.environ.get("PROBETUI", "probetui")
 SOAK = os.environ.get("PROBETUI_SOAK")
 LIMIT = 60
 MAIN_PYTHON = 11
-PAUSES = []
+PAUSES, AWAY = [], []
 
 
 def await_that(condition, text):
@@ -66,10 +68,11 @@ class Target:
                        "    out.write('x')\n" % (seen + ".ran"))
         return path, seen
 
-    def inject(self, patience=LIMIT, kill_after=None):
+    def inject(self, patience=LIMIT, kill_after=None, kill_at=None):
         path, seen = self.script()
-        probe = subprocess.Popen([PROBE, str(self.pid), seen, str(patience)],
-                                 stdout=subprocess.PIPE)
+        probe = subprocess.Popen(
+            [PROBE, str(self.pid), seen, str(patience)] +
+            ([kill_at] if kill_at else []), stdout=subprocess.PIPE)
         if kill_after is not None:
             time.sleep(kill_after)
             probe.kill()
@@ -114,6 +117,16 @@ class Target:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
+def find_numpy(case):
+    python = os.environ.get("PROBETUI_TORCH_PYTHON") or sys.executable
+    run = subprocess.run([python, "-c", "import numpy"],
+                         stderr=subprocess.DEVNULL)
+    if run.returncode:
+        case.skipTest("%s has no numpy; PROBETUI_TORCH_PYTHON may name a "
+                      "Python that has it" % python)
+    return [python]
+
+
 class Case(unittest.TestCase):
     def is_among_few(self):
         if not SOAK and self.python.version[1] != MAIN_PYTHON:
@@ -130,6 +143,7 @@ class Case(unittest.TestCase):
         await_that(lambda: target.runs(ran) != "", "the script runs")
         if answer["stops"]:
             PAUSES.append(answer["pause_us"])
+            AWAY.append(answer["away_us"])
         return ran, answer
 
     def try_mode(self, mode, count, argv=None):
@@ -256,6 +270,25 @@ class TestCommand(CommandCase):
         self.assertEqual(target.finish(), [])
 
 
+class TestTurns(Case):
+    """How often it goes on and is stopped again, in one stop: two times for
+    the page, once for the function, whatever that does."""
+
+    def setUp(self):
+        self.python = next(python for python in pythons.find()
+                           if python.version[1] < 14)
+
+    def turns(self, mode):
+        _, answer = self.inject_once(self.start(mode))
+        return answer["way"], answer["turns"]
+
+    def test_by_thread(self):
+        self.assertEqual(self.turns("wait"), ("thread", 3))
+
+    def test_by_pending_call(self):
+        self.assertEqual(self.turns("busy"), ("pending call", 3))
+
+
 class TestRefused(Case):
     """With the Python that runs the tests."""
 
@@ -324,6 +357,56 @@ class TestSwitchedOffCase(Case):
         self.assertIn("let no debugger in", answer["why"])
 
 
+# Where it is told to be (errand.h), in their order; whether the script runs
+# though the one who brought it is dead, and whether a page is left behind.
+POINTS = [("seized", False, False), ("saved", False, False),
+          ("asking", False, True), ("answered", False, True),
+          ("written", False, True), ("calling", True, False),
+          ("called", True, False), ("restored", True, False),
+          ("detached", True, False)]
+
+
+@unittest.skipIf(platform.machine() != "x86_64", "numbers of x86-64")
+class TestNap(Case):
+    """Of a wait that the kernel counts down the rest is waited for, and not
+    all of it anew."""
+    ANEW, REST = "7 ", "219 "    # poll(2), restart_syscall(2)
+
+    def setUp(self):
+        self.python = next(python for python in pythons.find()
+                           if python.version[1] < 14)
+        self.target = self.start("nap")
+        self.await_wait(self.ANEW)
+
+    def await_wait(self, number):
+        await_that(lambda: self.target.lines("syscall", lambda line:
+                   line.startswith(number)), "it waits in " + number)
+
+    def test_rest(self):
+        _, answer = self.inject_once(self.target)
+        self.assertEqual(answer["way"], "thread")
+        self.await_wait(self.REST)
+
+    def test_no_page(self):
+        resource.prlimit(self.target.pid, resource.RLIMIT_AS, (0, 0))
+        _, answer = self.target.inject()
+        self.assertIn("no page for the script", answer["why"])
+        self.await_wait(self.REST)
+
+    def test_killed_before(self):
+        self.target.inject(kill_at="saved")
+        self.await_wait(self.REST)
+
+    def test_killed_after(self):
+        self.target.inject(kill_at="restored")
+        self.await_wait(self.REST)
+
+    def test_killed_in_between(self):
+        """The one thing that is lost, for these 0.1 ms."""
+        self.target.inject(kill_at="calling")
+        self.await_wait(self.ANEW)
+
+
 class TestKilled(Case):
     """Whoever injects is killed at any moment; the program is not harmed, and
     the next one gets in."""
@@ -331,6 +414,39 @@ class TestKilled(Case):
     def setUp(self):
         self.python = next(python for python in pythons.find()
                            if python.version[1] < 14)
+
+    def pages(self, target):
+        """Of code that is of no file."""
+        return sum(int(end, 16) - int(start, 16) for start, end in (
+            line.split()[0].split("-") for line in target.state()[0])) // 4096
+
+    def kill_at_points(self, mode, argv=None):
+        target = self.start(mode, argv)
+        before, left = self.pages(target), 0
+        count = 50 if SOAK else 2
+        for point, is_run, is_left in POINTS * count:
+            ran, answer = target.inject(kill_at=point)
+            self.assertIsNone(answer, point)
+            if is_run:
+                await_that(lambda: target.runs(ran) == "x", "it runs")
+            else:
+                self.assertEqual(target.runs(ran), "", point)
+            left += is_left
+        self.inject_once(target)
+        await_that(lambda: self.pages(target) <= before + left, "pages go")
+        self.assertEqual(self.pages(target), before + left)
+        self.assertEqual(target.finish(), [])
+
+    def test_busy_at_points(self):
+        self.kill_at_points("busy")
+
+    def test_asleep_at_points(self):
+        self.kill_at_points("poll")
+
+    def test_numpy_at_points(self):
+        if not SOAK:
+            self.skipTest("with PROBETUI_SOAK=1")
+        self.kill_at_points("numpy", find_numpy(self))
 
     def kill_many(self, mode):
         target = self.start(mode)
@@ -353,25 +469,21 @@ class TestKilled(Case):
 
 class TestNumpy(Case):
     def test_checksum(self):
-        python = os.environ.get("PROBETUI_TORCH_PYTHON") or sys.executable
-        run = subprocess.run([python, "-c", "import numpy"],
-                             stderr=subprocess.DEVNULL)
-        if run.returncode:
-            self.skipTest("%s has no numpy; PROBETUI_TORCH_PYTHON may name a "
-                          "Python that has it" % python)
-        self.try_mode("numpy", 100 if SOAK else 5, [python])
+        self.try_mode("numpy", 100 if SOAK else 5, find_numpy(self))
 
 
 def tearDownModule():
-    if PAUSES:
-        print("# pause: median %.0f us of %d stops, longest %.0f us" % (
-            statistics.median(PAUSES), len(PAUSES), max(PAUSES)))
+    for name, values in (("pause", PAUSES), ("of it away", AWAY)):
+        if values:
+            print("# %s: median %.0f us of %d stops, longest %.0f us" % (
+                name, statistics.median(values), len(values), max(values)))
 
 
 def load_tests(loader, standard, pattern):
     suite = pythons.load_cases(loader, __name__, InjectCase,
                                CommandCase, TestSwitchedOffCase)
-    for case in (TestCommand, TestRefused, TestKilled, TestNumpy):
+    for case in (TestCommand, TestTurns, TestRefused, TestNap, TestKilled,
+                 TestNumpy):
         suite.addTests(loader.loadTestsFromTestCase(case))
     return suite
 

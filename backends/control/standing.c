@@ -1,0 +1,175 @@
+#include "backends/control/standing.h"
+
+#include <assert.h>
+#include <elf.h>
+#include <signal.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "banned.h"
+
+#include "backends/control/arch.h"
+#include "base/loop.h"
+
+#define MASK_BYTES sizeof(uint64_t)
+#define FIRST_NS 100000u /* of waiting for the signal; then twice as long */
+#define LONGEST_NS 2000000u
+
+static_assert(STANDING_AT_CALL == (SIGTRAP | 0x80), "PTRACE_O_TRACESYSGOOD");
+
+static int to_result(long result)
+{
+	return result < 0 ? -1 : 0;
+}
+
+int standing_tell_calls(pid_t tid)
+{
+	return to_result(ptrace(PTRACE_SETOPTIONS, tid, 0,
+				(void *)(uintptr_t)PTRACE_O_TRACESYSGOOD));
+}
+
+/*
+ * What it is
+ */
+
+static int get(pid_t tid, int set, void *bytes, size_t size, size_t *length)
+{
+	struct iovec out = { bytes, size };
+
+	if (ptrace(PTRACE_GETREGSET, tid, (void *)(uintptr_t)set, &out) < 0)
+		return -1;
+	*length = out.iov_len;
+	return 0;
+}
+
+static int put(pid_t tid, int set, const void *bytes, size_t length)
+{
+	struct iovec in = { (void *)(uintptr_t)bytes, length };
+
+	return to_result(
+		ptrace(PTRACE_SETREGSET, tid, (void *)(uintptr_t)set, &in));
+}
+
+int standing_registers(pid_t tid, struct arch_dump *dump)
+{
+	return get(tid, NT_PRSTATUS, dump->words, sizeof(dump->words),
+		   &dump->length);
+}
+
+int standing_set_registers(pid_t tid, const struct arch_dump *dump)
+{
+	return put(tid, NT_PRSTATUS, dump->words, dump->length);
+}
+
+int standing_floats(pid_t tid, struct arch_floats *floats)
+{
+	return get(tid, arch_floats_set(), floats->bytes,
+		   sizeof(floats->bytes), &floats->length);
+}
+
+int standing_set_floats(pid_t tid, const struct arch_floats *floats)
+{
+	return put(tid, arch_floats_set(), floats->bytes, floats->length);
+}
+
+int standing_mask(pid_t tid, uint64_t *mask)
+{
+	return to_result(ptrace(PTRACE_GETSIGMASK, tid, (void *)MASK_BYTES,
+				mask));
+}
+
+int standing_set_mask(pid_t tid, uint64_t mask)
+{
+	return to_result(ptrace(PTRACE_SETSIGMASK, tid, (void *)MASK_BYTES,
+				&mask));
+}
+
+ssize_t standing_read(pid_t tid, uint64_t address, void *bytes, size_t length)
+{
+	struct iovec to = { bytes, length };
+	struct iovec from = { (void *)(uintptr_t)address, length };
+
+	return process_vm_readv(tid, &to, 1, &from, 1, 0);
+}
+
+int standing_write(pid_t tid, uint64_t address, const void *bytes,
+		   size_t length)
+{
+	struct iovec from = { (void *)(uintptr_t)bytes, length };
+	struct iovec to = { (void *)(uintptr_t)address, length };
+
+	return to_result(process_vm_writev(tid, &from, 1, &to, 1, 0) -
+			 (ssize_t)length);
+}
+
+/*
+ * How it goes on
+ */
+
+void standing_go(pid_t tid, int signal_number)
+{
+	ptrace(PTRACE_CONT, tid, 0, (void *)(uintptr_t)signal_number);
+}
+
+void standing_go_to_call(pid_t tid, int signal_number)
+{
+	ptrace(PTRACE_SYSCALL, tid, 0, (void *)(uintptr_t)signal_number);
+}
+
+void standing_interrupt(pid_t tid)
+{
+	ptrace(PTRACE_INTERRUPT, tid, 0, 0);
+}
+
+pid_t standing_sender(pid_t tid)
+{
+	siginfo_t info;
+
+	if (ptrace(PTRACE_GETSIGINFO, tid, 0, &info) < 0 ||
+	    info.si_code != SI_TKILL)
+		return 0;
+	return info.si_pid;
+}
+
+/*
+ * Asleep, for SIGCHLD: who looks again and again takes the processor from the
+ * thread that he waits for, if they share one. That signal may go to another
+ * of our threads, so it is not relied upon; and it may be one for others of
+ * the loop (waits.h), so it is sent anew.
+ */
+static bool wait_asleep(pid_t tid, uint64_t nanoseconds, const sigset_t *child,
+			int *status)
+{
+	struct timespec longest = { .tv_nsec = FIRST_NS };
+	uint64_t began = loop_now_ns();
+	bool was_told = false;
+	pid_t found;
+
+	for (;;) {
+		found = waitpid(tid, status, __WALL | WNOHANG);
+		if (found != 0 || loop_now_ns() - began > nanoseconds)
+			break;
+		if (sigtimedwait(child, NULL, &longest) == SIGCHLD)
+			was_told = true;
+		else if (longest.tv_nsec < (long)LONGEST_NS)
+			longest.tv_nsec *= 2;
+	}
+	if (was_told)
+		raise(SIGCHLD);
+	return found == tid;
+}
+
+bool standing_wait(pid_t tid, uint64_t nanoseconds, int *status)
+{
+	sigset_t child, before;
+	bool is_there;
+
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	pthread_sigmask(SIG_BLOCK, &child, &before);
+	is_there = wait_asleep(tid, nanoseconds, &child, status);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return is_there;
+}
