@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from typing import TYPE_CHECKING, Any, Dict, List, Optional
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Set
 from weakref import WeakSet
 
 from .values import describe_names
@@ -41,9 +41,15 @@ def _begins(frame: Optional[FrameType]) -> bool:
     return frame is not None and frame.f_code.co_name == "_bootstrap"
 
 
-def _frames() -> Dict[int, FrameType]:
+def own_idents() -> Set[int]:
+    """Of our threads."""
     # A thread that has ended may have left its number to another one.
-    hidden = {thread.ident for thread in list(_own) if thread.is_alive()}
+    return {thread.ident or 0 for thread in list(_own) if thread.is_alive()}
+
+
+def thread_frames() -> Dict[int, FrameType]:
+    """The newest of each of the program's threads, by ident."""
+    hidden = own_idents()
     known = {thread.ident for thread in threading.enumerate()}
     return {ident: frame for ident, frame in sys._current_frames().items()
             if ident not in hidden
@@ -61,7 +67,7 @@ def threads() -> List[Dict[str, Any]]:
     main = threading.main_thread().ident
     known = {thread.ident: thread for thread in threading.enumerate()}
     told = []
-    for ident, frame in _frames().items():
+    for ident, frame in thread_frames().items():
         thread = known.get(ident)
         told.append({
             "tid": getattr(thread, "native_id", None), "ident": ident,
@@ -73,7 +79,7 @@ def threads() -> List[Dict[str, Any]]:
 
 
 def find(tid: Optional[int]) -> Optional[FrameType]:
-    frames = _frames()
+    frames = thread_frames()
     if tid is None:
         return frames.get(threading.main_thread().ident or 0)
     for thread in threading.enumerate():

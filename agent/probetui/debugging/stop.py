@@ -1,13 +1,50 @@
 """A thread that stands, and what can be done there."""
 from __future__ import annotations
 
+import _thread
+import queue
+import time
 from types import FrameType
 from typing import Any, Callable, List, Optional, Tuple
 
-from .specs import NOTHING
+from .specs import NOTHING, EngineError, StopIsOver
 
 # What Stop.go() takes.
 COMMANDS = ("continue", "next", "stepIn", "stepOut", "until")
+Frames = List[Tuple[FrameType, int]]
+
+
+class Order:
+    """How a thread goes on."""
+
+    def __init__(self, command: str = "continue",
+                 frame: Optional[FrameType] = None,
+                 line: Optional[int] = None) -> None:
+        self.command = command
+        self.frame = frame
+        self.line = line
+
+
+class _Job:
+    """What a thread that stands is to run."""
+
+    def __init__(self, function: Callable[[], Any]) -> None:
+        self.function = function
+        self.result: Any = None
+        self.error: Optional[BaseException] = None
+        self.done = _thread.allocate_lock()
+        self.done.acquire()
+
+    def run(self) -> None:
+        try:
+            self.result = self.function()
+        except BaseException as error:
+            self.error = error
+        self.done.release()
+
+    def fail(self) -> None:
+        self.error = StopIsOver("the thread has gone on meanwhile")
+        self.done.release()
 
 
 class Stop:
@@ -17,14 +54,16 @@ class Stop:
     "data breakpoint" "entry". at: "line", "call", "return" or "exception", as
     pdb's event; None: none of these. hits: the ids of the breakpoints. frames:
     innermost first, each with its line, as pdb's `where` of that stop.
+    no_steps: why it can only go on with "continue"; None: it can step.
     """
 
     def __init__(self, thread_id: int, ident: int, number: int, reason: str,
-                 frames: List[Tuple[FrameType, int]],
-                 at: Optional[str] = None, description: str = "",
-                 hits: Optional[List[int]] = None, value: Any = NOTHING,
+                 frames: Frames, at: Optional[str] = None,
+                 description: str = "", hits: Optional[List[int]] = None,
+                 value: Any = NOTHING,
                  exception: Optional[BaseException] = None,
-                 lease_until: Optional[float] = None) -> None:
+                 lease: Optional[float] = None,
+                 no_steps: Optional[str] = None) -> None:
         self.thread_id = thread_id
         self.ident = ident
         self.number = number
@@ -35,18 +74,89 @@ class Stop:
         self.value = value
         self.exception = exception
         self.frames = frames
-        self.lease_until = lease_until
+        self.lease_until = None if lease is None else \
+            time.monotonic() + lease
+        self.no_steps = no_steps
         self.is_over = False
+        self._orders: Any = queue.SimpleQueue()
+        self._seat = _thread.allocate_lock()
 
     def call(self, function: Callable[[], Any], timeout: float = 30.0) -> Any:
         """Runs it in that thread while it stands, and gives what it gives,
         raises what it raises; StopIsOver; TimeoutError: it runs on, and the
         thread serves the next when it has ended."""
-        raise NotImplementedError
+        if _thread.get_ident() == self.ident:
+            return function()
+        job = _Job(function)
+        self._put(job)
+        if not job.done.acquire(True, timeout):
+            raise TimeoutError("it did not end within %g s, and runs on"
+                               % timeout)
+        if job.error is not None:
+            raise job.error
+        return job.result
 
     def go(self, command: str = "continue", frame: Optional[FrameType] = None,
            line: Optional[int] = None) -> None:
         """One of COMMANDS. `frame`: of next, stepOut and until, an outer one
         of this stop, as in pdb after `up`; `line`: of until. StopIsOver;
         EngineError says why it cannot step."""
-        raise NotImplementedError
+        if command not in COMMANDS:
+            raise EngineError("%s is none of %s" % (
+                ascii(command), ", ".join(COMMANDS)))
+        if command != "continue":
+            if self.no_steps:
+                raise EngineError(self.no_steps)
+            if not self.frames:
+                raise EngineError("no frame of it is known")
+            frames = [each for each, _line in self.frames]
+            if frame is not None and frame not in frames:
+                raise EngineError("that is no frame of this stop")
+        self._put(Order(command, frame, line))
+
+    def _put(self, order: Any) -> None:
+        with self._seat:
+            if self.is_over:
+                raise StopIsOver("the thread has gone on meanwhile")
+            if isinstance(order, Order):
+                self.is_over = True
+            self._orders.put(order)
+
+    def forget(self) -> None:
+        """In the child of a fork, by this thread."""
+        self._seat = _thread.allocate_lock()
+        self._orders = queue.SimpleQueue()
+        self.is_over = True
+        self._orders.put(Order())
+
+    def wait(self) -> Order:
+        """The engine's, in the thread: until it is told to go on."""
+        try:
+            while True:
+                order = self._next()
+                if isinstance(order, Order):
+                    return order
+                order.run()
+                del order
+        finally:
+            self._end()
+
+    def _next(self) -> Any:
+        if self.lease_until is None:
+            return self._orders.get()
+        left = self.lease_until - time.monotonic()
+        try:
+            # A lease that is given anew is seen when the old one ends.
+            return self._orders.get(timeout=max(0.0, left))
+        except queue.Empty:
+            if self.lease_until - time.monotonic() > 0:
+                return _Job(lambda: None)
+            return Order()
+
+    def _end(self) -> None:
+        with self._seat:
+            self.is_over = True
+        while not self._orders.empty():
+            order = self._orders.get()
+            if isinstance(order, _Job):
+                order.fail()

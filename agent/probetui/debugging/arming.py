@@ -1,0 +1,90 @@
+"""How the engine sees what the program does."""
+from __future__ import annotations
+
+import sys
+import threading
+from types import FrameType
+from typing import Any, List
+
+
+class Armer:
+    """For one engine, which holds its lock for update(), seize(), end()."""
+
+    def __init__(self, engine: Any) -> None:
+        self.engine = engine
+
+    def update(self) -> None:
+        """The engine's table, filters or watchers are others now."""
+        raise NotImplementedError
+
+    def seize(self, idents: List[int]) -> None:
+        """These threads come to Engine.at_line() at their next lines."""
+        raise NotImplementedError
+
+    def look_again(self) -> None:
+        """Code that has run already may be of interest."""
+
+    def end(self) -> None:
+        """Nothing of ours remains."""
+        raise NotImplementedError
+
+    def remark(self, breakpoint: Any) -> None:
+        """Adds to what is said of it, where it does not see all."""
+
+    def local_trace(self, frame: FrameType) -> Any:
+        """What a frame that is not stepped through has for f_trace."""
+        return None
+
+    def may_trace(self) -> bool:
+        """The program does not trace this thread itself."""
+        return sys.gettrace() is None or \
+            self.engine.is_ours(sys.gettrace())
+
+    def step(self, state: Any) -> None:
+        """This thread begins to step, with state.stepper."""
+        sys.settrace(state.stepper.trace)
+
+    def stepped_on(self, state: Any, frame: FrameType) -> None:
+        """The stepper came to a line."""
+
+    def unstep(self, state: Any) -> None:
+        """This thread does not step any more."""
+        state.stepper = None
+        if self.engine.is_ours(sys.gettrace()):
+            sys.settrace(None)
+
+
+def make(engine: Any) -> Armer:
+    if sys.version_info >= (3, 12):
+        from .monitoring import Monitoring
+
+        return Monitoring(engine)
+    from .tracing import Tracing
+
+    return Tracing(engine)
+
+
+def clear_frames(engine: Any) -> None:
+    """Takes our trace functions from all frames that can be found."""
+    import gc
+    import types
+
+    def clear(frame: Any) -> None:
+        while frame is not None:
+            if engine.is_ours(frame.f_trace):
+                frame.f_trace = None
+            frame = frame.f_back
+
+    for frame in list(sys._current_frames().values()):
+        clear(frame)
+    kinds = {types.GeneratorType: "gi_frame",
+             types.CoroutineType: "cr_frame",
+             types.AsyncGeneratorType: "ag_frame"}
+    for thing in gc.get_objects():
+        name = kinds.get(type(thing))
+        if name:
+            clear(getattr(thing, name))
+
+
+def is_main() -> bool:
+    return threading.current_thread() is threading.main_thread()

@@ -1,0 +1,124 @@
+"""Conditions and texts to log, evaluated in a frame."""
+from __future__ import annotations
+
+import string
+import types
+from types import FrameType
+from typing import Any, List, Tuple
+
+from ..settings import describe
+from .specs import EngineError
+
+TEXT_MAXIMUM = 4096
+
+
+class Expression:
+    def __init__(self, text: str, what: str) -> None:
+        self.text = text
+        try:
+            self._code = compile(text.strip(), "<%s>" % what, "eval",
+                                 dont_inherit=True)
+        except (SyntaxError, ValueError) as error:
+            raise EngineError("The %s %s is no Python expression: %s." % (
+                what, ascii(text)[:200], error)) from None
+        self._is_nested = any(isinstance(constant, types.CodeType)
+                              for constant in self._code.co_consts)
+
+    def value(self, frame: FrameType) -> Any:
+        names = frame.f_locals
+        if self._is_nested and names is not frame.f_globals:
+            # A comprehension within it does not see the locals.
+            return eval(self._code, dict(frame.f_globals, **names))
+        return eval(self._code, frame.f_globals, names)
+
+
+class LogText:
+    """{expression}, {expression:.3f}, {expression!r}; {{ and }} are
+    braces."""
+
+    def __init__(self, text: str) -> None:
+        self._pieces: List[Tuple[str, Any, str, str]] = []
+        for before, inner in _split(text):
+            if inner is None:
+                self._pieces.append((before, None, "", ""))
+                continue
+            body, conversion, form = _parts(inner)
+            self._pieces.append((before, Expression(body, "text to log"),
+                                 conversion, form))
+
+    def say(self, frame: FrameType) -> str:
+        said = []
+        for text, expression, conversion, form in self._pieces:
+            said.append(text)
+            if expression is not None:
+                try:
+                    value = expression.value(frame)
+                    if conversion:
+                        value = string.Formatter().convert_field(
+                            value, conversion)
+                    said.append(format(value, form))
+                except Exception as error:
+                    said.append("<%s>" % describe(error))
+        whole = "".join(said)
+        return whole if len(whole) <= TEXT_MAXIMUM else \
+            whole[:TEXT_MAXIMUM] + "..."
+
+
+def _split(text: str) -> List[Tuple[str, Any]]:
+    """Texts, each with what stands in the braces behind it, None: none."""
+    found: List[Tuple[str, Any]] = []
+    before, at = "", 0
+    while at < len(text):
+        sign = text[at]
+        if sign not in "{}":
+            before += sign
+        elif text[at:at + 2] == sign * 2:
+            before += sign
+            at += 1
+        else:
+            end = _find(text, at + 1, "}") if sign == "{" else -1
+            if end < 0:
+                raise EngineError(
+                    "The text to log has a '%s' without its other: write "
+                    "{EXPRESSION}, or '%s' for the brace itself."
+                    % (sign, sign * 2))
+            found.append((before, text[at + 1:end]))
+            before, at = "", end
+        at += 1
+    return found + [(before, None)]
+
+
+def _find(text: str, at: int, signs: str) -> int:
+    """The first of these signs from there on, outside of strings and
+    brackets; -1: none."""
+    depth = 0
+    while at < len(text):
+        sign = text[at]
+        if depth == 0 and sign in signs and not (
+                sign == "!" and text[at + 1:at + 2] == "="):
+            return at
+        if sign in "'\"":
+            at += 1
+            while at < len(text) and text[at] != sign:
+                at += 2 if text[at] == "\\" else 1
+        elif sign in "([{":
+            depth += 1
+        elif sign in ")]}":
+            depth -= 1
+        at += 1
+    return -1
+
+
+def _parts(inner: str) -> Tuple[str, str, str]:
+    """expression, conversion, format"""
+    body, conversion, form = inner, "", ""
+    colon = _find(inner, 0, ":")
+    if colon >= 0:
+        body, form = inner[:colon], inner[colon + 1:]
+    bang = _find(body, 0, "!")
+    if bang >= 0:
+        body, conversion = body[:bang], body[bang + 1:].strip()
+    if conversion not in ("", "r", "s", "a"):
+        raise EngineError("The text to log has '!%s', which is none of !r !s "
+                          "!a." % conversion)
+    return body, conversion, form

@@ -1,0 +1,231 @@
+"""Python 3.12 and later: sys.monitoring, on the code objects that need it.
+
+A place that is of no interest is told so once, and costs nothing from then
+on. Threads that step have a trace function besides (stepping.py), which is
+the one that counts for them.
+"""
+from __future__ import annotations
+
+import sys
+from types import FrameType
+from typing import Any, Dict, List, Optional, Set
+
+from .. import inspection
+from ..settings import describe, tell
+from . import codes
+from .arming import Armer, clear_frames
+from .specs import EngineError
+
+# Not those of pdb, coverage, profilers and optimizers.
+TOOLS = (3, 4, 5, 2)
+
+
+class Monitoring(Armer):
+    def __init__(self, engine: Any) -> None:
+        super().__init__(engine)
+        self._monitoring = getattr(sys, "monitoring")
+        self._tool: Optional[int] = None
+        # Code objects with local events, and the lines that made them so.
+        self._armed: Dict[int, Any] = {}
+        self._global = 0
+        # Threads that are to come, and the code that they run; a number
+        # makes each time another one.
+        self._seized: Dict[int, List[codes.Code]] = {}
+        self._seizing: Set[int] = set()
+        self._count = 0
+
+    # Arming.
+
+    def _begin(self) -> int:
+        if self._tool is not None:
+            return self._tool
+        monitoring = self._monitoring
+        for tool in TOOLS:
+            if monitoring.get_tool(tool) is None:
+                break
+        else:
+            raise EngineError("the program uses all of sys.monitoring's "
+                              "tools: nothing can be stopped")
+        monitoring.use_tool_id(tool, "probetui")
+        self._tool = tool
+        events = monitoring.events
+        for event, callback in (
+                (events.PY_START, self._started), (events.LINE, self._line),
+                (events.JUMP, self._jump), (events.RAISE, self._raised),
+                (events.PY_RETURN, self._returned),
+                (events.PY_YIELD, self._returned),
+                (events.PY_UNWIND, self._unwound)):
+            monitoring.register_callback(tool, event, callback)
+        return tool
+
+    def update(self) -> None:
+        engine, events = self.engine, self._monitoring.events
+        wanted: Dict[int, Any] = {}
+        files = engine.table.files
+        for key, code in engine.table.codes.items():
+            lines = frozenset(files.get(code.co_filename, ()))
+            wanted[key] = (code, lines, events.LINE | events.JUMP)
+        for key, (code, *_) in engine.watchers.items():
+            lines = wanted.get(key, (code, frozenset(), 0))[1]
+            wanted[key] = (code, lines, events.LINE | events.JUMP
+                           | events.PY_RETURN | events.PY_YIELD)
+        self._seizing = set()
+        for code in (code for own in self._seized.values() for code in own):
+            self._seizing.add(id(code))
+            mask = wanted.get(id(code), (code, None, 0))[2]
+            wanted[id(code)] = (code, self._count,
+                                mask | events.LINE | events.JUMP)
+        general = 0
+        if not engine.table.is_empty():
+            general |= events.PY_START
+        if engine.watchers:
+            general |= events.PY_UNWIND
+        if engine.stops_raised():
+            general |= events.RAISE
+        if not wanted and not general:
+            self.end()
+            return
+        tool = self._begin()
+        for key in [key for key in self._armed if key not in wanted]:
+            self._set_local(tool, self._armed.pop(key)[0], 0)
+        for key, (code, lines, mask) in wanted.items():
+            if self._armed.get(key) != (code, lines, mask):
+                # What was told to be of no interest is looked at anew.
+                self._set_local(tool, code, 0)
+                self._set_local(tool, code, mask)
+                self._armed[key] = (code, lines, mask)
+        self._set_global(tool, general)
+
+    def _set_local(self, tool: int, code: codes.Code, mask: int) -> None:
+        self._monitoring.set_local_events(tool, code, mask)
+
+    def _set_global(self, tool: int, mask: int) -> None:
+        if mask != self._global:
+            self._global = mask
+            self._monitoring.set_events(tool, mask)
+
+    def seize(self, idents: List[int]) -> None:
+        """On all that is on their stacks: one of it runs next, or returns
+        to another."""
+        frames = inspection.thread_frames()
+        self._count += 1
+        for ident in idents:
+            self._seized[ident] = own = []
+            frame = frames.get(ident)
+            while frame is not None:
+                own.append(frame.f_code)
+                frame = frame.f_back
+        self.update()
+
+    def look_again(self) -> None:
+        """Code that was told to be of no interest may be by now."""
+        if self._tool is not None:
+            self._monitoring.restart_events()
+
+    def end(self) -> None:
+        tool, self._tool = self._tool, None
+        self._seized.clear()
+        if tool is None:
+            return
+        monitoring = self._monitoring
+        monitoring.set_events(tool, 0)
+        self._global = 0
+        for code, *_ in self._armed.values():
+            monitoring.set_local_events(tool, code, 0)
+        self._armed.clear()
+        for event in (1 << at for at in range(20)):
+            try:
+                monitoring.register_callback(tool, event, None)
+            except ValueError:
+                break
+        monitoring.free_tool_id(tool)
+        clear_frames(self.engine)
+
+    # What comes.
+
+    def _fail(self, error: Exception) -> None:
+        tell("a breakpoint failed, and the program goes on: %s"
+             % describe(error))
+
+    def _started(self, code: codes.Code, offset: int) -> Any:
+        try:
+            engine = self.engine
+            table = engine.table
+            if table.of_file(code.co_filename) or \
+                    code.co_name in table.names:
+                engine.appeared(code)
+        except Exception as error:
+            self._fail(error)
+        return self._monitoring.DISABLE
+
+    def _line(self, code: codes.Code, line: int) -> Any:
+        engine = self.engine
+        if id(code) not in self._seizing and id(code) not in engine.watchers:
+            lines = engine.table.files.get(code.co_filename)
+            if lines is None or line not in lines:
+                return self._monitoring.DISABLE
+        return self._reach(sys._getframe(1))
+
+    def _jump(self, code: codes.Code, offset: int, target: int) -> Any:
+        """A loop of one line begins anew, which is no LINE."""
+        if target > offset:
+            return self._monitoring.DISABLE
+        line = _line_at(code, offset)
+        if line is None or line != _line_at(code, target):
+            return self._monitoring.DISABLE
+        return self._line(code, line)
+
+    def _reach(self, frame: FrameType) -> Any:
+        try:
+            state = self.engine.state()
+            stepped_on, state.stepped_on = state.stepped_on, None
+            if state.ident in self._seized:
+                self._come(state)
+            if state.stepper is not None or \
+                    stepped_on == (frame, frame.f_lasti):
+                return None
+            self.engine.at_line(frame)
+        except Exception as error:
+            self._fail(error)
+        return None
+
+    def _come(self, state: Any) -> None:
+        """Those that were to come are there."""
+        with self.engine._lock:
+            self._seized.pop(state.ident, None)
+            self.update()
+
+    def stepped_on(self, state: Any, frame: FrameType) -> None:
+        """The line's own event follows, where it has one."""
+        lines = self.engine.table.files.get(frame.f_code.co_filename)
+        if id(frame.f_code) in self.engine.watchers or \
+                lines is not None and frame.f_lineno in lines:
+            state.stepped_on = (frame, frame.f_lasti)
+
+    def _returned(self, code: codes.Code, offset: int, value: Any) -> Any:
+        if id(code) in self.engine.watchers:
+            self._end_of(sys._getframe(1), "return", value)
+        return None
+
+    def _unwound(self, code: codes.Code, offset: int, error: Any) -> Any:
+        if id(code) in self.engine.watchers:
+            self._end_of(sys._getframe(1), "unwind", None)
+
+    def _end_of(self, frame: FrameType, event: str, value: Any) -> None:
+        try:
+            self.engine.at_end(frame, event, value)
+        except Exception as problem:
+            self._fail(problem)
+
+    def _raised(self, code: codes.Code, offset: int, error: Any) -> Any:
+        try:
+            self.engine.at_raise(sys._getframe(1), error)
+        except Exception as problem:
+            self._fail(problem)
+
+
+def _line_at(code: codes.Code, offset: int) -> Optional[int]:
+    for start, end, line in code.co_lines():
+        if start <= offset < end:
+            return line
+    return None

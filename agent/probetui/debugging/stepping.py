@@ -1,0 +1,152 @@
+"""Steps: bdb of this interpreter decides where they stop."""
+from __future__ import annotations
+
+import bdb
+import os
+import sys
+from types import FrameType
+from typing import Any, List, Optional, Tuple
+
+from .specs import NOTHING
+from .stop import Order
+
+PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+
+
+def frames_of(frame: Optional[FrameType]) -> List[Tuple[FrameType, int]]:
+    """Innermost first, with the lines."""
+    found = []
+    while frame is not None:
+        found.append((frame, frame.f_lineno or 0))
+        frame = frame.f_back
+    return found
+
+
+class Stepper(bdb.Bdb):
+    """A thread's, while it steps. Its names of files are the code's own."""
+
+    def __init__(self, engine: Any, state: Any) -> None:
+        super().__init__()
+        self._engine = engine
+        self._state = state
+        self._first: Any = None     # where the thread stands already
+        self._hits: Any = None
+        self.is_over = False
+        # One object, so that whose a trace function is can be seen.
+        self.trace = self.trace_dispatch = self._trace
+
+    def _load_breaks(self) -> None:
+        """Not those that the program's own pdb has."""
+
+    def canonic(self, filename: str) -> str:
+        return filename
+
+    def begin(self, frame: FrameType, order: Order) -> None:
+        """From a stop in a thread that did not step."""
+        self.is_over = False
+        self._first = (frame, frame.f_lasti)
+        step: Optional[FrameType] = frame
+        while step is not None:
+            if step.f_trace is None or self._engine.is_ours(step.f_trace):
+                step.f_trace = self.trace
+            step.f_trace_lines = True
+            self.botframe = step
+            step = step.f_back
+        self.enterframe = frame
+        self._obey(order, frame)
+        self.enterframe = None
+
+    def _obey(self, order: Order, frame: FrameType) -> None:
+        chosen = order.frame or frame
+        self.breaks = self._engine.table.files
+        if order.command == "next":
+            self.set_next(chosen)
+        elif order.command == "stepIn":
+            self.set_step()
+        elif order.command == "stepOut":
+            self.set_return(chosen)
+        elif order.command == "until":
+            self.set_until(chosen, order.line)
+        else:
+            self.finish(frame)
+
+    def finish(self, frame: Optional[FrameType]) -> None:
+        """It steps no more; only breakpoints are left."""
+        self.is_over = True
+        self._set_stopinfo(None, None, -1)
+        self.botframe = None
+        while frame is not None:
+            if frame.f_trace is self.trace:
+                frame.f_trace = self._engine.armer.local_trace(frame)
+            frame = frame.f_back
+        self._engine.armer.unstep(self._state)
+
+    def _trace(self, frame: FrameType, event: str, arg: Any) -> Any:
+        if self.is_over:
+            return self._leave(frame)
+        if event == "call":
+            self.breaks = self._engine.table.files
+            if self.stopframe is not None and frame is not self.stopframe \
+                    and frame.f_code.co_filename not in self.breaks:
+                return None     # as dispatch_call() would say
+        if self._first is not None:
+            first, self._first = self._first, None
+            if event == "line" and first == (frame, frame.f_lasti):
+                return self.trace
+        if self._state.is_paused and event == "line":
+            self._stand(frame, "pause", "line")
+            return self._leave(frame) if self.is_over else self.trace
+        result = bdb.Bdb.trace_dispatch(self, frame, event, arg)
+        return self._leave(frame) if self.is_over else result
+
+    def _leave(self, frame: FrameType) -> Any:
+        """The interpreter keeps what is set, when None is returned."""
+        local = self._engine.armer.local_trace(frame)
+        if frame.f_trace is self.trace:
+            frame.f_trace = local
+        return local
+
+    def stop_here(self, frame: FrameType) -> bool:
+        if frame.f_code.co_filename.startswith(PACKAGE):
+            return False
+        return bool(super().stop_here(frame))
+
+    def break_here(self, frame: FrameType) -> bool:
+        self._hits = self._engine.look(self._state, frame)
+        return self._hits is not None
+
+    def _stand(self, frame: FrameType, reason: str, at: str,
+               **more: Any) -> None:
+        order = self._engine.stand(self._state, frame, reason, at, **more)
+        self._obey(order, frame)
+
+    def user_call(self, frame: FrameType, argument_list: Any) -> None:
+        if self.stop_here(frame):
+            self._stand(frame, "step", "call")
+
+    def user_line(self, frame: FrameType) -> None:
+        hits, self._hits = self._hits, None
+        self._engine.armer.stepped_on(self._state, frame)
+        if hits is not None:
+            self._stand(frame, hits.reason, "line", hits=hits.ids,
+                        description=hits.description)
+        else:
+            self._stand(frame, "step", "line")
+
+    def user_return(self, frame: FrameType, return_value: Any) -> None:
+        self._stand(frame, "step", "return", value=return_value)
+
+    def user_exception(self, frame: FrameType, exc_info: Any) -> None:
+        error = exc_info[1]
+        if not isinstance(error, BaseException):
+            try:    # of old Pythons: not made yet
+                error = exc_info[0]() if error is None else \
+                    exc_info[0](error)
+            except Exception:
+                error = None
+        self._stand(frame, "step", "exception", exception=error,
+                    value=NOTHING if error is None else error)
+
+
+if sys.version_info < (3, 13):
+    Stepper.enterframe = None  # type: ignore[attr-defined]

@@ -1,0 +1,163 @@
+"""The breakpoints of all owners, and where they are in the code."""
+from __future__ import annotations
+
+from typing import Dict, List, Set, Tuple
+
+from . import codes
+from .breakpoints import Breakpoint
+from .specs import Bound, EngineError, Spec
+
+BREAKPOINTS_MAXIMUM = 500
+Lines = Dict[int, List[Breakpoint]]
+
+
+class Table:
+    """`files` is what is looked at for each event: by co_filename, the lines
+    with the breakpoints that are there. It is never changed, but replaced."""
+
+    def __init__(self) -> None:
+        self.files: Dict[str, Lines] = {}
+        # Last parts of the names of functions that are wanted.
+        self.names: Set[str] = set()
+        self.codes: Dict[int, codes.Code] = {}  # that they are in
+        self._owners: Dict[str, List[Breakpoint]] = {}
+        self._wanted: Dict[str, List[Breakpoint]] = {}
+        self._lines: Dict[int, Tuple[codes.Code, List[int]]] = {}
+
+    def all(self) -> List[Breakpoint]:
+        return [each for own in self._owners.values() for each in own]
+
+    def bounds(self) -> Dict[str, List[Bound]]:
+        return {owner: [each.bound for each in own]
+                for owner, own in self._owners.items()}
+
+    def is_empty(self) -> bool:
+        return not any(each.is_wanted() for each in self.all())
+
+    def set(self, owner: str, specs: List[Spec]) -> List[Breakpoint]:
+        if len(specs) > BREAKPOINTS_MAXIMUM:
+            raise EngineError("there are %d breakpoints, of at most %d"
+                              % (len(specs), BREAKPOINTS_MAXIMUM))
+        before = {each.spec.key(): each
+                  for each in self._owners.get(owner, [])}
+        own = []
+        for spec in specs:
+            known = before.get(spec.key())
+            own.append(known if known is not None and not known.is_spent
+                       else Breakpoint(owner, spec))
+        self._owners[owner] = own
+        if not own:
+            del self._owners[owner]
+        self._look(own)
+        self.rebuild()
+        return own
+
+    def rebuild(self) -> None:
+        files: Dict[str, Lines] = {}
+        self.codes = {}
+        self._wanted = {}
+        self.names = set()
+        for each in self.all():
+            if not each.is_wanted():
+                continue
+            if each.spec.function:
+                parts = each.spec.function.split(".")
+                self.names.update((parts[-1], "__init__"))
+            self.codes.update(each.codes)
+            for sign, line in each.places.items():
+                there = files.setdefault(sign[0], {}).setdefault(line, [])
+                if each not in there:
+                    there.append(each)
+        self.files = files
+
+    def drop_spent(self) -> List[Breakpoint]:
+        spent = [each for each in self.all() if each.is_spent]
+        for owner, own in list(self._owners.items()):
+            self._owners[owner] = [each for each in own
+                                   if not each.is_spent]
+        self.rebuild()
+        return spent
+
+    def lines_of(self, code: codes.Code) -> List[int]:
+        known = self._lines.get(id(code))
+        if known is None or known[0] is not code:
+            known = (code, codes.event_lines(code))
+            self._lines[id(code)] = known
+        return known[1]
+
+    def _look(self, breakpoints: List[Breakpoint]) -> None:
+        """Where these are in what is loaded."""
+        if not breakpoints:
+            return
+        loaded = codes.loaded()
+        filenames = {code.co_filename for code in loaded}
+        for each in breakpoints:
+            if each.is_broken:
+                continue
+            spec = each.spec
+            if spec.function:
+                found = codes.of_function(spec.function, loaded)
+            else:
+                names = {name for name in filenames
+                         if codes.matches(spec.path or "", name)}
+                found = codes.of_filenames(loaded, names)
+            self._bind(each, found)
+        self._lines = {}
+
+    def _bind(self, each: Breakpoint, found: List[codes.Code]) -> None:
+        for code in found:
+            each.add(code, self.lines_of(code))
+        if each.places:
+            each.settle()
+        else:
+            each.miss(found, self.lines_of)
+
+    def of_file(self, filename: str) -> List[Breakpoint]:
+        """Those that name it by its path."""
+        found = self._wanted.get(filename)
+        if found is None:
+            found = [each for each in self.all()
+                     if each.is_wanted() and not each.spec.function
+                     and codes.matches(each.spec.path or "", filename)]
+            self._wanted[filename] = found
+        return found
+
+    def appeared(self, code: codes.Code) -> List[Breakpoint]:
+        """Code begins to run that may not have been there: those of which
+        more is known now."""
+        changed = []
+        within = list(codes.nested(code))
+        for each in self.of_file(code.co_filename):
+            added = [each.add(inner, self.lines_of(inner))
+                     for inner in within]
+            if any(added):
+                each.settle()
+                changed.append(each)
+            elif not each.places and code.co_name == "<module>":
+                before = each.bound.message
+                each.miss(within, self.lines_of)
+                if each.bound.message != before:
+                    changed.append(each)
+        for each in self.all() if self.names else ():
+            name = each.spec.function
+            if name and each.is_wanted() and not each.places and \
+                    _is_function(code, name):
+                if each.add(code, self.lines_of(code)):
+                    each.settle()
+                    changed.append(each)
+        self._lines = {}
+        if any(each.places for each in changed):
+            self.rebuild()
+        return changed
+
+
+def _is_function(code: codes.Code, name: str) -> bool:
+    """The code of a function of this name, that was not there before."""
+    if codes.is_called(code, name):
+        return True
+    # "module.f", "Class", "module.Class"
+    own = codes.qualname(code).replace(".<locals>", "")
+    if own.endswith("__init__") and code.co_name == "__init__":
+        own = own[:-len(".__init__")]
+    module = code.co_filename.rpartition("/")[2].rpartition(".")[0]
+    return bool(own) and name in (own, "%s.%s" % (module, own))

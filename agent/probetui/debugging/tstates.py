@@ -1,0 +1,206 @@
+"""Trace functions of threads that run already, below Python 3.12.
+
+What sys.settrace() does is done for another thread: by the interpreter's own
+function for it (3.9 to 3.11), or as that does it (3.8). Where things are in a
+thread's state is found out in the state of the thread that asks, and what is
+read through a pointer is read so that a bad one gives an error. That a thread
+is still the one that is meant, and the change, are two calls in C with
+nothing between them that could let go of the GIL.
+"""
+from __future__ import annotations
+
+import _thread
+import ctypes
+import functools
+import os
+import struct
+import sys
+import threading
+from typing import Any, Callable, Dict, Optional
+
+FOREIGN = "foreign"
+UNREACHED = "unreached"
+WORD = 8
+WORDS = 64
+THREADS_MAXIMUM = 100000
+NEXT, INTERPRETER = 8, 16
+
+_api = ctypes.PyDLL(None)
+_layout: Optional[Dict[str, int]] = None
+_seat = threading.RLock()
+
+
+def _marker(*_: Any) -> None:
+    return None
+
+
+def _words(address: int, count: int = WORDS) -> Any:
+    with open("/proc/self/mem", "rb", buffering=0) as file:
+        data = os.pread(file.fileno(), WORD * count, address)
+    if len(data) != WORD * count:
+        raise OSError("a thread's state is cut")
+    return struct.unpack("%dQ" % count, data)
+
+
+def _own() -> int:
+    function = _api.PyThreadState_Get
+    function.restype = ctypes.c_void_p
+    return int(function())
+
+
+def _calibrate() -> Dict[str, int]:
+    """Offsets, and the C function that calls trace functions."""
+    if sys.gettrace() is not None:
+        raise OSError("this thread is traced")
+    own = _own()
+    sys.settrace(_marker)
+    try:
+        traced = _words(own)
+    finally:
+        sys.settrace(None)
+    plain = _words(own)
+    at = traced.index(id(_marker))
+    main = _api.PyInterpreterState_Main
+    main.restype = ctypes.c_void_p
+    interpreter = main()
+    if plain[at] or not traced[at - 2] or plain[at - 2] or \
+            plain[INTERPRETER // WORD] != interpreter:
+        raise OSError("a thread's state is laid out otherwise")
+    return {"object": at * WORD, "function": (at - 2) * WORD,
+            "ident": plain.index(_thread.get_ident()) * WORD,
+            "trampoline": traced[at - 2], "interpreter": interpreter}
+
+
+def _find(ident: int, layout: Dict[str, int]) -> int:
+    """The state of that thread."""
+    head = _api.PyInterpreterState_ThreadHead
+    head.restype = ctypes.c_void_p
+    state = head(ctypes.c_void_p(layout["interpreter"]))
+    for _ in range(THREADS_MAXIMUM):
+        if not state:
+            break
+        words = _words(state)
+        if words[INTERPRETER // WORD] == layout["interpreter"] and \
+                words[layout["ident"] // WORD] == ident:
+            return int(state)
+        state = words[NEXT // WORD]
+    raise OSError("the thread has no state")
+
+
+def set_trace(ident: int, trace: Any, is_ours: Callable[[Any], bool]) -> Any:
+    """None: it has this trace function (None: none) now. FOREIGN: it has one
+    of the program's. UNREACHED: it could not be done."""
+    global _layout
+    if ident == _thread.get_ident():
+        if sys.gettrace() is not None and not is_ours(sys.gettrace()):
+            return FOREIGN
+        sys.settrace(trace)
+        return None
+    with _seat:
+        try:
+            if _layout is None:
+                _layout = _calibrate()
+            return _set(_layout, ident, trace, is_ours)
+        except (OSError, ValueError, AttributeError, struct.error):
+            return UNREACHED
+
+
+def _set(layout: Dict[str, int], ident: int, trace: Any,
+         is_ours: Callable[[Any], bool]) -> Any:
+    state = _find(ident, layout)
+    before = _words(state)[layout["object"] // WORD]
+    if before == (id(trace) if trace is not None else 0):
+        return None
+    if before and not _is_ours_at(before, is_ours):
+        return FOREIGN
+    wanted = ctypes.create_string_buffer(struct.pack("Q", ident), WORD)
+    same = ctypes.create_string_buffer(struct.pack("Q", before), WORD)
+    compare = _api.memcmp
+    compare.restype = ctypes.c_int
+    checks = [functools.partial(
+        compare, ctypes.c_void_p(state + layout[name]), buffer,
+        ctypes.c_size_t(WORD)) for name, buffer in (
+            ("ident", wanted), ("object", same))]
+    steps = checks + _steps(layout, state, before, trace)
+    # Nothing of this is bytecode; what gives not zero is the last.
+    return UNREACHED if any(map(functools.partial.__call__, steps)) else None
+
+
+def _is_ours_at(address: int, is_ours: Callable[[Any], bool]) -> bool:
+    return any(id(each) == address for each in _known) or bool(
+        is_ours(ctypes.cast(address, ctypes.py_object).value))
+
+
+# What was set, which lives as long as this module.
+_known: list = []
+
+
+def _steps(layout: Dict[str, int], state: int, before: int,
+           trace: Any) -> list:
+    address = id(trace) if trace is not None else 0
+    function = layout["trampoline"] if address else 0
+    if address and not any(each is trace for each in _known):
+        _known.append(trace)
+    if sys.version_info >= (3, 9):
+        change = _api._PyEval_SetTrace
+        change.restype = ctypes.c_int
+        return [functools.partial(change, ctypes.c_void_p(state),
+                                  ctypes.c_void_p(function or None),
+                                  ctypes.c_void_p(address or None))]
+    return _steps_by_hand(layout, state, before, address, function)
+
+
+def _steps_by_hand(layout: Dict[str, int], state: int, before: int,
+                   address: int, function: int) -> list:
+    """3.8 has no such function. The thread's fields, and how many threads
+    may be traced."""
+    set_memory = _api.memmove
+    set_memory.restype = None       # it gives None
+    steps = []
+
+    def write(at: int, data: bytes) -> None:
+        buffer = ctypes.create_string_buffer(data, len(data))
+        steps.append(functools.partial(
+            set_memory, ctypes.c_void_p(at), buffer,
+            ctypes.c_size_t(len(data))))
+
+    count = _find_count()
+    if bool(before) != bool(address):
+        now = ctypes.c_int.from_address(count).value
+        write(count, struct.pack("i", now + (1 if address else -1)))
+    if address:
+        # It is never given back: it is one of few, and they stay.
+        ctypes.pythonapi.Py_IncRef(ctypes.c_void_p(address))
+    profiled = _words(state)[layout["function"] // WORD - 1]
+    write(state + layout["function"], struct.pack("Q", 0))
+    write(state + layout["object"], struct.pack("Q", address))
+    write(state + layout["function"], struct.pack("Q", function))
+    write(state + layout["function"] - WORD - 4,
+          struct.pack("i", 1 if address or profiled else 0))
+    return steps
+
+
+_count: Optional[int] = None
+RUNTIME_INTS = 1024
+
+
+def _find_count() -> int:
+    """Where 3.8 counts the threads that are traced."""
+    global _count
+    if _count is not None:
+        return _count
+    start = ctypes.addressof(ctypes.c_int.in_dll(_api, "_PyRuntime"))
+    form = ctypes.c_int * RUNTIME_INTS
+    found = set(range(RUNTIME_INTS))
+    for _ in range(4):
+        plain = list(form.from_address(start))
+        sys.settrace(_marker)
+        traced = list(form.from_address(start))
+        sys.settrace(None)
+        again = list(form.from_address(start))
+        found = {at for at in found
+                 if traced[at] == plain[at] + 1 == again[at] + 1}
+    if len(found) != 1:
+        raise OSError("no count of traced threads")
+    _count = start + 4 * found.pop()
+    return _count
