@@ -27,6 +27,11 @@ enum request_kind {
 	REQUEST_VARIABLES,
 	REQUEST_SOURCE,	  /* of a file that cannot be read here */
 	REQUEST_EVALUATE, /* an expression, or a line for its prompt */
+	REQUEST_COMPLETIONS,
+	REQUEST_SET_VARIABLE,
+	REQUEST_EXECUTE, /* code beside the program */
+	REQUEST_CATCH,	 /* holds at exceptions that nobody catches */
+	REQUEST_SET_EXCEPTIONS, /* which of them stop */
 	REQUEST_CONTINUE,
 	REQUEST_NEXT,
 	REQUEST_STEP_IN,
@@ -79,7 +84,8 @@ struct backend {
 	 * Whether it is opened, by the process alone, for such a request where
 	 * no debugger of ours is. NULL: never.
 	 */
-	bool (*opens_for)(enum request_kind kind,
+	bool (*opens_for)(const struct process *process,
+			  enum request_kind kind,
 			  const struct message *request);
 	/*
 	 * Whether it can do that now. request says what exactly (its thread,
@@ -126,5 +132,6 @@ struct backend {
 extern const struct backend ptrace_backend;
 extern const struct backend pdb_backend;
 extern const struct backend control_backend;
+extern const struct backend http_backend;
 
 #endif

@@ -124,7 +124,7 @@ static int open_target(struct node *node, const struct target *target,
 	struct process process;
 	pid_t owner = 0;
 
-	if (target->kind == TARGET_PTRACE)
+	if (target->pid > 0)
 		owner = target->pid;
 	else if (finder_owner(node, target, &owner, error) < 0)
 		return -1;

@@ -26,6 +26,7 @@ struct row {
 static const struct row rows[] = {
 	{ &control_backend, false },
 	{ &pdb_backend, false },
+	{ &http_backend, false },
 	{ &ptrace_backend, true },
 };
 
@@ -214,12 +215,13 @@ static struct connection *open_for(struct connections *connections,
 		const struct backend *backend = rows[i].backend;
 		struct connection *opened;
 
-		if (!backend->opens_for || !backend->opens_for(kind, request))
+		if (!backend->opens_for ||
+		    !backend->opens_for(process, kind, request))
 			continue;
 		close_one(&slot->connections[i]);
 		opened = backend->open(connections->node, process, NULL, error);
 		slot->connections[i] = opened;
-		if (opened)
+		if (opened && debugger_of(opened))
 			node_tell_debugger(connections->node, process->pid,
 					   debugger_of(opened));
 		return opened;

@@ -17,6 +17,7 @@
 #include "backends/control/waits.h"
 #include "backends/evidence.h"
 #include "backends/farewell.h"
+#include "backends/http/carrier.h"
 #include "backends/inject/injections.h"
 #include "backends/launch/launch.h"
 #include "backends/output.h"
@@ -54,6 +55,7 @@ struct node {
 	struct elf_cache *elf_cache;
 	struct native *native;
 	struct farewells *farewells;
+	struct carrier_office *carriers;
 	struct connections *connections;
 	struct roster *roster;
 	struct sampler *sampler;
@@ -117,6 +119,7 @@ struct node *node_new(struct loop *loop, int input, int output)
 	node->elf_cache = elf_cache_new();
 	node->native = native_new(loop, say_progress, node);
 	node->farewells = farewells_new(loop);
+	node->carriers = carrier_office_new(loop);
 	node->connections = connections_new(node);
 	node->roster = roster_new(node);
 	node->sampler = sampler_new(node);
@@ -160,6 +163,7 @@ void node_free(struct node *node)
 		loop_timer_stop(node->leave_timer);
 	loop_signal_stop(node->terminate);
 	release_all(node);
+	carrier_office_free(node->carriers);
 	farewells_free(node->farewells);
 	native_free(node->native);
 	waits_free(node->waits);
@@ -200,6 +204,11 @@ struct elf_cache *node_elf_cache(struct node *node)
 struct native *node_native(struct node *node)
 {
 	return node->native;
+}
+
+struct carrier_office *node_carriers(struct node *node)
+{
+	return node->carriers;
 }
 
 struct farewells *node_farewells(struct node *node)

@@ -42,8 +42,10 @@ static int parse_pid(struct target *target, const char *rest,
 	target->pid = parse_number(rest, INT32_MAX);
 	if (target->pid == 0)
 		return error_set(error,
-				 "\"%s\" names no process: write ptrace:PID.",
-				 target->text);
+				 "\"%s\" names no process: write %s:PID.",
+				 target->text,
+				 target->kind == TARGET_AGENT ? "agent"
+							      : "ptrace");
 	return 0;
 }
 
@@ -94,10 +96,32 @@ static int parse_address(struct target *target, const char *rest,
 	return 0;
 }
 
+/* "HOST:PORT", "HOST:PORT/" */
+static int parse_url(struct target *target, const char *rest,
+		     struct error *error)
+{
+	size_t length = strcspn(rest, "/");
+	char *address = xstrndup(rest, length);
+	int result = rest[length] && rest[length + 1]
+			     ? -1
+			     : parse_address(target, address, NULL);
+
+	free(address);
+	if (result < 0 || strpbrk(rest, "@?#%\\ "))
+		return error_set(error,
+				 "\"%.200s\" is no address of an agent: write "
+				 "http://HOST:PORT or https://HOST:PORT.",
+				 target->text);
+	return 0;
+}
+
 static const struct form forms[] = {
 	{ "ptrace:", TARGET_PTRACE, "ptrace", parse_pid },
 	{ "pdb:unix:", TARGET_PDB_UNIX, "pdb", parse_path },
 	{ "pdb:tcp:", TARGET_PDB_TCP, "pdb", parse_address },
+	{ "agent:", TARGET_AGENT, "http", parse_pid },
+	{ "http://", TARGET_HTTP, "http", parse_url },
+	{ "https://", TARGET_HTTP, "http", parse_url },
 };
 
 int target_parse(struct target *target, const char *text, struct error *error)
@@ -117,7 +141,8 @@ int target_parse(struct target *target, const char *text, struct error *error)
 	}
 	target_clear(target);
 	return error_set(error,
-			 "\"%.200s\" is no target: write pdb:unix:/PATH, "
+			 "\"%.200s\" is no target: write agent:PID, "
+			 "http://HOST:PORT, pdb:unix:/PATH, "
 			 "pdb:tcp:HOST:PORT or ptrace:PID.",
 			 text);
 }

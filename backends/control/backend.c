@@ -53,11 +53,13 @@ static struct connection *control_open(struct node *node,
 	return &control->base;
 }
 
-static bool control_opens_for(enum request_kind kind,
+static bool control_opens_for(const struct process *process,
+			      enum request_kind kind,
 			      const struct message *request)
 {
 	const json_t *list = json_object_get(request->body, "breakpoints");
 
+	(void)process;
 	return kind == REQUEST_PAUSE ||
 	       (kind == REQUEST_SET_BREAKPOINTS && json_array_size(list) > 0);
 }
@@ -124,6 +126,9 @@ static int send_breakpoints(struct control *control, enum request_kind kind,
 #define NO_PROMPT                                                              \
 	"It is stopped from outside: there is no debugger in it, and no "      \
 	"prompt."
+#define NO_CODE "From outside no code is run in it."
+#define NEEDS_INJECT                                                           \
+	"An agent in it does: probetui inject, or PROBETUI=1 at its start."
 #define NO_CHANGE                                                              \
 	"It is stopped from outside, which changes nothing in the process: "
 
@@ -133,6 +138,11 @@ static const struct row rows[REQUEST_KIND_COUNT] = {
 	[REQUEST_VARIABLES] = { .why = READS },
 	[REQUEST_SOURCE] = { .why = "Source files are not asked of it." },
 	[REQUEST_EVALUATE] = { NEEDS_STOP, .send = send_evaluate },
+	[REQUEST_COMPLETIONS] = { .why = NO_CODE, .fix = NEEDS_INJECT },
+	[REQUEST_SET_VARIABLE] = { .why = NO_CODE, .fix = NEEDS_INJECT },
+	[REQUEST_EXECUTE] = { .why = NO_CODE, .fix = NEEDS_INJECT },
+	[REQUEST_CATCH] = { .why = NO_CODE, .fix = NEEDS_INJECT },
+	[REQUEST_SET_EXCEPTIONS] = { .why = NO_CODE, .fix = NEEDS_INJECT },
 	[REQUEST_CONTINUE] = { NEEDS_STOP, .send = control_go },
 	[REQUEST_NEXT] = { NEEDS_BOTH, .send = control_go },
 	[REQUEST_STEP_IN] = { NEEDS_BOTH, .send = control_go },

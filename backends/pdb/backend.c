@@ -119,8 +119,13 @@ static bool explain_never(struct reason *reason, enum request_kind kind)
 			       "A pdb on a socket cannot be interrupted: it "
 			       "stops where it was told to.",
 			       "Set a breakpoint.");
-	return explain(reason, "Stacks are not sampled through a debugger.",
-		       "");
+	if (kind == REQUEST_SAMPLE || kind == REQUEST_SAMPLE_EXACT)
+		return explain(reason,
+			       "Stacks are not sampled through a debugger.",
+			       "");
+	return explain(reason, "The debugger at its prompt does not do that.",
+		       "Evaluate a statement; or an agent in it does: "
+		       "probetui inject, or PROBETUI=1 at its start.");
 }
 
 /* What it cannot know, another connection may. */

@@ -100,6 +100,18 @@ static const bool needs_stop[REQUEST_KIND_COUNT] = {
 	[REQUEST_STEP_OUT] = true, [REQUEST_UNTIL] = true,
 };
 
+static const bool needs_agent[REQUEST_KIND_COUNT] = {
+	[REQUEST_EVALUATE] = true,     [REQUEST_COMPLETIONS] = true,
+	[REQUEST_SET_VARIABLE] = true, [REQUEST_EXECUTE] = true,
+	[REQUEST_CATCH] = true,	       [REQUEST_SET_EXCEPTIONS] = true,
+};
+
+static const struct reason has_no_agent = {
+	"It runs: nothing has stopped it.",
+	"Pause it; or give it an agent that runs code in it while it runs: "
+	"probetui inject, or PROBETUI=1 at its start.",
+};
+
 static const struct reason runs = {
 	"It runs: nothing has stopped it.",
 	"Pause it, or set a breakpoint; where it has a pdb, connect to that.",
@@ -125,7 +137,9 @@ static bool ptrace_can(const struct connection *connection,
 		return can_hold(connection, reason);
 	if (kind == REQUEST_SET_BREAKPOINTS && request && has_none(request))
 		return true;
-	*reason = needs_stop[kind] ? runs : is_only_read;
+	*reason = needs_agent[kind]  ? has_no_agent
+		  : needs_stop[kind] ? runs
+				     : is_only_read;
 	return false;
 }
 

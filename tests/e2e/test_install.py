@@ -33,6 +33,7 @@ class TestInstall(unittest.TestCase):
         self.make("install", "DESTDIR=" + self.folder, "prefix=/usr")
         self.assertEqual(files_below(self.folder), [
             "usr/bin/probetui",
+            "usr/libexec/probetui-http.so",
             "usr/libexec/probetui-native.so",
             "usr/libexec/probetui-node",
             "usr/share/bash-completion/completions/probetui",

@@ -9,7 +9,8 @@ SOURCE = os.environ.get("SRCDIR") or os.path.dirname(
 # What the Debug Adapter Protocol has under the same name.
 DAP_REQUESTS = {"initialize", "variables", "source", "disconnect", "continue",
                 "next", "stepIn", "stepOut", "pause", "terminate",
-                "setBreakpoints", "evaluate"}
+                "setBreakpoints", "evaluate", "completions", "setVariable",
+                "setExceptionBreakpoints"}
 DAP_EVENTS = {"output", "stopped", "continued"}
 
 

@@ -1,0 +1,315 @@
+#include "backends/http/agent.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "backends/connections.h"
+#include "backends/http/breaking.h"
+#include "backends/http/halts.h"
+#include "backends/node.h"
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/loop.h"
+#include "protocol/process.h"
+
+#define DELAY_FIRST 0.1
+#define DELAY_MAXIMUM 5.0
+#define SESSION_LENGTH 32
+#define GONE "The process has ended."
+
+static void set_text(char **text, const char *with)
+{
+	char *copy = xstrdup_or_null(with);
+
+	free(*text);
+	*text = copy;
+}
+
+void agent_tell(struct agent *agent)
+{
+	halts_describe(agent);
+	if (!agent->is_debugger)
+		return;
+	agent->is_telling = true;
+	node_emit_debugger(agent->base.node, agent->base.pid, &agent->debugger);
+	agent->is_telling = false;
+}
+
+void agent_tell_again(struct agent *agent)
+{
+	halts_describe(agent);
+	if (agent->is_debugger)
+		node_tell_debugger(agent->base.node, agent->base.pid,
+				   &agent->debugger);
+}
+
+bool agent_become_debugger(struct agent *agent)
+{
+	const struct debugger *other;
+
+	if (agent->is_debugger)
+		return true;
+	other = connections_debugger(node_connections(agent->base.node),
+				     agent->base.pid);
+	if (other && debugger_is_ours(other))
+		return false;
+	agent->is_debugger = true;
+	return true;
+}
+
+static void tell_state(struct agent *agent, enum debugger_state state,
+		       const char *why)
+{
+	agent->debugger.state = state;
+	set_text(&agent->debugger.why, why);
+	agent_tell(agent);
+}
+
+pid_t agent_tid(const struct agent *agent, int64_t thread)
+{
+	if (thread == agent->inner_pid)
+		return agent->base.pid;
+	if (thread <= 0 || thread > INT32_MAX)
+		return 0;
+	if (agent->way.pid == 0 || agent->way.pid == agent->inner_pid)
+		return (pid_t)thread;
+	return way_thread(agent->way.pid, (pid_t)thread);
+}
+
+/*
+ * Opening
+ */
+
+static void open_session(struct agent *agent);
+
+static void forget_session(struct agent *agent)
+{
+	free(agent->session);
+	agent->session = NULL;
+	agent->after = 0;
+	halts_clear(agent);
+}
+
+static void on_retry(void *data)
+{
+	struct agent *agent = data;
+
+	loop_timer_stop(agent->retry);
+	agent->retry = NULL;
+	open_session(agent);
+	node_flush(agent->base.node);
+}
+
+static bool is_gone(const struct agent *agent)
+{
+	return agent->way.pid > 0 && kill(agent->way.pid, 0) < 0 &&
+	       errno == ESRCH;
+}
+
+void agent_end(struct agent *agent, const char *why)
+{
+	char *kept;
+
+	if (agent->phase == AGENT_OVER)
+		return;
+	kept = xstrdup(why);
+	agent->phase = AGENT_OVER;
+	if (agent->retry)
+		loop_timer_stop(agent->retry);
+	agent->retry = NULL;
+	inquiries_fail(agent, kept);
+	forget_session(agent);
+	agent->debugger.binding_count = 0;
+	tell_state(agent, DEBUGGER_LOST, kept);
+	free(kept);
+}
+
+void agent_lose(struct agent *agent, const char *why)
+{
+	bool was_open = agent->phase == AGENT_OPEN;
+	struct error error = ERROR_INIT;
+	char *kept;
+
+	if (agent->phase == AGENT_OVER || agent->phase == AGENT_WAITING)
+		return;
+	if (is_gone(agent)) {
+		agent_end(agent, GONE);
+		return;
+	}
+	if (way_find(&agent->way, &error) < 0) {
+		agent_end(agent, "Its agent does not listen any more.");
+		return;
+	}
+	kept = xstrdup(why);
+	agent->phase = AGENT_WAITING;
+	inquiries_fail(agent, kept);
+	forget_session(agent);
+	agent->delay = was_open || agent->delay <= 0 ? DELAY_FIRST
+						     : agent->delay * 2;
+	if (agent->delay > DELAY_MAXIMUM)
+		agent->delay = DELAY_MAXIMUM;
+	agent->retry = loop_timer(node_loop(agent->base.node), agent->delay, 0,
+				  on_retry, agent);
+	tell_state(agent, DEBUGGER_CONNECTING, kept);
+	free(kept);
+}
+
+static void on_state(struct inquiry *inquiry, json_t *body,
+		     const struct error *error)
+{
+	if (!error)
+		halts_take_state(inquiry->agent, body);
+}
+
+/* What it knows already, and what it is to know of us. */
+static void settle_in(struct agent *agent)
+{
+	agent->phase = AGENT_OPEN;
+	agent->delay = 0;
+	tell_state(agent, DEBUGGER_RUNNING, NULL);
+	inquiries_begin(agent);
+	agent_listen(agent);
+	inquiry_send(inquiry_new(agent, NULL, on_state), "state", NULL,
+		    AGENT_SECONDS);
+	breaking_restore(agent);
+}
+
+static bool is_session(const char *text)
+{
+	return text && strlen(text) == SESSION_LENGTH &&
+	       strspn(text, "0123456789abcdef") == SESSION_LENGTH;
+}
+
+static void on_initialized(struct inquiry *inquiry, json_t *body,
+			   const struct error *error)
+{
+	struct agent *agent = inquiry->agent;
+	const char *session = json_get_string(
+		json_object_get(body, "probetui"), "session", NULL);
+
+	if (error)
+		return;
+	if (!is_session(session)) {
+		agent_end(agent, "What its agent says makes no sense.");
+		return;
+	}
+	set_text(&agent->session, session);
+	agent->after = json_get_integer(json_object_get(body, "probetui"),
+					"next", 0);
+	json_decref(agent->abilities);
+	agent->abilities = json_incref(body);
+	settle_in(agent);
+}
+
+static bool can_debug(const json_t *identity)
+{
+	const json_t *can = json_object_get(identity, "can");
+
+	for (size_t i = 0; i < json_array_size(can); i++) {
+		const char *text = json_string_value(json_array_get(can, i));
+
+		if (text && strcmp(text, "POST /dap") == 0)
+			return true;
+	}
+	return false;
+}
+
+static void initialize(struct agent *agent)
+{
+	struct inquiry *inquiry = inquiry_new(agent, NULL, on_initialized);
+	json_t *arguments = json_object();
+
+	json_set_text(arguments, "clientID", "probetui");
+	json_set_text(arguments, "adapterID", "probetui");
+	inquiry->is_opening = true;
+	inquiry_send(inquiry, "initialize", arguments, AGENT_SECONDS);
+}
+
+static void on_identity(struct inquiry *inquiry, json_t *body,
+			const struct error *error)
+{
+	struct agent *agent = inquiry->agent;
+
+	if (error)
+		return;
+	if (strcmp(json_get_string(body, "name", ""), "probetui") != 0) {
+		agent_end(agent, "What is there is no agent of probetui.");
+		return;
+	}
+	if (!can_debug(body)) {
+		agent_end(agent, "Its agent is of another version of probetui, "
+				 "which this one cannot talk to: start the "
+				 "program again with this version's.");
+		return;
+	}
+	agent->inner_pid = json_get_integer(body, "pid", 0);
+	agent->is_read_only = json_get_boolean(body, "read_only", false);
+	snprintf(agent->base.version, sizeof(agent->base.version), "%s",
+		 json_get_string(body, "python", ""));
+	initialize(agent);
+}
+
+static void open_session(struct agent *agent)
+{
+	struct inquiry *inquiry = inquiry_new(agent, NULL, on_identity);
+
+	agent->phase = AGENT_OPENING;
+	inquiry->is_opening = true;
+	inquiry_send_plain(inquiry, "/", NULL, AGENT_SECONDS);
+}
+
+/*
+ * Beginning and end
+ */
+
+/* It may be that nobody reads the answer. */
+void agent_leave(struct agent *agent)
+{
+	(void)agent;
+}
+
+struct agent *agent_new(struct node *node, const struct process *process,
+			const struct target *target, struct error *error)
+{
+	struct agent *agent = xcalloc(1, sizeof(*agent));
+
+	if (way_init(&agent->way, process, target, error) < 0) {
+		way_clear(&agent->way);
+		free(agent);
+		return NULL;
+	}
+	agent->base.node = node;
+	agent->base.pid = process->pid;
+	debugger_init(&agent->debugger);
+	agent->debugger.state = DEBUGGER_CONNECTING;
+	agent->debugger.backend = xstrdup("http");
+	agent->debugger.target = xstrdup(agent->way.target);
+	agent->debugger.dialect = xstrdup("agent");
+	agent->is_debugger = target != NULL;
+	open_session(agent);
+	return agent;
+}
+
+void agent_free(struct agent *agent)
+{
+	if (!agent)
+		return;
+	agent->phase = AGENT_OVER;
+	if (agent->retry)
+		loop_timer_stop(agent->retry);
+	inquiries_fail(agent, "The connection to the agent is closed.");
+	if (agent->session)
+		agent_leave(agent);
+	forget_session(agent);
+	json_decref(agent->abilities);
+	json_decref(agent->breakpoints);
+	json_decref(agent->filters);
+	debugger_clear(&agent->debugger);
+	way_clear(&agent->way);
+	free(agent);
+}

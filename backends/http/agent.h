@@ -1,0 +1,144 @@
+/*
+ * agent: one connection to the agent of a process (doc/agent-protocol.md), as
+ * one of its viewers.
+ *
+ *	OPENING -> OPEN -> WAITING -> OPENING …
+ *	                      |
+ *	                      +-> OVER
+ *
+ * OPENING asks who it is, then for a session. OPEN: a request for its events
+ * waits there at all times. Where it cannot be reached it is tried again, ever
+ * less often, and debugger.why says why (WAITING); what will not change by
+ * that is OVER. Requests are sent as they come, each with its own deadline,
+ * and never wait for each other here.
+ */
+#ifndef BACKENDS_HTTP_AGENT_H
+#define BACKENDS_HTTP_AGENT_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "backends/backend.h"
+#include "backends/http/way.h"
+#include "protocol/debugger.h"
+#include "protocol/message.h"
+
+struct agent;
+struct carrier_letter;
+struct error;
+struct halt;
+struct loop_timer;
+struct process;
+struct round;
+struct target;
+
+/* An answer, unless a request says how long. */
+#define AGENT_SECONDS 5.0
+
+enum agent_phase {
+	AGENT_OPENING,
+	AGENT_OPEN,
+	AGENT_WAITING,
+	AGENT_OVER,
+};
+
+struct agent {
+	struct connection base;
+	struct debugger debugger; /* as it was told, or will be next */
+	struct way way;
+	enum agent_phase phase;
+	struct loop_timer *retry; /* WAITING */
+	double delay;		  /* before the next try */
+	int64_t inner_pid;	  /* of the process, as it knows itself */
+	int64_t number;		  /* of the last DAP request */
+	bool is_read_only;
+	bool is_telling; /* a sample is wanted for what is told now */
+	bool is_debugger; /* it was connected to, or is asked to debug: else
+			   * it only runs code, and nobody is told of it */
+	char *session;	 /* NULL: none */
+	json_t *abilities; /* DAP's Capabilities; NULL: none */
+	int64_t after;	 /* the last event that was taken */
+	struct inquiry *inquiries; /* what is under way */
+	struct halt *halts; /* threads that stand, the one shown first */
+	uint64_t epoch;	    /* of the newest sample that they were put into */
+	json_t *breakpoints; /* wanted; NULL: none were */
+	json_t *filters;     /* of exceptions, wanted; NULL: none were */
+};
+
+struct agent *agent_new(struct node *node, const struct process *process,
+			const struct target *target, struct error *error);
+/* Leaves its session, which ends what is ours there. */
+void agent_free(struct agent *agent);
+/* It cannot be reached now: tries again. */
+void agent_lose(struct agent *agent, const char *why);
+/* Nothing will make it answer. */
+void agent_end(struct agent *agent, const char *why);
+/* From now on it is the debugger of its process; false: another one is. */
+bool agent_become_debugger(struct agent *agent);
+/* Its session ends, now. Nobody waits for it. */
+void agent_leave(struct agent *agent);
+/* Tells `debugger`, `stopped` or `continued`. */
+void agent_tell(struct agent *agent);
+/* The same as `debugger`: it stands where it stood. */
+void agent_tell_again(struct agent *agent);
+/* What the agent calls a thread, and what we do; 0: it is not known. */
+pid_t agent_tid(const struct agent *agent, int64_t thread);
+
+/*
+ * inquiry: a request to the agent, and what is to be done with its answer.
+ */
+struct inquiry {
+	struct inquiry *next;
+	struct agent *agent;
+	struct carrier_letter *letter;
+	struct message request; /* of the pipe; name NULL: nobody waits */
+	/*
+	 * Called once. error NULL: body is the answer's. Else a sentence, and
+	 * body, an object, what was said besides.
+	 */
+	void (*done)(struct inquiry *inquiry, json_t *body,
+		     const struct error *error);
+	/* Whatever done needs: */
+	int64_t value;
+	json_t *context; /* owned */
+	struct round *round;
+	bool is_opening; /* it makes the connection */
+	bool is_listening; /* it waits for events */
+	bool is_plain;	   /* no DAP: all of the answer is its body */
+	/* Not sent yet, as there is no session: */
+	char *command; /* of DAP, or the path of a plain one; NULL: sent */
+	json_t *arguments;
+	double seconds;
+};
+
+/* request NULL: nobody waits for its answer. */
+struct inquiry *inquiry_new(struct agent *agent, const struct message *request,
+			  void (*done)(struct inquiry *inquiry, json_t *body,
+				       const struct error *error));
+/* The next one for the same request of the pipe, which it takes over. */
+struct inquiry *inquiry_follow(struct inquiry *inquiry,
+			     void (*done)(struct inquiry *inquiry, json_t *body,
+					  const struct error *error));
+/* Sends a DAP request; owned_inquiry is answered in any case. */
+void inquiry_send(struct inquiry *owned_inquiry, const char *command,
+		 json_t *owned_arguments, double seconds);
+/* Sends no DAP: a GET, or where there is a body a POST. */
+void inquiry_send_plain(struct inquiry *owned_inquiry, const char *path,
+			json_t *owned_body, double seconds);
+/* Sends what waited for a session. */
+void inquiries_begin(struct agent *agent);
+/* Answers the request of the pipe, if any. */
+void inquiry_respond(struct inquiry *inquiry, json_t *owned_body,
+		    const struct error *error);
+/* For `done`: answers with an empty body, or the sentence. */
+void inquiry_answer(struct inquiry *inquiry, json_t *body,
+		   const struct error *error);
+/* Fails all that is under way. */
+void inquiries_fail(struct agent *agent, const char *why);
+
+/* events.c: waits for events from now on, one request after the other. */
+void agent_listen(struct agent *agent);
+
+#endif

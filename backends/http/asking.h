@@ -1,0 +1,34 @@
+/*
+ * asking: what is asked of an agent about values, and code that it runs.
+ */
+#ifndef BACKENDS_HTTP_ASKING_H
+#define BACKENDS_HTTP_ASKING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct agent;
+struct error;
+struct message;
+
+/* Each takes on the request of that name. */
+int asking_evaluate(struct agent *agent, const struct message *request,
+		    struct error *error);
+int asking_complete(struct agent *agent, const struct message *request,
+		    struct error *error);
+int asking_set(struct agent *agent, const struct message *request,
+	       struct error *error);
+int asking_execute(struct agent *agent, const struct message *request,
+		   struct error *error);
+int asking_catch(struct agent *agent, const struct message *request,
+		 struct error *error);
+int asking_variables(struct agent *agent, const struct message *request,
+		     struct error *error);
+int asking_source(struct agent *agent, const struct message *request,
+		  struct error *error);
+/* Whether the request is about code in a frame, not in __main__. */
+bool asking_has_frame(const struct message *request);
+/* Whether an address is a reference of the agent's. */
+bool asking_is_reference(uint64_t address);
+
+#endif

@@ -1,0 +1,260 @@
+/*
+ * backend `http`: what can be asked of the agent in a process, by its state.
+ */
+#include "backends/backend.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "banned.h"
+#include "backends/connections.h"
+#include "backends/http/agent.h"
+#include "backends/http/asking.h"
+#include "backends/http/breaking.h"
+#include "backends/http/halts.h"
+#include "backends/http/stepping.h"
+#include "backends/node.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "protocol/process.h"
+#include "protocol/sample.h"
+
+static struct agent *to_agent(struct connection *connection)
+{
+	return (struct agent *)connection;
+}
+
+static const struct agent *lend_agent(const struct connection *connection)
+{
+	return (const struct agent *)connection;
+}
+
+static struct connection *http_open(struct node *node,
+				    const struct process *process,
+				    const struct target *target,
+				    struct error *error)
+{
+	struct agent *agent = agent_new(node, process, target, error);
+
+	if (!agent)
+		return NULL;
+	agent->base.backend = &http_backend;
+	return &agent->base;
+}
+
+static void http_close(struct connection *connection)
+{
+	agent_free(to_agent(connection));
+}
+
+enum needs {
+	NEEDS_NEVER,
+	NEEDS_AGENT,	/* that is not lost */
+	NEEDS_DEBUGGER, /* and no other debugger of ours */
+	NEEDS_STOP,	/* of the thread that is meant */
+	NEEDS_LIVE,	/* and no exception that nobody catches */
+};
+
+struct row {
+	enum needs needs;
+	bool opens; /* by the process alone */
+	bool runs;  /* code in the process */
+	int (*send)(struct agent *agent, const struct message *request,
+		    struct error *error);
+	int (*go)(struct agent *agent, enum request_kind kind,
+		  const struct message *request, struct error *error);
+	const char *why;
+};
+
+#define NO_PROMPT "Its agent has no prompt; it evaluates."
+
+/* clang-format off */
+static const struct row rows[REQUEST_KIND_COUNT] = {
+	[REQUEST_SAMPLE] = { .why = "Its stacks are read from outside." },
+	[REQUEST_SAMPLE_EXACT] = { .why = "Its stacks are read from outside." },
+	[REQUEST_VARIABLES] = { NEEDS_STOP, .send = asking_variables },
+	[REQUEST_SOURCE] = { NEEDS_AGENT, .send = asking_source },
+	[REQUEST_EVALUATE] = { NEEDS_AGENT, true, true, asking_evaluate },
+	[REQUEST_COMPLETIONS] = { NEEDS_AGENT, true, .send = asking_complete },
+	[REQUEST_SET_VARIABLE] = { NEEDS_AGENT, true, true, asking_set },
+	[REQUEST_EXECUTE] = { NEEDS_AGENT, true, true, asking_execute },
+	[REQUEST_CATCH] = { NEEDS_DEBUGGER, true, true, asking_catch },
+	[REQUEST_SET_EXCEPTIONS] = { NEEDS_DEBUGGER, true, true, breaking_set_filters },
+	[REQUEST_CONTINUE] = { NEEDS_STOP, .runs = true, .go = stepping_go },
+	[REQUEST_NEXT] = { NEEDS_LIVE, .runs = true, .go = stepping_go },
+	[REQUEST_STEP_IN] = { NEEDS_LIVE, .runs = true, .go = stepping_go },
+	[REQUEST_STEP_OUT] = { NEEDS_LIVE, .runs = true, .go = stepping_go },
+	[REQUEST_UNTIL] = { NEEDS_LIVE, .runs = true, .go = stepping_go },
+	[REQUEST_JUMP] = { NEEDS_LIVE, .runs = true, .send = stepping_jump },
+	[REQUEST_PAUSE] = { NEEDS_DEBUGGER, false, true, stepping_pause },
+	[REQUEST_TERMINATE] = { .why = "Its agent does not end the program." },
+	[REQUEST_SET_BREAKPOINTS] = { NEEDS_DEBUGGER, false, true, breaking_set },
+	[REQUEST_TERMINAL] = { .why = NO_PROMPT },
+	[REQUEST_TERMINAL_INPUT] = { .why = NO_PROMPT },
+};
+/* clang-format on */
+
+static bool has_none(const struct message *request)
+{
+	const json_t *list = json_object_get(request->body, "breakpoints");
+
+	return json_is_array(list) && json_array_size(list) == 0;
+}
+
+static bool http_opens_for(const struct process *process,
+			   enum request_kind kind,
+			   const struct message *request)
+{
+	return rows[kind].opens && !has_none(request) &&
+	       way_exists(process->pid, process->uid);
+}
+
+static bool explain(struct reason *reason, const char *why, const char *fix)
+{
+	snprintf(reason->why, sizeof(reason->why), "%s", why);
+	snprintf(reason->fix, sizeof(reason->fix), "%s", fix);
+	return false;
+}
+
+static bool is_there(const struct agent *agent, struct reason *reason)
+{
+	const char *why = agent->debugger.why;
+
+	if (agent->phase == AGENT_OPENING || agent->phase == AGENT_OPEN)
+		return true;
+	return explain(reason, why ? why : "Its agent is not connected.",
+		       agent->phase == AGENT_WAITING
+			       ? "It is tried again; ask again soon."
+			       : "");
+}
+
+/* Who has stopped it evaluates; who is connected debugs. */
+static bool is_free(const struct agent *agent, enum needs needs,
+		    struct reason *reason)
+{
+	const struct debugger *other = connections_debugger(
+		node_connections(agent->base.node), agent->base.pid);
+
+	if (agent->is_debugger || !other || !debugger_is_ours(other))
+		return true;
+	if (other->state == DEBUGGER_STOPPED)
+		return explain(reason,
+			       "Another debugger of ours has stopped it.", "");
+	if (needs >= NEEDS_DEBUGGER)
+		return explain(reason,
+			       "It is connected to by another debugger "
+			       "already.",
+			       "Detach that first.");
+	return true;
+}
+
+static bool has_stopped(const struct agent *agent, enum needs needs,
+			const struct message *request, struct reason *reason)
+{
+	int64_t tid = request ? json_get_integer(request->body, "tid", 0) : 0;
+	const struct halt *halt = tid ? halts_find(agent, (pid_t)tid)
+				      : halts_shown(agent);
+
+	if (!halt)
+		return explain(reason, "It runs: nothing has stopped it yet.",
+			       "Pause it, or wait for a breakpoint.");
+	if (needs == NEEDS_LIVE && halt_is_held(halt))
+		return explain(reason,
+			       "It is held at an exception that nobody "
+			       "catches: its frames can be looked at, not "
+			       "stepped.",
+			       "c lets the exception go on.");
+	return true;
+}
+
+/* What is opened by the agent's numbers needs no frame. */
+static enum needs needs_of(enum request_kind kind,
+			   const struct message *request)
+{
+	if (kind == REQUEST_VARIABLES && request &&
+	    asking_is_reference(json_get_hex(request->body, "address")))
+		return NEEDS_AGENT;
+	if ((kind == REQUEST_EVALUATE || kind == REQUEST_SET_VARIABLE ||
+	     kind == REQUEST_COMPLETIONS) &&
+	    request && asking_has_frame(request))
+		return NEEDS_STOP;
+	return rows[kind].needs;
+}
+
+/* Of objects it knows its own numbers alone. */
+static bool is_elsewhere(enum request_kind kind, const struct message *request)
+{
+	uint64_t address = kind == REQUEST_VARIABLES && request
+				   ? json_get_hex(request->body, "address")
+				   : 0;
+
+	return address != 0 && !asking_is_reference(address);
+}
+
+static bool http_can(const struct connection *connection,
+		     enum request_kind kind, const struct message *request,
+		     struct reason *reason)
+{
+	const struct agent *agent = lend_agent(connection);
+	enum needs needs = needs_of(kind, request);
+	struct reason unused;
+
+	if (!reason)
+		reason = &unused;
+	*reason = (struct reason){ .fix = "" };
+	if (needs == NEEDS_NEVER)
+		return explain(reason, rows[kind].why, "");
+	if (is_elsewhere(kind, request))
+		return explain(reason,
+			       "Its agent has not told of this object.",
+			       "Look at the frame's variables again.");
+	if (!is_there(agent, reason) || !is_free(agent, needs, reason))
+		return false;
+	if (agent->is_read_only && rows[kind].runs)
+		return explain(reason,
+			       "Its agent only reads (read_only=True): it "
+			       "stops, changes and runs nothing.",
+			       "");
+	return needs < NEEDS_STOP ||
+	       has_stopped(agent, needs, request, reason);
+}
+
+static int http_send(struct connection *connection, enum request_kind kind,
+		     const struct message *request, struct error *error)
+{
+	struct agent *agent = to_agent(connection);
+	const struct row *row = &rows[kind];
+
+	if (row->needs >= NEEDS_DEBUGGER && !agent->is_debugger &&
+	    agent_become_debugger(agent))
+		node_tell_debugger(agent->base.node, agent->base.pid,
+				   &agent->debugger);
+	if (row->go)
+		return row->go(agent, kind, request, error);
+	return row->send(agent, request, error);
+}
+
+static void http_amend(struct connection *connection,
+		       struct process_sample *sample)
+{
+	halts_amend(to_agent(connection), sample);
+}
+
+static const struct debugger *http_debugger(const struct connection *connection)
+{
+	const struct agent *agent = lend_agent(connection);
+
+	return agent->is_debugger ? &agent->debugger : NULL;
+}
+
+const struct backend http_backend = {
+	.name = "http",
+	.help = "the agent in the process, as one of its viewers",
+	.open = http_open,
+	.opens_for = http_opens_for,
+	.can = http_can,
+	.send = http_send,
+	.amend = http_amend,
+	.debugger = http_debugger,
+	.close = http_close,
+};

@@ -1,0 +1,99 @@
+#include "backends/http/carrier.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/loop.h"
+
+#define FILE_NAME "probetui-http.so"
+
+struct carrier_office {
+	struct loop *loop;
+	const struct carrier_module *module; /* NULL: not needed yet */
+	struct carrier *carrier;
+};
+
+const struct carrier_module *carrier_module_open(struct error *error)
+{
+	char *folder = file_program_folder();
+	const struct carrier_module *module;
+	void *handle;
+	char *path;
+
+	if (!folder) {
+		error_set(error, "The folder of probetui-node is not known.");
+		return NULL;
+	}
+	path = xasprintf("%s/%s", folder, FILE_NAME);
+	handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	module = handle ? dlsym(handle, CARRIER_MODULE_NAME) : NULL;
+	if (!module)
+		error_set(error,
+			  "Agents need " FILE_NAME " beside probetui-node, and "
+			  "libcurl (Debian: libcurl4): %s.",
+			  dlerror());
+	free(path);
+	free(folder);
+	return module;
+}
+
+struct carrier_office *carrier_office_new(struct loop *loop)
+{
+	struct carrier_office *office = xcalloc(1, sizeof(*office));
+
+	office->loop = loop;
+	return office;
+}
+
+void carrier_office_free(struct carrier_office *office)
+{
+	if (!office)
+		return;
+	if (office->carrier)
+		office->module->close(office->carrier);
+	free(office);
+}
+
+static int open_carrier(struct carrier_office *office, struct error *error)
+{
+	const struct carrier_loop loop = {
+		.loop = office->loop,
+		.watch = loop_watch,
+		.watch_stop = loop_watch_stop,
+		.timer = loop_timer,
+		.timer_stop = loop_timer_stop,
+	};
+
+	office->module = carrier_module_open(error);
+	if (!office->module)
+		return -1;
+	office->carrier = office->module->open(&loop);
+	if (!office->carrier)
+		return error_set(error, "libcurl cannot be set up.");
+	return 0;
+}
+
+struct carrier_letter *carrier_send(struct carrier_office *office,
+				    const struct carrier_request *request,
+				    struct error *error)
+{
+	struct carrier_letter *letter;
+
+	if (!office->carrier && open_carrier(office, error) < 0)
+		return NULL;
+	letter = office->module->send(office->carrier, request);
+	if (!letter)
+		error_set(error, "libcurl does not take \"%.200s\".",
+			  request->url);
+	return letter;
+}
+
+void carrier_cancel(struct carrier_office *office,
+		    struct carrier_letter *letter)
+{
+	office->module->cancel(letter);
+}

@@ -1,0 +1,111 @@
+/*
+ * events: what the agent tells by itself. A request for it waits there at all
+ * times.
+ */
+#include "backends/http/agent.h"
+
+#include <string.h>
+
+#include "banned.h"
+#include "backends/http/breaking.h"
+#include "backends/http/halts.h"
+#include "backends/node.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/error.h"
+#include "base/json.h"
+
+#define POLL_SECONDS 25
+#define POLL_GRACE 10.0
+
+static void take_output(struct agent *agent, const json_t *body)
+{
+	const char *category = json_get_string(body, "category", "");
+	const json_t *breakpoint = json_object_get(body, "breakpoint");
+	json_t *event;
+
+	if (strcmp(category, "console") != 0 &&
+	    strcmp(category, "important") != 0)
+		return;
+	event = json_object();
+	json_object_set_new(event, "pid", json_integer(agent->base.pid));
+	json_set_text(event, "category", category);
+	json_set_text(event, "output", json_get_string(body, "output", ""));
+	if (json_is_integer(breakpoint))
+		json_object_set_new(event, "breakpoint",
+				    json_integer(json_integer_value(breakpoint)));
+	node_emit(agent->base.node, "output", event);
+}
+
+static void on_state(struct inquiry *inquiry, json_t *body,
+		     const struct error *error)
+{
+	if (!error)
+		halts_take_state(inquiry->agent, body);
+}
+
+static void take_lost(struct agent *agent, const json_t *body)
+{
+	(void)body;
+	inquiry_send(inquiry_new(agent, NULL, on_state), "state", NULL,
+		    AGENT_SECONDS);
+}
+
+static void take_end(struct agent *agent, const json_t *body)
+{
+	(void)body;
+	agent_lose(agent, "Its agent has ended.");
+}
+
+static const struct row {
+	const char *event;
+	void (*take)(struct agent *agent, const json_t *body);
+} rows[] = {
+	{ "stopped", halts_take },
+	{ "continued", halts_take_continued },
+	{ "breakpoint", breaking_take },
+	{ "output", take_output },
+	{ "probetui/lost", take_lost },
+	{ "terminated", take_end },
+};
+
+static void take(struct agent *agent, const json_t *event)
+{
+	const char *name = json_get_string(event, "event", "");
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
+		if (strcmp(rows[i].event, name) == 0) {
+			rows[i].take(agent, json_object_get(event, "body"));
+			return;
+		}
+}
+
+static void on_events(struct inquiry *inquiry, json_t *body,
+		      const struct error *error)
+{
+	struct agent *agent = inquiry->agent;
+	const json_t *events = json_object_get(body, "events");
+
+	if (error)
+		return;
+	agent->after = json_get_integer(body, "next", 0);
+	for (size_t i = 0; i < json_array_size(events); i++) {
+		if (agent->phase != AGENT_OPEN)
+			return;
+		take(agent, json_array_get(events, i));
+	}
+	if (agent->phase == AGENT_OPEN)
+		agent_listen(agent);
+}
+
+void agent_listen(struct agent *agent)
+{
+	struct inquiry *inquiry = inquiry_new(agent, NULL, on_events);
+	char *path = xasprintf("/events?session=%s&after=%lld&timeout=%d",
+			       agent->session, (long long)agent->after,
+			       POLL_SECONDS);
+
+	inquiry->is_listening = true;
+	inquiry_send_plain(inquiry, path, NULL, POLL_SECONDS + POLL_GRACE);
+	free(path);
+}

@@ -1,0 +1,125 @@
+#include "backends/http/frames.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "backends/http/halts.h"
+#include "base/alloc.h"
+#include "base/buffer.h"
+#include "base/json.h"
+
+#define CHAIN_MAXIMUM 16
+
+static int get_int(const json_t *object, const char *key)
+{
+	int64_t value = json_get_integer(object, key, 0);
+
+	return value >= 0 && value <= INT_MAX ? (int)value : 0;
+}
+
+static void read_frame(struct halt_frame *frame, const json_t *told)
+{
+	const json_t *source = json_object_get(told, "source");
+	const char *file = json_get_string(source, "path", NULL);
+
+	if (!file)
+		file = json_get_string(source, "name", "?");
+	frame->code = (struct code){
+		.func = xstrdup(json_get_string(told, "name", "?")),
+		.qualname = xstrdup_or_null(
+			json_get_string(told, "qualname", NULL)),
+		.file = xstrdup(file),
+		.first_lineno = get_int(told, "firstLine"),
+		.type = FRAME_PYTHON,
+	};
+	frame->line = get_int(told, "line");
+	frame->id = json_get_integer(told, "id", 0);
+	frame->reference = json_get_integer(source, "sourceReference", 0);
+}
+
+struct halt_frame *frames_read(const json_t *body, size_t *count)
+{
+	const json_t *list = json_object_get(body, "stackFrames");
+	struct halt_frame *frames;
+
+	*count = json_array_size(list);
+	if (*count > STACK_FRAMES_MAXIMUM)
+		*count = STACK_FRAMES_MAXIMUM;
+	frames = xcalloc(*count + 1, sizeof(*frames));
+	for (size_t i = 0; i < *count; i++)
+		read_frame(&frames[i], json_array_get(list, i));
+	return frames;
+}
+
+void frames_free(struct halt_frame *frames, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		free(frames[i].code.func);
+		free(frames[i].code.qualname);
+		free(frames[i].code.file);
+	}
+	free(frames);
+}
+
+const struct stack *frames_intern(const struct halt_frame *frames, size_t count,
+				  struct stack_table *stacks)
+{
+	struct frame *interned = xcalloc(count + 1, sizeof(*interned));
+	const struct stack *stack;
+
+	for (size_t i = 0; i < count; i++) {
+		interned[i].code = stack_table_code(stacks, &frames[i].code);
+		interned[i].lineno = frames[i].line;
+	}
+	stack = stack_table_stack(stacks, interned, count, 0);
+	free(interned);
+	return stack;
+}
+
+/* "RuntimeError: boom" */
+static void append_headline(struct buffer *out, const json_t *details)
+{
+	const char *message = json_get_string(details, "message", "");
+
+	buffer_printf(out, "%s%s%s",
+		      json_get_string(details, "typeName", "an exception"),
+		      message[0] ? ": " : "", message);
+}
+
+/* DAP nests what it came of; which of both it is, is the agent's own. */
+static void append_chain(struct buffer *out, const json_t *details)
+{
+	for (int i = 0; i < CHAIN_MAXIMUM; i++) {
+		const json_t *inner = json_array_get(
+			json_object_get(details, "innerException"), 0);
+		const char *relation =
+			json_get_string(inner, "relation", "context");
+
+		if (!json_is_object(inner))
+			return;
+		buffer_append_string(out, strcmp(relation, "cause") == 0
+						  ? "\nfrom "
+						  : "\nwhile handling ");
+		append_headline(out, inner);
+		details = inner;
+	}
+}
+
+char *frames_read_exception(const json_t *body)
+{
+	const json_t *details = json_object_get(body, "details");
+	struct buffer out = BUFFER_INIT;
+
+	if (json_get_string(details, "typeName", NULL)) {
+		append_headline(&out, details);
+		append_chain(&out, details);
+	} else if (json_get_string(body, "exceptionId", NULL)) {
+		buffer_append_string(&out,
+				     json_get_string(body, "exceptionId", ""));
+	} else {
+		return NULL;
+	}
+	return buffer_take(&out);
+}

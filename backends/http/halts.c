@@ -1,0 +1,430 @@
+#include "backends/http/halts.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "backends/connections.h"
+#include "backends/http/agent.h"
+#include "backends/http/frames.h"
+#include "backends/node.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/loop.h"
+#include "protocol/sample.h"
+
+#define HALTS_MAXIMUM 1000
+
+static void halt_free(struct halt *halt)
+{
+	frames_free(halt->frames, halt->frame_count);
+	free(halt->value);
+	free(halt->exception);
+	free(halt->description);
+	free(halt);
+}
+
+void halts_clear(struct agent *agent)
+{
+	while (agent->halts) {
+		struct halt *halt = agent->halts;
+
+		agent->halts = halt->next;
+		halt_free(halt);
+	}
+}
+
+struct halt *halts_shown(const struct agent *agent)
+{
+	struct halt *halt = agent->halts;
+
+	while (halt && !halt->is_known)
+		halt = halt->next;
+	return halt;
+}
+
+struct halt *halts_find(const struct agent *agent, pid_t tid)
+{
+	struct halt *halt = agent->halts;
+
+	while (halt && (halt->tid != tid || !halt->is_known))
+		halt = halt->next;
+	return halt;
+}
+
+static struct halt *find_thread(const struct agent *agent, int64_t thread)
+{
+	struct halt *halt = agent->halts;
+
+	while (halt && halt->thread != thread)
+		halt = halt->next;
+	return halt;
+}
+
+bool halt_is_held(const struct halt *halt)
+{
+	return halt->reason == STOP_EXCEPTION && halt->lease >= 0;
+}
+
+/*
+ * What is told
+ */
+
+static void set_text(char **text, const char *with)
+{
+	char *copy = xstrdup_or_null(with);
+
+	free(*text);
+	*text = copy;
+}
+
+static void describe_halt(struct debugger *debugger, const struct halt *halt)
+{
+	double now = loop_now();
+
+	debugger->stops = halt->count;
+	debugger->reason = halt->reason;
+	debugger->at = halt->at;
+	debugger->tid = halt->tid;
+	debugger->held = now - halt->since;
+	debugger->is_post_mortem = halt_is_held(halt);
+	debugger->lease = halt->lease < 0    ? -1
+			  : halt->lease > now ? halt->lease - now
+					      : 0;
+	debugger->hit_count = halt->hit_count;
+	memcpy(debugger->hits, halt->hits, sizeof(halt->hits));
+	set_text(&debugger->value, halt->value);
+	set_text(&debugger->exception, halt->exception);
+	set_text(&debugger->description, halt->description);
+}
+
+void halts_describe(struct agent *agent)
+{
+	struct debugger *debugger = &agent->debugger;
+	const struct halt *halt = halts_shown(agent);
+
+	if (debugger->state == DEBUGGER_STOPPED && halt) {
+		describe_halt(debugger, halt);
+		return;
+	}
+	debugger->held = -1;
+	debugger->lease = -1;
+	debugger->is_post_mortem = false;
+	debugger->hit_count = 0;
+}
+
+/* After a change: what was shown before, by its count. */
+static void tell_change(struct agent *agent, uint64_t before)
+{
+	const struct halt *shown = halts_shown(agent);
+	struct debugger *debugger = &agent->debugger;
+
+	if (agent->phase != AGENT_OPEN)
+		return;
+	if (shown && shown->count == before) {
+		agent_tell_again(agent);
+		return;
+	}
+	if (before != 0) {
+		debugger->state = DEBUGGER_RUNNING;
+		agent_tell(agent);
+	}
+	if (shown) {
+		debugger->state = DEBUGGER_STOPPED;
+		agent_tell(agent);
+	}
+}
+
+static uint64_t shown_count(const struct agent *agent)
+{
+	const struct halt *shown = halts_shown(agent);
+
+	return shown ? shown->count : 0;
+}
+
+/*
+ * Stops
+ */
+
+static void drop(struct agent *agent, struct halt *halt)
+{
+	struct halt **link = &agent->halts;
+
+	while (*link != halt)
+		link = &(*link)->next;
+	*link = halt->next;
+	halt_free(halt);
+}
+
+void halts_release(struct agent *agent, int64_t thread, int64_t number)
+{
+	struct halt *halt = find_thread(agent, thread);
+	uint64_t before = shown_count(agent);
+	bool was_known;
+
+	if (!halt || (number != 0 && halt->number != number))
+		return;
+	was_known = halt->is_known;
+	drop(agent, halt);
+	if (was_known)
+		tell_change(agent, before);
+}
+
+static void release_all(struct agent *agent)
+{
+	uint64_t before = shown_count(agent);
+
+	halts_clear(agent);
+	if (before != 0)
+		tell_change(agent, before);
+}
+
+void halts_take_continued(struct agent *agent, const json_t *body)
+{
+	if (json_get_boolean(body, "allThreadsContinued", false))
+		release_all(agent);
+	else
+		halts_release(agent, json_get_integer(body, "threadId", 0), 0);
+}
+
+static enum stop_reason find_reason(const char *name)
+{
+	for (int i = STOP_ENTRY; i <= STOP_EXCEPTION; i++)
+		if (strcmp(stop_reason_name((enum stop_reason)i), name) == 0)
+			return (enum stop_reason)i;
+	return strcmp(name, "function breakpoint") == 0 ? STOP_BREAKPOINT
+							: STOP_PAUSE;
+}
+
+static enum stop_event find_event(const char *name)
+{
+	for (int i = STOP_AT_LINE; i <= STOP_AT_EXCEPTION; i++)
+		if (strcmp(stop_event_name((enum stop_event)i), name) == 0)
+			return (enum stop_event)i;
+	return STOP_AT_UNKNOWN;
+}
+
+static void read_hits(struct halt *halt, const json_t *ids)
+{
+	for (size_t i = 0; i < json_array_size(ids); i++) {
+		json_int_t id = json_integer_value(json_array_get(ids, i));
+
+		if (id > 0 && id <= INT_MAX &&
+		    halt->hit_count < STOP_HITS_MAXIMUM)
+			halt->hits[halt->hit_count++] = (int)id;
+	}
+}
+
+/* A few words, as debugger.h has them. */
+static char *find_description(const struct halt *halt, const json_t *body)
+{
+	const char *said = json_get_string(body, "text", NULL);
+
+	if (said && said[0])
+		return xstrdup(said);
+	if (halt->hit_count > 0)
+		return xasprintf("breakpoint %d", halt->hits[0]);
+	if (halt->at == STOP_AT_CALL || halt->at == STOP_AT_RETURN ||
+	    halt->at == STOP_AT_EXCEPTION)
+		return xstrdup(stop_event_name(halt->at));
+	return NULL;
+}
+
+static struct halt *read_halt(struct agent *agent, const json_t *body)
+{
+	struct halt *halt = xcalloc(1, sizeof(*halt));
+	double lease = json_get_real(body, "lease", -1);
+
+	halt->thread = json_get_integer(body, "threadId", 0);
+	halt->tid = agent_tid(agent, halt->thread);
+	halt->number = json_get_integer(body, "stops", 0);
+	halt->reason = find_reason(json_get_string(body, "reason", ""));
+	halt->at = find_event(json_get_string(body, "at", ""));
+	halt->value = xstrdup_or_null(json_get_string(body, "value", NULL));
+	read_hits(halt, json_object_get(body, "hitBreakpointIds"));
+	halt->description = find_description(halt, body);
+	halt->since = loop_now();
+	halt->lease = lease >= 0 && lease < 1e9 ? halt->since + lease : -1;
+	return halt;
+}
+
+/* Its thread is asked for by number: another stop may have come since. */
+static struct halt *find_asked(const struct inquiry *inquiry)
+{
+	struct halt *halt = find_thread(
+		inquiry->agent, json_get_integer(inquiry->context, "thread", 0));
+
+	return halt && halt->number == inquiry->value ? halt : NULL;
+}
+
+static void put_last(struct agent *agent, struct halt *halt)
+{
+	struct halt **link = &agent->halts;
+
+	while (*link != halt)
+		link = &(*link)->next;
+	*link = halt->next;
+	while (*link)
+		link = &(*link)->next;
+	*link = halt;
+	halt->next = NULL;
+}
+
+static void show(struct agent *agent, struct halt *halt)
+{
+	uint64_t before = shown_count(agent);
+
+	halt->is_known = true;
+	halt->count = connections_next_stop(
+		node_connections(agent->base.node), agent->base.pid);
+	/* What has stopped since is not in the way of what is shown. */
+	if (before != 0 && halts_shown(agent) == halt)
+		put_last(agent, halt);
+	tell_change(agent, before);
+}
+
+static void on_exception(struct inquiry *inquiry, json_t *body,
+			 const struct error *error)
+{
+	struct halt *halt = find_asked(inquiry);
+
+	if (!halt)
+		return;
+	if (!error)
+		halt->exception = frames_read_exception(body);
+	show(inquiry->agent, halt);
+}
+
+static void ask(struct agent *agent, const struct halt *halt,
+		const char *command,
+		void (*done)(struct inquiry *inquiry, json_t *body,
+			     const struct error *error))
+{
+	struct inquiry *inquiry = inquiry_new(agent, NULL, done);
+	json_t *arguments = json_object();
+
+	inquiry->value = halt->number;
+	inquiry->context = json_object();
+	json_object_set_new(inquiry->context, "thread",
+			    json_integer(halt->thread));
+	json_object_set_new(arguments, "threadId", json_integer(halt->thread));
+	inquiry_send(inquiry, command, arguments, AGENT_SECONDS);
+}
+
+static void on_stack(struct inquiry *inquiry, json_t *body,
+		     const struct error *error)
+{
+	struct agent *agent = inquiry->agent;
+	struct halt *halt = find_asked(inquiry);
+
+	if (!halt)
+		return;
+	if (error) {
+		drop(agent, halt);
+		return;
+	}
+	halt->frames = frames_read(body, &halt->frame_count);
+	if (halt->reason == STOP_EXCEPTION)
+		ask(agent, halt, "exceptionInfo", on_exception);
+	else
+		show(agent, halt);
+}
+
+static size_t count_halts(const struct agent *agent)
+{
+	size_t count = 0;
+
+	for (const struct halt *halt = agent->halts; halt; halt = halt->next)
+		count++;
+	return count;
+}
+
+void halts_take(struct agent *agent, const json_t *body)
+{
+	struct halt **link = &agent->halts;
+	struct halt *halt = read_halt(agent, body);
+	struct halt *old = find_thread(agent, halt->thread);
+
+	if (old && old->number != halt->number)
+		halts_release(agent, halt->thread, 0);
+	if ((old && old->number == halt->number) ||
+	    count_halts(agent) >= HALTS_MAXIMUM) {
+		halt_free(halt);
+		return;
+	}
+	while (*link)
+		link = &(*link)->next;
+	*link = halt;
+	ask(agent, halt, "stackTrace", on_stack);
+}
+
+static bool is_among(const json_t *stops, int64_t thread)
+{
+	for (size_t i = 0; i < json_array_size(stops); i++)
+		if (json_get_integer(json_array_get(stops, i), "threadId", 0) ==
+		    thread)
+			return true;
+	return false;
+}
+
+void halts_take_state(struct agent *agent, const json_t *body)
+{
+	const json_t *stops = json_object_get(body, "stops");
+	struct halt *halt = agent->halts;
+
+	while (halt) {
+		int64_t thread = halt->thread;
+
+		halt = halt->next;
+		if (!is_among(stops, thread))
+			halts_release(agent, thread, 0);
+	}
+	for (size_t i = 0; i < json_array_size(stops); i++)
+		halts_take(agent, json_array_get(stops, i));
+}
+
+/*
+ * Samples
+ */
+
+static struct thread_sample *find_sample(struct process_sample *sample,
+					 const struct halt *halt)
+{
+	struct thread_sample *thread;
+
+	for (size_t i = 0; i < sample->thread_count; i++)
+		if (sample->threads[i].tid == halt->tid)
+			return &sample->threads[i];
+	if (halt->tid == 0 || sample->thread_count >= SAMPLE_THREADS_MAXIMUM)
+		return NULL;
+	thread = process_sample_add(sample);
+	thread->tid = halt->tid;
+	thread->is_main = halt->tid == sample->pid;
+	return thread;
+}
+
+void halts_amend(struct agent *agent, struct process_sample *sample)
+{
+	agent->epoch = sample->epoch;
+	for (const struct halt *halt = agent->halts; halt; halt = halt->next) {
+		struct thread_sample *thread =
+			halt->is_known ? find_sample(sample, halt) : NULL;
+
+		if (!thread)
+			continue;
+		thread->stack = frames_intern(
+			halt->frames, halt->frame_count,
+			node_stacks(agent->base.node));
+		thread->native = NULL;
+		thread->state = THREAD_STOPPED;
+		thread->exactness = EXACT;
+		/* That is the agent's, waiting to be told. */
+		thread->syscall = -1;
+		free(thread->error);
+		thread->error = NULL;
+	}
+}

@@ -1,0 +1,345 @@
+/*
+ * inquiry: requests to the agent (agent.h), and what becomes of their answers.
+ */
+#include "backends/http/agent.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "backends/http/carrier.h"
+#include "backends/http/reply.h"
+#include "backends/node.h"
+#include "base/alloc.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/json.h"
+
+struct inquiry *inquiry_new(struct agent *agent, const struct message *request,
+			  void (*done)(struct inquiry *inquiry, json_t *body,
+				       const struct error *error))
+{
+	struct inquiry *inquiry = xcalloc(1, sizeof(*inquiry));
+
+	inquiry->agent = agent;
+	inquiry->done = done;
+	inquiry->next = agent->inquiries;
+	agent->inquiries = inquiry;
+	if (!request)
+		return inquiry;
+	message_make_request(&inquiry->request, request->name,
+			     json_incref(request->body));
+	inquiry->request.seq = request->seq;
+	return inquiry;
+}
+
+struct inquiry *inquiry_follow(struct inquiry *inquiry,
+			     void (*done)(struct inquiry *inquiry, json_t *body,
+					  const struct error *error))
+{
+	struct inquiry *next = inquiry_new(inquiry->agent, NULL, done);
+
+	next->request = inquiry->request;
+	inquiry->request = (struct message){ .name = NULL };
+	next->value = inquiry->value;
+	next->context = json_incref(inquiry->context);
+	next->round = inquiry->round;
+	return next;
+}
+
+static void inquiry_free(struct inquiry *inquiry)
+{
+	if (inquiry->letter)
+		carrier_cancel(node_carriers(inquiry->agent->base.node),
+			       inquiry->letter);
+	message_clear(&inquiry->request);
+	json_decref(inquiry->context);
+	json_decref(inquiry->arguments);
+	free(inquiry->command);
+	free(inquiry);
+}
+
+void inquiry_respond(struct inquiry *inquiry, json_t *owned_body,
+		    const struct error *error)
+{
+	if (!inquiry->request.name) {
+		json_decref(owned_body);
+		return;
+	}
+	node_respond(inquiry->agent->base.node, &inquiry->request, owned_body,
+		     error ? error->message : NULL);
+	message_clear(&inquiry->request);
+	inquiry->request = (struct message){ .name = NULL };
+}
+
+void inquiry_answer(struct inquiry *inquiry, json_t *body,
+		   const struct error *error)
+{
+	(void)body;
+	inquiry_respond(inquiry, NULL, error);
+}
+
+/* It is in no list any more. */
+static void complete(struct inquiry *inquiry, json_t *body,
+		     const struct error *error)
+{
+	inquiry->done(inquiry, body, error);
+	/* Nobody is left without an answer. */
+	inquiry_respond(inquiry, NULL, error);
+	inquiry_free(inquiry);
+}
+
+static void finish(struct inquiry *inquiry, json_t *body,
+		   const struct error *error)
+{
+	struct inquiry **link = &inquiry->agent->inquiries;
+
+	while (*link != inquiry)
+		link = &(*link)->next;
+	*link = inquiry->next;
+	complete(inquiry, body, error);
+}
+
+void inquiries_fail(struct agent *agent, const char *why)
+{
+	struct inquiry *all = agent->inquiries;
+	struct error error = ERROR_INIT;
+
+	error_set(&error, "%s", why);
+	agent->inquiries = NULL;
+	while (all) {
+		struct inquiry *inquiry = all;
+
+		all = inquiry->next;
+		if (inquiry->is_opening || inquiry->is_listening)
+			inquiry_free(inquiry);
+		else
+			complete(inquiry, NULL, &error);
+	}
+}
+
+/*
+ * Answers
+ */
+
+static const char *const outcome_words[] = {
+	[CARRIER_ANSWERED] = "",
+	[CARRIER_UNREACHABLE] = "Its agent cannot be reached: ",
+	[CARRIER_LATE] = "Its agent did not answer in time: ",
+	[CARRIER_DISTRUSTED] = "TLS with its agent fails: ",
+	[CARRIER_UNREADABLE] = "What its agent answers cannot be taken: ",
+};
+
+static void explain(const struct agent *agent,
+		    const struct carrier_answer *answer, struct error *error)
+{
+	if (answer->outcome == CARRIER_UNREACHABLE &&
+	    error_is_set(&agent->way.refused))
+		*error = agent->way.refused;
+	else
+		error_set(error, "%s%s.", outcome_words[answer->outcome],
+			  answer->why);
+}
+
+/* What the failure means for the connection; false: nothing. */
+static bool is_lost(const struct inquiry *inquiry,
+		    const struct carrier_answer *answer)
+{
+	return answer->outcome == CARRIER_UNREACHABLE ||
+	       (answer->outcome == CARRIER_LATE &&
+		(inquiry->is_opening || inquiry->is_listening));
+}
+
+static void fail(struct inquiry *inquiry, const struct carrier_answer *answer)
+{
+	struct agent *agent = inquiry->agent;
+	bool lost = is_lost(inquiry, answer);
+	struct error error = ERROR_INIT;
+
+	explain(agent, answer, &error);
+	finish(inquiry, NULL, &error);
+	if (answer->outcome == CARRIER_DISTRUSTED)
+		agent_end(agent, error.message);
+	else if (lost)
+		agent_lose(agent, error.message);
+}
+
+/* Its events and their last number are one object for `done`. */
+static void read_answer(struct inquiry *inquiry, struct reply *reply,
+			const struct carrier_answer *answer,
+			struct error *error)
+{
+	json_t *events;
+	int64_t next;
+
+	if (inquiry->is_plain) {
+		reply_read_plain(reply, answer->status, answer->bytes,
+				 answer->length, error);
+		return;
+	}
+	if (!inquiry->is_listening) {
+		reply_read(reply, answer->status, answer->bytes, answer->length,
+			   error);
+		return;
+	}
+	reply_read_events(reply, answer->status, answer->bytes, answer->length,
+			  &events, &next, error);
+	if (!events)
+		return;
+	json_object_set_new(reply->body, "events", events);
+	json_object_set_new(reply->body, "next", json_integer(next));
+}
+
+static void settle(struct inquiry *inquiry, const struct carrier_answer *answer)
+{
+	struct agent *agent = inquiry->agent;
+	bool is_vital = inquiry->is_opening || inquiry->is_listening;
+	struct error error = ERROR_INIT;
+	struct reply reply;
+
+	read_answer(inquiry, &reply, answer, &error);
+	finish(inquiry, reply.body,
+	       reply.kind == REPLY_DONE ? NULL : &error);
+	if (reply.kind == REPLY_REFUSED && is_vital)
+		agent_end(agent, error.message);
+	else if (reply.kind == REPLY_SENSELESS && is_vital)
+		agent_end(agent, error.message);
+	else if ((reply.kind == REPLY_OVER || reply.kind == REPLY_BUSY ||
+		  reply.kind == REPLY_FAILED) &&
+		 is_vital)
+		agent_lose(agent, error.message);
+	else if (reply.kind == REPLY_OVER)
+		agent_lose(agent, error.message);
+	reply_clear(&reply);
+}
+
+static void on_answer(const struct carrier_answer *answer, void *data)
+{
+	struct inquiry *inquiry = data;
+	struct node *node = inquiry->agent->base.node;
+
+	inquiry->letter = NULL;
+	if (answer->outcome == CARRIER_ANSWERED)
+		settle(inquiry, answer);
+	else
+		fail(inquiry, answer);
+	node_flush(node);
+}
+
+static int check_peer(int fd, void *data)
+{
+	struct inquiry *inquiry = data;
+
+	return way_check_peer(&inquiry->agent->way, fd);
+}
+
+/*
+ * Requests
+ */
+
+static void post(struct inquiry *inquiry, const char *path, const json_t *object)
+{
+	struct agent *agent = inquiry->agent;
+	char *url = xasprintf("%s%s", agent->way.base, path);
+	struct buffer body = BUFFER_INIT;
+	struct carrier_request request = {
+		.url = url,
+		.path = agent->way.path,
+		.check = check_peer,
+		.token = agent->way.token,
+		.ca_file = agent->way.ca_file,
+		.seconds = inquiry->seconds,
+		.maximum = REPLY_MAXIMUM,
+		.done = on_answer,
+		.data = inquiry,
+	};
+	struct error error = ERROR_INIT;
+
+	if (object) {
+		json_append(&body, object);
+		request.body = body.data;
+		request.length = body.length;
+	}
+	inquiry->letter = carrier_send(node_carriers(agent->base.node),
+				       &request, &error);
+	free(url);
+	buffer_clear(&body);
+	if (!inquiry->letter)
+		finish(inquiry, NULL, &error);
+}
+
+static void post_dap(struct inquiry *inquiry, const char *command,
+		     json_t *arguments)
+{
+	struct agent *agent = inquiry->agent;
+	json_t *request = json_object();
+	char *path = agent->session
+			     ? xasprintf("/dap?session=%s", agent->session)
+			     : xstrdup("/dap");
+
+	json_object_set_new(request, "seq", json_integer(++agent->number));
+	json_set_text(request, "type", "request");
+	json_set_text(request, "command", command);
+	if (arguments)
+		json_object_set(request, "arguments", arguments);
+	post(inquiry, path, request);
+	json_decref(request);
+	free(path);
+}
+
+static void begin(struct inquiry *inquiry)
+{
+	char *command = inquiry->command;
+	json_t *arguments = inquiry->arguments;
+
+	inquiry->command = NULL;
+	inquiry->arguments = NULL;
+	if (inquiry->is_plain || inquiry->is_listening)
+		post(inquiry, command, arguments);
+	else
+		post_dap(inquiry, command, arguments);
+	json_decref(arguments);
+	free(command);
+}
+
+static void begin_or_wait(struct inquiry *inquiry, const char *command,
+			  json_t *owned_arguments, double seconds)
+{
+	inquiry->command = xstrdup(command);
+	inquiry->arguments = owned_arguments;
+	inquiry->seconds = seconds;
+	if (inquiry->is_opening || inquiry->agent->phase == AGENT_OPEN)
+		begin(inquiry);
+}
+
+void inquiry_send(struct inquiry *owned_inquiry, const char *command,
+		  json_t *owned_arguments, double seconds)
+{
+	begin_or_wait(owned_inquiry, command, owned_arguments, seconds);
+}
+
+void inquiry_send_plain(struct inquiry *owned_inquiry, const char *path,
+			json_t *owned_body, double seconds)
+{
+	owned_inquiry->is_plain = !owned_inquiry->is_listening;
+	begin_or_wait(owned_inquiry, path, owned_body, seconds);
+}
+
+static struct inquiry *find_waiting(const struct agent *agent)
+{
+	struct inquiry *found = NULL;
+
+	/* The newest are first. */
+	for (struct inquiry *one = agent->inquiries; one; one = one->next)
+		if (one->command)
+			found = one;
+	return found;
+}
+
+void inquiries_begin(struct agent *agent)
+{
+	struct inquiry *inquiry;
+
+	while (agent->phase == AGENT_OPEN && (inquiry = find_waiting(agent)))
+		begin(inquiry);
+}

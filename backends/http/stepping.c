@@ -1,0 +1,166 @@
+#include "backends/http/stepping.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include "banned.h"
+#include "backends/http/agent.h"
+#include "backends/http/halts.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "protocol/message.h"
+
+static struct halt *find_halt(const struct agent *agent,
+			      const struct message *request,
+			      struct error *error)
+{
+	int64_t tid = json_get_integer(request->body, "tid", 0);
+	struct halt *halt = tid ? halts_find(agent, (pid_t)tid)
+				: halts_shown(agent);
+
+	if (!halt)
+		error_set(error, "That thread has gone on.");
+	return halt;
+}
+
+static json_t *make_arguments(const struct halt *halt,
+			      const struct message *request,
+			      struct error *error)
+{
+	int64_t depth = json_get_integer(request->body, "depth", 0);
+	int64_t line = json_get_integer(request->body, "line", 0);
+	json_t *arguments;
+
+	if (depth < 0 || (depth > 0 && (size_t)depth >= halt->frame_count)) {
+		error_set(error, "There is no such frame any more; the stack "
+				 "has changed.");
+		return NULL;
+	}
+	if (line < 0 || line > INT_MAX) {
+		error_set(error, "%s: there is no such line.", request->name);
+		return NULL;
+	}
+	arguments = json_object();
+	json_object_set_new(arguments, "threadId", json_integer(halt->thread));
+	if (depth > 0)
+		json_object_set_new(arguments, "frameId",
+				    json_integer(halt->frames[depth].id));
+	if (line > 0)
+		json_object_set_new(arguments, "line", json_integer(line));
+	return arguments;
+}
+
+/* Its stop may be another by now: only the one that was meant is over. */
+static void on_gone(struct inquiry *inquiry, json_t *body,
+		    const struct error *error)
+{
+	int64_t thread = json_get_integer(inquiry->context, "thread", 0);
+
+	if (!error)
+		halts_release(inquiry->agent, thread, inquiry->value);
+	inquiry_answer(inquiry, body, error);
+}
+
+int stepping_go(struct agent *agent, enum request_kind kind,
+		const struct message *request, struct error *error)
+{
+	struct halt *halt = find_halt(agent, request, error);
+	json_t *arguments =
+		halt ? make_arguments(halt, request, error) : NULL;
+	struct inquiry *inquiry;
+
+	if (!arguments)
+		return -1;
+	inquiry = inquiry_new(agent, request, on_gone);
+	inquiry->value = halt->number;
+	inquiry->context = json_object();
+	json_object_set_new(inquiry->context, "thread",
+			    json_integer(halt->thread));
+	if (kind == REQUEST_CONTINUE)
+		json_object_del(arguments, "frameId");
+	inquiry_send(inquiry, request_kind_name(kind), arguments,
+		     AGENT_SECONDS);
+	return 0;
+}
+
+/* DAP asks first where one can go to. */
+static void on_targets(struct inquiry *inquiry, json_t *body,
+		       const struct error *error)
+{
+	const json_t *target =
+		json_array_get(json_object_get(body, "targets"), 0);
+	struct error none = ERROR_INIT;
+	json_t *arguments;
+
+	if (!error && !json_is_object(target)) {
+		error_set(&none, "jump: there is no such line in the frame.");
+		error = &none;
+	}
+	if (error) {
+		inquiry_respond(inquiry, NULL, error);
+		return;
+	}
+	arguments = json_object();
+	json_object_set_new(
+		arguments, "threadId",
+		json_integer(json_get_integer(inquiry->context, "thread", 0)));
+	json_object_set_new(
+		arguments, "targetId",
+		json_integer(json_get_integer(target, "id", 0)));
+	inquiry_send(inquiry_follow(inquiry, inquiry_answer), "goto", arguments,
+		     AGENT_SECONDS);
+}
+
+int stepping_jump(struct agent *agent, const struct message *request,
+		  struct error *error)
+{
+	struct halt *halt = find_halt(agent, request, error);
+	int64_t line = json_get_integer(request->body, "line", 0);
+	struct inquiry *inquiry;
+	json_t *arguments;
+	json_t *source;
+
+	if (!halt)
+		return -1;
+	if (line <= 0 || line > INT_MAX || halt->frame_count == 0)
+		return error_set(error, "jump: there is no such line.");
+	arguments = json_object();
+	source = json_object();
+	json_set_text(source, "path", halt->frames[0].code.file);
+	json_object_set_new(arguments, "source", source);
+	json_object_set_new(arguments, "line", json_integer(line));
+	inquiry = inquiry_new(agent, request, on_targets);
+	inquiry->context = json_object();
+	json_object_set_new(inquiry->context, "thread",
+			    json_integer(halt->thread));
+	inquiry_send(inquiry, "gotoTargets", arguments, AGENT_SECONDS);
+	return 0;
+}
+
+/* The main thread is shown, unless another one is meant. */
+static int64_t find_thread(const struct agent *agent,
+			   const struct message *request)
+{
+	int64_t tid = json_get_integer(request->body, "tid", 0);
+
+	if (tid == 0 || tid == agent->base.pid)
+		return agent->inner_pid;
+	return tid;
+}
+
+int stepping_pause(struct agent *agent, const struct message *request,
+		   struct error *error)
+{
+	const char *threads = json_get_string(request->body, "threads", "one");
+	json_t *arguments = json_object();
+
+	(void)error;
+	json_object_set_new(
+		arguments, "threadId",
+		json_integer(strcmp(threads, "python") == 0
+				     ? 0
+				     : find_thread(agent, request)));
+	inquiry_send(inquiry_new(agent, request, inquiry_answer), "pause",
+		     arguments, AGENT_SECONDS);
+	return 0;
+}

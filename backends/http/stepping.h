@@ -1,0 +1,21 @@
+/*
+ * stepping: what stops a process by its agent, and lets it go on.
+ */
+#ifndef BACKENDS_HTTP_STEPPING_H
+#define BACKENDS_HTTP_STEPPING_H
+
+#include "backends/backend.h"
+
+struct agent;
+struct error;
+struct message;
+
+/* continue, next, stepIn, stepOut, until */
+int stepping_go(struct agent *agent, enum request_kind kind,
+		const struct message *request, struct error *error);
+int stepping_jump(struct agent *agent, const struct message *request,
+		  struct error *error);
+int stepping_pause(struct agent *agent, const struct message *request,
+		   struct error *error);
+
+#endif

@@ -1,0 +1,256 @@
+#include "backends/http/way.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "banned.h"
+#include "backends/pdb/finder.h"
+#include "backends/pdb/socketfile.h"
+#include "backends/target.h"
+#include "base/alloc.h"
+#include "base/buffer.h"
+#include "base/file.h"
+#include "protocol/process.h"
+
+#define TOKEN_MAXIMUM 4096
+#define STATUS_BYTES 8192
+#define GET_ONE "probetui inject puts one there, and PROBETUI=1 at its start."
+
+/* The number in its own container of what status is about; 0: not known. */
+static pid_t read_inner(const char *path)
+{
+	char bytes[STATUS_BYTES];
+	const char *line;
+	const char *last = NULL;
+	ssize_t length;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return 0;
+	length = read(fd, bytes, sizeof(bytes) - 1);
+	close(fd);
+	bytes[length > 0 ? length : 0] = '\0';
+	line = strstr(bytes, "\nNSpid:");
+	if (!line)
+		return 0;
+	for (line++; *line && *line != '\n'; line++)
+		if (*line == '\t')
+			last = line + 1;
+	return last ? (pid_t)strtol(last, NULL, 10) : 0;
+}
+
+static pid_t inner_pid(pid_t pid)
+{
+	char path[64];
+	pid_t inner;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	inner = read_inner(path);
+	return inner > 0 ? inner : pid;
+}
+
+pid_t way_thread(pid_t pid, pid_t inner)
+{
+	char path[64];
+	DIR *threads;
+	struct dirent *entry;
+	pid_t found = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	threads = opendir(path);
+	while (threads && found == 0 && (entry = readdir(threads))) {
+		pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
+
+		snprintf(path, sizeof(path), "/proc/%d/task/%d/status",
+			 (int)pid, (int)tid);
+		if (tid > 0 && read_inner(path) == inner)
+			found = tid;
+	}
+	if (threads)
+		closedir(threads);
+	return found;
+}
+
+/* The agent's name for itself where another container has the plain one. */
+static void make_path(char *out, size_t size, pid_t pid, uid_t uid,
+		      const char *infix)
+{
+	snprintf(out, size, "/proc/%d/root/tmp/pdb-%u/%d%s.agent", (int)pid,
+		 (unsigned)uid, (int)inner_pid(pid), infix);
+}
+
+static bool is_socket(const char *path)
+{
+	struct stat about;
+
+	return lstat(path, &about) == 0 && S_ISSOCK(about.st_mode);
+}
+
+/* False: there is none; out is then where it would be. */
+static bool find_path(char *out, size_t size, pid_t pid, uid_t uid)
+{
+	char infix[32] = "";
+	char namespace[64];
+	struct stat about;
+
+	snprintf(namespace, sizeof(namespace), "/proc/%d/ns/pid", (int)pid);
+	if (stat(namespace, &about) == 0)
+		snprintf(infix, sizeof(infix), ".%lu",
+			 (unsigned long)about.st_ino);
+	make_path(out, size, pid, uid, infix);
+	if (infix[0] && is_socket(out))
+		return true;
+	make_path(out, size, pid, uid, "");
+	return is_socket(out);
+}
+
+bool way_exists(pid_t pid, uid_t uid)
+{
+	char path[128];
+
+	return pid > 0 && pid < PROCESS_FIRST_STANDIN &&
+	       find_path(path, sizeof(path), pid, uid);
+}
+
+/* As the process sees it. */
+static const char *shown(const char *path)
+{
+	const char *at = strstr(path, "/root/");
+
+	return at ? at + strlen("/root") : path;
+}
+
+static int check_file(const char *path, uid_t uid, struct error *error)
+{
+	char *why = socketfile_distrust(path, shown(path), uid);
+
+	if (!why)
+		return 0;
+	error_set(error, "%s", why);
+	free(why);
+	return -1;
+}
+
+/* The other end is to be the process, not who listened before it. */
+int way_check_peer(struct way *way, int fd)
+{
+	struct ucred peer = { .pid = 0 };
+	socklen_t length = sizeof(peer);
+	struct error *error = &way->refused;
+
+	error->message[0] = '\0';
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 &&
+	    peer.uid == (uid_t)-1)
+		return error_set(error, "Its agent takes no more clients now.");
+	if (finder_check_peer(fd, way->uid, way->pid, error) < 0)
+		return -1;
+	if (peer.pid != 0 && peer.pid != way->pid)
+		return error_set(error,
+				 "The socket of its agent is process %d's, not "
+				 "process %d's: it is left alone, and nothing "
+				 "was sent.",
+				 (int)peer.pid, (int)way->pid);
+	return 0;
+}
+
+int way_find(struct way *way, struct error *error)
+{
+	char path[128];
+
+	way->refused.message[0] = '\0';
+	if (way->pid == 0 || way->is_address)
+		return 0;
+	free(way->path);
+	way->path = NULL;
+	if (!find_path(path, sizeof(path), way->pid, way->uid))
+		return error_set(error, "It has no agent that listens. "
+				 GET_ONE);
+	way->path = xstrdup(path);
+	return check_file(path, way->uid, error);
+}
+
+static char *trim(const char *text)
+{
+	size_t length;
+
+	text += strspn(text, " \t\r\n");
+	length = strlen(text);
+	while (length > 0 && strchr(" \t\r\n", text[length - 1]))
+		length--;
+	return xstrndup(text, length);
+}
+
+/* Of the node's environment; no token is no failure. */
+static int read_token(struct way *way, struct error *error)
+{
+	const char *path = getenv("PROBETUI_TOKEN_FILE");
+	const char *text = getenv("PROBETUI_TOKEN");
+	struct buffer bytes = BUFFER_INIT;
+
+	if (!path || !path[0]) {
+		way->token = text && text[0] ? trim(text) : NULL;
+		return 0;
+	}
+	bytes.maximum = TOKEN_MAXIMUM;
+	if (file_read_own(path, "the token of the agents "
+				"(PROBETUI_TOKEN_FILE)",
+			  &bytes, error) < 0) {
+		buffer_clear(&bytes);
+		return -1;
+	}
+	way->token = trim(bytes.data);
+	buffer_clear(&bytes);
+	return 0;
+}
+
+static int init_address(struct way *way, const struct target *target,
+			struct error *error)
+{
+	const char *ca_file = getenv("PROBETUI_CA_FILE");
+
+	way->base = xstrdup(target->text);
+	way->ca_file = ca_file && ca_file[0] ? xstrdup(ca_file) : NULL;
+	/* "http://host:9000/" */
+	if (way->base[strlen(way->base) - 1] == '/')
+		way->base[strlen(way->base) - 1] = '\0';
+	return read_token(way, error);
+}
+
+int way_init(struct way *way, const struct process *process,
+	     const struct target *target, struct error *error)
+{
+	bool is_here = process->pid < PROCESS_FIRST_STANDIN;
+
+	*way = (struct way){ .pid = is_here ? process->pid : 0 };
+	way->uid = process->uid;
+	way->is_address = target && target->host;
+	if (way->is_address) {
+		way->target = xstrdup(target->text);
+		return init_address(way, target, error);
+	}
+	if (!is_here)
+		return error_set(error, "Only its debugger can be asked: the "
+					"process is on another machine.");
+	way->target = xasprintf("agent:%d", (int)process->pid);
+	way->base = xstrdup("http://localhost");
+	return way_find(way, error);
+}
+
+void way_clear(struct way *way)
+{
+	free(way->base);
+	free(way->path);
+	free(way->target);
+	if (way->token)
+		memset(way->token, 0, strlen(way->token));
+	free(way->token);
+	free(way->ca_file);
+	*way = (struct way){ .base = NULL };
+}

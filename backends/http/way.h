@@ -1,0 +1,43 @@
+/*
+ * way: how an agent is reached: on its socket below /tmp as the process sees
+ * it, or at an address with the person's token.
+ */
+#ifndef BACKENDS_HTTP_WAY_H
+#define BACKENDS_HTTP_WAY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+
+struct process;
+struct target;
+
+struct way {
+	char *base;   /* "http://localhost", "https://node7:9000" */
+	char *path;   /* of the Unix socket, as we reach it; NULL: TCP */
+	char *target; /* what a person calls it */
+	char *token;
+	char *ca_file;
+	pid_t pid; /* of the process, where it is here; else 0 */
+	uid_t uid;
+	bool is_address; /* TCP */
+	struct error refused; /* why way_check_peer() gave -1 */
+};
+
+/* target NULL: by the process's own socket. -1 and a sentence; clear it then,
+ * too. */
+int way_init(struct way *way, const struct process *process,
+	     const struct target *target, struct error *error);
+void way_clear(struct way *way);
+/* Looks for the socket again; -1: there is none, or it is not the process's. */
+int way_find(struct way *way, struct error *error);
+/* Who is at its other end. -1: not the process; way->refused says so. */
+int way_check_peer(struct way *way, int fd);
+/* The number that we have for a thread of a process in a container; 0: none. */
+pid_t way_thread(pid_t pid, pid_t inner);
+/* Whether a process has the socket of an agent. Costs a few system calls. */
+bool way_exists(pid_t pid, uid_t uid);
+
+#endif
