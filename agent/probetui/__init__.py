@@ -117,7 +117,7 @@ def breakpoint(ranks: Ranks = None, hold: bool = True,
 
 def listen(address: Any = None, token: Any = None, tls: Any = None,
            allow: Any = None, read_only: bool = False,
-           log: Any = None) -> List[str]:
+           log: Any = None, catch: Any = None) -> List[str]:
     """Lets probetui, and programs, look into this process and run code in
     it; doc/agent-protocol.md says how. Gives the names of where it listens;
     what goes wrong is told on standard error, not raised.
@@ -127,11 +127,13 @@ def listen(address: Any = None, token: Any = None, tls: Any = None,
     `token` that clients have to say, over TCP; `tls` is (certificate, key),
     `allow` the addresses and networks that may connect. With `read_only`
     no client can run code. `log` is a file that gets a line for each piece of
-    code that a client has run.
+    code that a client has run. With `catch` a thread that an exception would
+    end is held before it does: for 30 minutes, or as long as `catch` says, in
+    seconds or as "2h".
     """
     from . import agent
 
-    return agent.listen(address, token, tls, allow, read_only, log)
+    return agent.listen(address, token, tls, allow, read_only, log, catch)
 
 
 def unlisten() -> List[str]:

@@ -24,7 +24,7 @@ from . import (
     server,
 )
 from .http1 import Head
-from .settings import SettingError, describe, tell
+from .settings import SettingError, describe, seconds, tell
 
 
 class Agent:
@@ -43,6 +43,19 @@ class Agent:
         if self._debugger is not None:
             self._debugger.close()
         self._server.close()
+
+    def catch(self, given: Any) -> None:
+        """What listen() was given as catch."""
+        if given is None or given is False:
+            return
+        try:
+            lease = None if given is True else seconds(given)
+        except SettingError as error:
+            tell("exceptions are not held: %s" % error)
+            return
+        from .dap import holding
+
+        holding.arm(self._begin_debugger(), lease)
 
     def end(self) -> List[str]:
         """While the program goes on. What remains all the same, in words."""
@@ -161,11 +174,13 @@ def _open_log(path: Any) -> None:
 
 
 def listen(address: Any, token: Any, tls: Any, allow: Any,
-           read_only: bool, log: Any = None) -> List[str]:
+           read_only: bool, log: Any = None,
+           catch: Any = None) -> List[str]:
     """As probetui.listen."""
     global _agent
     with _seat:
         if _agent is not None:
+            _agent.catch(catch)
             if address is not None:
                 tell("it listens already at %s" % ", ".join(_agent.names()))
             return _agent.names()
@@ -175,6 +190,7 @@ def listen(address: Any, token: Any, tls: Any, allow: Any,
             doors = _open(address, token, tls, allow)
             _agent = Agent(doors, bool(read_only))
             _register()
+            _agent.catch(catch)
             return _agent.names()
         except (SettingError, endpoints.EndpointError, files.FolderError,
                 OSError) as error:

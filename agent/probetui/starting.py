@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from typing import Any, List, NamedTuple, Optional
+from typing import Any, List, NamedTuple, Optional, Union
 
 from . import agent, identity, settings
 
@@ -22,6 +22,7 @@ KEY = "PROBETUI_TLS_KEY"
 ALLOW = "PROBETUI_ALLOW"
 READ_ONLY = "PROBETUI_READ_ONLY"
 LOG = "PROBETUI_LOG"
+CATCH = "PROBETUI_CATCH"
 # Another tool's name for the port.
 PORT_ALIAS = "PROBING_PORT"
 
@@ -125,6 +126,14 @@ def _is_read_only() -> bool:
     return True
 
 
+def _catch() -> Union[None, bool, str]:
+    """1: for as long as is usual; else for how long."""
+    value = os.environ.get(CATCH, "").strip().lower()
+    if value in ("", "0", "no", "off", "false"):
+        return None
+    return True if value in ("1", "yes", "on", "true") else value
+
+
 def begin() -> None:
     """At the start of a Python that has PROBETUI=1."""
     if not is_rank_or_program(_command_line()):
@@ -140,9 +149,10 @@ def begin() -> None:
     allow = os.environ.get(ALLOW, "").strip() or None
     read_only = _is_read_only()
     log = os.environ.get(LOG) or None
+    catch = _catch()
     os.environ.pop(TOKEN, None)
     if identity.is_rank():
         for name in (ENABLE, ADDRESS, TOKEN_FILE, CERTIFICATE, KEY, ALLOW,
-                     READ_ONLY, LOG):
+                     READ_ONLY, LOG, CATCH):
             os.environ.pop(name, None)
-    agent.listen(address, token, tls, allow, read_only, log)
+    agent.listen(address, token, tls, allow, read_only, log, catch)

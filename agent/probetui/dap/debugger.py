@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional
 
 from ..http1 import Refusal
 from ..settings import describe, tell
-from . import breakpoints, engine_events, stopped, table
+from . import holding, table
 from .call import Call
 from .events import Ring
 from .messages import Failure, failed, read_request, response
@@ -16,7 +16,6 @@ from .sessions import NEVER, Session, Sessions
 
 if TYPE_CHECKING:
     from ..debugging.engine import Engine
-    from ..debugging.specs import Bound
     from ..debugging.stop import Stop
     from ..routes import Context
     from ..server import Connection, Server
@@ -32,9 +31,6 @@ class Debugger:
         self.is_read_only = is_read_only
         self.ring = Ring()
         self.sessions = Sessions(self._end)
-        self.numbers = breakpoints.Numbers()
-        # More of what `state` tells, by its names.
-        self.states: Dict[str, Callable[[Call], Any]] = {}
         self._engine: Any = None
         self._seat = threading.RLock()
         # What else is to be looked at now and then: gives in how many seconds
@@ -42,6 +38,9 @@ class Debugger:
         self.lookers: List[Callable[[], Optional[float]]] = []
         # What is to be put back at the end.
         self.endings: List[Callable[[], None]] = []
+        # Of the engine's events, before any viewer hears of them.
+        self.hearers: List[Callable[[str, Dict[str, Any]], None]] = []
+        self.parts: Dict[str, Any] = {}  # of modules, by names of theirs
         self._is_closed = False
         server.look = self._look
         server.on_gone = self._leave
@@ -50,11 +49,12 @@ class Debugger:
         """Made when something is to stop."""
         with self._seat:
             if self._engine is None:
-                from ..debugging import engine
+                from ..debugging.engine import Engine
 
-                found = engine.get()
-                found.on_event = self._on_event
-                self._engine = found
+                engine = Engine()
+                engine.on_event = self._on_event
+                self._engine = engine
+                holding.begin(self)
         return self._engine  # type: ignore[no-any-return]
 
     def stops(self) -> List[Stop]:
@@ -66,21 +66,15 @@ class Debugger:
             return None
         return self._engine.stop_of(thread_id)  # type: ignore
 
-    def breakpoints(self) -> Dict[str, List[Bound]]:
-        """By the names of the sessions."""
-        return self._engine.breakpoints() if self._engine is not None else {}
-
-    def holds_all(self) -> bool:
-        return self._engine is not None and self._engine.mode == "all"
-
-    def drop(self, stop: Stop) -> None:
-        """What is known of its frames is not so any more."""
-        for session in self.sessions.all():
-            for kept in list(session.kept.values()):
-                kept.drop(stop)
-
     def _on_event(self, name: str, body: Dict[str, Any]) -> None:
-        engine_events.pass_on(self, name, body)
+        for hear in self.hearers:
+            hear(name, body)
+
+    def part(self, name: str, make: Callable[[], Any]) -> Any:
+        with self._seat:
+            if name not in self.parts:
+                self.parts[name] = make()
+            return self.parts[name]
 
     def _leave(self, connection: Connection) -> None:
         self.sessions.leave(connection)
@@ -111,22 +105,16 @@ class Debugger:
             kept.end(self)
         session.kept.clear()
         self.ring.wake()
-        if self._engine is not None:
-            self._engine.leave(session.id)
-            if not len(self.sessions):
-                stopped.let_go(self)
 
     def close(self) -> None:
         """The process ends, or the agent does."""
         self._is_closed = True
         for end in self.endings:
             end()
-        if self._engine is not None:
-            self._engine.close()
         self.ring.emit("terminated", {})
 
     def forget(self) -> None:
-        """In a fork; the engine sees to itself."""
+        """In a fork."""
         self._is_closed = True
 
     def answer(self, context: Context) -> Dict[str, Any]:

@@ -1,18 +1,26 @@
 """What holds a rank for longer, and what must not end the job meanwhile."""
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Dict
+import contextlib
+import time
+from typing import TYPE_CHECKING, Any, Dict, List, Optional
 
+from ..settings import describe
 from .call import Call, Row
 from .messages import Failure
 from .sessions import Kept, Session
 
 if TYPE_CHECKING:
+    from ..debugging.uncaught import Catcher
     from ..debugging.watchdogs import Watchdogs
     from .debugger import Debugger
 
 DAY_SECONDS = 86400.0
 SECONDS_MAXIMUM = 30 * DAY_SECONDS
+# Groups wait so much longer than a lease lasts: the job has to end by the
+# exception, not by a time-out.
+MARGIN_SECONDS = 300.0
+TYPES_MAXIMUM = 100
 
 
 def seconds_of(call: Call, name: str, default: float) -> float:
@@ -39,6 +47,103 @@ def watch(debugger: Debugger) -> Watchdogs:
         debugger.lookers.append(_look)
         debugger.endings.append(_dogs().restore_all)
     return _dogs()
+
+
+def catcher(debugger: Debugger) -> Catcher:
+    def make() -> Catcher:
+        from ..debugging.uncaught import Catcher
+
+        made = Catcher(debugger.engine)
+        debugger.lookers.append(made.look)
+        debugger.endings.append(made.close)
+        return made
+
+    return debugger.part("catcher", make)  # type: ignore[no-any-return]
+
+
+def begin(debugger: Debugger) -> None:
+    """With the engine: while a thread stands, this rank's groups wait."""
+    def hear(name: str, body: Dict[str, Any]) -> None:
+        if name == "stopped":
+            watch(debugger).raise_for("stop %d" % body["stop"].number)
+            debugger.server.wake()
+        elif name == "continued":
+            _dogs().restore("stop %d" % body["stop"].number)
+
+    debugger.hearers.append(hear)
+
+
+def arm(debugger: Debugger, lease: Optional[float] = None,
+        types: Optional[List[str]] = None, waits: bool = True) -> None:
+    """Exceptions that nobody catches are held from now on."""
+    from ..debugging.uncaught import LEASE_SECONDS, Catch
+
+    length = LEASE_SECONDS if lease is None else lease
+    catcher(debugger).set_catch(Catch(length, tuple(types or ())))
+    if waits:
+        # Others are in their operations when a rank raises: too late then.
+        watch(debugger).raise_for("catch", length + MARGIN_SECONDS,
+                                  float("inf"))
+    else:
+        _dogs().restore("catch")
+    debugger.server.wake()
+
+
+def _disarm(debugger: Debugger) -> None:
+    catcher(debugger).set_catch(None)
+    _dogs().restore("catch")
+
+
+def left(stop: Any) -> Optional[float]:
+    """Of its lease, in seconds; None: it has none."""
+    if stop.lease_until is None:
+        return None
+    seconds: float = stop.lease_until - time.monotonic()
+    return max(0.0, round(seconds, 1))
+
+
+def state(debugger: Debugger) -> Dict[str, Any]:
+    """The part of it that is this module's."""
+    armed = debugger.parts["catcher"].catch \
+        if "catcher" in debugger.parts else None
+    return {
+        "catch": None if armed is None else {
+            "lease": armed.lease, "types": list(armed.types)},
+        "holds": [{"threadId": stop.thread_id, "lease": left(stop),
+                   "exception": describe(stop.exception)}
+                  for stop in debugger.stops()
+                  if stop.lease_until is not None and stop.exception]}
+
+
+def _renew(debugger: Debugger, lease: float) -> None:
+    """For those that are held already."""
+    from ..debugging.specs import StopIsOver
+
+    for stop in debugger.stops():
+        if stop.lease_until is not None:
+            stop.lease_until = time.monotonic() + lease
+            # It looks anew how long it has.
+            with contextlib.suppress(StopIsOver, TimeoutError):
+                stop.call(lambda: None, 1.0)
+
+
+def _catch(call: Call) -> Dict[str, Any]:
+    arguments = call.arguments
+    if not arguments.has("on"):
+        raise Failure("on is missing, true or false")
+    is_on = arguments.flag("on")
+    lease = seconds_of(call, "lease", 0.001) if arguments.has("lease") \
+        else None
+    types = arguments.texts("types", TYPES_MAXIMUM, [])
+    if is_on:
+        arm(call.debugger, lease, types, arguments.flag("watchdog", True))
+    else:
+        _disarm(call.debugger)
+    if is_on and lease is not None:
+        _renew(call.debugger, lease)
+    told = state(call.debugger)
+    call.debugger.ring.emit("probetui/catch", told)
+    return told
 
 
 class _Raised(Kept):
@@ -70,5 +175,6 @@ def _watchdog(call: Call) -> Dict[str, Any]:
 
 
 ROWS = (
+    Row("catch", _catch, False),
     Row("watchdog", _watchdog, False),
 )

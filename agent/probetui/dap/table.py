@@ -4,18 +4,13 @@ from __future__ import annotations
 from typing import Any, Dict, Optional
 
 from . import (
-    breakpoints,
     completions,
     evaluating,
-    exceptions,
     holding,
-    jumping,
     lifecycle,
     setting,
     sources,
     stacks,
-    state,
-    stopped,
     variables,
 )
 from .call import Row
@@ -23,7 +18,7 @@ from .call import Row
 _ROWS: Dict[str, Row] = {
     row.command: row for module in (
         lifecycle, stacks, variables, sources, evaluating, completions,
-        setting, breakpoints, exceptions, stopped, jumping, state, holding)
+        setting, holding)
     for row in module.ROWS}
 
 
