@@ -367,6 +367,24 @@ static void take_recordings(struct settings *settings,
 		settings->command_count * sizeof(*settings->command));
 }
 
+/* `pause 4183`: where nothing else says what to look at, that process is. */
+static void take_pid(struct settings *settings,
+		     const struct command_table *tables, size_t table_count)
+{
+	const struct command *command;
+
+	if (settings->command_count < 2 || settings->script ||
+	    settings->pid_count > 0 || settings->connect_count > 0 ||
+	    settings->replay_count > 0 || settings->ranks || settings->job ||
+	    !command_is_pid(settings->command[1]))
+		return;
+	command = command_find(tables, table_count, settings->command[0],
+			       COMMAND_SHELL, NULL);
+	if (command && (command->flags & COMMAND_PID))
+		settings_add_pid(settings,
+				 (pid_t)strtol(settings->command[1], NULL, 10));
+}
+
 static bool is_for_screen(const struct settings *settings)
 {
 	return settings->command_count == 0 && !settings->script &&
@@ -380,6 +398,7 @@ static int check_command(struct settings *settings,
 			 struct error *error)
 {
 	take_recordings(settings, tables, table_count);
+	take_pid(settings, tables, table_count);
 	if (settings->program_count > 0 && settings->command_count == 0 &&
 	    !settings->script && !is_for_screen(settings))
 		return error_set(error, "starting a job needs a terminal for "

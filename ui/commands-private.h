@@ -66,7 +66,7 @@ command_function ui_prompt, ui_help, ui_log, ui_back, ui_quit, ui_redraw;
 command_function ui_suspend, ui_set, ui_job, ui_click, ui_wheel;
 command_function ui_edit, ui_copy, ui_console, ui_terminal;
 command_function ui_here, ui_breakpoints, ui_remove, ui_interrupt;
-command_function ui_compare, ui_broadcast, ui_eval, ui_repl;
+command_function ui_compare, ui_broadcast, ui_eval, ui_execute, ui_repl;
 command_function ui_sort, ui_group, ui_filter;
 
 #endif

@@ -29,6 +29,15 @@ int ui_eval(struct command_context *context, int argc, char **argv,
 	return 0;
 }
 
+int ui_execute(struct command_context *context, int argc, char **argv,
+	       struct error *error)
+{
+	if (command_execute(context, argc, argv, error) < 0)
+		return -1;
+	show(command_app(context));
+	return 0;
+}
+
 int ui_repl(struct command_context *context, int argc, char **argv,
 	    struct error *error)
 {

@@ -32,6 +32,7 @@ static void judge(struct command_context *context,
 
 /* -1 and the reasons where no rank has run it. */
 static int check_reached(struct command_context *context,
+			 const struct answers *answers,
 			 const struct answer_classes *classes,
 			 struct error *error)
 {
@@ -49,7 +50,9 @@ static int check_reached(struct command_context *context,
 	}
 	if (failures.count == classes->count) {
 		failures_append(&out, &failures);
-		error_set(error, "eval: %s", out.data);
+		error_set(error, "%s: %s",
+			  answers->kind == ANSWERS_EVAL ? "eval" : "execute",
+			  out.data);
 		context->status = STATUS_NOTHING;
 	}
 	failures_clear(&failures);
@@ -65,7 +68,7 @@ int command_append_evaluated(struct command_context *context,
 	int result;
 
 	answer_classes_make(&classes, answers);
-	result = check_reached(context, &classes, error);
+	result = check_reached(context, answers, &classes, error);
 	if (result == 0)
 		judge(context, &classes);
 	if (context->is_json)

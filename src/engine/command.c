@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "engine/engine.h"
+#include "engine/gather.h"
 #include "engine/nearest.h"
 #include "model/rankselect.h"
 
@@ -214,6 +215,47 @@ static int take_ranks(struct command_context *context,
 	return result;
 }
 
+bool command_is_pid(const char *word)
+{
+	size_t length = strspn(word, "0123456789");
+
+	return length > 0 && length < 10 && word[length] == '\0';
+}
+
+/* Cuts a PID off the words: its rank is the only one that is meant. */
+static int take_pid(struct command_context *context,
+		    const struct command *command, int *count, char **words,
+		    struct error *error)
+{
+	const struct session *session = &context->engine->session;
+	char *pid = *count > 1 ? words[1] : NULL;
+
+	context->cut_words = 0;
+	if (!(command->flags & COMMAND_PID) || !pid || !command_is_pid(pid) ||
+	    context->ranks_text)
+		return 0;
+	if (!context->screen && gather_ranks(context, error) < 0)
+		return -1;
+	memmove(words + 1, words + 2, (size_t)(*count - 2) * sizeof(*words));
+	words[--*count] = pid;
+	context->cut_words = 1;
+	for (size_t i = 0; i < session->rank_count; i++) {
+		const struct process *process = &session->ranks[i]->process;
+
+		if (process->pid != strtol(pid, NULL, 10))
+			continue;
+		snprintf(context->named, sizeof(context->named), "%d",
+			 process->rank);
+		context->ranks_text = context->named;
+		return 0;
+	}
+	context->status = STATUS_USAGE;
+	return error_set(error,
+			 "process %s is none of the ranks found; --pid %s "
+			 "makes it one",
+			 pid, pid);
+}
+
 static void take_yes(struct command_context *context,
 		     const struct command *command, int *count, char **words)
 {
@@ -282,7 +324,7 @@ char *command_tail(const struct command_context *context, int argc, char **argv,
 		return xstrdup("");
 	if (!start)
 		return command_join(argc, argv, first);
-	for (int i = 0; i < first; i++)
+	for (int i = 0; i < first + context->cut_words; i++)
 		skip_word(&start);
 	start += strspn(start, " \t\r");
 	/* It was cut off the words. */
@@ -320,10 +362,12 @@ int command_run_words(struct command_context *context,
 	if (command)
 		take_yes(context, command, &word_count, words);
 	if (command && check_json(context, command, error) == 0 &&
-	    take_ranks(context, command, &word_count, words, error) == 0)
+	    take_ranks(context, command, &word_count, words, error) == 0 &&
+	    take_pid(context, command, &word_count, words, error) == 0)
 		result = command->run(context, word_count, words, error);
 	rankset_clear(&context->ranks);
 	context->ranks_text = NULL;
+	context->cut_words = 0;
 	context->is_confirmed = false;
 	if (result < 0 && context->status == 0)
 		context->status = 2;

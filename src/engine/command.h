@@ -29,6 +29,8 @@ enum command_flag {
 			     * runs again, with is_fresh, and changes nothing */
 	COMMAND_INTERNAL = 64, /* what keys and the mouse say: in no list */
 	COMMAND_ASKS = 128,    /* may cost something: takes --yes */
+	COMMAND_PID = 256,     /* its first word may be the PID of a rank, in
+				* place of `ranks SET` */
 };
 
 /*
@@ -53,6 +55,8 @@ struct command_context {
 				 * gather_named makes it final */
 	const char *ranks_text; /* the SET; NULL: none was named */
 	const char *line;	/* as it was typed; NULL: it came as words */
+	char named[16];		/* the number of the rank whose PID was given */
+	int cut_words;		/* of the line, behind its first: that PID */
 	bool is_confirmed;	/* --yes, or a person said so (a screen sets it
 				 * before it runs the line again) */
 	char *question; /* a screen is to ask this ("Quit its debugger?", y or
@@ -110,6 +114,8 @@ int command_run_words(struct command_context *context,
  */
 int command_confirm(struct command_context *context, char *owned_question,
 		    struct error *error);
+/* It is a number that may be a PID. */
+bool command_is_pid(const char *word);
 /* The words from argv[first] on, with a blank between them; free() it. */
 char *command_join(int argc, char **argv, int first);
 /*

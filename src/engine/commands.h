@@ -89,6 +89,10 @@ int command_print(struct command_context *context, int argc, char **argv,
 		  struct error *error);
 int command_eval(struct command_context *context, int argc, char **argv,
 		 struct error *error);
+int command_execute(struct command_context *context, int argc, char **argv,
+		    struct error *error);
+int command_catch(struct command_context *context, int argc, char **argv,
+		  struct error *error);
 /* What the last code gave, and its status; -1: no rank has run it. */
 int command_append_evaluated(struct command_context *context,
 			     struct error *error);

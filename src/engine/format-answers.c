@@ -72,7 +72,7 @@ void format_text_answers(struct buffer *out, const struct answers *answers,
 {
 	int width = width_of(classes);
 
-	if (answers->kind != ANSWERS_EVAL) {
+	if (!answers_are_of_code(answers)) {
 		format_text(out, answers->question);
 		buffer_append_string(out, ": ");
 		answer_classes_append_summary(out, classes, answers);
@@ -100,7 +100,7 @@ static void add_errors(json_t *errors, const struct answers *answers,
 		json_t *json = json_pack("{s:i}", "rank", rank);
 
 		json_set_text(json, "error", answer->error);
-		if (answers->kind == ANSWERS_EVAL)
+		if (answers_are_of_code(answers))
 			json_set_text(json, "traceback", answer->traceback);
 		json_array_append_new(errors, json);
 	}
@@ -110,7 +110,7 @@ static json_t *class_to_json(const struct answers *answers,
 			     const struct answer_class *class)
 {
 	json_t *json = json_object();
-	bool is_eval = answers->kind == ANSWERS_EVAL;
+	bool is_eval = answers_are_of_code(answers);
 	size_t count = rankset_count(&class->ranks);
 
 	json_object_set_new(json, "ranks", format_json_set(&class->ranks));

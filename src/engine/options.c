@@ -58,9 +58,7 @@ static int add_pid(struct settings *settings, const char *text, size_t length,
 				 "--pid: '%.*s' is not a process number; give "
 				 "one or more, as in --pid 4183,4184",
 				 (int)(length < 40 ? length : 40), text);
-	settings->pids = xrealloc(settings->pids,
-				  (settings->pid_count + 1) * sizeof(pid_t));
-	settings->pids[settings->pid_count++] = (pid_t)pid;
+	settings_add_pid(settings, (pid_t)pid);
 	return 0;
 }
 

@@ -34,6 +34,7 @@ void pending_free(struct pending *pending)
 		return;
 	free(pending->command);
 	free(pending->asks);
+	json_decref(pending->arguments);
 	free(pending);
 }
 
@@ -117,6 +118,14 @@ void failures_append(struct buffer *out, const struct failures *failures)
 	}
 }
 
+void failures_append_lines(struct buffer *out, const struct failures *said)
+{
+	for (size_t i = 0; i < said->count; i++) {
+		rankset_append_named(out, &said->items[i].ranks);
+		buffer_printf(out, ": %s\n", said->items[i].sentence);
+	}
+}
+
 void pending_leave(struct engine *engine, struct pending *owned_pending)
 {
 	ARRAY_GROW(engine->pendings, engine->pending_count,
@@ -155,13 +164,20 @@ static void say_results(struct engine *engine, const struct failures *results,
 }
 
 /* What it printed, and what came out, in one line. */
-static void add_result(struct failures *results,
+static void add_result(struct failures *results, const struct pending *pending,
 		       const struct pending_answer *answer)
 {
 	const char *output = json_get_string(answer->body, "output", "");
 	const char *result = json_get_string(answer->body, "result", NULL);
 	struct buffer text = BUFFER_INIT;
 
+	if (pending->say) {
+		json_object_update_missing(answer->body, pending->arguments);
+		pending->say(&text, answer->body);
+		failures_add(results, answer->rank, text.data);
+		buffer_clear(&text);
+		return;
+	}
 	if (output[0] != '\0')
 		format_text(&text, output);
 	if (output[0] != '\0' && result)
@@ -188,7 +204,7 @@ static void tell(struct engine *engine, struct pending *pending)
 			failures_add(&failures, answer.rank,
 				     answer.error.message);
 		else if (pending->tells_results)
-			add_result(&results, &answer);
+			add_result(&results, pending, &answer);
 		else if (strcmp(pending->command, "connect") == 0)
 			debuggers_connected(engine, answer.body);
 		json_decref(answer.body);

@@ -30,6 +30,9 @@ struct pending {
 	size_t taken;	    /* so many answers were taken */
 	int added;	    /* the new one of `break`; 0: it is of old ones */
 	bool tells_results; /* of `print`: what came out is to be said */
+	/* Appends that; NULL: what it printed, and its result. */
+	void (*say)(struct buffer *out, const json_t *body);
+	json_t *arguments; /* that it may tell of, too; NULL */
 };
 
 struct pending_answer {
@@ -69,6 +72,8 @@ void failures_clear(struct failures *failures);
 void failures_add(struct failures *failures, int rank, const char *sentence);
 /* "rank 1: it runs; ranks 2-5: …" */
 void failures_append(struct buffer *out, const struct failures *failures);
+/* The same in a line each, of what did not fail. */
+void failures_append_lines(struct buffer *out, const struct failures *said);
 
 /* The engine says what becomes of it, for the screen. */
 void pending_leave(struct engine *engine, struct pending *owned_pending);

@@ -146,19 +146,43 @@ static enum recordline make_variables(const struct making *making)
 /* The answer does not say what was asked for, so it is remembered. */
 static enum recordline make_question(const struct making *making)
 {
+	static const char *const fields[] = { "expression", "code", "text" };
 	const struct message *message = making->message;
-	const char *text = json_get_string(message->body, "expression", "");
-	json_t *body;
+	json_t *body = json_copy(message->body);
+	bool is_changed = false;
 
-	if (!secret_is_in(text))
-		return RECORDLINE_AS_IT_IS;
-	map_put(making->rules->questions, (uint64_t)message->seq,
-		making->rules);
-	body = json_copy(message->body);
-	if (mask_text(body, "expression"))
+	for (size_t i = 0; i < ARRAY_LENGTH(fields); i++) {
+		const char *text = json_get_string(body, fields[i], "");
+
+		if (!secret_is_in(text))
+			continue;
+		map_put(making->rules->questions, (uint64_t)message->seq,
+			making->rules);
+		is_changed |= mask_text(body, fields[i]);
+	}
+	if (is_changed)
 		return change(making, body);
 	json_decref(body);
 	return RECORDLINE_AS_IT_IS;
+}
+
+/* A value, like that of any variable, of a name that may be a secret. */
+static enum recordline make_setting(const struct making *making)
+{
+	const struct message *message = making->message;
+	const char *name = json_get_string(message->body, "name", "");
+	const char *value = json_get_string(message->body, "value", "");
+	bool is_secret_name = secret_is_in(name) || secret_is_in(value);
+	json_t *body;
+
+	if (is_secret_name)
+		map_put(making->rules->questions, (uint64_t)message->seq,
+			making->rules);
+	if (!is_secret_name && wants(making, RECORDLINE_VARIABLES))
+		return RECORDLINE_AS_IT_IS;
+	body = json_copy(message->body);
+	json_set_text(body, "value", SECRET_MASK);
+	return change(making, body);
 }
 
 static enum recordline make_answer(const struct making *making)
@@ -365,6 +389,11 @@ static const struct {
 	{ MESSAGE_RESPONSE, "variables", make_variables },
 	{ MESSAGE_REQUEST, "evaluate", make_question },
 	{ MESSAGE_RESPONSE, "evaluate", make_answer },
+	{ MESSAGE_REQUEST, "execute", make_question },
+	{ MESSAGE_RESPONSE, "execute", make_answer },
+	{ MESSAGE_REQUEST, "completions", make_question },
+	{ MESSAGE_REQUEST, "setVariable", make_setting },
+	{ MESSAGE_RESPONSE, "setVariable", make_answer },
 	{ MESSAGE_REQUEST, "terminalInput", make_typed },
 	{ MESSAGE_REQUEST, "jobInput", make_typed },
 	{ MESSAGE_REQUEST, "launch", make_launch },

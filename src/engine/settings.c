@@ -21,6 +21,13 @@
 #define TIMEOUT_DEFAULT 5.0
 #define STEP_TIMEOUT_DEFAULT 5.0
 
+void settings_add_pid(struct settings *settings, pid_t pid)
+{
+	settings->pids = xrealloc(settings->pids,
+				  (settings->pid_count + 1) * sizeof(pid_t));
+	settings->pids[settings->pid_count++] = pid;
+}
+
 void settings_add_replay(struct settings *settings, const char *path)
 {
 	settings->replays =

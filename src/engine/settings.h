@@ -71,6 +71,8 @@ void settings_init(struct settings *settings);
 void settings_clear(struct settings *settings);
 /* One recording more, as --replay gives them. */
 void settings_add_replay(struct settings *settings, const char *path);
+/* One process more, as --pid gives them. */
+void settings_add_pid(struct settings *settings, pid_t pid);
 /* -1 and a sentence: a program to start that cannot be. */
 int settings_check_program(const struct settings *settings,
 			   struct error *error);

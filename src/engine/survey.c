@@ -121,16 +121,36 @@ static json_t *make_arguments(const struct engine *engine,
 	return arguments;
 }
 
+/* It runs beside the program, whatever that does. */
+static json_t *make_execution(const struct engine *engine,
+			      const struct rank *rank,
+			      const struct answers *answers)
+{
+	bool is_file = answers->kind == ANSWERS_EXECUTE_FILE;
+	json_t *arguments = json_object();
+
+	json_object_set_new(arguments, "pid", json_integer(rank->process.pid));
+	json_set_text(arguments, is_file ? "path" : "code", answers->question);
+	json_object_set_new(arguments, "timeout",
+			    json_real(engine->settings.timeout * OF_TIMEOUT));
+	return arguments;
+}
+
 static void ask(struct engine *engine, const struct rank *rank,
 		struct answers *answers)
 {
+	bool is_execution = answers->kind > ANSWERS_EVAL;
 	struct survey *survey = &engine->survey;
 
 	answers_wait(answers, rank->process.rank);
 	ARRAY_GROW(survey->asks, survey->count, survey->capacity);
 	survey->asks[survey->count++] = (struct survey_ask){
-		.seq = engine_ask(engine, "evaluate",
-				  make_arguments(engine, rank, answers)),
+		.seq = engine_ask(engine,
+				  is_execution ? "execute" : "evaluate",
+				  is_execution ? make_execution(engine, rank,
+								answers)
+					       : make_arguments(engine, rank,
+								answers)),
 		.rank = rank->process.rank,
 		.question = answers->number,
 	};
@@ -154,8 +174,9 @@ static struct answers *begin(struct engine *engine, const char *question,
 	uint64_t number = ++engine->survey.number;
 	double now = engine_now(engine);
 
-	if (kind == ANSWERS_EVAL)
-		return dialogue_add(&session->dialogue, question, number, now);
+	if (kind >= ANSWERS_EVAL)
+		return dialogue_add(&session->dialogue, question, kind, number,
+				    now);
 	forget(engine, session->answers.number);
 	answers_begin(&session->answers, question, kind, now);
 	session->answers.number = number;
@@ -170,7 +191,7 @@ int survey_begin(struct command_context *context, const char *name,
 	struct session *session = &engine->session;
 	struct control control = {
 		.command = name,
-		.need = kind == ANSWERS_EVAL ? CONTROL_THERE : CONTROL_STOPPED,
+		.need = kind >= ANSWERS_EVAL ? CONTROL_THERE : CONTROL_STOPPED,
 	};
 	struct answers *answers;
 	int rank = -1;

@@ -83,7 +83,7 @@ static char *make_text(const struct answer *answer, const char *nothing)
 
 void answers_take_whole(struct answers *answers, const struct answer *answer)
 {
-	const char *nothing = answers->kind == ANSWERS_EVAL ? "done" : "-";
+	const char *nothing = answers_are_of_code(answers) ? "done" : "-";
 	struct answer *own;
 
 	answers_wait(answers, answer->rank);
@@ -115,6 +115,11 @@ void answers_take(struct answers *answers, int rank, const char *text,
 
 	answers_take_whole(answers, &answer);
 	answer_clear(&answer);
+}
+
+bool answers_are_of_code(const struct answers *answers)
+{
+	return answers->kind >= ANSWERS_EVAL;
 }
 
 size_t answers_come(const struct answers *answers)

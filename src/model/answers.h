@@ -19,6 +19,8 @@ enum answers_kind {
 	ANSWERS_COMPARE,   /* an expression */
 	ANSWERS_BROADCAST, /* a line for the debuggers' prompts */
 	ANSWERS_EVAL,	   /* code to run, of one line or several */
+	ANSWERS_EXECUTE,   /* the same, beside the program's names */
+	ANSWERS_EXECUTE_FILE, /* the path of a file with it */
 };
 
 struct answer {
@@ -60,6 +62,8 @@ void answers_take(struct answers *answers, int rank, const char *text,
  * value where it gave none and did not fail.
  */
 void answers_take_whole(struct answers *answers, const struct answer *answer);
+/* They are to code that was run. */
+bool answers_are_of_code(const struct answers *answers);
 /* How many have come. */
 size_t answers_come(const struct answers *answers);
 

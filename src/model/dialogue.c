@@ -5,7 +5,6 @@
 
 #include "banned.h"
 #include "base/array.h"
-#include "model/answers.h"
 
 void dialogue_clear(struct dialogue *dialogue)
 {
@@ -24,7 +23,8 @@ static void forget_oldest(struct dialogue *dialogue)
 }
 
 struct answers *dialogue_add(struct dialogue *dialogue, const char *code,
-			     uint64_t number, double now)
+			     enum answers_kind kind, uint64_t number,
+			     double now)
 {
 	struct answers *answers;
 
@@ -33,7 +33,7 @@ struct answers *dialogue_add(struct dialogue *dialogue, const char *code,
 	ARRAY_GROW(dialogue->items, dialogue->count, dialogue->capacity);
 	answers = &dialogue->items[dialogue->count++];
 	*answers = (struct answers){ .question = NULL };
-	answers_begin(answers, code, ANSWERS_EVAL, now);
+	answers_begin(answers, code, kind, now);
 	answers->number = number;
 	return answers;
 }

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct answers;
+#include "model/answers.h"
 
 #define DIALOGUE_MAXIMUM 200
 
@@ -23,7 +23,8 @@ struct dialogue {
 void dialogue_clear(struct dialogue *dialogue);
 /* Lends a new one at the end, of nobody yet; until the next is added. */
 struct answers *dialogue_add(struct dialogue *dialogue, const char *code,
-			     uint64_t number, double now);
+			     enum answers_kind kind, uint64_t number,
+			     double now);
 /* Lends the one with that number; NULL: it is forgotten. */
 struct answers *dialogue_find(const struct dialogue *dialogue,
 			      uint64_t number);

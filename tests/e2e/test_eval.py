@@ -3,6 +3,8 @@
 import json
 import os
 import subprocess
+import sys
+import tempfile
 import unittest
 
 import jobs
@@ -148,3 +150,78 @@ class TestRepl(unittest.TestCase):
             self.assertEqual(fake.asked("completions")[0][1],
                              {"pid": 100, "tid": 100, "depth": 0,
                               "text": "a.f", "column": 4})
+
+
+class TestAgents(unittest.TestCase):
+    """What agents are told to do."""
+
+    def test_catch(self):
+        with node() as fake:
+            run = fake.run("catch", "lease", "5m", "types", "ValueError",
+                           "KeyError", "ranks", "0-1")
+            self.assertEqual(
+                run.stdout, "ranks 0-1: an exception that nobody catches "
+                "holds it, for 5 min at most\n", run.stderr)
+            self.assertEqual(
+                fake.asked("catch")[0][1],
+                {"pid": 100, "on": True, "lease": 300.0,
+                 "types": ["ValueError", "KeyError"]})
+
+    def test_catch_no_more(self):
+        with node({"catch 102": "It has no agent."}) as fake:
+            run = fake.run("--json", "catch", "off")
+            told = [json.loads(line) for line in run.stdout.splitlines()]
+            self.assertEqual(told[0], {"rank": 0, "pid": 100, "catch": False,
+                                       "lease": None})
+            self.assertEqual(told[2]["error"], "rank 2: it has no agent.")
+            self.assertEqual(run.returncode, 1)
+
+    def test_where_it_is_raised(self):
+        with node() as fake:
+            run = fake.run(script="catch raised a.B C ranks 1\n"
+                           "catch raised off ranks 1\ncatch raised\n"
+                           "catch sometimes\n")
+            self.assertEqual(
+                [line for line in run.stdout.splitlines()
+                 if not line.startswith("rank 1 stopped") and "1:" in line],
+                ["rank 1: stops where it raises a.B, C",
+                 "rank 1: no exception stops it where it is raised"])
+            self.assertEqual(
+                [each[1] for each in fake.asked("setExceptionBreakpoints")],
+                [{"pid": 101, "filters": ["raised"], "types": ["a.B", "C"]},
+                 {"pid": 101, "filters": [], "types": []}])
+            self.assertIn("catch raised needs names", run.stderr)
+            self.assertIn("catch takes on, off", run.stderr)
+
+    def test_execute(self):
+        with node() as fake, tempfile.NamedTemporaryFile() as file:
+            run = fake.run("execute", "print( 1 )", "ranks", "0")
+            self.assertEqual(run.stdout, "  0 (1)  done\n", run.stderr)
+            run = fake.run("execute", file.name, "ranks", "0")
+            self.assertEqual(run.returncode, 0, run.stderr)
+            code, path = [each[1] for each in fake.asked("execute")]
+            self.assertEqual((code["pid"], code["code"]), (100, "print( 1 )"))
+            self.assertEqual(path["path"], os.path.realpath(file.name))
+
+    def test_a_pid_is_a_rank(self):
+        with node() as fake:
+            run = fake.run(script="execute 101 a  + b\ncatch 102\n"
+                           "execute 99 x\n")
+            self.assertEqual(
+                [(each[1]["pid"], each[1].get("code"))
+                 for each in fake.asked("execute", "catch")],
+                [(101, "a  + b"), (102, None)], run.stderr)
+            self.assertIn("process 99 is none of the ranks found; --pid 99 "
+                          "makes it one", run.stderr)
+
+    def test_a_pid_alone_is_looked_at(self):
+        with subprocess.Popen(
+                [sys.executable, "-c", "print(flush=True); input()"],
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+            process.stdout.readline()
+            run = subprocess.run(
+                [jobs.PROBETUI, "dump", str(process.pid)],
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                universal_newlines=True, timeout=jobs.LIMIT)
+            process.communicate(b"\n")
+            self.assertIn("<module>", run.stdout, run.stderr)

@@ -25,7 +25,8 @@ static struct answers *ask(struct stage *stage, const char *code)
 {
 	struct session *session = &stage->engine.session;
 	struct answers *answers = dialogue_add(
-		&session->dialogue, code, session->dialogue.count + 1, 0);
+		&session->dialogue, code, ANSWERS_EVAL,
+		session->dialogue.count + 1, 0);
 
 	for (int rank = 0; rank < 8; rank++)
 		answers_wait(answers, rank);

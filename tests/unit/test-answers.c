@@ -227,7 +227,7 @@ static void take_value(struct answers *answers, int rank, const char *value,
 static void what_code_printed_is_a_part_of_its_answer(void **state)
 {
 	struct dialogue dialogue = { .items = NULL };
-	struct answers *answers = dialogue_add(&dialogue, "f()", 1, 0);
+	struct answers *answers = dialogue_add(&dialogue, "f()", ANSWERS_EVAL, 1, 0);
 
 	(void)state;
 	take_value(answers, 0, "'a'", "hello\n");
@@ -243,7 +243,7 @@ static void what_code_printed_is_a_part_of_its_answer(void **state)
 static void what_raised_is_told_from_what_was_not_run(void **state)
 {
 	struct dialogue dialogue = { .items = NULL };
-	struct answers *answers = dialogue_add(&dialogue, "x", 1, 0);
+	struct answers *answers = dialogue_add(&dialogue, "x", ANSWERS_EVAL, 1, 0);
 	struct answer raised = {
 		.rank = 1,
 		.error = (char *)"NameError: name 'x' is not defined",
@@ -275,7 +275,7 @@ static void the_oldest_questions_are_forgotten(void **state)
 
 	(void)state;
 	for (uint64_t i = 1; i <= DIALOGUE_MAXIMUM + 2; i++)
-		dialogue_add(&dialogue, "x", i, 0);
+		dialogue_add(&dialogue, "x", ANSWERS_EVAL, i, 0);
 	assert_int_equal(dialogue.count, DIALOGUE_MAXIMUM);
 	assert_null(dialogue_find(&dialogue, 2));
 	assert_ptr_equal(dialogue_find(&dialogue, 3), &dialogue.items[0]);

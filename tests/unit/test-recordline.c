@@ -11,6 +11,7 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/secret.h"
 #include "engine/recordline.h"
 #include "protocol/message.h"
 
@@ -165,11 +166,40 @@ static void a_snapshot_is_masked(void **state)
 	json_decref(json);
 }
 
+static void what_is_run_or_set_is_a_value_too(void **state)
+{
+	static const struct sent sent[] = {
+		{ REQUEST "\"execute\",\"arguments\":{\"code\":\"f(1)\"}}", 0,
+		  "" },
+		{ REQUEST "\"execute\",\"arguments\":{\"code\":"
+			  "\"login(token='abcdef0123')\"}}",
+		  RECORDLINE_VARIABLES, "login(token=" },
+		{ REQUEST "\"completions\",\"arguments\":{\"text\":"
+			  "\"password='abcdef0123'\"}}",
+		  RECORDLINE_VARIABLES, "password=" },
+		{ REQUEST "\"setVariable\",\"arguments\":{\"name\":\"a\","
+			  "\"value\":\"1\"}}",
+		  0, "\"name\":\"a\",\"value\":\"" SECRET_MASK "\"" },
+		{ REQUEST "\"setVariable\",\"arguments\":{\"name\":\"a\","
+			  "\"value\":\"1\"}}",
+		  RECORDLINE_VARIABLES, "" },
+		{ REQUEST "\"setVariable\",\"arguments\":{\"name\":"
+			  "\"api_key\",\"value\":\"1\"}}",
+		  RECORDLINE_VARIABLES, "\"value\":\"" SECRET_MASK "\"" },
+		{ RESPONSE "{\"result\":\"1\"}}", RECORDLINE_VARIABLES,
+		  "\"result\":\"" SECRET_MASK "\"" },
+	};
+
+	(void)state;
+	CHECK(sent);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_was_typed_is_never_written),
 		cmocka_unit_test(what_is_evaluated_is_a_value),
+		cmocka_unit_test(what_is_run_or_set_is_a_value_too),
 		cmocka_unit_test(an_answer_about_a_secret_is_masked),
 		cmocka_unit_test(what_a_stop_returns_is_a_value),
 		cmocka_unit_test(a_terminal_is_asked_for_twice),

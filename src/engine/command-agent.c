@@ -1,0 +1,211 @@
+/*
+ * command-agent: what only the agent within a rank can do: hold it where an
+ * exception is not caught, stop it where one is raised, run a file.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "engine/arguments.h"
+#include "engine/asking.h"
+#include "engine/command.h"
+#include "engine/commands.h"
+#include "engine/engine.h"
+#include "engine/survey.h"
+
+#define CATCH_USAGE                                                            \
+	"on, off, lease TIME, types TYPE..., raised TYPE... or raised off"
+
+/* {"catch": null or {"lease", "types"}}, and what was asked for. */
+static bool is_caught(const json_t *body, const json_t **lease)
+{
+	const json_t *armed = json_object_get(body, "catch");
+	const json_t *owner = armed ? armed : body;
+
+	*lease = json_object_get(owner, "lease");
+	return armed ? json_is_object(armed)
+		     : json_is_true(json_object_get(body, "on"));
+}
+
+static void say_caught(struct buffer *out, const json_t *body)
+{
+	const json_t *lease;
+
+	if (!is_caught(body, &lease)) {
+		buffer_append_string(out, "an exception that nobody catches "
+					  "ends it as ever");
+		return;
+	}
+	buffer_append_string(out,
+			     "an exception that nobody catches holds it");
+	if (json_is_number(lease)) {
+		buffer_append_string(out, ", for ");
+		text_duration(out, json_number_value(lease));
+		buffer_append_string(out, " at most");
+	}
+}
+
+static void add_caught(json_t *json, const json_t *body)
+{
+	const json_t *lease;
+	bool is_on = is_caught(body, &lease);
+
+	json_object_set_new(json, "catch", json_boolean(is_on));
+	json_object_set_new(json, "lease",
+			    is_on && json_is_number(lease)
+				    ? json_real(json_number_value(lease))
+				    : json_null());
+}
+
+static void say_raised(struct buffer *out, const json_t *body)
+{
+	const json_t *types = json_object_get(body, "types");
+	const json_t *type;
+	size_t i;
+
+	if (json_array_size(types) == 0)
+		buffer_append_string(out, "no exception stops it where it is "
+					  "raised");
+	else
+		buffer_append_string(out, "stops where it raises ");
+	json_array_foreach(types, i, type)
+	{
+		buffer_append_string(out, i > 0 ? ", " : "");
+		text_escape(out, json_string_value(type),
+			    json_string_length(type));
+	}
+}
+
+static void add_raised(json_t *json, const json_t *body)
+{
+	json_object_set(json, "raised", json_object_get(body, "types"));
+}
+
+static json_t *make_types(int argc, char **argv, int first)
+{
+	json_t *types = json_array();
+
+	for (int i = first; i < argc; i++)
+		json_array_append_new(types, json_text(argv[i]));
+	return types;
+}
+
+/* The words behind `raised`. */
+static int run_raised(struct command_context *context, int argc, char **argv,
+		      struct error *error)
+{
+	struct asking asking = {
+		.command = "catch",
+		.request = "setExceptionBreakpoints",
+		.say = say_raised,
+		.add = add_raised,
+	};
+	bool is_off = argc == 3 && strcmp(argv[2], "off") == 0;
+	json_t *arguments;
+	int result;
+
+	if (argc < 3)
+		return error_set(error, "catch raised needs names of "
+					"exceptions, or off: catch raised "
+					"ValueError");
+	arguments = json_pack("{s:o, s:o}", "filters",
+			      is_off ? json_array() : json_pack("[s]", "raised"),
+			      "types",
+			      make_types(is_off ? 2 : argc, argv, 2));
+	asking.arguments = arguments;
+	result = asking_run(&asking, context, error);
+	json_decref(arguments);
+	return result;
+}
+
+/* -1 and a sentence for words that are none of catch's. */
+static int read_catch(json_t *arguments, int argc, char **argv,
+		      struct error *error)
+{
+	double lease;
+
+	for (int i = 1; i < argc; i++) {
+		bool is_off = strcmp(argv[i], "off") == 0;
+
+		if (is_off || strcmp(argv[i], "on") == 0) {
+			json_object_set_new(arguments, "on",
+					    json_boolean(!is_off));
+		} else if (strcmp(argv[i], "types") == 0 && i + 1 < argc) {
+			json_object_set_new(arguments, "types",
+					    make_types(argc, argv, i + 1));
+			return 0;
+		} else if (strcmp(argv[i], "lease") == 0 && i + 1 < argc) {
+			if (arguments_duration(argv[++i], "lease", &lease,
+					       error) < 0)
+				return -1;
+			json_object_set_new(arguments, "lease",
+					    json_real(lease));
+		} else {
+			return error_set(error, "catch takes " CATCH_USAGE);
+		}
+	}
+	return 0;
+}
+
+int command_catch(struct command_context *context, int argc, char **argv,
+		  struct error *error)
+{
+	struct asking asking = {
+		.command = "catch",
+		.request = "catch",
+		.say = say_caught,
+		.add = add_caught,
+	};
+	json_t *arguments;
+	int result;
+
+	if (argc > 1 && strcmp(argv[1], "raised") == 0)
+		return run_raised(context, argc, argv, error);
+	arguments = json_pack("{s:b}", "on", 1);
+	result = read_catch(arguments, argc, argv, error);
+	asking.arguments = arguments;
+	if (result == 0)
+		result = asking_run(&asking, context, error);
+	json_decref(arguments);
+	return result;
+}
+
+/* A file that is here is run as one, by the path that the ranks see. */
+static char *find_file(int argc, char **argv)
+{
+	struct stat about;
+
+	if (argc != 2 || stat(argv[1], &about) < 0 || !S_ISREG(about.st_mode))
+		return NULL;
+	return realpath(argv[1], NULL);
+}
+
+int command_execute(struct command_context *context, int argc, char **argv,
+		    struct error *error)
+{
+	char *path = find_file(argc, argv);
+	char *code = command_tail(context, argc, argv, 1);
+	int result;
+
+	if (code[0] == '\0')
+		result = error_set(error, "execute needs a file, or code: "
+					  "execute probe.py");
+	else
+		result = survey_begin(context, "execute", path ? path : code,
+				      path ? ANSWERS_EXECUTE_FILE
+					   : ANSWERS_EXECUTE,
+				      error);
+	free(path);
+	free(code);
+	if (result < 0 || context->screen)
+		return result;
+	survey_wait(context->engine);
+	return command_append_evaluated(context, error);
+}
