@@ -7,6 +7,7 @@ notice that (it waits in C) is given up: it runs on, and its client is told.
 """
 from __future__ import annotations
 
+import _signal  # signal's makes objects of all 62, every time
 import ast
 import builtins
 import contextlib
@@ -227,7 +228,7 @@ class Evaluator:
         self._next_look = 0.0
         self._capture = _Capture()
         # What the evaluated starts is not to inherit our threads' own.
-        self.signals = signal.pthread_sigmask(signal.SIG_BLOCK, ())
+        self.signals = _signal.pthread_sigmask(signal.SIG_BLOCK, ())
 
     def look(self) -> float:
         """Ends what takes too long. In how many seconds to look again."""
@@ -272,13 +273,13 @@ class Evaluator:
             self._running.add(job)
         if job.until < self._next_look:
             self._wake()
-        previous = signal.pthread_sigmask(
+        previous = _signal.pthread_sigmask(
             signal.SIG_SETMASK, self.signals) if is_ours else None
         try:
             yield job
         finally:
             if previous is not None:
-                signal.pthread_sigmask(signal.SIG_SETMASK, previous)
+                _signal.pthread_sigmask(signal.SIG_SETMASK, previous)
             with self._lock:
                 self._running.discard(job)
 

@@ -10,7 +10,8 @@ the verdict with two samples, and what watching costs: the screen, which looks
 four times a second, and `wait`. Then how long from a key until something is
 drawn. Last, for how long a process is held by a look at its native frames, as
 it sees itself: its thread reads a clock all the time; debuggers on sockets
-(debuggers.py); and stepping from outside (stops.py). Times are medians; nothing here passes or fails.
+(debuggers.py); stepping from outside (stops.py); and agents (agents.py). Times
+are medians; nothing here passes or fails.
 """
 import argparse
 import fcntl
@@ -32,6 +33,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "e2e"))
 import jobs  # noqa: E402
 from terminals import Terminal  # noqa: E402
+import agents  # noqa: E402
 import debuggers  # noqa: E402
 import stops  # noqa: E402
 
@@ -357,6 +359,8 @@ def main():
     print()
     stops.measure(lambda *heads: Table(options.markdown, *heads),
                     max(1, options.runs // 3))
+    print()
+    agents.measure(lambda *heads: Table(options.markdown, *heads))
 
 
 if __name__ == "__main__":
