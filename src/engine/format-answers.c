@@ -8,13 +8,13 @@
 #include "engine/format.h"
 #include "model/answers.h"
 
-/* Lines after the first one begin below it. */
+/* Lines after the first one begin below it; the last has no end. */
 static void append_lines(struct buffer *out, const char *text, size_t indent)
 {
 	size_t length = strcspn(text, "\n");
 
 	text_append_line(out, text, length);
-	while (text[length] == '\n') {
+	while (text[length] == '\n' && text[length + 1] != '\0') {
 		text += length + 1;
 		length = strcspn(text, "\n");
 		buffer_printf(out, "\n%*s", (int)indent, "");
@@ -102,6 +102,8 @@ static void add_errors(json_t *errors, const struct answers *answers,
 		json_set_text(json, "error", answer->error);
 		if (answers_are_of_code(answers))
 			json_set_text(json, "traceback", answer->traceback);
+		if (answers_are_of_code(answers))
+			json_set_text(json, "output", answer->output);
 		json_array_append_new(errors, json);
 	}
 }

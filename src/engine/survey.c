@@ -244,6 +244,8 @@ static void take(struct engine *engine, const struct survey_ask *ask)
 		.traceback = (char *)json_get_string(body, "traceback", NULL),
 	};
 
+	if (answer.output && *answer.output == '\0')
+		answer.output = NULL;
 	answer.is_raised = has_failed && (answer.traceback ||
 					  is_raised(error.message));
 	session_touch(&engine->session, ask->rank);

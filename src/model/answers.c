@@ -215,13 +215,26 @@ static struct answer_class *add_class(struct answer_classes *classes,
 	return class;
 }
 
+/* What it printed before it raised, and what that was. */
+static char *make_failure(const struct answer *answer)
+{
+	struct buffer out = BUFFER_INIT;
+
+	if (answer->output)
+		buffer_append_string(&out, answer->output);
+	if (out.length > 0 && out.data[out.length - 1] != '\n')
+		buffer_append_char(&out, '\n');
+	buffer_append_string(&out, answer->error ? answer->error : "");
+	return buffer_take(&out);
+}
+
 /* Numbers of classes are kept, as the array moves; one more, for 0 is none. */
 static void add_answer(struct answer_classes *classes, size_t *capacity,
 		       struct strmap *by_key, const struct answer *answer)
 {
 	bool is_failure = !answer->text;
-	const char *text = is_failure ? answer->error : answer->text;
-	char *key = make_key(text ? text : "");
+	char *text = is_failure ? make_failure(answer) : NULL;
+	char *key = make_key(is_failure ? text : answer->text);
 	char *unique = xasprintf("%c%s", is_failure ? '!' : '=', key);
 	uintptr_t number = (uintptr_t)strmap_find(by_key, unique);
 
@@ -234,6 +247,7 @@ static void add_answer(struct answer_classes *classes, size_t *capacity,
 	}
 	rankset_add(&classes->items[number - 1].ranks, answer->rank);
 	free(unique);
+	free(text);
 }
 
 static int compare_numbers(const void *a, const void *b)

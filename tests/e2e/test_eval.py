@@ -51,9 +51,9 @@ class TestShell(unittest.TestCase):
                              "type": "int", "output": None}],
                 "errors": [
                     {"rank": 1, "error": refusals["evaluate 101"],
-                     "traceback": None},
+                     "traceback": None, "output": None},
                     {"rank": 2, "error": refusals["evaluate 102"],
-                     "traceback": None}]})
+                     "traceback": None, "output": None}]})
             # What raised is a finding, and goes before what is partial.
             self.assertEqual(run.returncode, 1)
 
@@ -225,3 +225,97 @@ class TestAgents(unittest.TestCase):
                 universal_newlines=True, timeout=jobs.LIMIT)
             process.communicate(b"\n")
             self.assertIn("<module>", run.stdout, run.stderr)
+
+
+PROGRAM = """
+import sys
+
+class Optimizer:
+    param_groups = [{"lr": 0.001}]
+
+def train(batch):
+    print("runs", flush=True)
+    sys.stdin.readline()
+
+optimizer = Optimizer()
+step = 41
+train(batch=[1, 2])
+print(optimizer.param_groups[0]["lr"])
+"""
+
+
+class TestRunning(unittest.TestCase):
+    """Two ranks with an agent, and one without, none of them stopped."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.processes = [cls.start(rank, "01"[rank < 2]) for rank in range(3)]
+        for process in cls.processes:
+            assert process.stdout.readline() == "runs\n"
+        cls.pids = ",".join(str(each.pid) for each in cls.processes)
+
+    @classmethod
+    def start(cls, rank, wants_agent):
+        agent = os.path.join(jobs.SOURCE, "agent")
+        return subprocess.Popen(
+            [sys.executable, "-c", PROGRAM], universal_newlines=True,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            env=dict(os.environ, RANK=str(rank), WORLD_SIZE="3",
+                     PYTHONPATH=agent, PROBETUI=wants_agent))
+
+    @classmethod
+    def tearDownClass(cls):
+        for process in cls.processes:
+            process.communicate("\n")
+
+    def run_json(self, *arguments):
+        run = subprocess.run(
+            [jobs.PROBETUI, "--pid", self.pids, "--json", *arguments],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            universal_newlines=True, timeout=jobs.LIMIT)
+        self.assertEqual(run.stderr, "")
+        return run.returncode, json.loads(run.stdout)
+
+    def test_equal_values(self):
+        status, told = self.run_json("eval", "step + 1")
+        self.assertEqual(status, 4)
+        self.assertEqual(told["classes"], [
+            {"ranks": "0-1", "count": 2, "value": "42", "type": "int",
+             "output": None}])
+        self.assertEqual([each["rank"] for each in told["errors"]], [2])
+        self.assertIn("probetui inject", told["errors"][0]["error"])
+
+    def test_a_rate_is_set(self):
+        rate = "optimizer.param_groups[0]['lr']"
+        self.assertEqual(self.run_json("eval", rate + " = 1e-4",
+                                       "ranks", "1")[0], 0)
+        told = self.run_json("eval", rate, "ranks", "0-1")[1]
+        self.assertEqual({each["ranks"]: each["value"]
+                          for each in told["classes"]},
+                         {"0": "0.001", "1": "0.0001"})
+        self.run_json("eval", rate + " = 1e-3", "ranks", "1")
+
+    def test_what_raises(self):
+        status, told = self.run_json("eval", "print('x'); missing", "ranks",
+                                     "0")
+        error = told["errors"][0]
+        self.assertEqual(status, 1)
+        self.assertEqual(error["error"],
+                         "NameError: name 'missing' is not defined")
+        self.assertIn("Traceback (most recent call last)",
+                      error["traceback"])
+        self.assertEqual(error["output"], "x\n")
+
+    def test_the_screen(self):
+        terminal = terminals.Terminal(24, 80)
+        self.addCleanup(terminal.close)
+        terminal.start(["--pid", self.pids, "--ranks", "0-1"])
+        terminal.wait_for(b" rank 0")
+        terminal.press(b"e")
+        terminal.wait_for(b">>> ")
+        terminal.press(b"optimizer.par\t")
+        terminal.see(b"optimizer.param_groups")
+        terminal.press(b"[0]['lr']\r")
+        terminal.see(b"0-1 (2)  0.001")
+        terminal.press(b"\x1bq")
+        self.assertEqual(terminal.wait_end(), 0)
