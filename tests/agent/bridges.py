@@ -73,6 +73,9 @@ class Client:
                 return message
 
     def answer(self, number):
+        for message in self.said:
+            if message.get("request_seq") == number:
+                return message
         return self.wait(lambda message: message.get("request_seq") == number)
 
     def ask(self, command, **arguments):
@@ -95,6 +98,8 @@ class Bridge(Client):
 
     def close(self):
         """(status, standard error)"""
+        if self.process.stderr.closed:
+            return None
         try:
             self.process.stdin.close()
             errors = self.process.stderr.read().decode()

@@ -7,7 +7,8 @@ import sys
 import unittest
 
 import bridges
-from agents import OneCase
+import dap_schema
+from agents import OneCase, wait_for
 from sessions import LIMIT
 
 INITIALIZE = bridges.frame({"seq": 1, "type": "request",
@@ -112,14 +113,119 @@ class TestNoAgent(OneCase):
         self.check("has no agent that answers you", str(process.pid))
 
 
+class TestSession(OneCase):
+    def begin(self, target, **more):
+        bridge = bridges.Bridge(str(target), **more)
+        self.addCleanup(bridge.close)
+        capabilities = bridge.ask("initialize", adapterID="probetui")
+        self.assertIs(capabilities["supportsCompletionsRequest"], True)
+        bridge.event("initialized")
+        bridge.ask("configurationDone")
+        return bridge
+
+    def end(self, bridge, status=(0, "")):
+        self.assertEqual(bridge.close(), status)
+        numbers = [message["seq"] for message in bridge.said]
+        self.assertEqual(numbers, list(range(1, len(numbers) + 1)))
+        for message in bridge.said:
+            self.assertEqual(dap_schema.problems(message), [], message)
+
+    def test_a_session(self):
+        target = self.start()
+        bridge = self.begin(target.process.pid)
+        thread = bridge.ask("threads")["threads"][0]
+        self.assertEqual(thread["name"], "MainThread")
+        self.assertEqual(bridge.ask("evaluate", expression="6 * 7")["result"],
+                         "42")
+        answer = bridge.answer(bridge.send("evaluate", expression="nobody"))
+        self.assertEqual(answer["message"],
+                         "NameError: name 'nobody' is not defined")
+        answer = bridge.answer(bridge.send("odd"))
+        self.assertFalse(answer["success"])
+        bridge.ask("disconnect")
+        self.end(bridge)
+        self.assertEqual(target.close(), (0, ""))
+
+    def test_what_code_prints_is_output(self):
+        bridge = self.begin(self.start().process.pid)
+        number = bridge.send("evaluate", context="repl",
+                             expression="print('a', '\\ud800')")
+        self.assertEqual(bridge.event("output"), {
+            "category": "stdout", "output": "a \ud800\n"})
+        self.assertTrue(bridge.answer(number)["success"])
+        self.end(bridge)
+
+    def test_other_requests_do_not_wait_for_code_that_runs(self):
+        bridge = self.begin(self.start().process.pid)
+        bridge.ask("evaluate", expression="import threading as t; "
+                   "event = t.Event()", context="repl")
+        number = bridge.send("evaluate", expression="event.wait(20)")
+        bridge.ask("threads")
+        bridge.ask("evaluate", expression="event.set()")
+        self.assertEqual(bridge.answer(number)["body"]["result"], "True")
+        self.end(bridge)
+
+    def test_the_process_ends(self):
+        target = self.start()
+        bridge = self.begin(target.process.pid)
+        target.close()
+        bridge.event("terminated")
+        # The first one may find the connection of before.
+        answers = [bridge.answer(bridge.send("threads")) for _ in range(2)]
+        self.assertFalse(answers[0]["success"])
+        self.assertEqual(answers[1]["message"], "there is no process %d"
+                         % target.process.pid)
+        self.end(bridge)
+
+    def test_at_an_address(self):
+        target = self.start("import probetui\nsay(probetui.listen("
+                            "'127.0.0.1:0', token='a good token'))",
+                            LOCAL_RANK="0")
+        bridge = self.begin(target.first[1], PROBETUI_TOKEN="a good token")
+        self.assertEqual(bridge.ask("evaluate", expression="1")["result"],
+                         "1")
+        self.end(bridge)
+        bridge = bridges.Bridge(target.first[1], PROBETUI_TOKEN="a bad token")
+        answer = bridge.answer(bridge.send("initialize"))
+        self.assertIn("say the token", answer["message"])
+        self.end(bridge)
+
+    def test_it_goes_with_its_client(self):
+        target = self.start()
+        bridge = self.begin(target.process.pid)
+        bridge.process.kill()
+        sessions = "len(probetui.agent._agent._debugger.sessions)"
+        wait_for(lambda: target.ask(sessions) == 0, "the session's end")
+        bridge.process.wait(LIMIT)
+
+
 class TestPort(OneCase):
     """It is the user's alone, though whoever is here can reach it."""
 
-    def test_of_another_user(self):
-        bridge = bridges.Bridge("--port", "0", "1")
+    def listen(self, target):
+        """(the bridge, its port)"""
+        bridge = bridges.Bridge("--port", "0", str(target))
         self.addCleanup(bridge.close)
         self.addCleanup(bridge.process.kill)
-        port = int(bridge.process.stderr.readline().split()[4])
+        return bridge, int(bridge.process.stderr.readline().split()[4])
+
+    def test_several_clients(self):
+        _, port = self.listen(self.start().process.pid)
+        clients = []
+        for _ in range(2):
+            connection = socket.create_connection(("127.0.0.1", port))
+            self.addCleanup(connection.close)
+            file = connection.makefile("rwb")
+            # Its reader may be waiting for more.
+            self.addCleanup(connection.shutdown, socket.SHUT_RDWR)
+            clients.append(bridges.Client(file, file))
+            clients[-1].ask("initialize", adapterID="probetui")
+        for client in clients:
+            self.assertEqual(client.ask("evaluate", expression="7")["result"],
+                             "7")
+
+    def test_of_another_user(self):
+        bridge, port = self.listen(1)
         code = CLIENT % INITIALIZE
         for user, answer in (0, "b'Content-Le'\n"), (65534, "b''\n"):
             if os.geteuid() != 0 and user != os.geteuid():

@@ -221,7 +221,10 @@ class FuzzCase(unittest.TestCase):
             client.post("/dap?session=" + session, seq=1, type="request",
                         command="disconnect")
         self.assertEqual(target.ask("6 * 7"), 42)
-        self.assertEqual(target.close(), (0, ""))
+        status, errors = target.close()
+        # CPython 3.8's words of what has many parentheses.
+        errors = errors.replace("s_push: parser stack overflow\n", "")
+        self.assertEqual((status, errors), (0, ""))
 
 
 def load_tests(loader, tests, _):
