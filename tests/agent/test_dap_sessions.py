@@ -175,7 +175,7 @@ class TestEvents(SessionCase):
     EMIT = ("from probetui import agent\n"
             "def emit(count):\n"
             "    for i in range(count):\n"
-            "        agent._agent._debugger.ring.emit('output', {'n': i})\n")
+            "        agent._agent._debugger.ring.emit('output', {'output': str(i)})\n")
 
     def test_wait(self):
         target = self.listening(self.EMIT)
@@ -190,7 +190,7 @@ class TestEvents(SessionCase):
             self.assertEqual([event["event"] for event in told["events"]],
                              ["output"])
             self.assertEqual(told["next"], told["events"][0]["seq"])
-            self.assertEqual(other.event("output"), {"n": 0})
+            self.assertEqual(other.event("output"), {"output": "0"})
             # From before it was there.
             with Viewer(target) as late:
                 self.assertEqual([event["event"] for event in late.poll()],
@@ -203,12 +203,12 @@ class TestEvents(SessionCase):
             target.ask("emit(1500)")
             found = viewer.poll()
             self.assertEqual(found[0]["event"], "probetui/lost")
-            self.assertEqual(found[1]["body"], {"n": 500})
+            self.assertEqual(found[1]["body"], {"output": "500"})
             self.assertEqual(found[0]["seq"] + 1, found[1]["seq"])
             while len(found) < 1001:
                 found += viewer.poll()
-            self.assertEqual([event["body"]["n"] for event in found[1:]],
-                             list(range(500, 1500)))
+            self.assertEqual([event["body"]["output"] for event in found[1:]],
+                             [str(i) for i in range(500, 1500)])
 
     def test_end(self):
         """A wait ends with the process."""

@@ -120,9 +120,8 @@ def find(text: str, spaces: List[Dict[str, Any]]
         owner = split_expression(text[:match.start()])
         if owner:
             return match.group(1), _keys(owner, match.group(1), spaces)
-    word = re.search(r"\w*\Z", text)
-    prefix = word.group(0) if word else ""
-    before = text[:len(text) - len(prefix)]
+    before = _without_word(text)
+    prefix = text[len(before):]
     if not _NAME.match(prefix) or _is_in_text(before):
         return prefix, iter(())
     if before.endswith("."):
@@ -130,6 +129,15 @@ def find(text: str, spaces: List[Dict[str, Any]]
         return prefix, _attributes(owner, prefix, spaces) if owner \
             else iter(())
     return prefix, _names(prefix, spaces)
+
+
+def _without_word(text: str) -> str:
+    """Searched from the end: a search from the start would begin anew at each
+    character of a long one."""
+    at = len(text)
+    while at > 0 and (text[at - 1].isalnum() or text[at - 1] == "_"):
+        at -= 1
+    return text[:at]
 
 
 def _is_in_text(text: str) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional
 
 from ..http1 import Refusal
 from ..settings import describe, tell
-from . import holding, table
+from . import breakpoints, engine_events, holding, stopped, table
 from .call import Call
 from .events import Ring
 from .messages import Failure, failed, read_request, response
@@ -16,6 +16,7 @@ from .sessions import NEVER, Session, Sessions
 
 if TYPE_CHECKING:
     from ..debugging.engine import Engine
+    from ..debugging.specs import Bound
     from ..debugging.stop import Stop
     from ..routes import Context
     from ..server import Connection, Server
@@ -31,6 +32,9 @@ class Debugger:
         self.is_read_only = is_read_only
         self.ring = Ring()
         self.sessions = Sessions(self._end)
+        self.numbers = breakpoints.Numbers()
+        # More of what `state` tells, by its names.
+        self.states: Dict[str, Callable[[Call], Any]] = {}
         self._engine: Any = None
         self._seat = threading.RLock()
         # What else is to be looked at now and then: gives in how many seconds
@@ -49,11 +53,11 @@ class Debugger:
         """Made when something is to stop."""
         with self._seat:
             if self._engine is None:
-                from ..debugging.engine import Engine
+                from ..debugging import engine
 
-                engine = Engine()
-                engine.on_event = self._on_event
-                self._engine = engine
+                found = engine.get()
+                found.on_event = self._on_event
+                self._engine = found
                 holding.begin(self)
         return self._engine  # type: ignore[no-any-return]
 
@@ -66,9 +70,23 @@ class Debugger:
             return None
         return self._engine.stop_of(thread_id)  # type: ignore
 
+    def breakpoints(self) -> Dict[str, List[Bound]]:
+        """By the names of the sessions."""
+        return self._engine.breakpoints() if self._engine is not None else {}
+
+    def holds_all(self) -> bool:
+        return self._engine is not None and self._engine.mode == "all"
+
+    def drop(self, stop: Stop) -> None:
+        """What is known of its frames is not so any more."""
+        for session in self.sessions.all():
+            for kept in list(session.kept.values()):
+                kept.drop(stop)
+
     def _on_event(self, name: str, body: Dict[str, Any]) -> None:
         for hear in self.hearers:
             hear(name, body)
+        engine_events.pass_on(self, name, body)
 
     def part(self, name: str, make: Callable[[], Any]) -> Any:
         with self._seat:
@@ -105,16 +123,22 @@ class Debugger:
             kept.end(self)
         session.kept.clear()
         self.ring.wake()
+        if self._engine is not None:
+            self._engine.leave(session.id)
+            if not len(self.sessions):
+                stopped.let_go(self)
 
     def close(self) -> None:
         """The process ends, or the agent does."""
         self._is_closed = True
         for end in self.endings:
             end()
+        if self._engine is not None:
+            self._engine.close()
         self.ring.emit("terminated", {})
 
     def forget(self) -> None:
-        """In a fork."""
+        """In a fork; the engine sees to itself."""
         self._is_closed = True
 
     def answer(self, context: Context) -> Dict[str, Any]:

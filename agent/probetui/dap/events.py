@@ -15,10 +15,11 @@ class Event(NamedTuple):
     name: str
     body: Dict[str, Any]
     reader: Optional[str]  # the only session that is told; None: each
+    own: Dict[str, Dict[str, Any]]  # more of its body, by sessions
 
-    def message(self) -> Dict[str, Any]:
+    def message(self, reader: str) -> Dict[str, Any]:
         return {"seq": self.number, "type": "event", "event": self.name,
-                "body": self.body}
+                "body": dict(self.body, **self.own.get(reader, {}))}
 
 
 class Ring:
@@ -32,11 +33,13 @@ class Ring:
         self.last = 0
 
     def emit(self, name: str, body: Dict[str, Any],
-             reader: Optional[str] = None) -> None:
+             reader: Optional[str] = None,
+             own: Optional[Dict[str, Dict[str, Any]]] = None) -> None:
         """In any thread; it does not wait."""
         with self._changed:
             self.last += 1
-            self._events.append(Event(self.last, name, body, reader))
+            self._events.append(Event(self.last, name, body, reader,
+                                      own or {}))
             self._changed.notify_all()
 
     def wake(self) -> None:
@@ -56,7 +59,7 @@ class Ring:
                 following = event.number - 1
                 break
             if event.reader in (None, reader):
-                told.append(event.message())
+                told.append(event.message(reader))
         return {"events": told, "next": max(after, following)}
 
     def wait(self, after: int, reader: str, seconds: float,

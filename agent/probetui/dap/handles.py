@@ -46,7 +46,8 @@ class Handles(Kept, Generic[Value]):
     def find(self, number: int) -> Value:
         with self._lock:
             entry = self._entries.get(number)
-            if entry is not None:
+            if entry is not None and not (entry.stop is not None
+                                          and entry.stop.is_over):
                 self._entries[number] = entry._replace(used=time.monotonic())
                 value: Value = entry.value
                 return value
@@ -66,6 +67,9 @@ class Handles(Kept, Generic[Value]):
         before = time.monotonic() - UNUSED_SECONDS
         running = [(entry.used, number) for number, entry
                    in list(self._entries.items()) if entry.stop is None]
+        # Of a request that came as the thread went on.
+        self._drop([number for number, entry in list(self._entries.items())
+                    if entry.stop is not None and entry.stop.is_over])
         self._drop([number for used, number in running if used <= before])
         left = [used for used, _ in running if used > before]
         return min(left) + UNUSED_SECONDS if left else None

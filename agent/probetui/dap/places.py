@@ -75,7 +75,10 @@ def frame_of(place: Place) -> FrameType:
 
 def run(place: Place, function: Callable[[], Any], timeout: float) -> Any:
     """In the thread that stands there."""
-    stop: Stop = place.stop
+    return run_at(place.stop, function, timeout)
+
+
+def run_at(stop: Stop, function: Callable[[], Any], timeout: float) -> Any:
     try:
         return stop.call(function, timeout + REPLY_SECONDS)
     except StopIsOver:

@@ -4,13 +4,18 @@ from __future__ import annotations
 from typing import Any, Dict, Optional
 
 from . import (
+    breakpoints,
     completions,
     evaluating,
+    exceptions,
     holding,
+    jumping,
     lifecycle,
     setting,
     sources,
     stacks,
+    state,
+    stopped,
     variables,
 )
 from .call import Row
@@ -18,7 +23,7 @@ from .call import Row
 _ROWS: Dict[str, Row] = {
     row.command: row for module in (
         lifecycle, stacks, variables, sources, evaluating, completions,
-        setting, holding)
+        setting, breakpoints, exceptions, stopped, jumping, state, holding)
     for row in module.ROWS}
 
 

@@ -1,0 +1,84 @@
+"""What the engine says has happened, as events of DAP."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Callable, Dict
+
+from ..debugging.specs import Bound
+from ..debugging.stop import Stop
+from . import breakpoints, stopped
+from .breakpoints import Wanted
+
+if TYPE_CHECKING:
+    from .debugger import Debugger
+
+
+def _stopped(debugger: Debugger, body: Dict[str, Any]) -> None:
+    stop: Stop = body["stop"]
+    debugger.ring.emit("stopped", stopped.tell(debugger, stop),
+                       own=stopped.hits_by_session(debugger, stop))
+
+
+def _continued(debugger: Debugger, body: Dict[str, Any]) -> None:
+    stop: Stop = body["stop"]
+    debugger.drop(stop)
+    debugger.ring.emit("continued", {
+        "threadId": stop.thread_id, "allThreadsContinued": False,
+        "stops": stop.number})
+
+
+def _owner(debugger: Debugger, name: str) -> Any:
+    for session in debugger.sessions.all():
+        if session.id == name:
+            return session
+    return None
+
+
+def _changed(debugger: Debugger, body: Dict[str, Any]) -> None:
+    """Numbers are the owner's own, so that it alone is told."""
+    session = _owner(debugger, body["owner"])
+    if session is not None:
+        debugger.ring.emit("breakpoint", {
+            "reason": "changed", "breakpoint": breakpoints.tell(
+                debugger, session, body["bound"])}, session.id)
+
+
+def _removed(debugger: Debugger, body: Dict[str, Any]) -> None:
+    session = _owner(debugger, body["owner"])
+    if session is None:
+        return
+    bound: Bound = body["bound"]
+    debugger.ring.emit("breakpoint", {
+        "reason": "removed", "breakpoint": breakpoints.tell(
+            debugger, session, bound)}, session.id)
+    kept = session.kept.get("breakpoints")
+    if isinstance(kept, Wanted):
+        kept.remove(bound.id)
+
+
+def _output(debugger: Debugger, body: Dict[str, Any]) -> None:
+    bound: Bound = body["bound"]
+    text = body["text"]
+    told: Dict[str, Any] = {
+        "category": "console",
+        "output": text if text.endswith("\n") else text + "\n"}
+    if body.get("line"):
+        told["line"] = body["line"]
+    session = _owner(debugger, body["owner"])
+    if session is not None and body.get("path"):
+        told["source"] = breakpoints.sources.tell(session, body["path"])
+    told["threadId"] = body["thread_id"]
+    debugger.ring.emit("output", told, own={body["owner"]: {
+        "breakpoint": debugger.numbers.client_number(bound.id)}})
+
+
+_TOLD: Dict[str, Callable[[Debugger, Dict[str, Any]], None]] = {
+    "stopped": _stopped, "continued": _continued, "breakpoint": _changed,
+    "removed": _removed, "output": _output,
+}
+
+
+def pass_on(debugger: Debugger, name: str, body: Dict[str, Any]) -> None:
+    """In any thread; it does not wait."""
+    told = _TOLD.get(name)
+    if told is not None:
+        told(debugger, body)

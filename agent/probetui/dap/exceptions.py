@@ -1,0 +1,134 @@
+"""Which exceptions stop, and what is known of the one that did."""
+from __future__ import annotations
+
+import traceback
+from typing import Any, Dict, List, Optional, Tuple
+
+from ..debugging.specs import ExceptionFilter
+from ..evaluation import PACKAGE
+from ..prompt import chain
+from ..values import class_name, cut
+from . import places, stopped
+from .call import Call, Row
+from .messages import Arguments, Failure
+from .sessions import Kept
+
+TYPES_MAXIMUM = 100
+TEXT_MAXIMUM = 20000
+INFO_SECONDS = 5.0
+FILTERS = (
+    ("raised", "Raised Exceptions", "Where an exception is raised, whether "
+     "it is handled or not."),
+    ("uncaught", "Uncaught Exceptions", "An exception that would end its "
+     "thread."),
+)
+
+
+class Filters(Kept):
+    """Of a session."""
+
+    def __init__(self) -> None:
+        self.names: List[str] = []
+        self.types: List[str] = []
+
+
+def _types(text: Optional[str]) -> List[str]:
+    """Of a condition: "ValueError, torch.OutOfMemoryError"."""
+    found = [name.strip() for name in (text or "").split(",")]
+    return [name for name in found if name]
+
+
+def _options(arguments: Arguments, names: List[str],
+             types: List[str]) -> None:
+    for option in arguments.objects("filterOptions", len(FILTERS), []):
+        names.append(option.text("filterId"))
+        types += _types(option.text("condition", None, 1000))
+
+
+def _set(call: Call) -> Dict[str, Any]:
+    arguments = call.arguments
+    names = list(arguments.texts("filters", 100, []))
+    types = list(arguments.texts("types", TYPES_MAXIMUM, []))
+    _options(arguments, names, types)
+    for name in names:
+        if name not in [row[0] for row in FILTERS]:
+            raise Failure("there is no filter %s; there are %s" % (
+                ascii(name)[:100], ", ".join(row[0] for row in FILTERS)))
+    for kind in types:
+        if not all(part.isidentifier() for part in kind.split(".")):
+            raise Failure("%s is no name of a class" % ascii(kind)[:100])
+    kept = call.session.keep("exceptions", Filters)
+    kept.names, kept.types = names, types
+    call.debugger.engine().set_exceptions(
+        call.session.id, ExceptionFilter(
+            "raised" in names, "uncaught" in names, types)
+        if names else None)
+    return {"breakpoints": [{"verified": True} for _ in names]}
+
+
+def _tell_one(error: BaseException) -> Tuple[str, str]:
+    """Its text, and where it went. Runs its class's __str__."""
+    told = traceback.TracebackException(type(error), error,
+                                        error.__traceback__)
+    told.stack[:] = [frame for frame in told.stack
+                     if not frame.filename.startswith(PACKAGE)]
+    name = class_name(type(error))
+    text = "".join(told.format_exception_only()).strip()
+    for prefix in (name + ": ", name.rpartition(".")[2] + ": "):
+        if text.startswith(prefix):
+            text = text[len(prefix):]
+            break
+    else:
+        text = "" if text in (name, name.rpartition(".")[2]) else text
+    return (cut(text, TEXT_MAXIMUM),
+            cut("".join(told.stack.format()), TEXT_MAXIMUM))
+
+
+def _details(error: BaseException) -> Dict[str, Any]:
+    try:
+        message, trace = _tell_one(error)
+    except Exception:
+        message, trace = "(its text cannot be had)", ""
+    name = class_name(type(error))
+    return {"message": message, "typeName": name.rpartition(".")[2],
+            "fullTypeName": name, "stackTrace": trace}
+
+
+def _all_details(error: BaseException) -> Dict[str, Any]:
+    """What it came of is in it, and what that came of in that."""
+    told: Dict[str, Any] = {}
+    for one in chain(error)[-50:]:
+        inner, told = told, _details(one)
+        if inner:
+            told["innerException"] = [inner]
+    return told
+
+
+def _info(call: Call) -> Dict[str, Any]:
+    stop = stopped.find(call)
+    error = stop.exception
+    if error is None:
+        raise Failure("the thread does not stand at an exception")
+    details = places.run_at(stop, lambda: _all_details(error),
+                            INFO_SECONDS)
+    if not details["stackTrace"] and stop.frames:
+        # It is just about to be raised there.
+        details["stackTrace"] = "".join(traceback.StackSummary.extract(
+            iter(stop.frames[:1])).format())
+    return {"exceptionId": details["fullTypeName"],
+            "description": details["message"],
+            "breakMode": "always" if stop.lease_until is None
+            else "unhandled", "details": details}
+
+
+ROWS = (
+    Row("setExceptionBreakpoints", _set, False, {
+        "supportsExceptionFilterOptions": True,
+        "exceptionBreakpointFilters": [
+            {"filter": name, "label": label, "description": description,
+             "default": False, "supportsCondition": True,
+             "conditionDescription": "names of classes: ValueError, "
+             "package.Error"} for name, label, description in FILTERS]}),
+    Row("exceptionInfo", _info, False,
+        {"supportsExceptionInfoRequest": True}),
+)

@@ -1,0 +1,71 @@
+"""Another line is to be the next one of a thread that stands."""
+from __future__ import annotations
+
+import os
+import warnings
+from typing import Any, Dict, NamedTuple
+
+from . import places, stopped
+from .call import Call, Row
+from .handles import Handles
+from .messages import Failure
+
+JUMP_SECONDS = 10.0
+
+
+class _Target(NamedTuple):
+    path: str
+    line: int
+
+
+def _targets(call: Call) -> Handles[_Target]:
+    return call.session.keep("targets", lambda: Handles("targetId"))
+
+
+def _goto_targets(call: Call) -> Dict[str, Any]:
+    """Whether the line will do, is told by the jump itself."""
+    arguments = call.arguments
+    first = call.session.lines_start
+    path = arguments.object("source").text("path")
+    line = arguments.integer("line", low=first)
+    number = _targets(call).add(_Target(path, line - first + 1))
+    return {"targets": [{"id": number, "label": "line %d" % line,
+                         "line": line}]}
+
+
+def _goto(call: Call) -> None:
+    target = _targets(call).find(call.arguments.integer("targetId"))
+    stop = stopped.find(call)
+    if not stop.frames:
+        raise Failure("no frame of it is known")
+    frame = stop.frames[0][0]
+    if os.path.abspath(frame.f_code.co_filename) != \
+            os.path.abspath(target.path):
+        raise Failure("the innermost frame is in %s; a jump stays in its "
+                      "function" % frame.f_code.co_filename)
+
+    def jump() -> Any:
+        try:
+            with warnings.catch_warnings():
+                # It warns of names that are skipped, and so have None.
+                warnings.simplefilter("ignore")
+                frame.f_lineno = target.line  # type: ignore[misc]
+        except ValueError as error:
+            return error
+        return None
+
+    problem = places.run_at(stop, jump, JUMP_SECONDS)
+    if problem is not None:
+        raise Failure("the jump is not possible: %s" % problem)
+    stop.frames[0] = (frame, target.line)
+    call.debugger.drop(stop)
+    told = stopped.tell(call.debugger, stop)
+    call.debugger.ring.emit("stopped", dict(told, reason="goto",
+                                            at="line"))
+
+
+ROWS = (
+    Row("gotoTargets", _goto_targets, True,
+        {"supportsGotoTargetsRequest": True}),
+    Row("goto", _goto, False),
+)

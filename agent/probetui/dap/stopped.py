@@ -1,0 +1,160 @@
+"""Threads that stand, and how they go on."""
+from __future__ import annotations
+
+import contextlib
+import time
+from typing import TYPE_CHECKING, Any, Dict, List, Optional
+
+from ..debugging.specs import NOTHING, EngineError
+from ..debugging.stop import Stop
+from ..values import cut, describe, type_name
+from . import places
+from .call import Call, Row
+from .messages import Failure
+from .places import Place
+
+if TYPE_CHECKING:
+    from .debugger import Debugger
+
+TEXT_MAXIMUM = 1000
+
+
+def exception_text(error: BaseException) -> str:
+    """"ValueError: no", without running code of its class."""
+    arguments = BaseException.__dict__["args"].__get__(error)
+    text = ""
+    if len(arguments) == 1 and type(arguments[0]) is str:
+        text = arguments[0]
+    elif arguments:
+        text = describe(arguments[0] if len(arguments) == 1 else arguments)
+    name = type_name(error)
+    return cut("%s: %s" % (name, text) if text else name, TEXT_MAXIMUM)
+
+
+def _value(stop: Stop) -> Optional[str]:
+    if stop.exception is not None:
+        return exception_text(stop.exception)
+    value = stop.value
+    if value is NOTHING:
+        return None
+    if isinstance(value, BaseException) and stop.at == "exception":
+        return exception_text(value)
+    return describe(value)
+
+
+def tell(debugger: Debugger, stop: Stop) -> Dict[str, Any]:
+    """The body of `stopped`, but for the numbers of breakpoints."""
+    lease = None
+    if stop.lease_until is not None:
+        lease = round(max(0.0, stop.lease_until - time.monotonic()), 3)
+    told: Dict[str, Any] = {
+        "reason": stop.reason, "threadId": stop.thread_id,
+        "allThreadsStopped": debugger.holds_all(), "at": stop.at,
+        "value": _value(stop), "lease": lease, "stops": stop.number}
+    if stop.description:
+        told["description"] = stop.description
+    if stop.exception is not None:
+        told["text"] = exception_text(stop.exception)
+    return told
+
+
+def hits_by_session(debugger: Debugger, stop: Stop
+                    ) -> Dict[str, Dict[str, Any]]:
+    """Numbers are a client's own."""
+    return {name: {"hitBreakpointIds": numbers} for name, numbers
+            in debugger.numbers.by_session(stop.hits).items()}
+
+
+def find(call: Call) -> Stop:
+    thread_id = call.arguments.integer("threadId")
+    stop = call.debugger.stop_of(thread_id)
+    if stop is None:
+        raise Failure("thread %d does not stand" % thread_id)
+    return stop
+
+
+def _go(call: Call, stop: Stop, command: str, frame: Any = None,
+        line: Optional[int] = None) -> None:
+    try:
+        stop.go(command, frame, line)
+    except EngineError as error:
+        raise Failure(str(error)) from None
+
+
+def _continue(call: Call) -> Dict[str, Any]:
+    if call.arguments.integer("threadId") == 0:
+        for stop in call.debugger.stops():
+            _go(call, stop, "continue")
+        return {"allThreadsContinued": True}
+    stop = find(call)
+    _go(call, stop, "continue")
+    return {"allThreadsContinued": False}
+
+
+def _outer_frame(call: Call, stop: Stop) -> Any:
+    if not call.arguments.has("frameId"):
+        return None
+    place: Place = places.find_stopped(call,
+                                       call.arguments.integer("frameId"))
+    if place.stop is not stop:
+        raise Failure("that frame is one of another thread")
+    return place.frame
+
+
+def _step(command: str) -> Any:
+    def step(call: Call) -> None:
+        stop = find(call)
+        _go(call, stop, command, _outer_frame(call, stop))
+    return step
+
+
+def _until(call: Call) -> None:
+    stop = find(call)
+    line = call.arguments.integer("line", None, call.session.lines_start)
+    if line is not None:
+        line += 1 - call.session.lines_start
+    _go(call, stop, "until", _outer_frame(call, stop), line)
+
+
+def _pause(call: Call) -> None:
+    thread_id = call.arguments.integer("threadId")
+    try:
+        call.debugger.engine().pause(thread_id or None)
+    except EngineError as error:
+        raise Failure(str(error)) from None
+
+
+def _set_threads(call: Call) -> None:
+    mode = call.arguments.choice("mode", ("one", "all"))
+    if mode is None:
+        raise Failure("arguments.mode is missing, one of one, all")
+    call.debugger.engine().set_threads(mode)
+
+
+def let_go(debugger: Debugger) -> None:
+    """Nobody looks any more. Those that are held at an exception wait for
+    their lease."""
+    for stop in debugger.stops():
+        if stop.lease_until is None:
+            with contextlib.suppress(EngineError):
+                stop.go()
+
+
+def stops_told(call: Call) -> List[Dict[str, Any]]:
+    told = []
+    for stop in call.debugger.stops():
+        own = hits_by_session(call.debugger, stop).get(call.session.id, {})
+        told.append(dict(tell(call.debugger, stop), **own))
+    return told
+
+
+ROWS = (
+    Row("continue", _continue, False,
+        {"supportsSingleThreadExecutionRequests": True}),
+    Row("next", _step("next"), False),
+    Row("stepIn", _step("stepIn"), False),
+    Row("stepOut", _step("stepOut"), False),
+    Row("until", _until, False),
+    Row("pause", _pause, False),
+    Row("setThreads", _set_threads, False),
+)
