@@ -31,6 +31,7 @@ enum request_kind {
 	REQUEST_SET_VARIABLE,
 	REQUEST_EXECUTE, /* code beside the program */
 	REQUEST_CATCH,	 /* holds at exceptions that nobody catches */
+	REQUEST_EJECT,	 /* the agent leaves it */
 	REQUEST_SET_EXCEPTIONS, /* which of them stop */
 	REQUEST_CONTINUE,
 	REQUEST_NEXT,

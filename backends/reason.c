@@ -13,6 +13,7 @@ static const char *const kind_names[] = {
 	[REQUEST_SET_VARIABLE] = "setVariable",
 	[REQUEST_EXECUTE] = "execute",
 	[REQUEST_CATCH] = "catch",
+	[REQUEST_EJECT] = "eject",
 	[REQUEST_SET_EXCEPTIONS] = "setExceptionBreakpoints",
 	[REQUEST_CONTINUE] = "continue",
 	[REQUEST_NEXT] = "next",

@@ -306,6 +306,7 @@ static const struct row rows[] = {
 	{ "setVariable", .kind = REQUEST_SET_VARIABLE, .changes = true },
 	{ "execute", .kind = REQUEST_EXECUTE, .changes = true },
 	{ "catch", .kind = REQUEST_CATCH, .changes = true },
+	{ "eject", .kind = REQUEST_EJECT, .changes = true },
 	{ "setExceptionBreakpoints", .kind = REQUEST_SET_EXCEPTIONS,
 	  .changes = true },
 	{ "terminal", .kind = REQUEST_TERMINAL },

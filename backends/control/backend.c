@@ -129,6 +129,8 @@ static int send_breakpoints(struct control *control, enum request_kind kind,
 #define NO_CODE "From outside no code is run in it."
 #define NEEDS_INJECT                                                           \
 	"An agent in it does: probetui inject, or PROBETUI=1 at its start."
+#define NEEDS_FREE                                                             \
+	"Detach: an agent that is in it leaves where the process runs."
 #define NO_CHANGE                                                              \
 	"It is stopped from outside, which changes nothing in the process: "
 
@@ -142,6 +144,7 @@ static const struct row rows[REQUEST_KIND_COUNT] = {
 	[REQUEST_SET_VARIABLE] = { .why = NO_CODE, .fix = NEEDS_INJECT },
 	[REQUEST_EXECUTE] = { .why = NO_CODE, .fix = NEEDS_INJECT },
 	[REQUEST_CATCH] = { .why = NO_CODE, .fix = NEEDS_INJECT },
+	[REQUEST_EJECT] = { .why = NO_CODE, .fix = NEEDS_FREE },
 	[REQUEST_SET_EXCEPTIONS] = { .why = NO_CODE, .fix = NEEDS_INJECT },
 	[REQUEST_CONTINUE] = { NEEDS_STOP, .send = control_go },
 	[REQUEST_NEXT] = { NEEDS_BOTH, .send = control_go },

@@ -135,7 +135,8 @@ void agent_lose(struct agent *agent, const char *why)
 	struct error error = ERROR_INIT;
 	char *kept;
 
-	if (agent->phase == AGENT_OVER || agent->phase == AGENT_WAITING)
+	if (agent->phase == AGENT_OVER || agent->phase == AGENT_WAITING ||
+	    agent->is_leaving)
 		return;
 	if (is_gone(agent)) {
 		agent_end(agent, GONE);

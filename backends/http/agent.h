@@ -54,6 +54,7 @@ struct agent {
 	int64_t inner_pid;	  /* of the process, as it knows itself */
 	int64_t number;		  /* of the last DAP request */
 	bool is_read_only;
+	bool is_leaving; /* the answer comes last, behind all that ends */
 	bool is_telling; /* a sample is wanted for what is told now */
 	bool is_debugger; /* it was connected to, or is asked to debug: else
 			   * it only runs code, and nobody is told of it */

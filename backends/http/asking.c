@@ -9,6 +9,7 @@
 #include "backends/http/halts.h"
 #include "backends/node.h"
 #include "base/alloc.h"
+#include "base/buffer.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "protocol/sample.h"
@@ -18,6 +19,8 @@
 #define EVALUATE_SECONDS 30.0
 #define EVALUATE_MAXIMUM 3600.0
 #define GRACE_SECONDS 3.0
+/* It waits 3 s for its threads. */
+#define EJECT_SECONDS 10.0
 
 /*
  * The agent opens values by numbers of its own. They travel as addresses that
@@ -317,6 +320,60 @@ int asking_catch(struct agent *agent, const struct message *request,
 				json_object_get(request->body, "types"));
 	inquiry_send(inquiry_new(agent, request, on_caught), "catch", arguments,
 		     AGENT_SECONDS);
+	return 0;
+}
+
+/*
+ * It leaves
+ */
+
+static void append_part(struct buffer *out, const char *text)
+{
+	if (!text)
+		return;
+	buffer_append_string(out, out->length > 0 ? "; " : "there is left: ");
+	buffer_append_string(out, text);
+}
+
+static json_t *make_farewell(const struct inquiry *inquiry, const json_t *told)
+{
+	const json_t *left = json_object_get(told, "left");
+	struct buffer text = BUFFER_INIT;
+	json_t *body = json_object();
+
+	for (size_t i = 0; i < json_array_size(left); i++)
+		append_part(&text, json_string_value(json_array_get(left, i)));
+	json_object_set_new(body, "pid",
+			    json_integer(inquiry->agent->base.pid));
+	json_set_text(body, "result",
+		      text.length > 0 ? text.data : "nothing of it is left");
+	buffer_clear(&text);
+	return body;
+}
+
+static void on_ejected(struct inquiry *inquiry, json_t *body,
+		       const struct error *error)
+{
+	struct agent *agent = inquiry->agent;
+
+	agent->is_leaving = false;
+	inquiry_respond(inquiry, error ? NULL : make_farewell(inquiry, body),
+			error);
+	if (error)
+		agent_lose(agent, error->message);
+	else
+		agent_end(agent, "Its agent was taken out of it; probetui "
+				 "inject puts one in.");
+}
+
+int asking_eject(struct agent *agent, const struct message *request,
+		 struct error *error)
+{
+	if (agent->is_leaving)
+		return error_set(error, "Its agent is leaving already.");
+	agent->is_leaving = true;
+	inquiry_send_plain(inquiry_new(agent, request, on_ejected), "/eject",
+			   json_object(), EJECT_SECONDS);
 	return 0;
 }
 

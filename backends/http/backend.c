@@ -79,6 +79,7 @@ static const struct row rows[REQUEST_KIND_COUNT] = {
 	[REQUEST_SET_VARIABLE] = { NEEDS_AGENT, true, true, asking_set },
 	[REQUEST_EXECUTE] = { NEEDS_AGENT, true, true, asking_execute },
 	[REQUEST_CATCH] = { NEEDS_DEBUGGER, true, true, asking_catch },
+	[REQUEST_EJECT] = { NEEDS_AGENT, true, true, asking_eject },
 	[REQUEST_SET_EXCEPTIONS] = { NEEDS_DEBUGGER, true, true, breaking_set_filters },
 	[REQUEST_CONTINUE] = { NEEDS_STOP, .runs = true, .go = stepping_go },
 	[REQUEST_NEXT] = { NEEDS_LIVE, .runs = true, .go = stepping_go },

@@ -122,6 +122,11 @@ static const struct reason is_only_read = {
 	"Connect to a pdb in it, where it has one.",
 };
 
+static const struct reason is_without_agent = {
+	"It has no agent.",
+	"",
+};
+
 static bool ptrace_can(const struct connection *connection,
 		       enum request_kind kind, const struct message *request,
 		       struct reason *reason)
@@ -137,9 +142,10 @@ static bool ptrace_can(const struct connection *connection,
 		return can_hold(connection, reason);
 	if (kind == REQUEST_SET_BREAKPOINTS && request && has_none(request))
 		return true;
-	*reason = needs_agent[kind]  ? has_no_agent
-		  : needs_stop[kind] ? runs
-				     : is_only_read;
+	*reason = kind == REQUEST_EJECT ? is_without_agent
+		  : needs_agent[kind]	? has_no_agent
+		  : needs_stop[kind]	? runs
+					: is_only_read;
 	return false;
 }
 

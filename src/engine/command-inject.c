@@ -1,5 +1,6 @@
 /*
- * command-inject: the agent is put into ranks that run already.
+ * command-inject: the agent is put into ranks that run already, and leaves
+ * them.
  */
 #include <stdio.h>
 
@@ -48,4 +49,25 @@ int command_inject(struct command_context *context, int argc, char **argv,
 	result = asking_run(&asking, context, error);
 	json_decref(arguments);
 	return result;
+}
+
+static void add_result(json_t *json, const json_t *body)
+{
+	json_set_text(json, "result", json_get_string(body, "result", "?"));
+}
+
+int command_eject(struct command_context *context, int argc, char **argv,
+		  struct error *error)
+{
+	static const struct arguments none = { .usage = "[PID]" };
+	const struct asking asking = {
+		.command = argv[0],
+		.request = "eject",
+		.say = say,
+		.add = add_result,
+	};
+
+	if (arguments_parse(&none, argc, argv, error) < 0)
+		return -1;
+	return asking_run(&asking, context, error);
 }

@@ -42,6 +42,9 @@ static const struct command rows[] = {
 	{ "inject", "listen", "[PID | ranks SET]",
 	  "put the agent into ranks that run; it says where it listens",
 	  BOTH | COMMAND_RANKS | COMMAND_PID, command_inject },
+	{ "eject", NULL, "[PID | ranks SET]",
+	  "take the agent out of ranks again; nothing of it is left",
+	  BOTH | COMMAND_RANKS | COMMAND_PID, command_eject },
 	{ "catch", NULL,
 	  "[PID] [on | off] [lease TIME] [types TYPE...] | raised TYPE... | "
 	  "raised off [ranks SET]",

@@ -49,6 +49,8 @@ int command_connect(struct command_context *context, int argc, char **argv,
 		    struct error *error);
 int command_inject(struct command_context *context, int argc, char **argv,
 		   struct error *error);
+int command_eject(struct command_context *context, int argc, char **argv,
+		  struct error *error);
 int command_detach(struct command_context *context, int argc, char **argv,
 		   struct error *error);
 int command_pause(struct command_context *context, int argc, char **argv,

@@ -482,6 +482,7 @@ static const struct {
 	{ MESSAGE_RESPONSE, "connect", apply_nothing },
 	{ MESSAGE_RESPONSE, "detach", apply_nothing },
 	{ MESSAGE_RESPONSE, "inject", apply_nothing },
+	{ MESSAGE_RESPONSE, "eject", apply_nothing },
 	{ MESSAGE_RESPONSE, "continue", apply_nothing },
 	{ MESSAGE_RESPONSE, "next", apply_nothing },
 	{ MESSAGE_RESPONSE, "stepIn", apply_nothing },

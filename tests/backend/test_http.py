@@ -3,6 +3,7 @@ import os
 import signal
 import socket
 import sys
+import time
 import unittest
 
 from nodes import Node, Target
@@ -120,6 +121,58 @@ class TestRunning(HttpCase):
         message = self.node.refuse("evaluate", pid=other.pid, expression="x",
                                    context="repl")
         self.assertIn("probetui inject", message)
+
+
+class TestEject(HttpCase):
+    def ejects(self):
+        return self.node.ask("eject", pid=self.pid)["result"]
+
+    def is_out(self):
+        self.assertFalse(os.path.exists(self.socket()))
+        # The system's thread ends behind Python's.
+        end = time.monotonic() + 10
+        while len(os.listdir("/proc/%d/task" % self.pid)) > 1:
+            self.assertLess(time.monotonic(), end)
+
+    def test_nobody_has_spoken_to_it(self):
+        self.assertEqual(self.ejects(), "nothing of it is left")
+        self.is_out()
+        self.assertIn("Its agent was taken out of it",
+                      self.node.refuse("eject", pid=self.pid))
+
+    def test_one_that_has_evaluated(self):
+        for _ in range(3):
+            self.assertEqual(self.evaluate("x")["result"], "41")
+            self.assertEqual(self.ejects(), "nothing of it is left")
+            self.is_out()
+            self.assertIn("probetui inject", self.refuse("x"))
+            self.node.ask("inject", pid=self.pid)
+        self.assertEqual(self.evaluate("x")["result"], "41")
+
+    def test_one_that_evaluates(self):
+        seq = self.node.request("evaluate", pid=self.pid, context="repl",
+                                expression="begun = 1\nwhile True: x = x")
+        while "begun" not in self.evaluate("dir()")["result"]:
+            pass
+        self.assertEqual(self.ejects(), "nothing of it is left")
+        self.assertFalse(self.node.answer(seq)["success"])
+        self.is_out()
+
+    def test_the_debugger_is_told(self):
+        self.node.ask("connect", target="agent:%d" % self.pid)
+        self.node.event("continued")
+        self.assertEqual(self.ejects(), "nothing of it is left")
+        told = self.node.event("debugger")
+        while told["state"] == "connecting":
+            told = self.node.event("debugger")
+        self.assertEqual(told["state"], "lost")
+        self.assertIn("Its agent was taken out of it", told["why"])
+
+    def test_refused(self):
+        target = self.start(1, PROBETUI_READ_ONLY="1")
+        self.node.discover(pids=[self.pid, target.pid])
+        self.assertIn("read_only", self.node.refuse("eject", pid=target.pid))
+        self.assertTrue(os.path.exists(self.socket(target)))
 
 
 class TestMany(HttpCase):

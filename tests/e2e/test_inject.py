@@ -1,5 +1,5 @@
 """Ranks that hang in a collective, and the one that they wait for, take the
-agent, answer it, and go on afterwards."""
+agent, answer it, are left by it, and go on afterwards."""
 import http.client
 import json
 import os
@@ -40,14 +40,18 @@ class TestHang(unittest.TestCase):
         self.assertEqual([name for name, _ in lines],
                          ["rank %d" % rank for rank in range(4)])
         for rank, (_, path) in enumerate(lines):
-            # The job leaves by os._exit().
-            self.addCleanup(os.unlink, path)
             client = Client(path)
             self.addCleanup(client.close)
             self.assertEqual(client.evaluate(
                 "__import__('os').environ['RANK']"), repr(str(rank)))
             self.assertEqual(client.evaluate("__import__('os').getpid()"),
                              str(job.pids[rank]))
+        run = jobs.probetui("--job", job.port, "eject")
+        self.assertEqual((run.returncode, run.stderr, run.stdout), (
+            0, "", "ranks 0-3: nothing of it is left\n"))
+        for rank in range(4):
+            self.assertFalse(os.path.exists("/tmp/pdb-%d/%d.agent" % (
+                os.geteuid(), job.pids[rank])))
         job.release()
         job.close_lines()
         self.assertEqual(job.process.wait(jobs.LIMIT), 0, job.output())
