@@ -47,8 +47,46 @@ static void toggle_variable(struct app *app)
 	} else if (row->kind == LOCALS_VARIABLE &&
 		   row->variable->child_count > 0) {
 		key_set_add_page(&view->opened, row->key);
+	} else if (row->kind == LOCALS_VARIABLE &&
+		   held_is_stopped(frame.rank)) {
+		struct error error = ERROR_INIT;
+
+		if (prompt_assign(app, &error) < 0)
+			app_say_error(app, &error);
 	}
 	free(rows);
+}
+
+int prompt_assign(struct app *app, struct error *error)
+{
+	const struct session *session = &app->engine->session;
+	struct locals_frame frame = locals_frame_selected(session);
+	size_t count;
+	struct locals_row *rows =
+		pane_locals_rows(session, &app->view, &frame, &count);
+	const struct locals_row *row = NULL;
+	char *text;
+	int result = 0;
+
+	if (app->view.kind == VIEW_HOME &&
+	    app->view.locals_cursor < (int)count)
+		row = &rows[app->view.locals_cursor];
+	if (row == NULL || row->kind != LOCALS_VARIABLE || row->indent > 0) {
+		result = error_set(error, "the cursor of the locals is not on "
+					  "a variable of the frame; assign "
+					  "NAME = VALUE names any.");
+	} else if (!held_is_stopped(frame.rank)) {
+		result = error_set(error, "rank %d runs: its locals change by "
+					  "themselves; pause stops it, eval "
+					  "sets what is in __main__.",
+				   frame.rank->process.rank);
+	} else {
+		text = xasprintf("%s = ", row->variable->name);
+		prompt_open(&app->view.prompt, PROMPT_ASSIGN, text);
+		free(text);
+	}
+	free(rows);
+	return result;
 }
 
 static void toggle_branch(struct app *app)

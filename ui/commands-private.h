@@ -45,6 +45,8 @@ bool is_on_breakpoints(const struct app *app);
 /* Of the one under its cursor: off and on; its line in the source. */
 int toggle_breakpoint(struct app *app, struct error *error);
 int open_breakpoint(struct app *app, struct error *error);
+/* A line to set the variable under the cursor of the locals. */
+int prompt_assign(struct app *app, struct error *error);
 /* Goes home, to the source of the frame under the cursor. */
 void open_branch(struct app *app);
 /* Goes home, to the first rank that gave the answer under the cursor. */
@@ -66,7 +68,8 @@ command_function ui_prompt, ui_help, ui_log, ui_back, ui_quit, ui_redraw;
 command_function ui_suspend, ui_set, ui_job, ui_click, ui_wheel;
 command_function ui_edit, ui_copy, ui_console, ui_terminal;
 command_function ui_here, ui_breakpoints, ui_remove, ui_interrupt;
-command_function ui_compare, ui_broadcast, ui_eval, ui_execute, ui_repl;
+command_function ui_compare, ui_broadcast, ui_eval, ui_execute, ui_repl,
+	ui_assign;
 command_function ui_sort, ui_group, ui_filter;
 
 #endif

@@ -38,6 +38,14 @@ int ui_execute(struct command_context *context, int argc, char **argv,
 	return 0;
 }
 
+int ui_assign(struct command_context *context, int argc, char **argv,
+	      struct error *error)
+{
+	if (argc == 1)
+		return prompt_assign(command_app(context), error);
+	return command_assign(context, argc, argv, error);
+}
+
 int ui_repl(struct command_context *context, int argc, char **argv,
 	    struct error *error)
 {

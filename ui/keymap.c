@@ -59,6 +59,7 @@ const char keymap_default[] = "bind [ rank previous\n"
 			      "bind C console\n"
 			      "bind ! terminal\n"
 			      "bind e repl\n"
+			      "bind i assign\n"
 			      "bind = prompt compare\n"
 			      "bind E edit\n"
 			      "bind y copy\n"
@@ -187,6 +188,7 @@ static const struct key_help helps[] = {
 	  NULL,
 	  "copy the verdict; the merged stacks, the diff, the text" },
 	{ { "log" }, NULL, "what the rank prints, and our log" },
+	{ { "assign" }, NULL, "set the variable under the cursor of the locals" },
 	{ { "repl" }, NULL, "run code in the ranks of the focus; Esc leaves" },
 	{ { "prompt compare" },
 	  NULL,

@@ -27,6 +27,7 @@ static const struct prompt_form forms[] = {
 	[PROMPT_EVAL] = { "", "" },
 	[PROMPT_COMPARE] = { "= ", "compare " },
 	[PROMPT_WATCH] = { "watch ", "watch " },
+	[PROMPT_ASSIGN] = { "assign ", "assign " },
 	[PROMPT_CONSOLE] = { "", "" },
 };
 

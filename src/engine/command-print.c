@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "banned.h"
+#include "base/alloc.h"
 #include "base/buffer.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -27,7 +28,15 @@
 struct evaluation {
 	struct control control;
 	const char *expression;
+	const char *name; /* what gets its value there; NULL: nothing */
 };
+
+static bool is_of_pdb(const struct rank *rank)
+{
+	const char *backend = rank->debugger.backend;
+
+	return backend && strcmp(backend, "pdb") == 0;
+}
 
 static json_t *make_arguments(const struct session *session,
 			      const struct rank *rank, const char *expression)
@@ -41,6 +50,43 @@ static json_t *make_arguments(const struct session *session,
 	json_set_text(arguments, "expression", expression);
 	json_object_set_new(arguments, "context", json_string("watch"));
 	return arguments;
+}
+
+/* A pdb has its statements for that. */
+static json_t *make_assignment(const struct session *session,
+			       const struct rank *rank,
+			       const struct evaluation *evaluation)
+{
+	char *text = is_of_pdb(rank) ? xasprintf("%s = %s", evaluation->name,
+						 evaluation->expression)
+				     : NULL;
+	json_t *arguments = make_arguments(
+		session, rank, text ? text : evaluation->expression);
+
+	free(text);
+	if (is_of_pdb(rank))
+		return arguments;
+	json_object_del(arguments, "context");
+	json_object_del(arguments, "expression");
+	json_set_text(arguments, "name", evaluation->name);
+	json_set_text(arguments, "value", evaluation->expression);
+	return arguments;
+}
+
+static void ask(struct pending *pending, struct engine *engine,
+		const struct evaluation *evaluation, int number)
+{
+	const struct session *session = &engine->session;
+	const struct rank *rank = session_find_rank(session, number);
+
+	if (evaluation->name)
+		pending_add(pending, engine, number,
+			    is_of_pdb(rank) ? "evaluate" : "setVariable",
+			    make_assignment(session, rank, evaluation));
+	else
+		pending_add(pending, engine, number, "evaluate",
+			    make_arguments(session, rank,
+					   evaluation->expression));
 }
 
 /* Text of several lines, each behind the rank's name. */
@@ -129,11 +175,7 @@ static int evaluate(struct command_context *context,
 	pending = pending_new(control->command);
 	pending->tells_results = true;
 	while ((rank = rankset_next(&control->chosen, rank)) >= 0)
-		pending_add(pending, engine, rank, "evaluate",
-			    make_arguments(
-				    &engine->session,
-				    session_find_rank(&engine->session, rank),
-				    evaluation->expression));
+		ask(pending, engine, evaluation, rank);
 	if (context->screen) {
 		pending_leave(engine, pending);
 		return 0;
@@ -162,6 +204,83 @@ int command_print(struct command_context *context, int argc, char **argv,
 		result = evaluate(context, &evaluation, error);
 	control_clear(&evaluation.control);
 	free(expression);
+	return result;
+}
+
+/* Where NAME = VALUE is parted: the first = that is in no bracket or string. */
+static size_t find_equals(const char *text)
+{
+	int depth = 0;
+	char quote = 0;
+	size_t at;
+
+	for (at = 0; text[at] != '\0'; at++) {
+		char c = text[at];
+
+		if (quote) {
+			quote = c == quote ? 0 : quote;
+		} else if (c == '"' || c == '\'') {
+			quote = c;
+		} else if (c == '(' || c == '[' || c == '{') {
+			depth++;
+		} else if (c == ')' || c == ']' || c == '}') {
+			depth--;
+		} else if (c == '=' && depth == 0) {
+			return at;
+		}
+	}
+	return at;
+}
+
+/* "x " becomes "x"; the text behind its blanks is lent. */
+static char *trim(char *text)
+{
+	size_t length;
+
+	text += strspn(text, " \t");
+	length = strlen(text);
+	while (length > 0 && strchr(" \t", text[length - 1]))
+		text[--length] = '\0';
+	return text;
+}
+
+/* Without `ranks SET` the rank looked at is meant, as the locals shown are. */
+static void mean_looked_at(struct command_context *context)
+{
+	const struct rank *rank = session_looked_at(&context->engine->session);
+
+	if (context->ranks_text || !rank || rank->process.rank < 0)
+		return;
+	snprintf(context->named, sizeof(context->named), "%d",
+		 rank->process.rank);
+	context->ranks_text = context->named;
+}
+
+int command_assign(struct command_context *context, int argc, char **argv,
+		   struct error *error)
+{
+	char *text = command_tail(context, argc, argv, 1);
+	size_t at = find_equals(text);
+	struct evaluation evaluation = {
+		.control = { .command = "assign", .need = CONTROL_STOPPED },
+	};
+	int result = -1;
+
+	if (text[at] == '=') {
+		text[at] = '\0';
+		evaluation.name = trim(text);
+		evaluation.expression = trim(text + at + 1);
+	}
+	if (text[at] == '\0' && evaluation.name && *evaluation.name &&
+	    *evaluation.expression && *evaluation.expression != '=') {
+		mean_looked_at(context);
+		result = evaluate(context, &evaluation, error);
+	} else {
+		error_set(error, "assign needs a variable and an expression: "
+				 "assign rate = 0.1");
+	}
+	control_clear(&evaluation.control);
+	free(text);
 	return result;
 }
 

@@ -91,6 +91,8 @@ int command_print(struct command_context *context, int argc, char **argv,
 		  struct error *error);
 int command_eval(struct command_context *context, int argc, char **argv,
 		 struct error *error);
+int command_assign(struct command_context *context, int argc, char **argv,
+		   struct error *error);
 int command_execute(struct command_context *context, int argc, char **argv,
 		    struct error *error);
 int command_catch(struct command_context *context, int argc, char **argv,

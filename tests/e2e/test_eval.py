@@ -203,6 +203,16 @@ class TestAgents(unittest.TestCase):
             self.assertEqual((code["pid"], code["code"]), (100, "print( 1 )"))
             self.assertEqual(path["path"], os.path.realpath(file.name))
 
+    def test_a_variable_is_set(self):
+        with node() as fake:
+            run = fake.run(script="rank 1\nassign x['='] = y == 1\n"
+                           "assign x ranks 0\nassign == 1\n")
+            self.assertEqual(
+                [each[1] for each in fake.asked("evaluate")],
+                [{"pid": 101, "tid": 101, "depth": 0, "context": "watch",
+                  "expression": "x['='] = y == 1"}], run.stderr)
+            self.assertEqual(run.stderr.count("assign needs a variable"), 2)
+
     def test_a_pid_is_a_rank(self):
         with node() as fake:
             run = fake.run(script="execute 101 a  + b\ncatch 102\n"

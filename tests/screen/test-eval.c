@@ -225,6 +225,23 @@ static void names_are_completed(void **state)
 	stage_check_shows(stage, ">>> x ");
 }
 
+static void a_local_is_set(void **state)
+{
+	struct stage *stage = *state;
+
+	stage_keys(stage, "3 Enter Tab Tab Tab i");
+	stage_check_shows(stage, "assign step =");
+	stage_keys(stage, "Esc Down Enter");
+	stage_check_shows(stage, "assign rank =");
+	stage_keys(stage, "Esc 1 Enter i");
+	stage_check_shows(stage, "rank 1 runs: its locals change");
+}
+
+static int begin_stopped(void **state)
+{
+	return stage_begin(state, "stopped8.jsonl");
+}
+
 static void it_fits_any_size(void **state)
 {
 	struct stage *stage = *state;
@@ -253,6 +270,8 @@ int main(void)
 		ON_STAGE(it_is_scrolled),
 		ON_STAGE(the_focus_is_named),
 		ON_STAGE(names_are_completed),
+		cmocka_unit_test_setup_teardown(a_local_is_set, begin_stopped,
+						stage_end),
 		ON_STAGE(it_fits_any_size),
 	};
 

@@ -107,6 +107,7 @@ static const struct work works[] = {
 	{ "here break", "", NULL, "breakpoints are for a job" },
 	{ "breakpoints", "", NULL, "┌Breakpoints" },
 	{ "remove", "B", "┌Breakpoints", "there is no breakpoint." },
+	{ "assign", "", NULL, "the cursor of the locals" },
 	{ "repl", "", NULL, "┌Eval · ranks 0-7" },
 	{ "merged", "", NULL, "┌Merged stacks" },
 	{ "diff", "", NULL, "┌Diff · rank 3" },
