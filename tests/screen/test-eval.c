@@ -234,7 +234,7 @@ static void a_local_is_set(void **state)
 	stage_keys(stage, "Esc Down Enter");
 	stage_check_shows(stage, "assign rank =");
 	stage_keys(stage, "Esc 1 Enter i");
-	stage_check_shows(stage, "rank 1 runs: its locals change");
+	stage_check_shows(stage, "the cursor of the locals is not on a");
 }
 
 static int begin_stopped(void **state)
