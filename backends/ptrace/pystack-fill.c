@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -21,6 +22,9 @@
 #include "base/array.h"
 #include "protocol/sample.h"
 #include "protocol/stack.h"
+
+/* agent/probetui/server.py names them so. */
+#define AGENT_THREADS "probetui-"
 
 static bool is_main(const struct pystack *pystack, const struct pytask *pytask)
 {
@@ -130,6 +134,19 @@ static void fill_name(const struct pystack *pystack, struct pytask *pytask,
 	if (pytask->name || pytask->comm[0])
 		thread->name =
 			xstrdup(pytask->name ? pytask->name : pytask->comm);
+}
+
+/* Of our agent in the process, unless the others wait for it now. */
+static bool is_of_agent(const struct pystack *pystack,
+			const struct pytask *pytask)
+{
+	const struct pygil *gil =
+		pystack_gil(pystack, pytask->state.interpreter);
+
+	return pytask->name &&
+	       strncmp(pytask->name, AGENT_THREADS, strlen(AGENT_THREADS)) ==
+		       0 &&
+	       !(gil && gil->holder == pytask->state.address);
 }
 
 static void fill_thread(struct pystack *pystack, struct pytask *pytask,
@@ -266,7 +283,8 @@ void pystack_fill(struct pystack *pystack, struct process_sample *sample)
 	prepare_codes(pystack);
 	read_names(pystack);
 	for (size_t i = 0; i < pystack->task_count; i++)
-		if (!pystack->tasks[i]->is_gone)
+		if (!pystack->tasks[i]->is_gone &&
+		    !is_of_agent(pystack, pystack->tasks[i]))
 			fill_thread(pystack, pystack->tasks[i], sample);
 	if (pystack->captures)
 		pystack_name_captures(pystack);

@@ -110,6 +110,27 @@ class TestRunning(HttpCase):
                           if message.get("event") in ("debugger", "stopped",
                                                       "continued")])
 
+    def threads(self):
+        self.node.ask("sample", pids=[self.pid])
+        told = self.node.event("sampled", self.pid)
+        return [thread["name"] for thread in told["threads"]]
+
+    def test_its_threads_are_not_the_programs(self):
+        self.evaluate("import threading\ngo = threading.Event()\n"
+                      "threading.Thread(target=go.wait, name='waiter', "
+                      "daemon=True).start()")
+        # It listens, and serves this node.
+        with open("/proc/%d/status" % self.pid) as file:
+            self.assertRegex(file.read(), r"Threads:\s+[4-9]")
+        self.assertEqual(self.threads(), ["MainThread", "waiter"])
+        # Who has the program wait for the GIL is shown.
+        seq = self.node.request("evaluate", pid=self.pid, context="repl",
+                                expression="while go: pass", timeout=20)
+        while "probetui-client" not in self.threads():
+            pass
+        self.evaluate("go = False")
+        self.assertTrue(self.node.answer(seq)["success"])
+
     def test_its_time(self):
         message = self.refuse("time.sleep(60)", timeout=0.2)
         self.assertIn("0.2", message)
