@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any, Dict, List, Optional, Tuple
 
-INTEGER_MAXIMUM = 1 << 53
+INTEGER_MAXIMUM = (1 << 53) - 1
 SEQ_MAXIMUM = (1 << 31) - 1
 TEXT_MAXIMUM = 1 << 20
 _REQUIRED = object()
