@@ -18,6 +18,7 @@
 #include "model/session.h"
 #include "ui/layout.h"
 #include "ui/pane.h"
+#include "ui/window.h"
 
 #define TEXT_WIDTH_MINIMUM 8
 /* A value has so many rows at most; print shows more of it. */
@@ -227,13 +228,16 @@ static void add_line(struct repl_rows *rows, const struct repl_row *like,
 	text_append_line(&text, line, length);
 	at = text.data;
 	do {
-		size_t fits = text_fit(at, width);
+		size_t fits = like->is_sentence ? window_words_fit(at, width)
+						: text_fit(at, width);
 		struct repl_row *row = add_row(rows, like->column,
 					       xstrdup(head), like->head_style,
 					       like->style);
 
 		row->text = xstrndup(at, fits);
 		at += fits > 0 ? fits : strlen(at);
+		if (like->is_sentence)
+			at += strspn(at, " ");
 		head = "";
 	} while (*at != '\0');
 	buffer_clear(&text);
@@ -322,6 +326,7 @@ static void add_class(struct repl_rows *rows, const struct answer_class *class,
 		.head_style = style == STYLE_TEXT ? STYLE_DIM : style,
 		.style = style,
 		.column = text_width(head) + 2,
+		.is_sentence = class->is_failure && !class->is_raised,
 	};
 	struct buffer note = BUFFER_INIT;
 	size_t first = rows->count;

@@ -59,6 +59,7 @@ struct repl_row {
 	enum style style;
 	int column; /* where the text begins */
 	char *note; /* behind it; NULL: nothing */
+	bool is_sentence; /* rather than code or a value */
 };
 
 /* The newest rows, the newest first: as many as are wanted, or more. */

@@ -349,6 +349,8 @@ static int compare_classes(const void *one, const void *other)
 
 	if (a->is_failure != b->is_failure)
 		return a->is_failure ? 1 : -1;
+	if (a->is_raised != b->is_raised)
+		return a->is_raised ? -1 : 1;
 	if (a->is_odd != b->is_odd)
 		return a->is_odd ? -1 : 1;
 	if (a_far != b_far)
