@@ -42,14 +42,19 @@ void errand_pass(const struct errand_watch *watch, const char *point)
  * Before
  */
 
-/* Each of them may come at any time: even one with a handler does no harm. */
+/*
+ * One that has no handler, and that nobody keeps for sigwait(2). Each of them
+ * may come at any time: even another does no harm.
+ */
 static int choose_signal(pid_t pid)
 {
 	int64_t caught = 0;
+	int64_t blocked = 0;
 
 	attachable_status(pid, "SigCgt", 16, &caught);
+	attachable_status(pid, "SigBlk", 16, &blocked);
 	for (size_t i = 0; i < ARRAY_LENGTH(idle); i++)
-		if (!((uint64_t)caught & BIT(idle[i])))
+		if (!((uint64_t)(caught | blocked) & BIT(idle[i])))
 			return idle[i];
 	return idle[0];
 }

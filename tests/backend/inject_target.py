@@ -58,6 +58,17 @@ def busy():
             wrong.append("a sum")
 
 
+def urgent():
+    """Has a handler for one of the signals, and keeps another for later."""
+    import signal
+    signal.signal(signal.SIGURG, lambda *_: wrong.append("a signal"))
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGWINCH])
+    signal.raise_signal(signal.SIGWINCH)
+    poll()
+    if signal.sigpending() != {signal.SIGWINCH}:
+        wrong.append("a signal is lost")
+
+
 def malloc():
     import ctypes
     library = ctypes.CDLL(None)

@@ -437,6 +437,14 @@ class TestKilled(Case):
         self.assertEqual(self.pages(target), before + left)
         self.assertEqual(target.finish(), [])
 
+    def test_signals(self):
+        """Those of the program are not taken for the thread's return."""
+        target = self.start("urgent")
+        self.inject_once(target)
+        self.assertIsNone(target.inject(kill_at="calling")[1])
+        self.inject_once(target)
+        self.assertEqual(target.finish(), [])
+
     def test_busy_at_points(self):
         self.kill_at_points("busy")
 
