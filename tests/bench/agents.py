@@ -17,8 +17,8 @@ from nodes import LIMIT, Node, environment  # noqa: E402
 from stops import Dap, find_debugpy  # noqa: E402
 
 AGENT = os.path.join(os.path.dirname(os.path.dirname(HERE)), "agent")
-COUNT = 200000
-TRACED = 100000     # of those who trace each line
+COUNT = 60000
+TRACED = 20000     # of those who trace each line
 PAIRS = 12
 PROCESSES = 3
 MINORS = (8, 11, 12, 13)
@@ -29,14 +29,17 @@ LOOP = '''
 import bdb, sys, time
 
 
-def mask(number):
-    return number & 3
+def some(number):
+    total = 0
+    for i in range(5):
+        total += number & i
+    return total
 
 
 def spin(count):
     number = 0
     for i in range(count):
-        number += mask(i)
+        number += some(i)
         if number < 0:
             number = 0  # in the loop
     return number

@@ -1,14 +1,14 @@
 """Python 3.8 to 3.11: a trace function that does as little as it can.
 
-For each call it looks up the file of what is called. Frames of files and
-functions without breakpoints are not traced. Threads that run already get it
+For each call it looks up what was decided about the code that is called: its
+file and function have breakpoints, or its frame is not traced. Threads that run already get it
 through their thread states (tstates.py), new ones from threading.
 """
 from __future__ import annotations
 
 import sys
 import threading
-from types import FrameType
+from types import FrameType, MethodType
 from typing import Any, Dict, List
 
 from .. import inspection
@@ -22,20 +22,34 @@ UNREACHED = "It stops in threads that begin from now on, and not in %s, which" \
     " cannot be reached."
 
 
+# Then all is decided anew: code objects may be made for ever.
+DECIDED_MAXIMUM = 20000
+
+
+def _make_call(decided: Dict[int, Any]) -> Any:
+    """What is called for every call in the program: it has no name to look
+    up but its own."""
+    get, number = decided.get, id
+
+    def traced_call(self: Any, frame: FrameType, event: str, arg: Any) -> Any:
+        found = get(number(frame.f_code), self)
+        return self._decide(frame) if found is self else found
+
+    return traced_call
+
+
 class _Files(Dict[str, Any]):
-    """By co_filename: None, or what decides about its code objects."""
+    """By co_filename: whether it is of interest."""
 
     def __init__(self, armer: Tracing) -> None:
         super().__init__()
         self._armer = armer
 
     def __missing__(self, filename: str) -> Any:
-        decision = None
-        if self._armer.engine.table.of_file(filename) or \
-                filename in self._armer.watched_files:
-            decision = {}
-        self[filename] = decision
-        return decision
+        self[filename] = bool(
+            self._armer.engine.table.of_file(filename) or
+            filename in self._armer.watched_files)
+        return self[filename]
 
 
 class Tracing(Armer):
@@ -44,13 +58,16 @@ class Tracing(Armer):
         self.watched_files: Any = frozenset()
         self.foreign: List[str] = []
         self.unreached: List[str] = []
-        self._all = False       # every frame: exceptions, or a name
         self._files = _Files(self)
         self._seized: Dict[int, Any] = {}
         self._is_on = False
         self._has_hook = False
+        # By the ids of code objects, which are kept so long: f_trace.
+        self._decided: Dict[int, Any] = {}
+        self._kept: List[codes.Code] = []
+        self._turn = 0
         # One object each, so that they can be told from others.
-        self._trace = self._traced_call
+        self._trace = MethodType(_make_call(self._decided), self)
         self._line = self._traced_line
         self._come = self._traced_come
 
@@ -62,8 +79,8 @@ class Tracing(Armer):
                          or engine.stops_raised() or self._seized)
         self.watched_files = frozenset(
             own[0].co_filename for own in engine.watchers.values())
-        self._all = engine.stops_raised() or bool(engine.table.names)
         self._files = _Files(self)
+        self._forget()
         if is_wanted:
             self._begin()
         elif self._is_on:
@@ -165,35 +182,36 @@ class Tracing(Armer):
 
     # What comes.
 
-    def _traced_call(self, frame: FrameType, event: str, arg: Any) -> Any:
-        known = self._files[frame.f_code.co_filename]
-        if known is None and not self._all:
-            return None
-        return self._decide(frame, known)
+    def _forget(self) -> None:
+        """What was decided, also what is being decided just now."""
+        self._turn += 1
+        self._decided.clear()
+        self._kept = []
 
-    def _decide(self, frame: FrameType, known: Any) -> Any:
-        code = frame.f_code
+    def _decide(self, frame: FrameType) -> Any:
+        """The first call of this code since something was changed."""
         if not self._is_on:
             sys.settrace(None)
             return None
-        if known is None:
-            if self.engine.stops_raised():
-                return self._line
-            if code.co_name not in self.engine.table.names:
-                return None
-            known = self._files[code.co_filename] = {}
-        key = (code.co_firstlineno, code.co_name)
-        decision = known.get(key)
-        if decision is None or decision[0] is not code:
-            try:
-                self.engine.appeared(code)
-            except Exception as error:
-                self._fail(error)
-            decision = (code, self._local(code))
-            # That may have changed what is known.
-            again = self._files[code.co_filename]
-            (known if again is None else again)[key] = decision
-        return decision[1]
+        code, turn = frame.f_code, self._turn
+        decision = self._decide_anew(code)
+        with self.engine._lock:
+            if turn == self._turn:
+                if len(self._kept) >= DECIDED_MAXIMUM:
+                    self._forget()
+                self._kept.append(code)
+                self._decided[id(code)] = decision
+        return decision
+
+    def _decide_anew(self, code: codes.Code) -> Any:
+        if not self._files[code.co_filename] and \
+                code.co_name not in self.engine.table.names:
+            return self._line if self.engine.stops_raised() else None
+        try:
+            self.engine.appeared(code)
+        except Exception as error:
+            self._fail(error)
+        return self._local(code)
 
     def _fail(self, error: Exception) -> None:
         tell("a breakpoint failed, and the program goes on: %s"
