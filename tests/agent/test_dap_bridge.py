@@ -146,6 +146,15 @@ class TestSession(OneCase):
         self.end(bridge)
         self.assertEqual(target.close(), (0, ""))
 
+    def test_a_pause_that_comes_when_nobody_is_there(self):
+        target = self.start()
+        bridge = self.begin(target.process.pid)
+        # It waits for a line, in C.
+        bridge.ask("pause", threadId=target.process.pid)
+        bridge.ask("disconnect")
+        self.end(bridge)
+        self.assertEqual(target.ask("6 * 7"), 42)
+
     def test_what_code_prints_is_output(self):
         bridge = self.begin(self.start().process.pid)
         number = bridge.send("evaluate", context="repl",

@@ -53,7 +53,7 @@ OWN = {
     "setBreakpoints": {"temporary": True},
 }
 EXPRESSIONS = ["number", "total + 1", "1 +", "[1, {'a': (2, 3)}]", "nobody",
-               "number = 2", "print('x')", "1 / 0", "'\\ud800'", "2 ** 80",
+               "number = 2", "str(number)", "1 / 0", "'\\ud800'", "2 ** 80",
                "float('nan')", "\0", "lambda: (yield)", "import os"]
 
 
