@@ -1,0 +1,390 @@
+"""Stops over DAP, on every CPython found."""
+import os
+import sys
+import unittest
+
+from agents import Place, Target, wait_for
+from daps import Failed, Viewer, wait_until_over
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(
+    os.path.abspath(__file__))), "backend"))
+import pythons  # noqa: E402
+
+WORK = """\
+import threading
+DEPTH = 1
+own = threading.local()
+def inner(n):
+    total = 0
+    for i in range(n):
+        total += i
+    return total
+def outer(n):
+    own.name = "of this thread"
+    a = n
+    b = inner(a)
+    c = b + 1
+    return c
+def fails(n):
+    try:
+        raise KeyError(n)
+    except KeyError:
+        raise ValueError("no %d" % n)
+def caught():
+    try:
+        fails(3)
+    except ValueError:
+        return "caught"
+def threaded(n):
+    found = []
+    thread = threading.Thread(target=lambda: found.append(outer(n)))
+    thread.start()
+    thread.join()
+    return found[0]
+def spins(event):
+    while not event.is_set():
+        event.wait(0.001)
+    return "spun"
+class Net:
+    def forward(self, x):
+        y = x + 1
+        return y
+"""
+
+
+def line_of(text):
+    """The first that is this but for its indentation."""
+    return [line.strip() for line in WORK.split("\n")].index(text) + 1
+
+
+class StopCase(unittest.TestCase):
+    """One long-lived process, and a viewer of it."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.place = Place(cls.python.argv)
+        cls.path = cls.place.write("work.py", WORK)
+        cls.target = Target(cls.place, "import probetui, work\n"
+                            "from probetui.dap import sessions\n"
+                            "sessions.UNIX_GRACE = 0.05\n"
+                            "say(probetui.listen())")
+
+    @classmethod
+    def tearDownClass(cls):
+        status, errors = cls.target.close()
+        cls.place.close()
+        assert (status, errors) == (0, ""), errors
+
+    def setUp(self):
+        self.viewer = Viewer(self.target)
+        self.addCleanup(self.end)
+
+    def end(self):
+        self.viewer.close()
+        with self.target.client() as client:
+            wait_until_over(self.viewer, client)
+
+    def set(self, *breakpoints, viewer=None, **more):
+        """Breakpoints are lines' texts, or whole."""
+        return (viewer or self.viewer).ask("setBreakpoints", source={
+            "path": self.path}, breakpoints=[
+                dict(more, line=line_of(each)) if isinstance(each, str)
+                else each for each in breakpoints])["breakpoints"]
+
+    def begin(self, expression):
+        """The first stop of it; its answer comes with finish()."""
+        self.target.run("say(%s)" % expression)
+        return self.stop()
+
+    def stop(self, viewer=None):
+        return (viewer or self.viewer).event("stopped")
+
+    def go(self, command, thread_id, **arguments):
+        self.viewer.ask(command, threadId=thread_id, **arguments)
+        return self.stop()
+
+    def finish(self, thread_id):
+        self.set()
+        self.viewer.ask("continue", threadId=thread_id)
+        return self.target.said()
+
+    def where(self, thread_id, count=1):
+        found = [(frame["name"].rpartition(".")[2], WORK.split("\n")[
+            frame["line"] - 1].strip()) for frame in
+            self.viewer.stack(thread_id)[:count]]
+        return found[0] if count == 1 else found
+
+    def test_breakpoint(self):
+        told = self.set({"line": 7, "condition": "i == 1", "id": 77})
+        self.assertEqual(told, [{
+            "id": 77, "verified": True, "hits": 0, "pending": False,
+            "refused": False, "line": 7,
+            "source": {"name": "work.py", "path": self.path}}])
+        stop = self.begin("work.outer(3)")
+        tid = stop["threadId"]
+        self.assertEqual(tid, self.target.process.pid)
+        self.assertEqual(
+            [stop[name] for name in ("reason", "at", "value", "lease",
+                                     "hitBreakpointIds",
+                                     "allThreadsStopped")],
+            ["breakpoint", "line", None, None, [77], False])
+        self.assertEqual(self.where(tid, 2), [("inner", "total += i"),
+                                              ("outer", "b = inner(a)")])
+        frame = self.viewer.stack(tid)[0]["id"]
+        state = self.viewer.ask("state")
+        self.assertEqual([found["threadId"] for found in state["stops"]],
+                         [tid])
+        self.assertEqual([(found["id"], found["hits"], found["mine"])
+                          for found in state["breakpoints"]], [(77, 1, True)])
+        later = self.go("next", tid)
+        self.assertEqual((later["reason"], later["stops"]),
+                         ("step", stop["stops"] + 1))
+        self.assertIn("any more", self.viewer.message("scopes",
+                                                      frameId=frame))
+        later = self.go("stepOut", tid)
+        self.assertEqual((later["at"], later["value"]), ("return", "3"))
+        self.assertEqual(self.finish(tid), 4)
+        self.assertEqual(self.viewer.event("continued")["threadId"], tid)
+
+    def test_values(self):
+        self.set("total += i")
+        tid = self.begin("work.threaded(3)")["threadId"]
+        self.assertNotEqual(tid, self.target.process.pid)
+        frames = self.viewer.stack(tid)
+        inner, outer = frames[0]["id"], frames[1]["id"]
+
+        def value(expression, frame=inner):
+            return self.viewer.value(expression, frameId=frame)
+
+        # In that thread.
+        self.assertEqual(value("own.name"), "'of this thread'")
+        self.assertEqual(value("threading.get_native_id()"), str(tid))
+        self.assertEqual(value("[n * i for _ in range(2)], DEPTH"),
+                         "([0, 0], 1)")
+        self.assertEqual(value("a", outer), "3")
+        told = self.viewer.run("print('x'); total = 100; mine = [5]\nmine",
+                               frameId=inner)
+        self.assertEqual((told["result"], told["output"]), ("[5]", "x\n"))
+        self.assertEqual(value("total, mine"), "(100, [5])")
+        locals_ = self.viewer.scopes(inner)["Locals"]
+        names = self.viewer.variables(locals_)
+        self.assertEqual(names["total"]["value"], "100")
+        told = self.viewer.ask("setVariable", variablesReference=locals_,
+                               name="total", value="total + n")
+        self.assertEqual(told["value"], "103")
+        self.viewer.ask("setVariable", variablesReference=names["mine"][
+            "variablesReference"], name="[0]", value="i")
+        self.assertEqual(value("mine"), "[0]")
+        self.viewer.ask("setExpression", expression="DEPTH", value="2",
+                        frameId=inner)
+        self.viewer.ask("setExpression", expression="a", value="9",
+                        frameId=outer)
+        self.assertEqual(self.viewer.value("work.DEPTH"), "2")
+        self.assertEqual(value("a", outer), "9")
+        self.assertEqual(self.viewer.labels("tota", frameId=inner), ["total"])
+        with self.assertRaises(Failed) as caught:
+            value("nothing")
+        self.assertEqual(str(caught.exception),
+                         "NameError: name 'nothing' is not defined")
+        self.assertNotIn("probetui", caught.exception.body["traceback"])
+        self.assertEqual(self.viewer.message(
+            "evaluate", expression="while True: pass", context="repl",
+            timeout=0.05, frameId=inner),
+            "TimeIsUp: it took longer than 0.05 s")
+        self.assertEqual(self.viewer.message(
+            "evaluate", expression="raise SystemExit", context="repl",
+            frameId=inner), "SystemExit")
+        # 103 + 0 + 1 + 2, and one more.
+        self.assertEqual(self.finish(tid), 107)
+
+    def test_two_viewers(self):
+        with Viewer(self.target) as other:
+            self.set({"line": line_of("a = n"), "id": 5})
+            self.set({"line": line_of("a = n"), "id": 5},
+                     {"line": line_of("c = b + 1"), "id": 6}, viewer=other)
+            tid = self.begin("work.outer(1)")["threadId"]
+            stop = self.stop(other)
+            self.assertEqual((stop["threadId"], stop["hitBreakpointIds"]),
+                             (tid, [5]))
+            frame = other.stack(tid)[0]["id"]
+            self.assertEqual(other.value("n", frameId=frame), "1")
+            other.ask("continue", threadId=tid)
+            self.assertEqual(self.viewer.event("continued")["threadId"], tid)
+            self.assertNotIn("hitBreakpointIds", self.stop())
+            self.assertEqual(self.stop(other)["hitBreakpointIds"], [6])
+        # The one that is left is enough for it to stand.
+        with self.target.client() as client:
+            wait_until_over(other, client)
+        self.assertEqual(len(self.viewer.ask("state")["stops"]), 1)
+        self.assertEqual(self.finish(tid), 1)
+
+    def test_last_viewer(self):
+        viewer = self.viewer
+        self.set("a = n")
+        self.begin("work.outer(1)")
+        viewer.close()
+        self.assertEqual(self.target.said(), 1)
+        # Its breakpoints went with it.
+        self.assertEqual(self.target.ask("work.outer(1)"), 1)
+        self.viewer = Viewer(self.target)
+        self.set("a = n")
+        self.begin("work.outer(2)")
+        self.viewer.ask("disconnect")
+        self.assertEqual(self.target.said(), 2)
+
+    def test_kinds(self):
+        set_functions = {"breakpoints": [
+            {"name": "Net.forward", "temporary": True},
+            {"name": "nowhere"}]}
+        told = self.viewer.ask("setFunctionBreakpoints",
+                               **set_functions)["breakpoints"]
+        self.assertEqual([found["verified"] for found in told],
+                         [True, False])
+        self.assertTrue(told[1]["pending"])
+        tid = self.begin("work.Net().forward(1)")["threadId"]
+        removed = self.viewer.ask("state")["breakpoints"]
+        self.assertEqual([found["id"] for found in removed], [told[1]["id"]])
+        self.viewer.ask("setFunctionBreakpoints", breakpoints=[])
+        self.assertEqual(self.finish(tid), 2)
+        told = self.set({"line": line_of("total += i"),
+                         "logMessage": "i is {i}", "id": 3},
+                        {"line": line_of("return total"), "ignore": 1},
+                        {"line": line_of("a = n"), "hitCondition": "> 1"})
+        self.target.run("say(work.outer(1) + work.outer(1))")
+        said = self.viewer.event("output")
+        self.assertEqual((said["output"], said["category"], said["line"],
+                          said["breakpoint"], said["source"]["path"]),
+                         ("i is 0\n", "console", 7, 3, self.path))
+        for place in ("a = n", "return total"):
+            self.assertEqual(self.stop()["threadId"], tid)
+            self.assertEqual(self.where(tid)[1], place)
+            self.viewer.ask("continue", threadId=tid)
+        self.assertEqual(self.target.said(), 2)
+        # The same again keeps its number, and its count.
+        again = self.set({"line": line_of("return total"), "ignore": 1})
+        self.assertEqual((again[0]["id"], again[0]["hits"]),
+                         (told[1]["id"], 1))
+
+    def test_removed(self):
+        """A temporary breakpoint, once it has stopped; those of a viewer
+        that is gone."""
+        told = self.set("a = n", temporary=True, id=8)
+        self.assertTrue(told[0]["verified"])
+        self.target.run("say(work.outer(1))")
+        gone = self.viewer.event("breakpoint")
+        self.assertEqual((gone["reason"], gone["breakpoint"]["id"]),
+                         ("removed", 8))
+        tid = self.stop()["threadId"]
+        self.set("c = b + 1")
+        first, self.viewer = self.viewer, Viewer(self.target)
+        first.close()
+        with self.target.client() as client:
+            wait_until_over(first, client)
+        state = self.viewer.ask("state")
+        self.assertEqual(state["breakpoints"], [])
+        self.assertEqual([stop["threadId"] for stop in state["stops"]], [tid])
+        self.assertEqual(self.finish(tid), 1)
+
+    def test_exception(self):
+        told = self.viewer.ask("setExceptionBreakpoints", filters=[],
+                               filterOptions=[{"filterId": "raised",
+                                               "condition": "ValueError"}])
+        self.assertEqual(told["breakpoints"], [{"verified": True}])
+        stop = self.begin("work.caught()")
+        tid = stop["threadId"]
+        self.assertEqual([stop[name] for name in ("reason", "at", "value",
+                                                  "text")],
+                         ["exception", "exception"] + ["ValueError: no 3"] *
+                         2)
+        told = self.viewer.ask("exceptionInfo", threadId=tid)
+        self.assertEqual([told[name] for name in (
+            "exceptionId", "description", "breakMode")],
+            ["ValueError", "no 3", "always"])
+        inner = told["details"]["innerException"][0]
+        self.assertEqual((inner["typeName"], inner["message"]),
+                         ("KeyError", "3"))
+        self.assertIn("raise KeyError(n)", inner["stackTrace"])
+        self.assertIn("raise ValueError", told["details"]["stackTrace"])
+        self.viewer.ask("setExceptionBreakpoints", filters=[])
+        self.assertEqual(self.finish(tid), "caught")
+
+    def test_moves(self):
+        self.set("total = 0")
+        tid = self.begin("work.outer(2)")["threadId"]
+        self.go("until", tid, line=line_of("return total"))
+        self.assertEqual(self.where(tid), ("inner", "return total"))
+        target = self.viewer.ask("gotoTargets", source={"path": self.path},
+                                 line=line_of("total += i"))["targets"][0]
+        self.assertRegex(self.viewer.message(
+            "goto", threadId=tid, targetId=target["id"]),
+            "^the jump is not possible: ")
+        target = self.viewer.ask("gotoTargets", source={"path": self.path},
+                                 line=line_of("total = 0"))["targets"][0]
+        self.assertEqual(self.go("goto", tid, targetId=target["id"])
+                         ["reason"], "goto")
+        self.assertEqual(self.where(tid), ("inner", "total = 0"))
+        outer = self.viewer.stack(tid)[1]["id"]
+        self.set()
+        self.go("next", tid, frameId=outer)
+        self.assertEqual(self.where(tid), ("outer", "c = b + 1"))
+        self.assertEqual(self.finish(tid), 2)
+
+    def test_pause(self):
+        self.target.run("event = threading.Event(); "
+                        "say(work.spins(event))")
+        wait_for(lambda: "spins" in [frame["name"] for frame in
+                                     self.viewer.stack()], "the loop")
+        for number in (0, self.target.process.pid):
+            self.assertIsNone(self.viewer.ask("pause", threadId=number))
+            stop = self.stop()
+            self.assertEqual(stop["reason"], "pause")
+            self.viewer.ask("continue", threadId=number)
+        self.viewer.value("event.set()")
+        self.assertEqual(self.target.said(), "spun")
+
+    def test_refusals(self):
+        self.set("a = n")
+        tid = self.begin("work.outer(1)")["threadId"]
+        path = {"path": self.path}
+        for command, arguments, sentence in (
+                ("continue", {"threadId": 1}, "thread 1 does not stand"),
+                ("next", {}, "arguments.threadId is missing, a whole number"),
+                ("exceptionInfo", {"threadId": tid},
+                 "the thread does not stand at an exception"),
+                ("goto", {"threadId": tid, "targetId": 9},
+                 "there is no targetId 9 any more; ask for the stack anew"),
+                ("pause", {"threadId": tid},
+                 "thread %d stands already" % tid),
+                ("pause", {"threadId": 1}, "there is no Python thread 1"),
+                ("setBreakpoints", {"source": {}, "breakpoints": []},
+                 "arguments.source.path is missing, a text: breakpoints are "
+                 "set in files"),
+                ("setBreakpoints", {"source": path, "breakpoints": [{}]},
+                 "arguments.breakpoints[0].line is missing, a whole number"),
+                ("setBreakpoints", {"source": path, "breakpoints": [
+                    {"line": 1, "id": 5}, {"line": 2, "id": 5}]},
+                 "two breakpoints have the same id"),
+                ("setBreakpoints", {"source": path, "breakpoints": [
+                    {"line": 1}] * 501},
+                 "arguments.breakpoints has 500 entries at most"),
+                ("setBreakpoints", {"source": path, "breakpoints": [
+                    {"line": 1, "hitCondition": "% 2"}]},
+                 "arguments.breakpoints[0].hitCondition is a number of the "
+                 "hit from which on it stops, as 5, >= 5 or > 4"),
+                ("setFunctionBreakpoints", {"breakpoints": [{"name": " "}]},
+                 "arguments.breakpoints[0].name is empty"),
+                ("setExceptionBreakpoints", {"filters": ["odd"]},
+                 "there is no filter 'odd'; there are raised, uncaught"),
+                ("setExceptionBreakpoints", {"filters": ["raised"],
+                                             "types": ["a b"]},
+                 "'a b' is no name of a class"),
+                ("setThreads", {"mode": "odd"},
+                 "arguments.mode is one of one, all")):
+            with self.subTest(command):
+                self.assertEqual(self.viewer.message(command, **arguments),
+                                 sentence)
+        self.assertEqual(self.finish(tid), 1)
+
+
+def load_tests(loader, _tests, _pattern):
+    return pythons.load_cases(loader, __name__, StopCase)
