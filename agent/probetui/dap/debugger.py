@@ -85,7 +85,10 @@ class Debugger:
 
     def _on_event(self, name: str, body: Dict[str, Any]) -> None:
         for hear in self.hearers:
-            hear(name, body)
+            try:
+                hear(name, body)
+            except Exception as problem:
+                tell("%s: %s" % (name, describe(problem)))
         engine_events.pass_on(self, name, body)
 
     def part(self, name: str, make: Callable[[], Any]) -> Any:

@@ -65,13 +65,19 @@ def make(engine: Any) -> Armer:
 
 
 def clear_frames(engine: Any) -> None:
-    """Takes our trace functions from all frames that can be found."""
+    """Takes our trace functions from all frames that can be found; while the
+    engine is there, not those of steps that are on their way."""
     import gc
     import types
 
+    def steps(trace: Any) -> bool:
+        own = trace.__self__
+        return hasattr(own, "stopframe") and not own.is_over and \
+            not engine.is_closed
+
     def clear(frame: Any) -> None:
         while frame is not None:
-            if engine.is_ours(frame.f_trace):
+            if engine.is_ours(frame.f_trace) and not steps(frame.f_trace):
                 frame.f_trace = None
             frame = frame.f_back
 

@@ -53,7 +53,17 @@ class ThreadState:
         self.is_paused = False      # it is to stop at its next line
         self.is_ours = False
         self.stepped_on: Any = None
+        self.is_guessed = False     # the thread_id
         self.raised: Any = None     # the last exception that was looked at
+
+    def is_of_this_thread(self) -> bool:
+        """And not of one that has ended, which had the same ident."""
+        if not hasattr(_thread, "get_native_id"):
+            return True
+        number = _thread.get_native_id()
+        if self.is_guessed:
+            self.thread_id, self.is_guessed = number, False
+        return self.thread_id == number
 
 
 class Engine:
@@ -216,7 +226,7 @@ class Engine:
         """Of this thread."""
         ident = _thread.get_ident()
         state = self._states.get(ident)
-        if state is None:
+        if state is None or not state.is_of_this_thread():
             state = self._states[ident] = ThreadState()
             state.is_ours = ident in inspection.own_idents() or \
                 ident in self._never
@@ -224,11 +234,12 @@ class Engine:
 
     def state_of(self, ident: int) -> ThreadState:
         state = self._states.get(ident)
-        if state is None:
+        thread = threading._active.get(ident)  # type: ignore
+        found = getattr(thread, "native_id", None)
+        if state is None or found not in (None, state.thread_id):
             state = self._states[ident] = ThreadState()
             state.ident = ident
-            thread = threading._active.get(ident)  # type: ignore
-            state.thread_id = getattr(thread, "native_id", None) or ident
+            state.thread_id, state.is_guessed = found or ident, not found
         return state
 
     def appeared(self, code: codes.Code) -> None:
