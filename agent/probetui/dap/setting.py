@@ -20,7 +20,7 @@ _VALUE = "__probetui_value__"
 _TARGETS = (ast.Name, ast.Attribute, ast.Subscript)
 
 
-def _find_child(opened: Opened, name: str) -> Any:
+def find_child(opened: Opened, name: str) -> Any:
     contents = opened.contents()
     match = _INDEX.match(name)
     if match and contents.indexed:
@@ -69,7 +69,7 @@ def _set_variable(call: Call) -> Dict[str, Any]:
     opened = handles(call.session).find(
         arguments.integer("variablesReference", low=1))
     text = arguments.text("value")
-    child = _find_child(opened, arguments.text("name"))
+    child = find_child(opened, arguments.text("name"))
     _check_place(opened, child)
     place = opened.place
     if place is not None and place.stop is None:

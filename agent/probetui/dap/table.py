@@ -5,6 +5,7 @@ from typing import Any, Dict, Optional
 
 from . import (
     breakpoints,
+    changing,
     completions,
     evaluating,
     exceptions,
@@ -23,7 +24,8 @@ from .call import Row
 _ROWS: Dict[str, Row] = {
     row.command: row for module in (
         lifecycle, stacks, variables, sources, evaluating, completions,
-        setting, breakpoints, exceptions, stopped, jumping, state, holding)
+        setting, breakpoints, exceptions, stopped, jumping, state, holding,
+        changing)
     for row in module.ROWS}
 
 

@@ -96,8 +96,19 @@ class Stepper(bdb.Bdb):
         if self._state.is_paused and event == "line":
             self._stand(frame, "pause", "line")
             return self._leave(frame) if self.is_over else self.trace
+        if event in ("line", "return") and self._changed(frame, event):
+            return self._leave(frame) if self.is_over else self.trace
         result = bdb.Bdb.trace_dispatch(self, frame, event, arg)
         return self._leave(frame) if self.is_over else result
+
+    def _changed(self, frame: FrameType, event: str) -> bool:
+        """It has stopped for a variable, and not for its step."""
+        reached = self._engine.watched(frame, event)
+        if reached is None:
+            return False
+        self._stand(frame, reached.reason, event, hits=reached.ids,
+                    description=reached.description)
+        return True
 
     def _leave(self, frame: FrameType) -> Any:
         """The interpreter keeps what is set, when None is returned."""

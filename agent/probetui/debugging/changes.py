@@ -1,0 +1,196 @@
+"""Data breakpoints: a variable that gets another value, a tensor whose memory
+is written.
+
+They are looked at before each line of the code of the frame that they belong
+to, and at its end: what changed in between was changed by the line before, or
+by what that called. They end with their frame.
+"""
+from __future__ import annotations
+
+import dis
+import functools
+import threading
+from types import FrameType
+from typing import Any, Callable, Dict, List, Optional
+
+from ..settings import describe as describe_error
+from ..values import class_name, describe
+from .engine import Engine, Reached
+from .expressions import Expression
+from .paths import MISSING, Path, read
+from .specs import EngineError
+
+REASON = "data breakpoint"
+CHANGES_MAXIMUM = 100
+_GENERATOR = 0x20 | 0x80 | 0x200
+_SIMPLE = (int, float, complex, bool, str, bytes, type(None))
+_TENSORS = ("torch.Tensor", "torch.nn.parameter.Parameter")
+
+
+def stamp(value: Any) -> Any:
+    """What else than the object itself says that a tensor has changed: the
+    number of writes to it, and where it is. None: it is none."""
+    if class_name(type(value)) not in _TENSORS:
+        return None
+    found = []
+    for name in ("_version", "data_ptr"):
+        try:
+            got = getattr(value, name)
+            found.append(got() if name == "data_ptr" else got)
+        except Exception:
+            # One made for inference counts nothing; a fake one is nowhere.
+            found.append(None)
+    return tuple(found)
+
+
+def _words(value: Any) -> str:
+    return "not set" if value is MISSING else describe(value)
+
+
+def _is_same(old: Any, new: Any) -> bool:
+    if old is new:
+        return True
+    kind = type(old)
+    return kind is type(new) and kind in _SIMPLE and (
+        old == new or kind is float and old != old and new != new)
+
+
+class Change:
+    """One. `gone` is told once, when the frame ends."""
+
+    def __init__(self, id: int, path: Path, frame: FrameType,
+                 condition: Optional[str] = None, ignore: int = 0) -> None:
+        self.id = id
+        self.path = path
+        self.frame: Optional[FrameType] = frame
+        self.ignore = ignore
+        self.hits = 0
+        self.message: Optional[str] = None
+        self._condition = None if not condition else \
+            Expression(condition, "condition")
+        self._value = read(path, frame)
+        self._stamp = stamp(self._value)
+
+    def look(self, frame: FrameType) -> Optional[str]:
+        """What has changed since the last time."""
+        old, before = self._value, self._stamp
+        try:
+            new = read(self.path, frame)
+        except EngineError as error:
+            # It has become something that hides what it has.
+            self.message = str(error)
+            return None
+        now = stamp(new)
+        self._value, self._stamp = new, now
+        if old is new and before == now or _is_same(old, new) and now is None:
+            return None
+        if old is not new:
+            return "%s: %s -> %s" % (self.path.text, _words(old),
+                                     _words(new))
+        if before[1] != now[1]:
+            return "%s: %s has other memory now" % (self.path.text,
+                                                    describe(new))
+        return "%s: %s was written in place (%s times since it was made, " \
+            "%s before)" % (self.path.text, describe(new), now[0], before[0])
+
+    def stops(self, frame: FrameType) -> bool:
+        if self._condition is not None:
+            try:
+                if not self._condition.value(frame):
+                    return False
+            except Exception as error:
+                self.message = "its condition failed: %s" \
+                    % describe_error(error)
+        self.hits += 1
+        return self.hits > self.ignore
+
+    def end(self) -> None:
+        self.frame = None
+        self._value = MISSING
+
+
+def _ends(frame: FrameType, event: str) -> bool:
+    """Not where a generator, or a coroutine, waits."""
+    if event == "unwind" or not frame.f_code.co_flags & _GENERATOR:
+        return True
+    at = frame.f_lasti
+    name = dis.opname[frame.f_code.co_code[at]] if at >= 0 else ""
+    return name.startswith("RETURN") and name != "RETURN_GENERATOR"
+
+
+class Changes:
+    """Those of all owners. `gone` hears of those whose frame has ended."""
+
+    def __init__(self, engine: Engine,
+                 gone: Callable[[str, Change, str], None]) -> None:
+        self._engine = engine
+        self._gone = gone
+        self._lock = threading.RLock()
+        self._owners: Dict[str, List[Change]] = {}
+        self._watchers: Dict[int, Any] = {}  # by id of the code
+
+    def set(self, owner: str, changes: List[Change]) -> None:
+        """These are all of that owner from now on."""
+        with self._lock:
+            for change in self._owners.pop(owner, []):
+                if change not in changes:
+                    change.end()
+            if changes:
+                self._owners[owner] = changes
+            self._settle()
+
+    def all(self) -> List[Change]:
+        with self._lock:
+            return [change for own in self._owners.values()
+                    for change in own]
+
+    def _settle(self) -> None:
+        """Those codes are looked at, and no others."""
+        wanted = {id(change.frame.f_code): change.frame.f_code
+                  for change in self.all() if change.frame is not None}
+        for key in [key for key in self._watchers if key not in wanted]:
+            code, watcher = self._watchers.pop(key)
+            self._engine.unwatch_code(code, watcher)
+        for key, code in wanted.items():
+            if key not in self._watchers:
+                watcher = functools.partial(_look, self)
+                self._watchers[key] = (code, watcher)
+                self._engine.watch_code(code, watcher)
+
+    def of(self, frame: FrameType) -> List[Change]:
+        return [change for change in self.all() if change.frame is frame]
+
+    def drop(self, frame: FrameType, name: str) -> None:
+        why = "%s ends, and its variables with it" % name
+        with self._lock:
+            ended = [(owner, change) for owner, own in self._owners.items()
+                     for change in own if change.frame is frame]
+            for _owner, change in ended:
+                change.end()
+                change.message = why
+            self._settle()
+        for owner, change in ended:
+            self._gone(owner, change, why)
+
+    def close(self) -> None:
+        with self._lock:
+            for owner in list(self._owners):
+                self.set(owner, [])
+
+
+def _look(changes: Changes, frame: FrameType, event: str
+          ) -> Optional[Reached]:
+    """In the thread. The engine calls it."""
+    there = changes.of(frame)
+    if not there:
+        return None
+    ids: List[int] = []
+    words: List[str] = []
+    for change in there:
+        said = change.look(frame)
+        if said is not None and change.stops(frame):
+            ids.append(change.id)
+            words.append(said)
+    if event != "line" and _ends(frame, event):
+        changes.drop(frame, frame.f_code.co_name)
+    return Reached(REASON, ids, ", ".join(words)) if ids else None

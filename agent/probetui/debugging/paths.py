@@ -1,0 +1,125 @@
+"""A variable, an attribute or an element, read as it is stored: no properties
+are run, no __getattr__ and no __getitem__ of the program's."""
+from __future__ import annotations
+
+import ast
+import types
+from typing import Any, List, NamedTuple, Tuple
+
+from .. import inspection
+from .specs import EngineError
+
+STEPS_MAXIMUM = 16
+# Where modules of torch have what they show as attributes.
+_STORES = ("_parameters", "_buffers", "_modules")
+
+
+# There is no such variable now.
+MISSING: Any = object()
+
+
+class Path(NamedTuple):
+    text: str
+    name: str
+    steps: Tuple[Tuple[str, Any], ...]  # ("attribute", name), ("item", key)
+
+
+def parse(text: str) -> Path:
+    """EngineError says what else it is."""
+    try:
+        node: Any = ast.parse(text.strip(), "<variable>", "eval").body
+    except (SyntaxError, ValueError) as error:
+        raise EngineError("%s is no variable: %s"
+                          % (ascii(text)[:200], error)) from None
+    steps: List[Tuple[str, Any]] = []
+    while not isinstance(node, ast.Name):
+        if isinstance(node, ast.Attribute):
+            steps.insert(0, ("attribute", node.attr))
+        elif isinstance(node, ast.Subscript):
+            steps.insert(0, ("item", _key(node.slice, text)))
+        else:
+            raise EngineError("%s is computed, not stored: what can be "
+                              "watched is like name, self.name or d[\"key\"]"
+                              % ascii(text)[:200])
+        node = node.value
+    if len(steps) > STEPS_MAXIMUM:
+        raise EngineError("%s goes through too much" % ascii(text)[:200])
+    return Path(text.strip(), node.id, tuple(steps))
+
+
+def _key(node: Any, text: str) -> Any:
+    # Up to Python 3.8 it is wrapped.
+    node = getattr(node, "value", node) \
+        if type(node).__name__ == "Index" else node
+    try:
+        key = ast.literal_eval(node)
+        hash(key)
+    except (ValueError, TypeError, SyntaxError):
+        raise EngineError("the index in %s is computed; write it as it is"
+                          % ascii(text)[:200]) from None
+    return key
+
+
+def read(path: Path, frame: types.FrameType) -> Any:
+    """MISSING: there is none now. EngineError: it cannot be read so."""
+    names = inspection.names_of(frame)
+    if path.name in names:
+        value = names[path.name]
+    elif path.name in frame.f_code.co_varnames:
+        return MISSING
+    else:
+        value = frame.f_globals.get(path.name, MISSING)
+    for kind, key in path.steps:
+        if value is MISSING:
+            return MISSING
+        value = _attribute(value, key, path) if kind == "attribute" \
+            else _item(value, key, path)
+    return value
+
+
+def _own_names(value: Any) -> Any:
+    try:
+        names = object.__getattribute__(value, "__dict__")
+    except Exception:
+        return {}
+    return names if isinstance(names, (dict, types.MappingProxyType)) else {}
+
+
+def _attribute(value: Any, name: str, path: Path) -> Any:
+    names = _own_names(value)
+    if name in names:
+        return names[name]
+    for store in _STORES:
+        inner = names.get(store)
+        if isinstance(inner, dict) and name in inner:
+            return inner[name]
+    for base in type.__dict__["__mro__"].__get__(type(value)):
+        found = type.__dict__["__dict__"].__get__(base).get(name, MISSING)
+        if isinstance(found, types.MemberDescriptorType):
+            try:
+                return found.__get__(value)
+            except AttributeError:
+                return MISSING
+        if found is not MISSING:
+            if hasattr(type(found), "__set__") or \
+                    hasattr(type(found), "__get__") and not isinstance(
+                        found, types.FunctionType):
+                raise EngineError(
+                    "%s: %s is computed by its class, not stored; watch what "
+                    "it is computed from" % (path.text, name))
+            return found
+    return MISSING
+
+
+def _item(value: Any, key: Any, path: Path) -> Any:
+    if isinstance(value, dict):
+        return dict.get(value, key, MISSING)
+    if isinstance(value, (list, tuple)) and type(key) is int:
+        kind: Any = list if isinstance(value, list) else tuple
+        try:
+            return kind.__getitem__(value, key)
+        except IndexError:
+            return MISSING
+    raise EngineError("%s: only elements of dicts, lists and tuples can be "
+                      "watched; of a tensor or an array, all of it"
+                      % path.text)
