@@ -1,10 +1,17 @@
 """Exceptions that nobody catches are held, looked at, and then end what they
-would have ended. On every CPython found."""
+would have ended. On every CPython found with PROBETUI_SOAK, else on the one
+that runs this."""
+import os
 import re
+import sys
 import unittest
 
-from agents import OneCase, Target, wait_for
+from agents import Place, Target, wait_for
 from daps import Viewer, wait_until_over
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(
+    os.path.abspath(__file__))), "backend"))
+import pythons  # noqa: E402
 
 BEGINS = """
 import probetui
@@ -22,15 +29,16 @@ def outer(number):
     inner(number)
 def other():
     global count
-    while True:
+    while counts:
         count += 1
         time.sleep(0.005)
 def run(function, *arguments):
     thread = threading.Thread(target=function, args=arguments, name="extra")
     thread.start()
     return thread
-count = 0
-threading.Thread(target=other, daemon=True).start()
+count, counts = 0, True
+counter = threading.Thread(target=other, daemon=True)
+counter.start()
 say(probetui.listen(catch=CATCH))
 """
 
@@ -40,7 +48,12 @@ def quiet(errors):
     return re.sub("(?m)^probetui: .*\n", "", errors)
 
 
-class HoldCase(OneCase):
+class HoldCase(unittest.TestCase):
+    def setUp(self):
+        python = getattr(self, "python", None)
+        self.place = Place(python.argv if python else [sys.executable])
+        self.addCleanup(self.place.close)
+
     def start(self, catch="True", **more):
         target = Target(self.place, BEGINS.replace("CATCH", catch), **more)
         self.addCleanup(target.kill)
@@ -58,9 +71,10 @@ class HoldCase(OneCase):
 
     def as_without(self, line, target, **more):
         """It ends as it would have without us."""
+        found = self.ended(target)
         plain = self.start("None", **more)
         plain.run(line)
-        self.assertEqual(self.ended(target), self.ended(plain))
+        self.assertEqual(found, self.ended(plain))
 
     def held(self, viewer):
         body = viewer.event("stopped")
@@ -92,14 +106,13 @@ class TestHolds(HoldCase):
         # The others run on.
         before = int(viewer.value("count"))
         wait_for(lambda: int(viewer.value("count")) > before, "the thread")
-        target.process.stdin.close()
         viewer.ask("continue", threadId=body["threadId"])
         self.as_without("outer(7)", target)
 
     def test_viewers_come_and_go(self):
         target = self.start()
         first = self.viewer(target)
-        target.run("fail(1)")
+        target.run("thread = run(fail, 1)")
         thread = self.held(first)["threadId"]
         client = target.client()
         self.addCleanup(client.close)
@@ -115,7 +128,8 @@ class TestHolds(HoldCase):
         self.assertIn("missing", str(info))
         third.ask("continue", threadId=thread)
         self.assertEqual(second.event("continued")["threadId"], thread)
-        self.as_without("fail(1)", target)
+        target.run("thread.join(); say(1)")
+        self.assertEqual(target.said(), 1)
 
     def test_another_thread_is_held_and_the_main_one_runs_on(self):
         target = self.start()
@@ -127,10 +141,8 @@ class TestHolds(HoldCase):
         viewer.ask("continue", threadId=body["threadId"])
         target.run("thread.join(); say(1)")
         self.assertEqual(target.said(), 1)
-        target.process.stdin.close()
         plain = self.start("None")
         plain.run("thread = run(outer, 3); thread.join()")
-        plain.process.stdin.close()
         (status, errors), expected = self.ended(target), self.ended(plain)
         self.assertEqual((status, errors.splitlines()[1:]),
                          (expected[0], expected[1].splitlines()[1:]))
@@ -143,6 +155,15 @@ class TestHolds(HoldCase):
         self.assertTrue(3590 < body["lease"] <= 3600, body)
         told = viewer.ask("catch", on=True, lease=0.3)
         self.assertTrue(told["holds"][0]["lease"] <= 0.3, told)
+        self.as_without("outer(7)", target)
+
+    def test_a_viewers_own_filter_holds_while_it_is_there(self):
+        target = self.start("None")
+        viewer = self.viewer(target)
+        viewer.ask("setExceptionBreakpoints", filters=["uncaught"])
+        target.run("outer(7)")
+        self.assertIsNone(self.held(viewer)["lease"])
+        viewer.close()
         self.as_without("outer(7)", target)
 
     def test_what_is_wanted_is_not_held(self):
@@ -197,10 +218,17 @@ class TestHolds(HoldCase):
 
     def test_a_fork_is_not_held(self):
         target = self.start(options=("-W", "ignore"))
+        target.run("counts = False; counter.join()")
         target.run("import os; sys.stdout.flush(); child = os.fork()")
         target.run("child or outer(7)")
         target.run("say(os.waitpid(child, 0)[1])")
         self.assertEqual(target.said(), 256)
+
+
+def load_tests(loader, tests, _pattern):
+    if os.environ.get("PROBETUI_SOAK"):
+        return pythons.load_cases(loader, __name__, TestHolds)
+    return tests
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional
 
 from ..http1 import Refusal
 from ..settings import describe, tell
-from . import breakpoints, engine_events, holding, stopped, table
+from . import breakpoints, changing, engine_events, holding, stopped, table
 from .call import Call
 from .events import Ring
 from .messages import Failure, failed, read_request, response
@@ -34,7 +34,8 @@ class Debugger:
         self.sessions = Sessions(self._end)
         self.numbers = breakpoints.Numbers()
         # More of what `state` tells, by its names.
-        self.states: Dict[str, Callable[[Call], Any]] = {}
+        self.states: Dict[str, Callable[[Call], Any]] = dict(
+            holding.STATES, dataBreakpoints=changing.state)
         self._engine: Any = None
         self._seat = threading.RLock()
         # What else is to be looked at now and then: gives in how many seconds
@@ -158,6 +159,8 @@ class Debugger:
         else:
             session = self.sessions.find(name)
         self.server.watch(context.connection)
+        # It may be the last thing that the program waits for.
+        context.connection.awaits_end = True
         call = Call(self, session, context, number, arguments)
         with self.sessions.serving(session, context.connection):
             told = self._respond(call, command)

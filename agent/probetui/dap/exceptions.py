@@ -2,16 +2,19 @@
 from __future__ import annotations
 
 import traceback
-from typing import Any, Dict, List, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple
 
 from ..debugging.specs import ExceptionFilter
 from ..evaluation import PACKAGE
 from ..prompt import chain
 from ..values import class_name, cut
-from . import places, stopped
+from . import holding, places, stopped
 from .call import Call, Row
 from .messages import Arguments, Failure
 from .sessions import Kept
+
+if TYPE_CHECKING:
+    from .debugger import Debugger
 
 TYPES_MAXIMUM = 100
 TEXT_MAXIMUM = 20000
@@ -30,6 +33,10 @@ class Filters(Kept):
     def __init__(self) -> None:
         self.names: List[str] = []
         self.types: List[str] = []
+        self.owner = ""
+
+    def end(self, debugger: Debugger) -> None:
+        holding.want_uncaught(debugger, self.owner, None)
 
 
 def _types(text: Optional[str]) -> List[str]:
@@ -58,7 +65,9 @@ def _set(call: Call) -> Dict[str, Any]:
         if not all(part.isidentifier() for part in kind.split(".")):
             raise Failure("%s is no name of a class" % ascii(kind)[:100])
     kept = call.session.keep("exceptions", Filters)
-    kept.names, kept.types = names, types
+    kept.names, kept.types, kept.owner = names, types, call.session.id
+    holding.want_uncaught(call.debugger, call.session.id,
+                          types if "uncaught" in names else None)
     call.debugger.engine().set_exceptions(
         call.session.id, ExceptionFilter(
             "raised" in names, "uncaught" in names, types)

@@ -3,12 +3,12 @@ from __future__ import annotations
 
 import contextlib
 import time
-from typing import TYPE_CHECKING, Any, Dict, List, Optional
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional
 
-from ..settings import describe
 from .call import Call, Row
 from .messages import Failure
 from .sessions import Kept, Session
+from .stopped import exception_text
 
 if TYPE_CHECKING:
     from ..debugging.uncaught import Catcher
@@ -102,17 +102,25 @@ def left(stop: Any) -> Optional[float]:
     return max(0.0, round(seconds, 1))
 
 
-def state(debugger: Debugger) -> Dict[str, Any]:
-    """The part of it that is this module's."""
+def _armed(debugger: Debugger) -> Optional[Dict[str, Any]]:
     armed = debugger.parts["catcher"].catch \
         if "catcher" in debugger.parts else None
-    return {
-        "catch": None if armed is None else {
-            "lease": armed.lease, "types": list(armed.types)},
-        "holds": [{"threadId": stop.thread_id, "lease": left(stop),
-                   "exception": describe(stop.exception)}
-                  for stop in debugger.stops()
-                  if stop.lease_until is not None and stop.exception]}
+    return None if armed is None else {
+        "lease": armed.lease, "types": list(armed.types)}
+
+
+def _holds(debugger: Debugger) -> List[Dict[str, Any]]:
+    return [{"threadId": stop.thread_id, "lease": left(stop),
+             "exception": exception_text(stop.exception)}
+            for stop in debugger.stops()
+            if stop.lease_until is not None and stop.exception is not None]
+
+
+# What `state` tells of it.
+STATES: Dict[str, Callable[[Call], Any]] = {
+    "catch": lambda call: _armed(call.debugger),
+    "holds": lambda call: _holds(call.debugger),
+}
 
 
 def _renew(debugger: Debugger, lease: float) -> None:
@@ -141,9 +149,17 @@ def _catch(call: Call) -> Dict[str, Any]:
         _disarm(call.debugger)
     if is_on and lease is not None:
         _renew(call.debugger, lease)
-    told = state(call.debugger)
+    told = {name: tell(call) for name, tell in STATES.items()}
     call.debugger.ring.emit("probetui/catch", told)
     return told
+
+
+def want_uncaught(debugger: Debugger, owner: str,
+                  types: Optional[List[str]]) -> None:
+    """The filter "uncaught" of a session; None: it has it not."""
+    if types is not None or "catcher" in debugger.parts:
+        catcher(debugger).set_viewer(owner, types)
+        debugger.server.wake()
 
 
 class _Raised(Kept):
