@@ -225,10 +225,48 @@ static void display(struct engine *engine)
 	}
 }
 
+/* Nobody has come yet to see what it raised. */
+static bool is_held_unseen(const struct rank *rank)
+{
+	const struct thread *thread = rank_main_thread(rank);
+
+	return !rank_is_gone(rank) && thread &&
+	       rank->debugger.state == DEBUGGER_NONE &&
+	       strcmp(thread->activity.name, ACTIVITY_CAUGHT) == 0;
+}
+
+/* A rank that its agent holds is looked at by us, too: that changes nothing
+ * for it, and we are told what it raised. */
+static void follow_holds(struct engine *engine)
+{
+	const struct session *session = &engine->session;
+
+	for (size_t i = 0; i < session->rank_count; i++) {
+		const struct rank *rank = session->ranks[i];
+		int number = rank->process.rank;
+		char target[32];
+
+		if (!is_held_unseen(rank)) {
+			rankset_remove(&engine->holds, number);
+			continue;
+		}
+		if (rankset_contains(&engine->holds, number))
+			continue;
+		rankset_add(&engine->holds, number);
+		snprintf(target, sizeof(target), "agent:%d",
+			 (int)rank->process.pid);
+		engine_send(engine, "connect",
+			    json_pack("{s:s}", "target", target));
+	}
+}
+
 void debuggers_turn(struct engine *engine)
 {
 	if (engine->session.is_replay)
 		return;
+	/* One command looks, and is gone before anything could be told. */
+	if (engine->is_screen || engine->settings.script)
+		follow_holds(engine);
 	breaking_tell(engine, 0);
 	if (engine->session.choice.displays.count > 0)
 		display(engine);

@@ -54,6 +54,7 @@ void engine_clear(struct engine *engine)
 	requests_clear(engine);
 	pendings_clear(engine);
 	survey_clear(&engine->survey);
+	rankset_clear(&engine->holds);
 	pending_free(engine->connecting);
 	free(engine->notice);
 	for (size_t i = 0; i < WANTED_MAXIMUM; i++)

@@ -63,6 +63,7 @@ struct engine {
 	char *notice;	      /* said, and not yet taken; NULL: nothing */
 	bool is_notice_error;
 	struct survey survey; /* answers to it are to come */
+	struct rankset holds; /* held by agents that we have asked for */
 	int64_t seq;	      /* of the last request */
 	char *gone_why;	      /* the last node that went; NULL */
 	int64_t discover_seq; /* of the first discover */

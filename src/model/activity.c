@@ -159,6 +159,8 @@ static const struct place_row place_rows[] = {
 	  "children's shutdown" },
 	{ "destroy_process_group", C10D, ACTIVITY_TEARDOWN, NULL },
 	{ "_abort_process_group", C10D, ACTIVITY_TEARDOWN, NULL },
+	{ "park", "probetui/debugging/engine.py", ACTIVITY_TEARDOWN,
+	  ACTIVITY_CAUGHT },
 	{ "print_exception", "traceback.py", ACTIVITY_TEARDOWN, "traceback" },
 	{ "print_exc", "traceback.py", ACTIVITY_TEARDOWN, "traceback" },
 };

@@ -38,6 +38,9 @@ struct thread;
 /* The name for a rank that holds at a breakpoint of our package. */
 #define ACTIVITY_HOLD "probetui.breakpoint"
 
+/* The name for one that its agent holds where nobody caught an exception. */
+#define ACTIVITY_CAUGHT "held at an exception"
+
 struct activity activity_of(const struct thread *thread);
 /* "wait", "sleep", "data", … : the word on a card, at most 5 columns. */
 const char *activity_word(enum activity_kind kind);

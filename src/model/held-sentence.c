@@ -269,10 +269,21 @@ static void append_waiting(struct buffer *out, const struct group *group,
 	buffer_append_string(out, " for somebody to connect");
 }
 
+/* "in pdb" */
+static const char *holder_of(const struct rank *rank)
+{
+	const char *backend = rank->debugger.backend;
+
+	if (backend && strcmp(backend, "http") == 0)
+		return "by its agent";
+	return backend && strcmp(backend, "pdb") == 0 ? "in pdb"
+						      : "in a debugger";
+}
+
 static void append_group(struct buffer *out, const struct group *group)
 {
 	bool is_plural = rankset_count(&group->ranks) != 1;
-	const char *backend = group->first->debugger.backend;
+	const char *holder = holder_of(group->first);
 
 	phrase_append_ranks(out, &group->ranks);
 	buffer_append_char(out, ' ');
@@ -289,9 +300,8 @@ static void append_group(struct buffer *out, const struct group *group)
 	else if (held_is_waiting(group->first))
 		append_waiting(out, group, is_plural);
 	else if (held_is_odd(group->first))
-		buffer_printf(out, " and %s held in %s",
-			      is_plural ? "are" : "is",
-			      backend ? backend : "a debugger");
+		buffer_printf(out, " and %s held %s", is_plural ? "are" : "is",
+			      holder);
 	phrase_append_duration(out, ", for ", group->seconds);
 }
 

@@ -55,6 +55,11 @@ static void frames_say_what_is_done(void **state)
 		{ QUEUE
 		  " < _try_get_data torch/utils/data/dataloader.py:1" USER,
 		  ACTIVITY_DATA, "DataLoader wait" },
+		{ "_next /w/agent/probetui/debugging/stop.py:150 < wait "
+		  "/w/agent/probetui/debugging/stop.py:136 < park "
+		  "/w/agent/probetui/debugging/engine.py:166 < excepthook "
+		  "/w/agent/probetui/debugging/uncaught.py:145",
+		  ACTIVITY_TEARDOWN, ACTIVITY_CAUGHT },
 		{ "save torch/serialization.py:9" USER, ACTIVITY_SAVE,
 		  "torch.save" },
 		{ "backward torch/_tensor.py:1" USER, ACTIVITY_TRAIN,
