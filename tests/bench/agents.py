@@ -170,7 +170,7 @@ def bdb_pairs(program, line):
 
 
 def debugpy_pairs(program, line):
-    plain = program.time(TRACED)
+    plain = min(program.time(TRACED) for _ in range(4))
     port = int(program.ask(
         "__import__('debugpy').listen(('127.0.0.1', 0))[1]"))
     client = Dap(port)
@@ -184,9 +184,7 @@ def debugpy_pairs(program, line):
         client.wait("response", "setBreakpoints")
         client.send("configurationDone")
         client.wait("response", "attach")
-        program.time(TRACED)
-        for _ in range(2):
-            yield program.time(TRACED), plain
+        yield min(program.time(TRACED) for _ in range(4)), plain
     finally:
         client.close()
 
@@ -285,16 +283,18 @@ class Asked:
         self.node.ask("initialize", protocol=1)
         self.node.discover(pids=pids)
 
-    def evaluate(self):
+    def evaluate(self, pids=None):
         numbers = [self.node.request("evaluate", pid=pid, context="repl",
                                      expression="1 + 1")
-                   for pid in self.pids]
+                   for pid in pids or self.pids]
         for number in numbers:
             answer = self.node.answer(number)
-            assert answer["body"]["result"] == "2", answer
+            assert answer["body"].get("result") == "2", answer
 
     def __enter__(self):
-        self.evaluate()     # connected
+        # At its first request each loads what it takes to answer it.
+        for pid in self.pids:
+            self.evaluate([pid])
         return self
 
     def __exit__(self, *_):
