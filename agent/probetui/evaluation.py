@@ -334,7 +334,8 @@ def run_tree(tree: ast.Module, name: str, names: Dict[str, Any]) -> Any:
     last = None
     if tree.body and isinstance(tree.body[-1], ast.Expr):
         last = ast.Expression(tree.body.pop().value)
-    exec(compile(tree, name, "exec", dont_inherit=True), names)
+    if tree.body:
+        exec(compile(tree, name, "exec", dont_inherit=True), names)
     if last is not None:
         return eval(compile(last, name, "eval", dont_inherit=True), names)
     return NOTHING

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import types
 from typing import Any, Callable, Dict, List, Optional
 
 from .. import audit, evaluation
@@ -61,6 +62,17 @@ def parse(text: str, is_statement: bool) -> ast.Module:
     return tree if is_statement else ast.Module([ast.Expr(tree.body)], [])
 
 
+def _compile(text: str) -> Optional[types.CodeType]:
+    """Of one expression, as most are: at once, without a tree. None: it is
+    none, or there is something wrong with it."""
+    if text[:1].isspace():
+        return None
+    try:
+        return compile(text, frames.NAME, "eval", dont_inherit=True)
+    except Exception:
+        return None
+
+
 def run_tree(tree: ast.Module, place: Optional[places.Place],
              names: Optional[Dict[str, Any]] = None) -> Any:
     """`names`: where there is no place; None: those of __main__."""
@@ -78,9 +90,11 @@ def _evaluate(call: Call) -> Dict[str, Any]:
     if arguments.has("frameId"):
         place = places.find_stopped(call, arguments.integer("frameId"))
     found: List[Any] = []
+    code = _compile(text) if place is None else None
 
     def work() -> Any:
-        value = run_tree(parse(text, is_statement), place)
+        value = run_tree(parse(text, is_statement), place) if code is None \
+            else eval(code, places.main_names())
         if value is not evaluation.NOTHING:
             found.append(value)
         return value
@@ -91,20 +105,21 @@ def _evaluate(call: Call) -> Dict[str, Any]:
               "variablesReference": 0}
     if found and told["type"] is not None:
         answer["type"] = told["type"]
-        answer.update(refer(call.session, found[0], _expression(text),
+        answer.update(refer(call.session, found[0], _expression(text, code),
                             place))
     return answer
 
 
-def _expression(text: str) -> Optional[str]:
+def _expression(text: str, code: Optional[types.CodeType]) -> Optional[str]:
     """Of the value of that text. None: it is none."""
     text = text.strip()
     if _SIMPLE.match(text):
         return text
-    try:
-        ast.parse(text, mode="eval")
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
+    if code is None:
+        try:
+            ast.parse(text, mode="eval")
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return None
     return "(%s)" % text
 
 
