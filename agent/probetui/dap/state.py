@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any, Dict
 
-from . import breakpoints, holding, stopped
+from . import breakpoints, stopped
 from .call import Call, Row
 from .exceptions import Filters
 
@@ -20,7 +20,7 @@ def _state(call: Call) -> Dict[str, Any]:
             for bound in bounds],
         "exceptionFilters": {"filters": filters.names,
                              "types": filters.types},
-        "sessions": len(debugger.sessions), **holding.state(debugger)}
+        "sessions": len(debugger.sessions)}
     for name, tell in debugger.states.items():
         told[name] = tell(call)
     return told
