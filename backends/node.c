@@ -438,8 +438,7 @@ static void on_leave(void *data)
 	release_all(node);
 	pipe_flush(node->pipe);
 	if ((pipe_waiting(node->pipe) == 0 &&
-	     farewells_are_over(node->farewells) &&
-	     carrier_has_left(node->carriers)) ||
+	     farewells_are_over(node->farewells)) ||
 	    loop_now() > node->leave_deadline)
 		loop_stop(node->loop);
 }

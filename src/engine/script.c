@@ -165,7 +165,8 @@ static void append_stop(struct buffer *out, const struct stop *stop)
 {
 	buffer_printf(out, "rank %d stopped: ", stop->rank);
 	format_text(out, stop->description);
-	if (stop->value) {
+	/* What is raised may be the description already. */
+	if (stop->value && !strstr(stop->description, stop->value)) {
 		buffer_append_string(out, ": ");
 		format_text(out, stop->value);
 	}

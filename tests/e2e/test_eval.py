@@ -332,3 +332,63 @@ class TestRunning(unittest.TestCase):
         terminal.see(b" rank 0")
         terminal.press(b"q")
         self.assertEqual(terminal.wait_end(), 0)
+
+
+RAISES = """
+import sys
+
+def load(step):
+    raise ValueError("no such sample: %d" % step)
+
+print("runs", flush=True)
+sys.stdin.readline()
+load(step=7)
+"""
+
+
+class TestHeld(unittest.TestCase):
+    """A rank raises what nobody catches, and is held by its agent."""
+
+    def setUp(self):
+        agent = os.path.join(jobs.SOURCE, "agent")
+        script = tempfile.NamedTemporaryFile("w", suffix=".py")
+        self.addCleanup(script.close)
+        script.write(RAISES)
+        script.flush()
+        self.process = subprocess.Popen(
+            [sys.executable, script.name], universal_newlines=True,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=dict(os.environ, PYTHONPATH=agent, PROBETUI="1"))
+        self.addCleanup(self.process.communicate)
+        self.addCleanup(self.process.kill)
+        self.assertEqual(self.process.stdout.readline(), "runs\n")
+
+    def command(self, *words):
+        return subprocess.run(
+            [jobs.PROBETUI, *words], stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, universal_newlines=True,
+            timeout=jobs.LIMIT)
+
+    def test_it_is_seen_by_who_comes_later(self):
+        pid = str(self.process.pid)
+        told = self.command("catch", pid, "lease", "20m")
+        self.assertIn("holds it, for 20 min at most", told.stdout,
+                      told.stderr)
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
+        self.assertIn("and is held", self.process.stderr.readline())
+        terminal = terminals.Terminal(24, 120)
+        self.addCleanup(terminal.close)
+        terminal.start(["--pid", pid])
+        terminal.see(b"Rank 0 raised ValueError: no such sample: 7")
+        terminal.see(b"held by its agent")
+        terminal.see(b"of 19:")
+        terminal.press(b"estep\r")
+        terminal.see(b" 7")
+        terminal.press(b"\x04c")
+        self.assertEqual(self.process.wait(20), 1)
+        self.assertIn("ValueError: no such sample: 7",
+                      self.process.stderr.read())
+        terminal.press(b"q")
+        terminal.wait_end()
