@@ -118,7 +118,7 @@ def _forget() -> None:
 
 def _register() -> None:
     atexit.register(_close)
-    forks.register(_begin_fork, _end_fork, _forget)
+    forks.add(_begin_fork, _end_fork, _forget)
 
 
 def _unregister() -> None:

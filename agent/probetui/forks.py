@@ -3,33 +3,37 @@ then: these three stay when the agent leaves, do nothing, and hold nothing."""
 from __future__ import annotations
 
 import os
-from typing import Callable, Optional, Tuple
+from typing import Any, List, Optional
 
-Hooks = Tuple[Callable[[], None], Callable[[], None], Callable[[], None]]
-
-_hooks: Optional[Hooks] = None
+_hooks: List[tuple] = []
 _is_registered = False
 
 
 def _before() -> None:
-    if _hooks is not None:
-        _hooks[0]()
+    for hooks in _hooks:
+        if hooks[0] is not None:
+            hooks[0]()
 
 
 def _in_parent() -> None:
-    if _hooks is not None:
-        _hooks[1]()
+    for hooks in _hooks:
+        if hooks[1] is not None:
+            hooks[1]()
 
 
 def _in_child() -> None:
-    if _hooks is not None:
-        _hooks[2]()
+    for hooks in list(_hooks):
+        if hooks[2] is not None:
+            hooks[2]()
 
 
-def register(before: Callable[[], None], in_parent: Callable[[], None],
-             in_child: Callable[[], None]) -> None:
-    global _hooks, _is_registered
-    _hooks = (before, in_parent, in_child)
+def add(before: Optional[Any] = None, in_parent: Optional[Any] = None,
+        in_child: Optional[Any] = None) -> None:
+    """Functions to be called from now on, if they are not yet."""
+    global _is_registered
+    hooks = (before, in_parent, in_child)
+    if hooks not in _hooks:
+        _hooks.append(hooks)
     if not _is_registered:
         _is_registered = True
         os.register_at_fork(before=_before, after_in_parent=_in_parent,
@@ -38,5 +42,4 @@ def register(before: Callable[[], None], in_parent: Callable[[], None],
 
 def clear() -> None:
     """Not while a fork is under way: the caller sees to that."""
-    global _hooks
-    _hooks = None
+    del _hooks[:]

@@ -8,10 +8,12 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from typing import List
+from types import FrameType
+from typing import List, Optional
 
-from . import inspection, server
+from . import evaluation, inspection, server
 
+STANDING = evaluation.PACKAGE + "debugging"
 SECONDS = 3.0
 LOOK_SECONDS = 0.02
 
@@ -22,20 +24,40 @@ def _others() -> List[threading.Thread]:
             if thread is not me]
 
 
+def _stands(frame: Optional[FrameType]) -> bool:
+    while frame is not None:
+        if frame.f_code.co_filename.startswith(STANDING):
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _standing() -> int:
+    """Threads of the program that stopped, and have not gone on yet."""
+    own = {thread.ident for thread in inspection.own_threads()}
+    return sum(_stands(frame) for ident, frame in
+               sys._current_frames().items() if ident not in own)
+
+
 def end(closed: server.Server) -> List[str]:
-    """Waits until its threads have ended; what they evaluate is
-    interrupted. Gives what remains, in words."""
+    """Waits until its threads have ended, and the program's have gone on;
+    what is evaluated is interrupted. Gives what remains, in words."""
     until = time.monotonic() + SECONDS
-    while _others() and time.monotonic() < until:
+    while (_others() or _standing()) and time.monotonic() < until:
         closed.evaluator.hurry()
         for thread in _others()[:1]:
             thread.join(LOOK_SECONDS)
-    left = _others()
+        time.sleep(0.001)
+    left, standing = _others(), _standing()
     closed.clear()
-    if not left:
-        return []
-    return ["%d of its threads: what is evaluated there waits in C, and the "
-            "thread ends with it" % len(left)]
+    told = []
+    if left:
+        told.append("%d of its threads: what is evaluated there waits in C, "
+                    "and the thread ends with it" % len(left))
+    if standing:
+        told.append("%d of the program's threads stood in it, and had not "
+                    "gone on after %g s" % (standing, SECONDS))
+    return told
 
 
 def forget_modules() -> None:
@@ -45,3 +67,6 @@ def forget_modules() -> None:
     for name in [name for name in sys.modules
                  if name.split(".")[0] == "probetui"]:
         del sys.modules[name]
+    # What annotations and names of types are made of is kept there.
+    for clean in getattr(sys.modules.get("typing"), "_cleanups", ()):
+        clean()

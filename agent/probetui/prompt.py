@@ -13,32 +13,16 @@ from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 from .channel import LeaseEnded
 from .settings import describe, tell
+from .values import chain
 
 PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 # From 3.13 on, pdb itself moves along the chain of exceptions.
 HAS_CHAIN = hasattr(pdb.Pdb, "_get_tb_and_exceptions")
-CHAIN_MAXIMUM = 999
 OWN_VARIABLES = "__pdb_convenience_variables"
 
 
 def is_ours(frame: types.FrameType) -> bool:
     return frame.f_code.co_filename.startswith(PACKAGE)
-
-
-def chain(error: BaseException) -> List[BaseException]:
-    """What led to the exception, the first one first."""
-    found: List[BaseException] = []
-    current: Optional[BaseException] = error
-    while current is not None and len(found) < CHAIN_MAXIMUM and \
-            not any(current is other for other in found):
-        found.append(current)
-        if current.__cause__ is not None:
-            current = current.__cause__
-        elif current.__suppress_context__:
-            current = None
-        else:
-            current = current.__context__
-    return found[::-1]
 
 
 class _Interpreter(code.InteractiveConsole):

@@ -10,7 +10,6 @@ import socket
 import threading
 import time
 from typing import (
-    TYPE_CHECKING,
     Any,
     Callable,
     Deque,
@@ -190,10 +189,8 @@ class Connection:
         self.shut()
 
 
-if TYPE_CHECKING:
-    # typing keeps for good what this is made of; the agent may leave.
-    # Gives what is to be told. Refusal: why not.
-    Route = Callable[[Head, Any, Connection], Any]
+# Gives what is to be told. Refusal: why not.
+Route = Callable[[Head, Any, Connection], Any]
 
 
 class Server:

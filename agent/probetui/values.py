@@ -3,13 +3,14 @@ classes, no properties, no metaclasses; of a tensor only what it is."""
 from __future__ import annotations
 
 import types
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Optional
 
 TEXT_MAXIMUM = 200
 PARTS_MAXIMUM = 8
 DEPTH_MAXIMUM = 3
 BITS_MAXIMUM = 1024
 NAMES_MAXIMUM = 200
+CHAIN_MAXIMUM = 999
 
 _SIMPLE = (type(None), bool, float, complex, type(Ellipsis),
            type(NotImplemented), range)
@@ -146,3 +147,19 @@ def describe_names(names: Dict[str, Any]) -> Dict[str, Dict[str, str]]:
             value = names[name]
             told[name] = {"type": type_name(value), "value": describe(value)}
     return told
+
+
+def chain(error: BaseException) -> List[BaseException]:
+    """What led to the exception, the first one first."""
+    found: List[BaseException] = []
+    current: Optional[BaseException] = error
+    while current is not None and len(found) < CHAIN_MAXIMUM and \
+            not any(current is other for other in found):
+        found.append(current)
+        if current.__cause__ is not None:
+            current = current.__cause__
+        elif current.__suppress_context__:
+            current = None
+        else:
+            current = current.__context__
+    return found[::-1]

@@ -5,6 +5,7 @@ import sys
 import unittest
 
 from agents import OneCase, Place, Target, wait_for
+from daps import Viewer
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))), "backend"))
@@ -89,13 +90,20 @@ def put_in():
         time.sleep(0.001)
     return told["names"]
 
+def told(before, after):
+    # What has gone, and what has come.
+    if type(before) is not list or len(before) == len(after):
+        return [before, after]
+    return [[one for one in before if one not in after],
+            [one for one in after if one not in before]]
+
 def settled():
     # A thread that has said all that it has to may not have ended yet.
     end = time.monotonic() + 10
     while True:
         after = look()
         if after["tasks"] == BEFORE["tasks"] or time.monotonic() > end:
-            return {name: [BEFORE[name], after[name]] for name in after
+            return {name: told(BEFORE[name], after[name]) for name in after
                     if after[name] != BEFORE[name]}
 
 HERE = os.path.dirname(os.path.abspath(sys.argv[0]))
@@ -103,7 +111,8 @@ HERE = os.path.dirname(os.path.abspath(sys.argv[0]))
 import ast, ctypes, email, importlib.util, ipaddress, socket, ssl, traceback
 import select, shutil, struct, urllib.parse, weakref, hmac, code, codeop
 import concurrent.futures, inspect, linecache, dis, tokenize, platform
-sys.path.remove(HERE)
+while HERE in sys.path:
+    sys.path.remove(HERE)
 # The C library's first thread has it install a handler.
 thread = threading.Thread(target=int)
 thread.start()
@@ -185,6 +194,52 @@ class UnlistenCase(unittest.TestCase):
         target.run("del begun")
         self.nothing_is_left(target)
 
+    def test_debugging(self):
+        """Threads that stand go on, and nothing is traced."""
+        target = self.start(LOOK + """
+def work(number):
+    total = 0
+    for step in range(number):
+        total += step
+    return total
+def fail():
+    raise ValueError("it was raised")
+done = []
+say(put_in())""")
+        with Viewer(target) as viewer:
+            path = target.place.inside + "/program.py"
+            with open(target.place.path + "/program.py") as file:
+                line = file.read().split("        total += step")[0].count(
+                    "\n") + 1
+            viewer.ask("setBreakpoints", source={"path": path}, breakpoints=[
+                {"line": line, "condition": "step == 3"}])
+            viewer.ask("catch", on=True)
+            target.run("runner = threading.Thread(target=lambda: done.append("
+                       "work(10))); runner.start()")
+            stopped = viewer.event("stopped")
+            self.assertEqual(stopped["reason"], "breakpoint")
+            viewer.ask("next", threadId=stopped["threadId"])
+            self.assertEqual(viewer.event("stopped")["reason"], "step")
+            viewer.ask("setExceptionBreakpoints", filters=["raised"])
+            self.assertEqual(viewer.run("done.append('here')")["result"],
+                             "None")
+            self.assertEqual(viewer.client.post("/eject"), {"left": []})
+        target.run("runner.join(); del runner")
+        self.assertEqual(target.ask("done"), ["here", 45])
+        target.run("runner = threading.Thread(target=fail)")
+        target.run("runner.start(); runner.join(); del runner")
+        target.run("del done, work, fail")
+        left = target.ask("settled()")
+        ours = left.pop("ours", [[], []])[1]
+        if self.python.version > (3, 9):
+            self.assertEqual([name for name in ours if not name.startswith(
+                "probetui.forks.")], [])
+        self.assertEqual(left, {})
+        status, errors = target.close()
+        self.assertEqual(status, 0)
+        self.assertIn("ValueError: it was raised", errors)
+        self.assertNotIn("probetui", errors)
+
     def test_waits_in_c(self):
         """What cannot be taken away is said."""
         target = self.start(LOOK + "lock = threading.Lock()\n"
@@ -221,8 +276,9 @@ class UnlistenCase(unittest.TestCase):
             self.assertEqual(client.value("probetui.unlisten()"), "[]")
             self.assertTrue(client.is_closed())
         self.assertEqual(target.ask("'probetui.agent' in sys.modules"), True)
-        self.assertEqual(target.ask(
-            "[t.name for t in threading.enumerate()]"), ["MainThread"])
+        wait_for(lambda: target.ask(
+            "[t.name for t in threading.enumerate()]") == ["MainThread"],
+            "the client's thread to end")
         self.assertEqual(target.close(), (0, ""))
 
 

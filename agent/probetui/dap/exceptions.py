@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple
 
 from ..debugging.specs import ExceptionFilter
 from ..evaluation import PACKAGE
-from ..prompt import chain
-from ..values import class_name, cut
+from ..values import chain, class_name, cut
 from . import holding, places, stopped
 from .call import Call, Row
 from .messages import Arguments, Failure

@@ -13,7 +13,7 @@ import threading
 from types import FrameType
 from typing import Any, Callable, Dict, List, Optional
 
-from .. import inspection
+from .. import forks, inspection
 from ..settings import describe, tell
 from . import arming, codes
 from .specs import Bound, EngineError, ExceptionFilter, Spec
@@ -426,25 +426,14 @@ def get() -> Engine:
     with _seat:
         if _engine is None or _engine.is_closed:
             _engine = Engine()
-            _register()
+            # An agent that leaves takes it back.
+            forks.add(in_child=_forget)
         return _engine
 
 
 def peek() -> Optional[Engine]:
     """The same, None: nobody debugged yet."""
     return _engine
-
-
-_is_registered = False
-
-
-def _register() -> None:
-    global _is_registered
-    if not _is_registered:
-        import os
-
-        _is_registered = True
-        os.register_at_fork(after_in_child=_forget)
 
 
 def _forget() -> None:
