@@ -63,13 +63,19 @@ class Debugger:
         return self._engine  # type: ignore[no-any-return]
 
     def stops(self) -> List[Stop]:
-        return self._engine.stops() if self._engine is not None else []
+        if self._engine is None:
+            return []
+        return [stop for stop in self._engine.stops() if not stop.is_over]
 
     def stop_of(self, thread_id: int) -> Optional[Stop]:
         """None: it runs."""
-        if self._engine is None:
-            return None
-        return self._engine.stop_of(thread_id)  # type: ignore
+        for stop in self.stops():
+            if stop.thread_id == thread_id:
+                return stop
+        return None
+
+    def has_left(self, stop: Stop) -> bool:
+        return self._engine is None or stop not in self._engine.stops()
 
     def breakpoints(self) -> Dict[str, List[Bound]]:
         """By the names of the sessions."""

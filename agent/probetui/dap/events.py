@@ -42,6 +42,12 @@ class Ring:
                                       own or {}))
             self._changed.notify_all()
 
+    def wait_until(self, condition: Callable[[], bool],
+                   seconds: float) -> None:
+        """Or so long; it is asked anew after each event."""
+        with self._changed:
+            self._changed.wait_for(condition, seconds)
+
     def wake(self) -> None:
         """Who waits looks whether it still wants to."""
         with self._changed:

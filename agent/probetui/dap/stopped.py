@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .debugger import Debugger
 
 TEXT_MAXIMUM = 1000
+LEAVE_SECONDS = 1.0
 
 
 def exception_text(error: BaseException) -> str:
@@ -79,6 +80,9 @@ def _go(call: Call, stop: Stop, command: str, frame: Any = None,
         stop.go(command, frame, line)
     except EngineError as error:
         raise Failure(str(error)) from None
+    # What is asked for next is asked of a thread that runs.
+    ring = call.debugger.ring
+    ring.wait_until(lambda: call.debugger.has_left(stop), LEAVE_SECONDS)
 
 
 def _continue(call: Call) -> Dict[str, Any]:
