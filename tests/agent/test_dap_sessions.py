@@ -175,7 +175,8 @@ class TestEvents(SessionCase):
     EMIT = ("from probetui import agent\n"
             "def emit(count):\n"
             "    for i in range(count):\n"
-            "        agent._agent._debugger.ring.emit('output', {'output': str(i)})\n")
+            "        agent._agent._debugger.ring.emit('output', "
+            "{'output': str(i)})\n")
 
     def test_wait(self):
         target = self.listening(self.EMIT)

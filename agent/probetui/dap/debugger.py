@@ -74,9 +74,6 @@ class Debugger:
                 return stop
         return None
 
-    def has_left(self, stop: Stop) -> bool:
-        return self._engine is None or stop not in self._engine.stops()
-
     def breakpoints(self) -> Dict[str, List[Bound]]:
         """By the names of the sessions."""
         return self._engine.breakpoints() if self._engine is not None else {}

@@ -82,7 +82,7 @@ def _go(call: Call, stop: Stop, command: str, frame: Any = None,
         raise Failure(str(error)) from None
     # What is asked for next is asked of a thread that runs.
     ring = call.debugger.ring
-    ring.wait_until(lambda: call.debugger.has_left(stop), LEAVE_SECONDS)
+    ring.wait_until(lambda: stop.has_left, LEAVE_SECONDS)
 
 
 def _continue(call: Call) -> Dict[str, Any]:

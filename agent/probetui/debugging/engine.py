@@ -380,6 +380,7 @@ class Engine:
                 state.stop = None
                 if stop in self._stops:
                     self._stops.remove(stop)
+            stop.has_left = True
             self._tell("continued", stop=stop)
             stop.frames, stop.exception, stop.value = [], None, None
 

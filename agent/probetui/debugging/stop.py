@@ -77,7 +77,8 @@ class Stop:
         self.lease_until = None if lease is None else \
             time.monotonic() + lease
         self.no_steps = no_steps
-        self.is_over = False
+        self.is_over = False    # it was told to go on
+        self.has_left = False   # and did
         self._orders: Any = queue.SimpleQueue()
         self._seat = _thread.allocate_lock()
 
