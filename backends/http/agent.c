@@ -124,7 +124,7 @@ void agent_end(struct agent *agent, const char *why)
 	agent->retry = NULL;
 	inquiries_fail(agent, kept);
 	forget_session(agent);
-	agent->debugger.binding_count = 0;
+	debugger_clear_bindings(&agent->debugger);
 	tell_state(agent, DEBUGGER_LOST, kept);
 	free(kept);
 }

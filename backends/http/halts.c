@@ -258,7 +258,10 @@ static struct halt *find_asked(const struct inquiry *inquiry)
 	struct halt *halt = find_thread(
 		inquiry->agent, json_get_integer(inquiry->context, "thread", 0));
 
-	return halt && halt->number == inquiry->value ? halt : NULL;
+	/* Two may have asked, where it went and was told of again. */
+	return halt && halt->number == inquiry->value && !halt->is_known
+		       ? halt
+		       : NULL;
 }
 
 static void put_last(struct agent *agent, struct halt *halt)
@@ -327,6 +330,7 @@ static void on_stack(struct inquiry *inquiry, json_t *body,
 		drop(agent, halt);
 		return;
 	}
+	frames_free(halt->frames, halt->frame_count);
 	halt->frames = frames_read(body, &halt->frame_count);
 	if (halt->reason == STOP_EXCEPTION)
 		ask(agent, halt, "exceptionInfo", on_exception);
@@ -348,11 +352,11 @@ void halts_take(struct agent *agent, const json_t *body)
 	struct halt **link = &agent->halts;
 	struct halt *halt = read_halt(agent, body);
 	struct halt *old = find_thread(agent, halt->thread);
+	bool is_known = old && old->number == halt->number;
 
-	if (old && old->number != halt->number)
+	if (old && !is_known)
 		halts_release(agent, halt->thread, 0);
-	if ((old && old->number == halt->number) ||
-	    count_halts(agent) >= HALTS_MAXIMUM) {
+	if (is_known || count_halts(agent) >= HALTS_MAXIMUM) {
 		halt_free(halt);
 		return;
 	}

@@ -100,12 +100,10 @@ static void finish(struct inquiry *inquiry, json_t *body,
 	complete(inquiry, body, error);
 }
 
-void inquiries_fail(struct agent *agent, const char *why)
+static void fail_all(struct agent *agent, const struct error *error)
 {
 	struct inquiry *all = agent->inquiries;
-	struct error error = ERROR_INIT;
 
-	error_set(&error, "%s", why);
 	agent->inquiries = NULL;
 	while (all) {
 		struct inquiry *inquiry = all;
@@ -114,8 +112,19 @@ void inquiries_fail(struct agent *agent, const char *why)
 		if (inquiry->is_opening || inquiry->is_listening)
 			inquiry_free(inquiry);
 		else
-			complete(inquiry, NULL, &error);
+			complete(inquiry, NULL, error);
 	}
+}
+
+void inquiries_fail(struct agent *agent, const char *why)
+{
+	struct error error = ERROR_INIT;
+
+	error_set(&error, "%s", why);
+	fail_all(agent, &error);
+	/* What failed may have asked for more; that waits for a session. */
+	while (agent->phase == AGENT_OVER && agent->inquiries)
+		fail_all(agent, &error);
 }
 
 /*
