@@ -41,6 +41,7 @@ enum phrase_name {
 	PHRASE_OTHER,
 	PHRASE_STOPPED,
 	PHRASE_TEARDOWN,
+	PHRASE_CAUGHT,
 	PHRASE_GONE,
 	PHRASE_MISSING,
 };
@@ -97,6 +98,13 @@ static const struct phrase phrases[PHRASES] = {
 			      PLACE_ACTIVITY,
 			      { "is in teardown: ", "are in teardown: " },
 			      { "is in teardown", "are in teardown" } },
+	[PHRASE_CAUGHT] = { { "raised and is held by its agent",
+			      "raised and are held by their agents" },
+			    PLACE_NONE,
+			    { "raised and is held by its agent",
+			      "raised and are held by their agents" },
+			    { "raised and is held by its agent",
+			      "raised and are held by their agents" } },
 	[PHRASE_GONE] = { { "is gone", "are gone" },
 			  PLACE_NONE,
 			  { "is gone", "are gone" },
@@ -147,6 +155,8 @@ const struct phrase *phrase_of(const struct camp *camp)
 		return &phrases[PHRASE_HOLDS];
 	if (camp->role == CAMP_WAITS)
 		return &phrases[PHRASE_PEERS];
+	if (strcmp(camp->main_thread->activity.name, ACTIVITY_CAUGHT) == 0)
+		return &phrases[PHRASE_CAUGHT];
 	if (holds_gil(camp->main_thread))
 		return &phrases[PHRASE_GIL];
 	return &phrases[kind_phrases[camp->main_thread->activity.kind]];
@@ -356,6 +366,7 @@ void phrase_append_where(struct buffer *out, const struct camp *camp)
 	case PHRASE_OTHER:
 	case PHRASE_STOPPED:
 	case PHRASE_TEARDOWN:
+	case PHRASE_CAUGHT:
 	case PHRASE_MISSING:
 		break;
 	}

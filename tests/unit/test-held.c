@@ -126,6 +126,28 @@ static void a_rank_that_raised(void **state)
 	scene_clear(&scene);
 }
 
+static void a_rank_that_its_agent_holds(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	start(&scene, 4, "1",
+	      "_next /w/agent/probetui/debugging/stop.py:150 < park "
+	      "/w/agent/probetui/debugging/engine.py:166");
+	scene_expect(&scene, VERDICT_HUNG, "1",
+		     "Rank 1 raised and is held by its agent, for 33 s. The 3 "
+		     "others wait in all_reduce (train.py:17).");
+	scene_text(&scene, "stopped",
+		   "{'pid':101,'rank':1,'state':'stopped','backend':'http',"
+		   "'target':'agent:101','stops':1,'tid':101,'held':1.0" RAISED
+		   "}");
+	scene_expect(&scene, VERDICT_STOPPED, "1",
+		     "Rank 1 raised RuntimeError: boom (stop.py:150) and is "
+		     "held by its agent, for 1 s; 3 of 4 ranks wait in "
+		     "all_reduce (train.py:17).");
+	scene_clear(&scene);
+}
+
 static void a_rank_that_waits_for_somebody(void **state)
 {
 	struct scene scene;
@@ -767,6 +789,7 @@ int main(void)
 		cmocka_unit_test(ranks_at_a_breakpoint),
 		cmocka_unit_test(a_condition_that_failed),
 		cmocka_unit_test(a_rank_that_raised),
+		cmocka_unit_test(a_rank_that_its_agent_holds),
 		cmocka_unit_test(a_rank_that_waits_for_somebody),
 		cmocka_unit_test(two_that_wait_share_a_sentence),
 		cmocka_unit_test(one_that_another_client_holds),
