@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from typing import TYPE_CHECKING, Any, Dict, List, Optional, Set
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Set
 from weakref import WeakSet
 
 from .values import describe_names
@@ -27,6 +27,15 @@ def hide(thread: threading.Thread) -> None:
 def own_threads() -> List[threading.Thread]:
     """Those that run."""
     return [thread for thread in list(_own) if thread.is_alive()]
+
+
+def untraced(run: Callable[[], None]) -> Callable[[], None]:
+    """For a thread of ours: what traces the program is not for it."""
+    def begin() -> None:
+        sys.settrace(None)
+        run()
+
+    return begin
 
 
 def forget() -> None:

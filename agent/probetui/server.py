@@ -374,7 +374,8 @@ class Server:
 
 
 def _make_thread(name: str, run: Callable[[], None]) -> threading.Thread:
-    thread = threading.Thread(target=run, name=name, daemon=True)
+    thread = threading.Thread(target=inspection.untraced(run),
+                              name=name, daemon=True)
     inspection.hide(thread)
     return thread
 

@@ -6,6 +6,8 @@ import threading
 from types import FrameType
 from typing import Any, List
 
+from . import tstates
+
 
 class Armer:
     """For one engine, which holds its lock for update(), seize(), end()."""
@@ -53,6 +55,25 @@ class Armer:
         if self.engine.is_ours(sys.gettrace()):
             sys.settrace(None)
 
+    def end_steps(self) -> None:
+        """No thread steps any more. One that cannot be reached notices it
+        itself, when it calls a function."""
+        for state in list(self.engine._states.values()):
+            stepper = state.stepper
+            if stepper is None:
+                continue
+            if state.ident == threading.get_ident():
+                stepper.finish(sys._getframe())
+            elif state.stop is None:
+                stepper.is_over = True
+                state.stepper = None
+                tstates.set_trace(state.ident, self.general_trace(),
+                                  self.engine.is_ours)
+
+    def general_trace(self) -> Any:
+        """The trace function of a thread that does not step."""
+        return None
+
 
 def make(engine: Any) -> Armer:
     if sys.version_info >= (3, 12):
@@ -90,7 +111,3 @@ def clear_frames(engine: Any) -> None:
         name = kinds.get(type(thing))
         if name:
             clear(getattr(thing, name))
-
-
-def is_main() -> bool:
-    return threading.current_thread() is threading.main_thread()

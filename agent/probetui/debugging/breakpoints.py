@@ -34,9 +34,8 @@ class Neighbours:
         for code in found:
             own = lines_of(code)
             lines.update(own)
-            if code.co_name == "<module>":
-                self.is_final = True
-            elif own and own[0] < line < max(own):
+            if code.co_name == "<module>" or \
+                    own and own[0] < line < max(own):
                 self.is_final = True
         self.next = min((each for each in lines if each > line), default=0)
         self.last = max(lines, default=0)

@@ -15,7 +15,8 @@ from typing import Any, Callable, Dict, List, Optional
 
 from ..settings import describe as describe_error
 from ..values import class_name, describe
-from .engine import Engine, Reached
+from .engine import Engine
+from .reaching import Reached
 from .expressions import Expression
 from .paths import MISSING, Path, read
 from .specs import EngineError

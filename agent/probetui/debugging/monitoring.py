@@ -23,7 +23,7 @@ TOOLS = (3, 4, 5, 2)
 class Monitoring(Armer):
     def __init__(self, engine: Any) -> None:
         super().__init__(engine)
-        self._monitoring = getattr(sys, "monitoring")
+        self._monitoring: Any = sys.monitoring  # type: ignore
         self._tool: Optional[int] = None
         # Code objects with local events, and the lines that made them so.
         self._armed: Dict[int, Any] = {}
@@ -159,12 +159,15 @@ class Monitoring(Armer):
         return self._monitoring.DISABLE
 
     def _line(self, code: codes.Code, line: int) -> Any:
+        return self._look(code, line, sys._getframe(1))
+
+    def _look(self, code: codes.Code, line: int, frame: FrameType) -> Any:
         engine = self.engine
         if id(code) not in self._seizing and id(code) not in engine.watchers:
             lines = engine.table.files.get(code.co_filename)
             if lines is None or line not in lines:
                 return self._monitoring.DISABLE
-        return self._reach(sys._getframe(1))
+        return self._reach(frame)
 
     def _jump(self, code: codes.Code, offset: int, target: int) -> Any:
         """A loop of one line begins anew, which is no LINE."""
@@ -173,7 +176,7 @@ class Monitoring(Armer):
         line = _line_at(code, offset)
         if line is None or line != _line_at(code, target):
             return self._monitoring.DISABLE
-        return self._line(code, line)
+        return self._look(code, line, sys._getframe(1))
 
     def _reach(self, frame: FrameType) -> Any:
         try:
@@ -219,7 +222,8 @@ class Monitoring(Armer):
 
     def _raised(self, code: codes.Code, offset: int, error: Any) -> Any:
         try:
-            self.engine.at_raise(sys._getframe(1), error)
+            self.engine.at_raise(sys._getframe(1), error,
+                                 error.__traceback__)
         except Exception as problem:
             self._fail(problem)
 

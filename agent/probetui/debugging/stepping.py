@@ -83,6 +83,8 @@ class Stepper(bdb.Bdb):
 
     def _trace(self, frame: FrameType, event: str, arg: Any) -> Any:
         if self.is_over:
+            if event == "call" and sys.gettrace() is self.trace:
+                sys.settrace(self._engine.armer.general_trace())
             return self._leave(frame)
         if event == "call":
             self.breaks = self._engine.table.files
@@ -93,7 +95,9 @@ class Stepper(bdb.Bdb):
             first, self._first = self._first, None
             if event == "line" and first == (frame, frame.f_lasti):
                 return self.trace
-        if self._state.is_paused and event == "line":
+        if event == "line" and self._state.is_held:
+            self._engine.hold(self._state)
+        if event == "line" and self._state.is_paused:
             self._stand(frame, "pause", "line")
             return self._leave(frame) if self.is_over else self.trace
         if event in ("line", "return") and self._changed(frame, event):

@@ -62,7 +62,7 @@ class Table:
                 continue
             if each.spec.function:
                 parts = each.spec.function.split(".")
-                self.names.update((parts[-1], "__init__"))
+                self.names.update((parts[-1], "__init__", "<module>"))
             self.codes.update(each.codes)
             for sign, line in each.places.items():
                 there = files.setdefault(sign[0], {}).setdefault(line, [])
@@ -140,11 +140,12 @@ class Table:
                     changed.append(each)
         for each in self.all() if self.names else ():
             name = each.spec.function
-            if name and each.is_wanted() and not each.places and \
-                    _is_function(code, name):
-                if each.add(code, self.lines_of(code)):
-                    each.settle()
-                    changed.append(each)
+            if not name or each.places or not each.is_wanted():
+                continue
+            if any([each.add(inner, self.lines_of(inner))
+                    for inner in within if _is_function(inner, name)]):
+                each.settle()
+                changed.append(each)
         self._lines = {}
         if any(each.places for each in changed):
             self.rebuild()

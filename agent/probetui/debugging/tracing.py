@@ -16,10 +16,10 @@ from ..settings import describe, tell
 from . import codes, tstates
 from .arming import Armer, clear_frames
 
-FOREIGN = "The program traces %s itself (coverage, or a debugger of its own):" \
-    " it does not stop there."
-UNREACHED = "It stops in threads that begin from now on, and not in %s, which" \
-    " cannot be reached."
+FOREIGN = "The program traces %s itself (coverage, or a debugger of its " \
+    "own): it does not stop there."
+UNREACHED = "It stops in threads that begin from now on, and not in %s, " \
+    "which cannot be reached."
 
 
 # Then all is decided anew: code objects may be made for ever.
@@ -150,12 +150,10 @@ class Tracing(Armer):
             hook = threading._trace_hook  # type: ignore[attr-defined]
             if hook is self._trace:
                 threading.settrace(None)  # type: ignore[arg-type]
-        for ident in list(inspection.thread_frames()):
+        for ident in list(sys._current_frames()):
             state = self.engine._states.get(ident)
             if state is None or state.stepper is None:
                 tstates.set_trace(ident, None, self.engine.is_ours)
-        if self.engine.is_ours(sys.gettrace()):
-            sys.settrace(None)
         clear_frames(self.engine)
 
     def local_trace(self, frame: FrameType) -> Any:
@@ -178,7 +176,10 @@ class Tracing(Armer):
 
     def unstep(self, state: Any) -> None:
         state.stepper = None
-        sys.settrace(self._trace if self._is_on else None)
+        sys.settrace(self.general_trace())
+
+    def general_trace(self) -> Any:
+        return self._trace if self._is_on else None
 
     # What comes.
 
@@ -227,7 +228,7 @@ class Tracing(Armer):
                     engine.at_line(frame)
             elif event == "exception":
                 if engine.stops_raised():
-                    engine.at_raise(frame, arg[1])
+                    engine.at_raise(frame, arg[1], arg[2])
             elif event == "return" and id(frame.f_code) in engine.watchers:
                 engine.at_end(frame, "return", arg)
         except Exception as error:

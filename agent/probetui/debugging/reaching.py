@@ -1,0 +1,298 @@
+"""What the program's threads do when they come to the engine."""
+from __future__ import annotations
+
+import _thread
+import threading
+from types import FrameType
+from typing import Any, Callable, Dict, List, Optional
+
+from .. import inspection
+from ..settings import describe, tell
+from . import arming, codes
+from .specs import EngineError, ExceptionFilter
+from .stepping import Stepper, frames_of
+from .stop import Frames, Order, Stop
+from .table import Table
+
+OWN_TRACE = "the program traces this thread itself (coverage, or a debugger " \
+    "of its own): it cannot step here, only continue"
+NEVER_STOP = (StopIteration, StopAsyncIteration, GeneratorExit)
+# Called at the events "line", "return" and "unwind" of a frame of a code
+# object; gives None, or what its thread stops for.
+Watcher = Callable[[FrameType, str], "Optional[Reached]"]
+
+
+class Reached:
+    """What a thread stops for."""
+
+    def __init__(self, reason: str, ids: List[int], description: str) -> None:
+        self.reason = reason
+        self.ids = ids
+        self.description = description
+
+
+class ThreadState:
+    """What the engine knows of a thread."""
+
+    def __init__(self) -> None:
+        self.ident = _thread.get_ident()
+        self.thread_id = self.ident
+        if hasattr(_thread, "get_native_id"):
+            self.thread_id = _thread.get_native_id()
+        self.stop: Optional[Stop] = None
+        self.stepper: Optional[Stepper] = None  # while it steps
+        self.spare: Optional[Stepper] = None
+        self.is_paused = False      # it is to stop at its next line
+        self.is_ours = False
+        self.stepped_on: Any = None
+        self.is_guessed = False     # the thread_id
+        self.is_held = False        # another one stands, and it is to wait
+        self.gate: Any = None       # where it does
+
+    def is_of_this_thread(self) -> bool:
+        """And not of one that has ended, which had the same ident."""
+        if not hasattr(_thread, "get_native_id"):
+            return True
+        number = _thread.get_native_id()
+        if self.is_guessed:
+            self.thread_id, self.is_guessed = number, False
+        return self.thread_id == number
+
+
+class Reaching:
+    """The half of an engine that serves them (Engine is the other)."""
+
+    def __init__(self) -> None:
+        self.on_event: Callable[[str, Dict[str, Any]], None] = \
+            lambda name, body: None
+        self.table = Table()
+        self.mode = "one"
+        self.watchers: Dict[int, List[Any]] = {}    # by id of the code
+        self.filters: Dict[str, ExceptionFilter] = {}
+        self.is_closed = False
+        self._lock = threading.RLock()
+        self._states: Dict[int, ThreadState] = {}
+        self._stops: List[Stop] = []
+        self._number = 0
+        self._never: set = set()
+        self.armer = arming.make(self)
+
+    def state(self) -> ThreadState:
+        """Of this thread."""
+        ident = _thread.get_ident()
+        state = self._states.get(ident)
+        if state is None or not state.is_of_this_thread():
+            state = self._states[ident] = ThreadState()
+            state.is_ours = ident in inspection.own_idents() or \
+                ident in self._never
+        return state
+
+    def state_of(self, ident: int) -> ThreadState:
+        state = self._states.get(ident)
+        thread = threading._active.get(ident)  # type: ignore
+        found = getattr(thread, "native_id", None)
+        if state is None or found not in (None, state.thread_id):
+            state = self._states[ident] = ThreadState()
+            state.ident = ident
+            state.thread_id, state.is_guessed = found or ident, not found
+        return state
+
+    def appeared(self, code: codes.Code) -> None:
+        """It begins to run, and may have been loaded only now."""
+        with self._lock:
+            changed = self.table.appeared(code)
+            if changed:
+                self._arm()
+        for each in changed:
+            self._tell("breakpoint", bound=each.bound, owner=each.owner)
+
+    def look(self, state: ThreadState, frame: FrameType) -> Optional[Reached]:
+        """Whether breakpoints stop this frame at its line; those that speak
+        do so."""
+        line = frame.f_lineno or 0
+        ids, words, spent = [], [], False
+        lines = self.table.files.get(frame.f_code.co_filename)
+        for each in lines.get(line, ()) if lines else ():
+            if not each.is_at(frame, line) or each.is_spent:
+                continue
+            with self._lock:
+                stops, said, failure = each.reach(frame)
+            for text in said:
+                self._tell("output", text=text, bound=each.bound,
+                           owner=each.owner, thread_id=state.thread_id,
+                           path=frame.f_code.co_filename, line=line)
+            if stops:
+                ids.append(each.bound.id)
+                words.append("breakpoint %d" % each.bound.id
+                             + (": " + failure if failure else ""))
+            spent = spent or each.is_spent
+        if spent:
+            self._drop_spent()
+        return Reached("breakpoint", ids, ", ".join(words)) if ids else None
+
+    def _drop_spent(self) -> None:
+        with self._lock:
+            spent = self.table.drop_spent()
+            self._arm()
+        for each in spent:
+            self._tell("removed", bound=each.bound, owner=each.owner)
+
+    def watched(self, frame: FrameType, event: str) -> Optional[Reached]:
+        for watcher in self.watchers.get(id(frame.f_code), ())[1:]:
+            reached = watcher(frame, event)
+            if reached is not None:
+                return reached
+        return None
+
+    def at_line(self, frame: FrameType) -> None:
+        """A thread that does not step is at a line that may be of
+        interest."""
+        state = self.state()
+        if state.is_ours or state.stop is not None or self.is_closed:
+            return
+        if state.is_held:
+            self.hold(state)
+        reached = self.watched(frame, "line") if self.watchers else None
+        hits = self.look(state, frame)
+        if state.is_paused:
+            hits = hits or Reached("pause", [], "")
+        reached = reached or hits
+        if reached is not None:
+            self._stop_at(state, frame, reached, "line")
+
+    def at_end(self, frame: FrameType, event: str, value: Any = None) -> None:
+        """The end of a frame that is watched."""
+        state = self.state()
+        if state.is_ours or state.stop is not None or self.is_closed:
+            return
+        reached = self.watched(frame, event)
+        if reached is not None:
+            self._stop_at(state, frame, reached, "return", value=value)
+
+    def at_raise(self, frame: FrameType, error: Any, trace: Any) -> None:
+        """An exception is raised, or comes into this frame."""
+        state = self.state()
+        if state.is_ours or state.stop is not None or self.is_closed or \
+                not isinstance(error, BaseException):
+            return
+        if trace is not None and trace.tb_next is not None or \
+                not self._wants(type(error)):
+            return
+        if state.stepper is not None and state.stepper.stop_here(frame):
+            return      # it stops there as it steps
+        self._stop_at(state, frame, Reached("exception", [], describe(error)),
+                      "exception", exception=error, value=error)
+
+    def _wants(self, kind: type) -> bool:
+        names = set()
+        for base in kind.__mro__:
+            names.update((base.__name__, base.__qualname__, "%s.%s" % (
+                base.__module__, base.__qualname__)))
+        return any(
+            not names.isdisjoint(each.types) if each.types
+            else not issubclass(kind, NEVER_STOP)
+            for each in self.filters.values() if each.raised)
+
+    def _stop_at(self, state: ThreadState, frame: FrameType,
+                 reached: Reached, at: str, **more: Any) -> None:
+        order = self.stand(state, frame, reached.reason, at,
+                           hits=reached.ids, description=reached.description,
+                           **more)
+        if state.stepper is not None:
+            state.stepper._obey(order, frame)
+        elif order.command != "continue" and not self.is_closed:
+            stepper = state.spare or Stepper(self, state)
+            state.spare = state.stepper = stepper
+            stepper.begin(frame, order)
+            self.armer.step(state)
+
+    def stand(self, state: ThreadState, frame: FrameType, reason: str,
+              at: Optional[str], **more: Any) -> Order:
+        """Until it is told to go on."""
+        no_steps = None
+        if state.stepper is None and not self.armer.may_trace():
+            no_steps = OWN_TRACE
+        return self._wait(state, reason, frames_of(frame), at=at,
+                          no_steps=no_steps, **more)
+
+    def _wait(self, state: ThreadState, reason: str, frames: Frames,
+              **more: Any) -> Order:
+        state.is_paused = False
+        with self._lock:
+            if self.is_closed:
+                return Order()
+            self._number += 1
+            stop = Stop(state.thread_id, state.ident, self._number, reason,
+                        frames, **more)
+            state.stop = stop
+            self._stops.append(stop)
+            if self.mode == "all":
+                self._hold_others()
+        del frames
+        self._tell("stopped", stop=stop)
+        try:
+            return stop.wait()
+        finally:
+            with self._lock:
+                state.stop = None
+                if stop in self._stops:
+                    self._stops.remove(stop)
+                if not self._stops:
+                    self._release()
+            stop.has_left = True
+            self._tell("continued", stop=stop)
+            stop.frames, stop.exception, stop.value = [], None, None
+
+    def _hold_others(self) -> None:
+        idents = self._idents(None)
+        for ident in idents:
+            self.state_of(ident).is_held = True
+        self.armer.seize(idents)
+
+    def _release(self) -> None:
+        for state in self._states.values():
+            state.is_held = False
+            gate, state.gate = state.gate, None
+            if gate is not None:
+                gate.release()
+
+    def hold(self, state: ThreadState) -> None:
+        """This thread waits while others stand."""
+        with self._lock:
+            if not state.is_held or not self._stops:
+                state.is_held = False
+                return
+            gate = state.gate = _thread.allocate_lock()
+            gate.acquire()
+        self._tell("held", thread_id=state.thread_id)
+        gate.acquire()
+
+    def _arm(self) -> None:
+        if not self.is_closed:
+            self.armer.update()
+
+    def _tell(self, name: str, **body: Any) -> None:
+        try:
+            self.on_event(name, body)
+        except Exception as error:
+            tell("the event %s cannot be told: %s" % (name, describe(error)))
+
+    def is_ours(self, trace: Any) -> bool:
+        """This trace function is one of the engine's."""
+        return isinstance(getattr(trace, "__self__", None),
+                          (Stepper, arming.Armer))
+
+    def _idents(self, thread_id: Optional[int]) -> List[int]:
+        """Threads of the program that run; all, or the one."""
+        found = [ident for ident in inspection.thread_frames()
+                 if ident not in self._never
+                 and not (ident in self._states
+                          and self._states[ident].stop is not None)]
+        if thread_id is None:
+            return found
+        for ident in found:
+            if thread_id in (self.state_of(ident).thread_id, ident):
+                return [ident]
+        if self.stop_of(thread_id) is not None:
+            raise EngineError("thread %d stands already" % thread_id)
+        raise EngineError("there is no Python thread %d" % thread_id)

@@ -1,0 +1,141 @@
+"""The engine inside of the process stops where pdb of the same Python does.
+
+The same commands go to bdb in one process and to the engine in another, on
+every CPython found: the lists of (event, file, line, function) are equal, on
+new code and on code that has run a hundred times. What differs is named here.
+
+Each day's run does some of the scenarios (stepping_scenarios.py) on two
+Pythons; with PROBETUI_SOAK it does all on all.
+"""
+import json
+import os
+import select
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SOURCE = os.environ.get("SRCDIR", os.path.dirname(os.path.dirname(
+    os.path.dirname(os.path.abspath(__file__)))))
+sys.path.insert(0, os.path.join(SOURCE, "tests", "backend"))
+import pythons  # noqa: E402
+sys.path.insert(0, os.path.join(SOURCE, "tests", "e2e"))
+import stepping_scenarios  # noqa: E402
+
+LIMIT = 60
+ALL = "PROBETUI_SOAK" in os.environ
+EVERY = 10
+WARM = 100
+# Scenarios that differ: from and to which minor version. After a stop all
+# frames that the thread is in are traced, as after pdb.set_trace(); of those
+# that were entered while it did not step, pdb traces only what has
+# breakpoints in its file (from 3.14 on, in its function).
+DIFFERENT = {
+    "callee_add": (8, 11),
+    "stars_in": (8, 11),
+}
+
+
+class Process:
+    """engine_stepping_target.py at work."""
+
+    def __init__(self, python, mode, folder):
+        self.process = subprocess.Popen(
+            python.argv + ["-W", "error", "-u", os.path.join(
+                folder, "engine_stepping_target.py"), mode, folder],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            env=dict(os.environ, PYTHONDONTWRITEBYTECODE="1",
+                     PYTHONPATH=folder))
+
+    def tell(self, value):
+        self.process.stdin.write(json.dumps(value).encode() + b"\n")
+        self.process.stdin.flush()
+
+    def hear(self):
+        stream = self.process.stdout
+        if not select.select([stream], [], [], LIMIT)[0]:
+            raise AssertionError("it says nothing")
+        line = stream.readline()
+        if not line:
+            raise AssertionError("the program ended, by %s"
+                                 % self.process.wait(LIMIT))
+        return json.loads(line.decode())
+
+    def close(self):
+        self.process.kill()
+        self.process.stdin.close()
+        self.process.stdout.close()
+        self.process.wait()
+
+
+class Program:
+    """The files, where this Python finds them."""
+
+    def __init__(self, python):
+        root = python.argv[1] if python.argv[0] == "chroot" else ""
+        self.folder = tempfile.mkdtemp(prefix="stepping-", dir=root + "/tmp")
+        self.inside = self.folder[len(root):]
+        self.marks = stepping_scenarios.write_files(self.folder)
+        shutil.copy(os.path.join(SOURCE, "tests", "agent",
+                                 "engine_stepping_target.py"), self.folder)
+        shutil.copytree(os.path.join(SOURCE, "agent", "probetui"),
+                        os.path.join(self.folder, "probetui"))
+
+    def close(self):
+        shutil.rmtree(self.folder)
+
+
+class SteppingCase(unittest.TestCase):
+    maxDiff = None
+
+    def start(self, mode):
+        process = Process(self.python, mode, self.program.inside)
+        self.addCleanup(process.close)
+        return process
+
+    def setUp(self):
+        self.program = Program(self.python)
+        self.addCleanup(self.program.close)
+        self.orders = stepping_scenarios.scenarios(self.program.marks)
+        self.pdb = self.start("pdb")
+        self.engine = self.start("engine")
+
+    def compare(self, name, order):
+        if self.engine.process.poll() is not None:
+            self.engine = self.start("engine")
+        for process in (self.pdb, self.engine):
+            process.tell(order)
+        wanted, got = self.pdb.hear(), self.engine.hear()
+        first, last = DIFFERENT.get(name, (0, 0))
+        if first <= self.python.version[1] <= last:
+            self.assertNotEqual(got, wanted, "is equal by now")
+            return
+        for number, each in enumerate(wanted):
+            self.assertEqual(got[number:number + 1], [each],
+                             "stop %d of %d, after %s" % (
+                                 number, len(wanted), got[:number][-2:]))
+        self.assertEqual(got, wanted)
+
+    def run_scenarios(self, warm, every):
+        if not ALL and self.python.version[:2] not in FEW:
+            self.skipTest("with PROBETUI_SOAK=1")
+        for number, (name, order) in enumerate(self.orders.items()):
+            if ALL or number % every == self.python.version[1] % every:
+                with self.subTest(name=name, warm=warm):
+                    self.compare(name, dict(order, warm=warm))
+
+    def test_new_code_stops_as_under_pdb(self):
+        self.run_scenarios(0, EVERY)
+
+    def test_specialised_code_stops_as_under_pdb(self):
+        self.run_scenarios(WARM, 2 * EVERY)
+
+
+# One of each of the two ways to see a program.
+FEW = [(3, 11)] + sorted({python.version[:2] for python in pythons.find()
+                         if python.version >= (3, 12)})[-1:]
+
+
+def load_tests(loader, _tests, _pattern):
+    return pythons.load_cases(loader, __name__, SteppingCase)
