@@ -378,6 +378,15 @@ class TestHeld(unittest.TestCase):
         self.process.stdin.write("\n")
         self.process.stdin.flush()
         self.assertIn("and is held", self.process.stderr.readline())
+        script = ("verdict\nconnect agent:%s\nwait stopped\n"
+                  "assign step = step + 1\nprint step\n" % pid)
+        run = subprocess.run(
+            [jobs.PROBETUI, "--pid", pid, "-x", "-"], input=script,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            universal_newlines=True, timeout=jobs.LIMIT)
+        self.assertIn("raised and is held by its agent", run.stdout)
+        self.assertEqual(run.stdout.splitlines()[-2:],
+                         ["rank 0: 8"] * 2, run.stderr)
         terminal = terminals.Terminal(24, 120)
         self.addCleanup(terminal.close)
         terminal.start(["--pid", pid])
@@ -385,7 +394,7 @@ class TestHeld(unittest.TestCase):
         terminal.see(b"held by its agent")
         terminal.see(b"of 19:")
         terminal.press(b"estep\r")
-        terminal.see(b" 7")
+        terminal.see(b" 8")
         terminal.press(b"\x04c")
         self.assertEqual(self.process.wait(20), 1)
         self.assertIn("ValueError: no such sample: 7",
