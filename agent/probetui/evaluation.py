@@ -185,6 +185,7 @@ class Evaluation:
         self.is_over = False
         self.is_interrupted = False
         self.is_settled = False
+        self.is_cancelled = False
 
     def interrupt(self) -> None:
         self.is_interrupted = True
@@ -258,6 +259,15 @@ class Evaluator:
                     job.until = 0.0
         self.look()
 
+    def cancel(self, job: Evaluation) -> None:
+        """Its client does not want it any more."""
+        with self._lock:
+            if job not in self._running or job.is_interrupted:
+                return
+            job.is_cancelled = True
+            job.until = 0.0
+        self._wake()
+
     def forget(self) -> None:
         """In a fork: the streams are the program's again."""
         self._capture.restore()
@@ -285,13 +295,17 @@ class Evaluator:
 
     def run(self, function: Callable[[], Any], timeout: float,
             give_up: Callable[[Refusal], None],
-            is_ours: bool = True) -> Dict[str, Any]:
+            is_ours: bool = True,
+            begun: Callable[[Evaluation], None] = lambda job: None
+            ) -> Dict[str, Any]:
         """What function() gives or raises, and what is printed meanwhile.
-        `is_ours`: the thread that this is called in."""
+        `is_ours`: the thread that this is called in. `begun` is told what
+        can be cancelled."""
         output = _Output()
         told: Dict[str, Any] = {"value": None, "type": None, "output": "",
                                 "error": None}
         with self._job(timeout, give_up, is_ours) as job:
+            begun(job)
             with self._capture.catching(output):
                 try:
                     try:
@@ -304,7 +318,8 @@ class Evaluator:
                 told.update(value=None, type=None)
                 told["error"] = told["error"] or {
                     "type": "TimeIsUp", "message": "", "traceback": ""}
-                told["error"]["message"] = "it took longer than %g s" \
+                told["error"]["message"] = "it was cancelled" \
+                    if job.is_cancelled else "it took longer than %g s" \
                     % timeout
         told["output"] = output.text()
         return told

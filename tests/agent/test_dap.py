@@ -141,6 +141,23 @@ class DapCase(unittest.TestCase):
             "evaluate", expression="while True: pass", context="repl",
             timeout=0.05), "TimeIsUp: it took longer than 0.05 s")
 
+    def test_cancel(self):
+        viewer = self.viewer
+        viewer.value("print")
+        viewer.client.send(viewer.client.request(
+            "POST", "/dap?session=" + viewer.session, {
+                "seq": 77, "type": "request", "command": "evaluate",
+                "arguments": {"context": "repl", "expression":
+                              "begun = 1\nwhile True: pass"}}))
+        wait_for(lambda: self.target.ask("'begun' in globals()"), "it")
+        for number in (77, 78):
+            told = viewer.send("cancel", viewer.waiter, requestId=number)
+            self.assertTrue(told.value["success"])
+        told = viewer.client.read().value
+        self.assertEqual((told["success"], told["message"]),
+                         (False, "cancelled"))
+        self.assertIsNone(viewer.ask("cancel", requestId=77))
+
     def test_set(self):
         self.viewer.run("class Some: x = 1\n"
                         "some, row, fixed = Some(), [1, 2, 3], (1,)\n"

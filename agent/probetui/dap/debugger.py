@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional
 
 from ..http1 import Refusal
 from ..settings import describe, tell
-from . import breakpoints, changing, engine_events, holding, stopped, table
+from . import (
+    breakpoints,
+    changing,
+    engine_events,
+    handles,
+    holding,
+    stopped,
+    table,
+)
 from .call import Call
 from .events import Ring
 from .messages import Failure, failed, read_request, response
@@ -47,6 +55,7 @@ class Debugger:
         self.hearers: List[Callable[[str, Dict[str, Any]], None]] = []
         self.parts: Dict[str, Any] = {}  # of modules, by names of theirs
         self._is_closed = False
+        self._next_look = 0.0
         server.look = self._look
         server.on_gone = self._leave
 
@@ -119,11 +128,23 @@ class Debugger:
                 again = look()
                 if again is not None:
                     seconds = min(seconds, max(0.0, again))
+            self._next_look = now + seconds
             return seconds
         except Exception as problem:
             # The thread that waits for clients goes on.
             tell("a session could not be ended: %s" % describe(problem))
             return NEVER
+
+    def _settle(self, session: Session) -> None:
+        """After a request."""
+        if session.is_over:
+            # It ended meanwhile; what was set since goes, too.
+            self._end(session)
+            return
+        until = time.monotonic() + handles.UNUSED_SECONDS
+        if until < self._next_look and any(
+                kept.is_aging for kept in list(session.kept.values())):
+            self.server.wake()
 
     def _end(self, session: Session) -> None:
         for kept in list(session.kept.values()):
@@ -167,6 +188,7 @@ class Debugger:
         call = Call(self, session, context, number, arguments)
         with self.sessions.serving(session, context.connection):
             told = self._respond(call, command)
+        self._settle(session)
         if name is None and not told["success"]:
             self.sessions.remove(session)
         return told

@@ -3,15 +3,18 @@ stands."""
 from __future__ import annotations
 
 import ast
+import contextlib
+import functools
 import re
 import types
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Callable, Dict, Iterator, List, Optional
 
 from .. import audit, evaluation
 from ..http1 import Refusal
 from . import frames, places
 from .call import Call, Row
 from .messages import Arguments, Failure
+from .sessions import Kept, Session
 from .telling import refer
 
 # What needs no parentheses when more stands behind it.
@@ -25,6 +28,25 @@ def read_timeout(arguments: Arguments) -> float:
         raise Failure(str(refusal)) from None
 
 
+class _Jobs(Kept):
+    """What a session has run, by the numbers of its requests."""
+
+    def __init__(self) -> None:
+        self.jobs: Dict[int, Any] = {}
+
+    @contextlib.contextmanager
+    def running(self, number: int
+                ) -> Iterator[Callable[[evaluation.Evaluation], None]]:
+        try:
+            yield functools.partial(self.jobs.__setitem__, number)
+        finally:
+            self.jobs.pop(number, None)
+
+
+def _jobs(session: Session) -> _Jobs:
+    return session.keep("jobs", _Jobs)
+
+
 def run(call: Call, place: Any, text: str,
         function: Callable[[], Any]) -> Dict[str, Any]:
     """As Evaluator.run: in the thread of the place, where it has one.
@@ -33,10 +55,12 @@ def run(call: Call, place: Any, text: str,
     give_up = call.context.connection.give_up
     timeout = read_timeout(call.arguments)
     audit.log.record("dap", text)
-    if place is None:
-        return evaluator.run(function, timeout, give_up)
-    return places.run(place, lambda: evaluator.run(
-        function, timeout, give_up, False), timeout)
+    jobs = _jobs(call.session)
+    with jobs.running(call.number) as begun:
+        if place is None:
+            return evaluator.run(function, timeout, give_up, True, begun)
+        return places.run(place, lambda: evaluator.run(
+            function, timeout, give_up, False, begun), timeout)
 
 
 def check(told: Dict[str, Any]) -> None:
@@ -47,6 +71,9 @@ def check(told: Dict[str, Any]) -> None:
         if error["message"].startswith('File "<eval>"'):
             # Of a SyntaxError; its place is in the traceback.
             text = error["message"].rpartition("\n")[2]
+        elif error["message"] == "it was cancelled":
+            # DAP's own word for it.
+            text = "cancelled"
         elif error["message"]:
             text += ": " + error["message"]
         raise Failure(text, traceback=error["traceback"],
@@ -123,6 +150,15 @@ def _expression(text: str, code: Optional[types.CodeType]) -> Optional[str]:
     return "(%s)" % text
 
 
+def _cancel(call: Call) -> None:
+    """One that has ended meanwhile, or that is none of code, goes on."""
+    job = _jobs(call.session).jobs.get(
+        call.arguments.integer("requestId", -1))
+    if job is not None:
+        call.context.evaluator.cancel(job)
+
+
 ROWS = (
+    Row("cancel", _cancel, True, {"supportsCancelRequest": True}),
     Row("evaluate", _evaluate, False, {"supportsEvaluateForHovers": True}),
 )

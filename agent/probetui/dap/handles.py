@@ -39,6 +39,7 @@ class Handles(Kept, Generic[Value]):
         with self._lock:
             number = next(self._numbers)
             self._entries[number] = _Entry(value, stop, time.monotonic())
+            self.is_aging = self.is_aging or stop is None
             while len(self._entries) > HANDLES_MAXIMUM:
                 del self._entries[next(iter(self._entries))]
             return number
@@ -64,6 +65,7 @@ class Handles(Kept, Generic[Value]):
 
     def look(self) -> Optional[float]:
         """Drops what nobody has asked for. When there is more to drop."""
+        self.is_aging = False
         before = time.monotonic() - UNUSED_SECONDS
         running = [(entry.used, number) for number, entry
                    in list(self._entries.items()) if entry.stop is None]
@@ -72,6 +74,8 @@ class Handles(Kept, Generic[Value]):
                     if entry.stop is not None and entry.stop.is_over])
         self._drop([number for used, number in running if used <= before])
         left = [used for used, _ in running if used > before]
+        if left:
+            self.is_aging = True
         return min(left) + UNUSED_SECONDS if left else None
 
     def _drop(self, numbers: List[int]) -> None:

@@ -35,6 +35,8 @@ NEVER = 3600.0
 class Kept:
     """What a module keeps of a session, by its own name for it."""
 
+    is_aging = False  # look() is to be called within a minute
+
     def look(self) -> Optional[float]:
         """Now and then. When it is to be the next time, at the latest."""
         return None
