@@ -89,6 +89,11 @@ struct backend {
 			  enum request_kind kind,
 			  const struct message *request);
 	/*
+	 * Whether it is opened, by the process alone, while processes are
+	 * followed: to hear of what happens in it. NULL: never.
+	 */
+	bool (*attends)(const struct process *process);
+	/*
 	 * Whether it can do that now. request says what exactly (its thread,
 	 * its frame); NULL: in general. reason may be NULL.
 	 */

@@ -203,6 +203,22 @@ struct connection *connections_connect(struct connections *connections,
 	return NULL;
 }
 
+void connections_attend(struct connections *connections,
+			const struct process *process)
+{
+	struct slot *slot = take_slot(connections, process);
+
+	for (size_t i = 0; i < ROW_COUNT; i++) {
+		const struct backend *backend = rows[i].backend;
+
+		if (!backend->attends || slot->connections[i] ||
+		    !backend->attends(process))
+			continue;
+		slot->connections[i] = backend->open(connections->node, process,
+						     NULL, NULL);
+	}
+}
+
 /* NULL: none is for it; or why it cannot be, which then is the reason. */
 static struct connection *open_for(struct connections *connections,
 				   struct slot *slot,
@@ -280,6 +296,13 @@ struct connection *connections_find_debugger(struct connections *connections,
 		if (debugger_of(slot->connections[i]))
 			return slot->connections[i];
 	return NULL;
+}
+
+bool connections_has_reader(struct connections *connections, pid_t pid)
+{
+	const struct slot *slot = find_slot(connections, pid);
+
+	return slot && reader_of(slot);
 }
 
 uint64_t connections_next_stop(struct connections *connections, pid_t pid)

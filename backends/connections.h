@@ -49,6 +49,12 @@ struct connection *connections_connect(struct connections *connections,
 				       const struct target *target,
 				       struct error *error);
 /*
+ * The process is followed: opens what is to hear of it. Once: what is lost is
+ * opened again only for a request.
+ */
+void connections_attend(struct connections *connections,
+			const struct process *process);
+/*
  * Lends the best connection that can do that now, opened for it if need be
  * (which is told by `debugger`); NULL and the reason of the one that is
  * nearest to it. request: as of backend.h's can().
@@ -61,6 +67,8 @@ struct connection *connections_find(struct connections *connections,
 /* Lends the one that has a debugger, though it may be lost; NULL: none. */
 struct connection *connections_find_debugger(struct connections *connections,
 					     pid_t pid);
+/* Whether it is read from outside. */
+bool connections_has_reader(struct connections *connections, pid_t pid);
 /* The next number of a stop of the process, whoever stops it. */
 uint64_t connections_next_stop(struct connections *connections, pid_t pid);
 /* What is known of that debugger, lent; NULL: none. */

@@ -438,7 +438,8 @@ static void on_leave(void *data)
 	release_all(node);
 	pipe_flush(node->pipe);
 	if ((pipe_waiting(node->pipe) == 0 &&
-	     farewells_are_over(node->farewells)) ||
+	     farewells_are_over(node->farewells) &&
+	     carrier_has_left(node->carriers)) ||
 	    loop_now() > node->leave_deadline)
 		loop_stop(node->loop);
 }

@@ -502,6 +502,17 @@ static void look_past_our_stops(struct roster *roster)
 	}
 }
 
+static void attend(uint64_t pid, void *value, void *data)
+{
+	const struct member *member = value;
+	struct roster *roster = data;
+
+	(void)pid;
+	if (!is_standin(member))
+		connections_attend(node_connections(roster->node),
+				   &member->process);
+}
+
 /* pids NULL: all processes. */
 static void look(struct roster *roster, const struct pid_list *pids,
 		 bool is_asked)
@@ -531,6 +542,8 @@ static void look(struct roster *roster, const struct pid_list *pids,
 		map_each(roster->members, tell_again,
 			 &(struct telling){ roster, &roster->discovery });
 	finder_look(node_finder(roster->node), is_asked);
+	if (roster->timer)
+		map_each(roster->members, attend, roster);
 }
 
 void roster_look(struct roster *roster)

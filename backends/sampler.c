@@ -163,6 +163,12 @@ static int send_part(struct sampler *sampler, struct round *round, pid_t pid,
 				 (int)pid);
 	connection = connections_open(node_connections(sampler->node), process,
 				      error);
+	if (!connection) {
+		/* An agent tells of it, where there is one. */
+		kind = REQUEST_SAMPLE;
+		connection = connections_find(node_connections(sampler->node),
+					      process, kind, NULL, NULL);
+	}
 	if (!connection)
 		return -1;
 	if (!connection->backend->can(connection, kind, NULL, &reason))

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from types import FrameType
 
 FRAMES_MAXIMUM = 256
+STACK_MAXIMUM = 1000
+THREADS_MAXIMUM = 200
 # Of a code object's co_flags.
 _NEW_LOCALS = 0x2
 
@@ -95,6 +97,33 @@ def find(tid: Optional[int]) -> Optional[FrameType]:
         if getattr(thread, "native_id", None) == tid:
             return frames.get(thread.ident or 0)
     return frames.get(tid)
+
+
+def _row(frame: FrameType) -> List[Any]:
+    code = frame.f_code
+    return [code.co_name, getattr(code, "co_qualname", None),
+            code.co_filename, code.co_firstlineno, frame.f_lineno or 0]
+
+
+def stacks() -> List[Dict[str, Any]]:
+    """Of all threads at one time, the main one first: frames as [name,
+    qualname or null, file, first line, line], innermost first."""
+    main = threading.main_thread().ident
+    known = {thread.ident: thread for thread in threading.enumerate()}
+    told = []
+    for ident, innermost in thread_frames().items():
+        thread = known.get(ident)
+        rows: List[List[Any]] = []
+        frame: Optional[FrameType] = innermost
+        while frame is not None and len(rows) < STACK_MAXIMUM:
+            rows.append(_row(frame))
+            frame = frame.f_back
+        told.append({
+            "tid": getattr(thread, "native_id", None), "ident": ident,
+            "name": thread.name if thread else None,
+            "is_main": ident == main, "frames": rows})
+    told.sort(key=lambda thread: not thread["is_main"])
+    return told[:THREADS_MAXIMUM]
 
 
 def copy_names(names: Any) -> Dict[str, Any]:

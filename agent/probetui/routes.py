@@ -76,6 +76,10 @@ def _threads(_: Context) -> Any:
     return inspection.threads()
 
 
+def _stacks(_: Context) -> Any:
+    return {"threads": inspection.stacks()}
+
+
 def _backtrace(context: Context) -> Any:
     found = inspection.backtrace(_number(context, "tid"))
     if found is None:
@@ -168,6 +172,7 @@ ROUTES = (
     Route("GET", "/", False, _index, (), ()),
     Route("GET", "/threads", False, _threads, (), ()),
     Route("GET", "/backtrace", False, _backtrace, (), ("tid",)),
+    Route("GET", "/stacks", False, _stacks, (), ()),
     Route("GET", "/objects", False, _objects, (), ("type", "limit")),
     Route("GET", "/watchdogs", False, _watchdogs, (), ()),
     Route("GET", "/modules", False, _modules, (), ()),

@@ -48,6 +48,25 @@ void agent_tell_again(struct agent *agent)
 				   &agent->debugger);
 }
 
+void agent_say_why(struct agent *agent, const char *why)
+{
+	set_text(&agent->debugger.why, why);
+	if (why)
+		agent_tell_again(agent);
+}
+
+void agent_note_silence(struct agent *agent, bool is_silent)
+{
+	if (agent->is_silent == is_silent || agent->phase != AGENT_OPEN)
+		return;
+	agent->is_silent = is_silent;
+	set_text(&agent->debugger.why,
+		 is_silent ? "Its agent does not answer: something keeps "
+			     "Python from running, or the process is stopped."
+			   : NULL);
+	agent_tell_again(agent);
+}
+
 bool agent_become_debugger(struct agent *agent)
 {
 	const struct debugger *other;
@@ -172,6 +191,7 @@ static void settle_in(struct agent *agent)
 {
 	agent->phase = AGENT_OPEN;
 	agent->delay = 0;
+	agent->is_silent = false;
 	tell_state(agent, DEBUGGER_RUNNING, NULL);
 	inquiries_begin(agent);
 	agent_listen(agent);
@@ -268,12 +288,6 @@ static void open_session(struct agent *agent)
  * Beginning and end
  */
 
-/* It may be that nobody reads the answer. */
-void agent_leave(struct agent *agent)
-{
-	(void)agent;
-}
-
 struct agent *agent_new(struct node *node, const struct process *process,
 			const struct target *target, struct error *error)
 {
@@ -303,9 +317,11 @@ void agent_free(struct agent *agent)
 	agent->phase = AGENT_OVER;
 	if (agent->retry)
 		loop_timer_stop(agent->retry);
+	if (agent->pausing)
+		loop_timer_stop(agent->pausing);
 	inquiries_fail(agent, "The connection to the agent is closed.");
 	if (agent->session)
-		agent_leave(agent);
+		inquiry_leave(agent);
 	forget_session(agent);
 	json_decref(agent->abilities);
 	json_decref(agent->breakpoints);

@@ -50,9 +50,12 @@ struct agent {
 	struct way way;
 	enum agent_phase phase;
 	struct loop_timer *retry; /* WAITING */
+	struct loop_timer *pausing; /* it was asked to stand; NULL */
 	double delay;		  /* before the next try */
 	int64_t inner_pid;	  /* of the process, as it knows itself */
 	int64_t number;		  /* of the last DAP request */
+	int sampling;		  /* samples that are asked for */
+	bool is_silent;		  /* its last answer was late */
 	bool is_read_only;
 	bool is_leaving; /* the answer comes last, behind all that ends */
 	bool is_telling; /* a sample is wanted for what is told now */
@@ -78,10 +81,12 @@ void agent_lose(struct agent *agent, const char *why);
 void agent_end(struct agent *agent, const char *why);
 /* From now on it is the debugger of its process; false: another one is. */
 bool agent_become_debugger(struct agent *agent);
-/* Its session ends, now. Nobody waits for it. */
-void agent_leave(struct agent *agent);
 /* Tells `debugger`, `stopped` or `continued`. */
 void agent_tell(struct agent *agent);
+/* A sentence about its state, until that changes. */
+void agent_say_why(struct agent *agent, const char *why);
+/* Whether it answers in time, though nothing is known to be wrong. */
+void agent_note_silence(struct agent *agent, bool is_silent);
 /* The same as `debugger`: it stands where it stood. */
 void agent_tell_again(struct agent *agent);
 /* What the agent calls a thread, and what we do; 0: it is not known. */
@@ -136,6 +141,8 @@ void inquiry_respond(struct inquiry *inquiry, json_t *owned_body,
 /* For `done`: answers with an empty body, or the sentence. */
 void inquiry_answer(struct inquiry *inquiry, json_t *body,
 		   const struct error *error);
+/* Ends the session, which goes on its own: it takes agent->way with it. */
+void inquiry_leave(struct agent *agent);
 /* Fails all that is under way. */
 void inquiries_fail(struct agent *agent, const char *why);
 

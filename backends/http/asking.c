@@ -51,7 +51,8 @@ static int64_t child_count(const json_t *told)
 	if (reference_address(told) == 0 || named < 0 || indexed < 0 ||
 	    named > INT_MAX || indexed > INT_MAX)
 		return -1;
-	return named + indexed;
+	/* Of an object it does not count them; there is one at least. */
+	return named + indexed > 0 ? named + indexed : 1;
 }
 
 bool asking_has_frame(const struct message *request)
@@ -399,18 +400,28 @@ static void read_variable(struct variable_list *list, const json_t *told,
 	variable->child_count = child_count(told);
 }
 
+/* The agent does not count what objects have: the last page tells. */
+static int64_t find_total(const struct inquiry *inquiry,
+			  const struct variable_list *list)
+{
+	int64_t start = json_get_integer(inquiry->request.body, "start", 0);
+
+	if (list->count < VARIABLE_PAGE)
+		return start + (int64_t)list->count;
+	return json_get_integer(inquiry->context, "total", -1);
+}
+
 static json_t *make_variables(const struct inquiry *inquiry,
 			      const json_t *told)
 {
 	const json_t *asked = inquiry->request.body;
 	enum variable_kind kind = (enum variable_kind)inquiry->value;
-	struct variable_list list = {
-		.total = json_get_integer(inquiry->context, "total", -1),
-	};
+	struct variable_list list = { .total = -1 };
 	json_t *body;
 
 	for (size_t i = 0; i < json_array_size(told) && i < VARIABLE_PAGE; i++)
 		read_variable(&list, json_array_get(told, i), kind);
+	list.total = find_total(inquiry, &list);
 	body = variable_list_to_json(&list);
 	variable_list_clear(&list);
 	json_object_set_new(body, "pid",

@@ -12,6 +12,7 @@
 #include "backends/http/asking.h"
 #include "backends/http/breaking.h"
 #include "backends/http/halts.h"
+#include "backends/http/sampling.h"
 #include "backends/http/stepping.h"
 #include "backends/node.h"
 #include "base/error.h"
@@ -70,7 +71,7 @@ struct row {
 
 /* clang-format off */
 static const struct row rows[REQUEST_KIND_COUNT] = {
-	[REQUEST_SAMPLE] = { .why = "Its stacks are read from outside." },
+	[REQUEST_SAMPLE] = { NEEDS_AGENT, .send = sampling_send },
 	[REQUEST_SAMPLE_EXACT] = { .why = "Its stacks are read from outside." },
 	[REQUEST_VARIABLES] = { NEEDS_STOP, .send = asking_variables },
 	[REQUEST_SOURCE] = { NEEDS_AGENT, .send = asking_source },
@@ -87,9 +88,9 @@ static const struct row rows[REQUEST_KIND_COUNT] = {
 	[REQUEST_STEP_OUT] = { NEEDS_LIVE, .runs = true, .go = stepping_go },
 	[REQUEST_UNTIL] = { NEEDS_LIVE, .runs = true, .go = stepping_go },
 	[REQUEST_JUMP] = { NEEDS_LIVE, .runs = true, .send = stepping_jump },
-	[REQUEST_PAUSE] = { NEEDS_DEBUGGER, false, true, stepping_pause },
+	[REQUEST_PAUSE] = { NEEDS_DEBUGGER, true, true, stepping_pause },
 	[REQUEST_TERMINATE] = { .why = "Its agent does not end the program." },
-	[REQUEST_SET_BREAKPOINTS] = { NEEDS_DEBUGGER, false, true, breaking_set },
+	[REQUEST_SET_BREAKPOINTS] = { NEEDS_DEBUGGER, true, true, breaking_set },
 	[REQUEST_TERMINAL] = { .why = NO_PROMPT },
 	[REQUEST_TERMINAL_INPUT] = { .why = NO_PROMPT },
 };
@@ -108,6 +109,11 @@ static bool http_opens_for(const struct process *process,
 {
 	return rows[kind].opens && !has_none(request) &&
 	       way_exists(process->pid, process->uid);
+}
+
+static bool http_attends(const struct process *process)
+{
+	return way_exists(process->pid, process->uid);
 }
 
 static bool explain(struct reason *reason, const char *why, const char *fix)
@@ -209,6 +215,15 @@ static bool http_can(const struct connection *connection,
 		return explain(reason,
 			       "Its agent has not told of this object.",
 			       "Look at the frame's variables again.");
+	/* Nothing is to be taken out where nothing was put in. */
+	if (kind == REQUEST_SET_BREAKPOINTS && request && has_none(request) &&
+	    !agent->is_debugger)
+		return explain(reason, "No breakpoint is set in it.", "");
+	if (kind == REQUEST_SAMPLE &&
+	    (agent->is_telling ||
+	     connections_has_reader(node_connections(agent->base.node),
+				    agent->base.pid)))
+		return explain(reason, rows[REQUEST_SAMPLE_EXACT].why, "");
 	if (!is_there(agent, reason) || !is_free(agent, needs, reason))
 		return false;
 	if (agent->is_read_only && rows[kind].runs)
@@ -253,6 +268,7 @@ const struct backend http_backend = {
 	.help = "the agent in the process, as one of its viewers",
 	.open = http_open,
 	.opens_for = http_opens_for,
+	.attends = http_attends,
 	.can = http_can,
 	.send = http_send,
 	.amend = http_amend,

@@ -51,8 +51,7 @@ static bool is_in(const struct part *part, const json_t *breakpoint)
 {
 	const char *path = json_get_string(breakpoint, "path", "");
 
-	if (json_get_boolean(breakpoint, "disabled", false) ||
-	    strcmp(command_of(breakpoint), part->command) != 0)
+	if (strcmp(command_of(breakpoint), part->command) != 0)
 		return false;
 	return !part->path || strcmp(part->path, path) == 0;
 }
@@ -85,6 +84,8 @@ static json_t *make_wanted(const json_t *breakpoint)
 		json_object_set_new(wanted, "ignore", json_integer(ignore));
 	if (json_get_boolean(breakpoint, "temporary", false))
 		json_object_set_new(wanted, "temporary", json_true());
+	if (json_get_boolean(breakpoint, "disabled", false))
+		json_object_set_new(wanted, "disabled", json_true());
 	return wanted;
 }
 

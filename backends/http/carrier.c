@@ -15,6 +15,7 @@ struct carrier_office {
 	struct loop *loop;
 	const struct carrier_module *module; /* NULL: not needed yet */
 	struct carrier *carrier;
+	int leaving;
 };
 
 const struct carrier_module *carrier_module_open(struct error *error)
@@ -96,4 +97,14 @@ void carrier_cancel(struct carrier_office *office,
 		    struct carrier_letter *letter)
 {
 	office->module->cancel(letter);
+}
+
+void carrier_note_leaving(struct carrier_office *office, int change)
+{
+	office->leaving += change;
+}
+
+bool carrier_has_left(const struct carrier_office *office)
+{
+	return office->leaving == 0;
 }

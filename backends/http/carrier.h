@@ -96,5 +96,8 @@ struct carrier_letter *carrier_send(struct carrier_office *office,
 				    struct error *error);
 void carrier_cancel(struct carrier_office *office,
 		    struct carrier_letter *letter);
+/* Letters that are sent on leaving: the node waits for their answers a bit. */
+void carrier_note_leaving(struct carrier_office *office, int change);
+bool carrier_has_left(const struct carrier_office *office);
 
 #endif

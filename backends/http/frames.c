@@ -19,19 +19,29 @@ static int get_int(const json_t *object, const char *key)
 	return value >= 0 && value <= INT_MAX ? (int)value : 0;
 }
 
+/* "step" of "Net.step", "<lambda>" of "main.<locals>.<lambda>" */
+static const char *last_part(const char *qualname)
+{
+	const char *dot = strrchr(qualname, '.');
+
+	return dot && dot[1] ? dot + 1 : qualname;
+}
+
 static void read_frame(struct halt_frame *frame, const json_t *told)
 {
 	const json_t *source = json_object_get(told, "source");
+	const char *name = json_get_string(told, "name", "?");
 	const char *file = json_get_string(source, "path", NULL);
+	int first = get_int(told, "firstLine");
 
 	if (!file)
 		file = json_get_string(source, "name", "?");
 	frame->code = (struct code){
-		.func = xstrdup(json_get_string(told, "name", "?")),
+		.func = xstrdup(last_part(name)),
 		.qualname = xstrdup_or_null(
 			json_get_string(told, "qualname", NULL)),
-		.file = xstrdup(file),
-		.first_lineno = get_int(told, "firstLine"),
+		.file = xstrdup(json_get_string(told, "file", file)),
+		.first_lineno = first,
 		.type = FRAME_PYTHON,
 	};
 	frame->line = get_int(told, "line");
@@ -39,18 +49,20 @@ static void read_frame(struct halt_frame *frame, const json_t *told)
 	frame->reference = json_get_integer(source, "sourceReference", 0);
 }
 
-struct halt_frame *frames_read(const json_t *body, size_t *count)
+bool frames_read(struct halt_frame **frames, size_t *count, const json_t *body)
 {
 	const json_t *list = json_object_get(body, "stackFrames");
-	struct halt_frame *frames;
+	int64_t total = json_get_integer(body, "totalFrames", 0);
+	size_t more = json_array_size(list);
 
-	*count = json_array_size(list);
-	if (*count > STACK_FRAMES_MAXIMUM)
-		*count = STACK_FRAMES_MAXIMUM;
-	frames = xcalloc(*count + 1, sizeof(*frames));
-	for (size_t i = 0; i < *count; i++)
-		read_frame(&frames[i], json_array_get(list, i));
-	return frames;
+	if (more > STACK_FRAMES_MAXIMUM - *count)
+		more = STACK_FRAMES_MAXIMUM - *count;
+	*frames = xrealloc(*frames, (*count + more + 1) * sizeof(**frames));
+	for (size_t i = 0; i < more; i++)
+		read_frame(&(*frames)[*count + i], json_array_get(list, i));
+	*count += more;
+	return more > 0 && total > 0 && *count < STACK_FRAMES_MAXIMUM &&
+	       *count < (size_t)total;
 }
 
 void frames_free(struct halt_frame *frames, size_t count)

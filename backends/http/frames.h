@@ -6,14 +6,19 @@
 #define BACKENDS_HTTP_FRAMES_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 struct halt_frame;
 struct stack;
 struct stack_table;
 
-/* Of the answer to stackTrace; frames_free() it. Never NULL. */
-struct halt_frame *frames_read(const json_t *body, size_t *count);
+/*
+ * Appends those of an answer to stackTrace. True: there are more, from *count
+ * on. frames_free() them.
+ */
+bool frames_read(struct halt_frame **frames, size_t *count,
+		 const json_t *body);
 void frames_free(struct halt_frame *frames, size_t count);
 const struct stack *frames_intern(const struct halt_frame *frames, size_t count,
 				  struct stack_table *stacks);

@@ -129,6 +129,7 @@ static void tell_change(struct agent *agent, uint64_t before)
 		agent_tell_again(agent);
 		return;
 	}
+	agent_say_why(agent, NULL);
 	if (before != 0) {
 		debugger->state = DEBUGGER_RUNNING;
 		agent_tell(agent);
@@ -191,13 +192,23 @@ void halts_take_continued(struct agent *agent, const json_t *body)
 		halts_release(agent, json_get_integer(body, "threadId", 0), 0);
 }
 
+static const struct {
+	const char *name;
+	enum stop_reason reason;
+} other_reasons[] = {
+	{ "function breakpoint", STOP_BREAKPOINT },
+	{ "goto", STOP_STEP },
+};
+
 static enum stop_reason find_reason(const char *name)
 {
 	for (int i = STOP_ENTRY; i <= STOP_EXCEPTION; i++)
 		if (strcmp(stop_reason_name((enum stop_reason)i), name) == 0)
 			return (enum stop_reason)i;
-	return strcmp(name, "function breakpoint") == 0 ? STOP_BREAKPOINT
-							: STOP_PAUSE;
+	for (size_t i = 0; i < ARRAY_LENGTH(other_reasons); i++)
+		if (strcmp(other_reasons[i].name, name) == 0)
+			return other_reasons[i].reason;
+	return STOP_PAUSE;
 }
 
 static enum stop_event find_event(const char *name)
@@ -282,6 +293,8 @@ static void show(struct agent *agent, struct halt *halt)
 	uint64_t before = shown_count(agent);
 
 	halt->is_known = true;
+	/* Somebody is to know of it. */
+	agent_become_debugger(agent);
 	halt->count = connections_next_stop(
 		node_connections(agent->base.node), agent->base.pid);
 	/* What has stopped since is not in the way of what is shown. */
@@ -303,7 +316,7 @@ static void on_exception(struct inquiry *inquiry, json_t *body,
 }
 
 static void ask(struct agent *agent, const struct halt *halt,
-		const char *command,
+		const char *command, size_t start,
 		void (*done)(struct inquiry *inquiry, json_t *body,
 			     const struct error *error))
 {
@@ -314,7 +327,12 @@ static void ask(struct agent *agent, const struct halt *halt,
 	inquiry->context = json_object();
 	json_object_set_new(inquiry->context, "thread",
 			    json_integer(halt->thread));
+	json_object_set_new(inquiry->context, "start",
+			    json_integer((json_int_t)start));
 	json_object_set_new(arguments, "threadId", json_integer(halt->thread));
+	if (start > 0)
+		json_object_set_new(arguments, "startFrame",
+				    json_integer((json_int_t)start));
 	inquiry_send(inquiry, command, arguments, AGENT_SECONDS);
 }
 
@@ -330,10 +348,14 @@ static void on_stack(struct inquiry *inquiry, json_t *body,
 		drop(agent, halt);
 		return;
 	}
-	frames_free(halt->frames, halt->frame_count);
-	halt->frames = frames_read(body, &halt->frame_count);
-	if (halt->reason == STOP_EXCEPTION)
-		ask(agent, halt, "exceptionInfo", on_exception);
+	/* Another answer to the same question has come before. */
+	if (json_get_integer(inquiry->context, "start", 0) !=
+	    (int64_t)halt->frame_count)
+		return;
+	if (frames_read(&halt->frames, &halt->frame_count, body))
+		ask(agent, halt, "stackTrace", halt->frame_count, on_stack);
+	else if (halt->reason == STOP_EXCEPTION)
+		ask(agent, halt, "exceptionInfo", 0, on_exception);
 	else
 		show(agent, halt);
 }
@@ -347,23 +369,30 @@ static size_t count_halts(const struct agent *agent)
 	return count;
 }
 
+static bool is_jump(const json_t *body)
+{
+	return strcmp(json_get_string(body, "reason", ""), "goto") == 0;
+}
+
 void halts_take(struct agent *agent, const json_t *body)
 {
 	struct halt **link = &agent->halts;
 	struct halt *halt = read_halt(agent, body);
 	struct halt *old = find_thread(agent, halt->thread);
-	bool is_known = old && old->number == halt->number;
 
-	if (old && !is_known)
+	if (old && old->number != halt->number) {
 		halts_release(agent, halt->thread, 0);
-	if (is_known || count_halts(agent) >= HALTS_MAXIMUM) {
+	} else if (old && is_jump(body)) {
+		/* It stands all the while. */
+		drop(agent, old);
+	} else if (old || count_halts(agent) >= HALTS_MAXIMUM) {
 		halt_free(halt);
 		return;
 	}
 	while (*link)
 		link = &(*link)->next;
 	*link = halt;
-	ask(agent, halt, "stackTrace", on_stack);
+	ask(agent, halt, "stackTrace", 0, on_stack);
 }
 
 static bool is_among(const json_t *stops, int64_t thread)

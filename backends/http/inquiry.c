@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "banned.h"
+#include "backends/farewell.h"
 #include "backends/http/carrier.h"
 #include "backends/http/reply.h"
 #include "backends/node.h"
@@ -14,6 +15,9 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "base/json.h"
+
+/* The end of a session is waited for so long; then it ends by itself. */
+#define LEAVE_SECONDS FAREWELL_SECONDS
 
 struct inquiry *inquiry_new(struct agent *agent, const struct message *request,
 			  void (*done)(struct inquiry *inquiry, json_t *body,
@@ -171,6 +175,8 @@ static void fail(struct inquiry *inquiry, const struct carrier_answer *answer)
 		agent_end(agent, error.message);
 	else if (lost)
 		agent_lose(agent, error.message);
+	else if (answer->outcome == CARRIER_LATE)
+		agent_note_silence(agent, true);
 }
 
 /* Its events and their last number are one object for `done`. */
@@ -206,6 +212,7 @@ static void settle(struct inquiry *inquiry, const struct carrier_answer *answer)
 	struct error error = ERROR_INIT;
 	struct reply reply;
 
+	agent_note_silence(agent, false);
 	read_answer(inquiry, &reply, answer, &error);
 	finish(inquiry, reply.body,
 	       reply.kind == REPLY_DONE ? NULL : &error);
@@ -351,4 +358,61 @@ void inquiries_begin(struct agent *agent)
 
 	while (agent->phase == AGENT_OPEN && (inquiry = find_waiting(agent)))
 		begin(inquiry);
+}
+
+/*
+ * Leaving
+ */
+
+/* What is left of an agent until its session has ended. */
+struct leaving {
+	struct carrier_office *office;
+	struct way way;
+};
+
+static void on_left(const struct carrier_answer *answer, void *data)
+{
+	struct leaving *leaving = data;
+
+	(void)answer;
+	carrier_note_leaving(leaving->office, -1);
+	way_clear(&leaving->way);
+	free(leaving);
+}
+
+static int check_left(int fd, void *data)
+{
+	struct leaving *leaving = data;
+
+	return way_check_peer(&leaving->way, fd);
+}
+
+void inquiry_leave(struct agent *agent)
+{
+	static const char body[] = "{\"seq\":1,\"type\":\"request\","
+				   "\"command\":\"disconnect\"}";
+	struct leaving *leaving = xcalloc(1, sizeof(*leaving));
+	char *url = xasprintf("%s/dap?session=%s", agent->way.base,
+			      agent->session);
+	struct carrier_request request = {
+		.url = url,
+		.path = agent->way.path,
+		.check = check_left,
+		.token = agent->way.token,
+		.ca_file = agent->way.ca_file,
+		.body = body,
+		.length = sizeof(body) - 1,
+		.seconds = LEAVE_SECONDS,
+		.maximum = REPLY_MAXIMUM,
+		.done = on_left,
+		.data = leaving,
+	};
+
+	leaving->office = node_carriers(agent->base.node);
+	leaving->way = agent->way;
+	agent->way = (struct way){ .base = NULL };
+	carrier_note_leaving(leaving->office, 1);
+	if (!carrier_send(leaving->office, &request, NULL))
+		on_left(NULL, leaving);
+	free(url);
 }

@@ -6,9 +6,14 @@
 #include "banned.h"
 #include "backends/http/agent.h"
 #include "backends/http/halts.h"
+#include "backends/node.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/loop.h"
 #include "protocol/message.h"
+
+/* A thread that runs Python stands by then. */
+#define STAND_SECONDS 0.25
 
 static struct halt *find_halt(const struct agent *agent,
 			      const struct message *request,
@@ -148,19 +153,68 @@ static int64_t find_thread(const struct agent *agent,
 	return tid;
 }
 
+static void on_late(void *data)
+{
+	struct agent *agent = data;
+
+	loop_timer_stop(agent->pausing);
+	agent->pausing = NULL;
+	if (agent->phase != AGENT_OPEN || halts_shown(agent))
+		return;
+	agent_say_why(agent, "It is to pause, and runs no Python now: it stops "
+			     "at its next line.");
+	node_flush(agent->base.node);
+}
+
+static void on_paused(struct inquiry *inquiry, json_t *body,
+		      const struct error *error)
+{
+	struct agent *agent = inquiry->agent;
+
+	inquiry_answer(inquiry, body, error);
+	if (!error && !agent->pausing)
+		agent->pausing = loop_timer(node_loop(agent->base.node),
+					    STAND_SECONDS, 0, on_late, agent);
+}
+
+static void pause_one(struct inquiry *inquiry)
+{
+	json_t *arguments = json_object();
+
+	json_object_set_new(
+		arguments, "threadId",
+		json_integer(find_thread(inquiry->agent, &inquiry->request)));
+	inquiry_send(inquiry, "pause", arguments, AGENT_SECONDS);
+}
+
+static void on_threads(struct inquiry *inquiry, json_t *body,
+		       const struct error *error)
+{
+	(void)body;
+	if (error)
+		inquiry_respond(inquiry, NULL, error);
+	else
+		pause_one(inquiry_follow(inquiry, on_paused));
+}
+
 int stepping_pause(struct agent *agent, const struct message *request,
 		   struct error *error)
 {
-	const char *threads = json_get_string(request->body, "threads", "one");
-	json_t *arguments = json_object();
+	const char *threads = json_get_string(request->body, "threads", NULL);
+	json_t *arguments;
 
-	(void)error;
-	json_object_set_new(
-		arguments, "threadId",
-		json_integer(strcmp(threads, "python") == 0
-				     ? 0
-				     : find_thread(agent, request)));
-	inquiry_send(inquiry_new(agent, request, inquiry_answer), "pause",
+	if (threads && strcmp(threads, "python") != 0 &&
+	    strcmp(threads, "one") != 0)
+		return error_set(error, "pause: \"threads\" is \"python\" or "
+					"\"one\".");
+	if (!threads) {
+		pause_one(inquiry_new(agent, request, on_paused));
+		return 0;
+	}
+	arguments = json_object();
+	json_set_text(arguments, "mode",
+		      strcmp(threads, "one") == 0 ? "one" : "all");
+	inquiry_send(inquiry_new(agent, request, on_threads), "setThreads",
 		     arguments, AGENT_SECONDS);
 	return 0;
 }

@@ -162,6 +162,14 @@ static json_t *positive_to_json(int64_t number)
 	return number > 0 ? json_integer(number) : json_null();
 }
 
+static const char *find_source(const struct session *session,
+			       const struct rank *rank)
+{
+	if (session->is_replay)
+		return "replay";
+	return rank->sample_source ? rank->sample_source : "ptrace";
+}
+
 static void set_process(json_t *json, const struct session *session,
 			const struct rank *rank)
 {
@@ -176,9 +184,8 @@ static void set_process(json_t *json, const struct session *session,
 				    ? json_integer(rank->class_index)
 				    : json_null());
 	json_object_set_new(json, "age_s", age_to_json(session, rank));
-	json_object_set_new(
-		json, "source",
-		json_string(session->is_replay ? "replay" : "ptrace"));
+	json_object_set_new(json, "source",
+			    json_string(find_source(session, rank)));
 	json_object_set_new(json, "error", error_to_json(rank));
 }
 

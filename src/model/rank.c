@@ -61,6 +61,7 @@ void rank_free(struct rank *rank)
 	free_threads(&rank->threads, &rank->thread_count);
 	free_threads(&rank->seen, &rank->seen_count);
 	free(rank->sample_error);
+	free(rank->sample_source);
 	free(rank->error);
 	process_clear(&rank->process);
 	free(rank);
@@ -336,6 +337,9 @@ void rank_apply_sample(struct rank *rank, struct process_sample *sample,
 	free(rank->sample_error);
 	rank->sample_error = sample->error;
 	sample->error = NULL;
+	free(rank->sample_source);
+	rank->sample_source = sample->source;
+	sample->source = NULL;
 	rank->epoch = sample->epoch;
 	rank->node_time = sample->time;
 	rank->memory = sample->memory;

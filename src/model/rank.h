@@ -61,6 +61,7 @@ struct rank {
 	double node_time; /* newest sample's, on its node's clock */
 	size_t sample_count;
 	char *sample_error;   /* why nothing could be read, or NULL */
+	char *sample_source;  /* who told it, "http"; NULL: read from outside */
 	double ended_at;      /* session time it was told gone; -1 */
 	double interval;      /* seconds between the two newest samples */
 	double cpu_share;     /* processors its threads used between them;

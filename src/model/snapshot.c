@@ -84,6 +84,7 @@ static void write_sample(struct writer *writer, const struct rank *rank,
 		.time = rank->node_time,
 		.memory = rank->memory,
 		.error = rank->sample_error,
+		.source = rank->sample_source,
 		.thread_count = rank->thread_count,
 	};
 	json_t *threads = json_array();

@@ -56,6 +56,7 @@ static const struct field sample_fields[] = {
 	{ "syscalls", FIELD_UINT64, AT(syscalls), 0, 0, INT64_MAX, NULL },
 	{ "memory", FIELD_UINT64, AT(memory), 0, 0, INT64_MAX, NULL },
 	{ "error", FIELD_TEXT, AT(error), 0, 0, TEXT_MAXIMUM, NULL },
+	{ "source", FIELD_TEXT, AT(source), 0, 0, TEXT_MAXIMUM, NULL },
 };
 /* clang-format on */
 

@@ -2,56 +2,14 @@
 import os
 import signal
 import socket
+import subprocess
 import sys
+import tempfile
 import time
 import unittest
 
+from https import PROGRAM, SOURCE, HttpCase
 from nodes import Node, Target
-
-HERE = os.path.dirname(os.path.abspath(__file__))
-SOURCE = os.environ.get("SRCDIR") or os.path.dirname(os.path.dirname(HERE))
-# Lines of its standard input are run.
-PROGRAM = """
-import sys, time
-x = 41
-print("ready", flush=True)
-for line in sys.stdin:
-    exec(line)
-"""
-
-
-class HttpCase(unittest.TestCase):
-    count = 1
-
-    def setUp(self):
-        self.targets = [self.start(rank) for rank in range(self.count)]
-        self.target = self.targets[0]
-        self.pid = self.target.pid
-        self.node = Node()
-        self.addCleanup(self.node.close)
-        self.node.ask("initialize", protocol=1)
-        self.node.discover(pids=[target.pid for target in self.targets])
-
-    def start(self, rank, **variables):
-        variables.setdefault("PROBETUI", "1")
-        target = Target(argv=[sys.executable, "-c", PROGRAM], RANK=str(rank),
-                        PYTHONPATH=os.path.join(SOURCE, "agent"),
-                        **variables)
-        self.addCleanup(target.close)
-        return target
-
-    def socket(self, target=None):
-        return "/tmp/pdb-%d/%d.agent" % (os.geteuid(),
-                                         (target or self.target).pid)
-
-    def evaluate(self, expression, target=None, **more):
-        return self.node.ask("evaluate", pid=(target or self.target).pid,
-                             expression=expression, context="repl", **more)
-
-    def refuse(self, expression, **more):
-        return self.node.refuse("evaluate", pid=self.pid, context="repl",
-                                expression=expression, **more)
-
 
 class TestRunning(HttpCase):
     def loads_curl(self):
@@ -263,6 +221,145 @@ class TestTrust(HttpCase):
             with squatter.accept()[0] as connection:
                 self.assertEqual(connection.recv(100), b"")
         self.assertIn("is left alone, and nothing was sent", message)
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+def make_certificate(folder):
+    """The paths of a certificate for localhost, and of its key."""
+    paths = [os.path.join(folder, name) for name in ("certificate", "key")]
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+         "ec_paramgen_curve:prime256v1", "-nodes", "-subj", "/CN=localhost",
+         "-addext", "subjectAltName=DNS:localhost", "-out", paths[0],
+         "-keyout", paths[1]], check=True, stderr=subprocess.DEVNULL)
+    return paths
+
+
+class TcpCase(HttpCase):
+    """An agent at a port; a node of each test's own."""
+
+    host = "127.0.0.1"
+    call = "probetui.listen(('%s', %d), token='right-token'%s)"
+    more = ""
+
+    def setUp(self):
+        self.port = free_port()
+        code = "import probetui\n%s\n%s" % (
+            self.call % (self.host, self.port, self.more), PROGRAM)
+        self.target = Target(argv=[sys.executable, "-c", code], RANK="0",
+                             PYTHONPATH=os.path.join(SOURCE, "agent"),
+                             stderr=subprocess.DEVNULL)
+        self.addCleanup(self.target.close)
+        self.pid = self.target.pid
+
+    def connect(self, url, **variables):
+        self.node = Node(env=dict(os.environ, **variables))
+        self.addCleanup(self.node.close)
+        self.node.ask("initialize", protocol=1)
+        return self.node.ask("connect", target=url)["pid"]
+
+    def state(self, pid):
+        """Once it is no longer connecting."""
+        return self.node.wait_for(
+            lambda m: m["type"] == "event" and m["body"].get("pid") == pid
+            and m["event"] in ("debugger", "continued")
+            and (m["body"]["state"] != "connecting"
+                 or m["body"].get("why")))["body"]
+
+
+class TestTcp(TcpCase):
+    host = "0.0.0.0"
+
+    def connect_here(self, token="right-token"):
+        return self.connect("http://127.0.0.1:%d" % self.port,
+                            PROBETUI_TOKEN=token)
+
+    def test_with_the_token(self):
+        pid = self.connect_here()
+        self.assertEqual(pid, self.pid)
+        self.assertEqual(self.state(pid)["state"], "running")
+        self.assertEqual(self.evaluate("x")["result"], "41")
+
+    def test_with_another(self):
+        told = self.state(self.connect_here("wrong-token"))
+        self.assertEqual(told["state"], "lost")
+        self.assertIn("The token was refused", told["why"])
+
+    def test_with_the_token_in_a_file(self):
+        with tempfile.NamedTemporaryFile("w") as file:
+            file.write("right-token\n")
+            file.flush()
+            pid = self.connect("http://127.0.0.1:%d" % self.port,
+                               PROBETUI_TOKEN_FILE=file.name)
+            self.assertEqual(self.state(pid)["state"], "running")
+
+    def test_tls_where_there_is_none(self):
+        with socket.socket() as listener:
+            listener.bind(("127.0.0.1", 0))
+            listener.listen(1)
+            pid = self.connect("https://127.0.0.1:%d"
+                               % listener.getsockname()[1])
+            with listener.accept()[0] as connection:
+                connection.recv(1000)
+                connection.sendall(b"HTTP/1.1 400 No\r\n\r\n")
+                told = self.state(pid)
+        self.assertEqual(told["state"], "lost")
+        self.assertIn("TLS", told["why"])
+
+    def test_one_that_is_elsewhere(self):
+        try:
+            name = socket.gethostname()
+            socket.create_connection((name, self.port)).close()
+        except OSError:
+            self.skipTest("this machine cannot be reached by its name")
+        pid = self.connect("http://%s:%d" % (name, self.port),
+                           PROBETUI_TOKEN="right-token")
+        self.assertGreater(pid, 4194304)
+        self.assertEqual(self.state(pid)["state"], "running")
+        self.node.ask("sample", pids=[pid])
+        sample = self.node.event("sampled", pid)
+        self.assertEqual(sample["source"], "http")
+        self.assertEqual([thread["tid"] for thread in sample["threads"]],
+                         [pid])
+        self.assertEqual(sample["stacks"][0]["codes"][0][1], "<module>")
+        self.assertEqual(self.node.ask(
+            "evaluate", pid=pid, expression="x", context="repl")["result"],
+            "41")
+        self.node.ask("detach", pid=pid)
+        self.assertEqual(self.node.event("rankRemoved")["pid"], pid)
+
+
+class TestTls(TcpCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.folder.cleanup)
+        cls.certificate, key = make_certificate(cls.folder.name)
+        cls.more = ", tls=(%r, %r)" % (cls.certificate, key)
+
+    def test_with_its_certificate(self):
+        pid = self.connect("https://localhost:%d" % self.port,
+                           PROBETUI_TOKEN="right-token",
+                           PROBETUI_CA_FILE=self.certificate)
+        self.assertEqual(self.state(pid)["state"], "running")
+        self.assertEqual(self.evaluate("x")["result"], "41")
+
+    def test_one_that_nobody_has_signed(self):
+        told = self.state(self.connect("https://localhost:%d" % self.port,
+                                       PROBETUI_TOKEN="right-token"))
+        self.assertEqual(told["state"], "lost")
+        self.assertIn("TLS with its agent fails", told["why"])
+
+    def test_of_another_name(self):
+        told = self.state(self.connect("https://127.0.0.1:%d" % self.port,
+                                       PROBETUI_TOKEN="right-token",
+                                       PROBETUI_CA_FILE=self.certificate))
+        self.assertIn("TLS with its agent fails", told["why"])
 
 
 if __name__ == "__main__":

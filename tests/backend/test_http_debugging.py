@@ -1,0 +1,291 @@
+"""A process that its agent stops: what a node tells of it, and does."""
+import os
+import unittest
+
+from https import HttpCase
+from nodes import Node
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TARGET = os.path.join(HERE, "http_target.py")
+with open(TARGET, encoding="utf-8") as target:
+    LINES = target.read().splitlines()
+
+
+def line_of(text, within=""):
+    """The number of the first such line (of that function)."""
+    start = next(i for i, line in enumerate(LINES) if within in line)
+    return next(i for i in range(start, len(LINES))
+                if text in LINES[i]) + 1
+
+
+INNER = line_of("total = number")
+
+
+class DebuggingCase(HttpCase):
+    argv = [TARGET]
+
+    def setUp(self):
+        super().setUp()
+        self.frames = {}
+        self.codes = {}
+
+    def ask(self, command, **arguments):
+        return self.node.ask(command, pid=self.pid, **arguments)
+
+    def set(self, *breakpoints):
+        return self.ask("setBreakpoints", breakpoints=[
+            dict(breakpoint, id=i + 1)
+            for i, breakpoint in enumerate(breakpoints)])["breakpoints"]
+
+    def take_sample(self):
+        sample = self.node.event("sampled", self.pid)
+        for stack in sample.get("stacks", []):
+            for code in stack["codes"]:
+                self.codes[code[0]] = code
+            self.frames[stack["id"]] = [
+                (self.codes[code][1], line) for code, line in stack["frames"]]
+        return sample
+
+    def state(self, *states):
+        """Of the next `debugger` that tells one of them."""
+        return self.node.wait_for(
+            lambda m: m.get("event") == "debugger"
+            and m["body"]["state"] in states)["body"]
+
+    def stopped(self):
+        """What is told, and the frames that come before it."""
+        sample = self.take_sample()
+        told = self.node.event("stopped", self.pid)
+        thread = [thread for thread in sample["threads"]
+                  if thread["tid"] == told["tid"]][0]
+        self.assertEqual(thread["state"], "stopped")
+        return told, self.frames[thread["stack"]]
+
+    def stop_in_inner(self):
+        self.set({"path": TARGET, "line": INNER})
+        self.target.say("work(1)")
+        return self.stopped()
+
+
+class TestStops(DebuggingCase):
+    def test_a_breakpoint(self):
+        bindings = self.set({"path": TARGET, "line": INNER})
+        self.assertEqual([(one["id"], one["number"], one["line"])
+                          for one in bindings], [(1, 1, INNER)])
+        self.target.say("work(1)")
+        told, frames = self.stopped()
+        self.assertEqual(
+            (told["state"], told["backend"], told["reason"], told["at"],
+             told["tid"], told["hit"], told["stops"]),
+            ("stopped", "http", "breakpoint", "line", self.pid, [1], 1))
+        self.assertEqual(frames[0], ("inner", INNER))
+        self.assertEqual([name for name, _ in frames][:2], ["inner", "work"])
+
+    def test_it_goes_on(self):
+        self.stop_in_inner()
+        self.ask("continue")
+        self.node.event("continued", self.pid)
+        self.assertEqual(self.target.line(), ["4"])
+
+    def test_a_condition_a_function_and_a_log(self):
+        self.set({"function": "inner", "condition": "number > 1"},
+                 {"path": TARGET, "line": line_of("return total", "inner"),
+                  "log": "it is {total}"})
+        self.target.say("work(1)")
+        said = self.node.wait_for(
+            lambda m: m.get("event") == "output"
+            and "it is" in m["body"]["output"])["body"]
+        self.assertEqual((said["output"].strip(), said["breakpoint"]),
+                         ("it is 3", 2))
+        self.target.say("work(2)")
+        told, _ = self.stopped()
+        self.assertEqual(told["hit"], [1])
+
+    def test_what_cannot_be_set(self):
+        bound, = self.set({"path": TARGET, "line": 100000})
+        self.assertEqual(bound.get("number", 0), 0)
+        self.assertTrue(bound["message"])
+
+    def test_breakpoints_are_taken_out(self):
+        self.set({"path": TARGET, "line": INNER}, {"function": "handle"})
+        self.assertEqual(self.set(), [])
+        self.target.say("(work(1), handle())")
+        self.assertEqual(self.target.line(), ["(4,", "'handled')"])
+
+    def test_steps(self):
+        self.stop_in_inner()
+        for request, where in (
+                ("next", ("inner", INNER + 1)),
+                ("stepOut", ("inner", INNER + 2)),
+                ("next", ("work", line_of("total = inner"))),
+                ("next", ("work", line_of("total += 1", "def work")))):
+            with self.subTest(request=request, where=where):
+                self.ask(request)
+                self.node.event("continued", self.pid)
+                told, frames = self.stopped()
+                self.assertEqual(told["reason"], "step")
+                self.assertEqual(frames[0][0], where[0])
+
+    def test_until_and_the_frame_that_is_looked_at(self):
+        self.stop_in_inner()
+        self.ask("until", line=INNER + 2)
+        self.assertEqual(self.stopped()[1][0], ("inner", INNER + 2))
+        self.ask("next", depth=1)
+        self.assertEqual(self.stopped()[1][0][0], "work")
+
+    def test_jump(self):
+        self.stop_in_inner()
+        self.ask("until", line=INNER + 2)
+        self.stopped()
+        self.ask("jump", line=INNER)
+        told, frames = self.stopped()
+        self.assertEqual(frames[0], ("inner", INNER))
+        self.assertIn("not possible",
+                      self.node.refuse("jump", pid=self.pid, line=1))
+
+    def test_pause(self):
+        self.target.say("[0 for i in iter(int, 1)]")
+        self.ask("pause")
+        told, frames = self.stopped()
+        self.assertEqual(told["reason"], "pause")
+        self.target.process.kill()
+
+    def test_one_that_runs_no_python_says_so(self):
+        self.ask("pause")
+        told = self.node.wait_for(
+            lambda m: m.get("event") == "debugger"
+            and m["body"].get("why"))["body"]
+        self.assertIn("next line", told["why"])
+        self.target.say("1")
+        self.stopped()
+
+    def test_exceptions(self):
+        self.ask("setExceptionBreakpoints", filters=["raised"],
+                 types=["RuntimeError"])
+        self.target.say("handle()")
+        told, frames = self.stopped()
+        self.assertEqual((told["reason"], told["at"]),
+                         ("exception", "exception"))
+        self.assertEqual(told["value"], "RuntimeError: boom")
+        self.assertEqual(told["exception"], "RuntimeError: boom")
+        self.assertEqual(frames[0][0], "fail")
+        self.ask("setExceptionBreakpoints", filters=[])
+        self.ask("continue")
+        self.assertEqual(self.target.line(), ["handled"])
+
+
+class TestValues(DebuggingCase):
+    def setUp(self):
+        super().setUp()
+        self.stop_in_inner()
+
+    def variables(self, depth):
+        return {one["name"]: one for one in self.ask(
+            "variables", tid=self.pid, depth=depth)["variables"]}
+
+    def test_variables_of_a_frame(self):
+        names = self.variables(0)
+        self.assertEqual(sorted(names), ["net", "number"])
+        self.assertEqual((names["number"]["type"], names["number"]["value"]),
+                         ("int", "1"))
+        self.assertIn("net", self.variables(1))
+
+    def test_they_are_opened(self):
+        net = self.variables(0)["net"]
+        inside = self.ask("variables", address=net["address"],
+                          type=net["type"])["variables"]
+        self.assertEqual([one["name"] for one in inside], ["weights"])
+        self.assertEqual(inside[0]["children"], 3)
+        body = self.ask("variables", address=inside[0]["address"],
+                        type=inside[0]["type"], start=1)
+        self.assertEqual([one["value"] for one in body["variables"]],
+                         ["2", "3"])
+        self.assertEqual(body["total"], 3)
+
+    def test_evaluate_in_a_frame(self):
+        body = self.ask("evaluate", tid=self.pid, depth=0,
+                        expression="number + len(net.weights)")
+        self.assertEqual((body["result"], body["type"]), ("4", "int"))
+        response = self.node.answer(self.node.request(
+            "evaluate", pid=self.pid, tid=self.pid, depth=0,
+            expression="nothing"))
+        self.assertEqual(response["message"],
+                         "NameError: name 'nothing' is not defined")
+
+    def test_a_local_is_set(self):
+        self.assertEqual(self.ask("setVariable", tid=self.pid, depth=0,
+                                  name="number", value="40 + 1")["result"],
+                         "41")
+        self.ask("continue")
+        self.assertEqual(self.target.line(), ["44"])
+
+    def test_completions_in_a_frame(self):
+        body = self.ask("completions", tid=self.pid, depth=0, text="net.we",
+                        column=7)
+        self.assertEqual([one["label"] for one in body["targets"]],
+                         ["weights"])
+
+    def test_beside_the_program(self):
+        self.assertEqual(self.evaluate("len(LINES) if 0 else 7")["result"],
+                         "7")
+
+    def test_another_thread_is_read_from_outside(self):
+        self.node.ask("sample", pids=[self.pid])
+        sample = self.take_sample()
+        other = [thread for thread in sample["threads"]
+                 if not thread.get("is_main")
+                 and any(name == "sleep" for name, _ in
+                         self.frames[thread["stack"]])][0]
+        depth = [name for name, _ in
+                 self.frames[other["stack"]]].index("sleep")
+        names = self.ask("variables", tid=other["tid"], depth=depth)
+        self.assertIn("never", [one["name"] for one in names["variables"]])
+
+
+class TestLeaving(DebuggingCase):
+    def check_runs(self):
+        """Nothing of ours is in it."""
+        self.assertEqual(self.target.line(), ["4"])
+        self.target.say("work(2)")
+        self.assertEqual(self.target.line(), ["5"])
+
+    def test_detach(self):
+        self.stop_in_inner()
+        self.ask("detach")
+        self.state("none")
+        self.check_runs()
+
+    def test_the_node_leaves(self):
+        self.stop_in_inner()
+        self.node.close()
+        self.check_runs()
+
+    def test_the_node_is_killed(self):
+        self.stop_in_inner()
+        self.node.process.kill()
+        self.node.wait()
+        self.node.close = lambda: None
+        self.check_runs()
+
+    def test_a_late_viewer_sees_where_it_stands(self):
+        self.stop_in_inner()
+        first, self.node = self.node, Node()
+        self.addCleanup(self.node.close)
+        self.node.ask("initialize", protocol=1)
+        self.node.discover(pids=[self.pid])
+        self.node.ask("connect", target="agent:%d" % self.pid)
+        told, frames = self.stopped()
+        self.assertEqual(frames[0], ("inner", INNER))
+        self.ask("continue")
+        self.node.event("continued", self.pid)
+        first.event("continued", self.pid)
+        self.assertEqual(self.target.line(), ["4"])
+
+    def test_one_that_dies_at_its_stop(self):
+        self.stop_in_inner()
+        self.target.process.kill()
+        self.assertTrue(self.state("lost")["why"])
+
+
+if __name__ == "__main__":
+    unittest.main()
