@@ -130,7 +130,7 @@ class TestQuestions(Job):
         terminal.see(b"Ranks 0,2-3 stopped")
         terminal.press(b"0\r")
         terminal.see(b"0.1182")
-        terminal.press(b"eloss = 700 + 71\r")
+        terminal.press(b"eloss = 700 + 71\r\x04")
         terminal.see(b"771")
         terminal.press(b":broadcast loss = 700 + 72\r\x1b")
         terminal.see(b"772")
