@@ -277,7 +277,7 @@ class DapCase(unittest.TestCase):
                  "any more; ask for the stack anew"),
                 ("variables", {"variablesReference": 0},
                  "arguments.variablesReference is a number from 1 to "
-                 "9007199254740992"),
+                 "9007199254740991"),
                 ("variables", {"variablesReference": 1, "filter": "odd"},
                  None),
                 ("source", {}, "neither source nor sourceReference is given"),

@@ -41,6 +41,14 @@ def threaded(n):
     thread.start()
     thread.join()
     return found[0]
+def closes(n):
+    total = n
+    def adds():
+        nonlocal total
+        total += 1
+        return total
+    adds()
+    return adds() + total
 def spins(event):
     while not event.is_set():
         event.wait(0.001)
@@ -196,6 +204,20 @@ class StopCase(unittest.TestCase):
             frameId=inner), "SystemExit")
         # 103 + 0 + 1 + 2, and one more.
         self.assertEqual(self.finish(tid), 107)
+
+    def test_closure(self):
+        """Names that two frames share."""
+        for line, depth in (("total += 1", 0), ("total += 1", 1),
+                            ("adds()", 0)):
+            with self.subTest(line, depth=depth):
+                self.set(line)
+                tid = self.begin("work.closes(1)")["threadId"]
+                frame = self.viewer.stack(tid)[depth]["id"]
+                self.viewer.run("total = 99", frameId=frame)
+                self.assertEqual(self.viewer.value(
+                    "total", frameId=self.viewer.stack(tid)[1 - depth]["id"])
+                    if line == "total += 1" else "99", "99")
+                self.assertEqual(self.finish(tid), 202)
 
     def test_two_viewers(self):
         with Viewer(self.target) as other:

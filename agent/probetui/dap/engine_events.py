@@ -5,11 +5,14 @@ from typing import TYPE_CHECKING, Any, Callable, Dict
 
 from ..debugging.specs import Bound
 from ..debugging.stop import Stop
+from ..values import cut
 from . import breakpoints, stopped
 from .breakpoints import Wanted
 
 if TYPE_CHECKING:
     from .debugger import Debugger
+
+TEXT_MAXIMUM = 10000
 
 
 def _stopped(debugger: Debugger, body: Dict[str, Any]) -> None:
@@ -60,7 +63,7 @@ def _removed(debugger: Debugger, body: Dict[str, Any]) -> None:
 
 def _output(debugger: Debugger, body: Dict[str, Any]) -> None:
     bound: Bound = body["bound"]
-    text = body["text"]
+    text = cut(body["text"], TEXT_MAXIMUM)
     told: Dict[str, Any] = {
         "category": "console",
         "output": text if text.endswith("\n") else text + "\n"}

@@ -7,7 +7,9 @@ import time
 from typing import Any, Callable, Deque, Dict, NamedTuple, Optional
 
 EVENTS_MAXIMUM = 1000
+# Told at once.
 TELL_MAXIMUM = 200
+TEXT_MAXIMUM = 1 << 20
 
 
 class Event(NamedTuple):
@@ -55,17 +57,19 @@ class Ring:
 
     def _found(self, after: int, reader: str) -> Dict[str, Any]:
         told = []
+        length = 0
         following = self.last
         if self._events and after + 1 < self._events[0].number:
             told.append({"seq": self._events[0].number - 1, "type": "event",
                          "event": "probetui/lost", "body": {}})
         for event in list(self._events)[max(0, len(self._events) - (
                 self.last - after)):]:
-            if len(told) >= TELL_MAXIMUM:
+            if len(told) >= TELL_MAXIMUM or length > TEXT_MAXIMUM:
                 following = event.number - 1
                 break
             if event.reader in (None, reader):
                 told.append(event.message(reader))
+                length += len(event.body.get("output", ""))
         return {"events": told, "next": max(after, following)}
 
     def wait(self, after: int, reader: str, seconds: float,

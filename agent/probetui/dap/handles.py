@@ -40,9 +40,10 @@ class Handles(Kept, Generic[Value]):
             number = next(self._numbers)
             self._entries[number] = _Entry(value, stop, time.monotonic())
             self.is_aging = self.is_aging or stop is None
-            while len(self._entries) > HANDLES_MAXIMUM:
-                del self._entries[next(iter(self._entries))]
-            return number
+            oldest = next(iter(self._entries)) \
+                if len(self._entries) > HANDLES_MAXIMUM else 0
+        self._drop([oldest])
+        return number
 
     def find(self, number: int) -> Value:
         with self._lock:
