@@ -15,7 +15,8 @@ sys.path.insert(0, AGENT)
 from probetui import wire  # noqa: E402
 
 __all__ = ["LIMIT", "Answer", "Client", "OneCase", "Place", "Target",
-           "connect", "curl", "make_certificate", "wait_for"]
+           "connect", "curl", "few_unless_soak", "make_certificate",
+           "wait_for"]
 
 # Lines of its standard input are run; what they print with say() is answered.
 PROGRAM = """
@@ -255,3 +256,9 @@ def make_certificate(folder, one_file=False):
     with open(certificate, "a" if one_file else "w") as file:
         file.write(text)
     return certificate, key
+
+
+def few_unless_soak():
+    """What takes long is tried on all Pythons with PROBETUI_SOAK alone."""
+    if not os.environ.get("PROBETUI_SOAK"):
+        os.environ["PROBETUI_FEW_PYTHONS"] = "yes"

@@ -4,7 +4,7 @@ import os
 import sys
 import unittest
 
-from agents import OneCase, Place, Target, wait_for
+from agents import OneCase, Place, Target, few_unless_soak, wait_for
 from daps import Viewer
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(
@@ -299,6 +299,7 @@ class TestRefused(OneCase):
 
 
 def load_tests(loader, tests, _):
+    few_unless_soak()
     suite = unittest.TestSuite()
     suite.addTests(loader.loadTestsFromTestCase(TestRefused))
     suite.addTests(pythons.load_cases(loader, __name__, UnlistenCase))
