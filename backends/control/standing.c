@@ -6,16 +6,14 @@
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
-#include <time.h>
 
 #include "banned.h"
 
 #include "backends/control/arch.h"
+#include "backends/ptrace/nap.h"
 #include "base/loop.h"
 
 #define MASK_BYTES sizeof(uint64_t)
-#define FIRST_NS 100000u /* of waiting for the signal; then twice as long */
-#define LONGEST_NS 2000000u
 
 static_assert(STANDING_AT_CALL == (SIGTRAP | 0x80), "PTRACE_O_TRACESYSGOOD");
 
@@ -133,43 +131,19 @@ pid_t standing_sender(pid_t tid)
 	return info.si_pid;
 }
 
-/*
- * Asleep, for SIGCHLD: who looks again and again takes the processor from the
- * thread that he waits for, if they share one. That signal may go to another
- * of our threads, so it is not relied upon; and it may be one for others of
- * the loop (waits.h), so it is sent anew.
- */
-static bool wait_asleep(pid_t tid, uint64_t nanoseconds, const sigset_t *child,
-			int *status)
+bool standing_wait(pid_t tid, uint64_t nanoseconds, int *status)
 {
-	struct timespec longest = { .tv_nsec = FIRST_NS };
 	uint64_t began = loop_now_ns();
-	bool was_told = false;
+	struct nap nap;
 	pid_t found;
 
+	nap_begin(&nap);
 	for (;;) {
 		found = waitpid(tid, status, __WALL | WNOHANG);
 		if (found != 0 || loop_now_ns() - began > nanoseconds)
 			break;
-		if (sigtimedwait(child, NULL, &longest) == SIGCHLD)
-			was_told = true;
-		else if (longest.tv_nsec < (long)LONGEST_NS)
-			longest.tv_nsec *= 2;
+		nap_sleep(&nap);
 	}
-	if (was_told)
-		raise(SIGCHLD);
+	nap_end(&nap);
 	return found == tid;
-}
-
-bool standing_wait(pid_t tid, uint64_t nanoseconds, int *status)
-{
-	sigset_t child, before;
-	bool is_there;
-
-	sigemptyset(&child);
-	sigaddset(&child, SIGCHLD);
-	pthread_sigmask(SIG_BLOCK, &child, &before);
-	is_there = wait_asleep(tid, nanoseconds, &child, status);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return is_there;
 }

@@ -7,19 +7,17 @@
 #include "backends/control/tracee-private.h"
 
 #include <sys/wait.h>
-#include <time.h>
 
 #include "banned.h"
 
 #include "backends/control/attachable.h"
 #include "backends/control/waits.h"
+#include "backends/ptrace/nap.h"
 #include "base/alloc.h"
 #include "base/loop.h"
 
 #define LEAVE_NS 1000000000u
 #define DRAIN_NS 200000000u
-#define SPIN_NS 200000u
-#define SLEEP_NS 20000u
 #define STUCK_NS 20000000u /* then it is looked whether any will stand */
 #define DRAIN_ROUNDS 8
 #define PEEKED 16
@@ -71,11 +69,13 @@ static void collect(struct tracee *tracee, uint64_t nanoseconds)
 {
 	uint64_t began = loop_now_ns();
 	uint64_t last = began;
+	struct nap nap;
 
+	nap_begin(&nap);
 	while (is_any_awaited(tracee, false)) {
 		uint64_t now = loop_now_ns();
 		if (now - began > nanoseconds)
-			return;
+			break;
 		if (ask_each(tracee, &tracee->threads, &tracee->thread_count) +
 		    ask_each(tracee, &tracee->children, &tracee->child_count)) {
 			last = now;
@@ -83,13 +83,12 @@ static void collect(struct tracee *tracee, uint64_t nanoseconds)
 		}
 		if (now - last > STUCK_NS) {
 			if (!is_any_awaited(tracee, true))
-				return;
+				break;
 			last = now;
 		}
-		if (now - last > SPIN_NS)
-			nanosleep(&(struct timespec){ .tv_nsec = SLEEP_NS },
-				  NULL);
+		nap_sleep(&nap);
 	}
+	nap_end(&nap);
 }
 
 static void stop_all(struct tracee *tracee)

@@ -3,20 +3,18 @@
 #include <errno.h>
 #include <signal.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "banned.h"
 
 #include "backends/control/attachable.h"
+#include "backends/ptrace/nap.h"
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/error.h"
 #include "base/loop.h"
 #include "base/map.h"
 
-#define SPIN_NS 100000u /* then the wait sleeps between its looks */
-#define SLEEP_NS 10000u
 /* Then others of the loop have their turn. */
 #define ROUNDS 8
 /* Nobody says later than this that he has made a thread. */
@@ -320,15 +318,18 @@ bool waits_one(struct waits *waits, pid_t tid, uint64_t nanoseconds,
 	       int *status)
 {
 	uint64_t began = loop_now_ns();
+	struct nap nap;
+	bool is_there = look_once(waits, tid, status);
 
+	if (is_there || nanoseconds == 0)
+		return is_there;
+	nap_begin(&nap);
 	for (;;) {
-		uint64_t spent = loop_now_ns() - began;
-		if (look_once(waits, tid, status))
-			return true;
-		if (spent > nanoseconds)
-			return false;
-		if (spent > SPIN_NS)
-			nanosleep(&(struct timespec){ .tv_nsec = SLEEP_NS },
-				  NULL);
+		is_there = look_once(waits, tid, status);
+		if (is_there || loop_now_ns() - began > nanoseconds)
+			break;
+		nap_sleep(&nap);
 	}
+	nap_end(&nap);
+	return is_there;
 }

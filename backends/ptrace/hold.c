@@ -9,18 +9,17 @@
 #include <sys/resource.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "banned.h"
 
 #include "backends/ptrace/arch.h"
+#include "backends/ptrace/nap.h"
 #include "backends/ptrace/task.h"
 #include "base/error.h"
 #include "base/loop.h"
 
-#define SPIN_NS 50000u /* then the wait sleeps between its looks */
-#define SLEEP_NS 10000u
+#define SPIN_NS 20000u /* as long as it takes on another processor */
 #define PATIENCE_NS 50000000u
 #define NICENESS_LEAST (-20)
 
@@ -46,20 +45,23 @@ static int look(struct hold *hold)
 static int wait_until_it_stands(struct hold *hold)
 {
 	uint64_t began = loop_now_ns();
+	struct nap nap;
+	int result;
 
+	nap_begin(&nap);
 	for (;;) {
 		uint64_t now = loop_now_ns();
-		int result = look(hold);
-		if (result)
-			return result;
+		result = look(hold);
+		if (result || now - began > PATIENCE_NS)
+			break;
 		hold->began_ns = now;
-		if (now - began > PATIENCE_NS)
-			return 0;
-		/* To yield would give a busy machine the time we hold it. */
-		if (now - began > SPIN_NS)
-			nanosleep(&(struct timespec){ .tv_nsec = SLEEP_NS },
-				  NULL);
+		if (now - began > SPIN_NS) {
+			nap_sleep(&nap);
+			hold->began_ns = loop_now_ns();
+		}
 	}
+	nap_end(&nap);
+	return result;
 }
 
 /*
