@@ -358,6 +358,10 @@ static void on_ejected(struct inquiry *inquiry, json_t *body,
 	struct agent *agent = inquiry->agent;
 
 	agent->is_leaving = false;
+	/* What was held may have ended before the answer was out. */
+	if (error && agent->way.path &&
+	    !way_exists(agent->way.pid, agent->way.uid))
+		error = NULL;
 	inquiry_respond(inquiry, error ? NULL : make_farewell(inquiry, body),
 			error);
 	if (error)

@@ -61,6 +61,9 @@ static void on_gone(struct inquiry *inquiry, json_t *body,
 {
 	int64_t thread = json_get_integer(inquiry->context, "thread", 0);
 
+	/* It ends, perhaps before the answer is out. */
+	if (json_get_boolean(inquiry->context, "held", false))
+		error = NULL;
 	if (!error)
 		halts_release(inquiry->agent, thread, inquiry->value);
 	inquiry_answer(inquiry, body, error);
@@ -83,6 +86,8 @@ int stepping_go(struct agent *agent, enum request_kind kind,
 			    json_integer(halt->thread));
 	if (kind == REQUEST_CONTINUE)
 		json_object_del(arguments, "frameId");
+	json_object_set_new(inquiry->context, "held",
+			    json_boolean(halt_is_held(halt)));
 	inquiry_send(inquiry, request_kind_name(kind), arguments,
 		     AGENT_SECONDS);
 	return 0;
@@ -201,12 +206,18 @@ int stepping_pause(struct agent *agent, const struct message *request,
 		   struct error *error)
 {
 	const char *threads = json_get_string(request->body, "threads", NULL);
+	int64_t tid = json_get_integer(request->body, "tid", 0);
 	json_t *arguments;
 
 	if (threads && strcmp(threads, "python") != 0 &&
 	    strcmp(threads, "one") != 0)
 		return error_set(error, "pause: \"threads\" is \"python\" or "
 					"\"one\".");
+	/* Nothing of what stands already. */
+	if (halts_find(agent, tid > 0 ? (pid_t)tid : agent->base.pid)) {
+		node_respond(agent->base.node, request, NULL, NULL);
+		return 0;
+	}
 	if (!threads) {
 		pause_one(inquiry_new(agent, request, on_paused));
 		return 0;

@@ -4,7 +4,8 @@ It says "ready" and where when the socket is there (a path, or "tcp"), and
 takes one client. MODE `stop` stops once a turn, `run` stops once and then
 waits for a line on standard input, `once` stops once and says "went on",
 `slow` does so before a line that takes a moment, `fail` opens a post-mortem a
-turn. A second thread sleeps meanwhile. MODE `work` has no pdb: it runs.
+turn. A second thread sleeps meanwhile. MODE `work` has no pdb: it runs;
+`raise` has none, and raises what nobody catches.
 """
 import pdb
 import socket
@@ -78,8 +79,17 @@ def fail(debugger):
             debugger.interaction(None, error.__traceback__)
 
 
+def boom():
+    number = 0
+    raise RuntimeError("boom %d" % number)
+
+
 def main():
     mode, where = sys.argv[1:]
+    if mode == "raise":
+        Sleeper().start()
+        print("ready", where, flush=True)
+        boom()
     if mode == "work":
         Sleeper().start()
         print("ready", where, flush=True)

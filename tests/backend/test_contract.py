@@ -77,13 +77,15 @@ class Subject:
     is_at_prompt = True
     has_stopped = False  # and a pause does nothing
     is_read_only = False
+    variables = {}
 
     def __init__(self):
         self.folder = tempfile.TemporaryDirectory(prefix="pdb-")
         self.path = os.path.join(self.folder.name, "pdb.sock.0")
         self.target = Target(argv=[sys.executable, PROGRAM, self.mode,
                                    self.path],
-                             stderr=subprocess.DEVNULL, RANK="0")
+                             stderr=subprocess.DEVNULL, RANK="0",
+                             **self.variables)
         self.pid = self.target.pid
         self.node = Node()
         self.frames = {}  # of each stack that was told
@@ -244,7 +246,85 @@ class PostMortem(Subject):
     mode = "fail"
 
 
+class Agent(Reading):
+    """An agent is in it, and nobody has connected to that."""
+    mode = "work"
+    variables = {"PROBETUI": "1", "PYTHONPATH": os.path.join(SOURCE, "agent")}
+    last = [["detach", "terminate", "connect", "disconnect"], ["pause"],
+            ["setBreakpoints"], ["inject", "setExceptionBreakpoints", "catch",
+                                 "eject"]]
+
+    def for_connect(self):
+        return {"target": "agent:%d" % self.pid}
+
+    def for_evaluate(self):
+        return {"pid": self.pid, "expression": "6 * 7", "context": "repl"}
+
+    def for_completions(self):
+        return {"pid": self.pid, "text": "sys.", "column": 5}
+
+    def for_setVariable(self):
+        return {"pid": self.pid, "name": "LIMIT", "value": "1"}
+
+    def for_execute(self):
+        return {"pid": self.pid, "code": "6 * 7"}
+
+    def for_setExceptionBreakpoints(self):
+        return {"pid": self.pid, "filters": ["uncaught"]}
+
+    def for_catch(self):
+        return {"pid": self.pid, "on": False}
+
+    def for_jump(self):
+        line = LINES.index("    return total") + 1
+        return {"pid": self.pid, "line": line}
+
+
+class AgentRunning(Agent):
+    last = [["pause"], ["setBreakpoints"], ["inject", "eject"],
+            ["detach", "disconnect"]]
+
+    def begin(self):
+        self.node.ask("connect", **self.for_connect())
+        self.node.event("continued", self.pid)
+
+
+class AgentStopped(AgentRunning):
+    has_stopped = True
+    last = [["jump"], ["inject", "eject"], ["detach", "disconnect"]]
+
+    def begin(self):
+        super().begin()
+        self.node.ask("setBreakpoints", **self.for_setBreakpoints())
+        self.wait_for_stop()
+
+    def for_evaluate(self):
+        return Subject.for_evaluate(self)
+
+
+class AgentHeld(AgentStopped):
+    """At an exception that nobody catches."""
+    mode = "raise"
+    variables = dict(Agent.variables, PROBETUI_CATCH="1")
+    last = [["continue"], ["inject", "eject"], ["detach", "disconnect"]]
+
+    def begin(self):
+        AgentRunning.begin(self)
+        self.wait_for_stop()
+
+
+class AgentReadOnly(AgentRunning):
+    """The agent only reads."""
+    variables = dict(Agent.variables, PROBETUI_READ_ONLY="1")
+    last = [["detach", "disconnect"]]
+
+
 STATES = {
+    ("http", "unconnected"): Agent,
+    ("http", "running"): AgentRunning,
+    ("http", "stopped"): AgentStopped,
+    ("http", "held"): AgentHeld,
+    ("http", "read-only"): AgentReadOnly,
     ("ptrace", "unconnected"): Reading,
     ("ptrace", "read-only"): ReadOnly,
     ("ptrace", "stopped"): Attached,
@@ -265,7 +345,9 @@ class TestContract(unittest.TestCase):
         body = response["body"]
         for key in SHAPES.get(request.split()[0], []):
             self.assertIn(key, body, request)
-        if request in STEPS:
+        if request == "continue" and subject.mode == "raise":
+            subject.node.event("continued", subject.pid)
+        elif request in STEPS:
             if request != "jump":
                 subject.node.event("continued", subject.pid)
             stopped = subject.wait_for_stop()
@@ -283,7 +365,8 @@ class TestContract(unittest.TestCase):
             self.assertEqual([one["id"] for one in body["breakpoints"]], [1])
         elif request == "inject":
             self.assertTrue(body["result"].endswith(".agent"), body)
-            os.unlink(body["result"])
+            if not subject.variables:
+                os.unlink(body["result"])
         elif request == "source":
             self.assertIn("class Sleeper", body["content"])
         elif request == "terminalInput" and subject.is_at_prompt:
@@ -329,6 +412,21 @@ class TestContract(unittest.TestCase):
 
     def test_ptrace_running(self):
         self.check("ptrace", "running")
+
+    def test_http_unconnected(self):
+        self.check("http", "unconnected")
+
+    def test_http_running(self):
+        self.check("http", "running")
+
+    def test_http_stopped(self):
+        self.check("http", "stopped")
+
+    def test_http_held(self):
+        self.check("http", "held")
+
+    def test_http_read_only(self):
+        self.check("http", "read-only")
 
     def test_pdb_stopped(self):
         self.check("pdb", "stopped")
