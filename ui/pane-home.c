@@ -85,6 +85,17 @@ static void title_source(const struct session *session, struct buffer *left,
 		buffer_append_string(right, "changed since the start");
 }
 
+/* Connected to, and it does not answer: what is shown is from outside. */
+static bool is_agent_silent(const struct rank *rank)
+{
+	const struct debugger *debugger = &rank->debugger;
+
+	return debugger->backend != NULL &&
+	       strcmp(debugger->backend, "http") == 0 &&
+	       (debugger->state == DEBUGGER_CONNECTING ||
+		debugger->state == DEBUGGER_LOST);
+}
+
 static void title_stack(const struct session *session, struct buffer *left,
 			struct buffer *right)
 {
@@ -113,6 +124,10 @@ static void title_stack(const struct session *session, struct buffer *left,
 				      : rank->debugger.backend);
 	else if (rank->state == RANK_EXITED)
 		buffer_append_string(right, "last seen \u00b7 ");
+	else if (rank->sample_source != NULL && !session->is_replay)
+		buffer_append_string(right, "by its agent \u00b7 ");
+	else if (is_agent_silent(rank))
+		buffer_append_string(right, "agent silent \u00b7 ");
 	else if (thread->sample.exactness == TORN)
 		buffer_append_string(right, "~ ");
 	if (stack != NULL)

@@ -230,6 +230,8 @@ void rank_append_doing(struct buffer *out, const struct session *session,
 		       const struct view *view, const struct rank *rank)
 {
 	if (rank_is_stale(session, view, rank)) {
+		if (rank->sample_source != NULL)
+			buffer_append_string(out, "agent ");
 		text_age(out, session->now - rank->sampled_at);
 		buffer_append_string(out, " ago: ");
 	}

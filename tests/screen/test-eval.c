@@ -237,6 +237,28 @@ static void a_local_is_set(void **state)
 	stage_check_shows(stage, "the cursor of the locals is not on a");
 }
 
+/* Where what is seen of a rank comes from, and how old it is. */
+static void the_source_of_a_stack_is_said(void **state)
+{
+	struct stage *stage = *state;
+	struct session *session = &stage->engine.session;
+	struct rank *rank = session_find_rank(session, 3);
+
+	stage_keys(stage, "3 Enter");
+	stage_check_hides(stage, "agent");
+	rank->sample_source = strdup("http");
+	stage_check_shows(stage, "by its agent \u00b7 3");
+	session->now += 12;
+	stage_keys(stage, "G");
+	stage_check_shows(stage, "agent 12s ago: ti");
+	free(rank->sample_source);
+	rank->sample_source = NULL;
+	rank->debugger.state = DEBUGGER_CONNECTING;
+	rank->debugger.backend = strdup("http");
+	stage_check_shows(stage, "agent silent \u00b7 3");
+	stage_check_shows(stage, " 12s ago: connecti");
+}
+
 static int begin_stopped(void **state)
 {
 	return stage_begin(state, "stopped8.jsonl");
@@ -270,6 +292,7 @@ int main(void)
 		ON_STAGE(it_is_scrolled),
 		ON_STAGE(the_focus_is_named),
 		ON_STAGE(names_are_completed),
+		ON_STAGE(the_source_of_a_stack_is_said),
 		cmocka_unit_test_setup_teardown(a_local_is_set, begin_stopped,
 						stage_end),
 		ON_STAGE(it_fits_any_size),
