@@ -310,8 +310,8 @@ static void on_exception(struct inquiry *inquiry, json_t *body,
 
 	if (!halt)
 		return;
-	if (!error)
-		halt->exception = frames_read_exception(body);
+	free(halt->exception);
+	halt->exception = error ? NULL : frames_read_exception(body);
 	show(inquiry->agent, halt);
 }
 

@@ -99,6 +99,18 @@ void carrier_cancel(struct carrier_office *office,
 	free(letter);
 }
 
+void carrier_note_leaving(struct carrier_office *office, int change)
+{
+	(void)office;
+	(void)change;
+}
+
+bool carrier_has_left(const struct carrier_office *office)
+{
+	(void)office;
+	return true;
+}
+
 /* With a NUL behind, as the carrier gives it. */
 static void answer(struct carrier_letter *letter, enum carrier_outcome outcome,
 		   int status, const char *bytes)
@@ -278,8 +290,12 @@ static void talk_over(struct talk *talk, const char *text, size_t size)
 	for (int i = 0; i < talk->request_count; i++)
 		if (talk->answers[i] != 1)
 			abort();
-	if (letters)
-		abort();
+	/* Nobody waits for its farewell. */
+	while (letters) {
+		if (strcmp(letters->what, "disconnect") != 0)
+			abort();
+		answer(letters, CARRIER_LATE, 0, "");
+	}
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
