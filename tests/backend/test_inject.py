@@ -227,6 +227,7 @@ class CommandCase(Case):
         self.assertFalse(os.path.exists(target.root + path))
 
     def test_busy(self):
+        self.is_among_few()
         self.inject_twice("busy")
 
     def test_waiting(self):
