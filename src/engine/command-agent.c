@@ -18,6 +18,7 @@
 #include "engine/command.h"
 #include "engine/commands.h"
 #include "engine/engine.h"
+#include "engine/format.h"
 #include "engine/survey.h"
 
 #define CATCH_USAGE                                                            \
@@ -154,6 +155,28 @@ static int read_catch(json_t *arguments, int argc, char **argv,
 	return 0;
 }
 
+/* A script is told of what is held then; a screen sees it by itself, and one
+ * command is gone before. */
+static void follow(struct command_context *context)
+{
+	struct engine *engine = context->engine;
+	const struct session *session = &engine->session;
+
+	for (size_t i = 0; i < session->rank_count; i++) {
+		const struct rank *rank = session->ranks[i];
+		char target[32];
+
+		if (!engine->settings.script || rank_is_gone(rank) ||
+		    debugger_is_ours(&rank->debugger) ||
+		    !format_is_chosen(&context->ranks, rank))
+			continue;
+		snprintf(target, sizeof(target), "agent:%d",
+			 (int)rank->process.pid);
+		engine_send(engine, "connect",
+			    json_pack("{s:s}", "target", target));
+	}
+}
+
 int command_catch(struct command_context *context, int argc, char **argv,
 		  struct error *error)
 {
@@ -173,6 +196,8 @@ int command_catch(struct command_context *context, int argc, char **argv,
 	asking.arguments = arguments;
 	if (result == 0)
 		result = asking_run(&asking, context, error);
+	if (result == 0 && json_is_true(json_object_get(arguments, "on")))
+		follow(context);
 	json_decref(arguments);
 	return result;
 }

@@ -370,6 +370,31 @@ class TestHeld(unittest.TestCase):
             stderr=subprocess.PIPE, universal_newlines=True,
             timeout=jobs.LIMIT)
 
+    def test_a_script_is_told(self):
+        pid = str(self.process.pid)
+        run = subprocess.Popen(
+            [jobs.PROBETUI, "--json", "--pid", pid, "-x", "-"],
+            universal_newlines=True, stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(run.communicate)
+        self.addCleanup(run.kill)
+        run.stdin.write("catch\nwait stopped\nlocals --rank 0 --frame 0\n"
+                        "continue\nwait exited\n")
+        run.stdin.flush()
+        self.assertIn('"catch"', run.stdout.readline())
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
+        told = [json.loads(line) for line in
+                run.communicate(timeout=jobs.LIMIT)[0].splitlines()]
+        self.assertEqual(
+            [told[0][key] for key in ("event", "rank", "reason", "value")],
+            ["stopped", 0, "exception", "ValueError: no such sample: 7"])
+        self.assertEqual(told[0]["frame"]["func"], "load")
+        self.assertEqual([(each["name"], each["value"])
+                          for each in told[1]["variables"]], [("step", "7")])
+        self.assertEqual(told[-1]["event"], "exited")
+        self.assertEqual(told[-1]["code"], 1)
+
     def test_it_is_seen_by_who_comes_later(self):
         pid = str(self.process.pid)
         told = self.command("catch", pid, "lease", "20m")
@@ -384,7 +409,7 @@ class TestHeld(unittest.TestCase):
             [jobs.PROBETUI, "--pid", pid, "-x", "-"], input=script,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             universal_newlines=True, timeout=jobs.LIMIT)
-        self.assertIn("raised and is held by its agent", run.stdout)
+        self.assertIn("is held by its agent", run.stdout)
         self.assertEqual(run.stdout.splitlines()[-2:],
                          ["rank 0: 8"] * 2, run.stderr)
         terminal = terminals.Terminal(24, 120)
