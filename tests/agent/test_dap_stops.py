@@ -364,6 +364,50 @@ class StopCase(unittest.TestCase):
         self.viewer.value("event.set()")
         self.assertEqual(self.target.said(), "spun")
 
+    def test_threads(self):
+        """Others run on, or are held."""
+        self.target.run(
+            "counted = []; event = threading.Event(); "
+            "counter = threading.Thread(target=lambda: [counted.append(1) "
+            "for _ in iter(lambda: event.wait(0.001), True)]); "
+            "counter.start()")
+
+        def count():
+            return int(self.viewer.value("len(counted)"))
+
+        self.set("a = n")
+        for mode, is_all in (("one", False), ("all", True)):
+            self.viewer.ask("setThreads", mode=mode)
+            stop = self.begin("work.outer(1)")
+            self.assertEqual(stop["allThreadsStopped"], is_all)
+            if is_all:
+                wait_for(lambda: len({count() for _ in range(20)}) == 1,
+                         "it to be held")
+            else:
+                before = count()
+                wait_for(lambda n=before: count() > n, "it to run on")
+            told = self.viewer.ask("continue", threadId=stop["threadId"])
+            self.assertEqual(told["allThreadsContinued"], is_all)
+            self.assertEqual(self.target.said(), 1)
+        before = count()
+        wait_for(lambda: count() > before, "it to go on")
+        self.viewer.value("event.set() or counter.join()")
+
+    def test_last_step(self):
+        """A thread that still steps when the last viewer goes, does so no
+        more."""
+        self.target.run("event = threading.Event(); "
+                        "say([work.spins(event), sys.gettrace() is None])")
+        wait_for(lambda: "spins" in [frame["name"] for frame in
+                                     self.viewer.stack()], "the loop")
+        self.viewer.ask("pause", threadId=0)
+        tid = self.stop()["threadId"]
+        self.viewer.ask("stepOut", threadId=tid)
+        self.end()
+        with Viewer(self.target) as self.viewer:
+            self.viewer.value("event.set()")
+            self.assertEqual(self.target.said(), ["spun", True])
+
     def test_refusals(self):
         self.set("a = n")
         tid = self.begin("work.outer(1)")["threadId"]

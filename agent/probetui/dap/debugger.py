@@ -154,6 +154,8 @@ class Debugger:
         if self._engine is not None:
             self._engine.leave(session.id)
             if not len(self.sessions):
+                self._engine.set_threads("one")
+                self._engine.end_steps()
                 stopped.let_go(self)
 
     def close(self) -> None:

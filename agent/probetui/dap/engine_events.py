@@ -28,7 +28,8 @@ def _continued(debugger: Debugger, body: Dict[str, Any]) -> None:
     stop: Stop = body["stop"]
     debugger.drop(stop)
     debugger.ring.emit("continued", {
-        "threadId": stop.thread_id, "allThreadsContinued": False,
+        "threadId": stop.thread_id,
+        "allThreadsContinued": debugger.holds_all() and not debugger.stops(),
         "stops": stop.number})
 
 

@@ -92,7 +92,8 @@ def _continue(call: Call) -> Dict[str, Any]:
         return {"allThreadsContinued": True}
     stop = find(call)
     _go(call, stop, "continue")
-    return {"allThreadsContinued": False}
+    return {"allThreadsContinued": call.debugger.holds_all()
+            and not call.debugger.stops()}
 
 
 def _outer_frame(call: Call, stop: Stop) -> Any:
