@@ -9,6 +9,7 @@
 #include "backends/backend.h"
 #include "backends/connections.h"
 #include "backends/control/control.h"
+#include "backends/http/way.h"
 #include "backends/node.h"
 #include "backends/pdb/finder.h"
 #include "backends/procfs.h"
@@ -168,13 +169,41 @@ static bool try_pdb(struct node *node, pid_t pid, struct reason *reason)
 	return is_waiting;
 }
 
-struct way {
+/* Its socket is looked at, not connected to. */
+static bool try_agent(struct node *node, pid_t pid, struct reason *reason)
+{
+	const struct process *known = roster_find(node_roster(node), pid);
+	struct process process = { .pid = pid };
+	struct error error = ERROR_INIT;
+	struct way_found found;
+
+	if (!finder_can_see(node, pid)) {
+		refusal_find(reason, pid, errno);
+		return false;
+	}
+	if (!known)
+		procfs_owner(node_procfs(node), pid, &process.uid);
+	if (way_look(&found, pid, known ? known->uid : process.uid, &error) ==
+	    0) {
+		snprintf(reason->why, sizeof(reason->why),
+			 "It listens at %s.", found.path);
+		return true;
+	}
+	set_reason(reason, found.is_there ? error.message : "It has none.",
+		   found.is_there
+			   ? ""
+			   : "probetui inject puts one into it, and PROBETUI=1 "
+			     "at its start.");
+	return false;
+}
+
+struct row {
 	const char *name;
 	bool is_optional; /* nothing is wrong when it is closed */
 	bool (*try)(struct node *node, pid_t pid, struct reason *reason);
 };
 
-static const struct way ways[] = {
+static const struct row ways[] = {
 	{ "environ", false, try_environ },
 	{ "read", false, try_read },
 	{ "exact snapshot", false, try_exact },
@@ -183,6 +212,7 @@ static const struct way ways[] = {
 	{ "perf watches", true, try_watches },
 	{ "stop and step", true, control_probe },
 	{ "pdb socket", true, try_pdb },
+	{ "agent", true, try_agent },
 };
 
 json_t *diagnose(struct node *node, pid_t pid)

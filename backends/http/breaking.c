@@ -158,9 +158,18 @@ static void update(struct breakpoint_binding *binding, const json_t *told)
 		set_text(&binding->path, path);
 	if (get_int(told, "line") > 0)
 		binding->line = get_int(told, "line");
-	binding->hits = get_int(told, "hits");
+	if (get_int(told, "hits") > binding->hits)
+		binding->hits = get_int(told, "hits");
 	binding->is_refused = json_get_boolean(told, "refused", false);
 	set_text(&binding->message, find_message(told, is_set));
+}
+
+void breaking_count(struct agent *agent, int id)
+{
+	struct breakpoint_binding *binding = find_binding(&agent->debugger, id);
+
+	if (binding && binding->hits < INT_MAX)
+		binding->hits++;
 }
 
 void breaking_take(struct agent *agent, const json_t *body)

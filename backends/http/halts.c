@@ -7,6 +7,7 @@
 #include "banned.h"
 #include "backends/connections.h"
 #include "backends/http/agent.h"
+#include "backends/http/breaking.h"
 #include "backends/http/frames.h"
 #include "backends/node.h"
 #include "base/alloc.h"
@@ -293,6 +294,8 @@ static void show(struct agent *agent, struct halt *halt)
 	uint64_t before = shown_count(agent);
 
 	halt->is_known = true;
+	for (size_t i = 0; i < halt->hit_count; i++)
+		breaking_count(agent, halt->hits[i]);
 	/* Somebody is to know of it. */
 	agent_become_debugger(agent);
 	halt->count = connections_next_stop(

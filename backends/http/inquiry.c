@@ -166,12 +166,14 @@ static bool is_lost(const struct inquiry *inquiry,
 static void fail(struct inquiry *inquiry, const struct carrier_answer *answer)
 {
 	struct agent *agent = inquiry->agent;
+	bool is_vital = inquiry->is_opening || inquiry->is_listening;
 	bool lost = is_lost(inquiry, answer);
 	struct error error = ERROR_INIT;
 
 	explain(agent, answer, &error);
 	finish(inquiry, NULL, &error);
-	if (answer->outcome == CARRIER_DISTRUSTED)
+	if (answer->outcome == CARRIER_DISTRUSTED ||
+	    (answer->outcome == CARRIER_UNREADABLE && is_vital))
 		agent_end(agent, error.message);
 	else if (lost)
 		agent_lose(agent, error.message);

@@ -176,6 +176,19 @@ int way_find(struct way *way, struct error *error)
 	return check_file(path, way->uid, error);
 }
 
+int way_look(struct way_found *found, pid_t pid, uid_t uid,
+	     struct error *error)
+{
+	char path[128];
+
+	found->is_there = find_path(path, sizeof(path), pid, uid);
+	snprintf(found->path, sizeof(found->path), "%s", shown(path));
+	if (!found->is_there)
+		return error_set(error, "It has no agent that listens. "
+				 GET_ONE);
+	return check_file(path, uid, error);
+}
+
 static char *trim(const char *text)
 {
 	size_t length;

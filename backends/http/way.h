@@ -37,6 +37,15 @@ int way_find(struct way *way, struct error *error);
 int way_check_peer(struct way *way, int fd);
 /* The number that we have for a thread of a process in a container; 0: none. */
 pid_t way_thread(pid_t pid, pid_t inner);
+/* What was found of an agent's socket. */
+struct way_found {
+	bool is_there;
+	char path[128]; /* as the process sees it; where it would be */
+};
+
+/* Looks for it; -1 and a sentence: there is none, or it is not the process's. */
+int way_look(struct way_found *found, pid_t pid, uid_t uid,
+	     struct error *error);
 /* Whether a process has the socket of an agent. Costs a few system calls. */
 bool way_exists(pid_t pid, uid_t uid);
 

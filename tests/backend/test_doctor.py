@@ -12,12 +12,14 @@ import unittest
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from nodes import Target  # noqa: E402
 
+SOURCE = os.environ.get("SRCDIR") or os.path.dirname(os.path.dirname(
+    os.path.dirname(os.path.abspath(__file__))))
 PROBETUI = os.environ["PROBETUI"]
 NODE = os.environ["PROBETUI_NODE"]
 NOBODY = 65534
 WAYS = ["environ", "read", "exact snapshot", "unwind", "ptrace",
         "perf watches", "stop and step",
-        "pdb socket"]
+        "pdb socket", "agent"]
 AS_NOBODY = ["setpriv", "--reuid", str(NOBODY), "--regid", str(NOBODY),
              "--clear-groups"]
 WAITS = "print('ready', flush=True)\nimport sys; sys.stdin.read()\n"
@@ -84,6 +86,18 @@ class DoctorTest(unittest.TestCase):
             ways = self.ask(self.start(LISTENS % path), status=0)
         self.assertTrue(ways["pdb socket"]["ok"])
         self.assertIn(path, ways["pdb socket"]["why"])
+
+    def test_an_agent_is_found_and_left_alone(self):
+        path = "/tmp/pdb-%d/%%d.agent" % os.geteuid()
+        ways = self.ask(self.start(""), status=0)
+        self.assertFalse(ways["agent"]["ok"])
+        self.assertIn("probetui inject", ways["agent"]["fix"])
+        pid = self.start("import sys; sys.path.insert(0, %r)\n"
+                         "import probetui; probetui.listen()\n"
+                         % os.path.join(SOURCE, "agent"))
+        ways = self.ask(pid, status=0)
+        self.assertTrue(ways["agent"]["ok"], ways["agent"])
+        self.assertIn(path % pid, ways["agent"]["why"])
 
     def test_many_sockets_and_descriptors_cost_little(self):
         for i in range(1000):

@@ -5,6 +5,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 
@@ -249,6 +250,9 @@ class TcpCase(HttpCase):
 
     def setUp(self):
         self.port = free_port()
+        self.begin()
+
+    def begin(self):
         code = "import probetui\n%s\n%s" % (
             self.call % (self.host, self.port, self.more), PROGRAM)
         self.target = Target(argv=[sys.executable, "-c", code], RANK="0",
@@ -330,8 +334,91 @@ class TestTcp(TcpCase):
         self.assertEqual(self.node.ask(
             "evaluate", pid=pid, expression="x", context="repl")["result"],
             "41")
+        self.target.process.kill()
+        self.assertEqual(self.state(pid)["state"], "connecting")
+        self.begin()
+        self.assertEqual(self.node.event("continued", pid)["state"],
+                         "running")
         self.node.ask("detach", pid=pid)
         self.assertEqual(self.node.event("rankRemoved")["pid"], pid)
+
+
+class Liar:
+    """Somebody at a port who gives the same answer to all that come; None:
+    says nothing."""
+
+    def __init__(self, answer):
+        self.answer = answer
+        self.listener = socket.socket()
+        self.listener.bind(("127.0.0.1", 0))
+        self.listener.listen(5)
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def serve(self):
+        kept = []
+        try:
+            while True:
+                connection = self.listener.accept()[0]
+                kept.append(connection)
+                connection.recv(10000)
+                for part in self.answer:
+                    connection.sendall(part)
+        except OSError:
+            pass
+
+    def close(self):
+        self.listener.close()
+
+
+def http(body):
+    return b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (
+        len(body), body)
+
+
+class TestLiars(TcpCase):
+    """Whatever is at a port, the node lives and says what is wrong."""
+
+    def setUp(self):
+        pass
+
+    def told(self, *answer):
+        liar = Liar(answer)
+        self.addCleanup(liar.close)
+        told = self.state(self.connect("http://127.0.0.1:%d" % liar.port))
+        self.node.ask("discover", pids=[])
+        self.assertNotEqual(told["state"], "running")
+        return told["why"]
+
+    def test_no_http(self):
+        self.assertIn("cannot be taken", self.told(b"SSH-2.0-OpenSSH\r\n"))
+
+    def test_no_json(self):
+        self.assertIn("no JSON", self.told(http(b"<html>")))
+
+    def test_another_server(self):
+        self.assertIn("no agent of probetui", self.told(http(b"{}")))
+
+    def test_a_list_of_lists(self):
+        self.assertIn("no JSON", self.told(http(b"[" * 100000)))
+
+    def test_an_agent_of_another_version(self):
+        self.assertIn("another version", self.told(http(
+            b'{"name": "probetui", "can": ["POST /eval"]}')))
+
+    def test_an_answer_without_end(self):
+        endless = b"HTTP/1.1 200 OK\r\n\r\n"
+        self.assertIn("cannot be taken",
+                      self.told(endless, *[b"x" * (1 << 20)] * 20))
+
+    def test_headers_without_end(self):
+        self.assertTrue(self.told(
+            b"HTTP/1.1 200 OK\r\n", *[b"X: %s\r\n" % (b"y" * 9000)] * 100))
+
+    def test_a_redirection_is_not_followed(self):
+        self.assertIn("HTTP status 302", self.told(
+            b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\n"
+            b"Content-Length: 0\r\n\r\n"))
 
 
 class TestTls(TcpCase):

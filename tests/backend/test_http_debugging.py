@@ -82,7 +82,8 @@ class TestStops(DebuggingCase):
         self.assertEqual([name for name, _ in frames][:2], ["inner", "work"])
 
     def test_it_goes_on(self):
-        self.stop_in_inner()
+        told, _ = self.stop_in_inner()
+        self.assertEqual(told["breakpoints"][0]["hits"], 1)
         self.ask("continue")
         self.node.event("continued", self.pid)
         self.assertEqual(self.target.line(), ["4"])
@@ -240,6 +241,37 @@ class TestValues(DebuggingCase):
                  self.frames[other["stack"]]].index("sleep")
         names = self.ask("variables", tid=other["tid"], depth=depth)
         self.assertIn("never", [one["name"] for one in names["variables"]])
+
+
+class TestHeld(HttpCase):
+    """What nobody catches, as a node sees it that comes later."""
+
+    argv = ["-c", "import sys\nprint('ready', flush=True)\n"
+            "sys.stdin.readline()\ndef fail():\n    raise KeyError('k')\n"
+            "fail()"]
+
+    def start(self, rank, **variables):
+        return super().start(rank, PROBETUI_CATCH="1", **variables)
+
+    def setUp(self):
+        super().setUp()
+        self.target.say("")
+
+    def test_who_follows_is_told(self):
+        self.node.discover(pids=[self.pid], follow=True, period=0.1)
+        sample = self.node.event("sampled", self.pid)
+        told = self.node.event("stopped", self.pid)
+        self.assertEqual(
+            (told["backend"], told["target"], told["reason"],
+             told["exception"], told["post_mortem"]),
+            ("http", "agent:%d" % self.pid, "exception", "KeyError: 'k'",
+             True))
+        self.assertGreater(told["lease"], 1000)
+        self.assertEqual(sample["threads"][0]["state"], "stopped")
+        self.assertIn("not stepped",
+                      self.node.refuse("next", pid=self.pid))
+        self.node.ask("continue", pid=self.pid)
+        self.assertEqual(self.target.process.wait(20), 1)
 
 
 class TestLeaving(DebuggingCase):

@@ -535,7 +535,8 @@ class TestDiagnose(NodeTest):
         ways = self.ways(self.node(), self.rank().pid)
         self.assertEqual(set(ways), {"environ", "read", "exact snapshot",
                                      "unwind", "ptrace", "perf watches",
-                                     "stop and step", "pdb socket"})
+                                     "stop and step", "pdb socket",
+                                     "agent"})
         for way in ways.values():
             self.assertTrue(way["ok"] or way["optional"], way)
         self.assertIn("Python 3.", ways["read"]["why"])
