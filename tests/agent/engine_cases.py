@@ -8,6 +8,7 @@ import json
 import os
 import queue
 import re
+import subprocess
 import sys
 import tempfile
 import threading
@@ -98,6 +99,50 @@ async def leaf(x):
 async def top():
     x = await leaf(1)           # L:await
     return x                    # L:top_end
+"""
+
+
+INTERRUPTED = """
+import os, signal, threading
+from probetui import inspection
+from probetui.debugging.engine import Engine
+from probetui.debugging.specs import Spec
+
+def reached():
+    return 1
+
+def tell(name, body):
+    if name == "stopped":
+        print(name, flush=True)
+        stops.append(body["stop"])
+        come.release()
+
+def drive():
+    engine.set_breakpoints("test", [Spec(1, function="reached")])
+    begun.set()
+    come.acquire()
+    os.kill(os.getpid(), signal.SIGINT)
+    come.acquire()
+    stops[-1].go()
+
+stops, come, begun = [], threading.Semaphore(0), threading.Event()
+engine = Engine()
+engine.on_event = tell
+thread = threading.Thread(target=drive)
+inspection.hide(thread)
+thread.start()
+begun.wait()
+try:
+    reached()
+    for _ in range(1000000):
+        pass
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+while len(stops) < 2:
+    reached()
+thread.join()
+engine.close()
+print("ended")
 """
 
 
@@ -682,6 +727,15 @@ class TestLeaving(EngineCase):
             finally:
                 os._exit(code)
         self.assertEqual(os.waitpid(child, 0)[1], 0)
+
+    def test_interrupted_while_it_stands(self):
+        """The exception comes where the program goes on, and breakpoints
+        are there as before."""
+        run = subprocess.run(
+            [sys.executable, "-W", "error", "-c", INTERRUPTED],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, timeout=LIMIT)
+        self.assertEqual(run.stdout.decode().split(), [
+            "stopped", "interrupted", "stopped", "ended"])
 
     def test_own_trace_function(self):
         seen = []

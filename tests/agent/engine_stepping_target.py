@@ -13,11 +13,10 @@ import threading
 
 sys.path.insert(0, sys.argv[2])
 import stepping_target  # noqa: E402
-from stepping_target import Recorder  # noqa: E402
-
 from probetui import inspection  # noqa: E402
 from probetui.debugging.engine import Engine  # noqa: E402
 from probetui.debugging.specs import Spec  # noqa: E402
+from stepping_target import Recorder  # noqa: E402
 
 OUTSIDE = (__file__, stepping_target.__file__)
 LIBRARY = ("bdb.py", "threading.py")

@@ -20,6 +20,7 @@ SOURCE = os.environ.get("SRCDIR", os.path.dirname(os.path.dirname(
     os.path.dirname(os.path.abspath(__file__)))))
 sys.path.insert(0, os.path.join(SOURCE, "tests", "backend"))
 import pythons  # noqa: E402
+
 sys.path.insert(0, os.path.join(SOURCE, "tests", "e2e"))
 import stepping_scenarios  # noqa: E402
 
@@ -33,6 +34,9 @@ WARM = 100
 # breakpoints in its file (from 3.14 on, in its function).
 DIFFERENT = {
     "callee_add": (8, 11),
+    "up_next": (14, 14),
+    "up_until": (14, 14),
+    "up_return": (14, 14),
     "stars_in": (8, 11),
 }
 

@@ -107,7 +107,6 @@ def clear_frames(engine: Any) -> None:
     kinds = {types.GeneratorType: "gi_frame",
              types.CoroutineType: "cr_frame",
              types.AsyncGeneratorType: "ag_frame"}
-    for thing in gc.get_objects():
-        name = kinds.get(type(thing))
-        if name:
-            clear(getattr(thing, name))
+    for thing in [thing for thing in gc.get_objects()
+                  if type(thing) in kinds]:
+        clear(getattr(thing, kinds[type(thing)]))

@@ -145,7 +145,7 @@ class Breakpoint:
             try:
                 if not self._condition.value(frame):
                     return False, said, ""
-            except Exception as error:
+            except BaseException as error:
                 failure = "the condition %s failed: %s" % (
                     self._condition.text, describe(error))
                 if not self._failed:

@@ -16,9 +16,9 @@ from typing import Any, Callable, Dict, List, Optional
 from ..settings import describe as describe_error
 from ..values import class_name, describe
 from .engine import Engine
-from .reaching import Reached
 from .expressions import Expression
 from .paths import MISSING, Path, read
+from .reaching import Reached
 from .specs import EngineError
 
 REASON = "data breakpoint"

@@ -32,6 +32,8 @@ def _parts(path: str) -> List[str]:
 
 def matches(path: str, filename: str) -> bool:
     """Both may be absolute, or the end of a path in whole components."""
+    if not filename.endswith(path.rpartition("/")[2]):
+        return False
     mine, its = _parts(path), _parts(filename)
     common = min(len(mine), len(its))
     if not common or mine[:common] != its[:common]:
@@ -93,12 +95,10 @@ def loaded() -> List[Code]:
     """All code that functions, generators and running frames have, each
     once."""
     found: Dict[int, Code] = {}
-    for thing in gc.get_objects():
-        name = _CODE_OF.get(type(thing))
-        if name:
-            code = getattr(thing, name)
-            found[id(code)] = code
-    del thing
+    for thing in [thing for thing in gc.get_objects()
+                  if type(thing) in _CODE_OF]:
+        code = getattr(thing, _CODE_OF[type(thing)])
+        found[id(code)] = code
     for code in _frozen():
         found[id(code)] = code
     for frame in frames():

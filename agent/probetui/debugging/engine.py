@@ -14,7 +14,7 @@ from typing import Dict, List, Optional
 
 from .. import forks
 from . import codes
-from .reaching import Reaching, Watcher
+from .reaching import Interrupted, Reaching, Watcher
 from .specs import Bound, EngineError, ExceptionFilter, Spec
 from .stop import Frames, Stop
 from .table import Table
@@ -119,9 +119,15 @@ class Engine(Reaching):
              lease: Optional[float] = None, description: str = "") -> None:
         """The calling thread stands here, with the GIL free, until it is let
         go or the lease (seconds) is over."""
-        self._wait(self.state(), reason, frames, exception=exception,
-                   lease=lease, description=description, no_steps=NO_STEPS,
-                   at="exception" if exception is not None else None)
+        at = "exception" if exception is not None else None
+        try:
+            self._wait(self.state(), reason, frames, exception=exception,
+                       lease=lease, description=description,
+                       no_steps=NO_STEPS, at=at)
+            return
+        except Interrupted as interrupted:
+            error = interrupted.error
+        raise error
 
     def ignore_thread(self, ident: Optional[int] = None) -> None:
         """A thread of ours (None: this one) that never stops."""

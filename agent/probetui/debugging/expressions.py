@@ -57,7 +57,7 @@ class LogText:
                         value = string.Formatter().convert_field(
                             value, conversion)
                     said.append(format(value, form))
-                except Exception as error:
+                except BaseException as error:
                     said.append("<%s>" % describe(error))
         whole = "".join(said)
         return whole if len(whole) <= TEXT_MAXIMUM else \

@@ -11,9 +11,9 @@ from types import FrameType
 from typing import Any, Dict, List, Optional, Set
 
 from .. import inspection
-from ..settings import describe, tell
 from . import codes
 from .arming import Armer, clear_frames
+from .reaching import guarded
 from .specs import EngineError
 
 # Not those of pdb, coverage, profilers and optimizers.
@@ -139,23 +139,15 @@ class Monitoring(Armer):
             except ValueError:
                 break
         monitoring.free_tool_id(tool)
-        clear_frames(self.engine)
+        if self.engine.has_stepped:
+            clear_frames(self.engine)
 
     # What comes.
 
-    def _fail(self, error: Exception) -> None:
-        tell("a breakpoint failed, and the program goes on: %s"
-             % describe(error))
-
     def _started(self, code: codes.Code, offset: int) -> Any:
-        try:
-            engine = self.engine
-            table = engine.table
-            if table.of_file(code.co_filename) or \
-                    code.co_name in table.names:
-                engine.appeared(code)
-        except Exception as error:
-            self._fail(error)
+        table = self.engine.table
+        if code.co_name in table.names or table.of_file(code.co_filename):
+            guarded(self.engine.appeared, code)
         return self._monitoring.DISABLE
 
     def _line(self, code: codes.Code, line: int) -> Any:
@@ -178,19 +170,13 @@ class Monitoring(Armer):
             return self._monitoring.DISABLE
         return self._look(code, line, sys._getframe(1))
 
-    def _reach(self, frame: FrameType) -> Any:
-        try:
-            state = self.engine.state()
-            stepped_on, state.stepped_on = state.stepped_on, None
-            if state.ident in self._seized:
-                self._come(state)
-            if state.stepper is not None or \
-                    stepped_on == (frame, frame.f_lasti):
-                return None
-            self.engine.at_line(frame)
-        except Exception as error:
-            self._fail(error)
-        return None
+    def _reach(self, frame: FrameType) -> None:
+        state = self.engine.state()
+        stepped_on, state.stepped_on = state.stepped_on, None
+        if state.ident in self._seized:
+            guarded(self._come, state)
+        if state.stepper is None and stepped_on != (frame, frame.f_lasti):
+            guarded(self.engine.at_line, frame)
 
     def _come(self, state: Any) -> None:
         """Those that were to come are there."""
@@ -205,27 +191,17 @@ class Monitoring(Armer):
                 lines is not None and frame.f_lineno in lines:
             state.stepped_on = (frame, frame.f_lasti)
 
-    def _returned(self, code: codes.Code, offset: int, value: Any) -> Any:
+    def _returned(self, code: codes.Code, offset: int, value: Any) -> None:
         if id(code) in self.engine.watchers:
-            self._end_of(sys._getframe(1), "return", value)
-        return None
+            guarded(self.engine.at_end, sys._getframe(1), "return", value)
 
-    def _unwound(self, code: codes.Code, offset: int, error: Any) -> Any:
+    def _unwound(self, code: codes.Code, offset: int, error: Any) -> None:
         if id(code) in self.engine.watchers:
-            self._end_of(sys._getframe(1), "unwind", None)
+            guarded(self.engine.at_end, sys._getframe(1), "unwind")
 
-    def _end_of(self, frame: FrameType, event: str, value: Any) -> None:
-        try:
-            self.engine.at_end(frame, event, value)
-        except Exception as problem:
-            self._fail(problem)
-
-    def _raised(self, code: codes.Code, offset: int, error: Any) -> Any:
-        try:
-            self.engine.at_raise(sys._getframe(1), error,
-                                 error.__traceback__)
-        except Exception as problem:
-            self._fail(problem)
+    def _raised(self, code: codes.Code, offset: int, error: Any) -> None:
+        guarded(self.engine.at_raise, sys._getframe(1), error,
+                error.__traceback__)
 
 
 def _line_at(code: codes.Code, offset: int) -> Optional[int]:

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import _thread
 import threading
+import time
 from types import FrameType
 from typing import Any, Callable, Dict, List, Optional
 
@@ -59,6 +60,30 @@ class ThreadState:
         return self.thread_id == number
 
 
+class Interrupted(BaseException):
+    """A handler of a signal raised this where the thread stands. It goes on
+    into the program."""
+
+    def __init__(self, error: BaseException) -> None:
+        super().__init__()
+        self.error = error
+
+
+def guarded(function: Callable[..., Any], *arguments: Any) -> None:
+    """For a callback of the interpreter: what fails is told, and what a
+    signal's handler raised goes on."""
+    try:
+        function(*arguments)
+        return
+    except Interrupted as interrupted:
+        error = interrupted.error
+    except Exception as problem:
+        tell("a breakpoint failed, and the program goes on: %s"
+             % describe(problem))
+        return
+    raise error
+
+
 class Reaching:
     """The half of an engine that serves them (Engine is the other)."""
 
@@ -70,6 +95,7 @@ class Reaching:
         self.watchers: Dict[int, List[Any]] = {}    # by id of the code
         self.filters: Dict[str, ExceptionFilter] = {}
         self.is_closed = False
+        self.has_stepped = False    # frames may have a trace function
         self._lock = threading.RLock()
         self._states: Dict[int, ThreadState] = {}
         self._stops: List[Stop] = []
@@ -203,6 +229,7 @@ class Reaching:
         elif order.command != "continue" and not self.is_closed:
             stepper = state.spare or Stepper(self, state)
             state.spare = state.stepper = stepper
+            self.has_stepped = True
             stepper.begin(frame, order)
             self.armer.step(state)
 
@@ -218,30 +245,57 @@ class Reaching:
     def _wait(self, state: ThreadState, reason: str, frames: Frames,
               **more: Any) -> Order:
         state.is_paused = False
-        with self._lock:
-            if self.is_closed:
-                return Order()
-            self._number += 1
-            stop = Stop(state.thread_id, state.ident, self._number, reason,
-                        frames, **more)
-            state.stop = stop
-            self._stops.append(stop)
-            if self.mode == "all":
-                self._hold_others()
+        stop = Stop(state.thread_id, state.ident, 0, reason, frames, **more)
         del frames
-        self._tell("stopped", stop=stop)
+        # From here on a signal's handler may raise.
         try:
-            return stop.wait()
-        finally:
             with self._lock:
-                state.stop = None
-                if stop in self._stops:
-                    self._stops.remove(stop)
-                if not self._stops:
-                    self._release()
-            stop.has_left = True
+                if self.is_closed:
+                    return Order()
+                self._number += 1
+                stop.number = self._number
+                state.stop = stop
+                self._stops.append(stop)
+                if self.mode == "all":
+                    self._hold_others()
+            self._tell("stopped", stop=stop)
+            return stop.wait()
+        except BaseException as error:
+            self._break_off(state)
+            raise Interrupted(error) from None
+        finally:
+            self._leave(state, stop)
+
+    def _leave(self, state: ThreadState, stop: Stop) -> None:
+        with self._lock:
+            state.stop = None
+            was_there = stop in self._stops
+            if was_there:
+                self._stops.remove(stop)
+            if not self._stops:
+                self._release()
+        stop.has_left = True
+        if was_there:
             self._tell("continued", stop=stop)
-            stop.frames, stop.exception, stop.value = [], None, None
+        stop.frames, stop.exception, stop.value = [], None, None
+
+    def _break_off(self, state: ThreadState) -> None:
+        """The interpreter takes a trace function that raises away: the
+        thread does not step any more, and gets its own anew."""
+        stepper, state.stepper = state.stepper, None
+        if stepper is not None:
+            stepper.is_over = True
+
+        def arm() -> None:
+            for seconds in (0.001, 0.01, 0.1):
+                time.sleep(seconds)
+                with self._lock:
+                    self._arm()
+
+        thread = threading.Thread(target=inspection.untraced(arm),
+                                  daemon=True)
+        inspection.hide(thread)
+        thread.start()
 
     def _hold_others(self) -> None:
         idents = self._idents(None)

@@ -132,7 +132,13 @@ class Stepper(bdb.Bdb):
 
     def _stand(self, frame: FrameType, reason: str, at: str,
                **more: Any) -> None:
-        order = self._engine.stand(self._state, frame, reason, at, **more)
+        error = None
+        try:
+            order = self._engine.stand(self._state, frame, reason, at, **more)
+        except BaseException as interrupted:
+            error = getattr(interrupted, "error", interrupted)
+        if error is not None:
+            raise error
         self._obey(order, frame)
 
     def user_call(self, frame: FrameType, argument_list: Any) -> None:

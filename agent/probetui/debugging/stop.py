@@ -11,6 +11,7 @@ from .specs import NOTHING, EngineError, StopIsOver
 
 # What Stop.go() takes.
 COMMANDS = ("continue", "next", "stepIn", "stepOut", "until")
+LOOK_SECONDS = 1.0
 Frames = List[Tuple[FrameType, int]]
 
 
@@ -144,7 +145,11 @@ class Stop:
 
     def _next(self) -> Any:
         if self.lease_until is None:
-            return self._orders.get()
+            # A signal that comes just before is not noticed while it waits.
+            try:
+                return self._orders.get(timeout=LOOK_SECONDS)
+            except queue.Empty:
+                return _Job(lambda: None)
         left = self.lease_until - time.monotonic()
         try:
             # A lease that is given anew is seen when the old one ends.

@@ -48,7 +48,8 @@ class Table:
         self._owners[owner] = own
         if not own:
             del self._owners[owner]
-        self._look(own)
+        # The others were told of what came since.
+        self._look([each for each in own if not each.places])
         self.rebuild()
         return own
 
@@ -87,13 +88,12 @@ class Table:
 
     def _look(self, breakpoints: List[Breakpoint]) -> None:
         """Where these are in what is loaded."""
+        breakpoints = [each for each in breakpoints if not each.is_broken]
         if not breakpoints:
             return
         loaded = codes.loaded()
         filenames = {code.co_filename for code in loaded}
         for each in breakpoints:
-            if each.is_broken:
-                continue
             spec = each.spec
             if spec.function:
                 found = codes.of_function(spec.function, loaded)

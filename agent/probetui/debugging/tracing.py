@@ -1,8 +1,9 @@
 """Python 3.8 to 3.11: a trace function that does as little as it can.
 
 For each call it looks up what was decided about the code that is called: its
-file and function have breakpoints, or its frame is not traced. Threads that run already get it
-through their thread states (tstates.py), new ones from threading.
+file and function have breakpoints, or its frame is not traced. Threads that
+run already get it through their thread states (tstates.py), new ones from
+threading.
 """
 from __future__ import annotations
 
@@ -12,9 +13,9 @@ from types import FrameType, MethodType
 from typing import Any, Dict, List
 
 from .. import inspection
-from ..settings import describe, tell
 from . import codes, tstates
 from .arming import Armer, clear_frames
+from .reaching import guarded
 
 FOREIGN = "The program traces %s itself (coverage, or a debugger of its " \
     "own): it does not stop there."
@@ -208,31 +209,25 @@ class Tracing(Armer):
         if not self._files[code.co_filename] and \
                 code.co_name not in self.engine.table.names:
             return self._line if self.engine.stops_raised() else None
-        try:
-            self.engine.appeared(code)
-        except Exception as error:
-            self._fail(error)
+        guarded(self.engine.appeared, code)
         return self._local(code)
 
-    def _fail(self, error: Exception) -> None:
-        tell("a breakpoint failed, and the program goes on: %s"
-             % describe(error))
+    def _update(self) -> None:
+        with self.engine._lock:
+            self.update()
 
     def _traced_line(self, frame: FrameType, event: str, arg: Any) -> Any:
         engine = self.engine
-        try:
-            if event == "line":
-                lines = engine.table.files.get(frame.f_code.co_filename)
-                if lines is not None and frame.f_lineno in lines or \
-                        id(frame.f_code) in engine.watchers:
-                    engine.at_line(frame)
-            elif event == "exception":
-                if engine.stops_raised():
-                    engine.at_raise(frame, arg[1], arg[2])
-            elif event == "return" and id(frame.f_code) in engine.watchers:
-                engine.at_end(frame, "return", arg)
-        except Exception as error:
-            self._fail(error)
+        if event == "line":
+            lines = engine.table.files.get(frame.f_code.co_filename)
+            if lines is not None and frame.f_lineno in lines or \
+                    id(frame.f_code) in engine.watchers:
+                guarded(engine.at_line, frame)
+        elif event == "exception":
+            if engine.stops_raised():
+                guarded(engine.at_raise, frame, arg[1], arg[2])
+        elif event == "return" and id(frame.f_code) in engine.watchers:
+            guarded(engine.at_end, frame, "return", arg)
         # A stop may have ended otherwise.
         state = engine._states.get(_thread_ident())
         if state is not None and state.stepper is not None:
@@ -246,12 +241,8 @@ class Tracing(Armer):
         ident = _thread_ident()
         if self._seized.pop(ident, None) is None:
             return self._leave(frame, self._traced_line(frame, event, arg))
-        try:
-            self.engine.at_line(frame)
-            with self.engine._lock:
-                self.update()
-        except Exception as error:
-            self._fail(error)
+        guarded(self.engine.at_line, frame)
+        guarded(self._update)
         state = self.engine._states.get(ident)
         if state is not None and state.stepper is not None:
             return state.stepper.trace
