@@ -86,7 +86,8 @@ static int read_pipe(struct shell *shell, struct error *error)
 	ssize_t length;
 	int result = 0;
 
-	while (result == 0 && (length = getline(&line, &capacity, stdin)) >= 0) {
+	while (result == 0 &&
+	       (length = getline(&line, &capacity, stdin)) >= 0) {
 		line[strcspn(line, "\r\n")] = '\0';
 		if (codeblock_ends_before(block, line))
 			result = end_block(shell, error);

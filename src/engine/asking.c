@@ -22,8 +22,8 @@ static int ask(const struct asking *asking, struct command_context *context,
 		if (rank->process.pid <= 0 || rank_is_gone(rank) ||
 		    !format_is_chosen(&context->ranks, rank))
 			continue;
-		arguments = asking->arguments ? json_deep_copy(asking->arguments)
-					      : json_object();
+		arguments = json_object();
+		json_object_update(arguments, asking->arguments);
 		json_object_set_new(arguments, "pid",
 				    json_integer(rank->process.pid));
 		pending_add(pending, context->engine, rank->process.rank,

@@ -109,19 +109,19 @@ static int run_raised(struct command_context *context, int argc, char **argv,
 		.add = add_raised,
 	};
 	bool is_off = argc == 3 && strcmp(argv[2], "off") == 0;
+	json_t *filters = json_array();
 	json_t *arguments;
 	int result;
 
-	if (argc < 3)
-		return error_set(error, "catch raised needs names of "
-					"exceptions, or off: catch raised "
-					"ValueError");
-	arguments = json_pack("{s:o, s:o}", "filters",
-			      is_off ? json_array() : json_pack("[s]", "raised"),
-			      "types",
+	if (!is_off)
+		json_array_append_new(filters, json_string("raised"));
+	arguments = json_pack("{s:o, s:o}", "filters", filters, "types",
 			      make_types(is_off ? 2 : argc, argv, 2));
 	asking.arguments = arguments;
-	result = asking_run(&asking, context, error);
+	result = argc < 3 ? -1 : asking_run(&asking, context, error);
+	if (argc < 3)
+		error_set(error, "catch raised needs names of "
+				 "exceptions, or off: catch raised ValueError");
 	json_decref(arguments);
 	return result;
 }

@@ -127,8 +127,9 @@ static int set_connect(struct settings *settings, const char *value,
 		return 0;
 	return error_set(error,
 			 "--connect: '%.80s' cannot be connected to; this "
-			 "version knows pdb:unix:PATH, pdb:tcp:HOST:PORT, "
-			 "ptrace:PID and replay:FILE",
+			 "version knows agent:PID, http://HOST:PORT, "
+			 "https://HOST:PORT, pdb:unix:PATH, "
+			 "pdb:tcp:HOST:PORT, ptrace:PID and replay:FILE",
 			 value);
 }
 
@@ -285,7 +286,9 @@ const struct setting_option setting_options[] = {
 	{ "job", 0, "PORT", "the job with this MASTER_PORT or launcher's pid",
 	  set_job },
 	{ "connect", 0, "TARGET",
-	  "pdb:unix:PATH or pdb:tcp:HOST:PORT; %r: each rank", set_connect },
+	  "agent:PID, http://HOST:PORT, pdb:unix:PATH or pdb:tcp:HOST:PORT; "
+	  "%r: each rank",
+	  set_connect },
 	{ "break", 0, "PLACE",
 	  "of the started job: 'train.py:42 if rank == 3'",
 	  add_break },

@@ -48,22 +48,65 @@ static bool is_address(const char *text)
 	       strtol(digits, NULL, 10) > 0 && strtol(digits, NULL, 10) < 65536;
 }
 
+static bool is_path(const char *text)
+{
+	return *text == '/' || *text == '@';
+}
+
+static bool is_pid(const char *text)
+{
+	size_t length = strspn(text, "0123456789");
+
+	return length > 0 && length < 10 && text[length] == '\0';
+}
+
+/* "HOST:PORT/" */
+static bool is_place(const char *text)
+{
+	size_t length = strcspn(text, "/");
+	char *address = xstrndup(text, length);
+	bool is_right = is_address(address) &&
+			(text[length] == '\0' || text[length + 1] == '\0');
+
+	free(address);
+	return is_right;
+}
+
+/* Of debuggers; what stands behind is looked at more closely by the node. */
+static const struct target_form {
+	const char *prefix;
+	bool (*is_right)(const char *text);
+	bool takes_mark; /* with SETTINGS_RANK_MARK it is right, too */
+} target_forms[] = {
+	{ "pdb:unix:", is_path, false }, { "pdb:tcp:", is_address, true },
+	{ "agent:", is_pid, false },	 { "http://", is_place, true },
+	{ "https://", is_place, true },
+};
+
+static const struct target_form *find_form(const char *target)
+{
+	for (size_t i = 0; i < ARRAY_LENGTH(target_forms); i++) {
+		const struct target_form *form = &target_forms[i];
+
+		if (strncmp(target, form->prefix, strlen(form->prefix)) == 0)
+			return form;
+	}
+	return NULL;
+}
+
 bool settings_is_target(const char *target)
 {
-	static const char path[] = "pdb:unix:";
-	static const char address[] = "pdb:tcp:";
+	const struct target_form *form = find_form(target);
 
-	if (strncmp(target, path, sizeof(path) - 1) == 0)
-		return target[sizeof(path) - 1] == '/' ||
-		       target[sizeof(path) - 1] == '@';
-	return strncmp(target, address, sizeof(address) - 1) == 0 &&
-	       (strstr(target, SETTINGS_RANK_MARK) ||
-		is_address(target + sizeof(address) - 1));
+	if (!form)
+		return false;
+	return form->is_right(target + strlen(form->prefix)) ||
+	       (form->takes_mark && strstr(target, SETTINGS_RANK_MARK));
 }
 
 bool settings_is_debugger(const char *target)
 {
-	return strncmp(target, "pdb:", 4) == 0;
+	return find_form(target) || strncmp(target, "pdb:", 4) == 0;
 }
 
 bool settings_names_debuggers_only(const struct settings *settings)
