@@ -3,7 +3,8 @@ and what is told of it."""
 import unittest
 
 from agents import wait_for
-from torch_jobs import PYTHON, WHY_NOT, Job, Session
+from daps import Viewer
+from torch_jobs import PYTHON, WHY_NOT, Job, Rank
 
 PROGRAM = """
 import datetime, os, sys, time
@@ -43,20 +44,20 @@ class TestWatchdogs(unittest.TestCase):
         own = [("0", "gloo", 10.0, 10.0), ("0", "store", 10.0, 10.0),
                ("1", "gloo", 5.0, 5.0)]
         self.assertEqual(self.limits(ranks[0]), own)
-        first, second = Session(ranks[0]), Session(ranks[0])
-        first.do("watchdog", **{"raise": True, "seconds": 7})
+        first, second = (Viewer(Rank(job, 0)) for _ in range(2))
+        first.ask("watchdog", **{"raise": True, "seconds": 7})
         self.assertEqual(self.limits(ranks[0]), [
             own[0], own[1], ("1", "gloo", 7.0, 5.0)])
-        second.do("watchdog", **{"raise": True, "seconds": 500, "for": "a"})
+        second.ask("watchdog", **{"raise": True, "seconds": 500, "for": "a"})
         self.assertEqual({one[2] for one in self.limits(ranks[0])}, {500.0})
         # It ends with who asked for it.
-        second.do("disconnect")
+        second.ask("disconnect")
         self.assertEqual(self.limits(ranks[0])[2][2:], (7.0, 5.0))
-        first.do("watchdog", **{"raise": False})
+        first.ask("watchdog", **{"raise": False})
         self.assertEqual(self.limits(ranks[0]), own)
         self.assertEqual(self.limits(ranks[1]), own)
-        self.assertIn("raise", first.refused("watchdog"))
-        self.assertIn("seconds", first.refused(
+        self.assertIn("raise", first.message("watchdog"))
+        self.assertIn("seconds", first.message(
             "watchdog", **{"raise": True, "seconds": -1}))
         self.leases_and_new_limits(first, ranks[0])
         self.what_is_under_way(first, ranks, job)
@@ -64,7 +65,7 @@ class TestWatchdogs(unittest.TestCase):
         self.assertEqual(job.end(), 0)
 
     def leases_and_new_limits(self, session, client):
-        session.do("watchdog", **{"raise": True, "seconds": 60, "lease": .3})
+        session.ask("watchdog", **{"raise": True, "seconds": 60, "lease": .3})
         self.assertEqual(self.limits(client)[2][2:], (60.0, 5.0))
         # The program's own is the program's.
         client.value("dist.distributed_c10d._set_pg_timeout("
@@ -81,9 +82,9 @@ class TestWatchdogs(unittest.TestCase):
                                      for one in told["under_way"]])
         self.assertGreater(told["left"], 15)
         self.assertLessEqual(told["left"], 20)
-        session.do("watchdog", **{"raise": True, "seconds": 60})
+        session.ask("watchdog", **{"raise": True, "seconds": 60})
         self.assertLessEqual(ranks[0].get("/watchdogs")["left"], 20)
-        session.do("watchdog", **{"raise": False})
+        session.ask("watchdog", **{"raise": False})
         self.stage(ranks[1:], 1)
         job.wait_for_output("reduced", 2)
 

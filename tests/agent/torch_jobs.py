@@ -12,46 +12,14 @@ WHY_NOT = "PROBETUI_TORCH_PYTHON names no Python with torch"
 BEGIN = 120
 
 
-class Session:
-    """A viewer of one rank."""
+class Rank:
+    """What daps.Viewer wants to know of its target."""
 
-    def __init__(self, client):
-        self.client = client
-        body = self._post("/dap", "initialize", {"adapterID": "test"})["body"]
-        self.id = body["probetui"]["session"]
-        self.events = []
-        self.next = body["probetui"]["next"]
+    def __init__(self, job, number):
+        self._job, self._number = job, number
 
-    def _post(self, path, command, arguments):
-        return self.client.post(path, seq=1, type="request", command=command,
-                                arguments=arguments)
-
-    def ask(self, command, **arguments):
-        return self._post("/dap?session=" + self.id, command, arguments)
-
-    def do(self, command, **arguments):
-        told = self.ask(command, **arguments)
-        assert told["success"], told
-        return told.get("body")
-
-    def refused(self, command, **arguments):
-        told = self.ask(command, **arguments)
-        assert not told["success"], told
-        return told["message"]
-
-    def wait(self, name, condition=lambda body: True, limit=LIMIT):
-        """The body of the next event of that name."""
-        def look():
-            found = self.client.get("/events?session=%s&after=%d&timeout=1"
-                                    % (self.id, self.next))
-            self.next = found["next"]
-            self.events += found["events"]
-            while self.events:
-                event = self.events.pop(0)
-                if event["event"] == name and condition(event["body"]):
-                    return event
-            return None
-        return wait_for(look, "the event " + name, limit)["body"]
+    def client(self):
+        return self._job.connect(self._number)
 
 
 class Job:
@@ -68,6 +36,7 @@ class Job:
              str(count), path], env=kept, stdout=self.output,
             stderr=subprocess.STDOUT, start_new_session=True)
         self.clients = {}
+        self.more = []
         self.count = count
 
     def text(self):
@@ -100,6 +69,14 @@ class Job:
             found[client.get("/")["rank"]] = client
         return [found[rank] for rank in sorted(found)]
 
+    def connect(self, rank):
+        """One more connection to that rank."""
+        (pid,) = [pid for pid, client in self.clients.items()
+                  if client.get("/")["rank"] == rank]
+        client = connect("/tmp/pdb-%d/%d.agent" % (os.geteuid(), pid))
+        self.more.append(client)
+        return client
+
     def wait_for_output(self, text, count=1):
         def look():
             if self.text().count(text) >= count:
@@ -114,7 +91,7 @@ class Job:
         return self.process.wait(limit)
 
     def close(self):
-        for client in self.clients.values():
+        for client in list(self.clients.values()) + self.more:
             client.close()
         if self.process.poll() is None:
             os.killpg(self.process.pid, signal.SIGTERM)
