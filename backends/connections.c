@@ -227,10 +227,16 @@ static struct connection *open_for(struct connections *connections,
 				   const struct message *request,
 				   struct error *error)
 {
-	for (size_t i = 0; request && i < ROW_COUNT && !ours_of(slot); i++) {
+	/* An agent is asked beside a debugger, and keeps its session. */
+	bool is_beside = kind == REQUEST_WATCHDOG;
+	bool is_free = is_beside || !ours_of(slot);
+
+	for (size_t i = 0; request && i < ROW_COUNT && is_free; i++) {
 		const struct backend *backend = rows[i].backend;
 		struct connection *opened;
 
+		if (is_beside && slot->connections[i])
+			continue;
 		if (!backend->opens_for ||
 		    !backend->opens_for(process, kind, request))
 			continue;

@@ -21,6 +21,7 @@
 #include "backends/inject/injections.h"
 #include "backends/launch/launch.h"
 #include "backends/output.h"
+#include "backends/patience.h"
 #include "backends/pdb/finder.h"
 #include "backends/pipe.h"
 #include "backends/procfs.h"
@@ -64,6 +65,7 @@ struct node {
 	struct outputs *outputs;
 	struct launch *launch;
 	struct injections *injections;
+	struct patience *patience;
 	struct loop_signal *terminate;
 	struct loop_timer *leave_timer; /* NULL: not leaving */
 	double leave_deadline;
@@ -128,6 +130,7 @@ struct node *node_new(struct loop *loop, int input, int output)
 	node->outputs = outputs_new(node);
 	node->launch = launch_new(node);
 	node->injections = injections_new(node);
+	node->patience = patience_new(node);
 	node->terminate = loop_signal(loop, SIGTERM, on_terminate, node);
 	return node;
 }
@@ -146,6 +149,8 @@ static void release_all(struct node *node)
 	outputs_free(node->outputs);
 	/* Connections answer what they have begun. */
 	connections_free(node->connections);
+	patience_free(node->patience);
+	node->patience = NULL;
 	roster_free(node->roster);
 	sampler_free(node->sampler);
 	node->evidence = NULL;
@@ -276,6 +281,11 @@ struct outputs *node_outputs(struct node *node)
 	return node->outputs;
 }
 
+struct patience *node_patience(struct node *node)
+{
+	return node->patience;
+}
+
 bool node_is_read_only(const struct node *node)
 {
 	return node->is_read_only;
@@ -370,9 +380,14 @@ static void tell_debugger(struct node *node, const char *event, pid_t pid,
 			  const struct debugger *debugger)
 {
 	json_t *body = debugger_to_json(debugger);
+	double seconds = patience_seconds(node->patience, pid);
 
 	json_object_set_new(body, "pid", json_integer(pid));
+	/* What the other ranks say themselves is better. */
+	if (seconds >= 0)
+		json_object_set_new(body, "watchdog", json_real(seconds));
 	node_emit(node, event, body);
+	patience_hear(node->patience, pid, debugger);
 }
 
 void node_tell_debugger(struct node *node, pid_t pid,

@@ -27,6 +27,7 @@ struct message;
 struct native;
 struct node;
 struct outputs;
+struct patience;
 struct process_sample;
 struct procfs;
 struct roster;
@@ -82,6 +83,7 @@ struct finder *node_finder(struct node *node);
 struct injections *node_injections(struct node *node);
 struct launch *node_launch(struct node *node);
 struct outputs *node_outputs(struct node *node);
+struct patience *node_patience(struct node *node);
 /* Writes what was emitted; called at the end of each callback of the loop. */
 void node_flush(struct node *node);
 /* Bytes that the other side has not taken yet. */

@@ -14,6 +14,7 @@ static const char *const kind_names[] = {
 	[REQUEST_EXECUTE] = "execute",
 	[REQUEST_CATCH] = "catch",
 	[REQUEST_EJECT] = "eject",
+	[REQUEST_WATCHDOG] = "watchdog",
 	[REQUEST_SET_EXCEPTIONS] = "setExceptionBreakpoints",
 	[REQUEST_CONTINUE] = "continue",
 	[REQUEST_NEXT] = "next",

@@ -148,6 +148,7 @@ static const struct row rows[REQUEST_KIND_COUNT] = {
 	[REQUEST_EXECUTE] = { .why = NO_CODE, .fix = NEEDS_INJECT },
 	[REQUEST_CATCH] = { .why = NO_CODE, .fix = NEEDS_INJECT },
 	[REQUEST_EJECT] = { .why = NO_CODE, .fix = NEEDS_FREE },
+	[REQUEST_WATCHDOG] = { .why = NO_CODE, .fix = NEEDS_INJECT },
 	[REQUEST_SET_EXCEPTIONS] = { .why = NO_CODE, .fix = NEEDS_INJECT },
 	[REQUEST_CONTINUE] = { NEEDS_STOP, .send = control_go },
 	[REQUEST_NEXT] = { NEEDS_BOTH, .send = control_go },

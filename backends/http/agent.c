@@ -11,6 +11,7 @@
 #include "backends/http/breaking.h"
 #include "backends/http/halts.h"
 #include "backends/node.h"
+#include "backends/patience.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -112,6 +113,7 @@ static void forget_session(struct agent *agent)
 	agent->session = NULL;
 	agent->after = 0;
 	halts_clear(agent);
+	patience_forget(node_patience(agent->base.node), agent->base.pid);
 }
 
 static void on_retry(void *data)
@@ -198,6 +200,7 @@ static void settle_in(struct agent *agent)
 	inquiry_send(inquiry_new(agent, NULL, on_state), "state", NULL,
 		    AGENT_SECONDS);
 	breaking_restore(agent);
+	patience_look(node_patience(agent->base.node));
 }
 
 static bool is_session(const char *text)

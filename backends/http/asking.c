@@ -8,6 +8,7 @@
 #include "backends/http/agent.h"
 #include "backends/http/halts.h"
 #include "backends/node.h"
+#include "backends/patience.h"
 #include "base/alloc.h"
 #include "base/buffer.h"
 #include "base/error.h"
@@ -300,6 +301,13 @@ int asking_execute(struct agent *agent, const struct message *request,
 static void on_caught(struct inquiry *inquiry, json_t *body,
 		      const struct error *error)
 {
+	struct agent *agent = inquiry->agent;
+
+	if (!error)
+		patience_hear_catch(node_patience(agent->base.node),
+				    agent->base.pid,
+				    json_is_object(json_object_get(body,
+								   "catch")));
 	inquiry_respond(inquiry, error ? NULL : json_incref(body), error);
 }
 
@@ -321,6 +329,29 @@ int asking_catch(struct agent *agent, const struct message *request,
 				json_object_get(request->body, "types"));
 	inquiry_send(inquiry_new(agent, request, on_caught), "catch", arguments,
 		     AGENT_SECONDS);
+	return 0;
+}
+
+static void on_watchdogs(struct inquiry *inquiry, json_t *body,
+			 const struct error *error)
+{
+	struct agent *agent = inquiry->agent;
+
+	if (!error)
+		patience_learn(node_patience(agent->base.node),
+			       agent->base.pid, body);
+	inquiry_respond(inquiry, error ? NULL : json_incref(body), error);
+}
+
+int asking_watchdog(struct agent *agent, const struct message *request,
+		    struct error *error)
+{
+	json_t *arguments = json_copy(request->body);
+
+	(void)error;
+	json_object_del(arguments, "pid");
+	inquiry_send(inquiry_new(agent, request, on_watchdogs), "watchdog",
+		     arguments, AGENT_SECONDS);
 	return 0;
 }
 

@@ -22,6 +22,8 @@ int asking_execute(struct agent *agent, const struct message *request,
 		   struct error *error);
 int asking_catch(struct agent *agent, const struct message *request,
 		 struct error *error);
+int asking_watchdog(struct agent *agent, const struct message *request,
+		    struct error *error);
 int asking_eject(struct agent *agent, const struct message *request,
 		 struct error *error);
 int asking_variables(struct agent *agent, const struct message *request,

@@ -81,6 +81,7 @@ static const struct row rows[REQUEST_KIND_COUNT] = {
 	[REQUEST_EXECUTE] = { NEEDS_AGENT, true, true, asking_execute },
 	[REQUEST_CATCH] = { NEEDS_DEBUGGER, true, true, asking_catch },
 	[REQUEST_EJECT] = { NEEDS_AGENT, true, true, asking_eject },
+	[REQUEST_WATCHDOG] = { NEEDS_AGENT, true, true, asking_watchdog },
 	[REQUEST_SET_EXCEPTIONS] = { NEEDS_DEBUGGER, true, true, breaking_set_filters },
 	[REQUEST_CONTINUE] = { NEEDS_STOP, .runs = true, .go = stepping_go },
 	[REQUEST_NEXT] = { NEEDS_LIVE, .runs = true, .go = stepping_go },

@@ -39,7 +39,8 @@ static bool has_nccl(const struct rank *rank)
 double watchdog_seconds(const struct session *session)
 {
 	size_t count = session->rank_count;
-	double seconds = OTHER_SECONDS;
+	double usual = OTHER_SECONDS;
+	double least = -1;
 
 	if (count == 0 ||
 	    (count == 1 && session->ranks[0]->process.world_size <= 1))
@@ -48,11 +49,10 @@ double watchdog_seconds(const struct session *session)
 		const struct rank *rank = session->ranks[i];
 		double told = rank->debugger.watchdog;
 
-		if (told >= 0 && told < seconds)
-			seconds = told;
-		if (i < RANKS_LOOKED_AT && has_nccl(rank) &&
-		    seconds > NCCL_SECONDS)
-			seconds = NCCL_SECONDS;
+		if (told >= 0 && (least < 0 || told < least))
+			least = told;
+		if (i < RANKS_LOOKED_AT && has_nccl(rank))
+			usual = NCCL_SECONDS;
 	}
-	return seconds;
+	return least >= 0 ? least : usual;
 }

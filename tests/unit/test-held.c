@@ -710,6 +710,10 @@ static void how_long_peers_wait(void **state)
 	scene_text(&scene, "stopped",
 		   OUTSIDE("1", "101", PAUSED ",'watchdog':90.0"));
 	assert_int_equal(watchdog_seconds(&scene.session), 90);
+	/* The others' agents have raised theirs. */
+	scene_text(&scene, "debugger",
+		   OUTSIDE("1", "101", PAUSED ",'watchdog':86400.0"));
+	assert_int_equal(watchdog_seconds(&scene.session), 86400);
 	scene_clear(&scene);
 }
 

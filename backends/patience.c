@@ -1,0 +1,276 @@
+#include "backends/patience.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "backends/arguments.h"
+#include "backends/backend.h"
+#include "backends/connections.h"
+#include "backends/http/way.h"
+#include "backends/node.h"
+#include "backends/roster.h"
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/loop.h"
+#include "base/map.h"
+#include "protocol/debugger.h"
+#include "protocol/message.h"
+#include "protocol/process.h"
+
+struct entry {
+	bool may_be_held;
+	bool is_catching;
+	bool is_raised; /* its agent was asked to */
+	double limit;	/* of its groups, the least; -1: not known */
+};
+
+struct patience {
+	struct node *node;
+	struct map *entries;	  /* by pid */
+	struct loop_timer *timer; /* NULL: nothing is to be looked at */
+};
+
+struct patience *patience_new(struct node *node)
+{
+	struct patience *patience = xcalloc(1, sizeof(*patience));
+
+	patience->node = node;
+	patience->entries = map_new(free);
+	return patience;
+}
+
+void patience_free(struct patience *patience)
+{
+	if (!patience)
+		return;
+	if (patience->timer)
+		loop_timer_stop(patience->timer);
+	map_free(patience->entries);
+	free(patience);
+}
+
+static struct entry *find(const struct patience *patience, pid_t pid)
+{
+	return map_find(patience->entries, (uint64_t)pid);
+}
+
+static struct entry *take(struct patience *patience, pid_t pid)
+{
+	struct entry *entry = find(patience, pid);
+
+	if (!entry) {
+		entry = xcalloc(1, sizeof(*entry));
+		entry->limit = -1;
+		map_put(patience->entries, (uint64_t)pid, entry);
+	}
+	return entry;
+}
+
+static bool may_be_held(const struct entry *entry)
+{
+	return entry && (entry->may_be_held || entry->is_catching);
+}
+
+static bool are_peers(const struct process *one, const struct process *other)
+{
+	return one && other && one->pid != other->pid && !one->role &&
+	       !other->role && strcmp(one->job, other->job) == 0;
+}
+
+/*
+ * Asking
+ */
+
+static bool is_waited_for(const struct patience *patience,
+			  const struct process *peer,
+			  const struct pid_list *pids)
+{
+	const struct roster *roster = node_roster(patience->node);
+
+	for (size_t i = 0; i < pids->count; i++)
+		if (may_be_held(find(patience, pids->pids[i])) &&
+		    are_peers(peer, roster_find(roster, pids->pids[i])))
+			return true;
+	return false;
+}
+
+/* -1: it cannot be asked now; what changes that is heard of. */
+static int ask(struct patience *patience, const struct process *peer,
+	       bool raises)
+{
+	struct connection *connection;
+	struct error error = ERROR_INIT;
+	json_t *arguments = json_object();
+	struct message request;
+	int result = -1;
+
+	json_object_set_new(arguments, "pid", json_integer(peer->pid));
+	json_object_set_new(arguments, "raise", json_boolean(raises));
+	json_set_text(arguments, "for", "ranks that are held");
+	message_make_request(&request, "watchdog", arguments);
+	request.seq = NODE_NOBODY;
+	connection = connections_find(node_connections(patience->node), peer,
+				      REQUEST_WATCHDOG, &request, &error);
+	if (connection)
+		result = connection->backend->send(
+			connection, REQUEST_WATCHDOG, &request, &error);
+	message_clear(&request);
+	return result;
+}
+
+static void settle(struct patience *patience, const struct process *peer,
+		   const struct pid_list *pids)
+{
+	bool raises = is_waited_for(patience, peer, pids);
+	const struct entry *entry = find(patience, peer->pid);
+	bool is_raised = entry && entry->is_raised;
+
+	if (raises == is_raised || !way_exists(peer->pid, peer->uid))
+		return;
+	if (ask(patience, peer, raises) == 0)
+		take(patience, peer->pid)->is_raised = raises;
+}
+
+static void on_turn(void *data)
+{
+	struct patience *patience = data;
+	struct roster *roster = node_roster(patience->node);
+	struct pid_list pids = { .pids = NULL };
+
+	loop_timer_stop(patience->timer);
+	patience->timer = NULL;
+	if (!roster || node_is_read_only(patience->node))
+		return;
+	roster_list(roster, &pids);
+	for (size_t i = 0; i < pids.count; i++) {
+		const struct process *peer = roster_find(roster, pids.pids[i]);
+
+		if (peer && !peer->role && peer->world_size != 1)
+			settle(patience, peer, &pids);
+	}
+	pid_list_clear(&pids);
+	node_flush(patience->node);
+}
+
+/* In the next turn of the loop: who tells is in the middle of something. */
+void patience_look(struct patience *patience)
+{
+	if (!patience->timer)
+		patience->timer = loop_timer(node_loop(patience->node), 0, 0,
+					     on_turn, patience);
+}
+
+/*
+ * Hearing
+ */
+
+void patience_hear(struct patience *patience, pid_t pid,
+		   const struct debugger *debugger)
+{
+	bool was_held = may_be_held(find(patience, pid));
+	bool is_held = debugger_is_ours(debugger) &&
+		       (debugger->state == DEBUGGER_STOPPED ||
+			debugger->state == DEBUGGER_NESTED ||
+			debugger->binding_count > 0);
+
+	if (is_held || find(patience, pid))
+		take(patience, pid)->may_be_held = is_held;
+	/* One that runs on can be asked itself. */
+	if (was_held != is_held || map_count(patience->entries) > 0)
+		patience_look(patience);
+}
+
+void patience_hear_catch(struct patience *patience, pid_t pid, bool is_on)
+{
+	take(patience, pid)->is_catching = is_on;
+	patience_look(patience);
+}
+
+void patience_forget(struct patience *patience, pid_t pid)
+{
+	struct entry *entry = find(patience, pid);
+
+	if (!entry)
+		return;
+	entry->is_raised = false;
+	entry->is_catching = false;
+	entry->limit = -1;
+	patience_look(patience);
+}
+
+/*
+ * What is known
+ */
+
+/* What is under way keeps the limit that it began with. */
+static double least_limit(const json_t *told)
+{
+	const json_t *groups = json_object_get(told, "groups");
+	double left = json_get_real(told, "left", -1);
+	double least = -1;
+
+	for (size_t i = 0; i < json_array_size(groups); i++) {
+		const json_t *group = json_array_get(groups, i);
+		double limit = json_get_real(group, "limit", -1);
+		double own = json_get_real(group, "own", -1);
+
+		if (strcmp(json_get_string(group, "backend", ""), "store") == 0)
+			continue;
+		if (left >= 0 && left <= own)
+			limit = own;
+		if (limit >= 0 && (least < 0 || limit < least))
+			least = limit;
+	}
+	return least;
+}
+
+static void tell_again(struct patience *patience, pid_t pid)
+{
+	const struct debugger *debugger = connections_debugger(
+		node_connections(patience->node), pid);
+
+	if (debugger && debugger->state == DEBUGGER_STOPPED)
+		node_tell_debugger(patience->node, pid, debugger);
+}
+
+void patience_learn(struct patience *patience, pid_t pid, const json_t *told)
+{
+	struct roster *roster = node_roster(patience->node);
+	const struct process *process = roster_find(roster, pid);
+	struct pid_list pids = { .pids = NULL };
+
+	take(patience, pid)->limit = least_limit(told);
+	roster_list(roster, &pids);
+	for (size_t i = 0; i < pids.count; i++)
+		if (may_be_held(find(patience, pids.pids[i])) &&
+		    are_peers(process, roster_find(roster, pids.pids[i])))
+			tell_again(patience, pids.pids[i]);
+	pid_list_clear(&pids);
+}
+
+double patience_seconds(const struct patience *patience, pid_t pid)
+{
+	const struct roster *roster = node_roster(patience->node);
+	const struct process *process = roster ? roster_find(roster, pid) : NULL;
+	struct pid_list pids = { .pids = NULL };
+	double least = -1;
+	int known = 1;
+
+	if (!process)
+		return -1;
+	roster_list(roster, &pids);
+	for (size_t i = 0; i < pids.count; i++) {
+		const struct entry *entry = find(patience, pids.pids[i]);
+
+		if (!entry || entry->limit < 0 ||
+		    !are_peers(process, roster_find(roster, pids.pids[i])))
+			continue;
+		known++;
+		if (least < 0 || entry->limit < least)
+			least = entry->limit;
+	}
+	pid_list_clear(&pids);
+	return known >= process->world_size ? least : -1;
+}

@@ -1,0 +1,37 @@
+/*
+ * patience: for how long the other ranks of a job wait in a collective for one
+ * that a debugger of ours holds, before a time-out ends the job.
+ *
+ * As soon as a process may be held (it stands, it has breakpoints, it is to be
+ * held at exceptions), the agents in the other ranks of its job that are here
+ * are asked to raise the limits of their groups; once none may be, to restore
+ * them. They do that by themselves, too, when we are gone.
+ */
+#ifndef BACKENDS_PATIENCE_H
+#define BACKENDS_PATIENCE_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct debugger;
+struct node;
+struct patience;
+
+struct patience *patience_new(struct node *node);
+void patience_free(struct patience *patience);
+/* All that is known of a debugger, whenever it changes. */
+void patience_hear(struct patience *patience, pid_t pid,
+		   const struct debugger *debugger);
+/* Whether the agent in it holds exceptions. */
+void patience_hear_catch(struct patience *patience, pid_t pid, bool is_on);
+/* What an agent told of its groups (GET /watchdogs). */
+void patience_learn(struct patience *patience, pid_t pid, const json_t *told);
+/* An agent can be asked that could not be before. */
+void patience_look(struct patience *patience);
+/* Its agent knows nothing more of what it was asked for. */
+void patience_forget(struct patience *patience, pid_t pid);
+/* What the others wait for this one; -1: not known of all of them. */
+double patience_seconds(const struct patience *patience, pid_t pid);
+
+#endif

@@ -1,0 +1,130 @@
+"""The agents of the other ranks are told when one of a job may be held, by
+whatever debugger, and when none may be any more."""
+import os
+import sys
+import unittest
+
+from nodes import Node, Target
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SOURCE = os.environ.get("SRCDIR") or os.path.dirname(os.path.dirname(HERE))
+sys.path.insert(0, os.path.join(SOURCE, "tests", "agent"))
+from agents import connect, wait_for  # noqa: E402
+
+PROGRAM = """
+import os, sys, threading, time
+print("begins", flush=True)
+print("ready", flush=True)
+threading.Thread(target=lambda: os._exit(len(sys.stdin.read())),
+                 daemon=True).start()
+while True:
+    time.sleep(0.01)
+"""
+# Groups as torch has them are where torch is.
+GROUPS = """
+import datetime, os, sys, threading, time
+print("begins", flush=True)
+import torch, torch.distributed as dist
+dist.init_process_group("gloo", timeout=datetime.timedelta(seconds=1000))
+print("ready", flush=True)
+threading.Thread(target=lambda: os._exit(len(sys.stdin.read())),
+                 daemon=True).start()
+while True:
+    time.sleep(0.01)
+"""
+TORCH = os.environ.get("PROBETUI_TORCH_PYTHON")
+
+
+class PatienceCase(unittest.TestCase):
+    program, python = PROGRAM, sys.executable
+
+    def setUp(self):
+        self.targets = [self.start(rank) for rank in range(3)]
+        self.clients = []
+        for target in self.targets:
+            self.assertEqual(target.line(), ["ready"])
+            self.clients.append(connect("/tmp/pdb-%d/%d.agent" % (
+                os.geteuid(), target.pid)))
+            self.addCleanup(self.clients[-1].close)
+        self.node = Node()
+        self.addCleanup(self.node.close)
+        self.node.ask("initialize", protocol=1)
+        self.node.discover(pids=[target.pid for target in self.targets])
+
+    def start(self, rank):
+        target = Target(argv=[self.python, "-c", self.program],
+                        RANK=str(rank), WORLD_SIZE="3", PROBETUI="1",
+                        MASTER_ADDR="127.0.0.1", MASTER_PORT=str(20000 + os.getpid() % 10000),
+                        PYTHONPATH=os.path.join(SOURCE, "agent"))
+        self.addCleanup(target.close)
+        return target
+
+    def raised(self):
+        """Those whose agent answers."""
+        return [client.get("/watchdogs")["raised"] for client in self.clients]
+
+    def wait_until(self, *raised):
+        wait_for(lambda: self.raised() == list(raised),
+                 "the limits: %s" % (raised,))
+
+
+class TestPatience(PatienceCase):
+    def pause(self, rank):
+        """From outside: its agent is deaf until it goes on."""
+        pid = self.targets[rank].pid
+        self.node.ask("connect", target="ptrace:%d" % pid)
+        self.node.ask("pause", pid=pid)
+        self.node.event("stopped", pid)
+        return pid
+
+    def others(self, rank):
+        return [self.clients[other].get("/watchdogs")["raised"]
+                for other in range(3) if other != rank]
+
+    def test_while_one_stands(self):
+        self.wait_until(False, False, False)
+        first = self.pause(1)
+        wait_for(lambda: self.others(1) == [True, True], "two limits")
+        # Of two that stand each waits for the other, once it can be asked.
+        second = self.pause(0)
+        self.node.ask("continue", pid=first)
+        self.wait_for_rank(1, True)
+        self.wait_for_rank(2, True)
+        self.node.ask("continue", pid=second)
+        self.wait_until(False, False, False)
+
+    def wait_for_rank(self, rank, raised):
+        wait_for(lambda: self.clients[rank].get("/watchdogs")["raised"]
+                 is raised, "the limit of rank %d" % rank)
+
+    def test_while_one_may_stand(self):
+        self.node.ask("catch", pid=self.targets[2].pid, on=True)
+        # It raises its own.
+        self.wait_until(True, True, True)
+        self.node.ask("catch", pid=self.targets[2].pid, on=False)
+        self.wait_until(False, False, False)
+
+    def test_a_node_that_is_killed_raises_nothing(self):
+        self.pause(1)
+        wait_for(lambda: self.others(1) == [True, True], "two limits")
+        self.node.process.kill()
+        self.node.process.wait()
+        self.node.process.returncode = 0
+        self.wait_until(False, False, False)
+
+
+@unittest.skipUnless(TORCH, "PROBETUI_TORCH_PYTHON names no Python with torch")
+class TestGroups(PatienceCase):
+    program, python = GROUPS, TORCH
+
+    def test_what_the_others_wait_is_told(self):
+        pid = self.targets[1].pid
+        self.node.ask("connect", target="ptrace:%d" % pid)
+        self.node.ask("pause", pid=pid)
+        self.node.wait_for(lambda message: message.get("event") == "debugger"
+                           and message["body"]["pid"] == pid
+                           and message["body"]["watchdog"] == 86400)
+
+
+if __name__ == "__main__":
+    unittest.main()
