@@ -54,6 +54,18 @@ class TestToken(OneCase):
             client.send(b"POST /eval HTTP/1.1\r\nContent-Length: 99\r\n\r\n")
             self.assertEqual(client.read().status, 401)
 
+    def test_each_endpoint(self):
+        with self.target.tcp(token=TOKEN) as client:
+            names = [name.split() for name in client.get("/")["can"]]
+        self.assertIn(["GET", "/events"], names)
+        for method, path in names + [["GET", "/nothing"]]:
+            for token in (None, TOKEN[::-1]):
+                with self.target.tcp(token=token) as client:
+                    client.send(client.request(
+                        method, path, b"{}" if method == "POST" else None))
+                    self.assertEqual(client.read().status, 401)
+                    self.assertTrue(client.is_closed())
+
     def test_wrong(self):
         for token in (TOKEN[:-1], TOKEN + "x", TOKEN.upper(), "", "\xe9" * 9,
                       "x" * 9000):
