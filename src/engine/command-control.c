@@ -308,6 +308,13 @@ int command_pause(struct command_context *context, int argc, char **argv,
 		result = control_choose(&control, context, error);
 	if (result == 0)
 		result = ask_each(&control, context, "pause", false, error);
+	/* Nothing is left stopped by who leaves. */
+	if (result == 0 && !context->screen &&
+	    !context->engine->settings.script)
+		buffer_append_string(context->notes,
+				     "probetui: what was paused goes on, as "
+				     "this command ends; the screen (p), or a "
+				     "script, holds it\n");
 	control_clear(&control);
 	return result;
 }

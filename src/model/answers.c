@@ -71,7 +71,9 @@ static char *make_text(const struct answer *answer, const char *nothing)
 
 	if (answer->output)
 		buffer_append_string(&out, answer->output);
-	if (answer->value && answer->value[0] != '\0') {
+	/* As an interpreter does: what printed has no value of its own. */
+	if (answer->value && answer->value[0] != '\0' &&
+	    (out.length == 0 || strcmp(answer->value, "None") != 0)) {
 		if (out.length > 0 && out.data[out.length - 1] != '\n')
 			buffer_append_char(&out, '\n');
 		buffer_append_string(&out, answer->value);

@@ -235,8 +235,10 @@ static void what_code_printed_is_a_part_of_its_answer(void **state)
 	take_value(answers, 2, "'a'", NULL);
 	take_value(answers, 3, NULL, "hello\n");
 	take_value(answers, 4, NULL, NULL);
-	check_classes(answers, "2: 'a'|3: hello|4: done|0-1: hello\n'a'|"
-			       "4 values over 5 ranks");
+	take_value(answers, 5, "None", "hello\n");
+	take_value(answers, 6, "None", NULL);
+	check_classes(answers, "2: 'a'|4: done|6: None|0-1: hello\n'a'|3,5: hello|"
+			       "5 values over 7 ranks");
 	dialogue_clear(&dialogue);
 }
 
