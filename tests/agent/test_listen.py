@@ -276,7 +276,7 @@ class TestEvaluations(OneCase):
                     "[len(gc.get_objects()), time.process_time(), "
                     "len(os.listdir('/proc/self/fd')), int(open('/proc/self/"
                     "statm').read().split()[1]) * 4096]")
-        with target.client() as client:
+        with Viewer(target), target.client() as client:
             def run(count):
                 for _ in range(count):
                     client.send(request)
@@ -292,7 +292,8 @@ class TestEvaluations(OneCase):
             before = json.loads(client.value(measured))
             run(EVALUATIONS)
             after = json.loads(client.value(measured))
-        self.assertLess(after[0] - before[0], 100)
+        # A probetui of somebody else may look in.
+        self.assertLess(after[0] - before[0], 1000)
         self.assertLess(after[1] - before[1], SECONDS)
         self.assertLess(after[2] - before[2], 10)
         self.assertLess(after[3] - before[3], 4 << 20)
