@@ -40,9 +40,11 @@ class Agent:
         return [door.name() for door in self._server.doors]
 
     def close(self) -> None:
-        if self._debugger is not None:
-            self._debugger.close()
-        self._server.close()
+        try:
+            if self._debugger is not None:
+                self._debugger.close()
+        finally:
+            self._server.close()
 
     def catch(self, given: Any) -> None:
         """What listen() was given as catch."""
@@ -59,8 +61,12 @@ class Agent:
 
     def end(self) -> List[str]:
         """While the program goes on. What remains all the same, in words."""
-        self.close()
-        return leaving.end(self._server)
+        try:
+            self.close()
+            return leaving.end(self._server)
+        except Exception as problem:
+            return leaving.end(self._server) + [
+                "what debugs, as it could not be ended: " + describe(problem)]
 
     def forget(self) -> None:
         if self._debugger is not None:

@@ -6,6 +6,7 @@ import time
 import unittest
 
 from agents import OneCase
+from daps import Viewer
 
 TOKEN = "a token of the test"
 MINE = "pid %d of user %d" % (os.getpid(), os.geteuid())
@@ -35,6 +36,22 @@ class TestKept(OneCase):
         self.assertEqual({one["peer"] for one in told["evals"]}, {MINE})
         for one in told["evals"]:
             self.assertLess(abs(one["time"] - time.time()), 60)
+
+    def test_dap(self):
+        """What a viewer has run, and what its breakpoints do; once."""
+        target = self.start()
+        with Viewer(target) as viewer:
+            viewer.run("x = 1")
+            for line in (1, 2):
+                viewer.ask("setBreakpoints", source={"path": "/x.py"},
+                           breakpoints=[{"line": line, "condition": "x > 1"},
+                                        {"line": 9, "logMessage": "at {x}"}])
+            viewer.ask("setExpression", expression="x", value="x + 2")
+            told = viewer.client.get("/evals")["evals"]
+        self.assertEqual([(one["what"], one["code"]) for one in told],
+                         [("dap", "x = 1"), ("breakpoint", "x > 1"),
+                          ("breakpoint", "at {x}"), ("dap", "x = x + 2")])
+        self.assertEqual({one["peer"] for one in told}, {MINE})
 
     def test_bounded(self):
         target = self.start()

@@ -282,6 +282,37 @@ say(put_in())""")
         self.assertEqual(target.close(), (0, ""))
 
 
+class TestHooks(OneCase):
+    def test_what_it_caught(self):
+        """Again and again."""
+        target = self.start("import probetui\nsay(probetui.listen(catch=True))")
+        for _ in range(3):
+            self.assertEqual(target.ask(
+                "sys.excepthook is sys.__excepthook__"), False)
+            self.assertEqual(target.ask("probetui.unlisten()"), [])
+            self.assertEqual(target.ask(
+                "[sys.excepthook is sys.__excepthook__, threading.excepthook "
+                "is threading.__excepthook__]"
+                if sys.version_info >= (3, 10) else
+                "[sys.excepthook is sys.__excepthook__, True]"), [True, True])
+            self.assertEqual(len(target.ask("probetui.listen(catch=True)")),
+                             1)
+
+
+    def test_a_part_that_fails(self):
+        """The rest goes all the same, and it is said."""
+        target = self.start("import probetui\nsay(probetui.listen(catch=True))")
+        with target.client() as client:
+            client.eval("from probetui import agent\n"
+                        "agent._agent._debugger.endings.insert(0, "
+                        "lambda: 1 / 0)")
+            left = client.post("/eject")["left"]
+        self.assertEqual(left, ["what debugs, as it could not be ended: "
+                                "ZeroDivisionError: division by zero"])
+        self.assertFalse(os.path.exists(target.path))
+        self.assertEqual(len(target.ask("probetui.listen()")), 1)
+
+
 class TestRefused(OneCase):
     def test_read_only(self):
         target = self.start("import probetui\n"
@@ -301,6 +332,7 @@ class TestRefused(OneCase):
 def load_tests(loader, tests, _):
     few_unless_soak()
     suite = unittest.TestSuite()
-    suite.addTests(loader.loadTestsFromTestCase(TestRefused))
+    for case in (TestHooks, TestRefused):
+        suite.addTests(loader.loadTestsFromTestCase(case))
     suite.addTests(pythons.load_cases(loader, __name__, UnlistenCase))
     return suite

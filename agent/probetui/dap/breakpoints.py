@@ -5,6 +5,7 @@ import itertools
 import re
 from typing import TYPE_CHECKING, Any, Dict, List, Optional
 
+from .. import audit
 from ..debugging.specs import Bound, EngineError, Spec
 from . import sources
 from .call import Call, Row
@@ -68,6 +69,7 @@ class Wanted(Kept):
             self._lists[key] = before
             raise Failure("a session has %d breakpoints at most"
                           % BREAKPOINTS_MAXIMUM)
+        _note(specs, before)
         for spec in specs:
             spec.id = self._number(spec, before)
         if specs:
@@ -104,6 +106,15 @@ class Wanted(Kept):
     def end(self, debugger: Debugger) -> None:
         self._lists = {}
         self._prune()
+
+
+def _note(specs: List[Spec], before: List[Spec]) -> None:
+    """Their conditions, and what they say, are code that will be run."""
+    known = {text for spec in before for text in (spec.condition, spec.log)}
+    for spec in specs:
+        for text in (spec.condition, spec.log):
+            if text and text not in known:
+                audit.log.record("breakpoint", text)
 
 
 def wanted(call: Call) -> Wanted:
