@@ -14,8 +14,8 @@ from sessions import AGENT, LIMIT, Place, wait_for
 sys.path.insert(0, AGENT)
 from probetui import wire  # noqa: E402
 
-__all__ = ["LIMIT", "Answer", "Client", "OneCase", "Place", "Target",
-           "connect", "curl", "few_unless_soak", "make_certificate",
+__all__ = ["LIMIT", "RANK_7", "Answer", "Client", "OneCase", "Place",
+           "Target", "connect", "curl", "few_unless_soak", "make_certificate",
            "wait_for"]
 
 # Lines of its standard input are run; what they print with say() is answered.
@@ -155,6 +155,13 @@ def connect(address, **more):
     return Client(connection, **more)
 
 
+# No rank, unless it is said: a probetui that somebody runs on this machine
+# connects to the agents of ranks, and is one more viewer then.
+PLAIN = {"IPDB_DEBUG": None, "MASTER_ADDR": None, "RANK": None,
+         "WORLD_SIZE": None}
+RANK_7 = {"RANK": "7", "WORLD_SIZE": "8"}
+
+
 class Target:
     """PROGRAM in a place. `begins` is run first; what it says is .first."""
 
@@ -166,7 +173,7 @@ class Target:
             place.argv + list(options) + [place.inside + "/program.py"],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, env=place.environment(
-                **dict(dict(IPDB_DEBUG=None, MASTER_ADDR=None), **more)),
+                **dict(PLAIN, **more)),
             universal_newlines=True)
         try:
             self.first = self.said()

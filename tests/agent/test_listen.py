@@ -4,7 +4,7 @@ import os
 import sys
 import unittest
 
-from agents import OneCase, Place, Target, connect, wait_for
+from agents import RANK_7, OneCase, Place, Target, connect, wait_for
 from daps import Viewer
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(
@@ -22,7 +22,7 @@ class ListenCase(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.place = Place(cls.python.argv)
-        cls.target = Target(cls.place)
+        cls.target = Target(cls.place, **RANK_7)
 
     @classmethod
     def tearDownClass(cls):

@@ -100,7 +100,7 @@ class TestFile(OneCase):
                          [target.process.pid for target in targets])
         for line in lines:
             self.assertEqual((line["peer"], line["rank"], line["what"]),
-                             (MINE, 7, "eval"))
+                             (MINE, 0, "eval"))
             self.assertTrue(line["code"].startswith("print('\u20ac')\nxxx"))
         self.assertEqual(stat.S_IMODE(os.stat(path).st_mode), 0o600)
 

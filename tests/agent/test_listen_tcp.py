@@ -26,7 +26,7 @@ class TestToken(OneCase):
         port = cls.target.port()
         cls.shared.close()
         assert status == 0, errors
-        assert errors == "probetui: rank 7 listens at http://127.0.0.1:%d\n" \
+        assert errors == "probetui: rank 0 listens at http://127.0.0.1:%d\n" \
             % port, errors
 
     def refused(self, client, status, message, *headers):
