@@ -264,8 +264,9 @@ void debuggers_turn(struct engine *engine)
 {
 	if (engine->session.is_replay)
 		return;
-	/* One command looks, and is gone before anything could be told. */
-	if (engine->is_screen || engine->settings.script)
+	/* The node of a screen does so by itself; one command is gone before
+	 * anything could be told. */
+	if (engine->settings.script)
 		follow_holds(engine);
 	breaking_tell(engine, 0);
 	if (engine->session.choice.displays.count > 0)

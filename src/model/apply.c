@@ -200,6 +200,18 @@ static void look_at_stop(struct session *session, const struct rank *rank)
 		session->choice.selection.depth = -1;
 }
 
+/* Another job was chosen than that which it, or its parent, is of. */
+static bool is_of_other_job(const struct session *session,
+			    const struct rank *rank)
+{
+	const struct rank *root = rank->parent ? rank->parent : rank;
+
+	for (size_t i = 0; session->job >= 0 && i < session->other_count; i++)
+		if (session->others[i] == root)
+			return true;
+	return false;
+}
+
 /* The body of all three events is the whole of it. */
 static int apply_debugger(const struct apply *apply, struct error *error)
 {
@@ -218,7 +230,8 @@ static int apply_debugger(const struct apply *apply, struct error *error)
 		       ? session_find_pid(apply->session, apply->node,
 					  (pid_t)pid)
 		       : NULL;
-	if (rank && rank_apply_debugger(rank, &debugger, apply->now)) {
+	if (rank && rank_apply_debugger(rank, &debugger, apply->now) &&
+	    !is_of_other_job(apply->session, rank)) {
 		look_at_stop(apply->session, rank);
 		stops_add(&apply->session->stops, rank);
 		breakpoints_stopped(apply->session, rank);

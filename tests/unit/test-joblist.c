@@ -135,12 +135,35 @@ static void a_summary_has_the_ranks_that_live(void **state)
 	scene_clear(&scene);
 }
 
+/* Its agents are heard by us, too. */
+static void stops_of_another_job_are_not_told(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	show_jobs(&scene);
+	session_choose_job(&scene.session, 0);
+	for (int pid = 100; pid <= 104; pid += 4) {
+		char *text = xasprintf(
+			"{'pid':%d,'state':'stopped','backend':'http',"
+			"'target':'agent:%d','stops':1,'tid':%d,'held':1.0,"
+			"'reason':'step','at':'line'}",
+			pid, pid, pid);
+
+		assert_int_equal(scene_text(&scene, "stopped", text), 0);
+		free(text);
+	}
+	assert_int_equal(scene.session.stops.count, 1);
+	scene_clear(&scene);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_job_is_judged_as_if_it_were_chosen),
 		cmocka_unit_test(judging_the_others_changes_nothing),
 		cmocka_unit_test(a_summary_has_the_ranks_that_live),
+		cmocka_unit_test(stops_of_another_job_are_not_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
