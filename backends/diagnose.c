@@ -9,6 +9,7 @@
 #include "backends/backend.h"
 #include "backends/connections.h"
 #include "backends/control/control.h"
+#include "backends/http/glance.h"
 #include "backends/http/way.h"
 #include "backends/node.h"
 #include "backends/pdb/finder.h"
@@ -19,10 +20,15 @@
 #include "backends/ptrace/refusal.h"
 #include "backends/roster.h"
 #include "base/array.h"
+#include "base/buffer.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "protocol/debugger.h"
 #include "protocol/process.h"
+
+/* Its agent may be deaf: something holds its GIL. */
+#define GLANCE_SECONDS 0.5
 
 static void set_reason(struct reason *reason, const char *why, const char *fix)
 {
@@ -197,6 +203,83 @@ static bool try_agent(struct node *node, pid_t pid, struct reason *reason)
 	return false;
 }
 
+/* The group that waits for the shortest time; -1: there is none. */
+static double find_limit(const json_t *told, double *own)
+{
+	const json_t *groups = json_object_get(told, "groups");
+	double limit = -1;
+
+	for (size_t i = 0; i < json_array_size(groups); i++) {
+		const json_t *group = json_array_get(groups, i);
+		double seconds = json_get_real(group, "limit", -1);
+
+		if (seconds < 0 || (limit >= 0 && seconds >= limit))
+			continue;
+		limit = seconds;
+		*own = json_get_real(group, "own", seconds);
+	}
+	return limit;
+}
+
+/* "Its groups wait 24 h, raised from 10 s; what waits has 7 s left." */
+static void explain_groups(const json_t *told, struct reason *reason)
+{
+	double left = json_get_real(told, "left", -1);
+	struct buffer text = BUFFER_INIT;
+	double own = -1;
+	double limit = find_limit(told, &own);
+
+	if (limit < 0) {
+		set_reason(reason, "It has no group of torch.distributed.", "");
+		return;
+	}
+	buffer_append_string(&text, "Its groups wait ");
+	text_duration(&text, limit);
+	if (limit > own) {
+		buffer_append_string(&text, ", raised from ");
+		text_duration(&text, own);
+	}
+	if (left >= 0) {
+		buffer_append_string(&text, "; what waits has ");
+		text_duration(&text, left);
+		buffer_append_string(&text, " left");
+	}
+	buffer_append_string(&text, ".");
+	set_reason(reason, text.data, "");
+	buffer_clear(&text);
+}
+
+/* For how long its groups wait: its agent knows. */
+static bool try_watchdog(struct node *node, pid_t pid, struct reason *reason)
+{
+	const struct process *known = roster_find(node_roster(node), pid);
+	struct process process = { .pid = pid };
+	struct error error = ERROR_INIT;
+	json_t *told;
+
+	if (!finder_can_see(node, pid)) {
+		refusal_find(reason, pid, errno);
+		return false;
+	}
+	if (!known)
+		procfs_owner(node_procfs(node), pid, &process.uid);
+	if (!way_exists(pid, known ? known->uid : process.uid)) {
+		set_reason(reason,
+			   "Its agent would say for how long its groups wait, "
+			   "and have them wait while another rank is held.",
+			   "probetui inject puts one into it.");
+		return false;
+	}
+	told = glance(known ? known : &process, "/watchdogs", GLANCE_SECONDS,
+		      &error);
+	if (told)
+		explain_groups(told, reason);
+	else
+		set_reason(reason, error.message, "");
+	json_decref(told);
+	return told != NULL;
+}
+
 struct row {
 	const char *name;
 	bool is_optional; /* nothing is wrong when it is closed */
@@ -213,6 +296,7 @@ static const struct row ways[] = {
 	{ "stop and step", true, control_probe },
 	{ "pdb socket", true, try_pdb },
 	{ "agent", true, try_agent },
+	{ "watchdog", true, try_watchdog },
 };
 
 json_t *diagnose(struct node *node, pid_t pid)

@@ -19,7 +19,7 @@ NODE = os.environ["PROBETUI_NODE"]
 NOBODY = 65534
 WAYS = ["environ", "read", "exact snapshot", "unwind", "ptrace",
         "perf watches", "stop and step",
-        "pdb socket", "agent"]
+        "pdb socket", "agent", "watchdog"]
 AS_NOBODY = ["setpriv", "--reuid", str(NOBODY), "--regid", str(NOBODY),
              "--clear-groups"]
 WAITS = "print('ready', flush=True)\nimport sys; sys.stdin.read()\n"

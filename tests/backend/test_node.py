@@ -536,7 +536,7 @@ class TestDiagnose(NodeTest):
         self.assertEqual(set(ways), {"environ", "read", "exact snapshot",
                                      "unwind", "ptrace", "perf watches",
                                      "stop and step", "pdb socket",
-                                     "agent"})
+                                     "agent", "watchdog"})
         for way in ways.values():
             self.assertTrue(way["ok"] or way["optional"], way)
         self.assertIn("Python 3.", ways["read"]["why"])

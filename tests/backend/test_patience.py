@@ -97,6 +97,12 @@ class TestPatience(PatienceCase):
         wait_for(lambda: self.clients[rank].get("/watchdogs")["raised"]
                  is raised, "the limit of rank %d" % rank)
 
+    def test_the_doctor_looks_at_an_agent(self):
+        (told,) = self.node.ask("diagnose", pids=[
+            self.targets[0].pid])["ranks"]
+        self.assertEqual((told["ways"][-1]["way"], told["ways"][-1]["why"]),
+                         ("watchdog", "It has no group of torch.distributed."))
+
     def test_while_one_may_stand(self):
         self.node.ask("catch", pid=self.targets[2].pid, on=True)
         # It raises its own.
@@ -124,6 +130,16 @@ class TestGroups(PatienceCase):
         self.node.wait_for(lambda message: message.get("event") == "debugger"
                            and message["body"]["pid"] == pid
                            and message["body"]["watchdog"] == 86400)
+        self.assertRegex(self.doctor(0), r"Its groups wait (24 h|1 d), raised "
+                         r"from 1[67] min")
+        # It is deaf, and that is said soon.
+        self.assertIn("does not answer", self.doctor(1))
+
+    def doctor(self, rank):
+        (told,) = self.node.ask("diagnose", pids=[
+            self.targets[rank].pid])["ranks"]
+        (way,) = [way for way in told["ways"] if way["way"] == "watchdog"]
+        return way["why"]
 
 
 if __name__ == "__main__":
