@@ -254,7 +254,8 @@ enum visit_result visit_try(struct visit *visit, bool must_wait,
 		return VISIT_LATER;
 	}
 	if (hold_begin(&visit->hold, pid, pid, error) < 0)
-		return visit->hold.tid ? VISIT_LATER : VISIT_FAILED;
+		return visit->hold.tid || visit->hold.is_asleep ? VISIT_LATER
+								: VISIT_FAILED;
 	visit->errand.turns = 0;
 	visit->errand.took_ns = 0;
 	result = stay(visit, must_wait, error);

@@ -68,16 +68,17 @@ static int wait_until_it_stands(struct hold *hold)
  * A thread in an uninterruptible sleep would not come to stand in time. No
  * letter: pid has no such thread.
  */
-static bool can_be_stopped(struct task *task)
+static bool can_be_stopped(char letter)
 {
-	char letter = task_letter(task);
-
 	return letter && !strchr("DZXx", letter);
 }
 
 static int seize(struct hold *hold, struct task *task, struct error *error)
 {
-	if (!can_be_stopped(task))
+	char letter = task_letter(task);
+
+	hold->is_asleep = letter == 'D';
+	if (!can_be_stopped(letter))
 		return error_set(error,
 				 "thread %d of pid %d cannot be held: it ends, "
 				 "or sleeps where the kernel lets nobody wake "

@@ -19,6 +19,7 @@ struct hold {
 	int signal; /* one that arrived meanwhile: delivered at release */
 	uint64_t began_ns; /* it did not stand yet */
 	int niceness;	   /* ours, before it began */
+	bool is_asleep; /* not begun: where nobody wakes it, just now */
 };
 
 /*

@@ -128,13 +128,42 @@ def hangs():
     library.sleep(1000)
 
 
+def spawn():
+    """Waits where nobody wakes it, until the first line; then for the end."""
+    import ctypes
+    import os
+    import tempfile
+    folder = tempfile.mkdtemp()
+    pipe = os.path.join(folder, "pipe")
+    os.mkfifo(pipe)
+
+    def open_it():
+        sys.stdin.readline()
+        open(pipe, "w").close()
+        wait_for_the_end()
+
+    threading.Thread(target=open_it, daemon=True).start()
+    ready()
+    # So long as the child has not become the program, which opens that first.
+    library = ctypes.CDLL(None)
+    actions, pid = ctypes.create_string_buffer(1024), ctypes.c_int()
+    library.posix_spawn_file_actions_init(actions)
+    library.posix_spawn_file_actions_addopen(actions, 0, pipe.encode(), 0, 0)
+    library.posix_spawn(ctypes.byref(pid), b"/bin/true", actions, None,
+                        (ctypes.c_char_p * 2)(b"true", None), None)
+    os.waitpid(pid.value, 0)
+    os.unlink(pipe)
+    os.rmdir(folder)
+    ended.wait()
+
+
 def alone():
     """Waits, and has no thread but this one."""
     ready()
     sys.stdin.readline()
 
 
-if sys.argv[1] != "alone":
+if sys.argv[1] not in ("alone", "spawn"):
     threading.Thread(target=wait_for_the_end, daemon=True).start()
 globals()[sys.argv[1]]()
 print(json.dumps(wrong))

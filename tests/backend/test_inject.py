@@ -290,6 +290,37 @@ class TestTurns(Case):
         self.assertEqual(self.turns("busy"), ("pending call", 3))
 
 
+class TestAsleep(Case):
+    """Where nobody wakes it, for a while."""
+
+    def setUp(self):
+        self.python = next(python for python in pythons.find()
+                           if python.version[1] < 14)
+
+    def test_later(self):
+        target = self.start("spawn")
+        await_that(lambda: target.lines("status", lambda line:
+                   line.startswith("State:\tD")), "it sleeps")
+        path, seen = target.script()
+        probe = subprocess.Popen([PROBE, str(target.pid), seen, str(LIMIT)],
+                                 stdout=subprocess.PIPE)
+        name = "/proc/%d/status" % probe.pid
+
+        def has_tried():
+            with open(name) as file:
+                count = re.search(r"\nvoluntary_ctxt_switches:\s*(\d+)",
+                                  file.read())
+            return probe.poll() is not None or int(count.group(1)) > 10
+
+        await_that(has_tried, "it tries again and again")
+        target.process.stdin.write(b"on\n")
+        target.process.stdin.flush()
+        answer = json.loads(probe.communicate(timeout=LIMIT)[0].decode())
+        self.assertTrue(answer["ok"], answer)
+        await_that(lambda: target.runs(path + ".ran") == "x", "it runs")
+        self.assertEqual(target.finish(), [])
+
+
 class TestRefused(Case):
     """With the Python that runs the tests."""
 
@@ -491,8 +522,8 @@ def tearDownModule():
 def load_tests(loader, standard, pattern):
     suite = pythons.load_cases(loader, __name__, InjectCase,
                                CommandCase, TestSwitchedOffCase)
-    for case in (TestCommand, TestTurns, TestRefused, TestNap, TestKilled,
-                 TestNumpy):
+    for case in (TestCommand, TestTurns, TestAsleep, TestRefused, TestNap,
+                 TestKilled, TestNumpy):
         suite.addTests(loader.loadTestsFromTestCase(case))
     return suite
 
