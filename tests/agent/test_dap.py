@@ -234,6 +234,25 @@ class DapCase(unittest.TestCase):
         self.assertEqual(list(ask(told["variablesReference"], start=1999)),
                          ["1999"])
 
+    def test_long(self):
+        """What is long is told in short, so that an answer is."""
+        self.viewer.run(
+            "key = 'k' * 10 ** 6\n"
+            "huge = {key: [[1]], 10 ** 4000: [2], 'x': [3]}\n"
+            "globals()[key] = 1")
+        told = self.viewer.ask("evaluate", expression="(" + " " * 100000
+                               + "huge)")
+        inner = self.viewer.variables(told["variablesReference"])
+        self.assertEqual([len(name) < 300 for name in inner], [True] * 3)
+        self.assertNotIn("evaluateName", inner["'x'"])
+        told = self.viewer.ask("evaluate", expression="huge")
+        inner = self.viewer.variables(told["variablesReference"])
+        self.assertEqual([found.get("evaluateName") for found in
+                          inner.values()], [None, None, "huge['x']"])
+        self.assertEqual(self.viewer.labels("huge["), ["'x']"])
+        self.assertEqual(self.viewer.labels("kkk"), [])
+        self.viewer.run("del globals()[key], huge, key")
+
     def test_completions(self):
         self.viewer.run(
             "class Net:\n    def forward(self): pass\n    size = 3\n"

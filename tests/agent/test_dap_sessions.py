@@ -111,7 +111,12 @@ class TestSessions(SessionCase):
     def test_read_only(self):
         target = self.listening(call="probetui.listen(read_only=True)")
         with Viewer(target) as viewer:
-            for command in ("evaluate", "setVariable", "setExpression"):
+            for command in ("evaluate", "setVariable", "setExpression",
+                            "setBreakpoints", "setFunctionBreakpoints",
+                            "setExceptionBreakpoints", "setDataBreakpoints",
+                            "continue", "next", "stepIn", "stepOut", "until",
+                            "pause", "goto", "setThreads", "catch",
+                            "watchdog"):
                 self.assertIn("started with read_only",
                               viewer.message(command, expression="1"))
             self.assertTrue(viewer.stack())

@@ -29,7 +29,8 @@ class Child(NamedTuple):
 
 def _attribute(name: str, value: Any) -> Child:
     return Child(cut(name, NAME_MAXIMUM), value,
-                 "." + name if name.isidentifier() else None,
+                 "." + name if name.isidentifier()
+                 and len(name) <= NAME_MAXIMUM else None,
                  ("attribute", name))
 
 
@@ -138,9 +139,20 @@ def _attributes(value: Any) -> Iterator[Child]:
     return itertools.chain(*found)
 
 
+def key_text(key: Any) -> Optional[str]:
+    """As it is written in code. None: not so, or at length."""
+    kind = type(key)
+    if kind is int and key.bit_length() > NAME_MAXIMUM or \
+            kind in (str, bytes) and len(key) > NAME_MAXIMUM or \
+            kind not in _KEYS:
+        return None
+    return repr(key)
+
+
 def _key_child(key: Any, value: Any) -> Child:
+    text = key_text(key)
     return Child(cut(describe(key), NAME_MAXIMUM), value,
-                 "[%r]" % key if type(key) in _KEYS else None, ("item", key))
+                 None if text is None else "[%s]" % text, ("item", key))
 
 
 class Contents:

@@ -11,10 +11,12 @@ from typing import Any, Dict, Iterator, List, Tuple
 from ..values import ancestors
 from . import lookup, places
 from .call import Call, Row
+from .children import key_text
 from .messages import Failure
 
 TARGETS_MAXIMUM = 500
 TEXT_MAXIMUM = 100000
+LABEL_MAXIMUM = 400
 _NAME = re.compile(r"[^\W\d]\w*\Z|\Z")
 _IMPORT = re.compile(r"\s*(?:import|from)\s+(?:[\w.]+\s*,\s*)*([\w.]*)\Z")
 _KEY = re.compile(r"""\[\s*((["'])(?:(?!\2)[^\\])*|-?\d*)\Z""")
@@ -75,14 +77,11 @@ def _keys(text: str, begun: str, spaces: Any) -> Iterator[Target]:
         return
     quote = begun[:1] if begun[:1] in ("'", '"') else ""
     for key in list(dict.keys(value)):
-        if type(key) is str:
-            label = repr(key)
-            if quote and label[0] != quote and quote not in key:
-                label = quote + label[1:-1] + quote
-        elif type(key) is int and not quote:
-            label = repr(key)
-        else:
+        label = key_text(key) if type(key) in (str, int) else None
+        if label is None or quote and type(key) is int:
             continue
+        if quote and label[0] != quote and quote not in key:
+            label = quote + label[1:-1] + quote
         if label.startswith(begun):
             yield label + "]", "value"
 
@@ -189,6 +188,8 @@ def _completions(call: Call) -> Dict[str, Any]:
     targets: Dict[str, Dict[str, Any]] = {}
     try:
         for label, kind in found:
+            if len(label) > LABEL_MAXIMUM:
+                continue
             targets.setdefault(label, {
                 "label": label, "type": kind, "start": start,
                 "length": _units(prefix)})

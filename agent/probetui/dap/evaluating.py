@@ -15,7 +15,7 @@ from . import frames, places
 from .call import Call, Row
 from .messages import Arguments, Failure
 from .sessions import Kept, Session
-from .telling import refer
+from .telling import EXPRESSION_MAXIMUM, refer
 
 # What needs no parentheses when more stands behind it.
 _SIMPLE = re.compile(r"[\w.]+\Z")
@@ -140,6 +140,8 @@ def _evaluate(call: Call) -> Dict[str, Any]:
 def _expression(text: str, code: Optional[types.CodeType]) -> Optional[str]:
     """Of the value of that text. None: it is none."""
     text = text.strip()
+    if len(text) > EXPRESSION_MAXIMUM:
+        return None
     if _SIMPLE.match(text):
         return text
     if code is None:

@@ -8,6 +8,9 @@ from .children import Child, Contents
 from .handles import Handles
 from .sessions import Session
 
+# Longer ones are not told with each value that is in theirs.
+EXPRESSION_MAXIMUM = 1000
+
 
 class Opened(NamedTuple):
     """What a variablesReference stands for."""
@@ -40,6 +43,8 @@ def tell(session: Session, child: Child, within: Optional[str],
     expression = None
     if within is not None and child.suffix is not None:
         expression = within + child.suffix
+        if len(expression) > EXPRESSION_MAXIMUM:
+            expression = None
     told = {"name": child.name, "value": describe(child.value),
             "type": type_name(child.value)}
     if expression is not None:
