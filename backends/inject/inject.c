@@ -16,7 +16,7 @@
 #include "base/loop.h"
 
 #define MINOR_WITH_PEP768 14
-#define VISITS 200
+#define VISITS 1000 /* a loop of dlopen() takes some hundred */
 #define VISIT_SECONDS 0.001 /* between two */
 #define LOOK_SECONDS 0.002
 #define TEXT_BYTES (INJECT_PATH_MAXIMUM + 512)
