@@ -18,6 +18,9 @@ _BRACKETS = {list: "[]", tuple: "()", set: "{}", frozenset: "{}",
              dict: "{}"}
 _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType)
 _TENSORS = (("torch", "Tensor"), ("torch.nn.parameter", "Parameter"))
+# What tensors have, whose own texts say it best.
+_FACTS = {("torch", name) for name in (
+    "Size", "dtype", "device", "layout", "memory_format")}
 
 
 def _class_text(kind: type, name: str) -> str:
@@ -69,6 +72,10 @@ def _describe_array(value: Any) -> str:
     kind = type(value)
     name = _class_text(kind, "__module__"), _class_text(kind, "__qualname__")
     try:
+        if name in _FACTS or name[0] in ("numpy", "numpy.dtypes") and \
+                name[1].lower().endswith("dtype") and \
+                value.names is None:
+            return repr(value)
         if name in _TENSORS:
             return "%s(shape=%s, dtype=%s, device=%s)" % (
                 name[1], _shape(value), value.dtype, value.device)

@@ -312,5 +312,40 @@ class DapCase(unittest.TestCase):
                 self.assertEqual(message, sentence or message)
 
 
+@unittest.skipUnless(os.environ.get("PROBETUI_TORCH_PYTHON"),
+                     "PROBETUI_TORCH_PYTHON names no Python with torch")
+class TestTorch(unittest.TestCase):
+    def test_module(self):
+        place = Place((os.environ["PROBETUI_TORCH_PYTHON"],))
+        self.addCleanup(place.close)
+        target = Target(place, options=())
+        self.addCleanup(target.kill)
+        viewer = Viewer(target)
+        self.addCleanup(viewer.close)
+        viewer.run("import torch; model = torch.nn.Sequential(torch.nn."
+                   "Linear(2, 3), torch.nn.ReLU())", timeout=120)
+
+        def inside(expression):
+            told = viewer.ask("evaluate", expression=expression)
+            return viewer.variables(told["variablesReference"])
+
+        layers = inside("model")
+        self.assertEqual(list(layers)[:2], ["0", "1"])
+        self.assertEqual(layers["0"]["evaluateName"], "model._modules['0']")
+        weight = inside(layers["0"]["evaluateName"])["weight"]
+        self.assertEqual(weight["value"], "Parameter(shape=(3, 2), "
+                         "dtype=torch.float32, device=cpu)")
+        facts = inside(weight["evaluateName"])
+        self.assertEqual([facts[name]["value"] for name in (
+            "shape", "dtype", "requires_grad", "grad")],
+            ["torch.Size([3, 2])", "torch.float32", "True", "None"])
+        self.assertEqual(viewer.labels("model[0].weight.requires_grad"), [])
+        self.assertIn("weight", viewer.labels("model._modules['0'].we"))
+        self.assertIn("shape", viewer.labels(
+            "model._modules['0'].weight.sha"))
+
+
 def load_tests(loader, _tests, _pattern):
-    return pythons.load_cases(loader, __name__, DapCase)
+    suite = loader.loadTestsFromTestCase(TestTorch)
+    suite.addTests(pythons.load_cases(loader, __name__, DapCase))
+    return suite

@@ -115,6 +115,15 @@ def _of_method(value: Any) -> Iterator[Child]:
     yield _attribute("__func__", value.__func__)
 
 
+def _of_module(value: Any) -> Iterator[Child]:
+    for name, part in module_parts(value).items():
+        child = _attribute(name, part)
+        if child.suffix is None and name.isdigit():
+            # Of a Sequential, a ModuleList.
+            child = child._replace(suffix="._modules[%r]" % name)
+        yield child
+
+
 def _of_names(names: Dict[str, Any]) -> Iterator[Child]:
     for name, value in names.items():
         yield _attribute(name, value)
@@ -132,7 +141,7 @@ def _attributes(value: Any) -> Iterator[Child]:
     facts = array_facts(value)
     if facts:
         return _of_names(facts)
-    found = [_of_names(module_parts(value)), _of_names(instance_names(value)),
+    found = [_of_module(value), _of_names(instance_names(value)),
              _of_names(dict(slots(value)))]
     if BaseException in kinds:
         found.insert(0, _of_exception(value))

@@ -66,7 +66,7 @@ def _kind(value: Any) -> str:
 def _attributes(text: str, prefix: str, spaces: Any) -> Iterator[Target]:
     value = lookup.find(text, spaces)
     for name, part in lookup.attributes(value):
-        if name.startswith(prefix) and (
+        if name.startswith(prefix) and name.isidentifier() and (
                 prefix.startswith("_") or not name.startswith("_")):
             yield name, _kind(part)
 
