@@ -143,6 +143,8 @@ class Engine(Reaching):
     def end_steps(self) -> None:
         """Nobody waits for a thread that still steps."""
         with self._lock:
+            # Also of one that was told to step, and does not yet.
+            self.turn[0] += 1
             self.armer.end_steps()
 
     def close(self) -> None:

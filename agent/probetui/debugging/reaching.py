@@ -95,6 +95,7 @@ class Reaching:
         self.watchers: Dict[int, List[Any]] = {}    # by id of the code
         self.filters: Dict[str, ExceptionFilter] = {}
         self.is_closed = False
+        self.turn = [0]             # changes when steps are ended
         self.has_stepped = False    # frames may have a trace function
         self._lock = threading.RLock()
         self._states: Dict[int, ThreadState] = {}
@@ -226,7 +227,11 @@ class Reaching:
                            **more)
         if state.stepper is not None:
             state.stepper._obey(order, frame)
-        elif order.command != "continue" and not self.is_closed:
+            return
+        with self._lock:
+            if order.command == "continue" or self.is_closed or \
+                    order.turn != self.turn[0]:
+                return
             stepper = state.spare or Stepper(self, state)
             state.spare = state.stepper = stepper
             self.has_stepped = True
@@ -247,6 +252,7 @@ class Reaching:
         state.is_paused = False
         stop = Stop(state.thread_id, state.ident, 0, reason, frames, **more)
         del frames
+        stop.turn = self.turn
         # From here on a signal's handler may raise.
         try:
             with self._lock:

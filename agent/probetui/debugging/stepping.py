@@ -59,7 +59,9 @@ class Stepper(bdb.Bdb):
     def _obey(self, order: Order, frame: FrameType) -> None:
         chosen = order.frame or frame
         self.breaks = self._engine.table.files
-        if order.command == "next":
+        if order.turn != self._engine.turn[0]:
+            self.finish(frame)
+        elif order.command == "next":
             self.set_next(chosen)
         elif order.command == "stepIn":
             self.set_step()

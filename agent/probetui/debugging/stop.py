@@ -20,8 +20,9 @@ class Order:
 
     def __init__(self, command: str = "continue",
                  frame: Optional[FrameType] = None,
-                 line: Optional[int] = None) -> None:
+                 line: Optional[int] = None, turn: int = 0) -> None:
         self.command = command
+        self.turn = turn    # the engine's, when it was given
         self.frame = frame
         self.line = line
 
@@ -78,6 +79,7 @@ class Stop:
         self.lease_until = None if lease is None else \
             time.monotonic() + lease
         self.no_steps = no_steps
+        self.turn: List[int] = [0]
         self.is_over = False    # it was told to go on
         self.has_left = False   # and did
         self._orders: Any = queue.SimpleQueue()
@@ -114,7 +116,7 @@ class Stop:
             frames = [each for each, _line in self.frames]
             if frame is not None and frame not in frames:
                 raise EngineError("that is no frame of this stop")
-        self._put(Order(command, frame, line))
+        self._put(Order(command, frame, line, self.turn[0]))
 
     def _put(self, order: Any) -> None:
         with self._seat:
