@@ -3,6 +3,7 @@ would have ended. On every CPython found with PROBETUI_SOAK, else on the one
 that runs this."""
 import os
 import re
+import signal
 import sys
 import unittest
 
@@ -216,11 +217,32 @@ class TestHolds(HoldCase):
         self.assertEqual(errors.count("own"), 1)
         self.assertEqual(errors.count("boom 7"), 1)
 
+    def test_ctrl_c_ends_it(self):
+        target = self.start()
+        viewer = self.viewer(target)
+        target.run("outer(7)")
+        self.held(viewer)
+        target.process.send_signal(signal.SIGINT)
+        self.as_without("outer(7)", target)
+
+    def test_nothing_is_left_when_the_agent_leaves(self):
+        target = self.start()
+        viewer = self.viewer(target)
+        target.run("thread = run(outer, 3)")
+        self.held(viewer)
+        target.run("say(probetui.unlisten())")
+        self.assertEqual(target.said(), [])
+        target.run("thread.join(); say(sys.excepthook is sys.__excepthook__)")
+        self.assertTrue(target.said())
+        target.run("outer(7)")
+        self.assertEqual(self.ended(target)[0], 1)
+
     def test_a_fork_is_not_held(self):
         target = self.start(options=("-W", "ignore"))
         target.run("counts = False; counter.join()")
-        target.run("import os; sys.stdout.flush(); child = os.fork()")
-        target.run("child or outer(7)")
+        # In one line: both read the next one.
+        target.run("import os; sys.stdout.flush(); child = os.fork(); "
+                   "child or outer(7)")
         target.run("say(os.waitpid(child, 0)[1])")
         self.assertEqual(target.said(), 256)
 

@@ -3,12 +3,17 @@ collective for longer than its time-out, and the job goes on, or ends, as it
 would have. With PROBETUI_SOAK the time-out is 10 s and the rank is held for
 30 s."""
 import os
+import sys
 import time
 import unittest
 
 from agents import wait_for
 from daps import Viewer
 from torch_jobs import PYTHON, WHY_NOT, Job, Rank
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(
+    os.path.abspath(__file__))), "backend"))
+from nodes import Node  # noqa: E402
 
 SOAK = bool(os.environ.get("PROBETUI_SOAK"))
 LIMIT, HOLD = (10, 30) if SOAK else (2, 5)
@@ -140,6 +145,32 @@ class TestJobs(unittest.TestCase):
         begun = time.monotonic()
         self.ends_as_it_would_have()
         self.assertGreater(time.monotonic() - begun, HOLD - 1)
+
+    @unittest.skipUnless(SOAK, "PROBETUI_SOAK is not set")
+    def test_a_node_has_the_others_wait(self):
+        """A breakpoint from outside, and agents that know nothing of it."""
+        self.start()
+        node = Node()
+        self.addCleanup(node.close)
+        node.ask("initialize", protocol=1)
+        pids = [client.get("/")["pid"] for client in self.ranks]
+        node.discover(pids=pids)
+        lines = [""] + PROGRAM.split("\n")
+        node.ask("setBreakpoints", pid=pids[2], breakpoints=[
+            {"id": 1, "path": self.job.place.inside + "/job.py",
+             "line": lines.index("    dist.all_reduce(ones)")}])
+        # Before anybody can be held.
+        wait_for(lambda: [min(limits) for limits in self.limits()][:2]
+                 == [86400] * 2, "the limits")
+        self.stage(1)
+        node.event("stopped", pids[2])
+        self.others_wait()
+        node.wait_for(lambda message: message.get("event") == "debugger" and
+                      message["body"].get("watchdog") == 86400)
+        node.ask("setBreakpoints", pid=pids[2], breakpoints=[])
+        node.ask("continue", pid=pids[2])
+        self.job.wait_for_output("reduced", COUNT)
+        wait_for(lambda: self.limits() == [{LIMIT}] * COUNT, "the limits")
 
 
 if __name__ == "__main__":

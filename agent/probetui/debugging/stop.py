@@ -146,20 +146,17 @@ class Stop:
             self._end()
 
     def _next(self) -> Any:
-        if self.lease_until is None:
-            # A signal that comes just before is not noticed while it waits.
-            try:
-                return self._orders.get(timeout=LOOK_SECONDS)
-            except queue.Empty:
-                return _Job(lambda: None)
-        left = self.lease_until - time.monotonic()
+        # A signal that comes just before is not noticed while it waits, nor
+        # is a lease that is given anew.
+        left = LOOK_SECONDS if self.lease_until is None else min(
+            LOOK_SECONDS, self.lease_until - time.monotonic())
         try:
-            # A lease that is given anew is seen when the old one ends.
             return self._orders.get(timeout=max(0.0, left))
         except queue.Empty:
-            if self.lease_until - time.monotonic() > 0:
-                return _Job(lambda: None)
-            return Order()
+            if self.lease_until is not None and \
+                    self.lease_until <= time.monotonic():
+                return Order()
+            return _Job(lambda: None)
 
     def _end(self) -> None:
         with self._seat:
