@@ -79,9 +79,8 @@ static const struct command rows[] = {
 	  "fails; or wait 30 s until it is so",
 	  SHELL, command_wait },
 	{ "connect", NULL, "TARGET | [--yes] [ranks SET]",
-	  "be the client of a debugger: agent:PID, http://HOST:PORT, "
-	  "pdb:unix:PATH, pdb:tcp:HOST:PORT, or "
-	  "of those in which the ranks wait",
+	  "be the client of agent:PID, http://HOST:PORT, pdb:unix:PATH, "
+	  "pdb:tcp:HOST:PORT, or of debuggers that wait",
 	  BOTH | COMMAND_RANKS | COMMAND_ASKS, command_connect },
 	{ "detach", NULL, "[--yes] [ranks SET]",
 	  "leave their debuggers; they go on where they would wait for us",
