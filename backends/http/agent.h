@@ -112,6 +112,7 @@ struct inquiry {
 	struct round *round;
 	bool is_opening; /* it makes the connection */
 	bool is_listening; /* it waits for events */
+	bool is_lost;	   /* it fails as the connection has ended */
 	bool is_plain;	   /* no DAP: all of the answer is its body */
 	/* Not sent yet, as there is no session: */
 	char *command; /* of DAP, or the path of a plain one; NULL: sent */

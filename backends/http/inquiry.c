@@ -113,6 +113,7 @@ static void fail_all(struct agent *agent, const struct error *error)
 		struct inquiry *inquiry = all;
 
 		all = inquiry->next;
+		inquiry->is_lost = true;
 		if (inquiry->is_opening || inquiry->is_listening)
 			inquiry_free(inquiry);
 		else
@@ -171,6 +172,7 @@ static void fail(struct inquiry *inquiry, const struct carrier_answer *answer)
 	struct error error = ERROR_INIT;
 
 	explain(agent, answer, &error);
+	inquiry->is_lost = lost;
 	finish(inquiry, NULL, &error);
 	if (answer->outcome == CARRIER_DISTRUSTED ||
 	    (answer->outcome == CARRIER_UNREADABLE && is_vital))

@@ -61,8 +61,8 @@ static void on_gone(struct inquiry *inquiry, json_t *body,
 {
 	int64_t thread = json_get_integer(inquiry->context, "thread", 0);
 
-	/* It ends, perhaps before the answer is out. */
-	if (json_get_boolean(inquiry->context, "held", false))
+	/* It may end before the answer is out. */
+	if (inquiry->is_lost)
 		error = NULL;
 	if (!error)
 		halts_release(inquiry->agent, thread, inquiry->value);
@@ -86,8 +86,6 @@ int stepping_go(struct agent *agent, enum request_kind kind,
 			    json_integer(halt->thread));
 	if (kind == REQUEST_CONTINUE)
 		json_object_del(arguments, "frameId");
-	json_object_set_new(inquiry->context, "held",
-			    json_boolean(halt_is_held(halt)));
 	inquiry_send(inquiry, request_kind_name(kind), arguments,
 		     AGENT_SECONDS);
 	return 0;

@@ -286,9 +286,7 @@ const struct setting_option setting_options[] = {
 	{ "job", 0, "PORT", "the job with this MASTER_PORT or launcher's pid",
 	  set_job },
 	{ "connect", 0, "TARGET",
-	  "agent:PID, http://HOST:PORT, pdb:unix:PATH or pdb:tcp:HOST:PORT; "
-	  "%r: each rank",
-	  set_connect },
+	  "agent:PID, http://HOST:PORT, pdb:unix:PATH; %r: rank", set_connect },
 	{ "break", 0, "PLACE",
 	  "of the started job: 'train.py:42 if rank == 3'",
 	  add_break },

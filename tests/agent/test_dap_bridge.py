@@ -186,6 +186,19 @@ class TestSession(OneCase):
                          % target.process.pid)
         self.end(bridge)
 
+    def test_a_program_that_goes_on_to_its_end(self):
+        target = self.start("import probetui, time\nsay(probetui.listen())\n"
+                            "def end():\n    time.sleep(0)")
+        bridge = self.begin(target.process.pid)
+        thread = target.process.pid
+        bridge.ask("setFunctionBreakpoints", breakpoints=[{"name": "end"}])
+        target.run("end(); sys.exit()")
+        self.assertEqual(bridge.event("stopped")["threadId"], thread)
+        bridge.ask("continue", threadId=thread)
+        bridge.event("terminated")
+        self.end(bridge)
+        self.assertEqual(target.process.wait(LIMIT), 0)
+
     def test_at_an_address(self):
         target = self.start("import probetui\nsay(probetui.listen("
                             "'127.0.0.1:0', token='a good token'))",

@@ -32,6 +32,7 @@ WALK = [
     ("next", "next", b"n"), ("next", "next", b"n"),
     ("next", "next", b"n"), ("next", "next", b"n"),
     ("clear 1", "clear", None), ("continue", "continue", b"c")]
+GO = "eval IS_TO_GO = True"  # to a walker that has an agent
 QUIET = ("break", "clear", "up", "down")  # they stop nowhere
 STOP = re.compile(r"^> (.*)\((\d+)\)([\w<>]+)\(\)(?:->(.*))?$", re.M)
 RESULT = "results [0, 3, 6]"
@@ -75,7 +76,12 @@ class Walker:
         self.script = os.path.join(inside, "walk.py")
         self.socket = os.path.join(inside, "pdb.sock.%d" % number)
         self.root = chroot
-        name = (python.name, dialect == "outside")
+        if dialect == "agent":
+            shutil.copytree(os.path.join(jobs.SOURCE, "agent", "probetui"),
+                            os.path.join(self.folder, "probetui"))
+        # No debugger of its own stops it.
+        self.is_bare = dialect in ("outside", "agent")
+        name = (python.name, self.is_bare)
         if name not in known:
             known[name] = self.plain(*name)
         self.expected = known[name]
@@ -87,6 +93,7 @@ class Walker:
         return "%s under Python %s" % (self.dialect, self.python)
 
     def start(self, arguments, **streams):
+        # Beside the script lies the agent, where it is to have that.
         environment = dict(os.environ, RANK=str(self.number),
                            PYTHON_COLORS="0", PYTHONPATH=packages(),
                            PYTHONDONTWRITEBYTECODE="1")
@@ -95,10 +102,10 @@ class Walker:
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             env=environment, **streams)
 
-    def plain(self, name, is_outside):
-        """From 3.13 on it stops on the line that calls it; from outside it is
-        stopped behind that."""
-        is_early = is_outside and int(name.split(".")[1]) >= 13
+    def plain(self, name, is_bare):
+        """From 3.13 on it stops on the line that calls it; at a breakpoint it
+        is stopped behind that."""
+        is_early = is_bare and int(name.split(".")[1]) >= 13
         commands = ["until"] * is_early + [pdb for pdb, _ours, _key in WALK]
         process = self.start(["console"], stdin=subprocess.PIPE)
         text = process.communicate("".join(
@@ -110,7 +117,7 @@ class Walker:
 
     def begin(self):
         """The command that stops it first, where pdb does by itself."""
-        if self.dialect != "outside":
+        if not self.is_bare:
             return "connect %s" % self.target
         with open(os.path.join(self.folder, "walk.py")) as file:
             line = file.read().split("\n").index("    first = 1") + 1
@@ -125,9 +132,11 @@ class Walker:
             line = self.process.stdout.readline()
             heard += line
             assert line, heard
-            found = re.search(rb"waits unix:(.*)\n|at ([\d.]+:\d+), waiting",
-                              line)
-            if found and found.group(1):
+            found = re.search(rb"waits unix:(.*)\n|at ([\d.]+:\d+), waiting"
+                              rb"|waits (agent)", line)
+            if found and found.group(3):
+                self.target = "agent:%d" % self.process.pid
+            elif found and found.group(1):
                 self.target = "pdb:unix:" + self.root + \
                     found.group(1).decode()
             elif found:
@@ -174,14 +183,13 @@ class Stops:
             return []
         return [json.loads(line.decode()) for line in lines]
 
-    def wait(self, terminal, what, answers=0):
-        """Until each rank has stopped once more, or answered once more; or so
-        many answered."""
+    def wait(self, terminal, what):
+        """Until each rank has stopped once more, or answered once more."""
         if what == "stopped":
             self.count += 1
             wanted = self.count
         else:
-            self.requests += answers or len(self.pids)
+            self.requests += len(self.pids)
             wanted = self.requests
 
         def came():
@@ -194,6 +202,19 @@ class Stops:
                      for each in found if each.get("event") == what}
             return all((pid, wanted) in stops for pid in self.pids)
         jobs.wait_for(came, "%s %d" % (what, wanted), LIMIT)
+
+    def wait_set(self, terminal, path):
+        """Until a breakpoint is set in that file."""
+        def is_set():
+            terminal.take(0.01)
+            return any(each["path"] == path and each.get("number")
+                       for answer in self.answers("setBreakpoints")
+                       for each in answer["body"]["breakpoints"])
+        jobs.wait_for(is_set, "a breakpoint in " + path, LIMIT)
+
+    def answers(self, command):
+        return [each for each in self.messages()
+                if each.get("command") == command]
 
     def events(self):
         """The stops, as a script tells them."""
@@ -257,6 +278,13 @@ class WalkthroughTest(unittest.TestCase):
         return [(python, dialect) for python in pythons.find()
                 if module is None or has(python, module)]
 
+    def with_agents(self):
+        """Each minor version once; each day some of them."""
+        found = {python.version[1]: (python, "agent")
+                 for python in pythons.find()}
+        return [kind for minor, kind in sorted(found.items())
+                if "PROBETUI_SOAK" in os.environ or minor in (8, 11, 13)]
+
     def check(self, walkers, events):
         for walker in walkers:
             stops = [stop_of_event(event) for event in events
@@ -268,6 +296,8 @@ class WalkthroughTest(unittest.TestCase):
     def by_script(self, kinds):
         walkers = self.walkers(kinds)
         script = "".join(walker.begin() + "\n" for walker in walkers)
+        if walkers[0].dialect == "agent":
+            script += GO + "\n"
         script += "wait stopped\n"
         for number, (_pdb, command, _key) in enumerate(WALK):
             script += command + "\n"
@@ -314,12 +344,18 @@ class WalkthroughTest(unittest.TestCase):
             each.get("command") == "discover" for each in stops.messages()),
             "the ranks")
         for number, walker in enumerate(walkers):
-            if not walker.target:
+            if walker.is_bare:
                 self.settle(terminal, number)
                 terminal.press(b":" + walker.begin().encode() + b"\r")
-                # Those that have one are told again.
-                stops.wait(terminal, "setBreakpoints", number + 1)
+                stops.wait_set(terminal, walker.script)
+        if walkers[0].dialect == "agent":
+            self.settle(terminal, 0)
+            terminal.press(b":" + GO.encode() + b"\r")
         stops.wait(terminal, "stopped")
+        if walkers[0].dialect == "agent":
+            terminal.wait_for(b">>>")
+            terminal.press(b"\x1b")  # leaves the pane of eval
+        stops.requests = len(stops.answers("setBreakpoints"))
         for number, (_pdb, command, key) in enumerate(WALK):
             self.settle(terminal, number)
             terminal.press(key or b":" + command.encode() + b"\r")
@@ -350,6 +386,12 @@ class WalkthroughTest(unittest.TestCase):
 
     def test_keys_from_outside(self):
         self.by_keys(self.of_dialect("outside"))
+
+    def test_keys_with_an_agent(self):
+        self.by_keys(self.with_agents())
+
+    def test_script_with_an_agent(self):
+        self.by_script(self.with_agents())
 
     def test_script_from_outside(self):
         self.by_script(self.of_dialect("outside"))

@@ -3,7 +3,8 @@
 console: pdb on standard input and output, as it is. pdb: the same on a Unix
 socket. ipdb: on a pseudo terminal, relayed to a Unix socket. remote-pdb: on
 TCP. Where a client is waited for, a line says where (remote-pdb's own).
-outside: no debugger; it goes on once it is to be stopped from outside.
+outside: no debugger; it goes on once it is to be stopped from outside. agent:
+the same with an agent, and once IS_TO_GO is true.
 """
 import os
 import sys
@@ -81,9 +82,22 @@ def outside(frame):
     time.sleep(0.1)
 
 
+IS_TO_GO = False
+
+
+def agent(frame):
+    import probetui
+    import time
+    probetui.listen()
+    print("waits agent", flush=True)
+    while not IS_TO_GO:
+        time.sleep(0.01)
+
+
 def stop():
     dialects = {"console": console, "pdb": plain, "ipdb": relayed,
-                "remote-pdb": remote, "outside": outside}
+                "remote-pdb": remote, "outside": outside,
+                "agent": agent}
     dialects[sys.argv[1]](sys._getframe(1))
 
 
