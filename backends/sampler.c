@@ -166,6 +166,7 @@ static int send_part(struct sampler *sampler, struct round *round, pid_t pid,
 	if (!connection) {
 		/* An agent tells of it, where there is one. */
 		kind = REQUEST_SAMPLE;
+		connections_attend(node_connections(sampler->node), process);
 		connection = connections_find(node_connections(sampler->node),
 					      process, kind, NULL, NULL);
 	}

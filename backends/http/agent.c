@@ -303,6 +303,7 @@ struct agent *agent_new(struct node *node, const struct process *process,
 	}
 	agent->base.node = node;
 	agent->base.pid = process->pid;
+	agent->counts = json_object();
 	debugger_init(&agent->debugger);
 	agent->debugger.state = DEBUGGER_CONNECTING;
 	agent->debugger.backend = xstrdup("http");
@@ -329,6 +330,7 @@ void agent_free(struct agent *agent)
 	json_decref(agent->abilities);
 	json_decref(agent->breakpoints);
 	json_decref(agent->filters);
+	json_decref(agent->counts);
 	debugger_clear(&agent->debugger);
 	way_clear(&agent->way);
 	free(agent);

@@ -1,6 +1,7 @@
 #include "backends/http/breaking.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -167,9 +168,17 @@ static void update(struct breakpoint_binding *binding, const json_t *told)
 void breaking_count(struct agent *agent, int id)
 {
 	struct breakpoint_binding *binding = find_binding(&agent->debugger, id);
+	char key[16];
+	int count;
 
-	if (binding && binding->hits < INT_MAX)
-		binding->hits++;
+	if (!binding)
+		return;
+	/* The agent may have told of it already. */
+	snprintf(key, sizeof(key), "%d", id);
+	count = get_int(agent->counts, key) + 1;
+	json_object_set_new(agent->counts, key, json_integer(count));
+	if (count > binding->hits)
+		binding->hits = count;
 }
 
 void breaking_take(struct agent *agent, const json_t *body)

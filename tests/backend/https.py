@@ -1,9 +1,11 @@
 """Processes with an agent, and a node that speaks to them."""
 import os
+import select
+import socket
 import sys
 import unittest
 
-from nodes import Node, Target
+from nodes import LIMIT, Node, Target
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCE = os.environ.get("SRCDIR") or os.path.dirname(os.path.dirname(HERE))
@@ -38,9 +40,24 @@ class HttpCase(unittest.TestCase):
         self.addCleanup(target.close)
         return target
 
-    def socket(self, target=None):
+    def path(self, target=None):
         return "/tmp/pdb-%d/%d.agent" % (os.geteuid(),
                                          (target or self.target).pid)
+
+    def line(self):
+        """What the program prints next."""
+        output = self.target.process.stdout
+        if not select.select([output], [], [], LIMIT)[0]:
+            raise AssertionError("it prints nothing: %s" % self.stacks())
+        return self.target.line()
+
+    def stacks(self):
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.settimeout(LIMIT)
+            connection.connect(self.path())
+            connection.sendall(b"GET /stacks HTTP/1.1\r\nHost: localhost\r\n"
+                               b"Connection: close\r\n\r\n")
+            return b"".join(iter(lambda: connection.recv(65536), b""))
 
     def evaluate(self, expression, target=None, **more):
         return self.node.ask("evaluate", pid=(target or self.target).pid,

@@ -108,7 +108,7 @@ class TestEject(HttpCase):
         return self.node.ask("eject", pid=self.pid)["result"]
 
     def is_out(self):
-        self.assertFalse(os.path.exists(self.socket()))
+        self.assertFalse(os.path.exists(self.path()))
         # The system's thread ends behind Python's.
         end = time.monotonic() + 10
         while len(os.listdir("/proc/%d/task" % self.pid)) > 1:
@@ -152,7 +152,7 @@ class TestEject(HttpCase):
         target = self.start(1, PROBETUI_READ_ONLY="1")
         self.node.discover(pids=[self.pid, target.pid])
         self.assertIn("read_only", self.node.refuse("eject", pid=target.pid))
-        self.assertTrue(os.path.exists(self.socket(target)))
+        self.assertTrue(os.path.exists(self.path(target)))
 
 
 class TestMany(HttpCase):
@@ -211,7 +211,7 @@ class TestTrust(HttpCase):
         return super().start(rank, PROBETUI="", **variables)
 
     def test_another_process_at_its_socket(self):
-        path = self.socket()
+        path = self.path()
         os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
         with socket.socket(socket.AF_UNIX) as squatter:
             squatter.bind(path)

@@ -86,7 +86,7 @@ class TestStops(DebuggingCase):
         self.assertEqual(told["breakpoints"][0]["hits"], 1)
         self.ask("continue")
         self.node.event("continued", self.pid)
-        self.assertEqual(self.target.line(), ["4"])
+        self.assertEqual(self.line(), ["4"])
 
     def test_a_condition_a_function_and_a_log(self):
         self.set({"function": "inner", "condition": "number > 1"},
@@ -111,7 +111,7 @@ class TestStops(DebuggingCase):
         self.set({"path": TARGET, "line": INNER}, {"function": "handle"})
         self.assertEqual(self.set(), [])
         self.target.say("(work(1), handle())")
-        self.assertEqual(self.target.line(), ["(4,", "'handled')"])
+        self.assertEqual(self.line(), ["(4,", "'handled')"])
 
     def test_steps(self):
         self.stop_in_inner()
@@ -172,7 +172,7 @@ class TestStops(DebuggingCase):
         self.assertEqual(frames[0][0], "fail")
         self.ask("setExceptionBreakpoints", filters=[])
         self.ask("continue")
-        self.assertEqual(self.target.line(), ["handled"])
+        self.assertEqual(self.line(), ["handled"])
 
 
 class TestValues(DebuggingCase):
@@ -218,7 +218,7 @@ class TestValues(DebuggingCase):
                                   name="number", value="40 + 1")["result"],
                          "41")
         self.ask("continue")
-        self.assertEqual(self.target.line(), ["44"])
+        self.assertEqual(self.line(), ["44"])
 
     def test_completions_in_a_frame(self):
         body = self.ask("completions", tid=self.pid, depth=0, text="net.we",
@@ -277,9 +277,9 @@ class TestHeld(HttpCase):
 class TestLeaving(DebuggingCase):
     def check_runs(self):
         """Nothing of ours is in it."""
-        self.assertEqual(self.target.line(), ["4"])
+        self.assertEqual(self.line(), ["4"])
         self.target.say("work(2)")
-        self.assertEqual(self.target.line(), ["5"])
+        self.assertEqual(self.line(), ["5"])
 
     def test_detach(self):
         self.stop_in_inner()
@@ -311,7 +311,7 @@ class TestLeaving(DebuggingCase):
         self.ask("continue")
         self.node.event("continued", self.pid)
         first.event("continued", self.pid)
-        self.assertEqual(self.target.line(), ["4"])
+        self.assertEqual(self.line(), ["4"])
 
     def test_one_that_dies_at_its_stop(self):
         self.stop_in_inner()
