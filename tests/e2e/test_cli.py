@@ -221,7 +221,7 @@ class TestUsage(Cli):
         (["--ranks", "x", "ranks"], "--ranks"),
         (["--pid", "12,", "ranks"], "--pid"),
         (["--timeout", "0", "ranks"], "--timeout"),
-        (["--connect", "http://h:1", "ranks"], "ptrace:PID and replay:FILE"),
+        (["--connect", "ftp://h:1", "ranks"], "ptrace:PID and replay:FILE"),
         (["--replay", HUNG, "--record", "/nowhere/x", "verdict"],
          "leave out --record"),
         (["--replay", HUNG, "diff", "1", "99"], "there is no rank 99"),
