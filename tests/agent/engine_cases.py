@@ -757,10 +757,14 @@ class TestLeaving(EngineCase):
         thread = self.begin(traced)
         ready.wait(LIMIT)
         bound, = self.set("add")
-        until.set()
         if sys.version_info < (3, 12):
             self.assertIn("traces", bound.message)
-        else:
+            again, = self.set("add")
+            self.assertEqual(again.message.count("traces"), 1)
+            with self.assertRaisesRegex(EngineError, "traces"):
+                self.engine.pause(thread.ident)
+        until.set()
+        if sys.version_info >= (3, 12):
             for _ in range(2):
                 stop = self.stop()
                 with self.assertRaisesRegex(EngineError, "traces"):
@@ -775,7 +779,9 @@ class TestLeaving(EngineCase):
 
         threading.settrace(hook)
         try:
-            self.set("add")
+            bound, = self.set("add")
+            self.assertEqual("begin later" in (bound.message or ""),
+                             sys.version_info < (3, 12))
             self.assertIs(threading._trace_hook, hook)
             self.engine.close()
             self.assertIs(threading._trace_hook, hook)

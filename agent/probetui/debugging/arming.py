@@ -23,6 +23,10 @@ class Armer:
         """These threads come to Engine.at_line() at their next lines."""
         raise NotImplementedError
 
+    def let_run(self, idents: List[int]) -> None:
+        """These need not come any more."""
+        raise NotImplementedError
+
     def look_again(self) -> None:
         """Code that has run already may be of interest."""
 

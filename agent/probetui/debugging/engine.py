@@ -105,7 +105,11 @@ class Engine(Reaching):
             idents = self._idents(thread_id)
             for ident in idents:
                 self.state_of(ident).is_paused = True
-            self.armer.seize(idents)
+            try:
+                self.armer.seize(idents)
+            except EngineError:
+                self.state_of(idents[0]).is_paused = False
+                raise
 
     def set_threads(self, mode: str) -> None:
         """What the others do while one stands: "one", they run on, or

@@ -117,6 +117,11 @@ class Monitoring(Armer):
                 frame = frame.f_back
         self.update()
 
+    def let_run(self, idents: List[int]) -> None:
+        for ident in idents:
+            self._seized.pop(ident, None)
+        self.update()
+
     def look_again(self) -> None:
         """Code that was told to be of no interest may be by now."""
         if self._tool is not None:

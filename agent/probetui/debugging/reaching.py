@@ -310,11 +310,17 @@ class Reaching:
         self.armer.seize(idents)
 
     def _release(self) -> None:
+        on_their_way = []
         for state in self._states.values():
+            if state.is_held and state.gate is None and \
+                    not state.is_paused:
+                on_their_way.append(state.ident)
             state.is_held = False
             gate, state.gate = state.gate, None
             if gate is not None:
                 gate.release()
+        if on_their_way and not self.is_closed:
+            self.armer.let_run(on_their_way)
 
     def hold(self, state: ThreadState) -> None:
         """This thread waits while others stand."""

@@ -16,9 +16,12 @@ from .. import inspection
 from . import codes, tstates
 from .arming import Armer, clear_frames
 from .reaching import guarded
+from .specs import EngineError
 
 FOREIGN = "The program traces %s itself (coverage, or a debugger of its " \
     "own): it does not stop there."
+CANNOT_PAUSE = "the program traces this thread itself (coverage, or a " \
+    "debugger of its own), or it cannot be reached: it cannot be paused"
 UNREACHED = "It stops in threads that begin from now on, and not in %s, " \
     "which cannot be reached."
 
@@ -57,8 +60,9 @@ class Tracing(Armer):
     def __init__(self, engine: Any) -> None:
         super().__init__(engine)
         self.watched_files: Any = frozenset()
-        self.foreign: List[str] = []
-        self.unreached: List[str] = []
+        # Threads that do not stop, by ident, with their names.
+        self.foreign: Dict[int, str] = {}
+        self.unreached: Dict[int, str] = {}
         self._files = _Files(self)
         self._seized: Dict[int, Any] = {}
         self._is_on = False
@@ -94,7 +98,7 @@ class Tracing(Armer):
             if hook is None:
                 threading.settrace(self._trace)
                 self._has_hook = True
-        self.foreign, self.unreached = [], []
+        self.foreign, self.unreached = {}, {}
         for ident, frame in inspection.thread_frames().items():
             if ident not in self.engine._never:
                 self._arm_thread(ident, frame)
@@ -109,7 +113,7 @@ class Tracing(Armer):
                 threading._active.get(ident),  # type: ignore[attr-defined]
                 "name", ident)
             (self.foreign if result == tstates.FOREIGN
-             else self.unreached).append(name)
+             else self.unreached)[ident] = name
             return
         self._arm_frames(frame)
 
@@ -124,16 +128,25 @@ class Tracing(Armer):
 
     def remark(self, breakpoint: Any) -> None:
         bound = breakpoint.bound
-        words = [text % " and ".join(names[:3]) for text, names in (
-            (FOREIGN, self.foreign), (UNREACHED, self.unreached)) if names]
-        if bound.verified and words:
-            bound.message = " ".join([bound.message or ""] + words).strip()
+        names = dict(self.foreign)
+        if self._is_on and not self._has_hook:
+            names[0] = "threads that begin later"
+        words = [text % " and ".join(list(names.values())[:3])
+                 for text, names in ((FOREIGN, names),
+                                     (UNREACHED, self.unreached)) if names]
+        for text in words if bound.verified else ():
+            if text not in (bound.message or ""):
+                bound.message = " ".join(filter(None, (bound.message, text)))
 
     def seize(self, idents: List[int]) -> None:
         frames = inspection.thread_frames()
         for ident in idents:
             self._seized[ident] = True
         self.update()
+        if len(idents) == 1 and (idents[0] in self.foreign
+                                 or idents[0] in self.unreached):
+            self.let_run(idents)
+            raise EngineError(CANNOT_PAUSE)
         for ident in idents:
             frame = frames.get(ident)
             while frame is not None:
@@ -142,6 +155,12 @@ class Tracing(Armer):
                         hasattr(frame.f_trace.__self__, "stopframe"):
                     frame.f_trace = self._come
                 frame = frame.f_back
+
+    def let_run(self, idents: List[int]) -> None:
+        """Their frames notice it themselves."""
+        for ident in idents:
+            self._seized.pop(ident, None)
+        self.update()
 
     def end(self) -> None:
         self._is_on = False
