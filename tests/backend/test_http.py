@@ -204,6 +204,23 @@ class TestConnected(HttpCase):
         self.assertTrue(told["why"])
 
 
+class TestTargets(unittest.TestCase):
+    def test_what_is_none(self):
+        node = Node()
+        self.addCleanup(node.close)
+        node.ask("initialize", protocol=1)
+        for target, words in (
+                ("agent:", "write agent:PID"), ("agent:x", "write agent:PID"),
+                ("http://", "no address"), ("http://host", "no address"),
+                ("http://me:pw@host:1", "no address"),
+                ("https://host:1/path", "no address"),
+                ("http://host:70000", "no address"),
+                ("ftp://host:1", "is no target"),
+                ("agent:%d" % os.getpid(), "has no agent that listens")):
+            with self.subTest(target=target):
+                self.assertIn(words, node.refuse("connect", target=target))
+
+
 class TestTrust(HttpCase):
     """Whose socket it is, is seen before anything is sent."""
 

@@ -1,5 +1,7 @@
 """A process that its agent stops: what a node tells of it, and does."""
 import os
+import socket
+import subprocess
 import unittest
 
 from https import HttpCase
@@ -241,6 +243,46 @@ class TestValues(DebuggingCase):
                  self.frames[other["stack"]]].index("sleep")
         names = self.ask("variables", tid=other["tid"], depth=depth)
         self.assertIn("never", [one["name"] for one in names["variables"]])
+
+
+class TestElsewhere(DebuggingCase):
+    """What its agent tells is all that is known of the process."""
+
+    def setUp(self):
+        with socket.socket() as listener:
+            listener.bind(("0.0.0.0", 0))
+            port = listener.getsockname()[1]
+        self.frames, self.codes = {}, {}
+        self.target = self.start(
+            0, PROBETUI_ADDRESS="0.0.0.0:%d" % port,
+            PROBETUI_TOKEN="right-token", stderr=subprocess.DEVNULL)
+        try:
+            name = socket.gethostname()
+            socket.create_connection((name, port)).close()
+        except OSError:
+            self.skipTest("this machine cannot be reached by its name")
+        self.node = Node(env=dict(os.environ, PROBETUI_TOKEN="right-token"))
+        self.addCleanup(lambda: self.node.close())
+        self.node.ask("initialize", protocol=1)
+        self.pid = self.node.ask(
+            "connect", target="http://%s:%d" % (name, port))["pid"]
+        self.node.event("continued", self.pid)
+
+    def test_it_stops_and_is_looked_at(self):
+        told, frames = self.stop_in_inner()
+        self.assertEqual((told["tid"], frames[0]), (self.pid,
+                                                    ("inner", INNER)))
+        names = self.ask("variables", tid=self.pid, depth=0)["variables"]
+        self.assertEqual(sorted(one["name"] for one in names),
+                         ["net", "number"])
+        source = self.ask("source", path=TARGET)
+        self.assertEqual(source["content"].splitlines(), LINES)
+        self.node.ask("sample", pids=[self.pid])
+        sample = self.take_sample()
+        self.assertEqual((sample["source"], sample["threads"][0]["state"]),
+                         ("http", "stopped"))
+        self.ask("next")
+        self.assertEqual(self.stopped()[1][0], ("inner", INNER + 1))
 
 
 class TestHeld(HttpCase):
