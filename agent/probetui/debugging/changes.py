@@ -129,6 +129,7 @@ class Changes:
         self._lock = threading.RLock()
         self._owners: Dict[str, List[Change]] = {}
         self._watchers: Dict[int, Any] = {}  # by id of the code
+        self._frames: Dict[int, List[Change]] = {}  # by id; never changed
 
     def set(self, owner: str, changes: List[Change]) -> None:
         """These are all of that owner from now on."""
@@ -147,6 +148,11 @@ class Changes:
 
     def _settle(self) -> None:
         """Those codes are looked at, and no others."""
+        frames: Dict[int, List[Change]] = {}
+        for change in self.all():
+            if change.frame is not None:
+                frames.setdefault(id(change.frame), []).append(change)
+        self._frames = frames
         wanted = {id(change.frame.f_code): change.frame.f_code
                   for change in self.all() if change.frame is not None}
         for key in [key for key in self._watchers if key not in wanted]:
@@ -159,7 +165,8 @@ class Changes:
                 self._engine.watch_code(code, watcher)
 
     def of(self, frame: FrameType) -> List[Change]:
-        return [change for change in self.all() if change.frame is frame]
+        # They keep their frame, so that no other has its number.
+        return self._frames.get(id(frame), [])
 
     def drop(self, frame: FrameType, name: str) -> None:
         why = "%s ends, and its variables with it" % name

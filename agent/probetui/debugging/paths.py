@@ -6,7 +6,6 @@ import ast
 import types
 from typing import Any, List, NamedTuple, Tuple
 
-from .. import inspection
 from .specs import EngineError
 
 STEPS_MAXIMUM = 16
@@ -62,7 +61,7 @@ def _key(node: Any, text: str) -> Any:
 
 def read(path: Path, frame: types.FrameType) -> Any:
     """MISSING: there is none now. EngineError: it cannot be read so."""
-    names = inspection.names_of(frame)
+    names = frame.f_locals
     if path.name in names:
         value = names[path.name]
     elif path.name in frame.f_code.co_varnames:
