@@ -1,5 +1,6 @@
 #include "backends/patience.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,8 +20,12 @@
 #include "protocol/message.h"
 #include "protocol/process.h"
 
+/* Between two stops others begin operations: they keep their limits then. */
+#define LINGER_SECONDS 5.0
+
 struct entry {
 	bool may_be_held;
+	double until; /* as if it were, on the loop's clock */
 	bool is_catching;
 	bool is_raised; /* its agent was asked to */
 	double limit;	/* of its groups, the least; -1: not known */
@@ -30,6 +35,7 @@ struct patience {
 	struct node *node;
 	struct map *entries;	  /* by pid */
 	struct loop_timer *timer; /* NULL: nothing is to be looked at */
+	struct loop_timer *later; /* the same, for what lingers */
 };
 
 struct patience *patience_new(struct node *node)
@@ -47,6 +53,8 @@ void patience_free(struct patience *patience)
 		return;
 	if (patience->timer)
 		loop_timer_stop(patience->timer);
+	if (patience->later)
+		loop_timer_stop(patience->later);
 	map_free(patience->entries);
 	free(patience);
 }
@@ -70,7 +78,8 @@ static struct entry *take(struct patience *patience, pid_t pid)
 
 static bool may_be_held(const struct entry *entry)
 {
-	return entry && (entry->may_be_held || entry->is_catching);
+	return entry && (entry->may_be_held || entry->is_catching ||
+			 entry->until > loop_now());
 }
 
 static bool are_peers(const struct process *one, const struct process *other)
@@ -133,6 +142,37 @@ static void settle(struct patience *patience, const struct process *peer,
 		take(patience, peer->pid)->is_raised = raises;
 }
 
+static void find_next(uint64_t pid, void *value, void *data)
+{
+	const struct entry *entry = value;
+	double *next = data;
+
+	(void)pid;
+	if (entry->until > loop_now() && entry->until < *next)
+		*next = entry->until;
+}
+
+static void on_later(void *data)
+{
+	struct patience *patience = data;
+
+	loop_timer_stop(patience->later);
+	patience->later = NULL;
+	patience_look(patience);
+}
+
+/* Once the first does not count as held any more. */
+static void look_later(struct patience *patience)
+{
+	double next = INFINITY;
+
+	map_each(patience->entries, find_next, &next);
+	if (isfinite(next) && !patience->later)
+		patience->later = loop_timer(node_loop(patience->node),
+					     next - loop_now() + 0.01, 0,
+					     on_later, patience);
+}
+
 static void on_turn(void *data)
 {
 	struct patience *patience = data;
@@ -151,6 +191,7 @@ static void on_turn(void *data)
 			settle(patience, peer, &pids);
 	}
 	pid_list_clear(&pids);
+	look_later(patience);
 	node_flush(patience->node);
 }
 
@@ -175,8 +216,13 @@ void patience_hear(struct patience *patience, pid_t pid,
 			debugger->state == DEBUGGER_NESTED ||
 			debugger->binding_count > 0);
 
-	if (is_held || find(patience, pid))
-		take(patience, pid)->may_be_held = is_held;
+	if (is_held || find(patience, pid)) {
+		struct entry *entry = take(patience, pid);
+
+		if (entry->may_be_held && !is_held)
+			entry->until = loop_now() + LINGER_SECONDS;
+		entry->may_be_held = is_held;
+	}
 	/* One that runs on can be asked itself. */
 	if (was_held != is_held || map_count(patience->entries) > 0)
 		patience_look(patience);
