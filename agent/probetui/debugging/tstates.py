@@ -101,7 +101,9 @@ def set_trace(ident: int, trace: Any, is_ours: Callable[[Any], bool]) -> Any:
             if _layout is None:
                 _layout = _calibrate()
             return _set(_layout, ident, trace, is_ours)
-        except (OSError, ValueError, AttributeError, struct.error):
+        except (OSError, OverflowError, ValueError, AttributeError,
+                struct.error):
+            # As it looked, a thread ended: what it read there is anything.
             return UNREACHED
 
 
