@@ -5,6 +5,7 @@ import socket
 import sys
 import unittest
 
+import dap_recorder
 from nodes import LIMIT, Node, Target
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -34,9 +35,10 @@ class HttpCase(unittest.TestCase):
 
     def start(self, rank, **variables):
         variables.setdefault("PROBETUI", "1")
+        recorder = dap_recorder.Recorder()
         target = Target(argv=[sys.executable] + self.argv, RANK=str(rank),
-                        PYTHONPATH=os.path.join(SOURCE, "agent"),
-                        **variables)
+                        **dict(recorder.variables, **variables))
+        self.addCleanup(recorder.check)
         self.addCleanup(target.close)
         return target
 

@@ -12,6 +12,7 @@ import tempfile
 import time
 import unittest
 
+import dap_recorder
 from nodes import LIMIT, Node, Target
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -85,7 +86,7 @@ class Subject:
         self.target = Target(argv=[sys.executable, PROGRAM, self.mode,
                                    self.path],
                              stderr=subprocess.DEVNULL, RANK="0",
-                             **self.variables)
+                             **self.make_variables())
         self.pid = self.target.pid
         self.node = Node()
         self.frames = {}  # of each stack that was told
@@ -97,8 +98,15 @@ class Subject:
             self.wait_for_stop()
         self.begin()
 
+    def make_variables(self):
+        return self.variables
+
     def begin(self):
         """Brings it from its first stop into the state."""
+
+    def complaints(self):
+        """At the end."""
+        return []
 
     def close(self):
         # First: a debugger that has ended needs no farewell.
@@ -254,6 +262,14 @@ class Agent(Reading):
             ["setBreakpoints"], ["inject", "setExceptionBreakpoints", "catch",
                                  "eject"]]
 
+    def make_variables(self):
+        self.recorder = dap_recorder.Recorder()
+        return dict(self.variables, **self.recorder.variables)
+
+    def complaints(self):
+        """What both have said is DAP."""
+        return self.recorder.complaints()
+
     def for_connect(self):
         return {"target": "agent:%d" % self.pid}
 
@@ -397,6 +413,7 @@ class TestContract(unittest.TestCase):
             subject = kind()
             try:
                 wrong += [self.ask(subject, state, name) for name in names]
+                wrong += subject.complaints()
             finally:
                 subject.close()
         self.assertEqual([one for one in wrong if one], [])
