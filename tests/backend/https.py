@@ -33,6 +33,22 @@ class HttpCase(unittest.TestCase):
         self.node.ask("initialize", protocol=1)
         self.node.discover(pids=[target.pid for target in self.targets])
 
+    @classmethod
+    def share(cls):
+        """For setUpClass: all tests of the class have what its setUp makes;
+        given to them by take()."""
+        first = cls("share")
+        first.setUp()
+        cls.addClassCleanup(first.doCleanups)
+        cls.first = first
+        return first
+
+    def take(self):
+        for name in ("targets", "target", "pid", "node", "frames", "codes"):
+            if hasattr(self.first, name):
+                setattr(self, name, getattr(self.first, name))
+        del self.node.messages[:]
+
     def start(self, rank, **variables):
         variables.setdefault("PROBETUI", "1")
         recorder = dap_recorder.Recorder()

@@ -12,22 +12,22 @@ import unittest
 from https import PROGRAM, SOURCE, HttpCase
 from nodes import Node, Target
 
-class TestRunning(HttpCase):
-    def loads_curl(self):
-        with open("/proc/%d/maps" % self.node.process.pid) as file:
-            return "libcurl" in file.read()
 
-    def test_libcurl_is_loaded_for_the_first_agent(self):
-        self.node.ask("sample", pids=[self.pid])
-        self.node.ask("diagnose", pids=[self.pid])
-        self.assertFalse(self.loads_curl())
-        self.evaluate("x")
-        self.assertTrue(self.loads_curl())
+class TestRunning(HttpCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.share()
+
+    def setUp(self):
+        if "first" in vars(type(self)):
+            self.take()
+        else:
+            super().setUp()
 
     def test_code_runs_in_the_names_of_main(self):
         self.assertEqual(self.evaluate("x + 1")["result"], "42")
-        self.evaluate("y = x\nx = 5; print('said')")
-        told = self.evaluate("(x, y)")
+        self.evaluate("y = x\nz = 5; print('said')")
+        told = self.evaluate("(z, y)")
         self.assertEqual((told["result"], told["type"]), ("(5, 41)", "tuple"))
         self.assertGreater(int(told["address"], 16), 0)
         self.assertEqual(told["children"], 2)
@@ -62,6 +62,19 @@ class TestRunning(HttpCase):
                                    depth=0, expression="x")
         self.assertTrue(message.startswith("It runs: nothing has stopped it"),
                         message)
+
+
+class TestQuiet(HttpCase):
+    def loads_curl(self):
+        with open("/proc/%d/maps" % self.node.process.pid) as file:
+            return "libcurl" in file.read()
+
+    def test_libcurl_is_loaded_for_the_first_agent(self):
+        self.node.ask("sample", pids=[self.pid])
+        self.node.ask("diagnose", pids=[self.pid])
+        self.assertFalse(self.loads_curl())
+        self.evaluate("x")
+        self.assertTrue(self.loads_curl())
 
     def test_nobody_is_told_of_a_debugger(self):
         self.evaluate("x")

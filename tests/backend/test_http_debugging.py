@@ -178,9 +178,15 @@ class TestStops(DebuggingCase):
 
 
 class TestValues(DebuggingCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.share().stop_in_inner()
+
     def setUp(self):
-        super().setUp()
-        self.stop_in_inner()
+        if "first" in vars(type(self)):
+            self.take()
+        else:
+            super().setUp()
 
     def variables(self, depth):
         return {one["name"]: one for one in self.ask(
@@ -219,8 +225,9 @@ class TestValues(DebuggingCase):
         self.assertEqual(self.ask("setVariable", tid=self.pid, depth=0,
                                   name="number", value="40 + 1")["result"],
                          "41")
-        self.ask("continue")
-        self.assertEqual(self.line(), ["44"])
+        self.assertEqual(self.variables(0)["number"]["value"], "41")
+        self.ask("setVariable", tid=self.pid, depth=0, name="number",
+                 value="1")
 
     def test_completions_in_a_frame(self):
         body = self.ask("completions", tid=self.pid, depth=0, text="net.we",
