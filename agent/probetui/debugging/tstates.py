@@ -20,6 +20,7 @@ from typing import Any, Callable, Dict, Optional
 
 FOREIGN = "foreign"
 UNREACHED = "unreached"
+TRIES = 3
 WORD = 8
 WORDS = 64
 THREADS_MAXIMUM = 100000
@@ -97,14 +98,17 @@ def set_trace(ident: int, trace: Any, is_ours: Callable[[Any], bool]) -> Any:
         sys.settrace(trace)
         return None
     with _seat:
-        try:
-            if _layout is None:
-                _layout = _calibrate()
-            return _set(_layout, ident, trace, is_ours)
-        except (OSError, OverflowError, ValueError, AttributeError,
-                struct.error):
-            # As it looked, a thread ended: what it read there is anything.
-            return UNREACHED
+        for _ in range(TRIES):
+            try:
+                if _layout is None:
+                    _layout = _calibrate()
+                return _set(_layout, ident, trace, is_ours)
+            except (OSError, OverflowError, ValueError, AttributeError,
+                    struct.error):
+                # When a thread ended meanwhile, what was read of it can be
+                # anything.
+                pass
+    return UNREACHED
 
 
 def _set(layout: Dict[str, int], ident: int, trace: Any,
