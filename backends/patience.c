@@ -129,6 +129,13 @@ static int ask(struct patience *patience, const struct process *peer,
 	return result;
 }
 
+/* One that is elsewhere is asked where it is connected to. */
+static bool may_have_agent(const struct process *peer)
+{
+	return peer->pid >= PROCESS_FIRST_STANDIN ||
+	       way_exists(peer->pid, peer->uid);
+}
+
 static void settle(struct patience *patience, const struct process *peer,
 		   const struct pid_list *pids)
 {
@@ -136,7 +143,7 @@ static void settle(struct patience *patience, const struct process *peer,
 	const struct entry *entry = find(patience, peer->pid);
 	bool is_raised = entry && entry->is_raised;
 
-	if (raises == is_raised || !way_exists(peer->pid, peer->uid))
+	if (raises == is_raised || !may_have_agent(peer))
 		return;
 	if (ask(patience, peer, raises) == 0)
 		take(patience, peer->pid)->is_raised = raises;

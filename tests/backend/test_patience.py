@@ -1,6 +1,8 @@
 """The agents of the other ranks are told when one of a job may be held, by
 whatever debugger, and when none may be any more."""
 import os
+import socket
+import subprocess
 import sys
 import unittest
 
@@ -39,6 +41,7 @@ class PatienceCase(unittest.TestCase):
     program, python = PROGRAM, sys.executable
 
     def setUp(self):
+        self.ports = {}
         self.targets = [self.start(rank) for rank in range(3)]
         self.clients = []
         for target in self.targets:
@@ -46,6 +49,12 @@ class PatienceCase(unittest.TestCase):
             self.clients.append(connect("/tmp/pdb-%d/%d.agent" % (
                 os.geteuid(), target.pid)))
             self.addCleanup(self.clients[-1].close)
+        self.begin()
+
+    def environment(self, rank):
+        return {}
+
+    def begin(self):
         self.node = Node()
         self.addCleanup(self.node.close)
         self.node.ask("initialize", protocol=1)
@@ -54,8 +63,10 @@ class PatienceCase(unittest.TestCase):
     def start(self, rank):
         target = Target(argv=[self.python, "-c", self.program],
                         RANK=str(rank), WORLD_SIZE="3", PROBETUI="1",
-                        MASTER_ADDR="127.0.0.1", MASTER_PORT=str(20000 + os.getpid() % 10000),
-                        PYTHONPATH=os.path.join(SOURCE, "agent"))
+                        MASTER_ADDR="127.0.0.1",
+                        MASTER_PORT=str(20000 + os.getpid() % 10000),
+                        PYTHONPATH=os.path.join(SOURCE, "agent"),
+                        stderr=subprocess.DEVNULL, **self.environment(rank))
         self.addCleanup(target.close)
         return target
 
@@ -116,6 +127,41 @@ class TestPatience(PatienceCase):
         self.node.process.kill()
         self.node.process.wait()
         self.node.process.returncode = 0
+        self.wait_until(False, False, False)
+
+
+class TestElsewhere(PatienceCase):
+    """Ranks that are known by their agents' addresses alone."""
+
+    def environment(self, rank):
+        with socket.socket() as listener:
+            listener.bind(("0.0.0.0", 0))
+            self.ports[rank] = listener.getsockname()[1]
+        return {"PROBETUI_ADDRESS": "0.0.0.0:%d" % self.ports[rank],
+                "PROBETUI_TOKEN": "right-token"}
+
+    def begin(self):
+        name = socket.gethostname()
+        try:
+            socket.create_connection((name, self.ports[0])).close()
+        except OSError:
+            self.skipTest("this machine cannot be reached by its name")
+        self.node = Node(env=dict(os.environ, PROBETUI_TOKEN="right-token"))
+        self.addCleanup(lambda: self.node.close())
+        self.node.ask("initialize", protocol=1)
+        self.pids = []
+        for rank, port in sorted(self.ports.items()):
+            self.pids.append(self.node.ask(
+                "connect", rank=rank, target="http://%s:%d"
+                % (name, port))["pid"])
+            self.node.event("continued", self.pids[-1])
+
+    def test_they_are_asked_too(self):
+        self.node.ask("pause", pid=self.pids[1])
+        self.node.event("stopped", self.pids[1])
+        # It raises its own.
+        self.wait_until(True, True, True)
+        self.node.ask("continue", pid=self.pids[1])
         self.wait_until(False, False, False)
 
 
