@@ -4,8 +4,9 @@
  *
  * As soon as a process may be held (it stands, it has breakpoints, it is to be
  * held at exceptions), the agents in the other ranks of its job, here or where
- * we are connected to them, are asked to raise the limits of their groups; once none may be, to restore
- * them. They do that by themselves, too, when we are gone.
+ * we are connected to them, are asked to raise the limits of their groups; once
+ * none may be, to restore them. They do that by themselves, too, when we are
+ * gone.
  */
 #ifndef BACKENDS_PATIENCE_H
 #define BACKENDS_PATIENCE_H
