@@ -19,11 +19,11 @@ class TestSessions(SessionCase):
         target = self.listening()
         with target.client() as client:
             viewer = Viewer(target)
-            viewer.client.close()
-            # The other one is there.
             self.assertEqual(viewer.poll(), [{
                 "seq": 1, "type": "event", "event": "initialized",
                 "body": {}}])
+            # The other one is there.
+            viewer.client.close()
             viewer.waiter.send(viewer.waiter.request(
                 "GET", "/events?session=%s&after=1&timeout=30"
                 % viewer.session))
@@ -50,7 +50,7 @@ class TestSessions(SessionCase):
             self.assertEqual(viewer.send("threads", client).status, 200)
 
     def test_silence(self):
-        target = self.listening("sessions.SILENCE_SECONDS = 0.05\n")
+        target = self.listening("sessions.SILENCE_SECONDS = 0.7\n")
         with Viewer(target) as viewer, target.client() as client:
             wait_until_over(viewer, client)
             # A wait for events is enough to be there.
