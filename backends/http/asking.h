@@ -4,11 +4,13 @@
 #ifndef BACKENDS_HTTP_ASKING_H
 #define BACKENDS_HTTP_ASKING_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 struct agent;
 struct error;
+struct halt_frame;
 struct message;
 
 /* Each takes on the request of that name. */
@@ -34,5 +36,14 @@ int asking_source(struct agent *agent, const struct message *request,
 bool asking_has_frame(const struct message *request);
 /* Whether an address is a reference of the agent's. */
 bool asking_is_reference(uint64_t address);
+
+/* looking.c, for both: where a value of the agent's can be opened; 0: nowhere. */
+uint64_t asking_address(const json_t *told);
+/* What is in it, as far as it is counted; -1: it cannot be opened. */
+int64_t asking_child_count(const json_t *told);
+/* The frame of the request, which stands; NULL and a sentence. */
+const struct halt_frame *asking_find_frame(const struct agent *agent,
+					   const struct message *request,
+					   struct error *error);
 
 #endif
