@@ -33,11 +33,11 @@ WARM = 100
 # that were entered while it did not step, pdb traces only what has
 # breakpoints in its file (from 3.14 on, in its function).
 DIFFERENT = {
-    "callee_add": (8, 11),
+    "callee_add": (8, 12),
     "up_next": (14, 14),
     "up_until": (14, 14),
     "up_return": (14, 14),
-    "stars_in": (8, 11),
+    "stars_in": (8, 12),
 }
 
 
