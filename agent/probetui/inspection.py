@@ -52,6 +52,12 @@ def _begins(frame: Optional[FrameType]) -> bool:
     return frame is not None and frame.f_code.co_name == "_bootstrap"
 
 
+def known_threads() -> List[threading.Thread]:
+    """As threading.enumerate(), without the lock, which a thread that stands
+    may have."""
+    return list(threading._active.values())  # type: ignore[attr-defined]
+
+
 def own_idents() -> Set[int]:
     """Of our threads."""
     # A thread that has ended may have left its number to another one.
@@ -61,7 +67,7 @@ def own_idents() -> Set[int]:
 def thread_frames() -> Dict[int, FrameType]:
     """The newest of each of the program's threads, by ident."""
     hidden = own_idents()
-    known = {thread.ident for thread in threading.enumerate()}
+    known = {thread.ident for thread in known_threads()}
     return {ident: frame for ident, frame in sys._current_frames().items()
             if ident not in hidden
             and (ident in known or not _begins(frame))}
@@ -76,7 +82,7 @@ def _place(frame: FrameType) -> Dict[str, Any]:
 def threads() -> List[Dict[str, Any]]:
     """The main thread first. Without tid: not one of Python's making."""
     main = threading.main_thread().ident
-    known = {thread.ident: thread for thread in threading.enumerate()}
+    known = {thread.ident: thread for thread in known_threads()}
     told = []
     for ident, frame in thread_frames().items():
         thread = known.get(ident)
@@ -93,7 +99,7 @@ def find(tid: Optional[int]) -> Optional[FrameType]:
     frames = thread_frames()
     if tid is None:
         return frames.get(threading.main_thread().ident or 0)
-    for thread in threading.enumerate():
+    for thread in known_threads():
         if getattr(thread, "native_id", None) == tid:
             return frames.get(thread.ident or 0)
     return frames.get(tid)
@@ -109,7 +115,7 @@ def stacks() -> List[Dict[str, Any]]:
     """Of all threads at one time, the main one first: frames as [name,
     qualname or null, file, first line, line], innermost first."""
     main = threading.main_thread().ident
-    known = {thread.ident: thread for thread in threading.enumerate()}
+    known = {thread.ident: thread for thread in known_threads()}
     told = []
     for ident, innermost in thread_frames().items():
         thread = known.get(ident)

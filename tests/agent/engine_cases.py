@@ -81,6 +81,11 @@ def catches(x):
     except KeyError:
         return x
 
+def starts():
+    thread = threading.Thread(target=len, args=((),))   # L:starts
+    thread.start()
+    thread.join()
+
 def spins(until):
     count = 0
     while not until:            # L:spin
@@ -563,6 +568,21 @@ class TestSteps(EngineCase):
         self.assertGreater(other.end(), 0)
         stop.go()
         thread.end()
+
+    def test_no_stop_has_the_lock_of_threading(self):
+        """Without it no thread can begin, the agent's neither."""
+        self.set("starts")
+        thread = self.begin(self.module.starts)
+        places = set()
+        for _ in range(120):
+            stop = self.stop()
+            places.add(os.path.basename(
+                stop.frames[0][0].f_code.co_filename))
+            threading.enumerate()
+            stop.go("stepIn")
+        self.stop().go()
+        thread.end()
+        self.assertIn("threading.py", places)
 
     def test_two_threads_stand(self):
         self.set("add")

@@ -11,9 +11,10 @@ import os
 import platform
 import struct
 import sys
-import threading
 import time
 from typing import Any, Dict, List, Optional
+
+from .. import inspection
 
 _FUTEX = {"x86_64": 202, "aarch64": 98}.get(platform.machine(), -1)
 _WAIT_BITSET = 9
@@ -81,7 +82,7 @@ def _operation(frame: Any) -> Optional[str]:
 def _python_threads() -> Dict[int, str]:
     """Those that are in an operation, by the system's number."""
     numbers = {thread.ident: getattr(thread, "native_id", None)
-               for thread in threading.enumerate()}
+               for thread in inspection.known_threads()}
     found = {}
     for ident, frame in sys._current_frames().items():
         name = _operation(frame)

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import _thread
+import _weakrefset
 import threading
 import time
 from types import FrameType
@@ -17,10 +18,21 @@ from .table import Table
 
 OWN_TRACE = "the program traces this thread itself (coverage, or a debugger " \
     "of its own): it cannot step here, only continue"
+LOCKING = (threading.__file__, _weakrefset.__file__)
 NEVER_STOP = (StopIteration, StopAsyncIteration, GeneratorExit)
 # Called at the events "line", "return" and "unwind" of a frame of a code
 # object; gives None, or what its thread stops for.
 Watcher = Callable[[FrameType, str], "Optional[Reached]"]
+
+
+def is_delicate(frame: FrameType) -> bool:
+    """The thread has the lock without which no thread can begin or end, the
+    agent's neither."""
+    if frame.f_code.co_filename not in LOCKING:
+        return False
+    lock = threading._active_limbo_lock  # type: ignore[attr-defined]
+    has_it = getattr(lock, "_is_owned", None) or lock.locked
+    return bool(has_it())
 
 
 class Reached:
@@ -86,6 +98,8 @@ def guarded(function: Callable[..., Any], *arguments: Any) -> None:
 
 class Reaching:
     """The half of an engine that serves them (Engine is the other)."""
+
+    is_delicate = staticmethod(is_delicate)
 
     def __init__(self) -> None:
         self.on_event: Callable[[str, Dict[str, Any]], None] = \
@@ -177,6 +191,8 @@ class Reaching:
         state = self.state()
         if state.is_ours or state.stop is not None or self.is_closed:
             return
+        if is_delicate(frame):
+            return
         if state.is_held:
             self.hold(state)
         reached = self.watched(frame, "line") if self.watchers else None
@@ -222,6 +238,8 @@ class Reaching:
 
     def _stop_at(self, state: ThreadState, frame: FrameType,
                  reached: Reached, at: str, **more: Any) -> None:
+        if is_delicate(frame):
+            return
         order = self.stand(state, frame, reached.reason, at,
                            hits=reached.ids, description=reached.description,
                            **more)

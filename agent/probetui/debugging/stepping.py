@@ -7,6 +7,7 @@ import sys
 from types import FrameType
 from typing import Any, List, Optional, Tuple
 
+from ..settings import describe, tell
 from .specs import NOTHING
 from .stop import Order
 
@@ -31,6 +32,7 @@ class Stepper(bdb.Bdb):
         self._state = state
         self._first: Any = None     # where the thread stands already
         self._hits: Any = None
+        self._raised: Any = None    # by a signal's handler, in a stop
         self.is_over = False
         # One object, so that whose a trace function is can be seen.
         self.trace = self.trace_dispatch = self._trace
@@ -44,6 +46,7 @@ class Stepper(bdb.Bdb):
     def begin(self, frame: FrameType, order: Order) -> None:
         """From a stop in a thread that did not step."""
         self.is_over = False
+        self._raised = None
         self._first = (frame, frame.f_lasti)
         step: Optional[FrameType] = frame
         while step is not None:
@@ -84,6 +87,17 @@ class Stepper(bdb.Bdb):
         self._engine.armer.unstep(self._state)
 
     def _trace(self, frame: FrameType, event: str, arg: Any) -> Any:
+        try:
+            return self._take(frame, event, arg)
+        except Exception as error:
+            if error is self._raised:
+                raise
+            tell("a step failed, and the program goes on: %s"
+                 % describe(error))
+            self.finish(frame)
+            return None
+
+    def _take(self, frame: FrameType, event: str, arg: Any) -> Any:
         if self.is_over:
             if event == "call" and sys.gettrace() is self.trace:
                 sys.settrace(self._engine.armer.general_trace())
@@ -97,6 +111,8 @@ class Stepper(bdb.Bdb):
             first, self._first = self._first, None
             if event == "line" and first == (frame, frame.f_lasti):
                 return self.trace
+        if self._engine.is_delicate(frame):
+            return None if event == "call" and self.stopframe else self.trace
         if event == "line" and self._state.is_held:
             self._engine.hold(self._state)
         if event == "line" and self._state.is_paused:
@@ -140,6 +156,7 @@ class Stepper(bdb.Bdb):
         except BaseException as interrupted:
             error = getattr(interrupted, "error", interrupted)
         if error is not None:
+            self._raised = error
             raise error
         self._obey(order, frame)
 
