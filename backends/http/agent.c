@@ -250,6 +250,9 @@ static void initialize(struct agent *agent)
 
 	json_set_text(arguments, "clientID", "probetui");
 	json_set_text(arguments, "adapterID", "probetui");
+	/* Who only hears of stops is nobody for whom a process stands. */
+	if (!agent->is_debugger)
+		json_object_set_new(arguments, "watch", json_true());
 	inquiry->is_opening = true;
 	inquiry_send(inquiry, "initialize", arguments, AGENT_SECONDS);
 }

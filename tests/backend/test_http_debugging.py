@@ -348,6 +348,19 @@ class TestLeaving(DebuggingCase):
         self.node.close = lambda: None
         self.check_runs()
 
+    def test_who_only_follows_does_not_keep_it(self):
+        follower = Node()
+        self.addCleanup(follower.close)
+        follower.ask("initialize", protocol=1)
+        follower.discover(pids=[self.pid], follow=True, period=0.1)
+        self.stop_in_inner()
+        follower.event("stopped", self.pid)
+        self.node.process.kill()
+        self.node.wait()
+        self.node.close = lambda: None
+        follower.event("continued", self.pid)
+        self.check_runs()
+
     def test_a_late_viewer_sees_where_it_stands(self):
         self.stop_in_inner()
         first, self.node = self.node, Node()

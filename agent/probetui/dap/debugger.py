@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     from ..server import Connection, Server
 
 POLL_SECONDS = 30
+# Who asks for one of these no longer only watches.
+DEBUGGING = ("setBreakpoints", "setFunctionBreakpoints", "setDataBreakpoints",
+             "setExceptionBreakpoints", "pause", "continue", "next", "stepIn",
+             "stepOut", "until", "goto")
 
 
 class Debugger:
@@ -153,7 +157,7 @@ class Debugger:
         self.ring.wake()
         if self._engine is not None:
             self._engine.leave(session.id)
-            if not len(self.sessions):
+            if not self.sessions.debugging():
                 self._engine.set_threads("one")
                 self._engine.end_steps()
                 stopped.let_go(self)
@@ -214,6 +218,8 @@ class Debugger:
         if self.is_read_only and not row.looks:
             raise Failure("this agent was started with read_only: it refuses "
                           "what stops, changes or runs code")
+        if command in DEBUGGING:
+            call.session.is_watching = False
         return row.answer(call)
 
     def events(self, context: Context, after: Optional[int],

@@ -19,7 +19,7 @@ def _stopped(debugger: Debugger, body: Dict[str, Any]) -> None:
     stop: Stop = body["stop"]
     debugger.ring.emit("stopped", stopped.tell(debugger, stop),
                        own=stopped.hits_by_session(debugger, stop))
-    if not len(debugger.sessions):
+    if not debugger.sessions.debugging():
         # Who asked for it has left before it came.
         stopped.let_go(debugger)
 

@@ -16,6 +16,7 @@ def _initialize(call: Call) -> Dict[str, Any]:
         raise Failure("paths are told as paths here, not as uri")
     session.lines_start = int(arguments.flag("linesStartAt1", True))
     session.columns_start = int(arguments.flag("columnsStartAt1", True))
+    session.is_watching = arguments.flag("watch")
     told = table.capabilities(call.debugger.is_read_only)
     told["probetui"] = {"session": session.id, "grace": session.grace,
                         "next": session.first}

@@ -62,6 +62,9 @@ class Session:
         self.columns_start = 1
         self.kept: Dict[str, Kept] = {}
         self.is_over = False
+        # It only looks on: nothing waits for it, and what stands goes on
+        # when those are gone that debug.
+        self.is_watching = False
         self._connections: Set[Connection] = set()
         self._requests = 0
         self._heard = time.monotonic()
@@ -103,6 +106,10 @@ class Sessions:
         self._end = end
         self._sessions: Dict[str, Session] = {}
         self._lock = threading.Lock()
+
+    def debugging(self) -> int:
+        """Those for which threads stand."""
+        return sum(not session.is_watching for session in self.all())
 
     def __len__(self) -> int:
         return len(self._sessions)
