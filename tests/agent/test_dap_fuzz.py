@@ -228,6 +228,8 @@ class FuzzCase(unittest.TestCase):
 
 
 def load_tests(loader, tests, _):
+    if not SECONDS:
+        os.environ["PROBETUI_FEW_PYTHONS"] = "yes"
     return pythons.load_cases(loader, __name__, FuzzCase)
 
 
