@@ -90,8 +90,7 @@ static bool is_agent_silent(const struct rank *rank)
 {
 	const struct debugger *debugger = &rank->debugger;
 
-	return debugger->backend != NULL &&
-	       strcmp(debugger->backend, "http") == 0 &&
+	return debugger_is_of(debugger, "http") &&
 	       (debugger->state == DEBUGGER_CONNECTING ||
 		debugger->state == DEBUGGER_LOST);
 }

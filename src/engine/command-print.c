@@ -31,20 +31,14 @@ struct evaluation {
 	const char *name; /* what gets its value there; NULL: nothing */
 };
 
-static bool is_of_pdb(const struct rank *rank)
-{
-	const char *backend = rank->debugger.backend;
-
-	return backend && strcmp(backend, "pdb") == 0;
-}
-
 static json_t *make_arguments(const struct session *session,
 			      const struct rank *rank, const char *expression)
 {
 	json_t *arguments = json_object();
 
 	json_object_set_new(arguments, "pid", json_integer(rank->process.pid));
-	json_object_set_new(arguments, "tid", json_integer(control_tid(session, rank)));
+	json_object_set_new(arguments, "tid",
+			    json_integer(control_tid(session, rank)));
 	json_object_set_new(arguments, "depth",
 			    json_integer(control_print_depth(session, rank)));
 	json_set_text(arguments, "expression", expression);
@@ -57,14 +51,15 @@ static json_t *make_assignment(const struct session *session,
 			       const struct rank *rank,
 			       const struct evaluation *evaluation)
 {
-	char *text = is_of_pdb(rank) ? xasprintf("%s = %s", evaluation->name,
-						 evaluation->expression)
-				     : NULL;
+	bool is_pdb = debugger_is_of(&rank->debugger, "pdb");
+	char *text = is_pdb ? xasprintf("%s = %s", evaluation->name,
+					evaluation->expression)
+			    : NULL;
 	json_t *arguments = make_arguments(
 		session, rank, text ? text : evaluation->expression);
 
 	free(text);
-	if (is_of_pdb(rank))
+	if (is_pdb)
 		return arguments;
 	json_object_del(arguments, "context");
 	json_object_del(arguments, "expression");
@@ -81,7 +76,9 @@ static void ask(struct pending *pending, struct engine *engine,
 
 	if (evaluation->name)
 		pending_add(pending, engine, number,
-			    is_of_pdb(rank) ? "evaluate" : "setVariable",
+			    debugger_is_of(&rank->debugger, "pdb")
+				    ? "evaluate"
+				    : "setVariable",
 			    make_assignment(session, rank, evaluation));
 	else
 		pending_add(pending, engine, number, "evaluate",

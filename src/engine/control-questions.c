@@ -225,44 +225,78 @@ char *control_connect_question(const struct session *session,
 	return leaving_question(session, ranks, false, " Connect?");
 }
 
-/* Its server is our package's, and takes another client later. */
-static bool waits_for_the_next(const struct rank *rank)
+/* What a stopped rank does when we leave. */
+enum fate {
+	FATE_GOES_ON,
+	FATE_WAITS, /* its server is our package's: another client may come */
+	FATE_HELD,
+	FATE_COUNT
+};
+
+static enum fate fate_of(const struct rank *rank)
 {
 	const char *dialect = rank->debugger.dialect;
 
-	return dialect && strcmp(dialect, "probetui") == 0;
+	if (held_is_leased(rank))
+		return FATE_HELD;
+	return dialect && strcmp(dialect, "probetui") == 0 ? FATE_WAITS
+							   : FATE_GOES_ON;
+}
+
+static const char *const fate_words[FATE_COUNT][2] = {
+	[FATE_GOES_ON] = { "goes on without us", "go on without us" },
+	[FATE_WAITS] = { "waits for the next client",
+			 "wait for the next client" },
+	[FATE_HELD] = { "stays held by its agent until its lease ends",
+			"stay held by their agents until their leases end" },
+};
+
+/* "2 ranks are stopped, and go on without us", or how many do what. */
+static void append_fates(struct buffer *out, const size_t counts[FATE_COUNT],
+			 size_t count)
+{
+	bool is_one_fate = false;
+	const char *between = ": ";
+
+	for (int i = 0; i < FATE_COUNT; i++)
+		is_one_fate |= counts[i] == count;
+	buffer_printf(out, "%zu %s", count,
+		      count > 1 ? "ranks are stopped" : "rank is stopped");
+	for (int i = 0; i < FATE_COUNT; i++) {
+		const char *words = fate_words[i][counts[i] > 1];
+
+		if (counts[i] > 0 && is_one_fate)
+			buffer_printf(out, ", and %s", words);
+		else if (counts[i] > 0)
+			buffer_printf(out, "%s%zu %s", between, counts[i],
+				      words);
+		if (counts[i] > 0)
+			between = ", ";
+	}
 }
 
 char *control_end_question(const struct session *session)
 {
-	static const char *const sentences[2][2] = {
-		{ "rank is stopped, and goes on without us.",
-		  "ranks are stopped, and go on without us." },
-		{ "rank is stopped, and waits for the next client.",
-		  "ranks are stopped, and wait for the next client." },
-	};
-	char *question;
-	size_t waiting = 0;
+	struct buffer out = BUFFER_INIT;
+	size_t counts[FATE_COUNT] = { 0 };
 	size_t count = 0;
+	char *question;
 
 	/* What a recording tells of goes its way. */
 	if (session->is_replay)
 		return NULL;
 	question = control_leave_question(session, NULL);
-	for (size_t i = 0; i < session->rank_count && !question; i++) {
-		const struct rank *rank = session->ranks[i];
-
-		if (!held_is_stopped(rank))
+	if (question)
+		return question;
+	for (size_t i = 0; i < session->rank_count; i++) {
+		if (!held_is_stopped(session->ranks[i]))
 			continue;
+		counts[fate_of(session->ranks[i])]++;
 		count++;
-		waiting += waits_for_the_next(rank);
 	}
 	if (count == 0)
-		return question;
-	if (waiting > 0 && waiting < count)
-		return xasprintf("%zu ranks are stopped: %zu of them wait for "
-				 "the next client, the others go on. Leave?",
-				 count, waiting);
-	return xasprintf("%zu %s Leave?", count,
-			 sentences[waiting > 0][count > 1]);
+		return NULL;
+	append_fates(&out, counts, count);
+	buffer_append_string(&out, ". Leave?");
+	return buffer_take(&out);
 }

@@ -82,14 +82,12 @@ static int depth_in(const struct session *session, const struct rank *rank)
 /* A prompt's line is typed there; what runs in a frame names it. */
 static const char *context_of(enum answers_kind kind, const struct rank *rank)
 {
-	const char *backend = rank->debugger.backend;
-
 	if (kind == ANSWERS_BROADCAST)
 		return "repl";
 	/* For a pdb "repl" is its prompt, where "n" is a step. */
 	if (kind == ANSWERS_EVAL &&
 	    (!held_is_stopped(rank) ||
-	     (backend && strcmp(backend, "http") == 0)))
+	     debugger_is_of(&rank->debugger, "http")))
 		return "repl";
 	return "watch";
 }

@@ -272,11 +272,9 @@ static void append_waiting(struct buffer *out, const struct group *group,
 /* "in pdb" */
 static const char *holder_of(const struct rank *rank)
 {
-	const char *backend = rank->debugger.backend;
-
-	if (backend && strcmp(backend, "http") == 0)
+	if (debugger_is_of(&rank->debugger, "http"))
 		return "by its agent";
-	return backend && strcmp(backend, "pdb") == 0 ? "in pdb"
+	return debugger_is_of(&rank->debugger, "pdb") ? "in pdb"
 						      : "in a debugger";
 }
 

@@ -67,6 +67,12 @@ bool held_is_odd(const struct rank *rank)
 	       (held_is_stopped(rank) && rank->debugger.is_post_mortem);
 }
 
+bool held_is_leased(const struct rank *rank)
+{
+	return held_is_stopped(rank) && rank->debugger.is_post_mortem &&
+	       debugger_is_of(&rank->debugger, "http");
+}
+
 const struct thread *held_thread(const struct rank *rank)
 {
 	const struct thread *thread = NULL;

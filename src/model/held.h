@@ -1,7 +1,7 @@
 /*
  * held: ranks that are in a debugger: stopped by the one that is ours, or
- * waiting in one for a client, or held by another client. What is said of them on cards and in the
- * verdict.
+ * waiting in one for a client, or held by another client. What is said of them
+ * on cards and in the verdict.
  */
 #ifndef MODEL_HELD_H
 #define MODEL_HELD_H
@@ -26,6 +26,9 @@ bool held_is_busy(const struct rank *rank);
 bool held_is(const struct rank *rank);
 /* One that the program's error has brought there, not the person. */
 bool held_is_odd(const struct rank *rank);
+/* Its agent holds it where nobody caught what it raised: until its lease ends,
+ * whether we stay or leave. */
+bool held_is_leased(const struct rank *rank);
 /* The thread at the prompt; else, where it is not known, the main thread;
  * NULL: it was not read. */
 const struct thread *held_thread(const struct rank *rank);

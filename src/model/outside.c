@@ -1,14 +1,12 @@
 #include "model/outside.h"
 
-#include <string.h>
-
 #include "banned.h"
 #include "model/rank.h"
 
 bool outside_is_debugger(const struct debugger *debugger)
 {
-	return debugger_is_ours(debugger) && debugger->backend &&
-	       strcmp(debugger->backend, "ptrace") == 0;
+	return debugger_is_ours(debugger) &&
+	       debugger_is_of(debugger, "ptrace");
 }
 
 bool outside_is(const struct rank *rank)

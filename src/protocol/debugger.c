@@ -195,6 +195,11 @@ const char *debugger_event(const struct debugger *debugger)
 	return debugger->state == DEBUGGER_RUNNING ? "continued" : "debugger";
 }
 
+bool debugger_is_of(const struct debugger *debugger, const char *backend)
+{
+	return debugger->backend && strcmp(debugger->backend, backend) == 0;
+}
+
 bool debugger_is_ours(const struct debugger *debugger)
 {
 	return debugger->state >= DEBUGGER_CONNECTING &&

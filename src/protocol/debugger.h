@@ -125,6 +125,8 @@ const char *stop_reason_name(enum stop_reason reason); /* DAP's */
 const char *stop_event_name(enum stop_event event);
 /* The name of the event that tells it: "stopped", "continued", "debugger". */
 const char *debugger_event(const struct debugger *debugger);
+/* "http", "pdb" or "ptrace" reaches it. */
+bool debugger_is_of(const struct debugger *debugger, const char *backend);
 /* We are connected, whatever it does. */
 bool debugger_is_ours(const struct debugger *debugger);
 json_t *debugger_to_json(const struct debugger *debugger);

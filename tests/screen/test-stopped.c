@@ -332,6 +332,44 @@ static void what_leaving_costs_is_asked(void **state)
 	assert_true(stage->app.is_done);
 }
 
+static void hold_by_agent(struct stage *stage, int number)
+{
+	struct debugger *debugger =
+		&session_find_rank(&stage->engine.session, number)->debugger;
+
+	free(debugger->backend);
+	debugger->backend = xstrdup("http");
+	debugger->is_post_mortem = true;
+	debugger->lease = 600;
+}
+
+static void check_end_question(const struct stage *stage, const char *wanted)
+{
+	char *question = control_end_question(&stage->engine.session);
+
+	assert_string_equal(question, wanted);
+	free(question);
+}
+
+/* It is its agent that holds it, and not for us. */
+static void who_raised_stays_held_when_we_leave(void **state)
+{
+	struct stage *stage = *state;
+
+	check_end_question(stage, "2 ranks are stopped, and go on without us. "
+				  "Leave?");
+	hold_by_agent(stage, 3);
+	check_end_question(stage, "2 ranks are stopped: 1 goes on without us, "
+				  "1 stays held by its agent until its lease "
+				  "ends. Leave?");
+	hold_by_agent(stage, 0);
+	check_end_question(stage, "2 ranks are stopped, and stay held by their "
+				  "agents until their leases end. Leave?");
+	stage_keys(stage, "q");
+	stage_check_shows(stage, "2 ranks are stopped, and stay held by their "
+				 "agents");
+}
+
 /* What a recording tells of is not changed, and costs nothing to leave. */
 static void a_recording_is_left_at_once(void **state)
 {
@@ -956,6 +994,9 @@ int main(void)
 			begin_outside, stage_end),
 		cmocka_unit_test_setup_teardown(
 			expressions_are_of_the_frame_that_is_seen, begin_four,
+			stage_end),
+		cmocka_unit_test_setup_teardown(
+			who_raised_stays_held_when_we_leave, begin_outside,
 			stage_end),
 		cmocka_unit_test_setup_teardown(what_leaving_costs_is_asked,
 						begin_eight, stage_end),
