@@ -168,12 +168,9 @@ const struct frame *rank_top_frame(const struct rank *rank)
 	const struct thread *thread = held_is_stopped(rank)
 					      ? held_thread(rank)
 					      : rank_main_thread(rank);
-	const struct stack *stack =
-		thread != NULL ? thread->sample.stack : NULL;
 
-	if (stack == NULL || stack->frame_count == 0)
-		return NULL;
-	return &stack->frames[place_user_frame(&rank->process, stack)];
+	return thread != NULL ? place_find(&rank->process, thread->sample.stack)
+			      : NULL;
 }
 
 void rank_append_place(struct buffer *out, const struct rank *rank,

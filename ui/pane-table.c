@@ -252,11 +252,9 @@ static void append_thread(struct buffer *out, const struct session *session,
 			  const struct rank *rank, const struct thread *thread,
 			  enum column column)
 {
-	const struct stack *stack = thread->sample.stack;
-	const struct frame *frame = NULL;
+	const struct frame *frame =
+		place_find(&rank->process, thread->sample.stack);
 
-	if (stack != NULL && stack->frame_count > 0)
-		frame = &stack->frames[place_user_frame(&rank->process, stack)];
 	if (column == COLUMN_ACTIVITY)
 		buffer_append_string(out, thread->activity.name);
 	else if (column == COLUMN_FUNCTION && frame != NULL)

@@ -17,6 +17,7 @@
 #include "engine/frame-locals.h"
 #include "engine/gather.h"
 #include "engine/record.h"
+#include "model/place.h"
 #include "model/stacktree.h"
 #include "protocol/stack.h"
 
@@ -98,13 +99,17 @@ static void append_thread(struct command_context *context,
 	format_text_thread(context->out, thread);
 	for (size_t i = 0; stack && i < stack->frame_count; i++) {
 		const struct frame *frame = &stack->frames[i];
+		int python_depth = depth;
 
+		depth += frame->code->type == FRAME_PYTHON;
+		if (place_is_within_agent(stack, i))
+			continue;
 		buffer_append_string(context->out, "    ");
 		format_text_frame(context->out, frame);
 		buffer_append_char(context->out, '\n');
 		if (frame->code->type == FRAME_PYTHON)
 			frame_locals_append(context->out, locals, rank,
-					    thread->sample.tid, depth++);
+					    thread->sample.tid, python_depth);
 	}
 	if (stack && stack->dropped_count > 0)
 		buffer_printf(context->out,

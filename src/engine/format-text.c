@@ -71,12 +71,12 @@ static void widen(int *width, const char *text)
 static void append_user_frame(struct buffer *out, const struct rank *rank)
 {
 	const struct thread *thread = rank_main_thread(rank);
-	const struct stack *stack = thread ? thread->sample.stack : NULL;
+	const struct frame *frame =
+		thread ? place_find(&rank->process, thread->sample.stack)
+		       : NULL;
 
-	if (!stack || stack->frame_count == 0)
-		return;
-	format_text_frame(
-		out, &stack->frames[place_user_frame(&rank->process, stack)]);
+	if (frame)
+		format_text_frame(out, frame);
 }
 
 static const char *activity_name(const struct rank *rank)
@@ -84,6 +84,12 @@ static const char *activity_name(const struct rank *rank)
 	const struct thread *thread = rank_main_thread(rank);
 
 	return thread ? thread->activity.name : "";
+}
+
+static void cut_blanks(struct buffer *out)
+{
+	while (out->length > 0 && out->data[out->length - 1] == ' ')
+		buffer_truncate(out, out->length - 1);
 }
 
 static void append_rank_line(struct buffer *out, const struct rank *rank)
@@ -105,8 +111,7 @@ static void append_rank_line(struct buffer *out, const struct rank *rank)
 	append_column(out, rank_state_name(rank->state), 10);
 	append_column(out, activity.data, 16);
 	append_user_frame(out, rank);
-	while (out->length > 0 && out->data[out->length - 1] == ' ')
-		buffer_truncate(out, out->length - 1);
+	cut_blanks(out);
 	buffer_append_char(out, '\n');
 	buffer_clear(&activity);
 }
@@ -146,11 +151,8 @@ static void measure_class(struct widths *widths, const struct rank_class *class)
 static const struct frame *last_frame(const struct session *session, int number)
 {
 	const struct rank *rank = session_find_rank(session, number);
-	const struct stack *stack = rank ? rank_last_stack(rank) : NULL;
 
-	if (!stack)
-		return NULL;
-	return &stack->frames[place_user_frame(&rank->process, stack)];
+	return rank ? place_find(&rank->process, rank_last_stack(rank)) : NULL;
 }
 
 /* Ranks that have ended share a class, wherever they were. */
@@ -194,8 +196,9 @@ static void append_class(struct buffer *out, const struct session *session,
 	if (class->stack && class->user_frame < class->stack->frame_count)
 		format_text_frame(out,
 				  &class->stack->frames[class->user_frame]);
-	else
+	else if (!class->stack || class->stack->frame_count == 0)
 		append_last(out, session, class);
+	cut_blanks(out);
 	buffer_append_char(out, '\n');
 	buffer_clear(&text);
 }

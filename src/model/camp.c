@@ -162,7 +162,9 @@ static void start_draft(struct draft *draft, const struct rank *rank,
 	draft->class.stack = thread->sample.stack;
 	draft->class.activity = thread->activity;
 	draft->class.user_frame =
-		place_user_frame(&rank->process, thread->sample.stack);
+		place_find(&rank->process, thread->sample.stack)
+			? place_user_frame(&rank->process, thread->sample.stack)
+			: thread->sample.stack->frame_count;
 }
 
 static void draft_rank(struct drafts *drafts, const struct session *session,

@@ -58,11 +58,9 @@ static void append_text(struct buffer *out, const char *text)
 static const struct frame *frame_of(const struct rank *rank)
 {
 	const struct thread *thread = held_thread(rank);
-	const struct stack *stack = thread ? thread->sample.stack : NULL;
 
-	if (!stack || stack->frame_count == 0)
-		return NULL;
-	return &stack->frames[place_user_frame(&rank->process, stack)];
+	return thread ? place_find(&rank->process, thread->sample.stack)
+		      : NULL;
 }
 
 static void append_place(struct buffer *out, const char *before,

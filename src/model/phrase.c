@@ -236,11 +236,7 @@ static void append_line(struct buffer *out, const struct frame *frame)
 static const struct frame *named_frame(const struct rank *rank,
 				       const struct thread *thread)
 {
-	const struct stack *stack = thread->sample.stack;
-
-	if (!stack || stack->frame_count == 0)
-		return NULL;
-	return &stack->frames[place_user_frame(&rank->process, stack)];
+	return place_find(&rank->process, thread->sample.stack);
 }
 
 /* "load_batch (train.py:5) in time.sleep" */

@@ -21,9 +21,18 @@ static const char *const library_parts[] = {
 	"/torch/nn/",	   "/torch/optim/",
 	"/torch/utils/",   "/torch/serialization.py",
 	"/lib/pypy3",
-	/* our own package, where --agent-path has it */
-	"/agent/probetui/",
 };
+
+/* Of the package agent/probetui; tests/unit/test_layers.py compares. */
+static const char *const agent_modules[] = {
+	"__init__",  "access",	   "agent",	 "audit",   "channel",
+	"endpoints", "evaluation", "files",	 "forks",   "holds",
+	"http1",     "identity",   "injected",	 "inspection", "leaving",
+	"objects",   "process",	   "prompt",	 "routes",  "server",
+	"settings",  "starting",   "values",	 "wire",    "wrapping",
+};
+
+static const char *const agent_folders[] = { "dap/", "debugging/" };
 
 /* What the interpreter calls code that a person typed or passed with -c. */
 static const char *const typed_files[] = { "<string>", "<stdin>" };
@@ -36,6 +45,48 @@ static const struct {
 	{ "decorate_context", "/torch/utils/_contextlib.py" },
 	{ "inner", "/contextlib.py" },
 };
+
+static bool is_agent_module(const char *name)
+{
+	size_t length = strcspn(name, ".");
+
+	for (size_t i = 0; i < ARRAY_LENGTH(agent_modules); i++) {
+		if (strlen(agent_modules[i]) == length &&
+		    strncmp(agent_modules[i], name, length) == 0)
+			return strcmp(name + length, ".py") == 0;
+	}
+	return false;
+}
+
+/* It lies in many places: the job's own folder, or one of /tmp that is gone. */
+bool place_is_agent(const char *file)
+{
+	static const char package[] = "probetui/";
+	const char *found = NULL;
+
+	for (const char *at = file; (at = strstr(at, package)); at++) {
+		if (at == file || at[-1] == '/')
+			found = at + strlen(package);
+	}
+	if (!found)
+		return false;
+	for (size_t i = 0; i < ARRAY_LENGTH(agent_folders); i++) {
+		size_t length = strlen(agent_folders[i]);
+
+		if (strncmp(found, agent_folders[i], length) == 0)
+			return !strchr(found + length, '/');
+	}
+	return is_agent_module(found);
+}
+
+bool place_is_within_agent(const struct stack *stack, size_t at)
+{
+	const struct frame *frame = &stack->frames[at];
+
+	return at + 1 < stack->frame_count &&
+	       place_is_agent(frame->code->file) &&
+	       place_is_agent(frame[1].code->file);
+}
 
 bool place_is_library(const char *file)
 {
@@ -50,7 +101,7 @@ bool place_is_library(const char *file)
 		if (strstr(file, library_parts[i]))
 			return true;
 	}
-	return false;
+	return place_is_agent(file);
 }
 
 static bool ends_in(const char *text, const char *end)
@@ -104,29 +155,75 @@ static bool is_typed(const struct frame *frame)
 	return frame->code->file[0] == '<';
 }
 
+static bool is_own(const struct process *process, const struct frame *frame)
+{
+	return place_is_user(process, frame) && !is_typed(frame);
+}
+
+/*
+ * Code from a PYTHONPATH elsewhere still says more than a library, and more
+ * than what a spawned process was given with -c.
+ */
+static bool is_elsewhere(const struct process *process,
+			 const struct frame *frame)
+{
+	(void)process;
+	return frame->code->type == FRAME_PYTHON && !is_typed(frame) &&
+	       !place_is_library(frame->code->file);
+}
+
+static bool is_not_agents(const struct process *process,
+			  const struct frame *frame)
+{
+	(void)process;
+	return !place_is_agent(frame->code->file);
+}
+
+/* Of the innermost such frame; the count: none is. */
+static size_t find_first(const struct process *process,
+			 const struct stack *stack,
+			 bool (*is_such)(const struct process *process,
+					 const struct frame *frame))
+{
+	size_t i = 0;
+
+	while (i < stack->frame_count && !is_such(process, &stack->frames[i]))
+		i++;
+	return i;
+}
+
+static size_t find_outermost_user(const struct process *process,
+				  const struct stack *stack)
+{
+	for (size_t i = stack->frame_count; i-- > 0;)
+		if (place_is_user(process, &stack->frames[i]))
+			return i;
+	return stack->frame_count;
+}
+
 size_t place_user_frame(const struct process *process,
 			const struct stack *stack)
 {
-	size_t typed = 0;
+	size_t at = find_first(process, stack, is_own);
 
-	for (size_t i = 0; i < stack->frame_count; i++) {
-		if (!place_is_user(process, &stack->frames[i]))
-			continue;
-		if (!is_typed(&stack->frames[i]))
-			return i;
-		typed = i;
-	}
-	/*
-	 * Code from a PYTHONPATH elsewhere still says more than a library, and
-	 * more than what a spawned process was given with -c.
-	 */
-	for (size_t i = 0; i < stack->frame_count; i++) {
-		if (stack->frames[i].code->type == FRAME_PYTHON &&
-		    !is_typed(&stack->frames[i]) &&
-		    !place_is_library(stack->frames[i].code->file))
-			return i;
-	}
-	return typed;
+	if (at == stack->frame_count)
+		at = find_first(process, stack, is_elsewhere);
+	if (at == stack->frame_count)
+		at = find_outermost_user(process, stack);
+	if (at == stack->frame_count)
+		at = find_first(process, stack, is_not_agents);
+	return at < stack->frame_count ? at : 0;
+}
+
+const struct frame *place_find(const struct process *process,
+			       const struct stack *stack)
+{
+	const struct frame *frame;
+
+	if (!stack || stack->frame_count == 0)
+		return NULL;
+	frame = &stack->frames[place_user_frame(process, stack)];
+	return place_is_agent(frame->code->file) ? NULL : frame;
 }
 
 const char *place_file_name(const char *path)

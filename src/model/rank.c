@@ -6,6 +6,7 @@
 
 #include "banned.h"
 #include "base/alloc.h"
+#include "model/place.h"
 #include "protocol/stack.h"
 
 static const char *const state_names[] = {
@@ -484,7 +485,7 @@ const struct stack *rank_last_stack(const struct rank *rank)
 		size_t at = (rank->history_count - 1 - i) % RANK_HISTORY;
 		const struct stack *stack = rank->history[at].stack;
 
-		if (stack && stack->frame_count > 0)
+		if (place_find(&rank->process, stack))
 			return stack;
 	}
 	return NULL;

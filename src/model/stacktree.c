@@ -143,7 +143,7 @@ static void add_stack(struct stacktree_node *root, const struct walk *walk,
 	for (size_t i = stack->frame_count; i-- > 0;) {
 		struct frame frame = stack->frames[i];
 
-		if (place_is_wrapper(&frame))
+		if (place_is_wrapper(&frame) || place_is_within_agent(stack, i))
 			continue;
 		if (walk->granularity != STACKTREE_LINE)
 			frame.lineno = 0;

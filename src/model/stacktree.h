@@ -5,8 +5,9 @@
  *
  * By line, a function whose ranks are at different lines gets one node for
  * the function (lineno 0) and one below it for each line. Frames that only
- * wrap another library's function (decorators) are left out. Native frames are
- * in where the session shows them.
+ * wrap another library's function (decorators) are left out, and so are those
+ * of our agent but its outermost. Native frames are in where the session shows
+ * them.
  */
 #ifndef MODEL_STACKTREE_H
 #define MODEL_STACKTREE_H

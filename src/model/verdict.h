@@ -40,7 +40,7 @@ struct rank_class {
 	struct rankset ranks;
 	const struct stack *stack; /* lent; NULL: gone or unreadable */
 	struct activity activity;
-	size_t user_frame; /* index into stack->frames */
+	size_t user_frame; /* index into stack->frames; their count: none */
 	bool is_outlier;
 	int mark; /* 0 majority, 1 outlier or smallest, 2… further ones:
 		   * index into the screen's glyphs */

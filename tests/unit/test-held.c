@@ -132,8 +132,8 @@ static void a_rank_that_its_agent_holds(void **state)
 
 	(void)state;
 	start(&scene, 4, "1",
-	      "_next /w/agent/probetui/debugging/stop.py:150 < park "
-	      "/w/agent/probetui/debugging/engine.py:166");
+	      "_next /tmp/probetui-01/probetui/debugging/stop.py:150 < park "
+	      "/tmp/probetui-01/probetui/debugging/engine.py:166");
 	scene_expect(&scene, VERDICT_HUNG, "1",
 		     "Rank 1 raised and is held by its agent, for 33 s. The 3 "
 		     "others wait in all_reduce (train.py:17).");
@@ -142,9 +142,9 @@ static void a_rank_that_its_agent_holds(void **state)
 		   "'target':'agent:101','stops':1,'tid':101,'held':1.0" RAISED
 		   "}");
 	scene_expect(&scene, VERDICT_STOPPED, "1",
-		     "Rank 1 raised RuntimeError: boom (stop.py:150) and is "
-		     "held by its agent, for 1 s; 3 of 4 ranks wait in "
-		     "all_reduce (train.py:17).");
+		     "Rank 1 raised RuntimeError: boom and is held by its "
+		     "agent, for 1 s; 3 of 4 ranks wait in all_reduce "
+		     "(train.py:17).");
 	scene_clear(&scene);
 }
 

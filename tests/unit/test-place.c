@@ -57,6 +57,65 @@ static void user_code_is_below_cwd_or_script(void **state)
 	}
 }
 
+/* Wherever the agent was put, also below the job's own folder. */
+static void the_agent_is_no_user_code(void **state)
+{
+	static const struct {
+		char file[80];
+		bool is_agents;
+	} rows[] = {
+		{ "/usr/share/probetui/agent/probetui/server.py", true },
+		{ "/tmp/probetui-0123456789abcdef/probetui/agent.py", true },
+		{ "/home/me/run/probetui/debugging/stop.py", true },
+		{ "/home/me/run/probetui/dap/stopped.py", true },
+		{ "/home/me/run/probetui/holds.py", true },
+		{ "probetui/debugging/watchdogs.py", true },
+		{ "/home/me/run/probetui/train.py", false },
+		{ "/home/me/run/probetui/tests/jobs/agent.py", false },
+		{ "/home/me/run/debugging/stop.py", false },
+		{ "/home/me/run/myprobetui/debugging/stop.py", false },
+		{ "/home/me/run/agent.py", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		char file[80];
+
+		memcpy(file, rows[i].file, sizeof(file));
+		if (place_is_agent(file) != rows[i].is_agents ||
+		    is_user(file, FRAME_PYTHON) == rows[i].is_agents)
+			fail_msg("%s", file);
+	}
+}
+
+/* What stands still in it was called by the program, or by nobody. */
+static void the_agent_is_not_where_one_is(void **state)
+{
+	char at[] = "/tmp/probetui-0123456789abcdef/probetui/debugging/stop.py";
+	char user[] = "/home/me/run/a.py";
+	char threading[] = "/usr/lib/python3.11/threading.py";
+	struct process process = { .cwd = cwd };
+	struct code codes[] = { { .func = func, .file = at },
+				{ .func = func, .file = at },
+				{ .func = func, .file = user },
+				{ .func = func, .file = threading } };
+	struct frame frames[] = { { &codes[0], 151 },
+				  { &codes[1], 136 },
+				  { &codes[2], 17 },
+				  { &codes[3], 9 } };
+	struct stack stack = { .frames = frames, .frame_count = 4 };
+
+	(void)state;
+	assert_ptr_equal(place_find(&process, &stack), &frames[2]);
+	codes[2].file = threading;
+	assert_ptr_equal(place_find(&process, &stack), &frames[2]);
+	stack.frame_count = 2;
+	assert_null(place_find(&process, &stack));
+	stack.frame_count = 0;
+	assert_null(place_find(&process, &stack));
+	assert_null(place_find(&process, NULL));
+}
+
 static void the_root_folder_holds_all(void **state)
 {
 	char root[] = "/";
@@ -134,6 +193,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(user_code_is_below_cwd_or_script),
+		cmocka_unit_test(the_agent_is_no_user_code),
+		cmocka_unit_test(the_agent_is_not_where_one_is),
 		cmocka_unit_test(the_root_folder_holds_all),
 		cmocka_unit_test(the_top_user_frame_is_the_innermost),
 		cmocka_unit_test(a_spawned_process_is_in_its_file),

@@ -101,6 +101,29 @@ static void of_some_ranks(void **state)
 	scene_clear(&scene);
 }
 
+#define AGENT "/tmp/probetui-01/probetui/debugging/"
+
+/* Its outermost frame says that a rank stands in it. */
+static void our_agent_is_one_frame(void **state)
+{
+	struct seen held = {
+		.pid = 100,
+		.stack = "_next " AGENT "stop.py:151 < park " AGENT
+			 "engine.py:166 < line " AGENT
+			 "tracing.py:88 < train /w/train.py:17",
+	};
+	struct scene scene;
+
+	(void)state;
+	scene_init(&scene);
+	scene_start(&scene, 1);
+	scene_see(&scene, &held);
+	expect(&scene, STACKTREE_LINE,
+	       "1 0 train train.py:17\n"
+	       "1 0 └ line tracing.py:88\n");
+	scene_clear(&scene);
+}
+
 static void by_function_and_by_file(void **state)
 {
 	struct scene scene;
@@ -263,6 +286,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_picture),
 		cmocka_unit_test(of_some_ranks),
+		cmocka_unit_test(our_agent_is_one_frame),
 		cmocka_unit_test(by_function_and_by_file),
 		cmocka_unit_test(a_chain_stays_at_its_depth),
 		cmocka_unit_test(larger_branches_come_first),

@@ -101,6 +101,16 @@ class TestLayers(unittest.TestCase):
                 continue
             self.assertIn("banned.h", includes(path), path)
 
+    def test_frames_of_the_agent_are_known_as_such(self):
+        with open(os.path.join(SOURCE, "src/model/place.c")) as file:
+            table = re.search(r"agent_modules\[\] = \{(.*?)\};", file.read(),
+                              re.S)
+        package = os.path.join(SOURCE, "agent", "probetui")
+        self.assertEqual(
+            re.findall(r'"(\w+)"', table.group(1)),
+            sorted(name[:-len(".py")] for name in os.listdir(package)
+                   if name.endswith(".py")))
+
     def test_every_header_compiles_alone(self):
         compiler = shutil.which(os.environ.get("CC", "cc"))
         if compiler is None:
