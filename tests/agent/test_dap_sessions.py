@@ -7,6 +7,27 @@ from daps import Viewer, wait_until_over
 SHORT = ("import probetui\n"
          "from probetui.dap import handles, sessions\n"
          "sessions.UNIX_GRACE, sessions.TCP_GRACE = 0.05, 0.1\n")
+# The first list is set only when the second one has come.
+SLOW = """\
+from probetui.dap import breakpoints
+from probetui.debugging import engine
+own, until, count = engine.Engine.set_breakpoints, threading.Event(), 0
+def sets(self, owner, specs):
+    global count
+    count += 1
+    if count == 1:
+        say("sets")
+        until.wait()
+    return own(self, owner, specs)
+engine.Engine.set_breakpoints = sets
+def are_there():
+    return count == 2 or 2 == len([frame for frame in
+        sys._current_frames().values() if is_within(frame)])
+def is_within(frame):
+    while frame and frame.f_code is not breakpoints.apply.__code__:
+        frame = frame.f_back
+    return frame is not None
+"""
 
 
 class SessionCase(OneCase):
@@ -151,6 +172,27 @@ class TestSessions(SessionCase):
             self.assertEqual(other.message(
                 "variables", variablesReference=told["variablesReference"])
                 [:31], "there is no variablesReference ")
+
+    def test_lists_at_once(self):
+        """By two connections; neither loses what the other has set."""
+        target = self.listening(SLOW)
+        with Viewer(target) as viewer, target.client() as other:
+            path = "/dap?session=" + viewer.session
+            viewer.client.send(viewer.client.request("POST", path, {
+                "seq": 1, "type": "request", "command": "setBreakpoints",
+                "arguments": {"source": {"path": "program.py"},
+                              "breakpoints": [{"line": 1}]}}))
+            self.assertEqual(target.said(), "sets")
+            viewer.waiter.send(viewer.waiter.request("POST", path, {
+                "seq": 2, "type": "request",
+                "command": "setFunctionBreakpoints",
+                "arguments": {"breakpoints": [{"name": "say"}]}}))
+            # It waits, or has overtaken it.
+            wait_for(lambda: other.value("are_there()") == "True", "both")
+            target.run("until.set()")
+            viewer.client.read()
+            viewer.waiter.read()
+            self.assertEqual(len(viewer.ask("state")["breakpoints"]), 2)
 
     def test_unused(self):
         """What a viewer looked at is not kept for long."""

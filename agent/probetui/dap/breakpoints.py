@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import threading
 from typing import TYPE_CHECKING, Any, Dict, List, Optional
 
 from .. import audit
@@ -28,6 +29,9 @@ class Numbers:
     def __init__(self) -> None:
         self._owners: Dict[int, Any] = {}
         self._next = itertools.count(1)
+        # What is set is made of all lists of a session, each of which may
+        # come by another connection: one at a time.
+        self.seat = threading.RLock()
 
     def take(self, session: Session, wish: Optional[int]) -> int:
         number = wish
@@ -100,12 +104,15 @@ class Wanted(Kept):
 
     def remove(self, number: int) -> None:
         """A temporary one is over."""
-        for key, specs in list(self._lists.items()):
-            self._lists[key] = [spec for spec in specs if spec.id != number]
+        with self._numbers.seat:
+            for key, specs in self._lists.items():
+                self._lists[key] = [spec for spec in specs
+                                    if spec.id != number]
 
     def end(self, debugger: Debugger) -> None:
-        self._lists = {}
-        self._prune()
+        with self._numbers.seat:
+            self._lists = {}
+            self._prune()
 
 
 def _note(specs: List[Spec], before: List[Spec]) -> None:
@@ -170,12 +177,13 @@ def read(arguments: Arguments, **more: Any) -> Spec:
 def apply(call: Call, key: Any, specs: List[Spec]) -> Dict[str, Any]:
     """These are all of that kind."""
     own = wanted(call)
-    own.replace(key, specs)
-    try:
-        bounds = call.debugger.engine().set_breakpoints(
-            call.session.id, own.specs())
-    except EngineError as error:
-        raise Failure(_UNKNOWN % error) from None
+    with call.debugger.numbers.seat:
+        own.replace(key, specs)
+        try:
+            bounds = call.debugger.engine().set_breakpoints(
+                call.session.id, own.specs())
+        except EngineError as error:
+            raise Failure(_UNKNOWN % error) from None
     found = {bound.id: bound for bound in bounds}
     told = []
     for spec in specs:

@@ -191,8 +191,13 @@ def _make(call: Call, fields: Arguments, before: List[_Set]) -> _Set:
 
 
 def _set(call: Call) -> Dict[str, Any]:
-    kept, debugger = _data(call), call.debugger
     given = call.arguments.objects("breakpoints", BREAKPOINTS_MAXIMUM)
+    with call.debugger.numbers.seat:
+        return _replace(call, given)
+
+
+def _replace(call: Call, given: List[Arguments]) -> Dict[str, Any]:
+    kept, debugger = _data(call), call.debugger
     before = [each for each in kept.sets if each.change is not None]
     made = [_make(call, fields, before) for fields in given]
     kept.sets = made
