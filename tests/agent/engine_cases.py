@@ -1,6 +1,7 @@
 """What the engine does, tried within the Python that runs this; says a line
 of JSON for each test: [name, what went wrong or null]."""
 import asyncio
+import ctypes
 import functools
 import gc
 import importlib.util
@@ -12,9 +13,11 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import unittest
 
 from probetui.debugging import engine as engines
+from probetui.debugging import tstates
 from probetui.debugging.specs import (
     EngineError,
     ExceptionFilter,
@@ -829,6 +832,49 @@ class TestLeaving(EngineCase):
         gc.collect()
         self.assertFalse(any(isinstance(each, Held)
                              for each in gc.get_objects()))
+
+
+class TestThreadStates(unittest.TestCase):
+    def test_others_begin_meanwhile(self):
+        """3.8 counts the threads that are traced; where that is too few, it
+        passes the lines of those that are by."""
+        if sys.version_info >= (3, 9):
+            return
+
+        def idles():
+            until.wait(LIMIT)
+
+        def begins():
+            while not until.is_set():
+                with seat:
+                    sys.settrace(passes)
+                    time.sleep(0)
+                    sys.settrace(None)
+                time.sleep(0)
+
+        def passes(*_):
+            return None
+
+        until, seat = threading.Event(), threading.Lock()
+        interval = sys.getswitchinterval()
+        threads = Thread(idles), Thread(begins)
+        sys.setswitchinterval(1e-6)
+        try:
+            for thread in threads:
+                thread.start()
+            for turn in range(1000):
+                for trace in (passes, None):
+                    self.assertIsNone(tstates.set_trace(
+                        threads[0].ident, trace, lambda _: True))
+                if turn % 50 == 0:
+                    with seat:
+                        self.assertEqual(ctypes.c_int.from_address(
+                            tstates._find_count()).value, 0)
+        finally:
+            until.set()
+            sys.setswitchinterval(interval)
+            for thread in threads:
+                thread.end()
 
 
 class Result(unittest.TestResult):

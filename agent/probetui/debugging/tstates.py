@@ -4,8 +4,9 @@ What sys.settrace() does is done for another thread: by the interpreter's own
 function for it (3.9 to 3.11), or as that does it (3.8). Where things are in a
 thread's state is found out in the state of the thread that asks, and what is
 read through a pointer is read so that a bad one gives an error. That a thread
-is still the one that is meant, and the change, are two calls in C with
-nothing between them that could let go of the GIL.
+is still the one that is meant, and that nothing of it has changed since it was
+read, and the change, are calls in C with nothing between them that could let
+go of the GIL.
 """
 from __future__ import annotations
 
@@ -119,17 +120,23 @@ def _set(layout: Dict[str, int], ident: int, trace: Any,
         return None
     if before and not _is_ours_at(before, is_ours):
         return FOREIGN
-    wanted = ctypes.create_string_buffer(struct.pack("Q", ident), WORD)
-    same = ctypes.create_string_buffer(struct.pack("Q", before), WORD)
+    steps = [_check(state + layout["ident"], struct.pack("Q", ident)),
+             _check(state + layout["object"], struct.pack("Q", before))]
+    steps += _steps(layout, state, before, trace)
+    # Nothing of this is bytecode; what gives not zero is the last.
+    if any(map(functools.partial.__call__, steps)):
+        raise OSError("the thread has changed meanwhile")
+    return None
+
+
+def _check(at: int, data: bytes) -> Any:
+    """A step that gives zero when this is there."""
     compare = _api.memcmp
     compare.restype = ctypes.c_int
-    checks = [functools.partial(
-        compare, ctypes.c_void_p(state + layout[name]), buffer,
-        ctypes.c_size_t(WORD)) for name, buffer in (
-            ("ident", wanted), ("object", same))]
-    steps = checks + _steps(layout, state, before, trace)
-    # Nothing of this is bytecode; what gives not zero is the last.
-    return UNREACHED if any(map(functools.partial.__call__, steps)) else None
+    return functools.partial(
+        compare, ctypes.c_void_p(at),
+        ctypes.create_string_buffer(data, len(data)),
+        ctypes.c_size_t(len(data)))
 
 
 def _is_ours_at(address: int, is_ours: Callable[[Any], bool]) -> bool:
@@ -171,13 +178,15 @@ def _steps_by_hand(layout: Dict[str, int], state: int, before: int,
             ctypes.c_size_t(len(data))))
 
     count = _find_count()
+    profiled = _words(state)[layout["function"] // WORD - 1]
     if bool(before) != bool(address):
+        # Threads that begin meanwhile are counted there, too.
         now = ctypes.c_int.from_address(count).value
+        steps.append(_check(count, struct.pack("i", now)))
         write(count, struct.pack("i", now + (1 if address else -1)))
     if address:
         # It is never given back: it is one of few, and they stay.
         ctypes.pythonapi.Py_IncRef(ctypes.c_void_p(address))
-    profiled = _words(state)[layout["function"] // WORD - 1]
     write(state + layout["function"], struct.pack("Q", 0))
     write(state + layout["object"], struct.pack("Q", address))
     write(state + layout["function"], struct.pack("Q", function))
