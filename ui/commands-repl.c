@@ -58,7 +58,7 @@ int ui_repl(struct command_context *context, int argc, char **argv,
 }
 
 /* As it was typed: no word of it is ours. */
-static void run_code(struct app *app, const char *code)
+static void run_block(struct app *app, const struct codeblock *block)
 {
 	struct command_context context = {
 		.engine = app->engine,
@@ -66,7 +66,9 @@ static void run_code(struct app *app, const char *code)
 	};
 	struct error error = ERROR_INIT;
 
-	if (survey_begin(&context, "eval", code, ANSWERS_EVAL, &error) < 0)
+	if (codeblock_check(block, &error) < 0 ||
+	    survey_begin(&context, "eval", block->text.data, ANSWERS_EVAL,
+			 &error) < 0)
 		app_say_error(app, &error);
 	rankset_clear(&context.ranks);
 }
@@ -74,12 +76,11 @@ static void run_code(struct app *app, const char *code)
 static void enter(struct app *app)
 {
 	struct repl *repl = &app->view.repl;
-	const char *code = repl_enter(repl);
 
-	if (code == NULL)
+	if (!repl_enter(repl))
 		return;
-	if (code[strspn(code, " \t\n")] != '\0')
-		run_code(app, code);
+	if (!codeblock_is_blank(&repl->block))
+		run_block(app, &repl->block);
 	codeblock_clear(&repl->block);
 }
 

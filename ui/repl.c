@@ -40,7 +40,7 @@ void repl_clear(struct repl *repl)
 	repl->completed = NULL;
 }
 
-const char *repl_enter(struct repl *repl)
+bool repl_enter(struct repl *repl)
 {
 	char *line = prompt_take(&repl->line);
 	bool is_whole = codeblock_add(&repl->block, line);
@@ -48,7 +48,7 @@ const char *repl_enter(struct repl *repl)
 	free(line);
 	prompt_open(&repl->line, PROMPT_EVAL, "");
 	repl->back = 0;
-	return is_whole ? repl->block.text.data : NULL;
+	return is_whole;
 }
 
 void repl_drop(struct repl *repl)

@@ -31,9 +31,8 @@ struct repl {
 
 void repl_init(struct repl *repl);
 void repl_clear(struct repl *repl);
-/* A line was typed; lends the code that is to be run: NULL, it goes on.
- * codeblock_clear(&repl->block) once it was. */
-const char *repl_enter(struct repl *repl);
+/* A line was typed; true: its block is to be checked, run and cleared. */
+bool repl_enter(struct repl *repl);
 /* Gives up what was typed. */
 void repl_drop(struct repl *repl);
 /* ">>> ", or "... " within a block. */

@@ -36,18 +36,34 @@ static void add_status(struct shell *shell, int result)
 		shell->status = STATUS_PARTIAL;
 }
 
-/* -1: nobody reads what it gives. */
-static int run_code(struct shell *shell, const char *code, struct error *error)
+static int begin_eval(struct shell *shell, struct error *error)
+{
+	const struct codeblock *block = &shell->repl.block;
+
+	rankset_clear(&shell->context->ranks);
+	if (codeblock_check(block, error) < 0)
+		return -1;
+	return survey_begin(shell->context, "eval", block->text.data,
+			    ANSWERS_EVAL, error);
+}
+
+/*
+ * Runs what was typed, and clears it. A block that only ends with the input is
+ * run as it is: Python says what it lacks. -1: nobody reads what it gives.
+ */
+static int run_block(struct shell *shell, struct error *error)
 {
 	struct command_context *context = shell->context;
 	struct error failure = ERROR_INIT;
-	int result;
+	bool is_blank = codeblock_is_blank(&shell->repl.block);
+	int result = 0;
 
-	if (code[strspn(code, " \t\n")] == '\0')
-		return 0;
 	context->status = STATUS_DONE;
-	rankset_clear(&context->ranks);
-	result = survey_begin(context, "eval", code, ANSWERS_EVAL, &failure);
+	if (!is_blank)
+		result = begin_eval(shell, &failure);
+	codeblock_clear(&shell->repl.block);
+	if (is_blank)
+		return 0;
 	if (result == 0) {
 		survey_wait(context->engine);
 		result = command_append_evaluated(context, &failure);
@@ -56,26 +72,6 @@ static int run_code(struct shell *shell, const char *code, struct error *error)
 		script_append_error(context, -1, "eval", failure.message);
 	add_status(shell, result);
 	return script_flush(context, error);
-}
-
-static int take_line(struct shell *shell, struct error *error)
-{
-	const char *code = repl_enter(&shell->repl);
-	int result = code != NULL ? run_code(shell, code, error) : 0;
-
-	if (code != NULL)
-		codeblock_clear(&shell->repl.block);
-	return result;
-}
-
-/* What was begun is run as it is; Python says what it lacks. */
-static int end_block(struct shell *shell, struct error *error)
-{
-	struct codeblock *block = &shell->repl.block;
-	int result = run_code(shell, block->text.data, error);
-
-	codeblock_clear(block);
-	return result;
 }
 
 static int read_pipe(struct shell *shell, struct error *error)
@@ -90,14 +86,12 @@ static int read_pipe(struct shell *shell, struct error *error)
 	       (length = getline(&line, &capacity, stdin)) >= 0) {
 		line[strcspn(line, "\r\n")] = '\0';
 		if (codeblock_ends_before(block, line))
-			result = end_block(shell, error);
-		if (result == 0 && codeblock_add(block, line)) {
-			result = run_code(shell, block->text.data, error);
-			codeblock_clear(block);
-		}
+			result = run_block(shell, error);
+		if (result == 0 && codeblock_add(block, line))
+			result = run_block(shell, error);
 	}
 	if (result == 0 && block->is_begun)
-		result = end_block(shell, error);
+		result = run_block(shell, error);
 	free(line);
 	return result;
 }
@@ -135,7 +129,8 @@ static int read_terminal(struct shell *shell, struct error *error)
 		shell->edit.label = repl_prompt(&shell->repl);
 		switch (lineedit_read(&shell->edit, loop)) {
 		case LINEEDIT_LINE:
-			result = take_line(shell, error);
+			if (repl_enter(&shell->repl))
+				result = run_block(shell, error);
 			break;
 		case LINEEDIT_DROPPED:
 			repl_drop(&shell->repl);

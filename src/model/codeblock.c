@@ -5,6 +5,7 @@
 
 #include "banned.h"
 #include "base/array.h"
+#include "base/error.h"
 
 /* Where the text ends, read from its beginning. */
 struct reading {
@@ -21,6 +22,7 @@ struct reading {
 void codeblock_init(struct codeblock *block)
 {
 	block->is_begun = false;
+	block->is_too_long = false;
 	buffer_init(&block->text, CODEBLOCK_MAXIMUM);
 }
 
@@ -28,6 +30,13 @@ void codeblock_clear(struct codeblock *block)
 {
 	buffer_clear(&block->text);
 	codeblock_init(block);
+}
+
+bool codeblock_is_blank(const struct codeblock *block)
+{
+	const char *text = block->text.data;
+
+	return !block->is_too_long && text[strspn(text, " \t\n")] == '\0';
 }
 
 /* Returns where the text goes on behind the opening quotes. */
@@ -110,15 +119,26 @@ bool codeblock_add(struct codeblock *block, const char *line)
 {
 	struct reading reading;
 
-	if (block->is_begun)
-		buffer_append_char(&block->text, '\n');
-	/* What is too long is run as far as it goes, and refused. */
-	if (buffer_append_string(&block->text, line) < 0)
+	if ((block->is_begun &&
+	     buffer_append_char(&block->text, '\n') < 0) ||
+	    buffer_append_string(&block->text, line) < 0)
+		block->is_too_long = true;
+	if (block->is_too_long)
 		return true;
 	read_text(&reading, block->text.data);
 	block->is_begun = is_open(&reading) ||
 			  (reading.is_compound && !reading.is_blank);
 	return !block->is_begun;
+}
+
+int codeblock_check(const struct codeblock *block, struct error *error)
+{
+	if (!block->is_too_long)
+		return 0;
+	return error_set(error,
+			 "this code is longer than %u KiB, and nothing of it "
+			 "was run; execute runs a file, of any length",
+			 CODEBLOCK_MAXIMUM >> 10);
 }
 
 /* What a compound statement goes on with. */

@@ -14,6 +14,7 @@
 #include "banned.h"
 #include "base/alloc.h"
 #include "base/array.h"
+#include "base/error.h"
 #include "model/codeblock.h"
 
 /* Each line is begun with "." while it is not whole, with "!" when it is. */
@@ -99,16 +100,28 @@ static void of_a_file_the_next_line_ends_it(void **state)
 	codeblock_clear(&block);
 }
 
-static void what_is_too_long_ends(void **state)
+/* Half a function would be one that does something else. */
+static void what_is_too_long_is_refused(void **state)
 {
+	struct error error = ERROR_INIT;
 	struct codeblock block;
 	char *line = xcalloc(1, CODEBLOCK_MAXIMUM + 2);
 
 	(void)state;
 	memset(line, '(', CODEBLOCK_MAXIMUM + 1);
 	codeblock_init(&block);
+	assert_false(codeblock_add(&block, "def f():"));
+	assert_int_equal(codeblock_check(&block, &error), 0);
 	assert_true(codeblock_add(&block, line));
+	assert_int_equal(codeblock_check(&block, &error), -1);
+	assert_non_null(strstr(error.message, "longer than 256 KiB"));
+	assert_false(codeblock_is_blank(&block));
 	codeblock_clear(&block);
+	assert_true(codeblock_add(&block, line));
+	assert_false(codeblock_is_blank(&block));
+	codeblock_clear(&block);
+	assert_true(codeblock_is_blank(&block));
+	assert_int_equal(codeblock_check(&block, &error), 0);
 	free(line);
 }
 
@@ -118,7 +131,7 @@ int main(void)
 		cmocka_unit_test(a_block_is_whole_when_it_is),
 		cmocka_unit_test(its_lines_are_kept),
 		cmocka_unit_test(of_a_file_the_next_line_ends_it),
-		cmocka_unit_test(what_is_too_long_ends),
+		cmocka_unit_test(what_is_too_long_is_refused),
 	};
 
 	return cmocka_run_group_tests_name("codeblock", tests, NULL, NULL);
