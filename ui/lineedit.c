@@ -1,6 +1,7 @@
 #include "ui/lineedit.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -33,6 +34,8 @@ static const struct sequence_key sequences[] = {
 	{ "\n", "Enter" },	 { "\177", "Backspace" },
 	{ "\b", "Backspace" },	 { " ", "Space" },
 };
+
+static const int ends[] = { SIGHUP, SIGINT, SIGTERM };
 
 static int columns(void)
 {
@@ -123,16 +126,21 @@ static void take_key(struct lineedit *edit, const char *name)
 		draw(edit);
 }
 
-/* Bytes of a sequence that no key has: up to its letter. */
+/*
+ * Bytes of a sequence that no key has: up to its letter. 0: that is to come,
+ * as the rest of what one key sends may.
+ */
 static size_t skip_sequence(const char *bytes, size_t length)
 {
 	size_t at = 2;
 
-	if (length < 2 || (bytes[1] != '[' && bytes[1] != 'O'))
+	if (length > 1 && bytes[1] != '[' && bytes[1] != 'O')
 		return 1;
 	while (at < length && (bytes[at] < '@' || bytes[at] > '~'))
 		at++;
-	return at < length ? at + 1 : length;
+	if (at < length)
+		return at + 1;
+	return length < LINEEDIT_BYTES ? 0 : length;
 }
 
 /* Bytes that the first key takes; 0: it is not whole. */
@@ -204,9 +212,36 @@ static void on_input(int fd, int events, void *data)
 		edit->result = LINEEDIT_END;
 }
 
+/* The terminal is put back first. */
+static void on_end(int number, void *data)
+{
+	struct lineedit *edit = data;
+
+	(void)number;
+	edit->result = LINEEDIT_END;
+}
+
+static void wait_for_line(struct lineedit *edit, struct loop *loop)
+{
+	struct loop_watch *watch = loop_watch(
+		loop, STDIN_FILENO, LOOP_READABLE, on_input, edit);
+	struct loop_signal *signals[ARRAY_LENGTH(ends)];
+
+	for (size_t i = 0; i < ARRAY_LENGTH(ends); i++)
+		signals[i] = loop_signal(loop, ends[i], on_end, edit);
+	draw(edit);
+	take_bytes(edit);
+	while (edit->result == LINEEDIT_TYPING) {
+		loop_turn(loop);
+		take_bytes(edit);
+	}
+	for (size_t i = 0; i < ARRAY_LENGTH(ends); i++)
+		loop_signal_stop(signals[i]);
+	loop_watch_stop(watch);
+}
+
 enum lineedit_result lineedit_read(struct lineedit *edit, struct loop *loop)
 {
-	struct loop_watch *watch;
 	struct termios raw;
 
 	if (tcgetattr(STDIN_FILENO, &edit->saved) < 0)
@@ -218,14 +253,7 @@ enum lineedit_result lineedit_read(struct lineedit *edit, struct loop *loop)
 	raw.c_cc[VTIME] = 0;
 	tcsetattr(STDIN_FILENO, TCSADRAIN, &raw);
 	edit->result = LINEEDIT_TYPING;
-	watch = loop_watch(loop, STDIN_FILENO, LOOP_READABLE, on_input, edit);
-	draw(edit);
-	take_bytes(edit);
-	while (edit->result == LINEEDIT_TYPING) {
-		loop_turn(loop);
-		take_bytes(edit);
-	}
-	loop_watch_stop(watch);
+	wait_for_line(edit, loop);
 	tcsetattr(STDIN_FILENO, TCSADRAIN, &edit->saved);
 	return edit->result;
 }

@@ -14,11 +14,15 @@
 
 struct loop;
 
+/* The longest key's are far fewer. */
+#define LINEEDIT_BYTES 64
+
 enum lineedit_result {
 	LINEEDIT_TYPING,
 	LINEEDIT_LINE,	  /* take it with prompt_take() */
 	LINEEDIT_DROPPED, /* C-c */
-	LINEEDIT_END,	  /* C-d on an empty line, or the terminal is gone */
+	LINEEDIT_END,	  /* C-d on an empty line, the terminal is gone, or
+			   * a signal says so */
 };
 
 struct lineedit {
@@ -29,7 +33,7 @@ struct lineedit {
 	void *data;
 	enum lineedit_result result;
 	struct termios saved;
-	char bytes[64]; /* of keys that are not whole */
+	char bytes[LINEEDIT_BYTES]; /* of keys that are not whole */
 	size_t length;
 };
 

@@ -2,9 +2,11 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+import termios
 import unittest
 
 import jobs
@@ -124,12 +126,36 @@ class TestRepl(unittest.TestCase):
                 run.stdout, "! 0-2 (3)  NameError: name 'x' is not defined\n"
                 * 2)
 
+    def terminal_of(self, fake):
+        terminal = terminals.Terminal(24, 80)
+        self.addCleanup(terminal.close)
+        terminal.start(["--ranks", "0", "repl"], PROBETUI_NODE=fake.path)
+        terminal.wait_for(b">>> ")
+        return terminal
+
+    def test_a_key_that_comes_in_parts(self):
+        with node() as fake:
+            terminal = self.terminal_of(fake)
+            terminal.press(b"1\x1b")
+            terminal.wait_for(b">>> 1")
+            terminal.press(b"[D2\r")
+            terminal.wait_for(b"0 + 21")
+            terminal.press(b"\x04")
+            self.assertEqual(terminal.wait_end(), 0)
+
+    def test_who_is_told_to_end_leaves_the_terminal_as_it_was(self):
+        with node() as fake:
+            terminal = self.terminal_of(fake)
+            self.assertNotEqual(termios.tcgetattr(terminal.line),
+                                terminal.before)
+            os.kill(terminal.pid, signal.SIGTERM)
+            self.assertEqual(terminal.wait_end(), 0)
+            self.assertEqual(termios.tcgetattr(terminal.line),
+                             terminal.before)
+
     def test_a_terminal(self):
         with node() as fake:
-            terminal = terminals.Terminal(24, 80)
-            self.addCleanup(terminal.close)
-            terminal.start(["--ranks", "0", "repl"], PROBETUI_NODE=fake.path)
-            terminal.wait_for(b">>> ")
+            terminal = self.terminal_of(fake)
             terminal.press(b"if x:\r")
             terminal.wait_for(b"... ")
             terminal.press("\ty\u00e4\r\r".encode())
