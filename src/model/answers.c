@@ -83,6 +83,18 @@ static char *make_text(const struct answer *answer, const char *nothing)
 	return buffer_take(&out);
 }
 
+static size_t length_of(const char *text)
+{
+	return text ? strlen(text) : 0;
+}
+
+static size_t count_bytes(const struct answer *answer)
+{
+	return length_of(answer->text) + length_of(answer->error) +
+	       length_of(answer->value) + length_of(answer->type) +
+	       length_of(answer->output) + length_of(answer->traceback);
+}
+
 void answers_take_whole(struct answers *answers, const struct answer *answer)
 {
 	const char *nothing = answers_are_of_code(answers) ? "done" : "-";
@@ -90,6 +102,7 @@ void answers_take_whole(struct answers *answers, const struct answer *answer)
 
 	answers_wait(answers, answer->rank);
 	own = find(answers, answer->rank);
+	answers->bytes -= count_bytes(own);
 	answer_clear(own);
 	*own = (struct answer){
 		.rank = answer->rank,
@@ -104,6 +117,7 @@ void answers_take_whole(struct answers *answers, const struct answer *answer)
 	};
 	if (!own->text && !own->error)
 		own->text = make_text(own, nothing);
+	answers->bytes += count_bytes(own);
 }
 
 void answers_take(struct answers *answers, int rank, const char *text,

@@ -42,6 +42,7 @@ struct answers {
 	uint64_t number; /* of the question, each its own */
 	double asked_at; /* session time */
 	struct rankset ranks; /* that the question was for */
+	size_t bytes; /* of all texts that have come */
 	struct answer *items;
 	size_t count;
 	size_t capacity;

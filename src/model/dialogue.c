@@ -22,13 +22,22 @@ static void forget_oldest(struct dialogue *dialogue)
 		dialogue->count * sizeof(*dialogue->items));
 }
 
+static bool is_full(const struct dialogue *dialogue)
+{
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < dialogue->count; i++)
+		bytes += dialogue->items[i].bytes;
+	return dialogue->count == DIALOGUE_MAXIMUM || bytes > DIALOGUE_BYTES;
+}
+
 struct answers *dialogue_add(struct dialogue *dialogue, const char *code,
 			     enum answers_kind kind, uint64_t number,
 			     double now)
 {
 	struct answers *answers;
 
-	if (dialogue->count == DIALOGUE_MAXIMUM)
+	while (is_full(dialogue))
 		forget_oldest(dialogue);
 	ARRAY_GROW(dialogue->items, dialogue->count, dialogue->capacity);
 	answers = &dialogue->items[dialogue->count++];

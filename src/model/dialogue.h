@@ -1,7 +1,7 @@
 /*
  * dialogue: code that ranks were asked to run, oldest first, each with what
  * they answered (answers.h). What is older than the last DIALOGUE_MAXIMUM is
- * forgotten.
+ * forgotten, and the oldest of what is longer together than DIALOGUE_BYTES.
  */
 #ifndef MODEL_DIALOGUE_H
 #define MODEL_DIALOGUE_H
@@ -12,6 +12,7 @@
 #include "model/answers.h"
 
 #define DIALOGUE_MAXIMUM 200
+#define DIALOGUE_BYTES ((size_t)64 << 20)
 
 /* All zero: nothing was asked. */
 struct dialogue {

@@ -6,10 +6,13 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
 #include "banned.h"
+#include "base/alloc.h"
 #include "base/buffer.h"
 #include "model/answers.h"
 #include "model/dialogue.h"
@@ -284,6 +287,32 @@ static void the_oldest_questions_are_forgotten(void **state)
 	dialogue_clear(&dialogue);
 }
 
+/* A long text of each of many ranks: of few questions that is much. */
+static void what_is_long_is_forgotten_sooner(void **state)
+{
+	struct dialogue dialogue = { .items = NULL };
+	size_t length = (size_t)1 << 20;
+	char *text = xcalloc(1, length + 1);
+
+	(void)state;
+	memset(text, 'x', length);
+	for (uint64_t i = 1; i <= 6; i++) {
+		struct answers *answers =
+			dialogue_add(&dialogue, "x", ANSWERS_EVAL, i, 0);
+
+		/* What a rank says anew takes the place of what it said. */
+		for (int rank = 0; rank < 16; rank++)
+			answers_take(answers, rank % 8, text, NULL);
+		assert_int_equal(answers->bytes, 8 * length);
+		for (int rank = 8; rank < 24; rank++)
+			answers_take(answers, rank, text, NULL);
+	}
+	assert_int_equal(dialogue.count, 3);
+	assert_non_null(dialogue_find(&dialogue, 6));
+	dialogue_clear(&dialogue);
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -300,6 +329,7 @@ int main(void)
 		cmocka_unit_test(what_code_printed_is_a_part_of_its_answer),
 		cmocka_unit_test(what_raised_is_told_from_what_was_not_run),
 		cmocka_unit_test(the_oldest_questions_are_forgotten),
+		cmocka_unit_test(what_is_long_is_forgotten_sooner),
 	};
 
 	return cmocka_run_group_tests_name("answers", tests, NULL, NULL);
