@@ -163,10 +163,14 @@ static void append_stop_json(struct buffer *out, const struct stop *stop)
 /* "rank 1 stopped: breakpoint 1  train (train.py:14)" */
 static void append_stop(struct buffer *out, const struct stop *stop)
 {
+	bool is_said;
+
 	buffer_printf(out, "rank %d stopped: ", stop->rank);
 	format_text(out, stop->description);
 	/* What is raised may be the description already. */
-	if (stop->value && !strstr(stop->description, stop->value)) {
+	is_said = stop->at == STOP_AT_EXCEPTION && stop->value &&
+		  strstr(stop->description, stop->value);
+	if (stop->value && !is_said) {
 		buffer_append_string(out, ": ");
 		format_text(out, stop->value);
 	}

@@ -67,8 +67,9 @@ def sample(pid, line):
 def stop(pid, line, reason="step", **more):
     stops[pid] = stops.get(pid, 0) + 1
     sample(pid, line)
-    debugger(pid, "stopped", stops=stops[pid], tid=pid, reason=reason,
-             at="line", held=0.5, description=reason, **more)
+    debugger(pid, "stopped", **dict(
+        dict(stops=stops[pid], tid=pid, reason=reason, at="line", held=0.5,
+             description=reason), **more))
 
 
 IS_FREE = %(third)r == "free"
@@ -100,7 +101,9 @@ def act(request, arguments):
         return {"looked_at": 3, "uid": 0, "bystanders": []}
     if request in ("next", "stepIn", "stepOut", "until", "continue"):
         debugger(pid, "running")
-        if request != "continue":
+        if request == "stepOut":
+            stop(pid, 20, at="return", description="watch 1", value="1")
+        elif request != "continue":
             stop(pid, arguments.get("line", 20))
     if request == "source":
         return {"pid": pid, "path": arguments["path"], "changed": False,
@@ -242,6 +245,12 @@ class TestActs(unittest.TestCase):
             self.assertEqual(run.stdout.splitlines(), [
                 "rank 0 stopped: breakpoint  train (train.py:14)",
                 "rank 1 stopped: step  train (train.py:15)"])
+
+    def test_what_is_returned_is_told_of_a_watch(self):
+        with Node() as node:
+            run = node.run(script="finish ranks 0")
+            self.assertIn("rank 0 stopped: watch 1: 1  train (train.py:20)",
+                          run.stdout.splitlines())
 
     def test_waiting_for_one_that_does_not_stop(self):
         with Node() as node:
