@@ -542,13 +542,20 @@ static void choose_theme(struct app *app)
 static void open_history(struct app *app)
 {
 	struct view *view = &app->view;
-	struct error error = ERROR_INIT;
+	const struct {
+		struct history *history;
+		const char *name;
+	} files[] = {
+		{ &view->prompt.histories[PROMPT_COMMAND], HISTORY_COMMANDS },
+		{ &view->repl.line.histories[PROMPT_EVAL], HISTORY_CODE },
+	};
 
-	if (history_open(&view->prompt.histories[PROMPT_COMMAND],
-			 HISTORY_COMMANDS, &error) < 0 ||
-	    history_open(&view->repl.line.histories[PROMPT_EVAL], HISTORY_CODE,
-			 &error) < 0)
-		log_write(LOG_WARNING, "%s", error.message);
+	for (size_t i = 0; i < ARRAY_LENGTH(files); i++) {
+		struct error error = ERROR_INIT;
+
+		if (history_open(files[i].history, files[i].name, &error) < 0)
+			log_write(LOG_WARNING, "%s", error.message);
+	}
 }
 
 static int open_screen(struct app *app, struct error *error)
