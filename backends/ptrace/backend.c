@@ -94,18 +94,6 @@ static bool has_none(const struct message *request)
 	return json_is_array(list) && json_array_size(list) == 0;
 }
 
-static const bool needs_stop[REQUEST_KIND_COUNT] = {
-	[REQUEST_EVALUATE] = true, [REQUEST_CONTINUE] = true,
-	[REQUEST_NEXT] = true,	   [REQUEST_STEP_IN] = true,
-	[REQUEST_STEP_OUT] = true, [REQUEST_UNTIL] = true,
-};
-
-static const bool needs_agent[REQUEST_KIND_COUNT] = {
-	[REQUEST_EVALUATE] = true,     [REQUEST_COMPLETIONS] = true,
-	[REQUEST_SET_VARIABLE] = true, [REQUEST_EXECUTE] = true,
-	[REQUEST_CATCH] = true,	       [REQUEST_SET_EXCEPTIONS] = true,
-};
-
 static const struct reason has_no_agent = {
 	"It runs: nothing has stopped it.",
 	"Pause it; or give it an agent that runs code in it while it runs: "
@@ -127,6 +115,22 @@ static const struct reason is_without_agent = {
 	"",
 };
 
+/* Of all others: it is only read. */
+static const struct reason *const refusals[REQUEST_KIND_COUNT] = {
+	[REQUEST_CONTINUE] = &runs,
+	[REQUEST_NEXT] = &runs,
+	[REQUEST_STEP_IN] = &runs,
+	[REQUEST_STEP_OUT] = &runs,
+	[REQUEST_UNTIL] = &runs,
+	[REQUEST_EVALUATE] = &has_no_agent,
+	[REQUEST_COMPLETIONS] = &has_no_agent,
+	[REQUEST_SET_VARIABLE] = &has_no_agent,
+	[REQUEST_EXECUTE] = &has_no_agent,
+	[REQUEST_CATCH] = &has_no_agent,
+	[REQUEST_SET_EXCEPTIONS] = &has_no_agent,
+	[REQUEST_EJECT] = &is_without_agent,
+};
+
 static bool ptrace_can(const struct connection *connection,
 		       enum request_kind kind, const struct message *request,
 		       struct reason *reason)
@@ -142,10 +146,7 @@ static bool ptrace_can(const struct connection *connection,
 		return can_hold(connection, reason);
 	if (kind == REQUEST_SET_BREAKPOINTS && request && has_none(request))
 		return true;
-	*reason = kind == REQUEST_EJECT ? is_without_agent
-		  : needs_agent[kind]	? has_no_agent
-		  : needs_stop[kind]	? runs
-					: is_only_read;
+	*reason = refusals[kind] ? *refusals[kind] : is_only_read;
 	return false;
 }
 
