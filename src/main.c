@@ -376,7 +376,7 @@ static void take_pid(struct settings *settings,
 	if (settings->command_count < 2 || settings->script ||
 	    settings->pid_count > 0 || settings->connect_count > 0 ||
 	    settings->replay_count > 0 || settings->ranks || settings->job ||
-	    !command_is_pid(settings->command[1]))
+	    !settings_is_pid(settings->command[1]))
 		return;
 	command = command_find(tables, table_count, settings->command[0],
 			       COMMAND_SHELL, NULL);

@@ -2,7 +2,6 @@
  * command-agent: what only the agent within a rank can do: hold it where an
  * exception is not caught, stop it where one is raised, run a file.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -17,6 +16,7 @@
 #include "engine/asking.h"
 #include "engine/command.h"
 #include "engine/commands.h"
+#include "engine/debuggers.h"
 #include "engine/engine.h"
 #include "engine/format.h"
 #include "engine/survey.h"
@@ -155,8 +155,10 @@ static int read_catch(json_t *arguments, int argc, char **argv,
 	return 0;
 }
 
-/* A script is told of what is held then; a screen sees it by itself, and one
- * command is gone before. */
+/*
+ * A script is told of what is held then; a screen sees it by itself, and one
+ * command is gone before.
+ */
 static void follow(struct command_context *context)
 {
 	struct engine *engine = context->engine;
@@ -164,16 +166,11 @@ static void follow(struct command_context *context)
 
 	for (size_t i = 0; i < session->rank_count; i++) {
 		const struct rank *rank = session->ranks[i];
-		char target[32];
 
-		if (!engine->settings.script || rank_is_gone(rank) ||
-		    debugger_is_ours(&rank->debugger) ||
-		    !format_is_chosen(&context->ranks, rank))
-			continue;
-		snprintf(target, sizeof(target), "agent:%d",
-			 (int)rank->process.pid);
-		engine_send(engine, "connect",
-			    json_pack("{s:s}", "target", target));
+		if (engine->settings.script && !rank_is_gone(rank) &&
+		    !debugger_is_ours(&rank->debugger) &&
+		    format_is_chosen(&context->ranks, rank))
+			debuggers_connect_agent(engine, rank);
 	}
 }
 

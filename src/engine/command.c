@@ -215,13 +215,6 @@ static int take_ranks(struct command_context *context,
 	return result;
 }
 
-bool command_is_pid(const char *word)
-{
-	size_t length = strspn(word, "0123456789");
-
-	return length > 0 && length < 10 && word[length] == '\0';
-}
-
 /* Cuts a PID off the words: its rank is the only one that is meant. */
 static int take_pid(struct command_context *context,
 		    const struct command *command, int *count, char **words,
@@ -231,7 +224,7 @@ static int take_pid(struct command_context *context,
 	char *pid = *count > 1 ? words[1] : NULL;
 
 	context->cut_words = 0;
-	if (!(command->flags & COMMAND_PID) || !pid || !command_is_pid(pid) ||
+	if (!(command->flags & COMMAND_PID) || !pid || !settings_is_pid(pid) ||
 	    context->ranks_text)
 		return 0;
 	if (!context->screen && gather_ranks(context, error) < 0)

@@ -114,8 +114,6 @@ int command_run_words(struct command_context *context,
  */
 int command_confirm(struct command_context *context, char *owned_question,
 		    struct error *error);
-/* It is a number that may be a PID. */
-bool command_is_pid(const char *word);
 /* The words from argv[first] on, with a blank between them; free() it. */
 char *command_join(int argc, char **argv, int first);
 /*

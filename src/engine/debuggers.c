@@ -235,8 +235,18 @@ static bool is_held_unseen(const struct rank *rank)
 	       strcmp(thread->activity.name, ACTIVITY_CAUGHT) == 0;
 }
 
-/* A rank that its agent holds is looked at by us, too: that changes nothing
- * for it, and we are told what it raised. */
+void debuggers_connect_agent(struct engine *engine, const struct rank *rank)
+{
+	char target[32];
+
+	snprintf(target, sizeof(target), "agent:%d", (int)rank->process.pid);
+	engine_send(engine, "connect", json_pack("{s:s}", "target", target));
+}
+
+/*
+ * A rank that its agent holds is looked at by us, too: that changes nothing
+ * for it, and we are told what it raised.
+ */
 static void follow_holds(struct engine *engine)
 {
 	const struct session *session = &engine->session;
@@ -244,7 +254,6 @@ static void follow_holds(struct engine *engine)
 	for (size_t i = 0; i < session->rank_count; i++) {
 		const struct rank *rank = session->ranks[i];
 		int number = rank->process.rank;
-		char target[32];
 
 		if (!is_held_unseen(rank)) {
 			rankset_remove(&engine->holds, number);
@@ -253,10 +262,7 @@ static void follow_holds(struct engine *engine)
 		if (rankset_contains(&engine->holds, number))
 			continue;
 		rankset_add(&engine->holds, number);
-		snprintf(target, sizeof(target), "agent:%d",
-			 (int)rank->process.pid);
-		engine_send(engine, "connect",
-			    json_pack("{s:s}", "target", target));
+		debuggers_connect_agent(engine, rank);
 	}
 }
 
@@ -264,8 +270,10 @@ void debuggers_turn(struct engine *engine)
 {
 	if (engine->session.is_replay)
 		return;
-	/* The node of a screen does so by itself; one command is gone before
-	 * anything could be told. */
+	/*
+	 * The node of a screen does so by itself; one command is gone before
+	 * anything could be told.
+	 */
 	if (engine->settings.script)
 		follow_holds(engine);
 	breaking_tell(engine, 0);

@@ -11,6 +11,7 @@
 
 struct buffer;
 struct engine;
+struct rank;
 
 /* Asks for the targets of --connect, `%r` for each rank of --ranks. */
 void debuggers_connect(struct engine *engine);
@@ -19,6 +20,8 @@ void debuggers_connect(struct engine *engine);
  * the one is meant whose debugger was named.
  */
 void debuggers_connected(struct engine *engine, const json_t *body);
+/* Asks to be connected to the agent of that rank. */
+void debuggers_connect_agent(struct engine *engine, const struct rank *rank);
 /* After messages were applied. */
 void debuggers_turn(struct engine *engine);
 /*

@@ -53,11 +53,11 @@ static bool is_path(const char *text)
 	return *text == '/' || *text == '@';
 }
 
-static bool is_pid(const char *text)
+bool settings_is_pid(const char *word)
 {
-	size_t length = strspn(text, "0123456789");
+	size_t length = strspn(word, "0123456789");
 
-	return length > 0 && length < 10 && text[length] == '\0';
+	return length > 0 && length < 10 && word[length] == '\0';
 }
 
 /* "HOST:PORT/" */
@@ -78,8 +78,10 @@ static const struct target_form {
 	bool (*is_right)(const char *text);
 	bool takes_mark; /* with SETTINGS_RANK_MARK it is right, too */
 } target_forms[] = {
-	{ "pdb:unix:", is_path, false }, { "pdb:tcp:", is_address, true },
-	{ "agent:", is_pid, false },	 { "http://", is_place, true },
+	{ "pdb:unix:", is_path, false },
+	{ "pdb:tcp:", is_address, true },
+	{ "agent:", settings_is_pid, false },
+	{ "http://", is_place, true },
 	{ "https://", is_place, true },
 };
 

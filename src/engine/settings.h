@@ -64,6 +64,8 @@ struct settings {
 bool settings_is_debugger(const char *target);
 /* Such a one, with all that belongs to it. */
 bool settings_is_target(const char *target);
+/* It is a number that may be a PID. */
+bool settings_is_pid(const char *word);
 /* They are named by --connect, and nothing else says what to look at. */
 bool settings_names_debuggers_only(const struct settings *settings);
 
