@@ -866,13 +866,12 @@ class TestThreadStates(unittest.TestCase):
         try:
             for thread in threads:
                 thread.start()
-            for turn in range(1000):
+            for _ in range(1000):
                 for trace in (passes, None):
                     self.assertIsNone(tstates.set_trace(
                         threads[0].ident, trace, lambda _: True))
-                if turn % 50 == 0:
-                    with seat:
-                        self.assertEqual(count(), before)
+                with seat:
+                    self.assertEqual(count(), before)
         finally:
             until.set()
             sys.setswitchinterval(interval)
