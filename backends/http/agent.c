@@ -312,8 +312,14 @@ struct agent *agent_new(struct node *node, const struct process *process,
 	agent->debugger.backend = xstrdup("http");
 	agent->debugger.target = xstrdup(agent->way.target);
 	agent->debugger.dialect = xstrdup("agent");
-	agent->is_debugger = target != NULL;
 	open_session(agent);
+	if (agent->phase == AGENT_OVER) {
+		error_set(error, "%s", agent->debugger.why);
+		agent_free(agent);
+		return NULL;
+	}
+	/* Nobody has heard of it yet. */
+	agent->is_debugger = target != NULL;
 	return agent;
 }
 

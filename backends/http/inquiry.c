@@ -104,6 +104,12 @@ static void finish(struct inquiry *inquiry, json_t *body,
 	complete(inquiry, body, error);
 }
 
+/* There is no connection without its answer. */
+static bool is_vital(const struct inquiry *inquiry)
+{
+	return inquiry->is_opening || inquiry->is_listening;
+}
+
 static void fail_all(struct agent *agent, const struct error *error)
 {
 	struct inquiry *all = agent->inquiries;
@@ -114,7 +120,7 @@ static void fail_all(struct agent *agent, const struct error *error)
 
 		all = inquiry->next;
 		inquiry->is_lost = true;
-		if (inquiry->is_opening || inquiry->is_listening)
+		if (is_vital(inquiry))
 			inquiry_free(inquiry);
 		else
 			complete(inquiry, NULL, error);
@@ -160,14 +166,13 @@ static bool is_lost(const struct inquiry *inquiry,
 		    const struct carrier_answer *answer)
 {
 	return answer->outcome == CARRIER_UNREACHABLE ||
-	       (answer->outcome == CARRIER_LATE &&
-		(inquiry->is_opening || inquiry->is_listening));
+	       (answer->outcome == CARRIER_LATE && is_vital(inquiry));
 }
 
 static void fail(struct inquiry *inquiry, const struct carrier_answer *answer)
 {
 	struct agent *agent = inquiry->agent;
-	bool is_vital = inquiry->is_opening || inquiry->is_listening;
+	bool was_vital = is_vital(inquiry);
 	bool lost = is_lost(inquiry, answer);
 	struct error error = ERROR_INIT;
 
@@ -175,7 +180,7 @@ static void fail(struct inquiry *inquiry, const struct carrier_answer *answer)
 	inquiry->is_lost = lost;
 	finish(inquiry, NULL, &error);
 	if (answer->outcome == CARRIER_DISTRUSTED ||
-	    (answer->outcome == CARRIER_UNREADABLE && is_vital))
+	    (answer->outcome == CARRIER_UNREADABLE && was_vital))
 		agent_end(agent, error.message);
 	else if (lost)
 		agent_lose(agent, error.message);
@@ -212,7 +217,8 @@ static void read_answer(struct inquiry *inquiry, struct reply *reply,
 static void settle(struct inquiry *inquiry, const struct carrier_answer *answer)
 {
 	struct agent *agent = inquiry->agent;
-	bool is_vital = inquiry->is_opening || inquiry->is_listening;
+	bool was_vital = is_vital(inquiry);
+	bool was_plain = inquiry->is_plain;
 	struct error error = ERROR_INIT;
 	struct reply reply;
 
@@ -220,15 +226,13 @@ static void settle(struct inquiry *inquiry, const struct carrier_answer *answer)
 	read_answer(inquiry, &reply, answer, &error);
 	finish(inquiry, reply.body,
 	       reply.kind == REPLY_DONE ? NULL : &error);
-	if (reply.kind == REPLY_REFUSED && is_vital)
+	if (was_vital && (reply.kind == REPLY_REFUSED ||
+			  reply.kind == REPLY_SENSELESS))
 		agent_end(agent, error.message);
-	else if (reply.kind == REPLY_SENSELESS && is_vital)
-		agent_end(agent, error.message);
-	else if ((reply.kind == REPLY_OVER || reply.kind == REPLY_BUSY ||
-		  reply.kind == REPLY_FAILED) &&
-		 is_vital)
+	else if (was_vital && reply.kind != REPLY_DONE)
 		agent_lose(agent, error.message);
-	else if (reply.kind == REPLY_OVER)
+	/* Of a plain one it is what there is nothing of. */
+	else if (reply.kind == REPLY_OVER && !was_plain)
 		agent_lose(agent, error.message);
 	reply_clear(&reply);
 }
@@ -274,6 +278,7 @@ static void post(struct inquiry *inquiry, const char *path, const json_t *object
 		.data = inquiry,
 	};
 	struct error error = ERROR_INIT;
+	bool was_vital;
 
 	if (object) {
 		json_append(&body, object);
@@ -284,8 +289,12 @@ static void post(struct inquiry *inquiry, const char *path, const json_t *object
 				       &request, &error);
 	free(url);
 	buffer_clear(&body);
-	if (!inquiry->letter)
-		finish(inquiry, NULL, &error);
+	if (inquiry->letter)
+		return;
+	was_vital = is_vital(inquiry);
+	finish(inquiry, NULL, &error);
+	if (was_vital)
+		agent_end(agent, error.message);
 }
 
 static void post_dap(struct inquiry *inquiry, const char *command,

@@ -1,5 +1,6 @@
 """The agent in a process, as a node speaks to it."""
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -10,7 +11,7 @@ import time
 import unittest
 
 from https import PROGRAM, SOURCE, HttpCase
-from nodes import Node, Target
+from nodes import NODE, Node, Target
 
 
 class TestRunning(HttpCase):
@@ -114,6 +115,23 @@ class TestQuiet(HttpCase):
         message = self.node.refuse("evaluate", pid=other.pid, expression="x",
                                    context="repl")
         self.assertIn("probetui inject", message)
+
+
+class TestWithoutTheModule(HttpCase):
+    def setUp(self):
+        super().setUp()
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.node.close()
+        self.node = Node(argv=[shutil.copy(NODE, folder.name)])
+        self.node.ask("initialize", protocol=1)
+        self.node.discover(pids=[self.pid])
+
+    def test_each_request_is_refused(self):
+        for _ in range(2):
+            self.assertIn("Agents need probetui-http.so", self.refuse("x"))
+        self.assertIn("Agents need probetui-http.so", self.node.refuse(
+            "connect", target="agent:%d" % self.pid))
 
 
 class TestEject(HttpCase):
