@@ -329,13 +329,45 @@ static void on_ejected(struct inquiry *inquiry, json_t *body,
 				 "inject puts one in.");
 }
 
+/* It ends where it is held when nobody holds it any more. */
+static bool is_held(const json_t *state)
+{
+	const json_t *stops = json_object_get(state, "stops");
+
+	for (size_t i = 0; i < json_array_size(stops); i++)
+		if (halts_tell_of_hold(json_array_get(stops, i)))
+			return true;
+	return false;
+}
+
+static void on_state(struct inquiry *inquiry, json_t *body,
+		     const struct error *error)
+{
+	struct agent *agent = inquiry->agent;
+	struct error refused = ERROR_INIT;
+
+	if (agent->is_leaving)
+		error_set(&refused, "Its agent is leaving already.");
+	else if (error)
+		refused = *error;
+	else if (is_held(body))
+		error_set(&refused, "It is held at an exception that nobody "
+				    "catches, and would end without its "
+				    "agent. c lets the exception go on.");
+	if (error_is_set(&refused)) {
+		inquiry_respond(inquiry, NULL, &refused);
+		return;
+	}
+	agent->is_leaving = true;
+	inquiry_send_plain(inquiry_follow(inquiry, on_ejected), "/eject",
+			   json_object(), EJECT_SECONDS);
+}
+
 int asking_eject(struct agent *agent, const struct message *request,
 		 struct error *error)
 {
-	if (agent->is_leaving)
-		return error_set(error, "Its agent is leaving already.");
-	agent->is_leaving = true;
-	inquiry_send_plain(inquiry_new(agent, request, on_ejected), "/eject",
-			   json_object(), EJECT_SECONDS);
+	(void)error;
+	inquiry_send(inquiry_new(agent, request, on_state), "state", NULL,
+		     AGENT_SECONDS);
 	return 0;
 }

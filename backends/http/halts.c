@@ -264,6 +264,13 @@ static struct halt *read_halt(struct agent *agent, const json_t *body)
 	return halt;
 }
 
+bool halts_tell_of_hold(const json_t *body)
+{
+	return find_reason(json_get_string(body, "reason", "")) ==
+		       STOP_EXCEPTION &&
+	       json_get_real(body, "lease", -1) >= 0;
+}
+
 /* Its thread is asked for by number: another stop may have come since. */
 static struct halt *find_asked(const struct inquiry *inquiry)
 {

@@ -60,6 +60,8 @@ struct halt *halts_find(const struct agent *agent, pid_t tid);
 struct halt *halts_shown(const struct agent *agent);
 /* It is held at what nobody catches: it can be looked at, not stepped. */
 bool halt_is_held(const struct halt *halt);
+/* The same of what the agent tells of a stop. */
+bool halts_tell_of_hold(const json_t *body);
 /* Puts what is known into debugger. */
 void halts_describe(struct agent *agent);
 /* Puts their stacks into a sample. */

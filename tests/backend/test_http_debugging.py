@@ -306,6 +306,14 @@ class TestHeld(HttpCase):
         super().setUp()
         self.target.say("")
 
+    def wait_until_held(self):
+        self.node.discover(pids=[self.pid], follow=True, period=0.1)
+        self.node.event("stopped", self.pid)
+        self.node.close()
+        self.node = Node()
+        self.node.ask("initialize", protocol=1)
+        self.node.discover(pids=[self.pid])
+
     def test_who_follows_is_told(self):
         self.node.discover(pids=[self.pid], follow=True, period=0.1)
         sample = self.node.event("sampled", self.pid)
@@ -321,6 +329,15 @@ class TestHeld(HttpCase):
                       self.node.refuse("next", pid=self.pid))
         self.node.ask("continue", pid=self.pid)
         self.assertEqual(self.target.process.wait(20), 1)
+
+
+    def test_its_agent_stays(self):
+        self.wait_until_held()
+        self.assertIn("would end without its agent",
+                      self.node.refuse("eject", pid=self.pid))
+        self.assertTrue(os.path.exists(self.path()))
+        self.node.ask("connect", target="agent:%d" % self.pid)
+        self.assertTrue(self.node.event("stopped", self.pid)["post_mortem"])
 
 
 class TestLeaving(DebuggingCase):
