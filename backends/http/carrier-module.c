@@ -45,6 +45,7 @@ struct carrier_letter {
 	struct curl_slist *headers;
 	int (*check)(int fd, void *data);
 	int fd; /* of a connection that is new; -1 */
+	bool is_local; /* a Unix socket */
 	void (*done)(const struct carrier_answer *answer, void *data);
 	void *data;
 	char *bytes;
@@ -151,6 +152,14 @@ static enum carrier_outcome outcome_of(CURLcode code)
 	return CARRIER_UNREACHABLE;
 }
 
+static const char *explain(const struct carrier_letter *letter, CURLcode code)
+{
+	/* libcurl names a machine and a port, where there are none. */
+	if (letter->is_local && code == CURLE_COULDNT_CONNECT)
+		return "nobody listens at its socket";
+	return letter->why[0] ? letter->why : curl_easy_strerror(code);
+}
+
 static void finish(struct carrier_letter *letter, CURLcode code)
 {
 	struct carrier_answer answer = {
@@ -164,8 +173,7 @@ static void finish(struct carrier_letter *letter, CURLcode code)
 	curl_easy_getinfo(letter->easy, CURLINFO_RESPONSE_CODE, &status);
 	answer.status = (int)status;
 	if (code != CURLE_OK)
-		answer.why = letter->why[0] ? letter->why
-					    : curl_easy_strerror(code);
+		answer.why = explain(letter, code);
 	letter->done(&answer, letter->data);
 }
 
@@ -360,7 +368,8 @@ static void set_way(struct carrier_letter *letter,
 			 (long)CURL_SSLVERSION_TLSv1_2);
 	if (request->ca_file)
 		curl_easy_setopt(easy, CURLOPT_CAINFO, request->ca_file);
-	if (!request->path)
+	letter->is_local = request->path != NULL;
+	if (!letter->is_local)
 		return;
 	curl_easy_setopt(easy, CURLOPT_UNIX_SOCKET_PATH, request->path);
 	curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, on_open);

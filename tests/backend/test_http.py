@@ -258,13 +258,22 @@ class TestTrust(HttpCase):
     def start(self, rank, **variables):
         return super().start(rank, PROBETUI="", **variables)
 
-    def test_another_process_at_its_socket(self):
+    def take_path(self, squatter):
         path = self.path()
         os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
+        squatter.bind(path)
+        self.addCleanup(os.unlink, path)
+        squatter.listen(5)
+
+    def test_nobody_at_its_socket(self):
         with socket.socket(socket.AF_UNIX) as squatter:
-            squatter.bind(path)
-            self.addCleanup(os.unlink, path)
-            squatter.listen(5)
+            self.take_path(squatter)
+        self.assertEqual(self.refuse("x"), "Its agent cannot be reached: "
+                         "nobody listens at its socket.")
+
+    def test_another_process_at_its_socket(self):
+        with socket.socket(socket.AF_UNIX) as squatter:
+            self.take_path(squatter)
             message = self.refuse("x")
             squatter.settimeout(10)
             with squatter.accept()[0] as connection:
