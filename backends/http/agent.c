@@ -23,14 +23,6 @@
 #define SESSION_LENGTH 32
 #define GONE "The process has ended."
 
-static void set_text(char **text, const char *with)
-{
-	char *copy = xstrdup_or_null(with);
-
-	free(*text);
-	*text = copy;
-}
-
 void agent_tell(struct agent *agent)
 {
 	halts_describe(agent);
@@ -51,7 +43,7 @@ void agent_tell_again(struct agent *agent)
 
 void agent_say_why(struct agent *agent, const char *why)
 {
-	set_text(&agent->debugger.why, why);
+	xreplace(&agent->debugger.why, why);
 	if (why)
 		agent_tell_again(agent);
 }
@@ -61,7 +53,7 @@ void agent_note_silence(struct agent *agent, bool is_silent)
 	if (agent->is_silent == is_silent || agent->phase != AGENT_OPEN)
 		return;
 	agent->is_silent = is_silent;
-	set_text(&agent->debugger.why,
+	xreplace(&agent->debugger.why,
 		 is_silent ? "Its agent does not answer: something keeps "
 			     "Python from running, or the process is stopped."
 			   : NULL);
@@ -86,7 +78,7 @@ static void tell_state(struct agent *agent, enum debugger_state state,
 		       const char *why)
 {
 	agent->debugger.state = state;
-	set_text(&agent->debugger.why, why);
+	xreplace(&agent->debugger.why, why);
 	agent_tell(agent);
 }
 
@@ -222,7 +214,7 @@ static void on_initialized(struct inquiry *inquiry, json_t *body,
 		agent_end(agent, "What its agent says makes no sense.");
 		return;
 	}
-	set_text(&agent->session, session);
+	xreplace(&agent->session, session);
 	agent->after = json_get_integer(json_object_get(body, "probetui"),
 					"next", 0);
 	json_decref(agent->abilities);

@@ -68,6 +68,7 @@ struct agent {
 	struct halt *halts; /* threads that stand, the one shown first */
 	uint64_t epoch;	    /* of the newest sample that they were put into */
 	json_t *breakpoints; /* wanted; NULL: none were */
+	struct round *rounds; /* lists of them under way, the oldest first */
 	json_t *counts;	     /* of stops, by a breakpoint's number */
 	json_t *filters;     /* of exceptions, wanted; NULL: none were */
 };

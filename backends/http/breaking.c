@@ -1,12 +1,12 @@
 #include "backends/http/breaking.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "banned.h"
 #include "backends/http/agent.h"
+#include "backends/http/binding.h"
 #include "backends/http/halts.h"
 #include "backends/node.h"
 #include "base/alloc.h"
@@ -20,9 +20,11 @@
  * setBreakpoints takes all of a process at once; DAP takes those of one file.
  * So a list is cut into parts, one a request, all under way at the same time;
  * the last that is answered answers. Where data are watched the agent is asked
- * first what it calls them (looking).
+ * first what it calls them (looking). Requests under way at the same time
+ * arrive in any order, so a list waits for the one before.
  */
 struct round {
+	struct round *next;
 	struct agent *agent;
 	json_t *list;
 	struct message request; /* name NULL: nobody waits */
@@ -112,125 +114,8 @@ static json_t *make_arguments(const struct part *part, const json_t *list)
 }
 
 /*
- * What became of it
+ * Rounds
  */
-
-static struct breakpoint_binding *find_binding(struct debugger *debugger,
-					       int id)
-{
-	for (size_t i = 0; i < debugger->binding_count; i++)
-		if (debugger->bindings[i].id == id)
-			return &debugger->bindings[i];
-	return NULL;
-}
-
-static int get_int(const json_t *object, const char *key)
-{
-	int64_t value = json_get_integer(object, key, 0);
-
-	return value >= 0 && value <= INT_MAX ? (int)value : 0;
-}
-
-static void set_text(char **text, const char *with)
-{
-	char *copy = xstrdup_or_null(with);
-
-	free(*text);
-	*text = copy;
-}
-
-static const char *find_message(const json_t *told, bool is_set)
-{
-	const char *message = json_get_string(told, "message", NULL);
-
-	if (is_set || message)
-		return message;
-	return "Its agent does not say why it is not set.";
-}
-
-static void update(struct breakpoint_binding *binding, const json_t *told)
-{
-	bool is_set = json_get_boolean(told, "verified", false);
-	const char *path = json_get_string(json_object_get(told, "source"),
-					   "path", NULL);
-
-	binding->number = is_set ? binding->id : 0;
-	if (path)
-		set_text(&binding->path, path);
-	if (get_int(told, "line") > 0)
-		binding->line = get_int(told, "line");
-	if (get_int(told, "hits") > binding->hits)
-		binding->hits = get_int(told, "hits");
-	binding->is_refused = json_get_boolean(told, "refused", false);
-	set_text(&binding->message, find_message(told, is_set));
-}
-
-void breaking_count(struct agent *agent, int id)
-{
-	struct breakpoint_binding *binding = find_binding(&agent->debugger, id);
-	char key[16];
-	int count;
-
-	if (!binding)
-		return;
-	/* The agent may have told of it already. */
-	snprintf(key, sizeof(key), "%d", id);
-	count = get_int(agent->counts, key) + 1;
-	json_object_set_new(agent->counts, key, json_integer(count));
-	if (count > binding->hits)
-		binding->hits = count;
-}
-
-void breaking_take(struct agent *agent, const json_t *body)
-{
-	const json_t *told = json_object_get(body, "breakpoint");
-	struct debugger *debugger = &agent->debugger;
-	struct breakpoint_binding *binding =
-		find_binding(debugger, get_int(told, "id"));
-
-	if (!binding)
-		return;
-	if (strcmp(json_get_string(body, "reason", ""), "removed") == 0) {
-		binding->number = 0;
-		set_text(&binding->message, "It is gone.");
-	} else {
-		update(binding, told);
-	}
-	agent_tell_again(agent);
-}
-
-/* Those that are wanted, as they were known before. */
-static void begin_bindings(struct debugger *debugger, const json_t *list)
-{
-	struct debugger before = *debugger;
-
-	debugger->bindings = NULL;
-	debugger->binding_count = 0;
-	for (size_t i = 0; i < json_array_size(list); i++) {
-		const json_t *wanted = json_array_get(list, i);
-		int id = get_int(wanted, "id");
-		struct breakpoint_binding *binding;
-		const struct breakpoint_binding *old =
-			find_binding(&before, id);
-
-		if (debugger->binding_count >= BREAKPOINT_BINDINGS_MAXIMUM)
-			break;
-		binding = debugger_add_binding(debugger);
-		binding->id = id;
-		binding->hits = old ? old->hits : 0;
-		binding->line = get_int(wanted, "line");
-		binding->is_disabled =
-			json_get_boolean(wanted, "disabled", false);
-		binding->is_temporary =
-			json_get_boolean(wanted, "temporary", false);
-		set_text(&binding->path, json_get_string(wanted, "path", NULL));
-		set_text(&binding->watch,
-			 json_get_string(wanted, "watch", NULL));
-		set_text(&binding->condition,
-			 json_get_string(wanted, "condition", NULL));
-	}
-	debugger_clear_bindings(&before);
-}
 
 /* Bindings as JSON, as the event has them; `pending` besides. */
 static json_t *make_body(const struct agent *agent)
@@ -244,16 +129,14 @@ static json_t *make_body(const struct agent *agent)
 	return body;
 }
 
-/*
- * Rounds
- */
-
+static void begin_round(struct round *round);
 static void send_parts(struct round *round);
 
 static void finish_round(struct round *round)
 {
 	struct agent *agent = round->agent;
 
+	agent->rounds = round->next;
 	agent_tell_again(agent);
 	if (round->request.name)
 		node_respond(agent->base.node, &round->request,
@@ -261,6 +144,8 @@ static void finish_round(struct round *round)
 	message_clear(&round->request);
 	json_decref(round->list);
 	free(round);
+	if (agent->rounds)
+		begin_round(agent->rounds);
 }
 
 static void count_down(struct round *round)
@@ -295,14 +180,8 @@ static struct inquiry *begin_inquiry(struct round *round, json_t *owned_ids,
 static struct breakpoint_binding *binding_at(struct agent *agent,
 					     const json_t *ids, size_t i)
 {
-	return find_binding(&agent->debugger,
+	return binding_find(&agent->debugger,
 			    (int)json_integer_value(json_array_get(ids, i)));
-}
-
-static void refuse_binding(struct breakpoint_binding *binding, const char *why)
-{
-	binding->number = 0;
-	set_text(&binding->message, why);
 }
 
 static void on_part(struct inquiry *inquiry, json_t *body,
@@ -317,9 +196,9 @@ static void on_part(struct inquiry *inquiry, json_t *body,
 		const json_t *one = json_array_get(told, i);
 
 		if (binding && error)
-			refuse_binding(binding, error->message);
+			binding_refuse(binding, error->message);
 		else if (binding && json_is_object(one))
-			update(binding, one);
+			binding_update(binding, one);
 	}
 	count_down(inquiry->round);
 }
@@ -333,7 +212,7 @@ static json_t *list_ids(const struct part *part, const json_t *list)
 
 		if (is_in(part, breakpoint))
 			json_array_append_new(
-				ids, json_integer(get_int(breakpoint, "id")));
+				ids, json_integer(json_get_count(breakpoint, "id")));
 	}
 	return ids;
 }
@@ -407,7 +286,7 @@ static void send_parts(struct round *round)
 static json_t *find_wanted(const json_t *list, int id)
 {
 	for (size_t i = 0; i < json_array_size(list); i++)
-		if (get_int(json_array_get(list, i), "id") == id)
+		if (json_get_count(json_array_get(list, i), "id") == id)
 			return json_array_get(list, i);
 	return NULL;
 }
@@ -418,14 +297,14 @@ static void on_info(struct inquiry *inquiry, json_t *body,
 	struct round *round = inquiry->round;
 	int id = (int)inquiry->value;
 	struct breakpoint_binding *binding =
-		find_binding(&inquiry->agent->debugger, id);
+		binding_find(&inquiry->agent->debugger, id);
 	json_t *wanted = find_wanted(round->list, id);
 	const char *data = json_get_string(body, "dataId", NULL);
 
 	if (data && wanted)
 		json_set_text(wanted, "dataId", data);
 	else if (binding)
-		refuse_binding(binding,
+		binding_refuse(binding,
 			       error ? error->message
 				     : json_get_string(body, "description",
 						       "It cannot be "
@@ -437,9 +316,9 @@ static void look_up(struct round *round, json_t *wanted)
 {
 	struct agent *agent = round->agent;
 	const json_t *before =
-		find_wanted(agent->breakpoints, get_int(wanted, "id"));
+		find_wanted(agent->breakpoints, json_get_count(wanted, "id"));
 	const struct halt *halt = halts_shown(agent);
-	size_t depth = (size_t)get_int(wanted, "depth");
+	size_t depth = (size_t)json_get_count(wanted, "depth");
 	json_t *arguments = json_object();
 	struct inquiry *inquiry;
 
@@ -453,25 +332,15 @@ static void look_up(struct round *round, json_t *wanted)
 		json_object_set_new(arguments, "frameId",
 				    json_integer(halt->frames[depth].id));
 	inquiry = begin_inquiry(round, NULL, on_info);
-	inquiry->value = get_int(wanted, "id");
+	inquiry->value = json_get_count(wanted, "id");
 	inquiry_send(inquiry, "dataBreakpointInfo", arguments, AGENT_SECONDS);
 }
 
-static void begin_round(struct agent *agent, const struct message *request,
-			json_t *owned_list)
+static void begin_round(struct round *round)
 {
-	struct round *round = xcalloc(1, sizeof(*round));
-
-	round->agent = agent;
-	round->list = owned_list;
 	round->left = 1;
 	round->is_looking = true;
-	if (request) {
-		message_make_request(&round->request, request->name,
-				     json_incref(request->body));
-		round->request.seq = request->seq;
-	}
-	begin_bindings(&agent->debugger, round->list);
+	binding_begin(&round->agent->debugger, round->list);
 	for (size_t i = 0; i < json_array_size(round->list); i++) {
 		json_t *wanted = json_array_get(round->list, i);
 
@@ -482,6 +351,26 @@ static void begin_round(struct agent *agent, const struct message *request,
 	count_down(round);
 }
 
+static void add_round(struct agent *agent, const struct message *request,
+		      json_t *owned_list)
+{
+	struct round *round = xcalloc(1, sizeof(*round));
+	struct round **link = &agent->rounds;
+
+	round->agent = agent;
+	round->list = owned_list;
+	if (request) {
+		message_make_request(&round->request, request->name,
+				     json_incref(request->body));
+		round->request.seq = request->seq;
+	}
+	while (*link)
+		link = &(*link)->next;
+	*link = round;
+	if (agent->rounds == round)
+		begin_round(round);
+}
+
 int breaking_set(struct agent *agent, const struct message *request,
 		 struct error *error)
 {
@@ -489,18 +378,18 @@ int breaking_set(struct agent *agent, const struct message *request,
 
 	if (breakpoints_check(list, error) < 0)
 		return -1;
-	begin_round(agent, request, json_deep_copy(list));
+	add_round(agent, request, json_deep_copy(list));
 	return 0;
 }
 
 void breaking_restore(struct agent *agent)
 {
-	json_t *list = agent->breakpoints;
+	/* What waits for the session is newer, or the same. */
+	if (json_array_size(agent->breakpoints) > 0 && !agent->rounds) {
+		json_t *list = agent->breakpoints;
 
-	agent->breakpoints = NULL;
-	if (json_array_size(list) > 0)
-		begin_round(agent, NULL, list);
-	else
-		json_decref(list);
+		agent->breakpoints = NULL;
+		add_round(agent, NULL, list);
+	}
 	breaking_restore_filters(agent);
 }

@@ -17,13 +17,9 @@ int breaking_set(struct agent *agent, const struct message *request,
 /* The request `setExceptionBreakpoints`. */
 int breaking_set_filters(struct agent *agent, const struct message *request,
 			 struct error *error);
-/* A stop was for that breakpoint. */
-void breaking_count(struct agent *agent, int id);
 /* A new session is to have what the former had. */
 void breaking_restore(struct agent *agent);
 /* Of that, which exceptions stop. */
 void breaking_restore_filters(struct agent *agent);
-/* The event `breakpoint`. */
-void breaking_take(struct agent *agent, const json_t *body);
 
 #endif

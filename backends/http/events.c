@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "banned.h"
-#include "backends/http/breaking.h"
+#include "backends/http/binding.h"
 #include "backends/http/halts.h"
 #include "backends/node.h"
 #include "base/alloc.h"
@@ -63,7 +63,7 @@ static const struct row {
 } rows[] = {
 	{ "stopped", halts_take },
 	{ "continued", halts_take_continued },
-	{ "breakpoint", breaking_take },
+	{ "breakpoint", binding_take },
 	{ "output", take_output },
 	{ "probetui/lost", take_lost },
 	{ "terminated", take_end },

@@ -1,6 +1,5 @@
 #include "backends/http/frames.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,13 +10,6 @@
 #include "base/json.h"
 
 #define CHAIN_MAXIMUM 16
-
-static int get_int(const json_t *object, const char *key)
-{
-	int64_t value = json_get_integer(object, key, 0);
-
-	return value >= 0 && value <= INT_MAX ? (int)value : 0;
-}
 
 /* "step" of "Net.step", "<lambda>" of "main.<locals>.<lambda>" */
 static const char *last_part(const char *qualname)
@@ -32,7 +24,7 @@ static void read_frame(struct halt_frame *frame, const json_t *told)
 	const json_t *source = json_object_get(told, "source");
 	const char *name = json_get_string(told, "name", "?");
 	const char *file = json_get_string(source, "path", NULL);
-	int first = get_int(told, "firstLine");
+	int first = json_get_count(told, "firstLine");
 
 	if (!file)
 		file = json_get_string(source, "name", "?");
@@ -44,7 +36,7 @@ static void read_frame(struct halt_frame *frame, const json_t *told)
 		.first_lineno = first,
 		.type = FRAME_PYTHON,
 	};
-	frame->line = get_int(told, "line");
+	frame->line = json_get_count(told, "line");
 	frame->id = json_get_integer(told, "id", 0);
 	frame->reference = json_get_integer(source, "sourceReference", 0);
 }

@@ -7,7 +7,7 @@
 #include "banned.h"
 #include "backends/connections.h"
 #include "backends/http/agent.h"
-#include "backends/http/breaking.h"
+#include "backends/http/binding.h"
 #include "backends/http/frames.h"
 #include "backends/node.h"
 #include "base/alloc.h"
@@ -75,14 +75,6 @@ bool halt_is_held(const struct halt *halt)
  * What is told
  */
 
-static void set_text(char **text, const char *with)
-{
-	char *copy = xstrdup_or_null(with);
-
-	free(*text);
-	*text = copy;
-}
-
 static void describe_halt(struct debugger *debugger, const struct halt *halt)
 {
 	double now = loop_now();
@@ -98,9 +90,9 @@ static void describe_halt(struct debugger *debugger, const struct halt *halt)
 					      : 0;
 	debugger->hit_count = halt->hit_count;
 	memcpy(debugger->hits, halt->hits, sizeof(halt->hits));
-	set_text(&debugger->value, halt->value);
-	set_text(&debugger->exception, halt->exception);
-	set_text(&debugger->description, halt->description);
+	xreplace(&debugger->value, halt->value);
+	xreplace(&debugger->exception, halt->exception);
+	xreplace(&debugger->description, halt->description);
 }
 
 void halts_describe(struct agent *agent)
@@ -302,7 +294,7 @@ static void show(struct agent *agent, struct halt *halt)
 
 	halt->is_known = true;
 	for (size_t i = 0; i < halt->hit_count; i++)
-		breaking_count(agent, halt->hits[i]);
+		binding_count_hit(agent, halt->hits[i]);
 	/* Somebody is to know of it. */
 	agent_become_debugger(agent);
 	halt->count = connections_next_stop(

@@ -1,6 +1,5 @@
 #include "backends/pdb/stop.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,13 +52,6 @@ void stop_free(struct stop *stop)
 	free(stop);
 }
 
-static int get_int(const json_t *object, const char *key)
-{
-	int64_t value = json_get_integer(object, key, 0);
-
-	return value >= 0 && value <= INT_MAX ? (int)value : 0;
-}
-
 static void read_frame(struct place *place, const json_t *frame)
 {
 	place->code = (struct code){
@@ -67,10 +59,10 @@ static void read_frame(struct place *place, const json_t *frame)
 		.qualname = xstrdup_or_null(
 			json_get_string(frame, "qualname", NULL)),
 		.file = xstrdup(json_get_string(frame, "file", "?")),
-		.first_lineno = get_int(frame, "first"),
+		.first_lineno = json_get_count(frame, "first"),
 		.type = FRAME_PYTHON,
 	};
-	place->line = get_int(frame, "line");
+	place->line = json_get_count(frame, "line");
 }
 
 static void read_frames(struct stop *stop, const json_t *frames)
@@ -128,8 +120,8 @@ static char *read_exception(const json_t *exception)
  * known all the same. */
 static pid_t find_thread(const json_t *answer, pid_t pid)
 {
-	pid_t inner = (pid_t)get_int(answer, "pid");
-	pid_t tid = (pid_t)get_int(answer, "tid");
+	pid_t inner = (pid_t)json_get_count(answer, "pid");
+	pid_t tid = (pid_t)json_get_count(answer, "tid");
 
 	if (tid == inner)
 		return pid;
@@ -149,8 +141,8 @@ struct stop *stop_new(const json_t *answer, pid_t pid, struct error *error)
 	}
 	stop = xcalloc(1, sizeof(*stop));
 	read_frames(stop, frames);
-	stop->index = get_int(answer, "index");
-	stop->nesting = get_int(answer, "nesting");
+	stop->index = json_get_count(answer, "index");
+	stop->nesting = json_get_count(answer, "nesting");
 	stop->tid = find_thread(answer, pid);
 	stop->at = find_event(json_get_string(answer, "event", ""));
 	stop->is_post_mortem = json_get_boolean(answer, "post_mortem", false);

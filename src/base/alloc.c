@@ -64,6 +64,14 @@ char *xstrdup_or_null(const char *string)
 	return string ? xstrdup(string) : NULL;
 }
 
+void xreplace(char **string, const char *with)
+{
+	char *copy = xstrdup_or_null(with);
+
+	free(*string);
+	*string = copy;
+}
+
 char *xasprintf(const char *format, ...)
 {
 	va_list values;

@@ -16,6 +16,8 @@ char *xstrdup(const char *string);
 char *xstrndup(const char *string, size_t length);
 /* xstrdup, but NULL stays NULL. */
 char *xstrdup_or_null(const char *string);
+/* Puts a copy in its place and frees what was there; both may be NULL. */
+void xreplace(char **string, const char *with);
 char *xasprintf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

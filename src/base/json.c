@@ -6,6 +6,7 @@
  */
 #include "base/json.h"
 
+#include <limits.h>
 #include <inttypes.h>
 #include <locale.h>
 #include <math.h>
@@ -26,6 +27,13 @@ int64_t json_get_integer(const json_t *object, const char *key,
 	const json_t *value = json_object_get(object, key);
 
 	return json_is_integer(value) ? json_integer_value(value) : fallback;
+}
+
+int json_get_count(const json_t *object, const char *key)
+{
+	int64_t value = json_get_integer(object, key, 0);
+
+	return value >= 0 && value <= INT_MAX ? (int)value : 0;
 }
 
 double json_get_real(const json_t *object, const char *key, double fallback)

@@ -16,6 +16,8 @@ struct error;
 
 int64_t json_get_integer(const json_t *object, const char *key,
 			 int64_t fallback);
+/* 0 to INT_MAX; 0: there is no such number. */
+int json_get_count(const json_t *object, const char *key);
 double json_get_real(const json_t *object, const char *key, double fallback);
 bool json_get_boolean(const json_t *object, const char *key, bool fallback);
 /* Lends the string, or fallback (which may be NULL). */

@@ -115,6 +115,19 @@ class TestStops(DebuggingCase):
         self.target.say("(work(1), handle())")
         self.assertEqual(self.line(), ["(4,", "'handled')"])
 
+    def test_the_last_list_is_what_is_set(self):
+        lists = [[{"id": i * 10 + j, "path": TARGET, "line": INNER + j % 2}
+                  for j in range(1, 2 + i % 4)] for i in range(8)]
+        seqs = [self.node.request("setBreakpoints", pid=self.pid,
+                                  breakpoints=one) for one in lists]
+        for one, seq in zip(lists, seqs):
+            told = self.node.answer(seq)["body"]["breakpoints"]
+            self.assertEqual([each["id"] for each in told],
+                             [each["id"] for each in one])
+        self.assertEqual(self.set(), [])
+        self.target.say("work(1)")
+        self.assertEqual(self.line(), ["4"])
+
     def test_steps(self):
         self.stop_in_inner()
         for request, where in (
