@@ -57,6 +57,25 @@ static void toggle_variable(struct app *app)
 	free(rows);
 }
 
+/* Lends the name of what is under the cursor. NULL: it cannot be set here. */
+static const char *name_to_assign(const struct locals_row *row,
+				  const struct rank *rank, struct error *error)
+{
+	if (row == NULL || row->kind != LOCALS_VARIABLE || row->indent > 0) {
+		error_set(error, "the cursor of the locals is not on a "
+				 "variable of the frame; assign NAME = VALUE "
+				 "names any.");
+		return NULL;
+	}
+	if (held_is_stopped(rank))
+		return row->variable->name;
+	error_set(error,
+		  "rank %d runs: its locals change by themselves; pause stops "
+		  "it, eval sets what is in __main__.",
+		  rank->process.rank);
+	return NULL;
+}
+
 int prompt_assign(struct app *app, struct error *error)
 {
 	const struct session *session = &app->engine->session;
@@ -65,28 +84,20 @@ int prompt_assign(struct app *app, struct error *error)
 	struct locals_row *rows =
 		pane_locals_rows(session, &app->view, &frame, &count);
 	const struct locals_row *row = NULL;
-	char *text;
-	int result = 0;
+	const char *name;
 
 	if (app->view.kind == VIEW_HOME &&
 	    app->view.locals_cursor < (int)count)
 		row = &rows[app->view.locals_cursor];
-	if (row == NULL || row->kind != LOCALS_VARIABLE || row->indent > 0) {
-		result = error_set(error, "the cursor of the locals is not on "
-					  "a variable of the frame; assign "
-					  "NAME = VALUE names any.");
-	} else if (!held_is_stopped(frame.rank)) {
-		result = error_set(error, "rank %d runs: its locals change by "
-					  "themselves; pause stops it, eval "
-					  "sets what is in __main__.",
-				   frame.rank->process.rank);
-	} else {
-		text = xasprintf("%s = ", row->variable->name);
+	name = name_to_assign(row, frame.rank, error);
+	if (name != NULL) {
+		char *text = xasprintf("%s = ", name);
+
 		prompt_open(&app->view.prompt, PROMPT_ASSIGN, text);
 		free(text);
 	}
 	free(rows);
-	return result;
+	return name != NULL ? 0 : -1;
 }
 
 static void toggle_branch(struct app *app)

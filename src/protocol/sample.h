@@ -61,7 +61,7 @@ struct process_sample {
 	uint64_t syscalls;	/* what taking the sample cost the node */
 	uint64_t memory;	/* resident bytes; 0 unknown */
 	char *error;		/* nothing could be read; NULL: fine */
-	char *source;		/* who told it: "http"; NULL: read from outside */
+	char *source; /* who told it: "http"; NULL: read from outside */
 	struct thread_sample *threads;	/* main thread first */
 	size_t thread_count;
 	size_t thread_capacity;

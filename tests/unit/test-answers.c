@@ -230,7 +230,8 @@ static void take_value(struct answers *answers, int rank, const char *value,
 static void what_code_printed_is_a_part_of_its_answer(void **state)
 {
 	struct dialogue dialogue = { .items = NULL };
-	struct answers *answers = dialogue_add(&dialogue, "f()", ANSWERS_EVAL, 1, 0);
+	struct answers *answers =
+		dialogue_add(&dialogue, "f()", ANSWERS_EVAL, 1, 0);
 
 	(void)state;
 	take_value(answers, 0, "'a'", "hello\n");
@@ -240,15 +241,16 @@ static void what_code_printed_is_a_part_of_its_answer(void **state)
 	take_value(answers, 4, NULL, NULL);
 	take_value(answers, 5, "None", "hello\n");
 	take_value(answers, 6, "None", NULL);
-	check_classes(answers, "2: 'a'|4: done|6: None|0-1: hello\n'a'|3,5: hello|"
-			       "5 values over 7 ranks");
+	check_classes(answers, "2: 'a'|4: done|6: None|0-1: hello\n'a'|"
+			       "3,5: hello|5 values over 7 ranks");
 	dialogue_clear(&dialogue);
 }
 
 static void what_raised_is_told_from_what_was_not_run(void **state)
 {
 	struct dialogue dialogue = { .items = NULL };
-	struct answers *answers = dialogue_add(&dialogue, "x", ANSWERS_EVAL, 1, 0);
+	struct answers *answers =
+		dialogue_add(&dialogue, "x", ANSWERS_EVAL, 1, 0);
 	struct answer raised = {
 		.rank = 1,
 		.error = (char *)"NameError: name 'x' is not defined",
