@@ -48,8 +48,12 @@ def consume():
 say(probetui.listen())
 """
 LINES = [""] + BEGINS.split("\n")
+# It warns where there is no numpy.
 TORCH = """
-import torch
+import warnings
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    import torch
 def work():
     x = torch.zeros(4)
     model = torch.nn.Linear(2, 2)

@@ -11,6 +11,14 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))), "backend"))
 import pythons  # noqa: E402
 
+# The program's sockets in a folder of its own.
+FOLDER = """
+import os, probetui
+from probetui import files
+folder = sys.argv[0].replace('program.py', 'folder')
+files.default_folder = lambda: folder
+files.secure(folder)
+"""
 EVALUATIONS = 10000
 KEPT = 500
 SECONDS = 10
@@ -303,11 +311,7 @@ class TestPaths(OneCase):
     def test_taken(self):
         """By another container that has the folder and the number."""
         target = self.start(
-            "import os, socket, probetui\n"
-            "from probetui import files\n"
-            "folder = sys.argv[0].replace('program.py', 'folder')\n"
-            "files.default_folder = lambda: folder\n"
-            "files.secure(folder)\n"
+            FOLDER + "import socket\n"
             "other = socket.socket(socket.AF_UNIX)\n"
             "other.bind('%s/%d.agent' % (folder, os.getpid()))\n"
             "say(probetui.listen())")
@@ -319,11 +323,12 @@ class TestPaths(OneCase):
         self.assertFalse(os.path.exists(path))
 
     def test_left_over(self):
-        """The socket of one that was killed goes with the next start."""
-        first = self.start()
+        """The socket of one that was killed goes with the next start, here
+        in a folder where nobody else starts."""
+        first = self.start(FOLDER + "say(probetui.listen())")
         first.kill()
         self.assertTrue(os.path.exists(first.path))
-        second = self.start()
+        second = self.start(FOLDER + "say(probetui.listen())")
         self.assertFalse(os.path.exists(first.path))
         self.assertTrue(os.path.exists(second.path))
 
