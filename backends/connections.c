@@ -237,6 +237,10 @@ static struct connection *open_for(struct connections *connections,
 
 		if (is_beside && slot->connections[i])
 			continue;
+		/* It says no to this request, and has others under way. */
+		if (slot->connections[i] &&
+		    backend->can(slot->connections[i], kind, NULL, NULL))
+			continue;
 		if (!backend->opens_for ||
 		    !backend->opens_for(process, kind, request))
 			continue;

@@ -65,6 +65,16 @@ class TestRunning(HttpCase):
                         message)
 
 
+    def test_what_is_refused_ends_nothing_else(self):
+        self.evaluate("import threading; go = threading.Event()")
+        seq = self.node.request("evaluate", pid=self.pid, context="repl",
+                                expression="go.wait(20)")
+        self.node.refuse("evaluate", pid=self.pid, tid=self.pid, depth=0,
+                         expression="x")
+        self.evaluate("go.set()")
+        self.assertEqual(self.node.answer(seq)["body"].get("result"), "True")
+
+
 class TestQuiet(HttpCase):
     def loads_curl(self):
         with open("/proc/%d/maps" % self.node.process.pid) as file:
