@@ -397,9 +397,17 @@ void halts_take(struct agent *agent, const json_t *body)
 	ask(agent, halt, "stackTrace", 0, on_stack);
 }
 
+/* Of what it tells: more is not looked through. */
+static size_t count_told(const json_t *stops)
+{
+	size_t count = json_array_size(stops);
+
+	return count < HALTS_MAXIMUM ? count : HALTS_MAXIMUM;
+}
+
 static bool is_among(const json_t *stops, int64_t thread)
 {
-	for (size_t i = 0; i < json_array_size(stops); i++)
+	for (size_t i = 0; i < count_told(stops); i++)
 		if (json_get_integer(json_array_get(stops, i), "threadId", 0) ==
 		    thread)
 			return true;
@@ -418,7 +426,7 @@ void halts_take_state(struct agent *agent, const json_t *body)
 		if (!is_among(stops, thread))
 			halts_release(agent, thread, 0);
 	}
-	for (size_t i = 0; i < json_array_size(stops); i++)
+	for (size_t i = 0; i < count_told(stops); i++)
 		halts_take(agent, json_array_get(stops, i));
 }
 

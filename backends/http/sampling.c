@@ -98,9 +98,8 @@ void sampling_read(struct agent *agent, const json_t *body,
 {
 	const json_t *threads = json_object_get(body, "threads");
 
-	for (size_t i = 0; i < json_array_size(threads) &&
-			   sample->thread_count < SAMPLE_THREADS_MAXIMUM;
-	     i++)
+	for (size_t i = 0;
+	     i < json_array_size(threads) && i < SAMPLE_THREADS_MAXIMUM; i++)
 		read_thread(agent, json_array_get(threads, i), sample);
 }
 
