@@ -173,6 +173,14 @@ void agent_lose(struct agent *agent, const char *why)
 	free(kept);
 }
 
+static void on_attached(struct inquiry *inquiry, json_t *body,
+			const struct error *error)
+{
+	(void)inquiry;
+	(void)body;
+	(void)error;
+}
+
 static void on_state(struct inquiry *inquiry, json_t *body,
 		     const struct error *error)
 {
@@ -189,6 +197,10 @@ static void settle_in(struct agent *agent)
 	tell_state(agent, DEBUGGER_RUNNING, NULL);
 	inquiries_begin(agent);
 	agent_listen(agent);
+	/* Who only hears of stops is nobody for whom a process stands. */
+	if (agent->is_debugger)
+		inquiry_send(inquiry_new(agent, NULL, on_attached), "attach",
+			     json_object(), AGENT_SECONDS);
 	inquiry_send(inquiry_new(agent, NULL, on_state), "state", NULL,
 		    AGENT_SECONDS);
 	breaking_restore(agent);
@@ -242,9 +254,6 @@ static void initialize(struct agent *agent)
 
 	json_set_text(arguments, "clientID", "probetui");
 	json_set_text(arguments, "adapterID", "probetui");
-	/* Who only hears of stops is nobody for whom a process stands. */
-	if (!agent->is_debugger)
-		json_object_set_new(arguments, "watch", json_true());
 	inquiry->is_opening = true;
 	inquiry_send(inquiry, "initialize", arguments, AGENT_SECONDS);
 }

@@ -240,6 +240,35 @@ class StopCase(unittest.TestCase):
         self.assertEqual(len(self.viewer.ask("state")["stops"]), 1)
         self.assertEqual(self.finish(tid), 1)
 
+    def test_who_only_looks(self):
+        """Nothing stands for it, until it debugs itself."""
+        with Viewer(self.target) as other:
+            self.set("a = n")
+            tid = self.begin("work.outer(1)")["threadId"]
+            self.stop(other)
+            other.ask("state")
+            frame = other.stack(tid)[0]["id"]
+            other.variables(other.scopes(frame)["Locals"])
+            self.assertEqual(other.value("1"), "1")
+            self.end()
+            self.assertEqual(other.event("continued")["threadId"], tid)
+            self.assertEqual(self.target.said(), 1)
+            self.viewer = Viewer(self.target)
+
+    def test_who_looked_and_debugs_then(self):
+        """It stands for that one as well."""
+        for name in ("evaluate", "attach"):
+            with self.subTest(name), Viewer(self.target) as other:
+                self.set("a = n")
+                tid = self.begin("work.outer(1)")["threadId"]
+                other.ask(name, expression="n", frameId=other.stack(tid)[0][
+                    "id"])
+                self.end()
+                self.assertEqual(len(other.ask("state")["stops"]), 1)
+                other.ask("disconnect")
+                self.assertEqual(self.target.said(), 1)
+            self.viewer = Viewer(self.target)
+
     def test_last_viewer(self):
         viewer = self.viewer
         self.set("a = n")
@@ -299,6 +328,7 @@ class StopCase(unittest.TestCase):
         tid = self.stop()["threadId"]
         self.set("c = b + 1")
         first, self.viewer = self.viewer, Viewer(self.target)
+        self.viewer.ask("attach")
         first.close()
         with self.target.client() as client:
             wait_until_over(first, client)

@@ -229,7 +229,7 @@ ROWS = (
     Row("setBreakpoints", _set_breakpoints, False, {
         "supportsConditionalBreakpoints": True,
         "supportsHitConditionalBreakpoints": True,
-        "supportsLogPoints": True}),
+        "supportsLogPoints": True}, debugs=True),
     Row("setFunctionBreakpoints", _set_functions, False,
-        {"supportsFunctionBreakpoints": True}),
+        {"supportsFunctionBreakpoints": True}, debugs=True),
 )

@@ -23,9 +23,10 @@ class Call(NamedTuple):
 class Row(NamedTuple):
     """A command, what answers it with its response's body, and whether that
     only looks: a read-only agent refuses the others. Capabilities are told
-    while the row is there."""
+    while the row is there. For whose session it `debugs`, threads stand."""
 
     command: str
     answer: Callable[[Call], Optional[Dict[str, Any]]]
     looks: bool
     capabilities: Dict[str, Any] = {}
+    debugs: bool = False

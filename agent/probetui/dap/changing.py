@@ -217,5 +217,5 @@ def state(call: Call) -> List[Dict[str, Any]]:
 ROWS = (
     Row("dataBreakpointInfo", _info, False,
         {"supportsDataBreakpoints": True}),
-    Row("setDataBreakpoints", _set, False),
+    Row("setDataBreakpoints", _set, False, debugs=True),
 )

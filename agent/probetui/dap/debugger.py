@@ -30,10 +30,6 @@ if TYPE_CHECKING:
     from ..server import Connection, Server
 
 POLL_SECONDS = 30
-# Who asks for one of these no longer only watches.
-DEBUGGING = ("setBreakpoints", "setFunctionBreakpoints", "setDataBreakpoints",
-             "setExceptionBreakpoints", "pause", "continue", "next", "stepIn",
-             "stepOut", "until", "goto")
 
 
 class Debugger:
@@ -218,8 +214,8 @@ class Debugger:
         if self.is_read_only and not row.looks:
             raise Failure("this agent was started with read_only: it refuses "
                           "what stops, changes or runs code")
-        if command in DEBUGGING:
-            call.session.is_watching = False
+        if row.debugs:
+            call.session.is_debugging = True
         return row.answer(call)
 
     def events(self, context: Context, after: Optional[int],

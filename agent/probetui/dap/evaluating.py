@@ -59,6 +59,7 @@ def run(call: Call, place: Any, text: str,
     with jobs.running(call.number) as begun:
         if place is None:
             return evaluator.run(function, timeout, give_up, True, begun)
+        call.session.is_debugging = True
         return places.run(place, lambda: evaluator.run(
             function, timeout, give_up, False, begun), timeout)
 

@@ -136,7 +136,8 @@ ROWS = (
             {"filter": name, "label": label, "description": description,
              "default": False, "supportsCondition": True,
              "conditionDescription": "names of classes: ValueError, "
-             "package.Error"} for name, label, description in FILTERS]}),
+             "package.Error"} for name, label, description in FILTERS]},
+        debugs=True),
     Row("exceptionInfo", _info, False,
         {"supportsExceptionInfoRequest": True}),
 )

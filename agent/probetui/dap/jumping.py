@@ -67,5 +67,5 @@ def _goto(call: Call) -> None:
 ROWS = (
     Row("gotoTargets", _goto_targets, True,
         {"supportsGotoTargetsRequest": True}),
-    Row("goto", _goto, False),
+    Row("goto", _goto, False, debugs=True),
 )

@@ -16,7 +16,6 @@ def _initialize(call: Call) -> Dict[str, Any]:
         raise Failure("paths are told as paths here, not as uri")
     session.lines_start = int(arguments.flag("linesStartAt1", True))
     session.columns_start = int(arguments.flag("columnsStartAt1", True))
-    session.is_watching = arguments.flag("watch")
     told = table.capabilities(call.debugger.is_read_only)
     told["probetui"] = {"session": session.id, "grace": session.grace,
                         "next": session.first}
@@ -36,7 +35,7 @@ def _disconnect(call: Call) -> None:
 
 ROWS = (
     Row("initialize", _initialize, True),
-    Row("attach", _nothing, True),
+    Row("attach", _nothing, True, debugs=True),
     Row("configurationDone", _nothing, True,
         {"supportsConfigurationDoneRequest": True}),
     Row("disconnect", _disconnect, True),

@@ -62,9 +62,8 @@ class Session:
         self.columns_start = 1
         self.kept: Dict[str, Kept] = {}
         self.is_over = False
-        # It only looks on: nothing waits for it, and what stands goes on
-        # when those are gone that debug.
-        self.is_watching = False
+        # Else it only looks on: nothing stands for it.
+        self.is_debugging = False
         self._connections: Set[Connection] = set()
         self._requests = 0
         self._heard = time.monotonic()
@@ -109,7 +108,7 @@ class Sessions:
 
     def debugging(self) -> int:
         """Those for which threads stand."""
-        return sum(not session.is_watching for session in self.all())
+        return sum(session.is_debugging for session in self.all())
 
     def __len__(self) -> int:
         return len(self._sessions)

@@ -155,11 +155,11 @@ def stops_told(call: Call) -> List[Dict[str, Any]]:
 
 ROWS = (
     Row("continue", _continue, False,
-        {"supportsSingleThreadExecutionRequests": True}),
-    Row("next", _step("next"), False),
-    Row("stepIn", _step("stepIn"), False),
-    Row("stepOut", _step("stepOut"), False),
-    Row("until", _until, False),
-    Row("pause", _pause, False),
-    Row("setThreads", _set_threads, False),
+        {"supportsSingleThreadExecutionRequests": True}, debugs=True),
+    Row("next", _step("next"), False, debugs=True),
+    Row("stepIn", _step("stepIn"), False, debugs=True),
+    Row("stepOut", _step("stepOut"), False, debugs=True),
+    Row("until", _until, False, debugs=True),
+    Row("pause", _pause, False, debugs=True),
+    Row("setThreads", _set_threads, False, debugs=True),
 )
