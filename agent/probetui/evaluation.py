@@ -31,6 +31,7 @@ TIMEOUT_MAXIMUM = 86400.0
 # To notice that time is up.
 GRACE_SECONDS = 1.0
 LOOK_SECONDS = 3600.0
+AWAIT_TURNS = 1000  # it comes within the first
 # What statements have for a value.
 NOTHING = object()
 
@@ -196,27 +197,36 @@ class Evaluation:
             self.is_settled = True
 
     def end(self) -> None:
-        """No exception comes after this."""
+        """No exception comes after this. In its thread.
+
+        One that is taken back would have the interpreter look for it as long
+        as it runs, and 3.11 do nothing else where a thread is traced: another
+        takes its place, and is awaited."""
+        is_last = False
         while True:
             try:
                 self.is_over = True
                 while self.is_interrupted and not self.is_settled:
                     time.sleep(0.001)
-                if self.is_interrupted:
-                    _raise_in(self.ident, None)
+                if not self.is_interrupted:
+                    return
+                is_last = True
+                _raise_in(self.ident, TimeIsUp)
+                for _ in range(AWAIT_TURNS):
+                    time.sleep(0.001)
                 return
             except TimeIsUp:
-                pass
+                if is_last:
+                    return
 
 
-def _raise_in(ident: int, kind: Optional[type]) -> None:
-    """None: takes back what was not raised yet."""
+def _raise_in(ident: int, kind: type) -> None:
     try:
         import ctypes
     except ImportError:
         return
     ctypes.pythonapi.PyThreadState_SetAsyncExc(
-        ctypes.c_ulong(ident), ctypes.py_object(kind) if kind else None)
+        ctypes.c_ulong(ident), ctypes.py_object(kind))
 
 
 class Evaluator:

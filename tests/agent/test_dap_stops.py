@@ -255,6 +255,15 @@ class StopCase(unittest.TestCase):
             self.assertEqual(self.target.said(), 1)
             self.viewer = Viewer(self.target)
 
+    def test_after_time_was_up(self):
+        """A thread that is traced goes on, though one was interrupted."""
+        self.assertIn("TimeIsUp", self.viewer.message(
+            "evaluate", expression="while True: pass", context="repl",
+            timeout=0.05))
+        self.set("a = n")
+        tid = self.begin("work.outer(1)")["threadId"]
+        self.assertEqual(self.finish(tid), 1)
+
     def test_who_looked_and_debugs_then(self):
         """It stands for that one as well."""
         for name in ("evaluate", "attach"):
