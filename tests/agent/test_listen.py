@@ -327,10 +327,10 @@ class TestPaths(OneCase):
         in a folder where nobody else starts."""
         first = self.start(FOLDER + "say(probetui.listen())")
         first.kill()
-        self.assertTrue(os.path.exists(first.path))
+        self.assertTrue(os.path.exists(first.first[0]))
         second = self.start(FOLDER + "say(probetui.listen())")
-        self.assertFalse(os.path.exists(first.path))
-        self.assertTrue(os.path.exists(second.path))
+        self.assertFalse(os.path.exists(first.first[0]))
+        self.assertTrue(os.path.exists(second.first[0]))
 
     def test_twice(self):
         target = self.start()
