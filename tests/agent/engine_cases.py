@@ -310,6 +310,21 @@ class TestBreakpoints(EngineCase):
         thread.end()
         self.assert_no_stop()
 
+    def test_condition_that_waits_for_another_thread(self):
+        """What that one comes to meanwhile does not wait for it."""
+        answered = self.module.answered = threading.Event()
+        begun = self.module.begun = threading.Event()
+        self.set({"path": "program.py", "line": L["add"],
+                  "condition": "begun.set() or answered.wait(5)"},
+                 {"path": "program.py", "line": L["loop"], "log": "there"})
+        thread = self.begin(self.module.add, 1, 2)
+        begun.wait(LIMIT)
+        other = self.begin(lambda: (self.module.loop(0), answered.set()))
+        self.next("output")
+        self.stop().go()
+        self.assertEqual(thread.end(), 3)
+        other.end()
+
     def test_condition_that_fails_stops(self):
         self.set({"path": "program.py", "line": L["add"],
                   "condition": "nothing"})

@@ -136,9 +136,11 @@ class Breakpoint:
             return True
         return self.places.get(signature(frame.f_code)) == line
 
-    def reach(self, frame: FrameType) -> Tuple[bool, List[str], str]:
+    def reach(self, frame: FrameType, lock: Any
+              ) -> Tuple[bool, List[str], str]:
         """The frame is at it: whether it stops, what it says, and what is to
-        be known of the stop."""
+        be known of the stop. The lock is for the counts alone: a condition
+        may wait for another thread, which comes here, too."""
         said: List[str] = []
         failure = ""
         if self._condition is not None:
@@ -153,24 +155,34 @@ class Breakpoint:
                 self._failed = True
                 if self._log is not None:
                     return False, said, ""
-        if not failure and self._ignore_left > 0:
-            self._ignore_left -= 1
-            return False, said, ""
-        self.bound.hits += 1
-        if self.spec.temporary and not failure:
-            self.is_spent = True
-        if self._log is not None:
-            return False, said + self._speak(frame), ""
-        return True, said, failure
+        with lock:
+            if not self._counts(bool(failure)):
+                return False, said, ""
+            if self._log is None:
+                return True, said, failure
+            speaks = self._may_speak(said)
+        if speaks:
+            said.append(self._log.say(frame))
+        return False, said, ""
 
-    def _speak(self, frame: FrameType) -> List[str]:
-        assert self._log is not None
-        said = self.left_out()
+    def _counts(self, has_failed: bool) -> bool:
+        """One more hit, if it is one."""
+        if self.is_spent:
+            return False
+        if not has_failed and self._ignore_left > 0:
+            self._ignore_left -= 1
+            return False
+        self.bound.hits += 1
+        self.is_spent = self.spec.temporary and not has_failed
+        return True
+
+    def _may_speak(self, said: List[str]) -> bool:
+        said += self.left_out()
         if self._said >= SAID_MAXIMUM:
             self._left_out += 1
-            return said
+            return False
         self._said += 1
-        return said + [self._log.say(frame)]
+        return True
 
     def left_out(self, all: bool = False) -> List[str]:
         """What the second that is over has left out."""

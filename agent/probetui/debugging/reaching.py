@@ -156,8 +156,7 @@ class Reaching:
         for each in lines.get(line, ()) if lines else ():
             if not each.is_at(frame, line) or each.is_spent:
                 continue
-            with self._lock:
-                stops, said, failure = each.reach(frame)
+            stops, said, failure = each.reach(frame, self._lock)
             for text in said:
                 self._tell("output", text=text, bound=each.bound,
                            owner=each.owner, thread_id=state.thread_id,
