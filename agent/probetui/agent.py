@@ -20,6 +20,7 @@ from . import (
     identity,
     inspection,
     leaving,
+    objects,
     routes,
     server,
 )
@@ -115,6 +116,7 @@ def _forget() -> None:
     _is_leaving = False
     server.forking = threading.RLock()
     inspection.forget()
+    objects.forget()
     audit.log.forget()
     if _agent is not None:
         with contextlib.suppress(Exception):

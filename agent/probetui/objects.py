@@ -6,7 +6,7 @@ import gc
 import sys
 import threading
 import time
-from typing import Any, Dict, Iterator, List, Set
+from typing import Any, Dict, Iterable, Iterator, List, Set
 
 from .values import ancestors, class_name, cut, describe, type_name
 
@@ -16,6 +16,7 @@ NAME_MAXIMUM = 200
 # No other thread gets the interpreter before that.
 ALONE_SECONDS = 0.5
 _alone = threading.Lock()
+_intervals: List[float] = []  # to be put back
 
 
 def _classes(root: type) -> List[type]:
@@ -30,7 +31,7 @@ def _classes(root: type) -> List[type]:
     return list(found.values())
 
 
-def _instances(kinds: List[type]) -> List[Any]:
+def instances(kinds: Iterable[type]) -> List[Any]:
     """Those of just these classes.
 
     A tuple that another thread is about to make is among the collector's
@@ -39,7 +40,7 @@ def _instances(kinds: List[type]) -> List[Any]:
     """
     wanted = {id(kind) for kind in kinds if kind is not tuple}
     with _alone:
-        before = sys.getswitchinterval()
+        _intervals.append(sys.getswitchinterval())
         sys.setswitchinterval(ALONE_SECONDS)
         try:
             # Who waits for the interpreter by now, waits so long from here.
@@ -47,7 +48,15 @@ def _instances(kinds: List[type]) -> List[Any]:
             return [value for value in gc.get_objects()
                     if id(type(value)) in wanted]
         finally:
-            sys.setswitchinterval(before)
+            sys.setswitchinterval(_intervals.pop())
+
+
+def forget() -> None:
+    """In a fork: another thread of its parent may have been in there."""
+    global _alone
+    _alone = threading.Lock()
+    while _intervals:
+        sys.setswitchinterval(_intervals.pop())
 
 
 def of_type(name: str, limit: int) -> Dict[str, Any]:
@@ -55,7 +64,7 @@ def of_type(name: str, limit: int) -> Dict[str, Any]:
     kinds = [kind for kind in _classes(object)
              if name in (class_name(kind),
                          class_name(kind).rpartition(".")[2])]
-    found = _instances(kinds)
+    found = instances(kinds)
     return {"count": len(found), "objects": [
         {"id": id(value), "type": type_name(value), "value": describe(value)}
         for value in found[:limit]]}
@@ -147,7 +156,7 @@ def modules() -> Dict[str, Any]:
     module_type = loaded("torch.nn.modules.module", "Module")
     if module_type is None:
         return {"torch": None, "modules": []}
-    found = _instances(_classes(module_type))
+    found = instances(_classes(module_type))
     owned = {id(child) for module in found
              for child in _parts(module, "_modules").values()}
     names = _names_of_main()

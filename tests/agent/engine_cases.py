@@ -481,6 +481,21 @@ class TestBreakpoints(EngineCase):
         thread.end()
         self.assertEqual((mine.hits, theirs.hits), (1, 2))
 
+    def test_tuples_that_are_made_meanwhile(self):
+        """Who has an unfinished one spoils it for its thread."""
+        over, kept = [], [[] for _ in range(300000)]
+
+        def makes():
+            while not over:
+                tuple(i for i in range(50))
+
+        threads = [self.begin(makes) for _ in range(2)]
+        for _ in range(10):
+            self.set("add")
+            self.set()
+        over.append(len(kept))
+        self.assertEqual([thread.end() for thread in threads], [None] * 2)
+
     def test_set_while_it_runs(self):
         until = []
         thread = self.begin(self.module.spins, until)

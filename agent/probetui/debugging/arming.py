@@ -6,6 +6,7 @@ import threading
 from types import FrameType
 from typing import Any, List
 
+from .. import objects
 from . import tstates
 
 
@@ -92,7 +93,6 @@ def make(engine: Any) -> Armer:
 def clear_frames(engine: Any) -> None:
     """Takes our trace functions from all frames that can be found; while the
     engine is there, not those of steps that are on their way."""
-    import gc
     import types
 
     def steps(trace: Any) -> bool:
@@ -111,6 +111,5 @@ def clear_frames(engine: Any) -> None:
     kinds = {types.GeneratorType: "gi_frame",
              types.CoroutineType: "cr_frame",
              types.AsyncGeneratorType: "ag_frame"}
-    for thing in [thing for thing in gc.get_objects()
-                  if type(thing) in kinds]:
+    for thing in objects.instances(kinds):
         clear(getattr(thing, kinds[type(thing)]))

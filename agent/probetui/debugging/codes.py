@@ -7,7 +7,7 @@ import sys
 import types
 from typing import Any, Dict, Iterable, Iterator, List, Optional, Set, Tuple
 
-from .. import inspection
+from .. import inspection, objects
 
 Code = types.CodeType
 LIBRARIES = ("/site-packages/", "/dist-packages/", "/lib/python")
@@ -95,8 +95,7 @@ def loaded() -> List[Code]:
     """All code that functions, generators and running frames have, each
     once."""
     found: Dict[int, Code] = {}
-    for thing in [thing for thing in gc.get_objects()
-                  if type(thing) in _CODE_OF]:
+    for thing in objects.instances(_CODE_OF):
         code = getattr(thing, _CODE_OF[type(thing)])
         found[id(code)] = code
     for code in _frozen():
