@@ -42,7 +42,16 @@ struct capture *capture_set_add(struct capture_set *set)
 
 void capture_set_drop(struct capture_set *set)
 {
-	capture_clear(&set->captures[--set->count]);
+	capture_set_remove(set, set->count - 1);
+}
+
+void capture_set_remove(struct capture_set *set, size_t index)
+{
+	struct capture *gone = &set->captures[index];
+
+	capture_clear(gone);
+	set->count--;
+	memmove(gone, gone + 1, (set->count - index) * sizeof(*gone));
 }
 
 uint64_t capture_fingerprint(const struct capture *capture)

@@ -96,6 +96,7 @@ void capture_set_clear(struct capture_set *set);
 struct capture *capture_set_add(struct capture_set *set);
 /* Drops the last one. */
 void capture_set_drop(struct capture_set *set);
+void capture_set_remove(struct capture_set *set, size_t index);
 /*
  * What tells two stacks apart, of those that one thread has: a hash of its
  * innermost part, for fingerprints of the same Python stack only.

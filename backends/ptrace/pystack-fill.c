@@ -137,8 +137,8 @@ static void fill_name(const struct pystack *pystack, struct pytask *pytask,
 }
 
 /* Of our agent in the process, unless the others wait for it now. */
-static bool is_of_agent(const struct pystack *pystack,
-			const struct pytask *pytask)
+bool pystack_is_of_agent(const struct pystack *pystack,
+			 const struct pytask *pytask)
 {
 	const struct pygil *gil =
 		pystack_gil(pystack, pytask->state.interpreter);
@@ -282,10 +282,12 @@ void pystack_fill(struct pystack *pystack, struct process_sample *sample)
 	}
 	prepare_codes(pystack);
 	read_names(pystack);
-	for (size_t i = 0; i < pystack->task_count; i++)
-		if (!pystack->tasks[i]->is_gone &&
-		    !is_of_agent(pystack, pystack->tasks[i]))
-			fill_thread(pystack, pystack->tasks[i], sample);
+	for (size_t i = 0; i < pystack->task_count; i++) {
+		struct pytask *pytask = pystack->tasks[i];
+		pytask->is_left_out = pystack_is_of_agent(pystack, pytask);
+		if (!pytask->is_gone && !pytask->is_left_out)
+			fill_thread(pystack, pytask, sample);
+	}
 	if (pystack->captures)
 		pystack_name_captures(pystack);
 	fill_tasks(pystack, sample);

@@ -83,9 +83,11 @@ void pystack_capture(struct pystack *pystack)
 		struct pytask *pytask = pystack->tasks[i];
 		struct capture *capture;
 
+		bool is_wanted = !pytask->is_gone &&
+				 !pystack_is_of_agent(pystack, pytask);
 		pytask->native.is_current =
-			pytask_has_native(pytask, pystack->memory);
-		if (pytask->is_gone || pytask->native.is_current)
+			is_wanted && pytask_has_native(pytask, pystack->memory);
+		if (!is_wanted || pytask->native.is_current)
 			continue;
 		capture = capture_set_add(pystack->captures);
 		if (capture_one(pystack, pytask, capture) < 0)
@@ -107,6 +109,11 @@ void pystack_name_captures(const struct pystack *pystack)
 		if (capture->tid != pytask->task.tid ||
 		    capture->interpreter != pytask->state.number)
 			continue;
+		/* Its name has come after it was captured. */
+		if (pytask->is_left_out) {
+			capture_set_remove(pystack->captures, next);
+			continue;
+		}
 		pytask_name_capture(pytask, capture);
 		next++;
 	}

@@ -50,9 +50,15 @@ const struct pygil *pystack_gil(const struct pystack *pystack,
 				uint64_t interpreter);
 /* Fills a sample with what was read, and captures what is wanted. */
 void pystack_fill(struct pystack *pystack, struct process_sample *sample);
+/* Whether a thread is the agent's, as far as its name is known. */
+bool pystack_is_of_agent(const struct pystack *pystack,
+			 const struct pytask *pytask);
 /* Captures the threads whose native frames are not known. */
 void pystack_capture(struct pystack *pystack);
-/* Gives captures their frames, when those have names. */
+/*
+ * Gives captures their frames, when those have names; those of threads that
+ * are left out go.
+ */
 void pystack_name_captures(const struct pystack *pystack);
 
 #endif

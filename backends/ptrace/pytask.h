@@ -35,6 +35,7 @@ struct pytask {
 	enum exactness exactness;
 	bool is_broken; /* walk ends where it should go on */
 	bool is_gone;
+	bool is_left_out; /* of the sample: it is none of the program's */
 	bool is_stopped; /* with the whole process */
 	char *name;	 /* as threading has it; NULL unknown */
 	char comm[16];	 /* as the kernel has it; "" unread */

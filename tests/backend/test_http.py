@@ -93,8 +93,8 @@ class TestQuiet(HttpCase):
                           if message.get("event") in ("debugger", "stopped",
                                                       "continued")])
 
-    def threads(self):
-        self.node.ask("sample", pids=[self.pid])
+    def threads(self, **wishes):
+        self.node.ask("sample", pids=[self.pid], **wishes)
         told = self.node.event("sampled", self.pid)
         return [thread["name"] for thread in told["threads"]]
 
@@ -113,6 +113,12 @@ class TestQuiet(HttpCase):
             pass
         self.evaluate("go = False")
         self.assertTrue(self.node.answer(seq)["success"])
+
+    def test_nor_are_their_native_frames(self):
+        self.evaluate("x")
+        # One that has the GIL just now is shown.
+        while self.threads(native=True) != ["MainThread"]:
+            pass
 
     def test_its_time(self):
         message = self.refuse("time.sleep(60)", timeout=0.2)
