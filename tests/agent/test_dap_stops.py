@@ -447,6 +447,20 @@ class StopCase(unittest.TestCase):
             self.viewer.value("event.set()")
             self.assertEqual(self.target.said(), ["spun", True])
 
+    def test_jump_at_a_return(self):
+        self.set("a = n")
+        tid = self.begin("work.outer(1)")["threadId"]
+        stop = self.go("stepOut", tid)
+        self.assertEqual(stop["at"], "return")
+        target = self.viewer.ask("gotoTargets", source={"path": self.path},
+                                 line=10)["targets"][0]
+        self.assertEqual(self.viewer.message(
+            "goto", threadId=tid, targetId=target["id"]),
+            "the jump is not possible: it stands at a return, and only from "
+            "the beginning of a line there is one: step on first (n), then "
+            "jump")
+        self.finish(tid)
+
     def test_refusals(self):
         self.set("a = n")
         tid = self.begin("work.outer(1)")["threadId"]

@@ -5,6 +5,7 @@ import os
 import warnings
 from typing import Any, Dict, NamedTuple
 
+from ..debugging.stop import Stop
 from . import places, stopped
 from .call import Call, Row
 from .handles import Handles
@@ -33,6 +34,15 @@ def _goto_targets(call: Call) -> Dict[str, Any]:
                          "line": line}]}
 
 
+def _explain(problem: ValueError, stop: Stop) -> str:
+    # Python names its own trace events then, which nobody has asked for.
+    if stop.at in ("call", "return", "exception"):
+        return "it stands at %s %s, and only from the beginning of a line " \
+            "there is one: step on first (n), then jump" % (
+                "an" if stop.at == "exception" else "a", stop.at)
+    return str(problem)
+
+
 def _goto(call: Call) -> None:
     target = _targets(call).find(call.arguments.integer("targetId"))
     stop = stopped.find(call)
@@ -56,7 +66,7 @@ def _goto(call: Call) -> None:
 
     problem = places.run_at(stop, jump, JUMP_SECONDS)
     if problem is not None:
-        raise Failure("the jump is not possible: %s" % problem)
+        raise Failure("the jump is not possible: %s" % _explain(problem, stop))
     stop.frames[0] = (frame, target.line)
     call.debugger.drop(stop)
     told = stopped.tell(call.debugger, stop)
