@@ -144,6 +144,8 @@ class StopCase(unittest.TestCase):
                          [tid])
         self.assertEqual([(found["id"], found["hits"], found["mine"])
                           for found in state["breakpoints"]], [(77, 1, True)])
+        wait_for(lambda: self.viewer.ask("state")["stops"][0]["held"] >
+                 stop["held"], "it to have stood for longer")
         later = self.go("next", tid)
         self.assertEqual((later["reason"], later["stops"]),
                          ("step", stop["stops"] + 1))

@@ -51,7 +51,8 @@ def tell(debugger: Debugger, stop: Stop) -> Dict[str, Any]:
     told: Dict[str, Any] = {
         "reason": stop.reason, "threadId": stop.thread_id,
         "allThreadsStopped": debugger.holds_all(), "at": stop.at,
-        "value": _value(stop), "lease": lease, "stops": stop.number}
+        "value": _value(stop), "lease": lease, "stops": stop.number,
+        "held": round(time.monotonic() - stop.since, 3)}
     if stop.description:
         told["description"] = stop.description
     if stop.exception is not None:

@@ -75,6 +75,7 @@ class Stop:
         self.hits = hits or []
         self.value = value
         self.exception = exception
+        self.since = time.monotonic()
         self.frames = frames
         self.lease_until = None if lease is None else \
             time.monotonic() + lease
