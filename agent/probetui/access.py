@@ -103,7 +103,10 @@ def networks(allow: Any) -> Optional[List[Network]]:
 def token_bytes(token: Any) -> bytes:
     data = token.encode("utf-8", "replace") if isinstance(token, str) \
         else bytes(token or b"")
-    if len(data) < TOKEN_MINIMUM:
+    if 0 < len(data) < TOKEN_MINIMUM:
+        raise SettingError("the token that is given has %d characters, and is "
+                           "to have %d or more" % (len(data), TOKEN_MINIMUM))
+    if not data:
         raise SettingError("to listen at an address takes a token of %d "
                            "characters or more; without one, whoever reaches "
                            "the port could run code here" % TOKEN_MINIMUM)

@@ -74,7 +74,7 @@ def seconds(value: Any) -> float:
 
 
 def token_of_file(path: str) -> bytes:
-    """SettingError: it cannot be read, or others can read it."""
+    """SettingError: it cannot be read, others can read it, it is short."""
     try:
         with open(path, "rb") as file:
             status = os.fstat(file.fileno())
@@ -86,6 +86,9 @@ def token_of_file(path: str) -> bytes:
             stat.S_IMODE(status.st_mode) & 0o077:
         raise SettingError("others can read the token in %s; chmod 600 it"
                            % path)
+    if len(token) < TOKEN_MINIMUM:
+        raise SettingError("the token in %s has %d characters, and is to have "
+                           "%d or more" % (path, len(token), TOKEN_MINIMUM))
     return token
 
 

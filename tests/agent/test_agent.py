@@ -794,6 +794,11 @@ class TestSettings(OneCase):
         os.chmod(path, 0o644)
         self.refused("others can read the token", IPDB_TOKEN_FILE=path,
                      IPDB_CONNECTION_TYPE="tcp")
+        with open(path, "w") as file:
+            file.write("short\n")
+        os.chmod(path, 0o600)
+        self.refused(path + " has 5 characters", IPDB_TOKEN_FILE=path,
+                     IPDB_CONNECTION_TYPE="tcp")
         self.refused("the lease 'soon' is not a time", IPDB_LEASE="soon")
 
     def test_version(self):

@@ -153,8 +153,8 @@ class TestAddress(unittest.TestCase):
         return json.loads(process.stdout.readline()), \
             process.stderr.readline()
 
-    def token_file(self, mode):
-        path = self.place.write("token", TOKEN + "\n")
+    def token_file(self, mode, token=TOKEN):
+        path = self.place.write("token%d" % len(token), token + "\n")
         os.chmod(path, mode)
         return path
 
@@ -192,6 +192,9 @@ class TestAddress(unittest.TestCase):
                  "'here' is no address"),
                 (dict(PROBETUI_ADDRESS=":0", PROBETUI_TOKEN_FILE=self
                       .token_file(0o644)), "others can read the token"),
+                (dict(PROBETUI_ADDRESS=":0", PROBETUI_TOKEN_FILE=self
+                      .token_file(0o600, "short")),
+                 "token5 has 5 characters, and is to have 8 or more"),
                 (dict(PROBETUI_ADDRESS=":0", PROBETUI_TOKEN=TOKEN,
                       PROBETUI_TLS_KEY="/none"),
                  "PROBETUI_TLS_CERTIFICATE is not"),

@@ -126,7 +126,9 @@ class TestAddresses(OneCase):
     def test_refused(self):
         """Told; the user's own socket is there all the same."""
         self.told("'127.0.0.1:0'", "takes a token of 8 characters")
-        self.told("'127.0.0.1:0', token='short'", "takes a token")
+        self.told("'127.0.0.1:0', token='short'",
+                  "the token that is given has 5 characters, and is to have "
+                  "8 or more")
         self.told("'127.0.0.1:0', token=%r, allow='1.2.3'" % TOKEN,
                   "allow is a list of addresses")
         self.told("'127.0.0.1:0', token=%r, tls=('/none', '/none')" % TOKEN,
