@@ -22,6 +22,9 @@ REQUEST_SECONDS = 10.0
 # Between two requests of a connection.
 IDLE_SECONDS = 60.0
 
+# How a client begins that speaks TLS.
+TLS_RECORD = b"\x16"
+
 REASONS = {
     200: "OK", 400: "Bad Request", 401: "Unauthorized", 403: "Forbidden",
     404: "Not Found", 405: "Method Not Allowed", 408: "Request Timeout",
@@ -200,6 +203,8 @@ class Reader:
                               "at most" % HEAD_MAXIMUM)
             if end >= 0:
                 break
+            if self._data[:1] == TLS_RECORD:
+                raise Refusal(400, "no TLS is spoken here: http")
             searched = max(0, len(self._data) - 3)
             self._receive()
         data = self._take(end)

@@ -27,6 +27,7 @@ from .evaluation import LOOK_SECONDS, Evaluator
 from .http1 import (
     IDLE_SECONDS,
     REQUEST_SECONDS,
+    TLS_RECORD,
     Closed,
     Head,
     Reader,
@@ -41,7 +42,6 @@ CONNECTIONS_MAXIMUM = 32
 # So many of them from other machines, that there is a way in left for the
 # user's own sockets.
 TCP_MAXIMUM = 24
-TLS_RECORD = b"\x16"
 DRAIN_SECONDS = 1.0
 DRAIN_MAXIMUM = 4 << 20
 # Who is not let in has so long to read why.

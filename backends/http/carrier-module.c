@@ -9,6 +9,7 @@
 #include "backends/http/carrier.h"
 
 #include <curl/curl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -152,8 +153,44 @@ static enum carrier_outcome outcome_of(CURLcode code)
 	return CARRIER_UNREACHABLE;
 }
 
-static const char *explain(const struct carrier_letter *letter, CURLcode code)
+/* What OpenSSL and GnuTLS call what is no TLS at all. */
+static const char *const plain_words[] = {
+	"wrong version number", "packet length too long",
+	"unexpected TLS packet", "record layer failure",
+};
+
+static bool is_unencrypted(const struct carrier_letter *letter, CURLcode code)
 {
+	if (code != CURLE_SSL_CONNECT_ERROR)
+		return false;
+	for (size_t i = 0; i < sizeof(plain_words) / sizeof(plain_words[0]);
+	     i++)
+		if (strstr(letter->why, plain_words[i]))
+			return true;
+	return false;
+}
+
+/* libcurl says it in milliseconds. */
+static const char *explain_late(struct carrier_letter *letter)
+{
+	curl_off_t connected = 0;
+	curl_off_t took = 0;
+
+	curl_easy_getinfo(letter->easy, CURLINFO_CONNECT_TIME_T, &connected);
+	curl_easy_getinfo(letter->easy, CURLINFO_TOTAL_TIME_T, &took);
+	snprintf(letter->why, sizeof(letter->why), "%s within %.3g s",
+		 letter->length > 0 ? "not all of it came"
+		 : connected > 0 || letter->is_local
+			 ? "nothing came"
+			 : "no connection came about",
+		 (double)(took / 100000) / 10);
+	return letter->why;
+}
+
+static const char *explain(struct carrier_letter *letter, CURLcode code)
+{
+	if (code == CURLE_OPERATION_TIMEDOUT)
+		return explain_late(letter);
 	/* libcurl names a machine and a port, where there are none. */
 	if (letter->is_local && code == CURLE_COULDNT_CONNECT)
 		return "nobody listens at its socket";
@@ -172,6 +209,8 @@ static void finish(struct carrier_letter *letter, CURLcode code)
 
 	curl_easy_getinfo(letter->easy, CURLINFO_RESPONSE_CODE, &status);
 	answer.status = (int)status;
+	if (is_unencrypted(letter, code))
+		answer.outcome = CARRIER_UNENCRYPTED;
 	if (code != CURLE_OK)
 		answer.why = explain(letter, code);
 	letter->done(&answer, letter->data);

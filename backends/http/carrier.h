@@ -24,7 +24,8 @@ enum carrier_outcome {
 	CARRIER_ANSWERED,    /* status and bytes are what came */
 	CARRIER_UNREACHABLE, /* nobody is there, or it left in the middle */
 	CARRIER_LATE,	     /* its time was over */
-	CARRIER_DISTRUSTED,  /* TLS: it is not who it should be, or no TLS */
+	CARRIER_DISTRUSTED,  /* TLS: it is not who it should be */
+	CARRIER_UNENCRYPTED, /* TLS was asked for, and is not spoken there */
 	CARRIER_UNREADABLE,  /* what came is no HTTP, or too long */
 };
 

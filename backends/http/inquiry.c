@@ -147,18 +147,37 @@ static const char *const outcome_words[] = {
 	[CARRIER_UNREACHABLE] = "Its agent cannot be reached: ",
 	[CARRIER_LATE] = "Its agent did not answer in time: ",
 	[CARRIER_DISTRUSTED] = "TLS with its agent fails: ",
+	[CARRIER_UNENCRYPTED] = "No TLS is spoken there: http://HOST:PORT, and "
+				"not https, would be its address; ",
 	[CARRIER_UNREADABLE] = "What its agent answers cannot be taken: ",
 };
+
+/* The system's are none of a job's own. */
+static const char *hint(const struct agent *agent,
+			const struct carrier_answer *answer)
+{
+	if (answer->outcome != CARRIER_DISTRUSTED)
+		return "";
+	return agent->way.ca_file
+		       ? "; what is trusted is what PROBETUI_CA_FILE has"
+		       : "; PROBETUI_CA_FILE=FILE has certificates to trust, "
+			 "as that of the agent's signer or its own";
+}
 
 static void explain(const struct agent *agent,
 		    const struct carrier_answer *answer, struct error *error)
 {
+	size_t length = strlen(answer->why);
+
+	/* libcurl ends some of its sentences itself. */
+	if (length > 0 && answer->why[length - 1] == '.')
+		length--;
 	if (answer->outcome == CARRIER_UNREACHABLE &&
 	    error_is_set(&agent->way.refused))
 		*error = agent->way.refused;
 	else
-		error_set(error, "%s%s.", outcome_words[answer->outcome],
-			  answer->why);
+		error_set(error, "%s%.*s%s.", outcome_words[answer->outcome],
+			  (int)length, answer->why, hint(agent, answer));
 }
 
 /* What the failure means for the connection; false: nothing. */
@@ -180,6 +199,7 @@ static void fail(struct inquiry *inquiry, const struct carrier_answer *answer)
 	inquiry->is_lost = lost;
 	finish(inquiry, NULL, &error);
 	if (answer->outcome == CARRIER_DISTRUSTED ||
+	    answer->outcome == CARRIER_UNENCRYPTED ||
 	    (answer->outcome == CARRIER_UNREADABLE && was_vital))
 		agent_end(agent, error.message);
 	else if (lost)

@@ -140,6 +140,7 @@ static const struct {
 	int status;
 	enum reply_kind kind;
 } statuses[] = {
+	{ 400, REPLY_REFUSED },
 	{ 401, REPLY_REFUSED },
 	{ 403, REPLY_REFUSED },
 	{ 404, REPLY_OVER },

@@ -17,7 +17,7 @@ struct error;
 enum reply_kind {
 	REPLY_DONE,
 	REPLY_FAILED,  /* it did not do it; the sentence is its own */
-	REPLY_REFUSED, /* it does not talk to us (401, 403) */
+	REPLY_REFUSED, /* it does not talk to us (400, 401, 403) */
 	REPLY_OVER,    /* it does not know the session (any more) */
 	REPLY_BUSY,    /* not now (503) */
 	REPLY_SENSELESS,

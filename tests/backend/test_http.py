@@ -223,8 +223,9 @@ class TestMany(HttpCase):
                                 expression="x", timeout=0.1)
         for target in self.targets[1:]:
             self.assertEqual(self.evaluate("x", target)["result"], "41")
-        self.assertIn("did not answer in time",
-                      self.node.answer(seq)["message"])
+        self.assertRegex(self.node.answer(seq)["message"],
+                         r"did not answer in time: nothing came within "
+                         r"[0-9.]+ s\.$")
 
 
 class TestConnected(HttpCase):
@@ -375,6 +376,12 @@ class TestTcp(TcpCase):
                                PROBETUI_TOKEN_FILE=file.name)
             self.assertEqual(self.state(pid)["state"], "running")
 
+    def test_tls_where_its_agent_speaks_none(self):
+        told = self.state(self.connect("https://127.0.0.1:%d" % self.port,
+                                       PROBETUI_TOKEN="right-token"))
+        self.assertEqual(told["state"], "lost")
+        self.assertIn("No TLS is spoken there: http://", told["why"])
+
     def test_tls_where_there_is_none(self):
         with socket.socket() as listener:
             listener.bind(("127.0.0.1", 0))
@@ -514,6 +521,14 @@ class TestTls(TcpCase):
                                        PROBETUI_TOKEN="right-token"))
         self.assertEqual(told["state"], "lost")
         self.assertIn("TLS with its agent fails", told["why"])
+        self.assertIn("PROBETUI_CA_FILE=FILE", told["why"])
+
+    def test_without_tls(self):
+        told = self.state(self.connect("http://127.0.0.1:%d" % self.port,
+                                       PROBETUI_TOKEN="right-token"))
+        self.assertEqual((told["state"], told["why"]),
+                         ("lost", "Its agent refuses: TLS is spoken here: "
+                                  "https"))
 
     def test_of_another_name(self):
         told = self.state(self.connect("https://127.0.0.1:%d" % self.port,
