@@ -242,6 +242,8 @@ static struct halt *read_halt(struct agent *agent, const json_t *body)
 {
 	struct halt *halt = xcalloc(1, sizeof(*halt));
 	double lease = json_get_real(body, "lease", -1);
+	double held = json_get_real(body, "held", 0);
+	double now = loop_now();
 
 	halt->thread = json_get_integer(body, "threadId", 0);
 	halt->tid = agent_tid(agent, halt->thread);
@@ -251,8 +253,8 @@ static struct halt *read_halt(struct agent *agent, const json_t *body)
 	halt->value = xstrdup_or_null(json_get_string(body, "value", NULL));
 	read_hits(halt, json_object_get(body, "hitBreakpointIds"));
 	halt->description = find_description(halt, body);
-	halt->since = loop_now();
-	halt->lease = lease >= 0 && lease < 1e9 ? halt->since + lease : -1;
+	halt->since = held > 0 && held < 1e9 ? now - held : now;
+	halt->lease = lease >= 0 && lease < 1e9 ? now + lease : -1;
 	return halt;
 }
 
