@@ -114,6 +114,17 @@ void debuggers_await(struct engine *engine, double seconds)
 	engine_wait(engine, are_settled, NULL, seconds);
 }
 
+/* One client at a time has a pdb; an agent says why it answers nothing. */
+static const char *why_silent(const struct debugger *debugger)
+{
+	if (debugger->why)
+		return debugger->why;
+	return debugger_is_of(debugger, "pdb")
+		       ? "connected, but it has not answered: somebody else "
+			 "may be its client"
+		       : "connected, but it has not answered";
+}
+
 bool debuggers_append_silent(struct buffer *out, const struct engine *engine)
 {
 	const struct session *session = &engine->session;
@@ -125,8 +136,7 @@ bool debuggers_append_silent(struct buffer *out, const struct engine *engine)
 
 		if (rank->debugger.state == DEBUGGER_CONNECTING)
 			failures_add(&failures, rank->process.rank,
-				     "connected, but it has not answered: "
-				     "somebody else may be its client");
+				     why_silent(&rank->debugger));
 		else if (rank->debugger.state == DEBUGGER_LOST &&
 			 rank->debugger.stops == 0 && rank->debugger.why &&
 			 !rank_is_gone(rank))

@@ -72,10 +72,10 @@ static void await_debuggers(struct command_context *context)
 	debuggers_await(engine, engine->settings.timeout);
 	engine->is_unconnected = failures.count > 0;
 	if (failures.count > 0)
-		note(context, "--connect: %s", out.data);
+		note(context, "probetui: --connect: %s", out.data);
 	if (debuggers_append_silent(&silent, engine)) {
 		engine->is_unconnected = true;
-		note(context, "--connect: %s", silent.data);
+		note(context, "probetui: --connect: %s", silent.data);
 	}
 	buffer_clear(&silent);
 	pending_free(connecting);
