@@ -79,12 +79,12 @@ def load_without_traces(folder: str) -> Any:
         remove(folder)
 
 
-def answer(folder: str, names: List[str], problem: str) -> None:
+def answer(folder: str, **told: Any) -> None:
     """What probetui waits for."""
     import json
     path = os.path.join(folder, "answer")
     with open(path + ".new", "w", encoding="ascii") as file:
-        json.dump({"names": names, "error": problem}, file)
+        json.dump(told, file)
     os.rename(path + ".new", path)
 
 
@@ -96,16 +96,15 @@ def listen(folder: str) -> None:
         names = [str(name) for name in load_without_traces(folder).listen()]
     except BaseException as error:
         problem = "%s: %s" % (type(error).__name__, error)
-    answer(os.path.dirname(folder), names, problem)
+    answer(os.path.dirname(folder), names=names, error=problem)
 
 
 def begin() -> None:
-    """`threading` takes the thread that imports it for the main one."""
+    """`threading` takes the thread that imports it for the main one: where the
+    program has not imported it, we are to be run there."""
     is_main = _thread.get_native_id() == os.getpid()
     if not is_main and "threading" not in sys.modules:
-        answer(os.path.dirname(HERE), [],
-               "its main thread waits, and the program has not imported "
-               "threading yet: that has to be done there, when it runs again")
+        answer(os.path.dirname(HERE), wants_main=True)
         return
     import threading  # noqa: F401
     _thread.start_new_thread(listen, (HERE,))

@@ -194,7 +194,7 @@ static void begin(void *data)
 		begin_visit(inject, false);
 		return;
 	}
-	if (is_asleep(inject) &&
+	if (!inject->visit.is_for_main && is_asleep(inject) &&
 	    visit_try(&inject->visit, true, &error) == VISIT_DONE)
 		look_later(inject);
 	else
@@ -304,6 +304,11 @@ void inject_free(struct inject *inject)
 	visit_clear(&inject->visit, inject->holds);
 	memory_free(inject->memory);
 	free(inject);
+}
+
+void inject_into_main(struct inject *inject)
+{
+	inject->visit.is_for_main = true;
 }
 
 void inject_watch(struct inject *inject,

@@ -60,6 +60,11 @@ struct inject *inject_new(struct loop *loop, struct holds *holds, pid_t pid,
 			  void (*done)(struct inject *inject,
 				       const struct reason *reason, void *data),
 			  void *data, struct reason *reason);
+/*
+ * It is to be run in the main thread, which may wait, when that comes to run
+ * Python again. Before the loop goes on.
+ */
+void inject_into_main(struct inject *inject);
 /* What has not begun to run yet never will. NULL frees nothing. */
 void inject_free(struct inject *inject);
 /* For tests: who is told where it is (errand.h). Before the loop goes on. */

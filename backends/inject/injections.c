@@ -23,6 +23,7 @@
 #define SECONDS_DEFAULT 4.0
 #define SECONDS_MAXIMUM 600.0
 #define LOOK_SECONDS 0.01
+#define OF_REST 0.75 /* the agent takes the other part to begin */
 #define ANSWER "answer"
 #define ANSWER_MAXIMUM 8192
 
@@ -35,6 +36,7 @@ struct injection {
 	struct inject *inject;	  /* NULL: the script runs */
 	struct loop_timer *timer; /* then */
 	double deadline;
+	bool is_for_main; /* else it would take our thread for that */
 };
 
 struct injections {
@@ -126,17 +128,44 @@ static json_t *read_answer(const struct injection *injection)
 	return answer;
 }
 
+static int start(struct injection *injection, double patience,
+		 struct error *error);
+
+/* Once more: in the main thread, when that runs again. */
+static void start_in_main(struct injection *injection)
+{
+	double patience = (injection->deadline - loop_now()) * OF_REST;
+	struct error error = ERROR_INIT;
+
+	injection->is_for_main = true;
+	if (start(injection, patience > 0 ? patience : 0, &error) == 0)
+		inject_into_main(injection->inject);
+	else
+		end(injection, NULL, error.message);
+}
+
+/* False: there is none yet, or the one it has given before. */
+static bool take_answer(struct injection *injection)
+{
+	json_t *answer = read_answer(injection);
+	bool wants_main = json_get_boolean(answer, "wants_main", false);
+	bool is_new = answer && !(wants_main && injection->is_for_main);
+
+	if (is_new && wants_main)
+		start_in_main(injection);
+	else if (is_new)
+		tell(injection, answer);
+	json_decref(answer);
+	return is_new;
+}
+
 static void look(void *data)
 {
 	struct injection *injection = data;
-	json_t *answer = read_answer(injection);
 
 	injection->timer = NULL;
-	if (answer) {
-		tell(injection, answer);
-		json_decref(answer);
+	if (take_answer(injection))
 		return;
-	}
 	if (loop_now() > injection->deadline) {
 		end(injection, NULL,
 		    "The agent has begun in it, and has not said in time where "
@@ -146,6 +175,17 @@ static void look(void *data)
 	injection->timer =
 		loop_timer(node_loop(injection->injections->node),
 			   LOOK_SECONDS, 0, look, injection);
+}
+
+static void explain_main(struct error *error)
+{
+	struct error why = *error;
+
+	error_set(error,
+		  "The program has not imported threading yet, which its main "
+		  "thread has to do: %s Inject again when it runs, wait longer "
+		  "(--timeout), or have the program import threading.",
+		  why.message);
 }
 
 static void on_begun(struct inject *inject, const struct reason *reason,
@@ -161,6 +201,8 @@ static void on_begun(struct inject *inject, const struct reason *reason,
 		return;
 	}
 	reason_explain(reason, &error);
+	if (injection->is_for_main)
+		explain_main(&error);
 	end(injection, NULL, error.message);
 }
 
@@ -168,27 +210,30 @@ static void on_begun(struct inject *inject, const struct reason *reason,
  * The beginning
  */
 
-static int start(struct injection *injection, double seconds,
+static int start(struct injection *injection, double patience,
 		 struct error *error)
 {
 	struct node *node = injection->injections->node;
+	struct reason reason;
+
+	injection->inject = inject_new(
+		node_loop(node), node_holds(node), injection->pid,
+		parcel_script(injection->parcel), patience, on_begun, injection,
+		&reason);
+	return injection->inject ? 0 : reason_explain(&reason, error);
+}
+
+static int put_in(struct injection *injection, struct error *error)
+{
 	char *agent = file_agent_folder(error);
 	char *package = agent ? xasprintf("%s/probetui", agent) : NULL;
-	struct reason reason;
 
 	if (package)
 		injection->parcel =
 			parcel_new(injection->pid, package, error);
 	free(package);
 	free(agent);
-	if (!injection->parcel)
-		return -1;
-	injection->deadline = loop_now() + seconds;
-	injection->inject = inject_new(
-		node_loop(node), node_holds(node), injection->pid,
-		parcel_script(injection->parcel), seconds / 2, on_begun,
-		injection, &reason);
-	return injection->inject ? 0 : reason_explain(&reason, error);
+	return injection->parcel ? 0 : -1;
 }
 
 static void begin(struct node *node, const struct message *request, pid_t pid,
@@ -204,7 +249,9 @@ static void begin(struct node *node, const struct message *request, pid_t pid,
 	injection->request.seq = request->seq;
 	injection->request.name = xstrdup(request->name);
 	injection->pid = pid;
-	if (start(injection, seconds, &error) < 0)
+	injection->deadline = loop_now() + seconds;
+	if (put_in(injection, &error) < 0 ||
+	    start(injection, seconds / 2, &error) < 0)
 		end(injection, NULL, error.message);
 }
 

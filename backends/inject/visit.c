@@ -105,7 +105,8 @@ static enum inject_way choose(const struct visit *visit, bool must_wait,
 			  (int)pid);
 		return INJECT_NONE;
 	}
-	return is_waiting ? INJECT_BY_THREAD : INJECT_BY_PENDING_CALL;
+	return is_waiting && !visit->is_for_main ? INJECT_BY_THREAD
+						 : INJECT_BY_PENDING_CALL;
 }
 
 /*

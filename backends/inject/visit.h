@@ -35,6 +35,7 @@ struct visit {
 	struct memory *memory; /* borrowed, and so is */
 	const struct cpython *python;
 	const char *text; /* what is to be run */
+	bool is_for_main; /* in no new thread, however long it waits */
 	struct names names;
 	struct errand_places places;
 	struct errand errand;

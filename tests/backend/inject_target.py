@@ -4,7 +4,7 @@ import json
 import sys
 import time
 
-if sys.argv[1] != "alone":
+if sys.argv[1] not in ("alone", "naps"):
     import threading
     ended = threading.Event()
 wrong = []
@@ -163,7 +163,21 @@ def alone():
     sys.stdin.readline()
 
 
-if sys.argv[1] not in ("alone", "spawn"):
+def naps():
+    """The same, and wakes up now and then."""
+    import select
+    ready()
+    while not select.select([sys.stdin], [], [], 0)[0]:
+        began = time.monotonic()
+        time.sleep(0.2)
+        if time.monotonic() - began < 0.2:
+            wrong.append("a sleep was cut short")
+    import threading
+    if threading.main_thread() is not threading.current_thread():
+        wrong.append("the main thread")
+
+
+if sys.argv[1] not in ("alone", "naps", "spawn"):
     threading.Thread(target=wait_for_the_end, daemon=True).start()
 globals()[sys.argv[1]]()
 print(json.dumps(wrong))

@@ -234,9 +234,14 @@ class CommandCase(Case):
         self.is_among_few()
         self.inject_twice("wait")
 
+    def test_asleep(self):
+        """It has not imported threading: its main thread does, awake."""
+        self.is_among_few()
+        self.inject_twice("naps")
+
 
 class TestCommand(CommandCase):
-    test_busy = test_waiting = None
+    test_busy = test_waiting = test_asleep = None
 
     def setUp(self):
         self.python = next(python for python in pythons.find()
@@ -249,9 +254,10 @@ class TestCommand(CommandCase):
     def test_no_threading(self):
         """It would take our thread for the main one."""
         target = self.start("alone")
-        run = self.run_inject(target)
+        run = self.run_inject(target, "--timeout", "3")
         self.assertEqual(run.returncode, 1, run.stdout)
         self.assertIn("has not imported threading", run.stderr)
+        self.assertIn("Inject again", run.stderr)
         self.assertEqual(target.finish(), [])
 
     @unittest.skipIf(os.getuid(), "not root: there is no other user")
