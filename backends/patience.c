@@ -22,12 +22,16 @@
 
 /* Between two stops others begin operations: they keep their limits then. */
 #define LINGER_SECONDS 5.0
+/* After an agent did not do what it was asked for. */
+#define RETRY_SECONDS 2.0
 
 struct entry {
+	bool was_listed; /* the roster has had it */
 	bool may_be_held;
 	double until; /* as if it were, on the loop's clock */
 	bool is_catching;
 	bool is_raised; /* its agent was asked to */
+	double retry;	/* what it was asked failed: not before; 0: it did not */
 	double limit;	/* of its groups, the least; -1: not known */
 };
 
@@ -136,17 +140,31 @@ static bool may_have_agent(const struct process *peer)
 	       way_exists(peer->pid, peer->uid);
 }
 
+static bool is_to_be_asked(const struct entry *entry, bool raises)
+{
+	if (entry && entry->retry > 0)
+		return entry->retry <= loop_now();
+	return raises != (entry && entry->is_raised);
+}
+
 static void settle(struct patience *patience, const struct process *peer,
 		   const struct pid_list *pids)
 {
 	bool raises = is_waited_for(patience, peer, pids);
-	const struct entry *entry = find(patience, peer->pid);
-	bool is_raised = entry && entry->is_raised;
+	struct entry *entry = find(patience, peer->pid);
+	struct entry before;
 
-	if (raises == is_raised || !may_have_agent(peer))
+	if (!is_to_be_asked(entry, raises) || !may_have_agent(peer))
 		return;
-	if (ask(patience, peer, raises) == 0)
-		take(patience, peer->pid)->is_raised = raises;
+	entry = take(patience, peer->pid);
+	before = *entry;
+	/* It may fail at once. */
+	entry->is_raised = raises;
+	entry->retry = 0;
+	if (ask(patience, peer, raises) < 0) {
+		entry->is_raised = before.is_raised;
+		entry->retry = before.retry;
+	}
 }
 
 static void find_next(uint64_t pid, void *value, void *data)
@@ -157,6 +175,8 @@ static void find_next(uint64_t pid, void *value, void *data)
 	(void)pid;
 	if (entry->until > loop_now() && entry->until < *next)
 		*next = entry->until;
+	if (entry->retry > loop_now() && entry->retry < *next)
+		*next = entry->retry;
 }
 
 static void on_later(void *data)
@@ -168,16 +188,49 @@ static void on_later(void *data)
 	patience_look(patience);
 }
 
-/* Once the first does not count as held any more. */
+/*
+ * Once the first does not count as held any more, or one is to be asked
+ * again.
+ */
 static void look_later(struct patience *patience)
 {
 	double next = INFINITY;
 
+	if (patience->later)
+		loop_timer_stop(patience->later);
+	patience->later = NULL;
 	map_each(patience->entries, find_next, &next);
-	if (isfinite(next) && !patience->later)
+	if (isfinite(next))
 		patience->later = loop_timer(node_loop(patience->node),
 					     next - loop_now() + 0.01, 0,
 					     on_later, patience);
+}
+
+struct ended {
+	const struct roster *roster;
+	struct pid_list pids;
+};
+
+static void note_ended(uint64_t pid, void *value, void *data)
+{
+	struct entry *entry = value;
+	struct ended *ended = data;
+
+	if (roster_find(ended->roster, (pid_t)pid))
+		entry->was_listed = true;
+	else if (entry->was_listed)
+		pid_list_add(&ended->pids, (pid_t)pid);
+}
+
+/* Another process may have its number next. */
+static void remove_ended(struct patience *patience)
+{
+	struct ended ended = { .roster = node_roster(patience->node) };
+
+	map_each(patience->entries, note_ended, &ended);
+	for (size_t i = 0; i < ended.pids.count; i++)
+		map_remove(patience->entries, (uint64_t)ended.pids.pids[i]);
+	pid_list_clear(&ended.pids);
 }
 
 static void on_turn(void *data)
@@ -190,6 +243,7 @@ static void on_turn(void *data)
 	patience->timer = NULL;
 	if (!roster || node_is_read_only(patience->node))
 		return;
+	remove_ended(patience);
 	roster_list(roster, &pids);
 	for (size_t i = 0; i < pids.count; i++) {
 		const struct process *peer = roster_find(roster, pids.pids[i]);
@@ -241,6 +295,12 @@ void patience_hear_catch(struct patience *patience, pid_t pid, bool is_on)
 	patience_look(patience);
 }
 
+void patience_miss(struct patience *patience, pid_t pid)
+{
+	take(patience, pid)->retry = loop_now() + RETRY_SECONDS;
+	patience_look(patience);
+}
+
 void patience_forget(struct patience *patience, pid_t pid)
 {
 	struct entry *entry = find(patience, pid);
@@ -248,6 +308,7 @@ void patience_forget(struct patience *patience, pid_t pid)
 	if (!entry)
 		return;
 	entry->is_raised = false;
+	entry->retry = 0;
 	entry->is_catching = false;
 	entry->limit = -1;
 	patience_look(patience);

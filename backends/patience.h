@@ -30,6 +30,8 @@ void patience_hear_catch(struct patience *patience, pid_t pid, bool is_on);
 void patience_learn(struct patience *patience, pid_t pid, const json_t *told);
 /* An agent can be asked that could not be before. */
 void patience_look(struct patience *patience);
+/* Its agent did not do what it was asked for, or is late: asked again soon. */
+void patience_miss(struct patience *patience, pid_t pid);
 /* Its agent knows nothing more of what it was asked for. */
 void patience_forget(struct patience *patience, pid_t pid);
 /* What the others wait for this one; -1: not known of all of them. */

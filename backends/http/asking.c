@@ -267,6 +267,8 @@ static void on_watchdogs(struct inquiry *inquiry, json_t *body,
 	if (!error)
 		patience_learn(node_patience(agent->base.node),
 			       agent->base.pid, body);
+	else if (inquiry->request.seq == NODE_NOBODY && !inquiry->is_lost)
+		patience_miss(node_patience(agent->base.node), agent->base.pid);
 	inquiry_respond(inquiry, error ? NULL : json_incref(body), error);
 }
 

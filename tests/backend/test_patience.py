@@ -34,6 +34,13 @@ threading.Thread(target=lambda: os._exit(len(sys.stdin.read())),
 while True:
     time.sleep(0.01)
 """
+FAILS_ONCE = """
+from probetui.dap import holding
+def fail(debugger, watch=holding.watch):
+    holding.watch = watch
+    raise RuntimeError("not now")
+holding.watch = fail
+"""
 TORCH = os.environ.get("PROBETUI_TORCH_PYTHON")
 
 
@@ -107,6 +114,17 @@ class TestPatience(PatienceCase):
     def wait_for_rank(self, rank, raised):
         wait_for(lambda: self.clients[rank].get("/watchdogs")["raised"]
                  is raised, "the limit of rank %d" % rank)
+
+    def test_one_that_fails_is_asked_again(self):
+        for pid in (self.targets[0].pid, self.targets[2].pid):
+            self.node.ask("evaluate", pid=pid, context="repl",
+                          expression=FAILS_ONCE)
+        self.node.ask("catch", pid=self.targets[1].pid, on=True)
+        self.wait_until(True, True, True)
+        self.node.ask("evaluate", pid=self.targets[0].pid, context="repl",
+                      expression=FAILS_ONCE)
+        self.node.ask("catch", pid=self.targets[1].pid, on=False)
+        self.wait_until(False, False, False)
 
     def test_the_doctor_looks_at_an_agent(self):
         (told,) = self.node.ask("diagnose", pids=[
