@@ -49,6 +49,8 @@ LINGER_SECONDS = 1.0
 # Who waits for events is told of the end so long.
 END_SECONDS = 0.2
 LINGER_MAXIMUM = 32
+# What failed is not tried again at once.
+AGAIN_SECONDS = 0.05
 # What a fault of a thread's own raises is never held back from it.
 _OWN_SIGNALS = {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL,
                 signal.SIGTRAP, signal.SIGABRT, signal.SIGSYS}
@@ -282,11 +284,12 @@ class Server:
             self.waker.send(b".")
 
     def _run(self) -> None:
-        try:
-            while not self.is_closed:
+        while not self.is_closed:
+            try:
                 self._turn()
-        except Exception as problem:
-            self.report(problem)
+            except Exception as problem:
+                self.report(problem)
+                time.sleep(AGAIN_SECONDS)
 
     def _turn(self) -> None:
         seconds = min(self.evaluator.look(), self.look(),
@@ -327,7 +330,7 @@ class Server:
             return
         except OSError:
             # No descriptor is left: do not ask again at once.
-            time.sleep(0.05)
+            time.sleep(AGAIN_SECONDS)
             return
         try:
             check_peer(door, connection)

@@ -28,6 +28,15 @@ def is_within(frame):
         frame = frame.f_back
     return frame is not None
 """
+# Where the end of a session and of the agent fail.
+FAILS = """\
+from probetui import agent, server
+from probetui.debugging import engine
+def fails(*_):
+    raise RuntimeError("no")
+def works():
+    return 1
+"""
 
 
 class SessionCase(OneCase):
@@ -216,6 +225,46 @@ class TestSessions(SessionCase):
             self.assertIn("any more", viewer.message(
                 "variables", variablesReference=numbers[1]))
             self.assertTrue(viewer.variables(numbers[2]))
+
+
+class TestFailures(SessionCase):
+    """Of one part: all others are done."""
+
+    def stopped(self, target):
+        viewer = Viewer(target)
+        viewer.ask("setFunctionBreakpoints", breakpoints=[{"name": "works"}])
+        viewer.stack()
+        target.run("threading.Thread(target=lambda: say(works())).start()")
+        viewer.event("stopped")
+        return viewer
+
+    def test_end_of_a_session(self):
+        for part in ("handles.Handles.end", "engine.Engine.leave",
+                     "engine.Engine.end_steps"):
+            with self.subTest(part):
+                target = self.listening(FAILS + part + " = fails\n")
+                self.stopped(target).close()
+                self.assertEqual(target.said(), 1)
+
+    def test_end_of_the_agent(self):
+        target = self.listening(FAILS)
+        with self.stopped(target):
+            target.run("agent._agent._debugger.endings.insert(0, fails)")
+            target.run("engine.peek().armer.end_steps = fails")
+            target.run("say(probetui.unlisten())")
+            self.assertEqual(sorted([target.said(), target.said()], key=str),
+                             [1, []])
+
+    def test_turn_of_the_server(self):
+        target = self.listening(FAILS + """\
+own = server.Server._turn
+def turns(self):
+    server.Server._turn = own
+    fails()
+server.Server._turn = turns
+""")
+        with target.client() as client:
+            self.assertEqual(client.value("1 + 1"), "2")
 
 
 class TestEvents(SessionCase):

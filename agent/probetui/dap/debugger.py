@@ -20,7 +20,7 @@ from . import (
 from .call import Call
 from .events import Ring
 from .messages import Failure, failed, read_request, response
-from .sessions import NEVER, Session, Sessions
+from .sessions import Session, Sessions
 
 if TYPE_CHECKING:
     from ..debugging.engine import Engine
@@ -30,6 +30,17 @@ if TYPE_CHECKING:
     from ..server import Connection, Server
 
 POLL_SECONDS = 30
+# To look again where that failed.
+AGAIN_SECONDS = 60.0
+
+
+def _apart(part: Callable[[], Any], otherwise: Any = None) -> Any:
+    """What fails is told, and what comes after it is done all the same."""
+    try:
+        return part()
+    except Exception as problem:
+        tell("a part of a session could not be ended: %s" % describe(problem))
+        return otherwise
 
 
 class Debugger:
@@ -116,24 +127,19 @@ class Debugger:
         self.server.wake()
 
     def _look(self) -> float:
-        try:
-            seconds = self.sessions.look()
-            now = time.monotonic()
-            for session in self.sessions.all():
-                for kept in list(session.kept.values()):
-                    end = kept.look()
-                    if end is not None:
-                        seconds = min(seconds, max(0.0, end - now))
-            for look in self.lookers:
-                again = look()
-                if again is not None:
-                    seconds = min(seconds, max(0.0, again))
-            self._next_look = now + seconds
-            return seconds
-        except Exception as problem:
-            # The thread that waits for clients goes on.
-            tell("a session could not be ended: %s" % describe(problem))
-            return NEVER
+        seconds = _apart(self.sessions.look, AGAIN_SECONDS)
+        now = time.monotonic()
+        for session in self.sessions.all():
+            for kept in list(session.kept.values()):
+                end = _apart(kept.look, now + AGAIN_SECONDS)
+                if end is not None:
+                    seconds = min(seconds, max(0.0, end - now))
+        for look in list(self.lookers):
+            again = _apart(look, AGAIN_SECONDS)
+            if again is not None:
+                seconds = min(seconds, max(0.0, again))
+        self._next_look = now + seconds
+        return float(seconds)
 
     def _settle(self, session: Session) -> None:
         """After a request."""
@@ -148,23 +154,23 @@ class Debugger:
 
     def _end(self, session: Session) -> None:
         for kept in list(session.kept.values()):
-            kept.end(self)
+            _apart(lambda kept=kept: kept.end(self))  # type: ignore[misc]
         session.kept.clear()
         self.ring.wake()
         if self._engine is not None:
-            self._engine.leave(session.id)
+            _apart(lambda: self._engine.leave(session.id))
             if not self.sessions.debugging():
                 self._engine.set_threads("one")
-                self._engine.end_steps()
+                _apart(self._engine.end_steps)
                 stopped.let_go(self)
 
     def close(self) -> None:
         """The process ends, or the agent does."""
         self._is_closed = True
         for end in self.endings:
-            end()
+            _apart(end)
         if self._engine is not None:
-            self._engine.close()
+            _apart(self._engine.close)
         self.ring.emit("terminated", {})
 
     def forget(self) -> None:

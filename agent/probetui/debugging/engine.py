@@ -153,18 +153,22 @@ class Engine(Reaching):
 
     def close(self) -> None:
         """All go on, and nothing of ours remains in the program."""
-        with self._lock:
+        # The last one first, and each whatever becomes of those before it.
+        with contextlib.ExitStack() as parts:
+            parts.callback(self._all_go)
+            parts.enter_context(self._lock)
             self.is_closed = True
             self.table = Table()
             self.filters = {}
             self.watchers = {}
             for state in self._states.values():
                 state.is_paused = False
-            self.armer.end_steps()
-            self.armer.end()
-            self._release()
-            stops = list(self._stops)
-        for stop in stops:
+            parts.callback(self._release)
+            parts.callback(self.armer.end)
+            parts.callback(self.armer.end_steps)
+
+    def _all_go(self) -> None:
+        for stop in self.stops():
             with contextlib.suppress(EngineError):
                 stop.go()
 
