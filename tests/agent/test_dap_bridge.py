@@ -8,7 +8,7 @@ import unittest
 
 import bridges
 import dap_schema
-from agents import OneCase, wait_for
+from agents import OneCase, make_certificate, wait_for
 from sessions import LIMIT
 
 INITIALIZE = bridges.frame({"seq": 1, "type": "request",
@@ -44,6 +44,9 @@ class TestRefusals(unittest.TestCase):
         self.check("'99999' is no port", "--port", "99999", "1")
         self.check("wants a token", "http://localhost:1",
                    PROBETUI_TOKEN="", PROBETUI_TOKEN_FILE="")
+        self.check("PROBETUI_CA_FILE=/nowhere has no certificates",
+                   "https://localhost:1", PROBETUI_TOKEN="some token",
+                   PROBETUI_CA_FILE="/nowhere")
         self.check("No such file", "http://localhost:1",
                    PROBETUI_TOKEN_FILE="/nowhere")
 
@@ -102,6 +105,39 @@ class TestNoAgent(OneCase):
             free.bind(("127.0.0.1", 0))
             self.check("refused", "http://127.0.0.1:%d"
                        % free.getsockname()[1], PROBETUI_TOKEN="some token")
+
+    def test_tls(self):
+        """Not trusted, for another name, and none where it is asked for."""
+        certificate, key = make_certificate(self.place.path)
+        token = "a token of the test"
+        target = self.start(
+            "import probetui\nsay(probetui.listen('127.0.0.1:0', token=%r, "
+            "tls=(%r, %r)))" % (
+                token, certificate, key))
+        port = target.first[1].rpartition(":")[2]
+        wanted = {"PROBETUI_TOKEN": token, "PROBETUI_CA_FILE": ""}
+        self.check("TLS with the agent fails: self",
+                   "https://localhost:" + port, **wanted)
+        self.check("PROBETUI_CA_FILE=FILE", "https://localhost:" + port,
+                   **wanted)
+        self.check("TLS is spoken here: https", "http://localhost:" + port,
+                   **wanted)
+        with socket.socket() as plain:
+            plain.bind(("127.0.0.1", 0))
+            plain.listen(1)
+            bridge = bridges.Bridge("https://localhost:%d"
+                                    % plain.getsockname()[1], **wanted)
+            number = bridge.send("initialize")
+            with plain.accept()[0] as connection:
+                connection.recv(1000)
+                connection.sendall(b"HTTP/1.1 400 No\r\n\r\n")
+                self.assertIn("no TLS is spoken there",
+                              bridge.answer(number)["message"])
+            bridge.close()
+        bridge = bridges.Bridge("https://localhost:" + port,
+                                **dict(wanted, PROBETUI_CA_FILE=certificate))
+        self.assertTrue(bridge.answer(bridge.send("initialize"))["success"])
+        bridge.close()
 
     def test_a_socket_of_another_process(self):
         target = self.start()
