@@ -345,6 +345,31 @@ static void judge(struct answer_classes *classes, size_t ranks)
 	}
 }
 
+/*
+ * Ranks, process ids: whole numbers of which every rank has another. None is
+ * far from the middle, as one that is too large would be.
+ */
+static bool has_own_numbers(const struct answer_classes *classes)
+{
+	for (size_t i = 0; i < classes->count; i++) {
+		const struct answer_class *class = &classes->items[i];
+
+		if (class->is_failure)
+			continue;
+		if (rankset_count(&class->ranks) > 1 || !class->is_number ||
+		    class->text[strspn(class->text, "-0123456789")] != '\0' ||
+		    fabs(class->deviation) >= DEVIATION_FACTOR)
+			return false;
+	}
+	return true;
+}
+
+static void drop_deviations(struct answer_classes *classes)
+{
+	for (size_t i = 0; i < classes->count; i++)
+		classes->items[i].deviation = 0;
+}
+
 static int compare_sizes(const struct answer_class *a,
 			 const struct answer_class *b)
 {
@@ -392,6 +417,8 @@ void answer_classes_make(struct answer_classes *classes,
 	for (size_t i = 0; i < classes->count; i++)
 		classes->value_count += !classes->items[i].is_failure;
 	judge(classes, answers->count);
+	if (has_own_numbers(classes))
+		drop_deviations(classes);
 	if (classes->count > 0)
 		qsort(classes->items, classes->count, sizeof(*classes->items),
 		      compare_classes);

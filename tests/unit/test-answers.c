@@ -141,6 +141,20 @@ static void the_farthest_is_first(void **state)
 			"5 values over 5 ranks");
 }
 
+/* Of ranks and process ids none is far from the others. */
+static void numbers_of_their_own_are_in_order(void **state)
+{
+	struct answers answers;
+
+	(void)state;
+	ask(&answers, 4);
+	answer(&answers, 0, 0, "0");
+	answer(&answers, 1, 1, "1");
+	answer(&answers, 2, 2, "2");
+	answer(&answers, 3, 3, "3");
+	check(&answers, "0: 0|1: 1|2: 2|3: 3|4 values over 4 ranks");
+}
+
 static void what_most_are_not_is_odd(void **state)
 {
 	struct answers answers;
@@ -323,6 +337,7 @@ int main(void)
 		cmocka_unit_test(the_largest_numbers_have_a_median),
 		cmocka_unit_test(tensors_of_one_number_are_numbers),
 		cmocka_unit_test(the_farthest_is_first),
+		cmocka_unit_test(numbers_of_their_own_are_in_order),
 		cmocka_unit_test(what_most_are_not_is_odd),
 		cmocka_unit_test(addresses_do_not_differ),
 		cmocka_unit_test(failures_are_together_and_last),
