@@ -2,12 +2,14 @@
  * command-agent: what only the agent within a rank can do: hold it where an
  * exception is not caught, stop it where one is raised, run a file.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "banned.h"
 #include "base/alloc.h"
+#include "base/array.h"
 #include "base/buffer.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -35,6 +37,24 @@ static bool is_caught(const json_t *body, const json_t **lease)
 		     : json_is_true(json_object_get(body, "on"));
 }
 
+/* Of what was asked for nothing is left out, as text_duration does. */
+static void say_lease(struct buffer *out, double seconds)
+{
+	static const struct {
+		double seconds;
+		const char *word;
+	} units[] = { { 86400, "d" }, { 3600, "h" }, { 60, "min" } };
+
+	for (size_t i = 0; i < ARRAY_LENGTH(units); i++)
+		if (seconds > 0 && fmod(seconds, units[i].seconds) == 0) {
+			buffer_printf(out, "%.0f %s",
+				      seconds / units[i].seconds,
+				      units[i].word);
+			return;
+		}
+	buffer_printf(out, "%.6g s", seconds);
+}
+
 static void say_caught(struct buffer *out, const json_t *body)
 {
 	const json_t *lease;
@@ -48,7 +68,7 @@ static void say_caught(struct buffer *out, const json_t *body)
 			     "an exception that nobody catches holds it");
 	if (json_is_number(lease)) {
 		buffer_append_string(out, ", for ");
-		text_duration(out, json_number_value(lease));
+		say_lease(out, json_number_value(lease));
 		buffer_append_string(out, " at most");
 	}
 }
@@ -209,6 +229,17 @@ static char *find_file(int argc, char **argv)
 	return realpath(argv[1], NULL);
 }
 
+/* A word that can only be meant as a file's name. */
+static bool is_path(const char *word)
+{
+	size_t length = strlen(word);
+
+	if (strcspn(word, " \t\n()[]{}=;:'\"*,") < length)
+		return false;
+	return strchr(word, '/') ||
+	       (length > 3 && strcmp(word + length - 3, ".py") == 0);
+}
+
 int command_execute(struct command_context *context, int argc, char **argv,
 		    struct error *error)
 {
@@ -219,6 +250,8 @@ int command_execute(struct command_context *context, int argc, char **argv,
 	if (code[0] == '\0')
 		result = error_set(error, "execute needs a file, or code: "
 					  "execute probe.py");
+	else if (!path && argc == 2 && is_path(argv[1]))
+		result = error_set(error, "there is no file %s", argv[1]);
 	else
 		result = survey_begin(context, "execute", path ? path : code,
 				      path ? ANSWERS_EXECUTE_FILE

@@ -193,6 +193,13 @@ class TestAgents(unittest.TestCase):
                 {"pid": 100, "on": True, "lease": 300.0,
                  "types": ["ValueError", "KeyError"]})
 
+    def test_nothing_of_a_lease_is_left_out(self):
+        with node() as fake:
+            for given, told in (("90s", "90 s"), ("2h", "2 h"),
+                                ("90m", "90 min"), ("1.5s", "1.5 s")):
+                run = fake.run("catch", "lease", given, "ranks", "0")
+                self.assertIn("for %s at most" % told, run.stdout)
+
     def test_catch_no_more(self):
         with node({"catch 102": "It has no agent."}) as fake:
             run = fake.run("--json", "catch", "off")
@@ -228,6 +235,13 @@ class TestAgents(unittest.TestCase):
             code, path = [each[1] for each in fake.asked("execute")]
             self.assertEqual((code["pid"], code["code"]), (100, "print( 1 )"))
             self.assertEqual(path["path"], os.path.realpath(file.name))
+
+    def test_a_file_that_is_not_there(self):
+        with node() as fake:
+            for name in ("nosuch.py", "no/such"):
+                run = fake.run("execute", name, "ranks", "0")
+                self.assertIn("here is no file %s" % name, run.stderr)
+                self.assertEqual(fake.asked("execute"), [])
 
     def test_a_variable_is_set(self):
         with node() as fake:
