@@ -56,6 +56,10 @@ static bool is_in(const struct part *part, const json_t *breakpoint)
 
 	if (strcmp(command_of(breakpoint), part->command) != 0)
 		return false;
+	/* The agent has no name for what it cannot watch. */
+	if (json_get_string(breakpoint, "watch", NULL) &&
+	    !json_get_string(breakpoint, "dataId", NULL))
+		return false;
 	return !part->path || strcmp(part->path, path) == 0;
 }
 
@@ -309,6 +313,8 @@ static void on_info(struct inquiry *inquiry, json_t *body,
 				     : json_get_string(body, "description",
 						       "It cannot be "
 						       "watched."));
+	if (binding && !data && !error)
+		binding->is_refused = true;
 	count_down(round);
 }
 

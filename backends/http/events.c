@@ -4,6 +4,7 @@
  */
 #include "backends/http/agent.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "banned.h"
@@ -18,6 +19,19 @@
 #define POLL_SECONDS 25
 #define POLL_GRACE 10.0
 
+/* DAP's ends as a line does; ours is one. */
+static void set_line(json_t *event, const char *text)
+{
+	size_t length = strlen(text);
+	char *line;
+
+	while (length > 0 && text[length - 1] == '\n')
+		length--;
+	line = xstrndup(text, length);
+	json_set_text(event, "output", line);
+	free(line);
+}
+
 static void take_output(struct agent *agent, const json_t *body)
 {
 	const char *category = json_get_string(body, "category", "");
@@ -30,7 +44,7 @@ static void take_output(struct agent *agent, const json_t *body)
 	event = json_object();
 	json_object_set_new(event, "pid", json_integer(agent->base.pid));
 	json_set_text(event, "category", category);
-	json_set_text(event, "output", json_get_string(body, "output", ""));
+	set_line(event, json_get_string(body, "output", ""));
 	if (json_is_integer(breakpoint))
 		json_object_set_new(event, "breakpoint",
 				    json_integer(json_integer_value(breakpoint)));

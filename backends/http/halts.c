@@ -223,15 +223,23 @@ static void read_hits(struct halt *halt, const json_t *ids)
 	}
 }
 
-/* A few words, as debugger.h has them. */
+/*
+ * A few words, as debugger.h has them. What changed, or why a condition
+ * failed, only the agent knows; how breakpoints are numbered, we do.
+ */
 static char *find_description(const struct halt *halt, const json_t *body)
 {
 	const char *said = json_get_string(body, "text", NULL);
+	const char *described = json_get_string(body, "description", "");
+	const char *why = strstr(described, ": ");
 
 	if (said && said[0])
 		return xstrdup(said);
+	if (halt->reason == STOP_DATA_BREAKPOINT && described[0])
+		return xstrdup(described);
 	if (halt->hit_count > 0)
-		return xasprintf("breakpoint %d", halt->hits[0]);
+		return xasprintf("breakpoint %d%s", halt->hits[0],
+				 why ? why : "");
 	if (halt->at == STOP_AT_CALL || halt->at == STOP_AT_RETURN ||
 	    halt->at == STOP_AT_EXCEPTION)
 		return xstrdup(stop_event_name(halt->at));

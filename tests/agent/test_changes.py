@@ -193,6 +193,7 @@ class TestChanges(ChangeCase):
         self.begin("work()", "begin = 1")
         for name, word in (("thing.computed", "computed by its class"),
                            ("nothing", "there is no nothing"),
+                           ("self.it", "there is no self"),
                            ("total + 1", "computed, not stored"),
                            ("names[i]", "index"), ("1 +", "no variable"),
                            ("total.real", "computed by its class")):

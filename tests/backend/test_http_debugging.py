@@ -98,11 +98,37 @@ class TestStops(DebuggingCase):
         said = self.node.wait_for(
             lambda m: m.get("event") == "output"
             and "it is" in m["body"]["output"])["body"]
-        self.assertEqual((said["output"].strip(), said["breakpoint"]),
+        self.assertEqual((said["output"], said["breakpoint"]),
                          ("it is 3", 2))
         self.target.say("work(2)")
         told, _ = self.stopped()
         self.assertEqual(told["hit"], [1])
+
+    def test_a_condition_that_fails(self):
+        self.ask("setBreakpoints", breakpoints=[
+            {"id": 7, "path": TARGET, "line": INNER, "condition": "no > 1"}])
+        self.target.say("work(1)")
+        told, _ = self.stopped()
+        self.assertEqual(
+            (told["hit"], told["description"]),
+            ([7], "breakpoint 7: its condition failed: "
+             "NameError: name 'no' is not defined"))
+
+    def test_what_changes(self):
+        self.set({"path": TARGET, "line": INNER, "temporary": True})
+        self.target.say("work(1)")
+        self.stopped()
+        bound = self.set({"watch": "total", "depth": 0},
+                         {"watch": "self.nothing", "depth": 0})
+        self.assertEqual(
+            [(one.get("number", 0), one.get("refused", False),
+              one.get("message"))
+             for one in bound],
+            [(1, False, None), (0, True, "there is no self there")])
+        self.ask("continue")
+        told, _ = self.stopped()
+        self.assertEqual((told["reason"], told["hit"], told["description"]),
+                         ("data breakpoint", [1], "total: not set -> 2"))
 
     def test_what_cannot_be_set(self):
         bound, = self.set({"path": TARGET, "line": 100000})

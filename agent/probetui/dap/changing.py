@@ -150,9 +150,11 @@ def _info(call: Call) -> Dict[str, Any]:
         value = paths.read(path, frame)
     except EngineError as error:
         return _nothing(str(error))
-    if value is paths.MISSING and not path.steps and \
+    owner = path._replace(steps=())
+    if value is paths.MISSING and \
+            paths.read(owner, frame) is paths.MISSING and \
             path.name not in frame.f_code.co_varnames:
-        return _nothing("there is no %s there" % path.text)
+        return _nothing("there is no %s there" % path.name)
     return {"dataId": _data(call).offer(_Offer(place.stop, frame, path)),
             "description": "%s, looked at before each line of %s" % (
                 path.text, frame.f_code.co_name),

@@ -148,10 +148,11 @@ class Breakpoint:
                 if not self._condition.value(frame):
                     return False, said, ""
             except BaseException as error:
-                failure = "the condition %s failed: %s" % (
-                    self._condition.text, describe(error))
+                failed = "failed: %s" % describe(error)
+                failure = "its condition " + failed
                 if not self._failed:
-                    said.append(failure)
+                    said.append("the condition %s %s" % (
+                        self._condition.text, failed))
                 self._failed = True
                 if self._log is not None:
                     return False, said, ""
