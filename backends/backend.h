@@ -108,6 +108,11 @@ struct backend {
 	int (*send)(struct connection *connection, enum request_kind kind,
 		    const struct message *request, struct error *error);
 	/*
+	 * Ends what it evaluates: those requests are answered as soon as that
+	 * has happened. NULL: it cannot.
+	 */
+	void (*interrupt)(struct connection *connection);
+	/*
 	 * Looks variables up in the environment the program has now (a rank
 	 * made by multiprocessing sets RANK after its start). names ends in
 	 * NULL; when the first is not there the others are not looked for.

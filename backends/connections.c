@@ -341,6 +341,18 @@ void connections_amend(struct connections *connections,
 	}
 }
 
+void connections_interrupt(struct connections *connections, pid_t pid)
+{
+	const struct slot *slot = find_slot(connections, pid);
+
+	for (size_t i = 0; slot && i < ROW_COUNT; i++) {
+		struct connection *connection = slot->connections[i];
+
+		if (connection && connection->backend->interrupt)
+			connection->backend->interrupt(connection);
+	}
+}
+
 void connections_close(struct connections *connections, pid_t pid)
 {
 	struct slot *slot = find_slot(connections, pid);

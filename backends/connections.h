@@ -77,6 +77,8 @@ const struct debugger *connections_debugger(struct connections *connections,
 /* Puts what is known better into a sample: of the thread that is stopped. */
 void connections_amend(struct connections *connections,
 		       struct process_sample *sample);
+/* What is evaluated in a process is to end. */
+void connections_interrupt(struct connections *connections, pid_t pid);
 /* All of a process, which has ended. */
 void connections_close(struct connections *connections, pid_t pid);
 /* Closes this one alone. */

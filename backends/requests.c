@@ -279,6 +279,16 @@ static void handle_disconnect(struct node *node, const struct message *request)
 	node_leave(node);
 }
 
+static void handle_cancel(struct node *node, const struct message *request)
+{
+	const struct process *process = find_process(node, request);
+
+	if (!process)
+		return;
+	connections_interrupt(node_connections(node), process->pid);
+	node_respond(node, request, NULL, NULL);
+}
+
 /* clang-format off */
 static const struct row rows[] = {
 	{ "initialize", .handle = handle_initialize },
@@ -302,6 +312,7 @@ static const struct row rows[] = {
 	{ "terminate", .kind = REQUEST_TERMINATE, .changes = true },
 	{ "setBreakpoints", .kind = REQUEST_SET_BREAKPOINTS, .changes = true },
 	{ "evaluate", .kind = REQUEST_EVALUATE, .changes = true },
+	{ "cancel", .handle = handle_cancel },
 	{ "completions", .kind = REQUEST_COMPLETIONS },
 	{ "setVariable", .kind = REQUEST_SET_VARIABLE, .changes = true },
 	{ "execute", .kind = REQUEST_EXECUTE, .changes = true },

@@ -1,5 +1,6 @@
 #include "ui/shell.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/loop.h"
 #include "engine/command.h"
 #include "engine/commands.h"
 #include "engine/engine.h"
@@ -115,7 +117,7 @@ static void complete(int by, void *data)
 		lineedit_show_candidates(&shell->edit);
 }
 
-static int read_terminal(struct shell *shell, struct error *error)
+static int read_lines(struct shell *shell, struct error *error)
 {
 	struct loop *loop = shell->context->engine->loop;
 	int result = 0;
@@ -140,6 +142,25 @@ static int read_terminal(struct shell *shell, struct error *error)
 			return 0;
 		}
 	}
+	return result;
+}
+
+/* While a line is typed C-c is a key. */
+static void on_interrupt(int number, void *data)
+{
+	(void)number;
+	survey_interrupt(data);
+}
+
+/* C-c ends what runs, not who has it run. */
+static int read_terminal(struct shell *shell, struct error *error)
+{
+	struct engine *engine = shell->context->engine;
+	struct loop_signal *interrupt =
+		loop_signal(engine->loop, SIGINT, on_interrupt, engine);
+	int result = read_lines(shell, error);
+
+	loop_signal_stop(interrupt);
 	return result;
 }
 

@@ -102,6 +102,7 @@ struct inquiry {
 	struct agent *agent;
 	struct carrier_letter *letter;
 	struct message request; /* of the pipe; name NULL: nobody waits */
+	int64_t number; /* of the DAP request; 0: it is none, or not sent */
 	/*
 	 * Called once. error NULL: body is the answer's. Else a sentence, and
 	 * body, an object, what was said besides.

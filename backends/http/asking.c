@@ -114,6 +114,33 @@ int asking_evaluate(struct agent *agent, const struct message *request,
 	return 0;
 }
 
+static void on_cancelled(struct inquiry *inquiry, json_t *body,
+			 const struct error *error)
+{
+	(void)inquiry;
+	(void)body;
+	(void)error;
+}
+
+static void cancel(struct agent *agent, int64_t number)
+{
+	json_t *arguments = json_object();
+
+	json_object_set_new(arguments, "requestId", json_integer(number));
+	inquiry_send(inquiry_new(agent, NULL, on_cancelled), "cancel",
+		     arguments, AGENT_SECONDS);
+}
+
+void asking_cancel(struct agent *agent)
+{
+	const struct inquiry *inquiry = agent->inquiries;
+
+	/* New ones come first, and one that cannot be sent goes at once. */
+	for (; inquiry; inquiry = inquiry->next)
+		if (inquiry->done == on_result && inquiry->number > 0)
+			cancel(agent, inquiry->number);
+}
+
 int asking_set(struct agent *agent, const struct message *request,
 	       struct error *error)
 {

@@ -16,6 +16,8 @@ struct message;
 /* Each takes on the request of that name. */
 int asking_evaluate(struct agent *agent, const struct message *request,
 		    struct error *error);
+/* What is evaluated is to end; its requests are answered by that. */
+void asking_cancel(struct agent *agent);
 int asking_complete(struct agent *agent, const struct message *request,
 		    struct error *error);
 int asking_set(struct agent *agent, const struct message *request,

@@ -251,6 +251,11 @@ static int http_send(struct connection *connection, enum request_kind kind,
 	return row->send(agent, request, error);
 }
 
+static void http_interrupt(struct connection *connection)
+{
+	asking_cancel(to_agent(connection));
+}
+
 static void http_amend(struct connection *connection,
 		       struct process_sample *sample)
 {
@@ -274,5 +279,6 @@ const struct backend http_backend = {
 	.send = http_send,
 	.amend = http_amend,
 	.debugger = http_debugger,
+	.interrupt = http_interrupt,
 	.close = http_close,
 };

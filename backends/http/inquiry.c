@@ -326,7 +326,8 @@ static void post_dap(struct inquiry *inquiry, const char *command,
 			     ? xasprintf("/dap?session=%s", agent->session)
 			     : xstrdup("/dap");
 
-	json_object_set_new(request, "seq", json_integer(++agent->number));
+	inquiry->number = ++agent->number;
+	json_object_set_new(request, "seq", json_integer(inquiry->number));
 	json_set_text(request, "type", "request");
 	json_set_text(request, "command", command);
 	if (arguments)

@@ -277,13 +277,34 @@ void survey_turn(struct engine *engine)
 static bool is_over(const struct engine *engine, void *data)
 {
 	(void)data;
-	return engine->survey.count == 0;
+	return engine->survey.count == 0 || engine->survey.interrupts > 1;
+}
+
+void survey_interrupt(struct engine *engine)
+{
+	struct survey *survey = &engine->survey;
+
+	if (survey->interrupts++ > 0)
+		return;
+	for (size_t i = 0; i < survey->count; i++) {
+		const struct rank *rank = session_find_rank(
+			&engine->session, survey->asks[i].rank);
+		json_t *arguments;
+
+		if (!rank)
+			continue;
+		arguments = json_object();
+		json_object_set_new(arguments, "pid",
+				    json_integer(rank->process.pid));
+		engine_send(engine, "cancel", arguments);
+	}
 }
 
 void survey_wait(struct engine *engine)
 {
 	struct survey *survey = &engine->survey;
 
+	survey->interrupts = 0;
 	engine_wait(engine, is_over, NULL, engine->settings.timeout);
 	for (size_t i = 0; i < survey->count; i++)
 		take(engine, &survey->asks[i]);

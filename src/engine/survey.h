@@ -32,6 +32,7 @@ struct survey {
 	size_t count;
 	size_t capacity;
 	uint64_t number; /* of the last question */
+	int interrupts;	 /* while it is waited for */
 };
 
 void survey_clear(struct survey *survey);
@@ -48,5 +49,7 @@ void survey_turn(struct engine *engine);
 const struct answers *survey_answers(const struct engine *engine);
 /* In a shell: waits for all; who is late answers with a sentence. */
 void survey_wait(struct engine *engine);
+/* What is waited for is to end; the second time it is not waited for. */
+void survey_interrupt(struct engine *engine);
 
 #endif

@@ -51,6 +51,17 @@ class TestRunning(HttpCase):
         self.assertEqual([target["label"] for target in body["targets"]],
                          ["exec_prefix"])
 
+    def test_what_runs_is_ended(self):
+        seq = self.node.request(
+            "evaluate", pid=self.pid, context="repl",
+            expression="import os; os.write(1, b'begun\\n')\nwhile True: pass")
+        self.assertEqual(self.line(), ["begun"])
+        self.node.ask("cancel", pid=self.pid)
+        told = self.node.answer(seq)
+        self.assertFalse(told["success"])
+        self.assertIn("cancelled", told["message"])
+        self.assertEqual(self.evaluate("x")["result"], "41")
+
     def test_execute(self):
         body = self.node.ask("execute", pid=self.pid,
                              code="print(__name__)\n6 * 7")

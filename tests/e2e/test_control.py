@@ -90,6 +90,9 @@ def found():
         debugger(102, %(third)r, **THIRD[%(third)r])
 
 
+waiting = {}  # by pid, until they are cancelled
+
+
 def act(request, arguments):
     """The answer's body."""
     pid = arguments.get("pid")
@@ -120,6 +123,11 @@ def act(request, arguments):
         return {"pid": 102}
     if request == "detach":
         debugger(pid, "none" if IS_FREE and pid == 102 else "waiting")
+    if request == "cancel":
+        for one in waiting.pop(pid):
+            send({"seq": 1, "type": "response", "request_seq": one,
+                  "command": "evaluate", "success": False,
+                  "message": "cancelled", "body": None})
     if request == "evaluate":
         if arguments["expression"] == "die":
             event("rankRemoved", pid=pid, rank=PIDS[pid], uid=0,
@@ -153,6 +161,9 @@ for line in sys.stdin:
     log.flush()
     if name == "disconnect":
         break
+    if arguments.get("expression") == "forever":
+        waiting.setdefault(arguments["pid"], []).append(request["seq"])
+        continue
     refusal = REFUSALS.get("%%s %%s" %% (name, arguments.get("pid")))
     try:
         body = None if refusal else act(name, arguments)

@@ -153,6 +153,22 @@ class TestRepl(unittest.TestCase):
             self.assertEqual(termios.tcgetattr(terminal.line),
                              terminal.before)
 
+    def test_what_runs_is_interrupted(self):
+        with node() as fake:
+            terminal = self.terminal_of(fake)
+            terminal.press(b"forever\r")
+            while not fake.asked("evaluate"):
+                terminal.take(0.05)
+            terminal.press(b"\x03")
+            terminal.wait_for(b"cancelled")
+            terminal.wait_for(b">>> ")
+            terminal.press(b"1 + 1\r")
+            terminal.wait_for(b"0 + 1 + 1")
+            terminal.wait_for(b">>> ")
+            terminal.press(b"\x04")
+            self.assertEqual(terminal.wait_end(), 0)
+            self.assertEqual(fake.asked("cancel"), [["cancel", {"pid": 100}]])
+
     def test_a_terminal(self):
         with node() as fake:
             terminal = self.terminal_of(fake)

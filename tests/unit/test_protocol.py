@@ -10,7 +10,7 @@ SOURCE = os.environ.get("SRCDIR") or os.path.dirname(
 DAP_REQUESTS = {"initialize", "variables", "source", "disconnect", "continue",
                 "next", "stepIn", "stepOut", "pause", "terminate",
                 "setBreakpoints", "evaluate", "completions", "setVariable",
-                "setExceptionBreakpoints"}
+                "setExceptionBreakpoints", "cancel"}
 DAP_EVENTS = {"output", "stopped", "continued"}
 
 
