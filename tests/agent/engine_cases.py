@@ -657,6 +657,27 @@ class TestSteps(EngineCase):
         until.set()
         other.end()
 
+    def test_one_that_cannot_be_held(self):
+        """It runs on, and the program does not hear of it."""
+        def traced():
+            sys.settrace(lambda *_: None)
+            ready.set()
+            until.wait()
+            sys.settrace(None)
+
+        ready, until = threading.Event(), threading.Event()
+        other = self.begin(traced)
+        ready.wait(LIMIT)
+        self.engine.set_threads("all")
+        self.set("add")
+        thread = self.begin(self.module.loop, 2)
+        for _ in range(2):
+            self.check(self.stop(), "breakpoint", "line", "add", "add")
+            self.engine.stops()[0].go()
+        self.assertEqual(thread.end(), 1)
+        until.set()
+        other.end()
+
     def test_pause(self):
         until = []
         thread = self.begin(self.module.spins, until)
