@@ -930,6 +930,37 @@ class TestThreadStates(unittest.TestCase):
                 thread.end()
 
 
+    def test_one_that_starts_another(self):
+        """Until that one runs, its state has the number of who starts it."""
+        if sys.version_info >= (3, 12):
+            return
+
+        def trace(*_):
+            return None
+
+        def starts():
+            made = ctypes.c_void_p(new(main()))
+            ready.set()
+            until.wait(LIMIT)
+            found = sys.gettrace()
+            sys.settrace(None)
+            ctypes.pythonapi.PyThreadState_Clear(made)
+            ctypes.pythonapi.PyThreadState_Delete(made)
+            return found
+
+        main = ctypes.pythonapi.PyInterpreterState_Main
+        new = ctypes.pythonapi.PyThreadState_New
+        main.restype = new.restype = ctypes.c_void_p
+        new.argtypes = [ctypes.c_void_p]
+        ready, until = threading.Event(), threading.Event()
+        thread = Thread(starts)
+        thread.start()
+        ready.wait(LIMIT)
+        told = tstates.set_trace(thread.ident, trace, lambda _: True)
+        until.set()
+        self.assertEqual((told, thread.end()), (None, trace))
+
+
 class Result(unittest.TestResult):
     def say(self, test, problem):
         name = test.id().partition(".")[2]

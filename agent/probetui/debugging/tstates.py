@@ -36,12 +36,16 @@ def _marker(*_: Any) -> None:
     return None
 
 
-def _words(address: int, count: int = WORDS) -> Any:
+def _words(address: int) -> Any:
     with open("/proc/self/mem", "rb", buffering=0) as file:
-        data = os.pread(file.fileno(), WORD * count, address)
-    if len(data) != WORD * count:
+        return _read(file, address)
+
+
+def _read(file: Any, address: int) -> Any:
+    data = os.pread(file.fileno(), WORD * WORDS, address)
+    if len(data) != WORD * WORDS:
         raise OSError("a thread's state is cut")
-    return struct.unpack("%dQ" % count, data)
+    return struct.unpack("%dQ" % WORDS, data)
 
 
 def _own() -> int:
@@ -74,19 +78,25 @@ def _calibrate() -> Dict[str, int]:
 
 
 def _find(ident: int, layout: Dict[str, int]) -> int:
-    """The state of that thread."""
+    """The state of that thread: the last that has its number. Those that it
+    makes for threads that do not run yet have it, too, and stand before."""
     head = _api.PyInterpreterState_ThreadHead
     head.restype = ctypes.c_void_p
     state = head(ctypes.c_void_p(layout["interpreter"]))
-    for _ in range(THREADS_MAXIMUM):
-        if not state:
-            break
-        words = _words(state)
-        if words[INTERPRETER // WORD] == layout["interpreter"] and \
-                words[layout["ident"] // WORD] == ident:
-            return int(state)
-        state = words[NEXT // WORD]
-    raise OSError("the thread has no state")
+    found = 0
+    with open("/proc/self/mem", "rb", buffering=0) as file:
+        for _ in range(THREADS_MAXIMUM):
+            if not state:
+                break
+            words = _read(file, state)
+            if words[INTERPRETER // WORD] != layout["interpreter"]:
+                raise OSError("a thread has ended meanwhile")
+            if words[layout["ident"] // WORD] == ident:
+                found = state
+            state = words[NEXT // WORD]
+    if not found:
+        raise OSError("the thread has no state")
+    return found
 
 
 def set_trace(ident: int, trace: Any, is_ours: Callable[[Any], bool]) -> Any:
