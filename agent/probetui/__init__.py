@@ -130,6 +130,9 @@ def listen(address: Any = None, token: Any = None, tls: Any = None,
     code that a client has run. With `catch` a thread that an exception would
     end is held before it does: for 30 minutes, or as long as `catch` says, in
     seconds or as "2h".
+
+    Where it listens already, `read_only`, `catch` and a first `log` hold from
+    now on, and the rest stays as it is; read_only ends what debugs.
     """
     from . import agent
 

@@ -60,6 +60,14 @@ class Agent:
 
         holding.arm(self._begin_debugger(), lease)
 
+    def tighten(self) -> None:
+        """Read-only from now on: no client can let a thread go that stands
+        for it, and so none does."""
+        with self._seat:
+            self._is_read_only = True
+        if self._debugger is not None:
+            self._debugger.tighten()
+
     def end(self) -> List[str]:
         """While the program goes on. What remains all the same, in words."""
         try:
@@ -181,6 +189,23 @@ def _open_log(path: Any) -> None:
         audit.log.open(os.fspath(path))
 
 
+def _open_another_log(path: Any) -> None:
+    """Where an agent is there already."""
+    if path is None:
+        return
+    there = audit.log.path
+    try:
+        if there is None:
+            _open_log(path)
+        elif there != os.path.abspath(os.fspath(path)):
+            tell("what clients run is written to %s already, and not to %s"
+                 % (there, os.fspath(path)))
+    except SettingError as error:
+        tell("it listens already, and %s" % error)
+    except Exception as problem:
+        tell("it listens already, without that log: %s" % describe(problem))
+
+
 def listen(address: Any, token: Any, tls: Any, allow: Any,
            read_only: bool, log: Any = None,
            catch: Any = None) -> List[str]:
@@ -189,6 +214,9 @@ def listen(address: Any, token: Any, tls: Any, allow: Any,
     with _seat:
         if _agent is not None:
             _agent.catch(catch)
+            if read_only:
+                _agent.tighten()
+            _open_another_log(log)
             if address is not None:
                 tell("it listens already at %s" % ", ".join(_agent.names()))
             return _agent.names()

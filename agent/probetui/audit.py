@@ -53,6 +53,10 @@ class Log:
                                % (path, error)) from error
         self._path = path
 
+    @property
+    def path(self) -> Optional[str]:
+        return self._path
+
     def record(self, what: str, code: str) -> None:
         """Before it is run."""
         entry = (time.time(), peer.name, what, cut(code, CODE_MAXIMUM))

@@ -153,6 +153,24 @@ class TestSessions(SessionCase):
             self.assertIn("threading", viewer.labels("thr"))
             self.assertNotIn("supportsSetVariable", viewer.capabilities)
 
+    def test_read_only_later(self):
+        """What sessions have set ends with them."""
+        target = self.listening(FAILS)
+        viewer = Viewer(target)
+        viewer.ask("setFunctionBreakpoints", breakpoints=[{"name": "works"}])
+        target.run("threading.Thread(target=lambda: say(works())).start()")
+        viewer.event("stopped")
+        target.run("probetui.listen(read_only=True), "
+                   "probetui.listen(read_only=False)")
+        self.assertEqual(target.said(), 1)
+        self.assertEqual(viewer.send("threads").status, 404)
+        self.assertEqual(viewer.client.ask("POST", "/eval", {
+            "code": "1"}).status, 403)
+        viewer.close()
+        with Viewer(target) as viewer:
+            self.assertIn("read_only", viewer.message(
+                "setFunctionBreakpoints", breakpoints=[]))
+
     def test_checks(self):
         """The same as for everything else."""
         target = self.listening(call="probetui.listen('127.0.0.1:0', "

@@ -53,6 +53,22 @@ class TestKept(OneCase):
                           ("breakpoint", "at {x}"), ("dap", "x = x + 2")])
         self.assertEqual({one["peer"] for one in told}, {MINE})
 
+    def test_log_later(self):
+        target = self.start()
+        first = self.place.inside + "/first"
+        target.run("for name in %r: probetui.listen(log=name)" % (
+            ["/nowhere/log", first, first, self.place.inside + "/second", 3],))
+        with target.client() as client:
+            client.eval("1")
+            self.assertEqual(client.get("/evals")["file"], first)
+        _, errors = target.close()
+        lines = errors.splitlines()
+        self.assertEqual(len(lines), 3, errors)
+        self.assertIn("cannot be written to /nowhere/log", lines[0])
+        self.assertIn("is written to %s already, and not to" % first,
+                      lines[1])
+        self.assertIn("without that log: TypeError", lines[2])
+
     def test_bounded(self):
         target = self.start()
         with target.client() as client:

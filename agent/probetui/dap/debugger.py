@@ -173,6 +173,13 @@ class Debugger:
             _apart(self._engine.close)
         self.ring.emit("terminated", {})
 
+    def tighten(self) -> None:
+        """Read-only from now on. What the sessions have set ends with
+        them."""
+        self.is_read_only = True
+        for session in self.sessions.all():
+            self.sessions.remove(session)
+
     def forget(self) -> None:
         """In a fork; the engine sees to itself."""
         self._is_closed = True
