@@ -116,6 +116,7 @@ struct inquiry {
 	bool is_opening; /* it makes the connection */
 	bool is_listening; /* it waits for events */
 	bool is_lost;	   /* it fails as the connection has ended */
+	bool is_late;	   /* it fails as nothing was answered in time */
 	bool is_plain;	   /* no DAP: all of the answer is its body */
 	/* Not sent yet, as there is no session: */
 	char *command; /* of DAP, or the path of a plain one; NULL: sent */

@@ -356,6 +356,10 @@ static void on_stack(struct inquiry *inquiry, json_t *body,
 
 	if (!halt)
 		return;
+	if (inquiry->is_late) {
+		ask(agent, halt, "stackTrace", halt->frame_count, on_stack);
+		return;
+	}
 	if (error) {
 		drop(agent, halt);
 		return;

@@ -197,6 +197,7 @@ static void fail(struct inquiry *inquiry, const struct carrier_answer *answer)
 
 	explain(agent, answer, &error);
 	inquiry->is_lost = lost;
+	inquiry->is_late = answer->outcome == CARRIER_LATE;
 	finish(inquiry, NULL, &error);
 	if (answer->outcome == CARRIER_DISTRUSTED ||
 	    answer->outcome == CARRIER_UNENCRYPTED ||

@@ -21,6 +21,15 @@ def line_of(text, within=""):
 
 
 INNER = line_of("total = number")
+LATE_ONCE = """
+import threading
+from probetui.dap import stacks
+def wait(call, thread_id, frames=stacks._frames):
+    stacks._frames = frames
+    threading.Event().wait(7)
+    return frames(call, thread_id)
+stacks._frames = wait
+"""
 
 
 class DebuggingCase(HttpCase):
@@ -191,6 +200,12 @@ class TestStops(DebuggingCase):
         told, frames = self.stopped()
         self.assertEqual(told["reason"], "pause")
         self.target.process.kill()
+
+    def test_one_whose_stack_is_late(self):
+        self.ask("evaluate", context="repl", expression=LATE_ONCE)
+        told, frames = self.stop_in_inner()
+        self.assertEqual((told["reason"], frames[0]),
+                         ("breakpoint", ("inner", INNER)))
 
     def test_one_that_runs_no_python_says_so(self):
         self.ask("pause")
