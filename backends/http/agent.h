@@ -71,6 +71,7 @@ struct agent {
 	struct round *rounds; /* lists of them under way, the oldest first */
 	json_t *counts;	     /* of stops, by a breakpoint's number */
 	json_t *filters;     /* of exceptions, wanted; NULL: none were */
+	struct inquiry *filtering; /* that sets them now; NULL: none does */
 };
 
 struct agent *agent_new(struct node *node, const struct process *process,
@@ -153,5 +154,6 @@ void inquiries_fail(struct agent *agent, const char *why);
 
 /* events.c: waits for events from now on, one request after the other. */
 void agent_listen(struct agent *agent);
+bool agent_is_listening(const struct agent *agent);
 
 #endif

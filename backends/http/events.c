@@ -123,3 +123,11 @@ void agent_listen(struct agent *agent)
 	inquiry_send_plain(inquiry, path, NULL, POLL_SECONDS + POLL_GRACE);
 	free(path);
 }
+
+bool agent_is_listening(const struct agent *agent)
+{
+	for (const struct inquiry *one = agent->inquiries; one; one = one->next)
+		if (one->is_listening)
+			return true;
+	return false;
+}

@@ -9,6 +9,50 @@
 #include "base/error.h"
 #include "base/json.h"
 
+/* They would arrive in any order: one waits for the one before. */
+static void send_next(struct agent *agent);
+
+static void on_filters(struct inquiry *inquiry, json_t *body,
+		       const struct error *error)
+{
+	struct agent *agent = inquiry->agent;
+
+	if (agent->filtering == inquiry)
+		agent->filtering = NULL;
+	if (inquiry->request.name)
+		inquiry_answer(inquiry, body, error);
+	else if (error)
+		node_say(agent->base.node, error->message);
+	/* What is lost is lost with all that wait. */
+	if (!inquiry->is_lost)
+		send_next(agent);
+}
+
+static void send_next(struct agent *agent)
+{
+	struct inquiry *oldest = NULL;
+
+	if (agent->filtering)
+		return;
+	/* The newest are first. */
+	for (struct inquiry *one = agent->inquiries; one; one = one->next)
+		if (one->done == on_filters)
+			oldest = one;
+	if (!oldest)
+		return;
+	agent->filtering = oldest;
+	inquiry_send(oldest, "setExceptionBreakpoints",
+		     json_incref(oldest->context), AGENT_SECONDS);
+}
+
+static void add(struct agent *agent, const struct message *request)
+{
+	struct inquiry *inquiry = inquiry_new(agent, request, on_filters);
+
+	inquiry->context = json_incref(agent->filters);
+	send_next(agent);
+}
+
 int breaking_set_filters(struct agent *agent, const struct message *request,
 			 struct error *error)
 {
@@ -26,24 +70,13 @@ int breaking_set_filters(struct agent *agent, const struct message *request,
 				json_object_get(request->body, "types"));
 	json_decref(agent->filters);
 	agent->filters = filters;
-	inquiry_send(inquiry_new(agent, request, inquiry_answer),
-		     "setExceptionBreakpoints", json_incref(filters),
-		     AGENT_SECONDS);
+	add(agent, request);
 	return 0;
-}
-
-static void on_filters(struct inquiry *inquiry, json_t *body,
-		       const struct error *error)
-{
-	(void)body;
-	if (error)
-		node_say(inquiry->agent->base.node, error->message);
 }
 
 void breaking_restore_filters(struct agent *agent)
 {
-	if (agent->filters)
-		inquiry_send(inquiry_new(agent, NULL, on_filters),
-			     "setExceptionBreakpoints",
-			     json_incref(agent->filters), AGENT_SECONDS);
+	/* What waits for the session is newer. */
+	if (agent->filters && !agent->filtering)
+		add(agent, NULL);
 }

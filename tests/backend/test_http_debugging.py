@@ -163,6 +163,17 @@ class TestStops(DebuggingCase):
         self.target.say("work(1)")
         self.assertEqual(self.line(), ["4"])
 
+    def test_the_last_filters_are_what_is_set(self):
+        seqs = [self.node.request(
+            "setExceptionBreakpoints", pid=self.pid,
+            filters=["raised"] if i % 3 else [],
+            types=["RuntimeError"] if i % 2 else [])
+            for i in range(25)]
+        for seq in seqs:
+            self.assertTrue(self.node.answer(seq)["success"])
+        self.target.say("handle()")
+        self.assertEqual(self.line(), ["handled"])
+
     def test_steps(self):
         self.stop_in_inner()
         for request, where in (
