@@ -351,9 +351,9 @@ static void on_ejected(struct inquiry *inquiry, json_t *body,
 		error = NULL;
 	inquiry_respond(inquiry, error ? NULL : make_farewell(inquiry, body),
 			error);
-	if (error)
+	if (error && !agent_is_listening(agent))
 		agent_lose(agent, error->message);
-	else
+	else if (!error)
 		agent_end(agent, "Its agent was taken out of it; probetui "
 				 "inject puts one in.");
 }

@@ -14,6 +14,15 @@ from https import PROGRAM, SOURCE, HttpCase
 from nodes import NODE, Node, Target
 
 
+FAILS_TO_LEAVE = """
+from probetui import agent, http1
+def fail(kept=agent.unlisten):
+    agent.unlisten = kept
+    raise http1.Refusal(400, "it cannot now")
+agent.unlisten = fail
+"""
+
+
 class TestRunning(HttpCase):
     @classmethod
     def setUpClass(cls):
@@ -206,6 +215,18 @@ class TestEject(HttpCase):
             told = self.node.event("debugger")
         self.assertEqual(told["state"], "lost")
         self.assertIn("Its agent was taken out of it", told["why"])
+
+    def test_one_that_fails_to_leave_is_still_debugged(self):
+        self.node.ask("connect", target="agent:%d" % self.pid)
+        self.node.event("continued")
+        del self.node.messages[:]
+        self.evaluate(FAILS_TO_LEAVE)
+        self.assertIn("cannot now", self.node.refuse("eject", pid=self.pid))
+        # A new session is told of.
+        self.assertEqual(self.evaluate("x")["result"], "41")
+        self.assertFalse([message for message in self.node.messages
+                          if message.get("event") in ("debugger",
+                                                      "continued")])
 
     def test_refused(self):
         target = self.start(1, PROBETUI_READ_ONLY="1")
