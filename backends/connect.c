@@ -179,6 +179,8 @@ static int detach(struct node *node, pid_t pid, bool is_forced,
 		connections_debugger(connections, pid);
 	struct debugger none;
 
+	if (pid >= PROCESS_FIRST_STANDIN && !debugger)
+		return roster_miss(pid, error);
 	if (!debugger || !debugger_is_ours(debugger))
 		return error_set(error,
 				 "No debugger of process %d is connected.",

@@ -284,20 +284,59 @@ struct row {
 	const char *name;
 	bool is_optional; /* nothing is wrong when it is closed */
 	bool (*try)(struct node *node, pid_t pid, struct reason *reason);
+	const char *backend; /* that connects by it; NULL: none does */
 };
 
 static const struct row ways[] = {
-	{ "environ", false, try_environ },
-	{ "read", false, try_read },
-	{ "exact snapshot", false, try_exact },
-	{ "unwind", false, try_unwind },
-	{ "ptrace", false, try_ptrace },
-	{ "perf watches", true, try_watches },
-	{ "stop and step", true, control_probe },
-	{ "pdb socket", true, try_pdb },
-	{ "agent", true, try_agent },
-	{ "watchdog", true, try_watchdog },
+	{ "environ", false, try_environ, NULL },
+	{ "read", false, try_read, NULL },
+	{ "exact snapshot", false, try_exact, NULL },
+	{ "unwind", false, try_unwind, NULL },
+	{ "ptrace", false, try_ptrace, NULL },
+	{ "perf watches", true, try_watches, NULL },
+	{ "stop and step", true, control_probe, NULL },
+	{ "pdb socket", true, try_pdb, "pdb" },
+	{ "agent", true, try_agent, "http" },
+	{ "watchdog", true, try_watchdog, NULL },
 };
+
+/* Of a process on another machine only what is connected to it is known. */
+static bool try_elsewhere(struct node *node, pid_t pid, const struct row *row,
+			  struct reason *reason)
+{
+	const struct debugger *debugger =
+		connections_debugger(node_connections(node), pid);
+
+	set_reason(reason, "The process is on another machine.",
+		   "Run probetui there for this.");
+	if (!debugger || !row->backend ||
+	    strcmp(row->backend, debugger->backend) != 0)
+		return false;
+	set_reason(reason, debugger->why ? debugger->why : "", "");
+	if (!debugger_is_ours(debugger) ||
+	    debugger->state == DEBUGGER_CONNECTING)
+		return false;
+	snprintf(reason->why, sizeof(reason->why), "It is connected to, at %s.",
+		 debugger->target);
+	return true;
+}
+
+static json_t *try_way(struct node *node, pid_t pid, const struct row *row)
+{
+	struct reason reason = { .why = "", .fix = "" };
+	bool is_here = pid < PROCESS_FIRST_STANDIN;
+	bool is_ok = is_here ? row->try(node, pid, &reason)
+			     : try_elsewhere(node, pid, row, &reason);
+	json_t *way = json_object();
+
+	json_set_text(way, "way", row->name);
+	json_object_set_new(way, "ok", json_boolean(is_ok));
+	json_object_set_new(way, "optional",
+			    json_boolean(row->is_optional || !is_here));
+	json_set_text(way, "why", reason.why);
+	json_set_text(way, "fix", reason.fix);
+	return way;
+}
 
 json_t *diagnose(struct node *node, pid_t pid)
 {
@@ -305,19 +344,8 @@ json_t *diagnose(struct node *node, pid_t pid)
 	json_t *object = json_object();
 	json_t *array = json_array();
 
-	for (size_t i = 0; i < ARRAY_LENGTH(ways); i++) {
-		struct reason reason = { .why = "", .fix = "" };
-		bool is_ok = ways[i].try(node, pid, &reason);
-		json_t *way = json_object();
-
-		json_set_text(way, "way", ways[i].name);
-		json_object_set_new(way, "ok", json_boolean(is_ok));
-		json_object_set_new(way, "optional",
-				    json_boolean(ways[i].is_optional));
-		json_set_text(way, "why", reason.why);
-		json_set_text(way, "fix", reason.fix);
-		json_array_append_new(array, way);
-	}
+	for (size_t i = 0; i < ARRAY_LENGTH(ways); i++)
+		json_array_append_new(array, try_way(node, pid, &ways[i]));
 	if (process)
 		json_object_set_new(object, "rank",
 				    json_integer(process->rank));

@@ -139,10 +139,7 @@ static const struct process *find_process(struct node *node,
 	}
 	process = roster_find(node_roster(node), pid);
 	if (!process) {
-		error_set(&error,
-			  "Process %d is not one of those found here; it may "
-			  "have ended.",
-			  (int)pid);
+		roster_miss(pid, &error);
 		node_respond(node, request, NULL, error.message);
 	}
 	return process;

@@ -110,6 +110,17 @@ const struct process *roster_find(const struct roster *roster, pid_t pid)
 	return member ? &member->process : NULL;
 }
 
+int roster_miss(pid_t pid, struct error *error)
+{
+	if (pid >= PROCESS_FIRST_STANDIN)
+		return error_set(error, "The process on another machine is "
+					"not connected to any more.");
+	return error_set(error,
+			 "Process %d is not one of those found here; it may "
+			 "have ended.",
+			 (int)pid);
+}
+
 static bool is_standin(const struct member *member)
 {
 	return member->process.pid >= PROCESS_FIRST_STANDIN;

@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 struct discovery;
+struct error;
 struct files;
 struct node;
 struct pid_list;
@@ -31,6 +32,8 @@ const struct discovery *roster_discover(struct roster *roster,
 void roster_look(struct roster *roster);
 /* Lends; NULL: never told of, or gone. */
 const struct process *roster_find(const struct roster *roster, pid_t pid);
+/* -1: why it does not find that one. */
+int roster_miss(pid_t pid, struct error *error);
 /*
  * Makes a process that is none of those found a rank, and tells of it. It
  * stays one until it ends, though no look finds it.

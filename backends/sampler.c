@@ -157,10 +157,7 @@ static int send_part(struct sampler *sampler, struct round *round, pid_t pid,
 	int result;
 
 	if (!process)
-		return error_set(error,
-				 "Process %d is not one of those found here; "
-				 "it may have ended.",
-				 (int)pid);
+		return roster_miss(pid, error);
 	connection = connections_open(node_connections(sampler->node), process,
 				      error);
 	if (!connection) {

@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/error.h"
+#include "protocol/process.h"
 
 #define PORT_MAXIMUM 65535
 /* The longest name of a machine (RFC 1035) with room for an address. */
@@ -46,6 +47,12 @@ static int parse_pid(struct target *target, const char *rest,
 				 target->text,
 				 target->kind == TARGET_AGENT ? "agent"
 							      : "ptrace");
+	/* The numbers from there on stand for other machines' processes. */
+	if (target->pid >= PROCESS_FIRST_STANDIN)
+		return error_set(error,
+				 "There is no process %d: their numbers end at "
+				 "%d.",
+				 (int)target->pid, PROCESS_FIRST_STANDIN - 1);
 	return 0;
 }
 

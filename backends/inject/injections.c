@@ -264,10 +264,10 @@ void inject_request(struct node *node, const struct message *request)
 
 	if (pid_parse(&pid, request->body, "pid", &error) == 0 &&
 	    !roster_find(node_roster(node), pid))
-		error_set(&error,
-			  "Process %d is not one of those found here; it may "
-			  "have ended.",
-			  (int)pid);
+		roster_miss(pid, &error);
+	else if (!error_is_set(&error) && pid >= PROCESS_FIRST_STANDIN)
+		error_set(&error, "The process is on another machine: run "
+				  "`probetui inject` there.");
 	if (!error_is_set(&error) &&
 	    !(seconds > 0 && seconds <= SECONDS_MAXIMUM))
 		error_set(&error, "inject: \"seconds\" is a number of seconds, "

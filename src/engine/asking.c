@@ -9,6 +9,7 @@
 #include "engine/gather.h"
 #include "engine/pending.h"
 #include "engine/script.h"
+#include "protocol/process.h"
 
 static int ask(const struct asking *asking, struct command_context *context,
 	       struct pending *pending, struct error *error)
@@ -46,8 +47,9 @@ static void append_json(const struct asking *asking,
 
 	json_object_set_new(json, "rank", json_integer(answer->rank));
 	json_object_set_new(json, "pid",
-			    rank ? json_integer(rank->process.pid)
-				 : json_null());
+			    rank && process_shown_pid(&rank->process) > 0
+				    ? json_integer(rank->process.pid)
+				    : json_null());
 	asking->add(json, answer->body);
 	format_document(context->out, json);
 }

@@ -15,6 +15,7 @@
 #include "engine/engine.h"
 #include "engine/format.h"
 #include "engine/gather.h"
+#include "protocol/process.h"
 #include "protocol/rankset.h"
 
 #define WAYS_MAXIMUM 64
@@ -39,7 +40,28 @@ static json_t *way_to_json(const json_t *way, bool *is_finding)
 	return json;
 }
 
-static json_t *rank_to_json(const json_t *rank, bool *is_finding)
+/* Its own number of the process stands for none on this machine. */
+static json_t *shown_pid(const json_t *rank)
+{
+	int64_t pid = json_get_integer(rank, "pid", 0);
+
+	return pid > 0 && pid < PROCESS_FIRST_STANDIN ? json_integer(pid)
+						      : json_null();
+}
+
+/* The node knows the number no more of one that has gone. */
+static int rank_number(const struct session *session, const json_t *rank)
+{
+	int64_t pid = json_get_integer(rank, "pid", 0);
+
+	for (size_t i = 0; i < session->rank_count; i++)
+		if (session->ranks[i]->process.pid == pid)
+			return session->ranks[i]->process.rank;
+	return (int)json_get_integer(rank, "rank", -1);
+}
+
+static json_t *rank_to_json(const struct session *session, const json_t *rank,
+			    bool *is_finding)
 {
 	json_t *json = json_object();
 	json_t *ways = json_array();
@@ -53,14 +75,14 @@ static json_t *rank_to_json(const json_t *rank, bool *is_finding)
 					      way_to_json(way, is_finding));
 	}
 	json_object_set_new(json, "rank",
-			    json_integer(json_get_integer(rank, "rank", -1)));
-	json_object_set_new(json, "pid",
-			    json_integer(json_get_integer(rank, "pid", 0)));
+			    json_integer(rank_number(session, rank)));
+	json_object_set_new(json, "pid", shown_pid(rank));
 	json_object_set_new(json, "ways", ways);
 	return json;
 }
 
-static json_t *answer_to_json(const json_t *answer, bool *is_finding)
+static json_t *answer_to_json(const struct session *session,
+			      const json_t *answer, bool *is_finding)
 {
 	json_t *json = json_object();
 	json_t *ranks = json_array();
@@ -69,7 +91,7 @@ static json_t *answer_to_json(const json_t *answer, bool *is_finding)
 
 	json_array_foreach(json_object_get(answer, "ranks"), i, rank)
 	{
-		json_array_append_new(ranks, rank_to_json(rank, is_finding));
+		json_array_append_new(ranks, rank_to_json(session, rank, is_finding));
 	}
 	json_object_set_new(json, "ranks", ranks);
 	return json;
@@ -117,6 +139,18 @@ static size_t append_ways(struct buffer *out, const json_t *ways, size_t first)
 	return next;
 }
 
+static void append_heading(struct buffer *out, const json_t *rank)
+{
+	int pid = (int)json_get_integer(rank, "pid", 0);
+
+	buffer_printf(out, "rank %d",
+		      (int)json_get_integer(rank, "rank", -1));
+	if (pid > 0)
+		buffer_printf(out, "  pid %d\n", pid);
+	else
+		buffer_append_string(out, "  on another machine\n");
+}
+
 /* Ranks in a row that have the same answers; returns the next. */
 static size_t append_ranks(struct buffer *out, const json_t *ranks,
 			   size_t first)
@@ -134,9 +168,7 @@ static size_t append_ranks(struct buffer *out, const json_t *ranks,
 			    (int)json_get_integer(json_array_get(ranks, next++),
 						  "rank", -1));
 	if (next == first + 1) {
-		buffer_printf(out, "rank %d  pid %d\n",
-			      (int)json_get_integer(rank, "rank", -1),
-			      (int)json_get_integer(rank, "pid", 0));
+		append_heading(out, rank);
 	} else {
 		buffer_append_string(out, "ranks ");
 		rankset_append_counted(out, &set);
@@ -204,7 +236,7 @@ static int show_on_screen(struct command_context *context, struct error *error)
 	if (!context->is_fresh && !engine->replay)
 		evidence_ask_ways(engine);
 	answer = known_answers(engine);
-	document = answer_to_json(answer, &is_finding);
+	document = answer_to_json(&engine->session, answer, &is_finding);
 	append_text(context->out, document);
 	if (context->out->length == 0 && engine->replay)
 		error_set(error, "nothing was recorded of the ways into the "
@@ -242,7 +274,8 @@ int command_doctor(struct command_context *context, int argc, char **argv,
 		context->status = STATUS_NOTHING;
 		return -1;
 	}
-	document = answer_to_json(answer, &is_finding);
+	document = answer_to_json(&context->engine->session, answer,
+				  &is_finding);
 	json_decref(answer);
 	gather_finding(context, is_finding);
 	if (context->is_json) {

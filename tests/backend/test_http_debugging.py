@@ -1,4 +1,5 @@
 """A process that its agent stops: what a node tells of it, and does."""
+import json
 import os
 import socket
 import subprocess
@@ -355,6 +356,29 @@ class TestElsewhere(DebuggingCase):
                          ("http", "stopped"))
         self.ask("next")
         self.assertEqual(self.stopped()[1][0], ("inner", INNER + 1))
+
+    def ways(self):
+        rank, = self.node.ask("diagnose", pids=[self.pid])["ranks"]
+        self.assertNotRegex(json.dumps(rank["ways"]), r"\b%d\b" % self.pid)
+        return {way["way"]: way for way in rank["ways"]}
+
+    def test_no_number_of_ours_is_told(self):
+        if self.pid == self.target.pid:
+            self.skipTest("its port is seen to be of this machine")
+        ways = self.ways()
+        self.assertEqual([name for name in ways if ways[name]["ok"]],
+                         ["agent"])
+        self.assertIn("on another machine", ways["read"]["why"])
+        self.assertIn("on another machine",
+                      self.node.refuse("inject", pid=self.pid))
+        self.target.process.kill()
+        while self.ways()["agent"]["ok"]:
+            pass
+        self.node.ask("detach", pid=self.pid, force=True)
+        self.assertFalse(self.ways()["agent"]["ok"])
+        for name in ("inject", "locals", "sample"):
+            self.assertNotIn(str(self.pid), json.dumps(
+                self.node.answer(self.node.request(name, pid=self.pid))))
 
 
 class TestHeld(HttpCase):

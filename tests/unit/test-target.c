@@ -86,6 +86,8 @@ static void bad_ones_are_refused(void **state)
 		"ptrace:",
 		"ptrace:-1",
 		"ptrace:1e3",
+		"ptrace:4194305",
+		"agent:99999999",
 		"PDB:unix:/tmp/pdb.sock",
 	};
 
