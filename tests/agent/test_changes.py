@@ -170,6 +170,12 @@ class TestChanges(ChangeCase):
                          ("total: 20 -> 30", [77]))
         self.assertEqual(self.changes()[0], "names['k']: 1 -> 2")
 
+    def test_a_condition_that_fails(self):
+        self.begin("work()", "begin = 1")
+        self.set("total", condition="no > 1")
+        self.assertIn("(its condition failed: NameError: name 'no' is not "
+                      "defined)", self.changes()[0])
+
     def test_also_while_it_steps(self):
         self.begin("work()", "begin = 1")
         self.set("total")

@@ -94,16 +94,19 @@ class Change:
         return "%s: %s was written in place (%s times since it was made, " \
             "%s before)" % (self.path.text, describe(new), now[0], before[0])
 
-    def stops(self, frame: FrameType) -> bool:
+    def stops(self, frame: FrameType) -> Optional[str]:
+        """None: it does not; else what is to be known of that stop."""
+        failure = ""
         if self._condition is not None:
             try:
                 if not self._condition.value(frame):
-                    return False
+                    return None
             except Exception as error:
                 self.message = "its condition failed: %s" \
                     % describe_error(error)
+                failure = " (%s)" % self.message
         self.hits += 1
-        return self.hits > self.ignore
+        return failure if self.hits > self.ignore else None
 
     def end(self) -> None:
         self.frame = None
@@ -196,9 +199,10 @@ def _look(changes: Changes, frame: FrameType, event: str
     words: List[str] = []
     for change in there:
         said = change.look(frame)
-        if said is not None and change.stops(frame):
+        failure = None if said is None else change.stops(frame)
+        if said is not None and failure is not None:
             ids.append(change.id)
-            words.append(said)
+            words.append(said + failure)
     if event != "line" and _ends(frame, event):
         changes.drop(frame, frame.f_code.co_name)
     return Reached(REASON, ids, ", ".join(words)) if ids else None
