@@ -257,7 +257,7 @@ void pane_header(struct window window, const struct session *session,
 	} else {
 		append_job(&left, session,
 			   is_wide || session_held_count(session) == 0);
-		between = columns - 13 - text_width(left.data);
+		between = columns - 15 - text_width(left.data);
 		append_right(&right, session, view,
 			     between < room ? between : room);
 	}

@@ -241,6 +241,9 @@ static void the_header_counts(void **state)
 	stage_check_shows(stage, " of 10:00");
 	stage->engine.session.now += 60;
 	stage_check_shows(stage, "2 stopped · held 1:");
+	/* It is told apart from what is left of it. */
+	stage_resize(stage, 24, 73);
+	stage_check_shows(stage, "8 ranks   ");
 }
 
 static void one_that_waits_offers_to_connect(void **state)
