@@ -161,6 +161,8 @@ static const struct place_row place_rows[] = {
 	{ "_abort_process_group", C10D, ACTIVITY_TEARDOWN, NULL },
 	{ "park", "probetui/debugging/engine.py", ACTIVITY_TEARDOWN,
 	  ACTIVITY_CAUGHT },
+	{ "wait", "probetui/debugging/stop.py", ACTIVITY_LOCK,
+	  ACTIVITY_BROKEN },
 	{ "print_exception", "traceback.py", ACTIVITY_TEARDOWN, "traceback" },
 	{ "print_exc", "traceback.py", ACTIVITY_TEARDOWN, "traceback" },
 };

@@ -41,6 +41,9 @@ struct thread;
 /* The name for one that its agent holds where nobody caught an exception. */
 #define ACTIVITY_CAUGHT "held at an exception"
 
+/* The name for one that stands in its agent's debugger. */
+#define ACTIVITY_BROKEN "stopped by its agent"
+
 struct activity activity_of(const struct thread *thread);
 /* "wait", "sleep", "data", … : the word on a card, at most 5 columns. */
 const char *activity_word(enum activity_kind kind);

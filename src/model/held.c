@@ -4,10 +4,13 @@
 
 #include "banned.h"
 #include "base/buffer.h"
+#include "base/text.h"
 #include "model/outside.h"
 #include "model/place.h"
 #include "model/session.h"
 #include "protocol/stack.h"
+
+#define RAISED_COLUMNS 80
 
 bool held_is_stopped(const struct rank *rank)
 {
@@ -130,6 +133,19 @@ int held_same_function(const struct rank *rank, const struct rank *looked_at,
 			return (int)i;
 	}
 	return -1;
+}
+
+void held_append_raised(struct buffer *out, const struct rank *rank,
+			const char *before)
+{
+	struct buffer escaped = BUFFER_INIT;
+
+	if (!rank->raised)
+		return;
+	text_escape(&escaped, rank->raised, strcspn(rank->raised, "\r\n"));
+	buffer_append_string(out, before);
+	text_cut(out, escaped.data, RAISED_COLUMNS);
+	buffer_clear(&escaped);
 }
 
 double held_seconds(const struct rank *rank, double now)

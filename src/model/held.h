@@ -41,6 +41,9 @@ int held_same_depth(const struct rank *rank, const struct rank *looked_at,
 /* The same, or else its innermost frame of that function; -1: it has none. */
 int held_same_function(const struct rank *rank, const struct rank *looked_at,
 		       int depth);
+/* Appends before and what held it last that nobody caught, if anything did. */
+void held_append_raised(struct buffer *out, const struct rank *rank,
+			const char *before);
 /* Seconds since it stopped, at session time now; -1: not known. */
 double held_seconds(const struct rank *rank, double now);
 /*

@@ -8,6 +8,7 @@
 #include "base/buffer.h"
 #include "base/text.h"
 #include "model/camp.h"
+#include "model/held.h"
 #include "model/holding.h"
 #include "model/place.h"
 #include "model/session.h"
@@ -42,6 +43,7 @@ enum phrase_name {
 	PHRASE_STOPPED,
 	PHRASE_TEARDOWN,
 	PHRASE_CAUGHT,
+	PHRASE_BROKEN,
 	PHRASE_GONE,
 	PHRASE_MISSING,
 };
@@ -105,6 +107,13 @@ static const struct phrase phrases[PHRASES] = {
 			      "raised and are held by their agents" },
 			    { "raised and is held by its agent",
 			      "raised and are held by their agents" } },
+	[PHRASE_BROKEN] = { { "is stopped in a debugger by its agent ",
+			      "are stopped in debuggers by their agents " },
+			    PLACE_LINE,
+			    { "is stopped in a debugger by its agent ",
+			      "are stopped in debuggers by their agents " },
+			    { "is stopped in a debugger",
+			      "are stopped in debuggers" } },
 	[PHRASE_GONE] = { { "is gone", "are gone" },
 			  PLACE_NONE,
 			  { "is gone", "are gone" },
@@ -157,6 +166,8 @@ const struct phrase *phrase_of(const struct camp *camp)
 		return &phrases[PHRASE_PEERS];
 	if (strcmp(camp->main_thread->activity.name, ACTIVITY_CAUGHT) == 0)
 		return &phrases[PHRASE_CAUGHT];
+	if (strcmp(camp->main_thread->activity.name, ACTIVITY_BROKEN) == 0)
+		return &phrases[PHRASE_BROKEN];
 	if (holds_gil(camp->main_thread))
 		return &phrases[PHRASE_GIL];
 	return &phrases[kind_phrases[camp->main_thread->activity.kind]];
@@ -338,6 +349,14 @@ static void append_last_seen(struct buffer *out, const struct rank *rank)
 	append_frame(out, rank, thread);
 }
 
+/* Of several it may have been something else. */
+static void append_raised(struct buffer *out, const struct camp *camp,
+			  const char *before)
+{
+	if (rankset_count(&camp->ranks) == 1)
+		held_append_raised(out, camp->first, before);
+}
+
 void phrase_append_where(struct buffer *out, const struct camp *camp)
 {
 	const struct phrase *phrase = phrase_of(camp);
@@ -346,10 +365,14 @@ void phrase_append_where(struct buffer *out, const struct camp *camp)
 	switch ((enum phrase_name)phrase_index(phrase)) {
 	case PHRASE_GONE:
 		append_reason(out, camp->first);
+		append_raised(out, camp, ", raised ");
 		append_last_seen(out, camp->first);
 		break;
 	case PHRASE_DATA:
 		append_worker(out, camp->first);
+		break;
+	case PHRASE_TEARDOWN:
+		append_raised(out, camp, ", after it raised ");
 		break;
 	case PHRASE_GIL:
 		buffer_append_string(out, ", or loops on that line");
@@ -361,8 +384,8 @@ void phrase_append_where(struct buffer *out, const struct camp *camp)
 	case PHRASE_READ:
 	case PHRASE_OTHER:
 	case PHRASE_STOPPED:
-	case PHRASE_TEARDOWN:
 	case PHRASE_CAUGHT:
+	case PHRASE_BROKEN:
 	case PHRASE_MISSING:
 		break;
 	}
@@ -404,11 +427,18 @@ void phrase_append_last_seen(struct buffer *out, const struct camp *camp)
 {
 	const struct thread *thread = rank_main_thread(camp->first);
 
-	if (!thread || !named_frame(camp->first, thread))
+	const char *raised = camp->first->raised;
+	bool is_seen = thread && named_frame(camp->first, thread);
+
+	if (!is_seen && !raised)
 		return;
-	buffer_printf(out, " Rank %d was last seen in ",
-		      camp->first->process.rank);
-	append_frame(out, camp->first, thread);
+	buffer_printf(out, " Rank %d", camp->first->process.rank);
+	held_append_raised(out, camp->first, " raised ");
+	if (is_seen) {
+		buffer_append_string(out, raised ? ", and" : "");
+		buffer_append_string(out, " was last seen in ");
+		append_frame(out, camp->first, thread);
+	}
 	buffer_append_char(out, '.');
 }
 

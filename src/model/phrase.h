@@ -15,7 +15,7 @@ struct session;
 
 /* How a kind of thing to do is said; one row of a table of PHRASES. */
 struct phrase;
-#define PHRASES 13
+#define PHRASES 14
 
 /* Lends the row for what a camp does. */
 const struct phrase *phrase_of(const struct camp *camp);

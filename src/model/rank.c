@@ -58,6 +58,7 @@ void rank_free(struct rank *rank)
 		rank_free(rank->children[i]);
 	free(rank->children);
 	debugger_clear(&rank->debugger);
+	free(rank->raised);
 	free(rank->breakpoints_error);
 	free_threads(&rank->threads, &rank->thread_count);
 	free_threads(&rank->seen, &rank->seen_count);
@@ -100,6 +101,8 @@ bool rank_apply_debugger(struct rank *rank, struct debugger *debugger,
 	rank->debugger_at = now;
 	*debugger = before;
 	begin_anew(rank, debugger_is_ours(debugger));
+	if (rank->debugger.is_post_mortem && rank->debugger.exception)
+		xreplace(&rank->raised, rank->debugger.exception);
 	is_stop = rank->debugger.state == DEBUGGER_STOPPED &&
 		  rank->debugger.stops > rank->stops_seen;
 	if (is_stop)

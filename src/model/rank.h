@@ -44,6 +44,8 @@ struct rank {
 	struct process process; /* .pid 0 when not found */
 	struct debugger debugger;
 	double debugger_at; /* session time it was told of; -1 */
+	char *raised;	    /* what held it last, "RuntimeError: boom"; NULL:
+			     * nothing that nobody caught */
 	uint64_t touched;    /* raised when a person had something run in it:
 			      * what was read at this stop may be old then */
 	uint64_t stops_seen; /* of this connection; 0: it is not ours */

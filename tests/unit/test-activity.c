@@ -60,6 +60,10 @@ static void frames_say_what_is_done(void **state)
 		  "/w/agent/probetui/debugging/engine.py:166 < excepthook "
 		  "/w/agent/probetui/debugging/uncaught.py:145",
 		  ACTIVITY_TEARDOWN, ACTIVITY_CAUGHT },
+		{ "_next /w/agent/probetui/debugging/stop.py:150 < wait "
+		  "/w/agent/probetui/debugging/stop.py:136 < _wait "
+		  "/w/agent/probetui/debugging/reaching.py:267" USER,
+		  ACTIVITY_LOCK, ACTIVITY_BROKEN },
 		{ "save torch/serialization.py:9" USER, ACTIVITY_SAVE,
 		  "torch.save" },
 		{ "backward torch/_tensor.py:1" USER, ACTIVITY_TRAIN,

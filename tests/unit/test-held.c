@@ -148,6 +148,52 @@ static void a_rank_that_its_agent_holds(void **state)
 	scene_clear(&scene);
 }
 
+/* Of another client, or of one that is gone. */
+static void a_rank_that_its_agent_stopped(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	start(&scene, 4, "1",
+	      "wait /tmp/probetui-01/probetui/debugging/stop.py:136 < _wait "
+	      "/tmp/probetui-01/probetui/debugging/reaching.py:267 < train "
+	      "train.py:14");
+	scene_expect(&scene, VERDICT_HUNG, "1",
+		     "3 of 4 ranks wait in all_reduce (train.py:17). Rank 1 is "
+		     "stopped in a debugger by its agent (train.py:14), for "
+		     "33 s.");
+	scene_clear(&scene);
+}
+
+static void a_rank_that_was_let_go(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	start(&scene, 2, "1", LOSES);
+	scene_text(&scene, "stopped",
+		   "{'pid':101,'rank':1,'state':'stopped','backend':'http',"
+		   "'target':'agent:101','stops':1,'tid':101,'held':1.0" RAISED
+		   "}");
+	scene_text(&scene, "continued",
+		   "{'pid':101,'rank':1,'state':'running','backend':'http'}");
+	scene_text(&scene, "rankRemoved",
+		   "{'pid':101,'rank':1,'state':'exited','exit_code':1}");
+	scene_expect(&scene, VERDICT_CRASHED, "1",
+		     "Rank 1 is gone: exited with code 1, raised RuntimeError: "
+		     "boom, last seen in train (train.py:22) in lock. The "
+		     "other one waits in all_reduce (train.py:17).");
+	scene.session.now += 1;
+	scene_text(&scene, "rankRemoved",
+		   "{'pid':100,'rank':0,'state':'exited','exit_signal':15}");
+	scene_expect(&scene, VERDICT_CRASHED, "1",
+		     "All ranks have ended: rank 1 exited with code 1, then "
+		     "rank 0 was killed by SIGTERM. Rank 1 raised "
+		     "RuntimeError: boom, and was last seen in train "
+		     "(train.py:22) in lock.");
+	scene_clear(&scene);
+}
+
 static void a_rank_that_waits_for_somebody(void **state)
 {
 	struct scene scene;
@@ -794,6 +840,8 @@ int main(void)
 		cmocka_unit_test(a_condition_that_failed),
 		cmocka_unit_test(a_rank_that_raised),
 		cmocka_unit_test(a_rank_that_its_agent_holds),
+		cmocka_unit_test(a_rank_that_its_agent_stopped),
+		cmocka_unit_test(a_rank_that_was_let_go),
 		cmocka_unit_test(a_rank_that_waits_for_somebody),
 		cmocka_unit_test(two_that_wait_share_a_sentence),
 		cmocka_unit_test(one_that_another_client_holds),
