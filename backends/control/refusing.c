@@ -6,11 +6,14 @@
 #include "banned.h"
 #include "backends/control/attachable.h"
 #include "backends/control/tracee.h"
+#include "backends/http/way.h"
 #include "backends/node.h"
 #include "backends/procfs.h"
 #include "backends/ptrace/memory.h"
 #include "backends/ptrace/pytstate.h"
+#include "backends/roster.h"
 #include "base/error.h"
+#include "protocol/process.h"
 
 #define MINOR_JIT 13 /* the first that may be built with one */
 
@@ -65,6 +68,19 @@ static bool is_traced_within(struct memory *memory,
 	return result;
 }
 
+/* Whose trace function it will be then. */
+static bool has_agent(struct node *node, pid_t pid)
+{
+	const struct process *known = roster_find(node_roster(node), pid);
+	uid_t uid = 0;
+
+	if (known)
+		uid = known->uid;
+	else
+		procfs_owner(node_procfs(node), pid, &uid);
+	return way_exists(pid, uid);
+}
+
 static bool can_follow(struct node *node, struct memory *memory,
 		       const struct cpython *python, struct reason *reason)
 {
@@ -74,12 +90,20 @@ static bool can_follow(struct node *node, struct memory *memory,
 			       "(PYTHON_JIT): what is compiled cannot be "
 			       "followed from outside.",
 			       "Start it with PYTHON_JIT=0.");
-	if (is_traced_within(memory, python))
+	if (!is_traced_within(memory, python))
+		return true;
+	if (has_agent(node, memory_pid(memory)))
 		return explain(reason,
-			       "It is being traced from within (sys.settrace: "
-			       "pdb, a coverage tool).",
-			       "Connect to its pdb, or start it without.");
-	return true;
+			       "It is traced from within (sys.settrace), as "
+			       "probetui's agent in it does while breakpoints "
+			       "are set there or a thread stands.",
+			       "Nothing is wrong: it is stopped and stepped by "
+			       "the agent meanwhile. From outside it can be "
+			       "when those breakpoints are deleted.");
+	return explain(reason,
+		       "It is being traced from within (sys.settrace: "
+		       "pdb, a coverage tool).",
+		       "Connect to its pdb, or start it without.");
 }
 
 bool control_can_step(const struct control *control, struct reason *reason)

@@ -3,6 +3,7 @@ import json
 import os
 import socket
 import subprocess
+import sys
 import unittest
 
 from https import HttpCase
@@ -92,6 +93,14 @@ class TestStops(DebuggingCase):
             ("stopped", "http", "breakpoint", "line", self.pid, [1], 1))
         self.assertEqual(frames[0], ("inner", INNER))
         self.assertEqual([name for name, _ in frames][:2], ["inner", "work"])
+
+    @unittest.skipIf(sys.version_info >= (3, 12), "it needs no trace function")
+    def test_the_doctor_knows_who_traces(self):
+        self.set({"path": TARGET, "line": INNER})
+        rank, = self.node.ask("diagnose", pids=[self.pid])["ranks"]
+        way, = [way for way in rank["ways"] if way["way"] == "stop and step"]
+        self.assertIn("agent", way["why"])
+        self.assertNotIn("pdb", way["why"] + way["fix"])
 
     def test_it_goes_on(self):
         told, _ = self.stop_in_inner()
