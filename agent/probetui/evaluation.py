@@ -20,7 +20,9 @@ import time
 import traceback
 from typing import Any, Callable, Dict, Iterator, List, Optional, Set, Union
 
+from . import interruption
 from .http1 import Refusal
+from .interruption import raise_in
 from .values import cut, type_name
 
 PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
@@ -31,7 +33,9 @@ TIMEOUT_MAXIMUM = 86400.0
 # To notice that time is up.
 GRACE_SECONDS = 1.0
 LOOK_SECONDS = 3600.0
-AWAIT_TURNS = 1000  # it comes within the first
+# One that is given up may be back, and notice its time only then.
+AGAIN_SECONDS = 1.0
+NOTICE_TURNS = 20
 # What statements have for a value.
 NOTHING = object()
 
@@ -187,14 +191,20 @@ class Evaluation:
         self.is_interrupted = False
         self.is_settled = False
         self.is_cancelled = False
+        self.is_given_up = False
 
     def interrupt(self) -> None:
         self.is_interrupted = True
         try:
             if not self.is_over:
-                _raise_in(self.ident, TimeIsUp)
+                raise_in(self.ident, TimeIsUp)
+                interruption.unmark()
         finally:
             self.is_settled = True
+        for _ in range(NOTICE_TURNS if interruption.IS_MARKED else 0):
+            if self.is_over:
+                break
+            time.sleep(0.001)
 
     def end(self) -> None:
         """No exception comes after this. In its thread.
@@ -211,22 +221,11 @@ class Evaluation:
                 if not self.is_interrupted:
                     return
                 is_last = True
-                _raise_in(self.ident, TimeIsUp)
-                for _ in range(AWAIT_TURNS):
-                    time.sleep(0.001)
+                interruption.await_own(TimeIsUp)
                 return
             except TimeIsUp:
                 if is_last:
                     return
-
-
-def _raise_in(ident: int, kind: type) -> None:
-    try:
-        import ctypes
-    except ImportError:
-        return
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(
-        ctypes.c_ulong(ident), ctypes.py_object(kind))
 
 
 class Evaluator:
@@ -252,7 +251,11 @@ class Evaluator:
                 job.until = now + GRACE_SECONDS
                 job.interrupt()
             else:
-                job.until = now + LOOK_SECONDS
+                job.until = now + (AGAIN_SECONDS if interruption.IS_MARKED
+                                   else LOOK_SECONDS)
+                if job.is_given_up:
+                    continue
+                job.is_given_up = True
                 job.give_up(Refusal(
                     504, "it did not end in %g s, and runs on"
                     % job.timeout))

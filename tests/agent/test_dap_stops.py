@@ -266,6 +266,20 @@ class StopCase(unittest.TestCase):
         tid = self.begin("work.outer(1)")["threadId"]
         self.assertEqual(self.finish(tid), 1)
 
+    def test_after_one_was_given_up(self):
+        """It is interrupted, and has not noticed it yet."""
+        self.viewer.run("import threading; given_up = threading.Lock()\n"
+                        "given_up.acquire()")
+        with Viewer(self.target) as other:
+            self.assertEqual(other.send(
+                "evaluate", context="repl", timeout=0.05,
+                expression="given_up.acquire()\n"
+                "while True: pass").status, 504)
+            self.set("a = n")
+            tid = self.begin("work.outer(1)")["threadId"]
+            self.assertEqual(self.finish(tid), 1)
+            self.viewer.run("given_up.release()")
+
     def test_who_looked_and_debugs_then(self):
         """It stands for that one as well."""
         for name in ("evaluate", "attach"):

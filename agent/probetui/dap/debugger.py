@@ -6,6 +6,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional
 
+from .. import interruption
 from ..http1 import Refusal
 from ..settings import describe, tell
 from . import (
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from ..server import Connection, Server
 
 POLL_SECONDS = 30
+UNMARK_SECONDS = 1.0
 # To look again where that failed.
 AGAIN_SECONDS = 60.0
 
@@ -59,7 +61,7 @@ class Debugger:
         self._seat = threading.RLock()
         # What else is to be looked at now and then: gives in how many seconds
         # again, or None.
-        self.lookers: List[Callable[[], Optional[float]]] = []
+        self.lookers: List[Callable[[], Optional[float]]] = [self._unmark]
         # What is to be put back at the end.
         self.endings: List[Callable[[], None]] = []
         # Of the engine's events, before any viewer hears of them.
@@ -140,6 +142,14 @@ class Debugger:
                 seconds = min(seconds, max(0.0, again))
         self._next_look = now + seconds
         return float(seconds)
+
+    def _unmark(self) -> Optional[float]:
+        """The program interrupts its threads itself: those that are traced
+        go on."""
+        if not interruption.IS_MARKED or not self.sessions.debugging():
+            return None
+        interruption.unmark()
+        return UNMARK_SECONDS
 
     def _settle(self, session: Session) -> None:
         """After a request."""
@@ -227,8 +237,9 @@ class Debugger:
         if self.is_read_only and not row.looks:
             raise Failure("this agent was started with read_only: it refuses "
                           "what stops, changes or runs code")
-        if row.debugs:
+        if row.debugs and not call.session.is_debugging:
             call.session.is_debugging = True
+            self.server.wake()
         return row.answer(call)
 
     def events(self, context: Context, after: Optional[int],

@@ -12,7 +12,7 @@ import threading
 from types import FrameType, MethodType
 from typing import Any, Dict, List
 
-from .. import inspection
+from .. import inspection, interruption
 from . import codes, tstates
 from .arming import Armer, clear_frames
 from .reaching import guarded
@@ -98,6 +98,9 @@ class Tracing(Armer):
             if hook is None:
                 threading.settrace(self._trace)
                 self._has_hook = True
+        if _thread_ident() in inspection.own_idents():
+            # One may be there from before, the program's own, too.
+            interruption.unmark()
         self.foreign, self.unreached = {}, {}
         for ident, frame in inspection.thread_frames().items():
             if ident not in self.engine._never:
