@@ -713,6 +713,21 @@ class TestSteps(EngineCase):
         stop.go()
         self.assertEqual(thread.end(), 3)
 
+    def test_pause_that_is_taken_back(self):
+        """Its owner has left before the thread came; another's stays."""
+        for owners in ("a",), ("a", "b"):
+            begun, until = threading.Event(), threading.Event()
+            thread = self.begin(self.module.sleeps, begun, until)
+            begun.wait(LIMIT)
+            for owner in owners:
+                self.engine.pause(thread.ident, owner)
+            self.engine.leave("a")
+            until.set()
+            if len(owners) == 2:
+                self.stop().go()
+            self.assertEqual(thread.end(), 3)
+            self.assert_no_stop()
+
     def test_park(self):
         error = ValueError("x")
         thread = self.begin(self.engine.park, "exception",

@@ -125,7 +125,8 @@ def _until(call: Call) -> None:
 def _pause(call: Call) -> None:
     thread_id = call.arguments.integer("threadId")
     try:
-        call.debugger.engine().pause(thread_id or None)
+        call.debugger.engine().pause(thread_id or None,
+                                     call.session.id)
     except EngineError as error:
         raise Failure(str(error)) from None
 

@@ -98,17 +98,17 @@ class Engine(Reaching):
                 self.watchers[id(code)] = own
             self._arm()
 
-    def pause(self, thread_id: Optional[int] = None) -> None:
+    def pause(self, thread_id: Optional[int] = None, owner: str = "") -> None:
         """The thread stops at its next line; None: all. EngineError: there
         is none, or it cannot be stopped."""
         with self._lock:
             idents = self._idents(thread_id)
             for ident in idents:
-                self.state_of(ident).is_paused = True
+                self.state_of(ident).paused_by.add(owner)
             try:
                 self.armer.seize(idents)
             except EngineError:
-                self.state_of(idents[0]).is_paused = False
+                self.state_of(idents[0]).paused_by.discard(owner)
                 raise
 
     def set_threads(self, mode: str) -> None:
@@ -142,7 +142,19 @@ class Engine(Reaching):
         with self._lock:
             self.filters.pop(owner, None)
             self.table.set(owner, [])
+            self._take_back(owner)
             self._arm()
+
+    def _take_back(self, owner: str) -> None:
+        """Pauses that have not come yet."""
+        idents = []
+        for state in list(self._states.values()):
+            if owner in state.paused_by:
+                state.paused_by.discard(owner)
+                if not state.paused_by and not state.is_held:
+                    idents.append(state.ident)
+        if idents and not self.is_closed:
+            self.armer.let_run(idents)
 
     def end_steps(self) -> None:
         """Nobody waits for a thread that still steps."""
@@ -162,7 +174,7 @@ class Engine(Reaching):
             self.filters = {}
             self.watchers = {}
             for state in self._states.values():
-                state.is_paused = False
+                state.paused_by.clear()
             parts.callback(self._release)
             parts.callback(self.armer.end)
             parts.callback(self.armer.end_steps)

@@ -7,7 +7,7 @@ import contextlib
 import threading
 import time
 from types import FrameType
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Callable, Dict, List, Optional, Set
 
 from .. import inspection
 from ..settings import describe, tell
@@ -56,7 +56,7 @@ class ThreadState:
         self.stop: Optional[Stop] = None
         self.stepper: Optional[Stepper] = None  # while it steps
         self.spare: Optional[Stepper] = None
-        self.is_paused = False      # it is to stop at its next line
+        self.paused_by: Set[str] = set()    # it stops at its next line
         self.is_ours = False
         self.stepped_on: Any = None
         self.is_guessed = False     # the thread_id
@@ -197,7 +197,7 @@ class Reaching:
             self.hold(state)
         reached = self.watched(frame, "line") if self.watchers else None
         hits = self.look(state, frame)
-        if state.is_paused:
+        if state.paused_by:
             hits = hits or Reached("pause", [], "")
         reached = reached or hits
         if reached is not None:
@@ -267,7 +267,7 @@ class Reaching:
 
     def _wait(self, state: ThreadState, reason: str, frames: Frames,
               **more: Any) -> Order:
-        state.is_paused = False
+        state.paused_by.clear()
         stop = Stop(state.thread_id, state.ident, 0, reason, frames, **more)
         del frames
         stop.turn = self.turn
@@ -333,7 +333,7 @@ class Reaching:
         on_their_way = []
         for state in self._states.values():
             if state.is_held and state.gate is None and \
-                    not state.is_paused:
+                    not state.paused_by:
                 on_their_way.append(state.ident)
             state.is_held = False
             gate, state.gate = state.gate, None

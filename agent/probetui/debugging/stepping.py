@@ -115,7 +115,7 @@ class Stepper(bdb.Bdb):
             return None if event == "call" and self.stopframe else self.trace
         if event == "line" and self._state.is_held:
             self._engine.hold(self._state)
-        if event == "line" and self._state.is_paused:
+        if event == "line" and self._state.paused_by:
             self._stand(frame, "pause", "line")
             return self._leave(frame) if self.is_over else self.trace
         if event in ("line", "return") and self._changed(frame, event):
