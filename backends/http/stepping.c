@@ -153,7 +153,9 @@ static int64_t find_thread(const struct agent *agent,
 
 	if (tid == 0 || tid == agent->base.pid)
 		return agent->inner_pid;
-	return tid;
+	if (agent->way.pid == 0 || agent->way.pid == agent->inner_pid)
+		return tid;
+	return way_inner_thread(agent->way.pid, (pid_t)tid);
 }
 
 static void on_late(void *data)

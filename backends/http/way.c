@@ -56,6 +56,15 @@ static pid_t inner_pid(pid_t pid)
 	return inner > 0 ? inner : pid;
 }
 
+pid_t way_inner_thread(pid_t pid, pid_t tid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int)pid,
+		 (int)tid);
+	return read_inner(path);
+}
+
 pid_t way_thread(pid_t pid, pid_t inner)
 {
 	char path[64];

@@ -6,8 +6,8 @@ import subprocess
 import sys
 import unittest
 
-from https import HttpCase
-from nodes import Node
+from https import SOURCE, HttpCase
+from nodes import Node, Target
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TARGET = os.path.join(HERE, "http_target.py")
@@ -388,6 +388,44 @@ class TestElsewhere(DebuggingCase):
         for name in ("inject", "locals", "sample"):
             self.assertNotIn(str(self.pid), json.dumps(
                 self.node.answer(self.node.request(name, pid=self.pid))))
+
+
+class TestContained(DebuggingCase):
+    """Its threads have other numbers where it is."""
+
+    def setUp(self):
+        command = ["unshare", "--pid", "--fork", "--kill-child"]
+        if subprocess.run(command + ["true"],
+                          stderr=subprocess.DEVNULL).returncode:
+            self.skipTest("namespaces cannot be made here (unshare as root)")
+        self.frames, self.codes = {}, {}
+        self.target = Target(argv=command + [sys.executable, TARGET],
+                             RANK="0", PROBETUI="1",
+                             PYTHONPATH=os.path.join(SOURCE, "agent"))
+        self.addCleanup(self.target.close)
+        pid = self.target.process.pid
+        with open("/proc/%d/task/%d/children" % (pid, pid)) as file:
+            self.pid = int(file.read())
+        self.node = Node()
+        self.addCleanup(self.node.close)
+        self.node.ask("initialize", protocol=1)
+        self.node.discover(pids=[self.pid])
+
+    def thread(self, number):
+        for tid in os.listdir("/proc/%d/task" % self.pid):
+            with open("/proc/%d/task/%s/status" % (self.pid, tid)) as file:
+                if "NSpid:\t%s\t%d\n" % (tid, number) in file.read():
+                    return int(tid)
+
+    def test_pause_of_a_thread(self):
+        told = self.ask("evaluate", context="repl", expression="""
+thread = threading.Thread(target=lambda: [0 for i in iter(int, 1)],
+                          daemon=True)
+thread.start()
+thread.native_id""")
+        tid = self.thread(int(told["result"]))
+        self.ask("pause", tid=tid)
+        self.assertEqual(self.stopped()[0]["tid"], tid)
 
 
 class TestHeld(HttpCase):
