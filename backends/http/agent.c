@@ -333,6 +333,8 @@ void agent_free(struct agent *agent)
 		loop_timer_stop(agent->retry);
 	if (agent->pausing)
 		loop_timer_stop(agent->pausing);
+	if (agent->resting)
+		loop_timer_stop(agent->resting);
 	inquiries_fail(agent, "The connection to the agent is closed.");
 	if (agent->session)
 		inquiry_leave(agent);

@@ -51,6 +51,8 @@ struct agent {
 	enum agent_phase phase;
 	struct loop_timer *retry; /* WAITING */
 	struct loop_timer *pausing; /* it was asked to stand; NULL */
+	struct loop_timer *resting; /* before it is listened to again; NULL */
+	double listened;	    /* since then, on the loop's clock */
 	double delay;		  /* before the next try */
 	int64_t inner_pid;	  /* of the process, as it knows itself */
 	int64_t number;		  /* of the last DAP request */

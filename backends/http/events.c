@@ -15,9 +15,13 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/loop.h"
 
 #define POLL_SECONDS 25
 #define POLL_GRACE 10.0
+/* One that says nothing, and that at once, would be asked without end. */
+#define EARLY_SECONDS 1.0
+#define REST_SECONDS 0.25
 
 /* DAP's ends as a line does; ours is one. */
 static void set_line(json_t *event, const char *text)
@@ -30,6 +34,13 @@ static void set_line(json_t *event, const char *text)
 	line = xstrndup(text, length);
 	json_set_text(event, "output", line);
 	free(line);
+}
+
+static void stop_resting(struct agent *agent)
+{
+	if (agent->resting)
+		loop_timer_stop(agent->resting);
+	agent->resting = NULL;
 }
 
 static void take_output(struct agent *agent, const json_t *body)
@@ -94,6 +105,24 @@ static void take(struct agent *agent, const json_t *event)
 		}
 }
 
+static void on_rested(void *data)
+{
+	struct agent *agent = data;
+
+	if (agent->phase == AGENT_OPEN)
+		agent_listen(agent);
+	else
+		stop_resting(agent);
+	node_flush(agent->base.node);
+}
+
+static void rest(struct agent *agent)
+{
+	stop_resting(agent);
+	agent->resting = loop_timer(node_loop(agent->base.node), REST_SECONDS,
+				    0, on_rested, agent);
+}
+
 static void on_events(struct inquiry *inquiry, json_t *body,
 		      const struct error *error)
 {
@@ -108,7 +137,12 @@ static void on_events(struct inquiry *inquiry, json_t *body,
 			return;
 		take(agent, json_array_get(events, i));
 	}
-	if (agent->phase == AGENT_OPEN)
+	if (agent->phase != AGENT_OPEN)
+		return;
+	if (json_array_size(events) == 0 &&
+	    loop_now() - agent->listened < EARLY_SECONDS)
+		rest(agent);
+	else
 		agent_listen(agent);
 }
 
@@ -119,6 +153,8 @@ void agent_listen(struct agent *agent)
 			       agent->session, (long long)agent->after,
 			       POLL_SECONDS);
 
+	stop_resting(agent);
+	agent->listened = loop_now();
 	inquiry->is_listening = true;
 	inquiry_send_plain(inquiry, path, NULL, POLL_SECONDS + POLL_GRACE);
 	free(path);
@@ -129,5 +165,5 @@ bool agent_is_listening(const struct agent *agent)
 	for (const struct inquiry *one = agent->inquiries; one; one = one->next)
 		if (one->is_listening)
 			return true;
-	return false;
+	return agent->resting != NULL;
 }

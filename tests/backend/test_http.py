@@ -1,5 +1,8 @@
 """The agent in a process, as a node speaks to it."""
+import http.server
+import json
 import os
+import queue
 import shutil
 import signal
 import socket
@@ -484,7 +487,7 @@ class Liar:
         self.listener.close()
 
 
-def http(body):
+def http_answer(body):
     return b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (
         len(body), body)
 
@@ -507,16 +510,16 @@ class TestLiars(TcpCase):
         self.assertIn("cannot be taken", self.told(b"SSH-2.0-OpenSSH\r\n"))
 
     def test_no_json(self):
-        self.assertIn("no JSON", self.told(http(b"<html>")))
+        self.assertIn("no JSON", self.told(http_answer(b"<html>")))
 
     def test_another_server(self):
-        self.assertIn("no agent of probetui", self.told(http(b"{}")))
+        self.assertIn("no agent of probetui", self.told(http_answer(b"{}")))
 
     def test_a_list_of_lists(self):
-        self.assertIn("no JSON", self.told(http(b"[" * 100000)))
+        self.assertIn("no JSON", self.told(http_answer(b"[" * 100000)))
 
     def test_an_agent_of_another_version(self):
-        self.assertIn("another version", self.told(http(
+        self.assertIn("another version", self.told(http_answer(
             b'{"name": "probetui", "can": ["POST /eval"]}')))
 
     def test_an_answer_without_end(self):
@@ -532,6 +535,51 @@ class TestLiars(TcpCase):
         self.assertIn("HTTP status 302", self.told(
             b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\n"
             b"Content-Length: 0\r\n\r\n"))
+
+
+class Hasty(http.server.BaseHTTPRequestHandler):
+    """An agent that does not wait with the answer that there are no events."""
+    protocol_version = "HTTP/1.1"
+
+    def answer(self, **body):
+        text = json.dumps(body).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+
+    def do_GET(self):
+        if not self.path.startswith("/events"):
+            self.answer(name="probetui", can=["POST /dap"], pid=1)
+            return
+        self.server.asked.put(time.monotonic())
+        self.answer(events=[], next=0)
+
+    def do_POST(self):
+        request = json.loads(self.rfile.read(
+            int(self.headers["Content-Length"])))
+        self.answer(seq=1, type="response", request_seq=request["seq"],
+                    command=request["command"], success=True,
+                    body={"probetui": {"session": "0" * 32}})
+
+    def log_message(self, *_):
+        pass
+
+
+class TestHasty(TcpCase):
+    def setUp(self):
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Hasty)
+        self.server.daemon_threads = True
+        self.server.asked = queue.Queue()
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        self.addCleanup(self.server.server_close)
+        self.addCleanup(self.server.shutdown)
+
+    def test_it_is_not_asked_without_end(self):
+        self.connect("http://127.0.0.1:%d" % self.server.server_port)
+        first, _, third = [self.server.asked.get(timeout=20)
+                           for _ in range(3)]
+        self.assertGreater(third - first, 0.4)
 
 
 class TestTls(TcpCase):
