@@ -163,7 +163,7 @@ class TestStandIn(Case):
         removed = node.event("rankRemoved", pid)
         self.assertEqual(removed["error"],
                          node.event("debugger", pid)["why"])
-        self.assertIn("is not one of those found",
+        self.assertIn("not connected to any more",
                       node.refuse("evaluate", pid=pid, expression="1"))
 
 
