@@ -154,6 +154,71 @@ print("ended")
 """
 
 
+# In its second argument, called by the engine, a signal comes.
+HANDLED = """
+import os, signal, sys, threading
+from probetui import inspection
+from probetui.debugging import stepping
+from probetui.debugging.engine import Engine
+from probetui.debugging.specs import Spec
+
+def reached():
+    a = 1
+    b = 2
+    return a + b
+
+def handle(number, frame):
+    raise getattr(__builtins__, sys.argv[2])
+
+def signals(*arguments, **more):
+    if threading.current_thread() is threading.main_thread() and armed:
+        armed.pop()
+        os.kill(os.getpid(), signal.SIGALRM)
+        for _ in range(1000):
+            pass
+    return own(*arguments, **more)
+
+def tell(name, body):
+    if name == "stopped":
+        stops.append(body["stop"])
+        come.release()
+
+def drive():
+    if steps:
+        come.acquire()
+        stops[-1].go("next")
+    come.acquire()
+    print("stopped", flush=True)
+    stops[-1].go()
+
+stops, come, armed = [], threading.Semaphore(0), []
+signal.signal(signal.SIGALRM, handle)
+engine = Engine()
+engine.on_event = tell
+place, _, name = sys.argv[1].rpartition(".")
+steps = place != "engine"
+owner = eval(place)
+own = getattr(owner, name)
+setattr(owner, name, signals)
+engine.watch_code(reached.__code__, lambda frame, event: None)
+engine.set_breakpoints("test", [Spec(1, function="reached")])
+thread = threading.Thread(target=drive)
+inspection.hide(thread)
+thread.start()
+armed.append(1)
+try:
+    reached()
+except BaseException as error:
+    print(type(error).__name__, flush=True)
+count = len(stops)
+while len(stops) == count:
+    reached()
+thread.join()
+engine.close()
+print("ended")
+"""
+
+
 def lines_of(text):
     return {found.group(1): number
             for number, line in enumerate(text.split("\n"), 1)
@@ -826,6 +891,19 @@ class TestLeaving(EngineCase):
         self.assertEqual(run.stdout.decode().split(), [
             "stopped", "interrupted", "stopped", "ended"])
 
+    def test_handler_raises_outside_of_a_stop(self):
+        """It goes on into the program, and breakpoints are there as
+        before."""
+        for where in ("engine.watched", "stepping.bdb.Bdb.trace_dispatch"):
+            for name in ("TimeoutError", "KeyboardInterrupt"):
+                run = subprocess.run(
+                    [sys.executable, "-W", "error", "-c", HANDLED, where,
+                     name], stdin=subprocess.DEVNULL, timeout=LIMIT,
+                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                self.assertEqual((run.stdout.decode().split(),
+                                  run.stderr.decode()),
+                                 ([name, "stopped", "ended"], ""))
+
     def test_own_trace_function(self):
         seen = []
 
@@ -898,6 +976,21 @@ class TestLeaving(EngineCase):
         gc.collect()
         self.assertFalse(any(isinstance(each, Held)
                              for each in gc.get_objects()))
+
+
+    def test_nothing_is_kept_of_steps_that_are_ended(self):
+        until = threading.Event()
+        self.set("wait")
+        thread = self.begin(self.module.sleeps, threading.Event(), until)
+        stop = self.stop()
+        stop.go("next")
+        self.next("continued")
+        while self.engine._states[thread.ident].stepper is None:
+            pass
+        self.engine.end_steps()
+        self.assertIsNone(self.engine._states[thread.ident].spare)
+        until.set()
+        self.assertEqual(thread.end(), 3)
 
 
 class TestThreadStates(unittest.TestCase):

@@ -71,7 +71,8 @@ class Armer:
                 stepper.finish(sys._getframe())
             elif state.stop is None:
                 stepper.is_over = True
-                state.stepper = None
+                # It keeps frames.
+                state.stepper = state.spare = None
                 tstates.set_trace(state.ident, self.general_trace(),
                                   self.engine.is_ours)
 

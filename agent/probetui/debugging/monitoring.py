@@ -138,6 +138,8 @@ class Monitoring(Armer):
         for code, *_ in self._armed.values():
             monitoring.set_local_events(tool, code, 0)
         self._armed.clear()
+        for state in list(self.engine._states.values()):
+            state.stepped_on = None     # no event follows
         for event in (1 << at for at in range(20)):
             try:
                 monitoring.register_callback(tool, event, None)

@@ -14,7 +14,7 @@ from ..settings import describe, tell
 from . import arming, codes
 from .specs import EngineError, ExceptionFilter
 from .stepping import Stepper, frames_of
-from .stop import Frames, Order, Stop
+from .stop import Frames, Order, Stop, is_of_handler
 from .table import Table
 
 OWN_TRACE = "the program traces this thread itself (coverage, or a debugger " \
@@ -91,6 +91,8 @@ def guarded(function: Callable[..., Any], *arguments: Any) -> None:
     except Interrupted as interrupted:
         error = interrupted.error
     except Exception as problem:
+        if is_of_handler(problem):
+            raise
         tell("a breakpoint failed, and the program goes on: %s"
              % describe(problem))
         return
@@ -285,7 +287,7 @@ class Reaching:
             self._tell("stopped", stop=stop)
             return stop.wait()
         except BaseException as error:
-            self._break_off(state)
+            self.break_off(state)
             raise Interrupted(error) from None
         finally:
             self._leave(state, stop)
@@ -303,10 +305,11 @@ class Reaching:
             self._tell("continued", stop=stop)
         stop.frames, stop.exception, stop.value = [], None, None
 
-    def _break_off(self, state: ThreadState) -> None:
+    def break_off(self, state: ThreadState) -> None:
         """The interpreter takes a trace function that raises away: the
         thread does not step any more, and gets its own anew."""
         stepper, state.stepper = state.stepper, None
+        state.spare = None      # it keeps frames
         if stepper is not None:
             stepper.is_over = True
 

@@ -9,7 +9,7 @@ from typing import Any, List, Optional, Tuple
 
 from ..settings import describe, tell
 from .specs import NOTHING
-from .stop import Order
+from .stop import Order, is_of_handler
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
@@ -89,8 +89,13 @@ class Stepper(bdb.Bdb):
     def _trace(self, frame: FrameType, event: str, arg: Any) -> Any:
         try:
             return self._take(frame, event, arg)
-        except Exception as error:
-            if error is self._raised:
+        except BaseException as error:
+            raised, self._raised = self._raised, None
+            if error is raised:
+                raise
+            if is_of_handler(error) or \
+                    not isinstance(error, Exception):
+                self._engine.break_off(self._state)
                 raise
             tell("a step failed, and the program goes on: %s"
                  % describe(error))

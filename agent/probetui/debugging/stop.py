@@ -1,6 +1,7 @@
 """A thread that stands, and what can be done there."""
 from __future__ import annotations
 
+import _signal  # signal's makes objects of all, every time
 import _thread
 import queue
 import time
@@ -13,6 +14,27 @@ from .specs import NOTHING, EngineError, StopIsOver
 COMMANDS = ("continue", "next", "stepIn", "stepOut", "until")
 LOOK_SECONDS = 1.0
 Frames = List[Tuple[FrameType, int]]
+
+
+def is_of_handler(error: BaseException) -> bool:
+    """A handler of a signal raised it, wherever that came."""
+    codes = set()
+    for number in range(1, _signal.NSIG):
+        try:
+            handler: Any = _signal.getsignal(number)
+        except ValueError:
+            continue
+        handler = getattr(handler, "func", handler)     # a partial's
+        if not hasattr(handler, "__code__"):
+            handler = getattr(handler, "__func__", getattr(
+                type(handler), "__call__", None))
+        codes.add(getattr(handler, "__code__", None))
+    trace = error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code in codes:
+            return True
+        trace = trace.tb_next
+    return False
 
 
 class Order:

@@ -240,16 +240,20 @@ class Tracing(Armer):
 
     def _traced_line(self, frame: FrameType, event: str, arg: Any) -> Any:
         engine = self.engine
-        if event == "line":
-            lines = engine.table.files.get(frame.f_code.co_filename)
-            if lines is not None and frame.f_lineno in lines or \
-                    id(frame.f_code) in engine.watchers:
-                guarded(engine.at_line, frame)
-        elif event == "exception":
-            if engine.stops_raised():
-                guarded(engine.at_raise, frame, arg[1], arg[2])
-        elif event == "return" and id(frame.f_code) in engine.watchers:
-            guarded(engine.at_end, frame, "return", arg)
+        try:
+            if event == "line":
+                lines = engine.table.files.get(frame.f_code.co_filename)
+                if lines is not None and frame.f_lineno in lines or \
+                        id(frame.f_code) in engine.watchers:
+                    guarded(engine.at_line, frame)
+            elif event == "exception":
+                if engine.stops_raised():
+                    guarded(engine.at_raise, frame, arg[1], arg[2])
+            elif event == "return" and id(frame.f_code) in engine.watchers:
+                guarded(engine.at_end, frame, "return", arg)
+        except BaseException:
+            engine.break_off(engine.state())
+            raise
         # A stop may have ended otherwise.
         state = engine._states.get(_thread_ident())
         if state is not None and state.stepper is not None:
@@ -263,8 +267,12 @@ class Tracing(Armer):
         ident = _thread_ident()
         if self._seized.pop(ident, None) is None:
             return self._leave(frame, self._traced_line(frame, event, arg))
-        guarded(self.engine.at_line, frame)
-        guarded(self._update)
+        try:
+            guarded(self.engine.at_line, frame)
+            guarded(self._update)
+        except BaseException:
+            self.engine.break_off(self.engine.state())
+            raise
         state = self.engine._states.get(ident)
         if state is not None and state.stepper is not None:
             return state.stepper.trace
