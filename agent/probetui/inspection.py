@@ -4,7 +4,7 @@ from __future__ import annotations
 import sys
 import threading
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Set
-from weakref import WeakSet
+from weakref import ref
 
 from .values import describe_names
 
@@ -17,18 +17,24 @@ THREADS_MAXIMUM = 200
 # Of a code object's co_flags.
 _NEW_LOCALS = 0x2
 
-# Threads of ours, which nobody is told of.
-_own: WeakSet[threading.Thread] = WeakSet()
+# Threads of ours, which nobody is told of, by id(). A list of what a
+# dictionary has is made without letting go of the GIL; of a WeakSet it is not.
+_own: Dict[int, ref[threading.Thread]] = {}
 
 
 def hide(thread: threading.Thread) -> None:
     """One of ours, before it starts."""
-    _own.add(thread)
+    for key, known in list(_own.items()):
+        if known() is None:
+            _own.pop(key, None)
+    _own[id(thread)] = ref(thread)
 
 
 def own_threads() -> List[threading.Thread]:
     """Those that run."""
-    return [thread for thread in list(_own) if thread.is_alive()]
+    found = [known() for known in list(_own.values())]
+    return [thread for thread in found
+            if thread is not None and thread.is_alive()]
 
 
 def untraced(run: Callable[[], None]) -> Callable[[], None]:
@@ -61,14 +67,17 @@ def known_threads() -> List[threading.Thread]:
 def own_idents() -> Set[int]:
     """Of our threads."""
     # A thread that has ended may have left its number to another one.
-    return {thread.ident or 0 for thread in list(_own) if thread.is_alive()}
+    return {thread.ident or 0 for thread in own_threads()}
 
 
 def thread_frames() -> Dict[int, FrameType]:
     """The newest of each of the program's threads, by ident."""
+    # One of ours may begin, or end, meanwhile.
     hidden = own_idents()
+    frames = sys._current_frames()
+    hidden |= own_idents()
     known = {thread.ident for thread in known_threads()}
-    return {ident: frame for ident, frame in sys._current_frames().items()
+    return {ident: frame for ident, frame in frames.items()
             if ident not in hidden
             and (ident in known or not _begins(frame))}
 

@@ -16,6 +16,7 @@ import threading
 import time
 import unittest
 
+from probetui import inspection
 from probetui.debugging import engine as engines
 from probetui.debugging import tstates
 from probetui.debugging.specs import (
@@ -994,6 +995,27 @@ class TestLeaving(EngineCase):
 
 
 class TestThreadStates(unittest.TestCase):
+    def test_own_threads_begin_meanwhile(self):
+        """They are told from the program's, whoever adds to them."""
+        def hides():
+            while not until.is_set():
+                made = [threading.Thread() for _ in range(20)]
+                for thread in made:
+                    inspection.hide(thread)
+
+        until, interval = threading.Event(), sys.getswitchinterval()
+        thread = Thread(hides)
+        sys.setswitchinterval(1e-6)
+        try:
+            thread.start()
+            for _ in range(2000):
+                inspection.own_idents()
+        finally:
+            sys.setswitchinterval(interval)
+            until.set()
+            thread.join()
+        self.assertNotIn(threading.get_ident(), inspection.own_idents())
+
     def test_others_begin_meanwhile(self):
         """3.8 counts the threads that are traced; where that is too few, it
         passes the lines of those that are by."""

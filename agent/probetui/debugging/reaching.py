@@ -139,6 +139,8 @@ class Reaching:
             state = self._states[ident] = ThreadState()
             state.ident = ident
             state.thread_id, state.is_guessed = found or ident, not found
+            state.is_ours = ident in inspection.own_idents() or \
+                ident in self._never
         return state
 
     def appeared(self, code: codes.Code) -> None:
