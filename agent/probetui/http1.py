@@ -196,6 +196,8 @@ class Reader:
     def read_head(self) -> Head:
         searched = 0
         while True:
+            if self._data[:1] == TLS_RECORD:
+                raise Refusal(400, "no TLS is spoken here: http")
             end = self._data.find(b"\r\n\r\n", searched)
             if end > HEAD_MAXIMUM or end < 0 and \
                     len(self._data) > HEAD_MAXIMUM:
@@ -203,8 +205,6 @@ class Reader:
                               "at most" % HEAD_MAXIMUM)
             if end >= 0:
                 break
-            if self._data[:1] == TLS_RECORD:
-                raise Refusal(400, "no TLS is spoken here: http")
             searched = max(0, len(self._data) - 3)
             self._receive()
         data = self._take(end)
