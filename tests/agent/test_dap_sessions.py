@@ -270,8 +270,9 @@ class TestFailures(SessionCase):
             target.run("agent._agent._debugger.endings.insert(0, fails)")
             target.run("engine.peek().armer.end_steps = fails")
             target.run("say(probetui.unlisten())")
-            self.assertEqual(sorted([target.said(), target.said()], key=str),
-                             [1, []])
+            self.assertEqual(sorted([target.said(), target.said()], key=str), [
+                1, ["what debugs, as it could not be ended: "
+                    "RuntimeError: no"]])
 
     def test_turn_of_the_server(self):
         target = self.listening(FAILS + """\

@@ -175,13 +175,21 @@ class Debugger:
                 stopped.let_go(self)
 
     def close(self) -> None:
-        """The process ends, or the agent does."""
+        """The process ends, or the agent does. All of it is done, then the
+        first that failed is raised."""
         self._is_closed = True
-        for end in self.endings:
-            _apart(end)
+        parts = list(self.endings)
         if self._engine is not None:
-            _apart(self._engine.close)
+            parts.append(self._engine.close)
+        failed_parts: List[Exception] = []
+        for part in parts:
+            try:
+                part()
+            except Exception as problem:
+                failed_parts.append(problem)
         self.ring.emit("terminated", {})
+        if failed_parts:
+            raise failed_parts[0]
 
     def tighten(self) -> None:
         """Read-only from now on. What the sessions have set ends with
