@@ -283,7 +283,9 @@ class OneCase(BreaksCase):
         shell.do("break square log '{x / 3:.3f} {x:04d} {x + 10:x}'")
         program.tell("square(2)")
         self.assertEqual(program.answer(), "4")
-        shell.do("wait stopped timeout 0.1")
+        for _ in range(50):
+            if not shell.logs:
+                shell.do("wait stopped timeout 0.1")
         self.assertEqual([one["output"] for one in shell.logs],
                          ["0.667 0002 c"])
         self.assertIn("[+][0][WIDTH][.DIGITS] and one of d f e g x",
