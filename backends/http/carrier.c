@@ -1,12 +1,11 @@
 #include "backends/http/carrier.h"
 
-#include <dlfcn.h>
 #include <stdlib.h>
 
 #include "banned.h"
+#include "backends/module.h"
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/file.h"
 #include "base/loop.h"
 
 #define FILE_NAME "probetui-http.so"
@@ -18,28 +17,12 @@ struct carrier_office {
 	int leaving;
 };
 
-const struct carrier_module *carrier_module_open(struct error *error)
+static const struct carrier_module *open_module(struct error *error)
 {
-	char *folder = file_program_folder();
-	const struct carrier_module *module;
-	void *handle;
-	char *path;
-
-	if (!folder) {
-		error_set(error, "The folder of probetui-node is not known.");
-		return NULL;
-	}
-	path = xasprintf("%s/%s", folder, FILE_NAME);
-	handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	module = handle ? dlsym(handle, CARRIER_MODULE_NAME) : NULL;
-	if (!module)
-		error_set(error,
-			  "Agents need " FILE_NAME " beside probetui-node, and "
-			  "libcurl (Debian: libcurl4): %s.",
-			  dlerror());
-	free(path);
-	free(folder);
-	return module;
+	return module_open(FILE_NAME, CARRIER_MODULE_NAME,
+			   "Agents need " FILE_NAME " beside probetui-node, "
+			   "and libcurl (Debian: libcurl4)",
+			   error);
 }
 
 struct carrier_office *carrier_office_new(struct loop *loop)
@@ -69,7 +52,7 @@ static int open_carrier(struct carrier_office *office, struct error *error)
 		.timer_stop = loop_timer_stop,
 	};
 
-	office->module = carrier_module_open(error);
+	office->module = open_module(error);
 	if (!office->module)
 		return -1;
 	office->carrier = office->module->open(&loop);

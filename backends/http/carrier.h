@@ -83,12 +83,6 @@ struct carrier_module {
 /* The module's only name. */
 #define CARRIER_MODULE_NAME "probetui_carrier_module"
 
-/*
- * Opens the module that lies beside our own program, and none from elsewhere.
- * Lends it for good; NULL and a sentence.
- */
-const struct carrier_module *carrier_module_open(struct error *error);
-
 /* The node's carrier, opened at the first call; NULL and a sentence. */
 struct carrier_office *carrier_office_new(struct loop *loop);
 void carrier_office_free(struct carrier_office *office);
