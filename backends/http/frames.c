@@ -82,14 +82,13 @@ const struct stack *frames_intern(const struct halt_frame *frames, size_t count,
 	return stack;
 }
 
-/* "RuntimeError: boom" */
-static void append_headline(struct buffer *out, const json_t *details)
+static void append_exception(struct buffer *out, const char *relation,
+			     const json_t *details)
 {
-	const char *message = json_get_string(details, "message", "");
-
-	buffer_printf(out, "%s%s%s",
-		      json_get_string(details, "typeName", "an exception"),
-		      message[0] ? ": " : "", message);
+	debugger_append_exception(
+		out, relation,
+		json_get_string(details, "typeName", "an exception"),
+		json_get_string(details, "message", ""));
 }
 
 /* DAP nests what it came of; which of both it is, is the agent's own. */
@@ -98,15 +97,11 @@ static void append_chain(struct buffer *out, const json_t *details)
 	for (int i = 0; i < CHAIN_MAXIMUM; i++) {
 		const json_t *inner = json_array_get(
 			json_object_get(details, "innerException"), 0);
-		const char *relation =
-			json_get_string(inner, "relation", "context");
 
 		if (!json_is_object(inner))
 			return;
-		buffer_append_string(out, strcmp(relation, "cause") == 0
-						  ? "\nfrom "
-						  : "\nwhile handling ");
-		append_headline(out, inner);
+		append_exception(out, json_get_string(inner, "relation", ""),
+				 inner);
 		details = inner;
 	}
 }
@@ -117,7 +112,7 @@ char *frames_read_exception(const json_t *body)
 	struct buffer out = BUFFER_INIT;
 
 	if (json_get_string(details, "typeName", NULL)) {
-		append_headline(&out, details);
+		append_exception(&out, NULL, details);
 		append_chain(&out, details);
 	} else if (json_get_string(body, "exceptionId", NULL)) {
 		buffer_append_string(&out,

@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/loop.h"
+#include "protocol/message.h"
 #include "protocol/sample.h"
 
 #define HALTS_MAXIMUM 1000
@@ -46,6 +47,14 @@ struct halt *halts_shown(const struct agent *agent)
 	while (halt && !halt->is_known)
 		halt = halt->next;
 	return halt;
+}
+
+struct halt *halts_find_asked(const struct agent *agent,
+			      const struct message *request)
+{
+	int64_t tid = json_get_integer(request->body, "tid", 0);
+
+	return tid ? halts_find(agent, (pid_t)tid) : halts_shown(agent);
 }
 
 struct halt *halts_find(const struct agent *agent, pid_t tid)
@@ -204,14 +213,6 @@ static enum stop_reason find_reason(const char *name)
 	return STOP_PAUSE;
 }
 
-static enum stop_event find_event(const char *name)
-{
-	for (int i = STOP_AT_LINE; i <= STOP_AT_EXCEPTION; i++)
-		if (strcmp(stop_event_name((enum stop_event)i), name) == 0)
-			return (enum stop_event)i;
-	return STOP_AT_UNKNOWN;
-}
-
 static void read_hits(struct halt *halt, const json_t *ids)
 {
 	for (size_t i = 0; i < json_array_size(ids); i++) {
@@ -257,7 +258,7 @@ static struct halt *read_halt(struct agent *agent, const json_t *body)
 	halt->tid = agent_tid(agent, halt->thread);
 	halt->number = json_get_integer(body, "stops", 0);
 	halt->reason = find_reason(json_get_string(body, "reason", ""));
-	halt->at = find_event(json_get_string(body, "at", ""));
+	halt->at = stop_event_parse(json_get_string(body, "at", ""));
 	halt->value = xstrdup_or_null(json_get_string(body, "value", NULL));
 	read_hits(halt, json_object_get(body, "hitBreakpointIds"));
 	halt->description = find_description(halt, body);

@@ -15,6 +15,7 @@
 #include "protocol/stack.h"
 
 struct agent;
+struct message;
 struct process_sample;
 
 struct halt_frame {
@@ -58,6 +59,9 @@ void halts_clear(struct agent *agent);
 struct halt *halts_find(const struct agent *agent, pid_t tid);
 /* The one that is shown. */
 struct halt *halts_shown(const struct agent *agent);
+/* That of the request's thread, else the one that is shown; as above. */
+struct halt *halts_find_asked(const struct agent *agent,
+			      const struct message *request);
 /* It is held at what nobody catches: it can be looked at, not stepped. */
 bool halt_is_held(const struct halt *halt);
 /* The same of what the agent tells of a stop. */

@@ -55,30 +55,18 @@ bool asking_has_frame(const struct message *request)
 	       json_is_integer(json_object_get(request->body, "depth"));
 }
 
-/* The thread of the request, as it stands; NULL and a sentence. */
-static struct halt *find_halt(const struct agent *agent,
-			      const struct message *request,
-			      struct error *error)
-{
-	int64_t tid = json_get_integer(request->body, "tid", 0);
-	struct halt *halt = tid ? halts_find(agent, (pid_t)tid)
-				: halts_shown(agent);
-
-	if (!halt)
-		error_set(error, "It runs: only a frame that stands can be "
-				 "looked into.");
-	return halt;
-}
-
 const struct halt_frame *asking_find_frame(const struct agent *agent,
 					   const struct message *request,
 					   struct error *error)
 {
-	const struct halt *halt = find_halt(agent, request, error);
+	const struct halt *halt = halts_find_asked(agent, request);
 	int64_t depth = json_get_integer(request->body, "depth", 0);
 
-	if (!halt)
+	if (!halt) {
+		error_set(error, "It runs: only a frame that stands can be "
+				 "looked into.");
 		return NULL;
+	}
 	if (depth >= 0 && (size_t)depth < halt->frame_count)
 		return &halt->frames[depth];
 	error_set(error, "There is no such frame any more; the stack has "

@@ -19,9 +19,7 @@ static struct halt *find_halt(const struct agent *agent,
 			      const struct message *request,
 			      struct error *error)
 {
-	int64_t tid = json_get_integer(request->body, "tid", 0);
-	struct halt *halt = tid ? halts_find(agent, (pid_t)tid)
-				: halts_shown(agent);
+	struct halt *halt = halts_find_asked(agent, request);
 
 	if (!halt)
 		error_set(error, "That thread has gone on.");

@@ -77,22 +77,13 @@ static void read_frames(struct stop *stop, const json_t *frames)
 	stop->count = count;
 }
 
-static enum stop_event find_event(const char *name)
+static void append_exception(struct buffer *out, const char *relation,
+			     const json_t *exception)
 {
-	for (int i = STOP_AT_LINE; i <= STOP_AT_EXCEPTION; i++)
-		if (strcmp(stop_event_name((enum stop_event)i), name) == 0)
-			return (enum stop_event)i;
-	return STOP_AT_UNKNOWN;
-}
-
-/* "RuntimeError: boom" */
-static void append_headline(struct buffer *out, const json_t *exception)
-{
-	const char *message = json_get_string(exception, "message", "");
-
-	buffer_printf(out, "%s%s%s",
-		      json_get_string(exception, "type", "an exception"),
-		      message[0] ? ": " : "", message);
+	debugger_append_exception(
+		out, relation,
+		json_get_string(exception, "type", "an exception"),
+		json_get_string(exception, "message", ""));
 }
 
 /* A line for what was raised, and one for each that it came of. */
@@ -103,15 +94,12 @@ static char *read_exception(const json_t *exception)
 
 	if (!json_get_string(exception, "type", NULL))
 		return NULL;
-	append_headline(&out, exception);
+	append_exception(&out, NULL, exception);
 	for (size_t i = 0; i < json_array_size(chain); i++) {
 		const json_t *before = json_array_get(chain, i);
-		bool is_cause = strcmp(json_get_string(before, "relation", ""),
-				       "cause") == 0;
 
-		buffer_append_string(&out, is_cause ? "\nfrom "
-						    : "\nwhile handling ");
-		append_headline(&out, before);
+		append_exception(&out, json_get_string(before, "relation", ""),
+				 before);
 	}
 	return buffer_take(&out);
 }
@@ -144,7 +132,7 @@ struct stop *stop_new(const json_t *answer, pid_t pid, struct error *error)
 	stop->index = json_get_count(answer, "index");
 	stop->nesting = json_get_count(answer, "nesting");
 	stop->tid = find_thread(answer, pid);
-	stop->at = find_event(json_get_string(answer, "event", ""));
+	stop->at = stop_event_parse(json_get_string(answer, "event", ""));
 	stop->is_post_mortem = json_get_boolean(answer, "post_mortem", false);
 	stop->lease = json_get_real(answer, "lease", -1);
 	stop->prompt = xstrdup(json_get_string(answer, "prompt", ""));

@@ -7,6 +7,7 @@
 #include "banned.h"
 #include "base/alloc.h"
 #include "base/array.h"
+#include "base/buffer.h"
 #include "base/error.h"
 #include "protocol/field.h"
 
@@ -186,6 +187,24 @@ const char *stop_reason_name(enum stop_reason reason)
 const char *stop_event_name(enum stop_event event)
 {
 	return event == STOP_AT_UNKNOWN ? NULL : event_names[event];
+}
+
+enum stop_event stop_event_parse(const char *name)
+{
+	for (int i = STOP_AT_LINE; i <= STOP_AT_EXCEPTION; i++)
+		if (strcmp(event_names[i], name) == 0)
+			return (enum stop_event)i;
+	return STOP_AT_UNKNOWN;
+}
+
+void debugger_append_exception(struct buffer *out, const char *relation,
+			       const char *type, const char *message)
+{
+	if (relation)
+		buffer_append_string(out, strcmp(relation, "cause") == 0
+						  ? "\nfrom "
+						  : "\nwhile handling ");
+	buffer_printf(out, "%s%s%s", type, message[0] ? ": " : "", message);
 }
 
 const char *debugger_event(const struct debugger *debugger)

@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct buffer;
 struct error;
 
 enum debugger_state {
@@ -123,6 +124,15 @@ const char *debugger_state_name(enum debugger_state state);
 const char *stop_reason_name(enum stop_reason reason); /* DAP's */
 /* "line" …; NULL of STOP_AT_UNKNOWN */
 const char *stop_event_name(enum stop_event event);
+/* STOP_AT_UNKNOWN: it is none of them. */
+enum stop_event stop_event_parse(const char *name);
+/*
+ * Appends one of those that the member `exception` tells of: "RuntimeError:
+ * boom", and of what that came of "\nfrom ValueError: no" where relation is
+ * "cause", else "\nwhile handling …". NULL: it is the first.
+ */
+void debugger_append_exception(struct buffer *out, const char *relation,
+			       const char *type, const char *message);
 /* The name of the event that tells it: "stopped", "continued", "debugger". */
 const char *debugger_event(const struct debugger *debugger);
 /* "http", "pdb" or "ptrace" reaches it. */
