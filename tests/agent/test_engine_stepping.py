@@ -7,11 +7,8 @@ new code and on code that has run a hundred times. What differs is named here.
 Each day's run does some of the scenarios (stepping_scenarios.py) on two
 Pythons; with PROBETUI_SOAK it does all on all.
 """
-import json
 import os
-import select
 import shutil
-import subprocess
 import sys
 import tempfile
 import unittest
@@ -23,8 +20,8 @@ import pythons  # noqa: E402
 
 sys.path.insert(0, os.path.join(SOURCE, "tests", "e2e"))
 import stepping_scenarios  # noqa: E402
+from stepping_process import Process  # noqa: E402
 
-LIMIT = 60
 ALL = "PROBETUI_SOAK" in os.environ
 EVERY = 10
 WARM = 100
@@ -39,38 +36,6 @@ DIFFERENT = {
     "up_return": (14, 14),
     "stars_in": (8, 12),
 }
-
-
-class Process:
-    """engine_stepping_target.py at work."""
-
-    def __init__(self, python, mode, folder):
-        self.process = subprocess.Popen(
-            python.argv + ["-W", "error", "-u", os.path.join(
-                folder, "engine_stepping_target.py"), mode, folder],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            env=dict(os.environ, PYTHONDONTWRITEBYTECODE="1",
-                     PYTHONPATH=folder))
-
-    def tell(self, value):
-        self.process.stdin.write(json.dumps(value).encode() + b"\n")
-        self.process.stdin.flush()
-
-    def hear(self):
-        stream = self.process.stdout
-        if not select.select([stream], [], [], LIMIT)[0]:
-            raise AssertionError("it says nothing")
-        line = stream.readline()
-        if not line:
-            raise AssertionError("the program ended, by %s"
-                                 % self.process.wait(LIMIT))
-        return json.loads(line.decode())
-
-    def close(self):
-        self.process.kill()
-        self.process.stdin.close()
-        self.process.stdout.close()
-        self.process.wait()
 
 
 class Program:
@@ -94,7 +59,11 @@ class SteppingCase(unittest.TestCase):
     maxDiff = None
 
     def start(self, mode):
-        process = Process(self.python, mode, self.program.inside)
+        folder = self.program.inside
+        process = Process(
+            self.python, "-W", "error", "-u", os.path.join(
+                folder, "engine_stepping_target.py"), mode, folder,
+            PYTHONPATH=folder)
         self.addCleanup(process.close)
         return process
 
@@ -111,6 +80,7 @@ class SteppingCase(unittest.TestCase):
         for process in (self.pdb, self.engine):
             process.tell(order)
         wanted, got = self.pdb.hear(), self.engine.hear()
+        self.assertIsNotNone(got, "it says nothing")
         first, last = DIFFERENT.get(name, (0, 0))
         if first <= self.python.version[1] <= last:
             self.assertNotEqual(got, wanted, "is equal by now")

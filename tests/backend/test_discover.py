@@ -5,7 +5,7 @@ import sys
 import tempfile
 import unittest
 
-from nodes import NODE, WAIT, Node, Target, environment
+from nodes import NODE, WAIT, Node, Target
 
 # Starts one process a line of input ("NAME=VALUE …", "-" for none), prints
 # its pid, and waits for it at "wait N".

@@ -3,7 +3,6 @@
 The job is the child of a keeper, which outlives the node; each test waits for
 what the job itself says or leaves.
 """
-import json
 import os
 import select
 import shutil

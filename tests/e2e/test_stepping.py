@@ -10,7 +10,6 @@ PROBETUI_SOAK it does all.
 """
 import json
 import os
-import select
 import shutil
 import subprocess
 import sys
@@ -20,6 +19,7 @@ import unittest
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import jobs  # noqa: E402
 import stepping_scenarios  # noqa: E402
+from stepping_process import Process  # noqa: E402
 sys.path.insert(0, os.path.join(jobs.SOURCE, "tests", "backend"))
 import pythons  # noqa: E402
 
@@ -48,35 +48,10 @@ DIFFERENT = {
 }
 
 
-class Process:
+def start(python, mode, folder):
     """stepping_target.py at work."""
-
-    def __init__(self, python, mode, folder):
-        self.process = subprocess.Popen(
-            python.argv + ["-u", os.path.join(folder, "stepping_target.py"),
-                           mode, folder],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            env=dict(os.environ, PYTHONDONTWRITEBYTECODE="1"))
-
-    def tell(self, value):
-        self.process.stdin.write(json.dumps(value).encode() + b"\n")
-        self.process.stdin.flush()
-
-    def hear(self, limit=LIMIT):
-        """What it says, None: nothing in that time."""
-        stream = self.process.stdout
-        if not select.select([stream], [], [], limit)[0]:
-            return None
-        line = stream.readline()
-        if not line:
-            raise AssertionError("the program ended")
-        return json.loads(line.decode())
-
-    def close(self):
-        self.process.kill()
-        self.process.stdin.close()
-        self.process.stdout.close()
-        self.process.wait()
+    return Process(python, "-u", os.path.join(folder, "stepping_target.py"),
+                   mode, folder)
 
 
 class Rank:
@@ -84,8 +59,8 @@ class Rank:
 
     def __init__(self, number, python, folder):
         self.number, self.python = number, python
-        self.plain = Process(python, "plain", folder)
-        self.bdb = Process(python, "bdb", folder)
+        self.plain = start(python, "plain", folder)
+        self.bdb = start(python, "bdb", folder)
         self.wanted = self.got = []
         self.is_cut = False     # bdb went on, out of the program
 

@@ -4,7 +4,6 @@
 One rank for each CPython and each kind of debugger, all of them in one
 session; then the same by keys on the screen.
 """
-import gzip
 import json
 import os
 import re

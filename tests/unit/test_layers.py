@@ -111,6 +111,23 @@ class TestLayers(unittest.TestCase):
             sorted(name[:-len(".py")] for name in os.listdir(package)
                    if name.endswith(".py")))
 
+    def test_what_is_needed_is_distributed(self):
+        """Each source of C, Python and JavaScript stands in a list of
+        make's, or is that of a program there."""
+        lists = ""
+        for path in [os.path.join(SOURCE, "Makefile.am")] + glob.glob(
+                os.path.join(SOURCE, "**", "files.am"), recursive=True):
+            with open(path) as file:
+                lists += file.read()
+        names = [os.path.relpath(path, SOURCE)
+                 for folder in ("agent", "backends", "src", "tests", "ui")
+                 for path in glob.glob(os.path.join(
+                     SOURCE, folder, "**", "*.*"), recursive=True)]
+        words = set(re.split(r"[\s,;]+", lists))
+        self.assertEqual([
+            name for name in names if re.search(r"\.([ch]|py|js)$", name)
+            and words.isdisjoint({name, re.sub(r"\.c$", "", name)})], [])
+
     def test_every_header_compiles_alone(self):
         compiler = shutil.which(os.environ.get("CC", "cc"))
         if compiler is None:
