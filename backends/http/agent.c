@@ -118,7 +118,7 @@ static void on_retry(void *data)
 	node_flush(agent->base.node);
 }
 
-static bool is_gone(const struct agent *agent)
+bool agent_is_gone(const struct agent *agent)
 {
 	return agent->way.pid > 0 && kill(agent->way.pid, 0) < 0 &&
 	       errno == ESRCH;
@@ -151,7 +151,7 @@ void agent_lose(struct agent *agent, const char *why)
 	if (agent->phase == AGENT_OVER || agent->phase == AGENT_WAITING ||
 	    agent->is_leaving)
 		return;
-	if (is_gone(agent)) {
+	if (agent_is_gone(agent)) {
 		agent_end(agent, GONE);
 		return;
 	}
@@ -181,13 +181,6 @@ static void on_attached(struct inquiry *inquiry, json_t *body,
 	(void)error;
 }
 
-static void on_state(struct inquiry *inquiry, json_t *body,
-		     const struct error *error)
-{
-	if (!error)
-		halts_take_state(inquiry->agent, body);
-}
-
 /* What it knows already, and what it is to know of us. */
 static void settle_in(struct agent *agent)
 {
@@ -201,8 +194,7 @@ static void settle_in(struct agent *agent)
 	if (agent->is_debugger)
 		inquiry_send(inquiry_new(agent, NULL, on_attached), "attach",
 			     json_object(), AGENT_SECONDS);
-	inquiry_send(inquiry_new(agent, NULL, on_state), "state", NULL,
-		    AGENT_SECONDS);
+	halts_ask_state(agent);
 	breaking_restore(agent);
 	patience_look(node_patience(agent->base.node));
 }
@@ -229,8 +221,6 @@ static void on_initialized(struct inquiry *inquiry, json_t *body,
 	xreplace(&agent->session, session);
 	agent->after = json_get_integer(json_object_get(body, "probetui"),
 					"next", 0);
-	json_decref(agent->abilities);
-	agent->abilities = json_incref(body);
 	settle_in(agent);
 }
 
@@ -339,7 +329,6 @@ void agent_free(struct agent *agent)
 	if (agent->session)
 		inquiry_leave(agent);
 	forget_session(agent);
-	json_decref(agent->abilities);
 	json_decref(agent->breakpoints);
 	json_decref(agent->filters);
 	json_decref(agent->counts);

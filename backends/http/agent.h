@@ -64,10 +64,10 @@ struct agent {
 	bool is_debugger; /* it was connected to, or is asked to debug: else
 			   * it only runs code, and nobody is told of it */
 	char *session;	 /* NULL: none */
-	json_t *abilities; /* DAP's Capabilities; NULL: none */
 	int64_t after;	 /* the last event that was taken */
 	struct inquiry *inquiries; /* what is under way */
 	struct halt *halts; /* threads that stand, the one shown first */
+	int64_t heard;	    /* so many stops were told of */
 	uint64_t epoch;	    /* of the newest sample that they were put into */
 	json_t *breakpoints; /* wanted; NULL: none were */
 	struct round *rounds; /* lists of them under way, the oldest first */
@@ -82,6 +82,8 @@ struct agent *agent_new(struct node *node, const struct process *process,
 void agent_free(struct agent *agent);
 /* It cannot be reached now: tries again. */
 void agent_lose(struct agent *agent, const char *why);
+/* Its process has ended, as far as is known: never of one elsewhere. */
+bool agent_is_gone(const struct agent *agent);
 /* Nothing will make it answer. */
 void agent_end(struct agent *agent, const char *why);
 /* From now on it is the debugger of its process; false: another one is. */
@@ -120,6 +122,7 @@ struct inquiry {
 	bool is_listening; /* it waits for events */
 	bool is_lost;	   /* it fails as the connection has ended */
 	bool is_late;	   /* it fails as nothing was answered in time */
+	bool is_refused;   /* it fails as the answer was none to it */
 	bool is_plain;	   /* no DAP: all of the answer is its body */
 	/* Not sent yet, as there is no session: */
 	char *command; /* of DAP, or the path of a plain one; NULL: sent */

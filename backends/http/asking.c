@@ -92,8 +92,6 @@ int asking_evaluate(struct agent *agent, const struct message *request,
 		    struct error *error)
 {
 	const char *text = json_get_string(request->body, "expression", "");
-	const char *context =
-		json_get_string(request->body, "context", "watch");
 	double seconds = read_seconds(request);
 	json_t *arguments;
 
@@ -105,8 +103,7 @@ int asking_evaluate(struct agent *agent, const struct message *request,
 		return -1;
 	}
 	json_set_text(arguments, "expression", text);
-	/* A statement is fine in both. */
-	(void)context;
+	/* A statement is fine in each context. */
 	json_set_text(arguments, "context", "repl");
 	json_object_set_new(arguments, "timeout", json_real(seconds));
 	inquiry_send(inquiry_new(agent, request, on_result), "evaluate",

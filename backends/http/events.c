@@ -11,6 +11,7 @@
 #include "backends/http/binding.h"
 #include "backends/http/halts.h"
 #include "backends/node.h"
+#include "backends/patience.h"
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/error.h"
@@ -62,18 +63,17 @@ static void take_output(struct agent *agent, const json_t *body)
 	node_emit(agent->base.node, "output", event);
 }
 
-static void on_state(struct inquiry *inquiry, json_t *body,
-		     const struct error *error)
-{
-	if (!error)
-		halts_take_state(inquiry->agent, body);
-}
-
 static void take_lost(struct agent *agent, const json_t *body)
 {
 	(void)body;
-	inquiry_send(inquiry_new(agent, NULL, on_state), "state", NULL,
-		    AGENT_SECONDS);
+	halts_ask_state(agent);
+}
+
+/* Whichever viewer said so. */
+static void take_catch(struct agent *agent, const json_t *body)
+{
+	patience_hear_catch(node_patience(agent->base.node), agent->base.pid,
+			    json_is_object(json_object_get(body, "catch")));
 }
 
 static void take_end(struct agent *agent, const json_t *body)
@@ -91,6 +91,7 @@ static const struct row {
 	{ "breakpoint", binding_take },
 	{ "output", take_output },
 	{ "probetui/lost", take_lost },
+	{ "probetui/catch", take_catch },
 	{ "terminated", take_end },
 };
 

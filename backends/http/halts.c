@@ -10,6 +10,7 @@
 #include "backends/http/binding.h"
 #include "backends/http/frames.h"
 #include "backends/node.h"
+#include "backends/patience.h"
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/buffer.h"
@@ -361,6 +362,11 @@ static void on_stack(struct inquiry *inquiry, json_t *body,
 		ask(agent, halt, "stackTrace", halt->frame_count, on_stack);
 		return;
 	}
+	/* It stands all the same, with as much of its stack as came. */
+	if (error && inquiry->is_refused) {
+		show(agent, halt);
+		return;
+	}
 	if (error) {
 		drop(agent, halt);
 		return;
@@ -397,6 +403,10 @@ void halts_take(struct agent *agent, const json_t *body)
 	struct halt *halt = read_halt(agent, body);
 	struct halt *old = find_thread(agent, halt->thread);
 
+	if (old && old->number > halt->number) {
+		halt_free(halt);
+		return;
+	}
 	if (old && old->number != halt->number) {
 		halts_release(agent, halt->thread, 0);
 	} else if (old && is_jump(body)) {
@@ -409,6 +419,7 @@ void halts_take(struct agent *agent, const json_t *body)
 	while (*link)
 		link = &(*link)->next;
 	*link = halt;
+	halt->heard = ++agent->heard;
 	ask(agent, halt, "stackTrace", 0, on_stack);
 }
 
@@ -429,20 +440,43 @@ static bool is_among(const json_t *stops, int64_t thread)
 	return false;
 }
 
-void halts_take_state(struct agent *agent, const json_t *body)
+/* What was told of since it was asked may be newer than the answer. */
+static void release_others(struct agent *agent, const json_t *stops,
+			   int64_t heard)
 {
-	const json_t *stops = json_object_get(body, "stops");
 	struct halt *halt = agent->halts;
 
 	while (halt) {
+		bool is_older = halt->heard <= heard;
 		int64_t thread = halt->thread;
 
 		halt = halt->next;
-		if (!is_among(stops, thread))
+		if (is_older && !is_among(stops, thread))
 			halts_release(agent, thread, 0);
 	}
+}
+
+static void on_state(struct inquiry *inquiry, json_t *body,
+		     const struct error *error)
+{
+	const json_t *stops = json_object_get(body, "stops");
+	struct agent *agent = inquiry->agent;
+
+	if (error)
+		return;
+	patience_hear_catch(node_patience(agent->base.node), agent->base.pid,
+			    json_is_object(json_object_get(body, "catch")));
+	release_others(agent, stops, inquiry->value);
 	for (size_t i = 0; i < count_told(stops); i++)
 		halts_take(agent, json_array_get(stops, i));
+}
+
+void halts_ask_state(struct agent *agent)
+{
+	struct inquiry *inquiry = inquiry_new(agent, NULL, on_state);
+
+	inquiry->value = agent->heard;
+	inquiry_send(inquiry, "state", NULL, AGENT_SECONDS);
 }
 
 /*

@@ -30,6 +30,7 @@ struct halt {
 	int64_t thread; /* as the agent calls it */
 	pid_t tid;
 	int64_t number; /* rises with each stop of the process */
+	int64_t heard;	/* which of those that were told of */
 	uint64_t count; /* of debugger.h */
 	enum stop_reason reason;
 	enum stop_event at;
@@ -49,8 +50,8 @@ struct halt {
 void halts_take(struct agent *agent, const json_t *body);
 /* The event `continued`. */
 void halts_take_continued(struct agent *agent, const json_t *body);
-/* The answer to `state`. */
-void halts_take_state(struct agent *agent, const json_t *body);
+/* Asks which stand, for who may have missed an event. */
+void halts_ask_state(struct agent *agent);
 /* The thread has gone on from that stop, or from all (0). */
 void halts_release(struct agent *agent, int64_t thread, int64_t number);
 /* None stands, as far as is known; nobody is told. */

@@ -198,6 +198,7 @@ static void fail(struct inquiry *inquiry, const struct carrier_answer *answer)
 	explain(agent, answer, &error);
 	inquiry->is_lost = lost;
 	inquiry->is_late = answer->outcome == CARRIER_LATE;
+	inquiry->is_refused = answer->outcome == CARRIER_UNREADABLE;
 	finish(inquiry, NULL, &error);
 	if (answer->outcome == CARRIER_DISTRUSTED ||
 	    answer->outcome == CARRIER_UNENCRYPTED ||
@@ -245,6 +246,8 @@ static void settle(struct inquiry *inquiry, const struct carrier_answer *answer)
 
 	agent_note_silence(agent, false);
 	read_answer(inquiry, &reply, answer, &error);
+	inquiry->is_refused = reply.kind == REPLY_BUSY ||
+			      reply.kind == REPLY_SENSELESS;
 	finish(inquiry, reply.body,
 	       reply.kind == REPLY_DONE ? NULL : &error);
 	if (was_vital && (reply.kind == REPLY_REFUSED ||

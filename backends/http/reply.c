@@ -98,7 +98,8 @@ static json_t *cleaned(json_t *value)
 	return clean;
 }
 
-json_t *reply_parse(const char *bytes, size_t length, struct error *error)
+/* Its numbers and texts that are none in JSON, too; NULL: it is none. */
+static json_t *parse(const char *bytes, size_t length, struct error *error)
 {
 	json_error_t cause;
 	json_t *value = json_loadb(bytes, length,
@@ -175,7 +176,7 @@ static void read_refusal(struct reply *reply, int status, const json_t *answer,
 static json_t *read_object(struct reply *reply, int status, const char *bytes,
 			   size_t length, struct error *error)
 {
-	json_t *answer = reply_parse(bytes, length, error);
+	json_t *answer = parse(bytes, length, error);
 
 	*reply = (struct reply){ .kind = REPLY_SENSELESS };
 	if (status != 200 && (status < 400 || status > 599)) {

@@ -42,7 +42,5 @@ void reply_read_events(struct reply *reply, int status, const char *bytes,
 		       size_t length, json_t **owned_events, int64_t *next,
 		       struct error *error);
 void reply_clear(struct reply *reply);
-/* JSON of the agent (its numbers and texts that are none); NULL: it is none. */
-json_t *reply_parse(const char *bytes, size_t length, struct error *error);
 
 #endif

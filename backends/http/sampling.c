@@ -93,8 +93,9 @@ static void read_thread(struct agent *agent, const json_t *told,
 				   json_object_get(told, "frames"));
 }
 
-void sampling_read(struct agent *agent, const json_t *body,
-		   struct process_sample *sample)
+/* Whatever it says is bounded. */
+static void read_threads(struct agent *agent, const json_t *body,
+			 struct process_sample *sample)
 {
 	const json_t *threads = json_object_get(body, "threads");
 
@@ -115,7 +116,7 @@ static void on_stacks(struct inquiry *inquiry, json_t *body,
 	agent->sampling--;
 	if (!error) {
 		sample.source = xstrdup("http");
-		sampling_read(agent, body, &sample);
+		read_threads(agent, body, &sample);
 		node_emit_sample(agent->base.node, &sample);
 	}
 	inquiry_respond(inquiry, NULL, error);

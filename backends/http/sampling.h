@@ -10,13 +10,9 @@
 struct agent;
 struct error;
 struct message;
-struct process_sample;
 
 /* The request `sample` to one process. */
 int sampling_send(struct agent *agent, const struct message *request,
 		  struct error *error);
-/* Fills in the threads of an answer to /stacks. Whatever it says is bounded. */
-void sampling_read(struct agent *agent, const json_t *body,
-		   struct process_sample *sample);
 
 #endif

@@ -59,8 +59,9 @@ static void on_gone(struct inquiry *inquiry, json_t *body,
 {
 	int64_t thread = json_get_integer(inquiry->context, "thread", 0);
 
-	/* It may end before the answer is out. */
-	if (inquiry->is_lost)
+	/* It may end before the answer is out; so may one elsewhere. */
+	if (inquiry->is_lost && (inquiry->agent->way.pid == 0 ||
+				 agent_is_gone(inquiry->agent)))
 		error = NULL;
 	if (!error)
 		halts_release(inquiry->agent, thread, inquiry->value);

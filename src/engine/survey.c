@@ -236,6 +236,9 @@ static bool is_raised(const char *sentence)
 static void take(struct engine *engine, const struct survey_ask *ask)
 {
 	struct answers *answers = find(engine, ask->question);
+	bool is_left = engine->survey.interrupts > 1 &&
+		       !request_is_answered(engine, ask->seq) &&
+		       !engine_is_deaf(engine);
 	struct error error = ERROR_INIT;
 	json_t *body = engine_take_whole(engine, ask->seq, &error);
 	bool has_failed = error_is_set(&error);
@@ -248,6 +251,9 @@ static void take(struct engine *engine, const struct survey_ask *ask)
 		.traceback = (char *)json_get_string(body, "traceback", NULL),
 	};
 
+	if (is_left)
+		error_set(&error, "it was not waited for any more, and may "
+				  "still run");
 	if (answer.output && *answer.output == '\0')
 		answer.output = NULL;
 	answer.is_raised = has_failed && (answer.traceback ||

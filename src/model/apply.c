@@ -506,6 +506,7 @@ static const struct {
 	{ MESSAGE_RESPONSE, "terminate", apply_nothing },
 	{ MESSAGE_RESPONSE, "setBreakpoints", apply_nothing },
 	{ MESSAGE_RESPONSE, "evaluate", apply_nothing },
+	{ MESSAGE_RESPONSE, "cancel", apply_nothing },
 	{ MESSAGE_RESPONSE, "completions", apply_nothing },
 	{ MESSAGE_RESPONSE, "setVariable", apply_nothing },
 	{ MESSAGE_RESPONSE, "execute", apply_nothing },

@@ -32,6 +32,30 @@ def wait(call, thread_id, frames=stacks._frames):
     return frames(call, thread_id)
 stacks._frames = wait
 """
+REFUSED_ONCE = """
+from probetui import http1
+from probetui.dap import stacks
+def refuse(call, thread_id, frames=stacks._frames):
+    stacks._frames = frames
+    raise http1.Refusal(503, "not now")
+stacks._frames = refuse
+"""
+# What stands is told as it was before a stop that the viewer has heard of.
+STATE_LATE = """
+import threading
+from probetui.dap import stacks, stopped
+heard, asked = threading.Event(), threading.Event()
+def frames(call, thread_id, own=stacks._frames):
+    heard.set()
+    return own(call, thread_id)
+def told(call, own=stopped.stops_told):
+    stopped.stops_told = own
+    found = own(call)
+    asked.set()
+    heard.wait(10)
+    return found
+stacks._frames, stopped.stops_told = frames, told
+"""
 
 
 class DebuggingCase(HttpCase):
@@ -227,6 +251,16 @@ class TestStops(DebuggingCase):
         told, frames = self.stop_in_inner()
         self.assertEqual((told["reason"], frames[0]),
                          ("breakpoint", ("inner", INNER)))
+
+    def test_one_whose_stack_is_refused(self):
+        self.ask("evaluate", context="repl", expression=REFUSED_ONCE)
+        self.set({"path": TARGET, "line": INNER})
+        self.target.say("work(1)")
+        self.assertEqual(self.node.event("stopped", self.pid)["reason"],
+                         "breakpoint")
+        self.ask("continue")
+        self.node.event("continued", self.pid)
+        self.assertEqual(self.line(), ["4"])
 
     def test_one_that_runs_no_python_says_so(self):
         self.ask("pause")
@@ -527,6 +561,23 @@ class TestLeaving(DebuggingCase):
         self.node.event("continued", self.pid)
         first.event("continued", self.pid)
         self.assertEqual(self.line(), ["4"])
+
+    def test_a_stop_that_comes_before_an_older_state(self):
+        self.set({"path": TARGET, "line": INNER})
+        self.ask("evaluate", context="repl", expression=STATE_LATE)
+        first, self.node = self.node, Node()
+        self.addCleanup(self.node.close)
+        self.node.ask("initialize", protocol=1)
+        self.node.discover(pids=[self.pid])
+        self.node.ask("connect", target="agent:%d" % self.pid)
+        first.ask("evaluate", pid=self.pid, context="repl",
+                  expression="asked.wait(10)")
+        self.target.say("work(1)")
+        self.stopped()
+        self.assertEqual(self.ask("evaluate", expression="number", depth=0,
+                                  tid=self.pid)["result"], "1")
+        self.ask("continue")
+        first.event("continued", self.pid)
 
     def test_one_that_dies_at_its_stop(self):
         self.stop_in_inner()

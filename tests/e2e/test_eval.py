@@ -168,6 +168,7 @@ class TestRepl(unittest.TestCase):
             terminal.press(b"\x04")
             self.assertEqual(terminal.wait_end(), 0)
             self.assertEqual(fake.asked("cancel"), [["cancel", {"pid": 100}]])
+            self.assertNotIn(b"nobody knows", bytes(terminal.output))
 
     def test_a_terminal(self):
         with node() as fake:

@@ -52,6 +52,12 @@ class TestProtocol(unittest.TestCase):
         self.assertIn("evidence", requests())
         self.assertEqual(first_column("request"), requests())
 
+    def test_answers_are_known(self):
+        """The screen takes the answer to each; it asks all of them."""
+        known = re.findall(r'MESSAGE_RESPONSE, "(\w+)"',
+                           read("src", "model", "apply.c"))
+        self.assertEqual(requests() - set(known), set())
+
     def test_events(self):
         self.assertIn("rankRemoved", events())
         self.assertEqual(first_column("event"), events())
