@@ -187,6 +187,7 @@ class Evaluation:
         self.timeout = timeout
         self.until = time.monotonic() + timeout
         self.give_up = give_up
+        self.is_begun = False   # else nobody is there to catch it
         self.is_over = False
         self.is_interrupted = False
         self.is_settled = False
@@ -245,7 +246,8 @@ class Evaluator:
         now = time.monotonic()
         with self._lock:
             late = [job for job in self._running
-                    if job.until <= now and not job.is_over]
+                    if job.is_begun and job.until <= now
+                    and not job.is_over]
         for job in late:
             if not job.is_interrupted:
                 job.until = now + GRACE_SECONDS
@@ -322,6 +324,7 @@ class Evaluator:
             with self._capture.catching(output):
                 try:
                     try:
+                        job.is_begun = True
                         _fill(told, function)
                     finally:
                         job.end()

@@ -159,7 +159,7 @@ print("ended")
 HANDLED = """
 import os, signal, sys, threading
 from probetui import inspection
-from probetui.debugging import stepping
+from probetui.debugging import expressions, stepping
 from probetui.debugging.engine import Engine
 from probetui.debugging.specs import Spec
 
@@ -197,12 +197,13 @@ signal.signal(signal.SIGALRM, handle)
 engine = Engine()
 engine.on_event = tell
 place, _, name = sys.argv[1].rpartition(".")
-steps = place != "engine"
+steps = place.startswith("stepping")
 owner = eval(place)
 own = getattr(owner, name)
 setattr(owner, name, signals)
 engine.watch_code(reached.__code__, lambda frame, event: None)
-engine.set_breakpoints("test", [Spec(1, function="reached")])
+engine.set_breakpoints("test", [
+    Spec(1, function="reached", condition="True")])
 thread = threading.Thread(target=drive)
 inspection.hide(thread)
 thread.start()
@@ -723,6 +724,21 @@ class TestSteps(EngineCase):
         until.set()
         other.end()
 
+    def test_one_held_is_let_go(self):
+        """By who says that the others run on, while one still stands."""
+        until = []
+        other = self.begin(self.module.spins, until)
+        self.engine.set_threads("all")
+        self.set("add")
+        thread = self.begin(self.module.loop, 1)
+        stop = self.stop()
+        self.assertEqual(self.next("held")["thread_id"], other.native_id)
+        self.engine.set_threads("one")
+        until.append(1)
+        other.end()
+        stop.go()
+        thread.end()
+
     def test_one_that_cannot_be_held(self):
         """It runs on, and the program does not hear of it."""
         def traced():
@@ -858,6 +874,18 @@ class TestLeaving(EngineCase):
         with self.assertRaisesRegex(EngineError, "has ended"):
             self.set("add")
 
+    def test_close_of_a_step_that_did_not_begin(self):
+        self.set("add")
+        thread = self.begin(self.module.loop, 3)
+        stop = self.stop()
+        with self.engine._lock:
+            stop.go("next")
+            self.engine.close()
+        self.assertEqual(thread.end(), 3)
+        self.assertEqual(self.engine.stops(), [])
+        self.assert_clean()
+        self.assertIsNone(self.engine._states[thread.ident].stepper)
+
     def test_leave_while_it_runs(self):
         until = []
         thread = self.begin(self.module.spins, until)
@@ -895,7 +923,8 @@ class TestLeaving(EngineCase):
     def test_handler_raises_outside_of_a_stop(self):
         """It goes on into the program, and breakpoints are there as
         before."""
-        for where in ("engine.watched", "stepping.bdb.Bdb.trace_dispatch"):
+        for where in ("engine.watched", "stepping.bdb.Bdb.trace_dispatch",
+                      "expressions.Expression.value"):
             for name in ("TimeoutError", "KeyboardInterrupt"):
                 run = subprocess.run(
                     [sys.executable, "-W", "error", "-c", HANDLED, where,

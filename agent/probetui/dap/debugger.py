@@ -170,7 +170,7 @@ class Debugger:
         if self._engine is not None:
             _apart(lambda: self._engine.leave(session.id))
             if not self.sessions.debugging():
-                self._engine.set_threads("one")
+                _apart(lambda: self._engine.set_threads("one"))
                 _apart(self._engine.end_steps)
                 stopped.let_go(self)
 
@@ -239,6 +239,8 @@ class Debugger:
         return failed(call.session.number(), call.number, command, problem)
 
     def _do(self, call: Call, command: str) -> Optional[Dict[str, Any]]:
+        if self._is_closed:
+            raise Failure("the agent leaves this process")
         row = table.find(command)
         if row is None:
             raise Failure("there is no request %s here" % ascii(command))

@@ -13,6 +13,7 @@ from ..settings import describe
 from . import codes
 from .expressions import Expression, LogText
 from .specs import Bound, EngineError, Spec
+from .stop import is_for_program
 
 # So often in a second one log point speaks.
 SAID_MAXIMUM = 100
@@ -148,6 +149,8 @@ class Breakpoint:
                 if not self._condition.value(frame):
                     return False, said, ""
             except BaseException as error:
+                if is_for_program(error):
+                    raise
                 failed = "failed: %s" % describe(error)
                 failure = "its condition " + failed
                 if not self._failed:

@@ -20,9 +20,9 @@ from .expressions import Expression
 from .paths import MISSING, Path, read
 from .reaching import Reached
 from .specs import EngineError
+from .stop import is_for_program
 
 REASON = "data breakpoint"
-CHANGES_MAXIMUM = 100
 _GENERATOR = 0x20 | 0x80 | 0x200
 _SIMPLE = (int, float, complex, bool, str, bytes, type(None))
 _TENSORS = ("torch.Tensor", "torch.nn.parameter.Parameter")
@@ -102,6 +102,8 @@ class Change:
                 if not self._condition.value(frame):
                     return None
             except Exception as error:
+                if is_for_program(error):
+                    raise
                 self.message = "its condition failed: %s" \
                     % describe_error(error)
                 failure = " (%s)" % self.message

@@ -116,7 +116,10 @@ class Engine(Reaching):
         "all", they are held."""
         if mode not in ("one", "all"):
             raise EngineError("%s is none of one, all" % ascii(mode))
-        self.mode = mode
+        with self._lock:
+            self.mode = mode
+            if mode == "one":
+                self._release()
 
     def park(self, reason: str, frames: Frames,
              exception: Optional[BaseException] = None,
@@ -170,6 +173,8 @@ class Engine(Reaching):
             parts.callback(self._all_go)
             parts.enter_context(self._lock)
             self.is_closed = True
+            # Also of steps that were told, and have not begun.
+            self.turn[0] += 1
             self.table = Table()
             self.filters = {}
             self.watchers = {}

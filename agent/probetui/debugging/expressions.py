@@ -8,6 +8,7 @@ from typing import Any, List, Tuple
 
 from ..settings import describe
 from .specs import EngineError
+from .stop import is_for_program
 
 TEXT_MAXIMUM = 4096
 
@@ -58,6 +59,8 @@ class LogText:
                             value, conversion)
                     said.append(format(value, form))
                 except BaseException as error:
+                    if is_for_program(error):
+                        raise
                     said.append("<%s>" % describe(error))
         whole = "".join(said)
         return whole if len(whole) <= TEXT_MAXIMUM else \

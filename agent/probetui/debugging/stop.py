@@ -16,6 +16,11 @@ LOOK_SECONDS = 1.0
 Frames = List[Tuple[FrameType, int]]
 
 
+def is_for_program(error: BaseException) -> bool:
+    """It is not of the code that was evaluated: a signal came meanwhile."""
+    return isinstance(error, KeyboardInterrupt) or is_of_handler(error)
+
+
 def is_of_handler(error: BaseException) -> bool:
     """A handler of a signal raised it, wherever that came."""
     codes = set()

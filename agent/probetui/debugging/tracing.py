@@ -102,7 +102,10 @@ class Tracing(Armer):
             # One may be there from before, the program's own, too.
             interruption.unmark()
         self.foreign, self.unreached = {}, {}
-        for ident, frame in inspection.thread_frames().items():
+        # This one last: who is traced cannot find out how others are.
+        for ident, frame in sorted(inspection.thread_frames().items(),
+                                   key=lambda found: found[0] ==
+                                   _thread_ident()):
             if ident not in self.engine._never:
                 self._arm_thread(ident, frame)
 

@@ -115,12 +115,14 @@ class Catcher:
             return LOOK_SECONDS if self._is_armed() else None
 
     def _is_armed(self) -> bool:
-        return self.catch is not None or bool(self._viewers)
+        return not self._is_closed and (
+            self.catch is not None or bool(self._viewers))
 
     def _settle(self) -> None:
         """What the program has put over ours stays, and calls ours, which
         then do nothing."""
         armed = self._is_armed()
+        self._recognise()
         if armed and sys.excepthook is not self._hook:
             self._before = sys.excepthook
             self._hook = self._make_hook(self._before)
@@ -137,6 +139,17 @@ class Catcher:
             threading.excepthook = self._threads_before
             self._threads_hook = self._threads_before = None
 
+    def _recognise(self) -> None:
+        """One of ours that the program has put back, where it had its own for
+        a while: else there would be one more each time."""
+        hook, thread_hook = sys.excepthook, threading.excepthook
+        if getattr(hook, "catcher", None) is self:
+            self._hook = hook
+            self._before = getattr(hook, "before")
+        if getattr(thread_hook, "catcher", None) is self:
+            self._threads_hook = thread_hook
+            self._threads_before = getattr(thread_hook, "before")
+
     def _make_hook(self, previous: Any) -> Any:
         def excepthook(kind: Any, value: Any, trace: Any) -> None:
             entered = self._enter()
@@ -149,7 +162,7 @@ class Catcher:
                 finally:
                     self._leave(entered)
 
-        return excepthook
+        return self._sign(excepthook, previous)
 
     def _make_threads_hook(self, previous: Any) -> Any:
         def excepthook(args: Any) -> None:
@@ -163,7 +176,11 @@ class Catcher:
                 finally:
                     self._leave(entered)
 
-        return excepthook
+        return self._sign(excepthook, previous)
+
+    def _sign(self, hook: Any, previous: Any) -> Any:
+        hook.catcher, hook.before = self, previous
+        return hook
 
     def _enter(self) -> bool:
         """False: the exception has been offered, by a hook of ours that calls

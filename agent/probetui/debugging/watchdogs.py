@@ -15,6 +15,7 @@ import threading
 import time
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
+from .. import forks
 from ..settings import describe, tell
 from . import collectives
 
@@ -123,7 +124,8 @@ class Watchdogs:
     again when it wants more, and takes it back."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        # A handler of a signal may stop where the thread has it.
+        self._lock = threading.RLock()
         self._wanted: Dict[str, Tuple[float, float]] = {}  # seconds, until
         self._raised: Dict[str, Raised] = {}
         self._has_told = False
@@ -160,14 +162,15 @@ class Watchdogs:
                     del self._wanted[who]
             self._settle()
             if not self._wanted:
-                return None
+                return LOOK_SECONDS if self._raised else None
             return min([LOOK_SECONDS] + [
                 until - now for _, until in self._wanted.values()])
 
     def _settle(self) -> None:
-        for limit in self._guard(_limits) or ():
+        limits = self._guard(_limits)
+        for limit in limits or ():
             self._guard(functools.partial(self._settle_one, limit))
-        if not self._wanted:
+        if not self._wanted and limits is not None:
             self._raised.clear()
 
     def _guard(self, function: Callable[[], Any]) -> Any:
@@ -223,11 +226,7 @@ def get() -> Watchdogs:
     global _watchdogs
     if _watchdogs is None:
         _watchdogs = Watchdogs()
-    return _watchdogs
-
-
-def known() -> Optional[Watchdogs]:
-    """None: nobody has ever asked for them."""
+    forks.add(in_child=forget)
     return _watchdogs
 
 
