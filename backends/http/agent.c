@@ -187,6 +187,7 @@ static void settle_in(struct agent *agent)
 	agent->phase = AGENT_OPEN;
 	agent->delay = 0;
 	agent->is_silent = false;
+	agent->has_ended = false;
 	tell_state(agent, DEBUGGER_RUNNING, NULL);
 	inquiries_begin(agent);
 	agent_listen(agent);

@@ -58,6 +58,7 @@ struct agent {
 	int64_t number;		  /* of the last DAP request */
 	int sampling;		  /* samples that are asked for */
 	bool is_silent;		  /* its last answer was late */
+	bool has_ended;		  /* it said so: nothing stands any more */
 	bool is_read_only;
 	bool is_leaving; /* the answer comes last, behind all that ends */
 	bool is_telling; /* a sample is wanted for what is told now */

@@ -47,6 +47,9 @@ struct carrier_letter {
 	int (*check)(int fd, void *data);
 	int fd; /* of a connection that is new; -1 */
 	bool is_local; /* a Unix socket */
+	bool is_post;
+	bool is_sent;
+	bool is_again; /* and was not sent a second time */
 	void (*done)(const struct carrier_answer *answer, void *data);
 	void *data;
 	char *bytes;
@@ -111,7 +114,11 @@ static curl_socket_t on_open(void *data, curlsocktype purpose,
 	return letter->fd < 0 ? CURL_SOCKET_BAD : letter->fd;
 }
 
-/* Connected, and nothing was sent. */
+/*
+ * Connected, and nothing was sent on this connection. libcurl sends again
+ * what a kept one has taken before it closed: what runs code must not come
+ * twice.
+ */
 static int on_connected(void *data, char *address, char *own, int port,
 			int own_port)
 {
@@ -124,6 +131,11 @@ static int on_connected(void *data, char *address, char *own, int port,
 	if (letter->fd >= 0 && letter->check(letter->fd, letter->data) < 0)
 		return CURL_PREREQFUNC_ABORT;
 	letter->fd = -1;
+	if (letter->is_post && letter->is_sent) {
+		letter->is_again = true;
+		return CURL_PREREQFUNC_ABORT;
+	}
+	letter->is_sent = true;
 	return CURL_PREREQFUNC_OK;
 }
 
@@ -191,6 +203,8 @@ static const char *explain(struct carrier_letter *letter, CURLcode code)
 {
 	if (code == CURLE_OPERATION_TIMEDOUT)
 		return explain_late(letter);
+	if (letter->is_again)
+		return "the connection ended before the answer";
 	/* libcurl names a machine and a port, where there are none. */
 	if (letter->is_local && code == CURLE_COULDNT_CONNECT)
 		return "nobody listens at its socket";
@@ -396,6 +410,8 @@ static void set_way(struct carrier_letter *letter,
 {
 	CURL *easy = letter->easy;
 
+	curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, on_connected);
+	curl_easy_setopt(easy, CURLOPT_PREREQDATA, letter);
 	curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT, CONNECT_SECONDS);
 	curl_easy_setopt(easy, CURLOPT_MAXAGE_CONN, IDLE_SECONDS);
 	curl_easy_setopt(easy, CURLOPT_PROXY, "");
@@ -413,8 +429,6 @@ static void set_way(struct carrier_letter *letter,
 	curl_easy_setopt(easy, CURLOPT_UNIX_SOCKET_PATH, request->path);
 	curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, on_open);
 	curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, letter);
-	curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, on_connected);
-	curl_easy_setopt(easy, CURLOPT_PREREQDATA, letter);
 }
 
 static void set_body(struct carrier_letter *letter,
@@ -422,7 +436,8 @@ static void set_body(struct carrier_letter *letter,
 {
 	CURL *easy = letter->easy;
 
-	if (!request->body)
+	letter->is_post = request->body != NULL;
+	if (!letter->is_post)
 		return;
 	curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE,
 			 (curl_off_t)request->length);

@@ -79,6 +79,7 @@ static void take_catch(struct agent *agent, const json_t *body)
 static void take_end(struct agent *agent, const json_t *body)
 {
 	(void)body;
+	agent->has_ended = true;
 	agent_lose(agent, "Its agent has ended.");
 }
 

@@ -53,15 +53,25 @@ static json_t *make_arguments(const struct halt *halt,
 	return arguments;
 }
 
+/* Its process is about to end, or has: nothing stands there. Of one elsewhere
+ * nothing else is known than that it is not reached. */
+static bool has_ended(struct agent *agent)
+{
+	struct error none = ERROR_INIT;
+
+	return agent->way.pid == 0 || agent->has_ended ||
+	       agent_is_gone(agent) || error_is_set(&agent->way.refused) ||
+	       way_find(&agent->way, &none) < 0;
+}
+
 /* Its stop may be another by now: only the one that was meant is over. */
 static void on_gone(struct inquiry *inquiry, json_t *body,
 		    const struct error *error)
 {
 	int64_t thread = json_get_integer(inquiry->context, "thread", 0);
 
-	/* It may end before the answer is out; so may one elsewhere. */
-	if (inquiry->is_lost && (inquiry->agent->way.pid == 0 ||
-				 agent_is_gone(inquiry->agent)))
+	/* It may end before the answer is out. */
+	if (inquiry->is_lost && has_ended(inquiry->agent))
 		error = NULL;
 	if (!error)
 		halts_release(inquiry->agent, thread, inquiry->value);

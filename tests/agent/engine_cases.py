@@ -9,6 +9,7 @@ import json
 import os
 import queue
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -255,6 +256,7 @@ class EngineCase(unittest.TestCase):
         sys.modules.pop("program", None)
         gc.collect()    # the last one's functions
         self.folder = tempfile.mkdtemp(prefix="engine-")
+        self.addCleanup(shutil.rmtree, self.folder)
         self.path = os.path.join(self.folder, "program.py")
         with open(self.path, "w") as file:
             file.write(PROGRAM)

@@ -57,6 +57,33 @@ def told(call, own=stopped.stops_told):
 stacks._frames, stopped.stops_told = frames, told
 """
 
+# What says that the thread goes on is never answered.
+GOES_LATE = """
+import threading
+from probetui.dap import stopped
+def go(*arguments):
+    own(*arguments)
+    threading.Event().wait()
+own, stopped._go = stopped._go, go
+"""
+
+# All its clients' connections end, as one that it has answered before.
+CLOSES = """
+import os, socket
+times.append(1)
+for name in os.listdir("/proc/self/fd"):
+    try:
+        one = socket.socket(fileno=os.dup(int(name)))
+    except OSError:
+        continue
+    try:
+        if not one.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
+            one.shutdown(socket.SHUT_RDWR)
+    except OSError:
+        pass
+    one.close()
+"""
+
 
 class DebuggingCase(HttpCase):
     argv = [TARGET]
@@ -578,6 +605,23 @@ class TestLeaving(DebuggingCase):
                                   tid=self.pid)["result"], "1")
         self.ask("continue")
         first.event("continued", self.pid)
+
+    def test_what_was_taken_is_not_sent_again(self):
+        """By libcurl, where a kept connection ends."""
+        self.ask("evaluate", context="repl", expression="times = []")
+        seq = self.node.request("evaluate", pid=self.pid, context="repl",
+                                expression=CLOSES)
+        self.assertIn("ended before", self.node.answer(seq)["message"])
+        self.assertEqual(self.ask("evaluate", expression="len(times)")
+                         ["result"], "1")
+
+    def test_one_that_ends_before_it_answers(self):
+        self.set({"path": TARGET, "line": INNER})
+        self.ask("evaluate", context="repl", expression=GOES_LATE)
+        self.target.say("(work(1), __import__('sys').exit())")
+        self.stopped()
+        self.ask("continue")
+        self.state("lost", "connecting")
 
     def test_one_that_dies_at_its_stop(self):
         self.stop_in_inner()
