@@ -15,7 +15,7 @@
 #include "backends/ptrace/pytime.h"
 #include "backends/ptrace/pytype.h"
 #include "backends/ptrace/pywriter.h"
-#include "backends/ptrace/tensor.h"
+#include "backends/ptrace/pytensor.h"
 #include "banned.h"
 #include "base/array.h"
 #include "base/buffer.h"
@@ -126,12 +126,12 @@ static const struct pykind kinds[] = {
 	{ "numpy.complex128", 0, pyscalar_write, NULL, NULL },
 	{ "numpy.datetime64", 0, pyscalar_write, NULL, NULL },
 	{ "numpy.timedelta64", 0, pyscalar_write, NULL, NULL },
-	{ "numpy.ndarray", 0, tensor_write_numpy, NULL, NULL },
-	{ "torch._C.TensorBase", 0, tensor_write_torch, NULL, NULL },
-	{ "torch._C._TensorBase", 0, tensor_write_torch, NULL, NULL },
-	{ "torch.dtype", 0, tensor_write_dtype, NULL, NULL },
-	{ "torch.device", 0, tensor_write_device, NULL, NULL },
-	{ "torch.Size", PYTYPE_TUPLE, tensor_write_size, pytuple_count,
+	{ "numpy.ndarray", 0, pytensor_write_numpy, NULL, NULL },
+	{ "torch._C.TensorBase", 0, pytensor_write_torch, NULL, NULL },
+	{ "torch._C._TensorBase", 0, pytensor_write_torch, NULL, NULL },
+	{ "torch.dtype", 0, pytensor_write_dtype, NULL, NULL },
+	{ "torch.device", 0, pytensor_write_device, NULL, NULL },
+	{ "torch.Size", PYTYPE_TUPLE, pytensor_write_size, pytuple_count,
 	  pytuple_items },
 };
 /* clang-format on */

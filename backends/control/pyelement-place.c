@@ -1,5 +1,5 @@
 /*
- * pytensor: where the elements of tensors and arrays lie, and the few
+ * pyelement-place: where the elements of tensors and arrays lie, and the few
  * attributes of them that can be told from outside.
  */
 #include <inttypes.h>
@@ -12,7 +12,7 @@
 #include "backends/control/pyvalue.h"
 #include "backends/ptrace/pyobject.h"
 #include "backends/ptrace/pytype.h"
-#include "backends/ptrace/tensor.h"
+#include "backends/ptrace/pytensor.h"
 #include "banned.h"
 #include "base/array.h"
 #include "base/buffer.h"
@@ -36,16 +36,16 @@ bool pyelement_is_plain(struct pyreader *reader, const struct pyvalue *tensor)
 }
 
 static int read_tensor(struct pyreader *reader, const struct pyvalue *value,
-		       struct tensor *tensor)
+		       struct pytensor *tensor)
 {
 	if (value->kind == PYVALUE_TENSOR)
-		return tensor_read_torch(reader, value->address, tensor);
-	return tensor_read_numpy(reader, value->address, tensor);
+		return pytensor_read_torch(reader, value->address, tensor);
+	return pytensor_read_numpy(reader, value->address, tensor);
 }
 
 /* -1 and a sentence: not one that we know all about. */
 static int open_tensor(struct pyevaluation *evaluation,
-		       const struct pyvalue *value, struct tensor *tensor)
+		       const struct pyvalue *value, struct pytensor *tensor)
 {
 	if (!value->address || !pyelement_is_plain(evaluation->reader, value))
 		return error_set(evaluation->error,
@@ -61,7 +61,7 @@ static int open_tensor(struct pyevaluation *evaluation,
 
 int64_t pyelement_length(struct pyreader *reader, const struct pyvalue *value)
 {
-	struct tensor tensor;
+	struct pytensor tensor;
 
 	if (read_tensor(reader, value, &tensor) || !tensor.dimension_count)
 		return -1;
@@ -69,13 +69,13 @@ int64_t pyelement_length(struct pyreader *reader, const struct pyvalue *value)
 }
 
 static int find_element(struct pyevaluation *evaluation,
-			const struct tensor *tensor, struct pyelement *element)
+			const struct pytensor *tensor, struct pyelement *element)
 {
-	if (!pyelement_of_dtype(tensor_dtype(tensor), element))
+	if (!pyelement_of_dtype(pytensor_dtype(tensor), element))
 		return error_set(evaluation->error,
 				 "Elements of type %s are not compared from "
 				 "outside.",
-				 tensor_dtype(tensor));
+				 pytensor_dtype(tensor));
 	element->is_torch = tensor->device != NULL;
 	if (tensor->device && strcmp(tensor->device, "cpu") != 0)
 		return error_set(evaluation->error,
@@ -91,7 +91,7 @@ static int find_element(struct pyevaluation *evaluation,
 
 /* The distance of an index in elements or bytes; -1 and a sentence. */
 static int step_index(struct pyevaluation *evaluation,
-		      const struct tensor *tensor, int dimension,
+		      const struct pytensor *tensor, int dimension,
 		      const struct pyvalue *index, int64_t *distance)
 {
 	int64_t size = tensor->shape[dimension];
@@ -120,7 +120,7 @@ int pyelement_place(struct pyevaluation *evaluation,
 		    const struct pyvalue *value, const struct pyvalue *indices,
 		    size_t count, struct pyelement *element, uint64_t *address)
 {
-	struct tensor tensor;
+	struct pytensor tensor;
 	int64_t distance = 0;
 
 	if (open_tensor(evaluation, value, &tensor) ||
@@ -185,7 +185,7 @@ int pyelement_item(struct pyevaluation *evaluation,
 }
 
 static int get_shape(struct pyevaluation *evaluation,
-		     const struct tensor *tensor, struct pyvalue *value)
+		     const struct pytensor *tensor, struct pyvalue *value)
 {
 	size_t count = (size_t)tensor->dimension_count;
 	struct pyvalue *items =
@@ -200,7 +200,7 @@ static int get_shape(struct pyevaluation *evaluation,
 }
 
 static int get_ndim(struct pyevaluation *evaluation,
-		    const struct tensor *tensor, struct pyvalue *value)
+		    const struct pytensor *tensor, struct pyvalue *value)
 {
 	pyvalue_set_integer(evaluation, value, tensor->dimension_count);
 	return 1;
@@ -208,15 +208,15 @@ static int get_ndim(struct pyevaluation *evaluation,
 
 /* torch.float32 is one object, which the module has. */
 static int get_dtype(struct pyevaluation *evaluation,
-		     const struct tensor *tensor, struct pyvalue *value)
+		     const struct pytensor *tensor, struct pyvalue *value)
 {
 	uint64_t object = tensor->dtype_object;
 
 	if (!object && pyevaluation_module(evaluation, "torch",
-					   tensor_dtype(tensor), &object))
+					   pytensor_dtype(tensor), &object))
 		return error_set(evaluation->error,
 				 "torch.%s cannot be found in the process.",
-				 tensor_dtype(tensor));
+				 pytensor_dtype(tensor));
 	return pyvalue_load(evaluation, object, value) ? -1 : 1;
 }
 
@@ -226,7 +226,7 @@ static int get_gradient(struct pyevaluation *evaluation, uint64_t object,
 	bool has_gradient;
 	uint64_t gradient;
 
-	if (tensor_gradient(evaluation->reader, object, &has_gradient,
+	if (pytensor_gradient(evaluation->reader, object, &has_gradient,
 			    &gradient))
 		return error_set(evaluation->error,
 				 "Where the gradient is, is not known of this "
@@ -247,13 +247,13 @@ int pyelement_attribute(struct pyevaluation *evaluation,
 	static const struct {
 		const char *name;
 		int (*get)(struct pyevaluation *evaluation,
-			   const struct tensor *tensor, struct pyvalue *value);
+			   const struct pytensor *tensor, struct pyvalue *value);
 	} attributes[] = { { "shape", get_shape },
 			   { "ndim", get_ndim },
 			   { "dtype", get_dtype } };
 	bool is_gradient = value->kind == PYVALUE_TENSOR &&
 			   strcmp(name, "grad") == 0;
-	struct tensor tensor;
+	struct pytensor tensor;
 
 	for (size_t i = 0; i < ARRAY_LENGTH(attributes); i++) {
 		if (strcmp(attributes[i].name, name) != 0)

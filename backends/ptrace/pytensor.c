@@ -1,4 +1,4 @@
-#include "backends/ptrace/tensor.h"
+#include "backends/ptrace/pytensor.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -142,7 +142,7 @@ static const struct layout *find_impl(struct pyreader *reader, uint64_t object,
 }
 
 /* Sizes that are not negative and multiply to the number of elements. */
-static int check_sizes(const struct tensor *tensor)
+static int check_sizes(const struct pytensor *tensor)
 {
 	int64_t product = 1;
 
@@ -168,13 +168,13 @@ static int read_words(struct pyreader *reader, uint64_t address, int count,
 }
 
 static int read_sizes(struct pyreader *reader, const uint8_t *sizes,
-		      struct tensor *tensor)
+		      struct pytensor *tensor)
 {
 	uint64_t count = pyreader_word(sizes, 0);
 	size_t bytes = (size_t)count * 8;
 	uint64_t outside;
 
-	if (count > TENSOR_DIMENSIONS)
+	if (count > PYTENSOR_DIMENSIONS)
 		return -1;
 	tensor->dimension_count = (int)count;
 	if (count <= INLINE_DIMENSIONS) {
@@ -203,7 +203,7 @@ static bool is_device(const uint8_t *device)
 
 /* Where both readings make sense but differ (xpu:1, cuda:12) it is "?". */
 static int read_device(const uint8_t *bytes, const struct layout *layout,
-		       struct tensor *tensor)
+		       struct pytensor *tensor)
 {
 	bool may_be_last = bytes[2] == 1 && is_device(bytes);
 	bool may_be_first = layout->device_flag != FLAG_LAST && bytes[0] == 1 &&
@@ -256,15 +256,15 @@ static uint64_t read_data(struct pyreader *reader, const uint8_t *impl,
 	return data;
 }
 
-int tensor_read_torch(struct pyreader *reader, uint64_t object,
-		      struct tensor *tensor)
+int pytensor_read_torch(struct pyreader *reader, uint64_t object,
+		      struct pytensor *tensor)
 {
 	uint8_t impl[IMPL_BYTES];
 	const struct layout *layout = find_impl(reader, object, impl);
 	const uint8_t *sizes;
 	uint16_t dtype;
 
-	*tensor = (struct tensor){ .device_index = -1 };
+	*tensor = (struct pytensor){ .device_index = -1 };
 	if (!layout)
 		return -1;
 	sizes = impl + layout->back + SIZES;
@@ -301,7 +301,7 @@ struct descriptor {
 	int64_t new_size;
 };
 
-static int name_dtype(struct tensor *tensor, const struct descriptor *is)
+static int name_dtype(struct pytensor *tensor, const struct descriptor *is)
 {
 	static const struct {
 		char kind;
@@ -336,17 +336,17 @@ static int name_dtype(struct tensor *tensor, const struct descriptor *is)
 	return -1;
 }
 
-int tensor_read_numpy(struct pyreader *reader, uint64_t object,
-		      struct tensor *tensor)
+int pytensor_read_numpy(struct pyreader *reader, uint64_t object,
+		      struct pytensor *tensor)
 {
 	struct array array;
 	struct descriptor descriptor;
 
-	*tensor = (struct tensor){ .device_index = -1 };
+	*tensor = (struct pytensor){ .device_index = -1 };
 	if (pyreader_read(reader, object + PYREADER_HEAD, &array,
 			  sizeof(array)) ||
 	    array.dimension_count < 0 ||
-	    array.dimension_count > TENSOR_DIMENSIONS ||
+	    array.dimension_count > PYTENSOR_DIMENSIONS ||
 	    pyreader_read(reader, array.descriptor + PYREADER_HEAD, &descriptor,
 			  sizeof(descriptor)) ||
 	    name_dtype(tensor, &descriptor) ||
@@ -370,19 +370,19 @@ int tensor_read_numpy(struct pyreader *reader, uint64_t object,
 	return 0;
 }
 
-const char *tensor_dtype(const struct tensor *tensor)
+const char *pytensor_dtype(const struct pytensor *tensor)
 {
 	return tensor->dtype ? tensor->dtype : tensor->dtype_text;
 }
 
-const char *tensor_dtype_name(int number)
+const char *pytensor_dtype_name(int number)
 {
 	if (number < 0 || (size_t)number >= ARRAY_LENGTH(dtypes))
 		return NULL;
 	return dtypes[number];
 }
 
-const char *tensor_device_name(int number)
+const char *pytensor_device_name(int number)
 {
 	if (number < 0 || (size_t)number >= ARRAY_LENGTH(devices))
 		return NULL;
@@ -398,7 +398,7 @@ static bool is_undefined(const uint8_t *impl, const struct layout *layout)
 						: !device[0] && !device[2];
 }
 
-int tensor_gradient(struct pyreader *reader, uint64_t object,
+int pytensor_gradient(struct pyreader *reader, uint64_t object,
 		    bool *has_gradient, uint64_t *gradient)
 {
 	uint8_t impl[IMPL_BYTES];

@@ -1,4 +1,4 @@
-#include "backends/ptrace/tensor.h"
+#include "backends/ptrace/pytensor.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "banned.h"
 #include "base/buffer.h"
 
-static void write_shape(struct buffer *out, const struct tensor *tensor)
+static void write_shape(struct buffer *out, const struct pytensor *tensor)
 {
 	buffer_append_char(out, '[');
 	for (int i = 0; i < tensor->dimension_count; i++)
@@ -48,16 +48,16 @@ static void write_unknown(struct pywriter *writer, uint64_t object)
 	buffer_printf(writer->out, " at 0x%" PRIx64 ">", object);
 }
 
-void tensor_write_torch(struct pywriter *writer, uint64_t object)
+void pytensor_write_torch(struct pywriter *writer, uint64_t object)
 {
-	struct tensor tensor;
+	struct pytensor tensor;
 
-	if (tensor_read_torch(writer->reader, object, &tensor)) {
+	if (pytensor_read_torch(writer->reader, object, &tensor)) {
 		write_unknown(writer, object);
 		return;
 	}
 	write_class(writer, object, "torch.Tensor", "tensor");
-	buffer_printf(writer->out, " %s ", tensor_dtype(&tensor));
+	buffer_printf(writer->out, " %s ", pytensor_dtype(&tensor));
 	write_shape(writer->out, &tensor);
 	buffer_printf(writer->out, " %s", tensor.device);
 	if (tensor.device_index >= 0)
@@ -66,27 +66,27 @@ void tensor_write_torch(struct pywriter *writer, uint64_t object)
 		pywriter_text(writer, " requires_grad");
 }
 
-void tensor_write_numpy(struct pywriter *writer, uint64_t object)
+void pytensor_write_numpy(struct pywriter *writer, uint64_t object)
 {
-	struct tensor tensor;
+	struct pytensor tensor;
 
-	if (tensor_read_numpy(writer->reader, object, &tensor)) {
+	if (pytensor_read_numpy(writer->reader, object, &tensor)) {
 		write_unknown(writer, object);
 		return;
 	}
 	write_class(writer, object, "numpy.ndarray", "ndarray");
-	buffer_printf(writer->out, " %s ", tensor_dtype(&tensor));
+	buffer_printf(writer->out, " %s ", pytensor_dtype(&tensor));
 	write_shape(writer->out, &tensor);
 }
 
 /* THPDtype: a number of one byte, then its name. */
-void tensor_write_dtype(struct pywriter *writer, uint64_t object)
+void pytensor_write_dtype(struct pywriter *writer, uint64_t object)
 {
 	const char *name = NULL;
 	uint8_t number;
 
 	if (!pyreader_read(writer->reader, object + PYREADER_HEAD, &number, 1))
-		name = tensor_dtype_name(number);
+		name = pytensor_dtype_name(number);
 	if (name)
 		buffer_printf(writer->out, "torch.%s", name);
 	else
@@ -94,14 +94,14 @@ void tensor_write_dtype(struct pywriter *writer, uint64_t object)
 }
 
 /* THPDevice: type and index, a byte each. */
-void tensor_write_device(struct pywriter *writer, uint64_t object)
+void pytensor_write_device(struct pywriter *writer, uint64_t object)
 {
 	const char *name = NULL;
 	int8_t bytes[2];
 
 	if (!pyreader_read(writer->reader, object + PYREADER_HEAD, bytes,
 			   sizeof(bytes)))
-		name = tensor_device_name(bytes[0]);
+		name = pytensor_device_name(bytes[0]);
 	if (!name) {
 		write_unknown(writer, object);
 		return;
@@ -112,7 +112,7 @@ void tensor_write_device(struct pywriter *writer, uint64_t object)
 	pywriter_text(writer, ")");
 }
 
-void tensor_write_size(struct pywriter *writer, uint64_t object)
+void pytensor_write_size(struct pywriter *writer, uint64_t object)
 {
 	static const struct pybrackets brackets = { "torch.Size([", "])", "...",
 						    "torch.Size([])" };

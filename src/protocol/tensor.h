@@ -1,0 +1,169 @@
+/*
+ * tensor: what is told of a torch tensor or a numpy array (bytes, memoryview
+ * and array.array as well): what it is, and of its elements statistics, a
+ * histogram, hashes and single numbers. The node never formats them.
+ *
+ * Values are what the elements are in the order of their indices, the last
+ * one fastest, little-endian, whatever strides and byte order they lie with:
+ * so a hash is the same on all backends and for a transposed copy.
+ */
+#ifndef PROTOCOL_TENSOR_H
+#define PROTOCOL_TENSOR_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct error;
+
+#define TENSOR_DIMENSIONS 64
+#define TENSOR_BINS_MAXIMUM 256
+#define TENSOR_BLOCKS_MAXIMUM 4096
+/* Of one slice, and of its data in one answer. */
+#define TENSOR_CELLS_MAXIMUM 65536
+#define TENSOR_DATA_MAXIMUM (1u << 20)
+
+enum tensor_number_kind {
+	TENSOR_NUMBER_UNKNOWN, /* it cannot be read: "?" */
+	TENSOR_NUMBER_REAL,
+	TENSOR_NUMBER_INTEGER,
+	TENSOR_NUMBER_UNSIGNED, /* above INT64_MAX */
+	TENSOR_NUMBER_BOOLEAN,
+	TENSOR_NUMBER_COMPLEX,
+	TENSOR_NUMBER_TEXT, /* of what is no number: str, bytes, object */
+};
+
+/*
+ * As JSON: null; a number, "nan", "inf" or "-inf"; an integer; "u:DIGITS";
+ * true or false; [REAL, REAL]; {"text": …}.
+ */
+struct tensor_number {
+	enum tensor_number_kind kind;
+	double real;
+	double imaginary;
+	int64_t integer; /* a boolean's as well, and an unsigned one's bits */
+	char *text;
+};
+
+/* min, max, mean and std are of the finite elements: unknown where there are
+ * none, and of complex ones. std divides by their count (numpy's default). */
+struct tensor_statistics {
+	struct tensor_number minimum;
+	struct tensor_number maximum;
+	double mean;	  /* NaN: unknown */
+	double deviation; /* NaN: unknown */
+	double norm;	  /* of all: the root of the sum of squares */
+	bool has_norm;
+	int64_t count; /* elements that were looked at */
+	int64_t nan_count;
+	int64_t infinity_count;
+	int64_t zero_count;
+};
+
+/* How often a finite element lies in each of as many equal parts. */
+struct tensor_histogram {
+	double low;
+	double high;
+	int64_t *bins; /* NULL: there is none */
+	size_t count;
+};
+
+struct tensor {
+	char *type;  /* "torch.Tensor", "numpy.ndarray", "train.Masked" */
+	char *dtype; /* "float32", ">int16" */
+	int dimension_count;
+	int64_t shape[TENSOR_DIMENSIONS];
+	/* torch: elements, all others: bytes, as Python tells them. */
+	int64_t strides[TENSOR_DIMENSIONS];
+	int64_t offset;	       /* torch: of the first element, in elements;
+				* -1: not known, of numpy */
+	int64_t element_count; /* numel */
+	int64_t item_size;     /* bytes of one; 0: it is less than one */
+	int64_t byte_count;    /* of the elements: nbytes */
+	char *device;	       /* "cpu", "cuda:1"; NULL: none (numpy) */
+	int requires_grad;     /* 1, 0, -1: not known */
+	char *grad_fn;	       /* "MulBackward0"; NULL: none */
+	int64_t storage_bytes; /* -1: not known */
+	int64_t storage_users; /* tensors over it; -1: not known */
+	bool is_parameter;
+	char *placement; /* of a shard: "Shard(0) of [1024, 64]"; else NULL */
+	bool is_live; /* the process ran: kernels may have written meanwhile */
+	bool is_torn; /* it became another while it was read */
+	char *unread; /* why its elements cannot be read; NULL: they can */
+	bool has_statistics;
+	struct tensor_statistics statistics;
+	double share; /* of the elements that statistics and histogram saw */
+	struct tensor_histogram histogram;
+	bool has_hash;
+	uint32_t hash; /* crc32 of all values */
+	uint32_t *blocks; /* crc32 of each part; NULL: none were asked for */
+	size_t block_count;
+	int64_t block_elements; /* of each but the last */
+};
+
+/* What is known of nothing: all unknown. */
+void tensor_init(struct tensor *tensor);
+void tensor_clear(struct tensor *tensor);
+void tensor_copy(struct tensor *to, const struct tensor *from);
+/* As in CLI.md, and what stands in doc/protocol.md besides. */
+json_t *tensor_to_json(const struct tensor *tensor);
+/* Into one after tensor_init(). */
+int tensor_from_json(struct tensor *tensor, const json_t *json,
+		     struct error *error);
+
+void tensor_number_clear(struct tensor_number *number);
+json_t *tensor_number_to_json(const struct tensor_number *number);
+int tensor_number_from_json(struct tensor_number *number, const json_t *json,
+			    struct error *error);
+/* NaN and infinities as "nan", "inf", "-inf". */
+json_t *tensor_real_to_json(double real);
+int tensor_real_from_json(double *real, const json_t *json);
+
+/*
+ * A rectangle of numbers: two dimensions run, the others stand at index. Of a
+ * 1-D tensor only columns run (row_dimension -1), of a 0-d one none.
+ */
+struct tensor_slice {
+	int row_dimension; /* -1: none */
+	int column_dimension;
+	int64_t index[TENSOR_DIMENSIONS]; /* of the others */
+	int dimension_count;
+	int64_t row; /* the first, and how many */
+	int64_t row_count;
+	int64_t column;
+	int64_t column_count;
+	struct tensor_number *numbers; /* row by row; NULL: only asked for */
+	size_t count;
+};
+
+void tensor_slice_clear(struct tensor_slice *slice);
+json_t *tensor_slice_to_json(const struct tensor_slice *slice);
+/* Checked against itself; who uses it checks it against the tensor. */
+int tensor_slice_from_json(struct tensor_slice *slice, const json_t *json,
+			   struct error *error);
+
+/* A parameter or buffer of a module: "layers.0.weight". */
+struct tensor_parameter {
+	char *name;
+	bool is_buffer;
+	struct tensor tensor; /* dtype NULL: error says why */
+	char *error;
+};
+
+struct tensor_parameters {
+	struct tensor_parameter *items;
+	size_t count;
+	size_t capacity;
+	int64_t total; /* of all pages; -1: not known */
+};
+
+void tensor_parameters_clear(struct tensor_parameters *parameters);
+struct tensor_parameter *
+tensor_parameters_add(struct tensor_parameters *parameters);
+json_t *tensor_parameters_to_json(const struct tensor_parameters *parameters);
+/* Adds those of another page. */
+int tensor_parameters_from_json(struct tensor_parameters *parameters,
+				const json_t *json, struct error *error);
+
+#endif

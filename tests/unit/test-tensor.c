@@ -1,0 +1,207 @@
+/* tensor: there and back, and what is refused. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "banned.h"
+#include "base/array.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "protocol/tensor.h"
+
+#define WHOLE                                                                  \
+	"{\"type\":\"torch.Tensor\",\"dtype\":\"float32\",\"offset\":3,"       \
+	"\"numel\":6,\"itemsize\":4,\"nbytes\":24,\"device\":\"cpu\","         \
+	"\"grad_fn\":\"MulBackward0\",\"storage_nbytes\":64,"                  \
+	"\"storage_users\":2,\"live\":true,\"shape\":[2,3],\"strides\":[3,1]," \
+	"\"requires_grad\":true,\"stats\":{\"min\":-1.5,\"max\":2.0,"          \
+	"\"mean\":0.25,\"std\":1.0,\"norm\":\"nan\",\"nan\":1,\"inf\":0,"      \
+	"\"zeros\":2,\"count\":6},\"hash\":\"00c0ffee\",\"share\":1.0,"        \
+	"\"histogram\":{\"low\":-1.5,\"high\":2.0,\"bins\":[1,4]},"            \
+	"\"blocks\":[\"00000001\",\"fffffffe\"],\"block_numel\":3}"
+
+static int read_text(struct tensor *tensor, const char *text)
+{
+	struct error error = ERROR_INIT;
+	json_t *json = json_parse(text, strlen(text), &error);
+	int result;
+
+	assert_non_null(json);
+	tensor_init(tensor);
+	result = tensor_from_json(tensor, json, &error);
+	json_decref(json);
+	if (result < 0)
+		assert_true(error_is_set(&error));
+	return result;
+}
+
+static void assert_same(const struct tensor *tensor, const char *text)
+{
+	struct buffer out = BUFFER_INIT;
+	json_t *json = tensor_to_json(tensor);
+
+	json_append(&out, json);
+	assert_string_equal(out.data, text);
+	json_decref(json);
+	buffer_clear(&out);
+}
+
+static void what_is_sent_arrives(void **state)
+{
+	struct tensor tensor;
+	struct tensor copy;
+
+	(void)state;
+	assert_int_equal(read_text(&tensor, WHOLE), 0);
+	assert_true(isnan(tensor.statistics.norm));
+	assert_same(&tensor, WHOLE);
+	tensor_copy(&copy, &tensor);
+	tensor_clear(&tensor);
+	assert_same(&copy, WHOLE);
+	tensor_clear(&copy);
+}
+
+static void what_is_not_known_is_null(void **state)
+{
+	const char *text =
+		"{\"dtype\":\"int8\",\"offset\":0,\"numel\":1,"
+		"\"nbytes\":1,\"shape\":[],\"strides\":[],\"device\":null,"
+		"\"requires_grad\":null,\"stats\":null,\"hash\":null,"
+		"\"share\":1.0}";
+	struct tensor tensor;
+
+	(void)state;
+	assert_int_equal(read_text(&tensor, text), 0);
+	assert_int_equal(tensor.requires_grad, -1);
+	assert_same(&tensor, text);
+	tensor_clear(&tensor);
+}
+
+static void what_makes_no_sense_is_refused(void **state)
+{
+	static const char *const texts[] = {
+		"{}",
+		"[]",
+		"{\"dtype\":\"int8\",\"numel\":2,\"shape\":[],\"strides\":[]}",
+		"{\"dtype\":\"int8\",\"numel\":-2,\"shape\":[-2],"
+		"\"strides\":[1]}",
+		"{\"dtype\":\"int8\",\"numel\":0,\"shape\":[4611686018427387904"
+		",4611686018427387904,0],\"strides\":[1,1,1]}",
+		"{\"dtype\":\"int8\",\"numel\":1,\"shape\":[1],\"strides\":[]}",
+		"{\"numel\":1,\"shape\":[1],\"strides\":[1]}",
+		"{\"dtype\":\"int8\",\"numel\":1,\"shape\":[1],"
+		"\"strides\":[1],\"blocks\":[7]}",
+		"{\"dtype\":\"int8\",\"numel\":1,\"shape\":[1],"
+		"\"strides\":[1],\"histogram\":{\"bins\":[1]}}",
+		"{\"dtype\":\"int8\",\"numel\":1,\"shape\":[1],"
+		"\"strides\":[1],\"stats\":{\"min\":\"many\"}}",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LENGTH(texts); i++) {
+		struct tensor tensor;
+
+		assert_int_equal(read_text(&tensor, texts[i]), -1);
+		tensor_clear(&tensor);
+	}
+}
+
+static int read_slice(struct tensor_slice *slice, const char *text)
+{
+	struct error error = ERROR_INIT;
+	json_t *json = json_parse(text, strlen(text), &error);
+	int result = tensor_slice_from_json(slice, json, &error);
+
+	json_decref(json);
+	return result;
+}
+
+static void slices(void **state)
+{
+	const char *text =
+		"{\"rowDimension\":0,\"columnDimension\":2,"
+		"\"index\":[0,5,0],\"row\":2,\"rows\":3,\"column\":0,"
+		"\"columns\":3,\"numbers\":[0.5,\"nan\",\"-inf\",-7,"
+		"\"u:18446744073709551615\",true,[1.0,\"inf\"],"
+		"{\"text\":\"a\"},null]}";
+	struct tensor_slice slice;
+	struct buffer out = BUFFER_INIT;
+	json_t *json;
+
+	(void)state;
+	assert_int_equal(read_slice(&slice, text), 0);
+	json = tensor_slice_to_json(&slice);
+	json_append(&out, json);
+	assert_string_equal(out.data, text);
+	json_decref(json);
+	buffer_clear(&out);
+	tensor_slice_clear(&slice);
+}
+
+static void slices_that_are_none(void **state)
+{
+	static const char *const texts[] = {
+		"{}",
+		"{\"index\":[0],\"rowDimension\":1}",
+		"{\"index\":[0,0],\"rowDimension\":1,\"columnDimension\":1}",
+		"{\"index\":[0],\"rows\":-1}",
+		"{\"index\":[0],\"rows\":65536,\"columns\":65536}",
+		"{\"index\":[0],\"rows\":2,\"numbers\":[1]}",
+		"{\"index\":[0],\"numbers\":[\"one\"]}",
+		"{\"index\":[0],\"numbers\":[\"u:1x\"]}",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LENGTH(texts); i++) {
+		struct tensor_slice slice;
+
+		assert_int_equal(read_slice(&slice, texts[i]), -1);
+		tensor_slice_clear(&slice);
+	}
+}
+
+static void parameters(void **state)
+{
+	const char *text =
+		"{\"parameters\":[{\"name\":\"fc.weight\","
+		"\"kind\":\"parameter\",\"tensor\":" WHOLE ",\"error\":null},"
+		"{\"name\":\"fc.mask\",\"kind\":\"buffer\",\"tensor\":null,"
+		"\"error\":\"it is not there\"}],\"total\":2}";
+	struct tensor_parameters parameters = { .total = -1 };
+	struct error error = ERROR_INIT;
+	struct buffer out = BUFFER_INIT;
+	json_t *json = json_parse(text, strlen(text), &error);
+	json_t *back;
+
+	(void)state;
+	assert_int_equal(tensor_parameters_from_json(&parameters, json, &error),
+			 0);
+	back = tensor_parameters_to_json(&parameters);
+	json_append(&out, back);
+	assert_string_equal(out.data, text);
+	json_decref(back);
+	json_decref(json);
+	buffer_clear(&out);
+	tensor_parameters_clear(&parameters);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_sent_arrives),
+		cmocka_unit_test(what_is_not_known_is_null),
+		cmocka_unit_test(what_makes_no_sense_is_refused),
+		cmocka_unit_test(slices),
+		cmocka_unit_test(slices_that_are_none),
+		cmocka_unit_test(parameters),
+	};
+
+	return cmocka_run_group_tests_name("tensor", tests, NULL, NULL);
+}
