@@ -182,7 +182,9 @@ void app_key(struct app *app, const char *key)
 	if (console_takes(app, key) || started_takes(app, key) ||
 	    repl_takes(app, key))
 		return;
-	line = keymap_find(&app->keymap, key);
+	line = keymap_find(
+		&app->keymap,
+		view_name(view_shown(&app->engine->session, &app->view)), key);
 	if (line != NULL)
 		commands_run(app, line);
 }

@@ -59,7 +59,7 @@ static bool is_harmless(const char *line)
 
 static bool refuses(struct app *app, const char *key)
 {
-	const char *line = keymap_find(&app->keymap, key);
+	const char *line = keymap_find(&app->keymap, NULL, key);
 
 	if (line == NULL || is_harmless(line))
 		return false;

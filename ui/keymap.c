@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,7 @@
 #include "engine/command.h"
 #include "engine/settings.h"
 #include "ui/input.h"
+#include "ui/view.h"
 
 const char keymap_default[] = "bind [ rank previous\n"
 			      "bind ] rank next\n"
@@ -237,16 +239,31 @@ static void unbind(struct keymap *keymap, const char *key)
 	}
 }
 
+/* "t" of "compare:t"; all of it where no view is named. */
+static const char *without_view(const char *key)
+{
+	for (int kind = 0; kind < VIEW_KIND_COUNT; kind++) {
+		const char *name = view_name((enum view_kind)kind);
+		size_t length = name ? strlen(name) : 0;
+
+		if (length > 0 && strncmp(key, name, length) == 0 &&
+		    key[length] == ':' && key[length + 1] != '\0')
+			return key + length + 1;
+	}
+	return key;
+}
+
 int keymap_bind(struct keymap *keymap, const char *key, const char *line,
 		struct error *error)
 {
 	struct binding *binding;
 	size_t length = strlen(key);
 
-	if (length >= KEY_NAME_SIZE || !input_is_key(key))
+	if (length >= KEY_NAME_SIZE || !input_is_key(without_view(key)))
 		return error_set(error,
 				 "'%.40s' is no key; keys are called n, Tab, "
-				 "S-Tab, C-l, PgUp, F1.",
+				 "S-Tab, C-l, PgUp, F1, and compare:n in one "
+				 "view only.",
 				 key);
 	unbind(keymap, key);
 	if (*line == '\0')
@@ -327,7 +344,7 @@ int keymap_add_config(struct keymap *keymap, const struct settings *settings,
 	return 0;
 }
 
-const char *keymap_find(const struct keymap *keymap, const char *key)
+static const char *find(const struct keymap *keymap, const char *key)
 {
 	for (size_t i = 0; i < keymap->count; i++)
 		if (strcmp(keymap->bindings[i].key, key) == 0)
@@ -335,11 +352,34 @@ const char *keymap_find(const struct keymap *keymap, const char *key)
 	return NULL;
 }
 
-const char *keymap_key_of(const struct keymap *keymap, const char *line)
+const char *keymap_find(const struct keymap *keymap, const char *view,
+			const char *key)
 {
-	for (size_t i = 0; i < keymap->count; i++)
-		if (strcmp(keymap->bindings[i].line, line) == 0)
-			return keymap->bindings[i].key;
+	const char *line = NULL;
+	char name[2 * KEY_NAME_SIZE];
+
+	if (view != NULL) {
+		snprintf(name, sizeof(name), "%s:%s", view, key);
+		line = find(keymap, name);
+	}
+	return line != NULL ? line : find(keymap, key);
+}
+
+const char *keymap_key_of(const struct keymap *keymap, const char *view,
+			  const char *line)
+{
+	for (size_t i = 0; i < keymap->count; i++) {
+		const struct binding *binding = &keymap->bindings[i];
+		const char *key = without_view(binding->key);
+		const char *found;
+
+		if (strcmp(binding->line, line) != 0)
+			continue;
+		/* It may be of another view, or mean something else there. */
+		found = keymap_find(keymap, view, key);
+		if (found != NULL && strcmp(found, line) == 0)
+			return key;
+	}
 	return NULL;
 }
 
@@ -351,7 +391,8 @@ static void append_keys(struct buffer *out, const struct keymap *keymap,
 			continue;
 		if (out->length > 0)
 			buffer_append_char(out, ' ');
-		buffer_append_string(out, keymap->bindings[i].key);
+		buffer_append_string(out,
+				     without_view(keymap->bindings[i].key));
 	}
 }
 

@@ -4,7 +4,7 @@
  * on the screen and in the config adds to them and replaces them.
  *
  * Keys have names: "n", "M", "Tab", "S-Tab", "Esc", "Enter", "C-l", "PgUp",
- * "F1", "Up".
+ * "F1", "Up". "compare:t" is t in that view only, and goes before "t".
  */
 #ifndef UI_KEYMAP_H
 #define UI_KEYMAP_H
@@ -16,7 +16,7 @@ struct command_table;
 struct error;
 struct settings;
 
-#define KEY_NAME_SIZE 16
+#define KEY_NAME_SIZE 32
 
 struct binding {
 	char key[KEY_NAME_SIZE];
@@ -49,10 +49,13 @@ void keymap_add_default(struct keymap *keymap);
 int keymap_add_config(struct keymap *keymap, const struct settings *settings,
 		      const struct command_table *tables, size_t table_count,
 		      struct error *error);
-/* Lends the command line of a key; NULL: it has none. */
-const char *keymap_find(const struct keymap *keymap, const char *key);
-/* Lends the first key bound to this line; NULL: none is. */
-const char *keymap_key_of(const struct keymap *keymap, const char *line);
+/* Lends the command line of a key in a view (view_name(); NULL: in none that
+ * has keys of its own); NULL: it has none. */
+const char *keymap_find(const struct keymap *keymap, const char *view,
+			const char *key);
+/* Lends the first key that means this line there; NULL: none does. */
+const char *keymap_key_of(const struct keymap *keymap, const char *view,
+			  const char *line);
 /*
  * Appends a line for each thing that keys do: "[ ]   previous, next rank", as
  * the help screen and `probetui keys` show them.

@@ -137,11 +137,22 @@ static const struct hint last_hints[] = {
 static const struct hint open_hint = { VIEW_HOME, { "open", NULL }, "open" };
 static const struct hint quit_hint = { VIEW_HOME, { "quit", NULL }, "leave" };
 
+/* The keys of a view. */
+struct keys {
+	const struct keymap *keymap;
+	const char *view;
+};
+
+static const char *key_of(const struct keys *keys, const char *line)
+{
+	return keymap_key_of(keys->keymap, keys->view, line);
+}
+
 static bool append_hint_keys(struct buffer *out, const struct hint *hint,
-			     const struct keymap *keymap)
+			     const struct keys *keys)
 {
 	for (int i = 0; i < 2 && hint->lines[i] != NULL; i++) {
-		const char *key = keymap_key_of(keymap, hint->lines[i]);
+		const char *key = key_of(keys, hint->lines[i]);
 
 		if (key == NULL)
 			return false;
@@ -151,51 +162,50 @@ static bool append_hint_keys(struct buffer *out, const struct hint *hint,
 }
 
 /* Returns the columns a hint takes; 0 when its keys are bound no more. */
-static int hint_width(const struct hint *hint, const struct keymap *keymap)
+static int hint_width(const struct hint *hint, const struct keys *keys)
 {
-	struct buffer keys = BUFFER_INIT;
+	struct buffer text = BUFFER_INIT;
 	int width = 0;
 
-	if (append_hint_keys(&keys, hint, keymap))
-		width = text_width(keys.data) + 1 + text_width(hint->label);
-	buffer_clear(&keys);
+	if (append_hint_keys(&text, hint, keys))
+		width = text_width(text.data) + 1 + text_width(hint->label);
+	buffer_clear(&text);
 	return width;
 }
 
 /* A hint of one key is that key all over; of two the label is the second. */
 static void note_keys(struct window window, int start, int end,
-		      const struct hint *hint, const struct keymap *keymap)
+		      const struct hint *hint, const struct keys *keys)
 {
 	window_hit_key(window, start, end - start,
 		       hint->lines[hint->lines[1] != NULL]);
 	if (hint->lines[1] != NULL)
-		window_hit_key(
-			window, start,
-			text_width(keymap_key_of(keymap, hint->lines[0])),
-			hint->lines[0]);
+		window_hit_key(window, start,
+			       text_width(key_of(keys, hint->lines[0])),
+			       hint->lines[0]);
 }
 
 /* Returns the column behind it. */
 static int put_hint(struct window window, int column, const struct hint *hint,
-		    const struct keymap *keymap)
+		    const struct keys *keys)
 {
-	struct buffer keys = BUFFER_INIT;
+	struct buffer text = BUFFER_INIT;
 	int start;
 
-	if (!append_hint_keys(&keys, hint, keymap)) {
-		buffer_clear(&keys);
+	if (!append_hint_keys(&text, hint, keys)) {
+		buffer_clear(&text);
 		return column;
 	}
 	if (column > 1)
 		column += 2;
 	start = column;
 	column += window_put(window, 0, column, window.column_count - column,
-			     STYLE_HINT_KEY, keys.data);
+			     STYLE_HINT_KEY, text.data);
 	column++;
 	column += window_put(window, 0, column, window.column_count - column,
 			     STYLE_HINT, hint->label);
-	note_keys(window, start, column, hint, keymap);
-	buffer_clear(&keys);
+	note_keys(window, start, column, hint, keys);
+	buffer_clear(&text);
 	return column;
 }
 
@@ -296,36 +306,36 @@ static const struct hint *hints_of(const struct session *session,
 }
 
 static void put_hints(struct window window, const struct session *session,
-		      const struct view *view, const struct keymap *keymap)
+		      const struct view *view, const struct keys *keys)
 {
 	int reserved = 0;
 	int column = put_filter(window, 1, session, view);
 	size_t count;
 
 	for (size_t i = 0; i < ARRAY_LENGTH(last_hints); i++)
-		reserved += 2 + hint_width(&last_hints[i], keymap);
+		reserved += 2 + hint_width(&last_hints[i], keys);
 	if (view_is_at_root(session, view)) {
 		if (view_lists_jobs(session, view))
-			column = put_hint(window, column, &open_hint, keymap);
-		column = put_hint(window, column, &quit_hint, keymap);
+			column = put_hint(window, column, &open_hint, keys);
+		column = put_hint(window, column, &quit_hint, keys);
 	} else {
 		const struct hint *list = hints_of(session, view, &count);
 
 		for (size_t i = 0; i < count; i++) {
-			int width = hint_width(&list[i], keymap);
+			int width = hint_width(&list[i], keys);
 
 			if (list[i].view != view->kind || width == 0)
 				continue;
 			if (column + 2 + width + reserved > window.column_count)
 				break;
-			column = put_hint(window, column, &list[i], keymap);
+			column = put_hint(window, column, &list[i], keys);
 		}
 	}
 	for (size_t i = 0; i < ARRAY_LENGTH(last_hints); i++)
-		if (column + hint_width(&last_hints[i], keymap) <
+		if (column + hint_width(&last_hints[i], keys) <
 		    window.column_count)
 			column = put_hint(window, column, &last_hints[i],
-					  keymap);
+					  keys);
 }
 
 int pane_hint_rows(const struct view *view, int row_count, int column_count)
@@ -366,7 +376,7 @@ static const struct hint release_hint = { VIEW_HOME,
 
 /* False: no rank that was told to run does so any more. */
 static bool put_motion(struct window window, const struct session *session,
-		       const struct view *view, const struct keymap *keymap)
+		       const struct view *view, const struct keys *keys)
 {
 	struct buffer text = BUFFER_INIT;
 	bool is_under_way;
@@ -384,13 +394,15 @@ static bool put_motion(struct window window, const struct session *session,
 			     STYLE_HINT, text.data);
 	buffer_clear(&text);
 	if (is_under_way && motion_is_stuck(&view->motion, session))
-		put_hint(window, column, &release_hint, keymap);
+		put_hint(window, column, &release_hint, keys);
 	return is_under_way;
 }
 
 void pane_hints(struct window window, const struct session *session,
 		const struct view *view, const struct keymap *keymap)
 {
+	struct keys keys = { keymap, view_name(view->kind) };
+
 	if (view->prompt.is_open)
 		put_prompt(window, session, view);
 	else if (view->message != NULL)
@@ -406,6 +418,6 @@ void pane_hints(struct window window, const struct session *session,
 		pane_console_hints(window);
 	else if (view->kind == VIEW_REPL)
 		pane_repl_hints(window);
-	else if (!put_motion(window, session, view, keymap))
-		put_hints(window, session, view, keymap);
+	else if (!put_motion(window, session, view, &keys))
+		put_hints(window, session, view, &keys);
 }

@@ -11,6 +11,15 @@
 #include "ui/pane-breakpoints.h"
 #include "ui/pane.h"
 
+static const char *const names[VIEW_KIND_COUNT] = {
+	[VIEW_COMPARE] = "compare",
+};
+
+const char *view_name(enum view_kind kind)
+{
+	return names[kind];
+}
+
 void view_init(struct view *view)
 {
 	*view = (struct view){

@@ -172,6 +172,8 @@ struct view {
 };
 
 void view_init(struct view *view);
+/* "compare": of a view that has keys of its own; NULL of one that has none. */
+const char *view_name(enum view_kind kind);
 void view_clear(struct view *view);
 /* Shows a sentence on the hint line until the next key. */
 void view_say(struct view *view, bool is_error, const char *message);

@@ -189,14 +189,35 @@ static void a_key_is_bound_anew(void **state)
 	(void)state;
 	keymap_init(&keymap);
 	keymap_add_default(&keymap);
-	assert_string_equal(keymap_find(&keymap, "M"), "merged");
+	assert_string_equal(keymap_find(&keymap, NULL, "M"), "merged");
 	assert_int_equal(keymap_bind(&keymap, "M", "diff 3", &error), 0);
-	assert_string_equal(keymap_find(&keymap, "M"), "diff 3");
+	assert_string_equal(keymap_find(&keymap, NULL, "M"), "diff 3");
 	assert_int_equal(keymap_bind(&keymap, "M", "", &error), 0);
-	assert_null(keymap_find(&keymap, "M"));
+	assert_null(keymap_find(&keymap, NULL, "M"));
 	assert_int_equal(
-		keymap_bind(&keymap, "a-key-with-a-long-name", "x", &error),
+		keymap_bind(&keymap, "a-key-with-a-name-that-is-much-too-long", "x", &error),
 		-1);
+	keymap_clear(&keymap);
+}
+
+static void a_key_has_another_meaning_in_a_view(void **state)
+{
+	struct keymap keymap;
+
+	(void)state;
+	keymap_init(&keymap);
+	assert_int_equal(keymap_bind(&keymap, "F5", "refresh", NULL), 0);
+	assert_int_equal(keymap_bind(&keymap, "compare:F5", "log", NULL), 0);
+	assert_string_equal(keymap_find(&keymap, NULL, "F5"), "refresh");
+	assert_string_equal(keymap_find(&keymap, "compare", "F5"), "log");
+	assert_string_equal(keymap_find(&keymap, "other", "F5"), "refresh");
+	assert_null(keymap_find(&keymap, "compare", "F6"));
+	assert_string_equal(keymap_key_of(&keymap, NULL, "refresh"), "F5");
+	assert_string_equal(keymap_key_of(&keymap, "compare", "log"), "F5");
+	assert_null(keymap_key_of(&keymap, NULL, "log"));
+	assert_null(keymap_key_of(&keymap, "compare", "refresh"));
+	assert_int_equal(keymap_bind(&keymap, "nowhere:F5", "log", NULL), -1);
+	assert_int_equal(keymap_bind(&keymap, "compare:", "log", NULL), -1);
 	keymap_clear(&keymap);
 }
 
@@ -244,12 +265,12 @@ static void a_config_binds_keys(void **state)
 		if (strstr(error.message, bad[i].sentence) == NULL)
 			fail_msg("%s", error.message);
 	}
-	assert_string_equal(keymap_find(&keymap, "M"), "merged");
+	assert_string_equal(keymap_find(&keymap, NULL, "M"), "merged");
 	assert_int_equal(add_config(&keymap, "bind M diff majority", NULL), 0);
 	assert_int_equal(add_config(&keymap, "bind ä up", NULL), 0);
 	assert_int_equal(add_config(&keymap, "bind Space down", NULL), 0);
-	assert_string_equal(keymap_find(&keymap, "M"), "diff majority");
-	assert_string_equal(keymap_find(&keymap, "ä"), "up");
+	assert_string_equal(keymap_find(&keymap, NULL, "M"), "diff majority");
+	assert_string_equal(keymap_find(&keymap, NULL, "ä"), "up");
 	keymap_clear(&keymap);
 }
 
@@ -368,6 +389,7 @@ int main(void)
 		cmocka_unit_test(a_bad_theme_is_refused),
 		cmocka_unit_test(every_key_has_a_command_and_help),
 		cmocka_unit_test(a_key_is_bound_anew),
+		cmocka_unit_test(a_key_has_another_meaning_in_a_view),
 		cmocka_unit_test(a_config_binds_keys),
 		cmocka_unit_test(text_is_put_into_a_clipboard),
 		cmocka_unit_test(the_prompt_edits),
