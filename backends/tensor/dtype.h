@@ -1,0 +1,63 @@
+/*
+ * dtype: what elements there are, of torch and of numpy: one table. Bytes are
+ * taken as they lie on a little-endian machine; who reads swapped ones
+ * (">float32") swaps them first, in units of swap_size.
+ */
+#ifndef BACKENDS_TENSOR_DTYPE_H
+#define BACKENDS_TENSOR_DTYPE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct tensor_number;
+
+enum dtype_class {
+	DTYPE_BOOLEAN,
+	DTYPE_SIGNED,
+	DTYPE_UNSIGNED,
+	DTYPE_FLOAT,
+	DTYPE_COMPLEX,
+	DTYPE_TIME,   /* datetime64, timedelta64: int64, the least one is NaT */
+	DTYPE_TEXT,   /* str: UCS-4 */
+	DTYPE_BYTES,  /* zeros at the end are none of it */
+	DTYPE_OPAQUE, /* void; quantized: bytes that have a hash and no value */
+	DTYPE_OBJECT, /* pointers into the process: no hash either */
+	DTYPE_PACKED, /* less than a byte each: cannot be read */
+};
+
+struct dtype {
+	const char *name;
+	enum dtype_class class;
+	int size;      /* bytes of one; 0: each layout says it */
+	int swap_size; /* bytes that are turned around together; 1: none */
+	/*
+	 * So many elements as doubles (a complex one gives two): NaN and
+	 * infinities as such. NULL: they are no numbers. 64-bit integers are
+	 * rounded: dtype_integer() is exact.
+	 */
+	void (*decode)(const uint8_t *bytes, size_t count, double *out);
+};
+
+/*
+ * By the name in torch or numpy; "<", ">", "=" and "|" in front are passed
+ * over, and so is what follows the names of those whose size varies ("str160",
+ * "datetime64[ns]"). NULL: there is none of that name.
+ */
+const struct dtype *dtype_find(const char *name);
+/* Whether a name begins with ">". */
+bool dtype_is_swapped_name(const char *name);
+/* Boolean, signed, unsigned or time. */
+bool dtype_is_integer(const struct dtype *dtype);
+/* Whether there are statistics of it. */
+bool dtype_is_number(const struct dtype *dtype);
+/* An unsigned one's bits as they are. Only of dtype_is_integer(). */
+int64_t dtype_integer(const struct dtype *dtype, const uint8_t *bytes);
+/*
+ * One element of so many bytes, into one that is empty or was cleared; what
+ * cannot be told (an object) stays unknown.
+ */
+void dtype_number(const struct dtype *dtype, const uint8_t *bytes,
+		  size_t length, struct tensor_number *number);
+
+#endif
