@@ -339,7 +339,7 @@ static bool go_back(struct view *view)
 	if (view->kind == VIEW_JOBS && view->is_in_job)
 		return false;
 	if (view->kind != VIEW_HOME) {
-		view_open(view, view->behind);
+		view_open(view, view->behind[view->kind]);
 		return true;
 	}
 	if (view->is_zoomed) {

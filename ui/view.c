@@ -106,15 +106,31 @@ static bool lies_over(enum view_kind kind)
 	       kind == VIEW_REPL || kind == VIEW_TERMINAL;
 }
 
+/* It is come back to; the others of them take each other's place. */
+static bool stays(enum view_kind kind)
+{
+	return !lies_over(kind) || kind == VIEW_COMPARE;
+}
+
+/* It is open, or "back" leads to it. */
+static bool is_there(const struct view *view, enum view_kind kind)
+{
+	enum view_kind at = view->kind;
+
+	while (at != kind && lies_over(at))
+		at = view->behind[at];
+	return at == kind;
+}
+
 void view_open(struct view *view, enum view_kind kind)
 {
-	bool is_text = lies_over(kind);
-	bool was_text = lies_over(view->kind);
+	enum view_kind below = view->kind;
 
-	if (is_text && !was_text)
-		view->behind = view->kind;
-	if (!is_text)
-		view->behind = VIEW_HOME;
+	if (lies_over(kind) && !is_there(view, kind)) {
+		if (!stays(below))
+			below = view->behind[below];
+		view->behind[kind] = below;
+	}
 	view->kind = kind;
 	view->text_scroll = kind == VIEW_LOG ? SCROLL_END : 0;
 	view->other_scroll = SCROLL_END;

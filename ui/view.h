@@ -115,7 +115,8 @@ struct view_choice {
 
 struct view {
 	enum view_kind kind;
-	enum view_kind behind; /* where "back" leads from help, log, text */
+	/* Where "back" leads from what lies over another view. */
+	enum view_kind behind[VIEW_KIND_COUNT];
 	enum pane pane;
 	bool is_zoomed;
 	enum grid_mode grid;
@@ -184,7 +185,8 @@ void view_ask(struct view *view, const char *question, const char *line,
 /* Asks which of these to do; every other key does nothing. */
 void view_ask_which(struct view *view, const char *question,
 		    const struct view_choice *choices);
-/* Opens a view; help, log and text remember what was behind them. */
+/* Opens a view; help, log and text, and what is like them, remember what was
+ * behind them. */
 void view_open(struct view *view, enum view_kind kind);
 
 /* In VIEW_LOG: our log has the focus, or what the rank prints. */

@@ -134,6 +134,20 @@ static void it_is_searched(void **state)
 	assert_int_equal(stage->app.view.compare_cursor, 3);
 }
 
+static void back_leads_to_it(void **state)
+{
+	struct stage *stage = *state;
+
+	stage_keys(stage, "M");
+	answer_all(stage);
+	stage_keys(stage, "? L Esc");
+	assert_int_equal(stage->app.view.kind, VIEW_COMPARE);
+	stage_keys(stage, "Esc");
+	assert_int_equal(stage->app.view.kind, VIEW_MERGED);
+	stage_keys(stage, "Esc");
+	assert_int_equal(stage->app.view.kind, VIEW_HOME);
+}
+
 static void it_fits_any_size(void **state)
 {
 	struct stage *stage = *state;
@@ -168,6 +182,7 @@ int main(void)
 		ON_STAGE(old_answers_are_said_to_be),
 		ON_STAGE(the_cursor_chooses_ranks),
 		ON_STAGE(it_is_searched),
+		ON_STAGE(back_leads_to_it),
 		ON_STAGE(it_fits_any_size),
 		ON_STAGE(nobody_can_be_asked),
 	};
