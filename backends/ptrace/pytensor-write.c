@@ -62,7 +62,7 @@ void pytensor_write_torch(struct pywriter *writer, uint64_t object)
 	buffer_printf(writer->out, " %s", tensor.device);
 	if (tensor.device_index >= 0)
 		buffer_printf(writer->out, ":%d", tensor.device_index);
-	if (tensor.requires_grad)
+	if (tensor.requires_grad > 0)
 		pywriter_text(writer, " requires_grad");
 }
 

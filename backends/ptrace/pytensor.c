@@ -12,53 +12,56 @@
 #define SIZE_LIMIT (INT64_C(1) << 48)
 
 /* c10::ScalarType by number (torch/headeronly/core/ScalarType.h). */
-static const char *const dtypes[] = {
-	"uint8",
-	"int8",
-	"int16",
-	"int32",
-	"int64",
-	"float16",
-	"float32",
-	"float64",
-	"complex32",
-	"complex64",
-	"complex128",
-	"bool",
-	"qint8",
-	"quint8",
-	"qint32",
-	"bfloat16",
-	"quint4x2",
-	"quint2x4",
-	"bits1x8",
-	"bits2x4",
-	"bits4x2",
-	"bits8",
-	"bits16",
-	"float8_e5m2",
-	"float8_e4m3fn",
-	"float8_e5m2fnuz",
-	"float8_e4m3fnuz",
-	"uint16",
-	"uint32",
-	"uint64",
-	"uint1",
-	"uint2",
-	"uint3",
-	"uint4",
-	"uint5",
-	"uint6",
-	"uint7",
-	"int1",
-	"int2",
-	"int3",
-	"int4",
-	"int5",
-	"int6",
-	"int7",
-	"float8_e8m0fnu",
-	"float4_e2m1fn_x2",
+static const struct {
+	const char *name;
+	int size; /* bytes, as torch tells them */
+} dtypes[] = {
+	{ "uint8", 1 },
+	{ "int8", 1 },
+	{ "int16", 2 },
+	{ "int32", 4 },
+	{ "int64", 8 },
+	{ "float16", 2 },
+	{ "float32", 4 },
+	{ "float64", 8 },
+	{ "complex32", 4 },
+	{ "complex64", 8 },
+	{ "complex128", 16 },
+	{ "bool", 1 },
+	{ "qint8", 1 },
+	{ "quint8", 1 },
+	{ "qint32", 4 },
+	{ "bfloat16", 2 },
+	{ "quint4x2", 1 },
+	{ "quint2x4", 1 },
+	{ "bits1x8", 1 },
+	{ "bits2x4", 1 },
+	{ "bits4x2", 1 },
+	{ "bits8", 1 },
+	{ "bits16", 2 },
+	{ "float8_e5m2", 1 },
+	{ "float8_e4m3fn", 1 },
+	{ "float8_e5m2fnuz", 1 },
+	{ "float8_e4m3fnuz", 1 },
+	{ "uint16", 2 },
+	{ "uint32", 4 },
+	{ "uint64", 8 },
+	{ "uint1", 1 },
+	{ "uint2", 1 },
+	{ "uint3", 1 },
+	{ "uint4", 1 },
+	{ "uint5", 1 },
+	{ "uint6", 1 },
+	{ "uint7", 1 },
+	{ "int1", 1 },
+	{ "int2", 1 },
+	{ "int3", 1 },
+	{ "int4", 1 },
+	{ "int5", 1 },
+	{ "int6", 1 },
+	{ "int7", 1 },
+	{ "float8_e8m0fnu", 1 },
+	{ "float4_e2m1fn_x2", 1 },
 };
 
 /*
@@ -221,22 +224,26 @@ static int read_device(const uint8_t *bytes, const struct layout *layout,
 	return 0;
 }
 
-static bool read_requires_grad(struct pyreader *reader, const uint8_t *impl,
+static int read_requires_grad(struct pyreader *reader, const uint8_t *impl,
 			       const struct layout *layout)
 {
 	uint64_t meta, function;
 	uint8_t flag;
 
 	if (layout->autograd < 0)
-		return false;
+		return -1;
 	meta = pyreader_word(impl, layout->autograd);
-	if (!meta || pyreader_pointer(reader, meta + GRAD_FN, &function))
-		return false;
+	if (!meta)
+		return 0;
+	if (pyreader_pointer(reader, meta + GRAD_FN, &function))
+		return -1;
 	if (function)
-		return true;
-	return !pyreader_read(reader, meta + (uint64_t)layout->requires_grad,
-			      &flag, 1) &&
-	       flag == 1;
+		return 1;
+	if (pyreader_read(reader, meta + (uint64_t)layout->requires_grad, &flag,
+			  1) ||
+	    flag > 1)
+		return -1;
+	return flag;
 }
 
 /* 0: it has none that is known, as on a device of a kind of its own. */
@@ -264,7 +271,12 @@ int pytensor_read_torch(struct pyreader *reader, uint64_t object,
 	const uint8_t *sizes;
 	uint16_t dtype;
 
-	*tensor = (struct pytensor){ .device_index = -1 };
+	*tensor = (struct pytensor){ .family = PYTENSOR_TORCH,
+				     .device_index = -1,
+				     .object = object,
+				     .local = object,
+				     .storage_bytes = -1,
+				     .storage_users = -1 };
 	if (!layout)
 		return -1;
 	sizes = impl + layout->back + SIZES;
@@ -276,9 +288,15 @@ int pytensor_read_torch(struct pyreader *reader, uint64_t object,
 	    read_sizes(reader, sizes, tensor) || check_sizes(tensor) ||
 	    read_device(sizes + DEVICE, layout, tensor))
 		return -1;
-	tensor->dtype = dtypes[dtype];
+	tensor->dtype = dtypes[dtype].name;
+	tensor->item_size = dtypes[dtype].size;
 	tensor->requires_grad = read_requires_grad(reader, impl, layout);
 	tensor->data = read_data(reader, impl, layout);
+	if (!tensor->data)
+		tensor->unread = "where its elements lie is not known";
+	if (strcmp(tensor->device, "cpu") != 0)
+		tensor->unread = "it lies on a device: only the agent, in the "
+				 "process, can read it";
 	return 0;
 }
 
@@ -331,6 +349,7 @@ static int name_dtype(struct pytensor *tensor, const struct descriptor *is)
 			continue;
 		snprintf(tensor->dtype_text, sizeof(tensor->dtype_text), "%s%s",
 			 is->byte_order == '>' ? ">" : "", names[i].name);
+		tensor->item_size = size;
 		return 0;
 	}
 	return -1;
@@ -342,7 +361,12 @@ int pytensor_read_numpy(struct pyreader *reader, uint64_t object,
 	struct array array;
 	struct descriptor descriptor;
 
-	*tensor = (struct pytensor){ .device_index = -1 };
+	*tensor = (struct pytensor){ .family = PYTENSOR_NUMPY,
+				     .device_index = -1,
+				     .object = object,
+				     .local = object,
+				     .storage_bytes = -1,
+				     .storage_users = -1 };
 	if (pyreader_read(reader, object + PYREADER_HEAD, &array,
 			  sizeof(array)) ||
 	    array.dimension_count < 0 ||
@@ -379,7 +403,7 @@ const char *pytensor_dtype_name(int number)
 {
 	if (number < 0 || (size_t)number >= ARRAY_LENGTH(dtypes))
 		return NULL;
-	return dtypes[number];
+	return dtypes[number].name;
 }
 
 const char *pytensor_device_name(int number)
