@@ -23,6 +23,7 @@ struct pyname {
 	uint64_t value; /* 0: a local that is not bound */
 	uint64_t place; /* of the word that holds it; 0: not known */
 	uint64_t owner; /* the object that the word belongs to; 0: the frame */
+	bool is_own;	/* a variable or cell of the frame */
 };
 
 /*

@@ -1,4 +1,4 @@
-#include "backends/control/pyexpression.h"
+#include "backends/control/pyexpression-private.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -17,12 +17,6 @@
 #include "base/alloc.h"
 #include "base/buffer.h"
 #include "base/error.h"
-#include "protocol/variable.h"
-
-struct pyexpression {
-	char *text;
-	struct pysyntax *syntax;
-};
 
 struct pyexpression *pyexpression_parse(const char *text, struct error *error)
 {
@@ -57,8 +51,10 @@ void pyexpression_free(struct pyexpression *expression)
 }
 
 /* The process has run since the reader read: all is read afresh. */
-static void begin(struct pyevaluation *evaluation, struct pyreader *reader,
-		  const struct pyobject_frame *frame, struct error *error)
+void pyexpression_begin(struct pyevaluation *evaluation,
+			struct pyreader *reader,
+			const struct pyobject_frame *frame,
+			struct error *error)
 {
 	memory_begin(reader->memory, false);
 	*evaluation = (struct pyevaluation){
@@ -76,40 +72,11 @@ int pyexpression_test(const struct pyexpression *expression,
 	struct pyvalue value;
 	int truth = -1;
 
-	begin(&evaluation, reader, frame, error);
+	pyexpression_begin(&evaluation, reader, frame, error);
 	if (!pyevaluate(&evaluation, expression->syntax, &value))
 		truth = pyvalue_truth(&evaluation, &value);
 	pyevaluation_clear(&evaluation);
 	return truth;
-}
-
-int pyexpression_show(const struct pyexpression *expression,
-		      struct pyreader *reader,
-		      const struct pyobject_frame *frame,
-		      struct variable *variable, struct error *error)
-{
-	struct buffer text = BUFFER_INIT;
-	struct pyevaluation evaluation;
-	struct pyvalue value;
-	int result;
-
-	begin(&evaluation, reader, frame, error);
-	result = pyevaluate(&evaluation, expression->syntax, &value);
-	if (!result) {
-		*variable = (struct variable){ .child_count = -1 };
-		variable->kind = VARIABLE_ITEM;
-		variable->name = xstrdup(expression->text);
-		if (value.address) {
-			pyobject_describe(reader, value.address, variable);
-		} else {
-			pyvalue_write(&evaluation, &value, &text);
-			variable->value = buffer_take(&text);
-			variable->type = xstrdup(
-				pyvalue_type_name(&evaluation, &value));
-		}
-	}
-	pyevaluation_clear(&evaluation);
-	return result;
 }
 
 static int set_name_place(struct pyevaluation *evaluation, const char *name,
@@ -282,7 +249,7 @@ int pyexpression_place(const struct pyexpression *expression,
 	int result;
 
 	*place = (struct pyexpression_place){ .address = 0 };
-	begin(&evaluation, reader, frame, error);
+	pyexpression_begin(&evaluation, reader, frame, error);
 	result = find_place(&evaluation, expression, place);
 	pyevaluation_clear(&evaluation);
 	return result;
@@ -300,7 +267,7 @@ int pyexpression_place_again(const struct pyexpression *expression,
 	int result = -1;
 
 	*place = (struct pyexpression_place){ .address = 0 };
-	begin(&evaluation, reader, &none, error);
+	pyexpression_begin(&evaluation, reader, &none, error);
 	if (syntax->kind == PYSYNTAX_PLACE)
 		result = place_of_memory(&evaluation, syntax, place);
 	else if (syntax->kind == PYSYNTAX_NAME)

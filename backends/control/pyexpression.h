@@ -15,6 +15,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "backends/ptrace/pytensor.h"
+
 struct error;
 struct pyexpression;
 struct pyobject_frame;
@@ -36,6 +38,32 @@ int pyexpression_show(const struct pyexpression *expression,
 		      struct pyreader *reader,
 		      const struct pyobject_frame *frame,
 		      struct variable *variable, struct error *error);
+/* The same, and what else there is to it. */
+struct pyexpression_value {
+	uint64_t address; /* of the object; 0: it was computed here */
+	bool has_tensor;  /* it is one, or an array, bytes … */
+	struct pytensor tensor;
+	uint64_t source; /* the object that tensor was read from */
+};
+int pyexpression_read(const struct pyexpression *expression,
+		      struct pyreader *reader,
+		      const struct pyobject_frame *frame,
+		      struct variable *variable,
+		      struct pyexpression_value *value, struct error *error);
+/* Of an object whatever names it; variable's name is not set. */
+int pyexpression_read_object(struct pyreader *reader, uint64_t address,
+			     struct variable *variable,
+			     struct pyexpression_value *value,
+			     struct error *error);
+/* Where a frame has the names of an expression; Python's own do not count. */
+enum pyexpression_scope {
+	PYEXPRESSION_UNKNOWN, /* one of them has no value there */
+	PYEXPRESSION_SEEN,    /* all are known; one is not the frame's own */
+	PYEXPRESSION_OWN,     /* all are its variables or cells */
+};
+enum pyexpression_scope
+pyexpression_scope(const struct pyexpression *expression,
+		   struct pyreader *reader, const struct pyobject_frame *frame);
 /*
  * Where the value stands that a write would change: a local's or cell's slot,
  * a dict entry's value, a list's item, a slot of an instance, an element of a

@@ -71,6 +71,7 @@ static bool find_in_frame(const struct pyscope *scope, const char *name,
 			.value = variable->value,
 			.place = variable->place,
 			.owner = variable->cell,
+			.is_own = true,
 		};
 		return true;
 	}
@@ -115,8 +116,10 @@ static int find_in_scope(struct pyevaluation *evaluation,
 	*found = (struct pyname){ .value = 0 };
 	/* A class body asks its mapping before the cells around it. */
 	if (!scope->is_function && !pyscope_locals(scope, &locals) &&
-	    !find_in_dict(reader, locals, name, found))
+	    !find_in_dict(reader, locals, name, found)) {
+		found->is_own = true;
 		return 1;
+	}
 	if (find_in_frame(scope, name, found))
 		return 1;
 	if (pyscope_globals(scope, &globals))

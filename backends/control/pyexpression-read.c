@@ -1,0 +1,161 @@
+#include "backends/control/pyexpression-private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/control/pyevaluate.h"
+#include "backends/control/pysyntax.h"
+#include "backends/control/pyvalue.h"
+#include "backends/ptrace/pyobject.h"
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "protocol/variable.h"
+
+static void describe(struct pyevaluation *evaluation,
+		     const struct pyvalue *value, struct variable *variable)
+{
+	struct buffer text = BUFFER_INIT;
+
+	*variable = (struct variable){ .child_count = -1,
+				       .kind = VARIABLE_ITEM };
+	if (value->address) {
+		pyobject_describe(evaluation->reader, value->address, variable);
+		return;
+	}
+	pyvalue_write(evaluation, value, &text);
+	variable->value = buffer_take(&text);
+	variable->type = xstrdup(pyvalue_type_name(evaluation, value));
+}
+
+static int read_tensor(struct pyevaluation *evaluation,
+		       const struct pyvalue *from,
+		       struct pyexpression_value *value)
+{
+	struct pyreader *reader = evaluation->reader;
+	int result = 0;
+
+	value->address = from->address;
+	value->source = from->address;
+	value->has_tensor = from->kind == PYVALUE_TENSOR ||
+			    from->kind == PYVALUE_ARRAY;
+	if (from->kind == PYVALUE_TENSOR)
+		result = pytensor_read_torch(reader, from->address,
+					     &value->tensor);
+	else if (from->kind == PYVALUE_ARRAY)
+		result = pytensor_read_numpy(reader, from->address,
+					     &value->tensor);
+	if (result)
+		return error_set(evaluation->error,
+				 "The layout of this %s is not known.",
+				 pyvalue_type_name(evaluation, from));
+	return 0;
+}
+
+static int take(struct pyevaluation *evaluation, const struct pyvalue *from,
+		struct variable *variable, struct pyexpression_value *value)
+{
+	*value = (struct pyexpression_value){ .address = 0 };
+	if (read_tensor(evaluation, from, value))
+		return -1;
+	describe(evaluation, from, variable);
+	return 0;
+}
+
+int pyexpression_read(const struct pyexpression *expression,
+		      struct pyreader *reader,
+		      const struct pyobject_frame *frame,
+		      struct variable *variable,
+		      struct pyexpression_value *value, struct error *error)
+{
+	struct pyevaluation evaluation;
+	struct pyvalue found;
+	int result;
+
+	pyexpression_begin(&evaluation, reader, frame, error);
+	result = pyevaluate(&evaluation, expression->syntax, &found);
+	if (!result)
+		result = take(&evaluation, &found, variable, value);
+	if (!result)
+		variable->name = xstrdup(expression->text);
+	pyevaluation_clear(&evaluation);
+	return result;
+}
+
+int pyexpression_read_object(struct pyreader *reader, uint64_t address,
+			     struct variable *variable,
+			     struct pyexpression_value *value,
+			     struct error *error)
+{
+	const struct pyobject_frame none = { .address = 0 };
+	struct pyevaluation evaluation;
+	struct pyvalue found;
+	int result;
+
+	pyexpression_begin(&evaluation, reader, &none, error);
+	result = pyvalue_load(&evaluation, address, &found);
+	if (!result)
+		result = take(&evaluation, &found, variable, value);
+	pyevaluation_clear(&evaluation);
+	return result;
+}
+
+int pyexpression_show(const struct pyexpression *expression,
+		      struct pyreader *reader,
+		      const struct pyobject_frame *frame,
+		      struct variable *variable, struct error *error)
+{
+	struct pyevaluation evaluation;
+	struct pyvalue value;
+	int result;
+
+	pyexpression_begin(&evaluation, reader, frame, error);
+	result = pyevaluate(&evaluation, expression->syntax, &value);
+	if (!result) {
+		describe(&evaluation, &value, variable);
+		variable->name = xstrdup(expression->text);
+	}
+	pyevaluation_clear(&evaluation);
+	return result;
+}
+
+static enum pyexpression_scope find_scope(struct pyevaluation *evaluation,
+					  const struct pysyntax *syntax)
+{
+	enum pyexpression_scope scope = PYEXPRESSION_OWN;
+	struct pyname found;
+	uint64_t builtin;
+
+	for (size_t i = 0; i < syntax->count; i++) {
+		enum pyexpression_scope part =
+			find_scope(evaluation, syntax->items[i]);
+
+		if (part < scope)
+			scope = part;
+	}
+	if (syntax->kind != PYSYNTAX_NAME)
+		return scope;
+	if (pyname_find(evaluation, syntax->text, &found) <= 0 || !found.value)
+		return PYEXPRESSION_UNKNOWN;
+	if (found.is_own ||
+	    (!pyevaluation_module(evaluation, "builtins", syntax->text,
+				  &builtin) &&
+	     builtin == found.value))
+		return PYEXPRESSION_OWN;
+	return PYEXPRESSION_SEEN;
+}
+
+enum pyexpression_scope
+pyexpression_scope(const struct pyexpression *expression,
+		   struct pyreader *reader, const struct pyobject_frame *frame)
+{
+	struct error unused = ERROR_INIT;
+	struct pyevaluation evaluation;
+	enum pyexpression_scope scope;
+
+	pyexpression_begin(&evaluation, reader, frame, &unused);
+	scope = find_scope(&evaluation, expression->syntax);
+	pyevaluation_clear(&evaluation);
+	return scope;
+}

@@ -1,0 +1,323 @@
+#include "backends/tensor/finding.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "backends/ptrace/connection.h"
+#include "backends/ptrace/pyobject.h"
+#include "backends/ptrace/reading.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "protocol/stack.h"
+
+/*
+ * What is asked for
+ */
+
+static int read_number(const json_t *arguments, const char *key, int64_t least,
+		       int64_t most, int64_t *number, struct error *error)
+{
+	const json_t *value = json_object_get(arguments, key);
+
+	if (!value || json_is_null(value))
+		return 0;
+	if (!json_is_integer(value) || json_integer_value(value) < least ||
+	    json_integer_value(value) > most)
+		return error_set(error, "\"%s\" is no number that it can be.",
+				 key);
+	*number = json_integer_value(value);
+	return 0;
+}
+
+static int read_numbers(struct finding *finding, const json_t *arguments,
+			struct error *error)
+{
+	int64_t tid = 0;
+	int64_t interpreter = -1;
+
+	if (read_number(arguments, "tid", -INT32_MAX, INT32_MAX, &tid, error) ||
+	    read_number(arguments, "interpreter", 0, INT32_MAX, &interpreter,
+			error) ||
+	    read_number(arguments, "depth", 0, STACK_FRAMES_MAXIMUM,
+			&finding->depth, error) ||
+	    read_number(arguments, "frames", 0, INT32_MAX, &finding->frames,
+			error))
+		return -1;
+	finding->tid = (pid_t)tid;
+	finding->interpreter = (int)interpreter;
+	if (finding->frames >= 0 && finding->depth >= finding->frames)
+		return error_set(error, "\"depth\" is no frame: there are as "
+					"many as \"frames\" says.");
+	return 0;
+}
+
+int finding_parse(struct finding *finding, const json_t *arguments,
+		  struct error *error)
+{
+	const char *text = json_get_string(arguments, "expression", NULL);
+
+	*finding = (struct finding){
+		.depth = -1,
+		.frames = -1,
+		.function = json_get_string(arguments, "function", NULL),
+		.address = json_get_hex(arguments, "address"),
+		.type = json_get_string(arguments, "type", NULL),
+	};
+	if (read_numbers(finding, arguments, error))
+		return -1;
+	finding->is_searched = finding->depth < 0 ||
+			       json_get_boolean(arguments, "search", false);
+	if (!text == !finding->address)
+		return error_set(error, "Either \"expression\" or \"address\" "
+					"says what is to be read.");
+	if (!text)
+		return 0;
+	finding->expression = pyexpression_parse(text, error);
+	return finding->expression ? 0 : -1;
+}
+
+void finding_clear(struct finding *finding)
+{
+	pyexpression_free(finding->expression);
+	finding->expression = NULL;
+}
+
+/*
+ * Frames
+ */
+
+/* A stack as it is now, and what its depths are called. */
+struct frames {
+	const struct reading *reading;
+	const struct stack *stack;
+	struct pyreader *reader;
+	int above; /* frames that the asker does not know of */
+};
+
+static int refuse_change(struct error *error)
+{
+	return error_set(error, "The stack has changed: take a new sample.");
+}
+
+static int open_frames(const struct finding *finding, struct frames *frames,
+		       struct error *error)
+{
+	const struct thread_sample *thread = reading_thread(frames->reading);
+	int64_t count;
+
+	if (!thread || !thread->stack || !thread->stack->frame_count)
+		return error_set(error, "Thread %d runs no Python now.",
+				 (int)frames->reading->tid);
+	frames->stack = thread->stack;
+	count = (int64_t)(thread->stack->frame_count +
+			  thread->stack->dropped_count);
+	if (finding->frames < 0)
+		return 0;
+	if (count < finding->frames - (finding->depth < 0 ? 0 : finding->depth))
+		return refuse_change(error);
+	frames->above = (int)(count - finding->frames);
+	return 0;
+}
+
+/* The depth now of the frame that is asked for, or that a search begins at. */
+static int first_depth(const struct finding *finding,
+		       const struct frames *frames)
+{
+	int depth = finding->depth < 0 ? 0 : (int)finding->depth;
+
+	if (finding->frames >= 0)
+		return depth + frames->above;
+	return finding->depth < 0 ? 0 : reading_follow(frames->reading, depth);
+}
+
+static bool is_named(const struct code *code, const char *name)
+{
+	return strcmp(code->func, name) == 0 ||
+	       (code->qualname && strcmp(code->qualname, name) == 0);
+}
+
+static int check_function(const struct finding *finding,
+			  const struct frames *frames, int depth,
+			  struct error *error)
+{
+	if (depth < 0 || (size_t)depth >= frames->stack->frame_count)
+		return refuse_change(error);
+	if (finding->function && finding->depth >= 0 &&
+	    !is_named(frames->stack->frames[depth].code, finding->function))
+		return refuse_change(error);
+	return 0;
+}
+
+/* Python's own, and what was installed. */
+static bool is_library(const char *file)
+{
+	static const char *const places[] = { "/site-packages/",
+					      "/dist-packages/",
+					      "/lib/python3" };
+
+	if (file[0] == '<')
+		return true;
+	for (size_t i = 0; i < ARRAY_LENGTH(places); i++)
+		if (strstr(file, places[i]))
+			return true;
+	return false;
+}
+
+/* How good a frame is for the names; 0: not at all. */
+static int rate(const struct finding *finding, const struct frames *frames,
+		int depth)
+{
+	const struct code *code = frames->stack->frames[depth].code;
+	struct error unused = ERROR_INIT;
+	struct pyobject_frame frame;
+
+	if (reading_frame(frames->reading, depth, &frame, &unused))
+		return 0;
+	switch (pyexpression_scope(finding->expression, frames->reader,
+				   &frame)) {
+	case PYEXPRESSION_OWN:
+		return 3;
+	case PYEXPRESSION_SEEN:
+		return is_library(code->file) ? 1 : 2;
+	case PYEXPRESSION_UNKNOWN:
+		break;
+	}
+	return 0;
+}
+
+/* More frames than these are not searched: a recursion has all the same. */
+#define SEARCHED_MAXIMUM 256
+
+/* The first one of the best; the first of all where none knows the names. */
+static int search(const struct finding *finding, const struct frames *frames,
+		  int depth)
+{
+	int count = (int)frames->stack->frame_count;
+	int best = depth;
+	int highest = 0;
+
+	if (count > depth + SEARCHED_MAXIMUM)
+		count = depth + SEARCHED_MAXIMUM;
+	for (int i = depth; i < count && highest < 3; i++) {
+		int rating = rate(finding, frames, i);
+
+		if (rating <= highest)
+			continue;
+		highest = rating;
+		best = i;
+	}
+	return best;
+}
+
+static int choose_frame(const struct finding *finding, struct frames *frames,
+			struct found *found, struct pyobject_frame *frame,
+			struct error *error)
+{
+	int depth;
+
+	if (open_frames(finding, frames, error))
+		return -1;
+	depth = first_depth(finding, frames);
+	if (check_function(finding, frames, depth, error))
+		return -1;
+	if (finding->is_searched)
+		depth = search(finding, frames, depth);
+	found->frame = (struct found_frame){
+		.code = frames->stack->frames[depth].code,
+		.lineno = frames->stack->frames[depth].lineno,
+		.depth = depth - frames->above,
+	};
+	return reading_frame(frames->reading, depth, frame, error);
+}
+
+json_t *found_frame_to_json(const struct found_frame *frame)
+{
+	json_t *json;
+
+	if (!frame->code)
+		return json_null();
+	json = json_object();
+	json_set_text(json, "func", frame->code->func);
+	json_set_text(json, "file", frame->code->file);
+	json_object_set_new(json, "lineno", json_integer(frame->lineno));
+	json_object_set_new(json, "depth", json_integer(frame->depth));
+	return json;
+}
+
+/*
+ * Looking
+ */
+
+static int read_expression(const struct finding *finding,
+			   struct reading *reading, struct pyreader *reader,
+			   struct found *found, struct error *error)
+{
+	struct frames frames = { .reading = reading, .reader = reader };
+	struct pyobject_frame frame;
+
+	if (choose_frame(finding, &frames, found, &frame, error))
+		return -1;
+	return pyexpression_read(finding->expression, reader, &frame,
+				 variable_list_add(&found->list),
+				 &found->value, error);
+}
+
+static int read_address(const struct finding *finding, struct pyreader *reader,
+			struct found *found, struct error *error)
+{
+	struct variable *variable = variable_list_add(&found->list);
+	int result = reading_check_type(reader, finding->address,
+					finding->type, error);
+
+	if (result)
+		return -1;
+	result = pyexpression_read_object(reader, finding->address, variable,
+					  &found->value, error);
+	if (!result)
+		variable->name = xstrdup("");
+	return result;
+}
+
+static int read_it(const struct finding *finding, struct reading *reading,
+		   struct found *found, struct error *error)
+{
+	struct pyreader reader;
+	int result;
+
+	if (reading_hold(reading, error))
+		return -1;
+	pyreader_init(&reader, reading->connection->memory,
+		      &reading->connection->python);
+	found->tid = reading->tid;
+	if (finding->expression)
+		result = read_expression(finding, reading, &reader, found,
+					 error);
+	else
+		result = read_address(finding, &reader, found, error);
+	if (!result && found->also)
+		result = found->also(found, &reader, found->data, error);
+	return result;
+}
+
+int finding_look(const struct finding *finding,
+		 struct ptrace_connection *connection, struct found *found,
+		 struct error *error)
+{
+	struct reading reading = {
+		.connection = connection,
+		.tid = finding->tid,
+		.interpreter = finding->interpreter,
+	};
+	int result = read_it(finding, &reading, found, error);
+
+	reading_clear(&reading);
+	return result;
+}
+
+void found_clear(struct found *found)
+{
+	variable_list_clear(&found->list);
+}

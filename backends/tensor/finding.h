@@ -1,0 +1,73 @@
+/*
+ * finding: what a request about a value names: an expression in a frame of a
+ * thread, or the address of an object; and the look from outside that finds
+ * it, without running anything in the process.
+ *
+ * A frame is counted from the outermost one where the asker says how many
+ * there were: a debugger in the process may have frames of its own on top.
+ */
+#ifndef BACKENDS_TENSOR_FINDING_H
+#define BACKENDS_TENSOR_FINDING_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "backends/control/pyexpression.h"
+#include "protocol/variable.h"
+
+struct code;
+struct error;
+struct ptrace_connection;
+struct pyreader;
+
+struct finding {
+	pid_t tid; /* 0: the main thread */
+	int interpreter;
+	int64_t depth;	  /* -1: not said */
+	int64_t frames;	  /* as the asker knows the stack; -1: not said */
+	bool is_searched; /* the frames from there on outwards */
+	const char *function; /* that must be at depth; NULL: any */
+	struct pyexpression *expression; /* NULL: address */
+	uint64_t address;
+	const char *type; /* of the object there; NULL: any */
+};
+
+/*
+ * From the arguments of a request, which are borrowed; -1 and a sentence. To
+ * be cleared in any case.
+ */
+int finding_parse(struct finding *finding, const json_t *arguments,
+		  struct error *error);
+void finding_clear(struct finding *finding);
+
+/* The frame that an expression was found in. */
+struct found_frame {
+	const struct code *code; /* borrowed of the table; NULL: none */
+	int lineno;
+	int depth; /* as the asker counts */
+};
+/* {"func", "file", "lineno", "depth"}, or null. */
+json_t *found_frame_to_json(const struct found_frame *frame);
+
+/*
+ * Reads it now; the thread is held as long as that takes, if it runs.
+ * variable is cleared by variable_list_clear() of its list. also (or NULL) is
+ * called while the thread stands, with what was found; -1: it failed.
+ */
+struct found {
+	struct variable_list list; /* the value, one */
+	struct pyexpression_value value;
+	struct found_frame frame;
+	pid_t tid;
+	int (*also)(struct found *found, struct pyreader *reader, void *data,
+		    struct error *error);
+	void *data;
+};
+int finding_look(const struct finding *finding,
+		 struct ptrace_connection *connection, struct found *found,
+		 struct error *error);
+void found_clear(struct found *found);
+
+#endif
