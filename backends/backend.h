@@ -34,6 +34,8 @@ enum request_kind {
 	REQUEST_EJECT,	 /* the agent leaves it */
 	REQUEST_WATCHDOG, /* its groups wait longer; the node's own */
 	REQUEST_SET_EXCEPTIONS, /* which of them stop */
+	REQUEST_TENSOR,	    /* what a value is, and of its elements */
+	REQUEST_PARAMETERS, /* of a module, all of them */
 	REQUEST_CONTINUE,
 	REQUEST_NEXT,
 	REQUEST_STEP_IN,

@@ -295,6 +295,28 @@ struct connection *connections_find(struct connections *connections,
 	return NULL;
 }
 
+struct connection *connections_find_agent(struct connections *connections,
+					  const struct process *process,
+					  enum request_kind kind,
+					  const struct message *request)
+{
+	struct slot *slot = take_slot(connections, process);
+	struct error unused = ERROR_INIT;
+	struct connection *opened;
+
+	for (size_t i = 0; i < ROW_COUNT; i++) {
+		struct connection *connection = slot->connections[i];
+
+		if (connection && !rows[i].opens_itself &&
+		    connection->backend->can(connection, kind, request, NULL))
+			return connection;
+	}
+	opened = open_for(connections, slot, process, kind, request, &unused);
+	if (opened && opened->backend->can(opened, kind, request, NULL))
+		return opened;
+	return NULL;
+}
+
 struct connection *connections_find_debugger(struct connections *connections,
 					     pid_t pid)
 {

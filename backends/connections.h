@@ -64,6 +64,14 @@ struct connection *connections_find(struct connections *connections,
 				    enum request_kind kind,
 				    const struct message *request,
 				    struct error *error);
+/*
+ * Lends an agent's that can do that now, opened for it if need be; NULL: there
+ * is none. What reads the process from outside was asked before.
+ */
+struct connection *connections_find_agent(struct connections *connections,
+					  const struct process *process,
+					  enum request_kind kind,
+					  const struct message *request);
 /* Lends the one that has a debugger, though it may be lost; NULL: none. */
 struct connection *connections_find_debugger(struct connections *connections,
 					     pid_t pid);

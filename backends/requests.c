@@ -22,6 +22,7 @@
 #include "backends/roster.h"
 #include "backends/sampler.h"
 #include "backends/source.h"
+#include "backends/tensor/asking.h"
 #include "base/array.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -168,6 +169,22 @@ static void route(struct node *node, enum request_kind kind,
 		node_respond(node, request, NULL, error.message);
 }
 
+static void handle_tensor(struct node *node, const struct message *request)
+{
+	const struct process *process = find_process(node, request);
+
+	if (process)
+		tensor_request(node, process, request);
+}
+
+static void handle_parameters(struct node *node, const struct message *request)
+{
+	const struct process *process = find_process(node, request);
+
+	if (process)
+		tensor_parameters_request(node, process, request);
+}
+
 static bool is_known_file(struct node *node, const struct process *process,
 			  const char *path)
 {
@@ -292,6 +309,8 @@ static const struct row rows[] = {
 	{ "discover", .handle = handle_discover },
 	{ "sample", .handle = handle_sample },
 	{ "variables", .kind = REQUEST_VARIABLES },
+	{ "tensor", .handle = handle_tensor },
+	{ "parameters", .handle = handle_parameters },
 	{ "source", .handle = handle_source },
 	{ "output", .handle = handle_output },
 	{ "diagnose", .handle = handle_diagnose },

@@ -141,6 +141,8 @@ static const struct row rows[REQUEST_KIND_COUNT] = {
 	[REQUEST_SAMPLE] = { .why = READS },
 	[REQUEST_SAMPLE_EXACT] = { .why = READS },
 	[REQUEST_VARIABLES] = { .why = READS },
+	[REQUEST_TENSOR] = { .why = READS },
+	[REQUEST_PARAMETERS] = { .why = READS },
 	[REQUEST_SOURCE] = { .why = "Source files are not asked of it." },
 	[REQUEST_EVALUATE] = { NEEDS_STOP, .send = send_evaluate },
 	[REQUEST_COMPLETIONS] = { .why = NO_CODE, .fix = NEEDS_INJECT },

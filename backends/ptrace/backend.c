@@ -140,7 +140,8 @@ static bool ptrace_can(const struct connection *connection,
 	if (!reason)
 		reason = &unused;
 	*reason = (struct reason){ .fix = "" };
-	if (kind == REQUEST_SAMPLE || kind == REQUEST_VARIABLES)
+	if (kind == REQUEST_SAMPLE || kind == REQUEST_VARIABLES ||
+	    kind == REQUEST_TENSOR || kind == REQUEST_PARAMETERS)
 		return true;
 	if (kind == REQUEST_SAMPLE_EXACT)
 		return can_hold(connection, reason);

@@ -487,6 +487,8 @@ static const struct {
 	{ MESSAGE_RESPONSE, "discover", apply_discover },
 	{ MESSAGE_RESPONSE, "sample", apply_nothing },
 	{ MESSAGE_RESPONSE, "variables", apply_variables },
+	{ MESSAGE_RESPONSE, "tensor", apply_nothing },
+	{ MESSAGE_RESPONSE, "parameters", apply_nothing },
 	{ MESSAGE_RESPONSE, "source", apply_source },
 	{ MESSAGE_RESPONSE, "output", apply_streams },
 	{ MESSAGE_RESPONSE, "diagnose", apply_nothing },

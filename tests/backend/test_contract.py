@@ -30,6 +30,8 @@ SHAPES = {
     "discover": ["looked_at", "others", "uid", "bystanders"],
     "variables": ["pid", "tid", "depth", "address", "epoch", "start",
                   "exactness", "variables", "total"],
+    "tensor": ["pid", "tid", "value", "tensor", "frame", "found"],
+    "parameters": ["pid", "parameters", "total", "frame"],
     "source": ["pid", "path", "content", "changed"],
     "output": ["pid", "streams"],
     "diagnose": ["ranks"],
@@ -156,6 +158,12 @@ class Subject:
 
     def for_variables(self):
         return {"pid": self.pid, "tid": self.sample()[0]["tid"], "depth": 0}
+
+    def for_tensor(self):
+        return {"pid": self.pid, "expression": "6 * 7"}
+
+    def for_parameters(self):
+        return {"pid": self.pid, "expression": "()"}
 
     def for_variables_of_another_thread(self):
         thread = self.sample()[1]
@@ -372,6 +380,9 @@ class TestContract(unittest.TestCase):
             self.assertEqual(subject.wait_for_stop()["reason"], "pause")
         elif request == "evaluate":
             self.assertEqual((body["result"], body["type"]), ("42", "int"))
+        elif request == "tensor":
+            self.assertEqual((body["value"]["value"], body["tensor"]),
+                             ("42", None))
         elif request == "variables":
             self.assertTrue(body["variables"])
         elif request == "variables of another thread":
