@@ -34,23 +34,13 @@ static int read_tensor(struct pyevaluation *evaluation,
 		       struct pyexpression_value *value)
 {
 	struct pyreader *reader = evaluation->reader;
-	int result = 0;
 
 	value->address = from->address;
-	value->source = from->address;
-	value->has_tensor = from->kind == PYVALUE_TENSOR ||
-			    from->kind == PYVALUE_ARRAY;
-	if (from->kind == PYVALUE_TENSOR)
-		result = pytensor_read_torch(reader, from->address,
-					     &value->tensor);
-	else if (from->kind == PYVALUE_ARRAY)
-		result = pytensor_read_numpy(reader, from->address,
-					     &value->tensor);
-	if (result)
-		return error_set(evaluation->error,
-				 "The layout of this %s is not known.",
-				 pyvalue_type_name(evaluation, from));
-	return 0;
+	value->has_tensor = from->address && pytensor_is(reader, from->address);
+	if (!value->has_tensor)
+		return 0;
+	return pytensor_read(reader, from->address, &value->tensor,
+			     evaluation->error);
 }
 
 static int take(struct pyevaluation *evaluation, const struct pyvalue *from,

@@ -43,7 +43,6 @@ struct pyexpression_value {
 	uint64_t address; /* of the object; 0: it was computed here */
 	bool has_tensor;  /* it is one, or an array, bytes … */
 	struct pytensor tensor;
-	uint64_t source; /* the object that tensor was read from */
 };
 int pyexpression_read(const struct pyexpression *expression,
 		      struct pyreader *reader,

@@ -1,6 +1,5 @@
 #include "backends/tensor/asking.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "banned.h"
@@ -9,7 +8,6 @@
 #include "backends/node.h"
 #include "backends/ptrace/connection.h"
 #include "backends/tensor/finding.h"
-#include "base/alloc.h"
 #include "base/error.h"
 #include "protocol/debugger.h"
 #include "protocol/message.h"
@@ -29,9 +27,19 @@ static struct ptrace_connection *find_reader(struct node *node,
 		node_connections(node), process, error);
 }
 
-#define NEEDS_AGENT                                                            \
-	"An agent in the process can do more: probetui inject, or PROBETUI=1 " \
-	"at its start."
+/* Where code would have to run, the sentences of pyexpression.h say so. */
+static void respond_error(struct node *node, const struct message *request,
+			  const struct error *why)
+{
+	struct error error = *why;
+
+	if (strstr(why->message, " run "))
+		error_set(&error,
+			  "%s An agent in it does that: probetui inject, or "
+			  "PROBETUI=1 at its start.",
+			  why->message);
+	node_respond(node, request, NULL, error.message);
+}
 
 /*
  * What could not be told from outside, and why. An agent would run code, which
@@ -47,11 +55,9 @@ static void ask_agent(struct node *node, const struct process *process,
 	if (!node_is_read_only(node))
 		agent = connections_find_agent(node_connections(node), process,
 					       kind, request);
-	if (!agent) {
-		node_respond(node, request, NULL, why->message);
-		return;
-	}
-	if (agent->backend->send(agent, kind, request, &error) < 0)
+	if (!agent)
+		respond_error(node, request, why);
+	else if (agent->backend->send(agent, kind, request, &error) < 0)
 		node_respond(node, request, NULL, error.message);
 }
 
@@ -65,24 +71,6 @@ static bool is_stopped(struct node *node, pid_t pid)
 		connections_debugger(node_connections(node), pid);
 
 	return debugger && debugger->state == DEBUGGER_STOPPED;
-}
-
-static void tell(const struct found *found, struct tensor *tensor)
-{
-	const struct pytensor *raw = &found->value.tensor;
-
-	tensor_init(tensor);
-	tensor->type = xstrdup(found->list.items[0].type
-				       ? found->list.items[0].type
-				       : "?");
-	tensor->dtype = xstrdup(pytensor_dtype(raw));
-	tensor->dimension_count = raw->dimension_count;
-	memcpy(tensor->shape, raw->shape, sizeof(tensor->shape));
-	memcpy(tensor->strides, raw->strides, sizeof(tensor->strides));
-	tensor->offset = raw->device ? raw->offset : -1;
-	tensor->element_count = raw->element_count;
-	if (raw->device)
-		tensor->device = xstrdup(raw->device);
 }
 
 static void answer_tensor(struct node *node, pid_t pid,
@@ -102,29 +90,38 @@ static void answer_tensor(struct node *node, pid_t pid,
 	node_respond(node, request, body, NULL);
 }
 
-static int look_from_outside(struct node *node, const struct process *process,
-			     const struct message *request, struct error *error)
+static void answer(struct node *node, pid_t pid, const struct message *request,
+		   const struct found *found)
+{
+	struct tensor tensor;
+
+	if (!found->value.has_tensor) {
+		answer_tensor(node, pid, request, found, NULL);
+		return;
+	}
+	tensor_init(&tensor);
+	pytensor_tell(&found->value.tensor, &tensor);
+	tensor.is_live = !is_stopped(node, pid);
+	answer_tensor(node, pid, request, found, &tensor);
+	tensor_clear(&tensor);
+}
+
+/* What is found from outside; -1 and why not. */
+static int look(struct node *node, const struct process *process,
+		const struct message *request, struct found *found,
+		struct error *error)
 {
 	struct ptrace_connection *reader = find_reader(node, process, error);
-	struct found found = { .list = { .total = -1 } };
 	struct finding finding;
-	struct tensor tensor;
 	int result;
 
+	found->needs_code = true;
 	if (!reader)
 		return -1;
 	result = finding_parse(&finding, request->body, error);
+	found->needs_code = finding.text && !finding.expression;
 	if (!result)
-		result = finding_look(&finding, reader, &found, error);
-	if (!result && found.value.has_tensor) {
-		tell(&found, &tensor);
-		tensor.is_live = !is_stopped(node, process->pid);
-		answer_tensor(node, process->pid, request, &found, &tensor);
-		tensor_clear(&tensor);
-	} else if (!result) {
-		answer_tensor(node, process->pid, request, &found, NULL);
-	}
-	found_clear(&found);
+		result = finding_look(&finding, reader, found, error);
 	finding_clear(&finding);
 	return result;
 }
@@ -132,10 +129,16 @@ static int look_from_outside(struct node *node, const struct process *process,
 void tensor_request(struct node *node, const struct process *process,
 		    const struct message *request)
 {
+	struct found found = { .list = { .total = -1 } };
 	struct error error = ERROR_INIT;
 
-	if (look_from_outside(node, process, request, &error) < 0)
+	if (look(node, process, request, &found, &error) == 0)
+		answer(node, process->pid, request, &found);
+	else if (found.needs_code)
 		ask_agent(node, process, REQUEST_TENSOR, request, &error);
+	else
+		node_respond(node, request, NULL, error.message);
+	found_clear(&found);
 }
 
 void tensor_parameters_request(struct node *node, const struct process *process,

@@ -57,11 +57,10 @@ static int read_numbers(struct finding *finding, const json_t *arguments,
 int finding_parse(struct finding *finding, const json_t *arguments,
 		  struct error *error)
 {
-	const char *text = json_get_string(arguments, "expression", NULL);
-
 	*finding = (struct finding){
 		.depth = -1,
 		.frames = -1,
+		.text = json_get_string(arguments, "expression", NULL),
 		.function = json_get_string(arguments, "function", NULL),
 		.address = json_get_hex(arguments, "address"),
 		.type = json_get_string(arguments, "type", NULL),
@@ -70,12 +69,12 @@ int finding_parse(struct finding *finding, const json_t *arguments,
 		return -1;
 	finding->is_searched = finding->depth < 0 ||
 			       json_get_boolean(arguments, "search", false);
-	if (!text == !finding->address)
+	if (!finding->text == !finding->address)
 		return error_set(error, "Either \"expression\" or \"address\" "
 					"says what is to be read.");
-	if (!text)
+	if (!finding->text)
 		return 0;
-	finding->expression = pyexpression_parse(text, error);
+	finding->expression = pyexpression_parse(finding->text, error);
 	return finding->expression ? 0 : -1;
 }
 
@@ -257,12 +256,16 @@ static int read_expression(const struct finding *finding,
 {
 	struct frames frames = { .reading = reading, .reader = reader };
 	struct pyobject_frame frame;
+	int result;
 
 	if (choose_frame(finding, &frames, found, &frame, error))
 		return -1;
-	return pyexpression_read(finding->expression, reader, &frame,
-				 variable_list_add(&found->list),
-				 &found->value, error);
+	result = pyexpression_read(finding->expression, reader, &frame,
+				   variable_list_add(&found->list),
+				   &found->value, error);
+	found->needs_code = result && pyexpression_scope(finding->expression,
+							 reader, &frame);
+	return result;
 }
 
 static int read_address(const struct finding *finding, struct pyreader *reader,

@@ -29,7 +29,8 @@ struct finding {
 	int64_t frames;	  /* as the asker knows the stack; -1: not said */
 	bool is_searched; /* the frames from there on outwards */
 	const char *function; /* that must be at depth; NULL: any */
-	struct pyexpression *expression; /* NULL: address */
+	const char *text;		 /* of the expression; NULL: none */
+	struct pyexpression *expression; /* NULL: address, or it is wrong */
 	uint64_t address;
 	const char *type; /* of the object there; NULL: any */
 };
@@ -61,6 +62,11 @@ struct found {
 	struct pyexpression_value value;
 	struct found_frame frame;
 	pid_t tid;
+	/*
+	 * On failure: who runs code in the process could tell, as the frame
+	 * has all the names; the expression is only too much for a look.
+	 */
+	bool needs_code;
 	int (*also)(struct found *found, struct pyreader *reader, void *data,
 		    struct error *error);
 	void *data;
