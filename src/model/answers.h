@@ -2,7 +2,8 @@
  * answers: what ranks answered to one question, as it comes, and equal answers
  * together: "0-2,4-7: 0.0312 · 3: nan". Answers are equal when their text is,
  * addresses of objects apart; as numbers they are told by how far they are
- * from the median.
+ * from the median. Tensors are equal when dtype, shape and hash are. Within a
+ * tolerance numbers are one class, and tensors whose difference is known.
  */
 #ifndef MODEL_ANSWERS_H
 #define MODEL_ANSWERS_H
@@ -14,6 +15,8 @@
 #include "protocol/rankset.h"
 
 struct buffer;
+struct difference;
+struct tensor;
 
 enum answers_kind {
 	ANSWERS_COMPARE,   /* an expression */
@@ -34,6 +37,8 @@ struct answer {
 	char *output;
 	char *traceback; /* what was asked raised */
 	bool is_raised;	 /* that is why it failed; else it was not done */
+	struct tensor *tensor; /* what is told of it; NULL: it is none */
+	uint64_t address;      /* of the object; 0: not known */
 };
 
 struct answers {
@@ -46,6 +51,10 @@ struct answers {
 	struct answer *items;
 	size_t count;
 	size_t capacity;
+	double tolerance; /* 0: what is equal is the same */
+	struct difference *differences; /* model/difference.h: of two each */
+	size_t difference_count;
+	size_t difference_capacity;
 };
 
 /* Forgets all: nothing was asked. All zero is the same. */
@@ -63,10 +72,15 @@ void answers_take(struct answers *answers, int rank, const char *text,
  * value where it gave none and did not fail.
  */
 void answers_take_whole(struct answers *answers, const struct answer *answer);
+/* Lends; NULL: the rank was not asked. */
+const struct answer *answers_find(const struct answers *answers, int rank);
 /* They are to code that was run. */
 bool answers_are_of_code(const struct answers *answers);
 /* How many have come. */
 size_t answers_come(const struct answers *answers);
+
+/* A deviation is told as a factor from here on, not per cent. */
+#define ANSWER_FACTOR 10.0
 
 struct answer_class {
 	struct rankset ranks;
@@ -79,6 +93,15 @@ struct answer_class {
 	double number;
 	double deviation; /* of the median, 0.11: 11 % more; 0: none to tell */
 	double factor;	  /* so many times the median, if there is a deviation */
+	const struct tensor *tensor; /* of the first; NULL: it is none */
+	bool has_nan; /* among its elements, or it is that number */
+	/* Its ranks are known to have the same: a tensor of which only a sample
+	 * was read, or nothing, is not. */
+	bool is_sure;
+	size_t merged; /* so many values that are within the tolerance */
+	/* For a small picture over the ranks: the number, a tensor's norm. */
+	bool has_level;
+	double level;
 };
 
 struct answer_classes {
@@ -92,6 +115,12 @@ struct answer_classes {
 void answer_classes_make(struct answer_classes *classes,
 			 const struct answers *answers);
 void answer_classes_clear(struct answer_classes *classes);
+/* The class of more than half of those that answered; NULL: there is none. */
+const struct answer_class *
+answer_classes_majority(const struct answer_classes *classes);
+/* Lends the class that a rank is in; NULL: it has not answered. */
+const struct answer_class *
+answer_classes_find(const struct answer_classes *classes, int rank);
 /* Appends "+11 % of the median"; nothing where that says nothing. */
 void answer_class_append_deviation(struct buffer *out,
 				   const struct answer_class *class);
@@ -99,5 +128,13 @@ void answer_class_append_deviation(struct buffer *out,
 void answer_classes_append_summary(struct buffer *out,
 				   const struct answer_classes *classes,
 				   const struct answers *answers);
+/*
+ * Appends which rank differs, and how: "rank 5 has 12 NaN in model.fc.weight;
+ * ranks 0-4,6-7 have none". Nothing where fewer than two answered, or not all
+ * have.
+ */
+void answer_classes_append_sentence(struct buffer *out,
+				    const struct answer_classes *classes,
+				    const struct answers *answers);
 
 #endif

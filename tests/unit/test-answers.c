@@ -16,6 +16,8 @@
 #include "base/buffer.h"
 #include "model/answers.h"
 #include "model/dialogue.h"
+#include "model/difference.h"
+#include "protocol/tensor.h"
 
 /* "RANKS: TEXT DEVIATION|", with ! in front of what is odd, ? of failures. */
 static void check_classes(const struct answers *answers, const char *wanted)
@@ -329,6 +331,184 @@ static void what_is_long_is_forgotten_sooner(void **state)
 	free(text);
 }
 
+/*
+ * Tensors
+ */
+
+/* float32 [rows, 32] with this hash (0: none), and so many NaN. */
+static void answer_tensor(struct answers *answers, int first, int last,
+			  int64_t rows, uint32_t hash, int64_t nan_count)
+{
+	struct tensor tensor;
+	struct answer whole = { .text = "Parameter", .tensor = &tensor };
+
+	tensor_init(&tensor);
+	tensor.dtype = xstrdup("float32");
+	tensor.dimension_count = 2;
+	tensor.shape[0] = rows;
+	tensor.shape[1] = 32;
+	tensor.element_count = rows * 32;
+	tensor.item_size = 4;
+	tensor.has_hash = hash != 0;
+	tensor.hash = hash;
+	tensor.has_statistics = true;
+	tensor.statistics.nan_count = nan_count;
+	tensor.statistics.has_norm = nan_count == 0;
+	tensor.statistics.norm = 2.5;
+	for (int i = first; i <= last; i++) {
+		whole.rank = i;
+		answers_take_whole(answers, &whole);
+	}
+	tensor_clear(&tensor);
+}
+
+static void ask_weight(struct answers *answers, int count)
+{
+	*answers = (struct answers){ .question = NULL };
+	answers_begin(answers, "fc.weight", ANSWERS_COMPARE, 1);
+	for (int i = 0; i < count; i++)
+		answers_wait(answers, i);
+}
+
+/* "RANKS (merged)|…" with ! in front of the odd and ~ of the unsure. */
+static void check_tensors(struct answers *answers, const char *wanted)
+{
+	struct answer_classes classes;
+	struct buffer out = BUFFER_INIT;
+
+	answer_classes_make(&classes, answers);
+	for (size_t i = 0; i < classes.count; i++) {
+		const struct answer_class *class = &classes.items[i];
+
+		buffer_append_string(&out, class->is_odd ? "!" : "");
+		buffer_append_string(&out, class->is_sure ? "" : "~");
+		rankset_append(&out, &class->ranks);
+		if (class->merged > 1)
+			buffer_printf(&out, " (%zu)", class->merged);
+		buffer_append_char(&out, '|');
+	}
+	answer_classes_append_sentence(&out, &classes, answers);
+	assert_string_equal(out.data, wanted);
+	answer_classes_clear(&classes);
+	buffer_clear(&out);
+	answers_clear(answers);
+}
+
+static void tensors_are_equal_by_their_hash(void **state)
+{
+	struct answers answers;
+
+	(void)state;
+	ask_weight(&answers, 4);
+	answer_tensor(&answers, 0, 3, 8, 0x1234, 0);
+	check_tensors(&answers,
+		      "0-3|fc.weight is the same on ranks 0-3");
+	ask_weight(&answers, 4);
+	answer_tensor(&answers, 0, 3, 8, 0x1234, 0);
+	answer_tensor(&answers, 2, 2, 8, 0x1235, 0);
+	check_tensors(&answers, "!2|0-1,3|rank 2's fc.weight differs from "
+				"the others'");
+}
+
+static void nan_comes_first_and_is_told(void **state)
+{
+	struct answers answers;
+
+	(void)state;
+	ask_weight(&answers, 8);
+	answer_tensor(&answers, 0, 7, 8, 0x1234, 0);
+	answer_tensor(&answers, 1, 1, 8, 0x99, 0);
+	answer_tensor(&answers, 5, 5, 8, 0x1235, 12);
+	check_tensors(&answers,
+		      "!5|!1|0,2-4,6-7|rank 5 has 12 NaN in fc.weight; ranks "
+		      "0-4,6-7 have none; rank 1 differs, too");
+}
+
+static void another_shape_is_told(void **state)
+{
+	struct answers answers;
+
+	(void)state;
+	ask_weight(&answers, 4);
+	answer_tensor(&answers, 0, 3, 8, 0x1234, 0);
+	answer_tensor(&answers, 2, 2, 7, 0x1234, 0);
+	check_tensors(&answers, "!2|0-1,3|rank 2's fc.weight has shape "
+				"[7, 32], the others' [8, 32]");
+}
+
+static void a_sample_makes_nothing_sure(void **state)
+{
+	struct answers answers;
+
+	(void)state;
+	ask_weight(&answers, 2);
+	answer_tensor(&answers, 0, 1, 8, 0, 0);
+	check_tensors(&answers, "~0-1|fc.weight is the same as far as a "
+				"sample tells on ranks 0-1");
+}
+
+static void a_tensor_beside_none_is_told(void **state)
+{
+	struct answers answers;
+
+	(void)state;
+	ask_weight(&answers, 3);
+	answer_tensor(&answers, 0, 2, 8, 0x12, 0);
+	answer(&answers, 1, 1, "None");
+	check_tensors(&answers, "!1|0,2|rank 1's fc.weight is None, the "
+				"others' a tensor, float32 [8, 32]");
+}
+
+static void numbers_within_a_tolerance_are_one_class(void **state)
+{
+	struct answers answers;
+
+	(void)state;
+	ask_weight(&answers, 4);
+	answers.tolerance = 0.01;
+	answer(&answers, 0, 1, "0.5");
+	answer(&answers, 2, 2, "0.505");
+	answer(&answers, 3, 3, "0.515");
+	check_tensors(&answers, "3|0-2 (2)|rank 3's fc.weight is 0.515, the "
+				"others' 0.5");
+}
+
+/* One element of rank and against is that far apart. */
+static void note_difference(struct answers *answers, int rank, int against,
+			    float distance)
+{
+	struct difference *difference = difference_add(answers, rank, against);
+	const struct tensor *tensor = answers_find(answers, rank)->tensor;
+	float one = distance;
+	float other = 0;
+
+	assert_int_equal(tensordiff_begin(&difference->found, tensor, tensor, 0,
+					  0, NULL),
+			 0);
+	tensordiff_add(&difference->found, 0, (const uint8_t *)&one,
+		       (const uint8_t *)&other, 1);
+	tensordiff_add_same(&difference->found, 1, tensor->element_count - 1);
+	difference->state = DIFFERENCE_DONE;
+}
+
+static void tensors_within_a_tolerance_are_one_class(void **state)
+{
+	struct answers answers;
+
+	(void)state;
+	ask_weight(&answers, 4);
+	answers.tolerance = 0.01;
+	answer_tensor(&answers, 0, 1, 8, 0x1, 0);
+	answer_tensor(&answers, 2, 2, 8, 0x2, 0);
+	answer_tensor(&answers, 3, 3, 8, 0x3, 0);
+	note_difference(&answers, 2, 0, 0.0078125f);
+	note_difference(&answers, 3, 1, 0.5f);
+	check_tensors(&answers,
+		      "!3|0-2 (2)|rank 3's fc.weight differs from the "
+		      "others': 1 of 256 elements differ, first at [0, 0]: "
+		      "0.5 and 0; max |difference| 0.5 at [0, 0]");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -347,6 +527,13 @@ int main(void)
 		cmocka_unit_test(what_raised_is_told_from_what_was_not_run),
 		cmocka_unit_test(the_oldest_questions_are_forgotten),
 		cmocka_unit_test(what_is_long_is_forgotten_sooner),
+		cmocka_unit_test(tensors_are_equal_by_their_hash),
+		cmocka_unit_test(nan_comes_first_and_is_told),
+		cmocka_unit_test(another_shape_is_told),
+		cmocka_unit_test(a_sample_makes_nothing_sure),
+		cmocka_unit_test(a_tensor_beside_none_is_told),
+		cmocka_unit_test(numbers_within_a_tolerance_are_one_class),
+		cmocka_unit_test(tensors_within_a_tolerance_are_one_class),
 	};
 
 	return cmocka_run_group_tests_name("answers", tests, NULL, NULL);

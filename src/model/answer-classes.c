@@ -1,0 +1,483 @@
+/*
+ * answer-classes: equal answers together, and which of them are odd.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/buffer.h"
+#include "base/map.h"
+#include "model/answers.h"
+#include "model/difference.h"
+#include "model/tensortext.h"
+#include "protocol/tensor.h"
+
+static size_t hex_digits(const char *text)
+{
+	return strspn(text, "0123456789abcdefABCDEF");
+}
+
+/*
+ * The text without what no two processes agree on: "<Net object at 0x7f…>".
+ * Blanks at its end say nothing.
+ */
+static char *make_key(const char *text)
+{
+	struct buffer key = BUFFER_INIT;
+	const char *address;
+
+	while ((address = strstr(text, " at 0x"))) {
+		size_t digits = hex_digits(address + 6);
+
+		buffer_append(&key, text, (size_t)(address + 6 - text));
+		if (digits >= 6)
+			buffer_append_string(&key, "\u2026");
+		else
+			buffer_append(&key, address + 6, digits);
+		text = address + 6 + digits;
+	}
+	buffer_append_string(&key, text);
+	while (key.length > 0 && strchr(" \n\r\t", key.data[key.length - 1]))
+		buffer_truncate(&key, key.length - 1);
+	return buffer_take(&key);
+}
+
+/* "tensor(" "np.float64(": the value of what has one only is that number. */
+static const char *skip_name(const char *text)
+{
+	const char *at = text;
+
+	while ((*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') ||
+	       (at > text &&
+		((*at >= '0' && *at <= '9') || *at == '_' || *at == '.')))
+		at++;
+	return at > text && *at == '(' ? at + 1 : text;
+}
+
+/* As Python writes a number: "-1.5e-05" "nan" "tensor(0.5, device='cpu')". */
+static bool parse_number(const char *text, double *number)
+{
+	static const char *const words[] = { "nan", "inf", "-inf" };
+	const char *at = skip_name(text);
+	bool is_named = at != text;
+	size_t length = strspn(at, "+-.0123456789eE");
+	char *end;
+
+	if (*at == '+')
+		return false;
+	for (size_t i = 0; length < 3 && i < ARRAY_LENGTH(words); i++)
+		if (strncmp(at, words[i], strlen(words[i])) == 0)
+			length = strlen(words[i]);
+	if (length == 0)
+		return false;
+	*number = strtod(at, &end);
+	if (end != at + length)
+		return false;
+	return is_named ? *end == ')' || *end == ',' : *end == '\0';
+}
+
+/* One element is told as a number is. */
+static void read_single(struct answer_class *class)
+{
+	const struct tensor_statistics *of = &class->tensor->statistics;
+
+	if (class->is_number || class->tensor->element_count != 1 ||
+	    !class->tensor->has_statistics)
+		return;
+	class->is_number = true;
+	if (of->nan_count > 0)
+		class->number = NAN;
+	else if (!isnan(of->mean))
+		class->number = of->mean;
+	else
+		class->is_number = false;
+}
+
+static void read_tensor(struct answer_class *class)
+{
+	const struct tensor *tensor = class->tensor;
+
+	read_single(class);
+	class->is_sure = tensor->has_hash;
+	class->has_nan = tensor->has_statistics &&
+			 tensor->statistics.nan_count > 0;
+	if (!tensor->has_statistics || !tensor->statistics.has_norm)
+		return;
+	class->has_level = true;
+	class->level = tensor->statistics.norm;
+}
+
+static void read_value(struct answer_class *class)
+{
+	class->is_sure = true;
+	class->is_number = parse_number(class->text, &class->number);
+	if (class->tensor)
+		read_tensor(class);
+	if (!class->is_number)
+		return;
+	class->has_nan = isnan(class->number);
+	class->has_level = true;
+	class->level = class->number;
+}
+
+static struct answer_class *add_class(struct answer_classes *classes,
+				      size_t *capacity, char *owned_text,
+				      const struct answer *answer)
+{
+	struct answer_class *class;
+
+	ARRAY_GROW(classes->items, classes->count, *capacity);
+	class = &classes->items[classes->count++];
+	*class = (struct answer_class){
+		.text = owned_text,
+		.first = answer,
+		.is_failure = !answer->text,
+		.is_raised = answer->is_raised,
+		.tensor = answer->tensor,
+		.merged = 1,
+	};
+	if (!class->is_failure)
+		read_value(class);
+	return class;
+}
+
+/* What it printed before it raised, and what that was. */
+static char *make_failure(const struct answer *answer)
+{
+	struct buffer out = BUFFER_INIT;
+
+	if (answer->output)
+		buffer_append_string(&out, answer->output);
+	if (out.length > 0 && out.data[out.length - 1] != '\n')
+		buffer_append_char(&out, '\n');
+	buffer_append_string(&out, answer->error ? answer->error : "");
+	return buffer_take(&out);
+}
+
+/* Without a hash only what was read of them can be told apart. */
+static char *make_tensor_key(const struct tensor *tensor)
+{
+	struct buffer key = BUFFER_INIT;
+
+	tensortext_append_head(&key, tensor);
+	if (tensor->has_hash)
+		buffer_printf(&key, " #%08" PRIx32, tensor->hash);
+	else if (tensor->has_statistics)
+		buffer_printf(&key, " %.17g %.17g %.17g",
+			      tensor->statistics.mean,
+			      tensor->statistics.deviation,
+			      tensor->statistics.norm);
+	if (!tensor->has_hash)
+		tensortext_append_statistics(&key, tensor);
+	return buffer_take(&key);
+}
+
+static char *make_unique(const struct answer *answer, const char *key)
+{
+	char *of_tensor;
+	char *unique;
+
+	if (!answer->text || !answer->tensor)
+		return xasprintf("%c%s", answer->text ? '=' : '!', key);
+	of_tensor = make_tensor_key(answer->tensor);
+	unique = xasprintf("#%s", of_tensor);
+	free(of_tensor);
+	return unique;
+}
+
+/* Numbers of classes are kept, as the array moves; one more, for 0 is none. */
+static void add_answer(struct answer_classes *classes, size_t *capacity,
+		       struct strmap *by_key, const struct answer *answer)
+{
+	bool is_failure = !answer->text;
+	char *text = is_failure ? make_failure(answer) : NULL;
+	char *key = make_key(is_failure ? text : answer->text);
+	char *unique = make_unique(answer, key);
+	uintptr_t number = (uintptr_t)strmap_find(by_key, unique);
+
+	if (number == 0) {
+		add_class(classes, capacity, key, answer);
+		number = classes->count;
+		strmap_put(by_key, unique, (void *)number);
+	} else {
+		free(key);
+	}
+	rankset_add(&classes->items[number - 1].ranks, answer->rank);
+	free(unique);
+	free(text);
+}
+
+static bool are_tensors_near(const struct answers *answers,
+			     const struct answer_class *one,
+			     const struct answer_class *other)
+{
+	const struct difference *difference =
+		difference_of(answers, one, other);
+
+	return difference && difference->state == DIFFERENCE_DONE &&
+	       tensordiff_is_within(&difference->found, answers->tolerance);
+}
+
+static bool are_near(const struct answers *answers,
+		     const struct answer_class *one,
+		     const struct answer_class *other)
+{
+	if (one->is_failure || other->is_failure ||
+	    !one->tensor != !other->tensor)
+		return false;
+	if (one->tensor)
+		return are_tensors_near(answers, one, other);
+	return one->is_number && other->is_number &&
+	       fabs(one->number - other->number) <= answers->tolerance;
+}
+
+static int compare_sizes(const struct answer_class *a,
+			 const struct answer_class *b)
+{
+	size_t one = rankset_count(&a->ranks);
+	size_t other = rankset_count(&b->ranks);
+
+	if (one != other)
+		return one < other ? -1 : 1;
+	return rankset_first(&a->ranks) - rankset_first(&b->ranks);
+}
+
+/* The largest first; of as large ones that of the smaller rank. */
+static int compare_leaders(const void *one, const void *other)
+{
+	const struct answer_class *a = one;
+	const struct answer_class *b = other;
+	size_t a_count = rankset_count(&a->ranks);
+	size_t b_count = rankset_count(&b->ranks);
+
+	if (a_count != b_count)
+		return a_count > b_count ? -1 : 1;
+	return rankset_first(&a->ranks) - rankset_first(&b->ranks);
+}
+
+static void remove_class(struct answer_classes *classes, size_t at)
+{
+	rankset_clear(&classes->items[at].ranks);
+	free(classes->items[at].text);
+	classes->count--;
+	memmove(&classes->items[at], &classes->items[at + 1],
+		(classes->count - at) * sizeof(*classes->items));
+}
+
+/*
+ * What is near the largest class joins it, and so on with the rest. Ranks of a
+ * class are measured against its first members, so that none is far off where
+ * many lie in a row.
+ */
+static void merge_near(struct answer_classes *classes,
+		       const struct answers *answers)
+{
+	if (!(answers->tolerance > 0) || classes->count == 0)
+		return;
+	qsort(classes->items, classes->count, sizeof(*classes->items),
+	      compare_leaders);
+	for (size_t i = 0; i < classes->count; i++) {
+		struct answer_class leader = classes->items[i];
+		struct rankset joined = RANKSET_INIT;
+
+		for (size_t j = i + 1; j < classes->count;) {
+			if (!are_near(answers, &leader, &classes->items[j])) {
+				j++;
+				continue;
+			}
+			rankset_unite(&joined, &classes->items[j].ranks);
+			classes->items[i].merged++;
+			remove_class(classes, j);
+		}
+		rankset_unite(&classes->items[i].ranks, &joined);
+		rankset_clear(&joined);
+	}
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+	double one = *(const double *)a;
+	double other = *(const double *)b;
+
+	return (one > other) - (one < other);
+}
+
+/* Of all ranks whose answer is a finite number; NAN: there are none. */
+static double find_median(const struct answer_classes *classes, size_t ranks)
+{
+	double *numbers = xcalloc(ranks + 1, sizeof(*numbers));
+	double median = NAN;
+	size_t count = 0;
+
+	for (size_t i = 0; i < classes->count; i++) {
+		const struct answer_class *class = &classes->items[i];
+		size_t of_class = rankset_count(&class->ranks);
+
+		if (!class->is_number || !isfinite(class->number))
+			continue;
+		while (of_class-- > 0)
+			numbers[count++] = class->number;
+	}
+	qsort(numbers, count, sizeof(*numbers), compare_numbers);
+	if (count > 0)
+		median = numbers[(count - 1) / 2] / 2 + numbers[count / 2] / 2;
+	free(numbers);
+	return median;
+}
+
+static size_t count_answered(const struct answer_classes *classes)
+{
+	size_t answered = 0;
+
+	for (size_t i = 0; i < classes->count; i++)
+		if (!classes->items[i].is_failure)
+			answered += rankset_count(&classes->items[i].ranks);
+	return answered;
+}
+
+const struct answer_class *
+answer_classes_majority(const struct answer_classes *classes)
+{
+	size_t answered = count_answered(classes);
+
+	for (size_t i = 0; i < classes->count; i++)
+		if (!classes->items[i].is_failure &&
+		    rankset_count(&classes->items[i].ranks) * 2 > answered)
+			return &classes->items[i];
+	return NULL;
+}
+
+const struct answer_class *
+answer_classes_find(const struct answer_classes *classes, int rank)
+{
+	for (size_t i = 0; i < classes->count; i++)
+		if (rankset_contains(&classes->items[i].ranks, rank))
+			return &classes->items[i];
+	return NULL;
+}
+
+static bool have_all_nan(const struct answer_classes *classes)
+{
+	for (size_t i = 0; i < classes->count; i++)
+		if (!classes->items[i].is_failure && !classes->items[i].has_nan)
+			return false;
+	return true;
+}
+
+/* Among finite numbers, what is none; else, what most others are not. */
+static void judge(struct answer_classes *classes, size_t ranks)
+{
+	double median = find_median(classes, ranks);
+	bool is_told = answer_classes_majority(classes) &&
+		       classes->value_count > 1;
+	size_t answered = count_answered(classes);
+
+	for (size_t i = 0; i < classes->count; i++) {
+		struct answer_class *class = &classes->items[i];
+		size_t count = rankset_count(&class->ranks);
+		bool is_finite = class->is_number && isfinite(class->number);
+
+		if (class->is_failure)
+			continue;
+		class->is_odd = class->is_number && isnan(class->number);
+		if (!isnan(median) && !is_finite)
+			class->is_odd = true;
+		if (class->tensor && class->has_nan &&
+		    !have_all_nan(classes))
+			class->is_odd = true;
+		if (isnan(median) && !class->is_number && is_told &&
+		    count * 2 < answered)
+			class->is_odd = true;
+		if (!is_finite || isnan(median) || median == 0)
+			continue;
+		class->deviation = (class->number - median) / fabs(median);
+		class->factor = class->number / median;
+	}
+}
+
+/*
+ * Ranks, process ids: whole numbers of which every rank has another. None is
+ * far from the middle, as one that is too large would be.
+ */
+static bool has_own_numbers(const struct answer_classes *classes)
+{
+	for (size_t i = 0; i < classes->count; i++) {
+		const struct answer_class *class = &classes->items[i];
+
+		if (class->is_failure)
+			continue;
+		if (rankset_count(&class->ranks) > 1 || !class->is_number ||
+		    class->text[strspn(class->text, "-0123456789")] != '\0' ||
+		    fabs(class->deviation) >= ANSWER_FACTOR)
+			return false;
+	}
+	return true;
+}
+
+static void drop_deviations(struct answer_classes *classes)
+{
+	for (size_t i = 0; i < classes->count; i++)
+		classes->items[i].deviation = 0;
+}
+
+static int compare_classes(const void *one, const void *other)
+{
+	const struct answer_class *a = one;
+	const struct answer_class *b = other;
+	double a_far = fabs(a->deviation);
+	double b_far = fabs(b->deviation);
+
+	if (a->is_failure != b->is_failure)
+		return a->is_failure ? 1 : -1;
+	if (a->is_raised != b->is_raised)
+		return a->is_raised ? -1 : 1;
+	if (a->is_odd != b->is_odd)
+		return a->is_odd ? -1 : 1;
+	if (a->has_nan != b->has_nan)
+		return a->has_nan ? -1 : 1;
+	if (a_far != b_far)
+		return a_far > b_far ? -1 : 1;
+	return compare_sizes(a, b);
+}
+
+void answer_classes_make(struct answer_classes *classes,
+			 const struct answers *answers)
+{
+	struct strmap *by_key = strmap_new(NULL);
+	size_t capacity = 0;
+
+	*classes = (struct answer_classes){ .waiting = RANKSET_INIT };
+	for (size_t i = 0; i < answers->count; i++) {
+		const struct answer *answer = &answers->items[i];
+
+		if (answer->has_come)
+			add_answer(classes, &capacity, by_key, answer);
+		else
+			rankset_add(&classes->waiting, answer->rank);
+	}
+	merge_near(classes, answers);
+	for (size_t i = 0; i < classes->count; i++)
+		classes->value_count += !classes->items[i].is_failure;
+	judge(classes, answers->count);
+	if (has_own_numbers(classes))
+		drop_deviations(classes);
+	if (classes->count > 0)
+		qsort(classes->items, classes->count, sizeof(*classes->items),
+		      compare_classes);
+	strmap_free(by_key);
+}
+
+void answer_classes_clear(struct answer_classes *classes)
+{
+	for (size_t i = 0; i < classes->count; i++) {
+		rankset_clear(&classes->items[i].ranks);
+		free(classes->items[i].text);
+	}
+	free(classes->items);
+	rankset_clear(&classes->waiting);
+	*classes = (struct answer_classes){ .items = NULL };
+}

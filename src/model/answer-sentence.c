@@ -1,0 +1,411 @@
+/*
+ * answer-sentence: what is said of answers: how far one is from the others,
+ * how many there are, and which rank differs and how.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/array.h"
+#include "base/buffer.h"
+#include "base/text.h"
+#include "model/answers.h"
+#include "model/difference.h"
+#include "model/tensortext.h"
+#include "protocol/tensor.h"
+
+/* Less is not worth the words. */
+#define DEVIATION_MINIMUM 0.0005
+/* Of a value in a sentence. */
+#define VALUE_COLUMNS 60
+
+void answer_class_append_deviation(struct buffer *out,
+				   const struct answer_class *class)
+{
+	double size = fabs(class->deviation);
+
+	if (size < DEVIATION_MINIMUM || !isfinite(size))
+		return;
+	if (size >= ANSWER_FACTOR)
+		buffer_printf(out, "%.3g times the median", class->factor);
+	else
+		buffer_printf(out,
+			      size < 0.1 ? "%+.1f %% of the median"
+					 : "%+.0f %% of the median",
+			      class->deviation * 100);
+}
+
+static const char *name_of(double number)
+{
+	if (isnan(number))
+		return "nan";
+	return number > 0 ? "inf" : "-inf";
+}
+
+static void append_counted(struct buffer *out, size_t count, const char *one,
+			   const char *many)
+{
+	text_count(out, count);
+	buffer_printf(out, " %s", count == 1 ? one : many);
+}
+
+/* Names those that are odd, as long as that is short. */
+static void append_odd(struct buffer *out, const struct answer_class *class)
+{
+	bool is_one = rankset_count(&class->ranks) == 1;
+
+	if (!class->is_odd || !class->is_number)
+		return;
+	buffer_append_string(out, is_one ? "; rank " : "; ranks ");
+	rankset_append(out, &class->ranks);
+	buffer_printf(out, is_one ? " is %s" : " are %s",
+		      name_of(class->number));
+}
+
+void answer_classes_append_summary(struct buffer *out,
+				   const struct answer_classes *classes,
+				   const struct answers *answers)
+{
+	size_t come = answers_come(answers);
+	struct rankset failed = RANKSET_INIT;
+
+	if (come < answers->count) {
+		text_count(out, come);
+		buffer_append_string(out, " of ");
+		text_count(out, answers->count);
+		buffer_append_string(out, " answered");
+		return;
+	}
+	for (size_t i = classes->value_count; i < classes->count; i++)
+		rankset_unite(&failed, &classes->items[i].ranks);
+	append_counted(
+		out, classes->value_count,
+		answers->kind == ANSWERS_BROADCAST ? "answer" : "value",
+		answers->kind == ANSWERS_BROADCAST ? "answers" : "values");
+	buffer_append_string(out, " over ");
+	append_counted(out, come - rankset_count(&failed), "rank", "ranks");
+	for (size_t i = 0; i < classes->value_count; i++)
+		append_odd(out, &classes->items[i]);
+	if (rankset_count(&failed) > 0) {
+		buffer_append_string(out, rankset_count(&failed) == 1
+						  ? "; no answer of rank "
+						  : "; no answer of ranks ");
+		rankset_append(out, &failed);
+	}
+	rankset_clear(&failed);
+}
+
+/*
+ * The sentence
+ */
+
+/* What a sentence is made of: one class, and those that it differs from. */
+struct telling {
+	const struct answers *answers;
+	const struct answer_classes *classes;
+	const struct answer_class *class;
+	const struct answer_class *majority; /* NULL: there is none */
+};
+
+static void append_question(struct buffer *out, const struct telling *telling)
+{
+	const char *question = telling->answers->question;
+
+	text_append_line(out, question, strcspn(question, "\n"));
+}
+
+/* "rank 2's", "ranks 2-3's" */
+static void append_owner(struct buffer *out, const struct telling *telling)
+{
+	rankset_append_named(out, &telling->class->ranks);
+	buffer_append_string(out, "'s ");
+	append_question(out, telling);
+}
+
+static const char *others_of(const struct telling *telling)
+{
+	const struct rankset *ranks = &telling->majority->ranks;
+
+	return rankset_count(ranks) == 1 ? "the other's" : "the others'";
+}
+
+/* The ranks that have some of it in one set, those without in the other. */
+static void part(const struct answer_classes *classes,
+		 int64_t (*count_of)(const struct answer_class *class),
+		 struct rankset *having, struct rankset *others)
+{
+	for (size_t i = 0; i < classes->value_count; i++) {
+		const struct answer_class *class = &classes->items[i];
+
+		rankset_unite(count_of(class) > 0 ? having : others,
+			      &class->ranks);
+	}
+}
+
+static int64_t count_nan(const struct answer_class *class)
+{
+	return class->tensor && class->tensor->has_statistics
+		       ? class->tensor->statistics.nan_count
+		       : 0;
+}
+
+static int64_t count_infinite(const struct answer_class *class)
+{
+	return class->tensor && class->tensor->has_statistics
+		       ? class->tensor->statistics.infinity_count
+		       : 0;
+}
+
+static const struct {
+	const char *name;
+	int64_t (*count_of)(const struct answer_class *class);
+} oddities[] = {
+	{ "NaN", count_nan },
+	{ "Inf", count_infinite },
+};
+
+/* "rank 5 has 12 NaN in model.fc.weight; ranks 0-4,6-7 have none" */
+static bool tell_oddity(struct buffer *out, const struct telling *telling,
+			size_t row)
+{
+	struct rankset having = RANKSET_INIT;
+	struct rankset others = RANKSET_INIT;
+	bool is_one;
+
+	part(telling->classes, oddities[row].count_of, &having, &others);
+	if (having.range_count > 0 && others.range_count > 0) {
+		is_one = rankset_count(&having) == 1;
+		rankset_append_named(out, &having);
+		buffer_append_string(out, is_one ? " has " : " have ");
+		if (is_one)
+			buffer_printf(out, "%" PRId64 " ",
+				      oddities[row].count_of(
+					      answer_classes_find(
+						      telling->classes,
+						      rankset_first(&having))));
+		buffer_printf(out, "%s in ", oddities[row].name);
+		append_question(out, telling);
+		buffer_append_string(out, "; ");
+		rankset_append_named(out, &others);
+		buffer_append_string(out, rankset_count(&others) == 1
+						  ? " has none"
+						  : " have none");
+	}
+	is_one = having.range_count > 0 && others.range_count > 0;
+	rankset_clear(&having);
+	rankset_clear(&others);
+	return is_one;
+}
+
+static bool tell_nan(struct buffer *out, const struct telling *telling)
+{
+	for (size_t i = 0; i < ARRAY_LENGTH(oddities); i++)
+		if (tell_oddity(out, telling, i))
+			return true;
+	return false;
+}
+
+static void append_value(struct buffer *out, const struct answer_class *class)
+{
+	struct buffer line = BUFFER_INIT;
+
+	if (class->tensor && class->is_number) {
+		tensortext_append_number(
+			out, &(struct tensor_number){
+				     .kind = TENSOR_NUMBER_REAL,
+				     .real = class->number,
+			     });
+		return;
+	}
+	if (class->tensor) {
+		buffer_append_string(out, "a tensor, ");
+		tensortext_append_head(out, class->tensor);
+		return;
+	}
+	text_append_line(&line, class->text, strcspn(class->text, "\n"));
+	text_cut(out, line.data, VALUE_COLUMNS);
+	buffer_clear(&line);
+}
+
+static bool has_elements(const struct answer_class *class)
+{
+	return class->tensor && !class->is_number;
+}
+
+/* One is a tensor and the other is none, or both are single values. */
+static bool tell_value(struct buffer *out, const struct telling *telling)
+{
+	if (has_elements(telling->class) && has_elements(telling->majority))
+		return false;
+	append_owner(out, telling);
+	buffer_append_string(out, " is ");
+	append_value(out, telling->class);
+	buffer_printf(out, ", %s ", others_of(telling));
+	append_value(out, telling->majority);
+	return true;
+}
+
+static bool tell_dtype(struct buffer *out, const struct telling *telling)
+{
+	const struct tensor *own = telling->class->tensor;
+	const struct tensor *other = telling->majority->tensor;
+
+	if (!own->dtype || !other->dtype ||
+	    strcmp(own->dtype, other->dtype) == 0)
+		return false;
+	append_owner(out, telling);
+	buffer_append_string(out, " is of ");
+	text_escape(out, own->dtype, strlen(own->dtype));
+	buffer_printf(out, ", %s of ", others_of(telling));
+	text_escape(out, other->dtype, strlen(other->dtype));
+	return true;
+}
+
+static bool tell_shape(struct buffer *out, const struct telling *telling)
+{
+	const struct tensor *own = telling->class->tensor;
+	const struct tensor *other = telling->majority->tensor;
+	size_t count = (size_t)own->dimension_count;
+
+	if (own->dimension_count == other->dimension_count &&
+	    memcmp(own->shape, other->shape, count * sizeof(*own->shape)) == 0)
+		return false;
+	append_owner(out, telling);
+	buffer_append_string(out, " has shape ");
+	tensortext_append_sizes(out, own->shape, own->dimension_count);
+	buffer_printf(out, ", %s ", others_of(telling));
+	tensortext_append_sizes(out, other->shape, other->dimension_count);
+	return true;
+}
+
+/* What is not known of the elements is not said to differ in a way. */
+static bool tell_elements(struct buffer *out, const struct telling *telling)
+{
+	const struct difference *difference = difference_of(
+		telling->answers, telling->class, telling->majority);
+	const struct tensor *own = telling->class->tensor;
+	const struct tensor *other = telling->majority->tensor;
+
+	append_owner(out, telling);
+	buffer_printf(out, " differs from %s", others_of(telling));
+	if (difference && difference->state == DIFFERENCE_DONE) {
+		buffer_append_string(out, ": ");
+		tensordiff_append(out, &difference->found);
+	} else if (own->has_statistics && own->statistics.has_norm &&
+		   other->has_statistics && other->statistics.has_norm &&
+		   own->statistics.norm != other->statistics.norm) {
+		buffer_printf(out, " (norm %.6g and %.6g)",
+			      own->statistics.norm, other->statistics.norm);
+	}
+	return true;
+}
+
+/* The first that has something to say says it. */
+static bool (*const tellers[])(struct buffer *out,
+			       const struct telling *telling) = {
+	tell_value, tell_dtype, tell_shape, tell_nan, tell_elements,
+};
+
+/* Without a majority nobody is the one that differs. */
+static void tell_camps(struct buffer *out, const struct telling *telling)
+{
+	if (tell_nan(out, telling))
+		return;
+	append_question(out, telling);
+	buffer_append_string(out, " has ");
+	append_counted(out, telling->classes->value_count, "value", "values");
+	for (size_t i = 0; i < telling->classes->value_count; i++) {
+		const struct answer_class *class = &telling->classes->items[i];
+
+		if (i == 2 && telling->classes->value_count > 3) {
+			buffer_append_string(out, "; and others");
+			return;
+		}
+		buffer_append_string(out, i == 0 ? ": " : "; ");
+		rankset_append_named(out, &class->ranks);
+		buffer_append_char(out, ' ');
+		append_value(out, class);
+	}
+}
+
+static const struct answer_class *
+first_other(const struct answer_classes *classes,
+	    const struct answer_class *majority)
+{
+	for (size_t i = 0; i < classes->value_count; i++)
+		if (&classes->items[i] != majority)
+			return &classes->items[i];
+	return NULL;
+}
+
+/* How many more differ from most, each in its way. */
+static void append_more(struct buffer *out, const struct telling *telling)
+{
+	struct rankset more = RANKSET_INIT;
+
+	for (size_t i = 0; i < telling->classes->value_count; i++) {
+		const struct answer_class *class = &telling->classes->items[i];
+
+		if (class != telling->class && class != telling->majority &&
+		    count_nan(class) == 0)
+			rankset_unite(&more, &class->ranks);
+	}
+	if (more.range_count > 0) {
+		buffer_append_string(out, "; ");
+		rankset_append_named(out, &more);
+		buffer_append_string(out, rankset_count(&more) == 1
+						  ? " differs, too"
+						  : " differ, too");
+	}
+	rankset_clear(&more);
+}
+
+static void tell_same(struct buffer *out, const struct telling *telling)
+{
+	const struct answer_class *class = &telling->classes->items[0];
+
+	append_question(out, telling);
+	if (class->merged > 1)
+		buffer_printf(out, " is within %g on ",
+			      telling->answers->tolerance);
+	else if (class->is_sure)
+		buffer_append_string(out, " is the same on ");
+	else if (class->tensor->unread || !class->tensor->has_statistics)
+		buffer_append_string(out, " has one shape and dtype, and "
+					  "elements that were not read, on ");
+	else
+		buffer_append_string(out, " is the same as far as a sample "
+					  "tells on ");
+	rankset_append_named(out, &class->ranks);
+}
+
+void answer_classes_append_sentence(struct buffer *out,
+				    const struct answer_classes *classes,
+				    const struct answers *answers)
+{
+	struct telling telling = {
+		.answers = answers,
+		.classes = classes,
+		.majority = answer_classes_majority(classes),
+	};
+
+	if (answers->kind != ANSWERS_COMPARE || classes->value_count == 0 ||
+	    answers_come(answers) < answers->count ||
+	    (classes->value_count == 1 &&
+	     rankset_count(&classes->items[0].ranks) < 2))
+		return;
+	telling.class = first_other(classes, telling.majority);
+	if (classes->value_count == 1) {
+		tell_same(out, &telling);
+		return;
+	}
+	if (!telling.majority) {
+		tell_camps(out, &telling);
+		return;
+	}
+	for (size_t i = 0; i < ARRAY_LENGTH(tellers); i++)
+		if (tellers[i](out, &telling))
+			break;
+	append_more(out, &telling);
+}

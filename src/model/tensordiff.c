@@ -1,0 +1,287 @@
+#include "model/tensordiff.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "model/element.h"
+#include "model/tensortext.h"
+
+#define NOT_READ -1.0
+
+void tensordiff_clear(struct tensordiff *diff)
+{
+	free(diff->dtype);
+	free(diff->grid);
+	*diff = (struct tensordiff){ .dtype = NULL };
+}
+
+/* Of the matrix that the elements are laid out as. */
+static int64_t columns_of(const struct tensordiff *diff)
+{
+	int last = diff->dimension_count - 1;
+
+	return last < 0 ? 1 : diff->shape[last];
+}
+
+static int64_t rows_of(const struct tensordiff *diff)
+{
+	int64_t columns = columns_of(diff);
+
+	return columns > 0 ? diff->element_count / columns : 0;
+}
+
+static int at_most(int64_t count, int wanted, int maximum)
+{
+	if (wanted > maximum)
+		wanted = maximum;
+	return count < wanted ? (int)count : wanted;
+}
+
+static void make_grid(struct tensordiff *diff, int row_count, int column_count)
+{
+	size_t count;
+
+	diff->row_count = at_most(rows_of(diff), row_count,
+				  TENSORDIFF_ROWS_MAXIMUM);
+	diff->column_count = at_most(columns_of(diff), column_count,
+				     TENSORDIFF_COLUMNS_MAXIMUM);
+	count = (size_t)diff->row_count * (size_t)diff->column_count;
+	if (diff->row_count <= 0 || diff->column_count <= 0)
+		return;
+	diff->grid = xcalloc(count, sizeof(*diff->grid));
+	for (size_t i = 0; i < count; i++)
+		diff->grid[i] = NOT_READ;
+}
+
+static bool have_same_shape(const struct tensor *a, const struct tensor *b)
+{
+	size_t count = (size_t)a->dimension_count;
+
+	return a->dimension_count == b->dimension_count &&
+	       memcmp(a->shape, b->shape, count * sizeof(*a->shape)) == 0;
+}
+
+/* Byte orders do not matter: values come in one. */
+static const char *skip_order(const char *dtype)
+{
+	return *dtype == '>' || *dtype == '<' ? dtype + 1 : dtype;
+}
+
+int tensordiff_begin(struct tensordiff *diff, const struct tensor *a,
+		     const struct tensor *b, int row_count, int column_count,
+		     struct error *error)
+{
+	tensordiff_clear(diff);
+	if (!a->dtype || !b->dtype)
+		return error_set(error, "nothing is known of its elements");
+	if (strcmp(skip_order(a->dtype), skip_order(b->dtype)) != 0)
+		return error_set(error,
+				 "one is of %.100s, the other of %.100s, so "
+				 "their elements cannot be compared",
+				 a->dtype, b->dtype);
+	if (!have_same_shape(a, b) || a->item_size != b->item_size)
+		return error_set(error, "their shapes differ, so their "
+					"elements cannot be compared");
+	if (a->item_size <= 0)
+		return error_set(error,
+				 "elements of %.100s are less than a byte, and "
+				 "are not compared",
+				 a->dtype);
+	diff->dtype = xstrdup(skip_order(a->dtype));
+	diff->dimension_count = a->dimension_count;
+	memcpy(diff->shape, a->shape, sizeof(diff->shape));
+	diff->element_count = a->element_count;
+	diff->item_size = a->item_size;
+	diff->first.index = -1;
+	diff->farthest.index = -1;
+	diff->maximum = NAN;
+	make_grid(diff, row_count, column_count);
+	return 0;
+}
+
+/* Which of count cells holds what is at of size. */
+static int64_t cell_of(int64_t at, int64_t size, int64_t count)
+{
+	int64_t quotient = size / count;
+	int64_t rest = size % count;
+
+	/* The first rest cells hold one more; no product overflows. */
+	if (at < rest * (quotient + 1))
+		return at / (quotient + 1);
+	return rest + (at - rest * (quotient + 1)) / quotient;
+}
+
+/* NaN stays, and so does what is larger. */
+static void note_cell(struct tensordiff *diff, int64_t row, int64_t column,
+		      double distance)
+{
+	double *cell = &diff->grid[row * diff->column_count + column];
+
+	if (!isnan(*cell) && !(distance <= *cell))
+		*cell = distance;
+}
+
+static int64_t row_cell(const struct tensordiff *diff, int64_t index)
+{
+	return cell_of(index / columns_of(diff), rows_of(diff),
+		       diff->row_count);
+}
+
+static int64_t column_cell(const struct tensordiff *diff, int64_t index)
+{
+	int64_t columns = columns_of(diff);
+
+	return cell_of(index % columns, columns, diff->column_count);
+}
+
+static void note(struct tensordiff *diff, int64_t index, double distance)
+{
+	if (diff->grid)
+		note_cell(diff, row_cell(diff, index), column_cell(diff, index),
+			  distance);
+}
+
+/* Cells are noted, not elements: there may be very many of these. */
+void tensordiff_add_same(struct tensordiff *diff, int64_t start, int64_t count)
+{
+	int64_t columns = columns_of(diff);
+	int64_t last = start + count - 1;
+	int64_t from = 0;
+	int64_t to = diff->column_count - 1;
+
+	diff->compared += count;
+	if (!diff->grid || count <= 0)
+		return;
+	if (start / columns == last / columns) {
+		from = column_cell(diff, start);
+		to = column_cell(diff, last);
+	}
+	for (int64_t row = row_cell(diff, start); row <= row_cell(diff, last);
+	     row++)
+		for (int64_t column = from; column <= to; column++)
+			note_cell(diff, row, column, 0);
+}
+
+static void place(struct tensordiff_place *place,
+		  const struct element_type *type, int64_t index,
+		  const uint8_t *a, const uint8_t *b)
+{
+	*place = (struct tensordiff_place){ .index = index };
+	if (!type)
+		return;
+	element_read(type, a, &place->numbers[0]);
+	element_read(type, b, &place->numbers[1]);
+}
+
+static void add_element(struct tensordiff *diff,
+			const struct element_type *type, int64_t index,
+			const uint8_t *a, const uint8_t *b)
+{
+	double distance = type ? element_distance(type, a, b) : NAN;
+
+	diff->differing++;
+	if (diff->first.index < 0)
+		place(&diff->first, type, index, a, b);
+	diff->unlike += type && isnan(distance);
+	note(diff, index, distance);
+	if (isnan(distance) || distance <= diff->maximum)
+		return;
+	diff->maximum = distance;
+	place(&diff->farthest, type, index, a, b);
+}
+
+void tensordiff_add(struct tensordiff *diff, int64_t start, const uint8_t *a,
+		    const uint8_t *b, int64_t count)
+{
+	const struct element_type *type = element_type_find(diff->dtype);
+	size_t size = (size_t)diff->item_size;
+
+	if (type && type->size != diff->item_size)
+		type = NULL;
+	diff->compared += count;
+	for (int64_t i = 0; i < count; i++, a += size, b += size) {
+		if (memcmp(a, b, size) == 0)
+			note(diff, start + i, 0);
+		else
+			add_element(diff, type, start + i, a, b);
+	}
+}
+
+bool tensordiff_is_partial(const struct tensordiff *diff)
+{
+	return diff->compared < diff->element_count;
+}
+
+bool tensordiff_is_within(const struct tensordiff *diff, double tolerance)
+{
+	if (!diff->dtype || tensordiff_is_partial(diff) || diff->is_torn)
+		return false;
+	return diff->differing == 0 ||
+	       (diff->unlike == 0 && diff->maximum <= tolerance);
+}
+
+void tensordiff_append_index(struct buffer *out, const struct tensordiff *diff,
+			     int64_t index)
+{
+	int64_t at[TENSOR_DIMENSIONS];
+
+	for (int i = diff->dimension_count - 1; i >= 0; i--) {
+		at[i] = diff->shape[i] > 0 ? index % diff->shape[i] : 0;
+		index = diff->shape[i] > 0 ? index / diff->shape[i] : 0;
+	}
+	tensortext_append_sizes(out, at, diff->dimension_count);
+}
+
+static void append_place(struct buffer *out, const struct tensordiff *diff,
+			 const struct tensordiff_place *place)
+{
+	tensordiff_append_index(out, diff, place->index);
+	if (place->numbers[0].kind == TENSOR_NUMBER_UNKNOWN)
+		return;
+	buffer_append_string(out, ": ");
+	tensortext_append_number(out, &place->numbers[0]);
+	buffer_append_string(out, " and ");
+	tensortext_append_number(out, &place->numbers[1]);
+}
+
+static void append_rest(struct buffer *out, const struct tensordiff *diff)
+{
+	if (diff->is_torn)
+		buffer_append_string(out, "; written meanwhile");
+	if (!tensordiff_is_partial(diff))
+		return;
+	buffer_append_string(out, "; only ");
+	text_count(out, (size_t)diff->compared);
+	buffer_append_string(out, " of ");
+	text_count(out, (size_t)diff->element_count);
+	buffer_append_string(out, " were compared");
+}
+
+void tensordiff_append(struct buffer *out, const struct tensordiff *diff)
+{
+	if (diff->differing == 0) {
+		buffer_append_string(out, "no element differs");
+		append_rest(out, diff);
+		return;
+	}
+	text_count(out, (size_t)diff->differing);
+	buffer_append_string(out, " of ");
+	text_count(out, (size_t)diff->element_count);
+	buffer_append_string(out, diff->element_count == 1
+					  ? " element differs, first at "
+					  : " elements differ, first at ");
+	append_place(out, diff, &diff->first);
+	if (!isnan(diff->maximum)) {
+		buffer_printf(out, "; max |difference| %.4g at ",
+			      diff->maximum);
+		tensordiff_append_index(out, diff, diff->farthest.index);
+	}
+	append_rest(out, diff);
+}

@@ -1,0 +1,110 @@
+#include "model/tensortext.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/buffer.h"
+#include "base/text.h"
+#include "protocol/tensor.h"
+
+static void append_value(struct buffer *out, double real)
+{
+	if (isnan(real))
+		buffer_append_string(out, "nan");
+	else
+		buffer_printf(out, "%.6g", real);
+}
+
+void tensortext_append_real(struct buffer *out, double real)
+{
+	if (isnan(real))
+		buffer_append_char(out, '?');
+	else
+		append_value(out, real);
+}
+
+static void append_complex(struct buffer *out,
+			   const struct tensor_number *number)
+{
+	append_value(out, number->real);
+	if (!(number->imaginary < 0))
+		buffer_append_char(out, '+');
+	append_value(out, number->imaginary);
+	buffer_append_char(out, 'j');
+}
+
+void tensortext_append_number(struct buffer *out,
+			      const struct tensor_number *number)
+{
+	switch (number->kind) {
+	case TENSOR_NUMBER_UNKNOWN:
+		buffer_append_char(out, '?');
+		break;
+	case TENSOR_NUMBER_REAL:
+		append_value(out, number->real);
+		break;
+	case TENSOR_NUMBER_INTEGER:
+		buffer_printf(out, "%" PRId64, number->integer);
+		break;
+	case TENSOR_NUMBER_UNSIGNED:
+		buffer_printf(out, "%" PRIu64, (uint64_t)number->integer);
+		break;
+	case TENSOR_NUMBER_BOOLEAN:
+		buffer_append_string(out, number->integer ? "True" : "False");
+		break;
+	case TENSOR_NUMBER_COMPLEX:
+		append_complex(out, number);
+		break;
+	case TENSOR_NUMBER_TEXT:
+		text_escape(out, number->text, strlen(number->text));
+		break;
+	}
+}
+
+void tensortext_append_sizes(struct buffer *out, const int64_t *sizes,
+			     int count)
+{
+	buffer_append_char(out, '[');
+	for (int i = 0; i < count; i++)
+		buffer_printf(out, "%s%" PRId64, i > 0 ? ", " : "", sizes[i]);
+	buffer_append_char(out, ']');
+}
+
+void tensortext_append_head(struct buffer *out, const struct tensor *tensor)
+{
+	const char *dtype = tensor->dtype ? tensor->dtype : "?";
+
+	text_escape(out, dtype, strlen(dtype));
+	buffer_append_char(out, ' ');
+	tensortext_append_sizes(out, tensor->shape, tensor->dimension_count);
+}
+
+void tensortext_append_statistics(struct buffer *out,
+				  const struct tensor *tensor)
+{
+	const struct tensor_statistics *of = &tensor->statistics;
+
+	if (!tensor->has_statistics)
+		return;
+	buffer_append_string(out, "min ");
+	tensortext_append_number(out, &of->minimum);
+	buffer_append_string(out, "  max ");
+	tensortext_append_number(out, &of->maximum);
+	buffer_append_string(out, "  mean ");
+	tensortext_append_real(out, of->mean);
+	buffer_append_string(out, "  std ");
+	tensortext_append_real(out, of->deviation);
+	buffer_append_string(out, "  norm ");
+	if (of->has_norm)
+		append_value(out, of->norm);
+	else
+		buffer_append_char(out, '?');
+	buffer_printf(out,
+		      "  NaN %" PRId64 "  Inf %" PRId64 "  zeros %" PRId64,
+		      of->nan_count, of->infinity_count, of->zero_count);
+	if (tensor->share < 1)
+		buffer_printf(out, "  of a sample of %.2g %%",
+			      tensor->share * 100);
+}
