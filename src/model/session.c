@@ -37,6 +37,7 @@ void session_init(struct session *session)
 	*session = (struct session){ .job = -1 };
 	session->choice.is_focus_all = true;
 	launching_init(&session->launching);
+	tensorview_init(&session->tensorview);
 	session->by_pid = map_new(NULL);
 	session->sources = strmap_new(free_source);
 	session->previous = previous_new();
@@ -97,6 +98,7 @@ void session_clear(struct session *session)
 	launching_clear(&session->launching);
 	answers_clear(&session->answers);
 	dialogue_clear(&session->dialogue);
+	tensorview_clear(&session->tensorview);
 	job_clear_all(session);
 	map_free(session->by_pid);
 	free_ranks(session->others, session->other_count);

@@ -19,6 +19,7 @@
 #include "model/launching.h"
 #include "model/rank.h"
 #include "model/stops.h"
+#include "model/tensorview.h"
 #include "model/verdict.h"
 #include "protocol/rankset.h"
 #include "protocol/variable.h"
@@ -144,6 +145,7 @@ struct session {
 	struct answers answers; /* to the last question to several ranks */
 	struct dialogue dialogue; /* code that was run, and the answers */
 	struct launching launching; /* the job that we started */
+	struct tensorview tensorview; /* the tensor that is looked at */
 	struct transcript **transcripts; /* sessions of debuggers; bounded */
 	size_t transcript_count;
 };

@@ -1,0 +1,173 @@
+#include "model/tensorformat.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/buffer.h"
+#include "base/text.h"
+
+/* Outside of these fixed digits say nothing, or are too many. */
+#define FIXED_LEAST 1e-3
+#define FIXED_MOST 1e6
+
+const char *const tensor_notation_names[TENSOR_NOTATION_COUNT] = {
+	[TENSOR_AUTOMATIC] = "automatic",
+	[TENSOR_FIXED] = "fixed",
+	[TENSOR_SCIENTIFIC] = "scientific",
+	[TENSOR_HEXADECIMAL] = "hex",
+};
+
+struct tensor_format tensor_format_resolve(struct tensor_format format,
+					   double largest)
+{
+	if (format.notation != TENSOR_AUTOMATIC)
+		return format;
+	format.notation = TENSOR_FIXED;
+	if (isfinite(largest) && largest > 0 &&
+	    (largest < FIXED_LEAST || largest >= FIXED_MOST))
+		format.notation = TENSOR_SCIENTIFIC;
+	return format;
+}
+
+/* True: it is none, and was told in a word. */
+static bool append_odd(struct buffer *out, double value)
+{
+	if (isnan(value))
+		buffer_append_string(out, "nan");
+	else if (isinf(value))
+		buffer_append_string(out, value < 0 ? "-inf" : "inf");
+	else
+		return false;
+	return true;
+}
+
+static void append_real(struct buffer *out, double value,
+			struct tensor_format format)
+{
+	if (append_odd(out, value))
+		return;
+	switch (format.notation) {
+	case TENSOR_SCIENTIFIC:
+		buffer_printf(out, "%.*e", format.precision, value);
+		return;
+	case TENSOR_HEXADECIMAL:
+		buffer_printf(out, "%a", value);
+		return;
+	case TENSOR_AUTOMATIC:
+	case TENSOR_FIXED:
+	case TENSOR_NOTATION_COUNT:
+		buffer_printf(out, "%.*f", format.precision, value);
+		return;
+	}
+}
+
+static void append_integer(struct buffer *out, bool is_negative,
+			   uint64_t magnitude, struct tensor_format format)
+{
+	const char *sign = is_negative ? "-" : "";
+
+	if (format.notation == TENSOR_HEXADECIMAL)
+		buffer_printf(out, "%s0x%" PRIx64, sign, magnitude);
+	else
+		buffer_printf(out, "%s%" PRIu64, sign, magnitude);
+}
+
+static void append_complex(struct buffer *out,
+			   const struct tensor_number *number,
+			   struct tensor_format format)
+{
+	append_real(out, number->real, format);
+	if (!signbit(number->imaginary) || isnan(number->imaginary))
+		buffer_append_char(out, '+');
+	append_real(out, number->imaginary, format);
+	buffer_append_char(out, 'j');
+}
+
+void tensor_text_append(struct buffer *out, const struct tensor_number *number,
+			struct tensor_format format)
+{
+	uint64_t bits = (uint64_t)number->integer;
+
+	switch (number->kind) {
+	case TENSOR_NUMBER_UNKNOWN:
+		buffer_append_char(out, '?');
+		return;
+	case TENSOR_NUMBER_REAL:
+		append_real(out, number->real, format);
+		return;
+	case TENSOR_NUMBER_INTEGER:
+		append_integer(out, number->integer < 0,
+			       number->integer < 0 ? 0 - bits : bits, format);
+		return;
+	case TENSOR_NUMBER_UNSIGNED:
+		append_integer(out, false, bits, format);
+		return;
+	case TENSOR_NUMBER_BOOLEAN:
+		buffer_append_string(out, number->integer ? "True" : "False");
+		return;
+	case TENSOR_NUMBER_COMPLEX:
+		append_complex(out, number, format);
+		return;
+	case TENSOR_NUMBER_TEXT:
+		text_escape(out, number->text, strlen(number->text));
+		return;
+	}
+}
+
+void tensor_text_append_real(struct buffer *out, double value)
+{
+	if (!append_odd(out, value))
+		buffer_printf(out, "%.4g", value);
+}
+
+void tensor_text_append_short(struct buffer *out,
+			      const struct tensor_number *number)
+{
+	struct tensor_format format = { .notation = TENSOR_FIXED,
+					.precision = TENSOR_PRECISION };
+
+	if (number->kind == TENSOR_NUMBER_REAL)
+		tensor_text_append_real(out, number->real);
+	else
+		tensor_text_append(out, number, format);
+}
+
+int tensor_text_width(const struct tensor_number *number,
+		      struct tensor_format format)
+{
+	struct buffer text = BUFFER_INIT;
+	int width;
+
+	tensor_text_append(&text, number, format);
+	width = text_width(text.data);
+	buffer_clear(&text);
+	return width;
+}
+
+static bool is_same_real(double a, double b)
+{
+	return a == b || (isnan(a) && isnan(b));
+}
+
+bool tensor_number_is_same(const struct tensor_number *a,
+			   const struct tensor_number *b)
+{
+	if (a->kind != b->kind)
+		return false;
+	if (a->text != NULL && b->text != NULL)
+		return strcmp(a->text, b->text) == 0;
+	return a->integer == b->integer && is_same_real(a->real, b->real) &&
+	       is_same_real(a->imaginary, b->imaginary);
+}
+
+bool tensor_number_is_odd(const struct tensor_number *number)
+{
+	if (number->kind != TENSOR_NUMBER_REAL &&
+	    number->kind != TENSOR_NUMBER_COMPLEX)
+		return false;
+	return !isfinite(number->real) ||
+	       (number->kind == TENSOR_NUMBER_COMPLEX &&
+		!isfinite(number->imaginary));
+}

@@ -1,0 +1,220 @@
+#include "model/tensorheat.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+
+static int64_t minimum(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+static int64_t divide_up(int64_t a, int64_t b)
+{
+	return a / b + (a % b != 0);
+}
+
+/* All but the bins. */
+static struct tensor_heat plan(const struct tensor_plane *plane,
+			       const struct tensor *tensor, int row_maximum,
+			       int column_maximum, int64_t column)
+{
+	struct tensor_heat heat = {
+		.plane = *plane,
+		.rows = tensor_plane_rows(plane, tensor),
+		.columns = tensor_plane_columns(plane, tensor),
+	};
+
+	if (heat.rows < 1 || heat.columns < 1 || row_maximum < 1 ||
+	    column_maximum < 1)
+		return heat;
+	heat.bin_rows = divide_up(heat.rows, row_maximum);
+	heat.row_count = (int)divide_up(heat.rows, heat.bin_rows);
+	heat.shown_columns =
+		minimum(heat.columns, TENSOR_HEAT_ELEMENTS / heat.row_count);
+	heat.first_column = column / heat.shown_columns * heat.shown_columns;
+	heat.shown_columns = minimum(heat.shown_columns,
+				     heat.columns - heat.first_column);
+	heat.bin_columns = divide_up(heat.shown_columns, column_maximum);
+	heat.column_count =
+		(int)divide_up(heat.shown_columns, heat.bin_columns);
+	heat.read_rows = minimum(heat.bin_rows,
+				 TENSOR_HEAT_ELEMENTS / heat.row_count /
+					 heat.shown_columns);
+	if (heat.read_rows < 1)
+		heat.read_rows = 1;
+	return heat;
+}
+
+void tensor_heat_begin(struct tensor_heat *heat,
+		       const struct tensor_plane *plane,
+		       const struct tensor *tensor, int row_maximum,
+		       int column_maximum, int64_t column)
+{
+	*heat = plan(plane, tensor, row_maximum, column_maximum, column);
+	heat->bins = xcalloc((size_t)heat->row_count *
+					     (size_t)heat->column_count +
+				     1,
+			     sizeof(*heat->bins));
+}
+
+void tensor_heat_clear(struct tensor_heat *heat)
+{
+	free(heat->bins);
+	*heat = (struct tensor_heat){ .bins = NULL };
+}
+
+bool tensor_heat_is_of(const struct tensor_heat *heat,
+		       const struct tensor_plane *plane,
+		       const struct tensor *tensor, int row_maximum,
+		       int column_maximum, int64_t column)
+{
+	struct tensor_heat other =
+		plan(plane, tensor, row_maximum, column_maximum, column);
+
+	return heat->bins != NULL &&
+	       tensor_plane_is_same(&heat->plane, plane) &&
+	       heat->rows == other.rows && heat->columns == other.columns &&
+	       heat->row_count == other.row_count &&
+	       heat->column_count == other.column_count &&
+	       heat->first_column == other.first_column;
+}
+
+static bool reads_all(const struct tensor_heat *heat)
+{
+	return heat->read_rows >= heat->bin_rows;
+}
+
+/* Row number i of those that are read. */
+static int64_t row_at(const struct tensor_heat *heat, int64_t i)
+{
+	int64_t bin = i / heat->read_rows;
+	int64_t inside = i % heat->read_rows;
+	int64_t row;
+
+	if (reads_all(heat))
+		return i;
+	/* Of very many rows the product would be too large for an integer. */
+	row = bin * heat->bin_rows +
+	      (int64_t)((double)heat->bin_rows * (double)(2 * inside + 1) /
+			(double)(2 * heat->read_rows));
+	return minimum(row, heat->rows - 1);
+}
+
+bool tensor_heat_next(const struct tensor_heat *heat,
+		      struct tensor_slice *slice)
+{
+	int64_t columns = minimum(heat->shown_columns, TENSOR_CELLS_MAXIMUM);
+	int64_t across;
+	int64_t high = 1; /* rows a page */
+	int64_t rows;
+	struct tensor_place place;
+
+	if (heat->row_count == 0)
+		return false;
+	across = divide_up(heat->shown_columns, columns);
+	rows = reads_all(heat) ? heat->rows
+			       : heat->row_count * heat->read_rows;
+	if (reads_all(heat))
+		high = minimum(heat->rows, TENSOR_CELLS_MAXIMUM / columns);
+	if (heat->page >= divide_up(rows, high) * across)
+		return false;
+	place.row = row_at(heat, heat->page / across * high);
+	place.column = heat->first_column + heat->page % across * columns;
+	*slice = tensor_plane_slice(
+		&heat->plane, &place, minimum(high, heat->rows - place.row),
+		minimum(columns, heat->first_column + heat->shown_columns -
+					 place.column));
+	return true;
+}
+
+bool tensor_number_value(const struct tensor_number *number, double *value)
+{
+	switch (number->kind) {
+	case TENSOR_NUMBER_UNKNOWN:
+	case TENSOR_NUMBER_TEXT:
+		return false;
+	case TENSOR_NUMBER_REAL:
+		*value = number->real;
+		return true;
+	case TENSOR_NUMBER_INTEGER:
+	case TENSOR_NUMBER_BOOLEAN:
+		*value = (double)number->integer;
+		return true;
+	case TENSOR_NUMBER_UNSIGNED:
+		*value = (double)(uint64_t)number->integer;
+		return true;
+	case TENSOR_NUMBER_COMPLEX:
+		*value = hypot(number->real, number->imaginary);
+		return true;
+	}
+	return false;
+}
+
+static void add_number(struct tensor_heat *heat, int64_t row, int64_t column,
+		       const struct tensor_number *number)
+{
+	int64_t bin_row = row / heat->bin_rows;
+	int64_t bin_column = (column - heat->first_column) / heat->bin_columns;
+	struct tensor_heat_bin *bin;
+	double value;
+
+	if (row < 0 || column < heat->first_column ||
+	    bin_row >= heat->row_count || bin_column >= heat->column_count ||
+	    !tensor_number_value(number, &value))
+		return;
+	bin = &heat->bins[bin_row * heat->column_count + bin_column];
+	if (!isfinite(value)) {
+		bin->odd_count++;
+		return;
+	}
+	bin->sum += value;
+	bin->count++;
+}
+
+void tensor_heat_add(struct tensor_heat *heat, const struct tensor_slice *slice)
+{
+	for (size_t i = 0; i < slice->count; i++) {
+		int64_t row = (int64_t)i / slice->column_count;
+		int64_t column = (int64_t)i % slice->column_count;
+
+		add_number(heat, slice->row + row, slice->column + column,
+			   &slice->numbers[i]);
+	}
+	heat->page++;
+}
+
+bool tensor_heat_range(const struct tensor_heat *heat, double *low,
+		       double *high)
+{
+	bool is_known = false;
+
+	for (int i = 0; i < heat->row_count * heat->column_count; i++) {
+		const struct tensor_heat_bin *bin = &heat->bins[i];
+		double mean = bin->sum / (double)bin->count;
+
+		if (bin->count == 0)
+			continue;
+		if (!is_known || mean < *low)
+			*low = mean;
+		if (!is_known || mean > *high)
+			*high = mean;
+		is_known = true;
+	}
+	return is_known;
+}
+
+int tensor_heat_step(double value, double low, double high, int count)
+{
+	/* Halves: the difference of two large ones may not be a number. */
+	double range = high / 2 - low / 2;
+	double share = (value / 2 - low / 2) / range;
+
+	if (!(range > 0) || !(share >= 0))
+		return 0;
+	if (share >= 1)
+		return count - 1;
+	return (int)(share * count);
+}
