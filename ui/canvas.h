@@ -38,6 +38,10 @@ struct cell {
 	uint8_t style;
 	uint8_t sides; /* set of enum line; 0: not a border */
 	uint8_t emphasis;
+	/* What is behind the character has the colour that text of this style
+	 * has: the lower half of ▀. 0: what style says. */
+	uint8_t lower;
+	uint8_t unused[3]; /* rows are compared as bytes */
 };
 
 #define CELL_BLANK ((struct cell){ .codepoint = ' ', .width = 1 })

@@ -21,6 +21,9 @@
 #include "ui/theme.h"
 
 #define RESTORE_SIZE 256
+/* Pairs of curses: one a style, then one for two styles of areas. */
+#define HALVES_PAIR (STYLE_COUNT + 1)
+#define PAIR_COUNT (HALVES_PAIR + STYLE_HEAT_COUNT * STYLE_HEAT_COUNT)
 
 struct screen {
 	SCREEN *curses;
@@ -286,6 +289,43 @@ bool screen_has_colour(const struct screen *screen)
 	return screen->colour_count > 0;
 }
 
+bool screen_has_heat(const struct screen *screen)
+{
+	return screen->colour_count >= 256 && COLOR_PAIRS >= PAIR_COUNT &&
+	       theme_has_heat(&screen->theme, screen->colour_count);
+}
+
+static bool is_heat(int style)
+{
+	return style >= STYLE_HEAT_1 && style <= STYLE_HEAT_12;
+}
+
+static short pair_of(const struct screen *screen, const struct cell *cell)
+{
+	if (screen->colour_count == 0)
+		return 0;
+	if (cell->lower == 0 || !is_heat(cell->style) || !is_heat(cell->lower))
+		return (short)(cell->style + 1);
+	return (short)(HALVES_PAIR +
+		       (cell->style - STYLE_HEAT_1) * STYLE_HEAT_COUNT +
+		       (cell->lower - STYLE_HEAT_1));
+}
+
+static void set_halves(const struct screen *screen)
+{
+	for (int i = 0; i < STYLE_HEAT_COUNT * STYLE_HEAT_COUNT; i++) {
+		struct cell cell = {
+			.style = (uint8_t)(STYLE_HEAT_1 + i / STYLE_HEAT_COUNT),
+			.lower = (uint8_t)(STYLE_HEAT_1 + i % STYLE_HEAT_COUNT),
+		};
+		struct shown_look look = theme_show_cell(
+			&screen->theme, &cell, screen->colour_count);
+
+		init_pair(pair_of(screen, &cell), (short)look.foreground,
+			  (short)look.background);
+	}
+}
+
 void screen_set_theme(struct screen *screen, const struct theme *theme)
 {
 	screen->theme = *theme;
@@ -297,6 +337,8 @@ void screen_set_theme(struct screen *screen, const struct theme *theme)
 			init_pair((short)(i + 1), (short)look.foreground,
 				  (short)look.background);
 	}
+	if (screen_has_heat(screen))
+		set_halves(screen);
 	screen_redraw(screen);
 }
 
@@ -318,9 +360,8 @@ static void draw_cell(const struct screen *screen, const struct cell *cell)
 	wchar_t text[3] = { (wchar_t)cell_character(cell),
 			    (wchar_t)cell->combining, L'\0' };
 	struct shown_look look =
-		theme_show(&screen->theme, (enum style)cell->style,
-			   cell->emphasis, screen->colour_count);
-	short pair = screen->colour_count > 0 ? (short)(cell->style + 1) : 0;
+		theme_show_cell(&screen->theme, cell, screen->colour_count);
+	short pair = pair_of(screen, cell);
 	cchar_t character;
 
 	if (setcchar(&character, text, attributes_of(look.attributes), pair,

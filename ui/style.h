@@ -52,6 +52,20 @@ enum style {
 	STYLE_ERROR,
 	STYLE_WARNING,
 	STYLE_FOUND, /* what a search found */
+	/* Of areas, not of text: low to high. Where a theme or terminal has no
+	 * colours for them, characters say it (theme_has_heat). */
+	STYLE_HEAT_1,
+	STYLE_HEAT_2,
+	STYLE_HEAT_3,
+	STYLE_HEAT_4,
+	STYLE_HEAT_5,
+	STYLE_HEAT_6,
+	STYLE_HEAT_7,
+	STYLE_HEAT_8,
+	STYLE_HEAT_9,
+	STYLE_HEAT_10,
+	STYLE_HEAT_11,
+	STYLE_HEAT_12,
 	STYLE_TERMINAL_RED, /* what debuggers colour so */
 	STYLE_TERMINAL_GREEN,
 	STYLE_TERMINAL_YELLOW,
@@ -60,6 +74,8 @@ enum style {
 	STYLE_TERMINAL_CYAN,
 	STYLE_COUNT,
 };
+
+#define STYLE_HEAT_COUNT (STYLE_HEAT_12 - STYLE_HEAT_1 + 1)
 
 /* "source.keyword"; false: there is no such style. */
 bool style_parse(const char *name, enum style *style);

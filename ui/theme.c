@@ -1,6 +1,5 @@
 #include "ui/theme.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -233,4 +232,29 @@ struct shown_look theme_show(const struct theme *theme, enum style style,
 	if (emphasis & EMPHASIS_SELECTED)
 		shown.attributes |= theme->looks[STYLE_SELECTED].attributes;
 	return shown;
+}
+
+struct shown_look theme_show_cell(const struct theme *theme,
+				  const struct cell *cell, int colour_count)
+{
+	struct shown_look shown =
+		theme_show(theme, (enum style)cell->style, cell->emphasis,
+			   colour_count);
+
+	if (cell->lower != 0)
+		shown.background = theme_show(theme, (enum style)cell->lower, 0,
+					      colour_count)
+					   .foreground;
+	return shown;
+}
+
+bool theme_has_heat(const struct theme *theme, int colour_count)
+{
+	for (int i = 0; i < STYLE_HEAT_COUNT; i++) {
+		enum style style = (enum style)(STYLE_HEAT_1 + i);
+
+		if (theme_show(theme, style, 0, colour_count).foreground < 0)
+			return false;
+	}
+	return true;
 }

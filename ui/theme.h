@@ -12,6 +12,7 @@
 #ifndef UI_THEME_H
 #define UI_THEME_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "ui/style.h"
@@ -57,6 +58,11 @@ struct shown_look {
 /* On a terminal of so many colours: 256 or more, 16, 8; less is none. */
 struct shown_look theme_show(const struct theme *theme, enum style style,
 			     int emphasis, int colour_count);
+/* The same of a cell, which may have two styles. */
+struct shown_look theme_show_cell(const struct theme *theme,
+				  const struct cell *cell, int colour_count);
+/* Each of the styles of areas has a colour there. */
+bool theme_has_heat(const struct theme *theme, int colour_count);
 
 /*
  * Finds and reads a theme by name: among the user's own

@@ -7,6 +7,8 @@
 #include "base/buffer.h"
 #include "base/text.h"
 
+#define UPPER_HALF 0x2580 /* ▀ */
+
 static struct cell *cell_at(struct canvas *canvas, int row, int column)
 {
 	return &canvas->cells[(size_t)row * (size_t)canvas->column_count +
@@ -119,6 +121,17 @@ void window_put_character(struct window window, int row, int column,
 			  enum style style, int32_t codepoint)
 {
 	put_codepoint(window, row, column, style, codepoint);
+}
+
+void window_put_halves(struct window window, int row, int column,
+		       enum style upper, enum style lower)
+{
+	struct cell *cell = window_cell(window, row, column);
+
+	if (cell == NULL)
+		return;
+	set_cell(window, cell, UPPER_HALF, 1, upper);
+	cell->lower = (uint8_t)lower;
 }
 
 void window_blank(struct window window)

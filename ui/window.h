@@ -41,6 +41,9 @@ int window_put_path(struct window window, int row, int end, int width,
 /* Draws one character. */
 void window_put_character(struct window window, int row, int column,
 			  enum style style, int32_t codepoint);
+/* Two areas in one cell, one above the other, in the colours of styles. */
+void window_put_halves(struct window window, int row, int column,
+		       enum style upper, enum style lower);
 /* Blanks all of it. */
 void window_blank(struct window window);
 void window_horizontal(struct window window, int row, int column, int length,

@@ -118,9 +118,9 @@ static void home_looks_so(void **state)
 		for (int column = 0; column < 80; column++) {
 			const struct cell *cell =
 				canvas_cell(&stage.app.canvas, row, column);
-			struct shown_look look = theme_show(
-				&stage.app.theme, (enum style)cell->style,
-				cell->emphasis, picture->colour_count);
+			struct shown_look look =
+				theme_show_cell(&stage.app.theme, cell,
+						picture->colour_count);
 
 			buffer_append_char(&drawn, letter_of(&legend, &look));
 		}
@@ -219,6 +219,9 @@ static void what_is_written_can_be_read(void **state)
 					   demand->colour_count);
 			double got;
 
+			/* Nothing is written in these. */
+			if (style >= STYLE_HEAT_1 && style <= STYLE_HEAT_12)
+				continue;
 			if (look.foreground < 0)
 				look.foreground = demand->foreground;
 			if (look.background < 0)
@@ -259,6 +262,48 @@ static void nothing_is_said_by_colour_alone(void **state)
 				    .attributes &
 			    ATTRIBUTE_REVERSE);
 	}
+}
+
+/* So low and high are told apart without telling hues apart. */
+static void a_heat_map_grows_lighter(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LENGTH(themes); i++) {
+		struct error error = ERROR_INIT;
+		struct theme theme;
+
+		assert_int_equal(theme_load(&theme, themes[i], &error), 0);
+		assert_int_equal(theme_has_heat(&theme, 256),
+				 strcmp(themes[i], "mono") != 0);
+		assert_false(theme_has_heat(&theme, 16));
+		assert_false(theme_has_heat(&theme, 0));
+		for (int j = 1;
+		     j < STYLE_HEAT_COUNT && theme_has_heat(&theme, 256); j++) {
+			enum style style = (enum style)(STYLE_HEAT_1 + j);
+			int darker = theme_show(&theme, style - 1, 0, 256)
+					     .foreground;
+			int lighter =
+				theme_show(&theme, style, 0, 256).foreground;
+
+			assert_true(luminance(darker) < luminance(lighter));
+		}
+	}
+}
+
+static void halves_have_two_colours(void **state)
+{
+	struct cell cell = { .style = STYLE_HEAT_1, .lower = STYLE_HEAT_12 };
+	struct error error = ERROR_INIT;
+	struct shown_look look;
+	struct theme theme;
+
+	(void)state;
+	assert_int_equal(theme_load(&theme, "default", &error), 0);
+	look = theme_show_cell(&theme, &cell, 256);
+	assert_int_equal(look.foreground, 53);
+	assert_int_equal(look.background, 227);
+	cell.lower = 0;
+	assert_int_equal(theme_show_cell(&theme, &cell, 256).background, -1);
 }
 
 static void eight_colours_have_no_bright_ones(void **state)
@@ -394,10 +439,12 @@ int main(void)
 {
 	static struct picture
 		pictures[ARRAY_LENGTH(themes) * ARRAY_LENGTH(kinds)];
-	struct CMUnitTest tests[ARRAY_LENGTH(pictures) + 5] = {
+	struct CMUnitTest tests[ARRAY_LENGTH(pictures) + 7] = {
 		cmocka_unit_test(what_is_written_can_be_read),
 		cmocka_unit_test(nothing_is_said_by_colour_alone),
 		cmocka_unit_test(eight_colours_have_no_bright_ones),
+		cmocka_unit_test(a_heat_map_grows_lighter),
+		cmocka_unit_test(halves_have_two_colours),
 		cmocka_unit_test(the_users_own_theme_comes_first),
 		cmocka_unit_test(themes_are_listed),
 	};
@@ -416,7 +463,7 @@ int main(void)
 			kinds[i % ARRAY_LENGTH(kinds)].colour_count;
 		snprintf(picture->name, sizeof(picture->name), "theme-%s-%s",
 			 picture->theme, kinds[i % ARRAY_LENGTH(kinds)].name);
-		tests[5 + i] = (struct CMUnitTest){
+		tests[7 + i] = (struct CMUnitTest){
 			.name = picture->name,
 			.test_func = home_looks_so,
 			.initial_state = picture,
