@@ -18,7 +18,7 @@
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/error.h"
-#include "model/tensortext.h"
+#include "model/tensorformat.h"
 #include "model/tensorview.h"
 
 static struct tensor shaped(int count, const int64_t *shape)
