@@ -54,13 +54,18 @@ struct tensor_wish {
 	double timeout; /* seconds */
 };
 
+/*
+ * Elements of each block but the last, where at most so many blocks (not 0)
+ * are wanted: the least number that is enough.
+ */
+int64_t wish_block_elements(int64_t element_count, int block_count);
 /* Nothing is wanted. */
 void tensor_wish_init(struct tensor_wish *wish);
 /*
  * From a request's body, or any object with the same members: statistics,
  * bins, hash, blocks, slice, find, after, data, timeout. What is not there is
- * not wanted. Histogram, hash and blocks alone mean statistics as well: of
- * "auto", and "whole" with hash or blocks.
+ * not wanted. A histogram alone means statistics as well ("auto"). Hash and
+ * blocks alone read the whole; beside statistics of a sample there are none.
  */
 int tensor_wish_parse(struct tensor_wish *wish, const json_t *body,
 		      struct error *error);

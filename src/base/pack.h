@@ -1,5 +1,5 @@
 /*
- * pack: gzip (RFC 1952), over zlib, which no other file includes.
+ * pack: gzip (RFC 1952), over zlib, which besides only crc.c includes.
  *
  * A packed text is a row of members, each packed alone, so that reading may
  * begin at any of them. A member of ours carries a note in its header: bytes

@@ -19,7 +19,7 @@ DOORS = {
     "ncurses.h": [],
     "uv.h": ["src/base/loop.c"],
     "utf8proc.h": ["src/base/text.c"],
-    "zlib.h": ["src/base/pack.c"],
+    "zlib.h": ["src/base/pack.c", "src/base/crc.c"],
     "uthash.h": ["src/base/map.c"],
     "utarray.h": [],
     "sys/ptrace.h": ["backends/ptrace/hold.c", "backends/control/remote.c",

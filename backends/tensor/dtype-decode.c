@@ -1,0 +1,264 @@
+/*
+ * Small floats become float32 by moving their exponent and mantissa to where
+ * float32 has them, and multiplying by the power of two that its exponent
+ * counts from elsewhere. That is exact, of subnormal ones as well.
+ */
+#include "backends/tensor/dtype-decode.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "banned.h"
+
+#define INFINITE_BITS UINT32_C(0x7f800000)
+#define NAN_BITS UINT32_C(0x7fc00000)
+
+static double to_double(uint32_t bits)
+{
+	float value;
+
+	memcpy(&value, &bits, sizeof(value));
+	return (double)value;
+}
+
+/* Bits of a float32, times a power of two. */
+static uint32_t scale(uint32_t bits, float power)
+{
+	float value;
+
+	memcpy(&value, &bits, sizeof(value));
+	value *= power;
+	memcpy(&bits, &value, sizeof(bits));
+	return bits;
+}
+
+void decode_bool(const uint8_t *bytes, size_t count, double *out)
+{
+	for (size_t i = 0; i < count; i++)
+		out[i] = bytes[i] != 0;
+}
+
+void decode_int8(const uint8_t *bytes, size_t count, double *out)
+{
+	for (size_t i = 0; i < count; i++)
+		out[i] = (int8_t)bytes[i];
+}
+
+void decode_uint8(const uint8_t *bytes, size_t count, double *out)
+{
+	for (size_t i = 0; i < count; i++)
+		out[i] = bytes[i];
+}
+
+void decode_int16(const uint8_t *bytes, size_t count, double *out)
+{
+	for (size_t i = 0; i < count; i++) {
+		int16_t value;
+
+		memcpy(&value, bytes + i * sizeof(value), sizeof(value));
+		out[i] = value;
+	}
+}
+
+void decode_uint16(const uint8_t *bytes, size_t count, double *out)
+{
+	for (size_t i = 0; i < count; i++) {
+		uint16_t value;
+
+		memcpy(&value, bytes + i * sizeof(value), sizeof(value));
+		out[i] = value;
+	}
+}
+
+void decode_int32(const uint8_t *bytes, size_t count, double *out)
+{
+	for (size_t i = 0; i < count; i++) {
+		int32_t value;
+
+		memcpy(&value, bytes + i * sizeof(value), sizeof(value));
+		out[i] = value;
+	}
+}
+
+void decode_uint32(const uint8_t *bytes, size_t count, double *out)
+{
+	for (size_t i = 0; i < count; i++) {
+		uint32_t value;
+
+		memcpy(&value, bytes + i * sizeof(value), sizeof(value));
+		out[i] = value;
+	}
+}
+
+void decode_int64(const uint8_t *bytes, size_t count, double *out)
+{
+	for (size_t i = 0; i < count; i++) {
+		int64_t value;
+
+		memcpy(&value, bytes + i * sizeof(value), sizeof(value));
+		out[i] = (double)value;
+	}
+}
+
+void decode_uint64(const uint8_t *bytes, size_t count, double *out)
+{
+	for (size_t i = 0; i < count; i++) {
+		uint64_t value;
+
+		memcpy(&value, bytes + i * sizeof(value), sizeof(value));
+		out[i] = (double)value;
+	}
+}
+
+void decode_time(const uint8_t *bytes, size_t count, double *out)
+{
+	for (size_t i = 0; i < count; i++) {
+		int64_t value;
+
+		memcpy(&value, bytes + i * sizeof(value), sizeof(value));
+		out[i] = value == INT64_MIN ? NAN : (double)value;
+	}
+}
+
+/* Five bits of exponent and ten of mantissa. */
+static double half(uint32_t bits)
+{
+	uint32_t rest = bits & 0x7fff;
+	uint32_t value = scale(rest << 13, 0x1p112f);
+
+	value |= rest >= 0x7c00 ? INFINITE_BITS : 0;
+	return to_double(value | (bits & 0x8000) << 16);
+}
+
+void decode_float16(const uint8_t *bytes, size_t count, double *out)
+{
+	for (size_t i = 0; i < count; i++) {
+		uint16_t value;
+
+		memcpy(&value, bytes + i * sizeof(value), sizeof(value));
+		out[i] = half(value);
+	}
+}
+
+void decode_bfloat16(const uint8_t *bytes, size_t count, double *out)
+{
+	for (size_t i = 0; i < count; i++) {
+		uint16_t value;
+
+		memcpy(&value, bytes + i * sizeof(value), sizeof(value));
+		out[i] = to_double((uint32_t)value << 16);
+	}
+}
+
+void decode_float32(const uint8_t *bytes, size_t count, double *out)
+{
+	for (size_t i = 0; i < count; i++) {
+		float value;
+
+		memcpy(&value, bytes + i * sizeof(value), sizeof(value));
+		out[i] = (double)value;
+	}
+}
+
+void decode_float64(const uint8_t *bytes, size_t count, double *out)
+{
+	memcpy(out, bytes, count * sizeof(*out));
+}
+
+/* What the processor itself refuses (no leading bit) is no number. */
+static double extended(const uint8_t *bytes)
+{
+	uint64_t mantissa;
+	uint16_t head;
+	double value;
+	int exponent;
+
+	memcpy(&mantissa, bytes, sizeof(mantissa));
+	memcpy(&head, bytes + sizeof(mantissa), sizeof(head));
+	exponent = head & 0x7fff;
+	if (exponent && !(mantissa >> 63))
+		value = NAN;
+	else if (exponent == 0x7fff)
+		value = mantissa << 1 ? NAN : INFINITY;
+	else
+		value = ldexp((double)mantissa,
+			      (exponent ? exponent : 1) - 16383 - 63);
+	return head >> 15 ? -value : value;
+}
+
+void decode_longdouble(const uint8_t *bytes, size_t count, double *out)
+{
+	for (size_t i = 0; i < count; i++)
+		out[i] = extended(bytes + i * 16);
+}
+
+void decode_e5m2(const uint8_t *bytes, size_t count, double *out)
+{
+	for (size_t i = 0; i < count; i++)
+		out[i] = half((uint32_t)bytes[i] << 8);
+}
+
+/* Four bits of exponent, no infinity; one NaN of each sign. */
+void decode_e4m3fn(const uint8_t *bytes, size_t count, double *out)
+{
+	for (size_t i = 0; i < count; i++) {
+		uint32_t rest = bytes[i] & 0x7fu;
+		uint32_t value = scale(rest << 20, 0x1p120f);
+
+		value |= rest == 0x7f ? NAN_BITS : 0;
+		out[i] = to_double(value | (bytes[i] & 0x80u) << 24);
+	}
+}
+
+/* No infinities, and one NaN, where the negative zero would be. */
+static double without_zero(uint32_t byte, int shift, float power)
+{
+	uint32_t value = scale((byte & 0x7f) << shift, power);
+
+	value |= byte == 0x80 ? NAN_BITS : 0;
+	return to_double(value | (byte & 0x80) << 24);
+}
+
+void decode_e5m2fnuz(const uint8_t *bytes, size_t count, double *out)
+{
+	for (size_t i = 0; i < count; i++)
+		out[i] = without_zero(bytes[i], 21, 0x1p111f);
+}
+
+void decode_e4m3fnuz(const uint8_t *bytes, size_t count, double *out)
+{
+	for (size_t i = 0; i < count; i++)
+		out[i] = without_zero(bytes[i], 20, 0x1p119f);
+}
+
+/* A power of two, by its exponent alone. */
+void decode_e8m0fnu(const uint8_t *bytes, size_t count, double *out)
+{
+	for (size_t i = 0; i < count; i++) {
+		uint64_t exponent = bytes[i] + UINT64_C(1023) - 127;
+		uint64_t bits = (bytes[i] == 0xff ? UINT64_C(0x7ff8) << 48
+						  : exponent << 52);
+
+		memcpy(&out[i], &bits, sizeof(bits));
+	}
+}
+
+void decode_complex32(const uint8_t *bytes, size_t count, double *out)
+{
+	decode_float16(bytes, count * 2, out);
+}
+
+void decode_complex64(const uint8_t *bytes, size_t count, double *out)
+{
+	decode_float32(bytes, count * 2, out);
+}
+
+void decode_complex128(const uint8_t *bytes, size_t count, double *out)
+{
+	decode_float64(bytes, count * 2, out);
+}
+
+void decode_clongdouble(const uint8_t *bytes, size_t count, double *out)
+{
+	decode_longdouble(bytes, count * 2, out);
+}

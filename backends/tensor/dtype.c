@@ -1,0 +1,289 @@
+#include "backends/tensor/dtype.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/tensor/dtype-decode.h"
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/buffer.h"
+#include "protocol/tensor.h"
+
+#define TEXT_MAXIMUM 256 /* bytes of an element that are shown */
+
+/* clang-format off */
+static const struct dtype dtypes[] = {
+	{ "float32", DTYPE_FLOAT, 4, 4, decode_float32 },
+	{ "bfloat16", DTYPE_FLOAT, 2, 2, decode_bfloat16 },
+	{ "float16", DTYPE_FLOAT, 2, 2, decode_float16 },
+	{ "float64", DTYPE_FLOAT, 8, 8, decode_float64 },
+	{ "int64", DTYPE_SIGNED, 8, 8, decode_int64 },
+	{ "int32", DTYPE_SIGNED, 4, 4, decode_int32 },
+	{ "int16", DTYPE_SIGNED, 2, 2, decode_int16 },
+	{ "int8", DTYPE_SIGNED, 1, 1, decode_int8 },
+	{ "uint8", DTYPE_UNSIGNED, 1, 1, decode_uint8 },
+	{ "uint16", DTYPE_UNSIGNED, 2, 2, decode_uint16 },
+	{ "uint32", DTYPE_UNSIGNED, 4, 4, decode_uint32 },
+	{ "uint64", DTYPE_UNSIGNED, 8, 8, decode_uint64 },
+	{ "bool", DTYPE_BOOLEAN, 1, 1, decode_bool },
+	{ "complex64", DTYPE_COMPLEX, 8, 4, decode_complex64 },
+	{ "complex128", DTYPE_COMPLEX, 16, 8, decode_complex128 },
+	{ "complex32", DTYPE_COMPLEX, 4, 2, decode_complex32 },
+	{ "float8_e5m2", DTYPE_FLOAT, 1, 1, decode_e5m2 },
+	{ "float8_e4m3fn", DTYPE_FLOAT, 1, 1, decode_e4m3fn },
+	{ "float8_e5m2fnuz", DTYPE_FLOAT, 1, 1, decode_e5m2fnuz },
+	{ "float8_e4m3fnuz", DTYPE_FLOAT, 1, 1, decode_e4m3fnuz },
+	{ "float8_e8m0fnu", DTYPE_FLOAT, 1, 1, decode_e8m0fnu },
+	{ "longdouble", DTYPE_FLOAT, 16, 16, decode_longdouble },
+	{ "clongdouble", DTYPE_COMPLEX, 32, 16, decode_clongdouble },
+	/* numpy's other names of these two. */
+	{ "float128", DTYPE_FLOAT, 16, 16, decode_longdouble },
+	{ "complex256", DTYPE_COMPLEX, 32, 16, decode_clongdouble },
+	{ "datetime64", DTYPE_TIME, 8, 8, decode_time },
+	{ "timedelta64", DTYPE_TIME, 8, 8, decode_time },
+	{ "str", DTYPE_TEXT, 0, 4, NULL },
+	{ "bytes", DTYPE_BYTES, 0, 1, NULL },
+	{ "void", DTYPE_OPAQUE, 0, 1, NULL },
+	{ "object", DTYPE_OBJECT, 8, 1, NULL },
+	/* Its elements point to their text as well. */
+	{ "StringDType", DTYPE_OBJECT, 16, 1, NULL },
+	/* What these mean depends on a scale that lies elsewhere. */
+	{ "qint8", DTYPE_OPAQUE, 1, 1, NULL },
+	{ "quint8", DTYPE_OPAQUE, 1, 1, NULL },
+	{ "qint32", DTYPE_OPAQUE, 4, 4, NULL },
+	{ "bits8", DTYPE_OPAQUE, 1, 1, NULL },
+	{ "bits16", DTYPE_OPAQUE, 2, 2, NULL },
+	/* Bytes in which a program of its own packs what it likes. */
+	{ "bits1x8", DTYPE_OPAQUE, 1, 1, NULL },
+	{ "bits2x4", DTYPE_OPAQUE, 1, 1, NULL },
+	{ "bits4x2", DTYPE_OPAQUE, 1, 1, NULL },
+	{ "float4_e2m1fn_x2", DTYPE_OPAQUE, 1, 1, NULL },
+	{ "uint1", DTYPE_OPAQUE, 1, 1, NULL },
+	{ "uint2", DTYPE_OPAQUE, 1, 1, NULL },
+	{ "uint3", DTYPE_OPAQUE, 1, 1, NULL },
+	{ "uint4", DTYPE_OPAQUE, 1, 1, NULL },
+	{ "uint5", DTYPE_OPAQUE, 1, 1, NULL },
+	{ "uint6", DTYPE_OPAQUE, 1, 1, NULL },
+	{ "uint7", DTYPE_OPAQUE, 1, 1, NULL },
+	{ "int1", DTYPE_OPAQUE, 1, 1, NULL },
+	{ "int2", DTYPE_OPAQUE, 1, 1, NULL },
+	{ "int3", DTYPE_OPAQUE, 1, 1, NULL },
+	{ "int4", DTYPE_OPAQUE, 1, 1, NULL },
+	{ "int5", DTYPE_OPAQUE, 1, 1, NULL },
+	{ "int6", DTYPE_OPAQUE, 1, 1, NULL },
+	{ "int7", DTYPE_OPAQUE, 1, 1, NULL },
+	/* Of these torch counts elements, not bytes. */
+	{ "quint4x2", DTYPE_PACKED, 0, 1, NULL },
+	{ "quint2x4", DTYPE_PACKED, 0, 1, NULL },
+};
+/* clang-format on */
+
+/* Of "str160" and "datetime64[ns]" what follows the name may vary. */
+static bool is_varying(const struct dtype *dtype)
+{
+	return dtype->class == DTYPE_TIME ||
+	       (dtype->size == 0 && dtype->class != DTYPE_PACKED);
+}
+
+static bool is_named(const struct dtype *dtype, const char *name)
+{
+	size_t length = strlen(dtype->name);
+	const char *rest = name + length;
+
+	if (strncmp(dtype->name, name, length) != 0)
+		return false;
+	if (*rest == '\0')
+		return true;
+	if (!is_varying(dtype))
+		return false;
+	return *rest == '[' || rest[strspn(rest, "0123456789")] == '\0';
+}
+
+const struct dtype *dtype_find(const char *name)
+{
+	if (*name && strchr("<>=|", *name))
+		name++;
+	for (size_t i = 0; i < ARRAY_LENGTH(dtypes); i++)
+		if (is_named(&dtypes[i], name))
+			return &dtypes[i];
+	return NULL;
+}
+
+bool dtype_is_swapped_name(const char *name)
+{
+	return *name == '>';
+}
+
+bool dtype_is_integer(const struct dtype *dtype)
+{
+	return dtype->class == DTYPE_BOOLEAN || dtype->class == DTYPE_SIGNED ||
+	       dtype->class == DTYPE_UNSIGNED || dtype->class == DTYPE_TIME;
+}
+
+bool dtype_is_number(const struct dtype *dtype)
+{
+	return dtype->decode != NULL;
+}
+
+int64_t dtype_integer(const struct dtype *dtype, const uint8_t *bytes)
+{
+	uint64_t bits = 0;
+	int unused = 64 - dtype->size * 8;
+
+	if (dtype->class == DTYPE_BOOLEAN)
+		return bytes[0] != 0;
+	memcpy(&bits, bytes, (size_t)dtype->size);
+	if (dtype->class == DTYPE_UNSIGNED)
+		return (int64_t)bits;
+	/* The sign, moved to the top and back. */
+	return (int64_t)(bits << unused) >> unused;
+}
+
+/*
+ * Numbers
+ */
+
+static void set_text(struct tensor_number *number, struct buffer *text)
+{
+	number->kind = TENSOR_NUMBER_TEXT;
+	number->text = xstrdup(text->length > 0 ? text->data : "");
+	buffer_clear(text);
+}
+
+/* What is no character becomes U+FFFD. */
+static void append_character(struct buffer *text, uint32_t code)
+{
+	char bytes[4];
+	size_t length = 0;
+
+	if (code > 0x10ffff || (code >= 0xd800 && code < 0xe000) || code == 0)
+		code = 0xfffd;
+	if (code < 0x80) {
+		bytes[length++] = (char)code;
+	} else if (code < 0x800) {
+		bytes[length++] = (char)(0xc0 | code >> 6);
+	} else if (code < 0x10000) {
+		bytes[length++] = (char)(0xe0 | code >> 12);
+		bytes[length++] = (char)(0x80 | (code >> 6 & 0x3f));
+	} else {
+		bytes[length++] = (char)(0xf0 | code >> 18);
+		bytes[length++] = (char)(0x80 | (code >> 12 & 0x3f));
+		bytes[length++] = (char)(0x80 | (code >> 6 & 0x3f));
+	}
+	if (code >= 0x80)
+		bytes[length++] = (char)(0x80 | (code & 0x3f));
+	buffer_append(text, bytes, length);
+}
+
+static void set_string(struct tensor_number *number, const uint8_t *bytes,
+		       size_t length)
+{
+	struct buffer text = BUFFER_INIT;
+	size_t end = 0;
+
+	for (size_t i = 0; i + 4 <= length; i += 4) {
+		uint32_t code;
+
+		memcpy(&code, bytes + i, sizeof(code));
+		if (code)
+			end = i + 4;
+	}
+	for (size_t i = 0; i < end && i < TEXT_MAXIMUM * 4; i += 4) {
+		uint32_t code;
+
+		memcpy(&code, bytes + i, sizeof(code));
+		append_character(&text, code);
+	}
+	if (end > TEXT_MAXIMUM * 4)
+		buffer_append(&text, "…", strlen("…"));
+	set_text(number, &text);
+}
+
+/* As Python writes them: b'ab\x00'. */
+static void set_bytes(struct tensor_number *number, const uint8_t *bytes,
+		      size_t length)
+{
+	struct buffer text = BUFFER_INIT;
+	bool is_cut = length > TEXT_MAXIMUM;
+
+	while (!is_cut && length > 0 && bytes[length - 1] == 0)
+		length--;
+	buffer_printf(&text, "b'");
+	for (size_t i = 0; i < length && i < TEXT_MAXIMUM; i++) {
+		uint8_t byte = bytes[i];
+
+		if (byte < ' ' || byte > '~' || byte == '\'' || byte == '\\')
+			buffer_printf(&text, "\\x%02x", byte);
+		else
+			buffer_printf(&text, "%c", byte);
+	}
+	buffer_printf(&text, is_cut ? "…'" : "'");
+	set_text(number, &text);
+}
+
+static void set_opaque(struct tensor_number *number, const uint8_t *bytes,
+		       size_t length)
+{
+	struct buffer text = BUFFER_INIT;
+
+	buffer_printf(&text, "0x");
+	for (size_t i = 0; i < length && i < TEXT_MAXIMUM / 2; i++)
+		buffer_printf(&text, "%02x", bytes[i]);
+	if (length > TEXT_MAXIMUM / 2)
+		buffer_printf(&text, "…");
+	set_text(number, &text);
+}
+
+static void set_integer(struct tensor_number *number, const struct dtype *dtype,
+			const uint8_t *bytes)
+{
+	number->integer = dtype_integer(dtype, bytes);
+	number->kind = TENSOR_NUMBER_INTEGER;
+	if (dtype->class == DTYPE_BOOLEAN)
+		number->kind = TENSOR_NUMBER_BOOLEAN;
+	else if (dtype->class == DTYPE_UNSIGNED && number->integer < 0)
+		number->kind = TENSOR_NUMBER_UNSIGNED;
+	if (dtype->class == DTYPE_TIME && number->integer == INT64_MIN) {
+		number->kind = TENSOR_NUMBER_REAL;
+		number->real = NAN;
+	}
+}
+
+void dtype_number(const struct dtype *dtype, const uint8_t *bytes,
+		  size_t length, struct tensor_number *number)
+{
+	double parts[2] = { 0, 0 };
+
+	*number = (struct tensor_number){ .kind = TENSOR_NUMBER_UNKNOWN };
+	switch (dtype->class) {
+	case DTYPE_BOOLEAN:
+	case DTYPE_SIGNED:
+	case DTYPE_UNSIGNED:
+	case DTYPE_TIME:
+		set_integer(number, dtype, bytes);
+		return;
+	case DTYPE_FLOAT:
+	case DTYPE_COMPLEX:
+		dtype->decode(bytes, 1, parts);
+		number->kind = dtype->class == DTYPE_FLOAT
+				       ? TENSOR_NUMBER_REAL
+				       : TENSOR_NUMBER_COMPLEX;
+		number->real = parts[0];
+		number->imaginary = parts[1];
+		return;
+	case DTYPE_TEXT:
+		set_string(number, bytes, length);
+		return;
+	case DTYPE_BYTES:
+		set_bytes(number, bytes, length);
+		return;
+	case DTYPE_OPAQUE:
+		set_opaque(number, bytes, length);
+		return;
+	case DTYPE_OBJECT:
+	case DTYPE_PACKED:
+		return;
+	}
+}

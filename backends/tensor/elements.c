@@ -1,0 +1,472 @@
+/*
+ * A row of units, of indices start to start + count, is cut into boxes: parts
+ * of all dimensions, each a full rectangle (of a 2-D tensor: the rest of a
+ * row, whole rows, the begin of a row). A box is read in the order of memory:
+ * its dimensions by stride, the least first, are taken together to one run of
+ * bytes as long as the gaps between are small, for a system call for what is
+ * not needed costs less than another part of one. The runs of one box are the
+ * parts of one system call. From them the units are picked in their order.
+ */
+#include "backends/tensor/elements.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+
+#include "backends/tensor/dtype.h"
+#include "backends/tensor/shuffle.h"
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/error.h"
+
+/* Bytes between units that are read along. */
+#define GAP_MAXIMUM 512
+/* Bytes that a box may take as they lie. */
+#define SCRATCH_MAXIMUM ((int64_t)2 << 20)
+/* Parts of one system call (UIO_MAXIOV). */
+#define PARTS_MAXIMUM 1024
+
+struct box {
+	uint64_t address; /* of the first in memory */
+	int dimension_count;
+	int64_t shape[ELEMENTS_DIMENSIONS];
+	int64_t strides[ELEMENTS_DIMENSIONS];
+	int64_t unit_count;
+};
+
+/* How a box lies: its dimensions by stride, the least first. */
+struct order {
+	int dimensions[ELEMENTS_DIMENSIONS];
+	int count;	/* without those of stride 0 */
+	int run_count;	/* so many of them are within a run */
+	int64_t length; /* bytes of a run */
+	int64_t runs;
+};
+
+static void add_dimension(struct elements *elements, int64_t size,
+			  int64_t stride)
+{
+	int last = elements->dimension_count - 1;
+
+	if (size == 1)
+		return;
+	/* The one before goes on where this one ends. */
+	if (last >= 0 && elements->strides[last] == stride * size) {
+		elements->shape[last] *= size;
+		elements->strides[last] = stride;
+		return;
+	}
+	elements->shape[last + 1] = size;
+	elements->strides[last + 1] = stride;
+	elements->dimension_count++;
+}
+
+void elements_init(struct elements *elements,
+		   const struct tensor_layout *layout)
+{
+	int unit = layout->dtype->swap_size;
+
+	*elements = (struct elements){
+		.pid = layout->pid,
+		.address = layout->address,
+		.unit_size = unit,
+		.is_swapped = layout->is_swapped && unit > 1,
+		.item_units = layout->item_size / unit,
+		.unit_count = layout_byte_count(layout) / unit,
+	};
+	if (elements->unit_count == 0)
+		return;
+	for (int i = 0; i < layout->dimension_count; i++)
+		add_dimension(elements, layout->shape[i], layout->strides[i]);
+	add_dimension(elements, elements->item_units, unit);
+}
+
+int64_t elements_step(const struct elements *elements, int64_t maximum)
+{
+	int64_t place = 1;
+
+	for (int i = elements->dimension_count - 1; i >= 0; i--) {
+		if (elements->shape[i] > maximum / place)
+			break;
+		place *= elements->shape[i];
+	}
+	if (place < elements->item_units && elements->item_units <= maximum)
+		place = elements->item_units;
+	return maximum / place * place;
+}
+
+static int64_t absolute(int64_t value)
+{
+	return value < 0 ? -value : value;
+}
+
+/* The dimensions of stride 0 are left out. */
+static void sort_dimensions(const int64_t *strides, int count,
+			    struct order *order)
+{
+	order->count = 0;
+	for (int i = 0; i < count; i++) {
+		int place = order->count;
+
+		if (strides[i] == 0)
+			continue;
+		while (place > 0 &&
+		       absolute(strides[order->dimensions[place - 1]]) >
+			       absolute(strides[i])) {
+			order->dimensions[place] = order->dimensions[place - 1];
+			place--;
+		}
+		order->dimensions[place] = i;
+		order->count++;
+	}
+}
+
+void elements_sort(struct elements *elements)
+{
+	struct elements from = *elements;
+	struct order order;
+
+	elements->dimension_count = 0;
+	for (int i = 0; i < from.dimension_count; i++)
+		if (from.strides[i] == 0)
+			add_dimension(elements, from.shape[i], 0);
+	sort_dimensions(from.strides, from.dimension_count, &order);
+	for (int i = order.count - 1; i >= 0; i--) {
+		int64_t size = from.shape[order.dimensions[i]];
+		int64_t stride = from.strides[order.dimensions[i]];
+
+		if (stride < 0)
+			elements->address += (uint64_t)((size - 1) * stride);
+		add_dimension(elements, size, absolute(stride));
+	}
+}
+
+/*
+ * System calls
+ */
+
+/* 0, or an errno. */
+static int read_parts(pid_t pid, struct iovec *parts, size_t count, void *out,
+		      size_t length)
+{
+	struct iovec here = { .iov_base = out, .iov_len = length };
+	ssize_t done = process_vm_readv(pid, &here, 1, parts, count, 0);
+
+	if (done < 0)
+		return errno;
+	return (size_t)done == length ? 0 : EFAULT;
+}
+
+/* Each run of the box, one after the other; 0, or an errno. */
+static int read_runs(const struct elements *elements, const struct box *box,
+		     const struct order *order, uint8_t *scratch)
+{
+	int64_t index[ELEMENTS_DIMENSIONS] = { 0 };
+	struct iovec parts[PARTS_MAXIMUM];
+	uint64_t address = box->address;
+	size_t count = 0;
+
+	for (int64_t run = 0; run < order->runs; run++) {
+		parts[count].iov_base = (void *)(uintptr_t)address;
+		parts[count].iov_len = (size_t)order->length;
+		count++;
+		for (int i = order->run_count; i < order->count; i++) {
+			int dimension = order->dimensions[i];
+			int64_t stride = box->strides[dimension];
+
+			address += (uint64_t)stride;
+			if (++index[i] < box->shape[dimension])
+				break;
+			address -= (uint64_t)(stride * index[i]);
+			index[i] = 0;
+		}
+		if (count == PARTS_MAXIMUM || run + 1 == order->runs) {
+			size_t bytes = count * (size_t)order->length;
+			int number = read_parts(elements->pid, parts, count,
+						scratch, bytes);
+
+			if (number)
+				return number;
+			scratch += bytes;
+			count = 0;
+		}
+	}
+	return 0;
+}
+
+/*
+ * Boxes
+ */
+
+static void plan(const struct elements *elements, const struct box *box,
+		 struct order *order)
+{
+	sort_dimensions(box->strides, box->dimension_count, order);
+	order->length = elements->unit_size;
+	order->run_count = 0;
+	while (order->run_count < order->count) {
+		int dimension = order->dimensions[order->run_count];
+		int64_t stride = absolute(box->strides[dimension]);
+		int64_t steps = box->shape[dimension] - 1;
+
+		if (stride - order->length > GAP_MAXIMUM ||
+		    steps > (SCRATCH_MAXIMUM - order->length) / stride)
+			break;
+		order->length += steps * stride;
+		order->run_count++;
+	}
+	order->runs = 1;
+	for (int i = order->run_count; i < order->count; i++)
+		order->runs *= box->shape[order->dimensions[i]];
+}
+
+/* The strides by which the units that are wanted lie in what was read. */
+static void describe(const struct box *box, const struct order *order,
+		     int64_t *strides)
+{
+	int64_t stride = order->length;
+
+	for (int i = 0; i < box->dimension_count; i++)
+		strides[i] = 0;
+	for (int i = 0; i < order->count; i++) {
+		int dimension = order->dimensions[i];
+		int64_t size = box->shape[dimension];
+
+		if (i < order->run_count) {
+			strides[dimension] = box->strides[dimension];
+			continue;
+		}
+		strides[dimension] = stride;
+		stride *= size;
+	}
+}
+
+static int read_box(const struct elements *elements, const struct box *box,
+		    uint8_t *out);
+
+/* Two halves along the first dimension that has two. */
+static int read_halves(const struct elements *elements, const struct box *box,
+		       uint8_t *out)
+{
+	struct box half = *box;
+	int first = 0;
+	int64_t size;
+	int number;
+
+	while (box->shape[first] == 1)
+		first++;
+	size = box->shape[first] / 2;
+	half.shape[first] = size;
+	half.unit_count = box->unit_count / box->shape[first] * size;
+	number = read_box(elements, &half, out);
+	if (number)
+		return number;
+	out += half.unit_count * elements->unit_size;
+	half.address += (uint64_t)(size * box->strides[first]);
+	half.shape[first] = box->shape[first] - size;
+	half.unit_count = box->unit_count - half.unit_count;
+	return read_box(elements, &half, out);
+}
+
+/* Backwards: its first in memory is the last by index. */
+static void turn(struct box *box, bool *is_turned)
+{
+	for (int i = 0; i < box->dimension_count; i++) {
+		is_turned[i] = box->strides[i] < 0;
+		if (!is_turned[i])
+			continue;
+		box->address +=
+			(uint64_t)((box->shape[i] - 1) * box->strides[i]);
+		box->strides[i] = -box->strides[i];
+	}
+}
+
+/* 0, or an errno. */
+static int read_box(const struct elements *elements, const struct box *box,
+		    uint8_t *out)
+{
+	bool is_turned[ELEMENTS_DIMENSIONS];
+	int64_t strides[ELEMENTS_DIMENSIONS];
+	struct box turned = *box;
+	struct order order;
+	const uint8_t *first;
+	uint8_t *scratch;
+	int number;
+
+	turn(&turned, is_turned);
+	plan(elements, &turned, &order);
+	if (order.runs > SCRATCH_MAXIMUM / order.length)
+		return read_halves(elements, box, out);
+	scratch = xmalloc((size_t)(order.runs * order.length));
+	number = read_runs(elements, &turned, &order, scratch);
+	if (number == 0) {
+		first = scratch;
+		describe(&turned, &order, strides);
+		for (int i = 0; i < box->dimension_count; i++) {
+			if (!is_turned[i])
+				continue;
+			first += (box->shape[i] - 1) * strides[i];
+			strides[i] = -strides[i];
+		}
+		shuffle_gather(first, box->dimension_count, box->shape, strides,
+			       elements->unit_size, out);
+	}
+	free(scratch);
+	return number;
+}
+
+/* So many whole indices of a dimension, of all behind it. */
+static int read_whole(const struct elements *elements, int dimension,
+		      uint64_t address, int64_t size, uint8_t *out)
+{
+	struct box box = { .address = address, .unit_count = size };
+
+	if (size == 0)
+		return 0;
+	for (int i = dimension; i < elements->dimension_count; i++) {
+		box.shape[box.dimension_count] =
+			i == dimension ? size : elements->shape[i];
+		box.strides[box.dimension_count] = elements->strides[i];
+		box.dimension_count++;
+		if (i > dimension)
+			box.unit_count *= elements->shape[i];
+	}
+	return read_box(elements, &box, out);
+}
+
+/*
+ * Units start to start + count of those behind address, from that dimension
+ * on. place is how many one index of it has.
+ */
+static int read_range(const struct elements *elements, int dimension,
+		      uint64_t address, int64_t place, int64_t start,
+		      int64_t count, uint8_t *out)
+{
+	int64_t stride;
+	int64_t head;
+	int64_t whole;
+	int64_t inner;
+	int number;
+
+	if (dimension == elements->dimension_count)
+		return read_whole(elements, dimension, address, count, out);
+	stride = elements->strides[dimension];
+	inner = dimension + 1 < elements->dimension_count
+			? place / elements->shape[dimension + 1]
+			: 1;
+	address += (uint64_t)(start / place * stride);
+	head = start % place ? place - start % place : 0;
+	if (head > count)
+		head = count;
+	if (head > 0) {
+		number = read_range(elements, dimension + 1, address, inner,
+				    start % place, head, out);
+		if (number || head == count)
+			return number;
+		address += (uint64_t)stride;
+		out += head * elements->unit_size;
+	}
+	whole = (count - head) / place;
+	number = read_whole(elements, dimension, address, whole, out);
+	count -= head + whole * place;
+	if (number || count == 0)
+		return number;
+	out += whole * place * elements->unit_size;
+	address += (uint64_t)(whole * stride);
+	return read_range(elements, dimension + 1, address, inner, 0, count,
+			  out);
+}
+
+/* 0, or an errno. */
+static int read_units(const struct elements *elements, int64_t start,
+		      int64_t count, uint8_t *out)
+{
+	int64_t size = elements->dimension_count > 0 ? elements->shape[0] : 1;
+	int64_t place = elements->unit_count / size;
+	int number;
+
+	if (elements->dimension_count == 1 &&
+	    elements->strides[0] == elements->unit_size) {
+		size_t length = (size_t)(count * elements->unit_size);
+		struct iovec part = {
+			.iov_base =
+				(void *)(uintptr_t)(elements->address +
+						    (uint64_t)(start *
+							       elements->unit_size)),
+			.iov_len = length,
+		};
+
+		number = read_parts(elements->pid, &part, 1, out, length);
+	} else {
+		number = read_range(elements, 0, elements->address, place,
+				    start, count, out);
+	}
+	if (number == 0 && elements->is_swapped)
+		shuffle_swap(out, (size_t)count, elements->unit_size);
+	return number;
+}
+
+static uint64_t address_of(const struct elements *elements, int64_t unit)
+{
+	uint64_t address = elements->address;
+
+	for (int i = elements->dimension_count - 1; i >= 0; i--) {
+		int64_t place = unit % elements->shape[i];
+
+		unit /= elements->shape[i];
+		address += (uint64_t)(place * elements->strides[i]);
+	}
+	return address;
+}
+
+static int explain(const struct elements *elements, int64_t unit, int number,
+		   struct error *error)
+{
+	int64_t index = unit / elements->item_units;
+
+	if (number == ESRCH)
+		return error_set(error, "the process has ended");
+	if (number == EPERM)
+		return error_set(error,
+				 "its memory may not be read: run as the same "
+				 "user, or with CAP_SYS_PTRACE");
+	if (number != EFAULT)
+		return error_set_errno(error, number,
+				       "element %" PRId64 " cannot be read",
+				       index);
+	return error_set(error,
+			 "element %" PRId64
+			 " cannot be read: there is no memory at 0x%" PRIx64
+			 " (any more)",
+			 index, address_of(elements, unit));
+}
+
+int64_t elements_read(const struct elements *elements, int64_t start,
+		      int64_t count, void *out, struct error *error)
+{
+	int64_t half = count / 2;
+	uint8_t *bytes = out;
+	int64_t done;
+	int number;
+
+	assert(start >= 0 && count >= 0 &&
+	       count <= elements->unit_count - start);
+	if (count == 0)
+		return 0;
+	number = read_units(elements, start, count, out);
+	if (number == 0)
+		return count;
+	if (number != EFAULT || count == 1) {
+		explain(elements, start, number, error);
+		return 0;
+	}
+	/* Which one it is: the first that cannot be read alone. */
+	done = elements_read(elements, start, half, out, error);
+	if (done < half)
+		return done;
+	return half + elements_read(elements, start + half, count - half,
+				    bytes + half * elements->unit_size, error);
+}

@@ -1,0 +1,81 @@
+#include "backends/tensor/fold.h"
+
+#include "backends/tensor/ranges.h"
+#include "backends/tensor/scan.h"
+#include "backends/tensor/wish.h"
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/crc.h"
+#include "protocol/tensor.h"
+
+void fold_statistics(const struct scan *scan, const struct ranges *ranges,
+		     int64_t element_count, struct tensor *told)
+{
+	struct statistics all;
+
+	statistics_init(&all);
+	for (size_t i = 0; i < ranges->count; i++)
+		statistics_merge(&all, &ranges->parts[i].statistics);
+	statistics_tell(&all, scan->dtype, &told->statistics);
+	told->has_statistics = true;
+	told->share = element_count > 0
+			      ? (double)all.count / (double)element_count
+			      : 1;
+}
+
+static void fold_blocks(const struct scan *scan, const struct ranges *ranges,
+			struct tensor *told)
+{
+	size_t block = 0;
+	int64_t left = scan->block_units * scan->elements.unit_size;
+
+	for (size_t i = 0; i < ranges->count; i++) {
+		const struct scan_part *part = &ranges->parts[i];
+
+		for (size_t j = 0; j < part->hash_count; j++) {
+			const struct scan_hash *hash = &part->hashes[j];
+
+			if (left == 0) {
+				block++;
+				left = scan->block_units *
+				       scan->elements.unit_size;
+			}
+			told->blocks[block] = crc_combine(
+				told->blocks[block], hash->crc, hash->length);
+			left -= hash->length;
+		}
+	}
+}
+
+void fold_hashes(const struct scan *scan, const struct ranges *ranges,
+		 int64_t element_count, int block_count, struct tensor *told)
+{
+	told->has_hash = true;
+	for (size_t i = 0; i < ranges->count; i++) {
+		const struct scan_part *part = &ranges->parts[i];
+
+		for (size_t j = 0; j < part->hash_count; j++)
+			told->hash =
+				crc_combine(told->hash, part->hashes[j].crc,
+					    part->hashes[j].length);
+	}
+	if (block_count == 0)
+		return;
+	told->block_elements = wish_block_elements(element_count, block_count);
+	told->block_count =
+		(size_t)((element_count + told->block_elements - 1) /
+			 told->block_elements);
+	told->blocks = xcalloc(told->block_count + 1, sizeof(*told->blocks));
+	fold_blocks(scan, ranges, told);
+}
+
+int64_t fold_find(const struct scan *scan, const struct ranges *ranges)
+{
+	struct find all;
+
+	find_init(&all, scan->find, scan->after);
+	for (size_t i = 0; i < ranges->count; i++)
+		if (ranges->parts[i].is_done)
+			find_merge(&all, &ranges->parts[i].find);
+	return all.index;
+}
