@@ -7,6 +7,7 @@
 #include "engine/commands.h"
 #include "engine/engine.h"
 #include "engine/survey.h"
+#include "ui/answerrows.h"
 #include "ui/app.h"
 #include "ui/commands-private.h"
 #include "ui/pane.h"

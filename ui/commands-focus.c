@@ -4,6 +4,7 @@
 #include "banned.h"
 #include "base/error.h"
 #include "engine/engine.h"
+#include "ui/answerrows.h"
 #include "ui/app.h"
 #include "ui/commands-private.h"
 #include "ui/pane.h"

@@ -111,6 +111,11 @@ static void choose_breakpoint(struct app *app, const struct hit *hit)
 	app->view.breakpoint_cursor = hit->value;
 }
 
+static void choose_answer(struct app *app, const struct hit *hit)
+{
+	app->view.compare_cursor = hit->value;
+}
+
 static void press_key(struct app *app, const struct hit *hit)
 {
 	commands_run(app, hit->line);
@@ -134,6 +139,7 @@ static const struct hit_form forms[] = {
 	{ HIT_DIFF, choose_difference, false },
 	{ HIT_JOB, choose_job, true },
 	{ HIT_BREAKPOINT, choose_breakpoint, true },
+	{ HIT_ANSWER, choose_answer, true },
 	{ HIT_KEY, press_key, false },
 };
 

@@ -15,6 +15,7 @@
 #include "model/stackdiff.h"
 #include "protocol/stack.h"
 #include "protocol/variable.h"
+#include "ui/answerrows.h"
 #include "ui/app.h"
 #include "ui/commands-private.h"
 #include "ui/grid.h"

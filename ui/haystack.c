@@ -13,6 +13,7 @@
 #include "model/stackdiff.h"
 #include "protocol/stack.h"
 #include "protocol/variable.h"
+#include "ui/answerrows.h"
 #include "ui/app.h"
 #include "ui/pane-breakpoints.h"
 #include "ui/pane.h"

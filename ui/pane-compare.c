@@ -1,17 +1,19 @@
 /*
  * pane-compare: what ranks answered to a question: the odd first, then what
- * is farthest from the median, equal answers together.
+ * is farthest from the median, equal answers together; tensors as a table,
+ * and below it how they differ from what most have.
  */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "banned.h"
-#include "base/alloc.h"
-#include "base/array.h"
 #include "base/buffer.h"
 #include "base/text.h"
 #include "model/session.h"
+#include "ui/answerrows.h"
+#include "ui/comparetable.h"
+#include "ui/differencetext.h"
 #include "ui/pane.h"
 
 /* Older answers are said to be. */
@@ -21,72 +23,6 @@
 /* A small picture of the numbers has so many ranks at most. */
 #define PICTURE_RANKS 64
 #define MARK_NONE 0x2717 /* ✗ */
-
-static void add_row(struct answer_rows *rows, size_t *capacity, size_t class,
-		    int line)
-{
-	ARRAY_GROW(rows->items, rows->count, *capacity);
-	rows->items[rows->count++] = (struct answer_row){ class, line };
-}
-
-void answer_rows_make(struct answer_rows *rows, const struct session *session)
-{
-	size_t capacity = 0;
-
-	*rows = (struct answer_rows){ .items = NULL };
-	answer_classes_make(&rows->classes, &session->answers);
-	for (size_t i = 0; i < rows->classes.count; i++) {
-		const char *text = rows->classes.items[i].text;
-		int line = 0;
-
-		add_row(rows, &capacity, i, line);
-		while ((text = strchr(text, '\n')) != NULL) {
-			text++;
-			add_row(rows, &capacity, i, ++line);
-		}
-	}
-	if (rankset_count(&rows->classes.waiting) > 0)
-		add_row(rows, &capacity, rows->classes.count, 0);
-}
-
-void answer_rows_clear(struct answer_rows *rows)
-{
-	answer_classes_clear(&rows->classes);
-	free(rows->items);
-	*rows = (struct answer_rows){ .items = NULL };
-}
-
-const struct rankset *answer_rows_ranks(const struct answer_rows *rows,
-					size_t row)
-{
-	size_t class = rows->items[row].class;
-
-	return class < rows->classes.count ? &rows->classes.items[class].ranks
-					   : &rows->classes.waiting;
-}
-
-int answer_rows_cursor(const struct answer_rows *rows, const struct view *view)
-{
-	int last = (int)rows->count - 1;
-
-	return view->compare_cursor < last ? view->compare_cursor : last;
-}
-
-void answer_rows_append(struct buffer *out, const struct answer_rows *rows,
-			size_t row)
-{
-	const struct answer_row *item = &rows->items[row];
-	const char *text;
-
-	if (item->class == rows->classes.count) {
-		buffer_append_string(out, "\u2026");
-		return;
-	}
-	text = rows->classes.items[item->class].text;
-	for (int i = 0; i < item->line; i++)
-		text = strchr(text, '\n') + 1;
-	text_append_line(out, text, strcspn(text, "\n"));
-}
 
 struct columns {
 	int ranks; /* width of the sets */
@@ -163,32 +99,52 @@ static void put_head(struct window window, int row,
 	buffer_clear(&text);
 }
 
-static void put_row(struct window window, int at, const struct columns *columns,
-		    const struct answer_rows *rows, size_t row)
+/* What rows are drawn with. */
+struct drawing {
+	const struct answer_rows *rows;
+	struct columns columns;
+	struct comparetable table;
+	bool has_table;
+};
+
+/* What is no tensor among them begins where their shapes do. */
+static int text_column(const struct drawing *drawing)
 {
-	const struct answer_row *item = &rows->items[row];
-	const struct answer_class *class =
-		item->class < rows->classes.count
-			? &rows->classes.items[item->class]
-			: NULL;
-	int column = 2 + columns->ranks + GAP + columns->count + GAP;
+	if (drawing->has_table)
+		return comparetable_text_column(&drawing->table);
+	return 2 + drawing->columns.ranks + GAP + drawing->columns.count + GAP;
+}
+
+static void put_row(struct window window, int at, const struct drawing *drawing,
+		    size_t row)
+{
+	const struct answer_rows *rows = drawing->rows;
+	const struct answer_class *class = answer_rows_class(rows, row);
+	bool is_first = rows->items[row].line == 0;
+	int column = text_column(drawing);
 	struct buffer text = BUFFER_INIT;
 
-	if (item->line == 0)
-		put_head(window, at, columns, class,
+	if (is_first && drawing->has_table)
+		comparetable_put_ranks(window, at, &drawing->table, class);
+	else if (is_first)
+		put_head(window, at, &drawing->columns, class,
 			 answer_rows_ranks(rows, row));
+	if (class != NULL && class->tensor != NULL) {
+		comparetable_put_row(window, at, &drawing->table, class);
+		return;
+	}
 	answer_rows_append(&text, rows, row);
 	column += window_put(window, at, column, window.column_count - column,
 			     answer_style(class), text.data);
 	buffer_reset(&text);
-	if (class != NULL && item->line == 0)
+	if (class != NULL && is_first)
 		answer_class_append_deviation(&text, class);
 	window_put(window, at, column + 3, window.column_count - column - 3,
 		   STYLE_DIM, text.data);
 	buffer_clear(&text);
 }
 
-/* The numbers of the ranks that answered one, low to high; others as ✗. */
+/* Numbers, or norms, of the ranks, low to high; what is none as ✗. */
 struct scale {
 	double least;
 	double most;
@@ -202,12 +158,12 @@ static struct scale find_scale(const struct answer_classes *classes)
 	for (size_t i = 0; i < classes->count; i++) {
 		const struct answer_class *class = &classes->items[i];
 
-		if (!class->is_number || !isfinite(class->number))
+		if (!class->has_level || !isfinite(class->level))
 			continue;
-		if (!scale.is_known || class->number < scale.least)
-			scale.least = class->number;
-		if (!scale.is_known || class->number > scale.most)
-			scale.most = class->number;
+		if (!scale.is_known || class->level < scale.least)
+			scale.least = class->level;
+		if (!scale.is_known || class->level > scale.most)
+			scale.most = class->level;
 		scale.is_known = true;
 	}
 	return scale;
@@ -218,22 +174,13 @@ static int32_t bar_of(const struct scale *scale,
 {
 	double range = scale->most - scale->least;
 
-	if (class->is_failure || !class->is_number)
+	if (!class->has_level)
 		return 0xb7;
-	if (!isfinite(class->number))
+	if (!isfinite(class->level))
 		return MARK_NONE;
 	if (!(range > 0) || !isfinite(range))
 		return 0x2582;
-	return 0x2581 + (int32_t)(7 * (class->number - scale->least) / range);
-}
-
-static const struct answer_class *class_of(const struct answer_classes *classes,
-					   int rank)
-{
-	for (size_t i = 0; i < classes->count; i++)
-		if (rankset_contains(&classes->items[i].ranks, rank))
-			return &classes->items[i];
-	return NULL;
+	return 0x2581 + (int32_t)(7 * (class->level - scale->least) / range);
 }
 
 static void append_picture(struct buffer *out,
@@ -248,12 +195,12 @@ static void append_picture(struct buffer *out,
 	while (scale.is_known && rankset_count(&all) <= PICTURE_RANKS &&
 	       (rank = rankset_next(&all, rank)) >= 0)
 		text_put_codepoint(out,
-				   bar_of(&scale, class_of(classes, rank)));
+				   bar_of(&scale, answer_classes_find(classes, rank)));
 	rankset_clear(&all);
 }
 
 static void put_title(struct window window, const struct session *session,
-		      const struct answer_rows *rows)
+		      const struct drawing *drawing)
 {
 	const struct answers *answers = &session->answers;
 	struct buffer left = BUFFER_INIT;
@@ -265,11 +212,88 @@ static void put_title(struct window window, const struct session *session,
 				     : "Compare");
 	if (answers->question != NULL)
 		buffer_printf(&left, " \u00b7 %s", answers->question);
-	append_picture(&right, &rows->classes);
+	if (drawing->has_table)
+		comparetable_append_title(&right, &drawing->table);
+	else
+		append_picture(&right, &drawing->rows->classes);
 	pane_title(window, 0, 1, window.column_count - 2, true, left.data,
 		   right.data);
 	buffer_clear(&right);
 	buffer_clear(&left);
+}
+
+/* In one line as long as all fit, the one of a class; returns the rows. */
+static int put_sentence(struct window window, int row,
+			const struct session *session,
+			const struct drawing *drawing,
+			const struct answer_class *class)
+{
+	struct buffer text = BUFFER_INIT;
+	int rows = 0;
+
+	differencetext_append(&text, &session->answers,
+			      &drawing->rows->classes, class);
+	if (text.length > 0)
+		rows = window_put_paragraph(window, row, 2,
+					    window.row_count - row,
+					    STYLE_TEXT, text.data);
+	buffer_clear(&text);
+	return rows;
+}
+
+/* Below the table: how those differ that most are not like; first the one
+ * under the cursor. */
+static void put_sentences(struct window window, const struct session *session,
+			  const struct drawing *drawing, int cursor)
+{
+	const struct answer_classes *classes = &drawing->rows->classes;
+	const struct answer_class *chosen =
+		answer_rows_class(drawing->rows, (size_t)cursor);
+	int row = 0;
+
+	if (chosen != NULL)
+		row += put_sentence(window, row, session, drawing, chosen);
+	for (size_t i = 0; i < classes->count && row < window.row_count; i++)
+		if (&classes->items[i] != chosen)
+			row += put_sentence(window, row, session, drawing,
+					    &classes->items[i]);
+}
+
+static void put_rows(struct window window, const struct drawing *drawing,
+		     int cursor)
+{
+	const struct answer_rows *rows = drawing->rows;
+	int first = cursor >= window.row_count ? cursor - window.row_count + 1
+					       : 0;
+
+	for (int i = 0;
+	     i < window.row_count && (size_t)(first + i) < rows->count; i++) {
+		put_row(window, i, drawing, (size_t)(first + i));
+		window_hit(window, i, 0, 1, window.column_count, HIT_ANSWER,
+			   first + i);
+	}
+	window_emphasise(window, cursor - first, 0, 1, window.column_count,
+			 EMPHASIS_SELECTED);
+}
+
+/* A third of the rows is for sentences, and what the table leaves. */
+static void put_table(struct window window, const struct session *session,
+		      const struct drawing *drawing, int cursor)
+{
+	int count = (int)drawing->rows->count;
+	int most = window.row_count - 1 - window.row_count / 3;
+	int rows = count < most ? count : most;
+
+	comparetable_put_head(window, 0, &drawing->table);
+	put_rows(window_part(window, 1, 0, rows, window.column_count), drawing,
+		 cursor);
+	/* A blank line between them, where there is room. */
+	if (window.row_count > rows + 3)
+		rows++;
+	put_sentences(window_part(window, rows + 1, 0,
+				  window.row_count - rows - 1,
+				  window.column_count),
+		      session, drawing, cursor);
 }
 
 void pane_compare(struct window window, const struct session *session,
@@ -277,23 +301,50 @@ void pane_compare(struct window window, const struct session *session,
 {
 	struct window inner = pane_frame(window);
 	struct answer_rows rows;
+	struct drawing drawing = { .rows = &rows };
 	int cursor;
-	int first;
-	struct columns columns;
 
 	answer_rows_make(&rows, session);
+	drawing.columns = find_columns(&rows, inner.column_count);
+	drawing.has_table = comparetable_is_wanted(&rows.classes);
+	if (drawing.has_table)
+		comparetable_make(&drawing.table, &rows.classes,
+				  inner.column_count);
 	if (pane_has_frame(window.row_count))
-		put_title(window, session, &rows);
+		put_title(window, session, &drawing);
 	cursor = answer_rows_cursor(&rows, view);
-	first = cursor >= inner.row_count ? cursor - inner.row_count + 1 : 0;
-	columns = find_columns(&rows, inner.column_count);
-	for (int i = 0; i < inner.row_count && (size_t)(first + i) < rows.count;
-	     i++)
-		put_row(inner, i, &columns, &rows, (size_t)(first + i));
-	if (cursor >= 0)
-		window_emphasise(inner, cursor - first, 0, 1,
-				 inner.column_count, EMPHASIS_SELECTED);
+	if (cursor >= 0 && drawing.has_table)
+		put_table(inner, session, &drawing, cursor);
+	else if (cursor >= 0)
+		put_rows(inner, &drawing, cursor);
 	answer_rows_clear(&rows);
+}
+
+static void append_question(struct buffer *out, const struct answers *answers)
+{
+	if (answers->question != NULL)
+		text_escape(out, answers->question,
+			    strlen(answers->question));
+	if (answers->tolerance > 0)
+		buffer_printf(out, " \u00b1%g", answers->tolerance);
+	buffer_append_string(out, "   ");
+}
+
+/* Of tensors: which rank's differs, and how. */
+static void append_summary(struct buffer *out, const struct answers *answers,
+			   const struct answer_classes *classes)
+{
+	struct buffer sentence = BUFFER_INIT;
+
+	if (comparetable_is_wanted(classes))
+		answer_classes_append_sentence(&sentence, classes, answers);
+	if (sentence.length > 0) {
+		buffer_append_string(out, sentence.data);
+	} else {
+		append_question(out, answers);
+		answer_classes_append_summary(out, classes, answers);
+	}
+	buffer_clear(&sentence);
 }
 
 void pane_compare_summary(struct window window, const struct session *session)
@@ -307,11 +358,7 @@ void pane_compare_summary(struct window window, const struct session *session)
 	answer_classes_make(&classes, answers);
 	for (size_t i = 0; i < classes.count; i++)
 		is_odd |= classes.items[i].is_odd;
-	if (answers->question != NULL)
-		text_escape(&text, answers->question,
-			    strlen(answers->question));
-	buffer_append_string(&text, "   ");
-	answer_classes_append_summary(&text, &classes, answers);
+	append_summary(&text, answers, &classes);
 	if (age >= FRESH_SECONDS) {
 		buffer_append_string(&text, "; asked ");
 		text_duration(&text, age);

@@ -272,28 +272,7 @@ void pane_log_append(struct buffer *out, const struct session *session,
 		     const struct view *view);
 /* Its rows when the view has row_count. */
 int pane_log_page(const struct view *view, int row_count);
-/* A line of what ranks answered: of a class, or of ranks that are waited for */
-struct answer_row {
-	size_t class; /* the count: of those that are waited for */
-	int line;     /* of the class's text */
-};
-/* What the open view shows of the session's answers. */
-struct answer_rows {
-	struct answer_classes classes;
-	struct answer_row *items;
-	size_t count;
-};
-void answer_rows_make(struct answer_rows *rows, const struct session *session);
-void answer_rows_clear(struct answer_rows *rows);
-/* Lends the ranks of a row. */
-const struct rankset *answer_rows_ranks(const struct answer_rows *rows,
-					size_t row);
-/* The row under the cursor, kept among them. */
-int answer_rows_cursor(const struct answer_rows *rows,
-		       const struct view *view);
-/* Appends a row's text. */
-void answer_rows_append(struct buffer *out, const struct answer_rows *rows,
-			size_t row);
+/* What ranks answered (ui/answerrows.h), in the open view. */
 void pane_compare(struct window window, const struct session *session,
 		  const struct view *view);
 /* How the answers of a class look; NULL: of those that are waited for. */

@@ -2,6 +2,7 @@
  * What ranks answered to one question, on the screen: as it comes, equal
  * answers together, the odd first.
  */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,9 +14,11 @@
 #include <cmocka.h>
 
 #include "banned.h"
+#include "base/alloc.h"
 #include "base/array.h"
 #include "base/buffer.h"
 #include "model/answers.h"
+#include "protocol/tensor.h"
 #include "stage.h"
 #include "ui/view.h"
 
@@ -58,6 +61,86 @@ static void answer_in_lines(struct stage *stage)
 		     "not asked: it runs; pause stops it");
 }
 
+/* As in the picture: 12 of rank 5's elements are NaN. */
+static struct tensor make_weight(int rank)
+{
+	bool is_odd = rank == 5;
+	struct tensor tensor;
+
+	tensor_init(&tensor);
+	tensor.type = xstrdup("torch.nn.Parameter");
+	tensor.dtype = xstrdup("float32");
+	tensor.dimension_count = 2;
+	tensor.shape[0] = 8;
+	tensor.shape[1] = 32;
+	tensor.element_count = 256;
+	tensor.item_size = 4;
+	tensor.byte_count = 1024;
+	tensor.has_statistics = true;
+	tensor.share = 1;
+	tensor.statistics = (struct tensor_statistics){
+		.minimum = { .kind = TENSOR_NUMBER_REAL, .real = -0.41 },
+		.maximum = { .kind = TENSOR_NUMBER_REAL,
+			     .real = is_odd ? 0.38 : 0.39 },
+		.mean = 0.001,
+		.deviation = 0.18,
+		.norm = is_odd ? NAN : 2.8134,
+		.has_norm = true,
+		.count = 256,
+		.nan_count = is_odd ? 12 : 0,
+	};
+	tensor.has_hash = true;
+	tensor.hash = is_odd ? 0x9f3c0102 : 0x77ab0304;
+	return tensor;
+}
+
+static void answer_tensor(struct stage *stage, int rank, struct tensor *tensor)
+{
+	struct answer answer = {
+		.rank = rank,
+		.has_come = true,
+		.text = (char *)"tensor",
+		.tensor = tensor,
+		.address = 0x7f0000001000,
+	};
+
+	answers_take_whole(&stage->engine.session.answers, &answer);
+	tensor_clear(tensor);
+}
+
+static void answer_weights(struct stage *stage)
+{
+	ask(stage, "model.fc.weight", ANSWERS_COMPARE);
+	for (int rank = 0; rank < 8; rank++) {
+		struct tensor tensor = make_weight(rank);
+
+		answer_tensor(stage, rank, &tensor);
+	}
+}
+
+/* Nothing of it is as it should be. */
+static void answer_all_kinds(struct stage *stage)
+{
+	struct tensor tensor;
+
+	answer_weights(stage);
+	tensor = make_weight(2);
+	tensor.shape[1] = 31;
+	tensor.hash = 1;
+	answer_tensor(stage, 2, &tensor);
+	tensor = make_weight(5);
+	tensor.statistics.infinity_count = 1234;
+	tensor.statistics.maximum.real = 6.02e23;
+	answer_tensor(stage, 5, &tensor);
+	tensor = make_weight(6);
+	tensor.has_statistics = false;
+	tensor.has_hash = false;
+	tensor.unread = xstrdup("its elements lie on cuda:6");
+	answer_tensor(stage, 6, &tensor);
+	answers_take(&stage->engine.session.answers, 7, NULL,
+		     "rank 7 has exited");
+}
+
 struct picture {
 	const char *name;
 	int row_count;
@@ -70,6 +153,11 @@ static void draws_the_picture(void **state)
 	static const struct picture pictures[] = {
 		{ "compare-80x24", 24, 80, answer_all },
 		{ "compare-40x10", 10, 40, answer_all },
+		{ "compare-tensor-80x24", 24, 80, answer_weights },
+		{ "compare-tensor-40x10", 10, 40, answer_weights },
+		{ "compare-kinds-80x24", 24, 80, answer_all_kinds },
+		{ "compare-kinds-40x10", 10, 40, answer_all_kinds },
+		{ "compare-kinds-200x50", 50, 200, answer_all_kinds },
 		{ "broadcast-80x24", 24, 80, answer_in_lines },
 	};
 	struct stage *stage = *state;

@@ -1,0 +1,472 @@
+#include "ui/comparetable.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/array.h"
+#include "base/buffer.h"
+#include "base/text.h"
+#include "model/answers.h"
+#include "model/tensortext.h"
+#include "protocol/tensor.h"
+#include "ui/pane.h"
+
+#define RANKS "ranks"
+#define MARK_WIDTH 2
+#define GAP 2
+#define NOTE_MINIMUM 16
+/* No column but the last one takes more of the width. */
+#define SHARE 3
+
+static void append_ranks(struct buffer *out, const struct rankset *ranks)
+{
+	size_t count = rankset_count(ranks);
+
+	rankset_append(out, ranks);
+	if (count == 1)
+		return;
+	buffer_append_string(out, " (");
+	text_count(out, count);
+	buffer_append_char(out, ')');
+}
+
+static bool have_same_shape(const struct tensor *a, const struct tensor *b)
+{
+	return a->dimension_count == b->dimension_count &&
+	       memcmp(a->shape, b->shape,
+		      (size_t)a->dimension_count * sizeof(*a->shape)) == 0;
+}
+
+static bool have_same_dtype(const struct tensor *a, const struct tensor *b)
+{
+	return a->dtype == b->dtype ||
+	       (a->dtype != NULL && b->dtype != NULL &&
+		strcmp(a->dtype, b->dtype) == 0);
+}
+
+/* What most others are not stands out, in one colour as well. */
+static bool has_other_shape(const struct comparetable *table,
+			    const struct tensor *tensor)
+{
+	return table->is_majority &&
+	       !have_same_shape(tensor, table->reference->tensor);
+}
+
+static bool has_other_dtype(const struct comparetable *table,
+			    const struct tensor *tensor)
+{
+	return table->is_majority &&
+	       !have_same_dtype(tensor, table->reference->tensor);
+}
+
+static void append_shape(struct buffer *out, const struct comparetable *table,
+			 const struct answer_class *class)
+{
+	const struct tensor *tensor = class->tensor;
+
+	if (has_other_shape(table, tensor))
+		buffer_append_string(out, "\u2260");
+	tensortext_append_sizes(out, tensor->shape, tensor->dimension_count);
+}
+
+/* Where all have the same it stands in the title. */
+static bool all_agree(const struct comparetable *table,
+		      bool (*agree)(const struct tensor *a,
+				    const struct tensor *b))
+{
+	const struct tensor *first = NULL;
+
+	for (size_t i = 0; i < table->classes->count; i++) {
+		const struct tensor *tensor = table->classes->items[i].tensor;
+
+		if (tensor != NULL && first != NULL && !agree(first, tensor))
+			return false;
+		if (tensor != NULL)
+			first = tensor;
+	}
+	return first != NULL;
+}
+
+static void append_dtype(struct buffer *out, const struct comparetable *table,
+			 const struct answer_class *class)
+{
+	const struct tensor *tensor = class->tensor;
+	const char *dtype = tensor->dtype != NULL ? tensor->dtype : "?";
+
+	if (all_agree(table, have_same_dtype))
+		return;
+	if (has_other_dtype(table, tensor))
+		buffer_append_string(out, "\u2260");
+	text_escape(out, dtype, strlen(dtype));
+}
+
+static void append_norm(struct buffer *out, const struct comparetable *table,
+			const struct answer_class *class)
+{
+	const struct tensor_statistics *of = &class->tensor->statistics;
+
+	(void)table;
+	if (!class->tensor->has_statistics)
+		return;
+	if (!of->has_norm)
+		buffer_append_char(out, '?');
+	else if (isnan(of->norm))
+		buffer_append_string(out, "nan");
+	else
+		buffer_printf(out, "%.5g", of->norm);
+}
+
+/* Digits that tell classes apart are in the hash and the difference. */
+static void append_number(struct buffer *out, const struct tensor_number *number)
+{
+	if (number->kind == TENSOR_NUMBER_REAL && !isnan(number->real))
+		buffer_printf(out, "%.4g", number->real);
+	else
+		tensortext_append_number(out, number);
+}
+
+static void append_minimum(struct buffer *out, const struct comparetable *table,
+			   const struct answer_class *class)
+{
+	(void)table;
+	if (class->tensor->has_statistics)
+		append_number(out, &class->tensor->statistics.minimum);
+}
+
+static void append_maximum(struct buffer *out, const struct comparetable *table,
+			   const struct answer_class *class)
+{
+	(void)table;
+	if (class->tensor->has_statistics)
+		append_number(out, &class->tensor->statistics.maximum);
+}
+
+static void append_nan(struct buffer *out, const struct comparetable *table,
+		       const struct answer_class *class)
+{
+	(void)table;
+	if (class->tensor->has_statistics)
+		text_count(out, (size_t)class->tensor->statistics.nan_count);
+}
+
+/* Only where there are some. */
+static void append_infinite(struct buffer *out,
+			    const struct comparetable *table,
+			    const struct answer_class *class)
+{
+	int64_t most = 0;
+
+	for (size_t i = 0; i < table->classes->count; i++) {
+		const struct tensor *tensor = table->classes->items[i].tensor;
+
+		if (tensor != NULL && tensor->has_statistics &&
+		    tensor->statistics.infinity_count > most)
+			most = tensor->statistics.infinity_count;
+	}
+	if (most > 0 && class->tensor->has_statistics)
+		text_count(out,
+			   (size_t)class->tensor->statistics.infinity_count);
+}
+
+static void append_hash(struct buffer *out, const struct comparetable *table,
+			const struct answer_class *class)
+{
+	(void)table;
+	if (class->tensor->has_hash)
+		buffer_printf(out, "%04" PRIx32 "\u2026",
+			      class->tensor->hash >> 16);
+}
+
+static void append_word(struct buffer *out, const char *word)
+{
+	if (out->length > 0)
+		buffer_append_string(out, ", ");
+	buffer_append_string(out, word);
+}
+
+/* What else there is to say, in words. */
+static void append_note(struct buffer *out, const struct comparetable *table,
+			const struct answer_class *class)
+{
+	const struct tensor *tensor = class->tensor;
+	struct buffer share = BUFFER_INIT;
+
+	(void)table;
+	if (tensor->unread != NULL)
+		append_word(out, tensor->unread);
+	else if (class->merged > 1)
+		append_word(out, "within the tolerance");
+	else if (rankset_count(&class->ranks) > 1 && class->is_sure)
+		append_word(out, "equal");
+	if (tensor->has_statistics && tensor->share < 1) {
+		buffer_printf(&share, "a sample of %.2g %%",
+			      tensor->share * 100);
+		append_word(out, share.data);
+	}
+	if (tensor->is_torn)
+		append_word(out, "written meanwhile");
+	buffer_clear(&share);
+}
+
+struct table_column {
+	const char *name;
+	int rank; /* the highest is left out first; 0: never */
+	bool is_right;
+	bool of_elements;
+	void (*append)(struct buffer *out, const struct comparetable *table,
+		       const struct answer_class *class);
+};
+
+static const struct table_column columns[COMPARETABLE_COLUMNS] = {
+	{ "dtype", 2, false, false, append_dtype },
+	{ "shape", 3, false, false, append_shape },
+	{ "norm", 4, false, true, append_norm },
+	{ "min", 6, false, true, append_minimum },
+	{ "max", 6, false, true, append_maximum },
+	{ "nan", 0, true, true, append_nan },
+	{ "inf", 5, true, true, append_infinite },
+	{ "hash", 1, false, true, append_hash },
+};
+
+bool comparetable_is_wanted(const struct answer_classes *classes)
+{
+	for (size_t i = 0; i < classes->count; i++)
+		if (classes->items[i].tensor != NULL)
+			return true;
+	return false;
+}
+
+/* More ranks go before fewer, and then low ones before high ones. */
+static bool is_before(const struct answer_class *one,
+		      const struct answer_class *other)
+{
+	size_t count = rankset_count(&one->ranks);
+
+	if (count != rankset_count(&other->ranks))
+		return count > rankset_count(&other->ranks);
+	return rankset_first(&one->ranks) < rankset_first(&other->ranks);
+}
+
+const struct answer_class *
+comparetable_reference(const struct answer_classes *classes, bool *is_majority)
+{
+	const struct answer_class *majority = answer_classes_majority(classes);
+	const struct answer_class *reference = NULL;
+
+	*is_majority = majority != NULL && majority->tensor != NULL;
+	if (*is_majority)
+		return majority;
+	for (size_t i = 0; i < classes->count; i++) {
+		const struct answer_class *class = &classes->items[i];
+
+		if (class->tensor != NULL &&
+		    (reference == NULL || is_before(class, reference)))
+			reference = class;
+	}
+	return reference;
+}
+
+/* Nothing in any row: it is not there. */
+static int natural_width(const struct comparetable *table, size_t at)
+{
+	struct buffer text = BUFFER_INIT;
+	int width = 0;
+
+	for (size_t i = 0; i < table->classes->count; i++) {
+		const struct answer_class *class = &table->classes->items[i];
+
+		if (class->tensor == NULL)
+			continue;
+		buffer_reset(&text);
+		columns[at].append(&text, table, class);
+		if (text_width(text.data) > width)
+			width = text_width(text.data);
+	}
+	buffer_clear(&text);
+	if (width > 0 && width < text_width(columns[at].name))
+		width = text_width(columns[at].name);
+	return width;
+}
+
+static int ranks_width(const struct answer_classes *classes, int maximum)
+{
+	struct buffer text = BUFFER_INIT;
+	int width = text_width(RANKS);
+
+	append_ranks(&text, &classes->waiting);
+	if (rankset_count(&classes->waiting) > 0 &&
+	    text_width(text.data) > width)
+		width = text_width(text.data);
+	for (size_t i = 0; i < classes->count; i++) {
+		buffer_reset(&text);
+		append_ranks(&text, &classes->items[i].ranks);
+		if (text_width(text.data) > width)
+			width = text_width(text.data);
+	}
+	buffer_clear(&text);
+	return width < maximum ? width : maximum;
+}
+
+static int whole_width(const struct comparetable *table)
+{
+	int width = MARK_WIDTH + table->ranks_width + GAP;
+
+	for (size_t i = 0; i < COMPARETABLE_COLUMNS; i++)
+		if (table->widths[i] > 0)
+			width += table->widths[i] + GAP;
+	return width - GAP;
+}
+
+/* False: what is left cannot be left out. */
+static bool leave_out(struct comparetable *table)
+{
+	int highest = 0;
+
+	for (size_t i = 0; i < COMPARETABLE_COLUMNS; i++)
+		if (table->widths[i] > 0 && columns[i].rank > highest)
+			highest = columns[i].rank;
+	for (size_t i = 0; highest > 0 && i < COMPARETABLE_COLUMNS; i++)
+		if (columns[i].rank == highest)
+			table->widths[i] = 0;
+	return highest > 0;
+}
+
+void comparetable_make(struct comparetable *table,
+		       const struct answer_classes *classes, int column_count)
+{
+	*table = (struct comparetable){ .classes = classes };
+	table->reference =
+		comparetable_reference(classes, &table->is_majority);
+	table->ranks_width = ranks_width(classes, column_count / SHARE);
+	for (size_t i = 0; i < COMPARETABLE_COLUMNS; i++) {
+		int width = natural_width(table, i);
+
+		table->widths[i] = width > column_count / SHARE
+					   ? column_count / SHARE
+					   : width;
+	}
+	while (whole_width(table) > column_count && leave_out(table))
+		;
+}
+
+void comparetable_put_head(struct window window, int row,
+			   const struct comparetable *table)
+{
+	int column = comparetable_text_column(table);
+
+	window_put(window, row, MARK_WIDTH, table->ranks_width, STYLE_DIM,
+		   RANKS);
+	for (size_t i = 0; i < COMPARETABLE_COLUMNS; i++) {
+		int width = table->widths[i];
+
+		if (width == 0)
+			continue;
+		if (columns[i].is_right)
+			window_put_right(window, row, column + width, width,
+					 STYLE_DIM, columns[i].name);
+		else
+			window_put(window, row, column, width, STYLE_DIM,
+				   columns[i].name);
+		column += width + GAP;
+	}
+}
+
+/* Of the majority's shape, or not. */
+static enum style style_of(const struct comparetable *table,
+			   const struct answer_class *class, size_t at)
+{
+	const struct tensor *tensor = class->tensor;
+
+	if (columns[at].append == append_nan &&
+	    tensor->statistics.nan_count > 0)
+		return STYLE_VALUE_NAN;
+	if ((columns[at].append == append_shape &&
+	     has_other_shape(table, tensor)) ||
+	    (columns[at].append == append_dtype &&
+	     has_other_dtype(table, tensor)))
+		return STYLE_DIFF_ONLY;
+	return answer_style(class);
+}
+
+void comparetable_put_ranks(struct window window, int row,
+			    const struct comparetable *table,
+			    const struct answer_class *class)
+{
+	struct buffer text = BUFFER_INIT;
+
+	append_ranks(&text, class != NULL ? &class->ranks
+					  : &table->classes->waiting);
+	window_put_character(window, row, 0, answer_style(class),
+			     answer_mark(class));
+	window_put(window, row, MARK_WIDTH, table->ranks_width,
+		   answer_style(class), text.data);
+	buffer_clear(&text);
+}
+
+/* Half a word is of no use. */
+static void put_note(struct window window, int row, int column,
+		     const struct comparetable *table,
+		     const struct answer_class *class)
+{
+	int width = window.column_count - column;
+	struct buffer text = BUFFER_INIT;
+
+	append_note(&text, table, class);
+	if (width >= NOTE_MINIMUM || text_width(text.data) <= width)
+		window_put(window, row, column, width, STYLE_DIM, text.data);
+	buffer_clear(&text);
+}
+
+void comparetable_put_row(struct window window, int row,
+			  const struct comparetable *table,
+			  const struct answer_class *class)
+{
+	struct buffer text = BUFFER_INIT;
+	int column = comparetable_text_column(table);
+
+	for (size_t i = 0; i < COMPARETABLE_COLUMNS; i++) {
+		int width = table->widths[i];
+
+		if (width == 0)
+			continue;
+		/* Why there is nothing stands where that would. */
+		if (class->tensor->unread != NULL && columns[i].of_elements)
+			break;
+		buffer_reset(&text);
+		columns[i].append(&text, table, class);
+		if (columns[i].is_right)
+			window_put_right(window, row, column + width, width,
+					 style_of(table, class, i), text.data);
+		else
+			window_put(window, row, column, width,
+				   style_of(table, class, i), text.data);
+		column += width + GAP;
+	}
+	put_note(window, row, column, table, class);
+	buffer_clear(&text);
+}
+
+int comparetable_text_column(const struct comparetable *table)
+{
+	return MARK_WIDTH + table->ranks_width + GAP;
+}
+
+void comparetable_append_title(struct buffer *out,
+			       const struct comparetable *table)
+{
+	const struct tensor *first = NULL;
+
+	for (size_t i = 0; first == NULL && i < table->classes->count; i++)
+		first = table->classes->items[i].tensor;
+	if (first == NULL)
+		return;
+	if (all_agree(table, have_same_dtype) && first->dtype != NULL)
+		text_escape(out, first->dtype, strlen(first->dtype));
+	if (!all_agree(table, have_same_shape))
+		return;
+	if (out->length > 0)
+		buffer_append_char(out, ' ');
+	tensortext_append_sizes(out, first->shape, first->dimension_count);
+}
