@@ -3,6 +3,7 @@
  */
 #include "banned.h"
 #include "base/alloc.h"
+#include "base/buffer.h"
 #include "base/error.h"
 #include "engine/commands.h"
 #include "engine/engine.h"
@@ -28,6 +29,9 @@ static int ask_again(struct command_context *context, struct error *error)
 	if (question == NULL)
 		error_set(error, "compare needs an expression of the program: "
 				 "compare loss.item()");
+	else if (answers->kind == ANSWERS_BROADCAST)
+		error_set(error, "a line is not given to debuggers again by "
+				 "itself: broadcast LINE does that.");
 	else
 		result = survey_begin(context, "compare", question,
 				      answers->kind, error);
@@ -57,12 +61,68 @@ int ui_broadcast(struct command_context *context, int argc, char **argv,
 	return 0;
 }
 
-void open_answer(struct app *app)
+/* The class under the cursor; NULL and a sentence: none has come. */
+static const struct answer_class *class_under(const struct app *app,
+					      const struct answer_rows *rows,
+					      struct error *error)
 {
+	int cursor = answer_rows_cursor(rows, &app->view);
+	const struct answer_class *class = NULL;
+
+	if (cursor >= 0)
+		class = answer_rows_class(rows, (size_t)cursor);
+	if (class == NULL)
+		error_set(error, "no answer has come yet.");
+	return class;
+}
+
+/* With what it printed, and what of a traceback there is. */
+static void append_whole(struct buffer *out, const struct answers *answers,
+			 const struct answer_class *class)
+{
+	const struct answer *first = class->first;
+
+	buffer_append_string(out, answers->question);
+	buffer_append_string(out, "\n");
+	rankset_append_named(out, &class->ranks);
+	if (first->type != NULL && !class->is_failure)
+		buffer_printf(out, ": %s", first->type);
+	buffer_append_string(out, "\n\n");
+	buffer_append_string(out, class->text);
+	if (first->traceback != NULL)
+		buffer_printf(out, "\n\n%s", first->traceback);
+	if (out->data[out->length - 1] != '\n')
+		buffer_append_char(out, '\n');
+}
+
+int open_answer(struct command_context *context, struct error *error)
+{
+	struct app *app = command_app(context);
+	const struct session *session = &app->engine->session;
+	const struct answer_class *class;
+	struct answer_rows rows;
+
+	answer_rows_make(&rows, session);
+	class = class_under(app, &rows, error);
+	if (class != NULL)
+		append_whole(context->out, &session->answers, class);
+	answer_rows_clear(&rows);
+	return class != NULL ? 0 : -1;
+}
+
+int ui_visit(struct command_context *context, int argc, char **argv,
+	     struct error *error)
+{
+	struct app *app = command_app(context);
 	struct session *session = &app->engine->session;
 	struct answer_rows rows;
 	int cursor;
 
+	(void)argc;
+	(void)argv;
+	if (app->view.kind != VIEW_COMPARE)
+		return error_set(error, "visit goes to a rank of the "
+					"comparison; open it first.");
 	answer_rows_make(&rows, session);
 	cursor = answer_rows_cursor(&rows, &app->view);
 	if (cursor >= 0) {
@@ -71,4 +131,5 @@ void open_answer(struct app *app)
 		view_open(&app->view, VIEW_HOME);
 	}
 	answer_rows_clear(&rows);
+	return cursor < 0 ? error_set(error, "no rank was asked.") : 0;
 }

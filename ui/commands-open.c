@@ -334,7 +334,7 @@ int ui_open(struct command_context *context, int argc, char **argv,
 	if (is_on_breakpoints(app))
 		return open_breakpoint(app, error);
 	if (view->kind == VIEW_COMPARE)
-		open_answer(app);
+		return open_answer(context, error);
 	if (view->kind == VIEW_CONSOLE)
 		connect_selected(app);
 	if (view->kind != VIEW_HOME)

@@ -49,8 +49,8 @@ int open_breakpoint(struct app *app, struct error *error);
 int prompt_assign(struct app *app, struct error *error);
 /* Goes home, to the source of the frame under the cursor. */
 void open_branch(struct app *app);
-/* Goes home, to the first rank that gave the answer under the cursor. */
-void open_answer(struct app *app);
+/* How the answer under the cursor differs, or all of it as a text. */
+int open_answer(struct command_context *context, struct error *error);
 
 /* A job that we started is there: asks what becomes of it, and is true. */
 bool started_asks(struct app *app);
@@ -68,6 +68,7 @@ command_function ui_prompt, ui_help, ui_log, ui_back, ui_quit, ui_redraw;
 command_function ui_suspend, ui_set, ui_job, ui_click, ui_wheel;
 command_function ui_edit, ui_copy, ui_console, ui_terminal;
 command_function ui_here, ui_breakpoints, ui_remove, ui_interrupt;
+command_function ui_visit;
 command_function ui_compare, ui_broadcast, ui_eval, ui_execute, ui_repl,
 	ui_assign;
 command_function ui_sort, ui_group, ui_filter;

@@ -105,6 +105,8 @@ static const struct command rows[] = {
 	{ "compare", NULL, "[EXPR [ranks SET]]",
 	  "EXPR in each stopped rank, equal values together; alone: again",
 	  SCREEN | COMMAND_RANKS, ui_compare },
+	{ "visit", NULL, "",
+	  "home, to the first rank of the comparison's row", SCREEN, ui_visit },
 	{ "broadcast", NULL, "[--yes] LINE [ranks SET]",
 	  "LINE to the prompt of each stopped rank, equal answers together",
 	  SCREEN | COMMAND_RANKS | COMMAND_ASKS, ui_broadcast },

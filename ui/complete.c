@@ -21,6 +21,7 @@
 #include "protocol/stack.h"
 #include "ui/commands.h"
 #include "ui/keymap.h"
+#include "ui/names.h"
 #include "ui/pane.h"
 #include "ui/theme.h"
 
@@ -259,6 +260,17 @@ static void offer_place(const struct typing *typing)
 	free(text);
 }
 
+static void give_name(void *data, const char *text)
+{
+	offer(data, text);
+}
+
+/* Names of the frame that is looked at. */
+static void offer_names(const struct typing *typing)
+{
+	names_find(typing->session, typing->word, give_name, (void *)typing);
+}
+
 struct placeholder {
 	const char *text;
 	void (*offer)(const struct typing *typing);
@@ -271,7 +283,7 @@ static const struct placeholder placeholders[] = {
 	{ "N", offer_ranks },
 	{ "TARGET", offer_targets },
 	{ "ID", offer_breakpoints },
-	{ "FILE:LINE", offer_place },
+	{ "FILE:LINE", offer_place }, { "EXPR", offer_names },
 };
 
 static void offer_placeholder(const struct typing *typing, const char *text)

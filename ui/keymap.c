@@ -63,6 +63,8 @@ const char keymap_default[] = "bind [ rank previous\n"
 			      "bind e repl\n"
 			      "bind i assign\n"
 			      "bind = prompt compare\n"
+			      "bind compare:g visit\n"
+			      "bind compare:R compare\n"
 			      "bind E edit\n"
 			      "bind y copy\n"
 			      "bind / prompt search\n"
@@ -197,6 +199,10 @@ static const struct key_help helps[] = {
 	{ { "prompt compare" },
 	  NULL,
 	  "compare an expression over the stopped ranks" },
+	{ { "visit" },
+	  NULL,
+	  "in the comparison: home, to the first rank of the row" },
+	{ { "compare" }, NULL, "in the comparison: ask the ranks again" },
 	{ { "connect" }, NULL, "attach: be the client of debuggers that wait" },
 	{ { "console" }, NULL, "the debugger's own session; ^] leaves it" },
 	{ { "terminal" },

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "banned.h"
+#include "base/buffer.h"
 #include "base/text.h"
 #include "model/breakpoints.h"
 #include "model/output.h"
@@ -32,12 +33,28 @@ static int maximum(int a, int b)
 	return a > b ? a : b;
 }
 
+/* What ranks differ in, in one line or two. */
+static int compare_rows(const struct session *session, const struct view *view)
+{
+	struct buffer text = BUFFER_INIT;
+	int rows = 1;
+
+	pane_compare_append_summary(&text, session);
+	if (view->row_count >= 10 &&
+	    text_width(text.data) > view->column_count - 4)
+		rows = 2;
+	buffer_clear(&text);
+	return rows;
+}
+
 static int verdict_rows(const struct session *session, const struct view *view)
 {
 	int width = view->column_count - 4;
 
 	if (view->row_count < 3)
 		return view->row_count - 1;
+	if (view->kind == VIEW_COMPARE)
+		return compare_rows(session, view);
 	if (view->kind != VIEW_HOME || view->row_count < 6)
 		return 1;
 	if (session->verdict.sentence == NULL || width < 1 ||

@@ -331,9 +331,11 @@ static void append_question(struct buffer *out, const struct answers *answers)
 }
 
 /* Of tensors: which rank's differs, and how. */
-static void append_summary(struct buffer *out, const struct answers *answers,
+static void append_summary(struct buffer *out, const struct session *session,
 			   const struct answer_classes *classes)
 {
+	const struct answers *answers = &session->answers;
+	double age = session->now - answers->asked_at;
 	struct buffer sentence = BUFFER_INIT;
 
 	if (comparetable_is_wanted(classes))
@@ -344,13 +346,27 @@ static void append_summary(struct buffer *out, const struct answers *answers,
 		append_question(out, answers);
 		answer_classes_append_summary(out, classes, answers);
 	}
+	if (age >= FRESH_SECONDS) {
+		buffer_append_string(out, "; asked ");
+		text_duration(out, age);
+		buffer_append_string(out, " ago");
+	}
 	buffer_clear(&sentence);
+}
+
+void pane_compare_append_summary(struct buffer *out,
+				 const struct session *session)
+{
+	struct answer_classes classes;
+
+	answer_classes_make(&classes, &session->answers);
+	append_summary(out, session, &classes);
+	answer_classes_clear(&classes);
 }
 
 void pane_compare_summary(struct window window, const struct session *session)
 {
 	const struct answers *answers = &session->answers;
-	double age = session->now - answers->asked_at;
 	struct answer_classes classes;
 	struct buffer text = BUFFER_INIT;
 	bool is_odd = false;
@@ -358,12 +374,7 @@ void pane_compare_summary(struct window window, const struct session *session)
 	answer_classes_make(&classes, answers);
 	for (size_t i = 0; i < classes.count; i++)
 		is_odd |= classes.items[i].is_odd;
-	append_summary(&text, answers, &classes);
-	if (age >= FRESH_SECONDS) {
-		buffer_append_string(&text, "; asked ");
-		text_duration(&text, age);
-		buffer_append_string(&text, " ago");
-	}
+	append_summary(&text, session, &classes);
 	window_put_character(window, 0, 1, STYLE_HINT_KEY,
 			     answers->kind == ANSWERS_BROADCAST ? ':' : '=');
 	window_put_paragraph(window, 0, 3, window.row_count,

@@ -278,7 +278,9 @@ void pane_compare(struct window window, const struct session *session,
 /* How the answers of a class look; NULL: of those that are waited for. */
 enum style answer_style(const struct answer_class *class);
 int32_t answer_mark(const struct answer_class *class);
-/* In place of the verdict. */
+/* In place of the verdict; appended, and in a window. */
+void pane_compare_append_summary(struct buffer *out,
+				 const struct session *session);
 void pane_compare_summary(struct window window, const struct session *session);
 
 /* Code that ranks were asked to run, and the line that is typed. */

@@ -5,11 +5,13 @@
 #include <stdlib.h>
 
 #include "banned.h"
+#include "base/alloc.h"
 #include "engine/engine.h"
 #include "model/stackdiff.h"
 #include "protocol/stack.h"
 #include "ui/app.h"
 #include "ui/layout.h"
+#include "ui/names.h"
 #include "ui/pane.h"
 
 #define EVIDENCE_SECONDS 1.0
@@ -121,6 +123,36 @@ static void want_output(struct app *app)
 		engine_want_output(app->engine, rank->node, rank->process.pid);
 }
 
+static void ignore(void *data, const char *text)
+{
+	(void)data;
+	(void)text;
+}
+
+/* What Tab would complete the expression that is typed with. */
+static void want_names(struct app *app)
+{
+	const struct session *session = &app->engine->session;
+	const struct prompt *prompt = &app->view.prompt;
+	const struct rank *rank = session_looked_at(session);
+	const struct thread *thread = session_selected_thread(session);
+	struct names_wish wish;
+	char *head;
+
+	if (!prompt->is_open ||
+	    (prompt->kind != PROMPT_COMPARE && prompt->kind != PROMPT_COMMAND) ||
+	    rank == NULL || thread == NULL)
+		return;
+	want_frame(app, rank, thread->sample.tid, thread->sample.stack,
+		   session_selected_depth(session));
+	head = xstrndup(prompt->text.data, prompt->cursor);
+	wish = names_find(session, head, ignore, NULL);
+	if (wish.address != 0)
+		engine_want_children(app->engine, rank->node,
+				     rank->process.pid, wish.address, 0);
+	free(head);
+}
+
 /* A debugger's session is followed while it is seen. */
 static void want_console(struct app *app)
 {
@@ -149,6 +181,7 @@ void app_want(struct app *app)
 {
 	want_output(app);
 	want_console(app);
+	want_names(app);
 	want_evidence(app);
 	switch (app->view.kind) {
 	case VIEW_HOME:

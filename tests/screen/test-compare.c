@@ -20,6 +20,7 @@
 #include "model/answers.h"
 #include "protocol/tensor.h"
 #include "stage.h"
+#include "ui/commands.h"
 #include "ui/view.h"
 
 static void ask(struct stage *stage, const char *question,
@@ -207,9 +208,48 @@ static void the_cursor_chooses_ranks(void **state)
 	stage_check_shows(stage, "focus 3 (1)");
 	stage_keys(stage, "End Space");
 	stage_check_shows(stage, "focus 0-2,4,6-7 (6)");
-	stage_keys(stage, "Home Enter");
+	stage_keys(stage, "Home g");
 	stage_check_shows(stage, "rank 5");
 	assert_int_equal(stage->app.view.kind, VIEW_HOME);
+}
+
+static void the_whole_of_an_answer_is_shown(void **state)
+{
+	struct stage *stage = *state;
+
+	answer_in_lines(stage);
+	stage_keys(stage, "Down Enter");
+	assert_int_equal(stage->app.view.kind, VIEW_TEXT);
+	stage_check_shows(stage, "rank 3");
+	stage_check_shows(stage, "-> x = load_batch(step, rank)");
+	stage_keys(stage, "Esc");
+	assert_int_equal(stage->app.view.kind, VIEW_COMPARE);
+	assert_int_equal(stage->app.view.compare_cursor, 1);
+	ask(stage, "step", ANSWERS_COMPARE);
+	stage_keys(stage, "Enter");
+	stage_check_shows(stage, "no answer has come yet");
+}
+
+static void a_line_is_not_sent_again(void **state)
+{
+	struct stage *stage = *state;
+
+	answer_in_lines(stage);
+	stage_keys(stage, "R");
+	stage_check_shows(stage, "a line is not given to debuggers again");
+}
+
+static void it_is_clicked(void **state)
+{
+	struct stage *stage = *state;
+
+	answer_all(stage);
+	app_draw(&stage->app);
+	commands_run(&stage->app, "click 5 10");
+	assert_int_equal(stage->app.view.compare_cursor, 1);
+	commands_run(&stage->app, "click 6 10 open");
+	assert_int_equal(stage->app.view.kind, VIEW_TEXT);
+	stage_check_shows(stage, "ranks 0-2,4,6-7");
 }
 
 static void it_is_searched(void **state)
@@ -269,6 +309,9 @@ int main(void)
 		ON_STAGE(lines_appear_as_ranks_answer),
 		ON_STAGE(old_answers_are_said_to_be),
 		ON_STAGE(the_cursor_chooses_ranks),
+		ON_STAGE(the_whole_of_an_answer_is_shown),
+		ON_STAGE(a_line_is_not_sent_again),
+		ON_STAGE(it_is_clicked),
 		ON_STAGE(it_is_searched),
 		ON_STAGE(back_leads_to_it),
 		ON_STAGE(it_fits_any_size),
