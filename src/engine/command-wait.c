@@ -16,6 +16,7 @@
 #include "engine/format.h"
 #include "engine/gather.h"
 #include "engine/script.h"
+#include "engine/watch-nan.h"
 #include "engine/watch.h"
 #include "model/rankselect.h"
 
@@ -330,6 +331,24 @@ static int run_ranks(struct wait *wait, int argc, char **argv,
 	return wait_for(wait, error);
 }
 
+/* What watch-nan has begun. */
+static int run_nan(struct wait *wait, int argc, char **argv,
+		   struct error *error)
+{
+	struct engine *engine = wait->context->engine;
+
+	if (take_pairs(wait, 2, &argc, argv, error) < 0)
+		return -1;
+	if (argc != 2)
+		return error_set(error, "'%.40s' does not fit: wait nan "
+					"[timeout S]",
+				 argv[2]);
+	if (engine->watch_nan.state == WATCH_NAN_NONE)
+		return error_set(error, "wait nan: watch-nan EXPR says what "
+					"is watched, before");
+	return watch_nan_wait(wait->context, wait->seconds, error);
+}
+
 /* `wait --stuck 60s`: until something is wrong, not until something is so. */
 static int run_watch(struct command_context *context, int argc, char **argv,
 		     struct error *error)
@@ -372,11 +391,13 @@ int command_wait(struct command_context *context, int argc, char **argv,
 		result = run_ranks(&wait, argc, argv, wait_exited, error);
 	else if (strcmp(what, "stopped") == 0)
 		result = run_ranks(&wait, argc, argv, wait_stopped, error);
+	else if (strcmp(what, "nan") == 0)
+		result = run_nan(&wait, argc, argv, error);
 	else
 		error_set(error, "wait knows: wait --stuck SECONDS, wait "
 				 "verdict TEXT, wait stopped [ranks SET], wait "
-				 "exited [ranks SET], the last three with "
-				 "[timeout S]");
+				 "nan, wait exited [ranks SET], the last four "
+				 "with [timeout S]");
 	rankset_clear(&wait.ranks);
 	return result;
 }

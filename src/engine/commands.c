@@ -74,7 +74,7 @@ static const struct command rows[] = {
 	  SHELL, command_where },
 	{ "wait", NULL,
 	  "--stuck SECONDS [--report DIR] | verdict TEXT | stopped [ranks SET] "
-	  "| exited [ranks SET] [timeout S]",
+	  "| nan | exited [ranks SET] [timeout S]",
 	  "watch the job; leave with 1 and a report when it is stuck or "
 	  "fails; or wait 30 s until it is so",
 	  SHELL, command_wait },
@@ -121,6 +121,10 @@ static const struct command rows[] = {
 	  "stop where its value changes, in the frame looked at of ranks "
 	  "that are stopped; alone: the watches",
 	  BOTH | COMMAND_RANKS, command_watch },
+	{ "watch-nan", NULL, "[EXPR [stop] | off] [ranks SET]",
+	  "tell of the first NaN or infinity in its value; stop: and pause "
+	  "the ranks. A shell waits for it, status 1: there is one",
+	  BOTH | COMMAND_RANKS, command_watch_nan },
 	{ "clear", "cl delete", "[ID | all]",
 	  "take a breakpoint away; alone: all of them",
 	  BOTH, command_clear },

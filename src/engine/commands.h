@@ -75,6 +75,8 @@ int command_break(struct command_context *context, int argc, char **argv,
 		  struct error *error);
 int command_watch(struct command_context *context, int argc, char **argv,
 		  struct error *error);
+int command_watch_nan(struct command_context *context, int argc, char **argv,
+		      struct error *error);
 int command_tbreak(struct command_context *context, int argc, char **argv,
 		   struct error *error);
 int command_clear(struct command_context *context, int argc, char **argv,

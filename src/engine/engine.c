@@ -43,6 +43,7 @@ void engine_clear(struct engine *engine)
 	/* What still comes is for nobody. */
 	engine->changed = NULL;
 	engine->is_screen = false;
+	watch_nan_clear(engine);
 	debuggers_leave(engine);
 	for (size_t i = 0; i < engine->link_count; i++)
 		link_free(engine->links[i]);
@@ -146,12 +147,22 @@ static const char *word_of(const char *request)
 	return request;
 }
 
-/* Variables that cannot be read are said where they are shown. */
+/* What cannot be read is said where it is shown. */
+static const char *const quiet[] = { "variables", "tensor", "parameters" };
+
+static bool is_quiet(const char *request)
+{
+	for (size_t i = 0; i < ARRAY_LENGTH(quiet); i++)
+		if (strcmp(quiet[i], request) == 0)
+			return true;
+	return false;
+}
+
 static void log_failure(const struct engine *engine,
 			const struct message *message)
 {
 	if (engine->is_screen && !message->is_success &&
-	    strcmp(message->name, "variables") != 0)
+	    !is_quiet(message->name))
 		log_write(LOG_WARNING, "%s: %s", word_of(message->name),
 			  message->error ? message->error : "it failed");
 }
@@ -308,6 +319,7 @@ static void on_drained(struct link *link, void *data)
 	follow_ranks(engine);
 	debuggers_turn(engine);
 	survey_turn(engine);
+	watch_nan_turn(engine);
 	engine_settle(engine);
 }
 
@@ -335,6 +347,7 @@ static void on_closed(struct link *link, const char *why, void *data)
 	log_write(engine->is_screen ? LOG_WARNING : LOG_INFO, "%s", why);
 	session_lose_node(&engine->session, node_of(engine, link), why);
 	survey_turn(engine);
+	watch_nan_turn(engine);
 	debuggers_turn(engine);
 	engine_settle(engine);
 	say_gone(engine);

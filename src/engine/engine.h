@@ -19,6 +19,7 @@
 #include "engine/survey.h"
 #include "engine/timing.h"
 #include "engine/users.h"
+#include "engine/watch-nan.h"
 #include "model/session.h"
 
 struct error;
@@ -75,6 +76,7 @@ struct engine {
 	json_t *sampled; /* pids named in the last sample request; NULL: all */
 	struct strmap *recorded_sources; /* paths asked for; NULL: none */
 	struct evidence evidence; /* newest answers */
+	struct watch_nan watch_nan;
 	struct users users;
 	size_t printing_node;	  /* whose output is followed */
 	pid_t printing_pid;	  /* 0: nobody's */

@@ -241,6 +241,7 @@ void script_append_events(struct command_context *context)
 {
 	append_notice(context);
 	append_stops(context);
+	watch_nan_append_event(context);
 	append_exits(context);
 	append_job(context);
 }

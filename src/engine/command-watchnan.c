@@ -1,0 +1,230 @@
+/*
+ * command-watchnan: the first NaN over all ranks. A screen and a script go on
+ * meanwhile; a command of its own waits for it.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "engine/command.h"
+#include "engine/commands.h"
+#include "engine/engine.h"
+#include "engine/format.h"
+#include "engine/gather.h"
+#include "engine/script.h"
+#include "engine/watch-nan.h"
+
+#define FOREVER_SECONDS (10 * 365 * 86400.0)
+/* Processes are looked through for what has ended this often. */
+#define FOLLOW_SECONDS 1.0
+
+void watch_nan_append_event(struct command_context *context)
+{
+	struct watch_nan *watch = &context->engine->watch_nan;
+
+	if (watch->state != WATCH_NAN_FOUND || watch->is_told)
+		return;
+	watch->is_told = true;
+	context->status = STATUS_FINDING;
+	if (context->is_json) {
+		format_document(context->out, watch_nan_to_json(watch));
+		return;
+	}
+	watch_nan_append(context->out, watch);
+	buffer_append_char(context->out, '\n');
+}
+
+/* Why it cannot be looked at yet, once: somebody may wait for ever. */
+static void say_failure(struct command_context *context)
+{
+	struct watch_nan *watch = &context->engine->watch_nan;
+
+	if (watch->looks > 0 || !watch->failure || watch->is_failure_told ||
+	    !context->notes)
+		return;
+	watch->is_failure_told = true;
+	buffer_append_string(context->notes, "probetui: ");
+	format_text(context->notes, watch->failure);
+	buffer_append_string(context->notes, " (it is looked at again)\n");
+	script_flush(context, NULL);
+}
+
+/* A command of its own tells of nothing else. */
+static void append_events(struct command_context *context)
+{
+	if (context->engine->settings.script)
+		script_append_events(context);
+	else
+		watch_nan_append_event(context);
+}
+
+static bool is_over(const struct engine *engine, void *data)
+{
+	struct command_context *context = data;
+
+	say_failure(context);
+	append_events(context);
+	return engine->watch_nan.state == WATCH_NAN_NONE ||
+	       engine->watch_nan.state >= WATCH_NAN_FOUND;
+}
+
+int watch_nan_wait(struct command_context *context, double seconds,
+		   struct error *error)
+{
+	struct watch_nan *watch = &context->engine->watch_nan;
+
+	engine_wait(context->engine, is_over, context, seconds);
+	append_events(context);
+	if (watch->state == WATCH_NAN_FOUND) {
+		context->status = STATUS_FINDING;
+		return 0;
+	}
+	if (watch->looks == 0 && watch->failure) {
+		context->status = STATUS_NOTHING;
+		return error_set(error, "watch-nan: %s", watch->failure);
+	}
+	if (context->is_json)
+		format_document(context->out,
+				json_pack("{s:s, s:n, s:I}", "expr",
+					  watch->expression, "rank", "looks",
+					  (json_int_t)watch->looks));
+	else
+		buffer_printf(context->out,
+			      "no NaN and no infinity was seen in %s; it was "
+			      "looked at %llu times\n",
+			      watch->expression,
+			      (unsigned long long)watch->looks);
+	return 0;
+}
+
+/* The last word, or the first, may be stop; true, and it is cut off. */
+static bool take_stop(char *text)
+{
+	static const char *const words[] = { " --stop", " stop" };
+	size_t length = strlen(text);
+
+	for (size_t i = 0; i < 2; i++) {
+		size_t own = strlen(words[i]);
+
+		if (length > own &&
+		    strcmp(text + length - own, words[i]) == 0) {
+			text[length - own] = '\0';
+			return true;
+		}
+	}
+	if (strncmp(text, "--stop ", 7) != 0)
+		return false;
+	memmove(text, text + 7, length - 6);
+	return true;
+}
+
+static void choose(struct rankset *ranks, const struct command_context *context)
+{
+	const struct session *session = &context->engine->session;
+
+	for (size_t i = 0; i < session->rank_count; i++)
+		if (format_is_chosen(&context->ranks, session->ranks[i]))
+			rankset_add(ranks, session->ranks[i]->process.rank);
+}
+
+static int begin(struct command_context *context, const char *expression,
+		 bool stops, struct error *error)
+{
+	struct rankset ranks = RANKSET_INIT;
+	int result;
+
+	if (!context->screen && gather_ranks(context, error) < 0)
+		return -1;
+	if (gather_named(context, error) < 0)
+		return -1;
+	choose(&ranks, context);
+	result = watch_nan_begin(context->engine, expression, stops, &ranks,
+				 error);
+	rankset_clear(&ranks);
+	return result;
+}
+
+static void say(struct command_context *context)
+{
+	const struct watch_nan *watch = &context->engine->watch_nan;
+	struct buffer out = BUFFER_INIT;
+
+	watch_nan_append_way(&out, watch);
+	if (context->screen)
+		engine_say(context->engine, false, "%s", out.data);
+	else if (context->notes)
+		buffer_printf(context->notes, "probetui: %s\n", out.data);
+	buffer_clear(&out);
+}
+
+/* What is watched, and what became of it. */
+static int tell(struct command_context *context, struct error *error)
+{
+	const struct watch_nan *watch = &context->engine->watch_nan;
+	struct buffer out = BUFFER_INIT;
+
+	if (watch->state == WATCH_NAN_NONE)
+		return error_set(error, "watch-nan needs an expression of the "
+					"program: watch-nan loss, watch-nan "
+					"model.fc.weight.grad stop");
+	if (watch->state == WATCH_NAN_FOUND)
+		watch_nan_append(&out, watch);
+	else
+		watch_nan_append_way(&out, watch);
+	if (watch->state == WATCH_NAN_LOOKING && watch->failure)
+		buffer_printf(&out, "; %s", watch->failure);
+	if (context->screen)
+		engine_say(context->engine, false, "%s", out.data);
+	else
+		buffer_printf(context->out, "%s\n", out.data);
+	buffer_clear(&out);
+	return 0;
+}
+
+static int run(struct command_context *context, char *text, struct error *error)
+{
+	struct engine *engine = context->engine;
+	bool stops = take_stop(text);
+
+	if (text[0] == '\0')
+		return tell(context, error);
+	if (strcmp(text, "off") == 0) {
+		watch_nan_clear(engine);
+		return 0;
+	}
+	if (begin(context, text, stops, error) < 0)
+		return -1;
+	say(context);
+	/* A script goes on, and waits by `wait nan`. */
+	if (context->screen || engine->settings.script)
+		return 0;
+	if (stops)
+		buffer_append_string(context->notes,
+				     "probetui: what is paused goes on, as this "
+				     "command ends; the screen, or a script, "
+				     "holds it\n");
+	script_flush(context, NULL);
+	engine_follow(engine, FOLLOW_SECONDS);
+	return watch_nan_wait(context, engine->settings.has_timeout
+					       ? engine->settings.timeout
+					       : FOREVER_SECONDS,
+			      error);
+}
+
+int command_watch_nan(struct command_context *context, int argc, char **argv,
+		      struct error *error)
+{
+	char *text;
+	int result;
+
+	if (context->engine->session.is_replay)
+		return error_set(error, "watch-nan: a recording has no values; "
+					"it is for a job that runs");
+	text = command_tail(context, argc, argv, 1);
+	result = run(context, text, error);
+	free(text);
+	return result;
+}

@@ -1,0 +1,74 @@
+/*
+ * watch-nan-tell: what was found, as a sentence and as an event.
+ */
+#include "engine/watch-nan.h"
+
+#include "banned.h"
+#include "base/buffer.h"
+#include "base/json.h"
+#include "model/place.h"
+
+void watch_nan_append(struct buffer *out, const struct watch_nan *watch)
+{
+	const struct nan_find *find = &watch->found;
+
+	buffer_printf(out, "Rank %d: %s is %s", find->rank, watch->expression,
+		      find->value);
+	if (find->func)
+		buffer_printf(out, ", in %s (%s:%d)", find->func,
+			      place_file_name(find->file), find->line);
+	if (find->step_name)
+		buffer_printf(out, ", %s %s", find->step_name,
+			      find->step_value);
+	buffer_append_string(out,
+			     find->is_exact
+				     ? "."
+				     : "; seen from outside, so it may be "
+				       "older than that.");
+}
+
+static json_t *frame_to_json(const struct nan_find *find)
+{
+	json_t *json;
+
+	if (!find->func)
+		return json_null();
+	json = json_object();
+	json_object_set_new(json, "func", json_text(find->func));
+	json_object_set_new(json, "file", json_text(find->file));
+	json_object_set_new(json, "lineno", json_integer(find->line));
+	json_object_set_new(json, "depth", json_integer(find->depth));
+	return json;
+}
+
+json_t *watch_nan_to_json(const struct watch_nan *watch)
+{
+	const struct nan_find *find = &watch->found;
+	json_t *json = json_object();
+	json_t *step = json_null();
+
+	if (find->step_name) {
+		step = json_object();
+		json_object_set_new(step, "name", json_text(find->step_name));
+		json_object_set_new(step, "value",
+				    json_text(find->step_value));
+	}
+	json_object_set_new(json, "event", json_string("nan"));
+	json_object_set_new(json, "expr", json_text(watch->expression));
+	json_object_set_new(json, "rank", json_integer(find->rank));
+	json_object_set_new(json, "value", json_text(find->value));
+	json_object_set_new(json, "nan", json_integer(find->nan_count));
+	json_object_set_new(json, "inf", json_integer(find->infinity_count));
+	json_object_set_new(json, "frame", frame_to_json(find));
+	json_object_set_new(json, "step", step);
+	json_object_set_new(json, "exact", json_boolean(find->is_exact));
+	return json;
+}
+
+void watch_nan_append_way(struct buffer *out, const struct watch_nan *watch)
+{
+	buffer_printf(out, "watch-nan %s: ", watch->expression);
+	rankset_append_named(out, &watch->ranks);
+	buffer_append_string(out, " looked at from outside, one after the "
+				  "other: what is found may come late");
+}

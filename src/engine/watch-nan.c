@@ -1,0 +1,441 @@
+/*
+ * watch-nan: the order of things.
+ *
+ * Looking from outside goes round the ranks with one request at a time. How
+ * long an answer takes is at most what it cost, so the pause behind it is that
+ * time and the share that we allow ourselves. When something is found, the
+ * step is asked for before anything else, as the rank runs on; then the ranks
+ * are paused where that was wanted; then it is told.
+ */
+#include "engine/watch-nan.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/loop.h"
+#include "base/text.h"
+#include "engine/engine.h"
+#include "engine/request.h"
+#include "model/held.h"
+#include "protocol/tensor.h"
+
+/* A look at a rank takes at most so long, and the pause behind it. */
+#define LOOK_SECONDS 2.0
+#define PAUSE_MINIMUM 0.02
+#define PAUSE_MAXIMUM 5.0
+
+/* The likeliest first. */
+static const char *const step_names[WATCH_NAN_STEPS] = {
+	"step", "global_step", "iteration", "batch_idx",
+	"it",	"i",	       "epoch",	    "n_iter",
+};
+
+static void clear_find(struct nan_find *find)
+{
+	free(find->value);
+	free(find->func);
+	free(find->file);
+	free(find->step_name);
+	free(find->step_value);
+	*find = (struct nan_find){ .rank = -1, .first = -1 };
+}
+
+/* Answers that still come are for nobody. */
+static void forget(struct engine *engine, int64_t *seq)
+{
+	if (*seq != 0)
+		json_decref(engine_take_answer(engine, *seq, NULL));
+	*seq = 0;
+}
+
+void watch_nan_clear(struct engine *engine)
+{
+	struct watch_nan *watch = &engine->watch_nan;
+
+	if (watch->timer)
+		loop_timer_stop(watch->timer);
+	forget(engine, &watch->seq);
+	for (size_t i = 0; i < WATCH_NAN_STEPS; i++)
+		forget(engine, &watch->steps[i]);
+	free(watch->expression);
+	free(watch->failure);
+	rankset_clear(&watch->ranks);
+	rankset_clear(&watch->exact);
+	clear_find(&watch->found);
+	*watch = (struct watch_nan){ .found = { .rank = -1, .first = -1 } };
+}
+
+/*
+ * Looking
+ */
+
+static void on_due(void *data);
+
+static void look_in(struct engine *engine, double seconds)
+{
+	struct watch_nan *watch = &engine->watch_nan;
+
+	watch->timer = loop_timer(engine->loop, seconds, 0, on_due, engine);
+}
+
+/* The next one that lives behind that it is at; NULL: there is none. */
+static const struct rank *next_rank(const struct watch_nan *watch,
+				    const struct session *session)
+{
+	int first = -1;
+	int rank = -1;
+
+	while ((rank = rankset_next(&watch->ranks, rank)) >= 0) {
+		const struct rank *found = session_find_rank(session, rank);
+
+		if (!found || found->process.pid <= 0 || rank_is_gone(found) ||
+		    rankset_contains(&watch->exact, rank))
+			continue;
+		if (rank > watch->rank)
+			return found;
+		if (first < 0)
+			first = rank;
+	}
+	return first < 0 ? NULL : session_find_rank(session, first);
+}
+
+static json_t *arguments_for(const struct rank *rank, const char *expression)
+{
+	json_t *arguments = json_object();
+
+	json_object_set_new(arguments, "pid", json_integer(rank->process.pid));
+	json_set_text(arguments, "expression", expression);
+	json_object_set_new(arguments, "timeout", json_real(LOOK_SECONDS));
+	return arguments;
+}
+
+static bool is_any_left(const struct watch_nan *watch,
+			const struct session *session)
+{
+	int rank = -1;
+
+	while ((rank = rankset_next(&watch->ranks, rank)) >= 0) {
+		const struct rank *found = session_find_rank(session, rank);
+
+		if (found && found->process.pid > 0 && !rank_is_gone(found))
+			return true;
+	}
+	return false;
+}
+
+static void look(struct engine *engine)
+{
+	struct watch_nan *watch = &engine->watch_nan;
+	const struct rank *rank = next_rank(watch, &engine->session);
+	json_t *arguments;
+
+	if (!rank)
+		return;
+	watch->rank = rank->process.rank;
+	watch->asked_at = loop_now();
+	arguments = arguments_for(rank, watch->expression);
+	json_object_set_new(arguments, "search", json_true());
+	json_set_text(arguments, "statistics", "auto");
+	watch->seq = engine_ask(engine, "tensor", arguments);
+}
+
+static void on_due(void *data)
+{
+	struct engine *engine = data;
+	struct watch_nan *watch = &engine->watch_nan;
+
+	loop_timer_stop(watch->timer);
+	watch->timer = NULL;
+	look(engine);
+}
+
+/*
+ * Finding
+ */
+
+static bool is_number_type(const char *type)
+{
+	return type && (strcmp(type, "float") == 0 ||
+			strcmp(type, "complex") == 0 ||
+			strstr(type, "float") != NULL);
+}
+
+/* Of a plain number: repr says it. 1: found; -1: it is no number. */
+static int judge_value(struct nan_find *find, const json_t *value)
+{
+	const char *text = json_get_string(value, "value", NULL);
+	const char *type = json_get_string(value, "type", NULL);
+
+	if (type && (strcmp(type, "int") == 0 || strcmp(type, "bool") == 0))
+		return 0;
+	if (!text || !is_number_type(type))
+		return -1;
+	find->nan_count = strstr(text, "nan") != NULL;
+	find->infinity_count = strstr(text, "inf") != NULL;
+	if (find->nan_count + find->infinity_count == 0)
+		return 0;
+	find->value = xstrdup(text);
+	return 1;
+}
+
+static char *describe(const struct tensor_statistics *statistics)
+{
+	struct buffer out = BUFFER_INIT;
+
+	if (statistics->nan_count > 0) {
+		text_count(&out, statistics->nan_count);
+		buffer_append_string(&out, " NaN");
+	}
+	if (statistics->infinity_count > 0) {
+		buffer_append_string(&out, out.length > 0 ? ", " : "");
+		text_count(&out, statistics->infinity_count);
+		buffer_append_string(&out, " Inf");
+	}
+	buffer_append_string(&out, " of ");
+	text_count(&out, statistics->count);
+	return buffer_take(&out);
+}
+
+static int judge_tensor(struct nan_find *find, const json_t *json,
+			struct error *error)
+{
+	struct tensor tensor;
+	int result;
+
+	tensor_init(&tensor);
+	result = tensor_from_json(&tensor, json, error);
+	if (result == 0 && !tensor.has_statistics)
+		result = error_set(error, "%s",
+				   tensor.unread ? tensor.unread
+						 : "its elements were not "
+						   "read");
+	if (result == 0 && tensor.statistics.nan_count +
+					   tensor.statistics.infinity_count >
+				   0) {
+		find->nan_count = tensor.statistics.nan_count;
+		find->infinity_count = tensor.statistics.infinity_count;
+		find->value = describe(&tensor.statistics);
+		result = 1;
+	}
+	tensor_clear(&tensor);
+	return result;
+}
+
+/* 1: found; 0: not; -1 and why it cannot be told. */
+static int judge(struct nan_find *find, const json_t *body,
+		 struct error *error)
+{
+	const json_t *tensor = json_object_get(body, "tensor");
+	const json_t *value = json_object_get(body, "value");
+	int result;
+
+	if (json_is_object(tensor))
+		return judge_tensor(find, tensor, error);
+	result = judge_value(find, value);
+	if (result < 0)
+		error_set(error, "it is %s there, which is neither a number "
+				 "nor a tensor",
+			  json_get_string(value, "type", "something"));
+	return result;
+}
+
+static void take_frame(struct nan_find *find, const json_t *frame)
+{
+	const char *func = json_get_string(frame, "func", NULL);
+
+	if (!func)
+		return;
+	find->func = xstrdup(func);
+	find->file = xstrdup(json_get_string(frame, "file", ""));
+	find->line = (int)json_get_integer(frame, "lineno", 0);
+	find->depth = (int)json_get_integer(frame, "depth", 0);
+}
+
+/* What a step is called there; whatever of it is there answers. */
+static void ask_steps(struct engine *engine, const struct rank *rank)
+{
+	struct watch_nan *watch = &engine->watch_nan;
+
+	watch->state = WATCH_NAN_STEPPING;
+	for (size_t i = 0; i < WATCH_NAN_STEPS; i++) {
+		json_t *arguments = arguments_for(rank, step_names[i]);
+
+		json_object_set_new(arguments, "depth",
+				    json_integer(watch->found.depth));
+		if (watch->found.func)
+			json_set_text(arguments, "function",
+				      watch->found.func);
+		watch->steps[i] = engine_ask(engine, "tensor", arguments);
+	}
+}
+
+static void pause_all(struct engine *engine)
+{
+	struct watch_nan *watch = &engine->watch_nan;
+	int rank = -1;
+
+	while ((rank = rankset_next(&watch->ranks, rank)) >= 0) {
+		const struct rank *found =
+			session_find_rank(&engine->session, rank);
+
+		if (found && found->process.pid > 0 && !rank_is_gone(found) &&
+		    !held_is_stopped(found))
+			engine_send(engine, "pause",
+				    json_pack("{s:i}", "pid",
+					      (int)found->process.pid));
+	}
+}
+
+static void begin_found(struct engine *engine)
+{
+	struct watch_nan *watch = &engine->watch_nan;
+	const struct rank *rank =
+		session_find_rank(&engine->session, watch->found.rank);
+
+	if (watch->found.func && rank)
+		ask_steps(engine, rank);
+	else
+		watch->state = WATCH_NAN_STEPPING;
+	if (watch->stops)
+		pause_all(engine);
+}
+
+static void take_failure(struct watch_nan *watch, const struct error *error)
+{
+	free(watch->failure);
+	watch->failure = xasprintf("rank %d: %s", watch->rank, error->message);
+}
+
+static void take_look(struct engine *engine)
+{
+	struct watch_nan *watch = &engine->watch_nan;
+	double took = loop_now() - watch->asked_at;
+	struct error error = ERROR_INIT;
+	json_t *body = engine_take_answer(engine, watch->seq, &error);
+	int result = -1;
+
+	watch->seq = 0;
+	if (body)
+		result = judge(&watch->found, body, &error);
+	if (result < 0)
+		take_failure(watch, &error);
+	else
+		watch->looks++;
+	if (result > 0) {
+		watch->found.rank = watch->rank;
+		take_frame(&watch->found, json_object_get(body, "frame"));
+		begin_found(engine);
+	} else {
+		look_in(engine,
+			fmax(PAUSE_MINIMUM,
+			     fmin(took / WATCH_NAN_SHARE, PAUSE_MAXIMUM)));
+	}
+	json_decref(body);
+}
+
+/* The first of the names that has a whole number. */
+static void take_step(struct nan_find *find, const char *name,
+		      const json_t *value)
+{
+	const char *type = json_get_string(value, "type", "");
+	const char *text = json_get_string(value, "value", NULL);
+
+	if (find->step_name || !text || strcmp(type, "int") != 0)
+		return;
+	find->step_name = xstrdup(name);
+	find->step_value = xstrdup(text);
+}
+
+static void tell(struct engine *engine)
+{
+	struct watch_nan *watch = &engine->watch_nan;
+	struct buffer out = BUFFER_INIT;
+
+	watch->state = WATCH_NAN_FOUND;
+	if (engine->is_screen) {
+		watch_nan_append(&out, watch);
+		log_write(LOG_WARNING, "%s", out.data);
+		engine_say(engine, true, "%s", out.data);
+		buffer_clear(&out);
+	}
+	engine->session.revision++;
+}
+
+static void take_steps(struct engine *engine)
+{
+	struct watch_nan *watch = &engine->watch_nan;
+
+	for (size_t i = 0; i < WATCH_NAN_STEPS; i++)
+		if (watch->steps[i] != 0 && !engine_is_deaf(engine) &&
+		    !request_is_answered(engine, watch->steps[i]))
+			return;
+	for (size_t i = 0; i < WATCH_NAN_STEPS; i++) {
+		json_t *body;
+
+		if (watch->steps[i] == 0)
+			continue;
+		body = engine_take_answer(engine, watch->steps[i], NULL);
+		watch->steps[i] = 0;
+		take_step(&watch->found, step_names[i],
+			  json_object_get(body, "value"));
+		json_decref(body);
+	}
+	tell(engine);
+}
+
+static void check_over(struct engine *engine)
+{
+	struct watch_nan *watch = &engine->watch_nan;
+
+	if (is_any_left(watch, &engine->session) && !engine_is_deaf(engine))
+		return;
+	watch->state = WATCH_NAN_OVER;
+	if (watch->timer)
+		loop_timer_stop(watch->timer);
+	watch->timer = NULL;
+	if (engine->is_screen)
+		engine_say(engine, false,
+			   "watch-nan: the ranks have ended; no NaN was seen "
+			   "in %s",
+			   watch->expression);
+}
+
+void watch_nan_turn(struct engine *engine)
+{
+	struct watch_nan *watch = &engine->watch_nan;
+
+	if (watch->state == WATCH_NAN_LOOKING && watch->seq != 0 &&
+	    (engine_is_deaf(engine) || request_is_answered(engine, watch->seq)))
+		take_look(engine);
+	if (watch->state == WATCH_NAN_STEPPING)
+		take_steps(engine);
+	if (watch->state == WATCH_NAN_LOOKING)
+		check_over(engine);
+}
+
+int watch_nan_begin(struct engine *engine, const char *expression, bool stops,
+		    const struct rankset *ranks, struct error *error)
+{
+	struct watch_nan *watch = &engine->watch_nan;
+
+	watch_nan_clear(engine);
+	rankset_copy(&watch->ranks, ranks);
+	if (!is_any_left(watch, &engine->session)) {
+		watch_nan_clear(engine);
+		return error_set(error, "watch-nan: there is no rank to watch");
+	}
+	watch->expression = xstrdup(expression);
+	watch->stops = stops;
+	watch->state = WATCH_NAN_LOOKING;
+	watch->rank = -1;
+	look(engine);
+	return 0;
+}

@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+"""watch-nan tells of the first NaN over several ranks: from outside, of
+programs that nobody prepared."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import textwrap
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import jobs  # noqa: E402
+
+# A step for each line of its input; "nan" makes its loss one.
+PROGRAM = textwrap.dedent("""\
+    import array
+    import sys
+
+
+    def train():
+        loss = 1.0
+        name = "a text"
+        grads = array.array("d", [0.5] * 1000)
+        for step, line in enumerate(sys.stdin):
+            if line == "nan\\n":
+                loss = float("nan")
+            if line == "element\\n":
+                grads[7] = float("inf")
+            print(step, flush=True)
+
+
+    print("ready", flush=True)
+    train()
+    """)
+LINE = PROGRAM.splitlines().index(
+    "    for step, line in enumerate(sys.stdin):") + 1
+
+
+class Rank:
+    def __init__(self, test):
+        folder = tempfile.TemporaryDirectory(prefix="probetui-nan-")
+        test.addCleanup(folder.cleanup)
+        path = os.path.join(folder.name, "train.py")
+        with open(path, "w") as file:
+            file.write(PROGRAM)
+        self.process = subprocess.Popen(
+            [sys.executable, path], stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, universal_newlines=True,
+            preexec_fn=jobs.end_with_parent)
+        test.addCleanup(self.close)
+        test.assertEqual(self.process.stdout.readline(), "ready\n")
+        self.pid = self.process.pid
+
+    def tell(self, word):
+        self.process.stdin.write(word + "\n")
+        self.process.stdin.flush()
+        return self.process.stdout.readline().strip()
+
+    def end(self):
+        self.process.stdin.close()
+        return self.process.wait(jobs.LIMIT)
+
+    def close(self):
+        self.process.kill()
+        self.process.wait()
+        self.process.stdin.close()
+        self.process.stdout.close()
+
+
+class WatchNanTest(unittest.TestCase):
+    def start(self, count):
+        self.ranks = [Rank(self) for _ in range(count)]
+        for rank in self.ranks:
+            self.assertEqual([rank.tell("go") for _ in range(3)],
+                             ["0", "1", "2"])
+        self.pids = ",".join(str(rank.pid) for rank in self.ranks)
+
+    def begin(self, *words):
+        """It, once it looks."""
+        run = subprocess.Popen(
+            [jobs.PROBETUI, "--json", "--pid", self.pids, "watch-nan", *words],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, universal_newlines=True)
+        self.addCleanup(run.communicate)
+        self.addCleanup(run.kill)
+        self.assertIn("watch-nan loss: ", run.stderr.readline())
+        return run
+
+    def check(self, found, rank, **wanted):
+        self.assertEqual((found["event"], found["rank"]), ("nan", rank))
+        self.assertEqual((found["frame"]["func"], found["frame"]["lineno"]),
+                         ("train", LINE))
+        self.assertEqual(found["step"], {"name": "step", "value": "3"})
+        self.assertIs(found["exact"], False)
+        self.assertEqual({key: found[key] for key in wanted}, wanted)
+
+    def test_the_rank_that_has_it(self):
+        self.start(3)
+        run = self.begin("loss")
+        self.ranks[1].tell("nan")
+        found = json.loads(run.communicate(timeout=jobs.LIMIT)[0])
+        self.check(found, 1, expr="loss", value="nan", nan=1, inf=0)
+        self.assertEqual(run.returncode, 1)
+        self.assertEqual([rank.end() for rank in self.ranks], [0, 0, 0])
+
+    def test_the_ranks_stop_for_a_script(self):
+        self.start(2)
+        self.ranks[0].tell("nan")
+        script = """
+            watch-nan loss stop
+            wait nan timeout 30
+            wait stopped ranks 0-1
+            print step
+            continue
+            """
+        run = subprocess.run(
+            [jobs.PROBETUI, "--json", "--pid", self.pids, "-x", "-"],
+            input=script, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            universal_newlines=True, timeout=jobs.LIMIT)
+        told = [json.loads(line) for line in run.stdout.splitlines()]
+        self.assertEqual([one["event"] for one in told if "event" in one],
+                         ["nan", "stopped", "stopped"], run.stderr)
+        self.check(told[0], 0)
+        self.assertEqual([one["result"] for one in told if "result" in one],
+                         ["3", "2"])
+        self.assertEqual(run.returncode, 1)
+        self.assertEqual([rank.end() for rank in self.ranks], [0, 0])
+
+    def test_nothing_is_found(self):
+        self.start(1)
+        for expression, status, said in (
+                ("loss", 0, ""), ("step", 0, ""),
+                ("missing", 3, "missing"), ("name", 3, "neither a number")):
+            run = jobs.probetui("--pid", self.pids, "--timeout", "0.5",
+                                "watch-nan", expression)
+            self.assertEqual(run.returncode, status, run.stderr)
+            self.assertIn(said, run.stderr)
+            if status == 0:
+                self.assertIn("no NaN and no infinity was seen in "
+                              + expression, run.stdout)
+
+    def test_the_ranks_end(self):
+        self.start(2)
+        run = self.begin("loss")
+        for rank in self.ranks:
+            self.assertEqual(rank.end(), 0)
+        told = json.loads(run.communicate(timeout=jobs.LIMIT)[0])
+        self.assertEqual((told["expr"], told["rank"], run.returncode),
+                         ("loss", None, 0))
+
+
+if __name__ == "__main__":
+    unittest.main()
