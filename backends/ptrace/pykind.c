@@ -126,6 +126,7 @@ static const struct pykind kinds[] = {
 	{ "numpy.complex128", 0, pyscalar_write, NULL, NULL },
 	{ "numpy.datetime64", 0, pyscalar_write, NULL, NULL },
 	{ "numpy.timedelta64", 0, pyscalar_write, NULL, NULL },
+	{ "array.array", 0, pytensor_write_array, NULL, NULL },
 	{ "numpy.ndarray", 0, pytensor_write_numpy, NULL, NULL },
 	{ "torch._C.TensorBase", 0, pytensor_write_torch, NULL, NULL },
 	{ "torch._C._TensorBase", 0, pytensor_write_torch, NULL, NULL },

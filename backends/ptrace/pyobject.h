@@ -14,7 +14,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "backends/ptrace/pycxx.h"
 #include "backends/ptrace/pylook.h"
+#include "backends/ptrace/pytensor-layouts.h"
 #include "backends/ptrace/pytype.h"
 
 struct buffer;
@@ -30,6 +32,8 @@ struct pyreader {
 	size_t budget; /* bytes this request may still read */
 	struct pytype_cache types;
 	struct pylook_cache looks;
+	struct pycxx_cache classes;
+	struct pytensor_cache tensors;
 };
 
 /* A reader serves one request: it keeps the types it met. */

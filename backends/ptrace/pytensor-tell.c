@@ -32,6 +32,12 @@ static const struct family {
 	{ "numpy.ndarray", pytensor_read_numpy,
 	  "The layout of this array is not known, or it changed while it was "
 	  "read." },
+	{ "bytes", pytensor_read_bytes, "These bytes cannot be read." },
+	{ "bytearray", pytensor_read_bytearray,
+	  "This bytearray cannot be read." },
+	{ "array.array", pytensor_read_array, "This array cannot be read." },
+	{ "memoryview", pytensor_read_memoryview,
+	  "This memoryview cannot be read, or it changed while it was read." },
 };
 
 static const struct family *find_family(struct pyreader *reader,

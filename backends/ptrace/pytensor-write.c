@@ -79,6 +79,19 @@ void pytensor_write_numpy(struct pywriter *writer, uint64_t object)
 	write_shape(writer->out, &tensor);
 }
 
+void pytensor_write_array(struct pywriter *writer, uint64_t object)
+{
+	struct pytensor tensor;
+
+	if (pytensor_read_array(writer->reader, object, &tensor)) {
+		write_unknown(writer, object);
+		return;
+	}
+	write_class(writer, object, "array.array", "array");
+	buffer_printf(writer->out, " %s ", pytensor_dtype(&tensor));
+	write_shape(writer->out, &tensor);
+}
+
 /* THPDtype: a number of one byte, then its name. */
 void pytensor_write_dtype(struct pywriter *writer, uint64_t object)
 {

@@ -28,6 +28,9 @@ struct tensor_layout;
 
 #define PYTENSOR_DIMENSIONS 64
 #define PYTENSOR_TEXT 256
+/* Why they are not read. */
+#define PYTENSOR_OBJECTS                                                       \
+	"its elements are objects of Python, each of which lies elsewhere"
 
 enum pytensor_family {
 	PYTENSOR_TORCH,
@@ -81,6 +84,14 @@ int pytensor_read_torch(struct pyreader *reader, uint64_t object,
 			struct pytensor *tensor);
 int pytensor_read_numpy(struct pyreader *reader, uint64_t object,
 			struct pytensor *tensor);
+int pytensor_read_bytes(struct pyreader *reader, uint64_t object,
+			struct pytensor *tensor);
+int pytensor_read_bytearray(struct pyreader *reader, uint64_t object,
+			    struct pytensor *tensor);
+int pytensor_read_array(struct pyreader *reader, uint64_t object,
+			struct pytensor *tensor);
+int pytensor_read_memoryview(struct pyreader *reader, uint64_t object,
+			     struct pytensor *tensor);
 /* "float32" */
 const char *pytensor_dtype(const struct pytensor *tensor);
 /* By their numbers in torch; NULL: there is none. */
@@ -96,6 +107,8 @@ int pytensor_gradient(struct pyreader *reader, uint64_t object,
 /* "tensor float32 [64, 32] cpu requires_grad", "ndarray float64 [8, 3]" */
 void pytensor_write_torch(struct pywriter *writer, uint64_t object);
 void pytensor_write_numpy(struct pywriter *writer, uint64_t object);
+/* "array float64 [8]" */
+void pytensor_write_array(struct pywriter *writer, uint64_t object);
 /* torch.dtype, torch.device and torch.Size. */
 void pytensor_write_dtype(struct pywriter *writer, uint64_t object);
 void pytensor_write_device(struct pywriter *writer, uint64_t object);

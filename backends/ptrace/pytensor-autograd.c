@@ -1,0 +1,111 @@
+/* pytensor-autograd: what a tensor of torch has for its gradient. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/ptrace/pycxx.h"
+#include "backends/ptrace/pyobject.h"
+#include "backends/ptrace/pyreader.h"
+#include "backends/ptrace/pytensor-layouts.h"
+#include "backends/ptrace/pytensor-torch.h"
+#include "backends/ptrace/pytensor.h"
+#include "banned.h"
+#include "base/buffer.h"
+
+/* A function of Python's own is called as its class is. */
+static int name_python(struct pyreader *reader, uint64_t node,
+		       const struct torch_layout *layout, char *out,
+		       size_t size)
+{
+	struct buffer name = BUFFER_INIT;
+	uint64_t function;
+	const char *dot;
+
+	if (!layout->function ||
+	    pyreader_pointer(reader, node + (uint64_t)layout->function,
+			     &function) ||
+	    pyobject_type_name(reader, function, &name)) {
+		buffer_clear(&name);
+		return -1;
+	}
+	dot = strrchr(name.data, '.');
+	snprintf(out, size, "%s", dot ? dot + 1 : name.data);
+	buffer_clear(&name);
+	return 0;
+}
+
+static void name_function(struct pyreader *reader, uint64_t node,
+			  const struct torch_object *object,
+			  struct pytensor *tensor)
+{
+	const char *class = pycxx_class(reader, node);
+	char *out = tensor->grad_fn;
+	size_t size = sizeof(tensor->grad_fn);
+
+	if (class && strcmp(class, "N5torch8autograd6PyNodeE") == 0) {
+		if (object->is_sure &&
+		    !name_python(reader, node, object->layout, out, size))
+			return;
+	} else if (class && !pycxx_last(class, out, size)) {
+		return;
+	}
+	snprintf(out, size, "?");
+}
+
+void torch_read_autograd(struct pyreader *reader,
+			 const struct torch_object *object,
+			 struct pytensor *tensor)
+{
+	const struct torch_layout *layout = object->layout;
+	uint64_t meta = pyreader_word(object->bytes, layout->autograd);
+	uint64_t function;
+	uint8_t flag;
+
+	tensor->requires_grad = 0;
+	if (!meta)
+		return;
+	tensor->requires_grad = -1;
+	if (pyreader_pointer(reader, meta + (uint64_t)layout->grad_fn,
+			     &function))
+		return;
+	if (function) {
+		tensor->requires_grad = 1;
+		name_function(reader, function, object, tensor);
+	} else if (object->is_sure &&
+		   !pyreader_read(reader,
+				  meta + (uint64_t)layout->requires_grad,
+				  &flag, 1) &&
+		   flag <= 1) {
+		tensor->requires_grad = flag;
+	}
+}
+
+int pytensor_gradient(struct pyreader *reader, uint64_t object,
+		      bool *has_gradient, uint64_t *gradient)
+{
+	struct torch_object tensor;
+	const char *class;
+	uint64_t meta, address, back;
+
+	*has_gradient = false;
+	*gradient = 0;
+	if (torch_object_open(reader, object, &tensor))
+		return -1;
+	meta = pyreader_word(tensor.bytes, tensor.layout->autograd);
+	if (!meta)
+		return 0;
+	if (pyreader_pointer(reader, meta + (uint64_t)tensor.layout->grad,
+			     &address))
+		return -1;
+	class = pycxx_class(reader, address);
+	if (!class)
+		return -1;
+	if (strstr(class, "UndefinedTensorImpl"))
+		return 0;
+	if (pyreader_pointer(reader, address + (uint64_t)tensor.layout->back,
+			     &back))
+		return -1;
+	*has_gradient = true;
+	*gradient = back & ~UINT64_C(1);
+	return 0;
+}
