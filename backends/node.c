@@ -31,6 +31,7 @@
 #include "backends/requests.h"
 #include "backends/roster.h"
 #include "backends/sampler.h"
+#include "backends/tensor/asks.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -66,6 +67,7 @@ struct node {
 	struct launch *launch;
 	struct injections *injections;
 	struct patience *patience;
+	struct tensor_asks *tensor_asks;
 	struct loop_signal *terminate;
 	struct loop_timer *leave_timer; /* NULL: not leaving */
 	double leave_deadline;
@@ -131,6 +133,7 @@ struct node *node_new(struct loop *loop, int input, int output)
 	node->launch = launch_new(node);
 	node->injections = injections_new(node);
 	node->patience = patience_new(node);
+	node->tensor_asks = tensor_asks_new();
 	node->terminate = loop_signal(loop, SIGTERM, on_terminate, node);
 	return node;
 }
@@ -145,6 +148,8 @@ static void release_all(struct node *node)
 	node->injections = NULL;
 	launch_free(node->launch);
 	node->launch = NULL;
+	tensor_asks_free(node->tensor_asks);
+	node->tensor_asks = NULL;
 	evidence_free(node->evidence);
 	outputs_free(node->outputs);
 	/* Connections answer what they have begun. */
@@ -249,6 +254,11 @@ struct evidence *node_evidence(struct node *node)
 struct finder *node_finder(struct node *node)
 {
 	return node->finder;
+}
+
+struct tensor_asks *node_tensor_asks(struct node *node)
+{
+	return node->tensor_asks;
 }
 
 struct injections *node_injections(struct node *node)

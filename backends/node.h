@@ -33,6 +33,7 @@ struct procfs;
 struct roster;
 struct sampler;
 struct stack_table;
+struct tensor_asks;
 struct waits;
 
 /* The number of a request that nobody waits for an answer to. */
@@ -78,6 +79,7 @@ struct connections *node_connections(struct node *node);
 struct procfs *node_procfs(struct node *node);
 struct roster *node_roster(struct node *node);
 struct sampler *node_sampler(struct node *node);
+struct tensor_asks *node_tensor_asks(struct node *node);
 struct evidence *node_evidence(struct node *node);
 struct finder *node_finder(struct node *node);
 struct injections *node_injections(struct node *node);

@@ -23,6 +23,7 @@
 #include "backends/sampler.h"
 #include "backends/source.h"
 #include "backends/tensor/asking.h"
+#include "backends/tensor/asks.h"
 #include "base/array.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -300,6 +301,7 @@ static void handle_cancel(struct node *node, const struct message *request)
 	if (!process)
 		return;
 	connections_interrupt(node_connections(node), process->pid);
+	tensor_asks_interrupt(node_tensor_asks(node), process->pid);
 	node_respond(node, request, NULL, NULL);
 }
 

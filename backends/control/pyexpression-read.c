@@ -39,8 +39,11 @@ static int read_tensor(struct pyevaluation *evaluation,
 	value->has_tensor = from->address && pytensor_is(reader, from->address);
 	if (!value->has_tensor)
 		return 0;
-	return pytensor_read(reader, from->address, &value->tensor,
-			     evaluation->error);
+	if (pytensor_read(reader, from->address, &value->tensor,
+			  evaluation->error))
+		return -1;
+	value->whole = value->tensor;
+	return 0;
 }
 
 static int take(struct pyevaluation *evaluation, const struct pyvalue *from,

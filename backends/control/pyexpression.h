@@ -43,6 +43,7 @@ struct pyexpression_value {
 	uint64_t address; /* of the object; 0: it was computed here */
 	bool has_tensor;  /* it is one, or an array, bytes … */
 	struct pytensor tensor;
+	struct pytensor whole; /* of the object that tensor is a part of */
 };
 int pyexpression_read(const struct pyexpression *expression,
 		      struct pyreader *reader,

@@ -300,8 +300,6 @@ static int read_it(const struct finding *finding, struct reading *reading,
 					 error);
 	else
 		result = read_address(finding, &reader, found, error);
-	if (!result && found->also)
-		result = found->also(found, &reader, found->data, error);
 	return result;
 }
 

@@ -54,8 +54,7 @@ json_t *found_frame_to_json(const struct found_frame *frame);
 
 /*
  * Reads it now; the thread is held as long as that takes, if it runs.
- * variable is cleared by variable_list_clear() of its list. also (or NULL) is
- * called while the thread stands, with what was found; -1: it failed.
+ * -1 and a sentence. To be cleared in any case.
  */
 struct found {
 	struct variable_list list; /* the value, one */
@@ -67,9 +66,6 @@ struct found {
 	 * has all the names; the expression is only too much for a look.
 	 */
 	bool needs_code;
-	int (*also)(struct found *found, struct pyreader *reader, void *data,
-		    struct error *error);
-	void *data;
 };
 int finding_look(const struct finding *finding,
 		 struct ptrace_connection *connection, struct found *found,

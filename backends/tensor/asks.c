@@ -1,0 +1,94 @@
+#include "backends/tensor/asks.h"
+
+#include <stdlib.h>
+
+#include "banned.h"
+#include "backends/connections.h"
+#include "backends/node.h"
+#include "backends/ptrace/connection.h"
+#include "backends/roster.h"
+#include "base/alloc.h"
+#include "base/error.h"
+#include "protocol/process.h"
+
+struct tensor_asks {
+	struct tensor_ask *first;
+};
+
+struct tensor_asks *tensor_asks_new(void)
+{
+	return xcalloc(1, sizeof(struct tensor_asks));
+}
+
+void tensor_asks_free(struct tensor_asks *asks)
+{
+	if (!asks)
+		return;
+	while (asks->first) {
+		struct tensor_ask *ask = asks->first;
+
+		node_respond(ask->node, &ask->request, NULL,
+			     "probetui-node leaves; this was not read.");
+		ask->forget(ask);
+	}
+	free(asks);
+}
+
+void tensor_asks_interrupt(struct tensor_asks *asks, pid_t pid)
+{
+	for (struct tensor_ask *ask = asks->first; ask; ask = ask->next)
+		if (ask->pid == pid)
+			ask->cancel(ask);
+}
+
+void tensor_ask_begin(struct tensor_ask *ask, struct node *node,
+		      const struct process *process,
+		      const struct message *request)
+{
+	struct tensor_asks *asks = node_tensor_asks(node);
+
+	ask->node = node;
+	ask->pid = process->pid;
+	ask->start_time = process->start_time;
+	message_make_request(&ask->request, request->name,
+			     json_incref(request->body));
+	ask->request.seq = request->seq;
+	ask->previous = NULL;
+	ask->next = asks->first;
+	if (asks->first)
+		asks->first->previous = ask;
+	asks->first = ask;
+}
+
+void tensor_ask_end(struct tensor_ask *ask)
+{
+	if (ask->previous)
+		ask->previous->next = ask->next;
+	else
+		node_tensor_asks(ask->node)->first = ask->next;
+	if (ask->next)
+		ask->next->previous = ask->previous;
+	message_clear(&ask->request);
+}
+
+void tensor_ask_respond(struct tensor_ask *ask, json_t *owned_body,
+			const char *error)
+{
+	node_respond(ask->node, &ask->request, owned_body, error);
+	node_flush(ask->node);
+}
+
+struct ptrace_connection *tensor_ask_reader(struct tensor_ask *ask,
+					    struct error *error)
+{
+	const struct process *process =
+		roster_find(node_roster(ask->node), ask->pid);
+
+	if (!process ||
+	    (ask->start_time && process->start_time != ask->start_time)) {
+		error_set(error, "Process %d has ended.", (int)ask->pid);
+		return NULL;
+	}
+	return (struct ptrace_connection *)connections_open(
+		node_connections(ask->node), process, error);
+}

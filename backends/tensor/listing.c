@@ -1,0 +1,471 @@
+#include "backends/tensor/listing.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "backends/connections.h"
+#include "backends/node.h"
+#include "backends/ptrace/connection.h"
+#include "backends/ptrace/memory.h"
+#include "backends/ptrace/pyobject.h"
+#include "backends/tensor/asks.h"
+#include "backends/tensor/finding.h"
+#include "backends/tensor/layout.h"
+#include "backends/tensor/walk.h"
+#include "backends/tensor/wish.h"
+#include "backends/tensor/work.h"
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/loop.h"
+#include "protocol/debugger.h"
+#include "protocol/process.h"
+#include "protocol/tensor.h"
+
+/* So many are read at a time; the others wait. */
+#define WORKS_MAXIMUM 4
+/* Times that one which became another is read. */
+#define TRIES_MAXIMUM 3
+#define PROGRESS_SECONDS 0.2
+
+struct listing_ask;
+
+/* One that is read. */
+struct listing_work {
+	struct listing_ask *ask;
+	struct tensor_work *work; /* NULL: this place is free */
+	size_t index;		  /* in the page */
+	int tries;
+};
+
+struct listing_ask {
+	struct tensor_ask base;
+	struct finding finding; /* borrows of the request */
+	struct found found;
+	struct tensor_walk walk;
+	struct tensor_wish wish;
+	bool has_gradients;
+	int64_t start;
+	struct tensor_parameters page;
+	struct pytensor *raw; /* of each in the page; family of none: data 0 */
+	size_t next;	      /* in the page, to be read */
+	int64_t done, total;  /* bytes */
+	double told_at;	      /* newest progress */
+	double deadline;
+	bool is_stopped; /* cancelled, or somebody failed for good */
+	struct error error;
+	struct listing_work works[WORKS_MAXIMUM];
+};
+
+static void clear(struct listing_ask *ask)
+{
+	finding_clear(&ask->finding);
+	found_clear(&ask->found);
+	tensor_walk_clear(&ask->walk);
+	tensor_parameters_clear(&ask->page);
+	free(ask->raw);
+	tensor_ask_end(&ask->base);
+	free(ask);
+}
+
+static void cancel_works(struct listing_ask *ask)
+{
+	ask->is_stopped = true;
+	for (size_t i = 0; i < WORKS_MAXIMUM; i++)
+		if (ask->works[i].work)
+			tensor_work_cancel(ask->works[i].work);
+}
+
+static void cancel(struct tensor_ask *base)
+{
+	struct listing_ask *ask = (struct listing_ask *)base;
+
+	error_set(&ask->error, "It was cancelled.");
+	cancel_works(ask);
+}
+
+static void forget(struct tensor_ask *base)
+{
+	struct listing_ask *ask = (struct listing_ask *)base;
+
+	for (size_t i = 0; i < WORKS_MAXIMUM; i++)
+		if (ask->works[i].work)
+			tensor_work_forget(ask->works[i].work);
+	clear(ask);
+}
+
+/*
+ * Answers
+ */
+
+static bool is_stopped(struct node *node, pid_t pid)
+{
+	const struct debugger *debugger =
+		connections_debugger(node_connections(node), pid);
+
+	return debugger && debugger->state == DEBUGGER_STOPPED;
+}
+
+static void tell_progress(struct listing_ask *ask, bool is_over)
+{
+	json_t *body;
+
+	if (is_over ? ask->told_at == 0
+		    : loop_now() < ask->told_at + PROGRESS_SECONDS)
+		return;
+	/* Nothing is told of what is done at once. */
+	if (ask->told_at == 0) {
+		ask->told_at = loop_now();
+		return;
+	}
+	ask->told_at = loop_now();
+	body = json_object();
+	json_object_set_new(body, "pid", json_integer(ask->base.pid));
+	json_set_text(body, "title", "tensor");
+	json_object_set_new(body, "done", json_integer(ask->done));
+	json_object_set_new(body, "total",
+			    json_integer(is_over ? 0 : ask->total));
+	json_set_text(body, "message", ask->finding.text);
+	node_emit(ask->base.node, "progress", body);
+	node_flush(ask->base.node);
+}
+
+static void answer(struct listing_ask *ask)
+{
+	bool is_live = !is_stopped(ask->base.node, ask->base.pid);
+	json_t *body;
+
+	tell_progress(ask, true);
+	for (size_t i = 0; i < ask->page.count; i++)
+		ask->page.items[i].tensor.is_live = is_live;
+	body = tensor_parameters_to_json(&ask->page);
+	json_object_set_new(body, "pid", json_integer(ask->base.pid));
+	json_object_set_new(body, "start", json_integer(ask->start));
+	json_object_set_new(body, "frame",
+			    found_frame_to_json(&ask->found.frame));
+	tensor_ask_respond(&ask->base, body, NULL);
+	clear(ask);
+}
+
+static void fail(struct listing_ask *ask)
+{
+	tell_progress(ask, true);
+	tensor_ask_respond(&ask->base, NULL, ask->error.message);
+	clear(ask);
+}
+
+/*
+ * The page
+ */
+
+static void complain(struct tensor_parameter *parameter, const char *why)
+{
+	free(parameter->error);
+	parameter->error = xstrdup(why);
+}
+
+static int read_one(struct pyreader *reader, uint64_t object, bool is_gradient,
+		    struct pytensor *raw, struct error *error)
+{
+	bool has_gradient;
+
+	if (!is_gradient)
+		return pytensor_read(reader, object, raw, error);
+	if (pytensor_gradient(reader, object, &has_gradient, &object))
+		return error_set(error, "Where its gradient is cannot be "
+					"told.");
+	if (!has_gradient)
+		return error_set(error, "It has no gradient.");
+	if (!object)
+		return error_set(error, "Its gradient is not known to Python "
+					"yet, and is not read from outside.");
+	return pytensor_read(reader, object, raw, error);
+}
+
+static int64_t bytes_of(const struct pytensor *raw)
+{
+	return raw->element_count * raw->item_size;
+}
+
+/* What is told of one of the walk, without its elements. */
+static void fill(struct listing_ask *ask, struct pyreader *reader,
+		 const struct tensor_walk_item *item, struct pytensor *raw)
+{
+	struct tensor_parameter *parameter = tensor_parameters_add(&ask->page);
+	struct error error = ERROR_INIT;
+
+	parameter->name = xstrdup(item->name);
+	parameter->is_buffer = item->is_buffer;
+	if (read_one(reader, item->object, ask->has_gradients, raw, &error)) {
+		complain(parameter, error.message);
+		*raw = (struct pytensor){ .object = 0 };
+		return;
+	}
+	pytensor_tell(raw, &parameter->tensor);
+	if (ask->wish.has_hash && !raw->unread)
+		ask->total += bytes_of(raw);
+}
+
+/* Gradients are those of parameters. */
+static void drop_buffers(struct tensor_walk *walk)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < walk->count; i++) {
+		if (walk->items[i].is_buffer)
+			free(walk->items[i].name);
+		else
+			walk->items[kept++] = walk->items[i];
+	}
+	walk->count = kept;
+}
+
+static void fill_page(struct listing_ask *ask,
+		      struct ptrace_connection *connection)
+{
+	struct tensor_walk *walk = &ask->walk;
+	struct pyreader reader;
+	size_t first, count;
+
+	if (ask->has_gradients)
+		drop_buffers(walk);
+	first = (size_t)ask->start < walk->count ? (size_t)ask->start
+						 : walk->count;
+	count = walk->count - first;
+	if (count > LISTING_PAGE)
+		count = LISTING_PAGE;
+	ask->page.total = (int64_t)walk->count;
+	ask->raw = xcalloc(count ? count : 1, sizeof(*ask->raw));
+	for (size_t i = 0; i < count; i++) {
+		/* Each may read as much as a request. */
+		if (i % 32 == 0) {
+			memory_begin(connection->memory, false);
+			pyreader_init(&reader, connection->memory,
+				      &connection->python);
+		}
+		fill(ask, &reader, &walk->items[first + i], &ask->raw[i]);
+	}
+}
+
+/*
+ * Elements
+ */
+
+static void go_on(struct listing_ask *ask);
+static void on_done(struct tensor_result *result, void *data);
+
+static void on_progress(int64_t done, int64_t total, void *data)
+{
+	(void)done;
+	(void)total;
+	tell_progress(((struct listing_work *)data)->ask, false);
+}
+
+/* -1: its elements are not read; what is told says why. */
+static int begin_work(struct listing_work *place)
+{
+	struct listing_ask *ask = place->ask;
+	struct tensor_parameter *parameter = &ask->page.items[place->index];
+	struct tensor_work_calls calls = { on_done, on_progress, place };
+	struct error error = ERROR_INIT;
+	struct tensor_layout layout;
+
+	if (!parameter->tensor.dtype)
+		return -1;
+	if (pytensor_layout(&ask->raw[place->index], ask->base.pid, &layout,
+			    &error) ||
+	    layout_check(&layout, &error)) {
+		if (!parameter->tensor.unread)
+			parameter->tensor.unread = xstrdup(error.message);
+		return -1;
+	}
+	ask->wish.timeout = ask->deadline - loop_now();
+	place->tries++;
+	place->work = tensor_work_start(node_loop(ask->base.node), &layout,
+					&ask->wish, &calls);
+	return 0;
+}
+
+static void take_told(struct tensor *told, struct tensor_result *result)
+{
+	struct tensor *from = &result->told;
+
+	told->has_statistics = from->has_statistics;
+	told->statistics = from->statistics;
+	from->statistics.minimum.text = NULL;
+	from->statistics.maximum.text = NULL;
+	told->share = from->share;
+	told->has_hash = from->has_hash;
+	told->hash = from->hash;
+}
+
+/* Reads again what it is; whether that is what was read. */
+static bool look_again(struct listing_work *place, struct pytensor *now)
+{
+	struct listing_ask *ask = place->ask;
+	size_t item = (size_t)ask->start + place->index;
+	struct error unused = ERROR_INIT;
+	struct ptrace_connection *connection =
+		tensor_ask_reader(&ask->base, &unused);
+	struct pyreader reader;
+
+	*now = (struct pytensor){ .object = 0 };
+	if (!connection)
+		return false;
+	memory_begin(connection->memory, false);
+	pyreader_init(&reader, connection->memory, &connection->python);
+	return read_one(&reader, ask->walk.items[item].object,
+			ask->has_gradients, now, &unused) == 0 &&
+	       pytensor_is_same(&ask->raw[place->index], now);
+}
+
+static void take_result(struct listing_work *place,
+			struct tensor_result *result)
+{
+	struct listing_ask *ask = place->ask;
+	struct tensor_parameter *parameter = &ask->page.items[place->index];
+	struct pytensor now;
+	bool is_same = look_again(place, &now);
+
+	if (!is_same && now.object && place->tries < TRIES_MAXIMUM) {
+		ask->raw[place->index] = now;
+		tensor_clear(&parameter->tensor);
+		pytensor_tell(&now, &parameter->tensor);
+		if (begin_work(place) == 0)
+			return;
+	}
+	if (error_is_set(&result->error))
+		complain(parameter, result->error.message);
+	else
+		take_told(&parameter->tensor, result);
+	parameter->tensor.is_torn = !is_same;
+}
+
+static void on_done(struct tensor_result *result, void *data)
+{
+	struct listing_work *place = data;
+	struct listing_ask *ask = place->ask;
+
+	place->work = NULL;
+	if (error_is_set(&result->error) &&
+	    (ask->is_stopped || loop_now() >= ask->deadline)) {
+		if (!error_is_set(&ask->error))
+			ask->error = result->error;
+		cancel_works(ask);
+	} else if (!ask->is_stopped) {
+		take_result(place, result);
+	}
+	if (place->work)
+		return;
+	ask->done += bytes_of(&ask->raw[place->index]);
+	tell_progress(ask, false);
+	go_on(ask);
+}
+
+/* Begins what there is room for; answers when all is there. */
+static void go_on(struct listing_ask *ask)
+{
+	bool is_busy = false;
+
+	for (size_t i = 0; i < WORKS_MAXIMUM; i++) {
+		struct listing_work *place = &ask->works[i];
+
+		while (!place->work && !ask->is_stopped &&
+		       ask->next < ask->page.count) {
+			place->index = ask->next++;
+			place->tries = 0;
+			begin_work(place);
+		}
+		is_busy |= place->work != NULL;
+	}
+	if (is_busy)
+		return;
+	if (error_is_set(&ask->error))
+		fail(ask);
+	else
+		answer(ask);
+}
+
+/*
+ * The request
+ */
+
+static int parse(struct listing_ask *ask, struct error *error)
+{
+	const json_t *arguments = ask->base.request.body;
+	const json_t *start = json_object_get(arguments, "start");
+	int result = finding_parse(&ask->finding, arguments, error);
+
+	/* What cannot be read as an expression may be one for the agent. */
+	ask->found.needs_code = ask->finding.text && !ask->finding.expression;
+	if (result)
+		return -1;
+	ask->has_gradients = json_get_boolean(arguments, "gradients", false);
+	ask->start = json_get_integer(arguments, "start", 0);
+	if ((start && !json_is_integer(start) && !json_is_null(start)) ||
+	    ask->start < 0 || ask->start > TENSOR_WALK_MAXIMUM)
+		return error_set(error, "\"start\" is no number of a "
+					"parameter.");
+	if (tensor_wish_parse(&ask->wish, arguments, error))
+		return -1;
+	ask->deadline = loop_now() + ask->wish.timeout;
+	return 0;
+}
+
+static int look(struct listing_ask *ask, struct error *error)
+{
+	struct ptrace_connection *connection =
+		tensor_ask_reader(&ask->base, error);
+
+	ask->found.needs_code = !connection;
+	if (!connection ||
+	    finding_look(&ask->finding, connection, &ask->found, error))
+		return -1;
+	if (!ask->found.value.address)
+		return error_set(error,
+				 "%s is computed, so nothing is in it.",
+				 ask->finding.text);
+	if (tensor_walk(connection, ask->found.value.address,
+			ask->finding.text ? ask->finding.text : "",
+			&ask->walk, error))
+		return -1;
+	fill_page(ask, connection);
+	return 0;
+}
+
+static bool is_on_device(const struct listing_ask *ask)
+{
+	for (size_t i = 0; i < ask->page.count; i++)
+		if (ask->raw[i].device && ask->raw[i].unread &&
+		    strcmp(ask->raw[i].device, "meta") != 0)
+			return true;
+	return false;
+}
+
+enum valuing listing_begin(struct node *node, const struct process *process,
+			   const struct message *request, bool is_last,
+			   struct error *error)
+{
+	struct listing_ask *ask = xcalloc(1, sizeof(*ask));
+
+	ask->base.cancel = cancel;
+	ask->base.forget = forget;
+	for (size_t i = 0; i < WORKS_MAXIMUM; i++)
+		ask->works[i].ask = ask;
+	tensor_ask_begin(&ask->base, node, process, request);
+	if (parse(ask, error) || look(ask, error)) {
+		bool needs_code = ask->found.needs_code;
+
+		clear(ask);
+		return needs_code ? VALUING_TOO_MUCH : VALUING_FAILED;
+	}
+	if (!is_last && ask->wish.has_hash && is_on_device(ask)) {
+		clear(ask);
+		return VALUING_TOO_MUCH;
+	}
+	if (!ask->wish.has_hash)
+		ask->next = ask->page.count;
+	go_on(ask);
+	return VALUING_TAKEN;
+}

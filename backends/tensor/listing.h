@@ -1,0 +1,18 @@
+/*
+ * listing: the request `parameters` of a process that is read from outside:
+ * what walk.h finds, a page of it, each hashed if that is wanted.
+ */
+#ifndef BACKENDS_TENSOR_LISTING_H
+#define BACKENDS_TENSOR_LISTING_H
+
+#include "backends/tensor/valuing.h"
+
+/* Most in one answer. */
+#define LISTING_PAGE 1000
+
+/* As valuing_begin(); one that cannot be hashed from outside says so. */
+enum valuing listing_begin(struct node *node, const struct process *process,
+			   const struct message *request, bool is_last,
+			   struct error *error);
+
+#endif

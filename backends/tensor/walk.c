@@ -1,0 +1,495 @@
+#include "backends/tensor/walk.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "backends/ptrace/connection.h"
+#include "backends/ptrace/memory.h"
+#include "backends/ptrace/pycontainer.h"
+#include "backends/ptrace/pykind.h"
+#include "backends/ptrace/pyobject.h"
+#include "backends/ptrace/pytype.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/map.h"
+
+#define DEPTH_MAXIMUM 100
+#define NAME_MAXIMUM 1000
+#define ENTRIES_MAXIMUM 100000
+#define KEY_MAXIMUM 200
+
+#define MODULE "torch.nn.modules.module.Module"
+#define OPTIMIZER "torch.optim.optimizer.Optimizer"
+
+enum kind {
+	KIND_OTHER,
+	KIND_TENSOR,
+	KIND_MODULE,
+	KIND_OPTIMIZER,
+	KIND_LIST,
+	KIND_TUPLE,
+	KIND_DICT,
+};
+
+struct walker {
+	struct ptrace_connection *connection;
+	struct pyreader reader;
+	struct tensor_walk *walk;
+	struct map *seen;   /* objects that were walked */
+	struct map *types;  /* kinds of their types, one more */
+	struct map *params; /* of an optimizer: their numbers, one more */
+	struct buffer name; /* of what is being walked */
+	int depth;
+	struct error *error;
+};
+
+static int refuse(struct walker *walker)
+{
+	return error_set(walker->error,
+			 "What has the parameters cannot be read, or changed "
+			 "while it was read.");
+}
+
+static int refuse_size(struct walker *walker)
+{
+	return error_set(walker->error, "There is more in it than is walked "
+					"from outside.");
+}
+
+/*
+ * Kinds
+ */
+
+static bool has_base(struct walker *walker, const struct pytype *type,
+		     const char *wanted)
+{
+	int64_t count = pytuple_count(&walker->reader, type->mro);
+	bool found = false;
+
+	for (int64_t i = 0; i < count && i < PYTYPE_BASES_MAXIMUM && !found;
+	     i++) {
+		struct buffer name = BUFFER_INIT;
+		struct pytype base;
+		uint64_t address;
+
+		if (pytuple_item(&walker->reader, type->mro, i, &address) ||
+		    pytype_read(&walker->reader, address, &base))
+			break;
+		found = pytype_name(&walker->reader, &base, &name) == 0 &&
+			strcmp(name.data, wanted) == 0;
+		buffer_clear(&name);
+	}
+	return found;
+}
+
+static enum kind judge(struct walker *walker, const struct pytype *type)
+{
+	static const char *const tensors[] = { "torch._C.TensorBase",
+					       "torch._C._TensorBase",
+					       "numpy.ndarray" };
+	const char *name = type->kind ? type->kind->name : "";
+
+	for (size_t i = 0; i < ARRAY_LENGTH(tensors); i++)
+		if (strcmp(name, tensors[i]) == 0)
+			return KIND_TENSOR;
+	if (type->flags & PYTYPE_LIST)
+		return KIND_LIST;
+	if (type->flags & PYTYPE_TUPLE)
+		return KIND_TUPLE;
+	if (type->flags & PYTYPE_DICT)
+		return KIND_DICT;
+	if (!(type->flags & PYTYPE_HEAP))
+		return KIND_OTHER;
+	if (has_base(walker, type, MODULE))
+		return KIND_MODULE;
+	return has_base(walker, type, OPTIMIZER) ? KIND_OPTIMIZER : KIND_OTHER;
+}
+
+/* Numbers as values of a map: never NULL. */
+static void put_number(struct map *map, uint64_t key, size_t number)
+{
+	map_put(map, key, (void *)(uintptr_t)(number + 1));
+}
+
+static bool get_number(const struct map *map, uint64_t key, size_t *number)
+{
+	uintptr_t value = (uintptr_t)map_find(map, key);
+
+	*number = value - 1;
+	return value != 0;
+}
+
+static enum kind kind_of(struct walker *walker, uint64_t object)
+{
+	struct pytype type;
+	size_t known;
+
+	if (pytype_of(&walker->reader, object, &type))
+		return KIND_OTHER;
+	if (get_number(walker->types, type.address, &known))
+		return (enum kind)known;
+	known = judge(walker, &type);
+	put_number(walker->types, type.address, known);
+	return (enum kind)known;
+}
+
+/* Each part of it may read as much as any request. */
+static void renew(struct walker *walker)
+{
+	struct ptrace_connection *connection = walker->connection;
+
+	memory_begin(connection->memory, false);
+	pyreader_init(&walker->reader, connection->memory,
+		      &connection->python);
+}
+
+/* True the first time. */
+static bool see(struct walker *walker, uint64_t object)
+{
+	if (map_find(walker->seen, object))
+		return false;
+	put_number(walker->seen, object, 0);
+	return true;
+}
+
+/*
+ * Entries of dicts
+ */
+
+struct entry {
+	uint64_t key;
+	uint64_t value;
+};
+
+struct entries {
+	struct entry *items;
+	size_t count;
+	size_t capacity;
+};
+
+static bool take_entry(uint64_t key, uint64_t value, void *data)
+{
+	struct entries *entries = data;
+
+	ARRAY_GROW(entries->items, entries->count, entries->capacity);
+	entries->items[entries->count++] = (struct entry){ key, value };
+	return true;
+}
+
+/* To be freed in any case. */
+static int read_entries(struct walker *walker, uint64_t dict,
+			struct entries *entries)
+{
+	int64_t count = pydict_each(&walker->reader, dict, 0, ENTRIES_MAXIMUM,
+				    take_entry, entries);
+
+	if (count < 0 || walker->reader.budget == 0)
+		return refuse(walker);
+	return count > ENTRIES_MAXIMUM ? refuse_size(walker) : 0;
+}
+
+/*
+ * Names
+ */
+
+/* Appends ".name" or "name"; -1: it is no str. */
+static int push_name(struct walker *walker, uint64_t key)
+{
+	if (walker->name.length)
+		buffer_append_char(&walker->name, '.');
+	if (walker->name.length > NAME_MAXIMUM ||
+	    pyobject_string(&walker->reader, key, KEY_MAXIMUM, &walker->name))
+		return refuse(walker);
+	return 0;
+}
+
+static void push_index(struct walker *walker, int64_t number)
+{
+	buffer_printf(&walker->name, "[%" PRId64 "]", number);
+}
+
+static int push_key(struct walker *walker, uint64_t key)
+{
+	struct buffer text = BUFFER_INIT;
+
+	pyobject_repr(&walker->reader, key, &text);
+	buffer_printf(&walker->name, "[%.*s]", KEY_MAXIMUM, text.data);
+	buffer_clear(&text);
+	return walker->name.length > NAME_MAXIMUM ? refuse_size(walker) : 0;
+}
+
+/*
+ * Walking
+ */
+
+static int add(struct walker *walker, uint64_t object, bool is_buffer)
+{
+	struct tensor_walk *walk = walker->walk;
+
+	if (!see(walker, object))
+		return 0;
+	if (walk->count >= TENSOR_WALK_MAXIMUM)
+		return refuse_size(walker);
+	ARRAY_GROW(walk->items, walk->count, walk->capacity);
+	walk->items[walk->count++] = (struct tensor_walk_item){
+		.name = xstrdup(walker->name.data),
+		.is_buffer = is_buffer,
+		.object = object,
+	};
+	return 0;
+}
+
+static int walk_any(struct walker *walker, uint64_t object);
+
+/* Those values of a dict that are of one kind, by their keys. */
+static int walk_named(struct walker *walker, uint64_t dict, enum kind wanted,
+		      bool is_buffer)
+{
+	struct entries entries = { .items = NULL };
+	size_t length = walker->name.length;
+	int result = read_entries(walker, dict, &entries);
+
+	for (size_t i = 0; !result && i < entries.count; i++) {
+		uint64_t value = entries.items[i].value;
+
+		if (kind_of(walker, value) != wanted)
+			continue;
+		result = push_name(walker, entries.items[i].key);
+		if (!result)
+			result = wanted == KIND_TENSOR
+					 ? add(walker, value, is_buffer)
+					 : walk_any(walker, value);
+		buffer_truncate(&walker->name, length);
+	}
+	free(entries.items);
+	return result;
+}
+
+static int walk_module(struct walker *walker, uint64_t module)
+{
+	uint64_t parameters, buffers, children;
+
+	renew(walker);
+	if (pyobject_attribute(&walker->reader, module, "_parameters",
+			       &parameters) ||
+	    pyobject_attribute(&walker->reader, module, "_buffers", &buffers) ||
+	    pyobject_attribute(&walker->reader, module, "_modules", &children))
+		return refuse(walker);
+	if (walk_named(walker, parameters, KIND_TENSOR, false) ||
+	    walk_named(walker, buffers, KIND_TENSOR, true))
+		return -1;
+	return walk_named(walker, children, KIND_MODULE, false);
+}
+
+static int walk_sequence(struct walker *walker, uint64_t object, bool is_list)
+{
+	int64_t count = is_list ? pylist_count(&walker->reader, object)
+				: pytuple_count(&walker->reader, object);
+	size_t length = walker->name.length;
+	int result = 0;
+
+	if (count < 0)
+		return refuse(walker);
+	if (count > ENTRIES_MAXIMUM)
+		return refuse_size(walker);
+	for (int64_t i = 0; !result && i < count; i++) {
+		uint64_t item;
+
+		if (i % 1000 == 999)
+			renew(walker);
+		if (is_list ? pylist_item(&walker->reader, object, i, &item)
+			    : pytuple_item(&walker->reader, object, i, &item))
+			return refuse(walker);
+		if (kind_of(walker, item) == KIND_OTHER)
+			continue;
+		push_index(walker, i);
+		result = walk_any(walker, item);
+		buffer_truncate(&walker->name, length);
+	}
+	return result;
+}
+
+static int walk_dict(struct walker *walker, uint64_t dict)
+{
+	struct entries entries = { .items = NULL };
+	size_t length = walker->name.length;
+	int result = read_entries(walker, dict, &entries);
+
+	for (size_t i = 0; !result && i < entries.count; i++) {
+		if (i % 1000 == 999)
+			renew(walker);
+		if (kind_of(walker, entries.items[i].value) == KIND_OTHER)
+			continue;
+		result = push_key(walker, entries.items[i].key);
+		if (!result)
+			result = walk_any(walker, entries.items[i].value);
+		buffer_truncate(&walker->name, length);
+	}
+	free(entries.items);
+	return result;
+}
+
+/*
+ * Optimizers
+ */
+
+static int walk_group(struct walker *walker, uint64_t group, int64_t number)
+{
+	size_t length = walker->name.length;
+	uint64_t params, object;
+	int64_t count;
+	int result = 0;
+
+	if (pydict_find(&walker->reader, group, "params", &params))
+		return refuse(walker);
+	count = pylist_count(&walker->reader, params);
+	if (count < 0 || count > ENTRIES_MAXIMUM)
+		return refuse(walker);
+	for (int64_t i = 0; !result && i < count; i++) {
+		if (i % 1000 == 999)
+			renew(walker);
+		if (pylist_item(&walker->reader, params, i, &object))
+			return refuse(walker);
+		put_number(walker->params, object, map_count(walker->params));
+		if (walker->name.length)
+			buffer_append_char(&walker->name, '.');
+		buffer_printf(&walker->name,
+			      "param_groups[%" PRId64 "].params[%" PRId64 "]",
+			      number, i);
+		if (kind_of(walker, object) == KIND_TENSOR)
+			result = add(walker, object, false);
+		buffer_truncate(&walker->name, length);
+	}
+	return result;
+}
+
+static int walk_state(struct walker *walker, uint64_t state)
+{
+	struct entries entries = { .items = NULL };
+	size_t length = walker->name.length;
+	int result = read_entries(walker, state, &entries);
+
+	for (size_t i = 0; !result && i < entries.count; i++) {
+		size_t number;
+
+		if (i % 100 == 99)
+			renew(walker);
+		if (!get_number(walker->params, entries.items[i].key, &number) ||
+		    kind_of(walker, entries.items[i].value) != KIND_DICT)
+			continue;
+		if (length)
+			buffer_append_char(&walker->name, '.');
+		buffer_printf(&walker->name, "state[%zu]", number);
+		result = walk_named(walker, entries.items[i].value,
+				    KIND_TENSOR, true);
+		buffer_truncate(&walker->name, length);
+	}
+	free(entries.items);
+	return result;
+}
+
+static int walk_optimizer(struct walker *walker, uint64_t optimizer)
+{
+	uint64_t groups, state, group;
+	int64_t count;
+
+	renew(walker);
+	if (pyobject_attribute(&walker->reader, optimizer, "param_groups",
+			       &groups) ||
+	    pyobject_attribute(&walker->reader, optimizer, "state", &state))
+		return refuse(walker);
+	count = pylist_count(&walker->reader, groups);
+	if (count < 0 || count > ENTRIES_MAXIMUM)
+		return refuse(walker);
+	map_free(walker->params);
+	walker->params = map_new(NULL);
+	for (int64_t i = 0; i < count; i++)
+		if (pylist_item(&walker->reader, groups, i, &group) ||
+		    walk_group(walker, group, i))
+			return refuse(walker);
+	return walk_state(walker, state);
+}
+
+static int walk_kind(struct walker *walker, uint64_t object, enum kind kind)
+{
+	switch (kind) {
+	case KIND_TENSOR:
+		return add(walker, object, false);
+	case KIND_MODULE:
+		return walk_module(walker, object);
+	case KIND_OPTIMIZER:
+		return walk_optimizer(walker, object);
+	case KIND_LIST:
+		return walk_sequence(walker, object, true);
+	case KIND_TUPLE:
+		return walk_sequence(walker, object, false);
+	case KIND_DICT:
+		return walk_dict(walker, object);
+	case KIND_OTHER:
+		break;
+	}
+	return 0;
+}
+
+static int walk_any(struct walker *walker, uint64_t object)
+{
+	enum kind kind = kind_of(walker, object);
+	int result;
+
+	if (kind != KIND_TENSOR && kind != KIND_OTHER && !see(walker, object))
+		return 0;
+	if (++walker->depth > DEPTH_MAXIMUM)
+		return refuse_size(walker);
+	result = walk_kind(walker, object, kind);
+	walker->depth--;
+	return result;
+}
+
+static int walk_root(struct walker *walker, uint64_t object, const char *text)
+{
+	enum kind kind;
+
+	renew(walker);
+	kind = kind_of(walker, object);
+	if (kind == KIND_OTHER)
+		return error_set(walker->error,
+				 "%s is no module, no optimizer, no tensor and "
+				 "no list, tuple or dict of such.",
+				 text);
+	if (kind == KIND_TENSOR)
+		buffer_append_string(&walker->name, text);
+	return walk_any(walker, object);
+}
+
+int tensor_walk(struct ptrace_connection *connection, uint64_t object,
+		const char *text, struct tensor_walk *walk, struct error *error)
+{
+	struct walker walker = {
+		.connection = connection,
+		.walk = walk,
+		.seen = map_new(NULL),
+		.types = map_new(NULL),
+		.params = map_new(NULL),
+		.name = BUFFER_INIT,
+		.error = error,
+	};
+	int result = walk_root(&walker, object, text);
+
+	buffer_clear(&walker.name);
+	map_free(walker.seen);
+	map_free(walker.types);
+	map_free(walker.params);
+	return result;
+}
+
+void tensor_walk_clear(struct tensor_walk *walk)
+{
+	for (size_t i = 0; i < walk->count; i++)
+		free(walk->items[i].name);
+	free(walk->items);
+	*walk = (struct tensor_walk){ .items = NULL };
+}
