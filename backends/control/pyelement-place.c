@@ -10,6 +10,7 @@
 #include "backends/control/pyelement.h"
 #include "backends/control/pyevaluate.h"
 #include "backends/control/pyvalue.h"
+#include "backends/control/pyview.h"
 #include "backends/ptrace/pyobject.h"
 #include "backends/ptrace/pytype.h"
 #include "backends/ptrace/pytensor.h"
@@ -38,21 +39,28 @@ bool pyelement_is_plain(struct pyreader *reader, const struct pyvalue *tensor)
 static int read_tensor(struct pyreader *reader, const struct pyvalue *value,
 		       struct pytensor *tensor)
 {
+	if (value->view) {
+		*tensor = *value->view;
+		return 0;
+	}
 	if (value->kind == PYVALUE_TENSOR)
 		return pytensor_read_torch(reader, value->address, tensor);
 	return pytensor_read_numpy(reader, value->address, tensor);
 }
 
-/* -1 and a sentence: not one that we know all about. */
-static int open_tensor(struct pyevaluation *evaluation,
-		       const struct pyvalue *value, struct pytensor *tensor)
+int pyelement_open(struct pyevaluation *evaluation, const struct pyvalue *value,
+		   struct pytensor *tensor)
 {
+	if (value->view) {
+		*tensor = *value->view;
+		return 0;
+	}
 	if (!value->address || !pyelement_is_plain(evaluation->reader, value))
 		return error_set(evaluation->error,
 				 "%s is a class of its own over a tensor: what "
 				 "it does would have to run in the process.",
 				 pyvalue_type_name(evaluation, value));
-	if (read_tensor(evaluation->reader, value, tensor))
+	if (pytensor_read(evaluation->reader, value->address, tensor, NULL))
 		return error_set(evaluation->error,
 				 "The layout of this %s is not known.",
 				 pyvalue_type_name(evaluation, value));
@@ -123,7 +131,7 @@ int pyelement_place(struct pyevaluation *evaluation,
 	struct pytensor tensor;
 	int64_t distance = 0;
 
-	if (open_tensor(evaluation, value, &tensor) ||
+	if (pyelement_open(evaluation, value, &tensor) ||
 	    find_element(evaluation, &tensor, element))
 		return -1;
 	if (count && count != (size_t)tensor.dimension_count)
@@ -258,13 +266,13 @@ int pyelement_attribute(struct pyevaluation *evaluation,
 	for (size_t i = 0; i < ARRAY_LENGTH(attributes); i++) {
 		if (strcmp(attributes[i].name, name) != 0)
 			continue;
-		if (open_tensor(evaluation, value, &tensor))
+		if (pyelement_open(evaluation, value, &tensor))
 			return -1;
 		return attributes[i].get(evaluation, &tensor, result);
 	}
 	if (!is_gradient)
-		return 0;
-	if (open_tensor(evaluation, value, &tensor))
+		return pyview_attribute(evaluation, value, name, result);
+	if (pyelement_open(evaluation, value, &tensor))
 		return -1;
 	return get_gradient(evaluation, value->address, result);
 }

@@ -19,6 +19,7 @@ struct pyelement;
 struct pyevaluation;
 struct pyexpression_place;
 struct pyreader;
+struct pytensor;
 struct pyvalue;
 
 /* Of bfloat16, which struct.pack has no letter for. */
@@ -52,6 +53,9 @@ int pyelement_of_buffer(struct pyevaluation *evaluation,
 void pyelement_make_plain(struct pyvalue *value);
 /* Whether its class is the library's own, whose behaviour is known. */
 bool pyelement_is_plain(struct pyreader *reader, const struct pyvalue *tensor);
+/* What it is, of a plain one or a part of it; -1 and a sentence. */
+int pyelement_open(struct pyevaluation *evaluation, const struct pyvalue *value,
+		   struct pytensor *tensor);
 /* Size of its first dimension; -1: it has none, or cannot be read. */
 int64_t pyelement_length(struct pyreader *reader, const struct pyvalue *tensor);
 /*

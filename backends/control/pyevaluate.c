@@ -9,6 +9,7 @@
 #include "backends/control/pyelement.h"
 #include "backends/control/pysyntax.h"
 #include "backends/control/pyvalue.h"
+#include "backends/control/pyview.h"
 #include "banned.h"
 #include "base/array.h"
 #include "base/error.h"
@@ -80,8 +81,12 @@ static int evaluate_index(struct pyevaluation *evaluation,
 {
 	struct pyvalue container, index;
 
-	if (pyevaluate(evaluation, syntax->items[0], &container) ||
-	    pyevaluate(evaluation, syntax->items[1], &index))
+	if (pyevaluate(evaluation, syntax->items[0], &container))
+		return -1;
+	if (container.kind == PYVALUE_TENSOR || container.kind == PYVALUE_ARRAY)
+		return pyview_index(evaluation, &container, syntax->items[1],
+				    value);
+	if (pyevaluate(evaluation, syntax->items[1], &index))
 		return -1;
 	return pyindex_get(evaluation, &container, &index, value, NULL);
 }
@@ -245,6 +250,16 @@ static int evaluate_string(struct pyevaluation *evaluation,
 	return 0;
 }
 
+static int evaluate_slice(struct pyevaluation *evaluation,
+			  const struct pysyntax *syntax, struct pyvalue *value)
+{
+	(void)syntax;
+	(void)value;
+	return error_set(evaluation->error,
+			 "Slices are taken from outside only of tensors and "
+			 "arrays; others would run code in the process.");
+}
+
 static int evaluate_place(struct pyevaluation *evaluation,
 			  const struct pysyntax *syntax, struct pyvalue *value)
 {
@@ -271,6 +286,8 @@ static int (*const evaluators[])(struct pyevaluation *evaluation,
 	[PYSYNTAX_NAME] = evaluate_name,
 	[PYSYNTAX_ATTRIBUTE] = evaluate_attribute,
 	[PYSYNTAX_INDEX] = evaluate_index,
+	[PYSYNTAX_SLICE] = evaluate_slice,
+	[PYSYNTAX_ELLIPSIS] = evaluate_slice,
 	[PYSYNTAX_LEN] = evaluate_len,
 	[PYSYNTAX_ITEM] = evaluate_item,
 	[PYSYNTAX_UNARY] = evaluate_unary,

@@ -42,6 +42,13 @@ int pyevaluation_module(struct pyevaluation *evaluation, const char *module,
 int pyattribute_get(struct pyevaluation *evaluation,
 		    const struct pyvalue *object, const char *name,
 		    struct pyvalue *value, struct pyexpression_place *place);
+/*
+ * object[index] of torch.nn's containers of modules and parameters; 1: value
+ * is set, 0: it is none of those, -1 and a sentence.
+ */
+int pymodule_index(struct pyevaluation *evaluation,
+		   const struct pyvalue *object, const struct pyvalue *index,
+		   struct pyvalue *value);
 /* In a dict: how many keys there are. Written after all else when one comes
  * or goes, so also when the table has grown. */
 #define PYINDEX_DICT_USED 16

@@ -34,15 +34,16 @@ static int read_tensor(struct pyevaluation *evaluation,
 		       struct pyexpression_value *value)
 {
 	struct pyreader *reader = evaluation->reader;
+	uint64_t object = from->view ? from->whole : from->address;
 
 	value->address = from->address;
-	value->has_tensor = from->address && pytensor_is(reader, from->address);
+	value->has_tensor = from->view || (object && pytensor_is(reader, object));
 	if (!value->has_tensor)
 		return 0;
-	if (pytensor_read(reader, from->address, &value->tensor,
-			  evaluation->error))
+	if (object &&
+	    pytensor_read(reader, object, &value->whole, evaluation->error))
 		return -1;
-	value->whole = value->tensor;
+	value->tensor = from->view ? *from->view : value->whole;
 	return 0;
 }
 

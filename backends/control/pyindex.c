@@ -215,6 +215,13 @@ int pyindex_get(struct pyevaluation *evaluation,
 	if (container->kind == PYVALUE_TENSOR ||
 	    container->kind == PYVALUE_ARRAY)
 		return index_tensor(evaluation, container, index, value, place);
+	if (container->kind == PYVALUE_OBJECT) {
+		int result =
+			pymodule_index(evaluation, container, index, value);
+
+		if (result)
+			return result < 0 ? -1 : 0;
+	}
 	if (container->kind != PYVALUE_OBJECT &&
 	    !is_as_base(evaluation, container))
 		return error_set(evaluation->error,

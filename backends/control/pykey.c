@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "backends/control/pycompare.h"
+#include "backends/control/pyelement.h"
 #include "backends/control/pyevaluate.h"
 #include "backends/control/pyslot.h"
 #include "backends/control/pyvalue.h"
@@ -139,6 +140,12 @@ static int hash_object(struct pyevaluation *evaluation,
 static int hash_value(struct pyevaluation *evaluation,
 		      const struct pyvalue *value, int depth, uint64_t *hash)
 {
+	/* torch.Tensor's own __hash__ gives its id(). */
+	if (value->kind == PYVALUE_TENSOR && value->address &&
+	    pyelement_is_plain(evaluation->reader, value)) {
+		*hash = value->address;
+		return 0;
+	}
 	if (value->address && value->kind != PYVALUE_OBJECT &&
 	    !pyslot_is_kept(evaluation->reader, value->type, value->base,
 			    PYSLOT_HASH))

@@ -230,6 +230,60 @@ fail:
 	return NULL;
 }
 
+/* Of a slice; one that is not there is as good as None. */
+static struct pysyntax *parse_bound(struct parser *parser)
+{
+	if (parser_is_at(parser, ":") || parser_is_at(parser, ",") ||
+	    parser_is_at(parser, "]"))
+		return parser_node(parser, PYSYNTAX_NONE);
+	return parser_expression(parser);
+}
+
+/* An expression, a slice, or "...". */
+static struct pysyntax *parse_subscript(struct parser *parser)
+{
+	bool is_slice = parser_is_at(parser, ":");
+	struct pysyntax *node;
+
+	if (parser_is_at(parser, "..."))
+		node = parser_node(parser, PYSYNTAX_ELLIPSIS);
+	else
+		node = is_slice ? parse_bound(parser)
+				: parser_expression(parser);
+	if (node && node->kind == PYSYNTAX_ELLIPSIS && parser_advance(parser)) {
+		pysyntax_free(node);
+		return NULL;
+	}
+	if (!node || !parser_is_at(parser, ":"))
+		return node;
+	node = parser_wrap(parser, PYSYNTAX_SLICE, node);
+	while (node && node->count < 3 && parser_is_at(parser, ":")) {
+		if (!parser_advance(parser) &&
+		    !parser_add(parser, node, parse_bound(parser)))
+			continue;
+		pysyntax_free(node);
+		return NULL;
+	}
+	return node;
+}
+
+static int parse_subscripts(struct parser *parser, struct pysyntax *node,
+			    bool *has_comma)
+{
+	bool is_taken;
+
+	*has_comma = false;
+	while (!parser_is_at(parser, "]")) {
+		if (parser_add(parser, node, parse_subscript(parser)) ||
+		    parser_accept(parser, ",", &is_taken))
+			return -1;
+		*has_comma |= is_taken;
+		if (!is_taken)
+			break;
+	}
+	return parser_expect(parser, "]");
+}
+
 static struct pysyntax *parse_index(struct parser *parser,
 				    struct pysyntax *owned_left)
 {
@@ -241,7 +295,7 @@ static struct pysyntax *parse_index(struct parser *parser,
 		return NULL;
 	index = parser_node(parser, PYSYNTAX_TUPLE);
 	if (parser_advance(parser) ||
-	    parse_items(parser, index, "]", &has_comma))
+	    parse_subscripts(parser, index, &has_comma))
 		goto fail;
 	if (!index->count) {
 		parser_refuse(parser, "an index is missing.");

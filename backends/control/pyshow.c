@@ -6,6 +6,7 @@
 
 #include "backends/control/pyelement.h"
 #include "backends/control/pyvalue.h"
+#include "backends/control/pyview.h"
 #include "backends/ptrace/pynumber.h"
 #include "backends/ptrace/pyobject.h"
 #include "backends/ptrace/pystring.h"
@@ -93,6 +94,8 @@ void pyvalue_write(struct pyevaluation *evaluation,
 		pyelement_write(value, text);
 		return;
 	case PYVALUE_TENSOR:
+		if (value->view)
+			break;
 		buffer_append_string(text, "<a tensor that Python never saw>");
 		return;
 	case PYVALUE_OBJECT:
@@ -103,5 +106,8 @@ void pyvalue_write(struct pyevaluation *evaluation,
 	case PYVALUE_ARRAY:
 		break;
 	}
-	buffer_append_string(text, PYWRITER_UNKNOWN);
+	if (value->view)
+		pyview_write(value->view, text);
+	else
+		buffer_append_string(text, PYWRITER_UNKNOWN);
 }

@@ -29,6 +29,8 @@ enum pysyntax_kind {
 	PYSYNTAX_NAME,	    /* text */
 	PYSYNTAX_ATTRIBUTE, /* items[0] . text */
 	PYSYNTAX_INDEX,	    /* items[0] [ items[1] ] */
+	PYSYNTAX_SLICE,	    /* items: start, stop, perhaps step; as an index */
+	PYSYNTAX_ELLIPSIS,  /* the same */
 	PYSYNTAX_LEN,	    /* of items[0] */
 	PYSYNTAX_ITEM,	    /* items[0] .item() */
 	PYSYNTAX_UNARY,	    /* operator items[0] */

@@ -194,6 +194,7 @@ static const char *const computed_names[] = {
 	[PYVALUE_STRING] = "str",    [PYVALUE_BYTES] = "bytes",
 	[PYVALUE_TUPLE] = "tuple",   [PYVALUE_LIST] = "list",
 	[PYVALUE_SET] = "set",	     [PYVALUE_TENSOR] = "torch.Tensor",
+	[PYVALUE_ARRAY] = "numpy.ndarray",
 };
 
 static const char *name_type(struct pyevaluation *evaluation, uint64_t address)
@@ -339,7 +340,8 @@ int64_t pyvalue_length(struct pyevaluation *evaluation,
 			       !is_as_base(evaluation, value,
 					   PYSLOT_MAP_LENGTH)))
 		return refuse_length(evaluation, value);
-	length = value->address ? read_length(evaluation->reader, value)
+	length = value->address || value->view
+			 ? read_length(evaluation->reader, value)
 				: (int64_t)value->count;
 	if (length < 0)
 		return error_set(evaluation->error,

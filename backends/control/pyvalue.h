@@ -21,6 +21,7 @@ struct buffer;
 struct error;
 struct pyobject_frame;
 struct pyreader;
+struct pytensor;
 
 enum pyvalue_kind {
 	PYVALUE_OBJECT, /* none of these */
@@ -60,6 +61,8 @@ struct pyvalue {
 	const struct pyvalue *items;
 	size_t count; /* of characters or items */
 	struct pyelement element;
+	const struct pytensor *view; /* of a tensor that is made here; NULL */
+	uint64_t whole;		     /* the object that it is a part of */
 };
 
 /* One evaluation: what it reads, and what it has allocated. */

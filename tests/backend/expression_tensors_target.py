@@ -26,16 +26,16 @@ NUMPY_REFUSED = """
 single[1] == 0.1 :: compare its .item()
 reals == 1.5 :: A whole numpy.ndarray is not compared
 reals :: The truth of a whole numpy.ndarray
-grid[0] == 1 :: takes 2 indices
-grid[0, 0, 0] == 1 :: takes 2 indices
+grid[0] == 1 :: is not compared from outside
+grid[0, 0, 0] == 1 :: too many indices
 reals['a'] :: by whole numbers
 reals[1.0] :: by whole numbers
 reals[3] :: out of range
-objects_[0] == 1 :: Elements of type object
-swapped[0] == 1 :: Elements of type >
+objects_[0] == 1 :: is not compared from outside
+swapped[0] == 1 :: is not compared from outside
 sub[0] == 1 :: a class of its own
 len(point) :: cannot be read
-grid.T :: computed by its class
+grid.T :: truth of a whole
 1 in reals :: cannot be told
 huge[0] > 5.5 :: compare its .item()
 scalar + 0 == 3 :: compute with its .item()
@@ -67,13 +67,13 @@ grid == 1 :: A whole torch.Tensor is not compared
 grid :: The truth of a whole torch.Tensor
 grid.item() :: not one number
 brain[1] == 0.1 :: compare its .item()
-grid[0] == 1 :: takes 2 indices
-complexes[0] == 1 :: Elements of type complex64
+grid[0] == 1 :: is not compared from outside
+complexes[0] == 1 :: is not compared from outside
 meta[0] == 1 :: lies on meta
 net.nothing :: a __getattr__, which would have to run
 net(1) :: a call would run code
 grid.mean().item() :: a call would run code
-grid.T :: is computed by its class
+grid.T :: truth of a whole
 sub[0] == 1 :: a class of its own
 nested.item() == 1 :: answered only of tensors
 """

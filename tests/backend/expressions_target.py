@@ -220,7 +220,7 @@ import os :: At column 1: "import" does not belong
 lambda: 1 :: "lambda" does not belong
 1 if 2 else 3 :: At column 3: a choice
 [i for i in x] :: a comprehension would run code
-x[1:2] :: slices
+x[1:2] :: Slices
 x[] :: an index is missing
 2 ** 3 :: powers
 a @ b :: matrices
