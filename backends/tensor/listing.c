@@ -203,7 +203,7 @@ static void fill(struct listing_ask *ask, struct pyreader *reader,
 		return;
 	}
 	pytensor_tell(raw, &parameter->tensor);
-	if (ask->wish.has_hash && !raw->unread)
+	if (tensor_wish_is_any(&ask->wish) && !raw->unread)
 		ask->total += bytes_of(raw);
 }
 
@@ -391,6 +391,21 @@ static void go_on(struct listing_ask *ask)
  * The request
  */
 
+/* What is wanted of each; the rest is for one tensor. */
+static int parse_wish(struct tensor_wish *wish, const json_t *arguments,
+		      struct error *error)
+{
+	struct tensor_wish all;
+
+	if (tensor_wish_parse(&all, arguments, error))
+		return -1;
+	tensor_wish_init(wish);
+	wish->statistics = all.statistics;
+	wish->has_hash = all.has_hash;
+	wish->timeout = all.timeout;
+	return 0;
+}
+
 static int parse(struct listing_ask *ask, struct error *error)
 {
 	const json_t *arguments = ask->base.request.body;
@@ -407,7 +422,7 @@ static int parse(struct listing_ask *ask, struct error *error)
 	    ask->start < 0 || ask->start > TENSOR_WALK_MAXIMUM)
 		return error_set(error, "\"start\" is no number of a "
 					"parameter.");
-	if (tensor_wish_parse(&ask->wish, arguments, error))
+	if (parse_wish(&ask->wish, arguments, error))
 		return -1;
 	ask->deadline = loop_now() + ask->wish.timeout;
 	return 0;
@@ -460,11 +475,11 @@ enum valuing listing_begin(struct node *node, const struct process *process,
 		clear(ask);
 		return needs_code ? VALUING_TOO_MUCH : VALUING_FAILED;
 	}
-	if (!is_last && ask->wish.has_hash && is_on_device(ask)) {
+	if (!is_last && tensor_wish_is_any(&ask->wish) && is_on_device(ask)) {
 		clear(ask);
 		return VALUING_TOO_MUCH;
 	}
-	if (!ask->wish.has_hash)
+	if (!tensor_wish_is_any(&ask->wish))
 		ask->next = ask->page.count;
 	go_on(ask);
 	return VALUING_TAKEN;
