@@ -16,7 +16,27 @@
 #include "engine/engine.h"
 #include "engine/format.h"
 #include "engine/gather.h"
+#include "engine/setting.h"
 #include "engine/survey.h"
+#include "protocol/tensor.h"
+
+#define COMPARE_USAGE "[--tolerance X] [--difference] EXPR [ranks SET]"
+
+/* Elements that nobody could read may differ. */
+static void judge(struct command_context *context,
+		  const struct answer_classes *classes)
+{
+	for (size_t i = 0; i < classes->value_count; i++) {
+		const struct answer_class *class = &classes->items[i];
+
+		if (class->tensor && !class->tensor->has_statistics &&
+		    !class->is_sure)
+			context->status = STATUS_PARTIAL;
+	}
+	if (classes->value_count == 0)
+		context->status = STATUS_NOTHING;
+	gather_finding(context, classes->value_count > 1);
+}
 
 /* Ranks that differ are a finding; of a broadcast nothing is. */
 static void append_answers(struct command_context *context)
@@ -28,7 +48,7 @@ static void append_answers(struct command_context *context)
 	if (classes.count > classes.value_count)
 		context->status = STATUS_PARTIAL;
 	if (answers->kind == ANSWERS_COMPARE)
-		gather_finding(context, classes.value_count > 1);
+		judge(context, &classes);
 	if (context->is_json)
 		format_document(context->out,
 				format_json_answers(answers, &classes));
@@ -82,40 +102,108 @@ static int confirm(struct command_context *context, const char *name,
 	return result;
 }
 
-static int run(struct command_context *context, int argc, char **argv,
-	       const char *what, enum answers_kind kind,
-	       struct error *error)
-{
-	char *question = command_tail(context, argc, argv, 1);
-	int result = 1;
+/* The words in front of an expression. */
+struct options {
+	bool wants_difference;
+	double tolerance;
+	int first; /* the expression's */
+};
 
-	if (question[0] == '\0')
-		result = error_set(error, "%s needs %s", argv[0], what);
-	else if (kind == ANSWERS_BROADCAST)
-		result = confirm(context, argv[0], question, error);
-	if (result > 0)
-		result = survey_begin(context, argv[0], question, kind, error);
+static int take_tolerance(struct options *options, const char *text,
+			  struct error *error)
+{
+	struct settings settings = { .tolerance = 0 };
+
+	if (!text)
+		return error_set(error, "--tolerance needs a number: compare "
+					"--tolerance 1e-6 loss");
+	if (setting_find("tolerance", error)->set(&settings, text, error) < 0)
+		return -1;
+	options->tolerance = settings.tolerance;
+	return 0;
+}
+
+static int take_options(struct options *options, int argc, char **argv,
+			struct error *error)
+{
+	int at = 1;
+
+	for (; at < argc && strncmp(argv[at], "--", 2) == 0; at++) {
+		if (strcmp(argv[at], "--difference") == 0)
+			options->wants_difference = true;
+		else if (strcmp(argv[at], "--tolerance") != 0)
+			return error_set(error,
+					 "'%.40s' is no option of compare: "
+					 "compare " COMPARE_USAGE,
+					 argv[at]);
+		else if (take_tolerance(options, argv[++at], error) < 0)
+			return -1;
+	}
+	options->first = at;
+	return 0;
+}
+
+/* Whether classes are within the tolerance, or how they differ, takes a look
+ * at their elements. */
+static void compare_elements(struct engine *engine,
+			     const struct options *options)
+{
+	if (!options->wants_difference && !(options->tolerance > 0))
+		return;
+	differing_begin_all(engine);
+	differing_wait(engine);
+}
+
+int command_compare(struct command_context *context, int argc, char **argv,
+		    struct error *error)
+{
+	struct engine *engine = context->engine;
+	struct options options = { .tolerance = engine->settings.tolerance };
+	char *question;
+	int result;
+
+	if (take_options(&options, argc, argv, error) < 0)
+		return -1;
+	question = command_tail(context, argc, argv, options.first);
+	result = question[0] == '\0'
+			 ? error_set(error,
+				     "compare needs an expression of the "
+				     "program: compare loss.item()")
+			 : survey_begin(context, argv[0], question,
+					ANSWERS_COMPARE, error);
 	free(question);
+	if (result < 0)
+		return -1;
+	engine->session.answers.tolerance = options.tolerance;
+	engine->survey.wants_difference = options.wants_difference;
+	if (context->screen)
+		return 0;
+	survey_wait(engine);
+	compare_elements(engine, &options);
+	append_answers(context);
+	return 0;
+}
+
+int command_broadcast(struct command_context *context, int argc, char **argv,
+		      struct error *error)
+{
+	char *line = command_tail(context, argc, argv, 1);
+	int result;
+
+	if (line[0] == '\0')
+		result = error_set(error, "broadcast needs a line for the "
+					  "debuggers' prompts: broadcast pp "
+					  "batch");
+	else
+		result = confirm(context, argv[0], line, error);
+	if (result > 0)
+		result = survey_begin(context, argv[0], line,
+				      ANSWERS_BROADCAST, error);
+	free(line);
 	/* A screen shows them as they come. */
 	if (result < 0 || context->screen)
 		return result;
 	survey_wait(context->engine);
 	append_answers(context);
 	return 0;
-}
-
-int command_compare(struct command_context *context, int argc, char **argv,
-		    struct error *error)
-{
-	return run(context, argc, argv,
-		   "an expression of the program: compare loss.item()", false,
-		   error);
-}
-
-int command_broadcast(struct command_context *context, int argc, char **argv,
-		      struct error *error)
-{
-	return run(context, argc, argv,
-		   "a line for the debuggers' prompts: broadcast pp batch",
-		   ANSWERS_BROADCAST, error);
 }

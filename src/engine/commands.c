@@ -151,8 +151,9 @@ static const struct command rows[] = {
 	{ "eval", NULL, "CODE [ranks SET]",
 	  "run CODE in each rank, stopped or not, equal answers together",
 	  SHELL | COMMAND_RANKS, command_eval },
-	{ "compare", NULL, "EXPR [ranks SET]",
-	  "EXPR in each stopped rank, equal values together; 1: they differ",
+	{ "compare", NULL, "[--tolerance X] [--difference] EXPR [ranks SET]",
+	  "EXPR in each rank, stopped or not, equal values and tensors "
+	  "together; 1: they differ",
 	  SHELL | COMMAND_RANKS, command_compare },
 	{ "broadcast", NULL, "[--yes] LINE [ranks SET]",
 	  "LINE to the prompt of each stopped rank, equal answers together",

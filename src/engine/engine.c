@@ -52,6 +52,7 @@ void engine_clear(struct engine *engine)
 		loop_timer_stop(engine->replay_timer);
 	replay_free(engine->replay);
 	engine_record_stop(engine);
+	differing_clear(engine);
 	requests_clear(engine);
 	pendings_clear(engine);
 	survey_clear(&engine->survey);
@@ -320,6 +321,7 @@ static void on_drained(struct link *link, void *data)
 	debuggers_turn(engine);
 	survey_turn(engine);
 	watch_nan_turn(engine);
+	differing_turn(engine);
 	engine_settle(engine);
 }
 
@@ -348,6 +350,7 @@ static void on_closed(struct link *link, const char *why, void *data)
 	session_lose_node(&engine->session, node_of(engine, link), why);
 	survey_turn(engine);
 	watch_nan_turn(engine);
+	differing_turn(engine);
 	debuggers_turn(engine);
 	engine_settle(engine);
 	say_gone(engine);

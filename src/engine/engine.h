@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "engine/differing.h"
 #include "engine/evidence.h"
 #include "engine/settings.h"
 #include "engine/survey.h"
@@ -64,6 +65,7 @@ struct engine {
 	char *notice;	      /* said, and not yet taken; NULL: nothing */
 	bool is_notice_error;
 	struct survey survey; /* answers to it are to come */
+	struct differing differing; /* of its answers, being compared */
 	struct rankset holds; /* held by agents that we have asked for */
 	int64_t seq;	      /* of the last request */
 	char *gone_why;	      /* the last node that went; NULL */

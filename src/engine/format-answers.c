@@ -1,3 +1,5 @@
+#include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -7,6 +9,9 @@
 #include "base/text.h"
 #include "engine/format.h"
 #include "model/answers.h"
+#include "model/difference.h"
+#include "model/tensortext.h"
+#include "protocol/tensor.h"
 
 /* Lines after the first one begin below it; the last has no end. */
 static void append_lines(struct buffer *out, const char *text, size_t indent)
@@ -29,6 +34,20 @@ static char mark_of(const struct answer_class *class)
 	return class->is_odd || class->is_raised ? '!' : ' ';
 }
 
+/* A tensor's text says no more than its head and statistics do. */
+static void append_tensor(struct buffer *out, const struct tensor *tensor)
+{
+	tensortext_append_head(out, tensor);
+	buffer_append_string(out, "  ");
+	tensortext_append_statistics(out, tensor);
+	if (tensor->has_hash)
+		buffer_printf(out, "  hash %08" PRIx32, tensor->hash);
+	if (!tensor->unread)
+		return;
+	buffer_append_char(out, ' ');
+	format_text(out, tensor->unread);
+}
+
 static void append_class(struct buffer *out, const struct answer_class *class,
 			 int width)
 {
@@ -39,7 +58,10 @@ static void append_class(struct buffer *out, const struct answer_class *class,
 	rankset_append(&ranks, &class->ranks);
 	buffer_printf(out, "%c %-*s (%zu)  ", mark_of(class), width, ranks.data,
 		      rankset_count(&class->ranks));
-	append_lines(out, class->text, out->length - start);
+	if (class->tensor)
+		append_tensor(out, class->tensor);
+	else
+		append_lines(out, class->text, out->length - start);
 	if (class->is_raised && class->first->traceback) {
 		buffer_append_string(out, "\n    ");
 		append_lines(out, class->first->traceback, 4);
@@ -67,10 +89,25 @@ static int width_of(const struct answer_classes *classes)
 	return width;
 }
 
+/* "  rank 5 against rank 0: 12 of 256 elements differ …" */
+static void append_difference(struct buffer *out,
+			      const struct difference *difference)
+{
+	buffer_printf(out, "  rank %d against rank %d: ", difference->rank,
+		      difference->against);
+	if (difference->state == DIFFERENCE_DONE)
+		tensordiff_append(out, &difference->found);
+	else
+		format_text(out, difference->error ? difference->error
+						   : "not compared");
+	buffer_append_char(out, '\n');
+}
+
 void format_text_answers(struct buffer *out, const struct answers *answers,
 			 const struct answer_classes *classes)
 {
 	int width = width_of(classes);
+	size_t length;
 
 	if (!answers_are_of_code(answers)) {
 		format_text(out, answers->question);
@@ -80,6 +117,12 @@ void format_text_answers(struct buffer *out, const struct answers *answers,
 	}
 	for (size_t i = 0; i < classes->count; i++)
 		append_class(out, &classes->items[i], width);
+	for (size_t i = 0; i < answers->difference_count; i++)
+		append_difference(out, &answers->differences[i]);
+	length = out->length;
+	answer_classes_append_sentence(out, classes, answers);
+	if (out->length > length)
+		buffer_append_char(out, '\n');
 }
 
 static const struct answer *answer_of(const struct answers *answers, int rank)
@@ -123,10 +166,86 @@ static json_t *class_to_json(const struct answers *answers,
 		json_set_text(json, "type", class->first->type);
 		json_set_text(json, "output", class->first->output);
 	}
-	/* Tensors are read from outside, which a debugger is not. */
 	if (answers->kind == ANSWERS_COMPARE)
-		json_object_set_new(json, "tensor", json_null());
+		json_object_set_new(json, "tensor",
+				    class->tensor ? tensor_to_json(class->tensor)
+						  : json_null());
 	return json;
+}
+
+static json_t *sentence_to_json(const struct answers *answers,
+				const struct answer_classes *classes)
+{
+	struct buffer sentence = BUFFER_INIT;
+	json_t *json;
+
+	answer_classes_append_sentence(&sentence, classes, answers);
+	json = sentence.length > 0 ? json_text(sentence.data) : json_null();
+	buffer_clear(&sentence);
+	return json;
+}
+
+static json_t *place_to_json(const struct tensordiff *diff,
+			     const struct tensordiff_place *place)
+{
+	int64_t at[TENSOR_DIMENSIONS];
+	json_t *index;
+
+	if (place->index < 0)
+		return json_null();
+	index = json_array();
+	tensordiff_find_index(diff, place->index, at);
+	for (int i = 0; i < diff->dimension_count; i++)
+		json_array_append_new(index, json_integer(at[i]));
+	return json_pack("{s:o, s:[o, o]}", "index", index, "values",
+			 tensor_number_to_json(&place->numbers[0]),
+			 tensor_number_to_json(&place->numbers[1]));
+}
+
+static void add_found(json_t *json, const struct tensordiff *found)
+{
+	json_object_set_new(json, "numel", json_integer(found->element_count));
+	json_object_set_new(json, "compared", json_integer(found->compared));
+	json_object_set_new(json, "differing", json_integer(found->differing));
+	json_object_set_new(json, "unlike", json_integer(found->unlike));
+	json_object_set_new(json, "first",
+			    place_to_json(found, &found->first));
+	json_object_set_new(json, "max", isnan(found->maximum)
+						 ? json_null()
+						 : json_real(found->maximum));
+	json_object_set_new(json, "max_at",
+			    place_to_json(found, &found->farthest));
+	json_object_set_new(json, "torn", json_boolean(found->is_torn));
+}
+
+json_t *format_json_tensordiff(int rank, int against, const char *error,
+			       const struct tensordiff *found)
+{
+	json_t *json = json_pack("{s:i, s:i}", "rank", rank, "against",
+				 against);
+
+	json_set_text(json, "error", error);
+	if (!error)
+		add_found(json, found);
+	return json;
+}
+
+static json_t *differences_to_json(const struct answers *answers)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < answers->difference_count; i++) {
+		const struct difference *difference = &answers->differences[i];
+
+		json_array_append_new(
+			list, format_json_tensordiff(
+				      difference->rank, difference->against,
+				      difference->state == DIFFERENCE_DONE
+					      ? NULL
+					      : difference->error,
+				      &difference->found));
+	}
+	return list;
 }
 
 json_t *format_json_answers(const struct answers *answers,
@@ -150,5 +269,11 @@ json_t *format_json_answers(const struct answers *answers,
 		      answers->question);
 	json_object_set_new(document, "classes", list);
 	json_object_set_new(document, "errors", errors);
+	if (answers->kind == ANSWERS_COMPARE)
+		json_object_set_new(document, "sentence",
+				    sentence_to_json(answers, classes));
+	if (answers->difference_count > 0)
+		json_object_set_new(document, "differences",
+				    differences_to_json(answers));
 	return document;
 }

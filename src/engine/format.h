@@ -24,6 +24,7 @@ struct rankset;
 struct session;
 struct stackdiff;
 struct stacktree_node;
+struct tensordiff;
 struct thread;
 struct variable_list;
 
@@ -84,6 +85,9 @@ void format_text_answers(struct buffer *out, const struct answers *answers,
 			 const struct answer_classes *classes);
 json_t *format_json_answers(const struct answers *answers,
 			    const struct answer_classes *classes);
+/* {"rank", "against", "error"}, and what was found where that is null. */
+json_t *format_json_tensordiff(int rank, int against, const char *error,
+			       const struct tensordiff *found);
 
 /*
  * "breakpoint 1: train.py:14 if step > 3, ranks 0-7 (8), hit 4"; not is_told:

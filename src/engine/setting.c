@@ -86,6 +86,26 @@ static void show_step_timeout(const struct settings *settings,
 	buffer_printf(out, "%g", settings->step_timeout);
 }
 
+static int set_tolerance(struct settings *settings, const char *value,
+			 struct error *error)
+{
+	char *end;
+	double parsed = strtod(value, &end);
+
+	if (end == value || *end != '\0' || !(parsed >= 0) || isinf(parsed))
+		return error_set(error,
+				 "'%.40s' is no difference that numbers may "
+				 "have: 0 or more",
+				 value);
+	settings->tolerance = parsed;
+	return 0;
+}
+
+static void show_tolerance(const struct settings *settings, struct buffer *out)
+{
+	buffer_printf(out, "%g", settings->tolerance);
+}
+
 static int set_threads(struct settings *settings, const char *value,
 		       struct error *error)
 {
@@ -181,6 +201,9 @@ const struct setting setting_rows[] = {
 	{ "step-timeout", "SECONDS",
 	  "after it a step offers release", true,
 	  set_step_timeout, show_step_timeout, NULL },
+	{ "tolerance", "NUMBER",
+	  "what compare takes for equal; 0: the same bits", true,
+	  set_tolerance, show_tolerance, NULL },
 	{ "threads", "all | one",
 	  "that stop; one: the rest goes on in C code without the GIL", true,
 	  set_threads, show_threads, warn_of_threads },

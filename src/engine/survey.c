@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "banned.h"
+#include "base/alloc.h"
 #include "base/array.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -12,6 +13,7 @@
 #include "engine/engine.h"
 #include "engine/gather.h"
 #include "engine/request.h"
+#include "engine/tensorask.h"
 #include "model/held.h"
 #include "protocol/stack.h"
 
@@ -22,6 +24,8 @@
 
 void survey_clear(struct survey *survey)
 {
+	for (size_t i = 0; i < survey->count; i++)
+		free(survey->asks[i].refusal);
 	free(survey->asks);
 	*survey = (struct survey){ .asks = NULL };
 }
@@ -35,10 +39,12 @@ static void forget(struct engine *engine, uint64_t question)
 	for (size_t i = 0; i < survey->count; i++) {
 		struct survey_ask ask = survey->asks[i];
 
-		if (ask.question == question)
-			json_decref(engine_take_answer(engine, ask.seq, NULL));
-		else
+		if (ask.question != question) {
 			survey->asks[kept++] = ask;
+			continue;
+		}
+		json_decref(engine_take_answer(engine, ask.seq, NULL));
+		free(ask.refusal);
 	}
 	survey->count = kept;
 }
@@ -140,24 +146,67 @@ static json_t *make_execution(const struct engine *engine,
 	return arguments;
 }
 
+static void add(struct engine *engine, const struct rank *rank,
+		struct survey_ask ask)
+{
+	struct survey *survey = &engine->survey;
+
+	ask.rank = rank->process.rank;
+	ARRAY_GROW(survey->asks, survey->count, survey->capacity);
+	survey->asks[survey->count++] = ask;
+}
+
+/* A screen is to have an answer soon; a shell wants a sure one. */
+static void ask_tensor(struct engine *engine, const struct rank *rank,
+		       const struct answers *answers)
+{
+	const struct tensorask ask = {
+		.expression = answers->question,
+		.statistics = engine->is_screen ? "auto" : "whole",
+		.wants_hash = true,
+	};
+
+	add(engine, rank,
+	    (struct survey_ask){
+		    .seq = tensorask_send(engine, rank, &ask),
+		    .question = answers->number,
+		    .is_tensor = true,
+	    });
+}
+
+static void ask_evaluation(struct engine *engine, const struct rank *rank,
+			   const struct answers *answers, char *owned_refusal)
+{
+	add(engine, rank,
+	    (struct survey_ask){
+		    .seq = engine_ask(engine, "evaluate",
+				      make_arguments(engine, rank, answers)),
+		    .question = answers->number,
+		    .refusal = owned_refusal,
+	    });
+}
+
+static void ask_execution(struct engine *engine, const struct rank *rank,
+			  const struct answers *answers)
+{
+	add(engine, rank,
+	    (struct survey_ask){
+		    .seq = engine_ask(engine, "execute",
+				      make_execution(engine, rank, answers)),
+		    .question = answers->number,
+	    });
+}
+
 static void ask(struct engine *engine, const struct rank *rank,
 		struct answers *answers)
 {
-	bool is_execution = answers->kind > ANSWERS_EVAL;
-	struct survey *survey = &engine->survey;
-
 	answers_wait(answers, rank->process.rank);
-	ARRAY_GROW(survey->asks, survey->count, survey->capacity);
-	survey->asks[survey->count++] = (struct survey_ask){
-		.seq = engine_ask(engine,
-				  is_execution ? "execute" : "evaluate",
-				  is_execution ? make_execution(engine, rank,
-								answers)
-					       : make_arguments(engine, rank,
-								answers)),
-		.rank = rank->process.rank,
-		.question = answers->number,
-	};
+	if (answers->kind > ANSWERS_EVAL)
+		ask_execution(engine, rank, answers);
+	else if (answers->kind == ANSWERS_COMPARE)
+		ask_tensor(engine, rank, answers);
+	else
+		ask_evaluation(engine, rank, answers, NULL);
 }
 
 static void refuse(struct answers *answers, const struct rank *rank,
@@ -184,6 +233,8 @@ static struct answers *begin(struct engine *engine, const char *question,
 	forget(engine, session->answers.number);
 	answers_begin(&session->answers, question, kind, now);
 	session->answers.number = number;
+	session->answers.tolerance = engine->settings.tolerance;
+	engine->survey.wants_difference = false;
 	return &session->answers;
 }
 
@@ -195,7 +246,8 @@ int survey_begin(struct command_context *context, const char *name,
 	struct session *session = &engine->session;
 	struct control control = {
 		.command = name,
-		.need = kind >= ANSWERS_EVAL ? CONTROL_THERE : CONTROL_STOPPED,
+		.need = kind == ANSWERS_BROADCAST ? CONTROL_STOPPED
+						  : CONTROL_THERE,
 	};
 	struct answers *answers;
 	int rank = -1;
@@ -233,51 +285,134 @@ static bool is_raised(const char *sentence)
 	       (sentence[length] == ':' && sentence[length + 1] == ' ');
 }
 
-static void take(struct engine *engine, const struct survey_ask *ask)
+static void put(struct engine *engine, const struct survey_ask *ask,
+		const struct answer *answer)
 {
 	struct answers *answers = find(engine, ask->question);
-	bool is_left = engine->survey.interrupts > 1 &&
-		       !request_is_answered(engine, ask->seq) &&
-		       !engine_is_deaf(engine);
+
+	if (answers)
+		answers_take_whole(answers, answer);
+	engine->session.revision++;
+}
+
+static void take_tensor(struct engine *engine, const struct survey_ask *ask,
+			json_t *owned_body)
+{
+	struct tensorask_answer told = { .is_tensor = false };
+	struct answer answer = { .rank = ask->rank };
 	struct error error = ERROR_INIT;
-	json_t *body = engine_take_whole(engine, ask->seq, &error);
-	bool has_failed = error_is_set(&error);
+	const struct variable *value;
+
+	if (tensorask_read(&told, owned_body, &error) == 0) {
+		value = tensorask_value(&told);
+		answer.text = value->value;
+		answer.value = value->value;
+		answer.type = value->type;
+		answer.address = value->address;
+		answer.tensor = told.is_tensor ? &told.tensor : NULL;
+	}
+	answer.error = error_is_set(&error) ? error.message : NULL;
+	put(engine, ask, &answer);
+	tensorask_answer_clear(&told);
+}
+
+/*
+ * What a call gives, or what another machine has, the debugger that holds the
+ * rank may still tell; true: it is asked.
+ */
+static bool ask_debugger(struct engine *engine, const struct survey_ask *ask,
+			 const struct error *error)
+{
+	const struct rank *rank =
+		session_find_rank(&engine->session, ask->rank);
+	const struct answers *answers = find(engine, ask->question);
+
+	if (!ask->is_tensor || !error_is_set(error) || !rank || !answers ||
+	    !held_is_stopped(rank) || engine_is_deaf(engine))
+		return false;
+	ask_evaluation(engine, rank, answers, xstrdup(error->message));
+	return true;
+}
+
+static void take_result(struct engine *engine, const struct survey_ask *ask,
+			const json_t *body, struct error *error)
+{
+	bool has_failed = error_is_set(error);
+	const char *traceback = json_get_string(body, "traceback", NULL);
+	const char *output = json_get_string(body, "output", "");
+	bool is_program = has_failed && !ask->is_tensor &&
+			  (traceback || is_raised(error->message));
 	struct answer answer = {
 		.rank = ask->rank,
-		.error = has_failed ? error.message : NULL,
 		.value = (char *)json_get_string(body, "result", NULL),
 		.type = (char *)json_get_string(body, "type", NULL),
-		.output = (char *)json_get_string(body, "output", NULL),
-		.traceback = (char *)json_get_string(body, "traceback", NULL),
+		.output = *output ? (char *)output : NULL,
+		.traceback = (char *)traceback,
+		.is_raised = is_program,
 	};
+
+	/* What the program says of it counts, a debugger's own word does not. */
+	if (has_failed && ask->refusal && !is_program)
+		error_set(error, "%s", ask->refusal);
+	answer.error = has_failed ? error->message : NULL;
+	session_touch(&engine->session, ask->rank);
+	put(engine, ask, &answer);
+}
+
+static void take(struct engine *engine, struct survey_ask ask)
+{
+	bool is_left = engine->survey.interrupts > 1 &&
+		       !request_is_answered(engine, ask.seq) &&
+		       !engine_is_deaf(engine);
+	bool is_answered = request_is_answered(engine, ask.seq);
+	struct error error = ERROR_INIT;
+	json_t *body = engine_take_whole(engine, ask.seq, &error);
 
 	if (is_left)
 		error_set(&error, "it was not waited for any more, and may "
 				  "still run");
-	if (answer.output && *answer.output == '\0')
-		answer.output = NULL;
-	answer.is_raised = has_failed && (answer.traceback ||
-					  is_raised(error.message));
-	session_touch(&engine->session, ask->rank);
-	if (answers)
-		answers_take_whole(answers, &answer);
-	engine->session.revision++;
+	if (ask.is_tensor && !error_is_set(&error)) {
+		take_tensor(engine, &ask, body);
+		return;
+	}
+	if (!is_answered || !ask_debugger(engine, &ask, &error))
+		take_result(engine, &ask, body, &error);
+	free(ask.refusal);
 	json_decref(body);
 }
 
+/* A shell does it once it has waited. */
+static void compare_elements(struct engine *engine)
+{
+	const struct answers *answers = &engine->session.answers;
+
+	if (!engine->is_screen || !answers->question ||
+	    answers->kind != ANSWERS_COMPARE ||
+	    answers_come(answers) < answers->count ||
+	    (!engine->survey.wants_difference && !(answers->tolerance > 0)))
+		return;
+	differing_begin_all(engine);
+}
+
+/* A debugger that is asked in its place comes last. */
 void survey_turn(struct engine *engine)
 {
 	struct survey *survey = &engine->survey;
+	size_t count = survey->count;
 	size_t kept = 0;
 
 	for (size_t i = 0; i < survey->count; i++) {
+		struct survey_ask ask = survey->asks[i];
+
 		if (engine_is_deaf(engine) ||
-		    request_is_answered(engine, survey->asks[i].seq))
-			take(engine, &survey->asks[i]);
+		    request_is_answered(engine, ask.seq))
+			take(engine, ask);
 		else
-			survey->asks[kept++] = survey->asks[i];
+			survey->asks[kept++] = ask;
 	}
 	survey->count = kept;
+	if (count > 0 && kept == 0)
+		compare_elements(engine);
 }
 
 static bool is_over(const struct engine *engine, void *data)
@@ -313,6 +448,6 @@ void survey_wait(struct engine *engine)
 	survey->interrupts = 0;
 	engine_wait(engine, is_over, NULL, engine->settings.timeout);
 	for (size_t i = 0; i < survey->count; i++)
-		take(engine, &survey->asks[i]);
+		take(engine, survey->asks[i]);
 	survey->count = 0;
 }

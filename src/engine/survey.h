@@ -1,7 +1,8 @@
 /*
- * survey: one question to several ranks: an expression for the debuggers that
- * hold them, in the frame that is looked at or its like; a line for these
- * debuggers' prompts; or code for every rank, in that frame where a debugger
+ * survey: one question to several ranks: an expression, read in each of them
+ * whether it runs or is stopped (engine/tensorask.h says in which frame), and
+ * where that cannot be done evaluated by the debugger that holds it; a line for
+ * these debuggers' prompts; or code for every rank, in that frame where a debugger
  * of ours holds it, else in its __main__. The answers come into the session's
  * (model/answers.h, of code: model/dialogue.h). Of code several questions may
  * be open; of the others there is one at a time, and what answers the one
@@ -24,6 +25,8 @@ struct survey_ask {
 	int64_t seq; /* 0: there was nobody to ask */
 	int rank;
 	uint64_t question; /* its number */
+	bool is_tensor;	   /* the request is `tensor`, not `evaluate` */
+	char *refusal; /* why that could not be told; NULL: it was not asked */
 };
 
 /* Whose answers have not been taken. All zero: nobody's. */
@@ -33,6 +36,8 @@ struct survey {
 	size_t capacity;
 	uint64_t number; /* of the last question */
 	int interrupts;	 /* while it is waited for */
+	/* Once all have come, how they differ is looked at, too. */
+	bool wants_difference;
 };
 
 void survey_clear(struct survey *survey);

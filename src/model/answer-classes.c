@@ -111,9 +111,15 @@ static void read_tensor(struct answer_class *class)
 	class->level = tensor->statistics.norm;
 }
 
+/* A text that was cut, or that is an object's name, does not say it all. */
+static bool is_whole(const char *text)
+{
+	return !strstr(text, "\u2026") && !strstr(text, " at 0x");
+}
+
 static void read_value(struct answer_class *class)
 {
-	class->is_sure = true;
+	class->is_sure = is_whole(class->text);
 	class->is_number = parse_number(class->text, &class->number);
 	if (class->tensor)
 		read_tensor(class);

@@ -371,6 +371,9 @@ static void tell_same(struct buffer *out, const struct telling *telling)
 			      telling->answers->tolerance);
 	else if (class->is_sure)
 		buffer_append_string(out, " is the same on ");
+	else if (!class->tensor)
+		buffer_append_string(out, " reads the same, as far as it is "
+					  "shown, on ");
 	else if (class->tensor->unread || !class->tensor->has_statistics)
 		buffer_append_string(out, " has one shape and dtype, and "
 					  "elements that were not read, on ");

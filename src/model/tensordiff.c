@@ -227,15 +227,21 @@ bool tensordiff_is_within(const struct tensordiff *diff, double tolerance)
 	       (diff->unlike == 0 && diff->maximum <= tolerance);
 }
 
+void tensordiff_find_index(const struct tensordiff *diff, int64_t index,
+			   int64_t *at)
+{
+	for (int i = diff->dimension_count - 1; i >= 0; i--) {
+		at[i] = diff->shape[i] > 0 ? index % diff->shape[i] : 0;
+		index = diff->shape[i] > 0 ? index / diff->shape[i] : 0;
+	}
+}
+
 void tensordiff_append_index(struct buffer *out, const struct tensordiff *diff,
 			     int64_t index)
 {
 	int64_t at[TENSOR_DIMENSIONS];
 
-	for (int i = diff->dimension_count - 1; i >= 0; i--) {
-		at[i] = diff->shape[i] > 0 ? index % diff->shape[i] : 0;
-		index = diff->shape[i] > 0 ? index / diff->shape[i] : 0;
-	}
+	tensordiff_find_index(diff, index, at);
 	tensortext_append_sizes(out, at, diff->dimension_count);
 }
 

@@ -67,6 +67,9 @@ void tensordiff_add(struct tensordiff *diff, int64_t start, const uint8_t *a,
 bool tensordiff_is_partial(const struct tensordiff *diff);
 /* All of it is the same, or no element is farther apart than tolerance. */
 bool tensordiff_is_within(const struct tensordiff *diff, double tolerance);
+/* The indices of a flat one, one for each dimension. */
+void tensordiff_find_index(const struct tensordiff *diff, int64_t index,
+			   int64_t *at);
 /* Appends "[3, 8]". */
 void tensordiff_append_index(struct buffer *out, const struct tensordiff *diff,
 			     int64_t index);

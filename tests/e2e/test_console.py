@@ -71,16 +71,16 @@ class TestQuestions(Job):
             "compare nosuch ranks 3\ncompare (loss,\n")
         self.assertEqual(status, 1)
         loss, net, step, nosuch, broken = found
-        why = ("not asked: it waits in a debugger that is not connected; "
-               "connect does that")
         self.assertEqual(loss, {
             "expr": "loss",
             "classes": [
                 {"ranks": "2", "count": 1, "value": "nan", "tensor": None},
-                {"ranks": "0", "count": 1, "value": "0.1182", "tensor": None},
-                {"ranks": "3", "count": 1, "value": "0.1306", "tensor": None}],
-            "errors": [{"rank": 1, "error": why}]})
-        self.assertEqual([one["ranks"] for one in net["classes"]], ["0,2-3"])
+                {"ranks": "3", "count": 1, "value": "0.1306", "tensor": None},
+                {"ranks": "0-1", "count": 2, "value": "0.1182",
+                 "tensor": None}],
+            "errors": [],
+            "sentence": loss["sentence"]})
+        self.assertEqual([one["ranks"] for one in net["classes"]], ["0-3"])
         self.assertEqual(step["line"], "p step")
         self.assertEqual(step["classes"],
                          [{"ranks": "0,2-3", "count": 3, "value": "4"}])
@@ -93,7 +93,7 @@ class TestQuestions(Job):
         """One rank is in a function that the others have called, too."""
         _status, found = self.script("rank 0\nstep ranks 2\n"
                                      "wait stopped ranks 2\ncompare step\n")
-        self.assertEqual(found[-1]["classes"][0]["ranks"], "0,2-3")
+        self.assertEqual(found[-1]["classes"][0]["ranks"], "0-3")
 
     def test_what_ends_programs_is_asked_about(self):
         status, found = self.script("broadcast q\nbroadcast p rank\n"
@@ -112,7 +112,7 @@ class TestQuestions(Job):
         self.assertEqual(len(found[0]["classes"]), 3)
 
     def test_nobody_is_stopped(self):
-        run = jobs.probetui(*(self.arguments() + ["compare", "loss"]))
+        run = jobs.probetui(*(self.arguments() + ["broadcast", "p loss"]))
         self.assertEqual(run.returncode, 3, run.stderr)
         self.assertIn("none of the ranks 0-3 is stopped", run.stderr)
 

@@ -294,8 +294,8 @@ static void nobody_can_be_asked(void **state)
 {
 	struct stage *stage = *state;
 
-	stage_keys(stage, "= x Enter");
-	stage_check_shows(stage, "compare: none of the ranks 0-7 is stopped");
+	stage_keys(stage, ": b r o a d c a s t Space x Enter");
+	stage_check_shows(stage, "broadcast: none of the ranks 0-7 is stopped");
 	assert_int_equal(stage->app.view.kind, VIEW_HOME);
 }
 

@@ -1,0 +1,218 @@
+#include "engine/differing.h"
+
+#include <stdlib.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/error.h"
+#include "engine/engine.h"
+#include "engine/pairing.h"
+#include "model/answers.h"
+#include "model/difference.h"
+
+/* For a heat map in a pane; smaller ones put cells together. */
+#define ROWS 64
+#define COLUMNS 128
+/* Pairs of one question. */
+#define PAIRS_MAXIMUM 64
+
+struct differing_pair {
+	uint64_t question;
+	int rank;
+	int against;
+	struct pairing *pairing;
+};
+
+void differing_clear(struct engine *engine)
+{
+	struct differing *differing = &engine->differing;
+
+	for (size_t i = 0; i < differing->count; i++)
+		pairing_free(differing->pairs[i].pairing, engine);
+	free(differing->pairs);
+	*differing = (struct differing){ .pairs = NULL };
+}
+
+/* Of a question that was asked before nobody wants it any more. */
+static struct difference *find(struct engine *engine,
+			       const struct differing_pair *pair)
+{
+	struct answers *answers = &engine->session.answers;
+
+	if (!answers->question || answers->number != pair->question)
+		return NULL;
+	return difference_find(answers, pair->rank, pair->against);
+}
+
+static void drop(struct engine *engine, int rank, int against)
+{
+	struct differing *differing = &engine->differing;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < differing->count; i++) {
+		struct differing_pair pair = differing->pairs[i];
+
+		if (pair.rank == rank && pair.against == against)
+			pairing_free(pair.pairing, engine);
+		else
+			differing->pairs[kept++] = pair;
+	}
+	differing->count = kept;
+}
+
+static int check(const struct answers *answers, int rank, struct error *error)
+{
+	const struct answer *answer = answers_find(answers, rank);
+
+	if (!answer)
+		return error_set(error, "rank %d was not asked", rank);
+	if (!answer->has_come || answer->error)
+		return error_set(error, "rank %d has not answered", rank);
+	if (!answer->tensor)
+		return error_set(error,
+				 "rank %d has no tensor there: it has no "
+				 "elements to compare",
+				 rank);
+	return 0;
+}
+
+int differing_begin(struct engine *engine, int rank, int against,
+		    struct error *error)
+{
+	struct answers *answers = &engine->session.answers;
+	struct differing *differing = &engine->differing;
+	struct tensordiff trial = { .dtype = NULL };
+	int result;
+
+	if (!answers->question)
+		return error_set(error, "no ranks were compared");
+	if (check(answers, rank, error) < 0 ||
+	    check(answers, against, error) < 0)
+		return -1;
+	result = tensordiff_begin(&trial, answers_find(answers, rank)->tensor,
+				  answers_find(answers, against)->tensor, 0, 0,
+				  error);
+	tensordiff_clear(&trial);
+	if (result < 0)
+		return -1;
+	drop(engine, rank, against);
+	difference_add(answers, rank, against);
+	ARRAY_GROW(differing->pairs, differing->count, differing->capacity);
+	differing->pairs[differing->count++] = (struct differing_pair){
+		.question = answers->number,
+		.rank = rank,
+		.against = against,
+		.pairing = pairing_new(engine, rank, against,
+				       answers->question, ROWS, COLUMNS),
+	};
+	engine->session.revision++;
+	return 0;
+}
+
+static const struct answer_class *
+choose_leader(const struct answer_classes *classes)
+{
+	const struct answer_class *leader = answer_classes_majority(classes);
+
+	if (leader)
+		return leader;
+	for (size_t i = 0; i < classes->value_count; i++) {
+		const struct answer_class *class = &classes->items[i];
+
+		if (!leader || rankset_count(&class->ranks) >
+				       rankset_count(&leader->ranks))
+			leader = class;
+	}
+	return leader;
+}
+
+void differing_begin_all(struct engine *engine)
+{
+	const struct answers *answers = &engine->session.answers;
+	struct answer_classes classes;
+	const struct answer_class *leader;
+	size_t count = 0;
+
+	answer_classes_make(&classes, answers);
+	leader = choose_leader(&classes);
+	for (size_t i = 0; i < classes.value_count && count < PAIRS_MAXIMUM;
+	     i++) {
+		const struct answer_class *class = &classes.items[i];
+
+		if (class == leader || difference_of(answers, class, leader))
+			continue;
+		count += differing_begin(engine, rankset_first(&class->ranks),
+					 rankset_first(&leader->ranks),
+					 NULL) == 0;
+	}
+	answer_classes_clear(&classes);
+}
+
+static void end(struct differing_pair *pair, struct difference *difference)
+{
+	const char *error = pairing_error(pair->pairing);
+
+	difference->state = error ? DIFFERENCE_FAILED : DIFFERENCE_DONE;
+	difference->error = xstrdup_or_null(error);
+	tensordiff_clear(&difference->found);
+	pairing_take(pair->pairing, &difference->found);
+}
+
+/* True: it is done with. */
+static bool turn(struct engine *engine, struct differing_pair *pair)
+{
+	struct difference *difference = find(engine, pair);
+	bool is_over = difference ? pairing_turn(pair->pairing, engine) : true;
+
+	if (difference && is_over)
+		end(pair, difference);
+	else if (difference)
+		pairing_progress(pair->pairing, &difference->done,
+				 &difference->total);
+	if (is_over)
+		pairing_free(pair->pairing, engine);
+	engine->session.revision++;
+	return is_over;
+}
+
+void differing_turn(struct engine *engine)
+{
+	struct differing *differing = &engine->differing;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < differing->count; i++) {
+		struct differing_pair pair = differing->pairs[i];
+
+		if (!turn(engine, &pair))
+			differing->pairs[kept++] = pair;
+	}
+	differing->count = kept;
+}
+
+static bool is_over(const struct engine *engine, void *data)
+{
+	(void)data;
+	return engine->differing.count == 0 || engine->survey.interrupts > 1;
+}
+
+void differing_wait(struct engine *engine)
+{
+	struct differing *differing = &engine->differing;
+
+	differing_turn(engine);
+	engine_wait(engine, is_over, NULL, engine->settings.timeout);
+	for (size_t i = 0; i < differing->count; i++) {
+		struct difference *difference =
+			find(engine, &differing->pairs[i]);
+
+		if (!difference)
+			continue;
+		difference->state = DIFFERENCE_FAILED;
+		difference->error = xasprintf(
+			"it was not compared within %g s; --timeout SECONDS "
+			"waits longer",
+			engine->settings.timeout);
+	}
+	differing_clear(engine);
+}

@@ -1,0 +1,39 @@
+/*
+ * differing: how the ranks that were asked last differ, element by element:
+ * pairs of them (engine/pairing.h), whose results stand with the answers
+ * (model/difference.h) as they become known.
+ */
+#ifndef ENGINE_DIFFERING_H
+#define ENGINE_DIFFERING_H
+
+#include <stddef.h>
+
+struct engine;
+struct error;
+
+/* Pairs that are being read. All zero: none. */
+struct differing {
+	struct differing_pair *pairs;
+	size_t count;
+	size_t capacity;
+};
+
+void differing_clear(struct engine *engine);
+/*
+ * Compares one rank's tensor with another's, of the session's answers; anew
+ * where that was done before. -1 and a sentence: they have no tensors of one
+ * dtype and shape.
+ */
+int differing_begin(struct engine *engine, int rank, int against,
+		    struct error *error);
+/*
+ * The same of each class of the answers and the majority, or the largest one,
+ * as far as they have tensors that can be compared, and that was not done.
+ */
+void differing_begin_all(struct engine *engine);
+/* Takes what has come; at each turn of the loop. */
+void differing_turn(struct engine *engine);
+/* In a shell: waits for all; who is late fails with a sentence. */
+void differing_wait(struct engine *engine);
+
+#endif

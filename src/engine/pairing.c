@@ -1,0 +1,356 @@
+#include "engine/pairing.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/crc.h"
+#include "base/error.h"
+#include "engine/engine.h"
+#include "engine/request.h"
+#include "engine/tensorask.h"
+
+#define BLOCKS 4096
+
+/* One of the two. */
+struct side {
+	int rank;
+	int64_t seq; /* 0: nothing is asked */
+	struct tensorask_answer told; /* the tensor, with its blocks */
+	struct tensorask_answer part; /* the elements that came last */
+	uint32_t crc; /* of the block that is being read, up to at */
+};
+
+struct pairing {
+	char *expression;
+	int row_count;
+	int column_count;
+	struct side sides[2];
+	bool has_blocks; /* both have told them */
+	bool is_over;
+	struct error error;
+	struct tensordiff found;
+	int64_t at;    /* the next element that is to be compared */
+	int64_t count; /* of the part that is asked for */
+	int64_t done;  /* bytes */
+	int64_t total;
+};
+
+bool pairing_is_over(const struct pairing *pairing)
+{
+	return pairing->is_over;
+}
+
+const char *pairing_error(const struct pairing *pairing)
+{
+	return error_is_set(&pairing->error) ? pairing->error.message : NULL;
+}
+
+void pairing_progress(const struct pairing *pairing, int64_t *done,
+		      int64_t *total)
+{
+	*done = pairing->done;
+	*total = pairing->total;
+}
+
+void pairing_take(struct pairing *pairing, struct tensordiff *found)
+{
+	*found = pairing->found;
+	pairing->found = (struct tensordiff){ .dtype = NULL };
+}
+
+static bool fail(struct pairing *pairing)
+{
+	tensordiff_clear(&pairing->found);
+	pairing->is_over = true;
+	return true;
+}
+
+/* False, and why not: the rank is gone. */
+static bool ask_side(struct pairing *pairing, struct engine *engine,
+		     struct side *side, const struct tensorask *ask)
+{
+	const struct rank *rank =
+		session_find_rank(&engine->session, side->rank);
+
+	if (!rank || rank_is_gone(rank)) {
+		error_set(&pairing->error, "rank %d is gone", side->rank);
+		return false;
+	}
+	side->seq = tensorask_send(engine, rank, ask);
+	return true;
+}
+
+static bool ask_both(struct pairing *pairing, struct engine *engine,
+		     const struct tensorask *ask)
+{
+	for (int i = 0; i < 2; i++)
+		if (!ask_side(pairing, engine, &pairing->sides[i], ask))
+			return false;
+	return true;
+}
+
+struct pairing *pairing_new(struct engine *engine, int rank, int against,
+			    const char *expression, int row_count,
+			    int column_count)
+{
+	struct pairing *pairing = xcalloc(1, sizeof(*pairing));
+	struct tensorask ask = {
+		.wants_hash = true,
+		.block_count = BLOCKS,
+	};
+
+	pairing->expression = xstrdup(expression);
+	pairing->row_count = row_count;
+	pairing->column_count = column_count;
+	pairing->sides[0].rank = rank;
+	pairing->sides[1].rank = against;
+	ask.expression = pairing->expression;
+	if (!ask_both(pairing, engine, &ask))
+		fail(pairing);
+	return pairing;
+}
+
+void pairing_free(struct pairing *pairing, struct engine *engine)
+{
+	if (!pairing)
+		return;
+	for (int i = 0; i < 2; i++) {
+		struct side *side = &pairing->sides[i];
+
+		if (side->seq > 0)
+			json_decref(engine_take_answer(engine, side->seq,
+						       NULL));
+		tensorask_answer_clear(&side->told);
+		tensorask_answer_clear(&side->part);
+	}
+	tensordiff_clear(&pairing->found);
+	free(pairing->expression);
+	free(pairing);
+}
+
+/* As many parts of equal size as there must be. */
+static bool has_sound_blocks(const struct tensor *tensor)
+{
+	int64_t size = tensor->block_elements;
+	int64_t count = (int64_t)tensor->block_count;
+
+	if (tensor->element_count == 0)
+		return true;
+	return tensor->blocks && size > 0 &&
+	       (tensor->element_count - 1) / size + 1 == count;
+}
+
+static int check_side(struct pairing *pairing, const struct side *side)
+{
+	const struct tensor *tensor = &side->told.tensor;
+	struct error *error = &pairing->error;
+
+	if (!side->told.is_tensor)
+		return error_set(error, "rank %d has no tensor there",
+				 side->rank);
+	if (tensor->unread)
+		return error_set(error, "rank %d: %s", side->rank,
+				 tensor->unread);
+	if (!has_sound_blocks(tensor))
+		return error_set(error,
+				 "rank %d gave no hashes of its elements",
+				 side->rank);
+	return 0;
+}
+
+static bool is_block_same(const struct pairing *pairing, int64_t block)
+{
+	return pairing->sides[0].told.tensor.blocks[block] ==
+	       pairing->sides[1].told.tensor.blocks[block];
+}
+
+/* The elements from at to the end of its block, or of the tensor. */
+static int64_t rest_of_block(const struct pairing *pairing, int64_t at)
+{
+	int64_t size = pairing->sides[0].told.tensor.block_elements;
+	int64_t rest = size - at % size;
+	int64_t left = pairing->found.element_count - at;
+
+	return rest < left ? rest : left;
+}
+
+static void count_total(struct pairing *pairing)
+{
+	const struct tensordiff *found = &pairing->found;
+
+	for (int64_t at = 0; at < found->element_count;) {
+		int64_t size = pairing->sides[0].told.tensor.block_elements;
+		int64_t rest = rest_of_block(pairing, at);
+
+		if (!is_block_same(pairing, at / size))
+			pairing->total += rest * found->item_size;
+		at += rest;
+	}
+	if (pairing->total > PAIRING_BYTES_MAXIMUM)
+		pairing->total = PAIRING_BYTES_MAXIMUM;
+}
+
+static int begin(struct pairing *pairing)
+{
+	const struct tensor *a = &pairing->sides[0].told.tensor;
+	const struct tensor *b = &pairing->sides[1].told.tensor;
+
+	for (int i = 0; i < 2; i++)
+		if (check_side(pairing, &pairing->sides[i]) < 0)
+			return -1;
+	if (tensordiff_begin(&pairing->found, a, b, pairing->row_count,
+			     pairing->column_count, &pairing->error) < 0)
+		return -1;
+	if (a->block_elements != b->block_elements)
+		return error_set(&pairing->error,
+				 "the two gave hashes of other parts of it");
+	pairing->found.is_torn = a->is_torn || b->is_torn;
+	pairing->has_blocks = true;
+	if (a->element_count > 0)
+		count_total(pairing);
+	return 0;
+}
+
+/* Over blocks that are the same; false: nothing is left to compare. */
+static bool skip_same(struct pairing *pairing)
+{
+	struct tensordiff *found = &pairing->found;
+
+	while (pairing->at < found->element_count) {
+		int64_t size = pairing->sides[0].told.tensor.block_elements;
+		int64_t rest;
+
+		if (pairing->at % size != 0 ||
+		    !is_block_same(pairing, pairing->at / size))
+			return true;
+		rest = rest_of_block(pairing, pairing->at);
+		tensordiff_add_same(found, pairing->at, rest);
+		pairing->at += rest;
+	}
+	return false;
+}
+
+/* All that differs in a row, as far as it fits. */
+static int64_t choose_count(const struct pairing *pairing)
+{
+	int64_t item = pairing->found.item_size;
+	int64_t room = PAIRING_BYTES_MAXIMUM - pairing->done;
+	int64_t size = pairing->sides[0].told.tensor.block_elements;
+	int64_t at = pairing->at;
+
+	if (room > TENSOR_DATA_MAXIMUM)
+		room = TENSOR_DATA_MAXIMUM;
+	room /= item;
+	while (at < pairing->found.element_count && at - pairing->at < room &&
+	       (at % size != 0 || !is_block_same(pairing, at / size)))
+		at += rest_of_block(pairing, at);
+	return at - pairing->at < room ? at - pairing->at : room;
+}
+
+/* True: there is nothing left to ask. */
+static bool ask_more(struct pairing *pairing, struct engine *engine)
+{
+	struct tensorask ask = { .expression = pairing->expression };
+
+	if (!skip_same(pairing))
+		return true;
+	pairing->count = choose_count(pairing);
+	if (pairing->count <= 0)
+		return true;
+	ask.data_start = pairing->at;
+	ask.data_count = pairing->count;
+	if (!ask_both(pairing, engine, &ask))
+		return fail(pairing);
+	return false;
+}
+
+/* -1: it failed, pairing->error says why. */
+static int take_side(struct pairing *pairing, struct engine *engine,
+		     struct side *side)
+{
+	struct tensorask_answer *into =
+		pairing->has_blocks ? &side->part : &side->told;
+	struct error error = ERROR_INIT;
+	json_t *body = engine_take_answer(engine, side->seq, &error);
+
+	side->seq = 0;
+	tensorask_answer_clear(into);
+	if (body && tensorask_read(into, body, &error) == 0)
+		return 0;
+	return error_set(&pairing->error, "rank %d: %s", side->rank,
+			 error.message);
+}
+
+static int check_part(struct pairing *pairing, const struct side *side)
+{
+	int64_t wanted = pairing->count * pairing->found.item_size;
+
+	if ((int64_t)side->part.data.length == wanted)
+		return 0;
+	return error_set(&pairing->error,
+			 "rank %d gave %zu bytes of its elements, not %lld: it "
+			 "has become another tensor",
+			 side->rank, side->part.data.length,
+			 (long long)wanted);
+}
+
+/* What was hashed before must be what came now, or it was written meanwhile. */
+static void check_hashes(struct pairing *pairing, struct side *side)
+{
+	const struct tensor *tensor = &side->told.tensor;
+	const uint8_t *data = (const uint8_t *)side->part.data.data;
+	size_t item = (size_t)pairing->found.item_size;
+	int64_t end = pairing->at + pairing->count;
+
+	for (int64_t at = pairing->at; at < end;) {
+		int64_t block = at / tensor->block_elements;
+		int64_t rest = rest_of_block(pairing, at);
+		bool is_end = rest <= end - at;
+		int64_t count = is_end ? rest : end - at;
+
+		if (at % tensor->block_elements == 0)
+			side->crc = 0;
+		side->crc = crc_add(side->crc, data, (size_t)count * item);
+		if (is_end && side->crc != tensor->blocks[block])
+			pairing->found.is_torn = true;
+		data += (size_t)count * item;
+		at += count;
+	}
+}
+
+static int take_part(struct pairing *pairing)
+{
+	struct side *sides = pairing->sides;
+
+	for (int i = 0; i < 2; i++)
+		if (check_part(pairing, &sides[i]) < 0)
+			return -1;
+	for (int i = 0; i < 2; i++)
+		check_hashes(pairing, &sides[i]);
+	tensordiff_add(&pairing->found, pairing->at,
+		       (const uint8_t *)sides[0].part.data.data,
+		       (const uint8_t *)sides[1].part.data.data,
+		       pairing->count);
+	pairing->at += pairing->count;
+	pairing->done += pairing->count * pairing->found.item_size;
+	return 0;
+}
+
+bool pairing_turn(struct pairing *pairing, struct engine *engine)
+{
+	if (pairing->is_over)
+		return true;
+	for (int i = 0; i < 2; i++)
+		if (!engine_is_deaf(engine) &&
+		    !request_is_answered(engine, pairing->sides[i].seq))
+			return false;
+	for (int i = 0; i < 2; i++)
+		if (take_side(pairing, engine, &pairing->sides[i]) < 0)
+			return fail(pairing);
+	if ((pairing->has_blocks ? take_part(pairing) : begin(pairing)) < 0)
+		return fail(pairing);
+	pairing->is_over = ask_more(pairing, engine);
+	return pairing->is_over;
+}

@@ -1,0 +1,65 @@
+/*
+ * tensorask: the node's request `tensor` for an expression in a rank: in which
+ * frame it is looked for, and what came.
+ *
+ * The frame is the one that is looked at, where a person has chosen one or the
+ * rank is stopped, and its like in other ranks; from there outwards, else from
+ * the innermost one, the first is taken whose own the expression's names are.
+ */
+#ifndef ENGINE_TENSORASK_H
+#define ENGINE_TENSORASK_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buffer.h"
+#include "protocol/tensor.h"
+#include "protocol/variable.h"
+
+struct engine;
+struct error;
+struct rank;
+
+/* What a request wants of the elements; all zero: nothing. */
+struct tensorask {
+	const char *expression;
+	const char *statistics; /* "sample" "whole" "auto"; NULL: none */
+	bool wants_hash;
+	int block_count;
+	int64_t data_start;
+	int64_t data_count; /* 0: none */
+	const struct tensor_slice *slice; /* NULL: none */
+	int bin_count;
+};
+
+/* The arguments that name pid, frame and expression; a new reference. */
+json_t *tensorask_place(const struct engine *engine, const struct rank *rank,
+			const char *expression);
+/* A shell waits no longer; who looks at a screen may wait on. */
+void tensorask_set_timeout(json_t *arguments, const struct engine *engine);
+/* Sends it; as engine_ask(). */
+int64_t tensorask_send(struct engine *engine, const struct rank *rank,
+		       const struct tensorask *ask);
+
+struct tensorask_answer {
+	struct variable_list value; /* one */
+	bool is_tensor;
+	struct tensor tensor;
+	bool has_slice;
+	struct tensor_slice slice;
+	struct buffer data;
+	const char *func; /* of the frame; lent by body, NULL: none */
+	int depth;
+	json_t *body;
+};
+
+/* Into one that is all zero. -1 and a sentence: it makes no sense. */
+int tensorask_read(struct tensorask_answer *answer, json_t *owned_body,
+		   struct error *error);
+void tensorask_answer_clear(struct tensorask_answer *answer);
+/* Lends the value. */
+const struct variable *
+tensorask_value(const struct tensorask_answer *answer);
+
+#endif

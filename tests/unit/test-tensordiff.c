@@ -1,0 +1,254 @@
+/*
+ * Elements of all dtypes, and how two tensors differ.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "model/element.h"
+#include "model/tensordiff.h"
+#include "model/tensortext.h"
+
+static void check_element(const char *dtype, uint64_t low, uint64_t high,
+			  const char *wanted)
+{
+	const struct element_type *type = element_type_find(dtype);
+	struct tensor_number number;
+	struct buffer out = BUFFER_INIT;
+	uint8_t bytes[16];
+
+	assert_non_null(type);
+	for (int i = 0; i < 8; i++) {
+		bytes[i] = (uint8_t)(low >> (8 * i));
+		bytes[i + 8] = (uint8_t)(high >> (8 * i));
+	}
+	element_read(type, bytes, &number);
+	tensortext_append_number(&out, &number);
+	assert_string_equal(out.data, wanted);
+	buffer_clear(&out);
+}
+
+/* What ml_dtypes and numpy say of these bits. */
+static void elements_of_all_dtypes_are_read(void **state)
+{
+	static const struct {
+		const char *dtype;
+		uint64_t bits;
+		const char *wanted;
+	} rows[] = {
+		{ "bool", 1, "True" },
+		{ "bool", 2, "True" },
+		{ "int8", 0xff, "-1" },
+		{ "int16", 0x8000, "-32768" },
+		{ "int32", 0xfffffffe, "-2" },
+		{ "int64", UINT64_C(0x8000000000000000),
+		  "-9223372036854775808" },
+		{ "uint8", 0xff, "255" },
+		{ "uint64", UINT64_C(0xffffffffffffffff),
+		  "18446744073709551615" },
+		{ ">float32", 0x3fc00000, "1.5" },
+		{ "float64", UINT64_C(0x7ff8000000000000), "nan" },
+		{ "float16", 0x3c00, "1" },
+		{ "float16", 0x0001, "5.96046e-08" },
+		{ "float16", 0xfc00, "-inf" },
+		{ "float16", 0x7e00, "nan" },
+		{ "bfloat16", 0x3f80, "1" },
+		{ "bfloat16", 0xff80, "-inf" },
+		{ "float8_e5m2", 0x7b, "57344" },
+		{ "float8_e5m2", 0x7c, "inf" },
+		{ "float8_e4m3fn", 0x7e, "448" },
+		{ "float8_e4m3fn", 0x7f, "nan" },
+		{ "float8_e4m3fn", 0x01, "0.00195312" },
+		{ "float8_e4m3fnuz", 0x7f, "240" },
+		{ "float8_e4m3fnuz", 0x80, "nan" },
+		{ "float8_e5m2fnuz", 0x7f, "57344" },
+		{ "float8_e5m2fnuz", 0x80, "nan" },
+		{ "float8_e8m0fnu", 0x7f, "1" },
+		{ "float8_e8m0fnu", 0x80, "2" },
+		{ "float8_e8m0fnu", 0xff, "nan" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
+		check_element(rows[i].dtype, rows[i].bits, 0, rows[i].wanted);
+	check_element("complex64", UINT64_C(0xc00000003f800000), 0, "1-2j");
+	check_element("complex128", UINT64_C(0x3ff0000000000000),
+		      UINT64_C(0x3ff0000000000000), "1+1j");
+	assert_null(element_type_find("object"));
+	assert_null(element_type_find(NULL));
+}
+
+/* float32 of these sizes. */
+static void make(struct tensor *tensor, int64_t rows, int64_t columns)
+{
+	tensor_init(tensor);
+	tensor->dtype = xstrdup("float32");
+	tensor->dimension_count = 2;
+	tensor->shape[0] = rows;
+	tensor->shape[1] = columns;
+	tensor->element_count = rows * columns;
+	tensor->item_size = 4;
+}
+
+static void begin(struct tensordiff *diff, int64_t rows, int64_t columns,
+		  int grid_rows, int grid_columns)
+{
+	struct tensor tensor;
+
+	*diff = (struct tensordiff){ .dtype = NULL };
+	make(&tensor, rows, columns);
+	assert_int_equal(tensordiff_begin(diff, &tensor, &tensor, grid_rows,
+					  grid_columns, NULL),
+			 0);
+	tensor_clear(&tensor);
+}
+
+static void add(struct tensordiff *diff, int64_t start, const float *a,
+		const float *b, int64_t count)
+{
+	tensordiff_add(diff, start, (const uint8_t *)a, (const uint8_t *)b,
+		       count);
+}
+
+static void check(struct tensordiff *diff, const char *wanted)
+{
+	struct buffer out = BUFFER_INIT;
+
+	tensordiff_append(&out, diff);
+	assert_string_equal(out.data, wanted);
+	buffer_clear(&out);
+	tensordiff_clear(diff);
+}
+
+static void the_first_and_the_farthest_are_told(void **state)
+{
+	const float a[] = { 1, NAN, 3, 4.5f, NAN, 6 };
+	const float b[] = { 1, 2, 3.25f, 2.5f, NAN, 6 };
+	struct tensordiff diff;
+
+	(void)state;
+	begin(&diff, 4, 3, 0, 0);
+	tensordiff_add_same(&diff, 0, 6);
+	add(&diff, 6, a, b, 6);
+	assert_int_equal(diff.unlike, 1);
+	assert_false(tensordiff_is_within(&diff, 10));
+	check(&diff, "3 of 12 elements differ, first at [2, 1]: nan and 2; "
+		     "max |difference| 2 at [3, 0]");
+}
+
+static void what_was_not_read_is_told(void **state)
+{
+	const float a[] = { 1 };
+	const float b[] = { 1 };
+	struct tensordiff diff;
+
+	(void)state;
+	begin(&diff, 2, 2, 0, 0);
+	add(&diff, 0, a, b, 1);
+	assert_false(tensordiff_is_within(&diff, 1));
+	check(&diff, "no element differs; only 1 of 4 were compared");
+}
+
+static void a_tolerance_is_that_of_numbers(void **state)
+{
+	const float a[] = { 1 };
+	const float b[] = { 1.5f };
+	struct tensordiff diff;
+
+	(void)state;
+	begin(&diff, 1, 1, 0, 0);
+	add(&diff, 0, a, b, 1);
+	assert_true(tensordiff_is_within(&diff, 0.5));
+	assert_false(tensordiff_is_within(&diff, 0.4));
+	diff.is_torn = true;
+	assert_false(tensordiff_is_within(&diff, 0.5));
+	check(&diff, "1 of 1 element differs, first at [0, 0]: 1 and 1.5; max "
+		     "|difference| 0.5 at [0, 0]; written meanwhile");
+}
+
+/* Each cell "0", its largest difference, "x" for NaN, "." for not read. */
+static void check_grid(const struct tensordiff *diff, const char *wanted)
+{
+	struct buffer out = BUFFER_INIT;
+
+	for (int i = 0; i < diff->row_count * diff->column_count; i++) {
+		double cell = diff->grid[i];
+
+		if (i > 0 && i % diff->column_count == 0)
+			buffer_append_char(&out, '|');
+		if (isnan(cell))
+			buffer_append_char(&out, 'x');
+		else if (cell < 0)
+			buffer_append_char(&out, '.');
+		else
+			buffer_printf(&out, "%g", cell);
+	}
+	assert_string_equal(out.data, wanted);
+	buffer_clear(&out);
+}
+
+static void a_grid_has_the_largest_of_each_cell(void **state)
+{
+	const float a[] = { 1, 2, 3, 4, 5 };
+	const float b[] = { 1, 4, 3, 3, NAN };
+	struct tensordiff diff;
+
+	(void)state;
+	begin(&diff, 5, 5, 3, 2);
+	assert_int_equal(diff.row_count, 3);
+	assert_int_equal(diff.column_count, 2);
+	check_grid(&diff, "..|..|..");
+	tensordiff_add_same(&diff, 0, 10);
+	add(&diff, 10, a, b, 5);
+	check_grid(&diff, "00|2x|..");
+	tensordiff_add_same(&diff, 15, 2);
+	check_grid(&diff, "00|2x|..");
+	tensordiff_add_same(&diff, 17, 8);
+	check_grid(&diff, "00|2x|00");
+	tensordiff_clear(&diff);
+}
+
+static void others_are_not_compared(void **state)
+{
+	struct tensordiff diff = { .dtype = NULL };
+	struct error error = ERROR_INIT;
+	struct tensor a;
+	struct tensor b;
+
+	(void)state;
+	make(&a, 8, 32);
+	make(&b, 8, 31);
+	assert_int_equal(tensordiff_begin(&diff, &a, &b, 0, 0, &error), -1);
+	assert_string_equal(error.message, "their shapes differ, so their "
+					   "elements cannot be compared");
+	free(b.dtype);
+	b.dtype = xstrdup("float64");
+	assert_int_equal(tensordiff_begin(&diff, &a, &b, 0, 0, &error), -1);
+	tensor_clear(&a);
+	tensor_clear(&b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(elements_of_all_dtypes_are_read),
+		cmocka_unit_test(the_first_and_the_farthest_are_told),
+		cmocka_unit_test(what_was_not_read_is_told),
+		cmocka_unit_test(a_tolerance_is_that_of_numbers),
+		cmocka_unit_test(a_grid_has_the_largest_of_each_cell),
+		cmocka_unit_test(others_are_not_compared),
+	};
+
+	return cmocka_run_group_tests_name("tensordiff", tests, NULL, NULL);
+}
