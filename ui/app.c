@@ -18,6 +18,7 @@
 #include "engine/jobs.h"
 #include "engine/replay.h"
 #include "model/place.h"
+#include "ui/commands-private.h"
 #include "ui/commands.h"
 #include "ui/editor.h"
 #include "ui/input.h"
@@ -256,11 +257,19 @@ void app_draw(struct app *app)
 	commands_refresh(app);
 	console_refresh(app);
 	started_refresh(app);
+	tensor_refresh(app);
 	view_draw(&app->canvas, &app->engine->session, &app->view,
 		  &app->keymap);
 	app->drawn_at = loop_now();
 	if (app->screen == NULL || screen_draw(app->screen, &app->canvas))
 		app->shown_at = app->drawn_at;
+}
+
+/* A map of characters is drawn where there are no colours for it. */
+static void note_colours(struct app *app)
+{
+	app->view.has_heat = screen_has_heat(app->screen) &&
+			     !app->view.is_ascii;
 }
 
 int app_set_theme(struct app *app, const char *name, struct error *error)
@@ -274,8 +283,10 @@ int app_set_theme(struct app *app, const char *name, struct error *error)
 	chosen = xstrdup(name);
 	free(settings->theme);
 	settings->theme = chosen;
-	if (app->screen != NULL)
+	if (app->screen != NULL) {
 		screen_set_theme(app->screen, &app->theme);
+		note_colours(app);
+	}
 	return 0;
 }
 
@@ -527,6 +538,7 @@ void app_apply_settings(struct app *app)
 	if (app->screen == NULL)
 		return;
 	app->view.is_ascii |= !screen_is_utf8(app->screen);
+	note_colours(app);
 	screen_set_mouse(app->screen, !settings->has_no_mouse);
 }
 

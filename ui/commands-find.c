@@ -85,6 +85,7 @@ static void go_to(struct app *app, int line)
 	case VIEW_CONSOLE:
 	case VIEW_TERMINAL:
 	case VIEW_REPL:
+	case VIEW_TENSOR:
 		break;
 	case VIEW_KIND_COUNT:
 		break;

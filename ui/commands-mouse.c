@@ -116,6 +116,11 @@ static void choose_answer(struct app *app, const struct hit *hit)
 	app->view.compare_cursor = hit->value;
 }
 
+static void choose_element(struct app *app, const struct hit *hit)
+{
+	tensor_point(app, hit->value);
+}
+
 static void press_key(struct app *app, const struct hit *hit)
 {
 	commands_run(app, hit->line);
@@ -140,6 +145,7 @@ static const struct hit_form forms[] = {
 	{ HIT_JOB, choose_job, true },
 	{ HIT_BREAKPOINT, choose_breakpoint, true },
 	{ HIT_ANSWER, choose_answer, true },
+	{ HIT_ELEMENT, choose_element, false },
 	{ HIT_KEY, press_key, false },
 };
 

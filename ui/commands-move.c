@@ -451,6 +451,9 @@ int ui_cursor(struct command_context *context, int argc, char **argv,
 	case VIEW_REPL:
 		move_repl(app, page, (enum move)move);
 		break;
+	case VIEW_TENSOR:
+		tensor_move(app, (enum move)move);
+		break;
 	case VIEW_HELP:
 	case VIEW_TEXT:
 		move_text(app, page, (enum move)move);

@@ -107,6 +107,7 @@ static struct spot spot_looked_at(const struct app *app)
 	case VIEW_CONSOLE:
 	case VIEW_TERMINAL:
 	case VIEW_REPL:
+	case VIEW_TENSOR:
 	case VIEW_COMPARE:
 	case VIEW_KIND_COUNT:
 		break;
@@ -229,6 +230,7 @@ static const char *append_shown(struct buffer *out, const struct app *app)
 	case VIEW_CONSOLE:
 	case VIEW_TERMINAL:
 	case VIEW_REPL:
+	case VIEW_TENSOR:
 	case VIEW_KIND_COUNT:
 		break;
 	}

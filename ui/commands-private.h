@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include "engine/command.h"
+#include "ui/grid.h"
 
 struct app;
 struct error;
@@ -52,6 +53,16 @@ void open_branch(struct app *app);
 /* How the answer under the cursor differs, or all of it as a text. */
 int open_answer(struct command_context *context, struct error *error);
 
+/* Looks at what is under the cursor of the locals, or asks what. */
+void prompt_tensor(struct app *app);
+/* The cursor of the tensor pane; what was clicked there (hit.h). */
+void tensor_move(struct app *app, enum move move);
+void tensor_point(struct app *app, int value);
+/* The cursor goes to what was found. */
+void tensor_refresh(struct app *app);
+/* Asks for what the tensor pane lacks. */
+void want_tensor(struct app *app);
+
 /* A job that we started is there: asks what becomes of it, and is true. */
 bool started_asks(struct app *app);
 /* Has it end, and leaves once it has. */
@@ -71,6 +82,8 @@ command_function ui_here, ui_breakpoints, ui_remove, ui_interrupt;
 command_function ui_visit;
 command_function ui_compare, ui_broadcast, ui_eval, ui_execute, ui_repl,
 	ui_assign;
+command_function ui_tensor, ui_tensor_view, ui_tensor_index, ui_tensor_find,
+	ui_tensor_digits, ui_tensor_scale;
 command_function ui_sort, ui_group, ui_filter;
 
 #endif

@@ -306,10 +306,12 @@ int ui_prompt(struct command_context *context, int argc, char **argv,
 		prompt_open(prompt, PROMPT_COMPARE, "");
 	else if (strcmp(argv[1], "watch") == 0)
 		prompt_open(prompt, PROMPT_WATCH, "");
+	else if (strcmp(argv[1], "tensor") == 0)
+		prompt_tensor(command_app(context));
 	else
 		return command_usage(error, "prompt",
 				     "nothing, rank DIGIT, search, filter, "
-				     "focus, compare or watch");
+				     "focus, compare, watch or tensor");
 	return 0;
 }
 
@@ -384,6 +386,9 @@ bool step_back(struct app *app)
 	bool is_in_pane = is_at_home && view->pane != PANE_GRID;
 	bool is_done;
 
+	/* What takes long is ended first. */
+	if (view->kind == VIEW_TENSOR && tensor_cancel(app->engine))
+		return true;
 	view->has_marks = false;
 	view->source_line = 0;
 	/* Esc leaves a pane first, then the job. */

@@ -259,6 +259,7 @@ void haystack_init(struct haystack *haystack, const struct app *app)
 	case VIEW_CONSOLE:
 	case VIEW_TERMINAL:
 	case VIEW_REPL:
+	case VIEW_TENSOR:
 	case VIEW_KIND_COUNT:
 		break;
 	}

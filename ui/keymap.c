@@ -65,6 +65,18 @@ const char keymap_default[] = "bind [ rank previous\n"
 			      "bind = prompt compare\n"
 			      "bind compare:g visit\n"
 			      "bind compare:R compare\n"
+			      "bind T prompt tensor\n"
+			      "bind tensor:v tensor-view\n"
+			      "bind tensor:i tensor-index\n"
+			      "bind tensor:< tensor-index previous\n"
+			      "bind tensor:> tensor-index next\n"
+			      "bind tensor:N tensor-find nan\n"
+			      "bind tensor:m tensor-find min\n"
+			      "bind tensor:X tensor-find max\n"
+			      "bind tensor:F tensor-digits\n"
+			      "bind tensor:+ tensor-digits more\n"
+			      "bind tensor:- tensor-digits fewer\n"
+			      "bind tensor:o tensor-scale\n"
 			      "bind E edit\n"
 			      "bind y copy\n"
 			      "bind / prompt search\n"
@@ -203,6 +215,31 @@ static const struct key_help helps[] = {
 	  NULL,
 	  "in the comparison: home, to the first rank of the row" },
 	{ { "compare" }, NULL, "in the comparison: ask the ranks again" },
+	{ { "prompt tensor" },
+	  NULL,
+	  "a tensor: that under the cursor of the locals, or EXPR" },
+	{ { "tensor-view" },
+	  NULL,
+	  "in it: numbers, a heat map, a histogram" },
+	{ { "tensor-index" },
+	  NULL,
+	  "in it: the two dimensions shown, as [2, :, :]" },
+	{ { "tensor-index previous", "tensor-index next" },
+	  NULL,
+	  "in it: the dimensions before, behind" },
+	{ { "tensor-find nan" }, NULL, "in it: the next NaN or infinity" },
+	{ { "tensor-find min", "tensor-find max" },
+	  NULL,
+	  "in it: the least, the greatest element" },
+	{ { "tensor-digits" },
+	  NULL,
+	  "in it: numbers fixed, scientific, hexadecimal" },
+	{ { "tensor-digits more", "tensor-digits fewer" },
+	  NULL,
+	  "in it: more, fewer digits" },
+	{ { "tensor-scale" },
+	  NULL,
+	  "in it: the histogram's bars linear, logarithmic" },
 	{ { "connect" }, NULL, "attach: be the client of debuggers that wait" },
 	{ { "console" }, NULL, "the debugger's own session; ^] leaves it" },
 	{ { "terminal" },

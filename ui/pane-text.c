@@ -62,6 +62,7 @@ void pane_text_append(struct buffer *out, const struct session *session,
 	case VIEW_CONSOLE:
 	case VIEW_TERMINAL:
 	case VIEW_REPL:
+	case VIEW_TENSOR:
 	case VIEW_BREAKPOINTS:
 	case VIEW_COMPARE:
 	case VIEW_KIND_COUNT:

@@ -27,6 +27,8 @@ static const struct prompt_form forms[] = {
 	[PROMPT_EVAL] = { "", "" },
 	[PROMPT_COMPARE] = { "= ", "compare " },
 	[PROMPT_WATCH] = { "watch ", "watch " },
+	[PROMPT_TENSOR] = { "tensor ", "tensor " },
+	[PROMPT_TENSOR_INDEX] = { "index ", "tensor-index " },
 	[PROMPT_ASSIGN] = { "assign ", "assign " },
 	[PROMPT_CONSOLE] = { "", "" },
 };

@@ -25,6 +25,8 @@ enum prompt_kind {
 	PROMPT_EVAL, /* code (repl.h) */
 	PROMPT_COMPARE,
 	PROMPT_WATCH,
+	PROMPT_TENSOR,
+	PROMPT_TENSOR_INDEX,
 	PROMPT_ASSIGN,
 	PROMPT_CONSOLE, /* what the debugger reads (console.h) */
 	PROMPT_KIND_COUNT,

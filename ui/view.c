@@ -9,10 +9,12 @@
 #include "model/session.h"
 #include "ui/layout.h"
 #include "ui/pane-breakpoints.h"
+#include "ui/pane-tensor.h"
 #include "ui/pane.h"
 
 static const char *const names[VIEW_KIND_COUNT] = {
 	[VIEW_COMPARE] = "compare",
+	[VIEW_TENSOR] = "tensor",
 };
 
 const char *view_name(enum view_kind kind)
@@ -29,6 +31,7 @@ void view_init(struct view *view)
 		.against_seconds = 10,
 		.order = { .sort = COLUMN_RANK },
 	};
+	tensor_choice_init(&view->tensor);
 	prompt_init(&view->prompt);
 	console_init(&view->console);
 	console_init(&view->terminal);
@@ -103,13 +106,15 @@ static bool lies_over(enum view_kind kind)
 {
 	return kind == VIEW_HELP || kind == VIEW_LOG || kind == VIEW_TEXT ||
 	       kind == VIEW_CONSOLE || kind == VIEW_COMPARE ||
-	       kind == VIEW_REPL || kind == VIEW_TERMINAL;
+	       kind == VIEW_REPL || kind == VIEW_TERMINAL ||
+	       kind == VIEW_TENSOR;
 }
 
 /* It is come back to; the others of them take each other's place. */
 static bool stays(enum view_kind kind)
 {
-	return !lies_over(kind) || kind == VIEW_COMPARE;
+	return !lies_over(kind) || kind == VIEW_COMPARE ||
+	       kind == VIEW_TENSOR;
 }
 
 /* It is open, or "back" leads to it. */
@@ -256,6 +261,9 @@ static void draw_body(struct window window, const struct session *session,
 	case VIEW_REPL:
 		pane_repl(body, session, view);
 		break;
+	case VIEW_TENSOR:
+		pane_tensor(body, session, view);
+		break;
 	case VIEW_HELP:
 	case VIEW_TEXT:
 		pane_text(body, session, view, keymap);
@@ -310,7 +318,8 @@ void view_draw(struct canvas *canvas, const struct session *session,
 
 		if (view->kind == VIEW_COMPARE)
 			pane_compare_summary(top, session);
-		else
+		else if (view->kind != VIEW_TENSOR ||
+			 !pane_tensor_summary(top, session))
 			pane_verdict(top, session);
 		draw_body(window, session, view, &layout, keymap);
 		if (view->has_marks && view->search != NULL)

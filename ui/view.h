@@ -19,6 +19,7 @@
 #include "ui/prompt.h"
 #include "ui/repl.h"
 #include "ui/stepqueue.h"
+#include "ui/tensorscreen.h"
 
 struct canvas;
 struct keymap;
@@ -36,6 +37,7 @@ enum view_kind {
 	VIEW_TERMINAL, /* of the job that was started */
 	VIEW_COMPARE, /* what ranks answered */
 	VIEW_REPL,    /* code for them, and what that gave */
+	VIEW_TENSOR, /* one tensor of one rank */
 	VIEW_KIND_COUNT,
 };
 
@@ -148,6 +150,8 @@ struct view {
 	double against_seconds;
 	int diff_cursor; /* row of the diff */
 	int compare_cursor;
+	struct tensor_choice tensor;
+	bool has_heat; /* colours for areas, two in a cell */
 	int job_cursor;	     /* in the list of jobs */
 	bool is_in_job;	     /* opened from the list: "back" leads there */
 	int text_scroll;     /* help, log, text: its first line */

@@ -10,6 +10,7 @@
 #include "model/stackdiff.h"
 #include "protocol/stack.h"
 #include "ui/app.h"
+#include "ui/commands-private.h"
 #include "ui/layout.h"
 #include "ui/names.h"
 #include "ui/pane.h"
@@ -183,6 +184,8 @@ void app_want(struct app *app)
 	want_console(app);
 	want_names(app);
 	want_evidence(app);
+	if (app->view.kind != VIEW_TENSOR)
+		tensor_rest(app->engine);
 	switch (app->view.kind) {
 	case VIEW_HOME:
 		want_home(app);
@@ -192,6 +195,9 @@ void app_want(struct app *app)
 		break;
 	case VIEW_DIFF:
 		want_diff(app);
+		break;
+	case VIEW_TENSOR:
+		want_tensor(app);
 		break;
 	case VIEW_JOBS:
 	case VIEW_BREAKPOINTS:

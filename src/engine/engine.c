@@ -56,6 +56,7 @@ void engine_clear(struct engine *engine)
 	requests_clear(engine);
 	pendings_clear(engine);
 	survey_clear(&engine->survey);
+	tensor_asking_clear(&engine->tensor);
 	rankset_clear(&engine->holds);
 	pending_free(engine->connecting);
 	free(engine->notice);
@@ -322,6 +323,7 @@ static void on_drained(struct link *link, void *data)
 	survey_turn(engine);
 	watch_nan_turn(engine);
 	differing_turn(engine);
+	tensor_turn(engine);
 	engine_settle(engine);
 }
 
@@ -351,6 +353,7 @@ static void on_closed(struct link *link, const char *why, void *data)
 	survey_turn(engine);
 	watch_nan_turn(engine);
 	differing_turn(engine);
+	tensor_turn(engine);
 	debuggers_turn(engine);
 	engine_settle(engine);
 	say_gone(engine);

@@ -18,6 +18,7 @@
 #include "engine/evidence.h"
 #include "engine/settings.h"
 #include "engine/survey.h"
+#include "engine/tensor-want.h"
 #include "engine/timing.h"
 #include "engine/users.h"
 #include "engine/watch-nan.h"
@@ -66,6 +67,7 @@ struct engine {
 	bool is_notice_error;
 	struct survey survey; /* answers to it are to come */
 	struct differing differing; /* of its answers, being compared */
+	struct tensor_asking tensor;
 	struct rankset holds; /* held by agents that we have asked for */
 	int64_t seq;	      /* of the last request */
 	char *gone_why;	      /* the last node that went; NULL */

@@ -37,7 +37,6 @@ void tensorview_init(struct tensorview *tensorview)
 static void forget(struct tensorview *tensorview)
 {
 	char *expression = tensorview->expression;
-	char *function = tensorview->function;
 
 	free(tensorview->error);
 	free(tensorview->where);
@@ -50,26 +49,21 @@ static void forget(struct tensorview *tensorview)
 	tensor_heat_clear(&tensorview->next_heat);
 	tensorview_init(tensorview);
 	tensorview->expression = expression;
-	tensorview->function = function;
 }
 
 void tensorview_clear(struct tensorview *tensorview)
 {
 	forget(tensorview);
 	free(tensorview->expression);
-	free(tensorview->function);
 	tensorview_init(tensorview);
 }
 
-void tensorview_look(struct tensorview *tensorview, const char *expression,
-		     const char *function)
+void tensorview_look(struct tensorview *tensorview, const char *expression)
 {
 	char *owned_expression = xstrdup_or_null(expression);
-	char *owned_function = xstrdup_or_null(function);
 
 	tensorview_clear(tensorview);
 	tensorview->expression = owned_expression;
-	tensorview->function = owned_function;
 }
 
 void tensorview_move(struct tensorview *tensorview, int rank, size_t node,

@@ -36,7 +36,6 @@ enum tensor_work {
 
 struct tensorview {
 	char *expression; /* NULL: none is looked at */
-	char *function;	  /* where its names were chosen; NULL: anywhere */
 	int rank;	  /* what follows is of this one; -1: of none yet */
 	size_t node;
 	pid_t pid;
@@ -64,9 +63,8 @@ struct tensorview {
 
 void tensorview_init(struct tensorview *tensorview);
 void tensorview_clear(struct tensorview *tensorview);
-/* Another expression: nothing is known of it. function may be NULL. */
-void tensorview_look(struct tensorview *tensorview, const char *expression,
-		     const char *function);
+/* Another expression: nothing is known of it. */
+void tensorview_look(struct tensorview *tensorview, const char *expression);
 /* Of another process: nothing is known of it there. */
 void tensorview_move(struct tensorview *tensorview, int rank, size_t node,
 		     pid_t pid);

@@ -407,7 +407,7 @@ static void what_changed_is_told_of_the_reading_before(void **state)
 
 	(void)state;
 	tensorview_init(&view);
-	tensorview_look(&view, "x", NULL);
+	tensorview_look(&view, "x");
 	tensorview_begin_reading(&view);
 	assert_int_equal(take(&view, TENSOR_WORK_LOOK, "{\"max\":4.0}",
 			      "[1.0,2.0,3.0,\"nan\"]"),
@@ -442,7 +442,7 @@ static void nonsense_changes_nothing(void **state)
 
 	(void)state;
 	tensorview_init(&view);
-	tensorview_look(&view, "x", NULL);
+	tensorview_look(&view, "x");
 	take(&view, TENSOR_WORK_LOOK, "null", "[1.0,2.0,3.0,4.0]");
 	assert_int_equal(take(&view, TENSOR_WORK_SLICE, "7", "[1.0]"), -1);
 	assert_int_equal(take(&view, TENSOR_WORK_SLICE, "{\"min\":\"x\"}",

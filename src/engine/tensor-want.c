@@ -1,0 +1,353 @@
+#include "engine/tensor-want.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "engine/engine.h"
+#include "engine/request.h"
+#include "protocol/stack.h"
+
+/* Reading takes at most one part in so many of the time. */
+#define TIMES_OF_COST 10.0
+/* What takes longer than this can be ended by a person. */
+#define LONG_SECONDS 0.3
+
+void tensor_asking_clear(struct tensor_asking *asking)
+{
+	free(asking->find);
+	*asking = (struct tensor_asking){ .seq = 0 };
+}
+
+static struct tensorview *view_of(struct engine *engine)
+{
+	return &engine->session.tensorview;
+}
+
+static bool is_long(enum tensor_work work)
+{
+	return work == TENSOR_WORK_WHOLE || work == TENSOR_WORK_FIND;
+}
+
+/* Nobody waits for it any more. */
+static void drop(struct engine *engine)
+{
+	struct tensor_asking *asking = &engine->tensor;
+	struct tensorview *view = view_of(engine);
+
+	if (asking->seq == 0)
+		return;
+	if (is_long(asking->work) && view->pid > 0 && !engine_is_deaf(engine))
+		engine_send(engine, "cancel",
+			    json_pack("{s:i}", "pid", (int)view->pid));
+	json_decref(engine_take_answer(engine, asking->seq, NULL));
+	asking->seq = 0;
+	view->work = TENSOR_WORK_NONE;
+}
+
+void tensor_look(struct engine *engine, const char *expression)
+{
+	drop(engine);
+	tensor_asking_clear(&engine->tensor);
+	tensorview_look(view_of(engine), expression);
+	engine->session.revision++;
+}
+
+static void begin_reading(struct engine *engine, const struct rank *rank)
+{
+	struct tensor_asking *asking = &engine->tensor;
+	const struct session *session = &engine->session;
+	size_t node = rank->node;
+	pid_t pid = rank->process.pid;
+
+	tensorview_begin_reading(view_of(engine));
+	asking->epoch = rank->epoch;
+	asking->stops = session_find_stop(session, node, pid, 0);
+	asking->touched = session_find_touched(session, node, pid);
+	asking->has_whole = false;
+}
+
+/* Its rank may have done something since. */
+static bool is_old(const struct engine *engine, const struct rank *rank)
+{
+	const struct tensor_asking *asking = &engine->tensor;
+	const struct session *session = &engine->session;
+	size_t node = rank->node;
+	pid_t pid = rank->process.pid;
+	uint64_t stops = session_find_stop(session, node, pid, 0);
+
+	if (asking->touched != session_find_touched(session, node, pid) ||
+	    asking->stops != stops)
+		return true;
+	return stops == 0 && asking->epoch != rank->epoch;
+}
+
+static json_t *arguments_of(const struct engine *engine,
+			    const struct rank *rank)
+{
+	const struct session *session = &engine->session;
+	const struct thread *thread = session_selected_thread(session);
+	int depth = session_selected_depth(session);
+	json_t *arguments = json_pack("{s:i, s:b}", "pid",
+				      (int)rank->process.pid, "search", 1);
+
+	json_set_text(arguments, "expression", session->tensorview.expression);
+	if (thread == NULL || thread->sample.stack == NULL || depth < 0)
+		return arguments;
+	json_object_set_new(arguments, "tid",
+			    json_integer(thread->sample.tid));
+	if (session_find_stop(session, rank->node, rank->process.pid,
+			      thread->sample.tid) == 0)
+		return arguments;
+	json_object_set_new(arguments, "depth", json_integer(depth));
+	json_object_set_new(
+		arguments, "frames",
+		json_integer((json_int_t)thread->sample.stack->frame_count));
+	return arguments;
+}
+
+static void ask(struct engine *engine, enum tensor_work work,
+		json_t *owned_arguments)
+{
+	struct tensor_asking *asking = &engine->tensor;
+	struct tensorview *view = view_of(engine);
+
+	asking->seq = engine_ask(engine, "tensor", owned_arguments);
+	asking->work = work;
+	asking->reading = view->reading;
+	asking->asked_at = engine_now(engine);
+	view->work = asking->seq > 0 ? work : TENSOR_WORK_NONE;
+}
+
+static void add_slice(json_t *arguments, const struct tensor_slice *slice)
+{
+	if (slice->row_count > 0 && slice->column_count > 0)
+		json_object_set_new(arguments, "slice",
+				    tensor_slice_to_json(slice));
+}
+
+static void add_statistics(json_t *arguments, const char *how, int bin_count)
+{
+	json_set_text(arguments, "statistics", how);
+	json_object_set_new(arguments, "bins", json_integer(bin_count));
+}
+
+static void ask_look(struct engine *engine, const struct rank *rank,
+		     const struct tensor_want *want)
+{
+	const struct tensorview *view = view_of(engine);
+	json_t *arguments;
+
+	begin_reading(engine, rank);
+	arguments = arguments_of(engine, rank);
+	/* A large one's whole is not replaced by a sample again. */
+	if (!engine->tensor.is_large || view->tensor.share < 1)
+		add_statistics(arguments, "auto", want->bin_count);
+	add_slice(arguments, &want->slice);
+	ask(engine, TENSOR_WORK_LOOK, arguments);
+}
+
+/* Of the map; false: there is nothing more to read for it. */
+static bool ask_map(struct engine *engine, const struct rank *rank,
+		    const struct tensor_want *want)
+{
+	struct tensorview *view = view_of(engine);
+	const struct tensor *tensor = &view->tensor;
+	struct tensor_slice slice;
+	bool is_shown = tensor_heat_is_of(&view->heat, &want->plane, tensor,
+					  want->row_maximum,
+					  want->column_maximum, want->column);
+	bool is_next = tensor_heat_is_of(&view->next_heat, &want->plane, tensor,
+					 want->row_maximum,
+					 want->column_maximum, want->column);
+	json_t *arguments;
+
+	if (!is_shown)
+		tensor_heat_clear(&view->heat);
+	if (!is_next) {
+		if (is_shown && view->heat_reading == view->reading)
+			return false;
+		tensor_heat_clear(&view->next_heat);
+		tensor_heat_begin(&view->next_heat, &want->plane, tensor,
+				  want->row_maximum, want->column_maximum,
+				  want->column);
+		view->heat_reading = view->reading;
+	}
+	if (!tensor_heat_next(&view->next_heat, &slice))
+		return false;
+	arguments = arguments_of(engine, rank);
+	add_slice(arguments, &slice);
+	ask(engine, TENSOR_WORK_HEAT, arguments);
+	return true;
+}
+
+static void ask_find(struct engine *engine, const struct rank *rank)
+{
+	struct tensor_asking *asking = &engine->tensor;
+	json_t *arguments = arguments_of(engine, rank);
+
+	json_set_text(arguments, "find", asking->find);
+	json_object_set_new(arguments, "after", json_integer(asking->after));
+	free(asking->find);
+	asking->find = NULL;
+	ask(engine, TENSOR_WORK_FIND, arguments);
+}
+
+static bool wants_whole(const struct engine *engine)
+{
+	const struct tensor_asking *asking = &engine->tensor;
+	const struct tensorview *view = &engine->session.tensorview;
+
+	return view->tensor.has_statistics && view->tensor.unread == NULL &&
+	       !asking->has_ended_whole && !asking->has_whole &&
+	       (view->tensor.share < 1 ||
+		view->statistics_reading != view->reading) &&
+	       engine_now(engine) >= asking->whole_at;
+}
+
+static void ask_whole(struct engine *engine, const struct rank *rank,
+		      const struct tensor_want *want)
+{
+	json_t *arguments = arguments_of(engine, rank);
+
+	add_statistics(arguments, "whole", want->bin_count);
+	ask(engine, TENSOR_WORK_WHOLE, arguments);
+}
+
+/* The session's, if it can be asked. */
+static const struct rank *rank_to_ask(const struct engine *engine)
+{
+	const struct rank *rank = session_looked_at(&engine->session);
+
+	if (rank == NULL || rank->process.pid <= 0 ||
+	    rank->state == RANK_EXITED || engine_is_deaf(engine))
+		return NULL;
+	return rank;
+}
+
+static bool is_readable(const struct tensorview *view)
+{
+	return view->has_tensor && view->tensor.unread == NULL &&
+	       view->tensor.element_count > 0;
+}
+
+/* The next thing, in the order in which it is wanted. */
+static void ask_next(struct engine *engine, const struct rank *rank,
+		     const struct tensor_want *want)
+{
+	const struct tensor_asking *asking = &engine->tensor;
+	const struct tensorview *view = view_of(engine);
+	bool is_due = engine_now(engine) >= asking->look_at &&
+		      is_old(engine, rank);
+
+	if (view->reading == 0 || (!is_readable(view) && is_due)) {
+		ask_look(engine, rank, want);
+		return;
+	}
+	if (!is_readable(view))
+		return;
+	if (asking->find != NULL)
+		ask_find(engine, rank);
+	else if (is_due)
+		ask_look(engine, rank, want);
+	else if (want->slice.row_count > 0 &&
+		 !tensorview_covers(view, &want->slice)) {
+		json_t *arguments = arguments_of(engine, rank);
+
+		add_slice(arguments, &want->slice);
+		ask(engine, TENSOR_WORK_SLICE, arguments);
+	} else if ((!want->wants_map || !ask_map(engine, rank, want)) &&
+		   wants_whole(engine))
+		ask_whole(engine, rank, want);
+}
+
+void tensor_want(struct engine *engine, const struct tensor_want *want)
+{
+	struct tensorview *view = view_of(engine);
+	const struct rank *rank = rank_to_ask(engine);
+
+	if (view->expression == NULL || rank == NULL)
+		return;
+	if (view->pid != rank->process.pid || view->node != rank->node) {
+		drop(engine);
+		tensor_asking_clear(&engine->tensor);
+		tensorview_move(view, rank->process.rank, rank->node,
+				rank->process.pid);
+	}
+	if (engine->tensor.seq == 0)
+		ask_next(engine, rank, want);
+}
+
+void tensor_find(struct engine *engine, const char *what, int64_t after)
+{
+	struct tensor_asking *asking = &engine->tensor;
+
+	/* What a person wants comes before what takes long. */
+	if (is_long(asking->work))
+		drop(engine);
+	free(asking->find);
+	asking->find = xstrdup(what);
+	asking->after = after;
+}
+
+void tensor_rest(struct engine *engine)
+{
+	if (is_long(engine->tensor.work))
+		drop(engine);
+}
+
+bool tensor_cancel(struct engine *engine)
+{
+	struct tensor_asking *asking = &engine->tensor;
+
+	if (asking->seq == 0 || !is_long(asking->work) ||
+	    engine_now(engine) - asking->asked_at < LONG_SECONDS)
+		return false;
+	if (asking->work == TENSOR_WORK_WHOLE)
+		asking->has_ended_whole = true;
+	drop(engine);
+	return true;
+}
+
+/* When it is read again, by what it took. */
+static void set_pace(struct engine *engine)
+{
+	struct tensor_asking *asking = &engine->tensor;
+	double now = engine_now(engine);
+	double pause = (now - asking->asked_at) * TIMES_OF_COST;
+
+	if (asking->work == TENSOR_WORK_WHOLE)
+		asking->whole_at = now + pause;
+	else if (now + pause > asking->look_at)
+		asking->look_at = now + pause;
+}
+
+void tensor_turn(struct engine *engine)
+{
+	struct tensor_asking *asking = &engine->tensor;
+	struct tensorview *view = view_of(engine);
+	struct error error = ERROR_INIT;
+	json_t *body;
+
+	if (asking->seq == 0 || (!request_is_answered(engine, asking->seq) &&
+				 !engine_is_deaf(engine)))
+		return;
+	body = engine_take_answer(engine, asking->seq, &error);
+	asking->seq = 0;
+	view->work = TENSOR_WORK_NONE;
+	set_pace(engine);
+	if (asking->work == TENSOR_WORK_WHOLE)
+		asking->has_whole = true;
+	if (body == NULL ||
+	    tensorview_take(view, asking->work, body, engine_now(engine),
+			    &error) < 0)
+		tensorview_fail(view, error.message);
+	if (asking->work == TENSOR_WORK_LOOK && view->has_tensor &&
+	    view->tensor.share < 1)
+		asking->is_large = true;
+	json_decref(body);
+	engine->session.revision++;
+}

@@ -1,0 +1,593 @@
+/*
+ * pane-tensor: what a tensor is, its statistics, and one of three views of its
+ * elements.
+ */
+#include "ui/pane-tensor.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/buffer.h"
+#include "base/text.h"
+#include "model/session.h"
+#include "model/tensortext.h"
+#include "ui/pane.h"
+#include "ui/view.h"
+
+#define GAP 2
+#define PERCENT_LEAST 0.001
+#define SPARK_BINS 30
+#define SPARK_NARROW 56 /* below, half as many */
+
+/*
+ * Pieces of text one behind the other, in as many lines as they need. In a
+ * window without rows they are only placed.
+ */
+struct flow {
+	struct window window;
+	int width;
+	int row;
+	int column;
+	int row_maximum;
+};
+
+static void flow_put(struct flow *flow, enum style style, const char *text)
+{
+	int width = text_width(text);
+
+	if (flow->column > 0 && flow->column + width > flow->width) {
+		flow->row++;
+		flow->column = 0;
+	}
+	if (flow->row < flow->row_maximum)
+		window_put(flow->window, flow->row, flow->column, flow->width,
+			   style, text);
+	flow->column += width + GAP;
+}
+
+static void flow_break(struct flow *flow)
+{
+	if (flow->column == 0)
+		return;
+	flow->row++;
+	flow->column = 0;
+}
+
+static int flow_rows(const struct flow *flow)
+{
+	int rows = flow->row + (flow->column > 0);
+
+	return rows < flow->row_maximum ? rows : flow->row_maximum;
+}
+
+static bool is_held(const struct session *session)
+{
+	const struct tensorview *known = &session->tensorview;
+
+	return session_find_stop(session, known->node, known->pid, 0) > 0;
+}
+
+bool tensor_is_stale(const struct session *session, const struct view *view)
+{
+	const struct tensorview *known = &session->tensorview;
+
+	if (known->error != NULL)
+		return true;
+	return !is_held(session) && known->work != TENSOR_WORK_WHOLE &&
+	       view_is_stale(session, view, known->time);
+}
+
+static void put_number(struct flow *flow, const char *name,
+		       const struct tensor_number *number, bool has_changed)
+{
+	struct buffer text = BUFFER_INIT;
+
+	buffer_printf(&text, "%s ", name);
+	if (number->kind == TENSOR_NUMBER_UNKNOWN)
+		buffer_append_string(&text, "?");
+	else
+		tensor_text_append_short(&text, number);
+	flow_put(flow, has_changed ? STYLE_VALUE_CHANGED : STYLE_TEXT,
+		 text.data);
+	buffer_clear(&text);
+}
+
+static void put_real(struct flow *flow, const char *name, double value,
+		     double before, bool has_before)
+{
+	struct buffer text = BUFFER_INIT;
+	bool has_changed = has_before && value != before &&
+			   !(isnan(value) && isnan(before));
+
+	buffer_printf(&text, "%s ", name);
+	tensor_text_append_real(&text, value);
+	flow_put(flow, has_changed ? STYLE_VALUE_CHANGED : STYLE_TEXT,
+		 text.data);
+	buffer_clear(&text);
+}
+
+static void put_count(struct flow *flow, const char *name, int64_t count,
+		      enum style style)
+{
+	struct buffer text = BUFFER_INIT;
+
+	buffer_printf(&text, "%s ", name);
+	text_count(&text, (uint64_t)count);
+	flow_put(flow, count > 0 ? style : STYLE_TEXT, text.data);
+	buffer_clear(&text);
+}
+
+/* "of 3 % of the elements" */
+static void put_share(struct flow *flow, double share)
+{
+	struct buffer text = BUFFER_INIT;
+
+	if (!(share < 1))
+		return;
+	if (share < PERCENT_LEAST)
+		buffer_append_string(&text, "of less than 0.1 %");
+	else
+		buffer_printf(&text, "of %.*f %%", share < 0.1 ? 1 : 0,
+			      share * 100);
+	buffer_append_string(&text, " of the elements");
+	flow_put(flow, STYLE_WARNING, text.data);
+	buffer_clear(&text);
+}
+
+static void put_statistics(struct flow *flow, const struct tensorview *known)
+{
+	const struct tensor_statistics *now = &known->tensor.statistics;
+	const struct tensor_statistics *before = &known->before;
+	bool has_before = known->has_before;
+	bool has_range = now->minimum.kind != TENSOR_NUMBER_UNKNOWN;
+
+	if (!known->tensor.has_statistics)
+		return;
+	if (has_range) {
+		put_number(flow, "min", &now->minimum,
+			   has_before && !tensor_number_is_same(
+						 &now->minimum,
+						 &before->minimum));
+		put_number(flow, "max", &now->maximum,
+			   has_before && !tensor_number_is_same(
+						 &now->maximum,
+						 &before->maximum));
+	}
+	if (!isnan(now->mean))
+		put_real(flow, "mean", now->mean, before->mean, has_before);
+	if (!isnan(now->deviation))
+		put_real(flow, "std", now->deviation, before->deviation,
+			 has_before);
+	if (now->has_norm)
+		put_real(flow, "norm", now->norm, before->norm, has_before);
+	put_count(flow, "NaN", now->nan_count, STYLE_VALUE_NAN);
+	put_count(flow, "Inf", now->infinity_count, STYLE_VALUE_NAN);
+	put_count(flow, "zeros", now->zero_count, STYLE_TEXT);
+	put_share(flow, known->tensor.share);
+}
+
+static void put_storage(struct flow *flow, const struct tensor *tensor)
+{
+	struct buffer text = BUFFER_INIT;
+
+	if (tensor->dimension_count > 0) {
+		buffer_append_string(&text, "strides ");
+		tensortext_append_sizes(&text, tensor->strides,
+					tensor->dimension_count);
+		flow_put(flow, STYLE_TEXT, text.data);
+		buffer_reset(&text);
+	}
+	if (tensor->storage_bytes < 0)
+		return;
+	buffer_append_string(&text, "storage ");
+	text_size(&text, (uint64_t)tensor->storage_bytes);
+	if (tensor->storage_users >= 0) {
+		buffer_append_string(&text, " shared by ");
+		text_count(&text, (uint64_t)tensor->storage_users);
+	}
+	flow_put(flow, STYLE_TEXT, text.data);
+	buffer_clear(&text);
+}
+
+/* Long work: how far it is. */
+static void put_progress(struct flow *flow, const struct session *session)
+{
+	const struct tensorview *known = &session->tensorview;
+	const struct progress *progress;
+	struct buffer text = BUFFER_INIT;
+
+	if (known->node >= session->node_count ||
+	    (known->work != TENSOR_WORK_WHOLE &&
+	     known->work != TENSOR_WORK_FIND &&
+	     known->work != TENSOR_WORK_EXPORT))
+		return;
+	progress = &session->nodes[known->node].progress;
+	if (progress->total <= 0 || strcmp(progress->title, "tensor") != 0)
+		return;
+	text_size(&text, (uint64_t)progress->done);
+	buffer_append_string(&text, " of ");
+	text_size(&text, (uint64_t)progress->total);
+	buffer_append_string(&text, " read, Esc ends it");
+	flow_put(flow, STYLE_HINT, text.data);
+	buffer_clear(&text);
+}
+
+/* How far what is shown may be believed. */
+static void put_truth(struct flow *flow, const struct session *session,
+		      const struct view *view)
+{
+	const struct tensorview *known = &session->tensorview;
+	struct buffer text = BUFFER_INIT;
+
+	if (known->tensor.is_torn)
+		flow_put(flow, STYLE_WARNING, "~ written while it was read");
+	else if (known->tensor.is_live)
+		flow_put(flow, STYLE_DIM, "live");
+	if (tensor_is_stale(session, view)) {
+		buffer_append_string(&text, "read ");
+		text_duration(&text, session->now - known->time);
+		buffer_append_string(&text, " ago");
+		flow_put(flow, STYLE_VALUE_STALE, text.data);
+	}
+	buffer_clear(&text);
+	put_progress(flow, session);
+}
+
+static void put_facts(struct flow *flow, const struct session *session,
+		      const struct view *view)
+{
+	const struct tensorview *known = &session->tensorview;
+	const struct tensor *tensor = &known->tensor;
+	struct buffer text = BUFFER_INIT;
+
+	if (tensor->requires_grad >= 0)
+		flow_put(flow, STYLE_TEXT,
+			 tensor->requires_grad ? "grad yes" : "grad no");
+	if (tensor->grad_fn != NULL) {
+		text_escape(&text, tensor->grad_fn, strlen(tensor->grad_fn));
+		flow_put(flow, STYLE_TEXT, text.data);
+		buffer_reset(&text);
+	}
+	put_storage(flow, tensor);
+	if (tensor->is_parameter)
+		flow_put(flow, STYLE_TEXT, "parameter");
+	if (tensor->placement != NULL) {
+		text_escape(&text, tensor->placement,
+			    strlen(tensor->placement));
+		flow_put(flow, STYLE_TEXT, text.data);
+		buffer_reset(&text);
+	}
+	if (known->where != NULL) {
+		buffer_append_string(&text, "in ");
+		text_escape(&text, known->where, strlen(known->where));
+		flow_put(flow, STYLE_DIM, text.data);
+	}
+	put_truth(flow, session, view);
+	buffer_clear(&text);
+}
+
+/* A small histogram, and what it goes from and to. */
+static void put_spark(struct flow *flow, const struct tensor_histogram *bars)
+{
+	int wanted = flow->width < SPARK_NARROW ? SPARK_BINS / 2 : SPARK_BINS;
+	int joined = tensor_bins_joined((int)bars->count, wanted);
+	struct buffer text = BUFFER_INIT;
+	int64_t most = 0;
+
+	if (bars->count == 0 || bars->bins == NULL)
+		return;
+	for (int round = 0; round < 2; round++) {
+		for (size_t i = 0; i < bars->count; i += (size_t)joined) {
+			int64_t sum = 0;
+
+			for (size_t j = i;
+			     j < bars->count && j < i + (size_t)joined; j++)
+				sum += bars->bins[j];
+			if (round == 0)
+				most = sum > most ? sum : most;
+			else
+				text_put_codepoint(
+					&text,
+					sum <= 0 || most <= 0
+						? ' '
+						: 0x2581 + (int32_t)(7.0 *
+								     (double)sum /
+								     (double)most));
+		}
+	}
+	buffer_append_string(&text, "   ");
+	tensor_text_append_real(&text, bars->low);
+	buffer_append_string(&text, " \u2026 ");
+	tensor_text_append_real(&text, bars->high);
+	flow_put(flow, STYLE_TEXT, text.data);
+	buffer_clear(&text);
+}
+
+static void put_error(struct flow *flow, const struct tensorview *known)
+{
+	struct buffer text = BUFFER_INIT;
+
+	if (known->error == NULL || !known->has_tensor)
+		return;
+	buffer_append_string(&text, "not read again: ");
+	text_escape(&text, known->error, strlen(known->error));
+	flow_put(flow, STYLE_ERROR, text.data);
+	flow_break(flow);
+	buffer_clear(&text);
+}
+
+static void put_header(struct flow *flow, const struct session *session,
+		       const struct view *view)
+{
+	const struct tensorview *known = &session->tensorview;
+
+	if (!known->has_tensor)
+		return;
+	put_error(flow, known);
+	put_statistics(flow, known);
+	flow_break(flow);
+	put_facts(flow, session, view);
+	flow_break(flow);
+	/* There it is drawn large. */
+	if (view->tensor.mode != TENSOR_HISTOGRAM)
+		put_spark(flow, &known->tensor.histogram);
+}
+
+int pane_tensor_header_rows(const struct session *session,
+			    const struct view *view, int column_count,
+			    int row_maximum)
+{
+	struct flow flow = { .width = column_count,
+			     .row_maximum = row_maximum };
+
+	put_header(&flow, session, view);
+	return flow_rows(&flow);
+}
+
+static void put_title(struct window window, const struct session *session)
+{
+	const struct tensorview *known = &session->tensorview;
+	struct buffer left = BUFFER_INIT;
+	struct buffer right = BUFFER_INIT;
+
+	buffer_append_string(&left, "Tensor \u00b7 ");
+	if (known->expression != NULL)
+		text_escape(&left, known->expression,
+			    strlen(known->expression));
+	if (known->rank >= 0)
+		buffer_printf(&left, " \u00b7 rank %d", known->rank);
+	if (known->has_tensor) {
+		tensortext_append_head(&right, &known->tensor);
+		if (known->tensor.device != NULL) {
+			buffer_append_char(&right, ' ');
+			text_escape(&right, known->tensor.device,
+				    strlen(known->tensor.device));
+		}
+	}
+	pane_title(window, 0, 1, window.column_count - 2, true, left.data,
+		   right.data);
+	buffer_clear(&right);
+	buffer_clear(&left);
+}
+
+static void append_extent(struct buffer *out, const char *name, int64_t first,
+			  int64_t shown, int64_t count)
+{
+	buffer_printf(out, "%s ", name);
+	if (shown > 0) {
+		text_count(out, (uint64_t)first);
+		buffer_append_char(out, '-');
+		text_count(out, (uint64_t)(first + shown - 1));
+		buffer_append_string(out, " of ");
+	}
+	text_count(out, (uint64_t)count);
+}
+
+/* The line that says what is shown: of which plane, and how. */
+static void append_shown(struct buffer *out, const struct view *view,
+			 const struct tensor_screen *screen)
+{
+	if (view->tensor.mode == TENSOR_HISTOGRAM) {
+		buffer_append_string(out, "all elements");
+		return;
+	}
+	tensor_plane_append(out, &screen->plane);
+	if (view->tensor.mode != TENSOR_NUMBERS)
+		return;
+	buffer_append_string(out, "   ");
+	if (screen->plane.row_dimension >= 0) {
+		append_extent(out, "rows", screen->first.row,
+			      screen->shown_rows, screen->rows);
+		buffer_append_string(out, ", ");
+	}
+	if (screen->plane.column_dimension >= 0)
+		append_extent(out, "columns", screen->first.column,
+			      screen->shown_columns, screen->columns);
+}
+
+/* The element under the cursor, in all its digits. */
+static void append_element(struct buffer *out, const struct session *session,
+			   const struct tensor_screen *screen)
+{
+	const struct tensor_number *number =
+		tensorview_number(&session->tensorview, &screen->plane,
+				  &screen->cursor);
+	struct buffer text = BUFFER_INIT;
+
+	if (number == NULL)
+		return;
+	tensor_plane_append_element(out, &screen->plane, &screen->cursor);
+	buffer_append_char(out, ' ');
+	if (number->kind == TENSOR_NUMBER_REAL && isfinite(number->real))
+		buffer_printf(&text, "%.9g", number->real);
+	else
+		tensor_text_append_short(&text, number);
+	text_cut(out, text.data, 40);
+	buffer_append_string(out, " \u00b7 ");
+	buffer_clear(&text);
+}
+
+static void put_shown(struct window window, int row,
+		      const struct session *session, const struct view *view,
+		      const struct tensor_screen *screen)
+{
+	struct buffer left = BUFFER_INIT;
+	struct buffer right = BUFFER_INIT;
+
+	append_shown(&left, view, screen);
+	if (view->tensor.mode != TENSOR_HISTOGRAM)
+		append_element(&right, session, screen);
+	if (view->tensor.format.notation != TENSOR_AUTOMATIC &&
+	    view->tensor.mode == TENSOR_NUMBERS)
+		buffer_printf(
+			&right, "%s ",
+			tensor_notation_names[view->tensor.format.notation]);
+	if (view->tensor.mode == TENSOR_HISTOGRAM &&
+	    view->tensor.is_logarithmic)
+		buffer_append_string(&right, "logarithmic ");
+	buffer_append_string(&right, tensor_mode_names[view->tensor.mode]);
+	pane_title(window, row, screen->has_frame ? 1 : 0,
+		   window.column_count - 2 * screen->has_frame, false,
+		   left.data, right.data);
+	buffer_clear(&right);
+	buffer_clear(&left);
+}
+
+/* What the agent, or a person, can do about elements that cannot be read. */
+static void append_way_out(struct buffer *out, const struct tensor *tensor)
+{
+	if (tensor->device == NULL || strcmp(tensor->device, "cpu") == 0)
+		return;
+	if (strcmp(tensor->device, "meta") == 0)
+		buffer_append_string(out, " A meta tensor has no elements.");
+	else
+		buffer_append_string(out, " :inject starts the agent in the "
+					  "rank; what it reads shows here.");
+}
+
+static void append_sentence(struct buffer *out, const char *text)
+{
+	size_t start = out->length;
+
+	buffer_append_string(out, text);
+	if (out->length > start && out->data[start] >= 'a' &&
+	    out->data[start] <= 'z')
+		out->data[start] = (char)(out->data[start] - 'a' + 'A');
+	if (out->length > start && out->data[out->length - 1] != '.')
+		buffer_append_char(out, '.');
+}
+
+/* Why there are no elements to show; nothing: there are. */
+static void append_problem(struct buffer *out, const struct session *session)
+{
+	const struct tensorview *known = &session->tensorview;
+	const char *reason =
+		rank_unread_reason(session, session_looked_at(session));
+
+	if (known->has_tensor) {
+		if (known->tensor.unread == NULL)
+			return;
+		append_sentence(out, known->tensor.unread);
+		append_way_out(out, &known->tensor);
+	} else if (known->error != NULL) {
+		append_sentence(out, known->error);
+	} else if (known->has_value) {
+		buffer_printf(out, "%s is no tensor: %s, a %s.",
+			      known->expression,
+			      known->value.value != NULL ? known->value.value
+							 : "?",
+			      known->value.type != NULL ? known->value.type
+							: "value");
+	} else if (known->expression == NULL) {
+		buffer_append_string(out, "No tensor is looked at: T asks for "
+					  "an expression.");
+	} else {
+		buffer_append_string(out, reason != NULL
+						  ? reason
+						  : "Reading the tensor.");
+	}
+}
+
+static void put_body(struct window window, const struct session *session,
+		     const struct view *view,
+		     const struct tensor_screen *screen)
+{
+	struct buffer problem = BUFFER_INIT;
+
+	append_problem(&problem, session);
+	if (problem.length > 0)
+		window_put_paragraph(window, 0, 1, window.row_count,
+				     session->tensorview.error != NULL
+					     ? STYLE_ERROR
+					     : STYLE_DIM,
+				     problem.data);
+	else if (session->tensorview.tensor.element_count == 0)
+		window_put(window, 0, 1, window.column_count, STYLE_DIM,
+			   "It has no elements.");
+	else if (view->tensor.mode == TENSOR_NUMBERS)
+		pane_tensor_numbers(window, session, view, screen);
+	else if (view->tensor.mode == TENSOR_HEAT)
+		pane_tensor_heat(window, session, view, screen);
+	else
+		pane_tensor_histogram(window, session, view, screen);
+	buffer_clear(&problem);
+}
+
+bool pane_tensor_summary(struct window window, const struct session *session)
+{
+	const struct tensorview *known = &session->tensorview;
+	const struct tensor_statistics *statistics = &known->tensor.statistics;
+	struct buffer text = BUFFER_INIT;
+
+	if (!known->has_tensor || !known->tensor.has_statistics ||
+	    statistics->nan_count + statistics->infinity_count == 0)
+		return false;
+	buffer_printf(&text, "Rank %d has ", known->rank);
+	if (statistics->nan_count > 0) {
+		text_count(&text, (uint64_t)statistics->nan_count);
+		buffer_append_string(&text, " NaN");
+	}
+	if (statistics->nan_count > 0 && statistics->infinity_count > 0)
+		buffer_append_string(&text, " and ");
+	if (statistics->infinity_count > 0) {
+		text_count(&text, (uint64_t)statistics->infinity_count);
+		buffer_append_string(&text, " infinite");
+	}
+	buffer_append_string(&text, " in ");
+	text_escape(&text, known->expression, strlen(known->expression));
+	if (known->tensor.share < 1)
+		buffer_append_string(&text, ", of the elements looked at");
+	buffer_append_char(&text, '.');
+	window_put_character(window, 0, 1, STYLE_VERDICT_BAD, 0x2717);
+	window_put_paragraph(window, 0, 3, window.row_count, STYLE_VERDICT_BAD,
+			     text.data);
+	buffer_clear(&text);
+	return true;
+}
+
+void pane_tensor(struct window window, const struct session *session,
+		 const struct view *view)
+{
+	struct window inner = pane_frame(window);
+	struct tensor_screen screen;
+	struct flow flow = { .window = inner, .width = inner.column_count };
+	int at;
+
+	tensor_screen_make(&screen, session, view, window.row_count,
+			   window.column_count);
+	flow.row_maximum = screen.header_rows;
+	put_header(&flow, session, view);
+	if (screen.has_frame)
+		put_title(window, session);
+	at = screen.header_rows;
+	if (screen.has_frame)
+		window_horizontal(window, at + 1, 0, window.column_count,
+				  STYLE_BORDER);
+	if (session->tensorview.has_tensor)
+		put_shown(window, at + screen.has_frame, session, view,
+			  &screen);
+	put_body(window_part(inner, at + 1, 0, inner.row_count - at - 1,
+			     inner.column_count),
+		 session, view, &screen);
+}
