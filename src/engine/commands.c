@@ -155,6 +155,10 @@ static const struct command rows[] = {
 	  "EXPR in each rank, stopped or not, equal values and tensors "
 	  "together; 1: they differ",
 	  SHELL | COMMAND_RANKS, command_compare },
+	{ "tensor", NULL, "EXPR [--rank R] [--slice SLICE] [--npy FILE]",
+	  "what the tensor is, of one rank, with all its elements looked at; "
+	  "[0:8, 3] of it, or all of it as a file of numpy",
+	  SHELL, command_tensor },
 	{ "broadcast", NULL, "[--yes] LINE [ranks SET]",
 	  "LINE to the prompt of each stopped rank, equal answers together",
 	  SHELL | COMMAND_RANKS | COMMAND_ASKS, command_broadcast },

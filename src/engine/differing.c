@@ -110,17 +110,16 @@ int differing_begin(struct engine *engine, int rank, int against,
 	return 0;
 }
 
+/* Of classes as large the last: the odd ones come first. */
 static const struct answer_class *
 choose_leader(const struct answer_classes *classes)
 {
-	const struct answer_class *leader = answer_classes_majority(classes);
+	const struct answer_class *leader = NULL;
 
-	if (leader)
-		return leader;
 	for (size_t i = 0; i < classes->value_count; i++) {
 		const struct answer_class *class = &classes->items[i];
 
-		if (!leader || rankset_count(&class->ranks) >
+		if (!leader || rankset_count(&class->ranks) >=
 				       rankset_count(&leader->ranks))
 			leader = class;
 	}

@@ -326,6 +326,8 @@ static void tell_camps(struct buffer *out, const struct telling *telling)
 		rankset_append_named(out, &class->ranks);
 		buffer_append_char(out, ' ');
 		append_value(out, class);
+		if (has_elements(class) && class->has_level)
+			buffer_printf(out, ", norm %.6g", class->level);
 	}
 }
 

@@ -1,0 +1,415 @@
+/*
+ * command-tensor: what a tensor of one rank is, all of its elements looked at;
+ * a slice of it; and a file with all of them.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "banned.h"
+#include "base/buffer.h"
+#include "base/crc.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "engine/arguments.h"
+#include "engine/command.h"
+#include "engine/commands.h"
+#include "engine/engine.h"
+#include "engine/format.h"
+#include "engine/gather.h"
+#include "engine/tensorask.h"
+#include "model/npy.h"
+#include "model/slicetext.h"
+#include "model/tensortext.h"
+
+#define USAGE "EXPR [--rank R] [--slice SLICE] [--npy FILE]"
+#define COLUMN_WIDTH 11
+
+struct looking {
+	struct command_context *context;
+	const struct rank *rank;
+	char *expression;
+	const char *slice_text;
+	const char *path;
+	struct tensorask_answer told;
+	struct tensorask_answer sliced;
+	bool is_torn; /* the file's elements are of several times */
+};
+
+static json_t *wait_for(struct engine *engine, int64_t seq,
+			struct error *error)
+{
+	engine_wait_answers(engine, seq, seq, engine->settings.timeout);
+	return engine_take_answer(engine, seq, error);
+}
+
+/* Asks, waits and reads; the sentence names the rank. */
+static int fetch(const struct looking *looking, const struct tensorask *ask,
+		 struct tensorask_answer *answer, struct error *error)
+{
+	struct engine *engine = looking->context->engine;
+	struct error failure = ERROR_INIT;
+	json_t *body = wait_for(
+		engine, tensorask_send(engine, looking->rank, ask), &failure);
+
+	if (body && tensorask_read(answer, body, &failure) == 0)
+		return 0;
+	format_clause(failure.message);
+	return error_set(error, "rank %d: %s", looking->rank->process.rank,
+			 failure.message);
+}
+
+static int look(struct looking *looking, struct error *error)
+{
+	const struct tensorask ask = {
+		.expression = looking->expression,
+		.statistics = "whole",
+		.wants_hash = true,
+	};
+	const struct variable *value;
+
+	looking->context->status = STATUS_NOTHING;
+	if (fetch(looking, &ask, &looking->told, error) < 0)
+		return -1;
+	looking->context->status = STATUS_DONE;
+	if (looking->told.is_tensor)
+		return 0;
+	value = tensorask_value(&looking->told);
+	looking->context->status = STATUS_FINDING;
+	return error_set(error, "rank %d: that is no tensor but %.100s: %.200s",
+			 looking->rank->process.rank,
+			 value->type ? value->type : "a value", value->value);
+}
+
+static int cut(struct looking *looking, struct error *error)
+{
+	struct tensor_slice slice;
+	struct tensorask ask = {
+		.expression = looking->expression,
+		.slice = &slice,
+	};
+
+	if (!looking->slice_text)
+		return 0;
+	looking->context->status = STATUS_USAGE;
+	if (slicetext_parse(&slice, looking->slice_text, &looking->told.tensor,
+			    error) < 0)
+		return -1;
+	looking->context->status = STATUS_NOTHING;
+	if (fetch(looking, &ask, &looking->sliced, error) < 0)
+		return -1;
+	looking->context->status = STATUS_DONE;
+	return looking->sliced.has_slice
+		       ? 0
+		       : error_set(error, "rank %d gave no slice of it",
+				   looking->rank->process.rank);
+}
+
+/*
+ * The file
+ */
+
+static int make_file(const char *path, struct error *error)
+{
+	int fd =
+		open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+		     0600);
+
+	if (fd < 0 && errno == EEXIST)
+		return error_set(error,
+				 "%s exists already; name another file", path);
+	if (fd < 0)
+		return error_set_errno(error, errno, "cannot make %s", path);
+	return fd;
+}
+
+static int write_out(int fd, struct buffer *bytes, const char *path,
+		     struct error *error)
+{
+	if (file_write(fd, bytes->data, bytes->length) < 0)
+		return error_set_errno(error, errno, "cannot write %s", path);
+	buffer_reset(bytes);
+	return 0;
+}
+
+/* The elements of one part, which were asked for. */
+static int write_part(const struct looking *looking, int fd, int64_t start,
+		      int64_t count, uint32_t *crc, struct error *error)
+{
+	const struct tensor *tensor = &looking->told.tensor;
+	const struct tensorask ask = {
+		.expression = looking->expression,
+		.data_start = start,
+		.data_count = count,
+	};
+	struct tensorask_answer part = { .is_tensor = false };
+	struct buffer out = BUFFER_INIT;
+	int result = fetch(looking, &ask, &part, error);
+
+	if (result == 0 &&
+	    (int64_t)part.data.length != count * tensor->item_size)
+		result = error_set(error,
+				   "rank %d: it has become another tensor "
+				   "while it was read",
+				   looking->rank->process.rank);
+	if (result == 0) {
+		*crc = crc_add(*crc, part.data.data, part.data.length);
+		npy_append_elements(&out, tensor,
+				    (const uint8_t *)part.data.data,
+				    (size_t)count);
+		result = write_out(fd, &out, looking->path, error);
+	}
+	buffer_clear(&out);
+	tensorask_answer_clear(&part);
+	return result;
+}
+
+static int write_elements(struct looking *looking, int fd,
+			  struct error *error)
+{
+	const struct tensor *tensor = &looking->told.tensor;
+	int64_t most = TENSOR_DATA_MAXIMUM / tensor->item_size;
+	uint32_t crc = 0;
+
+	for (int64_t at = 0; at < tensor->element_count; at += most) {
+		int64_t left = tensor->element_count - at;
+
+		if (write_part(looking, fd, at, left < most ? left : most,
+			       &crc, error) < 0)
+			return -1;
+	}
+	looking->is_torn = tensor->has_hash && crc != tensor->hash;
+	return 0;
+}
+
+/* What was begun is not left behind. */
+static int export(struct looking *looking, struct error *error)
+{
+	struct buffer header = BUFFER_INIT;
+	int result = -1;
+	int fd = -1;
+
+	if (!looking->path)
+		return 0;
+	looking->context->status = STATUS_NOTHING;
+	if (npy_append_header(&header, &looking->told.tensor, error) == 0)
+		fd = make_file(looking->path, error);
+	if (fd >= 0) {
+		result = write_out(fd, &header, looking->path, error);
+		if (result == 0)
+			result = write_elements(looking, fd, error);
+		if (close(fd) < 0 && result == 0)
+			result = error_set_errno(error, errno,
+						 "cannot write %s",
+						 looking->path);
+		if (result < 0)
+			unlink(looking->path);
+	}
+	buffer_clear(&header);
+	if (result == 0)
+		looking->context->status = STATUS_DONE;
+	return result;
+}
+
+/*
+ * What is printed
+ */
+
+static void append_frame(struct buffer *out, const json_t *frame)
+{
+	const char *file = json_get_string(frame, "file", NULL);
+
+	if (!file)
+		return;
+	buffer_append_string(out, "  in ");
+	format_text(out, json_get_string(frame, "func", "?"));
+	buffer_append_string(out, " (");
+	format_text(out, file);
+	buffer_printf(out, ":%" PRId64 ")",
+		      json_get_integer(frame, "lineno", 0));
+}
+
+static void append_storage(struct buffer *out, const struct tensor *tensor)
+{
+	buffer_append_string(out, "  strides ");
+	tensortext_append_sizes(out, tensor->strides, tensor->dimension_count);
+	buffer_printf(out, "  %" PRId64 " bytes", tensor->byte_count);
+	if (tensor->device) {
+		buffer_append_string(out, "  on ");
+		format_text(out, tensor->device);
+	}
+	if (tensor->requires_grad > 0)
+		buffer_append_string(out, "  requires grad");
+	if (tensor->placement) {
+		buffer_append_string(out, "  ");
+		format_text(out, tensor->placement);
+	}
+	if (tensor->has_hash)
+		buffer_printf(out, "  hash %08" PRIx32, tensor->hash);
+	buffer_append_char(out, '\n');
+}
+
+static void append_slice(struct buffer *out, const struct tensor_slice *slice)
+{
+	for (size_t i = 0; i < slice->count; i++) {
+		struct buffer number = BUFFER_INIT;
+
+		tensortext_append_number(&number, &slice->numbers[i]);
+		buffer_printf(out, "%s%*s",
+			      i % (size_t)slice->column_count ? " " : "  ",
+			      COLUMN_WIDTH, number.data);
+		if ((i + 1) % (size_t)slice->column_count == 0)
+			buffer_append_char(out, '\n');
+		buffer_clear(&number);
+	}
+}
+
+static void append_text(const struct looking *looking)
+{
+	struct buffer *out = looking->context->out;
+	const struct tensor *tensor = &looking->told.tensor;
+
+	buffer_printf(out, "rank %d  ", looking->rank->process.rank);
+	format_text(out, looking->expression);
+	buffer_append_string(out, "  ");
+	format_text(out, tensor->type ? tensor->type : "?");
+	buffer_append_string(out, "  ");
+	tensortext_append_head(out, tensor);
+	append_frame(out, json_object_get(looking->told.body, "frame"));
+	buffer_append_string(out, "\n  ");
+	tensortext_append_statistics(out, tensor);
+	if (tensor->unread)
+		format_text(out, tensor->unread);
+	buffer_append_char(out, '\n');
+	append_storage(out, tensor);
+	append_slice(out, &looking->sliced.slice);
+	if (looking->path)
+		buffer_printf(out, "  written to %s%s%s\n", looking->path,
+			      npy_converted(tensor) ? " as " : "",
+			      npy_converted(tensor) ? npy_converted(tensor)
+						    : "");
+}
+
+static void append_json(const struct looking *looking)
+{
+	json_t *json = tensor_to_json(&looking->told.tensor);
+
+	json_object_set_new(json, "rank",
+			    json_integer(looking->rank->process.rank));
+	json_set_text(json, "expr", looking->expression);
+	json_object_set(json, "frame",
+			json_object_get(looking->told.body, "frame"));
+	if (looking->sliced.has_slice)
+		json_object_set_new(
+			json, "slice",
+			tensor_slice_to_json(&looking->sliced.slice));
+	if (looking->path)
+		json_set_text(json, "npy", looking->path);
+	format_document(looking->context->out, json);
+}
+
+/* What is not known of it, or not of one time, makes the answer partial. */
+static void judge(struct looking *looking)
+{
+	const struct tensor *tensor = &looking->told.tensor;
+	struct command_context *context = looking->context;
+
+	if (tensor->unread || tensor->is_torn || looking->is_torn)
+		context->status = STATUS_PARTIAL;
+	if (!context->notes || !(tensor->is_torn || looking->is_torn))
+		return;
+	buffer_printf(context->notes,
+		      "rank %d: it was written while it was read; its elements "
+		      "are of several times\n",
+		      looking->rank->process.rank);
+}
+
+static int choose_rank(struct looking *looking, const char *text,
+		       struct error *error)
+{
+	struct engine *engine = looking->context->engine;
+	const struct session *session = &engine->session;
+	int number = -1;
+
+	looking->context->status = STATUS_USAGE;
+	if (!text && !engine->settings.script && session->rank_count > 1)
+		return error_set(error,
+				 "tensor needs a rank: tensor " USAGE);
+	if (text && arguments_integer(text, "rank", 0, RANKSET_MAXIMUM, &number,
+				      error) < 0)
+		return -1;
+	looking->rank = text ? session_find_rank(session, number)
+			     : session_selected(session);
+	if (!looking->rank && !text && session->rank_count == 1)
+		looking->rank = session->ranks[0];
+	if (!looking->rank || looking->rank->process.pid <= 0)
+		return error_set(error, "there is no rank %s",
+				 text ? text : "to look at");
+	return 0;
+}
+
+/* The words of the expression, as they were typed: options stand around. */
+static char *take_expression(const struct command_context *context, int argc,
+			     char **argv)
+{
+	int first = 1;
+	int end;
+
+	while (first + 1 < argc && strncmp(argv[first], "--", 2) == 0)
+		first += 2;
+	end = first;
+	while (end < argc && strncmp(argv[end], "--", 2) != 0)
+		end++;
+	return command_tail(context, end, argv, first);
+}
+
+static int answer(struct looking *looking, struct error *error)
+{
+	if (look(looking, error) < 0 || cut(looking, error) < 0 ||
+	    export(looking, error) < 0)
+		return -1;
+	if (looking->context->is_json)
+		append_json(looking);
+	else
+		append_text(looking);
+	judge(looking);
+	return 0;
+}
+
+int command_tensor(struct command_context *context, int argc, char **argv,
+		   struct error *error)
+{
+	const char *rank = NULL;
+	struct looking looking = { .context = context };
+	const struct argument options[] = {
+		{ "--rank", &rank, NULL },
+		{ "--slice", &looking.slice_text, NULL },
+		{ "--npy", &looking.path, NULL },
+	};
+	const struct arguments arguments = {
+		.options = options,
+		.option_count = 3,
+		.minimum = 1,
+		.maximum = (size_t)argc,
+		.usage = USAGE,
+	};
+	int result = -1;
+
+	if (context->engine->replay)
+		return error_set(error, "tensor: a recording has no processes "
+					"to read; compare tells what it has");
+	looking.expression = take_expression(context, argc, argv);
+	if (arguments_parse(&arguments, argc, argv, error) >= 0 &&
+	    gather_ranks(context, error) == 0 &&
+	    choose_rank(&looking, rank, error) == 0)
+		result = answer(&looking, error);
+	tensorask_answer_clear(&looking.told);
+	tensorask_answer_clear(&looking.sliced);
+	free(looking.expression);
+	return result;
+}
