@@ -228,6 +228,22 @@ static int get_dtype(struct pyevaluation *evaluation,
 	return pyvalue_load(evaluation, object, value) ? -1 : 1;
 }
 
+/* backward() has made it, and nobody has looked at it in Python. */
+static int set_unseen(struct pyevaluation *evaluation, uint64_t object,
+		      struct pyvalue *value)
+{
+	struct pytensor *gradient =
+		pyevaluation_allocate(evaluation, sizeof(*gradient));
+
+	if (pytensor_read_unseen(evaluation->reader, object, gradient))
+		return error_set(evaluation->error,
+				 "The gradient cannot be read.");
+	value->view = gradient;
+	value->whole = object;
+	value->is_unseen = true;
+	return 1;
+}
+
 static int get_gradient(struct pyevaluation *evaluation, uint64_t object,
 			struct pyvalue *value)
 {
@@ -244,7 +260,7 @@ static int get_gradient(struct pyevaluation *evaluation, uint64_t object,
 		return 1;
 	value->kind = PYVALUE_TENSOR;
 	if (!gradient)
-		return 1;
+		return set_unseen(evaluation, object, value);
 	return pyvalue_load(evaluation, gradient, value) ? -1 : 1;
 }
 

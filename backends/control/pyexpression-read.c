@@ -37,14 +37,27 @@ static int read_tensor(struct pyevaluation *evaluation,
 	uint64_t object = from->view ? from->whole : from->address;
 
 	value->address = from->address;
-	value->has_tensor = from->view || (object && pytensor_is(reader, object));
+	value->source = object;
+	value->is_unseen = from->is_unseen;
+	value->has_tensor =
+		from->view || (object && pytensor_is(reader, object));
 	if (!value->has_tensor)
 		return 0;
-	if (object &&
-	    pytensor_read(reader, object, &value->whole, evaluation->error))
+	if (value->is_unseen ? pytensor_read_unseen(reader, object,
+						    &value->whole)
+			     : pytensor_read(reader, object, &value->whole,
+					     evaluation->error))
 		return -1;
 	value->tensor = from->view ? *from->view : value->whole;
 	return 0;
+}
+
+int pyexpression_read_again(const struct pyexpression_value *value,
+			    struct pyreader *reader, struct pytensor *whole)
+{
+	if (value->is_unseen)
+		return pytensor_read_unseen(reader, value->source, whole);
+	return pytensor_read(reader, value->source, whole, NULL);
 }
 
 static int take(struct pyevaluation *evaluation, const struct pyvalue *from,

@@ -43,7 +43,10 @@ struct pyexpression_value {
 	uint64_t address; /* of the object; 0: it was computed here */
 	bool has_tensor;  /* it is one, or an array, bytes … */
 	struct pytensor tensor;
-	struct pytensor whole; /* of the object that tensor is a part of */
+	/* What is read again to see whether tensor is what it was. */
+	uint64_t source; /* the object that tensor is a part of */
+	bool is_unseen;	 /* or of its gradient */
+	struct pytensor whole;
 };
 int pyexpression_read(const struct pyexpression *expression,
 		      struct pyreader *reader,
@@ -55,6 +58,9 @@ int pyexpression_read_object(struct pyreader *reader, uint64_t address,
 			     struct variable *variable,
 			     struct pyexpression_value *value,
 			     struct error *error);
+/* What its whole is now; -1: nothing that it could be. */
+int pyexpression_read_again(const struct pyexpression_value *value,
+			    struct pyreader *reader, struct pytensor *whole);
 /* Where a frame has the names of an expression; Python's own do not count. */
 enum pyexpression_scope {
 	PYEXPRESSION_UNKNOWN, /* one of them has no value there */

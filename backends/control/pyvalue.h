@@ -63,6 +63,7 @@ struct pyvalue {
 	struct pyelement element;
 	const struct pytensor *view; /* of a tensor that is made here; NULL */
 	uint64_t whole;		     /* the object that it is a part of */
+	bool is_unseen; /* of its gradient, which Python never saw */
 };
 
 /* One evaluation: what it reads, and what it has allocated. */

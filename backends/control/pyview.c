@@ -284,6 +284,7 @@ static void set_value(const struct pyvalue *of, const struct pytensor *view,
 		.base = of->base,
 		.view = view,
 		.whole = of->view ? of->whole : of->address,
+		.is_unseen = of->is_unseen,
 	};
 }
 
@@ -302,6 +303,7 @@ static int set_element(struct pyevaluation *evaluation,
 	if (view->kind == PYVALUE_TENSOR) {
 		value->view = view->view;
 		value->whole = view->whole;
+		value->is_unseen = view->is_unseen;
 	}
 	return 0;
 }

@@ -80,32 +80,42 @@ void torch_read_autograd(struct pyreader *reader,
 	}
 }
 
+int torch_find_gradient(struct pyreader *reader,
+			const struct torch_object *tensor, bool *has_gradient,
+			uint64_t *impl)
+{
+	uint64_t meta = pyreader_word(tensor->bytes, tensor->layout->autograd);
+	const char *class;
+
+	*has_gradient = false;
+	if (!meta)
+		return 0;
+	if (pyreader_pointer(reader, meta + (uint64_t)tensor->layout->grad,
+			     impl))
+		return -1;
+	class = pycxx_class(reader, *impl);
+	if (!class)
+		return -1;
+	*has_gradient = !strstr(class, "UndefinedTensorImpl");
+	return 0;
+}
+
 int pytensor_gradient(struct pyreader *reader, uint64_t object,
 		      bool *has_gradient, uint64_t *gradient)
 {
 	struct torch_object tensor;
-	const char *class;
-	uint64_t meta, address, back;
+	uint64_t address, back;
 
 	*has_gradient = false;
 	*gradient = 0;
-	if (torch_object_open(reader, object, &tensor))
+	if (torch_object_open(reader, object, &tensor) ||
+	    torch_find_gradient(reader, &tensor, has_gradient, &address))
 		return -1;
-	meta = pyreader_word(tensor.bytes, tensor.layout->autograd);
-	if (!meta)
-		return 0;
-	if (pyreader_pointer(reader, meta + (uint64_t)tensor.layout->grad,
-			     &address))
-		return -1;
-	class = pycxx_class(reader, address);
-	if (!class)
-		return -1;
-	if (strstr(class, "UndefinedTensorImpl"))
+	if (!*has_gradient)
 		return 0;
 	if (pyreader_pointer(reader, address + (uint64_t)tensor.layout->back,
 			     &back))
 		return -1;
-	*has_gradient = true;
 	*gradient = back & ~UINT64_C(1);
 	return 0;
 }

@@ -304,6 +304,18 @@ static int settle_shape(struct pytensor *tensor)
 	return 0;
 }
 
+static int read_opened(struct pyreader *reader,
+		       const struct torch_object *object, unsigned traits,
+		       struct pytensor *tensor)
+{
+	if (read_impl(reader, object, tensor) ||
+	    read_storage(reader, object, tensor))
+		return -1;
+	find_unread(reader, object, traits, tensor);
+	torch_read_autograd(reader, object, tensor);
+	return settle_shape(tensor);
+}
+
 static int read_one(struct pyreader *reader, uint64_t address,
 		    struct torch_object *object, struct pytensor *tensor)
 {
@@ -312,13 +324,10 @@ static int read_one(struct pyreader *reader, uint64_t address,
 
 	tensor->local = address;
 	if (torch_object_open(reader, address, object) ||
-	    read_impl(reader, object, tensor) ||
-	    read_storage(reader, object, tensor))
+	    read_opened(reader, object, traits, tensor))
 		return -1;
-	find_unread(reader, object, traits, tensor);
 	tensor->is_parameter = torch_is_parameter(reader, address, traits);
-	torch_read_autograd(reader, object, tensor);
-	return settle_shape(tensor);
+	return 0;
 }
 
 /* Its elements are those of the shard that lies here. */
@@ -340,14 +349,34 @@ static int read_shard(struct pyreader *reader, uint64_t object,
 	return 0;
 }
 
+static const struct pytensor empty = { .family = PYTENSOR_TORCH,
+				       .type = "torch.Tensor",
+				       .device_index = -1,
+				       .requires_grad = -1,
+				       .storage_bytes = -1,
+				       .storage_users = -1 };
+
+/* A gradient has the layout of its tensor; no class of Python's is known. */
+int pytensor_read_unseen(struct pyreader *reader, uint64_t object,
+			 struct pytensor *tensor)
+{
+	struct torch_object gradient;
+	bool has_gradient;
+
+	*tensor = empty;
+	if (torch_object_open(reader, object, &gradient) ||
+	    torch_find_gradient(reader, &gradient, &has_gradient,
+				&gradient.impl) ||
+	    !has_gradient ||
+	    pyreader_read(reader, gradient.impl, gradient.bytes,
+			  sizeof(gradient.bytes)))
+		return -1;
+	return read_opened(reader, &gradient, 0, tensor);
+}
+
 int pytensor_read_torch(struct pyreader *reader, uint64_t object,
 			struct pytensor *tensor)
 {
-	static const struct pytensor empty = { .family = PYTENSOR_TORCH,
-					       .device_index = -1,
-					       .requires_grad = -1,
-					       .storage_bytes = -1,
-					       .storage_users = -1 };
 	struct torch_object opened;
 	struct pytensor whole;
 

@@ -27,6 +27,10 @@ bool torch_is_parameter(struct pyreader *reader, uint64_t object,
 void torch_read_autograd(struct pyreader *reader,
 			 const struct torch_object *object,
 			 struct pytensor *tensor);
+/* The TensorImpl of an opened one's gradient, unless it has none. */
+int torch_find_gradient(struct pyreader *reader,
+			const struct torch_object *tensor, bool *has_gradient,
+			uint64_t *impl);
 /* What a DTensor says of how it is divided: "Shard(0) of [1024, 64]". */
 void torch_read_placement(struct pyreader *reader, uint64_t object,
 			  struct pytensor *tensor);

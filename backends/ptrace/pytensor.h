@@ -104,6 +104,13 @@ const char *pytensor_device_name(int number);
 int pytensor_gradient(struct pyreader *reader, uint64_t object,
 		      bool *has_gradient, uint64_t *gradient);
 
+/*
+ * The gradient of this tensor where no Python object is of it yet; -1: it
+ * cannot be told. tensor's object is 0.
+ */
+int pytensor_read_unseen(struct pyreader *reader, uint64_t object,
+			 struct pytensor *tensor);
+
 /* "tensor float32 [64, 32] cpu requires_grad", "ndarray float64 [8, 3]" */
 void pytensor_write_torch(struct pywriter *writer, uint64_t object);
 void pytensor_write_numpy(struct pywriter *writer, uint64_t object);

@@ -169,18 +169,20 @@ static int read_one(struct pyreader *reader, uint64_t object, bool is_gradient,
 		    struct pytensor *raw, struct error *error)
 {
 	bool has_gradient;
+	uint64_t gradient;
 
 	if (!is_gradient)
 		return pytensor_read(reader, object, raw, error);
-	if (pytensor_gradient(reader, object, &has_gradient, &object))
+	if (pytensor_gradient(reader, object, &has_gradient, &gradient))
 		return error_set(error, "Where its gradient is cannot be "
 					"told.");
 	if (!has_gradient)
 		return error_set(error, "It has no gradient.");
-	if (!object)
-		return error_set(error, "Its gradient is not known to Python "
-					"yet, and is not read from outside.");
-	return pytensor_read(reader, object, raw, error);
+	if (gradient)
+		return pytensor_read(reader, gradient, raw, error);
+	if (pytensor_read_unseen(reader, object, raw))
+		return error_set(error, "Its gradient cannot be read.");
+	return 0;
 }
 
 static int64_t bytes_of(const struct pytensor *raw)
@@ -300,8 +302,8 @@ static void take_told(struct tensor *told, struct tensor_result *result)
 	told->hash = from->hash;
 }
 
-/* Reads again what it is; whether that is what was read. */
-static bool look_again(struct listing_work *place, struct pytensor *now)
+/* Reads again what it is: 1: that is what was read, 0: another, -1: none. */
+static int look_again(struct listing_work *place, struct pytensor *now)
 {
 	struct listing_ask *ask = place->ask;
 	size_t item = (size_t)ask->start + place->index;
@@ -310,14 +312,14 @@ static bool look_again(struct listing_work *place, struct pytensor *now)
 		tensor_ask_reader(&ask->base, &unused);
 	struct pyreader reader;
 
-	*now = (struct pytensor){ .object = 0 };
 	if (!connection)
-		return false;
+		return -1;
 	memory_begin(connection->memory, false);
 	pyreader_init(&reader, connection->memory, &connection->python);
-	return read_one(&reader, ask->walk.items[item].object,
-			ask->has_gradients, now, &unused) == 0 &&
-	       pytensor_is_same(&ask->raw[place->index], now);
+	if (read_one(&reader, ask->walk.items[item].object, ask->has_gradients,
+		     now, &unused))
+		return -1;
+	return pytensor_is_same(&ask->raw[place->index], now);
 }
 
 static void take_result(struct listing_work *place,
@@ -326,9 +328,9 @@ static void take_result(struct listing_work *place,
 	struct listing_ask *ask = place->ask;
 	struct tensor_parameter *parameter = &ask->page.items[place->index];
 	struct pytensor now;
-	bool is_same = look_again(place, &now);
+	int is_same = look_again(place, &now);
 
-	if (!is_same && now.object && place->tries < TRIES_MAXIMUM) {
+	if (is_same == 0 && place->tries < TRIES_MAXIMUM) {
 		ask->raw[place->index] = now;
 		tensor_clear(&parameter->tensor);
 		pytensor_tell(&now, &parameter->tensor);
@@ -339,7 +341,7 @@ static void take_result(struct listing_work *place,
 		complain(parameter, result->error.message);
 	else
 		take_told(&parameter->tensor, result);
-	parameter->tensor.is_torn = !is_same;
+	parameter->tensor.is_torn = is_same <= 0;
 }
 
 static void on_done(struct tensor_result *result, void *data)

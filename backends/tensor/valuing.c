@@ -176,7 +176,7 @@ static bool is_the_same(struct valuing_ask *ask)
 		return false;
 	memory_begin(connection->memory, false);
 	pyreader_init(&reader, connection->memory, &connection->python);
-	return pytensor_read(&reader, whole->object, &now, &unused) == 0 &&
+	return pyexpression_read_again(&ask->found.value, &reader, &now) == 0 &&
 	       pytensor_is_same(whole, &now);
 }
 

@@ -163,7 +163,7 @@ class Subject:
         return {"pid": self.pid, "expression": "6 * 7"}
 
     def for_parameters(self):
-        return {"pid": self.pid, "expression": "()"}
+        return {"pid": self.pid, "expression": "sys.argv"}
 
     def for_variables_of_another_thread(self):
         thread = self.sample()[1]
