@@ -152,12 +152,16 @@ static int take_slice(struct view *view, const struct pysyntax *slice)
 		return -1;
 	count = is_back ? (start - stop - step - 1) / -step
 			: (stop - start + step - 1) / step;
-	if (count < 0)
+	if (count <= 0) {
+		/* numpy begins an empty one anew, torch does not. */
 		count = 0;
+		if (!view->is_torch)
+			step = 1;
+	}
 	if (pychecked_multiply(view->tensor->strides[view->taken], step,
 			       &stride))
 		return refuse_strides(view->evaluation);
-	if ((count && move(view, start)) ||
+	if (((count || view->is_torch) && move(view, start)) ||
 	    add_dimension(view, count, stride))
 		return -1;
 	view->taken++;
@@ -175,6 +179,19 @@ static int take_whole(struct view *view)
 	return 0;
 }
 
+/* Its stride is of no use, but is told. */
+static int add_axis(struct view *view)
+{
+	const struct pytensor *tensor = view->tensor;
+	int64_t stride = view->is_torch ? 1 : 0;
+
+	if (view->is_torch && view->taken < tensor->dimension_count &&
+	    pychecked_multiply(tensor->shape[view->taken],
+			       tensor->strides[view->taken], &stride))
+		return refuse_strides(view->evaluation);
+	return add_dimension(view, 1, stride);
+}
+
 static int take_part(struct view *view, const struct pysyntax *part)
 {
 	struct pyvalue index;
@@ -183,7 +200,7 @@ static int take_part(struct view *view, const struct pysyntax *part)
 		if (pyevaluate(view->evaluation, part, &index))
 			return -1;
 		if (index.kind == PYVALUE_NONE)
-			return add_dimension(view, 1, 0);
+			return add_axis(view);
 		if (index.kind != PYVALUE_INTEGER)
 			return refuse_index(view->evaluation);
 	}

@@ -1,8 +1,15 @@
 """The requests `tensor` and `parameters`, of processes that are read from
 outside: running ones and stopped ones, by names, attributes and indices."""
+import base64
+import json
 import os
+import signal
+import struct
 import sys
+import tempfile
+import time
 import unittest
+import zlib
 
 from nodes import Node, Target
 
@@ -73,6 +80,41 @@ class TestBlocked(Subject):
         self.assertEqual(self.value("name", depth=1, function="outer"),
                          "'of outer'")
 
+    def test_arrays(self):
+        body = self.tensor('batch["x"]')
+        self.assertEqual(body["value"]["type"], "array.array")
+        self.assertEqual(body["tensor"]["dtype"], "float64")
+        self.assertEqual(body["tensor"]["shape"], [4])
+        self.assertIs(body["tensor"]["live"], True)
+        self.assertIsNone(body["tensor"]["stats"])
+        self.assertEqual(self.tensor("RAW")["tensor"]["shape"], [16])
+
+    def test_elements(self):
+        body = self.tensor("NUMBERS", statistics="auto", hash=True, bins=4,
+                           find="nan", data={"start": 1, "count": 2},
+                           slice={"rowDimension": -1, "columnDimension": 0,
+                                  "index": [0], "column": 0, "columns": 4})
+        told = body["tensor"]
+        self.assertEqual((told["stats"]["min"], told["stats"]["max"],
+                          told["stats"]["nan"], told["stats"]["zeros"]),
+                         (-2.0, 1.5, 1, 1))
+        self.assertEqual(told["hash"], "%08x" % zlib.crc32(
+            struct.pack("<4d", 1.5, -2.0, float("nan"), 0.0)))
+        self.assertEqual(sum(told["histogram"]["bins"]), 3)
+        self.assertEqual(body["found"], 2)
+        self.assertEqual(base64.b64decode(body["data"]),
+                         struct.pack("<2d", -2.0, float("nan")))
+        self.assertEqual(body["slice"]["numbers"], [1.5, -2.0, "nan", 0.0])
+        self.assertNotIn("torn", told)
+
+    def test_what_is_wanted_makes_no_sense(self):
+        for wish in ({"statistics": "most"}, {"bins": -1}, {"bins": 1 << 40},
+                     {"hash": "x", "blocks": -1}, {"slice": {"index": [0, 0]}}, {"slice": 7},
+                     {"data": {"start": -1, "count": 1}},
+                     {"data": {"start": 0, "count": 1 << 60}}):
+            with self.subTest(wish=wish):
+                self.assertTrue(self.refuse(expression="NUMBERS", **wish))
+
     def test_by_address(self):
         value = self.tensor("RAW")["value"]
         body = self.node.ask("tensor", pid=self.pid, type="bytearray",
@@ -109,6 +151,86 @@ class TestRunning(Subject):
             self.assertEqual(self.value("only_outer"), "42")
         one = int(self.value("number"))
         self.assertGreater(int(self.value("number")), one - 1)
+
+
+class TestTorch(unittest.TestCase):
+    """Modules, optimizers and parts of tensors, against what the program says
+    itself."""
+    maxDiff = None
+
+    @classmethod
+    def setUpClass(cls):
+        python = os.environ.get("PROBETUI_TORCH_PYTHON", "/usr/bin/python3")
+        if not os.path.exists(python):
+            raise unittest.SkipTest("there is no %s" % python)
+        cls.target = Target(argv=[python, os.path.join(
+            HERE, "tensor_modules_target.py")])
+        cls.addClassCleanup(cls.target.close)
+        cls.truth = json.loads(" ".join(cls.target.words))
+        if not cls.truth:
+            raise unittest.SkipTest("%s has no torch" % python)
+        cls.pid = cls.target.pid
+        cls.node = Node()
+        cls.addClassCleanup(cls.node.close)
+        cls.node.ask("initialize", protocol=1)
+        cls.node.discover(pids=[cls.pid])
+
+    def tell(self, text):
+        told = self.node.ask("tensor", pid=self.pid, expression=text,
+                             hash=True)["tensor"]
+        return [told["dtype"], told["shape"], told["strides"], told["offset"],
+                told["hash"]]
+
+    def test_expressions(self):
+        for text, truth in self.truth["tensors"].items():
+            with self.subTest(text):
+                self.assertEqual(self.tell(text), truth)
+
+    def test_gradients(self):
+        """Python has looked at none of them yet."""
+        found = self.node.ask("parameters", pid=self.pid, hash=True,
+                              expression="model", gradients=True)
+        names = [one["name"] for one in found["parameters"] if one["tensor"]]
+        self.assertEqual(names, self.truth["gradients"])
+        self.assertEqual({one["error"] for one in found["parameters"]},
+                         {None, "It has no gradient."})
+        texts = ["model.fc.weight.grad", "model.fc.weight.grad[0, 1:]"]
+        before = [self.tell(text) for text in texts]
+        self.assertEqual(found["parameters"][0]["tensor"]["hash"],
+                         before[0][-1])
+        self.target.say("and now?")
+        truth = json.loads(" ".join(self.target.line()))
+        for text, told in zip(texts, before):
+            self.assertEqual(told, truth[text], text)
+            self.assertEqual(self.tell(text), truth[text], text)
+
+    def test_lists(self):
+        for text, truth in self.truth["lists"].items():
+            with self.subTest(text):
+                found = self.node.ask("parameters", pid=self.pid,
+                                      expression=text, hash=True)
+                self.assertEqual(
+                    [[one["name"], one["kind"], one["tensor"]["hash"]]
+                     for one in found["parameters"]], truth)
+                self.assertEqual(found["total"], len(truth))
+
+    def test_pages(self):
+        whole = self.node.ask("parameters", pid=self.pid, expression="model")
+        for start in (1, 5, whole["total"], 1000000):
+            found = self.node.ask("parameters", pid=self.pid, start=start,
+                                  expression="model")
+            self.assertEqual(found["parameters"], whole["parameters"][start:])
+            self.assertEqual(found["total"], whole["total"])
+        self.assertIn("no number of a parameter", self.node.refuse(
+            "parameters", pid=self.pid, expression="model", start=-1))
+        self.assertIn("is no module", self.node.refuse(
+            "parameters", pid=self.pid, expression="turn"))
+
+    def test_what_is_refused(self):
+        for text, part in self.truth["refused"]:
+            with self.subTest(text):
+                self.assertIn(part, self.node.refuse(
+                    "tensor", pid=self.pid, expression=text))
 
 
 if __name__ == "__main__":
