@@ -311,17 +311,18 @@ class Evaluator:
     def run(self, function: Callable[[], Any], timeout: float,
             give_up: Callable[[Refusal], None],
             is_ours: bool = True,
-            begun: Callable[[Evaluation], None] = lambda job: None
-            ) -> Dict[str, Any]:
-        """What function() gives or raises, and what is printed meanwhile.
-        `is_ours`: the thread that this is called in. `begun` is told what
-        can be cancelled."""
+            begun: Callable[[Evaluation], None] = lambda job: None,
+            catches: bool = True) -> Dict[str, Any]:
+        """What function() gives or raises, and what is printed meanwhile, if
+        it `catches` that. `is_ours`: the thread that this is called in.
+        `begun` is told what can be cancelled."""
         output = _Output()
         told: Dict[str, Any] = {"value": None, "type": None, "output": "",
                                 "error": None}
         with self._job(timeout, give_up, is_ours) as job:
             begun(job)
-            with self._capture.catching(output):
+            with self._capture.catching(output) if catches \
+                    else contextlib.nullcontext():
                 try:
                     try:
                         job.is_begun = True

@@ -50,9 +50,18 @@ OWN = {
     "catch": {"on": True, "lease": 1, "types": [""]},
     "state": {},
     "evaluate": {"timeout": 1},
+    "probetui/tensor": {
+        "expression": "number", "timeout": 1, "depth": 0, "frames": 3,
+        "threadId": 0, "function": "inner", "search": True, "bins": 3,
+        "statistics": "whole", "hash": True, "blocks": 2, "find": "nan",
+        "after": -1, "slice": {"index": [0], "columnDimension": 0},
+        "data": {"start": 0, "count": 1}},
+    "probetui/parameters": {
+        "expression": "number", "timeout": 1, "depth": 0, "threadId": 0,
+        "hash": True, "gradients": True, "start": 0},
     "setBreakpoints": {"temporary": True},
 }
-EXPRESSIONS = ["number", "total + 1", "1 +", "[1, {'a': (2, 3)}]", "nobody",
+EXPRESSIONS = ["b'abc' * 99", "[bytearray(9)]", "number", "total + 1", "1 +", "[1, {'a': (2, 3)}]", "nobody",
                "number = 2", "str(number)", "1 / 0", "'\\ud800'", "2 ** 80",
                "float('nan')", "\0", "lambda: (yield)", "import os"]
 
@@ -64,7 +73,7 @@ def commands():
         table = file.read().split("## Debugging: DAP over HTTP")[1].split(
             "\n| request |")[1].split("\n\n")[0]
     return [name for row in table.splitlines()[2:]
-            for name in re.findall(r"`(\w+)`", row.split("|")[1])]
+            for name in re.findall(r"`([\w/]+)`", row.split("|")[1])]
 
 
 class Maker:
@@ -190,7 +199,7 @@ class FuzzCase(unittest.TestCase):
         if answer.status != 200:
             if answer.status != 400 or is_request(request):
                 problems.append("HTTP %d" % answer.status)
-        elif re.match(r"\w+ failed: ", str(answer.value.get("message"))):
+        elif re.match(r"[\w/]+ failed: ", str(answer.value.get("message"))):
             problems.append("a mistake of ours")
         self.assertEqual(problems, [], "%s\n%s" % (
             ascii(request)[:2000], ascii(answer.value)[:2000]))

@@ -47,6 +47,13 @@ def _value(tree: ast.Expression, space: Dict[str, Any], names: Any) -> Any:
     return eval(code, space, names)
 
 
+def value(tree: ast.Module, space: Dict[str, Any], names: Any) -> Any:
+    """Of one expression, in names that are a copy of a frame's: nothing is
+    assigned in it."""
+    last: Any = tree.body[-1]
+    return _value(ast.Expression(last.value), space, names)
+
+
 def _run(tree: ast.Module, space: Dict[str, Any], names: Any) -> Any:
     last = None
     if tree.body and isinstance(tree.body[-1], ast.Expr):

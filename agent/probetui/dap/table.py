@@ -17,6 +17,7 @@ from . import (
     stacks,
     state,
     stopped,
+    tensors,
     variables,
 )
 from .call import Row
@@ -25,7 +26,7 @@ _ROWS: Dict[str, Row] = {
     row.command: row for module in (
         lifecycle, stacks, variables, sources, evaluating, completions,
         setting, breakpoints, exceptions, stopped, jumping, state, holding,
-        changing)
+        changing, tensors)
     for row in module.ROWS}
 
 

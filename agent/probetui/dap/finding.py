@@ -1,0 +1,247 @@
+"""What a request about a value names: an expression in a frame of a thread
+that stands or runs, as from outside (backends/tensor/finding.c)."""
+from __future__ import annotations
+
+import ast
+import builtins
+import threading
+import time
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
+
+from .. import inspection
+from ..evaluation import NOTHING
+from . import frames, lookup, places
+from .call import Call
+from .evaluating import check, look, parse, read_timeout, run
+from .messages import Failure
+
+# A recursion has all the same.
+SEARCHED_MAXIMUM = 256
+_LIBRARIES = ("/site-packages/", "/dist-packages/", "/lib/python3")
+_CHANGED = "The stack has changed: take a new sample."
+
+
+class Spot(NamedTuple):
+    """A frame. `told`: as the answer has it."""
+
+    stop: Any  # None: the thread runs
+    frame: Any
+    thread_id: int
+    told: Dict[str, Any]
+
+    def names(self) -> List[Dict[str, Any]]:
+        return [inspection.names_of(self.frame), self.frame.f_globals]
+
+
+def _own_tid() -> int:
+    main = threading.main_thread()
+    return getattr(main, "native_id", None) or main.ident or 0
+
+
+def _names_in(text: str) -> List[str]:
+    """Those that it looks up, but for builtins; what a comprehension has of
+    its own is among those that no frame knows."""
+    try:
+        tree = ast.parse(text.strip(), mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+    made = {part.id for part in ast.walk(tree) if isinstance(part, ast.Name)
+            and not isinstance(part.ctx, ast.Load)}
+    made |= {part.arg for part in ast.walk(tree)
+             if isinstance(part, ast.arg)}
+    return [part.id for part in ast.walk(tree) if isinstance(part, ast.Name)
+            and part.id not in made]
+
+
+def _is_library(path: str) -> bool:
+    return path.startswith("<") or any(part in path for part in _LIBRARIES)
+
+
+def _rate(names: List[str], frame: Any) -> int:
+    """How good a frame is for them; 0: not at all."""
+    own = inspection.names_of(frame)
+    best = 3
+    for name in names:
+        if name in own:
+            continue
+        if name in frame.f_globals:
+            best = 1 if _is_library(frame.f_code.co_filename) else 2
+        elif not hasattr(builtins, name):
+            return 0
+    return best
+
+
+def _stack(call: Call, thread_id: int) -> Tuple[Any, List[Any]]:
+    """(the stop or None, [(frame, line)])"""
+    stop = call.debugger.stop_of(thread_id)
+    if stop is not None:
+        return stop, list(stop.frames)
+    found = inspection.find(thread_id)
+    if found is None:
+        raise Failure("Thread %d runs no Python now." % thread_id)
+    return None, [(frame, frame.f_lineno)
+                  for frame in places.frames_of(found)]
+
+
+def _search(names: List[str], stack: List[Any], first: int) -> int:
+    best, highest = first, 0
+    for depth in range(first, min(len(stack), first + SEARCHED_MAXIMUM)):
+        rating = _rate(names, stack[depth][0])
+        if rating > highest:
+            best, highest = depth, rating
+        if highest == 3:
+            break
+    return best
+
+
+def _is_named(code: Any, name: str) -> bool:
+    return name in (code.co_name, getattr(code, "co_qualname", code.co_name))
+
+
+def _told(frame: Any, line: Any, depth: int) -> Dict[str, Any]:
+    code = frame.f_code
+    return {"func": getattr(code, "co_qualname", code.co_name),
+            "file": code.co_filename, "lineno": line or 0, "depth": depth}
+
+
+def find_spot(call: Call, text: str) -> Optional[Spot]:
+    """None: the names of __main__, as there is no Python thread."""
+    arguments = call.arguments
+    if arguments.has("frameId"):
+        place = places.find(call, arguments.integer("frameId"))
+        frame = places.frame_of(place)
+        return Spot(place.stop, frame, place.thread_id,
+                    _told(frame, frame.f_lineno, -1))
+    thread_id = arguments.integer("threadId", 0) or \
+        arguments.integer("tid", 0)
+    if not thread_id:
+        thread_id = _own_tid()
+        if call.debugger.stop_of(thread_id) is None and \
+                inspection.find(thread_id) is None:
+            return None
+    depth = arguments.integer("depth", -1, -1)
+    count = arguments.integer("frames", -1, -1)
+    function = arguments.text("function", None)
+    stop, stack = _stack(call, thread_id)
+    above = 0
+    if count >= 0:
+        if depth >= count or len(stack) < count - max(depth, 0):
+            raise Failure(_CHANGED)
+        above = len(stack) - count
+    first = max(depth, 0) + above
+    if not 0 <= first < len(stack) or function and depth >= 0 and \
+            not _is_named(stack[first][0].f_code, function):
+        raise Failure(_CHANGED)
+    if depth < 0 or arguments.flag("search"):
+        first = _search(_names_in(text), stack, first)
+    frame, line = stack[first]
+    return Spot(stop, frame, thread_id, _told(frame, line, first - above))
+
+
+class Found:
+    """The value of a request's expression. Failure: it has none."""
+
+    def __init__(self, call: Call, default_timeout: float) -> None:
+        self._call = call
+        self.text: str = call.arguments.text("expression")
+        self.timeout = read_timeout(call.arguments) \
+            if call.arguments.has("timeout") else default_timeout
+        self._until = time.monotonic() + self.timeout
+        self.spot = find_spot(call, self.text)
+        self.ran = False  # code, for the value
+        self.value = self._find()
+
+    def left(self) -> float:
+        """Seconds."""
+        return max(0.001, self._until - time.monotonic())
+
+    def _spaces(self) -> List[Dict[str, Any]]:
+        if self.spot is None:
+            return [places.main_names()]
+        return self.spot.names()
+
+    def _find(self) -> Any:
+        try:
+            return lookup.find(self.text, self._spaces())
+        except lookup.Unknown:
+            pass
+        if self._call.debugger.is_read_only:
+            raise Failure(
+                "%s takes code to run, or there is none: this agent was "
+                "started with read_only, and tells what is stored: names, "
+                "attributes, elements" % ascii(self.text)[:200])
+        return self._evaluate()
+
+    def _evaluate(self) -> Any:
+        self.ran = True
+        found: List[Any] = []
+        spot = self.spot
+        place = None
+        if spot is not None and spot.stop is not None:
+            place = places.Place(spot.stop, spot.thread_id, 0,
+                                 spot.frame.f_code, spot.frame)
+
+        def work() -> Any:
+            tree = parse(self.text, False)
+            if place is not None:
+                found.append(frames.run(tree, place.frame))
+            elif spot is not None:
+                found.append(frames.value(tree, spot.frame.f_globals,
+                                          inspection.names_of(spot.frame)))
+            else:
+                names = places.main_names()
+                found.append(frames.value(tree, names, names))
+            return NOTHING
+
+        check(run(self._call, place, self.text, work))
+        return found[0]
+
+    def again(self) -> Any:
+        """The value now; of what code had to run for the same."""
+        if self.ran:
+            return self.value
+        try:
+            self.value = lookup.find(self.text, self._spaces())
+        except lookup.Unknown:
+            raise Failure("%s is gone meanwhile"
+                          % ascii(self.text)[:200]) from None
+        return self.value
+
+    def is_live(self) -> bool:
+        """Others may write it meanwhile."""
+        return self.spot is None or self.spot.stop is None or \
+            not self._call.debugger.holds_all()
+
+    def frame(self) -> Optional[Dict[str, Any]]:
+        return None if self.spot is None else self.spot.told
+
+    def work(self, function: Callable[[], Any]) -> Any:
+        """What function() gives, within the time that is left."""
+        return beside(self._call, function, self.left(), self.timeout)
+
+
+def beside(call: Call, function: Callable[[], Any], seconds: float,
+           whole: float) -> Any:
+    """In this thread, until it is cancelled or its time is up."""
+    found: List[Any] = []
+    failures: List[Failure] = []
+
+    def work() -> Any:
+        try:
+            found.append(function())
+        except Failure as failure:
+            failures.append(failure)
+        return NOTHING
+
+    told = look(call, work, seconds)
+    if failures:
+        raise failures[0]
+    if told["error"] is not None and told["error"]["type"].endswith(
+            "TimeIsUp"):
+        raise Failure("cancelled" if told["error"]["message"]
+                      == "it was cancelled" else
+                      "it took longer than %g s: ask for a sample, for less, "
+                      "or with a longer timeout" % whole)
+    check(told)
+    return found[0]
+

@@ -1,0 +1,104 @@
+"""Tensors and arrays: what they are and what is in them. Only an expression
+that is no name, attribute or element runs code."""
+from __future__ import annotations
+
+from typing import Any, Dict, Optional, Tuple
+
+from ..tensors import facts, parameters, wish, work
+from ..tensors.known import Known
+from ..tensors.memory import Unreadable
+from ..values import describe, type_name
+from .call import Call, Row
+from .finding import Found
+from .messages import Failure
+from .telling import refer
+
+TIMEOUT_SECONDS = 30.0
+TRIES = 3
+
+
+def _variable(call: Call, found: Found) -> Dict[str, Any]:
+    value = found.value
+    told = {"name": found.text, "type": type_name(value),
+            "value": describe(value)}
+    told.update(refer(call.session, value, None, None))
+    return told
+
+
+def _known(value: Any) -> Optional[Known]:
+    try:
+        return facts.find(value)
+    except Exception as error:
+        raise Failure("it cannot be told what this %s is: %s: %s" % (
+            type_name(value), type(error).__name__,
+            str(error)[:500])) from None
+
+
+def _read(found: Found, known: Known, wanted: wish.Wish
+          ) -> Tuple[Dict[str, Any], Dict[str, Any]]:
+    """The tensor, and what else the answer has. What it becomes meanwhile is
+    read anew, and told to be torn in the end."""
+    more: Dict[str, Any] = {"found": None}
+    if not wanted.is_any() or known.layout is None or "unread" in known.told:
+        return known.told, more
+    for tries in range(1, TRIES + 1):
+        try:
+            told, more = work.do(found.value, known, wanted)
+        except Unreadable as problem:
+            told = {"unread": str(problem)}
+        later = _known(found.again())
+        is_same = later is not None and later.identity == known.identity
+        if is_same or later is None or tries == TRIES:
+            break
+        known = later
+    known.told.update(told, torn=not is_same)
+    return known.told, more
+
+
+def _tensor(call: Call) -> Dict[str, Any]:
+    wanted = wish.read(call.arguments)
+    found = Found(call, TIMEOUT_SECONDS)
+
+    def do() -> Dict[str, Any]:
+        known = _known(found.value)
+        if known is None:
+            return {"tensor": None, "found": None}
+        tensor, more = _read(found, known, wanted)
+        return dict(more, tensor=dict(tensor, live=found.is_live()))
+
+    told = found.work(do)
+    return dict(told, value=_variable(call, found), frame=found.frame(),
+                tid=found.spot.thread_id if found.spot is not None else None)
+
+
+def _parameters(call: Call) -> Dict[str, Any]:
+    arguments = call.arguments
+    start = arguments.integer("start", 0)
+    has_hash = arguments.flag("hash")
+    of_gradient = arguments.flag("gradients")
+    found = Found(call, TIMEOUT_SECONDS)
+    wanted = wish.Wish(has_hash=has_hash,
+                       statistics="whole" if has_hash else "")
+
+    def one(value: Any, known: Known) -> Tuple[Any, Optional[str]]:
+        told = dict(known.told, live=found.is_live())
+        if has_hash and known.layout is not None and "unread" not in told:
+            try:
+                told.update(work.hash_of(value, known, wanted))
+            except Unreadable as problem:
+                told["unread"] = str(problem)
+        return told, None
+
+    def do() -> Dict[str, Any]:
+        every = parameters.find(found.value)
+        page = every[start:start + parameters.PAGE_MAXIMUM]
+        return {"parameters": [parameters.tell(each, of_gradient, one)
+                               for each in page], "total": len(every)}
+
+    return dict(found.work(do), frame=found.frame())
+
+
+ROWS = (
+    Row("probetui/tensor", _tensor, True),
+    Row("probetui/parameters", _parameters, True),
+)

@@ -1,0 +1,225 @@
+"""What elements there are, by their names in torch and numpy."""
+from __future__ import annotations
+
+import functools
+import struct
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+
+BOOLEAN, SIGNED, UNSIGNED, FLOAT, COMPLEX, TIME, TEXT, BYTES, OPAQUE, \
+    OBJECT, PACKED = range(11)
+INTEGERS = (BOOLEAN, SIGNED, UNSIGNED, TIME)
+NUMBERS = INTEGERS + (FLOAT, COMPLEX)
+
+
+class Dtype(NamedTuple):
+    """`base`: what its parts are once they are unfolded, as numpy writes it:
+    "i4", "f8". "": they are no numbers."""
+
+    name: str
+    kind: int
+    size: int  # 0: each array says it
+    swap: int  # bytes that are turned around together
+    base: str = ""
+    fold: str = ""  # how its bytes become those of base
+
+
+def _eighth(name: str) -> Dtype:
+    return Dtype(name, FLOAT, 1, 1, "f4", name)
+
+
+_ROWS = [
+    Dtype("bool", BOOLEAN, 1, 1, "b1"),
+    Dtype("uint8", UNSIGNED, 1, 1, "u1"), Dtype("int8", SIGNED, 1, 1, "i1"),
+    Dtype("uint16", UNSIGNED, 2, 2, "u2"), Dtype("int16", SIGNED, 2, 2, "i2"),
+    Dtype("uint32", UNSIGNED, 4, 4, "u4"), Dtype("int32", SIGNED, 4, 4, "i4"),
+    Dtype("uint64", UNSIGNED, 8, 8, "u8"), Dtype("int64", SIGNED, 8, 8, "i8"),
+    Dtype("float16", FLOAT, 2, 2, "f2"), Dtype("float32", FLOAT, 4, 4, "f4"),
+    Dtype("float64", FLOAT, 8, 8, "f8"),
+    Dtype("bfloat16", FLOAT, 2, 2, "f4", "bfloat16"),
+    Dtype("complex32", COMPLEX, 4, 2, "f2"),
+    Dtype("complex64", COMPLEX, 8, 4, "f4"),
+    Dtype("complex128", COMPLEX, 16, 8, "f8"),
+    Dtype("longdouble", FLOAT, 16, 16, "f8", "longdouble"),
+    Dtype("clongdouble", COMPLEX, 32, 16, "f8", "longdouble"),
+    _eighth("float8_e5m2"), _eighth("float8_e4m3fn"),
+    _eighth("float8_e5m2fnuz"), _eighth("float8_e4m3fnuz"),
+    _eighth("float8_e8m0fnu"),
+    Dtype("datetime64", TIME, 8, 8, "i8"),
+    Dtype("timedelta64", TIME, 8, 8, "i8"),
+    Dtype("str", TEXT, 0, 4), Dtype("bytes", BYTES, 0, 1),
+    Dtype("void", OPAQUE, 0, 1), Dtype("object", OBJECT, 8, 1),
+    Dtype("qint8", OPAQUE, 1, 1), Dtype("quint8", OPAQUE, 1, 1),
+    Dtype("qint32", OPAQUE, 4, 4), Dtype("bits16", OPAQUE, 2, 2),
+    # Their elements point to their texts.
+    Dtype("StringDType", OBJECT, 16, 1),
+    Dtype("quint4x2", PACKED, 0, 1), Dtype("quint2x4", PACKED, 0, 1),
+] + [
+    # A byte in which a program of its own packs what it likes.
+    Dtype(name, OPAQUE, 1, 1) for name in (
+        "bits8 bits1x8 bits2x4 bits4x2 float4_e2m1fn_x2 uint1 uint2 uint3 "
+        "uint4 uint5 uint6 uint7 int1 int2 int3 int4 int5 int6 int7").split()
+]
+_BY_NAME: Dict[str, Dtype] = {row.name: row for row in _ROWS}
+# Exponent bits, mantissa bits, bias, whether there are infinities, and what
+# is NaN: "ieee", "all ones", "minus zero".
+_EIGHTHS = {
+    "float8_e5m2": (5, 2, 15, True, "ieee"),
+    "float8_e4m3fn": (4, 3, 7, False, "all ones"),
+    "float8_e5m2fnuz": (5, 2, 16, False, "minus zero"),
+    "float8_e4m3fnuz": (4, 3, 8, False, "minus zero"),
+}
+
+
+def find(name: str) -> Optional[Dtype]:
+    """None: there is none of that name."""
+    return _BY_NAME.get(name.lstrip("<>=|"))
+
+
+def _eighth_value(name: str, bits: int) -> float:
+    if name == "float8_e8m0fnu":
+        return float("nan") if bits == 255 else 2.0 ** (bits - 127)
+    exponents, mantissas, bias, has_infinity, nan = _EIGHTHS[name]
+    sign = -1.0 if bits & 0x80 else 1.0
+    exponent = bits >> mantissas & (1 << exponents) - 1
+    mantissa = bits & (1 << mantissas) - 1
+    if nan == "minus zero" and bits == 0x80 or \
+            nan == "all ones" and bits & 0x7f == 0x7f:
+        return float("nan")
+    if has_infinity and exponent == (1 << exponents) - 1:
+        return float("nan") if mantissa else sign * float("inf")
+    if exponent == 0:
+        return sign * mantissa * 2.0 ** (1 - bias - mantissas)
+    return sign * (1 + mantissa / (1 << mantissas)) * 2.0 ** (exponent - bias)
+
+
+@functools.lru_cache(maxsize=None)
+def _planes(name: str) -> Tuple[bytes, ...]:
+    """For each byte of a float32 what each byte of an eighth gives."""
+    rows = [struct.pack("<f", _eighth_value(name, bits))
+            for bits in range(256)]
+    return tuple(bytes(row[k] for row in rows) for k in range(4))
+
+
+def _unfold_long(data: bytes) -> bytes:
+    """x87's 80 bits, of which 16 bytes are kept."""
+    found: List[float] = []
+    for at in range(0, len(data), 16):
+        mantissa, exponent = struct.unpack_from("<QH", data, at)
+        sign = -1.0 if exponent & 0x8000 else 1.0
+        exponent &= 0x7fff
+        if exponent == 0x7fff:
+            found.append(sign * float("inf") if mantissa << 1 & 2 ** 64 - 1
+                         == 0 else float("nan"))
+            continue
+        found.append(sign * _scale(mantissa, exponent - 16383 - 63))
+    return struct.pack("<%dd" % len(found), *found)
+
+
+def _scale(mantissa: int, exponent: int) -> float:
+    try:
+        return mantissa * 2 ** exponent * 1.0 if exponent >= 0 else \
+            mantissa / (1 << -exponent)
+    except OverflowError:
+        return float("inf")
+
+
+def unfold(dtype: Dtype, data: bytes) -> bytes:
+    """Its elements as parts of dtype.base, exactly (of a long double as near
+    as can be)."""
+    if not dtype.fold:
+        return data
+    if dtype.fold == "longdouble":
+        return _unfold_long(data)
+    if dtype.fold == "bfloat16":
+        made = bytearray(2 * len(data))
+        made[2::4], made[3::4] = data[0::2], data[1::2]
+        return bytes(made)
+    made = bytearray(4 * len(data))
+    for k, plane in enumerate(_planes(dtype.fold)):
+        made[k::4] = data.translate(plane)
+    return bytes(made)
+
+
+_CODES = {"b1": "B", "i1": "b", "u1": "B", "i2": "h", "u2": "H", "i4": "i",
+          "u4": "I", "i8": "q", "u8": "Q", "f2": "e", "f4": "f", "f8": "d"}
+TEXT_MAXIMUM = 256
+
+
+def parts(dtype: Dtype, data: bytes) -> List[Any]:
+    """The parts of its elements, as Python's numbers."""
+    flat = unfold(dtype, data)
+    sign = "<%d" + _CODES[dtype.base]
+    found = list(struct.unpack(sign % (len(flat) // int(dtype.base[1])),
+                               flat))
+    # Any other byte than 0 is true, too.
+    return [part != 0 for part in found] if dtype.kind == BOOLEAN else found
+
+
+def real(value: float) -> Any:
+    """As JSON."""
+    if value != value:
+        return "nan"
+    if value in (float("inf"), -float("inf")):
+        return "inf" if value > 0 else "-inf"
+    return value
+
+
+def integer(value: int) -> Any:
+    return "u:%d" % value if value >= 2 ** 63 else value
+
+
+def _text(data: bytes) -> str:
+    codes = struct.unpack("<%dI" % (len(data) // 4), data)
+    end = len(codes)
+    while end and codes[end - 1] == 0:
+        end -= 1
+    text = "".join(
+        "\ufffd" if code == 0 or code > 0x10ffff or 0xd800 <= code < 0xe000
+        else chr(code) for code in codes[:min(end, TEXT_MAXIMUM)])
+    return text + "\u2026" * (end > TEXT_MAXIMUM)
+
+
+def _bytes(data: bytes) -> str:
+    is_cut = len(data) > TEXT_MAXIMUM
+    data = data[:TEXT_MAXIMUM] if is_cut else data.rstrip(b"\0")
+    return "b'%s%s'" % ("".join(
+        chr(byte) if 32 <= byte < 127 and byte not in b"'\\"
+        else "\\x%02x" % byte for byte in data), "\u2026" * is_cut)
+
+
+def _opaque(data: bytes) -> str:
+    return "0x" + data[:TEXT_MAXIMUM // 2].hex() + \
+        "\u2026" * (len(data) > TEXT_MAXIMUM // 2)
+
+
+_TEXTS = {TEXT: _text, BYTES: _bytes, OPAQUE: _opaque}
+
+
+def numbers(dtype: Dtype, data: bytes, size: int) -> List[Any]:
+    """Elements of that size as a slice has them, in JSON."""
+    if dtype.kind in _TEXTS:
+        tell = _TEXTS[dtype.kind]
+        return [{"text": tell(data[at:at + size])}
+                for at in range(0, len(data), size)]
+    if dtype.kind not in NUMBERS:
+        return [None] * (len(data) // size)
+    found = parts(dtype, data)
+    if dtype.kind == COMPLEX:
+        return [[real(found[at]), real(found[at + 1])]
+                for at in range(0, len(found), 2)]
+    if dtype.kind == FLOAT:
+        return [real(part) for part in found]
+    if dtype.kind == TIME:
+        return ["nan" if part == -2 ** 63 else part for part in found]
+    return found if dtype.kind == BOOLEAN else [
+        integer(part) for part in found]
+
+
+def swap(data: bytes, size: int) -> bytes:
+    """Each `size` bytes turned around."""
+    if size <= 1:
+        return data
+    made = bytearray(len(data))
+    for k in range(size):
+        made[k::size] = data[size - 1 - k::size]
+    return bytes(made)

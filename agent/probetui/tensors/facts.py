@@ -1,0 +1,105 @@
+"""What a value is, if it is an array: as JSON, and where its elements lie."""
+from __future__ import annotations
+
+import array
+import sys
+from typing import Any, Optional, Tuple
+
+from ..objects import loaded
+from ..values import ancestors
+from . import dtypes, of_torch
+from .buffers import buffer_of
+from .known import Known, contiguous, tell
+from .layout import Layout
+
+_CODES = {"b": "int8", "B": "uint8", "h": "int16", "H": "uint16",
+          "i": "int32", "I": "uint32", "l": "int64", "L": "uint64",
+          "q": "int64", "Q": "uint64", "f": "float32", "d": "float64",
+          "e": "float16", "?": "bool", "c": "bytes", "n": "int64",
+          "N": "uint64", "P": "uint64"}
+_KINDS = {"O": "object", "M": "datetime64", "m": "timedelta64", "U": "str",
+          "S": "bytes", "V": "void", "T": "StringDType"}
+
+
+def _known(value: Any, name: str, shape: Tuple[int, ...],
+           strides: Tuple[int, ...], item: int, address: int,
+           is_swapped: bool = False, plain: Any = None) -> Known:
+    told = tell(value, (">" if is_swapped else "") + name, shape, strides,
+                 item)
+    dtype = dtypes.find(name)
+    if dtype is None or dtype.kind == dtypes.OBJECT:
+        told["unread"] = "its elements are objects of Python, each of which " \
+            "lies elsewhere" if dtype else \
+            "what elements of this type mean is not known"
+        return Known(told, (), None)
+    layout = Layout(dtype, item, shape, strides, address, is_swapped)
+    return Known(told, layout[1:5], layout, None, plain)
+
+
+def _of_numpy(value: Any) -> Known:
+    numpy = sys.modules["numpy"]
+    names = numpy.ndarray.__dict__
+
+    def get(name: str) -> Any:
+        return names[name].__get__(value)
+
+    dtype = get("dtype")
+    kind, item = dtype.kind, int(dtype.itemsize)
+    name = {"f16": "longdouble", "c32": "clongdouble", "b1": "bool"}.get(
+        "%s%d" % (kind, item))
+    if name is None:
+        name = _KINDS.get(kind) or {
+            "i": "int%d", "u": "uint%d", "f": "float%d", "c": "complex%d"
+            }.get(kind, "?%d") % (8 * item)
+    return _known(value, name, tuple(get("shape")), tuple(get("strides")),
+                  item, get("__array_interface__")["data"][0],
+                  dtype.byteorder == ">")
+
+
+def _of_bytes(value: Any, base: Any) -> Known:
+    size = base.__len__(value)
+    return _known(value, "uint8", (size,), (1,), 1, id(value), plain=base)
+
+
+def _of_array(value: Any) -> Known:
+    code = array.array.__dict__["typecode"].__get__(value)
+    item = array.array.__dict__["itemsize"].__get__(value)
+    size = array.array.__len__(value)
+    name = "str" if code in "uw" else _CODES.get(code, "?")
+    known = _known(value, name, (size,), (item,), item, id(value),
+                   plain=array.array)
+    return known
+
+
+def _of_memoryview(value: Any) -> Known:
+    form = value.format
+    item, shape = value.itemsize, tuple(value.shape or ())
+    name = _CODES.get(form.lstrip("@=<>"), "?")
+    is_swapped = form[:1] == ">" and item > 1
+    found = dtypes.find(name)
+    if found is not None and found.size not in (0, item):
+        name = "?"
+    address, strides = buffer_of(value)
+    if strides is None:
+        strides = contiguous(shape, item)
+    return _known(value, name if name != "?" else "void", shape, strides,
+                  item, address, is_swapped)
+
+
+def find(value: Any) -> Optional[Known]:
+    """None: it is no array. Exceptions of torch's and numpy's own say that
+    it cannot be told."""
+    kinds = ancestors(type(value))
+    if of_torch.is_tensor(kinds):
+        return of_torch.find(value)
+    ndarray = loaded("numpy", "ndarray")
+    if ndarray is not None and ndarray in kinds:
+        return _of_numpy(value)
+    for base in (bytes, bytearray):
+        if base in kinds:
+            return _of_bytes(value, base)
+    if array.array in kinds:
+        return _of_array(value)
+    if memoryview in kinds:
+        return _of_memoryview(value)
+    return None

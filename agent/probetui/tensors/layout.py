@@ -1,0 +1,150 @@
+"""Where the elements of an array lie, and parts of them in the order of their
+indices, whatever their strides."""
+from __future__ import annotations
+
+from typing import Any, Iterator, List, NamedTuple, Sequence, Tuple
+
+from . import engines
+from .dtypes import COMPLEX, Dtype, swap
+from .memory import Memory
+
+# What is read at once at most, where elements lie far from each other.
+SPAN_MAXIMUM = 8 << 20
+# So much more than the elements themselves is read in one piece.
+WASTE_MAXIMUM = 4
+_FLIP = bytes(byte ^ 0x80 for byte in range(256))
+
+
+class Layout(NamedTuple):
+    """Strides are in bytes, of any sign; address is that of the element whose
+    indices are all 0."""
+
+    dtype: Dtype
+    item_size: int
+    shape: Tuple[int, ...]
+    strides: Tuple[int, ...]
+    address: int
+    is_swapped: bool = False
+    is_conjugated: bool = False
+    is_negated: bool = False
+
+
+def count(shape: Sequence[int]) -> int:
+    product = 1
+    for size in shape:
+        product *= size
+    return product
+
+
+def span(layout: Layout) -> Tuple[int, int]:
+    """The bytes before and behind its address that it lies in."""
+    low, high = 0, layout.item_size
+    for size, stride in zip(layout.shape, layout.strides):
+        if stride < 0:
+            low += (size - 1) * stride
+        else:
+            high += (size - 1) * stride
+    return -low, high
+
+
+def rectangles(shape: Sequence[int], start: int, length: int
+               ) -> Iterator[Tuple[List[int], List[int]]]:
+    """(first index, sizes) of boxes that are the elements start to
+    start + length in order."""
+    if not shape:
+        if length:
+            yield [], []
+        return
+    inner = count(shape[1:])
+    end = start + length
+    while start < end:
+        row, rest = divmod(start, inner)
+        if rest or end - start < inner:
+            some = min(inner - rest, end - start)
+            for index, sizes in rectangles(shape[1:], rest, some):
+                yield [row] + index, [1] + sizes
+        else:
+            rows = (end - start) // inner
+            some = rows * inner
+            yield [row] + [0] * (len(shape) - 1), [rows] + list(shape[1:])
+        start += some
+
+
+def merge(sizes: Sequence[int], strides: Sequence[int]
+          ) -> List[Tuple[int, int]]:
+    """(size, stride), as few as can be."""
+    found: List[Tuple[int, int]] = []
+    for size, stride in zip(sizes, strides):
+        if size == 1:
+            continue
+        if found and found[-1][1] == size * stride:
+            found[-1] = (found[-1][0] * size, stride)
+        else:
+            found.append((size, stride))
+    return found
+
+
+def _read_box(memory: Memory, address: int, sizes: Sequence[int],
+              strides: Sequence[int], item: int) -> Any:
+    """Its elements in order."""
+    box = merge(sizes, strides)
+    if not box or box == [(box[0][0], item)]:
+        return memory.read(address, item * count(sizes))
+    # What lies close together is read in one piece, and each such piece.
+    order = sorted(range(len(box)), key=lambda k: abs(box[k][1]))
+    span, elements, inner = item, 1, 0
+    for k in order:
+        size, stride = box[k]
+        wider = span + (size - 1) * abs(stride)
+        elements *= size if stride else 1
+        if wider > min(SPAN_MAXIMUM, WASTE_MAXIMUM * elements * item):
+            break
+        span = wider
+        inner += 1
+    offset = 0
+    steps = [0] * len(box)
+    for k in order[:inner]:
+        size, steps[k] = box[k]
+        if steps[k] < 0:
+            offset -= (size - 1) * steps[k]
+    addresses = [address - offset]
+    for k in reversed(order[inner:]):
+        size, stride = box[k]
+        steps = [step * size if j in order[inner:] else step
+                 for j, step in enumerate(steps)]
+        steps[k] = span
+        addresses = [base + i * stride for base in addresses
+                     for i in range(size)]
+    data = memory.gather(addresses, span)
+    return engines.compact(data, offset, [size for size, _ in box], steps,
+                           item)
+
+
+def _logical(layout: Layout, data: Any) -> Any:
+    """What a lazy conjugation or negation stands for, little-endian."""
+    if layout.is_swapped:
+        data = swap(bytes(data), layout.dtype.swap)
+    if not (layout.is_conjugated or layout.is_negated):
+        return data
+    part = layout.dtype.swap
+    flips = [layout.is_negated, layout.is_negated]
+    if layout.dtype.kind == COMPLEX:
+        flips[1] ^= layout.is_conjugated
+    made = bytearray(data)
+    for i, is_flipped in enumerate(flips):
+        if is_flipped:
+            at = (i + 1) * part - 1
+            made[at::2 * part] = made[at::2 * part].translate(_FLIP)
+    return made
+
+
+def read(memory: Memory, layout: Layout, start: int, length: int) -> Any:
+    """The values of so many elements from there on, as bytes."""
+    item = layout.item_size
+    parts = []
+    for index, sizes in rectangles(layout.shape, start, length):
+        address = layout.address + sum(
+            i * stride for i, stride in zip(index, layout.strides))
+        parts.append(_read_box(memory, address, sizes, layout.strides, item))
+    data = parts[0] if len(parts) == 1 else b"".join(parts)
+    return _logical(layout, data)

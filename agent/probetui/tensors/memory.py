@@ -1,0 +1,99 @@
+"""Memory of this process, read so that nothing can go wrong: what another
+thread frees meanwhile is an error, not the end of the process."""
+from __future__ import annotations
+
+import array
+import os
+from typing import Any, List, Optional
+
+# IOV_MAX
+BATCH = 1024
+
+
+class Unreadable(Exception):
+    """A sentence that says why."""
+
+
+def _find_vector_read() -> Any:
+    """process_vm_readv, or None."""
+    try:
+        import ctypes
+
+        function = ctypes.CDLL(None, use_errno=True).process_vm_readv
+    except (ImportError, OSError, AttributeError):
+        return None
+    function.restype = ctypes.c_ssize_t
+    function.argtypes = [ctypes.c_int, ctypes.c_void_p, ctypes.c_ulong,
+                         ctypes.c_void_p, ctypes.c_ulong, ctypes.c_ulong]
+    return function
+
+
+class Memory:
+    """Open until close()."""
+
+    def __init__(self) -> None:
+        self._vector: Any = None
+        try:
+            self._fd = os.open("/proc/self/mem", os.O_RDONLY | os.O_CLOEXEC)
+        except OSError as error:
+            raise Unreadable("/proc/self/mem cannot be opened: %s"
+                             % error.strerror) from None
+
+    def close(self) -> None:
+        os.close(self._fd)
+
+    def __enter__(self) -> Memory:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    def read(self, address: int, length: int,
+             into: Optional[memoryview] = None) -> Any:
+        """The GIL is free meanwhile."""
+        made = bytearray(length)
+        view = memoryview(made) if into is None else into
+        done = 0
+        while done < length:
+            try:
+                got = os.preadv(self._fd, [view[done:]], address + done)
+            except (OSError, OverflowError):
+                got = 0
+            if got <= 0:
+                raise Unreadable(
+                    "the memory at 0x%x cannot be read: it was freed "
+                    "meanwhile, or it is no plain memory" % (address + done))
+            done += got
+        return made
+
+    def gather(self, addresses: List[int], length: int) -> bytearray:
+        """As many bytes from each, one behind the other."""
+        if len(addresses) == 1:
+            made: bytearray = self.read(addresses[0], length)
+            return made
+        made = bytearray(length * len(addresses))
+        if self._vector is None:
+            self._vector = _find_vector_read() or False
+        view = memoryview(made)
+        step = BATCH if self._vector and length < 1 << 16 else 1
+        for first in range(0, len(addresses), step):
+            some = addresses[first:first + step]
+            part = view[first * length:(first + len(some)) * length]
+            if step == 1 or not self._read_batch(some, length, part):
+                for i, address in enumerate(some):
+                    self.read(address, length,
+                              part[i * length:(i + 1) * length])
+        return made
+
+    def _read_batch(self, addresses: List[int], length: int,
+                    part: memoryview) -> bool:
+        import ctypes
+
+        there = array.array("Q", bytes(16 * len(addresses)))
+        there[0::2] = array.array("Q", addresses)
+        there[1::2] = array.array("Q", [length]) * len(addresses)
+        start = ctypes.addressof(ctypes.c_char.from_buffer(part))
+        here = array.array("Q", [start, len(part)])
+        got = self._vector(os.getpid(), here.buffer_info()[0], 1,
+                           there.buffer_info()[0], len(addresses), 0)
+        return bool(got == len(part))

@@ -1,0 +1,245 @@
+"""What a tensor of torch is. Its class is passed over: only what torch itself
+has in C is asked, and no operation is done."""
+from __future__ import annotations
+
+import contextlib
+import sys
+from typing import Any, Dict, Optional
+
+from ..dap.children import class_names, instance_names
+from ..objects import loaded
+from ..values import ancestors, class_name, cut, type_name
+from . import dtypes
+from .known import Known, tell
+from .layout import Layout, span
+
+TEXT_MAXIMUM = 1000
+_BASES = ("torch._C.TensorBase", "torch._C._TensorBase")
+_LAYOUTS = {"torch.strided"}
+
+
+def _base() -> Any:
+    tensor = loaded("torch", "Tensor")
+    if tensor is None:
+        return None
+    for kind in ancestors(tensor):
+        if kind is not tensor and class_name(kind) in _BASES:
+            return kind
+    return None
+
+
+def is_tensor(kinds: Any) -> bool:
+    base = _base()
+    return base is not None and base in kinds
+
+
+def plainly() -> Any:
+    """While it is entered, classes of tensors are not asked for how they do
+    what torch does."""
+    torch = sys.modules["torch"]
+    for name in ("DisableTorchFunctionSubclass", "DisableTorchFunction"):
+        guard = getattr(torch._C, name, None)
+        if guard is not None:
+            return guard()
+    return contextlib.nullcontext()
+
+
+class _Reader:
+    """What torch has in C of one tensor."""
+
+    def __init__(self, tensor: Any) -> None:
+        self._tensor = tensor
+        self._names = _base().__dict__
+
+    def get(self, name: str) -> Any:
+        return self._names[name].__get__(self._tensor)
+
+    def call(self, name: str, default: Any = None) -> Any:
+        method = self._names.get(name)
+        return default if method is None else method(self._tensor)
+
+    def has(self, name: str) -> bool:
+        """One of its yes-or-no attributes."""
+        return name in self._names and bool(self.get(name))
+
+
+def local_of(tensor: Any) -> Any:
+    """The shard of a DTensor that this rank has; else the tensor itself."""
+    if any(class_name(kind).startswith("torch.distributed.")
+           and class_name(kind).endswith(".DTensor")
+           for kind in ancestors(type(tensor))):
+        local = instance_names(tensor).get("_local_tensor")
+        if local is not None and is_tensor(ancestors(type(local))):
+            return local
+    return tensor
+
+
+def _placement(tensor: Any) -> Optional[str]:
+    """"Shard(0) of [1024, 64]"."""
+    spec = instance_names(tensor).get("_spec")
+    found = instance_names(spec).get("placements")
+    if type(found) not in (tuple, list):
+        return None
+    texts = []
+    for placement in found:
+        name = class_name(type(placement)).rpartition(".")[2].lstrip("_")
+        names = instance_names(placement)
+        dim = names.get("dim")
+        if dim is None and hasattr(type(placement), "dim"):
+            dim = placement.dim
+        inner = dim if type(dim) is int else names.get("reduce_op", "")
+        texts.append("%s(%s)" % (name, inner)
+                     if type(inner) in (int, str) else name)
+    return cut("%s of %s" % (", ".join(texts), list(
+        _Reader(tensor).get("shape"))), TEXT_MAXIMUM)
+
+
+def _storage(reader: _Reader, told: Dict[str, Any]) -> int:
+    """Bytes of it; 0: it has none."""
+    torch = sys.modules["torch"]
+    storage = reader.call("untyped_storage")
+    if storage is None:
+        storage = reader.call("_storage")
+    size = int(storage.nbytes())
+    told["storage_nbytes"] = size
+    users = getattr(torch._C, "_storage_Use_Count", None)
+    if users is not None:
+        # The one that was made for asking is none of the program's.
+        told["storage_users"] = max(0, int(users(storage._cdata)) - 1)
+    return size
+
+
+def _refusal(reader: _Reader, dtype: Any) -> Optional[str]:
+    """Why its elements are not to be read."""
+    if reader.has("is_nested"):
+        return "it is a nested tensor: its elements are in those that it has"
+    layout = str(reader.get("layout"))
+    if layout not in _LAYOUTS:
+        return "its layout is %s: its elements are in its values and " \
+            "indices" % layout
+    if reader.has("is_quantized"):
+        return "it is quantized: what its elements mean depends on a scale"
+    if reader.has("is_meta"):
+        return "it has no elements: its device is meta"
+    if dtype is None or dtype.kind == dtypes.PACKED:
+        return "what elements of this type mean is not known"
+    return None
+
+
+def _address(tensor: Any, reader: _Reader, told: Dict[str, Any]) -> int:
+    """Of its first element. data_ptr() would have a lazy copy made."""
+    ask = getattr(sys.modules["torch"]._C, "_data_address", None)
+    if ask is None or "offset" not in told:
+        return int(reader.call("data_ptr"))
+    start = int(ask(tensor))  # of its storage
+    return start + told["offset"] * told["itemsize"] if start else 0
+
+
+def _strides(reader: _Reader, shape: Any) -> Any:
+    try:
+        return tuple(reader.call("stride"))
+    except Exception:
+        # A sparse one has none.
+        return (0,) * len(shape)
+
+
+def _is_parameter(tensor: Any) -> bool:
+    kind = loaded("torch.nn.parameter", "Parameter")
+    return kind is not None and (
+        kind in ancestors(type(tensor))
+        or instance_names(tensor).get("_is_param") is True)
+
+
+def _describe(tensor: Any, reader: _Reader, dtype: str, shape: Any,
+              strides: Any) -> Dict[str, Any]:
+    told = tell(tensor, dtype, shape, strides,
+                int(reader.call("element_size", 0)))
+    told["device"] = str(reader.get("device"))
+    told["requires_grad"] = bool(reader.get("requires_grad"))
+    told["is_parameter"] = _is_parameter(tensor)
+    with contextlib.suppress(Exception):
+        # One that is a view of what was written meanwhile may refuse.
+        function = reader.get("grad_fn")
+        if function is not None:
+            told["grad_fn"] = type_name(function).rpartition(".")[2]
+    with contextlib.suppress(Exception):
+        told["offset"] = int(reader.call("storage_offset"))
+    return told
+
+
+def find(tensor: Any) -> Known:
+    """Exceptions are torch's own: it cannot be told."""
+    with plainly():
+        local = local_of(tensor)
+        reader = _Reader(local)
+        name = str(reader.get("dtype")).replace("torch.", "")
+        dtype = dtypes.find(name)
+        if reader.has("is_nested"):
+            shape: Any = (int(reader.call("numel")),)
+        else:
+            shape = tuple(int(size) for size in reader.get("shape"))
+        strides = _strides(reader, shape)
+        told = _describe(tensor, reader, name, shape, strides)
+        if local is not tensor:
+            outer = _Reader(tensor)
+            told["requires_grad"] = bool(outer.get("requires_grad"))
+            told["placement"] = _placement(tensor)
+        return _place(local, reader, dtype, told)
+
+
+def _has_dispatch(tensor: Any) -> bool:
+    """Its class would do the operations on it."""
+    nothing = getattr(sys.modules["torch"]._C,
+                      "_disabled_torch_dispatch_impl", None)
+    for kind in ancestors(type(tensor)):
+        names = class_names(kind)
+        if "__torch_dispatch__" in names:
+            found = names["__torch_dispatch__"]
+            return getattr(found, "__func__", found) is not nothing
+    return False
+
+
+def _place(local: Any, reader: _Reader, dtype: Any,
+           told: Dict[str, Any]) -> Known:
+    why = _refusal(reader, dtype)
+    size = 0
+    if why is None or reader.has("is_meta"):
+        with contextlib.suppress(Exception):
+            size = _storage(reader, told)
+    if why is not None:
+        told["unread"] = why
+        return Known(told, (), None)
+    item = told["itemsize"]
+    address = _address(local, reader, told)
+    layout = Layout(dtype, item, tuple(told["shape"]), tuple(
+        stride * item for stride in told["strides"]), address, False,
+        bool(reader.call("is_conj")), bool(reader.call("is_neg")))
+    identity = layout[1:5] + (size, told["dtype"])
+    if told["device"] != "cpu":
+        if _has_dispatch(local):
+            told["unread"] = "it lies on a device, and its class has a " \
+                "__torch_dispatch__, which would run"
+            return Known(told, identity, None)
+        return Known(told, identity, layout, local)
+    if told["numel"] and span(layout)[1] > \
+            size - item * (told.get("offset") or 0):
+        told["unread"] = "its storage is smaller than it: it was freed, or " \
+            "its elements are in the tensors that it wraps"
+        return Known(told, identity, None)
+    if told["numel"] and address == 0:
+        told["unread"] = "it has no memory: its elements are in the " \
+            "tensors that it wraps, or it was freed"
+        return Known(told, identity, None)
+    return Known(told, identity, layout)
+
+
+def gradient(tensor: Any) -> Any:
+    """The grad of a leaf, or None: asking others warns."""
+    with plainly():
+        reader = _Reader(tensor)
+        try:
+            if not (reader.get("is_leaf") or reader.get("retains_grad")):
+                return None
+            return reader.get("grad")
+        except Exception:
+            return None

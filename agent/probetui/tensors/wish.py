@@ -1,0 +1,139 @@
+"""What is wanted of an array's elements, as in backends/tensor/wish.h."""
+from __future__ import annotations
+
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+
+from ..dap.messages import Arguments, Failure
+from . import dtypes
+from .known import Known
+
+WHOLE_BYTES = 32 << 20
+SAMPLE_PARTS = 256
+SAMPLE_ELEMENTS = 4096
+BINS_MAXIMUM = 256
+BLOCKS_MAXIMUM = 4096
+CELLS_MAXIMUM = 65536
+DATA_MAXIMUM = 1 << 20
+INTEGER_MAXIMUM = 2 ** 63 - 1
+_STATISTICS = ("sample", "whole", "auto")
+_FINDS = ("min", "max", "nan")
+
+
+class Slice(NamedTuple):
+    row_dimension: int
+    column_dimension: int
+    index: List[int]
+    row: int
+    rows: int
+    column: int
+    columns: int
+
+    def tell(self) -> Dict[str, Any]:
+        return {"rowDimension": self.row_dimension,
+                "columnDimension": self.column_dimension,
+                "index": self.index, "row": self.row, "rows": self.rows,
+                "column": self.column, "columns": self.columns}
+
+
+class Wish(NamedTuple):
+    statistics: str = ""
+    bins: int = 0
+    has_hash: bool = False
+    blocks: int = 0
+    slice: Optional[Slice] = None
+    find: str = ""
+    after: int = -1
+    data: Optional[Tuple[int, int]] = None
+
+    def is_any(self) -> bool:
+        return bool(self.statistics or self.slice or self.find or self.data)
+
+    def is_whole(self, known: Known) -> bool:
+        size = known.told["nbytes"]
+        return self.has_hash or self.blocks > 0 or \
+            self.statistics == "whole" or \
+            self.statistics == "auto" and size <= WHOLE_BYTES or \
+            known.told["numel"] <= SAMPLE_PARTS * SAMPLE_ELEMENTS
+
+
+def _read_slice(arguments: Arguments) -> Slice:
+    index = arguments.fields.get("index")
+    if type(index) is not list or len(index) > 64 or any(
+            type(i) is not int or not 0 <= i <= INTEGER_MAXIMUM
+            for i in index):
+        raise Failure("slice.index is a list of numbers, one for each "
+                      "dimension")
+
+    def number(name: str, default: int, low: int = 0,
+               high: int = INTEGER_MAXIMUM) -> int:
+        return int(arguments.integer(name, default, low, high))
+
+    highest = len(index) - 1
+    found = Slice(number("rowDimension", -1, -1, highest),
+                  number("columnDimension", -1, -1, highest), index,
+                  number("row", 0), number("rows", 1, 0, CELLS_MAXIMUM),
+                  number("column", 0), number("columns", 1, 0, CELLS_MAXIMUM))
+    if found.row_dimension >= 0 and \
+            found.row_dimension == found.column_dimension or \
+            found.rows * found.columns > CELLS_MAXIMUM:
+        raise Failure("there is no such slice, or it has more than %d "
+                      "elements" % CELLS_MAXIMUM)
+    return found
+
+
+def read(arguments: Arguments) -> Wish:
+    """Failure says what is wrong with it."""
+    statistics = arguments.choice("statistics", _STATISTICS) or ""
+    bins = arguments.integer("bins", 0, 0, BINS_MAXIMUM)
+    has_hash = arguments.flag("hash")
+    blocks = arguments.integer("blocks", 0, 0, BLOCKS_MAXIMUM)
+    if not statistics and (bins or has_hash or blocks):
+        statistics = "whole" if has_hash or blocks else "auto"
+    part = arguments.object("slice", None)
+    data = arguments.object("data", None)
+    return Wish(
+        statistics, bins, has_hash, blocks,
+        None if part is None else _read_slice(part),
+        arguments.choice("find", _FINDS) or "",
+        arguments.integer("after", -1, -1, INTEGER_MAXIMUM),
+        None if data is None else (
+            data.integer("start", 0, 0, INTEGER_MAXIMUM),
+            data.integer("count", 0, 0, INTEGER_MAXIMUM)))
+
+
+def _check_slice(part: Slice, shape: List[int]) -> None:
+    dimensions = len(shape)
+    runs = (part.row_dimension, part.column_dimension)
+    if len(part.index) != dimensions or \
+            dimensions > 0 and part.column_dimension < 0 or \
+            dimensions > 1 and part.row_dimension < 0:
+        raise Failure("the slice is not one of %d dimensions" % dimensions)
+    for i, size in enumerate(shape):
+        if i not in runs and part.index[i] >= size:
+            raise Failure("the slice is beyond the %d of dimension %d"
+                          % (size, i))
+    for dimension, first, count in (
+            (part.row_dimension, part.row, part.rows),
+            (part.column_dimension, part.column, part.columns)):
+        size = 1 if dimension < 0 else shape[dimension]
+        if first + count > size:
+            raise Failure("the slice ends beyond the %d of dimension %d"
+                          % (size, dimension))
+
+
+def check(wish: Wish, known: Known) -> None:
+    """Failure: it cannot be answered of that one."""
+    told = known.told
+    if wish.slice is not None:
+        _check_slice(wish.slice, told["shape"])
+    if wish.data is not None:
+        start, count = wish.data
+        if start + count > told["numel"]:
+            raise Failure("there are %d elements" % told["numel"])
+        if count * told["itemsize"] > DATA_MAXIMUM:
+            raise Failure("data has %d bytes at most" % DATA_MAXIMUM)
+    kind = known.layout.dtype.kind if known.layout is not None else None
+    if wish.find in ("min", "max") and kind is not None and (
+            kind == dtypes.COMPLEX or kind not in dtypes.NUMBERS):
+        raise Failure("elements of %s have no %s" % (
+            told["dtype"], wish.find))

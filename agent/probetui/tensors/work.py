@@ -1,0 +1,203 @@
+"""What is wanted of an array's elements: read in chunks, so that it takes
+little memory and others may run."""
+from __future__ import annotations
+
+import base64
+import zlib
+from typing import Any, Dict, Iterator, List, Optional, Tuple
+
+from . import by_python, dtypes, engines, sources, statistics
+from . import wish as wishes
+from .known import Known
+from .wish import Slice, Wish
+
+CHUNK_BYTES = 4 << 20
+CHUNK_ELEMENTS = 1 << 20
+# Below this Python itself is quicker.
+FEW = 64
+
+
+def _chunk(known: Known) -> int:
+    """Elements that are read at once."""
+    item = max(1, known.told["itemsize"])
+    return max(1, min(CHUNK_ELEMENTS, CHUNK_BYTES // item))
+
+
+def _engine(count: int) -> Any:
+    return by_python if count <= FEW else engines.find()
+
+
+def _pieces(known: Known, is_whole: bool) -> Iterator[Tuple[int, int]]:
+    """(first, how many) of those that are looked at."""
+    count = known.told["numel"]
+    if not is_whole:
+        apart = count - wishes.SAMPLE_ELEMENTS
+        for i in range(wishes.SAMPLE_PARTS):
+            yield i * apart // (wishes.SAMPLE_PARTS - 1), \
+                wishes.SAMPLE_ELEMENTS
+        return
+    step = _chunk(known)
+    for start in range(0, count, step):
+        yield start, min(step, count - start)
+
+
+class _Hash:
+    """crc32 of all, and of parts of as many elements each."""
+
+    def __init__(self, wish: Wish, known: Known) -> None:
+        self.whole = 0
+        self.blocks: List[int] = []
+        self.elements = 0
+        self._item = known.told["itemsize"]
+        self._left = 0
+        if wish.blocks:
+            count = known.told["numel"]
+            self.elements = max(1, -(-count // wish.blocks))
+
+    def add(self, data: Any) -> None:
+        self.whole = zlib.crc32(data, self.whole)
+        if not self.elements:
+            return
+        view = memoryview(data)
+        while len(view):
+            if not self._left:
+                self.blocks.append(0)
+                self._left = self.elements * self._item
+            part = view[:self._left]
+            self.blocks[-1] = zlib.crc32(part, self.blocks[-1])
+            self._left -= len(part)
+            view = view[len(part):]
+
+
+class _Work:
+    def __init__(self, source: Any, known: Known, wish: Wish) -> None:
+        self.source = source
+        self.known = known
+        self.wish = wish
+        self.dtype: Any = known.layout.dtype  # type: ignore[union-attr]
+        self.told: Dict[str, Any] = {}
+        self.is_number = self.dtype.kind in dtypes.NUMBERS
+        self.part = statistics.Part()
+
+    def survey(self) -> None:
+        """Statistics, histogram and hashes."""
+        wish, known = self.wish, self.known
+        is_whole = wish.is_whole(known)
+        hashed = _Hash(wish, known)
+        seen = 0
+        for start, count in _pieces(known, is_whole):
+            data = self.source.read(start, count)
+            seen += count
+            if wish.has_hash or wish.blocks:
+                hashed.add(data)
+            if self.is_number and wish.statistics:
+                self.part = statistics.merge(
+                    self.part, _engine(count).part(self.dtype, data))
+        self.told["share"] = 1.0 if is_whole else \
+            seen / known.told["numel"]
+        if self.is_number:
+            self.told["stats"] = statistics.tell(self.part, self.dtype)
+        if wish.has_hash:
+            self.told["hash"] = "%08x" % hashed.whole
+        if wish.blocks:
+            self.told["blocks"] = ["%08x" % one for one in hashed.blocks]
+            self.told["block_numel"] = hashed.elements
+        if wish.bins and self.part.low is not None:
+            self._histogram(is_whole)
+
+    def _histogram(self, is_whole: bool) -> None:
+        low, high = float(self.part.low), float(self.part.high)
+        counts = [0] * self.wish.bins
+        for start, count in _pieces(self.known, is_whole):
+            _engine(count).bins(self.dtype, self.source.read(start, count),
+                                low, high, counts)
+        self.told["histogram"] = {"low": dtypes.real(low),
+                                  "high": dtypes.real(high), "bins": counts}
+
+    def slice(self, part: Slice) -> Dict[str, Any]:
+        layout: Any = self.known.layout
+        index = list(part.index)
+        sizes, strides = [], []
+        for dimension, first, count in (
+                (part.row_dimension, part.row, part.rows),
+                (part.column_dimension, part.column, part.columns)):
+            if dimension >= 0:
+                index[dimension] = first
+                sizes.append(count)
+                strides.append(layout.strides[dimension])
+        address = layout.address + sum(
+            i * stride for i, stride in zip(index, layout.strides))
+        count = part.rows * part.columns
+        data = self.source.read(0, count, layout._replace(
+            shape=tuple(sizes), strides=tuple(strides), address=address)) \
+            if count else b""
+        return dict(part.tell(), numbers=dtypes.numbers(
+            self.dtype, bytes(data), layout.item_size))
+
+    def find(self) -> Optional[int]:
+        wanted = None
+        after = self.wish.after
+        if self.wish.find != "nan":
+            if self.part.count != self.known.told["numel"]:
+                self.part = statistics.Part()
+                for start, count in _pieces(self.known, True):
+                    self.part = statistics.merge(self.part, _engine(
+                        count).part(self.dtype,
+                                    self.source.read(start, count)))
+            wanted = self.part.low if self.wish.find == "min" \
+                else self.part.high
+            if wanted is None:
+                return None
+        elif self.dtype.kind not in (dtypes.FLOAT, dtypes.COMPLEX,
+                                     dtypes.TIME):
+            return None
+        count = self.known.told["numel"]
+        found = self._find(wanted, after + 1, count)
+        if found is None and wanted is None:
+            found = self._find(wanted, 0, min(after + 1, count))
+        return found
+
+    def _find(self, wanted: Any, start: int, end: int) -> Optional[int]:
+        step = _chunk(self.known)
+        for first in range(start, end, step):
+            count = min(step, end - first)
+            at = _engine(count).first(
+                self.dtype, self.source.read(first, count), wanted)
+            if at is not None:
+                return first + int(at)
+        return None
+
+    def data(self) -> str:
+        start, count = self.wish.data or (0, 0)
+        return base64.b64encode(
+            self.source.read(start, count) if count else b"").decode()
+
+
+def do(value: Any, known: Known, wish: Wish) -> Tuple[Dict[str, Any],
+                                                      Dict[str, Any]]:
+    """(what more is told of the array, what else the answer has). Unreadable
+    says why not. Failure: the wish is none for it."""
+    wishes.check(wish, known)
+    more: Dict[str, Any] = {"found": None}
+    with sources.opened(value, known) as source:
+        work = _Work(source, known, wish)
+        if wish.statistics:
+            work.survey()
+        if wish.slice is not None:
+            more["slice"] = work.slice(wish.slice)
+        if wish.find:
+            more["found"] = work.find()
+        if wish.data is not None:
+            more["data"] = work.data()
+    return work.told, more
+
+
+def hash_of(value: Any, known: Known, wish: Wish) -> Dict[str, Any]:
+    """Only that, of one of many."""
+    with sources.opened(value, known) as source:
+        hashed = _Hash(wish, known)
+        if known.layout is not None and known.layout.dtype.kind not in (
+                dtypes.OBJECT, dtypes.PACKED):
+            for start, count in _pieces(known, True):
+                hashed.add(source.read(start, count))
+    return {"hash": "%08x" % hashed.whole}

@@ -1,0 +1,159 @@
+"""Arrays and tensors of many kinds, and by the libraries themselves what is
+to be told of them."""
+import math
+import zlib
+
+FULL = ["float16", "float32", "float64", "int8", "uint8", "int16", "int32",
+        "int64", "bool", "complex64", "complex128"]
+
+
+def real(value):
+    value = float(value)
+    return str(value) if not math.isfinite(value) else value
+
+
+def truth_of_numpy(array):
+    import numpy
+    flat = numpy.ascontiguousarray(array)
+    if flat.dtype.byteorder == ">":
+        flat = flat.astype(flat.dtype.newbyteorder("<"))
+    told = {"dtype": array.dtype.name, "shape": list(array.shape),
+            "strides": list(array.strides),
+            "hash": "%08x" % zlib.crc32(flat.tobytes())}
+    if array.dtype.kind in "biuf":
+        told["stats"] = statistics(numpy, flat.reshape(-1))
+    return told
+
+
+def statistics(library, flat):
+    double = flat.astype("f8") if hasattr(flat, "astype") else flat.double()
+    fine = flat[library.isfinite(double)]
+    finite = double[library.isfinite(double)]
+    told = {"count": len(flat), "nan": int(library.isnan(double).sum()),
+            "inf": int(library.isinf(double).sum()),
+            "zeros": int((double == 0).sum())}
+    if not told["nan"] and not told["inf"]:
+        told["norm"] = real((double * double).sum() ** 0.5)
+    if len(finite):
+        mean = finite.mean()
+        told.update(mean=real(mean),
+                    std=real(((finite - mean) ** 2).mean() ** 0.5))
+        if "nt" in str(flat.dtype):
+            bounds = [int(fine.min()), int(fine.max())]
+            told["min"], told["max"] = [
+                "u:%d" % bound if bound >= 2 ** 63 else bound
+                for bound in bounds]
+        else:
+            told.update(min=real(finite.min()), max=real(finite.max()))
+    return told
+
+
+def arrays():
+    import numpy
+    found = []
+    random = numpy.random.RandomState(1)
+    for name in FULL + ["uint16", "uint32", "uint64"]:
+        whole = (random.randn(4, 5, 6) * 9).astype(name)
+        found += [whole, whole.transpose(2, 0, 1), whole[::-1, 1::2, ::-2],
+                  numpy.broadcast_to(whole[1, 2], (3, 6)), whole[2, 3, 4:5][0:],
+                  whole[:0]]
+    odd = random.randn(200).astype("f4")
+    odd[3], odd[50], odd[51], odd[60:70] = float("nan"), float("inf"), \
+        -float("inf"), 0
+    found += [odd, odd.reshape(10, 20).T, numpy.zeros(7), numpy.array(2.5),
+              numpy.arange(12, dtype=">i4").reshape(3, 4).T,
+              numpy.linspace(0, 1, 7).astype(">f8"),
+              numpy.array([2 ** 64 - 1, 2 ** 63, 5], "uint64"),
+              numpy.array([2 ** 62 + 1, -2 ** 62 - 1], "int64"),
+              numpy.full((2,) * 9, 3, "i2"), numpy.array(["ab", "c"]),
+              numpy.array([b"ab", b"c"]),
+              numpy.zeros(3, [("a", "i4"), ("b", "f8")]),
+              numpy.arange(5).astype("M8[s]"),
+              random.randn(300, 700)[:, 5], random.randn(300, 700).T]
+    return [(array, truth_of_numpy(array)) for array in found]
+
+
+def bytes_of_torch(tensor):
+    import torch
+    flat = tensor.detach().resolve_conj().resolve_neg().contiguous()
+    flat = flat.reshape(-1)
+    if flat.is_complex():
+        flat = torch.view_as_real(flat).reshape(-1)
+    return bytes(flat.view(torch.uint8).tolist()) if len(flat) else b""
+
+
+def truth_of_torch(tensor):
+    import torch
+    name = str(tensor.dtype).replace("torch.", "")
+    told = {"dtype": name, "shape": list(tensor.shape),
+            "strides": list(tensor.stride()),
+            "offset": tensor.storage_offset(),
+            "requires_grad": tensor.requires_grad, "device": "cpu",
+            "hash": "%08x" % zlib.crc32(bytes_of_torch(tensor))}
+    if not tensor.is_complex() and name not in ("uint16", "uint32",
+                                                "uint64"):
+        told["stats"] = statistics(torch, tensor.detach().reshape(-1))
+    return told
+
+
+def tensors():
+    import torch
+    torch.manual_seed(1)
+    found = []
+    more = [name for name in (
+        "bfloat16", "float8_e5m2", "float8_e4m3fn", "float8_e5m2fnuz",
+        "float8_e4m3fnuz") if hasattr(torch, name)]
+    for name in FULL + more:
+        whole = (torch.randn(4, 5, 6) * 9).to(getattr(torch, name))
+        found += [whole, whole.permute(2, 0, 1), whole[1:, 1::2, ::3],
+                  whole[1, 2].expand(3, 6), whole[2, 3, 4], whole[:0],
+                  whole.reshape(-1)[3:]]
+    unsigned = [name for name in ("uint16", "uint32", "uint64")
+                if hasattr(torch, name)]
+    for name in unsigned:
+        found.append((torch.randn(30).abs() * 100).to(getattr(torch, name)))
+    odd = torch.randn(200)
+    odd[3], odd[50], odd[60:70] = float("nan"), float("inf"), 0
+    twisted = torch.randn(4, 5, dtype=torch.complex64).conj()
+    images = torch.randn(2, 3, 4, 5).contiguous(
+        memory_format=torch.channels_last)
+    leaf = torch.nn.Parameter(torch.randn(3, 2))
+    found += [odd, odd.reshape(10, 20).T, twisted, twisted.imag, images,
+              torch.zeros((2,) * 8), leaf, leaf * 2, leaf.detach()[1:],
+              torch.randn(700, 300).T]
+    return [(tensor, truth_of_torch(tensor)) for tensor in found]
+
+
+class Hostile:
+    """Made a tensor's class by class_of(): each of its methods says so."""
+
+    ran = []
+
+
+def class_of():
+    import torch
+
+    class Masked(torch.Tensor):
+        @classmethod
+        def __torch_function__(cls, function, types, args=(), kwargs=None):
+            Hostile.ran.append(str(function))
+            raise RuntimeError("its code ran")
+
+        def __getattr__(self, name):
+            Hostile.ran.append(name)
+            raise RuntimeError("its code ran")
+
+        def __repr__(self, **_):
+            Hostile.ran.append("repr")
+            raise RuntimeError("its code ran")
+
+        __str__ = __len__ = __iter__ = __repr__
+
+        @property
+        def shape(self):
+            Hostile.ran.append("shape")
+            return (7, 7)
+
+        dtype = data = grad = requires_grad = shape
+
+    return Masked

@@ -1,0 +1,465 @@
+"""Tensors and arrays as the agent tells them: by the requests probetui/tensor
+and probetui/parameters.
+
+PROBETUI_TORCH_PYTHON names a Python with torch; numpy is tried where it, or
+this Python, has it.
+"""
+import base64
+import math
+import os
+import subprocess
+import sys
+import threading
+import unittest
+import zlib
+
+from agents import Place, Target, few_unless_soak, wait_for
+from daps import Failed, Viewer
+from sessions import HERE, SOURCE
+
+sys.path.insert(0, os.path.join(SOURCE, "tests", "backend"))
+import pythons  # noqa: E402
+
+TORCH = os.environ.get("PROBETUI_TORCH_PYTHON")
+# Memory that a request may take, whatever it is about.
+MEMORY = 64 << 20
+# Rows of 4 MB.
+ROWS = 50 if os.environ.get("PROBETUI_SOAK") else 24
+
+
+def has(python, library):
+    return python is not None and subprocess.run(
+        [python, "-c", "import " + library], stderr=subprocess.DEVNULL
+    ).returncode == 0
+
+
+def find_numpy():
+    return next((python for python in (sys.executable, TORCH)
+                 if has(python, "numpy")), None)
+
+
+class Case(unittest.TestCase):
+    """All tests of a class share one target, and it one viewer."""
+
+    @classmethod
+    def start(cls, argv, begins, **listen):
+        place = Place(argv)
+        cls.addClassCleanup(place.close)
+        with open(os.path.join(HERE, "arrays_target.py")) as file:
+            place.write("arrays_target.py", file.read())
+        words = ", ".join("%s=%r" % item for item in listen.items())
+        cls.target = Target(place, "%s\nimport probetui\nprobetui.listen(%s)"
+                            "\nsay('ready')" % (begins, words), ())
+        cls.addClassCleanup(cls.target.kill)
+        cls.viewer = Viewer(cls.target)
+        cls.addClassCleanup(cls.viewer.close)
+
+    def do(self, line):
+        """In the target, to its end."""
+        self.target.run(line + "; say(0)")
+        self.assertEqual(self.target.said(), 0)
+
+    def ask(self, expression, **wanted):
+        return self.viewer.ask("probetui/tensor", expression=expression,
+                               **wanted)
+
+    def tensor(self, expression, **wanted):
+        return self.ask(expression, **wanted)["tensor"]
+
+    def refusal(self, expression, request="probetui/tensor", **wanted):
+        with self.assertRaises(Failed) as raised:
+            self.viewer.ask(request, expression=expression, **wanted)
+        return str(raised.exception)
+
+    def assert_told(self, told, truth, what):
+        for name, value in truth.items():
+            if name == "stats":
+                for key, one in value.items():
+                    self.assert_near(told["stats"][key], one, (what, key))
+            else:
+                self.assertEqual(told[name], value, (what, name))
+
+    def assert_near(self, one, other, what):
+        if isinstance(one, dict):
+            # An integer that not all readers of JSON would keep.
+            one = int(one["$"][4:])
+        if isinstance(one, float) and isinstance(other, float):
+            self.assertTrue(math.isclose(one, other, rel_tol=1e-9,
+                                         abs_tol=1e-12), (what, one, other))
+        else:
+            self.assertEqual(one, other, what)
+
+    def check_all(self, source, count):
+        self.target.run("from arrays_target import *")
+        self.target.run("pairs = %s; values = [pair[0] for pair in pairs]"
+                        % source)
+        truths = self.target.ask("[pair[1] for pair in pairs]")
+        self.assertGreaterEqual(len(truths), count)
+        for number, truth in enumerate(truths):
+            told = self.tensor("values[%d]" % number, statistics="whole",
+                               hash=True, timeout=20)
+            names = {"str": "str", "byt": "bytes", "voi": "void",
+                     "dat": "datetime64"}
+            truth["dtype"] = names.get(truth["dtype"][:3], truth["dtype"])
+            told["dtype"] = told["dtype"].lstrip(">")
+            self.assert_told(told, truth, (number, truth))
+            self.assertNotIn("unread", told)
+
+
+BUFFERS = """
+import array
+class Lying(bytes):
+    def __getitem__(self, key): raise RuntimeError("its code ran")
+    __len__ = __iter__ = __repr__ = __getitem__
+plain = bytes(range(256)) * 3
+lying = Lying(plain)
+growing = bytearray(b"abc")
+doubles = array.array("d", [1.5, -2.0, 0.0, float("nan"), float("inf"), 7.25])
+view = memoryview(array.array("i", range(20)))[2::3]
+backward = memoryview(bytes(range(10)))[::-1]
+square = memoryview(bytes(range(12))).cast("B", (3, 4))
+large = bytes(48 << 20)
+class Thing:
+    __slots__ = ("name",)
+    @property
+    def computed(self): return plain
+thing = Thing()
+thing.name = {"key": [doubles]}
+def inner(doubles):
+    say("inner")
+    going.wait()
+def outer():
+    local = bytearray(5)
+    inner(local)
+going = threading.Event()
+"""
+
+
+class BuffersCase(Case):
+    @classmethod
+    def setUpClass(cls):
+        cls.start(cls.python.argv, BUFFERS)
+
+    def test_bytes(self):
+        for name in ("plain", "lying"):
+            told = self.tensor(name, hash=True, blocks=2, bins=4)
+            self.assertEqual(
+                (told["dtype"], told["shape"], told["strides"],
+                 told["hash"], told["stats"]["max"], told["stats"]["mean"],
+                 told["histogram"]["bins"], told["block_numel"]),
+                ("uint8", [768], [1],
+                 "%08x" % zlib.crc32(bytes(range(256)) * 3), 255, 127.5,
+                 [192] * 4, 384))
+            self.assertEqual(len(told["blocks"]), 2)
+        self.assertEqual(self.tensor("growing")["type"], "bytearray")
+        self.assertIsNone(self.target.ask("growing.append(1)"))
+
+    def test_array(self):
+        stats = self.tensor("doubles", statistics="auto")["stats"]
+        self.assertEqual(stats, {
+            "min": -2.0, "max": 7.25, "mean": 1.6875, "std": stats["std"],
+            "norm": "nan", "nan": 1, "inf": 1, "zeros": 1, "count": 6})
+        answer = self.ask("doubles", find="nan", after=3, data={
+            "start": 4, "count": 2}, slice={
+            "index": [0], "columnDimension": 0, "column": 2, "columns": 4})
+        self.assertEqual(answer["found"], 4)
+        self.assertEqual(answer["slice"]["numbers"], [0.0, "nan", "inf",
+                                                      7.25])
+        self.assertEqual(len(base64.b64decode(answer["data"])), 16)
+        for find, after, found in (("min", -1, 1), ("min", 1, None),
+                                   ("max", -1, 5), ("nan", 4, 3)):
+            self.assertEqual(self.ask("doubles", find=find, after=after)
+                             ["found"], found)
+
+    def test_views_of_memory(self):
+        answer = self.ask("view", hash=True, data={"start": 0, "count": 6})
+        self.assertEqual((answer["tensor"]["dtype"],
+                          answer["tensor"]["strides"]), ("int32", [12]))
+        self.assertEqual(base64.b64decode(answer["data"])[4:8],
+                         bytes([5, 0, 0, 0]))
+        numbers = self.ask("backward", slice={
+            "index": [0], "columnDimension": 0, "columns": 10})["slice"]
+        self.assertEqual(numbers["numbers"], list(range(9, -1, -1)))
+        numbers = self.ask("square", slice={
+            "index": [0, 0], "rowDimension": 1, "columnDimension": 0,
+            "row": 1, "rows": 2, "columns": 3})["slice"]["numbers"]
+        self.assertEqual(numbers, [1, 5, 9, 2, 6, 10])
+        self.assertIsNone(self.target.ask("view.release()"))
+        self.assertIn("released", self.refusal("view"))
+
+    def test_expressions(self):
+        answer = self.ask("thing.name['key'][0]")
+        self.assertEqual(answer["tensor"]["shape"], [6])
+        self.assertEqual(self.ask("thing.computed[:5]")["tensor"]["shape"],
+                         [5])
+        answer = self.ask("6 * 7")
+        self.assertEqual((answer["value"]["value"], answer["tensor"]),
+                         ("42", None))
+        self.assertEqual(self.ask("[text for _ in range(2)]")["frame"]
+                         ["func"], "level_two")
+        self.assertIn("NameError", self.refusal("nobody"))
+        self.assertIn("SyntaxError", self.refusal("1 +"))
+
+    def test_frames(self):
+        self.target.run("threading.Thread(target=outer).start()")
+        self.assertEqual(self.target.said(), "inner")
+        tid = next(thread["id"] for thread in self.viewer.ask("threads")
+                   ["threads"] if "outer" in [
+                       frame["name"] for frame in
+                       self.viewer.stack(thread["id"])])
+        depth = next(i for i, frame in enumerate(self.viewer.stack(tid))
+                     if frame["name"] == "inner")
+        count = len(self.viewer.stack(tid))
+        for wanted, shape, func in (
+                ({}, [5], "inner"),
+                ({"depth": depth + 1}, [6], "outer"),
+                ({"depth": 1, "frames": count - depth}, [6], "outer"),
+                ({"depth": depth, "search": True}, [5], "inner")):
+            answer = self.ask("doubles", threadId=tid, **wanted)
+            self.assertEqual((answer["tensor"]["shape"],
+                              answer["frame"]["func"].rpartition(".")[2]),
+                             (shape, func))
+        self.assertEqual(self.ask("local", threadId=tid)["frame"]["func"]
+                         .rpartition(".")[2], "outer")
+        for wanted in ({"depth": depth, "function": "other"},
+                       {"depth": 0, "frames": count + 1},
+                       {"depth": count}):
+            self.assertIn("The stack has changed", self.refusal(
+                "doubles", threadId=tid, **wanted))
+        self.target.run("going.set()")
+
+    def test_refusals(self):
+        for wanted, sentence in (
+                ({"statistics": "some"}, "statistics is one of"),
+                ({"bins": 257}, "bins is a number from 0 to 256"),
+                ({"slice": {"index": [0, 0], "columnDimension": 1}},
+                 "not one of 1 dimensions"),
+                ({"slice": {"index": [0], "columnDimension": 0,
+                            "columns": 7}}, "beyond the 6"),
+                ({"data": {"start": 5, "count": 2}}, "there are 6"),
+                ({"timeout": -1}, "timeout is a number")):
+            self.assertIn(sentence, self.refusal("doubles", **wanted))
+        self.assertIn("data has 1048576 bytes at most", self.refusal(
+            "large", data={"start": 0, "count": 2 << 20}))
+
+    def test_time_and_cancel(self):
+        self.assertIn("it took longer than 0.2 s", self.refusal(
+            "large", statistics="whole", timeout=0.2))
+        number = self.viewer.count + 1
+        with Viewer(self.target) as other:
+            other.session = self.viewer.session
+            other.count = 1000
+            thread = threading.Timer(0.3, lambda: other.response(
+                "cancel", requestId=number))
+            thread.start()
+            self.assertEqual(self.refusal("large", statistics="whole"),
+                             "cancelled")
+            thread.join()
+        self.assertEqual(self.ask("large", statistics="sample")["tensor"]
+                         ["stats"]["zeros"], 1 << 20)
+
+
+class TestReadOnly(Case):
+    @classmethod
+    def setUpClass(cls):
+        cls.start([sys.executable], BUFFERS, read_only=True)
+
+    def test_it_runs_nothing(self):
+        self.assertEqual(self.tensor("thing.name['key'][0]")["shape"], [6])
+        for expression in ("thing.computed", "6 * 7", "nobody",
+                           "doubles.tolist()"):
+            self.assertIn("read_only", self.refusal(expression))
+        self.assertEqual(self.viewer.ask(
+            "probetui/parameters", expression="thing.name")["total"], 0)
+
+
+class TestNumpy(Case):
+    @classmethod
+    def setUpClass(cls):
+        python = find_numpy()
+        if python is None:
+            raise unittest.SkipTest("neither this Python nor "
+                                    "PROBETUI_TORCH_PYTHON has numpy")
+        cls.start([python], "import numpy\nclass Job: pass")
+
+    def test_values(self):
+        self.check_all("arrays()", 60)
+        told = self.tensor("numpy.array([object()])", hash=True)
+        self.assertIn("objects of Python", told["unread"])
+
+    def test_numbers(self):
+        self.do("texts = numpy.array(['ab\\0\\u1234', '']); "
+                        "raw = numpy.array([b'a\\\\', b'']); times = "
+                        "numpy.array(['2020-01-01', 'NaT'], 'M8[s]')")
+        for name, numbers in (
+                ("texts", [{"text": "ab\ufffd\u1234"}, {"text": ""}]),
+                ("raw", [{"text": "b'a\\x5c'"}, {"text": "b''"}]),
+                ("times", [1577836800, "nan"])):
+            self.assertEqual(self.ask(name, slice={
+                "index": [0], "columnDimension": 0, "columns": 2})["slice"]
+                ["numbers"], numbers)
+        self.assertEqual(self.tensor("times", statistics="whole")["stats"]
+                         ["nan"], 1)
+
+    def memory(self):
+        with open("/proc/%d/status" % self.target.process.pid) as file:
+            return next(int(line.split()[1]) << 10 for line in file
+                        if line.startswith("VmHWM"))
+
+    def test_large(self):
+        """In little memory, while another thread runs Python."""
+        self.do("big = numpy.ones((%d, 1 << 20), 'f4').T; turns = 0" % ROWS)
+        self.do("exec('def spin():\\n global turns\\n"
+                " while not over: turns += 1')")
+        self.do("over = False; thread = threading.Thread(target=spin); "
+                "thread.start()")
+        before = self.memory()
+        first = self.target.ask("turns")
+        told = self.tensor("big.T", hash=True, timeout=60)
+        self.assertEqual(told["stats"]["norm"], math.sqrt(ROWS << 20))
+        self.assertGreater(self.target.ask("turns"), first + 10000)
+        self.assertLess(self.memory() - before, MEMORY)
+        self.do("over = True; thread.join()")
+        # By rows that lie far from each other.
+        told = self.tensor("big[:16384]", hash=True, timeout=60)
+        self.assertEqual(told["stats"]["zeros"], 0)
+
+    def test_changes_meanwhile(self):
+        self.do("whole = Job.value = numpy.zeros(1 << 21); over = False")
+        self.do("exec('def change():\\n turn = 0\\n while not over:\\n"
+                "  turn += 1\\n  Job.value = whole[turn % 999:]\\n"
+                "  time.sleep(0.001)')")
+        self.do("thread = threading.Thread(target=change); thread.start()")
+        told = wait_for(lambda: [each for each in [self.tensor(
+            "Job.value", statistics="whole", timeout=30)]
+            if each["torn"]], "one that changes")[0]
+        self.assertTrue(told["live"])
+        self.do("over = True; thread.join()")
+        self.assertFalse(self.tensor("Job.value",
+                                     statistics="whole")["torn"])
+
+
+MODEL = """
+import sys
+if not WITH_NUMPY: sys.modules["numpy"] = None
+import torch
+torch.set_num_threads(2)
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = torch.nn.Parameter(torch.ones(3))
+        self.first = torch.nn.Linear(4, 3)
+        self.norm = torch.nn.BatchNorm1d(3)
+        self.twice = torch.nn.ModuleList([self.first, torch.nn.Linear(3, 3)])
+        self.twice[1].bias = self.first.bias
+        self.gone = torch.nn.Linear(2, 2)
+        self.gone.bias = None
+    @property
+    def total(self): return self.scale * 2
+net = Net()
+net.first(torch.randn(2, 4)).sum().backward()
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)
+optimizer.step()
+leaf = torch.ones(3, requires_grad=True)
+result = leaf * 2
+"""
+
+
+class TorchCase(Case):
+    """`self.numpy`: whether torch has numpy."""
+
+    @classmethod
+    def setUpClass(cls):
+        if TORCH is None:
+            raise unittest.SkipTest("PROBETUI_TORCH_PYTHON names no Python "
+                                    "with torch")
+        cls.start([TORCH], MODEL.replace("WITH_NUMPY", repr(cls.numpy)))
+
+    def names(self, expression, **more):
+        answer = self.viewer.ask("probetui/parameters", timeout=60,
+                                 expression=expression, **more)
+        self.assertEqual(answer["total"], len(answer["parameters"]))
+        return answer["parameters"]
+
+    def test_values(self):
+        self.check_all("tensors()", 100)
+
+    def test_parameters(self):
+        told = self.names("net", hash=True)
+        by_kind = {kind: [one["name"] for one in told if one["kind"] == kind]
+                   for kind in ("parameter", "buffer")}
+        self.assertEqual(by_kind["parameter"], self.target.ask(
+            "[name for name, _ in net.named_parameters()]"))
+        self.assertEqual(by_kind["buffer"], self.target.ask(
+            "[name for name, _ in net.named_buffers()]"))
+        self.target.run("from arrays_target import *")
+        self.assertEqual(
+            {one["name"]: one["tensor"]["hash"] for one in told},
+            self.target.ask("{name: '%08x' % zlib.crc32(bytes_of_torch("
+                            "value)) for name, value in [*net."
+                            "named_parameters(), *net.named_buffers()]}"))
+        told = self.names("net", gradients=True)
+        errors = [one["name"] for one in told if one["tensor"] is None]
+        self.assertIn("scale", errors)
+        self.assertNotIn("first.weight", errors)
+        self.assertTrue(self.names("optimizer"))
+        self.assertEqual([one["name"] for one in self.names(
+            "[net.scale, {'a': net.first.weight}]")], ["[0]", "[1]['a']"])
+
+    def test_autograd_is_left_alone(self):
+        before = self.target.ask("[leaf._version, result._version, "
+                                 "leaf.grad is None, torch.get_num_threads()"
+                                 ", torch.is_grad_enabled()]")
+        told = self.tensor("result", hash=True, bins=3)
+        self.assertEqual((told["requires_grad"], told["grad_fn"],
+                          told["is_parameter"]), (True, "MulBackward0",
+                                                  False))
+        told = self.tensor("net.scale", hash=True)
+        self.assertEqual((told["is_parameter"], told["type"]),
+                         (True, "torch.nn.parameter.Parameter"))
+        self.assertEqual(self.tensor("net.total.sum()")["shape"], [])
+        self.assertEqual(before, self.target.ask(
+            "[leaf._version, result._version, leaf.grad is None, "
+            "torch.get_num_threads(), torch.is_grad_enabled()]"))
+
+    def test_hostile_class(self):
+        self.target.run("from arrays_target import *")
+        self.do("bad = torch.ones(2, 3).as_subclass(class_of()); "
+                        "held = [bad]; ran = len(Hostile.ran)")
+        told = self.tensor("held[0]", hash=True, bins=2)
+        self.assertEqual((told["shape"], told["stats"]["norm"]),
+                         ([2, 3], math.sqrt(6)))
+        self.assertEqual(self.names("held", hash=True)[0]["tensor"]["hash"],
+                         told["hash"])
+        self.assertEqual(self.target.ask("[ran, Hostile.ran]"), [0, []])
+
+    def test_unread(self):
+        for expression, sentence in (
+                ("torch.zeros(3, device='meta')", "meta"),
+                ("torch.eye(3).to_sparse()", "sparse"),
+                ("torch.quantize_per_tensor(torch.ones(2), 0.1, 0, "
+                 "torch.qint8)", "quantized")):
+            told = self.tensor(expression, statistics="whole")
+            self.assertIn(sentence, told["unread"])
+        self.do("freed = torch.ones(99); storage = freed."
+                        "untyped_storage() if hasattr(freed, "
+                        "'untyped_storage') else freed.storage(); "
+                        "storage.resize_(0)")
+        self.assertIn("storage", self.tensor("freed", hash=True)["unread"])
+
+
+def load_tests(loader, _tests, _pattern):
+    few_unless_soak()
+    suite = loader.loadTestsFromTestCase(TestReadOnly)
+    suite.addTests(loader.loadTestsFromTestCase(TestNumpy))
+    for numpy in (False, True) if os.environ.get("PROBETUI_SOAK") else \
+            (False,):
+        name = "TestTorch%s" % ("WithNumpy" if numpy else "")
+        suite.addTests(loader.loadTestsFromTestCase(type(
+            name, (TorchCase,), {"numpy": numpy, "__module__": __name__})))
+    suite.addTests(pythons.load_cases(loader, __name__, BuffersCase))
+    return suite
+
+
+if __name__ == "__main__":
+    unittest.main()
