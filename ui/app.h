@@ -52,6 +52,7 @@ struct app {
 	double shown_at; /* the last draw that changed what is seen */
 	uint64_t stops_told; /* so many are in the log */
 	double evidence_at; /* when nodes are to be asked about new ranks */
+	uint64_t differences_of; /* the question whose were asked for */
 	struct press press;
 	struct loop_watch *input; /* what the terminal says; NULL: not now */
 	struct away away;

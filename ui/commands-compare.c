@@ -101,13 +101,16 @@ int open_answer(struct command_context *context, struct error *error)
 	const struct session *session = &app->engine->session;
 	const struct answer_class *class;
 	struct answer_rows rows;
+	int result = 0;
 
 	answer_rows_make(&rows, session);
 	class = class_under(app, &rows, error);
-	if (class != NULL)
+	if (class != NULL && class->tensor != NULL)
+		result = open_difference(app, &rows.classes, class, error);
+	else if (class != NULL)
 		append_whole(context->out, &session->answers, class);
 	answer_rows_clear(&rows);
-	return class != NULL ? 0 : -1;
+	return class != NULL ? result : -1;
 }
 
 int ui_visit(struct command_context *context, int argc, char **argv,

@@ -86,6 +86,7 @@ static void go_to(struct app *app, int line)
 	case VIEW_TERMINAL:
 	case VIEW_REPL:
 	case VIEW_TENSOR:
+	case VIEW_DIFFERENCE:
 		break;
 	case VIEW_KIND_COUNT:
 		break;

@@ -133,6 +133,7 @@ int ui_toggle(struct command_context *context, int argc, char **argv,
 	case VIEW_TERMINAL:
 	case VIEW_REPL:
 	case VIEW_TENSOR:
+	case VIEW_DIFFERENCE:
 	case VIEW_KIND_COUNT:
 		break;
 	}

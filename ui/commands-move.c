@@ -458,6 +458,7 @@ int ui_cursor(struct command_context *context, int argc, char **argv,
 	case VIEW_TEXT:
 		move_text(app, page, (enum move)move);
 		break;
+	case VIEW_DIFFERENCE:
 	case VIEW_KIND_COUNT:
 		break;
 	}

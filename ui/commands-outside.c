@@ -109,6 +109,7 @@ static struct spot spot_looked_at(const struct app *app)
 	case VIEW_REPL:
 	case VIEW_TENSOR:
 	case VIEW_COMPARE:
+	case VIEW_DIFFERENCE:
 	case VIEW_KIND_COUNT:
 		break;
 	}
@@ -224,6 +225,9 @@ static const char *append_shown(struct buffer *out, const struct app *app)
 	case VIEW_COMPARE:
 		append_answers(out, session);
 		return "What the ranks answered";
+	case VIEW_DIFFERENCE:
+		pane_difference_append(out, session, &app->view);
+		return "The difference";
 	case VIEW_HELP:
 	case VIEW_LOG:
 	case VIEW_TEXT:

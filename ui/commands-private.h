@@ -10,6 +10,8 @@
 #include "engine/command.h"
 #include "ui/grid.h"
 
+struct answer_class;
+struct answer_classes;
 struct app;
 struct error;
 struct rank;
@@ -50,6 +52,13 @@ int open_breakpoint(struct app *app, struct error *error);
 int prompt_assign(struct app *app, struct error *error);
 /* Goes home, to the source of the frame under the cursor. */
 void open_branch(struct app *app);
+/* How a class's tensors differ from what most have. */
+int open_difference(struct app *app, const struct answer_classes *classes,
+		    const struct answer_class *class, struct error *error);
+/* What is compared is so by the tolerance that was set. */
+void apply_tolerance(struct app *app);
+/* True: one was being read, and is no more. */
+bool stop_difference(struct app *app);
 /* How the answer under the cursor differs, or all of it as a text. */
 int open_answer(struct command_context *context, struct error *error);
 
@@ -79,7 +88,7 @@ command_function ui_prompt, ui_help, ui_log, ui_back, ui_quit, ui_redraw;
 command_function ui_suspend, ui_set, ui_job, ui_click, ui_wheel;
 command_function ui_edit, ui_copy, ui_console, ui_terminal;
 command_function ui_here, ui_breakpoints, ui_remove, ui_interrupt;
-command_function ui_visit;
+command_function ui_visit, ui_difference, ui_follow;
 command_function ui_compare, ui_broadcast, ui_eval, ui_execute, ui_repl,
 	ui_assign;
 command_function ui_tensor, ui_tensor_view, ui_tensor_index, ui_tensor_find,

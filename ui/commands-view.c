@@ -275,6 +275,8 @@ int ui_set(struct command_context *context, int argc, char **argv,
 	if (command_set(context, argc, argv, error) < 0)
 		return -1;
 	app_apply_settings(app);
+	if (argc == 3 && strcmp(argv[1], "tolerance") == 0)
+		apply_tolerance(app);
 	return 0;
 }
 
@@ -308,10 +310,13 @@ int ui_prompt(struct command_context *context, int argc, char **argv,
 		prompt_open(prompt, PROMPT_WATCH, "");
 	else if (strcmp(argv[1], "tensor") == 0)
 		prompt_tensor(command_app(context));
+	else if (strcmp(argv[1], "tolerance") == 0)
+		prompt_open(prompt, PROMPT_TOLERANCE, "");
 	else
 		return command_usage(error, "prompt",
 				     "nothing, rank DIGIT, search, filter, "
-				     "focus, compare, watch or tensor");
+				     "focus, compare, watch, tensor or "
+				     "tolerance");
 	return 0;
 }
 
@@ -410,7 +415,7 @@ int ui_back(struct command_context *context, int argc, char **argv,
 	(void)error;
 	if (app->view.steps.count > 0)
 		stepqueue_clear(&app->view.steps);
-	else
+	else if (!stop_difference(app))
 		step_back(app);
 	return 0;
 }

@@ -45,7 +45,7 @@ void differencetext_append_found(struct buffer *out,
 {
 	switch (difference->state) {
 	case DIFFERENCE_READING:
-		buffer_append_string(out, "reading both");
+		buffer_append_string(out, "both are read");
 		if (difference->total <= 0)
 			break;
 		buffer_append_string(out, ", ");

@@ -260,6 +260,7 @@ void haystack_init(struct haystack *haystack, const struct app *app)
 	case VIEW_TERMINAL:
 	case VIEW_REPL:
 	case VIEW_TENSOR:
+	case VIEW_DIFFERENCE:
 	case VIEW_KIND_COUNT:
 		break;
 	}

@@ -77,6 +77,11 @@ const char keymap_default[] = "bind [ rank previous\n"
 			      "bind tensor:+ tensor-digits more\n"
 			      "bind tensor:- tensor-digits fewer\n"
 			      "bind tensor:o tensor-scale\n"
+			      "bind compare:t prompt tolerance\n"
+			      "bind compare:w follow\n"
+			      "bind difference:R difference\n"
+			      "bind difference:t prompt tolerance\n"
+			      "bind difference:w follow\n"
 			      "bind E edit\n"
 			      "bind y copy\n"
 			      "bind / prompt search\n"
@@ -214,7 +219,15 @@ static const struct key_help helps[] = {
 	{ { "visit" },
 	  NULL,
 	  "in the comparison: home, to the first rank of the row" },
-	{ { "compare" }, NULL, "in the comparison: ask the ranks again" },
+	{ { "compare", "difference" },
+	  "R",
+	  "in the comparison: ask again; in a difference: read it again" },
+	{ { "prompt tolerance" },
+	  "t",
+	  "in the comparison: how far equal values may be apart" },
+	{ { "follow" },
+	  "w",
+	  "in the comparison: watch it, at each stop; tensors for NaN" },
 	{ { "prompt tensor" },
 	  NULL,
 	  "a tensor: that under the cursor of the locals, or EXPR" },

@@ -53,7 +53,7 @@ static int verdict_rows(const struct session *session, const struct view *view)
 
 	if (view->row_count < 3)
 		return view->row_count - 1;
-	if (view->kind == VIEW_COMPARE)
+	if (view->kind == VIEW_COMPARE || view->kind == VIEW_DIFFERENCE)
 		return compare_rows(session, view);
 	if (view->kind != VIEW_HOME || view->row_count < 6)
 		return 1;

@@ -63,9 +63,12 @@ static const struct hint hints[] = {
 	{ VIEW_TEXT, { "prompt search", NULL }, "find" },
 	{ VIEW_TEXT, { "back", NULL }, "back" },
 	{ VIEW_COMPARE, { "open", NULL }, "whole text" },
-	{ VIEW_COMPARE, { "toggle", NULL }, "focus these ranks" },
+	{ VIEW_COMPARE, { "toggle", NULL }, "focus these" },
 	{ VIEW_COMPARE, { "visit", NULL }, "rank" },
 	{ VIEW_COMPARE, { "compare", NULL }, "again" },
+	{ VIEW_DIFFERENCE, { "difference", NULL }, "again" },
+	{ VIEW_DIFFERENCE, { "prompt tolerance", NULL }, "tolerance" },
+	{ VIEW_DIFFERENCE, { "follow", NULL }, "watch" },
 	{ VIEW_COMPARE, { "back", NULL }, "back" },
 	{ VIEW_TENSOR, { "tensor-view", NULL }, "view" },
 	{ VIEW_TENSOR, { "tensor-index", NULL }, "index" },
@@ -98,6 +101,17 @@ static const struct hint many_hints[] = {
 	{ VIEW_HOME, { "group", NULL }, "group" },
 	{ VIEW_HOME, { "prompt filter", NULL }, "filter" },
 	{ VIEW_HOME, { "merged", NULL }, "merged" },
+};
+
+/* Of tensors. */
+static const struct hint tensor_hints[] = {
+	{ VIEW_COMPARE, { "open", NULL }, "difference" },
+	{ VIEW_COMPARE, { "toggle", NULL }, "focus these" },
+	{ VIEW_COMPARE, { "prompt tolerance", NULL }, "tolerance" },
+	{ VIEW_COMPARE, { "follow", NULL }, "watch" },
+	{ VIEW_COMPARE, { "compare", NULL }, "again" },
+	{ VIEW_COMPARE, { "visit", NULL }, "rank" },
+	{ VIEW_COMPARE, { "back", NULL }, "back" },
 };
 
 /* Of a rank at its debugger's prompt: the stepping comes first. */
@@ -286,6 +300,14 @@ static const struct hint *debugger_hints(const struct session *session,
 	return stopped_hints;
 }
 
+static bool compares_tensors(const struct session *session)
+{
+	for (size_t i = 0; i < session->answers.count; i++)
+		if (session->answers.items[i].tensor != NULL)
+			return true;
+	return false;
+}
+
 static const struct hint *hints_of(const struct session *session,
 				   const struct view *view, size_t *count)
 {
@@ -296,6 +318,10 @@ static const struct hint *hints_of(const struct session *session,
 		own = debugger_hints(session, view, count);
 	if (own != NULL)
 		return own;
+	if (view->kind == VIEW_COMPARE && compares_tensors(session)) {
+		*count = ARRAY_LENGTH(tensor_hints);
+		return tensor_hints;
+	}
 	layout_make(&layout, session, view);
 	if (view->kind == VIEW_HOME && view->pane == PANE_GRID &&
 	    layout.grid != GRID_CARDS) {

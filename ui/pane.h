@@ -275,6 +275,11 @@ int pane_log_page(const struct view *view, int row_count);
 /* What ranks answered (ui/answerrows.h), in the open view. */
 void pane_compare(struct window window, const struct session *session,
 		  const struct view *view);
+/* How two of them differ; and as a text. */
+void pane_difference_append(struct buffer *out, const struct session *session,
+			    const struct view *view);
+void pane_difference(struct window window, const struct session *session,
+		     const struct view *view);
 /* How the answers of a class look; NULL: of those that are waited for. */
 enum style answer_style(const struct answer_class *class);
 int32_t answer_mark(const struct answer_class *class);

@@ -29,6 +29,7 @@ static const struct prompt_form forms[] = {
 	[PROMPT_WATCH] = { "watch ", "watch " },
 	[PROMPT_TENSOR] = { "tensor ", "tensor " },
 	[PROMPT_TENSOR_INDEX] = { "index ", "tensor-index " },
+	[PROMPT_TOLERANCE] = { "tolerance ", "set tolerance " },
 	[PROMPT_ASSIGN] = { "assign ", "assign " },
 	[PROMPT_CONSOLE] = { "", "" },
 };

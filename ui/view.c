@@ -15,6 +15,7 @@
 static const char *const names[VIEW_KIND_COUNT] = {
 	[VIEW_COMPARE] = "compare",
 	[VIEW_TENSOR] = "tensor",
+	[VIEW_DIFFERENCE] = "difference",
 };
 
 const char *view_name(enum view_kind kind)
@@ -107,14 +108,14 @@ static bool lies_over(enum view_kind kind)
 	return kind == VIEW_HELP || kind == VIEW_LOG || kind == VIEW_TEXT ||
 	       kind == VIEW_CONSOLE || kind == VIEW_COMPARE ||
 	       kind == VIEW_REPL || kind == VIEW_TERMINAL ||
-	       kind == VIEW_TENSOR;
+	       kind == VIEW_TENSOR || kind == VIEW_DIFFERENCE;
 }
 
 /* It is come back to; the others of them take each other's place. */
 static bool stays(enum view_kind kind)
 {
 	return !lies_over(kind) || kind == VIEW_COMPARE ||
-	       kind == VIEW_TENSOR;
+	       kind == VIEW_TENSOR || kind == VIEW_DIFFERENCE;
 }
 
 /* It is open, or "back" leads to it. */
@@ -258,6 +259,9 @@ static void draw_body(struct window window, const struct session *session,
 	case VIEW_COMPARE:
 		pane_compare(body, session, view);
 		break;
+	case VIEW_DIFFERENCE:
+		pane_difference(body, session, view);
+		break;
 	case VIEW_REPL:
 		pane_repl(body, session, view);
 		break;
@@ -271,6 +275,12 @@ static void draw_body(struct window window, const struct session *session,
 	case VIEW_KIND_COUNT:
 		break;
 	}
+}
+
+/* Their summary is said in place of the verdict. */
+static bool shows_answers(const struct view *view)
+{
+	return view->kind == VIEW_COMPARE || view->kind == VIEW_DIFFERENCE;
 }
 
 /* Where a search looks: the focused pane, or the whole body. */
@@ -316,7 +326,7 @@ void view_draw(struct canvas *canvas, const struct session *session,
 		struct window top =
 			window_part(window, 1, 0, layout.verdict_rows, columns);
 
-		if (view->kind == VIEW_COMPARE)
+		if (shows_answers(view))
 			pane_compare_summary(top, session);
 		else if (view->kind != VIEW_TENSOR ||
 			 !pane_tensor_summary(top, session))

@@ -36,6 +36,7 @@ enum view_kind {
 	VIEW_CONSOLE,
 	VIEW_TERMINAL, /* of the job that was started */
 	VIEW_COMPARE, /* what ranks answered */
+	VIEW_DIFFERENCE, /* of two of them */
 	VIEW_REPL,    /* code for them, and what that gave */
 	VIEW_TENSOR, /* one tensor of one rank */
 	VIEW_KIND_COUNT,
@@ -152,6 +153,8 @@ struct view {
 	int compare_cursor;
 	struct tensor_choice tensor;
 	bool has_heat; /* colours for areas, two in a cell */
+	int difference_rank;
+	int difference_against;
 	int job_cursor;	     /* in the list of jobs */
 	bool is_in_job;	     /* opened from the list: "back" leads there */
 	int text_scroll;     /* help, log, text: its first line */

@@ -6,6 +6,7 @@
 
 #include "banned.h"
 #include "base/alloc.h"
+#include "engine/differing.h"
 #include "engine/engine.h"
 #include "model/stackdiff.h"
 #include "protocol/stack.h"
@@ -16,6 +17,7 @@
 #include "ui/pane.h"
 
 #define EVIDENCE_SECONDS 1.0
+#define SMALL_BYTES (1 << 20)
 
 static void want_frame(struct app *app, const struct rank *rank, pid_t tid,
 		       const struct stack *stack, int depth)
@@ -154,6 +156,24 @@ static void want_names(struct app *app)
 	free(head);
 }
 
+/* How small tensors differ is read at once, as it costs nothing. */
+static void want_differences(struct app *app)
+{
+	const struct answers *answers = &app->engine->session.answers;
+
+	if (app->view.kind != VIEW_COMPARE || answers->question == NULL ||
+	    answers->kind != ANSWERS_COMPARE || app->engine->replay != NULL ||
+	    app->differences_of == answers->number ||
+	    answers_come(answers) < answers->count)
+		return;
+	app->differences_of = answers->number;
+	for (size_t i = 0; i < answers->count; i++)
+		if (answers->items[i].tensor != NULL &&
+		    answers->items[i].tensor->byte_count > SMALL_BYTES)
+			return;
+	differing_begin_all(app->engine);
+}
+
 /* A debugger's session is followed while it is seen. */
 static void want_console(struct app *app)
 {
@@ -183,6 +203,7 @@ void app_want(struct app *app)
 	want_output(app);
 	want_console(app);
 	want_names(app);
+	want_differences(app);
 	want_evidence(app);
 	if (app->view.kind != VIEW_TENSOR)
 		tensor_rest(app->engine);
@@ -208,6 +229,7 @@ void app_want(struct app *app)
 	case VIEW_TERMINAL:
 	case VIEW_REPL:
 	case VIEW_COMPARE:
+	case VIEW_DIFFERENCE:
 	case VIEW_KIND_COUNT:
 		break;
 	}

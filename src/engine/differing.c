@@ -110,6 +110,19 @@ int differing_begin(struct engine *engine, int rank, int against,
 	return 0;
 }
 
+void differing_cancel(struct engine *engine, int rank, int against)
+{
+	struct difference *difference = difference_find(
+		&engine->session.answers, rank, against);
+
+	drop(engine, rank, against);
+	if (!difference || difference->state != DIFFERENCE_READING)
+		return;
+	difference->state = DIFFERENCE_FAILED;
+	difference->error = xstrdup("given up before it was read");
+	engine->session.revision++;
+}
+
 /* Of classes as large the last: the odd ones come first. */
 static const struct answer_class *
 choose_leader(const struct answer_classes *classes)

@@ -26,6 +26,8 @@ void differing_clear(struct engine *engine);
  */
 int differing_begin(struct engine *engine, int rank, int against,
 		    struct error *error);
+/* It is not read on, and says that it was given up. */
+void differing_cancel(struct engine *engine, int rank, int against);
 /*
  * The same of each class of the answers and the majority, or the largest one,
  * as far as they have tensors that can be compared, and that was not done.

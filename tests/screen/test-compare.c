@@ -18,6 +18,7 @@
 #include "base/array.h"
 #include "base/buffer.h"
 #include "model/answers.h"
+#include "model/difference.h"
 #include "protocol/tensor.h"
 #include "stage.h"
 #include "ui/commands.h"
@@ -119,6 +120,61 @@ static void answer_weights(struct stage *stage)
 	}
 }
 
+/* What rank 5 has differs from [3, 8] on, in each 21st element. */
+static void find_difference(struct stage *stage, enum difference_state state)
+{
+	struct answers *answers = &stage->engine.session.answers;
+	struct difference *difference = difference_add(answers, 5, 0);
+	float one[256];
+	float other[256];
+
+	for (int i = 0; i < 256; i++) {
+		other[i] = sinf((float)i / 9);
+		one[i] = other[i];
+		if (i >= 104 && i % 21 == 0)
+			one[i] += (float)i / 1000;
+	}
+	one[104] = NAN;
+	difference->state = state;
+	difference->done = 12 << 20;
+	difference->total = 64 << 20;
+	assert_int_equal(tensordiff_begin(&difference->found,
+					  answers_find(answers, 5)->tensor,
+					  answers_find(answers, 0)->tensor, 64,
+					  128, NULL),
+			 0);
+	if (state == DIFFERENCE_DONE)
+		tensordiff_add(&difference->found, 0, (uint8_t *)one,
+			       (uint8_t *)other, 256);
+}
+
+static void differ(struct stage *stage)
+{
+	answer_weights(stage);
+	find_difference(stage, DIFFERENCE_DONE);
+}
+
+static void open_it(struct stage *stage)
+{
+	differ(stage);
+	stage->app.view.has_heat = false;
+	stage_keys(stage, "Enter");
+	assert_int_equal(stage->app.view.kind, VIEW_DIFFERENCE);
+}
+
+static void open_it_in_colour(struct stage *stage)
+{
+	open_it(stage);
+	stage->app.view.has_heat = true;
+}
+
+static void open_what_is_read(struct stage *stage)
+{
+	answer_weights(stage);
+	find_difference(stage, DIFFERENCE_READING);
+	stage_keys(stage, "Enter");
+}
+
 /* Nothing of it is as it should be. */
 static void answer_all_kinds(struct stage *stage)
 {
@@ -156,6 +212,12 @@ static void draws_the_picture(void **state)
 		{ "compare-40x10", 10, 40, answer_all },
 		{ "compare-tensor-80x24", 24, 80, answer_weights },
 		{ "compare-tensor-40x10", 10, 40, answer_weights },
+		{ "compare-differs-80x24", 24, 80, differ },
+		{ "difference-80x24", 24, 80, open_it },
+		{ "difference-colour-80x24", 24, 80, open_it_in_colour },
+		{ "difference-40x10", 10, 40, open_it },
+		{ "difference-200x50", 50, 200, open_it },
+		{ "difference-reading-80x24", 24, 80, open_what_is_read },
 		{ "compare-kinds-80x24", 24, 80, answer_all_kinds },
 		{ "compare-kinds-40x10", 10, 40, answer_all_kinds },
 		{ "compare-kinds-200x50", 50, 200, answer_all_kinds },
@@ -252,6 +314,85 @@ static void it_is_clicked(void **state)
 	stage_check_shows(stage, "ranks 0-2,4,6-7");
 }
 
+static void a_difference_is_opened(void **state)
+{
+	struct stage *stage = *state;
+
+	differ(stage);
+	stage_check_shows(stage, "rank 5 against the majority: 9 of 256");
+	stage_keys(stage, "Down Enter");
+	stage_check_shows(stage, "the others are held against these");
+	stage_keys(stage, "Up Enter");
+	stage_check_shows(stage, "9 of 256 elements differ; in 1 of them");
+	stage_check_shows(stage, "first at [3, 8]: nan and");
+	stage_keys(stage, "t 0 . 3 Enter");
+	stage_check_shows(stage, "not within the tolerance of 0.3");
+	stage_keys(stage, "Esc");
+	assert_int_equal(stage->app.view.kind, VIEW_COMPARE);
+	stage_keys(stage, "Esc");
+	assert_int_equal(stage->app.view.kind, VIEW_HOME);
+}
+
+static void reading_is_given_up(void **state)
+{
+	struct stage *stage = *state;
+
+	open_what_is_read(stage);
+	stage_check_shows(stage, "both are read, 12 MB of 64 MB");
+	stage_keys(stage, "Esc");
+	assert_int_equal(stage->app.view.kind, VIEW_DIFFERENCE);
+	stage_check_shows(stage, "given up before it was read");
+	stage_keys(stage, "Esc");
+	assert_int_equal(stage->app.view.kind, VIEW_COMPARE);
+}
+
+static void other_shapes_have_no_elements_to_compare(void **state)
+{
+	struct stage *stage = *state;
+
+	answer_all_kinds(stage);
+	stage_keys(stage, "Down Enter");
+	assert_int_equal(stage->app.view.kind, VIEW_COMPARE);
+	stage_check_shows(stage, "their shapes differ");
+}
+
+static void two_ranks_have_no_majority(void **state)
+{
+	struct stage *stage = *state;
+	struct answers *answers = &stage->engine.session.answers;
+	struct tensor tensor;
+
+	answers_begin(answers, "w", ANSWERS_COMPARE, 0);
+	for (int rank = 4; rank < 6; rank++) {
+		tensor = make_weight(rank);
+		answer_tensor(stage, rank, &tensor);
+	}
+	view_open(&stage->app.view, VIEW_COMPARE);
+	stage_check_shows(stage, "rank 5 against rank 4: ");
+}
+
+static void what_is_compared_is_watched(void **state)
+{
+	struct stage *stage = *state;
+
+	answer_all(stage);
+	stage_keys(stage, "w");
+	assert_string_equal(
+		stage->engine.session.choice.displays.items[0].expression,
+		"loss.item()");
+}
+
+static void the_tolerance_joins_classes(void **state)
+{
+	struct stage *stage = *state;
+
+	answer_all(stage);
+	stage_keys(stage, "t 0 . 1 Enter");
+	stage_check_shows(stage, "2 values over 8 ranks");
+	stage_keys(stage, "t x Enter");
+	stage_check_shows(stage, "'x' is");
+}
+
 static void it_is_searched(void **state)
 {
 	struct stage *stage = *state;
@@ -311,6 +452,12 @@ int main(void)
 		ON_STAGE(the_cursor_chooses_ranks),
 		ON_STAGE(the_whole_of_an_answer_is_shown),
 		ON_STAGE(a_line_is_not_sent_again),
+		ON_STAGE(a_difference_is_opened),
+		ON_STAGE(reading_is_given_up),
+		ON_STAGE(other_shapes_have_no_elements_to_compare),
+		ON_STAGE(two_ranks_have_no_majority),
+		ON_STAGE(what_is_compared_is_watched),
+		ON_STAGE(the_tolerance_joins_classes),
 		ON_STAGE(it_is_clicked),
 		ON_STAGE(it_is_searched),
 		ON_STAGE(back_leads_to_it),

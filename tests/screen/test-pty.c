@@ -137,6 +137,7 @@ static const struct work works[] = {
 	{ "console", "", NULL, "┌Console" },
 	{ "terminal", "", NULL, "┌Terminal" },
 	{ "prompt compare", "", NULL, "\n = " },
+	{ "prompt tensor", "", NULL, "\n tensor " },
 	{ "prompt search", "", NULL, "\n /" },
 	{ "find next", "/wait\r", " rank 4 ", " rank 5 " },
 	{ "find previous", "/wait\r", " rank 4 ", " rank 2 " },
@@ -212,8 +213,9 @@ static void every_key_works(void **state)
 	keymap_init(&keymap);
 	keymap_add_default(&keymap);
 	for (size_t i = 0; i < keymap.count; i++)
-		/* It has a test of its own. */
-		if (strcmp(keymap.bindings[i].line, "suspend") != 0)
+		/* It has a test of its own, as keys of one view have. */
+		if (strcmp(keymap.bindings[i].line, "suspend") != 0 &&
+		    !strchr(keymap.bindings[i].key + 1, ':'))
 			press(&keymap.bindings[i]);
 	keymap_clear(&keymap);
 }

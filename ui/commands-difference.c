@@ -1,0 +1,125 @@
+/*
+ * commands-difference: what is done with the answers of ranks: how two of them
+ * differ, how much of that matters, and what is to be watched.
+ */
+#include <stdlib.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/error.h"
+#include "engine/differing.h"
+#include "engine/engine.h"
+#include "model/difference.h"
+#include "ui/answerrows.h"
+#include "ui/app.h"
+#include "ui/commands-private.h"
+#include "ui/commands.h"
+#include "ui/comparetable.h"
+
+static void show(struct app *app, const struct difference *difference)
+{
+	app->view.difference_rank = difference->rank;
+	app->view.difference_against = difference->against;
+	view_open(&app->view, VIEW_DIFFERENCE);
+}
+
+static int begin(struct app *app, int rank, int against, struct error *error)
+{
+	if (app->engine->session.is_replay)
+		return error_set(error, "this is a recording; elements are "
+					"read in a job that runs.");
+	if (differing_begin(app->engine, rank, against, error) < 0)
+		return -1;
+	show(app, difference_find(&app->engine->session.answers, rank,
+				  against));
+	return 0;
+}
+
+int open_difference(struct app *app, const struct answer_classes *classes,
+		    const struct answer_class *class, struct error *error)
+{
+	const struct answers *answers = &app->engine->session.answers;
+	const struct difference *known;
+	const struct answer_class *other;
+	bool is_majority;
+
+	other = comparetable_reference(classes, &is_majority);
+	if (class == other)
+		return error_set(error, "the others are held against these; "
+					"Enter on another row shows how it "
+					"differs.");
+	known = difference_of(answers, class, other);
+	if (known == NULL || known->state == DIFFERENCE_FAILED)
+		return begin(app, rankset_first(&class->ranks),
+			     rankset_first(&other->ranks), error);
+	show(app, known);
+	return 0;
+}
+
+int ui_difference(struct command_context *context, int argc, char **argv,
+		  struct error *error)
+{
+	struct app *app = command_app(context);
+
+	(void)argc;
+	(void)argv;
+	if (app->view.kind == VIEW_COMPARE)
+		return open_answer(context, error);
+	if (app->view.kind != VIEW_DIFFERENCE)
+		return error_set(error, "difference belongs to the comparison; "
+					"= opens one.");
+	return begin(app, app->view.difference_rank,
+		     app->view.difference_against, error);
+}
+
+bool stop_difference(struct app *app)
+{
+	const struct view *view = &app->view;
+	const struct difference *difference = difference_find(
+		&app->engine->session.answers, view->difference_rank,
+		view->difference_against);
+
+	if (view->kind != VIEW_DIFFERENCE || difference == NULL ||
+	    difference->state != DIFFERENCE_READING)
+		return false;
+	differing_cancel(app->engine, difference->rank, difference->against);
+	return true;
+}
+
+void apply_tolerance(struct app *app)
+{
+	struct engine *engine = app->engine;
+	struct answers *answers = &engine->session.answers;
+
+	if (answers->question == NULL || answers->kind != ANSWERS_COMPARE)
+		return;
+	answers->tolerance = engine->settings.tolerance;
+	/* Of tensors it takes their elements. */
+	if (answers->tolerance > 0 && answers_come(answers) == answers->count)
+		differing_begin_all(engine);
+	engine->session.revision++;
+}
+
+/* At each stop, among the locals; or, of a tensor, when it has a NaN. */
+int ui_follow(struct command_context *context, int argc, char **argv,
+	      struct error *error)
+{
+	struct app *app = command_app(context);
+	const struct answers *answers = &app->engine->session.answers;
+	struct answer_classes classes;
+	char *line;
+
+	(void)argc;
+	(void)argv;
+	if (answers->question == NULL || answers->kind != ANSWERS_COMPARE)
+		return error_set(error, "nothing is compared that could be "
+					"watched; = compares an expression.");
+	answer_classes_make(&classes, answers);
+	line = xasprintf(comparetable_is_wanted(&classes) ? "watch-nan %s"
+							  : "display %s",
+			 answers->question);
+	answer_classes_clear(&classes);
+	commands_run(app, line);
+	free(line);
+	return 0;
+}

@@ -1,0 +1,257 @@
+/*
+ * pane-difference: how two ranks' tensors differ, in words and as a map of
+ * |difference|, as far as they were read.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/buffer.h"
+#include "base/text.h"
+#include "model/answers.h"
+#include "model/difference.h"
+#include "model/session.h"
+#include "model/tensortext.h"
+#include "ui/differencetext.h"
+#include "ui/heat.h"
+#include "ui/pane.h"
+
+#define NOT_READ 0 /* less than it is none */
+/* Of the largest: what is more has another colour, or letter, than 0. */
+#define LEAST_SHARE 0.12
+
+static void put_title(struct window window, const struct session *session,
+		      const struct difference *difference)
+{
+	const struct answers *answers = &session->answers;
+	const struct tensordiff *found = &difference->found;
+	struct buffer left = BUFFER_INIT;
+	struct buffer right = BUFFER_INIT;
+
+	buffer_append_string(&left, "Difference");
+	if (answers->question != NULL)
+		buffer_printf(&left, " \u00b7 %s", answers->question);
+	buffer_printf(&left, " \u00b7 rank %d against %d", difference->rank,
+		      difference->against);
+	if (found->dtype != NULL) {
+		text_escape(&right, found->dtype, strlen(found->dtype));
+		buffer_append_char(&right, ' ');
+		tensortext_append_sizes(&right, found->shape,
+					found->dimension_count);
+	}
+	pane_title(window, 0, 1, window.column_count - 2, true, left.data,
+		   right.data);
+	buffer_clear(&right);
+	buffer_clear(&left);
+}
+
+static void append_numbers(struct buffer *out, const struct tensordiff *found,
+			   const struct tensordiff_place *place)
+{
+	tensordiff_append_index(out, found, place->index);
+	if (place->numbers[0].kind == TENSOR_NUMBER_UNKNOWN)
+		return;
+	buffer_append_string(out, ": ");
+	tensortext_append_number(out, &place->numbers[0]);
+	buffer_append_string(out, " and ");
+	tensortext_append_number(out, &place->numbers[1]);
+}
+
+/* One fact a line: how many, the first, the farthest, and what is no number. */
+static void append_facts(struct buffer *out, const struct tensordiff *found,
+			 double tolerance)
+{
+	text_count(out, (uint64_t)found->differing);
+	buffer_append_string(out, " of ");
+	text_count(out, (uint64_t)found->element_count);
+	buffer_append_string(out, found->element_count == 1
+					  ? " element differs"
+					  : " elements differ");
+	if (found->unlike > 0) {
+		buffer_append_string(out, "; in ");
+		text_count(out, (uint64_t)found->unlike);
+		buffer_append_string(out, " of them one is NaN or infinite");
+	}
+	buffer_append_string(out, "\nfirst at ");
+	append_numbers(out, found, &found->first);
+	if (!isnan(found->maximum)) {
+		buffer_printf(out, "\nmax |difference| %.4g at ",
+			      found->maximum);
+		append_numbers(out, found, &found->farthest);
+	}
+	if (tolerance > 0)
+		buffer_printf(out, "\n%s the tolerance of %g",
+			      tensordiff_is_within(found, tolerance)
+				      ? "within"
+				      : "not within",
+			      tolerance);
+	if (found->is_torn)
+		buffer_append_string(out, "\nwritten while it was read");
+	if (!tensordiff_is_partial(found))
+		return;
+	buffer_append_string(out, "\nonly ");
+	text_count(out, (uint64_t)found->compared);
+	buffer_append_string(out, " elements were compared");
+}
+
+static void append_words(struct buffer *out, const struct answers *answers,
+			 const struct difference *difference)
+{
+	if (difference->state == DIFFERENCE_DONE &&
+	    difference->found.differing > 0)
+		append_facts(out, &difference->found, answers->tolerance);
+	else
+		differencetext_append_found(out, difference);
+	if (difference->state == DIFFERENCE_READING)
+		buffer_append_string(out, " (Esc gives it up)");
+}
+
+/* Returns the rows that it took. */
+static int put_words(struct window window, const struct answers *answers,
+		     const struct difference *difference)
+{
+	struct buffer text = BUFFER_INIT;
+	enum style style = difference->state == DIFFERENCE_FAILED
+				   ? STYLE_WARNING
+				   : STYLE_TEXT;
+	const char *line;
+	int row = 0;
+
+	append_words(&text, answers, difference);
+	line = text.data;
+	while (line != NULL && row < window.row_count) {
+		char *copy = xstrndup(line, strcspn(line, "\n"));
+
+		row += window_put_paragraph(window, row, 1,
+					    window.row_count - row, style,
+					    copy);
+		line = strchr(line, '\n');
+		line = line != NULL ? line + 1 : NULL;
+		free(copy);
+	}
+	buffer_clear(&text);
+	return row;
+}
+
+/* The worst of what falls into one; NaN is worse than all. */
+static void join(double *value, double other)
+{
+	if (isnan(*value) || other < NOT_READ)
+		return;
+	if (isnan(other) || !(*value >= other))
+		*value = other;
+}
+
+/* A grid of no more rows and columns than there is room for. */
+static double *shrink(const struct tensordiff *found, int row_count,
+		      int column_count)
+{
+	size_t count = (size_t)row_count * (size_t)column_count;
+	double *values = xcalloc(count, sizeof(*values));
+
+	for (size_t i = 0; i < count; i++)
+		values[i] = HEAT_NOTHING;
+	for (int row = 0; row < found->row_count; row++) {
+		int to = row * row_count / found->row_count;
+
+		for (int i = 0; i < found->column_count; i++)
+			join(&values[to * column_count +
+				     i * column_count / found->column_count],
+			     found->grid[row * found->column_count + i]);
+	}
+	return values;
+}
+
+/* What differs at all is seen to. */
+static void raise_small(double *values, int count, double high)
+{
+	for (int i = 0; i < count; i++)
+		if (values[i] > 0 && values[i] < high * LEAST_SHARE)
+			values[i] = high * LEAST_SHARE;
+}
+
+static int at_most(int count, int maximum)
+{
+	return count < maximum ? count : maximum;
+}
+
+/* Where what is left of a number ends is the largest; it begins with 0. */
+static void put_map(struct window window, const struct difference *difference,
+		    bool has_colours)
+{
+	const struct tensordiff *found = &difference->found;
+	struct window inner = window_part(window, 1, 1, window.row_count - 1,
+					  window.column_count - 2);
+	struct heat_picture picture = {
+		.high = isnan(found->maximum) ? 0 : found->maximum,
+		.has_colours = has_colours,
+	};
+	struct buffer title = BUFFER_INIT;
+	double *values;
+
+	if (inner.row_count < 1 || inner.column_count < 1)
+		return;
+	picture.row_count = at_most(found->row_count,
+				    heat_rows(inner.row_count, has_colours));
+	picture.column_count = at_most(found->column_count, inner.column_count);
+	values = shrink(found, picture.row_count, picture.column_count);
+	raise_small(values, picture.row_count * picture.column_count, picture.high);
+	picture.values = values;
+	buffer_append_string(&title, "|difference|");
+	window_put(window, 0, 1, window.column_count - 1, STYLE_DIM,
+		   title.data);
+	heat_put_legend(window, 0, 2 + text_width(title.data),
+			window.column_count - 3 - text_width(title.data),
+			&picture);
+	heat_put(inner, &picture);
+	free(values);
+	buffer_clear(&title);
+}
+
+static const struct difference *find(const struct session *session,
+				     const struct view *view)
+{
+	return difference_find(&session->answers, view->difference_rank,
+			       view->difference_against);
+}
+
+void pane_difference_append(struct buffer *out, const struct session *session,
+			    const struct view *view)
+{
+	const struct difference *difference = find(session, view);
+
+	if (difference == NULL)
+		return;
+	buffer_printf(out, "rank %d against rank %d: ", difference->rank,
+		      difference->against);
+	append_words(out, &session->answers, difference);
+	buffer_append_char(out, '\n');
+}
+
+void pane_difference(struct window window, const struct session *session,
+		     const struct view *view)
+{
+	struct window inner = pane_frame(window);
+	const struct answers *answers = &session->answers;
+	const struct difference *difference = find(session, view);
+	int rows;
+
+	if (difference == NULL) {
+		window_put_paragraph(inner, 0, 1, inner.row_count, STYLE_DIM,
+				     "These two are not compared any more; Esc "
+				     "leads back.");
+		return;
+	}
+	if (pane_has_frame(window.row_count))
+		put_title(window, session, difference);
+	rows = put_words(inner, answers, difference);
+	/* A blank line between them, where there is room. */
+	if (inner.row_count > rows + 6)
+		rows++;
+	if (difference->found.grid != NULL && difference->found.compared > 0)
+		put_map(window_part(inner, rows, 0, inner.row_count - rows,
+				    inner.column_count),
+			difference, view->has_heat);
+}
