@@ -116,10 +116,20 @@ static char *name_device(const struct pytensor *tensor)
 	return name;
 }
 
+/* -1: not known */
+static int64_t count_bytes(const struct pytensor *tensor)
+{
+	int64_t count = tensor->element_count;
+
+	if (count < 0 ||
+	    (tensor->item_size && count > INT64_MAX / tensor->item_size))
+		return -1;
+	return count * tensor->item_size;
+}
+
 void pytensor_tell(const struct pytensor *tensor, struct tensor *told)
 {
 	bool is_torch = tensor->family == PYTENSOR_TORCH;
-	int64_t count = tensor->element_count;
 
 	told->type = text_or_null(tensor->type);
 	told->dtype = xstrdup(pytensor_dtype(tensor));
@@ -127,12 +137,9 @@ void pytensor_tell(const struct pytensor *tensor, struct tensor *told)
 	memcpy(told->shape, tensor->shape, sizeof(told->shape));
 	memcpy(told->strides, tensor->strides, sizeof(told->strides));
 	told->offset = is_torch ? tensor->offset : -1;
-	told->element_count = count;
+	told->element_count = tensor->element_count;
 	told->item_size = tensor->item_size;
-	told->byte_count = tensor->item_size &&
-					   count > INT64_MAX / tensor->item_size
-				   ? -1
-				   : count * tensor->item_size;
+	told->byte_count = count_bytes(tensor);
 	told->device = name_device(tensor);
 	told->requires_grad = tensor->requires_grad;
 	told->grad_fn = text_or_null(tensor->grad_fn);

@@ -22,6 +22,10 @@
 #define PLAIN_CLASS "N3c1010TensorImplE"
 #define DIRTY "its elements were freed (FSDP does so), or it changes"
 
+static const char NESTED[] =
+	"it is a nested tensor: its elements are in those that it has";
+static const char SYMBOLS[] = "its sizes are symbols";
+
 /* What is no plain tensor, by the class of its implementation. */
 static const struct {
 	const char *part;
@@ -33,8 +37,7 @@ static const struct {
 	  "it is sparse: its elements are in its values and indices" },
 	{ "11QTensorImplE",
 	  "it is quantized: what its elements mean depends on a scale" },
-	{ "16NestedTensorImplE",
-	  "it is a nested tensor: its elements are in those that it has" },
+	{ "16NestedTensorImplE", NESTED },
 	{ "17BatchedTensorImplE",
 	  "it stands for another tensor, inside of vmap" },
 	{ "13TensorWrapperE",
@@ -278,10 +281,9 @@ static void find_unread(struct pyreader *reader,
 	if (!tensor->unread && traits & TORCH_FAKE)
 		tensor->unread = "it is a FakeTensor: it has no elements";
 	if (!tensor->unread && traits & TORCH_JAGGED)
-		tensor->unread = "it is a nested tensor: its elements are in "
-				 "those that it has";
+		tensor->unread = NESTED;
 	if (!tensor->unread && has_symbols(reader, object))
-		tensor->unread = "its sizes are symbols";
+		tensor->unread = SYMBOLS;
 	if (!tensor->unread)
 		tensor->unread = check_device(tensor);
 	if (!tensor->unread)
@@ -290,18 +292,15 @@ static void find_unread(struct pyreader *reader,
 		tensor->unread = check_storage(tensor);
 }
 
-/* Of what has no one shape, only how many elements there are. */
+/* What it has no one shape for is not told: nor how many elements it has. */
 static int settle_shape(struct pytensor *tensor)
 {
-	if (check_sizes(tensor) == 0)
+	if (tensor->unread == NESTED || tensor->unread == SYMBOLS) {
+		tensor->dimension_count = 0;
+		tensor->element_count = -1;
 		return 0;
-	if (!tensor->unread || tensor->element_count < 0 ||
-	    tensor->element_count > SIZE_LIMIT)
-		return -1;
-	tensor->dimension_count = 1;
-	tensor->shape[0] = tensor->element_count;
-	tensor->strides[0] = 0;
-	return 0;
+	}
+	return check_sizes(tensor);
 }
 
 static int read_opened(struct pyreader *reader,

@@ -49,7 +49,7 @@ struct pytensor {
 	int64_t shape[PYTENSOR_DIMENSIONS];
 	int64_t strides[PYTENSOR_DIMENSIONS]; /* torch: elements, else bytes */
 	int64_t offset; /* of the first element, in elements; 0 not of torch */
-	int64_t element_count;
+	int64_t element_count; /* -1: not known, and no shape (nested) */
 	int64_t item_size;  /* bytes of an element */
 	int requires_grad;  /* 1, 0; -1: not known; 0 of others than torch */
 	bool is_parameter;

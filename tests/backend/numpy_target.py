@@ -45,8 +45,10 @@ def add(value, name):
     if value.dtype.kind == "O":
         truths.add(value, name, dict(told, unread="objects"), None)
         return
-    little = value.astype(value.dtype.newbyteorder("<"))
-    truths.add(value, name, told, little.tobytes())
+    plain = value.view(numpy.ndarray)
+    if value.dtype.byteorder == ">":
+        plain = plain.astype(value.dtype.newbyteorder("<"))
+    truths.add(value, name, told, plain.tobytes())
 
 
 class Sub(numpy.ndarray if numpy else object):

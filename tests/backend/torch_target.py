@@ -212,7 +212,7 @@ def add_strange():
 
 def add_nested():
     made = torch.nested.nested_tensor([torch.ones(2, 2), torch.ones(3, 2)])
-    truths.add(made, "nested", {"dtype": "float32", "numel": 10,
+    truths.add(made, "nested", {"dtype": "float32", "shape": [],
                                 "unread": "nested"}, None)
 
 
