@@ -95,5 +95,18 @@ def is_near(got, wanted):
     return got == wanted
 
 
+def compare_values(row, tensor):
+    """What is wrong of the statistics and the hash in the node's answer."""
+    if tensor.get("unread"):
+        return ["unread: " + tensor["unread"]]
+    wrong = ["hash: %s for %s" % (tensor["hash"], row["hash"])
+             ] if tensor["hash"] != row["hash"] else []
+    for key, wanted in (row["stats"] or {}).items():
+        got = (tensor["stats"] or {}).get(key)
+        if not is_near(got, wanted):
+            wrong.append("%s: %r for %r" % (key, got, wanted))
+    return wrong
+
+
 if __name__ == "__main__":
     sys.exit("used by tests")

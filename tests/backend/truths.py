@@ -3,6 +3,7 @@
 For programs that are looked into. Statistics are reckoned by Python's own
 numbers out of the values' bytes: no library has a part in them.
 """
+import fractions
 import json
 import math
 import struct
@@ -104,10 +105,11 @@ def statistics(values):
             "inf": sum(math.isinf(x) for x in values),
             "zeros": sum(x == 0 for x in values)}
     if finite:
-        mean = math.fsum(finite) / len(finite)
-        told.update(min=min(finite), max=max(finite), mean=mean,
-                    std=root([square(x - mean) / len(finite)
-                              for x in finite]))
+        exact = [fractions.Fraction(float(x)) for x in finite]
+        mean = sum(exact) / len(exact)
+        told.update(min=min(finite), max=max(finite), mean=float(mean),
+                    std=math.sqrt(sum(square(x - mean) for x in exact)
+                                  / len(exact)))
     return told
 
 
