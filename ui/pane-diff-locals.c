@@ -14,7 +14,7 @@
 #define VALUES_IN_LINE 24     /* columns of values written one by one */
 
 /* One name on both sides. */
-struct difference {
+struct local_difference {
 	const char *name;
 	const struct variable *a; /* NULL: not there */
 	const struct variable *b[DIFF_RANKS_MAXIMUM];
@@ -23,7 +23,7 @@ struct difference {
 };
 
 struct differences {
-	struct difference *items;
+	struct local_difference *items;
 	size_t count;
 	size_t capacity;
 };
@@ -91,7 +91,7 @@ static bool is_same_value(const struct variable *a, const struct variable *b)
 	return is_same;
 }
 
-static char compare(const struct difference *difference)
+static char compare(const struct local_difference *difference)
 {
 	bool is_here = is_bound(difference->a);
 	bool is_there = false;
@@ -113,14 +113,14 @@ static void add_name(struct differences *all, const struct session *session,
 		     const struct diff_sides *sides, const char *name,
 		     int a_depth, int b_depth)
 {
-	struct difference *difference;
+	struct local_difference *difference;
 
 	for (size_t i = 0; i < all->count; i++)
 		if (strcmp(all->items[i].name, name) == 0)
 			return;
 	ARRAY_GROW(all->items, all->count, all->capacity);
 	difference = &all->items[all->count++];
-	*difference = (struct difference){ .name = name };
+	*difference = (struct local_difference){ .name = name };
 	difference->a = find_variable(
 		frame_variables(session, sides->a, a_depth), name);
 	for (size_t i = 0; i < DIFF_RANKS_MAXIMUM; i++) {
@@ -147,7 +147,7 @@ static void add_names(struct differences *all, const struct session *session,
 			 b_depth);
 }
 
-static size_t distinct_count(const struct difference *difference)
+static size_t distinct_count(const struct local_difference *difference)
 {
 	size_t count = 0;
 
@@ -176,7 +176,7 @@ static bool parse_number(const char *text, double *number)
 
 /* "0.113 … 0.131": false when a value is no number. */
 static bool append_range(struct buffer *out,
-			 const struct difference *difference)
+			 const struct local_difference *difference)
 {
 	const char *lowest = NULL;
 	const char *highest = NULL;
@@ -206,7 +206,7 @@ static bool append_range(struct buffer *out,
 }
 
 static bool append_one_by_one(struct buffer *out,
-			      const struct difference *difference)
+			      const struct local_difference *difference)
 {
 	size_t start = out->length;
 
@@ -227,7 +227,7 @@ static bool append_one_by_one(struct buffer *out,
 
 /* The values of the other side, in one line. */
 static void append_values(struct buffer *out,
-			  const struct difference *difference)
+			  const struct local_difference *difference)
 {
 	size_t distinct = distinct_count(difference);
 	size_t first = 0;
@@ -255,7 +255,7 @@ static void append_values(struct buffer *out,
 }
 
 static void put_side(struct window window, int row,
-		     const struct difference *difference, char op, int width,
+		     const struct local_difference *difference, char op, int width,
 		     const char *value)
 {
 	enum style style = diff_style(op);
@@ -272,7 +272,7 @@ static void put_side(struct window window, int row,
 }
 
 static void put_difference(struct window left, struct window right, int row,
-			   const struct difference *difference, int width)
+			   const struct local_difference *difference, int width)
 {
 	struct buffer here = BUFFER_INIT;
 	struct buffer there = BUFFER_INIT;

@@ -159,6 +159,10 @@ static const struct command rows[] = {
 	  "what the tensor is, of one rank, with all its elements looked at; "
 	  "[0:8, 3] of it, or all of it as a file of numpy",
 	  SHELL, command_tensor },
+	{ "diff-params", NULL, "[--gradients] [EXPR] [ranks SET]",
+	  "all parameters and buffers of EXPR (model), in each rank: the first "
+	  "that differs, and how; 1: one does",
+	  BOTH | COMMAND_RANKS, command_diff_params },
 	{ "broadcast", NULL, "[--yes] LINE [ranks SET]",
 	  "LINE to the prompt of each stopped rank, equal answers together",
 	  SHELL | COMMAND_RANKS | COMMAND_ASKS, command_broadcast },

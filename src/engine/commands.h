@@ -106,6 +106,8 @@ int command_compare(struct command_context *context, int argc, char **argv,
 		    struct error *error);
 int command_tensor(struct command_context *context, int argc, char **argv,
 		   struct error *error);
+int command_diff_params(struct command_context *context, int argc, char **argv,
+			struct error *error);
 int command_broadcast(struct command_context *context, int argc, char **argv,
 		      struct error *error);
 /* What is displayed, where the rank looked at is stopped; else nothing. */

@@ -53,6 +53,7 @@ void engine_clear(struct engine *engine)
 	replay_free(engine->replay);
 	engine_record_stop(engine);
 	differing_clear(engine);
+	params_clear(engine);
 	requests_clear(engine);
 	pendings_clear(engine);
 	survey_clear(&engine->survey);
@@ -323,6 +324,7 @@ static void on_drained(struct link *link, void *data)
 	survey_turn(engine);
 	watch_nan_turn(engine);
 	differing_turn(engine);
+	params_turn(engine);
 	tensor_turn(engine);
 	engine_settle(engine);
 }
@@ -353,6 +355,7 @@ static void on_closed(struct link *link, const char *why, void *data)
 	survey_turn(engine);
 	watch_nan_turn(engine);
 	differing_turn(engine);
+	params_turn(engine);
 	tensor_turn(engine);
 	debuggers_turn(engine);
 	engine_settle(engine);

@@ -16,6 +16,7 @@
 
 #include "engine/differing.h"
 #include "engine/evidence.h"
+#include "engine/params.h"
 #include "engine/settings.h"
 #include "engine/survey.h"
 #include "engine/tensor-want.h"
@@ -66,6 +67,7 @@ struct engine {
 	char *notice;	      /* said, and not yet taken; NULL: nothing */
 	bool is_notice_error;
 	struct survey survey; /* answers to it are to come */
+	struct params params;	    /* asked for by diff-params */
 	struct differing differing; /* of its answers, being compared */
 	struct tensor_asking tensor;
 	struct rankset holds; /* held by agents that we have asked for */

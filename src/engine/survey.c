@@ -427,6 +427,7 @@ void survey_interrupt(struct engine *engine)
 
 	if (survey->interrupts++ > 0)
 		return;
+	params_cancel(engine);
 	for (size_t i = 0; i < survey->count; i++) {
 		const struct rank *rank = session_find_rank(
 			&engine->session, survey->asks[i].rank);

@@ -97,6 +97,7 @@ void session_clear(struct session *session)
 	session_clear_transcripts(session);
 	launching_clear(&session->launching);
 	answers_clear(&session->answers);
+	paramdiff_clear(&session->paramdiff);
 	dialogue_clear(&session->dialogue);
 	tensorview_clear(&session->tensorview);
 	job_clear_all(session);

@@ -17,6 +17,7 @@
 #include "model/choice.h"
 #include "model/dialogue.h"
 #include "model/launching.h"
+#include "model/paramdiff.h"
 #include "model/rank.h"
 #include "model/stops.h"
 #include "model/tensorview.h"
@@ -143,6 +144,7 @@ struct session {
 	size_t output_count;
 	struct stops stops; /* of all ranks */
 	struct answers answers; /* to the last question to several ranks */
+	struct paramdiff paramdiff; /* of the last diff-params */
 	struct dialogue dialogue; /* code that was run, and the answers */
 	struct launching launching; /* the job that we started */
 	struct tensorview tensorview; /* the tensor that is looked at */

@@ -1,0 +1,333 @@
+#include "engine/params.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "engine/command.h"
+#include "engine/control.h"
+#include "engine/engine.h"
+#include "engine/gather.h"
+#include "engine/pairing.h"
+#include "engine/request.h"
+#include "engine/tensorask.h"
+
+/* All elements are read: that takes longer than other answers do. */
+#define SECONDS_MINIMUM 60.0
+#define OF_TIMEOUT 0.8
+/* For a heat map of the first that differs. */
+#define ROWS 64
+#define COLUMNS 128
+
+static double seconds_of(const struct engine *engine)
+{
+	double seconds = engine->settings.timeout;
+
+	return engine->settings.has_timeout || seconds > SECONDS_MINIMUM
+		       ? seconds
+		       : SECONDS_MINIMUM;
+}
+
+void params_clear(struct engine *engine)
+{
+	struct params *params = &engine->params;
+
+	for (size_t i = 0; i < params->count; i++)
+		json_decref(engine_take_answer(engine, params->asks[i].seq,
+					       NULL));
+	free(params->asks);
+	pairing_free(params->pairing, engine);
+	*params = (struct params){ .asks = NULL };
+}
+
+static void ask(struct engine *engine, size_t number)
+{
+	const struct paramdiff *diff = &engine->session.paramdiff;
+	const struct paramdiff_rank *of = &diff->ranks[number];
+	const struct rank *rank =
+		session_find_rank(&engine->session, of->rank);
+	struct params *params = &engine->params;
+	json_t *arguments = tensorask_place(engine, rank, diff->expression);
+
+	json_object_set_new(arguments, "hash", json_true());
+	json_object_set_new(arguments, "gradients",
+			    json_boolean(diff->is_of_gradients));
+	json_object_set_new(arguments, "start",
+			    json_integer((json_int_t)of->count));
+	if (!engine->is_screen)
+		json_object_set_new(arguments, "timeout",
+				    json_real(seconds_of(engine) * OF_TIMEOUT));
+	ARRAY_GROW(params->asks, params->count, params->capacity);
+	params->asks[params->count++] = (struct params_ask){
+		.seq = engine_ask(engine, "parameters", arguments),
+		.number = number,
+	};
+}
+
+int params_begin(struct command_context *context, const char *expression,
+		 bool is_of_gradients, struct error *error)
+{
+	struct engine *engine = context->engine;
+	struct session *session = &engine->session;
+	struct control control = {
+		.command = "diff-params",
+		.need = CONTROL_THERE,
+	};
+	int rank = -1;
+
+	if (control_choose(&control, context, error) < 0) {
+		if (context->status == STATUS_DONE)
+			context->status = STATUS_NOTHING;
+		control_clear(&control);
+		return -1;
+	}
+	params_clear(engine);
+	paramdiff_begin(&session->paramdiff, expression, is_of_gradients,
+			engine_now(engine));
+	while ((rank = rankset_next(&control.chosen, rank)) >= 0)
+		ask(engine, paramdiff_add_rank(&session->paramdiff, rank));
+	while ((rank = rankset_next(&control.others, rank)) >= 0)
+		paramdiff_fail(&session->paramdiff,
+			       paramdiff_add_rank(&session->paramdiff, rank),
+			       "not asked: it is gone");
+	session->revision++;
+	control_clear(&control);
+	return 0;
+}
+
+/* One page; asks for the next one. */
+static void take(struct engine *engine, struct params_ask of)
+{
+	struct paramdiff *diff = &engine->session.paramdiff;
+	struct tensor_parameters page = { .total = -1 };
+	struct error error = ERROR_INIT;
+	json_t *body = engine_take_answer(engine, of.seq, &error);
+
+	if (body && tensor_parameters_from_json(&page, body, &error) == 0)
+		paramdiff_take(diff, of.number, &page);
+	else
+		paramdiff_fail(diff, of.number, error.message);
+	tensor_parameters_clear(&page);
+	json_decref(body);
+	if (!diff->ranks[of.number].is_done)
+		ask(engine, of.number);
+	engine->session.revision++;
+}
+
+/*
+ * The elements of the first that differs
+ */
+
+static bool is_identifier(const char *name, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		if (!isalnum((unsigned char)name[i]) && name[i] != '_')
+			return false;
+	return length > 0 && !isdigit((unsigned char)name[0]);
+}
+
+/* "layers.0.weight" as it stands in the modules: model.layers._modules["0"]
+ * .weight */
+static void append_path(struct buffer *out, const char *name)
+{
+	while (*name != '\0') {
+		size_t length = strcspn(name, ".");
+		bool is_last = name[length] == '\0';
+
+		if (is_identifier(name, length))
+			buffer_printf(out, ".%.*s", (int)length, name);
+		else
+			buffer_printf(out, ".%s[\"%.*s\"]",
+				      is_last ? "_parameters" : "_modules",
+				      (int)length, name);
+		name += length + !is_last;
+	}
+}
+
+/* A module's, a dict's, a list's; NULL: there is no other way. */
+static char *name_elements(const struct paramdiff *diff, int way)
+{
+	const char *name = diff->rows[diff->first].name;
+	bool is_index = name[0] != '\0' &&
+			name[strspn(name, "0123456789")] == '\0';
+	struct buffer out = BUFFER_INIT;
+
+	buffer_append_string(&out, diff->expression);
+	if (way == 0 && !is_index)
+		append_path(&out, name);
+	else if (way == 0)
+		buffer_printf(&out, "[%s]", name);
+	else if (way == 1)
+		buffer_printf(&out, "[\"%s\"]", name);
+	else
+		buffer_clear(&out);
+	if (out.length == 0)
+		return NULL;
+	if (diff->is_of_gradients)
+		buffer_append_string(&out, ".grad");
+	return buffer_take(&out);
+}
+
+/* One of those that differ, and one of most. */
+static void choose_pair(const struct paramdiff_row *row, int *rank,
+			int *against)
+{
+	size_t most = 0;
+	size_t other = 0;
+
+	for (size_t i = 1; i < row->class_count; i++)
+		if (rankset_count(&row->classes[i].ranks) >
+		    rankset_count(&row->classes[most].ranks))
+			most = i;
+	other = most == 0 ? 1 : 0;
+	*rank = rankset_first(&row->classes[other].ranks);
+	*against = rankset_first(&row->classes[most].ranks);
+}
+
+/* False: there is nothing to compare, or no way left to name it. */
+static bool begin_pairing(struct engine *engine)
+{
+	struct paramdiff *diff = &engine->session.paramdiff;
+	struct params *params = &engine->params;
+	char *expression;
+	int rank;
+	int against;
+
+	if (diff->first < 0 ||
+	    diff->rows[diff->first].how != PARAMDIFF_ELEMENTS)
+		return false;
+	expression = name_elements(diff, params->way);
+	if (!expression)
+		return false;
+	choose_pair(&diff->rows[diff->first], &rank, &against);
+	params->pairing = pairing_new(engine, rank, against, expression, ROWS,
+				      COLUMNS);
+	free(expression);
+	diff->has_difference = true;
+	difference_clear(&diff->difference);
+	diff->difference.rank = rank;
+	diff->difference.against = against;
+	return true;
+}
+
+static void end_pairing(struct engine *engine)
+{
+	struct paramdiff *diff = &engine->session.paramdiff;
+	struct params *params = &engine->params;
+	const char *error = pairing_error(params->pairing);
+	struct difference *difference = &diff->difference;
+
+	difference->state = error ? DIFFERENCE_FAILED : DIFFERENCE_DONE;
+	free(difference->error);
+	difference->error = xstrdup_or_null(error);
+	tensordiff_clear(&difference->found);
+	pairing_take(params->pairing, &difference->found);
+	pairing_free(params->pairing, engine);
+	params->pairing = NULL;
+	params->way++;
+	if (error && !engine_is_deaf(engine) && begin_pairing(engine))
+		return;
+	diff->is_over = true;
+}
+
+static void turn_pairing(struct engine *engine)
+{
+	struct difference *difference =
+		&engine->session.paramdiff.difference;
+	struct params *params = &engine->params;
+	bool is_over = pairing_turn(params->pairing, engine);
+
+	pairing_progress(params->pairing, &difference->done,
+			 &difference->total);
+	if (is_over)
+		end_pairing(engine);
+	engine->session.revision++;
+}
+
+/* All have come. */
+static void judge(struct engine *engine)
+{
+	struct paramdiff *diff = &engine->session.paramdiff;
+
+	paramdiff_judge(diff);
+	engine->params.way = 0;
+	diff->is_over = !begin_pairing(engine);
+	engine->session.revision++;
+}
+
+void params_turn(struct engine *engine)
+{
+	struct params *params = &engine->params;
+	size_t before = params->count;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < params->count; i++) {
+		struct params_ask of = params->asks[i];
+
+		if (engine_is_deaf(engine) ||
+		    request_is_answered(engine, of.seq))
+			take(engine, of);
+		else
+			params->asks[kept++] = of;
+	}
+	params->count = kept;
+	if (before > 0 && kept == 0)
+		judge(engine);
+	else if (params->pairing)
+		turn_pairing(engine);
+}
+
+bool params_is_busy(const struct engine *engine)
+{
+	return engine->params.count > 0 || engine->params.pairing;
+}
+
+void params_cancel(struct engine *engine)
+{
+	const struct paramdiff *diff = &engine->session.paramdiff;
+
+	for (size_t i = 0; params_is_busy(engine) && i < diff->rank_count;
+	     i++) {
+		const struct rank *rank = session_find_rank(
+			&engine->session, diff->ranks[i].rank);
+
+		if (rank && rank->process.pid > 0)
+			engine_send(engine, "cancel",
+				    json_pack("{s:i}", "pid",
+					      (int)rank->process.pid));
+	}
+}
+
+static bool is_over(const struct engine *engine, void *data)
+{
+	(void)data;
+	return !params_is_busy(engine);
+}
+
+void params_wait(struct engine *engine)
+{
+	struct params *params = &engine->params;
+
+	engine_wait(engine, is_over, NULL, seconds_of(engine));
+	if (!params_is_busy(engine))
+		return;
+	params_cancel(engine);
+	for (size_t i = 0; i < params->count; i++) {
+		char *why = xasprintf("no answer came within %g s; --timeout "
+				      "SECONDS waits longer",
+				      seconds_of(engine));
+
+		paramdiff_fail(&engine->session.paramdiff,
+			       params->asks[i].number, why);
+		free(why);
+	}
+	params_clear(engine);
+	paramdiff_judge(&engine->session.paramdiff);
+	engine->session.paramdiff.is_over = true;
+}

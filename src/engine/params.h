@@ -1,0 +1,45 @@
+/*
+ * params: asks ranks for all their parameters and buffers, page by page, with
+ * hashes, into the session's paramdiff; where elements differ, the first such
+ * pair is compared element by element (engine/pairing.h). One at a time: what
+ * was asked before is for nobody then.
+ */
+#ifndef ENGINE_PARAMS_H
+#define ENGINE_PARAMS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct command_context;
+struct engine;
+struct error;
+struct pairing;
+
+struct params_ask {
+	int64_t seq;
+	size_t number; /* of the rank, in the paramdiff */
+};
+
+/* All zero: nothing is asked. */
+struct params {
+	struct params_ask *asks;
+	size_t count;
+	size_t capacity;
+	struct pairing *pairing; /* of the first that differs; NULL: none */
+	int way;		 /* of naming it, that is tried */
+};
+
+void params_clear(struct engine *engine);
+/* Asks the context's ranks. -1 and a sentence where there is none. */
+int params_begin(struct command_context *context, const char *expression,
+		 bool is_of_gradients, struct error *error);
+/* Takes what has come; at each turn of the loop. */
+void params_turn(struct engine *engine);
+bool params_is_busy(const struct engine *engine);
+/* What is asked of ranks ends: they answer that it did. */
+void params_cancel(struct engine *engine);
+/* In a shell: waits for all; who is late fails with a sentence. */
+void params_wait(struct engine *engine);
+
+#endif

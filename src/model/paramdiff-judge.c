@@ -1,0 +1,253 @@
+/*
+ * paramdiff-judge: what differs once all ranks have answered, and what is said
+ * of it.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/buffer.h"
+#include "base/text.h"
+#include "model/answers.h"
+#include "model/paramdiff-private.h"
+#include "model/paramdiff.h"
+
+void paramdiff_copy_difference(struct answers *answers,
+			       const struct difference *difference)
+{
+	struct difference *copy = difference_add(answers, difference->rank,
+						 difference->against);
+
+	*copy = *difference;
+	copy->error = xstrdup_or_null(difference->error);
+	copy->found.dtype = xstrdup_or_null(difference->found.dtype);
+	/* Nobody draws these. */
+	copy->found.grid = NULL;
+	copy->found.row_count = 0;
+	copy->found.column_count = 0;
+}
+
+/* Who answered to the end. */
+static void find_whole(const struct paramdiff *diff, struct rankset *whole)
+{
+	for (size_t i = 0; i < diff->rank_count; i++)
+		if (diff->ranks[i].is_done && !diff->ranks[i].error)
+			rankset_add(whole, diff->ranks[i].rank);
+}
+
+static void find_missing(struct paramdiff_row *row,
+			 const struct rankset *whole)
+{
+	rankset_copy(&row->missing, whole);
+	for (size_t i = 0; i < row->class_count; i++)
+		rankset_subtract(&row->missing, &row->classes[i].ranks);
+}
+
+static enum paramdiff_how compare_two(const struct tensor *a,
+				      const struct tensor *b)
+{
+	if (!a->dtype || !b->dtype)
+		return PARAMDIFF_UNREAD;
+	if (strcmp(a->dtype, b->dtype) != 0)
+		return PARAMDIFF_DTYPE;
+	if (!paramdiff_has_same_shape(a, b))
+		return PARAMDIFF_SHAPE;
+	/* One that was not read may be the same. */
+	return a->has_hash && b->has_hash ? PARAMDIFF_ELEMENTS
+					  : PARAMDIFF_UNREAD;
+}
+
+/* What is most to be told: the order of the enumeration. */
+static enum paramdiff_how judge_row(const struct paramdiff_row *row)
+{
+	const struct tensor *first = &row->classes[0].tensor;
+	enum paramdiff_how how = PARAMDIFF_SAME;
+
+	if (rankset_count(&row->missing) > 0)
+		return PARAMDIFF_MISSING;
+	if (row->class_count == 1 && paramdiff_is_shard(first))
+		return PARAMDIFF_SHARDED;
+	if (row->class_count == 1)
+		return first->has_hash ? PARAMDIFF_SAME : PARAMDIFF_UNREAD;
+	for (size_t i = 1; i < row->class_count; i++) {
+		enum paramdiff_how other =
+			compare_two(first, &row->classes[i].tensor);
+
+		if (how == PARAMDIFF_SAME || other < how)
+			how = other;
+	}
+	return how;
+}
+
+bool paramdiff_row_differs(const struct paramdiff_row *row)
+{
+	return row->how >= PARAMDIFF_MISSING && row->how <= PARAMDIFF_ELEMENTS;
+}
+
+size_t paramdiff_differing(const struct paramdiff *diff)
+{
+	size_t count = 0;
+
+	for (int i = PARAMDIFF_MISSING; i <= PARAMDIFF_ELEMENTS; i++)
+		count += diff->counts[i];
+	return count;
+}
+
+/* The rows in the order of the first rank that has any; others behind. */
+static void sort_rows(struct paramdiff *diff)
+{
+	struct paramdiff_row *sorted =
+		xcalloc(diff->row_count + 1, sizeof(*sorted));
+	uint32_t *moved = xcalloc(diff->row_count + 1, sizeof(*moved));
+	size_t count = 0;
+
+	for (size_t i = 0; i < diff->rank_count; i++) {
+		const struct paramdiff_rank *rank = &diff->ranks[i];
+
+		for (size_t j = 0; j < rank->count; j++) {
+			if (moved[rank->rows[j]])
+				continue;
+			sorted[count++] = diff->rows[rank->rows[j]];
+			moved[rank->rows[j]] = (uint32_t)count;
+		}
+	}
+	for (size_t i = 0; i < diff->rank_count; i++)
+		for (size_t j = 0; j < diff->ranks[i].count; j++)
+			diff->ranks[i].rows[j] =
+				moved[diff->ranks[i].rows[j]] - 1;
+	free(moved);
+	free(diff->rows);
+	diff->rows = sorted;
+	diff->row_capacity = diff->row_count + 1;
+}
+
+/* Those that all have are in one order. */
+static bool is_reordered(const struct paramdiff *diff,
+			 const struct paramdiff_rank *rank)
+{
+	uint32_t last = 0;
+
+	for (size_t i = 0; i < rank->count; i++) {
+		uint32_t row = rank->rows[i];
+
+		if (rankset_count(&diff->rows[row].missing) > 0)
+			continue;
+		if (row < last)
+			return true;
+		last = row;
+	}
+	return false;
+}
+
+void paramdiff_judge(struct paramdiff *diff)
+{
+	struct rankset whole = RANKSET_INIT;
+
+	find_whole(diff, &whole);
+	sort_rows(diff);
+	diff->first = -1;
+	memset(diff->counts, 0, sizeof(diff->counts));
+	for (size_t i = 0; i < diff->row_count; i++) {
+		struct paramdiff_row *row = &diff->rows[i];
+
+		find_missing(row, &whole);
+		row->how = judge_row(row);
+		diff->counts[row->how]++;
+		if (diff->first < 0 && paramdiff_row_differs(row))
+			diff->first = (int64_t)i;
+	}
+	for (size_t i = 0; i < diff->rank_count; i++)
+		if (!diff->ranks[i].error &&
+		    is_reordered(diff, &diff->ranks[i]))
+			rankset_add(&diff->reordered, diff->ranks[i].rank);
+	rankset_clear(&whole);
+}
+
+/*
+ * The sentence
+ */
+
+static void append_what(struct buffer *out, const struct paramdiff *diff,
+			size_t count)
+{
+	text_count(out, count);
+	buffer_append_string(out, diff->is_of_gradients
+					  ? " gradients"
+					  : " parameters and buffers");
+	buffer_append_string(out, " of ");
+	text_append_line(out, diff->expression,
+			 strcspn(diff->expression, "\n"));
+}
+
+static void append_first(struct buffer *out, const struct paramdiff *diff)
+{
+	struct answers answers = { .question = NULL };
+	struct answer_classes classes;
+	size_t count = paramdiff_differing(diff);
+
+	paramdiff_to_answers(&answers, diff, &diff->rows[diff->first]);
+	answer_classes_make(&classes, &answers);
+	answer_classes_append_sentence(out, &classes, &answers);
+	answer_classes_clear(&classes);
+	answers_clear(&answers);
+	if (count < 2)
+		return;
+	buffer_append_string(out, "; it is the first of ");
+	text_count(out, count);
+	buffer_append_string(out, " that differ");
+}
+
+static void append_same(struct buffer *out, const struct paramdiff *diff)
+{
+	struct rankset whole = RANKSET_INIT;
+
+	find_whole(diff, &whole);
+	append_what(out, diff, diff->counts[PARAMDIFF_SAME]);
+	buffer_append_string(out, rankset_count(&whole) == 1
+					  ? " were read of "
+					  : " are the same on ");
+	rankset_append_named(out, &whole);
+	rankset_clear(&whole);
+}
+
+static void append_rest(struct buffer *out, const struct paramdiff *diff)
+{
+	if (diff->counts[PARAMDIFF_SHARDED] > 0)
+		buffer_printf(out,
+			      "; %zu are shards, whose elements are not "
+			      "compared",
+			      diff->counts[PARAMDIFF_SHARDED]);
+	if (diff->counts[PARAMDIFF_UNREAD] > 0)
+		buffer_printf(out, "; elements of %zu could not be read",
+			      diff->counts[PARAMDIFF_UNREAD]);
+	if (diff->reordered.range_count == 0)
+		return;
+	buffer_append_string(out, "; ");
+	rankset_append_named(out, &diff->reordered);
+	buffer_append_string(out, rankset_count(&diff->reordered) == 1
+					  ? " has them in another order"
+					  : " have them in another order");
+}
+
+void paramdiff_append_sentence(struct buffer *out,
+			       const struct paramdiff *diff)
+{
+	if (!diff->is_over)
+		return;
+	if (diff->row_count == 0) {
+		text_append_line(out, diff->expression,
+				 strcspn(diff->expression, "\n"));
+		buffer_append_string(out,
+				     diff->is_of_gradients
+					     ? " has no gradients"
+					     : " has no parameters or buffers");
+		return;
+	}
+	if (diff->first >= 0)
+		append_first(out, diff);
+	else
+		append_same(out, diff);
+	append_rest(out, diff);
+}

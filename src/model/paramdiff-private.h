@@ -1,0 +1,19 @@
+/*
+ * paramdiff-private: what the two parts of paramdiff.h share.
+ */
+#ifndef MODEL_PARAMDIFF_PRIVATE_H
+#define MODEL_PARAMDIFF_PRIVATE_H
+
+#include <stdbool.h>
+
+struct answers;
+struct difference;
+struct tensor;
+
+bool paramdiff_has_same_shape(const struct tensor *a, const struct tensor *b);
+bool paramdiff_is_shard(const struct tensor *tensor);
+/* What the answers own then. */
+void paramdiff_copy_difference(struct answers *answers,
+			       const struct difference *difference);
+
+#endif

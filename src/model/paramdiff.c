@@ -1,0 +1,227 @@
+#include "model/paramdiff.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/buffer.h"
+#include "base/map.h"
+#include "model/answers.h"
+#include "model/paramdiff-private.h"
+
+/* Of all ranks together; what a model has is far below. */
+#define ROWS_MAXIMUM 1000000
+
+static void row_clear(struct paramdiff_row *row)
+{
+	for (size_t i = 0; i < row->class_count; i++) {
+		rankset_clear(&row->classes[i].ranks);
+		tensor_clear(&row->classes[i].tensor);
+		free(row->classes[i].error);
+	}
+	free(row->classes);
+	free(row->name);
+	rankset_clear(&row->missing);
+}
+
+void paramdiff_clear(struct paramdiff *diff)
+{
+	for (size_t i = 0; i < diff->row_count; i++)
+		row_clear(&diff->rows[i]);
+	free(diff->rows);
+	for (size_t i = 0; i < diff->rank_count; i++) {
+		free(diff->ranks[i].error);
+		free(diff->ranks[i].rows);
+	}
+	free(diff->ranks);
+	strmap_free(diff->by_name);
+	rankset_clear(&diff->reordered);
+	difference_clear(&diff->difference);
+	free(diff->expression);
+	*diff = (struct paramdiff){ .first = -1 };
+}
+
+void paramdiff_begin(struct paramdiff *diff, const char *expression,
+		     bool is_of_gradients, double now)
+{
+	char *copy = xstrdup(expression);
+
+	paramdiff_clear(diff);
+	diff->expression = copy;
+	diff->is_of_gradients = is_of_gradients;
+	diff->asked_at = now;
+	diff->by_name = strmap_new(NULL);
+}
+
+size_t paramdiff_add_rank(struct paramdiff *diff, int rank)
+{
+	ARRAY_GROW(diff->ranks, diff->rank_count, diff->rank_capacity);
+	diff->ranks[diff->rank_count] = (struct paramdiff_rank){
+		.rank = rank,
+		.total = -1,
+	};
+	return diff->rank_count++;
+}
+
+void paramdiff_fail(struct paramdiff *diff, size_t number, const char *why)
+{
+	struct paramdiff_rank *rank = &diff->ranks[number];
+
+	free(rank->error);
+	rank->error = xstrdup(why);
+	rank->is_done = true;
+}
+
+/* The row of that name, a new one where there is none. */
+static size_t find_row(struct paramdiff *diff,
+		       const struct tensor_parameter *parameter)
+{
+	const char *name = parameter->name ? parameter->name : "?";
+	uintptr_t number = (uintptr_t)strmap_find(diff->by_name, name);
+
+	if (number > 0)
+		return number - 1;
+	ARRAY_GROW(diff->rows, diff->row_count, diff->row_capacity);
+	diff->rows[diff->row_count++] = (struct paramdiff_row){
+		.name = xstrdup(name),
+		.is_buffer = parameter->is_buffer,
+	};
+	number = diff->row_count;
+	strmap_put(diff->by_name, name, (void *)number);
+	return number - 1;
+}
+
+static bool is_same_text(const char *a, const char *b)
+{
+	return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+bool paramdiff_has_same_shape(const struct tensor *a, const struct tensor *b)
+{
+	size_t count = (size_t)a->dimension_count;
+
+	return a->dimension_count == b->dimension_count &&
+	       memcmp(a->shape, b->shape, count * sizeof(*a->shape)) == 0;
+}
+
+bool paramdiff_is_shard(const struct tensor *tensor)
+{
+	return tensor->placement && (strstr(tensor->placement, "Shard") ||
+				     strstr(tensor->placement, "Partial"));
+}
+
+/* Shards are alike when their dtype and placement are. */
+static bool are_alike(const struct tensor *a, const struct tensor *b)
+{
+	if (!is_same_text(a->dtype, b->dtype))
+		return false;
+	if (paramdiff_is_shard(a) || paramdiff_is_shard(b))
+		return is_same_text(a->placement, b->placement);
+	return paramdiff_has_same_shape(a, b) && a->has_hash == b->has_hash &&
+	       (!a->has_hash || a->hash == b->hash);
+}
+
+static struct paramdiff_class *
+find_class(struct paramdiff_row *row, const struct tensor_parameter *parameter)
+{
+	for (size_t i = 0; i < row->class_count; i++) {
+		struct paramdiff_class *class = &row->classes[i];
+
+		if (is_same_text(class->error, parameter->error) &&
+		    are_alike(&class->tensor, &parameter->tensor))
+			return class;
+	}
+	return NULL;
+}
+
+static void add_to_row(struct paramdiff_row *row, int rank,
+		       struct tensor_parameter *parameter)
+{
+	struct paramdiff_class *class = find_class(row, parameter);
+
+	if (!class) {
+		ARRAY_GROW(row->classes, row->class_count,
+			   row->class_capacity);
+		class = &row->classes[row->class_count++];
+		*class = (struct paramdiff_class){
+			.tensor = parameter->tensor,
+			.error = parameter->error,
+		};
+		tensor_init(&parameter->tensor);
+		parameter->error = NULL;
+	}
+	rankset_add(&class->ranks, rank);
+}
+
+void paramdiff_take(struct paramdiff *diff, size_t number,
+		    struct tensor_parameters *page)
+{
+	struct paramdiff_rank *rank = &diff->ranks[number];
+
+	if (page->total >= 0)
+		rank->total = page->total;
+	for (size_t i = 0; i < page->count; i++) {
+		size_t row;
+
+		if (diff->row_count >= ROWS_MAXIMUM)
+			break;
+		row = find_row(diff, &page->items[i]);
+		add_to_row(&diff->rows[row], rank->rank, &page->items[i]);
+		ARRAY_GROW(rank->rows, rank->count, rank->capacity);
+		rank->rows[rank->count++] = (uint32_t)row;
+	}
+	rank->is_done = page->count == 0 || rank->total < 0 ||
+			(int64_t)rank->count >= rank->total ||
+			diff->row_count >= ROWS_MAXIMUM;
+	tensor_parameters_clear(page);
+}
+
+void paramdiff_progress(const struct paramdiff *diff, int64_t *done,
+			int64_t *total)
+{
+	*done = 0;
+	*total = 0;
+	for (size_t i = 0; i < diff->rank_count; i++) {
+		const struct paramdiff_rank *rank = &diff->ranks[i];
+
+		*done += (int64_t)rank->count;
+		*total += rank->total > 0 ? rank->total : 0;
+	}
+}
+
+static void add_answer(struct answers *answers, int rank,
+		       const struct paramdiff_class *class)
+{
+	const struct answer answer = {
+		.rank = rank,
+		.text = class->error ? NULL : (char *)"a tensor",
+		.error = class->error,
+		.tensor = class->tensor.dtype ? (struct tensor *)&class->tensor
+					      : NULL,
+	};
+
+	answers_take_whole(answers, &answer);
+}
+
+void paramdiff_to_answers(struct answers *answers,
+			  const struct paramdiff *diff,
+			  const struct paramdiff_row *row)
+{
+	char *name = xasprintf("%s%s", row->name,
+			       diff->is_of_gradients ? ".grad" : "");
+	int rank = -1;
+
+	answers_begin(answers, name, ANSWERS_COMPARE, diff->asked_at);
+	free(name);
+	for (size_t i = 0; i < row->class_count; i++)
+		while ((rank = rankset_next(&row->classes[i].ranks, rank)) >= 0)
+			add_answer(answers, rank, &row->classes[i]);
+	while ((rank = rankset_next(&row->missing, rank)) >= 0)
+		answers_take(answers, rank, "missing", NULL);
+	if (diff->has_difference && diff->first >= 0 &&
+	    row == &diff->rows[diff->first])
+		paramdiff_copy_difference(answers, &diff->difference);
+}

@@ -1,0 +1,107 @@
+/*
+ * paramdiff: the parameters and buffers of replicas, name by name: which ranks
+ * have the same, and the first that differs. Filled page by page as ranks
+ * answer; ranks with the same values share what is kept of them.
+ *
+ * Shards of one tensor differ by right: of these only the dtype is compared.
+ */
+#ifndef MODEL_PARAMDIFF_H
+#define MODEL_PARAMDIFF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/difference.h"
+#include "protocol/rankset.h"
+#include "protocol/tensor.h"
+
+struct answers;
+struct buffer;
+struct strmap;
+
+enum paramdiff_how {
+	PARAMDIFF_SAME,
+	PARAMDIFF_MISSING, /* some ranks do not have it */
+	PARAMDIFF_DTYPE,
+	PARAMDIFF_SHAPE,
+	PARAMDIFF_ELEMENTS,
+	PARAMDIFF_SHARDED, /* the same, as far as shards can be */
+	PARAMDIFF_UNREAD,  /* the same, but elements that were not read */
+};
+
+struct paramdiff_class {
+	struct rankset ranks;
+	struct tensor tensor; /* of its first; dtype NULL: error says why */
+	char *error;
+};
+
+struct paramdiff_row {
+	char *name;
+	bool is_buffer;
+	struct paramdiff_class *classes;
+	size_t class_count;
+	size_t class_capacity;
+	struct rankset missing;
+	enum paramdiff_how how;
+};
+
+/* One rank's, as far as they have come. */
+struct paramdiff_rank {
+	int rank;
+	bool is_done;
+	char *error; /* why there are none, or no more; NULL: fine */
+	int64_t total; /* -1: not told yet */
+	uint32_t *rows; /* in its order */
+	size_t count;
+	size_t capacity;
+};
+
+struct paramdiff {
+	char *expression; /* NULL: nothing was asked */
+	bool is_of_gradients;
+	double asked_at; /* session time */
+	bool is_over;	 /* the rest below holds */
+	struct paramdiff_rank *ranks;
+	size_t rank_count;
+	size_t rank_capacity;
+	struct paramdiff_row *rows; /* in the order of the first rank */
+	size_t row_count;
+	size_t row_capacity;
+	struct strmap *by_name; /* number of a row, from 1 on */
+	size_t counts[PARAMDIFF_UNREAD + 1]; /* of rows, by how */
+	int64_t first;			     /* row that differs; -1: none */
+	struct rankset reordered; /* have them in another order */
+	bool has_difference;
+	struct difference difference; /* of the first, where elements differ */
+};
+
+/* Forgets all: nothing was asked. All zero is the same. */
+void paramdiff_clear(struct paramdiff *diff);
+void paramdiff_begin(struct paramdiff *diff, const char *expression,
+		     bool is_of_gradients, double now);
+/* This rank is asked; number of it below. */
+size_t paramdiff_add_rank(struct paramdiff *diff, int rank);
+/* One more page; what is in it is moved out. */
+void paramdiff_take(struct paramdiff *diff, size_t number,
+		    struct tensor_parameters *page);
+/* It answers no more. */
+void paramdiff_fail(struct paramdiff *diff, size_t number, const char *why);
+/* Every rank has answered, or will not: compares. */
+void paramdiff_judge(struct paramdiff *diff);
+/* So many differ. */
+size_t paramdiff_differing(const struct paramdiff *diff);
+bool paramdiff_row_differs(const struct paramdiff_row *row);
+/* Parameters that have come, of how many there will be (0: not known). */
+void paramdiff_progress(const struct paramdiff *diff, int64_t *done,
+			int64_t *total);
+/* The row as answers of its ranks: classes and sentence are made of them. */
+void paramdiff_to_answers(struct answers *answers,
+			  const struct paramdiff *diff,
+			  const struct paramdiff_row *row);
+/* Appends "26 parameters and buffers of model are the same on ranks 0-7", or
+ * which is the first that differs, and how. */
+void paramdiff_append_sentence(struct buffer *out,
+			       const struct paramdiff *diff);
+
+#endif
