@@ -13,12 +13,12 @@
 #define INFINITE_BITS UINT32_C(0x7f800000)
 #define NAN_BITS UINT32_C(0x7fc00000)
 
-static double to_double(uint32_t bits)
+static float to_float(uint32_t bits)
 {
 	float value;
 
 	memcpy(&value, &bits, sizeof(value));
-	return (double)value;
+	return value;
 }
 
 /* Bits of a float32, times a power of two. */
@@ -32,25 +32,25 @@ static uint32_t scale(uint32_t bits, float power)
 	return bits;
 }
 
-void decode_bool(const uint8_t *bytes, size_t count, double *out)
+void narrow_bool(const uint8_t *bytes, size_t count, float *out)
 {
 	for (size_t i = 0; i < count; i++)
 		out[i] = bytes[i] != 0;
 }
 
-void decode_int8(const uint8_t *bytes, size_t count, double *out)
+void narrow_int8(const uint8_t *bytes, size_t count, float *out)
 {
 	for (size_t i = 0; i < count; i++)
 		out[i] = (int8_t)bytes[i];
 }
 
-void decode_uint8(const uint8_t *bytes, size_t count, double *out)
+void narrow_uint8(const uint8_t *bytes, size_t count, float *out)
 {
 	for (size_t i = 0; i < count; i++)
 		out[i] = bytes[i];
 }
 
-void decode_int16(const uint8_t *bytes, size_t count, double *out)
+void narrow_int16(const uint8_t *bytes, size_t count, float *out)
 {
 	for (size_t i = 0; i < count; i++) {
 		int16_t value;
@@ -60,7 +60,7 @@ void decode_int16(const uint8_t *bytes, size_t count, double *out)
 	}
 }
 
-void decode_uint16(const uint8_t *bytes, size_t count, double *out)
+void narrow_uint16(const uint8_t *bytes, size_t count, float *out)
 {
 	for (size_t i = 0; i < count; i++) {
 		uint16_t value;
@@ -121,16 +121,16 @@ void decode_time(const uint8_t *bytes, size_t count, double *out)
 }
 
 /* Five bits of exponent and ten of mantissa. */
-static double half(uint32_t bits)
+static float half(uint32_t bits)
 {
 	uint32_t rest = bits & 0x7fff;
 	uint32_t value = scale(rest << 13, 0x1p112f);
 
 	value |= rest >= 0x7c00 ? INFINITE_BITS : 0;
-	return to_double(value | (bits & 0x8000) << 16);
+	return to_float(value | (bits & 0x8000) << 16);
 }
 
-void decode_float16(const uint8_t *bytes, size_t count, double *out)
+void narrow_float16(const uint8_t *bytes, size_t count, float *out)
 {
 	for (size_t i = 0; i < count; i++) {
 		uint16_t value;
@@ -140,24 +140,19 @@ void decode_float16(const uint8_t *bytes, size_t count, double *out)
 	}
 }
 
-void decode_bfloat16(const uint8_t *bytes, size_t count, double *out)
+void narrow_bfloat16(const uint8_t *bytes, size_t count, float *out)
 {
 	for (size_t i = 0; i < count; i++) {
 		uint16_t value;
 
 		memcpy(&value, bytes + i * sizeof(value), sizeof(value));
-		out[i] = to_double((uint32_t)value << 16);
+		out[i] = to_float((uint32_t)value << 16);
 	}
 }
 
-void decode_float32(const uint8_t *bytes, size_t count, double *out)
+void narrow_float32(const uint8_t *bytes, size_t count, float *out)
 {
-	for (size_t i = 0; i < count; i++) {
-		float value;
-
-		memcpy(&value, bytes + i * sizeof(value), sizeof(value));
-		out[i] = (double)value;
-	}
+	memcpy(out, bytes, count * sizeof(*out));
 }
 
 void decode_float64(const uint8_t *bytes, size_t count, double *out)
@@ -192,65 +187,70 @@ void decode_longdouble(const uint8_t *bytes, size_t count, double *out)
 		out[i] = extended(bytes + i * 16);
 }
 
-void decode_e5m2(const uint8_t *bytes, size_t count, double *out)
+void narrow_e5m2(const uint8_t *bytes, size_t count, float *out)
 {
 	for (size_t i = 0; i < count; i++)
 		out[i] = half((uint32_t)bytes[i] << 8);
 }
 
 /* Four bits of exponent, no infinity; one NaN of each sign. */
-void decode_e4m3fn(const uint8_t *bytes, size_t count, double *out)
+void narrow_e4m3fn(const uint8_t *bytes, size_t count, float *out)
 {
 	for (size_t i = 0; i < count; i++) {
 		uint32_t rest = bytes[i] & 0x7fu;
 		uint32_t value = scale(rest << 20, 0x1p120f);
 
 		value |= rest == 0x7f ? NAN_BITS : 0;
-		out[i] = to_double(value | (bytes[i] & 0x80u) << 24);
+		out[i] = to_float(value | (bytes[i] & 0x80u) << 24);
 	}
 }
 
 /* No infinities, and one NaN, where the negative zero would be. */
-static double without_zero(uint32_t byte, int shift, float power)
+static float without_zero(uint32_t byte, int shift, float power)
 {
 	uint32_t value = scale((byte & 0x7f) << shift, power);
 
 	value |= byte == 0x80 ? NAN_BITS : 0;
-	return to_double(value | (byte & 0x80) << 24);
+	return to_float(value | (byte & 0x80) << 24);
 }
 
-void decode_e5m2fnuz(const uint8_t *bytes, size_t count, double *out)
+void narrow_e5m2fnuz(const uint8_t *bytes, size_t count, float *out)
 {
 	for (size_t i = 0; i < count; i++)
 		out[i] = without_zero(bytes[i], 21, 0x1p111f);
 }
 
-void decode_e4m3fnuz(const uint8_t *bytes, size_t count, double *out)
+void narrow_e4m3fnuz(const uint8_t *bytes, size_t count, float *out)
 {
 	for (size_t i = 0; i < count; i++)
 		out[i] = without_zero(bytes[i], 20, 0x1p119f);
 }
 
-/* A power of two, by its exponent alone. */
-void decode_e8m0fnu(const uint8_t *bytes, size_t count, double *out)
+/* A power of two, by its exponent alone; the least is a subnormal float. */
+void narrow_e8m0fnu(const uint8_t *bytes, size_t count, float *out)
 {
 	for (size_t i = 0; i < count; i++) {
-		uint64_t exponent = bytes[i] + UINT64_C(1023) - 127;
-		uint64_t bits = (bytes[i] == 0xff ? UINT64_C(0x7ff8) << 48
-						  : exponent << 52);
+		uint32_t bits = bytes[i] == 0 ? UINT32_C(1) << 22
+					      : (uint32_t)bytes[i] << 23;
 
-		memcpy(&out[i], &bits, sizeof(bits));
+		out[i] = to_float(bytes[i] == 0xff ? NAN_BITS : bits);
 	}
 }
 
-void decode_complex32(const uint8_t *bytes, size_t count, double *out)
+void narrow_complex32(const uint8_t *bytes, size_t count, float *out)
 {
-	decode_float16(bytes, count * 2, out);
+	narrow_float16(bytes, count * 2, out);
 }
 
-void decode_complex64(const uint8_t *bytes, size_t count, double *out)
+void narrow_complex64(const uint8_t *bytes, size_t count, float *out)
 {
-	decode_float32(bytes, count * 2, out);
+	narrow_float32(bytes, count * 2, out);
+}
+
+void decode_floats(const float *values, size_t count, double *out)
+{
+	for (size_t i = 0; i < count; i++)
+		out[i] = (double)values[i];
 }
 
 void decode_complex128(const uint8_t *bytes, size_t count, double *out)

@@ -1,5 +1,6 @@
 /*
- * dtype-decode: so many elements as doubles. Loops without branches that
+ * dtype-decode: so many elements as doubles, or as floats, where these hold
+ * them exactly. Loops without branches that
  * compilers turn into instructions on several at once: dtype-decode.c is
  * compiled with more of that than all else.
  */
@@ -9,31 +10,33 @@
 #include <stddef.h>
 #include <stdint.h>
 
-void decode_bool(const uint8_t *bytes, size_t count, double *out);
-void decode_int8(const uint8_t *bytes, size_t count, double *out);
-void decode_int16(const uint8_t *bytes, size_t count, double *out);
+void narrow_bool(const uint8_t *bytes, size_t count, float *out);
+void narrow_int8(const uint8_t *bytes, size_t count, float *out);
+void narrow_int16(const uint8_t *bytes, size_t count, float *out);
 void decode_int32(const uint8_t *bytes, size_t count, double *out);
 void decode_int64(const uint8_t *bytes, size_t count, double *out);
-void decode_uint8(const uint8_t *bytes, size_t count, double *out);
-void decode_uint16(const uint8_t *bytes, size_t count, double *out);
+void narrow_uint8(const uint8_t *bytes, size_t count, float *out);
+void narrow_uint16(const uint8_t *bytes, size_t count, float *out);
 void decode_uint32(const uint8_t *bytes, size_t count, double *out);
 void decode_uint64(const uint8_t *bytes, size_t count, double *out);
 /* int64, of which the least is NaN. */
 void decode_time(const uint8_t *bytes, size_t count, double *out);
-void decode_float16(const uint8_t *bytes, size_t count, double *out);
-void decode_bfloat16(const uint8_t *bytes, size_t count, double *out);
-void decode_float32(const uint8_t *bytes, size_t count, double *out);
+void narrow_float16(const uint8_t *bytes, size_t count, float *out);
+void narrow_bfloat16(const uint8_t *bytes, size_t count, float *out);
+void narrow_float32(const uint8_t *bytes, size_t count, float *out);
 void decode_float64(const uint8_t *bytes, size_t count, double *out);
 /* x87's 80 bits in 16 bytes. */
 void decode_longdouble(const uint8_t *bytes, size_t count, double *out);
-void decode_e5m2(const uint8_t *bytes, size_t count, double *out);
-void decode_e4m3fn(const uint8_t *bytes, size_t count, double *out);
-void decode_e5m2fnuz(const uint8_t *bytes, size_t count, double *out);
-void decode_e4m3fnuz(const uint8_t *bytes, size_t count, double *out);
-void decode_e8m0fnu(const uint8_t *bytes, size_t count, double *out);
-/* Two doubles each. */
-void decode_complex32(const uint8_t *bytes, size_t count, double *out);
-void decode_complex64(const uint8_t *bytes, size_t count, double *out);
+void narrow_e5m2(const uint8_t *bytes, size_t count, float *out);
+void narrow_e4m3fn(const uint8_t *bytes, size_t count, float *out);
+void narrow_e5m2fnuz(const uint8_t *bytes, size_t count, float *out);
+void narrow_e4m3fnuz(const uint8_t *bytes, size_t count, float *out);
+void narrow_e8m0fnu(const uint8_t *bytes, size_t count, float *out);
+/* What was narrowed. */
+void decode_floats(const float *values, size_t count, double *out);
+/* Two each. */
+void narrow_complex32(const uint8_t *bytes, size_t count, float *out);
+void narrow_complex64(const uint8_t *bytes, size_t count, float *out);
 void decode_complex128(const uint8_t *bytes, size_t count, double *out);
 void decode_clongdouble(const uint8_t *bytes, size_t count, double *out);
 

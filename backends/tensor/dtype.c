@@ -12,71 +12,72 @@
 #include "protocol/tensor.h"
 
 #define TEXT_MAXIMUM 256 /* bytes of an element that are shown */
+#define NARROW_PART 512	 /* elements at a time */
 
 /* clang-format off */
 static const struct dtype dtypes[] = {
-	{ "float32", DTYPE_FLOAT, 4, 4, decode_float32 },
-	{ "bfloat16", DTYPE_FLOAT, 2, 2, decode_bfloat16 },
-	{ "float16", DTYPE_FLOAT, 2, 2, decode_float16 },
-	{ "float64", DTYPE_FLOAT, 8, 8, decode_float64 },
-	{ "int64", DTYPE_SIGNED, 8, 8, decode_int64 },
-	{ "int32", DTYPE_SIGNED, 4, 4, decode_int32 },
-	{ "int16", DTYPE_SIGNED, 2, 2, decode_int16 },
-	{ "int8", DTYPE_SIGNED, 1, 1, decode_int8 },
-	{ "uint8", DTYPE_UNSIGNED, 1, 1, decode_uint8 },
-	{ "uint16", DTYPE_UNSIGNED, 2, 2, decode_uint16 },
-	{ "uint32", DTYPE_UNSIGNED, 4, 4, decode_uint32 },
-	{ "uint64", DTYPE_UNSIGNED, 8, 8, decode_uint64 },
-	{ "bool", DTYPE_BOOLEAN, 1, 1, decode_bool },
-	{ "complex64", DTYPE_COMPLEX, 8, 4, decode_complex64 },
-	{ "complex128", DTYPE_COMPLEX, 16, 8, decode_complex128 },
-	{ "complex32", DTYPE_COMPLEX, 4, 2, decode_complex32 },
-	{ "float8_e5m2", DTYPE_FLOAT, 1, 1, decode_e5m2 },
-	{ "float8_e4m3fn", DTYPE_FLOAT, 1, 1, decode_e4m3fn },
-	{ "float8_e5m2fnuz", DTYPE_FLOAT, 1, 1, decode_e5m2fnuz },
-	{ "float8_e4m3fnuz", DTYPE_FLOAT, 1, 1, decode_e4m3fnuz },
-	{ "float8_e8m0fnu", DTYPE_FLOAT, 1, 1, decode_e8m0fnu },
-	{ "longdouble", DTYPE_FLOAT, 16, 16, decode_longdouble },
-	{ "clongdouble", DTYPE_COMPLEX, 32, 16, decode_clongdouble },
+	{ "float32", DTYPE_FLOAT, 4, 4, narrow_float32, NULL },
+	{ "bfloat16", DTYPE_FLOAT, 2, 2, narrow_bfloat16, NULL },
+	{ "float16", DTYPE_FLOAT, 2, 2, narrow_float16, NULL },
+	{ "float64", DTYPE_FLOAT, 8, 8, NULL, decode_float64 },
+	{ "int64", DTYPE_SIGNED, 8, 8, NULL, decode_int64 },
+	{ "int32", DTYPE_SIGNED, 4, 4, NULL, decode_int32 },
+	{ "int16", DTYPE_SIGNED, 2, 2, narrow_int16, NULL },
+	{ "int8", DTYPE_SIGNED, 1, 1, narrow_int8, NULL },
+	{ "uint8", DTYPE_UNSIGNED, 1, 1, narrow_uint8, NULL },
+	{ "uint16", DTYPE_UNSIGNED, 2, 2, narrow_uint16, NULL },
+	{ "uint32", DTYPE_UNSIGNED, 4, 4, NULL, decode_uint32 },
+	{ "uint64", DTYPE_UNSIGNED, 8, 8, NULL, decode_uint64 },
+	{ "bool", DTYPE_BOOLEAN, 1, 1, narrow_bool, NULL },
+	{ "complex64", DTYPE_COMPLEX, 8, 4, narrow_complex64, NULL },
+	{ "complex128", DTYPE_COMPLEX, 16, 8, NULL, decode_complex128 },
+	{ "complex32", DTYPE_COMPLEX, 4, 2, narrow_complex32, NULL },
+	{ "float8_e5m2", DTYPE_FLOAT, 1, 1, narrow_e5m2, NULL },
+	{ "float8_e4m3fn", DTYPE_FLOAT, 1, 1, narrow_e4m3fn, NULL },
+	{ "float8_e5m2fnuz", DTYPE_FLOAT, 1, 1, narrow_e5m2fnuz, NULL },
+	{ "float8_e4m3fnuz", DTYPE_FLOAT, 1, 1, narrow_e4m3fnuz, NULL },
+	{ "float8_e8m0fnu", DTYPE_FLOAT, 1, 1, narrow_e8m0fnu, NULL },
+	{ "longdouble", DTYPE_FLOAT, 16, 16, NULL, decode_longdouble },
+	{ "clongdouble", DTYPE_COMPLEX, 32, 16, NULL, decode_clongdouble },
 	/* numpy's other names of these two. */
-	{ "float128", DTYPE_FLOAT, 16, 16, decode_longdouble },
-	{ "complex256", DTYPE_COMPLEX, 32, 16, decode_clongdouble },
-	{ "datetime64", DTYPE_TIME, 8, 8, decode_time },
-	{ "timedelta64", DTYPE_TIME, 8, 8, decode_time },
-	{ "str", DTYPE_TEXT, 0, 4, NULL },
-	{ "bytes", DTYPE_BYTES, 0, 1, NULL },
-	{ "void", DTYPE_OPAQUE, 0, 1, NULL },
-	{ "object", DTYPE_OBJECT, 8, 1, NULL },
+	{ "float128", DTYPE_FLOAT, 16, 16, NULL, decode_longdouble },
+	{ "complex256", DTYPE_COMPLEX, 32, 16, NULL, decode_clongdouble },
+	{ "datetime64", DTYPE_TIME, 8, 8, NULL, decode_time },
+	{ "timedelta64", DTYPE_TIME, 8, 8, NULL, decode_time },
+	{ "str", DTYPE_TEXT, 0, 4, NULL, NULL },
+	{ "bytes", DTYPE_BYTES, 0, 1, NULL, NULL },
+	{ "void", DTYPE_OPAQUE, 0, 1, NULL, NULL },
+	{ "object", DTYPE_OBJECT, 8, 1, NULL, NULL },
 	/* Its elements point to their text as well. */
-	{ "StringDType", DTYPE_OBJECT, 16, 1, NULL },
+	{ "StringDType", DTYPE_OBJECT, 16, 1, NULL, NULL },
 	/* What these mean depends on a scale that lies elsewhere. */
-	{ "qint8", DTYPE_OPAQUE, 1, 1, NULL },
-	{ "quint8", DTYPE_OPAQUE, 1, 1, NULL },
-	{ "qint32", DTYPE_OPAQUE, 4, 4, NULL },
-	{ "bits8", DTYPE_OPAQUE, 1, 1, NULL },
-	{ "bits16", DTYPE_OPAQUE, 2, 2, NULL },
+	{ "qint8", DTYPE_OPAQUE, 1, 1, NULL, NULL },
+	{ "quint8", DTYPE_OPAQUE, 1, 1, NULL, NULL },
+	{ "qint32", DTYPE_OPAQUE, 4, 4, NULL, NULL },
+	{ "bits8", DTYPE_OPAQUE, 1, 1, NULL, NULL },
+	{ "bits16", DTYPE_OPAQUE, 2, 2, NULL, NULL },
 	/* Bytes in which a program of its own packs what it likes. */
-	{ "bits1x8", DTYPE_OPAQUE, 1, 1, NULL },
-	{ "bits2x4", DTYPE_OPAQUE, 1, 1, NULL },
-	{ "bits4x2", DTYPE_OPAQUE, 1, 1, NULL },
-	{ "float4_e2m1fn_x2", DTYPE_OPAQUE, 1, 1, NULL },
-	{ "uint1", DTYPE_OPAQUE, 1, 1, NULL },
-	{ "uint2", DTYPE_OPAQUE, 1, 1, NULL },
-	{ "uint3", DTYPE_OPAQUE, 1, 1, NULL },
-	{ "uint4", DTYPE_OPAQUE, 1, 1, NULL },
-	{ "uint5", DTYPE_OPAQUE, 1, 1, NULL },
-	{ "uint6", DTYPE_OPAQUE, 1, 1, NULL },
-	{ "uint7", DTYPE_OPAQUE, 1, 1, NULL },
-	{ "int1", DTYPE_OPAQUE, 1, 1, NULL },
-	{ "int2", DTYPE_OPAQUE, 1, 1, NULL },
-	{ "int3", DTYPE_OPAQUE, 1, 1, NULL },
-	{ "int4", DTYPE_OPAQUE, 1, 1, NULL },
-	{ "int5", DTYPE_OPAQUE, 1, 1, NULL },
-	{ "int6", DTYPE_OPAQUE, 1, 1, NULL },
-	{ "int7", DTYPE_OPAQUE, 1, 1, NULL },
+	{ "bits1x8", DTYPE_OPAQUE, 1, 1, NULL, NULL },
+	{ "bits2x4", DTYPE_OPAQUE, 1, 1, NULL, NULL },
+	{ "bits4x2", DTYPE_OPAQUE, 1, 1, NULL, NULL },
+	{ "float4_e2m1fn_x2", DTYPE_OPAQUE, 1, 1, NULL, NULL },
+	{ "uint1", DTYPE_OPAQUE, 1, 1, NULL, NULL },
+	{ "uint2", DTYPE_OPAQUE, 1, 1, NULL, NULL },
+	{ "uint3", DTYPE_OPAQUE, 1, 1, NULL, NULL },
+	{ "uint4", DTYPE_OPAQUE, 1, 1, NULL, NULL },
+	{ "uint5", DTYPE_OPAQUE, 1, 1, NULL, NULL },
+	{ "uint6", DTYPE_OPAQUE, 1, 1, NULL, NULL },
+	{ "uint7", DTYPE_OPAQUE, 1, 1, NULL, NULL },
+	{ "int1", DTYPE_OPAQUE, 1, 1, NULL, NULL },
+	{ "int2", DTYPE_OPAQUE, 1, 1, NULL, NULL },
+	{ "int3", DTYPE_OPAQUE, 1, 1, NULL, NULL },
+	{ "int4", DTYPE_OPAQUE, 1, 1, NULL, NULL },
+	{ "int5", DTYPE_OPAQUE, 1, 1, NULL, NULL },
+	{ "int6", DTYPE_OPAQUE, 1, 1, NULL, NULL },
+	{ "int7", DTYPE_OPAQUE, 1, 1, NULL, NULL },
 	/* Of these torch counts elements, not bytes. */
-	{ "quint4x2", DTYPE_PACKED, 0, 1, NULL },
-	{ "quint2x4", DTYPE_PACKED, 0, 1, NULL },
+	{ "quint4x2", DTYPE_PACKED, 0, 1, NULL, NULL },
+	{ "quint2x4", DTYPE_PACKED, 0, 1, NULL, NULL },
 };
 /* clang-format on */
 
@@ -124,7 +125,28 @@ bool dtype_is_integer(const struct dtype *dtype)
 
 bool dtype_is_number(const struct dtype *dtype)
 {
-	return dtype->decode != NULL;
+	return dtype->narrow != NULL || dtype->decode != NULL;
+}
+
+void dtype_decode(const struct dtype *dtype, const uint8_t *bytes, size_t count,
+		  double *out)
+{
+	size_t numbers = dtype->class == DTYPE_COMPLEX ? 2 : 1;
+	float values[2 * NARROW_PART];
+
+	if (dtype->decode) {
+		dtype->decode(bytes, count, out);
+		return;
+	}
+	while (count > 0) {
+		size_t part = count < NARROW_PART ? count : NARROW_PART;
+
+		dtype->narrow(bytes, part, values);
+		decode_floats(values, part * numbers, out);
+		bytes += part * (size_t)dtype->size;
+		out += part * numbers;
+		count -= part;
+	}
 }
 
 int64_t dtype_integer(const struct dtype *dtype, const uint8_t *bytes)
@@ -266,7 +288,7 @@ void dtype_number(const struct dtype *dtype, const uint8_t *bytes,
 		return;
 	case DTYPE_FLOAT:
 	case DTYPE_COMPLEX:
-		dtype->decode(bytes, 1, parts);
+		dtype_decode(dtype, bytes, 1, parts);
 		number->kind = dtype->class == DTYPE_FLOAT
 				       ? TENSOR_NUMBER_REAL
 				       : TENSOR_NUMBER_COMPLEX;

@@ -31,11 +31,9 @@ struct dtype {
 	enum dtype_class class;
 	int size;      /* bytes of one; 0: each layout says it */
 	int swap_size; /* bytes that are turned around together; 1: none */
-	/*
-	 * So many elements as doubles (a complex one gives two): NaN and
-	 * infinities as such. NULL: they are no numbers. 64-bit integers are
-	 * rounded: dtype_integer() is exact.
-	 */
+	/* For dtype_decode(): so many as floats, which hold them exactly. */
+	void (*narrow)(const uint8_t *bytes, size_t count, float *out);
+	/* The same as doubles, of those that floats do not. */
 	void (*decode)(const uint8_t *bytes, size_t count, double *out);
 };
 
@@ -49,6 +47,12 @@ const struct dtype *dtype_find(const char *name);
 bool dtype_is_swapped_name(const char *name);
 /* Boolean, signed, unsigned or time. */
 bool dtype_is_integer(const struct dtype *dtype);
+/*
+ * So many elements of a type of numbers as doubles (a complex one gives two):
+ * NaN and infinities as such. 64-bit integers and long doubles are rounded.
+ */
+void dtype_decode(const struct dtype *dtype, const uint8_t *bytes, size_t count,
+		  double *out);
 /* Whether there are statistics of it. */
 bool dtype_is_number(const struct dtype *dtype);
 /* An unsigned one's bits as they are. Only of dtype_is_integer(). */

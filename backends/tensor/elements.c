@@ -25,7 +25,7 @@
 /* Bytes between units that are read along. */
 #define GAP_MAXIMUM 512
 /* Bytes that a box may take as they lie. */
-#define SCRATCH_MAXIMUM ((int64_t)2 << 20)
+#define SCRATCH_MAXIMUM ((int64_t)4 << 20)
 /* Parts of one system call (UIO_MAXIOV). */
 #define PARTS_MAXIMUM 1024
 

@@ -6,9 +6,15 @@
 #include "backends/tensor/statistics.h"
 #include "banned.h"
 
-void find_init(struct find *find, enum wish_find what, int64_t after)
+void find_init(struct find *find, const struct kernel *kernel,
+	       enum wish_find what, int64_t after)
 {
-	*find = (struct find){ .what = what, .after = after, .index = -1 };
+	*find = (struct find){
+		.kernel = kernel,
+		.what = what,
+		.after = after,
+		.index = -1,
+	};
 }
 
 static bool is_less(const struct tensor_number *one,
@@ -74,7 +80,7 @@ static void add_part(struct find *find, const struct dtype *dtype,
 	struct statistics statistics;
 	const struct tensor_number *best;
 
-	statistics_init(&statistics);
+	statistics_init(&statistics, find->kernel);
 	statistics_add(&statistics, dtype, bytes, count);
 	statistics_tell(&statistics, dtype, &told);
 	if (find->what == WISH_FIND_NAN) {

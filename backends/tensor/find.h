@@ -13,15 +13,18 @@
 #include "protocol/tensor.h"
 
 struct dtype;
+struct kernel;
 
 struct find {
+	const struct kernel *kernel; /* borrowed */
 	enum wish_find what;
 	int64_t after;		   /* an element up to there is not told */
 	struct tensor_number best; /* of all, whether it is told or not */
 	int64_t index;		   /* -1: none */
 };
 
-void find_init(struct find *find, enum wish_find what, int64_t after);
+void find_init(struct find *find, const struct kernel *kernel,
+	       enum wish_find what, int64_t after);
 /* Elements that begin with that flat index. */
 void find_add(struct find *find, const struct dtype *dtype,
 	      const uint8_t *bytes, int64_t count, int64_t index);

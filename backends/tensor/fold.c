@@ -13,7 +13,7 @@ void fold_statistics(const struct scan *scan, const struct ranges *ranges,
 {
 	struct statistics all;
 
-	statistics_init(&all);
+	statistics_init(&all, scan->kernel);
 	for (size_t i = 0; i < ranges->count; i++)
 		statistics_merge(&all, &ranges->parts[i].statistics);
 	statistics_tell(&all, scan->dtype, &told->statistics);
@@ -73,7 +73,7 @@ int64_t fold_find(const struct scan *scan, const struct ranges *ranges)
 {
 	struct find all;
 
-	find_init(&all, scan->find, scan->after);
+	find_init(&all, scan->kernel, scan->find, scan->after);
 	for (size_t i = 0; i < ranges->count; i++)
 		if (ranges->parts[i].is_done)
 			find_merge(&all, &ranges->parts[i].find);

@@ -39,7 +39,7 @@ void histogram_add(const struct histogram_bounds *bounds,
 		int64_t part =
 			count < STATISTICS_PART ? count : STATISTICS_PART;
 
-		dtype->decode(bytes, (size_t)part, values);
+		dtype_decode(dtype, bytes, (size_t)part, values);
 		add_values(bounds, values, (size_t)part, bins);
 		bytes += part * dtype->size;
 		count -= part;

@@ -1,149 +1,79 @@
-/*
- * Several sums side by side, so that they need not wait for each other: the
- * order of additions is what the code says, on any compiler.
- */
 #include "backends/tensor/kernel.h"
-
-#include <math.h>
-#include <string.h>
 
 #include "banned.h"
 
-#define LANES 8
-#define EXPONENT (UINT64_C(0x7ff) << 52)
+#ifndef KERNEL
+#define KERNEL kernel_plain
+#endif
 
-static uint64_t bits_of(double value)
+extern const struct kernel KERNEL;
+
+/* Counted in the width of what is looked at, for parts of some thousand. */
+static void sum_float(const float *values, size_t count,
+		      struct kernel_sums *sums)
 {
-	uint64_t bits;
-
-	memcpy(&bits, &value, sizeof(bits));
-	return bits;
-}
-
-int64_t kernel_odd(const double *values, size_t count)
-{
-	int64_t odd = 0;
-
-	for (size_t i = 0; i < count; i++)
-		odd += (bits_of(values[i]) & EXPONENT) == EXPONENT;
-	return odd;
-}
-
-static double add_lanes(const double *lanes)
-{
+	float low = values[0];
+	float high = values[0];
+	int32_t zeros = 0;
 	double sum = 0;
 
-	for (int lane = 0; lane < LANES; lane++)
-		sum += lanes[lane];
-	return sum;
+	for (size_t i = 0; i < count; i++) {
+		float value = values[i];
+
+		sum += (double)value;
+		low = value < low ? value : low;
+		high = value > high ? value : high;
+		zeros += value == 0;
+	}
+	*sums = (struct kernel_sums){ sum, (double)low, (double)high, zeros };
 }
 
-static double least(double one, double other)
+static void sum_double(const double *values, size_t count,
+		       struct kernel_sums *sums)
 {
-	return one < other ? one : other;
-}
-
-static double greatest(double one, double other)
-{
-	return one > other ? one : other;
-}
-
-void kernel_sum(const double *values, size_t count, struct kernel_sums *sums)
-{
-	double sum[LANES] = { 0 };
-	double low[LANES];
-	double high[LANES];
+	double low = values[0];
+	double high = values[0];
 	int64_t zeros = 0;
-	size_t i;
-
-	for (int lane = 0; lane < LANES; lane++) {
-		low[lane] = INFINITY;
-		high[lane] = -INFINITY;
-	}
-	for (i = 0; i + LANES <= count; i += LANES) {
-		for (int lane = 0; lane < LANES; lane++) {
-			double value = values[i + (size_t)lane];
-
-			sum[lane] += value;
-			low[lane] = least(value, low[lane]);
-			high[lane] = greatest(value, high[lane]);
-		}
-	}
-	for (; i < count; i++) {
-		sum[0] += values[i];
-		low[0] = least(values[i], low[0]);
-		high[0] = greatest(values[i], high[0]);
-	}
-	for (i = 0; i < count; i++)
-		zeros += values[i] == 0;
-	for (int lane = 1; lane < LANES; lane++) {
-		low[0] = least(low[lane], low[0]);
-		high[0] = greatest(high[lane], high[0]);
-	}
-	*sums = (struct kernel_sums){ add_lanes(sum), low[0], high[0], zeros };
-}
-
-double kernel_squares(const double *values, size_t count, double center)
-{
-	double squares[LANES] = { 0 };
-	size_t i;
-
-	for (i = 0; i + LANES <= count; i += LANES) {
-		for (int lane = 0; lane < LANES; lane++) {
-			double distance = values[i + (size_t)lane] - center;
-
-			squares[lane] += distance * distance;
-		}
-	}
-	for (; i < count; i++)
-		squares[0] += (values[i] - center) * (values[i] - center);
-	return add_lanes(squares);
-}
-
-void kernel_signed(const uint8_t *bytes, size_t count, int64_t *low,
-		   int64_t *high)
-{
-	int64_t lowest = *low;
-	int64_t highest = *high;
+	double sum = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		int64_t value;
+		double value = values[i];
 
-		memcpy(&value, bytes + i * sizeof(value), sizeof(value));
-		lowest = value < lowest ? value : lowest;
-		highest = value > highest ? value : highest;
+		sum += value;
+		low = value < low ? value : low;
+		high = value > high ? value : high;
+		zeros += value == 0;
 	}
-	*low = lowest;
-	*high = highest;
+	*sums = (struct kernel_sums){ sum, low, high, zeros };
 }
 
-void kernel_unsigned(const uint8_t *bytes, size_t count, uint64_t *low,
-		     uint64_t *high)
+static double squares_float(const float *values, size_t count, double center)
 {
-	uint64_t lowest = *low;
-	uint64_t highest = *high;
+	double squares = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		uint64_t value;
+		double distance = (double)values[i] - center;
 
-		memcpy(&value, bytes + i * sizeof(value), sizeof(value));
-		lowest = value < lowest ? value : lowest;
-		highest = value > highest ? value : highest;
+		squares += distance * distance;
 	}
-	*low = lowest;
-	*high = highest;
+	return squares;
 }
 
-void kernel_times(const uint8_t *bytes, size_t count, int64_t *low,
-		  int64_t *high)
+static double squares_double(const double *values, size_t count, double center)
 {
-	for (size_t i = 0; i < count; i++) {
-		int64_t value;
+	double squares = 0;
 
-		memcpy(&value, bytes + i * sizeof(value), sizeof(value));
-		if (value == INT64_MIN)
-			continue;
-		*low = value < *low ? value : *low;
-		*high = value > *high ? value : *high;
+	for (size_t i = 0; i < count; i++) {
+		double distance = values[i] - center;
+
+		squares += distance * distance;
 	}
+	return squares;
 }
+
+const struct kernel KERNEL = {
+	.sum_float = sum_float,
+	.sum_double = sum_double,
+	.squares_float = squares_float,
+	.squares_double = squares_double,
+};

@@ -1,7 +1,11 @@
 /*
- * kernel: what is done with each of some thousand doubles, in loops that
- * compilers turn into instructions on several at once. Compiled for speed, as
- * dtype-decode.
+ * kernel: what is done with each of some thousand numbers, in loops that
+ * compilers turn into instructions on several at once. kernel.c is compiled
+ * for speed, several times: for any processor of the kind, and for those that
+ * have wider instructions.
+ *
+ * Sums may be added in any order. What is NaN or infinite makes sum so, and
+ * then the rest means nothing.
  */
 #ifndef BACKENDS_TENSOR_KERNEL_H
 #define BACKENDS_TENSOR_KERNEL_H
@@ -16,19 +20,27 @@ struct kernel_sums {
 	int64_t zero_count;
 };
 
-/* How many are NaN or infinite. */
-int64_t kernel_odd(const double *values, size_t count);
-/* Of finite ones; none: low is infinite, high minus infinite. */
-void kernel_sum(const double *values, size_t count, struct kernel_sums *sums);
-/* The sum of the squares of their distance to center. */
-double kernel_squares(const double *values, size_t count, double center);
-/* Widen low and high to hold these. */
-void kernel_signed(const uint8_t *bytes, size_t count, int64_t *low,
-		   int64_t *high);
-void kernel_unsigned(const uint8_t *bytes, size_t count, uint64_t *low,
-		     uint64_t *high);
-/* Signed ones, of which the least (NaT) is passed over. */
-void kernel_times(const uint8_t *bytes, size_t count, int64_t *low,
-		  int64_t *high);
+/* count is not 0. */
+struct kernel {
+	void (*sum_float)(const float *values, size_t count,
+			  struct kernel_sums *sums);
+	void (*sum_double)(const double *values, size_t count,
+			   struct kernel_sums *sums);
+	/* The sum of the squares of their distance to center. */
+	double (*squares_float)(const float *values, size_t count,
+				double center);
+	double (*squares_double)(const double *values, size_t count,
+				 double center);
+};
+
+/* Runs anywhere. The others are there only if the compiler knew how. */
+extern const struct kernel kernel_plain;
+extern const struct kernel kernel_avx2;
+extern const struct kernel kernel_avx512;
+/*
+ * The fastest one that this processor runs, as /proc/cpuinfo says: to be asked
+ * once for many elements.
+ */
+const struct kernel *kernel_best(void);
 
 #endif

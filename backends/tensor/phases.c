@@ -4,9 +4,13 @@
 
 #include "backends/tensor/dtype.h"
 #include "backends/tensor/fold.h"
+#include "backends/tensor/kernel.h"
 #include "backends/tensor/places.h"
 #include "banned.h"
 #include "base/alloc.h"
+
+/* Bytes for which it is worth while to look for the best kernel. */
+#define KERNEL_MINIMUM ((int64_t)1 << 20)
 
 int phases_init(struct phases *phases, const struct tensor_layout *layout,
 		const struct tensor_wish *wish, struct error *error)
@@ -16,10 +20,14 @@ int phases_init(struct phases *phases, const struct tensor_layout *layout,
 		.wish = *wish,
 		.result.found = -1,
 		.phase = PHASE_PLACES,
+		.kernel = &kernel_plain,
 	};
 	tensor_init(&phases->result.told);
 	if (layout_check(layout, error) < 0)
 		return -1;
+	/* To look for it takes as long as some thousand elements do. */
+	if (phases_total(phases) > KERNEL_MINIMUM)
+		phases->kernel = kernel_best();
 	return tensor_wish_check(wish, layout, error);
 }
 
@@ -165,6 +173,7 @@ static bool begin(struct phases *phases)
 	phases->is_sorted = false;
 	phases->scan = (struct scan){
 		.dtype = phases->layout.dtype,
+		.kernel = phases->kernel,
 		.block_units = INT64_MAX,
 		.stop = &phases->stop,
 		.done = &phases->done,

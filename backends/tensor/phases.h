@@ -30,6 +30,7 @@ struct phases {
 	struct tensor_wish wish;
 	struct tensor_result result;
 	enum phase phase;
+	const struct kernel *kernel;
 	/* Of the phase. */
 	struct scan scan;
 	struct ranges ranges; /* none: of single elements */

@@ -9,7 +9,7 @@
 #include "base/crc.h"
 
 /* Of elements that do not lie in a row more are needed, to be near others. */
-#define CHUNK_APART ((int64_t)1 << 20)
+#define CHUNK_APART ((int64_t)4 << 20)
 
 void scan_part_clear(struct scan_part *part)
 {
@@ -82,8 +82,8 @@ void scan_run(const struct scan *scan, struct scan_part *part, int64_t *bins,
 	if (step > part->count)
 		step = part->count;
 	bytes = xmalloc((size_t)(step * elements->unit_size));
-	statistics_init(&part->statistics);
-	find_init(&part->find, scan->find, scan->after);
+	statistics_init(&part->statistics, scan->kernel);
+	find_init(&part->find, scan->kernel, scan->find, scan->after);
 	for (int64_t done = 0; done < part->count && !part->is_failed;) {
 		int64_t start = part->start + done;
 		int64_t left = part->count - done;

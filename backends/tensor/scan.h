@@ -18,11 +18,13 @@
 #include "base/error.h"
 
 struct dtype;
+struct kernel;
 
 /* What is done: it stays as it is while parts are done, but for the last. */
 struct scan {
 	struct elements elements;
 	const struct dtype *dtype;
+	const struct kernel *kernel;
 	bool has_statistics;
 	bool has_hash;
 	int64_t block_units; /* each so many are hashed alone; INT64_MAX: all */

@@ -8,9 +8,10 @@
 #include "banned.h"
 #include "protocol/tensor.h"
 
-void statistics_init(struct statistics *statistics)
+void statistics_init(struct statistics *statistics, const struct kernel *kernel)
 {
 	*statistics = (struct statistics){
+		.kernel = kernel,
 		.low = INFINITY,
 		.high = -INFINITY,
 		.signed_low = INT64_MAX,
@@ -48,22 +49,17 @@ static void add_squares(struct statistics *statistics, int64_t count,
 	statistics->finite_count = all;
 }
 
-static void add_finite(struct statistics *statistics, const double *values,
-		       size_t count)
+/* What the kernel found in some finite ones. */
+static void add_sums(struct statistics *statistics,
+		     const struct kernel_sums *sums, size_t count,
+		     double squares)
 {
-	struct kernel_sums sums;
-	double mean;
-
-	if (count == 0)
-		return;
-	kernel_sum(values, count, &sums);
-	mean = sums.sum / (double)count;
-	statistics->zero_count += sums.zero_count;
-	statistics->low = fmin(statistics->low, sums.low);
-	statistics->high = fmax(statistics->high, sums.high);
-	add_sum(statistics, sums.sum);
-	add_squares(statistics, (int64_t)count, mean,
-		    kernel_squares(values, count, mean));
+	statistics->zero_count += sums->zero_count;
+	statistics->low = fmin(statistics->low, sums->low);
+	statistics->high = fmax(statistics->high, sums->high);
+	add_sum(statistics, sums->sum);
+	add_squares(statistics, (int64_t)count, sums->sum / (double)count,
+		    squares);
 }
 
 /* Leaves the finite ones, and counts the others. */
@@ -82,12 +78,43 @@ static size_t sift(struct statistics *statistics, double *values, size_t count)
 	return kept;
 }
 
-static void add_real(struct statistics *statistics, double *values,
-		     size_t count)
+/* A sum that is finite is one of finite numbers alone. */
+static void add_doubles(struct statistics *statistics, double *values,
+			size_t count)
 {
-	if (kernel_odd(values, count) > 0)
+	const struct kernel *kernel = statistics->kernel;
+	struct kernel_sums sums;
+
+	kernel->sum_double(values, count, &sums);
+	if (!isfinite(sums.sum)) {
 		count = sift(statistics, values, count);
-	add_finite(statistics, values, count);
+		if (count == 0)
+			return;
+		kernel->sum_double(values, count, &sums);
+	}
+	add_sums(statistics, &sums, count,
+		 kernel->squares_double(values, count,
+					sums.sum / (double)count));
+}
+
+static void add_floats(struct statistics *statistics, const struct dtype *dtype,
+		       const uint8_t *bytes, size_t count)
+{
+	const struct kernel *kernel = statistics->kernel;
+	float values[STATISTICS_PART];
+	double doubles[STATISTICS_PART];
+	struct kernel_sums sums;
+
+	dtype->narrow(bytes, count, values);
+	kernel->sum_float(values, count, &sums);
+	if (isfinite(sums.sum)) {
+		add_sums(statistics, &sums, count,
+			 kernel->squares_float(values, count,
+					       sums.sum / (double)count));
+		return;
+	}
+	dtype_decode(dtype, bytes, count, doubles);
+	add_doubles(statistics, doubles, count);
 }
 
 static void add_complex(struct statistics *statistics, const double *values,
@@ -108,26 +135,85 @@ static void add_complex(struct statistics *statistics, const double *values,
 	}
 }
 
+static void add_signed(struct statistics *statistics, const uint8_t *bytes,
+		       size_t count)
+{
+	int64_t low = statistics->signed_low;
+	int64_t high = statistics->signed_high;
+
+	for (size_t i = 0; i < count; i++) {
+		int64_t value;
+
+		memcpy(&value, bytes + i * sizeof(value), sizeof(value));
+		low = value < low ? value : low;
+		high = value > high ? value : high;
+	}
+	statistics->signed_low = low;
+	statistics->signed_high = high;
+}
+
+static void add_unsigned(struct statistics *statistics, const uint8_t *bytes,
+			 size_t count)
+{
+	uint64_t low = statistics->unsigned_low;
+	uint64_t high = statistics->unsigned_high;
+
+	for (size_t i = 0; i < count; i++) {
+		uint64_t value;
+
+		memcpy(&value, bytes + i * sizeof(value), sizeof(value));
+		low = value < low ? value : low;
+		high = value > high ? value : high;
+	}
+	statistics->unsigned_low = low;
+	statistics->unsigned_high = high;
+}
+
+/* Signed ones, of which the least (NaT) is passed over. */
+static void add_times(struct statistics *statistics, const uint8_t *bytes,
+		      size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		int64_t value;
+
+		memcpy(&value, bytes + i * sizeof(value), sizeof(value));
+		if (value != INT64_MIN)
+			add_signed(statistics, bytes + i * sizeof(value), 1);
+	}
+}
+
 /* What doubles would round. */
 static void add_integers(struct statistics *statistics,
 			 const struct dtype *dtype, const uint8_t *bytes,
 			 size_t count)
 {
 	if (dtype->class == DTYPE_UNSIGNED)
-		kernel_unsigned(bytes, count, &statistics->unsigned_low,
-				&statistics->unsigned_high);
+		add_unsigned(statistics, bytes, count);
 	else if (dtype->class == DTYPE_TIME)
-		kernel_times(bytes, count, &statistics->signed_low,
-			     &statistics->signed_high);
+		add_times(statistics, bytes, count);
 	else
-		kernel_signed(bytes, count, &statistics->signed_low,
-			      &statistics->signed_high);
+		add_signed(statistics, bytes, count);
+}
+
+static void add_part(struct statistics *statistics, const struct dtype *dtype,
+		     const uint8_t *bytes, size_t count)
+{
+	double values[2 * STATISTICS_PART];
+
+	if (dtype->narrow && dtype->class != DTYPE_COMPLEX) {
+		add_floats(statistics, dtype, bytes, count);
+		return;
+	}
+	dtype_decode(dtype, bytes, count, values);
+	if (dtype->class == DTYPE_COMPLEX)
+		add_complex(statistics, values, count);
+	else
+		add_doubles(statistics, values, count);
 }
 
 void statistics_add(struct statistics *statistics, const struct dtype *dtype,
 		    const uint8_t *bytes, int64_t count)
 {
-	double values[2 * STATISTICS_PART];
 	int64_t done = 0;
 
 	while (done < count) {
@@ -136,11 +222,7 @@ void statistics_add(struct statistics *statistics, const struct dtype *dtype,
 			left < STATISTICS_PART ? (size_t)left : STATISTICS_PART;
 		const uint8_t *from = bytes + done * dtype->size;
 
-		dtype->decode(from, part, values);
-		if (dtype->class == DTYPE_COMPLEX)
-			add_complex(statistics, values, part);
-		else
-			add_real(statistics, values, part);
+		add_part(statistics, dtype, from, part);
 		if (dtype->size == 8 && dtype_is_integer(dtype))
 			add_integers(statistics, dtype, from, part);
 		done += (int64_t)part;

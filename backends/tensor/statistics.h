@@ -17,12 +17,14 @@
 #include <stdint.h>
 
 struct dtype;
+struct kernel;
 struct tensor_statistics;
 
 /* Elements that are counted at a time: they stay in the first cache. */
 #define STATISTICS_PART 2048
 
 struct statistics {
+	const struct kernel *kernel;
 	int64_t count;
 	int64_t nan_count;
 	int64_t infinity_count;
@@ -41,7 +43,9 @@ struct statistics {
 	uint64_t unsigned_high;
 };
 
-void statistics_init(struct statistics *statistics);
+/* By that kernel (kernel.h), which is borrowed. */
+void statistics_init(struct statistics *statistics,
+		     const struct kernel *kernel);
 /* Elements of a type that has numbers, little-endian. */
 void statistics_add(struct statistics *statistics, const struct dtype *dtype,
 		    const uint8_t *bytes, int64_t count);

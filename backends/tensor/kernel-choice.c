@@ -1,0 +1,64 @@
+/*
+ * The kernel lists in /proc/cpuinfo only what programs may use: what the
+ * processor has and the system keeps for each thread.
+ */
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "backends/tensor/kernel.h"
+#include "banned.h"
+#include "base/array.h"
+
+#define LINE_MAXIMUM 8192
+
+static const struct choice {
+	const struct kernel *kernel;
+	const char *flags[5];
+} choices[] = {
+#ifdef KERNEL_HAS_AVX512
+	{ &kernel_avx512,
+	  { " avx512f", " avx512bw", " avx512dq", " avx512vl", " fma" } },
+#endif
+#ifdef KERNEL_HAS_AVX2
+	{ &kernel_avx2, { " avx2", " fma" } },
+#endif
+	{ &kernel_plain, { NULL } },
+};
+
+/* A word of the line: " fma" is not in " fma4". */
+static bool has_flag(const char *line, const char *flag)
+{
+	size_t length = strlen(flag);
+	const char *found = strstr(line, flag);
+
+	while (found && !strchr(" \n", found[length]))
+		found = strstr(found + 1, flag);
+	return found != NULL;
+}
+
+static bool has_all(const char *line, const struct choice *choice)
+{
+	for (size_t i = 0; i < ARRAY_LENGTH(choice->flags); i++)
+		if (choice->flags[i] && !has_flag(line, choice->flags[i]))
+			return false;
+	return true;
+}
+
+const struct kernel *kernel_best(void)
+{
+	FILE *file = fopen("/proc/cpuinfo", "re");
+	char line[LINE_MAXIMUM] = "";
+	size_t i = 0;
+
+	if (!file)
+		return &kernel_plain;
+	do {
+		if (!fgets(line, sizeof(line), file))
+			line[0] = '\0';
+	} while (line[0] && strncmp(line, "flags", strlen("flags")) != 0);
+	fclose(file);
+	while (!has_all(line, &choices[i]))
+		i++;
+	return choices[i].kernel;
+}
