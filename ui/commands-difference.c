@@ -40,10 +40,8 @@ int open_difference(struct app *app, const struct answer_classes *classes,
 {
 	const struct answers *answers = &app->engine->session.answers;
 	const struct difference *known;
-	const struct answer_class *other;
-	bool is_majority;
+	const struct answer_class *other = answer_classes_reference(classes);
 
-	other = comparetable_reference(classes, &is_majority);
 	if (class == other)
 		return error_set(error, "the others are held against these; "
 					"Enter on another row shows how it "

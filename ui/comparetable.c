@@ -238,36 +238,6 @@ bool comparetable_is_wanted(const struct answer_classes *classes)
 	return false;
 }
 
-/* More ranks go before fewer, and then low ones before high ones. */
-static bool is_before(const struct answer_class *one,
-		      const struct answer_class *other)
-{
-	size_t count = rankset_count(&one->ranks);
-
-	if (count != rankset_count(&other->ranks))
-		return count > rankset_count(&other->ranks);
-	return rankset_first(&one->ranks) < rankset_first(&other->ranks);
-}
-
-const struct answer_class *
-comparetable_reference(const struct answer_classes *classes, bool *is_majority)
-{
-	const struct answer_class *majority = answer_classes_majority(classes);
-	const struct answer_class *reference = NULL;
-
-	*is_majority = majority != NULL && majority->tensor != NULL;
-	if (*is_majority)
-		return majority;
-	for (size_t i = 0; i < classes->count; i++) {
-		const struct answer_class *class = &classes->items[i];
-
-		if (class->tensor != NULL &&
-		    (reference == NULL || is_before(class, reference)))
-			reference = class;
-	}
-	return reference;
-}
-
 /* Nothing in any row: it is not there. */
 static int natural_width(const struct comparetable *table, size_t at)
 {
@@ -337,8 +307,10 @@ void comparetable_make(struct comparetable *table,
 		       const struct answer_classes *classes, int column_count)
 {
 	*table = (struct comparetable){ .classes = classes };
-	table->reference =
-		comparetable_reference(classes, &table->is_majority);
+	table->reference = answer_classes_reference(classes);
+	table->is_majority =
+		table->reference != NULL &&
+		table->reference == answer_classes_majority(classes);
 	table->ranks_width = ranks_width(classes, column_count / SHARE);
 	for (size_t i = 0; i < COMPARETABLE_COLUMNS; i++) {
 		int width = natural_width(table, i);

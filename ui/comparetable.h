@@ -27,12 +27,6 @@ struct comparetable {
 	int widths[COMPARETABLE_COLUMNS]; /* behind them; 0: it is left out */
 };
 
-/*
- * What the others are held against: what most have, or of as many as any other
- * (is_majority false) the first. NULL: no rank answered with a tensor.
- */
-const struct answer_class *
-comparetable_reference(const struct answer_classes *classes, bool *is_majority);
 /* Some rank answered with a tensor. */
 bool comparetable_is_wanted(const struct answer_classes *classes);
 void comparetable_make(struct comparetable *table,

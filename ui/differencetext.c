@@ -9,7 +9,6 @@
 #include "model/answers.h"
 #include "model/difference.h"
 #include "model/tensortext.h"
-#include "ui/comparetable.h"
 
 static const char *dtype_of(const struct tensor *tensor)
 {
@@ -82,12 +81,12 @@ void differencetext_append(struct buffer *out, const struct answers *answers,
 {
 	const struct difference *difference;
 	const struct answer_class *other;
-	bool is_majority;
 
-	other = comparetable_reference(classes, &is_majority);
+	other = answer_classes_reference(classes);
 	if (class->tensor == NULL || other == NULL || other == class)
 		return;
-	append_names(out, class, other, is_majority);
+	append_names(out, class, other,
+		     other == answer_classes_majority(classes));
 	difference = difference_of(answers, class, other);
 	if (append_kind(out, class->tensor, other->tensor))
 		return;

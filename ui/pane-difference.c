@@ -190,6 +190,7 @@ static void put_map(struct window window, const struct difference *difference,
 	};
 	struct buffer title = BUFFER_INIT;
 	double *values;
+	int left;
 
 	if (inner.row_count < 1 || inner.column_count < 1)
 		return;
@@ -197,14 +198,16 @@ static void put_map(struct window window, const struct difference *difference,
 				    heat_rows(inner.row_count, has_colours));
 	picture.column_count = at_most(found->column_count, inner.column_count);
 	values = shrink(found, picture.row_count, picture.column_count);
-	raise_small(values, picture.row_count * picture.column_count, picture.high);
+	raise_small(values, picture.row_count * picture.column_count,
+		    picture.high);
 	picture.values = values;
-	buffer_append_string(&title, "|difference|");
-	window_put(window, 0, 1, window.column_count - 1, STYLE_DIM,
-		   title.data);
-	heat_put_legend(window, 0, 2 + text_width(title.data),
-			window.column_count - 3 - text_width(title.data),
-			&picture);
+	buffer_append_string(&title, picture.high > 0 ? "|difference|"
+							: "where they differ");
+	left = 2 + window_put(window, 0, 1, window.column_count - 1, STYLE_DIM,
+			      title.data);
+	if (picture.high > 0)
+		heat_put_legend(window, 0, left, window.column_count - 1 - left,
+				&picture);
 	heat_put(inner, &picture);
 	free(values);
 	buffer_clear(&title);

@@ -17,7 +17,7 @@
 #include "ui/pane.h"
 
 #define EVIDENCE_SECONDS 1.0
-#define SMALL_BYTES (1 << 20)
+#define SMALL_BYTES (8 << 20)
 
 static void want_frame(struct app *app, const struct rank *rank, pid_t tid,
 		       const struct stack *stack, int depth)

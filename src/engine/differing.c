@@ -123,22 +123,6 @@ void differing_cancel(struct engine *engine, int rank, int against)
 	engine->session.revision++;
 }
 
-/* Of classes as large the last: the odd ones come first. */
-static const struct answer_class *
-choose_leader(const struct answer_classes *classes)
-{
-	const struct answer_class *leader = NULL;
-
-	for (size_t i = 0; i < classes->value_count; i++) {
-		const struct answer_class *class = &classes->items[i];
-
-		if (!leader || rankset_count(&class->ranks) >=
-				       rankset_count(&leader->ranks))
-			leader = class;
-	}
-	return leader;
-}
-
 void differing_begin_all(struct engine *engine)
 {
 	const struct answers *answers = &engine->session.answers;
@@ -147,9 +131,9 @@ void differing_begin_all(struct engine *engine)
 	size_t count = 0;
 
 	answer_classes_make(&classes, answers);
-	leader = choose_leader(&classes);
-	for (size_t i = 0; i < classes.value_count && count < PAIRS_MAXIMUM;
-	     i++) {
+	leader = answer_classes_reference(&classes);
+	for (size_t i = 0;
+	     leader && i < classes.value_count && count < PAIRS_MAXIMUM; i++) {
 		const struct answer_class *class = &classes.items[i];
 
 		if (class == leader || difference_of(answers, class, leader))

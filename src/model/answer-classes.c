@@ -357,6 +357,36 @@ answer_classes_majority(const struct answer_classes *classes)
 	return NULL;
 }
 
+/* More ranks go before fewer, then what has no NaN, then low ranks. */
+static bool is_before(const struct answer_class *one,
+		      const struct answer_class *other)
+{
+	size_t count = rankset_count(&one->ranks);
+
+	if (count != rankset_count(&other->ranks))
+		return count > rankset_count(&other->ranks);
+	if (one->has_nan != other->has_nan)
+		return other->has_nan;
+	return rankset_first(&one->ranks) < rankset_first(&other->ranks);
+}
+
+const struct answer_class *
+answer_classes_reference(const struct answer_classes *classes)
+{
+	const struct answer_class *best = answer_classes_majority(classes);
+
+	if (best && best->tensor)
+		return best;
+	best = NULL;
+	for (size_t i = 0; i < classes->count; i++) {
+		const struct answer_class *class = &classes->items[i];
+
+		if (class->tensor && (!best || is_before(class, best)))
+			best = class;
+	}
+	return best;
+}
+
 const struct answer_class *
 answer_classes_find(const struct answer_classes *classes, int rank)
 {

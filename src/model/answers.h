@@ -118,6 +118,13 @@ void answer_classes_clear(struct answer_classes *classes);
 /* The class of more than half of those that answered; NULL: there is none. */
 const struct answer_class *
 answer_classes_majority(const struct answer_classes *classes);
+/*
+ * Lends the tensors that the others are held against: the majority's, or of
+ * the largest class, of those that are equally large of the lowest rank; what
+ * has NaN only where all have. NULL: no rank answered with a tensor.
+ */
+const struct answer_class *
+answer_classes_reference(const struct answer_classes *classes);
 /* Lends the class that a rank is in; NULL: it has not answered. */
 const struct answer_class *
 answer_classes_find(const struct answer_classes *classes, int rank);
