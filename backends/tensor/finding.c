@@ -84,6 +84,11 @@ void finding_clear(struct finding *finding)
 	finding->expression = NULL;
 }
 
+const char *finding_name(const struct finding *finding)
+{
+	return finding->text ? finding->text : "The object";
+}
+
 /*
  * Frames
  */

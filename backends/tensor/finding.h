@@ -42,6 +42,8 @@ struct finding {
 int finding_parse(struct finding *finding, const json_t *arguments,
 		  struct error *error);
 void finding_clear(struct finding *finding);
+/* What it is called in a sentence. */
+const char *finding_name(const struct finding *finding);
 
 /* The frame that an expression was found in. */
 struct found_frame {

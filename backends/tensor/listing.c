@@ -352,8 +352,11 @@ static void on_done(struct tensor_result *result, void *data)
 	place->work = NULL;
 	if (error_is_set(&result->error) &&
 	    (ask->is_stopped || loop_now() >= ask->deadline)) {
-		if (!error_is_set(&ask->error))
+		if (!error_is_set(&ask->error)) {
 			ask->error = result->error;
+			error_prefix(&ask->error, "%s",
+				     finding_name(&ask->finding));
+		}
 		cancel_works(ask);
 	} else if (!ask->is_stopped) {
 		take_result(place, result);
@@ -425,7 +428,7 @@ static int parse(struct listing_ask *ask, struct error *error)
 		return error_set(error, "\"start\" is no number of a "
 					"parameter.");
 	if (parse_wish(&ask->wish, arguments, error))
-		return -1;
+		return error_prefix(error, "parameters");
 	ask->deadline = loop_now() + ask->wish.timeout;
 	return 0;
 }

@@ -226,6 +226,7 @@ static void on_done(struct tensor_result *result, void *data)
 	    read_anew(ask))
 		return;
 	if (error_is_set(&result->error)) {
+		error_prefix(&result->error, "%s", finding_name(&ask->finding));
 		fail(ask, &result->error);
 		return;
 	}
@@ -241,8 +242,10 @@ static int parse(struct valuing_ask *ask, struct error *error)
 
 	/* What cannot be read as an expression may be one for the agent. */
 	ask->found.needs_code = ask->finding.text && !ask->finding.expression;
-	if (result || tensor_wish_parse(&ask->wish, arguments, error))
+	if (result)
 		return -1;
+	if (tensor_wish_parse(&ask->wish, arguments, error))
+		return error_prefix(error, "tensor");
 	ask->deadline = loop_now() + ask->wish.timeout;
 	return look(ask, error);
 }

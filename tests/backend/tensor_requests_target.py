@@ -1,9 +1,11 @@
 """A program with values to be asked for: numpy's and torch's where they are.
 
-It says "ready" and stays in inner() until its input ends; "spin" as argument:
-it runs there all the while. At "line" on its input it says so.
+It says "ready" and stays in inner() until its input ends. With an argument it
+does something else there: "spin": it runs, "pdb": it is at a pdb's prompt,
+"churn": CHURN grows and shrinks all the while.
 """
 import array
+import pdb
 import sys
 
 try:
@@ -15,6 +17,9 @@ try:
 except ImportError:
     torch = None
 
+CHURN = bytearray(1 << 22)
+# Pages that nobody has written to cost no memory, but time to read.
+HUGE = bytearray(1 << 30)
 NUMBERS = array.array("d", [1.5, -2.0, float("nan"), 0.0])
 RAW = bytearray(range(16))
 name = "of the module"
@@ -30,11 +35,15 @@ def arrays():
 def inner(number):
     name = "of inner"
     plain = [number, {"lr": 0.5}]
-    if sys.argv[1:] == ["spin"]:
-        print("ready", flush=True)
-        while True:
-            number += 1
     print("ready", flush=True)
+    while sys.argv[1:] == ["spin"]:
+        number += 1
+    while sys.argv[1:] == ["churn"]:
+        CHURN.extend(b"more")
+        del CHURN[-4:]
+    if sys.argv[1:] == ["pdb"]:
+        pdb.Pdb(nosigint=True).set_trace()
+        number += 1
     for line in sys.stdin:
         number += 1
         print(line, end="", flush=True)

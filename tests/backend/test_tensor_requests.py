@@ -20,6 +20,7 @@ PROGRAM = os.path.join(HERE, "tensor_requests_target.py")
 class Subject(unittest.TestCase):
     """One target a class; nothing here changes it."""
     words = []
+    is_read_only = False
     python = sys.executable
     program = PROGRAM
 
@@ -27,10 +28,12 @@ class Subject(unittest.TestCase):
     def setUpClass(cls):
         cls.target = Target(argv=[cls.python, cls.program] + cls.words)
         cls.addClassCleanup(cls.target.close)
+        # Before that: it may not read its input.
+        cls.addClassCleanup(cls.target.process.kill)
         cls.pid = cls.target.pid
         cls.node = Node()
         cls.addClassCleanup(cls.node.close)
-        cls.node.ask("initialize", protocol=1)
+        cls.node.ask("initialize", protocol=1, readOnly=cls.is_read_only)
         cls.node.discover(pids=[cls.pid])
 
     def tensor(self, expression, **arguments):
@@ -151,6 +154,113 @@ class TestRunning(Subject):
             self.assertEqual(self.value("only_outer"), "42")
         one = int(self.value("number"))
         self.assertGreater(int(self.value("number")), one - 1)
+
+
+class TestReadOnly(TestRunning):
+    """Nothing is held then."""
+    is_read_only = True
+
+
+class TestPrompt(Subject):
+    """It is at a pdb's prompt, and nobody has told the node."""
+    words = ["pdb"]
+
+    def test_frames_of_the_debugger_are_counted_away(self):
+        body = self.tensor("name", depth=0, frames=3, function="inner")
+        self.assertEqual(body["value"]["value"], "'of inner'")
+        self.assertEqual(body["frame"]["depth"], 0)
+        body = self.tensor("only_outer", frames=3)
+        self.assertEqual((body["frame"]["func"], body["frame"]["depth"]),
+                         ("outer", 1))
+        self.assertEqual(self.value("plain[0]"), "7")
+
+
+class TestStopped(Subject):
+    """It is stopped from outside."""
+    words = ["spin"]
+
+    def test_values(self):
+        self.node.ask("pause", pid=self.pid)
+        self.node.event("stopped", self.pid)
+        for _ in range(3):
+            body = self.tensor("RAW", hash=True)
+            self.assertIs(body["tensor"].get("live", False), False)
+            self.assertEqual(body["tensor"]["hash"],
+                             "%08x" % zlib.crc32(bytes(range(16))))
+        number = self.value("number", depth=0)
+        self.assertEqual(self.value("number", depth=0), number)
+        self.node.ask("detach", pid=self.pid)
+        self.assertIs(self.tensor("RAW")["tensor"]["live"], True)
+        self.assertNotEqual(self.value("number"), number)
+
+
+class TestWork(unittest.TestCase):
+    """Elements take their time, and what happens meanwhile."""
+
+    def setUp(self):
+        self.target = Target(argv=[sys.executable, PROGRAM])
+        self.addCleanup(self.target.close)
+        self.pid = self.target.pid
+        self.node = Node()
+        self.addCleanup(self.node.close)
+        self.node.ask("initialize", protocol=1)
+        self.node.discover(pids=[self.pid])
+
+    def begin(self, **arguments):
+        return self.node.request("tensor", pid=self.pid, expression="HUGE",
+                                 hash=True, **arguments)
+
+    def test_cancel(self):
+        seqs = [self.begin(), self.node.request(
+            "parameters", pid=self.pid, expression="[HUGE]")]
+        self.node.ask("cancel", pid=self.pid)
+        answer = self.node.answer(seqs[0])
+        self.assertIs(answer["success"], False)
+        self.assertIn("cancel", answer["message"])
+        self.node.ask("tensor", pid=self.pid, expression="RAW", hash=True)
+
+    def test_timeout(self):
+        answer = self.node.answer(self.begin(timeout=0.05))
+        self.assertIs(answer["success"], False)
+        self.assertIn("HUGE: its elements were not read within",
+                      answer["message"])
+
+    def test_others_are_served_meanwhile(self):
+        seq = self.begin()
+        self.node.ask("tensor", pid=self.pid, expression="RAW", hash=True)
+        self.node.event("progress")
+        self.node.ask("cancel", pid=self.pid)
+        self.node.answer(seq)
+
+    def test_the_process_ends(self):
+        seq = self.begin()
+        self.target.process.kill()
+        self.target.process.wait()
+        answer = self.node.answer(seq)
+        self.assertIs(answer["success"], False)
+        self.assertIn("HUGE: the process has ended", answer["message"])
+
+    def test_the_node_leaves(self):
+        seq = self.begin()
+        self.node.request("disconnect")
+        answer = self.node.answer(seq)
+        self.assertIs(answer["success"], False)
+        self.assertEqual(self.node.wait(), 0)
+
+
+class TestChurn(Subject):
+    """Its header is another all the while."""
+    words = ["churn"]
+
+    def test_what_changes_is_torn_or_right(self):
+        told = []
+        for _ in range(100):
+            told.append(self.tensor("CHURN", hash=True)["tensor"])
+            if told[-1].get("torn"):
+                break
+        self.assertIs(told[-1].get("torn"), True)
+        for one in told:
+            self.assertIn(one["shape"], ([1 << 22], [(1 << 22) + 4]))
 
 
 class TestTorch(unittest.TestCase):
