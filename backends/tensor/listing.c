@@ -171,17 +171,21 @@ static int read_one(struct pyreader *reader, uint64_t object, bool is_gradient,
 	bool has_gradient;
 	uint64_t gradient;
 
+	if (pytensor_read(reader, object, raw, error))
+		return -1;
 	if (!is_gradient)
-		return pytensor_read(reader, object, raw, error);
+		return 0;
+	if (raw->family != PYTENSOR_TORCH)
+		return error_set(error, "it has no gradient");
 	if (pytensor_gradient(reader, object, &has_gradient, &gradient))
-		return error_set(error, "Where its gradient is cannot be "
-					"told.");
+		return error_set(error, "where its gradient is cannot be "
+					"told");
 	if (!has_gradient)
-		return error_set(error, "It has no gradient.");
+		return error_set(error, "it has no gradient");
 	if (gradient)
 		return pytensor_read(reader, gradient, raw, error);
 	if (pytensor_read_unseen(reader, object, raw))
-		return error_set(error, "Its gradient cannot be read.");
+		return error_set(error, "its gradient cannot be read");
 	return 0;
 }
 
@@ -209,20 +213,6 @@ static void fill(struct listing_ask *ask, struct pyreader *reader,
 		ask->total += bytes_of(raw);
 }
 
-/* Gradients are those of parameters. */
-static void drop_buffers(struct tensor_walk *walk)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < walk->count; i++) {
-		if (walk->items[i].is_buffer)
-			free(walk->items[i].name);
-		else
-			walk->items[kept++] = walk->items[i];
-	}
-	walk->count = kept;
-}
-
 static void fill_page(struct listing_ask *ask,
 		      struct ptrace_connection *connection)
 {
@@ -230,8 +220,6 @@ static void fill_page(struct listing_ask *ask,
 	struct pyreader reader;
 	size_t first, count;
 
-	if (ask->has_gradients)
-		drop_buffers(walk);
 	first = (size_t)ask->start < walk->count ? (size_t)ask->start
 						 : walk->count;
 	count = walk->count - first;

@@ -201,18 +201,15 @@ static int begin_work(struct valuing_ask *ask, struct error *error)
 	return 0;
 }
 
-/* True: it is read anew, or was answered. */
-static bool read_anew(struct valuing_ask *ask)
+/* It is another by now, or is no more: why says how it could not be read. */
+static void read_anew(struct valuing_ask *ask, const struct error *why)
 {
 	struct error error = ERROR_INIT;
 
-	if (look(ask, &error)) {
-		fail(ask, &error);
-		return true;
-	}
-	if (!ask->found.value.has_tensor || begin_work(ask, &error))
+	if (look(ask, &error))
+		fail(ask, error_is_set(why) ? why : &error);
+	else if (!ask->found.value.has_tensor || begin_work(ask, &error))
 		answer(ask, NULL);
-	return true;
 }
 
 static void on_done(struct tensor_result *result, void *data)
@@ -222,11 +219,13 @@ static void on_done(struct tensor_result *result, void *data)
 	bool is_same = is_the_same(ask);
 
 	ask->work = NULL;
-	if (!is_same && !is_over && ask->tries < TRIES_MAXIMUM &&
-	    read_anew(ask))
-		return;
-	if (error_is_set(&result->error)) {
+	if (error_is_set(&result->error))
 		error_prefix(&result->error, "%s", finding_name(&ask->finding));
+	if (!is_same && !is_over && ask->tries < TRIES_MAXIMUM) {
+		read_anew(ask, &result->error);
+		return;
+	}
+	if (error_is_set(&result->error)) {
 		fail(ask, &result->error);
 		return;
 	}

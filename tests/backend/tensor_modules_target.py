@@ -58,7 +58,6 @@ model.fc.nothing :: not found in the object
 default["three"] :: no such key
 model.seq[9] :: out of range
 """
-LISTS = ["model", "wrapped", "optimizer", "both", "[*]"]
 
 
 def crc(tensor):
@@ -88,17 +87,16 @@ def of_module(module, prefix="", seen=None):
 
 
 def of_optimizer(optimizer):
-    number = 0
-    states = []
+    import torch
     for i, group in enumerate(optimizer.param_groups):
         for j, value in enumerate(group["params"]):
-            yield ["param_groups[%d].params[%d]" % (i, j), "parameter",
+            yield ["param_groups[%d]['params'][%d]" % (i, j), "parameter",
                    crc(value)]
-            for key, part in optimizer.state.get(value, {}).items():
-                states.append(["state[%d].%s" % (number, key), "buffer",
-                               crc(part)])
-            number += 1
-    yield from states
+    for number, state in enumerate(optimizer.state.values()):
+        for key, part in state.items():
+            if isinstance(part, torch.Tensor):
+                yield ["state[#%d]['%s']" % (number, key), "parameter",
+                       crc(part)]
 
 
 def main():

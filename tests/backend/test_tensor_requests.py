@@ -238,7 +238,7 @@ class TestWork(unittest.TestCase):
         self.target.process.wait()
         answer = self.node.answer(seq)
         self.assertIs(answer["success"], False)
-        self.assertIn("HUGE: the process has ended", answer["message"])
+        self.assertRegex(answer["message"], "has ended|No such process")
 
     def test_the_node_leaves(self):
         seq = self.begin()
@@ -300,14 +300,13 @@ class TestTorch(unittest.TestCase):
         """Python has looked at none of them yet."""
         found = self.node.ask("parameters", pid=self.pid, hash=True,
                               expression="model", gradients=True)
-        names = [one["name"] for one in found["parameters"] if one["tensor"]]
-        self.assertEqual(names, self.truth["gradients"])
+        there = [one for one in found["parameters"] if one["tensor"]]
+        self.assertEqual([one["name"] for one in there], self.truth["gradients"])
         self.assertEqual({one["error"] for one in found["parameters"]},
-                         {None, "It has no gradient."})
+                         {None, "it has no gradient"})
         texts = ["model.fc.weight.grad", "model.fc.weight.grad[0, 1:]"]
         before = [self.tell(text) for text in texts]
-        self.assertEqual(found["parameters"][0]["tensor"]["hash"],
-                         before[0][-1])
+        self.assertEqual(there[0]["tensor"]["hash"], before[0][-1])
         self.target.say("and now?")
         truth = json.loads(" ".join(self.target.line()))
         for text, told in zip(texts, before):
