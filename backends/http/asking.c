@@ -6,6 +6,7 @@
 #include "banned.h"
 #include "backends/http/agent.h"
 #include "backends/http/halts.h"
+#include "backends/http/tensors.h"
 #include "backends/node.h"
 #include "backends/patience.h"
 #include "base/alloc.h"
@@ -134,7 +135,8 @@ void asking_cancel(struct agent *agent)
 
 	/* New ones come first, and one that cannot be sent goes at once. */
 	for (; inquiry; inquiry = inquiry->next)
-		if (inquiry->done == on_result && inquiry->number > 0)
+		if ((inquiry->done == on_result || tensors_asks(inquiry)) &&
+		    inquiry->number > 0)
 			cancel(agent, inquiry->number);
 }
 

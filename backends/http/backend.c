@@ -14,6 +14,7 @@
 #include "backends/http/halts.h"
 #include "backends/http/sampling.h"
 #include "backends/http/stepping.h"
+#include "backends/http/tensors.h"
 #include "backends/node.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -67,7 +68,6 @@ struct row {
 	const char *why;
 };
 
-#define NO_TENSORS "Tensors are read from outside."
 #define NO_PROMPT "Its agent has no prompt; it evaluates."
 
 /* clang-format off */
@@ -75,8 +75,8 @@ static const struct row rows[REQUEST_KIND_COUNT] = {
 	[REQUEST_SAMPLE] = { NEEDS_AGENT, .send = sampling_send },
 	[REQUEST_SAMPLE_EXACT] = { .why = "Its stacks are read from outside." },
 	[REQUEST_VARIABLES] = { NEEDS_STOP, .send = asking_variables },
-	[REQUEST_TENSOR] = { .why = NO_TENSORS },
-	[REQUEST_PARAMETERS] = { .why = NO_TENSORS },
+	[REQUEST_TENSOR] = { NEEDS_AGENT, true, .send = tensors_ask },
+	[REQUEST_PARAMETERS] = { NEEDS_AGENT, true, .send = tensors_list },
 	[REQUEST_SOURCE] = { NEEDS_AGENT, .send = asking_source },
 	[REQUEST_EVALUATE] = { NEEDS_AGENT, true, true, asking_evaluate },
 	[REQUEST_COMPLETIONS] = { NEEDS_AGENT, true, .send = asking_complete },

@@ -1,5 +1,6 @@
 #include "backends/http/reply.h"
 
+#include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,13 +39,29 @@ static json_t *without_nuls(const json_t *text)
 	return clean;
 }
 
+/* 64 bits, as jansson has them; NULL: it takes more. */
+static json_t *integer(const char *digits)
+{
+	char *end;
+	long long value;
+
+	errno = 0;
+	value = strtoll(digits, &end, 10);
+	return errno == 0 && end != digits && !*end ? json_integer(value)
+						    : NULL;
+}
+
 /* {"$": "int:18446744073709551616"}: what JSON cannot say, as a text. */
 static json_t *unwrapped(const json_t *object)
 {
 	const char *text = json_get_string(object, "$", NULL);
+	json_t *number;
 
 	if (!text || json_object_size(object) != 1)
 		return NULL;
+	number = strncmp(text, "int:", 4) == 0 ? integer(text + 4) : NULL;
+	if (number)
+		return number;
 	if (strncmp(text, "int:", 4) == 0)
 		text += 4;
 	else if (strncmp(text, "text:", 5) == 0)

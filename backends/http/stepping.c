@@ -154,9 +154,8 @@ int stepping_jump(struct agent *agent, const struct message *request,
 	return 0;
 }
 
-/* The main thread is shown, unless another one is meant. */
-static int64_t find_thread(const struct agent *agent,
-			   const struct message *request)
+int64_t stepping_thread(const struct agent *agent,
+			const struct message *request)
 {
 	int64_t tid = json_get_integer(request->body, "tid", 0);
 
@@ -195,9 +194,9 @@ static void pause_one(struct inquiry *inquiry)
 {
 	json_t *arguments = json_object();
 
-	json_object_set_new(
-		arguments, "threadId",
-		json_integer(find_thread(inquiry->agent, &inquiry->request)));
+	json_object_set_new(arguments, "threadId",
+			    json_integer(stepping_thread(inquiry->agent,
+							 &inquiry->request)));
 	inquiry_send(inquiry, "pause", arguments, AGENT_SECONDS);
 }
 

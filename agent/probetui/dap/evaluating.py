@@ -3,8 +3,8 @@ stands."""
 from __future__ import annotations
 
 import ast
+import collections
 import contextlib
-import functools
 import re
 import types
 from typing import Any, Callable, Dict, Iterator, List, Optional
@@ -17,6 +17,7 @@ from .messages import Arguments, Failure
 from .sessions import Kept, Session
 from .telling import EXPRESSION_MAXIMUM, refer
 
+EARLY_MAXIMUM = 100
 # What needs no parentheses when more stands behind it.
 _SIMPLE = re.compile(r"[\w.]+\Z")
 
@@ -33,12 +34,19 @@ class _Jobs(Kept):
 
     def __init__(self) -> None:
         self.jobs: Dict[int, Any] = {}
+        # A request may be overtaken by what cancels it.
+        self.early: Any = collections.deque(maxlen=EARLY_MAXIMUM)
 
     @contextlib.contextmanager
-    def running(self, number: int
+    def running(self, number: int, evaluator: evaluation.Evaluator
                 ) -> Iterator[Callable[[evaluation.Evaluation], None]]:
+        def begin(job: evaluation.Evaluation) -> None:
+            self.jobs[number] = job
+            if number in self.early:
+                evaluator.cancel(job)
+
         try:
-            yield functools.partial(self.jobs.__setitem__, number)
+            yield begin
         finally:
             self.jobs.pop(number, None)
 
@@ -56,7 +64,7 @@ def run(call: Call, place: Any, text: str,
     timeout = read_timeout(call.arguments)
     audit.log.record("dap", text)
     jobs = _jobs(call.session)
-    with jobs.running(call.number) as begun:
+    with jobs.running(call.number, evaluator) as begun:
         if place is None:
             return evaluator.run(function, timeout, give_up, True, begun)
         call.session.is_debugging = True
@@ -69,7 +77,8 @@ def look(call: Call, function: Callable[[], Any],
     """Runs what is ours, in this thread: it can be cancelled, and its time
     ends. What the program prints meanwhile is not caught."""
     evaluator = call.context.evaluator
-    with _jobs(call.session).running(call.number) as begun:
+    with _jobs(call.session).running(call.number,
+                                     evaluator) as begun:
         return evaluator.run(function, seconds,
                              call.context.connection.give_up, True, begun,
                              False)
@@ -166,8 +175,12 @@ def _expression(text: str, code: Optional[types.CodeType]) -> Optional[str]:
 
 def _cancel(call: Call) -> None:
     """One that has ended meanwhile, or that is none of code, goes on."""
-    job = _jobs(call.session).jobs.get(
-        call.arguments.integer("requestId", -1))
+    jobs = _jobs(call.session)
+    number = call.arguments.integer("requestId", -1)
+    job = jobs.jobs.get(number)
+    if job is None:
+        jobs.early.append(number)
+        job = jobs.jobs.get(number)
     if job is not None:
         call.context.evaluator.cancel(job)
 

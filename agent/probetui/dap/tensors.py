@@ -90,7 +90,11 @@ def _parameters(call: Call) -> Dict[str, Any]:
         return told, None
 
     def do() -> Dict[str, Any]:
-        every = parameters.find(found.value)
+        every = parameters.find(found.value, found.text)
+        if every is None:
+            raise Failure("%s is no module, no optimizer, no tensor and no "
+                          "list, tuple or dict of such."
+                          % ascii(found.text)[:200])
         page = every[start:start + parameters.PAGE_MAXIMUM]
         return {"parameters": [parameters.tell(each, of_gradient, one)
                                for each in page], "total": len(every)}

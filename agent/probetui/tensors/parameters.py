@@ -3,16 +3,20 @@ named_parameters() and named_buffers(), or the tensors in anything else. No
 code of the program runs for it."""
 from __future__ import annotations
 
-from typing import Any, Dict, Iterator, List, NamedTuple, Set
+from typing import Any, Dict, List, NamedTuple, Optional, Set
 
 from ..dap.children import instance_names
 from ..objects import loaded
-from ..values import ancestors
+from ..values import ancestors, cut, describe
 from . import facts, of_torch
 
-DEPTH_MAXIMUM = 64
+DEPTH_MAXIMUM = 100
 FOUND_MAXIMUM = 1000000
 PAGE_MAXIMUM = 1000
+NAME_MAXIMUM = 1000
+KEY_MAXIMUM = 200
+_MODULE = ("torch.nn.modules.module", "Module")
+_OPTIMIZER = ("torch.optim.optimizer", "Optimizer")
 
 
 class Found(NamedTuple):
@@ -21,95 +25,119 @@ class Found(NamedTuple):
     value: Any
 
 
-def _is_module(value: Any) -> bool:
-    kind = loaded("torch.nn.modules.module", "Module")
+def _is_a(value: Any, module: str, name: str) -> bool:
+    kind = loaded(module, name)
     return kind is not None and kind in ancestors(type(value))
 
 
-def _folder(module: Any, name: str) -> Dict[str, Any]:
-    found = instance_names(module).get(name)
-    if dict not in ancestors(type(found)):
+def _is_tensor(kinds: Any) -> bool:
+    ndarray = loaded("numpy", "ndarray")
+    return of_torch.is_tensor(kinds) or \
+        ndarray is not None and ndarray in kinds
+
+
+def _copy(names: Any) -> Dict[Any, Any]:
+    """Of a dict that others change meanwhile; of anything else {}."""
+    if dict not in ancestors(type(names)):
         return {}
     for _ in range(3):
         try:
-            return dict(dict.items(found))  # type: ignore[arg-type]
+            return dict(dict.items(names))
         except RuntimeError:
             pass
     return {}
 
 
-def _modules(module: Any, prefix: str, seen: Set[int], depth: int
-             ) -> Iterator[Any]:
-    """(prefix, module), each once, as torch walks them."""
-    if id(module) in seen or depth > DEPTH_MAXIMUM * 4:
-        return
-    seen.add(id(module))
-    yield prefix, module
-    for name, child in _folder(module, "_modules").items():
-        if child is not None and _is_module(child):
-            yield from _modules(child, prefix + str(name) + ".", seen,
-                                depth + 1)
+def _items(values: Any) -> List[Any]:
+    """Of a list or a tuple; of anything else []."""
+    for base in (list, tuple):
+        if base in ancestors(type(values)):
+            return list(base.__getitem__(values, slice(None)))
+    return []
+
+
+def _entries(module: Any, folder: str) -> Dict[Any, Any]:
+    return _copy(instance_names(module).get(folder))
 
 
 class _Walk:
+    """As backends/tensor/walk.c."""
+
     def __init__(self) -> None:
         self.found: List[Found] = []
-        self._tensors: Set[int] = set()
-        self._above: Set[int] = set()
+        self._seen: Set[int] = set()
+        self._depth = 0
 
-    def add(self, name: str, kind: str, value: Any) -> None:
-        if id(value) not in self._tensors and \
-                len(self.found) < FOUND_MAXIMUM:
-            self._tensors.add(id(value))
-            self.found.append(Found(name or "value", kind, value))
+    def _see(self, value: Any) -> bool:
+        """True the first time."""
+        if id(value) in self._seen:
+            return False
+        self._seen.add(id(value))
+        return True
 
-    def module(self, module: Any, prefix: str) -> None:
-        for before, one in _modules(module, prefix, set(), 0):
-            for folder, kind in (("_parameters", "parameter"),
-                                 ("_buffers", "buffer")):
-                for name, value in _folder(one, folder).items():
-                    if value is not None and of_torch.is_tensor(
-                            ancestors(type(value))):
-                        self.add(before + str(name), kind, value)
+    def _add(self, name: str, kind: str, value: Any) -> None:
+        if len(self.found) < FOUND_MAXIMUM and self._see(value):
+            self.found.append(Found(cut(name, NAME_MAXIMUM), kind, value))
 
-    def walk(self, value: Any, name: str, depth: int) -> None:
-        if _is_module(value):
-            self.module(value, name + "." if name else "")
-            return
+    def _tensors(self, names: Dict[Any, Any], before: str, kind: str) -> None:
+        for name, value in names.items():
+            if type(name) is str and _is_tensor(ancestors(type(value))):
+                self._add(before + name, kind, value)
+
+    def _module(self, module: Any, before: str) -> None:
+        self._tensors(_entries(module, "_parameters"), before, "parameter")
+        self._tensors(_entries(module, "_buffers"), before, "buffer")
+        for name, child in _entries(module, "_modules").items():
+            if type(name) is str and _is_a(child, *_MODULE):
+                self.walk(child, before + name)
+
+    def _optimizer(self, optimizer: Any, before: str) -> None:
+        names = instance_names(optimizer)
+        numbers: Dict[int, int] = {}
+        groups = names.get("param_groups")
+        for group, fields in enumerate(_items(groups)):
+            for i, value in enumerate(_items(_copy(fields).get("params"))):
+                numbers[id(value)] = len(numbers)
+                self._add("%sparam_groups[%d].params[%d]" % (
+                    before, group, i), "parameter", value)
+        for key, parts in _copy(names.get("state")).items():
+            if id(key) in numbers:
+                self._tensors(_copy(parts), "%sstate[%d]." % (
+                    before, numbers[id(key)]), "buffer")
+
+    def walk(self, value: Any, name: str) -> None:
         kinds = ancestors(type(value))
-        if of_torch.is_tensor(kinds) or \
-                (loaded("numpy", "ndarray") or of_torch) in kinds:
-            self.add(name, "parameter", value)
+        if _is_tensor(kinds):
+            self._add(name, "parameter", value)
             return
-        if id(value) in self._above or depth > DEPTH_MAXIMUM:
+        if self._depth >= DEPTH_MAXIMUM or not self._see(value):
             return
-        self._above.add(id(value))
-        for key, part in self._parts(value, kinds):
-            self.walk(part, name + key if name else key.lstrip("."),
-                      depth + 1)
-        self._above.discard(id(value))
-
-    def _parts(self, value: Any, kinds: Any) -> Iterator[Any]:
-        optimizer = loaded("torch.optim.optimizer", "Optimizer")
-        if optimizer is not None and optimizer in kinds:
-            names = instance_names(value)
-            yield ".param_groups", names.get("param_groups")
-            yield ".state", names.get("state")
+        self._depth += 1
+        before = name + "." if name else ""
+        if _is_a(value, *_MODULE):
+            self._module(value, before)
+        elif _is_a(value, *_OPTIMIZER):
+            self._optimizer(value, before)
         elif dict in kinds:
-            for number, (key, part) in enumerate(list(dict.items(value))):
-                text = repr(key) if type(key) in (str, int, bool, bytes) \
-                    else "#%d" % number
-                yield "[%s]" % text, part
+            for key, part in _copy(value).items():
+                self.walk(part, "%s[%s]" % (name, cut(describe(key),
+                                                      KEY_MAXIMUM)))
         elif list in kinds or tuple in kinds:
-            base: Any = list if list in kinds else tuple
-            for number, part in enumerate(base.__getitem__(value,
-                                                           slice(None))):
-                yield "[%d]" % number, part
+            for i, part in enumerate(_items(value)):
+                self.walk(part, "%s[%d]" % (name, i))
+        self._depth -= 1
 
 
-def find(value: Any) -> List[Found]:
+def find(value: Any, text: str) -> Optional[List[Found]]:
+    """`text`: what it is called. None: there can be none in it."""
+    kinds = ancestors(type(value))
+    is_tensor = _is_tensor(kinds)
+    if not is_tensor and not _is_a(value, *_MODULE) and \
+            not _is_a(value, *_OPTIMIZER) and \
+            not any(base in kinds for base in (list, tuple, dict)):
+        return None
     walk = _Walk()
-    walk.walk(value, "", 0)
+    walk.walk(value, text if is_tensor else "")
     return walk.found
 
 
