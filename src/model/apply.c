@@ -376,7 +376,8 @@ static int apply_progress(const struct apply *apply, struct error *error)
 	int64_t total = json_get_integer(body, "total", -1);
 	int64_t done = json_get_integer(body, "done", -1);
 
-	if (total < 0 || done < 0 || done > total)
+	/* How much it will be is not always known. */
+	if (total < 0 || done < 0 || (total > 0 && done > total))
 		return error_set(error, "the node's progress makes no sense");
 	progress->total = total;
 	progress->done = done;

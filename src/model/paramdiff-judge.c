@@ -45,9 +45,14 @@ static void find_missing(struct paramdiff_row *row,
 		rankset_subtract(&row->missing, &row->classes[i].ranks);
 }
 
-static enum paramdiff_how compare_two(const struct tensor *a,
-				      const struct tensor *b)
+static enum paramdiff_how compare_two(const struct paramdiff_class *one,
+				      const struct paramdiff_class *other)
 {
+	const struct tensor *a = &one->tensor;
+	const struct tensor *b = &other->tensor;
+
+	if (paramdiff_is_none(one) || paramdiff_is_none(other))
+		return PARAMDIFF_MISSING;
 	if (!a->dtype || !b->dtype)
 		return PARAMDIFF_UNREAD;
 	if (strcmp(a->dtype, b->dtype) != 0)
@@ -67,13 +72,15 @@ static enum paramdiff_how judge_row(const struct paramdiff_row *row)
 
 	if (rankset_count(&row->missing) > 0)
 		return PARAMDIFF_MISSING;
+	if (row->class_count == 1 && paramdiff_is_none(&row->classes[0]))
+		return PARAMDIFF_NONE;
 	if (row->class_count == 1 && paramdiff_is_shard(first))
 		return PARAMDIFF_SHARDED;
 	if (row->class_count == 1)
 		return first->has_hash ? PARAMDIFF_SAME : PARAMDIFF_UNREAD;
 	for (size_t i = 1; i < row->class_count; i++) {
 		enum paramdiff_how other =
-			compare_two(first, &row->classes[i].tensor);
+			compare_two(&row->classes[0], &row->classes[i]);
 
 		if (how == PARAMDIFF_SAME || other < how)
 			how = other;
@@ -219,6 +226,9 @@ static void append_rest(struct buffer *out, const struct paramdiff *diff)
 			      "; %zu are shards, whose elements are not "
 			      "compared",
 			      diff->counts[PARAMDIFF_SHARDED]);
+	if (diff->counts[PARAMDIFF_NONE] > 0)
+		buffer_printf(out, "; %zu have none",
+			      diff->counts[PARAMDIFF_NONE]);
 	if (diff->counts[PARAMDIFF_UNREAD] > 0)
 		buffer_printf(out, "; elements of %zu could not be read",
 			      diff->counts[PARAMDIFF_UNREAD]);

@@ -8,10 +8,13 @@
 
 struct answers;
 struct difference;
+struct paramdiff_class;
 struct tensor;
 
 bool paramdiff_has_same_shape(const struct tensor *a, const struct tensor *b);
 bool paramdiff_is_shard(const struct tensor *tensor);
+/* It was looked at, and is None: a gradient. */
+bool paramdiff_is_none(const struct paramdiff_class *class);
 /* What the answers own then. */
 void paramdiff_copy_difference(struct answers *answers,
 			       const struct difference *difference);

@@ -14,6 +14,8 @@
 
 /* Of all ranks together; what a model has is far below. */
 #define ROWS_MAXIMUM 1000000
+/* What nodes and agents say of a gradient that is None. */
+#define NO_GRADIENT "has no gradient"
 
 static void row_clear(struct paramdiff_row *row)
 {
@@ -113,6 +115,11 @@ bool paramdiff_is_shard(const struct tensor *tensor)
 				     strstr(tensor->placement, "Partial"));
 }
 
+bool paramdiff_is_none(const struct paramdiff_class *class)
+{
+	return class->error && strstr(class->error, NO_GRADIENT) != NULL;
+}
+
 /* Shards are alike when their dtype and placement are. */
 static bool are_alike(const struct tensor *a, const struct tensor *b)
 {
@@ -130,6 +137,11 @@ find_class(struct paramdiff_row *row, const struct tensor_parameter *parameter)
 	for (size_t i = 0; i < row->class_count; i++) {
 		struct paramdiff_class *class = &row->classes[i];
 
+		bool is_none = parameter->error &&
+			       strstr(parameter->error, NO_GRADIENT);
+
+		if (is_none && paramdiff_is_none(class))
+			return class;
 		if (is_same_text(class->error, parameter->error) &&
 		    are_alike(&class->tensor, &parameter->tensor))
 			return class;
@@ -195,10 +207,13 @@ void paramdiff_progress(const struct paramdiff *diff, int64_t *done,
 static void add_answer(struct answers *answers, int rank,
 		       const struct paramdiff_class *class)
 {
+	bool is_none = paramdiff_is_none(class);
+	bool has_text = is_none || !class->error;
 	const struct answer answer = {
 		.rank = rank,
-		.text = class->error ? NULL : (char *)"a tensor",
-		.error = class->error,
+		.text = has_text ? (char *)(is_none ? "None" : "a tensor")
+				 : NULL,
+		.error = is_none ? NULL : class->error,
 		.tensor = class->tensor.dtype ? (struct tensor *)&class->tensor
 					      : NULL,
 	};

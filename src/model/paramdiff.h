@@ -27,6 +27,7 @@ enum paramdiff_how {
 	PARAMDIFF_SHAPE,
 	PARAMDIFF_ELEMENTS,
 	PARAMDIFF_SHARDED, /* the same, as far as shards can be */
+	PARAMDIFF_NONE,	   /* all have none: no gradient */
 	PARAMDIFF_UNREAD,  /* the same, but elements that were not read */
 };
 

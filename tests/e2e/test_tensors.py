@@ -1,0 +1,210 @@
+"""Tensors over ranks, headless: compare, tensor and diff-params on processes
+that run, read from outside."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+import jobs  # noqa: E402
+
+PYTHON = "/usr/bin/python3"
+LIMIT = 60
+
+# numpy as far as it is there; array.array always is.
+CODE = r"""
+import array, sys
+number = int(sys.argv[1])
+try:
+    import numpy
+except ImportError:
+    numpy = None
+class Holder:
+    pass
+def train(rank):
+    loss = 0.5
+    plain = array.array("d", range(600))
+    near = array.array("f", [1.0] * 100)
+    wide = array.array("i", [7] * (31 if rank == 2 else 32))
+    bits = bytearray(range(256))
+    big = array.array("f", bytes(12 << 20))
+    none = None if rank == 1 else 1
+    holder = Holder()
+    if rank == 1:
+        plain[0x123] = float("nan")
+        near[40] = 1.25
+        big[3000000] = 2.0
+    if numpy:
+        holder.weight = numpy.arange(256, dtype="float32").reshape(8, 32)
+        holder.weight[0, 0] = 0.5
+        turned = holder.weight.T
+        if rank == 2:
+            holder.weight[3, 8] = numpy.nan
+    print("ready", flush=True)
+    sys.stdin.read()
+train(number)
+"""
+
+
+def has_numpy():
+    return subprocess.run([PYTHON, "-c", "import numpy"],
+                          stderr=subprocess.DEVNULL).returncode == 0
+
+
+NUMPY = has_numpy()
+needs_numpy = unittest.skipUnless(NUMPY, "needs numpy of " + PYTHON)
+
+
+class TestTensors(unittest.TestCase):
+    """Three ranks that run; nobody writes, so all of them share these."""
+
+    @classmethod
+    def setUpClass(cls):
+        environment = {name: value for name, value in os.environ.items()
+                       if name not in ("RANK", "PROBETUI")}
+        cls.ranks = [
+            subprocess.Popen([PYTHON, "-c", CODE, str(rank)],
+                             stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                             env=environment)
+            for rank in range(3)]
+        for rank in cls.ranks:
+            assert rank.stdout.readline() == b"ready\n"
+        cls.pids = ",".join(str(rank.pid) for rank in cls.ranks)
+
+    @classmethod
+    def tearDownClass(cls):
+        for rank in cls.ranks:
+            rank.communicate(timeout=LIMIT)
+
+    def run_text(self, *words):
+        run = subprocess.run(
+            [jobs.PROBETUI, "--pid", self.pids, *words],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            universal_newlines=True, timeout=LIMIT)
+        return run.returncode, run.stdout, run.stderr
+
+    def run_json(self, *words):
+        status, out, error = self.run_text("--json", *words)
+        self.assertTrue(out, error)
+        return status, json.loads(out)
+
+    def test_equal_tensors_are_one_class(self):
+        status, found = self.run_json("compare", "bits")
+        self.assertEqual(status, 0)
+        self.assertEqual([one["ranks"] for one in found["classes"]], ["0-2"])
+        tensor = found["classes"][0]["tensor"]
+        self.assertEqual(tensor["shape"], [256])
+        self.assertEqual(tensor["hash"], "29058c73")
+        self.assertEqual(found["sentence"],
+                         "bits is the same on ranks 0-2")
+
+    def test_a_nan_is_named_and_where_it_is(self):
+        status, found = self.run_json("compare", "--difference", "plain")
+        self.assertEqual(status, 1)
+        self.assertEqual([one["ranks"] for one in found["classes"]],
+                         ["1", "0,2"])
+        self.assertEqual(
+            found["sentence"],
+            "rank 1 has 1 NaN in plain; ranks 0,2 have none")
+        difference, = found["differences"]
+        self.assertEqual(difference["differing"], 1)
+        self.assertEqual(difference["first"],
+                         {"index": [291], "values": ["nan", 291.0]})
+
+    def test_a_large_one_is_compared_in_parts(self):
+        status, found = self.run_json("compare", "--difference", "big")
+        self.assertEqual(status, 1)
+        difference, = found["differences"]
+        self.assertEqual(difference["compared"], 3 << 20)
+        self.assertEqual(difference["differing"], 1)
+        self.assertEqual(difference["first"]["index"], [3000000])
+        self.assertEqual(difference["max"], 2.0)
+        self.assertFalse(difference["torn"])
+
+    def test_what_is_within_the_tolerance_is_equal(self):
+        status, found = self.run_json("compare", "--tolerance", "0.3", "near")
+        self.assertEqual(status, 0)
+        self.assertEqual([one["ranks"] for one in found["classes"]], ["0-2"])
+        self.assertEqual(found["sentence"],
+                         "near is within 0.3 on ranks 0-2")
+        status, found = self.run_json("compare", "--tolerance", "0.2", "near")
+        self.assertEqual(status, 1)
+        self.assertEqual(
+            found["sentence"],
+            "rank 1's near differs from the others': 1 of 100 elements "
+            "differ, first at [40]: 1.25 and 1; max |difference| 0.25 at "
+            "[40]")
+
+    def test_another_shape_is_named(self):
+        status, out, _error = self.run_text("compare", "wide")
+        self.assertEqual(status, 1)
+        self.assertIn("rank 2's wide has shape [31], the others' [32]", out)
+
+    def test_plain_values_are_compared_as_well(self):
+        status, found = self.run_json("compare", "none")
+        self.assertEqual(status, 1)
+        self.assertEqual(found["sentence"],
+                         "rank 1's none is None, the others' 1")
+        status, found = self.run_json("compare", "len(bits)")
+        self.assertEqual((status, found["classes"][0]["value"]), (0, "256"))
+
+    def test_no_rank_has_it(self):
+        status, out, _error = self.run_text("compare", "nosuch")
+        self.assertEqual(status, 3)
+        self.assertIn("nosuch", out)
+
+    def test_one_of_one_rank(self):
+        status, found = self.run_json("tensor", "plain", "--rank", "1",
+                                      "--slice", "[289:293]")
+        self.assertEqual(status, 0)
+        self.assertEqual((found["rank"], found["dtype"], found["shape"]),
+                         (1, "float64", [600]))
+        self.assertEqual(found["stats"]["nan"], 1)
+        self.assertEqual(found["slice"]["numbers"],
+                         [289.0, 290.0, "nan", 292.0])
+
+    def test_what_is_asked_wrongly_is_said(self):
+        for status, words, wanted in (
+                (2, ["tensor", "plain"], "needs a rank"),
+                (1, ["tensor", "loss", "--rank", "0"], "is no tensor"),
+                (2, ["tensor", "plain", "--rank", "0", "--slice", "[0,0]"],
+                 "1 dimension only"),
+                (2, ["compare", "--tolerance", "x", "plain"], "'x'"),
+                (2, ["compare", "--no", "plain"], "no option")):
+            with self.subTest(words=words):
+                got, _out, error = self.run_text(*words)
+                self.assertEqual(got, status, error)
+                self.assertIn(wanted, error)
+
+    @needs_numpy
+    def test_a_file_is_what_numpy_reads(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "turned.npy")
+            words = ["tensor", "turned", "--rank", "2", "--npy", path]
+            status, found = self.run_json(*words)
+            self.assertEqual((status, found["npy"]), (0, path))
+            run = subprocess.run(
+                [PYTHON, "-c",
+                 "import numpy, sys; a = numpy.load(sys.argv[1]); "
+                 "print(a.shape, a.dtype, a[0, 0], a[8, 3], a[31, 7])",
+                 path], stdout=subprocess.PIPE, timeout=LIMIT)
+            self.assertEqual(run.stdout, b"(32, 8) float32 0.5 nan 255.0\n")
+            status, _out, error = self.run_text(*words)
+            self.assertEqual(status, 3)
+            self.assertIn("exists already", error)
+
+    @needs_numpy
+    def test_an_attribute_of_an_object(self):
+        status, found = self.run_json("compare", "holder.weight")
+        self.assertEqual(status, 1)
+        self.assertEqual(
+            found["sentence"],
+            "rank 2 has 1 NaN in holder.weight; ranks 0-1 have none")
+        self.assertEqual(found["classes"][1]["tensor"]["stats"]["min"], 0.5)
+
+
+if __name__ == "__main__":
+    unittest.main()
