@@ -1,0 +1,248 @@
+/*
+ * Parameters of replicas, name by name.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/buffer.h"
+#include "model/paramdiff.h"
+
+/* float32 [size] with this hash; 0: it was not read. */
+static void add(struct tensor_parameters *page, const char *name, int64_t size,
+		uint32_t hash)
+{
+	struct tensor_parameter *parameter = tensor_parameters_add(page);
+	struct tensor *tensor = &parameter->tensor;
+
+	parameter->name = xstrdup(name);
+	tensor->dtype = xstrdup("float32");
+	tensor->dimension_count = 1;
+	tensor->shape[0] = size;
+	tensor->element_count = size;
+	tensor->item_size = 4;
+	tensor->has_hash = hash != 0;
+	tensor->hash = hash;
+}
+
+static void add_none(struct tensor_parameters *page, const char *name)
+{
+	struct tensor_parameter *parameter = tensor_parameters_add(page);
+
+	parameter->name = xstrdup(name);
+	parameter->error = xstrdup("It has no gradient.");
+}
+
+static void begin(struct paramdiff *diff, int ranks)
+{
+	*diff = (struct paramdiff){ .expression = NULL };
+	paramdiff_begin(diff, "model", false, 1);
+	for (int i = 0; i < ranks; i++)
+		paramdiff_add_rank(diff, i);
+}
+
+/* All there is of a rank, in one page. */
+static void take(struct paramdiff *diff, size_t rank,
+		 struct tensor_parameters *page)
+{
+	page->total = (int64_t)page->count;
+	paramdiff_take(diff, rank, page);
+	assert_true(diff->ranks[rank].is_done);
+}
+
+/* bias and weight as most have them. */
+static void take_usual(struct paramdiff *diff, size_t rank)
+{
+	struct tensor_parameters page = { .total = -1 };
+
+	add(&page, "fc.weight", 8, 0x11);
+	add(&page, "fc.bias", 4, 0x22);
+	take(diff, rank, &page);
+}
+
+static void check(struct paramdiff *diff, size_t differing, const char *wanted)
+{
+	struct buffer out = BUFFER_INIT;
+
+	paramdiff_judge(diff);
+	diff->is_over = true;
+	paramdiff_append_sentence(&out, diff);
+	assert_string_equal(out.data, wanted);
+	assert_int_equal(paramdiff_differing(diff), differing);
+	buffer_clear(&out);
+	paramdiff_clear(diff);
+}
+
+static void replicas_are_the_same(void **state)
+{
+	struct paramdiff diff;
+
+	(void)state;
+	begin(&diff, 3);
+	for (size_t i = 0; i < 3; i++)
+		take_usual(&diff, i);
+	check(&diff, 0,
+	      "2 parameters and buffers of model are the same on ranks 0-2");
+}
+
+static void the_first_that_differs_is_named(void **state)
+{
+	struct tensor_parameters page = { .total = -1 };
+	struct paramdiff diff;
+
+	(void)state;
+	begin(&diff, 3);
+	add(&page, "fc.weight", 8, 0x12);
+	add(&page, "fc.bias", 3, 0x22);
+	take(&diff, 1, &page);
+	take_usual(&diff, 0);
+	take_usual(&diff, 2);
+	check(&diff, 2, "rank 1's fc.weight differs from the others'; it is "
+			"the first of 2 that differ");
+}
+
+static void a_missing_one_differs(void **state)
+{
+	struct tensor_parameters page = { .total = -1 };
+	struct paramdiff diff;
+
+	(void)state;
+	begin(&diff, 3);
+	take_usual(&diff, 0);
+	take_usual(&diff, 1);
+	add(&page, "fc.weight", 8, 0x11);
+	take(&diff, 2, &page);
+	check(&diff, 1, "rank 2's fc.bias is missing, the others' a tensor, "
+			"float32 [4]");
+}
+
+static void another_shape_differs(void **state)
+{
+	struct tensor_parameters page = { .total = -1 };
+	struct paramdiff diff;
+
+	(void)state;
+	begin(&diff, 3);
+	take_usual(&diff, 0);
+	take_usual(&diff, 1);
+	add(&page, "fc.weight", 8, 0x11);
+	add(&page, "fc.bias", 3, 0x23);
+	take(&diff, 2, &page);
+	check(&diff, 1, "rank 2's fc.bias has shape [3], the others' [4]");
+}
+
+static void pages_come_in_any_order(void **state)
+{
+	struct tensor_parameters page = { .total = 2 };
+	struct paramdiff diff;
+
+	(void)state;
+	begin(&diff, 2);
+	add(&page, "fc.weight", 8, 0x11);
+	paramdiff_take(&diff, 0, &page);
+	assert_false(diff.ranks[0].is_done);
+	take_usual(&diff, 1);
+	add(&page, "fc.bias", 4, 0x22);
+	page.total = 2;
+	paramdiff_take(&diff, 0, &page);
+	assert_true(diff.ranks[0].is_done);
+	check(&diff, 0,
+	      "2 parameters and buffers of model are the same on ranks 0-1");
+}
+
+static void another_order_is_told(void **state)
+{
+	struct tensor_parameters page = { .total = -1 };
+	struct paramdiff diff;
+
+	(void)state;
+	begin(&diff, 2);
+	take_usual(&diff, 0);
+	add(&page, "fc.bias", 4, 0x22);
+	add(&page, "fc.weight", 8, 0x11);
+	take(&diff, 1, &page);
+	check(&diff, 0,
+	      "2 parameters and buffers of model are the same on ranks 0-1; "
+	      "rank 1 has them in another order");
+}
+
+static void shards_differ_by_right(void **state)
+{
+	struct paramdiff diff;
+
+	(void)state;
+	begin(&diff, 2);
+	for (size_t i = 0; i < 2; i++) {
+		struct tensor_parameters page = { .total = -1 };
+
+		add(&page, "fc.weight", 8, 0x11 + (uint32_t)i);
+		page.items[0].tensor.placement =
+			xstrdup("Shard(0) of [16]");
+		add(&page, "fc.bias", 4, 0x22);
+		take(&diff, i, &page);
+	}
+	check(&diff, 0,
+	      "1 parameters and buffers of model are the same on ranks 0-1; "
+	      "1 are shards, whose elements are not compared");
+}
+
+static void what_was_not_read_is_not_the_same(void **state)
+{
+	struct tensor_parameters page = { .total = -1 };
+	struct paramdiff diff;
+
+	(void)state;
+	begin(&diff, 2);
+	take_usual(&diff, 0);
+	add(&page, "fc.weight", 8, 0x11);
+	add(&page, "fc.bias", 4, 0);
+	take(&diff, 1, &page);
+	check(&diff, 0,
+	      "1 parameters and buffers of model are the same on ranks 0-1; "
+	      "elements of 1 could not be read");
+}
+
+static void a_gradient_beside_none_differs(void **state)
+{
+	struct paramdiff diff = { .expression = NULL };
+
+	(void)state;
+	paramdiff_begin(&diff, "model", true, 1);
+	for (size_t i = 0; i < 3; i++) {
+		struct tensor_parameters page = { .total = -1 };
+
+		paramdiff_add_rank(&diff, (int)i);
+		add_none(&page, "fc.bias");
+		if (i == 1)
+			add_none(&page, "fc.weight");
+		else
+			add(&page, "fc.weight", 8, 0x11);
+		take(&diff, i, &page);
+	}
+	check(&diff, 1, "rank 1's fc.weight.grad is None, the others' a "
+			"tensor, float32 [8]; 1 have none");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(replicas_are_the_same),
+		cmocka_unit_test(the_first_that_differs_is_named),
+		cmocka_unit_test(a_missing_one_differs),
+		cmocka_unit_test(another_shape_differs),
+		cmocka_unit_test(pages_come_in_any_order),
+		cmocka_unit_test(another_order_is_told),
+		cmocka_unit_test(shards_differ_by_right),
+		cmocka_unit_test(what_was_not_read_is_not_the_same),
+		cmocka_unit_test(a_gradient_beside_none_differs),
+	};
+
+	return cmocka_run_group_tests_name("paramdiff", tests, NULL, NULL);
+}
