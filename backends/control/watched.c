@@ -58,7 +58,10 @@ static void compile(struct watched_entry *entry)
 {
 	struct error error = ERROR_INIT;
 
-	if (entry->wanted.condition)
+	if (entry->wanted.is_nan)
+		error_set(&error, "What becomes NaN is seen at once by an "
+				  "agent in the process alone.");
+	else if (entry->wanted.condition)
 		entry->condition = pyexpression_parse_condition(
 			entry->wanted.condition, &error);
 	if (!error_is_set(&error))

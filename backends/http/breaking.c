@@ -334,7 +334,9 @@ static void look_up(struct round *round, json_t *wanted)
 		return;
 	}
 	copy_text(arguments, "name", wanted, "watch");
-	if (halt && depth < halt->frame_count)
+	if (json_get_boolean(wanted, "nan", false))
+		json_object_set_new(arguments, "nan", json_true());
+	else if (halt && depth < halt->frame_count)
 		json_object_set_new(arguments, "frameId",
 				    json_integer(halt->frames[depth].id));
 	inquiry = begin_inquiry(round, NULL, on_info);

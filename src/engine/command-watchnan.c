@@ -184,6 +184,12 @@ static int tell(struct command_context *context, struct error *error)
 	return 0;
 }
 
+static bool is_armed(const struct engine *engine, void *data)
+{
+	(void)data;
+	return watch_nan_is_armed(engine);
+}
+
 static int run(struct command_context *context, char *text, struct error *error)
 {
 	struct engine *engine = context->engine;
@@ -197,6 +203,8 @@ static int run(struct command_context *context, char *text, struct error *error)
 	}
 	if (begin(context, text, stops, error) < 0)
 		return -1;
+	if (!context->screen)
+		engine_wait(engine, is_armed, NULL, engine->settings.timeout);
 	say(context);
 	/* A script goes on, and waits by `wait nan`. */
 	if (context->screen || engine->settings.script)

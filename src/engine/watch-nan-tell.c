@@ -41,6 +41,11 @@ static json_t *frame_to_json(const struct nan_find *find)
 	return json;
 }
 
+static json_t *count_to_json(int64_t count)
+{
+	return count < 0 ? json_null() : json_integer(count);
+}
+
 json_t *watch_nan_to_json(const struct watch_nan *watch)
 {
 	const struct nan_find *find = &watch->found;
@@ -57,8 +62,8 @@ json_t *watch_nan_to_json(const struct watch_nan *watch)
 	json_object_set_new(json, "expr", json_text(watch->expression));
 	json_object_set_new(json, "rank", json_integer(find->rank));
 	json_object_set_new(json, "value", json_text(find->value));
-	json_object_set_new(json, "nan", json_integer(find->nan_count));
-	json_object_set_new(json, "inf", json_integer(find->infinity_count));
+	json_object_set_new(json, "nan", count_to_json(find->nan_count));
+	json_object_set_new(json, "inf", count_to_json(find->infinity_count));
 	json_object_set_new(json, "frame", frame_to_json(find));
 	json_object_set_new(json, "step", step);
 	json_object_set_new(json, "exact", json_boolean(find->is_exact));
@@ -67,8 +72,21 @@ json_t *watch_nan_to_json(const struct watch_nan *watch)
 
 void watch_nan_append_way(struct buffer *out, const struct watch_nan *watch)
 {
+	struct rankset others = RANKSET_INIT;
+
 	buffer_printf(out, "watch-nan %s: ", watch->expression);
-	rankset_append_named(out, &watch->ranks);
-	buffer_append_string(out, " looked at from outside, one after the "
-				  "other: what is found may come late");
+	rankset_copy(&others, &watch->ranks);
+	rankset_subtract(&others, &watch->exact);
+	if (rankset_count(&watch->exact) > 0) {
+		rankset_append_named(out, &watch->exact);
+		buffer_append_string(out, " at each line, by their agents");
+	}
+	if (rankset_count(&others) > 0) {
+		if (rankset_count(&watch->exact) > 0)
+			buffer_append_string(out, "; ");
+		rankset_append_named(out, &others);
+		buffer_append_string(out, " from outside, now and then: what "
+					  "is found there may come late");
+	}
+	rankset_clear(&others);
 }

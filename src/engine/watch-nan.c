@@ -25,6 +25,7 @@
 #include "engine/engine.h"
 #include "engine/request.h"
 #include "model/held.h"
+#include "protocol/stack.h"
 #include "protocol/tensor.h"
 
 /* A look at a rank takes at most so long, and the pause behind it. */
@@ -63,6 +64,8 @@ void watch_nan_clear(struct engine *engine)
 	if (watch->timer)
 		loop_timer_stop(watch->timer);
 	forget(engine, &watch->seq);
+	forget(engine, &watch->ways);
+	watch_nan_disarm(engine);
 	for (size_t i = 0; i < WATCH_NAN_STEPS; i++)
 		forget(engine, &watch->steps[i]);
 	free(watch->expression);
@@ -86,6 +89,13 @@ static void look_in(struct engine *engine, double seconds)
 	watch->timer = loop_timer(engine->loop, seconds, 0, on_due, engine);
 }
 
+/* What ended before anybody followed it is only not readable any more. */
+static bool is_there(const struct rank *rank)
+{
+	return rank && rank->process.pid > 0 && !rank_is_gone(rank) &&
+	       rank->process.state != PROCESS_UNREADABLE;
+}
+
 /* The next one that lives behind that it is at; NULL: there is none. */
 static const struct rank *next_rank(const struct watch_nan *watch,
 				    const struct session *session)
@@ -96,8 +106,7 @@ static const struct rank *next_rank(const struct watch_nan *watch,
 	while ((rank = rankset_next(&watch->ranks, rank)) >= 0) {
 		const struct rank *found = session_find_rank(session, rank);
 
-		if (!found || found->process.pid <= 0 || rank_is_gone(found) ||
-		    rankset_contains(&watch->exact, rank))
+		if (!is_there(found) || rankset_contains(&watch->exact, rank))
 			continue;
 		if (rank > watch->rank)
 			return found;
@@ -125,7 +134,7 @@ static bool is_any_left(const struct watch_nan *watch,
 	while ((rank = rankset_next(&watch->ranks, rank)) >= 0) {
 		const struct rank *found = session_find_rank(session, rank);
 
-		if (found && found->process.pid > 0 && !rank_is_gone(found))
+		if (is_there(found))
 			return true;
 	}
 	return false;
@@ -137,8 +146,11 @@ static void look(struct engine *engine)
 	const struct rank *rank = next_rank(watch, &engine->session);
 	json_t *arguments;
 
-	if (!rank)
+	/* One whose agent has ended may be looked at again. */
+	if (!rank) {
+		look_in(engine, PAUSE_MAXIMUM);
 		return;
+	}
 	watch->rank = rank->process.rank;
 	watch->asked_at = loop_now();
 	arguments = arguments_for(rank, watch->expression);
@@ -259,20 +271,36 @@ static void take_frame(struct nan_find *find, const json_t *frame)
 	find->depth = (int)json_get_integer(frame, "depth", 0);
 }
 
+/* Of one that its agent holds: that has frames of its own on top. */
+static void add_thread(json_t *arguments, const struct rank *rank)
+{
+	const struct thread *thread =
+		held_is_stopped(rank)
+			? rank_find_thread(rank, rank->debugger.tid)
+			: NULL;
+
+	const struct stack *stack = thread ? thread->sample.stack : NULL;
+
+	if (!stack)
+		return;
+	json_object_set_new(arguments, "tid",
+			    json_integer(thread->sample.tid));
+	json_object_set_new(arguments, "frames",
+			    json_integer((json_int_t)stack->frame_count));
+}
+
 /* What a step is called there; whatever of it is there answers. */
 static void ask_steps(struct engine *engine, const struct rank *rank)
 {
 	struct watch_nan *watch = &engine->watch_nan;
 
-	watch->state = WATCH_NAN_STEPPING;
 	for (size_t i = 0; i < WATCH_NAN_STEPS; i++) {
 		json_t *arguments = arguments_for(rank, step_names[i]);
 
 		json_object_set_new(arguments, "depth",
 				    json_integer(watch->found.depth));
-		if (watch->found.func)
-			json_set_text(arguments, "function",
-				      watch->found.func);
+		json_set_text(arguments, "function", watch->found.func);
+		add_thread(arguments, rank);
 		watch->steps[i] = engine_ask(engine, "tensor", arguments);
 	}
 }
@@ -286,8 +314,7 @@ static void pause_all(struct engine *engine)
 		const struct rank *found =
 			session_find_rank(&engine->session, rank);
 
-		if (found && found->process.pid > 0 && !rank_is_gone(found) &&
-		    !held_is_stopped(found))
+		if (is_there(found) && !held_is_stopped(found))
 			engine_send(engine, "pause",
 				    json_pack("{s:i}", "pid",
 					      (int)found->process.pid));
@@ -300,10 +327,12 @@ static void begin_found(struct engine *engine)
 	const struct rank *rank =
 		session_find_rank(&engine->session, watch->found.rank);
 
+	watch->state = WATCH_NAN_STEPPING;
+	if (watch->timer)
+		loop_timer_stop(watch->timer);
+	watch->timer = NULL;
 	if (watch->found.func && rank)
 		ask_steps(engine, rank);
-	else
-		watch->state = WATCH_NAN_STEPPING;
 	if (watch->stops)
 		pause_all(engine);
 }
@@ -360,6 +389,8 @@ static void tell(struct engine *engine)
 	struct buffer out = BUFFER_INIT;
 
 	watch->state = WATCH_NAN_FOUND;
+	watch_nan_release(engine, watch->found.rank);
+	watch_nan_disarm(engine);
 	if (engine->is_screen) {
 		watch_nan_append(&out, watch);
 		log_write(LOG_WARNING, "%s", out.data);
@@ -412,6 +443,9 @@ void watch_nan_turn(struct engine *engine)
 {
 	struct watch_nan *watch = &engine->watch_nan;
 
+	watch_nan_arm(engine);
+	if (watch_nan_take_stop(engine))
+		begin_found(engine);
 	if (watch->state == WATCH_NAN_LOOKING && watch->seq != 0 &&
 	    (engine_is_deaf(engine) || request_is_answered(engine, watch->seq)))
 		take_look(engine);
@@ -436,6 +470,8 @@ int watch_nan_begin(struct engine *engine, const char *expression, bool stops,
 	watch->stops = stops;
 	watch->state = WATCH_NAN_LOOKING;
 	watch->rank = -1;
+	watch->stops_seen = engine->session.stops.count;
+	watch_nan_ask_agents(engine);
 	look(engine);
 	return 0;
 }

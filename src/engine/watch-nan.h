@@ -33,7 +33,7 @@ struct loop_timer;
 struct nan_find {
 	int rank; /* -1: nothing was found */
 	char *value; /* "nan"; of a tensor "3 NaN, 1 Inf of 256" */
-	int64_t nan_count;
+	int64_t nan_count; /* -1: not known */
 	int64_t infinity_count;
 	int64_t first; /* flat index of the first in a tensor; -1: none */
 	/* Where the rank was then; func NULL: not known. */
@@ -59,6 +59,7 @@ struct watch_nan {
 	char *expression;
 	bool stops;
 	struct rankset ranks;	/* that are watched */
+	int64_t ways;		/* the request who has an agent; 0: none */
 	struct rankset exact;	/* of them those whose agents do it */
 	int breakpoint;		/* theirs; 0: there is none */
 	uint64_t stops_seen;	/* of the session's */
@@ -88,6 +89,23 @@ void watch_nan_turn(struct engine *engine);
 void watch_nan_append(struct buffer *out, const struct watch_nan *watch);
 /* {"event": "nan", …}, as a script tells it: a new object. */
 json_t *watch_nan_to_json(const struct watch_nan *watch);
+/* Agents that are to have it have it; a shell waits for that. */
+bool watch_nan_is_armed(const struct engine *engine);
+
+/* Between its own files: */
+
+/* Which ranks have an agent is asked. */
+void watch_nan_ask_agents(struct engine *engine);
+/* Their agents are told to stop where it becomes NaN, once it is known who
+ * has one; those that have it are not looked at any more. */
+void watch_nan_arm(struct engine *engine);
+/* And no more. */
+void watch_nan_disarm(struct engine *engine);
+/* One has stopped for that: it is what was found. */
+bool watch_nan_take_stop(struct engine *engine);
+/* It goes on, where nothing was to stop. */
+void watch_nan_release(struct engine *engine, int rank);
+
 /* How the ranks are watched, and that it may come late. */
 void watch_nan_append_way(struct buffer *out, const struct watch_nan *watch);
 /* For scripts: what was found, once. */

@@ -20,6 +20,7 @@ static const struct field breakpoint_fields[] = {
 	{ "function", FIELD_TEXT, AT(function), 0, 0, TEXT_MAXIMUM, NULL },
 	{ "watch", FIELD_TEXT, AT(watch), 0, 0, TEXT_MAXIMUM, NULL },
 	{ "depth", FIELD_INT, AT(depth), 0, 0, INT_MAX, NULL },
+	{ "nan", FIELD_BOOL, AT(is_nan), 0, 0, 0, NULL },
 	{ "condition", FIELD_TEXT, AT(condition), 0, 0, TEXT_MAXIMUM, NULL },
 	{ "log", FIELD_TEXT, AT(log), 0, 0, TEXT_MAXIMUM, NULL },
 	{ "ignore", FIELD_INT, AT(ignore), 0, 0, INT_MAX, NULL },

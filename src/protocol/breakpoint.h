@@ -26,6 +26,9 @@ struct breakpoint {
 	 */
 	char *watch;
 	int depth; /* of the frame that watch is looked up in, when it is set */
+	bool is_nan; /* of watch: stops, once, where that becomes NaN or
+		      * infinite, in any frame of the function that has it; the
+		      * process runs, and only its agent can do it */
 	char *condition; /* a Python expression; NULL: none */
 	char *log; /* said instead of stopping, {expressions} filled in; NULL */
 	int ignore;	 /* so many hits do not stop */

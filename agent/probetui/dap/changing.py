@@ -1,4 +1,5 @@
-"""Data breakpoints: variables that change, as debugging/changes.py sees it."""
+"""Data breakpoints: variables that change, as debugging/changes.py sees it, or
+that become NaN (debugging/nans.py)."""
 from __future__ import annotations
 
 import itertools
@@ -14,6 +15,7 @@ from .telling import handles
 
 if TYPE_CHECKING:
     from ..debugging.changes import Change, Changes
+    from ..debugging.nans import Nans
     from .debugger import Debugger
 
 BREAKPOINTS_MAXIMUM = 100
@@ -22,8 +24,12 @@ _NO_FRAME = "a variable is watched in a frame of a thread that stands: stop " \
     "the thread there first, and give its frameId"
 
 
+_RUNS = object()
+
+
 class _Offer(NamedTuple):
-    """What a dataId stands for."""
+    """What a dataId stands for. Of a NaN the frame is a code object, and the
+    stop _RUNS."""
 
     stop: Any
     frame: Any
@@ -74,6 +80,8 @@ class Data(Kept):
     def end(self, debugger: Debugger) -> None:
         if "changes" in debugger.parts:
             changes(debugger).set(self.name, [])
+        if "nans" in debugger.parts:
+            nans(debugger).set(self.name, [])
         for each in self.sets:
             if each.change is not None:
                 debugger.numbers.give_back(each.change.id)
@@ -113,6 +121,17 @@ def changes(debugger: Debugger) -> Changes:
     return debugger.part("changes", make)  # type: ignore[no-any-return]
 
 
+def nans(debugger: Debugger) -> Nans:
+    def make() -> Nans:
+        from ..debugging.nans import Nans
+
+        made = Nans(debugger.engine())
+        debugger.endings.append(made.close)
+        return made
+
+    return debugger.part("nans", make)  # type: ignore[no-any-return]
+
+
 def _nothing(why: str) -> Dict[str, Any]:
     return {"dataId": None, "description": why, "accessTypes": []}
 
@@ -128,11 +147,29 @@ def _expression(call: Call) -> Any:
     return opened.expression + child.suffix, opened.place
 
 
+def _nan_info(call: Call) -> Dict[str, Any]:
+    """Of a program that runs: whatever thread is in that function."""
+    from ..debugging import nans, paths
+    from ..debugging.specs import EngineError
+
+    try:
+        path = paths.parse(call.arguments.text("name", maximum=1000))
+        code = nans.find_code(path)
+    except EngineError as error:
+        return _nothing(str(error))
+    return {"dataId": _data(call).offer(_Offer(_RUNS, code, path)),
+            "description": "a NaN in %s, looked at before each line of %s" % (
+                path.text, code.co_name),
+            "accessTypes": ["write"], "canPersist": False}
+
+
 def _info(call: Call) -> Dict[str, Any]:
     from ..debugging import paths
     from ..debugging.specs import EngineError
 
     arguments = call.arguments
+    if arguments.flag("nan"):
+        return _nan_info(call)
     if arguments.flag("asAddress"):
         return _nothing("an address cannot be watched from inside; a "
                         "variable can")
@@ -184,6 +221,11 @@ def _make(call: Call, fields: Arguments, before: List[_Set]) -> _Set:
         return _Set(None, None, "there is no dataId %s any more; ask for "
                     "dataBreakpointInfo anew" % ascii(name))
     numbers = call.debugger.numbers
+    if offer.stop is _RUNS:
+        from ..debugging.nans import Nan
+
+        return _Set(key, Nan(numbers.take(call.session, spec.id or None),
+                             offer.path, offer.frame), "")
     try:
         return _Set(key, Change(
             numbers.take(call.session, spec.id or None), offer.path,
@@ -198,6 +240,17 @@ def _set(call: Call) -> Dict[str, Any]:
         return _replace(call, given)
 
 
+def _settle(call: Call, made: List[Any]) -> None:
+    from ..debugging.changes import Change
+
+    debugger, session = call.debugger, call.session.id
+    changes(debugger).set(session, [
+        each for each in made if isinstance(each, Change)])
+    others = [each for each in made if not isinstance(each, Change)]
+    if others or "nans" in debugger.parts:
+        nans(debugger).set(session, others)
+
+
 def _replace(call: Call, given: List[Arguments]) -> Dict[str, Any]:
     kept, debugger = _data(call), call.debugger
     before = [each for each in kept.sets if each.change is not None]
@@ -206,8 +259,7 @@ def _replace(call: Call, given: List[Arguments]) -> Dict[str, Any]:
     for each in before:
         if each not in made:
             debugger.numbers.give_back(each.change.id)
-    changes(debugger).set(call.session.id, [
-        each.change for each in made if each.change is not None])
+    _settle(call, [each.change for each in made if each.change is not None])
     kept.prune()
     return {"breakpoints": [_tell(debugger, each) for each in made]}
 

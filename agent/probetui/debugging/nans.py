@@ -1,0 +1,207 @@
+"""What becomes NaN, or infinite: a variable that is looked at before each line
+of the function that has it, in every frame of that, and at its end. It stops
+once, at the line behind the one that made it."""
+from __future__ import annotations
+
+import cmath
+import functools
+import sys
+import threading
+import time
+from types import CodeType, FrameType
+from typing import Any, Dict, Iterator, List, Optional, Tuple
+
+from .changes import REASON, stamp
+from .engine import Engine
+from .paths import MISSING, Path, read
+from .reaching import Reached
+from .specs import EngineError
+
+# What says of itself that it has not changed is not looked at again; of all
+# others this share of the time is spent on it at most.
+_SHARE = 0.05
+_FLOATS = "fdFD"  # array.array's, and memoryview's
+
+
+def _threads() -> List[FrameType]:
+    """The main one's first."""
+    frames = sys._current_frames()
+    main = threading.main_thread().ident
+    own = threading.get_ident()
+    return [frame for ident, frame in sorted(
+        frames.items(), key=lambda item: item[0] != main) if ident != own]
+
+
+def _stack(frame: Optional[FrameType]) -> Iterator[FrameType]:
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
+
+
+def _has(frame: FrameType, name: str) -> bool:
+    code = frame.f_code
+    if code.co_name == "<module>":
+        return name in frame.f_globals
+    return name in code.co_varnames + code.co_cellvars + code.co_freevars
+
+
+def find_code(path: Path) -> CodeType:
+    """Of the innermost function that runs and has that variable; else of one
+    that uses the global. EngineError: there is none."""
+    frames = [frame for each in _threads() for frame in _stack(each)]
+    for frame in frames:
+        if _has(frame, path.name):
+            return frame.f_code
+    for frame in frames:
+        if path.name in frame.f_code.co_names and \
+                path.name in frame.f_globals:
+            return frame.f_code
+    raise EngineError("no function that runs now has a variable %s"
+                      % path.name)
+
+
+def _of_torch(value: Any) -> Optional[str]:
+    torch = sys.modules["torch"]
+    # A shard of what lies on several ranks: its own part, as nobody else may
+    # be asked.
+    value = getattr(value, "_local_tensor", value).detach()
+    if value.is_meta or not (value.is_floating_point() or value.is_complex()):
+        return None
+    if bool(torch.isfinite(value).all()):
+        return None
+    nans = int(torch.isnan(value).sum())
+    return _counted(nans, int((~torch.isfinite(value)).sum()) - nans,
+                    value.numel())
+
+
+def _of_numpy(value: Any) -> Optional[str]:
+    numpy = sys.modules["numpy"]
+    if value.dtype.kind not in "fc" or numpy.isfinite(value).all():
+        return None
+    nans = int(numpy.isnan(value).sum())
+    return _counted(nans, int((~numpy.isfinite(value)).sum()) - nans,
+                    value.size)
+
+
+def _of_array(value: Any) -> Optional[str]:
+    if value.typecode not in _FLOATS or \
+            all(item - item == 0 for item in value):
+        return None
+    nans = sum(item != item for item in value)
+    return _counted(nans, sum(item - item != 0 for item in value) - nans,
+                    len(value))
+
+
+def _counted(nans: int, infinities: int, count: int) -> str:
+    words = ["%d %s" % each for each in ((nans, "NaN"), (infinities, "Inf"))
+             if each[0]]
+    return "%s of %d" % (", ".join(words), count)
+
+
+def describe(value: Any) -> Optional[str]:
+    """None: all of it is finite, or it is no number."""
+    kind = type(value)
+    if kind in (float, complex):
+        return None if cmath.isfinite(value) else repr(value)
+    names = ["%s.%s" % (base.__module__, base.__qualname__)
+             for base in kind.__mro__]
+    if "torch.Tensor" in names:
+        return _of_torch(value)
+    if "numpy.ndarray" in names or "numpy.generic" in names:
+        return _of_numpy(value)
+    return _of_array(value) if "array.array" in names else None
+
+
+class Nan:
+    """One; as changes.Change to who sets it."""
+
+    def __init__(self, id: int, path: Path, code: CodeType) -> None:
+        self.id = id
+        self.path = path
+        self.frame: Any = code
+        self.hits = 0
+        self.message: Optional[str] = None
+        self._lines: Dict[int, int] = {}  # of frames, by id
+        self._stamp: Tuple[Any, ...] = ()
+        self._next = 0.0
+
+    def look(self, frame: FrameType, event: str) -> Optional[str]:
+        before = self._lines.pop(id(frame), None)
+        if event == "line":
+            self._lines[id(frame)] = frame.f_lineno or 0
+        if self.hits:
+            return None
+        try:
+            found = self._find(frame)
+        except Exception as error:
+            self.message = "it cannot be looked at: %s" % error
+            return None
+        if found is None:
+            return None
+        self.hits = 1
+        made = "" if before is None else ", since line %d" % before
+        return "%s is %s%s" % (self.path.text, found, made)
+
+    def _find(self, frame: FrameType) -> Optional[str]:
+        value = read(self.path, frame)
+        if value is MISSING:
+            return None
+        now = stamp(value)
+        if now is not None:
+            # With the object: another one may count the same.
+            now = (id(value),) + now
+            if now == self._stamp:
+                return None
+            self._stamp = now
+            return describe(value)
+        if type(value) in (float, complex):
+            return describe(value)
+        begun = time.monotonic()
+        if begun < self._next:
+            return None
+        found = describe(value)
+        took = time.monotonic() - begun
+        if took > 1e-4:
+            self._next = begun + took / _SHARE
+        return found
+
+    def end(self) -> None:
+        self.frame = None
+
+
+class Nans:
+    """Those of all owners."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._lock = threading.RLock()
+        self._owners: Dict[str, List[Tuple[Nan, Any]]] = {}
+
+    def set(self, owner: str, nans: List[Nan]) -> None:
+        """These are all of that owner from now on."""
+        with self._lock:
+            before = self._owners.pop(owner, [])
+            for nan, watcher in before:
+                if nan not in nans:
+                    self._engine.unwatch_code(nan.frame, watcher)
+                    nan.end()
+            kept = [each for each in before if each[0] in nans]
+            known = [nan for nan, _watcher in kept]
+            for nan in nans:
+                if nan not in known:
+                    watcher = functools.partial(_look, nan)
+                    kept.append((nan, watcher))
+                    self._engine.watch_code(nan.frame, watcher)
+            if kept:
+                self._owners[owner] = kept
+
+    def close(self) -> None:
+        with self._lock:
+            for owner in list(self._owners):
+                self.set(owner, [])
+
+
+def _look(nan: Nan, frame: FrameType, event: str) -> Optional[Reached]:
+    """In the thread. The engine calls it."""
+    said = nan.look(frame, event)
+    return None if said is None else Reached(REASON, [nan.id], said)

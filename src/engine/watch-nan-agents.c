@@ -1,0 +1,216 @@
+/*
+ * watch-nan-agents: ranks whose agents see a NaN as it comes. They have a data
+ * breakpoint, so they stop for a moment also where nothing was to stop, and
+ * are let go when the step was asked for.
+ */
+#include "engine/watch-nan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "engine/breaking.h"
+#include "engine/engine.h"
+#include "engine/request.h"
+#include "model/breakpoints.h"
+
+void watch_nan_ask_agents(struct engine *engine)
+{
+	struct watch_nan *watch = &engine->watch_nan;
+	json_t *pids = json_array();
+	json_t *arguments = json_object();
+	int rank = -1;
+
+	while ((rank = rankset_next(&watch->ranks, rank)) >= 0) {
+		const struct rank *found =
+			session_find_rank(&engine->session, rank);
+
+		if (found && found->process.pid > 0 && !rank_is_gone(found))
+			json_array_append_new(
+				pids, json_integer(found->process.pid));
+	}
+	json_object_set_new(arguments, "pids", pids);
+	watch->ways = engine_ask(engine, "diagnose", arguments);
+}
+
+/* Its agent answers, and no other debugger is in the way. */
+static bool has_agent(const struct session *session, const json_t *row)
+{
+	const json_t *ways = json_object_get(row, "ways");
+	const struct rank *rank = session_find_rank(
+		session, (int)json_get_integer(row, "rank", -1));
+
+	if (!rank || (debugger_is_ours(&rank->debugger) &&
+		      !debugger_is_of(&rank->debugger, "http")))
+		return false;
+	for (size_t i = 0; i < json_array_size(ways); i++) {
+		const json_t *way = json_array_get(ways, i);
+
+		if (strcmp(json_get_string(way, "way", ""), "agent") == 0)
+			return json_get_boolean(way, "ok", false);
+	}
+	return false;
+}
+
+static void add_breakpoint(struct engine *engine,
+			   const struct rankset *ranks)
+{
+	struct watch_nan *watch = &engine->watch_nan;
+	struct breakpoints *list = &engine->session.choice.breakpoints;
+	struct error error = ERROR_INIT;
+	struct session_breakpoint *added = breakpoints_add(list, &error);
+
+	if (!added) {
+		log_write(LOG_WARNING, "watch-nan: %s", error.message);
+		return;
+	}
+	added->breakpoint.watch = xstrdup(watch->expression);
+	added->breakpoint.is_nan = true;
+	rankset_copy(&added->ranks, ranks);
+	watch->breakpoint = added->breakpoint.id;
+	breakpoints_changed(list);
+	breaking_tell(engine, 0);
+}
+
+static void take_ways(struct engine *engine)
+{
+	struct watch_nan *watch = &engine->watch_nan;
+	json_t *body = engine_take_answer(engine, watch->ways, NULL);
+	const json_t *rows = json_object_get(body, "ranks");
+	struct rankset ranks = RANKSET_INIT;
+
+	watch->ways = 0;
+	for (size_t i = 0; i < json_array_size(rows); i++) {
+		const json_t *row = json_array_get(rows, i);
+
+		if (has_agent(&engine->session, row))
+			rankset_add(&ranks,
+				    (int)json_get_integer(row, "rank", -1));
+	}
+	if (rankset_count(&ranks) > 0)
+		add_breakpoint(engine, &ranks);
+	rankset_clear(&ranks);
+	json_decref(body);
+}
+
+static bool is_set_in(const struct rank *rank, int id)
+{
+	for (size_t i = 0; i < rank->debugger.binding_count; i++)
+		if (rank->debugger.bindings[i].id == id)
+			return rank->debugger.bindings[i].number != 0;
+	return false;
+}
+
+void watch_nan_arm(struct engine *engine)
+{
+	struct watch_nan *watch = &engine->watch_nan;
+	int rank = -1;
+
+	if (watch->ways != 0 && (engine_is_deaf(engine) ||
+				 request_is_answered(engine, watch->ways)))
+		take_ways(engine);
+	if (watch->breakpoint == 0)
+		return;
+	rankset_clear(&watch->exact);
+	while ((rank = rankset_next(&watch->ranks, rank)) >= 0) {
+		const struct rank *found =
+			session_find_rank(&engine->session, rank);
+
+		if (found && is_set_in(found, watch->breakpoint))
+			rankset_add(&watch->exact, rank);
+	}
+}
+
+bool watch_nan_is_armed(const struct engine *engine)
+{
+	const struct watch_nan *watch = &engine->watch_nan;
+	const struct session_breakpoint *item = breakpoints_find(
+		&engine->session.choice.breakpoints, watch->breakpoint);
+	int rank = -1;
+
+	if (watch->state != WATCH_NAN_LOOKING)
+		return true;
+	if (watch->ways != 0)
+		return false;
+	while (item && (rank = rankset_next(&item->ranks, rank)) >= 0)
+		if (!rankset_contains(&watch->exact, rank) &&
+		    !rankset_contains(&item->refused_by, rank))
+			return false;
+	return true;
+}
+
+void watch_nan_disarm(struct engine *engine)
+{
+	struct watch_nan *watch = &engine->watch_nan;
+	struct breakpoints *list = &engine->session.choice.breakpoints;
+
+	if (watch->breakpoint == 0 ||
+	    !breakpoints_find(list, watch->breakpoint))
+		return;
+	breakpoints_remove(list, watch->breakpoint);
+	breakpoints_changed(list);
+	breaking_tell(engine, 0);
+}
+
+static bool is_for(const struct stop *stop, int id)
+{
+	for (size_t i = 0; i < stop->hit_count && !stop->said; i++)
+		if (stop->hits[i] == id)
+			return true;
+	return false;
+}
+
+static void take(struct watch_nan *watch, const struct stop *stop)
+{
+	struct nan_find *find = &watch->found;
+	const char *said = stop->value ? stop->value : stop->description;
+	const char *is = strstr(said, " is ");
+
+	find->rank = stop->rank;
+	find->is_exact = true;
+	find->nan_count = find->infinity_count = -1;
+	find->value = xstrdup(is ? is + strlen(" is ") : said);
+	if (!stop->func)
+		return;
+	find->func = xstrdup(stop->func);
+	find->file = xstrdup(stop->file);
+	find->line = stop->line;
+}
+
+void watch_nan_release(struct engine *engine, int rank)
+{
+	const struct rank *found = session_find_rank(&engine->session, rank);
+
+	if (!engine->watch_nan.found.is_exact || engine->watch_nan.stops ||
+	    !found || found->debugger.state != DEBUGGER_STOPPED)
+		return;
+	engine_send(engine, "continue",
+		    json_pack("{s:i}", "pid", (int)found->process.pid));
+}
+
+bool watch_nan_take_stop(struct engine *engine)
+{
+	struct watch_nan *watch = &engine->watch_nan;
+	const struct stops *stops = &engine->session.stops;
+	bool is_new = false;
+
+	while (watch->breakpoint != 0 && watch->stops_seen < stops->count) {
+		const struct stop *stop =
+			stops_find(stops, watch->stops_seen++);
+
+		if (!stop || !is_for(stop, watch->breakpoint))
+			continue;
+		if (watch->state == WATCH_NAN_LOOKING && !is_new) {
+			is_new = true;
+			take(watch, stop);
+		} else {
+			/* It has spread: they stopped for the same. */
+			watch_nan_release(engine, stop->rank);
+		}
+	}
+	return is_new;
+}
