@@ -9,6 +9,7 @@
 #include "model/tensorheat.h"
 
 #define SCALE_MAXIMUM 4
+#define DIGITS 3
 #define MARK_ODD 0x2717 /* ✗ */
 #define FULL 0x2588	/* █ */
 
@@ -123,8 +124,8 @@ int heat_put_legend(struct window window, int row, int column, int width,
 	struct buffer high = BUFFER_INIT;
 	int start = column;
 
-	tensor_text_append_real(&low, picture->low);
-	tensor_text_append_real(&high, picture->high);
+	tensor_text_append_real(&low, picture->low, DIGITS);
+	tensor_text_append_real(&high, picture->high, DIGITS);
 	if (text_width(low.data) + text_width(high.data) + steps + 2 <= width) {
 		column += window_put(window, row, column, width, STYLE_TEXT,
 				     low.data) +

@@ -73,6 +73,7 @@ static const struct hint hints[] = {
 	{ VIEW_TENSOR, { "tensor-view", NULL }, "view" },
 	{ VIEW_TENSOR, { "tensor-index", NULL }, "index" },
 	{ VIEW_TENSOR, { "tensor-find nan", NULL }, "next nan" },
+	{ VIEW_TENSOR, { "tensor-export", NULL }, "export" },
 	{ VIEW_TENSOR, { "rank previous", "rank next" }, "rank" },
 	{ VIEW_TENSOR, { "back", NULL }, "back" },
 	{ VIEW_CONSOLE, { "rank previous", "rank next" }, "rank" },

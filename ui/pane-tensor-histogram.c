@@ -2,6 +2,7 @@
  * pane-tensor-histogram: how many elements have which values, in bars.
  */
 #include <math.h>
+#include <string.h>
 
 #include "banned.h"
 #include "base/buffer.h"
@@ -13,6 +14,7 @@
 #define FULL 0x2588   /* █ */
 #define SLIVER 0x258f /* ▏ */
 #define BAR_MINIMUM 8
+#define DIGITS 4
 
 struct bar {
 	int64_t count;
@@ -70,7 +72,7 @@ static int real_width(double value)
 	struct buffer text = BUFFER_INIT;
 	int width;
 
-	tensor_text_append_real(&text, value);
+	tensor_text_append_real(&text, value, DIGITS);
 	width = text_width(text.data);
 	buffer_clear(&text);
 	return width;
@@ -125,11 +127,11 @@ static void put_row(struct window window, int row, const struct table *table,
 	int column = 1 + table->label_width;
 	int start;
 
-	tensor_text_append_real(&text, bar->low);
+	tensor_text_append_real(&text, bar->low, DIGITS);
 	window_put_right(window, row, column, column, STYLE_DIM, text.data);
 	buffer_reset(&text);
 	column += window_put(window, row, column, 3, STYLE_DIM, " \u2026 ");
-	tensor_text_append_real(&text, bar->high);
+	tensor_text_append_real(&text, bar->high, DIGITS);
 	column += table->label_width;
 	window_put_right(window, row, column, table->label_width, STYLE_DIM,
 			 text.data);
@@ -165,6 +167,16 @@ static enum style style_at(const struct view *view, int at, int rows)
 					     STYLE_HEAT_COUNT));
 }
 
+/* Why there is none. */
+static const char *problem_of(const struct tensor *tensor)
+{
+	if (!tensor->has_statistics)
+		return "Reading the elements.";
+	if (strncmp(tensor->dtype, "complex", 7) == 0)
+		return "Complex numbers are not less or more than others.";
+	return "There is no finite number to count.";
+}
+
 void pane_tensor_histogram(struct window window, const struct session *session,
 			   const struct view *view,
 			   const struct tensor_screen *screen)
@@ -180,9 +192,7 @@ void pane_tensor_histogram(struct window window, const struct session *session,
 	(void)screen;
 	if (histogram->bins == NULL || histogram->count == 0) {
 		window_put(window, 0, 1, window.column_count, STYLE_DIM,
-			   tensor->has_statistics
-				   ? "There is no finite number to count."
-				   : "Reading the elements.");
+			   problem_of(tensor));
 		return;
 	}
 	joined = tensor_bins_joined((int)histogram->count, rows);

@@ -16,6 +16,8 @@
 #include "ui/view.h"
 
 #define GAP 2
+#define HEADER_DIGITS 3
+#define ELEMENT_DIGITS 9 /* a float32 has no more */
 #define PERCENT_LEAST 0.001
 #define SPARK_BINS 30
 #define SPARK_NARROW 56 /* below, half as many */
@@ -87,7 +89,7 @@ static void put_number(struct flow *flow, const char *name,
 	if (number->kind == TENSOR_NUMBER_UNKNOWN)
 		buffer_append_string(&text, "?");
 	else
-		tensor_text_append_short(&text, number);
+		tensor_text_append_short(&text, number, HEADER_DIGITS);
 	flow_put(flow, has_changed ? STYLE_VALUE_CHANGED : STYLE_TEXT,
 		 text.data);
 	buffer_clear(&text);
@@ -101,7 +103,7 @@ static void put_real(struct flow *flow, const char *name, double value,
 			   !(isnan(value) && isnan(before));
 
 	buffer_printf(&text, "%s ", name);
-	tensor_text_append_real(&text, value);
+	tensor_text_append_real(&text, value, HEADER_DIGITS);
 	flow_put(flow, has_changed ? STYLE_VALUE_CHANGED : STYLE_TEXT,
 		 text.data);
 	buffer_clear(&text);
@@ -297,9 +299,9 @@ static void put_spark(struct flow *flow, const struct tensor_histogram *bars)
 		}
 	}
 	buffer_append_string(&text, "   ");
-	tensor_text_append_real(&text, bars->low);
+	tensor_text_append_real(&text, bars->low, HEADER_DIGITS);
 	buffer_append_string(&text, " \u2026 ");
-	tensor_text_append_real(&text, bars->high);
+	tensor_text_append_real(&text, bars->high, HEADER_DIGITS);
 	flow_put(flow, STYLE_TEXT, text.data);
 	buffer_clear(&text);
 }
@@ -395,7 +397,8 @@ static void append_shown(struct buffer *out, const struct view *view,
 	tensor_plane_append(out, &screen->plane);
 	if (view->tensor.mode != TENSOR_NUMBERS)
 		return;
-	buffer_append_string(out, "   ");
+	if (screen->plane.column_dimension >= 0)
+		buffer_append_string(out, "   ");
 	if (screen->plane.row_dimension >= 0) {
 		append_extent(out, "rows", screen->first.row,
 			      screen->shown_rows, screen->rows);
@@ -419,10 +422,7 @@ static void append_element(struct buffer *out, const struct session *session,
 		return;
 	tensor_plane_append_element(out, &screen->plane, &screen->cursor);
 	buffer_append_char(out, ' ');
-	if (number->kind == TENSOR_NUMBER_REAL && isfinite(number->real))
-		buffer_printf(&text, "%.9g", number->real);
-	else
-		tensor_text_append_short(&text, number);
+	tensor_text_append_short(&text, number, ELEMENT_DIGITS);
 	text_cut(out, text.data, 40);
 	buffer_append_string(out, " \u00b7 ");
 	buffer_clear(&text);
@@ -493,12 +493,12 @@ static void append_problem(struct buffer *out, const struct session *session)
 	} else if (known->error != NULL) {
 		append_sentence(out, known->error);
 	} else if (known->has_value) {
-		buffer_printf(out, "%s is no tensor: %s, a %s.",
+		buffer_printf(out, "%s is no tensor: %s, of type %s.",
 			      known->expression,
 			      known->value.value != NULL ? known->value.value
 							 : "?",
 			      known->value.type != NULL ? known->value.type
-							: "value");
+							: "?");
 	} else if (known->expression == NULL) {
 		buffer_append_string(out, "No tensor is looked at: T asks for "
 					  "an expression.");
@@ -581,13 +581,14 @@ void pane_tensor(struct window window, const struct session *session,
 	if (screen.has_frame)
 		put_title(window, session);
 	at = screen.header_rows;
-	if (screen.has_frame)
+	if (screen.has_frame && session->tensorview.has_tensor)
 		window_horizontal(window, at + 1, 0, window.column_count,
 				  STYLE_BORDER);
 	if (session->tensorview.has_tensor)
 		put_shown(window, at + screen.has_frame, session, view,
 			  &screen);
-	put_body(window_part(inner, at + 1, 0, inner.row_count - at - 1,
+	at += session->tensorview.has_tensor;
+	put_body(window_part(inner, at, 0, inner.row_count - at,
 			     inner.column_count),
 		 session, view, &screen);
 }

@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "engine/engine.h"
 #include "engine/request.h"
-#include "protocol/stack.h"
+#include "engine/tensorask.h"
 
 /* Reading takes at most one part in so many of the time. */
 #define TIMES_OF_COST 10.0
@@ -88,25 +88,8 @@ static bool is_old(const struct engine *engine, const struct rank *rank)
 static json_t *arguments_of(const struct engine *engine,
 			    const struct rank *rank)
 {
-	const struct session *session = &engine->session;
-	const struct thread *thread = session_selected_thread(session);
-	int depth = session_selected_depth(session);
-	json_t *arguments = json_pack("{s:i, s:b}", "pid",
-				      (int)rank->process.pid, "search", 1);
-
-	json_set_text(arguments, "expression", session->tensorview.expression);
-	if (thread == NULL || thread->sample.stack == NULL || depth < 0)
-		return arguments;
-	json_object_set_new(arguments, "tid",
-			    json_integer(thread->sample.tid));
-	if (session_find_stop(session, rank->node, rank->process.pid,
-			      thread->sample.tid) == 0)
-		return arguments;
-	json_object_set_new(arguments, "depth", json_integer(depth));
-	json_object_set_new(
-		arguments, "frames",
-		json_integer((json_int_t)thread->sample.stack->frame_count));
-	return arguments;
+	return tensorask_place(engine, rank,
+			       engine->session.tensorview.expression);
 }
 
 static void ask(struct engine *engine, enum tensor_work work,

@@ -116,20 +116,20 @@ void tensor_text_append(struct buffer *out, const struct tensor_number *number,
 	}
 }
 
-void tensor_text_append_real(struct buffer *out, double value)
+void tensor_text_append_real(struct buffer *out, double value, int digits)
 {
 	if (!append_odd(out, value))
-		buffer_printf(out, "%.4g", value);
+		buffer_printf(out, "%.*g", digits, value);
 }
 
 void tensor_text_append_short(struct buffer *out,
-			      const struct tensor_number *number)
+			      const struct tensor_number *number, int digits)
 {
 	struct tensor_format format = { .notation = TENSOR_FIXED,
 					.precision = TENSOR_PRECISION };
 
 	if (number->kind == TENSOR_NUMBER_REAL)
-		tensor_text_append_real(out, number->real);
+		tensor_text_append_real(out, number->real, digits);
 	else
 		tensor_text_append(out, number, format);
 }

@@ -37,10 +37,10 @@ struct tensor_format tensor_format_resolve(struct tensor_format format,
 /* Appends it; "?": it could not be read. Text is quoted and made safe. */
 void tensor_text_append(struct buffer *out, const struct tensor_number *number,
 			struct tensor_format format);
-/* The same of a value of statistics, in as few digits as it needs. */
+/* The same in at most so many digits, as few as it needs. */
 void tensor_text_append_short(struct buffer *out,
-			      const struct tensor_number *number);
-void tensor_text_append_real(struct buffer *out, double value);
+			      const struct tensor_number *number, int digits);
+void tensor_text_append_real(struct buffer *out, double value, int digits);
 /* Columns of the terminal that it takes. */
 int tensor_text_width(const struct tensor_number *number,
 		      struct tensor_format format);

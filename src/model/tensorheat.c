@@ -87,47 +87,92 @@ static bool reads_all(const struct tensor_heat *heat)
 	return heat->read_rows >= heat->bin_rows;
 }
 
-/* Row number i of those that are read. */
-static int64_t row_at(const struct tensor_heat *heat, int64_t i)
-{
-	int64_t bin = i / heat->read_rows;
-	int64_t inside = i % heat->read_rows;
-	int64_t row;
+/* A page of all, or of the rows in the middle of a part. */
+struct pages {
+	int64_t columns; /* of one */
+	int64_t across;	 /* beside each other */
+	int64_t rows;	 /* of one, at most */
+	int64_t part_rows; /* that are read one after the other */
+	int64_t down;	 /* above each other, in part_rows */
+	int64_t parts;
+};
 
+static struct pages pages_of(const struct tensor_heat *heat)
+{
+	struct pages pages = {
+		.columns = minimum(heat->shown_columns, TENSOR_CELLS_MAXIMUM),
+		.part_rows = reads_all(heat) ? heat->rows : heat->read_rows,
+		.parts = reads_all(heat) ? 1 : heat->row_count,
+	};
+
+	pages.across = divide_up(heat->shown_columns, pages.columns);
+	pages.rows = minimum(pages.part_rows,
+			     TENSOR_CELLS_MAXIMUM / pages.columns);
+	pages.down = divide_up(pages.part_rows, pages.rows);
+	return pages;
+}
+
+/* The first row that is read of a part, and behind the last. */
+static void rows_of_part(const struct tensor_heat *heat, int64_t part,
+			 int64_t *first, int64_t *end)
+{
+	int64_t spare = heat->bin_rows - heat->read_rows;
+
+	*first = 0;
+	*end = heat->rows;
 	if (reads_all(heat))
-		return i;
-	/* Of very many rows the product would be too large for an integer. */
-	row = bin * heat->bin_rows +
-	      (int64_t)((double)heat->bin_rows * (double)(2 * inside + 1) /
-			(double)(2 * heat->read_rows));
-	return minimum(row, heat->rows - 1);
+		return;
+	*first = part * heat->bin_rows + spare / 2;
+	/* The last part may have fewer. */
+	if (*first + heat->read_rows > heat->rows)
+		*first = heat->rows - heat->read_rows;
+	if (*first < part * heat->bin_rows)
+		*first = part * heat->bin_rows;
+	*end = minimum(*first + heat->read_rows, heat->rows);
+}
+
+/* False where a page has no rows, as the last part may have fewer. */
+static bool page_at(const struct tensor_heat *heat, const struct pages *pages,
+		    int64_t page, struct tensor_slice *slice)
+{
+	int64_t down = page / pages->across;
+	int64_t last = heat->first_column + heat->shown_columns;
+	struct tensor_place place;
+	int64_t end;
+
+	rows_of_part(heat, down / pages->down, &place.row, &end);
+	place.row += down % pages->down * pages->rows;
+	place.column =
+		heat->first_column + page % pages->across * pages->columns;
+	if (place.row >= end)
+		return false;
+	*slice = tensor_plane_slice(&heat->plane, &place,
+				    minimum(pages->rows, end - place.row),
+				    minimum(pages->columns,
+					    last - place.column));
+	return true;
+}
+
+/* The first page from heat->page on that has rows; -1: there is none. */
+static int64_t next_page(const struct tensor_heat *heat,
+			 struct tensor_slice *slice)
+{
+	struct pages pages;
+
+	if (heat->row_count == 0)
+		return -1;
+	pages = pages_of(heat);
+	for (int64_t page = heat->page;
+	     page < pages.parts * pages.down * pages.across; page++)
+		if (page_at(heat, &pages, page, slice))
+			return page;
+	return -1;
 }
 
 bool tensor_heat_next(const struct tensor_heat *heat,
 		      struct tensor_slice *slice)
 {
-	int64_t columns = minimum(heat->shown_columns, TENSOR_CELLS_MAXIMUM);
-	int64_t across;
-	int64_t high = 1; /* rows a page */
-	int64_t rows;
-	struct tensor_place place;
-
-	if (heat->row_count == 0)
-		return false;
-	across = divide_up(heat->shown_columns, columns);
-	rows = reads_all(heat) ? heat->rows
-			       : heat->row_count * heat->read_rows;
-	if (reads_all(heat))
-		high = minimum(heat->rows, TENSOR_CELLS_MAXIMUM / columns);
-	if (heat->page >= divide_up(rows, high) * across)
-		return false;
-	place.row = row_at(heat, heat->page / across * high);
-	place.column = heat->first_column + heat->page % across * columns;
-	*slice = tensor_plane_slice(
-		&heat->plane, &place, minimum(high, heat->rows - place.row),
-		minimum(columns, heat->first_column + heat->shown_columns -
-					 place.column));
-	return true;
+	return next_page(heat, slice) >= 0;
 }
 
 bool tensor_number_value(const struct tensor_number *number, double *value)
@@ -176,6 +221,8 @@ static void add_number(struct tensor_heat *heat, int64_t row, int64_t column,
 
 void tensor_heat_add(struct tensor_heat *heat, const struct tensor_slice *slice)
 {
+	struct tensor_slice asked;
+
 	for (size_t i = 0; i < slice->count; i++) {
 		int64_t row = (int64_t)i / slice->column_count;
 		int64_t column = (int64_t)i % slice->column_count;
@@ -183,7 +230,7 @@ void tensor_heat_add(struct tensor_heat *heat, const struct tensor_slice *slice)
 		add_number(heat, slice->row + row, slice->column + column,
 			   &slice->numbers[i]);
 	}
-	heat->page++;
+	heat->page = next_page(heat, &asked) + 1;
 }
 
 bool tensor_heat_range(const struct tensor_heat *heat, double *low,

@@ -1,8 +1,8 @@
 /*
  * tensorheat: the mean of each part of a tensor's plane, for a map of it that
- * fits a screen. It is made of slices, which are read one after the other: a
- * plane with too many elements is read in some of its rows, evenly, and one
- * that is too wide as well only where the cursor is.
+ * fits a screen. It is made of slices, which are read one after the other: of
+ * a plane with too many elements some rows in the middle of each part are
+ * read, and one that is too wide as well only where the cursor is.
  */
 #ifndef MODEL_TENSORHEAT_H
 #define MODEL_TENSORHEAT_H
