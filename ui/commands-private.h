@@ -92,7 +92,7 @@ command_function ui_visit, ui_difference, ui_follow;
 command_function ui_compare, ui_broadcast, ui_eval, ui_execute, ui_repl,
 	ui_assign;
 command_function ui_tensor, ui_tensor_view, ui_tensor_index, ui_tensor_find,
-	ui_tensor_digits, ui_tensor_scale;
+	ui_tensor_digits, ui_tensor_scale, ui_tensor_export;
 command_function ui_sort, ui_group, ui_filter;
 
 #endif

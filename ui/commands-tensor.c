@@ -1,7 +1,7 @@
 /*
  * commands-tensor: what is looked at in the tensor pane, and how.
  */
-#include <inttypes.h>
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -335,6 +335,44 @@ void tensor_refresh(struct app *app)
 					   known->found);
 	choice->is_at_found = true;
 	settle(app);
+}
+
+/* "model-fc-weight-rank5.npy" */
+static void prompt_export(struct app *app)
+{
+	const struct tensorview *known = known_of(app);
+	const char *name = known->expression;
+	struct buffer text = BUFFER_INIT;
+
+	for (; *name != '\0'; name++) {
+		bool is_letter = isalnum((unsigned char)*name) || *name == '_';
+
+		if (is_letter)
+			buffer_append_char(&text, *name);
+		else if (text.length > 0 && text.data[text.length - 1] != '-')
+			buffer_append_char(&text, '-');
+	}
+	if (text.length > 0 && text.data[text.length - 1] == '-')
+		buffer_truncate(&text, text.length - 1);
+	buffer_printf(&text, "%srank%d.npy", text.length > 0 ? "-" : "",
+		      known->rank);
+	prompt_open(&app->view.prompt, PROMPT_TENSOR_EXPORT, text.data);
+	buffer_clear(&text);
+}
+
+int ui_tensor_export(struct command_context *context, int argc, char **argv,
+		     struct error *error)
+{
+	struct app *app = command_app(context);
+
+	if (need_tensor(app, error) < 0)
+		return -1;
+	if (argc > 2)
+		return command_usage(error, "tensor-export", "one file");
+	if (argc == 2)
+		return tensor_export(app->engine, argv[1], error);
+	prompt_export(app);
+	return 0;
 }
 
 /* In numbers by one, in a map by a part of it. */

@@ -125,6 +125,10 @@ static const struct command rows[] = {
 	  "[automatic | fixed | scientific | hex | more | fewer]",
 	  "how its numbers are written; alone: the next way", SCREEN,
 	  ui_tensor_digits },
+	{ "tensor-export", NULL, "[FILE]",
+	  "write all its elements to a new file of numpy; alone: asks for a "
+	  "name",
+	  SCREEN, ui_tensor_export },
 	{ "tensor-scale", NULL, "[linear | log]",
 	  "the bars of its histogram; alone: the other way", SCREEN,
 	  ui_tensor_scale },

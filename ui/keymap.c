@@ -71,6 +71,7 @@ const char keymap_default[] = "bind [ rank previous\n"
 			      "bind tensor:< tensor-index previous\n"
 			      "bind tensor:> tensor-index next\n"
 			      "bind tensor:N tensor-find nan\n"
+			      "bind tensor:e tensor-export\n"
 			      "bind tensor:m tensor-find min\n"
 			      "bind tensor:X tensor-find max\n"
 			      "bind tensor:F tensor-digits\n"
@@ -244,6 +245,9 @@ static const struct key_help helps[] = {
 	{ { "tensor-find min", "tensor-find max" },
 	  NULL,
 	  "in it: the least, the greatest element" },
+	{ { "tensor-export" },
+	  NULL,
+	  "in it: all elements to a file of numpy" },
 	{ { "tensor-digits" },
 	  NULL,
 	  "in it: numbers fixed, scientific, hexadecimal" },

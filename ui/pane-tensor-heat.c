@@ -121,7 +121,7 @@ void pane_tensor_heat(struct window window, const struct session *session,
 	struct heat_picture picture;
 	double *values;
 
-	if (heat->bins == NULL) {
+	if (heat->bins == NULL || heat->row_count == 0) {
 		window_put(window, 0, 1, window.column_count, STYLE_DIM,
 			   "Reading the elements.");
 		return;

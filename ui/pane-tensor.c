@@ -16,6 +16,7 @@
 #include "ui/view.h"
 
 #define GAP 2
+#define MODE_WIDTH 16 /* of "histogram", and what is around it */
 #define HEADER_DIGITS 3
 #define ELEMENT_DIGITS 9 /* a float32 has no more */
 #define PERCENT_LEAST 0.001
@@ -192,27 +193,38 @@ static void put_storage(struct flow *flow, const struct tensor *tensor)
 	buffer_clear(&text);
 }
 
+static void put_done(struct flow *flow, const char *what, int64_t done,
+		     int64_t total)
+{
+	struct buffer text = BUFFER_INIT;
+
+	text_size(&text, (uint64_t)done);
+	buffer_append_string(&text, " of ");
+	text_size(&text, (uint64_t)total);
+	buffer_printf(&text, " %s, Esc ends it", what);
+	flow_put(flow, STYLE_HINT, text.data);
+	buffer_clear(&text);
+}
+
 /* Long work: how far it is. */
 static void put_progress(struct flow *flow, const struct session *session)
 {
 	const struct tensorview *known = &session->tensorview;
 	const struct progress *progress;
-	struct buffer text = BUFFER_INIT;
 
 	if (known->node >= session->node_count ||
 	    (known->work != TENSOR_WORK_WHOLE &&
 	     known->work != TENSOR_WORK_FIND &&
 	     known->work != TENSOR_WORK_EXPORT))
 		return;
+	if (known->work == TENSOR_WORK_EXPORT) {
+		put_done(flow, "written", known->done, known->tensor.byte_count);
+		return;
+	}
 	progress = &session->nodes[known->node].progress;
 	if (progress->total <= 0 || strcmp(progress->title, "tensor") != 0)
 		return;
-	text_size(&text, (uint64_t)progress->done);
-	buffer_append_string(&text, " of ");
-	text_size(&text, (uint64_t)progress->total);
-	buffer_append_string(&text, " read, Esc ends it");
-	flow_put(flow, STYLE_HINT, text.data);
-	buffer_clear(&text);
+	put_done(flow, "read", progress->done, progress->total);
 }
 
 /* How far what is shown may be believed. */
@@ -438,6 +450,10 @@ static void put_shown(struct window window, int row,
 	append_shown(&left, view, screen);
 	if (view->tensor.mode != TENSOR_HISTOGRAM)
 		append_element(&right, session, screen);
+	/* Which they are comes before what one of them is. */
+	if (text_width(left.data) + text_width(right.data) + MODE_WIDTH >
+	    window.column_count)
+		buffer_reset(&right);
 	if (view->tensor.format.notation != TENSOR_AUTOMATIC &&
 	    view->tensor.mode == TENSOR_NUMBERS)
 		buffer_printf(

@@ -30,6 +30,7 @@ static const struct prompt_form forms[] = {
 	[PROMPT_TENSOR] = { "tensor ", "tensor " },
 	[PROMPT_TENSOR_INDEX] = { "index ", "tensor-index " },
 	[PROMPT_TOLERANCE] = { "tolerance ", "set tolerance " },
+	[PROMPT_TENSOR_EXPORT] = { "export to ", "tensor-export " },
 	[PROMPT_ASSIGN] = { "assign ", "assign " },
 	[PROMPT_CONSOLE] = { "", "" },
 };

@@ -28,6 +28,7 @@ enum prompt_kind {
 	PROMPT_TENSOR,
 	PROMPT_TENSOR_INDEX,
 	PROMPT_TOLERANCE,
+	PROMPT_TENSOR_EXPORT,
 	PROMPT_ASSIGN,
 	PROMPT_CONSOLE, /* what the debugger reads (console.h) */
 	PROMPT_KIND_COUNT,

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "engine/engine.h"
 #include "engine/request.h"
+#include "engine/tensor-export.h"
 #include "engine/tensorask.h"
 
 /* Reading takes at most one part in so many of the time. */
@@ -18,6 +19,7 @@
 
 void tensor_asking_clear(struct tensor_asking *asking)
 {
+	tensor_export_free(asking->export);
 	free(asking->find);
 	*asking = (struct tensor_asking){ .seq = 0 };
 }
@@ -27,9 +29,16 @@ static struct tensorview *view_of(struct engine *engine)
 	return &engine->session.tensorview;
 }
 
+static bool is_readable(const struct tensorview *view)
+{
+	return view->has_tensor && view->tensor.unread == NULL &&
+	       view->tensor.element_count > 0;
+}
+
 static bool is_long(enum tensor_work work)
 {
-	return work == TENSOR_WORK_WHOLE || work == TENSOR_WORK_FIND;
+	return work == TENSOR_WORK_WHOLE || work == TENSOR_WORK_FIND ||
+	       work == TENSOR_WORK_EXPORT;
 }
 
 /* Nobody waits for it any more. */
@@ -48,9 +57,23 @@ static void drop(struct engine *engine)
 	view->work = TENSOR_WORK_NONE;
 }
 
+/* What is half written is not left. */
+static void drop_export(struct engine *engine)
+{
+	struct tensor_asking *asking = &engine->tensor;
+
+	if (!asking->export)
+		return;
+	engine_say(engine, false, "%s was not written.",
+		   tensor_export_path(asking->export));
+	tensor_export_free(asking->export);
+	asking->export = NULL;
+}
+
 void tensor_look(struct engine *engine, const char *expression)
 {
 	drop(engine);
+	drop_export(engine);
 	tensor_asking_clear(&engine->tensor);
 	tensorview_look(view_of(engine), expression);
 	engine->session.revision++;
@@ -200,6 +223,18 @@ static void ask_whole(struct engine *engine, const struct rank *rank,
 	ask(engine, TENSOR_WORK_WHOLE, arguments);
 }
 
+static void ask_part(struct engine *engine, const struct rank *rank)
+{
+	json_t *arguments = arguments_of(engine, rank);
+	int64_t start;
+	int64_t count = tensor_export_next(engine->tensor.export, &start);
+
+	json_object_set_new(arguments, "data",
+			    json_pack("{s:I, s:I}", "start", (json_int_t)start,
+				      "count", (json_int_t)count));
+	ask(engine, TENSOR_WORK_EXPORT, arguments);
+}
+
 /* The session's, if it can be asked. */
 static const struct rank *rank_to_ask(const struct engine *engine)
 {
@@ -209,12 +244,6 @@ static const struct rank *rank_to_ask(const struct engine *engine)
 	    rank->state == RANK_EXITED || engine_is_deaf(engine))
 		return NULL;
 	return rank;
-}
-
-static bool is_readable(const struct tensorview *view)
-{
-	return view->has_tensor && view->tensor.unread == NULL &&
-	       view->tensor.element_count > 0;
 }
 
 /* The next thing, in the order in which it is wanted. */
@@ -232,7 +261,9 @@ static void ask_next(struct engine *engine, const struct rank *rank,
 	}
 	if (!is_readable(view))
 		return;
-	if (asking->find != NULL)
+	if (asking->export != NULL)
+		ask_part(engine, rank);
+	else if (asking->find != NULL)
 		ask_find(engine, rank);
 	else if (is_due)
 		ask_look(engine, rank, want);
@@ -256,6 +287,7 @@ void tensor_want(struct engine *engine, const struct tensor_want *want)
 		return;
 	if (view->pid != rank->process.pid || view->node != rank->node) {
 		drop(engine);
+		drop_export(engine);
 		tensor_asking_clear(&engine->tensor);
 		tensorview_move(view, rank->process.rank, rank->node,
 				rank->process.pid);
@@ -269,7 +301,7 @@ void tensor_find(struct engine *engine, const char *what, int64_t after)
 	struct tensor_asking *asking = &engine->tensor;
 
 	/* What a person wants comes before what takes long. */
-	if (is_long(asking->work))
+	if (asking->work == TENSOR_WORK_WHOLE)
 		drop(engine);
 	free(asking->find);
 	asking->find = xstrdup(what);
@@ -278,14 +310,36 @@ void tensor_find(struct engine *engine, const char *what, int64_t after)
 
 void tensor_rest(struct engine *engine)
 {
-	if (is_long(engine->tensor.work))
+	if (engine->tensor.work != TENSOR_WORK_EXPORT &&
+	    is_long(engine->tensor.work))
 		drop(engine);
+}
+
+int tensor_export(struct engine *engine, const char *path, struct error *error)
+{
+	struct tensor_asking *asking = &engine->tensor;
+	const struct tensorview *view = view_of(engine);
+
+	if (asking->export)
+		return error_set(error, "%s is being written; Esc ends that.",
+				 tensor_export_path(asking->export));
+	if (!is_readable(view))
+		return error_set(error, "there are no elements to write.");
+	if (asking->work == TENSOR_WORK_WHOLE)
+		drop(engine);
+	asking->export = tensor_export_new(path, &view->tensor, error);
+	return asking->export ? 0 : -1;
 }
 
 bool tensor_cancel(struct engine *engine)
 {
 	struct tensor_asking *asking = &engine->tensor;
 
+	if (asking->export) {
+		drop(engine);
+		drop_export(engine);
+		return true;
+	}
 	if (asking->seq == 0 || !is_long(asking->work) ||
 	    engine_now(engine) - asking->asked_at < LONG_SECONDS)
 		return false;
@@ -308,6 +362,35 @@ static void set_pace(struct engine *engine)
 		asking->look_at = now + pause;
 }
 
+/* A part of the file has come, or why it has not. */
+static void take_part(struct engine *engine, json_t *owned_body,
+		      struct error *error)
+{
+	struct tensor_asking *asking = &engine->tensor;
+	const struct rank *rank = rank_to_ask(engine);
+	int64_t start;
+	bool is_bad = owned_body == NULL ||
+		      tensor_export_add(asking->export, owned_body, error) < 0;
+
+	if (is_bad)
+		engine_say(engine, true, "tensor-export: %s", error->message);
+	else
+		view_of(engine)->done = tensor_export_done(asking->export);
+	if (!is_bad && tensor_export_next(asking->export, &start) > 0) {
+		/* Whether the pane is seen or not. */
+		if (rank != NULL)
+			ask_part(engine, rank);
+		else
+			drop_export(engine);
+		return;
+	}
+	if (!is_bad)
+		engine_say(engine, false, "%s is written.",
+			   tensor_export_path(asking->export));
+	tensor_export_free(asking->export);
+	asking->export = NULL;
+}
+
 void tensor_turn(struct engine *engine)
 {
 	struct tensor_asking *asking = &engine->tensor;
@@ -321,6 +404,11 @@ void tensor_turn(struct engine *engine)
 	body = engine_take_answer(engine, asking->seq, &error);
 	asking->seq = 0;
 	view->work = TENSOR_WORK_NONE;
+	if (asking->work == TENSOR_WORK_EXPORT && asking->export) {
+		take_part(engine, body, &error);
+		engine->session.revision++;
+		return;
+	}
 	set_pace(engine);
 	if (asking->work == TENSOR_WORK_WHOLE)
 		asking->has_whole = true;

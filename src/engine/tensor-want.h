@@ -19,6 +19,7 @@
 
 struct engine;
 struct error;
+struct tensor_export;
 
 /* What is under way, and what was done. All zero: nothing. */
 struct tensor_asking {
@@ -34,6 +35,7 @@ struct tensor_asking {
 	bool has_ended_whole; /* a person ended it: not again of itself */
 	bool has_whole;	      /* in this reading */
 	bool is_large;	      /* a sample was told first */
+	struct tensor_export *export; /* NULL: none */
 	char *find;	      /* to be found next; NULL */
 	int64_t after;
 };
@@ -56,6 +58,9 @@ void tensor_look(struct engine *engine, const char *expression);
 void tensor_want(struct engine *engine, const struct tensor_want *want);
 /* "min", "max" or "nan", behind a flat index: told in session.tensorview. */
 void tensor_find(struct engine *engine, const char *what, int64_t after);
+/* Writes it to a new file, part by part; the engine says when it is done. -1
+ * and a sentence: it cannot. */
+int tensor_export(struct engine *engine, const char *path, struct error *error);
 /* Ends what takes long; false: nothing does. */
 bool tensor_cancel(struct engine *engine);
 /* The pane is not seen: what takes long ends. */

@@ -160,6 +160,7 @@ static char *read_where(const json_t *frame)
 struct answer {
 	struct variable_list values;
 	struct tensor tensor;
+	bool is_told; /* whether there is a tensor */
 	bool has_tensor;
 	struct tensor_slice slice;
 };
@@ -192,6 +193,7 @@ static int read_answer(struct answer *answer, const json_t *body,
 	const json_t *tensor = json_object_get(body, "tensor");
 	const json_t *slice = json_object_get(body, "slice");
 
+	answer->is_told = tensor != NULL;
 	answer->has_tensor = json_is_object(tensor);
 	if (read_value(answer, body, error) < 0)
 		return -1;
@@ -206,7 +208,8 @@ static int read_answer(struct answer *answer, const json_t *body,
 
 static void take_tensor(struct tensorview *tensorview, struct answer *answer)
 {
-	tensorview->has_tensor = answer->has_tensor;
+	if (answer->is_told)
+		tensorview->has_tensor = answer->has_tensor;
 	if (!answer->has_tensor)
 		return;
 	take_statistics(tensorview, &answer->tensor);

@@ -40,6 +40,7 @@ struct tensorview {
 	size_t node;
 	pid_t pid;
 	enum tensor_work work;
+	int64_t done;	  /* bytes that are exported */
 	uint64_t reading; /* the number of this one */
 	double time;	  /* session time of the last answer */
 	char *error;	  /* why there is no newer one; NULL: there is */
