@@ -2,6 +2,8 @@
 classes, no properties, no metaclasses; of a tensor only what it is."""
 from __future__ import annotations
 
+import re
+import sys
 import types
 from typing import Any, Dict, List, Optional
 
@@ -18,6 +20,8 @@ _BRACKETS = {list: "[]", tuple: "()", set: "{}", frozenset: "{}",
              dict: "{}"}
 _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType)
 _TENSORS = (("torch", "Tensor"), ("torch.nn.parameter", "Parameter"))
+# numpy's own numbers.
+_SCALAR = re.compile(r"(u?int|float|complex)\d+$|bool_?$|datetime64$")
 # What tensors have, whose own texts say it best.
 _FACTS = {("torch", name) for name in (
     "Size", "dtype", "device", "layout", "memory_format")}
@@ -72,6 +76,9 @@ def _describe_array(value: Any) -> str:
     kind = type(value)
     name = _class_text(kind, "__module__"), _class_text(kind, "__qualname__")
     try:
+        if name[0] == "numpy" and _SCALAR.match(name[1]) and \
+                kind is sys.modules["numpy"].__dict__.get(name[1]):
+            return str(value)
         if name in _FACTS or name[0] in ("numpy", "numpy.dtypes") and \
                 name[1].lower().endswith("dtype") and \
                 value.names is None:

@@ -228,6 +228,27 @@ class BuffersCase(Case):
                 "doubles", threadId=tid, **wanted))
         self.target.run("going.set()")
 
+    def test_a_thread_that_stands(self):
+        """There code runs in its thread, with its names."""
+        self.do("exec('def loop():\\n mine = bytearray(3)\\n"
+                " while not halt: mine[0] += mine[0] < 9; time.sleep(0.01)')")
+        self.do("halt = False; looping = threading.Thread(target=loop); "
+                "looping.start()")
+        tid = self.target.ask("looping.native_id")
+        self.viewer.ask("pause", threadId=tid)
+        self.assertEqual(self.viewer.event("stopped")["threadId"], tid)
+        frame = self.viewer.stack(tid)[0]
+        for wanted in ({"threadId": tid}, {"frameId": frame["id"]},
+                       {"threadId": tid, "depth": 0, "function": "loop"}):
+            answer = self.ask("mine[:2] if threading.get_native_id() == %d "
+                              "else 0" % tid, hash=True, **wanted)
+            self.assertEqual((answer["tensor"]["shape"], answer["tid"],
+                              answer["frame"]["func"]), ([2], tid, "loop"))
+            self.assertEqual(self.tensor("mine", **wanted)["shape"], [3])
+        self.do("halt = True")
+        self.viewer.ask("continue", threadId=tid)
+        self.do("looping.join()")
+
     def test_refusals(self):
         for wanted, sentence in (
                 ({"statistics": "some"}, "statistics is one of"),
@@ -298,6 +319,10 @@ class TestNumpy(Case):
             self.assertEqual(self.ask(name, slice={
                 "index": [0], "columnDimension": 0, "columns": 2})["slice"]
                 ["numbers"], numbers)
+        for value, text in (("numpy.float32(0.1)", "0.1"),
+                            ("numpy.int8(-3)", "-3"),
+                            ("numpy.bool_(True)", "True")):
+            self.assertEqual(self.ask(value)["value"]["value"], text)
         self.assertEqual(self.tensor("times", statistics="whole")["stats"]
                          ["nan"], 1)
 
@@ -441,6 +466,7 @@ class TorchCase(Case):
                  "torch.qint8)", "quantized")):
             told = self.tensor(expression, statistics="whole")
             self.assertIn(sentence, told["unread"])
+            self.assertNotIn("stats", told)
         self.do("freed = torch.ones(99); storage = freed."
                         "untyped_storage() if hasattr(freed, "
                         "'untyped_storage') else freed.storage(); "

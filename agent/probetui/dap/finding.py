@@ -22,15 +22,15 @@ _CHANGED = "The stack has changed: take a new sample."
 
 
 class Spot(NamedTuple):
-    """A frame. `told`: as the answer has it."""
+    """A frame. `told`: as the answer has it. Of a thread that runs it is not
+    held, as all in its names would be."""
 
-    stop: Any  # None: the thread runs
-    frame: Any
-    thread_id: int
+    place: places.Place
     told: Dict[str, Any]
 
-    def names(self) -> List[Dict[str, Any]]:
-        return [inspection.names_of(self.frame), self.frame.f_globals]
+
+def _names(frame: Any) -> List[Dict[str, Any]]:
+    return [inspection.names_of(frame), frame.f_globals]
 
 
 def _own_tid() -> int:
@@ -104,38 +104,56 @@ def _told(frame: Any, line: Any, depth: int) -> Dict[str, Any]:
             "file": code.co_filename, "lineno": line or 0, "depth": depth}
 
 
-def find_spot(call: Call, text: str) -> Optional[Spot]:
-    """None: the names of __main__, as there is no Python thread."""
+def _spot(stop: Any, stack: List[Any], at: int, thread_id: int, above: int
+          ) -> Spot:
+    frame, line = stack[at]
+    place = places.Place(stop, thread_id, len(stack) - 1 - at, frame.f_code,
+                         frame if stop is not None else None)
+    return Spot(place, _told(frame, line, at - above))
+
+
+def _by_frame(call: Call) -> Tuple[Spot, Any]:
+    place = places.find(call, call.arguments.integer("frameId"))
+    frame = places.frame_of(place)
+    stack = _stack(call, place.thread_id)[1]
+    return Spot(place, _told(frame, frame.f_lineno, max(
+        0, len(stack) - 1 - place.above))), frame
+
+
+def _count_above(call: Call, depth: int, stack: List[Any]) -> int:
+    """Frames that the asker does not know of."""
+    count = call.arguments.integer("frames", -1, -1)
+    if count < 0:
+        return 0
+    if depth >= count or len(stack) < count - max(depth, 0):
+        raise Failure(_CHANGED)
+    return len(stack) - count
+
+
+def _find_spot(call: Call, text: str) -> Tuple[Optional[Spot], Any]:
+    """And the frame. None: the names of __main__, as there is no Python
+    thread."""
     arguments = call.arguments
     if arguments.has("frameId"):
-        place = places.find(call, arguments.integer("frameId"))
-        frame = places.frame_of(place)
-        return Spot(place.stop, frame, place.thread_id,
-                    _told(frame, frame.f_lineno, -1))
+        return _by_frame(call)
     thread_id = arguments.integer("threadId", 0) or \
         arguments.integer("tid", 0)
     if not thread_id:
         thread_id = _own_tid()
         if call.debugger.stop_of(thread_id) is None and \
                 inspection.find(thread_id) is None:
-            return None
+            return None, None
     depth = arguments.integer("depth", -1, -1)
-    count = arguments.integer("frames", -1, -1)
     function = arguments.text("function", None)
     stop, stack = _stack(call, thread_id)
-    above = 0
-    if count >= 0:
-        if depth >= count or len(stack) < count - max(depth, 0):
-            raise Failure(_CHANGED)
-        above = len(stack) - count
+    above = _count_above(call, depth, stack)
     first = max(depth, 0) + above
     if not 0 <= first < len(stack) or function and depth >= 0 and \
             not _is_named(stack[first][0].f_code, function):
         raise Failure(_CHANGED)
     if depth < 0 or arguments.flag("search"):
         first = _search(_names_in(text), stack, first)
-    frame, line = stack[first]
-    return Spot(stop, frame, thread_id, _told(frame, line, first - above))
+    return _spot(stop, stack, first, thread_id, above), stack[first][0]
 
 
 class Found:
@@ -147,22 +165,18 @@ class Found:
         self.timeout = read_timeout(call.arguments) \
             if call.arguments.has("timeout") else default_timeout
         self._until = time.monotonic() + self.timeout
-        self.spot = find_spot(call, self.text)
+        self.spot, frame = _find_spot(call, self.text)
         self.ran = False  # code, for the value
-        self.value = self._find()
+        self.value = self._find(frame)
 
     def left(self) -> float:
         """Seconds."""
         return max(0.001, self._until - time.monotonic())
 
-    def _spaces(self) -> List[Dict[str, Any]]:
-        if self.spot is None:
-            return [places.main_names()]
-        return self.spot.names()
-
-    def _find(self) -> Any:
+    def _find(self, frame: Any) -> Any:
+        spaces = [places.main_names()] if frame is None else _names(frame)
         try:
-            return lookup.find(self.text, self._spaces())
+            return lookup.find(self.text, spaces)
         except lookup.Unknown:
             pass
         if self._call.debugger.is_read_only:
@@ -170,50 +184,47 @@ class Found:
                 "%s takes code to run, or there is none: this agent was "
                 "started with read_only, and tells what is stored: names, "
                 "attributes, elements" % ascii(self.text)[:200])
-        return self._evaluate()
+        return self._evaluate(spaces)
 
-    def _evaluate(self) -> Any:
+    def _evaluate(self, spaces: List[Dict[str, Any]]) -> Any:
         self.ran = True
         found: List[Any] = []
-        spot = self.spot
         place = None
-        if spot is not None and spot.stop is not None:
-            place = places.Place(spot.stop, spot.thread_id, 0,
-                                 spot.frame.f_code, spot.frame)
+        if self.spot is not None and self.spot.place.stop is not None:
+            place = self.spot.place
 
         def work() -> Any:
             tree = parse(self.text, False)
-            if place is not None:
-                found.append(frames.run(tree, place.frame))
-            elif spot is not None:
-                found.append(frames.value(tree, spot.frame.f_globals,
-                                          inspection.names_of(spot.frame)))
-            else:
-                names = places.main_names()
-                found.append(frames.value(tree, names, names))
+            found.append(frames.value(tree, spaces[-1], spaces[0])
+                         if place is None else frames.run(tree, place.frame))
             return NOTHING
 
         check(run(self._call, place, self.text, work))
         return found[0]
 
     def again(self) -> Any:
-        """The value now; of what code had to run for the same."""
+        """The value now. The same where code had to run for it, or where the
+        thread has left the frame."""
         if self.ran:
             return self.value
         try:
-            self.value = lookup.find(self.text, self._spaces())
-        except lookup.Unknown:
-            raise Failure("%s is gone meanwhile"
-                          % ascii(self.text)[:200]) from None
+            spaces = [places.main_names()] if self.spot is None else _names(
+                places.frame_of(self.spot.place))
+            self.value = lookup.find(self.text, spaces)
+        except (lookup.Unknown, Failure):
+            pass
         return self.value
 
     def is_live(self) -> bool:
         """Others may write it meanwhile."""
-        return self.spot is None or self.spot.stop is None or \
+        return self.spot is None or self.spot.place.stop is None or \
             not self._call.debugger.holds_all()
 
     def frame(self) -> Optional[Dict[str, Any]]:
         return None if self.spot is None else self.spot.told
+
+    def thread_id(self) -> Optional[int]:
+        return None if self.spot is None else self.spot.place.thread_id
 
     def work(self, function: Callable[[], Any]) -> Any:
         """What function() gives, within the time that is left."""

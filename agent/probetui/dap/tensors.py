@@ -11,18 +11,17 @@ from ..values import describe, type_name
 from .call import Call, Row
 from .finding import Found
 from .messages import Failure
-from .telling import refer
 
 TIMEOUT_SECONDS = 30.0
 TRIES = 3
 
 
-def _variable(call: Call, found: Found) -> Dict[str, Any]:
+def _variable(found: Found) -> Dict[str, Any]:
+    """It cannot be opened: nothing is to be kept alive for having been looked
+    at."""
     value = found.value
-    told = {"name": found.text, "type": type_name(value),
-            "value": describe(value)}
-    told.update(refer(call.session, value, None, None))
-    return told
+    return {"name": found.text, "type": type_name(value),
+            "value": describe(value), "variablesReference": 0}
 
 
 def _known(value: Any) -> Optional[Known]:
@@ -67,8 +66,8 @@ def _tensor(call: Call) -> Dict[str, Any]:
         return dict(more, tensor=dict(tensor, live=found.is_live()))
 
     told = found.work(do)
-    return dict(told, value=_variable(call, found), frame=found.frame(),
-                tid=found.spot.thread_id if found.spot is not None else None)
+    return dict(told, value=_variable(found), frame=found.frame(),
+                tid=found.thread_id())
 
 
 def _parameters(call: Call) -> Dict[str, Any]:

@@ -33,14 +33,19 @@ class Memory:
 
     def __init__(self) -> None:
         self._vector: Any = None
+        self._fd = -1
         try:
             self._fd = os.open("/proc/self/mem", os.O_RDONLY | os.O_CLOEXEC)
         except OSError as error:
-            raise Unreadable("/proc/self/mem cannot be opened: %s"
-                             % error.strerror) from None
+            # Of a process that may not be dumped it is root's.
+            self._vector = _find_vector_read()
+            if self._vector is None:
+                raise Unreadable("/proc/self/mem cannot be opened: %s"
+                                 % error.strerror) from None
 
     def close(self) -> None:
-        os.close(self._fd)
+        if self._fd >= 0:
+            os.close(self._fd)
 
     def __enter__(self) -> Memory:
         return self
@@ -55,16 +60,23 @@ class Memory:
         view = memoryview(made) if into is None else into
         done = 0
         while done < length:
-            try:
-                got = os.preadv(self._fd, [view[done:]], address + done)
-            except (OSError, OverflowError):
-                got = 0
+            got = self._read_some(view[done:], address + done)
             if got <= 0:
                 raise Unreadable(
                     "the memory at 0x%x cannot be read: it was freed "
                     "meanwhile, or it is no plain memory" % (address + done))
             done += got
         return made
+
+    def _read_some(self, view: memoryview, address: int) -> int:
+        """0 or less: none."""
+        if self._fd < 0:
+            return len(view) if self._read_batch(
+                [address], len(view), view) else 0
+        try:
+            return os.preadv(self._fd, [view], address)
+        except (OSError, OverflowError):
+            return 0
 
     def gather(self, addresses: List[int], length: int) -> bytearray:
         """As many bytes from each, one behind the other."""

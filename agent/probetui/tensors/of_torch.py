@@ -6,7 +6,7 @@ import contextlib
 import sys
 from typing import Any, Dict, Optional
 
-from ..dap.children import class_names, instance_names
+from ..dap.children import class_names, instance_names, slots
 from ..objects import loaded
 from ..values import ancestors, class_name, cut, type_name
 from . import dtypes
@@ -63,12 +63,17 @@ class _Reader:
         return name in self._names and bool(self.get(name))
 
 
+def _stored(value: Any) -> Dict[str, Any]:
+    """What is in it, by names."""
+    return {**instance_names(value), **dict(slots(value))}
+
+
 def local_of(tensor: Any) -> Any:
     """The shard of a DTensor that this rank has; else the tensor itself."""
     if any(class_name(kind).startswith("torch.distributed.")
            and class_name(kind).endswith(".DTensor")
            for kind in ancestors(type(tensor))):
-        local = instance_names(tensor).get("_local_tensor")
+        local = _stored(tensor).get("_local_tensor")
         if local is not None and is_tensor(ancestors(type(local))):
             return local
     return tensor
@@ -76,26 +81,28 @@ def local_of(tensor: Any) -> Any:
 
 def _placement(tensor: Any) -> Optional[str]:
     """"Shard(0) of [1024, 64]"."""
-    spec = instance_names(tensor).get("_spec")
-    found = instance_names(spec).get("placements")
+    found = _stored(_stored(tensor).get("_spec")).get("placements")
     if type(found) not in (tuple, list):
         return None
     texts = []
     for placement in found:
-        name = class_name(type(placement)).rpartition(".")[2].lstrip("_")
-        names = instance_names(placement)
-        dim = names.get("dim")
-        if dim is None and hasattr(type(placement), "dim"):
-            dim = placement.dim
-        inner = dim if type(dim) is int else names.get("reduce_op", "")
-        texts.append("%s(%s)" % (name, inner)
-                     if type(inner) in (int, str) else name)
+        kind = class_name(type(placement))
+        text = kind.rpartition(".")[2].lstrip("_")
+        names = _stored(placement)
+        for name in ("dim", "reduce_op"):
+            part = names.get(name)
+            if part is None and kind.startswith("torch."):
+                part = getattr(placement, name, None)
+            if type(part) in (int, str):
+                text += "(%s)" % part
+                break
+        texts.append(text)
     return cut("%s of %s" % (", ".join(texts), list(
         _Reader(tensor).get("shape"))), TEXT_MAXIMUM)
 
 
 def _storage(reader: _Reader, told: Dict[str, Any]) -> int:
-    """Bytes of it; 0: it has none."""
+    """Bytes of it."""
     torch = sys.modules["torch"]
     storage = reader.call("untyped_storage")
     if storage is None:
@@ -112,11 +119,12 @@ def _storage(reader: _Reader, told: Dict[str, Any]) -> int:
 def _refusal(reader: _Reader, dtype: Any) -> Optional[str]:
     """Why its elements are not to be read."""
     if reader.has("is_nested"):
-        return "it is a nested tensor: its elements are in those that it has"
+        return "it is a nested tensor: it has tensors of several sizes, " \
+            "and here is the number of their elements alone"
     layout = str(reader.get("layout"))
     if layout not in _LAYOUTS:
-        return "its layout is %s: its elements are in its values and " \
-            "indices" % layout
+        return "its layout is %s: what it is made of does not lie in " \
+            "memory as its sizes say" % layout
     if reader.has("is_quantized"):
         return "it is quantized: what its elements mean depends on a scale"
     if reader.has("is_meta"):
@@ -136,11 +144,14 @@ def _address(tensor: Any, reader: _Reader, told: Dict[str, Any]) -> int:
 
 
 def _strides(reader: _Reader, shape: Any) -> Any:
+    """Zeros: it has none (a sparse or a nested one)."""
     try:
-        return tuple(reader.call("stride"))
+        found = tuple(reader.call("stride"))
     except Exception:
-        # A sparse one has none.
-        return (0,) * len(shape)
+        found = ()
+    is_plain = len(found) == len(shape) and all(
+        type(stride) is int for stride in found)
+    return found if is_plain else (0,) * len(shape)
 
 
 def _is_parameter(tensor: Any) -> bool:
@@ -177,7 +188,10 @@ def find(tensor: Any) -> Known:
         if reader.has("is_nested"):
             shape: Any = (int(reader.call("numel")),)
         else:
-            shape = tuple(int(size) for size in reader.get("shape"))
+            shape = tuple(reader.get("shape"))
+        if any(type(size) is not int for size in shape):
+            # Asking one for its value would fix it in what is compiled.
+            raise TypeError("its sizes are symbols")
         strides = _strides(reader, shape)
         told = _describe(tensor, reader, name, shape, strides)
         if local is not tensor:
@@ -202,7 +216,7 @@ def _has_dispatch(tensor: Any) -> bool:
 def _place(local: Any, reader: _Reader, dtype: Any,
            told: Dict[str, Any]) -> Known:
     why = _refusal(reader, dtype)
-    size = 0
+    size = -1  # not known
     if why is None or reader.has("is_meta"):
         with contextlib.suppress(Exception):
             size = _storage(reader, told)
@@ -210,7 +224,10 @@ def _place(local: Any, reader: _Reader, dtype: Any,
         told["unread"] = why
         return Known(told, (), None)
     item = told["itemsize"]
-    address = _address(local, reader, told)
+    try:
+        address = _address(local, reader, told)
+    except RuntimeError:
+        address = 0
     layout = Layout(dtype, item, tuple(told["shape"]), tuple(
         stride * item for stride in told["strides"]), address, False,
         bool(reader.call("is_conj")), bool(reader.call("is_neg")))
@@ -221,14 +238,13 @@ def _place(local: Any, reader: _Reader, dtype: Any,
                 "__torch_dispatch__, which would run"
             return Known(told, identity, None)
         return Known(told, identity, layout, local)
-    if told["numel"] and span(layout)[1] > \
-            size - item * (told.get("offset") or 0):
-        told["unread"] = "its storage is smaller than it: it was freed, or " \
-            "its elements are in the tensors that it wraps"
+    if told["numel"] and size >= 0 and address and \
+            span(layout)[1] > size - item * (told.get("offset") or 0):
+        told["unread"] = "its storage is smaller than it: it was freed"
         return Known(told, identity, None)
     if told["numel"] and address == 0:
-        told["unread"] = "it has no memory: its elements are in the " \
-            "tensors that it wraps, or it was freed"
+        told["unread"] = "it has no memory: its storage was freed, or its " \
+            "elements are in the tensors that it wraps"
         return Known(told, identity, None)
     return Known(told, identity, layout)
 
