@@ -16,6 +16,8 @@
 #include "base/error.h"
 #include "protocol/tensor.h"
 
+#define REFERENCES_MAXIMUM (UINT64_C(1) << 40)
+
 /* By the row of pykind.c that an object of the class is shown by. */
 static const struct family {
 	const char *kind;
@@ -51,6 +53,20 @@ static const struct family *find_family(struct pyreader *reader,
 	return NULL;
 }
 
+/*
+ * What was freed has no references, or a pointer to another free one where
+ * their number was. From 3.14 on the uppermost bits are flags.
+ */
+static bool is_alive(struct pyreader *reader, uint64_t object)
+{
+	uint64_t count;
+
+	if (pyreader_pointer(reader, object, &count))
+		return false;
+	count &= UINT64_C(0xffffffffffff);
+	return count && count < REFERENCES_MAXIMUM;
+}
+
 bool pytensor_is(struct pyreader *reader, uint64_t object)
 {
 	struct pytype type;
@@ -76,6 +92,8 @@ int pytensor_read(struct pyreader *reader, uint64_t object,
 
 	if (!family)
 		return error_set(error, "This is no tensor and no array.");
+	if (!is_alive(reader, object))
+		return error_set(error, "It was freed.");
 	if (family->read(reader, object, tensor))
 		return error_set(error, "%s", family->complaint);
 	name_type(reader, &type, tensor);

@@ -148,7 +148,7 @@ static void take_told(struct tensor *told, struct tensor_result *result)
  * Looking and reading
  */
 
-static int look(struct valuing_ask *ask, struct error *error)
+static int look_once(struct valuing_ask *ask, struct error *error)
 {
 	struct ptrace_connection *reader = tensor_ask_reader(&ask->base, error);
 
@@ -160,6 +160,43 @@ static int look(struct valuing_ask *ask, struct error *error)
 	if (ask->found.value.has_tensor)
 		pytensor_tell(&ask->found.value.tensor, &ask->told);
 	return 0;
+}
+
+/*
+ * Whether a second look finds the same. Only the thread of the frame is held:
+ * another one may have freed the object between its name and its sizes.
+ */
+static bool is_found_again(struct valuing_ask *ask)
+{
+	struct error unused = ERROR_INIT;
+	struct ptrace_connection *connection =
+		tensor_ask_reader(&ask->base, &unused);
+	struct found again = { .tid = 0 };
+	const struct pyexpression_value *value = &ask->found.value;
+	bool is_same = connection &&
+		       !finding_look(&ask->finding, connection, &again,
+				     &unused) &&
+		       again.value.address == value->address &&
+		       again.value.has_tensor == value->has_tensor &&
+		       (!value->has_tensor ||
+			pytensor_is_same(&value->whole, &again.value.whole));
+
+	found_clear(&again);
+	return is_same;
+}
+
+static int look(struct valuing_ask *ask, struct error *error)
+{
+	for (int i = 0; i < TRIES_MAXIMUM; i++) {
+		if (look_once(ask, error))
+			return -1;
+		if (is_stopped(ask->base.node, ask->base.pid) ||
+		    is_found_again(ask))
+			return 0;
+	}
+	return error_set(error,
+			 "Each time it was read it became another: stop the "
+			 "rank to see it.");
 }
 
 /* Whether it is still what it was when it was looked at. */

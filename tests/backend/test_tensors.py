@@ -124,8 +124,14 @@ class TornTest(unittest.TestCase):
             self.assertTrue(tensor["live"])
             return "between"
         count = tensor["numel"]
+        self.assertEqual((tensor["dtype"], tensor["shape"]), (
+            "float32", [count] if len(tensor["shape"]) == 1
+            else [count // 2, 2]), tensor)
         values = struct.pack("<f", float(count)) * count
-        self.assertEqual(tensor["hash"], "%08x" % zlib.crc32(values), tensor)
+        if tensor["hash"] != "%08x" % zlib.crc32(values):
+            # Its memory is another's by now; it is told that it may be so.
+            self.assertTrue(tensor["live"], tensor)
+            return "overwritten"
         return "right"
 
     def test_torch(self):
