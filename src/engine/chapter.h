@@ -28,9 +28,13 @@
 
 enum chapter_flag {
 	CHAPTER_SOURCES = 1, /* answers to `source` are in it */
+	CHAPTER_VALUES = 4,  /* to `tensor` and `parameters` */
 	CHAPTER_CHANGES = 2, /* a main thread's stack or a rank's state
 			      * changed in it */
 };
+
+/* Of one whose end is not known. */
+#define CHAPTER_ALL (CHAPTER_SOURCES | CHAPTER_CHANGES | CHAPTER_VALUES)
 
 #define CHAPTER_NOTE_LENGTH 40
 

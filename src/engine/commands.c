@@ -156,8 +156,8 @@ static const struct command rows[] = {
 	  "together; 1: they differ",
 	  SHELL | COMMAND_RANKS, command_compare },
 	{ "tensor", NULL, "EXPR [--rank R] [--slice SLICE] [--npy FILE]",
-	  "what the tensor is, of one rank, with all its elements looked at; "
-	  "[0:8, 3] of it, or all of it as a file of numpy",
+	  "a tensor of one rank, and its statistics; a slice ([0:8, 3]) of "
+	  "it, or all of it as a file of numpy",
 	  SHELL, command_tensor },
 	{ "diff-params", NULL, "[--gradients] [EXPR] [ranks SET]",
 	  "all parameters and buffers of EXPR (model), in each rank: the first "

@@ -87,6 +87,9 @@ int differing_begin(struct engine *engine, int rank, int against,
 
 	if (!answers->question)
 		return error_set(error, "no ranks were compared");
+	if (engine->replay)
+		return error_set(error, "a recording has no elements to "
+					"compare, only their hashes");
 	if (check(answers, rank, error) < 0 ||
 	    check(answers, against, error) < 0)
 		return -1;

@@ -13,8 +13,10 @@
 #include "engine/command.h"
 #include "engine/control.h"
 #include "engine/engine.h"
+#include "engine/format.h"
 #include "engine/gather.h"
 #include "engine/pairing.h"
+#include "engine/recalled.h"
 #include "engine/request.h"
 #include "engine/tensorask.h"
 
@@ -70,6 +72,58 @@ static void ask(struct engine *engine, size_t number)
 	};
 }
 
+static void recall(struct engine *engine, const struct rank *rank)
+{
+	struct paramdiff *diff = &engine->session.paramdiff;
+	size_t number = paramdiff_add_rank(diff, rank->process.rank);
+	struct recalled recalled = {
+		.command = "parameters",
+		.expression = diff->expression,
+		.is_of_gradients = diff->is_of_gradients,
+	};
+
+	while (!diff->ranks[number].is_done) {
+		struct tensor_parameters page = { .total = -1 };
+		struct error error = ERROR_INIT;
+		json_t *body;
+
+		recalled.start = (int64_t)diff->ranks[number].count;
+		body = recalled_find(engine, rank, &recalled, &error);
+		if (body &&
+		    tensor_parameters_from_json(&page, body, &error) == 0)
+			paramdiff_take(diff, number, &page);
+		else
+			paramdiff_fail(diff, number, error.message);
+		tensor_parameters_clear(&page);
+		json_decref(body);
+	}
+}
+
+/* What the ranks answered when it was recorded. */
+static int recall_all(struct command_context *context, const char *expression,
+		      bool is_of_gradients, struct error *error)
+{
+	struct engine *engine = context->engine;
+	struct session *session = &engine->session;
+
+	if ((!context->screen && gather_ranks(context, error) < 0) ||
+	    gather_named(context, error) < 0)
+		return -1;
+	paramdiff_begin(&session->paramdiff, expression, is_of_gradients,
+			engine_now(engine));
+	for (size_t i = 0; i < session->rank_count; i++) {
+		const struct rank *rank = session->ranks[i];
+
+		if (rank->process.pid > 0 &&
+		    format_is_chosen(&context->ranks, rank))
+			recall(engine, rank);
+	}
+	paramdiff_judge(&session->paramdiff);
+	session->paramdiff.is_over = true;
+	session->revision++;
+	return 0;
+}
+
 int params_begin(struct command_context *context, const char *expression,
 		 bool is_of_gradients, struct error *error)
 {
@@ -81,6 +135,8 @@ int params_begin(struct command_context *context, const char *expression,
 	};
 	int rank = -1;
 
+	if (engine->replay)
+		return recall_all(context, expression, is_of_gradients, error);
 	if (control_choose(&control, context, error) < 0) {
 		if (context->status == STATUS_DONE)
 			context->status = STATUS_NOTHING;

@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "base/loop.h"
 #include "base/map.h"
+#include "engine/chapter.h"
 #include "engine/engine.h"
 #include "engine/replay.h"
 #include "model/job.h"
@@ -249,6 +250,12 @@ int engine_play(struct engine *engine, struct error *error)
 {
 	const struct settings *settings = &engine->settings;
 	double at = settings->at >= 0 ? settings->at : 0;
+	const struct replay_search sources = {
+		.command = "source",
+		.flag = CHAPTER_SOURCES,
+		.each = apply_source,
+		.data = engine,
+	};
 
 	engine->replay =
 		replay_new(settings->replays, settings->replay_count, error);
@@ -260,8 +267,7 @@ int engine_play(struct engine *engine, struct error *error)
 	add_nodes(engine);
 	if (!engine->is_screen)
 		return apply_for_shell(engine, error);
-	if (replay_each_source(engine->replay, apply_source, engine, error) <
-		    0 ||
+	if (replay_each(engine->replay, &sources, error) < 0 ||
 	    go_to(engine, replay_end_time(engine->replay), error) < 0)
 		return -1;
 	/* What is wrong with it is told once, whenever somebody looks at. */

@@ -324,9 +324,13 @@ static void note_line(struct record *record, const struct session *session,
 	if (session->step != record->step)
 		record->chapter.flags |= CHAPTER_CHANGES;
 	record->step = session->step;
-	if (message->type == MESSAGE_RESPONSE &&
-	    strcmp(message->name, "source") == 0)
+	if (message->type != MESSAGE_RESPONSE)
+		return;
+	if (strcmp(message->name, "source") == 0)
 		record->chapter.flags |= CHAPTER_SOURCES;
+	if (strcmp(message->name, "tensor") == 0 ||
+	    strcmp(message->name, "parameters") == 0)
+		record->chapter.flags |= CHAPTER_VALUES;
 }
 
 int record_line(struct record *record, const struct session *session,

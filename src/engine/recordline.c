@@ -17,6 +17,8 @@
 
 /* When there are more, all that is opened is masked. */
 #define SECRETS_MAXIMUM 65536
+/* That are not answered yet. */
+#define QUESTIONS_MAXIMUM 4096
 
 /* By its name, or by what its value holds: {'api_key': 'sk-...'}. */
 static bool is_secret(const json_t *variable)
@@ -25,11 +27,17 @@ static bool is_secret(const json_t *variable)
 	       secret_is_in(json_get_string(variable, "value", ""));
 }
 
+static void release(void *json)
+{
+	json_decref(json);
+}
+
 void recordline_rules_init(struct recordline_rules *rules)
 {
 	*rules = (struct recordline_rules){
 		.secrets = strmap_new(NULL),
 		.questions = map_new(NULL),
+		.asked = map_new(release),
 	};
 }
 
@@ -39,6 +47,8 @@ void recordline_rules_clear(struct recordline_rules *rules)
 	rules->secrets = NULL;
 	map_free(rules->questions);
 	rules->questions = NULL;
+	map_free(rules->asked);
+	rules->asked = NULL;
 }
 
 /* An object of a process. */
@@ -164,6 +174,59 @@ static enum recordline make_question(const struct making *making)
 		return change(making, body);
 	json_decref(body);
 	return RECORDLINE_AS_IT_IS;
+}
+
+/* The same; what is left of it stands in the answer again. */
+static enum recordline make_wish(const struct making *making)
+{
+	const struct message *message = making->message;
+	json_t *asked = json_copy(message->body);
+
+	mask_text(asked, "expression");
+	if (map_count(making->rules->asked) < QUESTIONS_MAXIMUM)
+		map_put(making->rules->asked, (uint64_t)message->seq, asked);
+	else
+		json_decref(asked);
+	return make_question(making);
+}
+
+static void mask_value(json_t *body, bool is_all)
+{
+	json_t *value = json_deep_copy(json_object_get(body, "value"));
+
+	if (value && (is_all || is_secret(value)))
+		json_set_text(value, "value", SECRET_MASK);
+	if (value)
+		json_object_set_new(body, "value", value);
+	if (is_all)
+		json_object_set_new(body, "tensor", json_null());
+	if (is_all)
+		json_object_del(body, "slice");
+}
+
+/* Elements would make recordings as large as what they are of. */
+static enum recordline make_elements(const struct making *making)
+{
+	const struct message *message = making->message;
+	struct recordline_rules *rules = making->rules;
+	uint64_t question = (uint64_t)message->request_seq;
+	bool is_all = map_find(rules->questions, question) != NULL;
+	json_t *asked = json_incref(map_find(rules->asked, question));
+	json_t *body = json_copy(message->body);
+
+	map_remove(rules->questions, question);
+	map_remove(rules->asked, question);
+	if (!wants(making, RECORDLINE_VARIABLES) || !message->is_success ||
+	    (is_all && json_object_get(body, "parameters"))) {
+		json_decref(asked);
+		json_decref(body);
+		return RECORDLINE_LEFT_OUT;
+	}
+	if (asked)
+		json_object_set_new(body, "asked", asked);
+	json_object_del(body, "data");
+	mask_value(body, is_all);
+	return change(making, body);
 }
 
 /* A value, like that of any variable, of a name that may be a secret. */
@@ -389,6 +452,10 @@ static const struct {
 	{ MESSAGE_RESPONSE, "variables", make_variables },
 	{ MESSAGE_REQUEST, "evaluate", make_question },
 	{ MESSAGE_RESPONSE, "evaluate", make_answer },
+	{ MESSAGE_REQUEST, "tensor", make_wish },
+	{ MESSAGE_RESPONSE, "tensor", make_elements },
+	{ MESSAGE_REQUEST, "parameters", make_wish },
+	{ MESSAGE_RESPONSE, "parameters", make_elements },
 	{ MESSAGE_REQUEST, "execute", make_question },
 	{ MESSAGE_RESPONSE, "execute", make_answer },
 	{ MESSAGE_REQUEST, "completions", make_question },

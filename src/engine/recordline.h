@@ -33,6 +33,9 @@ struct recordline_rules {
 	struct strmap *secrets;
 	/* What was asked for, by number, that tells of a secret. */
 	struct map *questions;
+	/* Arguments of `tensor` and `parameters` by number: their answers
+	 * repeat them, so that a replay finds them. */
+	struct map *asked;
 };
 
 void recordline_rules_init(struct recordline_rules *rules);

@@ -232,10 +232,8 @@ const char *replay_cut_path(const struct replay *replay)
 	return NULL;
 }
 
-static int each_source_of(const struct replay *replay, size_t node,
-			  void (*each)(const struct replay_line *line,
-				       void *data),
-			  void *data, struct error *error)
+static int each_of(const struct replay *replay, size_t node,
+		   const struct replay_search *search, struct error *error)
 {
 	const struct part *part = &replay->parts[node];
 	struct replay_line line = { .node = node };
@@ -244,13 +242,13 @@ static int each_source_of(const struct replay *replay, size_t node,
 
 	tape_cursor_init(&cursor, part->tape);
 	for (size_t i = 0; i < part->tape->chapter_count && result >= 0; i++) {
-		if (!(part->tape->chapters[i].is.flags & CHAPTER_SOURCES))
+		if (!(part->tape->chapters[i].is.flags & search->flag))
 			continue;
 		tape_cursor_go(&cursor, i);
-		while ((result = tape_cursor_find(&cursor, "source",
+		while ((result = tape_cursor_find(&cursor, search->command,
 						  &line.message, error)) > 0) {
 			line.time = line.message.time + part->shift;
-			each(&line, data);
+			search->each(&line, search->data);
 			message_clear(&line.message);
 		}
 	}
@@ -258,12 +256,11 @@ static int each_source_of(const struct replay *replay, size_t node,
 	return result;
 }
 
-int replay_each_source(const struct replay *replay,
-		       void (*each)(const struct replay_line *line, void *data),
-		       void *data, struct error *error)
+int replay_each(const struct replay *replay,
+		const struct replay_search *search, struct error *error)
 {
 	for (size_t i = 0; i < replay->count; i++) {
-		if (each_source_of(replay, i, each, data, error) < 0)
+		if (each_of(replay, i, search, error) < 0)
 			return -1;
 	}
 	return 0;

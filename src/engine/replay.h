@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "protocol/message.h"
 
@@ -54,10 +55,16 @@ double replay_end_time(const struct replay *replay);
 double replay_wall(const struct replay *replay);
 /* The first that ends where its recorder was killed; NULL: none. */
 const char *replay_cut_path(const struct replay *replay);
-/* Calls each(line, data) for all answers to `source`, wherever they are. */
-int replay_each_source(const struct replay *replay,
-		       void (*each)(const struct replay_line *line, void *data),
-		       void *data, struct error *error);
+/* Answers to a command, which are in chapters with this flag. */
+struct replay_search {
+	const char *command; /* "source" */
+	uint32_t flag;	     /* engine/chapter.h */
+	void (*each)(const struct replay_line *line, void *data);
+	void *data;
+};
+/* Calls each for all of them, wherever they are, in their order. */
+int replay_each(const struct replay *replay,
+		const struct replay_search *search, struct error *error);
 /*
  * The nearest time before (or after) time at which a rank came, went, changed
  * its state, or its main thread's stack changed; -1: there is none. Is_forward

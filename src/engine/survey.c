@@ -11,7 +11,9 @@
 #include "engine/command.h"
 #include "engine/control.h"
 #include "engine/engine.h"
+#include "engine/format.h"
 #include "engine/gather.h"
+#include "engine/recalled.h"
 #include "engine/request.h"
 #include "engine/tensorask.h"
 #include "model/held.h"
@@ -238,36 +240,6 @@ static struct answers *begin(struct engine *engine, const char *question,
 	return &session->answers;
 }
 
-int survey_begin(struct command_context *context, const char *name,
-		 const char *question, enum answers_kind kind,
-		 struct error *error)
-{
-	struct engine *engine = context->engine;
-	struct session *session = &engine->session;
-	struct control control = {
-		.command = name,
-		.need = kind == ANSWERS_BROADCAST ? CONTROL_STOPPED
-						  : CONTROL_THERE,
-	};
-	struct answers *answers;
-	int rank = -1;
-
-	if (control_choose(&control, context, error) < 0) {
-		if (context->status == STATUS_DONE)
-			context->status = STATUS_NOTHING;
-		control_clear(&control);
-		return -1;
-	}
-	answers = begin(engine, question, kind);
-	while ((rank = rankset_next(&control.others, rank)) >= 0)
-		refuse(answers, session_find_rank(session, rank), control.need);
-	while ((rank = rankset_next(&control.chosen, rank)) >= 0)
-		ask(engine, session_find_rank(session, rank), answers);
-	session->revision++;
-	control_clear(&control);
-	return 0;
-}
-
 /*
  * What a program raises is told as a traceback ends, "NameError: name 'x' …"
  * or the name alone; what could not be done is told in a sentence.
@@ -379,6 +351,80 @@ static void take(struct engine *engine, struct survey_ask ask)
 		take_result(engine, &ask, body, &error);
 	free(ask.refusal);
 	json_decref(body);
+}
+
+static void recall(struct engine *engine, const struct rank *rank,
+		   const struct answers *answers)
+{
+	const struct recalled recalled = {
+		.command = "tensor",
+		.expression = answers->question,
+	};
+	const struct survey_ask ask = {
+		.rank = rank->process.rank,
+		.question = answers->number,
+	};
+	struct error error = ERROR_INIT;
+	json_t *body = recalled_find(engine, rank, &recalled, &error);
+
+	if (body)
+		take_tensor(engine, &ask, body);
+	else
+		take_result(engine, &ask, NULL, &error);
+}
+
+/* What the ranks answered when it was recorded. */
+static int recall_all(struct command_context *context, const char *question,
+		      struct error *error)
+{
+	struct engine *engine = context->engine;
+	struct answers *answers;
+
+	if ((!context->screen && gather_ranks(context, error) < 0) ||
+	    gather_named(context, error) < 0)
+		return -1;
+	answers = begin(engine, question, ANSWERS_COMPARE);
+	for (size_t i = 0; i < engine->session.rank_count; i++) {
+		const struct rank *rank = engine->session.ranks[i];
+
+		if (rank->process.pid > 0 &&
+		    format_is_chosen(&context->ranks, rank))
+			recall(engine, rank, answers);
+	}
+	engine->session.revision++;
+	return 0;
+}
+
+int survey_begin(struct command_context *context, const char *name,
+		 const char *question, enum answers_kind kind,
+		 struct error *error)
+{
+	struct engine *engine = context->engine;
+	struct session *session = &engine->session;
+	struct control control = {
+		.command = name,
+		.need = kind == ANSWERS_BROADCAST ? CONTROL_STOPPED
+						  : CONTROL_THERE,
+	};
+	struct answers *answers;
+	int rank = -1;
+
+	if (engine->replay && kind == ANSWERS_COMPARE)
+		return recall_all(context, question, error);
+	if (control_choose(&control, context, error) < 0) {
+		if (context->status == STATUS_DONE)
+			context->status = STATUS_NOTHING;
+		control_clear(&control);
+		return -1;
+	}
+	answers = begin(engine, question, kind);
+	while ((rank = rankset_next(&control.others, rank)) >= 0)
+		refuse(answers, session_find_rank(session, rank), control.need);
+	while ((rank = rankset_next(&control.chosen, rank)) >= 0)
+		ask(engine, session_find_rank(session, rank), answers);
+	session->revision++;
+	control_clear(&control);
+	return 0;
 }
 
 /* A shell does it once it has waited. */

@@ -150,7 +150,7 @@ static int add_unended(struct tape *tape, size_t start, struct error *error)
 	if (result > 0) {
 		chapter.is.last = cursor.lines[cursor.line_count - 1].time;
 		chapter.is.line_count = (uint32_t)cursor.line_count;
-		chapter.is.flags = CHAPTER_SOURCES | CHAPTER_CHANGES;
+		chapter.is.flags = CHAPTER_ALL;
 		tape->chapters[tape->chapter_count - 1] = chapter;
 	} else {
 		tape->chapter_count--;
@@ -227,7 +227,7 @@ static int add_line(struct tape *tape, size_t start, size_t length,
 	    is_snapshot(tape->bytes.data + start, length)) {
 		struct tape_chapter chapter = {
 			.is.first = line.time,
-			.is.flags = CHAPTER_SOURCES | CHAPTER_CHANGES,
+			.is.flags = CHAPTER_ALL,
 			.first_line = tape->line_count,
 		};
 

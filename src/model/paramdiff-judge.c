@@ -180,9 +180,13 @@ static void append_what(struct buffer *out, const struct paramdiff *diff,
 			size_t count)
 {
 	text_count(out, count);
-	buffer_append_string(out, diff->is_of_gradients
-					  ? " gradients"
-					  : " parameters and buffers");
+	if (diff->is_of_gradients)
+		buffer_append_string(out,
+				     count == 1 ? " gradient" : " gradients");
+	else
+		buffer_append_string(out, count == 1
+						  ? " parameter or buffer"
+						  : " parameters and buffers");
 	buffer_append_string(out, " of ");
 	text_append_line(out, diff->expression,
 			 strcspn(diff->expression, "\n"));
@@ -209,12 +213,15 @@ static void append_first(struct buffer *out, const struct paramdiff *diff)
 static void append_same(struct buffer *out, const struct paramdiff *diff)
 {
 	struct rankset whole = RANKSET_INIT;
+	bool is_one = diff->counts[PARAMDIFF_SAME] == 1;
 
 	find_whole(diff, &whole);
 	append_what(out, diff, diff->counts[PARAMDIFF_SAME]);
-	buffer_append_string(out, rankset_count(&whole) == 1
-					  ? " were read of "
-					  : " are the same on ");
+	if (rankset_count(&whole) == 1)
+		buffer_append_string(out, " of one rank alone: ");
+	else
+		buffer_append_string(out, is_one ? " is the same on "
+						 : " are the same on ");
 	rankset_append_named(out, &whole);
 	rankset_clear(&whole);
 }

@@ -179,6 +179,26 @@ class TestTensors(unittest.TestCase):
                 self.assertEqual(got, status, error)
                 self.assertIn(wanted, error)
 
+    def test_a_recording_has_the_answers_if_it_was_told_to(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for extra in ([], ["--record-locals"]):
+                path = os.path.join(folder, "a%d" % len(extra))
+                live = self.run_json("--record", path, *extra, "compare",
+                                     "plain")
+                status, again = self.replay(path)
+                if extra:
+                    self.assertEqual((status, again), live)
+                else:
+                    self.assertEqual(status, 3)
+                    self.assertIn("--record-locals",
+                                  again["errors"][0]["error"])
+
+    def replay(self, path):
+        run = subprocess.run(
+            [jobs.PROBETUI, "--json", "--replay", path, "compare", "plain"],
+            stdout=subprocess.PIPE, timeout=LIMIT)
+        return run.returncode, json.loads(run.stdout.decode())
+
     @needs_numpy
     def test_a_file_is_what_numpy_reads(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -189,7 +189,7 @@ static void shards_differ_by_right(void **state)
 		take(&diff, i, &page);
 	}
 	check(&diff, 0,
-	      "1 parameters and buffers of model are the same on ranks 0-1; "
+	      "1 parameter or buffer of model is the same on ranks 0-1; "
 	      "1 are shards, whose elements are not compared");
 }
 
@@ -205,7 +205,7 @@ static void what_was_not_read_is_not_the_same(void **state)
 	add(&page, "fc.bias", 4, 0);
 	take(&diff, 1, &page);
 	check(&diff, 0,
-	      "1 parameters and buffers of model are the same on ranks 0-1; "
+	      "1 parameter or buffer of model is the same on ranks 0-1; "
 	      "elements of 1 could not be read");
 }
 

@@ -89,6 +89,41 @@ static void what_is_evaluated_is_a_value(void **state)
 	CHECK(sent);
 }
 
+#define TENSOR                                                                 \
+	"{\"seq\":9,\"type\":\"response\",\"request_seq\":7,\"success\":true," \
+	"\"command\":\"tensor\",\"body\":"
+
+/* With what was asked, and never with the elements themselves. */
+static void tensors_are_values(void **state)
+{
+	static const struct sent sent[] = {
+		{ REQUEST "\"tensor\",\"arguments\":{\"pid\":5,"
+			  "\"expression\":\"w\"}}",
+		  0, "" },
+		{ TENSOR "{\"value\":{\"name\":\"w\",\"value\":\"1\"}}}", 0,
+		  NULL },
+		{ REQUEST "\"tensor\",\"arguments\":{\"pid\":5,"
+			  "\"expression\":\"w\"}}",
+		  RECORDLINE_VARIABLES, "" },
+		{ TENSOR "{\"value\":{\"name\":\"w\",\"value\":\"1\"},"
+			 "\"data\":\"AAAA\"}}",
+		  RECORDLINE_VARIABLES,
+		  "\"body\":{\"value\":{\"name\":\"w\",\"value\":\"1\"},"
+		  "\"asked\":{\"pid\":5,\"expression\":\"w\"}}" },
+		{ REQUEST "\"tensor\",\"arguments\":{\"pid\":5,"
+			  "\"expression\":\"api_key\"}}",
+		  RECORDLINE_VARIABLES, "" },
+		{ TENSOR "{\"value\":{\"name\":\"k\",\"value\":\"hush\"},"
+			 "\"tensor\":{},\"slice\":{}}}",
+		  RECORDLINE_VARIABLES,
+		  "\"body\":{\"value\":{\"name\":\"k\","
+		  "\"value\":\"<masked>\"},\"tensor\":null,\"asked\":" },
+	};
+
+	(void)state;
+	CHECK(sent);
+}
+
 /* The answer itself does not tell that it is one. */
 static void an_answer_about_a_secret_is_masked(void **state)
 {
@@ -199,6 +234,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_was_typed_is_never_written),
 		cmocka_unit_test(what_is_evaluated_is_a_value),
+		cmocka_unit_test(tensors_are_values),
 		cmocka_unit_test(what_is_run_or_set_is_a_value_too),
 		cmocka_unit_test(an_answer_about_a_secret_is_masked),
 		cmocka_unit_test(what_a_stop_returns_is_a_value),

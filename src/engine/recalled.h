@@ -1,0 +1,27 @@
+/*
+ * recalled: answers to `tensor` and `parameters` that a recording has: the
+ * newest to the same question of a process before the time that is shown.
+ */
+#ifndef ENGINE_RECALLED_H
+#define ENGINE_RECALLED_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct engine;
+struct error;
+struct rank;
+
+struct recalled {
+	const char *command; /* "tensor" "parameters" */
+	const char *expression;
+	bool is_of_gradients;
+	int64_t start; /* of the page */
+};
+
+/* A new reference; NULL and a sentence: there is none. */
+json_t *recalled_find(const struct engine *engine, const struct rank *rank,
+		      const struct recalled *recalled, struct error *error);
+
+#endif
