@@ -255,7 +255,8 @@ static void put_facts(struct flow *flow, const struct session *session,
 	const struct tensor *tensor = &known->tensor;
 	struct buffer text = BUFFER_INIT;
 
-	if (tensor->requires_grad >= 0)
+	/* numpy's have no gradients. */
+	if (tensor->requires_grad >= 0 && tensor->device != NULL)
 		flow_put(flow, STYLE_TEXT,
 			 tensor->requires_grad ? "grad yes" : "grad no");
 	if (tensor->grad_fn != NULL) {
