@@ -21,6 +21,9 @@
 #include "ui/pane.h"
 #include "ui/tensorscreen.h"
 
+/* A plane with no more elements is read as a whole. */
+#define SMALL_CELLS 4096
+
 /* The index of word in names, -1 when it is none of them. */
 static int find_word(const char *const *names, size_t count, const char *word)
 {
@@ -478,7 +481,7 @@ static int64_t minimum(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-/* More than is seen, so that a step needs no new question. */
+/* All of a small plane: what changed where nobody looked is marked, too. */
 static struct tensor_slice cells_around(const struct tensor_screen *screen)
 {
 	int64_t high = screen->shown_rows;
@@ -487,9 +490,17 @@ static struct tensor_slice cells_around(const struct tensor_screen *screen)
 		.row = screen->first.row,
 		.column = screen->first.column,
 	};
-	int64_t rows = minimum(high, screen->rows - place.row);
-	int64_t columns = minimum(wide, screen->columns - place.column);
+	int64_t rows;
+	int64_t columns;
 
+	if (screen->rows <= SMALL_CELLS && screen->columns <= SMALL_CELLS &&
+	    screen->rows * screen->columns <= SMALL_CELLS) {
+		place = (struct tensor_place){ 0, 0 };
+		high = screen->rows;
+		wide = screen->columns;
+	}
+	rows = minimum(high, screen->rows - place.row);
+	columns = minimum(wide, screen->columns - place.column);
 	return tensor_plane_slice(&screen->plane, &place, rows, columns);
 }
 

@@ -309,7 +309,8 @@ static void take_only_one(struct prompt *prompt)
 	replace_word(prompt, prompt->candidates.start, word, length);
 	/* A name may go on. */
 	if (length > 0 && word[length - 1] != '/' &&
-	    prompt->kind != PROMPT_EVAL && prompt->kind != PROMPT_COMPARE)
+	    prompt->kind != PROMPT_EVAL && prompt->kind != PROMPT_COMPARE &&
+	    prompt->kind != PROMPT_TENSOR)
 		insert(prompt, " ");
 	candidates_clear(&prompt->candidates);
 }

@@ -1,3 +1,7 @@
+/*
+ * pyexpression-read: what an expression names, read from the process without
+ * running anything in it.
+ */
 #include "backends/control/pyexpression-private.h"
 
 #include <stdlib.h>

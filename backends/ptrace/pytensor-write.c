@@ -1,3 +1,6 @@
+/*
+ * pytensor-write: a tensor in one line, as variables show it.
+ */
 #include "backends/ptrace/pytensor.h"
 
 #include <inttypes.h>
