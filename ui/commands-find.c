@@ -82,6 +82,9 @@ static void go_to(struct app *app, int line)
 	case VIEW_COMPARE:
 		app->view.compare_cursor = line;
 		break;
+	case VIEW_PARAMETERS:
+		app->view.parameters_cursor = line;
+		break;
 	case VIEW_CONSOLE:
 	case VIEW_TERMINAL:
 	case VIEW_REPL:

@@ -7,6 +7,7 @@
 #include "ui/answerrows.h"
 #include "ui/app.h"
 #include "ui/commands-private.h"
+#include "ui/pane-parameters.h"
 #include "ui/pane.h"
 #include "ui/ranklist.h"
 
@@ -98,6 +99,18 @@ static int toggle_answer(struct app *app, struct error *error)
 	return cursor < 0 ? error_set(error, "no answer has come yet.") : 0;
 }
 
+static int toggle_parameter(struct app *app, struct error *error)
+{
+	struct session *session = &app->engine->session;
+	int cursor = parameters_cursor(session, &app->view);
+
+	if (cursor < 0)
+		return error_set(error, "no parameter is known to differ.");
+	focus_these(session, parameters_odd(parameters_row(session,
+							   (size_t)cursor)));
+	return 0;
+}
+
 int ui_toggle(struct command_context *context, int argc, char **argv,
 	      struct error *error)
 {
@@ -116,6 +129,8 @@ int ui_toggle(struct command_context *context, int argc, char **argv,
 		return toggle_branch(app, error);
 	case VIEW_COMPARE:
 		return toggle_answer(app, error);
+	case VIEW_PARAMETERS:
+		return toggle_parameter(app, error);
 	case VIEW_HOME:
 		if (toggle_group(app))
 			return 0;

@@ -121,6 +121,11 @@ static void choose_element(struct app *app, const struct hit *hit)
 	tensor_point(app, hit->value);
 }
 
+static void choose_parameter(struct app *app, const struct hit *hit)
+{
+	app->view.parameters_cursor = hit->value;
+}
+
 static void press_key(struct app *app, const struct hit *hit)
 {
 	commands_run(app, hit->line);
@@ -145,6 +150,7 @@ static const struct hit_form forms[] = {
 	{ HIT_JOB, choose_job, true },
 	{ HIT_BREAKPOINT, choose_breakpoint, true },
 	{ HIT_ANSWER, choose_answer, true },
+	{ HIT_PARAMETER, choose_parameter, true },
 	{ HIT_ELEMENT, choose_element, false },
 	{ HIT_KEY, press_key, false },
 };

@@ -21,6 +21,7 @@
 #include "ui/grid.h"
 #include "ui/layout.h"
 #include "ui/pane-breakpoints.h"
+#include "ui/pane-parameters.h"
 #include "ui/pane.h"
 
 static const char *const move_names[MOVE_COUNT] = {
@@ -372,6 +373,17 @@ static void move_answers(struct app *app, int page, enum move move)
 	answer_rows_clear(&rows);
 }
 
+static void move_parameters(struct app *app, int page, enum move move)
+{
+	const struct session *session = &app->engine->session;
+	int cursor = parameters_cursor(session, &app->view);
+
+	if (cursor >= 0)
+		app->view.parameters_cursor =
+			grid_move_in(cursor, (int)parameters_count(session), 1,
+				     page, move);
+}
+
 static void move_console(struct console *console, int page, enum move move)
 {
 	int history = console_history(console);
@@ -441,6 +453,9 @@ int ui_cursor(struct command_context *context, int argc, char **argv,
 		break;
 	case VIEW_COMPARE:
 		move_answers(app, page, (enum move)move);
+		break;
+	case VIEW_PARAMETERS:
+		move_parameters(app, page, (enum move)move);
 		break;
 	case VIEW_CONSOLE:
 		move_console(&app->view.console, page, (enum move)move);

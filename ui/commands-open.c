@@ -335,6 +335,8 @@ int ui_open(struct command_context *context, int argc, char **argv,
 		return open_breakpoint(app, error);
 	if (view->kind == VIEW_COMPARE)
 		return open_answer(context, error);
+	if (view->kind == VIEW_PARAMETERS)
+		return open_parameter(app, error);
 	if (view->kind == VIEW_CONSOLE)
 		connect_selected(app);
 	if (view->kind != VIEW_HOME)

@@ -18,6 +18,7 @@
 #include "ui/commands-private.h"
 #include "ui/editor.h"
 #include "ui/pane-breakpoints.h"
+#include "ui/pane-parameters.h"
 #include "ui/pane.h"
 #include "ui/scratch.h"
 #include "ui/screen.h"
@@ -110,6 +111,7 @@ static struct spot spot_looked_at(const struct app *app)
 	case VIEW_TENSOR:
 	case VIEW_COMPARE:
 	case VIEW_DIFFERENCE:
+	case VIEW_PARAMETERS:
 	case VIEW_KIND_COUNT:
 		break;
 	}
@@ -187,6 +189,18 @@ static void append_diff(struct buffer *out, const struct app *app)
 	stackdiff_clear(&diff);
 }
 
+static void append_parameters(struct buffer *out, const struct session *session)
+{
+	const struct paramdiff_row *row = parameters_row(session, 0);
+
+	pane_parameters_append_summary(out, session);
+	buffer_append_char(out, '\n');
+	for (; row != NULL; row = parameters_next(session, row)) {
+		parameters_append_row(out, row);
+		buffer_append_char(out, '\n');
+	}
+}
+
 /* What the open view says, as a shell would print it; returns its name. */
 static void append_answers(struct buffer *out, const struct session *session)
 {
@@ -225,6 +239,9 @@ static const char *append_shown(struct buffer *out, const struct app *app)
 	case VIEW_COMPARE:
 		append_answers(out, session);
 		return "What the ranks answered";
+	case VIEW_PARAMETERS:
+		append_parameters(out, session);
+		return "The list of parameters";
 	case VIEW_DIFFERENCE:
 		pane_difference_append(out, session, &app->view);
 		return "The difference";

@@ -57,6 +57,10 @@ int open_difference(struct app *app, const struct answer_classes *classes,
 		    const struct answer_class *class, struct error *error);
 /* What is compared is so by the tolerance that was set. */
 void apply_tolerance(struct app *app);
+/* Compares the parameter under the cursor. */
+int open_parameter(struct app *app, struct error *error);
+/* True: they were being read, and are no more. */
+bool stop_parameters(struct app *app);
 /* True: one was being read, and is no more. */
 bool stop_difference(struct app *app);
 /* How the answer under the cursor differs, or all of it as a text. */
@@ -88,7 +92,7 @@ command_function ui_prompt, ui_help, ui_log, ui_back, ui_quit, ui_redraw;
 command_function ui_suspend, ui_set, ui_job, ui_click, ui_wheel;
 command_function ui_edit, ui_copy, ui_console, ui_terminal;
 command_function ui_here, ui_breakpoints, ui_remove, ui_interrupt;
-command_function ui_visit, ui_difference, ui_follow;
+command_function ui_visit, ui_difference, ui_follow, ui_diff_params;
 command_function ui_compare, ui_broadcast, ui_eval, ui_execute, ui_repl,
 	ui_assign;
 command_function ui_tensor, ui_tensor_view, ui_tensor_index, ui_tensor_find,

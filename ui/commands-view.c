@@ -415,7 +415,7 @@ int ui_back(struct command_context *context, int argc, char **argv,
 	(void)error;
 	if (app->view.steps.count > 0)
 		stepqueue_clear(&app->view.steps);
-	else if (!stop_difference(app))
+	else if (!stop_difference(app) && !stop_parameters(app))
 		step_back(app);
 	return 0;
 }

@@ -135,6 +135,10 @@ static const struct command rows[] = {
 	{ "difference", NULL, "",
 	  "how the row's tensor differs, element by element; there: again",
 	  SCREEN, ui_difference },
+	{ "diff-params", NULL, "[[--gradients] EXPR [ranks SET]]",
+	  "all parameters of EXPR (model) over ranks, which differ; alone: "
+	  "again",
+	  SCREEN | COMMAND_RANKS, ui_diff_params },
 	{ "follow", NULL, "",
 	  "watch what is compared: at each stop; a tensor for NaN", SCREEN,
 	  ui_follow },

@@ -16,6 +16,7 @@
 #include "ui/answerrows.h"
 #include "ui/app.h"
 #include "ui/pane-breakpoints.h"
+#include "ui/pane-parameters.h"
 #include "ui/pane.h"
 #include "ui/ranklist.h"
 
@@ -203,6 +204,21 @@ static void collect_answers(struct haystack *haystack, const struct app *app)
 	answer_rows_clear(&rows);
 }
 
+static void collect_parameters(struct haystack *haystack, const struct app *app)
+{
+	const struct session *session = &app->engine->session;
+	const struct paramdiff_row *row = parameters_row(session, 0);
+
+	for (; row != NULL; row = parameters_next(session, row)) {
+		struct buffer line = BUFFER_INIT;
+
+		parameters_append_row(&line, row);
+		haystack_add(haystack, line.data);
+		buffer_clear(&line);
+	}
+	haystack->at = parameters_cursor(session, &app->view);
+}
+
 static void collect_text(struct haystack *haystack, const struct app *app)
 {
 	pane_text_append(&haystack->text, &app->engine->session, &app->view,
@@ -255,6 +271,9 @@ void haystack_init(struct haystack *haystack, const struct app *app)
 		break;
 	case VIEW_COMPARE:
 		collect_answers(haystack, app);
+		break;
+	case VIEW_PARAMETERS:
+		collect_parameters(haystack, app);
 		break;
 	case VIEW_CONSOLE:
 	case VIEW_TERMINAL:

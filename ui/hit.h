@@ -23,6 +23,7 @@ enum hit_kind {
 	HIT_COLUMN = 1024, /* enum column, in the head of the table */
 	HIT_BREAKPOINT = 2048, /* in the list of them */
 	HIT_ANSWER = 4096,     /* a row of what ranks answered */
+	HIT_PARAMETER = 16384, /* a row of the parameters that differ */
 	HIT_ELEMENT = 8192, /* of a tensor: by where it is drawn */
 	HIT_KEY = 128,	   /* a key on the hint line: line is what it runs */
 };

@@ -81,6 +81,7 @@ const char keymap_default[] = "bind [ rank previous\n"
 			      "bind compare:t prompt tolerance\n"
 			      "bind compare:w follow\n"
 			      "bind difference:R difference\n"
+			      "bind parameters:R diff-params\n"
 			      "bind difference:t prompt tolerance\n"
 			      "bind difference:w follow\n"
 			      "bind E edit\n"
@@ -223,6 +224,7 @@ static const struct key_help helps[] = {
 	{ { "compare", "difference" },
 	  "R",
 	  "in the comparison: ask again; in a difference: read it again" },
+	{ { "diff-params" }, NULL, "in the parameters: ask again" },
 	{ { "prompt tolerance" },
 	  "t",
 	  "in the comparison: how far equal values may be apart" },

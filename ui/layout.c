@@ -10,6 +10,7 @@
 #include "model/session.h"
 #include "ui/cells.h"
 #include "ui/pane-breakpoints.h"
+#include "ui/pane-parameters.h"
 #include "ui/pane.h"
 #include "ui/ranklist.h"
 
@@ -39,7 +40,10 @@ static int compare_rows(const struct session *session, const struct view *view)
 	struct buffer text = BUFFER_INIT;
 	int rows = 1;
 
-	pane_compare_append_summary(&text, session);
+	if (view->kind == VIEW_PARAMETERS)
+		pane_parameters_append_summary(&text, session);
+	else
+		pane_compare_append_summary(&text, session);
 	if (view->row_count >= 10 &&
 	    text_width(text.data) > view->column_count - 4)
 		rows = 2;
@@ -53,7 +57,8 @@ static int verdict_rows(const struct session *session, const struct view *view)
 
 	if (view->row_count < 3)
 		return view->row_count - 1;
-	if (view->kind == VIEW_COMPARE || view->kind == VIEW_DIFFERENCE)
+	if (view->kind == VIEW_COMPARE || view->kind == VIEW_DIFFERENCE ||
+	    view->kind == VIEW_PARAMETERS)
 		return compare_rows(session, view);
 	if (view->kind != VIEW_HOME || view->row_count < 6)
 		return 1;

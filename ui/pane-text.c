@@ -66,6 +66,7 @@ void pane_text_append(struct buffer *out, const struct session *session,
 	case VIEW_BREAKPOINTS:
 	case VIEW_COMPARE:
 	case VIEW_DIFFERENCE:
+	case VIEW_PARAMETERS:
 	case VIEW_KIND_COUNT:
 		break;
 	}

@@ -9,6 +9,7 @@
 #include "model/session.h"
 #include "ui/layout.h"
 #include "ui/pane-breakpoints.h"
+#include "ui/pane-parameters.h"
 #include "ui/pane-tensor.h"
 #include "ui/pane.h"
 
@@ -16,6 +17,7 @@ static const char *const names[VIEW_KIND_COUNT] = {
 	[VIEW_COMPARE] = "compare",
 	[VIEW_TENSOR] = "tensor",
 	[VIEW_DIFFERENCE] = "difference",
+	[VIEW_PARAMETERS] = "parameters",
 };
 
 const char *view_name(enum view_kind kind)
@@ -108,14 +110,16 @@ static bool lies_over(enum view_kind kind)
 	return kind == VIEW_HELP || kind == VIEW_LOG || kind == VIEW_TEXT ||
 	       kind == VIEW_CONSOLE || kind == VIEW_COMPARE ||
 	       kind == VIEW_REPL || kind == VIEW_TERMINAL ||
-	       kind == VIEW_TENSOR || kind == VIEW_DIFFERENCE;
+	       kind == VIEW_TENSOR || kind == VIEW_DIFFERENCE ||
+	       kind == VIEW_PARAMETERS;
 }
 
 /* It is come back to; the others of them take each other's place. */
 static bool stays(enum view_kind kind)
 {
 	return !lies_over(kind) || kind == VIEW_COMPARE ||
-	       kind == VIEW_TENSOR || kind == VIEW_DIFFERENCE;
+	       kind == VIEW_TENSOR || kind == VIEW_DIFFERENCE ||
+	       kind == VIEW_PARAMETERS;
 }
 
 /* It is open, or "back" leads to it. */
@@ -262,6 +266,9 @@ static void draw_body(struct window window, const struct session *session,
 	case VIEW_DIFFERENCE:
 		pane_difference(body, session, view);
 		break;
+	case VIEW_PARAMETERS:
+		pane_parameters(body, session, view);
+		break;
 	case VIEW_REPL:
 		pane_repl(body, session, view);
 		break;
@@ -277,10 +284,17 @@ static void draw_body(struct window window, const struct session *session,
 	}
 }
 
-/* Their summary is said in place of the verdict. */
-static bool shows_answers(const struct view *view)
+/* What a view says in place of the verdict, if it does. */
+static void put_top(struct window window, const struct session *session,
+		    const struct view *view)
 {
-	return view->kind == VIEW_COMPARE || view->kind == VIEW_DIFFERENCE;
+	if (view->kind == VIEW_COMPARE || view->kind == VIEW_DIFFERENCE)
+		pane_compare_summary(window, session);
+	else if (view->kind == VIEW_PARAMETERS)
+		pane_parameters_summary(window, session);
+	else if (view->kind != VIEW_TENSOR ||
+		 !pane_tensor_summary(window, session))
+		pane_verdict(window, session);
 }
 
 /* Where a search looks: the focused pane, or the whole body. */
@@ -326,11 +340,7 @@ void view_draw(struct canvas *canvas, const struct session *session,
 		struct window top =
 			window_part(window, 1, 0, layout.verdict_rows, columns);
 
-		if (shows_answers(view))
-			pane_compare_summary(top, session);
-		else if (view->kind != VIEW_TENSOR ||
-			 !pane_tensor_summary(top, session))
-			pane_verdict(top, session);
+		put_top(top, session, view);
 		draw_body(window, session, view, &layout, keymap);
 		if (view->has_marks && view->search != NULL)
 			window_mark(searched(window, view, &layout),

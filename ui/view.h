@@ -37,6 +37,7 @@ enum view_kind {
 	VIEW_TERMINAL, /* of the job that was started */
 	VIEW_COMPARE, /* what ranks answered */
 	VIEW_DIFFERENCE, /* of two of them */
+	VIEW_PARAMETERS, /* in which replicas differ */
 	VIEW_REPL,    /* code for them, and what that gave */
 	VIEW_TENSOR, /* one tensor of one rank */
 	VIEW_KIND_COUNT,
@@ -153,6 +154,7 @@ struct view {
 	int compare_cursor;
 	struct tensor_choice tensor;
 	bool has_heat; /* colours for areas, two in a cell */
+	int parameters_cursor;
 	int difference_rank;
 	int difference_against;
 	int job_cursor;	     /* in the list of jobs */

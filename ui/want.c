@@ -230,6 +230,7 @@ void app_want(struct app *app)
 	case VIEW_REPL:
 	case VIEW_COMPARE:
 	case VIEW_DIFFERENCE:
+	case VIEW_PARAMETERS:
 	case VIEW_KIND_COUNT:
 		break;
 	}

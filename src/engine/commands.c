@@ -162,7 +162,7 @@ static const struct command rows[] = {
 	{ "diff-params", NULL, "[--gradients] [EXPR] [ranks SET]",
 	  "all parameters and buffers of EXPR (model), in each rank: the first "
 	  "that differs, and how; 1: one does",
-	  BOTH | COMMAND_RANKS, command_diff_params },
+	  SHELL | COMMAND_RANKS, command_diff_params },
 	{ "broadcast", NULL, "[--yes] LINE [ranks SET]",
 	  "LINE to the prompt of each stopped rank, equal answers together",
 	  SHELL | COMMAND_RANKS | COMMAND_ASKS, command_broadcast },

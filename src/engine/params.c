@@ -207,9 +207,10 @@ static void append_path(struct buffer *out, const char *name)
 }
 
 /* A module's, a dict's, a list's; NULL: there is no other way. */
-static char *name_elements(const struct paramdiff *diff, int way)
+static char *name_elements(const struct paramdiff *diff,
+			   const struct paramdiff_row *row, int way)
 {
-	const char *name = diff->rows[diff->first].name;
+	const char *name = row->name;
 	bool is_index = name[0] != '\0' &&
 			name[strspn(name, "0123456789")] == '\0';
 	struct buffer out = BUFFER_INIT;
@@ -228,6 +229,19 @@ static char *name_elements(const struct paramdiff *diff, int way)
 	if (diff->is_of_gradients)
 		buffer_append_string(&out, ".grad");
 	return buffer_take(&out);
+}
+
+/* In the way that the first could be named in. */
+char *params_name(const struct engine *engine, const struct paramdiff_row *row)
+{
+	const struct paramdiff *diff = &engine->session.paramdiff;
+	bool is_known = diff->is_over && diff->has_difference &&
+			!diff->difference.error;
+	char *name = NULL;
+
+	if (is_known)
+		name = name_elements(diff, row, engine->params.way - 1);
+	return name ? name : name_elements(diff, row, 0);
 }
 
 /* One of those that differ, and one of most. */
@@ -258,7 +272,7 @@ static bool begin_pairing(struct engine *engine)
 	if (diff->first < 0 ||
 	    diff->rows[diff->first].how != PARAMDIFF_ELEMENTS)
 		return false;
-	expression = name_elements(diff, params->way);
+	expression = name_elements(diff, &diff->rows[diff->first], params->way);
 	if (!expression)
 		return false;
 	choose_pair(&diff->rows[diff->first], &rank, &against);

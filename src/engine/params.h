@@ -15,6 +15,7 @@ struct command_context;
 struct engine;
 struct error;
 struct pairing;
+struct paramdiff_row;
 
 struct params_ask {
 	int64_t seq;
@@ -39,6 +40,9 @@ void params_turn(struct engine *engine);
 bool params_is_busy(const struct engine *engine);
 /* What is asked of ranks ends: they answer that it did. */
 void params_cancel(struct engine *engine);
+/* A row's tensor as an expression, "model.fc.weight"; free() it. */
+char *params_name(const struct engine *engine,
+		  const struct paramdiff_row *row);
 /* In a shell: waits for all; who is late fails with a sentence. */
 void params_wait(struct engine *engine);
 

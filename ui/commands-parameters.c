@@ -1,0 +1,79 @@
+/*
+ * commands-parameters: replicas' parameters compared on the screen.
+ */
+#include <stdlib.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "engine/commands.h"
+#include "engine/engine.h"
+#include "engine/params.h"
+#include "model/paramdiff.h"
+#include "ui/app.h"
+#include "ui/commands-private.h"
+#include "ui/commands.h"
+#include "ui/pane-parameters.h"
+
+/* What was compared last, of the ranks as they are now. */
+static int ask_again(struct command_context *context, struct error *error)
+{
+	const struct paramdiff *diff = &context->engine->session.paramdiff;
+	char *expression = xstrdup(diff->expression);
+	int result = params_begin(context, expression, diff->is_of_gradients,
+				  error);
+
+	free(expression);
+	return result;
+}
+
+int ui_diff_params(struct command_context *context, int argc, char **argv,
+		   struct error *error)
+{
+	const struct session *session = &context->engine->session;
+	struct app *app = command_app(context);
+
+	if (session->is_replay)
+		return error_set(error, "this is a recording; parameters are "
+					"read in a job that runs.");
+	if ((argc == 1 && session->paramdiff.expression != NULL
+		     ? ask_again(context, error)
+		     : command_diff_params(context, argc, argv, error)) < 0)
+		return -1;
+	app->view.parameters_cursor = 0;
+	view_open(&app->view, VIEW_PARAMETERS);
+	return 0;
+}
+
+int open_parameter(struct app *app, struct error *error)
+{
+	const struct session *session = &app->engine->session;
+	int cursor = parameters_cursor(session, &app->view);
+	const struct paramdiff *diff = &session->paramdiff;
+	struct buffer line = BUFFER_INIT;
+	struct rankset ranks = RANKSET_INIT;
+	char *name;
+
+	if (cursor < 0)
+		return error_set(error, "no parameter is known to differ.");
+	name = params_name(app->engine,
+			   parameters_row(session, (size_t)cursor));
+	for (size_t i = 0; i < diff->rank_count; i++)
+		rankset_add(&ranks, diff->ranks[i].rank);
+	buffer_printf(&line, "compare %s ranks ", name);
+	rankset_append(&line, &ranks);
+	commands_run(app, line.data);
+	free(name);
+	rankset_clear(&ranks);
+	buffer_clear(&line);
+	return 0;
+}
+
+bool stop_parameters(struct app *app)
+{
+	if (app->view.kind != VIEW_PARAMETERS || !params_is_busy(app->engine))
+		return false;
+	params_cancel(app->engine);
+	return true;
+}

@@ -1,0 +1,378 @@
+#include "ui/pane-parameters.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/buffer.h"
+#include "base/text.h"
+#include "model/paramdiff.h"
+#include "model/session.h"
+#include "model/tensortext.h"
+#include "ui/differencetext.h"
+#include "ui/pane.h"
+
+#define GAP 2
+#define MARK_WIDTH 2
+
+static const struct paramdiff *diff_of(const struct session *session)
+{
+	return &session->paramdiff;
+}
+
+/* Before all have come it is not known which differ. */
+size_t parameters_count(const struct session *session)
+{
+	const struct paramdiff *diff = diff_of(session);
+
+	return diff->is_over || diff->has_difference ? paramdiff_differing(diff)
+						     : 0;
+}
+
+const struct paramdiff_row *parameters_row(const struct session *session,
+					   size_t at)
+{
+	const struct paramdiff *diff = diff_of(session);
+
+	if (at >= parameters_count(session))
+		return NULL;
+	for (size_t i = 0; i < diff->row_count; i++)
+		if (paramdiff_row_differs(&diff->rows[i]) && at-- == 0)
+			return &diff->rows[i];
+	return NULL;
+}
+
+const struct paramdiff_row *parameters_next(const struct session *session,
+					    const struct paramdiff_row *row)
+{
+	const struct paramdiff *diff = diff_of(session);
+
+	while (++row < diff->rows + diff->row_count)
+		if (paramdiff_row_differs(row))
+			return row;
+	return NULL;
+}
+
+int parameters_cursor(const struct session *session, const struct view *view)
+{
+	int last = (int)parameters_count(session) - 1;
+
+	return view->parameters_cursor < last ? view->parameters_cursor : last;
+}
+
+/* The number of the class with the most ranks. */
+static size_t majority_of(const struct paramdiff_row *row)
+{
+	size_t most = 0;
+
+	for (size_t i = 1; i < row->class_count; i++)
+		if (rankset_count(&row->classes[i].ranks) >
+		    rankset_count(&row->classes[most].ranks))
+			most = i;
+	return most;
+}
+
+const struct rankset *parameters_odd(const struct paramdiff_row *row)
+{
+	size_t most = majority_of(row);
+
+	if (row->class_count < 2)
+		return &row->missing;
+	return &row->classes[most == 0 ? 1 : 0].ranks;
+}
+
+/* "5 | 0-4,6-7": the odd ones first. */
+static void append_ranks(struct buffer *out, const struct paramdiff_row *row)
+{
+	size_t most = majority_of(row);
+
+	if (rankset_count(&row->missing) > 0)
+		rankset_append(out, &row->missing);
+	for (size_t i = 0; i < row->class_count; i++) {
+		if (i == most)
+			continue;
+		buffer_append_string(out, out->length > 0 ? " | " : "");
+		rankset_append(out, &row->classes[i].ranks);
+	}
+	if (row->class_count == 0)
+		return;
+	buffer_append_string(out, out->length > 0 ? " | " : "");
+	rankset_append(out, &row->classes[most].ranks);
+}
+
+static void append_dtype(struct buffer *out, const struct tensor *tensor)
+{
+	const char *dtype = tensor->dtype != NULL ? tensor->dtype : "?";
+
+	text_escape(out, dtype, strlen(dtype));
+}
+
+static void append_shape(struct buffer *out, const struct tensor *tensor)
+{
+	tensortext_append_sizes(out, tensor->shape, tensor->dimension_count);
+}
+
+/* "[8, 31], not [8, 32]" */
+static void append_parted(struct buffer *out, const struct paramdiff_row *row,
+			  void (*append)(struct buffer *out,
+					 const struct tensor *tensor))
+{
+	size_t most = majority_of(row);
+	size_t count = 0;
+
+	for (size_t i = 0; i < row->class_count; i++) {
+		if (i == most)
+			continue;
+		buffer_append_string(out, count++ > 0 ? ", " : "");
+		append(out, &row->classes[i].tensor);
+	}
+	buffer_append_string(out, ", not ");
+	append(out, &row->classes[most].tensor);
+}
+
+static void append_how(struct buffer *out, const struct paramdiff_row *row)
+{
+	if (row->how == PARAMDIFF_DTYPE) {
+		buffer_append_string(out, "dtype ");
+		append_parted(out, row, append_dtype);
+	} else if (row->how == PARAMDIFF_SHAPE) {
+		buffer_append_string(out, "shape ");
+		append_parted(out, row, append_shape);
+	} else if (row->how == PARAMDIFF_MISSING) {
+		buffer_append_string(out, "missing on ");
+		rankset_append_named(out, &row->missing);
+	} else if (row->class_count > 0) {
+		buffer_append_string(out, "elements of ");
+		tensortext_append_head(out, &row->classes[0].tensor);
+	}
+}
+
+void parameters_append_row(struct buffer *out, const struct paramdiff_row *row)
+{
+	text_escape(out, row->name, strlen(row->name));
+	buffer_append_string(out, "  ");
+	append_ranks(out, row);
+	buffer_append_string(out, "  ");
+	append_how(out, row);
+}
+
+struct widths {
+	int name;
+	int ranks;
+};
+
+static void widen(int *width, struct buffer *text)
+{
+	if (text_width(text->data) > *width)
+		*width = text_width(text->data);
+	buffer_reset(text);
+}
+
+static struct widths find_widths(const struct session *session,
+				 int column_count)
+{
+	struct widths widths = { text_width("parameter"), text_width("ranks") };
+	struct buffer text = BUFFER_INIT;
+	const struct paramdiff_row *row = parameters_row(session, 0);
+
+	for (; row != NULL; row = parameters_next(session, row)) {
+		text_escape(&text, row->name, strlen(row->name));
+		widen(&widths.name, &text);
+		append_ranks(&text, row);
+		widen(&widths.ranks, &text);
+	}
+	buffer_clear(&text);
+	if (widths.name > column_count * 2 / 5)
+		widths.name = column_count * 2 / 5;
+	if (widths.ranks > column_count / 4)
+		widths.ranks = column_count / 4;
+	return widths;
+}
+
+static void put_head(struct window window, const struct widths *widths)
+{
+	int column = MARK_WIDTH;
+
+	window_put(window, 0, column, widths->name, STYLE_DIM, "parameter");
+	column += widths->name + GAP;
+	window_put(window, 0, column, widths->ranks, STYLE_DIM, "ranks");
+	column += widths->ranks + GAP;
+	window_put(window, 0, column, window.column_count - column, STYLE_DIM,
+		   "what differs");
+}
+
+static void put_row(struct window window, int at, const struct widths *widths,
+		    const struct paramdiff_row *row)
+{
+	struct buffer text = BUFFER_INIT;
+	int column = MARK_WIDTH;
+
+	window_put_character(window, at, 0, STYLE_OUTLIER, '!');
+	text_escape(&text, row->name, strlen(row->name));
+	window_put(window, at, column, widths->name, STYLE_TEXT, text.data);
+	column += widths->name + GAP;
+	buffer_reset(&text);
+	append_ranks(&text, row);
+	window_put(window, at, column, widths->ranks, STYLE_OUTLIER, text.data);
+	column += widths->ranks + GAP;
+	buffer_reset(&text);
+	append_how(&text, row);
+	window_put(window, at, column, window.column_count - column, STYLE_TEXT,
+		   text.data);
+	buffer_clear(&text);
+}
+
+/* How the first differs, and of whom nothing is known; returns the rows. */
+static int put_notes(struct window window, const struct session *session)
+{
+	const struct paramdiff *diff = diff_of(session);
+	struct buffer text = BUFFER_INIT;
+	int row = 0;
+
+	if (diff->has_difference && diff->first >= 0) {
+		buffer_printf(&text, "%s, rank %d against %d: ",
+			      diff->rows[diff->first].name,
+			      diff->difference.rank, diff->difference.against);
+		differencetext_append_found(&text, &diff->difference);
+		row += window_put_paragraph(window, row, MARK_WIDTH,
+					    window.row_count - row, STYLE_TEXT,
+					    text.data);
+	}
+	for (size_t i = 0; i < diff->rank_count && row < window.row_count;
+	     i++) {
+		if (diff->ranks[i].error == NULL)
+			continue;
+		buffer_reset(&text);
+		buffer_printf(&text, "rank %d: %s", diff->ranks[i].rank,
+			      diff->ranks[i].error);
+		row += window_put_paragraph(window, row, MARK_WIDTH,
+					    window.row_count - row,
+					    STYLE_WARNING, text.data);
+	}
+	buffer_clear(&text);
+	return row;
+}
+
+static void put_title(struct window window, const struct session *session)
+{
+	const struct paramdiff *diff = diff_of(session);
+	struct buffer left = BUFFER_INIT;
+	struct buffer right = BUFFER_INIT;
+
+	buffer_printf(&left, "%s \u00b7 %s",
+		      diff->is_of_gradients ? "Gradients" : "Parameters",
+		      diff->expression != NULL ? diff->expression : "");
+	if (diff->is_over) {
+		text_count(&right, paramdiff_differing(diff));
+		buffer_append_string(&right, " of ");
+		text_count(&right, diff->row_count);
+		buffer_append_string(&right, " differ");
+	}
+	pane_title(window, 0, 1, window.column_count - 2, true, left.data,
+		   right.data);
+	buffer_clear(&right);
+	buffer_clear(&left);
+}
+
+static int put_rows(struct window window, const struct session *session,
+		    const struct widths *widths, int cursor)
+{
+	int first = cursor >= window.row_count ? cursor - window.row_count + 1
+					       : 0;
+	const struct paramdiff_row *row =
+		parameters_row(session, (size_t)first);
+	int at = 0;
+
+	while (at < window.row_count && row != NULL) {
+		put_row(window, at, widths, row);
+		row = parameters_next(session, row);
+		window_hit(window, at, 0, 1, window.column_count,
+			   HIT_PARAMETER, first + at);
+		at++;
+	}
+	window_emphasise(window, cursor - first, 0, 1, window.column_count,
+			 EMPHASIS_SELECTED);
+	return at;
+}
+
+void pane_parameters(struct window window, const struct session *session,
+		     const struct view *view)
+{
+	struct window inner = pane_frame(window);
+	int cursor = parameters_cursor(session, view);
+	int rows = 0;
+
+	if (pane_has_frame(window.row_count))
+		put_title(window, session);
+	if (cursor >= 0) {
+		struct widths widths =
+			find_widths(session, inner.column_count);
+		int most = inner.row_count - inner.row_count / 3;
+
+		put_head(inner, &widths);
+		rows = 1 + put_rows(window_part(inner, 1, 0, most - 1,
+						inner.column_count),
+				    session, &widths, cursor);
+		if (inner.row_count > rows + 3)
+			rows++;
+	}
+	put_notes(window_part(inner, rows, 0, inner.row_count - rows,
+			      inner.column_count),
+		  session);
+}
+
+/* "143 of 200 parameters, ranks 0-7" */
+static void append_progress(struct buffer *out, const struct paramdiff *diff)
+{
+	struct rankset ranks = RANKSET_INIT;
+	int64_t done;
+	int64_t total;
+
+	paramdiff_progress(diff, &done, &total);
+	for (size_t i = 0; i < diff->rank_count; i++)
+		rankset_add(&ranks, diff->ranks[i].rank);
+	text_escape(out, diff->expression, strlen(diff->expression));
+	buffer_append_string(out, "   ");
+	text_count(out, (uint64_t)done);
+	if (total > 0) {
+		buffer_append_string(out, " of ");
+		text_count(out, (uint64_t)total);
+	}
+	buffer_append_string(out, " parameters, ");
+	rankset_append_named(out, &ranks);
+	if (diff->has_difference)
+		buffer_append_string(out,
+				     "; the elements of the first that differs "
+				     "are compared");
+	buffer_append_string(out, " (Esc gives it up)");
+	rankset_clear(&ranks);
+}
+
+void pane_parameters_append_summary(struct buffer *out,
+				    const struct session *session)
+{
+	const struct paramdiff *diff = diff_of(session);
+
+	if (diff->expression == NULL)
+		buffer_append_string(out, "nothing was asked; :diff-params "
+					  "compares parameters");
+	else if (diff->is_over)
+		paramdiff_append_sentence(out, diff);
+	else
+		append_progress(out, diff);
+}
+
+void pane_parameters_summary(struct window window,
+			     const struct session *session)
+{
+	struct buffer text = BUFFER_INIT;
+
+	pane_parameters_append_summary(&text, session);
+	window_put_character(window, 0, 1, STYLE_HINT_KEY, '=');
+	window_put_paragraph(window, 0, 3, window.row_count,
+			     parameters_count(session) > 0
+				     ? STYLE_VERDICT_BAD
+				     : STYLE_VERDICT_NOTE,
+			     text.data);
+	buffer_clear(&text);
+}
