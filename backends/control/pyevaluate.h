@@ -23,7 +23,6 @@ struct pyname {
 	uint64_t value; /* 0: a local that is not bound */
 	uint64_t place; /* of the word that holds it; 0: not known */
 	uint64_t owner; /* the object that the word belongs to; 0: the frame */
-	bool is_own;	/* a variable or cell of the frame */
 };
 
 /*
@@ -32,6 +31,11 @@ struct pyname {
  */
 int pyname_find(struct pyevaluation *evaluation, const char *name,
 		struct pyname *found);
+/* The same of its own variables and cells alone, without a sentence. */
+int pyname_find_own(struct pyevaluation *evaluation, const char *name,
+		    struct pyname *found);
+/* The dict of the frame's globals; -1: unreadable. */
+int pyname_globals(struct pyevaluation *evaluation, uint64_t *globals);
 /* The same in a dict's table; 0 found. */
 int pyname_in_table(struct pyreader *reader, const struct pytable *table,
 		    const char *name, struct pyname *found);

@@ -13,6 +13,7 @@
 #define BACKENDS_CONTROL_PYEXPRESSION_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "backends/ptrace/pytensor.h"
@@ -61,15 +62,32 @@ int pyexpression_read_object(struct pyreader *reader, uint64_t address,
 /* What its whole is now; -1: nothing that it could be. */
 int pyexpression_read_again(const struct pyexpression_value *value,
 			    struct pyreader *reader, struct pytensor *whole);
-/* Where a frame has the names of an expression; Python's own do not count. */
-enum pyexpression_scope {
-	PYEXPRESSION_UNKNOWN, /* one of them has no value there */
-	PYEXPRESSION_SEEN,    /* all are known; one is not the frame's own */
-	PYEXPRESSION_OWN,     /* all are its variables or cells */
+/*
+ * A search for the frame that an expression is about, among frames that stand
+ * still meanwhile: what was read for one is not read again for the next.
+ * Python's own names do not count. Begins zeroed.
+ */
+#define PYEXPRESSION_NAMES 16
+#define PYEXPRESSION_GLOBALS 64
+struct pyexpression_search {
+	bool is_begun;
+	int builtins[PYEXPRESSION_NAMES]; /* 1: it is one, -1, 0: not known */
+	struct {
+		uint64_t globals;
+		bool is_seen;
+	} judged[PYEXPRESSION_GLOBALS];
+	size_t judged_count;
 };
-enum pyexpression_scope
-pyexpression_scope(const struct pyexpression *expression,
-		   struct pyreader *reader, const struct pyobject_frame *frame);
+/* Whether all names are the frame's variables or cells, and have values. */
+bool pyexpression_is_own(const struct pyexpression *expression,
+			 struct pyreader *reader,
+			 const struct pyobject_frame *frame,
+			 struct pyexpression_search *search);
+/* Whether all names mean something there. */
+bool pyexpression_is_seen(const struct pyexpression *expression,
+			  struct pyreader *reader,
+			  const struct pyobject_frame *frame,
+			  struct pyexpression_search *search);
 /*
  * Where the value stands that a write would change: a local's or cell's slot,
  * a dict entry's value, a list's item, a slot of an instance, an element of a

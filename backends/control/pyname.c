@@ -71,7 +71,6 @@ static bool find_in_frame(const struct pyscope *scope, const char *name,
 			.value = variable->value,
 			.place = variable->place,
 			.owner = variable->cell,
-			.is_own = true,
 		};
 		return true;
 	}
@@ -116,10 +115,8 @@ static int find_in_scope(struct pyevaluation *evaluation,
 	*found = (struct pyname){ .value = 0 };
 	/* A class body asks its mapping before the cells around it. */
 	if (!scope->is_function && !pyscope_locals(scope, &locals) &&
-	    !find_in_dict(reader, locals, name, found)) {
-		found->is_own = true;
+	    !find_in_dict(reader, locals, name, found))
 		return 1;
-	}
 	if (find_in_frame(scope, name, found))
 		return 1;
 	if (pyscope_globals(scope, &globals))
@@ -130,6 +127,37 @@ static int find_in_scope(struct pyevaluation *evaluation,
 	*found = (struct pyname){ .value = 0 };
 	return !pyevaluation_module(evaluation, "builtins", name,
 				    &found->value);
+}
+
+int pyname_find_own(struct pyevaluation *evaluation, const char *name,
+		    struct pyname *found)
+{
+	struct pyscope scope;
+	uint64_t locals;
+	int result = -1;
+
+	*found = (struct pyname){ .value = 0 };
+	if (!pyscope_read(&scope, evaluation->reader,
+			  evaluation->frame->address))
+		result = (!scope.is_function &&
+			  !pyscope_locals(&scope, &locals) &&
+			  !find_in_dict(evaluation->reader, locals, name,
+					found)) ||
+			 find_in_frame(&scope, name, found);
+	pyscope_clear(&scope);
+	return result;
+}
+
+int pyname_globals(struct pyevaluation *evaluation, uint64_t *globals)
+{
+	struct pyscope scope;
+	int result = pyscope_read(&scope, evaluation->reader,
+				  evaluation->frame->address);
+
+	if (!result)
+		result = pyscope_globals(&scope, globals);
+	pyscope_clear(&scope);
+	return result;
 }
 
 int pyname_find(struct pyevaluation *evaluation, const char *name,

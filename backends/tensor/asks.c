@@ -7,8 +7,10 @@
 #include "backends/node.h"
 #include "backends/ptrace/connection.h"
 #include "backends/roster.h"
+#include "backends/tensor/finding.h"
 #include "base/alloc.h"
 #include "base/error.h"
+#include "protocol/debugger.h"
 #include "protocol/process.h"
 
 struct tensor_asks {
@@ -91,4 +93,32 @@ struct ptrace_connection *tensor_ask_reader(struct tensor_ask *ask,
 	}
 	return (struct ptrace_connection *)connections_open(
 		node_connections(ask->node), process, error);
+}
+
+int tensor_ask_look(struct tensor_ask *ask, const struct finding *finding,
+		    struct found *found, struct ptrace_connection **reader,
+		    struct error *error)
+{
+	/* The program may have been replaced (exec): then it is opened anew. */
+	for (int tries = 0; tries < 2; tries++) {
+		*reader = tensor_ask_reader(ask, error);
+		found_clear(found);
+		found->needs_code = !*reader;
+		if (!*reader)
+			return -1;
+		if (finding_look(finding, *reader, found, error) == 0)
+			return 0;
+		if (!found->is_lost)
+			return -1;
+		connections_forget(node_connections(ask->node), ask->pid);
+	}
+	return -1;
+}
+
+bool tensor_ask_is_live(struct tensor_ask *ask)
+{
+	const struct debugger *debugger =
+		connections_debugger(node_connections(ask->node), ask->pid);
+
+	return !debugger || debugger->state != DEBUGGER_STOPPED;
 }

@@ -6,12 +6,15 @@
 #define BACKENDS_TENSOR_ASKS_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #include "protocol/message.h"
 
 struct error;
+struct finding;
+struct found;
 struct node;
 struct process;
 struct ptrace_connection;
@@ -46,6 +49,15 @@ void tensor_ask_end(struct tensor_ask *ask);
 /* Outside of a request's handling: the answer is written at once. */
 void tensor_ask_respond(struct tensor_ask *ask, json_t *owned_body,
 			const char *error);
+/*
+ * Looks at it now, with needs_code where it is not read from outside at all;
+ * *reader (or NULL) is what has read it.
+ */
+int tensor_ask_look(struct tensor_ask *ask, const struct finding *finding,
+		    struct found *found, struct ptrace_connection **reader,
+		    struct error *error);
+/* Whether the process runs, for all that is known. */
+bool tensor_ask_is_live(struct tensor_ask *ask);
 /* What reads the same process now; NULL and a sentence: it is gone. */
 struct ptrace_connection *tensor_ask_reader(struct tensor_ask *ask,
 					    struct error *error);

@@ -170,50 +170,64 @@ static bool is_library(const char *file)
 	return false;
 }
 
-/* How good a frame is for the names; 0: not at all. */
-static int rate(const struct finding *finding, const struct frames *frames,
-		int depth)
+/* More frames than these are not searched: a recursion has all the same. */
+#define SEARCHED_MAXIMUM 512
+
+/* Whether a frame has the names, as its own or at least those it sees. */
+static bool has_names(const struct finding *finding,
+		      const struct frames *frames, int depth, bool is_own,
+		      struct pyexpression_search *search)
 {
-	const struct code *code = frames->stack->frames[depth].code;
 	struct error unused = ERROR_INIT;
 	struct pyobject_frame frame;
 
 	if (reading_frame(frames->reading, depth, &frame, &unused))
-		return 0;
-	switch (pyexpression_scope(finding->expression, frames->reader,
-				   &frame)) {
-	case PYEXPRESSION_OWN:
-		return 3;
-	case PYEXPRESSION_SEEN:
-		return is_library(code->file) ? 1 : 2;
-	case PYEXPRESSION_UNKNOWN:
-		break;
-	}
-	return 0;
+		return false;
+	return is_own ? pyexpression_is_own(finding->expression,
+					    frames->reader, &frame, search)
+		      : pyexpression_is_seen(finding->expression,
+					     frames->reader, &frame, search);
 }
 
-/* More frames than these are not searched: a recursion has all the same. */
-#define SEARCHED_MAXIMUM 256
-
-/* The first one of the best; the first of all where none knows the names. */
+/*
+ * The first one whose own the names are, else the first that sees them, of the
+ * program before others; depth itself where none knows them.
+ */
 static int search(const struct finding *finding, const struct frames *frames,
 		  int depth)
 {
+	struct pyexpression_search search = { .is_begun = false };
 	int count = (int)frames->stack->frame_count;
-	int best = depth;
-	int highest = 0;
+	int best = -1;
 
 	if (count > depth + SEARCHED_MAXIMUM)
 		count = depth + SEARCHED_MAXIMUM;
-	for (int i = depth; i < count && highest < 3; i++) {
-		int rating = rate(finding, frames, i);
+	for (int i = depth; i < count; i++)
+		if (has_names(finding, frames, i, true, &search))
+			return i;
+	for (int i = depth; i < count; i++) {
+		bool is_theirs =
+			is_library(frames->stack->frames[i].code->file);
 
-		if (rating <= highest)
+		if ((is_theirs && best >= 0) ||
+		    !has_names(finding, frames, i, false, &search))
 			continue;
-		highest = rating;
+		if (!is_theirs)
+			return i;
 		best = i;
 	}
-	return best;
+	return best < 0 ? depth : best;
+}
+
+static json_t *tell_frame(const struct frame *frame, int depth)
+{
+	json_t *json = json_object();
+
+	json_set_text(json, "func", frame->code->func);
+	json_set_text(json, "file", frame->code->file);
+	json_object_set_new(json, "lineno", json_integer(frame->lineno));
+	json_object_set_new(json, "depth", json_integer(depth));
+	return json;
 }
 
 static int choose_frame(const struct finding *finding, struct frames *frames,
@@ -229,26 +243,9 @@ static int choose_frame(const struct finding *finding, struct frames *frames,
 		return -1;
 	if (finding->is_searched)
 		depth = search(finding, frames, depth);
-	found->frame = (struct found_frame){
-		.code = frames->stack->frames[depth].code,
-		.lineno = frames->stack->frames[depth].lineno,
-		.depth = depth - frames->above,
-	};
+	found->frame = tell_frame(&frames->stack->frames[depth],
+				  depth - frames->above);
 	return reading_frame(frames->reading, depth, frame, error);
-}
-
-json_t *found_frame_to_json(const struct found_frame *frame)
-{
-	json_t *json;
-
-	if (!frame->code)
-		return json_null();
-	json = json_object();
-	json_set_text(json, "func", frame->code->func);
-	json_set_text(json, "file", frame->code->file);
-	json_object_set_new(json, "lineno", json_integer(frame->lineno));
-	json_object_set_new(json, "depth", json_integer(frame->depth));
-	return json;
 }
 
 /*
@@ -268,8 +265,11 @@ static int read_expression(const struct finding *finding,
 	result = pyexpression_read(finding->expression, reader, &frame,
 				   variable_list_add(&found->list),
 				   &found->value, error);
-	found->needs_code = result && pyexpression_scope(finding->expression,
-							 reader, &frame);
+	/* A name that is not known is none to an agent either. */
+	found->needs_code =
+		result &&
+		pyexpression_is_seen(finding->expression, reader, &frame,
+				     &(struct pyexpression_search){ 0 });
 	return result;
 }
 
@@ -295,7 +295,8 @@ static int read_it(const struct finding *finding, struct reading *reading,
 	struct pyreader reader;
 	int result;
 
-	if (reading_hold(reading, error))
+	found->is_lost = reading_hold(reading, error) != 0;
+	if (found->is_lost)
 		return -1;
 	pyreader_init(&reader, reading->connection->memory,
 		      &reading->connection->python);
@@ -326,4 +327,6 @@ int finding_look(const struct finding *finding,
 void found_clear(struct found *found)
 {
 	variable_list_clear(&found->list);
+	json_decref(found->frame);
+	found->frame = NULL;
 }

@@ -17,7 +17,6 @@
 #include "backends/control/pyexpression.h"
 #include "protocol/variable.h"
 
-struct code;
 struct error;
 struct ptrace_connection;
 struct pyreader;
@@ -45,15 +44,6 @@ void finding_clear(struct finding *finding);
 /* What it is called in a sentence. */
 const char *finding_name(const struct finding *finding);
 
-/* The frame that an expression was found in. */
-struct found_frame {
-	const struct code *code; /* borrowed of the table; NULL: none */
-	int lineno;
-	int depth; /* as the asker counts */
-};
-/* {"func", "file", "lineno", "depth"}, or null. */
-json_t *found_frame_to_json(const struct found_frame *frame);
-
 /*
  * Reads it now; the thread is held as long as that takes, if it runs.
  * -1 and a sentence. To be cleared in any case.
@@ -61,8 +51,10 @@ json_t *found_frame_to_json(const struct found_frame *frame);
 struct found {
 	struct variable_list list; /* the value, one */
 	struct pyexpression_value value;
-	struct found_frame frame;
+	/* {"func", "file", "lineno", "depth"} as the asker counts; NULL: none */
+	json_t *frame;
 	pid_t tid;
+	bool is_lost; /* on failure: the process is not what it was */
 	/*
 	 * On failure: who runs code in the process could tell, as the frame
 	 * has all the names; the expression is only too much for a look.

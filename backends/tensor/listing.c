@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "banned.h"
-#include "backends/connections.h"
 #include "backends/node.h"
 #include "backends/ptrace/connection.h"
 #include "backends/ptrace/memory.h"
@@ -19,7 +18,6 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/loop.h"
-#include "protocol/debugger.h"
 #include "protocol/process.h"
 #include "protocol/tensor.h"
 
@@ -99,14 +97,6 @@ static void forget(struct tensor_ask *base)
  * Answers
  */
 
-static bool is_stopped(struct node *node, pid_t pid)
-{
-	const struct debugger *debugger =
-		connections_debugger(node_connections(node), pid);
-
-	return debugger && debugger->state == DEBUGGER_STOPPED;
-}
-
 static void tell_progress(struct listing_ask *ask, bool is_over)
 {
 	json_t *body;
@@ -133,7 +123,7 @@ static void tell_progress(struct listing_ask *ask, bool is_over)
 
 static void answer(struct listing_ask *ask)
 {
-	bool is_live = !is_stopped(ask->base.node, ask->base.pid);
+	bool is_live = tensor_ask_is_live(&ask->base);
 	json_t *body;
 
 	tell_progress(ask, true);
@@ -143,7 +133,8 @@ static void answer(struct listing_ask *ask)
 	json_object_set_new(body, "pid", json_integer(ask->base.pid));
 	json_object_set_new(body, "start", json_integer(ask->start));
 	json_object_set_new(body, "frame",
-			    found_frame_to_json(&ask->found.frame));
+			    ask->found.frame ? json_incref(ask->found.frame)
+					     : json_null());
 	tensor_ask_respond(&ask->base, body, NULL);
 	clear(ask);
 }
@@ -423,12 +414,10 @@ static int parse(struct listing_ask *ask, struct error *error)
 
 static int look(struct listing_ask *ask, struct error *error)
 {
-	struct ptrace_connection *connection =
-		tensor_ask_reader(&ask->base, error);
+	struct ptrace_connection *connection;
 
-	ask->found.needs_code = !connection;
-	if (!connection ||
-	    finding_look(&ask->finding, connection, &ask->found, error))
+	if (tensor_ask_look(&ask->base, &ask->finding, &ask->found,
+			    &connection, error))
 		return -1;
 	if (!ask->found.value.address)
 		return error_set(error,

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "banned.h"
-#include "backends/connections.h"
 #include "backends/node.h"
 #include "backends/ptrace/connection.h"
 #include "backends/ptrace/memory.h"
@@ -20,7 +19,6 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/loop.h"
-#include "protocol/debugger.h"
 #include "protocol/process.h"
 #include "protocol/tensor.h"
 
@@ -70,14 +68,6 @@ static void forget(struct tensor_ask *base)
  * Answers
  */
 
-static bool is_stopped(struct node *node, pid_t pid)
-{
-	const struct debugger *debugger =
-		connections_debugger(node_connections(node), pid);
-
-	return debugger && debugger->state == DEBUGGER_STOPPED;
-}
-
 static void add_elements(json_t *body, const struct tensor_result *result)
 {
 	struct buffer text = BUFFER_INIT;
@@ -101,7 +91,7 @@ static void answer(struct valuing_ask *ask, const struct tensor_result *result)
 	const struct found *found = &ask->found;
 	json_t *body = json_object();
 
-	ask->told.is_live = !is_stopped(ask->base.node, ask->base.pid);
+	ask->told.is_live = tensor_ask_is_live(&ask->base);
 	json_object_set_new(body, "pid", json_integer(ask->base.pid));
 	json_object_set_new(body, "tid", json_integer(found->tid));
 	json_object_set_new(body, "value",
@@ -110,7 +100,9 @@ static void answer(struct valuing_ask *ask, const struct tensor_result *result)
 			    found->value.has_tensor
 				    ? tensor_to_json(&ask->told)
 				    : json_null());
-	json_object_set_new(body, "frame", found_frame_to_json(&found->frame));
+	json_object_set_new(body, "frame",
+			    ask->found.frame ? json_incref(ask->found.frame)
+					     : json_null());
 	json_object_set_new(body, "found", json_null());
 	if (result)
 		add_elements(body, result);
@@ -150,12 +142,11 @@ static void take_told(struct tensor *told, struct tensor_result *result)
 
 static int look_once(struct valuing_ask *ask, struct error *error)
 {
-	struct ptrace_connection *reader = tensor_ask_reader(&ask->base, error);
+	struct ptrace_connection *reader;
 
-	found_clear(&ask->found);
 	tensor_clear(&ask->told);
-	ask->found.needs_code = !reader;
-	if (!reader || finding_look(&ask->finding, reader, &ask->found, error))
+	if (tensor_ask_look(&ask->base, &ask->finding, &ask->found, &reader,
+			    error))
 		return -1;
 	if (ask->found.value.has_tensor)
 		pytensor_tell(&ask->found.value.tensor, &ask->told);

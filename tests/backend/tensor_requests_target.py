@@ -5,6 +5,7 @@ does something else there: "spin": it runs, "pdb": it is at a pdb's prompt,
 "churn": CHURN grows and shrinks all the while.
 """
 import array
+import os
 import pdb
 import sys
 
@@ -20,6 +21,7 @@ except ImportError:
 CHURN = bytearray(1 << 22)
 # Pages that nobody has written to cost no memory, but time to read.
 HUGE = bytearray(1 << 30)
+NEXT = "import sys; y = 2; print('ready', flush=True); sys.stdin.read()"
 NUMBERS = array.array("d", [1.5, -2.0, float("nan"), 0.0])
 RAW = bytearray(range(16))
 name = "of the module"
@@ -46,6 +48,8 @@ def inner(number):
         number += 1
     for line in sys.stdin:
         number += 1
+        if line == "exec\n":
+            os.execv(sys.executable, [sys.executable, "-c", NEXT])
         print(line, end="", flush=True)
     return name, plain
 

@@ -240,6 +240,13 @@ class TestWork(unittest.TestCase):
         self.assertIs(answer["success"], False)
         self.assertRegex(answer["message"], "has ended|No such process")
 
+    def test_the_program_is_replaced(self):
+        self.node.ask("tensor", pid=self.pid, expression="RAW", hash=True)
+        self.target.say("exec")
+        self.assertEqual(self.target.line(), ["ready"])
+        body = self.node.ask("tensor", pid=self.pid, expression="y")
+        self.assertEqual(body["value"]["value"], "2")
+
     def test_the_node_leaves(self):
         seq = self.begin()
         self.node.request("disconnect")
