@@ -34,6 +34,7 @@ struct valuing_ask {
 	struct tensor_work *work; /* NULL: none yet, or it has ended */
 	int tries;
 	double deadline;
+	bool is_doubtful; /* each look found another */
 	bool is_cancelled;
 };
 
@@ -91,6 +92,7 @@ static void answer(struct valuing_ask *ask, const struct tensor_result *result)
 	const struct found *found = &ask->found;
 	json_t *body = json_object();
 
+	ask->told.is_torn |= ask->is_doubtful;
 	ask->told.is_live = tensor_ask_is_live(&ask->base);
 	json_object_set_new(body, "pid", json_integer(ask->base.pid));
 	json_object_set_new(body, "tid", json_integer(found->tid));
@@ -168,9 +170,8 @@ static bool is_found_again(struct valuing_ask *ask)
 		       !finding_look(&ask->finding, connection, &again,
 				     &unused) &&
 		       again.value.address == value->address &&
-		       again.value.has_tensor == value->has_tensor &&
-		       (!value->has_tensor ||
-			pytensor_is_same(&value->whole, &again.value.whole));
+		       again.value.has_tensor &&
+		       pytensor_is_same(&value->whole, &again.value.whole);
 
 	found_clear(&again);
 	return is_same;
@@ -178,16 +179,16 @@ static bool is_found_again(struct valuing_ask *ask)
 
 static int look(struct valuing_ask *ask, struct error *error)
 {
+	ask->is_doubtful = false;
 	for (int i = 0; i < TRIES_MAXIMUM; i++) {
 		if (look_once(ask, error))
 			return -1;
-		if (is_stopped(ask->base.node, ask->base.pid) ||
-		    is_found_again(ask))
+		if (!ask->found.value.has_tensor ||
+		    !tensor_ask_is_live(&ask->base) || is_found_again(ask))
 			return 0;
 	}
-	return error_set(error,
-			 "Each time it was read it became another: stop the "
-			 "rank to see it.");
+	ask->is_doubtful = true;
+	return 0;
 }
 
 /* Whether it is still what it was when it was looked at. */
