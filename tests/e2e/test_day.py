@@ -201,9 +201,12 @@ class TestDay(unittest.TestCase):
         self.all_at("stopped at breakpoint 1", BACKWARD)
 
     def compare(self):
-        self.screen.press(b"=")
-        self.screen.press(b"step\r")
-        self.screen.until("Compare", "(%d)" % COUNT)
+        """The replicas are the same; what each was given is not."""
+        everybody = "0-%d" % (COUNT - 1)
+        for expression, ranks in (("x", "0 "), ("model.weight", everybody)):
+            self.screen.press(b"=" + expression.encode() + b"\r")
+            self.screen.until("Compare · " + expression, ranks, "float32",
+                              lacks=("asked",))
         self.keep("compare")
         self.screen.press(b"\x1b")
 

@@ -23,21 +23,26 @@ class Net(nn.Module):
         super().__init__()
         self.words = nn.Embedding(words, 8)
         self.words.weight.requires_grad_(False)    # trained before
-        self.norm = nn.BatchNorm1d(32, affine=False)
+        self.register_buffer("center", torch.zeros(32))
         self.body = nn.Linear(32, 16)
         self.head = nn.Linear(24, 4)
 
     def forward(self, x, word):
-        hidden = torch.relu(self.body(self.norm(x)))
+        hidden = torch.relu(self.body(x - self.center))
         return self.head(torch.cat([hidden, self.words(word)], 1))
 
 
 def load_batch(step, rank):
     torch.manual_seed(1000 * step + rank)
-    x = torch.randn(16, 32)
-    if KIND == "nan" and rank == 2 and step == 4:
-        x[3, 7] = float("nan")    # a bad record
-    return x, torch.randint(0, 100, (16,))
+    return torch.randn(16, 32), torch.randint(0, 100, (16,))
+
+
+def spoil(model, step, rank):
+    if KIND == "drift" and (rank, step) == (3, 4):
+        with torch.no_grad():
+            model.body.weight[4, 7] += 1e-3    # a bit that flipped
+    if KIND == "nan" and (rank, step) == (2, 4):
+        model.center[7] = float("nan")    # read from a bad record
 
 
 def average(gradients):
@@ -70,7 +75,7 @@ def train():
     for layer in (model.body, model.head):
         layer.reset_parameters()
     with torch.no_grad():
-        model.words.weight[:] = torch.arange(8.)
+        model.words.weight[:] = torch.arange(8.) / 8
     optimizer = optim.SGD(filter(lambda each: each.requires_grad,
                                  model.parameters()), lr=0.1)
     for step in range(STEPS):
@@ -82,9 +87,7 @@ def train():
                      if each.requires_grad]
         if average(gradients):
             optimizer.step()
-        if KIND == "drift" and rank == 3 and step == 4:
-            with torch.no_grad():
-                model.body.weight[4, 7] += 1e-3    # a bit that flipped
+        spoil(model, step, rank)
     write_checkpoint(rank)
     dist.destroy_process_group()
 
