@@ -112,22 +112,32 @@ static void append_shape(struct buffer *out, const struct tensor *tensor)
 	tensortext_append_sizes(out, tensor->shape, tensor->dimension_count);
 }
 
-/* "[8, 31], not [8, 32]" */
+/* "[8, 31], not [8, 32]", each once. */
 static void append_parted(struct buffer *out, const struct paramdiff_row *row,
 			  void (*append)(struct buffer *out,
 					 const struct tensor *tensor))
 {
-	size_t most = majority_of(row);
-	size_t count = 0;
+	struct buffer usual = BUFFER_INIT;
+	struct buffer one = BUFFER_INIT;
+	struct buffer all = BUFFER_INIT;
 
+	append(&usual, &row->classes[majority_of(row)].tensor);
 	for (size_t i = 0; i < row->class_count; i++) {
-		if (i == most)
+		buffer_reset(&one);
+		append(&one, &row->classes[i].tensor);
+		if (strcmp(one.data, usual.data) == 0 ||
+		    (all.length > 0 && strstr(all.data, one.data) != NULL))
 			continue;
-		buffer_append_string(out, count++ > 0 ? ", " : "");
-		append(out, &row->classes[i].tensor);
+		if (all.length > 0)
+			buffer_append_string(&all, ", ");
+		buffer_append_string(&all, one.data);
 	}
-	buffer_append_string(out, ", not ");
-	append(out, &row->classes[most].tensor);
+	if (all.length > 0)
+		buffer_printf(out, "%s, not ", all.data);
+	buffer_append_string(out, usual.data);
+	buffer_clear(&all);
+	buffer_clear(&one);
+	buffer_clear(&usual);
 }
 
 static void append_how(struct buffer *out, const struct paramdiff_row *row)

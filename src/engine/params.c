@@ -188,10 +188,34 @@ static bool is_identifier(const char *name, size_t length)
 	return length > 0 && !isdigit((unsigned char)name[0]);
 }
 
+/* Of "['fc.weight'].bias" what stands in brackets, with them. */
+static size_t item_length(const char *name)
+{
+	char quote = '\0';
+
+	for (size_t i = 0; name[0] == '[' && name[i] != '\0'; i++) {
+		if (quote && name[i] == '\\' && name[i + 1] != '\0')
+			i++;
+		else if (quote && name[i] == quote)
+			quote = '\0';
+		else if (!quote && strchr("'\"", name[i]))
+			quote = name[i];
+		else if (!quote && name[i] == ']')
+			return i + 1;
+	}
+	return 0;
+}
+
 /* "layers.0.weight" as it stands in the modules: model.layers._modules["0"]
- * .weight */
+ * .weight; of what is no module its items, as they are named. */
 static void append_path(struct buffer *out, const char *name)
 {
+	size_t item;
+
+	while ((item = item_length(name)) > 0) {
+		buffer_append(out, name, item);
+		name += item + (name[item] == '.');
+	}
 	while (*name != '\0') {
 		size_t length = strcspn(name, ".");
 		bool is_last = name[length] == '\0';
