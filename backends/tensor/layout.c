@@ -151,7 +151,7 @@ uint64_t layout_address(const struct tensor_layout *layout, int64_t index)
 		int64_t place = index % layout->shape[i];
 
 		index /= layout->shape[i];
-		address += (uint64_t)(place * layout->strides[i]);
+		address += (uint64_t)place * (uint64_t)layout->strides[i];
 	}
 	return address;
 }

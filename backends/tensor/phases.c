@@ -25,6 +25,9 @@ int phases_init(struct phases *phases, const struct tensor_layout *layout,
 	tensor_init(&phases->result.told);
 	if (layout_check(layout, error) < 0)
 		return -1;
+	/* Behind the last one it is all the same. */
+	if (wish->after > layout_element_count(layout))
+		phases->wish.after = layout_element_count(layout);
 	/* To look for it takes as long as some thousand elements do. */
 	if (phases_total(phases) > KERNEL_MINIMUM)
 		phases->kernel = kernel_best();

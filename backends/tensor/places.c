@@ -9,7 +9,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
-/* The rectangle alone, as a tensor of its own. */
+/* The rectangle alone, as a tensor of its own. Empty ones may wrap around. */
 static struct tensor_layout cut(const struct tensor_layout *layout,
 				const struct tensor_slice *slice)
 {
@@ -21,15 +21,15 @@ static struct tensor_layout cut(const struct tensor_layout *layout,
 	part.dimension_count = 2;
 	for (int i = 0; i < layout->dimension_count; i++)
 		if (i != slice->row_dimension && i != slice->column_dimension)
-			part.address += (uint64_t)(slice->index[i] *
-						   layout->strides[i]);
+			part.address += (uint64_t)slice->index[i] *
+					(uint64_t)layout->strides[i];
 	for (int i = 0; i < 2; i++) {
 		part.shape[i] = counts[i];
 		part.strides[i] = 0;
 		if (dimensions[i] < 0)
 			continue;
 		part.strides[i] = layout->strides[dimensions[i]];
-		part.address += (uint64_t)(starts[i] * part.strides[i]);
+		part.address += (uint64_t)starts[i] * (uint64_t)part.strides[i];
 	}
 	return part;
 }

@@ -10,8 +10,8 @@ the verdict with two samples, and what watching costs: the screen, which looks
 four times a second, and `wait`. Then how long from a key until something is
 drawn. Last, for how long a process is held by a look at its native frames, as
 it sees itself: its thread reads a clock all the time; debuggers on sockets
-(debuggers.py); stepping from outside (stops.py); and agents (agents.py). Times
-are medians; nothing here passes or fails.
+(debuggers.py); stepping from outside (stops.py); agents (agents.py); and how
+fast tensors are read (tensors.py, least times). Times are medians; nothing here passes or fails.
 """
 import argparse
 import fcntl
@@ -36,6 +36,7 @@ from terminals import Terminal  # noqa: E402
 import agents  # noqa: E402
 import debuggers  # noqa: E402
 import stops  # noqa: E402
+import tensors  # noqa: E402
 
 BUILD = os.environ.get("BUILDDIR", os.getcwd())
 QUIET = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL,
@@ -361,6 +362,8 @@ def main():
                     max(1, options.runs // 3))
     print()
     agents.measure(lambda *heads: Table(options.markdown, *heads))
+    print()
+    tensors.measure(lambda *heads: Table(options.markdown, *heads))
 
 
 if __name__ == "__main__":

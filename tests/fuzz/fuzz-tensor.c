@@ -137,7 +137,7 @@ static void set_wish(struct tensor_wish *wish, const struct head *head)
 	wish->bins = head->bins;
 	wish->block_count = head->blocks;
 	wish->after = head->start < -1 ? -1 : head->start;
-	wish->data_start = wish->after + 1;
+	wish->data_start = head->start < 0 ? 0 : head->start;
 	wish->data_count = head->count < 0 ? 0 : head->count;
 	wish->slice = (struct tensor_slice){
 		.row_dimension = head->dimensions > 1 ? 0 : -1,
@@ -173,7 +173,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		layout.shape[i] = pair[0];
 		layout.strides[i] = pair[1];
 		if (head.flags & 2)
-			layout.strides[i] *= (int64_t)pair[1] << 24;
+			layout.strides[i] = pair[1] * (INT64_C(1) << 40);
 	}
 	bytes = xmalloc(size + 1);
 	memcpy(bytes, data, size);
@@ -185,7 +185,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (layout_check(&layout, &error) == 0 &&
 	    layout_element_count(&layout) <= ELEMENTS_MAXIMUM &&
 	    layout_byte_count(&layout) <= ELEMENTS_MAXIMUM * 16) {
-		if (is_within(&layout, bytes, size))
+		if (layout_element_count(&layout) > 0 &&
+		    is_within(&layout, bytes, size))
 			check_elements(&layout);
 		run(&layout, &wish);
 	}

@@ -308,6 +308,9 @@ static void elements_are_found(void **state)
 	assert_int_equal(found(&layout, "{\"find\":\"nan\",\"after\":1}"), 5);
 	assert_int_equal(found(&layout, "{\"find\":\"nan\",\"after\":5}"), 1);
 	assert_int_equal(found(&layout, "{\"find\":\"nan\",\"after\":99}"), 1);
+	assert_int_equal(found(&layout, "{\"find\":\"max\","
+					"\"after\":9223372036854775807}"),
+			 -1);
 	layout.shape[0] = 1;
 	assert_int_equal(found(&layout, "{\"find\":\"nan\"}"), -1);
 	layout.shape[0] = 0;
