@@ -474,10 +474,41 @@ class TorchCase(Case):
         self.assertIn("storage", self.tensor("freed", hash=True)["unread"])
 
 
+SHARDS = """
+import torch.distributed as dist
+from torch.distributed.tensor import (
+    DTensor, Partial, Replicate, Shard, distribute_tensor, init_device_mesh)
+dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+mesh = init_device_mesh("cpu", (1,))
+whole = torch.arange(24.0).reshape(6, 4).requires_grad_()
+shards = [distribute_tensor(whole, mesh, [part])
+          for part in (Shard(0), Replicate(), Shard(1))]
+partial = DTensor.from_local(torch.ones(2), mesh, [Partial()])
+"""
+
+
+@unittest.skipUnless(os.environ.get("PROBETUI_SOAK") and TORCH,
+                     "it takes PROBETUI_SOAK and PROBETUI_TORCH_PYTHON")
+class TestShards(Case):
+    @classmethod
+    def setUpClass(cls):
+        cls.start([TORCH], "import torch" + SHARDS)
+
+    def test_the_local_one_is_told(self):
+        for number, text in enumerate(("Shard(0)", "Replicate", "Shard(1)")):
+            told = self.tensor("shards[%d]" % number, hash=True)
+            self.assertEqual(
+                (told["placement"], told["stats"]["max"],
+                 told["requires_grad"]), (text + " of [6, 4]", 23.0, True))
+        self.assertEqual(self.tensor("partial")["placement"],
+                         "Partial(sum) of [2]")
+
+
 def load_tests(loader, _tests, _pattern):
     few_unless_soak()
     suite = loader.loadTestsFromTestCase(TestReadOnly)
     suite.addTests(loader.loadTestsFromTestCase(TestNumpy))
+    suite.addTests(loader.loadTestsFromTestCase(TestShards))
     for numpy in (False, True) if os.environ.get("PROBETUI_SOAK") else \
             (False,):
         name = "TestTorch%s" % ("WithNumpy" if numpy else "")

@@ -1,16 +1,25 @@
 """The requests `tensor` and `parameters` where it takes code to find the
 value: asked of the process's agent, with the same answers as from outside."""
+import math
 import os
+import subprocess
 import sys
 import unittest
 
-from https import HERE, HttpCase
-from nodes import Node
+from https import HERE, SOURCE, HttpCase
+from nodes import Node, Target
+
+TORCH = os.environ.get("PROBETUI_TORCH_PYTHON")
 
 WISH = {"statistics": "whole", "bins": 4, "hash": True, "blocks": 2,
         "find": "nan", "data": {"start": 1, "count": 2},
         "slice": {"index": [0], "rowDimension": -1, "columnDimension": 0,
                   "column": 0, "columns": 4}}
+
+
+def has(python, library):
+    return subprocess.run([python, "-c", "import " + library],
+                          stderr=subprocess.DEVNULL).returncode == 0
 
 
 class TestTensors(HttpCase):
@@ -102,6 +111,87 @@ class TestTensors(HttpCase):
                                     expression="NUMBERS[:]"))
         self.assertTrue(node.ask("tensor", pid=self.pid,
                                  expression="NUMBERS")["tensor"])
+
+
+ARRAYS = """
+import sys
+sys.path.insert(0, %r)
+from arrays_target import *
+values = [pair[0] for pair in KIND()]
+large = bytes(range(251)) * 6000
+print("ready", flush=True)
+sys.stdin.read()
+""" % os.path.join(SOURCE, "tests", "agent")
+
+
+class Many:
+    """Of each value both ways tell the same."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.python = cls.find()
+        if cls.python is None:
+            raise unittest.SkipTest(cls.why)
+        cls.argv = ["-c", ARRAYS.replace("KIND", cls.values)]
+
+    def start(self, rank, **variables):
+        target = Target(argv=[self.python] + self.argv, PROBETUI="1",
+                        RANK=str(rank), PYTHONPATH=os.path.join(
+                            SOURCE, "agent"))
+        self.addCleanup(target.close)
+        return target
+
+    def near(self, one, other, what):
+        if isinstance(one, dict):
+            for name in one:
+                self.near(one[name], other[name], what + (name,))
+        elif isinstance(one, float) and isinstance(other, float):
+            self.assertTrue(math.isclose(one, other, rel_tol=1e-9,
+                                         abs_tol=1e-12), (what, one, other))
+        else:
+            self.assertEqual(one, other, what)
+
+    def ask(self, expression, **wish):
+        told = self.node.ask("tensor", pid=self.pid, expression=expression,
+                             bins=5, **wish)
+        tensor = told["tensor"]
+        # Only one of them knows how many of its own look on.
+        tensor.pop("storage_users", None)
+        return tensor
+
+    def test_all(self):
+        count = int(self.node.ask("tensor", pid=self.pid,
+                                  expression="len(values)")["value"]["value"])
+        self.assertGreater(count, 60)
+        for number in range(count):
+            outside, inside = [
+                self.ask(text % number, hash=True, blocks=3)
+                for text in ("values[%d]", "[values[%d]][0]")]
+            self.near(outside, inside, (number, outside["dtype"],
+                                        outside["shape"]))
+        sample = self.ask("large", statistics="sample")
+        self.assertLess(sample["share"], 1)
+        self.near(sample, self.ask("[large][0]", statistics="sample"), ())
+
+
+class TestArrays(Many, HttpCase):
+    values = "arrays"
+    why = "neither this Python nor PROBETUI_TORCH_PYTHON has numpy"
+
+    @staticmethod
+    def find():
+        return next((python for python in (sys.executable, TORCH)
+                     if python and has(python, "numpy")), None)
+
+
+class TestTorch(Many, HttpCase):
+    values = "tensors"
+    why = "it takes PROBETUI_SOAK and a PROBETUI_TORCH_PYTHON with torch"
+
+    @staticmethod
+    def find():
+        return TORCH if os.environ.get("PROBETUI_SOAK") and TORCH and \
+            has(TORCH, "torch") else None
 
 
 if __name__ == "__main__":
