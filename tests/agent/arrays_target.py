@@ -27,8 +27,8 @@ def truth_of_numpy(array):
 
 def statistics(library, flat):
     double = flat.astype("f8") if hasattr(flat, "astype") else flat.double()
-    fine = flat[library.isfinite(double)]
     finite = double[library.isfinite(double)]
+    fine = flat if "nt" in str(flat.dtype) else finite
     told = {"count": len(flat), "nan": int(library.isnan(double).sum()),
             "inf": int(library.isinf(double).sum()),
             "zeros": int((double == 0).sum())}

@@ -391,14 +391,17 @@ result = leaf * 2
 
 
 class TorchCase(Case):
-    """`self.numpy`: whether torch has numpy."""
+    """`numpy`: whether torch has numpy."""
+
+    python = TORCH
+    numpy = False
 
     @classmethod
     def setUpClass(cls):
-        if TORCH is None:
+        if cls.python is None:
             raise unittest.SkipTest("PROBETUI_TORCH_PYTHON names no Python "
                                     "with torch")
-        cls.start([TORCH], MODEL.replace("WITH_NUMPY", repr(cls.numpy)))
+        cls.start([cls.python], MODEL.replace("WITH_NUMPY", repr(cls.numpy)))
 
     def names(self, expression, **more):
         answer = self.viewer.ask("probetui/parameters", timeout=60,
@@ -509,11 +512,15 @@ def load_tests(loader, _tests, _pattern):
     suite = loader.loadTestsFromTestCase(TestReadOnly)
     suite.addTests(loader.loadTestsFromTestCase(TestNumpy))
     suite.addTests(loader.loadTestsFromTestCase(TestShards))
-    for numpy in (False, True) if os.environ.get("PROBETUI_SOAK") else \
-            (False,):
-        name = "TestTorch%s" % ("WithNumpy" if numpy else "")
+    more = []
+    if os.environ.get("PROBETUI_SOAK"):
+        more = [("TestTorchWithNumpy", TORCH)]
+        if has(sys.executable, "torch"):
+            more.append(("TestTorchOfThisPython", sys.executable))
+    for name, python in [("TestTorch", TORCH)] + more:
         suite.addTests(loader.loadTestsFromTestCase(type(
-            name, (TorchCase,), {"numpy": numpy, "__module__": __name__})))
+            name, (TorchCase,), {"numpy": name != "TestTorch",
+                                 "python": python, "__module__": __name__})))
     suite.addTests(pythons.load_cases(loader, __name__, BuffersCase))
     return suite
 
