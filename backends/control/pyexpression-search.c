@@ -1,3 +1,4 @@
+/* pyexpression-search: which frames have the names of an expression. */
 #include "backends/control/pyexpression-private.h"
 
 #include "backends/control/pyevaluate.h"

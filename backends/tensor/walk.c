@@ -41,6 +41,7 @@ struct walker {
 	struct tensor_walk *walk;
 	struct map *seen;   /* objects that were walked */
 	struct map *types;  /* kinds of their types, one more */
+	struct map *params; /* of an optimizer: their numbers, one more */
 	struct buffer name; /* of what is being walked */
 	int depth;
 	struct error *error;
@@ -211,17 +212,11 @@ static void push_index(struct walker *walker, int64_t number)
 	buffer_printf(&walker->name, "[%" PRId64 "]", number);
 }
 
-/* As Python writes it; "#3" where that would not say more. */
-static int push_key(struct walker *walker, uint64_t key, size_t number)
+static int push_key(struct walker *walker, uint64_t key)
 {
-	static const uint64_t plain =
-		PYTYPE_STRING | PYTYPE_BYTES | PYTYPE_INTEGER;
 	struct buffer text = BUFFER_INIT;
 
-	if (pytype_has(&walker->reader, key, plain))
-		pyobject_repr(&walker->reader, key, &text);
-	else
-		buffer_printf(&text, "#%zu", number);
+	pyobject_repr(&walker->reader, key, &text);
 	buffer_printf(&walker->name, "[%.*s]", KEY_MAXIMUM, text.data);
 	buffer_clear(&text);
 	return walker->name.length > NAME_MAXIMUM ? refuse_size(walker) : 0;
@@ -329,7 +324,7 @@ static int walk_dict(struct walker *walker, uint64_t dict)
 			renew(walker);
 		if (kind_of(walker, entries.items[i].value) == KIND_OTHER)
 			continue;
-		result = push_key(walker, entries.items[i].key, i);
+		result = push_key(walker, entries.items[i].key);
 		if (!result)
 			result = walk_any(walker, entries.items[i].value);
 		buffer_truncate(&walker->name, length);
@@ -338,27 +333,85 @@ static int walk_dict(struct walker *walker, uint64_t dict)
 	return result;
 }
 
-static int walk_attribute(struct walker *walker, uint64_t object,
-			  const char *name)
+/*
+ * Optimizers
+ */
+
+static int walk_group(struct walker *walker, uint64_t group, int64_t number)
 {
 	size_t length = walker->name.length;
-	uint64_t value;
-	int result;
+	uint64_t params, object;
+	int64_t count;
+	int result = 0;
 
-	renew(walker);
-	if (pyobject_attribute(&walker->reader, object, name, &value))
+	if (pydict_find(&walker->reader, group, "params", &params))
 		return refuse(walker);
-	buffer_printf(&walker->name, "%s%s", length ? "." : "", name);
-	result = walk_any(walker, value);
-	buffer_truncate(&walker->name, length);
+	count = pylist_count(&walker->reader, params);
+	if (count < 0 || count > ENTRIES_MAXIMUM)
+		return refuse(walker);
+	for (int64_t i = 0; !result && i < count; i++) {
+		if (i % 1000 == 999)
+			renew(walker);
+		if (pylist_item(&walker->reader, params, i, &object))
+			return refuse(walker);
+		put_number(walker->params, object, map_count(walker->params));
+		if (walker->name.length)
+			buffer_append_char(&walker->name, '.');
+		buffer_printf(&walker->name,
+			      "param_groups[%" PRId64 "].params[%" PRId64 "]",
+			      number, i);
+		if (kind_of(walker, object) == KIND_TENSOR)
+			result = add(walker, object, false);
+		buffer_truncate(&walker->name, length);
+	}
+	return result;
+}
+
+static int walk_state(struct walker *walker, uint64_t state)
+{
+	struct entries entries = { .items = NULL };
+	size_t length = walker->name.length;
+	int result = read_entries(walker, state, &entries);
+
+	for (size_t i = 0; !result && i < entries.count; i++) {
+		size_t number;
+
+		if (i % 100 == 99)
+			renew(walker);
+		if (!get_number(walker->params, entries.items[i].key, &number) ||
+		    kind_of(walker, entries.items[i].value) != KIND_DICT)
+			continue;
+		if (length)
+			buffer_append_char(&walker->name, '.');
+		buffer_printf(&walker->name, "state[%zu]", number);
+		result = walk_named(walker, entries.items[i].value,
+				    KIND_TENSOR, true);
+		buffer_truncate(&walker->name, length);
+	}
+	free(entries.items);
 	return result;
 }
 
 static int walk_optimizer(struct walker *walker, uint64_t optimizer)
 {
-	if (walk_attribute(walker, optimizer, "param_groups"))
-		return -1;
-	return walk_attribute(walker, optimizer, "state");
+	uint64_t groups, state, group;
+	int64_t count;
+
+	renew(walker);
+	if (pyobject_attribute(&walker->reader, optimizer, "param_groups",
+			       &groups) ||
+	    pyobject_attribute(&walker->reader, optimizer, "state", &state))
+		return refuse(walker);
+	count = pylist_count(&walker->reader, groups);
+	if (count < 0 || count > ENTRIES_MAXIMUM)
+		return refuse(walker);
+	map_free(walker->params);
+	walker->params = map_new(NULL);
+	for (int64_t i = 0; i < count; i++)
+		if (pylist_item(&walker->reader, groups, i, &group) ||
+		    walk_group(walker, group, i))
+			return refuse(walker);
+	return walk_state(walker, state);
 }
 
 static int walk_kind(struct walker *walker, uint64_t object, enum kind kind)
@@ -408,7 +461,7 @@ static int walk_root(struct walker *walker, uint64_t object, const char *text)
 				 "no list, tuple or dict of such.",
 				 text);
 	if (kind == KIND_TENSOR)
-		buffer_append_string(&walker->name, "value");
+		buffer_append_string(&walker->name, text);
 	return walk_any(walker, object);
 }
 
@@ -420,6 +473,7 @@ int tensor_walk(struct ptrace_connection *connection, uint64_t object,
 		.walk = walk,
 		.seen = map_new(NULL),
 		.types = map_new(NULL),
+		.params = map_new(NULL),
 		.name = BUFFER_INIT,
 		.error = error,
 	};
@@ -428,6 +482,7 @@ int tensor_walk(struct ptrace_connection *connection, uint64_t object,
 	buffer_clear(&walker.name);
 	map_free(walker.seen);
 	map_free(walker.types);
+	map_free(walker.params);
 	return result;
 }
 

@@ -8,9 +8,9 @@
  *	fc.weight			of a module, running_mean: a buffer
  *	[0].weight, ['head'].bias	of modules in a list or dict
  *	[0], ['loss']			of tensors in a list or dict
- *	param_groups[0]['params'][1]	of an optimizer
- *	state[#1]['exp_avg']		of the same: of the second key
- *	value				of a tensor itself
+ *	param_groups[0].params[1]	of an optimizer
+ *	state[1].exp_avg		of the same, a buffer: by the number of the
+ *					parameter, as in its state_dict()
  */
 #ifndef BACKENDS_TENSOR_WALK_H
 #define BACKENDS_TENSOR_WALK_H
@@ -36,7 +36,7 @@ struct tensor_walk {
 	size_t capacity;
 };
 
-/* text is what it is called in a sentence; -1 and a sentence. Clear it in any case. */
+/* object has the text as its name; -1 and a sentence. Clear it in any case. */
 int tensor_walk(struct ptrace_connection *connection, uint64_t object,
 		const char *text, struct tensor_walk *walk,
 		struct error *error);

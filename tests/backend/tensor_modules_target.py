@@ -88,14 +88,16 @@ def of_module(module, prefix="", seen=None):
 
 def of_optimizer(optimizer):
     import torch
+    numbers = {}
     for i, group in enumerate(optimizer.param_groups):
         for j, value in enumerate(group["params"]):
-            yield ["param_groups[%d]['params'][%d]" % (i, j), "parameter",
+            numbers[id(value)] = len(numbers)
+            yield ["param_groups[%d].params[%d]" % (i, j), "parameter",
                    crc(value)]
-    for number, state in enumerate(optimizer.state.values()):
+    for value, state in optimizer.state.items():
         for key, part in state.items():
             if isinstance(part, torch.Tensor):
-                yield ["state[#%d]['%s']" % (number, key), "parameter",
+                yield ["state[%d].%s" % (numbers[id(value)], key), "buffer",
                        crc(part)]
 
 

@@ -281,7 +281,8 @@ class TestTorch(unittest.TestCase):
         if not os.path.exists(python):
             raise unittest.SkipTest("there is no %s" % python)
         cls.target = Target(argv=[python, os.path.join(
-            HERE, "tensor_modules_target.py")])
+            HERE, "tensor_modules_target.py")], PROBETUI="1",
+            PYTHONPATH=os.path.join(HERE, "..", "..", "agent"))
         cls.addClassCleanup(cls.target.close)
         cls.truth = json.loads(" ".join(cls.target.words))
         if not cls.truth:
@@ -330,6 +331,31 @@ class TestTorch(unittest.TestCase):
                      for one in found["parameters"]], truth)
                 self.assertEqual(found["total"], len(truth))
 
+    def test_the_agent_tells_the_same(self):
+        """It is asked where code has to run."""
+        for text in ("model", "optimizer", "both"):
+            for wish in ({"hash": True}, {"gradients": True}):
+                outside, agent = [self.node.ask(
+                    "parameters", pid=self.pid, expression=each, **wish)
+                    for each in (text, "(lambda: %s)()" % text)]
+                self.assertEqual(
+                    *[[(one["name"], one["kind"], one["error"],
+                        one["tensor"] and (one["tensor"]["shape"],
+                                           one["tensor"]["hash"]))
+                       for one in found["parameters"]]
+                      for found in (outside, agent)])
+        outside, agent = [self.node.ask(
+            "tensor", pid=self.pid, expression=text, hash=True,
+            statistics="whole", bins=5, find="max", slice={
+                "rowDimension": 0, "columnDimension": 1, "index": [0, 0],
+                "row": 1, "rows": 2, "column": 0, "columns": 6})
+            for text in ("x", "(lambda: x)()")]
+        for key in ("stats", "hash", "histogram", "shape", "strides", "dtype",
+                    "share", "type"):
+            self.assertEqual(outside["tensor"][key], agent["tensor"][key], key)
+        for key in ("slice", "found", "frame"):
+            self.assertEqual(outside[key], agent[key], key)
+
     def test_pages(self):
         whole = self.node.ask("parameters", pid=self.pid, expression="model")
         for start in (1, 5, whole["total"], 1000000):
@@ -343,9 +369,14 @@ class TestTorch(unittest.TestCase):
             "parameters", pid=self.pid, expression="turn"))
 
     def test_what_is_refused(self):
+        # By a node that may not ask the agent.
+        node = Node()
+        self.addCleanup(node.close)
+        node.ask("initialize", protocol=1, readOnly=True)
+        node.discover(pids=[self.pid])
         for text, part in self.truth["refused"]:
             with self.subTest(text):
-                self.assertIn(part, self.node.refuse(
+                self.assertIn(part, node.refuse(
                     "tensor", pid=self.pid, expression=text))
 
 
