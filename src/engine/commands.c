@@ -123,7 +123,7 @@ static const struct command rows[] = {
 	  BOTH | COMMAND_RANKS, command_watch },
 	{ "watch-nan", NULL, "[EXPR [stop] | off] [ranks SET]",
 	  "tell of the first NaN or infinity in its value; stop: and pause "
-	  "the ranks. A shell waits for it, status 1: there is one",
+	  "the ranks; a shell waits for it",
 	  BOTH | COMMAND_RANKS, command_watch_nan },
 	{ "clear", "cl delete", "[ID | all]",
 	  "take a breakpoint away; alone: all of them",
