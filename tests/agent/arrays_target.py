@@ -124,6 +124,28 @@ def tensors():
     return [(tensor, truth_of_torch(tensor)) for tensor in found]
 
 
+def by_device():
+    """[shape] of what is told another way where it is copied as from a
+    device, and why one that hangs has no elements."""
+    import time
+
+    from probetui.tensors import facts, memory, sources, wish, work
+
+    wanted = wish.Wish(statistics="whole", has_hash=True, bins=4)
+    different = []
+    for tensor, _ in tensors():
+        known = facts.find(tensor)
+        copied = work.do(tensor, known._replace(device=tensor), wanted)
+        if copied != work.do(tensor, known, wanted):
+            different.append(list(tensor.shape))
+    sources.DEVICE_SECONDS = 0.1
+    sources.OnDevice._copy = lambda *_: time.sleep(0.3)
+    try:
+        work.do(tensor, known._replace(device=tensor), wanted)
+    except memory.Unreadable as problem:
+        return [different, str(problem)]
+
+
 class Hostile:
     """Made a tensor's class by class_of(): each of its methods says so."""
 

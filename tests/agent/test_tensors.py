@@ -412,6 +412,13 @@ class TorchCase(Case):
     def test_values(self):
         self.check_all("tensors()", 100)
 
+    def test_copies_of_a_device(self):
+        """A stand-in for one: the CPU."""
+        self.target.run("from arrays_target import *")
+        different, sentence = self.target.ask("by_device()")
+        self.assertEqual(different, [])
+        self.assertIn("did not answer in 0.1 s", sentence)
+
     def test_parameters(self):
         told = self.names("net", hash=True)
         by_kind = {kind: [one["name"] for one in told if one["kind"] == kind]
