@@ -364,6 +364,10 @@ def main():
     agents.measure(lambda *heads: Table(options.markdown, *heads))
     print()
     tensors.measure(lambda *heads: Table(options.markdown, *heads))
+    if python:
+        print()
+        tensors.measure_metadata(
+            lambda *heads: Table(options.markdown, *heads), python)
 
 
 if __name__ == "__main__":

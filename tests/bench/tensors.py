@@ -2,7 +2,14 @@
 same run (tensor-bench.c)."""
 import json
 import os
+import statistics
 import subprocess
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "backend"))
+import nodes  # noqa: E402
 
 BUILD = os.environ.get("BUILDDIR", os.getcwd())
 PROGRAM = os.path.join(BUILD, "tests", "bench", "tensor-bench")
@@ -15,6 +22,16 @@ ROWS = (("read", "one thread reads its own memory"),
         ("int64", "statistics, int64"),
         ("uint8", "statistics, uint8"),
         ("hash", "hash"))
+
+# Tensors of a list, of which one request tells all.
+COUNT = 1000
+ROUNDS = 20
+SCRIPT = """
+import sys, torch
+many = [torch.zeros((i & 7) + 1, 4) for i in range(%d)]
+print("ready", flush=True)
+sys.stdin.read()
+""" % COUNT
 
 
 def measure(table, megabytes=1024, processes=8):
@@ -32,3 +49,35 @@ def measure(table, megabytes=1024, processes=8):
     rows = table("%d processes, 200 parameters of 100 MB together in each"
                  % processes, "seconds")
     rows.row("all are hashed", "%.2f" % told["seconds"])
+
+
+def measure_metadata(table, python):
+    """What one tensor is, without its elements: of many in one request, from
+    outside; and one alone."""
+    target = nodes.Target(argv=[python, "-c", SCRIPT])
+    node = nodes.Node()
+    times = {"many": [], "one": []}
+    try:
+        node.ask("initialize", protocol=1, readOnly=True)
+        node.discover(pids=[target.pid])
+        for _ in range(ROUNDS):
+            for name, request, expression in (
+                    ("many", "parameters", "many"),
+                    ("one", "tensor", "many[7]")):
+                start = time.perf_counter()
+                body = node.ask(request, pid=target.pid,
+                                expression=expression)
+                times[name].append(time.perf_counter() - start)
+                assert body.get("total", COUNT) == COUNT, body
+    finally:
+        node.close()
+        target.process.kill()
+        target.close()
+    rows = table("what a tensor is, from outside", "median", "least")
+    for name, what, count in (
+            ("many", "each of %d in one request, with its JSON" % COUNT,
+             COUNT),
+            ("one", "one request, there and back", 1)):
+        micro = [1e6 * value / count for value in times[name]]
+        rows.row(what, "%.1f µs" % statistics.median(micro),
+                 "%.1f µs" % min(micro))
