@@ -138,6 +138,9 @@ static void part(const struct answer_classes *classes,
 	for (size_t i = 0; i < classes->value_count; i++) {
 		const struct answer_class *class = &classes->items[i];
 
+		/* Of what could not be read nothing is said. */
+		if (class->tensor && !class->tensor->has_statistics)
+			continue;
 		rankset_unite(count_of(class) > 0 ? having : others,
 			      &class->ranks);
 	}
@@ -349,6 +352,9 @@ static void append_more(struct buffer *out, const struct telling *telling)
 	for (size_t i = 0; i < telling->classes->value_count; i++) {
 		const struct answer_class *class = &telling->classes->items[i];
 
+		/* What could not be read may be the same. */
+		if (class->tensor && class->tensor->unread)
+			continue;
 		if (class != telling->class && class != telling->majority &&
 		    count_nan(class) == 0)
 			rankset_unite(&more, &class->ranks);
