@@ -68,6 +68,8 @@ int open_answer(struct command_context *context, struct error *error);
 
 /* Looks at what is under the cursor of the locals, or asks what. */
 void prompt_tensor(struct app *app);
+/* Cursor and what was scrolled become in the tensor pane what is drawn. */
+void tensor_settle(struct app *app);
 /* The cursor of the tensor pane; what was clicked there (hit.h). */
 void tensor_move(struct app *app, enum move move);
 void tensor_point(struct app *app, int value);

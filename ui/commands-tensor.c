@@ -14,15 +14,8 @@
 #include "model/displays.h"
 #include "ui/app.h"
 #include "ui/commands-private.h"
-#include "ui/grid.h"
-#include "ui/heat.h"
-#include "ui/layout.h"
-#include "ui/pane-tensor.h"
 #include "ui/pane.h"
 #include "ui/tensorscreen.h"
-
-/* A plane with no more elements is read as a whole. */
-#define SMALL_CELLS 4096
 
 /* The index of word in names, -1 when it is none of them. */
 static int find_word(const char *const *names, size_t count, const char *word)
@@ -38,34 +31,12 @@ static const struct tensorview *known_of(const struct app *app)
 	return &app->engine->session.tensorview;
 }
 
-/* The pane as it is drawn. */
-static void make_screen(struct tensor_screen *screen, const struct app *app)
-{
-	struct layout layout;
-
-	layout_make(&layout, &app->engine->session, &app->view);
-	tensor_screen_make(screen, &app->engine->session, &app->view,
-			   layout.body.row_count, layout.body.column_count);
-}
-
 static int need_tensor(const struct app *app, struct error *error)
 {
 	if (known_of(app)->has_tensor)
 		return 0;
 	return error_set(error, "no tensor is looked at; tensor EXPR looks at "
 				"one.");
-}
-
-/* What the cursor and all that was scrolled become when it is drawn. */
-static void settle(struct app *app)
-{
-	struct tensor_choice *choice = &app->view.tensor;
-	struct tensor_screen screen;
-
-	make_screen(&screen, app);
-	choice->plane = screen.plane;
-	choice->cursor = screen.cursor;
-	choice->first = screen.first;
 }
 
 /*
@@ -250,7 +221,7 @@ static void prompt_index(struct app *app)
 {
 	struct buffer text = BUFFER_INIT;
 
-	settle(app);
+	tensor_settle(app);
 	tensor_plane_append(&text, &app->view.tensor.plane);
 	prompt_open(&app->view.prompt, PROMPT_TENSOR_INDEX, text.data);
 	buffer_clear(&text);
@@ -258,7 +229,7 @@ static void prompt_index(struct app *app)
 
 static int step_plane(struct app *app, int by, struct error *error)
 {
-	settle(app);
+	tensor_settle(app);
 	if (tensor_plane_step(&app->view.tensor.plane, &known_of(app)->tensor,
 			      by))
 		return 0;
@@ -283,7 +254,7 @@ int ui_tensor_index(struct command_context *context, int argc, char **argv,
 	if (argc == 2 && command_direction(argc, argv) != 0)
 		return step_plane(app, command_direction(argc, argv), error);
 	text = command_join(argc, argv, 1);
-	settle(app);
+	tensor_settle(app);
 	result = tensor_plane_parse(&choice->plane, &choice->cursor,
 				    &known_of(app)->tensor, text, error);
 	if (result == 0)
@@ -306,7 +277,7 @@ int ui_tensor_find(struct command_context *context, int argc, char **argv,
 		return -1;
 	if (known->tensor.unread != NULL)
 		return error_set(error, "%s.", known->tensor.unread);
-	settle(app);
+	tensor_settle(app);
 	if (strcmp(argv[1], "nan") == 0 && known->tensor.element_count > 0)
 		after = tensor_plane_flat(&app->view.tensor.plane,
 					  &known->tensor,
@@ -333,11 +304,11 @@ void tensor_refresh(struct app *app)
 			 "there is no such element in it.");
 		return;
 	}
-	settle(app);
+	tensor_settle(app);
 	choice->cursor = tensor_plane_show(&choice->plane, &known->tensor,
 					   known->found);
 	choice->is_at_found = true;
-	settle(app);
+	tensor_settle(app);
 }
 
 /* "model-fc-weight-rank5.npy" */
@@ -376,149 +347,4 @@ int ui_tensor_export(struct command_context *context, int argc, char **argv,
 		return tensor_export(app->engine, argv[1], error);
 	prompt_export(app);
 	return 0;
-}
-
-/* In numbers by one, in a map by a part of it. */
-static void find_step(const struct app *app, const struct tensor_screen *screen,
-		      int64_t *rows, int64_t *columns)
-{
-	const struct tensor_heat *heat = &known_of(app)->heat;
-
-	*rows = 1;
-	*columns = 1;
-	if (app->view.tensor.mode != TENSOR_HEAT || heat->bins == NULL ||
-	    !tensor_plane_is_same(&heat->plane, &screen->plane))
-		return;
-	*rows = heat->bin_rows;
-	*columns = heat->bin_columns;
-}
-
-/* Home and End: of the row, then of the plane. */
-static void go_to_end(struct tensor_place *cursor,
-		      const struct tensor_screen *screen, bool is_first)
-{
-	int64_t column = is_first ? 0 : screen->columns - 1;
-	int64_t row = is_first ? 0 : screen->rows - 1;
-
-	if (cursor->column == column)
-		cursor->row = row;
-	cursor->column = column;
-}
-
-void tensor_move(struct app *app, enum move move)
-{
-	struct tensor_choice *choice = &app->view.tensor;
-	struct tensor_place *cursor = &choice->cursor;
-	struct tensor_screen screen;
-	int64_t rows;
-	int64_t columns;
-	int page;
-
-	settle(app);
-	make_screen(&screen, app);
-	find_step(app, &screen, &rows, &columns);
-	page = screen.shown_rows > 1 ? screen.shown_rows - 1 : 1;
-	choice->is_at_found = false;
-	switch (move) {
-	case MOVE_UP:
-		cursor->row -= rows;
-		break;
-	case MOVE_DOWN:
-		cursor->row += rows;
-		break;
-	case MOVE_LEFT:
-		cursor->column -= columns;
-		break;
-	case MOVE_RIGHT:
-		cursor->column += columns;
-		break;
-	case MOVE_PAGE_UP:
-		cursor->row -= page * rows;
-		break;
-	case MOVE_PAGE_DOWN:
-		cursor->row += page * rows;
-		break;
-	case MOVE_FIRST:
-	case MOVE_LAST:
-		go_to_end(cursor, &screen, move == MOVE_FIRST);
-		break;
-	case MOVE_COUNT:
-		break;
-	}
-	settle(app);
-}
-
-void tensor_point(struct app *app, int value)
-{
-	struct tensor_choice *choice = &app->view.tensor;
-	const struct tensor_heat *heat = &known_of(app)->heat;
-	struct tensor_screen screen;
-
-	settle(app);
-	make_screen(&screen, app);
-	choice->is_at_found = false;
-	if (choice->mode == TENSOR_NUMBERS && screen.shown_columns > 0) {
-		choice->cursor.row =
-			screen.first.row + value / screen.shown_columns;
-		choice->cursor.column =
-			screen.first.column + value % screen.shown_columns;
-	} else if (choice->mode == TENSOR_HEAT && heat->column_count > 0) {
-		choice->cursor.row =
-			value / heat->column_count * heat->bin_rows;
-		choice->cursor.column =
-			heat->first_column +
-			value % heat->column_count * heat->bin_columns;
-	}
-	settle(app);
-}
-
-/*
- * What the pane lacks
- */
-
-static int64_t minimum(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
-/* All of a small plane: what changed where nobody looked is marked, too. */
-static struct tensor_slice cells_around(const struct tensor_screen *screen)
-{
-	int64_t high = screen->shown_rows;
-	int64_t wide = screen->shown_columns + 1;
-	struct tensor_place place = {
-		.row = screen->first.row,
-		.column = screen->first.column,
-	};
-	int64_t rows;
-	int64_t columns;
-
-	if (screen->rows <= SMALL_CELLS && screen->columns <= SMALL_CELLS &&
-	    screen->rows * screen->columns <= SMALL_CELLS) {
-		place = (struct tensor_place){ 0, 0 };
-		high = screen->rows;
-		wide = screen->columns;
-	}
-	rows = minimum(high, screen->rows - place.row);
-	columns = minimum(wide, screen->columns - place.column);
-	return tensor_plane_slice(&screen->plane, &place, rows, columns);
-}
-
-void want_tensor(struct app *app)
-{
-	struct view *view = &app->view;
-	struct tensor_want want = { .bin_count = TENSOR_BINS };
-	struct tensor_screen screen;
-
-	make_screen(&screen, app);
-	if (known_of(app)->has_tensor) {
-		if (view->tensor.mode != TENSOR_HISTOGRAM)
-			want.slice = cells_around(&screen);
-		want.wants_map = view->tensor.mode == TENSOR_HEAT;
-		want.plane = screen.plane;
-		want.column = screen.cursor.column;
-		tensor_screen_map(&screen, view, &want.row_maximum,
-				  &want.column_maximum);
-	}
-	tensor_want(app->engine, &want);
 }

@@ -231,6 +231,7 @@ int ui_refresh(struct command_context *context, int argc, char **argv,
 		return error_set(error, "nothing can be read: probetui-node is "
 					"gone; q leaves, then start probetui.");
 	engine_sample_once(engine);
+	tensor_again(engine);
 	return 0;
 }
 

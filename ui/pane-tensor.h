@@ -18,6 +18,8 @@ struct view;
 int pane_tensor_header_rows(const struct session *session,
 			    const struct view *view, int column_count,
 			    int row_maximum);
+void pane_tensor_header(struct window window, const struct session *session,
+			const struct view *view, int row_maximum);
 /* In place of the verdict: NaN and infinities that are in it, or nothing. */
 bool pane_tensor_summary(struct window window, const struct session *session);
 void pane_tensor(struct window window, const struct session *session,

@@ -91,6 +91,7 @@ static void begin_reading(struct engine *engine, const struct rank *rank)
 	asking->stops = session_find_stop(session, node, pid, 0);
 	asking->touched = session_find_touched(session, node, pid);
 	asking->has_whole = false;
+	asking->is_old = false;
 }
 
 /* Its rank may have done something since. */
@@ -102,7 +103,8 @@ static bool is_old(const struct engine *engine, const struct rank *rank)
 	pid_t pid = rank->process.pid;
 	uint64_t stops = session_find_stop(session, node, pid, 0);
 
-	if (asking->touched != session_find_touched(session, node, pid) ||
+	if (asking->is_old ||
+	    asking->touched != session_find_touched(session, node, pid) ||
 	    asking->stops != stops)
 		return true;
 	return stops == 0 && asking->epoch != rank->epoch;
@@ -329,6 +331,14 @@ int tensor_export(struct engine *engine, const char *path, struct error *error)
 		drop(engine);
 	asking->export = tensor_export_new(path, &view->tensor, error);
 	return asking->export ? 0 : -1;
+}
+
+void tensor_again(struct engine *engine)
+{
+	engine->tensor.is_old = true;
+	engine->tensor.has_ended_whole = false;
+	engine->tensor.look_at = 0;
+	engine->tensor.whole_at = 0;
 }
 
 bool tensor_cancel(struct engine *engine)

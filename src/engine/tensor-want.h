@@ -34,6 +34,7 @@ struct tensor_asking {
 	uint64_t touched;
 	bool has_ended_whole; /* a person ended it: not again of itself */
 	bool has_whole;	      /* in this reading */
+	bool is_old;	      /* to be read again in any case */
 	bool is_large;	      /* a sample was told first */
 	struct tensor_export *export; /* NULL: none */
 	char *find;	      /* to be found next; NULL */
@@ -61,6 +62,8 @@ void tensor_find(struct engine *engine, const char *what, int64_t after);
 /* Writes it to a new file, part by part; the engine says when it is done. -1
  * and a sentence: it cannot. */
 int tensor_export(struct engine *engine, const char *path, struct error *error);
+/* It is read again, all of it, though nothing has happened since. */
+void tensor_again(struct engine *engine);
 /* Ends what takes long; false: nothing does. */
 bool tensor_cancel(struct engine *engine);
 /* The pane is not seen: what takes long ends. */

@@ -1,0 +1,376 @@
+/*
+ * pane-tensor-header: what a tensor is and its statistics, above its elements.
+ */
+#include "ui/pane-tensor.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/buffer.h"
+#include "base/text.h"
+#include "model/session.h"
+#include "model/tensortext.h"
+#include "ui/pane.h"
+#include "ui/view.h"
+
+#define GAP 2
+#define HEADER_DIGITS 3
+#define PERCENT_LEAST 0.001
+#define SPARK_BINS 30
+#define SPARK_NARROW 56 /* below, half as many */
+
+/*
+ * Pieces of text one behind the other, in as many lines as they need. In a
+ * window without rows they are only placed.
+ */
+struct flow {
+	struct window window;
+	int width;
+	int row;
+	int column;
+	int row_maximum;
+};
+
+static void flow_put(struct flow *flow, enum style style, const char *text)
+{
+	int width = text_width(text);
+
+	if (flow->column > 0 && flow->column + width > flow->width) {
+		flow->row++;
+		flow->column = 0;
+	}
+	if (flow->row < flow->row_maximum)
+		window_put(flow->window, flow->row, flow->column, flow->width,
+			   style, text);
+	flow->column += width + GAP;
+}
+
+static void flow_break(struct flow *flow)
+{
+	if (flow->column == 0)
+		return;
+	flow->row++;
+	flow->column = 0;
+}
+
+static int flow_rows(const struct flow *flow)
+{
+	int rows = flow->row + (flow->column > 0);
+
+	return rows < flow->row_maximum ? rows : flow->row_maximum;
+}
+
+static bool is_held(const struct session *session)
+{
+	const struct tensorview *known = &session->tensorview;
+
+	return session_find_stop(session, known->node, known->pid, 0) > 0;
+}
+
+bool tensor_is_stale(const struct session *session, const struct view *view)
+{
+	const struct tensorview *known = &session->tensorview;
+
+	if (known->error != NULL)
+		return true;
+	return !is_held(session) && known->work != TENSOR_WORK_WHOLE &&
+	       view_is_stale(session, view, known->time);
+}
+
+static void put_number(struct flow *flow, const char *name,
+		       const struct tensor_number *number, bool has_changed)
+{
+	struct buffer text = BUFFER_INIT;
+
+	buffer_printf(&text, "%s ", name);
+	if (number->kind == TENSOR_NUMBER_UNKNOWN)
+		buffer_append_string(&text, "?");
+	else
+		tensor_text_append_short(&text, number, HEADER_DIGITS);
+	flow_put(flow, has_changed ? STYLE_VALUE_CHANGED : STYLE_TEXT,
+		 text.data);
+	buffer_clear(&text);
+}
+
+static void put_real(struct flow *flow, const char *name, double value,
+		     double before, bool has_before)
+{
+	struct buffer text = BUFFER_INIT;
+	bool has_changed = has_before && value != before &&
+			   !(isnan(value) && isnan(before));
+
+	buffer_printf(&text, "%s ", name);
+	tensor_text_append_real(&text, value, HEADER_DIGITS);
+	flow_put(flow, has_changed ? STYLE_VALUE_CHANGED : STYLE_TEXT,
+		 text.data);
+	buffer_clear(&text);
+}
+
+static void put_count(struct flow *flow, const char *name, int64_t count,
+		      enum style style)
+{
+	struct buffer text = BUFFER_INIT;
+
+	buffer_printf(&text, "%s ", name);
+	text_count(&text, (uint64_t)count);
+	flow_put(flow, count > 0 ? style : STYLE_TEXT, text.data);
+	buffer_clear(&text);
+}
+
+/* "of 3 % of the elements" */
+static void put_share(struct flow *flow, double share)
+{
+	struct buffer text = BUFFER_INIT;
+
+	if (!(share < 1))
+		return;
+	if (share < PERCENT_LEAST)
+		buffer_append_string(&text, "of less than 0.1 %");
+	else
+		buffer_printf(&text, "of %.*f %%", share < 0.1 ? 1 : 0,
+			      share * 100);
+	buffer_append_string(&text, " of the elements");
+	flow_put(flow, STYLE_WARNING, text.data);
+	buffer_clear(&text);
+}
+
+static void put_statistics(struct flow *flow, const struct tensorview *known)
+{
+	const struct tensor_statistics *now = &known->tensor.statistics;
+	const struct tensor_statistics *before = &known->before;
+	bool has_before = known->has_before;
+	bool has_range = now->minimum.kind != TENSOR_NUMBER_UNKNOWN;
+
+	if (!known->tensor.has_statistics)
+		return;
+	if (has_range) {
+		put_number(flow, "min", &now->minimum,
+			   has_before && !tensor_number_is_same(
+						 &now->minimum,
+						 &before->minimum));
+		put_number(flow, "max", &now->maximum,
+			   has_before && !tensor_number_is_same(
+						 &now->maximum,
+						 &before->maximum));
+	}
+	if (!isnan(now->mean))
+		put_real(flow, "mean", now->mean, before->mean, has_before);
+	if (!isnan(now->deviation))
+		put_real(flow, "std", now->deviation, before->deviation,
+			 has_before);
+	if (now->has_norm)
+		put_real(flow, "norm", now->norm, before->norm, has_before);
+	put_count(flow, "NaN", now->nan_count, STYLE_VALUE_NAN);
+	put_count(flow, "Inf", now->infinity_count, STYLE_VALUE_NAN);
+	put_count(flow, "zeros", now->zero_count, STYLE_TEXT);
+	put_share(flow, known->tensor.share);
+}
+
+static void put_storage(struct flow *flow, const struct tensor *tensor)
+{
+	struct buffer text = BUFFER_INIT;
+
+	if (tensor->dimension_count > 0) {
+		buffer_append_string(&text, "strides ");
+		tensortext_append_sizes(&text, tensor->strides,
+					tensor->dimension_count);
+		flow_put(flow, STYLE_TEXT, text.data);
+		buffer_reset(&text);
+	}
+	if (tensor->storage_bytes < 0)
+		return;
+	buffer_append_string(&text, "storage ");
+	text_size(&text, (uint64_t)tensor->storage_bytes);
+	if (tensor->storage_users >= 0) {
+		buffer_append_string(&text, " shared by ");
+		text_count(&text, (uint64_t)tensor->storage_users);
+	}
+	flow_put(flow, STYLE_TEXT, text.data);
+	buffer_clear(&text);
+}
+
+static void put_done(struct flow *flow, const char *what, int64_t done,
+		     int64_t total)
+{
+	struct buffer text = BUFFER_INIT;
+
+	text_size(&text, (uint64_t)done);
+	buffer_append_string(&text, " of ");
+	text_size(&text, (uint64_t)total);
+	buffer_printf(&text, " %s, Esc ends it", what);
+	flow_put(flow, STYLE_HINT, text.data);
+	buffer_clear(&text);
+}
+
+/* Long work: how far it is. */
+static void put_progress(struct flow *flow, const struct session *session)
+{
+	const struct tensorview *known = &session->tensorview;
+	const struct progress *progress;
+
+	if (known->node >= session->node_count ||
+	    (known->work != TENSOR_WORK_WHOLE &&
+	     known->work != TENSOR_WORK_FIND &&
+	     known->work != TENSOR_WORK_EXPORT))
+		return;
+	if (known->work == TENSOR_WORK_EXPORT) {
+		put_done(flow, "written", known->done,
+			 known->tensor.byte_count);
+		return;
+	}
+	progress = &session->nodes[known->node].progress;
+	if (progress->total <= 0 || strcmp(progress->title, "tensor") != 0)
+		return;
+	put_done(flow, "read", progress->done, progress->total);
+}
+
+/* How far what is shown may be believed. */
+static void put_truth(struct flow *flow, const struct session *session,
+		      const struct view *view)
+{
+	const struct tensorview *known = &session->tensorview;
+	struct buffer text = BUFFER_INIT;
+
+	if (known->tensor.is_torn)
+		flow_put(flow, STYLE_WARNING, "~ written while it was read");
+	else if (known->tensor.is_live)
+		flow_put(flow, STYLE_DIM, "live");
+	if (tensor_is_stale(session, view)) {
+		buffer_append_string(&text, "read ");
+		text_duration(&text, session->now - known->time);
+		buffer_append_string(&text, " ago");
+		flow_put(flow, STYLE_VALUE_STALE, text.data);
+	}
+	buffer_clear(&text);
+	put_progress(flow, session);
+}
+
+static void put_facts(struct flow *flow, const struct session *session,
+		      const struct view *view)
+{
+	const struct tensorview *known = &session->tensorview;
+	const struct tensor *tensor = &known->tensor;
+	struct buffer text = BUFFER_INIT;
+
+	/* numpy's have no gradients. */
+	if (tensor->requires_grad >= 0 && tensor->device != NULL)
+		flow_put(flow, STYLE_TEXT,
+			 tensor->requires_grad ? "grad yes" : "grad no");
+	if (tensor->grad_fn != NULL) {
+		text_escape(&text, tensor->grad_fn, strlen(tensor->grad_fn));
+		flow_put(flow, STYLE_TEXT, text.data);
+		buffer_reset(&text);
+	}
+	put_storage(flow, tensor);
+	if (tensor->is_parameter)
+		flow_put(flow, STYLE_TEXT, "parameter");
+	if (tensor->placement != NULL) {
+		text_escape(&text, tensor->placement,
+			    strlen(tensor->placement));
+		flow_put(flow, STYLE_TEXT, text.data);
+		buffer_reset(&text);
+	}
+	if (known->where != NULL) {
+		buffer_append_string(&text, "in ");
+		text_escape(&text, known->where, strlen(known->where));
+		flow_put(flow, STYLE_DIM, text.data);
+	}
+	put_truth(flow, session, view);
+	buffer_clear(&text);
+}
+
+static int64_t sum_of(const struct tensor_histogram *bars, size_t first,
+		      int count)
+{
+	int64_t sum = 0;
+
+	for (size_t i = first; i < bars->count && i < first + (size_t)count;
+	     i++)
+		sum += bars->bins[i];
+	return sum;
+}
+
+static int32_t bar_of(int64_t sum, int64_t most)
+{
+	if (sum <= 0 || most <= 0)
+		return ' ';
+	return 0x2581 + (int32_t)(7.0 * (double)sum / (double)most);
+}
+
+/* A small histogram, and what it goes from and to. */
+static void put_spark(struct flow *flow, const struct tensor_histogram *bars)
+{
+	int wanted = flow->width < SPARK_NARROW ? SPARK_BINS / 2 : SPARK_BINS;
+	int joined = tensor_bins_joined((int)bars->count, wanted);
+	struct buffer text = BUFFER_INIT;
+	int64_t most = 0;
+
+	if (bars->count == 0 || bars->bins == NULL)
+		return;
+	for (size_t i = 0; i < bars->count; i += (size_t)joined)
+		if (sum_of(bars, i, joined) > most)
+			most = sum_of(bars, i, joined);
+	for (size_t i = 0; i < bars->count; i += (size_t)joined)
+		text_put_codepoint(&text,
+				   bar_of(sum_of(bars, i, joined), most));
+	buffer_append_string(&text, "   ");
+	tensor_text_append_real(&text, bars->low, HEADER_DIGITS);
+	buffer_append_string(&text, " \u2026 ");
+	tensor_text_append_real(&text, bars->high, HEADER_DIGITS);
+	flow_put(flow, STYLE_TEXT, text.data);
+	buffer_clear(&text);
+}
+
+static void put_error(struct flow *flow, const struct tensorview *known)
+{
+	struct buffer text = BUFFER_INIT;
+
+	if (known->error == NULL || !known->has_tensor)
+		return;
+	buffer_append_string(&text, "not read again: ");
+	text_escape(&text, known->error, strlen(known->error));
+	flow_put(flow, STYLE_ERROR, text.data);
+	flow_break(flow);
+	buffer_clear(&text);
+}
+
+static void put_header(struct flow *flow, const struct session *session,
+		       const struct view *view)
+{
+	const struct tensorview *known = &session->tensorview;
+
+	if (!known->has_tensor)
+		return;
+	put_error(flow, known);
+	put_statistics(flow, known);
+	flow_break(flow);
+	put_facts(flow, session, view);
+	flow_break(flow);
+	/* There it is drawn large. */
+	if (view->tensor.mode != TENSOR_HISTOGRAM)
+		put_spark(flow, &known->tensor.histogram);
+}
+
+int pane_tensor_header_rows(const struct session *session,
+			    const struct view *view, int column_count,
+			    int row_maximum)
+{
+	struct flow flow = { .width = column_count,
+			     .row_maximum = row_maximum };
+
+	put_header(&flow, session, view);
+	return flow_rows(&flow);
+}
+
+void pane_tensor_header(struct window window, const struct session *session,
+			const struct view *view, int row_maximum)
+{
+	struct flow flow = {
+		.window = window,
+		.width = window.column_count,
+		.row_maximum = row_maximum,
+	};
+
+	put_header(&flow, session, view);
+}
