@@ -52,6 +52,29 @@ static void name_function(struct pyreader *reader, uint64_t node,
 	snprintf(out, size, "?");
 }
 
+/*
+ * A view of what was written since then gets its function anew when somebody
+ * asks for it: what it has is only true where nothing was ever written. The
+ * counter of that stands behind extra, and its number behind a head as that
+ * of a tensor.
+ */
+static bool is_view_written(struct pyreader *reader,
+			    const struct torch_object *object, uint64_t meta)
+{
+	const struct torch_layout *layout = object->layout;
+	uint64_t counter = pyreader_word(object->bytes, layout->extra + 8);
+	const char *class = pycxx_class(reader, meta);
+	uint32_t version;
+
+	if (class && strstr(class, "12AutogradMetaE"))
+		return false;
+	class = pycxx_class(reader, counter);
+	return !class || !strstr(class, "14VersionCounterE") ||
+	       pyreader_read(reader, counter + (uint64_t)layout->storage,
+			     &version, sizeof(version)) ||
+	       version;
+}
+
 void torch_read_autograd(struct pyreader *reader,
 			 const struct torch_object *object,
 			 struct pytensor *tensor)
@@ -68,7 +91,10 @@ void torch_read_autograd(struct pyreader *reader,
 	if (pyreader_pointer(reader, meta + (uint64_t)layout->grad_fn,
 			     &function))
 		return;
-	if (function) {
+	if (is_view_written(reader, object, meta)) {
+		tensor->requires_grad = function ? 1 : -1;
+		snprintf(tensor->grad_fn, sizeof(tensor->grad_fn), "?");
+	} else if (function) {
 		tensor->requires_grad = 1;
 		name_function(reader, function, object, tensor);
 	} else if (object->is_sure &&

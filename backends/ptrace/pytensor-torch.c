@@ -197,7 +197,7 @@ static int64_t find_span(const struct pytensor *tensor)
 		int64_t steps = tensor->shape[i] - 1;
 		int64_t stride = tensor->strides[i];
 
-		if (stride < 0 || span > limit ||
+		if (steps < 0 || stride < 0 || span > limit ||
 		    (stride && steps > limit / stride))
 			return -1;
 		span += steps * stride;

@@ -159,6 +159,13 @@ def add_gradients():
     written = torch.zeros(4, 2)
     written[1] = leaf[0, :2] * 2
     add(written, "written")
+    base = torch.zeros(3, 2)
+    view = base[0]
+    base.mul_(leaf[0, :2])
+    # Nobody has asked it yet, so it does not know itself.
+    truths.add(view, "view of what was written", {
+        "shape": [2], "dtype": "float32", "requires_grad": None,
+        "grad_fn": "?"}, raw(base.detach()[0]))
 
 
 def add_classes():
