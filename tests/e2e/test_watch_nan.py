@@ -18,13 +18,16 @@ PROGRAM = textwrap.dedent("""\
     import sys
 
 
+    losses = [1.0]
+
+
     def train():
         loss = 1.0
         name = "a text"
         grads = array.array("d", [0.5] * 1000)
         for step, line in enumerate(sys.stdin):
             if line == "nan\\n":
-                loss = float("nan")
+                loss = losses[0] = float("nan")
             if line == "element\\n":
                 grads[7] = float("inf")
             print(step, flush=True)
@@ -35,6 +38,8 @@ PROGRAM = textwrap.dedent("""\
     """)
 LINE = PROGRAM.splitlines().index(
     "    for step, line in enumerate(sys.stdin):") + 1
+NAN = PROGRAM.splitlines().index(
+    "            loss = losses[0] = float(\"nan\")") + 1
 ELEMENT = PROGRAM.splitlines().index(
     "            grads[7] = float(\"inf\")") + 1
 
@@ -116,6 +121,15 @@ class WatchNanTest(unittest.TestCase):
         self.ranks[0].tell("element")
         found = json.loads(run.communicate(timeout=jobs.LIMIT)[0])
         self.check(found, 0, value="1 Inf of 1,000", nan=0, inf=1)
+
+    def test_a_global_by_an_agent(self):
+        self.start(1, PROBETUI="1",
+                   PYTHONPATH=os.path.join(jobs.SOURCE, "agent"))
+        run = self.begin("losses[0]")
+        self.ranks[0].send("nan")
+        found = json.loads(run.communicate(timeout=jobs.LIMIT)[0])
+        self.assertEqual([found[key] for key in ("rank", "value", "exact")],
+                         [0, "nan, since line %d" % NAN, True])
 
     def test_an_agent_tells_at_its_line(self):
         self.start(2, PROBETUI="1", PYTHONPATH=os.path.join(jobs.SOURCE,

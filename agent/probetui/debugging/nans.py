@@ -40,22 +40,23 @@ def _stack(frame: Optional[FrameType]) -> Iterator[FrameType]:
 
 def _has(frame: FrameType, name: str) -> bool:
     code = frame.f_code
-    if code.co_name == "<module>":
-        return name in frame.f_globals
     return name in code.co_varnames + code.co_cellvars + code.co_freevars
 
 
 def find_code(path: Path) -> CodeType:
-    """Of the innermost function that runs and has that variable; else of one
-    that uses the global. EngineError: there is none."""
+    """Of the innermost function that runs and has that variable; else of the
+    innermost one that uses the global, or could. EngineError: there is
+    none."""
     frames = [frame for each in _threads() for frame in _stack(each)]
     for frame in frames:
         if _has(frame, path.name):
             return frame.f_code
-    for frame in frames:
-        if path.name in frame.f_code.co_names and \
-                path.name in frame.f_globals:
+    able = [frame for frame in frames if path.name in frame.f_globals]
+    for frame in able:
+        if path.name in frame.f_code.co_names:
             return frame.f_code
+    if able:
+        return able[0].f_code
     raise EngineError("no function that runs now has a variable %s"
                       % path.name)
 
