@@ -1,6 +1,9 @@
 /*
  * commands-compare: a question to several ranks, and the view of the answers.
  */
+#include <stdlib.h>
+#include <string.h>
+
 #include "banned.h"
 #include "base/alloc.h"
 #include "base/buffer.h"
@@ -11,6 +14,7 @@
 #include "ui/answerrows.h"
 #include "ui/app.h"
 #include "ui/commands-private.h"
+#include "ui/commands.h"
 #include "ui/pane.h"
 
 static void show(struct app *app)
@@ -113,16 +117,27 @@ int open_answer(struct command_context *context, struct error *error)
 	return class != NULL ? result : -1;
 }
 
+/* What was compared, of the rank that is selected. */
+static void show_tensor(struct app *app)
+{
+	char *line = xasprintf("tensor %s",
+			       app->engine->session.answers.question);
+
+	commands_run(app, line);
+	free(line);
+}
+
 int ui_visit(struct command_context *context, int argc, char **argv,
 	     struct error *error)
 {
 	struct app *app = command_app(context);
 	struct session *session = &app->engine->session;
+	bool to_tensor = argc == 2 && strcmp(argv[1], "tensor") == 0;
 	struct answer_rows rows;
 	int cursor;
 
-	(void)argc;
-	(void)argv;
+	if (argc > 1 && !to_tensor)
+		return command_usage(error, "visit", "nothing, or tensor");
 	if (app->view.kind != VIEW_COMPARE)
 		return error_set(error, "visit goes to a rank of the "
 					"comparison; open it first.");
@@ -131,7 +146,10 @@ int ui_visit(struct command_context *context, int argc, char **argv,
 	if (cursor >= 0) {
 		select_rank(session, rankset_first(answer_rows_ranks(
 					     &rows, (size_t)cursor)));
-		view_open(&app->view, VIEW_HOME);
+		if (to_tensor)
+			show_tensor(app);
+		else
+			view_open(&app->view, VIEW_HOME);
 	}
 	answer_rows_clear(&rows);
 	return cursor < 0 ? error_set(error, "no rank was asked.") : 0;

@@ -64,6 +64,7 @@ const char keymap_default[] = "bind [ rank previous\n"
 			      "bind i assign\n"
 			      "bind = prompt compare\n"
 			      "bind compare:g visit\n"
+			      "bind compare:T visit tensor\n"
 			      "bind compare:R compare\n"
 			      "bind T prompt tensor\n"
 			      "bind tensor:v tensor-view\n"
@@ -218,9 +219,9 @@ static const struct key_help helps[] = {
 	{ { "prompt compare" },
 	  NULL,
 	  "compare an expression over the stopped ranks" },
-	{ { "visit" },
+	{ { "visit", "visit tensor" },
 	  NULL,
-	  "in the comparison: home, to the first rank of the row" },
+	  "in the comparison: the row's first rank; its tensor" },
 	{ { "compare", "difference" },
 	  "R",
 	  "in the comparison: ask again; in a difference: read it again" },

@@ -356,6 +356,19 @@ static void other_shapes_have_no_elements_to_compare(void **state)
 	assert_int_equal(stage->app.view.kind, VIEW_COMPARE);
 }
 
+static void a_rows_tensor_is_shown(void **state)
+{
+	struct stage *stage = *state;
+
+	answer_weights(stage);
+	stage_keys(stage, "T");
+	assert_int_equal(stage->app.view.kind, VIEW_TENSOR);
+	stage_check_shows(stage, "Tensor \u00b7 model.fc.weight");
+	assert_int_equal(stage->engine.session.choice.selection.rank, 5);
+	stage_keys(stage, "Esc");
+	assert_int_equal(stage->app.view.kind, VIEW_COMPARE);
+}
+
 static void two_ranks_have_no_majority(void **state)
 {
 	struct stage *stage = *state;
@@ -455,6 +468,7 @@ int main(void)
 		ON_STAGE(a_difference_is_opened),
 		ON_STAGE(reading_is_given_up),
 		ON_STAGE(other_shapes_have_no_elements_to_compare),
+		ON_STAGE(a_rows_tensor_is_shown),
 		ON_STAGE(two_ranks_have_no_majority),
 		ON_STAGE(what_is_compared_is_watched),
 		ON_STAGE(the_tolerance_joins_classes),
