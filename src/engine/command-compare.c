@@ -26,16 +26,19 @@
 static void judge(struct command_context *context,
 		  const struct answer_classes *classes)
 {
+	size_t known = 0;
+
 	for (size_t i = 0; i < classes->value_count; i++) {
 		const struct answer_class *class = &classes->items[i];
 
 		if (class->tensor && !class->tensor->has_statistics &&
 		    !class->is_sure)
 			context->status = STATUS_PARTIAL;
+		known += !class->is_unknown;
 	}
 	if (classes->value_count == 0)
 		context->status = STATUS_NOTHING;
-	gather_finding(context, classes->value_count > 1);
+	gather_finding(context, known > 1);
 }
 
 /* Ranks that differ are a finding; of a broadcast nothing is. */

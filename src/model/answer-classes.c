@@ -404,6 +404,33 @@ static bool have_all_nan(const struct answer_classes *classes)
 	return true;
 }
 
+static bool is_unread(const struct answer_class *class)
+{
+	return class->tensor && !class->tensor->has_hash &&
+	       !class->tensor->has_statistics;
+}
+
+static bool have_same_head(const struct tensor *a, const struct tensor *b)
+{
+	return strcmp(a->dtype, b->dtype) == 0 &&
+	       a->dimension_count == b->dimension_count &&
+	       memcmp(a->shape, b->shape,
+		      (size_t)a->dimension_count * sizeof(*a->shape)) == 0;
+}
+
+static void find_unknown(struct answer_classes *classes)
+{
+	for (size_t i = 0; i < classes->count; i++) {
+		struct answer_class *class = &classes->items[i];
+
+		for (size_t j = 0; is_unread(class) && j < classes->count; j++)
+			if (j != i && classes->items[j].tensor &&
+			    have_same_head(class->tensor,
+					   classes->items[j].tensor))
+				class->is_unknown = true;
+	}
+}
+
 /* Among finite numbers, what is none; else, what most others are not. */
 static void judge(struct answer_classes *classes, size_t ranks)
 {
@@ -417,7 +444,7 @@ static void judge(struct answer_classes *classes, size_t ranks)
 		size_t count = rankset_count(&class->ranks);
 		bool is_finite = class->is_number && isfinite(class->number);
 
-		if (class->is_failure)
+		if (class->is_failure || class->is_unknown)
 			continue;
 		class->is_odd = class->is_number && isnan(class->number);
 		if (!isnan(median) && !is_finite)
@@ -498,6 +525,7 @@ void answer_classes_make(struct answer_classes *classes,
 	merge_near(classes, answers);
 	for (size_t i = 0; i < classes->count; i++)
 		classes->value_count += !classes->items[i].is_failure;
+	find_unknown(classes);
 	judge(classes, answers->count);
 	if (has_own_numbers(classes))
 		drop_deviations(classes);

@@ -130,6 +130,13 @@ static const char *others_of(const struct telling *telling)
 	return rankset_count(ranks) == 1 ? "the other's" : "the others'";
 }
 
+/* Where a sample had none, or nothing was read, there may be some. */
+static bool is_all_known(const struct answer_class *class)
+{
+	return class->tensor && class->tensor->has_statistics &&
+	       class->tensor->share >= 1;
+}
+
 /* The ranks that have some of it in one set, those without in the other. */
 static void part(const struct answer_classes *classes,
 		 int64_t (*count_of)(const struct answer_class *class),
@@ -138,11 +145,10 @@ static void part(const struct answer_classes *classes,
 	for (size_t i = 0; i < classes->value_count; i++) {
 		const struct answer_class *class = &classes->items[i];
 
-		/* Of what could not be read nothing is said. */
-		if (class->tensor && !class->tensor->has_statistics)
-			continue;
-		rankset_unite(count_of(class) > 0 ? having : others,
-			      &class->ranks);
+		if (count_of(class) > 0)
+			rankset_unite(having, &class->ranks);
+		else if (is_all_known(class))
+			rankset_unite(others, &class->ranks);
 	}
 }
 
@@ -339,7 +345,8 @@ first_other(const struct answer_classes *classes,
 	    const struct answer_class *majority)
 {
 	for (size_t i = 0; i < classes->value_count; i++)
-		if (&classes->items[i] != majority)
+		if (&classes->items[i] != majority &&
+		    !classes->items[i].is_unknown)
 			return &classes->items[i];
 	return NULL;
 }
@@ -352,11 +359,8 @@ static void append_more(struct buffer *out, const struct telling *telling)
 	for (size_t i = 0; i < telling->classes->value_count; i++) {
 		const struct answer_class *class = &telling->classes->items[i];
 
-		/* What could not be read may be the same. */
-		if (class->tensor && class->tensor->unread)
-			continue;
 		if (class != telling->class && class != telling->majority &&
-		    count_nan(class) == 0)
+		    count_nan(class) == 0 && !class->is_unknown)
 			rankset_unite(&more, &class->ranks);
 	}
 	if (more.range_count > 0) {
@@ -391,6 +395,22 @@ static void tell_same(struct buffer *out, const struct telling *telling)
 	rankset_append_named(out, &class->ranks);
 }
 
+/* Nothing is known to differ, and nothing to be the same. */
+static void tell_unread(struct buffer *out, const struct telling *telling)
+{
+	struct rankset unread = RANKSET_INIT;
+
+	for (size_t i = 0; i < telling->classes->value_count; i++)
+		if (telling->classes->items[i].is_unknown)
+			rankset_unite(&unread,
+				      &telling->classes->items[i].ranks);
+	append_question(out, telling);
+	buffer_append_string(out, " has one shape and dtype; its elements "
+				  "were not read on ");
+	rankset_append_named(out, &unread);
+	rankset_clear(&unread);
+}
+
 void answer_classes_append_sentence(struct buffer *out,
 				    const struct answer_classes *classes,
 				    const struct answers *answers)
@@ -407,6 +427,10 @@ void answer_classes_append_sentence(struct buffer *out,
 	     rankset_count(&classes->items[0].ranks) < 2))
 		return;
 	telling.class = first_other(classes, telling.majority);
+	if (classes->value_count > 1 && telling.majority && !telling.class) {
+		tell_unread(out, &telling);
+		return;
+	}
 	if (classes->value_count == 1) {
 		tell_same(out, &telling);
 		return;

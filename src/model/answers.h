@@ -94,6 +94,9 @@ struct answer_class {
 	double deviation; /* of the median, 0.11: 11 % more; 0: none to tell */
 	double factor;	  /* so many times the median, if there is a deviation */
 	const struct tensor *tensor; /* of the first; NULL: it is none */
+	/* A tensor of which nothing was read, beside others of its dtype and
+	 * shape: it may be equal to any of them, or to none. */
+	bool is_unknown;
 	bool has_nan; /* among its elements, or it is that number */
 	/* Its ranks are known to have the same: a tensor of which only a sample
 	 * was read, or nothing, is not. */

@@ -447,6 +447,21 @@ static void a_sample_makes_nothing_sure(void **state)
 				"sample tells on ranks 0-1");
 }
 
+/* It may be the same as the others. */
+static void what_was_not_read_does_not_differ(void **state)
+{
+	struct answers answers;
+
+	(void)state;
+	ask_weight(&answers, 4);
+	answer_tensor(&answers, 0, 3, 8, 0x12, 0);
+	answers_find(&answers, 2)->tensor->has_hash = false;
+	answers_find(&answers, 2)->tensor->has_statistics = false;
+	check_tensors(&answers,
+		      "~2|0-1,3|fc.weight has one shape and dtype; its "
+		      "elements were not read on rank 2");
+}
+
 static void a_tensor_beside_none_is_told(void **state)
 {
 	struct answers answers;
@@ -531,6 +546,7 @@ int main(void)
 		cmocka_unit_test(nan_comes_first_and_is_told),
 		cmocka_unit_test(another_shape_is_told),
 		cmocka_unit_test(a_sample_makes_nothing_sure),
+		cmocka_unit_test(what_was_not_read_does_not_differ),
 		cmocka_unit_test(a_tensor_beside_none_is_told),
 		cmocka_unit_test(numbers_within_a_tolerance_are_one_class),
 		cmocka_unit_test(tensors_within_a_tolerance_are_one_class),
