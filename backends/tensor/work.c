@@ -41,7 +41,8 @@ struct tensor_work {
 	struct phases phases;
 	struct lane lanes[LANES];
 	int running;
-	size_t next; /* part that nobody has taken */
+	size_t next;	      /* part that nobody has taken */
+	bool has_failed_lane; /* its threads' own say is not read meanwhile */
 	bool is_failed;
 	bool is_told; /* done() was called */
 	bool has_progress;
@@ -172,20 +173,12 @@ static void start(struct lane *lane, void (*run)(void *data))
 	loop_work(lane->work->loop, run, on_lane, lane);
 }
 
-static bool is_any_failed(const struct tensor_work *work)
-{
-	for (size_t i = 0; i < LANES; i++)
-		if (work->lanes[i].is_failed)
-			return true;
-	return false;
-}
-
 static bool take_parts(struct lane *lane)
 {
 	struct tensor_work *work = lane->work;
 	struct ranges *ranges = &work->phases.ranges;
 
-	if (work->is_failed || is_any_failed(work) ||
+	if (work->is_failed || work->has_failed_lane ||
 	    work->next == ranges->count || phases_is_found(&work->phases))
 		return false;
 	lane->first = work->next;
@@ -201,6 +194,7 @@ static void begin_phase(struct tensor_work *work)
 	enum phase phase = phases_next(&work->phases);
 
 	work->next = 0;
+	work->has_failed_lane = false;
 	for (size_t i = 0; i < LANES; i++)
 		work->lanes[i] = (struct lane){ .work = work };
 	if (phase == PHASE_PLACES) {
@@ -265,6 +259,7 @@ static void on_lane(void *data)
 	struct tensor_work *work = lane->work;
 
 	work->running--;
+	work->has_failed_lane |= lane->is_failed;
 	if (work->is_told) {
 		free_when_over(work);
 		return;
