@@ -436,7 +436,7 @@ static void it_fits_any_size(void **state)
 {
 	struct stage *stage = *state;
 
-	show(stage, 300, 500, 7);
+	show(stage, 40, 60, 7);
 	for (int mode = 0; mode < TENSOR_MODE_COUNT; mode++) {
 		stage->app.view.tensor.mode = (enum tensor_mode)mode;
 		stage->app.view.has_heat = mode == TENSOR_HEAT;
