@@ -261,7 +261,7 @@ class TestChurn(Subject):
 
     def test_what_changes_is_torn_or_right(self):
         told = []
-        for _ in range(100):
+        for _ in range(1000):
             told.append(self.tensor("CHURN", hash=True)["tensor"])
             if told[-1].get("torn"):
                 break
