@@ -16,10 +16,15 @@ struct finding {
 	json_t *body; /* the newest so far */
 };
 
-/* What was read by itself, for a difference or a slice, is no answer. */
+/*
+ * Only what asked for the hash asked what a comparison does: a tensor pane's
+ * or a watch's answer would look like another value. What was read by itself,
+ * for a difference or a slice, is no answer either.
+ */
 static bool is_whole(const json_t *asked)
 {
-	return !json_object_get(asked, "slice") &&
+	return json_get_boolean(asked, "hash", false) &&
+	       !json_object_get(asked, "slice") &&
 	       !json_object_get(asked, "find") &&
 	       !json_object_get(asked, "data") &&
 	       !json_object_get(asked, "blocks");

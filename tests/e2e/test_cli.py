@@ -581,6 +581,36 @@ class TestReplay(Cli):
                 dropped = self.run_cli("--replay", path, *command, status=1)
                 self.assertEqual(whole.stdout, dropped.stdout)
 
+    def test_what_a_pane_read_is_no_answer_to_compare(self):
+        with open(HUNG) as file:
+            lines = file.read().splitlines()
+        told = {"dtype": "int8", "numel": 1, "itemsize": 1, "nbytes": 1,
+                "shape": [1], "strides": [1], "stats": {"nan": 0},
+                "share": 1.0}
+        for i, (pid, is_hashed) in enumerate(
+                [(4200, True), (4201, True), (4200, False)]):
+            asked = {"pid": pid, "expression": "w", "statistics": "whole"}
+            tensor = dict(told)
+            if is_hashed:
+                asked["hash"] = True
+                tensor["hash"] = "00c0ffee"
+            lines.append(json.dumps({
+                "seq": 900 + i, "type": "response", "request_seq": 900 + i,
+                "success": True, "command": "tensor",
+                "time": json.loads(lines[-1])["time"],
+                "body": {"pid": pid, "tensor": tensor, "frame": None,
+                         "value": {"name": "w", "kind": "local", "type": "T",
+                                   "value": "t", "address": "0x1",
+                                   "children": None},
+                         "asked": asked}}))
+        with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
+            file.write("\n".join(lines) + "\n")
+            file.flush()
+            done = self.run_cli("--replay", file.name, "--ranks", "0-1",
+                                "--json", "compare", "w", status=0)
+        classes = json.loads(done.stdout)["classes"]
+        self.assertEqual([one["ranks"] for one in classes], ["0-1"])
+
     def test_nothing_found(self):
         for command, shape in ((["ranks"], [RANK]), (["stacks"], [RANK]),
                                (["verdict"], VERDICT)):
