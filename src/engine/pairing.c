@@ -179,17 +179,20 @@ static int64_t rest_of_block(const struct pairing *pairing, int64_t at)
 static void count_total(struct pairing *pairing)
 {
 	const struct tensordiff *found = &pairing->found;
+	int64_t count = 0;
 
 	for (int64_t at = 0; at < found->element_count;) {
 		int64_t size = pairing->sides[0].told.tensor.block_elements;
 		int64_t rest = rest_of_block(pairing, at);
 
 		if (!is_block_same(pairing, at / size))
-			pairing->total += rest * found->item_size;
+			count += rest;
 		at += rest;
 	}
-	if (pairing->total > PAIRING_BYTES_MAXIMUM)
-		pairing->total = PAIRING_BYTES_MAXIMUM;
+	/* A product of what a node says may be more than there are numbers. */
+	pairing->total = count > PAIRING_BYTES_MAXIMUM / found->item_size
+				 ? PAIRING_BYTES_MAXIMUM
+				 : count * found->item_size;
 }
 
 static int begin(struct pairing *pairing)

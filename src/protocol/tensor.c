@@ -281,8 +281,31 @@ static json_t *statistics_to_json(const struct tensor_statistics *statistics)
 	return json;
 }
 
+/* Of so many elements; 0 where it is not told. */
+static int count_from_json(int64_t *count, const json_t *json, const char *key,
+			   int64_t maximum)
+{
+	*count = json_get_integer(json, key, 0);
+	return *count < 0 || *count > maximum ? -1 : 0;
+}
+
+static int counts_from_json(struct tensor_statistics *statistics,
+			    const json_t *json, int64_t maximum)
+{
+	return count_from_json(&statistics->nan_count, json, "nan", maximum) ||
+			       count_from_json(&statistics->infinity_count,
+					       json, "inf", maximum) ||
+			       count_from_json(&statistics->zero_count, json,
+					       "zeros", maximum) ||
+			       count_from_json(&statistics->count, json,
+					       "count", maximum)
+		       ? -1
+		       : 0;
+}
+
 static int statistics_from_json(struct tensor_statistics *statistics,
-				const json_t *json, struct error *error)
+				const json_t *json, int64_t maximum,
+				struct error *error)
 {
 	if (tensor_number_from_json(&statistics->minimum,
 				    json_object_get(json, "min"), error) < 0 ||
@@ -295,10 +318,8 @@ static int statistics_from_json(struct tensor_statistics *statistics,
 	statistics->has_norm =
 		tensor_real_from_json(&statistics->norm,
 				      json_object_get(json, "norm")) == 0;
-	statistics->nan_count = json_get_integer(json, "nan", 0);
-	statistics->infinity_count = json_get_integer(json, "inf", 0);
-	statistics->zero_count = json_get_integer(json, "zeros", 0);
-	statistics->count = json_get_integer(json, "count", 0);
+	if (counts_from_json(statistics, json, maximum) < 0)
+		return error_set(error, "tensor: its counts make no sense");
 	return 0;
 }
 
@@ -310,14 +331,26 @@ static json_t *histogram_to_json(const struct tensor_histogram *histogram)
 			 integers_to_json(histogram->bins, histogram->count));
 }
 
+/* Who adds them up meets no more than there are elements. */
+static bool are_counts_of(const int64_t *counts, int count, int64_t maximum)
+{
+	for (int i = 0; i < count; i++) {
+		if (counts[i] < 0 || counts[i] > maximum)
+			return false;
+		maximum -= counts[i];
+	}
+	return true;
+}
+
 static int histogram_from_json(struct tensor_histogram *histogram,
-			       const json_t *json, struct error *error)
+			       const json_t *json, int64_t maximum,
+			       struct error *error)
 {
 	int64_t bins[TENSOR_BINS_MAXIMUM];
 	int count = integers_from_json(bins, TENSOR_BINS_MAXIMUM,
 				       json_object_get(json, "bins"));
 
-	if (count < 0 ||
+	if (count < 0 || !are_counts_of(bins, count, maximum) ||
 	    tensor_real_from_json(&histogram->low,
 				  json_object_get(json, "low")) < 0 ||
 	    tensor_real_from_json(&histogram->high,
@@ -458,12 +491,16 @@ int tensor_from_json(struct tensor *tensor, const json_t *json,
 	tensor->has_hash = hash_from_json(&tensor->hash,
 					  json_object_get(json, "hash")) == 0;
 	tensor->share = json_get_real(json, "share", 1);
+	if (!(tensor->share >= 0 && tensor->share <= 1))
+		return error_set(error, "tensor: its share makes no sense");
 	tensor->block_elements = json_get_integer(json, "block_numel", 0);
 	if (tensor->has_statistics &&
-	    statistics_from_json(&tensor->statistics, statistics, error) < 0)
+	    statistics_from_json(&tensor->statistics, statistics,
+				 tensor->element_count, error) < 0)
 		return -1;
 	if (histogram &&
-	    histogram_from_json(&tensor->histogram, histogram, error) < 0)
+	    histogram_from_json(&tensor->histogram, histogram,
+				tensor->element_count, error) < 0)
 		return -1;
 	return blocks ? blocks_from_json(tensor, blocks, error) : 0;
 }
@@ -554,7 +591,8 @@ int tensor_slice_from_json(struct tensor_slice *slice, const json_t *json,
 	    slice->column_count < 0 ||
 	    slice->row_count > TENSOR_CELLS_MAXIMUM ||
 	    slice->column_count > TENSOR_CELLS_MAXIMUM ||
-	    slice->row_count * slice->column_count > TENSOR_CELLS_MAXIMUM)
+	    slice->row_count * slice->column_count > TENSOR_CELLS_MAXIMUM ||
+	    slice->row > SIZE_MAXIMUM || slice->column > SIZE_MAXIMUM)
 		return error_set(error, "tensor: there is no such slice");
 	slice->dimension_count = count;
 	slice->row_dimension = (int)row_dimension;

@@ -102,6 +102,15 @@ static void what_makes_no_sense_is_refused(void **state)
 		"\"strides\":[1],\"histogram\":{\"bins\":[1]}}",
 		"{\"dtype\":\"int8\",\"numel\":1,\"shape\":[1],"
 		"\"strides\":[1],\"stats\":{\"min\":\"many\"}}",
+		"{\"dtype\":\"int8\",\"numel\":1,\"shape\":[1],"
+		"\"strides\":[1],\"stats\":{\"nan\":-1}}",
+		"{\"dtype\":\"int8\",\"numel\":1,\"shape\":[1],"
+		"\"strides\":[1],\"stats\":{\"inf\":2}}",
+		"{\"dtype\":\"int8\",\"numel\":1,\"shape\":[1],"
+		"\"strides\":[1],\"share\":1e9}",
+		"{\"dtype\":\"int8\",\"numel\":1,\"shape\":[1],"
+		"\"strides\":[1],\"histogram\":{\"low\":0,\"high\":1,"
+		"\"bins\":[9223372036854775807,9223372036854775807]}}",
 	};
 
 	(void)state;
@@ -153,6 +162,7 @@ static void slices_that_are_none(void **state)
 		"{\"index\":[0,0],\"rowDimension\":1,\"columnDimension\":1}",
 		"{\"index\":[0],\"rows\":-1}",
 		"{\"index\":[0],\"rows\":65536,\"columns\":65536}",
+		"{\"index\":[0],\"row\":9223372036854775807}",
 		"{\"index\":[0],\"rows\":2,\"numbers\":[1]}",
 		"{\"index\":[0],\"numbers\":[\"one\"]}",
 		"{\"index\":[0],\"numbers\":[\"u:1x\"]}",
