@@ -6,20 +6,26 @@
 #include "banned.h"
 #include "base/buffer.h"
 #include "base/json.h"
+#include "engine/format.h"
 #include "model/place.h"
 
 void watch_nan_append(struct buffer *out, const struct watch_nan *watch)
 {
 	const struct nan_find *find = &watch->found;
 
-	buffer_printf(out, "Rank %d: %s is %s", find->rank, watch->expression,
-		      find->value);
-	if (find->func)
-		buffer_printf(out, ", in %s (%s:%d)", find->func,
-			      place_file_name(find->file), find->line);
-	if (find->step_name)
-		buffer_printf(out, ", %s %s", find->step_name,
-			      find->step_value);
+	buffer_printf(out, "Rank %d: %s is ", find->rank, watch->expression);
+	format_text(out, find->value);
+	if (find->func) {
+		buffer_append_string(out, ", in ");
+		format_text(out, find->func);
+		buffer_append_string(out, " (");
+		format_text(out, place_file_name(find->file));
+		buffer_printf(out, ":%d)", find->line);
+	}
+	if (find->step_name) {
+		buffer_printf(out, ", %s ", find->step_name);
+		format_text(out, find->step_value);
+	}
 	buffer_append_string(out,
 			     find->is_exact
 				     ? "."
