@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from typing import Any, Dict, Optional
+from typing import Any, Dict, Iterator, Optional
 
 from ..dap.children import class_names, instance_names, slots
 from ..objects import loaded
@@ -42,6 +42,50 @@ def plainly() -> Any:
         if guard is not None:
             return guard()
     return contextlib.nullcontext()
+
+
+@contextlib.contextmanager
+def alone() -> Iterator[None]:
+    """In a thread of the program: its modes, which hear of all that torch does
+    there, hear nothing of what is done in here."""
+    torch = sys.modules["torch"]
+    with contextlib.ExitStack() as parts:
+        for name in ("DisableTorchFunction", "_DisableTorchDispatch"):
+            guard = getattr(torch._C, name, None)
+            if guard is not None:
+                made = guard()
+                # Some are in force as long as they are there.
+                parts.callback(id, made)
+                if hasattr(made, "__enter__"):
+                    parts.enter_context(made)
+                del made
+        yield
+
+
+class _Refusal:
+    """A mode of torch's: it comes before a class's __torch_dispatch__, which
+    some have asked even for sizes."""
+
+    def __torch_dispatch__(self, *_: Any, **__: Any) -> Any:
+        raise TypeError("its class says itself what it is, and would run")
+
+
+@contextlib.contextmanager
+def _undispatched(tensor: Any) -> Iterator[None]:
+    """Whatever would run a class's code for that fails."""
+    if not has_dispatch(tensor):
+        yield
+        return
+    names = sys.modules["torch"]._C
+    names._push_on_torch_dispatch_stack(_Refusal())
+    try:
+        yield
+    finally:
+        try:
+            names._pop_torch_dispatch_stack(None)
+        except TypeError:
+            # Its kind is asked for from 2.0 on.
+            names._pop_torch_dispatch_stack()
 
 
 class _Reader:
@@ -180,8 +224,8 @@ def _describe(tensor: Any, reader: _Reader, dtype: str, shape: Any,
 
 def find(tensor: Any) -> Known:
     """Exceptions are torch's own: it cannot be told."""
-    with plainly():
-        local = local_of(tensor)
+    local = local_of(tensor)
+    with plainly(), _undispatched(tensor), _undispatched(local):
         reader = _Reader(local)
         name = str(reader.get("dtype")).replace("torch.", "")
         dtype = dtypes.find(name)
@@ -201,7 +245,7 @@ def find(tensor: Any) -> Known:
         return _place(local, reader, dtype, told)
 
 
-def _has_dispatch(tensor: Any) -> bool:
+def has_dispatch(tensor: Any) -> bool:
     """Its class would do the operations on it."""
     nothing = getattr(sys.modules["torch"]._C,
                       "_disabled_torch_dispatch_impl", None)
@@ -233,7 +277,7 @@ def _place(local: Any, reader: _Reader, dtype: Any,
         bool(reader.call("is_conj")), bool(reader.call("is_neg")))
     identity = layout[1:5] + (size, told["dtype"])
     if told["device"] != "cpu":
-        if _has_dispatch(local):
+        if has_dispatch(local):
             told["unread"] = "it lies on a device, and its class has a " \
                 "__torch_dispatch__, which would run"
             return Known(told, identity, None)
