@@ -179,3 +179,55 @@ def class_of():
         dtype = data = grad = requires_grad = shape
 
     return Masked
+
+
+def of_itself():
+    """A tensor of a class that is asked even for its sizes; None: this torch
+    has none such."""
+    import torch
+
+    if not hasattr(torch._C, "_get_dispatch_mode"):
+        return None
+
+    class Asked(torch.Tensor):
+        __torch_function__ = torch._C._disabled_torch_function_impl
+
+        @classmethod
+        def __torch_dispatch__(cls, function, *_):
+            Hostile.ran.append(str(function))
+            raise RuntimeError("its code ran")
+
+    return torch.Tensor._make_wrapper_subclass(
+        Asked, (2,), dtype=torch.float32, device="cpu",
+        dispatch_sizes_strides_policy="sizes", dispatch_device=True,
+        dispatch_layout=True)
+
+
+def watched_for_nan():
+    """What is said of values that a function has one after the other, each
+    where the last one was; of a tensor whose memory was freed; of a class."""
+    import sys
+
+    import torch
+
+    from probetui.debugging import nans, paths
+
+    nan = nans.Nan(1, paths.parse("made"), watched_for_nan.__code__)
+    said = []
+
+    def step(number):
+        said.append(nan.look(sys._getframe(), "line"))
+        made = torch.full((2,), number)
+        said.append(nan.look(sys._getframe(), "line"))
+        return made is None
+
+    for number in (1.0, 1.0, float("nan")):
+        step(number)
+    freed = torch.ones(99)
+    storage = freed.untyped_storage() if hasattr(
+        freed, "untyped_storage") else freed.storage()
+    storage.resize_(0)
+    bad = torch.full((2,), float("inf")).as_subclass(class_of())
+    ran = len(Hostile.ran)
+    return [said[-1].split(",")[0], nans.describe(freed),
+            nans.describe(bad), len(Hostile.ran) - ran]

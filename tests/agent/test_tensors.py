@@ -466,7 +466,15 @@ class TorchCase(Case):
                          ([2, 3], math.sqrt(6)))
         self.assertEqual(self.names("held", hash=True)[0]["tensor"]["hash"],
                          told["hash"])
+        self.do("asked = of_itself()")
+        if not self.target.ask("asked is None"):
+            self.assertIn("would run", self.refusal("asked"))
         self.assertEqual(self.target.ask("[ran, Hostile.ran]"), [0, []])
+
+    def test_watched_for_nan(self):
+        self.target.run("from arrays_target import *")
+        self.assertEqual(self.target.ask("watched_for_nan()"), [
+            "made is 2 NaN of 2", None, "2 Inf of 2", 0])
 
     def test_unread(self):
         for expression, sentence in (

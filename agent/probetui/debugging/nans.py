@@ -3,6 +3,8 @@ of the function that has it, in every frame of that, and at its end. It stops
 once, at the line behind the one that made it."""
 from __future__ import annotations
 
+import _thread
+import array
 import cmath
 import functools
 import sys
@@ -11,25 +13,29 @@ import time
 from types import CodeType, FrameType
 from typing import Any, Dict, Iterator, List, Optional, Tuple
 
+from .. import inspection
+from ..objects import loaded
+from ..tensors import dtypes, of_torch
+from ..values import ancestors, class_name
 from .changes import REASON, stamp
 from .engine import Engine
 from .paths import MISSING, Path, read
 from .reaching import Reached
 from .specs import EngineError
+from .stop import is_for_program
 
 # What says of itself that it has not changed is not looked at again; of all
 # others this share of the time is spent on it at most.
 _SHARE = 0.05
-_FLOATS = "fdFD"  # array.array's, and memoryview's
+_FLOATS = "fd"  # array.array's
 
 
 def _threads() -> List[FrameType]:
-    """The main one's first."""
-    frames = sys._current_frames()
+    """The program's, the main one first."""
     main = threading.main_thread().ident
-    own = threading.get_ident()
-    return [frame for ident, frame in sorted(
-        frames.items(), key=lambda item: item[0] != main) if ident != own]
+    return [frame for _ident, frame in sorted(
+        inspection.thread_frames().items(),
+        key=lambda item: item[0] != main)]
 
 
 def _stack(frame: Optional[FrameType]) -> Iterator[FrameType]:
@@ -63,34 +69,46 @@ def find_code(path: Path) -> CodeType:
 
 def _of_torch(value: Any) -> Optional[str]:
     torch = sys.modules["torch"]
+    known = of_torch.find(value)
+    # What has no memory now (FSDP frees it) would end the process.
+    if known.layout is None or "unread" in known.told or \
+            known.layout.dtype.kind not in (dtypes.FLOAT, dtypes.COMPLEX):
+        return None
     # A shard of what lies on several ranks: its own part, as nobody else may
     # be asked.
-    value = getattr(value, "_local_tensor", value).detach()
-    if value.is_meta or not (value.is_floating_point() or value.is_complex()):
-        return None
-    if bool(torch.isfinite(value).all()):
-        return None
-    nans = int(torch.isnan(value).sum())
-    return _counted(nans, int((~torch.isfinite(value)).sum()) - nans,
-                    value.numel())
+    local = of_torch.local_of(value)
+    with of_torch.alone(), torch.no_grad():
+        if known.told["device"].startswith("cuda") and \
+                torch.cuda.is_current_stream_capturing():
+            # To wait for it would be an error of the capture.
+            return None
+        is_finite = torch.isfinite(local)
+        if bool(is_finite.all()):
+            return None
+        nans = int(torch.isnan(local).sum())
+        return _counted(nans, int((~is_finite).sum()) - nans,
+                        known.told["numel"])
 
 
 def _of_numpy(value: Any) -> Optional[str]:
     numpy = sys.modules["numpy"]
-    if value.dtype.kind not in "fc" or numpy.isfinite(value).all():
+    if value.dtype.kind not in "fc":
+        return None
+    is_finite = numpy.isfinite(value)
+    if is_finite.all():
         return None
     nans = int(numpy.isnan(value).sum())
-    return _counted(nans, int((~numpy.isfinite(value)).sum()) - nans,
-                    value.size)
+    return _counted(nans, int((~is_finite).sum()) - nans, value.size)
 
 
 def _of_array(value: Any) -> Optional[str]:
-    if value.typecode not in _FLOATS or \
-            all(item - item == 0 for item in value):
+    if array.array.__dict__["typecode"].__get__(value) not in _FLOATS:
         return None
-    nans = sum(item != item for item in value)
-    return _counted(nans, sum(item - item != 0 for item in value) - nans,
-                    len(value))
+    items = array.array.__getitem__(value, slice(None)).tolist()
+    nans = sum(item != item for item in items)
+    infinities = sum(item - item != 0 for item in items) - nans
+    return _counted(nans, infinities, len(items)) if nans or infinities \
+        else None
 
 
 def _counted(nans: int, infinities: int, count: int) -> str:
@@ -100,17 +118,22 @@ def _counted(nans: int, infinities: int, count: int) -> str:
 
 
 def describe(value: Any) -> Optional[str]:
-    """None: all of it is finite, or it is no number."""
+    """None: all of it is finite, or it is no number. No code of its class
+    runs."""
     kind = type(value)
-    if kind in (float, complex):
+    if kind is float or kind is complex:
         return None if cmath.isfinite(value) else repr(value)
-    names = ["%s.%s" % (base.__module__, base.__qualname__)
-             for base in kind.__mro__]
-    if "torch.Tensor" in names:
+    kinds = ancestors(kind)
+    if of_torch.is_tensor(kinds):
         return _of_torch(value)
-    if "numpy.ndarray" in names or "numpy.generic" in names:
-        return _of_numpy(value)
-    return _of_array(value) if "array.array" in names else None
+    if loaded("numpy", "ndarray") in kinds:
+        # A view that is not of a class of the program's.
+        numpy = sys.modules["numpy"]
+        return _of_numpy(numpy.ndarray.view(value, numpy.ndarray))
+    if loaded("numpy", "generic") in kinds and \
+            class_name(kind).startswith("numpy."):
+        return _of_numpy(sys.modules["numpy"].asarray(value))
+    return _of_array(value) if array.array in kinds else None
 
 
 class Nan:
@@ -122,6 +145,8 @@ class Nan:
         self.frame: Any = code
         self.hits = 0
         self.message: Optional[str] = None
+        # Who takes it is the one that stops, of threads that see it at once.
+        self._first = _thread.allocate_lock()
         self._lines: Dict[int, int] = {}  # of frames, by id
         self._stamp: Tuple[Any, ...] = ()
         self._next = 0.0
@@ -135,9 +160,11 @@ class Nan:
         try:
             found = self._find(frame)
         except Exception as error:
+            if is_for_program(error):
+                raise
             self.message = "it cannot be looked at: %s" % error
             return None
-        if found is None:
+        if found is None or not self._first.acquire(False):
             return None
         self.hits = 1
         made = "" if before is None else ", since line %d" % before
@@ -145,17 +172,18 @@ class Nan:
 
     def _find(self, frame: FrameType) -> Optional[str]:
         value = read(self.path, frame)
+        now = None if value is MISSING else stamp(value)
+        if now is None:
+            # The next one may be where the last one was.
+            self._stamp = ()
         if value is MISSING:
             return None
-        now = stamp(value)
         if now is not None:
             # With the object: another one may count the same.
             now = (id(value),) + now
             if now == self._stamp:
                 return None
             self._stamp = now
-            return describe(value)
-        if type(value) in (float, complex):
             return describe(value)
         begun = time.monotonic()
         if begun < self._next:
