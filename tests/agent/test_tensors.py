@@ -29,8 +29,9 @@ ROWS = 50 if os.environ.get("PROBETUI_SOAK") else 24
 
 def has(python, library):
     return python is not None and subprocess.run(
-        [python, "-c", "import " + library], stderr=subprocess.DEVNULL
-    ).returncode == 0
+        [python, "-c", "import importlib.util, sys; sys.exit("
+         "not importlib.util.find_spec(%r))" % library],
+        stderr=subprocess.DEVNULL).returncode == 0
 
 
 def find_numpy():
@@ -64,6 +65,8 @@ class Case(unittest.TestCase):
                                **wanted)
 
     def tensor(self, expression, **wanted):
+        if "hash" in wanted:
+            wanted.setdefault("statistics", "auto")
         return self.ask(expression, **wanted)["tensor"]
 
     def refusal(self, expression, request="probetui/tensor", **wanted):
@@ -257,6 +260,7 @@ class BuffersCase(Case):
                  "not one of 1 dimensions"),
                 ({"slice": {"index": [0], "columnDimension": 0,
                             "columns": 7}}, "beyond the 6"),
+                ({"slice": {"index": [0], "columns": 2}}, "no dimension"),
                 ({"data": {"start": 5, "count": 2}}, "there are 6"),
                 ({"timeout": -1}, "timeout is a number")):
             self.assertIn(sentence, self.refusal("doubles", **wanted))
@@ -264,20 +268,19 @@ class BuffersCase(Case):
             "large", data={"start": 0, "count": 2 << 20}))
 
     def test_time_and_cancel(self):
-        self.assertIn("it took longer than 0.2 s", self.refusal(
-            "large", statistics="whole", timeout=0.2))
+        self.assertIn("it took longer than 0.05 s", self.refusal(
+            "large", statistics="whole", timeout=0.05))
         number = self.viewer.count + 1
         with Viewer(self.target) as other:
             other.session = self.viewer.session
             other.count = 1000
-            thread = threading.Timer(0.3, lambda: other.response(
+            thread = threading.Timer(0.05, lambda: other.response(
                 "cancel", requestId=number))
             thread.start()
             self.assertEqual(self.refusal("large", statistics="whole"),
                              "cancelled")
             thread.join()
-        self.assertEqual(self.ask("large", statistics="sample")["tensor"]
-                         ["stats"]["zeros"], 1 << 20)
+        self.assertEqual(self.tensor("plain")["shape"], [768])
 
 
 class TestReadOnly(Case):
@@ -308,6 +311,11 @@ class TestNumpy(Case):
         told = self.tensor("numpy.array([object()])", hash=True)
         self.assertIn("objects of Python", told["unread"])
 
+    def test_long_elements(self):
+        self.do("wide = numpy.zeros(100, 'S1000000')")
+        self.assertIn("ask for fewer", self.refusal("wide", slice={
+            "index": [0], "columnDimension": 0, "columns": 100}))
+
     def test_numbers(self):
         self.do("texts = numpy.array(['ab\\0\\u1234', '']); "
                         "raw = numpy.array([b'a\\\\', b'']); times = "
@@ -335,14 +343,15 @@ class TestNumpy(Case):
         """In little memory, while another thread runs Python."""
         self.do("big = numpy.ones((%d, 1 << 20), 'f4').T; turns = 0" % ROWS)
         self.do("exec('def spin():\\n global turns\\n"
-                " while not over: turns += 1')")
+                " while not over: turns += 1; time.sleep(0.001)')")
         self.do("over = False; thread = threading.Thread(target=spin); "
                 "thread.start()")
         before = self.memory()
         first = self.target.ask("turns")
-        told = self.tensor("big.T", hash=True, timeout=60)
+        told = self.tensor("big.T", hash=True, statistics="whole",
+                           timeout=60)
         self.assertEqual(told["stats"]["norm"], math.sqrt(ROWS << 20))
-        self.assertGreater(self.target.ask("turns"), first + 10000)
+        self.assertGreater(self.target.ask("turns"), first + 30)
         self.assertLess(self.memory() - before, MEMORY)
         self.do("over = True; thread.join()")
         # By rows that lie far from each other.

@@ -73,17 +73,18 @@ def _tensor(call: Call) -> Dict[str, Any]:
 def _parameters(call: Call) -> Dict[str, Any]:
     arguments = call.arguments
     start = arguments.integer("start", 0)
-    has_hash = arguments.flag("hash")
     of_gradient = arguments.flag("gradients")
+    asked = wish.read(arguments)
+    # The rest is for one tensor.
+    wanted = wish.Wish(asked.statistics, has_hash=asked.has_hash)
     found = Found(call, TIMEOUT_SECONDS)
-    wanted = wish.Wish(has_hash=has_hash,
-                       statistics="whole" if has_hash else "")
 
     def one(value: Any, known: Known) -> Tuple[Any, Optional[str]]:
         told = dict(known.told, live=found.is_live())
-        if has_hash and known.layout is not None and "unread" not in told:
+        if wanted.is_any() and known.layout is not None and \
+                "unread" not in told:
             try:
-                told.update(work.hash_of(value, known, wanted))
+                told.update(work.do(value, known, wanted)[0])
             except Unreadable as problem:
                 told["unread"] = str(problem)
         return told, None

@@ -14,6 +14,8 @@ BINS_MAXIMUM = 256
 BLOCKS_MAXIMUM = 4096
 CELLS_MAXIMUM = 65536
 DATA_MAXIMUM = 1 << 20
+# Bytes of a slice's elements: texts may be long.
+SLICE_MAXIMUM = 16 << 20
 INTEGER_MAXIMUM = 2 ** 63 - 1
 _STATISTICS = ("sample", "whole", "auto")
 _FINDS = ("min", "max", "nan")
@@ -46,13 +48,20 @@ class Wish(NamedTuple):
     data: Optional[Tuple[int, int]] = None
 
     def is_any(self) -> bool:
-        return bool(self.statistics or self.slice or self.find or self.data)
+        return bool(self.statistics or self.is_hashed() or self.slice
+                    or self.find or self.data)
+
+    def is_hashed(self) -> bool:
+        return self.has_hash or self.blocks > 0
 
     def is_whole(self, known: Known) -> bool:
-        size = known.told["nbytes"]
-        return self.has_hash or self.blocks > 0 or \
-            self.statistics == "whole" or \
-            self.statistics == "auto" and size <= WHOLE_BYTES or \
+        """Hash and blocks alone are of the whole; beside statistics of a
+        sample there are none."""
+        if not self.statistics:
+            return self.is_hashed()
+        return self.statistics == "whole" or \
+            self.statistics == "auto" and \
+            known.told["nbytes"] <= WHOLE_BYTES or \
             known.told["numel"] <= SAMPLE_PARTS * SAMPLE_ELEMENTS
 
 
@@ -87,8 +96,8 @@ def read(arguments: Arguments) -> Wish:
     bins = arguments.integer("bins", 0, 0, BINS_MAXIMUM)
     has_hash = arguments.flag("hash")
     blocks = arguments.integer("blocks", 0, 0, BLOCKS_MAXIMUM)
-    if not statistics and (bins or has_hash or blocks):
-        statistics = "whole" if has_hash or blocks else "auto"
+    if bins and not statistics:
+        statistics = "auto"
     part = arguments.object("slice", None)
     data = arguments.object("data", None)
     return Wish(
@@ -101,31 +110,30 @@ def read(arguments: Arguments) -> Wish:
             data.integer("count", 0, 0, INTEGER_MAXIMUM)))
 
 
-def _check_slice(part: Slice, shape: List[int]) -> None:
-    dimensions = len(shape)
-    runs = (part.row_dimension, part.column_dimension)
-    if len(part.index) != dimensions or \
-            dimensions > 0 and part.column_dimension < 0 or \
-            dimensions > 1 and part.row_dimension < 0:
-        raise Failure("the slice is not one of %d dimensions" % dimensions)
+def _check_slice(part: Slice, shape: List[int], item: int) -> None:
+    if len(part.index) != len(shape):
+        raise Failure("the slice is not one of %d dimensions" % len(shape))
+    runs = {part.row_dimension: (part.row, part.rows),
+            part.column_dimension: (part.column, part.columns)}
+    if part.row_dimension < 0 and part.rows > 1 or \
+            part.column_dimension < 0 and part.columns > 1:
+        raise Failure("the slice has rows or columns, and no dimension for "
+                      "them")
     for i, size in enumerate(shape):
-        if i not in runs and part.index[i] >= size:
-            raise Failure("the slice is beyond the %d of dimension %d"
-                          % (size, i))
-    for dimension, first, count in (
-            (part.row_dimension, part.row, part.rows),
-            (part.column_dimension, part.column, part.columns)):
-        size = 1 if dimension < 0 else shape[dimension]
+        first, count = runs.get(i, (part.index[i], 1))
         if first + count > size:
-            raise Failure("the slice ends beyond the %d of dimension %d"
-                          % (size, dimension))
+            raise Failure("the slice reaches beyond the %d of dimension %d"
+                          % (size, i))
+    if part.rows * part.columns * item > SLICE_MAXIMUM:
+        raise Failure("elements of %d bytes: ask for fewer of them at once"
+                      % item)
 
 
 def check(wish: Wish, known: Known) -> None:
     """Failure: it cannot be answered of that one."""
     told = known.told
     if wish.slice is not None:
-        _check_slice(wish.slice, told["shape"])
+        _check_slice(wish.slice, told["shape"], told["itemsize"])
     if wish.data is not None:
         start, count = wish.data
         if start + count > told["numel"]:

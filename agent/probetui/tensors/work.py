@@ -84,22 +84,24 @@ class _Work:
         wish, known = self.wish, self.known
         is_whole = wish.is_whole(known)
         hashed = _Hash(wish, known)
+        is_hashed = wish.is_hashed() and is_whole
+        is_counted = self.is_number and bool(wish.statistics)
         seen = 0
         for start, count in _pieces(known, is_whole):
             data = self.source.read(start, count)
             seen += count
-            if wish.has_hash or wish.blocks:
+            if is_hashed:
                 hashed.add(data)
-            if self.is_number and wish.statistics:
+            if is_counted:
                 self.part = statistics.merge(
                     self.part, _engine(count).part(self.dtype, data))
-        self.told["share"] = 1.0 if is_whole else \
-            seen / known.told["numel"]
-        if self.is_number:
+        if is_counted:
+            self.told["share"] = 1.0 if is_whole else \
+                seen / known.told["numel"]
             self.told["stats"] = statistics.tell(self.part, self.dtype)
-        if wish.has_hash:
+        if is_hashed:
             self.told["hash"] = "%08x" % hashed.whole
-        if wish.blocks:
+        if hashed.elements and is_hashed:
             self.told["blocks"] = ["%08x" % one for one in hashed.blocks]
             self.told["block_numel"] = hashed.elements
         if wish.bins and self.part.low is not None:
@@ -181,7 +183,7 @@ def do(value: Any, known: Known, wish: Wish) -> Tuple[Dict[str, Any],
     more: Dict[str, Any] = {"found": None}
     with sources.opened(value, known) as source:
         work = _Work(source, known, wish)
-        if wish.statistics:
+        if wish.statistics or wish.is_hashed():
             work.survey()
         if wish.slice is not None:
             more["slice"] = work.slice(wish.slice)
@@ -190,14 +192,3 @@ def do(value: Any, known: Known, wish: Wish) -> Tuple[Dict[str, Any],
         if wish.data is not None:
             more["data"] = work.data()
     return work.told, more
-
-
-def hash_of(value: Any, known: Known, wish: Wish) -> Dict[str, Any]:
-    """Only that, of one of many."""
-    with sources.opened(value, known) as source:
-        hashed = _Hash(wish, known)
-        if known.layout is not None and known.layout.dtype.kind not in (
-                dtypes.OBJECT, dtypes.PACKED):
-            for start, count in _pieces(known, True):
-                hashed.add(source.read(start, count))
-    return {"hash": "%08x" % hashed.whole}
