@@ -19,11 +19,15 @@ static void add_part(struct ranges *ranges, int64_t start, int64_t count)
 void ranges_add(struct ranges *ranges, const struct elements *elements,
 		int64_t start, int64_t count)
 {
+	int64_t most = RANGES_PART / elements->unit_size;
 	int64_t step;
 
 	if (elements->unit_count == 0)
 		return;
-	step = elements_step(elements, RANGES_PART / elements->unit_size);
+	/* One that is expanded may be larger than any memory. */
+	if (most < elements->unit_count / RANGES_MANY)
+		most = elements->unit_count / RANGES_MANY;
+	step = elements_step(elements, most);
 	start *= elements->item_units;
 	count *= elements->item_units;
 	while (count > 0) {

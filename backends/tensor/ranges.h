@@ -21,6 +21,9 @@ struct ranges {
 /* Bytes of a part: a thread is busy with it for some milliseconds. */
 #define RANGES_PART ((int64_t)16 << 20)
 
+/* Of more bytes than that many parts have the parts are larger. */
+#define RANGES_MANY 16384
+
 /* Appends parts of the elements start to start + count. */
 void ranges_add(struct ranges *ranges, const struct elements *elements,
 		int64_t start, int64_t count);

@@ -222,7 +222,7 @@ class TestWork(unittest.TestCase):
     def test_timeout(self):
         answer = self.node.answer(self.begin(timeout=0.05))
         self.assertIs(answer["success"], False)
-        self.assertIn("HUGE: its elements were not read within",
+        self.assertIn("HUGE: its elements were not read in time",
                       answer["message"])
 
     def test_others_are_served_meanwhile(self):

@@ -19,6 +19,8 @@
 
 #include "backends/tensor/dtype.h"
 #include "backends/tensor/layout.h"
+#include "backends/tensor/ranges.h"
+#include "backends/tensor/scan.h"
 #include "backends/tensor/wish.h"
 #include "backends/tensor/work.h"
 #include "base/array.h"
@@ -406,7 +408,7 @@ static void work_ends_in_time(void **state)
 
 	(void)state;
 	assert_fails(&layout, "{\"hash\":true,\"timeout\":0.05}",
-		     "were not read within");
+		     "were not read in time");
 }
 
 static void work_is_cancelled_as_it_tells_progress(void **state)
@@ -512,6 +514,25 @@ static void wishes_that_do_not_go_are_refused(void **state)
 		assert_fails(&layout, refused[i].body, refused[i].sentence);
 }
 
+/* One float that is expanded: nothing keeps a program from that. */
+static void parts_of_huge_ones_are_few(void **state)
+{
+	int64_t count = INT64_C(1) << 45;
+	struct tensor_layout layout = row_of("float32", plain, count);
+	struct ranges ranges = { .parts = NULL };
+	struct elements elements;
+	struct error error = ERROR_INIT;
+
+	(void)state;
+	layout.strides[0] = 0;
+	assert_int_equal(layout_check(&layout, &error), 0);
+	elements_init(&elements, &layout);
+	ranges_add(&ranges, &elements, 0, count);
+	assert_true(ranges.count <= 2 * RANGES_MANY);
+	assert_true(ranges_element_count(&ranges, &elements) == count);
+	ranges_clear(&ranges);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -528,6 +549,7 @@ int main(void)
 		cmocka_unit_test(memory_that_is_gone_is_named),
 		cmocka_unit_test(a_process_that_has_ended),
 		cmocka_unit_test(work_ends_in_time),
+		cmocka_unit_test(parts_of_huge_ones_are_few),
 		cmocka_unit_test(work_is_cancelled_as_it_tells_progress),
 		cmocka_unit_test(work_is_forgotten),
 		cmocka_unit_test(hostile_layouts_are_refused),
