@@ -224,6 +224,14 @@ void tensor_copy(struct tensor *to, const struct tensor *from)
 			xstrdup(from->statistics.maximum.text);
 }
 
+bool tensor_has_same_shape(const struct tensor *a, const struct tensor *b)
+{
+	size_t count = (size_t)a->dimension_count;
+
+	return a->dimension_count == b->dimension_count &&
+	       memcmp(a->shape, b->shape, count * sizeof(*a->shape)) == 0;
+}
+
 static json_t *integers_to_json(const int64_t *integers, size_t count)
 {
 	json_t *array = json_array();
@@ -331,26 +339,27 @@ static json_t *histogram_to_json(const struct tensor_histogram *histogram)
 			 integers_to_json(histogram->bins, histogram->count));
 }
 
-/* Who adds them up meets no more than there are elements. */
-static bool are_counts_of(const int64_t *counts, int count, int64_t maximum)
+/* Who adds them up gets a number. */
+static bool are_counts(const int64_t *counts, int count)
 {
+	int64_t left = INT64_MAX;
+
 	for (int i = 0; i < count; i++) {
-		if (counts[i] < 0 || counts[i] > maximum)
+		if (counts[i] < 0 || counts[i] > left)
 			return false;
-		maximum -= counts[i];
+		left -= counts[i];
 	}
 	return true;
 }
 
 static int histogram_from_json(struct tensor_histogram *histogram,
-			       const json_t *json, int64_t maximum,
-			       struct error *error)
+			       const json_t *json, struct error *error)
 {
 	int64_t bins[TENSOR_BINS_MAXIMUM];
 	int count = integers_from_json(bins, TENSOR_BINS_MAXIMUM,
 				       json_object_get(json, "bins"));
 
-	if (count < 0 || !are_counts_of(bins, count, maximum) ||
+	if (count < 0 || !are_counts(bins, count) ||
 	    tensor_real_from_json(&histogram->low,
 				  json_object_get(json, "low")) < 0 ||
 	    tensor_real_from_json(&histogram->high,
@@ -499,8 +508,7 @@ int tensor_from_json(struct tensor *tensor, const json_t *json,
 				 tensor->element_count, error) < 0)
 		return -1;
 	if (histogram &&
-	    histogram_from_json(&tensor->histogram, histogram,
-				tensor->element_count, error) < 0)
+	    histogram_from_json(&tensor->histogram, histogram, error) < 0)
 		return -1;
 	return blocks ? blocks_from_json(tensor, blocks, error) : 0;
 }
