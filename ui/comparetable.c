@@ -32,13 +32,6 @@ static void append_ranks(struct buffer *out, const struct rankset *ranks)
 	buffer_append_char(out, ')');
 }
 
-static bool have_same_shape(const struct tensor *a, const struct tensor *b)
-{
-	return a->dimension_count == b->dimension_count &&
-	       memcmp(a->shape, b->shape,
-		      (size_t)a->dimension_count * sizeof(*a->shape)) == 0;
-}
-
 static bool have_same_dtype(const struct tensor *a, const struct tensor *b)
 {
 	return a->dtype == b->dtype ||
@@ -51,7 +44,7 @@ static bool has_other_shape(const struct comparetable *table,
 			    const struct tensor *tensor)
 {
 	return table->is_majority &&
-	       !have_same_shape(tensor, table->reference->tensor);
+	       !tensor_has_same_shape(tensor, table->reference->tensor);
 }
 
 static bool has_other_dtype(const struct comparetable *table,
@@ -436,7 +429,7 @@ void comparetable_append_title(struct buffer *out,
 		return;
 	if (all_agree(table, have_same_dtype) && first->dtype != NULL)
 		text_escape(out, first->dtype, strlen(first->dtype));
-	if (!all_agree(table, have_same_shape))
+	if (!all_agree(table, tensor_has_same_shape))
 		return;
 	if (out->length > 0)
 		buffer_append_char(out, ' ');

@@ -19,9 +19,7 @@ static const char *dtype_of(const struct tensor *tensor)
 static bool append_kind(struct buffer *out, const struct tensor *one,
 			const struct tensor *other)
 {
-	size_t size = (size_t)one->dimension_count * sizeof(*one->shape);
-	bool same = one->dimension_count == other->dimension_count &&
-		    memcmp(one->shape, other->shape, size) == 0;
+	bool same = tensor_has_same_shape(one, other);
 
 	if (!same) {
 		buffer_append_string(out, "its shape is ");

@@ -2,19 +2,13 @@
  * command-tensor: what a tensor of one rank is, all of its elements looked at;
  * a slice of it; and a file with all of them.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "banned.h"
 #include "base/buffer.h"
-#include "base/crc.h"
 #include "base/error.h"
-#include "base/file.h"
 #include "base/json.h"
 #include "engine/arguments.h"
 #include "engine/command.h"
@@ -22,6 +16,7 @@
 #include "engine/engine.h"
 #include "engine/format.h"
 #include "engine/gather.h"
+#include "engine/tensor-export.h"
 #include "engine/tensorask.h"
 #include "model/npy.h"
 #include "model/slicetext.h"
@@ -32,7 +27,7 @@
 
 struct looking {
 	struct command_context *context;
-	const struct rank *rank;
+	int rank;
 	char *expression;
 	const char *slice_text;
 	const char *path;
@@ -41,27 +36,41 @@ struct looking {
 	bool is_torn; /* the file's elements are of several times */
 };
 
-static json_t *wait_for(struct engine *engine, int64_t seq,
-			struct error *error)
+/* The rank is looked up anew: while one waits, others come and go. */
+static json_t *ask_rank(const struct looking *looking,
+			const struct tensorask *ask, struct error *error)
 {
+	struct engine *engine = looking->context->engine;
+	const struct rank *rank =
+		session_find_rank(&engine->session, looking->rank);
+	int64_t seq;
+
+	if (!rank) {
+		error_set(error, "it is gone");
+		return NULL;
+	}
+	seq = tensorask_send(engine, rank, ask);
 	engine_wait_answers(engine, seq, seq, engine->settings.timeout);
 	return engine_take_answer(engine, seq, error);
 }
 
-/* Asks, waits and reads; the sentence names the rank. */
+/* The sentence names the rank. */
+static int fail(const struct looking *looking, struct error *failure,
+		struct error *error)
+{
+	format_clause(failure->message);
+	return error_set(error, "rank %d: %s", looking->rank, failure->message);
+}
+
 static int fetch(const struct looking *looking, const struct tensorask *ask,
 		 struct tensorask_answer *answer, struct error *error)
 {
-	struct engine *engine = looking->context->engine;
 	struct error failure = ERROR_INIT;
-	json_t *body = wait_for(
-		engine, tensorask_send(engine, looking->rank, ask), &failure);
+	json_t *body = ask_rank(looking, ask, &failure);
 
 	if (body && tensorask_read(answer, body, &failure) == 0)
 		return 0;
-	format_clause(failure.message);
-	return error_set(error, "rank %d: %s", looking->rank->process.rank,
-			 failure.message);
+	return fail(looking, &failure, error);
 }
 
 static int look(struct looking *looking, struct error *error)
@@ -82,7 +91,7 @@ static int look(struct looking *looking, struct error *error)
 	value = tensorask_value(&looking->told);
 	looking->context->status = STATUS_FINDING;
 	return error_set(error, "rank %d: that is no tensor but %.100s: %.200s",
-			 looking->rank->process.rank,
+			 looking->rank,
 			 value->type ? value->type : "a value", value->value);
 }
 
@@ -107,110 +116,47 @@ static int cut(struct looking *looking, struct error *error)
 	return looking->sliced.has_slice
 		       ? 0
 		       : error_set(error, "rank %d gave no slice of it",
-				   looking->rank->process.rank);
+				   looking->rank);
 }
 
 /*
  * The file
  */
 
-static int make_file(const char *path, struct error *error)
+/* The elements of one part, which are asked for. */
+static int write_part(const struct looking *looking,
+		      struct tensor_export *export, int64_t start,
+		      int64_t count, struct error *error)
 {
-	int fd =
-		open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-		     0600);
-
-	if (fd < 0 && errno == EEXIST)
-		return error_set(error,
-				 "%s exists already; name another file", path);
-	if (fd < 0)
-		return error_set_errno(error, errno, "cannot make %s", path);
-	return fd;
-}
-
-static int write_out(int fd, struct buffer *bytes, const char *path,
-		     struct error *error)
-{
-	if (file_write(fd, bytes->data, bytes->length) < 0)
-		return error_set_errno(error, errno, "cannot write %s", path);
-	buffer_reset(bytes);
-	return 0;
-}
-
-/* The elements of one part, which were asked for. */
-static int write_part(const struct looking *looking, int fd, int64_t start,
-		      int64_t count, uint32_t *crc, struct error *error)
-{
-	const struct tensor *tensor = &looking->told.tensor;
 	const struct tensorask ask = {
 		.expression = looking->expression,
 		.data_start = start,
 		.data_count = count,
 	};
-	struct tensorask_answer part = { .is_tensor = false };
-	struct buffer out = BUFFER_INIT;
-	int result = fetch(looking, &ask, &part, error);
+	struct error failure = ERROR_INIT;
+	json_t *body = ask_rank(looking, &ask, &failure);
 
-	if (result == 0 &&
-	    (int64_t)part.data.length != count * tensor->item_size)
-		result = error_set(error,
-				   "rank %d: it has become another tensor "
-				   "while it was read",
-				   looking->rank->process.rank);
-	if (result == 0) {
-		*crc = crc_add(*crc, part.data.data, part.data.length);
-		npy_append_elements(&out, tensor,
-				    (const uint8_t *)part.data.data,
-				    (size_t)count);
-		result = write_out(fd, &out, looking->path, error);
-	}
-	buffer_clear(&out);
-	tensorask_answer_clear(&part);
-	return result;
+	if (body && tensor_export_add(export, body, &failure) == 0)
+		return 0;
+	return fail(looking, &failure, error);
 }
 
-static int write_elements(struct looking *looking, int fd,
-			  struct error *error)
-{
-	const struct tensor *tensor = &looking->told.tensor;
-	int64_t most = TENSOR_DATA_MAXIMUM / tensor->item_size;
-	uint32_t crc = 0;
-
-	for (int64_t at = 0; at < tensor->element_count; at += most) {
-		int64_t left = tensor->element_count - at;
-
-		if (write_part(looking, fd, at, left < most ? left : most,
-			       &crc, error) < 0)
-			return -1;
-	}
-	looking->is_torn = tensor->has_hash && crc != tensor->hash;
-	return 0;
-}
-
-/* What was begun is not left behind. */
 static int export(struct looking *looking, struct error *error)
 {
-	struct buffer header = BUFFER_INIT;
-	int result = -1;
-	int fd = -1;
+	struct tensor_export *export;
+	int64_t start;
+	int64_t count;
+	int result;
 
 	if (!looking->path)
 		return 0;
 	looking->context->status = STATUS_NOTHING;
-	if (npy_append_header(&header, &looking->told.tensor, error) == 0)
-		fd = make_file(looking->path, error);
-	if (fd >= 0) {
-		result = write_out(fd, &header, looking->path, error);
-		if (result == 0)
-			result = write_elements(looking, fd, error);
-		if (close(fd) < 0 && result == 0)
-			result = error_set_errno(error, errno,
-						 "cannot write %s",
-						 looking->path);
-		if (result < 0)
-			unlink(looking->path);
-	}
-	buffer_clear(&header);
+	export = tensor_export_new(looking->path, &looking->told.tensor, error);
+	result = export ? 0 : -1;
+	while (result == 0 && (count = tensor_export_next(export, &start)) > 0)
+		result = write_part(looking, export, start, count, error);
+	looking->is_torn = export && tensor_export_is_torn(export);
+	tensor_export_free(export);
 	if (result == 0)
 		looking->context->status = STATUS_DONE;
 	return result;
@@ -274,7 +220,7 @@ static void append_text(const struct looking *looking)
 	struct buffer *out = looking->context->out;
 	const struct tensor *tensor = &looking->told.tensor;
 
-	buffer_printf(out, "rank %d  ", looking->rank->process.rank);
+	buffer_printf(out, "rank %d  ", looking->rank);
 	format_text(out, looking->expression);
 	buffer_append_string(out, "  ");
 	format_text(out, tensor->type ? tensor->type : "?");
@@ -300,7 +246,7 @@ static void append_json(const struct looking *looking)
 	json_t *json = tensor_to_json(&looking->told.tensor);
 
 	json_object_set_new(json, "rank",
-			    json_integer(looking->rank->process.rank));
+			    json_integer(looking->rank));
 	json_set_text(json, "expr", looking->expression);
 	json_object_set(json, "frame",
 			json_object_get(looking->told.body, "frame"));
@@ -326,7 +272,7 @@ static void judge(struct looking *looking)
 	buffer_printf(context->notes,
 		      "rank %d: it was written while it was read; its elements "
 		      "are of several times\n",
-		      looking->rank->process.rank);
+		      looking->rank);
 }
 
 static int choose_rank(struct looking *looking, const char *text,
@@ -334,6 +280,7 @@ static int choose_rank(struct looking *looking, const char *text,
 {
 	struct engine *engine = looking->context->engine;
 	const struct session *session = &engine->session;
+	const struct rank *rank;
 	int number = -1;
 
 	looking->context->status = STATUS_USAGE;
@@ -343,13 +290,14 @@ static int choose_rank(struct looking *looking, const char *text,
 	if (text && arguments_integer(text, "rank", 0, RANKSET_MAXIMUM, &number,
 				      error) < 0)
 		return -1;
-	looking->rank = text ? session_find_rank(session, number)
-			     : session_selected(session);
-	if (!looking->rank && !text && session->rank_count == 1)
-		looking->rank = session->ranks[0];
-	if (!looking->rank || looking->rank->process.pid <= 0)
+	rank = text ? session_find_rank(session, number)
+		    : session_selected(session);
+	if (!rank && !text && session->rank_count == 1)
+		rank = session->ranks[0];
+	if (!rank || rank->process.pid <= 0)
 		return error_set(error, "there is no rank %s",
 				 text ? text : "to look at");
+	looking->rank = rank->process.rank;
 	return 0;
 }
 

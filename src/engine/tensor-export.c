@@ -3,11 +3,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "banned.h"
 #include "base/alloc.h"
 #include "base/buffer.h"
+#include "base/crc.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "engine/tensorask.h"
@@ -18,6 +20,9 @@ struct tensor_export {
 	char *path;
 	struct tensor tensor; /* as it was */
 	int64_t at;	      /* elements that were written */
+	uint32_t crc;	      /* of these */
+	bool is_torn;
+	bool is_live;
 };
 
 static int write_out(const struct tensor_export *export,
@@ -114,6 +119,34 @@ int64_t tensor_export_next(const struct tensor_export *export, int64_t *start)
 	return left < most ? left : most;
 }
 
+/* Of the same bytes another dtype or shape would make other elements. */
+static bool is_same(const struct tensor_export *export,
+		    const struct tensorask_answer *answer, int64_t count)
+{
+	const struct tensor *tensor = &export->tensor;
+
+	return (int64_t)answer->data.length == count * tensor->item_size &&
+	       answer->is_tensor && answer->tensor.dtype &&
+	       strcmp(answer->tensor.dtype, tensor->dtype) == 0 &&
+	       tensor_has_same_shape(&answer->tensor, tensor);
+}
+
+/* How far it may be believed, by the elements that came now. */
+static void note(struct tensor_export *export,
+		 const struct tensorask_answer *answer, int64_t count)
+{
+	const struct tensor *tensor = &export->tensor;
+
+	export->at += count;
+	export->crc = crc_add(export->crc, answer->data.data,
+			      answer->data.length);
+	export->is_live |= answer->tensor.is_live;
+	export->is_torn |= answer->tensor.is_torn;
+	if (export->at == tensor->element_count && tensor->has_hash &&
+	    export->crc != tensor->hash)
+		export->is_torn = true;
+}
+
 int tensor_export_add(struct tensor_export *export, json_t *owned_body,
 		      struct error *error)
 {
@@ -123,8 +156,7 @@ int tensor_export_add(struct tensor_export *export, json_t *owned_body,
 	int64_t count = tensor_export_next(export, &start);
 	int result = tensorask_read(&answer, owned_body, error);
 
-	if (result == 0 && (int64_t)answer.data.length !=
-				   count * export->tensor.item_size)
+	if (result == 0 && !is_same(export, &answer, count))
 		result = error_set(error, "it became another tensor while it "
 					  "was written.");
 	if (result == 0) {
@@ -134,12 +166,22 @@ int tensor_export_add(struct tensor_export *export, json_t *owned_body,
 		result = write_out(export, &out, error);
 	}
 	if (result == 0) {
-		export->at += count;
+		note(export, &answer, count);
 		result = finish(export, error);
 	}
 	buffer_clear(&out);
 	tensorask_answer_clear(&answer);
 	return result;
+}
+
+bool tensor_export_is_torn(const struct tensor_export *export)
+{
+	return export->is_torn;
+}
+
+bool tensor_export_is_live(const struct tensor_export *export)
+{
+	return export->is_live;
 }
 
 const char *tensor_export_path(const struct tensor_export *export)

@@ -1,12 +1,13 @@
 /*
- * tensor-export: the elements of the tensor that a screen looks at, part by
- * part into a new file of numpy, while the screen goes on. What was begun is
- * not left behind when it fails or is ended.
+ * tensor-export: the elements of a tensor, part by part into a new file of
+ * numpy: a screen goes on meanwhile, a shell waits. What was begun is not left
+ * behind when it fails or is ended.
  */
 #ifndef ENGINE_TENSOR_EXPORT_H
 #define ENGINE_TENSOR_EXPORT_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "protocol/tensor.h"
@@ -26,6 +27,10 @@ int64_t tensor_export_next(const struct tensor_export *export, int64_t *start);
 /* Writes what came of them. -1 and a sentence: it is no use any more. */
 int tensor_export_add(struct tensor_export *export, json_t *owned_body,
 		      struct error *error);
+/* It was written meanwhile: it has elements of several times. */
+bool tensor_export_is_torn(const struct tensor_export *export);
+/* Its rank ran meanwhile, so it may have been. */
+bool tensor_export_is_live(const struct tensor_export *export);
 const char *tensor_export_path(const struct tensor_export *export);
 /* Of the elements, in bytes. */
 int64_t tensor_export_done(const struct tensor_export *export);

@@ -372,6 +372,19 @@ static void set_pace(struct engine *engine)
 		asking->look_at = now + pause;
 }
 
+static void say_written(struct engine *engine)
+{
+	const struct tensor_export *export = engine->tensor.export;
+	const char *rest = ".";
+
+	if (tensor_export_is_torn(export))
+		rest = "; it has elements of several times.";
+	else if (tensor_export_is_live(export))
+		rest = " while its rank ran: maybe of several times.";
+	engine_say(engine, false, "%s is written%s", tensor_export_path(export),
+		   rest);
+}
+
 /* A part of the file has come, or why it has not. */
 static void take_part(struct engine *engine, json_t *owned_body,
 		      struct error *error)
@@ -395,8 +408,7 @@ static void take_part(struct engine *engine, json_t *owned_body,
 		return;
 	}
 	if (!is_bad)
-		engine_say(engine, false, "%s is written.",
-			   tensor_export_path(asking->export));
+		say_written(engine);
 	tensor_export_free(asking->export);
 	asking->export = NULL;
 }

@@ -412,10 +412,7 @@ static bool is_unread(const struct answer_class *class)
 
 static bool have_same_head(const struct tensor *a, const struct tensor *b)
 {
-	return strcmp(a->dtype, b->dtype) == 0 &&
-	       a->dimension_count == b->dimension_count &&
-	       memcmp(a->shape, b->shape,
-		      (size_t)a->dimension_count * sizeof(*a->shape)) == 0;
+	return strcmp(a->dtype, b->dtype) == 0 && tensor_has_same_shape(a, b);
 }
 
 static void find_unknown(struct answer_classes *classes)

@@ -275,10 +275,8 @@ static bool tell_shape(struct buffer *out, const struct telling *telling)
 {
 	const struct tensor *own = telling->class->tensor;
 	const struct tensor *other = telling->majority->tensor;
-	size_t count = (size_t)own->dimension_count;
 
-	if (own->dimension_count == other->dimension_count &&
-	    memcmp(own->shape, other->shape, count * sizeof(*own->shape)) == 0)
+	if (tensor_has_same_shape(own, other))
 		return false;
 	append_owner(out, telling);
 	buffer_append_string(out, " has shape ");

@@ -57,7 +57,7 @@ static enum paramdiff_how compare_two(const struct paramdiff_class *one,
 		return PARAMDIFF_UNREAD;
 	if (strcmp(a->dtype, b->dtype) != 0)
 		return PARAMDIFF_DTYPE;
-	if (!paramdiff_has_same_shape(a, b))
+	if (!tensor_has_same_shape(a, b))
 		return PARAMDIFF_SHAPE;
 	/* One that was not read may be the same. */
 	return a->has_hash && b->has_hash ? PARAMDIFF_ELEMENTS

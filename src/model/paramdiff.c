@@ -101,14 +101,6 @@ static bool is_same_text(const char *a, const char *b)
 	return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-bool paramdiff_has_same_shape(const struct tensor *a, const struct tensor *b)
-{
-	size_t count = (size_t)a->dimension_count;
-
-	return a->dimension_count == b->dimension_count &&
-	       memcmp(a->shape, b->shape, count * sizeof(*a->shape)) == 0;
-}
-
 bool paramdiff_is_shard(const struct tensor *tensor)
 {
 	return tensor->placement && (strstr(tensor->placement, "Shard") ||
@@ -127,7 +119,7 @@ static bool are_alike(const struct tensor *a, const struct tensor *b)
 		return false;
 	if (paramdiff_is_shard(a) || paramdiff_is_shard(b))
 		return is_same_text(a->placement, b->placement);
-	return paramdiff_has_same_shape(a, b) && a->has_hash == b->has_hash &&
+	return tensor_has_same_shape(a, b) && a->has_hash == b->has_hash &&
 	       (!a->has_hash || a->hash == b->hash);
 }
 

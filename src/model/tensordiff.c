@@ -60,14 +60,6 @@ static void make_grid(struct tensordiff *diff, int row_count, int column_count)
 		diff->grid[i] = NOT_READ;
 }
 
-static bool have_same_shape(const struct tensor *a, const struct tensor *b)
-{
-	size_t count = (size_t)a->dimension_count;
-
-	return a->dimension_count == b->dimension_count &&
-	       memcmp(a->shape, b->shape, count * sizeof(*a->shape)) == 0;
-}
-
 /* Byte orders do not matter: values come in one. */
 static const char *skip_order(const char *dtype)
 {
@@ -86,7 +78,7 @@ int tensordiff_begin(struct tensordiff *diff, const struct tensor *a,
 				 "one is of %.100s, the other of %.100s, so "
 				 "their elements cannot be compared",
 				 a->dtype, b->dtype);
-	if (!have_same_shape(a, b) || a->item_size != b->item_size)
+	if (!tensor_has_same_shape(a, b) || a->item_size != b->item_size)
 		return error_set(error, "their shapes differ, so their "
 					"elements cannot be compared");
 	if (a->item_size <= 0)

@@ -86,7 +86,8 @@ static void take_statistics(struct tensorview *tensorview,
 	struct tensor *known = &tensorview->tensor;
 	bool is_same = known->has_statistics && known->dtype != NULL &&
 		       tensor->dtype != NULL &&
-		       strcmp(known->dtype, tensor->dtype) == 0;
+		       strcmp(known->dtype, tensor->dtype) == 0 &&
+		       tensor_has_same_shape(known, tensor);
 
 	if (tensor->has_statistics) {
 		if (is_same && tensorview->statistics_reading !=

@@ -106,6 +106,7 @@ struct tensor {
 void tensor_init(struct tensor *tensor);
 void tensor_clear(struct tensor *tensor);
 void tensor_copy(struct tensor *to, const struct tensor *from);
+bool tensor_has_same_shape(const struct tensor *a, const struct tensor *b);
 /* As in CLI.md, and what stands in doc/protocol.md besides. */
 json_t *tensor_to_json(const struct tensor *tensor);
 /* Into one after tensor_init(). */

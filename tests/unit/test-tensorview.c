@@ -436,6 +436,27 @@ static void what_changed_is_told_of_the_reading_before(void **state)
 	tensorview_clear(&view);
 }
 
+static void statistics_of_another_shape_are_forgotten(void **state)
+{
+	struct error error = ERROR_INIT;
+	struct tensorview view;
+	json_t *body = json_loads("{\"tensor\":{\"dtype\":\"float32\","
+				  "\"shape\":[3],\"strides\":[1],"
+				  "\"numel\":3,\"itemsize\":4}}",
+				  0, NULL);
+
+	(void)state;
+	tensorview_init(&view);
+	tensorview_look(&view, "x");
+	take(&view, TENSOR_WORK_LOOK, "{\"max\":4.0}", "[1.0,2.0,3.0,4.0]");
+	assert_int_equal(tensorview_take(&view, TENSOR_WORK_SLICE, body, 2,
+					 &error),
+			 0);
+	assert_false(view.tensor.has_statistics);
+	json_decref(body);
+	tensorview_clear(&view);
+}
+
 static void nonsense_changes_nothing(void **state)
 {
 	struct tensorview view;
@@ -466,6 +487,7 @@ int main(void)
 		cmocka_unit_test(numbers_are_read_by_people),
 		cmocka_unit_test(small_and_large_numbers_are_scientific),
 		cmocka_unit_test(what_changed_is_told_of_the_reading_before),
+		cmocka_unit_test(statistics_of_another_shape_are_forgotten),
 		cmocka_unit_test(nonsense_changes_nothing),
 	};
 
