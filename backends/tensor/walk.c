@@ -21,6 +21,8 @@
 #define NAME_MAXIMUM 1000
 #define ENTRIES_MAXIMUM 100000
 #define KEY_MAXIMUM 200
+/* Objects that are looked at, of any kind: the node does nothing else then. */
+#define LOOKED_MAXIMUM 1000000
 
 #define MODULE "torch.nn.modules.module.Module"
 #define OPTIMIZER "torch.optim.optimizer.Optimizer"
@@ -44,6 +46,7 @@ struct walker {
 	struct map *params; /* of an optimizer: their numbers, one more */
 	struct buffer name; /* of what is being walked */
 	int depth;
+	int64_t looked; /* objects, so far */
 	struct error *error;
 };
 
@@ -128,6 +131,7 @@ static enum kind kind_of(struct walker *walker, uint64_t object)
 	struct pytype type;
 	size_t known;
 
+	walker->looked++;
 	if (pytype_of(&walker->reader, object, &type))
 		return KIND_OTHER;
 	if (get_number(walker->types, type.address, &known))
@@ -442,7 +446,7 @@ static int walk_any(struct walker *walker, uint64_t object)
 
 	if (kind != KIND_TENSOR && kind != KIND_OTHER && !see(walker, object))
 		return 0;
-	if (++walker->depth > DEPTH_MAXIMUM)
+	if (++walker->depth > DEPTH_MAXIMUM || walker->looked > LOOKED_MAXIMUM)
 		return refuse_size(walker);
 	result = walk_kind(walker, object, kind);
 	walker->depth--;

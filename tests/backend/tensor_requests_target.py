@@ -24,6 +24,7 @@ HUGE = bytes(1 << 30)
 NEXT = "import sys; y = 2; print('ready', flush=True); sys.stdin.read()"
 NUMBERS = array.array("d", [1.5, -2.0, float("nan"), 0.0])
 RAW = bytearray(range(16))
+PLAIN = [[0] * 100000 for _ in range(12)]
 name = "of the module"
 
 

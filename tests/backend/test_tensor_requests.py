@@ -127,6 +127,10 @@ class TestBlocked(Subject):
             address=value["address"], type="list"))
         self.assertIn("no longer there", self.refuse(address="0x10"))
 
+    def test_lists_without_end_are_not_walked(self):
+        self.assertIn("more in it than is walked", self.node.refuse(
+            "parameters", pid=self.pid, expression="PLAIN"))
+
     def test_what_runs_code_is_refused(self):
         sentence = self.refuse(expression="outer()")
         self.assertIn("probetui inject", sentence)
