@@ -252,6 +252,9 @@ static int choose_frame(const struct finding *finding, struct frames *frames,
  * Looking
  */
 
+/* At a thread that rested when each began, and has moved when it ended. */
+#define LOOKS_MAXIMUM 3
+
 static int read_expression(const struct finding *finding,
 			   struct reading *reading, struct pyreader *reader,
 			   struct found *found, struct error *error)
@@ -309,9 +312,10 @@ static int read_it(const struct finding *finding, struct reading *reading,
 	return result;
 }
 
-int finding_look(const struct finding *finding,
-		 struct ptrace_connection *connection, struct found *found,
-		 struct error *error)
+/* 1: the thread was not held, and has moved meanwhile. */
+static int look_once(const struct finding *finding,
+		     struct ptrace_connection *connection, struct found *found,
+		     bool is_last, struct error *error)
 {
 	struct reading reading = {
 		.connection = connection,
@@ -320,7 +324,30 @@ int finding_look(const struct finding *finding,
 	};
 	int result = read_it(finding, &reading, found, error);
 
+	if (!is_last && !found->is_lost) {
+		reading_judge(&reading);
+		if (reading.exactness == TORN)
+			result = 1;
+	}
 	reading_clear(&reading);
+	return result;
+}
+
+int finding_look(const struct finding *finding,
+		 struct ptrace_connection *connection, struct found *found,
+		 struct error *error)
+{
+	int result = 1;
+
+	for (int i = 1; result > 0; i++) {
+		struct error failed = ERROR_INIT;
+
+		found_clear(found);
+		result = look_once(finding, connection, found,
+				   i == LOOKS_MAXIMUM, &failed);
+		if (result < 0 && error)
+			*error = failed;
+	}
 	return result;
 }
 
