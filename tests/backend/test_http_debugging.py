@@ -527,7 +527,6 @@ class TestHeld(HttpCase):
         self.node.ask("continue", pid=self.pid)
         self.assertEqual(self.target.process.wait(20), 1)
 
-
     def test_its_agent_stays(self):
         self.wait_until_held()
         self.assertIn("would end without its agent",
@@ -535,6 +534,7 @@ class TestHeld(HttpCase):
         self.assertTrue(os.path.exists(self.path()))
         self.node.ask("connect", target="agent:%d" % self.pid)
         self.assertTrue(self.node.event("stopped", self.pid)["post_mortem"])
+        self.node.ask("continue", pid=self.pid)
 
 
 class TestLeaving(DebuggingCase):
