@@ -72,8 +72,12 @@ def of_type(name: str, limit: int) -> Dict[str, Any]:
 
 def loaded(module: str, name: str) -> Any:
     """A class of torch's where the program has loaded it, else None."""
-    found = sys.modules.get(module)
-    kind = getattr(found, "__dict__", {}).get(name)
+    try:
+        # Asked otherwise, a lazy module would be loaded now.
+        names = object.__getattribute__(sys.modules[module], "__dict__")
+    except (KeyError, AttributeError):
+        return None
+    kind = names.get(name)
     return kind if isinstance(kind, type) else None
 
 

@@ -14,11 +14,21 @@ BITS_MAXIMUM = 1024
 NAMES_MAXIMUM = 200
 CHAIN_MAXIMUM = 999
 
-_SIMPLE = (type(None), bool, float, complex, type(Ellipsis),
-           type(NotImplemented), range)
-_BRACKETS = {list: "[]", tuple: "()", set: "{}", frozenset: "{}",
-             dict: "{}"}
-_FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType)
+
+
+class Kinds(tuple):
+    """Classes, of which `in` asks nothing: a metaclass may have an __eq__."""
+
+    def __contains__(self, kind: Any) -> bool:
+        return any(each is kind for each in self)
+
+
+_SIMPLE = Kinds((type(None), bool, float, complex, type(Ellipsis),
+                 type(NotImplemented), range))
+_BRACKETS = {id(list): "[]", id(tuple): "()", id(set): "{}",
+             id(frozenset): "{}", id(dict): "{}"}
+_FUNCTIONS = Kinds((types.FunctionType, types.BuiltinFunctionType))
+_KEYS = Kinds((str, int, bytes, bool))
 _TENSORS = (("torch", "Tensor"), ("torch.nn.parameter", "Parameter"))
 # numpy's own numbers.
 _SCALAR = re.compile(r"(u?int|float|complex)\d+$|bool_?$|datetime64$")
@@ -47,9 +57,9 @@ def class_name(kind: type) -> str:
     return name if module == "builtins" else module + "." + name
 
 
-def ancestors(kind: type) -> tuple:
+def ancestors(kind: type) -> Kinds:
     """Whatever its metaclass makes of __mro__."""
-    return tuple(type.__dict__["__mro__"].__get__(kind))
+    return Kinds(type.__dict__["__mro__"].__get__(kind))
 
 
 def cut(text: str, maximum: int) -> str:
@@ -96,21 +106,24 @@ def _describe_array(value: Any) -> str:
 
 def _describe_parts(value: Any, depth: int) -> str:
     kind = type(value)
-    begin, end = _BRACKETS[kind]
+    begin, end = _BRACKETS[id(kind)]
     if depth >= DEPTH_MAXIMUM:
         return "%s...%s" % (begin, end) if value else begin + end
     parts: List[str] = []
     try:
-        for part in value:
+        for part in value.items() if kind is dict else value:
             if len(parts) == PARTS_MAXIMUM:
                 parts.append("... %d more" % (len(value) - PARTS_MAXIMUM))
                 break
-            text = _describe(part, depth + 1)
             if kind is dict:
-                text += ": " + _describe(value[part], depth + 1) \
-                    if type(part) in (str, int, bytes, bool) else ": ..."
+                key, inner = part
+                text = _describe(key, depth + 1) + ": " + (
+                    _describe(inner, depth + 1) if type(key) in _KEYS
+                    else "...")
+            else:
+                text = _describe(part, depth + 1)
             parts.append(text)
-    except (RuntimeError, KeyError):
+    except RuntimeError:
         # Another thread changes it.
         parts.append("...")
     text = ", ".join(parts)
@@ -134,7 +147,7 @@ def _describe(value: Any, depth: int) -> str:
         if len(value) > TEXT_MAXIMUM:
             text += "... %d more" % (len(value) - TEXT_MAXIMUM)
         return text
-    if kind in _BRACKETS:
+    if id(kind) in _BRACKETS:
         return _describe_parts(value, depth)
     if kind is type:
         return "<class %s>" % class_name(value)

@@ -128,6 +128,16 @@ class Thing:
     def computed(self): return plain
 thing = Thing()
 thing.name = {"key": [doubles]}
+ran = []
+class Meta(type):
+    def __eq__(self, other): ran.append("eq of a class")
+    def __hash__(self): ran.append("hash of a class"); return 1
+class Strange(metaclass=Meta): pass
+class Key(str):
+    def __hash__(self): ran.append("hash of a key"); return hash("a")
+    def __eq__(self, other): ran.append("eq of a key")
+strange = {Key("b"): Strange(), "a": [doubles]}
+ran.clear()
 def inner(doubles):
     say("inner")
     going.wait()
@@ -202,6 +212,12 @@ class BuffersCase(Case):
                          ["func"], "level_two")
         self.assertIn("NameError", self.refusal("nobody"))
         self.assertIn("SyntaxError", self.refusal("1 +"))
+
+    def test_nothing_of_keys_and_classes_runs(self):
+        self.assertEqual(self.tensor("strange['a'][0]")["shape"], [6])
+        self.viewer.ask("probetui/parameters", expression="strange")
+        self.viewer.ask("probetui/tensor", expression="strange")
+        self.assertEqual(self.target.ask("ran"), [])
 
     def test_frames(self):
         self.target.run("threading.Thread(target=outer).start()")
@@ -475,6 +491,13 @@ class TorchCase(Case):
             "[leaf._version, result._version, leaf.grad is None, "
             "torch.get_num_threads(), torch.is_grad_enabled()]"))
 
+    def test_a_gradient_that_is_none(self):
+        """Asking torch for it warns in the program."""
+        self.do("import warnings; caught = []; warnings.showwarning = "
+                "lambda *what: caught.append(str(what[0]))")
+        self.assertEqual(self.ask("result.grad")["value"]["value"], "None")
+        self.assertEqual(self.target.ask("caught"), [])
+
     def test_hostile_class(self):
         self.target.run("from arrays_target import *")
         self.do("bad = torch.ones(2, 3).as_subclass(class_of()); "
@@ -482,6 +505,8 @@ class TorchCase(Case):
         told = self.tensor("held[0]", hash=True, bins=2)
         self.assertEqual((told["shape"], told["stats"]["norm"]),
                          ([2, 3], math.sqrt(6)))
+        self.assertEqual(self.ask("held[0].is_leaf")["value"]["value"],
+                         "True")
         self.assertEqual(self.names("held", hash=True)[0]["tensor"]["hash"],
                          told["hash"])
         self.do("asked = of_itself()")

@@ -9,15 +9,15 @@ import types
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 from ..objects import loaded
-from ..values import ancestors, cut, describe, is_array
+from ..values import Kinds, ancestors, cut, describe, is_array
 
 NAME_MAXIMUM = 200
 # Told at once.
 PART_MAXIMUM = 1000
 NAMES_MAXIMUM = 100000
-_KEYS = (str, int, bool, bytes)
-_PLAIN = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis),
-          type(NotImplemented), range)
+_KEYS = Kinds((str, int, bool, bytes))
+_PLAIN = Kinds((type(None), bool, int, float, complex, str, bytes,
+                type(Ellipsis), type(NotImplemented), range))
 
 
 class Child(NamedTuple):

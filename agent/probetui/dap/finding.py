@@ -246,7 +246,8 @@ def beside(call: Call, function: Callable[[], Any], seconds: float,
 
     told = look(call, work, seconds)
     if failures:
-        raise failures[0]
+        # Else it would keep this frame, and all that was looked at.
+        raise failures.pop()
     if told["error"] is not None and told["error"]["type"].endswith(
             "TimeIsUp"):
         raise Failure("cancelled" if told["error"]["message"]

@@ -9,7 +9,9 @@ import collections
 import types
 from typing import Any, Dict, Iterator, List
 
-from ..values import ancestors
+from ..objects import loaded
+from ..tensors import of_torch
+from ..values import Kinds, ancestors
 from .children import (
     array_facts,
     class_names,
@@ -19,7 +21,12 @@ from .children import (
 )
 
 # Descriptors that run C code only.
-_QUIET = (types.MemberDescriptorType, types.GetSetDescriptorType)
+_QUIET = Kinds((types.MemberDescriptorType, types.GetSetDescriptorType))
+_FUNCTIONS = Kinds((types.FunctionType, types.BuiltinFunctionType))
+_KEYS = Kinds((str, int, bool, bytes, float, complex, type(None)))
+# What an array tells without making another one of its class.
+_ARRAY_FACTS = ("shape", "dtype", "strides", "ndim", "size", "nbytes",
+                "itemsize", "base", "flags")
 _SEQUENCES = (list, tuple, collections.deque)
 
 
@@ -54,11 +61,11 @@ def attribute(value: Any, name: str) -> Any:
     if name in names:
         return names[name]
     found = _class_attribute(value, name)
-    if type(found) in (types.FunctionType, types.BuiltinFunctionType):
+    if type(found) in _FUNCTIONS:
         return found
     if type(found) in _QUIET:
         try:
-            return found.__get__(value)
+            return _from_c(value, name, found)
         except Exception:
             raise Unknown() from None
     if any("__get__" in class_names(kind)
@@ -67,13 +74,42 @@ def attribute(value: Any, name: str) -> Any:
     return found
 
 
+def _from_c(value: Any, name: str, found: Any) -> Any:
+    """What C code says, unless that asks the value's class."""
+    kinds = ancestors(type(value))
+    if of_torch.is_tensor(kinds):
+        return of_torch.attribute(value, name, found)
+    ndarray = loaded("numpy", "ndarray")
+    if ndarray is not None and ndarray in kinds and \
+            type(value) is not ndarray and name not in _ARRAY_FACTS:
+        raise Unknown()
+    return found.__get__(value)
+
+
+def _is_plain(key: Any) -> bool:
+    return type(key) in _KEYS or type(key) is tuple and \
+        all(map(_is_plain, key))
+
+
+def _of_key(names: Any, key: Any) -> Any:
+    """One by one: keys of the program's classes may have an __eq__."""
+    for _ in range(3):
+        try:
+            for own, value in dict.items(names):
+                if _is_plain(own) and own == key:
+                    return value
+            break
+        except RuntimeError:
+            # Another thread changes it.
+            pass
+    raise Unknown()
+
+
 def item(value: Any, key: Any) -> Any:
     kinds = ancestors(type(value))
     try:
         if dict in kinds:
-            found = dict.get(value, key, Unknown)
-            if found is not Unknown:
-                return found
+            return _of_key(value, key)
         for base in _SEQUENCES:
             if base in kinds and type(key) is int:
                 return base.__getitem__(value, key)  # type: ignore

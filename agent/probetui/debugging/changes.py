@@ -14,7 +14,7 @@ from types import FrameType
 from typing import Any, Callable, Dict, List, Optional
 
 from ..settings import describe as describe_error
-from ..values import class_name, describe
+from ..values import Kinds, class_name, describe
 from .engine import Engine
 from .expressions import Expression
 from .paths import MISSING, Path, read
@@ -24,7 +24,7 @@ from .stop import is_for_program
 
 REASON = "data breakpoint"
 _GENERATOR = 0x20 | 0x80 | 0x200
-_SIMPLE = (int, float, complex, bool, str, bytes, type(None))
+_SIMPLE = Kinds((int, float, complex, bool, str, bytes, type(None)))
 _TENSORS = ("torch.Tensor", "torch.nn.parameter.Parameter")
 
 

@@ -16,6 +16,11 @@ from .layout import Layout, span
 TEXT_MAXIMUM = 1000
 _BASES = ("torch._C.TensorBase", "torch._C._TensorBase")
 _LAYOUTS = {"torch.strided"}
+# What a tensor tells without doing anything.
+_FACTS = ("shape", "dtype", "device", "layout", "requires_grad", "is_leaf",
+          "grad_fn", "ndim", "itemsize", "nbytes", "retains_grad",
+          "output_nr", "_version", "is_cuda", "is_sparse", "is_quantized",
+          "is_meta", "name", "names")
 
 
 def _base() -> Any:
@@ -291,6 +296,17 @@ def _place(local: Any, reader: _Reader, dtype: Any,
             "elements are in the tensors that it wraps"
         return Known(told, identity, None)
     return Known(told, identity, layout)
+
+
+def attribute(tensor: Any, name: str, found: Any) -> Any:
+    """What a descriptor of C gives. TypeError: its class would be asked."""
+    if name == "grad":
+        return gradient(tensor)
+    if name not in _FACTS and class_name(type(tensor)) not in (
+            "torch.Tensor", "torch.nn.parameter.Parameter"):
+        raise TypeError("its class may do it in a way of its own")
+    with plainly(), _undispatched(tensor):
+        return found.__get__(tensor)
 
 
 def gradient(tensor: Any) -> Any:

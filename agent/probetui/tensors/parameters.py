@@ -3,7 +3,7 @@ named_parameters() and named_buffers(), or the tensors in anything else. No
 code of the program runs for it."""
 from __future__ import annotations
 
-from typing import Any, Dict, List, NamedTuple, Optional, Set
+from typing import Any, Dict, List, NamedTuple, Optional, Set, Tuple
 
 from ..dap.children import instance_names
 from ..objects import loaded
@@ -36,16 +36,22 @@ def _is_tensor(kinds: Any) -> bool:
         ndarray is not None and ndarray in kinds
 
 
-def _copy(names: Any) -> Dict[Any, Any]:
-    """Of a dict that others change meanwhile; of anything else {}."""
+def _pairs(names: Any) -> List[Tuple[Any, Any]]:
+    """Of a dict that others change meanwhile; of anything else none. No key
+    is asked for its hash."""
     if dict not in ancestors(type(names)):
-        return {}
+        return []
     for _ in range(3):
         try:
-            return dict(dict.items(names))
+            return list(dict.items(names))
         except RuntimeError:
             pass
-    return {}
+    return []
+
+
+def _named(names: Any, wanted: str) -> Any:
+    return next((value for name, value in _pairs(names)
+                 if type(name) is str and name == wanted), None)
 
 
 def _items(values: Any) -> List[Any]:
@@ -56,8 +62,8 @@ def _items(values: Any) -> List[Any]:
     return []
 
 
-def _entries(module: Any, folder: str) -> Dict[Any, Any]:
-    return _copy(instance_names(module).get(folder))
+def _entries(module: Any, folder: str) -> List[Tuple[Any, Any]]:
+    return _pairs(instance_names(module).get(folder))
 
 
 class _Walk:
@@ -79,15 +85,16 @@ class _Walk:
         if len(self.found) < FOUND_MAXIMUM and self._see(value):
             self.found.append(Found(cut(name, NAME_MAXIMUM), kind, value))
 
-    def _tensors(self, names: Dict[Any, Any], before: str, kind: str) -> None:
-        for name, value in names.items():
+    def _tensors(self, names: List[Tuple[Any, Any]], before: str,
+                 kind: str) -> None:
+        for name, value in names:
             if type(name) is str and _is_tensor(ancestors(type(value))):
                 self._add(before + name, kind, value)
 
     def _module(self, module: Any, before: str) -> None:
         self._tensors(_entries(module, "_parameters"), before, "parameter")
         self._tensors(_entries(module, "_buffers"), before, "buffer")
-        for name, child in _entries(module, "_modules").items():
+        for name, child in _entries(module, "_modules"):
             if type(name) is str and _is_a(child, *_MODULE):
                 self.walk(child, before + name)
 
@@ -96,13 +103,13 @@ class _Walk:
         numbers: Dict[int, int] = {}
         groups = names.get("param_groups")
         for group, fields in enumerate(_items(groups)):
-            for i, value in enumerate(_items(_copy(fields).get("params"))):
+            for i, value in enumerate(_items(_named(fields, "params"))):
                 numbers[id(value)] = len(numbers)
                 self._add("%sparam_groups[%d].params[%d]" % (
                     before, group, i), "parameter", value)
-        for key, parts in _copy(names.get("state")).items():
+        for key, parts in _pairs(names.get("state")):
             if id(key) in numbers:
-                self._tensors(_copy(parts), "%sstate[%d]." % (
+                self._tensors(_pairs(parts), "%sstate[%d]." % (
                     before, numbers[id(key)]), "buffer")
 
     def walk(self, value: Any, name: str) -> None:
@@ -119,7 +126,7 @@ class _Walk:
         elif _is_a(value, *_OPTIMIZER):
             self._optimizer(value, before)
         elif dict in kinds:
-            for key, part in _copy(value).items():
+            for key, part in _pairs(value):
                 self.walk(part, "%s[%s]" % (name, cut(describe(key),
                                                       KEY_MAXIMUM)))
         elif list in kinds or tuple in kinds:
