@@ -1,7 +1,6 @@
 #include "ui/comparetable.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 #include "banned.h"
@@ -9,6 +8,7 @@
 #include "base/buffer.h"
 #include "base/text.h"
 #include "model/answers.h"
+#include "model/tensorformat.h"
 #include "model/tensortext.h"
 #include "protocol/tensor.h"
 #include "ui/pane.h"
@@ -88,7 +88,7 @@ static void append_dtype(struct buffer *out, const struct comparetable *table,
 	const struct tensor *tensor = class->tensor;
 	const char *dtype = tensor->dtype != NULL ? tensor->dtype : "?";
 
-	if (all_agree(table, have_same_dtype))
+	if (table->has_one_dtype)
 		return;
 	if (has_other_dtype(table, tensor))
 		buffer_append_string(out, "\u2260");
@@ -103,21 +103,16 @@ static void append_norm(struct buffer *out, const struct comparetable *table,
 	(void)table;
 	if (!class->tensor->has_statistics)
 		return;
-	if (!of->has_norm)
-		buffer_append_char(out, '?');
-	else if (isnan(of->norm))
-		buffer_append_string(out, "nan");
+	if (of->has_norm)
+		tensor_text_append_real(out, of->norm, 5);
 	else
-		buffer_printf(out, "%.5g", of->norm);
+		buffer_append_char(out, '?');
 }
 
 /* Digits that tell classes apart are in the hash and the difference. */
 static void append_number(struct buffer *out, const struct tensor_number *number)
 {
-	if (number->kind == TENSOR_NUMBER_REAL && !isnan(number->real))
-		buffer_printf(out, "%.4g", number->real);
-	else
-		tensortext_append_number(out, number);
+	tensor_text_append_short(out, number, 4);
 }
 
 static void append_minimum(struct buffer *out, const struct comparetable *table,
@@ -149,18 +144,21 @@ static void append_infinite(struct buffer *out,
 			    const struct comparetable *table,
 			    const struct answer_class *class)
 {
-	int64_t most = 0;
-
-	for (size_t i = 0; i < table->classes->count; i++) {
-		const struct tensor *tensor = table->classes->items[i].tensor;
-
-		if (tensor != NULL && tensor->has_statistics &&
-		    tensor->statistics.infinity_count > most)
-			most = tensor->statistics.infinity_count;
-	}
-	if (most > 0 && class->tensor->has_statistics)
+	if (table->has_infinite && class->tensor->has_statistics)
 		text_count(out,
 			   (size_t)class->tensor->statistics.infinity_count);
+}
+
+static bool is_any_infinite(const struct answer_classes *classes)
+{
+	for (size_t i = 0; i < classes->count; i++) {
+		const struct tensor *tensor = classes->items[i].tensor;
+
+		if (tensor != NULL && tensor->has_statistics &&
+		    tensor->statistics.infinity_count > 0)
+			return true;
+	}
+	return false;
 }
 
 static void append_hash(struct buffer *out, const struct comparetable *table,
@@ -304,6 +302,9 @@ void comparetable_make(struct comparetable *table,
 	table->is_majority =
 		table->reference != NULL &&
 		table->reference == answer_classes_majority(classes);
+	/* Once: each of many rows would look through all of them. */
+	table->has_one_dtype = all_agree(table, have_same_dtype);
+	table->has_infinite = is_any_infinite(classes);
 	table->ranks_width = ranks_width(classes, column_count / SHARE);
 	for (size_t i = 0; i < COMPARETABLE_COLUMNS; i++) {
 		int width = natural_width(table, i);
@@ -427,7 +428,7 @@ void comparetable_append_title(struct buffer *out,
 		first = table->classes->items[i].tensor;
 	if (first == NULL)
 		return;
-	if (all_agree(table, have_same_dtype) && first->dtype != NULL)
+	if (table->has_one_dtype && first->dtype != NULL)
 		text_escape(out, first->dtype, strlen(first->dtype));
 	if (!all_agree(table, tensor_has_same_shape))
 		return;

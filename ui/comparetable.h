@@ -23,6 +23,8 @@ struct comparetable {
 	 * have. NULL: there are not two classes of tensors. */
 	const struct answer_class *reference;
 	bool is_majority;
+	bool has_one_dtype;
+	bool has_infinite; /* elements, in any of them */
 	int ranks_width;
 	int widths[COMPARETABLE_COLUMNS]; /* behind them; 0: it is left out */
 };

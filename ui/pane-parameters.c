@@ -14,6 +14,8 @@
 
 #define GAP 2
 #define MARK_WIDTH 2
+/* How wide columns are is told by the first of very many. */
+#define WIDTH_ROWS 1000
 
 static const struct paramdiff *diff_of(const struct session *session)
 {
@@ -185,7 +187,8 @@ static struct widths find_widths(const struct session *session,
 	struct buffer text = BUFFER_INIT;
 	const struct paramdiff_row *row = parameters_row(session, 0);
 
-	for (; row != NULL; row = parameters_next(session, row)) {
+	for (size_t i = 0; i < WIDTH_ROWS && row != NULL;
+	     i++, row = parameters_next(session, row)) {
 		text_escape(&text, row->name, strlen(row->name));
 		widen(&widths.name, &text);
 		append_ranks(&text, row);

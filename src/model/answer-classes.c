@@ -265,15 +265,6 @@ static int compare_leaders(const void *one, const void *other)
 	return rankset_first(&a->ranks) - rankset_first(&b->ranks);
 }
 
-static void remove_class(struct answer_classes *classes, size_t at)
-{
-	rankset_clear(&classes->items[at].ranks);
-	free(classes->items[at].text);
-	classes->count--;
-	memmove(&classes->items[at], &classes->items[at + 1],
-		(classes->count - at) * sizeof(*classes->items));
-}
-
 /*
  * What is near the largest class joins it, and so on with the rest. Ranks of a
  * class are measured against its first members, so that none is far off where
@@ -289,16 +280,21 @@ static void merge_near(struct answer_classes *classes,
 	for (size_t i = 0; i < classes->count; i++) {
 		struct answer_class leader = classes->items[i];
 		struct rankset joined = RANKSET_INIT;
+		size_t kept = i + 1;
 
-		for (size_t j = i + 1; j < classes->count;) {
-			if (!are_near(answers, &leader, &classes->items[j])) {
-				j++;
+		for (size_t j = i + 1; j < classes->count; j++) {
+			struct answer_class *class = &classes->items[j];
+
+			if (!are_near(answers, &leader, class)) {
+				classes->items[kept++] = *class;
 				continue;
 			}
-			rankset_unite(&joined, &classes->items[j].ranks);
+			rankset_unite(&joined, &class->ranks);
 			classes->items[i].merged++;
-			remove_class(classes, j);
+			rankset_clear(&class->ranks);
+			free(class->text);
 		}
+		classes->count = kept;
 		rankset_unite(&classes->items[i].ranks, &joined);
 		rankset_clear(&joined);
 	}
