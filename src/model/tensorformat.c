@@ -74,13 +74,19 @@ static void append_integer(struct buffer *out, bool is_negative,
 		buffer_printf(out, "%s%" PRIu64, sign, magnitude);
 }
 
+/* A negative one, -0 as well, brings its own. */
+static void append_sign(struct buffer *out, double imaginary)
+{
+	if (!signbit(imaginary) || isnan(imaginary))
+		buffer_append_char(out, '+');
+}
+
 static void append_complex(struct buffer *out,
 			   const struct tensor_number *number,
 			   struct tensor_format format)
 {
 	append_real(out, number->real, format);
-	if (!signbit(number->imaginary) || isnan(number->imaginary))
-		buffer_append_char(out, '+');
+	append_sign(out, number->imaginary);
 	append_real(out, number->imaginary, format);
 	buffer_append_char(out, 'j');
 }
@@ -128,10 +134,24 @@ void tensor_text_append_short(struct buffer *out,
 	struct tensor_format format = { .notation = TENSOR_FIXED,
 					.precision = TENSOR_PRECISION };
 
-	if (number->kind == TENSOR_NUMBER_REAL)
+	switch (number->kind) {
+	case TENSOR_NUMBER_REAL:
 		tensor_text_append_real(out, number->real, digits);
-	else
+		return;
+	case TENSOR_NUMBER_COMPLEX:
+		tensor_text_append_real(out, number->real, digits);
+		append_sign(out, number->imaginary);
+		tensor_text_append_real(out, number->imaginary, digits);
+		buffer_append_char(out, 'j');
+		return;
+	case TENSOR_NUMBER_UNKNOWN:
+	case TENSOR_NUMBER_INTEGER:
+	case TENSOR_NUMBER_UNSIGNED:
+	case TENSOR_NUMBER_BOOLEAN:
+	case TENSOR_NUMBER_TEXT:
 		tensor_text_append(out, number, format);
+		return;
+	}
 }
 
 int tensor_text_width(const struct tensor_number *number,

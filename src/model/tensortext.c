@@ -7,60 +7,23 @@
 #include "banned.h"
 #include "base/buffer.h"
 #include "base/text.h"
+#include "model/tensorformat.h"
 #include "protocol/tensor.h"
 
-static void append_value(struct buffer *out, double real)
-{
-	if (isnan(real))
-		buffer_append_string(out, "nan");
-	else
-		buffer_printf(out, "%.6g", real);
-}
+#define DIGITS 6
 
 void tensortext_append_real(struct buffer *out, double real)
 {
 	if (isnan(real))
 		buffer_append_char(out, '?');
 	else
-		append_value(out, real);
-}
-
-static void append_complex(struct buffer *out,
-			   const struct tensor_number *number)
-{
-	append_value(out, number->real);
-	if (!(number->imaginary < 0))
-		buffer_append_char(out, '+');
-	append_value(out, number->imaginary);
-	buffer_append_char(out, 'j');
+		tensor_text_append_real(out, real, DIGITS);
 }
 
 void tensortext_append_number(struct buffer *out,
 			      const struct tensor_number *number)
 {
-	switch (number->kind) {
-	case TENSOR_NUMBER_UNKNOWN:
-		buffer_append_char(out, '?');
-		break;
-	case TENSOR_NUMBER_REAL:
-		append_value(out, number->real);
-		break;
-	case TENSOR_NUMBER_INTEGER:
-		buffer_printf(out, "%" PRId64, number->integer);
-		break;
-	case TENSOR_NUMBER_UNSIGNED:
-		buffer_printf(out, "%" PRIu64, (uint64_t)number->integer);
-		break;
-	case TENSOR_NUMBER_BOOLEAN:
-		buffer_append_string(out, number->integer ? "True" : "False");
-		break;
-	case TENSOR_NUMBER_COMPLEX:
-		append_complex(out, number);
-		break;
-	case TENSOR_NUMBER_TEXT:
-		text_escape(out, number->text, strlen(number->text));
-		break;
-	}
+	tensor_text_append_short(out, number, DIGITS);
 }
 
 void tensortext_append_sizes(struct buffer *out, const int64_t *sizes,
@@ -98,7 +61,7 @@ void tensortext_append_statistics(struct buffer *out,
 	tensortext_append_real(out, of->deviation);
 	buffer_append_string(out, "  norm ");
 	if (of->has_norm)
-		append_value(out, of->norm);
+		tensor_text_append_real(out, of->norm, DIGITS);
 	else
 		buffer_append_char(out, '?');
 	buffer_printf(out,

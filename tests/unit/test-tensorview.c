@@ -436,6 +436,22 @@ static void what_changed_is_told_of_the_reading_before(void **state)
 	tensorview_clear(&view);
 }
 
+/* As in numbers of one part: so many digits, not so many behind the point. */
+static void complex_numbers_are_short(void **state)
+{
+	struct tensor_number number = {
+		.kind = TENSOR_NUMBER_COMPLEX,
+		.real = 1e-9,
+		.imaginary = -0.0,
+	};
+	struct buffer out = BUFFER_INIT;
+
+	(void)state;
+	tensor_text_append_short(&out, &number, 3);
+	assert_string_equal(out.data, "1e-09-0j");
+	buffer_clear(&out);
+}
+
 static void statistics_of_another_shape_are_forgotten(void **state)
 {
 	struct error error = ERROR_INIT;
@@ -487,6 +503,7 @@ int main(void)
 		cmocka_unit_test(numbers_are_read_by_people),
 		cmocka_unit_test(small_and_large_numbers_are_scientific),
 		cmocka_unit_test(what_changed_is_told_of_the_reading_before),
+		cmocka_unit_test(complex_numbers_are_short),
 		cmocka_unit_test(statistics_of_another_shape_are_forgotten),
 		cmocka_unit_test(nonsense_changes_nothing),
 	};
