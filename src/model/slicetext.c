@@ -73,13 +73,24 @@ static int read_part(struct part *part, const char **at, int64_t size,
 	return 0;
 }
 
+static int no_part(const char *text, struct error *error)
+{
+	return error_set(error,
+			 "'%.20s' is no part of a slice; it is written so: "
+			 "[0:8, 3, :]",
+			 text);
+}
+
 static int read_parts(struct part *parts, const char *text,
 		      const struct tensor *tensor, struct error *error)
 {
 	int count = tensor->dimension_count;
-	const char *at = text + strspn(text, " \t[");
+	const char *at = text + strspn(text, " \t");
+	bool has_bracket = *at == '[';
 	int i = 0;
 
+	at += has_bracket;
+	skip_blanks(&at);
 	for (; *at != '\0' && *at != ']'; i++) {
 		if (i == count)
 			return error_set(error, "it has %d dimension%s only",
@@ -87,13 +98,14 @@ static int read_parts(struct part *parts, const char *text,
 		if (read_part(&parts[i], &at, tensor->shape[i], i, error) < 0)
 			return -1;
 		if (*at != ',' && *at != ']' && *at != '\0')
-			return error_set(error,
-					 "'%.20s' is no part of a slice; it is "
-					 "written so: [0:8, 3, :]",
-					 at);
+			return no_part(at, error);
 		at += *at == ',';
 		skip_blanks(&at);
 	}
+	at += has_bracket && *at == ']';
+	skip_blanks(&at);
+	if (*at != '\0')
+		return no_part(at, error);
 	for (; i < count; i++)
 		parts[i] = (struct part){ true, 0, tensor->shape[i] };
 	return 0;

@@ -170,6 +170,10 @@ static void slices_are_pythons(void **state)
 		{ "[4]", "dimension 0 has 4 elements; there is no such "
 			 "index" },
 		{ "[0,0,0,0]", "it has 3 dimensions only" },
+		{ "[0, 1, 2]3", "'3' is no part of a slice; it is written so: "
+				"[0:8, 3, :]" },
+		{ "0]", "']' is no part of a slice; it is written so: "
+			"[0:8, 3, :]" },
 		{ "[x]", "a slice is written so: [0:8, 3, :]" },
 		{ "[0:8:2]", "':2]' is no part of a slice; it is written so: "
 			     "[0:8, 3, :]" },
