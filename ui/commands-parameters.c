@@ -34,9 +34,6 @@ int ui_diff_params(struct command_context *context, int argc, char **argv,
 	const struct session *session = &context->engine->session;
 	struct app *app = command_app(context);
 
-	if (session->is_replay)
-		return error_set(error, "this is a recording; parameters are "
-					"read in a job that runs.");
 	if ((argc == 1 && session->paramdiff.expression != NULL
 		     ? ask_again(context, error)
 		     : command_diff_params(context, argc, argv, error)) < 0)

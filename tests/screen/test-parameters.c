@@ -160,6 +160,16 @@ static void nothing_differs(void **state)
 	stage_check_shows(stage, "no parameter is known to differ.");
 }
 
+/* What a recording has of them; here it has none, and says so. */
+static void a_recording_is_looked_through(void **state)
+{
+	struct stage *stage = *state;
+
+	commands_run(&stage->app, "diff-params model");
+	assert_int_equal(stage->app.view.kind, VIEW_PARAMETERS);
+	stage_check_shows(stage, "--record-locals");
+}
+
 static void it_fits_any_size(void **state)
 {
 	struct stage *stage = *state;
@@ -185,6 +195,7 @@ int main(void)
 		ON_STAGE(the_cursor_chooses_a_parameter),
 		ON_STAGE(enter_compares_it),
 		ON_STAGE(nothing_differs),
+		ON_STAGE(a_recording_is_looked_through),
 		ON_STAGE(it_fits_any_size),
 	};
 
