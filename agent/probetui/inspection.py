@@ -77,9 +77,13 @@ def thread_frames() -> Dict[int, FrameType]:
     frames = sys._current_frames()
     hidden |= own_idents()
     known = {thread.ident for thread in known_threads()}
-    return {ident: frame for ident, frame in frames.items()
-            if ident not in hidden
-            and (ident in known or not _begins(frame))}
+    found = {ident: frame for ident, frame in frames.items()
+             if ident not in hidden
+             and (ident in known or not _begins(frame))}
+    # This frame is in there, too: it, and all that those that called it have,
+    # would stay for ever where the program collects no garbage.
+    frames.clear()
+    return found
 
 
 def _place(frame: FrameType) -> Dict[str, Any]:

@@ -20,7 +20,7 @@ from sessions import HERE, SOURCE
 sys.path.insert(0, os.path.join(SOURCE, "tests", "backend"))
 import pythons  # noqa: E402
 
-TORCH = os.environ.get("PROBETUI_TORCH_PYTHON")
+TORCH = os.environ.get("PROBETUI_TORCH_PYTHON") or None
 # Memory that a request may take, whatever it is about.
 MEMORY = 64 << 20
 # Rows of 4 MB.
@@ -218,6 +218,18 @@ class BuffersCase(Case):
         self.viewer.ask("probetui/parameters", expression="strange")
         self.viewer.ask("probetui/tensor", expression="strange")
         self.assertEqual(self.target.ask("ran"), [])
+
+    def test_nothing_is_kept(self):
+        """Nor by what was refused, where nobody collects."""
+        self.do("import gc; gc.disable(); import sys")
+        before = self.target.ask("sys.getrefcount(doubles)")
+        self.tensor("doubles", hash=True, bins=3)
+        self.refusal("doubles", find="min", data={"start": 7, "count": 2})
+        self.refusal("doubles[::2].nothing")
+        self.tensor("[doubles][0]")
+        self.assertEqual(self.target.ask("sys.getrefcount(doubles)"),
+                         before)
+        self.do("gc.enable()")
 
     def test_frames(self):
         self.target.run("threading.Thread(target=outer).start()")

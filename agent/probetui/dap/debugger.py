@@ -227,16 +227,20 @@ class Debugger:
         return told
 
     def _respond(self, call: Call, command: str) -> Dict[str, Any]:
+        # No exception gets a name that outlives it: its traceback has this
+        # frame, and both would stay where no garbage is collected.
         try:
             body = self._do(call, command)
             return response(call.session.number(), call.number, command, body)
         except Failure as failure:
-            problem = failure
+            return failed(call.session.number(), call.number, command,
+                          failure)
         except Refusal:
             raise
         except Exception as error:
-            problem = Failure("%s failed: %s" % (command, describe(error)))
-        return failed(call.session.number(), call.number, command, problem)
+            return failed(call.session.number(), call.number, command,
+                          Failure("%s failed: %s" % (command,
+                                                     describe(error))))
 
     def _do(self, call: Call, command: str) -> Optional[Dict[str, Any]]:
         if self._is_closed:
