@@ -19,8 +19,6 @@
 #include "model/held.h"
 #include "protocol/stack.h"
 
-/* The node answers before we have waited long enough. */
-#define OF_TIMEOUT 0.8
 #define NAME_LETTERS                                                           \
 	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_."
 
@@ -100,15 +98,6 @@ static const char *context_of(enum answers_kind kind, const struct rank *rank)
 	return "watch";
 }
 
-/* A shell waits no longer; who looks at a screen may wait on. */
-static void set_timeout(json_t *arguments, const struct engine *engine)
-{
-	if (!engine->is_screen)
-		json_object_set_new(
-			arguments, "timeout",
-			json_real(engine->settings.timeout * OF_TIMEOUT));
-}
-
 static json_t *make_arguments(const struct engine *engine,
 			      const struct rank *rank,
 			      const struct answers *answers)
@@ -130,7 +119,7 @@ static json_t *make_arguments(const struct engine *engine,
 	json_set_text(arguments, "expression", answers->question);
 	json_set_text(arguments, "context", context_of(answers->kind, rank));
 	if (answers->kind == ANSWERS_EVAL)
-		set_timeout(arguments, engine);
+		tensorask_set_timeout(arguments, engine);
 	return arguments;
 }
 
@@ -144,7 +133,7 @@ static json_t *make_execution(const struct engine *engine,
 
 	json_object_set_new(arguments, "pid", json_integer(rank->process.pid));
 	json_set_text(arguments, is_file ? "path" : "code", answers->question);
-	set_timeout(arguments, engine);
+	tensorask_set_timeout(arguments, engine);
 	return arguments;
 }
 
