@@ -25,7 +25,7 @@ def _known(value: Any, name: str, shape: Tuple[int, ...],
            strides: Tuple[int, ...], item: int, address: int,
            is_swapped: bool = False, plain: Any = None) -> Known:
     told = tell(value, (">" if is_swapped else "") + name, shape, strides,
-                 item)
+                item)
     dtype = dtypes.find(name)
     if dtype is None or dtype.kind == dtypes.OBJECT:
         told["unread"] = "its elements are objects of Python, each of which " \
@@ -66,9 +66,8 @@ def _of_array(value: Any) -> Known:
     item = array.array.__dict__["itemsize"].__get__(value)
     size = array.array.__len__(value)
     name = "str" if code in "uw" else _CODES.get(code, "?")
-    known = _known(value, name, (size,), (item,), item, id(value),
-                   plain=array.array)
-    return known
+    return _known(value, name, (size,), (item,), item, id(value),
+                  plain=array.array)
 
 
 def _of_memoryview(value: Any) -> Known:

@@ -13,6 +13,8 @@ from .wish import Slice, Wish
 
 CHUNK_BYTES = 4 << 20
 CHUNK_ELEMENTS = 1 << 20
+# Where Python itself computes, which holds the GIL for each step of that.
+CHUNK_OF_PYTHON = 1 << 16
 # Below this Python itself is quicker.
 FEW = 64
 
@@ -20,7 +22,8 @@ FEW = 64
 def _chunk(known: Known) -> int:
     """Elements that are read at once."""
     item = max(1, known.told["itemsize"])
-    return max(1, min(CHUNK_ELEMENTS, CHUNK_BYTES // item))
+    most = CHUNK_OF_PYTHON if engines.find() is by_python else CHUNK_ELEMENTS
+    return max(1, min(most, CHUNK_BYTES // item))
 
 
 def _engine(count: int) -> Any:
