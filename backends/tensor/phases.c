@@ -12,6 +12,12 @@
 /* Bytes for which it is worth while to look for the best kernel. */
 #define KERNEL_MINIMUM ((int64_t)1 << 20)
 
+static bool has_statistics(const struct phases *phases)
+{
+	return phases->wish.statistics != WISH_NO_STATISTICS &&
+	       dtype_is_number(phases->layout.dtype);
+}
+
 int phases_init(struct phases *phases, const struct tensor_layout *layout,
 		const struct tensor_wish *wish, struct error *error)
 {
@@ -29,7 +35,7 @@ int phases_init(struct phases *phases, const struct tensor_layout *layout,
 	if (wish->after > layout_element_count(layout))
 		phases->wish.after = layout_element_count(layout);
 	/* To look for it takes as long as some thousand elements do. */
-	if (phases_total(phases) > KERNEL_MINIMUM)
+	if (has_statistics(phases) && phases_total(phases) > KERNEL_MINIMUM)
 		phases->kernel = kernel_best();
 	return tensor_wish_check(wish, layout, error);
 }
@@ -38,12 +44,6 @@ void phases_clear(struct phases *phases)
 {
 	tensor_result_clear(&phases->result);
 	ranges_clear(&phases->ranges);
-}
-
-static bool has_statistics(const struct phases *phases)
-{
-	return phases->wish.statistics != WISH_NO_STATISTICS &&
-	       dtype_is_number(phases->layout.dtype);
 }
 
 static bool has_hash(const struct phases *phases)
