@@ -2,6 +2,7 @@
  * answer-classes: equal answers together, and which of them are odd.
  */
 #include <inttypes.h>
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,10 +112,21 @@ static void read_tensor(struct answer_class *class)
 	class->level = tensor->statistics.norm;
 }
 
+/* "float32 [8, 32]": of a tensor among others only what it is, not its values. */
+static bool has_tensor(const char *text)
+{
+	const char *sizes = strstr(text, " [");
+
+	while (sizes && (sizes == text || !isalnum((unsigned char)sizes[-1])))
+		sizes = strstr(sizes + 1, " [");
+	return sizes;
+}
+
 /* A text that was cut, or that is an object's name, does not say it all. */
 static bool is_whole(const char *text)
 {
-	return !strstr(text, "\u2026") && !strstr(text, " at 0x");
+	return !strstr(text, "\u2026") && !strstr(text, " at 0x") &&
+	       !has_tensor(text);
 }
 
 static void read_value(struct answer_class *class)

@@ -447,6 +447,18 @@ static void a_sample_makes_nothing_sure(void **state)
 				"sample tells on ranks 0-1");
 }
 
+/* Of those in a dict only what they are is told. */
+static void tensors_within_a_value_are_not_all_shown(void **state)
+{
+	struct answers answers;
+
+	(void)state;
+	ask_weight(&answers, 2);
+	answer(&answers, 0, 1, "{'x': tensor float32 [8, 32] cpu}");
+	check_tensors(&answers, "~0-1|fc.weight reads the same, as far as it "
+				"is shown, on ranks 0-1");
+}
+
 /* It may be the same as the others. */
 static void what_was_not_read_does_not_differ(void **state)
 {
@@ -546,6 +558,7 @@ int main(void)
 		cmocka_unit_test(nan_comes_first_and_is_told),
 		cmocka_unit_test(another_shape_is_told),
 		cmocka_unit_test(a_sample_makes_nothing_sure),
+		cmocka_unit_test(tensors_within_a_value_are_not_all_shown),
 		cmocka_unit_test(what_was_not_read_does_not_differ),
 		cmocka_unit_test(a_tensor_beside_none_is_told),
 		cmocka_unit_test(numbers_within_a_tolerance_are_one_class),
