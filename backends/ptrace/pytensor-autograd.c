@@ -11,6 +11,7 @@
 #include "backends/ptrace/pytensor.h"
 #include "banned.h"
 #include "base/buffer.h"
+#include "base/error.h"
 
 /* A function of Python's own is called as its class is. */
 static int name_python(struct pyreader *reader, uint64_t node,
@@ -143,5 +144,30 @@ int pytensor_gradient(struct pyreader *reader, uint64_t object,
 			     &back))
 		return -1;
 	*gradient = back & ~UINT64_C(1);
+	return 0;
+}
+
+int pytensor_read_this(struct pyreader *reader, uint64_t object,
+		       bool is_gradient, struct pytensor *tensor,
+		       struct error *error)
+{
+	bool has_gradient;
+	uint64_t address;
+
+	if (pytensor_read(reader, object, tensor, error))
+		return -1;
+	if (!is_gradient)
+		return 0;
+	if (tensor->family != PYTENSOR_TORCH)
+		return error_set(error, "it has no gradient");
+	if (pytensor_gradient(reader, object, &has_gradient, &address))
+		return error_set(error, "where its gradient is cannot be "
+					"told");
+	if (!has_gradient)
+		return error_set(error, "it has no gradient");
+	if (address)
+		return pytensor_read(reader, address, tensor, error);
+	if (pytensor_read_unseen(reader, object, tensor))
+		return error_set(error, "its gradient cannot be read");
 	return 0;
 }

@@ -110,6 +110,10 @@ int pytensor_gradient(struct pyreader *reader, uint64_t object,
  */
 int pytensor_read_unseen(struct pyreader *reader, uint64_t object,
 			 struct pytensor *tensor);
+/* The tensor there, or its gradient; -1 and a sentence. */
+int pytensor_read_this(struct pyreader *reader, uint64_t object,
+		       bool is_gradient, struct pytensor *tensor,
+		       struct error *error);
 
 /* "tensor float32 [64, 32] cpu requires_grad", "ndarray float64 [8, 3]" */
 void pytensor_write_torch(struct pywriter *writer, uint64_t object);

@@ -52,6 +52,7 @@ struct listing_ask {
 	double told_at;	      /* newest progress */
 	double deadline;
 	bool is_stopped; /* cancelled, or somebody failed for good */
+	int rounds;	 /* begun */
 	struct error error;
 	struct listing_work works[WORKS_MAXIMUM];
 };
@@ -156,30 +157,6 @@ static void complain(struct tensor_parameter *parameter, const char *why)
 	parameter->error = xstrdup(why);
 }
 
-static int read_one(struct pyreader *reader, uint64_t object, bool is_gradient,
-		    struct pytensor *raw, struct error *error)
-{
-	bool has_gradient;
-	uint64_t gradient;
-
-	if (pytensor_read(reader, object, raw, error))
-		return -1;
-	if (!is_gradient)
-		return 0;
-	if (raw->family != PYTENSOR_TORCH)
-		return error_set(error, "it has no gradient");
-	if (pytensor_gradient(reader, object, &has_gradient, &gradient))
-		return error_set(error, "where its gradient is cannot be "
-					"told");
-	if (!has_gradient)
-		return error_set(error, "it has no gradient");
-	if (gradient)
-		return pytensor_read(reader, gradient, raw, error);
-	if (pytensor_read_unseen(reader, object, raw))
-		return error_set(error, "its gradient cannot be read");
-	return 0;
-}
-
 static int64_t bytes_of(const struct pytensor *raw)
 {
 	return raw->element_count * raw->item_size;
@@ -194,7 +171,8 @@ static void fill(struct listing_ask *ask, struct pyreader *reader,
 
 	parameter->name = xstrdup(item->name);
 	parameter->is_buffer = item->is_buffer;
-	if (read_one(reader, item->object, ask->has_gradients, raw, &error)) {
+	if (pytensor_read_this(reader, item->object, ask->has_gradients,
+			       raw, &error)) {
 		complain(parameter, error.message);
 		*raw = (struct pytensor){ .object = 0 };
 		return;
@@ -227,6 +205,39 @@ static void fill_page(struct listing_ask *ask,
 		}
 		fill(ask, &reader, &walk->items[first + i], &ask->raw[i]);
 	}
+}
+
+/* What has walked it; NULL and a sentence. */
+static struct ptrace_connection *walk(struct listing_ask *ask,
+				      struct found *found,
+				      struct tensor_walk *items,
+				      struct error *error)
+{
+	const char *text = ask->finding.text ? ask->finding.text : "";
+	struct ptrace_connection *connection;
+
+	if (tensor_ask_look(&ask->base, &ask->finding, found, &connection,
+			    error))
+		return NULL;
+	if (!found->value.address) {
+		error_set(error, "%s is computed, so nothing is in it.", text);
+		return NULL;
+	}
+	return tensor_walk(connection, found->value.address, text, items, error)
+		       ? NULL
+		       : connection;
+}
+
+static int look(struct listing_ask *ask, struct error *error)
+{
+	struct ptrace_connection *connection =
+		walk(ask, &ask->found, &ask->walk, error);
+
+	ask->rounds++;
+	if (!connection)
+		return -1;
+	fill_page(ask, connection);
+	return 0;
 }
 
 /*
@@ -295,8 +306,8 @@ static int look_again(struct listing_work *place, struct pytensor *now)
 		return -1;
 	memory_begin(connection->memory, false);
 	pyreader_init(&reader, connection->memory, &connection->python);
-	if (read_one(&reader, ask->walk.items[item].object, ask->has_gradients,
-		     now, &unused))
+	if (pytensor_read_this(&reader, ask->walk.items[item].object,
+			       ask->has_gradients, now, &unused))
 		return -1;
 	return pytensor_is_same(&ask->raw[place->index], now);
 }
@@ -307,9 +318,9 @@ static void take_result(struct listing_work *place,
 	struct listing_ask *ask = place->ask;
 	struct tensor_parameter *parameter = &ask->page.items[place->index];
 	struct pytensor now;
-	int is_same = look_again(place, &now);
+	int same = look_again(place, &now);
 
-	if (is_same == 0 && place->tries < TRIES_MAXIMUM) {
+	if (same == 0 && place->tries < TRIES_MAXIMUM) {
 		ask->raw[place->index] = now;
 		tensor_clear(&parameter->tensor);
 		pytensor_tell(&now, &parameter->tensor);
@@ -320,7 +331,7 @@ static void take_result(struct listing_work *place,
 		complain(parameter, result->error.message);
 	else
 		take_told(&parameter->tensor, result);
-	parameter->tensor.is_torn = is_same <= 0;
+	parameter->tensor.is_torn = same <= 0;
 }
 
 static void on_done(struct tensor_result *result, void *data)
@@ -347,6 +358,58 @@ static void on_done(struct tensor_result *result, void *data)
 	go_on(ask);
 }
 
+static bool is_same(const struct tensor_walk *walk,
+		    const struct tensor_walk *again, size_t at)
+{
+	return at < again->count &&
+	       again->items[at].object == walk->items[at].object &&
+	       strcmp(again->items[at].name, walk->items[at].name) == 0;
+}
+
+/*
+ * What was freed since it was walked may be another tensor by now. What a
+ * second walk does not find there any more is not told; how many that are.
+ */
+static size_t drop_replaced(struct listing_ask *ask)
+{
+	struct tensor_walk again = { .items = NULL };
+	struct found found = { .tid = 0 };
+	struct error unused = ERROR_INIT;
+	size_t dropped = 0;
+
+	if (!walk(ask, &found, &again, &unused))
+		again.count = 0;
+	for (size_t i = 0; i < ask->page.count; i++) {
+		size_t at = (size_t)ask->start + i;
+
+		if (is_same(&ask->walk, &again, at))
+			continue;
+		tensor_clear(&ask->page.items[i].tensor);
+		complain(&ask->page.items[i],
+			 "it was replaced while it was read");
+		dropped++;
+	}
+	tensor_walk_clear(&again);
+	found_clear(&found);
+	return dropped;
+}
+
+/* Of another time, all of it; false: what there is must do. */
+static bool begin_anew(struct listing_ask *ask)
+{
+	if (!tensor_ask_is_live(&ask->base) || drop_replaced(ask) == 0 ||
+	    ask->rounds >= TRIES_MAXIMUM || loop_now() >= ask->deadline)
+		return false;
+	tensor_walk_clear(&ask->walk);
+	tensor_parameters_clear(&ask->page);
+	free(ask->raw);
+	ask->raw = NULL;
+	ask->next = 0;
+	ask->done = 0;
+	ask->total = 0;
+	return look(ask, &ask->error) == 0;
+}
+
 /* Begins what there is room for; answers when all is there. */
 static void go_on(struct listing_ask *ask)
 {
@@ -356,6 +419,7 @@ static void go_on(struct listing_ask *ask)
 		struct listing_work *place = &ask->works[i];
 
 		while (!place->work && !ask->is_stopped &&
+		       tensor_wish_is_any(&ask->wish) &&
 		       ask->next < ask->page.count) {
 			place->index = ask->next++;
 			place->tries = 0;
@@ -365,7 +429,9 @@ static void go_on(struct listing_ask *ask)
 	}
 	if (is_busy)
 		return;
-	if (error_is_set(&ask->error))
+	if (!error_is_set(&ask->error) && begin_anew(ask))
+		go_on(ask);
+	else if (error_is_set(&ask->error))
 		fail(ask);
 	else
 		answer(ask);
@@ -374,21 +440,6 @@ static void go_on(struct listing_ask *ask)
 /*
  * The request
  */
-
-/* What is wanted of each; the rest is for one tensor. */
-static int parse_wish(struct tensor_wish *wish, const json_t *arguments,
-		      struct error *error)
-{
-	struct tensor_wish all;
-
-	if (tensor_wish_parse(&all, arguments, error))
-		return -1;
-	tensor_wish_init(wish);
-	wish->statistics = all.statistics;
-	wish->has_hash = all.has_hash;
-	wish->timeout = all.timeout;
-	return 0;
-}
 
 static int parse(struct listing_ask *ask, struct error *error)
 {
@@ -406,28 +457,9 @@ static int parse(struct listing_ask *ask, struct error *error)
 	    ask->start < 0 || ask->start > TENSOR_WALK_MAXIMUM)
 		return error_set(error, "\"start\" is no number of a "
 					"parameter.");
-	if (parse_wish(&ask->wish, arguments, error))
+	if (tensor_wish_parse_each(&ask->wish, arguments, error))
 		return error_prefix(error, "parameters");
 	ask->deadline = loop_now() + ask->wish.timeout;
-	return 0;
-}
-
-static int look(struct listing_ask *ask, struct error *error)
-{
-	struct ptrace_connection *connection;
-
-	if (tensor_ask_look(&ask->base, &ask->finding, &ask->found,
-			    &connection, error))
-		return -1;
-	if (!ask->found.value.address)
-		return error_set(error,
-				 "%s is computed, so nothing is in it.",
-				 ask->finding.text);
-	if (tensor_walk(connection, ask->found.value.address,
-			ask->finding.text ? ask->finding.text : "",
-			&ask->walk, error))
-		return -1;
-	fill_page(ask, connection);
 	return 0;
 }
 
@@ -461,8 +493,6 @@ enum valuing listing_begin(struct node *node, const struct process *process,
 		clear(ask);
 		return VALUING_TOO_MUCH;
 	}
-	if (!tensor_wish_is_any(&ask->wish))
-		ask->next = ask->page.count;
 	go_on(ask);
 	return VALUING_TAKEN;
 }

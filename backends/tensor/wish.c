@@ -138,6 +138,20 @@ int tensor_wish_parse(struct tensor_wish *wish, const json_t *body,
 	return 0;
 }
 
+int tensor_wish_parse_each(struct tensor_wish *wish, const json_t *body,
+			   struct error *error)
+{
+	struct tensor_wish all;
+
+	if (tensor_wish_parse(&all, body, error))
+		return -1;
+	tensor_wish_init(wish);
+	wish->statistics = all.statistics;
+	wish->has_hash = all.has_hash;
+	wish->timeout = all.timeout;
+	return 0;
+}
+
 bool tensor_wish_is_any(const struct tensor_wish *wish)
 {
 	return wish->statistics != WISH_NO_STATISTICS || wish->has_hash ||

@@ -69,6 +69,9 @@ void tensor_wish_init(struct tensor_wish *wish);
  */
 int tensor_wish_parse(struct tensor_wish *wish, const json_t *body,
 		      struct error *error);
+/* The same for each of several tensors: statistics, hash and timeout alone. */
+int tensor_wish_parse_each(struct tensor_wish *wish, const json_t *body,
+			   struct error *error);
 /* Whether any element is to be read. */
 bool tensor_wish_is_any(const struct tensor_wish *wish);
 /* Whether all elements are read for it, of that layout. */

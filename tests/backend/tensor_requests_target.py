@@ -8,6 +8,7 @@ import array
 import os
 import pdb
 import sys
+import time
 
 try:
     import numpy
@@ -25,6 +26,9 @@ NEXT = "import sys; y = 2; print('ready', flush=True); sys.stdin.read()"
 NUMBERS = array.array("d", [1.5, -2.0, float("nan"), 0.0])
 RAW = bytearray(range(16))
 PLAIN = [[0] * 100000 for _ in range(12)]
+WIDE = {}
+if sys.argv[1:] == ["replace"]:
+    WIDE = {i: numpy.zeros(1 << 20) for i in range(4)}
 name = "of the module"
 
 
@@ -44,6 +48,11 @@ def inner(number):
     while sys.argv[1:] == ["churn"]:
         CHURN.extend(b"more")
         del CHURN[-4:]
+    while sys.argv[1:] == ["replace"]:
+        fresh = {**WIDE, "long": numpy.zeros(100), "short": numpy.zeros(7)}
+        time.sleep(0.02)
+        fresh = {**WIDE, "short": numpy.zeros(7), "long": numpy.zeros(100)}
+        time.sleep(0.02)
     if sys.argv[1:] == ["pdb"]:
         pdb.Pdb(nosigint=True).set_trace()
         number += 1

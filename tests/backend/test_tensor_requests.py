@@ -1,6 +1,7 @@
 """The requests `tensor` and `parameters`, of processes that are read from
 outside: running ones and stopped ones, by names, attributes and indices."""
 import base64
+import importlib.util
 import json
 import os
 import signal
@@ -272,6 +273,28 @@ class TestChurn(Subject):
         self.assertIs(told[-1].get("torn"), True)
         for one in told:
             self.assertIn(one["shape"], ([1 << 22], [(1 << 22) + 4]))
+
+
+class TestReplace(Subject):
+    """What lies in a dict is freed all the while, and others lie there."""
+    words = ["replace"]
+
+    @classmethod
+    def setUpClass(cls):
+        if not importlib.util.find_spec("numpy"):
+            raise unittest.SkipTest("there is no numpy")
+        super().setUpClass()
+
+    def test_nothing_is_told_by_the_name_of_another(self):
+        sizes = {"['long']": [100], "['short']": [7]}
+        for _ in range(25):
+            seq = self.node.request("parameters", pid=self.pid, hash=True,
+                                    expression="fresh")
+            answer = self.node.answer(seq)
+            for one in (answer.get("body") or {}).get("parameters") or []:
+                if one["tensor"] and one["name"] in sizes:
+                    self.assertEqual(one["tensor"]["shape"],
+                                     sizes[one["name"]])
 
 
 class TestTorch(unittest.TestCase):
