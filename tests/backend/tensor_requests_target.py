@@ -21,7 +21,7 @@ except ImportError:
 
 CHURN = bytearray(1 << 22)
 # Pages that nobody has written to cost no memory, but time to read.
-HUGE = bytes(1 << 30)
+HUGE = bytes(1 << 32)
 NEXT = "import sys; y = 2; print('ready', flush=True); sys.stdin.read()"
 NUMBERS = array.array("d", [1.5, -2.0, float("nan"), 0.0])
 RAW = bytearray(range(16))
