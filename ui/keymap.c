@@ -218,7 +218,7 @@ static const struct key_help helps[] = {
 	{ { "repl" }, NULL, "run code in the ranks of the focus; Esc leaves" },
 	{ { "prompt compare" },
 	  NULL,
-	  "compare an expression over the stopped ranks" },
+	  "compare an expression over the ranks of the focus" },
 	{ { "visit", "visit tensor" },
 	  NULL,
 	  "in the comparison: the row's first rank; its tensor" },

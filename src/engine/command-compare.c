@@ -112,6 +112,20 @@ struct options {
 	int first; /* the expression's */
 };
 
+/* An option behind the expression would be taken for a part of it, as Python
+ * would. */
+static int check_tail(int argc, char **argv, struct error *error)
+{
+	for (int i = 2; i < argc; i++)
+		if (strcmp(argv[i], "--difference") == 0 ||
+		    strcmp(argv[i], "--tolerance") == 0)
+			return error_set(error,
+					 "%s stands in front of the "
+					 "expression: compare " COMPARE_USAGE,
+					 argv[i]);
+	return 0;
+}
+
 static int take_tolerance(struct options *options, const char *text,
 			  struct error *error)
 {
@@ -143,7 +157,7 @@ static int take_options(struct options *options, int argc, char **argv,
 			return -1;
 	}
 	options->first = at;
-	return 0;
+	return check_tail(argc - at + 1, argv + at - 1, error);
 }
 
 /* Whether classes are within the tolerance, or how they differ, takes a look

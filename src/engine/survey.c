@@ -149,11 +149,11 @@ static void add(struct engine *engine, const struct rank *rank,
 
 /* A screen is to have an answer soon; a shell wants a sure one. */
 static void ask_tensor(struct engine *engine, const struct rank *rank,
-		       const struct answers *answers)
+		       const struct answers *answers, bool is_again)
 {
 	const struct tensorask ask = {
 		.expression = answers->question,
-		.statistics = engine->is_screen ? "auto" : "whole",
+		.statistics = engine->is_screen && !is_again ? "auto" : "whole",
 		.wants_hash = true,
 	};
 
@@ -162,6 +162,7 @@ static void ask_tensor(struct engine *engine, const struct rank *rank,
 		    .seq = tensorask_send(engine, rank, &ask),
 		    .question = answers->number,
 		    .is_tensor = true,
+		    .is_again = is_again,
 	    });
 }
 
@@ -195,7 +196,7 @@ static void ask(struct engine *engine, const struct rank *rank,
 	if (answers->kind > ANSWERS_EVAL)
 		ask_execution(engine, rank, answers);
 	else if (answers->kind == ANSWERS_COMPARE)
-		ask_tensor(engine, rank, answers);
+		ask_tensor(engine, rank, answers, false);
 	else
 		ask_evaluation(engine, rank, answers, NULL);
 }
@@ -256,6 +257,19 @@ static void put(struct engine *engine, const struct survey_ask *ask,
 	engine->session.revision++;
 }
 
+/* Of a large one a sample has come: the whole follows. */
+static void ask_again(struct engine *engine, const struct survey_ask *ask,
+		      const struct tensor *tensor)
+{
+	const struct rank *rank =
+		session_find_rank(&engine->session, ask->rank);
+	const struct answers *answers = find(engine, ask->question);
+
+	if (tensor->share < 1 && !tensor->unread && engine->is_screen &&
+	    !engine->replay && !ask->is_again && rank && answers)
+		ask_tensor(engine, rank, answers, true);
+}
+
 static void take_tensor(struct engine *engine, const struct survey_ask *ask,
 			json_t *owned_body)
 {
@@ -273,7 +287,10 @@ static void take_tensor(struct engine *engine, const struct survey_ask *ask,
 		answer.tensor = told.is_tensor ? &told.tensor : NULL;
 	}
 	answer.error = error_is_set(&error) ? error.message : NULL;
-	put(engine, ask, &answer);
+	if (!ask->is_again || !answer.error)
+		put(engine, ask, &answer);
+	if (answer.tensor)
+		ask_again(engine, ask, answer.tensor);
 	tensorask_answer_clear(&told);
 }
 
@@ -334,6 +351,11 @@ static void take(struct engine *engine, struct survey_ask ask)
 				  "still run");
 	if (ask.is_tensor && !error_is_set(&error)) {
 		take_tensor(engine, &ask, body);
+		return;
+	}
+	/* What a sample told stays. */
+	if (ask.is_again) {
+		json_decref(body);
 		return;
 	}
 	if (!is_answered || !ask_debugger(engine, &ask, &error))

@@ -26,6 +26,7 @@ struct survey_ask {
 	int rank;
 	uint64_t question; /* its number */
 	bool is_tensor;	   /* the request is `tensor`, not `evaluate` */
+	bool is_again;	   /* of all its elements, after a sample */
 	char *refusal; /* why that could not be told; NULL: it was not asked */
 };
 

@@ -4,6 +4,7 @@
  */
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "banned.h"
@@ -286,6 +287,17 @@ static bool tell_shape(struct buffer *out, const struct telling *telling)
 	return true;
 }
 
+/* Two that are written alike say nothing. */
+static void append_norms(struct buffer *out, double own, double other)
+{
+	char texts[2][32];
+
+	snprintf(texts[0], sizeof(texts[0]), "%.6g", own);
+	snprintf(texts[1], sizeof(texts[1]), "%.6g", other);
+	if (strcmp(texts[0], texts[1]) != 0)
+		buffer_printf(out, " (norm %s and %s)", texts[0], texts[1]);
+}
+
 /* What is not known of the elements is not said to differ in a way. */
 static bool tell_elements(struct buffer *out, const struct telling *telling)
 {
@@ -300,10 +312,8 @@ static bool tell_elements(struct buffer *out, const struct telling *telling)
 		buffer_append_string(out, ": ");
 		tensordiff_append(out, &difference->found);
 	} else if (own->has_statistics && own->statistics.has_norm &&
-		   other->has_statistics && other->statistics.has_norm &&
-		   own->statistics.norm != other->statistics.norm) {
-		buffer_printf(out, " (norm %.6g and %.6g)",
-			      own->statistics.norm, other->statistics.norm);
+		   other->has_statistics && other->statistics.has_norm) {
+		append_norms(out, own->statistics.norm, other->statistics.norm);
 	}
 	return true;
 }
