@@ -10,6 +10,7 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import jobs  # noqa: E402
+import terminals  # noqa: E402
 
 PYTHON = "/usr/bin/python3"
 LIMIT = 60
@@ -30,6 +31,7 @@ def train(rank):
     near = array.array("f", [1.0] * 100)
     wide = array.array("i", [7] * (31 if rank == 2 else 32))
     bits = bytearray(range(256))
+    large = bytearray(64 << 20)
     big = array.array("f", bytes(12 << 20))
     none = None if rank == 1 else 1
     holder = Holder()
@@ -37,6 +39,7 @@ def train(rank):
         plain[0x123] = float("nan")
         near[40] = 1.25
         big[3000000] = 2.0
+        large[54321] = 1
     if numpy:
         holder.weight = numpy.arange(256, dtype="float32").reshape(8, 32)
         holder.weight[0, 0] = 0.5
@@ -100,6 +103,24 @@ class TestTensors(unittest.TestCase):
         self.assertEqual(tensor["hash"], "29058c73")
         self.assertEqual(found["sentence"],
                          "bits is the same on ranks 0-2")
+
+    def test_a_screen_reads_all_after_a_sample(self):
+        terminal = terminals.Terminal()
+        self.addCleanup(terminal.close)
+        terminal.start(["--pid", self.pids])
+        terminal.wait_for(b"3 ranks")
+        terminal.press(b"=")
+        terminal.press(b"large\r")
+        terminal.wait_for(b"equal")
+        terminal.press(b"\x0c")
+        terminal.wait_for(b"rank 1's large differs")
+        terminal.press(b"\x1bq")
+        terminal.wait_end()
+
+    def test_an_option_behind_the_expression(self):
+        status, _, error = self.run_text("compare", "bits", "--difference")
+        self.assertEqual(status, 2)
+        self.assertIn("in front of the expression", error)
 
     def test_a_nan_is_named_and_where_it_is(self):
         status, found = self.run_json("compare", "--difference", "plain")
