@@ -1,10 +1,12 @@
 #include "backends/tensor/asks.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "banned.h"
 #include "backends/connections.h"
 #include "backends/node.h"
+#include "backends/procfs.h"
 #include "backends/ptrace/connection.h"
 #include "backends/roster.h"
 #include "backends/tensor/finding.h"
@@ -95,6 +97,23 @@ struct ptrace_connection *tensor_ask_reader(struct tensor_ask *ask,
 		node_connections(ask->node), process, error);
 }
 
+static bool has_ended(const struct tensor_ask *ask)
+{
+	struct procfs_stat stat;
+
+	if (procfs_stat(node_procfs(ask->node), ask->pid, &stat) < 0)
+		return procfs_is_gone(errno);
+	return procfs_has_ended(&stat);
+}
+
+/* What fails as there is no process any more is not about the expression. */
+static int fail(const struct tensor_ask *ask, struct error *error)
+{
+	if (has_ended(ask))
+		error_set(error, "Process %d has ended.", (int)ask->pid);
+	return -1;
+}
+
 int tensor_ask_look(struct tensor_ask *ask, const struct finding *finding,
 		    struct found *found, struct ptrace_connection **reader,
 		    struct error *error)
@@ -109,10 +128,10 @@ int tensor_ask_look(struct tensor_ask *ask, const struct finding *finding,
 		if (finding_look(finding, *reader, found, error) == 0)
 			return 0;
 		if (!found->is_lost)
-			return -1;
+			break;
 		connections_forget(node_connections(ask->node), ask->pid);
 	}
-	return -1;
+	return fail(ask, error);
 }
 
 bool tensor_ask_is_live(struct tensor_ask *ask)
