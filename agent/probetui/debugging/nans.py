@@ -27,6 +27,7 @@ from .stop import is_for_program
 # What says of itself that it has not changed is not looked at again; of all
 # others this share of the time is spent on it at most.
 _SHARE = 0.05
+_SHORT = 1e-3  # seconds; what takes no longer is looked at each time
 _FLOATS = "fd"  # array.array's
 
 
@@ -190,7 +191,7 @@ class Nan:
             return None
         found = describe(value)
         took = time.monotonic() - begun
-        if took > 1e-4:
+        if took > _SHORT:
             self._next = begun + took / _SHARE
         return found
 
