@@ -140,6 +140,7 @@ class TestRepl(unittest.TestCase):
             terminal.wait_for(b">>> 1")
             terminal.press(b"[D2\r")
             terminal.wait_for(b"0 + 21")
+            terminal.wait_for(b">>> ")
             terminal.press(b"\x04")
             self.assertEqual(terminal.wait_end(), 0)
 
