@@ -20,7 +20,6 @@ from . import (
     identity,
     inspection,
     leaving,
-    objects,
     routes,
     server,
 )
@@ -124,7 +123,6 @@ def _forget() -> None:
     _is_leaving = False
     server.forking = threading.RLock()
     inspection.forget()
-    objects.forget()
     audit.log.forget()
     if _agent is not None:
         with contextlib.suppress(Exception):

@@ -2,10 +2,10 @@
 modules among them. No code of the program runs, and torch is not imported."""
 from __future__ import annotations
 
+import contextlib
 import gc
 import sys
-import threading
-import time
+from itertools import chain, compress, islice, repeat, starmap
 from typing import Any, Dict, Iterable, Iterator, List, Set
 
 from .values import ancestors, class_name, cut, describe, type_name
@@ -13,10 +13,6 @@ from .values import ancestors, class_name, cut, describe, type_name
 MODULES_MAXIMUM = 5000
 DEPTH_MAXIMUM = 64
 NAME_MAXIMUM = 200
-# No other thread gets the interpreter before that.
-ALONE_SECONDS = 0.5
-_alone = threading.Lock()
-_intervals: List[float] = []  # to be put back
 
 
 def _classes(root: type) -> List[type]:
@@ -36,27 +32,33 @@ def instances(kinds: Iterable[type]) -> List[Any]:
 
     A tuple that another thread is about to make is among the collector's
     objects, too; were that thread to run while we have all of them, it could
-    not go on with it, and the program would fail with a SystemError.
+    not go on with it, and the program would fail with a SystemError. So one
+    call in C asks for them, looks at each, and lets them go: no bytecode runs
+    between, at which another thread could get the interpreter.
     """
     wanted = {id(kind) for kind in kinds if kind is not tuple}
-    with _alone:
-        _intervals.append(sys.getswitchinterval())
-        sys.setswitchinterval(ALONE_SECONDS)
-        try:
-            # Who waits for the interpreter by now, waits so long from here.
-            time.sleep(0.0001)
-            return [value for value in gc.get_objects()
-                    if id(type(value)) in wanted]
-        finally:
-            sys.setswitchinterval(_intervals.pop())
+    # The one list, to be gone through by two iterators: what has it is gone
+    # at the second one's end, which None is there to reach.
+    twice = chain.from_iterable(map(repeat, starmap(gc.get_objects, [()]),
+                                    [2]))
+    with _no_collection():
+        return list(compress(
+            chain(chain.from_iterable(islice(twice, 1)), [None]),
+            map(wanted.__contains__, map(id, map(
+                type, chain.from_iterable(twice))))))
 
 
-def forget() -> None:
-    """In a fork: another thread of its parent may have been in there."""
-    global _alone
-    _alone = threading.Lock()
-    while _intervals:
-        sys.setswitchinterval(_intervals.pop())
+@contextlib.contextmanager
+def _no_collection() -> Iterator[None]:
+    """Up to 3.11 one may begin within C, and run the program's finalizers."""
+    is_off = sys.version_info < (3, 12) and gc.isenabled()
+    if is_off:
+        gc.disable()
+    try:
+        yield
+    finally:
+        if is_off:
+            gc.enable()
 
 
 def of_type(name: str, limit: int) -> Dict[str, Any]:

@@ -28,7 +28,6 @@ from probetui.debugging.specs import (
 )
 
 LIMIT = 20
-ALL = "PROBETUI_SOAK" in os.environ
 PROGRAM = """
 import functools, threading, time
 
@@ -553,14 +552,14 @@ class TestBreakpoints(EngineCase):
 
     def test_tuples_that_are_made_meanwhile(self):
         """Who has an unfinished one spoils it for its thread."""
-        over, kept = [], [[] for _ in range(300000 if ALL else 100000)]
+        over, kept = [], [[] for _ in range(300000)]
 
         def makes():
             while not over:
                 tuple(i for i in range(50))
 
         threads = [self.begin(makes) for _ in range(2)]
-        for _ in range(10 if ALL else 3):
+        for _ in range(10):
             self.set("add")
             self.set()
         over.append(len(kept))
