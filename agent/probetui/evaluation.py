@@ -10,6 +10,7 @@ from __future__ import annotations
 import _signal  # signal's makes objects of all 62, every time
 import ast
 import builtins
+import collections
 import contextlib
 import io
 import os
@@ -18,7 +19,8 @@ import sys
 import threading
 import time
 import traceback
-from typing import Any, Callable, Dict, Iterator, List, Optional, Set, Union
+from typing import (Any, Callable, Deque, Dict, Iterator, List, Optional, Set,
+                    Union)
 
 from . import interruption
 from .http1 import Refusal
@@ -30,6 +32,8 @@ EVALUATIONS_MAXIMUM = 8
 TEXT_MAXIMUM = 256 << 10
 TIMEOUT_SECONDS = 30.0
 TIMEOUT_MAXIMUM = 86400.0
+# Of the streams that stood for the program's.
+KEPT_MAXIMUM = 24
 # To notice that time is up.
 GRACE_SECONDS = 1.0
 LOOK_SECONDS = 3600.0
@@ -127,13 +131,25 @@ class _Capture:
         self._lock = threading.Lock()
         self._outputs: Dict[int, _Output] = {}
         self._streams: Dict[str, _Stream] = {}
+        # Up to 3.14 print() and input() take sys.stdout without a reference
+        # (CPython issue 130163): a thread that is within one may use ours
+        # after it was taken out.
+        self._kept: Deque[_Stream] = collections.deque(maxlen=KEPT_MAXIMUM)
+
+    def _make_stream(self, original: Any) -> _Stream:
+        for stream in self._kept:
+            if stream._original is original:
+                return stream
+        stream = _Stream(original, self._outputs)
+        self._kept.append(stream)
+        return stream
 
     @contextlib.contextmanager
     def catching(self, output: _Output) -> Iterator[None]:
         with self._lock:
             if not self._outputs:
                 for name in ("stdin", "stdout", "stderr"):
-                    stream = _Stream(getattr(sys, name), self._outputs)
+                    stream = self._make_stream(getattr(sys, name))
                     self._streams[name] = stream
                     setattr(sys, name, stream)
             self._outputs[threading.get_ident()] = output

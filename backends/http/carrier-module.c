@@ -203,7 +203,7 @@ static const char *explain(struct carrier_letter *letter, CURLcode code)
 {
 	if (code == CURLE_OPERATION_TIMEDOUT)
 		return explain_late(letter);
-	if (letter->is_again)
+	if (letter->is_again || code == CURLE_GOT_NOTHING)
 		return "the connection ended before the answer";
 	/* libcurl names a machine and a port, where there are none. */
 	if (letter->is_local && code == CURLE_COULDNT_CONNECT)

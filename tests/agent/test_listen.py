@@ -158,6 +158,24 @@ class ListenCase(unittest.TestCase):
         self.assertTrue(self.target.ask("sys.stdout is sys.__stdout__ and "
                                         "sys.stderr is sys.__stderr__"))
 
+    def test_one_who_prints_as_it_ends(self):
+        """print() has no reference to sys.stdout (CPython issue 130163)."""
+        self.client.eval(
+            "import weakref\n"
+            "began, done = threading.Event(), threading.Event()\n"
+            "class Slow:\n"
+            "    def __str__(self):\n"
+            "        began.set(); done.wait(20); return '\"slow\"'")
+        self.client.eval(
+            "threading.Thread(target=lambda: print(Slow(), flush=True)"
+            ").start()\n"
+            "began.wait(20); stream = weakref.ref(sys.stdout)")
+        self.assertTrue(self.target.ask("sys.stdout is sys.__stdout__"))
+        self.assertTrue(self.target.ask("stream() is not None"))
+        self.target.run("done.set()")
+        self.assertEqual(self.target.said(), "slow")
+        self.assertEqual(self.client.value("stream() is sys.stdout"), "True")
+
     def test_timeout(self):
         told = self.client.eval("while True: pass", timeout=0.05)
         self.assertEqual(told["error"]["message"],

@@ -612,8 +612,8 @@ class TestLeaving(DebuggingCase):
         seq = self.node.request("evaluate", pid=self.pid, context="repl",
                                 expression=CLOSES)
         self.assertIn("ended before", self.node.answer(seq)["message"])
-        self.assertEqual(self.ask("evaluate", expression="len(times)")
-                         ["result"], "1")
+        self.target.say("len(times)")
+        self.assertEqual(self.line(), ["1"])
 
     def test_one_that_ends_before_it_answers(self):
         self.set({"path": TARGET, "line": INNER})
