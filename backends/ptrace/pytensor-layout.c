@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-#include "backends/tensor/dtype.h"
 #include "backends/tensor/layout.h"
 #include "banned.h"
 #include "base/error.h"
+#include "protocol/dtype.h"
 
 /* The element at offset, and strides in bytes; -1: they overflow. */
 static int scale_torch(const struct pytensor *tensor,

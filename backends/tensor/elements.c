@@ -16,11 +16,11 @@
 #include <string.h>
 #include <sys/uio.h>
 
-#include "backends/tensor/dtype.h"
 #include "backends/tensor/shuffle.h"
 #include "banned.h"
 #include "base/alloc.h"
 #include "base/error.h"
+#include "protocol/dtype.h"
 
 /* Bytes between units that are read along. */
 #define GAP_MAXIMUM 512

@@ -2,9 +2,9 @@
 
 #include <math.h>
 
-#include "backends/tensor/dtype.h"
 #include "backends/tensor/statistics.h"
 #include "banned.h"
+#include "protocol/dtype.h"
 
 void find_init(struct find *find, const struct kernel *kernel,
 	       enum wish_find what, int64_t after)

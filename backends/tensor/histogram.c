@@ -3,9 +3,9 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "backends/tensor/dtype.h"
 #include "backends/tensor/statistics.h"
 #include "banned.h"
+#include "protocol/dtype.h"
 
 /* Halves: the distance of two doubles may be too large for one. */
 static void add_values(const struct histogram_bounds *bounds,

@@ -2,9 +2,9 @@
 
 #include <inttypes.h>
 
-#include "backends/tensor/dtype.h"
 #include "banned.h"
 #include "base/error.h"
+#include "protocol/dtype.h"
 
 /* Bytes of one element, and elements: more are not believed. */
 #define ITEM_MAXIMUM (INT64_C(1) << 31)

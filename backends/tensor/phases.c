@@ -2,12 +2,12 @@
 
 #include <math.h>
 
-#include "backends/tensor/dtype.h"
 #include "backends/tensor/fold.h"
 #include "backends/tensor/kernel.h"
 #include "backends/tensor/places.h"
 #include "banned.h"
 #include "base/alloc.h"
+#include "protocol/dtype.h"
 
 /* Bytes for which it is worth while to look for the best kernel. */
 #define KERNEL_MINIMUM ((int64_t)1 << 20)

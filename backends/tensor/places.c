@@ -2,12 +2,12 @@
 
 #include <stdlib.h>
 
-#include "backends/tensor/dtype.h"
 #include "backends/tensor/elements.h"
 #include "backends/tensor/layout.h"
 #include "banned.h"
 #include "base/alloc.h"
 #include "base/error.h"
+#include "protocol/dtype.h"
 
 /* The rectangle alone, as a tensor of its own. Empty ones may wrap around. */
 static struct tensor_layout cut(const struct tensor_layout *layout,

@@ -2,11 +2,11 @@
 
 #include <stdlib.h>
 
-#include "backends/tensor/dtype.h"
 #include "banned.h"
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/crc.h"
+#include "protocol/dtype.h"
 
 /* Of elements that do not lie in a row more are needed, to be near others. */
 #define CHUNK_APART ((int64_t)4 << 20)

@@ -3,9 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "backends/tensor/dtype.h"
 #include "backends/tensor/kernel.h"
 #include "banned.h"
+#include "protocol/dtype.h"
 #include "protocol/tensor.h"
 
 void statistics_init(struct statistics *statistics, const struct kernel *kernel)

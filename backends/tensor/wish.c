@@ -4,12 +4,12 @@
 #include <math.h>
 #include <string.h>
 
-#include "backends/tensor/dtype.h"
 #include "backends/tensor/layout.h"
 #include "banned.h"
 #include "base/array.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "protocol/dtype.h"
 
 /* Bytes of a slice's elements: strings may be long. */
 #define SLICE_MAXIMUM (INT64_C(16) << 20)

@@ -20,12 +20,12 @@
 
 #include "banned.h"
 
-#include "backends/tensor/dtype.h"
 #include "backends/tensor/layout.h"
 #include "backends/tensor/wish.h"
 #include "backends/tensor/work.h"
 #include "base/alloc.h"
 #include "base/loop.h"
+#include "protocol/dtype.h"
 
 #define ROUNDS 5
 #define PARAMETERS 200

@@ -10,12 +10,12 @@
 
 #include "banned.h"
 
-#include "backends/tensor/dtype.h"
 #include "backends/tensor/elements.h"
 #include "backends/tensor/phases.h"
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/error.h"
+#include "protocol/dtype.h"
 #include "tests/fuzz/fuzz.h"
 
 #define ELEMENTS_MAXIMUM 65536

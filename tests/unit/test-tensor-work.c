@@ -17,7 +17,6 @@
 
 #include "banned.h"
 
-#include "backends/tensor/dtype.h"
 #include "backends/tensor/layout.h"
 #include "backends/tensor/ranges.h"
 #include "backends/tensor/scan.h"
@@ -27,6 +26,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/loop.h"
+#include "protocol/dtype.h"
 
 #define LARGE (INT64_C(1) << 40)
 

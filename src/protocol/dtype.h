@@ -1,10 +1,10 @@
 /*
- * dtype: what elements there are, of torch and of numpy: one table. Bytes are
- * taken as they lie on a little-endian machine; who reads swapped ones
- * (">float32") swaps them first, in units of swap_size.
+ * dtype: what elements there are, of torch and of numpy: one table for both
+ * programs. Bytes are taken as they lie on a little-endian machine; who reads
+ * swapped ones (">float32") swaps them first, in units of swap_size.
  */
-#ifndef BACKENDS_TENSOR_DTYPE_H
-#define BACKENDS_TENSOR_DTYPE_H
+#ifndef PROTOCOL_DTYPE_H
+#define PROTOCOL_DTYPE_H
 
 #include <stdbool.h>
 #include <stddef.h>

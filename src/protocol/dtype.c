@@ -1,14 +1,14 @@
-#include "backends/tensor/dtype.h"
+#include "protocol/dtype.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/tensor/dtype-decode.h"
 #include "banned.h"
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/buffer.h"
+#include "protocol/dtype-decode.h"
 #include "protocol/tensor.h"
 
 #define TEXT_MAXIMUM 256 /* bytes of an element that are shown */

@@ -4,8 +4,8 @@
  * compilers turn into instructions on several at once: dtype-decode.c is
  * compiled with more of that than all else.
  */
-#ifndef BACKENDS_TENSOR_DTYPE_DECODE_H
-#define BACKENDS_TENSOR_DTYPE_DECODE_H
+#ifndef PROTOCOL_DTYPE_DECODE_H
+#define PROTOCOL_DTYPE_DECODE_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -13,8 +13,8 @@
 
 #include "banned.h"
 
-#include "backends/tensor/dtype.h"
 #include "base/array.h"
+#include "protocol/dtype.h"
 #include "protocol/tensor.h"
 
 static const struct format {
@@ -227,5 +227,5 @@ int main(void)
 		cmocka_unit_test(names),
 	};
 
-	return cmocka_run_group_tests_name("tensor-dtype", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("dtype", tests, NULL, NULL);
 }

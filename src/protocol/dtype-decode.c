@@ -3,7 +3,7 @@
  * float32 has them, and multiplying by the power of two that its exponent
  * counts from elsewhere. That is exact, of subnormal ones as well.
  */
-#include "backends/tensor/dtype-decode.h"
+#include "protocol/dtype-decode.h"
 
 #include <math.h>
 #include <string.h>
