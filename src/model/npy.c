@@ -4,9 +4,10 @@
 #include <string.h>
 
 #include "banned.h"
+#include "base/array.h"
 #include "base/buffer.h"
 #include "base/error.h"
-#include "model/element.h"
+#include "protocol/dtype.h"
 #include "protocol/tensor.h"
 
 /* The elements begin at a multiple of it. */
@@ -14,19 +15,47 @@
 #define MAGIC "\x93NUMPY"
 #define MAGIC_LENGTH 6
 
+/* As numpy describes those that it has. */
+static const struct {
+	const char *dtype;
+	const char *description;
+} descriptions[] = {
+	{ "bool", "|b1" },	 { "int8", "|i1" },	  { "int16", "<i2" },
+	{ "int32", "<i4" },	 { "int64", "<i8" },	  { "uint8", "|u1" },
+	{ "uint16", "<u2" },	 { "uint32", "<u4" },	  { "uint64", "<u8" },
+	{ "float16", "<f2" },	 { "float32", "<f4" },	  { "float64", "<f8" },
+	{ "complex64", "<c8" }, { "complex128", "<c16" },
+};
+
 /* NULL: its bytes are none that could be written. */
-static const struct element_type *type_of(const struct tensor *tensor)
+static const struct dtype *type_of(const struct tensor *tensor)
 {
-	const struct element_type *type = element_type_find(tensor->dtype);
+	const struct dtype *type =
+		tensor->dtype ? dtype_find(tensor->dtype) : NULL;
 
 	return type && type->size == tensor->item_size ? type : NULL;
 }
 
+/* NULL: numpy has no such type. */
+static const char *description_of(const struct dtype *type)
+{
+	for (size_t i = 0; i < ARRAY_LENGTH(descriptions); i++)
+		if (strcmp(descriptions[i].dtype, type->name) == 0)
+			return descriptions[i].description;
+	return NULL;
+}
+
+static bool becomes_float32(const struct dtype *type)
+{
+	return type->class == DTYPE_FLOAT && type->narrow &&
+	       !description_of(type);
+}
+
 const char *npy_converted(const struct tensor *tensor)
 {
-	const struct element_type *type = type_of(tensor);
+	const struct dtype *type = type_of(tensor);
 
-	return type && !type->npy ? "float32" : NULL;
+	return type && becomes_float32(type) ? "float32" : NULL;
 }
 
 /* A tuple of one has a comma behind it. */
@@ -49,19 +78,22 @@ static void append_number(struct buffer *out, size_t number, int bytes)
 int npy_append_header(struct buffer *out, const struct tensor *tensor,
 		      struct error *error)
 {
-	const struct element_type *type = type_of(tensor);
+	const struct dtype *type = type_of(tensor);
+	const char *description = type ? description_of(type) : NULL;
 	struct buffer header = BUFFER_INIT;
 	int version = 1;
 	size_t before;
 
-	if (!type)
+	if (type && becomes_float32(type))
+		description = "<f4";
+	if (!description)
 		return error_set(error,
 				 "elements of %.100s have no place in an .npy "
 				 "file that is read without running code",
 				 tensor->dtype ? tensor->dtype : "?");
 	buffer_printf(&header,
 		      "{'descr': '%s', 'fortran_order': False, 'shape': ",
-		      type->npy ? type->npy : "<f4");
+		      description);
 	append_shape(&header, tensor);
 	buffer_append_string(&header, ", }");
 	if (header.length + 2 * ALIGNMENT > UINT16_MAX)
@@ -90,16 +122,17 @@ static void append_float(struct buffer *out, float real)
 void npy_append_elements(struct buffer *out, const struct tensor *tensor,
 			 const uint8_t *bytes, size_t count)
 {
-	const struct element_type *type = type_of(tensor);
+	const struct dtype *type = type_of(tensor);
 	size_t size = (size_t)tensor->item_size;
 
-	if (!type)
-		return;
-	if (type->npy) {
+	if (!type || !becomes_float32(type)) {
 		buffer_append(out, bytes, count * size);
 		return;
 	}
-	for (size_t i = 0; i < count; i++)
-		append_float(out,
-			     (float)element_real(type, bytes + i * size));
+	for (size_t i = 0; i < count; i++) {
+		float real;
+
+		type->narrow(bytes + i * size, 1, &real);
+		append_float(out, real);
+	}
 }

@@ -10,8 +10,8 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "model/element.h"
 #include "model/tensortext.h"
+#include "protocol/dtype.h"
 
 #define NOT_READ -1.0
 
@@ -161,22 +161,74 @@ void tensordiff_add_same(struct tensordiff *diff, int64_t start, int64_t count)
 			note_cell(diff, row, column, 0);
 }
 
-static void place(struct tensordiff_place *place,
-		  const struct element_type *type, int64_t index,
-		  const uint8_t *a, const uint8_t *b)
+/* NULL: it is only told whether elements are the same. */
+static const struct dtype *type_of(const struct tensordiff *diff)
 {
+	const struct dtype *type = dtype_find(diff->dtype);
+
+	/* Two long doubles may be the same double. */
+	if (!type || !dtype_is_number(type) || type->class == DTYPE_TIME ||
+	    type->size != diff->item_size ||
+	    type->swap_size > (int)sizeof(double))
+		return NULL;
+	return type;
+}
+
+/* NaN: one is no finite number, or of another sign of infinity. */
+static double real_distance(double a, double b)
+{
+	if (a == b || (isnan(a) && isnan(b)))
+		return 0;
+	if (!isfinite(a) || !isfinite(b))
+		return NAN;
+	return fabs(a - b);
+}
+
+/* Exact: two large integers may be the same double. */
+static double integer_distance(const struct dtype *type, const uint8_t *a,
+			       const uint8_t *b)
+{
+	int64_t one = dtype_integer(type, a);
+	int64_t other = dtype_integer(type, b);
+	bool is_less = type->class == DTYPE_UNSIGNED
+			       ? (uint64_t)one < (uint64_t)other
+			       : one < other;
+
+	return (double)(is_less ? (uint64_t)other - (uint64_t)one
+				: (uint64_t)one - (uint64_t)other);
+}
+
+static double distance_of(const struct dtype *type, const uint8_t *a,
+			  const uint8_t *b)
+{
+	double one[2] = { 0, 0 };
+	double other[2] = { 0, 0 };
+
+	if (dtype_is_integer(type))
+		return integer_distance(type, a, b);
+	dtype_decode(type, a, 1, one);
+	dtype_decode(type, b, 1, other);
+	/* The second: the imaginary part of a complex one. */
+	return hypot(real_distance(one[0], other[0]),
+		     real_distance(one[1], other[1]));
+}
+
+static void place(struct tensordiff_place *place, const struct dtype *type,
+		  int64_t index, const uint8_t *a, const uint8_t *b)
+{
+	size_t size = type ? (size_t)type->size : 0;
+
 	*place = (struct tensordiff_place){ .index = index };
 	if (!type)
 		return;
-	element_read(type, a, &place->numbers[0]);
-	element_read(type, b, &place->numbers[1]);
+	dtype_number(type, a, size, &place->numbers[0]);
+	dtype_number(type, b, size, &place->numbers[1]);
 }
 
-static void add_element(struct tensordiff *diff,
-			const struct element_type *type, int64_t index,
-			const uint8_t *a, const uint8_t *b)
+static void add_element(struct tensordiff *diff, const struct dtype *type,
+			int64_t index, const uint8_t *a, const uint8_t *b)
 {
-	double distance = type ? element_distance(type, a, b) : NAN;
+	double distance = type ? distance_of(type, a, b) : NAN;
 
 	diff->differing++;
 	if (diff->first.index < 0)
@@ -192,11 +244,9 @@ static void add_element(struct tensordiff *diff,
 void tensordiff_add(struct tensordiff *diff, int64_t start, const uint8_t *a,
 		    const uint8_t *b, int64_t count)
 {
-	const struct element_type *type = element_type_find(diff->dtype);
+	const struct dtype *type = type_of(diff);
 	size_t size = (size_t)diff->item_size;
 
-	if (type && type->size != diff->item_size)
-		type = NULL;
 	diff->compared += count;
 	for (int64_t i = 0; i < count; i++, a += size, b += size) {
 		if (memcmp(a, b, size) == 0)
