@@ -2,12 +2,15 @@
 """Counts what `make check` left in build folders and holds it against the
 list of core tests.
 
-    summary.py BUILD-FOLDER...
+    summary.py [--core FILE] BUILD-FOLDER...
 
 A line of tests/core-tests is `FILE [PREFIX]`: at least one test of FILE whose
 name begins with PREFIX ran in one of the folders, and none of those was
-skipped in all of them.
+skipped in all of them. A skipped test says what it lacks, else it fails; and
+so does the run where a sanitizer wrote a report, whichever test it was in.
 """
+import argparse
+import glob
 import os
 import re
 import sys
@@ -15,30 +18,42 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 # "PASS: tests/unit/test-map 3 - test-map: order", from automake's TAP driver
 RESULT = re.compile(r"^(PASS|FAIL|SKIP|ERROR|XPASS|XFAIL): (\S+)"
-                    r"(?: \d+)?(?: -)? ?(.*)$")
+                    r"(?: \d+)?(?: -)? ?(.*?)(?: # SKIP ?(.*))?$")
 OUTPUT_LINES = 80
 PASSED, FAILED, SKIPPED = {"PASS"}, {"FAIL", "ERROR", "XPASS"}, {"SKIP"}
 
 
 def read_log(path):
-    """[(file, test, result)] of one test's log."""
+    """[(file, test, result, why it was skipped)] of one test's log."""
     with open(path, errors="replace") as file:
         rows = [match.groups() for match in map(RESULT.match, file) if match]
-    results = [(file, test, result) for result, file, test in rows]
-    if any(result == "FAIL" for _, _, result in results):
+    results = [(file, test, result, (why or "").strip())
+               for result, file, test, why in rows]
+    if any(row[2] == "FAIL" for row in results):
         # That the program's status was not 0 then is no second failure.
         results = [row for row in results if row[2] != "ERROR"]
     return results
 
 
 def read_results(folder):
-    """[(file, test, result)] of one build folder."""
+    """What read_log() gives, of one build folder."""
     results = []
     for path, _, names in os.walk(os.path.join(folder, "tests")):
         for name in sorted(names):
             if name.endswith(".trs"):
                 results += read_log(os.path.join(path, name[:-4] + ".log"))
     return results
+
+
+def print_reports(folder):
+    """How many reports of sanitizers are there (Makefile.am: log_path)."""
+    reports = sorted(glob.glob(os.path.join(folder, "tests", "report.*")))
+    for path in reports:
+        print("failed: a sanitizer reports (%s):" % path)
+        with open(path, errors="replace") as file:
+            print("".join("    " + line
+                          for line in file.readlines()[:OUTPUT_LINES]))
+    return len(reports)
 
 
 def print_output(folder, file):
@@ -54,18 +69,18 @@ def print_output(folder, file):
     print("".join("    " + line for line in lines[-OUTPUT_LINES:]), end="")
 
 
-def read_core_tests():
+def read_core_tests(path):
     """[(file, prefix)] of tests/core-tests."""
-    with open(os.path.join(HERE, "core-tests")) as file:
+    with open(path) as file:
         lines = [line.split("#")[0].split() for line in file]
     return [(words[0], " ".join(words[1:])) for words in lines if words]
 
 
-def core_failures(results):
+def core_failures(results, core):
     """Sentences about core tests that ran in no folder."""
-    for file, prefix in read_core_tests():
+    for file, prefix in read_core_tests(core):
         found = {}
-        for name, test, result in results:
+        for name, test, result, _ in results:
             if name == file and test.startswith(prefix):
                 found.setdefault(test, set()).add(result)
         name = (file + " " + prefix).strip()
@@ -76,26 +91,39 @@ def core_failures(results):
                 yield "core test %s was skipped" % (test or name)
 
 
+def count(folder, results, counts):
+    """Adds to counts; what did not pass is printed."""
+    print("%s: %d tests" % (folder, len(results)))
+    for file, test, result, why in results:
+        if result in PASSED:
+            counts["passed"] += 1
+        elif result in FAILED:
+            counts["failed"] += 1
+            print("  failed: %s %s" % (file, test))
+        elif result in SKIPPED and not why:
+            counts["failed"] += 1
+            print("  failed: %s %s was skipped and does not say what it lacks"
+                  % (file, test))
+        elif result in SKIPPED:
+            counts["skipped"] += 1
+            print("  skipped: %s %s: %s" % (file, test, why))
+    for file in sorted({row[0] for row in results if row[2] in FAILED}):
+        print_output(folder, file)
+
+
 def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--core", default=os.path.join(HERE, "core-tests"))
+    parser.add_argument("folders", nargs="+")
+    arguments = parser.parse_args()
     counts = {"passed": 0, "failed": 0, "skipped": 0}
     everything = []
-    for folder in sys.argv[1:]:
+    for folder in arguments.folders:
         results = read_results(folder)
-        print("%s: %d tests" % (folder, len(results)))
-        for file, test, result in results:
-            if result in PASSED:
-                counts["passed"] += 1
-            elif result in FAILED:
-                counts["failed"] += 1
-                print("  failed: %s %s" % (file, test))
-            elif result in SKIPPED:
-                counts["skipped"] += 1
-                print("  skipped: %s %s" % (file, test))
-        for file in sorted({file for file, _, result in results
-                            if result in FAILED}):
-            print_output(folder, file)
+        count(folder, results, counts)
+        counts["failed"] += print_reports(folder)
         everything += results
-    for sentence in core_failures(everything):
+    for sentence in core_failures(everything, arguments.core):
         counts["failed"] += 1
         print("failed: " + sentence)
     line = "%(passed)d passed, %(failed)d failed" % counts

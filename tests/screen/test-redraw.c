@@ -88,7 +88,8 @@ static void a_rank_is_small(void **state)
 
 	(void)state;
 	if (heap <= heap_before) {
-		print_message("the sanitizer does not say how much is used\n");
+		print_message("skip: a sanitizer does not say how much "
+			      "memory is used\n");
 		skip();
 	}
 	printf("# %.1f KB a rank, of %d\n",
