@@ -95,6 +95,18 @@ static int look(struct looking *looking, struct error *error)
 			 value->type ? value->type : "a value", value->value);
 }
 
+static int check_size(const struct tensor_slice *slice, struct error *error)
+{
+	if (slice->row_count <= TENSOR_CELLS_MAXIMUM &&
+	    slice->column_count <= TENSOR_CELLS_MAXIMUM &&
+	    slice->row_count * slice->column_count <= TENSOR_CELLS_MAXIMUM)
+		return 0;
+	return error_set(error,
+			 "a slice has %d elements at most; --npy FILE takes "
+			 "all of them",
+			 TENSOR_CELLS_MAXIMUM);
+}
+
 static int cut(struct looking *looking, struct error *error)
 {
 	struct tensor_slice slice;
@@ -107,7 +119,8 @@ static int cut(struct looking *looking, struct error *error)
 		return 0;
 	looking->context->status = STATUS_USAGE;
 	if (slicetext_parse(&slice, looking->slice_text, &looking->told.tensor,
-			    error) < 0)
+			    error) < 0 ||
+	    check_size(&slice, error) < 0)
 		return -1;
 	looking->context->status = STATUS_NOTHING;
 	if (fetch(looking, &ask, &looking->sliced, error) < 0)

@@ -46,6 +46,14 @@ static int64_t bound(int64_t number, int64_t size)
 	return number > size ? size : number;
 }
 
+static int no_part(const char *text, struct error *error)
+{
+	return error_set(error,
+			 "'%.20s' is no part of a slice; it is written so: "
+			 "[0:8, 3, :]",
+			 text);
+}
+
 /* "3", "0:8", ":", "2:" */
 static int read_part(struct part *part, const char **at, int64_t size,
 		     int dimension, struct error *error)
@@ -55,7 +63,7 @@ static int read_part(struct part *part, const char **at, int64_t size,
 	skip_blanks(at);
 	part->runs = **at == ':';
 	if (!part->runs && !has_number)
-		return error_set(error, "a slice is written so: [0:8, 3, :]");
+		return no_part(*at, error);
 	if (!part->runs && (part->first < 0 || part->first >= size))
 		return error_set(error,
 				 "dimension %d has %" PRId64
@@ -71,14 +79,6 @@ static int read_part(struct part *part, const char **at, int64_t size,
 	if (part->end < part->first)
 		part->end = part->first;
 	return 0;
-}
-
-static int no_part(const char *text, struct error *error)
-{
-	return error_set(error,
-			 "'%.20s' is no part of a slice; it is written so: "
-			 "[0:8, 3, :]",
-			 text);
 }
 
 static int read_parts(struct part *parts, const char *text,
@@ -155,12 +155,5 @@ int slicetext_parse(struct tensor_slice *slice, const char *text,
 					 "most; give the others an index: "
 					 "[0, :, :]");
 	}
-	if (slice->row_count > TENSOR_CELLS_MAXIMUM ||
-	    slice->column_count > TENSOR_CELLS_MAXIMUM ||
-	    slice->row_count * slice->column_count > TENSOR_CELLS_MAXIMUM)
-		return error_set(error,
-				 "a slice has %d elements at most; --npy FILE "
-				 "takes all of them",
-				 TENSOR_CELLS_MAXIMUM);
 	return 0;
 }

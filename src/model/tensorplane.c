@@ -1,14 +1,12 @@
 #include "model/tensorplane.h"
 
-#include <ctype.h>
-#include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "banned.h"
 #include "base/buffer.h"
 #include "base/error.h"
+#include "model/slicetext.h"
 
 void tensor_plane_init(struct tensor_plane *plane)
 {
@@ -87,143 +85,39 @@ void tensor_plane_append(struct buffer *out, const struct tensor_plane *plane)
 	buffer_append_char(out, ']');
 }
 
-/* One part of a slice's text. */
-struct part {
-	bool is_running;
-	int64_t number; /* the index, or the first that is shown */
-};
-
-static const char *skip_blanks(const char *text)
+/* From first on all that there is: a pane has no other end. */
+static int check_run(const struct tensor *tensor, int dimension, int64_t first,
+		     int64_t count, struct error *error)
 {
-	while (*text == ' ' || *text == '\t')
-		text++;
-	return text;
-}
+	int64_t size = dimension < 0 ? 1 : tensor->shape[dimension];
 
-/* Moves *text behind an integer; false: there is none. */
-static bool take_number(const char **text, int64_t *number)
-{
-	char *end;
-
-	if (!isdigit((unsigned char)**text) && **text != '-')
-		return false;
-	errno = 0;
-	*number = strtoll(*text, &end, 10);
-	if (end == *text || errno == ERANGE)
-		return false;
-	*text = end;
-	return true;
-}
-
-/* Moves *text behind "2", ":" or "3:"; false: it is none of these. */
-static bool take_part(const char **text, struct part *part)
-{
-	bool is_number;
-
-	*part = (struct part){ .is_running = false };
-	*text = skip_blanks(*text);
-	is_number = take_number(text, &part->number);
-	*text = skip_blanks(*text);
-	if (**text == ':') {
-		part->is_running = true;
-		*text = skip_blanks(*text + 1);
-		return true;
-	}
-	return is_number;
-}
-
-static int set_part(struct part *part, int dimension,
-		    const struct tensor *tensor, struct error *error)
-{
-	int64_t size = tensor->shape[dimension];
-	int64_t number = part->number;
-
-	if (number < 0)
-		number += size;
-	if (number < 0 || (number >= size && (number > 0 || size > 0)))
-		return error_set(error,
-				 "dimension %d has %" PRId64 " indices, and "
-				 "%" PRId64 " is none of them.",
-				 dimension, size, part->number);
-	part->number = number;
-	return 0;
-}
-
-static int no_slice(const struct tensor *tensor, struct error *error)
-{
-	struct tensor_plane plane;
-	struct buffer text = BUFFER_INIT;
-
-	tensor_plane_init(&plane);
-	tensor_plane_fit(&plane, tensor);
-	tensor_plane_append(&text, &plane);
-	error_set(error,
-		  "a slice has an index or : for each dimension, and at most "
-		  "two :, as %s or with 3: to begin at 3.",
-		  text.data);
-	buffer_clear(&text);
-	return -1;
-}
-
-/* The parts that text names; those behind them run. -1: it is no slice. */
-static int read_parts(struct part *parts, const struct tensor *tensor,
-		      const char *text)
-{
-	bool has_bracket;
-	int count = 0;
-
-	text = skip_blanks(text);
-	has_bracket = *text == '[';
-	text = skip_blanks(text + has_bracket);
-	while (*text != '\0' && *text != ']') {
-		if (count == tensor->dimension_count ||
-		    !take_part(&text, &parts[count]))
-			return -1;
-		count++;
-		if (*text == ',')
-			text = skip_blanks(text + 1);
-		else if (*text != '\0' && *text != ']')
-			return -1;
-	}
-	if (*text == ']')
-		text = skip_blanks(text + has_bracket);
-	if (*text != '\0')
-		return -1;
-	for (int i = count; i < tensor->dimension_count; i++)
-		parts[i] = (struct part){ .is_running = true };
-	return 0;
+	if (first + count == size && (count > 0 || size == 0))
+		return 0;
+	return error_set(error,
+			 "dimension %d has %" PRId64 " elements and is shown "
+			 "to its end: write : for all of it, or 3: to begin "
+			 "at 3",
+			 dimension, size);
 }
 
 int tensor_plane_parse(struct tensor_plane *plane, struct tensor_place *place,
 		       const struct tensor *tensor, const char *text,
 		       struct error *error)
 {
-	struct part parts[TENSOR_DIMENSIONS];
-	struct tensor_plane read;
-	int running[2] = { -1, -1 };
-	int count = 0;
+	struct tensor_slice slice;
 
-	if (read_parts(parts, tensor, text) < 0)
-		return no_slice(tensor, error);
-	tensor_plane_init(&read);
-	read.dimension_count = tensor->dimension_count;
-	for (int i = 0; i < tensor->dimension_count; i++) {
-		if (set_part(&parts[i], i, tensor, error) < 0)
-			return -1;
-		if (!parts[i].is_running) {
-			read.index[i] = parts[i].number;
-			continue;
-		}
-		if (count == 2)
-			return no_slice(tensor, error);
-		running[count++] = i;
-	}
-	read.row_dimension = count > 1 ? running[0] : -1;
-	read.column_dimension = count > 1 ? running[1] : running[0];
-	place->row = count > 1 ? parts[running[0]].number : 0;
-	place->column =
-		count > 0 ? parts[read.column_dimension].number : 0;
-	*plane = read;
+	if (slicetext_parse(&slice, text, tensor, error) < 0 ||
+	    check_run(tensor, slice.row_dimension, slice.row, slice.row_count,
+		      error) < 0 ||
+	    check_run(tensor, slice.column_dimension, slice.column,
+		      slice.column_count, error) < 0)
+		return -1;
+	tensor_plane_init(plane);
+	plane->dimension_count = slice.dimension_count;
+	plane->row_dimension = slice.row_dimension;
+	plane->column_dimension = slice.column_dimension;
+	memcpy(plane->index, slice.index, sizeof(plane->index));
+	*place = (struct tensor_place){ slice.row, slice.column };
 	return 0;
 }
 

@@ -39,9 +39,9 @@ int64_t tensor_plane_columns(const struct tensor_plane *plane,
 /* Appends "[2, :, :]". */
 void tensor_plane_append(struct buffer *out, const struct tensor_plane *plane);
 /*
- * Reads "[2, :, 3:]", also without brackets; -1 is the last index, what is not
- * named runs. place is where it begins. -1, a sentence, and nothing is changed
- * where it does not fit the tensor.
+ * Reads "[2, :, 3:]" as slicetext does; place is where it begins. -1, a
+ * sentence, and nothing is changed where it does not fit the tensor, or ends
+ * before it.
  */
 int tensor_plane_parse(struct tensor_plane *plane, struct tensor_place *place,
 		       const struct tensor *tensor, const char *text,

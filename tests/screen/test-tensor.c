@@ -316,9 +316,11 @@ static void slices_are_typed(void **state)
 	stage_keys(stage, ">");
 	stage_check_shows(stage, "[4, :]");
 	stage_keys(stage, "i C-u 9 Enter");
-	stage_check_shows(stage, "dimension 0 has 8 indices");
+	stage_check_shows(stage, "dimension 0 has 8 elements");
 	stage_keys(stage, "i C-u : , : , : Enter");
-	stage_check_shows(stage, "a slice has an index or :");
+	stage_check_shows(stage, "it has 2 dimensions only");
+	stage_keys(stage, "i C-u : , 3 : 5 Enter");
+	stage_check_shows(stage, "is shown to its end");
 }
 
 static void numbers_are_written_otherwise(void **state)

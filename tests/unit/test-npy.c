@@ -174,7 +174,8 @@ static void slices_are_pythons(void **state)
 				"[0:8, 3, :]" },
 		{ "0]", "']' is no part of a slice; it is written so: "
 			"[0:8, 3, :]" },
-		{ "[x]", "a slice is written so: [0:8, 3, :]" },
+		{ "[x]", "'x]' is no part of a slice; it is written so: "
+			 "[0:8, 3, :]" },
 		{ "[0:8:2]", "':2]' is no part of a slice; it is written so: "
 			     "[0:8, 3, :]" },
 	};
