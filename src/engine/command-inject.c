@@ -14,9 +14,7 @@
 #include "engine/commands.h"
 #include "engine/engine.h"
 #include "engine/format.h"
-
-/* The node answers before we have waited long enough. */
-#define OF_TIMEOUT 0.8
+#include "engine/request.h"
 
 static void say(struct buffer *out, const json_t *body)
 {
@@ -43,8 +41,9 @@ int command_inject(struct command_context *context, int argc, char **argv,
 
 	if (arguments_parse(&none, argc, argv, error) < 0)
 		return -1;
-	arguments = json_pack("{s:f}", "seconds",
-			      context->engine->settings.timeout * OF_TIMEOUT);
+	arguments = json_pack(
+		"{s:f}", "seconds",
+		request_limit(context->engine->settings.timeout));
 	asking.arguments = arguments;
 	result = asking_run(&asking, context, error);
 	json_decref(arguments);

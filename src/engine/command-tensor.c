@@ -49,7 +49,9 @@ static json_t *ask_rank(const struct looking *looking,
 		error_set(error, "it is gone");
 		return NULL;
 	}
-	seq = tensorask_send(engine, rank, ask);
+	seq = tensorask_send(
+		engine, tensorask_place(engine, rank, looking->expression),
+		ask);
 	engine_wait_answers(engine, seq, seq, engine->settings.timeout);
 	return engine_take_answer(engine, seq, error);
 }
@@ -76,7 +78,6 @@ static int fetch(const struct looking *looking, const struct tensorask *ask,
 static int look(struct looking *looking, struct error *error)
 {
 	const struct tensorask ask = {
-		.expression = looking->expression,
 		.statistics = "whole",
 		.wants_hash = true,
 	};
@@ -111,7 +112,6 @@ static int cut(struct looking *looking, struct error *error)
 {
 	struct tensor_slice slice;
 	struct tensorask ask = {
-		.expression = looking->expression,
 		.slice = &slice,
 	};
 
@@ -142,7 +142,6 @@ static int write_part(const struct looking *looking,
 		      int64_t count, struct error *error)
 {
 	const struct tensorask ask = {
-		.expression = looking->expression,
 		.data_start = start,
 		.data_count = count,
 	};

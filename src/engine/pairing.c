@@ -78,7 +78,9 @@ static bool ask_side(struct pairing *pairing, struct engine *engine,
 		error_set(&pairing->error, "rank %d is gone", side->rank);
 		return false;
 	}
-	side->seq = tensorask_send(engine, rank, ask);
+	side->seq = tensorask_send(
+		engine, tensorask_place(engine, rank, pairing->expression),
+		ask);
 	return true;
 }
 
@@ -96,7 +98,7 @@ struct pairing *pairing_new(struct engine *engine, int rank, int against,
 			    int column_count)
 {
 	struct pairing *pairing = xcalloc(1, sizeof(*pairing));
-	struct tensorask ask = {
+	const struct tensorask ask = {
 		.wants_hash = true,
 		.block_count = BLOCKS,
 	};
@@ -106,7 +108,6 @@ struct pairing *pairing_new(struct engine *engine, int rank, int against,
 	pairing->column_count = column_count;
 	pairing->sides[0].rank = rank;
 	pairing->sides[1].rank = against;
-	ask.expression = pairing->expression;
 	if (!ask_both(pairing, engine, &ask))
 		fail(pairing);
 	return pairing;
@@ -255,7 +256,7 @@ static int64_t choose_count(const struct pairing *pairing)
 /* True: there is nothing left to ask. */
 static bool ask_more(struct pairing *pairing, struct engine *engine)
 {
-	struct tensorask ask = { .expression = pairing->expression };
+	struct tensorask ask = { .statistics = NULL };
 
 	if (!skip_same(pairing))
 		return true;

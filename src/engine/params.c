@@ -22,7 +22,6 @@
 
 /* All elements are read: that takes longer than other answers do. */
 #define SECONDS_MINIMUM 60.0
-#define OF_TIMEOUT 0.8
 /* For a heat map of the first that differs. */
 #define ROWS 64
 #define COLUMNS 128
@@ -62,9 +61,7 @@ static void ask(struct engine *engine, size_t number)
 			    json_boolean(diff->is_of_gradients));
 	json_object_set_new(arguments, "start",
 			    json_integer((json_int_t)of->count));
-	if (!engine->is_screen)
-		json_object_set_new(arguments, "timeout",
-				    json_real(seconds_of(engine) * OF_TIMEOUT));
+	request_set_timeout(arguments, engine, seconds_of(engine));
 	ARRAY_GROW(params->asks, params->count, params->capacity);
 	params->asks[params->count++] = (struct params_ask){
 		.seq = engine_ask(engine, "parameters", arguments),

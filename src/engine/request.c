@@ -17,6 +17,22 @@
 #include "engine/request.h"
 #include "protocol/message.h"
 
+/* The node answers before we have waited long enough. */
+#define OF_TIMEOUT 0.8
+
+double request_limit(double seconds)
+{
+	return seconds * OF_TIMEOUT;
+}
+
+void request_set_timeout(json_t *arguments, const struct engine *engine,
+			 double seconds)
+{
+	if (!engine->is_screen)
+		json_object_set_new(arguments, "timeout",
+				    json_real(request_limit(seconds)));
+}
+
 static void request_clear(struct request *request)
 {
 	free(request->error);

@@ -21,5 +21,10 @@ struct request {
 
 bool request_is_answered(const struct engine *engine, int64_t seq);
 void requests_clear(struct engine *engine);
+/* How long a node may take over it, where we wait so many seconds. */
+double request_limit(double seconds);
+/* The same as its argument `timeout`; who looks at a screen may wait on. */
+void request_set_timeout(json_t *arguments, const struct engine *engine,
+			 double seconds);
 
 #endif

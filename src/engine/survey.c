@@ -119,7 +119,8 @@ static json_t *make_arguments(const struct engine *engine,
 	json_set_text(arguments, "expression", answers->question);
 	json_set_text(arguments, "context", context_of(answers->kind, rank));
 	if (answers->kind == ANSWERS_EVAL)
-		tensorask_set_timeout(arguments, engine);
+		request_set_timeout(arguments, engine,
+				    engine->settings.timeout);
 	return arguments;
 }
 
@@ -133,7 +134,8 @@ static json_t *make_execution(const struct engine *engine,
 
 	json_object_set_new(arguments, "pid", json_integer(rank->process.pid));
 	json_set_text(arguments, is_file ? "path" : "code", answers->question);
-	tensorask_set_timeout(arguments, engine);
+	request_set_timeout(arguments, engine,
+				    engine->settings.timeout);
 	return arguments;
 }
 
@@ -152,14 +154,16 @@ static void ask_tensor(struct engine *engine, const struct rank *rank,
 		       const struct answers *answers, bool is_again)
 {
 	const struct tensorask ask = {
-		.expression = answers->question,
 		.statistics = engine->is_screen && !is_again ? "auto" : "whole",
 		.wants_hash = true,
 	};
 
 	add(engine, rank,
 	    (struct survey_ask){
-		    .seq = tensorask_send(engine, rank, &ask),
+		    .seq = tensorask_send(
+			    engine,
+			    tensorask_place(engine, rank, answers->question),
+			    &ask),
 		    .question = answers->number,
 		    .is_tensor = true,
 		    .is_again = is_again,

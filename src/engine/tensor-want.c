@@ -6,7 +6,6 @@
 #include "banned.h"
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/json.h"
 #include "engine/engine.h"
 #include "engine/request.h"
 #include "engine/tensor-export.h"
@@ -110,52 +109,34 @@ static bool is_old(const struct engine *engine, const struct rank *rank)
 	return stops == 0 && asking->epoch != rank->epoch;
 }
 
-static json_t *arguments_of(const struct engine *engine,
-			    const struct rank *rank)
-{
-	return tensorask_place(engine, rank,
-			       engine->session.tensorview.expression);
-}
-
-static void ask(struct engine *engine, enum tensor_work work,
-		json_t *owned_arguments)
+static void ask(struct engine *engine, const struct rank *rank,
+		enum tensor_work work, const struct tensorask *wanted)
 {
 	struct tensor_asking *asking = &engine->tensor;
 	struct tensorview *view = view_of(engine);
 
-	asking->seq = engine_ask(engine, "tensor", owned_arguments);
+	asking->seq = tensorask_send(
+		engine, tensorask_place(engine, rank, view->expression),
+		wanted);
 	asking->work = work;
 	asking->reading = view->reading;
 	asking->asked_at = engine_now(engine);
 	view->work = asking->seq > 0 ? work : TENSOR_WORK_NONE;
 }
 
-static void add_slice(json_t *arguments, const struct tensor_slice *slice)
-{
-	if (slice->row_count > 0 && slice->column_count > 0)
-		json_object_set_new(arguments, "slice",
-				    tensor_slice_to_json(slice));
-}
-
-static void add_statistics(json_t *arguments, const char *how, int bin_count)
-{
-	json_set_text(arguments, "statistics", how);
-	json_object_set_new(arguments, "bins", json_integer(bin_count));
-}
-
 static void ask_look(struct engine *engine, const struct rank *rank,
 		     const struct tensor_want *want)
 {
 	const struct tensorview *view = view_of(engine);
-	json_t *arguments;
+	struct tensorask wanted = { .slice = &want->slice };
 
 	begin_reading(engine, rank);
-	arguments = arguments_of(engine, rank);
 	/* A large one's whole is not replaced by a sample again. */
-	if (!engine->tensor.is_large || view->tensor.share < 1)
-		add_statistics(arguments, "auto", want->bin_count);
-	add_slice(arguments, &want->slice);
-	ask(engine, TENSOR_WORK_LOOK, arguments);
+	if (!engine->tensor.is_large || view->tensor.share < 1) {
+		wanted.statistics = "auto";
+		wanted.bin_count = want->bin_count;
+	}
+	ask(engine, rank, TENSOR_WORK_LOOK, &wanted);
 }
 
 /* Of the map; false: there is nothing more to read for it. */
@@ -171,7 +152,6 @@ static bool ask_map(struct engine *engine, const struct rank *rank,
 	bool is_next = tensor_heat_is_of(&view->next_heat, &want->plane, tensor,
 					 want->row_maximum,
 					 want->column_maximum, want->column);
-	json_t *arguments;
 
 	if (!is_shown)
 		tensor_heat_clear(&view->heat);
@@ -186,22 +166,22 @@ static bool ask_map(struct engine *engine, const struct rank *rank,
 	}
 	if (!tensor_heat_next(&view->next_heat, &slice))
 		return false;
-	arguments = arguments_of(engine, rank);
-	add_slice(arguments, &slice);
-	ask(engine, TENSOR_WORK_HEAT, arguments);
+	ask(engine, rank, TENSOR_WORK_HEAT,
+	    &(struct tensorask){ .slice = &slice });
 	return true;
 }
 
 static void ask_find(struct engine *engine, const struct rank *rank)
 {
 	struct tensor_asking *asking = &engine->tensor;
-	json_t *arguments = arguments_of(engine, rank);
+	const struct tensorask wanted = {
+		.find = asking->find,
+		.after = asking->after,
+	};
 
-	json_set_text(arguments, "find", asking->find);
-	json_object_set_new(arguments, "after", json_integer(asking->after));
+	ask(engine, rank, TENSOR_WORK_FIND, &wanted);
 	free(asking->find);
 	asking->find = NULL;
-	ask(engine, TENSOR_WORK_FIND, arguments);
 }
 
 static bool wants_whole(const struct engine *engine)
@@ -219,22 +199,21 @@ static bool wants_whole(const struct engine *engine)
 static void ask_whole(struct engine *engine, const struct rank *rank,
 		      const struct tensor_want *want)
 {
-	json_t *arguments = arguments_of(engine, rank);
+	const struct tensorask wanted = {
+		.statistics = "whole",
+		.bin_count = want->bin_count,
+	};
 
-	add_statistics(arguments, "whole", want->bin_count);
-	ask(engine, TENSOR_WORK_WHOLE, arguments);
+	ask(engine, rank, TENSOR_WORK_WHOLE, &wanted);
 }
 
 static void ask_part(struct engine *engine, const struct rank *rank)
 {
-	json_t *arguments = arguments_of(engine, rank);
-	int64_t start;
-	int64_t count = tensor_export_next(engine->tensor.export, &start);
+	struct tensorask wanted = { .statistics = NULL };
 
-	json_object_set_new(arguments, "data",
-			    json_pack("{s:I, s:I}", "start", (json_int_t)start,
-				      "count", (json_int_t)count));
-	ask(engine, TENSOR_WORK_EXPORT, arguments);
+	wanted.data_count = tensor_export_next(engine->tensor.export,
+					       &wanted.data_start);
+	ask(engine, rank, TENSOR_WORK_EXPORT, &wanted);
 }
 
 /* The session's, if it can be asked. */
@@ -270,12 +249,10 @@ static void ask_next(struct engine *engine, const struct rank *rank,
 	else if (is_due)
 		ask_look(engine, rank, want);
 	else if (want->slice.row_count > 0 &&
-		 !tensorview_covers(view, &want->slice)) {
-		json_t *arguments = arguments_of(engine, rank);
-
-		add_slice(arguments, &want->slice);
-		ask(engine, TENSOR_WORK_SLICE, arguments);
-	} else if ((!want->wants_map || !ask_map(engine, rank, want)) &&
+		 !tensorview_covers(view, &want->slice))
+		ask(engine, rank, TENSOR_WORK_SLICE,
+		    &(struct tensorask){ .slice = &want->slice });
+	else if ((!want->wants_map || !ask_map(engine, rank, want)) &&
 		   wants_whole(engine))
 		ask_whole(engine, rank, want);
 }

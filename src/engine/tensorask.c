@@ -8,12 +8,10 @@
 #include "base/json.h"
 #include "engine/control.h"
 #include "engine/engine.h"
+#include "engine/request.h"
 #include "model/held.h"
 #include "model/outside.h"
 #include "protocol/stack.h"
-
-/* The node answers before we have waited long enough. */
-#define OF_TIMEOUT 0.8
 
 /* The thread that is asked; NULL: the main thread, whichever that is. */
 static const struct thread *thread_of(const struct session *session,
@@ -47,74 +45,126 @@ static int depth_of(const struct session *session, const struct rank *rank)
 	return depth < 0 ? -1 : held_same_function(rank, looked_at, depth);
 }
 
-static void set_frame(json_t *arguments, const struct session *session,
-		      const struct rank *rank)
+static json_t *make_place(const struct rank *rank, const char *expression)
+{
+	json_t *place = json_object();
+
+	json_object_set_new(place, "pid", json_integer(rank->process.pid));
+	json_set_text(place, "expression", expression);
+	return place;
+}
+
+static void set_tid(json_t *place, pid_t tid)
+{
+	json_object_set_new(place, "tid", json_integer(tid));
+}
+
+/* A debugger in it may have frames of its own on top of these. */
+static void set_frame_count(json_t *place, const struct stack *stack)
+{
+	json_object_set_new(place, "frames",
+			    json_integer((json_int_t)stack->frame_count));
+}
+
+static void set_frame(json_t *place, int depth, const char *function)
+{
+	json_object_set_new(place, "depth", json_integer(depth));
+	json_set_text(place, "function", function);
+}
+
+static void choose_frame(json_t *place, const struct session *session,
+			 const struct rank *rank)
 {
 	const struct thread *thread = thread_of(session, rank);
 	const struct stack *stack = thread ? thread->sample.stack : NULL;
 	int depth = depth_of(session, rank);
 
 	if (thread)
-		json_object_set_new(arguments, "tid",
-				    json_integer(thread->sample.tid));
+		set_tid(place, thread->sample.tid);
 	else if (held_is_stopped(rank))
-		json_object_set_new(arguments, "tid",
-				    json_integer(control_tid(session, rank)));
-	json_object_set_new(arguments, "search", json_true());
+		set_tid(place, control_tid(session, rank));
 	if (depth < 0 || !stack || (size_t)depth >= stack->frame_count ||
 	    stack->dropped_count > 0)
 		return;
-	json_object_set_new(arguments, "depth", json_integer(depth));
-	json_object_set_new(arguments, "frames",
-			    json_integer((json_int_t)stack->frame_count));
-	json_set_text(arguments, "function", stack->frames[depth].code->func);
+	set_frame_count(place, stack);
+	set_frame(place, depth, stack->frames[depth].code->func);
 }
 
 json_t *tensorask_place(const struct engine *engine, const struct rank *rank,
 			const char *expression)
 {
-	json_t *arguments = json_object();
+	json_t *place = tensorask_innermost(rank, expression);
 
-	json_object_set_new(arguments, "pid", json_integer(rank->process.pid));
-	set_frame(arguments, &engine->session, rank);
-	json_set_text(arguments, "expression", expression);
-	return arguments;
+	choose_frame(place, &engine->session, rank);
+	return place;
 }
 
-void tensorask_set_timeout(json_t *arguments, const struct engine *engine)
+json_t *tensorask_innermost(const struct rank *rank, const char *expression)
 {
-	if (!engine->is_screen)
-		json_object_set_new(
-			arguments, "timeout",
-			json_real(engine->settings.timeout * OF_TIMEOUT));
+	json_t *place = make_place(rank, expression);
+
+	json_object_set_new(place, "search", json_true());
+	return place;
 }
 
-int64_t tensorask_send(struct engine *engine, const struct rank *rank,
-		       const struct tensorask *ask)
+json_t *tensorask_at(const struct rank *rank, const char *expression,
+		     int depth, const char *function)
 {
-	json_t *arguments = tensorask_place(engine, rank, ask->expression);
+	const struct thread *thread =
+		held_is_stopped(rank)
+			? rank_find_thread(rank, rank->debugger.tid)
+			: NULL;
+	const struct stack *stack = thread ? thread->sample.stack : NULL;
+	json_t *place = make_place(rank, expression);
 
+	set_frame(place, depth, function);
+	if (stack) {
+		set_tid(place, thread->sample.tid);
+		set_frame_count(place, stack);
+	}
+	return place;
+}
+
+static void add_elements(json_t *arguments, const struct tensorask *ask)
+{
 	if (ask->statistics)
 		json_set_text(arguments, "statistics", ask->statistics);
+	if (ask->bin_count > 0)
+		json_object_set_new(arguments, "bins",
+				    json_integer(ask->bin_count));
 	if (ask->wants_hash)
 		json_object_set_new(arguments, "hash", json_true());
 	if (ask->block_count > 0)
 		json_object_set_new(arguments, "blocks",
 				    json_integer(ask->block_count));
-	if (ask->bin_count > 0)
-		json_object_set_new(arguments, "bins",
-				    json_integer(ask->bin_count));
-	if (ask->slice)
+	if (ask->slice && ask->slice->row_count > 0 &&
+	    ask->slice->column_count > 0)
 		json_object_set_new(arguments, "slice",
 				    tensor_slice_to_json(ask->slice));
+	if (ask->find) {
+		json_set_text(arguments, "find", ask->find);
+		json_object_set_new(arguments, "after",
+				    json_integer(ask->after));
+	}
 	if (ask->data_count > 0)
 		json_object_set_new(
 			arguments, "data",
 			json_pack("{s:I, s:I}", "start",
 				  (json_int_t)ask->data_start, "count",
 				  (json_int_t)ask->data_count));
-	tensorask_set_timeout(arguments, engine);
-	return engine_ask(engine, "tensor", arguments);
+}
+
+int64_t tensorask_send(struct engine *engine, json_t *owned_place,
+		       const struct tensorask *ask)
+{
+	add_elements(owned_place, ask);
+	if (ask->timeout > 0)
+		json_object_set_new(owned_place, "timeout",
+				    json_real(ask->timeout));
+	else
+		request_set_timeout(owned_place, engine,
+				    engine->settings.timeout);
+	return engine_ask(engine, "tensor", owned_place);
 }
 
 /* A list of one has its checks. */

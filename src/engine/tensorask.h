@@ -21,25 +21,35 @@ struct engine;
 struct error;
 struct rank;
 
-/* What a request wants of the elements; all zero: nothing. */
-struct tensorask {
-	const char *expression;
-	const char *statistics; /* "sample" "whole" "auto"; NULL: none */
-	bool wants_hash;
-	int block_count;
-	int64_t data_start;
-	int64_t data_count; /* 0: none */
-	const struct tensor_slice *slice; /* NULL: none */
-	int bin_count;
-};
-
-/* The arguments that name pid, frame and expression; a new reference. */
+/* Arguments that name pid, frame and expression: a new object. */
 json_t *tensorask_place(const struct engine *engine, const struct rank *rank,
 			const char *expression);
-/* A shell waits no longer; who looks at a screen may wait on. */
-void tensorask_set_timeout(json_t *arguments, const struct engine *engine);
+/* From the innermost frame of its main thread outwards, whatever a person
+ * looks at. */
+json_t *tensorask_innermost(const struct rank *rank, const char *expression);
+/*
+ * In that frame alone, which is to be of this function; a rank that is held
+ * has it in the thread that is.
+ */
+json_t *tensorask_at(const struct rank *rank, const char *expression,
+		     int depth, const char *function);
+
+/* What a request wants of the elements; all zero: nothing. */
+struct tensorask {
+	const char *statistics; /* "sample" "whole" "auto"; NULL: none */
+	int bin_count;
+	bool wants_hash;
+	int block_count;
+	const struct tensor_slice *slice; /* NULL, or without cells: none */
+	const char *find; /* "min" "max" "nan"; NULL: nothing */
+	int64_t after;
+	int64_t data_start;
+	int64_t data_count; /* 0: none */
+	double timeout; /* 0: as a shell waits */
+};
+
 /* Sends it; as engine_ask(). */
-int64_t tensorask_send(struct engine *engine, const struct rank *rank,
+int64_t tensorask_send(struct engine *engine, json_t *owned_place,
 		       const struct tensorask *ask);
 
 struct tensorask_answer {

@@ -24,8 +24,8 @@
 #include "base/text.h"
 #include "engine/engine.h"
 #include "engine/request.h"
+#include "engine/tensorask.h"
 #include "model/held.h"
-#include "protocol/stack.h"
 #include "protocol/tensor.h"
 
 /* A look at a rank takes at most so long, and the pause behind it. */
@@ -116,16 +116,6 @@ static const struct rank *next_rank(const struct watch_nan *watch,
 	return first < 0 ? NULL : session_find_rank(session, first);
 }
 
-static json_t *arguments_for(const struct rank *rank, const char *expression)
-{
-	json_t *arguments = json_object();
-
-	json_object_set_new(arguments, "pid", json_integer(rank->process.pid));
-	json_set_text(arguments, "expression", expression);
-	json_object_set_new(arguments, "timeout", json_real(LOOK_SECONDS));
-	return arguments;
-}
-
 static bool is_any_left(const struct watch_nan *watch,
 			const struct session *session)
 {
@@ -144,7 +134,10 @@ static void look(struct engine *engine)
 {
 	struct watch_nan *watch = &engine->watch_nan;
 	const struct rank *rank = next_rank(watch, &engine->session);
-	json_t *arguments;
+	const struct tensorask wanted = {
+		.statistics = "auto",
+		.timeout = LOOK_SECONDS,
+	};
 
 	/* One whose agent has ended may be looked at again. */
 	if (!rank) {
@@ -153,10 +146,8 @@ static void look(struct engine *engine)
 	}
 	watch->rank = rank->process.rank;
 	watch->asked_at = loop_now();
-	arguments = arguments_for(rank, watch->expression);
-	json_object_set_new(arguments, "search", json_true());
-	json_set_text(arguments, "statistics", "auto");
-	watch->seq = engine_ask(engine, "tensor", arguments);
+	watch->seq = tensorask_send(
+		engine, tensorask_innermost(rank, watch->expression), &wanted);
 }
 
 static void on_due(void *data)
@@ -271,38 +262,19 @@ static void take_frame(struct nan_find *find, const json_t *frame)
 	find->depth = (int)json_get_integer(frame, "depth", 0);
 }
 
-/* Of one that its agent holds: that has frames of its own on top. */
-static void add_thread(json_t *arguments, const struct rank *rank)
-{
-	const struct thread *thread =
-		held_is_stopped(rank)
-			? rank_find_thread(rank, rank->debugger.tid)
-			: NULL;
-
-	const struct stack *stack = thread ? thread->sample.stack : NULL;
-
-	if (!stack)
-		return;
-	json_object_set_new(arguments, "tid",
-			    json_integer(thread->sample.tid));
-	json_object_set_new(arguments, "frames",
-			    json_integer((json_int_t)stack->frame_count));
-}
-
 /* What a step is called there; whatever of it is there answers. */
 static void ask_steps(struct engine *engine, const struct rank *rank)
 {
 	struct watch_nan *watch = &engine->watch_nan;
+	const struct nan_find *find = &watch->found;
+	const struct tensorask wanted = { .timeout = LOOK_SECONDS };
 
-	for (size_t i = 0; i < WATCH_NAN_STEPS; i++) {
-		json_t *arguments = arguments_for(rank, step_names[i]);
-
-		json_object_set_new(arguments, "depth",
-				    json_integer(watch->found.depth));
-		json_set_text(arguments, "function", watch->found.func);
-		add_thread(arguments, rank);
-		watch->steps[i] = engine_ask(engine, "tensor", arguments);
-	}
+	for (size_t i = 0; i < WATCH_NAN_STEPS; i++)
+		watch->steps[i] = tensorask_send(
+			engine,
+			tensorask_at(rank, step_names[i], find->depth,
+				     find->func),
+			&wanted);
 }
 
 static void pause_all(struct engine *engine)
