@@ -3,6 +3,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <sys/ptrace.h>
@@ -100,12 +101,25 @@ static int seize(struct hold *hold, struct task *task, struct error *error)
  */
 static void hurry(struct hold *hold)
 {
+	const struct sched_param first = { .sched_priority = 1 };
+
+	hold->policy = sched_getscheduler(0);
+	hold->is_first = hold->policy == SCHED_OTHER &&
+			 sched_setscheduler(0, SCHED_RR, &first) == 0;
+	if (hold->is_first)
+		return;
 	hold->niceness = getpriority(PRIO_PROCESS, 0);
 	setpriority(PRIO_PROCESS, 0, NICENESS_LEAST);
 }
 
 static void take_time(const struct hold *hold)
 {
+	const struct sched_param none = { .sched_priority = 0 };
+
+	if (hold->is_first) {
+		sched_setscheduler(0, hold->policy, &none);
+		return;
+	}
 	setpriority(PRIO_PROCESS, 0, hold->niceness);
 }
 

@@ -18,7 +18,9 @@ struct hold {
 	pid_t tid;  /* 0: nothing is held */
 	int signal; /* one that arrived meanwhile: delivered at release */
 	uint64_t began_ns; /* it did not stand yet */
-	int niceness;	   /* ours, before it began */
+	int policy;	   /* ours, before it began */
+	bool is_first;	   /* before all others' threads, until it ends */
+	int niceness;	   /* as far as that is not so: ours, before */
 	bool is_asleep; /* not begun: where nobody wakes it, just now */
 };
 
