@@ -9,6 +9,7 @@
 
 struct pyevaluation;
 struct pyexpression_place;
+struct pyname_code;
 struct pyreader;
 struct pysyntax;
 struct pytable;
@@ -35,6 +36,8 @@ int pyname_find(struct pyevaluation *evaluation, const char *name,
 int pyname_find_own(struct pyevaluation *evaluation, const char *name,
 		    struct pyname *found);
 /* The dict of the frame's globals; -1: unreadable. */
+/* What tells the frame's function from others; -1: it is none. */
+int pyname_code(struct pyevaluation *evaluation, struct pyname_code *code);
 int pyname_globals(struct pyevaluation *evaluation, uint64_t *globals);
 /* The same in a dict's table; 0 found. */
 int pyname_in_table(struct pyreader *reader, const struct pytable *table,

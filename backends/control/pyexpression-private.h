@@ -15,7 +15,7 @@ struct pyexpression {
 	struct pysyntax *syntax;
 };
 
-/* The process has run since the reader read: all is read afresh. */
+/* Where the process has run since the reader read, all is read afresh. */
 void pyexpression_begin(struct pyevaluation *evaluation,
 			struct pyreader *reader,
 			const struct pyobject_frame *frame,

@@ -4,7 +4,6 @@
 #include "backends/control/pyevaluate.h"
 #include "backends/control/pysyntax.h"
 #include "backends/control/pyvalue.h"
-#include "backends/ptrace/memory.h"
 #include "backends/ptrace/pyobject.h"
 #include "banned.h"
 #include "base/error.h"
@@ -17,6 +16,7 @@ struct look {
 	size_t number; /* of the name that is looked at */
 	bool is_own;   /* names of others do not do */
 	bool is_shared; /* none so far is the frame's own */
+	bool is_stranger; /* the frame's function has no such variable */
 };
 
 static bool is_builtin(struct look *look, const char *name)
@@ -47,8 +47,10 @@ static bool is_name(struct look *look, const char *name)
 		look->number++;
 		return true;
 	}
-	if (look->is_own)
-		return is_builtin(look, name);
+	if (look->is_own) {
+		look->is_stranger = !is_builtin(look, name);
+		return !look->is_stranger;
+	}
 	look->number++;
 	return pyname_find(&look->evaluation, name, &found) > 0 && found.value;
 }
@@ -71,9 +73,16 @@ static void begin(struct look *look, struct pyreader *reader,
 	look->evaluation = (struct pyevaluation){ .reader = reader,
 						  .frame = frame,
 						  .error = &look->unused };
-	if (!search->is_begun)
-		memory_begin(reader->memory, false);
-	search->is_begun = true;
+}
+
+static bool is_stranger(const struct pyexpression_search *search,
+			const struct pyname_code *code)
+{
+	for (size_t i = 0; i < search->stranger_count; i++)
+		if (search->strangers[i].code == code->code &&
+		    search->strangers[i].names == code->names)
+			return true;
+	return false;
 }
 
 bool pyexpression_is_own(const struct pyexpression *expression,
@@ -82,10 +91,18 @@ bool pyexpression_is_own(const struct pyexpression *expression,
 			 struct pyexpression_search *search)
 {
 	struct look look;
+	struct pyname_code code;
+	bool is_function;
 	bool result;
 
 	begin(&look, reader, frame, search, true);
+	is_function = !pyname_code(&look.evaluation, &code);
+	if (is_function && is_stranger(search, &code))
+		return false;
 	result = are_names(&look, expression->syntax);
+	if (is_function && look.is_stranger &&
+	    search->stranger_count < PYEXPRESSION_CODES)
+		search->strangers[search->stranger_count++] = code;
 	pyevaluation_clear(&look.evaluation);
 	return result;
 }

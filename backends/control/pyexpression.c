@@ -50,13 +50,19 @@ void pyexpression_free(struct pyexpression *expression)
 	free(expression);
 }
 
-/* The process has run since the reader read: all is read afresh. */
+bool pyexpression_is_name(const struct pyexpression *expression)
+{
+	return expression->syntax->kind == PYSYNTAX_NAME;
+}
+
+/* Where the process has run since the reader read, all is read afresh. */
 void pyexpression_begin(struct pyevaluation *evaluation,
 			struct pyreader *reader,
 			const struct pyobject_frame *frame,
 			struct error *error)
 {
-	memory_begin(reader->memory, false);
+	if (!reader->is_still)
+		memory_begin(reader->memory, false);
 	*evaluation = (struct pyevaluation){
 		.reader = reader,
 		.frame = frame,

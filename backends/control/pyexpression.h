@@ -30,6 +30,8 @@ struct pyexpression *pyexpression_parse(const char *text, struct error *error);
 struct pyexpression *pyexpression_parse_condition(const char *text,
 						  struct error *error);
 void pyexpression_free(struct pyexpression *expression);
+/* Whether it is a name and nothing else. */
+bool pyexpression_is_name(const struct pyexpression *expression);
 /* Its truth in that frame: 1, 0, or -1 and why it cannot be told. */
 int pyexpression_test(const struct pyexpression *expression,
 		      struct pyreader *reader,
@@ -62,21 +64,30 @@ int pyexpression_read_object(struct pyreader *reader, uint64_t address,
 /* What its whole is now; -1: nothing that it could be. */
 int pyexpression_read_again(const struct pyexpression_value *value,
 			    struct pyreader *reader, struct pytensor *whole);
+/* A function, as long as it has a frame. */
+struct pyname_code {
+	uint64_t code;
+	uint64_t names; /* the tuple that it has its variables' names in */
+};
 /*
  * A search for the frame that an expression is about, among frames that stand
- * still meanwhile: what was read for one is not read again for the next.
- * Python's own names do not count. Begins zeroed.
+ * still meanwhile: what was read for one is not read again for the next, and
+ * the reader has begun its memory's snapshot. Python's own names do not count.
+ * Begins zeroed.
  */
 #define PYEXPRESSION_NAMES 16
 #define PYEXPRESSION_GLOBALS 64
+#define PYEXPRESSION_CODES 32
 struct pyexpression_search {
-	bool is_begun;
 	int builtins[PYEXPRESSION_NAMES]; /* 1: it is one, -1, 0: not known */
 	struct {
 		uint64_t globals;
 		bool is_seen;
 	} judged[PYEXPRESSION_GLOBALS];
 	size_t judged_count;
+	/* Functions without all of the names; a recursion has many frames. */
+	struct pyname_code strangers[PYEXPRESSION_CODES];
+	size_t stranger_count;
 };
 /* Whether all names are the frame's variables or cells, and have values. */
 bool pyexpression_is_own(const struct pyexpression *expression,

@@ -2,11 +2,11 @@
  * Names, as the compiler resolves them: the frame's own variables and cells,
  * the mapping of a module or class body, globals, builtins.
  */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "backends/control/pyevaluate.h"
+#include "backends/control/pyexpression.h"
 #include "backends/control/pyvalue.h"
 #include "backends/ptrace/cpython.h"
 #include "backends/ptrace/pydict.h"
@@ -150,14 +150,22 @@ int pyname_find_own(struct pyevaluation *evaluation, const char *name,
 
 int pyname_globals(struct pyevaluation *evaluation, uint64_t *globals)
 {
-	struct pyscope scope;
-	int result = pyscope_read(&scope, evaluation->reader,
-				  evaluation->frame->address);
+	const struct pyscope scope = {
+		.reader = evaluation->reader,
+		.frame = evaluation->frame->address,
+	};
 
-	if (!result)
-		result = pyscope_globals(&scope, globals);
-	pyscope_clear(&scope);
-	return result;
+	return pyscope_globals(&scope, globals);
+}
+
+int pyname_code(struct pyevaluation *evaluation, struct pyname_code *code)
+{
+	const struct pyscope scope = {
+		.reader = evaluation->reader,
+		.frame = evaluation->frame->address,
+	};
+
+	return pyscope_function(&scope, &code->code, &code->names);
 }
 
 int pyname_find(struct pyevaluation *evaluation, const char *name,
@@ -169,9 +177,7 @@ int pyname_find(struct pyevaluation *evaluation, const char *name,
 	if (pyscope_read(&scope, evaluation->reader,
 			 evaluation->frame->address))
 		result = error_set(evaluation->error,
-				   "There is no frame at 0x%" PRIx64
-				   " any more: take a new sample.",
-				   evaluation->frame->address);
+				   "The stack has changed: ask again.");
 	else
 		result = find_in_scope(evaluation, &scope, name, found);
 	pyscope_clear(&scope);

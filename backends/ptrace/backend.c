@@ -36,6 +36,7 @@ static void ptrace_close(struct connection *base)
 	ptrace_sampling_end(connection);
 	process_sample_clear(&connection->newest);
 	pystack_free(connection->pystack);
+	memory_free(connection->looking);
 	memory_free(connection->memory);
 	free(connection);
 }
@@ -54,6 +55,7 @@ static struct connection *ptrace_open(struct node *node,
 		.pid = process->pid,
 	};
 	connection->memory = memory_new(process->pid);
+	connection->looking = memory_new(process->pid);
 	if (cpython_locate(&connection->python, connection->memory,
 			   node_elf_cache(node), error) < 0) {
 		ptrace_close(&connection->base);

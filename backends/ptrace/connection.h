@@ -21,6 +21,7 @@ struct waiting;
 struct ptrace_connection {
 	struct connection base;
 	struct memory *memory;
+	struct memory *looking; /* for what one look at a thread reads */
 	struct cpython python;
 	struct pystack *pystack;
 	struct process_sample newest; /* of those that were sent */

@@ -23,6 +23,10 @@
 #define SHORT_WORK 4096u
 #define SHORT_BLOCKS 1024u
 #define SHORT_CALLS 16u
+/* Of one that a thread stands for, some 0.3 ms. */
+#define HELD_WORK 12000u
+#define HELD_BLOCKS 2048u
+#define HELD_CALLS 64u
 #define PAGE_BYTES 4096u
 
 struct block {
@@ -44,6 +48,7 @@ struct memory {
 	uint64_t work; /* of this snapshot */
 	uint64_t work_end;
 	uint64_t calls_end;
+	bool is_cut; /* something was not read as that was too much */
 	struct block *blocks;
 	size_t block_count;
 	size_t block_capacity;
@@ -291,6 +296,7 @@ static void begin(struct memory *memory, bool prefetch, int copies)
 	memory->copy = 0;
 	memory->group = 0;
 	memory->work = 0;
+	memory->is_cut = false;
 	forget_slots(memory);
 	if (!wanted)
 		return;
@@ -313,6 +319,22 @@ void memory_begin_short(struct memory *memory)
 	memory->work_end = SHORT_WORK;
 	begin(memory, memory->block_count <= SHORT_BLOCKS, 1);
 	memory->calls_end = memory->calls + SHORT_CALLS;
+}
+
+void memory_begin_held(struct memory *memory, bool is_bounded)
+{
+	memory->work_end = is_bounded ? HELD_WORK : WORK_MAXIMUM;
+	memory->calls_end = UINT64_MAX;
+	begin(memory, memory->block_count <= HELD_BLOCKS, 1);
+	if (is_bounded)
+		memory->calls_end = memory->calls + HELD_CALLS;
+	/* What is in the plan is paid for. */
+	memory->work = 0;
+}
+
+bool memory_was_cut(const struct memory *memory)
+{
+	return memory->is_cut;
 }
 
 void memory_group(struct memory *memory)
@@ -342,6 +364,7 @@ static int read_block(struct memory *memory, uint64_t number, size_t offset,
 	uint32_t index;
 
 	if (++memory->work > memory->work_end) {
+		memory->is_cut = true;
 		errno = EFAULT;
 		return -1;
 	}
@@ -356,6 +379,7 @@ static int read_block(struct memory *memory, uint64_t number, size_t offset,
 	struct block *block = &memory->blocks[index];
 	if (!block->has[memory->copy]) {
 		if (!may_call(memory)) {
+			memory->is_cut = true;
 			errno = EFAULT;
 			return -1;
 		}

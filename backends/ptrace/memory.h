@@ -45,6 +45,14 @@ void memory_begin(struct memory *memory, bool prefetch);
  */
 void memory_begin_short(struct memory *memory);
 /*
+ * Starts one while a thread stands for it: what the last one needed comes in
+ * one call. Where is_bounded, of what it lacks only as much is read as the
+ * thread can be kept waiting for; memory_was_cut() then says whether that was
+ * too little.
+ */
+void memory_begin_held(struct memory *memory, bool is_bounded);
+bool memory_was_cut(const struct memory *memory);
+/*
  * From here on blocks that are read belong to a new group; memory_again()
  * fetches those of the newest group afresh, twice, in one call if it can.
  */

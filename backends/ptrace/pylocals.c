@@ -1,4 +1,3 @@
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -168,10 +167,7 @@ int pyobject_locals(struct pyreader *reader, const struct pyobject_frame *frame,
 		page.end = INT64_MAX;
 	result = pyscope_read(&scope, reader, frame->address);
 	if (result) {
-		error_set(error,
-			  "There is no frame at 0x%" PRIx64
-			  " any more: take a new sample.",
-			  frame->address);
+		error_set(error, "The stack has changed: ask again.");
 		goto out;
 	}
 	add_exceptions(&page, frame);
@@ -181,9 +177,8 @@ int pyobject_locals(struct pyreader *reader, const struct pyobject_frame *frame,
 		result = add_mapping(&page, &scope);
 	if (result)
 		error_set(error,
-			  "The names of the frame at 0x%" PRIx64
-			  " are not in a dict that can be read.",
-			  frame->address);
+			  "The names of the frame are not in a dict that can be "
+			  "read.");
 	list->total = page.number;
 out:
 	pyscope_clear(&scope);

@@ -30,6 +30,8 @@ struct pyreader {
 	struct memory *memory;
 	const struct cpython *python;
 	size_t budget; /* bytes this request may still read */
+	/* Who made it has begun the memory's snapshot, of what stands still. */
+	bool is_still;
 	struct pytype_cache types;
 	struct pylook_cache looks;
 	struct pycxx_cache classes;

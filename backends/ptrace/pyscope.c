@@ -210,3 +210,21 @@ int pyscope_locals(const struct pyscope *scope, uint64_t *locals)
 	return read_word(scope, scope->frame,
 			 scope->reader->python->offsets.if_f_locals, locals);
 }
+
+int pyscope_function(const struct pyscope *scope, uint64_t *code,
+		     uint64_t *names)
+{
+	const struct offsets *at = &scope->reader->python->offsets;
+	uint32_t flags;
+
+	if (read_word(scope, scope->frame, at->if_code, code) ||
+	    pyreader_read(scope->reader, *code + (uint64_t)at->co_flags, &flags,
+			  sizeof(flags)) ||
+	    !(flags & CODE_OPTIMIZED))
+		return -1;
+	return read_word(scope, *code,
+			 scope->reader->python->minor >= 11
+				 ? at->co_localsplusnames
+				 : at->co_varnames,
+			 names);
+}

@@ -44,5 +44,11 @@ void pyscope_clear(struct pyscope *scope);
 /* The mappings of names that the frame has; 0, or -1 unreadable. */
 int pyscope_globals(const struct pyscope *scope, uint64_t *globals);
 int pyscope_locals(const struct pyscope *scope, uint64_t *locals);
+/*
+ * Of a frame of which nothing was read: the code, and the tuple of the names
+ * that it has. -1: it is no function, or unreadable.
+ */
+int pyscope_function(const struct pyscope *scope, uint64_t *code,
+		     uint64_t *names);
 
 #endif

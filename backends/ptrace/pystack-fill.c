@@ -185,40 +185,13 @@ static void fill_thread(struct pystack *pystack, struct pytask *pytask,
 					  pytask->walk->count);
 }
 
-static const struct pytask *find_state(const struct pystack *pystack,
-				       uint64_t state)
-{
-	for (size_t i = 0; i < pystack->task_count; i++)
-		if (pystack->tasks[i]->state.address == state &&
-		    !pystack->tasks[i]->is_gone)
-			return pystack->tasks[i];
-	return NULL;
-}
-
-/* A task that runs is where its thread is, below the coroutine's caller. */
-static struct pywalk walk_of(const struct pystack *pystack,
-			     const struct pyasyncio_task *task,
-			     const struct pytask *pytask)
-{
-	uint64_t frame = pyasyncio_frame(pystack->asyncio, task);
-
-	for (size_t i = 0;
-	     task->is_running && pytask && i < pytask->walk->count; i++)
-		if (pytask->walk->frames[i].address == frame)
-			return (struct pywalk){
-				.frames = pytask->walk->frames,
-				.count = i + 1,
-			};
-	return task->walk;
-}
-
 /* Only its thread moves a task, so what rests with it is exact. */
 static void fill_task(struct pystack *pystack,
 		      const struct pyasyncio_task *task,
 		      struct process_sample *sample)
 {
-	const struct pytask *pytask = find_state(pystack, task->thread);
-	struct pywalk walk = walk_of(pystack, task, pytask);
+	const struct pytask *pytask = pystack_find_state(pystack, task->thread);
+	struct pywalk walk = pystack_walk_of(pystack, task, pytask);
 	struct thread_sample *thread = process_sample_add(sample);
 	bool is_known;
 
@@ -292,47 +265,4 @@ void pystack_fill(struct pystack *pystack, struct process_sample *sample)
 		pystack_name_captures(pystack);
 	fill_tasks(pystack, sample);
 	fill_memory(pystack, sample);
-}
-
-static int find_task_frame(const struct pystack *pystack, int number, int depth,
-			   struct pyobject_frame *frame)
-{
-	const struct pyasyncio_task *task =
-		pyasyncio_find(pystack->asyncio, number);
-	struct pywalk walk;
-
-	if (!task)
-		return -1;
-	walk = walk_of(pystack, task, find_state(pystack, task->thread));
-	if (depth < 0 || (size_t)depth >= walk.count)
-		return -1;
-	*frame = (struct pyobject_frame){
-		.address = walk.frames[depth].address,
-		.thread = task->is_running ? task->thread : 0,
-	};
-	if (!task->is_running)
-		frame->coroutine = frame->address -
-				   (uint64_t)pystack->python->offsets.gen_frame;
-	return 0;
-}
-
-int pystack_frame(const struct pystack *pystack, pid_t tid, int interpreter,
-		  int depth, struct pyobject_frame *frame)
-{
-	if (tid < 0)
-		return find_task_frame(pystack, -tid, depth, frame);
-	for (size_t i = 0; i < pystack->task_count; i++) {
-		const struct pytask *pytask = pystack->tasks[i];
-		if (pytask->task.tid != tid ||
-		    pytask->state.number != interpreter || depth < 0 ||
-		    (size_t)depth >= pytask->walk->count)
-			continue;
-		*frame = (struct pyobject_frame){
-			.address = pytask->walk->frames[depth].address,
-			.thread = pytask->state.address,
-			.is_newest = depth == 0,
-		};
-		return 0;
-	}
-	return -1;
 }

@@ -1,6 +1,7 @@
 /*
  * pystack-private: what the files of pystack share: pystack.c reads,
- * pystack-fill.c names what was read, pystack-native.c captures threads.
+ * pystack-fill.c names what was read, pystack-frames.c finds the frames of one
+ * thread, pystack-native.c captures threads.
  */
 #ifndef BACKENDS_PTRACE_PYSTACK_PRIVATE_H
 #define BACKENDS_PTRACE_PYSTACK_PRIVATE_H
@@ -10,8 +11,10 @@
 #include <stddef.h>
 
 #include "backends/ptrace/pytstate.h"
+#include "backends/ptrace/pywalk.h"
 
 struct pyasyncio;
+struct pyasyncio_task;
 struct pycode_cache;
 struct pygil;
 struct pytask;
@@ -48,6 +51,13 @@ struct pystack {
 /* Lends; NULL: it was not read. */
 const struct pygil *pystack_gil(const struct pystack *pystack,
 				uint64_t interpreter);
+/* The thread of a thread state; NULL: it is gone. */
+const struct pytask *pystack_find_state(const struct pystack *pystack,
+					uint64_t state);
+/* What a task, whose thread pytask is, stands for; its frames are borrowed. */
+struct pywalk pystack_walk_of(const struct pystack *pystack,
+			      const struct pyasyncio_task *task,
+			      const struct pytask *pytask);
 /* Fills a sample with what was read, and captures what is wanted. */
 void pystack_fill(struct pystack *pystack, struct process_sample *sample);
 /* Whether a thread is the agent's, as far as its name is known. */

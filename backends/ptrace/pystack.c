@@ -71,7 +71,7 @@ uint64_t pystack_interpreter(const struct pystack *pystack)
 	return pystack->states.main_interpreter;
 }
 
-static uint64_t count_calls(const struct pystack *pystack)
+uint64_t pystack_calls(const struct pystack *pystack)
 {
 	uint64_t calls = pystack->other_calls + memory_calls(pystack->memory) +
 			 memory_calls(pystack->aside);
@@ -317,7 +317,7 @@ int pystack_sample(struct pystack *pystack, bool exact,
 		   struct process_sample *sample, struct error *error)
 {
 	struct timespec now;
-	uint64_t calls = count_calls(pystack);
+	uint64_t calls = pystack_calls(pystack);
 
 	process_sample_clear(sample);
 	clock_gettime(CLOCK_MONOTONIC, &now);
@@ -333,6 +333,6 @@ int pystack_sample(struct pystack *pystack, bool exact,
 	if (exact && read_exactly(pystack, sample, error) < 0)
 		return -1;
 	pystack_fill(pystack, sample);
-	sample->syscalls = count_calls(pystack) - calls;
+	sample->syscalls = pystack_calls(pystack) - calls;
 	return 0;
 }

@@ -18,6 +18,7 @@
 
 struct capture;
 struct capture_set;
+struct code;
 struct cpython;
 struct error;
 struct holds;
@@ -69,6 +70,23 @@ int pystack_sample(struct pystack *pystack, bool exact,
  */
 int pystack_frame(const struct pystack *pystack, pid_t tid, int interpreter,
 		  int depth, struct pyobject_frame *frame);
+/*
+ * The frames of that thread now, while it stands, read through a memory of
+ * the caller's; all of the newest sample but these stays as it is. -1: it runs
+ * no Python there any more, or is a task, which has no frames of its own.
+ */
+int pystack_walk_again(struct pystack *pystack, pid_t tid, int interpreter,
+		       struct memory *memory);
+/* How many frames it has, and besides are left out; 0: none, or no thread. */
+size_t pystack_frame_count(const struct pystack *pystack, pid_t tid,
+			   int interpreter, size_t *dropped);
+/* Of the frame at a depth, below that count. Lent until the next sample. */
+const struct code *pystack_code(const struct pystack *pystack, pid_t tid,
+				int interpreter, int depth);
+int pystack_line(const struct pystack *pystack, pid_t tid, int interpreter,
+		 int depth);
+/* System calls made so far. */
+uint64_t pystack_calls(const struct pystack *pystack);
 /* Address of the main interpreter's state; 0 unknown. */
 uint64_t pystack_interpreter(const struct pystack *pystack);
 

@@ -129,6 +129,18 @@ void pytask_settle(struct pytask *pytask, struct memory *memory,
 			compare_copies(pytask, memory, python, is_whole);
 }
 
+int pytask_walk_again(struct pytask *pytask, struct memory *memory,
+		      const struct cpython *python)
+{
+	struct pywalk *walk = &pytask->walks[SPARE];
+
+	if (!pytstate_is_there(&pytask->state, memory, python) ||
+	    pywalk_read(walk, memory, python, pytask->state.address) < 0)
+		return -1;
+	pytask->walk = walk;
+	return 0;
+}
+
 const struct stack *pytask_resolve(struct pytask *pytask,
 				   const struct cpython *python,
 				   struct pycode_cache *codes,

@@ -62,6 +62,12 @@ void pytask_look(struct pytask *pytask);
  */
 void pytask_settle(struct pytask *pytask, struct memory *memory,
 		   const struct cpython *python, bool is_frozen);
+/*
+ * Walks the frames again, of one that stands at this moment. -1: it runs no
+ * Python in that state any more, or the chain breaks off.
+ */
+int pytask_walk_again(struct pytask *pytask, struct memory *memory,
+		      const struct cpython *python);
 /* The stack with names and lines; marks what has no code object as torn. */
 const struct stack *pytask_resolve(struct pytask *pytask,
 				   const struct cpython *python,

@@ -70,6 +70,16 @@ static int read_state(struct pytstate *state, uint64_t *next,
 	return 0;
 }
 
+bool pytstate_is_there(const struct pytstate *state, struct memory *memory,
+		       const struct cpython *python)
+{
+	struct pytstate now = *state;
+	uint64_t next;
+
+	return read_state(&now, &next, memory, &python->offsets) == 0 &&
+	       now.ident == state->ident && now.tid == state->tid;
+}
+
 static int read_interpreter(struct pytstate_list *list, uint64_t interpreter,
 			    struct memory *memory,
 			    const struct offsets *offsets)

@@ -8,6 +8,7 @@
 #ifndef BACKENDS_PTRACE_PYTSTATE_H
 #define BACKENDS_PTRACE_PYTSTATE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -35,5 +36,8 @@ void pytstate_list_clear(struct pytstate_list *list);
 /* Replaces what the list held. -1 and a sentence: the lists make no sense. */
 int pytstate_list_read(struct pytstate_list *list, struct memory *memory,
 		       const struct cpython *python, struct error *error);
+/* Whether what is at its address is that state still, by the snapshot. */
+bool pytstate_is_there(const struct pytstate *state, struct memory *memory,
+		       const struct cpython *python);
 
 #endif

@@ -5,7 +5,6 @@
 
 #include "banned.h"
 #include "backends/node.h"
-#include "backends/ptrace/memory.h"
 #include "backends/ptrace/pyobject.h"
 #include "backends/ptrace/reading.h"
 #include "base/error.h"
@@ -18,52 +17,53 @@
 
 struct asked {
 	struct reading reading;
+	uint64_t address; /* of an object; 0: a frame */
+	const char *type; /* that it should have; NULL: any */
+	int depth;	  /* of the frame; -1 of an object */
 	int64_t start;
 	struct variable_list list;
 };
 
-static int read_frame(struct asked *asked, int depth, struct error *error)
+/* Of the object, as somebody else's may be there by now, or of the frame. */
+static int look(struct reading *reading, void *data, struct error *error)
 {
-	struct reading *reading = &asked->reading;
+	struct asked *asked = data;
 	struct pyobject_frame frame;
 	struct pyreader reader;
 
-	if (reading_hold(reading, error) < 0 ||
-	    reading_frame(reading, reading_follow(reading, depth), &frame,
-			  error) < 0)
+	variable_list_clear(&asked->list);
+	asked->list.total = -1;
+	reading_reader(reading, &reader);
+	if (asked->address)
+		return reading_check_type(&reader, asked->address, asked->type,
+					  error) < 0
+			       ? -1
+			       : pyobject_children(&reader, asked->address,
+						   asked->start, VARIABLE_PAGE,
+						   &asked->list, error);
+	if (reading_frame(reading, reading_follow(reading, asked->depth),
+			  &frame, error) < 0)
 		return -1;
-	pyreader_init(&reader, reading->connection->memory,
-		      &reading->connection->python);
-	if (pyobject_locals(&reader, &frame, asked->start, VARIABLE_PAGE,
-			    &asked->list, error) < 0)
-		return -1;
-	reading_judge(reading);
-	return 0;
+	return pyobject_locals(&reader, &frame, asked->start, VARIABLE_PAGE,
+			       &asked->list, error);
 }
 
-static int read_object(struct asked *asked, uint64_t address, const char *type,
-		       struct error *error)
+static int read_it(struct asked *asked, struct error *error)
 {
 	struct reading *reading = &asked->reading;
-	struct pyreader reader;
 
-	if (reading_take(reading, error) < 0)
+	reading->is_of_holder = asked->address != 0;
+	if (reading_begin(reading, error) < 0 ||
+	    reading_look(reading, look, asked, error) < 0)
 		return -1;
-	reading_hold_holder(reading);
-	memory_begin(reading->connection->memory, false);
-	pyreader_init(&reader, reading->connection->memory,
-		      &reading->connection->python);
-	if (reading_check_type(&reader, address, type, error) < 0)
-		return -1;
-	if (pyobject_children(&reader, address, asked->start, VARIABLE_PAGE,
-			      &asked->list, error) < 0)
-		return -1;
-	reading->exactness = reading->is_held ? EXACT : CONSISTENT;
+	if (!asked->address)
+		reading_judge(reading);
+	else
+		reading->exactness = reading->has_stood ? EXACT : CONSISTENT;
 	return 0;
 }
 
-static void answer(struct asked *asked, int depth, uint64_t address,
-		   const struct message *request)
+static void answer(struct asked *asked, const struct message *request)
 {
 	const struct reading *reading = &asked->reading;
 	struct ptrace_connection *connection = reading->connection;
@@ -74,8 +74,8 @@ static void answer(struct asked *asked, int depth, uint64_t address,
 	if (reading->interpreter > 0)
 		json_object_set_new(body, "interpreter",
 				    json_integer(reading->interpreter));
-	json_object_set_new(body, "depth", json_integer(depth));
-	json_set_hex(body, "address", address);
+	json_object_set_new(body, "depth", json_integer(asked->depth));
+	json_set_hex(body, "address", asked->address);
 	json_object_set_new(body, "epoch",
 			    json_integer((json_int_t)connection->newest.epoch));
 	json_object_set_new(body, "start", json_integer(asked->start));
@@ -95,6 +95,9 @@ int ptrace_variables(struct ptrace_connection *connection,
 	struct asked asked = {
 		.reading = { .connection = connection,
 			     .exactness = CONSISTENT },
+		.address = address,
+		.type = json_get_string(body, "type", NULL),
+		.depth = address ? -1 : (int)depth,
 		.start = json_get_integer(body, "start", 0),
 		.list.total = -1,
 	};
@@ -108,15 +111,9 @@ int ptrace_variables(struct ptrace_connection *connection,
 					"bounds.");
 	asked.reading.tid = (pid_t)tid;
 	asked.reading.interpreter = (int)interpreter;
-	if (address)
-		result =
-			read_object(&asked, address,
-				    json_get_string(body, "type", NULL), error);
-	else
-		result = read_frame(&asked, (int)depth, error);
-	reading_release(&asked.reading);
+	result = read_it(&asked, error);
 	if (result == 0)
-		answer(&asked, address ? -1 : (int)depth, address, request);
+		answer(&asked, request);
 	reading_clear(&asked.reading);
 	variable_list_clear(&asked.list);
 	return result;

@@ -96,9 +96,11 @@ const char *finding_name(const struct finding *finding)
 /* A stack as it is now, and what its depths are called. */
 struct frames {
 	const struct reading *reading;
-	const struct stack *stack;
 	struct pyreader *reader;
+	int count;
 	int above; /* frames that the asker does not know of */
+	/* Which names are Python's own, as far as a look before has seen. */
+	struct pyexpression_search *search;
 };
 
 static int refuse_change(struct error *error)
@@ -109,15 +111,14 @@ static int refuse_change(struct error *error)
 static int open_frames(const struct finding *finding, struct frames *frames,
 		       struct error *error)
 {
-	const struct thread_sample *thread = reading_thread(frames->reading);
-	int64_t count;
+	size_t dropped;
+	size_t kept = reading_count(frames->reading, &dropped);
+	int64_t count = (int64_t)(kept + dropped);
 
-	if (!thread || !thread->stack || !thread->stack->frame_count)
+	if (!kept)
 		return error_set(error, "Thread %d runs no Python now.",
 				 (int)frames->reading->tid);
-	frames->stack = thread->stack;
-	count = (int64_t)(thread->stack->frame_count +
-			  thread->stack->dropped_count);
+	frames->count = (int)kept;
 	if (finding->frames < 0)
 		return 0;
 	if (count < finding->frames - (finding->depth < 0 ? 0 : finding->depth))
@@ -147,10 +148,10 @@ static int check_function(const struct finding *finding,
 			  const struct frames *frames, int depth,
 			  struct error *error)
 {
-	if (depth < 0 || (size_t)depth >= frames->stack->frame_count)
+	if (depth < 0 || depth >= frames->count)
 		return refuse_change(error);
 	if (finding->function && finding->depth >= 0 &&
-	    !is_named(frames->stack->frames[depth].code, finding->function))
+	    !is_named(reading_code(frames->reading, depth), finding->function))
 		return refuse_change(error);
 	return 0;
 }
@@ -189,47 +190,45 @@ static bool has_names(const struct finding *finding,
 					     frames->reader, &frame, search);
 }
 
+/* Behind the last one that is searched. */
+static int end_of_search(const struct frames *frames, int depth)
+{
+	return frames->count > depth + SEARCHED_MAXIMUM
+		       ? depth + SEARCHED_MAXIMUM
+		       : frames->count;
+}
+
 /*
  * The first one whose own the names are, else the first that sees them, of the
- * program before others; depth itself where none knows them.
+ * program before others; -1 where none knows them.
  */
 static int search(const struct finding *finding, const struct frames *frames,
 		  int depth)
 {
-	struct pyexpression_search search = { .is_begun = false };
-	int count = (int)frames->stack->frame_count;
+	struct pyexpression_search *seen = frames->search;
+	int count = end_of_search(frames, depth);
 	int best = -1;
 
-	if (count > depth + SEARCHED_MAXIMUM)
-		count = depth + SEARCHED_MAXIMUM;
+	seen->judged_count = 0;
+	seen->stranger_count = 0;
 	for (int i = depth; i < count; i++)
-		if (has_names(finding, frames, i, true, &search))
+		if (has_names(finding, frames, i, true, seen))
 			return i;
 	for (int i = depth; i < count; i++) {
 		bool is_theirs =
-			is_library(frames->stack->frames[i].code->file);
+			is_library(reading_code(frames->reading, i)->file);
 
 		if ((is_theirs && best >= 0) ||
-		    !has_names(finding, frames, i, false, &search))
+		    !has_names(finding, frames, i, false, seen))
 			continue;
 		if (!is_theirs)
 			return i;
 		best = i;
 	}
-	return best < 0 ? depth : best;
+	return best;
 }
 
-static json_t *tell_frame(const struct frame *frame, int depth)
-{
-	json_t *json = json_object();
-
-	json_set_text(json, "func", frame->code->func);
-	json_set_text(json, "file", frame->code->file);
-	json_object_set_new(json, "lineno", json_integer(frame->lineno));
-	json_object_set_new(json, "depth", json_integer(depth));
-	return json;
-}
-
+/* What none knows is read where the search began: that says which it is. */
 static int choose_frame(const struct finding *finding, struct frames *frames,
 			struct found *found, struct pyobject_frame *frame,
 			struct error *error)
@@ -241,11 +240,36 @@ static int choose_frame(const struct finding *finding, struct frames *frames,
 	depth = first_depth(finding, frames);
 	if (check_function(finding, frames, depth, error))
 		return -1;
-	if (finding->is_searched)
-		depth = search(finding, frames, depth);
-	found->frame = tell_frame(&frames->stack->frames[depth],
-				  depth - frames->above);
+	found->searched = 0;
+	if (finding->is_searched) {
+		int first = depth;
+
+		depth = search(finding, frames, first);
+		if (depth < 0)
+			found->searched = end_of_search(frames, first) - first;
+		if (depth < 0)
+			depth = first;
+	}
+	found->depth = depth;
+	found->above = frames->above;
 	return reading_frame(frames->reading, depth, frame, error);
+}
+
+/* Names and lines, which nobody has to stand for. */
+static json_t *tell_frame(const struct reading *reading,
+			  const struct found *found)
+{
+	const struct code *code = reading_code(reading, found->depth);
+	json_t *json = json_object();
+
+	json_set_text(json, "func", code->func);
+	json_set_text(json, "file", code->file);
+	json_object_set_new(
+		json, "lineno",
+		json_integer(reading_line(reading, found->depth)));
+	json_object_set_new(json, "depth",
+			    json_integer(found->depth - found->above));
+	return json;
 }
 
 /*
@@ -257,12 +281,18 @@ static int choose_frame(const struct finding *finding, struct frames *frames,
 
 static int read_expression(const struct finding *finding,
 			   struct reading *reading, struct pyreader *reader,
+			   struct pyexpression_search *search,
 			   struct found *found, struct error *error)
 {
-	struct frames frames = { .reading = reading, .reader = reader };
+	struct frames frames = {
+		.reading = reading,
+		.reader = reader,
+		.search = search,
+	};
 	struct pyobject_frame frame;
 	int result;
 
+	found->depth = -1;
 	if (choose_frame(finding, &frames, found, &frame, error))
 		return -1;
 	result = pyexpression_read(finding->expression, reader, &frame,
@@ -292,24 +322,46 @@ static int read_address(const struct finding *finding, struct pyreader *reader,
 	return result;
 }
 
-static int read_it(const struct finding *finding, struct reading *reading,
-		   struct found *found, struct error *error)
-{
-	struct pyreader reader;
-	int result;
+struct look {
+	const struct finding *finding;
+	struct found *found;
+	struct pyexpression_search search;
+};
 
-	found->is_lost = reading_hold(reading, error) != 0;
-	if (found->is_lost)
-		return -1;
-	pyreader_init(&reader, reading->connection->memory,
-		      &reading->connection->python);
+static int read_it(struct reading *reading, void *data, struct error *error)
+{
+	struct look *look = data;
+	struct found *found = look->found;
+	struct pyreader reader;
+
+	found_clear(found);
+	reading_reader(reading, &reader);
 	found->tid = reading->tid;
-	if (finding->expression)
-		result = read_expression(finding, reading, &reader, found,
-					 error);
+	return look->finding->expression
+		       ? read_expression(look->finding, reading, &reader,
+					 &look->search, found, error)
+		       : read_address(look->finding, &reader, found, error);
+}
+
+/* A sentence about one frame is none about those that were searched. */
+static void explain_search(const struct finding *finding,
+			   const struct found *found, struct error *error)
+{
+	struct error first = ERROR_INIT;
+
+	if (!found->searched || found->needs_code || !error)
+		return;
+	first = *error;
+	if (pyexpression_is_name(finding->expression))
+		error_set(error,
+			  "The name %s is not known: no frame of this thread "
+			  "has it (searched: %d), and none of their modules.",
+			  finding->text, found->searched);
 	else
-		result = read_address(finding, &reader, found, error);
-	return result;
+		error_set(error,
+			  "No frame of this thread (searched: %d) knows all "
+			  "the names in %s. In the first one: %s",
+			  found->searched, finding->text, first.message);
 }
 
 /* 1: the thread was not held, and has moved meanwhile. */
@@ -317,13 +369,23 @@ static int look_once(const struct finding *finding,
 		     struct ptrace_connection *connection, struct found *found,
 		     bool is_last, struct error *error)
 {
+	struct look look = { .finding = finding, .found = found };
 	struct reading reading = {
 		.connection = connection,
 		.tid = finding->tid,
 		.interpreter = finding->interpreter,
 	};
-	int result = read_it(finding, &reading, found, error);
+	int result = reading_begin(&reading, error);
 
+	found->is_lost = result != 0;
+	if (!result)
+		result = reading_look(&reading, read_it, &look, error);
+	if (!result && finding->expression)
+		found->frame = tell_frame(&reading, found);
+	else if (result < 0 && !found->is_lost)
+		explain_search(finding, found, error);
+	found->held_ns = reading.held_ns;
+	found->held_calls = reading.has_stood ? reading.held_calls : 0;
 	if (!is_last && !found->is_lost) {
 		reading_judge(&reading);
 		if (reading.exactness == TORN)

@@ -45,7 +45,7 @@ void finding_clear(struct finding *finding);
 const char *finding_name(const struct finding *finding);
 
 /*
- * Reads it now; the thread is held as long as that takes, if it runs.
+ * Reads it now; the thread is held as shortly as can be, if it runs.
  * -1 and a sentence. To be cleared in any case.
  */
 struct found {
@@ -53,7 +53,12 @@ struct found {
 	struct pyexpression_value value;
 	/* {"func", "file", "lineno", "depth"} as the asker counts; NULL: none */
 	json_t *frame;
+	int depth;    /* of that, as the stack is now */
+	int above;    /* frames of those that the asker does not know of */
+	int searched; /* so many frames, and none knows all the names; 0 */
 	pid_t tid;
+	uint64_t held_ns;    /* the thread was held so long; 0: it was not */
+	uint64_t held_calls; /* that read its memory meanwhile */
 	bool is_lost; /* on failure: the process is not what it was */
 	/*
 	 * On failure: who runs code in the process could tell, as the frame

@@ -106,6 +106,10 @@ static void answer(struct valuing_ask *ask, const struct tensor_result *result)
 			    ask->found.frame ? json_incref(ask->found.frame)
 					     : json_null());
 	json_object_set_new(body, "found", json_null());
+	json_object_set_new(body, "held_ns",
+			    json_integer((json_int_t)found->held_ns));
+	json_object_set_new(body, "held_calls",
+			    json_integer((json_int_t)found->held_calls));
 	if (result)
 		add_elements(body, result);
 	tensor_ask_respond(&ask->base, body, NULL);

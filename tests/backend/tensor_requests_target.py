@@ -39,11 +39,18 @@ def arrays():
             "big": numpy.arange(1 << 20, dtype="float32")}
 
 
+def deep(number):
+    if number:
+        deep(number - 1)
+    else:
+        inner(7)
+
+
 def inner(number):
     name = "of inner"
     plain = [number, {"lr": 0.5}]
     print("ready", flush=True)
-    while sys.argv[1:] == ["spin"]:
+    while sys.argv[1:2] == ["spin"]:
         number += 1
     while sys.argv[1:] == ["churn"]:
         CHURN.extend(b"more")
@@ -68,7 +75,7 @@ def outer():
     name = "of outer"
     batch = {"x": NUMBERS, "list": [RAW, memoryview(RAW)], **arrays()}
     only_outer = 42
-    inner(7)
+    deep(300) if "deep" in sys.argv else inner(7)
     return name, batch, only_outer
 
 

@@ -5,6 +5,7 @@ import importlib.util
 import json
 import os
 import signal
+import statistics
 import struct
 import sys
 import tempfile
@@ -16,6 +17,8 @@ from nodes import Node, Target
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PROGRAM = os.path.join(HERE, "tensor_requests_target.py")
+# System calls that read its memory while a thread is held for a look.
+HELD_CALLS = 6
 
 
 class Subject(unittest.TestCase):
@@ -161,9 +164,35 @@ class TestRunning(Subject):
         self.assertGreater(int(self.value("number")), one - 1)
 
 
+    def test_it_is_not_held_for_long(self):
+        calls = {name: [] for name in ("RAW", "number", "only_outer",
+                                       "plain[1]['lr']")}
+        for _ in range(9):
+            for name, each in calls.items():
+                each.append(self.tensor(name)["held_calls"])
+        for name, each in calls.items():
+            self.assertLessEqual(statistics.median(each), HELD_CALLS, calls)
+            self.assertGreater(min(each), 0)
+
+    def test_what_was_searched_is_said(self):
+        self.assertRegex(self.refuse(expression="nothing"),
+                         r"no frame of this thread has it \(searched: \d+\)")
+        self.assertIn("knows all the names in number + nothing. In the first "
+                      "one: ", self.refuse(expression="number + nothing"))
+
+
+class TestDeep(TestRunning):
+    """Below 300 frames of a recursion."""
+    words = ["spin", "deep"]
+
+
 class TestReadOnly(TestRunning):
     """Nothing is held then."""
     is_read_only = True
+
+    def test_it_is_not_held_for_long(self):
+        self.assertEqual(self.tensor("number")["held_calls"], 0)
+        self.assertEqual(self.tensor("number")["held_ns"], 0)
 
 
 class TestPrompt(Subject):

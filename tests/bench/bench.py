@@ -364,6 +364,8 @@ def main():
     agents.measure(lambda *heads: Table(options.markdown, *heads))
     print()
     tensors.measure(lambda *heads: Table(options.markdown, *heads))
+    print()
+    tensors.measure_hold(lambda *heads: Table(options.markdown, *heads))
     if python:
         print()
         tensors.measure_metadata(

@@ -51,6 +51,43 @@ def measure(table, megabytes=1024, processes=8):
     rows.row("all are hashed", "%.2f" % told["seconds"])
 
 
+HELD_SCRIPT = """
+def leaf():
+    number = 0
+    print("ready", flush=True)
+    while True:
+        number += 1
+def deep(left):
+    deep(left - 1) if left else leaf()
+around = [1, 2]
+deep(%d)
+"""
+
+
+def measure_hold(table, rounds=200):
+    """For how long a thread that runs stands for a look at a name."""
+    rows = table("a thread that runs is held for a look", "median", "most",
+                 "system calls")
+    for depth in (3, 300):
+        target = nodes.Target(argv=[sys.executable, "-c",
+                                    HELD_SCRIPT % depth])
+        node = nodes.Node()
+        node.ask("initialize", protocol=1)
+        node.discover(pids=[target.pid])
+        for expression, what in (("number", "a name of the innermost frame"),
+                                 ("around", "one of the module")):
+            told = [node.ask("tensor", pid=target.pid, expression=expression)
+                    for _ in range(rounds)]
+            held = [one["held_ns"] / 1e3 for one in told]
+            rows.row("%s, %d frames" % (what, depth + 3),
+                     "%.0f µs" % statistics.median(held),
+                     "%.0f µs" % max(held), "%d" % statistics.median(
+                         one["held_calls"] for one in told))
+        node.close()
+        target.process.kill()
+        target.close()
+
+
 def measure_metadata(table, python):
     """What one tensor is, without its elements: of many in one request, from
     outside; and one alone."""
