@@ -235,14 +235,28 @@ static void display(struct engine *engine)
 	}
 }
 
-/* Nobody has come yet to see what it raised. */
-static bool is_held_unseen(const struct rank *rank)
+static bool is_caught(const struct rank *rank)
 {
 	const struct thread *thread = rank_main_thread(rank);
 
 	return !rank_is_gone(rank) && thread &&
-	       rank->debugger.state == DEBUGGER_NONE &&
 	       strcmp(thread->activity.name, ACTIVITY_CAUGHT) == 0;
+}
+
+/* Nobody has come yet to see what it raised. */
+static bool is_held_unseen(const struct rank *rank)
+{
+	return is_caught(rank) && rank->debugger.state == DEBUGGER_NONE;
+}
+
+/* What it raised is told with its stop. */
+static bool is_held_untold(const struct rank *rank)
+{
+	enum debugger_state state = rank->debugger.state;
+
+	return is_caught(rank) &&
+	       (state == DEBUGGER_NONE || state == DEBUGGER_CONNECTING ||
+		state == DEBUGGER_RUNNING);
 }
 
 void debuggers_connect_agent(struct engine *engine, const struct rank *rank)
@@ -255,11 +269,12 @@ void debuggers_connect_agent(struct engine *engine, const struct rank *rank)
 
 /*
  * A rank that its agent holds is looked at by us, too: that changes nothing
- * for it, and we are told what it raised.
+ * for it, and we are told what it raised. False: none is new.
  */
-static void follow_holds(struct engine *engine)
+static bool follow_holds(struct engine *engine)
 {
 	const struct session *session = &engine->session;
+	bool is_new = false;
 
 	for (size_t i = 0; i < session->rank_count; i++) {
 		const struct rank *rank = session->ranks[i];
@@ -273,19 +288,37 @@ static void follow_holds(struct engine *engine)
 			continue;
 		rankset_add(&engine->holds, number);
 		debuggers_connect_agent(engine, rank);
+		is_new = true;
 	}
+	return is_new;
+}
+
+static bool are_holds_told(const struct engine *engine, void *data)
+{
+	const struct session *session = &engine->session;
+
+	(void)data;
+	for (size_t i = 0; i < session->rank_count; i++)
+		if (is_held_untold(session->ranks[i]))
+			return false;
+	return true;
+}
+
+bool debuggers_await_holds(struct engine *engine, double seconds)
+{
+	if (engine->session.is_replay || !follow_holds(engine))
+		return false;
+	engine_wait(engine, are_holds_told, NULL, seconds);
+	return true;
 }
 
 void debuggers_turn(struct engine *engine)
 {
 	if (engine->session.is_replay)
 		return;
-	/*
-	 * The node of a screen does so by itself; one command is gone before
-	 * anything could be told.
-	 */
+	/* The node of a screen does so by itself. */
 	if (engine->settings.script)
-		follow_holds(engine);
+		(void)follow_holds(engine);
 	breaking_tell(engine, 0);
 	if (engine->session.choice.displays.count > 0)
 		display(engine);

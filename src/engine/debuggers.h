@@ -32,6 +32,11 @@ void debuggers_leave(struct engine *engine);
 /* Waits in a shell until those connected to have answered, or cannot. */
 void debuggers_await(struct engine *engine, double seconds);
 /*
+ * Waits in a shell, that long at most, until agents that hold ranks at an
+ * exception have told of it; false: there are none that had not.
+ */
+bool debuggers_await_holds(struct engine *engine, double seconds);
+/*
  * Appends that ranks were connected to and have not answered, as their servers
  * may have other clients; false: there are none such.
  */

@@ -25,6 +25,8 @@
 
 /* verdict --for 3 looks this often. */
 #define PERIOD_SECONDS 0.25
+/* An agent says what it holds at once; one that does not is not waited for. */
+#define HOLD_SECONDS 1.0
 
 static bool is_never(const struct engine *engine, void *data)
 {
@@ -104,11 +106,21 @@ static int await_ranks(struct command_context *context, struct error *error)
 	return 0;
 }
 
-/* What is late is missing in the session, and said there. */
-static void await_sample(struct engine *engine, int64_t seq)
+static void await_answer(struct engine *engine, int64_t seq)
 {
 	engine_wait_answers(engine, seq, seq, engine->settings.timeout);
 	json_decref(engine_take_answer(engine, seq, NULL));
+}
+
+/*
+ * What is late is missing in the session, and said there. Ranks that are held
+ * at an exception are within their agent's code, seen from outside.
+ */
+static void await_sample(struct engine *engine, int64_t seq)
+{
+	await_answer(engine, seq);
+	if (debuggers_await_holds(engine, HOLD_SECONDS))
+		await_answer(engine, engine_ask_sample(engine));
 }
 
 static void sample_over(struct engine *engine, double seconds)

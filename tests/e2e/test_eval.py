@@ -461,6 +461,12 @@ class TestHeld(unittest.TestCase):
         self.process.stdin.write("\n")
         self.process.stdin.flush()
         self.assertIn("and is held", self.process.stderr.readline())
+        told = self.command("--pid", pid, "verdict")
+        self.assertIn("Rank 0 raised ValueError: no such sample: 7",
+                      told.stdout, told.stderr)
+        told = self.command("--pid", pid, "locals", "--rank", "0")
+        self.assertEqual(told.stdout.split()[2], "load", told.stdout)
+        self.assertIsNone(self.process.poll())
         script = ("verdict\nconnect agent:%s\nwait stopped\n"
                   "assign step = step + 1\nprint step\n" % pid)
         run = subprocess.run(
