@@ -62,8 +62,8 @@ quietly()
 	fi
 }
 
-# build DIRECTORY CONFIGURE-ARGUMENTS...: makes both programs there.
-build()
+# configure DIRECTORY CONFIGURE-ARGUMENTS...: makes the Makefile there.
+configure()
 {
 	directory=$1
 	shift
@@ -76,5 +76,11 @@ build()
 		(cd "$directory" && quietly configure.log ../../configure "$@")
 		echo "$*" >"$directory/arguments"
 	fi
-	quietly "$directory/make.log" make -C "$directory" -j"$(nproc)"
+}
+
+# build DIRECTORY CONFIGURE-ARGUMENTS...: makes both programs there.
+build()
+{
+	configure "$@"
+	quietly "$1/make.log" make -C "$1" -j"$(nproc)"
 }

@@ -8,6 +8,7 @@ unittest does ("TestJobs.test_late").
 """
 import importlib.util
 import os
+import signal
 import sys
 import unittest
 
@@ -75,6 +76,9 @@ def load(path):
 def main():
     if len(sys.argv) < 2:
         sys.exit("usage: tap.py FILE [NAME...]")
+    # A shell starts what is in its background with this ignored, and the
+    # programs under test would ignore it too.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     module = load(sys.argv[1])
     loader = unittest.defaultTestLoader
     if sys.argv[2:]:

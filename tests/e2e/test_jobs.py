@@ -326,8 +326,8 @@ class TestTorch2(NativeNames, TorchStates, Gone, TorchOrders):
     count = 2
 
 
-class TestTorch8(Gone, TorchOrders):
-    pass
+class TestTorchMany(Gone, TorchOrders):
+    count = 8 if os.environ.get("PROBETUI_SOAK") else 4
 
 
 class TestTorchrun8(TorchStates, OddCollective, TorchOrders):
@@ -378,6 +378,16 @@ class TestSpawn(JudgeCase):
         self.assertEqual(sorted(r["pid"] for r in self.ranks()),
                          sorted(self.job.pids.values()))
         self.assert_unharmed([0, 1])
+
+
+def load_tests(_loader, standard, _pattern):
+    """What a job does not survive comes last in each class: eight ranks of
+    torch take ten seconds to start."""
+    last = ("test_raised", "test_gone")
+    return unittest.TestSuite(
+        unittest.TestSuite(sorted(
+            suite, key=lambda test: test.id().rpartition(".")[2] in last))
+        for suite in standard)
 
 
 if __name__ == "__main__":
