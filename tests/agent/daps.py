@@ -57,7 +57,7 @@ class Viewer:
         assert told["body"]["error"]["id"] == 1, told
         return told["message"]
 
-    def poll(self, timeout=20):
+    def poll(self, timeout=60):
         """Events, once there are any."""
         told = self.waiter.get("/events?session=%s&after=%d&timeout=%d" % (
             self.session, self.after, timeout))
@@ -65,7 +65,7 @@ class Viewer:
         self.past += told["events"]
         return told["events"]
 
-    def event(self, name, timeout=20):
+    def event(self, name, timeout=60):
         """The body of the next one of that name; those before it are
         gone."""
         while True:

@@ -27,7 +27,7 @@ from probetui.debugging.specs import (
     StopIsOver,
 )
 
-LIMIT = 20
+LIMIT = 60
 PROGRAM = """
 import functools, threading, time
 

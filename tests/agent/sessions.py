@@ -14,7 +14,7 @@ SOURCE = os.environ.get("SRCDIR") or os.path.dirname(
 HERE = os.path.join(SOURCE, "tests", "agent")
 AGENT = os.path.join(SOURCE, "agent")
 PACKAGE = os.path.join(AGENT, "probetui")
-LIMIT = 20
+LIMIT = 60
 RANK = 7
 
 

@@ -67,7 +67,7 @@ class HoldCase(unittest.TestCase):
 
     def ended(self, target):
         """(status, standard error)"""
-        _, errors = target.process.communicate(timeout=20)
+        _, errors = target.process.communicate(timeout=60)
         return target.process.returncode, quiet(errors)
 
     def as_without(self, line, target, **more):
@@ -172,7 +172,7 @@ class TestHolds(HoldCase):
                 "raise KeyboardInterrupt":
             target = self.start("'2s'")
             target.run(line)
-            _, errors = target.process.communicate(timeout=20)
+            _, errors = target.process.communicate(timeout=60)
             self.assertNotIn("is held", errors)
             self.assertEqual(target.process.returncode == 3, "exit" in line)
 

@@ -12,7 +12,7 @@ import sys
 import time
 
 NODE = os.environ["PROBETUI_NODE"]
-LIMIT = 20.0
+LIMIT = 60.0
 
 # A program that tells when it is there and stays until its input ends.
 WAIT = "import sys; print('ready', flush=True); sys.stdin.read()"

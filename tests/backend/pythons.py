@@ -30,7 +30,7 @@ def _version(argv):
             " *sys.version_info[:3])")
     try:
         run = subprocess.run(argv + ["-c", code], stdout=subprocess.PIPE,
-                             stderr=subprocess.DEVNULL, timeout=20)
+                             stderr=subprocess.DEVNULL, timeout=60)
     except (OSError, subprocess.TimeoutExpired):
         return None
     words = run.stdout.decode().split()

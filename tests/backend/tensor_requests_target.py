@@ -19,7 +19,9 @@ try:
 except ImportError:
     torch = None
 
-CHURN = bytearray(1 << 22)
+# Long enough that the program gets its turn while it is read, on a processor
+# of its own or not.
+CHURN = bytearray(1 << 26)
 # Pages that nobody has written to cost no memory, but time to read.
 HUGE = bytes(1 << 32)
 NEXT = "import sys; y = 2; print('ready', flush=True); sys.stdin.read()"

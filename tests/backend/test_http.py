@@ -577,7 +577,7 @@ class TestHasty(TcpCase):
 
     def test_it_is_not_asked_without_end(self):
         self.connect("http://127.0.0.1:%d" % self.server.server_port)
-        first, _, third = [self.server.asked.get(timeout=20)
+        first, _, third = [self.server.asked.get(timeout=60)
                            for _ in range(3)]
         self.assertGreater(third - first, 0.4)
 

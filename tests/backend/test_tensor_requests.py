@@ -13,7 +13,7 @@ import time
 import unittest
 import zlib
 
-from nodes import Node, Target
+from nodes import LIMIT, Node, Target
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PROGRAM = os.path.join(HERE, "tensor_requests_target.py")
@@ -225,7 +225,10 @@ class TestStopped(Subject):
         self.assertEqual(self.value("number", depth=0), number)
         self.node.ask("detach", pid=self.pid)
         self.assertIs(self.tensor("RAW")["tensor"]["live"], True)
-        self.assertNotEqual(self.value("number"), number)
+        # It goes on when it gets a processor.
+        deadline = time.monotonic() + LIMIT
+        while self.value("number") == number:
+            self.assertLess(time.monotonic(), deadline, "it does not go on")
 
 
 class TestWork(unittest.TestCase):
@@ -301,7 +304,7 @@ class TestChurn(Subject):
                 break
         self.assertIs(told[-1].get("torn"), True)
         for one in told:
-            self.assertIn(one["shape"], ([1 << 22], [(1 << 22) + 4]))
+            self.assertIn(one["shape"], ([1 << 26], [(1 << 26) + 4]))
 
 
 class TestReplace(Subject):

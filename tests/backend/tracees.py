@@ -9,7 +9,7 @@ import time
 BUILD = os.environ.get("BUILDDIR", ".")
 PROBE = os.path.join(BUILD, "tests", "backend", "tracee-probe")
 TARGET = os.path.join(BUILD, "tests", "backend", "tracee-target")
-LIMIT = 20
+LIMIT = 60
 
 
 class Lines:

@@ -59,7 +59,7 @@ class Terminal:
             return
         self.output = self.output[-KEPT:]
 
-    def press(self, keys, limit=20):
+    def press(self, keys, limit=60):
         """Writes all of it; the program's output is taken meanwhile."""
         end = time.monotonic() + limit
         while keys:
@@ -74,7 +74,7 @@ class Terminal:
             if time.monotonic() > end:
                 raise TimeoutError("nobody reads the keys")
 
-    def wait_for(self, text, limit=20):
+    def wait_for(self, text, limit=60):
         """Waits until text is written; what came before it is forgotten."""
         end = time.monotonic() + limit
         while text not in self.output:
@@ -84,7 +84,7 @@ class Terminal:
             self.take(0.1)
         self.output = self.output[self.output.index(text) + len(text):]
 
-    def see(self, text, limit=20):
+    def see(self, text, limit=60):
         """Waits until text is on the screen, which is drawn anew meanwhile
         (^L): what was there before is not written again else."""
         end = time.monotonic() + limit
@@ -111,7 +111,7 @@ class Terminal:
                 self.take(0)
         return self.pid != 0
 
-    def wait_end(self, limit=20):
+    def wait_end(self, limit=60):
         """Waits for the end; returns the exit status, or minus a signal."""
         end = time.monotonic() + limit
         while self.is_running():

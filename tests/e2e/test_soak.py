@@ -112,7 +112,7 @@ class TestSoak(unittest.TestCase):
         self.terminal.start(self.arguments(chance), **environment)
         self.wait_until_drawn()
 
-    def wait_until_drawn(self, limit=20):
+    def wait_until_drawn(self, limit=60):
         """From then on keys are its own. A late ^C may end it before."""
         end = time.monotonic() + limit
         while (self.terminal.is_running() and
@@ -149,7 +149,7 @@ class TestSoak(unittest.TestCase):
         count = fcntl.ioctl(self.terminal.line, termios.FIONREAD, bytes(4))
         return struct.unpack("i", count)[0]
 
-    def wait_for_hands(self, limit=20):
+    def wait_for_hands(self, limit=60):
         """Waits until all was read and the terminal is its own, or the end."""
         end = time.monotonic() + limit
         self.terminal.take(0)

@@ -64,7 +64,7 @@ class Screen:
                 except OSError:
                     return drawn
 
-    def read_until(self, text, limit=20):
+    def read_until(self, text, limit=60):
         drawn = b""
         end = time.monotonic() + limit
         while text not in drawn:
