@@ -2,9 +2,15 @@
  * tensor-bench: how fast elements of other processes are read: prints a line
  * of JSON. For tensors.py; MEGABYTES of one tensor, PROCESSES of 200 others.
  *
- * The floors are measured in between: this thread reads the same bytes from
- * its own memory, and copies them by process_vm_readv(2) and does nothing with
+ * The floors are measured in between: this thread reads as many bytes from
+ * its own memory, and copies those by process_vm_readv(2) and does nothing with
  * them. All times are of the clock, the least of some.
+ *
+ * All of it twice: in pages of 4 KB, which the kernel finds one by one, and in
+ * huge ones, if it gives any: told is what it gave.
+ *
+ * Each process writes its own memory. Pages that are shared since a fork are
+ * no measure: the kernel copies each when it is looked at.
  */
 #include <jansson.h>
 #include <signal.h>
@@ -31,28 +37,39 @@
 #define PARAMETERS 200
 #define PARAMETERS_BYTES ((int64_t)100 << 20)
 #define PROCESSES_MAXIMUM 64
-#define COPY ((size_t)256 << 10)
+#define COPY ((size_t)512 << 10)
 
 struct bench {
 	struct loop *loop;
 	int waiting;
-	float *values;
-	size_t count; /* of values */
+	uint8_t *values;
+	size_t bytes; /* of them */
 	pid_t target;
 	uint64_t sum; /* nobody can leave out what it is made from */
 };
 
-static void fill(float *values, size_t count)
+/*
+ * Numbers that are finite and not subnormal in whatever type they are read:
+ * each 16 bits of them, from 0x2c00 to 0x3fff and a sign, are 0.06 to 2 as a
+ * float16. One of 16 has all bits 0.
+ */
+static void fill(void *memory, size_t bytes)
 {
-	uint32_t state = 1;
+	uint64_t *words = memory;
+	uint64_t state = 1;
 
-	for (size_t i = 0; i < count; i++) {
-		state = state * 1664525 + 1013904223;
-		values[i] = (float)(int32_t)state / 65536.0f;
+	for (size_t i = 0; i < bytes / sizeof(*words); i++) {
+		state = state * UINT64_C(6364136223846793005) +
+			UINT64_C(1442695040888963407);
+		words[i] = state >> 60
+				   ? (state >> 3 & UINT64_C(0x93ff93ff93ff93ff)) |
+					     UINT64_C(0x2c002c002c002c00)
+				   : 0;
 	}
 }
 
-static float *map(size_t bytes)
+/* Room at one address, for this process and those that it forks. */
+static void *map(size_t bytes)
 {
 	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -62,20 +79,56 @@ static float *map(size_t bytes)
 			bytes);
 		exit(1);
 	}
-	fill(memory, bytes / sizeof(float));
 	return memory;
 }
 
-/* A process that has what this one has, and waits. */
-static pid_t stand_in(void)
+/* Pages of its own, of that kind (madvise(2)), are in place of all there. */
+static void write_anew(void *values, size_t bytes, int kind)
 {
-	pid_t pid = fork();
+	madvise(values, bytes, MADV_DONTNEED);
+	madvise(values, bytes, kind);
+	fill(values, bytes);
+}
 
-	if (pid != 0)
-		return pid;
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	for (;;)
-		pause();
+/* A process that has written so many bytes anew, and waits. */
+static pid_t stand_in(void *values, size_t bytes, int kind)
+{
+	int ready[2];
+	char byte;
+	pid_t pid;
+
+	if (pipe(ready) < 0 || (pid = fork()) < 0)
+		exit(1);
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		write_anew(values, bytes, kind);
+		while (write(ready[1], "", 1) == 1)
+			pause();
+		_exit(1);
+	}
+	close(ready[1]);
+	if (read(ready[0], &byte, 1) != 1)
+		exit(1);
+	close(ready[0]);
+	return pid;
+}
+
+/* Bytes of a process that lie in huge pages; -1: the kernel does not say. */
+static int64_t huge_bytes(pid_t pid)
+{
+	char path[64];
+	char line[256];
+	long kilobytes = -1;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/smaps_rollup", (int)pid);
+	file = fopen(path, "re");
+	while (file && kilobytes < 0 && fgets(line, sizeof(line), file))
+		if (sscanf(line, "AnonHugePages: %ld", &kilobytes) != 1)
+			kilobytes = -1;
+	if (file)
+		fclose(file);
+	return kilobytes < 0 ? -1 : (int64_t)kilobytes << 10;
 }
 
 static void end(pid_t pid)
@@ -87,7 +140,7 @@ static void end(pid_t pid)
 static double read_own(struct bench *bench)
 {
 	const uint64_t *words = (const void *)bench->values;
-	size_t count = bench->count / 2;
+	size_t count = bench->bytes / sizeof(*words);
 	double start = loop_now();
 	uint64_t sums[4] = { 0 };
 
@@ -100,14 +153,14 @@ static double read_own(struct bench *bench)
 
 static double copy(struct bench *bench)
 {
-	size_t bytes = bench->count * sizeof(float);
 	uint8_t *out = xmalloc(COPY);
 	double start = loop_now();
 
-	for (size_t i = 0; i < bytes; i += COPY) {
-		size_t part = bytes - i < COPY ? bytes - i : COPY;
+	for (size_t i = 0; i < bench->bytes; i += COPY) {
+		size_t left = bench->bytes - i;
+		size_t part = left < COPY ? left : COPY;
 		struct iovec here = { out, part };
-		struct iovec there = { (uint8_t *)bench->values + i, part };
+		struct iovec there = { bench->values + i, part };
 
 		if (process_vm_readv(bench->target, &here, 1, &there, 1, 0) < 0)
 			exit(1);
@@ -161,7 +214,7 @@ static double whole(struct bench *bench, const char *dtype, bool is_hash)
 {
 	double start = loop_now();
 
-	begin(bench, bench->target, dtype, 0, bench->count * sizeof(float),
+	begin(bench, bench->target, dtype, 0, bench->bytes,
 	      is_hash);
 	return wait_for_all(bench, start);
 }
@@ -183,64 +236,73 @@ static double least(double one, double other)
 	return other == 0 || one < other ? one : other;
 }
 
-static json_t *measure_one(struct bench *bench)
+static const char *const dtypes[] = { "float32", "bfloat16", "float16",
+				      "float64", "int64",    "int32",
+				      "uint8",	 "bool" };
+#define DTYPES (sizeof(dtypes) / sizeof(dtypes[0]))
+
+/* Bytes in a second, by what is done with them. */
+static json_t *rates(struct bench *bench)
 {
-	static const char *const dtypes[] = { "float32", "bfloat16", "float16",
-					      "float64", "int64",    "uint8" };
 	double own = 0;
 	double copied = 0;
 	double hashed = 0;
-	double times[6] = { 0 };
-	double bytes = (double)(bench->count * sizeof(float));
-	json_t *rates = json_object();
+	double times[DTYPES] = { 0 };
+	double bytes = (double)bench->bytes;
+	json_t *told = json_object();
 
-	bench->target = stand_in();
 	for (int round = 0; round < ROUNDS; round++) {
 		own = least(read_own(bench), own);
 		copied = least(copy(bench), copied);
-		for (size_t i = 0; i < 6; i++)
+		for (size_t i = 0; i < DTYPES; i++)
 			times[i] =
 				least(whole(bench, dtypes[i], false), times[i]);
 		hashed = least(whole(bench, "float32", true), hashed);
 	}
-	end(bench->target);
-	json_object_set_new(rates, "read", json_real(bytes / own));
-	json_object_set_new(rates, "copy", json_real(bytes / copied));
-	for (size_t i = 0; i < 6; i++)
-		json_object_set_new(rates, dtypes[i],
+	json_object_set_new(told, "read", json_real(bytes / own));
+	json_object_set_new(told, "copy", json_real(bytes / copied));
+	for (size_t i = 0; i < DTYPES; i++)
+		json_object_set_new(told, dtypes[i],
 				    json_real(bytes / times[i]));
-	json_object_set_new(rates, "hash", json_real(bytes / hashed));
-	return rates;
+	json_object_set_new(told, "hash", json_real(bytes / hashed));
+	return told;
 }
 
-/* Each has its own memory: it writes it anew. */
-static double measure_parameters(struct bench *bench, int count)
+static json_t *measure_one(size_t bytes, int kind)
 {
+	struct bench bench = { .loop = loop_new() };
+	json_t *told = json_object();
+
+	bench.bytes = bytes;
+	bench.values = map(bytes);
+	bench.target = stand_in(bench.values, bytes, kind);
+	write_anew(bench.values, bytes, kind);
+	json_object_set_new(told, "huge",
+			    json_integer(huge_bytes(bench.target)));
+	json_object_set_new(told, "rates", rates(&bench));
+	end(bench.target);
+	munmap(bench.values, bytes);
+	loop_free(bench.loop);
+	if (bench.sum == 1)
+		fprintf(stderr, "tensor-bench: zeros\n");
+	return told;
+}
+
+static double measure_parameters(int count)
+{
+	size_t bytes = (size_t)PARAMETERS_BYTES;
+	struct bench bench = { .loop = loop_new(), .values = map(bytes) };
 	pid_t pids[PROCESSES_MAXIMUM];
 	double time = 0;
-	int ready[2];
-	char byte;
 
-	if (pipe(ready) < 0)
-		exit(1);
-	for (int i = 0; i < count; i++) {
-		pids[i] = fork();
-		if (pids[i] == 0) {
-			prctl(PR_SET_PDEATHSIG, SIGKILL);
-			fill(bench->values,
-			     (size_t)PARAMETERS_BYTES / sizeof(float));
-			while (write(ready[1], "", 1) == 1)
-				pause();
-			_exit(1);
-		}
-	}
 	for (int i = 0; i < count; i++)
-		if (read(ready[0], &byte, 1) != 1)
-			exit(1);
+		pids[i] = stand_in(bench.values, bytes, MADV_NOHUGEPAGE);
 	for (int round = 0; round < ROUNDS; round++)
-		time = least(parameters(bench, pids, count), time);
+		time = least(parameters(&bench, pids, count), time);
 	for (int i = 0; i < count; i++)
 		end(pids[i]);
+	munmap(bench.values, bytes);
+	loop_free(bench.loop);
 	return time;
 }
 
@@ -248,27 +310,22 @@ int main(int argc, char **argv)
 {
 	size_t bytes = (argc > 1 ? strtoul(argv[1], NULL, 10) : 1024) << 20;
 	long count = argc > 2 ? strtol(argv[2], NULL, 10) : 8;
-	struct bench bench = { .loop = loop_new() };
 	json_t *json;
 
-	if (bytes < (size_t)PARAMETERS_BYTES || count < 1 ||
-	    count > PROCESSES_MAXIMUM) {
-		fprintf(stderr, "usage: tensor-bench [MEGABYTES (100 or more)] "
+	if (bytes == 0 || count < 1 || count > PROCESSES_MAXIMUM) {
+		fprintf(stderr, "usage: tensor-bench [MEGABYTES] "
 				"[PROCESSES (up to 64)]\n");
 		return 2;
 	}
-	bench.count = bytes / sizeof(float);
-	bench.values = map(bytes);
 	json = json_object();
 	json_object_set_new(json, "bytes", json_integer((json_int_t)bytes));
-	json_object_set_new(json, "rates", measure_one(&bench));
+	json_object_set_new(json, "small", measure_one(bytes, MADV_NOHUGEPAGE));
+	json_object_set_new(json, "large", measure_one(bytes, MADV_HUGEPAGE));
 	json_object_set_new(json, "processes", json_integer(count));
 	json_object_set_new(json, "seconds",
-			    json_real(measure_parameters(&bench, (int)count)));
+			    json_real(measure_parameters((int)count)));
 	json_dumpf(json, stdout, 0);
 	printf("\n");
 	json_decref(json);
-	loop_free(bench.loop);
-	munmap(bench.values, bytes);
-	return bench.sum == 1;
+	return 0;
 }

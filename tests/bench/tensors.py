@@ -20,7 +20,9 @@ ROWS = (("read", "one thread reads its own memory"),
         ("float16", "statistics, float16"),
         ("float64", "statistics, float64"),
         ("int64", "statistics, int64"),
+        ("int32", "statistics, int32"),
         ("uint8", "statistics, uint8"),
+        ("bool", "statistics, bool"),
         ("hash", "hash"))
 
 # Tensors of a list, of which one request tells all.
@@ -40,12 +42,20 @@ def measure(table, megabytes=1024, processes=8):
                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                          universal_newlines=True, check=True)
     told = json.loads(run.stdout)
-    rates = told["rates"]
-    rows = table("%d MB of one tensor in another process" % megabytes, "GB/s",
-                 "of one core's reading")
+    small = told["small"]["rates"]
+    large = told["large"]["rates"]
+    rows = table("%d MB of one tensor in another process" % megabytes,
+                 "4 KB: GB/s", "of reading", "huge: GB/s", "of reading")
     for name, what in ROWS:
-        rows.row(what, "%.1f" % (rates[name] / 1e9),
-                 "%.0f %%" % (100 * rates[name] / rates["read"]))
+        cells = []
+        for rates in (small, large):
+            cells += ["%.1f" % (rates[name] / 1e9),
+                      "%.0f %%" % (100 * rates[name] / rates["read"])]
+        rows.row(what, *cells)
+    huge = told["large"]["huge"] / told["bytes"]
+    if huge < 0.9:
+        print("The kernel gave huge pages for %.0f %% of it only." %
+              (100 * max(huge, 0)))
     rows = table("%d processes, 200 parameters of 100 MB together in each"
                  % processes, "seconds")
     rows.row("all are hashed", "%.2f" % told["seconds"])
