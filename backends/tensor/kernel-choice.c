@@ -45,20 +45,33 @@ static bool has_all(const char *line, const struct choice *choice)
 	return true;
 }
 
-const struct kernel *kernel_best(void)
+/* What this processor has. */
+static void read_flags(char *line, int size)
 {
 	FILE *file = fopen("/proc/cpuinfo", "re");
-	char line[LINE_MAXIMUM] = "";
-	size_t i = 0;
 
+	line[0] = '\0';
 	if (!file)
-		return &kernel_plain;
+		return;
 	do {
-		if (!fgets(line, sizeof(line), file))
+		if (!fgets(line, size, file))
 			line[0] = '\0';
 	} while (line[0] && strncmp(line, "flags", strlen("flags")) != 0);
 	fclose(file);
-	while (!has_all(line, &choices[i]))
-		i++;
-	return choices[i].kernel;
+}
+
+const struct kernel *kernel_at(size_t index)
+{
+	char line[LINE_MAXIMUM];
+
+	read_flags(line, sizeof(line));
+	for (size_t i = 0; i < ARRAY_LENGTH(choices); i++)
+		if (has_all(line, &choices[i]) && index-- == 0)
+			return choices[i].kernel;
+	return NULL;
+}
+
+const struct kernel *kernel_best(void)
+{
+	return kernel_at(0);
 }

@@ -4,8 +4,8 @@
  * for speed, several times: for any processor of the kind, and for those that
  * have wider instructions.
  *
- * Sums may be added in any order. What is NaN or infinite makes sum so, and
- * then the rest means nothing.
+ * Sums may be added in any order, so the last digits differ between kernels.
+ * What is NaN or infinite makes sum so, and then the rest means nothing.
  */
 #ifndef BACKENDS_TENSOR_KERNEL_H
 #define BACKENDS_TENSOR_KERNEL_H
@@ -13,24 +13,48 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What there are loops for. */
+enum kernel_type {
+	KERNEL_NONE,
+	KERNEL_FLOAT64,
+	KERNEL_FLOAT32,
+	KERNEL_BFLOAT16,
+	KERNEL_FLOAT16,
+	KERNEL_INT64,
+	KERNEL_INT32,
+	KERNEL_INT16,
+	KERNEL_INT8,
+	KERNEL_UINT64,
+	KERNEL_UINT32,
+	KERNEL_UINT16,
+	KERNEL_UINT8,
+	KERNEL_BOOLEAN,
+	KERNEL_TYPES,
+};
+
 struct kernel_sums {
-	double sum;
+	double center; /* the one asked for, but of the smallest integers */
+	double sum;    /* of the distances to it */
+	double squares;
 	double low;
 	double high;
 	int64_t zero_count;
+	/* Of 64-bit integers; of all else these bound nothing. */
+	int64_t signed_low;
+	int64_t signed_high;
+	uint64_t unsigned_low;
+	uint64_t unsigned_high;
 };
 
-/* count is not 0. */
+/* Elements of one call, at most; at least one. */
+#define KERNEL_PART 4096
+
+/* Bytes lie as they like. */
+typedef void kernel_sum(const uint8_t *bytes, size_t count, double center,
+			struct kernel_sums *sums);
+
 struct kernel {
-	void (*sum_float)(const float *values, size_t count,
-			  struct kernel_sums *sums);
-	void (*sum_double)(const double *values, size_t count,
-			   struct kernel_sums *sums);
-	/* The sum of the squares of their distance to center. */
-	double (*squares_float)(const float *values, size_t count,
-				double center);
-	double (*squares_double)(const double *values, size_t count,
-				 double center);
+	kernel_sum *sum[KERNEL_TYPES]; /* none of KERNEL_NONE */
 };
 
 /* Runs anywhere. The others are there only if the compiler knew how. */
@@ -42,5 +66,7 @@ extern const struct kernel kernel_avx512;
  * once for many elements.
  */
 const struct kernel *kernel_best(void);
+/* That and all slower ones, kernel_plain the last; NULL: there are fewer. */
+const struct kernel *kernel_at(size_t index);
 
 #endif

@@ -54,7 +54,7 @@ struct scan_part {
 };
 
 /* Bytes that are fetched at a time: they stay in the second cache. */
-#define SCAN_CHUNK ((int64_t)256 << 10)
+#define SCAN_CHUNK ((int64_t)512 << 10)
 
 /*
  * Fills in what is wanted of the part; bins (or NULL) are added to. When it

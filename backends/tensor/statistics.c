@@ -5,8 +5,31 @@
 
 #include "backends/tensor/kernel.h"
 #include "banned.h"
+#include "base/array.h"
 #include "protocol/dtype.h"
 #include "protocol/tensor.h"
+
+/* What a kernel takes as it lies. */
+static const struct {
+	const char *name;
+	enum kernel_type type;
+} types[] = {
+	{ "float32", KERNEL_FLOAT32 }, { "bfloat16", KERNEL_BFLOAT16 },
+	{ "float16", KERNEL_FLOAT16 }, { "float64", KERNEL_FLOAT64 },
+	{ "int64", KERNEL_INT64 },     { "int32", KERNEL_INT32 },
+	{ "int16", KERNEL_INT16 },     { "int8", KERNEL_INT8 },
+	{ "uint64", KERNEL_UINT64 },   { "uint32", KERNEL_UINT32 },
+	{ "uint16", KERNEL_UINT16 },   { "uint8", KERNEL_UINT8 },
+	{ "bool", KERNEL_BOOLEAN },
+};
+
+static enum kernel_type type_of(const struct dtype *dtype)
+{
+	for (size_t i = 0; i < ARRAY_LENGTH(types); i++)
+		if (strcmp(types[i].name, dtype->name) == 0)
+			return types[i].type;
+	return KERNEL_NONE;
+}
 
 void statistics_init(struct statistics *statistics, const struct kernel *kernel)
 {
@@ -34,14 +57,20 @@ static void add_sum(struct statistics *statistics, double value)
 	statistics->sum = sum;
 }
 
-/* Chan, Golub, LeVeque: the squares of two parts, about the mean of both. */
+/*
+ * Chan, Golub, LeVeque: the squares of two parts, about the mean of both. The
+ * part's mean is offset from center, which has more digits than their sum.
+ */
 static void add_squares(struct statistics *statistics, int64_t count,
-			double mean, double squares)
+			double center, double offset, double squares)
 {
 	int64_t all = statistics->finite_count + count;
-	double distance = mean - statistics->mean;
 	double share = (double)count / (double)all;
+	double distance;
 
+	if (statistics->finite_count == 0)
+		statistics->origin = center;
+	distance = center - statistics->origin + offset - statistics->mean;
 	statistics->squares +=
 		squares +
 		distance * distance * share * (double)statistics->finite_count;
@@ -49,17 +78,90 @@ static void add_squares(struct statistics *statistics, int64_t count,
 	statistics->finite_count = all;
 }
 
+/* Of the distances to the mean, from those to the center. */
+static double squares_about_mean(const struct kernel_sums *sums, size_t count)
+{
+	double left = sums->squares - sums->sum / (double)count * sums->sum;
+
+	/* Too large for a number. */
+	if (isnan(left))
+		return INFINITY;
+	return left > 0 ? left : 0;
+}
+
+/*
+ * Whether the center lies so far from the mean that of the sixteen digits of
+ * the squares less than fourteen are left.
+ */
+static bool is_far(const struct kernel_sums *sums, size_t count)
+{
+	double left = sums->squares - sums->sum / (double)count * sums->sum;
+
+	return isfinite(sums->sum) && !(left >= sums->squares / 64);
+}
+
+static void merge_bounds(struct statistics *statistics, double low, double high)
+{
+	statistics->low = low < statistics->low ? low : statistics->low;
+	statistics->high = high > statistics->high ? high : statistics->high;
+}
+
+static void merge_integers(struct statistics *statistics, int64_t signed_low,
+			   int64_t signed_high, uint64_t unsigned_low,
+			   uint64_t unsigned_high)
+{
+	if (signed_low < statistics->signed_low)
+		statistics->signed_low = signed_low;
+	if (signed_high > statistics->signed_high)
+		statistics->signed_high = signed_high;
+	if (unsigned_low < statistics->unsigned_low)
+		statistics->unsigned_low = unsigned_low;
+	if (unsigned_high > statistics->unsigned_high)
+		statistics->unsigned_high = unsigned_high;
+}
+
 /* What the kernel found in some finite ones. */
 static void add_sums(struct statistics *statistics,
-		     const struct kernel_sums *sums, size_t count,
-		     double squares)
+		     const struct kernel_sums *sums, size_t count)
 {
+	double size = (double)count;
+
 	statistics->zero_count += sums->zero_count;
-	statistics->low = fmin(statistics->low, sums->low);
-	statistics->high = fmax(statistics->high, sums->high);
+	merge_bounds(statistics, sums->low, sums->high);
+	merge_integers(statistics, sums->signed_low, sums->signed_high,
+		       sums->unsigned_low, sums->unsigned_high);
+	add_sum(statistics, sums->center * size);
 	add_sum(statistics, sums->sum);
-	add_squares(statistics, (int64_t)count, sums->sum / (double)count,
-		    squares);
+	add_squares(statistics, (int64_t)count, sums->center, sums->sum / size,
+		    squares_about_mean(sums, count));
+}
+
+/* All are the same one, which is finite: nothing is lost to rounding. */
+static void settle(struct statistics *statistics, struct kernel_sums *sums)
+{
+	statistics->center = sums->low;
+	sums->center = sums->low;
+	sums->sum = 0;
+	sums->squares = 0;
+}
+
+/*
+ * About a center that is good for it. A mean that was found from far away may
+ * have to be found once more.
+ */
+static void sum_part(struct statistics *statistics, enum kernel_type type,
+		     const uint8_t *bytes, size_t count,
+		     struct kernel_sums *sums)
+{
+	kernel_sum *sum = statistics->kernel->sum[type];
+
+	sum(bytes, count, statistics->center, sums);
+	if (isfinite(sums->sum) && sums->low == sums->high)
+		settle(statistics, sums);
+	for (int i = 0; i < 2 && is_far(sums, count); i++) {
+		statistics->center = sums->center + sums->sum / (double)count;
+		sum(bytes, count, statistics->center, sums);
+	}
 }
 
 /* Leaves the finite ones, and counts the others. */
@@ -79,42 +181,33 @@ static size_t sift(struct statistics *statistics, double *values, size_t count)
 }
 
 /* A sum that is finite is one of finite numbers alone. */
+static bool add_finite(struct statistics *statistics, enum kernel_type type,
+		       const uint8_t *bytes, size_t count)
+{
+	struct kernel_sums sums;
+
+	sum_part(statistics, type, bytes, count, &sums);
+	if (!isfinite(sums.sum))
+		return false;
+	add_sums(statistics, &sums, count);
+	return true;
+}
+
 static void add_doubles(struct statistics *statistics, double *values,
 			size_t count)
 {
-	const struct kernel *kernel = statistics->kernel;
+	const uint8_t *bytes = (const uint8_t *)values;
 	struct kernel_sums sums;
 
-	kernel->sum_double(values, count, &sums);
-	if (!isfinite(sums.sum)) {
-		count = sift(statistics, values, count);
-		if (count == 0)
-			return;
-		kernel->sum_double(values, count, &sums);
-	}
-	add_sums(statistics, &sums, count,
-		 kernel->squares_double(values, count,
-					sums.sum / (double)count));
-}
-
-static void add_floats(struct statistics *statistics, const struct dtype *dtype,
-		       const uint8_t *bytes, size_t count)
-{
-	const struct kernel *kernel = statistics->kernel;
-	float values[STATISTICS_PART];
-	double doubles[STATISTICS_PART];
-	struct kernel_sums sums;
-
-	dtype->narrow(bytes, count, values);
-	kernel->sum_float(values, count, &sums);
-	if (isfinite(sums.sum)) {
-		add_sums(statistics, &sums, count,
-			 kernel->squares_float(values, count,
-					       sums.sum / (double)count));
+	if (add_finite(statistics, KERNEL_FLOAT64, bytes, count))
 		return;
-	}
-	dtype_decode(dtype, bytes, count, doubles);
-	add_doubles(statistics, doubles, count);
+	count = sift(statistics, values, count);
+	if (count == 0)
+		return;
+	/* If it is not finite even so, then the sum itself is too large. */
+	statistics->center = 0;
+	sum_part(statistics, KERNEL_FLOAT64, bytes, count, &sums);
+	add_sums(statistics, &sums, count);
 }
 
 static void add_complex(struct statistics *statistics, const double *values,
@@ -135,41 +228,7 @@ static void add_complex(struct statistics *statistics, const double *values,
 	}
 }
 
-static void add_signed(struct statistics *statistics, const uint8_t *bytes,
-		       size_t count)
-{
-	int64_t low = statistics->signed_low;
-	int64_t high = statistics->signed_high;
-
-	for (size_t i = 0; i < count; i++) {
-		int64_t value;
-
-		memcpy(&value, bytes + i * sizeof(value), sizeof(value));
-		low = value < low ? value : low;
-		high = value > high ? value : high;
-	}
-	statistics->signed_low = low;
-	statistics->signed_high = high;
-}
-
-static void add_unsigned(struct statistics *statistics, const uint8_t *bytes,
-			 size_t count)
-{
-	uint64_t low = statistics->unsigned_low;
-	uint64_t high = statistics->unsigned_high;
-
-	for (size_t i = 0; i < count; i++) {
-		uint64_t value;
-
-		memcpy(&value, bytes + i * sizeof(value), sizeof(value));
-		low = value < low ? value : low;
-		high = value > high ? value : high;
-	}
-	statistics->unsigned_low = low;
-	statistics->unsigned_high = high;
-}
-
-/* Signed ones, of which the least (NaT) is passed over. */
+/* Of which the least (NaT) is passed over: what doubles would round. */
 static void add_times(struct statistics *statistics, const uint8_t *bytes,
 		      size_t count)
 {
@@ -178,42 +237,29 @@ static void add_times(struct statistics *statistics, const uint8_t *bytes,
 
 		memcpy(&value, bytes + i * sizeof(value), sizeof(value));
 		if (value != INT64_MIN)
-			add_signed(statistics, bytes + i * sizeof(value), 1);
+			merge_integers(statistics, value, value, UINT64_MAX, 0);
 	}
 }
 
-/* What doubles would round. */
-static void add_integers(struct statistics *statistics,
-			 const struct dtype *dtype, const uint8_t *bytes,
-			 size_t count)
-{
-	if (dtype->class == DTYPE_UNSIGNED)
-		add_unsigned(statistics, bytes, count);
-	else if (dtype->class == DTYPE_TIME)
-		add_times(statistics, bytes, count);
-	else
-		add_signed(statistics, bytes, count);
-}
-
-static void add_part(struct statistics *statistics, const struct dtype *dtype,
-		     const uint8_t *bytes, size_t count)
+static void add_decoded(struct statistics *statistics,
+			const struct dtype *dtype, const uint8_t *bytes,
+			size_t count)
 {
 	double values[2 * STATISTICS_PART];
 
-	if (dtype->narrow && dtype->class != DTYPE_COMPLEX) {
-		add_floats(statistics, dtype, bytes, count);
-		return;
-	}
 	dtype_decode(dtype, bytes, count, values);
 	if (dtype->class == DTYPE_COMPLEX)
 		add_complex(statistics, values, count);
 	else
 		add_doubles(statistics, values, count);
+	if (dtype->class == DTYPE_TIME)
+		add_times(statistics, bytes, count);
 }
 
 void statistics_add(struct statistics *statistics, const struct dtype *dtype,
 		    const uint8_t *bytes, int64_t count)
 {
+	enum kernel_type type = type_of(dtype);
 	int64_t done = 0;
 
 	while (done < count) {
@@ -222,9 +268,9 @@ void statistics_add(struct statistics *statistics, const struct dtype *dtype,
 			left < STATISTICS_PART ? (size_t)left : STATISTICS_PART;
 		const uint8_t *from = bytes + done * dtype->size;
 
-		add_part(statistics, dtype, from, part);
-		if (dtype->size == 8 && dtype_is_integer(dtype))
-			add_integers(statistics, dtype, from, part);
+		if (type == KERNEL_NONE ||
+		    !add_finite(statistics, type, from, part))
+			add_decoded(statistics, dtype, from, part);
 		done += (int64_t)part;
 	}
 	statistics->count += count;
@@ -240,18 +286,11 @@ void statistics_merge(struct statistics *statistics,
 	add_sum(statistics, part->sum);
 	statistics->lost += part->lost;
 	if (part->finite_count > 0)
-		add_squares(statistics, part->finite_count, part->mean,
-			    part->squares);
-	statistics->low = fmin(statistics->low, part->low);
-	statistics->high = fmax(statistics->high, part->high);
-	if (part->signed_low < statistics->signed_low)
-		statistics->signed_low = part->signed_low;
-	if (part->signed_high > statistics->signed_high)
-		statistics->signed_high = part->signed_high;
-	if (part->unsigned_low < statistics->unsigned_low)
-		statistics->unsigned_low = part->unsigned_low;
-	if (part->unsigned_high > statistics->unsigned_high)
-		statistics->unsigned_high = part->unsigned_high;
+		add_squares(statistics, part->finite_count, part->origin,
+			    part->mean, part->squares);
+	merge_bounds(statistics, part->low, part->high);
+	merge_integers(statistics, part->signed_low, part->signed_high,
+		       part->unsigned_low, part->unsigned_high);
 }
 
 /* The least or the greatest, of what there is. */

@@ -8,6 +8,12 @@
  * mean and put together by Chan's rule. So mean and deviation keep their
  * digits over any number of elements. What is too large for a double becomes
  * infinite, as in numpy.
+ *
+ * A part's mean is not known before it was gone through. So its distances are
+ * taken to a center that was good for the part before, and the squares are
+ * corrected: by the count times the distance of mean and center, squared.
+ * Where that would leave too few digits (the numbers lie elsewhere than those
+ * before), the part is gone through again.
  */
 #ifndef BACKENDS_TENSOR_STATISTICS_H
 #define BACKENDS_TENSOR_STATISTICS_H
@@ -16,12 +22,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "backends/tensor/kernel.h"
+
 struct dtype;
-struct kernel;
 struct tensor_statistics;
 
-/* Elements that are counted at a time: they stay in the first cache. */
-#define STATISTICS_PART 2048
+/* Elements that are counted at a time: they stay in the first caches. */
+#define STATISTICS_PART KERNEL_PART
 
 struct statistics {
 	const struct kernel *kernel;
@@ -32,8 +39,10 @@ struct statistics {
 	int64_t finite_count; /* not of complex ones */
 	double sum;	      /* of complex ones: of squared magnitudes */
 	double lost;	      /* what sum lacks */
-	double mean;	      /* of the finite ones so far, for distance */
-	double squares;	      /* of the distance to it */
+	double origin;	      /* near them */
+	double mean;	      /* of the finite ones so far, less origin */
+	double squares;	      /* of the distance to their mean */
+	double center; /* for the next part */
 	double low;
 	double high;
 	/* Of 64-bit integers, which doubles would round. */
