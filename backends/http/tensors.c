@@ -11,6 +11,9 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "protocol/tensor.h"
+#include "protocol/tensoranswer.h"
+#include "protocol/tensorparameters.h"
+#include "protocol/tensorslice.h"
 #include "protocol/variable.h"
 
 /* The agent's own, and what it has to notice that they are over. */

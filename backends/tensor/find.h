@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "backends/tensor/wish.h"
-#include "protocol/tensor.h"
+#include "protocol/tensornumber.h"
 
 struct dtype;
 struct kernel;

@@ -20,6 +20,7 @@
 #include "base/loop.h"
 #include "protocol/process.h"
 #include "protocol/tensor.h"
+#include "protocol/tensorparameters.h"
 
 /* So many are read at a time; the others wait. */
 #define WORKS_MAXIMUM 4

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "protocol/tensor.h"
+#include "protocol/tensorslice.h"
 
 struct error;
 struct tensor_layout;

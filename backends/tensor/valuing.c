@@ -21,6 +21,7 @@
 #include "base/loop.h"
 #include "protocol/process.h"
 #include "protocol/tensor.h"
+#include "protocol/tensorslice.h"
 
 /* Times that a tensor which became another is read. */
 #define TRIES_MAXIMUM 3

@@ -16,6 +16,7 @@
 
 #include "base/error.h"
 #include "protocol/tensor.h"
+#include "protocol/tensorslice.h"
 
 struct loop;
 struct node;

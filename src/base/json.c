@@ -43,6 +43,31 @@ double json_get_real(const json_t *object, const char *key, double fallback)
 	return json_is_number(value) ? json_number_value(value) : fallback;
 }
 
+json_t *json_integers(const int64_t *integers, size_t count)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < count; i++)
+		json_array_append_new(array, json_integer(integers[i]));
+	return array;
+}
+
+int json_read_integers(int64_t *integers, size_t maximum, const json_t *array)
+{
+	size_t count = json_array_size(array);
+
+	if (!json_is_array(array) || count > maximum)
+		return -1;
+	for (size_t i = 0; i < count; i++) {
+		const json_t *item = json_array_get(array, i);
+
+		if (!json_is_integer(item))
+			return -1;
+		integers[i] = json_integer_value(item);
+	}
+	return (int)count;
+}
+
 bool json_get_boolean(const json_t *object, const char *key, bool fallback)
 {
 	const json_t *value = json_object_get(object, key);

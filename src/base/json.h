@@ -26,6 +26,10 @@ const char *json_get_string(const json_t *object, const char *key,
 /* A 64-bit address or id travels as a string "0x1f…". */
 uint64_t json_get_hex(const json_t *object, const char *key);
 void json_set_hex(json_t *object, const char *key, uint64_t value);
+/* A new array. */
+json_t *json_integers(const int64_t *integers, size_t count);
+/* How many came; -1: it is no array of integers, or of more than maximum. */
+int json_read_integers(int64_t *integers, size_t maximum, const json_t *array);
 /*
  * Sets a string that may not be valid UTF-8: bad bytes become U+FFFD. NULL
  * becomes null.

@@ -18,7 +18,6 @@
 #include "engine/gather.h"
 #include "engine/setting.h"
 #include "engine/survey.h"
-#include "protocol/tensor.h"
 
 #define COMPARE_USAGE "[--tolerance X] [--difference] EXPR [ranks SET]"
 

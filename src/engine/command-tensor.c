@@ -21,6 +21,7 @@
 #include "model/npy.h"
 #include "model/slicetext.h"
 #include "model/tensortext.h"
+#include "protocol/tensoranswer.h"
 
 #define USAGE "EXPR [--rank R] [--slice SLICE] [--npy FILE]"
 #define COLUMN_WIDTH 11
@@ -31,8 +32,8 @@ struct looking {
 	char *expression;
 	const char *slice_text;
 	const char *path;
-	struct tensorask_answer told;
-	struct tensorask_answer sliced;
+	struct tensor_answer told;
+	struct tensor_answer sliced;
 	bool is_torn; /* the file's elements are of several times */
 };
 
@@ -65,14 +66,16 @@ static int fail(const struct looking *looking, struct error *failure,
 }
 
 static int fetch(const struct looking *looking, const struct tensorask *ask,
-		 struct tensorask_answer *answer, struct error *error)
+		 struct tensor_answer *answer, struct error *error)
 {
 	struct error failure = ERROR_INIT;
 	json_t *body = ask_rank(looking, ask, &failure);
+	int result = -1;
 
-	if (body && tensorask_read(answer, body, &failure) == 0)
-		return 0;
-	return fail(looking, &failure, error);
+	if (body)
+		result = tensor_answer_from_json(answer, body, &failure);
+	json_decref(body);
+	return result == 0 ? 0 : fail(looking, &failure, error);
 }
 
 static int look(struct looking *looking, struct error *error)
@@ -81,15 +84,14 @@ static int look(struct looking *looking, struct error *error)
 		.statistics = "whole",
 		.wants_hash = true,
 	};
-	const struct variable *value;
+	const struct variable *value = &looking->told.value;
 
 	looking->context->status = STATUS_NOTHING;
 	if (fetch(looking, &ask, &looking->told, error) < 0)
 		return -1;
 	looking->context->status = STATUS_DONE;
-	if (looking->told.is_tensor)
+	if (looking->told.has_tensor)
 		return 0;
-	value = tensorask_value(&looking->told);
 	looking->context->status = STATUS_FINDING;
 	return error_set(error, "rank %d: that is no tensor but %.100s: %.200s",
 			 looking->rank,
@@ -178,18 +180,15 @@ static int export(struct looking *looking, struct error *error)
  * What is printed
  */
 
-static void append_frame(struct buffer *out, const json_t *frame)
+static void append_frame(struct buffer *out, const struct tensor_answer *told)
 {
-	const char *file = json_get_string(frame, "file", NULL);
-
-	if (!file)
+	if (!told->func || !told->file)
 		return;
 	buffer_append_string(out, "  in ");
-	format_text(out, json_get_string(frame, "func", "?"));
+	format_text(out, told->func);
 	buffer_append_string(out, " (");
-	format_text(out, file);
-	buffer_printf(out, ":%" PRId64 ")",
-		      json_get_integer(frame, "lineno", 0));
+	format_text(out, told->file);
+	buffer_printf(out, ":%d)", told->line);
 }
 
 static void append_storage(struct buffer *out, const struct tensor *tensor)
@@ -238,7 +237,7 @@ static void append_text(const struct looking *looking)
 	format_text(out, tensor->type ? tensor->type : "?");
 	buffer_append_string(out, "  ");
 	tensortext_append_head(out, tensor);
-	append_frame(out, json_object_get(looking->told.body, "frame"));
+	append_frame(out, &looking->told);
 	buffer_append_string(out, "\n  ");
 	tensortext_append_statistics(out, tensor);
 	if (tensor->unread)
@@ -253,6 +252,19 @@ static void append_text(const struct looking *looking)
 						    : "");
 }
 
+static json_t *frame_to_json(const struct tensor_answer *told)
+{
+	json_t *json = told->func ? json_object() : json_null();
+
+	if (!told->func)
+		return json;
+	json_set_text(json, "func", told->func);
+	json_set_text(json, "file", told->file);
+	json_object_set_new(json, "lineno", json_integer(told->line));
+	json_object_set_new(json, "depth", json_integer(told->depth));
+	return json;
+}
+
 static void append_json(const struct looking *looking)
 {
 	json_t *json = tensor_to_json(&looking->told.tensor);
@@ -260,8 +272,7 @@ static void append_json(const struct looking *looking)
 	json_object_set_new(json, "rank",
 			    json_integer(looking->rank));
 	json_set_text(json, "expr", looking->expression);
-	json_object_set(json, "frame",
-			json_object_get(looking->told.body, "frame"));
+	json_object_set_new(json, "frame", frame_to_json(&looking->told));
 	if (looking->sliced.has_slice)
 		json_object_set_new(
 			json, "slice",
@@ -368,8 +379,8 @@ int command_tensor(struct command_context *context, int argc, char **argv,
 	    gather_ranks(context, error) == 0 &&
 	    choose_rank(&looking, rank, error) == 0)
 		result = answer(&looking, error);
-	tensorask_answer_clear(&looking.told);
-	tensorask_answer_clear(&looking.sliced);
+	tensor_answer_clear(&looking.told);
+	tensor_answer_clear(&looking.sliced);
 	free(looking.expression);
 	return result;
 }

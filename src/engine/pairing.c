@@ -10,6 +10,7 @@
 #include "engine/engine.h"
 #include "engine/request.h"
 #include "engine/tensorask.h"
+#include "protocol/tensoranswer.h"
 
 #define BLOCKS 4096
 
@@ -17,8 +18,8 @@
 struct side {
 	int rank;
 	int64_t seq; /* 0: nothing is asked */
-	struct tensorask_answer told; /* the tensor, with its blocks */
-	struct tensorask_answer part; /* the elements that came last */
+	struct tensor_answer told; /* the tensor, with its blocks */
+	struct tensor_answer part; /* the elements that came last */
 	uint32_t crc; /* of the block that is being read, up to at */
 };
 
@@ -123,8 +124,8 @@ void pairing_free(struct pairing *pairing, struct engine *engine)
 		if (side->seq > 0)
 			json_decref(engine_take_answer(engine, side->seq,
 						       NULL));
-		tensorask_answer_clear(&side->told);
-		tensorask_answer_clear(&side->part);
+		tensor_answer_clear(&side->told);
+		tensor_answer_clear(&side->part);
 	}
 	tensordiff_clear(&pairing->found);
 	free(pairing->expression);
@@ -148,7 +149,7 @@ static int check_side(struct pairing *pairing, const struct side *side)
 	const struct tensor *tensor = &side->told.tensor;
 	struct error *error = &pairing->error;
 
-	if (!side->told.is_tensor)
+	if (!side->told.has_tensor)
 		return error_set(error, "rank %d has no tensor there",
 				 side->rank);
 	if (tensor->unread)
@@ -274,14 +275,18 @@ static bool ask_more(struct pairing *pairing, struct engine *engine)
 static int take_side(struct pairing *pairing, struct engine *engine,
 		     struct side *side)
 {
-	struct tensorask_answer *into =
+	struct tensor_answer *into =
 		pairing->has_blocks ? &side->part : &side->told;
 	struct error error = ERROR_INIT;
 	json_t *body = engine_take_answer(engine, side->seq, &error);
+	int result = -1;
 
 	side->seq = 0;
-	tensorask_answer_clear(into);
-	if (body && tensorask_read(into, body, &error) == 0)
+	tensor_answer_clear(into);
+	if (body && tensor_answer_from_json(into, body, &error) == 0)
+		result = 0;
+	json_decref(body);
+	if (result == 0)
 		return 0;
 	return error_set(&pairing->error, "rank %d: %s", side->rank,
 			 error.message);

@@ -18,6 +18,7 @@
 #include "engine/tensorask.h"
 #include "model/held.h"
 #include "protocol/stack.h"
+#include "protocol/tensoranswer.h"
 
 #define NAME_LETTERS                                                           \
 	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_."
@@ -277,25 +278,24 @@ static void ask_again(struct engine *engine, const struct survey_ask *ask,
 static void take_tensor(struct engine *engine, const struct survey_ask *ask,
 			json_t *owned_body)
 {
-	struct tensorask_answer told = { .is_tensor = false };
+	struct tensor_answer told;
 	struct answer answer = { .rank = ask->rank };
 	struct error error = ERROR_INIT;
-	const struct variable *value;
 
-	if (tensorask_read(&told, owned_body, &error) == 0) {
-		value = tensorask_value(&told);
-		answer.text = value->value;
-		answer.value = value->value;
-		answer.type = value->type;
-		answer.address = value->address;
-		answer.tensor = told.is_tensor ? &told.tensor : NULL;
+	if (tensor_answer_from_json(&told, owned_body, &error) == 0) {
+		answer.text = told.value.value;
+		answer.value = told.value.value;
+		answer.type = told.value.type;
+		answer.address = told.value.address;
+		answer.tensor = told.has_tensor ? &told.tensor : NULL;
 	}
 	answer.error = error_is_set(&error) ? error.message : NULL;
 	if (!ask->is_again || !answer.error)
 		put(engine, ask, &answer);
 	if (answer.tensor)
 		ask_again(engine, ask, answer.tensor);
-	tensorask_answer_clear(&told);
+	json_decref(owned_body);
+	tensor_answer_clear(&told);
 }
 
 /*

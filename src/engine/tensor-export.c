@@ -12,8 +12,8 @@
 #include "base/crc.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "engine/tensorask.h"
 #include "model/npy.h"
+#include "protocol/tensoranswer.h"
 
 struct tensor_export {
 	int fd; /* -1: it is whole, and closed */
@@ -121,19 +121,19 @@ int64_t tensor_export_next(const struct tensor_export *export, int64_t *start)
 
 /* Of the same bytes another dtype or shape would make other elements. */
 static bool is_same(const struct tensor_export *export,
-		    const struct tensorask_answer *answer, int64_t count)
+		    const struct tensor_answer *answer, int64_t count)
 {
 	const struct tensor *tensor = &export->tensor;
 
 	return (int64_t)answer->data.length == count * tensor->item_size &&
-	       answer->is_tensor && answer->tensor.dtype &&
+	       answer->has_tensor && answer->tensor.dtype &&
 	       strcmp(answer->tensor.dtype, tensor->dtype) == 0 &&
 	       tensor_has_same_shape(&answer->tensor, tensor);
 }
 
 /* How far it may be believed, by the elements that came now. */
 static void note(struct tensor_export *export,
-		 const struct tensorask_answer *answer, int64_t count)
+		 const struct tensor_answer *answer, int64_t count)
 {
 	const struct tensor *tensor = &export->tensor;
 
@@ -150,11 +150,11 @@ static void note(struct tensor_export *export,
 int tensor_export_add(struct tensor_export *export, json_t *owned_body,
 		      struct error *error)
 {
-	struct tensorask_answer answer = { .is_tensor = false };
+	struct tensor_answer answer;
 	struct buffer out = BUFFER_INIT;
 	int64_t start;
 	int64_t count = tensor_export_next(export, &start);
-	int result = tensorask_read(&answer, owned_body, error);
+	int result = tensor_answer_from_json(&answer, owned_body, error);
 
 	if (result == 0 && !is_same(export, &answer, count))
 		result = error_set(error, "it became another tensor while it "
@@ -170,7 +170,8 @@ int tensor_export_add(struct tensor_export *export, json_t *owned_body,
 		result = finish(export, error);
 	}
 	buffer_clear(&out);
-	tensorask_answer_clear(&answer);
+	json_decref(owned_body);
+	tensor_answer_clear(&answer);
 	return result;
 }
 

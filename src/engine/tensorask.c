@@ -1,10 +1,6 @@
 #include "engine/tensorask.h"
 
-#include <string.h>
-
 #include "banned.h"
-#include "base/base64.h"
-#include "base/error.h"
 #include "base/json.h"
 #include "engine/control.h"
 #include "engine/engine.h"
@@ -12,6 +8,7 @@
 #include "model/held.h"
 #include "model/outside.h"
 #include "protocol/stack.h"
+#include "protocol/tensorslice.h"
 
 /* The thread that is asked; NULL: the main thread, whichever that is. */
 static const struct thread *thread_of(const struct session *session,
@@ -165,70 +162,4 @@ int64_t tensorask_send(struct engine *engine, json_t *owned_place,
 		request_set_timeout(owned_place, engine,
 				    engine->settings.timeout);
 	return engine_ask(engine, "tensor", owned_place);
-}
-
-/* A list of one has its checks. */
-static int read_value(struct tensorask_answer *answer, struct error *error)
-{
-	json_t *list = json_pack(
-		"{s:[O]}", "variables", json_object_get(answer->body, "value"));
-	int result;
-
-	if (!list)
-		return error_set(error, "the answer has no value");
-	result = variable_list_from_json(&answer->value, list, error);
-	json_decref(list);
-	return result;
-}
-
-static int read_data(struct tensorask_answer *answer, struct error *error)
-{
-	const char *data = json_get_string(answer->body, "data", NULL);
-
-	if (data &&
-	    base64_decode(&answer->data, data, strlen(data)) < 0)
-		return error_set(error, "the elements came as no base64, or as "
-					"too much");
-	return 0;
-}
-
-int tensorask_read(struct tensorask_answer *answer, json_t *owned_body,
-		   struct error *error)
-{
-	const json_t *tensor = json_object_get(owned_body, "tensor");
-	const json_t *slice = json_object_get(owned_body, "slice");
-	const json_t *frame = json_object_get(owned_body, "frame");
-
-	tensor_init(&answer->tensor);
-	buffer_init(&answer->data, TENSOR_DATA_MAXIMUM);
-	answer->value.total = -1;
-	answer->body = owned_body;
-	answer->func = json_get_string(frame, "func", NULL);
-	answer->depth = (int)json_get_integer(frame, "depth", -1);
-	answer->is_tensor = json_is_object(tensor);
-	answer->has_slice = json_is_object(slice);
-	if (read_value(answer, error) < 0 || read_data(answer, error) < 0)
-		return -1;
-	if (answer->is_tensor &&
-	    tensor_from_json(&answer->tensor, tensor, error) < 0)
-		return -1;
-	return answer->has_slice ? tensor_slice_from_json(&answer->slice, slice,
-							  error)
-				 : 0;
-}
-
-void tensorask_answer_clear(struct tensorask_answer *answer)
-{
-	variable_list_clear(&answer->value);
-	tensor_clear(&answer->tensor);
-	tensor_slice_clear(&answer->slice);
-	buffer_clear(&answer->data);
-	json_decref(answer->body);
-	*answer = (struct tensorask_answer){ .is_tensor = false };
-}
-
-const struct variable *
-tensorask_value(const struct tensorask_answer *answer)
-{
-	return answer->value.count > 0 ? &answer->value.items[0] : NULL;
 }

@@ -1,6 +1,7 @@
 /*
  * tensorask: the node's request `tensor` for an expression in a rank: in which
- * frame it is looked for, and what came.
+ * frame it is looked for, and what is wanted (protocol/tensoranswer.h is what
+ * comes).
  *
  * The frame is the one that is looked at, where a person has chosen one or the
  * rank is stopped, and its like in other ranks; from there outwards, else from
@@ -13,13 +14,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/buffer.h"
-#include "protocol/tensor.h"
-#include "protocol/variable.h"
-
 struct engine;
-struct error;
 struct rank;
+struct tensor_slice;
 
 /* Arguments that name pid, frame and expression: a new object. */
 json_t *tensorask_place(const struct engine *engine, const struct rank *rank,
@@ -51,25 +48,5 @@ struct tensorask {
 /* Sends it; as engine_ask(). */
 int64_t tensorask_send(struct engine *engine, json_t *owned_place,
 		       const struct tensorask *ask);
-
-struct tensorask_answer {
-	struct variable_list value; /* one */
-	bool is_tensor;
-	struct tensor tensor;
-	bool has_slice;
-	struct tensor_slice slice;
-	struct buffer data;
-	const char *func; /* of the frame; lent by body, NULL: none */
-	int depth;
-	json_t *body;
-};
-
-/* Into one that is all zero. -1 and a sentence: it makes no sense. */
-int tensorask_read(struct tensorask_answer *answer, json_t *owned_body,
-		   struct error *error);
-void tensorask_answer_clear(struct tensorask_answer *answer);
-/* Lends the value. */
-const struct variable *
-tensorask_value(const struct tensorask_answer *answer);
 
 #endif

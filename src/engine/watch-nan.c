@@ -18,7 +18,6 @@
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/error.h"
-#include "base/json.h"
 #include "base/log.h"
 #include "base/loop.h"
 #include "base/text.h"
@@ -26,7 +25,7 @@
 #include "engine/request.h"
 #include "engine/tensorask.h"
 #include "model/held.h"
-#include "protocol/tensor.h"
+#include "protocol/tensoranswer.h"
 
 /* A look at a rank takes at most so long, and the pause behind it. */
 #define LOOK_SECONDS 2.0
@@ -172,14 +171,14 @@ static bool is_number_type(const char *type)
 }
 
 /* Of a plain number: repr says it. 1: found; -1: it is no number. */
-static int judge_value(struct nan_find *find, const json_t *value)
+static int judge_value(struct nan_find *find, const struct variable *value)
 {
-	const char *text = json_get_string(value, "value", NULL);
-	const char *type = json_get_string(value, "type", NULL);
+	const char *text = value->value;
+	const char *type = value->type;
 
 	if (type && (strcmp(type, "int") == 0 || strcmp(type, "bool") == 0))
 		return 0;
-	if (!text || !is_number_type(type))
+	if (!is_number_type(type))
 		return -1;
 	find->nan_count = strstr(text, "nan") != NULL;
 	find->infinity_count = strstr(text, "inf") != NULL;
@@ -207,59 +206,49 @@ static char *describe(const struct tensor_statistics *statistics)
 	return buffer_take(&out);
 }
 
-static int judge_tensor(struct nan_find *find, const json_t *json,
+static int judge_tensor(struct nan_find *find, const struct tensor *tensor,
 			struct error *error)
 {
-	struct tensor tensor;
-	int result;
+	const struct tensor_statistics *statistics = &tensor->statistics;
 
-	tensor_init(&tensor);
-	result = tensor_from_json(&tensor, json, error);
-	if (result == 0 && !tensor.has_statistics)
-		result = error_set(error, "%s",
-				   tensor.unread ? tensor.unread
-						 : "its elements were not "
-						   "read");
-	if (result == 0 && tensor.statistics.nan_count +
-					   tensor.statistics.infinity_count >
-				   0) {
-		find->nan_count = tensor.statistics.nan_count;
-		find->infinity_count = tensor.statistics.infinity_count;
-		find->value = describe(&tensor.statistics);
-		result = 1;
-	}
-	tensor_clear(&tensor);
-	return result;
+	if (!tensor->has_statistics)
+		return error_set(error, "%s",
+				 tensor->unread ? tensor->unread
+						: "its elements were not read");
+	if (statistics->nan_count + statistics->infinity_count == 0)
+		return 0;
+	find->nan_count = statistics->nan_count;
+	find->infinity_count = statistics->infinity_count;
+	find->value = describe(statistics);
+	return 1;
 }
 
 /* 1: found; 0: not; -1 and why it cannot be told. */
-static int judge(struct nan_find *find, const json_t *body,
+static int judge(struct nan_find *find, const struct tensor_answer *answer,
 		 struct error *error)
 {
-	const json_t *tensor = json_object_get(body, "tensor");
-	const json_t *value = json_object_get(body, "value");
+	const char *type = answer->value.type;
 	int result;
 
-	if (json_is_object(tensor))
-		return judge_tensor(find, tensor, error);
-	result = judge_value(find, value);
+	if (answer->has_tensor)
+		return judge_tensor(find, &answer->tensor, error);
+	result = judge_value(find, &answer->value);
 	if (result < 0)
 		error_set(error, "it is %s there, which is neither a number "
 				 "nor a tensor",
-			  json_get_string(value, "type", "something"));
+			  type ? type : "something");
 	return result;
 }
 
-static void take_frame(struct nan_find *find, const json_t *frame)
+static void take_frame(struct nan_find *find,
+		       const struct tensor_answer *answer)
 {
-	const char *func = json_get_string(frame, "func", NULL);
-
-	if (!func)
+	if (!answer->func)
 		return;
-	find->func = xstrdup(func);
-	find->file = xstrdup(json_get_string(frame, "file", ""));
-	find->line = (int)json_get_integer(frame, "lineno", 0);
-	find->depth = (int)json_get_integer(frame, "depth", 0);
+	find->func = xstrdup(answer->func);
+	find->file = xstrdup(answer->file ? answer->file : "");
+	find->line = answer->line;
+	find->depth = answer->depth;
 }
 
 /* What a step is called there; whatever of it is there answers. */
@@ -315,44 +304,56 @@ static void take_failure(struct watch_nan *watch, const struct error *error)
 	watch->failure = xasprintf("rank %d: %s", watch->rank, error->message);
 }
 
+/* Into one that is to be cleared in any case. */
+static int read_answer(struct engine *engine, int64_t *seq,
+		       struct tensor_answer *answer, struct error *error)
+{
+	json_t *body = engine_take_answer(engine, *seq, error);
+	int result = -1;
+
+	*seq = 0;
+	*answer = (struct tensor_answer){ .has_tensor = false };
+	if (body)
+		result = tensor_answer_from_json(answer, body, error);
+	json_decref(body);
+	return result;
+}
+
 static void take_look(struct engine *engine)
 {
 	struct watch_nan *watch = &engine->watch_nan;
 	double took = loop_now() - watch->asked_at;
 	struct error error = ERROR_INIT;
-	json_t *body = engine_take_answer(engine, watch->seq, &error);
-	int result = -1;
+	struct tensor_answer answer;
+	int result = read_answer(engine, &watch->seq, &answer, &error);
 
-	watch->seq = 0;
-	if (body)
-		result = judge(&watch->found, body, &error);
+	if (result == 0)
+		result = judge(&watch->found, &answer, &error);
 	if (result < 0)
 		take_failure(watch, &error);
 	else
 		watch->looks++;
 	if (result > 0) {
 		watch->found.rank = watch->rank;
-		take_frame(&watch->found, json_object_get(body, "frame"));
+		take_frame(&watch->found, &answer);
 		begin_found(engine);
 	} else {
 		look_in(engine,
 			fmax(PAUSE_MINIMUM,
 			     fmin(took / WATCH_NAN_SHARE, PAUSE_MAXIMUM)));
 	}
-	json_decref(body);
+	tensor_answer_clear(&answer);
 }
 
 /* The first of the names that has a whole number. */
 static void take_step(struct nan_find *find, const char *name,
-		      const json_t *value)
+		      const struct variable *value)
 {
-	const char *type = json_get_string(value, "type", "");
-	const char *text = json_get_string(value, "value", NULL);
-
-	if (find->step_name || !text || strcmp(type, "int") != 0)
+	if (find->step_name || !value->type ||
+	    strcmp(value->type, "int") != 0)
 		return;
 	find->step_name = xstrdup(name);
-	find->step_value = xstrdup(text);
+	find->step_value = xstrdup(value->value);
 }
 
 static void tell(struct engine *engine)
@@ -381,15 +382,13 @@ static void take_steps(struct engine *engine)
 		    !request_is_answered(engine, watch->steps[i]))
 			return;
 	for (size_t i = 0; i < WATCH_NAN_STEPS; i++) {
-		json_t *body;
+		struct tensor_answer answer;
 
 		if (watch->steps[i] == 0)
 			continue;
-		body = engine_take_answer(engine, watch->steps[i], NULL);
-		watch->steps[i] = 0;
-		take_step(&watch->found, step_names[i],
-			  json_object_get(body, "value"));
-		json_decref(body);
+		if (read_answer(engine, &watch->steps[i], &answer, NULL) == 0)
+			take_step(&watch->found, step_names[i], &answer.value);
+		tensor_answer_clear(&answer);
 	}
 	tell(engine);
 }

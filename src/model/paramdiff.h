@@ -15,6 +15,7 @@
 #include "model/difference.h"
 #include "protocol/rankset.h"
 #include "protocol/tensor.h"
+#include "protocol/tensorparameters.h"
 
 struct answers;
 struct buffer;

@@ -8,6 +8,7 @@
 #include "banned.h"
 #include "base/error.h"
 #include "protocol/tensor.h"
+#include "protocol/tensorslice.h"
 
 /* What was read of one dimension. */
 struct part {

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "protocol/tensor.h"
+#include "protocol/tensornumber.h"
 
 struct buffer;
 

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "protocol/tensor.h"
+#include "protocol/tensorslice.h"
 
 struct buffer;
 struct error;

@@ -7,17 +7,9 @@
 #include "base/alloc.h"
 #include "base/buffer.h"
 #include "base/error.h"
-#include "base/json.h"
 #include "model/place.h"
 #include "model/tensorformat.h"
-
-static void clear_variable(struct variable *variable)
-{
-	free(variable->name);
-	free(variable->type);
-	free(variable->value);
-	*variable = (struct variable){ .child_count = -1 };
-}
+#include "protocol/tensoranswer.h"
 
 static void clear_statistics(struct tensor_statistics *statistics)
 {
@@ -40,7 +32,7 @@ static void forget(struct tensorview *tensorview)
 
 	free(tensorview->error);
 	free(tensorview->where);
-	clear_variable(&tensorview->value);
+	variable_clear(&tensorview->value);
 	tensor_clear(&tensorview->tensor);
 	clear_statistics(&tensorview->before);
 	tensor_slice_clear(&tensorview->slice);
@@ -144,73 +136,20 @@ static void take_heat(struct tensorview *tensorview,
 	tensorview->next_heat = (struct tensor_heat){ .bins = NULL };
 }
 
-static char *read_where(const json_t *frame)
+static char *make_where(const struct tensor_answer *answer)
 {
-	const char *func = json_get_string(frame, "func", NULL);
-	const char *file = json_get_string(frame, "file", NULL);
-	int64_t line = json_get_integer(frame, "lineno", 0);
-
-	if (func == NULL)
+	if (answer->func == NULL)
 		return NULL;
-	if (file == NULL || line < 1)
-		return xstrdup(func);
-	return xasprintf("%s (%s:%d)", func, place_file_name(file), (int)line);
+	if (answer->file == NULL || answer->line < 1)
+		return xstrdup(answer->func);
+	return xasprintf("%s (%s:%d)", answer->func,
+			 place_file_name(answer->file), answer->line);
 }
 
-/* What one answer says. */
-struct answer {
-	struct variable_list values;
-	struct tensor tensor;
-	bool is_told; /* whether there is a tensor */
-	bool has_tensor;
-	struct tensor_slice slice;
-};
-
-static void clear_answer(struct answer *answer)
+static void take_tensor(struct tensorview *tensorview,
+			struct tensor_answer *answer)
 {
-	variable_list_clear(&answer->values);
-	tensor_clear(&answer->tensor);
-	tensor_slice_clear(&answer->slice);
-}
-
-static int read_value(struct answer *answer, const json_t *body,
-		      struct error *error)
-{
-	const json_t *value = json_object_get(body, "value");
-	json_t *list;
-	int result;
-
-	if (!json_is_object(value))
-		return 0;
-	list = json_pack("{s:[O], s:n}", "variables", value, "total");
-	result = variable_list_from_json(&answer->values, list, error);
-	json_decref(list);
-	return result;
-}
-
-static int read_answer(struct answer *answer, const json_t *body,
-		       struct error *error)
-{
-	const json_t *tensor = json_object_get(body, "tensor");
-	const json_t *slice = json_object_get(body, "slice");
-
-	answer->is_told = tensor != NULL;
-	answer->has_tensor = json_is_object(tensor);
-	if (read_value(answer, body, error) < 0)
-		return -1;
-	if (answer->has_tensor &&
-	    tensor_from_json(&answer->tensor, tensor, error) < 0)
-		return -1;
-	if (json_is_object(slice) &&
-	    tensor_slice_from_json(&answer->slice, slice, error) < 0)
-		return -1;
-	return 0;
-}
-
-static void take_tensor(struct tensorview *tensorview, struct answer *answer)
-{
-	if (answer->is_told)
-		tensorview->has_tensor = answer->has_tensor;
+	tensorview->has_tensor = answer->has_tensor;
 	if (!answer->has_tensor)
 		return;
 	take_statistics(tensorview, &answer->tensor);
@@ -219,41 +158,40 @@ static void take_tensor(struct tensorview *tensorview, struct answer *answer)
 	tensor_init(&answer->tensor);
 }
 
+static void take_answer(struct tensorview *tensorview, enum tensor_work work,
+			struct tensor_answer *answer)
+{
+	variable_clear(&tensorview->value);
+	tensorview->value = answer->value;
+	answer->value = (struct variable){ .child_count = -1 };
+	tensorview->has_value = true;
+	take_tensor(tensorview, answer);
+	if (work == TENSOR_WORK_FIND) {
+		tensorview->has_found = true;
+		tensorview->found = answer->found;
+	}
+	if (work == TENSOR_WORK_HEAT)
+		take_heat(tensorview, &answer->slice);
+	else if (answer->slice.numbers != NULL)
+		take_slice(tensorview, &answer->slice);
+	free(tensorview->where);
+	tensorview->where = make_where(answer);
+	free(tensorview->error);
+	tensorview->error = NULL;
+}
+
 int tensorview_take(struct tensorview *tensorview, enum tensor_work work,
 		    const json_t *body, double now, struct error *error)
 {
-	const json_t *found = json_object_get(body, "found");
-	struct answer answer = { .has_tensor = false };
+	struct tensor_answer answer;
+	int result = tensor_answer_from_json(&answer, body, error);
 
-	tensor_init(&answer.tensor);
-	tensor_slice_clear(&answer.slice);
-	if (read_answer(&answer, body, error) < 0) {
-		clear_answer(&answer);
-		return -1;
+	if (result == 0) {
+		take_answer(tensorview, work, &answer);
+		tensorview->time = now;
 	}
-	if (answer.values.count > 0) {
-		clear_variable(&tensorview->value);
-		tensorview->value = answer.values.items[0];
-		answer.values.items[0] = (struct variable){ .child_count = -1 };
-		tensorview->has_value = true;
-	}
-	take_tensor(tensorview, &answer);
-	if (work == TENSOR_WORK_FIND) {
-		tensorview->has_found = true;
-		tensorview->found =
-			json_is_integer(found) ? json_integer_value(found) : -1;
-	}
-	if (work == TENSOR_WORK_HEAT)
-		take_heat(tensorview, &answer.slice);
-	else if (answer.slice.numbers != NULL)
-		take_slice(tensorview, &answer.slice);
-	free(tensorview->where);
-	tensorview->where = read_where(json_object_get(body, "frame"));
-	free(tensorview->error);
-	tensorview->error = NULL;
-	tensorview->time = now;
-	clear_answer(&answer);
-	return 0;
+	tensor_answer_clear(&answer);
+	return result;
 }
 
 void tensorview_fail(struct tensorview *tensorview, const char *why)

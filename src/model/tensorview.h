@@ -19,6 +19,7 @@
 #include "model/tensorheat.h"
 #include "model/tensorplane.h"
 #include "protocol/tensor.h"
+#include "protocol/tensorslice.h"
 #include "protocol/variable.h"
 
 struct error;

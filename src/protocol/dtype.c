@@ -9,7 +9,7 @@
 #include "base/array.h"
 #include "base/buffer.h"
 #include "protocol/dtype-decode.h"
-#include "protocol/tensor.h"
+#include "protocol/tensornumber.h"
 
 #define TEXT_MAXIMUM 256 /* bytes of an element that are shown */
 #define NARROW_PART 512	 /* elements at a time */

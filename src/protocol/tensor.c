@@ -15,9 +15,6 @@
 
 #define NAME_MAXIMUM 1024
 #define TEXT_MAXIMUM 4096
-#define PARAMETERS_MAXIMUM 1000000
-/* Elements along one dimension: more are not believed. */
-#define SIZE_MAXIMUM (INT64_C(1) << 48)
 
 #define AT(member) offsetof(struct tensor, member)
 
@@ -46,134 +43,6 @@ static const struct field_table tensor_table = {
 	.fields = tensor_fields,
 	.count = ARRAY_LENGTH(tensor_fields),
 };
-
-/*
- * Numbers
- */
-
-void tensor_number_clear(struct tensor_number *number)
-{
-	free(number->text);
-	*number = (struct tensor_number){ .text = NULL };
-}
-
-json_t *tensor_real_to_json(double real)
-{
-	if (isnan(real))
-		return json_string("nan");
-	if (isinf(real))
-		return json_string(real < 0 ? "-inf" : "inf");
-	return json_real(real);
-}
-
-int tensor_real_from_json(double *real, const json_t *json)
-{
-	const char *text = json_string_value(json);
-
-	if (json_is_number(json))
-		*real = json_number_value(json);
-	else if (text && strcmp(text, "nan") == 0)
-		*real = NAN;
-	else if (text && strcmp(text, "inf") == 0)
-		*real = INFINITY;
-	else if (text && strcmp(text, "-inf") == 0)
-		*real = -INFINITY;
-	else
-		return -1;
-	return 0;
-}
-
-static json_t *text_to_json(const char *text)
-{
-	json_t *json = json_object();
-
-	json_object_set_new(json, "text", field_text(text, TEXT_MAXIMUM));
-	return json;
-}
-
-json_t *tensor_number_to_json(const struct tensor_number *number)
-{
-	char digits[32];
-
-	switch (number->kind) {
-	case TENSOR_NUMBER_UNKNOWN:
-		break;
-	case TENSOR_NUMBER_REAL:
-		return tensor_real_to_json(number->real);
-	case TENSOR_NUMBER_INTEGER:
-		return json_integer(number->integer);
-	case TENSOR_NUMBER_UNSIGNED:
-		snprintf(digits, sizeof(digits), "u:%" PRIu64,
-			 (uint64_t)number->integer);
-		return json_string(digits);
-	case TENSOR_NUMBER_BOOLEAN:
-		return json_boolean(number->integer);
-	case TENSOR_NUMBER_COMPLEX:
-		return json_pack("[o, o]", tensor_real_to_json(number->real),
-				 tensor_real_to_json(number->imaginary));
-	case TENSOR_NUMBER_TEXT:
-		return text_to_json(number->text);
-	}
-	return json_null();
-}
-
-static int read_unsigned(struct tensor_number *number, const char *text)
-{
-	char *end;
-
-	if (strncmp(text, "u:", 2) != 0 || text[2] < '0' || text[2] > '9')
-		return -1;
-	number->kind = TENSOR_NUMBER_UNSIGNED;
-	number->integer = (int64_t)strtoull(text + 2, &end, 10);
-	return *end ? -1 : 0;
-}
-
-static int read_number(struct tensor_number *number, const json_t *json)
-{
-	const char *text = json_get_string(json, "text", NULL);
-
-	if (!json || json_is_null(json))
-		return 0;
-	number->kind = TENSOR_NUMBER_REAL;
-	if (json_is_integer(json)) {
-		number->kind = TENSOR_NUMBER_INTEGER;
-		number->integer = json_integer_value(json);
-	} else if (json_is_boolean(json)) {
-		number->kind = TENSOR_NUMBER_BOOLEAN;
-		number->integer = json_is_true(json);
-	} else if (json_array_size(json) == 2) {
-		number->kind = TENSOR_NUMBER_COMPLEX;
-		return tensor_real_from_json(&number->real,
-					     json_array_get(json, 0)) ||
-				       tensor_real_from_json(
-					       &number->imaginary,
-					       json_array_get(json, 1))
-			       ? -1
-			       : 0;
-	} else if (text) {
-		number->kind = TENSOR_NUMBER_TEXT;
-		number->text = xstrdup(text);
-	} else if (tensor_real_from_json(&number->real, json) < 0) {
-		return json_is_string(json)
-			       ? read_unsigned(number, json_string_value(json))
-			       : -1;
-	}
-	return 0;
-}
-
-int tensor_number_from_json(struct tensor_number *number, const json_t *json,
-			    struct error *error)
-{
-	*number = (struct tensor_number){ .text = NULL };
-	if (read_number(number, json) == 0)
-		return 0;
-	tensor_number_clear(number);
-	return error_set(error, "tensor: an element is no number");
-}
-
-/*
- * What it is
- */
 
 void tensor_init(struct tensor *tensor)
 {
@@ -230,33 +99,6 @@ bool tensor_has_same_shape(const struct tensor *a, const struct tensor *b)
 
 	return a->dimension_count == b->dimension_count &&
 	       memcmp(a->shape, b->shape, count * sizeof(*a->shape)) == 0;
-}
-
-static json_t *integers_to_json(const int64_t *integers, size_t count)
-{
-	json_t *array = json_array();
-
-	for (size_t i = 0; i < count; i++)
-		json_array_append_new(array, json_integer(integers[i]));
-	return array;
-}
-
-/* -1: no array of integers, or of more than maximum. */
-static int integers_from_json(int64_t *integers, size_t maximum,
-			      const json_t *array)
-{
-	size_t count = json_array_size(array);
-
-	if (!json_is_array(array) || count > maximum)
-		return -1;
-	for (size_t i = 0; i < count; i++) {
-		const json_t *item = json_array_get(array, i);
-
-		if (!json_is_integer(item))
-			return -1;
-		integers[i] = json_integer_value(item);
-	}
-	return (int)count;
 }
 
 static json_t *statistics_to_json(const struct tensor_statistics *statistics)
@@ -336,7 +178,7 @@ static json_t *histogram_to_json(const struct tensor_histogram *histogram)
 	return json_pack("{s: o, s: o, s: o}", "low",
 			 tensor_real_to_json(histogram->low), "high",
 			 tensor_real_to_json(histogram->high), "bins",
-			 integers_to_json(histogram->bins, histogram->count));
+			 json_integers(histogram->bins, histogram->count));
 }
 
 /* Who adds them up gets a number. */
@@ -356,7 +198,7 @@ static int histogram_from_json(struct tensor_histogram *histogram,
 			       const json_t *json, struct error *error)
 {
 	int64_t bins[TENSOR_BINS_MAXIMUM];
-	int count = integers_from_json(bins, TENSOR_BINS_MAXIMUM,
+	int count = json_read_integers(bins, TENSOR_BINS_MAXIMUM,
 				       json_object_get(json, "bins"));
 
 	if (count < 0 || !are_counts(bins, count) ||
@@ -423,9 +265,9 @@ json_t *tensor_to_json(const struct tensor *tensor)
 
 	field_write(&tensor_table, tensor, json);
 	json_object_set_new(json, "shape",
-			    integers_to_json(tensor->shape, count));
+			    json_integers(tensor->shape, count));
 	json_object_set_new(json, "strides",
-			    integers_to_json(tensor->strides, count));
+			    json_integers(tensor->strides, count));
 	if (!tensor->device)
 		json_object_set_new(json, "device", json_null());
 	json_object_set_new(json, "requires_grad",
@@ -459,7 +301,7 @@ static int check_sizes(const struct tensor *tensor)
 	for (int i = 0; i < tensor->dimension_count; i++) {
 		int64_t size = tensor->shape[i];
 
-		if (size < 0 || size > SIZE_MAXIMUM ||
+		if (size < 0 || size > TENSOR_SIZE_MAXIMUM ||
 		    (size && product > INT64_MAX / size))
 			return -1;
 		product *= size;
@@ -470,9 +312,9 @@ static int check_sizes(const struct tensor *tensor)
 static int read_shape(struct tensor *tensor, const json_t *json,
 		      struct error *error)
 {
-	int count = integers_from_json(tensor->shape, TENSOR_DIMENSIONS,
+	int count = json_read_integers(tensor->shape, TENSOR_DIMENSIONS,
 				       json_object_get(json, "shape"));
-	int strides = integers_from_json(tensor->strides, TENSOR_DIMENSIONS,
+	int strides = json_read_integers(tensor->strides, TENSOR_DIMENSIONS,
 					 json_object_get(json, "strides"));
 
 	tensor->dimension_count = count < 0 ? 0 : count;
@@ -513,188 +355,3 @@ int tensor_from_json(struct tensor *tensor, const json_t *json,
 	return blocks ? blocks_from_json(tensor, blocks, error) : 0;
 }
 
-/*
- * Slices
- */
-
-void tensor_slice_clear(struct tensor_slice *slice)
-{
-	for (size_t i = 0; i < slice->count; i++)
-		tensor_number_clear(&slice->numbers[i]);
-	free(slice->numbers);
-	*slice = (struct tensor_slice){ .row_dimension = -1,
-					.column_dimension = -1 };
-}
-
-json_t *tensor_slice_to_json(const struct tensor_slice *slice)
-{
-	json_t *json = json_object();
-	json_t *numbers;
-
-	json_object_set_new(json, "rowDimension",
-			    json_integer(slice->row_dimension));
-	json_object_set_new(json, "columnDimension",
-			    json_integer(slice->column_dimension));
-	json_object_set_new(json, "index",
-			    integers_to_json(slice->index,
-					     (size_t)slice->dimension_count));
-	json_object_set_new(json, "row", json_integer(slice->row));
-	json_object_set_new(json, "rows", json_integer(slice->row_count));
-	json_object_set_new(json, "column", json_integer(slice->column));
-	json_object_set_new(json, "columns", json_integer(slice->column_count));
-	if (!slice->numbers)
-		return json;
-	numbers = json_array();
-	for (size_t i = 0; i < slice->count; i++)
-		json_array_append_new(
-			numbers, tensor_number_to_json(&slice->numbers[i]));
-	json_object_set_new(json, "numbers", numbers);
-	return json;
-}
-
-static int read_numbers(struct tensor_slice *slice, const json_t *numbers,
-			struct error *error)
-{
-	size_t count = json_array_size(numbers);
-
-	if (!json_is_array(numbers) ||
-	    count != (size_t)(slice->row_count * slice->column_count))
-		return error_set(error, "tensor: a slice has not as many "
-					"numbers as it says");
-	slice->numbers = xcalloc(count ? count : 1, sizeof(*slice->numbers));
-	slice->count = count;
-	for (size_t i = 0; i < count; i++)
-		if (tensor_number_from_json(&slice->numbers[i],
-					    json_array_get(numbers, i),
-					    error) < 0)
-			return -1;
-	return 0;
-}
-
-static bool is_dimension(int64_t dimension, int count)
-{
-	return dimension >= -1 && dimension < count;
-}
-
-int tensor_slice_from_json(struct tensor_slice *slice, const json_t *json,
-			   struct error *error)
-{
-	int64_t row_dimension = json_get_integer(json, "rowDimension", -1);
-	int64_t column_dimension =
-		json_get_integer(json, "columnDimension", -1);
-	const json_t *numbers = json_object_get(json, "numbers");
-	int count;
-
-	*slice = (struct tensor_slice){ .numbers = NULL };
-	count = integers_from_json(slice->index, TENSOR_DIMENSIONS,
-				   json_object_get(json, "index"));
-	slice->row = json_get_integer(json, "row", 0);
-	slice->row_count = json_get_integer(json, "rows", 1);
-	slice->column = json_get_integer(json, "column", 0);
-	slice->column_count = json_get_integer(json, "columns", 1);
-	if (count < 0 || !is_dimension(row_dimension, count) ||
-	    !is_dimension(column_dimension, count) ||
-	    (row_dimension >= 0 && row_dimension == column_dimension) ||
-	    slice->row < 0 || slice->row_count < 0 || slice->column < 0 ||
-	    slice->column_count < 0 ||
-	    slice->row_count > TENSOR_CELLS_MAXIMUM ||
-	    slice->column_count > TENSOR_CELLS_MAXIMUM ||
-	    slice->row_count * slice->column_count > TENSOR_CELLS_MAXIMUM ||
-	    slice->row > SIZE_MAXIMUM || slice->column > SIZE_MAXIMUM)
-		return error_set(error, "tensor: there is no such slice");
-	slice->dimension_count = count;
-	slice->row_dimension = (int)row_dimension;
-	slice->column_dimension = (int)column_dimension;
-	return numbers ? read_numbers(slice, numbers, error) : 0;
-}
-
-/*
- * Parameters
- */
-
-void tensor_parameters_clear(struct tensor_parameters *parameters)
-{
-	for (size_t i = 0; i < parameters->count; i++) {
-		free(parameters->items[i].name);
-		free(parameters->items[i].error);
-		tensor_clear(&parameters->items[i].tensor);
-	}
-	free(parameters->items);
-	*parameters = (struct tensor_parameters){ .total = -1 };
-}
-
-struct tensor_parameter *
-tensor_parameters_add(struct tensor_parameters *parameters)
-{
-	struct tensor_parameter *parameter;
-
-	ARRAY_GROW(parameters->items, parameters->count, parameters->capacity);
-	parameter = &parameters->items[parameters->count++];
-	*parameter = (struct tensor_parameter){ .name = NULL };
-	tensor_init(&parameter->tensor);
-	return parameter;
-}
-
-json_t *tensor_parameters_to_json(const struct tensor_parameters *parameters)
-{
-	json_t *json = json_object();
-	json_t *array = json_array();
-
-	for (size_t i = 0; i < parameters->count; i++) {
-		const struct tensor_parameter *item = &parameters->items[i];
-		json_t *one = json_object();
-
-		json_set_text(one, "name", item->name);
-		json_set_text(one, "kind",
-			      item->is_buffer ? "buffer" : "parameter");
-		json_object_set_new(one, "tensor",
-				    item->tensor.dtype
-					    ? tensor_to_json(&item->tensor)
-					    : json_null());
-		json_set_text(one, "error", item->error);
-		json_array_append_new(array, one);
-	}
-	json_object_set_new(json, "parameters", array);
-	json_object_set_new(json, "total",
-			    parameters->total < 0
-				    ? json_null()
-				    : json_integer(parameters->total));
-	return json;
-}
-
-static int read_parameter(struct tensor_parameter *parameter,
-			  const json_t *json, struct error *error)
-{
-	const json_t *tensor = json_object_get(json, "tensor");
-	const char *name = json_get_string(json, "name", NULL);
-	const char *why = json_get_string(json, "error", NULL);
-
-	if (!name)
-		return error_set(error, "tensor: a parameter has no name");
-	parameter->name = xstrdup(name);
-	parameter->is_buffer =
-		strcmp(json_get_string(json, "kind", ""), "buffer") == 0;
-	if (why)
-		parameter->error = xstrdup(why);
-	if (!json_is_object(tensor))
-		return 0;
-	return tensor_from_json(&parameter->tensor, tensor, error);
-}
-
-int tensor_parameters_from_json(struct tensor_parameters *parameters,
-				const json_t *json, struct error *error)
-{
-	const json_t *array = json_object_get(json, "parameters");
-	size_t count = json_array_size(array);
-
-	if (!json_is_array(array) ||
-	    count > PARAMETERS_MAXIMUM - parameters->count)
-		return error_set(error, "tensor: there is no list of "
-					"parameters");
-	for (size_t i = 0; i < count; i++)
-		if (read_parameter(tensor_parameters_add(parameters),
-				   json_array_get(array, i), error) < 0)
-			return -1;
-	parameters->total = json_get_integer(json, "total", -1);
-	return 0;
-}

@@ -1,7 +1,7 @@
 /*
  * tensor: what is told of a torch tensor or a numpy array (bytes, memoryview
  * and array.array as well): what it is, and of its elements statistics, a
- * histogram, hashes and single numbers. The node never formats them.
+ * histogram and hashes. The node never formats them.
  *
  * Values are what the elements are in the order of their indices, the last
  * one fastest, little-endian, whatever strides and byte order they lie with:
@@ -15,36 +15,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "protocol/tensornumber.h"
+
 struct error;
 
 #define TENSOR_DIMENSIONS 64
 #define TENSOR_BINS_MAXIMUM 256
 #define TENSOR_BLOCKS_MAXIMUM 4096
-/* Of one slice, and of its data in one answer. */
-#define TENSOR_CELLS_MAXIMUM 65536
-#define TENSOR_DATA_MAXIMUM (1u << 20)
-
-enum tensor_number_kind {
-	TENSOR_NUMBER_UNKNOWN, /* it cannot be read: "?" */
-	TENSOR_NUMBER_REAL,
-	TENSOR_NUMBER_INTEGER,
-	TENSOR_NUMBER_UNSIGNED, /* above INT64_MAX */
-	TENSOR_NUMBER_BOOLEAN,
-	TENSOR_NUMBER_COMPLEX,
-	TENSOR_NUMBER_TEXT, /* of what is no number: str, bytes, object */
-};
-
-/*
- * As JSON: null; a number, "nan", "inf" or "-inf"; an integer; "u:DIGITS";
- * true or false; [REAL, REAL]; {"text": …}.
- */
-struct tensor_number {
-	enum tensor_number_kind kind;
-	double real;
-	double imaginary;
-	int64_t integer; /* a boolean's as well, and an unsigned one's bits */
-	char *text;
-};
+/* Elements along one dimension: more are not believed. */
+#define TENSOR_SIZE_MAXIMUM (INT64_C(1) << 48)
 
 /* min, max, mean and std are of the finite elements: unknown where there are
  * none, and of complex ones. std divides by their count (numpy's default). */
@@ -112,59 +91,5 @@ json_t *tensor_to_json(const struct tensor *tensor);
 /* Into one after tensor_init(). */
 int tensor_from_json(struct tensor *tensor, const json_t *json,
 		     struct error *error);
-
-void tensor_number_clear(struct tensor_number *number);
-json_t *tensor_number_to_json(const struct tensor_number *number);
-int tensor_number_from_json(struct tensor_number *number, const json_t *json,
-			    struct error *error);
-/* NaN and infinities as "nan", "inf", "-inf". */
-json_t *tensor_real_to_json(double real);
-int tensor_real_from_json(double *real, const json_t *json);
-
-/*
- * A rectangle of numbers: two dimensions run, the others stand at index. Of a
- * 1-D tensor only columns run (row_dimension -1), of a 0-d one none.
- */
-struct tensor_slice {
-	int row_dimension; /* -1: none */
-	int column_dimension;
-	int64_t index[TENSOR_DIMENSIONS]; /* of the others */
-	int dimension_count;
-	int64_t row; /* the first, and how many */
-	int64_t row_count;
-	int64_t column;
-	int64_t column_count;
-	struct tensor_number *numbers; /* row by row; NULL: only asked for */
-	size_t count;
-};
-
-void tensor_slice_clear(struct tensor_slice *slice);
-json_t *tensor_slice_to_json(const struct tensor_slice *slice);
-/* Checked against itself; who uses it checks it against the tensor. */
-int tensor_slice_from_json(struct tensor_slice *slice, const json_t *json,
-			   struct error *error);
-
-/* A parameter or buffer of a module: "layers.0.weight". */
-struct tensor_parameter {
-	char *name;
-	bool is_buffer;
-	struct tensor tensor; /* dtype NULL: error says why */
-	char *error;
-};
-
-struct tensor_parameters {
-	struct tensor_parameter *items;
-	size_t count;
-	size_t capacity;
-	int64_t total; /* of all pages; -1: not known */
-};
-
-void tensor_parameters_clear(struct tensor_parameters *parameters);
-struct tensor_parameter *
-tensor_parameters_add(struct tensor_parameters *parameters);
-json_t *tensor_parameters_to_json(const struct tensor_parameters *parameters);
-/* Adds those of another page. */
-int tensor_parameters_from_json(struct tensor_parameters *parameters,
-				const json_t *json, struct error *error);
 
 #endif

@@ -39,10 +39,27 @@ static const struct field_table variable_table = {
 	.count = ARRAY_LENGTH(variable_fields),
 };
 
+void variable_clear(struct variable *variable)
+{
+	field_clear(&variable_table, variable);
+	*variable = (struct variable){ .child_count = -1 };
+}
+
+int variable_from_json(struct variable *variable, const json_t *json,
+		       struct error *error)
+{
+	*variable = (struct variable){ .child_count = -1 };
+	if (field_read(&variable_table, variable, json, error) < 0)
+		return -1;
+	if (!variable->name || !variable->value)
+		return error_set(error, "variable: name or value is missing");
+	return 0;
+}
+
 void variable_list_clear(struct variable_list *list)
 {
 	for (size_t i = 0; i < list->count; i++)
-		field_clear(&variable_table, &list->items[i]);
+		variable_clear(&list->items[i]);
 	free(list->items);
 	*list = (struct variable_list){ .total = -1 };
 }
@@ -96,16 +113,10 @@ int variable_list_from_json(struct variable_list *list, const json_t *json,
 				 "variables: there is no array of at "
 				 "most %d of them",
 				 VARIABLES_MAXIMUM);
-	for (size_t i = 0; i < count; i++) {
-		struct variable *variable = variable_list_add(list);
-
-		if (field_read(&variable_table, variable,
-			       json_array_get(items, i), error) < 0)
+	for (size_t i = 0; i < count; i++)
+		if (variable_from_json(variable_list_add(list),
+				       json_array_get(items, i), error) < 0)
 			return -1;
-		if (!variable->name || !variable->value)
-			return error_set(error, "variable: name or value is "
-						"missing");
-	}
 	list->total = json_get_integer(json, "total", -1);
 	if (list->total < 0)
 		list->total = -1;

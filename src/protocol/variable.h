@@ -38,6 +38,11 @@ struct variable_list {
 	int64_t total;		/* of all pages; -1: unknown */
 };
 
+void variable_clear(struct variable *variable);
+/* Into one that holds nothing; -1 and a sentence, and it is to be cleared. */
+int variable_from_json(struct variable *variable, const json_t *json,
+		       struct error *error);
+
 void variable_list_clear(struct variable_list *list);
 /* Lends a new zeroed one at the end (child_count -1). */
 struct variable *variable_list_add(struct variable_list *list);

@@ -104,14 +104,28 @@ static json_t *tensor_of(int64_t rows, int64_t columns, int64_t nan_count)
 		"histogram", histogram_of(), "share", 1.0);
 }
 
+/* What a node tells of it where no statistics are wanted. */
+static json_t *bare(const struct tensorview *known)
+{
+	json_t *tensor = tensor_to_json(&known->tensor);
+
+	json_object_set_new(tensor, "stats", json_null());
+	json_object_del(tensor, "histogram");
+	return tensor;
+}
+
 static void take(struct stage *stage, enum tensor_work work,
 		 json_t *owned_tensor, json_t *owned_slice)
 {
 	struct error error = ERROR_INIT;
 	json_t *body = json_object();
 
-	if (owned_tensor != NULL)
-		json_object_set_new(body, "tensor", owned_tensor);
+	json_object_set_new(body, "value",
+			    json_pack("{s:s, s:s, s:s}", "name", "x", "type",
+				      "Tensor", "value", "tensor"));
+	json_object_set_new(body, "tensor",
+			    owned_tensor != NULL ? owned_tensor
+						 : bare(known_of(stage)));
 	if (owned_slice != NULL)
 		json_object_set_new(body, "slice", owned_slice);
 	json_object_set_new(body, "frame",

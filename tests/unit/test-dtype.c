@@ -15,7 +15,7 @@
 
 #include "base/array.h"
 #include "protocol/dtype.h"
-#include "protocol/tensor.h"
+#include "protocol/tensornumber.h"
 
 static const struct format {
 	const char *name;

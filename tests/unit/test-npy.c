@@ -18,6 +18,7 @@
 #include "model/npy.h"
 #include "model/slicetext.h"
 #include "protocol/tensor.h"
+#include "protocol/tensorslice.h"
 
 static void make(struct tensor *tensor, const char *dtype, int item_size,
 		 int count, const int64_t *shape)

@@ -15,6 +15,9 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "protocol/tensor.h"
+#include "protocol/tensoranswer.h"
+#include "protocol/tensorparameters.h"
+#include "protocol/tensorslice.h"
 
 #define WHOLE                                                                  \
 	"{\"type\":\"torch.Tensor\",\"dtype\":\"float32\",\"offset\":3,"       \
@@ -202,6 +205,53 @@ static void parameters(void **state)
 	tensor_parameters_clear(&parameters);
 }
 
+static int read_answer(struct tensor_answer *answer, const char *text)
+{
+	struct error error = ERROR_INIT;
+	json_t *body = json_parse(text, strlen(text), &error);
+	int result;
+
+	assert_non_null(body);
+	result = tensor_answer_from_json(answer, body, &error);
+	json_decref(body);
+	assert_int_equal(error_is_set(&error), result < 0);
+	return result;
+}
+
+#define VALUE "{\"value\":{\"name\":\"x\",\"value\":\"1\"}"
+
+static void an_answer_is_read_or_refused(void **state)
+{
+	static const char *const texts[] = {
+		"{}",
+		"[]",
+		"{\"value\":null}",
+		VALUE ",\"data\":\"?\"}",
+		VALUE ",\"tensor\":{}}",
+		VALUE ",\"slice\":{}}",
+	};
+	struct tensor_answer answer;
+
+	(void)state;
+	assert_int_equal(read_answer(&answer, VALUE ",\"data\":\"AAE=\","
+					      "\"found\":7,\"frame\":"
+					      "{\"func\":\"f\","
+					      "\"lineno\":-3}}"),
+			 0);
+	assert_string_equal(answer.value.value, "1");
+	assert_false(answer.has_tensor || answer.has_slice);
+	assert_int_equal(answer.found, 7);
+	assert_int_equal(answer.data.length, 2);
+	assert_string_equal(answer.func, "f");
+	assert_null(answer.file);
+	assert_int_equal(answer.line, 0);
+	tensor_answer_clear(&answer);
+	for (size_t i = 0; i < ARRAY_LENGTH(texts); i++) {
+		assert_int_equal(read_answer(&answer, texts[i]), -1);
+		tensor_answer_clear(&answer);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -211,6 +261,7 @@ int main(void)
 		cmocka_unit_test(slices),
 		cmocka_unit_test(slices_that_are_none),
 		cmocka_unit_test(parameters),
+		cmocka_unit_test(an_answer_is_read_or_refused),
 	};
 
 	return cmocka_run_group_tests_name("tensor", tests, NULL, NULL);

@@ -376,6 +376,7 @@ static void small_and_large_numbers_are_scientific(void **state)
 #define TENSOR                                                                 \
 	"{\"dtype\":\"float32\",\"shape\":[2,2],\"strides\":[2,1],"            \
 	"\"numel\":4,\"itemsize\":4,\"nbytes\":16,\"stats\":%s}"
+#define VALUE "{\"name\":\"x\",\"value\":\"tensor\"}"
 #define SLICE                                                                  \
 	"{\"rowDimension\":0,\"columnDimension\":1,\"index\":[0,0],"           \
 	"\"rows\":2,\"columns\":2,\"numbers\":%s}"
@@ -386,7 +387,9 @@ static int take(struct tensorview *tensorview, enum tensor_work work,
 	struct error error = ERROR_INIT;
 	char *tensor = xasprintf(TENSOR, statistics);
 	char *slice = xasprintf(SLICE, numbers);
-	char *text = xasprintf("{\"tensor\":%s,\"slice\":%s}", tensor, slice);
+	char *text = xasprintf("{\"value\":" VALUE ",\"tensor\":%s,"
+			       "\"slice\":%s}",
+			       tensor, slice);
 	json_t *body = json_loads(text, 0, NULL);
 	int result = tensorview_take(tensorview, work, body, 1, &error);
 
@@ -456,7 +459,8 @@ static void statistics_of_another_shape_are_forgotten(void **state)
 {
 	struct error error = ERROR_INIT;
 	struct tensorview view;
-	json_t *body = json_loads("{\"tensor\":{\"dtype\":\"float32\","
+	json_t *body = json_loads("{\"value\":" VALUE ","
+				  "\"tensor\":{\"dtype\":\"float32\","
 				  "\"shape\":[3],\"strides\":[1],"
 				  "\"numel\":3,\"itemsize\":4}}",
 				  0, NULL);

@@ -1,0 +1,39 @@
+/*
+ * tensorparameters: the parameters and buffers of a module, page by page.
+ */
+#ifndef PROTOCOL_TENSORPARAMETERS_H
+#define PROTOCOL_TENSORPARAMETERS_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "protocol/tensor.h"
+
+struct error;
+
+/* A parameter or buffer of a module: "layers.0.weight". */
+struct tensor_parameter {
+	char *name;
+	bool is_buffer;
+	struct tensor tensor; /* dtype NULL: error says why */
+	char *error;
+};
+
+struct tensor_parameters {
+	struct tensor_parameter *items;
+	size_t count;
+	size_t capacity;
+	int64_t total; /* of all pages; -1: not known */
+};
+
+void tensor_parameters_clear(struct tensor_parameters *parameters);
+struct tensor_parameter *
+tensor_parameters_add(struct tensor_parameters *parameters);
+json_t *tensor_parameters_to_json(const struct tensor_parameters *parameters);
+/* Adds those of another page. */
+int tensor_parameters_from_json(struct tensor_parameters *parameters,
+				const json_t *json, struct error *error);
+
+#endif
