@@ -191,10 +191,10 @@ void modules_read(struct modules *modules, struct memory *memory,
 	pyreader_init(&reader, memory, python);
 	pydict_each(&reader, find_modules(memory, python, interpreter), 0,
 		    SIZE_MAX, add_module, modules);
-	look.items = modules->items + before;
 	look.count = modules->count - before;
 	if (!look.count)
 		return;
+	look.items = modules->items + before;
 	look.attributes = xcalloc(look.count, sizeof(*look.attributes));
 	look.parts = xcalloc(look.count, sizeof(*look.parts));
 	find_dicts(&look);
