@@ -2,12 +2,13 @@
 """Counts what `make check` left in build folders and holds it against the
 list of core tests.
 
-    summary.py [--core FILE] BUILD-FOLDER...
+    summary.py [--core FILE] BUILD-FOLDER... [--failed WHAT]...
 
 A line of tests/core-tests is `FILE [PREFIX]`: at least one test of FILE whose
 name begins with PREFIX ran in one of the folders, and none of those was
 skipped in all of them. A skipped test says what it lacks, else it fails; and
 so does the run where a sanitizer wrote a report, whichever test it was in.
+WHAT is something else that failed and is counted, too.
 """
 import argparse
 import glob
@@ -114,6 +115,7 @@ def count(folder, results, counts):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--core", default=os.path.join(HERE, "core-tests"))
+    parser.add_argument("--failed", action="append", default=[])
     parser.add_argument("folders", nargs="+")
     arguments = parser.parse_args()
     counts = {"passed": 0, "failed": 0, "skipped": 0}
@@ -123,7 +125,8 @@ def main():
         count(folder, results, counts)
         counts["failed"] += print_reports(folder)
         everything += results
-    for sentence in core_failures(everything, arguments.core):
+    sentences = list(core_failures(everything, arguments.core))
+    for sentence in sentences + arguments.failed:
         counts["failed"] += 1
         print("failed: " + sentence)
     line = "%(passed)d passed, %(failed)d failed" % counts

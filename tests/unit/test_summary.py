@@ -61,11 +61,12 @@ class TestSummary(Case):
                    "".join(line + "\n" for line in lines))
         self.write(folder + "/tests/screen/test-x.trs", "")
 
-    def summary(self, *folders):
+    def summary(self, *folders, more=()):
         core = self.write("core-tests", self.CORE + "\n")
         return run(sys.executable, os.path.join(TESTS, "summary.py"),
                    "--core", core,
-                   *[os.path.join(self.folder, name) for name in folders])
+                   *[os.path.join(self.folder, name) for name in folders],
+                   *more)
 
     def test_what_a_skip_lacks_is_told(self):
         self.results("a", "PASS: tests/screen/test-x 1 - test-x: large",
@@ -105,6 +106,13 @@ class TestSummary(Case):
         done = self.summary("a")
         self.assertIn("failed: a sanitizer reports", done.stdout)
         self.assertIn("    ==17==ERROR: AddressSanitizer: x\n", done.stdout)
+        self.assertEqual(done.returncode, 1)
+
+    def test_something_else_failed(self):
+        self.results("a", "PASS: tests/screen/test-x 1 - test-x: large")
+        done = self.summary("a", more=["--failed", "make x (x.log)"])
+        self.assertTrue(done.stdout.endswith(
+            "failed: make x (x.log)\n1 passed, 1 failed\n"), done.stdout)
         self.assertEqual(done.returncode, 1)
 
     def test_all_is_well(self):
