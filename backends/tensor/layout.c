@@ -110,7 +110,7 @@ int layout_check(const struct tensor_layout *layout, struct error *error)
 
 	if (check_item(layout, error) < 0 || check_sizes(layout, error) < 0)
 		return -1;
-	if (is_empty(layout) || layout->item_size == 0)
+	if (is_empty(layout))
 		return 0;
 	if (find_span(layout, &before, &behind) < 0)
 		return error_set(
