@@ -142,6 +142,18 @@ static void append_parted(struct buffer *out, const struct paramdiff_row *row,
 	buffer_clear(&usual);
 }
 
+static void append_absent(struct buffer *out, const struct paramdiff_row *row)
+{
+	struct rankset absent = RANKSET_INIT;
+
+	paramdiff_absent(row, &absent);
+	buffer_append_string(out, rankset_count(&row->missing) > 0
+					  ? "missing on "
+					  : "no gradient on ");
+	rankset_append_named(out, &absent);
+	rankset_clear(&absent);
+}
+
 static void append_how(struct buffer *out, const struct paramdiff_row *row)
 {
 	if (row->how == PARAMDIFF_DTYPE) {
@@ -151,8 +163,7 @@ static void append_how(struct buffer *out, const struct paramdiff_row *row)
 		buffer_append_string(out, "shape ");
 		append_parted(out, row, append_shape);
 	} else if (row->how == PARAMDIFF_MISSING) {
-		buffer_append_string(out, "missing on ");
-		rankset_append_named(out, &row->missing);
+		append_absent(out, row);
 	} else if (row->class_count > 0) {
 		buffer_append_string(out, "elements of ");
 		tensortext_append_head(out, &row->classes[0].tensor);

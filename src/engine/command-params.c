@@ -156,9 +156,12 @@ static void append_errors(struct buffer *out, const struct paramdiff *diff)
 
 static void append_text(struct buffer *out, const struct paramdiff *diff)
 {
+	bool is_any = false;
 	size_t count = 0;
 
-	if (diff->row_count > 0) {
+	for (size_t i = 0; i < diff->rank_count; i++)
+		is_any = is_any || !diff->ranks[i].error;
+	if (is_any) {
 		paramdiff_append_sentence(out, diff);
 		buffer_append_char(out, '\n');
 	}

@@ -324,6 +324,48 @@ static bool (*const tellers[])(struct buffer *out,
 	tell_value, tell_dtype, tell_shape, tell_nan, tell_elements,
 };
 
+/* Of elements alone, and nothing is known that tells them apart. */
+static bool are_listed_alike(const struct answer_classes *classes)
+{
+	const struct tensor *first = classes->items[0].tensor;
+
+	for (size_t i = 0; i < classes->value_count; i++) {
+		const struct answer_class *class = &classes->items[i];
+
+		if (!has_elements(class) || class->has_level ||
+		    !class->tensor->dtype || !first->dtype ||
+		    strcmp(class->tensor->dtype, first->dtype) != 0 ||
+		    !tensor_has_same_shape(class->tensor, first))
+			return false;
+	}
+	return true;
+}
+
+/* " over ranks 0-3, each float32 [8]; rank 1 against rank 0: …" */
+static void append_alike(struct buffer *out, const struct telling *telling)
+{
+	const struct answers *answers = telling->answers;
+	struct rankset ranks = RANKSET_INIT;
+
+	for (size_t i = 0; i < telling->classes->value_count; i++)
+		rankset_unite(&ranks, &telling->classes->items[i].ranks);
+	buffer_append_string(out, " over ");
+	rankset_append_named(out, &ranks);
+	rankset_clear(&ranks);
+	buffer_append_string(out, ", each ");
+	tensortext_append_head(out, telling->classes->items[0].tensor);
+	for (size_t i = 0; i < answers->difference_count; i++) {
+		const struct difference *difference = &answers->differences[i];
+
+		if (difference->state != DIFFERENCE_DONE)
+			continue;
+		buffer_printf(out, "; rank %d against rank %d: ",
+			      difference->rank, difference->against);
+		tensordiff_append(out, &difference->found);
+		return;
+	}
+}
+
 /* Without a majority nobody is the one that differs. */
 static void tell_camps(struct buffer *out, const struct telling *telling)
 {
@@ -332,6 +374,10 @@ static void tell_camps(struct buffer *out, const struct telling *telling)
 	append_question(out, telling);
 	buffer_append_string(out, " has ");
 	append_counted(out, telling->classes->value_count, "value", "values");
+	if (are_listed_alike(telling->classes)) {
+		append_alike(out, telling);
+		return;
+	}
 	for (size_t i = 0; i < telling->classes->value_count; i++) {
 		const struct answer_class *class = &telling->classes->items[i];
 

@@ -192,15 +192,58 @@ static void append_what(struct buffer *out, const struct paramdiff *diff,
 			 strcspn(diff->expression, "\n"));
 }
 
+void paramdiff_absent(const struct paramdiff_row *row, struct rankset *absent)
+{
+	rankset_copy(absent, &row->missing);
+	for (size_t i = 0; i < row->class_count; i++)
+		if (paramdiff_is_none(&row->classes[i]))
+			rankset_unite(absent, &row->classes[i].ranks);
+}
+
+/* False: all have it, or those that do have the same. */
+static bool append_absent(struct buffer *out, const struct paramdiff *diff,
+			  const struct paramdiff_row *row)
+{
+	struct rankset absent = RANKSET_INIT;
+	struct rankset others = RANKSET_INIT;
+	size_t values = 0;
+
+	paramdiff_absent(row, &absent);
+	for (size_t i = 0; i < row->class_count; i++) {
+		if (paramdiff_is_none(&row->classes[i]))
+			continue;
+		rankset_unite(&others, &row->classes[i].ranks);
+		values++;
+	}
+	if (rankset_count(&absent) > 0 && values > 1) {
+		rankset_append_named(out, &absent);
+		buffer_append_string(out, rankset_count(&absent) == 1
+						  ? " has no "
+						  : " have no ");
+		if (diff->is_of_gradients)
+			buffer_append_string(out, "gradient of ");
+		text_append_line(out, row->name, strcspn(row->name, "\n"));
+		buffer_append_string(out, ", and those of ");
+		rankset_append_named(out, &others);
+		buffer_append_string(out, " differ");
+	}
+	values = rankset_count(&absent) > 0 ? values : 0;
+	rankset_clear(&absent);
+	rankset_clear(&others);
+	return values > 1;
+}
+
 static void append_first(struct buffer *out, const struct paramdiff *diff)
 {
+	const struct paramdiff_row *row = &diff->rows[diff->first];
 	struct answers answers = { .question = NULL };
 	struct answer_classes classes;
 	size_t count = paramdiff_differing(diff);
 
-	paramdiff_to_answers(&answers, diff, &diff->rows[diff->first]);
+	paramdiff_to_answers(&answers, diff, row);
 	answer_classes_make(&classes, &answers);
-	answer_classes_append_sentence(out, &classes, &answers);
+	if (answer_classes_majority(&classes) || !append_absent(out, diff, row))
+		answer_classes_append_sentence(out, &classes, &answers);
 	answer_classes_clear(&classes);
 	answers_clear(&answers);
 	if (count < 2)

@@ -94,6 +94,9 @@ void paramdiff_judge(struct paramdiff *diff);
 /* So many differ. */
 size_t paramdiff_differing(const struct paramdiff *diff);
 bool paramdiff_row_differs(const struct paramdiff_row *row);
+/* The ranks that do not have it, or have no gradient; absent is empty before.
+ */
+void paramdiff_absent(const struct paramdiff_row *row, struct rankset *absent);
 /* Parameters that have come, of how many there will be (0: not known). */
 void paramdiff_progress(const struct paramdiff *diff, int64_t *done,
 			int64_t *total);

@@ -80,6 +80,15 @@ static void check(struct paramdiff *diff, size_t differing, const char *wanted)
 	paramdiff_clear(diff);
 }
 
+static void expect_start(struct paramdiff *diff, const char *wanted)
+{
+	struct buffer out = BUFFER_INIT;
+
+	paramdiff_append_sentence(&out, diff);
+	assert_memory_equal(out.data, wanted, strlen(wanted));
+	buffer_clear(&out);
+}
+
 static void replicas_are_the_same(void **state)
 {
 	struct paramdiff diff;
@@ -230,6 +239,67 @@ static void a_gradient_beside_none_differs(void **state)
 			"tensor, float32 [8]; 1 have none");
 }
 
+/* As they are before they are reduced. */
+static void each_gradient_differs_and_one_is_none(void **state)
+{
+	struct paramdiff diff = { .expression = NULL };
+
+	(void)state;
+	paramdiff_begin(&diff, "model", true, 1);
+	for (size_t i = 0; i < 4; i++) {
+		struct tensor_parameters page = { .total = -1 };
+
+		paramdiff_add_rank(&diff, (int)i);
+		if (i == 2)
+			add_none(&page, "fc.weight");
+		else
+			add(&page, "fc.weight", 8, 0x11 + (uint32_t)i);
+		take(&diff, i, &page);
+	}
+	check(&diff, 1, "rank 2 has no gradient of fc.weight, and those of "
+			"ranks 0-1,3 differ");
+}
+
+static void one_differs_on_every_rank(void **state)
+{
+	struct paramdiff diff;
+
+	(void)state;
+	begin(&diff, 3);
+	for (size_t i = 0; i < 3; i++) {
+		struct tensor_parameters page = { .total = -1 };
+
+		add(&page, "fc.weight", 8, 0x11 + (uint32_t)i);
+		take(&diff, i, &page);
+	}
+	diff.has_difference = true;
+	diff.difference = (struct difference){
+		.rank = 1,
+		.against = 0,
+		.state = DIFFERENCE_DONE,
+		.found = { .dtype = xstrdup("float32"),
+			   .dimension_count = 1,
+			   .shape = { 8 },
+			   .element_count = 8 },
+	};
+	paramdiff_judge(&diff);
+	diff.is_over = true;
+	expect_start(&diff, "fc.weight has 3 values over ranks 0-2, each "
+			    "float32 [8]; rank 1 against rank 0: ");
+	paramdiff_clear(&diff);
+}
+
+static void a_list_of_none_says_so(void **state)
+{
+	struct tensor_parameters page = { .total = -1 };
+	struct paramdiff diff;
+
+	(void)state;
+	begin(&diff, 1);
+	take(&diff, 0, &page);
+	check(&diff, 0, "model has no parameters or buffers");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -242,6 +312,9 @@ int main(void)
 		cmocka_unit_test(shards_differ_by_right),
 		cmocka_unit_test(what_was_not_read_is_not_the_same),
 		cmocka_unit_test(a_gradient_beside_none_differs),
+		cmocka_unit_test(each_gradient_differs_and_one_is_none),
+		cmocka_unit_test(one_differs_on_every_rank),
+		cmocka_unit_test(a_list_of_none_says_so),
 	};
 
 	return cmocka_run_group_tests_name("paramdiff", tests, NULL, NULL);
