@@ -268,10 +268,10 @@ static void append_waiting(struct buffer *out, const struct group *group,
 }
 
 /* "in pdb" */
-static const char *holder_of(const struct rank *rank)
+static const char *holder_of(const struct rank *rank, bool is_plural)
 {
 	if (debugger_is_of(&rank->debugger, "http"))
-		return "by its agent";
+		return is_plural ? "by their agents" : "by its agent";
 	return debugger_is_of(&rank->debugger, "pdb") ? "in pdb"
 						      : "in a debugger";
 }
@@ -279,7 +279,7 @@ static const char *holder_of(const struct rank *rank)
 static void append_group(struct buffer *out, const struct group *group)
 {
 	bool is_plural = rankset_count(&group->ranks) != 1;
-	const char *holder = holder_of(group->first);
+	const char *holder = holder_of(group->first, is_plural);
 
 	phrase_append_ranks(out, &group->ranks);
 	buffer_append_char(out, ' ');

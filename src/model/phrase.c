@@ -178,6 +178,11 @@ size_t phrase_index(const struct phrase *phrase)
 	return (size_t)(phrase - phrases);
 }
 
+bool phrase_is_nameless(const struct camp *camp)
+{
+	return phrase_of(camp) == &phrases[PHRASE_OTHER];
+}
+
 static void append_name(struct buffer *out, const char *name, int columns)
 {
 	struct buffer escaped = BUFFER_INIT;

@@ -20,6 +20,8 @@ struct phrase;
 /* Lends the row for what a camp does. */
 const struct phrase *phrase_of(const struct camp *camp);
 size_t phrase_index(const struct phrase *phrase);
+/* What it does has no word of its own: it is somewhere. */
+bool phrase_is_nameless(const struct camp *camp);
 
 /* "Rank 3", "Ranks 2 and 5", "Ranks 0-2,4-7" */
 void phrase_append_ranks(struct buffer *out, const struct rankset *ranks);

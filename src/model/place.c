@@ -223,6 +223,10 @@ const struct frame *place_find(const struct process *process,
 	if (!stack || stack->frame_count == 0)
 		return NULL;
 	frame = &stack->frames[place_user_frame(process, stack)];
+	/* What its agent does of itself, with a library's help: it closes. */
+	if (place_is_library(frame->code->file) &&
+	    place_is_agent(stack->frames[stack->frame_count - 1].code->file))
+		return NULL;
 	return place_is_agent(frame->code->file) ? NULL : frame;
 }
 

@@ -409,6 +409,38 @@ static void say_together(struct buffer *out, const struct session *session,
 		buffer_append_char(out, '.');
 }
 
+/*
+ * All are at something that has no word: only a place that they share says
+ * more. False: one of them is at something else.
+ */
+static bool append_nameless(struct buffer *out, const struct camp_list *camps,
+			    bool all_move, bool is_plural)
+{
+	struct buffer first = BUFFER_INIT;
+	struct buffer text = BUFFER_INIT;
+	bool are_nameless = true;
+	bool is_shared = true;
+
+	for (size_t i = 0; i < camps->count; i++) {
+		const struct camp *camp = &camps->items[i];
+
+		if (!camp->main_thread)
+			continue;
+		are_nameless = are_nameless && phrase_is_nameless(camp);
+		buffer_reset(&text);
+		phrase_append_doing(&text, camp, is_plural);
+		if (first.length == 0)
+			buffer_append_string(&first, text.data);
+		is_shared = is_shared && strcmp(first.data, text.data) == 0;
+	}
+	if (are_nameless && is_shared && first.length > 0)
+		buffer_printf(out, "%s %s", all_move ? ", and" : "; all",
+			      first.data);
+	buffer_clear(&first);
+	buffer_clear(&text);
+	return are_nameless;
+}
+
 /* Where ranks are changes too fast to name places; what they do does not. */
 static void append_kinds(struct buffer *out, const struct camp_list *camps,
 			 bool all_move)
@@ -469,7 +501,9 @@ static void say_moving(struct buffer *out, const struct session *session,
 		phrase_append_total(out, session);
 	}
 	buffer_append_string(out, moving == 1 ? " moves" : " move");
-	append_kinds(out, camps, moving == session->rank_count);
+	if (!append_nameless(out, camps, moving == session->rank_count,
+			     session->rank_count > 1))
+		append_kinds(out, camps, moving == session->rank_count);
 	buffer_append_char(out, '.');
 }
 

@@ -148,6 +148,28 @@ static void a_rank_that_its_agent_holds(void **state)
 	scene_clear(&scene);
 }
 
+static void ranks_that_their_agents_hold(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	start(&scene, 2, "01", LOSES);
+	for (int rank = 0; rank < 2; rank++) {
+		char body[256];
+
+		snprintf(body, sizeof(body),
+			 "{'pid':%d,'rank':%d,'state':'stopped',"
+			 "'backend':'http','target':'agent:%d','stops':1,"
+			 "'tid':%d" RAISED "}",
+			 100 + rank, rank, 100 + rank, 100 + rank);
+		scene_text(&scene, "stopped", body);
+	}
+	scene_expect(&scene, VERDICT_STOPPED, "0-1",
+		     "Ranks 0 and 1 raised RuntimeError: boom (train.py:22) "
+		     "and are held by their agents.");
+	scene_clear(&scene);
+}
+
 /* Of another client, or of one that is gone. */
 static void a_rank_that_its_agent_stopped(void **state)
 {
@@ -839,6 +861,7 @@ int main(void)
 		cmocka_unit_test(a_condition_that_failed),
 		cmocka_unit_test(a_rank_that_raised),
 		cmocka_unit_test(a_rank_that_its_agent_holds),
+		cmocka_unit_test(ranks_that_their_agents_hold),
 		cmocka_unit_test(a_rank_that_its_agent_stopped),
 		cmocka_unit_test(a_rank_that_was_let_go),
 		cmocka_unit_test(a_rank_that_waits_for_somebody),

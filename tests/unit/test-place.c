@@ -116,6 +116,24 @@ static void the_agent_is_not_where_one_is(void **state)
 	assert_null(place_find(&process, NULL));
 }
 
+/* It closes when the program has ended: all of the stack is the agent's. */
+static void a_library_that_the_agent_called_is_no_place(void **state)
+{
+	char at[] = "/tmp/probetui-0123456789abcdef/probetui/debugging/stop.py";
+	char library[] = "/usr/lib/python3.11/contextlib.py";
+	struct process process = { .cwd = cwd };
+	struct code codes[] = { { .func = func, .file = at },
+				{ .func = func, .file = library },
+				{ .func = func, .file = at } };
+	struct frame frames[] = { { &codes[0], 151 },
+				  { &codes[1], 457 },
+				  { &codes[2], 17 } };
+	struct stack stack = { .frames = frames, .frame_count = 3 };
+
+	(void)state;
+	assert_null(place_find(&process, &stack));
+}
+
 static void the_root_folder_holds_all(void **state)
 {
 	char root[] = "/";
@@ -195,6 +213,7 @@ int main(void)
 		cmocka_unit_test(user_code_is_below_cwd_or_script),
 		cmocka_unit_test(the_agent_is_no_user_code),
 		cmocka_unit_test(the_agent_is_not_where_one_is),
+		cmocka_unit_test(a_library_that_the_agent_called_is_no_place),
 		cmocka_unit_test(the_root_folder_holds_all),
 		cmocka_unit_test(the_top_user_frame_is_the_innermost),
 		cmocka_unit_test(a_spawned_process_is_in_its_file),

@@ -275,6 +275,39 @@ static void a_moving_job_has_no_outlier(void **state)
 	scene_clear(&scene);
 }
 
+/* Each is somewhere else in torch, below the same line of theirs. */
+static void what_has_no_word_is_told_by_its_place(void **state)
+{
+	static const char *const stacks[] = {
+		"get /usr/lib/python3.11/queue.py:9 < train train.py:25",
+		"get /usr/lib/python3.11/queue.py:7 < train train.py:25",
+		"get /usr/lib/python3.11/queue.py:9 < other train.py:5",
+	};
+	struct scene scene;
+
+	(void)state;
+	for (int last = 1; last <= 2; last++) {
+		scene_init(&scene);
+		scene_start(&scene, 2);
+		for (uint64_t i = 1; i <= 2; i++) {
+			for (int rank = 0; rank < 2; rank++) {
+				struct seen seen = WAITS(100 + rank, 17);
+
+				seen.stack = stacks[rank == 0 ? 0 : last];
+				seen.switches = 40 * i;
+				seen.cpu = 0.1 * (double)i;
+				scene_see(&scene, &seen);
+			}
+			scene_wait(&scene, 0.2);
+		}
+		scene_expect(&scene, VERDICT_PROGRESSING, "",
+			     last == 1 ? "Both ranks move, and are in train "
+					 "(train.py:25) in queue get."
+				       : "Both ranks move.");
+		scene_clear(&scene);
+	}
+}
+
 static void all_together_and_not_moving(void **state)
 {
 	struct scene scene;
@@ -727,6 +760,7 @@ int main(void)
 		cmocka_unit_test(two_ranks_one_late),
 		cmocka_unit_test(all_together_and_moving),
 		cmocka_unit_test(a_moving_job_has_no_outlier),
+		cmocka_unit_test(what_has_no_word_is_told_by_its_place),
 		cmocka_unit_test(all_together_and_not_moving),
 		cmocka_unit_test(all_together_in_one_sample),
 		cmocka_unit_test(the_ranks_of_other_machines_are_not_seen),
