@@ -28,7 +28,7 @@ TLS_RECORD = b"\x16"
 REASONS = {
     200: "OK", 400: "Bad Request", 401: "Unauthorized", 403: "Forbidden",
     404: "Not Found", 405: "Method Not Allowed", 408: "Request Timeout",
-    411: "Length Required", 413: "Content Too Large",
+    409: "Conflict", 411: "Length Required", 413: "Content Too Large",
     417: "Expectation Failed", 431: "Request Header Fields Too Large",
     500: "Internal Server Error", 501: "Not Implemented",
     503: "Service Unavailable", 504: "Gateway Timeout",

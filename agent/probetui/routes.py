@@ -147,6 +147,7 @@ def _evals(_: Context) -> Any:
 
 
 def _dap(context: Context) -> Any:
+    _number(context, "once")
     return context.debugger().answer(context)
 
 
@@ -182,7 +183,7 @@ ROUTES = (
     Route("POST", "/eval", True, _eval, ("code", "timeout"), ()),
     Route("POST", "/execute", True, _execute, ("code", "path", "timeout"),
           ()),
-    Route("POST", "/dap", False, _dap, None, ("session",)),
+    Route("POST", "/dap", False, _dap, None, ("session", "once")),
     Route("POST", "/eject", True, _eject, (), ()),
 )
 

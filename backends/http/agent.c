@@ -222,6 +222,8 @@ static void on_initialized(struct inquiry *inquiry, json_t *body,
 	xreplace(&agent->session, session);
 	agent->after = json_get_integer(json_object_get(body, "probetui"),
 					"next", 0);
+	agent->takes_once = json_get_boolean(json_object_get(body, "probetui"),
+					     "once", false);
 	settle_in(agent);
 }
 

@@ -60,6 +60,7 @@ struct agent {
 	bool is_silent;		  /* its last answer was late */
 	bool has_ended;		  /* it said so: nothing stands any more */
 	bool is_read_only;
+	bool takes_once; /* a request that comes twice is refused */
 	bool is_leaving; /* the answer comes last, behind all that ends */
 	bool is_telling; /* a sample is wanted for what is told now */
 	bool is_debugger; /* it was connected to, or is asked to debug: else
@@ -125,6 +126,7 @@ struct inquiry {
 	bool is_late;	   /* it fails as nothing was answered in time */
 	bool is_refused;   /* it fails as the answer was none to it */
 	bool is_plain;	   /* no DAP: all of the answer is its body */
+	bool is_once;	   /* the agent takes it once, however often it comes */
 	/* Not sent yet, as there is no session: */
 	char *command; /* of DAP, or the path of a plain one; NULL: sent */
 	json_t *arguments;

@@ -47,7 +47,7 @@ struct carrier_letter {
 	int (*check)(int fd, void *data);
 	int fd; /* of a connection that is new; -1 */
 	bool is_local; /* a Unix socket */
-	bool is_post;
+	bool is_once; /* not to be sent a second time */
 	bool is_sent;
 	bool is_again; /* and was not sent a second time */
 	void (*done)(const struct carrier_answer *answer, void *data);
@@ -117,7 +117,7 @@ static curl_socket_t on_open(void *data, curlsocktype purpose,
 /*
  * Connected, and nothing was sent on this connection. libcurl sends again
  * what a kept one has taken before it closed: what runs code must not come
- * twice.
+ * twice, unless who takes it sees to that.
  */
 static int on_connected(void *data, char *address, char *own, int port,
 			int own_port)
@@ -131,7 +131,7 @@ static int on_connected(void *data, char *address, char *own, int port,
 	if (letter->fd >= 0 && letter->check(letter->fd, letter->data) < 0)
 		return CURL_PREREQFUNC_ABORT;
 	letter->fd = -1;
-	if (letter->is_post && letter->is_sent) {
+	if (letter->is_once && letter->is_sent) {
 		letter->is_again = true;
 		return CURL_PREREQFUNC_ABORT;
 	}
@@ -436,9 +436,9 @@ static void set_body(struct carrier_letter *letter,
 {
 	CURL *easy = letter->easy;
 
-	letter->is_post = request->body != NULL;
-	if (!letter->is_post)
+	if (!request->body)
 		return;
+	letter->is_once = !request->is_repeatable;
 	curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE,
 			 (curl_off_t)request->length);
 	curl_easy_setopt(easy, CURLOPT_COPYPOSTFIELDS, request->body);

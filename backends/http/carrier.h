@@ -49,6 +49,11 @@ struct carrier_request {
 	const char *ca_file; /* of https; NULL: the system's */
 	const char *body;    /* NULL: GET; it is copied */
 	size_t length;
+	/*
+	 * Where a kept connection ends before a byte of the answer, a GET is
+	 * sent again, and a POST that is not done twice by that.
+	 */
+	bool is_repeatable;
 	double seconds;	     /* from now on to the last byte */
 	size_t maximum;	     /* bytes of an answer */
 	/* Called once, from the loop, unless it is cancelled before. */

@@ -297,6 +297,7 @@ static void post(struct inquiry *inquiry, const char *path, const json_t *object
 		.token = agent->way.token,
 		.ca_file = agent->way.ca_file,
 		.seconds = inquiry->seconds,
+		.is_repeatable = inquiry->is_once,
 		.maximum = REPLY_MAXIMUM,
 		.done = on_answer,
 		.data = inquiry,
@@ -321,16 +322,29 @@ static void post(struct inquiry *inquiry, const char *path, const json_t *object
 		agent_end(agent, error.message);
 }
 
+/* A session takes each number once, so that it can be sent again. */
+static char *dap_path(const struct inquiry *inquiry)
+{
+	const struct agent *agent = inquiry->agent;
+
+	if (!agent->session)
+		return xstrdup("/dap");
+	if (!inquiry->is_once)
+		return xasprintf("/dap?session=%s", agent->session);
+	return xasprintf("/dap?session=%s&once=%lld", agent->session,
+			 (long long)inquiry->number);
+}
+
 static void post_dap(struct inquiry *inquiry, const char *command,
 		     json_t *arguments)
 {
 	struct agent *agent = inquiry->agent;
 	json_t *request = json_object();
-	char *path = agent->session
-			     ? xasprintf("/dap?session=%s", agent->session)
-			     : xstrdup("/dap");
+	char *path;
 
 	inquiry->number = ++agent->number;
+	inquiry->is_once = agent->session && agent->takes_once;
+	path = dap_path(inquiry);
 	json_object_set_new(request, "seq", json_integer(inquiry->number));
 	json_set_text(request, "type", "request");
 	json_set_text(request, "command", command);

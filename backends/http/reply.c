@@ -185,6 +185,10 @@ static void read_refusal(struct reply *reply, int status, const json_t *answer,
 		error_set(error, "The token was refused: PROBETUI_TOKEN_FILE, "
 				 "or PROBETUI_TOKEN, is to be that of the "
 				 "program.");
+	else if (status == 409)
+		error_set(error, "The connection to its agent ended before "
+				 "the answer. The agent had taken the request: "
+				 "what it was to do is done, or under way.");
 	else
 		quote(error, "Its agent refuses: ", message);
 }

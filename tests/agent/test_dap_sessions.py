@@ -112,6 +112,18 @@ class TestSessions(SessionCase):
                 self.assertFalse(told["success"])
             Viewer(target).close()
 
+    def test_a_number_is_taken_once(self):
+        target = self.listening()
+        with Viewer(target) as viewer, Viewer(target) as other:
+            self.assertIs(viewer.capabilities["probetui"]["once"], True)
+            for client, once, status in (
+                    (viewer, "7", 200), (viewer, "7", 409), (other, "7", 200),
+                    (viewer, "6", 200), (viewer, "x", 400), (viewer, "", 400)):
+                path = "/dap?session=%s&once=%s" % (client.session, once)
+                self.assertEqual(client.client.ask("POST", path, {
+                    "seq": 1, "type": "request", "command": "threads"})
+                    .status, status, once)
+
     def test_no_request(self):
         target = self.listening()
         with Viewer(target) as viewer:

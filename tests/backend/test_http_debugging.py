@@ -84,6 +84,17 @@ for name in os.listdir("/proc/self/fd"):
     one.close()
 """
 
+# The next request's connection ends as it comes, before anybody took it.
+DROPS = """
+from probetui import http1, server
+def drop(self, head, body, kept=server.Connection._answer):
+    if head.method != "POST":
+        return kept(self, head, body)
+    server.Connection._answer = kept
+    raise http1.Closed()
+server.Connection._answer = drop
+"""
+
 
 class DebuggingCase(HttpCase):
     argv = [TARGET]
@@ -614,6 +625,21 @@ class TestLeaving(DebuggingCase):
         self.assertIn("ended before", self.node.answer(seq)["message"])
         self.target.say("len(times)")
         self.assertEqual(self.line(), ["1"])
+        self.assertEqual(self.ask("evaluate", expression="len(times)")
+                         ["result"], "1")
+
+    def test_what_was_not_taken_is_sent_again(self):
+        """Where a kept connection ends as a request is on its way."""
+        self.set({"path": TARGET, "line": INNER})
+        self.ask("evaluate", context="repl", expression="times = []")
+        self.ask("evaluate", context="repl", expression=DROPS)
+        self.assertEqual(self.ask(
+            "evaluate", expression="times.append(1) or len(times)")["result"],
+            "1")
+        # And the session is what it was.
+        self.target.say("work(1)")
+        self.assertEqual(self.stopped()[1][0], ("inner", INNER))
+        self.ask("continue")
 
     def test_one_that_ends_before_it_answers(self):
         self.set({"path": TARGET, "line": INNER})

@@ -215,6 +215,7 @@ class Debugger:
             session = self.sessions.make(context.connection, self.ring.last)
         else:
             session = self.sessions.find(name)
+            self.sessions.take(session, context.query.get("once"))
         self.server.watch(context.connection)
         # It may be the last thing that the program waits for.
         context.connection.awaits_end = True

@@ -18,7 +18,7 @@ def _initialize(call: Call) -> Dict[str, Any]:
     session.columns_start = int(arguments.flag("columnsStartAt1", True))
     told = table.capabilities(call.debugger.is_read_only)
     told["probetui"] = {"session": session.id, "grace": session.grace,
-                        "next": session.first}
+                        "next": session.first, "once": True}
     call.debugger.ring.emit("initialized", {}, session.id)
     return told
 

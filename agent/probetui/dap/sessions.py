@@ -2,6 +2,7 @@
 of it is heard any more."""
 from __future__ import annotations
 
+import collections
 import contextlib
 import os
 import threading
@@ -10,6 +11,7 @@ from typing import (
     TYPE_CHECKING,
     Any,
     Callable,
+    Deque,
     Dict,
     Iterator,
     List,
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 SESSIONS_MAXIMUM = 16
 # Between a session's last connection and its end.
 UNIX_GRACE = 1.0
+# Requests of a session that are not taken a second time are so many, the last.
+TAKEN_MAXIMUM = 1000
 TCP_GRACE = 10.0
 # Without a request, and without a wait for events.
 SILENCE_SECONDS = 60.0
@@ -68,6 +72,18 @@ class Session:
         self._requests = 0
         self._heard = time.monotonic()
         self._count = 0
+        self._taken: Set[str] = set()
+        self._order: Deque[str] = collections.deque()
+
+    def take(self, number: str) -> bool:
+        """False: a request with that number was taken already."""
+        if number in self._taken:
+            return False
+        self._taken.add(number)
+        self._order.append(number)
+        if len(self._order) > TAKEN_MAXIMUM:
+            self._taken.discard(self._order.popleft())
+        return True
 
     def number(self) -> int:
         """Of its next response."""
@@ -135,6 +151,14 @@ class Sessions:
             raise Refusal(404, "there is no such session; initialize makes "
                           "one, which ends when its connections do")
         return session
+
+    def take(self, session: Session, once: Optional[str]) -> None:
+        """A request, of that number unless None. Who does not know whether
+        it came sends it again; 409: it did."""
+        with self._lock:
+            is_new = once is None or session.take(once)
+        if not is_new:
+            raise Refusal(409, "this request was taken already")
 
     @contextlib.contextmanager
     def serving(self, session: Session,
