@@ -93,9 +93,11 @@ struct backend {
 			  const struct message *request);
 	/*
 	 * Whether it is opened, by the process alone, while processes are
-	 * followed: to hear of what happens in it. NULL: never.
+	 * followed: to hear of what happens in it; in the place of the
+	 * connection that there is, unless that is NULL. NULL: never.
 	 */
-	bool (*attends)(const struct process *process);
+	bool (*attends)(const struct process *process,
+			const struct connection *connection);
 	/*
 	 * Whether it can do that now. request says what exactly (its thread,
 	 * its frame); NULL: in general. reason may be NULL.

@@ -211,9 +211,10 @@ void connections_attend(struct connections *connections,
 	for (size_t i = 0; i < ROW_COUNT; i++) {
 		const struct backend *backend = rows[i].backend;
 
-		if (!backend->attends || slot->connections[i] ||
-		    !backend->attends(process))
+		if (!backend->attends ||
+		    !backend->attends(process, slot->connections[i]))
 			continue;
+		close_one(&slot->connections[i]);
 		slot->connections[i] = backend->open(connections->node, process,
 						     NULL, NULL);
 	}

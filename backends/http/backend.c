@@ -115,8 +115,15 @@ static bool http_opens_for(const struct process *process,
 	       way_exists(process->pid, process->uid);
 }
 
-static bool http_attends(const struct process *process)
+/* One that left is of no use any more once there is another. */
+static bool http_attends(const struct process *process,
+			 const struct connection *connection)
 {
+	const struct agent *agent = (const struct agent *)connection;
+
+	if (agent)
+		return agent->phase == AGENT_OVER &&
+		       way_has_another(&agent->way);
 	return way_exists(process->pid, process->uid);
 }
 

@@ -182,7 +182,22 @@ int way_find(struct way *way, struct error *error)
 		return error_set(error, "It has no agent that listens. "
 				 GET_ONE);
 	way->path = xstrdup(path);
+	if (lstat(path, &way->file) < 0)
+		way->file = (struct stat){ .st_ino = 0 };
 	return check_file(path, way->uid, error);
+}
+
+bool way_has_another(const struct way *way)
+{
+	char path[128];
+	struct stat now;
+
+	return !way->is_address && way->pid != 0 &&
+	       find_path(path, sizeof(path), way->pid, way->uid) &&
+	       lstat(path, &now) == 0 &&
+	       (now.st_ino != way->file.st_ino ||
+		now.st_ctim.tv_sec != way->file.st_ctim.tv_sec ||
+		now.st_ctim.tv_nsec != way->file.st_ctim.tv_nsec);
 }
 
 int way_look(struct way_found *found, pid_t pid, uid_t uid,

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include "base/error.h"
@@ -23,6 +24,7 @@ struct way {
 	pid_t pid; /* of the process, where it is here; else 0 */
 	uid_t uid;
 	bool is_address; /* TCP */
+	struct stat file;     /* the socket that was found last */
 	struct error refused; /* why way_check_peer() gave -1 */
 };
 
@@ -33,6 +35,8 @@ int way_init(struct way *way, const struct process *process,
 void way_clear(struct way *way);
 /* Looks for the socket again; -1: there is none, or it is not the process's. */
 int way_find(struct way *way, struct error *error);
+/* Whether there is a socket now, and it is not the one that was found last. */
+bool way_has_another(const struct way *way);
 /* Who is at its other end. -1: not the process; way->refused says so. */
 int way_check_peer(struct way *way, int fd);
 /* The number that we have for a thread of a process in a container; 0: none. */

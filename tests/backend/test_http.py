@@ -1,4 +1,5 @@
 """The agent in a process, as a node speaks to it."""
+import contextlib
 import http.server
 import json
 import os
@@ -190,6 +191,20 @@ class TestEject(HttpCase):
         self.is_out()
         self.assertIn("Its agent was taken out of it",
                       self.node.refuse("eject", pid=self.pid))
+
+    def test_who_follows_hears_of_the_next_one(self):
+        self.node.discover(pids=[self.pid], follow=True, period=0.1)
+        self.evaluate("x")
+        self.assertEqual(self.ejects(), "nothing of it is left")
+        with contextlib.closing(Node()) as other:
+            other.ask("initialize", protocol=1)
+            other.discover(pids=[self.pid])
+            other.ask("inject", pid=self.pid)
+            other.ask("catch", pid=self.pid, on=True)
+            self.target.say("raise KeyError('k')")
+            self.assertEqual(self.node.event("stopped", self.pid)
+                             ["exception"], "KeyError: 'k'")
+            self.target.process.kill()
 
     def test_one_that_has_evaluated(self):
         for _ in range(3):
