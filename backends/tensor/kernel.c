@@ -6,6 +6,7 @@
 #include "backends/tensor/kernel.h"
 
 #include <assert.h>
+#include <float.h>
 #include <string.h>
 
 #include "banned.h"
@@ -164,6 +165,7 @@ static const struct kernel_sums empty = {
 			zeros += value == 0;                            \
 		}                                                       \
 		*sums = empty;                                          \
+		sums->count = (int64_t)count;                           \
 		sums->center = center;                                  \
 		sums->sum = sum;                                        \
 		sums->squares = squares;                                \
@@ -183,6 +185,90 @@ SUM(uint64, uint64_t, int64_t, real_uint64, tell_unsigned)
 SUM(uint32, uint32_t, int32_t, REAL, tell_real)
 SUM(uint16, float, int32_t, REAL, tell_float)
 
+/* As integers, for what NaN may be: kernel.c is compiled as if there is none. */
+
+static int32_t bits_float(float value)
+{
+	return (int32_t)to_bits(value);
+}
+
+static int64_t bits_double(double value)
+{
+	int64_t bits;
+
+	memcpy(&bits, &value, sizeof(bits));
+	return bits;
+}
+
+static float of_float(int32_t bits)
+{
+	return to_float((uint32_t)bits);
+}
+
+static double of_double(int64_t bits)
+{
+	double value;
+
+	memcpy(&value, &bits, sizeof(value));
+	return value;
+}
+
+#define MOST_float INT32_MAX
+#define MOST_double INT64_MAX
+#define INFINITE_float (255 << 23)
+#define INFINITE_double (INT64_C(2047) << 52)
+
+/*
+ * The same of the finite ones. In place of another there is 0, and beside the
+ * bounds the largest one: masks, and no branch.
+ */
+#define SUM_FINITE(name, type, bits_type, tell)                              \
+	static void finite_##name(const uint8_t *bytes, size_t count,        \
+				  double center, struct kernel_sums *sums)   \
+	{                                                                    \
+		const bits_type most = INFINITE_##type - 1;                  \
+		const bits_type least = most | (-MOST_##type - 1);           \
+		type low = of_##type(most);                                  \
+		type high = of_##type(least);                                \
+		bits_type zeros = 0;                                         \
+		bits_type finite = 0;                                        \
+		bits_type nans = 0;                                          \
+		double sum = 0;                                              \
+		double squares = 0;                                          \
+                                                                             \
+		for (size_t i = 0; i < count; i++) {                         \
+			bits_type bits = bits_##type(load_##name(bytes, i)); \
+			bits_type size = bits & MOST_##type;                 \
+			bits_type is_in = -(bits_type)(size <= most);        \
+			bits_type kept = bits & is_in;                       \
+			type lower = of_##type(kept | (most & ~is_in));      \
+			type higher = of_##type(kept | (least & ~is_in));    \
+			double distance = (double)of_##type(kept) - center;  \
+                                                                             \
+			distance = of_double(bits_double(distance) & is_in); \
+			sum += distance;                                     \
+			squares += distance * distance;                      \
+			low = lower < low ? lower : low;                     \
+			high = higher > high ? higher : high;                \
+			zeros += size == 0;                                  \
+			finite -= is_in;                                     \
+			nans += size > most + 1;                             \
+		}                                                            \
+		*sums = empty;                                               \
+		sums->count = finite;                                        \
+		sums->nan_count = nans;                                      \
+		sums->center = center;                                       \
+		sums->sum = sum;                                             \
+		sums->squares = squares;                                     \
+		sums->zero_count = zeros;                                    \
+		tell(sums, low, high);                                       \
+	}
+
+SUM_FINITE(float64, double, int64_t, tell_real)
+SUM_FINITE(float32, float, int32_t, tell_float)
+SUM_FINITE(bfloat16, float, int32_t, tell_float)
+SUM_FINITE(float16, float, int32_t, tell_float)
+
 /*
  * Integers of 8 bits: their sums are exact in 32 bits. They are told about the
  * integer near the mean, whatever was asked for: so nothing is lost after.
@@ -194,6 +280,7 @@ static void tell_small(struct kernel_sums *sums, int64_t count, int64_t sum,
 {
 	int64_t center = sum / count;
 
+	sums->count = count;
 	sums->center = (double)center;
 	sums->sum = (double)(sum - count * center);
 	sums->squares = (double)(squares - 2 * center * sum +
@@ -245,5 +332,11 @@ const struct kernel KERNEL = {
 		[KERNEL_UINT16] = sum_uint16,
 		[KERNEL_UINT8] = sum_uint8,
 		[KERNEL_BOOLEAN] = sum_boolean,
+	},
+	.sum_finite = {
+		[KERNEL_FLOAT64] = finite_float64,
+		[KERNEL_FLOAT32] = finite_float32,
+		[KERNEL_BFLOAT16] = finite_bfloat16,
+		[KERNEL_FLOAT16] = finite_float16,
 	},
 };

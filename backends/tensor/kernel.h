@@ -5,7 +5,8 @@
  * have wider instructions.
  *
  * Sums may be added in any order, so the last digits differ between kernels.
- * What is NaN or infinite makes sum so, and then the rest means nothing.
+ * What is NaN or infinite makes sum so, and then the rest means nothing: who
+ * finds that asks for the finite ones alone, which takes longer.
  */
 #ifndef BACKENDS_TENSOR_KERNEL_H
 #define BACKENDS_TENSOR_KERNEL_H
@@ -33,6 +34,8 @@ enum kernel_type {
 };
 
 struct kernel_sums {
+	int64_t count; /* of what the rest is of: of all, or of the finite */
+	int64_t nan_count; /* where these are left out */
 	double center; /* the one asked for, but of the smallest integers */
 	double sum;    /* of the distances to it */
 	double squares;
@@ -55,6 +58,8 @@ typedef void kernel_sum(const uint8_t *bytes, size_t count, double center,
 
 struct kernel {
 	kernel_sum *sum[KERNEL_TYPES]; /* none of KERNEL_NONE */
+	/* Leaves out what is not finite. Of floats only. */
+	kernel_sum *sum_finite[KERNEL_TYPES];
 };
 
 /* Runs anywhere. The others are there only if the compiler knew how. */

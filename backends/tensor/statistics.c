@@ -79,9 +79,10 @@ static void add_squares(struct statistics *statistics, int64_t count,
 }
 
 /* Of the distances to the mean, from those to the center. */
-static double squares_about_mean(const struct kernel_sums *sums, size_t count)
+static double squares_about_mean(const struct kernel_sums *sums)
 {
-	double left = sums->squares - sums->sum / (double)count * sums->sum;
+	double left = sums->squares -
+		      sums->sum / (double)sums->count * sums->sum;
 
 	/* Too large for a number. */
 	if (isnan(left))
@@ -93,9 +94,10 @@ static double squares_about_mean(const struct kernel_sums *sums, size_t count)
  * Whether the center lies so far from the mean that of the sixteen digits of
  * the squares less than fourteen are left.
  */
-static bool is_far(const struct kernel_sums *sums, size_t count)
+static bool is_far(const struct kernel_sums *sums)
 {
-	double left = sums->squares - sums->sum / (double)count * sums->sum;
+	double left = sums->squares -
+		      sums->sum / (double)sums->count * sums->sum;
 
 	return isfinite(sums->sum) && !(left >= sums->squares / 64);
 }
@@ -122,18 +124,18 @@ static void merge_integers(struct statistics *statistics, int64_t signed_low,
 
 /* What the kernel found in some finite ones. */
 static void add_sums(struct statistics *statistics,
-		     const struct kernel_sums *sums, size_t count)
+		     const struct kernel_sums *sums)
 {
-	double size = (double)count;
+	double count = (double)sums->count;
 
 	statistics->zero_count += sums->zero_count;
 	merge_bounds(statistics, sums->low, sums->high);
 	merge_integers(statistics, sums->signed_low, sums->signed_high,
 		       sums->unsigned_low, sums->unsigned_high);
-	add_sum(statistics, sums->center * size);
+	add_sum(statistics, sums->center * count);
 	add_sum(statistics, sums->sum);
-	add_squares(statistics, (int64_t)count, sums->center, sums->sum / size,
-		    squares_about_mean(sums, count));
+	add_squares(statistics, sums->count, sums->center, sums->sum / count,
+		    squares_about_mean(sums));
 }
 
 /* All are the same one, which is finite: nothing is lost to rounding. */
@@ -149,65 +151,41 @@ static void settle(struct statistics *statistics, struct kernel_sums *sums)
  * About a center that is good for it. A mean that was found from far away may
  * have to be found once more.
  */
-static void sum_part(struct statistics *statistics, enum kernel_type type,
+static void sum_part(struct statistics *statistics, kernel_sum *sum,
 		     const uint8_t *bytes, size_t count,
 		     struct kernel_sums *sums)
 {
-	kernel_sum *sum = statistics->kernel->sum[type];
-
 	sum(bytes, count, statistics->center, sums);
+	if (sums->count == 0)
+		return;
 	if (isfinite(sums->sum) && sums->low == sums->high)
 		settle(statistics, sums);
-	for (int i = 0; i < 2 && is_far(sums, count); i++) {
-		statistics->center = sums->center + sums->sum / (double)count;
+	for (int i = 0; i < 2 && is_far(sums); i++) {
+		statistics->center =
+			sums->center + sums->sum / (double)sums->count;
 		sum(bytes, count, statistics->center, sums);
 	}
 }
 
-/* Leaves the finite ones, and counts the others. */
-static size_t sift(struct statistics *statistics, double *values, size_t count)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < count; i++) {
-		if (isfinite(values[i]))
-			values[kept++] = values[i];
-		else if (isnan(values[i]))
-			statistics->nan_count++;
-		else
-			statistics->infinity_count++;
-	}
-	return kept;
-}
-
 /* A sum that is finite is one of finite numbers alone. */
-static bool add_finite(struct statistics *statistics, enum kernel_type type,
-		       const uint8_t *bytes, size_t count)
+static void add_known(struct statistics *statistics, enum kernel_type type,
+		      const uint8_t *bytes, size_t count)
 {
+	const struct kernel *kernel = statistics->kernel;
 	struct kernel_sums sums;
 
-	sum_part(statistics, type, bytes, count, &sums);
-	if (!isfinite(sums.sum))
-		return false;
-	add_sums(statistics, &sums, count);
-	return true;
-}
-
-static void add_doubles(struct statistics *statistics, double *values,
-			size_t count)
-{
-	const uint8_t *bytes = (const uint8_t *)values;
-	struct kernel_sums sums;
-
-	if (add_finite(statistics, KERNEL_FLOAT64, bytes, count))
-		return;
-	count = sift(statistics, values, count);
-	if (count == 0)
-		return;
-	/* If it is not finite even so, then the sum itself is too large. */
-	statistics->center = 0;
-	sum_part(statistics, KERNEL_FLOAT64, bytes, count, &sums);
-	add_sums(statistics, &sums, count);
+	sum_part(statistics, kernel->sum[type], bytes, count, &sums);
+	if (!isfinite(sums.sum)) {
+		/* Not finite even so: the sum itself is too large. */
+		statistics->center = 0;
+		sum_part(statistics, kernel->sum_finite[type], bytes, count,
+			 &sums);
+		statistics->nan_count += sums.nan_count;
+		statistics->infinity_count +=
+			(int64_t)count - sums.count - sums.nan_count;
+	}
+	if (sums.count > 0)
+		add_sums(statistics, &sums);
 }
 
 static void add_complex(struct statistics *statistics, const double *values,
@@ -251,7 +229,8 @@ static void add_decoded(struct statistics *statistics,
 	if (dtype->class == DTYPE_COMPLEX)
 		add_complex(statistics, values, count);
 	else
-		add_doubles(statistics, values, count);
+		add_known(statistics, KERNEL_FLOAT64, (const uint8_t *)values,
+			  count);
 	if (dtype->class == DTYPE_TIME)
 		add_times(statistics, bytes, count);
 }
@@ -268,9 +247,10 @@ void statistics_add(struct statistics *statistics, const struct dtype *dtype,
 			left < STATISTICS_PART ? (size_t)left : STATISTICS_PART;
 		const uint8_t *from = bytes + done * dtype->size;
 
-		if (type == KERNEL_NONE ||
-		    !add_finite(statistics, type, from, part))
+		if (type == KERNEL_NONE)
 			add_decoded(statistics, dtype, from, part);
+		else
+			add_known(statistics, type, from, part);
 		done += (int64_t)part;
 	}
 	statistics->count += count;

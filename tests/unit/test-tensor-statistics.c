@@ -254,7 +254,8 @@ static void some_are_not_finite(void **state)
 		struct tensor_statistics told;
 
 		for (size_t j = 0; j < COUNT; j++)
-			put(dtype, j, far_and_narrow(j));
+			put(dtype, j,
+			    j / KERNEL_PART == 3 ? NAN : far_and_narrow(j));
 		put(dtype, 0, NAN);
 		put(dtype, 5000, INFINITY);
 		put(dtype, 5001, -INFINITY);
@@ -262,7 +263,7 @@ static void some_are_not_finite(void **state)
 		check(dtype);
 		for (size_t j = 0; kernel_at(j); j++) {
 			count_all(kernel_at(j), dtype, &told);
-			assert_int_equal(told.nan_count, 2);
+			assert_int_equal(told.nan_count, KERNEL_PART + 2);
 			assert_int_equal(told.infinity_count, 2);
 			assert_true(isnan(told.norm));
 		}
