@@ -2,6 +2,7 @@
  * pane-difference: how two ranks' tensors differ, in words and as a map of
  * |difference|, as far as they were read.
  */
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,18 +48,6 @@ static void put_title(struct window window, const struct session *session,
 	buffer_clear(&left);
 }
 
-static void append_numbers(struct buffer *out, const struct tensordiff *found,
-			   const struct tensordiff_place *place)
-{
-	tensordiff_append_index(out, found, place->index);
-	if (place->numbers[0].kind == TENSOR_NUMBER_UNKNOWN)
-		return;
-	buffer_append_string(out, ": ");
-	tensortext_append_number(out, &place->numbers[0]);
-	buffer_append_string(out, " and ");
-	tensortext_append_number(out, &place->numbers[1]);
-}
-
 /* One fact a line: how many, the first, the farthest, and what is no number. */
 static void append_facts(struct buffer *out, const struct tensordiff *found,
 			 double tolerance)
@@ -75,11 +64,11 @@ static void append_facts(struct buffer *out, const struct tensordiff *found,
 		buffer_append_string(out, " of them one is NaN or infinite");
 	}
 	buffer_append_string(out, "\nfirst at ");
-	append_numbers(out, found, &found->first);
+	tensordiff_append_place(out, found, &found->first);
 	if (!isnan(found->maximum)) {
 		buffer_printf(out, "\nmax |difference| %.4g at ",
 			      found->maximum);
-		append_numbers(out, found, &found->farthest);
+		tensordiff_append_place(out, found, &found->farthest);
 	}
 	if (tolerance > 0)
 		buffer_printf(out, "\n%s the tolerance of %g",
@@ -135,13 +124,19 @@ static int put_words(struct window window, const struct answers *answers,
 	return row;
 }
 
+/* Two float64 may be farther apart than any number is large. */
+static double bounded(double distance)
+{
+	return distance > DBL_MAX ? DBL_MAX : distance;
+}
+
 /* The worst of what falls into one; NaN is worse than all. */
 static void join(double *value, double other)
 {
 	if (isnan(*value) || other < NOT_READ)
 		return;
 	if (isnan(other) || !(*value >= other))
-		*value = other;
+		*value = bounded(other);
 }
 
 /* A grid of no more rows and columns than there is room for. */
@@ -185,7 +180,7 @@ static void put_map(struct window window, const struct difference *difference,
 	struct window inner = window_part(window, 1, 1, window.row_count - 1,
 					  window.column_count - 2);
 	struct heat_picture picture = {
-		.high = isnan(found->maximum) ? 0 : found->maximum,
+		.high = isnan(found->maximum) ? 0 : bounded(found->maximum),
 		.has_colours = has_colours,
 	};
 	struct buffer title = BUFFER_INIT;

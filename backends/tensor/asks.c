@@ -10,6 +10,7 @@
 #include "backends/ptrace/connection.h"
 #include "backends/roster.h"
 #include "backends/tensor/finding.h"
+#include "backends/tensor/work.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "protocol/debugger.h"
@@ -140,4 +141,23 @@ bool tensor_ask_is_live(struct tensor_ask *ask)
 		connections_debugger(node_connections(ask->node), ask->pid);
 
 	return !debugger || debugger->state != DEBUGGER_STOPPED;
+}
+
+void tensor_ask_take(struct tensor *told, struct tensor_result *result)
+{
+	struct tensor *from = &result->told;
+
+	told->has_statistics = from->has_statistics;
+	told->statistics = from->statistics;
+	from->statistics.minimum.text = NULL;
+	from->statistics.maximum.text = NULL;
+	told->share = from->share;
+	told->histogram = from->histogram;
+	from->histogram.bins = NULL;
+	told->has_hash = from->has_hash;
+	told->hash = from->hash;
+	told->blocks = from->blocks;
+	from->blocks = NULL;
+	told->block_count = from->block_count;
+	told->block_elements = from->block_elements;
 }

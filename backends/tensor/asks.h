@@ -18,7 +18,9 @@ struct found;
 struct node;
 struct process;
 struct ptrace_connection;
+struct tensor;
 struct tensor_asks;
+struct tensor_result;
 
 /* Each kind of them begins with this. */
 struct tensor_ask {
@@ -56,6 +58,8 @@ void tensor_ask_respond(struct tensor_ask *ask, json_t *owned_body,
 int tensor_ask_look(struct tensor_ask *ask, const struct finding *finding,
 		    struct found *found, struct ptrace_connection **reader,
 		    struct error *error);
+/* Statistics, histogram and hashes that were read go over to what is told. */
+void tensor_ask_take(struct tensor *told, struct tensor_result *result);
 /* Whether the process runs, for all that is known. */
 bool tensor_ask_is_live(struct tensor_ask *ask);
 /* What reads the same process now; NULL and a sentence: it is gone. */

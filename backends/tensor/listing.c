@@ -280,19 +280,6 @@ static int begin_work(struct listing_work *place)
 	return 0;
 }
 
-static void take_told(struct tensor *told, struct tensor_result *result)
-{
-	struct tensor *from = &result->told;
-
-	told->has_statistics = from->has_statistics;
-	told->statistics = from->statistics;
-	from->statistics.minimum.text = NULL;
-	from->statistics.maximum.text = NULL;
-	told->share = from->share;
-	told->has_hash = from->has_hash;
-	told->hash = from->hash;
-}
-
 /* Reads again what it is: 1: that is what was read, 0: another, -1: none. */
 static int look_again(struct listing_work *place, struct pytensor *now)
 {
@@ -331,7 +318,7 @@ static void take_result(struct listing_work *place,
 	if (error_is_set(&result->error))
 		complain(parameter, result->error.message);
 	else
-		take_told(&parameter->tensor, result);
+		tensor_ask_take(&parameter->tensor, result);
 	parameter->tensor.is_torn = same <= 0;
 }
 

@@ -123,26 +123,6 @@ static void fail(struct valuing_ask *ask, const struct error *error)
 	clear(ask);
 }
 
-/* Statistics, histogram and hashes go over. */
-static void take_told(struct tensor *told, struct tensor_result *result)
-{
-	struct tensor *from = &result->told;
-
-	told->has_statistics = from->has_statistics;
-	told->statistics = from->statistics;
-	from->statistics.minimum.text = NULL;
-	from->statistics.maximum.text = NULL;
-	told->share = from->share;
-	told->histogram = from->histogram;
-	from->histogram.bins = NULL;
-	told->has_hash = from->has_hash;
-	told->hash = from->hash;
-	told->blocks = from->blocks;
-	from->blocks = NULL;
-	told->block_count = from->block_count;
-	told->block_elements = from->block_elements;
-}
-
 /*
  * Looking and reading
  */
@@ -263,7 +243,7 @@ static void on_done(struct tensor_result *result, void *data)
 		fail(ask, &result->error);
 		return;
 	}
-	take_told(&ask->told, result);
+	tensor_ask_take(&ask->told, result);
 	ask->told.is_torn = !is_same;
 	answer(ask, result);
 }

@@ -1,5 +1,5 @@
 /*
- * answer-classes: equal answers together, and which of them are odd.
+ * answer-classes: equal answers together, and those within a tolerance.
  */
 #include <inttypes.h>
 #include <ctype.h>
@@ -12,7 +12,7 @@
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/map.h"
-#include "model/answers.h"
+#include "model/answers-private.h"
 #include "model/difference.h"
 #include "model/tensortext.h"
 #include "protocol/tensor.h"
@@ -312,38 +312,7 @@ static void merge_near(struct answer_classes *classes,
 	}
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-	double one = *(const double *)a;
-	double other = *(const double *)b;
-
-	return (one > other) - (one < other);
-}
-
-/* Of all ranks whose answer is a finite number; NAN: there are none. */
-static double find_median(const struct answer_classes *classes, size_t ranks)
-{
-	double *numbers = xcalloc(ranks + 1, sizeof(*numbers));
-	double median = NAN;
-	size_t count = 0;
-
-	for (size_t i = 0; i < classes->count; i++) {
-		const struct answer_class *class = &classes->items[i];
-		size_t of_class = rankset_count(&class->ranks);
-
-		if (!class->is_number || !isfinite(class->number))
-			continue;
-		while (of_class-- > 0)
-			numbers[count++] = class->number;
-	}
-	qsort(numbers, count, sizeof(*numbers), compare_numbers);
-	if (count > 0)
-		median = numbers[(count - 1) / 2] / 2 + numbers[count / 2] / 2;
-	free(numbers);
-	return median;
-}
-
-static size_t count_answered(const struct answer_classes *classes)
+size_t answer_classes_answered(const struct answer_classes *classes)
 {
 	size_t answered = 0;
 
@@ -356,7 +325,7 @@ static size_t count_answered(const struct answer_classes *classes)
 const struct answer_class *
 answer_classes_majority(const struct answer_classes *classes)
 {
-	size_t answered = count_answered(classes);
+	size_t answered = answer_classes_answered(classes);
 
 	for (size_t i = 0; i < classes->count; i++)
 		if (!classes->items[i].is_failure &&
@@ -404,94 +373,6 @@ answer_classes_find(const struct answer_classes *classes, int rank)
 	return NULL;
 }
 
-static bool have_all_nan(const struct answer_classes *classes)
-{
-	for (size_t i = 0; i < classes->count; i++)
-		if (!classes->items[i].is_failure && !classes->items[i].has_nan)
-			return false;
-	return true;
-}
-
-static bool is_unread(const struct answer_class *class)
-{
-	return class->tensor && !class->tensor->has_hash &&
-	       !class->tensor->has_statistics;
-}
-
-static bool have_same_head(const struct tensor *a, const struct tensor *b)
-{
-	return strcmp(a->dtype, b->dtype) == 0 && tensor_has_same_shape(a, b);
-}
-
-static void find_unknown(struct answer_classes *classes)
-{
-	for (size_t i = 0; i < classes->count; i++) {
-		struct answer_class *class = &classes->items[i];
-
-		for (size_t j = 0; is_unread(class) && j < classes->count; j++)
-			if (j != i && classes->items[j].tensor &&
-			    have_same_head(class->tensor,
-					   classes->items[j].tensor))
-				class->is_unknown = true;
-	}
-}
-
-/* Among finite numbers, what is none; else, what most others are not. */
-static void judge(struct answer_classes *classes, size_t ranks)
-{
-	double median = find_median(classes, ranks);
-	bool is_told = answer_classes_majority(classes) &&
-		       classes->value_count > 1;
-	size_t answered = count_answered(classes);
-
-	for (size_t i = 0; i < classes->count; i++) {
-		struct answer_class *class = &classes->items[i];
-		size_t count = rankset_count(&class->ranks);
-		bool is_finite = class->is_number && isfinite(class->number);
-
-		if (class->is_failure || class->is_unknown)
-			continue;
-		class->is_odd = class->is_number && isnan(class->number);
-		if (!isnan(median) && !is_finite)
-			class->is_odd = true;
-		if (class->tensor && class->has_nan &&
-		    !have_all_nan(classes))
-			class->is_odd = true;
-		if (isnan(median) && !class->is_number && is_told &&
-		    count * 2 < answered)
-			class->is_odd = true;
-		if (!is_finite || isnan(median) || median == 0)
-			continue;
-		class->deviation = (class->number - median) / fabs(median);
-		class->factor = class->number / median;
-	}
-}
-
-/*
- * Ranks, process ids: whole numbers of which every rank has another. None is
- * far from the middle, as one that is too large would be.
- */
-static bool has_own_numbers(const struct answer_classes *classes)
-{
-	for (size_t i = 0; i < classes->count; i++) {
-		const struct answer_class *class = &classes->items[i];
-
-		if (class->is_failure)
-			continue;
-		if (rankset_count(&class->ranks) > 1 || !class->is_number ||
-		    class->text[strspn(class->text, "-0123456789")] != '\0' ||
-		    fabs(class->deviation) >= ANSWER_FACTOR)
-			return false;
-	}
-	return true;
-}
-
-static void drop_deviations(struct answer_classes *classes)
-{
-	for (size_t i = 0; i < classes->count; i++)
-		classes->items[i].deviation = 0;
-}
-
 static int compare_classes(const void *one, const void *other)
 {
 	const struct answer_class *a = one;
@@ -530,10 +411,7 @@ void answer_classes_make(struct answer_classes *classes,
 	merge_near(classes, answers);
 	for (size_t i = 0; i < classes->count; i++)
 		classes->value_count += !classes->items[i].is_failure;
-	find_unknown(classes);
-	judge(classes, answers->count);
-	if (has_own_numbers(classes))
-		drop_deviations(classes);
+	answer_classes_judge(classes, answers->count);
 	if (classes->count > 0)
 		qsort(classes->items, classes->count, sizeof(*classes->items),
 		      compare_classes);

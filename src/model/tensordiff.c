@@ -287,8 +287,8 @@ void tensordiff_append_index(struct buffer *out, const struct tensordiff *diff,
 	tensortext_append_sizes(out, at, diff->dimension_count);
 }
 
-static void append_place(struct buffer *out, const struct tensordiff *diff,
-			 const struct tensordiff_place *place)
+void tensordiff_append_place(struct buffer *out, const struct tensordiff *diff,
+			     const struct tensordiff_place *place)
 {
 	tensordiff_append_index(out, diff, place->index);
 	if (place->numbers[0].kind == TENSOR_NUMBER_UNKNOWN)
@@ -325,7 +325,7 @@ void tensordiff_append(struct buffer *out, const struct tensordiff *diff)
 	buffer_append_string(out, diff->element_count == 1
 					  ? " element differs, first at "
 					  : " elements differ, first at ");
-	append_place(out, diff, &diff->first);
+	tensordiff_append_place(out, diff, &diff->first);
 	if (!isnan(diff->maximum)) {
 		buffer_printf(out, "; max |difference| %.4g at ",
 			      diff->maximum);

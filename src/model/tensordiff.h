@@ -73,6 +73,9 @@ void tensordiff_find_index(const struct tensordiff *diff, int64_t index,
 /* Appends "[3, 8]". */
 void tensordiff_append_index(struct buffer *out, const struct tensordiff *diff,
 			     int64_t index);
+/* Appends "[3, 8]: nan and 0.3577". */
+void tensordiff_append_place(struct buffer *out, const struct tensordiff *diff,
+			     const struct tensordiff_place *place);
 /*
  * Appends "12 of 256 elements differ, first at [3, 8]: nan and 0.3577; max
  * |difference| 0.02 at [4, 0]".

@@ -333,6 +333,21 @@ static void a_difference_is_opened(void **state)
 	assert_int_equal(stage->app.view.kind, VIEW_HOME);
 }
 
+/* Two float64 may be farther apart than the largest is large. */
+static void an_infinite_difference_is_seen(void **state)
+{
+	struct stage *stage = *state;
+	struct tensordiff *found;
+
+	open_it(stage);
+	found = &stage->app.engine->session.answers.differences[0].found;
+	found->grid[0] = INFINITY;
+	found->maximum = INFINITY;
+	app_draw(&stage->app);
+	stage_check_shows(stage, "|difference| inf at");
+	stage_check_shows(stage, "\u2502 @.....");
+}
+
 static void reading_is_given_up(void **state)
 {
 	struct stage *stage = *state;
@@ -466,6 +481,7 @@ int main(void)
 		ON_STAGE(the_whole_of_an_answer_is_shown),
 		ON_STAGE(a_line_is_not_sent_again),
 		ON_STAGE(a_difference_is_opened),
+		ON_STAGE(an_infinite_difference_is_seen),
 		ON_STAGE(reading_is_given_up),
 		ON_STAGE(other_shapes_have_no_elements_to_compare),
 		ON_STAGE(a_rows_tensor_is_shown),
