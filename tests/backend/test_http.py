@@ -4,6 +4,7 @@ import http.server
 import json
 import os
 import queue
+import re
 import shutil
 import signal
 import socket
@@ -128,7 +129,8 @@ class TestQuiet(HttpCase):
                       "daemon=True).start()")
         # It listens, and serves this node.
         with open("/proc/%d/status" % self.pid) as file:
-            self.assertRegex(file.read(), r"Threads:\s+[4-9]")
+            count = re.search(r"Threads:\s+(\d+)", file.read()).group(1)
+        self.assertGreaterEqual(int(count), 4)
         # Who has the program wait for the GIL is shown.
         while self.threads() != ["MainThread", "waiter"]:
             pass
