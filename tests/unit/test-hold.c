@@ -122,16 +122,29 @@ static bool settle(struct hold *hold)
 	return true;
 }
 
+/* One that gets no processor for 50 ms does not stand in time. */
+static void begin(struct hold *hold, pid_t child)
+{
+	uint64_t began = now_ns();
+	struct error error;
+
+	do {
+		error = (struct error)ERROR_INIT;
+		if (hold_begin(hold, child, child, &error) == 0)
+			return;
+		assert_true(settle(hold));
+	} while (now_ns() - began < LIMIT_NS);
+	fail_msg("%s", error.message);
+}
+
 static void lets_go(void **state)
 {
-	struct error error = ERROR_INIT;
 	struct family family;
 	struct hold hold;
 
 	(void)state;
 	start(&family);
-	assert_int_equal(hold_begin(&hold, family.child, family.child, &error),
-			 0);
+	begin(&hold, family.child);
 	assert_true(hold_end(&hold) > 0);
 	assert_int_equal(hold.tid, 0);
 	order_death(&family);
@@ -140,14 +153,12 @@ static void lets_go(void **state)
 
 static void gives_a_dead_one_to_its_parent(void **state)
 {
-	struct error error = ERROR_INIT;
 	struct family family;
 	struct hold hold;
 
 	(void)state;
 	start(&family);
-	assert_int_equal(hold_begin(&hold, family.child, family.child, &error),
-			 0);
+	begin(&hold, family.child);
 	order_death(&family);
 	hold_end(&hold);
 	assert_true(settle(&hold));
