@@ -68,7 +68,7 @@ class Target:
                        "    out.write('x')\n" % (seen + ".ran"))
         return path, seen
 
-    def inject(self, patience=LIMIT, kill_after=None, kill_at=None):
+    def inject(self, patience=LIMIT - 10, kill_after=None, kill_at=None):
         path, seen = self.script()
         probe = subprocess.Popen(
             [PROBE, str(self.pid), seen, str(patience)] +
