@@ -76,16 +76,24 @@ def load_without_traces(folder: str) -> Any:
         return load(folder)
     finally:
         sys.dont_write_bytecode = writes_none
-        remove(folder)
+        # Who has put it there may have taken it away meanwhile.
+        try:
+            remove(folder)
+        except OSError:
+            pass
 
 
 def answer(folder: str, **told: Any) -> None:
-    """What probetui waits for."""
+    """What probetui waits for; where it has gone, and the folder with it,
+    nobody is told, least of all on the program's standard error."""
     import json
     path = os.path.join(folder, "answer")
-    with open(path + ".new", "w", encoding="ascii") as file:
-        json.dump(told, file)
-    os.rename(path + ".new", path)
+    try:
+        with open(path + ".new", "w", encoding="ascii") as file:
+            json.dump(told, file)
+        os.rename(path + ".new", path)
+    except OSError:
+        pass
 
 
 def listen(folder: str) -> None:

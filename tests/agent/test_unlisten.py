@@ -7,6 +7,7 @@ import unittest
 
 from agents import LIMIT, OneCase, Place, Target, few_unless_soak, wait_for
 from daps import Viewer
+from sessions import AGENT
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))), "backend"))
@@ -183,6 +184,17 @@ class UnlistenCase(unittest.TestCase):
         # It forks as ever.
         self.assertEqual(target.ask(
             "[os.fork() or os._exit(3), os.wait()[1]][1] >> 8"), 3)
+        self.assertEqual(target.close(), (0, ""))
+
+    def test_injected_by_one_who_has_gone(self):
+        """Nobody waits for it, and its folder was taken away."""
+        target = self.start("""
+import runpy
+path = sys.path[0] + "/gone/probetui/injected.py"
+script = runpy.run_path(%r, run_name="script")
+script["listen"].__globals__["__file__"] = path
+say(script["listen"](path.rpartition("/")[0]))
+""" % os.path.join(AGENT, "probetui", "injected.py"))
         self.assertEqual(target.close(), (0, ""))
 
     def test_busy(self):
