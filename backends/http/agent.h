@@ -127,10 +127,15 @@ struct inquiry {
 	bool is_refused;   /* it fails as the answer was none to it */
 	bool is_plain;	   /* no DAP: all of the answer is its body */
 	bool is_once;	   /* the agent takes it once, however often it comes */
-	/* Not sent yet, as there is no session: */
+	/* Not sent yet, as there is no session, or it is sent again soon: */
 	char *command; /* of DAP, or the path of a plain one; NULL: sent */
 	json_t *arguments;
 	double seconds;
+	/* What was sent, as long as it may be sent again; NULL: it may not. */
+	char *sent_command;
+	json_t *sent_arguments;
+	double patience; /* on the loop's clock: until then the agent may be busy */
+	struct loop_timer *again; /* NULL: it is under way */
 };
 
 /* request NULL: nobody waits for its answer. */

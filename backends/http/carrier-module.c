@@ -20,6 +20,8 @@
 #define CONNECT_SECONDS 5L
 /* The agent closes after a minute. */
 #define IDLE_SECONDS 50L
+/* Of one agent: it has room for some dozens, of all its clients. */
+#define KEPT_MAXIMUM 2
 /* Of all agents together: kept open between requests. */
 #define CONNECTIONS 1024L
 
@@ -47,6 +49,7 @@ struct carrier_letter {
 	int (*check)(int fd, void *data);
 	int fd; /* of a connection that is new; -1 */
 	bool is_local; /* a Unix socket */
+	char *path; /* of that socket; NULL */
 	bool is_once; /* not to be sent a second time */
 	bool is_sent;
 	bool is_again; /* and was not sent a second time */
@@ -76,6 +79,7 @@ static void letter_free(struct carrier_letter *letter)
 	curl_easy_cleanup(letter->easy);
 	curl_slist_free_all(letter->headers);
 	free(letter->bytes);
+	free(letter->path);
 	free(letter);
 }
 
@@ -405,6 +409,18 @@ static void set_headers(struct carrier_letter *letter,
 	curl_easy_setopt(letter->easy, CURLOPT_XOAUTH2_BEARER, request->token);
 }
 
+/* Whether others to the same socket are under way, for which it is kept. */
+static bool has_others(const struct carrier_letter *letter)
+{
+	const struct carrier_letter *other = letter->carrier->letters;
+	int count = 0;
+
+	for (; other; other = other->next)
+		count += other != letter && other->path && letter->path &&
+			 strcmp(other->path, letter->path) == 0;
+	return count >= KEPT_MAXIMUM;
+}
+
 static void set_way(struct carrier_letter *letter,
 		    const struct carrier_request *request)
 {
@@ -427,6 +443,9 @@ static void set_way(struct carrier_letter *letter,
 	if (!letter->is_local)
 		return;
 	curl_easy_setopt(easy, CURLOPT_UNIX_SOCKET_PATH, request->path);
+	letter->path = strdup(request->path);
+	if (has_others(letter))
+		curl_easy_setopt(easy, CURLOPT_FORBID_REUSE, 1L);
 	curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, on_open);
 	curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, letter);
 }

@@ -15,7 +15,11 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/loop.h"
 
+/* An agent that serves as many as it can is asked again so soon, so long. */
+#define BUSY_SECONDS 3.0
+#define AGAIN_SECONDS 0.05
 /* The end of a session is waited for so long; then it ends by itself. */
 #define LEAVE_SECONDS FAREWELL_SECONDS
 
@@ -58,8 +62,12 @@ static void inquiry_free(struct inquiry *inquiry)
 			       inquiry->letter);
 	message_clear(&inquiry->request);
 	json_decref(inquiry->context);
+	if (inquiry->again)
+		loop_timer_stop(inquiry->again);
 	json_decref(inquiry->arguments);
+	json_decref(inquiry->sent_arguments);
 	free(inquiry->command);
+	free(inquiry->sent_command);
 	free(inquiry);
 }
 
@@ -261,12 +269,47 @@ static void settle(struct inquiry *inquiry, const struct carrier_answer *answer)
 	reply_clear(&reply);
 }
 
+static void begin(struct inquiry *inquiry);
+
+static void on_again(void *data)
+{
+	struct inquiry *inquiry = data;
+
+	loop_timer_stop(inquiry->again);
+	inquiry->again = NULL;
+	begin(inquiry);
+}
+
+/*
+ * Others keep the agent busy (503): nothing of this was begun, and it will be
+ * taken once there is room. Where the session ends meanwhile it waits for the
+ * next one, as any other.
+ */
+static bool tries_again(struct inquiry *inquiry,
+			const struct carrier_answer *answer)
+{
+	struct agent *agent = inquiry->agent;
+
+	if (answer->outcome != CARRIER_ANSWERED || answer->status != 503 ||
+	    !inquiry->sent_command || loop_now() >= inquiry->patience)
+		return false;
+	inquiry->command = inquiry->sent_command;
+	inquiry->arguments = inquiry->sent_arguments;
+	inquiry->sent_command = NULL;
+	inquiry->sent_arguments = NULL;
+	inquiry->again = loop_timer(node_loop(agent->base.node), AGAIN_SECONDS,
+				    0, on_again, inquiry);
+	return true;
+}
+
 static void on_answer(const struct carrier_answer *answer, void *data)
 {
 	struct inquiry *inquiry = data;
 	struct node *node = inquiry->agent->base.node;
 
 	inquiry->letter = NULL;
+	if (tries_again(inquiry, answer))
+		return;
 	if (answer->outcome == CARRIER_ANSWERED)
 		settle(inquiry, answer);
 	else
@@ -362,12 +405,15 @@ static void begin(struct inquiry *inquiry)
 
 	inquiry->command = NULL;
 	inquiry->arguments = NULL;
+	inquiry->sent_command = command;
+	inquiry->sent_arguments = arguments;
+	if (inquiry->patience == 0)
+		inquiry->patience = loop_now() + BUSY_SECONDS;
+	/* It may be answered, and gone, before these return. */
 	if (inquiry->is_plain || inquiry->is_listening)
 		post(inquiry, command, arguments);
 	else
 		post_dap(inquiry, command, arguments);
-	json_decref(arguments);
-	free(command);
 }
 
 static void begin_or_wait(struct inquiry *inquiry, const char *command,
@@ -399,7 +445,7 @@ static struct inquiry *find_waiting(const struct agent *agent)
 
 	/* The newest are first. */
 	for (struct inquiry *one = agent->inquiries; one; one = one->next)
-		if (one->command)
+		if (one->command && !one->again)
 			found = one;
 	return found;
 }

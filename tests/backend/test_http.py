@@ -27,6 +27,19 @@ def fail(kept=agent.unlisten):
 agent.unlisten = fail
 """
 
+# Others keep it busy, for two requests.
+IS_BUSY = """
+from probetui import http1, server
+refusals = [http1.Refusal(503, "not now") for _ in range(2)]
+def refuse(self, head, body, kept=server.Connection._answer):
+    if not refusals:
+        server.Connection._answer = kept
+    if head.method != "POST" or not refusals:
+        return kept(self, head, body)
+    return http1.write_refusal(refusals.pop(), True)
+server.Connection._answer = refuse
+"""
+
 
 class TestRunning(HttpCase):
     @classmethod
@@ -46,6 +59,10 @@ class TestRunning(HttpCase):
         self.assertEqual((told["result"], told["type"]), ("(5, 41)", "tuple"))
         self.assertGreater(int(told["address"], 16), 0)
         self.assertEqual(told["children"], 2)
+
+    def test_one_that_is_busy_is_asked_again(self):
+        self.evaluate(IS_BUSY)
+        self.assertEqual(self.evaluate("x + len(refusals)")["result"], "41")
 
     def test_what_it_prints_is_told(self):
         self.assertEqual(self.evaluate("print('said')")["output"], "said\n")
