@@ -1,13 +1,11 @@
 #include "engine/params.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "banned.h"
 #include "base/alloc.h"
 #include "base/array.h"
-#include "base/buffer.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "engine/command.h"
@@ -19,6 +17,7 @@
 #include "engine/recalled.h"
 #include "engine/request.h"
 #include "engine/tensorask.h"
+#include "model/parampath.h"
 
 /* All elements are read: that takes longer than other answers do. */
 #define SECONDS_MINIMUM 60.0
@@ -49,13 +48,19 @@ void params_clear(struct engine *engine)
 
 static void ask(struct engine *engine, size_t number)
 {
-	const struct paramdiff *diff = &engine->session.paramdiff;
+	struct paramdiff *diff = &engine->session.paramdiff;
 	const struct paramdiff_rank *of = &diff->ranks[number];
 	const struct rank *rank =
 		session_find_rank(&engine->session, of->rank);
 	struct params *params = &engine->params;
-	json_t *arguments = tensorask_place(engine, rank, diff->expression);
+	json_t *arguments;
 
+	/* While pages come, ranks go. */
+	if (!rank || rank_is_gone(rank)) {
+		paramdiff_fail(diff, number, "it is gone");
+		return;
+	}
+	arguments = tensorask_place(engine, rank, diff->expression);
 	json_object_set_new(arguments, "hash", json_true());
 	json_object_set_new(arguments, "gradients",
 			    json_boolean(diff->is_of_gradients));
@@ -177,79 +182,11 @@ static void take(struct engine *engine, struct params_ask of)
  * The elements of the first that differs
  */
 
-static bool is_identifier(const char *name, size_t length)
+static char *name_of(const struct paramdiff *diff,
+		     const struct paramdiff_row *row, int way)
 {
-	for (size_t i = 0; i < length; i++)
-		if (!isalnum((unsigned char)name[i]) && name[i] != '_')
-			return false;
-	return length > 0 && !isdigit((unsigned char)name[0]);
-}
-
-/* Of "['fc.weight'].bias" what stands in brackets, with them. */
-static size_t item_length(const char *name)
-{
-	char quote = '\0';
-
-	for (size_t i = 0; name[0] == '[' && name[i] != '\0'; i++) {
-		if (quote && name[i] == '\\' && name[i + 1] != '\0')
-			i++;
-		else if (quote && name[i] == quote)
-			quote = '\0';
-		else if (!quote && strchr("'\"", name[i]))
-			quote = name[i];
-		else if (!quote && name[i] == ']')
-			return i + 1;
-	}
-	return 0;
-}
-
-/* "layers.0.weight" as it stands in the modules: model.layers._modules["0"]
- * .weight; of what is no module its items, as they are named. */
-static void append_path(struct buffer *out, const char *name)
-{
-	size_t item;
-
-	while ((item = item_length(name)) > 0) {
-		buffer_append(out, name, item);
-		name += item + (name[item] == '.');
-	}
-	while (*name != '\0') {
-		size_t length = strcspn(name, ".");
-		bool is_last = name[length] == '\0';
-
-		if (is_identifier(name, length))
-			buffer_printf(out, ".%.*s", (int)length, name);
-		else
-			buffer_printf(out, ".%s[\"%.*s\"]",
-				      is_last ? "_parameters" : "_modules",
-				      (int)length, name);
-		name += length + !is_last;
-	}
-}
-
-/* A module's, a dict's, a list's; NULL: there is no other way. */
-static char *name_elements(const struct paramdiff *diff,
-			   const struct paramdiff_row *row, int way)
-{
-	const char *name = row->name;
-	bool is_index = name[0] != '\0' &&
-			name[strspn(name, "0123456789")] == '\0';
-	struct buffer out = BUFFER_INIT;
-
-	buffer_append_string(&out, diff->expression);
-	if (way == 0 && !is_index)
-		append_path(&out, name);
-	else if (way == 0)
-		buffer_printf(&out, "[%s]", name);
-	else if (way == 1)
-		buffer_printf(&out, "[\"%s\"]", name);
-	else
-		buffer_clear(&out);
-	if (out.length == 0)
-		return NULL;
-	if (diff->is_of_gradients)
-		buffer_append_string(&out, ".grad");
-	return buffer_take(&out);
+	return parampath_make(diff->expression, row->name, way,
+			      diff->is_of_gradients);
 }
 
 /* In the way that the first could be named in. */
@@ -261,8 +198,8 @@ char *params_name(const struct engine *engine, const struct paramdiff_row *row)
 	char *name = NULL;
 
 	if (is_known)
-		name = name_elements(diff, row, engine->params.way - 1);
-	return name ? name : name_elements(diff, row, 0);
+		name = name_of(diff, row, engine->params.way - 1);
+	return name ? name : name_of(diff, row, 0);
 }
 
 /* One of those that differ, and one of most. */
@@ -293,7 +230,7 @@ static bool begin_pairing(struct engine *engine)
 	if (diff->first < 0 ||
 	    diff->rows[diff->first].how != PARAMDIFF_ELEMENTS)
 		return false;
-	expression = name_elements(diff, &diff->rows[diff->first], params->way);
+	expression = name_of(diff, &diff->rows[diff->first], params->way);
 	if (!expression)
 		return false;
 	choose_pair(&diff->rows[diff->first], &rank, &against);

@@ -179,6 +179,7 @@ void paramdiff_take(struct paramdiff *diff, size_t number,
 	}
 	rank->is_done = page->count == 0 || rank->total < 0 ||
 			(int64_t)rank->count >= rank->total ||
+			rank->count >= ROWS_MAXIMUM ||
 			diff->row_count >= ROWS_MAXIMUM;
 	tensor_parameters_clear(page);
 }

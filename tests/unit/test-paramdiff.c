@@ -12,8 +12,10 @@
 
 #include "banned.h"
 #include "base/alloc.h"
+#include "base/array.h"
 #include "base/buffer.h"
 #include "model/paramdiff.h"
+#include "model/parampath.h"
 
 /* float32 [size] with this hash; 0: it was not read. */
 static void add(struct tensor_parameters *page, const char *name, int64_t size,
@@ -300,6 +302,41 @@ static void a_list_of_none_says_so(void **state)
 	check(&diff, 0, "model has no parameters or buffers");
 }
 
+static void names_become_no_code(void **state)
+{
+	static const struct {
+		const char *name;
+		const char *module; /* way 0 */
+		const char *item;   /* way 1 */
+	} rows[] = {
+		{ "fc.weight", "m.fc.weight", "m[\"fc.weight\"]" },
+		{ "layers.0.bias", "m.layers._modules[\"0\"].bias",
+		  "m[\"layers.0.bias\"]" },
+		{ "3", "m[3]", "m[\"3\"]" },
+		{ "['a.b'].w", "m['a.b'].w", "m[\"['a.b'].w\"]" },
+		{ "[0][1].w", "m[0][1].w", "m[\"[0][1].w\"]" },
+		{ "a\"b", "m._parameters[\"a\\\"b\"]", "m[\"a\\\"b\"]" },
+		{ "a\\\n", "m._parameters[\"a\\\\\\x0a\"]",
+		  "m[\"a\\\\\\x0a\"]" },
+		{ "[exit()]", "m._parameters[\"[exit()]\"]",
+		  "m[\"[exit()]\"]" },
+		{ "['a'+exit()]", "m._parameters[\"['a'+exit()]\"]",
+		  "m[\"['a'+exit()]\"]" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		char *module = parampath_make("m", rows[i].name, 0, false);
+		char *item = parampath_make("m", rows[i].name, 1, false);
+
+		assert_string_equal(module, rows[i].module);
+		assert_string_equal(item, rows[i].item);
+		assert_null(parampath_make("m", rows[i].name, 2, false));
+		free(module);
+		free(item);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -315,6 +352,7 @@ int main(void)
 		cmocka_unit_test(each_gradient_differs_and_one_is_none),
 		cmocka_unit_test(one_differs_on_every_rank),
 		cmocka_unit_test(a_list_of_none_says_so),
+		cmocka_unit_test(names_become_no_code),
 	};
 
 	return cmocka_run_group_tests_name("paramdiff", tests, NULL, NULL);
