@@ -9,6 +9,7 @@ import atexit
 import contextlib
 import os
 import threading
+import time
 from typing import Any, List, Optional
 
 from . import (
@@ -25,6 +26,12 @@ from . import (
 )
 from .http1 import Head
 from .settings import SettingError, describe, seconds, tell
+
+
+# A fork waits so long for imports of ours.
+IMPORT_SECONDS = 2.0
+# And the end of the process for what is evaluated.
+EVALUATION_SECONDS = 2.0
 
 
 class Agent:
@@ -45,6 +52,10 @@ class Agent:
                 self._debugger.close()
         finally:
             self._server.close()
+
+    def end_evaluations(self) -> None:
+        """The process ends."""
+        self._server.evaluator.end(EVALUATION_SECONDS)
 
     def catch(self, given: Any) -> None:
         """What listen() was given as catch."""
@@ -105,16 +116,26 @@ _is_leaving = False
 
 def _close() -> None:
     if _agent is not None:
-        with contextlib.suppress(Exception):
-            _agent.close()
+        with contextlib.suppress(Exception), inspection.business():
+            try:
+                _agent.close()
+            finally:
+                _agent.end_evaluations()
 
 
 def _begin_fork() -> None:
+    # Until the end: what is called between may be traced.
+    inspection.begin_business()
     server.forking.acquire()
+    # What a thread of ours is just importing, the child could never import.
+    until = time.monotonic() + IMPORT_SECONDS
+    while inspection.own_imports() and time.monotonic() < until:
+        time.sleep(0.001)
 
 
 def _end_fork() -> None:
     server.forking.release()
+    inspection.end_business()
 
 
 def _forget() -> None:
@@ -208,6 +229,12 @@ def listen(address: Any, token: Any, tls: Any, allow: Any,
            read_only: bool, log: Any = None,
            catch: Any = None) -> List[str]:
     """As probetui.listen."""
+    with inspection.business():
+        return _listen(address, token, tls, allow, read_only, log, catch)
+
+
+def _listen(address: Any, token: Any, tls: Any, allow: Any,
+            read_only: bool, log: Any, catch: Any) -> List[str]:
     global _agent
     with _seat:
         if _agent is not None:
@@ -238,6 +265,11 @@ def listen(address: Any, token: Any, tls: Any, allow: Any,
 
 def unlisten() -> List[str]:
     """As probetui.unlisten."""
+    with inspection.business():
+        return _unlisten()
+
+
+def _unlisten() -> List[str]:
     global _agent, _is_leaving
     if _is_leaving:
         return []

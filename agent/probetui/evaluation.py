@@ -10,30 +10,24 @@ from __future__ import annotations
 import _signal  # signal's makes objects of all 62, every time
 import ast
 import builtins
-import collections
 import contextlib
-import io
 import os
 import signal
 import sys
 import threading
 import time
 import traceback
-from typing import (Any, Callable, Deque, Dict, Iterator, List, Optional, Set,
-                    Union)
+from typing import Any, Callable, Dict, Iterator, List, Optional, Set, Union
 
-from . import interruption
+from . import interruption, streams
 from .http1 import Refusal
 from .interruption import raise_in
 from .values import cut, type_name
 
 PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 EVALUATIONS_MAXIMUM = 8
-TEXT_MAXIMUM = 256 << 10
 TIMEOUT_SECONDS = 30.0
 TIMEOUT_MAXIMUM = 86400.0
-# Of the streams that stood for the program's.
-KEPT_MAXIMUM = 24
 # To notice that time is up.
 GRACE_SECONDS = 1.0
 LOOK_SECONDS = 3600.0
@@ -46,127 +40,6 @@ NOTHING = object()
 
 class TimeIsUp(BaseException):
     """Raised in what runs too long."""
-
-
-class _Output:
-    """What was printed, up to a limit."""
-
-    def __init__(self) -> None:
-        self._parts: List[str] = []
-        self._length = 0
-        self._lost = 0
-
-    def write(self, text: str) -> None:
-        part = text[:max(0, TEXT_MAXIMUM - self._length)]
-        self._parts.append(part)
-        self._length += len(part)
-        self._lost += len(text) - len(part)
-
-    def text(self) -> str:
-        text = "".join(self._parts)
-        if self._lost:
-            text += "... %d characters left out" % self._lost
-        return text
-
-
-class _Stream:
-    """Stands for sys.stdin, sys.stdout or sys.stderr while something is
-    evaluated. What is evaluated has nothing to read. A program that keeps it
-    finds the original in it."""
-
-    def __init__(self, original: Any, outputs: Dict[int, _Output]) -> None:
-        self._original = original
-        self._outputs = outputs
-
-    def _output(self) -> Optional[_Output]:
-        return self._outputs.get(threading.get_ident())
-
-    def write(self, text: str) -> int:
-        output = self._output()
-        if output is not None:
-            output.write(str(text))
-            return len(text)
-        return self._original.write(text) if self._original else len(text)
-
-    def writelines(self, lines: Any) -> None:
-        for line in lines:
-            self.write(line)
-
-    def flush(self) -> None:
-        if self._original and self._output() is None:
-            self._original.flush()
-
-    def read(self, *size: Any) -> str:
-        return self._original.read(*size) if self._output() is None else ""
-
-    def readline(self, *size: Any) -> str:
-        return self._original.readline(*size) if self._output() is None \
-            else ""
-
-    def __iter__(self) -> Any:
-        return iter(self._original if self._output() is None else ())
-
-    def isatty(self) -> bool:
-        return bool(self._original and self._output() is None
-                    and self._original.isatty())
-
-    def fileno(self) -> int:
-        if self._original is None or self._output() is not None:
-            raise io.UnsupportedOperation("fileno")
-        return int(self._original.fileno())
-
-    def close(self) -> None:
-        """exit() closes sys.stdin."""
-        if self._original and self._output() is None:
-            self._original.close()
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._original, name)
-
-
-class _Capture:
-    """Puts the streams in place while any thread's output is caught."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._outputs: Dict[int, _Output] = {}
-        self._streams: Dict[str, _Stream] = {}
-        # Up to 3.14 print() and input() take sys.stdout without a reference
-        # (CPython issue 130163): a thread that is within one may use ours
-        # after it was taken out.
-        self._kept: Deque[_Stream] = collections.deque(maxlen=KEPT_MAXIMUM)
-
-    def _make_stream(self, original: Any) -> _Stream:
-        for stream in self._kept:
-            if stream._original is original:
-                return stream
-        stream = _Stream(original, self._outputs)
-        self._kept.append(stream)
-        return stream
-
-    @contextlib.contextmanager
-    def catching(self, output: _Output) -> Iterator[None]:
-        with self._lock:
-            if not self._outputs:
-                for name in ("stdin", "stdout", "stderr"):
-                    stream = self._make_stream(getattr(sys, name))
-                    self._streams[name] = stream
-                    setattr(sys, name, stream)
-            self._outputs[threading.get_ident()] = output
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._outputs.pop(threading.get_ident(), None)
-                if not self._outputs:
-                    self.restore()
-
-    def restore(self) -> None:
-        """Unless the program has put others in their place."""
-        for name, stream in self._streams.items():
-            if getattr(sys, name) is stream:
-                setattr(sys, name, stream._original)
-        self._streams = {}
 
 
 def _tell_error(error: BaseException) -> Dict[str, str]:
@@ -188,8 +61,8 @@ def _tell_error(error: BaseException) -> Dict[str, str]:
             break
     else:
         message = "" if message in (name, short) else message
-    return {"type": name, "message": cut(message, TEXT_MAXIMUM // 16),
-            "traceback": cut(lines, TEXT_MAXIMUM // 4)}
+    return {"type": name, "message": cut(message, streams.TEXT_MAXIMUM // 16),
+            "traceback": cut(lines, streams.TEXT_MAXIMUM // 4)}
 
 
 class Evaluation:
@@ -253,7 +126,7 @@ class Evaluator:
         self._running: Set[Evaluation] = set()
         self._lock = threading.Lock()
         self._next_look = 0.0
-        self._capture = _Capture()
+        self._capture = streams.Capture()
         # What the evaluated starts is not to inherit our threads' own.
         self.signals = _signal.pthread_sigmask(signal.SIG_BLOCK, ())
 
@@ -284,11 +157,23 @@ class Evaluator:
 
     def hurry(self) -> None:
         """The time of all is up but of what this thread evaluates."""
-        with self._lock:
-            for job in self._running:
-                if job.ident != threading.get_ident():
-                    job.until = 0.0
+        for job in self._others():
+            job.until = 0.0
         self.look()
+
+    def end(self, seconds: float) -> None:
+        """At the end of the process. A thread of C++ that comes back only
+        then, as torch's, would abort it."""
+        until = time.monotonic() + seconds
+        self.hurry()
+        while self._others() and time.monotonic() < until:
+            time.sleep(0.001)
+            self.look()
+
+    def _others(self) -> List[Evaluation]:
+        with self._lock:
+            return [job for job in self._running
+                    if job.ident != threading.get_ident()]
 
     def cancel(self, job: Evaluation) -> None:
         """Its client does not want it any more."""
@@ -332,7 +217,7 @@ class Evaluator:
         """What function() gives or raises, and what is printed meanwhile, if
         it `catches` that. `is_ours`: the thread that this is called in.
         `begun` is told what can be cancelled."""
-        output = _Output()
+        output = streams.Output()
         told: Dict[str, Any] = {"value": None, "type": None, "output": "",
                                 "error": None}
         with self._job(timeout, give_up, is_ours) as job:
@@ -362,7 +247,7 @@ def _fill(told: Dict[str, Any], function: Callable[[], Any]) -> None:
     try:
         value = function()
         if value is not NOTHING:
-            told["value"] = cut(repr(value), TEXT_MAXIMUM)
+            told["value"] = cut(repr(value), streams.TEXT_MAXIMUM)
             told["type"] = type_name(value)
     except BaseException as error:
         told["value"] = told["type"] = None

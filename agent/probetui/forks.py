@@ -16,13 +16,13 @@ def _before() -> None:
 
 
 def _in_parent() -> None:
-    for hooks in _hooks:
+    for hooks in reversed(_hooks):
         if hooks[1] is not None:
             hooks[1]()
 
 
 def _in_child() -> None:
-    for hooks in list(_hooks):
+    for hooks in _hooks[::-1]:
         if hooks[2] is not None:
             hooks[2]()
 

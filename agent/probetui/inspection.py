@@ -1,11 +1,22 @@
 """The threads of this process and their stacks, as Python itself has them."""
 from __future__ import annotations
 
+import contextlib
 import sys
 import threading
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Set
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Callable,
+    Dict,
+    Iterator,
+    List,
+    Optional,
+    Set,
+)
 from weakref import ref
 
+from . import snapshots
 from .values import describe_names
 
 if TYPE_CHECKING:
@@ -38,9 +49,11 @@ def own_threads() -> List[threading.Thread]:
 
 
 def untraced(run: Callable[[], None]) -> Callable[[], None]:
-    """For a thread of ours: what traces the program is not for it."""
+    """For a thread of ours: what traces the program, or profiles it, is not
+    for it."""
     def begin() -> None:
         sys.settrace(None)
+        sys.setprofile(None)
         run()
 
     return begin
@@ -49,6 +62,51 @@ def untraced(run: Callable[[], None]) -> Callable[[], None]:
 def forget() -> None:
     """In a fork: the threads are its parent's."""
     _own.clear()
+    _busy.clear()
+
+
+# The program's threads that do what is the agent's, and may have its locks:
+# how deep within it they are.
+_busy: Dict[int, int] = {}
+
+
+def begin_business() -> None:
+    ident = threading.get_ident()
+    _busy[ident] = _busy.get(ident, 0) + 1
+
+
+def end_business() -> None:
+    ident = threading.get_ident()
+    depth = _busy.pop(ident, 0) - 1
+    if depth > 0:
+        _busy[ident] = depth
+
+
+def is_busy() -> bool:
+    """This thread: it is not to stand, whoever wants that."""
+    return threading.get_ident() in _busy
+
+
+@contextlib.contextmanager
+def business() -> Iterator[None]:
+    begin_business()
+    try:
+        yield
+    finally:
+        end_business()
+
+
+def own_imports() -> bool:
+    """A thread of ours, but for this one, imports something."""
+    frames = sys._current_frames()
+    found = False
+    for ident in own_idents() - {threading.get_ident()}:
+        frame = frames.get(ident)
+        while frame is not None and not found:
+            found = frame.f_code.co_filename.startswith("<frozen importlib")
+            frame = frame.f_back
+    frames.clear()
+    return found
 
 
 def _begins(frame: Optional[FrameType]) -> bool:
@@ -158,10 +216,11 @@ def copy_names(names: Any) -> Dict[str, Any]:
 
 def names_of(frame: FrameType) -> Dict[str, Any]:
     """Its locals, as they are now."""
-    names = frame.f_locals
     for _ in range(3):
         try:
-            return dict(names)
+            found = dict(frame.f_locals)
+            snapshots.let_go(frame)
+            return found
         except RuntimeError:
             # It runs meanwhile, and gets another name.
             pass

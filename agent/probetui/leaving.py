@@ -11,7 +11,7 @@ import time
 from types import FrameType
 from typing import List, Optional
 
-from . import evaluation, inspection, server
+from . import evaluation, inspection, server, snapshots
 
 STANDING = evaluation.PACKAGE + "debugging"
 SECONDS = 3.0
@@ -48,6 +48,7 @@ def end(closed: server.Server) -> List[str]:
         for thread in _others()[:1]:
             thread.join(LOOK_SECONDS)
         time.sleep(0.001)
+    snapshots.let_all_go()
     left, standing = _others(), _standing()
     closed.clear()
     told = []

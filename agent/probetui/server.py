@@ -223,8 +223,8 @@ class Server:
             self._thread.start()
 
     def close(self) -> None:
-        """At the end of the process, or of the agent. What is evaluated is
-        left alone, and the thread that serves who asks for it."""
+        """At the end of the process, or of the agent. The thread that serves
+        who asks for it is left alone, and what is evaluated."""
         self.is_closed = True
         self.wake()
         if self._thread.ident is not None:

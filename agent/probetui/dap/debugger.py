@@ -6,7 +6,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional
 
-from .. import interruption
+from .. import interruption, snapshots
 from ..http1 import Refusal
 from ..settings import describe, tell
 from . import (
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 POLL_SECONDS = 30
 UNMARK_SECONDS = 1.0
+# Threads that stood have gone on by then.
+SWEEP_SECONDS = 0.5
 # To look again where that failed.
 AGAIN_SECONDS = 60.0
 
@@ -61,7 +63,9 @@ class Debugger:
         self._seat = threading.RLock()
         # What else is to be looked at now and then: gives in how many seconds
         # again, or None.
-        self.lookers: List[Callable[[], Optional[float]]] = [self._unmark]
+        self.lookers: List[Callable[[], Optional[float]]] = [
+            self._unmark, self._sweep]
+        self._sweep_at: Optional[float] = None
         # What is to be put back at the end.
         self.endings: List[Callable[[], None]] = []
         # Of the engine's events, before any viewer hears of them.
@@ -151,6 +155,17 @@ class Debugger:
         interruption.unmark()
         return UNMARK_SECONDS
 
+    def _sweep(self) -> Optional[float]:
+        """What frames were seen with is not kept by them."""
+        if self._sweep_at is None:
+            return None
+        left = self._sweep_at - time.monotonic()
+        if left > 0:
+            return left
+        self._sweep_at = None
+        snapshots.let_all_go()
+        return None
+
     def _settle(self, session: Session) -> None:
         """After a request."""
         if session.is_over:
@@ -173,6 +188,8 @@ class Debugger:
                 _apart(lambda: self._engine.set_threads("one"))
                 _apart(self._engine.end_steps)
                 stopped.let_go(self)
+                self._sweep_at = time.monotonic() + SWEEP_SECONDS
+                self.server.wake()
 
     def close(self) -> None:
         """The process ends, or the agent does. All of it is done, then the
@@ -188,8 +205,19 @@ class Debugger:
             except Exception as problem:
                 failed_parts.append(problem)
         self.ring.emit("terminated", {})
+        self._let_go()
         if failed_parts:
             raise failed_parts[0]
+
+    def _let_go(self) -> None:
+        """What sessions have opened is the program's, and the engine is not
+        forgotten as soon as this."""
+        for session in self.sessions.all():
+            for kept in list(session.kept.values()):
+                _apart(lambda kept=kept: kept.end(self))  # type: ignore[misc]
+            session.kept.clear()
+        if self._engine is not None:
+            self._engine.on_event = lambda name, body: None
 
     def tighten(self) -> None:
         """Read-only from now on. What the sessions have set ends with

@@ -2,17 +2,16 @@
 from __future__ import annotations
 
 import ast
-import sys
 import types
+from functools import partial
 from typing import Any, Callable, Dict, Optional
 
-from .. import inspection
+from .. import inspection, snapshots
 from ..evaluation import NOTHING
 from .messages import Failure
 
 NAME = "<eval>"
 _OPTIMIZED = 0x1
-_TRIES = 100
 
 
 def _has_code(code: types.CodeType) -> bool:
@@ -80,19 +79,23 @@ def run(tree: ast.Module, frame: types.FrameType) -> Any:
 
 
 def assign(frame: types.FrameType, name: str, value: Any) -> None:
-    """Also before 3.13, where f_locals is a copy: anybody who asks for it
-    meanwhile has it made anew."""
+    """Also before 3.13, where f_locals is a copy."""
     code = frame.f_code
-    is_fast = code.co_flags & _OPTIMIZED and name in \
-        code.co_varnames + code.co_cellvars + code.co_freevars
-    frame.f_locals[name] = value
-    write = _writer() if is_fast else None
-    for _ in range(_TRIES if write else 0):
-        frame.f_locals[name] = value
-        write(frame)  # type: ignore[misc]
-        if frame.f_locals.get(name, NOTHING) is value:
-            return
-    if write:
+    names: Any = frame.f_locals
+    names[name] = value
+    if not snapshots.ARE_COPIES or not (
+            code.co_flags & _OPTIMIZED and name in
+            code.co_varnames + code.co_cellvars + code.co_freevars):
+        return
+    write = _writer()
+    if write is None:
+        return
+    # All of the copy is written, so that it is made anew first: others have
+    # the names of a closure, too. Calls in C, with nothing between.
+    list(map(partial.__call__, [
+        partial(getattr, frame, "f_locals"),
+        partial(names.__setitem__, name, value), write(frame)]))
+    if frame.f_locals.get(name, NOTHING) is not value:
         raise Failure("%s could not be set" % name)
 
 
@@ -108,15 +111,15 @@ def assign_name(frame: types.FrameType, name: str, value: Any) -> None:
         assign(frame, name, value)
 
 
-def _writer() -> Optional[Callable[[types.FrameType], None]]:
-    """Copies a frame's f_locals to where its code has them. None: they are
-    there already."""
-    if sys.version_info >= (3, 13):
-        return None
+def _writer() -> Optional[Callable[[types.FrameType], Any]]:
+    """Gives what copies a frame's f_locals to where its code has them. None:
+    there is nothing that does."""
     try:
         import ctypes
 
-        function = ctypes.pythonapi.PyFrame_LocalsToFast
+        function = ctypes.PyDLL(None).PyFrame_LocalsToFast
     except (ImportError, AttributeError):
         return None
-    return lambda frame: function(ctypes.py_object(frame), ctypes.c_int(0))
+    function.restype = None
+    return lambda frame: partial(function, ctypes.py_object(frame),
+                                 ctypes.c_int(0))

@@ -6,7 +6,7 @@ import threading
 from types import FrameType
 from typing import Any, List
 
-from .. import objects
+from .. import objects, snapshots
 from . import tstates
 
 
@@ -109,6 +109,7 @@ def clear_frames(engine: Any) -> None:
 
     for frame in list(sys._current_frames().values()):
         clear(frame)
+    snapshots.let_all_go()
     kinds = {types.GeneratorType: "gi_frame",
              types.CoroutineType: "cr_frame",
              types.AsyncGeneratorType: "ag_frame"}

@@ -19,6 +19,7 @@ from .specs import Bound, EngineError, ExceptionFilter, Spec
 from .stop import Frames, Stop
 from .table import Table
 
+FORK_SECONDS = 5.0
 NO_STEPS = "it stands where no line follows: it can only continue"
 
 
@@ -210,6 +211,8 @@ class Engine(Reaching):
 
 _engine: Optional[Engine] = None
 _seat = threading.Lock()
+# Those that are held while a thread forks.
+_forking: Dict[int, Engine] = {}
 
 
 def get() -> Engine:
@@ -228,12 +231,28 @@ def _register(engine: Engine) -> None:
     with _seat:
         _engine = engine
         # An agent that leaves takes it back.
-        forks.add(in_child=_forget)
+        forks.add(_begin_fork, _end_fork, _forget)
+
+
+def _begin_fork() -> None:
+    """Nobody else is within the engine then: in the child he would be for
+    ever, and the first of its calls that is traced would wait for him."""
+    engine = _engine
+    if engine is not None and not engine.is_closed and \
+            engine._lock.acquire(timeout=FORK_SECONDS):
+        _forking[_thread.get_ident()] = engine
+
+
+def _end_fork() -> None:
+    engine = _forking.pop(_thread.get_ident(), None)
+    if engine is not None:
+        engine._lock.release()
 
 
 def _forget() -> None:
     global _engine, _seat
     _seat = threading.Lock()
+    _forking.clear()
     engine, _engine = _engine, None
     if engine is not None and not engine.is_closed:
         engine.forget()

@@ -10,7 +10,7 @@ import sys
 from types import FrameType
 from typing import Any, Dict, List, Optional, Set
 
-from .. import inspection
+from .. import inspection, snapshots
 from . import codes
 from .arming import Armer, clear_frames
 from .reaching import guarded
@@ -146,7 +146,7 @@ class Monitoring(Armer):
             except ValueError:
                 break
         monitoring.free_tool_id(tool)
-        if self.engine.has_stepped:
+        if self.engine.has_stepped or snapshots.ARE_COPIES:
             clear_frames(self.engine)
 
     # What comes.

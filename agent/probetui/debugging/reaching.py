@@ -28,7 +28,9 @@ Watcher = Callable[[FrameType, str], "Optional[Reached]"]
 
 def is_delicate(frame: FrameType) -> bool:
     """The thread has the lock without which no thread can begin or end, the
-    agent's neither."""
+    agent's neither; or one of the agent's."""
+    if inspection.is_busy():
+        return True
     if frame.f_code.co_filename not in LOCKING:
         return False
     lock = threading._active_limbo_lock  # type: ignore[attr-defined]

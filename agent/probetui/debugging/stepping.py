@@ -8,6 +8,7 @@ from types import FrameType
 from typing import Any, List, Optional, Tuple
 
 from ..settings import describe, tell
+from ..snapshots import kept_fresh
 from .specs import NOTHING
 from .stop import Order, is_of_handler
 
@@ -86,6 +87,7 @@ class Stepper(bdb.Bdb):
             frame = frame.f_back
         self._engine.armer.unstep(self._state)
 
+    @kept_fresh
     def _trace(self, frame: FrameType, event: str, arg: Any) -> Any:
         try:
             return self._take(frame, event, arg)

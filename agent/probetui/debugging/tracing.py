@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import sys
 import threading
+from functools import partial
 from types import FrameType, MethodType
 from typing import Any, Dict, List
+from weakref import ref
 
-from .. import inspection, interruption
+from .. import inspection, interruption, snapshots
 from . import codes, tstates
 from .arming import Armer, clear_frames
 from .reaching import guarded
@@ -30,6 +32,10 @@ UNREACHED = "It stops in threads that begin from now on, and not in %s, " \
 DECIDED_MAXIMUM = 20000
 
 
+# Its names are written back after each call that is traced (snapshots.py).
+_IS_WRITTEN = sys.version_info < (3, 11)
+
+
 def _make_call(decided: Dict[int, Any]) -> Any:
     """What is called for every call in the program: it has no name to look
     up but its own."""
@@ -39,7 +45,18 @@ def _make_call(decided: Dict[int, Any]) -> Any:
         found = get(number(frame.f_code), self)
         return self._decide(frame) if found is self else found
 
-    return traced_call
+    def kept_fresh(self: Any, frame: FrameType, event: str, arg: Any) -> Any:
+        # As snapshots.kept_fresh(); closures are never among the decided.
+        found = get(number(frame.f_code), self)
+        if found is not self:
+            return found
+        token: Any = snapshots.Token()
+        _watch = ref(token, partial(getattr, frame, "f_locals"))
+        found = self._decide(frame)
+        token = None
+        return found
+
+    return kept_fresh if _IS_WRITTEN else traced_call
 
 
 class _Files(Dict[str, Any]):
@@ -69,6 +86,7 @@ class Tracing(Armer):
         self._has_hook = False
         # By the ids of code objects, which are kept so long: f_trace.
         self._decided: Dict[int, Any] = {}
+        self._closures: Dict[int, Any] = {}
         self._kept: List[codes.Code] = []
         self._turn = 0
         # One object each, so that they can be told from others.
@@ -213,6 +231,7 @@ class Tracing(Armer):
         """What was decided, also what is being decided just now."""
         self._turn += 1
         self._decided.clear()
+        self._closures.clear()
         self._kept = []
 
     def _decide(self, frame: FrameType) -> Any:
@@ -221,13 +240,19 @@ class Tracing(Armer):
             sys.settrace(None)
             return None
         code, turn = frame.f_code, self._turn
+        decided = self._decided
+        if _IS_WRITTEN and code.co_freevars:
+            decided = self._closures
+            found = decided.get(id(code), self)
+            if found is not self:
+                return found
         decision = self._decide_anew(code)
         with self.engine._lock:
             if turn == self._turn:
                 if len(self._kept) >= DECIDED_MAXIMUM:
                     self._forget()
                 self._kept.append(code)
-                self._decided[id(code)] = decision
+                decided[id(code)] = decision
         return decision
 
     def _decide_anew(self, code: codes.Code) -> Any:
@@ -241,6 +266,7 @@ class Tracing(Armer):
         with self.engine._lock:
             self.update()
 
+    @snapshots.kept_fresh
     def _traced_line(self, frame: FrameType, event: str, arg: Any) -> Any:
         engine = self.engine
         try:
@@ -263,6 +289,7 @@ class Tracing(Armer):
             return state.stepper.trace
         return self._line
 
+    @snapshots.kept_fresh
     def _traced_come(self, frame: FrameType, event: str, arg: Any) -> Any:
         """A thread that was to come is there."""
         if event != "line":

@@ -1,0 +1,141 @@
+"""What is printed by a thread that evaluates something is its client's, what
+others print goes where it always did."""
+from __future__ import annotations
+
+import collections
+import contextlib
+import io
+import sys
+import threading
+from typing import Any, Deque, Dict, Iterator, List, Optional
+
+TEXT_MAXIMUM = 256 << 10
+# Of the streams that stood for the program's.
+KEPT_MAXIMUM = 24
+NAMES = ("stdin", "stdout", "stderr")
+
+
+class Output:
+    """What was printed, up to a limit."""
+
+    def __init__(self) -> None:
+        self._parts: List[str] = []
+        self._length = 0
+        self._lost = 0
+
+    def write(self, text: str) -> None:
+        part = text[:max(0, TEXT_MAXIMUM - self._length)]
+        self._parts.append(part)
+        self._length += len(part)
+        self._lost += len(text) - len(part)
+
+    def text(self) -> str:
+        text = "".join(self._parts)
+        if self._lost:
+            text += "... %d characters left out" % self._lost
+        return text
+
+
+class Stream:
+    """Stands for sys.stdin, sys.stdout or sys.stderr while something is
+    evaluated. What is evaluated has nothing to read. A program that keeps it
+    finds the original in it."""
+
+    def __init__(self, original: Any, outputs: Dict[int, Output]) -> None:
+        self._original = original
+        self._outputs = outputs
+
+    def _output(self) -> Optional[Output]:
+        return self._outputs.get(threading.get_ident())
+
+    def write(self, text: str) -> int:
+        output = self._output()
+        if output is not None:
+            output.write(str(text))
+            return len(text)
+        return len(text) if self._original is None \
+            else self._original.write(text)
+
+    def writelines(self, lines: Any) -> None:
+        for line in lines:
+            self.write(line)
+
+    def flush(self) -> None:
+        if self._original is not None and self._output() is None:
+            self._original.flush()
+
+    def read(self, *size: Any) -> str:
+        return self._original.read(*size) if self._output() is None else ""
+
+    def readline(self, *size: Any) -> str:
+        return self._original.readline(*size) if self._output() is None \
+            else ""
+
+    def __iter__(self) -> Any:
+        return iter(self._original if self._output() is None else ())
+
+    def isatty(self) -> bool:
+        return bool(self._original is not None and self._output() is None
+                    and self._original.isatty())
+
+    def fileno(self) -> int:
+        if self._original is None or self._output() is not None:
+            raise io.UnsupportedOperation("fileno")
+        return int(self._original.fileno())
+
+    def close(self) -> None:
+        """exit() closes sys.stdin."""
+        if self._original is not None and self._output() is None:
+            self._original.close()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._original, name)
+
+
+class Capture:
+    """Puts the streams in place while any thread's output is caught."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._outputs: Dict[int, Output] = {}
+        # Up to 3.14 print() and input() take sys.stdout without a reference
+        # (CPython issue 130163): a thread that is within one may use ours
+        # after it was taken out.
+        self._kept: Deque[Stream] = collections.deque(maxlen=KEPT_MAXIMUM)
+
+    def _make_stream(self, original: Any) -> Stream:
+        # One of an agent that was here before.
+        while type(original) is Stream:
+            original = original._original
+        for stream in self._kept:
+            if stream._original is original:
+                return stream
+        stream = Stream(original, self._outputs)
+        self._kept.append(stream)
+        return stream
+
+    @contextlib.contextmanager
+    def catching(self, output: Output) -> Iterator[None]:
+        with self._lock:
+            for name in NAMES:
+                stream = getattr(sys, name)
+                # The program may have put another one there meanwhile.
+                if type(stream) is not Stream or \
+                        stream._outputs is not self._outputs:
+                    setattr(sys, name, self._make_stream(stream))
+            self._outputs[threading.get_ident()] = output
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._outputs.pop(threading.get_ident(), None)
+                if not self._outputs:
+                    self.restore()
+
+    def restore(self) -> None:
+        """Also one that the program has kept, and put back. Those that it has
+        put in their place stay."""
+        for name in NAMES:
+            stream = getattr(sys, name)
+            if type(stream) is Stream:
+                setattr(sys, name, stream._original)

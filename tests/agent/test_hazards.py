@@ -1,0 +1,217 @@
+"""What the agent must not do to the process that it is in."""
+import os
+import sys
+import unittest
+
+from agents import PLAIN, Place, Target, few_unless_soak, wait_for
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(
+    os.path.abspath(__file__))), "backend"))
+import pythons  # noqa: E402
+
+ENGINE = """
+import os, random, signal, sys, threading, time
+from probetui import inspection
+from probetui.debugging import engine
+from probetui.debugging.specs import Spec
+stops, stopped = [], threading.Event()
+def on_event(name, body):
+    if name == "stopped":
+        stops.append(body["stop"])
+        stopped.set()
+def stop():
+    assert stopped.wait(20)
+    stopped.clear()
+    return stops[-1]
+one = engine.get()
+one.on_event = on_event
+def begin(function, line):
+    one.set_breakpoints("test", [Spec(
+        1, path=__file__, line=function.__code__.co_firstlineno + line)])
+"""
+SHARED = ENGINE + """
+def make():
+    total = 0
+    def inner():
+        nonlocal total
+        here = 1
+        here = 2
+        return total
+    def add():
+        nonlocal total
+        total += 1
+    return inner, add
+inner, add = make()
+begin(inner, 2)
+thread = threading.Thread(target=inner)
+thread.start()
+first = stop()
+first.frames[0][0].f_locals
+add()
+first.go("next")
+second = stop()
+second.frames[0][0].f_locals
+add()
+second.go()
+thread.join()
+print(inner.__closure__[0].cell_contents)
+one.close()
+"""
+FORK = ENGINE + """
+def never():
+    return 1
+begin(never, 1)
+held, forked = threading.Lock(), threading.Lock()
+held.acquire()
+forked.acquire()
+def fork():
+    number = os.fork()
+    if number == 0:
+        os._exit(0)
+    return number
+def hold():
+    with one._lock:
+        held.release()
+        # A fork that waits for the engine comes after this.
+        forked.acquire(True, 0.1)
+# What is called then has been decided on, but for what the child calls.
+os.waitpid(fork(), 0)
+holder = threading.Thread(target=hold)
+holder.start()
+held.acquire()
+number = fork()
+forked.release()
+holder.join()
+until, ended = time.monotonic() + 10, 0
+while not ended and time.monotonic() < until:
+    ended, status = os.waitpid(number, os.WNOHANG)
+    time.sleep(0.001)
+if not ended:
+    os.kill(number, signal.SIGKILL)
+    status = os.waitpid(number, 0)[1]
+print(status)
+one.close()
+"""
+BUSY = ENGINE + """
+def reached(count):
+    return count
+begin(reached, 1)
+def run():
+    with inspection.business():
+        reached(1)
+    reached(2)
+thread = threading.Thread(target=run)
+thread.start()
+there = stop()
+print(there.frames[0][0].f_locals["count"])
+there.go()
+thread.join()
+one.close()
+"""
+STREAMS = """
+import io, sys
+from probetui import streams
+capture = streams.Capture()
+first = sys.stdout
+def kept():
+    with capture.catching(streams.Output()):
+        return sys.stdout
+sys.stdout = kept()
+sys.stdout = kept()
+print(vars(kept())["_original"] is first, sys.stdout is first)
+class Empty(io.StringIO):
+    def __len__(self):
+        return 0
+sys.stdout = empty = Empty()
+stream = kept()
+capture._outputs.clear()
+stream.write("kept")
+sys.stdout = first
+print(empty.getvalue())
+"""
+KEEPS = """
+import weakref
+class Big:
+    pass
+def work():
+    global known
+    big = Big()
+    known = weakref.ref(big)
+    begun.set()
+    dropping.wait()
+    big = None
+    dropped.set()
+    ending.wait()
+begun, dropping, dropped, ending = [threading.Event() for _ in range(4)]
+working = threading.Thread(target=work)
+working.start()
+begun.wait()
+import probetui
+say(probetui.listen())
+"""
+ENDS = """
+import os, sys, time
+fd = os.open(sys.argv[0] + ".begun", os.O_CREAT | os.O_WRONLY)
+try:
+    while True:
+        time.sleep(0.001)
+finally:
+    os.rename(sys.argv[0] + ".begun", sys.argv[0] + ".ended")
+"""
+
+
+class HazardCase(unittest.TestCase):
+    def setUp(self):
+        self.place = Place(self.python.argv)
+        self.addCleanup(self.place.close)
+
+    def run_program(self, text):
+        path = self.place.write("hazard.py", text)
+        status, output, errors = self.place.run("-W", "error", path, **PLAIN)
+        self.assertEqual((status, errors), (0, ""))
+        return output.split()
+
+    def test_names_that_threads_share(self):
+        """What another thread gives to a closure's name, while one of its
+        functions stands, stays."""
+        self.assertEqual(self.run_program(SHARED), ["2"])
+
+    def test_fork_while_somebody_is_in_the_engine(self):
+        self.assertEqual(self.run_program(FORK), ["0"])
+
+    def test_the_agents_own_business(self):
+        """Who has its locks does not stand."""
+        self.assertEqual(self.run_program(BUSY), ["2"])
+
+    def test_streams_that_are_kept(self):
+        self.assertEqual(self.run_program(STREAMS), ["True", "True", "kept"])
+
+    def test_a_look_keeps_nothing(self):
+        target = Target(self.place, KEEPS)
+        self.addCleanup(target.kill)
+        client = target.client()
+        self.addCleanup(client.close)
+        for thread in client.get("/threads"):
+            client.get("/backtrace?tid=%d" % (thread["tid"]
+                                              or thread["ident"]))
+        target.run("dropping.set(); dropped.wait()")
+        wait_for(lambda: target.ask("known() is None"), "it to be dropped")
+        target.run("ending.set()")
+        self.assertEqual(target.close(), (0, ""))
+
+    def test_the_end_ends_evaluations(self):
+        """One that runs C++ code would abort the process."""
+        target = Target(self.place)
+        self.addCleanup(target.kill)
+        client = target.client()
+        self.addCleanup(client.close)
+        client.send(client.request("POST", "/eval", {"code": ENDS}))
+        path = self.place.path + "/program.py"
+        wait_for(lambda: os.path.exists(path + ".begun"), "it to begin")
+        self.assertEqual(target.close(), (0, ""))
+        self.assertTrue(os.path.exists(path + ".ended"))
+
+
+def load_tests(loader, tests, pattern):
+    few_unless_soak()
+    return pythons.load_cases(loader, __name__, HazardCase)
