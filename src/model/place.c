@@ -28,7 +28,8 @@ static const char *const agent_modules[] = {
 	"__init__", "access", "agent", "audit", "channel", "endpoints",
 	"evaluation", "files", "forks", "holds", "http1", "identity",
 	"injected", "inspection", "interruption", "leaving", "objects",
-	"process", "prompt", "routes", "server", "settings", "starting",
+	"process", "prompt", "routes", "server", "settings",
+	"snapshots", "starting", "streams",
 	"values", "wire", "wrapping",
 };
 

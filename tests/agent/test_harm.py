@@ -4,6 +4,7 @@ they like: the program must not notice.
 With PROBETUI_SOAK alone, which takes that many seconds a Python; PROBETUI_SEED
 repeats a run.
 """
+import contextlib
 import json
 import os
 import random
@@ -304,7 +305,8 @@ class Soak:
             # Where it stands is then on its standard error.
             self.process.send_signal(6)
         self.process.wait()
-        self.process.stdin.close()
+        with contextlib.suppress(BrokenPipeError):
+            self.process.stdin.close()
         self.reader.join()
         self.process.stdout.close()
 
