@@ -580,7 +580,10 @@ class Hasty(http.server.BaseHTTPRequestHandler):
         self.send_response(200)
         self.send_header("Content-Length", str(len(text)))
         self.end_headers()
-        self.wfile.write(text)
+        try:
+            self.wfile.write(text)
+        except (BrokenPipeError, ConnectionResetError):
+            self.close_connection = True    # the node has left
 
     def do_GET(self):
         if not self.path.startswith("/events"):

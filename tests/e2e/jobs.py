@@ -66,6 +66,15 @@ def tracer(pid):
     return int(proc_status(pid)["TracerPid"])
 
 
+def who_traces(pid):
+    """The command of it: on a machine with others it may be somebody else's."""
+    try:
+        with open("/proc/%d/cmdline" % tracer(pid)) as file:
+            return "traced by: " + file.read().replace("\0", " ")
+    except OSError:
+        return "traced by one that has ended"
+
+
 def switches(pid):
     """How often the process gave the processor away: grows while it lives."""
     status = proc_status(pid)

@@ -66,7 +66,7 @@ class JudgeCase(unittest.TestCase):
         """Nobody traces the ranks, and their threads go on."""
         for rank in ranks:
             pid = self.job.pids[rank]
-            self.assertEqual(jobs.tracer(pid), 0)
+            self.assertEqual(jobs.tracer(pid), 0, jobs.who_traces(pid))
             self.assertNotIn(jobs.proc_status(pid)["State"][0], "tTZX")
 
 

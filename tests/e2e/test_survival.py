@@ -111,7 +111,7 @@ class TestSurvival(unittest.TestCase):
         jobs.wait_for(lambda: not processes_with(mark),
                       "probetui-node to leave", 1)
         for rank, pid in self.job.pids.items():
-            self.assertEqual(jobs.tracer(pid), 0)
+            self.assertEqual(jobs.tracer(pid), 0, jobs.who_traces(pid))
             self.assertNotIn(jobs.proc_status(pid)["State"][0], "tTZX")
         for rank in self.job.pids:
             before = self.job.steps(rank)
