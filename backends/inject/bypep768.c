@@ -116,7 +116,15 @@ bool bypep768_is_pending(const struct bypep768 *found, struct memory *memory)
 bool bypep768_withdraw(const struct bypep768 *found, struct memory *memory)
 {
 	const int32_t none = 0;
+	const char end = '\0';
 
+	if (!bypep768_is_pending(found, memory))
+		return false;
+	/*
+	 * It takes the request back first, and copies the name then: where the
+	 * request is still there behind this, it has copied nothing.
+	 */
+	write_to(memory, found->path, &end, 1);
 	if (!bypep768_is_pending(found, memory))
 		return false;
 	write_to(memory, found->pending, &none, sizeof(none));

@@ -98,6 +98,39 @@ static bool is_there(const struct inject *inject)
 				 &number);
 }
 
+/* Whether its main thread sleeps, which may be for long. */
+static bool is_asleep(const struct inject *inject)
+{
+	pid_t pid = memory_pid(inject->memory);
+	struct task task;
+	struct task_state state = { .is_known = false };
+	bool is_asleep;
+
+	task_init(&task, pid, pid);
+	is_asleep = task_look(&task, &state) == 0 && state.is_blocked;
+	task_clear(&task);
+	return is_asleep;
+}
+
+static void begin(void *data);
+
+static void begin_later(struct inject *inject, double seconds)
+{
+	inject->timer = loop_timer(inject->loop, seconds, 0, begin, inject);
+}
+
+/*
+ * It was awake when the interpreter was asked, and fell asleep without having
+ * looked: what it is asked for then waits as long as it sleeps.
+ */
+static bool has_missed_it(struct inject *inject)
+{
+	return inject->visit.cost.way == INJECT_BY_INTERPRETER &&
+	       !inject->visit.is_for_main &&
+	       inject->visit.cost.stops < VISITS && is_asleep(inject) &&
+	       withdraw(inject);
+}
+
 static void look(void *data)
 {
 	struct inject *inject = data;
@@ -113,7 +146,10 @@ static void look(void *data)
 		return;
 	}
 	if (loop_now() < inject->deadline) {
-		look_later(inject);
+		if (has_missed_it(inject))
+			begin_later(inject, 0);
+		else
+			look_later(inject);
 		return;
 	}
 	if (!withdraw(inject)) {
@@ -131,13 +167,6 @@ static void look(void *data)
  * Getting in
  */
 
-static void begin(void *data);
-
-static void begin_later(struct inject *inject, double seconds)
-{
-	inject->timer = loop_timer(inject->loop, seconds, 0, begin, inject);
-}
-
 static void begin_visit(struct inject *inject, bool must_wait)
 {
 	struct error error = ERROR_INIT;
@@ -154,20 +183,6 @@ static void begin_visit(struct inject *inject, bool must_wait)
 		end(inject, error.message[0] ? error.message
 					     : "Its main thread cannot be "
 					       "stopped at a good place.");
-}
-
-/* Whether its main thread sleeps, which may be for long. */
-static bool is_asleep(const struct inject *inject)
-{
-	pid_t pid = memory_pid(inject->memory);
-	struct task task;
-	struct task_state state = { .is_known = false };
-	bool is_asleep;
-
-	task_init(&task, pid, pid);
-	is_asleep = task_look(&task, &state) == 0 && state.is_blocked;
-	task_clear(&task);
-	return is_asleep;
 }
 
 static void ask(struct inject *inject)

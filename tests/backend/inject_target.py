@@ -33,6 +33,19 @@ def wait():
     ended.wait()
 
 
+def wait_unasked():
+    """Busy, then asleep, and between the two nothing that the interpreter
+    looks at."""
+    import functools
+    import operator
+    lock = threading.Lock()
+    lock.acquire()
+    threading.Thread(target=lambda: (ended.wait(), lock.release())).start()
+    busy = functools.partial(sum, range(20000000))
+    ready()
+    list(map(operator.call, (busy, lock.acquire)))
+
+
 def poll():
     import select
     ready()

@@ -383,7 +383,7 @@ class TestRefused(Case):
         self.assertFalse(json.loads(out.decode())["ok"])
 
 
-class TestSwitchedOffCase(Case):
+class InterpreterCase(Case):
     minors = [14]
 
     def test_switched_off(self):
@@ -393,6 +393,12 @@ class TestSwitchedOffCase(Case):
             self.skipTest("no CPython 3.14")
         _, answer = self.start("busy").inject()
         self.assertIn("let no debugger in", answer["why"])
+
+    def test_asleep_before_it_looks(self):
+        """It was asked while it was awake."""
+        if self.python.version[1] < 14:
+            self.skipTest("no CPython 3.14")
+        self.try_mode("wait_unasked", 1)
 
 
 # Where it is told to be (errand.h), in their order; whether the script runs
@@ -527,7 +533,7 @@ def tearDownModule():
 
 def load_tests(loader, standard, pattern):
     suite = pythons.load_cases(loader, __name__, InjectCase,
-                               CommandCase, TestSwitchedOffCase)
+                               CommandCase, InterpreterCase)
     for case in (TestCommand, TestTurns, TestAsleep, TestRefused, TestNap,
                  TestKilled, TestNumpy):
         suite.addTests(loader.loadTestsFromTestCase(case))
