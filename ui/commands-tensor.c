@@ -289,6 +289,17 @@ int ui_tensor_find(struct command_context *context, int argc, char **argv,
 	return 0;
 }
 
+/* Of no NaN there is no next one; of nothing else no least or greatest. */
+static const char *why_not_found(const struct tensor *tensor)
+{
+	if (tensor->element_count == 0)
+		return "there is no such element in it: it has none.";
+	if (tensor->has_statistics && tensor->statistics.nan_count == 0 &&
+	    tensor->statistics.infinity_count == 0)
+		return "there is no such element in it: no NaN, no infinity.";
+	return "there is no such element in it.";
+}
+
 void tensor_refresh(struct app *app)
 {
 	struct tensorview *known = &app->engine->session.tensorview;
@@ -301,7 +312,7 @@ void tensor_refresh(struct app *app)
 		return;
 	if (known->found < 0) {
 		view_say(&app->view, false,
-			 "there is no such element in it.");
+			 why_not_found(&known->tensor));
 		return;
 	}
 	tensor_settle(app);

@@ -291,6 +291,22 @@ static int find_user(struct parcel *parcel, pid_t pid)
 	return 0;
 }
 
+static void refuse(const struct parcel *parcel, pid_t pid, struct error *error)
+{
+	if (geteuid() != 0 && parcel->user != geteuid())
+		error_set(error,
+			  "Process %d belongs to user %u; probetui runs as "
+			  "user %u. That user, or root, can do that: sudo "
+			  "probetui inject %d.",
+			  (int)pid, (unsigned)parcel->user,
+			  (unsigned)geteuid(), (int)pid);
+	else
+		error_set_errno(error, errno,
+				"pid %d sees no folder that the package could "
+				"be put into",
+				(int)pid);
+}
+
 struct parcel *parcel_new(pid_t pid, const char *package, struct error *error)
 {
 	struct parcel *parcel = xcalloc(1, sizeof(*parcel));
@@ -304,10 +320,7 @@ struct parcel *parcel_new(pid_t pid, const char *package, struct error *error)
 	     i++)
 		make_in(parcel, pid, places[i]);
 	if (parcel->folder < 0)
-		error_set_errno(error, errno,
-				"pid %d sees no folder that the package could "
-				"be put into",
-				(int)pid);
+		refuse(parcel, pid, error);
 	else if (fill(parcel, package, error) == 0)
 		return parcel;
 	parcel_free(parcel);

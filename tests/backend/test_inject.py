@@ -188,12 +188,12 @@ class CommandCase(Case):
         return {name for name in os.listdir(target.root + "/tmp")
                 if re.fullmatch("probetui-[0-9a-f]{16}", name)}
 
-    def run_inject(self, target, *options):
+    def run_inject(self, target, *options, **settings):
         return subprocess.run(
             [PROBETUI, "--pid", str(target.pid), "--timeout", "30", *options,
              "inject"],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=LIMIT,
-            universal_newlines=True)
+            universal_newlines=True, **settings)
 
     def ask(self, path, method="GET /", body=b""):
         with socket.socket(socket.AF_UNIX) as client:
@@ -259,6 +259,15 @@ class TestCommand(CommandCase):
         self.assertIn("has not imported threading", run.stderr)
         self.assertIn("Inject again", run.stderr)
         self.assertEqual(target.finish(), [])
+
+    @unittest.skipIf(os.getuid(), "not root: there is no other user")
+    def test_who_is_another_user_is_told_so(self):
+        target = self.start("wait")
+        run = self.run_inject(target,
+                              preexec_fn=lambda: os.setuid(65534))
+        self.assertEqual(run.returncode, 1, run.stdout)
+        self.assertIn("belongs to user 0; probetui runs as user 65534",
+                      run.stderr)
 
     @unittest.skipIf(os.getuid(), "not root: there is no other user")
     def test_another_user(self):

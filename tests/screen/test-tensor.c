@@ -365,7 +365,11 @@ static void what_was_found_is_shown(void **state)
 	stage_check_shows(stage, "[3, 8] nan");
 	known->has_found = true;
 	known->found = -1;
-	stage_check_shows(stage, "there is no such element in it");
+	stage_check_shows(stage, "there is no such element in it.");
+	known->tensor.statistics.nan_count = 0;
+	known->tensor.statistics.infinity_count = 0;
+	known->has_found = true;
+	stage_check_shows(stage, "in it: no NaN, no infinity.");
 	/* A node may say anything. */
 	known->has_found = true;
 	known->found = 1000000;
