@@ -2,7 +2,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "banned.h"
@@ -21,7 +20,6 @@
 #include "engine/replay.h"
 #include "engine/request.h"
 #include "model/wanted.h"
-#include "protocol/message.h"
 
 void engine_init(struct engine *engine, struct settings *owned_settings)
 {
@@ -131,114 +129,13 @@ void engine_settle(struct engine *engine)
 		engine->changed(engine->changed_data);
 }
 
-/* Of the requests that are not called as their command. */
-static const char *const request_words[][2] = {
-	{ "setBreakpoints", "break" },	{ "jobBreakpoints", "break" },
-	{ "stepIn", "step" },		{ "stepOut", "finish" },
-	{ "evaluate", "print" },	{ "jobInput", "the job's terminal" },
-	{ "jobResize", "the job's terminal" }, { "jobEnd", "quit end" },
-	{ "terminalInput", "console" }, { "terminal", "console" },
-	{ "diagnose", "doctor" },
-};
-
-static const char *word_of(const char *request)
-{
-	for (size_t i = 0; i < ARRAY_LENGTH(request_words); i++) {
-		if (strcmp(request_words[i][0], request) == 0)
-			return request_words[i][1];
-	}
-	return request;
-}
-
-/* What cannot be read is said where it is shown. */
-static const char *const quiet[] = { "variables", "tensor", "parameters" };
-
-static bool is_quiet(const char *request)
-{
-	for (size_t i = 0; i < ARRAY_LENGTH(quiet); i++)
-		if (strcmp(quiet[i], request) == 0)
-			return true;
-	return false;
-}
-
-static void log_failure(const struct engine *engine,
-			const struct message *message)
-{
-	if (engine->is_screen && !message->is_success &&
-	    !is_quiet(message->name))
-		log_write(LOG_WARNING, "%s: %s", word_of(message->name),
-			  message->error ? message->error : "it failed");
-}
-
-/* What a node has to say; log points are told with the stops. */
-static void log_output(const struct message *message)
-{
-	const char *category = json_get_string(message->body, "category", "");
-
-	if (message->type == MESSAGE_EVENT &&
-	    strcmp(message->name, "output") == 0 &&
-	    strcmp(category, "console") == 0 &&
-	    !json_object_get(message->body, "breakpoint"))
-		log_write(LOG_WARNING, "%s",
-			  json_get_string(message->body, "output", ""));
-}
-
-/* A screen shows it in a view of its own. */
-static void pass_output(const struct engine *engine,
-			const struct message *message)
-{
-	if (engine->job_printed && message->type == MESSAGE_EVENT &&
-	    strcmp(message->name, "output") == 0 &&
-	    strcmp(json_get_string(message->body, "category", ""), "job") == 0)
-		engine->job_printed(
-			json_get_string(message->body, "output", ""));
-}
-
-void engine_apply(struct engine *engine, size_t node,
-		  const struct message *message, double now)
-{
-	struct error error = ERROR_INIT;
-
-	if (message->type == MESSAGE_REQUEST)
-		return;
-	if (session_apply(&engine->session, node, message, now, &error) < 0)
-		log_write(LOG_WARNING, "%s: %s", message->name, error.message);
-	log_output(message);
-	pass_output(engine, message);
-	if (message->type != MESSAGE_RESPONSE)
-		return;
-	log_failure(engine, message);
-	evidence_take(&engine->evidence, &engine->session, node, message);
-	engine_answered(engine, message);
-}
-
-static size_t node_of(const struct engine *engine, const struct link *link)
+size_t engine_node_of(const struct engine *engine, const struct link *link)
 {
 	size_t i = 0;
 
 	while (i + 1 < engine->link_count && engine->links[i] != link)
 		i++;
 	return i;
-}
-
-static void on_line(struct link *link, const char *line, size_t length,
-		    void *data)
-{
-	struct engine *engine = data;
-	struct error error = ERROR_INIT;
-	struct message message;
-	double begun = loop_now();
-
-	if (message_parse(&message, line, length, &error) < 0) {
-		log_write(LOG_WARNING, "the node sent what is no message: %s",
-			  error.message);
-		return;
-	}
-	engine->timing.parsing += loop_now() - begun;
-	engine_apply(engine, node_of(engine, link), &message,
-		     engine_now(engine));
-	engine_record_line(engine, &message, line, length);
-	message_clear(&message);
 }
 
 bool engine_must_name_ranks(const struct engine *engine)
@@ -351,7 +248,7 @@ static void on_closed(struct link *link, const char *why, void *data)
 	engine->gone_why = xstrdup(why);
 	/* A command says it in its own sentence. */
 	log_write(engine->is_screen ? LOG_WARNING : LOG_INFO, "%s", why);
-	session_lose_node(&engine->session, node_of(engine, link), why);
+	session_lose_node(&engine->session, engine_node_of(engine, link), why);
 	survey_turn(engine);
 	watch_nan_turn(engine);
 	differing_turn(engine);
@@ -487,7 +384,7 @@ static int64_t ask_for_ranks(struct engine *engine)
 static int start_node(struct engine *engine, struct error *error)
 {
 	static const struct link_handlers handlers = {
-		.line = on_line,
+		.line = engine_take_line,
 		.drained = on_drained,
 		.closed = on_closed,
 	};

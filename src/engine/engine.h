@@ -220,6 +220,11 @@ bool engine_awaits_ranks(const struct engine *engine);
 /* Between the engine's own files: */
 void engine_record_line(struct engine *engine, const struct message *message,
 			const char *line, size_t length);
+/* Which of the nodes a link is to. */
+size_t engine_node_of(const struct engine *engine, const struct link *link);
+/* A link's line: a message of its node, or nothing that is one. */
+void engine_take_line(struct link *link, const char *line, size_t length,
+		      void *data);
 void engine_apply(struct engine *engine, size_t node,
 		  const struct message *message, double now);
 /* After a batch: judges and calls changed(), where a screen is there. */
