@@ -407,7 +407,12 @@ def depth_of(stream):
 
 
 def fds():
-    return sorted(os.listdir("/proc/self/fd"), key=int)
+    """Open ones, with what they are."""
+    found = []
+    for name in sorted(os.listdir("/proc/self/fd"), key=int):
+        with contextlib.suppress(OSError):
+            found.append((name, os.readlink("/proc/self/fd/" + name)))
+    return found
 
 
 def main():

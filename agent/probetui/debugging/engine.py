@@ -179,7 +179,7 @@ class Engine(Reaching):
             self.table = Table()
             self.filters = {}
             self.watchers = {}
-            for state in self._states.values():
+            for state in list(self._states.values()):
                 state.paused_by.clear()
             parts.callback(self._release)
             parts.callback(self.armer.end)

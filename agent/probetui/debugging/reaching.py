@@ -338,7 +338,8 @@ class Reaching:
 
     def _release(self) -> None:
         on_their_way = []
-        for state in self._states.values():
+        # Threads that begin meanwhile are added, without the lock.
+        for state in list(self._states.values()):
             if state.is_held and state.gate is None and \
                     not state.paused_by:
                 on_their_way.append(state.ident)
