@@ -150,7 +150,7 @@ class WatchNanTest(unittest.TestCase):
         self.assertEqual((watched["watch"], watched["set"]),
                          ("grads", "0-1"))
         self.ranks[1].send("element")
-        told, said = run.communicate("wait nan timeout 30\n", jobs.LIMIT)
+        told, said = run.communicate("wait nan timeout 100\n", jobs.LIMIT)
         events = [json.loads(line) for line in told.splitlines()]
         found = [one for one in events if one.get("event") == "nan"]
         self.assertEqual(len(found), 1, told + said)
@@ -166,7 +166,7 @@ class WatchNanTest(unittest.TestCase):
         self.ranks[0].tell("nan")
         script = """
             watch-nan loss stop
-            wait nan timeout 30
+            wait nan timeout 100
             wait stopped ranks 0-1
             print step
             continue
