@@ -407,11 +407,14 @@ def depth_of(stream):
 
 
 def fds():
-    """Open ones, with what they are."""
+    """Open ones, with what they are. ctypes' own library keeps itself
+    open."""
     found = []
     for name in sorted(os.listdir("/proc/self/fd"), key=int):
         with contextlib.suppress(OSError):
-            found.append((name, os.readlink("/proc/self/fd/" + name)))
+            path = os.readlink("/proc/self/fd/" + name)
+            if "/libffi." not in path:
+                found.append((name, path))
     return found
 
 
