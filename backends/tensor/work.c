@@ -20,6 +20,11 @@
 #include "base/json.h"
 #include "base/loop.h"
 
+/*
+ * Two read about what one processor reads of its own memory, where pages are
+ * huge. Four would read more where they are small, for there each waits for
+ * the kernel to find them; but the processors are the job's, which goes on.
+ */
 #define LANES 2
 /* Seconds until progress is told, and between. */
 #define PROGRESS_DELAY 0.4

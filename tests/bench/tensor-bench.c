@@ -1,6 +1,8 @@
 /*
  * tensor-bench: how fast elements of other processes are read: prints a line
- * of JSON. For tensors.py; MEGABYTES of one tensor, PROCESSES of 200 others.
+ * of JSON. For tensors.py; MEGABYTES of one tensor, PROCESSES of 200 others;
+ * ROUNDS: many, of few megabytes, find the moments in which a busy machine is
+ * free.
  *
  * The floors are measured in between: this thread reads as many bytes from
  * its own memory, and copies those by process_vm_readv(2) and does nothing with
@@ -33,7 +35,7 @@
 #include "base/loop.h"
 #include "protocol/dtype.h"
 
-#define ROUNDS 5
+#define ROUNDS 5 /* unless told otherwise */
 #define PARAMETERS 200
 #define PARAMETERS_BYTES ((int64_t)100 << 20)
 #define PROCESSES_MAXIMUM 64
@@ -242,7 +244,7 @@ static const char *const dtypes[] = { "float32", "bfloat16", "float16",
 #define DTYPES (sizeof(dtypes) / sizeof(dtypes[0]))
 
 /* Bytes in a second, by what is done with them. */
-static json_t *rates(struct bench *bench)
+static json_t *rates(struct bench *bench, long rounds)
 {
 	double own = 0;
 	double copied = 0;
@@ -251,7 +253,7 @@ static json_t *rates(struct bench *bench)
 	double bytes = (double)bench->bytes;
 	json_t *told = json_object();
 
-	for (int round = 0; round < ROUNDS; round++) {
+	for (long round = 0; round < rounds; round++) {
 		own = least(read_own(bench), own);
 		copied = least(copy(bench), copied);
 		for (size_t i = 0; i < DTYPES; i++)
@@ -268,7 +270,7 @@ static json_t *rates(struct bench *bench)
 	return told;
 }
 
-static json_t *measure_one(size_t bytes, int kind)
+static json_t *measure_one(size_t bytes, int kind, long rounds)
 {
 	struct bench bench = { .loop = loop_new() };
 	json_t *told = json_object();
@@ -279,7 +281,7 @@ static json_t *measure_one(size_t bytes, int kind)
 	write_anew(bench.values, bytes, kind);
 	json_object_set_new(told, "huge",
 			    json_integer(huge_bytes(bench.target)));
-	json_object_set_new(told, "rates", rates(&bench));
+	json_object_set_new(told, "rates", rates(&bench, rounds));
 	end(bench.target);
 	munmap(bench.values, bytes);
 	loop_free(bench.loop);
@@ -310,17 +312,20 @@ int main(int argc, char **argv)
 {
 	size_t bytes = (argc > 1 ? strtoul(argv[1], NULL, 10) : 1024) << 20;
 	long count = argc > 2 ? strtol(argv[2], NULL, 10) : 8;
+	long rounds = argc > 3 ? strtol(argv[3], NULL, 10) : ROUNDS;
 	json_t *json;
 
-	if (bytes == 0 || count < 1 || count > PROCESSES_MAXIMUM) {
+	if (bytes == 0 || rounds < 1 || count < 1 || count > PROCESSES_MAXIMUM) {
 		fprintf(stderr, "usage: tensor-bench [MEGABYTES] "
-				"[PROCESSES (up to 64)]\n");
+				"[PROCESSES (up to 64) [ROUNDS]]\n");
 		return 2;
 	}
 	json = json_object();
 	json_object_set_new(json, "bytes", json_integer((json_int_t)bytes));
-	json_object_set_new(json, "small", measure_one(bytes, MADV_NOHUGEPAGE));
-	json_object_set_new(json, "large", measure_one(bytes, MADV_HUGEPAGE));
+	json_object_set_new(json, "small",
+			    measure_one(bytes, MADV_NOHUGEPAGE, rounds));
+	json_object_set_new(json, "large",
+			    measure_one(bytes, MADV_HUGEPAGE, rounds));
 	json_object_set_new(json, "processes", json_integer(count));
 	json_object_set_new(json, "seconds",
 			    json_real(measure_parameters((int)count)));
