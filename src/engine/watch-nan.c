@@ -192,6 +192,10 @@ static char *describe(const struct tensor_statistics *statistics)
 {
 	struct buffer out = BUFFER_INIT;
 
+	/* A loss, mostly. */
+	if (statistics->count == 1)
+		return xstrdup(statistics->nan_count > 0 ? "nan" : "infinite");
+
 	if (statistics->nan_count > 0) {
 		text_count(&out, statistics->nan_count);
 		buffer_append_string(&out, " NaN");

@@ -230,4 +230,6 @@ def watched_for_nan():
     bad = torch.full((2,), float("inf")).as_subclass(class_of())
     ran = len(Hostile.ran)
     return [said[-1].split(",")[0], nans.describe(freed),
-            nans.describe(bad), len(Hostile.ran) - ran]
+            nans.describe(bad), len(Hostile.ran) - ran,
+            nans.describe(torch.tensor(float("nan"))),
+            nans.describe(torch.tensor([float("inf")]))]

@@ -529,7 +529,7 @@ class TorchCase(Case):
     def test_watched_for_nan(self):
         self.target.run("from arrays_target import *")
         self.assertEqual(self.target.ask("watched_for_nan()"), [
-            "made is 2 NaN of 2", None, "2 Inf of 2", 0])
+            "made is 2 NaN of 2", None, "2 Inf of 2", 0, "nan", "infinite"])
 
     def test_unread(self):
         for expression, sentence in (

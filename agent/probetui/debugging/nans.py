@@ -113,6 +113,8 @@ def _of_array(value: Any) -> Optional[str]:
 
 
 def _counted(nans: int, infinities: int, count: int) -> str:
+    if count == 1:
+        return "nan" if nans else "infinite"
     words = ["%d %s" % each for each in ((nans, "NaN"), (infinities, "Inf"))
              if each[0]]
     return "%s of %d" % (", ".join(words), count)
