@@ -474,6 +474,8 @@ static void append_kinds(struct buffer *out, const struct camp_list *camps,
 		is_first = false;
 		if (!all_move && counts[i] == count && count > 1)
 			buffer_append_string(out, "all");
+		else if (all_move && count == 1)
+			buffer_append_string(out, "it");
 		else
 			text_count(out, counts[i]);
 		buffer_append_char(out, ' ');

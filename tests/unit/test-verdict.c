@@ -308,6 +308,29 @@ static void what_has_no_word_is_told_by_its_place(void **state)
 	}
 }
 
+static void one_alone_that_moves(void **state)
+{
+	struct seen seen = { .pid = 100,
+			     .state = "running",
+			     .stack = "f net.py:9 < <module> train.py:19" };
+	struct scene scene;
+
+	(void)state;
+	scene_init(&scene);
+	scene_start(&scene, 1);
+	for (uint64_t i = 1; i <= 2; i++) {
+		seen.switches = 40 * i;
+		seen.cpu = 0.1 * (double)i;
+		if (i == 2)
+			seen.stack = "g net.py:3 < <module> train.py:19";
+		scene_see(&scene, &seen);
+		scene_wait(&scene, 0.2);
+	}
+	scene_expect(&scene, VERDICT_PROGRESSING, "",
+		     "Rank 0 moves: it computes.");
+	scene_clear(&scene);
+}
+
 static void all_together_and_not_moving(void **state)
 {
 	struct scene scene;
@@ -761,6 +784,7 @@ int main(void)
 		cmocka_unit_test(all_together_and_moving),
 		cmocka_unit_test(a_moving_job_has_no_outlier),
 		cmocka_unit_test(what_has_no_word_is_told_by_its_place),
+		cmocka_unit_test(one_alone_that_moves),
 		cmocka_unit_test(all_together_and_not_moving),
 		cmocka_unit_test(all_together_in_one_sample),
 		cmocka_unit_test(the_ranks_of_other_machines_are_not_seen),
