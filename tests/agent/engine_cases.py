@@ -409,6 +409,10 @@ class TestBreakpoints(EngineCase):
                            "condition": "b =="})
         self.assertTrue(bound.refused)
         self.assertIn("is no Python expression", bound.message)
+        bound, = self.set({"path": "program.py", "line": L["add"],
+                           "condition": "b" + "[0]" * 90000})
+        self.assertTrue(bound.refused)
+        self.assertRegex(bound.message, r"is no Python expression: \w")
         self.assertEqual(self.module.loop(3), 3)
 
     def test_ignore(self):

@@ -19,9 +19,10 @@ class Expression:
         try:
             self._code = compile(text.strip(), "<%s>" % what, "eval",
                                  dont_inherit=True)
-        except (SyntaxError, ValueError) as error:
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             raise EngineError("The %s %s is no Python expression: %s." % (
-                what, ascii(text)[:200], error)) from None
+                what, ascii(text)[:200],
+                str(error) or "it is nested too deeply")) from None
         self._is_nested = any(isinstance(constant, types.CodeType)
                               for constant in self._code.co_consts)
 

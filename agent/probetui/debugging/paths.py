@@ -27,9 +27,10 @@ def parse(text: str) -> Path:
     """EngineError says what else it is."""
     try:
         node: Any = ast.parse(text.strip(), "<variable>", "eval").body
-    except (SyntaxError, ValueError) as error:
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise EngineError("%s is no variable: %s"
-                          % (ascii(text)[:200], error)) from None
+                          % (ascii(text)[:200],
+                             str(error) or "it is nested too deeply")) from None
     steps: List[Tuple[str, Any]] = []
     while not isinstance(node, ast.Name):
         if isinstance(node, ast.Attribute):
@@ -53,7 +54,8 @@ def _key(node: Any, text: str) -> Any:
     try:
         key = ast.literal_eval(node)
         hash(key)
-    except (ValueError, TypeError, SyntaxError):
+    except (ValueError, TypeError, SyntaxError, RecursionError,
+            MemoryError):
         raise EngineError("the index in %s is computed; write it as it is"
                           % ascii(text)[:200]) from None
     return key
