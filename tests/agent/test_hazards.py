@@ -108,6 +108,47 @@ there.go()
 thread.join()
 one.close()
 """
+# A fork that waits for the agent which just leaves, and one that an agent
+# comes into; after them anybody can have what they waited for.
+LEAVES = """
+import os, sys, threading
+import probetui
+from probetui import forks, inspection, server
+statuses, waits = [], threading.Event()
+def fork():
+    number = os.fork()
+    if number == 0:
+        os._exit(inspection.is_busy())
+    statuses.append(os.waitpid(number, 0)[1])
+    statuses.append(inspection.is_busy())
+def waiting():
+    waits.set()
+    begin()
+def listening():
+    forks._hooks.clear()
+    probetui.listen()
+probetui.listen()
+begin = forks._hooks[0][0]
+forks._hooks[0] = (waiting,) + forks._hooks[0][1:]
+forker = threading.Thread(target=fork)
+with server.forking:
+    forker.start()
+    waits.wait()
+    probetui.unlisten()
+forker.join()
+free = [server.forking.acquire(False)]
+if free[0]:
+    server.forking.release()
+    forks._hooks.append((listening, None, None))
+    fork()
+    other = threading.Thread(
+        target=lambda: free.append(server.forking.acquire(False)))
+    other.start()
+    other.join()
+print(*statuses, *free)
+sys.stdout.flush()
+os._exit(0)
+"""
 STREAMS = """
 import io, sys
 from probetui import streams
@@ -178,6 +219,11 @@ class HazardCase(unittest.TestCase):
 
     def test_fork_while_somebody_is_in_the_engine(self):
         self.assertEqual(self.run_program(FORK), ["0"])
+
+    def test_fork_while_the_agent_comes_or_leaves(self):
+        """What it took for that, it gives back, and nothing else."""
+        self.assertEqual(self.run_program(LEAVES), [
+            "0", "False", "0", "False", "True", "True"])
 
     def test_the_agents_own_business(self):
         """Who has its locks does not stand."""
