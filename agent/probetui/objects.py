@@ -2,7 +2,6 @@
 modules among them. No code of the program runs, and torch is not imported."""
 from __future__ import annotations
 
-import contextlib
 import gc
 import sys
 from itertools import chain, compress, islice, repeat, starmap
@@ -13,6 +12,8 @@ from .values import ancestors, class_name, cut, describe, type_name
 MODULES_MAXIMUM = 5000
 DEPTH_MAXIMUM = 64
 NAME_MAXIMUM = 200
+# Those that whoever makes them must have alone.
+_UNFINISHED = (id(tuple), id(frozenset))
 
 
 def _classes(root: type) -> List[type]:
@@ -30,35 +31,43 @@ def _classes(root: type) -> List[type]:
 def instances(kinds: Iterable[type]) -> List[Any]:
     """Those of just these classes.
 
-    A tuple that another thread is about to make is among the collector's
-    objects, too; were that thread to run while we have all of them, it could
-    not go on with it, and the program would fail with a SystemError. So one
-    call in C asks for them, looks at each, and lets them go: no bytecode runs
-    between, at which another thread could get the interpreter.
+    A tuple, or a frozenset, that another thread is about to make is among the
+    collector's objects, too; were that thread to run while we have all of
+    them, it could not go on with it, and the program would fail with a
+    SystemError. So calls in C ask for them, look at each, and let them go: no
+    bytecode runs between, at which another thread could get the interpreter.
+    For as long no garbage is collected: up to 3.11 that may begin within C,
+    and run the program's finalizers. Nobody sees it, nor can say otherwise.
     """
-    wanted = {id(kind) for kind in kinds if kind is not tuple}
+    wanted = {id(kind) for kind in kinds if id(kind) not in _UNFINISHED}
     # The one list, to be gone through by two iterators: what has it is gone
     # at the second one's end, which None is there to reach.
     twice = chain.from_iterable(map(repeat, starmap(gc.get_objects, [()]),
                                     [2]))
-    with _no_collection():
-        return list(compress(
+    was_on: List[bool] = []
+    found: List[Any] = []
+    calls = chain(
+        map(was_on.append, starmap(gc.isenabled, [()])),
+        starmap(gc.disable, [()]),
+        map(found.extend, [compress(
             chain(chain.from_iterable(islice(twice, 1)), [None]),
             map(wanted.__contains__, map(id, map(
-                type, chain.from_iterable(twice))))))
-
-
-@contextlib.contextmanager
-def _no_collection() -> Iterator[None]:
-    """Up to 3.11 one may begin within C, and run the program's finalizers."""
-    is_off = sys.version_info < (3, 12) and gc.isenabled()
-    if is_off:
-        gc.disable()
+                type, chain.from_iterable(twice)))))]),
+        starmap(gc.enable, compress([()], was_on)))
     try:
-        yield
+        any(calls)
     finally:
-        if is_off:
-            gc.enable()
+        # Where there was no memory: what is left of them.
+        any(calls)
+    return found
+
+
+def _tell(value: Any) -> str:
+    """C makes a list before what is to be in it, and may run the program's
+    code between; until then there is nothing that could be looked at."""
+    if type(value) is list and len(gc.get_referents(value)) < len(value):
+        return "[...]"
+    return describe(value)
 
 
 def of_type(name: str, limit: int) -> Dict[str, Any]:
@@ -68,7 +77,7 @@ def of_type(name: str, limit: int) -> Dict[str, Any]:
                          class_name(kind).rpartition(".")[2])]
     found = instances(kinds)
     return {"count": len(found), "objects": [
-        {"id": id(value), "type": type_name(value), "value": describe(value)}
+        {"id": id(value), "type": type_name(value), "value": _tell(value)}
         for value in found[:limit]]}
 
 

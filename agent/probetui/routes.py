@@ -132,8 +132,9 @@ def _objects(context: Context) -> Any:
     limit = _number(context, "limit")
     if not name:
         raise Refusal(400, "type is missing, the name of a class")
-    if name == "tuple":
-        raise Refusal(400, "tuples are not told, as they may be unfinished")
+    if name in ("tuple", "frozenset"):
+        raise Refusal(400, "%ss are not told, as they may be unfinished"
+                      % name)
     return objects.of_type(name, min(OBJECTS_MAXIMUM, OBJECTS_DEFAULT
                                      if limit is None else limit))
 

@@ -149,6 +149,28 @@ print(*statuses, *free)
 sys.stdout.flush()
 os._exit(0)
 """
+OBJECTS = """
+import ctypes, gc, sys
+from probetui import objects
+def trace(frame, event, argument):
+    enabled.append(gc.isenabled())
+    return trace
+enabled = []
+for switch in (gc.disable, gc.enable):
+    switch()
+    # Whatever another thread could see.
+    sys.settrace(trace)
+    found = objects.instances([list, frozenset, tuple])
+    sys.settrace(None)
+    print({*enabled}, gc.isenabled(), {each.__name__ for each in map(
+        type, found)})
+    del enabled[:]
+make = ctypes.pythonapi.PyList_New
+make.restype = ctypes.py_object
+unfinished = make(ctypes.c_ssize_t(3))
+print(*(each["value"] for each in objects.of_type("list", 10**6)["objects"]
+        if each["id"] == id(unfinished)))
+"""
 STREAMS = """
 import io, sys
 from probetui import streams
@@ -231,6 +253,12 @@ class HazardCase(unittest.TestCase):
 
     def test_streams_that_are_kept(self):
         self.assertEqual(self.run_program(STREAMS), ["True", "True", "kept"])
+
+    def test_objects_that_are_not_finished(self):
+        """And nobody sees that no garbage is collected meanwhile."""
+        self.assertEqual(self.run_program(OBJECTS), [
+            "{False}", "False", "{'list'}", "{True}", "True", "{'list'}",
+            "[...]"])
 
     def test_a_look_keeps_nothing(self):
         target = Target(self.place, KEEPS)

@@ -133,8 +133,9 @@ class ObjectsCase(unittest.TestCase):
         self.assertEqual(self.client.value(
             "stop.append(1); t.join(); del things[:]; failed, "
             "round(sys.getswitchinterval(), 6)"), "([], 0.005)")
-        self.assertEqual(self.client.ask("GET", "/objects?type=tuple").status,
-                         400)
+        for name in ("tuple", "frozenset"):
+            self.assertEqual(self.client.ask(
+                "GET", "/objects?type=" + name).status, 400)
 
     def test_modules(self):
         self.assertEqual(self.client.get("/modules"),
