@@ -22,7 +22,7 @@ from typing import Any, Callable, Dict, Iterator, List, Optional, Set, Union
 from . import interruption, streams
 from .http1 import Refusal
 from .interruption import raise_in
-from .values import cut, type_name
+from .values import cut, type_name, without_guesses
 
 PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 EVALUATIONS_MAXIMUM = 8
@@ -46,6 +46,7 @@ def _tell_error(error: BaseException) -> Dict[str, str]:
     try:
         told = traceback.TracebackException(type(error), error,
                                             error.__traceback__)
+        without_guesses(told)
         told.stack[:] = [frame for frame in told.stack
                          if not frame.filename.startswith(PACKAGE)]
         lines = "".join(told.format())

@@ -190,3 +190,17 @@ def chain(error: BaseException) -> List[BaseException]:
         else:
             current = current.__context__
     return found[::-1]
+
+
+def without_guesses(told: Any) -> Any:
+    """A TracebackException that does not compile what the user might have
+    meant: from 3.14 on that changes the process' filters of warnings for its
+    time, and has the lock of warnings, which a fork's child could never get.
+    """
+    ahead = [told]
+    for each in ahead:
+        each._exc_metadata = None
+        ahead += [part for part in (
+            each.__cause__, each.__context__,
+            *(getattr(each, "exceptions", None) or ())) if part]
+    return told

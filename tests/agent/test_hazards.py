@@ -171,6 +171,18 @@ unfinished = make(ctypes.c_ssize_t(3))
 print(*(each["value"] for each in objects.of_type("list", 10**6)["objects"]
         if each["id"] == id(unfinished)))
 """
+SYNTAX = """
+import codeop
+from probetui import evaluation
+codeop.compile_command = lambda *_, **__: print("it compiles")
+try:
+    try:
+        compile("whille True: pass", "text", "exec")
+    finally:
+        int("no")
+except ValueError as error:
+    print(evaluation._tell_error(error)["message"].split()[0])
+"""
 STREAMS = """
 import io, sys
 from probetui import streams
@@ -259,6 +271,9 @@ class HazardCase(unittest.TestCase):
         self.assertEqual(self.run_program(OBJECTS), [
             "{False}", "False", "{'list'}", "{True}", "True", "{'list'}",
             "[...]"])
+
+    def test_errors_are_told_without_compiling(self):
+        self.assertEqual(self.run_program(SYNTAX), ["invalid"])
 
     def test_a_look_keeps_nothing(self):
         target = Target(self.place, KEEPS)

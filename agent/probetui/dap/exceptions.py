@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple
 
 from ..debugging.specs import ExceptionFilter
 from ..evaluation import PACKAGE
-from ..values import chain, class_name, cut
+from ..values import chain, class_name, cut, without_guesses
 from . import holding, places, stopped
 from .call import Call, Row
 from .messages import Arguments, Failure
@@ -78,6 +78,7 @@ def _tell_one(error: BaseException) -> Tuple[str, str]:
     """Its text, and where it went. Runs its class's __str__."""
     told = traceback.TracebackException(type(error), error,
                                         error.__traceback__)
+    without_guesses(told)
     told.stack[:] = [frame for frame in told.stack
                      if not frame.filename.startswith(PACKAGE)]
     name = class_name(type(error))
