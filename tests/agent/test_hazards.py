@@ -92,6 +92,35 @@ if not ended:
 print(status)
 one.close()
 """
+TRACED = """
+import sys, threading
+from probetui.debugging import tstates
+traced, ending, gone, over = [threading.Event() for _ in range(4)]
+class Tracer:
+    def __call__(self, *_):
+        return None
+def run():
+    sys.settrace(Tracer())
+    traced.set()
+    ending.wait()
+    sys.settrace(None)
+    gone.set()
+    over.wait()
+def words(address):
+    found = read(address)
+    if address != tstates._own():
+        ending.set()
+        gone.wait()
+    return found
+read, tstates._words = tstates._words, words
+asked = []
+thread = threading.Thread(target=run)
+thread.start()
+traced.wait()
+print(tstates.set_trace(thread.ident, None, asked.append), len(asked))
+over.set()
+thread.join()
+"""
 BUSY = ENGINE + """
 def reached(count):
     return count
@@ -274,6 +303,11 @@ class HazardCase(unittest.TestCase):
 
     def test_errors_are_told_without_compiling(self):
         self.assertEqual(self.run_program(SYNTAX), ["invalid"])
+
+    def test_a_tracer_that_goes_meanwhile(self):
+        if self.python.version >= (3, 12):
+            self.skipTest("it reads no threads' states from 3.12 on")
+        self.assertEqual(self.run_program(TRACED), ["None", "0"])
 
     def test_a_look_keeps_nothing(self):
         target = Target(self.place, KEEPS)

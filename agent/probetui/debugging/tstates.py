@@ -132,15 +132,38 @@ def _set(layout: Dict[str, int], ident: int, trace: Any,
     before = _words(state)[layout["object"] // WORD]
     if before == (id(trace) if trace is not None else 0):
         return None
-    if before and not _is_ours_at(before, is_ours):
+    checks = [_check(state + layout["ident"], struct.pack("Q", ident)),
+              _check(state + layout["object"], struct.pack("Q", before))]
+    # Kept until the end: nothing else comes to its address.
+    former = _take(before, checks) if before else None
+    if before and not is_ours(former):
         return FOREIGN
-    steps = [_check(state + layout["ident"], struct.pack("Q", ident)),
-             _check(state + layout["object"], struct.pack("Q", before))]
-    steps += _steps(layout, state, before, trace)
-    # Nothing of this is bytecode; what gives not zero is the last.
+    _run(checks + _steps(layout, state, before, trace))
+    return None
+
+
+def _run(steps: list) -> None:
+    """Nothing of this is bytecode; what gives not zero is the last."""
     if any(map(functools.partial.__call__, steps)):
         raise OSError("the thread has changed meanwhile")
-    return None
+
+
+def _take(address: int, checks: list) -> Any:
+    """The object there, which the thread may let go of at any time but
+    within the steps."""
+    at = ctypes.c_void_p(address)
+    _run(checks + [functools.partial(_own_reference(), at)])
+    try:
+        return ctypes.cast(at, ctypes.py_object).value
+    finally:
+        ctypes.pythonapi.Py_DecRef(at)
+
+
+def _own_reference() -> Any:
+    """A function that takes one, as a step: it gives None."""
+    take = _api.Py_IncRef
+    take.restype = None
+    return take
 
 
 def _check(at: int, data: bytes) -> Any:
@@ -151,11 +174,6 @@ def _check(at: int, data: bytes) -> Any:
         compare, ctypes.c_void_p(at),
         ctypes.create_string_buffer(data, len(data)),
         ctypes.c_size_t(len(data)))
-
-
-def _is_ours_at(address: int, is_ours: Callable[[Any], bool]) -> bool:
-    return any(id(each) == address for each in _known) or bool(
-        is_ours(ctypes.cast(address, ctypes.py_object).value))
 
 
 # What was set, which lives as long as this module.
@@ -200,7 +218,7 @@ def _steps_by_hand(layout: Dict[str, int], state: int, before: int,
         write(count, struct.pack("i", now + (1 if address else -1)))
     if address:
         # It is never given back: it is one of few, and they stay.
-        ctypes.pythonapi.Py_IncRef(ctypes.c_void_p(address))
+        _own_reference()(ctypes.c_void_p(address))
     write(state + layout["function"], struct.pack("Q", 0))
     write(state + layout["object"], struct.pack("Q", address))
     write(state + layout["function"], struct.pack("Q", function))
