@@ -294,15 +294,18 @@ class TestTurns(Case):
         self.python = next(python for python in pythons.find()
                            if python.version[1] < 14)
 
-    def turns(self, mode):
-        _, answer = self.inject_once(self.start(mode))
+    def turns(self, mode, state):
+        target = self.start(mode)
+        await_that(lambda: target.lines("status", lambda line:
+                   line.startswith("State:\t" + state)), "it is " + state)
+        _, answer = self.inject_once(target)
         return answer["way"], answer["turns"]
 
     def test_by_thread(self):
-        self.assertEqual(self.turns("wait"), ("thread", 3))
+        self.assertEqual(self.turns("wait", "S"), ("thread", 3))
 
     def test_by_pending_call(self):
-        self.assertEqual(self.turns("busy"), ("pending call", 3))
+        self.assertEqual(self.turns("busy", "R"), ("pending call", 3))
 
 
 class TestAsleep(Case):
