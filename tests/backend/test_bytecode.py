@@ -207,12 +207,15 @@ class BytecodeCase(unittest.TestCase):
 
     def test_units_are_those_of_dis(self):
         """Of code that is instrumented, then specialised: two readings."""
+        before = self.target.instrumented
         if self.python.version >= (3, 12):
-            self.assertGreater(self.target.instrumented, 10)
+            self.assertGreater(before, 10)
         for truth in self.target.codes.values():
             self.compare(truth)
-        # How many are not any more, is the interpreter's affair.
-        self.assertLess(self.target.run(), self.target.instrumented or 1)
+        after = self.target.run()
+        if self.python.version >= (3, 12):
+            # Those of the library that ran by chance stay so.
+            self.assertGreater(before - after, 10)
         self.target.ask("age")
         for truth in self.target.codes.values():
             self.compare(truth)

@@ -28,9 +28,9 @@ def parse(text: str) -> Path:
     try:
         node: Any = ast.parse(text.strip(), "<variable>", "eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise EngineError("%s is no variable: %s"
-                          % (ascii(text)[:200],
-                             str(error) or "it is nested too deeply")) from None
+        raise EngineError("%s is no variable: %s" % (
+            ascii(text)[:200],
+            str(error) or "it is nested too deeply")) from None
     steps: List[Tuple[str, Any]] = []
     while not isinstance(node, ast.Name):
         if isinstance(node, ast.Attribute):
