@@ -48,8 +48,7 @@ struct carrier_letter {
 	struct curl_slist *headers;
 	int (*check)(int fd, void *data);
 	int fd; /* of a connection that is new; -1 */
-	bool is_local; /* a Unix socket */
-	char *path; /* of that socket; NULL */
+	char *path; /* of a Unix socket; NULL: there is none */
 	bool is_once; /* not to be sent a second time */
 	bool is_sent;
 	bool is_again; /* and was not sent a second time */
@@ -196,7 +195,7 @@ static const char *explain_late(struct carrier_letter *letter)
 	curl_easy_getinfo(letter->easy, CURLINFO_TOTAL_TIME_T, &took);
 	snprintf(letter->why, sizeof(letter->why), "%s within %.3g s",
 		 letter->length > 0 ? "not all of it came"
-		 : connected > 0 || letter->is_local
+		 : connected > 0 || letter->path
 			 ? "nothing came"
 			 : "no connection came about",
 		 (double)(took / 100000) / 10);
@@ -210,7 +209,7 @@ static const char *explain(struct carrier_letter *letter, CURLcode code)
 	if (letter->is_again || code == CURLE_GOT_NOTHING)
 		return "the connection ended before the answer";
 	/* libcurl names a machine and a port, where there are none. */
-	if (letter->is_local && code == CURLE_COULDNT_CONNECT)
+	if (letter->path && code == CURLE_COULDNT_CONNECT)
 		return "nobody listens at its socket";
 	return letter->why[0] ? letter->why : curl_easy_strerror(code);
 }
@@ -439,8 +438,7 @@ static void set_way(struct carrier_letter *letter,
 			 (long)CURL_SSLVERSION_TLSv1_2);
 	if (request->ca_file)
 		curl_easy_setopt(easy, CURLOPT_CAINFO, request->ca_file);
-	letter->is_local = request->path != NULL;
-	if (!letter->is_local)
+	if (!request->path)
 		return;
 	curl_easy_setopt(easy, CURLOPT_UNIX_SOCKET_PATH, request->path);
 	letter->path = strdup(request->path);
