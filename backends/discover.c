@@ -262,7 +262,8 @@ void discover_all(struct discovery *discovery, struct procfs *procfs,
 		scan_below(&scan, root);
 	else
 		scan_all(&scan);
-	discovery->others = scan.hidden_count;
+	discovery->others = scan.hidden_count - scan.own_hidden_count;
+	discovery->hidden = scan.own_hidden_count;
 	/* Ancestors that are looked at later come behind these. */
 	count = scan.count;
 	for (size_t i = 0; i < count; i++) {

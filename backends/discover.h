@@ -41,6 +41,7 @@ struct discovery {
 	size_t capacity;
 	size_t looked_at; /* processes of this user */
 	size_t others;	  /* Python processes of other users, not readable */
+	size_t hidden;	  /* of this user, not readable */
 	uid_t uid;
 	struct pid_list launchers; /* of those that have a rank's variables */
 	struct bystander bystanders[BYSTANDERS_MAXIMUM];

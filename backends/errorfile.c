@@ -82,6 +82,29 @@ static json_t *masked(const char *text)
 	return json;
 }
 
+/* Indented by four are lines of source, the others say where. */
+static json_t *masked_traceback(const char *text)
+{
+	struct buffer out = BUFFER_INIT;
+	json_t *json;
+
+	for (size_t length; text && *text != '\0'; text += length) {
+		char *line;
+
+		length = strcspn(text, "\n");
+		length += text[length] == '\n';
+		line = xstrndup(text, length);
+		if (strncmp(line, "    ", 4) == 0)
+			secret_mask_source(&out, line);
+		else
+			buffer_append_string(&out, line);
+		free(line);
+	}
+	json = masked(text ? out.data : NULL);
+	buffer_clear(&out);
+	return json;
+}
+
 /* A number, or as torch writes it, a string of one. */
 static json_t *timestamp_of(const json_t *extra)
 {
@@ -122,7 +145,8 @@ json_t *error_file_parse(const char *path, const char *text)
 	json_object_set_new(json, "message", masked(words));
 	json_object_set_new(
 		json, "callstack",
-		masked(json_get_string(extra, "py_callstack", NULL)));
+		masked_traceback(
+			json_get_string(extra, "py_callstack", NULL)));
 	json_object_set_new(json, "timestamp", timestamp_of(extra));
 	json_decref(root);
 	return json;

@@ -3,9 +3,12 @@
  */
 #include "config.h"
 
+#include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -16,6 +19,7 @@
 #include "base/log.h"
 #include "base/loop.h"
 #include "base/standard.h"
+#include "protocol/launched.h"
 
 /* So long a file may be read on when we leave. */
 #define WORK_SECONDS 0.25
@@ -49,6 +53,21 @@ static int parse_arguments(int count, char **words)
 		"--help.\n",
 		words[1]);
 	return 2;
+}
+
+/* The descriptor that probetui has left for a job; -1: none. */
+static int find_job_input(int count, char **words)
+{
+	char *end;
+	long fd;
+
+	if (count != 3 || strcmp(words[1], JOB_INPUT_OPTION) != 0)
+		return -1;
+	fd = strtol(words[2], &end, 10);
+	if (*end != '\0' || fd <= STDERR_FILENO || fd > INT_MAX ||
+	    fcntl((int)fd, F_SETFD, FD_CLOEXEC) < 0)
+		return -1;
+	return (int)fd;
 }
 
 /*
@@ -86,12 +105,14 @@ int main(int count, char **words)
 	struct loop *loop;
 	struct node *node;
 	uint64_t files;
+	int job_input;
 	int status;
 
 	standard_open();
 	if (count > 1 && strcmp(words[1], KEEPER_OPTION) == 0)
 		return keeper_run(count - 2, words + 2);
-	status = parse_arguments(count, words);
+	job_input = find_job_input(count, words);
+	status = job_input >= 0 ? -1 : parse_arguments(count, words);
 	if (status >= 0)
 		return status;
 	if (isatty(STDIN_FILENO)) {
@@ -105,8 +126,10 @@ int main(int count, char **words)
 	files = raise_file_limit();
 	loop = loop_new();
 	node = node_new(loop, STDIN_FILENO, STDOUT_FILENO);
-	if (node)
+	if (node) {
 		node_set_file_limit(node, files);
+		node_set_job_input(node, job_input);
+	}
 	status = node ? node_run(node) : 1;
 	node_free(node);
 	/* Nothing is held, nothing unsaid: who still reads a file is left. */

@@ -14,9 +14,11 @@
 
 #include "banned.h"
 #include "backends/connections.h"
+#include "backends/control/tracee.h"
 #include "backends/control/waits.h"
 #include "backends/evidence.h"
 #include "backends/farewell.h"
+#include "backends/holdlimit.h"
 #include "backends/http/carrier.h"
 #include "backends/inject/injections.h"
 #include "backends/launch/launch.h"
@@ -31,6 +33,7 @@
 #include "backends/requests.h"
 #include "backends/roster.h"
 #include "backends/sampler.h"
+#include "backends/stopgate.h"
 #include "backends/tensor/asks.h"
 #include "base/alloc.h"
 #include "base/error.h"
@@ -67,13 +70,17 @@ struct node {
 	struct launch *launch;
 	struct injections *injections;
 	struct patience *patience;
+	struct hold_limit *hold_limit;
+	struct stop_gate *stop_gate;
 	struct tensor_asks *tensor_asks;
 	struct loop_signal *terminate;
 	struct loop_timer *leave_timer; /* NULL: not leaving */
 	double leave_deadline;
 	size_t stacks_maximum; /* then the table begins anew */
 	uint64_t file_limit;
+	int job_input; /* -1: none */
 	bool is_read_only;
+	bool stops_on_signal;
 	int status;
 };
 
@@ -109,6 +116,7 @@ struct node *node_new(struct loop *loop, int input, int output)
 	struct error error = ERROR_INIT;
 
 	node->loop = loop;
+	node->job_input = -1;
 	if (procfs_open(&node->procfs, &error) < 0) {
 		log_write(LOG_ERROR, "%s", error.message);
 		free(node);
@@ -133,6 +141,8 @@ struct node *node_new(struct loop *loop, int input, int output)
 	node->launch = launch_new(node);
 	node->injections = injections_new(node);
 	node->patience = patience_new(node);
+	node->hold_limit = hold_limit_new(node);
+	node->stop_gate = stop_gate_new(node);
 	node->tensor_asks = tensor_asks_new();
 	node->terminate = loop_signal(loop, SIGTERM, on_terminate, node);
 	return node;
@@ -150,10 +160,14 @@ static void release_all(struct node *node)
 	node->launch = NULL;
 	tensor_asks_free(node->tensor_asks);
 	node->tensor_asks = NULL;
+	stop_gate_free(node->stop_gate);
+	node->stop_gate = NULL;
 	evidence_free(node->evidence);
 	outputs_free(node->outputs);
 	/* Connections answer what they have begun. */
 	connections_free(node->connections);
+	hold_limit_free(node->hold_limit);
+	node->hold_limit = NULL;
 	patience_free(node->patience);
 	node->patience = NULL;
 	roster_free(node->roster);
@@ -176,6 +190,7 @@ void node_free(struct node *node)
 	carrier_office_free(node->carriers);
 	farewells_free(node->farewells);
 	native_free(node->native);
+	tracee_finish(node->waits);
 	waits_free(node->waits);
 	holds_free(node->holds);
 	elf_cache_free(node->elf_cache);
@@ -271,6 +286,19 @@ struct launch *node_launch(struct node *node)
 	return node->launch;
 }
 
+int node_take_job_input(struct node *node)
+{
+	int fd = node->job_input;
+
+	node->job_input = -1;
+	return fd;
+}
+
+void node_set_job_input(struct node *node, int owned_fd)
+{
+	node->job_input = owned_fd;
+}
+
 uint64_t node_file_limit(const struct node *node)
 {
 	return node->file_limit;
@@ -296,9 +324,29 @@ struct patience *node_patience(struct node *node)
 	return node->patience;
 }
 
+struct hold_limit *node_hold_limit(struct node *node)
+{
+	return node->hold_limit;
+}
+
+struct stop_gate *node_stop_gate(struct node *node)
+{
+	return node->stop_gate;
+}
+
 bool node_is_read_only(const struct node *node)
 {
 	return node->is_read_only;
+}
+
+bool node_stops_on_signal(const struct node *node)
+{
+	return node->stops_on_signal;
+}
+
+void node_set_stop_on_signal(struct node *node, bool is_on)
+{
+	node->stops_on_signal = is_on;
 }
 
 void node_set_read_only(struct node *node, bool is_read_only)
@@ -382,6 +430,7 @@ void node_emit_sample(struct node *node, struct process_sample *sample)
 	node_emit(node, "sampled",
 		  process_sample_to_json(sample, node->stacks));
 	roster_learn(node->roster, sample);
+	hold_limit_sampled(node->hold_limit, sample);
 	if (node->finder)
 		finder_note(node->finder, sample->pid);
 }
@@ -396,6 +445,8 @@ static void tell_debugger(struct node *node, const char *event, pid_t pid,
 	/* What the other ranks say themselves is better. */
 	if (seconds >= 0)
 		json_object_set_new(body, "watchdog", json_real(seconds));
+	hold_limit_hear(node->hold_limit, pid, debugger);
+	hold_limit_amend(node->hold_limit, pid, debugger, body);
 	node_emit(node, event, body);
 	patience_hear(node->patience, pid, debugger);
 }

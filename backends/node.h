@@ -86,6 +86,8 @@ struct injections *node_injections(struct node *node);
 struct launch *node_launch(struct node *node);
 struct outputs *node_outputs(struct node *node);
 struct patience *node_patience(struct node *node);
+struct hold_limit *node_hold_limit(struct node *node);
+struct stop_gate *node_stop_gate(struct node *node);
 /* Writes what was emitted; called at the end of each callback of the loop. */
 void node_flush(struct node *node);
 /* Bytes that the other side has not taken yet. */
@@ -98,6 +100,14 @@ void node_set_stacks_maximum(struct node *node, int64_t maximum);
  */
 void node_tidy_stacks(struct node *node);
 void node_set_read_only(struct node *node, bool is_read_only);
+/* Whether a process that is stopped from outside stays so when it is sent a
+ * signal. */
+bool node_stops_on_signal(const struct node *node);
+void node_set_stop_on_signal(struct node *node, bool is_on);
+/* Passes out the descriptor of the job's standard input, for the first caller;
+ * -1: the job's terminal is its standard input. */
+int node_take_job_input(struct node *node);
+void node_set_job_input(struct node *node, int owned_fd);
 /* Files that may be open in a program started by us; 0: as many as in us. */
 uint64_t node_file_limit(const struct node *node);
 void node_set_file_limit(struct node *node, uint64_t limit);

@@ -22,6 +22,8 @@
 
 /* Between two stops others begin operations: they keep their limits then. */
 #define LINGER_SECONDS 5.0
+/* A stop that was asked for comes within this. */
+#define EXPECT_SECONDS 10.0
 /* After an agent did not do what it was asked for. */
 #define RETRY_SECONDS 2.0
 
@@ -30,8 +32,11 @@ struct entry {
 	bool may_be_held;
 	double until; /* as if it were, on the loop's clock */
 	bool is_catching;
+	bool is_filtering;
 	bool is_raised; /* its agent was asked to */
 	double retry;	/* what it was asked failed: not before; 0: it did not */
+	double raised_at; /* it answered that it has raised them; 0: not yet */
+	bool has_groups; /* as it told */
 	double limit;	/* of its groups, the least; -1: not known */
 };
 
@@ -83,6 +88,7 @@ static struct entry *take(struct patience *patience, pid_t pid)
 static bool may_be_held(const struct entry *entry)
 {
 	return entry && (entry->may_be_held || entry->is_catching ||
+			 entry->is_filtering ||
 			 entry->until > loop_now());
 }
 
@@ -96,12 +102,15 @@ static bool are_peers(const struct process *one, const struct process *other)
  * Asking
  */
 
+/* The one that is stopped has operations in flight, too. */
 static bool is_waited_for(const struct patience *patience,
 			  const struct process *peer,
 			  const struct pid_list *pids)
 {
 	const struct roster *roster = node_roster(patience->node);
 
+	if (may_be_held(find(patience, peer->pid)))
+		return true;
 	for (size_t i = 0; i < pids->count; i++)
 		if (may_be_held(find(patience, pids->pids[i])) &&
 		    are_peers(peer, roster_find(roster, pids->pids[i])))
@@ -161,9 +170,9 @@ static void settle(struct patience *patience, const struct process *peer,
 	/* It may fail at once. */
 	entry->is_raised = raises;
 	entry->retry = 0;
+	entry->raised_at = 0;
 	if (ask(patience, peer, raises) < 0) {
-		entry->is_raised = before.is_raised;
-		entry->retry = before.retry;
+		*entry = before;
 	}
 }
 
@@ -233,14 +242,11 @@ static void remove_ended(struct patience *patience)
 	pid_list_clear(&ended.pids);
 }
 
-static void on_turn(void *data)
+static void settle_all(struct patience *patience)
 {
-	struct patience *patience = data;
 	struct roster *roster = node_roster(patience->node);
 	struct pid_list pids = { .pids = NULL };
 
-	loop_timer_stop(patience->timer);
-	patience->timer = NULL;
 	if (!roster || node_is_read_only(patience->node))
 		return;
 	remove_ended(patience);
@@ -253,6 +259,15 @@ static void on_turn(void *data)
 	}
 	pid_list_clear(&pids);
 	look_later(patience);
+}
+
+static void on_turn(void *data)
+{
+	struct patience *patience = data;
+
+	loop_timer_stop(patience->timer);
+	patience->timer = NULL;
+	settle_all(patience);
 	node_flush(patience->node);
 }
 
@@ -289,10 +304,28 @@ void patience_hear(struct patience *patience, pid_t pid,
 		patience_look(patience);
 }
 
+void patience_hear_filters(struct patience *patience, pid_t pid, bool has_some)
+{
+	take(patience, pid)->is_filtering = has_some;
+	if (has_some)
+		settle_all(patience);
+	else
+		patience_look(patience);
+}
+
 void patience_hear_catch(struct patience *patience, pid_t pid, bool is_on)
 {
 	take(patience, pid)->is_catching = is_on;
 	patience_look(patience);
+}
+
+void patience_expect(struct patience *patience, pid_t pid)
+{
+	struct entry *entry = take(patience, pid);
+
+	if (entry->until < loop_now() + EXPECT_SECONDS)
+		entry->until = loop_now() + EXPECT_SECONDS;
+	settle_all(patience);
 }
 
 void patience_miss(struct patience *patience, pid_t pid)
@@ -309,7 +342,9 @@ void patience_forget(struct patience *patience, pid_t pid)
 		return;
 	entry->is_raised = false;
 	entry->retry = 0;
+	entry->raised_at = 0;
 	entry->is_catching = false;
+	entry->is_filtering = false;
 	entry->limit = -1;
 	patience_look(patience);
 }
@@ -349,19 +384,84 @@ static void tell_again(struct patience *patience, pid_t pid)
 		node_tell_debugger(patience->node, pid, debugger);
 }
 
+static void learn_one(struct entry *entry, const json_t *told)
+{
+	entry->limit = least_limit(told);
+	entry->has_groups =
+		json_array_size(json_object_get(told, "groups")) > 0;
+	if (!json_get_boolean(told, "raised", false))
+		entry->raised_at = 0;
+	else if (entry->is_raised && entry->raised_at == 0)
+		entry->raised_at = loop_now();
+}
+
 void patience_learn(struct patience *patience, pid_t pid, const json_t *told)
 {
 	struct roster *roster = node_roster(patience->node);
 	const struct process *process = roster_find(roster, pid);
 	struct pid_list pids = { .pids = NULL };
 
-	take(patience, pid)->limit = least_limit(told);
+	learn_one(take(patience, pid), told);
 	roster_list(roster, &pids);
 	for (size_t i = 0; i < pids.count; i++)
 		if (may_be_held(find(patience, pids.pids[i])) &&
 		    are_peers(process, roster_find(roster, pids.pids[i])))
 			tell_again(patience, pids.pids[i]);
 	pid_list_clear(&pids);
+}
+
+bool patience_has_raised(const struct patience *patience, pid_t pid)
+{
+	const struct entry *entry = find(patience, pid);
+
+	return entry && entry->raised_at > 0;
+}
+
+double patience_limit(const struct patience *patience, pid_t pid)
+{
+	const struct entry *entry = find(patience, pid);
+
+	return entry ? entry->limit : -1;
+}
+
+/* One that does not answer is not waited for: whoever holds its GIL, or a
+ * debugger, keeps its agent from it. */
+static bool is_under_way(const struct entry *entry)
+{
+	return entry && entry->is_raised && entry->retry == 0 &&
+	       entry->raised_at == 0;
+}
+
+enum patience_progress patience_progress(const struct patience *patience,
+					 pid_t pid, double *since)
+{
+	const struct roster *roster = node_roster(patience->node);
+	const struct process *process = roster ? roster_find(roster, pid) : NULL;
+	enum patience_progress progress = PATIENCE_ALONE;
+	struct pid_list pids = { .pids = NULL };
+
+	*since = 0;
+	if (!process)
+		return PATIENCE_ALONE;
+	roster_list(roster, &pids);
+	for (size_t i = 0; i < pids.count; i++) {
+		const struct entry *entry = find(patience, pids.pids[i]);
+
+		if (pids.pids[i] != pid &&
+		    !are_peers(process, roster_find(roster, pids.pids[i])))
+			continue;
+		if (is_under_way(entry)) {
+			progress = PATIENCE_ASKED;
+			break;
+		}
+		if (!entry || entry->raised_at == 0 || !entry->has_groups)
+			continue;
+		progress = PATIENCE_RAISED;
+		if (entry->raised_at > *since)
+			*since = entry->raised_at;
+	}
+	pid_list_clear(&pids);
+	return progress;
 }
 
 double patience_seconds(const struct patience *patience, pid_t pid)

@@ -33,6 +33,7 @@ int procfs_open(struct procfs *procfs, struct error *error)
 {
 	procfs->data = NULL;
 	procfs->capacity = 0;
+	procfs->unread = 0;
 	procfs->fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (procfs->fd < 0)
 		return error_set_errno(error, errno,
@@ -47,6 +48,20 @@ void procfs_close(struct procfs *procfs)
 		close(procfs->fd);
 	free(procfs->data);
 	*procfs = (struct procfs){ .fd = -1 };
+}
+
+/* EINVAL: a zombie has no networks. */
+void procfs_note(struct procfs *procfs, int number)
+{
+	if (procfs->unread == 0 && number != 0 && number != EACCES &&
+	    number != EPERM && number != EINVAL && !procfs_is_gone(number))
+		procfs->unread = number;
+}
+
+static int failed(struct procfs *procfs)
+{
+	procfs_note(procfs, errno);
+	return -1;
 }
 
 static void reserve(struct procfs *procfs, size_t capacity)
@@ -83,7 +98,7 @@ static int list_numbers(struct procfs *procfs, int fd, pid_t **pids,
 				      FIRST_CAPACITY);
 
 		if (length <= 0)
-			return length < 0 ? -1 : 0;
+			return length < 0 ? failed(procfs) : 0;
 		for (long at = 0; at < length;) {
 			const struct directory_entry *entry =
 				(const void *)(procfs->data + at);
@@ -103,7 +118,7 @@ int procfs_list(struct procfs *procfs, pid_t **pids, size_t *count)
 	*pids = NULL;
 	*count = 0;
 	if (lseek(procfs->fd, 0, SEEK_SET) < 0)
-		return -1;
+		return failed(procfs);
 	return list_numbers(procfs, procfs->fd, pids, count);
 }
 
@@ -135,7 +150,7 @@ static ssize_t read_all(struct procfs *procfs, int fd)
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0)
-			return -1;
+			return failed(procfs);
 		length += (size_t)got;
 		/*
 		 * A short reading is the last one for the files of a process
@@ -163,7 +178,7 @@ ssize_t procfs_read(struct procfs *procfs, pid_t pid, const char *file,
 	make_path(path, pid, file);
 	fd = openat(procfs->fd, path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return -1;
+		return failed(procfs);
 	if (owner)
 		*owner = fstat(fd, &about) == 0 ? about.st_uid : (uid_t)-1;
 	length = read_all(procfs, fd);
@@ -186,7 +201,7 @@ int procfs_threads(struct procfs *procfs, pid_t pid, pid_t **tids,
 	make_path(path, pid, "task");
 	fd = openat(procfs->fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
-		return -1;
+		return failed(procfs);
 	result = list_numbers(procfs, fd, tids, count);
 	close(fd);
 	return result;
@@ -201,7 +216,7 @@ int procfs_link(struct procfs *procfs, pid_t pid, const char *file, char *out,
 	make_path(path, pid, file);
 	length = readlinkat(procfs->fd, path, out, size - 1);
 	out[length > 0 ? length : 0] = '\0';
-	return length < 0 ? -1 : 0;
+	return length < 0 ? failed(procfs) : 0;
 }
 
 /* The fields behind the name: proc(5) numbers them from 3 (state) on. */
@@ -273,7 +288,7 @@ int procfs_owner(struct procfs *procfs, pid_t pid, uid_t *owner)
 
 	make_path(path, pid, "");
 	if (fstatat(procfs->fd, path, &about, 0) < 0)
-		return -1;
+		return failed(procfs);
 	*owner = about.st_uid;
 	return 0;
 }

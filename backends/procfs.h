@@ -22,6 +22,7 @@ struct procfs {
 	int fd; /* of /proc; -1 closed */
 	char *data;
 	size_t capacity;
+	int unread; /* errno of the first unread file, 0: none (see below) */
 };
 
 struct procfs_stat {
@@ -31,6 +32,14 @@ struct procfs_stat {
 	uint64_t start_time; /* clock ticks since boot */
 	int wait_status;     /* of a zombie, as wait(2) has it */
 };
+
+/*
+ * procfs->unread is set where a file was not read although its process exists
+ * and permits reading (EMFILE, ENOMEM, EIO …): results are incomplete then. A
+ * caller that wants to know sets unread to 0 before. Modules that read /proc
+ * themselves report a failure by procfs_note().
+ */
+void procfs_note(struct procfs *procfs, int number);
 
 int procfs_open(struct procfs *procfs, struct error *error);
 void procfs_close(struct procfs *procfs);

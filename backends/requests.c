@@ -15,6 +15,7 @@
 #include "backends/diagnose.h"
 #include "backends/discover.h"
 #include "backends/evidence.h"
+#include "backends/holdlimit.h"
 #include "backends/inject/injections.h"
 #include "backends/launch/launch.h"
 #include "backends/node.h"
@@ -22,6 +23,7 @@
 #include "backends/roster.h"
 #include "backends/sampler.h"
 #include "backends/source.h"
+#include "backends/stopgate.h"
 #include "backends/tensor/asking.h"
 #include "backends/tensor/asks.h"
 #include "base/array.h"
@@ -117,6 +119,9 @@ static void handle_discover(struct node *node, const struct message *request)
 			    json_integer((json_int_t)discovery->looked_at));
 	json_object_set_new(body, "others",
 			    json_integer((json_int_t)discovery->others));
+	json_object_set_new(body, "hidden",
+			    json_integer((json_int_t)discovery->hidden));
+	json_set_text(body, "unread", roster_unread(node_roster(node)));
 	json_object_set_new(body, "uid", json_integer(discovery->uid));
 	json_object_set_new(body, "bystanders", bystanders_to_json(discovery));
 	node_respond(node, request, body, NULL);
@@ -160,14 +165,35 @@ static int send_on(struct node *node, const struct process *process,
 	return connection->backend->send(connection, kind, request, error);
 }
 
-static void route(struct node *node, enum request_kind kind,
+void request_send(struct node *node, enum request_kind kind,
 		  const struct message *request)
 {
 	const struct process *process = find_process(node, request);
 	struct error error = ERROR_INIT;
 
-	if (process && send_on(node, process, kind, request, &error) < 0)
+	if (process && kind == REQUEST_PAUSE)
+		hold_limit_announce(node_hold_limit(node), process->pid);
+	if (!process || send_on(node, process, kind, request, &error) == 0)
+		return;
+	/* The pause that it withdraws is none any more. */
+	if (kind == REQUEST_CONTINUE &&
+	    json_get_boolean(request->body, "withdraw", false))
+		node_respond(node, request, NULL, NULL);
+	else
 		node_respond(node, request, NULL, error.message);
+}
+
+/* What changes a process may have to wait; what reads it need not. */
+static void route(struct node *node, const struct row *row,
+		  const struct message *request)
+{
+	pid_t pid;
+
+	if (row->changes && pid_parse(&pid, request->body, "pid", NULL) == 0 &&
+	    roster_find(node_roster(node), pid) &&
+	    stop_gate_take(node_stop_gate(node), pid, row->kind, request))
+		return;
+	request_send(node, row->kind, request);
 }
 
 static void handle_tensor(struct node *node, const struct message *request)
@@ -305,6 +331,27 @@ static void handle_cancel(struct node *node, const struct message *request)
 	node_respond(node, request, NULL, NULL);
 }
 
+/* Settings of the node itself; those that are absent stay as they are. */
+static void handle_set(struct node *node, const struct message *request)
+{
+	const json_t *on_signal =
+		json_object_get(request->body, "stopOnSignal");
+	const json_t *stay = json_object_get(request->body, "stay");
+
+	if ((on_signal && !json_is_boolean(on_signal)) ||
+	    (stay && !json_is_boolean(stay))) {
+		node_respond(node, request, NULL,
+			     "set: \"stopOnSignal\" and \"stay\" are true or "
+			     "false.");
+		return;
+	}
+	if (on_signal)
+		node_set_stop_on_signal(node, json_is_true(on_signal));
+	if (stay)
+		hold_limit_set_stay(node_hold_limit(node), json_is_true(stay));
+	node_respond(node, request, NULL, NULL);
+}
+
 /* clang-format off */
 static const struct row rows[] = {
 	{ "initialize", .handle = handle_initialize },
@@ -336,12 +383,14 @@ static const struct row rows[] = {
 	{ "execute", .kind = REQUEST_EXECUTE, .changes = true },
 	{ "catch", .kind = REQUEST_CATCH, .changes = true },
 	{ "eject", .kind = REQUEST_EJECT, .changes = true },
+	{ "set", .handle = handle_set },
 	{ "setExceptionBreakpoints", .kind = REQUEST_SET_EXCEPTIONS,
 	  .changes = true },
 	{ "terminal", .kind = REQUEST_TERMINAL },
 	{ "terminalInput", .kind = REQUEST_TERMINAL_INPUT, .changes = true },
 	{ "launch", .handle = launch_request },
 	{ "jobInput", .handle = launch_input_request },
+	{ "jobTaken", .handle = launch_taken_request },
 	{ "jobResize", .handle = launch_resize_request },
 	{ "jobBreakpoints", .handle = launch_breakpoints_request,
 	  .changes = true },
@@ -373,7 +422,7 @@ void request_handle(struct node *node, const struct message *request)
 	else if (row->handle)
 		row->handle(node, request);
 	else
-		route(node, row->kind, request);
+		route(node, row, request);
 	if (error_is_set(&error))
 		node_respond(node, request, NULL, error.message);
 }

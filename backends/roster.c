@@ -20,6 +20,7 @@
 #include "backends/role.h"
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "base/loop.h"
 #include "base/map.h"
 #include "protocol/debugger.h"
@@ -48,6 +49,7 @@ struct roster {
 	struct node *node;
 	struct map *members;
 	struct discovery discovery; /* the last look */
+	int unread;		    /* errno of what it could not read, or 0 */
 	struct loop_timer *timer;   /* NULL: not followed */
 	double rested_at;	    /* not looked at before */
 	bool is_named;		    /* only those in pids are followed */
@@ -524,6 +526,22 @@ static void attend(uint64_t pid, void *value, void *data)
 				   &member->process);
 }
 
+const char *roster_unread(const struct roster *roster)
+{
+	return roster->unread ? strerror(roster->unread) : NULL;
+}
+
+static void tell_unread(struct roster *roster)
+{
+	json_t *body = json_object();
+
+	json_object_set_new(
+		body, "hidden",
+		json_integer((json_int_t)roster->discovery.hidden));
+	json_set_text(body, "unread", roster_unread(roster));
+	node_emit(roster->node, "unread", body);
+}
+
 /* pids NULL: all processes. */
 static void look(struct roster *roster, const struct pid_list *pids,
 		 bool is_asked)
@@ -531,7 +549,10 @@ static void look(struct roster *roster, const struct pid_list *pids,
 	struct connections *connections = node_connections(roster->node);
 	struct procfs *procfs = node_procfs(roster->node);
 	struct rankset taken = RANKSET_INIT;
+	size_t hidden = roster->discovery.hidden;
+	int unread = roster->unread;
 
+	procfs->unread = 0;
 	check_all(roster);
 	connections_tidy(connections);
 	discovery_clear(&roster->discovery);
@@ -553,6 +574,11 @@ static void look(struct roster *roster, const struct pid_list *pids,
 		map_each(roster->members, tell_again,
 			 &(struct telling){ roster, &roster->discovery });
 	finder_look(node_finder(roster->node), is_asked);
+	roster->unread = procfs->unread;
+	/* Who asks is told with the answer. */
+	if (!is_asked && (roster->unread != unread ||
+			  roster->discovery.hidden != hidden))
+		tell_unread(roster);
 	if (roster->timer)
 		map_each(roster->members, attend, roster);
 }

@@ -30,6 +30,11 @@ const struct discovery *roster_discover(struct roster *roster,
 					double period);
 /* Looks again now, as it does every period. */
 void roster_look(struct roster *roster);
+/*
+ * Why the last look is incomplete: the first file of a process that is there
+ * could not be read; NULL: it is complete.
+ */
+const char *roster_unread(const struct roster *roster);
 /* Lends; NULL: never told of, or gone. */
 const struct process *roster_find(const struct roster *roster, pid_t pid);
 /* -1: why it does not find that one. */

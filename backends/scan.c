@@ -51,22 +51,6 @@ static bool maps_libpython(struct scan *scan, pid_t pid)
 	       strstr(bytes, "/libpython");
 }
 
-static void look_at_environment(struct scan *scan, struct scan_entry *entry)
-{
-	char *bytes;
-	ssize_t length = procfs_read(scan->procfs, entry->pid, "environ",
-				     &bytes, &entry->uid);
-
-	if (length < 0)
-		return;
-	entry->is_readable = true;
-	environment_parse(&entry->environment, bytes, (size_t)length);
-	entry->is_python =
-		is_python_name(entry->executable) ||
-		(environment_family(&entry->environment) != FAMILY_NONE &&
-		 maps_libpython(scan, entry->pid));
-}
-
 static struct scan_entry *add_entry(struct scan *scan, pid_t pid)
 {
 	struct scan_entry *entry = xcalloc(1, sizeof(*entry));
@@ -112,13 +96,42 @@ static bool read_executable(struct scan *scan, pid_t pid, char *name,
 	return true;
 }
 
+/* After a reading that failed. */
+static void count_hidden(struct scan *scan, pid_t pid)
+{
+	if (!is_hidden_python(scan, pid))
+		return;
+	scan->hidden_count++;
+	scan->own_hidden_count +=
+		procfs_status(scan->procfs, pid, "Uid", -1) ==
+		(int64_t)geteuid();
+}
+
+static void look_at_environment(struct scan *scan, struct scan_entry *entry)
+{
+	char *bytes;
+	ssize_t length = procfs_read(scan->procfs, entry->pid, "environ",
+				     &bytes, &entry->uid);
+
+	if (length < 0) {
+		count_hidden(scan, entry->pid);
+		return;
+	}
+	entry->is_readable = true;
+	environment_parse(&entry->environment, bytes, (size_t)length);
+	entry->is_python =
+		is_python_name(entry->executable) ||
+		(environment_family(&entry->environment) != FAMILY_NONE &&
+		 maps_libpython(scan, entry->pid));
+}
+
 static void look_at(struct scan *scan, pid_t pid)
 {
 	char name[sizeof(((struct scan_entry *)NULL)->executable)];
 	struct scan_entry *entry;
 
 	if (!read_executable(scan, pid, name, sizeof(name))) {
-		scan->hidden_count += is_hidden_python(scan, pid);
+		count_hidden(scan, pid);
 		return;
 	}
 	entry = add_entry(scan, pid);
@@ -180,6 +193,9 @@ bool scan_stat(struct scan *scan, struct scan_entry *entry)
 		entry->has_stat = true;
 		if (procfs_stat(scan->procfs, entry->pid, &entry->stat) < 0)
 			entry->stat_error = errno;
+		/* Everybody may read it. */
+		if (entry->stat_error && !procfs_is_gone(entry->stat_error))
+			scan->procfs->unread = entry->stat_error;
 	}
 	errno = entry->stat_error;
 	return entry->stat_error == 0;

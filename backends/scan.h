@@ -47,6 +47,7 @@ struct scan {
 	size_t count;
 	size_t capacity;
 	size_t hidden_count; /* Python processes of others, as far as seen */
+	size_t own_hidden_count; /* of them, of this user: not dumpable */
 };
 
 void scan_init(struct scan *scan, struct procfs *procfs);

@@ -29,6 +29,7 @@
 #include "ui/app.h"
 #include "ui/commands.h"
 #include "ui/keymap.h"
+#include "ui/screen.h"
 #include "ui/theme.h"
 
 static void print_error(const struct error *error)
@@ -251,6 +252,14 @@ static void print_job(const struct engine *engine)
 	buffer_clear(&out);
 }
 
+/* As where the job is started without us; not what a person or we read. */
+static bool is_input_the_jobs(const struct settings *settings)
+{
+	return settings->program_count > 0 && settings->script &&
+	       strcmp(settings->script, "-") != 0 && !settings->wants_tty &&
+	       !isatty(STDIN_FILENO);
+}
+
 static int run_shell(struct engine *engine, const struct command_table *tables,
 		     size_t table_count)
 {
@@ -265,6 +274,7 @@ static int run_shell(struct engine *engine, const struct command_table *tables,
 	struct error error = ERROR_INIT;
 
 	engine->job_printed = pass_printed;
+	engine->passes_input = is_input_the_jobs(&engine->settings);
 	if (!is_alone(&engine->settings, tables, table_count) &&
 	    engine_start(engine, &error) < 0) {
 		print_error(&error);
@@ -307,7 +317,10 @@ static int run_screen(struct engine *engine)
 
 	engine->is_screen = true;
 	measure(engine);
-	if (engine_start(engine, &error) < 0)
+	/* Before a job is started that nobody would see. */
+	if (screen_check(&error) < 0)
+		status = STATUS_USAGE;
+	else if (engine_start(engine, &error) < 0)
 		status = start_status(engine);
 	else if (app_run(engine, &error) < 0)
 		status = STATUS_USAGE;

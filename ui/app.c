@@ -33,7 +33,7 @@
 
 void app_init(struct app *app, struct engine *engine)
 {
-	*app = (struct app){ .engine = engine };
+	*app = (struct app){ .engine = engine, .typed = BUFFER_INIT };
 	view_init(&app->view);
 	keymap_init(&app->keymap);
 	keymap_add_default(&app->keymap);
@@ -43,6 +43,7 @@ void app_init(struct app *app, struct engine *engine)
 
 void app_clear(struct app *app)
 {
+	buffer_clear(&app->typed);
 	canvas_clear(&app->canvas);
 	keymap_clear(&app->keymap);
 	view_clear(&app->view);
@@ -84,6 +85,8 @@ static void log_stops(struct app *app)
 		if (stop->said != NULL)
 			log_write(LOG_NOTE, "rank %d, breakpoint %d: %s",
 				  stop->rank, stop->hits[0], stop->said);
+		else if (stop->resumed_for != RESUME_REQUEST)
+			log_write(LOG_NOTE, "%s", stop->description);
 		else if (stop->file == NULL)
 			log_write(LOG_NOTE, "rank %d stopped: %s", stop->rank,
 				  stop->description);
@@ -316,6 +319,7 @@ static void on_input(int fd, int events, void *data)
 		else
 			app_mouse(app, &input);
 	}
+	started_flush(app);
 	/* A terminal that is gone is ready for ever and gives no key. */
 	if (!has_key && poll(&terminal, 1, 0) > 0 &&
 	    (terminal.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0)

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "base/buffer.h"
 #include "ui/canvas.h"
 #include "ui/keymap.h"
 #include "ui/theme.h"
@@ -55,6 +56,7 @@ struct app {
 	uint64_t differences_of; /* the question whose were asked for */
 	struct press press;
 	struct loop_watch *input; /* what the terminal says; NULL: not now */
+	struct buffer typed; /* to the job, not sent yet */
 	struct away away;
 	struct loop_timer *draw_timer; /* a draw that waits; NULL */
 };

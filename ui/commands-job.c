@@ -20,6 +20,8 @@
 #define ROWS_AROUND 6
 #define COLUMNS_AROUND 2
 #define ROWS_LEAST 4
+/* Keys that are pasted go out together; a request takes no more than 16 KB. */
+#define TYPED_AT_ONCE ((size_t)8 << 10)
 #define COLUMNS_LEAST 20
 
 void started_terminal_size(int row_count, int column_count, int *rows, int *columns)
@@ -53,10 +55,24 @@ static void send_typed(struct app *app, const char *text)
 	engine_send(app->engine, "jobInput", arguments);
 }
 
-bool started_takes(struct app *app, const char *key)
+void started_flush(struct app *app)
+{
+	send_typed(app, app->typed.data);
+	buffer_reset(&app->typed);
+}
+
+/* What a key says is short; what was typed before may be long. */
+static void type_key(struct app *app, const char *key)
 {
 	struct buffer text = BUFFER_INIT;
 
+	console_type(&app->view.terminal, key, &text);
+	buffer_append(&app->typed, text.data, text.length);
+	buffer_clear(&text);
+}
+
+bool started_takes(struct app *app, const char *key)
+{
 	if (app->view.kind != VIEW_TERMINAL ||
 	    !launching_is_alive(&app->engine->session))
 		return false;
@@ -67,9 +83,9 @@ bool started_takes(struct app *app, const char *key)
 	else if (strcmp(key, "PgDn") == 0)
 		commands_run(app, "cursor page-down");
 	else
-		console_type(&app->view.terminal, key, &text);
-	send_typed(app, text.data);
-	buffer_clear(&text);
+		type_key(app, key);
+	if (app->typed.length >= TYPED_AT_ONCE)
+		started_flush(app);
 	return true;
 }
 
@@ -96,6 +112,7 @@ void started_refresh(struct app *app)
 	started_terminal_size(app->view.row_count, app->view.column_count, &rows,
 			  &columns);
 	resize(app, rows, columns);
+	started_flush(app);
 	if (app->view.kind != VIEW_TERMINAL)
 		return;
 	console_update_job(&app->view.terminal, session, rows, columns,

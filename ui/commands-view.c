@@ -14,7 +14,9 @@
 #include "engine/control.h"
 #include "engine/engine.h"
 #include "engine/jobs.h"
+#include "model/held.h"
 #include "ui/app.h"
+#include "ui/commands.h"
 #include "ui/commands-private.h"
 #include "ui/held.h"
 #include "ui/layout.h"
@@ -406,6 +408,30 @@ bool step_back(struct app *app)
 	return is_done || is_in_pane;
 }
 
+/* Those that were told to stop, and run yet, run on. */
+static bool withdraw_pauses(struct app *app)
+{
+	const struct session *session = &app->engine->session;
+	struct rankset pausing = RANKSET_INIT;
+	struct buffer line = BUFFER_INIT;
+	bool is_any;
+
+	for (size_t i = 0; i < session->rank_count; i++)
+		if (session->ranks[i]->is_pausing &&
+		    !held_is_stopped(session->ranks[i]) &&
+		    !rank_is_gone(session->ranks[i]))
+			rankset_add(&pausing, session->ranks[i]->process.rank);
+	is_any = pausing.range_count > 0;
+	if (is_any) {
+		buffer_append_string(&line, "continue ranks ");
+		rankset_append(&line, &pausing);
+		commands_run(app, line.data);
+	}
+	rankset_clear(&pausing);
+	buffer_clear(&line);
+	return is_any;
+}
+
 int ui_back(struct command_context *context, int argc, char **argv,
 	    struct error *error)
 {
@@ -416,7 +442,8 @@ int ui_back(struct command_context *context, int argc, char **argv,
 	(void)error;
 	if (app->view.steps.count > 0)
 		stepqueue_clear(&app->view.steps);
-	else if (!stop_difference(app) && !stop_parameters(app))
+	else if (!withdraw_pauses(app) && !stop_difference(app) &&
+		 !stop_parameters(app))
 		step_back(app);
 	return 0;
 }

@@ -46,6 +46,8 @@ void repl_turn(struct app *app);
 
 /* The keys of the terminal of the job that was started; true: it was one. */
 bool started_takes(struct app *app, const char *key);
+/* Sends what was typed since the last call. */
+void started_flush(struct app *app);
 /* Tells the job how large its terminal is, and shows what came. */
 void started_refresh(struct app *app);
 /* Leaves when it has ended, as a person wanted. */

@@ -132,6 +132,9 @@ static void count(struct tally *tally, const struct motion *motion,
 		else if (motion->is_answered &&
 			 rank->debugger.state == DEBUGGER_STOPPED)
 			tally->refused++;
+		else if (rank->debugger.state == DEBUGGER_RUNNING &&
+			 rank->debugger.resumed_for == RESUME_SIGNAL)
+			tally->left++;
 		else if (is_told(rank, motion))
 			rankset_add(&tally->running, told->rank);
 		else if (rank->debugger.state == DEBUGGER_NONE)
@@ -271,6 +274,21 @@ static void append_one(struct buffer *out, const struct motion *motion,
 	text_escape(out, wait, strlen(wait));
 }
 
+/* An agent stops a thread where its next line begins, not where it is. */
+static bool are_of_agents(const struct rankset *ranks,
+			  const struct session *session)
+{
+	int number = -1;
+
+	while ((number = rankset_next(ranks, number)) >= 0) {
+		const struct rank *rank = session_find_rank(session, number);
+
+		if (rank == NULL || !debugger_is_of(&rank->debugger, "http"))
+			return false;
+	}
+	return true;
+}
+
 static void append_tally(struct buffer *out, const struct tally *tally,
 			 const struct motion *motion,
 			 const struct session *session)
@@ -286,6 +304,14 @@ static void append_tally(struct buffer *out, const struct tally *tally,
 		text_count(out, motion->count);
 		buffer_append_string(out, " stopped; ");
 		append_running(out, tally, session);
+		if (form_of(motion->command)->is_summed &&
+		    are_of_agents(&tally->running, session))
+			buffer_append_string(
+				out, rankset_count(&tally->running) == 1
+					     ? ", stops at its next line of "
+					       "Python"
+					     : ", stop at their next lines of "
+					       "Python");
 		append_count(out, tally->left, " runs on", " run on");
 		append_count(out, tally->ended, " is gone", " are gone");
 	}

@@ -156,33 +156,59 @@ static int check_type(int fd, struct error *error)
 	return 0;
 }
 
+/* -1: there is no terminal. */
+static int find_terminal(FILE **in, FILE **out, struct termios *settings,
+			 struct error *error)
+{
+	*in = stdin;
+	*out = stdout;
+	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
+		*in = fopen("/dev/tty", "r+e");
+		*out = *in;
+	}
+	if (*in != NULL && tcgetattr(fileno(*in), settings) == 0)
+		return 0;
+	return error_set(error, "there is no terminal to draw on; name a "
+				"command instead, such as probetui verdict.");
+}
+
+static void close_terminal(FILE *in)
+{
+	if (in != NULL && in != stdin)
+		fclose(in);
+}
+
+int screen_check(struct error *error)
+{
+	struct termios settings;
+	FILE *in;
+	FILE *out;
+	int result = find_terminal(&in, &out, &settings, error);
+
+	if (result == 0)
+		result = check_type(fileno(out), error);
+	close_terminal(in);
+	return result;
+}
+
 struct screen *screen_open(bool has_no_color, struct error *error)
 {
 	struct screen *screen = xcalloc(1, sizeof(*screen));
-	FILE *in = stdin;
-	FILE *out = stdout;
+	FILE *in;
+	FILE *out;
 	struct termios settings = { .c_iflag = 0 };
 
 	setlocale(LC_CTYPE, "");
-	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
-		screen->terminal = fopen("/dev/tty", "r+e");
-		in = screen->terminal;
-		out = screen->terminal;
-	}
-	if (in == NULL || tcgetattr(fileno(in), &settings) != 0) {
-		free(screen);
-		error_set(error, "there is no terminal to draw on; name a "
-				 "command instead, such as probetui verdict.");
-		return NULL;
-	}
-	if (check_type(fileno(out), error) == 0)
+	if (find_terminal(&in, &out, &settings, error) == 0 &&
+	    check_type(fileno(out), error) == 0)
 		screen->curses = newterm(NULL, out, in);
 	if (screen->curses == NULL) {
-		if (screen->terminal != NULL)
-			fclose(screen->terminal);
+		close_terminal(in);
 		free(screen);
 		return NULL;
 	}
+	if (in != stdin)
+		screen->terminal = in;
 	set_term(screen->curses);
 	prepare_emergency(fileno(in), &settings);
 	raw();

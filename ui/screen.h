@@ -17,6 +17,8 @@ struct theme;
 
 struct screen;
 
+/* -1 and a sentence where screen_open() would refuse the terminal. */
+int screen_check(struct error *error);
 /* Takes the terminal over. NULL and a sentence when there is none. */
 struct screen *screen_open(bool has_no_color, struct error *error);
 /* Gives it back; NULL is fine. */

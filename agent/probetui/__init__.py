@@ -134,8 +134,13 @@ def listen(address: Any = None, token: Any = None, tls: Any = None,
     Where it listens already, `read_only`, `catch` and a first `log` hold from
     now on, and the rest stays as it is; read_only ends what debugs.
     """
-    from . import agent
-
+    try:
+        from . import agent
+    except (ImportError, OSError) as error:
+        # No descriptor is left, not even to say so by what is imported.
+        if sys.stderr is not None:
+            print("probetui: nothing listens: %s" % error, file=sys.stderr)
+        return []
     return agent.listen(address, token, tls, allow, read_only, log, catch)
 
 

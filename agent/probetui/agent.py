@@ -5,12 +5,12 @@ as it would without us. A fork has no agent.
 """
 from __future__ import annotations
 
-import atexit
 import contextlib
 import os
+import sys
 import threading
 import time
-from typing import Any, List, Optional
+from typing import Any, List, Optional, Set
 
 from . import (
     access,
@@ -21,6 +21,7 @@ from . import (
     identity,
     inspection,
     leaving,
+    quiet,
     routes,
     server,
 )
@@ -28,6 +29,7 @@ from .http1 import Head
 from .settings import SettingError, describe, seconds, tell
 
 
+_fork_filter = quiet.Forks()
 # A fork waits so long for imports of ours.
 IMPORT_SECONDS = 2.0
 # And the end of the process for what is evaluated.
@@ -41,6 +43,9 @@ class Agent:
         self._seat = threading.Lock()
         self._server = server.Server(doors)
         self._server.route = self._route
+        if os.path.dirname(doors[0].endpoint.path or "") != \
+                files.default_folder():
+            self._server.claim = _claim_door
         self._server.start()
 
     def names(self) -> List[str]:
@@ -110,6 +115,8 @@ class Agent:
 
 
 _agent: Optional[Agent] = None
+# The agent's threads that a fork just now has not, by ident.
+_others: Set[int] = set()
 _seat = threading.Lock()
 _is_leaving = False
 
@@ -127,10 +134,24 @@ def _begin_fork() -> None:
     # Until the end: what is called between may be traced.
     inspection.begin_business()
     server.forking.acquire()
+    _fork_filter.add()
     # What a thread of ours is just importing, the child could never import.
     until = time.monotonic() + IMPORT_SECONDS
     while inspection.own_imports() and time.monotonic() < until:
         time.sleep(0.001)
+    _others.clear()
+    _others.update(inspection.own_idents() - {threading.get_ident()})
+
+
+def _forget_imports() -> None:
+    """In a fork: what a thread of ours was importing all the time, for a
+    client, nobody imports any more, and whoever wants it begins anew."""
+    locks = getattr(sys.modules.get("_frozen_importlib"), "_module_locks", {})
+    for name, reference in list(locks.items()):
+        if getattr(reference(), "owner", None) in _others:
+            locks.pop(name, None)
+            sys.modules.pop(name, None)
+    _others.clear()
 
 
 def _end_fork() -> None:
@@ -143,7 +164,9 @@ def _forget() -> None:
     _seat = threading.Lock()
     _is_leaving = False
     server.forking = threading.RLock()
+    _forget_imports()
     inspection.forget()
+    _fork_filter.forget()
     audit.log.forget()
     if _agent is not None:
         with contextlib.suppress(Exception):
@@ -152,20 +175,39 @@ def _forget() -> None:
 
 
 def _register() -> None:
-    atexit.register(_close)
+    forks.at_end(_close)
     forks.add(_begin_fork, _end_fork, _forget)
 
 
 def _unregister() -> None:
-    atexit.unregister(_close)
     with server.forking:
         forks.clear()
+        _fork_filter.remove()
 
 
-def _unix_door() -> access.Door:
-    folder = files.default_folder()
+def _unix_door(folder: str, waits: bool = True) -> access.Door:
     files.secure(folder)
-    return access.Door(endpoints.listen_agent(folder))
+    return access.Door(endpoints.listen_agent(folder, waits))
+
+
+def _find_unix_door() -> access.Door:
+    try:
+        return _unix_door(files.default_folder())
+    except (files.FolderError, endpoints.EndpointError, OSError) as error:
+        for folder in files.fallback_folders():
+            with contextlib.suppress(files.FolderError, OSError,
+                                     endpoints.EndpointError):
+                return _unix_door(folder)
+        raise error
+
+
+def _claim_door() -> Optional[access.Door]:
+    """Where clients look first: another user may have had it until now, and
+    given it back, so that they look nowhere else."""
+    with contextlib.suppress(files.FolderError, OSError,
+                             endpoints.EndpointError):
+        return _unix_door(files.default_folder(), False)
+    return None
 
 
 def _tcp_door(address: Any, token: Any, tls: Any, allow: Any) -> access.Door:
@@ -187,7 +229,7 @@ def _tcp_door(address: Any, token: Any, tls: Any, allow: Any) -> access.Door:
 
 def _open(address: Any, token: Any, tls: Any, allow: Any) -> List[access.Door]:
     """What is possible of it; why not the rest, is told."""
-    doors = [_unix_door()]
+    doors = [_find_unix_door()]
     if address is None:
         return doors
     try:

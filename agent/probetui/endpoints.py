@@ -140,9 +140,10 @@ def _listen_unix(settings: Settings, rank: int, folder: str,
         return endpoints
 
 
-def listen_agent(folder: str) -> Endpoint:
+def listen_agent(folder: str, waits: bool = True) -> Endpoint:
     """PID.agent; where another container has this number in the same folder,
-    with the number of our own."""
+    with the number of our own. Not `waits`: for no other process that just
+    takes a name there; OSError."""
     base = os.path.join(folder, str(os.getpid()))
     paths = [base + ".agent"]
     with contextlib.suppress(OSError):
@@ -150,6 +151,8 @@ def listen_agent(folder: str) -> Endpoint:
                                       os.stat("/proc/self/ns/pid").st_ino))
     claims = files.Lock(os.path.join(folder, ".lock"))
     try:
+        if not waits and not claims.take():
+            raise BlockingIOError(errno.EAGAIN, "another process takes a name")
         with contextlib.suppress(OSError):
             claims.wait()
             _sweep(folder, ".agent")

@@ -2,8 +2,9 @@
 
 It runs in the thread that serves the client, beside the program. What that
 thread prints meanwhile is the client's, what others print goes where it
-always did. Past its time it gets the exception TimeIsUp; one that cannot
-notice that (it waits in C) is given up: it runs on, and its client is told.
+always did. Past its time it gets the exception TimeIsUp (deadline.py); one
+that cannot notice that (it waits in C) is given up: it runs on, and its
+client is told.
 """
 from __future__ import annotations
 
@@ -11,7 +12,6 @@ import _signal  # signal's makes objects of all 62, every time
 import ast
 import builtins
 import contextlib
-import os
 import signal
 import sys
 import threading
@@ -19,33 +19,31 @@ import time
 import traceback
 from typing import Any, Callable, Dict, Iterator, List, Optional, Set, Union
 
-from . import interruption, streams
+from . import deadline, representation, streams
+from .deadline import PACKAGE, TimeIsUp
 from .http1 import Refusal
-from .interruption import raise_in
 from .values import cut, type_name, without_guesses
 
-PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+__all__ = ["PACKAGE", "TimeIsUp"]
+
 EVALUATIONS_MAXIMUM = 8
 TIMEOUT_SECONDS = 30.0
 TIMEOUT_MAXIMUM = 86400.0
 # To notice that time is up.
 GRACE_SECONDS = 1.0
 LOOK_SECONDS = 3600.0
-# One that is given up may be back, and notice its time only then.
-AGAIN_SECONDS = 1.0
-NOTICE_TURNS = 20
+AGAIN_SECONDS = 0.02
+# A thread that slept for so long, and was not woken, waits in C.
+STILL_SECONDS = 0.05
 # What statements have for a value.
 NOTHING = object()
 
 
-class TimeIsUp(BaseException):
-    """Raised in what runs too long."""
-
-
 def _tell_error(error: BaseException) -> Dict[str, str]:
     try:
-        told = traceback.TracebackException(type(error), error,
-                                            error.__traceback__)
+        shown = representation.readable(error, streams.TEXT_MAXIMUM // 16)
+        told = traceback.TracebackException(type(shown), shown,
+                                            shown.__traceback__)
         without_guesses(told)
         told.stack[:] = [frame for frame in told.stack
                          if not frame.filename.startswith(PACKAGE)]
@@ -67,56 +65,68 @@ def _tell_error(error: BaseException) -> Dict[str, str]:
 
 
 class Evaluation:
-    """One piece of code, in one thread. is_over and is_interrupted are set
-    before the other one is looked at, so that no exception can come to a
-    thread that does something else already."""
+    """One piece of code, in one thread."""
 
     def __init__(self, timeout: float,
                  give_up: Callable[[Refusal], None]) -> None:
         self.ident = threading.get_ident()
+        self.native_id = getattr(threading, "get_native_id", int)()
         self.timeout = timeout
         self.until = time.monotonic() + timeout
         self.give_up = give_up
-        self.is_begun = False   # else nobody is there to catch it
+        self._looks = False
+        self.is_armed = False
+        self.give_up_at = 0.0   # once it is interrupted
         self.is_over = False
         self.is_interrupted = False
-        self.is_settled = False
         self.is_cancelled = False
         self.is_given_up = False
+        self._deadline = deadline.Deadline()
+
+    @property
+    def is_begun(self) -> bool:
+        """Else nobody is there to catch it."""
+        return self._looks or self._deadline.has_begun
+
+    def run(self, function: Callable[[], Any], is_standing: bool) -> None:
+        """Code of a client."""
+        try:
+            self._deadline.run(function, is_standing)
+        finally:
+            self.is_over = True
+
+    def look(self, function: Callable[[], Any]) -> None:
+        """Code of ours, which asks for the time itself."""
+        self._looks = True
+        deadline.begin_look(lambda: self.is_interrupted)
+        try:
+            function()
+        finally:
+            deadline.end_look()
+            self.is_over = True
 
     def interrupt(self) -> None:
+        """And again, soon, as long as there is nothing yet to interrupt."""
+        now = time.monotonic()
+        if not self.is_interrupted:
+            self.give_up_at = now + GRACE_SECONDS
         self.is_interrupted = True
+        self.until = self.give_up_at
+        self.is_armed = self._looks or self._deadline.expire()
+        if not self.is_armed:
+            self.until = min(now + AGAIN_SECONDS, self.give_up_at)
+
+    def schedule(self) -> str:
+        """Whether its thread sleeps, and how often it was given the
+        processor: one that wants the GIL is all the time. "": it runs, or
+        that is not known."""
         try:
-            if not self.is_over:
-                raise_in(self.ident, TimeIsUp)
-                interruption.unmark()
-        finally:
-            self.is_settled = True
-        for _ in range(NOTICE_TURNS if interruption.IS_MARKED else 0):
-            if self.is_over:
-                break
-            time.sleep(0.001)
-
-    def end(self) -> None:
-        """No exception comes after this. In its thread.
-
-        One that is taken back would have the interpreter look for it as long
-        as it runs, and 3.11 do nothing else where a thread is traced: another
-        takes its place, and is awaited."""
-        is_last = False
-        while True:
-            try:
-                self.is_over = True
-                while self.is_interrupted and not self.is_settled:
-                    time.sleep(0.001)
-                if not self.is_interrupted:
-                    return
-                is_last = True
-                interruption.await_own(TimeIsUp)
-                return
-            except TimeIsUp:
-                if is_last:
-                    return
+            with open("/proc/self/task/%d/status" % self.native_id) as file:
+                told = [line for line in file if line.startswith(
+                    ("State:", "voluntary_", "nonvoluntary_"))]
+        except OSError:
+            return ""
+        return "" if any("R (" in line for line in told) else "".join(told)
 
 
 class Evaluator:
@@ -139,18 +149,20 @@ class Evaluator:
                     if job.is_begun and job.until <= now
                     and not job.is_over]
         for job in late:
-            if not job.is_interrupted:
-                job.until = now + GRACE_SECONDS
+            if not job.is_interrupted or now < job.give_up_at:
                 job.interrupt()
-            else:
-                job.until = now + (AGAIN_SECONDS if interruption.IS_MARKED
-                                   else LOOK_SECONDS)
-                if job.is_given_up:
-                    continue
-                job.is_given_up = True
-                job.give_up(Refusal(
-                    504, "it did not end in %g s, and runs on"
-                    % job.timeout))
+                continue
+            if not job.is_armed:
+                job.interrupt()
+            job.until = now + (LOOK_SECONDS if job.is_armed
+                               else GRACE_SECONDS)
+            if job.is_given_up:
+                continue
+            job.is_given_up = True
+            job.give_up(Refusal(
+                504, "the code did not end in %g s and still runs: it "
+                "cannot be interrupted in C, on one long line, or in a "
+                "finalizer" % job.timeout))
         with self._lock:
             self._next_look = min([now + LOOK_SECONDS] + [
                 job.until for job in self._running])
@@ -164,10 +176,16 @@ class Evaluator:
 
     def end(self, seconds: float) -> None:
         """At the end of the process. A thread of C++ that comes back only
-        then, as torch's, would abort it."""
+        then, as torch's, would abort it; those that wait in C are not waited
+        for."""
         until = time.monotonic() + seconds
         self.hurry()
-        while self._others() and time.monotonic() < until:
+        before: Dict[Evaluation, Any] = {}
+        while time.monotonic() < until:
+            busy = [job for job in self._others()
+                    if not _is_still(job, before)]
+            if not busy:
+                break
             time.sleep(0.001)
             self.look()
 
@@ -225,14 +243,10 @@ class Evaluator:
             begun(job)
             with self._capture.catching(output) if catches \
                     else contextlib.nullcontext():
-                try:
-                    try:
-                        job.is_begun = True
-                        _fill(told, function)
-                    finally:
-                        job.end()
-                except TimeIsUp:
-                    job.end()
+                if catches:
+                    job.run(lambda: _fill(told, function), not is_ours)
+                else:
+                    job.look(lambda: _fill(told, function))
             if job.is_interrupted:
                 told.update(value=None, type=None)
                 told["error"] = told["error"] or {
@@ -248,11 +262,21 @@ def _fill(told: Dict[str, Any], function: Callable[[], Any]) -> None:
     try:
         value = function()
         if value is not NOTHING:
-            told["value"] = cut(repr(value), streams.TEXT_MAXIMUM)
+            told["value"] = representation.of(value, streams.TEXT_MAXIMUM)
             told["type"] = type_name(value)
     except BaseException as error:
         told["value"] = told["type"] = None
         told["error"] = _tell_error(error)
+
+
+def _is_still(job: Evaluation, before: Dict[Evaluation, Any]) -> bool:
+    """It waits in C: nothing became of its thread for a while."""
+    now, schedule = time.monotonic(), job.schedule()
+    since, known = before.setdefault(job, (now, schedule))
+    if not schedule or schedule != known:
+        before[job] = (now, schedule)
+        return False
+    return now - since > STILL_SECONDS
 
 
 def read_timeout(value: Any) -> float:

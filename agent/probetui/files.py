@@ -23,7 +23,7 @@ import os
 import stat
 import threading
 import time
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 TEXT_MAXIMUM = 65536
 # File times are those of the last tick of the clock.
@@ -36,8 +36,70 @@ class FolderError(Exception):
     """A sentence that says why the folder is not used."""
 
 
+class FileError(Exception):
+    """A sentence that says why the file is not read."""
+
+
+def read_whole(path: str, maximum: int, may_be_empty: bool) -> bytes:
+    """A regular file. Others may never have an end, or not even a beginning;
+    /proc/kmsg and its like have no size, and wait for what is to be in them.
+    CPython opens the file of a SyntaxError once more by its name, and has the
+    GIL while it reads that. OSError, ValueError: it cannot be opened."""
+    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(fd, "rb") as file:
+        status = os.fstat(fd)
+        if not stat.S_ISREG(status.st_mode):
+            raise FileError("%s is no regular file" % path)
+        if status.st_size == 0 and not may_be_empty:
+            raise FileError("%s is empty, or has no size" % path)
+        if status.st_size > maximum:
+            raise FileError("%s has more than %d bytes" % (path, maximum))
+        return file.read(status.st_size)
+
+
 def default_folder() -> str:
     return "/tmp/pdb-%d" % os.geteuid()
+
+
+def _is_safe(path: str) -> bool:
+    """Whether nobody but the user and root can take a folder of the user's
+    away there and put another one in its place."""
+    status = os.stat(path)
+    return stat.S_ISDIR(status.st_mode) and \
+        status.st_uid in (0, os.geteuid()) and bool(
+            not status.st_mode & 0o022 or status.st_mode & stat.S_ISVTX)
+
+
+def _private_folder(base: str) -> str:
+    """One of the user's own from an earlier time, or a new one: others cannot
+    know its name before."""
+    prefix = "pdb-%d-" % os.geteuid()
+    for name in os.listdir(base):
+        path = os.path.join(base, name)
+        if not name.startswith(prefix):
+            continue
+        with contextlib.suppress(OSError, FolderError):
+            if os.lstat(path).st_uid == os.geteuid():
+                secure(path)
+                return path
+    path = os.path.join(base, prefix + os.urandom(8).hex())
+    secure(path)
+    return path
+
+
+def fallback_folders() -> Iterator[str]:
+    """Where another user has the default one, or there can be none. Discovery
+    finds what listens there by /proc/PID/net/unix."""
+    runtime = os.environ.get("XDG_RUNTIME_DIR", "")
+    with contextlib.suppress(OSError, ValueError, FolderError):
+        if os.path.isabs(runtime) and _is_safe(runtime):
+            path = os.path.join(runtime, "pdb-%d" % os.geteuid())
+            secure(path)
+            yield path
+    for base in ("/tmp", "/var/tmp", "/dev/shm"):
+        with contextlib.suppress(OSError, FolderError):
+            if _is_safe(base):
+                yield _private_folder(base)
 
 
 def secure(path: str) -> None:

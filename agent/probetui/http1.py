@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import socket
 import time
-from typing import Any, Dict, List, NamedTuple, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 from . import wire
 
@@ -41,6 +41,8 @@ _LINE = re.compile(r"([A-Z]{1,16}) (/[!-~]*) HTTP/(\d)\.(\d)\Z")
 # One look at each character: whoever holds the GIL holds the program.
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+\Z")
 _VALUE = re.compile(r"[\t -~\x80-\xff]*\Z")
+# What no head has: whoever sends it might wait for an answer for long.
+_STRAY = re.compile(rb"(?<!\r)\n|\r[^\n]|[\0-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
 class Refusal(Exception):
@@ -163,6 +165,15 @@ class Reader:
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
         self._data = bytearray()
+        self._searched = 0
+        self.begin()
+
+    @property
+    def has_data(self) -> bool:
+        return bool(self._data)
+
+    def begin(self) -> None:
+        """A request, to be complete in time."""
         self._until = time.monotonic() + REQUEST_SECONDS
 
     def _receive(self) -> None:
@@ -191,25 +202,46 @@ class Reader:
         self._until = time.monotonic() + seconds
         while not self._data:
             self._receive()
-        self._until = time.monotonic() + REQUEST_SECONDS
+        self.begin()
 
-    def read_head(self) -> Head:
-        searched = 0
-        while True:
-            if self._data[:1] == TLS_RECORD:
-                raise Refusal(400, "no TLS is spoken here: http")
-            end = self._data.find(b"\r\n\r\n", searched)
-            if end > HEAD_MAXIMUM or end < 0 and \
-                    len(self._data) > HEAD_MAXIMUM:
-                raise Refusal(431, "request line and headers have %d bytes "
-                              "at most" % HEAD_MAXIMUM)
-            if end >= 0:
-                break
-            searched = max(0, len(self._data) - 3)
-            self._receive()
+    def _find_head(self) -> Optional[Head]:
+        """Of what has come so far. None: there is more to come."""
+        if self._data[:1] == TLS_RECORD:
+            raise Refusal(400, "no TLS is spoken here: http")
+        end = self._data.find(b"\r\n\r\n", max(0, self._searched - 3))
+        length = len(self._data) if end < 0 else end
+        if length > HEAD_MAXIMUM:
+            raise Refusal(431, "request line and headers have %d bytes at "
+                          "most" % HEAD_MAXIMUM)
+        if _STRAY.search(self._data, max(0, self._searched - 1), length):
+            raise Refusal(400, "a line ends with CR and LF, and has no other "
+                          "control characters")
+        self._searched = len(self._data)
+        if end < 0:
+            return None
+        self._searched = 0
         data = self._take(end)
         self._take(4)
         return parse_head(data)
+
+    def poll_head(self) -> Head:
+        """Of a connection that does not block. BlockingIOError, or
+        ssl.SSLWantReadError: there is more to come."""
+        while True:
+            head = self._find_head()
+            if head is not None:
+                return head
+            data = self._connection.recv(65536)
+            if not data:
+                raise Closed()
+            self._data += data
+
+    def read_head(self) -> Head:
+        while True:
+            head = self._find_head()
+            if head is not None:
+                return head
+            self._receive()
 
     def read_body(self, head: Head) -> bytes:
         length = head.length

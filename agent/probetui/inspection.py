@@ -52,11 +52,25 @@ def untraced(run: Callable[[], None]) -> Callable[[], None]:
     """For a thread of ours: what traces the program, or profiles it, is not
     for it."""
     def begin() -> None:
-        sys.settrace(None)
+        _untrace()
         sys.setprofile(None)
         run()
 
     return begin
+
+
+def _untrace() -> None:
+    """pydevd, which is debugpy's, puts a function that warns on standard error
+    in the place of sys.settrace()."""
+    if sys.gettrace() is None:
+        return
+    if type(sys.settrace) is type(sys.gettrace):
+        sys.settrace(None)
+        return
+    with contextlib.suppress(ImportError, AttributeError):
+        import ctypes
+
+        ctypes.pythonapi.PyEval_SetTrace(None, None)
 
 
 def forget() -> None:
@@ -109,8 +123,9 @@ def own_imports() -> bool:
     return found
 
 
-def _begins(frame: Optional[FrameType]) -> bool:
-    """Python starts this thread, and does not know it yet."""
+def begins(frame: Optional[FrameType]) -> bool:
+    """`threading` starts this thread, and where it does not know it, is just
+    beginning or just ending it."""
     while frame is not None and frame.f_back is not None:
         frame = frame.f_back
     return frame is not None and frame.f_code.co_name == "_bootstrap"
@@ -137,14 +152,14 @@ def thread_frames() -> Dict[int, FrameType]:
     known = {thread.ident for thread in known_threads()}
     found = {ident: frame for ident, frame in frames.items()
              if ident not in hidden
-             and (ident in known or not _begins(frame))}
+             and (ident in known or not begins(frame))}
     # This frame is in there, too: it, and all that those that called it have,
     # would stay for ever where the program collects no garbage.
     frames.clear()
     return found
 
 
-def _place(frame: FrameType) -> Dict[str, Any]:
+def place(frame: FrameType) -> Dict[str, Any]:
     code = frame.f_code
     return {"func": getattr(code, "co_qualname", code.co_name),
             "file": code.co_filename, "lineno": frame.f_lineno}
@@ -161,12 +176,14 @@ def threads() -> List[Dict[str, Any]]:
             "tid": getattr(thread, "native_id", None), "ident": ident,
             "name": thread.name if thread else None,
             "daemon": thread.daemon if thread else None,
-            "is_main": ident == main, **_place(frame)})
+            "is_main": ident == main, **place(frame)})
     told.sort(key=lambda thread: not thread["is_main"])
     return told
 
 
 def find(tid: Optional[int]) -> Optional[FrameType]:
+    """The innermost of a thread by the system's number or Python's own;
+    None: of the main thread. Gives None where there is no such thread."""
     frames = thread_frames()
     if tid is None:
         return frames.get(threading.main_thread().ident or 0)
@@ -233,15 +250,12 @@ def is_module(frame: FrameType) -> bool:
         frame.f_locals is frame.f_globals
 
 
-def backtrace(tid: Optional[int]) -> Optional[List[Dict[str, Any]]]:
-    """Innermost first, of a thread by the system's number or Python's own;
-    None: of the main thread. Gives None where there is no such thread."""
-    frame = find(tid)
-    if frame is None:
-        return None
+def backtrace(innermost: FrameType) -> List[Dict[str, Any]]:
+    """Innermost first."""
     told = []
+    frame: Optional[FrameType] = innermost
     while frame is not None and len(told) < FRAMES_MAXIMUM:
-        told.append(dict(_place(frame), depth=len(told), frame_type="python",
+        told.append(dict(place(frame), depth=len(told), frame_type="python",
                          locals=describe_names(names_of(frame))))
         frame = frame.f_back
     left_out = 0

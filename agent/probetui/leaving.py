@@ -5,13 +5,15 @@ imported itself are its own. The standard library's stay where they are.
 """
 from __future__ import annotations
 
+import _thread
+import gc
 import sys
 import threading
 import time
 from types import FrameType
-from typing import List, Optional
+from typing import Any, List, Optional
 
-from . import evaluation, inspection, server, snapshots
+from . import evaluation, forks, inspection, server, snapshots
 
 STANDING = evaluation.PACKAGE + "debugging"
 SECONDS = 3.0
@@ -61,13 +63,48 @@ def end(closed: server.Server) -> List[str]:
     return told
 
 
+# Of what an injection brought much is garbage of cycles, by now or as soon as
+# the thread that says so ends. Nothing of the package is wanted for that.
+_COLLECT = """
+def collect():
+    # join() would make a threading.Thread of this one.
+    while thread.is_alive():
+        sleep(0.001)
+    if gc.isenabled():
+        gc.collect()
+    trim(0)
+"""
+
+
+def _trim() -> Any:
+    """glibc's malloc_trim(3): each thread that is new may have taken its
+    memory elsewhere. musl has none."""
+    try:
+        import ctypes
+
+        return ctypes.CDLL(None).malloc_trim
+    except (ImportError, OSError, AttributeError):
+        return int
+
+
+def _collect_later() -> None:
+    me = threading.current_thread()
+    if me in inspection.own_threads():
+        names = {"thread": me, "sleep": time.sleep, "gc": gc,
+                 "trim": _trim()}
+        exec(_COLLECT, names)
+        _thread.start_new_thread(names["collect"], ())
+
+
 def forget_modules() -> None:
     package = sys.modules.get("probetui")
     if not getattr(package, "is_injected", False):
         return
+    forks.leave()
     for name in [name for name in sys.modules
                  if name.split(".")[0] == "probetui"]:
         del sys.modules[name]
     # What annotations and names of types are made of is kept there.
     for clean in getattr(sys.modules.get("typing"), "_cleanups", ()):
         clean()
+    _collect_later()

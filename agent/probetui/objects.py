@@ -5,7 +5,16 @@ from __future__ import annotations
 import gc
 import sys
 from itertools import chain, compress, islice, repeat, starmap
-from typing import Any, Dict, Iterable, Iterator, List, Set
+from typing import (
+    Any,
+    Callable,
+    Dict,
+    Iterable,
+    Iterator,
+    List,
+    Optional,
+    Set,
+)
 
 from .values import ancestors, class_name, cut, describe, type_name
 
@@ -16,7 +25,7 @@ NAME_MAXIMUM = 200
 _UNFINISHED = (id(tuple), id(frozenset))
 
 
-def _classes(root: type) -> List[type]:
+def classes(root: type) -> List[type]:
     """It, and all that are derived from it."""
     found = {id(root): root}
     ahead = [root]
@@ -28,8 +37,12 @@ def _classes(root: type) -> List[type]:
     return list(found.values())
 
 
-def instances(kinds: Iterable[type]) -> List[Any]:
-    """Those of just these classes.
+def instances(kinds: Iterable[type],
+              facts: Optional[Callable[[List[Any]], Iterator[Any]]] = None
+              ) -> List[Any]:
+    """Those of just these classes; or, so that none of them is kept alive,
+    what the iterator gives that `facts` makes, of calls in C, over a list that
+    is empty until the iterator runs.
 
     A tuple, or a frozenset, that another thread is about to make is among the
     collector's objects, too; were that thread to run while we have all of
@@ -46,6 +59,7 @@ def instances(kinds: Iterable[type]) -> List[Any]:
                                     [2]))
     was_on: List[bool] = []
     found: List[Any] = []
+    told: List[Any] = []
     calls = chain(
         map(was_on.append, starmap(gc.isenabled, [()])),
         starmap(gc.disable, [()]),
@@ -53,13 +67,15 @@ def instances(kinds: Iterable[type]) -> List[Any]:
             chain(chain.from_iterable(islice(twice, 1)), [None]),
             map(wanted.__contains__, map(id, map(
                 type, chain.from_iterable(twice)))))]),
+        *(() if facts is None else (map(told.extend, [facts(found)]),
+                                    starmap(found.clear, [()]))),
         starmap(gc.enable, compress([()], was_on)))
     try:
         any(calls)
     finally:
         # Where there was no memory: what is left of them.
         any(calls)
-    return found
+    return found if facts is None else told
 
 
 def _tell(value: Any) -> str:
@@ -72,7 +88,7 @@ def _tell(value: Any) -> str:
 
 def of_type(name: str, limit: int) -> Dict[str, Any]:
     """By the name of their class, with its module or without."""
-    kinds = [kind for kind in _classes(object)
+    kinds = [kind for kind in classes(object)
              if name in (class_name(kind),
                          class_name(kind).rpartition(".")[2])]
     found = instances(kinds)
@@ -171,7 +187,7 @@ def modules() -> Dict[str, Any]:
     module_type = loaded("torch.nn.modules.module", "Module")
     if module_type is None:
         return {"torch": None, "modules": []}
-    found = instances(_classes(module_type))
+    found = instances(classes(module_type))
     owned = {id(child) for module in found
              for child in _parts(module, "_modules").values()}
     names = _names_of_main()

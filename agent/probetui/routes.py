@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import os
-import stat
 import sys
 from typing import Any, Callable, Dict, NamedTuple, Optional
 
@@ -10,6 +9,8 @@ from . import (
     __version__,
     audit,
     evaluation,
+    files,
+    greenlets,
     identity,
     inspection,
     objects,
@@ -73,7 +74,7 @@ def _index(context: Context) -> Any:
 
 
 def _threads(_: Context) -> Any:
-    return inspection.threads()
+    return greenlets.add_to(inspection.threads())
 
 
 def _stacks(_: Context) -> Any:
@@ -81,10 +82,18 @@ def _stacks(_: Context) -> Any:
 
 
 def _backtrace(context: Context) -> Any:
-    found = inspection.backtrace(_number(context, "tid"))
-    if found is None:
-        raise Refusal(404, "there is no such thread")
-    return found
+    tid, ident = _number(context, "tid"), _number(context, "greenlet")
+    if ident is None:
+        frame = inspection.find(tid)
+    elif tid is None:
+        frame = greenlets.frame_of(ident)
+    else:
+        raise Refusal(400, "either tid or greenlet is given")
+    if frame is None:
+        raise Refusal(404, "there is no such thread" if ident is None else
+                      "there is no such greenlet, or it is not known in which "
+                      "thread it runs")
+    return inspection.backtrace(frame)
 
 
 def _evaluate(context: Context, what: str, code: str,
@@ -105,17 +114,11 @@ def _eval(context: Context) -> Any:
 
 def _read_program(path: str) -> bytes:
     try:
-        # What is no file may never have an end, or not even a beginning.
-        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        with os.fdopen(fd, "rb") as file:
-            if not stat.S_ISREG(os.fstat(fd).st_mode):
-                raise Refusal(400, "that path is no file")
-            data = file.read(BODY_MAXIMUM + 1)
+        return files.read_whole(path, BODY_MAXIMUM, False)
     except (OSError, ValueError) as error:
         raise Refusal(400, "the file cannot be read: %s" % error) from None
-    if len(data) > BODY_MAXIMUM:
-        raise Refusal(400, "a program has %d bytes at most" % BODY_MAXIMUM)
-    return data
+    except files.FileError as error:
+        raise Refusal(400, str(error)) from None
 
 
 def _execute(context: Context) -> Any:
@@ -173,7 +176,8 @@ def _watchdogs(_: Context) -> Any:
 ROUTES = (
     Route("GET", "/", False, _index, (), ()),
     Route("GET", "/threads", False, _threads, (), ()),
-    Route("GET", "/backtrace", False, _backtrace, (), ("tid",)),
+    Route("GET", "/backtrace", False, _backtrace, (),
+          ("tid", "greenlet")),
     Route("GET", "/stacks", False, _stacks, (), ()),
     Route("GET", "/objects", False, _objects, (), ("type", "limit")),
     Route("GET", "/watchdogs", False, _watchdogs, (), ()),

@@ -23,11 +23,11 @@ from typing import (
 
 from . import audit, inspection, wire
 from .access import Door, check_peer, check_request, peer_name
+from .admission import Admission
 from .evaluation import LOOK_SECONDS, Evaluator
 from .http1 import (
     IDLE_SECONDS,
     REQUEST_SECONDS,
-    TLS_RECORD,
     Closed,
     Head,
     Reader,
@@ -39,8 +39,8 @@ from .http1 import (
 from .settings import describe, tell
 
 CONNECTIONS_MAXIMUM = 32
-# So many of them from other machines, that there is a way in left for the
-# user's own sockets.
+# So many of them over TCP, each with the token, that there is a way in left for
+# the user's own sockets.
 TCP_MAXIMUM = 24
 DRAIN_SECONDS = 1.0
 DRAIN_MAXIMUM = 4 << 20
@@ -49,6 +49,8 @@ LINGER_SECONDS = 1.0
 # Who waits for events is told of the end so long.
 END_SECONDS = 0.2
 LINGER_MAXIMUM = 32
+# How often a place that another user had is looked at.
+CLAIM_SECONDS = 5.0
 # What failed is not tried again at once.
 AGAIN_SECONDS = 0.05
 # What a fault of a thread's own raises is never held back from it.
@@ -67,10 +69,13 @@ class Connection:
     """One client, and the thread that serves it."""
 
     def __init__(self, server: Server, door: Door,
-                 connection: socket.socket) -> None:
+                 connection: socket.socket, reader: Optional[Reader] = None,
+                 head: Optional[Head] = None) -> None:
         self._server = server
         self._socket: Any = connection
-        self._reader = Reader(connection)
+        self._reader = reader or Reader(connection)
+        # Of the first request, where it was read already.
+        self._head = head
         self.door = door
         self._turn = threading.Lock()
         self._is_given_up = False
@@ -84,8 +89,9 @@ class Connection:
         try:
             self._ident = threading.get_ident()
             audit.peer.name = peer_name(self.door, self._socket)
-            self._begin_tls()
-            self._reader.expect(REQUEST_SECONDS)
+            self._reader.begin()
+            if self._head is None:
+                self._reader.expect(REQUEST_SECONDS)
             while self._serve():
                 self._reader.expect(IDLE_SECONDS)
         except (Closed, OSError):
@@ -109,24 +115,6 @@ class Connection:
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
 
-    def _begin_tls(self) -> None:
-        if self.door.context is None:
-            return
-        self._socket.settimeout(REQUEST_SECONDS)
-        first = self._socket.recv(1, socket.MSG_PEEK)
-        if first not in (b"", TLS_RECORD):
-            self._refuse(Refusal(400, "TLS is spoken here: https"))
-            raise Closed()
-        with forking:
-            self._server.sockets.discard(self._socket)
-            self._socket = self.door.context.wrap_socket(
-                self._socket, server_side=True,
-                do_handshake_on_connect=False)
-            self._server.sockets.add(self._socket)
-        # It has one deadline for the whole of a handshake.
-        self._socket.do_handshake()
-        self._reader = Reader(self._socket)
-
     def _refuse(self, refusal: Refusal) -> None:
         """For good. What is still on its way is read first: else the answer
         could be lost with it."""
@@ -145,7 +133,8 @@ class Connection:
     def _serve(self) -> bool:
         """One request. False: it was the last one."""
         try:
-            head = self._reader.read_head()
+            head = self._head or self._reader.read_head()
+            self._head = None
             check_request(self.door, self._socket, head.headers)
             body = self._reader.read_body(head)
         except Refusal as refusal:
@@ -205,6 +194,9 @@ class Server:
         self.look: Callable[[], float] = lambda: LOOK_SECONDS
         # A connection has ended. Once each at least, in any thread.
         self.on_gone: Callable[[Connection], None] = lambda connection: None
+        # Gives one more door, once it can be had; None: not yet.
+        self.claim: Optional[Callable[[], Optional[Door]]] = None
+        self._claim_at = time.monotonic() + CLAIM_SECONDS
         self.evaluator = Evaluator(self.wake)
         self.waker, self._woken = socket.socketpair()
         self.waker.setblocking(False)
@@ -214,6 +206,7 @@ class Server:
         self._watched: Set[Connection] = set()
         self._turned_away: Deque[Tuple[float, socket.socket]] = \
             collections.deque()
+        self._admission = Admission(self)
         self.is_closed = False
         self._has_reported = False
         self._thread = _make_thread("probetui-listen", self._run)
@@ -244,6 +237,7 @@ class Server:
         """Once it is closed, and its thread has ended."""
         for waiting in (self.waker, self._woken):
             self.drop(waiting)
+        self._admission.clear()
         while self._turned_away:
             self.drop(self._turned_away.popleft()[1])
 
@@ -279,6 +273,15 @@ class Server:
             self.sockets.discard(connection)
             connection.close()
 
+    def wrap(self, door: Door, connection: socket.socket) -> socket.socket:
+        """For TLS, without a handshake."""
+        with forking:
+            self.sockets.discard(connection)
+            wrapped: socket.socket = door.context.wrap_socket(
+                connection, server_side=True, do_handshake_on_connect=False)
+            self.sockets.add(wrapped)
+        return wrapped
+
     def wake(self) -> None:
         with contextlib.suppress(OSError):
             self.waker.send(b".")
@@ -293,8 +296,11 @@ class Server:
 
     def _turn(self) -> None:
         seconds = min(self.evaluator.look(), self.look(),
-                      self._close_turned_away())
+                      self._close_turned_away(), self._admission.look(),
+                      self._look_for_door())
         poll = select.poll()
+        # Before the doors: whoever is there comes before who comes then.
+        self._admission.register(poll)
         watched = self._register_watched(poll)
         poll.register(self._woken, select.POLLIN)
         doors: Dict[int, Door] = {}
@@ -302,7 +308,9 @@ class Server:
             doors[door.endpoint.listener.fileno()] = door
             poll.register(door.endpoint.listener, select.POLLIN)
         for fd, _ in poll.poll(seconds * 1000 + 1):
-            if fd in doors:
+            if fd in self._admission:
+                self._admission.advance(fd)
+            elif fd in doors:
                 self._accept(doors[fd])
             elif fd in watched:
                 watched[fd].is_gone = True
@@ -311,6 +319,20 @@ class Server:
             else:
                 with contextlib.suppress(OSError):
                     self._woken.recv(4096)
+
+    def _look_for_door(self) -> float:
+        if self.claim is None:
+            return LOOK_SECONDS
+        left = self._claim_at - time.monotonic()
+        if left > 0:
+            return left
+        self._claim_at = time.monotonic() + CLAIM_SECONDS
+        with forking:
+            door = self.claim()
+            if door is not None:
+                self.doors.append(door)
+                self.claim = None
+        return CLAIM_SECONDS
 
     def _register_watched(self, poll: Any) -> Dict[int, Connection]:
         watched: Dict[int, Connection] = {}
@@ -334,19 +356,23 @@ class Server:
             return
         try:
             check_peer(door, connection)
-            self._begin(door, connection)
+            if door.is_unix:
+                self.begin(door, connection)
+            else:
+                self._admission.add(door, connection)
         except Refusal as refusal:
-            self._turn_away(door, connection, refusal)
+            self.turn_away(connection, refusal, door.context is None)
         except (OSError, RuntimeError):
             self.drop(connection)
 
-    def _turn_away(self, door: Door, connection: socket.socket,
-                   refusal: Refusal) -> None:
+    def turn_away(self, connection: socket.socket, refusal: Refusal,
+                  can_be_told: bool) -> None:
         """Without waiting for anybody."""
         with contextlib.suppress(OSError):
             connection.setblocking(False)
-            if door.context is None:
-                connection.send(write_refusal(refusal), socket.MSG_NOSIGNAL)
+            if can_be_told:
+                # SIGPIPE is blocked in this thread.
+                connection.send(write_refusal(refusal))
                 connection.shutdown(socket.SHUT_WR)
         self._turned_away.append((time.monotonic() + LINGER_SECONDS,
                                   connection))
@@ -362,12 +388,15 @@ class Server:
             self.drop(connection)
         return LOOK_SECONDS
 
-    def _begin(self, door: Door, connection: socket.socket) -> None:
+    def begin(self, door: Door, connection: socket.socket,
+              reader: Optional[Reader] = None,
+              head: Optional[Head] = None) -> None:
+        """A thread for it. Refusal, RuntimeError: there is none."""
         there = list(self._connections)
         if len(there) >= CONNECTIONS_MAXIMUM or not door.is_unix and sum(
                 not other.door.is_unix for other in there) >= TCP_MAXIMUM:
             raise Refusal(503, "so many clients are connected already")
-        client = Connection(self, door, connection)
+        client = Connection(self, door, connection, reader, head)
         self._connections.add(client)
         try:
             _make_thread("probetui-client", client.run).start()

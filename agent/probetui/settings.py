@@ -8,6 +8,8 @@ import stat
 import sys
 from typing import Any, NamedTuple, Optional
 
+from .representation import error_text
+
 LEASE_DEFAULT = 30 * 60.0
 TOKEN_MINIMUM = 8
 MESSAGE_MAXIMUM = 200
@@ -53,7 +55,7 @@ def describe(error: BaseException) -> str:
     if kind.__module__ not in ("builtins", "__main__"):
         name = "%s.%s" % (kind.__module__, name)
     try:
-        text = str(error)
+        text = error_text(error, MESSAGE_MAXIMUM)
     except Exception:
         text = "<its text cannot be had>"
     return visible("%s: %s" % (name, text) if text else name, MESSAGE_MAXIMUM)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import types
-from typing import Any, Dict, List, Optional
+from typing import Any, Callable, Dict, Iterable, List, Optional, Set, Tuple
 
 TEXT_MAXIMUM = 200
 PARTS_MAXIMUM = 8
@@ -13,7 +13,6 @@ DEPTH_MAXIMUM = 3
 BITS_MAXIMUM = 1024
 NAMES_MAXIMUM = 200
 CHAIN_MAXIMUM = 999
-
 
 
 class Kinds(tuple):
@@ -25,8 +24,6 @@ class Kinds(tuple):
 
 _SIMPLE = Kinds((type(None), bool, float, complex, type(Ellipsis),
                  type(NotImplemented), range))
-_BRACKETS = {id(list): "[]", id(tuple): "()", id(set): "{}",
-             id(frozenset): "{}", id(dict): "{}"}
 _FUNCTIONS = Kinds((types.FunctionType, types.BuiltinFunctionType))
 _KEYS = Kinds((str, int, bytes, bool))
 _TENSORS = (("torch", "Tensor"), ("torch.nn.parameter", "Parameter"))
@@ -55,6 +52,11 @@ def class_name(kind: type) -> str:
     module = _class_text(kind, "__module__")
     name = _class_text(kind, "__qualname__")
     return name if module == "builtins" else module + "." + name
+
+
+def short_name(kind: type) -> str:
+    """Without its module and outer classes."""
+    return class_name(kind).rpartition(".")[2]
 
 
 def ancestors(kind: type) -> Kinds:
@@ -104,55 +106,147 @@ def _describe_array(value: Any) -> str:
     return ""
 
 
-def _describe_parts(value: Any, depth: int) -> str:
-    kind = type(value)
-    begin, end = _BRACKETS[id(kind)]
-    if depth >= DEPTH_MAXIMUM:
-        return "%s...%s" % (begin, end) if value else begin + end
-    parts: List[str] = []
-    try:
-        for part in value.items() if kind is dict else value:
-            if len(parts) == PARTS_MAXIMUM:
-                parts.append("... %d more" % (len(value) - PARTS_MAXIMUM))
+class Writer:
+    """The text of a value, part by part and no longer than its limits: one
+    call of repr() would keep all other threads from running Python until it
+    is done."""
+
+    parts_maximum = PARTS_MAXIMUM
+    depth_maximum = DEPTH_MAXIMUM
+    bits_maximum = BITS_MAXIMUM
+    text_maximum = TEXT_MAXIMUM
+    left_out = "... %d more"
+
+    def __init__(self, maximum: int = sys.maxsize) -> None:
+        self._left = maximum
+        self._depth = 0
+        self._above: Set[int] = set()
+
+    def find(self, kind: type) -> Any:
+        """The method for values of that class; None: other()."""
+        return _WRITERS.get(id(kind))
+
+    def other(self, value: Any) -> str:
+        return _describe_other(value)
+
+    def write(self, value: Any) -> str:
+        writer = self.find(type(value))
+        if writer is None:
+            text = self.other(value)
+        elif writer in _LEAVES:
+            text = writer(self, value)
+        elif id(value) in self._above:
+            text = _WITHIN_ITSELF.get(writer, "...")
+        else:
+            self._left -= len("[], ")
+            return self._within(writer, value)
+        self._left -= len(text) + len(", ")
+        return text
+
+    def _within(self, writer: Callable[..., str], value: Any) -> str:
+        self._above.add(id(value))
+        self._depth += 1
+        try:
+            return writer(self, value)
+        finally:
+            self._depth -= 1
+            self._above.discard(id(value))
+
+    def join(self, count: int, parts: Iterable[Any],
+             write: Callable[[Any], str]) -> str:
+        """Of so many parts as many as the limits let."""
+        if self._depth > self.depth_maximum:
+            return "..." if count else ""
+        texts: List[str] = []
+        ahead = iter(parts)
+        while len(texts) < self.parts_maximum and self._left > 0:
+            try:
+                part = next(ahead)
+            except StopIteration:
+                count = len(texts)
                 break
-            if kind is dict:
-                key, inner = part
-                text = _describe(key, depth + 1) + ": " + (
-                    _describe(inner, depth + 1) if type(key) in _KEYS
-                    else "...")
-            else:
-                text = _describe(part, depth + 1)
-            parts.append(text)
-    except RuntimeError:
-        # Another thread changes it.
-        parts.append("...")
-    text = ", ".join(parts)
-    if kind is tuple and len(parts) == 1:
-        text += ","
-    if kind is frozenset or kind is set and not parts:
-        return "%s(%s)" % (kind.__name__, begin + text + end if parts else "")
-    return begin + text + end
+            except RuntimeError:
+                # Another thread changes it.
+                return ", ".join(texts + ["..."])
+            texts.append(write(part))
+        if len(texts) < count:
+            texts.append("... %d more" % (count - len(texts)))
+        return ", ".join(texts)
+
+    def pair(self, pair: Tuple[Any, Any]) -> str:
+        return "%s: %s" % (self.write(pair[0]), self.write(pair[1]))
+
+    # By what their classes are derived from, whatever those say themselves.
+
+    def integer(self, value: Any) -> str:
+        bits = int.bit_length(value)
+        try:
+            if bits <= self.bits_maximum:
+                return int.__repr__(value)
+        except ValueError:
+            # More digits than sys.set_int_max_str_digits() lets.
+            pass
+        return "<int of %d bits>" % bits
+
+    def text(self, value: Any) -> str:
+        kinds = ancestors(type(value))
+        base: Any = next(base for base in (str, bytes, bytearray)
+                         if base in kinds)
+        length = base.__len__(value)
+        most = max(0, min(self._left, self.text_maximum))
+        text = repr(base.__getitem__(value, slice(0, most)))
+        if base is bytearray:
+            text = "%s%s" % (short_name(type(value)), text[text.index("("):])
+        return text if length <= most else text + self.left_out % (
+            length - most)
+
+    def list(self, value: Any) -> str:
+        return "[%s]" % self.join(list.__len__(value), list.__iter__(value),
+                                  self.write)
+
+    def tuple(self, value: Any) -> str:
+        count = tuple.__len__(value)
+        text = self.join(count, tuple.__iter__(value), self.write)
+        return "(%s,)" % text if count == 1 else "(%s)" % text
+
+    def dict(self, value: Any) -> str:
+        return "{%s}" % self.join(dict.__len__(value), dict.items(value),
+                                  self.pair)
+
+    def set(self, value: Any) -> str:
+        base: Any = set if set in ancestors(type(value)) else frozenset
+        count = base.__len__(value)
+        text = self.join(count, base.__iter__(value), self.write)
+        if type(value) is set and count:
+            return "{%s}" % text
+        return "%s(%s)" % (short_name(type(value)), "{%s}" % text if count
+                           else "")
 
 
-def _describe(value: Any, depth: int) -> str:
+class _Describer(Writer):
+    def pair(self, pair: Tuple[Any, Any]) -> str:
+        return "%s: %s" % (self.write(pair[0]), self.write(pair[1])
+                           if type(pair[0]) in _KEYS else "...")
+
+
+_LEAVES = (Writer.integer, Writer.text)
+_WITHIN_ITSELF = {Writer.list: "[...]", Writer.tuple: "(...)",
+                  Writer.dict: "{...}"}
+_WRITERS = {id(int): Writer.integer, id(str): Writer.text,
+            id(bytes): Writer.text, id(list): Writer.list,
+            id(tuple): Writer.tuple, id(dict): Writer.dict,
+            id(set): Writer.set, id(frozenset): Writer.set}
+
+
+def _describe_other(value: Any) -> str:
     kind = type(value)
     if kind in _SIMPLE:
         return repr(value)
-    if kind is int:
-        if value.bit_length() > BITS_MAXIMUM:
-            return "<int of %d bits>" % value.bit_length()
-        return repr(value)
-    if kind is str or kind is bytes:
-        text = repr(value[:TEXT_MAXIMUM])
-        if len(value) > TEXT_MAXIMUM:
-            text += "... %d more" % (len(value) - TEXT_MAXIMUM)
-        return text
-    if id(kind) in _BRACKETS:
-        return _describe_parts(value, depth)
     if kind is type:
         return "<class %s>" % class_name(value)
     if kind is types.ModuleType:
-        return "<module %s>" % _describe(value.__dict__.get("__name__"), 9)
+        return "<module %s>" % _Describer().write(
+            value.__dict__.get("__name__"))
     if kind in _FUNCTIONS:
         return "<function %s>" % value.__qualname__
     return _describe_array(value) or "<%s at 0x%x>" % (type_name(value),
@@ -161,7 +255,7 @@ def _describe(value: Any, depth: int) -> str:
 
 def describe(value: Any) -> str:
     try:
-        return cut(_describe(value, 0), 2 * TEXT_MAXIMUM)
+        return cut(_Describer().write(value), 2 * TEXT_MAXIMUM)
     except Exception:
         return "<%s>" % type_name(value)
 

@@ -11,7 +11,7 @@ import sys
 import types
 from typing import Any
 
-from . import process
+from . import process, settings
 
 # They end a program, a task or a test, and are no error. By name, so that
 # nothing need be imported: classes derived from BaseException alone.
@@ -111,7 +111,12 @@ def _wrap_async_generator(function: Any, lease: Any) -> Any:
 
 
 def wrap(function: Any, lease: Any) -> Any:
-    """The function, decorated."""
+    """The function, decorated. ValueError: that is no lease, which is told
+    here and not where the exception is raised, hours later."""
+    try:
+        lease = None if lease is None else settings.seconds(lease)
+    except settings.SettingError as error:
+        raise ValueError(str(error)) from None
     if isinstance(function, (staticmethod, classmethod)):
         return type(function)(wrap(function.__func__, lease))
     if isinstance(function, type) or not callable(function):

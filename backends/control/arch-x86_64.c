@@ -12,6 +12,7 @@
 #include <assert.h>
 #include <cpuid.h>
 #include <elf.h>
+#include <errno.h>
 #include <sys/syscall.h>
 #include <sys/ucontext.h>
 #include <sys/user.h>
@@ -316,6 +317,46 @@ uint64_t arch_instruction(const struct arch_dump *dump)
 	return user_of(dump)->rip;
 }
 
+bool arch_was_interrupted(const struct arch_dump *dump)
+{
+	const struct user_regs_struct *user = user_of(dump);
+	long long result = (long long)user->rax;
+
+	return (long long)user->orig_rax >= 0 &&
+	       (result == -EINTR || result == -ERESTARTNOHAND);
+}
+
+void arch_begin_again(struct arch_dump *dump)
+{
+	struct user_regs_struct *user = (struct user_regs_struct *)dump->words;
+
+	user->rax = (unsigned long long)-ERESTARTNOHAND;
+}
+
+bool arch_is_before_call(const struct arch_dump *dump, uint64_t instruction)
+{
+	const struct user_regs_struct *user = user_of(dump);
+
+	return user->rip + CALL_BYTES == instruction &&
+	       user->rax == user->orig_rax;
+}
+
+void arch_set_argument(struct arch_dump *dump, int i, uint64_t value)
+{
+	struct user_regs_struct *user = (struct user_regs_struct *)dump->words;
+	unsigned long long *arguments[ARCH_ARGUMENTS] = {
+		&user->rdi, &user->rsi, &user->rdx,
+		&user->r10, &user->r8,	&user->r9,
+	};
+
+	*arguments[i] = value;
+}
+
+uint64_t arch_below_stack(const struct arch_dump *dump)
+{
+	return (user_of(dump)->rsp - RED_ZONE) & ~(uint64_t)(ADDRESS_BYTES - 1);
+}
+
 #else
 
 int arch_floats_set(void)
@@ -411,6 +452,37 @@ long arch_current_call(const struct arch_dump *dump, uint64_t *arguments)
 }
 
 uint64_t arch_instruction(const struct arch_dump *dump)
+{
+	(void)dump;
+	return 0;
+}
+
+bool arch_was_interrupted(const struct arch_dump *dump)
+{
+	(void)dump;
+	return false;
+}
+
+void arch_begin_again(struct arch_dump *dump)
+{
+	(void)dump;
+}
+
+bool arch_is_before_call(const struct arch_dump *dump, uint64_t instruction)
+{
+	(void)dump;
+	(void)instruction;
+	return false;
+}
+
+void arch_set_argument(struct arch_dump *dump, int i, uint64_t value)
+{
+	(void)dump;
+	(void)i;
+	(void)value;
+}
+
+uint64_t arch_below_stack(const struct arch_dump *dump)
 {
 	(void)dump;
 	return 0;

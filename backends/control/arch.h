@@ -116,5 +116,16 @@ int64_t arch_result(const struct arch_dump *dump);
 /* The system call that the thread is in, or was to begin again; -1: none. */
 long arch_current_call(const struct arch_dump *dump, uint64_t *arguments);
 uint64_t arch_instruction(const struct arch_dump *dump);
+/*
+ * Whether a system call has ended with EINTR, or is to begin again unless a
+ * handler runs (ERESTARTNOHAND). arch_begin_again() makes it the latter.
+ */
+bool arch_was_interrupted(const struct arch_dump *dump);
+void arch_begin_again(struct arch_dump *dump);
+/* The thread begins the call that returns to instruction next. */
+bool arch_is_before_call(const struct arch_dump *dump, uint64_t instruction);
+void arch_set_argument(struct arch_dump *dump, int i, uint64_t value);
+/* An address below everything that the thread has on its stack. */
+uint64_t arch_below_stack(const struct arch_dump *dump);
 
 #endif

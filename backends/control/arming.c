@@ -13,6 +13,8 @@
 #include "base/loop.h"
 
 #define LOOK_SECONDS 0.1
+/* Looks at which a refusal may be of a moment (tracee_may_watch_soon()). */
+#define RETRIES 10
 
 /* All of them, though no thread has room for so many: what is missing is told.
  */
@@ -42,7 +44,7 @@ bool control_wish(struct control *control)
 {
 	uint64_t revisions[3] = { 0, 0, 0 };
 
-	if (control->is_python) {
+	if (control->is_python && !control->is_disarmed) {
 		revisions[0] = breaks_revision(control->breaks);
 		revisions[1] = watched_revision(control->watched);
 		revisions[2] = breaks_are_pending(control->breaks);
@@ -55,7 +57,7 @@ bool control_wish(struct control *control)
 	control->wish_count = 0;
 	control->data_count = 0;
 	control->guard_count = 0;
-	if (control->is_python)
+	if (control->is_python && !control->is_disarmed)
 		take_wishes(control);
 	return true;
 }
@@ -136,14 +138,38 @@ static void say_failure(struct control_thread *thread, const char *why)
 	thread->failure = xstrdup(why);
 }
 
+/* What was told of it is so no more. */
+static void forget_failure(struct control_thread *thread)
+{
+	if (thread->unset > 0)
+		thread->control->is_unset_new = true;
+	thread->unset = 0;
+	thread->unset_most = 0;
+	thread->retries = 0;
+	if (thread->failure && thread->is_to_retry) {
+		free(thread->failure);
+		thread->failure = NULL;
+	}
+	thread->is_to_retry = false;
+}
+
 void control_arm(struct control *control, struct control_thread *thread)
 {
 	struct error error = ERROR_INIT;
 
 	thread->is_planned = false;
+	if (set_watches(control, thread, &error) == 0) {
+		forget_failure(thread);
+		return;
+	}
 	thread->unset = 0;
 	/* A thread of C alone loses nothing by it. */
-	if (set_watches(control, thread, &error) == 0 || !thread->stepper)
+	if (!thread->stepper)
+		return;
+	thread->is_to_retry =
+		tracee_may_watch_soon(control->tracee, thread->tid);
+	if (thread->is_to_retry && thread->retries < RETRIES &&
+	    !is_stepping(thread))
 		return;
 	say_failure(thread, error.message);
 	if (is_stepping(thread)) {
@@ -272,9 +298,25 @@ static bool may_look(const struct control *control)
 		breaks_are_far(control->breaks));
 }
 
+/* Watches that were refused for a moment, or set on trust. */
+static void retry(struct control *control, struct control_thread *thread)
+{
+	if (tracee_stands(control->tracee, thread->tid))
+		return;
+	if (thread->is_to_retry)
+		thread->retries++;
+	else if (!thread->stepper ||
+		 tracee_prove(control->tracee, thread->tid, NULL) == 0)
+		return;
+	control_arm(control, thread);
+}
+
 static void take_news(struct control *control)
 {
 	bool is_new = control_wish(control);
+
+	for (size_t i = 0; !is_new && i < control->thread_count; i++)
+		retry(control, control->threads[i]);
 
 	if (is_new)
 		control_arm_all(control);
@@ -297,6 +339,9 @@ static void on_look(void *data)
 	} else {
 		if (control->phase == CONTROL_RUNNING)
 			control_look_at_threads(control);
+		/* The step would end in the handler, or behind it. */
+		if (control_is_stepping(control))
+			control_take_signals(control);
 		control_say_left_out(control, loop_now());
 		breaks_look(control->breaks);
 		take_news(control);

@@ -185,14 +185,21 @@ static bool control_can(const struct connection *connection,
 	const struct row *row = &rows[kind];
 	struct reason unused;
 
-	(void)request;
 	if (!reason)
 		reason = &unused;
 	*reason = (struct reason){ .fix = "" };
 	if (control->is_gone)
 		return explain(reason, "The process has ended.", "");
+	/* Else what was cleared would go on to stop it. */
+	if (kind == REQUEST_SET_BREAKPOINTS && request &&
+	    control_only_clears(control, json_object_get(request->body,
+							 "breakpoints")))
+		return true;
 	if (row->needs == NEEDS_NEVER)
 		return explain(reason, row->why, row->fix ? row->fix : "");
+	/* A pause is withdrawn before it is told. */
+	if (kind == REQUEST_CONTINUE && control_is_pausing(control))
+		return true;
 	if (row->needs >= NEEDS_STOP && !has_stopped(control, reason))
 		return false;
 	if (row->needs == NEEDS_CODE || row->needs == NEEDS_BOTH)

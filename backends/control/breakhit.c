@@ -33,7 +33,6 @@ void break_hit_clear(struct break_hit *hit)
 	for (size_t i = 0; i < hit->said_count; i++)
 		free(hit->said[i].text);
 	free(hit->said);
-	free(hit->failure);
 	*hit = (struct break_hit){ .said = NULL };
 }
 
@@ -63,6 +62,7 @@ static void say(struct break_hit *hit, const struct break_entry *entry,
 	};
 }
 
+/* The thread goes on, perhaps to fail here again at once: told once. */
 static void say_failure(struct break_hit *hit, struct break_entry *entry,
 			const struct error *error)
 {
@@ -70,14 +70,11 @@ static void say_failure(struct break_hit *hit, struct break_entry *entry,
 	bool had_failed = entry->failure;
 
 	free(entry->failure);
-	entry->failure = xasprintf("the condition cannot be compared: %s",
-				   error->message);
-	if (!entry->log && hit->count == 0)
-		hit->failure = xstrdup(error->message);
-	/* A log point goes on: once is enough. */
-	if (entry->log && had_failed)
+	entry->failure = xasprintf("condition failed: %s", error->message);
+	if (had_failed)
 		return;
-	buffer_printf(&text, "the condition %s cannot be compared: %s",
+	buffer_printf(&text,
+		      "the condition %s failed, so it does not stop: %s",
 		      entry->wanted.condition, error->message);
 	say(hit, entry, &text);
 }
@@ -142,7 +139,7 @@ static bool is_effective(struct break_entry *entry, struct standing *standing,
 					  &standing->frame, &error);
 	if (truth < 0) {
 		say_failure(hit, entry, &error);
-		return !entry->log;
+		return false;
 	}
 	if (truth && entry->ignore_left > 0) {
 		entry->ignore_left--;

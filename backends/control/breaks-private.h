@@ -102,6 +102,12 @@ void break_bind(struct break_entry *entry, struct break_search *search);
 /* The same in a code object that is about to run, and what is nested in it. */
 void break_bind_starting(struct break_entry *entry, struct breaks *breaks,
 			 uint64_t code, const struct code_list *nested);
+/*
+ * A name of the condition that can mean nothing in any of the entry's places;
+ * the caller frees it. NULL: there is none, or it cannot be told.
+ */
+char *break_unknown_name(struct breaks *breaks,
+			 const struct break_entry *entry);
 /* Of file, name and first line: the same code is not another. */
 uint64_t break_signature(const struct bytecode *code);
 void break_places_clear(struct break_entry *entry);

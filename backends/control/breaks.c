@@ -187,6 +187,26 @@ static void bind_all(struct breaks *breaks, bool is_far)
 	break_search_clear(&search);
 }
 
+/* A condition whose names mean nothing would fail at each hit. */
+static void judge_all(struct breaks *breaks)
+{
+	for (size_t i = 0; i < breaks->count; i++) {
+		struct break_entry *entry = &breaks->entries[i];
+		char *name = entry->state == ENTRY_BOUND
+				     ? break_unknown_name(breaks, entry)
+				     : NULL;
+
+		if (!name)
+			continue;
+		break_places_clear(entry);
+		free(entry->message);
+		entry->state = ENTRY_WRONG;
+		entry->message = xasprintf(
+			"condition failed: name '%s' is not defined", name);
+		free(name);
+	}
+}
+
 int breaks_set(struct breaks *breaks, const json_t *list, struct error *error)
 {
 	struct breaks read = { .entries = NULL };
@@ -212,6 +232,7 @@ int breaks_set(struct breaks *breaks, const json_t *list, struct error *error)
 	breaks->looked = breaks->count ? codes_revision(breaks->codes) : 0;
 	/* That takes long: who asked is told before. */
 	bind_all(breaks, false);
+	judge_all(breaks);
 	breaks_rewish(breaks);
 	return 0;
 }

@@ -8,9 +8,11 @@
  * two. One on a function is on its first line that has such an event, as in
  * pdb. Of a decorated function it is on that which is wrapped.
  *
- * As in bdb a condition that is false makes no hit, the ignore count goes
- * down only at hits, and a condition that cannot be compared (pyexpression.h)
- * stops. Hits that stopped, or said something, are counted per process.
+ * As in bdb a condition that is false makes no hit, and the ignore count goes
+ * down only at hits. Unlike bdb a condition that cannot be compared
+ * (pyexpression.h) makes none either: it is said once, and the thread goes on,
+ * as ranks that stop for nothing hold up a job. Hits that stopped, or said
+ * something, are counted per process.
  */
 #ifndef BACKENDS_CONTROL_BREAKS_H
 #define BACKENDS_CONTROL_BREAKS_H
@@ -87,7 +89,6 @@ struct break_said {
 struct break_hit {
 	int ids[STOP_HITS_MAXIMUM]; /* that stop here */
 	size_t count;
-	char *failure; /* why the first's condition is not known; NULL: it is */
 	struct break_said *said;
 	size_t said_count;
 };

@@ -239,6 +239,7 @@ void control_free(struct control *control)
 	end_timer(&control->deadline);
 	end_timer(&control->looking);
 	end_timer(&control->leaving);
+	control_forget_signals(control);
 	tracee_free(control->tracee);
 	free_program(control);
 	free(control->threads);

@@ -66,6 +66,8 @@ struct control_thread {
 	size_t unset;		 /* watches of persons that failed */
 	size_t unset_most;	 /* of them, ever */
 	char *failure;		 /* why, the last time; NULL: none did */
+	bool is_to_retry;	 /* that may be over in a moment, */
+	unsigned retries;	 /* and was so at so many looks */
 	bool is_planned;	 /* it stands only to be given new watches */
 	double born_at;		 /* of one without Python */
 };
@@ -101,6 +103,13 @@ struct control {
 	struct loop_timer *looking;  /* while something is armed; NULL */
 	struct loop_timer *leaving;  /* NULL: nothing ends */
 	unsigned exec_looks; /* for a Python in the new program, so far */
+	/* signalled.c; sets as of signals.h */
+	struct loop_timer *signals_look; /* while it is stopped; NULL */
+	size_t signals_turn;		 /* of the thread to be looked at */
+	uint64_t delivered;		 /* since it was resumed last */
+	uint64_t signals_told; /* that it stays stopped all the same */
+	bool is_disarmed; /* nothing of what persons wish stops it: a signal
+			   * was to be handled */
 };
 
 /* control.c */
@@ -176,6 +185,8 @@ void control_keep_looking(struct control *control);
 /* Asks all Python threads to stand; tid is the one to be shown, 0: the main
  * one. -1 and why not. */
 int control_pause(struct control *control, pid_t tid, struct error *error);
+/* Its threads were asked to stand for no other reason, and that is not told. */
+bool control_is_pausing(const struct control *control);
 /* The thread has stopped at its place: so do the others. */
 void control_stop(struct control *control, struct control_thread *thread);
 /* A thread has come to stand, or is no more: are they all there? */
@@ -198,10 +209,24 @@ void control_resume(struct control *control);
 int control_go(struct control *control, enum request_kind kind,
 	       const struct message *request, struct error *error);
 
+/* signalled.c */
+
+/*
+ * Resumes it, all threads, without breakpoints, where it was sent a signal
+ * that it handles or that ends it, unless the node is to leave it stopped:
+ * then that is said. True: it was resumed.
+ */
+bool control_take_signals(struct control *control);
+/* Does so several times a second, until it is resumed. */
+void control_look_for_signals(struct control *control);
+void control_forget_signals(struct control *control);
+
 /* wanting.c */
 
 /* Sets what is wanted; -1: it is no such list. */
 int control_want(struct control *control, struct error *error);
+/* Whether the list has nothing that is not wanted already: less is left. */
+bool control_only_clears(const struct control *control, const json_t *list);
 /* The request setBreakpoints. */
 int control_set_breakpoints(struct control *control,
 			    const struct message *request,

@@ -96,7 +96,7 @@ static void drop_others(struct control *control,
 static void forget_place(struct control *control, struct control_thread *thread)
 {
 	if (thread->place && thread->tid != control->shown &&
-	    thread->place->reason != STOP_PAUSE)
+	    thread->place->reason != STOP_PAUSE && !thread->place->is_cleared)
 		return;
 	place_free(thread->place);
 	thread->place = NULL;
@@ -190,6 +190,7 @@ int control_go(struct control *control, enum request_kind kind,
 	    (thread &&
 	     command_thread(control, thread, command, request, error) < 0))
 		return -1;
+	control->is_disarmed = false;
 	drop_others(control, thread);
 	pending = find_pending(control);
 	control_forget_stop(control);

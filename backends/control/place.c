@@ -36,8 +36,6 @@ struct place *place_new(const struct stepper_stop *stop,
 		place->hits[place->hit_count++] = stop->data_id;
 		place->change = xstrdup_or_null(change);
 	}
-	if (stop->reason == STOP_BREAKPOINT)
-		place->failure = xstrdup_or_null(hit->failure);
 	for (size_t i = 0; stop->reason == STOP_BREAKPOINT && i < hit->count;
 	     i++)
 		place->hits[place->hit_count++] = hit->ids[i];
@@ -52,7 +50,6 @@ void place_free(struct place *place)
 	free(place->name);
 	free(place->qualname);
 	free(place->change);
-	free(place->failure);
 	free(place->why);
 	free(place);
 }
@@ -63,24 +60,10 @@ static const char *const at_descriptions[] = {
 	[STOP_AT_EXCEPTION] = "exception",
 };
 
-/* Others put it into a sentence of theirs: its full stop is left out. */
-static char *describe_failure(const struct place *place)
-{
-	size_t length = strlen(place->failure);
-
-	if (length > 0 && place->failure[length - 1] == '.')
-		length--;
-	return xasprintf("breakpoint %d: its condition cannot be compared: "
-			 "%.*s",
-			 place->hits[0], (int)length, place->failure);
-}
-
 static char *describe(const struct place *place)
 {
 	if (place->change)
 		return xstrdup(place->change);
-	if (place->hit_count > 0 && place->failure)
-		return describe_failure(place);
 	if (place->hit_count > 0)
 		return xasprintf("breakpoint %d", place->hits[0]);
 	if (place->why)

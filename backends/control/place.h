@@ -27,10 +27,10 @@ struct place {
 	int line;
 	uint64_t value; /* object returned or raised; 0: not known */
 	char *change; /* of what is watched, "total: 3 -> 4"; NULL: nothing */
-	char *failure; /* of the first hit's condition; NULL: it was true */
 	char *why;    /* a sentence: there is no frame; NULL: there is */
 	int hits[STOP_HITS_MAXIMUM];
 	size_t hit_count;
+	bool is_cleared; /* all of hits were, before the stop was told */
 };
 
 /* Why it stopped: the breakpoints of a line event, or the change of what is

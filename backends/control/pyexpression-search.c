@@ -63,6 +63,22 @@ static bool are_names(struct look *look, const struct pysyntax *syntax)
 	return syntax->kind != PYSYNTAX_NAME || is_name(look, syntax->text);
 }
 
+static bool each_name(const struct pysyntax *syntax,
+		      bool (*each)(const char *name, void *data), void *data)
+{
+	for (size_t i = 0; i < syntax->count; i++)
+		if (!each_name(syntax->items[i], each, data))
+			return false;
+	return syntax->kind != PYSYNTAX_NAME || each(syntax->text, data);
+}
+
+void pyexpression_each_name(const struct pyexpression *expression,
+			    bool (*each)(const char *name, void *data),
+			    void *data)
+{
+	each_name(expression->syntax, each, data);
+}
+
 static void begin(struct look *look, struct pyreader *reader,
 		  const struct pyobject_frame *frame,
 		  struct pyexpression_search *search, bool is_own)

@@ -32,6 +32,10 @@ struct pyexpression *pyexpression_parse_condition(const char *text,
 void pyexpression_free(struct pyexpression *expression);
 /* Whether it is a name and nothing else. */
 bool pyexpression_is_name(const struct pyexpression *expression);
+/* Calls each for every name in it, attributes left out, until that is false. */
+void pyexpression_each_name(const struct pyexpression *expression,
+			    bool (*each)(const char *name, void *data),
+			    void *data);
 /* Its truth in that frame: 1, 0, or -1 and why it cannot be told. */
 int pyexpression_test(const struct pyexpression *expression,
 		      struct pyreader *reader,

@@ -1,10 +1,13 @@
 #include "backends/control/control.h"
 
+#include <dirent.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "banned.h"
 #include "backends/control/attachable.h"
+#include "backends/control/restart.h"
 #include "backends/control/tracee.h"
 #include "backends/http/way.h"
 #include "backends/node.h"
@@ -129,6 +132,28 @@ static bool can_follow_process(struct node *node, pid_t pid,
 	return result;
 }
 
+/* The first thread whose system call does not keep what is left of its time. */
+static void tell_anew(pid_t pid, struct reason *reason)
+{
+	const char *name = NULL;
+	struct dirent *entry = NULL;
+	char path[32];
+	size_t length = strlen(reason->why);
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	DIR *folder = opendir(path);
+	while (folder && !name && (entry = readdir(folder)) != NULL)
+		name = restart_anew(pid, (pid_t)strtol(entry->d_name, NULL,
+						       10));
+	if (name)
+		snprintf(reason->why + length, sizeof(reason->why) - length,
+			 " Thread %s waits in %s: a stop restarts the time-out "
+			 "of that call.",
+			 entry->d_name, name);
+	if (folder)
+		closedir(folder);
+}
+
 bool control_probe(struct node *node, pid_t pid, struct reason *reason)
 {
 	bool is_ours = tracee_find(node_waits(node), pid) != NULL;
@@ -140,5 +165,6 @@ bool control_probe(struct node *node, pid_t pid, struct reason *reason)
 		"The process ignores SIGTRAP while a breakpoint or a step is "
 		"set.",
 		"");
+	tell_anew(pid, reason);
 	return true;
 }

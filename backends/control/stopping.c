@@ -39,6 +39,11 @@ static void ask_to_stand(struct control *control)
 static void begin_stopping(struct control *control)
 {
 	control->phase = CONTROL_STOPPING;
+	/* What came before the stop is handled, but for a step that the
+	 * handler may have ended. */
+	if (!control_is_stepping(control))
+		tracee_take_signals(control->tracee);
+	control_look_for_signals(control);
 	ask_to_stand(control);
 	control->deadline = loop_timer(node_loop(control->base.node),
 				       STAND_SECONDS, 0, on_late, control);
@@ -71,6 +76,16 @@ int control_pause(struct control *control, pid_t tid, struct error *error)
 					"are starting or ending.");
 	begin_stopping(control);
 	return 0;
+}
+
+bool control_is_pausing(const struct control *control)
+{
+	if (control->phase != CONTROL_STOPPING)
+		return false;
+	for (size_t i = 0; i < control->thread_count; i++)
+		if (control->threads[i]->place)
+			return false;
+	return true;
 }
 
 void control_stop(struct control *control, struct control_thread *thread)
@@ -280,11 +295,13 @@ void control_forget_stop(struct control *control)
 	struct debugger *debugger = &control->debugger;
 
 	end_deadline(control);
+	control_forget_signals(control);
 	for (size_t i = 0; i < control->thread_count; i++)
 		control->threads[i]->is_wanted = false;
 	control->phase = CONTROL_RUNNING;
 	control->shown = 0;
 	debugger->state = DEBUGGER_RUNNING;
+	debugger->resumed_for = RESUME_REQUEST;
 	debugger->tid = 0;
 	debugger->hit_count = 0;
 	debugger->at = STOP_AT_UNKNOWN;

@@ -104,6 +104,8 @@ static bool is_break(const struct bytecode *code, int line, uint64_t frame,
 	bool stops;
 
 	break_hit_clear(&thread->hit);
+	if (control->is_disarmed)
+		return false;
 	stops = breaks_hit(control->breaks, code, line, frame, thread->tstate,
 			   &thread->hit);
 	say_hit(control, &thread->hit);
@@ -113,11 +115,22 @@ static bool is_break(const struct bytecode *code, int line, uint64_t frame,
 static bool is_data(int *id, uint64_t frame, void *data)
 {
 	struct control_thread *thread = data;
+	struct control *control = thread->control;
+	char *failure;
+	int failed;
+	bool stops;
 
 	free(thread->change);
 	thread->change = NULL;
-	return watched_fired(thread->control->watched, id, thread->tstate,
-			     frame, &thread->change);
+	if (control->is_disarmed)
+		return false;
+	stops = watched_fired(control->watched, id, thread->tstate, frame,
+			      &thread->change);
+	while ((failure = watched_take_failure(control->watched, &failed))) {
+		control_say(control, failed, failure);
+		free(failure);
+	}
+	return stops;
 }
 
 void control_take_place(struct control_thread *thread,

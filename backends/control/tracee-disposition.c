@@ -64,6 +64,7 @@ static int wait_for_call(struct thread *thread, struct error *error)
 					 "the kernel",
 					 (int)thread->tid);
 		}
+		thread_note_signal(thread, status);
 	} while (!remote_changed(thread->remote, status));
 	if (WIFSTOPPED(status) && status >> 16 == PTRACE_EVENT_STOP)
 		thread->is_in_group_stop = WSTOPSIG(status) != SIGTRAP;
@@ -236,15 +237,28 @@ static bool may_stand(const struct thread *thread)
 	       !thread->own_trap && !thread_is_stuck(thread);
 }
 
+/* The one whose system call suffers least from a stop. */
 static struct thread *find_runner(struct tracee *tracee,
 				  struct thread *preferred)
 {
-	if (may_stand(preferred))
-		return preferred;
-	for (size_t i = 0; i < tracee->thread_count; i++)
-		if (may_stand(tracee->threads[i]))
-			return tracee->threads[i];
-	return NULL;
+	struct thread *found = may_stand(preferred) ? preferred : NULL;
+	enum restart_harm least =
+		found ? restart_harm(tracee->pid, found->tid) : RESTART_NONE;
+
+	for (size_t i = 0; i < tracee->thread_count; i++) {
+		struct thread *thread = tracee->threads[i];
+		enum restart_harm harm;
+		if (found && least == RESTART_NONE)
+			break;
+		if (thread == preferred || !may_stand(thread))
+			continue;
+		harm = restart_harm(tracee->pid, thread->tid);
+		if (found && harm >= least)
+			continue;
+		found = thread;
+		least = harm;
+	}
+	return found;
 }
 
 static int stop_any(struct tracee *tracee, struct thread *preferred,
@@ -377,6 +391,6 @@ void thread_take_own_trap(struct thread *thread, siginfo_t *info)
 		slots_clear(&tracee->threads[i]->slots);
 	thread->own_trap = xmalloc(sizeof(*info));
 	*thread->own_trap = *info;
-	ptrace(PTRACE_INTERRUPT, thread->tid, 0, 0);
+	thread_interrupt(thread);
 	thread_go(thread, 0);
 }

@@ -9,10 +9,9 @@
 
 #include "banned.h"
 
+#include "backends/control/standing.h"
 #include "backends/control/waits.h"
 #include "base/loop.h"
-
-#define SYSCALL_STOP (SIGTRAP | 0x80) /* one that came late */
 
 static bool is_there(const struct tracee *tracee, const struct thread *thread)
 {
@@ -228,6 +227,7 @@ static void take_stop(struct thread *thread, int status)
 {
 	enum thread_state before = thread->state;
 
+	thread_stood(thread, status);
 	thread->is_in_group_stop = WSTOPSIG(status) != SIGTRAP;
 	if (thread->is_child) {
 		take_child(thread);
@@ -274,12 +274,14 @@ static void take_signal(struct thread *thread, int number)
 	siginfo_t info;
 	int slot;
 
-	if (number == SYSCALL_STOP) {
-		thread_go(thread, 0);
+	if (number == STANDING_AT_CALL) {
+		thread_go_from_call(thread);
 		return;
 	}
 	if (number != SIGTRAP ||
 	    ptrace(PTRACE_GETSIGINFO, thread->tid, 0, &info) < 0) {
+		/* One that is ignored wakes the thread only because of us. */
+		thread_stood(thread, number << 8 | 0x7f);
 		thread_go(thread, number);
 		return;
 	}
@@ -316,6 +318,7 @@ static void take_status(struct thread *thread, int status)
 
 void thread_take(struct thread *thread, int status)
 {
+	thread_note_signal(thread, status);
 	if (thread->remote) {
 		if (!remote_changed(thread->remote, status) ||
 		    !thread_finish_call(thread))

@@ -3,6 +3,11 @@
  * come to stand, traps that are still on their way are taken, SIGTRAP is put
  * back, and only then is it detached from. Threads that stand too late are
  * left in the same way, each when it stands.
+ *
+ * A thread is spared that sleeps in a system call which a stop would begin
+ * anew, with all of its time (restart.h): it has no trap on its way, and is
+ * left when it has come out of that call, or by the end of the node, which
+ * stops no thread (ptrace(2): a tracer's end detaches).
  */
 #include "backends/control/tracee-private.h"
 
@@ -21,6 +26,7 @@
 #define STUCK_NS 20000000u /* then it is looked whether any will stand */
 #define DRAIN_ROUNDS 8
 #define PEEKED 16
+#define SPARED_SECONDS 0.5 /* between looks whether such a call is over */
 
 /*
  * Coming to stand
@@ -28,7 +34,8 @@
 
 static bool is_awaited(const struct thread *thread)
 {
-	return thread->state != THREAD_STANDS && thread->state != THREAD_LOST;
+	return thread->state != THREAD_STANDS &&
+	       thread->state != THREAD_LOST && !thread->is_spared;
 }
 
 /* Returns how many said something; the array may be another afterwards. */
@@ -91,6 +98,44 @@ static void collect(struct tracee *tracee, uint64_t nanoseconds)
 	nap_end(&nap);
 }
 
+/* Its watches are closed: none fires any more. */
+static bool may_be_spared(const struct thread *thread)
+{
+	int64_t pending = 0;
+
+	if (thread->state != THREAD_RUNS || thread->own_trap ||
+	    restart_harm(thread->tracee->pid, thread->tid) != RESTART_ANEW)
+		return false;
+	attachable_status(thread->tid, "SigPnd", 16, &pending);
+	return !(pending >> (SIGTRAP - 1) & 1);
+}
+
+static void stop(struct thread *thread)
+{
+	thread->is_spared = false;
+	thread->is_wanted = true;
+	if (thread->state == THREAD_RUNS || thread->state == THREAD_LISTENS)
+		thread_interrupt(thread);
+}
+
+/* Somebody has to put SIGTRAP back. */
+static void stop_one(struct tracee *tracee)
+{
+	struct thread *found = NULL;
+
+	if (tracee->disposition != DISPOSITION_IGNORED)
+		return;
+	for (size_t i = 0; i < tracee->thread_count; i++) {
+		struct thread *thread = tracee->threads[i];
+		if (thread->is_spared)
+			found = thread;
+		else if (thread->state != THREAD_LOST)
+			return;
+	}
+	if (found)
+		stop(found);
+}
+
 static void stop_all(struct tracee *tracee)
 {
 	for (size_t i = 0; i < tracee->thread_count; i++)
@@ -98,11 +143,11 @@ static void stop_all(struct tracee *tracee)
 	tracee_pass(tracee, "closed");
 	for (size_t i = 0; i < tracee->thread_count; i++) {
 		struct thread *thread = tracee->threads[i];
-		thread->is_wanted = true;
-		if (thread->state == THREAD_RUNS ||
-		    thread->state == THREAD_LISTENS)
-			ptrace(PTRACE_INTERRUPT, thread->tid, 0, 0);
+		thread->is_spared = may_be_spared(thread);
+		if (!thread->is_spared)
+			stop(thread);
 	}
+	stop_one(tracee);
 	collect(tracee, LEAVE_NS);
 	tracee_pass(tracee, "collected");
 }
@@ -186,6 +231,7 @@ static void drain_all(struct tracee *tracee)
 
 void thread_leave(struct thread *thread)
 {
+	restart_leave(&thread->restart, thread->tid);
 	ptrace(PTRACE_DETACH, thread->tid, 0, 0);
 	thread_remove(thread);
 }
@@ -215,6 +261,32 @@ static void leave_each(struct tracee *tracee)
 	}
 }
 
+static void on_spared(void *data)
+{
+	struct tracee *tracee = data;
+	bool is_any = false;
+
+	for (size_t i = 0; i < tracee->thread_count; i++) {
+		struct thread *thread = tracee->threads[i];
+		if (thread->is_spared && !may_be_spared(thread))
+			stop(thread);
+		is_any = is_any || thread->is_spared;
+	}
+	if (is_any)
+		return;
+	loop_timer_stop(tracee->sparing);
+	tracee->sparing = NULL;
+}
+
+static void look_after_spared(struct tracee *tracee)
+{
+	for (size_t i = 0; i < tracee->thread_count && !tracee->sparing; i++)
+		if (tracee->threads[i]->is_spared)
+			tracee->sparing = loop_timer(
+				waits_loop(tracee->waits), SPARED_SECONDS,
+				SPARED_SECONDS, on_spared, tracee);
+}
+
 void tracee_leave(struct tracee *tracee)
 {
 	tracee->depth++;
@@ -228,6 +300,8 @@ void tracee_leave(struct tracee *tracee)
 	tracee->depth--;
 	if (tracee->thread_count == 0 && tracee->child_count == 0)
 		tracee_destroy(tracee);
+	else
+		look_after_spared(tracee);
 }
 
 void tracee_step_out(struct tracee *tracee)
@@ -238,9 +312,41 @@ void tracee_step_out(struct tracee *tracee)
 
 void tracee_destroy(struct tracee *tracee)
 {
+	if (tracee->sparing)
+		loop_timer_stop(tracee->sparing);
 	free(tracee->threads);
 	free(tracee->children);
 	free(tracee);
+}
+
+static void count_late(void *entry, void *data)
+{
+	const struct thread *thread = entry;
+	bool is_to_put_back =
+		thread->is_child
+			? thread->is_to_put_back
+			: thread->tracee->disposition == DISPOSITION_IGNORED;
+
+	if (thread->tracee->is_leaving && is_to_put_back &&
+	    thread->state != THREAD_LOST && !thread->is_spared)
+		++*(size_t *)data;
+}
+
+void tracee_finish(struct waits *waits)
+{
+	uint64_t began = loop_now_ns();
+	struct nap nap;
+
+	nap_begin(&nap);
+	for (;;) {
+		size_t count = 0;
+		waits_each(waits, thread_changed, count_late, &count);
+		if (count == 0 || loop_now_ns() - began > LEAVE_NS)
+			break;
+		if (waits_take(waits) == 0)
+			nap_sleep(&nap);
+	}
+	nap_end(&nap);
 }
 
 /* The node ends: so do all traces, by themselves. */

@@ -11,9 +11,11 @@
 #include <sys/ptrace.h>
 
 #include "backends/control/remote.h"
+#include "backends/control/restart.h"
 #include "backends/control/slots.h"
 #include "backends/control/tracee.h"
 
+struct loop_timer;
 struct waits;
 
 enum thread_state {
@@ -57,8 +59,12 @@ struct thread {
 	int held;	/* the status that tracee_hold() took, if is_held */
 	bool is_held;
 	siginfo_t *own_trap; /* see thread_take_own_trap(); NULL: none */
+	struct restart restart; /* of the system call that a stop ended */
+	bool is_spared; /* not stopped to be left: see tracee-leave.c */
 	uint64_t mask;	/* of its signals, if is_masked */
 	bool is_masked;
+	bool is_unproven; /* it blocked SIGTRAP when its watches were set */
+	bool is_passing;  /* see tracee_may_watch_soon() */
 	bool is_born; /* just now: the C library has blocked all its signals */
 };
 
@@ -75,10 +81,12 @@ struct tracee {
 	struct arch_places places; /* remote_find(); 0: not looked for */
 	enum disposition disposition;
 	struct arch_action old; /* what was, when it is ignored */
+	uint64_t signals;	/* for tracee_take_signals() */
 	double hopeless;	/* no thread is awaited for that until then */
 	int depth;		/* in how many of our functions we are */
 	bool is_leaving;	/* tracee_free() was called: nobody is told */
 	bool has_begun_to_leave;
+	struct loop_timer *sparing; /* looks after spared threads; or NULL */
 	struct tracee_counts counts;
 };
 
@@ -91,8 +99,14 @@ bool thread_is_of(pid_t pid, pid_t tid);
 struct thread *thread_find(const struct tracee *tracee, pid_t tid);
 /* Forgotten by its tracee, it is a thread of that one. */
 void thread_move(struct thread *thread, struct tracee *to);
+/* Interrupts one that runs, or listens; all interrupts are this. */
+void thread_interrupt(struct thread *thread);
+/* It has come to an event stop, or to the stop of a signal. */
+void thread_stood(struct thread *thread, int status);
 /* It is in a stop: goes on, with that signal, to its event stop if wanted. */
 void thread_go(struct thread *thread, int signal_number);
+/* The same from a stop at a system call, which may be one begun again. */
+void thread_go_from_call(struct thread *thread);
 /* Lets one that stands run, or listen while its process is stopped. */
 void thread_release(struct thread *thread);
 /* It ends, or sleeps where the kernel lets nobody wake it. */
@@ -100,6 +114,8 @@ bool thread_is_stuck(const struct thread *thread);
 /* Waits for a thread to stand; it is wanted only for this. False: not so. */
 bool thread_settle(struct thread *thread, uint64_t nanoseconds);
 void tracee_pass(const struct tracee *tracee, const char *point);
+/* For tracee_take_signals(): each status of a thread goes through here. */
+void thread_note_signal(struct thread *thread, int status);
 
 /* tracee-attach.c */
 /* Finds it, too, when it was held by holds.h while all others were seized. */

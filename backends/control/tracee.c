@@ -2,6 +2,7 @@
 
 #include <elf.h>
 #include <sched.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -9,6 +10,7 @@
 #include "banned.h"
 
 #include "backends/control/attachable.h"
+#include "backends/control/standing.h"
 #include "backends/control/waits.h"
 #include "backends/ptrace/arch.h"
 #include "backends/ptrace/task.h"
@@ -18,6 +20,8 @@
 #include "base/loop.h"
 
 #define LOOK_NS 50000000u
+/* SIGCANCEL and SIGSETXID of glibc (nptl(7)): 32 and 33. */
+#define C_LIBRARY_SIGNALS (INT64_C(3) << 31)
 
 void tracee_pass(const struct tracee *tracee, const char *point)
 {
@@ -108,6 +112,27 @@ struct thread *thread_find(const struct tracee *tracee, pid_t tid)
 	return NULL;
 }
 
+void thread_interrupt(struct thread *thread)
+{
+	restart_note(&thread->restart, thread->tracee->pid, thread->tid);
+	ptrace(PTRACE_INTERRUPT, thread->tid, 0, 0);
+}
+
+void thread_stood(struct thread *thread, int status)
+{
+	if (WIFSTOPPED(status) && WSTOPSIG(status) != STANDING_AT_CALL)
+		restart_stood(&thread->restart, thread->tracee->pid,
+			      thread->tid, WSTOPSIG(status));
+}
+
+static void run(struct thread *thread, int signal_number)
+{
+	if (restart_go(&thread->restart, thread->tid))
+		standing_go_to_call(thread->tid, signal_number);
+	else
+		standing_go(thread->tid, signal_number);
+}
+
 /* Every stop takes with it the interrupt that was asked for before it. */
 void thread_go(struct thread *thread, int signal_number)
 {
@@ -115,7 +140,18 @@ void thread_go(struct thread *thread, int signal_number)
 		ptrace(PTRACE_INTERRUPT, thread->tid, 0, 0);
 	if (thread->state != THREAD_PARKS)
 		thread->state = THREAD_RUNS;
-	ptrace(PTRACE_CONT, thread->tid, 0, (void *)(uintptr_t)signal_number);
+	run(thread, signal_number);
+}
+
+void thread_go_from_call(struct thread *thread)
+{
+	if (!restart_at_call(&thread->restart, thread->tid)) {
+		thread_go(thread, 0);
+		return;
+	}
+	if (thread->is_wanted)
+		ptrace(PTRACE_INTERRUPT, thread->tid, 0, 0);
+	standing_go_to_call(thread->tid, 0);
 }
 
 void thread_release(struct thread *thread)
@@ -126,7 +162,27 @@ void thread_release(struct thread *thread)
 		return;
 	}
 	thread->state = THREAD_RUNS;
-	ptrace(PTRACE_CONT, thread->tid, 0, 0);
+	run(thread, 0);
+}
+
+void thread_note_signal(struct thread *thread, int status)
+{
+	int number;
+
+	if (!WIFSTOPPED(status) || status >> 16 || thread->is_child)
+		return;
+	number = WSTOPSIG(status);
+	/* Else it is the stop of a system call, or a trap. */
+	if (number > 0 && number <= 64 && number != SIGTRAP)
+		thread->tracee->signals |= UINT64_C(1) << (number - 1);
+}
+
+uint64_t tracee_take_signals(struct tracee *tracee)
+{
+	uint64_t signals = tracee->signals;
+
+	tracee->signals = 0;
+	return signals;
 }
 
 /*
@@ -137,10 +193,12 @@ static bool take_while_settling(struct thread *thread, int status)
 {
 	int event = status >> 16;
 
+	thread_note_signal(thread, status);
 	if (!WIFSTOPPED(status) || event == PTRACE_EVENT_EXEC) {
 		waits_return(thread->tracee->waits, thread->tid, status);
 		return false;
 	}
+	thread_stood(thread, status);
 	if (event == PTRACE_EVENT_STOP) {
 		thread->is_in_group_stop = WSTOPSIG(status) != SIGTRAP;
 		thread->state = THREAD_STANDS;
@@ -150,8 +208,10 @@ static bool take_while_settling(struct thread *thread, int status)
 	if (event)
 		thread_take_new(thread, event);
 	ptrace(PTRACE_INTERRUPT, thread->tid, 0, 0);
-	ptrace(PTRACE_CONT, thread->tid, 0,
-	       (void *)(uintptr_t)(event ? 0 : WSTOPSIG(status)));
+	if (WSTOPSIG(status) == STANDING_AT_CALL)
+		thread_go_from_call(thread);
+	else
+		run(thread, event ? 0 : WSTOPSIG(status));
 	return true;
 }
 
@@ -176,7 +236,7 @@ bool thread_settle(struct thread *thread, uint64_t nanoseconds)
 	if (thread->own_trap)
 		return false;
 	if (thread->state == THREAD_RUNS || thread->state == THREAD_LISTENS)
-		ptrace(PTRACE_INTERRUPT, thread->tid, 0, 0);
+		thread_interrupt(thread);
 	else if (thread->state != THREAD_PARKS)
 		return thread->state == THREAD_STANDS;
 	while (thread->state != THREAD_STANDS) {
@@ -299,7 +359,7 @@ void tracee_interrupt(struct tracee *tracee, pid_t tid)
 		return;
 	thread->is_wanted = true;
 	if (thread->state == THREAD_RUNS || thread->state == THREAD_LISTENS)
-		ptrace(PTRACE_INTERRUPT, tid, 0, 0);
+		thread_interrupt(thread);
 }
 
 void tracee_resume(struct tracee *tracee, pid_t tid)
@@ -341,12 +401,39 @@ void tracee_spin(struct tracee *tracee, uint64_t nanoseconds)
 }
 
 /* A thread that blocks SIGTRAP would run on past its watches. */
-static bool blocks_traps(const struct thread *thread)
+static bool blocks_traps(const struct thread *thread, int64_t *mask)
 {
-	int64_t mask = 0;
+	*mask = 0;
+	attachable_status(thread->tid, "SigBlk", 16, mask);
+	return *mask >> (SIGTRAP - 1) & 1;
+}
 
-	attachable_status(thread->tid, "SigBlk", 16, &mask);
-	return mask >> (SIGTRAP - 1) & 1;
+/*
+ * Whether a thread that stands blocks SIGTRAP only while it makes a child or a
+ * thread: the C library then blocks its own two signals, too, which a program
+ * cannot; subprocess blocks all others around vfork(2).
+ */
+static bool is_making_another(const struct thread *thread, int64_t mask)
+{
+	struct task_state state = { .syscall = -1 };
+	struct task task;
+
+	if ((mask & C_LIBRARY_SIGNALS) == C_LIBRARY_SIGNALS)
+		return true;
+	task_init(&task, thread->tracee->pid, thread->tid);
+	task_begin(&task);
+	task_look(&task, &state);
+	task_clear(&task);
+	return state.is_known && state.syscall == SYS_vfork;
+}
+
+static int refuse_blocked(struct thread *thread, struct error *error)
+{
+	thread->is_passing = true;
+	return error_set(error,
+			 "thread %d blocks the signal SIGTRAP, so it cannot be "
+			 "stopped by watches",
+			 (int)thread->tid);
 }
 
 static bool wants_any(const struct watch slots[WATCH_SLOTS])
@@ -359,15 +446,22 @@ static bool wants_any(const struct watch slots[WATCH_SLOTS])
 
 static int prepare(struct thread *thread, struct error *error)
 {
-	if (!slots_are_set(&thread->slots) && !thread->is_born &&
-	    blocks_traps(thread))
-		return error_set(error,
-				 "thread %d blocks the signal SIGTRAP, so it "
-				 "cannot be stopped by watches",
-				 (int)thread->tid);
+	int64_t mask;
+
+	thread->is_passing = false;
+	if (!slots_are_set(&thread->slots)) {
+		thread->is_unproven = blocks_traps(thread, &mask);
+		if (thread->is_unproven && !thread->is_born &&
+		    (thread->state != THREAD_STANDS ||
+		     !is_making_another(thread, mask)))
+			return refuse_blocked(thread, error);
+	}
 	if (thread->tracee->disposition == DISPOSITION_IGNORED)
 		return 0;
-	return tracee_ignore(thread->tracee, thread, error);
+	if (tracee_ignore(thread->tracee, thread, error) == 0)
+		return 0;
+	thread->is_passing = loop_now() < thread->tracee->hopeless;
+	return -1;
 }
 
 int tracee_watch(struct tracee *tracee, pid_t tid,
@@ -386,6 +480,29 @@ int tracee_watch(struct tracee *tracee, pid_t tid,
 	if (changes)
 		tracee_pass(tracee, "watched");
 	return result;
+}
+
+bool tracee_may_watch_soon(const struct tracee *tracee, pid_t tid)
+{
+	const struct thread *thread = thread_find(tracee, tid);
+
+	return thread && thread->is_passing;
+}
+
+int tracee_prove(struct tracee *tracee, pid_t tid, struct error *error)
+{
+	struct thread *thread = thread_find(tracee, tid);
+	int64_t mask;
+
+	if (!thread || !thread->is_unproven || stands(thread) ||
+	    thread_is_stuck(thread))
+		return 0;
+	thread->is_unproven = blocks_traps(thread, &mask);
+	if (!thread->is_unproven ||
+	    (mask & C_LIBRARY_SIGNALS) == C_LIBRARY_SIGNALS)
+		return 0;
+	slots_clear(&thread->slots);
+	return refuse_blocked(thread, error);
 }
 
 bool tracee_is_watched(const struct tracee *tracee, pid_t tid, int slot)
@@ -415,14 +532,16 @@ int tracee_hold(struct tracee *tracee, pid_t tid, struct error *error)
 				 "thread %d cannot be held: it ends, or sleeps "
 				 "where the kernel lets nobody wake it",
 				 (int)tid);
-	ptrace(PTRACE_INTERRUPT, tid, 0, 0);
+	thread_interrupt(thread);
 	if (!waits_one(tracee->waits, tid, LOOK_NS, &thread->held))
 		return error_set(error,
 				 "thread %d did not come to stand within 50 ms",
 				 (int)tid);
 	thread->is_held = WIFSTOPPED(thread->held);
-	if (thread->is_held)
+	if (thread->is_held) {
+		thread_stood(thread, thread->held);
 		return 0;
+	}
 	waits_return(tracee->waits, tid, thread->held);
 	return error_set(error, "thread %d has ended", (int)tid);
 }

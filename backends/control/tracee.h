@@ -84,6 +84,12 @@ struct tracee *tracee_new(struct waits *waits, pid_t pid,
 void tracee_free(struct tracee *tracee);
 
 /*
+ * Before waits_free(): waits for threads that are still to be left, a second
+ * at most, as long as a process would be left with SIGTRAP ignored.
+ */
+void tracee_finish(struct waits *waits);
+
+/*
  * Within forked() alone: the child becomes a tracee of its own, the caller's,
  * whose calls are these; it goes on when forked() returns.
  */
@@ -120,6 +126,11 @@ void tracee_interrupt(struct tracee *tracee, pid_t tid);
  */
 void tracee_resume(struct tracee *tracee, pid_t tid);
 /*
+ * Those (bit N - 1 for signal N) that its threads took since the last call.
+ * Each is delivered, whatever becomes of the stop of the others.
+ */
+uint64_t tracee_take_signals(struct tracee *tracee);
+/*
  * Looks for events for so many nanoseconds at most, before the loop does: a
  * step is made of several traps some ten microseconds apart. Returns when
  * none of the tracee's threads was trapped in the last quarter of that.
@@ -135,6 +146,19 @@ void tracee_spin(struct tracee *tracee, uint64_t nanoseconds);
  */
 int tracee_watch(struct tracee *tracee, pid_t tid,
 		 const struct watch slots[WATCH_SLOTS], struct error *error);
+/*
+ * Whether tracee_watch() refused the thread last for what may be over in a
+ * moment: it blocked SIGTRAP, as it does while it makes a child or a thread,
+ * or no thread came to stand. It is for the caller to try again.
+ */
+bool tracee_may_watch_soon(const struct tracee *tracee, pid_t tid);
+/*
+ * A thread that blocks SIGTRAP gets its watches all the same while it stands
+ * where it makes a child or a thread, or is born. To be called now and then:
+ * -1 and the sentence, if it runs and blocks SIGTRAP still. It has no watches
+ * then.
+ */
+int tracee_prove(struct tracee *tracee, pid_t tid, struct error *error);
 /* Whether the thread has a watch in that slot. */
 bool tracee_is_watched(const struct tracee *tracee, pid_t tid, int slot);
 

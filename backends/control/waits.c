@@ -69,6 +69,11 @@ struct waits *waits_new(struct loop *loop)
 	return waits;
 }
 
+struct loop *waits_loop(const struct waits *waits)
+{
+	return waits->loop;
+}
+
 static void tell_end(uint64_t key, void *value, void *data)
 {
 	struct entry *entry = value;
@@ -109,6 +114,31 @@ void waits_forget(struct waits *waits, pid_t tid)
 	for (size_t i = waits->first; i < waits->count; i++)
 		if (waits->queue[i].tid == tid)
 			waits->queue[i].tid = 0;
+}
+
+struct visit_each {
+	void (*changed)(pid_t tid, int status, void *data);
+	void (*each)(void *entry, void *data);
+	void *data;
+};
+
+static void visit_one(uint64_t key, void *value, void *data)
+{
+	const struct entry *entry = value;
+	const struct visit_each *visit = data;
+
+	(void)key;
+	if (entry->changed == visit->changed)
+		visit->each(entry->data, visit->data);
+}
+
+void waits_each(const struct waits *waits,
+		void (*changed)(pid_t tid, int status, void *data),
+		void (*each)(void *entry, void *data), void *data)
+{
+	struct visit_each visit = { changed, each, data };
+
+	map_each(waits->entries, visit_one, &visit);
 }
 
 void *waits_find(const struct waits *waits, pid_t tid,

@@ -28,6 +28,8 @@ struct waits;
 
 /* Watches SIGCHLD on the loop. */
 struct waits *waits_new(struct loop *loop);
+/* Lends the loop. */
+struct loop *waits_loop(const struct waits *waits);
 /* Calls changed() with WAITS_END for all there are. NULL frees nothing. */
 void waits_free(struct waits *waits);
 /*
@@ -41,6 +43,10 @@ void waits_forget(struct waits *waits, pid_t tid);
 /* The data that it was added with, if for that function; NULL: it was not. */
 void *waits_find(const struct waits *waits, pid_t tid,
 		 void (*changed)(pid_t tid, int status, void *data));
+/* Calls each() with the data of all that were added with that function. */
+void waits_each(const struct waits *waits,
+		void (*changed)(pid_t tid, int status, void *data),
+		void (*each)(void *entry, void *data), void *data);
 /* Takes what is there now; returns how many it told of. */
 size_t waits_take(struct waits *waits);
 

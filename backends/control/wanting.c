@@ -1,8 +1,10 @@
 #include "backends/control/control.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "banned.h"
+#include "backends/control/place.h"
 #include "backends/control/tracee.h"
 #include "backends/control/watched.h"
 #include "backends/node.h"
@@ -33,6 +35,95 @@ int control_want(struct control *control, struct error *error)
 			   error);
 }
 
+static const json_t *find_wanted(const json_t *list, int64_t id)
+{
+	const json_t *item;
+	size_t i;
+
+	json_array_foreach(list, i, item)
+		if (json_get_integer(item, "id", 0) == id)
+			return item;
+	return NULL;
+}
+
+static bool is_disabled(const json_t *item)
+{
+	return json_get_boolean(item, "disabled", false);
+}
+
+/* A temporary one goes with its stop, which is still to be told. */
+static bool is_cleared(const json_t *before, const json_t *list, int id)
+{
+	const json_t *was = find_wanted(before, id);
+	const json_t *is = find_wanted(list, id);
+
+	return was && !json_get_boolean(was, "temporary", false) &&
+	       (!is || is_disabled(is));
+}
+
+/* The stops of other threads that are kept until this one is continued. */
+static void clear_kept(struct control *control, const json_t *before)
+{
+	for (size_t i = 0; i < control->thread_count; i++) {
+		const struct control_thread *thread = control->threads[i];
+		struct place *place = thread->place;
+		size_t kept = 0;
+
+		if (!place || thread->tid == control->shown ||
+		    place->hit_count == 0)
+			continue;
+		for (size_t j = 0; j < place->hit_count; j++)
+			if (!is_cleared(before, control->wanted,
+					place->hits[j]))
+				place->hits[kept++] = place->hits[j];
+		place->hit_count = kept;
+		place->is_cleared = kept == 0;
+	}
+}
+
+static bool is_as_before(const json_t *before, const json_t *item)
+{
+	json_t *disabled = json_copy((json_t *)(uintptr_t)before);
+	bool result;
+
+	json_object_set_new(disabled, "disabled", json_true());
+	result = json_equal(before, item) || json_equal(disabled, item);
+	json_decref(disabled);
+	return result;
+}
+
+bool control_only_clears(const struct control *control, const json_t *list)
+{
+	const json_t *item;
+	size_t i;
+
+	json_array_foreach(list, i, item)
+	{
+		const json_t *before = find_wanted(
+			control->wanted, json_get_integer(item, "id", 0));
+
+		if (!before || !is_as_before(before, item))
+			return false;
+	}
+	return true;
+}
+
+/* Who sets another rank's means nothing by what is the same here. */
+static void rearm(struct control *control, const json_t *list)
+{
+	struct debugger *debugger = &control->debugger;
+
+	if (!control->is_disarmed || json_equal(list, control->wanted))
+		return;
+	control->is_disarmed = false;
+	if (debugger->state != DEBUGGER_RUNNING)
+		return;
+	debugger->resumed_for = RESUME_REQUEST;
+	free(debugger->description);
+	debugger->description = NULL;
+	control_tell_again(control);
+}
+
 /* Without a Python yet it is only known what is wanted. */
 static json_t *make_answer(const struct control *control)
 {
@@ -60,6 +151,7 @@ static int keep(struct control *control, json_t *list, struct error *error)
 		control->wanted = before;
 		return -1;
 	}
+	clear_kept(control, before);
 	json_decref(before);
 	return 0;
 }
@@ -69,6 +161,7 @@ int control_set_breakpoints(struct control *control,
 {
 	json_t *list = json_object_get(request->body, "breakpoints");
 
+	rearm(control, list);
 	if (keep(control, list, error) < 0) {
 		control_settle(control);
 		return -1;

@@ -48,6 +48,8 @@ struct watched_entry {
 	struct watched_value value;
 	int hits;
 	int ignore_left;
+	char *failure;	 /* of its condition, to be said; NULL: none */
+	bool has_failed; /* and that was told */
 };
 
 struct watched {

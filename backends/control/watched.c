@@ -29,6 +29,7 @@ static void clear_entry(struct watched_entry *entry)
 	pyexpression_free(entry->condition);
 	pyexpression_free(entry->expression);
 	free(entry->message);
+	free(entry->failure);
 	breakpoint_clear(&entry->wanted);
 }
 
@@ -135,7 +136,9 @@ static void inherit(struct watched_entry *entry, struct watched_entry *before)
 		return;
 	entry->value = before->value;
 	before->value = (struct watched_value){ .word = 0 };
-	if (entry->state == WATCHED_ENDED && !entry->message) {
+	entry->has_failed = before->has_failed;
+	if ((entry->state == WATCHED_ENDED || entry->has_failed) &&
+	    !entry->message) {
 		entry->message = before->message;
 		before->message = NULL;
 	}

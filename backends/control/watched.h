@@ -77,6 +77,9 @@ void watched_short(struct watched *watched, size_t missing);
  */
 bool watched_fired(struct watched *watched, int *id, uint64_t tstate,
 		   uint64_t frame, char **description);
+/* Why a condition has failed, which makes no stop, once for each; the caller
+ * frees it. NULL: nothing is to be said. */
+char *watched_take_failure(struct watched *watched, int *id);
 /*
  * The process stands, for whatever reason: looks whether what is watched is
  * still there, and where.

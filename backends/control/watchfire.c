@@ -271,23 +271,50 @@ static char *say_change(const struct watched_entry *entry,
 	return buffer_take(&text);
 }
 
-/* Whether a change counts; one whose condition fails to be told does. */
-static bool is_wanted(struct watched *watched,
-		      const struct watched_entry *entry, uint64_t tstate,
-		      uint64_t frame, struct error *error)
+/* Whether a change counts; one whose condition fails does not, and says so. */
+static bool is_wanted(struct watched *watched, struct watched_entry *entry,
+		      uint64_t tstate, uint64_t frame)
 {
 	const struct pyobject_frame writer = {
 		.address = frame,
 		.thread = tstate,
 		.is_newest = true,
 	};
+	struct error error = ERROR_INIT;
 	struct pyreader reader;
+	char *message;
+	int truth;
 
 	if (!entry->condition)
 		return true;
 	pyreader_init(&reader, watched->memory, watched->python);
-	return pyexpression_test(entry->condition, &reader, &writer, error) !=
-	       0;
+	truth = pyexpression_test(entry->condition, &reader, &writer, &error);
+	if (truth >= 0)
+		return truth;
+	if (entry->has_failed)
+		return false;
+	message = xasprintf("condition failed: %s", error.message);
+	set_message(entry, message);
+	free(message);
+	entry->failure = xasprintf("the condition %s failed, so it does not "
+				   "stop: %s",
+				   entry->wanted.condition, error.message);
+	entry->has_failed = true;
+	watched->revision++;
+	return false;
+}
+
+char *watched_take_failure(struct watched *watched, int *id)
+{
+	for (size_t i = 0; i < watched->count; i++) {
+		char *failure = watched->entries[i].failure;
+
+		watched->entries[i].failure = NULL;
+		*id = watched->entries[i].wanted.id;
+		if (failure)
+			return failure;
+	}
+	return NULL;
 }
 
 static bool count_hit(struct watched *watched, struct watched_entry *entry)
@@ -309,7 +336,6 @@ static bool take_change(struct watched *watched, struct watched_entry *entry,
 			struct watched_value *owned_now, uint64_t tstate,
 			uint64_t frame, char **description)
 {
-	struct error error = ERROR_INIT;
 	char *said;
 	bool stops;
 
@@ -317,13 +343,9 @@ static bool take_change(struct watched *watched, struct watched_entry *entry,
 	said = say_change(entry, owned_now);
 	watched_value_clear(&entry->value);
 	entry->value = *owned_now;
-	stops = is_wanted(watched, entry, tstate, frame, &error) &&
+	stops = is_wanted(watched, entry, tstate, frame) &&
 		count_hit(watched, entry);
-	if (stops && error_is_set(&error))
-		*description = xasprintf("%s (its condition cannot be told: "
-					 "%s)",
-					 said, error.message);
-	else if (stops)
+	if (stops)
 		*description = xstrdup(said);
 	free(said);
 	return stops;

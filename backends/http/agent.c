@@ -104,6 +104,7 @@ static void forget_session(struct agent *agent)
 	free(agent->session);
 	agent->session = NULL;
 	agent->after = 0;
+	agent->paused = 0;
 	halts_clear(agent);
 	patience_forget(node_patience(agent->base.node), agent->base.pid);
 }

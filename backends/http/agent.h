@@ -51,6 +51,7 @@ struct agent {
 	enum agent_phase phase;
 	struct loop_timer *retry; /* WAITING */
 	struct loop_timer *pausing; /* it was asked to stand; NULL */
+	int64_t paused; /* a thread that is to stop and did not yet; 0: none */
 	struct loop_timer *resting; /* before it is listened to again; NULL */
 	double listened;	    /* since then, on the loop's clock */
 	double delay;		  /* before the next try */
@@ -120,6 +121,7 @@ struct inquiry {
 	int64_t value;
 	json_t *context; /* owned */
 	struct round *round;
+	bool is_waiting; /* it is sent once a pause before it is answered */
 	bool is_opening; /* it makes the connection */
 	bool is_listening; /* it waits for events */
 	bool is_lost;	   /* it fails as the connection has ended */

@@ -272,6 +272,10 @@ int asking_catch(struct agent *agent, const struct message *request,
 
 	if (!json_is_boolean(on))
 		return error_set(error, "catch: \"on\" is true or false.");
+	/* The limits are raised beside it, not behind its answer. */
+	if (json_is_true(on))
+		patience_expect(node_patience(agent->base.node),
+				agent->base.pid);
 	arguments = json_object();
 	json_object_set(arguments, "on", (json_t *)on);
 	if (json_is_number(json_object_get(request->body, "lease")))

@@ -243,6 +243,7 @@ static bool http_can(const struct connection *connection,
 			       "stops, changes and runs nothing.",
 			       "");
 	return needs < NEEDS_STOP ||
+	       (kind == REQUEST_CONTINUE && agent->paused) ||
 	       has_stopped(agent, needs, request, reason);
 }
 

@@ -6,6 +6,7 @@
 #include "banned.h"
 #include "backends/http/agent.h"
 #include "backends/node.h"
+#include "backends/patience.h"
 #include "base/error.h"
 #include "base/json.h"
 
@@ -70,6 +71,8 @@ int breaking_set_filters(struct agent *agent, const struct message *request,
 				json_object_get(request->body, "types"));
 	json_decref(agent->filters);
 	agent->filters = filters;
+	patience_hear_filters(node_patience(agent->base.node), agent->base.pid,
+			      json_array_size(list) > 0);
 	add(agent, request);
 	return 0;
 }
@@ -77,6 +80,12 @@ int breaking_set_filters(struct agent *agent, const struct message *request,
 void breaking_restore_filters(struct agent *agent)
 {
 	/* What waits for the session is newer. */
-	if (agent->filters && !agent->filtering)
+	if (!agent->filters)
+		return;
+	patience_hear_filters(
+		node_patience(agent->base.node), agent->base.pid,
+		json_array_size(json_object_get(agent->filters, "filters")) >
+			0);
+	if (!agent->filtering)
 		add(agent, NULL);
 }

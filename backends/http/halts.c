@@ -305,6 +305,8 @@ static void show(struct agent *agent, struct halt *halt)
 	uint64_t before = shown_count(agent);
 
 	halt->is_known = true;
+	if (halt->thread == agent->paused)
+		agent->paused = 0;
 	for (size_t i = 0; i < halt->hit_count; i++)
 		binding_count_hit(agent, halt->hits[i]);
 	/* Somebody is to know of it. */

@@ -7,6 +7,7 @@
 #include "backends/http/agent.h"
 #include "backends/http/halts.h"
 #include "backends/node.h"
+#include "base/alloc.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/loop.h"
@@ -78,14 +79,83 @@ static void on_gone(struct inquiry *inquiry, json_t *body,
 	inquiry_answer(inquiry, body, error);
 }
 
+/* Whether a thread may stop for it still, an event may tell. */
+static void on_withdrawn(struct inquiry *inquiry, json_t *body,
+			 const struct error *error)
+{
+	struct agent *agent = inquiry->agent;
+
+	if (!error) {
+		agent->paused = 0;
+		xreplace(&agent->debugger.why, NULL);
+		agent_tell_again(agent);
+	}
+	inquiry_answer(inquiry, body, error);
+}
+
+static void on_paused(struct inquiry *inquiry, json_t *body,
+		      const struct error *error);
+static void on_threads(struct inquiry *inquiry, json_t *body,
+		       const struct error *error);
+
+/* The agent takes requests in any order: it must have the pause before. */
+static bool is_pause_under_way(const struct agent *agent)
+{
+	for (const struct inquiry *one = agent->inquiries; one; one = one->next)
+		if (one->done == on_paused || one->done == on_threads)
+			return true;
+	return false;
+}
+
+static void send_withdrawal(struct inquiry *inquiry)
+{
+	json_t *arguments = json_object();
+
+	json_object_set_new(arguments, "threadId",
+			    json_integer(inquiry->value));
+	inquiry_send(inquiry, "continue", arguments, AGENT_SECONDS);
+}
+
+/* A pause that has not come. A stop that came meanwhile is resumed from. */
+static int withdraw_pause(struct agent *agent, const struct message *request)
+{
+	struct inquiry *inquiry = inquiry_new(agent, request, on_withdrawn);
+
+	inquiry->value = agent->paused;
+	inquiry->is_waiting = is_pause_under_way(agent);
+	if (!inquiry->is_waiting)
+		send_withdrawal(inquiry);
+	return 0;
+}
+
+static void send_withdrawals(struct agent *agent)
+{
+	struct inquiry *one = agent->inquiries;
+
+	while (one) {
+		if (!one->is_waiting) {
+			one = one->next;
+			continue;
+		}
+		one->is_waiting = false;
+		send_withdrawal(one);
+		/* What fails at once may have changed the list. */
+		one = agent->inquiries;
+	}
+}
+
 int stepping_go(struct agent *agent, enum request_kind kind,
 		const struct message *request, struct error *error)
 {
-	struct halt *halt = find_halt(agent, request, error);
-	json_t *arguments =
-		halt ? make_arguments(halt, request, error) : NULL;
+	struct halt *halt;
+	json_t *arguments;
 	struct inquiry *inquiry;
 
+	if (kind == REQUEST_CONTINUE && agent->paused &&
+	    !halts_find_asked(agent, request))
+		return withdraw_pause(agent, request);
+	halt = find_halt(agent, request, error);
+	arguments = halt ? make_arguments(halt, request, error) : NULL;
 	if (!arguments)
 		return -1;
 	inquiry = inquiry_new(agent, request, on_gone);
@@ -172,7 +242,7 @@ static void on_late(void *data)
 
 	loop_timer_stop(agent->pausing);
 	agent->pausing = NULL;
-	if (agent->phase != AGENT_OPEN || halts_shown(agent))
+	if (agent->phase != AGENT_OPEN || halts_shown(agent) || !agent->paused)
 		return;
 	agent_say_why(agent, "It is to pause, and runs no Python now: it stops "
 			     "at its next line.");
@@ -184,7 +254,10 @@ static void on_paused(struct inquiry *inquiry, json_t *body,
 {
 	struct agent *agent = inquiry->agent;
 
+	if (error)
+		agent->paused = 0;
 	inquiry_answer(inquiry, body, error);
+	send_withdrawals(agent);
 	if (!error && !agent->pausing)
 		agent->pausing = loop_timer(node_loop(agent->base.node),
 					    STAND_SECONDS, 0, on_late, agent);
@@ -203,9 +276,8 @@ static void pause_one(struct inquiry *inquiry)
 static void on_threads(struct inquiry *inquiry, json_t *body,
 		       const struct error *error)
 {
-	(void)body;
 	if (error)
-		inquiry_respond(inquiry, NULL, error);
+		on_paused(inquiry, body, error);
 	else
 		pause_one(inquiry_follow(inquiry, on_paused));
 }
@@ -226,6 +298,7 @@ int stepping_pause(struct agent *agent, const struct message *request,
 		node_respond(agent->base.node, request, NULL, NULL);
 		return 0;
 	}
+	agent->paused = stepping_thread(agent, request);
 	if (!threads) {
 		pause_one(inquiry_new(agent, request, on_paused));
 		return 0;

@@ -12,15 +12,20 @@
 
 #include "banned.h"
 #include "backends/pdb/finder.h"
+#include "backends/pdb/listeners.h"
 #include "backends/pdb/socketfile.h"
+#include "backends/procfs.h"
 #include "backends/target.h"
 #include "base/alloc.h"
 #include "base/buffer.h"
 #include "base/file.h"
+#include "base/map.h"
 #include "protocol/process.h"
 
 #define TOKEN_MAXIMUM 4096
 #define STATUS_BYTES 8192
+#define INFIX_BYTES 32
+#define SUFFIX ".agent"
 #define GET_ONE "probetui inject puts one there, and PROBETUI=1 at its start."
 
 /* The number in its own container of what status is about; 0: not known. */
@@ -91,7 +96,7 @@ pid_t way_thread(pid_t pid, pid_t inner)
 static void make_path(char *out, size_t size, pid_t pid, uid_t uid,
 		      const char *infix)
 {
-	snprintf(out, size, "/proc/%d/root/tmp/pdb-%u/%d%s.agent", (int)pid,
+	snprintf(out, size, "/proc/%d/root/tmp/pdb-%u/%d%s" SUFFIX, (int)pid,
 		 (unsigned)uid, (int)inner_pid(pid), infix);
 }
 
@@ -102,30 +107,30 @@ static bool is_socket(const char *path)
 	return lstat(path, &about) == 0 && S_ISSOCK(about.st_mode);
 }
 
-/* False: there is none; out is then where it would be. */
-static bool find_path(char *out, size_t size, pid_t pid, uid_t uid)
+/* "", or ".NAMESPACE" */
+static void make_infix(char *infix, size_t size, pid_t pid)
 {
-	char infix[32] = "";
 	char namespace[64];
 	struct stat about;
 
+	infix[0] = '\0';
 	snprintf(namespace, sizeof(namespace), "/proc/%d/ns/pid", (int)pid);
 	if (stat(namespace, &about) == 0)
-		snprintf(infix, sizeof(infix), ".%lu",
-			 (unsigned long)about.st_ino);
+		snprintf(infix, size, ".%lu", (unsigned long)about.st_ino);
+}
+
+/* In the folder of the user's name. False: there is none; out is then where it
+ * would be. */
+static bool find_usual(char *out, size_t size, pid_t pid, uid_t uid)
+{
+	char infix[INFIX_BYTES];
+
+	make_infix(infix, sizeof(infix), pid);
 	make_path(out, size, pid, uid, infix);
 	if (infix[0] && is_socket(out))
 		return true;
 	make_path(out, size, pid, uid, "");
 	return is_socket(out);
-}
-
-bool way_exists(pid_t pid, uid_t uid)
-{
-	char path[128];
-
-	return pid > 0 && pid < PROCESS_FIRST_STANDIN &&
-	       find_path(path, sizeof(path), pid, uid);
 }
 
 /* As the process sees it. */
@@ -136,9 +141,127 @@ static const char *shown(const char *path)
 	return at ? at + strlen("/root") : path;
 }
 
-static int check_file(const char *path, uid_t uid, struct error *error)
+static char *distrust(const char *path, uid_t uid)
 {
 	char *why = socketfile_distrust(path, shown(path), uid);
+
+	return why ? why : socketfile_distrust_folder(path, shown(path), uid);
+}
+
+static bool is_trusted(const char *path, uid_t uid)
+{
+	char *why = distrust(path, uid);
+
+	free(why);
+	return why == NULL;
+}
+
+/*
+ * Whether an agent had to listen elsewhere than in the folder of the user's
+ * name: another user has that, others get into it, or it cannot be made.
+ */
+static bool is_denied(pid_t pid, uid_t uid)
+{
+	char path[64];
+	struct stat about;
+
+	snprintf(path, sizeof(path), "/proc/%d/root/tmp/pdb-%u", (int)pid,
+		 (unsigned)uid);
+	if (lstat(path, &about) == 0)
+		return !S_ISDIR(about.st_mode) || about.st_uid != uid ||
+		       (about.st_mode & (S_IRWXG | S_IRWXO));
+	if (errno != ENOENT)
+		return errno == ENOTDIR;
+	snprintf(path, sizeof(path), "/proc/%d/root/tmp", (int)pid);
+	return lstat(path, &about) < 0 || !S_ISDIR(about.st_mode) ||
+	       (about.st_uid != uid && !(about.st_mode & S_IWOTH));
+}
+
+static bool is_agent_path(const char *path)
+{
+	size_t length = strlen(path);
+
+	return path[0] == '/' && length > strlen(SUFFIX) &&
+	       strcmp(path + length - strlen(SUFFIX), SUFFIX) == 0;
+}
+
+/* Whether the file has a name that the agent of the process gives itself. */
+static bool has_name(const char *path, pid_t pid)
+{
+	char infix[INFIX_BYTES];
+	char plain[64];
+	char own[64];
+	const char *name = strrchr(path, '/') + 1;
+
+	make_infix(infix, sizeof(infix), pid);
+	snprintf(plain, sizeof(plain), "%d" SUFFIX, (int)inner_pid(pid));
+	snprintf(own, sizeof(own), "%d%s" SUFFIX, (int)inner_pid(pid), infix);
+	return strcmp(name, plain) == 0 || strcmp(name, own) == 0;
+}
+
+/*
+ * By the sockets that listen in the process's network. Paths there are
+ * anybody's; of those with the right name the one counts that the process has
+ * open (where that can be seen), in a folder that is the user's alone.
+ */
+static bool find_listener(char *out, size_t size, struct procfs *procfs,
+			  pid_t pid, uid_t uid)
+{
+	struct listeners listeners = LISTENERS_INIT;
+	struct map *held = listeners_held(procfs, pid);
+	bool is_found = false;
+
+	if (listeners_add_unix(&listeners, procfs, pid, is_agent_path) < 0)
+		listeners.count = 0;
+	for (size_t i = 0; i < listeners.count && !is_found; i++) {
+		const struct listener *listener = &listeners.items[i];
+		int length;
+
+		if (!has_name(listener->path, pid) ||
+		    (held && !map_find(held, listener->inode)))
+			continue;
+		length = snprintf(out, size, "/proc/%d/root%s", (int)pid,
+				  listener->path);
+		is_found = length < (int)size && is_trusted(out, uid);
+	}
+	listeners_clear(&listeners);
+	map_free(held);
+	return is_found;
+}
+
+static bool find_elsewhere(char *out, size_t size, pid_t pid, uid_t uid)
+{
+	struct procfs procfs;
+	bool is_found;
+
+	if (procfs_open(&procfs, NULL) < 0)
+		return false;
+	is_found = find_listener(out, size, &procfs, pid, uid);
+	procfs_close(&procfs);
+	return is_found;
+}
+
+/* False: there is none; out is then where it would be. */
+static bool find_path(char *out, size_t size, pid_t pid, uid_t uid)
+{
+	if (find_usual(out, size, pid, uid) && is_trusted(out, uid))
+		return true;
+	if (is_denied(pid, uid) && find_elsewhere(out, size, pid, uid))
+		return true;
+	return find_usual(out, size, pid, uid);
+}
+
+bool way_exists(pid_t pid, uid_t uid)
+{
+	char path[128];
+
+	return pid > 0 && pid < PROCESS_FIRST_STANDIN &&
+	       find_path(path, sizeof(path), pid, uid);
+}
+
+static int check_file(const char *path, uid_t uid, struct error *error)
+{
+	char *why = distrust(path, uid);
 
 	if (!why)
 		return 0;

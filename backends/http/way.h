@@ -1,6 +1,7 @@
 /*
  * way: how an agent is reached: on its socket below /tmp as the process sees
- * it, or at an address with the person's token.
+ * it, on another one that the process listens on where another user has that
+ * folder, or at an address with the person's token.
  */
 #ifndef BACKENDS_HTTP_WAY_H
 #define BACKENDS_HTTP_WAY_H
@@ -52,7 +53,8 @@ struct way_found {
 /* Looks for it; -1 and a sentence: there is none, or it is not the process's. */
 int way_look(struct way_found *found, pid_t pid, uid_t uid,
 	     struct error *error);
-/* Whether a process has the socket of an agent. Costs a few system calls. */
+/* Whether a process has the socket of an agent. Costs a few system calls, where
+ * nobody denies it the folder of its user's name. */
 bool way_exists(pid_t pid, uid_t uid);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "backends/backend.h"
 #include "backends/control/attachable.h"
-#include "backends/inject/bypep768.h"
+#include "backends/inject/pep768.h"
 #include "backends/inject/visit.h"
 #include "backends/ptrace/cpython.h"
 #include "backends/ptrace/memory.h"
@@ -15,10 +15,10 @@
 #include "base/error.h"
 #include "base/loop.h"
 
-#define MINOR_WITH_PEP768 14
 #define VISITS 1000 /* a loop of dlopen() takes some hundred */
 #define VISIT_SECONDS 0.001 /* between two */
 #define LOOK_SECONDS 0.002
+#define LOOKS_ASLEEP 5 /* in a row: it sleeps, and does not wait for a file */
 #define TEXT_BYTES (INJECT_PATH_MAXIMUM + 512)
 
 struct inject {
@@ -28,20 +28,29 @@ struct inject {
 	struct memory *memory;
 	struct cpython python;
 	struct visit visit;
-	struct bypep768 asked; /* of INJECT_BY_INTERPRETER */
 	char path[INJECT_PATH_MAXIMUM];
 	char text[TEXT_BYTES];
 	double patience;
 	double deadline;
+	unsigned looks_asleep;
 	bool is_under_way;
 	void (*done)(struct inject *inject, const struct reason *reason,
 		     void *data);
 	void *data;
 };
 
-/* In a namespace of its own, and whatever happens there ends there. */
+/*
+ * In a namespace of its own, and whatever happens there ends there. It imports
+ * nothing that is not there since Python's start: a fork that falls between
+ * would leave its child a lock of an import that never ends. Each call that
+ * lets go of the GIL may wait for the switch interval: there are four. Of
+ * several that were handed over one removes the file, and runs.
+ */
 static const char text_format[] =
-	"try:exec(\"with open(p,encoding='utf-8') as f:c=f.read()\\n"
+	"try:exec(\"import posix as o\\n"
+	"f=o.open(p,o.O_RDONLY|o.O_CLOEXEC)\\n"
+	"try:o.unlink(p);c=o.read(f,1<<22)\\n"
+	"finally:o.close(f)\\n"
 	"exec(compile(c,p,'exec'),{'__name__':'__probetui__',"
 	"'__file__':p})\",{'p':'%s'})\n"
 	"except BaseException:pass\n";
@@ -69,20 +78,6 @@ static void end(struct inject *inject, const char *sentence)
  * Until it runs
  */
 
-static bool is_pending(struct inject *inject)
-{
-	if (inject->visit.cost.way == INJECT_BY_INTERPRETER)
-		return bypep768_is_pending(&inject->asked, inject->memory);
-	return visit_is_pending(&inject->visit);
-}
-
-static bool withdraw(struct inject *inject)
-{
-	if (inject->visit.cost.way == INJECT_BY_INTERPRETER)
-		return bypep768_withdraw(&inject->asked, inject->memory);
-	return visit_withdraw(&inject->visit);
-}
-
 static void look(void *data);
 
 static void look_later(struct inject *inject)
@@ -96,6 +91,13 @@ static bool is_there(const struct inject *inject)
 
 	return attachable_status(memory_pid(inject->memory), "Tgid", 10,
 				 &number);
+}
+
+static void begin(void *data);
+
+static void begin_later(struct inject *inject, double seconds)
+{
+	inject->timer = loop_timer(inject->loop, seconds, 0, begin, inject);
 }
 
 /* Whether its main thread sleeps, which may be for long. */
@@ -112,23 +114,20 @@ static bool is_asleep(const struct inject *inject)
 	return is_asleep;
 }
 
-static void begin(void *data);
-
-static void begin_later(struct inject *inject, double seconds)
-{
-	inject->timer = loop_timer(inject->loop, seconds, 0, begin, inject);
-}
-
 /*
- * It was awake when the interpreter was asked, and fell asleep without having
- * looked: what it is asked for then waits as long as it sleeps.
+ * It was awake when it was visited, and fell asleep without having looked for
+ * pending calls: what it is given then waits as long as it sleeps.
  */
 static bool has_missed_it(struct inject *inject)
 {
-	return inject->visit.cost.way == INJECT_BY_INTERPRETER &&
-	       !inject->visit.is_for_main &&
-	       inject->visit.cost.stops < VISITS && is_asleep(inject) &&
-	       withdraw(inject);
+	if (inject->visit.cost.way != INJECT_BY_PENDING_CALL ||
+	    inject->visit.is_for_main || inject->visit.cost.stops >= VISITS)
+		return false;
+	inject->looks_asleep = is_asleep(inject) ? inject->looks_asleep + 1 : 0;
+	if (inject->looks_asleep < LOOKS_ASLEEP)
+		return false;
+	inject->looks_asleep = 0;
+	return visit_withdraw(&inject->visit);
 }
 
 static void look(void *data)
@@ -141,7 +140,7 @@ static void look(void *data)
 		end(inject, "The process has ended.");
 		return;
 	}
-	if (!is_pending(inject)) {
+	if (!visit_is_pending(&inject->visit)) {
 		end(inject, NULL);
 		return;
 	}
@@ -152,7 +151,7 @@ static void look(void *data)
 			look_later(inject);
 		return;
 	}
-	if (!withdraw(inject)) {
+	if (!visit_withdraw(&inject->visit)) {
 		end(inject, NULL);
 		return;
 	}
@@ -167,12 +166,15 @@ static void look(void *data)
  * Getting in
  */
 
-static void begin_visit(struct inject *inject, bool must_wait)
+static void begin(void *data)
 {
+	struct inject *inject = data;
 	struct error error = ERROR_INIT;
-	enum visit_result result =
-		visit_try(&inject->visit, must_wait, &error);
+	enum visit_result result;
 
+	inject->timer = NULL;
+	inject->is_under_way = true;
+	result = visit_try(&inject->visit, &error);
 	if (result == VISIT_DONE)
 		look_later(inject);
 	else if (result == VISIT_LATER &&
@@ -183,37 +185,6 @@ static void begin_visit(struct inject *inject, bool must_wait)
 		end(inject, error.message[0] ? error.message
 					     : "Its main thread cannot be "
 					       "stopped at a good place.");
-}
-
-static void ask(struct inject *inject)
-{
-	struct error error = ERROR_INIT;
-
-	if (bypep768_ask(&inject->asked, inject->memory, inject->path,
-			 &error) < 0) {
-		end(inject, error.message);
-		return;
-	}
-	inject->visit.cost.way = INJECT_BY_INTERPRETER;
-	look_later(inject);
-}
-
-static void begin(void *data)
-{
-	struct inject *inject = data;
-	struct error error = ERROR_INIT;
-
-	inject->timer = NULL;
-	inject->is_under_way = true;
-	if (inject->python.minor < MINOR_WITH_PEP768) {
-		begin_visit(inject, false);
-		return;
-	}
-	if (!inject->visit.is_for_main && is_asleep(inject) &&
-	    visit_try(&inject->visit, true, &error) == VISIT_DONE)
-		look_later(inject);
-	else
-		ask(inject);
 }
 
 /*
@@ -245,11 +216,10 @@ static int find(struct inject *inject, const char *path, struct error *error)
 	    visit_init(&inject->visit, inject->memory, &inject->python,
 		       inject->text, error) < 0)
 		return -1;
-	if (inject->python.minor < MINOR_WITH_PEP768)
-		return 0;
-	return bypep768_find(&inject->asked, inject->memory, &inject->python,
-			     inject->visit.interpreter, inject->visit.state,
-			     error);
+	return pep768_is_allowed(inject->memory, &inject->python,
+				 inject->visit.interpreter, error)
+		       ? 0
+		       : -1;
 }
 
 static bool is_stopped(pid_t pid, struct reason *reason)
@@ -315,7 +285,7 @@ void inject_free(struct inject *inject)
 	if (inject->timer)
 		loop_timer_stop(inject->timer);
 	if (inject->is_under_way && inject->visit.cost.way != INJECT_NONE)
-		withdraw(inject);
+		visit_withdraw(&inject->visit);
 	visit_clear(&inject->visit, inject->holds);
 	memory_free(inject->memory);
 	free(inject);

@@ -5,15 +5,17 @@
  * The script is a file, as the process sees it, and has a namespace of its
  * own. It is run
  *
- * - from 3.14 on by the interpreter itself, in the main thread between two of
- *   its instructions (PEP 768: three writes, nothing stops);
- * - before, in the main thread at the same place, as a pending call: the
+ * - in the main thread between two of its instructions, as a pending call: the
  *   thread is stopped for a millisecond or two, given a page with a few
  *   instructions, and made to call Py_AddPendingCall() as a signal handler
  *   may (remote.h);
  * - when the main thread waits in the kernel and has let go of the GIL, in a
  *   new thread: it is made to call PyThread_start_new_thread() in the same
- *   way, and waits on. So this is for a rank that hangs, too.
+ *   way, and waits on. So this is for a rank that hangs, too, and for one that
+ *   fell asleep before it came to its pending call.
+ *
+ * The file is removed when the script begins. Whoever removes it runs it: of
+ * two that would, only one.
  *
  * The page goes by itself once the script has run, whether or not we are
  * still there. Nothing is loaded and no code of the program is written over.
@@ -32,7 +34,6 @@ struct reason;
 
 enum inject_way {
 	INJECT_NONE, /* not begun */
-	INJECT_BY_INTERPRETER,
 	INJECT_BY_PENDING_CALL,
 	INJECT_BY_THREAD,
 };

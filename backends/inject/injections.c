@@ -36,7 +36,7 @@ struct injection {
 	struct inject *inject;	  /* NULL: the script runs */
 	struct loop_timer *timer; /* then */
 	double deadline;
-	bool is_for_main; /* else it would take our thread for that */
+	bool is_for_main; /* it has to be run in the main thread */
 };
 
 struct injections {
@@ -131,32 +131,47 @@ static json_t *read_answer(const struct injection *injection)
 static int start(struct injection *injection, double patience,
 		 struct error *error);
 
+/* Ours; NULL and a sentence. */
+static char *find_package(struct error *error)
+{
+	char *agent = file_agent_folder(error);
+	char *package = agent ? xasprintf("%s/probetui", agent) : NULL;
+
+	free(agent);
+	return package;
+}
+
 /* Once more: in the main thread, when that runs again. */
 static void start_in_main(struct injection *injection)
 {
 	double patience = (injection->deadline - loop_now()) * OF_REST;
 	struct error error = ERROR_INIT;
+	char *package = find_package(&error);
 
 	injection->is_for_main = true;
-	if (start(injection, patience > 0 ? patience : 0, &error) == 0)
+	if (package &&
+	    parcel_write_script(injection->parcel, package, &error) == 0 &&
+	    start(injection, patience > 0 ? patience : 0, &error) == 0)
 		inject_into_main(injection->inject);
 	else
 		end(injection, NULL, error.message);
+	free(package);
 }
 
-/* False: there is none yet, or the one it has given before. */
+/* False: there is none yet. */
 static bool take_answer(struct injection *injection)
 {
 	json_t *answer = read_answer(injection);
-	bool wants_main = json_get_boolean(answer, "wants_main", false);
-	bool is_new = answer && !(wants_main && injection->is_for_main);
 
-	if (is_new && wants_main)
+	if (!answer)
+		return false;
+	parcel_remove(injection->parcel, ANSWER);
+	if (json_get_boolean(answer, "wants_main", false))
 		start_in_main(injection);
-	else if (is_new)
+	else
 		tell(injection, answer);
 	json_decref(answer);
-	return is_new;
+	return true;
 }
 
 static void look(void *data)
@@ -223,16 +238,15 @@ static int start(struct injection *injection, double patience,
 	return injection->inject ? 0 : reason_explain(&reason, error);
 }
 
-static int put_in(struct injection *injection, struct error *error)
+static int put_in(struct injection *injection, double seconds,
+		  struct error *error)
 {
-	char *agent = file_agent_folder(error);
-	char *package = agent ? xasprintf("%s/probetui", agent) : NULL;
+	char *package = find_package(error);
 
 	if (package)
 		injection->parcel =
-			parcel_new(injection->pid, package, error);
+			parcel_new(injection->pid, package, seconds, error);
 	free(package);
-	free(agent);
 	return injection->parcel ? 0 : -1;
 }
 
@@ -250,7 +264,7 @@ static void begin(struct node *node, const struct message *request, pid_t pid,
 	injection->request.name = xstrdup(request->name);
 	injection->pid = pid;
 	injection->deadline = loop_now() + seconds;
-	if (put_in(injection, &error) < 0 ||
+	if (put_in(injection, seconds, &error) < 0 ||
 	    start(injection, seconds / 2, &error) < 0)
 		end(injection, NULL, error.message);
 }

@@ -3,14 +3,19 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/fsuid.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "banned.h"
 
+#include "backends/ptrace/task.h"
 #include "backends/rootfile.h"
 #include "base/alloc.h"
 #include "base/array.h"
@@ -19,72 +24,214 @@
 #include "base/file.h"
 
 #define FILE_MAXIMUM (1 << 20)
+#define PACKAGE_MAXIMUM (8 << 20)
 #define ANSWER_MAXIMUM 8192
-#define DEPTH_MAXIMUM 4
-#define PACKAGE "probetui"
-#define SCRIPT "injected.py"
+#define DEPTH_MAXIMUM 2 /* of sub-packages */
+#define PACKAGE "package"
+#define SCRIPT "injected.py" /* in the package, run by: */
 #define START "start.py"
 
 static const char *const places[] = { "/tmp", "/var/tmp", "/dev/shm" };
+/* All that is ever in the folder; the process writes the last two. */
+static const char *const files[] = { START, PACKAGE, "answer", "answer.new" };
 
 struct parcel {
+	pid_t pid;
+	double seconds;
 	int place;  /* the folder it is in */
 	int folder; /* itself */
 	char name[32];
-	char script[96];
-	char start[96]; /* which runs it */
-	uid_t user; /* whose it is to be */
+	char start[96]; /* as the process sees it */
+	uid_t user;	/* with whose rights, and no others, all is done there */
 	gid_t group;
 };
+
+/*
+ * The process may have mounted what it likes wherever it sees: it must not
+ * lead us to what its user has no right to.
+ */
+
+struct rights {
+	gid_t group;
+	gid_t others[NGROUPS_MAX];
+	int other_count; /* -1: nothing was changed */
+};
+
+/*
+ * setfsuid(2) and setfsgid(2) are of this thread alone; so is setgroups(2),
+ * but not glibc's, which has all threads do it.
+ */
+static void take_rights(const struct parcel *parcel, struct rights *rights)
+{
+	rights->other_count = -1;
+	if (geteuid() != 0 || (parcel->user == 0 && parcel->group == 0))
+		return;
+	rights->other_count = getgroups(NGROUPS_MAX, rights->others);
+	rights->group = getegid();
+	syscall(SYS_setgroups, 0, NULL);
+	setfsgid(parcel->group);
+	setfsuid(parcel->user);
+}
+
+static void give_back_rights(const struct rights *rights)
+{
+	int number = errno;
+
+	if (rights->other_count >= 0) {
+		setfsuid(geteuid());
+		setfsgid(rights->group);
+		syscall(SYS_setgroups, rights->other_count, rights->others);
+	}
+	errno = number;
+}
+
+/* Never through a mount, nor a link, nor out of the folder. */
+static int open_in(int folder, const char *name, int flags, mode_t mode)
+{
+	struct open_how how = {
+		.flags = (uint64_t)flags | O_CLOEXEC | O_NOFOLLOW,
+		.mode = mode,
+		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS |
+			   RESOLVE_NO_XDEV,
+	};
+
+	return (int)syscall(SYS_openat2, folder, name, &how, sizeof(how));
+}
 
 /*
  * Away with it
  */
 
-static void empty(int folder, int depth);
-
-static void remove_entry(int folder, const char *name, int depth)
-{
-	int inner;
-
-	if (unlinkat(folder, name, 0) == 0 || depth == 0)
-		return;
-	inner = openat(folder, name,
-		       O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (inner < 0)
-		return;
-	empty(inner, depth - 1);
-	unlinkat(folder, name, AT_REMOVEDIR);
-}
-
-/* Takes the descriptor. */
-static void empty(int folder, int depth)
-{
-	DIR *entries = fdopendir(folder);
-	struct dirent *entry;
-
-	if (!entries) {
-		close(folder);
-		return;
-	}
-	while ((entry = readdir(entries)) != NULL)
-		if (strcmp(entry->d_name, ".") != 0 &&
-		    strcmp(entry->d_name, "..") != 0)
-			remove_entry(folder, entry->d_name, depth);
-	closedir(entries);
-}
-
 void parcel_free(struct parcel *parcel)
 {
+	struct rights rights;
+
 	if (!parcel)
 		return;
+	take_rights(parcel, &rights);
 	if (parcel->folder >= 0) {
-		empty(parcel->folder, DEPTH_MAXIMUM);
+		for (size_t i = 0; i < ARRAY_LENGTH(files); i++)
+			unlinkat(parcel->folder, files[i], 0);
 		unlinkat(parcel->place, parcel->name, AT_REMOVEDIR);
+		close(parcel->folder);
 	}
+	give_back_rights(&rights);
 	if (parcel->place >= 0)
 		close(parcel->place);
 	free(parcel);
+}
+
+/*
+ * The package, in one file: behind a line of its name and size each module.
+ */
+
+static bool is_module(const char *name)
+{
+	size_t length = strlen(name);
+
+	return length > 3 && strcmp(name + length - 3, ".py") == 0;
+}
+
+static int append_module(struct buffer *out, const char *folder,
+			 const char *inner, const char *name,
+			 struct error *error)
+{
+	struct buffer content = BUFFER_INIT;
+	char *path = xasprintf("%s/%s%s", folder, inner, name);
+	int result;
+
+	content.maximum = FILE_MAXIMUM;
+	result = file_read(path, "the Python package", &content, error);
+	if (result == 0) {
+		buffer_printf(out, "%s%s %zu\n", inner, name, content.length);
+		buffer_append(out, content.data, content.length);
+	}
+	buffer_clear(&content);
+	free(path);
+	return result;
+}
+
+static int append_modules(struct buffer *out, const char *folder,
+			  const char *inner, int depth, struct error *error);
+
+/* A sub-package; what else lies there is none of it. */
+static int append_folder(struct buffer *out, const char *folder,
+			 const char *inner, const char *name, int depth,
+			 struct error *error)
+{
+	char *path = xasprintf("%s%s/", inner, name);
+	char *init = xasprintf("%s/%s__init__.py", folder, path);
+	int result = 0;
+
+	if (depth > 0 && access(init, F_OK) == 0)
+		result = append_modules(out, folder, path, depth - 1, error);
+	free(init);
+	free(path);
+	return result;
+}
+
+static int append_modules(struct buffer *out, const char *folder,
+			  const char *inner, int depth, struct error *error)
+{
+	char *path = xasprintf("%s/%s", folder, inner);
+	DIR *entries = opendir(path);
+	struct dirent *entry;
+	int result = 0;
+
+	free(path);
+	if (!entries)
+		return error_set_errno(error, errno,
+				       "the Python package at %s cannot be "
+				       "read",
+				       folder);
+	while (result == 0 && (entry = readdir(entries)) != NULL)
+		if (is_module(entry->d_name))
+			result = append_module(out, folder, inner,
+					       entry->d_name, error);
+		else if (entry->d_name[0] != '.')
+			result = append_folder(out, folder, inner,
+					       entry->d_name, depth, error);
+	closedir(entries);
+	return result;
+}
+
+/*
+ * What runs it: one statement, as Python 3.14 runs it among the program's own
+ * names, and the script in it, so that one file has to be read.
+ */
+
+static void append_literal(struct buffer *out, const struct buffer *text)
+{
+	buffer_append_string(out, "b'");
+	for (size_t i = 0; i < text->length; i++) {
+		unsigned char byte = (unsigned char)text->data[i];
+		if (byte < ' ' || byte > '~' || byte == '\'' || byte == '\\')
+			buffer_printf(out, "\\x%02x", byte);
+		else
+			buffer_append(out, &text->data[i], 1);
+	}
+	buffer_append_string(out, "'");
+}
+
+static int make_start(const struct parcel *parcel, const char *package,
+		      struct buffer *out, struct error *error)
+{
+	struct buffer script = BUFFER_INIT;
+	char *path = xasprintf("%s/" SCRIPT, package);
+	int result;
+
+	script.maximum = FILE_MAXIMUM;
+	result = file_read(path, "the Python package", &script, error);
+	buffer_append_string(out, "exec(compile(");
+	append_literal(out, &script);
+	buffer_printf(out,
+		      ", '%s', 'exec'), {'__name__': '__probetui__', "
+		      "'__file__': '%s', 'PROCESS': %d, 'SECONDS': %.3f})\n",
+		      parcel->start, parcel->start,
+		      (int)task_inner(parcel->pid), parcel->seconds);
+	buffer_clear(&script);
+	free(path);
+	return result;
 }
 
 /*
@@ -99,29 +246,33 @@ static void make_name(struct parcel *parcel, const char *place)
 		number = (uint64_t)getpid();
 	snprintf(parcel->name, sizeof(parcel->name), "probetui-%016llx",
 		 (unsigned long long)number);
-	snprintf(parcel->script, sizeof(parcel->script),
-		 "%s/%s/" PACKAGE "/" SCRIPT, place, parcel->name);
 	snprintf(parcel->start, sizeof(parcel->start), "%s/%s/" START, place,
 		 parcel->name);
 }
 
-/* The folder, ours alone until it is handed over. */
 static int make_folder(int parent, const char *name)
 {
+	int folder;
+
 	if (mkdirat(parent, name, 0700) < 0)
 		return -1;
-	return openat(parent, name,
-		      O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	folder = open_in(parent, name, O_RDONLY | O_DIRECTORY, 0);
+	if (folder < 0)
+		unlinkat(parent, name, AT_REMOVEDIR);
+	return folder;
 }
 
-static int make_in(struct parcel *parcel, pid_t pid, const char *place)
+static int make_in(struct parcel *parcel, const char *place)
 {
-	int found = rootfile_find(pid, "root", place);
+	struct rights rights;
+	int found = rootfile_find(parcel->pid, "root", place);
 
 	if (found < 0)
 		return -1;
 	make_name(parcel, place);
+	take_rights(parcel, &rights);
 	parcel->folder = make_folder(found, parcel->name);
+	give_back_rights(&rights);
 	if (parcel->folder < 0) {
 		int number = errno;
 		close(found);
@@ -132,196 +283,119 @@ static int make_in(struct parcel *parcel, pid_t pid, const char *place)
 	return 0;
 }
 
-static int hand_over(const struct parcel *parcel, int fd)
+static int write_file(const struct parcel *parcel, const char *name,
+		      const struct buffer *content, struct error *error)
 {
-	if (parcel->user == geteuid() && parcel->group == getegid())
-		return 0;
-	return fchown(fd, parcel->user, parcel->group);
-}
+	struct rights rights;
+	int result = -1;
+	int fd;
 
-static int write_file(const struct parcel *parcel, int folder,
-		      const char *name, const struct buffer *content)
-{
-	int fd = openat(folder, name,
-			O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-			0600);
-	int result;
-
-	if (fd < 0)
-		return -1;
-	result = file_write(fd, content->data, content->length) < 0 ||
-				 hand_over(parcel, fd) < 0
-			 ? -1
-			 : 0;
-	close(fd);
-	return result;
-}
-
-static int copy_file(const struct parcel *parcel, int folder,
-		     const char *package, const char *name, struct error *error)
-{
-	struct buffer content = BUFFER_INIT;
-	char *path = xasprintf("%s/%s", package, name);
-	int result;
-
-	content.maximum = FILE_MAXIMUM;
-	result = file_read(path, "the Python package", &content, error);
-	if (result == 0 && write_file(parcel, folder, name, &content) < 0)
-		result = error_set_errno(error, errno,
-					 "%s cannot be put where the process "
-					 "finds it",
-					 name);
-	buffer_clear(&content);
-	free(path);
-	return result;
-}
-
-static bool is_module(const char *name)
-{
-	size_t length = strlen(name);
-
-	return length > 3 && strcmp(name + length - 3, ".py") == 0;
-}
-
-static int copy_modules(const struct parcel *parcel, int folder,
-			const char *package, int depth, struct error *error);
-
-/* A sub-package; what else lies there is none of it. */
-static int copy_folder(const struct parcel *parcel, int parent,
-		       const char *package, const char *name, int depth,
-		       struct error *error)
-{
-	char *path = xasprintf("%s/%s", package, name);
-	char *init = xasprintf("%s/__init__.py", path);
-	int folder = -1;
-	int result = 0;
-
-	if (depth > 0 && access(init, F_OK) == 0) {
-		folder = make_folder(parent, name);
-		result = folder < 0 || hand_over(parcel, folder) < 0
-				 ? error_set_errno(error, errno,
-						   "no folder for %s of the "
-						   "package",
-						   name)
-				 : copy_modules(parcel, folder, path,
-						depth - 1, error);
+	take_rights(parcel, &rights);
+	fd = open_in(parcel->folder, name, O_WRONLY | O_CREAT | O_EXCL, 0600);
+	give_back_rights(&rights);
+	if (fd >= 0) {
+		result = file_write(fd, content->data, content->length);
+		close(fd);
 	}
-	if (folder >= 0)
-		close(folder);
-	free(init);
-	free(path);
-	return result;
+	if (result == 0)
+		return 0;
+	return error_set_errno(error, errno,
+			       "%s cannot be put where the process finds it",
+			       name);
 }
 
-static int copy_modules(const struct parcel *parcel, int folder,
-			const char *package, int depth, struct error *error)
+int parcel_write_script(struct parcel *parcel, const char *package,
+			struct error *error)
 {
-	DIR *entries = opendir(package);
-	struct dirent *entry;
-	int result = 0;
+	struct buffer start = BUFFER_INIT;
+	int result = make_start(parcel, package, &start, error);
 
-	if (!entries)
-		return error_set_errno(error, errno,
-				       "the Python package at %s cannot be "
-				       "read",
-				       package);
-	while (result == 0 && (entry = readdir(entries)) != NULL)
-		if (is_module(entry->d_name))
-			result = copy_file(parcel, folder, package,
-					   entry->d_name, error);
-		else if (entry->d_name[0] != '.')
-			result = copy_folder(parcel, folder, package,
-					     entry->d_name, depth, error);
-	closedir(entries);
+	if (result == 0)
+		result = write_file(parcel, START, &start, error);
+	buffer_clear(&start);
 	return result;
-}
-
-/* Whoever runs it may not say where it lies. */
-static int write_start(const struct parcel *parcel, struct error *error)
-{
-	struct buffer text = BUFFER_INIT;
-	int result;
-
-	buffer_printf(&text,
-		      "with open('%s', encoding='utf-8') as file:\n"
-		      "    code = compile(file.read(), '%s', 'exec')\n"
-		      "exec(code, {'__name__': '__probetui__',\n"
-		      "            '__file__': '%s'})\n",
-		      parcel->script, parcel->script, parcel->script);
-	result = write_file(parcel, parcel->folder, START, &text);
-	buffer_clear(&text);
-	if (result < 0)
-		return error_set_errno(error, errno,
-				       "no script can be put where the process "
-				       "finds it");
-	return 0;
 }
 
 static int fill(struct parcel *parcel, const char *package, struct error *error)
 {
-	int folder = make_folder(parcel->folder, PACKAGE);
+	struct buffer content = BUFFER_INIT;
 	int result;
 
-	if (folder < 0)
-		return error_set_errno(error, errno,
-				       "no folder for the package");
-	result = copy_modules(parcel, folder, package, DEPTH_MAXIMUM - 2,
-			      error);
+	content.maximum = PACKAGE_MAXIMUM;
+	result = append_modules(&content, package, "", DEPTH_MAXIMUM, error);
 	if (result == 0)
-		result = write_start(parcel, error);
-	if (result == 0 && (hand_over(parcel, folder) < 0 ||
-			    hand_over(parcel, parcel->folder) < 0))
-		result = error_set_errno(error, errno,
-					 "the package cannot be given to the "
-					 "process's user");
-	close(folder);
+		result = write_file(parcel, PACKAGE, &content, error);
+	if (result == 0)
+		result = parcel_write_script(parcel, package, error);
+	buffer_clear(&content);
 	return result;
 }
 
-static int find_user(struct parcel *parcel, pid_t pid)
+/* The last of four numbers: the id by which it opens files. */
+static bool find_id(const char *status, const char *key, unsigned *id)
 {
-	char path[32];
-	struct stat status;
+	const char *line = strstr(status, key);
 
-	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
-	if (stat(path, &status) < 0)
-		return -1;
-	parcel->user = status.st_uid;
-	parcel->group = status.st_gid;
-	return 0;
+	return line && sscanf(line + strlen(key), "%*u %*u %*u %u", id) == 1;
 }
 
-static void refuse(const struct parcel *parcel, pid_t pid, struct error *error)
+/* Not the owner of /proc/PID, which is root where it may not be dumped. */
+static int find_user(struct parcel *parcel, struct error *error)
+{
+	struct buffer status = BUFFER_INIT;
+	char path[32];
+	unsigned user;
+	unsigned group;
+	int result;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)parcel->pid);
+	result = file_read(path, "the process's user", &status, error);
+	if (result == 0 && (!find_id(status.data, "\nUid:", &user) ||
+			    !find_id(status.data, "\nGid:", &group)))
+		result = error_set(error, "pid %d: its user is not known",
+				   (int)parcel->pid);
+	if (result == 0) {
+		parcel->user = user;
+		parcel->group = group;
+	}
+	buffer_clear(&status);
+	return result;
+}
+
+static void refuse(const struct parcel *parcel, struct error *error)
 {
 	if (geteuid() != 0 && parcel->user != geteuid())
 		error_set(error,
 			  "Process %d belongs to user %u; probetui runs as "
 			  "user %u. That user, or root, can do that: sudo "
 			  "probetui inject %d.",
-			  (int)pid, (unsigned)parcel->user,
-			  (unsigned)geteuid(), (int)pid);
+			  (int)parcel->pid, (unsigned)parcel->user,
+			  (unsigned)geteuid(), (int)parcel->pid);
 	else
 		error_set_errno(error, errno,
-				"pid %d sees no folder that the package could "
-				"be put into",
-				(int)pid);
+				"pid %d sees no folder that its user may put "
+				"the package into",
+				(int)parcel->pid);
 }
 
-struct parcel *parcel_new(pid_t pid, const char *package, struct error *error)
+struct parcel *parcel_new(pid_t pid, const char *package, double seconds,
+			  struct error *error)
 {
 	struct parcel *parcel = xcalloc(1, sizeof(*parcel));
 	int result;
 
+	parcel->pid = pid;
+	parcel->seconds = seconds;
 	parcel->place = -1;
 	parcel->folder = -1;
-	result = find_user(parcel, pid);
+	result = find_user(parcel, error);
 	for (size_t i = 0; result == 0 && parcel->folder < 0 &&
 			   i < ARRAY_LENGTH(places);
 	     i++)
-		make_in(parcel, pid, places[i]);
-	if (parcel->folder < 0)
-		refuse(parcel, pid, error);
-	else if (fill(parcel, package, error) == 0)
+		make_in(parcel, places[i]);
+	if (result == 0 && parcel->folder < 0)
+		refuse(parcel, error);
+	else if (result == 0 && fill(parcel, package, error) == 0)
 		return parcel;
 	parcel_free(parcel);
 	return NULL;
@@ -336,16 +410,30 @@ int parcel_read(const struct parcel *parcel, const char *name,
 		struct buffer *out)
 {
 	char bytes[ANSWER_MAXIMUM];
-	int fd = openat(parcel->folder, name,
-			O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	ssize_t got;
+	struct rights rights;
+	struct stat status;
+	ssize_t got = -1;
+	int fd;
 
+	take_rights(parcel, &rights);
+	fd = open_in(parcel->folder, name, O_RDONLY | O_NONBLOCK, 0);
+	give_back_rights(&rights);
 	if (fd < 0)
 		return -1;
-	got = read(fd, bytes, sizeof(bytes));
+	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
+		got = read(fd, bytes, sizeof(bytes));
 	close(fd);
 	if (got < 0)
 		return -1;
 	buffer_append(out, bytes, (size_t)got);
 	return 0;
+}
+
+void parcel_remove(const struct parcel *parcel, const char *name)
+{
+	struct rights rights;
+
+	take_rights(parcel, &rights);
+	unlinkat(parcel->folder, name, 0);
+	give_back_rights(&rights);
 }

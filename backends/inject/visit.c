@@ -80,7 +80,7 @@ static void refuse_holder(pid_t pid, struct error *error)
 }
 
 /* In what way it can be done here. INJECT_NONE, and a sentence: in none. */
-static enum inject_way choose(const struct visit *visit, bool must_wait,
+static enum inject_way choose(const struct visit *visit,
 			      struct error *error)
 {
 	const struct arch_dump *dump = &visit->errand.registers;
@@ -98,11 +98,6 @@ static enum inject_way choose(const struct visit *visit, bool must_wait,
 	bool is_waiting = is_wait(number, arguments);
 	if (is_waiting && holds_gil(visit)) {
 		refuse_holder(pid, error);
-		return INJECT_NONE;
-	}
-	if (must_wait && !is_waiting) {
-		error_set(error, "The main thread of pid %d does not wait.",
-			  (int)pid);
 		return INJECT_NONE;
 	}
 	return is_waiting && !visit->is_for_main ? INJECT_BY_THREAD
@@ -192,8 +187,7 @@ static int place(struct visit *visit, enum inject_way way, struct error *error)
  * One visit
  */
 
-static enum visit_result stay(struct visit *visit, bool must_wait,
-			      struct error *error)
+static enum visit_result stay(struct visit *visit, struct error *error)
 {
 	enum inject_way way;
 
@@ -204,7 +198,7 @@ static enum visit_result stay(struct visit *visit, bool must_wait,
 	if (errand_init(&visit->errand, visit->hold.tid, &visit->places,
 			error) < 0)
 		return VISIT_FAILED;
-	way = choose(visit, must_wait, error);
+	way = choose(visit, error);
 	if (way == INJECT_NONE)
 		return VISIT_LATER;
 	if (errand_ready(&visit->errand, error) < 0)
@@ -240,8 +234,7 @@ static bool waits_with_gil(const struct visit *visit)
 	return is_waiting && holds_gil(visit);
 }
 
-enum visit_result visit_try(struct visit *visit, bool must_wait,
-			    struct error *error)
+enum visit_result visit_try(struct visit *visit, struct error *error)
 {
 	pid_t pid = memory_pid(visit->memory);
 	enum visit_result result;
@@ -259,7 +252,7 @@ enum visit_result visit_try(struct visit *visit, bool must_wait,
 								: VISIT_FAILED;
 	visit->errand.turns = 0;
 	visit->errand.took_ns = 0;
-	result = stay(visit, must_wait, error);
+	result = stay(visit, error);
 	errand_end(&visit->errand);
 	held = hold_end(&visit->hold);
 	errand_pass(&visit->watch, "detached");

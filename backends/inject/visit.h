@@ -56,11 +56,10 @@ int visit_init(struct visit *visit, struct memory *memory,
 /* A thread that still does not stand is left to the holds. */
 void visit_clear(struct visit *visit, struct holds *holds);
 /*
- * Stops it once, for a millisecond at most as a rule. must_wait: only a new
- * thread will do. VISIT_FAILED: nothing is left behind, and a sentence.
+ * Stops it once, for a millisecond at most as a rule. VISIT_FAILED: nothing is
+ * left behind, and a sentence.
  */
-enum visit_result visit_try(struct visit *visit, bool must_wait,
-			    struct error *error);
+enum visit_result visit_try(struct visit *visit, struct error *error);
 /* False: the page is gone, as the script has run. */
 bool visit_is_pending(const struct visit *visit);
 /* What has not begun never runs. False: it is gone meanwhile. */

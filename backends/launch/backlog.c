@@ -82,7 +82,12 @@ void backlog_skip(struct backlog *backlog, size_t length)
 	backlog->sent += length;
 }
 
+void backlog_rewind_to(struct backlog *backlog, uint64_t position)
+{
+	backlog->sent = position > start(backlog) ? position : start(backlog);
+}
+
 void backlog_rewind(struct backlog *backlog)
 {
-	backlog->sent = start(backlog);
+	backlog_rewind_to(backlog, backlog->kept);
 }

@@ -13,6 +13,7 @@ struct backlog {
 	char *bytes;   /* a ring */
 	uint64_t end;  /* bytes ever added */
 	uint64_t sent; /* of these were handed over, or left out */
+	uint64_t kept; /* of these are somewhere else: not again on rewind */
 };
 
 void backlog_init(struct backlog *backlog);
@@ -24,7 +25,9 @@ uint64_t backlog_take_lost(struct backlog *backlog);
 /* Copies the oldest that wait, at most so many; returns how many. */
 size_t backlog_peek(const struct backlog *backlog, char *out, size_t maximum);
 void backlog_skip(struct backlog *backlog, size_t length);
-/* All that is there counts as not handed over. */
+/* All that is there and not kept counts as not handed over. */
 void backlog_rewind(struct backlog *backlog);
+/* The same from a position on, as far as it is there. */
+void backlog_rewind_to(struct backlog *backlog, uint64_t position);
 
 #endif

@@ -22,6 +22,8 @@
 struct jobout {
 	struct node *node;
 	struct buffer text;
+	uint64_t added; /* bytes, ever, with those that are missing */
+	uint64_t told;	/* of them, in events */
 	struct loop_timer *timer; /* NULL: nothing waits */
 	bool is_half; /* all there was, was half a character */
 	void (*has_room)(void *data);
@@ -61,16 +63,27 @@ bool jobout_is_full(const struct jobout *jobout)
 	return jobout->text.length >= EVENT_BYTES;
 }
 
+/* Where text waits it is not known how much was left out of it: no more. */
+static void count_told(struct jobout *jobout, size_t length)
+{
+	jobout->told += length;
+	if (jobout->text.length == 0 || jobout->told > jobout->added)
+		jobout->told = jobout->added;
+}
+
 static void emit(struct jobout *jobout, size_t length)
 {
 	json_t *body = json_object();
 	char *text = xstrndup(jobout->text.data, length);
 
+	buffer_consume(&jobout->text, length);
+	count_told(jobout, length);
 	json_set_text(body, "category", "job");
 	json_set_text(body, "output", text);
+	json_object_set_new(body, "bytes",
+			    json_integer((json_int_t)jobout->told));
 	free(text);
 	node_emit(jobout->node, "output", body);
-	buffer_consume(&jobout->text, length);
 }
 
 /* Half a character waits for the rest of it, a moment. */
@@ -119,6 +132,7 @@ static void start_timer(struct jobout *jobout)
 
 void jobout_add(struct jobout *jobout, const char *bytes, size_t length)
 {
+	jobout->added += length;
 	for (size_t i = 0; i < length; i++)
 		if (bytes[i] != '\0')
 			buffer_append_char(&jobout->text, bytes[i]);
@@ -126,11 +140,17 @@ void jobout_add(struct jobout *jobout, const char *bytes, size_t length)
 }
 
 /* CAN gives up a sequence that is not whole; then the colours end. */
-void jobout_leave_out(struct jobout *jobout, uint64_t count)
+void jobout_leave_out(struct jobout *jobout, uint64_t count, const char *file)
 {
+	jobout->added += count;
 	buffer_append_string(&jobout->text, "\030\033[m\r\n[probetui: ");
 	text_size(&jobout->text, count);
-	buffer_append_string(&jobout->text,
-			     " came too fast to be shown]\r\n");
+	if (file)
+		buffer_printf(&jobout->text,
+			      " were not read in time: they are in %s]\r\n",
+			      file);
+	else
+		buffer_append_string(&jobout->text,
+				     " came too fast to be shown]\r\n");
 	start_timer(jobout);
 }

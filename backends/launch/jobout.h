@@ -17,8 +17,8 @@ struct jobout *jobout_new(struct node *node, void (*has_room)(void *data),
 			  void *data);
 void jobout_free(struct jobout *jobout);
 void jobout_add(struct jobout *jobout, const char *bytes, size_t length);
-/* So many bytes are missing here. */
-void jobout_leave_out(struct jobout *jobout, uint64_t count);
+/* So many bytes are missing here; file: they are there; NULL: nowhere. */
+void jobout_leave_out(struct jobout *jobout, uint64_t count, const char *file);
 /* Nothing should be added now. */
 bool jobout_is_full(const struct jobout *jobout);
 /* Sends what there is, before something else is told. */

@@ -1,9 +1,10 @@
 /*
  * keeper: one poll(2) over the terminal, the node, and the children's ends.
  *
- * Output goes into a backlog first, and from there to the node or the file:
- * reading the terminal never waits for either. When the node goes, the whole
- * backlog is written to the file, so that what was on its way is not lost.
+ * Output goes into a backlog first, and from there to the node or the file.
+ * When the node goes, the whole backlog is written to the file, so that what
+ * was on its way is not lost: with `waits` the terminal is not read while what
+ * the reader has not taken fills the backlog.
  *
  * The job's own end is looked at, told, and waited for only when the node has
  * seen it (or is gone): until then the node can still read from /proc how it
@@ -40,8 +41,6 @@
 #define KILL_MILLISECONDS 20
 /* A node that does not say that it has seen the end. */
 #define SEEN_SECONDS 5.0
-/* What is typed waits here for a program that does not read. */
-#define INPUT_MAXIMUM ((size_t)64 << 10)
 /* Then the other descriptors have their turn. */
 #define TURN_READS 16
 
@@ -53,7 +52,12 @@ struct keeper {
 	const char *log_path;
 	struct backlog backlog;
 	struct buffer input;
-	uint64_t lost;	  /* not told of yet */
+	uint32_t typed;	  /* of the input, not told of yet */
+	struct wire_lost lost; /* not told of yet */
+	double waits;	  /* seconds; 0: not for the reader */
+	uint64_t taken;	  /* of the backlog, by the reader */
+	double taken_at;  /* when that was told last, or there was room */
+	bool is_diverted; /* all goes to the file as well */
 	int status;	  /* of waitpid(2) */
 	bool has_ended;	  /* the job's process */
 	bool is_run_told; /* that it runs, or why not */
@@ -128,11 +132,13 @@ static bool send_output(struct keeper *keeper)
 	char bytes[WIRE_DATA_MAXIMUM];
 	size_t length;
 
-	keeper->lost += backlog_take_lost(&keeper->backlog);
-	if (keeper->lost > 0 && !send_packet(keeper, WIRE_LOST, &keeper->lost,
-					     sizeof(keeper->lost)))
+	keeper->lost.count += backlog_take_lost(&keeper->backlog);
+	keeper->lost.is_kept = keeper->is_diverted && keeper->log >= 0;
+	if (keeper->lost.count > 0 &&
+	    !send_packet(keeper, WIRE_LOST, &keeper->lost,
+			 sizeof(keeper->lost)))
 		return false;
-	keeper->lost = 0;
+	keeper->lost.count = 0;
 	while (keeper->node >= 0 &&
 	       (length = backlog_peek(&keeper->backlog, bytes,
 				      sizeof(bytes))) > 0) {
@@ -144,13 +150,19 @@ static bool send_output(struct keeper *keeper)
 	return true;
 }
 
+/* Output that a reader waited for and did not get. */
+static bool is_owed(const struct keeper *keeper)
+{
+	return keeper->waits > 0 && keeper->taken < keeper->backlog.end;
+}
+
 /* A full disk must not hold the job up: what does not fit is left out. */
 static void write_output(struct keeper *keeper)
 {
 	char bytes[WIRE_DATA_MAXIMUM];
 	size_t length;
 
-	if (!keeper->is_empty)
+	if (!keeper->is_empty || is_owed(keeper))
 		open_log(keeper);
 	backlog_take_lost(&keeper->backlog);
 	while ((length = backlog_peek(&keeper->backlog, bytes,
@@ -196,11 +208,73 @@ static bool send_end(struct keeper *keeper)
 /* Output first, then what is said of it. */
 static void send_some(struct keeper *keeper)
 {
+	if (keeper->typed > 0 && send_packet(keeper, WIRE_TYPED, &keeper->typed,
+					     sizeof(keeper->typed)))
+		keeper->typed = 0;
 	if (!keeper->is_run_told && keeper->job.failure < 0)
 		keeper->is_run_told = send_packet(keeper, WIRE_RUNS, NULL, 0);
 	if (keeper->node >= 0 && send_output(keeper) && keeper->has_ended &&
 	    keeper->is_silent && !keeper->is_end_told)
 		keeper->is_end_told = send_end(keeper);
+}
+
+/* The job has to wait: what the reader has not taken fills the backlog. */
+static bool is_held_up(const struct keeper *keeper)
+{
+	return keeper->waits > 0 && keeper->node >= 0 &&
+	       !keeper->is_diverted &&
+	       keeper->backlog.end - keeper->taken + WIRE_MAXIMUM >
+		       BACKLOG_BYTES;
+}
+
+/* From what the reader lacks on; the same bytes still go to the node. */
+static void keep_output(struct keeper *keeper)
+{
+	struct backlog *backlog = &keeper->backlog;
+	uint64_t sent = backlog->sent;
+	char bytes[WIRE_DATA_MAXIMUM];
+	size_t length;
+
+	open_log(keeper);
+	backlog_rewind_to(backlog, backlog->kept > keeper->taken
+					   ? backlog->kept
+					   : keeper->taken);
+	while ((length = backlog_peek(backlog, bytes, sizeof(bytes))) > 0) {
+		if (keeper->log >= 0)
+			file_write(keeper->log, bytes, length);
+		backlog_skip(backlog, length);
+	}
+	backlog->kept = backlog->end;
+	backlog->sent = sent;
+}
+
+/* A reader that has stopped for good does not hold the job up for good. */
+static void divert_if_due(struct keeper *keeper)
+{
+	if (!is_held_up(keeper)) {
+		if (!keeper->is_diverted)
+			keeper->taken_at = loop_now();
+		if (keeper->taken == keeper->backlog.end)
+			keeper->is_diverted = false;
+		return;
+	}
+	if (loop_now() < keeper->taken_at + keeper->waits)
+		return;
+	keeper->is_diverted = true;
+	keep_output(keeper);
+}
+
+static void take_taken(struct keeper *keeper, const char *bytes, size_t length)
+{
+	uint64_t taken;
+
+	if (length != sizeof(taken))
+		return;
+	memcpy(&taken, bytes, sizeof(taken));
+	if (taken <= keeper->taken || taken > keeper->backlog.end)
+		return;
+	keeper->taken = taken;
+	keeper->taken_at = loop_now();
 }
 
 /* True: there may be more. */
@@ -210,9 +284,13 @@ static bool read_terminal(struct keeper *keeper)
 	ssize_t count = 1;
 
 	for (int i = 0; i < TURN_READS && count > 0; i++) {
+		if (is_held_up(keeper))
+			return true;
 		count = read(keeper->job.master, bytes, sizeof(bytes));
 		if (count > 0)
 			backlog_add(&keeper->backlog, bytes, (size_t)count);
+		if (count > 0 && keeper->is_diverted)
+			keep_output(keeper);
 		if (count < 0 && errno == EINTR)
 			count = 1;
 	}
@@ -231,6 +309,7 @@ static void write_terminal(struct keeper *keeper)
 		if (count <= 0)
 			return;
 		buffer_consume(&keeper->input, (size_t)count);
+		keeper->typed += (uint32_t)count;
 	}
 }
 
@@ -277,8 +356,7 @@ static void take_packet(struct keeper *keeper, const char *packet,
 		offspring_go(&keeper->job);
 		break;
 	case WIRE_INPUT:
-		if (keeper->input.length + length - 1 <= INPUT_MAXIMUM)
-			buffer_append(&keeper->input, packet + 1, length - 1);
+		buffer_append(&keeper->input, packet + 1, length - 1);
 		write_terminal(keeper);
 		break;
 	case WIRE_SIZE:
@@ -290,11 +368,15 @@ static void take_packet(struct keeper *keeper, const char *packet,
 	case WIRE_SEEN:
 		keeper->ended_at = 0;
 		break;
+	case WIRE_TAKEN:
+		take_taken(keeper, packet + 1, length - 1);
+		break;
 	case WIRE_WAITS:
 	case WIRE_RUNS:
 	case WIRE_REFUSED:
 	case WIRE_OUTPUT:
 	case WIRE_LOST:
+	case WIRE_TYPED:
 	case WIRE_ENDED:
 	case WIRE_EMPTY:
 		break;
@@ -393,6 +475,13 @@ static void drain_signals(struct keeper *keeper)
 		continue;
 }
 
+static int milliseconds_until(double at)
+{
+	double left = at - loop_now();
+
+	return left > 0 ? (int)(left * 1000) + 1 : 0;
+}
+
 static int timeout_of(const struct keeper *keeper)
 {
 	if (keeper->has_ended && !keeper->is_reaped)
@@ -402,6 +491,8 @@ static int timeout_of(const struct keeper *keeper)
 			       ? (int)((keeper->kill_at - loop_now()) * 1000) +
 					 1
 			       : KILL_MILLISECONDS;
+	if (is_held_up(keeper))
+		return milliseconds_until(keeper->taken_at + keeper->waits);
 	return -1;
 }
 
@@ -410,10 +501,12 @@ static void wait_for_events(struct keeper *keeper)
 	bool has_input = keeper->input.length > 0;
 	bool has_output = keeper->node >= 0 &&
 			  (keeper->backlog.sent < keeper->backlog.end ||
+			   keeper->typed > 0 ||
 			   (keeper->has_ended && !keeper->is_end_told));
+	short output = is_held_up(keeper) ? 0 : POLLIN;
 	struct pollfd watched[WATCHED_COUNT] = {
 		[WATCHED_TERMINAL] = { .fd = keeper->job.master,
-				       .events = (short)(POLLIN |
+				       .events = (short)(output |
 							 (has_input ? POLLOUT
 								    : 0)) },
 		[WATCHED_SIGNALS] = { .fd = keeper->signals, .events = POLLIN },
@@ -446,6 +539,10 @@ static void turn(struct keeper *keeper)
 	if (keeper->has_ended && keeper->job.failure >= 0)
 		take_outcome(keeper);
 	write_terminal(keeper);
+	divert_if_due(keeper);
+	/* What comes now would take the place of what is not written yet. */
+	if (keeper->node < 0)
+		write_output(keeper);
 	keeper->is_silent = !read_terminal(keeper);
 	kill_if_due(keeper);
 	send_some(keeper);
@@ -485,7 +582,7 @@ static void prepare(struct keeper *keeper)
 	if (open("/dev/null", O_RDWR | O_CLOEXEC) < 0)
 		return;
 	backlog_init(&keeper->backlog);
-	buffer_init(&keeper->input, INPUT_MAXIMUM);
+	buffer_init(&keeper->input, WIRE_INPUT_MAXIMUM);
 }
 
 static int start(struct keeper *keeper, char **words)
@@ -496,10 +593,17 @@ static int start(struct keeper *keeper, char **words)
 						   10),
 		.files = strtoull(words[KEEPER_FILES], NULL, 10),
 		.directory = words[KEEPER_DIRECTORY],
+		.input = (int)strtol(words[KEEPER_INPUT], NULL, 10),
 		.argv = words + KEEPER_PROGRAM,
 	};
-	int result = offspring_start(&keeper->job, &wishes);
+	int result;
 
+	if (wishes.input >= 0)
+		fcntl(wishes.input, F_SETFD, FD_CLOEXEC);
+	result = offspring_start(&keeper->job, &wishes);
+	/* Only the job reads it. */
+	if (wishes.input >= 0)
+		close(wishes.input);
 	if (result != 0)
 		send_packet(keeper, WIRE_REFUSED, &result, sizeof(result));
 	else
@@ -515,6 +619,7 @@ int keeper_run(int count, char **words)
 	if (count <= KEEPER_PROGRAM)
 		return 2;
 	keeper.log_path = words[KEEPER_LOG];
+	keeper.waits = strtod(words[KEEPER_WAITS], NULL);
 	prepare(&keeper);
 	if (start(&keeper, words) == 0) {
 		do {

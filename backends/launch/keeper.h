@@ -5,9 +5,12 @@
  * It is the job's parent, and of whatever in the job lost its own; it holds
  * the terminal that the job has, and hands over what comes from there and what
  * is typed. When the node is gone, however that ended, it goes on alone: what
- * the job prints goes to a file, whose name was told before. It never makes
- * the job wait: what cannot be handed over is kept up to a bound, then the
- * oldest is left out. It ends when no process of the job is left.
+ * the job prints goes to a file, whose name was told before. What cannot be
+ * handed over is kept up to a bound. Then, without KEEPER_WAITS, the oldest is
+ * left out, and the job never waits. With it the terminal is not read until
+ * the node says that some was taken, so the job waits as for any reader; after
+ * that many seconds of which none was, all goes to the file until the node has
+ * caught up. It ends when no process of the job is left.
  *
  * Its standard input is the socket to the node (wire.h).
  */
@@ -24,6 +27,8 @@ enum keeper_word {
 	KEEPER_FILES,	  /* soft limit of open files the job is to have */
 	KEEPER_LOG,	  /* the file; "": nothing is kept */
 	KEEPER_DIRECTORY, /* the job's; "": ours */
+	KEEPER_WAITS,	  /* seconds; 0: never */
+	KEEPER_INPUT,	  /* descriptor that is the job's input; -1: none */
 	KEEPER_PROGRAM,
 };
 

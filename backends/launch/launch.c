@@ -26,6 +26,7 @@
 #include "backends/roster.h"
 #include "base/alloc.h"
 #include "base/array.h"
+#include "base/buffer.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json.h"
@@ -37,6 +38,11 @@
 #define ROWS_DEFAULT 24
 #define COLUMNS_DEFAULT 80
 #define SIZE_MAXIMUM 1000
+/* What is typed waits here for a program that does not read. */
+#define TYPED_MAXIMUM ((size_t)1 << 20)
+#define WAITS_MAXIMUM 86400.0
+/* A keeper that takes no packet is asked again. */
+#define RETRY_SECONDS 0.05
 /* Packets that are taken before the rest of the loop has its turn. */
 #define TURN_PACKETS 16
 
@@ -48,6 +54,11 @@ struct launch {
 	struct exit_watch *exit;  /* the keeper's */
 	struct launched state;
 	struct jobout *out;
+	struct buffer typed; /* not sent to the keeper yet */
+	size_t untyped;	     /* bytes there, not told to be typed yet */
+	uint64_t taken;	     /* of its output, by whoever reads it */
+	bool is_taken_told;
+	struct loop_timer *retry; /* NULL: not needed */
 	struct starts *starts;
 	struct message request; /* `launch`, not answered yet */
 	bool is_asked;
@@ -75,7 +86,9 @@ struct launch *launch_new(struct node *node)
 	launch->node = node;
 	launch->socket = -1;
 	launched_init(&launch->state);
+	launch->is_taken_told = true;
 	launch->out = jobout_new(node, on_room, launch);
+	buffer_init(&launch->typed, TYPED_MAXIMUM);
 	launch->starts = starts_new(node);
 	return launch;
 }
@@ -88,6 +101,10 @@ static void close_socket(struct launch *launch)
 	if (launch->socket >= 0)
 		close(launch->socket);
 	launch->socket = -1;
+	if (launch->retry)
+		loop_timer_stop(launch->retry);
+	launch->retry = NULL;
+	buffer_reset(&launch->typed);
 }
 
 void launch_free(struct launch *launch)
@@ -98,6 +115,7 @@ void launch_free(struct launch *launch)
 	close_socket(launch);
 	exit_watch_free(launch->exit);
 	jobout_free(launch->out);
+	buffer_clear(&launch->typed);
 	launched_clear(&launch->state);
 	if (launch->is_asked)
 		message_clear(&launch->request);
@@ -154,6 +172,67 @@ static int send_packet(struct launch *launch, enum wire_kind kind,
 		       : 0;
 }
 
+static void type_some(struct launch *launch);
+static void tell_taken(struct launch *launch);
+
+static void on_retry(void *data)
+{
+	struct launch *launch = data;
+
+	loop_timer_stop(launch->retry);
+	launch->retry = NULL;
+	type_some(launch);
+	tell_taken(launch);
+}
+
+static void retry_later(struct launch *launch)
+{
+	if (!launch->retry)
+		launch->retry = loop_timer(node_loop(launch->node),
+					   RETRY_SECONDS, 0, on_retry, launch);
+}
+
+static void tell_taken(struct launch *launch)
+{
+	if (launch->is_taken_told || launch->socket < 0)
+		return;
+	launch->is_taken_told = send_packet(launch, WIRE_TAKEN, &launch->taken,
+					    sizeof(launch->taken)) == 0;
+	if (!launch->is_taken_told)
+		retry_later(launch);
+}
+
+/* As much as the keeper has room for. */
+static void type_some(struct launch *launch)
+{
+	while (launch->typed.length > 0 &&
+	       launch->untyped < WIRE_INPUT_MAXIMUM) {
+		size_t length = WIRE_INPUT_MAXIMUM - launch->untyped;
+
+		if (length > WIRE_DATA_MAXIMUM)
+			length = WIRE_DATA_MAXIMUM;
+		if (length > launch->typed.length)
+			length = launch->typed.length;
+		if (send_packet(launch, WIRE_INPUT, launch->typed.data,
+				length) < 0) {
+			retry_later(launch);
+			return;
+		}
+		launch->untyped += length;
+		buffer_consume(&launch->typed, length);
+	}
+}
+
+static void take_typed(struct launch *launch, const char *bytes, size_t length)
+{
+	uint32_t count = 0;
+
+	if (length == sizeof(count))
+		memcpy(&count, bytes, sizeof(count));
+	launch->untyped -= count < launch->untyped ? count : launch->untyped;
+	type_some(launch);
+}
+
 static void refuse(struct launch *launch, int number)
 {
 	struct error error = ERROR_INIT;
@@ -203,7 +282,7 @@ static void name_terminal(struct launch *launch)
 {
 	char path[64];
 
-	if (procfs_link(node_procfs(launch->node), launch->state.pid, "fd/0",
+	if (procfs_link(node_procfs(launch->node), launch->state.pid, "fd/1",
 			path, sizeof(path)) == 0)
 		launch->state.terminal = xstrdup(path);
 }
@@ -220,11 +299,12 @@ static int take_number(const char *bytes, size_t length)
 
 static void take_lost(struct launch *launch, const char *bytes, size_t length)
 {
-	uint64_t count = 0;
+	struct wire_lost lost = { .count = 0 };
 
-	if (length == sizeof(count))
-		memcpy(&count, bytes, sizeof(count));
-	jobout_leave_out(launch->out, count);
+	if (length == sizeof(lost))
+		memcpy(&lost, bytes, sizeof(lost));
+	jobout_leave_out(launch->out, lost.count,
+			 lost.is_kept ? launch->state.log : NULL);
 }
 
 static void take_packet(struct launch *launch, const char *packet,
@@ -253,6 +333,9 @@ static void take_packet(struct launch *launch, const char *packet,
 	case WIRE_LOST:
 		take_lost(launch, bytes, length - 1);
 		break;
+	case WIRE_TYPED:
+		take_typed(launch, bytes, length - 1);
+		break;
 	case WIRE_ENDED:
 		take_end(launch, bytes, length - 1);
 		break;
@@ -264,6 +347,7 @@ static void take_packet(struct launch *launch, const char *packet,
 	case WIRE_SIZE:
 	case WIRE_END:
 	case WIRE_SEEN:
+	case WIRE_TAKEN:
 		break;
 	}
 }
@@ -343,9 +427,19 @@ static uint16_t size_of(const struct message *request, const char *key,
 						  : (uint16_t)fallback;
 }
 
+/* Seconds that the job waits for a reader that reads nothing; 0: not at all. */
+static double waits_of(const struct message *request)
+{
+	double waits = json_get_real(request->body, "waits", 0);
+
+	return waits > 0 && waits <= WAITS_MAXIMUM ? waits : 0;
+}
+
+#define OWNED_WORDS 5
+
 /* The keeper's words, ending in NULL; the strings are lent. */
 static char **make_words(const struct launch *launch,
-			 const struct message *request, char **owned)
+			 const struct message *request, int input, char **owned)
 {
 	const json_t *argv = json_object_get(request->body, "argv");
 	size_t count = json_array_size(argv);
@@ -355,6 +449,8 @@ static char **make_words(const struct launch *launch,
 	owned[0] = xasprintf("%d", launch->state.rows);
 	owned[1] = xasprintf("%d", launch->state.columns);
 	owned[2] = xasprintf("%" PRIu64, node_file_limit(launch->node));
+	owned[3] = xasprintf("%.3f", waits_of(request));
+	owned[4] = xasprintf("%d", input);
 	*word++ = (char *)(uintptr_t) "probetui-node";
 	*word++ = (char *)(uintptr_t)KEEPER_OPTION;
 	for (int i = 0; i < 3; i++)
@@ -362,14 +458,16 @@ static char **make_words(const struct launch *launch,
 	*word++ = launch->state.log ? launch->state.log : (char *)(uintptr_t) "";
 	*word++ = (char *)(uintptr_t)json_get_string(request->body, "directory",
 						     "");
+	*word++ = owned[3];
+	*word++ = owned[4];
 	for (size_t i = 0; i < count; i++)
 		*word++ = (char *)(uintptr_t)json_string_value(
 			json_array_get(argv, i));
 	return words;
 }
 
-/* It inherits the socket as its standard input, and nothing else of ours. */
-static int spawn_keeper(struct launch *launch, char **words, int end)
+/* It inherits the socket as its standard input, and what is the job's. */
+static int spawn_keeper(struct launch *launch, char **words, int end, int input)
 {
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
@@ -377,6 +475,9 @@ static int spawn_keeper(struct launch *launch, char **words, int end)
 
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_adddup2(&actions, end, STDIN_FILENO);
+	/* The same number: it is not closed then. */
+	if (input >= 0)
+		posix_spawn_file_actions_adddup2(&actions, input, input);
 	for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++)
 		posix_spawn_file_actions_addopen(&actions, fd, "/dev/null",
 						 O_RDWR, 0);
@@ -393,16 +494,20 @@ static int start_keeper(struct launch *launch, const struct message *request,
 			struct error *error)
 {
 	int ends[2];
-	char *owned[3];
+	char *owned[OWNED_WORDS];
 	char **words;
+	int input;
 	int result;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
 		return error_set_errno(error, errno, "the job cannot be started");
-	words = make_words(launch, request, owned);
-	result = spawn_keeper(launch, words, ends[1]);
+	input = node_take_job_input(launch->node);
+	words = make_words(launch, request, input, owned);
+	result = spawn_keeper(launch, words, ends[1], input);
 	close(ends[1]);
-	for (int i = 0; i < 3; i++)
+	if (input >= 0)
+		close(input);
+	for (int i = 0; i < OWNED_WORDS; i++)
 		free(owned[i]);
 	free(words);
 	if (result != 0) {
@@ -498,6 +603,21 @@ static void respond(struct launch *launch, const struct message *request,
 		     result < 0 ? "The job takes nothing now." : NULL);
 }
 
+/* All of it, or nothing. */
+static void take_input(struct launch *launch, const struct message *request,
+		       const char *data, size_t length)
+{
+	if (launch->typed.length + length > TYPED_MAXIMUM) {
+		node_respond(launch->node, request, NULL,
+			     "The job does not read its input: 1 MB of input "
+			     "waits already.");
+		return;
+	}
+	buffer_append(&launch->typed, data, length);
+	type_some(launch);
+	node_respond(launch->node, request, NULL, NULL);
+}
+
 void launch_input_request(struct node *node, const struct message *request)
 {
 	struct launch *launch = node_launch(node);
@@ -508,8 +628,21 @@ void launch_input_request(struct node *node, const struct message *request)
 		node_respond(node, request, NULL,
 			     "\"data\" is longer than 16 KB.");
 	else if (check_job(launch, request))
-		respond(launch, request,
-			send_packet(launch, WIRE_INPUT, data, length));
+		take_input(launch, request, data, length);
+}
+
+void launch_taken_request(struct node *node, const struct message *request)
+{
+	struct launch *launch = node_launch(node);
+	int64_t taken = json_get_integer(request->body, "bytes", 0);
+
+	/* Of a job that has ended the rest is read, too. */
+	if (taken > 0 && (uint64_t)taken > launch->taken) {
+		launch->taken = (uint64_t)taken;
+		launch->is_taken_told = false;
+		tell_taken(launch);
+	}
+	node_respond(node, request, NULL, NULL);
 }
 
 void launch_resize_request(struct node *node, const struct message *request)

@@ -1,7 +1,8 @@
 /*
  * launch: the job that this node was asked to start, on a terminal that its
  * keeper (keeper.h) holds. Serves the requests `launch`, `jobInput`,
- * `jobResize`, `jobBreakpoints` and `jobEnd`, and tells what the job prints and how it ends.
+ * `jobTaken`, `jobResize`, `jobBreakpoints` and `jobEnd`, and tells what the
+ * job prints and how it ends.
  *
  * The node is an ancestor of all that the job is made of, so it may trace it
  * where Yama lets only those (ptrace_scope 1).
@@ -33,6 +34,7 @@ struct starts *launch_starts(const struct launch *launch);
 /* As requests.c calls handlers. */
 void launch_request(struct node *node, const struct message *request);
 void launch_input_request(struct node *node, const struct message *request);
+void launch_taken_request(struct node *node, const struct message *request);
 void launch_resize_request(struct node *node, const struct message *request);
 void launch_breakpoints_request(struct node *node,
 				const struct message *request);

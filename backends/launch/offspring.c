@@ -95,7 +95,10 @@ static _Noreturn void become(const struct offspring *offspring,
 	tcsetpgrp(offspring->slave, getpid());
 	await_gate(gate);
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-		dup2(offspring->slave, fd);
+		dup2(fd == STDIN_FILENO && wishes->input >= 0
+			     ? wishes->input
+			     : offspring->slave,
+		     fd);
 	reset_environment();
 	reset_limits(wishes->files);
 	reset_signals();

@@ -22,6 +22,7 @@ struct offspring_wishes {
 	unsigned short columns;
 	rlim_t files;
 	const char *directory; /* "": ours */
+	int input; /* its standard input; -1: the terminal, as the others */
 	char **argv;
 };
 

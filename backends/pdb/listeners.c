@@ -247,8 +247,10 @@ static DIR *open_folder(struct procfs *procfs, pid_t pid, const char *name)
 
 	snprintf(path, sizeof(path), "%d/%s", (int)pid, name);
 	fd = openat(procfs->fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
+	if (fd < 0) {
+		procfs_note(procfs, errno);
 		return NULL;
+	}
 	folder = fdopendir(fd);
 	if (!folder)
 		close(fd);

@@ -8,6 +8,7 @@
 #include "backends/pdb/seat.h"
 #include "backends/pdb/server.h"
 #include "backends/pdb/socketfile.h"
+#include "backends/procfs.h"
 #include "base/alloc.h"
 #include "base/map.h"
 
@@ -30,6 +31,8 @@ struct networks {
 	const struct map *seats;
 	struct map *known; /* the holders before */
 	bool has_new;
+	bool has_unread; /* some holder was not seen for a failed reading */
+	bool had_unread; /* the same of the look before */
 };
 
 static void free_network(void *value)
@@ -95,7 +98,7 @@ static bool keep_holder(const struct networks *networks,
 	if (!known)
 		return false;
 	if (known->pid == 0)
-		return !networks->has_new;
+		return !networks->has_new && !networks->had_unread;
 	seat = map_find(networks->seats, (uint64_t)known->pid);
 	return seat && seat->start_time == known->start_time;
 }
@@ -136,6 +139,8 @@ static void find_held(uint64_t pid, void *value, void *data)
 	if (!network->has_unknown)
 		return;
 	held = listeners_held(networks->procfs, (pid_t)pid);
+	if (!held && networks->procfs->unread)
+		networks->has_unread = true;
 	for (size_t i = 0; held && i < network->listeners.count; i++) {
 		uint64_t inode = network->listeners.items[i].inode;
 		struct holder *holder = map_find(networks->holders, inode);
@@ -169,6 +174,8 @@ void networks_read(struct networks *networks, const struct map *seats,
 {
 	networks->seats = seats;
 	networks->has_new = has_new;
+	networks->had_unread = networks->has_unread;
+	networks->has_unread = false;
 	networks->known = networks->holders;
 	networks->holders = map_new(free);
 	map_free(networks->networks);

@@ -128,7 +128,8 @@ static bool may_be_of(uid_t owner, uid_t uid)
 	return owner == uid || owner == 0;
 }
 
-static char *distrust_folder(const char *path, const char *shown, uid_t uid)
+char *socketfile_distrust_folder(const char *path, const char *shown,
+				 uid_t uid)
 {
 	char folder[PATH_MAX];
 	struct stat about;
@@ -181,7 +182,8 @@ char *socketfile_distrust(const char *path, const char *shown, uid_t uid)
 		return xasprintf("%s was put there by user %u, but the "
 				 "process is user %u's: it is left alone.",
 				 shown, about.st_uid, uid);
-	return has_folder(path) ? distrust_folder(path, shown, uid) : NULL;
+	return has_folder(path) ? socketfile_distrust_folder(path, shown, uid)
+				: NULL;
 }
 
 static void drop_files(struct socket_folder *folder)

@@ -38,6 +38,9 @@ void socketfile_read_name(struct socket_name *name, const char *path);
  * runs: a sentence about shown (free() it); NULL: it is as it should be.
  */
 char *socketfile_distrust(const char *path, const char *shown, uid_t uid);
+/* The same of the folder that the socket lies in, whatever it is called. */
+char *socketfile_distrust_folder(const char *path, const char *shown,
+				 uid_t uid);
 
 struct socket_file {
 	char *name; /* without its folder */

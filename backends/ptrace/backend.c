@@ -9,6 +9,7 @@
 
 #include "banned.h"
 #include "backends/node.h"
+#include "backends/procfs.h"
 #include "backends/ptrace/connection.h"
 #include "backends/ptrace/hold.h"
 #include "backends/ptrace/memory.h"
@@ -204,6 +205,7 @@ static void ptrace_environment(struct connection *base,
 	struct buffer value = BUFFER_INIT;
 	struct pyreader reader;
 
+	memory_take_failure(connection->memory);
 	if (interpreter == 0)
 		return;
 	/* One snapshot for all names: they lie in the same pages. */
@@ -217,6 +219,8 @@ static void ptrace_environment(struct connection *base,
 		else if (i == 0)
 			break;
 	}
+	procfs_note(node_procfs(connection->base.node),
+		    memory_take_failure(connection->memory));
 	buffer_clear(&value);
 }
 

@@ -66,6 +66,13 @@ static void search_libraries(struct search *search, struct elf_image *program)
 	elf_each_library(program, search->memory, take_library, search);
 }
 
+/* A file that has no name here, or that is not ours to see, says nothing. */
+static void note_failure(struct search *search, int number)
+{
+	if (number != ENOENT && number != EACCES && number != EPERM)
+		memory_note_failure(search->memory, number);
+}
+
 /* A program that exports nothing still names its section (3.10 and later). */
 static void search_section(struct search *search,
 			   const struct elf_image *program)
@@ -76,8 +83,10 @@ static void search_section(struct search *search,
 	snprintf(path, sizeof(path), "/proc/%d/exe",
 		 (int)memory_pid(search->memory));
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
+	if (fd < 0) {
+		note_failure(search, errno);
 		return;
+	}
 	if (elf_file_section(fd, ".PyRuntime", &address) == 0) {
 		search->image = *program;
 		search->runtime = program->bias + address;
@@ -93,8 +102,10 @@ static void search_mappings(struct search *search)
 	snprintf(line, sizeof(line), "/proc/%d/maps",
 		 (int)memory_pid(search->memory));
 	FILE *file = fopen(line, "re");
-	if (!file)
+	if (!file) {
+		note_failure(search, errno);
 		return;
+	}
 	while (!search->runtime && fgets(line, sizeof(line), file)) {
 		struct elf_image image;
 		uint64_t start;
@@ -296,13 +307,11 @@ static void write_version(struct cpython *python)
 			 "3.%d", python->minor);
 }
 
-int cpython_locate(struct cpython *python, struct memory *memory,
-		   struct elf_cache *cache, struct error *error)
+static int locate(struct cpython *python, struct memory *memory,
+		  struct elf_cache *cache, struct error *error)
 {
 	struct search search = { .memory = memory, .cache = cache };
 
-	*python = (struct cpython){ .minor = 0 };
-	memory_begin(memory, false);
 	if (find_runtime(&search, error) < 0)
 		return -1;
 	python->runtime = search.runtime;
@@ -329,5 +338,28 @@ int cpython_locate(struct cpython *python, struct memory *memory,
 	if (python->minor < 11)
 		find_patch(python, memory);
 	write_version(python);
+	return 0;
+}
+
+/*
+ * What was found in spite of a reading that failed may be the wrong thing, and
+ * why nothing was found is that reading.
+ */
+int cpython_locate(struct cpython *python, struct memory *memory,
+		   struct elf_cache *cache, struct error *error)
+{
+	struct error found = ERROR_INIT;
+	int failure;
+	int result;
+
+	*python = (struct cpython){ .minor = 0 };
+	memory_begin(memory, false);
+	memory_take_failure(memory);
+	result = locate(python, memory, cache, &found);
+	failure = memory_take_failure(memory);
+	if (failure)
+		return refusal_explain(memory_pid(memory), failure, error);
+	if (result < 0)
+		return error_set(error, "%s", found.message);
 	return 0;
 }

@@ -157,6 +157,8 @@ int elf_program(struct elf_image *image, struct memory *memory,
 	if (fd < 0)
 		return -1;
 	ssize_t got = read(fd, vector, sizeof(vector));
+	if (got < 0)
+		memory_note_failure(memory, errno);
 	close(fd);
 	if (got < 0)
 		return -1;

@@ -36,6 +36,7 @@ static int look(struct hold *hold)
 		return -1;
 	/* A group-stop and our own interrupt bring an event, a signal none. */
 	hold->signal = status >> 16 ? 0 : WSTOPSIG(status);
+	restart_stood(&hold->restart, hold->pid, hold->tid, WSTOPSIG(status));
 	return 1;
 }
 
@@ -90,6 +91,7 @@ static int seize(struct hold *hold, struct task *task, struct error *error)
 				       (int)task->tid);
 	hold->pid = task->pid;
 	hold->tid = task->tid;
+	restart_note(&hold->restart, task->pid, task->tid);
 	hold->began_ns = loop_now_ns();
 	ptrace(PTRACE_INTERRUPT, task->tid, 0, 0);
 	return 0;
@@ -183,6 +185,7 @@ uint64_t hold_end(struct hold *hold)
 {
 	if (!hold->tid)
 		return 0;
+	restart_leave(&hold->restart, hold->tid);
 	/* It fails for a thread that was killed and does not stand any more. */
 	if (ptrace(PTRACE_DETACH, hold->tid, 0,
 		   (void *)(uintptr_t)hold->signal) == 0)

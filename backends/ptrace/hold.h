@@ -10,6 +10,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "backends/control/restart.h"
+
 struct error;
 struct registers;
 
@@ -21,6 +23,7 @@ struct hold {
 	int policy;	   /* ours, before it began */
 	bool is_first;	   /* before all others' threads, until it ends */
 	int niceness;	   /* as far as that is not so: ours, before */
+	struct restart restart; /* of the system call that it ended */
 	bool is_asleep; /* not begun: where nobody wakes it, just now */
 };
 

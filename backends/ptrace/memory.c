@@ -49,6 +49,7 @@ struct memory {
 	uint64_t work_end;
 	uint64_t calls_end;
 	bool is_cut; /* something was not read as that was too much */
+	int failure; /* see memory_take_failure() */
 	struct block *blocks;
 	size_t block_count;
 	size_t block_capacity;
@@ -89,12 +90,27 @@ uint64_t memory_calls(const struct memory *memory)
 	return memory->calls;
 }
 
+void memory_note_failure(struct memory *memory, int number)
+{
+	if (memory->failure == 0 && number != EFAULT)
+		memory->failure = number;
+}
+
+int memory_take_failure(struct memory *memory)
+{
+	int failure = memory->failure;
+
+	memory->failure = 0;
+	return failure;
+}
+
 /* Reads the first parts of a list, at most as many as one call takes. */
 static ssize_t read_some(struct memory *memory, struct memory_part *parts,
 			 size_t count)
 {
 	struct iovec local[PARTS_AT_ONCE];
 	struct iovec remote[PARTS_AT_ONCE];
+	ssize_t got;
 
 	for (size_t i = 0; i < count; i++) {
 		local[i].iov_base = parts[i].out;
@@ -103,7 +119,10 @@ static ssize_t read_some(struct memory *memory, struct memory_part *parts,
 		remote[i].iov_len = parts[i].length;
 	}
 	memory->calls++;
-	return process_vm_readv(memory->pid, local, count, remote, count, 0);
+	got = process_vm_readv(memory->pid, local, count, remote, count, 0);
+	if (got < 0)
+		memory_note_failure(memory, errno);
+	return got;
 }
 
 /* The kernel stops at the first bad page; go on behind that part. */
@@ -266,8 +285,10 @@ static void fetch_copies(struct memory *memory, bool only_group, int copies)
 	size_t middle = add_parts(memory, 0, only_group, 0);
 	size_t count =
 		copies > 1 ? add_parts(memory, 1, only_group, middle) : middle;
+	int failure = memory->failure;
 
 	memory_fetch_parts(memory, memory->parts, count);
+	memory->failure = failure;
 	memory->work += CALL_WORK;
 	for (size_t i = 0; i < count; i++)
 		memory->work += memory->parts[i].length / BLOCK_BYTES;

@@ -74,6 +74,14 @@ void memory_fetch_parts(struct memory *memory, struct memory_part *parts,
  */
 size_t memory_fetch_run(struct memory *memory, uint64_t address, void *out,
 			size_t length);
+/*
+ * The errno of the first reading since the last call that failed for another
+ * reason than the address (EFAULT), 0: none. What was read ahead and is read
+ * again when it is asked for does not count.
+ */
+int memory_take_failure(struct memory *memory);
+/* The same of a file of the process that is read besides its memory. */
+void memory_note_failure(struct memory *memory, int number);
 /* Little helpers: through the snapshot, 0 on success. */
 int memory_read_u64(struct memory *memory, uint64_t address, uint64_t *out);
 int memory_read_u32(struct memory *memory, uint64_t address, uint32_t *out);

@@ -50,6 +50,7 @@ void pygil_read(struct pygil *gil, struct memory *memory,
 	uint32_t is_collecting = 0;
 
 	*gil = (struct pygil){ .interpreter = interpreter };
+	memory_take_failure(memory);
 	if (offsets->is_ceval_gil >= 0)
 		read_lock(gil, memory, python);
 	else
@@ -60,6 +61,7 @@ void pygil_read(struct pygil *gil, struct memory *memory,
 						     offsets->gc_collecting),
 			    &is_collecting) == 0)
 		gil->is_collecting = is_collecting != 0;
+	gil->failure = memory_take_failure(memory);
 }
 
 bool pygil_contains(const struct pygil *gil, const struct cpython *python,

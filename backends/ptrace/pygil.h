@@ -17,6 +17,7 @@ struct pygil {
 	uint64_t holder;  /* thread state; 0: nobody */
 	bool is_known;
 	bool is_collecting; /* the garbage collector runs */
+	int failure;	    /* errno of what could not be read; 0: none */
 };
 
 /* Reads the state of the GIL past the snapshot: what it is right now. */

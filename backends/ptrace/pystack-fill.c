@@ -85,7 +85,9 @@ static void prepare_codes(struct pystack *pystack)
 		for (size_t j = 0; j < walk->count; j++)
 			pystack->addresses[count++] = walk->frames[j].code;
 	}
+	memory_take_failure(pystack->memory);
 	pycode_prepare(pystack->codes, pystack->addresses, count);
+	pystack->code_failure = memory_take_failure(pystack->memory);
 }
 
 /* Without /proc/PID/task/TID/syscall only the letter tells. */
@@ -110,6 +112,9 @@ static enum thread_state judge_state(const struct pystack *pystack,
 {
 	const struct task_state *seen = &pytask->seen;
 
+	/* It may be stopped, whatever system call it is in. */
+	if (pytask->task.is_letter_unread)
+		return THREAD_UNKNOWN;
 	if (!seen->is_known)
 		return state_by_letter(pytask);
 	if (pytask->is_stopped || (seen->is_blocked && seen->syscall < 0 &&
@@ -149,6 +154,36 @@ bool pystack_is_of_agent(const struct pystack *pystack,
 	       !(gil && gil->holder == pytask->state.address);
 }
 
+/* number 0: what was read made no sense. */
+static char *say_missing(const char *what, int number)
+{
+	return xasprintf("%s could not be read: %s", what,
+			 number ? strerror(number)
+				: "invalid addresses");
+}
+
+/* A thread that runs while it is read tears by itself. */
+static char *describe_missing(const struct pystack *pystack,
+			      const struct pytask *pytask,
+			      const struct pygil *gil,
+			      enum thread_state state)
+{
+	const struct task *task = &pytask->task;
+	bool is_broken = pytask->is_broken &&
+			 (pytask->failure || state != THREAD_RUNNING);
+
+	if (task->missing)
+		return say_missing(task->missing, task->failure);
+	if (is_broken)
+		return say_missing("the frames", pytask->failure);
+	if (pytask->has_unknown)
+		return say_missing("the code of its frames",
+				   pystack->code_failure);
+	if (gil && gil->failure)
+		return say_missing("the interpreter's lock", gil->failure);
+	return NULL;
+}
+
 static void fill_thread(struct pystack *pystack, struct pytask *pytask,
 			struct process_sample *sample)
 {
@@ -176,6 +211,8 @@ static void fill_thread(struct pystack *pystack, struct pytask *pytask,
 	thread->stack = pytask_resolve(pytask, pystack->python, pystack->codes,
 				       pystack->table);
 	thread->exactness = pytask->exactness;
+	thread->missing =
+		describe_missing(pystack, pytask, gil, thread->state);
 	if (pystack->captures && pytask->native.is_current &&
 	    pytask->native.python == thread->stack)
 		thread->native = pytask->native.stack;

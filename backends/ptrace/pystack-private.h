@@ -41,6 +41,7 @@ struct pystack {
 	struct memory *aside; /* for threads that are held, one by one */
 	struct pyasyncio *asyncio;
 	int statm;
+	int code_failure;   /* why code objects are unread: an errno, or 0 */
 	int name_tries;	    /* that are left */
 	bool has_no_names;  /* nobody wants them */
 	bool is_namespaced; /* its tids are not ours */

@@ -176,9 +176,12 @@ static bool has_changed(const struct pystack *pystack)
 /* A stop is everybody's; the main thread answers for all. */
 static void look_at_tasks(struct pystack *pystack)
 {
-	bool is_stopped =
-		pystack->task_count > 0 && pytask_is_stopped(pystack->tasks[0]);
+	bool is_stopped;
 
+	for (size_t i = 0; i < pystack->task_count; i++)
+		task_begin(&pystack->tasks[i]->task);
+	is_stopped =
+		pystack->task_count > 0 && pytask_is_stopped(pystack->tasks[0]);
 	for (size_t i = 0; i < pystack->task_count; i++) {
 		struct pytask *pytask = pystack->tasks[i];
 		pytask_look(pytask);

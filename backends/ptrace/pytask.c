@@ -121,12 +121,15 @@ void pytask_settle(struct pytask *pytask, struct memory *memory,
 		   const struct cpython *python, bool is_frozen)
 {
 	memory_group(memory);
+	memory_take_failure(memory);
 	bool is_whole = walk_copy(pytask, 0, memory, python);
 	if (is_frozen || has_slept(pytask))
 		pytask->exactness = pytask->is_broken ? TORN : EXACT;
 	else
 		pytask->exactness =
 			compare_copies(pytask, memory, python, is_whole);
+	int failure = memory_take_failure(memory);
+	pytask->failure = pytask->is_broken ? failure : 0;
 }
 
 int pytask_walk_again(struct pytask *pytask, struct memory *memory,
@@ -151,6 +154,7 @@ const struct stack *pytask_resolve(struct pytask *pytask,
 	pytask->frames =
 		array_grow(pytask->frames, walk->count + 1,
 			   &pytask->frame_capacity, sizeof(*pytask->frames));
+	pytask->has_unknown = false;
 	for (size_t i = 0; i < walk->count; i++) {
 		const struct pyframe *frame = &walk->frames[i];
 		const struct pycode *code = pycode_find(codes, frame->code);
@@ -162,6 +166,8 @@ const struct stack *pytask_resolve(struct pytask *pytask,
 			continue;
 		}
 		*out = (struct frame){ .code = pycode_unknown(table) };
+		if (pytask->exactness != TORN)
+			pytask->has_unknown = true;
 		pytask->exactness = TORN;
 	}
 	return stack_table_stack(table, pytask->frames, walk->count,

@@ -34,6 +34,8 @@ struct pytask {
 	size_t frame_capacity;
 	enum exactness exactness;
 	bool is_broken; /* walk ends where it should go on */
+	bool has_unknown; /* frames without code, though it was at rest */
+	int failure;	  /* why walk is broken: an errno; 0: by its contents */
 	bool is_gone;
 	bool is_left_out; /* of the sample: it is none of the program's */
 	bool is_stopped; /* with the whole process */

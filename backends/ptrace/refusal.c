@@ -95,8 +95,7 @@ static void explain_denial(struct procfs *procfs, pid_t pid,
 			 (int)pid, (unsigned)owner, (unsigned)geteuid());
 		snprintf(reason->fix, sizeof(reason->fix),
 			 "Run probetui as that user (sudo -u '#%u') or as "
-			 "root, or give it the right: sudo setcap "
-			 "cap_sys_ptrace+ep probetui-node.",
+			 "root.",
 			 (unsigned)owner);
 	} else if (tracer <= 0 && !is_dumpable(procfs, pid, owner)) {
 		set_reason(reason,
@@ -165,7 +164,9 @@ void refusal_find(struct reason *reason, pid_t pid, int number)
 
 	*reason = (struct reason){ .fix = "" };
 	if (procfs_open(&procfs, &error) < 0) {
-		set_reason(reason, error.message, "");
+		snprintf(reason->why, sizeof(reason->why),
+			 "Process %d cannot be read: %s.", (int)pid,
+			 strerror(number));
 		return;
 	}
 	explain(&procfs, pid, number, reason);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "banned.h"
@@ -35,15 +36,57 @@ static int read_file(struct task *task, int fd, char *out, size_t size)
 	return 0;
 }
 
+/* What is kept open takes no more than half of the descriptors there are. */
+static bool may_be_kept(int fd)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_NOFILE, &limit) < 0 ||
+	       (rlim_t)fd < limit.rlim_cur / 2;
+}
+
 /* Reads a kept file afresh; it is opened at the first time. */
 static int read_kept(struct task *task, enum task_file file, char *out,
 		     size_t size)
 {
-	if (task->fds[file] < 0)
-		task->fds[file] = open_file(task, file_names[file]);
-	if (task->fds[file] < 0)
+	int number;
+	int result;
+	int fd;
+
+	if (task->fds[file] >= 0)
+		return read_file(task, task->fds[file], out, size);
+	fd = open_file(task, file_names[file]);
+	if (fd < 0)
 		return -1;
-	return read_file(task, task->fds[file], out, size);
+	result = read_file(task, fd, out, size);
+	number = errno;
+	if (may_be_kept(fd))
+		task->fds[file] = fd;
+	else
+		close(fd);
+	errno = number;
+	return result;
+}
+
+static bool is_gone(int number)
+{
+	return number == ESRCH || number == ENOENT;
+}
+
+void task_begin(struct task *task)
+{
+	task->missing = NULL;
+	task->failure = 0;
+	task->is_letter_unread = false;
+}
+
+/* After a reading that failed; a thread that is gone lacks nothing. */
+static void note_missing(struct task *task, const char *what)
+{
+	if (task->missing || is_gone(errno))
+		return;
+	task->missing = what;
+	task->failure = errno;
 }
 
 void task_init(struct task *task, pid_t pid, pid_t tid)
@@ -100,26 +143,27 @@ static void parse_syscall(struct task_state *state, const char *text)
 		       &state->instruction);
 }
 
-static bool is_gone(int number)
-{
-	return number == ESRCH || number == ENOENT;
-}
 
 int task_look(struct task *task, struct task_state *state)
 {
 	char text[256];
 	uint64_t switches = state->switches;
 
-	if (task_look_switches(task, state) < 0 && is_gone(errno))
-		return -1;
+	if (task_look_switches(task, state) < 0) {
+		if (is_gone(errno))
+			return -1;
+		note_missing(task, "the processor time");
+	}
 	if (state->is_blocked && switches && state->switches == switches)
 		return 0;
 	state->is_known = false;
 	state->is_blocked = false;
 	state->syscall = -1;
 	state->argument = 0;
-	if (read_kept(task, TASK_SYSCALL, text, sizeof(text)) < 0)
+	if (read_kept(task, TASK_SYSCALL, text, sizeof(text)) < 0) {
+		note_missing(task, "the system call");
 		return is_gone(errno) ? -1 : 0;
+	}
 	parse_syscall(state, text);
 	return 0;
 }
@@ -146,8 +190,11 @@ char task_letter(struct task *task)
 {
 	char text[256];
 
-	if (read_kept(task, TASK_STAT, text, sizeof(text)) < 0)
+	if (read_kept(task, TASK_STAT, text, sizeof(text)) < 0) {
+		note_missing(task, "the state");
+		task->is_letter_unread = true;
 		return 0;
+	}
 	const char *end = strrchr(text, ')');
 	return end && end[1] == ' ' ? end[2] : 0;
 }

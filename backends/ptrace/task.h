@@ -24,6 +24,9 @@ struct task {
 	pid_t tid;
 	int fds[TASK_FILES]; /* -1: not opened yet */
 	uint64_t calls;	     /* system calls made for it so far */
+	const char *missing; /* first unread since task_begin(), or NULL */
+	int failure;	     /* why that could not be read: an errno */
+	bool is_letter_unread; /* the same, of task_letter() */
 };
 
 /* What one look showed. */
@@ -40,6 +43,8 @@ struct task_state {
 
 void task_init(struct task *task, pid_t pid, pid_t tid);
 void task_clear(struct task *task);
+/* Begins a look: task->missing is NULL. */
+void task_begin(struct task *task);
 /* switches and cpu_ns only: one call. -1: the thread is gone or refused. */
 int task_look_switches(struct task *task, struct task_state *state);
 /*

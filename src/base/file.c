@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,11 +16,18 @@
 
 int file_write(int fd, const char *bytes, size_t length)
 {
+	struct pollfd room = { .fd = fd, .events = POLLOUT };
+
 	while (length > 0) {
 		ssize_t written = write(fd, bytes, length);
 
 		if (written < 0 && errno == EINTR)
 			continue;
+		/* Whoever shares a terminal or pipe may have made it so. */
+		if (written < 0 && errno == EAGAIN) {
+			poll(&room, 1, -1);
+			continue;
+		}
 		if (written < 0)
 			return -1;
 		bytes += written;

@@ -75,6 +75,9 @@ static void free_handle(uv_handle_t *handle)
 	free(handle);
 }
 
+/* Nothing could be reached: as STATUS_NOTHING of the commands. */
+#define LOOP_EXIT_STATUS 3
+
 static void check(int result, const char *what)
 {
 	if (result >= 0)
@@ -86,8 +89,14 @@ static void check(int result, const char *what)
 struct loop *loop_new(void)
 {
 	struct loop *loop = xcalloc(1, sizeof(*loop));
+	int result = uv_loop_init(&loop->uv);
 
-	check(uv_loop_init(&loop->uv), "cannot make an event loop");
+	/* Too few descriptors are the user's limit, not our mistake. */
+	if (result < 0) {
+		fprintf(stderr, "probetui: cannot make an event loop: %s\n",
+			uv_strerror(result));
+		exit(LOOP_EXIT_STATUS);
+	}
 	return loop;
 }
 

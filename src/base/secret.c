@@ -34,7 +34,7 @@ bool secret_is_told(const char *text, size_t length)
 }
 
 /* "invalid key: loss" is about no secret, "api_key: x" is. */
-static bool ends_in_secret(const char *name, size_t length)
+bool secret_is_named(const char *name, size_t length)
 {
 	if (length == 3 && strncasecmp(name, "KEY", 3) == 0)
 		return false;
@@ -76,7 +76,7 @@ static size_t separator(const char *name, size_t length)
 	at += is_quoted;
 	at += blanks(at);
 	if (*at != '=' &&
-	    !(*at == ':' && (is_quoted || ends_in_secret(name, length))))
+	    !(*at == ':' && (is_quoted || secret_is_named(name, length))))
 		return 0;
 	at++;
 	at += blanks(at);

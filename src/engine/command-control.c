@@ -31,6 +31,7 @@ struct motion {
 	int line;    /* 0: none is named */
 	bool is_far; /* it may go beyond the line */
 	bool is_asked; /* about peers that it would wait for */
+	bool is_free;  /* nothing is to stop them: not a pause, either */
 };
 
 static const struct arguments no_arguments = { .usage = "[ranks SET]" };
@@ -69,10 +70,16 @@ static void ask_motion(struct control *control, struct pending *pending,
 		       const struct motion *motion)
 {
 	const struct session *session = &engine->session;
-	const struct rank *found = session_find_rank(session, rank);
+	struct rank *found = session_find_rank(session, rank);
 	json_t *arguments = json_object();
 
 	json_object_set_new(arguments, "pid", json_integer(found->process.pid));
+	if (motion->is_free && found->is_pausing) {
+		found->is_pausing = false;
+		json_object_set_new(arguments, "withdraw", json_true());
+		pending_add(pending, engine, rank, motion->request, arguments);
+		return;
+	}
 	json_object_set_new(arguments, "depth",
 			    json_integer(control_step_depth(control, session,
 						     found)));
@@ -155,7 +162,9 @@ static bool is_any_moving(const struct control *control,
 static int move(struct command_context *context, const char *name,
 		const struct motion *motion, struct error *error)
 {
-	struct control control = { .command = name, .need = CONTROL_STOPPED };
+	struct control control = { .command = name,
+				   .need = CONTROL_STOPPED,
+				   .has_pausing = motion->is_free };
 	struct session *session = &context->engine->session;
 	struct pending *pending;
 	int rank = -1;
@@ -218,6 +227,7 @@ int command_continue(struct command_context *context, int argc, char **argv,
 		.request = "continue",
 		.is_asked = true,
 		.is_far = true,
+		.is_free = true,
 	};
 
 	return move_without_line(context, argc, argv, "continue", &motion,
@@ -283,9 +293,11 @@ static int ask_each(struct control *control, struct command_context *context,
 	int rank = -1;
 
 	while ((rank = rankset_next(&control->chosen, rank)) >= 0) {
-		const struct rank *found = session_find_rank(session, rank);
+		struct rank *found = session_find_rank(session, rank);
 		json_t *arguments = json_object();
 
+		if (strcmp(request, "pause") == 0)
+			found->is_pausing = true;
 		json_object_set_new(arguments, "pid",
 				    json_integer(found->process.pid));
 		if (is_forced)

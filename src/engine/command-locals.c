@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "banned.h"
+#include "base/array.h"
 #include "base/buffer.h"
 #include "base/error.h"
 #include "engine/arguments.h"
@@ -20,7 +21,7 @@
 #include "protocol/stack.h"
 #include "protocol/variable.h"
 
-#define USAGE "--rank R [--thread TID] [--frame DEPTH]"
+#define USAGE "--rank R [--thread TID] [--frame DEPTH] [--secrets]"
 
 /* Which frame: what was named, else what is selected, else the user's. */
 struct spot {
@@ -28,6 +29,7 @@ struct spot {
 	const struct thread *thread;
 	int depth;
 	struct selection selection; /* of this rank; else nothing */
+	bool has_secrets;	    /* their values are shown */
 };
 
 static int choose_rank(struct command_context *context, struct spot *spot,
@@ -134,6 +136,8 @@ static int answer(struct command_context *context, const struct spot *spot,
 				       &list, error);
 
 	context->status = STATUS_DONE;
+	if (!spot->has_secrets)
+		variable_list_mask(&list);
 	if (result == 0) {
 		append(context, spot, &list);
 	} else {
@@ -161,18 +165,19 @@ int command_locals(struct command_context *context, int argc, char **argv,
 	const char *rank = NULL;
 	const char *thread = NULL;
 	const char *frame = NULL;
+	struct spot spot = { .depth = -1, .selection = { .depth = -1 } };
 	const struct argument options[] = {
 		{ "--rank", &rank, NULL },
 		{ "--thread", &thread, NULL },
 		{ "--frame", &frame, NULL },
+		{ "--secrets", NULL, &spot.has_secrets },
 	};
 	const struct arguments arguments = {
 		.options = options,
-		.option_count = 3,
+		.option_count = ARRAY_LENGTH(options),
 		.maximum = 1,
 		.usage = USAGE,
 	};
-	struct spot spot = { .depth = -1, .selection = { .depth = -1 } };
 	int count = arguments_parse(&arguments, argc, argv, error);
 
 	if (count < 0)

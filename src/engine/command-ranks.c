@@ -178,11 +178,12 @@ static void append_merged(struct command_context *context)
 	stacktree_free(root);
 }
 
-/* What --merge, --native and --locals ask for. */
+/* What --merge, --native, --locals and --secrets ask for. */
 struct look {
 	bool is_merged;
 	bool is_native;
 	bool has_locals;
+	bool has_secrets;
 };
 
 static int show_stacks(struct command_context *context, const struct look *look,
@@ -195,7 +196,8 @@ static int show_stacks(struct command_context *context, const struct look *look,
 	if (result == 0 && gather_named(context, error) < 0)
 		return -1;
 	if (look->has_locals && result == 0)
-		locals = frame_locals_new(context->engine, &context->ranks);
+		locals = frame_locals_new(context->engine, &context->ranks,
+					  look->has_secrets);
 	if (look->is_merged)
 		append_merged(context);
 	else if (result == 0 || context->is_json)
@@ -214,11 +216,12 @@ int command_stacks(struct command_context *context, int argc, char **argv,
 		{ "--merge", NULL, &look.is_merged },
 		{ "--native", NULL, &look.is_native },
 		{ "--locals", NULL, &look.has_locals },
+		{ "--secrets", NULL, &look.has_secrets },
 	};
 	const struct arguments arguments = {
 		.options = options,
 		.option_count = ARRAY_LENGTH(options),
-		.usage = "[--merge] [--native] [--locals]",
+		.usage = "[--merge] [--native] [--locals [--secrets]]",
 	};
 	struct engine *engine = context->engine;
 	bool was_native = engine->session.choice.shows_native;
@@ -229,6 +232,9 @@ int command_stacks(struct command_context *context, int argc, char **argv,
 	if (look.is_merged && look.has_locals)
 		return error_set(error, "merged stacks have no locals of their "
 					"own; leave out --merge or --locals");
+	if (look.has_secrets && !look.has_locals)
+		return error_set(error, "--secrets shows values that --locals "
+					"masks; add --locals");
 	if (look.is_native)
 		engine_use_native(engine, true);
 	result = show_stacks(context, &look, error);

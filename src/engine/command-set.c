@@ -3,6 +3,7 @@
  * program runs are changed.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "banned.h"
 #include "base/buffer.h"
@@ -10,6 +11,7 @@
 #include "engine/arguments.h"
 #include "engine/command.h"
 #include "engine/commands.h"
+#include "engine/debuggers.h"
 #include "engine/engine.h"
 #include "engine/setting.h"
 
@@ -47,6 +49,7 @@ int command_set(struct command_context *context, int argc, char **argv,
 				 setting->name, setting->name);
 	if (setting->set(settings, argv[2], error) < 0)
 		return error_prefix(error, "%s", setting->name);
+	debuggers_send_settings(context->engine);
 	warning = setting->warn ? setting->warn(settings) : NULL;
 	if (warning)
 		buffer_printf(context->out, "%s\n", warning);

@@ -135,7 +135,20 @@ static bool has_job_ended(const struct engine *engine, void *data)
 	return !engine_awaits_ranks(engine);
 }
 
-/* One that has ended will never stop: it counts, and its end is told. */
+/*
+ * One that has ended will never stop, nor will one that a signal resumed
+ * without its breakpoints: each counts, and is told.
+ */
+static bool has_settled(const struct rank *rank)
+{
+	const struct debugger *debugger = &rank->debugger;
+
+	return debugger->state == DEBUGGER_STOPPED ||
+	       (debugger->state == DEBUGGER_RUNNING &&
+		debugger->resumed_for == RESUME_SIGNAL) ||
+	       rank->process.state == PROCESS_EXITED;
+}
+
 static bool has_stopped(const struct engine *engine, void *data)
 {
 	struct wait *wait = data;
@@ -146,8 +159,7 @@ static bool has_stopped(const struct engine *engine, void *data)
 	while ((rank = rankset_next(&wait->ranks, rank)) >= 0) {
 		const struct rank *found = session_find_rank(session, rank);
 
-		if (!found || (found->debugger.state != DEBUGGER_STOPPED &&
-			       found->process.state != PROCESS_EXITED))
+		if (!found || !has_settled(found))
 			return false;
 	}
 	return true;
@@ -227,8 +239,7 @@ static int say_not_stopped(const struct wait *wait, struct error *error)
 	while ((rank = rankset_next(&wait->ranks, rank)) >= 0) {
 		const struct rank *found = session_find_rank(session, rank);
 
-		if (found && (found->debugger.state == DEBUGGER_STOPPED ||
-			      found->process.state == PROCESS_EXITED))
+		if (found && has_settled(found))
 			continue;
 		if (missing.range_count == 0)
 			explain_running(found, &reason);

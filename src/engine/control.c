@@ -49,6 +49,13 @@ static bool is_fit(const struct rank *rank, enum control_need need)
 	return state == DEBUGGER_RUNNING || outside_is_free(rank);
 }
 
+static bool can_be_told(const struct rank *rank, const struct control *control)
+{
+	return is_fit(rank, control->need) ||
+	       (control->has_pausing && rank->is_pausing &&
+		!rank_is_gone(rank));
+}
+
 /* Why a rank cannot be told, as a clause behind "rank 1". */
 static const char *const state_reasons[] = {
 	[DEBUGGER_NONE] = "has no debugger to connect to",
@@ -219,8 +226,8 @@ int control_choose(struct control *control, struct command_context *context,
 
 		if (!is_meant(context, rank))
 			continue;
-		rankset_add(is_fit(rank, control->need) ? &control->chosen
-							: &control->others,
+		rankset_add(can_be_told(rank, control) ? &control->chosen
+						       : &control->others,
 			    rank->process.rank);
 	}
 	context->status = STATUS_DONE;

@@ -31,6 +31,7 @@ enum control_need {
 struct control {
 	const char *command; /* as it is said: "next" */
 	enum control_need need;
+	bool has_pausing; /* also ranks that were told to stop, and run yet */
 	struct rankset chosen;	  /* that can */
 	struct rankset others;	  /* that cannot */
 	struct rankset elsewhere; /* without the frame that is looked at */

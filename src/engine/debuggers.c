@@ -20,6 +20,22 @@
 /* A node takes at most this long to leave. */
 #define LEAVE_SECONDS 1.0
 
+void debuggers_send_settings(struct engine *engine)
+{
+	const struct settings *settings = &engine->settings;
+
+	if (engine->link_count == 0 ||
+	    (engine->node_stops_on_signal == settings->stops_on_signal &&
+	     engine->node_stays_stopped == settings->stays_stopped))
+		return;
+	engine->node_stops_on_signal = settings->stops_on_signal;
+	engine->node_stays_stopped = settings->stays_stopped;
+	engine_send(engine, "set",
+		    json_pack("{s:b, s:b}", "stopOnSignal",
+			      settings->stops_on_signal, "stay",
+			      settings->stays_stopped));
+}
+
 static void connect_to(struct pending *pending, struct engine *engine,
 		       const char *target, int rank)
 {
@@ -312,6 +328,29 @@ bool debuggers_await_holds(struct engine *engine, double seconds)
 	return true;
 }
 
+/* Ranks that were resumed without a request, each once; the log has all. */
+static void say_resumes(struct engine *engine)
+{
+	const struct stops *stops = &engine->session.stops;
+	const struct stop *last = NULL;
+	size_t count = 0;
+
+	while (engine->stops_seen < stops->count) {
+		const struct stop *stop =
+			stops_find(stops, engine->stops_seen++);
+
+		if (!stop || stop->resumed_for == RESUME_REQUEST)
+			continue;
+		last = stop;
+		count++;
+	}
+	if (count == 1)
+		engine_say(engine, false, "%s", last->description);
+	else if (count > 1)
+		engine_say(engine, false, "%s (and %zu more: L)",
+			   last->description, count - 1);
+}
+
 void debuggers_turn(struct engine *engine)
 {
 	if (engine->session.is_replay)
@@ -319,6 +358,7 @@ void debuggers_turn(struct engine *engine)
 	/* The node of a screen does so by itself. */
 	if (engine->settings.script)
 		(void)follow_holds(engine);
+	say_resumes(engine);
 	breaking_tell(engine, 0);
 	if (engine->session.choice.displays.count > 0)
 		display(engine);

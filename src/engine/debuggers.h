@@ -22,6 +22,8 @@ void debuggers_connect(struct engine *engine);
 void debuggers_connected(struct engine *engine, const json_t *body);
 /* Asks to be connected to the agent of that rank. */
 void debuggers_connect_agent(struct engine *engine, const struct rank *rank);
+/* Sends `set` to the node where its settings are not the engine's. */
+void debuggers_send_settings(struct engine *engine);
 /* After messages were applied. */
 void debuggers_turn(struct engine *engine);
 /*

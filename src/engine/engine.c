@@ -1,5 +1,6 @@
 #include "engine/engine.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -20,6 +21,9 @@
 #include "engine/replay.h"
 #include "engine/request.h"
 #include "model/wanted.h"
+
+/* Whoever reads a job's output may take so long a rest (keeper.h). */
+#define JOB_WAITS_SECONDS 60.0
 
 void engine_init(struct engine *engine, struct settings *owned_settings)
 {
@@ -334,6 +338,9 @@ static int64_t ask_for_job(struct engine *engine)
 		json_object_set_new(arguments, "columns",
 				    json_integer(engine->job_columns));
 	}
+	if (engine->job_printed)
+		json_object_set_new(arguments, "waits",
+				    json_real(JOB_WAITS_SECONDS));
 	return engine_ask(engine, "launch", arguments);
 }
 
@@ -370,6 +377,7 @@ static int64_t ask_for_ranks(struct engine *engine)
 	if (engine->settings.is_read_only)
 		json_object_set_new(hello, "readOnly", json_true());
 	engine_send(engine, "initialize", hello);
+	debuggers_send_settings(engine);
 	job = ask_for_job(engine);
 	/* Where they are all there is, they are found by being connected. */
 	if (is_alone)
@@ -379,6 +387,17 @@ static int64_t ask_for_ranks(struct engine *engine)
 	if (!is_alone)
 		debuggers_connect(engine);
 	return job;
+}
+
+/* Whoever writes there is to see that the job reads no more. */
+static void leave_input(void)
+{
+	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	dup2(fd, STDIN_FILENO);
+	close(fd);
 }
 
 static int start_node(struct engine *engine, struct error *error)
@@ -396,10 +415,14 @@ static int start_node(struct engine *engine, struct error *error)
 	if (!path)
 		return -1;
 	engine->links = xcalloc(1, sizeof(*engine->links));
-	engine->links[0] = link_new(path, engine->is_screen, error);
+	engine->links[0] =
+		link_new(path, engine->is_screen,
+			 engine->passes_input ? STDIN_FILENO : -1, error);
 	free(path);
 	if (!engine->links[0])
 		return -1;
+	if (engine->passes_input)
+		leave_input();
 	engine->link_count = 1;
 	timing_mark(&engine->timing, TIMING_SPAWNED);
 	gethostname(host, sizeof(host) - 1);

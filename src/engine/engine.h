@@ -71,6 +71,10 @@ struct engine {
 	struct differing differing; /* of its answers, being compared */
 	struct tensor_asking tensor;
 	struct rankset holds; /* held by agents that we have asked for */
+	/* The node's settings, as `set` has sent them last. */
+	bool node_stops_on_signal;
+	bool node_stays_stopped;
+	uint64_t stops_seen;  /* of session.stops, for resumes to be said */
 	int64_t seq;	      /* of the last request */
 	char *gone_why;	      /* the last node that went; NULL */
 	int64_t discover_seq; /* of the first discover */
@@ -95,6 +99,7 @@ struct engine {
 	int job_columns;
 	/* What it prints, for a shell; may be NULL. */
 	void (*job_printed)(const char *text);
+	bool passes_input; /* our standard input is the job's */
 	bool is_screen;		     /* set before engine_start: a
 				      * recording plays, ranks are
 				      * followed */

@@ -127,6 +127,7 @@ json_t *format_json_thread(const struct session *session,
 			    json_string(exactness_name(sample->exactness)));
 	json_object_set_new(json, "activity",
 			    text_or_null(thread->activity.name));
+	json_object_set_new(json, "missing", text_or_null(sample->missing));
 	json_object_set_new(json, "frames",
 			    frames_to_json(&rank->process,
 					   session_shown_stack(session,

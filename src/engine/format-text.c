@@ -259,6 +259,10 @@ void format_text_thread(struct buffer *out, const struct thread *thread)
 		buffer_append_string(out, "  ");
 		format_text(out, sample->error);
 	}
+	if (sample->missing) {
+		buffer_append_string(out, "  ");
+		format_text(out, sample->missing);
+	}
 	buffer_append_char(out, '\n');
 }
 

@@ -172,7 +172,8 @@ static void take_entry(struct frame_locals *locals, struct entry *entry)
 }
 
 struct frame_locals *frame_locals_new(struct engine *engine,
-				      const struct rankset *ranks)
+				      const struct rankset *ranks,
+				      bool has_secrets)
 {
 	const struct session *session = &engine->session;
 	struct frame_locals *locals = xcalloc(1, sizeof(*locals));
@@ -186,8 +187,11 @@ struct frame_locals *frame_locals_new(struct engine *engine,
 		engine_wait_answers(engine, locals->entries[0].seq,
 				    locals->entries[locals->count - 1].seq,
 				    engine->settings.timeout);
-	for (size_t i = 0; i < locals->count; i++)
+	for (size_t i = 0; i < locals->count; i++) {
 		take_entry(locals, &locals->entries[i]);
+		if (!has_secrets)
+			variable_list_mask(&locals->entries[i].list);
+	}
 	return locals;
 }
 

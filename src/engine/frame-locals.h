@@ -6,6 +6,7 @@
 #define ENGINE_FRAME_LOCALS_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <sys/types.h>
 
 struct buffer;
@@ -24,9 +25,13 @@ int frame_locals_read(struct engine *engine, const struct rank *rank, pid_t tid,
 		      int depth, struct variable_list *list,
 		      struct error *error);
 
-/* The first page of each Python frame of ranks (empty: all) and children. */
+/*
+ * The first page of each Python frame of ranks (empty: all) and children;
+ * values of secrets are masked unless has_secrets.
+ */
 struct frame_locals *frame_locals_new(struct engine *engine,
-				      const struct rankset *ranks);
+				      const struct rankset *ranks,
+				      bool has_secrets);
 /* NULL is fine here and below: no locals. */
 void frame_locals_free(struct frame_locals *locals);
 /* Appends the lines of one frame. */

@@ -142,7 +142,7 @@ static void record_locals(struct engine *engine)
 	struct rankset all = RANKSET_INIT;
 
 	if (engine->settings.wants_locals && engine_record_path(engine))
-		frame_locals_free(frame_locals_new(engine, &all));
+		frame_locals_free(frame_locals_new(engine, &all, false));
 }
 
 /* With --record-output: the last lines of each rank. */
@@ -220,6 +220,8 @@ static const char *why_not(const struct rank *rank)
 {
 	if (rank->error && rank->error[0] != '\0')
 		return rank->error;
+	if (rank->missing)
+		return rank->missing;
 	if (rank->process.error && rank->process.error[0] != '\0')
 		return rank->process.error;
 	switch (rank->state) {
@@ -402,7 +404,23 @@ static int no_rank(struct command_context *context, struct error *error)
 static bool is_whole(const struct rank *rank)
 {
 	return is_reached(rank) && rank->state != RANK_EXITED &&
-	       rank->state != RANK_UNREADABLE;
+	       rank->state != RANK_UNREADABLE && !rank->missing;
+}
+
+/* Ranks, or their debuggers, may not have been found. */
+static void note_unread(struct command_context *context)
+{
+	const struct session *session = &context->engine->session;
+
+	for (size_t i = 0; i < session->node_count; i++) {
+		const struct session_node *node = &session->nodes[i];
+
+		if (!node->unread)
+			continue;
+		context->status = STATUS_PARTIAL;
+		note(context, "%s: not all processes could be read: %s",
+		     node->name, node->unread);
+	}
 }
 
 static int weigh(struct command_context *context, struct error *error)
@@ -425,6 +443,7 @@ static int weigh(struct command_context *context, struct error *error)
 	}
 	if (context->engine->is_unconnected)
 		context->status = STATUS_PARTIAL;
+	note_unread(context);
 	if (reached_count > 0)
 		return 0;
 	error_set(error, "no rank could be read");

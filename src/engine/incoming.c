@@ -67,15 +67,21 @@ static void log_output(const struct message *message)
 			  json_get_string(message->body, "output", ""));
 }
 
-/* A screen shows it in a view of its own. */
-static void pass_output(const struct engine *engine,
-			const struct message *message)
+/* A screen shows it in a view of its own. Elsewhere the job waits for it. */
+static void pass_output(struct engine *engine, const struct message *message)
 {
-	if (engine->job_printed && message->type == MESSAGE_EVENT &&
-	    strcmp(message->name, "output") == 0 &&
-	    strcmp(json_get_string(message->body, "category", ""), "job") == 0)
-		engine->job_printed(
-			json_get_string(message->body, "output", ""));
+	json_t *taken;
+
+	if (!engine->job_printed || message->type != MESSAGE_EVENT ||
+	    strcmp(message->name, "output") != 0 ||
+	    strcmp(json_get_string(message->body, "category", ""), "job") != 0)
+		return;
+	engine->job_printed(json_get_string(message->body, "output", ""));
+	taken = json_object();
+	json_object_set_new(
+		taken, "bytes",
+		json_integer(json_get_integer(message->body, "bytes", 0)));
+	engine_send(engine, "jobTaken", taken);
 }
 
 void engine_apply(struct engine *engine, size_t node,

@@ -18,6 +18,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/loop.h"
+#include "protocol/launched.h"
 #include "protocol/message.h"
 
 #define NODE_NAME "probetui-node"
@@ -90,19 +91,38 @@ static int set_attributes(posix_spawnattr_t *attributes)
 				    POSIX_SPAWN_SETSIGMASK);
 }
 
-static int spawn(struct link *link, const char *path, bool is_quiet,
-		 const int ends[2])
+/* What is inherited, and how. */
+struct inherited {
+	int input;
+	int output;
+	int job_input; /* -1: none */
+	bool is_quiet;
+};
+
+static int spawn(struct link *link, const char *path,
+		 const struct inherited *inherited)
 {
-	char *const argv[] = { (char *)(uintptr_t)path, NULL };
+	char number[16];
+	char *argv[] = { (char *)(uintptr_t)path, NULL, NULL, NULL };
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
 	int result;
 
 	posix_spawn_file_actions_init(&actions);
 	posix_spawnattr_init(&attributes);
-	posix_spawn_file_actions_adddup2(&actions, ends[0], STDIN_FILENO);
-	posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-	if (is_quiet)
+	posix_spawn_file_actions_adddup2(&actions, inherited->input,
+					 STDIN_FILENO);
+	posix_spawn_file_actions_adddup2(&actions, inherited->output,
+					 STDOUT_FILENO);
+	if (inherited->job_input >= 0) {
+		snprintf(number, sizeof(number), "%d", inherited->job_input);
+		argv[1] = (char *)(uintptr_t)JOB_INPUT_OPTION;
+		argv[2] = number;
+		/* The same number: it is not closed then. */
+		posix_spawn_file_actions_adddup2(&actions, inherited->job_input,
+						 inherited->job_input);
+	}
+	if (inherited->is_quiet)
 		posix_spawn_file_actions_addopen(&actions, STDERR_FILENO,
 						 "/dev/null", O_WRONLY, 0);
 	set_attributes(&attributes);
@@ -120,18 +140,29 @@ static void close_fd(int *fd)
 	*fd = -1;
 }
 
-struct link *link_new(const char *path, bool is_quiet, struct error *error)
+struct link *link_new(const char *path, bool is_quiet, int job_input,
+		      struct error *error)
 {
+	struct inherited inherited = { .job_input = -1, .is_quiet = is_quiet };
 	struct link *link = xcalloc(1, sizeof(*link));
 	int down[2] = { -1, -1 };
 	int up[2] = { -1, -1 };
 	int result = -1;
 
 	link->pid = -1;
-	if (pipe2(down, O_CLOEXEC) == 0 && pipe2(up, O_CLOEXEC) == 0)
-		result = spawn(link, path, is_quiet, (int[]){ down[0], up[1] });
-	else
+	/* Above those that the node has for itself. */
+	if (job_input >= 0)
+		inherited.job_input = fcntl(job_input, F_DUPFD_CLOEXEC,
+					    STDERR_FILENO + 1);
+	if ((job_input < 0 || inherited.job_input >= 0) &&
+	    pipe2(down, O_CLOEXEC) == 0 && pipe2(up, O_CLOEXEC) == 0) {
+		inherited.input = down[0];
+		inherited.output = up[1];
+		result = spawn(link, path, &inherited);
+	} else {
 		result = errno;
+	}
+	close_fd(&inherited.job_input);
 	close_fd(&down[0]);
 	close_fd(&up[1]);
 	link->input = down[1];

@@ -35,9 +35,11 @@ struct link_handlers {
 char *link_find_node(struct error *error);
 /*
  * Starts the program at path. With is_quiet its standard error goes nowhere:
- * a screen is there. NULL and a sentence on failure.
+ * a screen is there. job_input is a descriptor that a job of the node is to
+ * have as its standard input; -1: none. NULL and a sentence on failure.
  */
-struct link *link_new(const char *path, bool is_quiet, struct error *error);
+struct link *link_new(const char *path, bool is_quiet, int job_input,
+		      struct error *error);
 /* From now on the loop reads and hands out. */
 void link_watch(struct link *link, struct loop *loop,
 		const struct link_handlers *handlers);

@@ -253,6 +253,15 @@ static int set_no_mouse(struct settings *settings, const char *value,
 	return 0;
 }
 
+static int set_tty(struct settings *settings, const char *value,
+		   struct error *error)
+{
+	(void)value;
+	(void)error;
+	settings->wants_tty = true;
+	return 0;
+}
+
 static int set_help(struct settings *settings, const char *value,
 		    struct error *error)
 {
@@ -319,6 +328,9 @@ const struct setting_option setting_options[] = {
 	  "run a script of commands (- reads standard "
 	  "input)",
 	  set_script },
+	{ "tty", 0, NULL,
+	  "with -x: the started job reads its terminal",
+	  set_tty },
 	{ "agent-path", 0, NULL,
 	  "print the Python package's folder, for PYTHONPATH",
 	  set_agent_path },

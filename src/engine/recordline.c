@@ -314,6 +314,27 @@ static enum recordline make_launch(const struct making *making)
 	return change(making, body);
 }
 
+/* A file of the program, whose literals may be what its variables hold. */
+static enum recordline make_source(const struct making *making)
+{
+	const json_t *body = making->message->body;
+	const char *content = json_get_string(body, "content", NULL);
+	struct buffer masked = BUFFER_INIT;
+	enum recordline result = RECORDLINE_AS_IT_IS;
+	json_t *changed;
+
+	if (!content)
+		return RECORDLINE_AS_IT_IS;
+	secret_mask_source(&masked, content);
+	if (masked.length > 0 && strcmp(masked.data, content) != 0) {
+		changed = json_copy(making->message->body);
+		json_set_text(changed, "content", masked.data);
+		result = change(making, changed);
+	}
+	buffer_clear(&masked);
+	return result;
+}
+
 /* What is returned or raised is a value like a variable's. */
 static bool mask_debugger(const struct recordline_rules *rules, json_t *json)
 {
@@ -450,6 +471,7 @@ static const struct {
 	{ MESSAGE_EVENT, "continued", make_debugger },
 	{ MESSAGE_RESPONSE, "output", make_output },
 	{ MESSAGE_RESPONSE, "variables", make_variables },
+	{ MESSAGE_RESPONSE, "source", make_source },
 	{ MESSAGE_REQUEST, "evaluate", make_question },
 	{ MESSAGE_RESPONSE, "evaluate", make_answer },
 	{ MESSAGE_REQUEST, "tensor", make_wish },

@@ -1,7 +1,8 @@
 /*
  * recordline: what of a message goes into a recording. Stacks are named as the
  * recording's own table does, so that a chapter is complete in itself; values
- * of secrets are masked. What a person typed into a terminal is never in it.
+ * of secrets and literals of secrets in source are masked. What a person typed
+ * into a terminal is never in a recording.
  */
 #ifndef ENGINE_RECORDLINE_H
 #define ENGINE_RECORDLINE_H

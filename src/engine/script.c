@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "banned.h"
@@ -11,6 +12,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/loop.h"
 #include "engine/command.h"
 #include "engine/commands.h"
 #include "engine/engine.h"
@@ -205,6 +207,26 @@ static void append_said(struct command_context *context,
 	format_document(context->out, json);
 }
 
+/* "rank 2 was sent SIGTERM: resumed so that it can handle it" */
+static void append_resume(struct command_context *context,
+			  const struct stop *stop)
+{
+	json_t *json;
+
+	if (!context->is_json) {
+		format_text(context->out, stop->description);
+		buffer_append_char(context->out, '\n');
+		return;
+	}
+	json = json_object();
+	json_object_set_new(json, "event", json_string("continued"));
+	json_object_set_new(json, "rank", json_integer(stop->rank));
+	json_object_set_new(json, "reason",
+			    json_string(resume_reason_name(stop->resumed_for)));
+	json_object_set_new(json, "description", json_text(stop->description));
+	format_document(context->out, json);
+}
+
 static void append_stops(struct command_context *context)
 {
 	const struct stops *stops = &context->engine->session.stops;
@@ -217,6 +239,8 @@ static void append_stops(struct command_context *context)
 			continue;
 		if (stop->said)
 			append_said(context, stop);
+		else if (stop->resumed_for != RESUME_REQUEST)
+			append_resume(context, stop);
 		else if (context->is_json)
 			append_stop_json(context->out, stop);
 		else
@@ -283,6 +307,49 @@ static uint64_t stops_of(const struct command_context *context)
 	return rank ? rank->debugger.stops : 0;
 }
 
+static void on_line(int fd, int events, void *data)
+{
+	(void)fd;
+	(void)events;
+	*(bool *)data = true;
+}
+
+static bool is_set(const struct engine *engine, void *data)
+{
+	(void)engine;
+	return *(bool *)data;
+}
+
+/*
+ * Whoever writes the script may take its time: meanwhile what a job prints is
+ * passed on, which it would wait for.
+ */
+static void await_line(struct engine *engine, FILE *file)
+{
+	struct stat about;
+	struct loop_watch *watch;
+	bool is_there = false;
+
+	if (file != stdin || !engine->loop ||
+	    engine->settings.program_count == 0 ||
+	    fstat(STDIN_FILENO, &about) < 0 ||
+	    !(S_ISFIFO(about.st_mode) || S_ISSOCK(about.st_mode) ||
+	      isatty(STDIN_FILENO)))
+		return;
+	watch = loop_watch(engine->loop, STDIN_FILENO, LOOP_READABLE, on_line,
+			   &is_there);
+	while (!is_there && !engine_is_deaf(engine))
+		engine_wait(engine, is_set, &is_there, 3600);
+	loop_watch_stop(watch);
+}
+
+static ssize_t read_line(struct command_context *context, FILE *file,
+			 char **line, size_t *capacity)
+{
+	await_line(context->engine, file);
+	return getline(line, capacity, file);
+}
+
 static int run_lines(struct command_context *context,
 		     const struct command_table *tables, size_t table_count,
 		     FILE *file, struct error *error)
@@ -293,8 +360,11 @@ static int run_lines(struct command_context *context,
 	ssize_t length;
 	int status = STATUS_DONE;
 
+	/* Else lines might wait in its buffer while we wait for more. */
+	if (file == stdin)
+		setvbuf(file, NULL, _IONBF, 0);
 	while (!context->wants_quit &&
-	       (length = getline(&line, &capacity, file)) >= 0) {
+	       (length = read_line(context, file, &line, &capacity)) >= 0) {
 		struct error failure = ERROR_INIT;
 		uint64_t stops = stops_of(context);
 		size_t told = context->stops_told;

@@ -130,6 +130,50 @@ static const char *warn_of_threads(const struct settings *settings)
 		       : NULL;
 }
 
+static int set_stop_on_signal(struct settings *settings, const char *value,
+			      struct error *error)
+{
+	return parse_switch(value, &settings->stops_on_signal, error);
+}
+
+static void show_stop_on_signal(const struct settings *settings,
+				struct buffer *out)
+{
+	show_switch(out, settings->stops_on_signal);
+}
+
+static const char *warn_of_signals(const struct settings *settings)
+{
+	return settings->stops_on_signal
+		       ? "a scheduler that ends the job kills a rank that "
+			 "stays stopped: it writes no checkpoint"
+		       : NULL;
+}
+
+static int set_hold(struct settings *settings, const char *value,
+		    struct error *error)
+{
+	if (strcmp(value, "automatic") != 0 && strcmp(value, "stay") != 0)
+		return error_set(error, "'%.40s' is neither automatic nor stay",
+				 value);
+	settings->stays_stopped = strcmp(value, "stay") == 0;
+	return 0;
+}
+
+static void show_hold(const struct settings *settings, struct buffer *out)
+{
+	buffer_append_string(out, settings->stays_stopped ? "stay"
+							  : "automatic");
+}
+
+static const char *warn_of_hold(const struct settings *settings)
+{
+	return settings->stays_stopped
+		       ? "a collective that waits for a stopped rank may time "
+			 "out and end the job"
+		       : NULL;
+}
+
 static int set_period(struct settings *settings, const char *value,
 		      struct error *error)
 {
@@ -207,6 +251,12 @@ const struct setting setting_rows[] = {
 	{ "threads", "all | one",
 	  "that stop; one: the rest goes on in C code without the GIL", true,
 	  set_threads, show_threads, warn_of_threads },
+	{ "stop-on-signal", "on | off",
+	  "a stopped rank that is sent a signal stays stopped", true,
+	  set_stop_on_signal, show_stop_on_signal, warn_of_signals },
+	{ "hold", "automatic | stay",
+	  "stopped ranks resume before collectives time out, or stay", true,
+	  set_hold, show_hold, warn_of_hold },
 	{ "read-only", "on | off", "refuse what stops, writes or runs code",
 	  false, set_read_only, show_read_only, NULL },
 };
@@ -244,7 +294,7 @@ void setting_append_all(struct buffer *out, const struct settings *settings)
 		struct buffer value = BUFFER_INIT;
 
 		setting_rows[i].show(settings, &value);
-		buffer_printf(out, "%-12s  %-13s  %s (%s)\n",
+		buffer_printf(out, "%-14s  %-13s  %s (%s)\n",
 			      setting_rows[i].name, value.data,
 			      setting_rows[i].help, setting_rows[i].values);
 		buffer_clear(&value);

@@ -46,10 +46,13 @@ struct settings {
 	bool is_json;
 	bool is_read_only;
 	bool stops_one_thread; /* the others of its rank run on */
+	bool stops_on_signal; /* a stopped rank that is sent one stays so */
+	bool stays_stopped; /* a time-out of others resumes no rank */
 	bool is_yes;	   /* --yes: what costs something is not asked about */
 	bool is_ascii;	   /* the terminal cannot show UTF-8 */
 	bool has_no_color; /* NO_COLOR */
 	bool has_no_mouse;
+	bool wants_tty; /* --tty: a script's job has a terminal as its input */
 	bool wants_help;
 	bool wants_version;
 	bool wants_agent_path;

@@ -272,11 +272,20 @@ static const struct place_row *find_row(const struct code *code)
 	return NULL;
 }
 
+/* What a node has for a code object that it could not read. */
+static bool is_unknown(const struct code *code)
+{
+	return strcmp(code->func, "?") == 0 && strcmp(code->file, "?") == 0;
+}
+
+/* is_reached: the frames go out to one of the user's code. */
 static bool activity_of_frames(const struct stack *stack,
-			       struct activity *activity)
+			       struct activity *activity, bool *is_reached)
 {
 	const struct place_row *best = NULL;
 	size_t best_index = 0;
+
+	*is_reached = false;
 
 	for (size_t i = 0; i < stack->frame_count; i++) {
 		const struct code *code = stack->frames[i].code;
@@ -287,8 +296,13 @@ static bool activity_of_frames(const struct stack *stack,
 			best = row;
 			best_index = i;
 		}
-		if (code->type == FRAME_PYTHON && !place_is_library(code->file))
+		if (is_unknown(code))
 			break;
+		if (code->type == FRAME_PYTHON &&
+		    !place_is_library(code->file)) {
+			*is_reached = true;
+			break;
+		}
 	}
 	if (!best)
 		return false;
@@ -312,14 +326,35 @@ static struct activity activity_of_syscall(const struct thread_sample *sample)
 	return activity_make(ACTIVITY_UNKNOWN, "", 0);
 }
 
+/*
+ * What is missing decides where the rest does not: without the outer frames a
+ * lock may be a part of a collective, without the system call a thread that
+ * sleeps may wait for its peers.
+ */
+static bool lacks(const struct thread_sample *sample, bool has_place,
+		  bool is_reached)
+{
+	bool has_state = sample->state != THREAD_UNKNOWN &&
+			 (sample->state != THREAD_BLOCKED ||
+			  sample->syscall >= 0);
+
+	return sample->missing && (!is_reached || !(has_place || has_state));
+}
+
 struct activity activity_of(const struct thread *thread)
 {
 	const struct thread_sample *sample = &thread->sample;
 	struct activity activity;
+	bool is_reached = false;
+	bool has_place;
 
 	if (sample->state == THREAD_GIL)
 		return activity_make(ACTIVITY_LOCK, "the GIL", 0);
-	if (sample->stack && activity_of_frames(sample->stack, &activity))
+	has_place = sample->stack &&
+		    activity_of_frames(sample->stack, &activity, &is_reached);
+	if (lacks(sample, has_place, is_reached))
+		return activity_make(ACTIVITY_UNKNOWN, "", 0);
+	if (has_place)
 		return activity;
 	/* The interpreter ends: it has left the last frame for good. */
 	if (sample->is_main && sample->stack && sample->stack->frame_count == 0)

@@ -212,6 +212,19 @@ static bool is_of_other_job(const struct session *session,
 	return false;
 }
 
+/* `continued` is told again, unchanged, as long as the rank runs. */
+static bool is_resumed_without_request(const struct rank *rank,
+				       const struct debugger *before)
+{
+	bool was_resumed = before->state == DEBUGGER_RUNNING &&
+			   before->resumed_for != RESUME_REQUEST;
+
+	return (before->state == DEBUGGER_STOPPED ||
+		before->state == DEBUGGER_RUNNING) &&
+	       !was_resumed && rank->debugger.state == DEBUGGER_RUNNING &&
+	       rank->debugger.resumed_for != RESUME_REQUEST;
+}
+
 /* The body of all three events is the whole of it. */
 static int apply_debugger(const struct apply *apply, struct error *error)
 {
@@ -219,6 +232,7 @@ static int apply_debugger(const struct apply *apply, struct error *error)
 	int64_t pid = json_get_integer(body, "pid", 0);
 	struct debugger debugger;
 	struct rank *rank;
+	bool is_stop;
 
 	debugger_init(&debugger);
 	if (debugger_from_json(&debugger, body, error) < 0) {
@@ -230,12 +244,15 @@ static int apply_debugger(const struct apply *apply, struct error *error)
 		       ? session_find_pid(apply->session, apply->node,
 					  (pid_t)pid)
 		       : NULL;
-	if (rank && rank_apply_debugger(rank, &debugger, apply->now) &&
-	    !is_of_other_job(apply->session, rank)) {
+	is_stop = rank && rank_apply_debugger(rank, &debugger, apply->now);
+	if (is_stop && !is_of_other_job(apply->session, rank)) {
 		look_at_stop(apply->session, rank);
 		stops_add(&apply->session->stops, rank);
 		breakpoints_stopped(apply->session, rank);
 	}
+	if (rank && is_resumed_without_request(rank, &debugger) &&
+	    !is_of_other_job(apply->session, rank))
+		stops_add_resume(&apply->session->stops, rank);
 	if (rank)
 		breakpoints_take_refusals(&apply->session->choice.breakpoints,
 					  rank->process.rank, &rank->debugger);
@@ -327,7 +344,26 @@ static void read_bystander(struct bystander *bystander, const json_t *json)
 	bystander->why = xstrdup(json_get_string(json, "why", ""));
 }
 
-int session_discovered(struct session *session, const json_t *body,
+/* What a look could not see; a node of before this was told says nothing. */
+static void take_unread(struct session_node *node, const json_t *body)
+{
+	int64_t hidden = json_get_integer(body, "hidden", 0);
+
+	node->hidden = hidden > 0 ? (size_t)hidden : 0;
+	free(node->unread);
+	node->unread =
+		xstrdup_or_null(json_get_string(body, "unread", NULL));
+}
+
+static int apply_unread(const struct apply *apply, struct error *error)
+{
+	(void)error;
+	take_unread(&apply->session->nodes[apply->node], apply->message->body);
+	apply->session->step++;
+	return 0;
+}
+
+int session_discovered(struct session *session, size_t node, const json_t *body,
 		       struct error *error)
 {
 	const json_t *list = json_object_get(body, "bystanders");
@@ -351,6 +387,7 @@ int session_discovered(struct session *session, const json_t *body,
 	session->uid = (uid_t)uid;
 	/* A node of before this was counted does not say. */
 	session->other_users = others > 0 ? (size_t)others : 0;
+	take_unread(&session->nodes[node], body);
 	session->is_discovered = true;
 	job_choose(session);
 	return 0;
@@ -359,7 +396,8 @@ int session_discovered(struct session *session, const json_t *body,
 static int apply_discover(const struct apply *apply, struct error *error)
 {
 	apply->session->nodes[apply->node].is_known = true;
-	return session_discovered(apply->session, apply->message->body, error);
+	return session_discovered(apply->session, apply->node,
+				  apply->message->body, error);
 }
 
 static int apply_snapshot(const struct apply *apply, struct error *error)
@@ -475,6 +513,7 @@ static const struct {
 	{ MESSAGE_EVENT, "rankAdded", apply_process },
 	{ MESSAGE_EVENT, "rankChanged", apply_process },
 	{ MESSAGE_EVENT, "rankRemoved", apply_removed },
+	{ MESSAGE_EVENT, "unread", apply_unread },
 	{ MESSAGE_EVENT, "sampled", apply_sampled },
 	{ MESSAGE_EVENT, "debugger", apply_debugger },
 	{ MESSAGE_EVENT, "stopped", apply_debugger },
@@ -515,10 +554,12 @@ static const struct {
 	{ MESSAGE_RESPONSE, "execute", apply_nothing },
 	{ MESSAGE_RESPONSE, "catch", apply_nothing },
 	{ MESSAGE_RESPONSE, "setExceptionBreakpoints", apply_nothing },
+	{ MESSAGE_RESPONSE, "set", apply_nothing },
 	{ MESSAGE_RESPONSE, "terminal", apply_nothing },
 	{ MESSAGE_RESPONSE, "terminalInput", apply_nothing },
 	{ MESSAGE_RESPONSE, "launch", apply_nothing },
 	{ MESSAGE_RESPONSE, "jobInput", apply_nothing },
+	{ MESSAGE_RESPONSE, "jobTaken", apply_nothing },
 	{ MESSAGE_RESPONSE, "jobResize", apply_nothing },
 	{ MESSAGE_RESPONSE, "jobBreakpoints", apply_nothing },
 	{ MESSAGE_RESPONSE, "jobEnd", apply_nothing },

@@ -67,8 +67,9 @@ enum camp_role camp_role_of(const struct rank *rank)
 	if (held_is(rank))
 		return CAMP_ELSEWHERE;
 	switch (rank->state) {
-	case RANK_EXITED:
 	case RANK_NOT_FOUND:
+		return rank->unseen ? CAMP_UNREADABLE : CAMP_GONE;
+	case RANK_EXITED:
 		return CAMP_GONE;
 	case RANK_UNREADABLE:
 		return CAMP_UNREADABLE;

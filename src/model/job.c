@@ -503,6 +503,41 @@ static void add_placeholder(struct session *session, int number,
 		rank_free(rank);
 }
 
+/* Why a rank that was not found may be there all the same, or NULL. */
+static char *explain_unseen(const struct session *session)
+{
+	for (size_t i = 0; i < session->node_count; i++) {
+		const struct session_node *node = &session->nodes[i];
+
+		if (node->unread)
+			return xasprintf("not found, but not all processes "
+					 "could be read: %s",
+					 node->unread);
+		if (node->hidden > 0)
+			return xasprintf("not found, but %zu Python process%s "
+					 "of this user cannot be read",
+					 node->hidden,
+					 node->hidden == 1 ? "" : "es");
+	}
+	return NULL;
+}
+
+static void note_unseen(struct session *session)
+{
+	char *unseen = explain_unseen(session);
+
+	for (size_t i = 0; i < session->rank_count; i++) {
+		struct rank *rank = session->ranks[i];
+
+		if (rank->process.pid != 0)
+			continue;
+		free(rank->unseen);
+		rank->unseen = xstrdup_or_null(unseen);
+		rank_update_state(rank);
+	}
+	free(unseen);
+}
+
 void job_fill(struct session *session)
 {
 	struct expectation expectation;
@@ -525,6 +560,7 @@ void job_fill(struct session *session)
 		placeholders++;
 	}
 	expectation_clear(&expectation);
+	note_unseen(session);
 }
 
 /* Where a machine has not been looked at yet, nobody is missing. */

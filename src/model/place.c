@@ -25,11 +25,11 @@ static const char *const library_parts[] = {
 
 /* Of the package agent/probetui; tests/unit/test_layers.py compares. */
 static const char *const agent_modules[] = {
-	"__init__", "access", "agent", "audit", "channel", "endpoints",
-	"evaluation", "files", "forks", "holds", "http1", "identity",
-	"injected", "inspection", "interruption", "leaving", "objects",
-	"process", "prompt", "routes", "server", "settings",
-	"snapshots", "starting", "streams",
+	"__init__", "access", "admission", "agent", "audit", "channel",
+	"deadline", "endpoints", "evaluation", "files", "forks", "greenlets",
+	"holds", "http1", "identity", "injected", "inspection", "interruption",
+	"leaving", "objects", "process", "prompt", "quiet", "representation",
+	"routes", "server", "settings", "snapshots", "starting", "streams",
 	"values", "wire", "wrapping",
 };
 

@@ -44,6 +44,7 @@ static void free_threads(struct thread **threads, size_t *count)
 	for (size_t i = 0; i < *count; i++) {
 		free((*threads)[i].sample.name);
 		free((*threads)[i].sample.error);
+		free((*threads)[i].sample.missing);
 	}
 	free(*threads);
 	*threads = NULL;
@@ -64,6 +65,8 @@ void rank_free(struct rank *rank)
 	free_threads(&rank->seen, &rank->seen_count);
 	free(rank->sample_error);
 	free(rank->sample_source);
+	free(rank->missing);
+	free(rank->unseen);
 	free(rank->error);
 	process_clear(&rank->process);
 	free(rank);
@@ -105,8 +108,10 @@ bool rank_apply_debugger(struct rank *rank, struct debugger *debugger,
 		xreplace(&rank->raised, rank->debugger.exception);
 	is_stop = rank->debugger.state == DEBUGGER_STOPPED &&
 		  rank->debugger.stops > rank->stops_seen;
-	if (is_stop)
+	if (is_stop) {
 		rank->stops_seen = rank->debugger.stops;
+		rank->is_pausing = false;
+	}
 	rank_update_state(rank);
 	return is_stop;
 }
@@ -254,6 +259,7 @@ static struct thread *take_threads(struct rank *rank,
 		thread->sample = sample->threads[i];
 		sample->threads[i].name = NULL;
 		sample->threads[i].error = NULL;
+		sample->threads[i].missing = NULL;
 		before = thread_before(rank, thread->sample.tid, &next);
 		thread_compare(thread, before, seconds, now,
 			       rank->debugger_at >= 0 &&
@@ -329,6 +335,19 @@ static void note_movement(struct rank *rank, bool was_at_peers, double now)
 	remember(rank, main_thread->sample.stack, now);
 }
 
+static void note_missing(struct rank *rank)
+{
+	const struct thread *main_thread = rank_main_thread(rank);
+	const char *missing = rank->sample_error;
+
+	if (!missing && main_thread)
+		missing = main_thread->sample.missing;
+	if (!missing && main_thread && main_thread->sample_count < 2)
+		return;
+	free(rank->missing);
+	rank->missing = xstrdup_or_null(missing);
+}
+
 void rank_apply_sample(struct rank *rank, struct process_sample *sample,
 		       double now)
 {
@@ -348,6 +367,7 @@ void rank_apply_sample(struct rank *rank, struct process_sample *sample,
 	rank->node_time = sample->time;
 	rank->memory = sample->memory;
 	rank->sample_count++;
+	note_missing(rank);
 	note_movement(rank, was_at_peers, now);
 	rank->sampled_at = now;
 	process_sample_clear(sample);
@@ -384,6 +404,13 @@ static bool is_at_prompt(const struct debugger *debugger)
 	       debugger->state == DEBUGGER_NESTED;
 }
 
+/* What could be read of it does not tell what it is at. */
+static bool is_undecided(const struct thread *thread)
+{
+	return thread->sample.missing &&
+	       thread->activity.kind == ACTIVITY_UNKNOWN;
+}
+
 static enum rank_state state_of(const struct rank *rank)
 {
 	const struct thread *main_thread = rank_main_thread(rank);
@@ -406,6 +433,8 @@ static enum rank_state state_of(const struct rank *rank)
 	if (rank->sampled_at < 0)
 		return RANK_UNKNOWN;
 	if (rank->sample_error || !main_thread || !main_thread->sample.stack)
+		return RANK_UNREADABLE;
+	if (is_undecided(main_thread))
 		return RANK_UNREADABLE;
 	return state_of_main(main_thread);
 }
@@ -440,13 +469,15 @@ static char *sentence_of(const struct rank *rank)
 	case RANK_EXITED:
 		return exit_sentence(rank);
 	case RANK_NOT_FOUND:
-		return xstrdup("was not found");
+		return xstrdup(rank->unseen ? rank->unseen : "was not found");
 	case RANK_UNREADABLE:
 		if (rank->process.state == PROCESS_UNREADABLE &&
 		    rank->process.error)
 			return xstrdup(rank->process.error);
 		if (rank->sample_error)
 			return xstrdup(rank->sample_error);
+		if (main_thread && main_thread->sample.missing)
+			return xstrdup(main_thread->sample.missing);
 		if (main_thread && main_thread->sample.error)
 			return xstrdup(main_thread->sample.error);
 		return xstrdup("its main thread has no Python stack that "

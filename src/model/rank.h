@@ -50,6 +50,7 @@ struct rank {
 			      * what was read at this stop may be old then */
 	uint64_t stops_seen; /* of this connection; 0: it is not ours */
 	uint64_t breakpoints_sent; /* revision of them it was told; 0: none */
+	bool is_pausing; /* it was told to stop, and did not since */
 	bool is_attached_for_them; /* its debugger may become ours by that */
 	char *breakpoints_error;   /* why it took none; NULL: it did */
 	size_t node;		/* the session's node it is on */
@@ -63,6 +64,10 @@ struct rank {
 	double node_time; /* newest sample's, on its node's clock */
 	size_t sample_count;
 	char *sample_error;   /* why nothing could be read, or NULL */
+	char *missing;	      /* what its main thread's samples lack, until two
+			       * in a row lack nothing; NULL: nothing */
+	char *unseen;	      /* why it may be there although it was not found,
+			       * or NULL */
 	char *sample_source;  /* who told it, "http"; NULL: read from outside */
 	double ended_at;      /* session time it was told gone; -1 */
 	double interval;      /* seconds between the two newest samples */

@@ -528,6 +528,56 @@ static void (*const sentences[FINDINGS])(struct buffer *out,
 	[FINDING_MOVING] = say_moving,
 };
 
+/* Its error tells what was not read of it, or why it was not found. */
+static bool is_partly_read(const struct rank *rank)
+{
+	return rank->unseen ||
+	       (rank->missing && !rank->sample_error &&
+		rank->process.state != PROCESS_UNREADABLE);
+}
+
+/* What is known of them is used, and what is not is said. */
+static void append_missing(struct buffer *out, const struct session *session)
+{
+	struct rankset told = RANKSET_INIT;
+
+	for (size_t i = 0; i < session->rank_count; i++) {
+		const struct rank *first = session->ranks[i];
+		struct rankset ranks = RANKSET_INIT;
+
+		if (!first->missing || first->state == RANK_UNREADABLE ||
+		    rankset_contains(&told, first->process.rank) ||
+		    rank_is_gone(first))
+			continue;
+		for (size_t j = i; j < session->rank_count; j++) {
+			const struct rank *rank = session->ranks[j];
+
+			if (rank->missing && !rank_is_gone(rank) &&
+			    rank->state != RANK_UNREADABLE &&
+			    strcmp(rank->missing, first->missing) == 0)
+				rankset_add(&ranks, rank->process.rank);
+		}
+		buffer_append_char(out, ' ');
+		phrase_append_ranks(out, &ranks);
+		buffer_append_string(out, ": ");
+		phrase_append_error(out, first->missing);
+		rankset_unite(&told, &ranks);
+		rankset_clear(&ranks);
+	}
+	rankset_clear(&told);
+}
+
+static void append_unread(struct buffer *out, const struct session *session)
+{
+	for (size_t i = 0; i < session->node_count; i++) {
+		if (!session->nodes[i].unread)
+			continue;
+		buffer_append_string(out, " Not all processes could be read: ");
+		phrase_append_error(out, session->nodes[i].unread);
+		return;
+	}
+}
+
 /* Ranks that no rule could look at: they may be the odd ones. */
 static void append_unknown(struct buffer *out, const struct camp_list *camps,
 			   enum camp_role role)
@@ -549,7 +599,9 @@ static void append_unknown(struct buffer *out, const struct camp_list *camps,
 		buffer_append_char(out, ' ');
 		phrase_append_ranks(out, &ranks);
 		if (role == CAMP_UNREADABLE) {
-			buffer_append_string(out, " cannot be read: ");
+			buffer_append_string(out, is_partly_read(first->first)
+							  ? ": "
+							  : " cannot be read: ");
 			phrase_append_error(out, first->first->error);
 		} else {
 			buffer_append_string(out, rankset_count(&ranks) == 1
@@ -570,6 +622,8 @@ void sentence_append(struct buffer *out, const struct session *session,
 		append_unknown(out, camps, CAMP_UNREADABLE);
 		append_unknown(out, camps, CAMP_UNREAD);
 	}
+	append_missing(out, session);
+	append_unread(out, session);
 	/* A part that comes second elsewhere begins with a blank. */
 	if (out->length > 0 && out->data[0] == ' ')
 		buffer_consume(out, 1);

@@ -107,6 +107,7 @@ void session_clear(struct session *session)
 	/* Stacks last: ranks and verdict lend from the tables. */
 	for (size_t i = 0; i < session->node_count; i++) {
 		free(session->nodes[i].name);
+		free(session->nodes[i].unread);
 		rankset_clear(&session->nodes[i].wanted);
 		stack_table_free(session->nodes[i].stacks);
 	}

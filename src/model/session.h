@@ -65,6 +65,9 @@ struct session_node {
 				* these; empty: all */
 	bool is_known; /* it told of processes, or was looked through */
 	bool is_gone;
+	char *unread;  /* why not all of its processes could be looked at, or
+			* NULL */
+	size_t hidden; /* its Python processes that this user may not read */
 };
 
 /* The variables of one frame or object, as they came. */
@@ -244,7 +247,7 @@ struct rank *session_find_parent(const struct session *session, size_t node,
 				 const struct process *process,
 				 struct error *error);
 /* What a node's answer to `discover` says; the job may be clear then. */
-int session_discovered(struct session *session, const json_t *body,
+int session_discovered(struct session *session, size_t node, const json_t *body,
 		       struct error *error);
 
 /* For session_apply: the node gives ids of stacks anew (carry.c). */

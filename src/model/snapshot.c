@@ -222,16 +222,22 @@ static json_t *write_bystanders(const struct session *session)
 	return json;
 }
 
-static void write_discovery(const struct session *session, json_t *json)
+static void write_discovery(const struct session *session, size_t node,
+			    json_t *json)
 {
+	const struct session_node *from = &session->nodes[node];
+	json_t *discovered;
+
 	if (!session->is_discovered)
 		return;
-	json_object_set_new(json, "discovered",
-			    json_pack("{s:I, s:I, s:I, s:o}", "looked_at",
-				      (json_int_t)session->looked_at, "uid",
-				      (json_int_t)session->uid, "others",
-				      (json_int_t)session->other_users,
-				      "bystanders", write_bystanders(session)));
+	discovered = json_pack("{s:I, s:I, s:I, s:I, s:o}", "looked_at",
+			       (json_int_t)session->looked_at, "uid",
+			       (json_int_t)session->uid, "others",
+			       (json_int_t)session->other_users, "hidden",
+			       (json_int_t)from->hidden, "bystanders",
+			       write_bystanders(session));
+	json_set_text(discovered, "unread", from->unread);
+	json_object_set_new(json, "discovered", discovered);
 }
 
 static size_t count_processes(struct rank *const *ranks, size_t count)
@@ -267,7 +273,7 @@ json_t *snapshot_to_json(const struct session *session, size_t node,
 
 	json_set_text(json, "host", session->nodes[node].name);
 	json_object_set_new(json, "wanted", write_choice(session));
-	write_discovery(session, json);
+	write_discovery(session, node, json);
 	write_ranks(&writer, session->ranks, session->rank_count, ranks);
 	write_ranks(&writer, session->others, session->other_count, ranks);
 	if (session->launching.job.state != LAUNCHED_NONE)
@@ -540,7 +546,8 @@ int snapshot_apply(struct session *session, size_t node, const json_t *body,
 	wanted_recorded(session, node, json_object_get(body, "wanted"));
 	if (read_ranks(&reader, body) < 0)
 		return -1;
-	if (discovered && session_discovered(session, discovered, error) < 0)
+	if (discovered &&
+	    session_discovered(session, node, discovered, error) < 0)
 		return -1;
 	if (job && session_apply_job(session, node, job, error) < 0)
 		return -1;

@@ -67,6 +67,21 @@ void stops_add_said(struct stops *stops, int rank, int id, const char *text)
 	stop->said = xstrdup(text);
 }
 
+void stops_add_resume(struct stops *stops, const struct rank *rank)
+{
+	const struct debugger *debugger = &rank->debugger;
+	const char *name = resume_reason_name(debugger->resumed_for);
+	struct stop *stop = add(stops);
+
+	stop->rank = rank->process.rank;
+	stop->resumed_for = debugger->resumed_for;
+	stop->description =
+		debugger->description
+			? xstrdup(debugger->description)
+			: xasprintf("rank %d was resumed: %s",
+				    rank->process.rank, name);
+}
+
 void stops_add(struct stops *stops, const struct rank *rank)
 {
 	const struct debugger *debugger = &rank->debugger;

@@ -1,8 +1,8 @@
 /*
  * stops: the stops of all ranks in the order in which they happened, and what
- * log points said between them. A script tells each exactly once, so what it
- * needs to tell is copied here: the rank may run on, or end, before it is
- * told. The last STOPS_KEPT are kept.
+ * log points said between them, and which ranks were resumed without a request.
+ * A script tells each exactly once, so what it needs to tell is copied here:
+ * the rank may run on, or end, before it is told. The last STOPS_KEPT are kept.
  */
 #ifndef MODEL_STOPS_H
 #define MODEL_STOPS_H
@@ -29,6 +29,9 @@ struct stop {
 		     * rank and this are known; NULL: it is a stop */
 	int hits[STOP_HITS_MAXIMUM];
 	size_t hit_count;
+	/* Not RESUME_REQUEST: it is no stop but a resume; only rank and
+	 * description, a sentence, are known. */
+	enum resume_reason resumed_for;
 	double held; /* seconds, when it was told of */
 	/* Its innermost frame; func NULL: not known. */
 	char *func;
@@ -46,6 +49,8 @@ struct stops {
 void stops_clear(struct stops *stops);
 /* The rank's debugger has just stopped it. */
 void stops_add(struct stops *stops, const struct rank *rank);
+/* The rank's debugger has just resumed it, for resumed_for. */
+void stops_add_resume(struct stops *stops, const struct rank *rank);
 /* A log point of the rank, by its id, said so. */
 void stops_add_said(struct stops *stops, int rank, int id, const char *text);
 /* Lends number n (from 0 on) of all; NULL: it is not kept any more, or is to

@@ -99,6 +99,9 @@ void thread_compare(struct thread *thread, const struct thread *before,
 	bool is_let_go;
 	double share;
 
+	/* Half a sample says nothing about what came before or after it. */
+	if (thread->sample.missing || (before && before->sample.missing))
+		before = NULL;
 	if (before && looks_alike(&thread->sample, &before->sample))
 		thread->activity = before->activity;
 	else

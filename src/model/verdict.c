@@ -239,7 +239,8 @@ static bool has_lost_one(const struct session *session)
 		const struct rank *rank = session->ranks[i];
 
 		if (rank->state == RANK_EXITED ||
-		    (rank->state == RANK_NOT_FOUND && rank->is_missing))
+		    (rank->state == RANK_NOT_FOUND && rank->is_missing &&
+		     !rank->unseen))
 			return true;
 	}
 	return false;
@@ -349,6 +350,15 @@ static enum verdict_state state_of_majority(const struct camp_list *camps)
 	return VERDICT_HUNG;
 }
 
+/* A rank that could not be read may be at what the others wait for. */
+static enum verdict_state without_unread(const struct camp_list *camps,
+					 enum verdict_state state)
+{
+	return state == VERDICT_HUNG && camps->role_counts[CAMP_UNREADABLE] > 0
+		       ? VERDICT_UNKNOWN
+		       : state;
+}
+
 static enum verdict_state state_of(const struct session *session,
 				   const struct camp_list *camps,
 				   enum finding finding)
@@ -374,14 +384,15 @@ static enum verdict_state state_of(const struct session *session,
 	case FINDING_HOLDING:
 		return holding_state(camps);
 	case FINDING_MAJORITY:
-		return state_of_majority(camps);
+		return without_unread(camps, state_of_majority(camps));
 	case FINDING_MOVING:
 		return camps->is_sampled_twice ? VERDICT_PROGRESSING
 					       : VERDICT_UNKNOWN;
 	case FINDING_CAMPS:
 	case FINDING_TOGETHER:
-		return is_patience_over(camps) ? state_of_living(camps)
-					       : VERDICT_UNKNOWN;
+		return is_patience_over(camps)
+			       ? without_unread(camps, state_of_living(camps))
+			       : VERDICT_UNKNOWN;
 	case FINDING_LATE:
 		break;
 	}

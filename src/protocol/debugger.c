@@ -9,6 +9,7 @@
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "protocol/field.h"
 
 #define TEXT_MAXIMUM 4096
@@ -35,6 +36,12 @@ static const char *const reason_names[] = {
 	[STOP_EXCEPTION] = "exception",
 };
 
+static const char *const resume_names[] = {
+	[RESUME_REQUEST] = "request",
+	[RESUME_SIGNAL] = "signal",
+	[RESUME_TIME_LIMIT] = "time limit",
+};
+
 static const char *const event_names[] = {
 	[STOP_AT_UNKNOWN] = "unknown",	   [STOP_AT_LINE] = "line",
 	[STOP_AT_CALL] = "call",	   [STOP_AT_RETURN] = "return",
@@ -58,7 +65,6 @@ static const struct field debugger_fields[] = {
 	{ "lease", FIELD_REAL, AT(lease), -1, 0, 0, NULL },
 	{ "watchdog", FIELD_REAL, AT(watchdog), -1, 0, 0, NULL },
 	{ "stops", FIELD_UINT64, AT(stops), 0, 0, INT64_MAX, NULL },
-	{ "reason", FIELD_ENUM, AT(reason), -1, 0, STOP_EXCEPTION, reason_names },
 	{ "at", FIELD_ENUM, AT(at), -1, 0, STOP_AT_EXCEPTION, event_names },
 	{ "tid", FIELD_INT, AT(tid), 0, 0, INT_MAX, NULL },
 	{ "held", FIELD_REAL, AT(held), -1, 0, 0, NULL },
@@ -66,6 +72,13 @@ static const struct field debugger_fields[] = {
 	{ "value", FIELD_TEXT, AT(value), 0, 0, TEXT_MAXIMUM, NULL },
 	{ "exception", FIELD_TEXT, AT(exception), 0, 0, TEXT_MAXIMUM, NULL },
 	{ "description", FIELD_TEXT, AT(description), 0, 0, TEXT_MAXIMUM, NULL },
+};
+/* "reason" is DAP's of a stop, and of `continued` that of the resume. */
+static const struct field stop_fields[] = {
+	{ "reason", FIELD_ENUM, AT(reason), -1, 0, STOP_EXCEPTION, reason_names },
+};
+static const struct field resume_fields[] = {
+	{ "reason", FIELD_ENUM, AT(resumed_for), -1, 0, RESUME_TIME_LIMIT, resume_names },
 };
 #undef AT
 #define AT(member) offsetof(struct breakpoint_binding, member)
@@ -88,6 +101,18 @@ static const struct field_table debugger_table = {
 	.what = "debugger",
 	.fields = debugger_fields,
 	.count = ARRAY_LENGTH(debugger_fields),
+};
+
+static const struct field_table stop_table = {
+	.what = "debugger",
+	.fields = stop_fields,
+	.count = ARRAY_LENGTH(stop_fields),
+};
+
+static const struct field_table resume_table = {
+	.what = "debugger",
+	.fields = resume_fields,
+	.count = ARRAY_LENGTH(resume_fields),
 };
 
 static const struct field_table binding_table = {
@@ -184,6 +209,11 @@ const char *stop_reason_name(enum stop_reason reason)
 	return reason_names[reason];
 }
 
+const char *resume_reason_name(enum resume_reason reason)
+{
+	return resume_names[reason];
+}
+
 const char *stop_event_name(enum stop_event event)
 {
 	return event == STOP_AT_UNKNOWN ? NULL : event_names[event];
@@ -232,6 +262,9 @@ json_t *debugger_to_json(const struct debugger *debugger)
 	json_t *bindings = json_array();
 
 	field_write(&debugger_table, debugger, json);
+	field_write(debugger->state == DEBUGGER_RUNNING ? &resume_table
+							: &stop_table,
+		    debugger, json);
 	for (size_t i = 0; i < debugger->hit_count; i++)
 		json_array_append_new(hits, json_integer(debugger->hits[i]));
 	json_object_set_new(json, "hit", hits);
@@ -263,6 +296,20 @@ static int read_hits(struct debugger *debugger, const json_t *hits,
 	return 0;
 }
 
+/* Recordings of older versions have the last stop's reason in `continued`. */
+static int read_reason(struct debugger *debugger, const json_t *json,
+		       struct error *error)
+{
+	const char *name = json_get_string(json, "reason", "");
+
+	if (debugger->state != DEBUGGER_RUNNING)
+		return field_read(&stop_table, debugger, json, error);
+	for (int i = RESUME_REQUEST; i <= RESUME_TIME_LIMIT; i++)
+		if (strcmp(resume_names[i], name) == 0)
+			debugger->resumed_for = (enum resume_reason)i;
+	return 0;
+}
+
 int debugger_from_json(struct debugger *debugger, const json_t *json,
 		       struct error *error)
 {
@@ -275,6 +322,7 @@ int debugger_from_json(struct debugger *debugger, const json_t *json,
 				 "debugger: there are more than %d breakpoints",
 				 BREAKPOINT_BINDINGS_MAXIMUM);
 	if (field_read(&debugger_table, debugger, json, error) < 0 ||
+	    read_reason(debugger, json, error) < 0 ||
 	    read_hits(debugger, json_object_get(json, "hit"), error) < 0)
 		return -1;
 	for (size_t i = 0; i < count; i++) {

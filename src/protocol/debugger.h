@@ -40,6 +40,13 @@ enum stop_reason {
 	STOP_EXCEPTION,
 };
 
+/* How a process came to run again: `reason` of `continued`. */
+enum resume_reason {
+	RESUME_REQUEST,	   /* a request of a person, or none is known */
+	RESUME_SIGNAL,	   /* a signal was sent to it from outside */
+	RESUME_TIME_LIMIT, /* it was stopped for as long as it may be */
+};
+
 /* pdb's event of the stop. */
 enum stop_event {
 	STOP_AT_UNKNOWN,
@@ -97,10 +104,14 @@ struct debugger {
 	char *exception;   /* "RuntimeError: boom" of a post-mortem; a line
 			    * more for each that it came of: "from
 			    * ValueError: no", "while handling KeyError" */
-	char *description; /* "breakpoint 1", "return": a few words */
+	char *description; /* "breakpoint 1", "return": a few words; of
+			    * DEBUGGER_RUNNING a sentence about the resume
+			    * where it was no request, else NULL */
 	int hits[STOP_HITS_MAXIMUM]; /* ids of the breakpoints that stopped
 				      * it */
 	size_t hit_count;
+	/* Of DEBUGGER_RUNNING only; as long as it runs: */
+	enum resume_reason resumed_for;
 	/* Whatever the state is: */
 	struct breakpoint_binding *bindings;
 	size_t binding_count;
@@ -122,6 +133,8 @@ void debugger_add_answer(struct debugger *debugger, const json_t *bindings);
  * "nested" "foreign" "lost" */
 const char *debugger_state_name(enum debugger_state state);
 const char *stop_reason_name(enum stop_reason reason); /* DAP's */
+/* "request" "signal" "time limit" */
+const char *resume_reason_name(enum resume_reason reason);
 /* "line" …; NULL of STOP_AT_UNKNOWN */
 const char *stop_event_name(enum stop_event event);
 /* STOP_AT_UNKNOWN: it is none of them. */

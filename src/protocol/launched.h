@@ -12,6 +12,12 @@
 
 struct error;
 
+/*
+ * How probetui hands its own standard input to the job: the node is started
+ * with this word and the number of the descriptor.
+ */
+#define JOB_INPUT_OPTION "--job-input"
+
 enum launched_state {
 	LAUNCHED_NONE,	  /* no job was started */
 	LAUNCHED_RUNNING,

@@ -44,6 +44,7 @@ static const struct field thread_fields[] = {
 	{ "cpu_ns", FIELD_UINT64, AT(cpu_ns), 0, 0, INT64_MAX, NULL },
 	{ "switches", FIELD_UINT64, AT(switches), 0, 0, INT64_MAX, NULL },
 	{ "error", FIELD_TEXT, AT(error), 0, 0, TEXT_MAXIMUM, NULL },
+	{ "missing", FIELD_TEXT, AT(missing), 0, 0, TEXT_MAXIMUM, NULL },
 };
 #undef AT
 #define AT(member) offsetof(struct process_sample, member)

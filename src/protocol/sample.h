@@ -51,6 +51,8 @@ struct thread_sample {
 	/* Merged with native frames; borrowed; NULL: not asked for, or none. */
 	const struct stack *native;
 	char *error;		/* why the stack is missing or short; NULL: fine */
+	/* What could not be read, and why; NULL: it is whole. */
+	char *missing;
 };
 
 struct process_sample {

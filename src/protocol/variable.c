@@ -5,9 +5,11 @@
 #include <string.h>
 
 #include "banned.h"
+#include "base/alloc.h"
 #include "base/array.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/secret.h"
 #include "protocol/field.h"
 
 #define NAME_MAXIMUM 1024
@@ -72,6 +74,19 @@ struct variable *variable_list_add(struct variable_list *list)
 	variable = &list->items[list->count++];
 	*variable = (struct variable){ .child_count = -1 };
 	return variable;
+}
+
+void variable_list_mask(struct variable_list *list)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		struct variable *variable = &list->items[i];
+
+		if (!secret_is_in(variable->name) &&
+		    !secret_is_in(variable->value))
+			continue;
+		free(variable->value);
+		variable->value = xstrdup(SECRET_MASK);
+	}
 }
 
 json_t *variable_to_json(const struct variable *variable)

@@ -46,6 +46,9 @@ int variable_from_json(struct variable *variable, const json_t *json,
 void variable_list_clear(struct variable_list *list);
 /* Lends a new zeroed one at the end (child_count -1). */
 struct variable *variable_list_add(struct variable_list *list);
+/* Values of names that tell of a secret, or that tell of one themselves
+ * (base/secret.h), become SECRET_MASK. */
+void variable_list_mask(struct variable_list *list);
 /* {"name", "kind", "type", "value", "address", "children"} as in CLI.md. */
 json_t *variable_to_json(const struct variable *variable);
 /* {"variables": […], "total": int or null}. */

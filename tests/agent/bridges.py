@@ -3,6 +3,7 @@ import json
 import os
 import queue
 import re
+import socket
 import subprocess
 import sys
 import threading
@@ -24,6 +25,28 @@ def run(*arguments, data=b"", **more):
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=LIMIT,
         env=dict(os.environ, **more))
     return done.returncode, done.stdout, done.stderr.decode()
+
+
+def start(run, *arguments):
+    threading.Thread(target=run, args=arguments, daemon=True).start()
+
+
+def shut(connection):
+    try:
+        connection.shutdown(socket.SHUT_RDWR)
+    except OSError:
+        pass
+
+
+def pour(connection, pieces):
+    """All of them, and the last again and again, if there are several."""
+    try:
+        for piece in pieces:
+            connection.sendall(piece)
+        while len(pieces) > 1:
+            connection.sendall(pieces[-1])
+    except OSError:
+        pass
 
 
 class Ended(Exception):
@@ -50,6 +73,8 @@ class Client:
                 assert self.reader.readline() == b"\r\n"
                 self._found.put(json.loads(
                     self.reader.read(int(header.group(1)))))
+        except ConnectionError:
+            pass
         finally:
             self._found.put(None)
 

@@ -1,12 +1,15 @@
 // A session of Microsoft's client for tests of debug adapters with the bridge:
-// node dap_client.js BRIDGE PID PROGRAM. One line of JSON for each thing that it
-// has seen.
+// node dap_client.js ADAPTER ATTACH PROGRAM. ADAPTER is JSON: [COMMAND,
+// ARGUMENT], the path of a socket or a port; ATTACH are the arguments of that
+// request. One line of JSON for each thing that it has seen.
 "use strict";
 const fs = require("fs");
+const net = require("net");
 const path = require("path");
 const { DebugClient } = require("@vscode/debugadapter-testsupport");
 
-const [bridge, pid, program] = process.argv.slice(2);
+const [adapter, attach] = process.argv.slice(2, 4).map(JSON.parse);
+const program = process.argv[4];
 const text = fs.readFileSync(path.join(__dirname, "dap_target.py"), "utf8")
 	.split("\n");
 const lineOf = words => text.findIndex(line => line.includes(words)) + 1;
@@ -32,6 +35,8 @@ async function step(client, command, thread) {
 async function begin(client) {
 	const ready = client.waitForEvent("initialized");
 	const capabilities = (await client.initializeRequest()).body;
+	// In the order of VS Code.
+	const attached = client.attachRequest(attach);
 	await ready;
 	const breakpoints = (await client.setBreakpointsRequest({
 		source: { path: program },
@@ -41,7 +46,7 @@ async function begin(client) {
 	say("breakpoints", breakpoints.map(one => [one.verified, one.line]));
 	await client.setExceptionBreakpointsRequest({ filters: [] });
 	await client.configurationDoneRequest();
-	await client.attachRequest({});
+	await attached;
 	say("conditions", capabilities.supportsConditionalBreakpoints);
 	const threads = (await client.threadsRequest()).body.threads;
 	say("threads", threads.map(one => one.name));
@@ -108,14 +113,24 @@ async function pause(client, thread) {
 }
 
 async function main() {
-	const client = new DebugClient(bridge, pid, "probetui");
+	const client = new DebugClient(...(Array.isArray(adapter) ? adapter :
+		["", ""]), "probetui");
 	client.defaultTimeout = 15000;
-	await client.start();
+	let socket = null;
+	if (typeof adapter === "string") {
+		socket = net.createConnection(adapter);
+		client.connect(socket, socket);
+	} else {
+		await client.start(typeof adapter === "number" ? adapter :
+			undefined);
+	}
 	const thread = await begin(client);
 	await walk(client, thread);
 	await raise(client, thread);
 	await pause(client, thread);
 	await client.stop();
+	if (socket)
+		socket.end();
 	say("end", null);
 }
 

@@ -27,7 +27,7 @@ from probetui.debugging.specs import (
     StopIsOver,
 )
 
-LIMIT = 60
+LIMIT = 120
 PROGRAM = """
 import functools, threading, time
 
@@ -394,15 +394,37 @@ class TestBreakpoints(EngineCase):
         self.assertEqual(thread.end(), 3)
         other.end()
 
-    def test_condition_that_fails_stops(self):
-        self.set({"path": "program.py", "line": L["add"],
-                  "condition": "nothing"})
+    def test_condition_that_fails(self):
+        """It is said once, and stops nobody."""
+        bound, _ = self.set({"path": "program.py", "line": L["add"],
+                             "condition": "a.nothing"},
+                            {"path": "program.py", "line": L["loop"]})
         thread = self.begin(self.module.loop, 1)
-        self.assertIn("nothing", self.next("output")["text"])
-        stop = self.stop()
-        self.assertIn("NameError", stop.description)
-        stop.go()
+        self.stop().go()
+        self.assertIn("the condition a.nothing failed, so it does not stop: "
+                      "AttributeError", self.next("output")["text"])
         thread.end()
+        self.assertIn("condition failed: AttributeError", bound.message)
+        self.assertEqual(bound.hits, 0)
+        self.begin(self.module.add, 1, 2).end()
+        self.assert_no_stop()
+
+    def test_condition_with_a_name_that_is_not_there(self):
+        for text in "nothing", "a and nothing", "[nothing for x in (a,)]":
+            bound, = self.set({"path": self.path, "line": L["add"],
+                               "condition": text})
+            self.assertTrue(bound.refused, text)
+            self.assertEqual(bound.message, "condition failed: name "
+                             "'nothing' is not defined")
+        self.module.nothing = 1
+        try:
+            for text in ("nothing", "a or b", "loop or len", "a.nobody",
+                         "[each for each in (a,) if each] or nothing"):
+                bound, = self.set({"path": self.path, "line": L["add"],
+                                   "condition": text})
+                self.assertFalse(bound.refused, bound.message)
+        finally:
+            del self.module.nothing
 
     def test_condition_that_is_none(self):
         bound, = self.set({"path": "program.py", "line": L["add"],
@@ -815,6 +837,29 @@ class TestSteps(EngineCase):
                 self.stop().go()
             self.assertEqual(thread.end(), 3)
             self.assert_no_stop()
+
+    def test_pause_that_is_withdrawn(self):
+        """By whoever: the thread runs on, and a later pause stops it."""
+        begun, until = threading.Event(), threading.Event()
+        thread = self.begin(self.module.sleeps, begun, until)
+        begun.wait(LIMIT)
+        self.assertFalse(self.engine.withdraw_pause(thread.ident))
+        self.engine.pause(thread.ident, "a")
+        self.engine.pause(thread.ident, "b")
+        self.assertTrue(self.engine.withdraw_pause(thread.ident))
+        self.assertFalse(self.engine.withdraw_pause())
+        until.set()
+        self.assertEqual(thread.end(), 3)
+        self.assert_no_stop()
+        begun, until = threading.Event(), threading.Event()
+        thread = self.begin(self.module.sleeps, begun, until)
+        begun.wait(LIMIT)
+        self.engine.pause(thread.ident)
+        self.assertTrue(self.engine.withdraw_pause())
+        self.engine.pause(thread.ident)
+        until.set()
+        self.stop().go()
+        self.assertEqual(thread.end(), 3)
 
     def test_park(self):
         error = ValueError("x")

@@ -22,7 +22,7 @@ OUTSIDE = (__file__, stepping_target.__file__)
 LIBRARY = ("bdb.py", "threading.py")
 STEPS = {"n": "next", "s": "stepIn", "r": "stepOut", "unt": "until",
          "c": "continue"}
-LIMIT = 30
+LIMIT = 120
 
 
 class Plain(Recorder):

@@ -14,7 +14,7 @@ SOURCE = os.environ.get("SRCDIR") or os.path.dirname(
 HERE = os.path.join(SOURCE, "tests", "agent")
 AGENT = os.path.join(SOURCE, "agent")
 PACKAGE = os.path.join(AGENT, "probetui")
-LIMIT = 60
+LIMIT = 120
 RANK = 7
 
 
@@ -60,9 +60,11 @@ class Place:
         return {name: value for name, value in kept.items()
                 if value is not None}
 
-    def write(self, name, text):
+    def write(self, name, text, mode=None):
         with open(os.path.join(self.path, name), "w") as file:
             file.write(text)
+            if mode is not None:
+                os.fchmod(file.fileno(), mode)
         return os.path.join(self.inside, name)
 
     def start(self, *arguments, **more):

@@ -11,7 +11,7 @@ import sys
 import time
 import unittest
 
-from sessions import RANK, Client, Place, Target, wait_for
+from sessions import LIMIT, RANK, Client, Place, Target, wait_for
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))), "backend"))
@@ -266,12 +266,10 @@ class TargetCase(unittest.TestCase):
 
     def test_lease(self):
         # py_debug: waits for ever for a client.
-        begun = time.monotonic()
         self.target.begin("lease_error")
         self.assertEqual(self.target.result()["text"], "nobody comes")
         self.target.begin("lease_stop")
         self.assertEqual(self.target.result(), "went on")
-        self.assertLess(time.monotonic() - begun, 10)
 
     def test_lease_is_renewed(self):
         self.target.begin("chained")
@@ -460,13 +458,29 @@ class ProcessCase(unittest.TestCase):
         self.place = Place(self.python.argv)
         self.addCleanup(self.place.close)
 
+    def test_lease_that_is_none(self):
+        """Told where the function is decorated."""
+        script = self.place.write("lease.py", """
+import probetui
+for lease in "xx", "0", -1, "90s":
+    try:
+        @probetui.attach_on_error(lease=lease)
+        def function():
+            pass
+        print("taken")
+    except ValueError as error:
+        print(str(error).split(";")[0])
+""")
+        status, output, errors = self.place.run(script, IPDB_DEBUG="1")
+        self.assertEqual((status, output.splitlines()), (0, [
+            "the lease %s is not a time" % each
+            for each in ("'xx'", "'0'", "-1")] + ["taken"]), errors)
+
     def test_not_enabled(self):
         script = self.place.write("off.py", """
 import sys, time
 before = set(sys.modules)
-begun = time.process_time()
 import probetui
-took = time.process_time() - begun
 def plain(): pass
 assert probetui.attach_on_error()(plain) is plain
 assert probetui.attach_on_error(plain) is plain
@@ -474,15 +488,13 @@ assert probetui.Debugger.attach_on_error()(plain) is plain
 probetui.set_trace()
 probetui.breakpoint(ranks=[0, 2])
 probetui.Debugger.set_trace()
-print(took, *sorted(set(sys.modules) - before))
+print(*sorted(set(sys.modules) - before))
 """)
         for value in (None, "0", "no"):
             status, output, errors = self.place.run(script, IPDB_DEBUG=value)
             self.assertEqual((status, errors), (0, ""))
-            took, *modules = output.split()
-            self.assertLessEqual(set(modules), {"probetui", "__future__"})
-            # Half a millisecond; a loaded machine has its ten.
-            self.assertLess(float(took), 0.02)
+            self.assertLessEqual(set(output.split()),
+                                 {"probetui", "__future__"})
 
     def test_enabled_needs_the_library_alone(self):
         # py_debug: needs ipdb, web-pdb and click.
@@ -534,7 +546,7 @@ main()
             self.assertTrue(os.path.isfile(paths[1]))
             os.unlink(paths[1])
             client.send("c")
-            _, errors = process.communicate(timeout=30)
+            _, errors = process.communicate(timeout=LIMIT)
         self.assertEqual(process.returncode, 1)
         self.assertTrue(errors.endswith("RuntimeError: boom\n"), errors)
         for path in paths + [job + ".ranks", job + ".holding"]:
@@ -559,7 +571,7 @@ main()
 class TestNames(OneCase):
     def start(self, **more):
         process = self.place.start(self.script, **more)
-        self.addCleanup(process.communicate, timeout=30)
+        self.addCleanup(process.communicate, timeout=LIMIT)
         self.addCleanup(process.kill)
         return process
 
@@ -574,7 +586,7 @@ class TestNames(OneCase):
                                    process.pid)) as client:
                 client.read()
                 client.send("c")
-                process.wait(30)
+                process.wait(LIMIT)
             self.assertEqual(os.lstat(self.place.socket()).st_ino, inode)
             # And it was not connected to.
             other.setblocking(False)
@@ -590,7 +602,7 @@ class TestNames(OneCase):
             with open(self.place.socket(), "w") as file:
                 file.write("kept")
             client.send("c")
-            process.wait(30)
+            process.wait(LIMIT)
         with open(self.place.socket()) as file:
             self.assertEqual(file.read(), "kept")
 
@@ -598,13 +610,13 @@ class TestNames(OneCase):
         process = self.start()
         Client(self.place.socket()).close()
         process.kill()
-        process.wait(30)
+        process.wait(LIMIT)
         self.assertTrue(os.path.exists(self.place.socket()))
         process = self.start()
         with Client(self.place.socket()) as client:
             client.read()
             client.send("c")
-            process.wait(30)
+            process.wait(LIMIT)
         self.assertFalse(os.path.exists(self.place.socket()))
 
     def test_name_that_somebody_keeps(self):
@@ -663,12 +675,12 @@ print(os.listdir(os.path.dirname(path)))
         with Client("%s.%d" % (self.place.socket(), process.pid)) as client:
             client.read()
             client.send("c")
-            process.wait(30)
+            process.wait(LIMIT)
         self.assertFalse(os.path.exists(victim))
 
     def test_too_long(self):
         process = self.start(IPDB_SOCK_PATH=self.place.inside + "/" + "x" * 99)
-        _, errors = process.communicate(timeout=30)
+        _, errors = process.communicate(timeout=LIMIT)
         self.assertIn("too long for a socket; set IPDB_SOCK_PATH", errors)
         self.assertTrue(errors.endswith("RuntimeError: boom\n"))
 
@@ -702,13 +714,13 @@ print(os.listdir(os.path.dirname(path)))
                 "s.connect(sys.argv[1]); print(s.recv(4096).decode())")
         said = subprocess.run(
             ["/usr/bin/python3", "-c", code, self.place.socket()],
-            stdout=subprocess.PIPE, universal_newlines=True, timeout=30,
+            stdout=subprocess.PIPE, universal_newlines=True, timeout=LIMIT,
             preexec_fn=lambda: os.setuid(65534)).stdout
         self.assertIn("you are user 65534", said)
         with Client(self.place.socket()) as client:
             client.read()
             client.send("c")
-            process.wait(30)
+            process.wait(LIMIT)
 
 
 class TestTcp(OneCase):
@@ -719,7 +731,7 @@ class TestTcp(OneCase):
         process = self.place.start(
             self.script, IPDB_CONNECTION_TYPE="tcp",
             IPDB_PORT=more.pop("IPDB_PORT", "0"), **more)
-        self.addCleanup(process.communicate, timeout=30)
+        self.addCleanup(process.communicate, timeout=LIMIT)
         self.addCleanup(process.kill)
         return process
 
@@ -750,7 +762,7 @@ class TestTcp(OneCase):
             client.send(self.TOKEN)
             self.assertIn("boom", client.read())
             client.send("c")
-            process.wait(30)
+            process.wait(LIMIT)
 
     def test_same_port(self):
         # py_debug: jobs of one machine take each other's port.
@@ -765,7 +777,7 @@ class TestTcp(OneCase):
                 client.send(self.TOKEN)
                 client.read()
                 client.send("c")
-                process.wait(30)
+                process.wait(LIMIT)
 
 
 class TestSettings(OneCase):
@@ -884,7 +896,7 @@ print("used", round(time.process_time() - used, 1), "of",
         with self.client() as client:
             client.read()
             client.send("c")
-        self.assertEqual(first.wait(30), 0)
+        self.assertEqual(first.wait(LIMIT), 0)
         process.stdin.write("\n")
         process.stdin.flush()
         self.assertIn("used", process.stdout.readline())
@@ -898,7 +910,7 @@ print("used", round(time.process_time() - used, 1), "of",
             client.send("c")
             self.assertIn("used", first.stdout.readline())
             self.assertIn("used", early.stdout.readline())
-        self.assertEqual(first.wait(30), 0)
+        self.assertEqual(first.wait(LIMIT), 0)
 
     def test_release(self):
         process = self.holding()
@@ -964,7 +976,7 @@ print(b, flush=True)
         with self.client() as client:
             client.read()
             client.send("c")
-        self.assertEqual(first.wait(30), -9)
+        self.assertEqual(first.wait(LIMIT), -9)
         self.assertIn("used", process.stdout.readline())
 
     def test_killed_in_pdb(self):
@@ -975,7 +987,7 @@ print(b, flush=True)
             wait_for(lambda: "0" in os.listdir(self.holding_folder()),
                      "its notice")
             first.kill()
-            first.wait(30)
+            first.wait(LIMIT)
         self.assertIn("used", process.stdout.readline())
 
     def holding_folder(self):
@@ -1025,7 +1037,7 @@ print(json.dumps([value, time.process_time(), time.monotonic()]))
             os.write(master, b"c\n")
         results = []
         for process in ranks:
-            output, _ = process.communicate(timeout=30)
+            output, _ = process.communicate(timeout=LIMIT)
             results.append(json.loads(output[output.index("["):]))
         self.assertEqual([result[0] for result in results], [0, 1])
         self.assertEqual(sorted(prompts()), [b"0", b"1"])
@@ -1048,7 +1060,7 @@ print("went on")
             stderr=subprocess.PIPE, env=self.place.environment(
                 IPDB_MODE="console", TERM="dumb"), universal_newlines=True)
         os.close(slave)
-        output, errors = process.communicate(timeout=30)
+        output, errors = process.communicate(timeout=LIMIT)
         self.assertEqual((process.returncode, output), (0, "went on\n"))
         self.assertIn("goes on: FileNotFoundError", errors)
 

@@ -4,6 +4,7 @@ import os
 import socket
 import subprocess
 import sys
+import tempfile
 import unittest
 
 import bridges
@@ -15,16 +16,37 @@ INITIALIZE = bridges.frame({"seq": 1, "type": "request",
                             "command": "initialize",
                             "arguments": {"adapterID": "probetui"}})
 
-CLIENT = """
-import encodings.idna, os, socket, sys
-os.setuid(int(sys.argv[2]))
-client = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
-try:
-    client.sendall(%r)
-    print(client.recv(10))
-except ConnectionError:
-    print(b"")
+# As user argv[1], to the address in the arguments behind: with 60 idle
+# connections in front, requests are sent and the connection is closed at once.
+ATTACK = """
+import os, socket, struct, sys
+data = %r
+os.setgid(int(sys.argv[1]))
+os.setuid(int(sys.argv[1]))
+unix = len(sys.argv) == 3
+address = sys.argv[2] if unix else (sys.argv[2], int(sys.argv[3]))
+def connect():
+    client = socket.socket(socket.AF_UNIX if unix else socket.AF_INET)
+    client.connect(address)
+    return client
+for turn in range(20):
+    idle = []
+    try:
+        idle += [connect() for _ in range(60)]
+        client = connect()
+        if turn %% 2:  # a reset
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER,
+                              struct.pack("ii", 1, 0))
+        client.sendall(data)
+        client.close()
+    except ConnectionError:
+        pass
+    for client in idle:
+        client.close()
+print("done")
 """
+
+TOKEN = "a token of the test"
 
 
 class TestRefusals(unittest.TestCase):
@@ -36,12 +58,19 @@ class TestRefusals(unittest.TestCase):
         self.assertIn(sentence, errors)
 
     def test_arguments(self):
-        self.check("--help says more")
+        self.check("--help says more", "--port", "1", "--socket", "1")
+        self.check("--help says more", "--token-file", "/nowhere", "1")
+        self.check("--port takes --token-file", "--port", "0", "1")
         self.check("--help says more", "1", "2")
+        self.check("unrecognized arguments: --bogus", "--bogus")
+        self.check("unrecognized arguments: --bogus", "--bogus", "1")
+        self.check("--port: expected one argument", "--port")
+        self.check("a PID or an address is missing", "--socket")
         self.check("'\\x1b' is neither a PID nor http", "\x1b")
         self.check("is neither a PID", "ftp://host:21")
         self.check("is neither a PID", "http://host:port")
-        self.check("'99999' is no port", "--port", "99999", "1")
+        self.check("'99999' is no port", "--port", "99999", "--token-file",
+                   "/nowhere", "1")
         self.check("wants a token", "http://localhost:1",
                    PROBETUI_TOKEN="", PROBETUI_TOKEN_FILE="")
         self.check("PROBETUI_CA_FILE=/nowhere has no certificates",
@@ -49,6 +78,19 @@ class TestRefusals(unittest.TestCase):
                    PROBETUI_CA_FILE="/nowhere")
         self.check("No such file", "http://localhost:1",
                    PROBETUI_TOKEN_FILE="/nowhere")
+
+    def test_a_port_that_is_taken(self):
+        with socket.socket() as taken:
+            taken.bind(("127.0.0.1", 0))
+            port = taken.getsockname()[1]
+            self.check("port %d of 127.0.0.1: Address already in use" % port,
+                       "--port", str(port), "--token-file",
+                       os.path.join(self.folder(), "token"), "1")
+
+    def folder(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        return folder.name
 
     def test_help(self):
         status, output, errors = bridges.run("--help")
@@ -182,6 +224,35 @@ class TestSession(OneCase):
         self.end(bridge)
         self.assertEqual(target.close(), (0, ""))
 
+    def test_an_agent_elsewhere(self):
+        """Where another user has the folder in which agents listen."""
+        target = self.start(
+            "import os, probetui\nfrom probetui import files\n"
+            "path = sys.argv[0].replace('program.py', 'runtime')\n"
+            "os.mkdir(path, 0o700); os.environ['XDG_RUNTIME_DIR'] = path\n"
+            "files.default_folder = lambda: '/dev/null/none'\n"
+            "say(probetui.listen())")
+        self.assertIn("/runtime/", target.first[0])
+        bridge = self.begin(target.process.pid)
+        self.assertEqual(bridge.ask("evaluate", expression="6 * 7")["result"],
+                         "42")
+        self.end(bridge)
+
+    def test_a_refused_disconnect(self):
+        """The session goes on; one that cannot be asked for ends."""
+        target = self.start()
+        bridge = self.begin(target.process.pid)
+        answer = bridge.answer(bridge.send("disconnect",
+                                           terminateDebuggee=True))
+        self.assertFalse(answer["success"])
+        self.assertIn("not ended from here", answer["message"])
+        self.assertEqual(bridge.ask("threads")["threads"][0]["name"],
+                         "MainThread")
+        self.assertEqual(target.close(), (0, ""))
+        bridge.event("terminated")
+        self.assertFalse(bridge.answer(bridge.send("disconnect"))["success"])
+        self.end(bridge)
+
     def test_a_pause_that_comes_when_nobody_is_there(self):
         target = self.start()
         bridge = self.begin(target.process.pid)
@@ -257,44 +328,360 @@ class TestSession(OneCase):
         bridge.process.wait(LIMIT)
 
 
-class TestPort(OneCase):
-    """It is the user's alone, though whoever is here can reach it."""
+class Doors(OneCase):
+    """A bridge that listens."""
 
-    def listen(self, target):
-        """(the bridge, its port)"""
-        bridge = bridges.Bridge("--port", "0", str(target))
+    def listen(self, *arguments, **more):
+        """(the bridge, the path or port)"""
+        bridge = bridges.Bridge(*arguments, **more)
         self.addCleanup(bridge.close)
         self.addCleanup(bridge.process.kill)
-        return bridge, int(bridge.process.stderr.readline().split()[4])
+        words = bridge.process.stderr.readline().decode().split()
+        self.assertEqual(words[:3], ["dap-bridge:", "listening", "at"])
+        return bridge, words[-1] if len(words) == 4 else int(words[4])
+
+    def token_file(self):
+        return self.place.write("token", TOKEN, 0o600)
+
+    def port(self, target):
+        return self.listen("--port", "0", "--token-file", self.token_file(),
+                           str(target))[1]
+
+    def connect(self, address):
+        if isinstance(address, str):
+            connection = socket.socket(socket.AF_UNIX)
+            connection.connect(address)
+        else:
+            connection = socket.create_connection(("127.0.0.1", address))
+        self.addCleanup(connection.close)
+        file = connection.makefile("rwb")
+        # Its reader may be waiting for more.
+        self.addCleanup(bridges.shut, connection)
+        return bridges.Client(file, file)
+
+    def attach(self, address, **arguments):
+        client = self.connect(address)
+        client.ask("initialize", adapterID="probetui")
+        client.ask("attach", **arguments)
+        # It comes before, where the agent was asked by `initialize` itself.
+        if not any(message.get("event") == "initialized"
+                   for message in client.said):
+            client.event("initialized")
+        return client
+
+    def attack(self, target, *address):
+        """Nothing of it is done."""
+        target.run("hits = []")
+        data = b"".join(bridges.frame(dict(
+            message, seq=number + 1, type="request"))
+            for number, message in enumerate([
+                {"command": "initialize", "arguments": {}},
+                {"command": "attach", "arguments": {"token": "wrong token"}},
+                {"command": "evaluate", "arguments": {
+                    "expression": "hits.append(1)", "context": "repl"}}]))
+        user = 65534 if os.geteuid() == 0 else os.geteuid()
+        for sent in data, data[data.rindex(b"Content"):]:
+            done = subprocess.run(
+                [sys.executable, "-c", ATTACK % sent, str(user)]
+                + list(address), stdout=subprocess.PIPE, timeout=3 * LIMIT,
+                universal_newlines=True)
+            self.assertEqual(done.stdout, "done\n")
+
+
+class TestSocket(Doors):
+    """The kernel says who connects."""
 
     def test_several_clients(self):
-        _, port = self.listen(self.start().process.pid)
-        clients = []
-        for _ in range(2):
-            connection = socket.create_connection(("127.0.0.1", port))
-            self.addCleanup(connection.close)
-            file = connection.makefile("rwb")
-            # Its reader may be waiting for more.
-            self.addCleanup(connection.shutdown, socket.SHUT_RDWR)
-            clients.append(bridges.Client(file, file))
-            clients[-1].ask("initialize", adapterID="probetui")
+        _, path = self.listen("--socket", self.place.path + "/bridge",
+                              str(self.start().process.pid))
+        self.assertEqual(os.stat(path).st_mode & 0o777, 0o600)
+        clients = [self.attach(path) for _ in range(2)]
         for client in clients:
             self.assertEqual(client.ask("evaluate", expression="7")["result"],
                              "7")
 
+    @unittest.skipUnless(os.geteuid() == 0, "only root can be another user")
     def test_of_another_user(self):
-        bridge, port = self.listen(1)
-        code = CLIENT % INITIALIZE
-        for user, answer in (0, "b'Content-Le'\n"), (65534, "b''\n"):
-            if os.geteuid() != 0 and user != os.geteuid():
-                self.skipTest("only root can be another user")
-            done = subprocess.run(
-                [sys.executable, "-c", code, str(port), str(user)],
-                stdout=subprocess.PIPE, timeout=LIMIT,
-                universal_newlines=True)
-            self.assertEqual(done.stdout, answer)
-        self.assertIn(b"a client of another user is not served",
-                      bridge.process.stderr.readline())
+        target = self.start()
+        bridge, path = self.listen("--socket", self.place.path + "/bridge",
+                                   str(target.process.pid))
+        # So that only the bridge itself refuses.
+        os.chmod(self.place.path, 0o755)
+        os.chmod(path, 0o666)
+        # Each of the connections is told of, more than a pipe holds.
+        bridges.start(bridge.process.stderr.readlines)
+        self.attack(target, path)
+        client = self.attach(path)
+        self.assertEqual(client.ask("evaluate", expression="hits")["result"],
+                         "[]")
+
+    def test_the_default_path(self):
+        for folder in self.place.path, "/nowhere", self.place.path + "/open":
+            with self.subTest(folder=folder):
+                if folder.endswith("open"):
+                    os.mkdir(folder)
+                    os.chmod(folder, 0o755)
+                bridge, path = self.listen("--socket", "1",
+                                           XDG_RUNTIME_DIR=folder)
+                self.assertEqual(
+                    path, (folder if folder == self.place.path
+                           else "/tmp/pdb-%d" % os.geteuid())
+                    + "/probetui-dap-1.sock")
+                self.assertEqual(os.stat(os.path.dirname(path)).st_mode
+                                 & 0o077, 0)
+                bridge.process.terminate()
+                self.assertEqual(bridge.process.wait(LIMIT), 0)
+                self.assertFalse(os.path.exists(path))
+
+    def test_a_path_that_is_taken(self):
+        path = self.place.path + "/bridge"
+        first, _ = self.listen("--socket", path, "1")
+        second = bridges.run("--socket", path, "1")
+        self.assertEqual(second[0], 2)
+        self.assertIn("no socket can be made at " + path, second[2])
+        first.process.kill()
+        first.process.wait(LIMIT)
+        self.listen("--socket", path, "1")
+
+    def test_a_file_stays(self):
+        path = self.place.write("bridge", "text")
+        self.assertIn("no socket can be made",
+                      bridges.run("--socket", path, "1")[2])
+        with open(path) as file:
+            self.assertEqual(file.read(), "text")
+
+    def test_by_another_bridge(self):
+        """An editor that starts programs alone gets to the socket."""
+        _, path = self.listen("--socket", self.place.path + "/bridge",
+                              str(self.start().process.pid))
+        relay = bridges.Bridge("unix:" + path)
+        relay.ask("initialize", adapterID="probetui")
+        self.assertEqual(relay.ask("evaluate", expression="7")["result"], "7")
+        self.assertEqual(relay.close(), (0, ""))
+        named = bridges.Bridge()
+        named.ask("initialize", adapterID="probetui")
+        named.ask("attach", target="unix:" + path)
+        self.assertEqual(named.ask("evaluate", expression="7")["result"], "7")
+        named.ask("disconnect")
+        self.assertEqual(named.close(), (0, ""))
+        self.assertEqual([message["seq"] for message in named.said],
+                         list(range(1, len(named.said) + 1)))
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can be another user")
+    def test_a_listener_of_another_user(self):
+        path = self.place.path + "/foreign"
+        os.chmod(self.place.path, 0o777)
+        process = subprocess.Popen(
+            [sys.executable, "-c", "import os, socket, sys; os.setuid(65534); "
+             "s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); "
+             "s.listen(); print(flush=True); print(s.accept()[0].recv(9))",
+             path], stdout=subprocess.PIPE)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.wait)
+        process.stdout.readline()
+        self.assertIn("another user listens at",
+                      bridges.run("unix:" + path, data=INITIALIZE)[2])
+        self.assertEqual(process.stdout.readline(), b"b''\n")
+
+
+class TestPort(Doors):
+    """Whoever is on the machine reaches it, so the token decides."""
+
+    def test_several_clients(self):
+        port = self.port(self.start().process.pid)
+        clients = [self.attach(port, token=TOKEN) for _ in range(2)]
+        for client in clients:
+            self.assertEqual(client.ask("evaluate", expression="7")["result"],
+                             "7")
+            for message in client.said:
+                self.assertEqual(dap_schema.problems(message), [], message)
+
+    def test_an_attack(self):
+        target = self.start()
+        port = self.port(target.process.pid)
+        self.attack(target, "127.0.0.1", str(port))
+        client = self.attach(port, token=TOKEN)
+        self.assertEqual(client.ask("evaluate", expression="hits")["result"],
+                         "[]")
+        sessions = "len(probetui.agent._agent._debugger.sessions)"
+        self.assertEqual(target.ask(sessions), 1)
+
+    def test_no_token(self):
+        target = self.start()
+        port = self.port(target.process.pid)
+        for given in {}, {"token": "wrong"}, {"token": None}, {"token": "é"}, \
+                {"token": TOKEN + "x"}, {"token": [TOKEN]}:
+            with self.subTest(given=given):
+                client = self.connect(port)
+                client.ask("initialize")
+                answer = client.answer(client.send("attach", **given))
+                self.assertFalse(answer["success"])
+                self.assertIn('the right "token"', answer["message"])
+                with self.assertRaises(bridges.Ended):
+                    client.event("initialized")
+        # It was not even asked.
+        self.assertIs(target.ask("probetui.agent._agent._debugger"), None)
+
+    def test_nothing_is_answered_before(self):
+        target = self.start()
+        port = self.port(target.process.pid)
+        for command in "attach", "evaluate", "threads", "launch":
+            with self.subTest(command=command):
+                client = self.connect(port)
+                answer = client.answer(client.send(
+                    command, expression="1", token=TOKEN))
+                self.assertFalse(answer["success"])
+                self.assertIn("come first", answer["message"])
+        client = self.connect(port)
+        with self.assertRaises((bridges.Ended, OSError)):
+            for _ in range(100):
+                client.answer(client.send("threads"))
+        client = self.connect(port)
+        with self.assertRaises((bridges.Ended, OSError)):
+            client.send("initialize", adapterID="x" * (1 << 16))
+            client.event("initialized")
+
+    def test_silent_clients(self):
+        """They keep nobody out, and they are ended."""
+        port = self.port(self.start().process.pid)
+        silent = [socket.create_connection(("127.0.0.1", port))
+                  for _ in range(60)]
+        client = self.attach(port, token=TOKEN)
+        for connection in silent:
+            with connection:
+                connection.settimeout(LIMIT)
+                self.assertEqual(connection.recv(1), b"")
+        self.assertEqual(client.ask("evaluate", expression="7")["result"],
+                         "7")
+
+    def test_token_files(self):
+        for text, mode, sentence in [
+                (TOKEN, 0o644, "others can read the token in"),
+                (TOKEN, 0o620, "others can read the token in"),
+                ("short", 0o600, "has 5 characters; it needs 8"),
+                ("", 0o600, "has 0 characters; it needs 8")]:
+            path = self.place.write("token", text, mode)
+            for arguments, more in [
+                    (("--port", "0", "--token-file", path, "1"), {}),
+                    (("http://localhost:1",),
+                     {"PROBETUI_TOKEN_FILE": path})]:
+                with self.subTest(text=text, mode=mode, more=more):
+                    status, _, errors = bridges.run(*arguments, **more)
+                    self.assertEqual(status, 2)
+                    self.assertIn(sentence, errors)
+        os.unlink(path)
+        os.mkfifo(path, 0o600)
+        self.assertIn("is not a file with a token", bridges.run(
+            "--port", "0", "--token-file", path, "1")[2])
+
+    def test_a_token_that_is_made(self):
+        path = self.place.path + "/made"
+        _, port = self.listen("--port", "0", "--token-file", path,
+                              str(self.start().process.pid))
+        self.assertEqual(os.stat(path).st_mode & 0o777, 0o600)
+        with open(path) as file:
+            token = file.read().strip()
+        self.assertGreaterEqual(len(token), 32)
+        self.attach(port, token=token)
+
+    def test_capabilities(self):
+        """They are told before the agent is asked."""
+        target = self.start()
+        direct = bridges.Bridge(str(target.process.pid))
+        wanted = direct.ask("initialize")
+        del wanted["probetui"]
+        direct.close()
+        client = self.connect(self.port(target.process.pid))
+        self.assertEqual(client.ask("initialize"), wanted)
+        reads = self.start("import probetui\n"
+                           "say(probetui.listen(read_only=True))")
+        client = self.connect(self.port(reads.process.pid))
+        client.ask("initialize")
+        client.ask("attach", token=TOKEN)
+        told = [message["body"]["capabilities"] for message in client.said
+                if message.get("event") == "capabilities"]
+        self.assertEqual(len(told), 1)
+        self.assertIs(told[0]["supportsSetVariable"], False)
+        self.assertEqual(told[0]["exceptionBreakpointFilters"], [])
+        self.assertIs(told[0]["supportsCompletionsRequest"], True)
+
+
+class TestTarget(OneCase):
+    """`attach` names it, where an editor gives no arguments to adapters."""
+
+    def test_a_process(self):
+        target = self.start()
+        for arguments in {"processId": target.process.pid}, \
+                {"processId": str(target.process.pid)}, \
+                {"processId": 1, "target": str(target.process.pid)}:
+            bridge = bridges.Bridge()
+            self.addCleanup(bridge.close)
+            bridge.ask("initialize", adapterID="debugpy")
+            bridge.ask("attach", **arguments)
+            bridge.event("initialized")
+            self.assertEqual(
+                bridge.ask("evaluate", expression="__import__('os').getpid()"
+                           )["result"], str(target.process.pid))
+            bridge.ask("disconnect")
+            self.assertEqual(bridge.close(), (0, ""))
+
+    def test_refused(self):
+        process = self.place.start("-c", "input()")
+        self.addCleanup(process.communicate, "\n")
+        for sentence, arguments in [
+                ("names no process", {}),
+                ("'x' is neither a PID nor", {"processId": "x"}),
+                ("has no agent that answers", {"processId": process.pid})]:
+            bridge = bridges.Bridge()
+            bridge.ask("initialize")
+            answer = bridge.answer(bridge.send("attach", **arguments))
+            self.assertFalse(answer["success"])
+            self.assertIn(sentence, answer["message"])
+            self.assertEqual(dap_schema.problems(answer), [])
+            self.assertEqual(bridge.close(), (0, ""))
+
+
+class TestAnswers(OneCase):
+    """What says that it is an agent may say anything."""
+
+    def check(self, sentence, *pieces):
+        with socket.socket() as listener:
+            listener.bind(("127.0.0.1", 0))
+            listener.listen(1)
+            bridge = bridges.Bridge(
+                "http://127.0.0.1:%d" % listener.getsockname()[1],
+                PROBETUI_TOKEN=TOKEN, PROBETUI_TOKEN_FILE="")
+            number = bridge.send("initialize")
+            connection = listener.accept()[0]
+            self.addCleanup(connection.close)
+            connection.recv(1000)
+            bridges.start(bridges.pour, connection, pieces)
+            answer = bridge.answer(number)
+            self.assertFalse(answer["success"])
+            self.assertIn(sentence, answer["message"])
+            bridges.shut(connection)
+            self.assertEqual(bridge.close(), (0, ""))
+
+    def test_without_an_end(self):
+        blank = b" " * (1 << 20)
+        self.check("more than 9437184 bytes", b"HTTP/1.1 200 OK\r\n"
+                   b"Content-Length: 1000000000000\r\n\r\n", blank)
+        self.check("more than 9437184 bytes", b"HTTP/1.1 200 OK\r\n\r\n",
+                   blank)
+        self.check("more than 9437184 bytes", b"HTTP/1.1 200 OK\r\n"
+                   b"Transfer-Encoding: chunked\r\n\r\n",
+                   b"100000\r\n" + blank + b"\r\n")
+
+    def test_nonsense(self):
+        for text, sentence in [
+                ("[" * 200000, "that is no JSON"),
+                ('{"$": "int:%s"}' % ("9" * 1000000), "that is no JSON"),
+                ("[]", "that is no answer of an agent"),
+                ("{}", "that is no answer of an agent")]:
+            with self.subTest(text=text[:40]):
+                data = text.encode()
+                self.check(sentence, b"HTTP/1.1 200 OK\r\nContent-Length: "
+                           b"%d\r\n\r\n" % len(data) + data)
 
 
 if __name__ == "__main__":

@@ -157,8 +157,8 @@ class TestSessions(SessionCase):
                             "setBreakpoints", "setFunctionBreakpoints",
                             "setExceptionBreakpoints", "setDataBreakpoints",
                             "continue", "next", "stepIn", "stepOut", "until",
-                            "pause", "goto", "setThreads", "catch",
-                            "watchdog"):
+                            "pause", "withdrawPause", "goto", "setThreads",
+                            "catch", "watchdog"):
                 self.assertIn("started with read_only",
                               viewer.message(command, expression="1"))
             self.assertTrue(viewer.stack())

@@ -57,6 +57,20 @@ class Net:
     def forward(self, x):
         y = x + 1
         return y
+def meets(n, barrier):
+    begin = n
+    barrier.wait()
+    return begin
+def both(n):
+    barrier = threading.Barrier(2)
+    found = []
+    threads = [threading.Thread(target=lambda: found.append(
+        meets(n, barrier))) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return sum(found)
 """
 
 
@@ -221,6 +235,42 @@ class StopCase(unittest.TestCase):
                     if line == "total += 1" else "99", "99")
                 self.assertEqual(self.finish(tid), 202)
 
+    def begin_both(self):
+        """Two threads stand at one breakpoint."""
+        self.set("begin = n")
+        self.target.run("say(work.both(4))")
+        return [self.stop()["threadId"] for _ in range(2)]
+
+    def test_nothing_steps_after_continue(self):
+        """The step of the one waits for the other, which is told to go on
+        when nothing is set any more."""
+        first, second = self.begin_both()
+        self.go("next", first)
+        self.assertEqual(self.where(first), ("meets", "barrier.wait()"))
+        self.viewer.ask("next", threadId=first)
+        self.assertEqual(self.finish(second), 8)
+
+    def test_a_single_thread_goes_on(self):
+        first, second = self.begin_both()
+        self.go("next", first)
+        self.viewer.ask("next", threadId=first)
+        self.set()
+        self.viewer.ask("continue", threadId=second, singleThread=True)
+        self.assertEqual(self.stop()["threadId"], first)
+        self.viewer.ask("continue", threadId=first)
+        self.assertEqual(self.target.said(), 8)
+
+    def test_nothing_stands_at_what_was_cleared(self):
+        """Those that stand at a breakpoint that is set go on one by one."""
+        first, second = self.begin_both()
+        self.viewer.ask("continue", threadId=first)
+        self.assertEqual([stop["threadId"] for stop in
+                          self.viewer.ask("state")["stops"]], [second])
+        self.viewer.ask("continue", threadId=second)
+        self.assertEqual(self.target.said(), 8)
+        first, second = self.begin_both()
+        self.assertEqual(self.finish(first), 8)
+
     def test_two_viewers(self):
         with Viewer(self.target) as other:
             self.set({"line": line_of("a = n"), "id": 5})
@@ -341,6 +391,32 @@ class StopCase(unittest.TestCase):
         self.assertEqual((again[0]["id"], again[0]["hits"]),
                          (told[1]["id"], 1))
 
+    def test_long_values(self):
+        """What C would print for ever, in the thread that stands or logs."""
+        self.target.ask("setattr(work, 'long', [])")
+        self.target.ask("[setattr(work, 'long', [work.long, work.long]) "
+                        "for _ in range(60)] and 1")
+        self.set({"line": line_of("a = n"),
+                  "logMessage": "{long}|{long!r}|{[1]}|{[1]!r}|{[n]!s}|{n:03}"
+                  })
+        self.target.run("say(work.outer(7))")
+        said = self.viewer.event("output")["output"]
+        self.assertTrue(said.startswith("[[[["))
+        self.assertLess(len(said), 5000)
+        self.assertEqual(self.target.said(), 22)
+        self.set({"line": line_of("a = n"), "logMessage":
+                  "{[1]}|{[1]!r}|{[n]!s}|{n:03}|{'x'}|{'x'!r}|{1.5}"})
+        self.target.run("say(work.outer(7))")
+        self.assertEqual(self.viewer.event("output")["output"],
+                         "[1]|[1]|[7]|007|x|'x'|1.5\n")
+        self.assertEqual(self.target.said(), 22)
+        self.set("b = inner(a)")
+        tid = self.begin("work.outer(1)")["threadId"]
+        frame = self.viewer.stack(tid)[0]["id"]
+        told = self.viewer.ask("evaluate", expression="long", frameId=frame)
+        self.assertTrue(told["result"].endswith("left out"))
+        self.assertEqual(self.finish(tid), 1)
+
     def test_removed(self):
         """A temporary breakpoint, once it has stopped; those of a viewer
         that is gone."""
@@ -418,6 +494,22 @@ class StopCase(unittest.TestCase):
             self.viewer.ask("continue", threadId=number)
         self.viewer.value("event.set()")
         self.assertEqual(self.target.said(), "spun")
+
+    def test_pause_that_is_withdrawn(self):
+        """It waits in C code, continues, and runs on through its lines."""
+        number = self.target.process.pid
+        for command, answer in (("continue", {"allThreadsContinued": False}),
+                                ("withdrawPause", {"withdrawn": True})):
+            self.target.run("event = threading.Event(); "
+                            "say(['waits']); event.wait(); say(work.outer(1))")
+            self.assertEqual(self.target.said(), ["waits"])
+            self.viewer.ask("pause", threadId=number)
+            self.assertEqual(self.viewer.ask(command, threadId=number), answer)
+            self.assertEqual(
+                self.viewer.ask("withdrawPause", threadId=number),
+                {"withdrawn": False})
+            self.viewer.value("event.set()")
+            self.assertEqual(self.target.said(), 1)
 
     def test_threads(self):
         """Others run on, or are held."""

@@ -2,13 +2,15 @@
 they like: the program must not notice.
 
 With PROBETUI_SOAK alone, which takes that many seconds a Python; PROBETUI_SEED
-repeats a run.
+repeats a run, PROBETUI_SOAK_MALLOC is its PYTHONMALLOC ("debug" else). The
+memory of the program is printed at each quarter of the run.
 """
 import contextlib
 import json
 import os
 import random
 import re
+import statistics
 import subprocess
 import sys
 import threading
@@ -24,8 +26,17 @@ import pythons  # noqa: E402
 
 SEED = int(os.environ.get("PROBETUI_SEED", "1"))
 SECONDS = float(os.environ.get("PROBETUI_SOAK", "0"))
+MALLOC = os.environ.get("PROBETUI_SOAK_MALLOC", "debug")
 CLIENTS = 3
-END_SECONDS = 40
+# On a machine that does a lot else.
+END_SECONDS = 300
+# The memory of a program is less steady: what is freed is not given back at
+# once, and depends on how many threads, objects and copies of frames' names
+# there happen to be at a time.
+NOISE_KIB = 6 << 10
+NOISE_SHARE = 0.05
+# Of a shorter run nothing can be said: caches are still filled.
+STEADY_SECONDS = 120
 # Some of what a session does, one after the other.
 ACTS = 30
 EVALUATIONS = (
@@ -48,6 +59,13 @@ NEAR_ITS_END = re.compile(r"probetui: a (step|breakpoint) failed, and the "
                           r"program goes on: RecursionError.*\n")
 FUNCTIONS = ("fall", "making", "looping_once", "Node.__init__", "on_signal",
              "add", "add_once", "child", "squares", "numbers", "nobody")
+
+
+def told_once(text):
+    """A line that follows itself is one."""
+    lines = text.splitlines(True)
+    return "".join(line for before, line in zip([""] + lines, lines)
+                   if line != before)
 
 
 class User(threading.Thread):
@@ -252,6 +270,8 @@ class Soak:
         self.lines = [number for number, line in enumerate(
             text.splitlines(), 1) if "  # at " in line]
         self.printed = []
+        # Kibibytes that are resident, by quarter of the run.
+        self.resident = [[], [], [], []]
         self.errors = place.path + "/errors"
         with open(self.errors, "w") as errors:
             self.process = subprocess.Popen(
@@ -288,12 +308,20 @@ class Soak:
         except BrokenPipeError:
             self.is_over = True
 
+    def measure(self, share):
+        """Its resident memory, at so much of the run."""
+        with open("/proc/%d/status" % self.process.pid) as file:
+            found = re.search(r"^VmRSS:\s*(\d+) kB", file.read(), re.M)
+        if found:
+            self.resident[min(int(share * 4), 3)].append(int(found.group(1)))
+
     def soak(self, seconds, users):
-        until = time.monotonic() + seconds
+        began = time.monotonic()
         for user in users:
             user.start()
-        while time.monotonic() < until and not self.is_over:
+        while time.monotonic() < began + seconds and not self.is_over:
             self.wait(self.random.random() * 4)
+            self.measure((time.monotonic() - began) / seconds)
             if self.random.random() < 0.3:
                 self.tell("again")
         self.is_over = True
@@ -319,7 +347,7 @@ class HarmCase(unittest.TestCase):
         modules = [name for name in ("torch", "numpy") if subprocess.run(
             place.argv + ["-c", "import " + name],
             stderr=subprocess.DEVNULL).returncode == 0]
-        environment = {"PYTHONMALLOC": "debug"}
+        environment = {"PYTHONMALLOC": MALLOC}
         if modules:
             environment["OMP_NUM_THREADS"] = "1"
         soak = Soak(place, SEED, modules, environment)
@@ -329,9 +357,11 @@ class HarmCase(unittest.TestCase):
         self.check(soak, users)
 
     def check(self, soak, users):
-        context = "seed %d, %s, %s" % (SEED, soak.said()[-6000:],
+        context = "seed %d, %s, %s" % (SEED, told_once(soak.said())[-9000:],
                                        [user.counts for user in users])
         self.assertEqual(soak.process.returncode, 0, context)
+        self.assertTrue(soak.printed and soak.printed[-1].startswith("{"),
+                        (soak.printed[-3:], context))
         told = json.loads(soak.printed.pop())
         self.assertEqual(told["problems"], [], context)
         # What a client prints is the program's where that puts streams of
@@ -342,8 +372,20 @@ class HarmCase(unittest.TestCase):
         self.assertEqual(NEAR_ITS_END.sub("", soak.said()), "", context)
         for user in users:
             self.assertEqual(user.unexpected, [], context)
+        self.check_memory(soak)
         if os.environ.get("PROBETUI_SOAK_TELLS"):
             print("#", told["rounds"], [user.counts for user in users])
+
+    def check_memory(self, soak):
+        """The last quarter of the run has no more than the one before."""
+        middle = [statistics.median(each) if each else None
+                  for each in soak.resident]
+        ends = [each[-1] if each else None for each in soak.resident]
+        print("# %s, %s: resident KiB at each quarter %s, medians %s" % (
+            self.python, MALLOC, ends, middle))
+        if SECONDS >= STEADY_SECONDS:
+            self.assertLessEqual(
+                middle[3], middle[2] * (1 + NOISE_SHARE) + NOISE_KIB, ends)
 
 
 def load_tests(loader, tests, pattern):

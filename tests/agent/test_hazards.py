@@ -57,19 +57,65 @@ thread.join()
 print(inner.__closure__[0].cell_contents)
 one.close()
 """
+# Whoever reads the names of all frames, as /backtrace does, reads those of the
+# trace function's frames, too, and may have these frames for longer than they
+# run.
+SHARED_WITH_READER = SHARED.replace("add()\n", """
+frame = sys._current_frames()[thread.ident]
+while frame is not None:
+    frames.append((frame, frame.f_locals))
+    frame = frame.f_back
+add()
+""").replace("inner, add =", "frames = []\ninner, add =")
+# The names of a generator that other functions have, too: they get another
+# value while the generator is being resumed.
+RESUMED = ENGINE + """
+def make():
+    total = 0
+    def add():
+        nonlocal total
+        total += 1
+    yield add
+    yield add
+    yield total
+begin(make, 99)
+made = make()
+held = one.armer._decide if hasattr(one.armer, "_decide") else None
+if held:
+    def decide(frame):
+        found = held(frame)
+        if frame.f_code is make.__code__ and "add" in globals():
+            add()
+        return found
+    one.armer._decide = decide
+    one.armer._forget()
+def run():
+    global add
+    add = next(made)
+    next(made)
+    say.append(next(made))
+say = []
+thread = threading.Thread(target=run)
+thread.start()
+thread.join()
+print(say[0] == (2 if held else 0))
+one.close()
+"""
 FORK = ENGINE + """
 def never():
     return 1
 begin(never, 1)
-held, forked = threading.Lock(), threading.Lock()
-held.acquire()
-forked.acquire()
+begun, held, forked = [threading.Lock() for _ in range(3)]
+for each in begun, held, forked:
+    each.acquire()
 def fork():
     number = os.fork()
     if number == 0:
         os._exit(0)
     return number
 def hold():
+    # What start() calls is traced, too.
+    begun.acquire()
     with one._lock:
         held.release()
         # A fork that waits for the engine comes after this.
@@ -78,6 +124,7 @@ def hold():
 os.waitpid(fork(), 0)
 holder = threading.Thread(target=hold)
 holder.start()
+begun.release()
 held.acquire()
 number = fork()
 forked.release()
@@ -92,6 +139,23 @@ if not ended:
 print(status)
 one.close()
 """
+# A fork while the engine ends; and one that comes all the same as somebody is
+# in the engine for long. What the child calls before it knows that it is one is
+# traced.
+FORK_AT_THE_END = FORK.replace("""    with one._lock:
+        held.release()
+""", """    one.close()
+plain = one.armer.end
+def end():
+        one.armer.end = plain
+        held.release()
+""").replace("""        forked.acquire(True, 0.1)
+""", """        forked.acquire(True, 0.1)
+        plain()
+one.armer.end = end
+""")
+FORK_AT_ONCE = FORK.replace("(True, 0.1)", "()").replace(
+    "one.on_event", "engine.FORK_SECONDS = 0.001\none.on_event")
 TRACED = """
 import sys, threading
 from probetui.debugging import tstates
@@ -136,6 +200,171 @@ print(there.frames[0][0].f_locals["count"])
 there.go()
 thread.join()
 one.close()
+"""
+# What the names of a look stood for, also one by the thread itself, is gone at
+# once, without any garbage that was collected.
+LOOKS = """
+import gc, sys, threading, weakref
+from probetui import inspection
+gc.disable()
+class Big:
+    pass
+def known(big):
+    say.append(weakref.ref(big))
+    return big
+def waiting():
+    big = known(Big())
+    yield
+    big = None
+    yield
+def work():
+    big = known(Big())
+    begun.set()
+    dropping.wait()
+    big = None
+    dropped.set()
+    ending.wait()
+say = []
+begun, dropping, dropped, ending = [threading.Event() for _ in range(4)]
+made = waiting()
+next(made)
+inspection.names_of(made.gi_frame)
+next(made)
+thread = threading.Thread(target=work)
+thread.start()
+begun.wait()
+for frame in inspection.thread_frames().values():
+    while frame is not None:
+        inspection.names_of(frame)
+        frame = frame.f_back
+dropping.set()
+dropped.wait()
+def own():
+    big = known(Big())
+    inspection.names_of(sys._getframe())
+own()
+print(*(each() is None for each in say))
+ending.set()
+"""
+# CPython up to 3.12 writes a frame's f_locals back after a function that
+# profiles or traces it, whether or not that has a name for the frame by then,
+# runs itself, or has just ended.
+PROFILED = """
+import sys, threading
+from probetui import inspection, snapshots
+class Waits:
+    def __del__(self):
+        meet()
+def meet():
+    there.set()
+    assert looked.wait(60)
+def is_point(frame, event):
+    return event == "call" and frame.f_code in codes
+def unnamed(frame, event, arg):
+    if is_point(frame, event):
+        del frame
+        meet()
+def finalizer(frame, event, arg):
+    if is_point(frame, event):
+        waits = Waits()
+        waits = frame = None
+def finalized_late(frame, event, arg):
+    if is_point(frame, event):
+        waits = Waits()
+def point(value):
+    return value
+def points(value):
+    yield value
+    yield value
+codes = {point.__code__, points.__code__}
+def called():
+    return lambda: point(5)
+def resumed():
+    made = points(5)
+    next(made)
+    return made.__next__
+def run():
+    call = kind()
+    hook(function)
+    said.append(call())
+    hook(None)
+def look(frame):
+    while frame is not None:
+        inspection.names_of(frame)
+        frame = frame.f_back
+    snapshots.let_all_go()
+for hook in sys.setprofile, sys.settrace:
+    for function in unnamed, finalizer, finalized_late:
+        for kind in called, resumed:
+            said = []
+            there, looked = threading.Event(), threading.Event()
+            thread = threading.Thread(target=run)
+            thread.start()
+            while thread.is_alive():
+                if there.wait(0.01):
+                    there.clear()
+                    look(sys._current_frames().get(thread.ident))
+                    looked.set()
+            print(*said)
+"""
+# A generator that nobody runs is resumed, and profiled, before its names are
+# let go of.
+RESUMED_MEANWHILE = PROFILED[:PROFILED.index("def run()")] + """
+def run():
+    sys.setprofile(unnamed)
+    said.append(next(made))
+    sys.setprofile(None)
+def newest(frame):
+    found = plain(frame)
+    if found is None and frame is made.gi_frame:
+        thread.start()
+        there.wait()
+    return found
+said, made = [], points(5)
+next(made)
+plain, snapshots._newest = snapshots._newest, newest
+there, looked = threading.Event(), threading.Event()
+thread = threading.Thread(target=run)
+inspection.names_of(made.gi_frame)
+looked.set()
+thread.join()
+print(*said)
+"""
+# A thread of the agent begins while all threads are paused: from 3.12 on what
+# `threading` runs for it is seen as it is in all others.
+BEGINS = ENGINE + """
+from probetui.debugging.specs import ExceptionFilter
+waiting = threading.Event()
+program = threading.Thread(target=waiting.wait)
+program.start()
+one.set_exceptions("test", ExceptionFilter(True, False, ["KeyError"]))
+one.pause(program.ident)
+def serve():
+    try:
+        {}["nothing"]
+    except KeyError:
+        pass
+ours = threading.Thread(target=inspection.untraced(serve), daemon=True)
+inspection.hide(ours)
+ours.start()
+while ours.is_alive() and not any(
+        each.ident == ours.ident for each in one.stops()):
+    time.sleep(0.001)
+print(len(one.stops()))
+one.close()
+waiting.set()
+program.join()
+"""
+NO_DESCRIPTORS = """
+import os, resource
+import probetui
+resource.setrlimit(resource.RLIMIT_NOFILE, (32, 32))
+try:
+    while True:
+        os.dup(0)
+except OSError:
+    pass
+print(probetui.listen())
 """
 # A fork that waits for the agent which just leaves, and one that an agent
 # comes into; after them anybody can have what they waited for.
@@ -262,6 +491,95 @@ try:
 finally:
     os.rename(sys.argv[0] + ".begun", sys.argv[0] + ".ended")
 """
+# A finalizer and the callback of a weak reference, each of which runs when the
+# time of what let go of them is up.
+FINALIZERS = """
+import weakref
+from probetui import agent
+done = []
+def wait(what):
+    running = agent._agent._server.evaluator._running
+    while not any(job.is_interrupted for job in list(running)):
+        pass
+    for number in range(10000):
+        here = number
+    done.append(what)
+class Ends:
+    def __del__(self):
+        wait("finalizer")
+class Kept:
+    pass
+def callback(reference):
+    wait("callback")
+def ended(kind):
+    one = kind()
+    known = weakref.ref(one, callback) if kind is Kept else None
+    one = None
+    while True:
+        here = known
+"""
+# It catches what comes at the limit of recursion, and goes on.
+DEEP = ENGINE + """
+def endless(depth):
+    return endless(depth + 1)
+def run():
+    for _ in range(20):
+        try:
+            endless(0)
+        except RecursionError:
+            ended.append(1)
+ended = []
+one.set_breakpoints("test", [Spec(
+    1, path=__file__, line=endless.__code__.co_firstlineno + 1,
+    condition="sum(n for n in (depth, 1)) < 0", ignore=10**9)])
+thread = threading.Thread(target=run)
+thread.start()
+thread.join()
+print(len(ended))
+# The same while it steps.
+one.set_breakpoints("test", [Spec(
+    1, path=__file__, line=endless.__code__.co_firstlineno + 1)])
+thread = threading.Thread(target=run)
+thread.start()
+there = stop()
+one.set_breakpoints("test", [])
+there.go("stepOut")
+while thread.is_alive():
+    if stopped.wait(0.01):
+        stop().go()
+print(len(ended))
+one.close()
+"""
+SPINS = """
+def spin(count):
+    while True:
+        count += 1
+"""
+FORKS = """
+import os, sys, threading, time, warnings
+import probetui
+def fork():
+    number = os.fork()
+    if number == 0:
+        os._exit(0)
+    return os.waitpid(number, 0)[1]
+before = list(warnings.filters)
+probetui.listen()
+caught = []
+warnings.showwarning = lambda message, *_: caught.append(str(message))
+warnings.simplefilter("always")
+before = list(warnings.filters)
+print(fork(), len(caught))
+over = threading.Event()
+thread = threading.Thread(target=over.wait)
+thread.start()
+print(fork(), len(caught) == (sys.version_info >= (3, 12)))
+over.set()
+thread.join()
+while probetui.unlisten():
+    time.sleep(0.001)
+print(warnings.filters == before)
+"""
 
 
 class HazardCase(unittest.TestCase):
@@ -280,8 +598,20 @@ class HazardCase(unittest.TestCase):
         functions stands, stays."""
         self.assertEqual(self.run_program(SHARED), ["2"])
 
+    def test_names_that_threads_share_and_a_reader_of_frames(self):
+        self.assertEqual(self.run_program(SHARED_WITH_READER), ["2"])
+
+    def test_names_that_a_generator_shares(self):
+        self.assertEqual(self.run_program(RESUMED), ["True"])
+
     def test_fork_while_somebody_is_in_the_engine(self):
         self.assertEqual(self.run_program(FORK), ["0"])
+
+    def test_a_fork_while_the_engine_ends(self):
+        self.assertEqual(self.run_program(FORK_AT_THE_END), ["0"])
+
+    def test_a_fork_that_does_not_wait(self):
+        self.assertEqual(self.run_program(FORK_AT_ONCE), ["0"])
 
     def test_fork_while_the_agent_comes_or_leaves(self):
         """What it took for that, it gives back, and nothing else."""
@@ -291,6 +621,10 @@ class HazardCase(unittest.TestCase):
     def test_the_agents_own_business(self):
         """Who has its locks does not stand."""
         self.assertEqual(self.run_program(BUSY), ["2"])
+
+    def test_a_thread_of_the_agent_that_begins(self):
+        """It does not stand either."""
+        self.assertEqual(self.run_program(BEGINS), ["0"])
 
     def test_streams_that_are_kept(self):
         self.assertEqual(self.run_program(STREAMS), ["True", "True", "kept"])
@@ -309,6 +643,17 @@ class HazardCase(unittest.TestCase):
             self.skipTest("it reads no threads' states from 3.12 on")
         self.assertEqual(self.run_program(TRACED), ["None", "0"])
 
+    def test_names_that_are_profiled_stay(self):
+        self.assertEqual(self.run_program(PROFILED), ["5"] * 12)
+
+    def test_names_that_are_profiled_meanwhile_stay(self):
+        if self.python.version >= (3, 13):
+            self.skipTest("f_locals is no copy from 3.13 on")
+        self.assertEqual(self.run_program(RESUMED_MEANWHILE), ["5"])
+
+    def test_a_look_makes_no_garbage(self):
+        self.assertEqual(self.run_program(LOOKS), ["True"] * 3)
+
     def test_a_look_keeps_nothing(self):
         target = Target(self.place, KEEPS)
         self.addCleanup(target.kill)
@@ -321,6 +666,121 @@ class HazardCase(unittest.TestCase):
         wait_for(lambda: target.ask("known() is None"), "it to be dropped")
         target.run("ending.set()")
         self.assertEqual(target.close(), (0, ""))
+
+    def started(self, begins=""):
+        target = Target(self.place, begins + "import probetui\n"
+                        "say(probetui.listen())")
+        self.addCleanup(target.kill)
+        client = target.client()
+        self.addCleanup(client.close)
+        return target, client
+
+    def test_time_is_up_in_a_finalizer(self):
+        """What it raises would be printed, and forgotten."""
+        target, client = self.started()
+        client.post("/eval", code=FINALIZERS)
+        for kind, what in ("Ends", "finalizer"), ("Kept", "callback"):
+            told = client.post("/eval", code="ended(%s)" % kind, timeout=0.05)
+            self.assertEqual(told["error"]["message"],
+                             "it took longer than 0.05 s")
+            self.assertEqual(client.value("done.pop(), done"),
+                             "('%s', [])" % what)
+        self.assertEqual(target.close(), (0, ""))
+
+    def test_time_is_up_in_a_function(self):
+        """Of the program, which what is evaluated calls."""
+        target, client = self.started(SPINS)
+        told = client.post("/eval", code="spin(0)", timeout=0.05)
+        self.assertEqual(told["error"]["message"],
+                         "it took longer than 0.05 s")
+        self.assertEqual(target.ask("sys.gettrace() is None"), True)
+        self.assertEqual(target.close(), (0, ""))
+
+    def test_the_limit_of_recursion(self):
+        """Up to 3.9 CPython aborts where an error there is caught, and the
+        program calls on."""
+        path = self.place.write("hazard.py", DEEP)
+        status, output, errors = self.place.run(path, **PLAIN)
+        self.assertEqual((status, output.split()), (0, ["20", "40"]),
+                         errors[-2000:])
+
+    def test_time_is_up_while_others_have_all_tools(self):
+        """It ends once there is one again."""
+        if self.python.version < (3, 12):
+            self.skipTest("there is no sys.monitoring before 3.12")
+        target, client = self.started()
+        client.post("/eval", code="import sys\n"
+                    "from probetui import agent, evaluation\n"
+                    "evaluation.GRACE_SECONDS = 0.05\n"
+                    "for tool in range(6):\n"
+                    "    if sys.monitoring.get_tool(tool) is None:\n"
+                    "        sys.monitoring.use_tool_id(tool, 'other')")
+        with target.client() as other:
+            self.assertEqual(other.ask("POST", "/eval", {
+                "code": "while True: pass", "timeout": 0.05}).status, 504)
+        client.post("/eval", code="for tool in range(6):\n"
+                    "    sys.monitoring.free_tool_id(tool)")
+        wait_for(lambda: client.value(
+            "len(agent._agent._server.evaluator._running)") == "1",
+            "it to end")
+        self.assertEqual(target.close(), (0, ""))
+
+    def test_no_descriptor_is_left(self):
+        """What needs one is refused or waits for one, and nothing of that is
+        on standard error."""
+        target, client = self.started()
+        other = target.client()
+        self.addCleanup(other.close)
+        other.get("/threads")
+        client.post("/eval", code="import os, resource\n"
+                    "from probetui import agent, evaluation\n"
+                    "evaluation.GRACE_SECONDS = 0.05\n"
+                    "limit = resource.getrlimit(resource.RLIMIT_NOFILE)\n"
+                    "resource.setrlimit(resource.RLIMIT_NOFILE,"
+                    " (64, limit[1]))\n"
+                    "kept = []\n"
+                    "try:\n"
+                    "    while True: kept.append(os.dup(0))\n"
+                    "except OSError: pass")
+        # It is ended where no descriptor is wanted for that.
+        self.assertIn(client.ask("POST", "/eval", {
+            "code": "while True: pass", "timeout": 0.05}).status, (200, 504))
+        for path in "/threads", "/backtrace", "/":
+            self.assertIn(other.ask(
+                "GET", path).status, (200, 500))
+        other.post("/eval", code="resource.setrlimit("
+                    "resource.RLIMIT_NOFILE, limit)\n"
+                    "for each in kept: os.close(each)")
+        wait_for(lambda: other.value(
+            "len(agent._agent._server.evaluator._running)") == "1",
+            "it to end")
+        self.assertEqual(target.close(), (0, ""))
+
+    def test_nothing_listens_without_descriptors(self):
+        """Nothing is raised."""
+        path = self.place.write("hazard.py", NO_DESCRIPTORS)
+        status, output, errors = self.place.run(path, **PLAIN)
+        self.assertEqual((status, output.split()), (0, ["[]"]), errors)
+        self.assertRegex(errors, r"\Aprobetui: nothing listens: [^\n]+\n\Z")
+
+    def test_the_end_does_not_wait_for_c(self):
+        """Where that waits itself, for longer than anybody would."""
+        target, client = self.started()
+        client.value("from probetui import agent, evaluation\n"
+                     "agent.EVALUATION_SECONDS = 600.0\n"
+                     "evaluation.GRACE_SECONDS = 0.05\n"
+                     "lock = threading.Lock()\n"
+                     "lock.acquire()")
+        self.assertEqual(client.ask("POST", "/eval", {
+            "code": "lock.acquire()", "timeout": 0.05}).status, 504)
+        self.assertEqual(target.close(), (0, ""))
+
+    def test_forks_do_not_warn_of_the_agents_threads(self):
+        """CPython counts them; of the program's own it does warn."""
+        path = self.place.write("hazard.py", FORKS)
+        status, output, errors = self.place.run(path, **PLAIN)
+        self.assertEqual((status, errors), (0, ""))
+        self.assertEqual(output.split(), "0 0 0 True True".split())
 
     def test_the_end_ends_evaluations(self):
         """One that runs C++ code would abort the process."""

@@ -9,7 +9,7 @@ import unittest
 
 from agents import wait_for
 from daps import Viewer
-from torch_jobs import PYTHON, WHY_NOT, Job, Rank
+from torch_jobs import WHY_NO_TORCH_2, Job, Rank
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))), "backend"))
@@ -50,7 +50,7 @@ step(7)
 """.replace("LIMIT", str(LIMIT))
 
 
-@unittest.skipUnless(PYTHON, WHY_NOT)
+@unittest.skipIf(WHY_NO_TORCH_2, WHY_NO_TORCH_2)
 class TestJobs(unittest.TestCase):
     def start(self, **environment):
         self.job = Job(PROGRAM, COUNT, **environment)

@@ -19,6 +19,67 @@ folder = sys.argv[0].replace('program.py', 'folder')
 files.default_folder = lambda: folder
 files.secure(folder)
 """
+# Values, and those of them that are told otherwise than by repr().
+PRINTED = """
+import array, collections, dataclasses, enum, functools, types, typing
+from probetui import representation
+class L(list): pass
+class T(tuple): pass
+class D(dict): pass
+class S(set): pass
+class F(frozenset): pass
+class Text(str): pass
+class Bytes(bytearray): pass
+class Number(int): pass
+class Error(Exception): pass
+class Mine(list):
+    def __repr__(self): return "mine"
+class Default(collections.defaultdict): pass
+class Ordered(collections.OrderedDict): pass
+class Space(types.SimpleNamespace): pass
+class Color(enum.Enum):
+    RED = 1
+class Level(enum.IntEnum):
+    LOW = 1
+Row = collections.namedtuple("Row", "x y")
+class Derived(Row): pass
+class Typed(typing.NamedTuple):
+    one: int = 1
+@dataclasses.dataclass
+class Record:
+    a: int
+    b: list
+    hidden: int = dataclasses.field(default=3, repr=False)
+    shared: typing.ClassVar[int] = 5
+class Plain:
+    def method(self): pass
+itself, key = [1], {}
+itself.append(itself)
+key[1] = (key,)
+items = {1: "a", "b": [2]}
+values = [
+    0, -5, 10 ** 300, True, None, 1.5, 2j, "a'b", "\\ud800\\n", b"x\\0",
+    bytearray(b"q"), Bytes(b"z"), Text("x"), Number(5), [], [1, [2]], (), (1,),
+    (1, 2), {}, items, set(), {1}, frozenset(), frozenset({1}), L([1]), T((1,)),
+    D(items), S(), S({1}), F(), F({1}), Mine([1]), itself, key,
+    collections.deque([1, 2]), collections.deque([], 3),
+    collections.OrderedDict(), collections.OrderedDict(items), Ordered(items),
+    collections.defaultdict(list, items), Default(int),
+    collections.Counter("abca"), collections.Counter(),
+    collections.UserDict(items), collections.UserList([1]),
+    collections.UserString("s"), collections.ChainMap(items, {}),
+    items.keys(), items.values(), items.items(), Ordered(items).keys(),
+    types.MappingProxyType(items), types.SimpleNamespace(a=1, b="x"),
+    Space(a=1), ValueError(), ValueError(1), ValueError("a", 2), Error("q"),
+    KeyError("k"), OSError(2, "No"), range(3), range(1, 5, 2), slice(1, None),
+    Plain().method, functools.partial(print, 1, [2], sep=3),
+    array.array("d", [1, 2]), array.array("i"), Row(1, "a"), Derived(1, [2]),
+    Typed(), Record(1, [2, 3]), Color.RED, Level.LOW, int, len, array, Plain,
+    Plain(), ..., NotImplemented]
+def different():
+    return [value for value in values
+            if representation.of(value, 10000) != repr(value)]
+"""
 EVALUATIONS = 10000
 KEPT = 500
 SECONDS = 10
@@ -132,6 +193,60 @@ class ListenCase(unittest.TestCase):
                            ("raise KeyboardInterrupt", "KeyboardInterrupt"),
                            ("\0", ("SyntaxError", "ValueError"))):
             self.assertIn(self.client.eval(code)["error"]["type"], kind)
+
+    def test_representation(self):
+        """What is not long is told as repr() would."""
+        self.place.write("printed.py", PRINTED)
+        self.assertEqual(self.client.value(
+            "import printed; printed.different()"), "[]")
+
+    def test_long_representation(self):
+        """One call of repr() would keep the program from running, and could
+        not be interrupted: for good, of what is nested into itself twice."""
+        self.client.eval(
+            "import collections\n"
+            "nested = []\n"
+            "for _ in range(60): nested = [nested, nested]\n"
+            "Row = collections.namedtuple('Row', 'part')\n"
+            "class Derived(list): pass\n"
+            "class Mine:\n"
+            "    def __repr__(self): return 'x' * 10 ** 6\n")
+        for code in ("nested", "{1: nested}", "(nested, 1)", "Row(nested)",
+                     "Derived(nested)", "collections.deque(nested)",
+                     "ValueError(nested)", "Mine()", "[Mine(), Mine()]",
+                     "'x' * 10 ** 6", "[b'x' * 10 ** 6] * 9"):
+            with self.subTest(code=code):
+                value = self.client.value(code)
+                self.assertLess(len(value), 263000)
+                self.assertTrue(value.endswith("left out"), value[-60:])
+        for code, end in (
+                ("[0] * 10 ** 6", " 0, ... 999000 more]"),
+                ("set(range(2000))", " 999, ... 1000 more}"),
+                ("dict.fromkeys(range(2000))", " 999: None, ... 1000 more}"),
+                ("1 << 10 ** 6", "<int of 1000001 bits>"),
+                ("[[[[[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]]]]]",
+                 "[[...]]" + "]" * 19)):
+            self.assertTrue(self.client.value(code).endswith(end), code)
+
+    def test_long_errors(self):
+        self.client.eval("nested = []\n"
+                         "for _ in range(60): nested = [nested, nested]\n")
+        for code, kind in (("raise ValueError(nested)", "ValueError"),
+                           ("raise KeyError(nested)", "KeyError"),
+                           ("assert False, nested", "AssertionError"),
+                           ("raise ValueError(1, nested)", "ValueError")):
+            error = self.client.eval(code)["error"]
+            self.assertEqual(error["type"], kind)
+            self.assertLess(len(error["message"]), 20000)
+            self.assertIn("[[[[", error["message"])
+            self.assertIn("\n%s: " % kind, error["traceback"])
+        told = self.client.eval("try: {}[1, 2]\n"
+                                "except KeyError as error:\n"
+                                "    raise ValueError([1]) from error")
+        self.assertEqual((told["error"]["type"], told["error"]["message"]),
+                         ("ValueError", "[1]"))
+        self.assertIn("KeyError: (1, 2)\n\nThe above exception was the "
+                      "direct cause", told["error"]["traceback"])
 
     def test_input(self):
         """The program's own is left alone."""

@@ -95,6 +95,17 @@ class ObjectsCase(unittest.TestCase):
             self.assertEqual(self.client.ask("POST", "/execute", body).status,
                              400, body)
 
+    def test_execute_what_waits(self):
+        """Regular files by their mode, which have no size, and may wait for
+        what is to be in them: at once, and when CPython looks for the line of
+        a SyntaxError there, with the GIL. Nothing is read from them."""
+        self.place.write("empty", "")
+        for path in ("/proc/self/status", "/proc/kmsg",
+                     self.place.inside + "/empty"):
+            answer = self.client.ask("POST", "/execute", {"path": path})
+            self.assertEqual(answer.status, 400, path)
+        self.assertEqual(self.client.value("1"), "1")
+
     def test_objects(self):
         self.client.value("class Some: pass\n"
                           "class Few(Some): __repr__ = None\n"
@@ -207,6 +218,8 @@ class TestTorch(unittest.TestCase):
 
     def test_torchrun(self):
         """Ranks listen; the launcher and DataLoader's workers do not."""
+        if not pythons.has_torchrun(self.python):
+            self.skipTest(pythons.NO_TORCHRUN)
         self.place.write("train.py", """
 import os, torch, torch.utils.data as data
 def listens(pid):

@@ -200,6 +200,27 @@ class ForkCase(ProgramsCase):
         viewer.ask("disconnect")
         self.ends(target)
 
+    def test_beside_an_import_that_takes_long(self):
+        """The child imports the same, and does not wait for a thread that it
+        has not."""
+        target = self.start(FORK + """
+gate, slow = threading.Event(), threading.Event()
+def child(how):
+    gate.set()
+    import slowly
+    return slowly.number
+""")
+        target.place.write("slowly.py", "import __main__\n__main__.slow.set()\n"
+                           "__main__.gate.wait()\nnumber = 7\n")
+        with target.client() as client:
+            client.send(client.request("POST", "/eval", {
+                "code": "import slowly; slowly.number"}))
+            target.run("slow.wait()")
+            self.assertEqual(target.ask("forks('')"), 7)
+            target.run("gate.set()")
+            self.assertEqual(client.read().value["value"], "7")
+        self.ends(target)
+
     def test_processes_of_multiprocessing(self):
         target = self.start(FORK + """
 import multiprocessing

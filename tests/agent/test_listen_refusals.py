@@ -1,6 +1,8 @@
 """What an agent refuses, and what it stands: each tried with real sockets."""
 import collections
 import os
+import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -73,6 +75,24 @@ class TestRefusals(RefusalsCase):
                  b"Content-Length: 2\r\n" + good, 417)):
             with self.subTest(data=data[:60]):
                 self.refused(status, data)
+
+    def test_stray_bytes(self):
+        """Answered when they have come, though more may be to come."""
+        for data in (b"GET / HTTP/1.1\n", b"GET / HTTP/1.1\n\n", b"\n",
+                     b"GET / HTTP/1.1\r\nHost: localhost\n",
+                     b"GET / HTTP/1.1\r\nHost: localhost\n\n",
+                     b"GET / HTTP/1.1\rHost", b"GET \0", b"GET /\x1b["):
+            with self.subTest(data=data):
+                self.refused(400, data, "CR and LF")
+        # In parts, and as part of what is no head.
+        with self.target.client() as client:
+            for data in (b"GET / HTTP/1.1\r", b"\nHost: local"):
+                client.send(data)
+                self.target.ask("1")
+            client.send(b"host\r\n\r\n" + client.request(
+                "POST", "/eval", b'{"code":\n\r"1"}'))
+            self.assertEqual(client.read().status, 200)
+            self.assertEqual(client.read().value["value"], "1")
 
     def test_wrong_questions(self):
         """Understood, and answered; the connection stays."""
@@ -365,14 +385,81 @@ class TestUsers(OneCase):
         with connect(target.first[0]) as client:
             self.assertEqual(client.value("1"), "1")
 
-    def test_folder_of_another(self):
-        """Who could put his own socket there."""
-        target = self.start(
+    def denied(self, more, runtime):
+        """A target whose usual folder is another user's."""
+        self.addCleanup(self.forget_folders)
+        return self.start(
             "import os, probetui\nfrom probetui import files\n"
             "folder = sys.argv[0].replace('program.py', 'his')\n"
+            "runtime = sys.argv[0].replace('program.py', 'runtime')\n"
             "os.mkdir(folder, 0o700); os.chown(folder, %d, -1)\n"
-            "files.default_folder = lambda: folder\n"
-            "say(probetui.listen())" % OTHER_USER)
+            "os.mkdir(runtime, 0o700); os.environ['XDG_RUNTIME_DIR'] = %s\n"
+            "files.default_folder = lambda: folder\n%s\n"
+            "say(probetui.listen())" % (OTHER_USER, runtime, more))
+
+    def forget_folders(self):
+        for name in os.listdir("/tmp"):
+            if re.match(r"pdb-%d-[0-9a-f]{16}$" % os.geteuid(), name):
+                shutil.rmtree(os.path.join("/tmp", name))
+
+    def check(self, path):
+        status = os.stat(os.path.dirname(path))
+        self.assertEqual((status.st_mode & 0o777, status.st_uid),
+                         (0o700, os.geteuid()))
+        with connect(path) as client:
+            self.assertEqual(client.value("6 * 7"), "42")
+
+    def test_folder_of_another(self):
+        """Who could put his own socket there."""
+        target = self.denied("", "runtime")
+        self.assertEqual(target.first, ["%s/runtime/pdb-%d/%d.agent" % (
+            self.place.inside, os.geteuid(), target.process.pid)])
+        self.check(target.first[0])
+        self.assertEqual(target.close(), (0, ""))
+        self.assertFalse(os.path.exists(target.first[0]))
+
+    def test_runtime_folder_that_is_not_trusted(self):
+        """Nor one that is another's, that others write to, that is a link, or
+        that is none; nor private folders that are so."""
+        pattern = r"^/tmp/pdb-%d-[0-9a-f]{16}/\d+\.agent$" % os.geteuid()
+        for more, runtime in (
+                ("os.chown(runtime, %d, -1)" % OTHER_USER, "runtime"),
+                ("os.chmod(runtime, 0o777)", "runtime"),
+                ("os.mkdir(runtime + '/pdb-%d' % os.geteuid(), 0o755)",
+                 "runtime"),
+                ("os.symlink('/tmp', runtime + '/pdb-%d' % os.geteuid())",
+                 "runtime"),
+                ("", "runtime + '/none'"), ("", "'.'"), ("", "''"),
+                ("for name in 'abcdef':\n"
+                 "    path = '/tmp/pdb-%%d-%%s' %% (os.geteuid(), name * 16)\n"
+                 "    made = not os.path.exists(path) and not "
+                 "os.mkdir(path, 0o777)\n"
+                 "    made and os.chmod(path, 0o777)\n"
+                 "    made and name < 'd' and os.chown(path, %d, -1)"
+                 % OTHER_USER, "''")):
+            with self.subTest(more=more, runtime=runtime):
+                target = self.denied(more, runtime)
+                self.assertRegex(target.first[0], pattern)
+                self.check(target.first[0])
+                self.assertEqual(target.close(), (0, ""))
+                self.place.close()
+                self.place = Place()
+                self.addCleanup(self.place.close)
+
+    def test_private_folder_is_kept(self):
+        """So that there is one, however many ranks there were."""
+        first = self.denied("", "''")
+        path = first.first[0]
+        self.assertEqual(first.close(), (0, ""))
+        self.place.close()
+        self.place = Place()
+        self.addCleanup(self.place.close)
+        second = self.denied("", "''")
+        self.assertEqual(os.path.dirname(second.first[0]),
+                         os.path.dirname(path))
+
+    def test_nowhere(self):
+        target = self.denied("files.fallback_folders = lambda: []", "''")
         self.assertEqual(target.first, [])
         status, errors = target.close()
         self.assertEqual(status, 0)

@@ -4,7 +4,8 @@ import socket
 import ssl
 import unittest
 
-from agents import OneCase, Place, Target, make_certificate, wait_for
+from agents import (LIMIT, Client, OneCase, Place, Target, make_certificate,
+                    wait_for)
 
 TOKEN = "a token of the test"
 BEGINS = "import probetui\nsay(probetui.listen(%s))"
@@ -92,8 +93,15 @@ class TestToken(OneCase):
 
     def test_many(self):
         """There is a way in left for the user's own socket."""
-        clients = [self.target.tcp() for _ in range(24)]
+        with self.target.client() as client:
+            wait_for(lambda: client.value("threading.active_count()") == "3",
+                     "the threads of earlier clients to end")
+        clients = []
         self.addCleanup(lambda: [client.close() for client in clients])
+        for _ in range(24):
+            client = self.target.tcp(token=TOKEN)
+            clients.append(client)
+            self.assertEqual(client.ask("GET", "/").status, 200)
 
         def refused():
             with self.target.tcp(token=TOKEN) as client:
@@ -110,6 +118,114 @@ class TestToken(OneCase):
                 return client.ask("GET", "/").status == 200
 
         wait_for(admitted, "room for another one")
+
+
+class TestDenial(OneCase):
+    """Clients without a token, and what they leave of the others."""
+
+    SLOW = 60
+    REQUESTS = 86
+
+    def setUp(self):
+        super().setUp()
+        self.target = self.start(listens(""))
+        self.others = []
+        self.addCleanup(lambda: [other.close() for other in self.others])
+
+    def connect(self, host):
+        other = socket.socket()
+        self.others.append(other)
+        other.bind((host, 0))
+        other.connect(("127.0.0.1", self.target.port()))
+        return other
+
+    def is_served(self):
+        with self.target.tcp(token=TOKEN) as client:
+            return client.ask("GET", "/threads").status == 200
+
+    def all_served(self, meanwhile=lambda: None):
+        with self.target.tcp(token=TOKEN) as kept:
+            self.assertEqual(kept.value("6 * 7"), "42")
+            for _ in range(self.REQUESTS):
+                meanwhile()
+                self.assertTrue(self.is_served())
+                self.assertEqual(kept.value("6 * 7"), "42")
+
+    def test_silent(self):
+        for host in ("127.0.0.1", "127.0.0.2"):
+            for _ in range(30):
+                self.connect(host)
+            self.all_served()
+
+    def test_slow(self):
+        """A byte now and then, from as few addresses as let all of them stay,
+        and a new connection for each that is ended."""
+        for hosts in (["127.0.0.1"], ["127.0.0.%d" % i for i in range(2, 8)]):
+            slow = [self.connect(hosts[i % len(hosts)])
+                    for i in range(self.SLOW)]
+
+            def meanwhile():
+                for i, other in enumerate(slow):
+                    try:
+                        other.setblocking(False)
+                        other.send(b"G")
+                        other.recv(1, socket.MSG_PEEK)
+                        is_over = True
+                    except BlockingIOError:
+                        is_over = False
+                    except OSError:
+                        is_over = True
+                    if is_over:
+                        other.close()
+                        self.others.remove(other)
+                        slow[i] = self.connect(hosts[i % len(hosts)])
+
+            self.all_served(meanwhile)
+
+    def test_threads(self):
+        """Who has not said the token has none of the program's."""
+        for _ in range(10):
+            self.connect("127.0.0.1").sendall(b"GET")
+        with self.target.client() as client:
+            # The main thread, the one that listens, and this client's.
+            self.assertEqual(client.value("threading.active_count()"), "3")
+
+    def test_crowded_address(self):
+        """The oldest one of an address makes room for a new one; that of
+        another address stays."""
+        lone = self.connect("127.0.0.9")
+        oldest = self.connect("127.0.0.1")
+        oldest.sendall(b"GET ")
+        for _ in range(16):
+            self.connect("127.0.0.1")
+        oldest.settimeout(LIMIT)
+        self.assertIn(b" 503 ", oldest.recv(4096))
+        with Client(lone, token=TOKEN) as client:
+            self.assertEqual(client.ask("GET", "/").status, 200)
+
+    def test_late(self):
+        self.target.run("from probetui import admission; "
+                        "admission.FIRST_SECONDS = admission.HEAD_SECONDS = "
+                        "0.2; say(1)")
+        self.target.said()
+        with self.target.tcp(token=TOKEN) as client:
+            self.assertTrue(client.is_closed())
+        with self.target.tcp(token=TOKEN) as client:
+            client.send(b"GET / HTTP/1.1\r\n")
+            answer = client.read()
+            self.assertEqual(answer.status, 408)
+            self.assertIn("not complete", answer.message)
+            self.assertTrue(client.is_closed())
+
+    def test_body_later(self):
+        """The token is there: for the rest there is time as ever."""
+        with self.target.tcp(token=TOKEN) as client:
+            data = client.request("POST", "/eval", {"code": "1"})
+            client.send(data[:-5])
+            self.assertTrue(self.is_served())
+            client.send(data[-5:] + client.request("GET", "/"))
+            self.assertEqual(client.read().value["value"], "1")
+            self.assertEqual(client.read().status, 200)
 
 
 class TestAddresses(OneCase):
@@ -182,7 +298,7 @@ class TestTls(OneCase):
         super().setUp()
         self.files = make_certificate(self.place.path)
         self.target = self.start(
-            "import probetui\nfrom probetui import http1, server\n"
+            "import probetui\nfrom probetui import admission\n"
             "say(probetui.listen('127.0.0.1:0', %r, tls=%r))"
             % (TOKEN, list(self.files)))
 
@@ -209,7 +325,7 @@ class TestTls(OneCase):
             self.assertTrue(client.is_closed())
 
     def test_no_handshake(self):
-        limit = "server.REQUEST_SECONDS = http1.REQUEST_SECONDS = %g; say(1)"
+        limit = "admission.FIRST_SECONDS = admission.HEAD_SECONDS = %g; say(1)"
         self.target.run(limit % 0.3)
         self.target.said()
         for data in (b"", b"\x16", b"\x16\x03\x01\x00\x10" + b"x" * 16):

@@ -441,9 +441,9 @@ class TorchCase(Case):
 
     @classmethod
     def setUpClass(cls):
-        if cls.python is None:
-            raise unittest.SkipTest("PROBETUI_TORCH_PYTHON names no Python "
-                                    "with torch")
+        reason = pythons.why_no_torch_2(cls.python)
+        if reason:
+            raise unittest.SkipTest(reason)
         cls.start([cls.python], MODEL.replace(
             "WITH_NUMPY", repr(cls.numpy)).replace(
             "REAL_OPTIMIZER", repr("PROBETUI_SOAK" in os.environ)))

@@ -1,20 +1,21 @@
 """The agent leaves a process that goes on: what was there before is there
 after, and nothing else. On every CPython found."""
 import os
-import subprocess
 import sys
 import unittest
 
-from agents import LIMIT, OneCase, Place, Target, few_unless_soak, wait_for
+from agents import OneCase, Place, Target, few_unless_soak, wait_for
 from daps import Viewer
-from sessions import AGENT
+from injecting import PUT_IN, InjectedPlace
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))), "backend"))
 import pythons  # noqa: E402
 
+SOAK = os.environ.get("PROBETUI_SOAK")
+
 # What a process can be told by; of lists, what is in them.
-LOOK = r"""
+LOOK = PUT_IN + r"""
 import builtins, gc, glob, json, os, re, signal, sys, threading
 import warnings
 
@@ -72,29 +73,6 @@ def look():
                         + glob.glob(HERE + "/*")),
         "ours": of_ours()}
 
-def put_in():
-    # As `probetui inject` does it.
-    import shutil
-    folder = HERE + "/parcel"
-    os.mkdir(folder)
-    shutil.copytree(HERE + "/probetui", folder + "/probetui")
-    path = folder + "/probetui/injected.py"
-    with open(path) as file:
-        code = compile(file.read(), path, "exec")
-    exec(code, {"__name__": "__probetui__", "__file__": path})
-    while not os.path.exists(folder + "/answer"):
-        time.sleep(0.001)
-    with open(folder + "/answer") as file:
-        told = json.load(file)
-    shutil.rmtree(folder)
-    # The thread that made it listen ends; a probetui of somebody else may
-    # have connected.
-    end = time.monotonic() + 1
-    while len(os.listdir("/proc/self/task")) > BEFORE["tasks"] + 1 and \
-            time.monotonic() < end:
-        time.sleep(0.001)
-    return told["names"]
-
 def told(before, after):
     # What has gone, and what has come.
     if type(before) is not list or len(before) == len(after):
@@ -127,22 +105,12 @@ while len(os.listdir("/proc/self/task")) > 1:
 BEFORE = None
 BEFORE = look()
 """
-# A fork's hooks cannot be taken back.
-HOOKS = ["probetui.forks._before", "probetui.forks._in_child",
-         "probetui.forks._in_parent"]
-
-
 class UnlistenCase(unittest.TestCase):
     maxDiff = None
 
     @classmethod
     def setUpClass(cls):
-        """What is put in again and again is compiled once."""
-        cls.place = Place(cls.python.argv)
-        subprocess.run(
-            cls.python.argv + ["-m", "compileall", "-q",
-                               cls.place.inside + "/probetui"],
-            check=True, timeout=LIMIT)
+        cls.place = InjectedPlace(cls.python.argv)
 
     @classmethod
     def tearDownClass(cls):
@@ -153,14 +121,8 @@ class UnlistenCase(unittest.TestCase):
         self.addCleanup(target.kill)
         return target
 
-    def nothing_is_left(self, target, rounds=1):
-        left = target.ask("settled()")
-        ours = left.pop("ours", [[], []])[1]
-        self.assertEqual([name for name in ours if name in HOOKS],
-                         sorted(HOOKS * rounds))
-        self.assertEqual([name for name in ours if not name.startswith(
-            "probetui.forks.")], [])
-        self.assertEqual(left, {})
+    def nothing_is_left(self, target):
+        self.assertEqual(target.ask("settled()"), {})
 
     def test_injected(self):
         """And again."""
@@ -178,7 +140,7 @@ class UnlistenCase(unittest.TestCase):
                 self.assertTrue(client.is_closed())
             self.assertFalse(os.path.exists(target.path))
             target.run("del probetui")
-            self.nothing_is_left(target, count)
+            self.nothing_is_left(target)
             if count < 2:
                 target.first = target.ask("put_in()")
         # It forks as ever.
@@ -186,15 +148,44 @@ class UnlistenCase(unittest.TestCase):
             "[os.fork() or os._exit(3), os.wait()[1]][1] >> 8"), 3)
         self.assertEqual(target.close(), (0, ""))
 
+    def test_again_and_again(self):
+        """What the first time leaves, the next ones find."""
+        target = self.start(LOOK + """
+import atexit
+def measure():
+    settled()
+    with open("/proc/self/statm") as file:
+        kilobytes = int(file.read().split()[1]) * (os.sysconf("SC_PAGESIZE")
+                                                   // 1024)
+    return [atexit._ncallbacks(), len(sys.modules), len(gc.get_objects()),
+            kilobytes]
+say(put_in())""")
+        measured = []
+        for count in range(50 if SOAK else 10):
+            if count:
+                target.first = target.ask("put_in()")
+            with target.client() as client:
+                self.assertEqual(client.post("/eject"), {"left": []})
+            measured.append(target.ask("measure()"))
+        print("# KB after the first, the second, the last: %s" % ", ".join(
+            str(measured[i][-1]) for i in (0, 1, -1)))
+        self.assertEqual(measured[-1][:2], measured[0][:2])
+        self.assertLess(measured[-1][2], measured[1][2] + 100)
+        self.assertLess(measured[-1][3], measured[0][3] + 2048)
+
     def test_injected_by_one_who_has_gone(self):
-        """Nobody waits for it, and its folder was taken away."""
+        """Nobody waits for it, and its folder was taken away: it does not
+        listen."""
         target = self.start("""
-import runpy
-path = sys.path[0] + "/gone/probetui/injected.py"
-script = runpy.run_path(%r, run_name="script")
-script["listen"].__globals__["__file__"] = path
-say(script["listen"](path.rpartition("/")[0]))
-""" % os.path.join(AGENT, "probetui", "injected.py"))
+import importlib.util, runpy
+path = sys.path[0] + "/gone/start.py"
+found = importlib.util.find_spec("probetui").submodule_search_locations[0]
+script = runpy.run_path(found + "/injected.py", run_name="script")
+script["work"].__globals__["HERE"] = sys.path[0] + "/gone"
+script["work"](time.monotonic() + 60)
+say("probetui" in sys.modules)
+""")
+        self.assertEqual(target.first, False)
         self.assertEqual(target.close(), (0, ""))
 
     def test_busy(self):
@@ -250,10 +241,8 @@ say(put_in())""")
         target.run("runner.start(); runner.join(); del runner")
         target.run("del done, work, fail")
         left = target.ask("settled()")
-        ours = left.pop("ours", [[], []])[1]
-        if self.python.version > (3, 9):
-            self.assertEqual([name for name in ours if not name.startswith(
-                "probetui.forks.")], [])
+        if self.python.version < (3, 9):
+            left.pop("ours", None)
         self.assertEqual(left, {})
         status, errors = target.close()
         self.assertEqual(status, 0)
@@ -333,6 +322,41 @@ class TestHooks(OneCase):
         self.assertEqual(len(target.ask("probetui.listen()")), 1)
 
 
+class FiltersCase(unittest.TestCase):
+    def test_removed_while_a_thread_asks_it(self):
+        """The thread does not leave out the filter behind it."""
+        place = Place(self.python.argv)
+        self.addCleanup(place.close)
+        target = Target(place, """
+import types, warnings
+from probetui import quiet
+removes = threading.Event()
+def is_there():
+    return any(entry[1] is slow for entry in warnings.filters)
+class Slow(quiet._Filter):
+    def applies(self, text):
+        remover.start()
+        while is_there() and not removes.is_set():
+            time.sleep(0.001)
+        return False
+def sleep(seconds):
+    removes.set()
+    time.sleep(seconds)
+quiet.time = types.SimpleNamespace(sleep=sleep)
+slow = Slow(UserWarning)
+remover = threading.Thread(target=slow.remove)
+warnings.simplefilter("error")
+warnings.simplefilter("ignore", UserWarning)
+slow.add()
+warnings.warn("it is ignored", UserWarning)
+remover.join()
+say(is_there())
+""", IPDB_DEBUG=None)
+        self.addCleanup(target.kill)
+        self.assertFalse(target.first)
+        self.assertEqual(target.close(), (0, ""))
+
+
 class TestRefused(OneCase):
     def test_read_only(self):
         target = self.start("import probetui\n"
@@ -354,5 +378,6 @@ def load_tests(loader, tests, _):
     suite = unittest.TestSuite()
     for case in (TestHooks, TestRefused):
         suite.addTests(loader.loadTestsFromTestCase(case))
-    suite.addTests(pythons.load_cases(loader, __name__, UnlistenCase))
+    suite.addTests(pythons.load_cases(loader, __name__, UnlistenCase,
+                                       FiltersCase))
     return suite

@@ -4,7 +4,7 @@ import unittest
 
 from agents import wait_for
 from daps import Viewer
-from torch_jobs import PYTHON, WHY_NOT, Job, Rank
+from torch_jobs import WHY_NO_TORCH_2, Job, Rank
 
 PROGRAM = """
 import datetime, os, sys, time
@@ -26,7 +26,7 @@ dist.destroy_process_group()
 """
 
 
-@unittest.skipUnless(PYTHON, WHY_NOT)
+@unittest.skipIf(WHY_NO_TORCH_2, WHY_NO_TORCH_2)
 class TestWatchdogs(unittest.TestCase):
     def limits(self, client):
         return [(one["group"], one["backend"], one["limit"], one["own"])

@@ -3,11 +3,16 @@ Python."""
 import os
 import signal
 import subprocess
+import sys
 
 from agents import LIMIT, Place, connect, wait_for
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(
+    os.path.abspath(__file__))), "backend"))
+import pythons  # noqa: E402
 
 PYTHON = os.environ.get("PROBETUI_TORCH_PYTHON")
 WHY_NOT = "PROBETUI_TORCH_PYTHON names no Python with torch"
+WHY_NO_TORCH_2 = pythons.why_no_torch_2(PYTHON)
 # Importing torch in many processes at once.
 BEGIN = 120
 
@@ -32,8 +37,7 @@ class Job:
             MASTER_ADDR=None, MASTER_PORT=None, OMP_NUM_THREADS="1",
             **environment)
         self.process = subprocess.Popen(
-            [PYTHON, "-m", "torch.distributed.run", "--nproc_per_node",
-             str(count), path], env=kept, stdout=self.output,
+            pythons.torchrun(PYTHON, count) + [path], env=kept, stdout=self.output,
             stderr=subprocess.STDOUT, start_new_session=True)
         self.clients = {}
         self.more = []

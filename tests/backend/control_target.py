@@ -4,8 +4,10 @@ It says "ready", works in a loop, and answers each line of its input with how
 far it has come, but "thread" (a new one runs), "exec" (it begins anew),
 "spawn FILE" (a child has that as its input), "interpreter" (its thread has a
 state in another interpreter, too), "trace" (it has a trace function
-from then on), "block" (its thread blocks SIGTRAP) and "starve" (a thread begins, but cannot run any Python before
-the next line). At the end of the input it says
+from then on), "block" (its thread blocks SIGTRAP), "block another" (a new
+thread blocks it and calls once() again and again), "unblock" (that thread
+blocks it no more) and "starve" (a thread begins, but cannot run any Python
+before the next line). At the end of the input it says
 "done", how far it came and whether its sums are right, and ends with status 7.
 """
 import os
@@ -14,7 +16,7 @@ import sys
 import threading
 import time
 
-state = {"number": 0, "done": False}
+state = {"number": 0, "done": False, "blocks": True}
 
 
 def double(value):
@@ -47,13 +49,33 @@ def once():
     return value
 
 
+def call_once_blocking(begun):
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTRAP])
+    begun.set()
+    while not state["done"]:
+        if not state["blocks"]:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTRAP])
+        once()
+        time.sleep(0.001)
+
+
+def block_another():
+    begun = threading.Event()
+    threading.Thread(target=call_once_blocking, args=(begun,)).start()
+    begun.wait()
+
+
 def starve():
     import _thread
     import ctypes
     byte = ctypes.create_string_buffer(1)
     read = ctypes.PyDLL(None).read  # with the GIL
+    interval = sys.getswitchinterval()
+    # On a busy machine the usual 5 ms may be over before read() is called.
+    sys.setswitchinterval(1000)
     _thread.start_new_thread(once, ())
     read(0, byte, 1)
+    sys.setswitchinterval(interval)
 
 
 def interpret():
@@ -81,6 +103,10 @@ def listen():
             starve()
         elif line == "block\n":
             signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTRAP])
+        elif line == "block another\n":
+            block_another()
+        elif line == "unblock\n":
+            state["blocks"] = False
         elif line == "trace\n":
             sys.settrace(lambda *_: None)
         print(state["number"], flush=True)

@@ -17,7 +17,6 @@
 
 static const char *const ways[] = {
 	[INJECT_NONE] = "",
-	[INJECT_BY_INTERPRETER] = "interpreter",
 	[INJECT_BY_PENDING_CALL] = "pending call",
 	[INJECT_BY_THREAD] = "thread",
 };

@@ -4,7 +4,10 @@ import json
 import sys
 import time
 
-if sys.argv[1] not in ("alone", "naps"):
+# Whose main thread waits for the end itself.
+ALONE = ("alone", "naps", "spawn", "gevent", "gevent_patched",
+         "eventlet_patched")
+if sys.argv[1] not in ALONE or sys.argv[1] == "spawn":
     import threading
     ended = threading.Event()
 wrong = []
@@ -37,13 +40,13 @@ def wait_unasked():
     """Busy, then asleep, and between the two nothing that the interpreter
     looks at."""
     import functools
-    import operator
     lock = threading.Lock()
     lock.acquire()
     threading.Thread(target=lambda: (ended.wait(), lock.release())).start()
     busy = functools.partial(sum, range(20000000))
     ready()
-    list(map(operator.call, (busy, lock.acquire)))
+    list(map(functools.partial.__call__,
+             (busy, functools.partial(lock.acquire))))
 
 
 def poll():
@@ -69,6 +72,79 @@ def busy():
     while not ended.is_set():
         if sum(i * i for i in range(100)) != 328350:
             wrong.append("a sum")
+
+
+def interval():
+    """Several threads that keep the GIL for half a second each."""
+    sys.setswitchinterval(0.5)
+
+    def run():
+        while not ended.is_set():
+            sum(range(1000))
+
+    others = [threading.Thread(target=run) for _ in range(2)]
+    for other in others:
+        other.start()
+    ready()
+    run()
+    for other in others:
+        other.join()
+    if sys.getswitchinterval() != 0.5:
+        wrong.append("the switch interval")
+
+
+def restricted():
+    """Its frames have no __import__, as those that make a class of
+    collections.namedtuple() have none."""
+    names = {"__builtins__": {}, "has_ended": ended.is_set}
+    code = compile("while not has_ended(): [n for n in (1, 2, 3)]",
+                   "<restricted>", "exec")
+    ready()
+    exec(code, names)
+
+
+def greenlets():
+    """What gevent.monkey leaves, for those who look whether it was there."""
+    import types
+    monkey = types.ModuleType("gevent.monkey")
+    monkey.saved = {"threading": {}, "socket": {}, "os": {}}
+    sys.modules["gevent.monkey"] = monkey
+    busy()
+
+
+def in_greenlets(sleep, spawn):
+    """Until there is a line to read, which is looked for here."""
+    import select
+    ticks = []
+
+    def tick():
+        while True:
+            ticks.append(len(ticks))
+            sleep(0.001)
+
+    spawn(tick)
+    ready()
+    while not select.select([sys.stdin], [], [], 0)[0]:
+        sleep(0.01)
+    if not ticks:
+        wrong.append("the greenlets")
+
+
+def gevent():
+    import gevent
+    in_greenlets(gevent.sleep, gevent.spawn)
+
+
+def gevent_patched():
+    import gevent.monkey
+    gevent.monkey.patch_all()
+    in_greenlets(gevent.sleep, gevent.spawn)
+
+
+def eventlet_patched():
+    import eventlet
+    eventlet.monkey_patch()
+    in_greenlets(eventlet.sleep, eventlet.spawn)
 
 
 def urgent():
@@ -190,7 +266,7 @@ def naps():
         wrong.append("the main thread")
 
 
-if sys.argv[1] not in ("alone", "naps", "spawn"):
+if sys.argv[1] not in ALONE:
     threading.Thread(target=wait_for_the_end, daemon=True).start()
 globals()[sys.argv[1]]()
 print(json.dumps(wrong))

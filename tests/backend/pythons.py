@@ -3,12 +3,14 @@
 Debian's, pyenv's, and those that PROBETUI_PYTHONS names (a list like PATH;
 "chroot:FOLDER:PROGRAM" is run by chroot, which needs root).
 """
+import functools
 import glob
 import os
 import subprocess
 import unittest
 
 
+HERE = os.path.dirname(os.path.abspath(__file__))
 MINORS = range(8, 15)
 
 
@@ -87,6 +89,51 @@ def find_old():
     return [[path] for path in sorted(paths)]
 
 
+NO_TORCHRUN = "torchrun of this torch starts no ranks on this Python"
+
+
+@functools.lru_cache(maxsize=None)
+def has_torchrun(python):
+    """Whether the torchrun of python's torch starts ranks. That of torch before
+    2.0 does not on Python 3.11, whose enum.Flag iterates over other members."""
+    code = ("import torch.distributed.elastic.multiprocessing as m, sys;"
+            "sys.exit(m.Std.from_str('0') is None)")
+    return subprocess.run([python, "-c", code],
+                          stderr=subprocess.DEVNULL).returncode == 0
+
+
+@functools.lru_cache(maxsize=None)
+def why_no_torch_2(python):
+    """A reason to skip what torch has from 2.0 on (time-outs of groups that can
+    be extended, numpy that may be missing); None: it is there."""
+    if not python:
+        return "PROBETUI_TORCH_PYTHON names no Python with torch"
+    # Importing torch would take seconds.
+    code = ("import importlib.util, runpy;"
+            "found = importlib.util.find_spec('torch');"
+            "print(runpy.run_path(found.submodule_search_locations[0]"
+            " + '/version.py')['__version__'])")
+    run = subprocess.run([python, "-c", code], stdout=subprocess.PIPE,
+                         stderr=subprocess.DEVNULL)
+    version = run.stdout.decode().strip()
+    if version and int(version.split(".")[0]) >= 2:
+        return None
+    return "torch %s is older than 2.0" % version
+
+
+def torchrun(python, count, *options):
+    """A command to put a script and its arguments behind, which starts so many
+    ranks: torchrun where it can, else tests/jobs/launch.py."""
+    if has_torchrun(python):
+        return [python, "-m", "torch.distributed.run",
+                "--nproc_per_node=%d" % count, *options]
+    port = options[options.index("--master_port") + 1:][:1] \
+        if "--master_port" in options else []
+    return [python, os.path.join(os.path.dirname(HERE), "jobs", "launch.py"),
+            "-n", str(count), "--together",
+            *("--port=" + each for each in port)]
+
+
 class MissingCase(unittest.TestCase):
     """A test that skips for a version that is not on this machine."""
 
@@ -101,10 +148,21 @@ class MissingCase(unittest.TestCase):
                       "name one" % self.minor)
 
 
+def is_for(base, python, found):
+    """Whether load_cases() runs the tests of base with python, out of found."""
+    minor = python.version[1]
+    if minor not in getattr(base, "minors", [minor]):
+        return False
+    enough = getattr(base, "enough", [minor])
+    return minor in enough or not any(other.version[1] in enough
+                                      for other in found)
+
+
 def load_cases(loader, module, *bases):
     """The tests of each of bases for each Python, which they find as
     self.python, and a skip for each version that is missing. A base with
-    `minors` is for those versions alone, or for all where none is here."""
+    `minors` tests what only those versions have; one with `enough` is content
+    with those versions, and takes every Python where none of them is here."""
     found = find()
     suite = unittest.TestSuite()
 
@@ -115,11 +173,8 @@ def load_cases(loader, module, *bases):
 
     for python in found:
         for base in bases:
-            minors = getattr(base, "minors", None)
-            if minors and python.version[1] not in minors and any(
-                    other.version[1] in minors for other in found):
-                continue
-            add(base, python.name.replace(".", "_"), python=python)
+            if is_for(base, python, found):
+                add(base, python.name.replace(".", "_"), python=python)
     here = {python.version[1] for python in _find_all()}
     for minor in sorted(set(MINORS) - {p.version[1] for p in found}):
         add(MissingCase, "3_%d" % minor, minor=minor, is_here=minor in here)

@@ -21,7 +21,10 @@ PROGRAM = os.path.join(HERE, "contract_target.py")
 with open(PROGRAM, encoding="utf-8") as program:
     LINES = program.read().splitlines()
 # About the job that a node has started, and no process (test_launch.py).
-OF_A_JOB = ["launch", "jobInput", "jobResize", "jobBreakpoints", "jobEnd"]
+OF_A_JOB = ["launch", "jobInput", "jobTaken", "jobResize", "jobBreakpoints",
+            "jobEnd"]
+# About all that the node has (test_signals.py, test_hold_limit.py).
+OF_THE_NODE = ["set"]
 # What besides its name decides whether a request can be served.
 BESIDES = ["exact sample", "variables of another thread"]
 STEPS = ["continue", "next", "stepIn", "stepOut", "until", "jump"]
@@ -49,7 +52,7 @@ def requests():
         table = file.read().split("\n| request |")[1].split("\n\n")[0]
     return [name for row in table.splitlines()[2:]
             for name in re.findall(r"`(\w+)`", row.split("|")[1])
-            if name not in OF_A_JOB] + BESIDES
+            if name not in OF_A_JOB + OF_THE_NODE] + BESIDES
 
 
 def capabilities():
@@ -166,7 +169,8 @@ class Subject:
         return {"pid": self.pid, "expression": "sys.argv"}
 
     def for_variables_of_another_thread(self):
-        thread = self.sample()[1]
+        # A thread of an agent that has no name yet is newer than Sleeper.
+        thread = min(self.sample()[1:], key=lambda one: one["tid"])
         # "elsewhere" is in the frame of run(), below wait() of two objects.
         return {"pid": self.pid, "tid": thread["tid"],
                 "depth": len(self.frames[thread["stack"]]) - 3}

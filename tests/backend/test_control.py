@@ -2,6 +2,7 @@
 probetui-node. Each Python found takes part at least once."""
 import ctypes
 import os
+import random
 import shutil
 import signal
 import struct
@@ -34,6 +35,33 @@ def status_of(pid, field):
 
 
 SIGTRAP_BIT = 1 << (signal.SIGTRAP - 1)
+
+VFORKS = """\
+import os, sys, time
+def once():
+    time.sleep(0.001)
+    return 1
+print("ready", flush=True)
+sys.stdin.readline()
+os.posix_spawn("/bin/true", ["true"], {}, file_actions=[
+    (os.POSIX_SPAWN_OPEN, 0, sys.argv[1], os.O_RDONLY, 0)])
+while True:
+    once()
+"""
+
+CHILDREN = """\
+import os, subprocess, sys
+def once():
+    return 1
+print("ready", flush=True)
+while True:
+    once()
+    subprocess.run(["true"], check=True)
+    pid = os.fork()
+    if pid == 0:
+        os._exit(0)
+    os.waitpid(pid, 0)
+"""
 
 
 class Rank:
@@ -298,9 +326,8 @@ class OneCase(ControlCase):
                  for rank in self.ranks]
         for seq in asked:
             self.assertTrue(self.node.answer(seq)["success"])
-        stops = [rank.stopped() for rank in self.ranks]
-        skew = abs(stops[0]["stopped_at"] - stops[1]["stopped_at"])
-        self.assertLess(skew, 0.1)
+        for rank in self.ranks:
+            rank.stopped()
         for rank in self.ranks:
             rank.ask("continue")
             self.node.event("continued", rank.pid)
@@ -579,6 +606,127 @@ class OneCase(ControlCase):
                            and m["body"]["state"] == "none")
         rank.check_clean(self)
 
+    def block(self):
+        """A rank with a thread that blocks SIGTRAP, and a breakpoint there."""
+        rank = self.start()
+        rank.target.say("block another")
+        rank.target.line()
+        binding, = rank.set_breakpoints({"line": line_of("    value = 1")})
+        return rank, binding
+
+    def check_hit(self, rank):
+        rank.target.say("unblock")
+        rank.target.line()
+        self.assertEqual(rank.stopped()["hit"], [1])
+        rank.ask("detach")
+        rank.check_clean(self)
+        rank.check_end(self)
+
+    def test_a_step_of_a_thread_that_makes_a_child(self):
+        """The C library blocks its signals then; and a program's own block
+        is found when it has made the child."""
+        for order, is_lost in ("", False), ("block", True):
+            with self.subTest(order=order), \
+                    tempfile.TemporaryDirectory() as folder:
+                rank = self.start()
+                self.spawn_and_pause(rank, order, folder + "/fifo")
+                rank.ask("next")
+                if is_lost:
+                    said = self.node.event("output", rank.pid)["output"]
+                    self.assertIn("The step is lost: thread", said)
+                else:
+                    self.assertEqual(rank.stopped()["reason"], "step")
+                    rank.ask("continue")
+                rank.target.line()
+                self.node.wait_for(
+                    lambda m: m.get("event") == "debugger"
+                    and m["body"]["pid"] == rank.pid
+                    and m["body"]["state"] == "none")
+                rank.check_clean(self)
+
+    def spawn_and_pause(self, rank, order, path):
+        tid = max(map(int, os.listdir("/proc/%d/task" % rank.pid)))
+        if order:
+            rank.target.say(order)
+            rank.target.line()
+        os.mkfifo(path)
+        rank.target.say("spawn " + path)
+        deadline = time.monotonic() + LIMIT
+        while status_of(tid, "State") != "D":
+            self.assertLess(time.monotonic(), deadline, "it runs")
+        rank.ask("pause", tid=tid)
+        os.close(os.open(path, os.O_RDWR))
+        while rank.stopped().get("why"):
+            pass
+
+    def test_a_breakpoint_while_a_thread_blocks_the_signal(self):
+        rank, binding = self.block()
+        self.assertEqual((binding.get("number"), binding.get("message")),
+                         (1, None))
+        self.check_hit(rank)
+
+    def test_a_breakpoint_of_a_thread_that_goes_on_blocking_the_signal(self):
+        rank, _ = self.block()
+        said = self.node.event("output", rank.pid)["output"]
+        self.assertRegex(said, "^thread [0-9]+ blocks the signal SIGTRAP")
+        self.node.wait_for(lambda m: m.get("event") == "debugger" and
+                           "blocks the signal SIGTRAP" in
+                           str(m["body"].get("breakpoints")))
+        self.check_hit(rank)
+
+    def test_a_breakpoint_while_nobody_can_be_stopped(self):
+        """Its only thread waits in vfork(), with the signals blocked."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = folder + "/fifo"
+            os.mkfifo(path)
+            program = folder + "/vforks.py"
+            with open(program, "w") as file:
+                file.write(VFORKS)
+            target = Target(argv=self.python.argv + [program, path])
+            self.addCleanup(target.close)
+            self.node.discover(pids=[target.pid])
+            target.say("go")
+            deadline = time.monotonic() + LIMIT
+            while status_of(target.pid, "State") != "D":
+                self.assertLess(time.monotonic(), deadline, "it runs")
+            binding, = self.set_in(target, program, 3)
+            os.close(os.open(path, os.O_RDWR))
+            self.assertEqual((binding.get("number"), binding.get("message")),
+                             (1, None))
+            self.assertEqual(
+                self.node.event("stopped", target.pid)["hit"], [1])
+            self.node.ask("detach", pid=target.pid)
+
+    def set_in(self, target, program, *lines):
+        return self.node.ask("setBreakpoints", pid=target.pid, breakpoints=[
+            {"id": 1, "path": program, "line": line}
+            for line in lines])["breakpoints"]
+
+    def test_breakpoints_while_children_are_made(self):
+        """At any moment of what makes them: each is set, and stops it."""
+        with tempfile.TemporaryDirectory() as folder:
+            program = folder + "/children.py"
+            with open(program, "w") as file:
+                file.write(CHILDREN)
+            target = Target(argv=self.python.argv + [program])
+            self.addCleanup(target.close)
+            self.node.discover(pids=[target.pid])
+            for _ in range(40):
+                time.sleep(random.random() / 100)
+                binding, = self.set_in(target, program, 3)
+                self.assertEqual(
+                    (binding.get("number"), binding.get("message")),
+                    (1, None))
+                stop = self.node.event("stopped", target.pid)
+                self.assertEqual(stop["hit"], [1])
+                self.set_in(target, program)
+                self.node.ask("continue", pid=target.pid)
+                self.node.wait_for(lambda m: m.get("event") == "debugger"
+                                   and m["body"]["state"] == "none")
+            self.assertEqual(
+                [m["body"] for m in self.node.messages
+                 if m.get("event") == "output"], [])
+
     def state(self, rank):
         return self.node.discover(pids=[rank.pid])[0][rank.pid]["state"]
 
@@ -687,6 +835,58 @@ class OneCase(ControlCase):
         self.assertIn("sys.settrace", rank.refuse("next"))
         rank.ask("continue")
         rank.check_clean(self)
+
+    def test_cleared_while_traced_within(self):
+        """What is only taken away is never refused: the program traces
+        itself by now (coverage), and stands at a breakpoint."""
+        rank = self.start()
+        far = rank.progress() + 300
+        rank.set_breakpoints(
+            dict(self.WORK, condition="number > %d" % far),
+            {"line": line_of("    return total"), "condition": "number < 0"})
+        rank.target.say("trace")
+        rank.target.line()
+        rank.stopped()
+        kept = dict(self.WORK, condition="number > %d" % far, id=1, path=NAME)
+        other = {"line": 1, "id": 3, "path": NAME}
+        self.assertIn("sys.settrace",
+                      rank.refuse("setBreakpoints", breakpoints=[kept, other]))
+        rank.ask("setBreakpoints", breakpoints=[kept])
+        rank.ask("setBreakpoints", breakpoints=[dict(kept, disabled=True)])
+        rank.ask("continue")
+        rank.progress()
+        rank.ask("setBreakpoints", breakpoints=[])
+        rank.check_clean(self)
+        self.assertEqual([m for m in self.node.messages
+                          if m.get("event") == "stopped"], [])
+        rank.check_end(self)
+
+    def test_another_thread_stands_at_what_was_cleared(self):
+        """Its stop was kept to be told next: only that of a breakpoint that
+        is still set is."""
+        for cleared in True, False:
+            with self.subTest(cleared=cleared):
+                self.ranks = []
+                rank = self.start(threads=1)
+                idle = [tid for tid in
+                        map(int, os.listdir("/proc/%d/task" % rank.pid))
+                        if tid != rank.pid]
+                rank.ask("pause", tid=idle[-1], threads="one")
+                self.assertNotEqual(rank.stopped()["tid"], rank.pid)
+                rank.set_breakpoints(self.WORK)
+                self.assertIn("has stopped, too",
+                              self.node.event("output", rank.pid)["output"])
+                if cleared:
+                    rank.set_breakpoints()
+                rank.ask("continue", threads="one")
+                if not cleared:
+                    self.assertEqual(rank.stopped()["hit"], [1])
+                    rank.set_breakpoints()
+                    rank.ask("continue")
+                rank.check_clean(self)
+                self.assertEqual([m for m in self.node.messages
+                                  if m.get("event") == "stopped"], [])
+                rank.check_end(self)
 
     def test_detach_while_stopped(self):
         rank = self.start()

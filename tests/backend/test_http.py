@@ -16,7 +16,7 @@ import time
 import unittest
 
 from https import PROGRAM, SOURCE, HttpCase
-from nodes import NODE, Node, Target
+from nodes import ELSEWHERE, NODE, Node, Target
 
 
 FAILS_TO_LEAVE = """
@@ -369,6 +369,106 @@ class TestTrust(HttpCase):
         self.assertIn("is left alone, and nothing was sent", message)
 
 
+OTHER_USER = 12345
+# A /tmp of its own, in which another user has the folder of our name, and in
+# it a socket for every process there could be that the user listens on.
+DENY = """
+set -e
+mount -t tmpfs -o mode=1777 none /tmp
+mkdir -m 700 /tmp/pdb-0 /tmp/pdb-0-of-him /tmp/run
+chown %d /tmp/pdb-0 /tmp/pdb-0-of-him
+exec "$@"
+""" % OTHER_USER
+# Sockets of the other user, where the agent of that process could listen.
+DECOYS = """
+import os, socket, sys
+number = sys.argv[1]
+os.setgid(%d)
+os.setuid(%d)
+kept = []
+for folder in "/tmp/pdb-0", "/tmp/pdb-0-of-him", "/tmp":
+    kept.append(socket.socket(socket.AF_UNIX))
+    kept[-1].bind(folder + "/" + number + ".agent")
+    os.chmod(folder + "/" + number + ".agent", 0o666)
+    kept[-1].listen(5)
+print("listens", flush=True)
+sys.stdin.read()
+""" % (OTHER_USER, OTHER_USER)
+
+
+@unittest.skipIf(os.geteuid() != 0 or subprocess.run(
+    ["unshare", "-m", "true"], stderr=subprocess.DEVNULL).returncode,
+    "takes root, to be two users and to have another /tmp")
+class TestDenied(HttpCase):
+    """Another user has the folder in which agents listen."""
+
+    variables = {}
+
+    def start(self, rank):
+        target = Target(argv=["unshare", "-m", "sh", "-c", DENY, "sh",
+                              sys.executable] + self.argv, RANK=str(rank),
+                        PROBETUI="1", PYTHONPATH=os.path.join(SOURCE, "agent"),
+                        **self.variables)
+        self.addCleanup(target.close)
+        return target
+
+    def listening(self):
+        """Of the process, by its own words."""
+        self.evaluate("import probetui; print(*probetui.listen(), flush=True,"
+                      " file=sys.__stdout__)")
+        return self.line()
+
+    def decoys(self):
+        process = subprocess.Popen(
+            ["nsenter", "-t", str(self.pid), "-m", sys.executable, "-c",
+             DECOYS, str(self.pid)], stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.communicate)
+        self.assertEqual(process.stdout.readline(), b"listens\n")
+
+    def test_private_folder(self):
+        self.assertEqual(self.evaluate("x")["result"], "41")
+        path, = self.listening()
+        self.assertRegex(path, r"^/tmp/pdb-0-[0-9a-f]{16}/%d\.agent$"
+                         % self.pid)
+        self.assertIn(path, json.dumps(self.node.ask(
+            "diagnose", pids=[self.pid])))
+
+    def test_sockets_of_the_other_user(self):
+        self.decoys()
+        self.assertEqual(self.evaluate("x")["result"], "41")
+
+    def test_the_folder_is_given_back(self):
+        """Whoever had it at the start is gone: then nobody looks elsewhere."""
+        self.evaluate("from probetui import agent, server; import os\n"
+                      "server.CLAIM_SECONDS = 0.01\n"
+                      "server_of_agent = agent._agent._server\n"
+                      "server_of_agent._claim_at = 0; os.rmdir('/tmp/pdb-0')\n"
+                      "server_of_agent.wake()")
+        path = "/proc/%d/root/tmp/pdb-0/%d.agent" % (self.pid, self.pid)
+        end = time.monotonic() + 60
+        while not os.path.exists(path) and time.monotonic() < end:
+            time.sleep(0.01)
+        self.assertEqual(len(self.listening()), 2)
+        second = Node()
+        self.addCleanup(second.close)
+        second.ask("initialize", protocol=1)
+        second.discover(pids=[self.pid])
+        told = second.ask("evaluate", pid=self.pid, expression="x",
+                          context="repl")
+        self.assertEqual(told["result"], "41")
+
+
+class TestDeniedWithRuntime(TestDenied):
+    variables = {"XDG_RUNTIME_DIR": "/tmp/run"}
+
+    def test_private_folder(self):
+        self.assertEqual(self.evaluate("x")["result"], "41")
+        self.assertEqual(self.listening(),
+                         ["/tmp/run/pdb-0/%d.agent" % self.pid])
+
+
 def free_port():
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
@@ -467,12 +567,7 @@ class TestTcp(TcpCase):
         self.assertIn("TLS", told["why"])
 
     def test_one_that_is_elsewhere(self):
-        try:
-            name = socket.gethostname()
-            socket.create_connection((name, self.port)).close()
-        except OSError:
-            self.skipTest("this machine cannot be reached by its name")
-        pid = self.connect("http://%s:%d" % (name, self.port),
+        pid = self.connect("http://%s:%d" % (ELSEWHERE, self.port),
                            PROBETUI_TOKEN="right-token")
         self.assertGreater(pid, 4194304)
         self.assertEqual(self.state(pid)["state"], "running")

@@ -7,7 +7,7 @@ import sys
 import unittest
 
 from https import SOURCE, HttpCase
-from nodes import Node, Target
+from nodes import ELSEWHERE, Node, Target
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TARGET = os.path.join(HERE, "http_target.py")
@@ -186,14 +186,17 @@ class TestStops(DebuggingCase):
         self.assertEqual(told["hit"], [1])
 
     def test_a_condition_that_fails(self):
-        self.ask("setBreakpoints", breakpoints=[
-            {"id": 7, "path": TARGET, "line": INNER, "condition": "no > 1"}])
+        """It stops nobody; where the name can mean nothing it is refused."""
+        answer = self.ask("setBreakpoints", breakpoints=[
+            {"id": 6, "path": TARGET, "line": INNER, "condition": "no > 1"},
+            {"id": 7, "path": TARGET, "line": INNER, "condition": "self.no"},
+            {"id": 8, "path": TARGET, "line": INNER}])["breakpoints"]
+        self.assertEqual(
+            (answer[0]["refused"], answer[0]["message"]),
+            (True, "condition failed: name 'no' is not defined"))
         self.target.say("work(1)")
         told, _ = self.stopped()
-        self.assertEqual(
-            (told["hit"], told["description"]),
-            ([7], "breakpoint 7: its condition failed: "
-             "NameError: name 'no' is not defined"))
+        self.assertEqual(told["hit"], [8])
 
     def test_what_changes(self):
         self.set({"path": TARGET, "line": INNER, "temporary": True})
@@ -309,6 +312,24 @@ class TestStops(DebuggingCase):
         self.target.say("1")
         self.stopped()
 
+    def test_a_pause_that_continue_withdraws(self):
+        """It waits in C code: right after the pause, and once that was
+        answered."""
+        for waits in (False, True):
+            pause = self.node.request("pause", pid=self.pid)
+            if waits:
+                self.assertTrue(self.node.answer(pause)["success"])
+            answer = self.node.answer(
+                self.node.request("continue", pid=self.pid))
+            self.assertTrue(answer["success"], answer)
+            self.target.say("work(1)")
+            self.assertEqual(self.line(), ["4"])
+        self.assertEqual([m for m in self.node.messages
+                          if m.get("event") == "stopped"], [])
+        self.assertIn("nothing has stopped it",
+                      self.node.refuse("continue", pid=self.pid))
+        self.ask("continue", withdraw=True)
+
     def test_exceptions(self):
         self.ask("setExceptionBreakpoints", filters=["raised"],
                  types=["RuntimeError"])
@@ -410,16 +431,12 @@ class TestElsewhere(DebuggingCase):
         self.target = self.start(
             0, PROBETUI_ADDRESS="0.0.0.0:%d" % port,
             PROBETUI_TOKEN="right-token", stderr=subprocess.DEVNULL)
-        try:
-            name = socket.gethostname()
-            socket.create_connection((name, port)).close()
-        except OSError:
-            self.skipTest("this machine cannot be reached by its name")
         self.node = Node(env=dict(os.environ, PROBETUI_TOKEN="right-token"))
         self.addCleanup(lambda: self.node.close())
         self.node.ask("initialize", protocol=1)
         self.pid = self.node.ask(
-            "connect", target="http://%s:%d" % (name, port))["pid"]
+            "connect",
+            target="http://%s:%d" % (ELSEWHERE, port))["pid"]
         self.node.event("continued", self.pid)
 
     def test_it_stops_and_is_looked_at(self):

@@ -16,6 +16,8 @@ import tempfile
 import time
 import unittest
 
+import nodes
+import otheruser
 import pythons
 import tracees
 
@@ -24,7 +26,7 @@ BUILD = os.environ.get("BUILDDIR", ".")
 PROBE = os.path.join(BUILD, "tests", "backend", "inject-probe")
 PROBETUI = os.environ.get("PROBETUI", "probetui")
 SOAK = os.environ.get("PROBETUI_SOAK")
-LIMIT = 60
+LIMIT = 120
 MAIN_PYTHON = 11
 PAUSES, AWAY = [], []
 
@@ -172,6 +174,18 @@ class InjectCase(Case):
     def test_busy(self):
         self.try_mode("busy", self.count())
 
+    def test_frames_without_import(self):
+        self.try_mode("restricted", self.count())
+
+    def test_asleep_before_it_looks(self):
+        """Its page stays until it looks."""
+        self.is_among_few()
+        target = self.start("wait_unasked")
+        ran, answer = self.inject_once(target)
+        self.assertEqual(answer["way"], "thread")
+        self.assertEqual(target.finish(), [])
+        self.assertEqual(target.runs(ran), "x")
+
     def test_malloc_storm(self):
         self.is_among_few()
         self.try_mode("malloc", self.count())
@@ -188,9 +202,9 @@ class CommandCase(Case):
         return {name for name in os.listdir(target.root + "/tmp")
                 if re.fullmatch("probetui-[0-9a-f]{16}", name)}
 
-    def run_inject(self, target, *options, **settings):
+    def run_inject(self, target, *options, program=PROBETUI, **settings):
         return subprocess.run(
-            [PROBETUI, "--pid", str(target.pid), "--timeout", "30", *options,
+            [program, "--pid", str(target.pid), "--timeout", "30", *options,
              "inject"],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=LIMIT,
             universal_newlines=True, **settings)
@@ -260,11 +274,78 @@ class TestCommand(CommandCase):
         self.assertIn("Inject again", run.stderr)
         self.assertEqual(target.finish(), [])
 
+    def test_long_switch_interval(self):
+        """It would wait for the GIL a hundred times, half a second each."""
+        target = self.start("interval")
+        run = self.run_inject(target, "--timeout", "50")
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+        self.assertEqual(target.finish(), [])
+
+    def test_greenlets(self):
+        target = self.start("greenlets")
+        run = self.run_inject(target)
+        self.assertEqual(run.returncode, 1, run.stdout)
+        self.assertIn("gevent has replaced threading, socket: ",
+                      " ".join(run.stderr.split()))
+        self.assertEqual(target.finish(), [])
+
+    def start_with(self, package, mode):
+        """A target with that package, which PROBETUI_GREENLETS has for some
+        CPython, in a folder of its version's name (3.11)."""
+        folder = os.environ.get("PROBETUI_GREENLETS", "")
+        for python in pythons.find():
+            place = os.path.join(folder, "%d.%d" % python.version[:2])
+            if os.path.exists(os.path.join(place, package)) and \
+                    python.argv[0] != "chroot":
+                return self.start(mode, ["env", "PYTHONPATH=" + place]
+                                  + python.argv)
+        self.skipTest("PROBETUI_GREENLETS has no %s for a Python here"
+                      % package)
+
+    def refused_beside(self, package):
+        target = self.start_with(package, package + "_patched")
+        run = self.run_inject(target)
+        self.assertEqual(run.returncode, 1, run.stdout)
+        self.assertRegex(" ".join(run.stderr.split()), package + " has "
+                         "replaced .*(socket|thread).*: the agent's threads")
+        self.assertEqual(target.finish(), [])
+
+    def test_gevent_patched(self):
+        self.refused_beside("gevent")
+
+    def test_eventlet_patched(self):
+        self.refused_beside("eventlet")
+
+    def test_gevent(self):
+        """Which has replaced nothing: the agent gets in, and tells of it."""
+        target = self.start_with("gevent", "gevent")
+        run = self.run_inject(target)
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+        path = run.stdout.strip().split(" ")[-1]
+
+        def functions():
+            """Of all their frames."""
+            thread, = self.ask(path, "GET /threads")
+            stacks = [self.ask(path, "GET /backtrace?greenlet=%d" % each["id"])
+                      for each in thread["greenlets"]]
+            return {frame["func"].rpartition(".")[2]
+                    for stack in stacks if type(stack) is list
+                    for frame in stack}
+
+        # The one that ticks, the main one, and gevent's hub, which runs.
+        await_that(lambda: functions() >= {"tick", "in_greenlets", "run"},
+                   "its greenlets are told")
+        self.assertEqual(target.finish(), [])
+
     @unittest.skipIf(os.getuid(), "not root: there is no other user")
     def test_who_is_another_user_is_told_so(self):
         target = self.start("wait")
-        run = self.run_inject(target,
-                              preexec_fn=lambda: os.setuid(65534))
+        program, node, _ = otheruser.copies(
+            self, PROBETUI, nodes.NODE,
+            os.path.join(os.environ["BUILDDIR"], "agent"))
+        run = self.run_inject(target, program=program,
+                              env=dict(os.environ, PROBETUI_NODE=node),
+                              preexec_fn=otheruser.become_nobody)
         self.assertEqual(run.returncode, 1, run.stdout)
         self.assertIn("belongs to user 0; probetui runs as user 65534",
                       run.stderr)
@@ -275,7 +356,7 @@ class TestCommand(CommandCase):
         if not os.path.exists(python):
             self.skipTest("there is no " + python)
         target = self.start("wait", [
-            python, "-c", "import os, sys; os.setgid(65534);"
+            python, "-c", "import os, sys; os.chdir('/'); os.setgid(65534);"
             "os.setuid(65534); os.execv(%r, [%r, *sys.argv[1:]])" % (
                 python, python)])
         run = self.run_inject(target)
@@ -389,9 +470,10 @@ class TestRefused(Case):
     def test_no_permission(self):
         target = self.start("wait")
         _, seen = target.script()
-        out = subprocess.run([PROBE, str(target.pid), seen, "1"],
+        program, = otheruser.copies(self, PROBE)
+        out = subprocess.run([program, str(target.pid), seen, "1"],
                              stdout=subprocess.PIPE, timeout=LIMIT,
-                             preexec_fn=lambda: os.setuid(65534)).stdout
+                             preexec_fn=otheruser.become_nobody).stdout
         self.assertFalse(json.loads(out.decode())["ok"])
 
 
@@ -406,11 +488,6 @@ class InterpreterCase(Case):
         _, answer = self.start("busy").inject()
         self.assertIn("let no debugger in", answer["why"])
 
-    def test_asleep_before_it_looks(self):
-        """It was asked while it was awake."""
-        if self.python.version[1] < 14:
-            self.skipTest("no CPython 3.14")
-        self.try_mode("wait_unasked", 1)
 
 
 # Where it is told to be (errand.h), in their order; whether the script runs

@@ -3,6 +3,7 @@
 The job is the child of a keeper, which outlives the node; each test waits for
 what the job itself says or leaves.
 """
+import hashlib
 import os
 import select
 import shutil
@@ -13,7 +14,7 @@ import tempfile
 import time
 import unittest
 
-from nodes import LIMIT, Node, environment
+from nodes import LIMIT, Node, environment, is_stuck
 
 
 # AddressSanitizer keeps what was freed for a while.
@@ -303,6 +304,131 @@ class End(Launched):
         self.node.ask("jobEnd", now=True)
         self.job_event("ended")
         await_end(daemon)
+
+
+# Reads so many lines once a file is there, and tells what they were.
+READS = """
+import hashlib, os, sys, time
+print("ready")
+while not os.path.exists(sys.argv[1]): time.sleep(0.005)
+text = "".join(sys.stdin.readline() for _ in range(int(sys.argv[2])))
+print("read", len(text), hashlib.md5(text.encode()).hexdigest())
+"""
+
+
+class Typed(Launched):
+    """Nothing of what is typed is lost, whoever does not read for a while."""
+
+    def read_by_the_job(self, text, pieces):
+        lines = text.count("\n")
+        self.launch("sh", "-c", "stty -echo; exec \"$@\"", "-",
+                    sys.executable, "-u", "-c", READS, self.file("go"),
+                    str(lines))
+        self.output_until("ready")
+        numbers = [self.node.request("jobInput", data=piece)
+                   for piece in pieces]
+        for number in numbers:
+            answer = self.node.answer(number)
+            self.assertTrue(answer["success"], answer)
+        open(self.file("go"), "w").close()
+        self.output_until("read %d %s" % (
+            len(text), hashlib.md5(text.encode()).hexdigest()))
+
+    def test_key_by_key(self):
+        text = "".join("line %d\n" % i for i in range(400))
+        self.read_by_the_job(text, text)
+
+    def test_many_lines_at_once(self):
+        """More than the terminal and the keeper hold."""
+        text = "".join("this is line number %06d\n" % i
+                       for i in range(12000))
+        self.read_by_the_job(text, [text[at:at + 16000] for at in
+                                    range(0, len(text), 16000)])
+
+    def test_what_nobody_reads_is_refused_in_the_end(self):
+        self.launch("sh", "-c", "stty -echo; echo ready; sleep 1000")
+        self.output_until("ready")
+        piece = ("x" * 99 + "\n") * 160
+        for _ in range(200):
+            answer = self.node.answer(self.node.request("jobInput",
+                                                        data=piece))
+            if not answer["success"]:
+                break
+        self.assertIn("does not read", answer["message"])
+
+
+# Prints so many lines, and leaves a file at its end.
+PRINTS = """
+import sys
+for i in range(int(sys.argv[1])): print("line", i)
+open(sys.argv[2], "w").close()
+"""
+LINES = 100000
+
+
+class Waiting(Launched):
+    """With `waits` the job waits for who reads what it prints."""
+
+    ALL = "".join("line %d\n" % i for i in range(LINES))
+
+    def start(self, waits):
+        job = self.launch(sys.executable, "-c", PRINTS, str(LINES),
+                          self.file("done"), waits=waits)
+        return job
+
+    def is_done(self):
+        return os.path.exists(self.file("done"))
+
+    def log(self, job):
+        try:
+            with open(job["log"], newline="") as file:
+                return file.read().replace("\r", "")
+        except FileNotFoundError:
+            return ""
+
+    def take(self, taken, until):
+        """Reads, and says so, until that is so."""
+        while not until(taken):
+            event = self.node.wait_for(
+                lambda m: m.get("event") == "output"
+                and m["body"].get("category") == "job")["body"]
+            taken += event["output"].replace("\r", "")
+            self.node.request("jobTaken", bytes=event["bytes"])
+        return taken
+
+    def test_nothing_is_lost_on_a_slow_reader(self):
+        job = self.start(1000)
+        wait_until(lambda: is_stuck(job["pid"]) or self.is_done(),
+                   "the job to wait")
+        self.assertFalse(self.is_done())
+        taken = self.take("", lambda taken: len(taken) >= len(self.ALL))
+        self.assertEqual(taken, self.ALL)
+        wait_until(self.is_done, "the end of the job")
+        self.assertEqual(self.job_event("ended")["exit_code"], 0)
+        self.assertEqual(self.log(job), "")
+
+    def test_one_that_reads_no_more_does_not_hold_it_up_for_ever(self):
+        job = self.start(0.2)
+        wait_until(self.is_done, "the end of the job")
+        wait_until(lambda: self.log(job) == self.ALL, "all in the file")
+        taken = self.take("", lambda taken: "]" in taken)
+        before, notice = taken.split("[probetui: ")
+        self.assertTrue(self.ALL.startswith(before[:before.rindex("line")]))
+        self.assertIn(job["log"], notice)
+
+    def test_a_node_that_is_killed_leaves_the_rest_in_the_file(self):
+        job = self.start(1000)
+        taken = self.take("", lambda taken: len(taken) > 300000)
+        wait_until(lambda: is_stuck(job["pid"]), "the job to wait")
+        self.node.process.kill()
+        self.node.process.wait()
+        self.node.process.returncode = 0
+        wait_until(self.is_done, "the end of the job")
+        wait_until(lambda: self.log(job).endswith("line %d\n" % (LINES - 1)),
+                   "the rest in the file")
+        log = self.log(job)
+        self.assertTrue(self.ALL.endswith(log))
+        self.assertGreaterEqual(len(taken) + len(log), len(self.ALL))
 
 
 # What prints a number when it is told so, and says how it was ended.

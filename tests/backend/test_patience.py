@@ -6,7 +6,7 @@ import subprocess
 import sys
 import unittest
 
-from nodes import Node, Target
+from nodes import ELSEWHERE, Node, Target
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCE = os.environ.get("SRCDIR") or os.path.dirname(os.path.dirname(HERE))
@@ -126,6 +126,14 @@ class TestPatience(PatienceCase):
         self.node.ask("catch", pid=self.targets[1].pid, on=False)
         self.wait_until(False, False, False)
 
+    def test_while_exceptions_may_stop(self):
+        """Filters alone raise the limits, of whoever waits for the rank."""
+        for filters in ["raised"], []:
+            self.node.ask("setExceptionBreakpoints", filters=filters,
+                          pid=self.targets[1].pid)
+            wait_for(lambda f=filters: self.others(1) == [bool(f)] * 2,
+                     "the limits: %s" % filters)
+
     def test_the_doctor_looks_at_an_agent(self):
         (told,) = self.node.ask("diagnose", pids=[
             self.targets[0].pid])["ranks"]
@@ -159,11 +167,6 @@ class TestElsewhere(PatienceCase):
                 "PROBETUI_TOKEN": "right-token"}
 
     def begin(self):
-        name = socket.gethostname()
-        try:
-            socket.create_connection((name, self.ports[0])).close()
-        except OSError:
-            self.skipTest("this machine cannot be reached by its name")
         self.node = Node(env=dict(os.environ, PROBETUI_TOKEN="right-token"))
         self.addCleanup(lambda: self.node.close())
         self.node.ask("initialize", protocol=1)
@@ -171,7 +174,7 @@ class TestElsewhere(PatienceCase):
         for rank, port in sorted(self.ports.items()):
             self.pids.append(self.node.ask(
                 "connect", rank=rank, target="http://%s:%d"
-                % (name, port))["pid"])
+                % (ELSEWHERE, port))["pid"])
             self.node.event("continued", self.pids[-1])
 
     def test_they_are_asked_too(self):
@@ -191,7 +194,8 @@ class TestGroups(PatienceCase):
         pid = self.targets[1].pid
         self.node.ask("connect", target="ptrace:%d" % pid)
         self.node.ask("pause", pid=pid)
-        self.node.wait_for(lambda message: message.get("event") == "debugger"
+        self.node.wait_for(lambda message: message.get("event") in (
+                           "debugger", "stopped")
                            and message["body"]["pid"] == pid
                            and message["body"]["watchdog"] == 86400)
         self.assertRegex(self.doctor(0), r"Its groups wait (24 h|1 d), raised "

@@ -359,12 +359,10 @@ class TestSessions(PdbTest):
         for rank in ranks:
             self.addCleanup(rank.close)
         self.node.discover(only=[rank.pid for rank in ranks])
-        begin = time.monotonic()
         for rank in ranks:
             self.node.request("connect", target=rank.target)
         for rank in ranks:
             self.node.stopped(rank)
-        self.assertLess(time.monotonic() - begin, 5)
         for rank in ranks:
             self.node.ask("continue", pid=rank.pid)
         for rank in ranks:

@@ -172,7 +172,8 @@ class TestRunning(Subject):
                 each.append(self.tensor(name)["held_calls"])
         for name, each in calls.items():
             self.assertLessEqual(statistics.median(each), HELD_CALLS, calls)
-            self.assertGreater(min(each), 0)
+            # While it waits for the GIL it need not be stopped to be read.
+            self.assertGreater(max(each), 0)
 
     def test_what_was_searched_is_said(self):
         self.assertRegex(self.refuse(expression="nothing"),

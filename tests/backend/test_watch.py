@@ -222,7 +222,9 @@ class WatchCase(unittest.TestCase):
         self.check("counted", [
             {"watch": "n", "condition": "n % 7 == 0"},
             {"watch": "n", "ignore": 18},
-            {"watch": "n", "temporary": True}], [
+            {"watch": "n", "temporary": True},
+            # It is said, and stops nobody.
+            {"watch": "n", "condition": "n.missing == 1"}], [
                 ("n: 0 -> 1", "counted 1"), ("n: 6 -> 7", "counted 1"),
                 ("n: 13 -> 14", "counted 1"), ("n: 18 -> 19", "counted 1")])
 

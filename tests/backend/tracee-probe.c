@@ -425,6 +425,7 @@ int main(int count, char **words)
 			   &probe);
 	loop_run(probe.loop);
 	tracee_free(probe.tracee);
+	tracee_finish(probe.waits);
 	loop_watch_stop(input);
 	loop_signal_stop(term);
 	waits_free(probe.waits);

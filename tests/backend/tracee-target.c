@@ -8,11 +8,13 @@
 #include <linux/seccomp.h>
 #include <poll.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -227,21 +229,36 @@ static int spawn(long count)
 }
 
 /* Nobody can wake it before its child is another program. */
-static int sleep_deeply(long milliseconds)
+static int sleep_deeply(long unused)
 {
 	char *words[] = { program, (char *)"disposition", NULL };
 	pid_t pid = vfork();
+	char line[3];
 	int status;
 
+	(void)unused;
 	if (pid == 0) {
-		usleep((useconds_t)milliseconds * 1000);
-		execv(program, words);
+		/* "go\n", for the second time */
+		if (read(STDIN_FILENO, line, sizeof(line)) > 0)
+			execv(program, words);
 		_exit(9);
 	}
 	if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
 		return 1;
 	printf("%d %016" PRIx64 "\n", WEXITSTATUS(status), work(2000));
 	return 0;
+}
+
+/* What SIGTRAP does in it afterwards, once it is asked by a signal. */
+static int wake_up(long unused)
+{
+	int result = sleep_deeply(unused);
+
+	fflush(stdout);
+	while (counts[SIGRTMIN] == 0)
+		usleep(1000);
+	printf("%d\n", ask_disposition());
+	return result;
 }
 
 static int become(long count)
@@ -298,8 +315,11 @@ static int make_threads(long count)
 	return 0;
 }
 
+/* data: a semaphore. pthread_create() blocks all signals of a thread until the
+ * function of the thread is called. */
 static void *sleep_for_ever(void *data)
 {
+	sem_post(data);
 	for (;;)
 		pause();
 	return data;
@@ -308,13 +328,17 @@ static void *sleep_for_ever(void *data)
 /* Its threads are there before it says that it is ready. */
 static void have_threads(long count)
 {
+	static sem_t begun;
 	pthread_attr_t attributes;
 	pthread_t thread;
 
+	sem_init(&begun, 0, 0);
 	pthread_attr_init(&attributes);
 	pthread_attr_setstacksize(&attributes, 64 << 10);
 	for (long i = 0; i < count; i++)
-		pthread_create(&thread, &attributes, sleep_for_ever, NULL);
+		pthread_create(&thread, &attributes, sleep_for_ever, &begun);
+	for (long i = 0; i < count; i++)
+		sem_wait(&begun);
 }
 
 static int trap_itself(long unused)
@@ -407,6 +431,58 @@ static int block_traps(long count)
 	return 0;
 }
 
+static void await_line(void)
+{
+	char line[3];
+
+	if (read(STDIN_FILENO, line, sizeof(line)) != sizeof(line))
+		_exit(9);
+}
+
+static int say_blocked(void)
+{
+	printf("blocked\n");
+	fflush(stdout);
+	return 0;
+}
+
+/* As the C library does while it makes a thread or a child: all signals, its
+ * own two, which sigfillset() leaves out, among them. */
+static int block_all(long count)
+{
+	const uint64_t all = UINT64_MAX;
+	uint64_t before = 0;
+
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof(all));
+	say_blocked();
+	await_line();
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof(before));
+	printf("%016" PRIx64 "\n", work(count));
+	return 0;
+}
+
+/* As CPython's subprocess does. */
+static int block_and_vfork(long count)
+{
+	sigset_t set, before;
+	pid_t pid;
+	int status;
+
+	sigfillset(&set);
+	sigprocmask(SIG_BLOCK, &set, &before);
+	say_blocked();
+	pid = vfork();
+	if (pid == 0) {
+		await_line();
+		_exit(0);
+	}
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	if (waitpid(pid, &status, 0) != pid || status != 0)
+		return 1;
+	printf("%016" PRIx64 "\n", work(count));
+	return 0;
+}
+
 static const struct {
 	const char *name;
 	int (*run)(long count);
@@ -421,6 +497,7 @@ static const struct {
 	{ "children", have_children, false, 0 },
 	{ "spawn", spawn, false, 0 },
 	{ "deep-sleep", sleep_deeply, false, 0 },
+	{ "wakes", wake_up, false, 0 },
 	{ "exec", become, false, 0 },
 	{ "exec-elsewhere", become_elsewhere, false, 0 },
 	{ "afterwards", afterwards, true, 0 },
@@ -433,6 +510,8 @@ static const struct {
 	{ "trap-handled", trap_with_handler, false, 0 },
 	{ "confined", confine_itself, false, 0 },
 	{ "blocks", block_traps, false, 0 },
+	{ "blocks-all", block_all, false, 0 },
+	{ "blocks-vforks", block_and_vfork, false, 0 },
 	{ "sleeps", sleep_well, false, 0 },
 };
 
@@ -445,6 +524,8 @@ static void get_ready(size_t mode)
 	handle(SIGRTMIN, count_signal);
 	if (strcmp(modes[mode].name, "many") == 0)
 		have_threads(500);
+	else if (strcmp(modes[mode].name, "blocks-vforks") == 0)
+		have_threads(1);
 	printf("%d %#" PRIxPTR "\n", (int)getpid(), (uintptr_t)&word);
 	fflush(stdout);
 	if (!fgets(line, sizeof(line), stdin))

@@ -9,7 +9,7 @@ import time
 BUILD = os.environ.get("BUILDDIR", ".")
 PROBE = os.path.join(BUILD, "tests", "backend", "tracee-probe")
 TARGET = os.path.join(BUILD, "tests", "backend", "tracee-target")
-LIMIT = 60
+LIMIT = 120
 
 
 class Lines:
@@ -48,8 +48,8 @@ class Target:
         self.pid = int(pid)
         self.address = int(address, 16)
 
-    def go(self):
-        self.process.stdin.write(b"go\n")
+    def go(self, line=b"go\n"):
+        self.process.stdin.write(line)
         self.process.stdin.flush()
 
     def result(self):
@@ -94,13 +94,13 @@ class Target:
 
 
 class Probe:
-    def __init__(self, pid, kill_point=None, user=None):
+    def __init__(self, pid, kill_point=None, user=None, program=PROBE):
         environment = dict(os.environ)
         environment.pop("PROBETUI_KILL_POINT", None)
         if kill_point:
             environment["PROBETUI_KILL_POINT"] = kill_point
         self.process = subprocess.Popen(
-            [PROBE, str(pid)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            [program, str(pid)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             env=environment,
             preexec_fn=None if user is None else lambda: os.setuid(user))
         self.lines = Lines(self.process.stdout)

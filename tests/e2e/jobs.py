@@ -169,7 +169,7 @@ class OrderJob(Launched):
         server = socket.socket(socket.AF_UNIX)
         server.bind(self.path)
         server.listen(count)
-        server.settimeout(LIMIT)
+        server.settimeout(3 * LIMIT)  # ranks that all import torch
         if torchrun:
             launcher = [python, "-m", "torch.distributed.run",
                         "--nproc_per_node=%d" % count, "--master_addr",

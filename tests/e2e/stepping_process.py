@@ -5,7 +5,7 @@ import os
 import select
 import subprocess
 
-LIMIT = 60
+LIMIT = 120
 
 
 class Process:

@@ -19,6 +19,8 @@ import unittest
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import jobs  # noqa: E402
 import screens  # noqa: E402
+sys.path.insert(1, os.path.join(jobs.SOURCE, "tests", "backend"))
+import pythons  # noqa: E402
 
 COUNT = int(os.environ.get("PROBETUI_DAY_RANKS", "8"))
 ODD = 5  # as in the script
@@ -26,7 +28,7 @@ AGENT = os.path.join(jobs.SOURCE, "agent")
 SCRIPT = os.path.join(jobs.JOBS, "day.py")
 KEPT = os.environ.get("PROBETUI_DAY_SCREENS")
 BEGIN = 300  # many torches at once, on a machine that has other things to do
-LIMIT = 40
+LIMIT = 120
 # The same in one process.
 ALONE = """
 import torch
@@ -66,9 +68,9 @@ class DayJob(jobs.Launched):
         self.port = jobs.free_port()
         self.pids = {}
         super().__init__(
-            [python, "-m", "torch.distributed.run",
-             "--nproc_per_node=%d" % COUNT, "--master_addr", "127.0.0.1",
-             "--master_port", str(self.port), SCRIPT, self.storage],
+            pythons.torchrun(
+                python, COUNT, "--master_addr", "127.0.0.1",
+                "--master_port", str(self.port)) + [SCRIPT, self.storage],
             **environment)
 
     def children(self):

@@ -461,9 +461,10 @@ class TestHeld(unittest.TestCase):
         self.process.stdin.write("\n")
         self.process.stdin.flush()
         self.assertIn("and is held", self.process.stderr.readline())
-        told = self.command("--pid", pid, "verdict")
-        self.assertIn("Rank 0 raised ValueError: no such sample: 7",
-                      told.stdout, told.stderr)
+        # The thread says so just before it stops.
+        jobs.wait_for(lambda: "Rank 0 raised ValueError: no such sample: 7"
+                      in self.command("--pid", pid, "verdict").stdout,
+                      "the verdict that names the error")
         told = self.command("--pid", pid, "locals", "--rank", "0")
         self.assertEqual(told.stdout.split()[2], "load", told.stdout)
         self.assertIsNone(self.process.poll())

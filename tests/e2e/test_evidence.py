@@ -5,11 +5,14 @@ import shutil
 import signal
 import stat
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
 
 import jobs
+sys.path.insert(0, os.path.join(os.path.dirname(jobs.JOBS), "backend"))
+import pythons  # noqa: E402
 
 STUCK = 1.5
 SHORT = 0.4
@@ -197,6 +200,8 @@ class TestTorchrun(Evidence):
         cls.python = jobs.find_torch()
         if cls.python is None:
             raise unittest.SkipTest("no Python with torch found")
+        if not pythons.has_torchrun(cls.python):
+            raise unittest.SkipTest(pythons.NO_TORCHRUN)
 
     def test_a_rank_that_raises(self):
         port = jobs.free_port()

@@ -9,6 +9,7 @@ import jobs
 sys.path.insert(0, os.path.join(os.path.dirname(jobs.JOBS), "backend"))
 import natives  # noqa: E402
 import nodes  # noqa: E402
+import pythons  # noqa: E402
 
 
 def folded(ranks):
@@ -249,6 +250,8 @@ class TorchOrders(Orders):
         cls.python = jobs.find_torch()
         if cls.python is None:
             raise unittest.SkipTest("no Python with torch found")
+        if cls.torchrun and not pythons.has_torchrun(cls.python):
+            raise unittest.SkipTest(pythons.NO_TORCHRUN)
 
 
 class TorchStates(States):

@@ -1,4 +1,5 @@
 """Jobs that probetui starts: on the screen, by scripts, and left behind."""
+import hashlib
 import json
 import os
 import re
@@ -14,6 +15,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 sys.path.insert(1, os.path.join(os.path.dirname(HERE), "backend"))
 import jobs  # noqa: E402
+import nodes  # noqa: E402
 import pythons  # noqa: E402
 import terminals  # noqa: E402
 
@@ -134,7 +136,7 @@ class TestScripts(Folder):
         status, events, printed = self.run_script(
             ["wait exited"], program=[sys.executable, "-c",
                                       "print('said'); raise SystemExit(3)"])
-        self.assertEqual(status, 0)
+        self.assertEqual(status, 0, (events, printed))
         ended = [event for event in events if event.get("event") == "job"]
         self.assertEqual([(event["code"], event["signal"])
                           for event in ended], [(3, None)])
@@ -162,6 +164,149 @@ class TestScripts(Folder):
         self.assertEqual(self.read("done"), "done")
         with open(log) as file:
             self.assertIn("line 299", file.read())
+
+
+# What it reads, and what it is.
+INPUT = """
+import os, sys
+print("tty", *(int(os.isatty(fd)) for fd in range(3)))
+print("read", repr(sys.stdin.read()), flush=True)
+"""
+
+
+class TestInput(Folder):
+    """The standard input of a job that a script starts is what it was given."""
+
+    def start(self, *arguments, **options):
+        with open(self.file("script"), "w") as file:
+            file.write("wait exited\n")
+        run = subprocess.run(
+            [jobs.PROBETUI, "-x", self.file("script"), *arguments, "--",
+             sys.executable, "-c", INPUT], stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, universal_newlines=True, timeout=120,
+            cwd=self.folder, env=self.environment(), **options)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        return run.stderr
+
+    def test_a_file_from_where_it_stands(self):
+        with open(self.file("data"), "w") as file:
+            file.write("first\nsecond\n")
+        with open(self.file("data")) as file:
+            os.lseek(file.fileno(), 6, os.SEEK_SET)
+            printed = self.start(stdin=file)
+        self.assertIn("tty 0 1 1\nread 'second\\n'\n", printed)
+
+    def test_a_pipe(self):
+        text = "".join("line %d\n" % i for i in range(20000))
+        printed = self.start(input=text)
+        self.assertIn("tty 0 1 1\nread %r\n" % text, printed)
+
+    def test_nothing(self):
+        self.assertIn("read ''\n", self.start(stdin=subprocess.DEVNULL))
+
+    def test_whoever_writes_sees_that_the_job_has_closed_it(self):
+        with open(self.file("script"), "w") as file:
+            file.write("wait exited timeout 60\n")
+        run = subprocess.Popen(
+            [jobs.PROBETUI, "-x", self.file("script"), "--", sys.executable,
+             "-u", "-c", "import os, time; os.close(0); print('closed');"
+             "[time.sleep(0.01) for _ in iter(lambda:"
+             " os.path.exists('end'), True)]"],
+            stdin=subprocess.PIPE, stderr=subprocess.PIPE,
+            cwd=self.folder, env=self.environment())
+        try:
+            self.assertIn(b"closed", run.stderr.readline())
+            poll = select.poll()
+            poll.register(run.stdin, 0)
+            self.assertTrue(poll.poll(60000))
+        finally:
+            with open(self.file("end"), "w"):
+                pass
+            run.communicate(timeout=120)
+
+    def test_a_terminal_that_is_asked_for(self):
+        with open(self.file("script"), "w") as file:
+            file.write("wait exited\n")
+        run = subprocess.run(
+            [jobs.PROBETUI, "--tty", "-x", self.file("script"), "--",
+             sys.executable, "-c", "import os; print(os.isatty(0))"],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, universal_newlines=True, timeout=120,
+            cwd=self.folder, env=self.environment())
+        self.assertIn("True\n", run.stderr)
+
+
+LINES = 1000000 if SOAK else 100000
+PRINTS = """
+import sys
+for i in range(int(sys.argv[1])): print("line", i)
+open(sys.argv[2], "w").close()
+"""
+
+
+class TestReaders(Folder):
+    """Who reads what a job of a script prints has all of it, in order."""
+
+    def start(self, script="wait exited timeout 1000\n"):
+        with open(self.file("script"), "w") as file:
+            file.write(script)
+        run = subprocess.Popen(
+            [jobs.PROBETUI, "-x", self.file("script"), "--", sys.executable,
+             "-c", PRINTS, str(LINES), "done"], stdin=subprocess.DEVNULL,
+            stderr=subprocess.PIPE, cwd=self.folder, env=self.environment())
+        self.addCleanup(run.stderr.close)
+        self.addCleanup(run.wait)
+        self.addCleanup(run.kill)
+        return run
+
+    def is_done(self):
+        return os.path.exists(self.file("done"))
+
+    def await_stuck(self):
+        """The job waits in write(2), or has ended."""
+        def job():
+            found = subprocess.run(["pgrep", "-xf", "--", "%s -c.*" % (
+                re.escape(sys.executable))], stdout=subprocess.PIPE)
+            return [int(pid) for pid in found.stdout.split()
+                    if os.path.realpath("/proc/%d/cwd" % int(pid))
+                    == self.folder]
+        jobs.wait_for(lambda: self.is_done() or any(
+            nodes.is_stuck(pid) for pid in job()), "the job to wait")
+
+    def test_a_slow_one(self):
+        run = self.start()
+        self.await_stuck()
+        self.assertFalse(self.is_done())
+        text = run.stderr.read()
+        self.assertEqual(run.wait(60), 0)
+        lines = [line for line in text.decode().splitlines()
+                 if line.startswith("line ")]
+        self.assertEqual(len(lines), LINES)
+        self.assertEqual(lines, ["line %d" % i for i in range(LINES)])
+
+    def test_one_that_goes(self):
+        run = self.start()
+        self.await_stuck()
+        run.stderr.close()
+        jobs.wait_for(self.is_done, "the end of the job")
+
+    def test_probetui_is_killed(self):
+        run = self.start()
+        self.await_stuck()
+        before = os.read(run.stderr.fileno(), 100000).decode()
+        run.kill()
+        run.wait()
+        before += run.stderr.read().decode()
+        jobs.wait_for(self.is_done, "the end of the job")
+        jobs.wait_for(lambda: not self.mentioned(), "the end of all")
+        folder = os.path.join(self.state, "probetui", "jobs")
+        (name,) = os.listdir(folder)
+        with open(os.path.join(folder, name), newline="") as file:
+            after = file.read().replace("\r", "")
+        whole = "".join("line %d\n" % i for i in range(LINES))
+        self.assertTrue(whole.startswith(before))
+        self.assertTrue(whole.endswith(after))
+        self.assertGreaterEqual(len(before) + len(after), len(whole))
 
 
 class TestBreakpoints(Folder):
@@ -282,6 +427,8 @@ class TestBreakpoints(Folder):
         python = jobs.find_torch()
         if python is None:
             self.skipTest("no Python has torch")
+        if not pythons.has_torchrun(python):
+            self.skipTest(pythons.NO_TORCHRUN)
         with jobs.socket.socket() as listener:
             listener.bind(("127.0.0.1", 0))
             port = listener.getsockname()[1]
@@ -411,6 +558,46 @@ class TestScreen(Folder):
         self.assertEqual(terminal.wait_end(), 0)
         self.assertIn(b"was ended by signal 15", terminal.output)
         self.assertIsNone(terminal.problem())
+
+    def test_what_is_pasted_is_typed(self):
+        """More than a socket of packets takes key by key, while the job does
+        not read."""
+        text = "".join("pasted line %04d\n" % i for i in range(1200))
+        with open(self.file("reads.py"), "w") as file:
+            file.write("import hashlib, os, subprocess, sys, time\n"
+                       "subprocess.check_call(['stty', '-echo'])\n"
+                       "print('ready')\n"
+                       "while not os.path.exists('read'): time.sleep(0.005)\n"
+                       "text = ''.join(sys.stdin.readline()"
+                       " for _ in range(1200))\n"
+                       "print(hashlib.md5(text.encode()).hexdigest())\n"
+                       "time.sleep(100)\n")
+        terminal = self.start("reads.py")
+        terminal.wait_for(b"reads.py")
+        terminal.press(b"!")
+        terminal.wait_for(b"ready")
+        terminal.press(text.replace("\n", "\r").encode())
+        with open(self.file("read"), "w"):
+            pass
+        terminal.wait_for(hashlib.md5(text.encode()).hexdigest().encode())
+        terminal.press(b"\x1d")
+        terminal.see(b"Stack")
+        terminal.press(b"q")
+        terminal.see(b"goes on without us")
+        terminal.press(b"e")
+        self.assertEqual(terminal.wait_end(), 0)
+
+    def test_a_terminal_that_will_not_do(self):
+        """Nothing is started that nobody would see."""
+        terminal = terminals.Terminal()
+        self.addCleanup(terminal.close)
+        terminal.start(["--", sys.executable, "-u", self.file("waits.py"),
+                        self.file("go"), self.file("done")], TERM="dumb",
+                       XDG_STATE_HOME=self.state)
+        terminal.wait_for(b"cannot place its cursor")
+        self.assertEqual(terminal.wait_end(), 2)
+        self.assertEqual(self.mentioned(), [])
+        self.assertFalse(os.path.exists(self.state))
 
     def test_it_is_left_behind(self):
         terminal = self.start("waits.py", "go", "done")

@@ -23,8 +23,8 @@ from stepping_process import Process  # noqa: E402
 sys.path.insert(0, os.path.join(jobs.SOURCE, "tests", "backend"))
 import pythons  # noqa: E402
 
-LIMIT = 60          # seconds
-STOP_LIMIT = 10     # for one stop
+LIMIT = 120         # seconds
+STOP_LIMIT = 120    # for one stop
 ALL = "PROBETUI_SOAK" in os.environ
 EVERY = 40          # each Python does one of so many each day
 WARM = 100

@@ -13,7 +13,7 @@ import jobs  # noqa: E402
 import terminals  # noqa: E402
 
 PYTHON = "/usr/bin/python3"
-LIMIT = 60
+LIMIT = 120
 
 # numpy as far as it is there; array.array always is.
 CODE = r"""

@@ -19,7 +19,7 @@ import terminals  # noqa: E402
 sys.path.insert(0, os.path.join(jobs.SOURCE, "tests", "backend"))
 import pythons  # noqa: E402
 
-LIMIT = 60
+LIMIT = 120
 # What pdb is told, what our command is called, and its key (None: what has no
 # key is typed).
 WALK = [

@@ -47,17 +47,17 @@ def start(rank, count, port, command):
 
 def wait_all(ranks, is_together):
     """Waits for all in the order they end, so that none is left a zombie.
-    The worst status of them."""
-    worst = 0
+    The status of the first that failed."""
+    failed = 0
     for _ in ranks:
         pid, status = os.wait()
         rank = [rank for rank in ranks if rank.pid == pid][0]
         rank.returncode = os.WEXITSTATUS(status) or os.WTERMSIG(status)
-        worst = max(worst, rank.returncode)
-        for other in ranks if is_together and worst else ():
+        failed = failed or rank.returncode
+        for other in ranks if is_together and failed else ():
             if other.returncode is None:
                 other.terminate()
-    return worst
+    return failed
 
 
 def main():

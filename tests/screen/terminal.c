@@ -21,7 +21,7 @@
 #include "base/buffer.h"
 #include "base/text.h"
 
-#define LIMIT_SECONDS 20.0
+#define LIMIT_SECONDS 120.0
 #define ANY_ROW -1
 #define LAST_ROW -2
 

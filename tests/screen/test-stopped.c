@@ -688,6 +688,25 @@ static void where_they_run_is_named(void **state)
 	stage_check_shows(stage, "next: 1 of 3 stopped; 2 in all_reduce (1-2)");
 }
 
+/* By its agent: it is not stopped where it is. */
+static void a_pause_that_has_not_come_is_explained(void **state)
+{
+	static const int ranks[] = { 0, 1 };
+	struct stage *stage = *state;
+	struct session *session = &stage->engine.session;
+	struct debugger *debugger = &session_find_rank(session, 1)->debugger;
+
+	begin_motion(stage, ranks, ARRAY_LENGTH(ranks));
+	xreplace(&stage->app.view.motion.command, "pause");
+	session_find_rank(session, 0)->debugger.stops++;
+	debugger->state = DEBUGGER_RUNNING;
+	stage_check_shows(stage, "pause: 1 of 2 stopped; 1 in all_reduce (1)");
+	stage_check_hides(stage, "next line of Python");
+	xreplace(&debugger->backend, "http");
+	stage_check_shows(stage, "pause: 1 of 2 stopped; 1 in all_reduce (1), "
+				 "stops at its next line of Python");
+}
+
 static void how_far_apart_they_stopped_is_said(void **state)
 {
 	static const int ranks[] = { 0, 3 };
@@ -1043,6 +1062,9 @@ int main(void)
 			stage_end),
 		cmocka_unit_test_setup_teardown(where_they_run_is_named,
 						begin_outside, stage_end),
+		cmocka_unit_test_setup_teardown(
+			a_pause_that_has_not_come_is_explained, begin_outside,
+			stage_end),
 		cmocka_unit_test_setup_teardown(
 			how_far_apart_they_stopped_is_said, begin_outside,
 			stage_end),

@@ -628,7 +628,7 @@ static void settings_are_shown_and_set(void **state)
 	struct stage *stage = *state;
 
 	commands_run(&stage->app, "set");
-	stage_check_shows(stage, "period        automatic");
+	stage_check_shows(stage, "period          automatic");
 	commands_run(&stage->app, "set period 2");
 	assert_true(stage->engine.settings.period == 2);
 	commands_run(&stage->app, "set ascii on");

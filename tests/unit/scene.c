@@ -26,6 +26,7 @@ static const struct {
 	{ "lib/", "/usr/lib/python3.11/" },
 	{ "/", "/" },
 	{ "<", "<" },
+	{ "?", "?" }, /* of code that a node could not read */
 	{ "", "/job/" },
 };
 
@@ -212,6 +213,9 @@ static json_t *make_thread(struct scene *scene, const struct seen *seen,
 		(json_int_t)(seen->cpu * 1e9), "switches",
 		(json_int_t)seen->switches, "has_gil", seen->has_gil);
 
+	if (seen->missing)
+		json_object_set_new(thread, "missing",
+				    json_string(seen->missing));
 	if (seen->argument != 0)
 		json_set_hex(thread, "argument", seen->argument);
 	if (seen->stack) {

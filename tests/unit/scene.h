@@ -43,6 +43,7 @@ struct seen {
 	double cpu; /* seconds used so far */
 	uint64_t switches;
 	bool has_gil;
+	const char *missing; /* what of it could not be read; NULL: nothing */
 };
 
 #define WAITS(PID, LINE)                                                       \

@@ -149,6 +149,56 @@ static void running_threads_compute(void **state)
 	expect(&seen, ACTIVITY_UNKNOWN, "");
 }
 
+#define UNREAD "the system call could not be read: Too many open files"
+#define UNKNOWN "? ?:0"
+
+/* What could not be read is no reason to take a thread for something else. */
+static void what_is_missing_is_not_guessed(void **state)
+{
+	static const struct {
+		struct seen seen;
+		enum activity_kind kind;
+		const char *name;
+	} rows[] = {
+		/* the frames say it: the call does not matter */
+		{ { .stack = "all_reduce " C10D ":1" USER, .syscall = -1 },
+		  ACTIVITY_PEERS,
+		  "all_reduce" },
+		{ { .stack = "train train.py:3", .syscall = -1 },
+		  ACTIVITY_UNKNOWN,
+		  "" },
+		{ { .stack = "train train.py:3",
+		    .syscall = -1,
+		    .state = "unknown" },
+		  ACTIVITY_UNKNOWN,
+		  "" },
+		/* only the times are missing */
+		{ { .stack = "train train.py:3", .syscall = SYS_recvfrom },
+		  ACTIVITY_PEERS,
+		  "recv" },
+		{ { .stack = "train train.py:3", .state = "running" },
+		  ACTIVITY_COMPUTE,
+		  "" },
+		/* outer frames may be a collective's */
+		{ { .stack = QUEUE }, ACTIVITY_UNKNOWN, "" },
+		{ { .stack = QUEUE " < " UNKNOWN USER }, ACTIVITY_UNKNOWN, "" },
+		{ { .stack = UNKNOWN USER, .syscall = SYS_recvfrom },
+		  ACTIVITY_UNKNOWN,
+		  "" },
+		/* no frame at all is no interpreter's end then */
+		{ { .stack = "" }, ACTIVITY_UNKNOWN, "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		struct seen seen = rows[i].seen;
+
+		seen.pid = 100;
+		seen.missing = UNREAD;
+		expect(&seen, rows[i].kind, rows[i].name);
+	}
+}
+
 static void a_card_has_five_columns(void **state)
 {
 	(void)state;
@@ -165,6 +215,7 @@ int main(void)
 		cmocka_unit_test(frames_say_what_is_done),
 		cmocka_unit_test(else_the_system_call_does),
 		cmocka_unit_test(running_threads_compute),
+		cmocka_unit_test(what_is_missing_is_not_guessed),
 		cmocka_unit_test(a_card_has_five_columns),
 	};
 

@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "backends/control/breaks-private.h"
 #include "backends/control/breaks.h"
 #include "backends/control/bytecode.h"
 #include "backends/control/codefile.h"
@@ -74,6 +75,7 @@ static int far_searches;
 static int searches;
 static int walks; /* through a code object, for a line */
 static int truth; /* of conditions: 1, 0, -1 */
+static const char *unknown; /* name in all conditions */
 
 static struct fake *fake_of(const struct bytecode *code)
 {
@@ -126,6 +128,13 @@ size_t bytecode_line_units(const struct cpython *python,
 	if (count && line == fake_of(code)->loop && count < maximum)
 		units[count++] = LINES + line;
 	return count;
+}
+
+char *break_unknown_name(struct breaks *breaks, const struct break_entry *entry)
+{
+	(void)breaks;
+	(void)entry;
+	return xstrdup_or_null(unknown);
 }
 
 uint64_t bytecode_watched(const struct bytecode *code, int unit)
@@ -455,16 +464,21 @@ static void test_condition(void **state)
 	assert_int_equal(at(world, 1, 6, NULL), 0);
 	assert_int_equal(at(world, 1, 6, NULL), 1);
 	expect(world, 0, 1, 1, NULL);
-	/* One that cannot be told stops, as in pdb. */
+	/* One that cannot be told says so once, and stops nobody. */
 	truth = -1;
-	assert_int_equal(at(world, 1, 6, &hit), 1);
+	assert_int_equal(at(world, 1, 6, &hit), 0);
 	assert_int_equal(hit.said_count, 1);
 	assert_int_equal(hit.said[0].id, 1);
 	assert_string_equal(hit.said[0].text,
-			    "the condition x == 1 cannot be compared: x == 1 "
-			    "has an __eq__.");
-	assert_string_equal(hit.failure, "x == 1 has an __eq__.");
+			    "the condition x == 1 failed, so it does not stop: "
+			    "x == 1 has an __eq__.");
 	break_hit_clear(&hit);
+	assert_int_equal(at(world, 1, 6, &hit), 0);
+	assert_int_equal(hit.said_count, 0);
+	break_hit_clear(&hit);
+	/* Nor is it a hit, and what can be told again stops again. */
+	truth = 1;
+	assert_int_equal(at(world, 1, 6, NULL), 1);
 }
 
 static void test_wrong_condition(void **state)
@@ -483,6 +497,26 @@ static void test_wrong_condition(void **state)
 		   " 'condition': 'x'}]");
 	expect(world, 0, 1, 0, NULL);
 	assert_true(breaks_are_any(world->breaks));
+}
+
+/* One that names what is not there is refused, and may be set later. */
+static void test_unknown_name(void **state)
+{
+	static const char list[] = "[{'id': 1, 'path': 'train.py', 'line': 6,"
+				   " 'condition': 'x == 1'}]";
+	struct world *world = *state;
+
+	unknown = "x";
+	set(world, list);
+	expect(world, 0, 0, 0, "condition failed: name 'x' is not defined");
+	assert_false(breaks_are_any(world->breaks));
+	breaks_look(world->breaks);
+	assert_false(breaks_are_any(world->breaks));
+	unknown = NULL;
+	set(world, list);
+	expect(world, 0, 1, 0, NULL);
+	truth = 1;
+	assert_int_equal(at(world, 1, 6, NULL), 1);
 }
 
 static void test_temporary(void **state)
@@ -948,6 +982,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_condition, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(test_wrong_condition, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(test_unknown_name, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(test_temporary, set_up,
 						tear_down),

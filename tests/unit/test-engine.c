@@ -25,10 +25,11 @@
 #include "engine/command.h"
 #include "engine/engine.h"
 #include "engine/evidence.h"
+#include "engine/script.h"
 #include "model/source.h"
 #include "protocol/stack.h"
 
-#define LIMIT_SECONDS 20.0
+#define LIMIT_SECONDS 120.0
 
 #define RANK(NAME, NUMBER, PID, MORE)                                          \
 	"{\"seq\":1,\"type\":\"event\",\"event\":\"" NAME "\",\"body\":"       \
@@ -521,6 +522,65 @@ static void native_frames_are_given_back_after_a_mistake(void **state)
 	stage_clear(&stage);
 }
 
+/* A node that answers all, and writes down what lets ranks run. */
+#define ANSWERS                                                                \
+	"read hello; read discover; cat first\n"                               \
+	"while read line; do\n"                                                \
+	"seq=$(echo \"$line\" | sed 's/.*\"seq\":\\([0-9]*\\).*/\\1/')\n"             \
+	"name=$(echo \"$line\" | sed 's/.*\"command\":\"\\([a-z]*\\)\".*/\\1/')\n"    \
+	"if [ $name = continue ]; then echo \"$line\" >>second; fi\n"          \
+	"printf '{\"seq\":9,\"type\":\"response\",\"request_seq\":%s,'\\\n"         \
+	"'\"success\":true,\"command\":\"%s\",\"body\":{}}\\n' $seq $name\n"       \
+	"done\n"
+
+static int run(struct engine *engine, const char *line, struct error *error)
+{
+	struct buffer out = BUFFER_INIT;
+	struct buffer notes = BUFFER_INIT;
+	struct command_context context = {
+		.engine = engine,
+		.out = &out,
+		.notes = &notes,
+	};
+	int result = command_run_line(&context, &engine_commands, 1, line,
+				      COMMAND_SHELL, error);
+
+	buffer_clear(&notes);
+	buffer_clear(&out);
+	return result;
+}
+
+/* It is sent to a rank that runs yet, once, and to no other that runs. */
+static void continue_withdraws_a_pause_that_has_not_come(void **state)
+{
+	struct stage stage;
+	struct engine *engine = &stage.engine;
+	struct buffer text = BUFFER_INIT;
+	struct error error = ERROR_INIT;
+	char *path;
+
+	(void)state;
+	stage_init(&stage);
+	engine->settings.script = xstrdup("script");
+	write_file(&stage, "first",
+		   RANK("rankAdded", "0", "10", LIVE)
+			   RANK("rankAdded", "1", "11", LIVE) DISCOVERED);
+	start(&stage, ANSWERS);
+	assert_int_equal(run(engine, "pause ranks 1", &error), 0);
+	assert_int_equal(run(engine, "continue", &error), 0);
+	assert_int_equal(run(engine, "continue", &error), -1);
+	path = path_of(&stage, "second");
+	assert_int_equal(file_read(path, "the log", &text, &error), 0);
+	assert_non_null(strstr(text.data, "\"withdraw\":true"));
+	assert_non_null(strstr(text.data, "\"pid\":11"));
+	assert_null(strstr(text.data, "\"pid\":10"));
+	assert_ptr_equal(strchr(text.data, '\n'),
+			 text.data + text.length - 1);
+	buffer_clear(&text);
+	free(path);
+	stage_clear(&stage);
+}
+
 /* A node that writes down what it was asked after two ranks more than 16. */
 static void start_many(struct stage *stage)
 {
@@ -569,9 +629,106 @@ static void the_kernels_log_is_asked_for_last(void **state)
 	stage_clear(&stage);
 }
 
+#define DEBUGGER(NAME, NUMBER, PID, MORE)                                      \
+	"{\"seq\":7,\"type\":\"event\",\"event\":\"" NAME "\",\"body\":"       \
+	"{\"pid\":" PID ",\"rank\":" NUMBER                                    \
+	",\"backend\":\"ptrace\"" MORE "}}\n"
+#define STOPPED(NUMBER, PID)                                                   \
+	DEBUGGER("stopped", NUMBER, PID,                                       \
+		 ",\"state\":\"stopped\",\"stops\":1,\"reason\":\"pause\"")
+#define SIGNALLED(NUMBER)                                                      \
+	"rank " NUMBER " was sent SIGTERM: resumed so that it can handle it"
+#define RESUMED(NUMBER, PID)                                                   \
+	DEBUGGER("continued", NUMBER, PID,                                     \
+		 ",\"state\":\"running\",\"reason\":\"signal\","             \
+		 "\"description\":\"" SIGNALLED(NUMBER) "\"")
+
+static bool is_anything_said(const struct engine *engine, void *data)
+{
+	(void)data;
+	return engine->notice != NULL;
+}
+
+static void check_said(struct engine *engine, const char *sentence)
+{
+	bool is_error = true;
+	char *said;
+
+	assert_int_equal(
+		engine_wait(engine, is_anything_said, NULL, LIMIT_SECONDS), 0);
+	said = engine_take_notice(engine, &is_error);
+	assert_string_equal(said, sentence);
+	assert_false(is_error);
+	free(said);
+}
+
+static void check_told(struct engine *engine, bool is_json, const char *text)
+{
+	struct buffer out = BUFFER_INIT;
+	struct buffer notes = BUFFER_INIT;
+	struct command_context context = {
+		.engine = engine,
+		.out = &out,
+		.notes = &notes,
+		.is_json = is_json,
+		/* Behind the stop before it. */
+		.stops_told = 1,
+	};
+
+	script_append_events(&context);
+	assert_string_equal(out.data, text);
+	assert_int_equal(notes.length, 0);
+	rankset_clear(&context.exited);
+	buffer_clear(&notes);
+	buffer_clear(&out);
+}
+
+/* On the message line of a screen; in a script it is an event. */
+static void a_resume_without_a_request_is_said(void **state)
+{
+	struct stage stage;
+	struct engine *engine = &stage.engine;
+
+	(void)state;
+	stage_init(&stage);
+	write_file(&stage, "first",
+		   RANK("rankAdded", "0", "10", LIVE)
+			   RANK("rankAdded", "1", "11", LIVE) DISCOVERED
+				   STOPPED("1", "11") RESUMED("1", "11"));
+	start(&stage, "read hello; read discover; cat first; read more\n");
+	check_said(engine, SIGNALLED("1"));
+	check_told(engine, false, SIGNALLED("1") "\n");
+	check_told(engine, true,
+		   "{\"event\":\"continued\",\"rank\":1,"
+		   "\"reason\":\"signal\","
+		   "\"description\":\"" SIGNALLED("1") "\"}\n");
+	stage_clear(&stage);
+}
+
+/* One line says that others were resumed, too. */
+static void resumes_at_once_share_a_line(void **state)
+{
+	struct stage stage;
+
+	(void)state;
+	stage_init(&stage);
+	write_file(&stage, "first",
+		   RANK("rankAdded", "0", "10", LIVE)
+			   RANK("rankAdded", "1", "11", LIVE) DISCOVERED
+				   STOPPED("0", "10") STOPPED("1", "11")
+					   RESUMED("0", "10")
+						   RESUMED("1", "11"));
+	start(&stage, "read hello; read discover; cat first; read more\n");
+	check_said(&stage.engine, SIGNALLED("1") " (and 1 more: L)");
+	stage_clear(&stage);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_resume_without_a_request_is_said),
+		cmocka_unit_test(resumes_at_once_share_a_line),
+		cmocka_unit_test(continue_withdraws_a_pause_that_has_not_come),
 		cmocka_unit_test(a_restarted_rank_is_sampled),
 		cmocka_unit_test(a_failure_is_logged_by_its_command),
 		cmocka_unit_test(a_lost_node_is_logged),

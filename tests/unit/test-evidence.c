@@ -64,19 +64,120 @@ static void values_of_secrets_are_masked(void **state)
 	}
 }
 
+static void literals_of_source_are_masked(void **state)
+{
+	static const char *const rows[][2] = {
+		{ "password = 'hunter2'\nx = 'y'",
+		  "password = '<masked>'\nx = 'y'" },
+		{ "db(host='a', password='hunter2', port=1)",
+		  "db(host='a', password='<masked>', port=1)" },
+		{ "{\"password\": \"hunter2\", \"name\": \"a\"}",
+		  "{\"password\": \"<masked>\", \"name\": \"a\"}" },
+		{ "token = f'{user}:hunter2' # x", "token = f'<masked>' # x" },
+		{ "key_text = rb\"a\\\"b\" 'c'",
+		  "key_text = rb\"<masked>\" '<masked>'" },
+		{ "KEY = \"\"\"a\n\"b\"\nc\"\"\"\nb = 'c'",
+		  "KEY = \"\"\"<masked>\n\n\"\"\"\nb = 'c'" },
+		{ "token = (\n  'a'\n  'b')\nc = 'd'",
+		  "token = (\n  '<masked>'\n  '<masked>')\nc = 'd'" },
+		{ "token = \\\n  'a'\nb = 'c'",
+		  "token = \\\n  '<masked>'\nb = 'c'" },
+		{ "def f(password: str = 'a', b='c'): return 'd'",
+		  "def f(password: str = '<masked>', b='c'): return 'd'" },
+		{ "self.api_key: str = 'a'", "self.api_key: str = '<masked>'" },
+		{ "config['password'] = 'a'; b = 'c'",
+		  "config['password'] = '<masked>'; b = 'c'" },
+		{ "config[key] = 'a'", "config[key] = 'a'" },
+		{ "user, password = 'a', 'b'\nc = 'd'",
+		  "user, password = '<masked>', '<masked>'\nc = 'd'" },
+		{ "(user, password) = 'a', 'b'",
+		  "(user, password) = '<masked>', '<masked>'" },
+		{ "password = os.environ.get('PW') or 'a'",
+		  "password = os.environ.get('<masked>') or '<masked>'" },
+		{ "if password == 'a' and b == 'c': d('e')",
+		  "if password == '<masked>' and b == 'c': d('e')" },
+		{ "if key == 'lr': x = 'y'", "if key == 'lr': x = 'y'" },
+		{ "if token: print('a')", "if token: print('a')" },
+		{ "for token in 'a', 'b': c('d')",
+		  "for token in 'a', 'b': c('d')" },
+		{ "run(['--password', 'hunter2', 'a'])",
+		  "run(['--password', '<masked>', 'a'])" },
+		{ "('token', 'password', b)", "('token', 'password', b)" },
+		{ "tokens.split('a'), token[1:'b']",
+		  "tokens.split('a'), token[1:'b']" },
+		{ "password = 1234; max_tokens = 4096; pin_pwd = -1.5e3",
+		  "password = <masked>; max_tokens = 4096; "
+		  "pin_pwd = -<masked>" },
+		{ "password = ''", "password = ''" },
+		{ "password = None if a else get(3)",
+		  "password = None if a else get(3)" },
+		{ "h = {'Authorization': 'Bearer ab'}",
+		  "h = {'Authorization': '<masked>'}" },
+		{ "h = 'Authorization: Bearer abc'",
+		  "h = 'Authorization: <masked>'" },
+		{ "get('https://me:hunter2@host/a')",
+		  "get('https://<masked>@host/a')" },
+		{ "a = 1  # password = hunter2\nb",
+		  "a = 1  # password = <masked>\nb" },
+		{ "f\"token={a}\" 'b'", "f\"token=<masked>}\" 'b'" },
+		{ "token = 'open\nb = 'c'", "token = '<masked>\nb = 'c'" },
+		{ "token = '''open\nb", "token = '''<masked>\n" },
+		{ "a)) = ']' + password", "a)) = ']' + password" },
+		{ "(token := 'a')", "(token := '<masked>')" },
+		{ "token += 'a'", "token += '<masked>'" },
+		{ "a['token'] >= 'b'", "a['token'] >= 'b'" },
+		{ "token = '", "token = '" },
+		{ "r", "r" },
+		{ "", "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		struct buffer out = BUFFER_INIT;
+
+		buffer_append_string(&out, "");
+		secret_mask_source(&out, rows[i][0]);
+		assert_string_equal(out.data, rows[i][1]);
+		buffer_clear(&out);
+	}
+}
+
+/* All brackets are its own; what is deeper than there are levels, too. */
+static void deep_source_is_masked(void **state)
+{
+	struct buffer text = BUFFER_INIT;
+	struct buffer out = BUFFER_INIT;
+
+	(void)state;
+	for (int i = 0; i < 1000; i++)
+		buffer_append_char(&text, '(');
+	buffer_append_string(&text, "password='a', b='c'");
+	for (int i = 0; i < 1000; i++)
+		buffer_append_char(&text, ')');
+	buffer_append_string(&text, "\nb = 'c'");
+	secret_mask_source(&out, text.data);
+	assert_null(strstr(out.data, "'a'"));
+	assert_non_null(strstr(out.data, "password='<masked>', b='c')"));
+	assert_non_null(strstr(out.data, "\nb = 'c'"));
+	buffer_clear(&text);
+	buffer_clear(&out);
+}
+
 static void an_error_file_is_what_torch_writes(void **state)
 {
 	json_t *json = error_file_parse(
 		"/x/error.json",
 		"{\"message\": {\"message\": \"ValueError: key=1\", "
-		"\"extraInfo\": {\"py_callstack\": \"Traceback\\n\", "
+		"\"extraInfo\": {\"py_callstack\": \"Traceback\\n"
+		"    d['token'] = 'a'\\nValueError: token='a'\", "
 		"\"timestamp\": \"1700000000\"}}}");
 
 	(void)state;
 	assert_string_equal(json_get_string(json, "message", ""),
 			    "ValueError: key=<masked>");
 	assert_string_equal(json_get_string(json, "callstack", ""),
-			    "Traceback\n");
+			    "Traceback\n    d['token'] = '<masked>'\n"
+			    "ValueError: token=<masked>");
 	assert_true(json_get_real(json, "timestamp", 0) == 1700000000);
 	assert_null(json_get_string(json, "error", NULL));
 	json_decref(json);
@@ -203,6 +304,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(values_of_secrets_are_masked),
+		cmocka_unit_test(literals_of_source_are_masked),
+		cmocka_unit_test(deep_source_is_masked),
 		cmocka_unit_test(an_error_file_is_what_torch_writes),
 		cmocka_unit_test(what_is_no_error_file_says_so),
 		cmocka_unit_test(the_kernels_kills_of_ours),

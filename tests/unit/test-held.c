@@ -9,7 +9,10 @@
 #include <cmocka.h>
 
 #include "banned.h"
+#include "base/array.h"
 #include "base/buffer.h"
+#include "base/error.h"
+#include "base/json.h"
 #include "model/breakpoints.h"
 #include "model/held.h"
 #include "model/outside.h"
@@ -831,6 +834,94 @@ static void what_a_log_point_said_has_its_place(void **state)
 	scene_clear(&scene);
 }
 
+#define RUNS(REASON)                                                           \
+	"{'pid':101,'rank':1,'state':'running','backend':'ptrace'" REASON "}"
+#define SIGNALLED                                                              \
+	"rank 1 was sent SIGTERM: resumed so that it can handle it"
+
+/* `continued` is told again while the rank runs, with the same reason. */
+static void each_resume_without_a_request_is_noted_once(void **state)
+{
+	const char *sent =
+		RUNS(",'reason':'signal','description':'" SIGNALLED "'");
+	const struct stop *stop;
+	struct scene scene;
+
+	(void)state;
+	start(&scene, 2, "1", STEPS);
+	/* Nobody here has seen it stopped. */
+	scene_text(&scene, "continued", sent);
+	assert_int_equal(scene.session.stops.count, 0);
+	scene_text(&scene, "stopped", OUTSIDE("1", "101", PAUSED));
+	scene_text(&scene, "continued", sent);
+	scene_text(&scene, "continued", sent);
+	assert_int_equal(scene.session.stops.count, 2);
+	stop = stops_find(&scene.session.stops, 1);
+	assert_int_equal(stop->rank, 1);
+	assert_int_equal(stop->resumed_for, RESUME_SIGNAL);
+	assert_string_equal(stop->description, SIGNALLED);
+	/* A node may have no sentence about it. */
+	scene_text(&scene, "stopped", OUTSIDE("1", "101", PAUSED));
+	scene_text(&scene, "continued", RUNS(",'reason':'time limit'"));
+	stop = stops_find(&scene.session.stops,
+			  scene.session.stops.count - 1);
+	assert_int_equal(stop->resumed_for, RESUME_TIME_LIMIT);
+	assert_string_equal(stop->description,
+			    "rank 1 was resumed: time limit");
+	scene_clear(&scene);
+}
+
+static void a_requested_resume_is_not_noted(void **state)
+{
+	static const char *const sent[] = {
+		RUNS(""),
+		RUNS(",'reason':'request'"),
+		/* Older recordings have the reason of the stop there. */
+		RUNS(",'reason':'breakpoint','description':'breakpoint 1'"),
+	};
+	struct scene scene;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LENGTH(sent); i++) {
+		start(&scene, 2, "1", STEPS);
+		scene_text(&scene, "stopped", OUTSIDE("1", "101", PAUSED));
+		assert_int_equal(scene_text(&scene, "continued", sent[i]), 0);
+		assert_int_equal(scene.session.stops.count, 1);
+		scene_clear(&scene);
+	}
+}
+
+static void a_resume_comes_back_as_it_was_written(void **state)
+{
+	static const enum resume_reason reasons[] = {
+		RESUME_REQUEST, RESUME_SIGNAL, RESUME_TIME_LIMIT
+	};
+	struct error error = ERROR_INIT;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LENGTH(reasons); i++) {
+		struct debugger debugger;
+		json_t *json;
+
+		debugger_init(&debugger);
+		debugger.state = DEBUGGER_RUNNING;
+		debugger.backend = strdup("ptrace");
+		debugger.reason = STOP_PAUSE;
+		debugger.resumed_for = reasons[i];
+		debugger.description = strdup(SIGNALLED);
+		json = debugger_to_json(&debugger);
+		assert_string_equal(json_get_string(json, "reason", ""),
+				    resume_reason_name(reasons[i]));
+		assert_int_equal(debugger_from_json(&debugger, json, &error),
+				 0);
+		assert_int_equal(debugger.resumed_for, reasons[i]);
+		assert_string_equal(debugger.description, SIGNALLED);
+		json_decref(json);
+		debugger_clear(&debugger);
+		assert_int_equal(debugger.resumed_for, RESUME_REQUEST);
+	}
+}
+
 static void the_answer_tells_what_no_event_has(void **state)
 {
 	struct debugger debugger;
@@ -891,6 +982,9 @@ int main(void)
 		cmocka_unit_test(how_long_peers_wait),
 		cmocka_unit_test(who_becomes_ours_is_told_anew),
 		cmocka_unit_test(what_a_log_point_said_has_its_place),
+		cmocka_unit_test(each_resume_without_a_request_is_noted_once),
+		cmocka_unit_test(a_requested_resume_is_not_noted),
+		cmocka_unit_test(a_resume_comes_back_as_it_was_written),
 		cmocka_unit_test(the_answer_tells_what_no_event_has),
 	};
 

@@ -16,7 +16,7 @@
 #include "base/loop.h"
 #include "engine/link.h"
 
-#define LIMIT_SECONDS 20.0
+#define LIMIT_SECONDS 120.0
 
 struct heard {
 	struct loop *loop;
@@ -98,7 +98,7 @@ static void end(struct link *link, struct heard *heard)
 static struct link *start(const char *path)
 {
 	struct error error = ERROR_INIT;
-	struct link *link = link_new(path, true, &error);
+	struct link *link = link_new(path, true, -1, &error);
 
 	if (!link)
 		fail_msg("%s", error.message);
@@ -163,7 +163,8 @@ static void a_program_that_is_not_there(void **state)
 	struct error error = ERROR_INIT;
 
 	(void)state;
-	assert_null(link_new("/nowhere/probetui-node", true, &error));
+	assert_null(link_new("/nowhere/probetui-node", true, -1,
+				 &error));
 	assert_non_null(strstr(error.message, "/nowhere/probetui-node"));
 	setenv("PROBETUI_NODE", "/nowhere/probetui-node", 1);
 	assert_null(link_find_node(&error));

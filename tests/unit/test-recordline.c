@@ -89,6 +89,29 @@ static void what_is_evaluated_is_a_value(void **state)
 	CHECK(sent);
 }
 
+#define SOURCE                                                                 \
+	"{\"seq\":9,\"type\":\"response\",\"request_seq\":7,\"success\":true," \
+	"\"command\":\"source\",\"body\":"
+
+/* Whether variables are in it or not. */
+static void literals_of_source_are_masked(void **state)
+{
+	static const struct sent sent[] = {
+		{ SOURCE "{\"pid\":5,\"path\":\"/a.py\",\"content\":"
+			 "\"f(password='hunter2')\\nx = 'y'\\n\"}}",
+		  0, "\"content\":\"f(password='<masked>')\\nx = 'y'\\n\"" },
+		{ SOURCE "{\"content\":\"token = 'a'\"}}",
+		  RECORDLINE_VARIABLES | RECORDLINE_OUTPUT,
+		  "\"content\":\"token = '<masked>'\"" },
+		{ SOURCE "{\"content\":\"x = 'y'\"}}", 0, "" },
+		{ SOURCE "{\"content\":\"\"}}", 0, "" },
+		{ SOURCE "{\"content\":null}}", 0, "" },
+	};
+
+	(void)state;
+	CHECK(sent);
+}
+
 #define TENSOR                                                                 \
 	"{\"seq\":9,\"type\":\"response\",\"request_seq\":7,\"success\":true," \
 	"\"command\":\"tensor\",\"body\":"
@@ -234,6 +257,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_was_typed_is_never_written),
 		cmocka_unit_test(what_is_evaluated_is_a_value),
+		cmocka_unit_test(literals_of_source_are_masked),
 		cmocka_unit_test(tensors_are_values),
 		cmocka_unit_test(what_is_run_or_set_is_a_value_too),
 		cmocka_unit_test(an_answer_about_a_secret_is_masked),

@@ -323,12 +323,13 @@ static void settings_are_shown_as_they_are_set(void **state)
 
 	(void)state;
 	setting_append_all(&out, &parsed.settings);
-	assert_non_null(strstr(out.data, "theme         mono  "));
-	assert_non_null(strstr(out.data, "mouse         on  "));
-	assert_non_null(strstr(out.data, "period        automatic  "));
-	assert_non_null(strstr(out.data, "timeout       2.5  "));
-	assert_non_null(strstr(out.data, "step-timeout  5  "));
-	assert_non_null(strstr(out.data, "threads       all  "));
+	assert_non_null(strstr(out.data, "theme           mono  "));
+	assert_non_null(strstr(out.data, "mouse           on  "));
+	assert_non_null(strstr(out.data, "period          automatic  "));
+	assert_non_null(strstr(out.data, "timeout         2.5  "));
+	assert_non_null(strstr(out.data, "step-timeout    5  "));
+	assert_non_null(strstr(out.data, "threads         all  "));
+	assert_non_null(strstr(out.data, "hold            automatic  "));
 	buffer_reset(&out);
 	for (size_t i = 0; i < setting_row_count; i++) {
 		struct error error = ERROR_INIT;

@@ -52,6 +52,26 @@ static void the_shape_is_the_contract(void **state)
 	variable_list_clear(&list);
 }
 
+static void values_of_secrets_are_masked(void **state)
+{
+	static const char *const rows[][3] = {
+		{ "step", "13", "13" },
+		{ "api_key", "'sk-1'", "<masked>" },
+		{ "options", "{'password': 'hunter2'}", "<masked>" },
+		{ "url", "'https://me:hunter2@host'", "<masked>" },
+		{ "name", "'a'", "'a'" },
+	};
+	struct variable_list list = { .total = -1 };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
+		add(&list, rows[i][0], rows[i][1], 0, -1);
+	variable_list_mask(&list);
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
+		assert_string_equal(list.items[i].value, rows[i][2]);
+	variable_list_clear(&list);
+}
+
 static void what_is_sent_arrives(void **state)
 {
 	struct variable_list sent = { .total = 250 };
@@ -136,6 +156,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_shape_is_the_contract),
+		cmocka_unit_test(values_of_secrets_are_masked),
 		cmocka_unit_test(what_is_sent_arrives),
 		cmocka_unit_test(a_long_value_is_cut),
 		cmocka_unit_test(hostile_values_are_refused),

@@ -227,15 +227,10 @@ static void nothing_agrees_with_a_lone_stack(void **state)
 {
 	const struct seen waits = WAITS(100, 17);
 	struct scene scene;
-	json_t *process;
 
 	(void)state;
 	scene_init(&scene);
-	scene_event(&scene, "rankAdded", scene_process(0, 100, 2));
-	process = scene_process(1, 101, 2);
-	json_object_set_new(process, "state", json_string("unreadable"));
-	scene_event(&scene, "rankAdded", process);
-	scene_discovered(&scene);
+	scene_start(&scene, 1);
 	assert_int_equal(scene_see(&scene, &waits), 0);
 	scene_wait(&scene, 5);
 	assert_int_equal(scene_see(&scene, &waits), 0);

@@ -686,6 +686,104 @@ static void an_unreadable_rank_is_named(void **state)
 	scene_clear(&scene);
 }
 
+#define UNREAD "the system call could not be read: Too many open files"
+
+static void a_rank_that_is_half_read_is_not_blamed(void **state)
+{
+	const struct seen half = { .pid = 107,
+				   .stack = LOADS,
+				   .syscall = -1,
+				   .missing = UNREAD };
+	struct scene scene;
+
+	(void)state;
+	scene_init(&scene);
+	scene_start(&scene, 8);
+	see_twice(&scene, 8, &half, 2);
+	scene_expect(&scene, VERDICT_UNKNOWN, "",
+		     "7 of 8 ranks wait in all_reduce (train.py:17), so far "
+		     "without moving. Rank 7: " UNREAD ".");
+	scene_clear(&scene);
+	/* Whoever is known to be elsewhere still is. */
+	scene_init(&scene);
+	scene_start(&scene, 8);
+	see_waiting(&scene, 7, &sleeps);
+	scene_see(&scene, &half);
+	scene_wait(&scene, 2);
+	see_waiting(&scene, 7, &sleeps);
+	scene_see(&scene, &half);
+	scene_expect(&scene, VERDICT_HUNG, "3",
+		     "6 of 8 ranks wait in all_reduce (train.py:17). Rank 3 is "
+		     "elsewhere: load_batch (train.py:5) in time.sleep, for "
+		     "2 s. Rank 7: " UNREAD ".");
+	scene_clear(&scene);
+}
+
+/* Where the times are missing, so is whether it moves. */
+static void half_a_sample_compares_to_none(void **state)
+{
+	struct seen waits = WAITS(103, 17);
+	struct scene scene;
+
+	(void)state;
+	scene_init(&scene);
+	scene_start(&scene, 8);
+	waits.missing = "the processor time could not be read: No memory";
+	see_waiting(&scene, 8, &waits);
+	scene_wait(&scene, 2);
+	waits.missing = NULL;
+	waits.cpu = 900;
+	waits.switches = 100000;
+	see_waiting(&scene, 8, &waits);
+	scene_expect(&scene, VERDICT_UNKNOWN, "",
+		     "All 8 ranks wait in all_reduce (train.py:17). Rank 3: "
+		     "the processor time could not be read: No memory.");
+	scene_wait(&scene, 2);
+	see_waiting(&scene, 8, &waits);
+	scene_expect(&scene, VERDICT_HUNG, "",
+		     "All 8 ranks wait in all_reduce (train.py:17) and did not "
+		     "move for 2 s" TOGETHER_TAIL);
+	scene_clear(&scene);
+}
+
+/* Ranks 0 to 2 of 4, and a look that did not see all that there is. */
+static void start_unseen(struct scene *scene, const char *fields)
+{
+	char text[200];
+
+	scene_init(scene);
+	for (int rank = 0; rank < 3; rank++)
+		scene_event(scene, "rankAdded",
+			    scene_process(rank, 100 + rank, 4));
+	scene_discovered(scene);
+	snprintf(text, sizeof(text), "{%s}", fields);
+	assert_int_equal(scene_text(scene, "unread", text), 0);
+	see_twice(scene, 3, NULL, 2);
+}
+
+static void a_rank_that_may_be_there_is_not_gone(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	start_unseen(&scene, "'unread':'Too many open files'");
+	scene_expect(&scene, VERDICT_UNKNOWN, "",
+		     "3 of 4 ranks wait in all_reduce (train.py:17), so far "
+		     "without moving. Rank 3: not found, but not all processes "
+		     "could be read: Too many open files. Not all "
+		     "processes could be read: Too many open files.");
+	assert_int_equal(scene_text(&scene, "unread", "{'unread':null}"), 0);
+	scene_judge(&scene);
+	assert_int_equal(scene.session.verdict.state, VERDICT_CRASHED);
+	scene_clear(&scene);
+	start_unseen(&scene, "'hidden':1");
+	scene_expect(&scene, VERDICT_UNKNOWN, "",
+		     "3 of 4 ranks wait in all_reduce (train.py:17), so far "
+		     "without moving. Rank 3: not found, but 1 Python process "
+		     "of this user cannot be read.");
+	scene_clear(&scene);
+}
+
 static void stopped_ranks(void **state)
 {
 	struct scene scene;
@@ -801,6 +899,9 @@ int main(void)
 		cmocka_unit_test(one_rank_only),
 		cmocka_unit_test(the_majority_computes_elsewhere),
 		cmocka_unit_test(an_unreadable_rank_is_named),
+		cmocka_unit_test(a_rank_that_is_half_read_is_not_blamed),
+		cmocka_unit_test(half_a_sample_compares_to_none),
+		cmocka_unit_test(a_rank_that_may_be_there_is_not_gone),
 		cmocka_unit_test(stopped_ranks),
 		cmocka_unit_test(nothing_yet),
 		cmocka_unit_test(names_from_the_target_are_harmless),

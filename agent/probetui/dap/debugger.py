@@ -120,6 +120,8 @@ class Debugger:
             except Exception as problem:
                 tell("%s: %s" % (name, describe(problem)))
         engine_events.pass_on(self, name, body)
+        if name == "continued" and snapshots.has_left:
+            self._sweep_soon()
 
     def part(self, name: str, make: Callable[[], Any]) -> Any:
         with self._seat:
@@ -155,6 +157,10 @@ class Debugger:
         interruption.unmark()
         return UNMARK_SECONDS
 
+    def _sweep_soon(self) -> None:
+        self._sweep_at = time.monotonic() + SWEEP_SECONDS
+        self.server.wake()
+
     def _sweep(self) -> Optional[float]:
         """What frames were seen with is not kept by them."""
         if self._sweep_at is None:
@@ -188,8 +194,7 @@ class Debugger:
                 _apart(lambda: self._engine.set_threads("one"))
                 _apart(self._engine.end_steps)
                 stopped.let_go(self)
-                self._sweep_at = time.monotonic() + SWEEP_SECONDS
-                self.server.wake()
+                self._sweep_soon()
 
     def close(self) -> None:
         """The process ends, or the agent does. All of it is done, then the

@@ -88,7 +88,7 @@ def check(told: Dict[str, Any]) -> None:
     """Failure: the code failed."""
     error = told["error"]
     if error is not None:
-        text = error["type"].replace("probetui.evaluation.", "")
+        text = error["type"].replace("probetui.deadline.", "")
         if error["message"].startswith('File "<eval>"'):
             # Of a SyntaxError; its place is in the traceback.
             text = error["message"].rpartition("\n")[2]

@@ -2,9 +2,9 @@
 from __future__ import annotations
 
 import os
-import warnings
 from typing import Any, Dict, NamedTuple
 
+from .. import quiet
 from ..debugging.stop import Stop
 from . import places, stopped
 from .call import Call, Row
@@ -56,9 +56,7 @@ def _goto(call: Call) -> None:
 
     def jump() -> Any:
         try:
-            with warnings.catch_warnings():
-                # It warns of names that are skipped, and so have None.
-                warnings.simplefilter("ignore")
+            with quiet.Jump():
                 frame.f_lineno = target.line  # type: ignore[misc]
         except ValueError as error:
             return error

@@ -4,11 +4,11 @@ from __future__ import annotations
 import io
 import linecache
 import os
-import stat
 import sys
 import tokenize
 from typing import Any, Dict, Iterator, List, Optional
 
+from .. import files
 from .call import Call, Row
 from .messages import Failure
 from .sessions import Kept, Session
@@ -75,16 +75,11 @@ def _known() -> Iterator[str]:
 
 def _read(path: str) -> str:
     try:
-        # What is no file may never have an end, or not even a beginning.
-        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        with os.fdopen(fd, "rb") as file:
-            if not stat.S_ISREG(os.fstat(fd).st_mode):
-                raise Failure("%s is no file" % path)
-            data = file.read(TEXT_MAXIMUM + 1)
-        if len(data) > TEXT_MAXIMUM:
-            raise Failure("%s has more than %d bytes" % (path, TEXT_MAXIMUM))
+        data = files.read_whole(path, TEXT_MAXIMUM, True)
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
         return data.decode(encoding, "replace")
+    except files.FileError as error:
+        raise Failure(str(error)) from None
     except (OSError, ValueError, SyntaxError) as error:
         raise Failure("%s cannot be read: %s" % (path, error)) from None
 

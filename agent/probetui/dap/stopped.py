@@ -86,12 +86,28 @@ def _go(call: Call, stop: Stop, command: str, frame: Any = None,
     ring.wait_until(lambda: stop.has_left, LEAVE_SECONDS)
 
 
+def _withdraw(call: Call, thread_id: Optional[int]) -> bool:
+    return call.debugger.engine().withdraw_pause(thread_id)
+
+
+def _withdraw_pause(call: Call) -> Dict[str, Any]:
+    thread_id = call.arguments.integer("threadId")
+    return {"withdrawn": _withdraw(call, thread_id or None)}
+
+
 def _continue(call: Call) -> Dict[str, Any]:
     if call.arguments.integer("threadId") == 0:
+        _withdraw(call, None)
         for stop in call.debugger.stops():
             _go(call, stop, "continue")
         return {"allThreadsContinued": True}
+    thread_id = call.arguments.integer("threadId")
+    if _withdraw(call, thread_id) and \
+            call.debugger.stop_of(thread_id) is None:
+        return {"allThreadsContinued": False}
     stop = find(call)
+    if not call.arguments.flag("singleThread"):
+        call.debugger.engine().end_others(stop)
     _go(call, stop, "continue")
     return {"allThreadsContinued": call.debugger.holds_all()
             and not call.debugger.stops()}
@@ -163,5 +179,6 @@ ROWS = (
     Row("stepOut", _step("stepOut"), False, debugs=True),
     Row("until", _until, False, debugs=True),
     Row("pause", _pause, False, debugs=True),
+    Row("withdrawPause", _withdraw_pause, False, debugs=True),
     Row("setThreads", _set_threads, False, debugs=True),
 )

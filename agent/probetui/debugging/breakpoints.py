@@ -1,13 +1,16 @@
 """A breakpoint: where it is, and what happens when it is reached.
 
-As in bdb a condition that is false makes no hit, the ignore count goes down
-only at hits, and a condition that cannot be evaluated stops.
+As in bdb a condition that is false makes no hit, and the ignore count goes down
+only at hits. Unlike bdb a condition that fails makes none either: it is said
+once, and the program goes on.
 """
 from __future__ import annotations
 
+import builtins
+import sys
 import time
 from types import FrameType
-from typing import Any, Dict, List, Optional, Set, Tuple
+from typing import Any, Dict, Iterable, List, Optional, Set, Tuple
 
 from ..settings import describe
 from . import codes
@@ -55,6 +58,26 @@ class Neighbours:
             "The next that has is line %d." % (line, name, self.next)
 
 
+def _unknown_name(names: List[str], code: codes.Code,
+                  loaded: Iterable[codes.Code]) -> Optional[str]:
+    """One that is no variable of the code, no global of its module and no
+    builtin, and that no code of its file mentions, which may set it yet. None:
+    there is none, or no module has the code's file."""
+    scopes = [vars(module) for module in list(sys.modules.values())
+              if type(getattr(module, "__dict__", None)) is dict
+              and module.__dict__.get("__file__") == code.co_filename]
+    if not scopes:
+        return None
+    known = set(code.co_varnames + code.co_cellvars + code.co_freevars)
+    scopes.append(vars(builtins))
+    left = [name for name in names if name not in known
+            and not any(name in scope for scope in scopes)]
+    if left:
+        for other in codes.of_filenames(loaded, {code.co_filename}):
+            known.update(other.co_names)
+    return next((name for name in left if name not in known), None)
+
+
 class Breakpoint:
     def __init__(self, owner: str, spec: Spec) -> None:
         self.owner = owner
@@ -64,6 +87,7 @@ class Breakpoint:
         self.codes: Dict[int, codes.Code] = {}
         self.is_spent = False
         self.is_broken = False
+        self.is_misnamed = False  # by a name that may be there another time
         self._ignore_left = spec.ignore
         self._condition: Optional[Expression] = None
         self._log: Optional[LogText] = None
@@ -137,47 +161,63 @@ class Breakpoint:
             return True
         return self.places.get(signature(frame.f_code)) == line
 
-    def reach(self, frame: FrameType, lock: Any
-              ) -> Tuple[bool, List[str], str]:
-        """The frame is at it: whether it stops, what it says, and what is to
-        be known of the stop. The lock is for the counts alone: a condition
-        may wait for another thread, which comes here, too."""
+    def judge(self, loaded: Iterable[codes.Code]) -> None:
+        """Refuses a condition with a name that can mean nothing in any of its
+        places: it would fail at each hit."""
+        if self._condition is None or not self.codes:
+            return
+        name = None
+        for code in self.codes.values():
+            name = _unknown_name(self._condition.names(), code, loaded)
+            if name is None:
+                return
+        self.is_broken = self.is_misnamed = True
+        self.codes, self.places = {}, {}
+        bound = self.bound
+        bound.verified, bound.pending, bound.refused = False, False, True
+        bound.message = "condition failed: name '%s' is not defined" % name
+
+    def reach(self, frame: FrameType, lock: Any) -> Tuple[bool, List[str]]:
+        """The frame is at it: whether it stops, and what it says. The lock is
+        for the counts alone: a condition may wait for another thread, which
+        comes here, too."""
         said: List[str] = []
-        failure = ""
         if self._condition is not None:
             try:
                 if not self._condition.value(frame):
-                    return False, said, ""
+                    return False, said
             except BaseException as error:
                 if is_for_program(error):
                     raise
-                failed = "failed: %s" % describe(error)
-                failure = "its condition " + failed
-                if not self._failed:
-                    said.append("the condition %s %s" % (
-                        self._condition.text, failed))
-                self._failed = True
-                if self._log is not None:
-                    return False, said, ""
+                self._fail(describe(error), said)
+                return False, said
         with lock:
-            if not self._counts(bool(failure)):
-                return False, said, ""
+            if not self._counts():
+                return False, said
             if self._log is None:
-                return True, said, failure
+                return True, said
             speaks = self._may_speak(said)
         if speaks:
             said.append(self._log.say(frame))
-        return False, said, ""
+        return False, said
 
-    def _counts(self, has_failed: bool) -> bool:
+    def _fail(self, error: str, said: List[str]) -> None:
+        if self._failed or self._condition is None:
+            return
+        self._failed = True
+        self.bound.message = "condition failed: %s" % error
+        said.append("the condition %s failed, so it does not stop: %s" % (
+            self._condition.text, error))
+
+    def _counts(self) -> bool:
         """One more hit, if it is one."""
         if self.is_spent:
             return False
-        if not has_failed and self._ignore_left > 0:
+        if self._ignore_left > 0:
             self._ignore_left -= 1
             return False
         self.bound.hits += 1
-        self.is_spent = self.spec.temporary and not has_failed
+        self.is_spent = self.spec.temporary
         return True
 
     def _may_speak(self, said: List[str]) -> bool:

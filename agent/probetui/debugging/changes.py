@@ -67,6 +67,7 @@ class Change:
         self.ignore = ignore
         self.hits = 0
         self.message: Optional[str] = None
+        self._failed = False
         self._condition = None if not condition else \
             Expression(condition, "condition")
         self._value = read(path, frame)
@@ -94,21 +95,27 @@ class Change:
         return "%s: %s was written in place (%s times since it was made, " \
             "%s before)" % (self.path.text, describe(new), now[0], before[0])
 
-    def stops(self, frame: FrameType) -> Optional[str]:
-        """None: it does not; else what is to be known of that stop."""
-        failure = ""
+    def stops(self, frame: FrameType, said: List[str]) -> bool:
+        """A condition that fails says so once, and does not stop."""
         if self._condition is not None:
             try:
                 if not self._condition.value(frame):
-                    return None
+                    return False
             except Exception as error:
                 if is_for_program(error):
                     raise
-                self.message = "its condition failed: %s" \
-                    % describe_error(error)
-                failure = " (%s)" % self.message
+                self._fail(describe_error(error), said)
+                return False
         self.hits += 1
-        return failure if self.hits > self.ignore else None
+        return self.hits > self.ignore
+
+    def _fail(self, error: str, said: List[str]) -> None:
+        if self._failed or self._condition is None:
+            return
+        self._failed = True
+        self.message = "condition failed: %s" % error
+        said.append("the condition %s failed, so it does not stop: %s" % (
+            self._condition.text, error))
 
     def end(self) -> None:
         self.frame = None
@@ -185,6 +192,13 @@ class Changes:
         for owner, change in ended:
             self._gone(owner, change, why)
 
+    def tell(self, change: Change, frame: FrameType, text: str) -> None:
+        with self._lock:
+            owners = [owner for owner, own in self._owners.items()
+                      if change in own]
+        for owner in owners:
+            self._engine.tell_output(change, owner, frame, text)
+
     def close(self) -> None:
         with self._lock:
             for owner in list(self._owners):
@@ -201,10 +215,12 @@ def _look(changes: Changes, frame: FrameType, event: str
     words: List[str] = []
     for change in there:
         said = change.look(frame)
-        failure = None if said is None else change.stops(frame)
-        if said is not None and failure is not None:
+        told: List[str] = []
+        if said is not None and change.stops(frame, told):
             ids.append(change.id)
-            words.append(said + failure)
+            words.append(said)
+        for text in told:
+            changes.tell(change, frame, text)
     if event != "line" and _ends(frame, event):
         changes.drop(frame, frame.f_code.co_name)
     return Reached(REASON, ids, ", ".join(words)) if ids else None

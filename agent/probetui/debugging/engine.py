@@ -12,7 +12,7 @@ import contextlib
 import threading
 from typing import Dict, List, Optional
 
-from .. import forks
+from .. import forks, inspection
 from . import codes
 from .reaching import Interrupted, Reaching, Watcher
 from .specs import Bound, EngineError, ExceptionFilter, Spec
@@ -57,7 +57,11 @@ class Engine(Reaching):
         with self._lock:
             if self.is_closed:
                 raise EngineError("the debugger of this process has ended")
+            before = {each.bound.id for each in self.table.all()}
             own = self.table.set(owner, breakpoints)
+            cleared = before - {each.bound.id for each in self.table.all()}
+            for stop in self._stops:
+                stop.cleared.update(cleared.intersection(stop.hits))
             self._arm()
             if any(each.bound.pending for each in own):
                 self.armer.look_again()
@@ -111,6 +115,21 @@ class Engine(Reaching):
             except EngineError:
                 self.state_of(idents[0]).paused_by.discard(owner)
                 raise
+
+    def withdraw_pause(self, thread_id: Optional[int] = None) -> bool:
+        """Whoever wanted it: the thread does not stop for a pause that has
+        not come yet; None: no thread does. False: none was to come."""
+        with self._lock:
+            states = [state for state in list(self._states.values())
+                      if state.paused_by and state.stop is None and
+                      (thread_id is None or state.thread_id == thread_id or
+                       state.ident == thread_id)]
+            for state in states:
+                state.paused_by.clear()
+            idents = [state.ident for state in states if not state.is_held]
+            if idents and not self.is_closed:
+                self.armer.let_run(idents)
+            return bool(states)
 
     def set_threads(self, mode: str) -> None:
         """What the others do while one stands: "one", they run on, or
@@ -166,6 +185,17 @@ class Engine(Reaching):
             # Also of one that was told to step, and does not yet.
             self.turn[0] += 1
             self.armer.end_steps()
+
+    def end_others(self, going: Stop) -> None:
+        """The process is to continue, not this thread alone: steps of other
+        threads are over, also where they have ended, and who stands at
+        breakpoints that were all cleared continues, too."""
+        self.end_steps()
+        for stop in self.stops():
+            is_cleared = stop.hits and stop.cleared.issuperset(stop.hits)
+            if stop is not going and (is_cleared or stop.reason == "step"):
+                with contextlib.suppress(EngineError):
+                    stop.go()
 
     def close(self) -> None:
         """All go on, and nothing of ours remains in the program."""
@@ -235,11 +265,13 @@ def _register(engine: Engine) -> None:
 
 
 def _begin_fork() -> None:
-    """Nobody else is within the engine then: in the child he would be for
-    ever, and the first of its calls that is traced would wait for him."""
+    """Nobody else is within the engine then, nor ends it: in the child he
+    would be for ever. Where that takes too long the thread forks all the
+    same; what it calls until the child has forgotten the engine, other hooks
+    of the fork, is traced, and no business of the engine."""
+    inspection.begin_business()
     engine = _engine
-    if engine is not None and not engine.is_closed and \
-            engine._lock.acquire(timeout=FORK_SECONDS):
+    if engine is not None and engine._lock.acquire(timeout=FORK_SECONDS):
         _forking[_thread.get_ident()] = engine
 
 
@@ -247,12 +279,16 @@ def _end_fork() -> None:
     engine = _forking.pop(_thread.get_ident(), None)
     if engine is not None:
         engine._lock.release()
+    inspection.end_business()
 
 
 def _forget() -> None:
     global _engine, _seat
     _seat = threading.Lock()
+    had_lock = _forking.pop(_thread.get_ident(), None)
     _forking.clear()
     engine, _engine = _engine, None
-    if engine is not None and not engine.is_closed:
+    # One that is closed has left all threads once its lock is free.
+    if engine is not None and not (engine.is_closed and engine is had_lock):
         engine.forget()
+    inspection.end_business()

@@ -1,11 +1,13 @@
 """Conditions and texts to log, evaluated in a frame."""
 from __future__ import annotations
 
+import dis
 import string
 import types
 from types import FrameType
 from typing import Any, List, Tuple
 
+from .. import representation
 from ..settings import describe
 from .specs import EngineError
 from .stop import is_for_program
@@ -26,12 +28,29 @@ class Expression:
         self._is_nested = any(isinstance(constant, types.CodeType)
                               for constant in self._code.co_consts)
 
+    def names(self) -> List[str]:
+        """What it looks up in its frame, not what it binds itself."""
+        return _names_of(self._code)
+
     def value(self, frame: FrameType) -> Any:
         names = frame.f_locals
         if self._is_nested and names is not frame.f_globals:
             # A comprehension within it does not see the locals.
             return eval(self._code, dict(frame.f_globals, **names))
         return eval(self._code, frame.f_globals, names)
+
+
+def _names_of(code: types.CodeType) -> List[str]:
+    found, own = [], set()
+    for one in dis.get_instructions(code):
+        if one.opname in ("LOAD_NAME", "LOAD_GLOBAL"):
+            found.append(one.argval)
+        elif one.opname in ("STORE_NAME", "STORE_GLOBAL"):
+            own.add(one.argval)
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            found += _names_of(constant)
+    return [name for name in found if name not in own]
 
 
 class LogText:
@@ -55,10 +74,7 @@ class LogText:
             if expression is not None:
                 try:
                     value = expression.value(frame)
-                    if conversion:
-                        value = string.Formatter().convert_field(
-                            value, conversion)
-                    said.append(format(value, form))
+                    said.append(_say(value, conversion, form))
                 except BaseException as error:
                     if is_for_program(error):
                         raise
@@ -66,6 +82,15 @@ class LogText:
         whole = "".join(said)
         return whole if len(whole) <= TEXT_MAXIMUM else \
             whole[:TEXT_MAXIMUM] + "..."
+
+
+def _say(value: Any, conversion: str, form: str) -> str:
+    if conversion == "r":
+        value = representation.of(value, TEXT_MAXIMUM)
+    elif conversion:
+        value = string.Formatter().convert_field(value, conversion)
+    return format(value, form) if form else \
+        representation.text(value, TEXT_MAXIMUM)
 
 
 def _split(text: str) -> List[Tuple[str, Any]]:

@@ -179,6 +179,8 @@ class Monitoring(Armer):
 
     def _reach(self, frame: FrameType) -> None:
         state = self.engine.state()
+        if state.stop is not None:
+            return      # what is evaluated where it stands
         stepped_on, state.stepped_on = state.stepped_on, None
         if state.ident in self._seized:
             guarded(self._come, state)

@@ -4,6 +4,7 @@ from __future__ import annotations
 import _thread
 import _weakrefset
 import contextlib
+import sys
 import threading
 import time
 from types import FrameType
@@ -11,7 +12,7 @@ from typing import Any, Callable, Dict, List, Optional, Set
 
 from .. import inspection
 from ..settings import describe, tell
-from . import arming, codes
+from . import arming, codes, tstates
 from .specs import EngineError, ExceptionFilter
 from .stepping import Stepper, frames_of
 from .stop import Frames, Order, Stop, is_of_handler
@@ -60,6 +61,7 @@ class ThreadState:
         self.spare: Optional[Stepper] = None
         self.paused_by: Set[str] = set()    # it stops at its next line
         self.is_ours = False
+        self.is_known = False       # whether it is ours, for good
         self.stepped_on: Any = None
         self.is_guessed = False     # the thread_id
         self.is_held = False        # another one stands, and it is to wait
@@ -87,6 +89,8 @@ class Interrupted(BaseException):
 def guarded(function: Callable[..., Any], *arguments: Any) -> None:
     """For a callback of the interpreter: what fails is told, and what a
     signal's handler raised goes on."""
+    if not tstates.has_room():
+        return
     try:
         function(*arguments)
         return
@@ -129,9 +133,17 @@ class Reaching:
         state = self._states.get(ident)
         if state is None or not state.is_of_this_thread():
             state = self._states[ident] = ThreadState()
-            state.is_ours = ident in inspection.own_idents() or \
-                ident in self._never
+        if not state.is_known:
+            self._know(state)
         return state
+
+    def _know(self, state: ThreadState) -> None:
+        """Whose this thread is. Before threading knows a thread it may be one
+        of ours, and is taken for one: nothing stops there."""
+        state.is_known = state.ident in threading._active  # type: ignore
+        state.is_ours = state.ident in self._never or \
+            state.ident in inspection.own_idents() or \
+            not state.is_known and inspection.begins(sys._getframe())
 
     def state_of(self, ident: int) -> ThreadState:
         state = self._states.get(ident)
@@ -163,19 +175,25 @@ class Reaching:
         for each in lines.get(line, ()) if lines else ():
             if not each.is_at(frame, line) or each.is_spent:
                 continue
-            stops, said, failure = each.reach(frame, self._lock)
+            stops, said = each.reach(frame, self._lock)
             for text in said:
                 self._tell("output", text=text, bound=each.bound,
                            owner=each.owner, thread_id=state.thread_id,
                            path=frame.f_code.co_filename, line=line)
             if stops:
                 ids.append(each.bound.id)
-                words.append("breakpoint %d" % each.bound.id
-                             + (": " + failure if failure else ""))
+                words.append("breakpoint %d" % each.bound.id)
             spent = spent or each.is_spent
         if spent:
             self._drop_spent()
         return Reached("breakpoint", ids, ", ".join(words)) if ids else None
+
+    def tell_output(self, bound: Any, owner: str, frame: FrameType,
+                    text: str) -> None:
+        """Something with an id says that, in its thread."""
+        self._tell("output", text=text, bound=bound, owner=owner,
+                   thread_id=self.state().thread_id,
+                   path=frame.f_code.co_filename, line=frame.f_lineno)
 
     def _drop_spent(self) -> None:
         with self._lock:
@@ -273,15 +291,16 @@ class Reaching:
 
     def _wait(self, state: ThreadState, reason: str, frames: Frames,
               **more: Any) -> Order:
-        state.paused_by.clear()
         stop = Stop(state.thread_id, state.ident, 0, reason, frames, **more)
         del frames
         stop.turn = self.turn
         # From here on a signal's handler may raise.
         try:
             with self._lock:
-                if self.is_closed:
-                    return Order()
+                if self.is_closed or \
+                        reason == "pause" and not state.paused_by:
+                    return Order()      # it was withdrawn on the way here
+                state.paused_by.clear()
                 self._number += 1
                 stop.number = self._number
                 state.stop = stop

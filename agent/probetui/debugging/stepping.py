@@ -9,6 +9,7 @@ from typing import Any, List, Optional, Tuple
 
 from ..settings import describe, tell
 from ..snapshots import kept_fresh
+from . import tstates
 from .specs import NOTHING
 from .stop import Order, is_of_handler
 
@@ -96,7 +97,9 @@ class Stepper(bdb.Bdb):
             if error is raised:
                 raise
             if is_of_handler(error) or \
-                    not isinstance(error, Exception):
+                    not isinstance(error, Exception) or \
+                    isinstance(error, RecursionError) and \
+                    not tstates.has_room():
                 self._engine.break_off(self._state)
                 raise
             tell("a step failed, and the program goes on: %s"
@@ -105,6 +108,10 @@ class Stepper(bdb.Bdb):
             return None
 
     def _take(self, frame: FrameType, event: str, arg: Any) -> Any:
+        if not tstates.has_room():
+            return self.trace
+        if self._state.stop is not None:
+            return None     # what is evaluated where it stands
         if self.is_over:
             if event == "call" and sys.gettrace() is self.trace:
                 sys.settrace(self._engine.armer.general_trace())

@@ -6,7 +6,7 @@ import _thread
 import queue
 import time
 from types import FrameType
-from typing import Any, Callable, List, Optional, Tuple
+from typing import Any, Callable, List, Optional, Set, Tuple
 
 from .specs import NOTHING, EngineError, StopIsOver
 
@@ -100,6 +100,7 @@ class Stop:
         self.at = at
         self.description = description
         self.hits = hits or []
+        self.cleared: Set[int] = set()  # those of hits that are set no more
         self.value = value
         self.exception = exception
         self.since = time.monotonic()

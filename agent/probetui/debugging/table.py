@@ -44,6 +44,7 @@ class Table:
         for spec in specs:
             known = before.get(spec.key())
             own.append(known if known is not None and not known.is_spent
+                       and not known.is_misnamed
                        else Breakpoint(owner, spec))
         self._owners[owner] = own
         if not own:
@@ -102,6 +103,7 @@ class Table:
                          if codes.matches(spec.path or "", name)}
                 found = codes.of_filenames(loaded, names)
             self._bind(each, found)
+            each.judge(loaded)
         self._lines = {}
 
     def _bind(self, each: Breakpoint, found: List[codes.Code]) -> None:

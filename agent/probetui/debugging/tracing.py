@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import sys
 import threading
-from functools import partial
+from _thread import allocate_lock
 from types import FrameType, MethodType
 from typing import Any, Dict, List
-from weakref import ref
 
 from .. import inspection, interruption, snapshots
 from . import codes, tstates
@@ -27,36 +26,32 @@ CANNOT_PAUSE = "the program traces this thread itself (coverage, or a " \
 UNREACHED = "It stops in threads that begin from now on, and not in %s, " \
     "which cannot be reached."
 
-
+_thread_ident = threading.get_ident
 # Then all is decided anew: code objects may be made for ever.
 DECIDED_MAXIMUM = 20000
-
-
-# Its names are written back after each call that is traced (snapshots.py).
-_IS_WRITTEN = sys.version_info < (3, 11)
 
 
 def _make_call(decided: Dict[int, Any]) -> Any:
     """What is called for every call in the program: it has no name to look
     up but its own."""
     get, number = decided.get, id
+    tokens, pop, own = snapshots.tokens, snapshots.tokens.pop, _thread_ident
 
     def traced_call(self: Any, frame: FrameType, event: str, arg: Any) -> Any:
         found = get(number(frame.f_code), self)
-        return self._decide(frame) if found is self else found
-
-    def kept_fresh(self: Any, frame: FrameType, event: str, arg: Any) -> Any:
-        # As snapshots.kept_fresh(); closures are never among the decided.
-        found = get(number(frame.f_code), self)
         if found is not self:
             return found
-        token: Any = snapshots.Token()
-        _watch = ref(token, partial(getattr, frame, "f_locals"))
-        found = self._decide(frame)
-        token = None
+        # As snapshots.kept_fresh(); code whose frames share names is never
+        # among the decided.
+        ident = own()
+        watch = snapshots.Watch(tokens.setdefault(ident, allocate_lock()),
+                                snapshots.take_anew)
+        watch.frame = frame
+        token, found = pop(ident), self._decide(frame)
+        token = None  # noqa: F841
         return found
 
-    return kept_fresh if _IS_WRITTEN else traced_call
+    return traced_call
 
 
 class _Files(Dict[str, Any]):
@@ -86,7 +81,7 @@ class Tracing(Armer):
         self._has_hook = False
         # By the ids of code objects, which are kept so long: f_trace.
         self._decided: Dict[int, Any] = {}
-        self._closures: Dict[int, Any] = {}
+        self._sharing: Dict[int, Any] = {}
         self._kept: List[codes.Code] = []
         self._turn = 0
         # One object each, so that they can be told from others.
@@ -231,7 +226,7 @@ class Tracing(Armer):
         """What was decided, also what is being decided just now."""
         self._turn += 1
         self._decided.clear()
-        self._closures.clear()
+        self._sharing.clear()
         self._kept = []
 
     def _decide(self, frame: FrameType) -> Any:
@@ -239,10 +234,13 @@ class Tracing(Armer):
         if not self._is_on:
             sys.settrace(None)
             return None
+        # A thread that forks may have to do without the engine's lock.
+        if inspection.is_busy() or not tstates.has_room():
+            return None
         code, turn = frame.f_code, self._turn
         decided = self._decided
-        if _IS_WRITTEN and code.co_freevars:
-            decided = self._closures
+        if snapshots.shares_names(code):
+            decided = self._sharing
             found = decided.get(id(code), self)
             if found is not self:
                 return found
@@ -266,9 +264,17 @@ class Tracing(Armer):
         with self.engine._lock:
             self.update()
 
+    def _stands(self) -> bool:
+        """This thread: what it runs is evaluated there, and what a frame of
+        that has for f_trace may be another one by the end of this call."""
+        state = self.engine._states.get(_thread_ident())
+        return state is not None and state.stop is not None
+
     @snapshots.kept_fresh
     def _traced_line(self, frame: FrameType, event: str, arg: Any) -> Any:
         engine = self.engine
+        if self._stands():
+            return None
         try:
             if event == "line":
                 lines = engine.table.files.get(frame.f_code.co_filename)
@@ -292,6 +298,8 @@ class Tracing(Armer):
     @snapshots.kept_fresh
     def _traced_come(self, frame: FrameType, event: str, arg: Any) -> Any:
         """A thread that was to come is there."""
+        if self._stands():
+            return None
         if event != "line":
             return self._come
         ident = _thread_ident()
@@ -317,6 +325,3 @@ class Tracing(Armer):
     def _leave(self, frame: FrameType, result: Any) -> Any:
         local = self.local_trace(frame)
         return local if result is self._line else result
-
-
-_thread_ident = threading.get_ident

@@ -1,4 +1,5 @@
-"""Trace functions of threads that run already, below Python 3.12.
+"""Trace functions of threads that run already, below Python 3.12, and whether
+a thread is just calling one.
 
 What sys.settrace() does is done for another thread: by the interpreter's own
 function for it (3.9 to 3.11), or as that does it (3.8). Where things are in a
@@ -54,6 +55,28 @@ def _own() -> int:
     return int(function())
 
 
+# struct _ts of 3.8 and 3.9: its depth stands behind four pointers.
+_DEPTH = 4 * WORD
+# Above the mark below which CPython forgets that the limit was reached
+# (_Py_RecursionLimitLowerWaterMark()), and what a callback takes.
+_MARGIN = 60
+_current = _api.PyThreadState_Get if sys.version_info < (3, 10) else None
+if _current is not None:
+    _current.restype = ctypes.c_void_p
+
+
+def has_room() -> bool:
+    """This thread is not so near the limit of recursion that an error of ours
+    would end the process: up to 3.9, where RecursionError is caught near the
+    limit, no other one is raised before the depth is 50 beyond it, and there
+    CPython aborts."""
+    if _current is None:
+        return True
+    depth = ctypes.c_int.from_address(_current() + _DEPTH).value
+    limit = sys.getrecursionlimit()
+    return bool(depth < limit - _MARGIN)
+
+
 def _calibrate() -> Dict[str, int]:
     """Offsets, and the C function that calls trace functions."""
     if sys.gettrace() is not None:
@@ -79,6 +102,73 @@ def _calibrate() -> Dict[str, int]:
     return {"object": at * WORD, "function": (at - 2) * WORD,
             "ident": plain.index(_thread.get_ident()) * WORD,
             "trampoline": traced[at - 2], "interpreter": interpreter}
+
+
+# Of a thread's state: all have `tracing` within so many ints.
+_INTS = 48
+_tracing_layout: Optional[Dict[str, int]] = None
+
+
+def tracing(ident: int) -> Any:
+    """The count, a ctypes.c_int, of the functions that trace or profile this
+    thread and that it is just calling: tstate->tracing. It is there as long
+    as the thread has a frame. OSError: it cannot be found."""
+    global _tracing_layout
+    if _tracing_layout is None:
+        _tracing_layout = _find_tracing()
+    layout = _tracing_layout
+    state = _own() if ident == _thread.get_ident() else _find(ident, layout)
+    return ctypes.c_int.from_address(state + layout["tracing"])
+
+
+def _find_tracing() -> Dict[str, int]:
+    """In the state of this thread, as what changes by that alone."""
+    own = _own()
+    words = _words(own)
+    main = _api.PyInterpreterState_Main
+    main.restype = ctypes.c_void_p
+    ints = (ctypes.c_int * _INTS).from_address(own)
+    found = set(range(_INTS))
+    for _ in range(TRIES):
+        before = list(ints)
+        within = _within(own, ints)
+        found = {at for at in found if (before[at], within[at], ints[at]) ==
+                 (0, 1, 0)}
+    ident = _thread.get_ident()
+    if len(found) != 1 or words[INTERPRETER // WORD] != main() or \
+            ident not in words:
+        raise OSError("a thread's state is laid out otherwise")
+    return {"tracing": found.pop() * 4, "ident": words.index(ident) * WORD,
+            "interpreter": words[INTERPRETER // WORD]}
+
+
+def _within(own: int, ints: Any) -> list:
+    """What this thread's state is while it calls such a function."""
+    if sys.version_info >= (3, 11):
+        change = _api.PyThreadState_EnterTracing, \
+            _api.PyThreadState_LeaveTracing
+        for each in change:
+            each.restype = None
+        change[0](ctypes.c_void_p(own))
+        try:
+            return list(ints)
+        finally:
+            change[1](ctypes.c_void_p(own))
+    # pydevd puts a function that warns in the place of sys.settrace().
+    if sys.gettrace() is not None or sys.getprofile() is not None or \
+            type(sys.settrace) is not type(sys.gettrace):
+        raise OSError("this thread is traced")
+    seen: list = []
+
+    def trace(*_: Any) -> None:
+        seen[:] = ints
+
+    sys.settrace(trace)
+    try:
+        _marker()
+    finally:
+        sys.settrace(None)
+    return seen or [0] * _INTS
 
 
 def _find(ident: int, layout: Dict[str, int]) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any, Dict, List, NamedTuple, Optional, Set, Tuple
 
+from .. import deadline
 from ..dap.children import instance_names
 from ..objects import loaded
 from ..values import ancestors, cut, describe
@@ -82,6 +83,7 @@ class _Walk:
         return True
 
     def _add(self, name: str, kind: str, value: Any) -> None:
+        deadline.check()
         if len(self.found) < FOUND_MAXIMUM and self._see(value):
             self.found.append(Found(cut(name, NAME_MAXIMUM), kind, value))
 

@@ -6,6 +6,7 @@ import base64
 import zlib
 from typing import Any, Dict, Iterator, List, Optional, Tuple
 
+from .. import deadline
 from . import by_python, dtypes, engines, sources, statistics
 from . import wish as wishes
 from .known import Known
@@ -36,11 +37,13 @@ def _pieces(known: Known, is_whole: bool) -> Iterator[Tuple[int, int]]:
     if not is_whole:
         apart = count - wishes.SAMPLE_ELEMENTS
         for i in range(wishes.SAMPLE_PARTS):
+            deadline.check()
             yield i * apart // (wishes.SAMPLE_PARTS - 1), \
                 wishes.SAMPLE_ELEMENTS
         return
     step = _chunk(known)
     for start in range(0, count, step):
+        deadline.check()
         yield start, min(step, count - start)
 
 

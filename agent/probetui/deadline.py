@@ -1,0 +1,232 @@
+"""What ends code that takes too long: a trace function raises in it.
+
+PyThreadState_SetAsyncExc() raises at any instruction: in a finalizer, where
+CPython prints the exception and forgets it, within our own code, or behind
+the end of what it was meant for. A Deadline raises at a line, or a jump back,
+of a frame of the evaluated text, or of a function that the text is seen to
+have called; never in a finalizer, in the callback of a weak reference, in an
+import, in code of ours. What runs in C only, or where no such line comes,
+cannot be ended: whoever asked is told so.
+"""
+from __future__ import annotations
+
+import dis
+import os
+import sys
+from _thread import allocate_lock, get_ident
+from types import CodeType, FrameType
+from typing import Any, Callable, Dict, List, Optional
+from weakref import ReferenceType
+
+from .snapshots import kept_fresh
+
+PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+HAS_MONITORING = sys.version_info >= (3, 12)
+# Not those of pdb, coverage, profilers and optimizers.
+TOOLS = (4, 3, 5, 2)
+DEPTH_MAXIMUM = 10000
+# What our frames call: a text, and what tells of its value.
+_CALLED_BY_US = ("<module>", "<lambda>", "__repr__", "__str__")
+
+
+class TimeIsUp(BaseException):
+    """Raised in what runs too long."""
+
+
+def _is_ours(trace: Any) -> bool:
+    return type(getattr(trace, "__self__", None)).__module__.startswith(
+        __package__ + ".")
+
+
+def _calls(caller: FrameType) -> bool:
+    """Its instruction is a call, and not one that lets go of something."""
+    code, at = caller.f_code.co_code, caller.f_lasti
+    while at > 0 and dis.opname[code[at]] == "CACHE":
+        at -= 2
+    return at >= 0 and dis.opname[code[at]].startswith(("CALL", "PRECALL"))
+
+
+def _names(code: CodeType) -> tuple:
+    return code.co_names + code.co_varnames + code.co_cellvars + \
+        code.co_freevars
+
+
+def _is_callback(frame: FrameType) -> bool:
+    """Of a weak reference, which is all that it gets."""
+    code = frame.f_code
+    return code.co_argcount == 1 and isinstance(
+        frame.f_locals.get(code.co_varnames[0]), ReferenceType)
+
+
+def _is_called(frame: FrameType, caller: FrameType) -> bool:
+    """By what stands in the caller's code. False: that is not sure."""
+    code = frame.f_code
+    by_us = caller.f_code.co_filename.startswith(PACKAGE)
+    if code.co_filename.startswith(PACKAGE):
+        return by_us
+    if by_us:
+        return code.co_name in _CALLED_BY_US and not _is_callback(frame)
+    return code.co_name != "__del__" and _calls(caller) and (
+        code.co_name in _names(caller.f_code) or
+        code in caller.f_code.co_consts) and not _is_callback(frame)
+
+
+class Deadline:
+    """Of what one thread evaluates. All but expire() is for that thread."""
+
+    def __init__(self) -> None:
+        self._ident = get_ident()
+        self._seat = allocate_lock()
+        self._base: Optional[FrameType] = None
+        self._is_over = False
+        self._has_raised = False
+        self._tool: Optional[int] = None
+        self._codes: List[CodeType] = []
+        self._is_traced = False
+        self.trace = self._trace
+
+    def run(self, function: Callable[[], Any], is_standing: bool) -> None:
+        """`is_standing`: in a callback of the interpreter's, which traces
+        nothing meanwhile unless it is told to."""
+        previous = sys.gettrace()
+        is_foreign = previous is not None and not _is_ours(previous)
+        try:
+            self._base = sys._getframe()
+            if is_foreign:
+                sys.settrace(None)
+            if is_standing:
+                sys.call_tracing(function, ())
+            else:
+                function()
+        finally:
+            self._end()
+            if is_foreign or self._is_traced:
+                sys.settrace(previous)
+
+    def _end(self) -> None:
+        with self._seat:
+            self._is_over = True
+            self._base = None
+            self._disarm()
+
+    @property
+    def has_begun(self) -> bool:
+        return self._base is not None
+
+    def expire(self) -> bool:
+        """In any thread, once it has begun: it is raised once, at the next
+        line that will do. False: no code of the text runs yet, all of
+        sys.monitoring's tools are taken, or the thread cannot be reached."""
+        with self._seat:
+            if self._is_over or self._base is None:
+                return True
+            frames = self._sure(sys._current_frames().get(self._ident))
+            if HAS_MONITORING:
+                return self._arm(frames)
+            return self._arm_by_trace(frames)
+
+    def _sure(self, newest: Optional[FrameType]) -> List[FrameType]:
+        """The outermost first, as long as each is surely called by the one
+        before."""
+        stack: List[FrameType] = []
+        while newest is not None and newest is not self._base and \
+                len(stack) < DEPTH_MAXIMUM:
+            stack.append(newest)
+            newest = newest.f_back
+        sure: List[FrameType] = []
+        caller = self._base
+        for frame in reversed(stack) if newest is self._base else ():
+            if caller is None or not _is_called(frame, caller):
+                break
+            sure.append(frame)
+            caller = frame
+        return [frame for frame in sure
+                if not frame.f_code.co_filename.startswith(PACKAGE)]
+
+    def _reach(self, frame: FrameType) -> None:
+        """In its thread, at a line."""
+        if self._is_over or self._has_raised or \
+                not any(each is frame for each in self._sure(frame)):
+            return
+        self._has_raised = True
+        raise TimeIsUp()
+
+    # From 3.12 on.
+
+    def _arm(self, frames: List[FrameType]) -> bool:
+        monitoring: Any = sys.monitoring  # type: ignore[attr-defined]
+        free = [tool for tool in TOOLS if monitoring.get_tool(tool) is None]
+        if self._tool is not None or not free or not frames:
+            return self._tool is not None
+        self._tool = tool = free[0]
+        monitoring.use_tool_id(tool, "probetui")
+        events = monitoring.events
+        for event in (events.LINE, events.JUMP):
+            monitoring.register_callback(tool, event, self._seen)
+        self._codes = list({id(frame.f_code): frame.f_code
+                            for frame in frames}.values())
+        for code in self._codes:
+            monitoring.set_local_events(tool, code,
+                                        events.LINE | events.JUMP)
+        return True
+
+    def _disarm(self) -> None:
+        tool, self._tool = self._tool, None
+        if tool is None:
+            return
+        monitoring: Any = sys.monitoring  # type: ignore[attr-defined]
+        for code in self._codes:
+            monitoring.set_local_events(tool, code, 0)
+        for event in (monitoring.events.LINE, monitoring.events.JUMP):
+            monitoring.register_callback(tool, event, None)
+        monitoring.free_tool_id(tool)
+        self._codes = []
+
+    def _seen(self, code: CodeType, *_: int) -> None:
+        if get_ident() == self._ident:
+            self._reach(sys._getframe(1))
+
+    # Below.
+
+    def _arm_by_trace(self, frames: List[FrameType]) -> bool:
+        try:
+            from .debugging import tstates
+        except (ImportError, OSError):
+            # No descriptor is left to read it, or ctypes' library.
+            return False
+        for frame in frames:
+            if frame.f_trace is None or _is_ours(frame.f_trace):
+                frame.f_trace = self.trace
+        for frame in frames[:1]:
+            # A jump to itself, "while True: pass" of 3.10, is no line. Up to
+            # 3.9 an error of the line's event is lost where one of the
+            # opcode follows.
+            frame.f_trace_lines, frame.f_trace_opcodes = False, True
+        self._is_traced = True
+        return tstates.set_trace(self._ident, self.trace, _is_ours) != \
+            tstates.UNREACHED and bool(frames)
+
+    @kept_fresh
+    def _trace(self, frame: FrameType, event: str, arg: Any) -> Any:
+        if event in ("line", "opcode"):
+            self._reach(frame)
+        return None if self._is_over or self._has_raised else self.trace
+
+
+# What a thread of ours does in the process' own code, by its ident.
+_looking: Dict[int, Callable[[], bool]] = {}
+
+
+def begin_look(is_late: Callable[[], bool]) -> None:
+    _looking[get_ident()] = is_late
+
+
+def end_look() -> None:
+    _looking.pop(get_ident(), None)
+
+
+def check() -> None:
+    """Called now and then by code of ours that takes long: TimeIsUp."""
+    is_late = _looking.get(get_ident())
+    if is_late is not None and is_late():
+        raise TimeIsUp()
