@@ -25,8 +25,6 @@ MILLISECONDS = {"epoll_wait": 3, "epoll_pwait": 3}
 # Theirs begins anew, with all of it, when they are left while they stand.
 TIMESPECS = {"epoll_pwait2": 3, "sigtimedwait": 2, "semtimedop": 3,
              "io_getevents": 4}
-# Longer than any unit of these: what is left is rounded up.
-ROUNDING = 0.02
 
 
 class Calls(Target):
@@ -254,27 +252,21 @@ class TestRest(Case):
         probe = self.attach(target)
         slept = time.monotonic()
         await_time(slept + SOME)
-        self.late = ROUNDING
         resumed = act(target, probe)
         target.await_calls()
         now = time.monotonic()
         for name in names:
             with self.subTest(call=name):
                 left = self.left(target, probe, name)
-                self.assertLessEqual(left,
-                                     LONG - (resumed - slept) + self.late)
+                # A time-out is late by what a hypervisor took from the
+                # scheduler's clock, but is never all of the time again.
+                self.assertLess(left, LONG - (resumed - slept) / 4)
                 self.assertGreaterEqual(left, LONG - (now -
                                                       target.began[name]))
         return target, probe
 
-    def pause_and_measure(self, target, probe):
-        """A time-out is late by as long as its thread waits for us."""
-        began = time.monotonic()
-        self.pause(probe, target)
-        self.late += time.monotonic() - began
-
     def pause_and_resume(self, target, probe):
-        self.pause_and_measure(target, probe)
+        self.pause(probe, target)
         await_time(time.monotonic() + SOME)
         resumed = time.monotonic()
         probe.do("resume all")
@@ -301,7 +293,7 @@ class TestRest(Case):
 
     def test_left_while_it_stands(self):
         def act(target, probe):
-            self.pause_and_measure(target, probe)
+            self.pause(probe, target)
             resumed = time.monotonic()
             probe.do("leave")
             return resumed
