@@ -77,7 +77,7 @@ struct connection *connections_find_debugger(struct connections *connections,
 					     pid_t pid);
 /* Whether it is read from outside. */
 bool connections_has_reader(struct connections *connections, pid_t pid);
-/* The next number of a stop of the process, whoever stops it. */
+/* The next number of a stop of the process, by any backend. */
 uint64_t connections_next_stop(struct connections *connections, pid_t pid);
 /* What is known of that debugger, lent; NULL: none. */
 const struct debugger *connections_debugger(struct connections *connections,

@@ -424,8 +424,8 @@ double patience_limit(const struct patience *patience, pid_t pid)
 	return entry ? entry->limit : -1;
 }
 
-/* One that does not answer is not waited for: whoever holds its GIL, or a
- * debugger, keeps its agent from it. */
+/* An agent that does not answer is not waited for: another thread holds the
+ * GIL, or a debugger has stopped the process. */
 static bool is_under_way(const struct entry *entry)
 {
 	return entry && entry->is_raised && entry->retry == 0 &&

@@ -29,7 +29,7 @@
 struct round {
 	struct message request; /* its name is NULL for a turn of the timer */
 	json_t *arguments;	/* of the request that began it */
-	size_t waiting;		/* parts, and one for whoever hands them out */
+	size_t waiting;		/* parts, and one while they are handed out */
 };
 
 struct part {

@@ -17,7 +17,8 @@ struct process;
 struct source {
 	char *content;	 /* the caller's to free */
 	bool is_changed; /* since the process was started */
-	/* Where it is, by which whoever shares the folder knows it again. */
+	/* Where the file is; by device and inode another machine that shares
+	 * the folder recognises it. */
 	char *full; /* from the process's root on; the caller's to free */
 	uint64_t device;
 	uint64_t inode;

@@ -317,7 +317,7 @@ static int run_screen(struct engine *engine)
 
 	engine->is_screen = true;
 	measure(engine);
-	/* Before a job is started that nobody would see. */
+	/* Before a job is started that no screen could show. */
 	if (screen_check(&error) < 0)
 		status = STATUS_USAGE;
 	else if (engine_start(engine, &error) < 0)

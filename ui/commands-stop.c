@@ -337,7 +337,7 @@ static int confirm_pause(const struct control *control,
 	return control_confirm(control, context, buffer_take(&question), error);
 }
 
-/* Whoever has told ranks to run wants them back; else it closes, or asks. */
+/* Pauses ranks that were resumed; without any it closes the view, or asks. */
 int ui_interrupt(struct command_context *context, int argc, char **argv,
 		 struct error *error)
 {

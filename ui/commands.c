@@ -333,7 +333,7 @@ static void run(struct app *app, const char *line, const struct rankset *asked)
 		.moving = &moving,
 	};
 
-	/* Whoever wants them to stand wants no more steps. */
+	/* A pause cancels the steps that are queued. */
 	if (strcmp(line, "pause") == 0 || strcmp(line, "interrupt") == 0)
 		stepqueue_clear(&app->view.steps);
 	if (!frees_those_that_wait(&app->view, session, line))

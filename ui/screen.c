@@ -456,7 +456,7 @@ void screen_leave(struct screen *screen)
 	curs_set(1);
 	endwin();
 	emergency.is_open = 0;
-	/* Whoever has the terminal is meant by its quit key. */
+	/* The terminal's quit key is for the program that has it now. */
 	signal(SIGQUIT, SIG_IGN);
 }
 

@@ -22,8 +22,8 @@ struct terminal;
 struct terminal *terminal_new(int row_count, int column_count);
 void terminal_free(struct terminal *terminal);
 /*
- * Whoever wants what the terminal says by itself, which are answers to what it
- * is asked ("where is your cursor?"); NULL: nobody does, and it is lost.
+ * The receiver of what the terminal sends by itself: answers to queries ("where
+ * is your cursor?"); NULL: none, and the bytes are lost.
  */
 void terminal_set_answer(struct terminal *terminal,
 			 void (*answer)(const char *bytes, size_t length,

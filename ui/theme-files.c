@@ -60,8 +60,8 @@ static bool is_name(const char *name)
 }
 
 /*
- * False, and no sentence, when there is no such file. Whoever lets others
- * install the program lets them choose its colours, but not the user's own.
+ * False, and no sentence, when there is no such file. The installation's files
+ * may belong to another user, the user's own (is_own) may not.
  */
 static bool load_from(const char *folder, bool is_own, const char *name,
 		      struct theme *theme, int *result, struct error *error)

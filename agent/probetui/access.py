@@ -108,8 +108,9 @@ def token_bytes(token: Any) -> bytes:
                            "to have %d or more" % (len(data), TOKEN_MINIMUM))
     if not data:
         raise SettingError("to listen at an address takes a token of %d "
-                           "characters or more; without one, whoever reaches "
-                           "the port could run code here" % TOKEN_MINIMUM)
+                           "characters or more; without one, any program "
+                           "that reaches the port could run code here" %
+                           TOKEN_MINIMUM)
     return data
 
 

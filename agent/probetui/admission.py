@@ -3,8 +3,8 @@
 Such a client has no thread and takes no place among the connections: the
 thread that listens reads its TLS handshake and its first request head without
 waiting. Where there are too many of them, the oldest one of the address that
-has the most goes, so that whoever says the token at once is served, however
-many others say nothing, or say it slowly.
+has the most is closed, so that a client that sends the token at once is
+served, however many others send nothing, or send it slowly.
 """
 from __future__ import annotations
 

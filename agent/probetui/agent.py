@@ -144,8 +144,9 @@ def _begin_fork() -> None:
 
 
 def _forget_imports() -> None:
-    """In a fork: what a thread of ours was importing all the time, for a
-    client, nobody imports any more, and whoever wants it begins anew."""
+    """In a forked child: removes the import locks held by threads of the
+    agent that the child does not have; the next import of such a module starts
+    anew."""
     locks = getattr(sys.modules.get("_frozen_importlib"), "_module_locks", {})
     for name, reference in list(locks.items()):
         if getattr(reference(), "owner", None) in _others:
@@ -239,8 +240,7 @@ def _open(address: Any, token: Any, tls: Any, allow: Any) -> List[access.Door]:
         return doors
     tell("rank %d listens at %s%s" % (
         identity.find().rank, door.name(), "" if door.context or
-        door.is_loopback() else ", without tls: whoever can see the network "
-        "can read the token"))
+        door.is_loopback() else ", without tls: the token is sent unencrypted"))
     return doors + [door]
 
 

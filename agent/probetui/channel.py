@@ -3,8 +3,8 @@
 One rank has one channel, with any number of clients. All see what pdb
 prints; each may type, and a line is taken when it is whole. It has no thread
 of its own: while pdb waits for a line it serves the sockets, and while the
-program runs, what clients do waits in the kernel. Whoever connects later is
-told first what the stop is about, and gets the prompt.
+program runs, what clients do waits in the kernel. A client that connects
+later is first sent the reason of the stop, then the prompt.
 
 Other threads may come across the channel as sys.stdout, as pdb puts it there
 for the time of one command: what they print goes where it always did.

@@ -6,7 +6,7 @@ the end of what it was meant for. A Deadline raises at a line, or a jump back,
 of a frame of the evaluated text, or of a function that the text is seen to
 have called; never in a finalizer, in the callback of a weak reference, in an
 import, in code of ours. What runs in C only, or where no such line comes,
-cannot be ended: whoever asked is told so.
+cannot be ended: the answer says so.
 """
 from __future__ import annotations
 

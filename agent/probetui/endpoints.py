@@ -66,9 +66,9 @@ def _is_stale(path: str) -> bool:
     """The user's own socket, which nobody has open.
 
     Asked with the wrong type of socket: the kernel then refuses in one way
-    when somebody has it open and in another when nobody has, and whoever
-    listens does not notice. Many a pdb would take a connection for its
-    client.
+    when a process has it open and in another when none has, and the
+    listening process does not notice. Many a pdb would take a connection for
+    its client.
     """
     status = os.lstat(path)
     if not stat.S_ISSOCK(status.st_mode) or status.st_uid != os.geteuid():

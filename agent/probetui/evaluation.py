@@ -85,7 +85,8 @@ class Evaluation:
 
     @property
     def is_begun(self) -> bool:
-        """Else nobody is there to catch it."""
+        """False: no handler is in place yet for the exception that
+        interrupts the evaluation."""
         return self._looks or self._deadline.has_begun
 
     def run(self, function: Callable[[], Any], is_standing: bool) -> None:

@@ -10,8 +10,8 @@ They lie in /tmp/pdb-UID, which is the user's alone:
     JOB.holding/RANK      locked while it waits in pdb: a sentence on why
 
 The locks are POSIX's: they end with their process, and a fork has none. A
-file nobody has locked is left over from a process that was killed; whoever
-starts later removes it.
+file that no process has locked is left over from a process that was killed;
+the next agent that starts removes it.
 """
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """HTTP/1.1 as far as an agent needs it: requests in, answers out.
 
-Whoever connects may send anything: what a request may be long, and may take
-until it is complete, is limited, and what is not clear is refused.
+A client may send anything: a request's length and the time until it is
+complete are limited, and an ambiguous request is refused.
 """
 from __future__ import annotations
 
@@ -38,10 +38,11 @@ REASONS = {
 _SINGLE = ("authorization", "content-length", "expect", "host",
            "transfer-encoding")
 _LINE = re.compile(r"([A-Z]{1,16}) (/[!-~]*) HTTP/(\d)\.(\d)\Z")
-# One look at each character: whoever holds the GIL holds the program.
+# Linear in the length of the text, as a match holds the GIL.
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+\Z")
 _VALUE = re.compile(r"[\t -~\x80-\xff]*\Z")
-# What no head has: whoever sends it might wait for an answer for long.
+# Bytes that no head has: refused at once, as the end of the head may never
+# come.
 _STRAY = re.compile(rb"(?<!\r)\n|\r[^\n]|[\0-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 

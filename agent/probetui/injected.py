@@ -45,7 +45,8 @@ READ_BYTES = 1 << 24
 # after so many looks it is enough that it imports nothing of Python's own.
 STRICT_LOOKS = 50
 LOOK_SECONDS = 0.01
-# Whoever reads a file waits for the GIL so long, where others want it too.
+# The switch interval while the modules are loaded: a thread that has read a
+# file waits that long for the GIL when another thread holds it.
 SWITCH_SECONDS = 0.005
 # What the package, and traceback since 3.13, import only when it is wanted.
 LATER = ("urllib.parse", "encodings.utf_16_le", "_suggestions", "codeop")
@@ -145,7 +146,7 @@ def load(finder: Finder) -> "Any":
         raise
     finally:
         sys.meta_path.remove(finder)
-    # Nobody but us knows of it: it can go again.
+    # No other module has imported it, so eject can remove it.
     package = sys.modules["probetui"]
     package.__dict__["is_injected"] = True
     return package

@@ -97,7 +97,7 @@ def end_business() -> None:
 
 
 def is_busy() -> bool:
-    """This thread: it is not to stand, whoever wants that."""
+    """Whether the calling thread must not be stopped now, by any client."""
     return threading.get_ident() in _busy
 
 

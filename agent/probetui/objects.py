@@ -21,7 +21,7 @@ from .values import ancestors, class_name, cut, describe, type_name
 MODULES_MAXIMUM = 5000
 DEPTH_MAXIMUM = 64
 NAME_MAXIMUM = 200
-# Those that whoever makes them must have alone.
+# While one is built its builder must have the only reference.
 _UNFINISHED = (id(tuple), id(frozenset))
 
 

@@ -299,7 +299,8 @@ class Server:
                       self._close_turned_away(), self._admission.look(),
                       self._look_for_door())
         poll = select.poll()
-        # Before the doors: whoever is there comes before who comes then.
+        # Before the listening sockets: accepted clients are served before new
+        # ones are accepted.
         self._admission.register(poll)
         watched = self._register_watched(poll)
         poll.register(self._woken, select.POLLIN)

@@ -103,8 +103,8 @@ def _token() -> bytes:
     if len(token) < TOKEN_MINIMUM:
         raise SettingError(
             "IPDB_CONNECTION_TYPE=tcp needs a token of %d characters or more "
-            "in IPDB_TOKEN_FILE or IPDB_TOKEN; without one, whoever reaches "
-            "the port could run code here" % TOKEN_MINIMUM)
+            "in IPDB_TOKEN_FILE or IPDB_TOKEN; without one, any program "
+            "that reaches the port could run code here" % TOKEN_MINIMUM)
     return token
 
 

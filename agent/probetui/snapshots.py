@@ -208,7 +208,7 @@ def _let_go(frame: FrameType, found: Any) -> None:
         global has_left
         has_left = True
         return
-    # This thread, which does all that, goes on by that alone.
+    # The calling thread runs meanwhile: of it nothing can be compared.
     _clear(frame, _known[0], _stays(ident, newest, tracing)
            if ident != get_ident() else [])
 

@@ -62,7 +62,7 @@ static void say(struct break_hit *hit, const struct break_entry *entry,
 	};
 }
 
-/* The thread goes on, perhaps to fail here again at once: told once. */
+/* The thread is resumed and may fail here again at once: reported once. */
 static void say_failure(struct break_hit *hit, struct break_entry *entry,
 			const struct error *error)
 {

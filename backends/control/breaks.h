@@ -10,9 +10,9 @@
  *
  * As in bdb a condition that is false makes no hit, and the ignore count goes
  * down only at hits. Unlike bdb a condition that cannot be compared
- * (pyexpression.h) makes none either: it is said once, and the thread goes on,
- * as ranks that stop for nothing hold up a job. Hits that stopped, or said
- * something, are counted per process.
+ * (pyexpression.h) makes none either: it is reported once, and the thread is
+ * resumed, as a rank that stops for no hit delays its job. Hits that stopped or
+ * printed something are counted per process.
  */
 #ifndef BACKENDS_CONTROL_BREAKS_H
 #define BACKENDS_CONTROL_BREAKS_H

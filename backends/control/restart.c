@@ -113,7 +113,7 @@ static bool read_text(pid_t pid, pid_t tid, const char *name,
 	return got > 0;
 }
 
-/* The call that a thread sleeps in; -1: it runs, or nobody says. */
+/* The system call that a thread sleeps in; -1: it runs, or it is unknown. */
 static long read_call(pid_t pid, pid_t tid,
 		      uint64_t arguments[ARCH_ARGUMENTS])
 {

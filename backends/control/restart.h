@@ -42,7 +42,7 @@ struct restart {
 
 /* What detaching from a thread that sleeps would do to its system call. */
 enum restart_harm {
-	RESTART_NONE, /* it goes on, or begins again by itself */
+	RESTART_NONE, /* it continues, or the kernel restarts it */
 	RESTART_REST, /* it is begun again with what is left of its time */
 	RESTART_ANEW, /* it is begun again with all of its time */
 };

@@ -84,8 +84,8 @@ static bool is_at_return(const struct follow *follow)
 }
 
 /*
- * A generator that nobody asks for more was closed without being run: whoever
- * let go of it is what is left to be stepped in.
+ * A generator that was dropped is closed without being run: the step continues
+ * in the frame that dropped the last reference.
  */
 static void frame_dropped(struct stepper *stepper, const struct trap *trap)
 {
@@ -206,9 +206,9 @@ static void loop_fired(struct stepper *stepper, const struct trap *trap)
 }
 
 /*
- * Whether the unit whose byte was read is being dispatched. Others read it,
- * too: instrumentation, what asks a generator what it awaits, and whoever
- * reads co_code; then the frame's pointer does not lead there.
+ * Whether the unit whose byte was read is being dispatched. It is read for
+ * other reasons, too: by instrumentation, by cr_await and gi_yieldfrom, and by
+ * co_code; then the frame's pointer does not lead there.
  */
 static bool is_dispatched(const struct stepper *stepper,
 			  const struct bytecode *code, int from, int unit)

@@ -3,8 +3,8 @@
  *
  * libcurl says which sockets it waits for and when it wants to be called
  * again; the loop watches and counts for it. It is called from the loop only,
- * and what it has done is told when it has returned, so that whoever is told
- * may send and cancel.
+ * and finished transfers are reported after it has returned, so that their
+ * callbacks may send and cancel.
  */
 #include "backends/http/carrier.h"
 
@@ -233,7 +233,7 @@ static void finish(struct carrier_letter *letter, CURLcode code)
 	letter->done(&answer, letter->data);
 }
 
-/* Whoever is told may send others and cancel them. */
+/* A callback may send other letters and cancel them. */
 static void tell(struct carrier *carrier)
 {
 	CURLMsg *message;

@@ -53,8 +53,8 @@ struct way_found {
 /* Looks for it; -1 and a sentence: there is none, or it is not the process's. */
 int way_look(struct way_found *found, pid_t pid, uid_t uid,
 	     struct error *error);
-/* Whether a process has the socket of an agent. Costs a few system calls, where
- * nobody denies it the folder of its user's name. */
+/* Whether a process has the socket of an agent. Costs a few system calls,
+ * unless the folder of its user's name belongs to another user. */
 bool way_exists(pid_t pid, uid_t uid);
 
 #endif

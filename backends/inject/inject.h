@@ -14,12 +14,12 @@
  *   way, and waits on. So this is for a rank that hangs, too, and for one that
  *   fell asleep before it came to its pending call.
  *
- * The file is removed when the script begins. Whoever removes it runs it: of
- * two that would, only one.
+ * The file is removed when the script begins. Of two threads that begin the
+ * script, the one that removes the file runs it.
  *
  * The page goes by itself once the script has run, whether or not we are
  * still there. Nothing is loaded and no code of the program is written over.
- * Whoever is killed meanwhile leaves a thread that comes back by itself.
+ * If this node is killed meanwhile, the thread returns to its call by itself.
  */
 #ifndef BACKENDS_INJECT_INJECT_H
 #define BACKENDS_INJECT_INJECT_H

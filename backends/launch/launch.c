@@ -56,7 +56,7 @@ struct launch {
 	struct jobout *out;
 	struct buffer typed; /* not sent to the keeper yet */
 	size_t untyped;	     /* bytes there, not told to be typed yet */
-	uint64_t taken;	     /* of its output, by whoever reads it */
+	uint64_t taken;	     /* bytes of output that its reader has taken */
 	bool is_taken_told;
 	struct loop_timer *retry; /* NULL: not needed */
 	struct starts *starts;

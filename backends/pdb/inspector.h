@@ -1,6 +1,6 @@
 /*
  * inspector: what is asked of the debugger behind a prompt, as lines for that
- * prompt, and its answers. It does no I/O: whoever holds the connection sends
+ * prompt, and its answers. It does no I/O: the owner of the connection sends
  * the lines and shows it what came back.
  *
  * Any class derived from pdb.Pdb will do. A question is a line `p EXPRESSION`

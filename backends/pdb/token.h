@@ -1,6 +1,6 @@
 /*
  * token: the word that a client of our Python package has to say first on a
- * port, where whoever reaches it could run code. It is known from the
+ * port, where any program that reaches it could run code. It is known from the
  * environment, as the package knows it, and given to who asks for it alone;
  * nothing shows, logs or records it.
  */

@@ -1,5 +1,5 @@
 """Values as text, bounded, and what is in them: as the reader from outside
-(backends/ptrace) shows them, so that a rank reads the same whoever reads it.
+(backends/ptrace) shows them, so that a rank's values look the same from both.
 
 It runs inside the program, at the prompt of its debugger, and calls nothing
 of the program's own: no __repr__, no __getattr__, no property, no __len__.

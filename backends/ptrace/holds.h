@@ -3,9 +3,9 @@
  * that it could not let go yet.
  *
  * A thread that did not come to stand in time stands later, and one that was
- * killed while it stood is kept from its parent. Whoever asked for the hold
- * has gone on by then, so these late ones belong to nobody else: a timer looks
- * after them until each is let go. A node that ends lets go of all, as the
+ * killed while it stood is kept from its parent. The caller of the hold has
+ * returned by then, so these late ones are owned here: a timer looks after them
+ * until each is let go. A node that ends lets go of all, as the
  * kernel detaches a tracer that ends.
  */
 #ifndef BACKENDS_PTRACE_HOLDS_H

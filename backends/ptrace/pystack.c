@@ -279,8 +279,8 @@ static bool is_still_held(const struct pystack *pystack,
 }
 
 /*
- * Reads while the GIL's holder stands. Whoever is named as the holder may be
- * just giving the GIL away, so that is checked before and after.
+ * Reads while the GIL's holder stands. The thread that is named as the holder
+ * may be just giving the GIL away, so that is checked before and after.
  * True: nothing ran between.
  */
 static bool read_held(struct pystack *pystack, const struct pygil *gil,

@@ -23,7 +23,7 @@ int file_write(int fd, const char *bytes, size_t length)
 
 		if (written < 0 && errno == EINTR)
 			continue;
-		/* Whoever shares a terminal or pipe may have made it so. */
+		/* Another process that shares it may have set O_NONBLOCK. */
 		if (written < 0 && errno == EAGAIN) {
 			poll(&room, 1, -1);
 			continue;

@@ -6,7 +6,7 @@
  * it has let go, which is a later turn, so stopping is safe anywhere.
  *
  * Three things libuv's polling does are undone here. It makes a descriptor
- * non-blocking, which would leak into whoever shares the terminal with us.
+ * non-blocking, also for other processes that share the terminal.
  * It refuses a second watch on a descriptor; a duplicate is watched then.
  * It refuses what epoll refuses (a file or /dev/null on standard input): such
  * a descriptor never blocks and counts as ready in every turn.

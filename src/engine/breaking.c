@@ -193,7 +193,7 @@ static void take(struct engine *engine, const struct pending_answer *answer,
 		failures_add(failures, answer->rank, answer->error.message);
 	if (!rank)
 		return;
-	/* Whoever attaches to it later tells it. */
+	/* The next backend that attaches reports its breakpoints again. */
 	rank->is_attached_for_them = false;
 	free(rank->breakpoints_error);
 	rank->breakpoints_error = NULL;

@@ -344,7 +344,7 @@ static bool is_any_on_its_way(const struct session *session)
 	return false;
 }
 
-/* Whoever runs may wait for whoever stands, in the focus or not. */
+/* Running ranks may wait for stopped ones, in the focus or not. */
 int command_release(struct command_context *context, int argc, char **argv,
 		    struct error *error)
 {

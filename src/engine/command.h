@@ -34,7 +34,7 @@ enum command_flag {
 };
 
 /*
- * What a command is given. Whoever runs commands sets engine, screen, out,
+ * What a command is given. The caller of commands sets engine, screen, out,
  * notes and is_json and leaves the rest zero; status is the last command's.
  */
 struct command_context {
@@ -62,9 +62,9 @@ struct command_context {
 	char *question; /* a screen is to ask this ("Quit its debugger?", y or
 			 * n) before the line is run again with is_confirmed;
 			 * nothing was done yet. free() it; NULL: none */
-	struct rankset asked; /* ranks that the question is about: whoever
-			       * joins them until it is answered is not meant;
-			       * empty: all. rankset_clear() it */
+	struct rankset asked; /* ranks that the question is about, without
+			       * those that join until it is answered; empty:
+			       * all. rankset_clear() it */
 	const struct rankset *moving; /* ranks in a step: what lets one of them
 				       * go on is put off; NULL: none are */
 	bool is_put_off; /* nothing was done: the line is to be run again when

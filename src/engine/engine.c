@@ -22,7 +22,7 @@
 #include "engine/request.h"
 #include "model/wanted.h"
 
-/* Whoever reads a job's output may take so long a rest (keeper.h). */
+/* A reader of a job's output may pause for that long (keeper.h). */
 #define JOB_WAITS_SECONDS 60.0
 
 void engine_init(struct engine *engine, struct settings *owned_settings)
@@ -389,7 +389,7 @@ static int64_t ask_for_ranks(struct engine *engine)
 	return job;
 }
 
-/* Whoever writes there is to see that the job reads no more. */
+/* The writer at the other end is to get SIGPIPE: the job reads no more. */
 static void leave_input(void)
 {
 	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);

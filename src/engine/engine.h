@@ -171,7 +171,7 @@ void engine_record_sources(struct engine *engine);
 /*
  * Records to a new file from now on, beginning with what is known; what
  * engine_keep() kept stands before it. It is in the file within a second, so
- * that no more is lost whoever kills this program.
+ * that no more is lost if this program is killed.
  */
 int engine_record(struct engine *engine, const char *path, struct error *error);
 /* Keeps the last seconds in memory until engine_record() wants them. */

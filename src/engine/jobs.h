@@ -9,7 +9,7 @@
 
 struct engine;
 
-/* Begins or ends it; whoever asks for samples asks anew then. */
+/* Begins or ends it; samples must be requested anew then. */
 void jobs_list(struct engine *engine, bool is_listed);
 /* After each verdict: judges them if they are looked at. */
 void jobs_judge(struct engine *engine);

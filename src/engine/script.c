@@ -321,8 +321,8 @@ static bool is_set(const struct engine *engine, void *data)
 }
 
 /*
- * Whoever writes the script may take its time: meanwhile what a job prints is
- * passed on, which it would wait for.
+ * The next line of a script from a pipe may come late: meanwhile the job's
+ * output is passed on, as a job blocks on a full pipe.
  */
 static void await_line(struct engine *engine, FILE *file)
 {

@@ -34,8 +34,8 @@ bool codeblock_add(struct codeblock *block, const char *line);
 /* -1 and a sentence: not all of it is there, and what is must not be run. */
 int codeblock_check(const struct codeblock *block, struct error *error);
 /*
- * A line that is no part of the block: it begins at the left, and what it
- * would go on from is whole. Whoever reads a file runs the block first.
+ * A line that is no part of the block: it begins at the left, and the
+ * block before it is complete. A reader of a file runs the block first.
  */
 bool codeblock_ends_before(const struct codeblock *block, const char *line);
 

@@ -1,6 +1,6 @@
 /*
- * standstill: for how long nothing that should move has moved, for whoever
- * watches a job and must not call it stuck too early.
+ * standstill: for how long nothing that should move has moved, so
+ * that a job is not called stuck too early.
  *
  * Where ranks wait for their peers, those count: as long as none of them goes
  * on, the job does not. A rank that they wait for and that computes may be in

@@ -264,7 +264,7 @@ class TestAddresses(OneCase):
 
     def test_clear(self):
         self.told("'0.0.0.0:0', token=%r" % TOKEN,
-                  "without tls: whoever can see the network", 2)
+                  "without tls: the token is sent unencrypted", 2)
 
     def test_allow(self):
         target = self.start(listens("allow=['10.0.0.0/8', '::1']"))

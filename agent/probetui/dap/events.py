@@ -1,4 +1,4 @@
-"""What has happened, for whoever waits for it."""
+"""Events of the debugger, for the clients that wait for them."""
 from __future__ import annotations
 
 import collections

@@ -117,8 +117,9 @@ class Engine(Reaching):
                 raise
 
     def withdraw_pause(self, thread_id: Optional[int] = None) -> bool:
-        """Whoever wanted it: the thread does not stop for a pause that has
-        not come yet; None: no thread does. False: none was to come."""
+        """Cancels requested pauses of a thread (None: of all threads) that
+        has not stopped yet, whichever client requested them. False: there
+        were none."""
         with self._lock:
             states = [state for state in list(self._states.values())
                       if state.paused_by and state.stop is None and
@@ -265,10 +266,10 @@ def _register(engine: Engine) -> None:
 
 
 def _begin_fork() -> None:
-    """Nobody else is within the engine then, nor ends it: in the child he
-    would be for ever. Where that takes too long the thread forks all the
-    same; what it calls until the child has forgotten the engine, other hooks
-    of the fork, is traced, and no business of the engine."""
+    """Before a fork: waits until no other thread is inside the engine, as in
+    the child that thread would hold the engine's locks for ever. After
+    FORK_SECONDS the thread forks all the same; what it calls until the child
+    has dropped the engine, other hooks of the fork, is traced but ignored."""
     inspection.begin_business()
     engine = _engine
     if engine is not None and engine._lock.acquire(timeout=FORK_SECONDS):

@@ -1,4 +1,4 @@
-"""What is known of an array, whoever made it."""
+"""What is known of an array, of any library."""
 from __future__ import annotations
 
 from typing import Any, Dict, NamedTuple, Optional, Sequence, Tuple
