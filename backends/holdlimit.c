@@ -63,6 +63,7 @@ struct job {
 	double held_last; /* when is_held was true last */
 	double announced; /* time of the last hold_limit_announce(); 0: none */
 	double told;	  /* reported time of the resume; INFINITY: none */
+	bool stays;	  /* this hold resumes no rank */
 };
 
 struct hold_limit {
@@ -396,7 +397,8 @@ static double due_of(const struct hold_limit *limit, const struct job *job)
 {
 	const struct hold_wait *first = hold_clock_first(&job->clock);
 
-	return first && !limit->stays ? hold_wait_due(first) : INFINITY;
+	return first && !limit->stays && !job->stays ? hold_wait_due(first)
+						     : INFINITY;
 }
 
 static bool is_to_tell(const struct job *job, double due, double now)
@@ -581,6 +583,41 @@ static bool can_be_resumed(const struct debugger *debugger)
 	       !(debugger->is_post_mortem && debugger_is_of(debugger, "pdb"));
 }
 
+struct stopped_search {
+	const struct hold_limit *limit;
+	const struct job *job;
+	bool is_found;
+};
+
+static void find_stopped(uint64_t pid, void *value, void *data)
+{
+	struct stopped_search *search = data;
+	const struct rank_entry *rank = value;
+	const struct process *process = find_peer(search->limit, (pid_t)pid);
+
+	search->is_found |= rank->is_stopped && process &&
+			    strcmp(process->job, search->job->name) == 0;
+}
+
+static bool has_stopped(const struct hold_limit *limit, const struct job *job)
+{
+	struct stopped_search search = { .limit = limit, .job = job };
+
+	map_each(limit->ranks, find_stopped, &search);
+	return search.is_found;
+}
+
+/* A step continues the hold that it began in. */
+static void begin_hold(struct hold_limit *limit, pid_t pid,
+		       const struct debugger *debugger)
+{
+	const struct process *process = find_peer(limit, pid);
+	struct job *job = process ? find_job(limit, process->job) : NULL;
+
+	if (job && debugger->reason != STOP_STEP && !has_stopped(limit, job))
+		job->stays = false;
+}
+
 void hold_limit_hear(struct hold_limit *limit, pid_t pid,
 		     const struct debugger *debugger)
 {
@@ -597,6 +634,7 @@ void hold_limit_hear(struct hold_limit *limit, pid_t pid,
 	}
 	if (is_stopped && !rank->is_stopped) {
 		rank->is_refused = false;
+		begin_hold(limit, pid, debugger);
 		look_in(limit, 0);
 	}
 	rank->is_stopped = is_stopped;
@@ -619,14 +657,24 @@ void hold_limit_amend(struct hold_limit *limit, pid_t pid,
 	}
 	if (!rank->is_stopped || !job || !isfinite(job->told))
 		return;
-	if (debugger->lease < 0 || job->told - now < debugger->lease)
-		json_object_set_new(body, "lease",
-				    json_real(fmax(job->told - now, 0)));
+	if (debugger->lease >= 0 && job->told - now >= debugger->lease)
+		return;
+	json_object_set_new(body, "lease",
+			    json_real(fmax(job->told - now, 0)));
+	json_object_set_new(body, "limited", json_true());
 }
 
 void hold_limit_set_stay(struct hold_limit *limit, bool stays)
 {
 	limit->stays = stays;
+	if (limit->timer)
+		look_in(limit, 0);
+}
+
+void hold_limit_stay_once(struct hold_limit *limit)
+{
+	for (size_t i = 0; i < limit->job_count; i++)
+		limit->jobs[i].stays |= has_stopped(limit, &limit->jobs[i]);
 	if (limit->timer)
 		look_in(limit, 0);
 }

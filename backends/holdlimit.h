@@ -34,6 +34,9 @@ void hold_limit_sampled(struct hold_limit *limit,
 			const struct process_sample *sample);
 /* True: no rank is resumed by this module. */
 void hold_limit_set_stay(struct hold_limit *limit, bool stays);
+/* The ranks that are stopped now, and what is stopped beside them or by their
+ * steps, are not resumed by this module before all of them have run. */
+void hold_limit_stay_once(struct hold_limit *limit);
 /* Reports, before a process is stopped, which ranks have time-outs that no
  * agent raises. */
 void hold_limit_announce(struct hold_limit *limit, pid_t pid);

@@ -337,17 +337,21 @@ static void handle_set(struct node *node, const struct message *request)
 	const json_t *on_signal =
 		json_object_get(request->body, "stopOnSignal");
 	const json_t *stay = json_object_get(request->body, "stay");
+	bool is_once = strcmp(json_get_string(request->body, "stay", ""),
+			      "once") == 0;
 
 	if ((on_signal && !json_is_boolean(on_signal)) ||
-	    (stay && !json_is_boolean(stay))) {
+	    (stay && !json_is_boolean(stay) && !is_once)) {
 		node_respond(node, request, NULL,
 			     "set: \"stopOnSignal\" and \"stay\" are true or "
-			     "false.");
+			     "false, or \"stay\" is \"once\".");
 		return;
 	}
 	if (on_signal)
 		node_set_stop_on_signal(node, json_is_true(on_signal));
-	if (stay)
+	if (is_once)
+		hold_limit_stay_once(node_hold_limit(node));
+	else if (stay)
 		hold_limit_set_stay(node_hold_limit(node), json_is_true(stay));
 	node_respond(node, request, NULL, NULL);
 }

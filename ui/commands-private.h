@@ -93,7 +93,7 @@ command_function ui_against, ui_hold, ui_refresh, ui_time, ui_record, ui_theme,
 command_function ui_prompt, ui_help, ui_log, ui_back, ui_quit, ui_redraw;
 command_function ui_suspend, ui_set, ui_job, ui_click, ui_wheel;
 command_function ui_edit, ui_copy, ui_console, ui_terminal;
-command_function ui_here, ui_breakpoints, ui_remove, ui_interrupt;
+command_function ui_here, ui_breakpoints, ui_remove, ui_interrupt, ui_stay;
 command_function ui_visit, ui_difference, ui_follow, ui_diff_params;
 command_function ui_compare, ui_broadcast, ui_eval, ui_execute, ui_repl,
 	ui_assign;

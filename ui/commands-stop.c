@@ -3,6 +3,7 @@
  * cursor, and what is done with the list of breakpoints. What tells debuggers
  * so is the engine's; its command lines are run here.
  */
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +21,7 @@
 #include "ui/app.h"
 #include "ui/commands-private.h"
 #include "ui/commands.h"
+#include "ui/held.h"
 #include "ui/layout.h"
 #include "ui/pane-breakpoints.h"
 #include "ui/pane.h"
@@ -304,6 +306,35 @@ int ui_remove(struct command_context *context, int argc, char **argv,
 		return error_set(error, "only a breakpoint can be removed: B "
 					"lists them.");
 	return with_cursor(app, clear, error);
+}
+
+/* What the node would resume it leaves stopped, this time. */
+int ui_stay(struct command_context *context, int argc, char **argv,
+	    struct error *error)
+{
+	struct app *app = command_app(context);
+	const struct session *session = &app->engine->session;
+	struct rankset ranks = RANKSET_INIT;
+	struct buffer text = BUFFER_INIT;
+
+	(void)argc;
+	(void)argv;
+	if (session->is_replay || session_resume_at(session) < 0)
+		return error_set(error, "no stopped rank would be resumed "
+					"before a collective times out.");
+	session_add_limited(&ranks, session);
+	engine_send(app->engine, "set", json_pack("{s:s}", "stay", "once"));
+	rankset_append_named(&text, &ranks);
+	buffer_printf(&text,
+		      " %s stopped: a collective that waits for %s may time "
+		      "out and end the job",
+		      rankset_count(&ranks) == 1 ? "stays" : "stay",
+		      rankset_count(&ranks) == 1 ? "it" : "them");
+	view_say(&app->view, false, text.data);
+	app->view.resume_at = session_resume_at(session);
+	rankset_clear(&ranks);
+	buffer_clear(&text);
+	return 0;
 }
 
 /* A debugger of ours has been told to let it run. */

@@ -443,8 +443,8 @@ int ui_back(struct command_context *context, int argc, char **argv,
 	if (app->view.steps.count > 0)
 		stepqueue_clear(&app->view.steps);
 	else if (!withdraw_pauses(app) && !stop_difference(app) &&
-		 !stop_parameters(app))
-		step_back(app);
+		 !stop_parameters(app) && !step_back(app))
+		app->view.resume_at = session_resume_at(&app->engine->session);
 	return 0;
 }
 

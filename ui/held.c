@@ -1,5 +1,6 @@
 #include "ui/held.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "banned.h"
@@ -8,8 +9,11 @@
 #include "model/held.h"
 #include "model/session.h"
 #include "model/watchdog.h"
+#include "protocol/rankset.h"
 
 #define LONG_SHARE 0.8
+/* Of what is left, so that there is time for an answer. */
+#define SOON_SECONDS 10.0
 
 bool rank_append_held(struct buffer *out, const struct rank *rank)
 {
@@ -141,4 +145,76 @@ bool session_is_held_long(const struct session *session)
 	double limit = rank != NULL ? limit_of(session, rank) : -1;
 
 	return limit > 0 && counted(session, rank) > LONG_SHARE * limit;
+}
+
+static bool is_limited(const struct rank *rank)
+{
+	return held_is_stopped(rank) && rank->debugger.is_limited &&
+	       rank->debugger.lease >= 0;
+}
+
+static double resume_of(const struct rank *rank)
+{
+	return rank->debugger_at + rank->debugger.lease;
+}
+
+/* NULL: the node resumes none. */
+static const struct rank *first_limited(const struct session *session)
+{
+	const struct rank *first = NULL;
+
+	for (size_t i = 0; i < session->rank_count; i++) {
+		const struct rank *rank = session->ranks[i];
+
+		if (is_limited(rank) &&
+		    (!first || resume_of(rank) < resume_of(first)))
+			first = rank;
+	}
+	return first;
+}
+
+double session_resume_at(const struct session *session)
+{
+	const struct rank *first = first_limited(session);
+
+	return first ? resume_of(first) : -1;
+}
+
+void session_add_limited(struct rankset *ranks, const struct session *session)
+{
+	for (size_t i = 0; i < session->rank_count; i++)
+		if (is_limited(session->ranks[i]))
+			rankset_add(ranks, session->ranks[i]->process.rank);
+}
+
+double session_resume_seconds(const struct session *session)
+{
+	const struct rank *first =
+		session->is_replay ? NULL : first_limited(session);
+	double left;
+
+	if (!first)
+		return -1;
+	left = resume_of(first) - session->now;
+	if (left > SOON_SECONDS &&
+	    seconds_of(session, first) <= LONG_SHARE * limit_of(session, first))
+		return -1;
+	return left > 0 ? left : 0;
+}
+
+void held_append_resume(struct buffer *out, const struct rankset *ranks,
+			double seconds, bool has_reason)
+{
+	size_t start = out->length;
+
+	rankset_append_named(out, ranks);
+	out->data[start] = 'R';
+	buffer_append_string(out, rankset_count(ranks) == 1 ? " resumes in "
+							    : " resume in ");
+	if (seconds < 100)
+		buffer_printf(out, "%.0f s", ceil(seconds));
+	else
+		text_clock(out, seconds);
+	if (has_reason)
+		buffer_append_string(out, ", before the job times out");
 }

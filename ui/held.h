@@ -10,6 +10,7 @@
 
 struct buffer;
 struct rank;
+struct rankset;
 struct session;
 
 /*
@@ -28,5 +29,17 @@ size_t session_held_count(const struct session *session);
 void session_append_held(struct buffer *out, const struct session *session);
 /* That is nearly over. */
 bool session_is_held_long(const struct session *session);
+/* The session time at which the node resumes stopped ranks, before a collective
+ * times out; -1: the node resumes none. */
+double session_resume_at(const struct session *session);
+/* Adds these ranks. */
+void session_add_limited(struct rankset *ranks, const struct session *session);
+/* Seconds until then; -1: the node resumes none, or four fifths of the time are
+ * not over, and more than 10 s are left. */
+double session_resume_seconds(const struct session *session);
+/* Appends "Ranks 0,1 resume in 6 s, before the job times out", or without the
+ * reason. */
+void held_append_resume(struct buffer *out, const struct rankset *ranks,
+			double seconds, bool has_reason);
 
 #endif

@@ -33,6 +33,7 @@ const char keymap_default[] = "bind [ rank previous\n"
 			      "bind Delete remove\n"
 			      "bind w prompt watch\n"
 			      "bind r release\n"
+			      "bind Y stay\n"
 			      "bind u up\n"
 			      "bind d down\n"
 			      "bind M merged\n"
@@ -156,6 +157,9 @@ static const struct key_help helps[] = {
 	{ { "release" },
 	  NULL,
 	  "let ranks that stand go on, for those that step" },
+	{ { "stay" },
+	  NULL,
+	  "leave ranks stopped, though the job may time out" },
 	{ { "remove" }, NULL, "clear the breakpoint under the cursor" },
 	{ { "merged" }, NULL, "the stacks of all ranks, merged" },
 	{ { "diff" }, NULL, "how the rank's stack differs from the others'" },

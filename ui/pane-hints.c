@@ -10,6 +10,8 @@
 #include "base/text.h"
 #include "model/held.h"
 #include "model/session.h"
+#include "model/launching.h"
+#include "ui/held.h"
 #include "ui/keymap.h"
 #include "ui/layout.h"
 #include "ui/pane.h"
@@ -375,11 +377,20 @@ static void put_hints(struct window window, const struct session *session,
 					  keys);
 }
 
-int pane_hint_rows(const struct view *view, int row_count, int column_count)
+/* What was said gives way, but not what went wrong, or asks. */
+static bool asks_to_stay(const struct session *session, const struct view *view)
 {
-	int width = view->message != NULL && !view->prompt.is_open
-			    ? text_width(view->message)
-			    : 0;
+	return !view->prompt.is_open && !view->is_message_error &&
+	       view->question == NULL && view->choices == NULL &&
+	       view_asks_to_stay(session, view);
+}
+
+int pane_hint_rows(const struct session *session, const struct view *view,
+		   int row_count, int column_count)
+{
+	bool is_said = view->message != NULL && !view->prompt.is_open &&
+		       !asks_to_stay(session, view);
+	int width = is_said ? text_width(view->message) : 0;
 	int rows = 2;
 
 	if (width <= column_count - 1 || !pane_has_frame(row_count))
@@ -435,6 +446,51 @@ static bool put_motion(struct window window, const struct session *session,
 	return is_under_way;
 }
 
+/* Keys that type something do not answer: NULL, or the key to press before. */
+static const char *leaving_key(const struct session *session,
+			       const struct view *view)
+{
+	if (view->kind == VIEW_REPL)
+		return "Esc";
+	if ((view->kind == VIEW_TERMINAL && launching_is_alive(session)) ||
+	    (view->kind == VIEW_CONSOLE && console_is_connected(session)))
+		return "^]";
+	return NULL;
+}
+
+/* "Rank 0 resumes in 6 s, before the job times out. Stay stopped? (Y; Esc: no)"
+ */
+static void put_question(struct window window, const struct session *session,
+			 const struct view *view, const struct keys *keys)
+{
+	struct rankset ranks = RANKSET_INIT;
+	struct buffer text = BUFFER_INIT;
+	double seconds = session_resume_seconds(session);
+	const char *leaving = leaving_key(session, view);
+	const char *key = key_of(keys, "stay");
+	int width = window.column_count - 1;
+
+	session_add_limited(&ranks, session);
+	held_append_resume(&text, &ranks, seconds, true);
+	buffer_append_string(&text, ". Stay stopped? (");
+	if (leaving != NULL)
+		buffer_printf(&text, "%s, then ", leaving);
+	buffer_append_string(&text, key != NULL ? key : ":stay");
+	if (leaving == NULL)
+		buffer_append_string(&text, "; Esc: no");
+	if (text_width(text.data) + 1 > width) {
+		buffer_reset(&text);
+		held_append_resume(&text, &ranks, seconds, false);
+		buffer_printf(&text, ". Stay? (%s", key != NULL ? key : ":stay");
+	}
+	buffer_append_char(&text, ')');
+	window_put(window, 0, 1, width, STYLE_WARNING, text.data);
+	if (leaving == NULL)
+		window_hit_key(window, 1, text_width(text.data), "stay");
+	rankset_clear(&ranks);
+	buffer_clear(&text);
+}
+
 void pane_hints(struct window window, const struct session *session,
 		const struct view *view, const struct keymap *keymap)
 {
@@ -442,6 +498,8 @@ void pane_hints(struct window window, const struct session *session,
 
 	if (view->prompt.is_open)
 		put_prompt(window, session, view);
+	else if (asks_to_stay(session, view))
+		put_question(window, session, view, &keys);
 	else if (view->message != NULL)
 		put_message(window, view);
 	else if (session->node_count > 0 &&

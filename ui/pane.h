@@ -88,7 +88,8 @@ void pane_header(struct window window, const struct session *session,
 		 const struct view *view);
 void pane_verdict(struct window window, const struct session *session);
 /* How many of the last rows that takes: a long sentence needs several. */
-int pane_hint_rows(const struct view *view, int row_count, int column_count);
+int pane_hint_rows(const struct session *session, const struct view *view,
+		   int row_count, int column_count);
 void pane_hints(struct window window, const struct session *session,
 		const struct view *view, const struct keymap *keymap);
 

@@ -1,5 +1,6 @@
 #include "ui/view.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,11 +8,15 @@
 #include "base/alloc.h"
 #include "base/array.h"
 #include "model/session.h"
+#include "ui/held.h"
 #include "ui/layout.h"
 #include "ui/pane-breakpoints.h"
 #include "ui/pane-parameters.h"
 #include "ui/pane-tensor.h"
 #include "ui/pane.h"
+
+/* One resume told twice, as two clocks say it. */
+#define SAME_RESUME_SECONDS 1.5
 
 static const char *const names[VIEW_KIND_COUNT] = {
 	[VIEW_COMPARE] = "compare",
@@ -32,6 +37,7 @@ void view_init(struct view *view)
 		.row_count = 24,
 		.column_count = 80,
 		.against_seconds = 10,
+		.resume_at = -1,
 		.order = { .sort = COLUMN_RANK },
 	};
 	tensor_choice_init(&view->tensor);
@@ -204,6 +210,15 @@ void key_set_remove(struct key_set *set, uint64_t key)
 	set->pages[i] = set->pages[set->count];
 }
 
+bool view_asks_to_stay(const struct session *session, const struct view *view)
+{
+	double at = session_resume_at(session);
+
+	return session_resume_seconds(session) >= 0 &&
+	       (view->resume_at < 0 ||
+		fabs(at - view->resume_at) > SAME_RESUME_SECONDS);
+}
+
 bool view_asks_job(const struct session *session, const struct view *view)
 {
 	return view->kind == VIEW_HOME && session->rank_count == 0 &&
@@ -347,7 +362,7 @@ void view_draw(struct canvas *canvas, const struct session *session,
 				    STYLE_FOUND, view->search);
 	}
 	if (rows > 2) {
-		int hints = pane_hint_rows(view, rows, columns);
+		int hints = pane_hint_rows(session, view, rows, columns);
 
 		pane_hints(window_part(window, rows - hints, 0, hints, columns),
 			   session, view, keymap);

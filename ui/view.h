@@ -178,6 +178,8 @@ struct view {
 			 * any other key does not; NULL: it does not ask */
 	const struct view_choice *choices; /* it asks which; NULL: y or n */
 	struct rankset asked; /* for these of its ranks; empty: for all */
+	double resume_at; /* session time of a resume that a person was asked
+			   * about and agreed to; -1: none */
 	bool is_message_error;
 };
 
@@ -206,6 +208,8 @@ int key_set_pages(const struct key_set *set, uint64_t key);
 void key_set_add_page(struct key_set *set, uint64_t key);
 void key_set_remove(struct key_set *set, uint64_t key);
 
+/* The node is about to resume stopped ranks, and Esc has not agreed to it. */
+bool view_asks_to_stay(const struct session *session, const struct view *view);
 /* Several jobs run and none was chosen: the screen asks which. */
 bool view_asks_job(const struct session *session, const struct view *view);
 /* The open view; the list of jobs where one must be chosen. */

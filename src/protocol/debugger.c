@@ -63,6 +63,7 @@ static const struct field debugger_fields[] = {
 	{ "slots", FIELD_INT, AT(slots), 0, 0, 1000, NULL },
 	{ "slots_free", FIELD_INT, AT(slots_free), 0, 0, 1000, NULL },
 	{ "lease", FIELD_REAL, AT(lease), -1, 0, 0, NULL },
+	{ "limited", FIELD_BOOL, AT(is_limited), 0, 0, 0, NULL },
 	{ "watchdog", FIELD_REAL, AT(watchdog), -1, 0, 0, NULL },
 	{ "stops", FIELD_UINT64, AT(stops), 0, 0, INT64_MAX, NULL },
 	{ "at", FIELD_ENUM, AT(at), -1, 0, STOP_AT_EXCEPTION, event_names },

@@ -90,6 +90,8 @@ struct debugger {
 	int slots_free;	     /* of them, in the thread where fewest are */
 	double lease;	     /* seconds until it lets the process go by
 			      * itself, when sent; -1: never, or not known */
+	bool is_limited;     /* the node ends the lease: a collective that
+			      * waits for the process would time out */
 	double watchdog;     /* seconds its peers wait for it before the job
 			      * is ended; -1: not known */
 	/* Of DEBUGGER_STOPPED only: */

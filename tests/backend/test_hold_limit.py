@@ -138,6 +138,32 @@ class TestOutside(HoldCase):
         self.resumed(0)
         self.check_result()
 
+    def limited(self, rank, is_so):
+        """The event that says whether the node is to resume it."""
+        self.node.wait_for(
+            lambda message: message.get("event") == "debugger"
+            and message["body"]["pid"] == self.pids[rank]
+            and message["body"]["state"] == "stopped"
+            and message["body"].get("limited", False) == is_so)
+
+    def test_one_hold_stays(self):
+        """The next does not."""
+        self.start(2, seconds=4 * SECONDS)
+        self.stop(0)
+        self.limited(0, True)
+        self.node.ask("set", stay="once")
+        self.limited(0, False)
+        self.node.ask("next", pid=self.pids[0])
+        self.node.event("continued", self.pids[0])
+        self.node.event("stopped", self.pids[0])
+        self.let_go(0)
+        self.node.event("continued", self.pids[0])
+        self.job.wait_for_steps()
+        self.stop(0)
+        self.limited(0, True)
+        self.resumed(0)
+        self.check_result()
+
     def test_a_breakpoint_ends_in_time(self):
         self.start(2)
         self.breakpoint(0)

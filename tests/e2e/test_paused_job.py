@@ -15,6 +15,7 @@ sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "backend")]
 import jobs  # noqa: E402
 import terminals  # noqa: E402
 from gloo_jobs import PYTHON, WHY_NOT, Job  # noqa: E402
+from nodes import LIMIT  # noqa: E402
 
 # How many rounds; one of a thorough look takes a minute.
 ROUNDS = int(os.environ.get("PROBETUI_ROUNDS", "1"))
@@ -91,6 +92,29 @@ class TestKeys(PausedCase):
         self.job.wait_for_steps()
         self.job.outlast(FACTOR)
         self.check_result()
+
+    def test_a_question_answered_with_yes(self):
+        self.start()
+        self.open()
+        self.pause_two()
+        self.terminal.see(b"Stay stopped? (Y; Esc: no)")
+        self.terminal.press(b"Y")
+        self.terminal.wait_for(b"stopped: a collective that waits for ")
+        self.assertEqual(self.job.process.wait(LIMIT), 1)
+        self.assertIn("Timed out", self.job.text())
+
+    def test_a_question_that_is_not_answered(self):
+        """What is typed meanwhile is no answer."""
+        self.start()
+        self.open()
+        self.pause_two()
+        self.terminal.see(b"Stay stopped? (Y; Esc: no)")
+        self.terminal.press(b"]")
+        self.terminal.wait_for(b"resumed so that the job continues")
+        # What was said goes with the next key, and hints are there again.
+        self.terminal.see(b"outlier")
+        self.check_result()
+        self.leave()
 
     def test_who_stays(self):
         self.start(agents=range(COUNT))

@@ -96,6 +96,7 @@ static const struct work works[] = {
 	{ "down", "u", "Locals · train ─", "Locals · load_batch ─" },
 	{ "pause", "", NULL, "pause: this is a recording" },
 	{ "release", "", NULL, "release: this is a recording" },
+	{ "stay", "", NULL, "no stopped rank would be resumed" },
 	{ "interrupt", "?", "┌Help", "3 ◆ sleep" },
 	{ "prompt watch", "", NULL, "\n watch " },
 	{ "next", "", NULL, "next: this is a recording" },

@@ -246,6 +246,126 @@ static void the_header_counts(void **state)
 	stage_check_shows(stage, "8 ranks   ");
 }
 
+/* The node will resume ranks 0 and 3, in so many seconds. */
+static void limit(struct stage *stage, double seconds)
+{
+	struct session *session = &stage->engine.session;
+
+	for (int number = 0; number <= 3; number += 3) {
+		struct rank *rank = session_find_rank(session, number);
+
+		rank->debugger.lease = seconds;
+		rank->debugger.is_limited = seconds >= 0;
+		rank->debugger_at = session->now;
+	}
+}
+
+#define STAY_QUESTION "Stay stopped? (Y; Esc: no)"
+
+static void a_resume_of_the_node_is_asked_about(void **state)
+{
+	struct stage *stage = *state;
+	struct session *session = &stage->engine.session;
+
+	limit(stage, 2000);
+	stage_check_hides(stage, STAY_QUESTION);
+	session->now += 1900;
+	stage_check_shows(stage, " Ranks 0,3 resume in 1:40, before the job "
+				 "times out. " STAY_QUESTION);
+	limit(stage, 8);
+	stage_check_shows(stage, "Ranks 0,3 resume in 8 s, ");
+	session->now += 1.5;
+	stage_check_shows(stage, "Ranks 0,3 resume in 7 s, ");
+	stage_resize(stage, 10, 40);
+	stage_check_shows(stage, "Ranks 0,3 resume in 7 s. Stay? (Y)");
+	stage_resize(stage, 24, 80);
+	/* It was resumed, or is not to be. */
+	limit(stage, -1);
+	stage_check_hides(stage, "resume in");
+}
+
+static void a_lease_of_an_agent_is_not_asked_about(void **state)
+{
+	struct stage *stage = *state;
+	struct rank *rank = session_find_rank(&stage->engine.session, 3);
+
+	rank->debugger.lease = 5;
+	rank->debugger_at = stage->engine.session.now;
+	stage_check_hides(stage, "resumes in");
+	stage_keys(stage, "Y");
+	stage_check_shows(stage, "no stopped rank would be resumed");
+}
+
+static void keys_do_what_they_do_while_it_asks(void **state)
+{
+	struct stage *stage = *state;
+	struct view *view = &stage->app.view;
+
+	limit(stage, 8);
+	stage_keys(stage, "3 Enter");
+	stage_check_shows(stage, STAY_QUESTION);
+	/* Not an answer, though a question of another kind would take it. */
+	stage_keys(stage, "n");
+	stage_check_shows(stage, "next: ranks 0,3: ");
+	stage_keys(stage, "M");
+	assert_int_equal(view->kind, VIEW_MERGED);
+	stage_check_shows(stage, STAY_QUESTION);
+	stage_keys(stage, "Esc");
+	assert_int_equal(view->kind, VIEW_HOME);
+	stage_check_shows(stage, STAY_QUESTION);
+	stage_keys(stage, ": v e r Y");
+	stage_check_shows(stage, ":verY");
+	stage_check_hides(stage, STAY_QUESTION);
+	stage_keys(stage, "Esc");
+	stage_check_shows(stage, STAY_QUESTION);
+}
+
+static void what_types_is_left_before_an_answer(void **state)
+{
+	struct stage *stage = *state;
+
+	limit(stage, 8);
+	stage_keys(stage, "e Y");
+	stage_check_shows(stage, "times out. Stay stopped? (Esc, then Y)");
+	stage_check_hides(stage, "stay stopped:");
+	stage_keys(stage, "Backspace Esc Y");
+	stage_check_shows(stage, "ranks 0,3 stay stopped: a collective");
+}
+
+static void one_resume_is_asked_about_once(void **state)
+{
+	struct stage *stage = *state;
+
+	limit(stage, 8);
+	stage_keys(stage, "Esc");
+	stage_check_hides(stage, STAY_QUESTION);
+	/* A step leaves the deadline as it was; then there is another. */
+	stage->engine.session.now += 1;
+	limit(stage, 7);
+	stage_check_hides(stage, STAY_QUESTION);
+	limit(stage, 9);
+	stage_check_shows(stage, STAY_QUESTION);
+	stage_keys(stage, "Y");
+	stage_check_hides(stage, STAY_QUESTION);
+	stage_check_shows(stage, "ranks 0,3 stay stopped: a collective");
+	stage_keys(stage, "]");
+	stage_check_hides(stage, "stay stopped: a collective");
+}
+
+/* It gives way to what went wrong, and to what asks for an answer. */
+static void another_question_comes_first(void **state)
+{
+	struct stage *stage = *state;
+
+	limit(stage, 8);
+	stage_keys(stage, "q");
+	stage_check_shows(stage, "(y, n)");
+	stage_keys(stage, "Y");
+	stage_check_shows(stage, "(y, n)");
+	stage_keys(stage, "n");
+	stage_check_shows(stage, STAY_QUESTION);
+}
+
 static void one_that_waits_offers_to_connect(void **state)
 {
 	struct stage *stage = *state;
@@ -1011,6 +1131,24 @@ int main(void)
 						begin_eight, stage_end),
 		cmocka_unit_test_setup_teardown(the_header_counts, begin_eight,
 						stage_end),
+		cmocka_unit_test_setup_teardown(
+			a_resume_of_the_node_is_asked_about, begin_outside,
+			stage_end),
+		cmocka_unit_test_setup_teardown(
+			a_lease_of_an_agent_is_not_asked_about, begin_outside,
+			stage_end),
+		cmocka_unit_test_setup_teardown(
+			keys_do_what_they_do_while_it_asks, begin_outside,
+			stage_end),
+		cmocka_unit_test_setup_teardown(
+			what_types_is_left_before_an_answer, begin_outside,
+			stage_end),
+		cmocka_unit_test_setup_teardown(
+			one_resume_is_asked_about_once, begin_outside,
+			stage_end),
+		cmocka_unit_test_setup_teardown(
+			another_question_comes_first, begin_outside,
+			stage_end),
 		cmocka_unit_test_setup_teardown(
 			the_frame_of_a_rank_that_runs_is_nobodys_choice,
 			begin_outside, stage_end),
