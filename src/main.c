@@ -244,7 +244,7 @@ static void print_job(const struct engine *engine)
 
 	launching_append(&out, session);
 	if (out.length > 0 && launching_is_alive(session) && log) {
-		buffer_append_string(&out, " and goes on; it prints to ");
+		buffer_append_string(&out, " and keeps running; it prints to ");
 		text_escape(&out, log, strlen(log));
 	}
 	if (out.length > 0)

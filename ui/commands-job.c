@@ -133,7 +133,7 @@ static void append_question(struct buffer *out, const struct session *session)
 	}
 	free(held);
 	launching_append(out, session);
-	buffer_append_string(out, ". d: it goes on without us");
+	buffer_append_string(out, ". d: the job keeps running");
 	if (job->log != NULL) {
 		buffer_append_string(out, ", and prints to ");
 		text_escape(out, job->log, strlen(job->log));

@@ -79,7 +79,7 @@ static const struct command rows[] = {
 	{ "stay", NULL, "",
 	  "the stopped ranks stay so, though a collective may time out", SCREEN,
 	  ui_stay },
-	{ "hold", NULL, "", "hold the display, or the recording, and go on",
+	{ "hold", NULL, "", "freeze the display, or the recording, or resume it",
 	  SCREEN, ui_hold },
 	{ "refresh", NULL, "", "read all ranks now", SCREEN, ui_refresh },
 	{ "time", "seek",
@@ -178,8 +178,8 @@ static const struct command rows[] = {
 	  SCREEN | COMMAND_RANKS | COMMAND_ASKS, ui_interrupt },
 	{ "back", NULL, "", "back; never leaves", SCREEN, ui_back },
 	{ "quit", "q", "[detach | end]",
-	  "close the view; at home: leave. A job that was started goes on, or "
-	  "is ended",
+	  "close the view; at home: leave. A job that was started keeps "
+	  "running, or is ended",
 	  SCREEN, ui_quit },
 };
 const struct command_table ui_commands = { rows, ARRAY_LENGTH(rows) };

@@ -30,7 +30,7 @@ static const struct lack lacks[] = {
 	  "pdb:tcp:HOST:PORT names one." },
 	{ DEBUGGER_WAITING, "its debugger waits for somebody to connect",
 	  "Enter becomes its client." },
-	{ DEBUGGER_STALE, "its debugger's socket is left over: nobody listens",
+	{ DEBUGGER_STALE, "its debugger's socket is left over: no listener",
 	  "Once the program stops anew, another is found by itself." },
 	{ DEBUGGER_REFUSED, "its debugger is not ours to talk to", "" },
 	{ DEBUGGER_LOST, "the connection to its debugger is lost",

@@ -420,7 +420,7 @@ static void put_message(struct window window, const struct view *view)
 /* Those that the others may wait for can go on. */
 static const struct hint release_hint = { VIEW_HOME,
 					  { "release", NULL },
-					  "lets the others go on" };
+					  "resumes the others" };
 
 /* False: no rank that was told to run does so any more. */
 static bool put_motion(struct window window, const struct session *session,

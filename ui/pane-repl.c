@@ -15,7 +15,7 @@ static const char *const helps[] = {
 	"runs it in the frame looked at, any other in its __main__.",
 	"A rank that runs needs an agent for that: inject puts it in, or it "
 	"is started with PROBETUI=1.",
-	"Tab completes names; a block goes on until an empty line.",
+	"Tab completes names; an empty line ends a block.",
 };
 
 static void put_title(struct window window, const struct session *session,

@@ -258,7 +258,7 @@ class Process:
                 if self._terminal is None:
                     self._terminal = _open_terminal()
                 if self._terminal is None:
-                    tell("rank %d has no terminal for pdb, and goes on; "
+                    tell("rank %d has no terminal for pdb, and continues; "
                          "IPDB_MODE=socket needs none" % self.identity.rank)
                 return self._terminal is not None
             if self._channel is None:
@@ -277,7 +277,7 @@ class Process:
             self._channel = Channel(self.settings, listening)
             self._name = listening[0].name()
         except (endpoints.EndpointError, files.FolderError, OSError) as error:
-            tell("rank %d cannot wait in pdb, and goes on: %s"
+            tell("rank %d cannot wait in pdb, and continues: %s"
                  % (self.identity.rank, error))
 
     @contextlib.contextmanager
@@ -317,7 +317,7 @@ class Process:
             self._files.put_notice(sentence)
         try:
             if is_new or not channel.has_client():
-                tell("%s: probetui, or nc %s%s; goes on by itself in %s" % (
+                tell("%s: probetui, or nc %s%s; continues by itself in %s" % (
                     sentence, "" if self.settings.is_tcp else "-U ",
                     self._name, settings.duration(story.lease)))
             yield
@@ -340,11 +340,12 @@ class Process:
                 lines += ["It is not alone: %s." % visible(notice)
                           for notice in self._files.notices()]
             if getattr(self._local, "mark", None) is not None:
-                lines.append("The other ranks hold until it goes on or a step "
-                             "takes longer than %s; release lets them run on."
+                lines.append("The other ranks wait until it continues or a "
+                             "step takes longer than %s; release resumes "
+                             "them."
                              % settings.duration(holds.STEP_SECONDS))
             left = channel.lease_until - time.monotonic()
-            lines.append("Goes on by itself in %s; each command gives it %s. "
+            lines.append("Continues by itself in %s; each command gives it %s. "
                          "To leave it as it is, disconnect."
                          % (settings.duration(left),
                             settings.duration(channel.lease)))
@@ -454,7 +455,7 @@ def stop(frame: FrameType, ranks: Any, hold: bool, lease: Any) -> None:
         process.stop(frame, chosen, hold, lease)
     except Exception as problem:
         process.went_on()
-        tell("the stop failed, and the program goes on: %s"
+        tell("the stop failed, and the program continues: %s"
              % describe(problem))
 
 
@@ -466,5 +467,5 @@ def offer(error: BaseException, lease: Any) -> None:
     try:
         process.post_mortem(error, lease)
     except Exception as problem:
-        tell("the stop failed, and the exception goes on: %s"
+        tell("the stop failed, and the exception propagates: %s"
              % describe(problem))

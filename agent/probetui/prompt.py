@@ -109,7 +109,7 @@ class RankPdb(pdb.Pdb):
         if self.is_nested:
             super().interaction(frame, tb_or_exc)
         elif self._is_cut_off():
-            self._let_go("has no socket, and goes on")
+            self._let_go("has no socket, and continues")
         elif not self._is_inside:
             try:
                 with self._stopped(frame):
@@ -117,7 +117,7 @@ class RankPdb(pdb.Pdb):
             except bdb.BdbQuit:
                 raise
             except Exception as problem:
-                self._let_go("cannot wait in pdb, and goes on: "
+                self._let_go("cannot wait in pdb, and continues: "
                              + describe(problem))
 
     def _is_cut_off(self) -> bool:
@@ -178,8 +178,8 @@ class RankPdb(pdb.Pdb):
                 sys.settrace(trace)
 
     def _go_on_by_itself(self) -> None:
-        self.message("\nprobetui: nobody typed anything for the whole lease; "
-                     "the rank goes on.")
+        self.message("\nprobetui: no command for the whole lease; "
+                     "the rank continues.")
         self.forget()
         self.cmdqueue.clear()
         self.commands_defining = False
@@ -359,7 +359,7 @@ def _live_only(name: str) -> Any:
     def command(self: RankPdb, arg: str) -> Any:
         if self.is_post_mortem:
             self.error("the program has raised, so %s is not possible; "
-                       "continue lets the exception go on" % name)
+                       "continue lets the exception propagate" % name)
             return None
         return plain(self, arg)
 

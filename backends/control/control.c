@@ -66,7 +66,7 @@ static void tell_another(struct control_thread *thread)
 	debugger_init(&stop);
 	place_describe(thread->place, &stop);
 	text = xasprintf("Thread %d has stopped, too: %s. It is shown when the "
-			 "process goes on.",
+			 "process is resumed.",
 			 (int)thread->tid,
 			 stop.description ? stop.description
 					  : stop_reason_name(stop.reason));

@@ -199,7 +199,7 @@ static int take_number(struct pytokens *tokens, struct error *error)
 				       "outside.");
 	if (is_name(*tokens->next))
 		return pytokens_refuse(tokens, start, error,
-				       "the number goes on with a letter.");
+				       "the number is followed by a letter.");
 	if (fraction)
 		token->number = strtod(token->text, NULL);
 	return 0;

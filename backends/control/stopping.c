@@ -138,8 +138,8 @@ static char *explain_missing(const struct control *control)
 		buffer_append_string(&missing, " did not come to stand yet.");
 	if (asleep.length > 0)
 		buffer_printf(&missing,
-			      " %s sleeps uninterruptibly: the kernel lets "
-			      "nobody stop it.",
+			      " %s sleeps uninterruptibly (state D): it cannot "
+			      "be stopped.",
 			      asleep.data);
 	buffer_clear(&asleep);
 	return missing.length > 0 ? buffer_take(&missing) : NULL;

@@ -275,8 +275,8 @@ static int stop_any(struct tracee *tracee, struct thread *preferred,
 		return stop_and_replace(thread, error);
 	tracee->hopeless = loop_now() + HOPELESS_SECONDS;
 	return error_set(error,
-			 "no thread of pid %d can be made to stand: each ends, "
-			 "or sleeps where the kernel lets nobody wake it",
+			 "no thread of pid %d can be stopped: each ends, or "
+			 "sleeps uninterruptibly (state D)",
 			 (int)tracee->pid);
 }
 

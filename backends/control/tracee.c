@@ -530,7 +530,7 @@ int tracee_hold(struct tracee *tracee, pid_t tid, struct error *error)
 	if (thread_is_stuck(thread))
 		return error_set(error,
 				 "thread %d cannot be held: it ends, or sleeps "
-				 "where the kernel lets nobody wake it",
+				 "uninterruptibly (state D)",
 				 (int)tid);
 	thread_interrupt(thread);
 	if (!waits_one(tracee->waits, tid, LOOK_NS, &thread->held))

@@ -383,9 +383,9 @@ static void on_state(struct inquiry *inquiry, json_t *body,
 	else if (error)
 		refused = *error;
 	else if (is_held(body))
-		error_set(&refused, "It is held at an exception that nobody "
-				    "catches, and would end without its "
-				    "agent. c lets the exception go on.");
+		error_set(&refused, "It is held at an uncaught exception, "
+				    "and would end without its agent. "
+				    "c lets the exception propagate.");
 	if (error_is_set(&refused)) {
 		inquiry_respond(inquiry, NULL, &refused);
 		return;

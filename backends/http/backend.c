@@ -178,10 +178,9 @@ static bool has_stopped(const struct agent *agent, enum needs needs,
 			       "Pause it, or wait for a breakpoint.");
 	if (needs == NEEDS_LIVE && halt_is_held(halt))
 		return explain(reason,
-			       "It is held at an exception that nobody "
-			       "catches: its frames can be looked at, not "
-			       "stepped.",
-			       "c lets the exception go on.");
+			       "It is held at an uncaught exception: its "
+			       "frames can be looked at, not stepped.",
+			       "c lets the exception propagate.");
 	return true;
 }
 

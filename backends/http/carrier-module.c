@@ -210,7 +210,7 @@ static const char *explain(struct carrier_letter *letter, CURLcode code)
 		return "the connection ended before the answer";
 	/* libcurl names a machine and a port, where there are none. */
 	if (letter->path && code == CURLE_COULDNT_CONNECT)
-		return "nobody listens at its socket";
+		return "no process listens at its socket";
 	return letter->why[0] ? letter->why : curl_easy_strerror(code);
 }
 

@@ -234,8 +234,8 @@ static bool is_stopped(pid_t pid, struct reason *reason)
 		return false;
 	refuse(reason, "It is stopped, so no Python runs in it.");
 	snprintf(reason->fix, sizeof(reason->fix), "%s",
-		 letter == 'T' ? "Let it go on (kill -CONT)."
-			       : "Let it go on, and detach from it, first.");
+		 letter == 'T' ? "Resume it (kill -CONT)."
+			       : "Resume it, and detach from it, first.");
 	return true;
 }
 

@@ -172,7 +172,7 @@ static bool pdb_can(const struct connection *connection, enum request_kind kind,
 		return explain(reason,
 			       "It is in a post-mortem: its frames can be "
 			       "looked at, not stepped.",
-			       "c lets the exception go on.");
+			       "c lets the exception propagate.");
 	if (kind == REQUEST_VARIABLES && request)
 		return can_look(session, request, reason);
 	return true;

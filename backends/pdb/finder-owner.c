@@ -247,7 +247,7 @@ static int explain_hidden(const struct search *search, struct error *error)
 
 	if (!named)
 		return error_set(error,
-				 "Nobody listens at %s: the program that "
+				 "No process listens at %s: the program that "
 				 "opened it has ended, or did not open it yet.",
 				 search->target->text);
 	uid = search->file.st_ino ? search->file.st_uid : named->uid;

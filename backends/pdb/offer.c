@@ -124,7 +124,7 @@ static char *explain_twin(const struct offer *offer, const char *path,
 			 (int)offer->twin_pid);
 	if (is_bound == 0)
 		return xasprintf("%s has taken %s over, where it listens, "
-				 "too: nobody can connect to it any more.",
+				 "too: no client can connect to it any more.",
 				 name, shown);
 	return xasprintf("%s listens at %s, too: which of the two would "
 			 "answer cannot be told.",
@@ -190,7 +190,7 @@ static char *explain_taken(const struct listener *listener, struct seat *seat,
 	if (++seat->idle_looks < IDLE_LOOKS && !has_taken && !has_client)
 		return NULL;
 	return xasprintf("Its server at %s took one client, which has left: "
-			 "nobody is served any more.",
+			 "no other client is served.",
 			 shown);
 }
 
@@ -328,7 +328,7 @@ bool offer_describe_file(const char *path, bool is_served, struct seat *seat,
 		debugger->backend = xstrdup("pdb");
 		debugger->target = xasprintf("pdb:unix:%s", path);
 		debugger->why = why ? why
-				    : xasprintf("Nobody listens at %s: the "
+				    : xasprintf("No process listens at %s: the "
 						"program that opened it has "
 						"ended.",
 						shown);

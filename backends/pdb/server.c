@@ -12,7 +12,7 @@
  * is written once more, or something was left unread. */
 #define QUITS                                                                  \
 	"Its server takes one client: when that leaves, the program ends "     \
-	"(BdbQuit, or a broken pipe); in a post-mortem the exception goes on."
+	"(BdbQuit, or a broken pipe); in a post-mortem the exception propagates."
 
 /*
  * remote-pdb 2.1, rpdb 0.2: the constructor accepts once, and the end of input
@@ -47,7 +47,7 @@ static const struct server servers[] = {
 		.is_relay = true,
 		.leaving = "Its server takes one client, ever: when that "
 			   "leaves, the program waits for ever at its prompt, "
-			   "which nobody can reach any more.",
+			   "which no client can reach any more.",
 		.after = "Its server took the program's output for good: once "
 			 "its client has left, the program waits for ever as "
 			 "soon as it has printed some kilobytes.",

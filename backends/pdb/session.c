@@ -75,17 +75,17 @@ static const char *find_leaving(const struct session *session)
 	case DEBUGGER_STOPPED:
 		return debugger->is_post_mortem
 			       ? "Leaving ends its post-mortem: the exception "
-				 "goes on."
+				 "propagates."
 			       : find_after(session);
 	case DEBUGGER_RUNNING:
 		if (session->resumed_by == RESUMED_BY_STEP)
 			return "It is in the middle of a step: where that "
 			       "ends, the debugger would raise in it, as "
-			       "nobody is there.";
+			       "it has no client.";
 		return bindings_count(debugger) > 0
 			       ? "It runs, and our breakpoints can only be "
 				 "taken out where it stops: the next one would "
-				 "raise in it, as nobody is there."
+				 "raise in it, as it has no client."
 			       : find_after(session);
 	case DEBUGGER_CONNECTING:
 	case DEBUGGER_FOREIGN:

@@ -160,7 +160,7 @@ static char *explain_missing(const char *shown, int number)
 {
 	if (number == ENOENT)
 		return xasprintf("The file of its socket, %s, was taken away: "
-				 "nobody can connect to it any more.",
+				 "no client can connect to it any more.",
 				 shown);
 	return xasprintf("%s cannot be looked at: %s.", shown,
 			 strerror(number));

@@ -254,7 +254,7 @@ static int explain(const struct wire *wire, int number, struct error *error)
 		return error_set(error, "%s is not there.", wire->name);
 	if (number == ECONNREFUSED)
 		return error_set(error,
-				 "%s is stale: nobody listens there any more.",
+				 "%s is stale: no process listens there.",
 				 wire->name);
 	if (number == EAGAIN)
 		return error_set(error,

@@ -60,12 +60,12 @@ static void say_caught(struct buffer *out, const json_t *body)
 	const json_t *lease;
 
 	if (!is_caught(body, &lease)) {
-		buffer_append_string(out, "an exception that nobody catches "
-					  "ends it as ever");
+		buffer_append_string(out, "an uncaught exception ends it "
+					  "as ever");
 		return;
 	}
 	buffer_append_string(out,
-			     "an exception that nobody catches holds it");
+			     "an uncaught exception holds it");
 	if (json_is_number(lease)) {
 		buffer_append_string(out, ", for ");
 		say_lease(out, json_number_value(lease));

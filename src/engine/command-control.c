@@ -324,9 +324,9 @@ int command_pause(struct command_context *context, int argc, char **argv,
 	if (result == 0 && !context->screen &&
 	    !context->engine->settings.script)
 		buffer_append_string(context->notes,
-				     "probetui: what was paused goes on, as "
-				     "this command ends; the screen (p), or a "
-				     "script, holds it\n");
+				     "probetui: ranks resume when this command "
+				     "exits; use the screen (p) or -x to keep "
+				     "them paused\n");
 	control_clear(&control);
 	return result;
 }
@@ -357,8 +357,8 @@ int command_release(struct command_context *context, int argc, char **argv,
 	if (!context->engine->session.is_replay &&
 	    !is_any_on_its_way(&context->engine->session))
 		return error_set(error, "release: no rank is on its way to a "
-					"stop, so none waits for those that "
-					"stand; continue lets them go on");
+					"stop, so none waits for stopped ranks; "
+					"continue resumes them");
 	return move(context, "release", &motion, error);
 }
 

@@ -211,9 +211,9 @@ static int run(struct command_context *context, char *text, struct error *error)
 		return 0;
 	if (stops)
 		buffer_append_string(context->notes,
-				     "probetui: what is paused goes on, as this "
-				     "command ends; the screen, or a script, "
-				     "holds it\n");
+				     "probetui: ranks resume when this command "
+				     "exits; use the screen or -x to keep them "
+				     "paused\n");
 	script_flush(context, NULL);
 	engine_follow(engine, FOLLOW_SECONDS);
 	return watch_nan_wait(context, engine->settings.has_timeout

@@ -83,7 +83,7 @@ static const struct command rows[] = {
 	  "pdb:tcp:HOST:PORT, or of debuggers that wait",
 	  BOTH | COMMAND_RANKS | COMMAND_ASKS, command_connect },
 	{ "detach", NULL, "[--yes] [ranks SET]",
-	  "leave their debuggers; they go on where they would wait for us",
+	  "leave their debuggers; ranks that would wait for probetui continue",
 	  BOTH | COMMAND_RANKS | COMMAND_ASKS, command_detach },
 	{ "pause", NULL, "[PID | ranks SET]",
 	  "stop ranks that run, where they are",
@@ -97,7 +97,7 @@ static const struct command rows[] = {
 	  "run on, to the next breakpoint",
 	  BOTH | COMMAND_RANKS | COMMAND_ASKS, command_continue },
 	{ "release", NULL, "[ranks SET]",
-	  "let all that stand go on, as others step and may wait for them",
+	  "resume stopped ranks that a step may wait for",
 	  BOTH | COMMAND_RANKS, command_release },
 	{ "finish", "f return r", "[--yes] [ranks SET]",
 	  "run until the frame returns",
@@ -106,7 +106,7 @@ static const struct command rows[] = {
 	  "run to a greater line, or to LINE or beyond",
 	  BOTH | COMMAND_RANKS | COMMAND_ASKS, command_until },
 	{ "jump", "j", "LINE [ranks SET]",
-	  "go on at LINE, without running what is between",
+	  "continue at LINE, without running the lines between",
 	  BOTH | COMMAND_RANKS, command_jump },
 	{ "break", "b",
 	  "[FILE:LINE | LINE | FUNCTION] [if CONDITION] [log TEXT] "
@@ -179,8 +179,8 @@ static const struct command rows[] = {
 	  SHELL | COMMAND_TEXT | COMMAND_ALONE,
 	  command_help },
 	{ "quit", "q", "[detach | end]",
-	  "end the script. A job that was started goes on, or is ended", SHELL,
-	  command_quit },
+	  "end the script. A job that was started keeps running, or is ended",
+	  SHELL, command_quit },
 };
 const struct command_table engine_commands = { rows, ARRAY_LENGTH(rows) };
 

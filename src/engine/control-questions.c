@@ -144,8 +144,8 @@ static char *make_collective_question(const struct rankset *going,
 	buffer_printf(&out, " (line %d) and will wait there for ",
 		      collective->line);
 	rankset_append_named(&out, standing);
-	buffer_printf(&out, ", which %s. Go on all the same?",
-		      rankset_count(standing) == 1 ? "stands" : "stand");
+	buffer_printf(&out, ", which %s stopped. Continue all the same?",
+		      rankset_count(standing) == 1 ? "is" : "are");
 	return buffer_take(&out);
 }
 
@@ -244,14 +244,14 @@ static enum fate fate_of(const struct rank *rank)
 }
 
 static const char *const fate_words[FATE_COUNT][2] = {
-	[FATE_GOES_ON] = { "goes on without us", "go on without us" },
+	[FATE_GOES_ON] = { "will resume", "will resume" },
 	[FATE_WAITS] = { "waits for the next client",
 			 "wait for the next client" },
 	[FATE_HELD] = { "stays held by its agent until its lease ends",
 			"stay held by their agents until their leases end" },
 };
 
-/* "2 ranks are stopped, and go on without us", or how many do what. */
+/* "2 ranks are stopped, and will resume", or how many do what. */
 static void append_fates(struct buffer *out, const size_t counts[FATE_COUNT],
 			 size_t count)
 {

@@ -61,7 +61,7 @@ static const char *const state_reasons[] = {
 	[DEBUGGER_NONE] = "has no debugger to connect to",
 	[DEBUGGER_WAITING] = "waits in a debugger that is not connected; "
 			     "connect does that",
-	[DEBUGGER_STALE] = "has a socket where nobody listens",
+	[DEBUGGER_STALE] = "has a socket where no process listens",
 	[DEBUGGER_REFUSED] = "has a debugger that is not ours to talk to",
 	[DEBUGGER_CONNECTING] = "has a debugger that has not answered yet",
 	[DEBUGGER_RUNNING] = "runs; pause stops it",

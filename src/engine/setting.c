@@ -249,7 +249,7 @@ const struct setting setting_rows[] = {
 	  "what compare takes for equal; 0: the same bits", true,
 	  set_tolerance, show_tolerance, NULL },
 	{ "threads", "all | one",
-	  "that stop; one: the rest goes on in C code without the GIL", true,
+	  "that stop; one: the others run on in C code without the GIL", true,
 	  set_threads, show_threads, warn_of_threads },
 	{ "stop-on-signal", "on | off",
 	  "a stopped rank that is sent a signal stays stopped", true,

@@ -596,6 +596,6 @@ int session_apply(struct session *session, size_t node,
 		session->revision++;
 		return 0;
 	}
-	return error_set(error, "%s sent a message that nobody knows: %.60s",
+	return error_set(error, "%s sent an unknown message: %.60s",
 			 session->nodes[node].name, message->name);
 }

@@ -55,7 +55,7 @@ class TargetCase(unittest.TestCase):
             self.assertIn("rank 7 of 8", banner)
             self.assertIn("raised RuntimeError: boom 4", banner)
             self.assertIn("KeyError: 'missing'", banner)
-            self.assertIn("Goes on by itself in 30 min", banner)
+            self.assertIn("Continues by itself in 30 min", banner)
             self.assertNotIn("wrapping.py", banner)
             self.assertEqual(functions(client.say("w"))[-6:], [
                 "main", "chained", "outcome", "outer", "inner", "middle",
@@ -409,7 +409,7 @@ class TargetCase(unittest.TestCase):
                 pass
             client.send("c")
             self.assertEqual(self.target.result(), 7)
-        self.assertIn("has no socket, and goes on", self.target.told())
+        self.assertIn("has no socket, and continues", self.target.told())
 
     def test_rank_changes_while_stepped(self):
         self.target.begin("other_rank")
@@ -945,7 +945,7 @@ print(b, flush=True)
         holding = self.holding()
         first = self.start(0)
         with self.client() as client:
-            self.assertIn("The other ranks hold", client.read())
+            self.assertIn("The other ranks wait", client.read())
             # A step that is over soon is none.
             self.assertNotIn("longer", client.say("n"))
             if holding.poll() is not None:
@@ -1062,7 +1062,7 @@ print("went on")
         os.close(slave)
         output, errors = process.communicate(timeout=LIMIT)
         self.assertEqual((process.returncode, output), (0, "went on\n"))
-        self.assertIn("goes on: FileNotFoundError", errors)
+        self.assertIn("continues: FileNotFoundError", errors)
 
 
 def load_tests(loader, tests, _):

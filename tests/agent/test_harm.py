@@ -56,7 +56,7 @@ CONDITIONS = (None, None, "count % 7 == 0", "number > 5", "nobody", "False",
               "sum(n for n in range(3)) == 3 and total")
 # The program recurses as deep as it can, and there it may stop.
 NEAR_ITS_END = re.compile(r"probetui: a (step|breakpoint) failed, and the "
-                          r"program goes on: RecursionError.*\n")
+                          r"program continues: RecursionError.*\n")
 FUNCTIONS = ("fall", "making", "looping_once", "Node.__init__", "on_signal",
              "add", "add_once", "child", "squares", "numbers", "nobody")
 

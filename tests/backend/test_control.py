@@ -531,7 +531,7 @@ class OneCase(ControlCase):
         rank.set_breakpoints(self.WORK)
         said = self.node.event("output", rank.pid)["output"]
         self.assertEqual(said, "Thread %d has stopped, too: breakpoint 1. It "
-                         "is shown when the process goes on." % rank.pid)
+                         "is shown when the process is resumed." % rank.pid)
         rank.ask("sample", pids=[rank.pid])
         body = self.node.event("sampled", rank.pid)
         rank.take_sample(body)

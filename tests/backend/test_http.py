@@ -357,7 +357,7 @@ class TestTrust(HttpCase):
         with socket.socket(socket.AF_UNIX) as squatter:
             self.take_path(squatter)
         self.assertEqual(self.refuse("x"), "Its agent cannot be reached: "
-                         "nobody listens at its socket.")
+                         "no process listens at its socket.")
 
     def test_another_process_at_its_socket(self):
         with socket.socket(socket.AF_UNIX) as squatter:

@@ -312,7 +312,7 @@ class TestSessions(PdbTest):
         self.assertEqual([name for name, _ in self.frames()],
                          ["inner", "main", "<module>"])
         self.assertIn("post-mortem", self.refuse("next"))
-        self.assertIn("exception goes on", self.refuse("detach"))
+        self.assertIn("exception propagates", self.refuse("detach"))
         self.ask("continue")
         status, _, err = self.rank.end()
         self.assertEqual(status, 1)

@@ -255,7 +255,7 @@ class RefusedTest(FinderCase):
         path = self.leave_file("pdb.sock.%d" % RANK)
         told = self.find(self.start(), "stale")
         self.assertEqual(told["target"], "pdb:unix:" + path)
-        self.assertIn("Nobody listens", told["why"])
+        self.assertIn("No process listens", told["why"])
 
     def test_the_other_names(self):
         folder = self.path("pdb-%d" % os.geteuid())
@@ -501,7 +501,7 @@ class ConnectTest(FinderCase):
         self.assertIn("is no socket", self.refuse(self.folder))
         os.symlink("pdb.no", self.path("link"))
         self.assertIn("symbolic link", self.refuse(self.path("link")))
-        self.assertIn("Nobody listens",
+        self.assertIn("No process listens",
                       self.refuse(self.leave_file("pdb.sock.%d" % RANK)))
 
     def test_a_port_that_nobody_listens_at(self):
@@ -509,7 +509,7 @@ class ConnectTest(FinderCase):
         self.follow()
         with socket.socket() as held:
             held.bind(("127.0.0.1", 0))
-            self.assertIn("Nobody listens", self.node.refuse(
+            self.assertIn("No process listens", self.node.refuse(
                 "connect",
                 target="pdb:tcp:127.0.0.1:%d" % held.getsockname()[1]))
 

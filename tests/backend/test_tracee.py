@@ -538,7 +538,7 @@ class TestRefusals(Case):
         self.await_state(target.pid, "D")
         for order in ("hold %d" % target.pid,
                       "watch %d 0 %#x 8 w" % (target.pid, target.address)):
-            self.assertIn("nobody wake it", probe.order(order)["error"])
+            self.assertIn("uninterruptibly", probe.order(order)["error"])
         target.go()
         self.assertEqual(target.result(), "0 " + undisturbed("loop", 2000))
 

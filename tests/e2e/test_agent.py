@@ -140,7 +140,7 @@ class StopsCase:
         with job.client(0) as zero, job.client(2) as two:
             for client in (zero, two):
                 said = client.read()
-                while "The other ranks hold until it goes on" not in said:
+                while "The other ranks wait until it continues" not in said:
                     said = client.read()
                 self.assertIn("total = total_of", said)
                 client.send("n")

@@ -315,7 +315,7 @@ class TestActs(unittest.TestCase):
             self.assertIn("next: rank 2 runs; pause stops it\n",
                           run.stderr)
             run = node.run(script="connect ranks 2")
-            self.assertIn("nobody listens: Nobody listens.", run.stderr)
+            self.assertIn("no process listens: Nobody listens.", run.stderr)
 
     def test_connecting_to_who_waits(self):
         with Node() as node:
@@ -377,8 +377,8 @@ class TestCollectives(unittest.TestCase):
         with Node(reduces=15) as node:
             run = node.run(script="next ranks 1")
             self.assertIn("Rank 1 comes to all_reduce (line 15) and will wait "
-                          "there for ranks 0,2, which stand. Go on all the "
-                          "same? --yes does it", run.stderr)
+                          "there for ranks 0,2, which are stopped. Continue all "
+                          "the same? --yes does it", run.stderr)
             self.assertEqual(node.asked("next"), [])
             run = node.run(script="next --yes ranks 1")
             self.assertEqual(run.stderr, "")
@@ -391,7 +391,7 @@ class TestCollectives(unittest.TestCase):
             self.assertEqual(run.stderr, "")
             run = node.run(script="continue ranks 0,1")
             self.assertIn("Ranks 0-1 come to all_reduce (line 20) and will "
-                          "wait there for rank 2, which stands.", run.stderr)
+                          "wait there for rank 2, which is stopped.", run.stderr)
             self.assertEqual(node.asked("continue"), [])
 
     def test_all_of_them_together_are_not(self):

@@ -204,7 +204,7 @@ class TestAgents(unittest.TestCase):
             run = fake.run("catch", "lease", "5m", "types", "ValueError",
                            "KeyError", "ranks", "0-1")
             self.assertEqual(
-                run.stdout, "ranks 0-1: an exception that nobody catches "
+                run.stdout, "ranks 0-1: an uncaught exception "
                 "holds it, for 5 min at most\n", run.stderr)
             self.assertEqual(
                 fake.asked("catch")[0][1],

@@ -217,7 +217,7 @@ class TestKeys(OutsideCase):
         self.press(b"c", b"stopped at watch 2 (total: 0 -> ")
         self.press(b"B", b"watch total")
         self.press(b"q:clear\r", b"1 stopped")
-        self.leave(b"1 rank is stopped, and goes on without us. Leave?")
+        self.leave(b"1 rank is stopped, and will resume. Leave?")
 
     def test_what_can_never_be_set_is_not_kept(self):
         self.press(b"", b"Locals \xc2\xb7 ")
@@ -238,7 +238,7 @@ class TestKeys(OutsideCase):
         self.says(b"\x03", b"2 ranks stopped within")
         self.leave()
 
-    def leave(self, question=b"2 ranks are stopped, and go on without us"):
+    def leave(self, question=b"2 ranks are stopped, and will resume"):
         self.says(b"q", question)
         self.terminal.press(b"y")
         self.assertEqual(self.terminal.wait_end(), 0)
@@ -390,7 +390,7 @@ class TestGroup(ScriptCase):
                     if one.get("event") == "error"]
         self.assertEqual(len(failures), 1, failures)
         self.assertIn("Rank 0 comes to all_reduce (line %d) and will wait "
-                      "there for ranks 1-2, which stand." % line, failures[0])
+                      "there for ranks 1-2, which are stopped." % line, failures[0])
         self.assertIn({"command": "release", "ranks": "1-2", "others": "0"},
                       told)
         stops = [(one["rank"], one["reason"], one["frame"]["lineno"])

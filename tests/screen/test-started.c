@@ -122,9 +122,9 @@ static void leaving_asks(void **state)
 
 	tell(stage, LAUNCHED_RUNNING, -1);
 	stage_keys(stage, "q");
-	stage_check_shows(stage, "d: it goes on without us");
+	stage_check_shows(stage, "d: the job keeps running");
 	stage_keys(stage, "x n");
-	stage_check_hides(stage, "goes on without us");
+	stage_check_hides(stage, "keeps running");
 	assert_false(stage->app.is_done);
 	stage_keys(stage, "q");
 	tell(stage, LAUNCHED_ENDED, 0);

@@ -479,10 +479,10 @@ static void who_raised_stays_held_when_we_leave(void **state)
 {
 	struct stage *stage = *state;
 
-	check_end_question(stage, "2 ranks are stopped, and go on without us. "
+	check_end_question(stage, "2 ranks are stopped, and will resume. "
 				  "Leave?");
 	hold_by_agent(stage, 3);
-	check_end_question(stage, "2 ranks are stopped: 1 goes on without us, "
+	check_end_question(stage, "2 ranks are stopped: 1 will resume, "
 				  "1 stays held by its agent until its lease "
 				  "ends. Leave?");
 	hold_by_agent(stage, 0);
@@ -638,15 +638,15 @@ static void a_step_that_takes_long_offers_to_release(void **state)
 	debugger->state = DEBUGGER_RUNNING;
 	session->now += 3.25;
 	stage_check_shows(stage, "next: 1 of 2 stopped; 1 runs (3), 3.2 s");
-	stage_check_hides(stage, "r lets the others go on");
+	stage_check_hides(stage, "r resumes the others");
 	stage_keys(stage, "c");
 	stage_check_shows(stage, "; then continue (Esc drops)");
 	stage_keys(stage, "Esc");
 	session->now += 4;
-	stage_check_shows(stage, "1 runs (3), 7.2 s  r lets the others go on");
+	stage_check_shows(stage, "1 runs (3), 7.2 s  r resumes the others");
 	/* It is said until it is over, whatever is looked at meanwhile. */
 	stage_keys(stage, "]");
-	stage_check_shows(stage, "r lets the others go on");
+	stage_check_shows(stage, "r resumes the others");
 	commands_run(&stage->app, "release");
 	stage_check_shows(stage, "release: rank 0: ");
 	/* So does this, then. */

@@ -99,7 +99,7 @@ def guarded(function: Callable[..., Any], *arguments: Any) -> None:
     except Exception as problem:
         if is_of_handler(problem):
             raise
-        tell("a breakpoint failed, and the program goes on: %s"
+        tell("a breakpoint failed, and the program continues: %s"
              % describe(problem))
         return
     raise error

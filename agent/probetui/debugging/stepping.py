@@ -102,7 +102,7 @@ class Stepper(bdb.Bdb):
                     not tstates.has_room():
                 self._engine.break_off(self._state)
                 raise
-            tell("a step failed, and the program goes on: %s"
+            tell("a step failed, and the program continues: %s"
                  % describe(error))
             self.finish(frame)
             return None
