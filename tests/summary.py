@@ -4,9 +4,10 @@ list of core tests.
 
     summary.py [--core FILE] BUILD-FOLDER... [--failed WHAT]...
 
-A line of tests/core-tests is `FILE [PREFIX]`: at least one test of FILE whose
-name begins with PREFIX ran in one of the folders, and none of those was
-skipped in all of them. A skipped test says what it lacks, else it fails; and
+A line of tests/core-tests is `FILE [PREFIX] [(NEED)]`: at least one test of
+FILE whose name begins with PREFIX ran in one of the folders, and none of those
+was skipped in all of them; where the reason of each skip names NEED (torch),
+they may all have been skipped. A skipped test says what it lacks, else it fails; and
 so does the run where a sanitizer wrote a report, whichever test it was in.
 WHAT is something else that failed and is counted, too.
 """
@@ -20,6 +21,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 # "PASS: tests/unit/test-map 3 - test-map: order", from automake's TAP driver
 RESULT = re.compile(r"^(PASS|FAIL|SKIP|ERROR|XPASS|XFAIL): (\S+)"
                     r"(?: \d+)?(?: -)? ?(.*?)(?: # SKIP ?(.*))?$")
+# "FILE", "FILE PREFIX", "FILE PREFIX (NEED)"
+CORE_TEST = re.compile(r"(\S+) ?(.*?)(?: \((\w+)\))?$")
 OUTPUT_LINES = 80
 PASSED, FAILED, SKIPPED = {"PASS"}, {"FAIL", "ERROR", "XPASS"}, {"SKIP"}
 
@@ -71,23 +74,28 @@ def print_output(folder, file):
 
 
 def read_core_tests(path):
-    """[(file, prefix)] of tests/core-tests."""
+    """[(file, prefix, need)] of tests/core-tests; need "": none."""
     with open(path) as file:
-        lines = [line.split("#")[0].split() for line in file]
-    return [(words[0], " ".join(words[1:])) for words in lines if words]
+        matches = [CORE_TEST.match(line.split("#")[0].strip())
+                   for line in file]
+    return [(match.group(1), match.group(2), match.group(3) or "")
+            for match in matches if match]
 
 
 def core_failures(results, core):
     """Sentences about core tests that ran in no folder."""
-    for file, prefix in read_core_tests(core):
-        found = {}
-        for name, test, result, _ in results:
+    for file, prefix, need in read_core_tests(core):
+        found, lacks = {}, {}
+        for name, test, result, why in results:
             if name == file and test.startswith(prefix):
                 found.setdefault(test, set()).add(result)
+                lacks.setdefault(test, []).append(why)
         name = (file + " " + prefix).strip()
         if not found:
             yield "core test %s did not run" % name
         for test in sorted(found):
+            if need and all(need in why for why in lacks[test]):
+                continue
             if found[test] == SKIPPED:
                 yield "core test %s was skipped" % (test or name)
 

@@ -99,6 +99,23 @@ class TestSummary(Case):
                       done.stdout)
         self.assertEqual(done.returncode, 1)
 
+    def test_one_that_lacks_what_it_needs_may_be_skipped(self):
+        self.CORE += " test-x: torch (torch)"
+        skip = "SKIP: tests/screen/test-x 2 - test-x: torch # SKIP %s"
+        self.results("a", "PASS: tests/screen/test-x 1 - test-x: large",
+                     skip % "no Python has torch here")
+        done = self.summary("a")
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.results("b", "PASS: tests/screen/test-x 1 - test-x: large",
+                     skip % "with PROBETUI_SOAK=1")
+        done = self.summary("a", "b")
+        self.assertIn("failed: core test test-x: torch was skipped\n",
+                      done.stdout)
+        self.results("c", "PASS: tests/screen/test-x 1 - test-x: large")
+        done = self.summary("c")
+        self.assertIn("core test tests/screen/test-x test-x: torch did not run",
+                      done.stdout)
+
     def test_what_a_sanitizer_wrote_fails(self):
         """Though the test passed: it may not look at what a program says."""
         self.results("a", "PASS: tests/screen/test-x 1 - test-x: large")
