@@ -8,6 +8,7 @@ import tempfile
 import time
 import unittest
 
+import tracees
 from tracees import BUILD, LIMIT, Probe, Target
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -79,18 +80,8 @@ def await_time(moment):
         time.sleep(0.01)
 
 
-class Case(unittest.TestCase):
+class Case(tracees.Case):
     untouched = {}
-
-    @classmethod
-    def setUpClass(cls):
-        target = Target("loop", 1)
-        probe = Probe(target.pid)
-        answer = probe.order("attach")
-        probe.close()
-        target.close()
-        if answer["event"] == "failed":
-            raise unittest.SkipTest(answer["error"])
 
     def start(self, seconds, *names):
         target = Calls(seconds, *names)

@@ -25,17 +25,7 @@ def undisturbed(mode, count):
     return SUMS[mode, count]
 
 
-class Case(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        target = Target("loop", 1)
-        probe = Probe(target.pid)
-        answer = probe.order("attach")
-        probe.close()
-        target.close()
-        if answer["event"] == "failed":
-            raise unittest.SkipTest(answer["error"])
-
+class Case(tracees.Case):
     def start(self, *argv):
         target = Target(*argv)
         self.addCleanup(target.close)

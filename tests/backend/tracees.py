@@ -5,6 +5,7 @@ import select
 import signal
 import subprocess
 import time
+import unittest
 
 BUILD = os.environ.get("BUILDDIR", ".")
 PROBE = os.path.join(BUILD, "tests", "backend", "tracee-probe")
@@ -177,3 +178,17 @@ class Probe:
                 self.process.kill()
                 self.process.wait()
             self.process.stdout.close()
+
+
+class Case(unittest.TestCase):
+    """Skipped where no process can be attached to."""
+
+    @classmethod
+    def setUpClass(cls):
+        target = Target("loop", 1)
+        probe = Probe(target.pid)
+        answer = probe.order("attach")
+        probe.close()
+        target.close()
+        if answer["event"] == "failed":
+            raise unittest.SkipTest(answer["error"])

@@ -14,7 +14,7 @@ from typing import Any, Dict, Iterable, List, Optional, Set, Tuple
 
 from ..settings import describe
 from . import codes
-from .expressions import Expression, LogText
+from .expressions import Condition, LogText
 from .specs import Bound, EngineError, Spec
 from .stop import is_for_program
 
@@ -89,9 +89,8 @@ class Breakpoint:
         self.is_broken = False
         self.is_misnamed = False  # by a name that may be there another time
         self._ignore_left = spec.ignore
-        self._condition: Optional[Expression] = None
+        self._condition: Optional[Condition] = None
         self._log: Optional[LogText] = None
-        self._failed = False
         self._second = 0.0
         self._said = self._left_out = 0
         try:
@@ -106,7 +105,7 @@ class Breakpoint:
             raise EngineError("A breakpoint takes a path and a line, or a "
                               "function.")
         if spec.condition:
-            self._condition = Expression(spec.condition, "condition")
+            self._condition = Condition(spec.condition)
         if spec.log is not None:
             self._log = LogText(spec.log)
 
@@ -189,7 +188,8 @@ class Breakpoint:
             except BaseException as error:
                 if is_for_program(error):
                     raise
-                self._fail(describe(error), said)
+                self.bound.message = self._condition.fail(
+                    describe(error), said) or self.bound.message
                 return False, said
         with lock:
             if not self._counts():
@@ -200,14 +200,6 @@ class Breakpoint:
         if speaks:
             said.append(self._log.say(frame))
         return False, said
-
-    def _fail(self, error: str, said: List[str]) -> None:
-        if self._failed or self._condition is None:
-            return
-        self._failed = True
-        self.bound.message = "condition failed: %s" % error
-        said.append("the condition %s failed, so it does not stop: %s" % (
-            self._condition.text, error))
 
     def _counts(self) -> bool:
         """One more hit, if it is one."""

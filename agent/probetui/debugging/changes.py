@@ -16,7 +16,7 @@ from typing import Any, Callable, Dict, List, Optional
 from ..settings import describe as describe_error
 from ..values import Kinds, class_name, describe
 from .engine import Engine
-from .expressions import Expression
+from .expressions import Condition
 from .paths import MISSING, Path, read
 from .reaching import Reached
 from .specs import EngineError
@@ -67,9 +67,8 @@ class Change:
         self.ignore = ignore
         self.hits = 0
         self.message: Optional[str] = None
-        self._failed = False
         self._condition = None if not condition else \
-            Expression(condition, "condition")
+            Condition(condition)
         self._value = read(path, frame)
         self._stamp = stamp(self._value)
 
@@ -104,18 +103,11 @@ class Change:
             except Exception as error:
                 if is_for_program(error):
                     raise
-                self._fail(describe_error(error), said)
+                self.message = self._condition.fail(
+                    describe_error(error), said) or self.message
                 return False
         self.hits += 1
         return self.hits > self.ignore
-
-    def _fail(self, error: str, said: List[str]) -> None:
-        if self._failed or self._condition is None:
-            return
-        self._failed = True
-        self.message = "condition failed: %s" % error
-        said.append("the condition %s failed, so it does not stop: %s" % (
-            self._condition.text, error))
 
     def end(self) -> None:
         self.frame = None

@@ -5,7 +5,7 @@ import dis
 import string
 import types
 from types import FrameType
-from typing import Any, List, Tuple
+from typing import Any, List, Optional, Tuple
 
 from .. import representation
 from ..settings import describe
@@ -38,6 +38,24 @@ class Expression:
             # A comprehension within it does not see the locals.
             return eval(self._code, dict(frame.f_globals, **names))
         return eval(self._code, frame.f_globals, names)
+
+
+class Condition(Expression):
+    """Of a breakpoint or a watch. A failure is reported once."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text, "condition")
+        self._has_failed = False
+
+    def fail(self, error: str, said: List[str]) -> Optional[str]:
+        """Appends the report to `said`. The message of its breakpoint or watch
+        from now on; None: it has failed before."""
+        if self._has_failed:
+            return None
+        self._has_failed = True
+        said.append("the condition %s failed, so it does not stop: %s" % (
+            self.text, error))
+        return "condition failed: %s" % error
 
 
 def _names_of(code: types.CodeType) -> List[str]:
