@@ -154,6 +154,89 @@ def end():
         plain()
 one.armer.end = end
 """)
+# Requests that began before the engine ended, and a fork behind that: the
+# child begins a thread, as programs do.
+FORK_AFTER_THE_END = ENGINE + """
+from probetui import forks
+from probetui.debugging.specs import EngineError, ExceptionFilter
+other = threading.Event()
+thread = threading.Thread(target=other.wait)
+thread.start()
+def function():
+    return 1
+def refused(request):
+    try:
+        request()
+    except EngineError as error:
+        return "ended" in str(error)
+    return False
+def trace():
+    return threading._trace_hook, sys.gettrace(), getattr(
+        sys, "monitoring", None) and sys.monitoring.get_tool(4)
+def fork():
+    number = os.fork()
+    if number == 0:
+        child = threading.Thread(target=function)
+        child.start()
+        child.join()
+        os._exit(0)
+    until, ended = time.monotonic() + 10, 0
+    while not ended and time.monotonic() < until:
+        ended, status = os.waitpid(number, os.WNOHANG)
+        time.sleep(0.001)
+    if not ended:
+        os.kill(number, signal.SIGKILL)
+        status = os.waitpid(number, 0)[1]
+    return status
+before = trace()
+one.close()
+print(*[refused(request) for request in (
+    one.pause, lambda: begin(function, 1),
+    lambda: one.set_exceptions("test", ExceptionFilter(True, False, [])))])
+one.watch_code(function.__code__, lambda frame, event: None)
+print(trace() == before, fork())
+# An agent has left as this engine was made; the next one uses it.
+two = engine.get()
+forks.clear()
+one = engine.get()
+print(one is two, len(forks._hooks))
+begin(function, 1)
+one.on_event = lambda name, body: body["stop"].go() \
+    if name == "stopped" else None
+print(fork())
+one.close()
+other.set()
+"""
+# The program exchanges its streams, as contextlib.redirect_stdout() does, in the
+# midst of an evaluation's begin and end.
+EXCHANGED = """
+import io, sys
+from probetui import streams
+real, own, between = sys.stdout, io.StringIO(), []
+def exchange(original):
+    if original is real and between:
+        sys.stdout = between.pop()
+class Capture(streams.Capture):
+    def _make_stream(self, original):
+        exchange(original)
+        return super()._make_stream(original)
+def original_of(stream):
+    exchange(vars(stream)["_original"])
+    return vars(stream)["_original"]
+streams.Stream._original = property(
+    original_of, lambda stream, value: vars(stream).update(_original=value))
+capture, seen = Capture(), []
+with capture.catching(streams.Output()):
+    between.append(own)
+seen.append(sys.stdout is own)
+sys.stdout = real
+between.append(own)
+with capture.catching(streams.Output()):
+    seen.append(sys.stdout._original is own)
+seen.append(sys.stdout is own)
+sys.stdout = real
+print(*seen)
+"""
 FORK_AT_ONCE = FORK.replace("(True, 0.1)", "()").replace(
     "one.on_event", "engine.FORK_SECONDS = 0.001\none.on_event")
 TRACED = """
@@ -609,6 +692,16 @@ class HazardCase(unittest.TestCase):
 
     def test_a_fork_while_the_engine_ends(self):
         self.assertEqual(self.run_program(FORK_AT_THE_END), ["0"])
+
+    def test_a_fork_after_the_end_of_the_engine(self):
+        """A request that comes late arms nothing; else the child's threads
+        would wait for the lock of an engine that it does not forget."""
+        self.assertEqual(self.run_program(FORK_AFTER_THE_END), [
+            "True", "True", "True", "True", "0", "True", "1", "0"])
+
+    def test_streams_that_the_program_exchanges(self):
+        """Nothing is put in the place of a stream but what stands for it."""
+        self.assertEqual(self.run_program(EXCHANGED), ["True"] * 3)
 
     def test_a_fork_that_does_not_wait(self):
         self.assertEqual(self.run_program(FORK_AT_ONCE), ["0"])

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ..routes import Context
     from ..server import Connection, Server
 
+LEAVES = "the agent leaves this process"
 POLL_SECONDS = 30
 UNMARK_SECONDS = 1.0
 # Threads that stood have gone on by then.
@@ -77,8 +78,11 @@ class Debugger:
         server.on_gone = self._leave
 
     def engine(self) -> Engine:
-        """Made when something is to stop."""
+        """Made when something is to stop. Failure: the agent leaves; one that
+        is made then would not be closed."""
         with self._seat:
+            if self._is_closed:
+                raise Failure(LEAVES)
             if self._engine is None:
                 from ..debugging import engine
 
@@ -199,7 +203,8 @@ class Debugger:
     def close(self) -> None:
         """The process ends, or the agent does. All of it is done, then the
         first that failed is raised."""
-        self._is_closed = True
+        with self._seat:
+            self._is_closed = True
         parts = list(self.endings)
         if self._engine is not None:
             parts.append(self._engine.close)
@@ -278,7 +283,7 @@ class Debugger:
 
     def _do(self, call: Call, command: str) -> Optional[Dict[str, Any]]:
         if self._is_closed:
-            raise Failure("the agent leaves this process")
+            raise Failure(LEAVES)
         row = table.find(command)
         if row is None:
             raise Failure("there is no request %s here" % ascii(command))

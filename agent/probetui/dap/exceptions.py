@@ -4,7 +4,7 @@ from __future__ import annotations
 import traceback
 from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple
 
-from ..debugging.specs import ExceptionFilter
+from ..debugging.specs import EngineError, ExceptionFilter
 from ..evaluation import PACKAGE
 from ..values import chain, class_name, cut, without_guesses
 from . import holding, places, stopped
@@ -67,10 +67,13 @@ def _set(call: Call) -> Dict[str, Any]:
     kept.names, kept.types, kept.owner = names, types, call.session.id
     holding.want_uncaught(call.debugger, call.session.id,
                           types if "uncaught" in names else None)
-    call.debugger.engine().set_exceptions(
-        call.session.id, ExceptionFilter(
-            "raised" in names, "uncaught" in names, types)
-        if names else None)
+    try:
+        call.debugger.engine().set_exceptions(
+            call.session.id, ExceptionFilter(
+                "raised" in names, "uncaught" in names, types)
+            if names else None)
+    except EngineError as error:
+        raise Failure(str(error)) from None
     return {"breakpoints": [{"verified": True} for _ in names]}
 
 

@@ -20,6 +20,7 @@ from .stop import Frames, Stop
 from .table import Table
 
 FORK_SECONDS = 5.0
+HAS_ENDED = "the debugger of this process has ended"
 NO_STEPS = "it stands where no line follows: it can only continue"
 
 
@@ -55,8 +56,7 @@ class Engine(Reaching):
         """These are all of that owner (a session's id) from now on; those
         that are as before keep their counts."""
         with self._lock:
-            if self.is_closed:
-                raise EngineError("the debugger of this process has ended")
+            self._check_open()
             before = {each.bound.id for each in self.table.all()}
             own = self.table.set(owner, breakpoints)
             cleared = before - {each.bound.id for each in self.table.all()}
@@ -68,6 +68,13 @@ class Engine(Reaching):
             for each in own:
                 self.armer.remark(each)
             return [each.bound for each in own]
+
+    def _check_open(self) -> None:
+        """Nothing is armed after close(), by a request that began before:
+        armer.end() is not called again, and the child of a fork does not
+        forget a closed engine. Called with the lock."""
+        if self.is_closed:
+            raise EngineError(HAS_ENDED)
 
     def breakpoints(self) -> Dict[str, List[Bound]]:
         """Of each owner."""
@@ -81,6 +88,7 @@ class Engine(Reaching):
         with self._lock:
             self.filters.pop(owner, None)
             if filters is not None:
+                self._check_open()
                 self.filters[owner] = filters
             self._arm()
 
@@ -91,6 +99,8 @@ class Engine(Reaching):
         """It is called in the thread before each line of this code object,
         and at the end of each frame of it. It must not raise."""
         with self._lock:
+            if self.is_closed:
+                return
             own = self.watchers.get(id(code), [code])
             self.watchers[id(code)] = own + [watcher]
             self._arm()
@@ -107,6 +117,7 @@ class Engine(Reaching):
         """The thread stops at its next line; None: all. EngineError: there
         is none, or it cannot be stopped."""
         with self._lock:
+            self._check_open()
             idents = self._idents(thread_id)
             for ident in idents:
                 self.state_of(ident).paused_by.add(owner)
@@ -249,7 +260,11 @@ _forking: Dict[int, Engine] = {}
 def get() -> Engine:
     """The one of this process, made when there is none."""
     engine = _engine
-    return Engine() if engine is None or engine.is_closed else engine
+    if engine is None or engine.is_closed:
+        return Engine()
+    # An agent that left has taken its hooks of forks away.
+    _register(engine)
+    return engine
 
 
 def peek() -> Optional[Engine]:

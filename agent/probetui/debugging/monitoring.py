@@ -82,7 +82,7 @@ class Monitoring(Armer):
             general |= events.PY_UNWIND
         if engine.stops_raised():
             general |= events.RAISE
-        if not wanted and not general:
+        if not wanted and not general or engine.is_closed:
             self.end()
             return
         tool = self._begin()
@@ -152,6 +152,9 @@ class Monitoring(Armer):
     # What comes.
 
     def _started(self, code: codes.Code, offset: int) -> Any:
+        # A thread that forks may have to do without the engine's lock.
+        if inspection.is_busy():
+            return None
         table = self.engine.table
         if code.co_name in table.names or table.of_file(code.co_filename):
             guarded(self.engine.appeared, code)

@@ -93,8 +93,9 @@ class Tracing(Armer):
 
     def update(self) -> None:
         engine = self.engine
-        is_wanted = bool(not engine.table.is_empty() or engine.watchers
-                         or engine.stops_raised() or self._seized)
+        is_wanted = not engine.is_closed and bool(
+            not engine.table.is_empty() or engine.watchers
+            or engine.stops_raised() or self._seized)
         self.watched_files = frozenset(
             own[0].co_filename for own in engine.watchers.values())
         self._files = _Files(self)
