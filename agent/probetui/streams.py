@@ -7,6 +7,9 @@ import contextlib
 import io
 import sys
 import threading
+from functools import partial
+from itertools import compress
+from operator import is_
 from typing import Any, Deque, Dict, Iterator, List, Optional
 
 TEXT_MAXIMUM = 256 << 10
@@ -92,6 +95,19 @@ class Stream:
         return getattr(self._original, name)
 
 
+_call: Any = partial.__call__
+
+
+def _exchange(name: str, old: Any, new: Any) -> bool:
+    """False: the program has put another stream in the place of `old`
+    meanwhile. These are calls in C, with nothing between the look and the
+    change that lets go of the GIL."""
+    names = sys.__dict__
+    found = map(names.get, [name])
+    change = partial(names.__setitem__, name, new)
+    return bool(list(map(_call, compress([change], map(is_, found, [old])))))
+
+
 class Capture:
     """Puts the streams in place while any thread's output is caught."""
 
@@ -114,15 +130,19 @@ class Capture:
         self._kept.append(stream)
         return stream
 
+    def _put(self, name: str) -> None:
+        """The program may put another stream there at any time."""
+        while True:
+            stream = getattr(sys, name, None)
+            if type(stream) is Stream and stream._outputs is self._outputs or \
+                    _exchange(name, stream, self._make_stream(stream)):
+                return
+
     @contextlib.contextmanager
     def catching(self, output: Output) -> Iterator[None]:
         with self._lock:
             for name in NAMES:
-                stream = getattr(sys, name)
-                # The program may have put another one there meanwhile.
-                if type(stream) is not Stream or \
-                        stream._outputs is not self._outputs:
-                    setattr(sys, name, self._make_stream(stream))
+                self._put(name)
             self._outputs[threading.get_ident()] = output
         try:
             yield
@@ -136,6 +156,7 @@ class Capture:
         """Also one that the program has kept, and put back. Those that it has
         put in their place stay."""
         for name in NAMES:
-            stream = getattr(sys, name)
-            if type(stream) is Stream:
-                setattr(sys, name, stream._original)
+            stream = getattr(sys, name, None)
+            while type(stream) is Stream and \
+                    not _exchange(name, stream, stream._original):
+                stream = getattr(sys, name, None)
