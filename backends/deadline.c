@@ -1,7 +1,6 @@
 #include "backends/deadline.h"
 
 #include <dirent.h>
-#include <inttypes.h>
 #include <linux/futex.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 #include <time.h>
 
 #include "banned.h"
+#include "backends/task-syscall.h"
 #include "base/loop.h"
 
 /* How torch and NCCL name their threads; 15 characters at most. */
@@ -21,15 +21,13 @@
 /* A wait for the GIL ends after some milliseconds. */
 #define GIL_SECONDS 0.1
 
-bool deadline_parse(const char *line, uint64_t *address, bool *is_realtime)
+/* Of a futex(2) that waits until a time; false: any other call. */
+static bool find_deadline(const struct task_syscall *call, uint64_t *address,
+			  bool *is_realtime)
 {
-	uint64_t arguments[4];
-	long number;
+	const uint64_t *arguments = call->arguments;
 
-	if (sscanf(line, "%ld %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64,
-		   &number, &arguments[0], &arguments[1], &arguments[2],
-		   &arguments[3]) != 5 ||
-	    number != SYS_futex || arguments[3] == 0 ||
+	if (call->number != SYS_futex || arguments[3] == 0 ||
 	    (arguments[1] & FUTEX_CMD_MASK) != FUTEX_WAIT_BITSET)
 		return false;
 	*address = arguments[3];
@@ -37,15 +35,21 @@ bool deadline_parse(const char *line, uint64_t *address, bool *is_realtime)
 	return true;
 }
 
-static bool read_line(pid_t pid, const char *tid, const char *name, char *out,
-		      size_t size)
+bool deadline_parse(const char *line, uint64_t *address, bool *is_realtime)
+{
+	struct task_syscall call;
+
+	task_syscall_parse(&call, line);
+	return find_deadline(&call, address, is_realtime);
+}
+
+static bool read_name(pid_t pid, const char *tid, char *out, size_t size)
 {
 	char path[80];
 	FILE *file;
 	bool is_read;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%.20s/%s", (int)pid, tid,
-		 name);
+	snprintf(path, sizeof(path), "/proc/%d/task/%.20s/comm", (int)pid, tid);
 	file = fopen(path, "re");
 	if (!file)
 		return false;
@@ -65,9 +69,9 @@ static double clock_seconds(clockid_t clock)
 }
 
 /* The thread's deadline on the clock of loop_now(); 0: it waits for none. */
-static double read_deadline(pid_t pid, const char *tid)
+static double read_deadline(pid_t pid, pid_t tid)
 {
-	char line[256];
+	struct task_syscall call;
 	uint64_t address;
 	bool is_realtime;
 	int64_t times[2];
@@ -75,8 +79,8 @@ static double read_deadline(pid_t pid, const char *tid)
 	struct iovec from = { NULL, sizeof(times) };
 	double left;
 
-	if (!read_line(pid, tid, "syscall", line, sizeof(line)) ||
-	    !deadline_parse(line, &address, &is_realtime))
+	if (!task_syscall_read(&call, pid, tid) ||
+	    !find_deadline(&call, &address, &is_realtime))
 		return 0;
 	from.iov_base = (void *)(uintptr_t)address;
 	if (process_vm_readv(pid, &to, 1, &from, 1, 0) != sizeof(times))
@@ -94,14 +98,14 @@ static void look(struct deadlines *deadlines, pid_t pid, const char *tid)
 	struct deadline *wait;
 	double at;
 
-	if (!read_line(pid, tid, "comm", name, sizeof(name)))
+	if (!read_name(pid, tid, name, sizeof(name)))
 		return;
 	deadlines->has_nccl |= strcasestr(name, NCCL_PART) != NULL;
 	if (strcmp(name, GLOO_WORKER) == 0)
 		deadlines->has_gloo = true;
 	else if (!is_main)
 		return;
-	at = read_deadline(pid, tid);
+	at = read_deadline(pid, number);
 	if (at == 0 || deadlines->count == DEADLINES_MAXIMUM ||
 	    (is_main && at - loop_now() < GIL_SECONDS))
 		return;

@@ -293,20 +293,42 @@ int procfs_owner(struct procfs *procfs, pid_t pid, uid_t *owner)
 	return 0;
 }
 
+const char *procfs_status_line(const char *status, const char *key)
+{
+	size_t length = strlen(key);
+
+	for (const char *line = status; line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (strncmp(line, key, length) == 0 && line[length] == ':')
+			return line + length + 1;
+	}
+	return NULL;
+}
+
+/* The last number of the line NSpid (proc_pid_status(5)). */
+pid_t procfs_inner_pid(const char *status)
+{
+	const char *line = procfs_status_line(status, "NSpid");
+	const char *last;
+
+	if (!line)
+		return 0;
+	last = line + strcspn(line, "\n");
+	while (last > line && last[-1] >= '0' && last[-1] <= '9')
+		last--;
+	return (pid_t)strtol(last, NULL, 10);
+}
+
 int64_t procfs_status(struct procfs *procfs, pid_t pid, const char *key,
 		      int64_t fallback)
 {
-	size_t length = strlen(key);
+	const char *line;
 	char *bytes;
 
 	if (procfs_read(procfs, pid, "status", &bytes, NULL) < 0)
 		return fallback;
-	for (const char *line = bytes; line; line = strchr(line, '\n')) {
-		line += *line == '\n';
-		if (strncmp(line, key, length) == 0 && line[length] == ':')
-			return strtoll(line + length + 1, NULL, 10);
-	}
-	return fallback;
+	line = procfs_status_line(bytes, key);
+	return line ? strtoll(line, NULL, 10) : fallback;
 }
 
 double procfs_age(uint64_t start_time)

@@ -64,6 +64,13 @@ bool procfs_has_ended(const struct procfs_stat *stat);
 bool procfs_is_gone(int number);
 /* Whose process it is, without reading it. */
 int procfs_owner(struct procfs *procfs, pid_t pid, uid_t *owner);
+/*
+ * Lends what follows "KEY:" in the text of /proc/PID/status, or of a thread's,
+ * up to the end of the text; NULL: there is no such line.
+ */
+const char *procfs_status_line(const char *status, const char *key);
+/* The pid in its innermost pid namespace, from such a text; 0 unknown. */
+pid_t procfs_inner_pid(const char *status);
 /* The number behind "KEY:" in /proc/PID/status; fallback if there is none. */
 int64_t procfs_status(struct procfs *procfs, pid_t pid, const char *key,
 		      int64_t fallback);

@@ -21,22 +21,10 @@ static const char others[] =
 	"Or stop it from within: pdb (breakpoint() in the program) or the "
 	"agent.";
 
-static const char *find_line(const char *text, const char *key)
-{
-	size_t length = strlen(key);
-
-	for (const char *line = text; line; line = strchr(line, '\n')) {
-		line += *line == '\n';
-		if (strncmp(line, key, length) == 0 && line[length] == ':')
-			return line + length + 1;
-	}
-	return NULL;
-}
-
 static bool find_number(const char *text, const char *key, int base,
 			int64_t *value)
 {
-	const char *found = find_line(text, key);
+	const char *found = procfs_status_line(text, key);
 
 	if (!found)
 		return false;

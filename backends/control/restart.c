@@ -15,6 +15,7 @@
 #include "backends/control/arch.h"
 #include "backends/control/standing.h"
 #include "backends/ptrace/task.h"
+#include "backends/task-syscall.h"
 #include "base/array.h"
 #include "base/loop.h"
 
@@ -113,24 +114,6 @@ static bool read_text(pid_t pid, pid_t tid, const char *name,
 	return got > 0;
 }
 
-/* The system call that a thread sleeps in; -1: it runs, or it is unknown. */
-static long read_call(pid_t pid, pid_t tid,
-		      uint64_t arguments[ARCH_ARGUMENTS])
-{
-	char text[FILE_BYTES];
-	char *end;
-	long number;
-
-	if (!read_text(pid, tid, "syscall", text))
-		return -1;
-	number = strtol(text, &end, 10);
-	if (end == text)
-		return -1;
-	for (int i = 0; i < ARCH_ARGUMENTS; i++)
-		arguments[i] = strtoull(end, &end, 16);
-	return number;
-}
-
 /*
  * Limits
  */
@@ -184,18 +167,22 @@ static enum restart_harm harm_of(pid_t pid, const struct call *call,
 
 enum restart_harm restart_harm(pid_t pid, pid_t tid)
 {
-	uint64_t arguments[ARCH_ARGUMENTS];
-	const struct call *call = find_call(read_call(pid, tid, arguments));
+	struct task_syscall now;
+	const struct call *call;
 
-	return call ? harm_of(pid, call, arguments) : RESTART_NONE;
+	task_syscall_read(&now, pid, tid);
+	call = find_call(now.number);
+	return call ? harm_of(pid, call, now.arguments) : RESTART_NONE;
 }
 
 const char *restart_anew(pid_t pid, pid_t tid)
 {
-	uint64_t arguments[ARCH_ARGUMENTS];
-	const struct call *call = find_call(read_call(pid, tid, arguments));
+	struct task_syscall now;
+	const struct call *call;
 
-	return call && harm_of(pid, call, arguments) == RESTART_ANEW
+	task_syscall_read(&now, pid, tid);
+	call = find_call(now.number);
+	return call && harm_of(pid, call, now.arguments) == RESTART_ANEW
 		       ? call->name
 		       : NULL;
 }
@@ -286,10 +273,11 @@ static bool read_offset(int processor, int64_t *offset)
 
 void restart_note(struct restart *restart, pid_t pid, pid_t tid)
 {
-	uint64_t arguments[ARCH_ARGUMENTS];
+	struct task_syscall now;
 	const struct call *call;
 
-	restart->number = read_call(pid, tid, arguments);
+	task_syscall_read(&now, pid, tid);
+	restart->number = now.number;
 	restart->slept_ns = 0;
 	call = find_call(restart->number);
 	if (!call || (call->limit != LIMIT_MILLISECONDS &&

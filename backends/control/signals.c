@@ -21,32 +21,21 @@ static const struct {
 	const char *key;
 	size_t offset;
 } lines[] = {
-	{ "SigPnd:", offsetof(struct signals, pending) },
-	{ "ShdPnd:", offsetof(struct signals, shared) },
-	{ "SigBlk:", offsetof(struct signals, blocked) },
-	{ "SigIgn:", offsetof(struct signals, ignored) },
-	{ "SigCgt:", offsetof(struct signals, caught) },
+	{ "SigPnd", offsetof(struct signals, pending) },
+	{ "ShdPnd", offsetof(struct signals, shared) },
+	{ "SigBlk", offsetof(struct signals, blocked) },
+	{ "SigIgn", offsetof(struct signals, ignored) },
+	{ "SigCgt", offsetof(struct signals, caught) },
 };
-
-static void parse_line(struct signals *signals, const char *line)
-{
-	for (size_t i = 0; i < ARRAY_LENGTH(lines); i++) {
-		size_t length = strlen(lines[i].key);
-		uint64_t set;
-
-		if (strncmp(line, lines[i].key, length) != 0)
-			continue;
-		set = strtoull(line + length, NULL, 16);
-		memcpy((char *)signals + lines[i].offset, &set, sizeof(set));
-	}
-}
 
 void signals_parse(struct signals *signals, const char *status)
 {
 	*signals = (struct signals){ .pending = 0 };
-	for (const char *line = status; line; line = strchr(line, '\n')) {
-		line += *line == '\n';
-		parse_line(signals, line);
+	for (size_t i = 0; i < ARRAY_LENGTH(lines); i++) {
+		const char *line = procfs_status_line(status, lines[i].key);
+		uint64_t set = line ? strtoull(line, NULL, 16) : 0;
+
+		memcpy((char *)signals + lines[i].offset, &set, sizeof(set));
 	}
 }
 

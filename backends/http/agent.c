@@ -12,6 +12,7 @@
 #include "backends/http/halts.h"
 #include "backends/node.h"
 #include "backends/patience.h"
+#include "backends/ptrace/task.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -90,7 +91,7 @@ pid_t agent_tid(const struct agent *agent, int64_t thread)
 		return 0;
 	if (agent->way.pid == 0 || agent->way.pid == agent->inner_pid)
 		return (pid_t)thread;
-	return way_thread(agent->way.pid, (pid_t)thread);
+	return task_find(agent->way.pid, (pid_t)thread);
 }
 
 /*

@@ -7,6 +7,7 @@
 #include "backends/http/agent.h"
 #include "backends/http/halts.h"
 #include "backends/node.h"
+#include "backends/ptrace/task.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -233,7 +234,7 @@ int64_t stepping_thread(const struct agent *agent,
 		return agent->inner_pid;
 	if (agent->way.pid == 0 || agent->way.pid == agent->inner_pid)
 		return tid;
-	return way_inner_thread(agent->way.pid, (pid_t)tid);
+	return task_inner_thread(agent->way.pid, (pid_t)tid);
 }
 
 static void on_late(void *data)

@@ -1,8 +1,6 @@
 #include "backends/http/way.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +13,7 @@
 #include "backends/pdb/listeners.h"
 #include "backends/pdb/socketfile.h"
 #include "backends/procfs.h"
+#include "backends/ptrace/task.h"
 #include "backends/target.h"
 #include "base/alloc.h"
 #include "base/buffer.h"
@@ -23,73 +22,15 @@
 #include "protocol/process.h"
 
 #define TOKEN_MAXIMUM 4096
-#define STATUS_BYTES 8192
 #define INFIX_BYTES 32
 #define SUFFIX ".agent"
 #define GET_ONE "probetui inject puts one there, and PROBETUI=1 at its start."
 
-/* The number in its own container of what status is about; 0: not known. */
-static pid_t read_inner(const char *path)
-{
-	char bytes[STATUS_BYTES];
-	const char *line;
-	const char *last = NULL;
-	ssize_t length;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-
-	if (fd < 0)
-		return 0;
-	length = read(fd, bytes, sizeof(bytes) - 1);
-	close(fd);
-	bytes[length > 0 ? length : 0] = '\0';
-	line = strstr(bytes, "\nNSpid:");
-	if (!line)
-		return 0;
-	for (line++; *line && *line != '\n'; line++)
-		if (*line == '\t')
-			last = line + 1;
-	return last ? (pid_t)strtol(last, NULL, 10) : 0;
-}
-
 static pid_t inner_pid(pid_t pid)
 {
-	char path[64];
-	pid_t inner;
+	pid_t inner = task_inner(pid);
 
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	inner = read_inner(path);
 	return inner > 0 ? inner : pid;
-}
-
-pid_t way_inner_thread(pid_t pid, pid_t tid)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int)pid,
-		 (int)tid);
-	return read_inner(path);
-}
-
-pid_t way_thread(pid_t pid, pid_t inner)
-{
-	char path[64];
-	DIR *threads;
-	struct dirent *entry;
-	pid_t found = 0;
-
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-	threads = opendir(path);
-	while (threads && found == 0 && (entry = readdir(threads))) {
-		pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
-
-		snprintf(path, sizeof(path), "/proc/%d/task/%d/status",
-			 (int)pid, (int)tid);
-		if (tid > 0 && read_inner(path) == inner)
-			found = tid;
-	}
-	if (threads)
-		closedir(threads);
-	return found;
 }
 
 /* The agent's name for itself where another container has the plain one. */

@@ -40,10 +40,6 @@ int way_find(struct way *way, struct error *error);
 bool way_has_another(const struct way *way);
 /* Who is at its other end. -1: not the process; way->refused says so. */
 int way_check_peer(struct way *way, int fd);
-/* The number that we have for a thread of a process in a container; 0: none. */
-pid_t way_thread(pid_t pid, pid_t inner);
-/* The number that a thread of ours has in its container; 0: it is gone. */
-pid_t way_inner_thread(pid_t pid, pid_t tid);
 /* What was found of an agent's socket. */
 struct way_found {
 	bool is_there;

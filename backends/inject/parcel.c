@@ -15,6 +15,7 @@
 
 #include "banned.h"
 
+#include "backends/procfs.h"
 #include "backends/ptrace/task.h"
 #include "backends/rootfile.h"
 #include "base/alloc.h"
@@ -334,9 +335,9 @@ static int fill(struct parcel *parcel, const char *package, struct error *error)
 /* The last of four numbers: the id by which it opens files. */
 static bool find_id(const char *status, const char *key, unsigned *id)
 {
-	const char *line = strstr(status, key);
+	const char *line = procfs_status_line(status, key);
 
-	return line && sscanf(line + strlen(key), "%*u %*u %*u %u", id) == 1;
+	return line && sscanf(line, "%*u %*u %*u %u", id) == 1;
 }
 
 /* Not the owner of /proc/PID, which is root where it may not be dumped. */
@@ -350,8 +351,8 @@ static int find_user(struct parcel *parcel, struct error *error)
 
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)parcel->pid);
 	result = file_read(path, "the process's user", &status, error);
-	if (result == 0 && (!find_id(status.data, "\nUid:", &user) ||
-			    !find_id(status.data, "\nGid:", &group)))
+	if (result == 0 && (!find_id(status.data, "Uid", &user) ||
+			    !find_id(status.data, "Gid", &group)))
 		result = error_set(error, "pid %d: its user is not known",
 				   (int)parcel->pid);
 	if (result == 0) {

@@ -14,6 +14,7 @@
 
 #include "banned.h"
 #include "backends/procfs.h"
+#include "backends/task-syscall.h"
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/map.h"
@@ -327,25 +328,24 @@ static bool is_poll(long number)
 	return number == SYS_ppoll;
 }
 
-/* "NUMBER ARGUMENT ..."; "running" while it does not wait. */
 static bool is_task_accepting(struct procfs *procfs, pid_t pid, const char *tid,
 			      uint64_t inode)
 {
 	char file[64];
-	unsigned long argument;
-	unsigned long second;
+	struct task_syscall call;
 	char *bytes;
-	long number;
 
 	snprintf(file, sizeof(file), "task/%.16s/syscall", tid);
 	if (procfs_read(procfs, pid, file, &bytes, NULL) < 0 ||
-	    sscanf(bytes, "%ld %lx %lx", &number, &argument, &second) != 3)
+	    !task_syscall_parse(&call, bytes))
 		return false;
-	if (is_poll(number))
-		return is_polled(procfs, pid, argument, second, inode);
-	if (number != SYS_accept && number != SYS_accept4)
+	if (is_poll(call.number))
+		return is_polled(procfs, pid, call.arguments[0],
+				 call.arguments[1], inode);
+	if (call.number != SYS_accept && call.number != SYS_accept4)
 		return false;
-	snprintf(file, sizeof(file), "%d/fd/%d", (int)pid, (int)argument);
+	snprintf(file, sizeof(file), "%d/fd/%d", (int)pid,
+		 (int)call.arguments[0]);
 	return read_socket(procfs->fd, file) == inode;
 }
 

@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include "banned.h"
+#include "backends/procfs.h"
+#include "backends/task-syscall.h"
 
 static const char *const file_names[TASK_FILES] = {
 	[TASK_SCHEDSTAT] = "schedstat",
@@ -120,29 +122,19 @@ int task_look_switches(struct task *task, struct task_state *state)
 	return 0;
 }
 
-/*
- * "running", or "NUMBER SIX ARGUMENTS SP PC", or "-1 SP PC" when it sleeps
- * outside of a system call (proc(5)).
- */
-static void parse_syscall(struct task_state *state, const char *text)
+static void keep_syscall(struct task_state *state, const char *text)
 {
-	state->is_known = true;
-	if (sscanf(text, "%d", &state->syscall) != 1) {
-		state->syscall = -1;
-		return;
-	}
-	state->is_blocked = true;
-	if (state->syscall < 0)
-		sscanf(text, "%*d %" SCNx64 " %" SCNx64, &state->stack_pointer,
-		       &state->instruction);
-	else
-		sscanf(text,
-		       "%*d %" SCNx64 " %*x %*x %*x %*x %*x %" SCNx64
-		       " %" SCNx64,
-		       &state->argument, &state->stack_pointer,
-		       &state->instruction);
-}
+	struct task_syscall call;
 
+	state->is_known = true;
+	state->is_blocked = task_syscall_parse(&call, text);
+	state->syscall = call.number;
+	if (!state->is_blocked)
+		return;
+	state->argument = call.arguments[0];
+	state->stack_pointer = call.stack_pointer;
+	state->instruction = call.instruction;
+}
 
 int task_look(struct task *task, struct task_state *state)
 {
@@ -164,7 +156,7 @@ int task_look(struct task *task, struct task_state *state)
 		note_missing(task, "the system call");
 		return is_gone(errno) ? -1 : 0;
 	}
-	parse_syscall(state, text);
+	keep_syscall(state, text);
 	return 0;
 }
 
@@ -199,11 +191,10 @@ char task_letter(struct task *task)
 	return end && end[1] == ' ' ? end[2] : 0;
 }
 
-/* The last number of the line NSpid: the innermost namespace's. */
 static pid_t inner_tid(int folder, const char *name)
 {
 	char path[300];
-	char text[4096];
+	char text[8192];
 
 	snprintf(path, sizeof(path), "%s/status", name);
 	int fd = openat(folder, path, O_RDONLY | O_CLOEXEC);
@@ -212,14 +203,7 @@ static pid_t inner_tid(int folder, const char *name)
 	ssize_t got = read(fd, text, sizeof(text) - 1);
 	close(fd);
 	text[got > 0 ? got : 0] = '\0';
-	const char *line = strstr(text, "\nNSpid:");
-	if (!line)
-		return 0;
-	const char *end = line + 1 + strcspn(line + 1, "\n");
-	const char *last = end;
-	while (last > line && last[-1] >= '0' && last[-1] <= '9')
-		last--;
-	return (pid_t)strtol(last, NULL, 10);
+	return procfs_inner_pid(text);
 }
 
 pid_t task_find(pid_t pid, pid_t inner)
@@ -245,5 +229,13 @@ pid_t task_inner(pid_t pid)
 	char path[32];
 
 	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	return inner_tid(AT_FDCWD, path);
+}
+
+pid_t task_inner_thread(pid_t pid, pid_t tid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d", (int)pid, (int)tid);
 	return inner_tid(AT_FDCWD, path);
 }

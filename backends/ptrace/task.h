@@ -67,5 +67,7 @@ char task_letter(struct task *task);
 pid_t task_find(pid_t pid, pid_t inner);
 /* The pid that process pid has in its own namespace; 0 unknown. */
 pid_t task_inner(pid_t pid);
+/* The same of one of its threads. */
+pid_t task_inner_thread(pid_t pid, pid_t tid);
 
 #endif
