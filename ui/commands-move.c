@@ -10,6 +10,7 @@
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/error.h"
+#include "engine/arguments.h"
 #include "engine/engine.h"
 #include "model/source.h"
 #include "model/stackdiff.h"
@@ -84,41 +85,42 @@ void select_depth(struct session *session, int depth)
 	session->revision++;
 }
 
-static int step_frame(struct command_context *context, int by,
-		      struct error *error)
+/* As in pdb a count that is too large leads to the last frame. */
+static int step_frame(struct command_context *context, int argc, char **argv,
+		      int direction, struct error *error)
 {
+	struct stack_row *rows;
 	size_t count;
-	int at;
-	struct stack_row *rows =
-		selected_rows(command_app(context), &count, &at);
+	int at, steps, last;
 
-	at += by;
-	if (at >= 0 && at < (int)count)
+	if (arguments_count(argc, argv, &steps, error) < 0)
+		return -1;
+	rows = selected_rows(command_app(context), &count, &at);
+	last = direction > 0 ? (int)count - 1 - at : at;
+	if (last > 0) {
+		at += direction * (steps < last ? steps : last);
 		select_depth(session_of(context), rows[at].depth);
+	}
 	free(rows);
 	if (count == 0)
 		return error_set(error, "this rank has no stack to move in.");
-	if (at < 0)
-		return error_set(error, "this is the innermost frame.");
-	if (at >= (int)count)
-		return error_set(error, "this is the outermost frame.");
+	if (last <= 0)
+		return error_set(error, direction < 0
+						? "this is the innermost frame."
+						: "this is the outermost frame.");
 	return 0;
 }
 
 int ui_up(struct command_context *context, int argc, char **argv,
 	  struct error *error)
 {
-	(void)argc;
-	(void)argv;
-	return step_frame(context, 1, error);
+	return step_frame(context, argc, argv, 1, error);
 }
 
 int ui_down(struct command_context *context, int argc, char **argv,
 	    struct error *error)
 {
-	(void)argc;
-	(void)argv;
-	return step_frame(context, -1, error);
+	return step_frame(context, argc, argv, -1, error);
 }
 
 int ui_pane(struct command_context *context, int argc, char **argv,

@@ -11,6 +11,7 @@
 #include "engine/engine.h"
 #include "ui/app.h"
 #include "ui/commands-private.h"
+#include "ui/pane.h"
 
 #define SCREEN COMMAND_SCREEN
 #define INTERNAL (SCREEN | COMMAND_INTERNAL)
@@ -27,8 +28,8 @@ static const struct command rows[] = {
 	  ui_rank },
 	{ "outlier", NULL, "next | previous", "look at another outlier", SCREEN,
 	  ui_outlier },
-	{ "up", "u", "", "look at the caller's frame", SCREEN, ui_up },
-	{ "down", "d", "", "look at the called frame", SCREEN, ui_down },
+	{ "up", "u", "[COUNT]", "look at the caller's frame", SCREEN, ui_up },
+	{ "down", "d", "[COUNT]", "look at the called frame", SCREEN, ui_down },
 	{ "pane", NULL, "next | previous", "go to another pane", SCREEN,
 	  ui_pane },
 	{ "cursor", NULL,
@@ -243,8 +244,26 @@ static bool is_live(const struct command_table *tables, size_t table_count,
 	return command != NULL && (command->flags & COMMAND_LIVE);
 }
 
+/* A text of one line, with or without its end; it is cut off there. */
+static bool is_one_line(char *text)
+{
+	char *end = strchr(text, '\n');
+
+	if (end && end[1] != '\0')
+		return false;
+	if (end)
+		*end = '\0';
+	return true;
+}
+
+/* line: the command, where its text follows the session; else NULL. */
 static void show_output(struct app *app, struct buffer *out, const char *line)
 {
+	if (line == NULL && is_one_line(out->data) &&
+	    pane_message_fits(&app->view, out->data)) {
+		view_say(&app->view, false, out->data);
+		return;
+	}
 	view_open(&app->view, VIEW_TEXT);
 	free(app->view.text);
 	free(app->view.text_line);

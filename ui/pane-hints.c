@@ -377,6 +377,15 @@ static void put_hints(struct window window, const struct session *session,
 					  keys);
 }
 
+bool pane_message_fits(const struct view *view, const char *text)
+{
+	int width = view->column_count - 1;
+
+	if (pane_has_frame(view->row_count))
+		width = MESSAGE_ROWS * view->column_count * 4 / 5;
+	return text_width(text) <= width;
+}
+
 /* What was said gives way, but not what went wrong, or asks. */
 static bool asks_to_stay(const struct session *session, const struct view *view)
 {

@@ -87,6 +87,8 @@ size_t session_gone_count(const struct session *session);
 void pane_header(struct window window, const struct session *session,
 		 const struct view *view);
 void pane_verdict(struct window window, const struct session *session);
+/* Whether view_say() can show all of the text. */
+bool pane_message_fits(const struct view *view, const char *text);
 /* How many of the last rows that takes: a long sentence needs several. */
 int pane_hint_rows(const struct session *session, const struct view *view,
 		   int row_count, int column_count);

@@ -85,11 +85,28 @@ int arguments_parse(const struct arguments *arguments, int argc, char **argv,
 	if (count < arguments->minimum)
 		return error_set(error, "%s needs more: %s %s", argv[0],
 				 argv[0], arguments->usage);
+	if (count > arguments->maximum && arguments->usage[0] == '\0')
+		return error_set(error, "%s takes no argument: '%.40s'",
+				 argv[0], argv[arguments->maximum + 1]);
 	if (count > arguments->maximum)
 		return error_set(error, "'%.40s' is one word too many: %s %s",
 				 argv[arguments->maximum + 1], argv[0],
 				 arguments->usage);
 	return (int)count;
+}
+
+int arguments_count(int argc, char **argv, int *count, struct error *error)
+{
+	static const struct arguments one = {
+		.maximum = 1,
+		.usage = "[COUNT]",
+	};
+	int given = arguments_parse(&one, argc, argv, error);
+
+	*count = 1;
+	if (given <= 0)
+		return given;
+	return arguments_integer(argv[1], argv[0], 1, INT_MAX, count, error);
 }
 
 int arguments_integer(const char *text, const char *what, long minimum,

@@ -31,6 +31,8 @@ struct arguments {
  */
 int arguments_parse(const struct arguments *arguments, int argc, char **argv,
 		    struct error *error);
+/* The one argument of a command "[COUNT]", 1 without it. */
+int arguments_count(int argc, char **argv, int *count, struct error *error);
 /* A whole number between minimum and maximum; what names it in the sentence. */
 int arguments_integer(const char *text, const char *what, long minimum,
 		      long maximum, int *number, struct error *error);

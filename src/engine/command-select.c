@@ -179,17 +179,24 @@ int command_frame(struct command_context *context, int argc, char **argv,
 	return select_depth(context, depth, error);
 }
 
-static int step(struct command_context *context, int argc, char **argv, int by,
-		struct error *error)
+static int step(struct command_context *context, int argc, char **argv,
+		int direction, struct error *error)
 {
-	static const struct arguments none = { .usage = "" };
+	const struct session *session = &context->engine->session;
+	const struct stack *stack;
+	int count, depth, from, last;
 
-	if (arguments_parse(&none, argc, argv, error) < 0 ||
+	if (arguments_count(argc, argv, &count, error) < 0 ||
 	    look(context, error) < 0)
 		return -1;
-	return select_depth(
-		context, session_selected_depth(&context->engine->session) + by,
-		error);
+	from = session_selected_depth(session);
+	stack = selected_stack(session, error);
+	if (!stack)
+		return -1;
+	/* As in pdb a count that is too large leads to the last frame. */
+	last = direction > 0 ? (int)stack->frame_count - 1 - from : from;
+	depth = from + direction * (count < last || last < 1 ? count : last);
+	return select_depth(context, depth, error);
 }
 
 int command_up(struct command_context *context, int argc, char **argv,

@@ -642,6 +642,42 @@ static void settings_are_shown_and_set(void **state)
 	stage_check_shows(stage, "read-only cannot change while probetui runs");
 }
 
+static void frames_are_counted(void **state)
+{
+	struct stage *stage = *state;
+
+	stage_keys(stage, "0 Enter");
+	commands_run(&stage->app, "up 99");
+	assert_null(stage->app.view.message);
+	commands_run(&stage->app, "up 2");
+	stage_check_shows(stage, "this is the outermost frame");
+	commands_run(&stage->app, "down 99");
+	assert_int_equal(
+		session_selected_depth(&stage->engine.session), 0);
+	commands_run(&stage->app, "down");
+	stage_check_shows(stage, "this is the innermost frame");
+	commands_run(&stage->app, "up none");
+	stage_check_shows(stage, "'none'");
+}
+
+static void an_answer_of_one_line_leaves_the_view(void **state)
+{
+	struct stage *stage = *state;
+
+	commands_run(&stage->app, "set timeout");
+	assert_int_equal(stage->app.view.kind, VIEW_HOME);
+	stage_check_shows(stage, "timeout 5");
+	stage_keys(stage, "Down");
+	stage_check_hides(stage, "timeout 5");
+	/* A longer answer, or more of it than fits beside a view. */
+	commands_run(&stage->app, "set");
+	assert_int_equal(stage->app.view.kind, VIEW_TEXT);
+	stage_keys(stage, "Esc");
+	stage_resize(stage, 5, 30);
+	commands_run(&stage->app, "set threads one");
+	assert_int_equal(stage->app.view.kind, VIEW_TEXT);
+}
+
 #define ON_HUNG8(test)                                                         \
 	cmocka_unit_test_setup_teardown(test, stage_begin_hung8, stage_end)
 
@@ -681,6 +717,8 @@ int main(void)
 		ON_HUNG8(an_opened_variable_is_read_again),
 		ON_HUNG8(the_next_outlier_of_many_ranks),
 		ON_HUNG8(settings_are_shown_and_set),
+		ON_HUNG8(frames_are_counted),
+		ON_HUNG8(an_answer_of_one_line_leaves_the_view),
 	};
 
 	return cmocka_run_group_tests_name("views", tests, NULL, NULL);
