@@ -6,6 +6,7 @@ says on standard output and standard error what came of its work, which does
 not depend on how long it worked, and ends with a status of its own. What only
 a test that measures wants to know (modules, descriptors) goes to FILE.
 """
+import array
 import asyncio
 import json
 import os
@@ -20,6 +21,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 os.pardir, "backend"))
 MODULUS = (1 << 61) - 1
 wrong = []
+samples = array.array("d", range(1000))
 
 
 def is_over():

@@ -71,6 +71,7 @@ ACTIONS = {
     "stacks --locals": [command("stacks", "--locals")],
     "locals": [command("locals", "--rank", "0")],
     "compare EXPR": [command("compare", "wrong")],
+    "tensor": [command("tensor", "samples", "--rank", "0")],
     "output": [command("output")],
     "report": [command("report", "--out", "{folder}/report")],
     "--record": [command("--record", "{folder}/recorded", "verdict")],
