@@ -118,10 +118,10 @@ static int refuse_line(const struct source *source, int line,
 static void run_to(struct app *app, const char *file, int line)
 {
 	struct breakpoints *list = &app->engine->session.choice.breakpoints;
-	int last = list->last_id;
+	size_t count = list->count;
 
 	set_here(app, "tbreak", file, line);
-	if (list->last_id > last)
+	if (list->count > count)
 		list->run_to = list->last_id;
 }
 

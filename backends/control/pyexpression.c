@@ -37,7 +37,7 @@ struct pyexpression *pyexpression_parse_condition(const char *text,
 	struct pyexpression *condition = pyexpression_parse(text, error);
 
 	if (!condition)
-		error_prefix(error, "The condition is wrong");
+		error_prefix(error, "The condition '%.60s' is wrong", text);
 	return condition;
 }
 

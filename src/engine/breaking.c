@@ -11,6 +11,7 @@
 #include "engine/pending.h"
 #include "model/breakpoints.h"
 #include "model/outside.h"
+#include "model/place.h"
 
 /*
  * One that has not answered yet is told when it has. A rank without a debugger
@@ -183,6 +184,41 @@ void breaking_say(struct engine *engine)
 	buffer_clear(&out);
 }
 
+/* Two samples: code that the first found may be bound to by the second. */
+static bool runs_user_code(const struct session *session)
+{
+	for (size_t i = 0; i < session->rank_count; i++) {
+		const struct rank *rank = session->ranks[i];
+		const struct frame *frame = place_find(&rank->process,
+						       rank_last_stack(rank));
+
+		if (rank->sample_count > 1 && frame &&
+		    place_is_user(&rank->process, frame))
+			return true;
+	}
+	return false;
+}
+
+void breaking_say_pending(struct engine *engine)
+{
+	struct breakpoints *list = &engine->session.choice.breakpoints;
+
+	for (size_t i = 0; i < list->count; i++) {
+		struct session_breakpoint *item = &list->items[i];
+		int id = item->breakpoint.id;
+		const char *why = item->is_pending_told
+					  ? NULL
+					  : breakpoints_pending(
+						    &engine->session, id);
+
+		if (!why || !runs_user_code(&engine->session))
+			continue;
+		item->is_pending_told = true;
+		engine_say(engine, false, "breakpoint %d is pending: %s", id,
+			   why);
+	}
+}
+
 static void take(struct engine *engine, const struct pending_answer *answer,
 		 struct failures *failures)
 {
@@ -198,6 +234,7 @@ static void take(struct engine *engine, const struct pending_answer *answer,
 	free(rank->breakpoints_error);
 	rank->breakpoints_error = NULL;
 	if (!error_is_set(&answer->error)) {
+		rank->breakpoints_taken = rank->breakpoints_sent;
 		check(engine, rank, answer->body, failures);
 		if (debugger_is_ours(&rank->debugger))
 			debugger_add_answer(&rank->debugger,
@@ -238,9 +275,11 @@ void breaking_take(struct engine *engine, struct pending *pending,
 	struct opinion opinion = { .is_refused = false };
 	struct session_breakpoint *newest;
 	struct pending_answer answer;
+	bool is_unknown = false; /* a rank has not answered: it may have it */
 
 	while (pending_take(pending, engine, &answer)) {
 		take(engine, &answer, failures);
+		is_unknown |= error_is_set(&answer.error);
 		judge(&opinion, answer.body, pending->added);
 		json_decref(answer.body);
 	}
@@ -248,6 +287,10 @@ void breaking_take(struct engine *engine, struct pending *pending,
 	newest = breakpoints_find(list, list->last_id);
 	if (newest)
 		newest->is_untold = false;
-	if (pending->added > 0 && opinion.is_refused && !opinion.is_kept)
+	if (pending->added == 0 || !opinion.is_refused || opinion.is_kept)
+		return;
+	if (is_unknown)
 		breakpoints_remove(list, pending->added);
+	else
+		breakpoints_give_back(list, pending->added);
 }

@@ -21,6 +21,8 @@ void breaking_ask(struct engine *engine, struct pending *pending);
 void breaking_tell(struct engine *engine, int added);
 /* Says, once, which can never be set, as far as nobody has said it yet. */
 void breaking_say(struct engine *engine);
+/* Likewise which wait for code, once ranks run code of the program. */
+void breaking_say_pending(struct engine *engine);
 /*
  * Takes the answers: adds why each failed, or why the rank does not have the
  * newest breakpoint; the older ones were told of before. One that was added

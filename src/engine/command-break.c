@@ -195,9 +195,7 @@ static int set_breakpoint(struct command_context *context, int argc,
 	    breakplace_read_terms(&added->breakpoint, context, argc, argv,
 				  error) == 0)
 		return tell_of(context, id, id, error);
-	breakpoints_remove(list, id);
-	/* Nobody has seen its number. */
-	list->last_id = id - 1;
+	breakpoints_give_back(list, id);
 	return -1;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "banned.h"
+#include "base/alloc.h"
 #include "base/buffer.h"
 #include "base/error.h"
 #include "engine/arguments.h"
@@ -227,6 +228,29 @@ static void explain_running(const struct rank *rank, struct error *reason)
 		control_reason(rank, CONTROL_STOPPED, reason);
 }
 
+/* "; breakpoint 1 is pending: no function f is loaded yet" */
+static void append_pending(const struct session *session, struct error *error)
+{
+	const struct breakpoints *list = &session->choice.breakpoints;
+	struct buffer out = BUFFER_INIT;
+
+	for (size_t i = 0; i < list->count; i++) {
+		int id = list->items[i].breakpoint.id;
+		const char *why = breakpoints_pending(session, id);
+
+		if (why)
+			buffer_printf(&out, "; breakpoint %d is pending: %s",
+				      id, why);
+	}
+	if (out.length > 0) {
+		char *before = xstrdup(error->message);
+
+		error_set(error, "%s%.300s", before, out.data);
+		free(before);
+	}
+	buffer_clear(&out);
+}
+
 /* "rank 2 has not stopped: it runs" */
 static int say_not_stopped(const struct wait *wait, struct error *error)
 {
@@ -256,6 +280,7 @@ static int say_not_stopped(const struct wait *wait, struct error *error)
 	}
 	buffer_clear(&out);
 	rankset_clear(&missing);
+	append_pending(session, error);
 	return -1;
 }
 

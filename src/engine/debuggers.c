@@ -364,4 +364,7 @@ void debuggers_turn(struct engine *engine)
 		display(engine);
 	pendings_settle(engine);
 	breaking_say(engine);
+	/* A shell waits for the answers, and says so with them. */
+	if (engine->is_screen)
+		breaking_say_pending(engine);
 }

@@ -100,22 +100,99 @@ void failures_add(struct failures *failures, int rank, const char *sentence)
 		rankset_add(&found->ranks, rank);
 }
 
+/* The length of a number of a process or thread, or of "\u2026" for several; 0. */
+static size_t id_length(const char *text, size_t at)
+{
+	static const char *const words[] = { "pid ", "rocess ", "hread " };
+
+	for (size_t i = 0; i < ARRAY_LENGTH(words); i++) {
+		size_t length = strlen(words[i]);
+
+		if (at < length ||
+		    strncmp(text + at - length, words[i], length) != 0)
+			continue;
+		if (strncmp(text + at, "\u2026", strlen("\u2026")) == 0)
+			return strlen("\u2026");
+		return strspn(text + at, "0123456789");
+	}
+	return 0;
+}
+
+/* One sentence for both; NULL: more than the numbers of processes differs. */
+static char *fold(const char *a, const char *b)
+{
+	struct buffer out = BUFFER_INIT;
+	size_t i = 0, j = 0;
+
+	while (a[i] != '\0' && b[j] != '\0') {
+		size_t own = id_length(a, i);
+		size_t other = id_length(b, j);
+
+		if (own > 0 && other > 0) {
+			if (own == other && strncmp(a + i, b + j, own) == 0)
+				buffer_append(&out, a + i, own);
+			else
+				buffer_append_string(&out, "\u2026");
+			i += own;
+			j += other;
+			continue;
+		}
+		if (a[i] != b[j])
+			break;
+		buffer_append_char(&out, a[i]);
+		i++;
+		j++;
+	}
+	if (a[i] == b[j] && out.length > 0)
+		return buffer_take(&out);
+	buffer_clear(&out);
+	return NULL;
+}
+
+/* Adds one to those that are told, or to one of them that says the same. */
+static void fold_into(struct failures *told, const struct failure *failure)
+{
+	for (size_t i = 0; i < told->count; i++) {
+		struct failure *before = &told->items[i];
+		char *sentence = fold(before->sentence, failure->sentence);
+
+		if (!sentence)
+			continue;
+		free(before->sentence);
+		before->sentence = sentence;
+		rankset_unite(&before->ranks, &failure->ranks);
+		return;
+	}
+	ARRAY_GROW(told->items, told->count, told->capacity);
+	told->items[told->count] = (struct failure){
+		.sentence = xstrdup(failure->sentence),
+	};
+	rankset_copy(&told->items[told->count++].ranks, &failure->ranks);
+}
+
 void failures_append(struct buffer *out, const struct failures *failures)
 {
-	for (size_t i = 0; i < failures->count; i++) {
-		const struct failure *failure = &failures->items[i];
-		char *sentence = xstrdup(failure->sentence);
+	struct failures told = FAILURES_INIT;
 
-		if (i > 0)
-			buffer_append_string(out, "; ");
+	for (size_t i = 0; i < failures->count; i++)
+		fold_into(&told, &failures->items[i]);
+	for (size_t i = 0; i < told.count; i++) {
+		struct failure *failure = &told.items[i];
+		size_t length = strlen(failure->sentence);
+
+		if (i + 1 < told.count && length > 0 &&
+		    failure->sentence[length - 1] == '.')
+			failure->sentence[length - 1] = '\0';
 		if (failure->ranks.range_count > 0) {
 			rankset_append_named(out, &failure->ranks);
 			buffer_append_string(out, ": ");
-			format_clause(sentence);
+			format_clause(failure->sentence);
 		}
-		buffer_append_string(out, sentence);
-		free(sentence);
+		buffer_append_string(out, failure->sentence);
+		if (i + 1 < told.count)
+			buffer_append_string(out, "; ");
 	}
+	failures_clear(&told);
 }
 
 void failures_append_lines(struct buffer *out, const struct failures *said)

@@ -255,7 +255,7 @@ static int apply_debugger(const struct apply *apply, struct error *error)
 		stops_add_resume(&apply->session->stops, rank);
 	if (rank)
 		breakpoints_take_refusals(&apply->session->choice.breakpoints,
-					  rank->process.rank, &rank->debugger);
+					  rank);
 	apply->session->step += rank && !rank->parent;
 	debugger_clear(&debugger);
 	return 0;

@@ -56,8 +56,11 @@ struct session_breakpoint *breakpoints_add(struct breakpoints *breakpoints,
 		   breakpoints->capacity);
 	added = &breakpoints->items[breakpoints->count++];
 	*added = (struct session_breakpoint){
-		.breakpoint = { .id = ++breakpoints->last_id },
+		.since = breakpoints->is_last_free ? breakpoints->revision : 0,
 	};
+	breakpoints->last_id += breakpoints->is_last_free ? 0 : 1;
+	breakpoints->is_last_free = false;
+	added->breakpoint.id = breakpoints->last_id;
 	return added;
 }
 
@@ -83,6 +86,15 @@ void breakpoints_remove(struct breakpoints *breakpoints, int id)
 		(size_t)(breakpoints->items + breakpoints->count - found) *
 			sizeof(*found));
 	breakpoints_changed(breakpoints);
+}
+
+void breakpoints_give_back(struct breakpoints *breakpoints, int id)
+{
+	breakpoints_remove(breakpoints, id);
+	if (id == breakpoints->last_id)
+		breakpoints->is_last_free = true;
+	if (id == breakpoints->run_to)
+		breakpoints->run_to = 0;
 }
 
 void breakpoints_changed(struct breakpoints *breakpoints)
@@ -157,16 +169,52 @@ void breakpoints_refused(struct breakpoints *breakpoints, int rank, int id,
 	rankset_add(&found->refused_by, rank);
 }
 
-void breakpoints_take_refusals(struct breakpoints *breakpoints, int rank,
-			       const struct debugger *debugger)
+const char *breakpoints_pending(const struct session *session, int id)
 {
+	static const char word[] = "pending: ";
+	const char *found = NULL;
+
+	for (size_t i = 0; i < session->rank_count; i++) {
+		const struct debugger *debugger = &session->ranks[i]->debugger;
+
+		for (size_t j = 0; j < debugger->binding_count; j++) {
+			const char *message = debugger->bindings[j].message;
+
+			if (debugger->bindings[j].id != id)
+				continue;
+			if (!message ||
+			    strncmp(message, word, strlen(word)) != 0)
+				return NULL;
+			found = message + strlen(word);
+		}
+	}
+	return found;
+}
+
+/* What a rank reports under a number that a refused one had before. */
+static bool is_of_former(const struct breakpoints *breakpoints,
+			 const struct rank *rank, int id)
+{
+	const struct session_breakpoint *item =
+		breakpoints_find(breakpoints, id);
+
+	return item && item->since > 0 &&
+	       rank->breakpoints_taken <= item->since;
+}
+
+void breakpoints_take_refusals(struct breakpoints *breakpoints,
+			       const struct rank *rank)
+{
+	const struct debugger *debugger = &rank->debugger;
+
 	for (size_t i = 0; i < debugger->binding_count; i++) {
 		const struct breakpoint_binding *binding =
 			&debugger->bindings[i];
 
-		if (binding->is_refused && binding->message)
-			breakpoints_refused(breakpoints, rank, binding->id,
-					    binding->message);
+		if (binding->is_refused && binding->message &&
+		    !is_of_former(breakpoints, rank, binding->id))
+			breakpoints_refused(breakpoints, rank->process.rank,
+					    binding->id, binding->message);
 	}
 }
 

@@ -29,7 +29,10 @@ struct session_breakpoint {
 	bool is_everywhere; /* every rank, those to come too; ranks is empty */
 	char *refusal;	    /* why it can be set nowhere; NULL: it can */
 	struct rankset refused_by;
-	bool is_untold; /* nobody has said so yet */
+	bool is_untold; /* the refusal was not reported yet */
+	bool is_pending_told; /* a person was told what it waits for */
+	uint64_t since; /* with the number of a refused one: a rank that was
+			 * sent no later revision still reports that one */
 };
 
 struct breakpoints {
@@ -37,6 +40,7 @@ struct breakpoints {
 	size_t count;
 	size_t capacity;
 	int last_id;
+	bool is_last_free; /* no rank has it: the next one gets its number */
 	uint64_t revision; /* 0: there was never one */
 	int run_to; /* the last that was set to run to its line; 0: none */
 };
@@ -53,6 +57,8 @@ struct session_breakpoint *
 breakpoints_find(const struct breakpoints *breakpoints, int id);
 /* Does nothing where there is none. */
 void breakpoints_remove(struct breakpoints *breakpoints, int id);
+/* Removes one that is nowhere; the next one gets its number if it was last. */
+void breakpoints_give_back(struct breakpoints *breakpoints, int id);
 void breakpoints_changed(struct breakpoints *breakpoints);
 /* Whether any is for this rank. */
 bool breakpoints_are_for(const struct breakpoints *breakpoints, int rank);
@@ -71,9 +77,14 @@ void breakpoints_refused(struct breakpoints *breakpoints, int rank, int id,
 			 const char *reason);
 /* It is another one: what ranks said of it is over. */
 void breakpoint_forget_refusal(struct session_breakpoint *breakpoint);
+/*
+ * "no function f is loaded yet", lent: what a breakpoint waits for in each rank
+ * that has it; NULL: a rank has it at a line, or refuses it, or none has it.
+ */
+const char *breakpoints_pending(const struct session *session, int id);
 /* Those of a rank's debugger. */
-void breakpoints_take_refusals(struct breakpoints *breakpoints, int rank,
-			       const struct debugger *debugger);
+void breakpoints_take_refusals(struct breakpoints *breakpoints,
+			       const struct rank *rank);
 
 /* A stop that is nothing but the end of a run to a line is called a step. */
 void breakpoints_name_stop(const struct breakpoints *breakpoints,

@@ -88,8 +88,10 @@ static void begin_anew(struct rank *rank, bool was_ours)
 	if (is_ours == was_ours)
 		return;
 	/* That which it is attached to for is under way. */
-	if (is_ours && !rank->is_attached_for_them)
+	if (is_ours && !rank->is_attached_for_them) {
 		rank->breakpoints_sent = 0;
+		rank->breakpoints_taken = 0;
+	}
 	if (is_ours)
 		rank->is_attached_for_them = false;
 }

@@ -50,6 +50,7 @@ struct rank {
 			      * what was read at this stop may be old then */
 	uint64_t stops_seen; /* of this connection; 0: it is not ours */
 	uint64_t breakpoints_sent; /* revision of them it was told; 0: none */
+	uint64_t breakpoints_taken; /* the same, that it has answered to */
 	bool is_pausing; /* it was told to stop, and did not since */
 	bool is_attached_for_them; /* its debugger may become ours by that */
 	char *breakpoints_error;   /* why it took none; NULL: it did */

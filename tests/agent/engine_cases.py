@@ -430,7 +430,11 @@ class TestBreakpoints(EngineCase):
         bound, = self.set({"path": "program.py", "line": L["add"],
                            "condition": "b =="})
         self.assertTrue(bound.refused)
-        self.assertIn("is no Python expression", bound.message)
+        self.assertRegex(bound.message, "is no Python expression: "
+                         r".* \(at (column \d+|its end)\)\.$")
+        bound, = self.set({"path": "program.py", "line": L["add"],
+                           "condition": " b > > 1"})
+        self.assertIn("(at column 6)", bound.message)
         bound, = self.set({"path": "program.py", "line": L["add"],
                            "condition": "b" + "[0]" * 90000})
         self.assertTrue(bound.refused)

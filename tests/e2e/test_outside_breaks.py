@@ -144,6 +144,10 @@ class EachCase(BreaksCase):
             self.assertIn("condition failed: name 'nope' is not defined",
                           error)
         self.assertEqual(shell.breakpoints, [])
+        # A refused breakpoint uses no number up.
+        shell.do("break choose")
+        self.assertEqual([one["id"] for one in shell.breakpoints], [1])
+        shell.do("clear 1")
         # A variable, a global, a builtin, one of an outer function, one that
         # the module mentions and does not have yet.
         inner = program.line("return function(")
@@ -253,6 +257,10 @@ class OneCase(BreaksCase):
             ["pending: no code of late.py is loaded yet",
              "pending: no function late.late is loaded yet",
              "pending: no code of nowhere.py is loaded yet"])
+        error, = [one["error"] for one in shell.do("wait stopped timeout 0.1")
+                  if "error" in one]
+        self.assertIn("breakpoint 3 is pending: no code of nowhere.py is "
+                      "loaded yet", error)
         program.tell("load()")
         self.assertEqual(shell.stop(), ([1, 2], "late", 2))
         self.assertEqual([one["message"] for one in shell.breakpoints[:2]],
@@ -333,9 +341,12 @@ class OneCase(BreaksCase):
             "(it is blank or a comment, say). The next that has is line %d."
             % (blank, blank + 1))
         self.assertIn("is behind the last one that has code", errors[1])
-        self.assertRegex(errors[2], "[Tt]he condition is wrong: ")
+        # The column is the condition's, which is quoted.
+        self.assertIn("the condition 'x ==' is wrong: At column 5: ",
+                      errors[2])
         self.assertEqual(len(errors), 4, errors)
-        self.assertRegex(errors[3], "[Tt]he condition is wrong: ")
+        self.assertIn("the condition 'f(x)' is wrong: At column 2: ",
+                      errors[3])
         # Said once, and none of them is left.
         self.assertEqual((len(errors), shell.breakpoints), (4, []))
         # What may come is said, and waits for that.

@@ -26,6 +26,7 @@
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/error.h"
+#include "engine/breaking.h"
 #include "engine/control.h"
 #include "model/breakpoints.h"
 #include "model/source.h"
@@ -386,6 +387,41 @@ static void one_that_raised_is_not_stepped(void **state)
 	stage_check_hides(stage, "from ValueError");
 	stage_keys(stage, "x");
 	stage_check_shows(stage, "from ValueError: no batch");
+}
+
+/* Binds a breakpoint in the first ranks, with that message. */
+static void bind(struct session *session, int id, const char *message)
+{
+	for (size_t i = 0; i < 2; i++) {
+		struct debugger *debugger = &session->ranks[i]->debugger;
+		struct breakpoint_binding *binding =
+			debugger_add_binding(debugger);
+
+		binding->id = id;
+		binding->message = xstrdup_or_null(message);
+		session->ranks[i]->sample_count = 2;
+	}
+}
+
+static void a_pending_breakpoint_is_reported_once(void **state)
+{
+	struct stage *stage = *state;
+	struct engine *engine = &stage->engine;
+	bool is_error = true;
+	char *notice;
+
+	add_breakpoint(stage, 14, NULL, false);
+	add_breakpoint(stage, 15, NULL, false);
+	bind(&engine->session, 1, NULL);
+	bind(&engine->session, 2, "pending: no function nosuch is loaded yet");
+	breaking_say_pending(engine);
+	notice = engine_take_notice(engine, &is_error);
+	assert_string_equal(notice, "breakpoint 2 is pending: no function "
+				    "nosuch is loaded yet");
+	assert_false(is_error);
+	free(notice);
+	breaking_say_pending(engine);
+	assert_null(engine_take_notice(engine, &is_error));
 }
 
 /* Not what it called of a library, as the panes show. */
@@ -1243,6 +1279,9 @@ int main(void)
 			stage_end),
 		cmocka_unit_test_setup_teardown(one_that_raised_is_not_stepped,
 						begin_four, stage_end),
+		cmocka_unit_test_setup_teardown(
+			a_pending_breakpoint_is_reported_once, begin_four,
+			stage_end),
 	};
 	struct CMUnitTest tests[PICTURES + ARRAY_LENGTH(others)];
 

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "engine/format.h"
+#include "engine/pending.h"
 #include "model/session.h"
 #include "protocol/message.h"
 #include "protocol/stack.h"
@@ -200,6 +201,26 @@ static void variables_line_up(void **state)
 	buffer_clear(&out);
 }
 
+static void failures_are_folded(void **state)
+{
+	struct failures failures = FAILURES_INIT;
+	struct buffer out = BUFFER_INIT;
+
+	(void)state;
+	failures_add(&failures, 0, "Thread 17 of pid 16 cannot be held.");
+	failures_add(&failures, 1, "Thread 28 of pid 27 cannot be held.");
+	failures_add(&failures, 2, "There is no line 30.");
+	failures_add(&failures, 4, "Thread 9 of pid 16 cannot be held.");
+	failures_add(&failures, 5, "There is no line 31.");
+	failures_append(&out, &failures);
+	assert_string_equal(out.data,
+			    "ranks 0-1,4: Thread \u2026 of pid \u2026 cannot "
+			    "be held; rank 2: there is no line 30; rank 5: "
+			    "there is no line 31.");
+	failures_clear(&failures);
+	buffer_clear(&out);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -210,6 +231,7 @@ int main(void)
 		cmocka_unit_test(a_verdict_names_its_outliers),
 		cmocka_unit_test(a_document_holds_no_controls),
 		cmocka_unit_test(variables_line_up),
+		cmocka_unit_test(failures_are_folded),
 	};
 
 	return cmocka_run_group_tests(tests, make, clear);

@@ -23,8 +23,7 @@ class Expression:
                                  dont_inherit=True)
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             raise EngineError("The %s %s is no Python expression: %s." % (
-                what, ascii(text)[:200],
-                str(error) or "it is nested too deeply")) from None
+                what, ascii(text)[:200], _reason(error, text))) from None
         self._is_nested = any(isinstance(constant, types.CodeType)
                               for constant in self._code.co_consts)
 
@@ -38,6 +37,15 @@ class Expression:
             # A comprehension within it does not see the locals.
             return eval(self._code, dict(frame.f_globals, **names))
         return eval(self._code, frame.f_globals, names)
+
+
+def _reason(error: BaseException, text: str) -> str:
+    """Of a compilation that failed, with the column in the text."""
+    if isinstance(error, SyntaxError) and error.msg:
+        before = len(text) - len(text.lstrip())
+        return "%s (at %s)" % (error.msg, "column %d" % (
+            error.offset + before) if error.offset else "its end")
+    return str(error) or "it is nested too deeply"
 
 
 class Condition(Expression):
