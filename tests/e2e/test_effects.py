@@ -10,6 +10,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -34,6 +35,8 @@ SETTLED = 5
 GROWTH_KB = 1024
 # More stops than to set a breakpoint and to leave takes (8 were seen).
 SET_AND_LEFT = 20
+TRACED = ("ptrace,kill,tgkill,tkill,rt_sigqueueinfo,rt_tgsigqueueinfo,"
+          "pidfd_send_signal,process_vm_writev,openat,open")
 COLUMNS = ["traced", "stops", "EINTR", "signals", "memory written", "mappings", "RSS",
            "modules", "threads", "descriptors", "files"]
 
@@ -108,10 +111,11 @@ ACTIONS = {
                       command("catch", "off")],
     "inject, eject": [command("inject"), command("eject")],
     "inject, eject, again": [command("inject"), command("eject")],
+    "launch": [],  # probetui -- PROGRAM: see StartedJob
 }
 # What was done to the programs before, of rows that measure what follows.
 BEFORE = {"inject, eject, again": [command("inject"), command("eject")] * 2}
-EVERYDAY = ["verdict", "break log", "break (hit), continue"]
+EVERYDAY = ["verdict", "break log", "break (hit), continue", "launch"]
 
 
 class Program:
@@ -137,7 +141,8 @@ class Program:
         while not self.is_ready():
             if self.process.poll() is not None or \
                     time.monotonic() > deadline:
-                raise AssertionError(self.text(self.errors))
+                raise AssertionError(self.text(self.output) +
+                                     self.text(self.errors))
             time.sleep(0.01)
 
     def is_ready(self):
@@ -183,14 +188,92 @@ class Program:
                 self.status("TracerPid")}
 
 
+class Started(Program):
+    """One that probetui has started. Its terminal takes standard output and
+    standard error, which probetui passes on."""
+
+    def __init__(self, kind, folder, outside):
+        self.kind = kind
+        self.modules = os.path.join(folder, "modules-" + kind)
+        self.trace = os.path.join(outside, "trace-" + kind)
+        self.output = tempfile.TemporaryFile()
+        self.errors = tempfile.TemporaryFile()  # events, not the program's
+        os.mkdir(os.path.join(outside, kind))
+        node = os.path.join(outside, kind, "node")
+        with open(node, "w") as file:
+            # Not what the node starts: that begins with an execve().
+            file.write('#!/bin/sh\nexec strace -f -qq -b execve -o %s -e '
+                       'trace=%s %s "$@"\n' % (self.trace, TRACED,
+                                              os.environ["PROBETUI_NODE"]))
+        os.chmod(node, 0o755)
+        environment = dict(os.environ, PYTHONDONTWRITEBYTECODE="1",
+                           TMPDIR=folder, PROBETUI_NODE=node,
+                           XDG_STATE_HOME=outside)
+        self.process = subprocess.Popen(
+            [jobs.PROBETUI, "--json", "-x",
+             write(os.path.dirname(node), "wait exited timeout %d\n" % LIMIT),
+             "--", sys.executable, PROGRAM, kind, self.modules],
+            stdin=subprocess.PIPE, stdout=self.errors, stderr=self.output,
+            cwd=folder, env=environment)
+        self.pid = None
+
+    def find(self, is_it):
+        """The first process with such a command line; None."""
+        for name in sorted(filter(str.isdigit, os.listdir("/proc")), key=int):
+            try:
+                with open("/proc/%s/cmdline" % name) as file:
+                    words = file.read().split("\0")
+            except OSError:
+                continue
+            if is_it(words):
+                return int(name)
+        return None
+
+    def find_program(self):
+        return self.find(lambda words: words[1:4] == [PROGRAM, self.kind,
+                                                      self.modules])
+
+    def await_node(self):
+        """Its end, and strace's: then all of the trace is written."""
+        jobs.wait_for(lambda: self.find(lambda words: self.trace in words)
+                      is None,
+                      "the node's end")
+
+    def close(self):
+        super().close()
+        pid = self.find_program()
+        if pid:
+            os.kill(pid, signal.SIGKILL)
+        self.await_node()
+
+    def is_ready(self):
+        # Not one that it has forked.
+        self.pid = self.pid or self.find_program()
+        return self.pid is not None and super().is_ready()
+
+    def end(self):
+        self.process.stdin.write(b"go\n")
+        self.process.stdin.close()
+        self.process.wait(LIMIT)
+        self.await_node()
+        events = [json.loads(line)
+                  for line in self.text(self.errors).splitlines()]
+        job, = [event for event in events if event.get("event") == "job"]
+        output = self.text(self.output).replace("\r\n", "\n")
+        return output.split("ready\n", 1)[1], "", job["code"]
+
+
 class Job:
     """All the programs at once, as ranks 0, 1, ... of probetui."""
 
     def __init__(self):
         self.folder = tempfile.mkdtemp()
         self.outside = tempfile.mkdtemp()
-        self.programs = [Program(kind, self.folder) for kind in KINDS]
+        self.programs = self.start()
         self.before = None
+
+    def start(self):
+        return [Program(kind, self.folder) for kind in KINDS]
 
     def await_ready(self):
         for program in self.programs:
@@ -230,9 +313,7 @@ class Job:
                      *step]
             done = subprocess.run(
                 ["strace", "-f", "--seccomp-bpf", "-qq", "-o",
-                 "%s%d" % (trace, number), "-e", "trace=ptrace,kill,tgkill,"
-                 "tkill,rt_sigqueueinfo,rt_tgsigqueueinfo,pidfd_send_signal,"
-                 "process_vm_writev,openat,open", *words],
+                 "%s%d" % (trace, number), "-e", "trace=" + TRACED, *words],
                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT, timeout=LIMIT)
             said += done.stdout.decode(errors="replace")
@@ -255,21 +336,26 @@ class Job:
                 return after
             time.sleep(0.05)
 
-    def done(self):
-        """What was done to them, by the columns of the table."""
+    def traces(self):
+        """What the node did, once all have ended."""
         pids = [program.pid for program in self.programs]
-        after = self.settle()
         # Each stop of a thread ends with one of these.
         resumed = re.findall(r"ptrace\(PTRACE_(?:CONT|LISTEN|DETACH|SYSCALL), "
                              r"%d," % pids[0], self.trace)
         sent = re.findall(r"\b(?:kill|tkill|tgkill)\((\d+), .*?SIG(\w+)",
                           self.trace)
-        found = {
+        return {
             "traced": "PTRACE_INTERRUPT" in self.trace,
             "stops": len(resumed),
             "signals": any(int(pid) in pids for pid, _ in sent),
             "memory written": "process_vm_writev(" in self.trace or
             re.search(r'/mem", O_(WRONLY|RDWR)', self.trace) is not None,
+        }
+
+    def done(self):
+        """What is left in them."""
+        after = self.settle()
+        found = {
             "mappings": after["mappings"] > self.before["mappings"],
             "RSS": after["RSS"] - self.before["RSS"] > GROWTH_KB,
             "threads": after["threads"] > self.before["threads"],
@@ -285,6 +371,29 @@ class Job:
             program.close()
         shutil.rmtree(self.folder)
         shutil.rmtree(self.outside)
+
+
+class StartedJob(Job):
+    """The programs, each started by a probetui of its own."""
+
+    def start(self):
+        return [Started(kind, self.folder, self.outside) for kind in KINDS]
+
+    def await_ready(self):
+        super().await_ready()
+        untouched = Program("quiet", self.outside)
+        try:
+            untouched.await_ready()
+            self.before = untouched.footprint()
+        finally:
+            untouched.close()
+
+    def traces(self):
+        self.trace = ""
+        for program in self.programs:
+            with open(program.trace) as file:
+                self.trace += file.read()
+        return super().traces()
 
 
 def read_rows():
@@ -318,7 +427,8 @@ class TestEffects(unittest.TestCase):
         cls.rows = read_rows()
 
     def check(self, name):
-        job = Job()
+        is_started = name == "launch"
+        job = StartedJob() if is_started else Job()
         self.addCleanup(job.close)
         job.await_ready()
         modules = self.modules
@@ -332,8 +442,13 @@ class TestEffects(unittest.TestCase):
         for program in job.programs:
             with self.subTest(program=program.kind, said=said):
                 ends[program.kind] = program.end()
-                self.assertEqual(ends[program.kind],
-                                 self.untouched[program.kind])
+                untouched = self.untouched[program.kind]
+                if is_started:
+                    # One terminal takes both.
+                    untouched = (untouched[0] + untouched[1], "",
+                                 untouched[2])
+                self.assertEqual(ends[program.kind], untouched)
+        found.update(job.traces())
         found["EINTR"] = " 4\n" in ends["calls"][0]
         with open(job.programs[0].modules) as file:
             found["modules"] = bool(set(json.load(file)) - modules)
