@@ -306,8 +306,8 @@ def measure_gaps(options, py_spy):
         try:
             target.stdout.readline()
             pid = str(target.pid)
-            sides = [("nobody looks", None),
-                     ("probetui stacks, which holds nobody",
+            sides = [("without probetui", None),
+                     ("probetui stacks, which stops no thread",
                       [jobs.PROBETUI, "--pid", pid, "stacks"]),
                      ("probetui stacks --native",
                       [jobs.PROBETUI, "--pid", pid, "stacks", "--native"])]
