@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import sys
 import threading
 from typing import (
@@ -28,9 +29,11 @@ THREADS_MAXIMUM = 200
 # Of a code object's co_flags.
 _NEW_LOCALS = 0x2
 
-# Threads of ours, which nobody is told of, by id(). A list of what a
-# dictionary has is made without letting go of the GIL; of a WeakSet it is not.
+# Threads of ours, which nobody is told of, by numbers: another thread comes to
+# the id() of one that has ended. A list of what a dictionary has is made
+# without letting go of the GIL; of a WeakSet it is not.
 _own: Dict[int, ref[threading.Thread]] = {}
+_numbers = itertools.count()
 
 
 def hide(thread: threading.Thread) -> None:
@@ -38,7 +41,7 @@ def hide(thread: threading.Thread) -> None:
     for key, known in list(_own.items()):
         if known() is None:
             _own.pop(key, None)
-    _own[id(thread)] = ref(thread)
+    _own[next(_numbers)] = ref(thread)
 
 
 def own_threads() -> List[threading.Thread]:
@@ -148,8 +151,9 @@ def thread_frames() -> Dict[int, FrameType]:
     # One of ours may begin, or end, meanwhile.
     hidden = own_idents()
     frames = sys._current_frames()
-    hidden |= own_idents()
     known = {thread.ident for thread in known_threads()}
+    # After those that are known: one of ours that is among them is hidden.
+    hidden |= own_idents()
     found = {ident: frame for ident, frame in frames.items()
              if ident not in hidden
              and (ident in known or not begins(frame))}

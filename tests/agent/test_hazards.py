@@ -438,6 +438,45 @@ one.close()
 waiting.set()
 program.join()
 """
+# Threads of the agent begin at once in two threads, and one comes to where an
+# object of a thread that has ended was in memory.
+HIDDEN = """
+import threading
+from probetui import inspection
+over = threading.Event()
+first, second = [threading.Thread(target=over.wait) for _ in range(2)]
+def ended():
+    if id(second) not in hidden:
+        hidden.add(id(second))
+        inspection.hide(second)
+hidden = set()
+inspection._own[id(second)] = ended
+inspection.hide(first)
+for thread in first, second:
+    thread.start()
+print(set(inspection.own_threads()) == {first, second})
+# One that has begun, and that threading knows only after the stacks were read.
+third = threading.Thread(target=over.wait)
+inspection.hide(third)
+begins, gate = threading.Event(), threading.Event()
+plain = third._started.set, inspection.known_threads
+def set_started():
+    begins.set()
+    gate.wait()
+    plain[0]()
+def known_threads():
+    gate.set()
+    while third not in plain[1]():
+        pass
+    return plain[1]()
+third._started.set = set_started
+inspection.known_threads = known_threads
+starter = threading.Thread(target=third.start)
+starter.start()
+begins.wait()
+print(third.ident in inspection.thread_frames())
+over.set()
+"""
 NO_DESCRIPTORS = """
 import os, resource
 import probetui
@@ -718,6 +757,9 @@ class HazardCase(unittest.TestCase):
     def test_a_thread_of_the_agent_that_begins(self):
         """It does not stand either."""
         self.assertEqual(self.run_program(BEGINS), ["0"])
+
+    def test_the_threads_of_the_agent_are_known(self):
+        self.assertEqual(self.run_program(HIDDEN), ["True", "False"])
 
     def test_streams_that_are_kept(self):
         self.assertEqual(self.run_program(STREAMS), ["True", "True", "kept"])
