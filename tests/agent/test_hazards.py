@@ -438,6 +438,56 @@ one.close()
 waiting.set()
 program.join()
 """
+# Engines that came and ended, with breakpoints in threads that ran already and
+# steps, and evaluations that took too long.
+ENDED = ENGINE + """
+import collections, functools, gc
+from probetui import deadline
+over, gate = threading.Event(), threading.Semaphore(0)
+def function():
+    here = 1
+    here = 2
+    return here
+def run():
+    while not over.is_set():
+        gate.acquire()
+        function()
+other = threading.Thread(target=run)
+other.start()
+def expire():
+    late = deadline.Deadline()
+    begun = threading.Event()
+    def end():
+        begun.wait()
+        while late.has_begun:
+            late.expire()
+            time.sleep(0.001)
+    ender = threading.Thread(target=end)
+    ender.start()
+    try:
+        late.run(functools.partial(
+            exec, "begun.set()\\nwhile True: pass", {"begun": begun}), False)
+    except deadline.TimeIsUp:
+        pass
+    ender.join()
+for _ in range(40):
+    one = engine.get()
+    one.on_event = on_event
+    begin(function, 1)
+    gate.release()
+    stop().go("next")
+    stop().go()
+    one.close()
+    expire()
+over.set()
+gate.release()
+other.join()
+gc.collect()
+found = collections.Counter(type(each).__name__ for each in gc.get_objects())
+print(*[name for name in ("Engine", "ThreadState", "Stepper", "Breakpoint",
+                          "Deadline") if found[name] > 20])
+print("end")
+"""
 # Threads of the agent begin at once in two threads, and one comes to where an
 # object of a thread that has ended was in memory.
 HIDDEN = """
@@ -757,6 +807,10 @@ class HazardCase(unittest.TestCase):
     def test_a_thread_of_the_agent_that_begins(self):
         """It does not stand either."""
         self.assertEqual(self.run_program(BEGINS), ["0"])
+
+    def test_what_ended_is_kept_no_longer(self):
+        """Nor what was made for it, but for a few of the last."""
+        self.assertEqual(self.run_program(ENDED), ["end"])
 
     def test_the_threads_of_the_agent_are_known(self):
         self.assertEqual(self.run_program(HIDDEN), ["True", "False"])

@@ -213,6 +213,7 @@ class Engine(Reaching):
         """All go on, and nothing of ours remains in the program."""
         # The last one first, and each whatever becomes of those before it.
         with contextlib.ExitStack() as parts:
+            parts.callback(self._forget_threads)
             parts.callback(self._all_go)
             parts.enter_context(self._lock)
             self.is_closed = True
@@ -226,6 +227,12 @@ class Engine(Reaching):
             parts.callback(self._release)
             parts.callback(self.armer.end)
             parts.callback(self.armer.end_steps)
+
+    def _forget_threads(self) -> None:
+        """But for those that have not gone on yet: what they stepped through
+        is the program's."""
+        self._states = {ident: state for ident, state in
+                        list(self._states.items()) if state.stop is not None}
 
     def _all_go(self) -> None:
         for stop in self.stops():

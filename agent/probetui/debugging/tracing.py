@@ -185,6 +185,7 @@ class Tracing(Armer):
     def end(self) -> None:
         self._is_on = False
         self._seized = {}
+        self._forget()
         if self._has_hook:
             self._has_hook = False
             hook = threading._trace_hook  # type: ignore[attr-defined]

@@ -12,13 +12,14 @@ go of the GIL.
 from __future__ import annotations
 
 import _thread
+import collections
 import ctypes
 import functools
 import os
 import struct
 import sys
 import threading
-from typing import Any, Callable, Dict, Optional
+from typing import Any, Callable, Deque, Dict, Optional
 
 FOREIGN = "foreign"
 UNREACHED = "unreached"
@@ -229,6 +230,9 @@ def _set(layout: Dict[str, int], ident: int, trace: Any,
     if before and not is_ours(former):
         return FOREIGN
     _run(checks + _steps(layout, state, before, trace))
+    if before and sys.version_info < (3, 9):
+        # The thread's reference, which `former` outlives.
+        ctypes.pythonapi.Py_DecRef(ctypes.c_void_p(before))
     return None
 
 
@@ -266,15 +270,17 @@ def _check(at: int, data: bytes) -> Any:
         ctypes.c_size_t(len(data)))
 
 
-# What was set, which lives as long as this module.
-_known: list = []
+# What was set lately: a thread may be within a call of one that another thread
+# has replaced, and has no reference to it then.
+KNOWN_MAXIMUM = 16
+_known: Deque[Any] = collections.deque(maxlen=KNOWN_MAXIMUM)
 
 
 def _steps(layout: Dict[str, int], state: int, before: int,
            trace: Any) -> list:
     address = id(trace) if trace is not None else 0
     function = layout["trampoline"] if address else 0
-    if address and not any(each is trace for each in _known):
+    if address and not any(each is trace for each in list(_known)):
         _known.append(trace)
     if sys.version_info >= (3, 9):
         change = _api._PyEval_SetTrace
@@ -307,8 +313,9 @@ def _steps_by_hand(layout: Dict[str, int], state: int, before: int,
         steps.append(_check(count, struct.pack("i", now)))
         write(count, struct.pack("i", now + (1 if address else -1)))
     if address:
-        # It is never given back: it is one of few, and they stay.
-        _own_reference()(ctypes.c_void_p(address))
+        # The thread's; whoever replaces it gives it back.
+        steps.append(functools.partial(_own_reference(),
+                                       ctypes.c_void_p(address)))
     write(state + layout["function"], struct.pack("Q", 0))
     write(state + layout["object"], struct.pack("Q", address))
     write(state + layout["function"], struct.pack("Q", function))
