@@ -18,7 +18,8 @@
 #define NCCL_PART "nccl"
 /* A deadline further away is not a time-out but other memory. */
 #define YEARS (10 * 365 * 86400.0)
-/* A wait for the GIL ends after some milliseconds. */
+/* A wait for the GIL has a limit of some milliseconds, also where the thread is
+ * stopped meanwhile: gloo's threads free tensors, which takes the GIL. */
 #define GIL_SECONDS 0.1
 
 /* Of a futex(2) that waits until a time; false: any other call. */
@@ -27,8 +28,13 @@ static bool find_deadline(const struct task_syscall *call, uint64_t *address,
 {
 	const uint64_t *arguments = call->arguments;
 
-	if (call->number != SYS_futex || arguments[3] == 0 ||
+	if (arguments[3] == 0 ||
 	    (arguments[1] & FUTEX_CMD_MASK) != FUTEX_WAIT_BITSET)
+		return false;
+	/* The arguments stay in the registers; poll's second is no such flag. */
+	if (call->number != SYS_futex &&
+	    (call->number != SYS_restart_syscall ||
+	     !(arguments[1] & FUTEX_PRIVATE_FLAG)))
 		return false;
 	*address = arguments[3];
 	*is_realtime = arguments[1] & FUTEX_CLOCK_REALTIME;
@@ -107,7 +113,7 @@ static void look(struct deadlines *deadlines, pid_t pid, const char *tid)
 		return;
 	at = read_deadline(pid, number);
 	if (at == 0 || deadlines->count == DEADLINES_MAXIMUM ||
-	    (is_main && at - loop_now() < GIL_SECONDS))
+	    at - loop_now() < GIL_SECONDS)
 		return;
 	wait = &deadlines->waits[deadlines->count++];
 	*wait = (struct deadline){

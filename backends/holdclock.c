@@ -106,10 +106,11 @@ void hold_clock_drop_assumed(struct hold_clock *clock)
 double hold_wait_due(const struct hold_wait *wait)
 {
 	double left = wait->deadline - wait->seen;
+	double held = fmin(HOLD_CLOCK_SHARE * left, left - HOLD_CLOCK_REST);
 
 	if (wait->is_spent || left <= 0)
 		return wait->seen;
-	return wait->seen + HOLD_CLOCK_SHARE * left;
+	return wait->seen + fmax(held, HOLD_CLOCK_SHARE_MINIMUM * left);
 }
 
 const struct hold_wait *hold_clock_first(const struct hold_clock *clock)

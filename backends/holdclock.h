@@ -5,7 +5,8 @@
  *
  * Each wait has a deadline and the time at which the wait was first read while
  * ranks were stopped. The ranks are due to be resumed when four fifths of the
- * time between are over. A wait for which ranks were resumed is spent: until
+ * time between are over, and 2 s before the deadline at the latest, or when half
+ * of the time is over: a loaded machine needs some time to resume them. A wait for which ranks were resumed is spent: until
  * its collective ends, ranks that stop are due at once.
  */
 #ifndef BACKENDS_HOLDCLOCK_H
@@ -17,6 +18,8 @@
 
 /* Of what is left, before the ranks are resumed. */
 #define HOLD_CLOCK_SHARE 0.8
+#define HOLD_CLOCK_SHARE_MINIMUM 0.5
+#define HOLD_CLOCK_REST 2.0
 
 struct hold_wait {
 	pid_t pid;	 /* of the rank that waits */

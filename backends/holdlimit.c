@@ -408,8 +408,9 @@ static bool is_to_tell(const struct job *job, double due, double now)
 	return isinf(job->told) || fabs(job->told - due) > CHANGE_SECONDS;
 }
 
-static void look_at_job(struct hold_limit *limit, struct job *job,
-			const struct pid_list *pids, double now)
+/* Returns the time of the resume; INFINITY: none is to come. */
+static double look_at_job(struct hold_limit *limit, struct job *job,
+			  const struct pid_list *pids, double now)
 {
 	double due;
 
@@ -421,12 +422,13 @@ static void look_at_job(struct hold_limit *limit, struct job *job,
 	if (due <= now) {
 		job->told = INFINITY;
 		resume_job(limit, job, pids, now);
-		return;
+		return INFINITY;
 	}
-	if (!is_to_tell(job, due, now))
-		return;
-	job->told = due - now > TOLD_SECONDS ? INFINITY : due;
-	tell_ranks(limit, job, pids);
+	if (is_to_tell(job, due, now)) {
+		job->told = due - now > TOLD_SECONDS ? INFINITY : due;
+		tell_ranks(limit, job, pids);
+	}
+	return due;
 }
 
 static void look(struct hold_limit *limit);
@@ -481,6 +483,7 @@ static void look(struct hold_limit *limit)
 	struct roster *roster = node_roster(limit->node);
 	struct pid_list pids = { .pids = NULL };
 	double now = loop_now();
+	double next = INFINITY;
 	bool is_any = false;
 
 	if (!roster)
@@ -502,7 +505,11 @@ static void look(struct hold_limit *limit)
 		look_in(limit, LOOK_SECONDS);
 	for (size_t i = 0; i < limit->job_count; i++)
 		if (limit->jobs[i].is_held)
-			look_at_job(limit, &limit->jobs[i], &pids, now);
+			next = fmin(next, look_at_job(limit, &limit->jobs[i],
+						      &pids, now));
+	/* It is not to be late. */
+	if (next - now < LOOK_SECONDS)
+		look_in(limit, fmax(next - loop_now(), 0));
 	pid_list_clear(&pids);
 }
 

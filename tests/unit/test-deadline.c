@@ -15,6 +15,7 @@
 #include "base/loop.h"
 
 #define LIMIT 1000
+#define LOOKS 1000
 
 static void lines_of_the_kernel(void **state)
 {
@@ -31,6 +32,14 @@ static void lines_of_the_kernel(void **state)
 				   "0xffffffff 0x7f56 0x7f57",
 				   &address, &is_realtime));
 	assert_false(is_realtime);
+	/* What a tracer has interrupted is restarted; poll(2) of 137 files. */
+	assert_true(deadline_parse("219 0x7f01 0x89 0x0 0x7f55aa 0x0 "
+				   "0xffffffff 0x7f56 0x7f57",
+				   &address, &is_realtime));
+	assert_int_equal(address, 0x7f55aa);
+	assert_false(deadline_parse("219 0x7f01 0x9 0x7d0 0x7f55aa 0x0 0x0 "
+				    "0x7f56 0x7f57",
+				    &address, &is_realtime));
 	/* Without a limit; FUTEX_WAIT, whose time is relative; others. */
 	assert_false(deadline_parse("202 0x7f01 0x189 0x0 0x0 0x0 0xffffffff "
 				    "0x7f56 0x7f57",
@@ -73,6 +82,7 @@ static void a_thread_of_gloo(void **state)
 	double left = -1;
 
 	(void)state;
+	is_over = false;
 	assert_int_equal(
 		pthread_create(&threads[0], NULL, wait_with_limit, other), 0);
 	assert_int_equal(
@@ -98,11 +108,53 @@ static void a_thread_of_gloo(void **state)
 	assert_true(deadlines_left(&deadlines, loop_now()) < 0);
 }
 
+static void *wait_again_and_again(void *data)
+{
+	struct timespec until;
+
+	pthread_setname_np(pthread_self(), data);
+	pthread_mutex_lock(&lock);
+	while (!is_over) {
+		clock_gettime(CLOCK_REALTIME, &until);
+		until.tv_nsec += 5000000;
+		until.tv_sec += until.tv_nsec / 1000000000;
+		until.tv_nsec %= 1000000000;
+		pthread_cond_timedwait(&over, &lock, &until);
+	}
+	pthread_mutex_unlock(&lock);
+	return NULL;
+}
+
+/* As a thread of gloo does that frees a tensor. */
+static void a_wait_for_the_gil_is_none(void **state)
+{
+	static char gloo[] = "pt_gloo_runloop";
+	struct deadlines deadlines = { .count = 0 };
+	pthread_t thread;
+
+	(void)state;
+	is_over = false;
+	assert_int_equal(
+		pthread_create(&thread, NULL, wait_again_and_again, gloo), 0);
+	while (!deadlines.has_gloo)
+		deadlines_read(&deadlines, getpid());
+	for (int i = 0; i < LOOKS; i++) {
+		deadlines_read(&deadlines, getpid());
+		assert_int_equal(deadlines.count, 0);
+	}
+	pthread_mutex_lock(&lock);
+	is_over = true;
+	pthread_cond_broadcast(&over);
+	pthread_mutex_unlock(&lock);
+	pthread_join(thread, NULL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lines_of_the_kernel),
 		cmocka_unit_test(a_thread_of_gloo),
+		cmocka_unit_test(a_wait_for_the_gil_is_none),
 	};
 
 	return cmocka_run_group_tests_name("deadline", tests, NULL, NULL);

@@ -56,6 +56,18 @@ static void four_fifths_of_what_was_left(void **state)
 	hold_clock_clear(&clock);
 }
 
+static void the_rest_of_a_short_time(void **state)
+{
+	struct hold_clock clock = { .waits = NULL };
+
+	(void)state;
+	see(&clock, 7, 8, 105, 100);
+	expect(&clock, 7, 103);
+	see(&clock, 7, 8, 203, 200);
+	expect(&clock, 7, 201.5);
+	hold_clock_clear(&clock);
+}
+
 static void the_first_of_several(void **state)
 {
 	struct hold_clock clock = { .waits = NULL };
@@ -82,8 +94,8 @@ static void what_is_spent(void **state)
 	hold_clock_spend(&clock, 108);
 	see(&clock, 7, 8, 110, 108.5);
 	expect(&clock, 7, 100);
-	see(&clock, 7, 8, 119, 109);
-	expect(&clock, 7, 117);
+	see(&clock, 7, 8, 129, 109);
+	expect(&clock, 7, 125);
 	hold_clock_clear(&clock);
 }
 
@@ -122,6 +134,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing_waits),
 		cmocka_unit_test(four_fifths_of_what_was_left),
+		cmocka_unit_test(the_rest_of_a_short_time),
 		cmocka_unit_test(the_first_of_several),
 		cmocka_unit_test(what_is_spent),
 		cmocka_unit_test(an_assumption),
