@@ -12,7 +12,9 @@
  * `continue` withdraws the pauses that wait, which are answered then.
  * Requests to stop at exceptions are not delayed, as no exception is to be
  * missed, while the limits are being raised: holdlimit resumes in time what
- * waits in an operation that began before.
+ * waits in an operation that began before. Nor are the breakpoints that a rank
+ * of a job of ours gets before it runs anything (launch/starts.h): it would pass
+ * them, and has begun no operation; an agent raises its limits once it answers.
  */
 #ifndef BACKENDS_STOPGATE_H
 #define BACKENDS_STOPGATE_H

@@ -164,7 +164,9 @@ char *control_collective_question(const struct control *control,
 		const struct rank *found = session_find_rank(session, rank);
 		struct collective own;
 
-		if (!collective_is_ahead(&own, session, found,
+		/* One whose pause is withdrawn runs already. */
+		if (!held_is_stopped(found) ||
+		    !collective_is_ahead(&own, session, found,
 					 control_depth(session, found), is_far))
 			continue;
 		rankset_add(&going, rank);

@@ -276,13 +276,15 @@ static void pause_all(struct engine *engine)
 	int rank = -1;
 
 	while ((rank = rankset_next(&watch->ranks, rank)) >= 0) {
-		const struct rank *found =
-			session_find_rank(&engine->session, rank);
+		struct rank *found = session_find_rank(&engine->session, rank);
 
-		if (is_there(found) && !held_is_stopped(found))
-			engine_send(engine, "pause",
-				    json_pack("{s:i}", "pid",
-					      (int)found->process.pid));
+		if (!is_there(found) || held_is_stopped(found))
+			continue;
+		/* Until it stops, `continue` withdraws it. */
+		found->is_pausing = true;
+		engine_send(engine, "pause",
+			    json_pack("{s:i}", "pid",
+				      (int)found->process.pid));
 	}
 }
 

@@ -863,6 +863,24 @@ static void a_pause_that_has_not_come_is_explained(void **state)
 				 "stops at its next line of Python");
 }
 
+static void esc_drops_a_pause_that_has_not_come(void **state)
+{
+	struct stage *stage = *state;
+	struct session *session = &stage->engine.session;
+	struct rank *pausing = session_find_rank(session, 1);
+
+	pausing->debugger.state = DEBUGGER_RUNNING;
+	pausing->is_pausing = true;
+	/* Who stands is let go, and the pause comes then. */
+	commands_run(&stage->app, "release");
+	assert_true(pausing->is_pausing);
+	stage_keys(stage, "Esc");
+	assert_false(pausing->is_pausing);
+	pausing->is_pausing = true;
+	stage_keys(stage, "c");
+	assert_false(pausing->is_pausing);
+}
+
 static void how_far_apart_they_stopped_is_said(void **state)
 {
 	static const int ranks[] = { 0, 3 };
@@ -1238,6 +1256,9 @@ int main(void)
 						begin_outside, stage_end),
 		cmocka_unit_test_setup_teardown(
 			a_pause_that_has_not_come_is_explained, begin_outside,
+			stage_end),
+		cmocka_unit_test_setup_teardown(
+			esc_drops_a_pause_that_has_not_come, begin_outside,
 			stage_end),
 		cmocka_unit_test_setup_teardown(
 			how_far_apart_they_stopped_is_said, begin_outside,
