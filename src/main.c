@@ -235,7 +235,7 @@ static bool is_alone(const struct settings *settings,
 	return command && (command->flags & COMMAND_ALONE);
 }
 
-/* What became of the job that was started, once nobody shows it any more. */
+/* What became of the job that was started, once no screen shows it. */
 static void print_job(const struct engine *engine)
 {
 	const struct session *session = &engine->session;

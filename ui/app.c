@@ -345,7 +345,7 @@ static void stop_listening(struct app *app)
 	app->input = NULL;
 }
 
-/* The terminal is ours again, or belongs to nobody. */
+/* The terminal is ours again, or has no owner. */
 static void forget_away(struct app *app)
 {
 	loop_signal_stop(app->away.ended);
@@ -434,7 +434,7 @@ static void on_stop(int number, void *data)
 
 	(void)number;
 	if (app->away.pid > 0) {
-		/* The editor stops as well, and both go on together. */
+		/* The editor stops as well, and both continue together. */
 		raise(SIGSTOP);
 		return;
 	}

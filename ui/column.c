@@ -65,7 +65,7 @@ const char *rank_host(const struct session *session, const struct rank *rank)
 {
 	if (rank->process.host != NULL && *rank->process.host != '\0')
 		return rank->process.host;
-	/* Nobody knows where a rank is that was not found. */
+	/* The host of a rank that was not found is unknown. */
 	if (rank->process.pid != 0 && rank->node < session->node_count)
 		return session->nodes[rank->node].name;
 	return "";

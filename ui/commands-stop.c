@@ -352,7 +352,7 @@ static bool is_any_told(const struct session *session,
 	return false;
 }
 
-/* A hand may do it by habit: what nobody stops yet is asked about. */
+/* The key may be pressed by habit: it asks before it stops running ranks. */
 static int confirm_pause(const struct control *control,
 			 struct command_context *context, struct error *error)
 {

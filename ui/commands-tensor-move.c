@@ -140,7 +140,7 @@ static int64_t minimum(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-/* All of a small plane: what changed where nobody looked is marked, too. */
+/* All of a small plane: changes outside the shown part are marked, too. */
 static struct tensor_slice cells_around(const struct tensor_screen *screen)
 {
 	int64_t high = screen->shown_rows;

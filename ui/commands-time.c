@@ -20,7 +20,7 @@
 #define USAGE                                                                  \
 	"next or previous, first or last, +10s or -1m, 90 or 1:30 (of the "    \
 	"recording), or 03:12:09 (of the clock)"
-#define BOUNDS_SLACK 0.5 /* seconds beyond an end that nobody means */
+#define BOUNDS_SLACK 0.5 /* seconds beyond an end that are taken for it */
 #define COUNT_MAXIMUM 10000
 #define SECONDS_MAXIMUM 1e9
 #define DAY_SECONDS 86400.0

@@ -41,7 +41,7 @@ void console_refresh(struct app *app);
 
 /* The keys of the pane where code is typed; true: it was one. */
 bool repl_takes(struct app *app, const char *key);
-/* Takes what it was told of how its line can go on. */
+/* Takes the completions that were found for its line. */
 void repl_turn(struct app *app);
 
 /* The keys of the terminal of the job that was started; true: it was one. */

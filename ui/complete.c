@@ -48,7 +48,7 @@ void candidates_clear(struct candidates *candidates)
 	*candidates = (struct candidates){ .items = NULL };
 }
 
-/* Offers a text: it is a candidate if it goes on from what is typed. */
+/* Offers a text: it is a candidate if it begins with what is typed. */
 static void offer(const struct typing *typing, const char *text)
 {
 	struct candidates *candidates = typing->candidates;

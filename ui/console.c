@@ -104,7 +104,7 @@ void console_look(struct console *console, const struct session *session)
 	console->pid = pid;
 }
 
-/* As far as it came; answers NULL: nobody wants them. */
+/* As far as it came; answers NULL: not wanted. */
 static void show(struct console *console, const struct transcript *transcript,
 		 int row_count, int column_count, struct buffer *answers)
 {

@@ -65,7 +65,7 @@ static double seconds_of(const struct session *session, const struct rank *rank)
 	return seconds > 0 ? seconds : 0;
 }
 
-/* Of the rank that goes on first by itself, else of the one held longest. */
+/* Of the rank that resumes first by itself, else of the one held longest. */
 static const struct rank *most_urgent(const struct session *session)
 {
 	const struct rank *longest = NULL;
@@ -112,7 +112,7 @@ static double counted(const struct session *session, const struct rank *rank)
 	return most;
 }
 
-/* How long that rank may be held; -1: nobody ends it. */
+/* How long that rank may be held; -1: no limit. */
 static double limit_of(const struct session *session, const struct rank *rank)
 {
 	const struct debugger *debugger = &rank->debugger;

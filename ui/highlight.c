@@ -76,7 +76,7 @@ static const char *triple_of(enum highlight_state state)
 	return state == HIGHLIGHT_TRIPLE_SINGLE ? "'''" : "\"\"\"";
 }
 
-/* At a quote: paints the string; *state says when it goes on. */
+/* At a quote: paints the string; *state says whether it continues. */
 static size_t take_string(const char *line, size_t length, size_t start,
 			  unsigned char *styles, enum highlight_state *state)
 {

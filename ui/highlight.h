@@ -1,6 +1,6 @@
 /*
  * highlight: the colours of Python source, one line at a time. A string in
- * triple quotes goes on over lines, so the state travels from line to line.
+ * triple quotes continues over lines, so the state travels from line to line.
  */
 #ifndef UI_HIGHLIGHT_H
 #define UI_HIGHLIGHT_H

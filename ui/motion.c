@@ -169,7 +169,7 @@ void motion_settle(struct motion *motion, const struct engine *engine)
 			motion->is_answered = false;
 }
 
-/* It may wait for one that stands, and then never stops before that goes on. */
+/* It may wait for a stopped rank, and then stops only after that resumes. */
 static bool waits_long(const struct motion *motion,
 		       const struct session *session, int number)
 {

@@ -25,7 +25,7 @@ struct motion {
 	struct motion_rank *ranks;
 	size_t count;
 	double began_at; /* session time */
-	double patience; /* seconds until others are offered to go on */
+	double patience; /* seconds until resuming the others is offered */
 	int64_t seq;	 /* of the first request */
 	bool is_answered; /* who stands as before was refused */
 	bool is_silent;	  /* it may take for ever, and was said */
@@ -62,7 +62,7 @@ void motion_append(struct buffer *out, const struct motion *motion,
 		   const struct session *session);
 /*
  * Some have run for longer than a step takes, while other ranks stand that
- * they may wait for: `release` lets those go on.
+ * they may wait for: `release` resumes those.
  */
 bool motion_is_stuck(const struct motion *motion,
 		     const struct session *session);

@@ -426,7 +426,7 @@ static void put_message(struct window window, const struct view *view)
 			   view->message);
 }
 
-/* Those that the others may wait for can go on. */
+/* Offers to resume the ranks that the others may wait for. */
 static const struct hint release_hint = { VIEW_HOME,
 					  { "release", NULL },
 					  "resumes the others" };

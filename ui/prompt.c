@@ -307,7 +307,7 @@ static void take_only_one(struct prompt *prompt)
 	size_t length = strlen(word);
 
 	replace_word(prompt, prompt->candidates.start, word, length);
-	/* A name may go on. */
+	/* A name may continue. */
 	if (length > 0 && word[length - 1] != '/' &&
 	    prompt->kind != PROMPT_EVAL && prompt->kind != PROMPT_COMPARE &&
 	    prompt->kind != PROMPT_TENSOR)

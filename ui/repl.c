@@ -111,7 +111,7 @@ void repl_offer(struct repl *repl, const json_t *targets)
 	free(head);
 }
 
-/* Who is asked how a line goes on: the rank looked at, or the first. */
+/* The rank that completes a line: the selected one, or the first. */
 static const struct rank *find_asked(const struct session *session)
 {
 	const struct rank *rank = session_looked_at(session);

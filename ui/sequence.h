@@ -19,7 +19,7 @@ struct buffer;
 enum sequence_state {
 	SEQUENCE_TEXT,
 	SEQUENCE_ESCAPE,       /* behind ESC */
-	SEQUENCE_INTERMEDIATE, /* behind ESC and a byte that goes on */
+	SEQUENCE_INTERMEDIATE, /* behind ESC and an intermediate byte */
 	SEQUENCE_CONTROL,      /* behind ESC [ */
 	SEQUENCE_STRING,       /* left out up to its end */
 	SEQUENCE_STRING_ESCAPE,

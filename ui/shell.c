@@ -51,7 +51,7 @@ static int begin_eval(struct shell *shell, struct error *error)
 
 /*
  * Runs what was typed, and clears it. A block that only ends with the input is
- * run as it is: Python says what it lacks. -1: nobody reads what it gives.
+ * run as it is: Python says what it lacks. -1: its output has no reader.
  */
 static int run_block(struct shell *shell, struct error *error)
 {

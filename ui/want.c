@@ -27,7 +27,7 @@ static void want_frame(struct app *app, const struct rank *rank, pid_t tid,
 		return;
 	engine_want_source(app->engine, rank->node, rank->process.pid,
 			   stack->frames[depth].code->file);
-	/* Nobody can be asked about a process that is gone. */
+	/* A process that is gone cannot be asked about. */
 	if (rank->state != RANK_EXITED)
 		engine_want_frame(app->engine, rank->node, rank->process.pid,
 				  tid, depth);

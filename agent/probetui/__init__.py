@@ -75,7 +75,7 @@ class Debugger:
 
 def attach_on_error(function: Any = None, *, lease: Any = None) -> Any:
     """Decorates a function: when it raises, its rank waits in a post-mortem
-    pdb, and then the same exception goes on.
+    pdb, and then the same exception propagates.
 
     For functions, coroutine functions, generators and asynchronous
     generators, with parentheses or without. `lease` is how long the rank

@@ -84,7 +84,7 @@ class Agent:
             self._debugger.tighten()
 
     def end(self) -> List[str]:
-        """While the program goes on. What remains all the same, in words."""
+        """While the program runs. Returns what cannot be removed, in words."""
         try:
             self.close()
             return leaving.end(self._server)

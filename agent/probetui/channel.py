@@ -31,7 +31,7 @@ SCREEN_MAXIMUM = 8192
 BEHIND_MAXIMUM = 1 << 20
 STALL_SECONDS = 2.0
 LOOK_SECONDS = 0.1
-# How long pdb's output is collected while a command goes on printing.
+# How long pdb's output is collected while a command keeps printing.
 COLLECT_SECONDS = 0.05
 TOKEN_SECONDS = 10.0
 # backends/pdb/token.c knows these.
@@ -41,7 +41,7 @@ END_OF_INPUT = "\x04"
 
 
 class LeaseEnded(Exception):
-    """Nobody typed for the whole of the lease."""
+    """No client sent a line for the whole of the lease."""
 
 
 class _Client:
@@ -83,7 +83,7 @@ class Channel:
 
     @property
     def is_shut(self) -> bool:
-        """Nobody can connect any more."""
+        """Closes the socket: no client can connect any more."""
         return not self._endpoints
 
     # What the process does with it.

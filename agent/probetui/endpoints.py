@@ -63,7 +63,7 @@ def _claiming(claims: Optional[files.Lock]) -> Iterator[None]:
 
 
 def _is_stale(path: str) -> bool:
-    """The user's own socket, which nobody has open.
+    """The user's own socket, which no process has open.
 
     Asked with the wrong type of socket: the kernel then refuses in one way
     when a process has it open and in another when none has, and the

@@ -215,7 +215,7 @@ class Lock:
 
 
 def is_locked(path: str, removes: bool = False) -> bool:
-    """Whether another process keeps it; one that nobody keeps may go.
+    """Whether another process keeps it; else it may be removed.
     Not for files that this process has locked: it would lose them."""
     try:
         fd = os.open(path, os.O_RDWR | os.O_NOFOLLOW)

@@ -31,7 +31,7 @@ _hooks: List[tuple] = []
 _end: Optional[Any] = None
 # What was called before a fork that is under way, by its thread. What is
 # added, or cleared, meanwhile changes nothing of that: who took a lock gives
-# it back, and nobody else does.
+# it back, and no other code does.
 _begun: Dict[int, List[tuple]] = {}
 
 

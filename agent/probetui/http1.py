@@ -57,7 +57,7 @@ class Refusal(Exception):
 
 
 class Closed(Exception):
-    """There is nobody to answer."""
+    """The client has closed the connection: no answer can be sent."""
 
 
 class Head(NamedTuple):

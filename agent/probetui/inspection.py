@@ -29,8 +29,8 @@ THREADS_MAXIMUM = 200
 # Of a code object's co_flags.
 _NEW_LOCALS = 0x2
 
-# Threads of ours, which nobody is told of, by numbers: another thread comes to
-# the id() of one that has ended. A list of what a dictionary has is made
+# Threads of the agent, which no answer lists, by numbers: another thread comes
+# to the id() of one that has ended. A list of what a dictionary has is made
 # without letting go of the GIL; of a WeakSet it is not.
 _own: Dict[int, ref[threading.Thread]] = {}
 _numbers = itertools.count()

@@ -1,4 +1,4 @@
-"""The agent leaves, and the program goes on: nothing of it is to be left.
+"""The agent leaves a program that keeps running: nothing of it is to be left.
 
 Modules that an injection brought are forgotten; those that the program has
 imported itself are its own. The standard library's stay where they are.

@@ -2,7 +2,7 @@
 
 It exists only where the debugger is enabled. A fork begins anew; what it
 inherited stays its parent's. Whatever goes wrong in here is told on standard
-error, and the program goes on as it would without us.
+error, and the program continues as it would without the agent.
 """
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ class Process:
         prompt.set_trace(frame)
 
     def post_mortem(self, error: BaseException, lease: Any) -> None:
-        """Returns when the exception is to go on."""
+        """Returns when the exception is to propagate."""
         if self.is_at_prompt():
             return
         self._refresh()
@@ -376,7 +376,7 @@ class Process:
 
 @contextlib.contextmanager
 def _quiet_claims(job: Optional[files.JobFiles]) -> Iterator[None]:
-    """Paths are given back while nobody else takes any."""
+    """Paths are given back while no other thread takes any."""
     try:
         if job is not None:
             job.claims.wait()

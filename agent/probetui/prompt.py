@@ -79,7 +79,7 @@ class RankPdb(pdb.Pdb):
 
     @property
     def lease_until(self) -> Optional[float]:
-        """When it goes on by itself, by time.monotonic()."""
+        """When it continues by itself, by time.monotonic()."""
         until: Optional[float] = getattr(self.stdin, "lease_until", None)
         return until
 
@@ -157,7 +157,7 @@ class RankPdb(pdb.Pdb):
             self._before.append("%s%s" % (msg, end))
 
     def post_mortem(self, error: BaseException) -> None:
-        """Returns when the exception is to go on."""
+        """Returns when the exception is to propagate."""
         trace = sys.gettrace()
         if getattr(trace, "__self__", None) is self:
             sys.settrace(None)
@@ -240,7 +240,8 @@ class RankPdb(pdb.Pdb):
     def do_EOF(self, arg: str) -> Any:
         """EOF
 
-        The exception goes on, or the program. (Plain pdb ends the program.)
+        The exception propagates, or the program continues. (Plain pdb ends
+        it.)
         """
         self.message("")
         return self.do_continue("")

@@ -60,7 +60,7 @@ _OWN_SIGNALS = {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL,
 # Sockets are made and closed with this: a fork has none that it does not know.
 forking = threading.RLock()
 
-# Hung up by who is at its other end, though nobody reads from it.
+# Closed by its other end, though no thread reads from it.
 _HUNG_UP = getattr(select, "POLLRDHUP", 0x2000) | select.POLLHUP | \
     select.POLLERR
 

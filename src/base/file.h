@@ -42,7 +42,7 @@ int file_read(const char *path, const char *called, struct buffer *out,
 	      struct error *error);
 /*
  * The same of what the user alone may decide: the file must be his own, or
- * root's, and nobody else may write it.
+ * root's, and no other user may write it.
  */
 int file_read_own(const char *path, const char *called, struct buffer *out,
 		  struct error *error);

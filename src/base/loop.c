@@ -100,7 +100,7 @@ struct loop *loop_new(void)
 	return loop;
 }
 
-/* An end for what nobody stopped. */
+/* Closes handles that were not stopped. */
 static void close_left(uv_handle_t *handle, void *unused)
 {
 	(void)unused;

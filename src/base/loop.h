@@ -27,7 +27,7 @@ struct loop *loop_new(void);
 /* Waits for what loop_work() has begun. */
 void loop_free(struct loop *loop);
 /*
- * loop_free(), but waits no longer than that. False: work goes on, so the loop
+ * loop_free(), but waits no longer than that. False: work is left, so the loop
  * is still there, to be ended again or to be left by _exit(2).
  */
 bool loop_end(struct loop *loop, double seconds);

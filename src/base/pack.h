@@ -43,7 +43,7 @@ const unsigned char *pack_find_note(const void *bytes, size_t length,
 				    size_t note_length);
 
 enum unpack_result {
-	UNPACK_MORE, /* all bytes are used; the member goes on */
+	UNPACK_MORE, /* all bytes are used; the member has more */
 	UNPACK_END,  /* the member ended */
 };
 struct unpack;

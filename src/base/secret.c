@@ -129,7 +129,7 @@ static size_t find_value(const char *text, size_t length)
 	return length + gap;
 }
 
-/* "://user:password@" of an address: what is between; 0: nobody is named. */
+/* "://user:password@" of an address: what is between; 0: no user is named. */
 static size_t credentials_length(const char *text)
 {
 	size_t length;

@@ -3,7 +3,7 @@
  *
  * A daemon or a cron job may start us with some of them closed. Then the next
  * file that is opened gets such a number, and what is meant for a person goes
- * into it; libuv refuses to go on.
+ * into it; libuv aborts.
  */
 #ifndef BASE_STANDARD_H
 #define BASE_STANDARD_H

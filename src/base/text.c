@@ -461,7 +461,7 @@ static const struct age_unit *find_age_unit(double seconds)
 	return last;
 }
 
-/* Nobody is younger than 0 or older than 999 years; not-a-number is 0. */
+/* An age is between 0 and 999 years; not-a-number is 0. */
 static double bound_age(double seconds)
 {
 	if (!(seconds > 0))

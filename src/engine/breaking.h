@@ -19,7 +19,7 @@ const char *breaking_command(const struct engine *engine, int id);
 void breaking_ask(struct engine *engine, struct pending *pending);
 /* The same, and leaves the answers to the engine; added: as of pending. */
 void breaking_tell(struct engine *engine, int added);
-/* Says, once, which can never be set, as far as nobody has said it yet. */
+/* Says which can never be set, each once. */
 void breaking_say(struct engine *engine);
 /* Likewise which wait for code, once ranks run code of the program. */
 void breaking_say_pending(struct engine *engine);

@@ -21,7 +21,7 @@
 
 #define COMPARE_USAGE "[--tolerance X] [--difference] EXPR [ranks SET]"
 
-/* Elements that nobody could read may differ. */
+/* Elements that could not be read may differ. */
 static void judge(struct command_context *context,
 		  const struct answer_classes *classes)
 {

@@ -385,7 +385,7 @@ int command_display(struct command_context *context, int argc, char **argv,
 	return 0;
 }
 
-/* One to come is for nobody then. */
+/* An answer to come is dropped then. */
 static void forget_answer(struct engine *engine, int id)
 {
 	const struct displays *displays = &engine->session.choice.displays;

@@ -1,5 +1,5 @@
 /*
- * command-wait: a script goes on when something is so.
+ * command-wait: a script waits until something is so.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -206,7 +206,7 @@ static int run(struct command_context *context, char *text, struct error *error)
 	if (!context->screen)
 		engine_wait(engine, is_armed, NULL, engine->settings.timeout);
 	say(context);
-	/* A script goes on, and waits by `wait nan`. */
+	/* A script continues, and waits by `wait nan`. */
 	if (context->screen || engine->settings.script)
 		return 0;
 	if (stops)

@@ -7,7 +7,7 @@
  *
  * and, as it was once, NAME VALUE for set NAME VALUE. Words are quoted, and
  * comments begun, as on any command line. Only a regular file of this user
- * (or root) that nobody else can write is believed.
+ * (or root) that no other user can write is believed.
  */
 #ifndef ENGINE_CONFIGFILE_H
 #define ENGINE_CONFIGFILE_H

@@ -49,7 +49,7 @@ static void append_peers(struct buffer *out, const struct session *session,
 	}
 }
 
-/* What goes on in it when its debugger quits; free() it. */
+/* What runs in it when its debugger quits; free() it. */
 static char *find_raised(const struct session *session, int number)
 {
 	const struct rank *rank = session_find_rank(session, number);
@@ -116,7 +116,7 @@ int control_confirm_quit(const struct control *control,
 	return control_confirm(control, context, question, error);
 }
 
-/* They stand, wherever, and are not told to go on. */
+/* They are stopped, wherever, and not resumed by this command. */
 static void add_standing(struct rankset *standing,
 			 const struct control *control,
 			 const struct session *session)

@@ -112,7 +112,7 @@ static void explain_one(const struct rank *rank, enum control_need need,
 	error_set(error, "rank %d %s", rank->process.rank, reason.message);
 }
 
-/* Why nobody else can be their client. */
+/* Why no other client can connect to them. */
 static void append_taken(struct buffer *out, const struct session *session,
 			 const struct rankset *ranks)
 {
@@ -280,7 +280,7 @@ int control_depth(const struct session *session, const struct rank *rank)
 	return (int)place_user_frame(&rank->process, thread->sample.stack);
 }
 
-/* Of one that runs, the frame shown is nobody's choice. */
+/* Of one that runs, the frame shown was not chosen by a person. */
 static int looked_at_depth(const struct session *session)
 {
 	const struct rank *rank = session_looked_at(session);

@@ -81,7 +81,7 @@ int control_print_depth(const struct session *session, const struct rank *rank);
 /*
  * The same of another rank, where it runs the same function as far from its
  * outermost frame as the rank looked at; else 0, and it is one of *elsewhere.
- * Where nobody chose a frame, each begins in its innermost one.
+ * Where no frame was chosen, each begins in its innermost one.
  */
 int control_step_depth(struct control *control, const struct session *session,
 		       const struct rank *rank);

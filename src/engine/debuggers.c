@@ -259,7 +259,7 @@ static bool is_caught(const struct rank *rank)
 	       strcmp(thread->activity.name, ACTIVITY_CAUGHT) == 0;
 }
 
-/* Nobody has come yet to see what it raised. */
+/* No client has connected yet to see what it raised. */
 static bool is_held_unseen(const struct rank *rank)
 {
 	return is_caught(rank) && rank->debugger.state == DEBUGGER_NONE;

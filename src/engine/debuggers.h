@@ -28,7 +28,7 @@ void debuggers_send_settings(struct engine *engine);
 void debuggers_turn(struct engine *engine);
 /*
  * Where there are connections, waits a moment until the node has given them
- * up: what was held goes on before this program ends.
+ * up: stopped ranks resume before this program ends.
  */
 void debuggers_leave(struct engine *engine);
 /* Waits in a shell until those connected to have answered, or cannot. */

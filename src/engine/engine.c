@@ -42,7 +42,7 @@ void engine_init(struct engine *engine, struct settings *owned_settings)
 
 void engine_clear(struct engine *engine)
 {
-	/* What still comes is for nobody. */
+	/* Answers that still come are dropped. */
 	engine->changed = NULL;
 	engine->is_screen = false;
 	watch_nan_clear(engine);

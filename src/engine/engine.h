@@ -89,9 +89,9 @@ struct engine {
 	struct watch_nan watch_nan;
 	struct users users;
 	size_t printing_node;	  /* whose output is followed */
-	pid_t printing_pid;	  /* 0: nobody's */
+	pid_t printing_pid;	  /* 0: none */
 	size_t console_node; /* whose debugger's session is followed */
-	pid_t console_pid;   /* 0: nobody's */
+	pid_t console_pid;   /* 0: none */
 	struct timing timing;
 	bool lists_jobs;	     /* jobs.h; all ranks are sampled */
 	uint64_t job_breakpoints; /* the revision that its node has */

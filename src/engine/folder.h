@@ -12,7 +12,7 @@ struct error;
 
 /*
  * Makes the folder at path (0700) where it is missing; one that is there must
- * be a folder, no link, ours to write to, and nobody else's. -1 and a sentence.
+ * be a folder, no link, writable by this user and no other. -1 and a sentence.
  */
 int folder_check(const char *path, struct error *error);
 /*

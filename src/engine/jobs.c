@@ -8,7 +8,7 @@
 #include "engine/users.h"
 #include "model/joblist.h"
 
-/* Nobody chose a job, so the list is what a person sees. */
+/* No job was chosen, so the list is shown. */
 static bool is_to_choose(const struct session *session)
 {
 	return session->job < 0 && session->job_count > 1;

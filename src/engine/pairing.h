@@ -23,7 +23,7 @@ struct pairing;
 struct pairing *pairing_new(struct engine *engine, int rank, int against,
 			    const char *expression, int row_count,
 			    int column_count);
-/* What is still to come is for nobody. NULL frees nothing. */
+/* Answers still to come are dropped. NULL frees nothing. */
 void pairing_free(struct pairing *pairing, struct engine *engine);
 /*
  * Takes what has come and asks for more; at each turn of the loop. True: it is

@@ -2,7 +2,7 @@
  * params: asks ranks for all their parameters and buffers, page by page, with
  * hashes, into the session's paramdiff; where elements differ, the first such
  * pair is compared element by element (engine/pairing.h). One at a time: what
- * was asked before is for nobody then.
+ * was asked before is dropped then.
  */
 #ifndef ENGINE_PARAMS_H
 #define ENGINE_PARAMS_H

@@ -18,7 +18,7 @@ struct buffer;
 struct engine;
 
 struct pending_ask {
-	int64_t seq; /* 0: there was nobody to ask */
+	int64_t seq; /* 0: no node could be asked */
 	int rank;    /* -1: a target that is no rank yet */
 };
 

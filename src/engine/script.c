@@ -248,7 +248,7 @@ static void append_stops(struct command_context *context)
 	}
 }
 
-/* What nobody waited for, such as a breakpoint that could not be set. */
+/* Reports that no command waited for, such as a refused breakpoint. */
 static void append_notice(struct command_context *context)
 {
 	bool is_error;

@@ -40,7 +40,7 @@ struct settings {
 	char *script;	/* -x FILE */
 	double timeout; /* seconds; default 5 */
 	bool has_timeout; /* it was given */
-	double step_timeout; /* seconds until others are offered to go on */
+	double step_timeout; /* seconds until resuming the others is offered */
 	double tolerance; /* of compare: numbers so near are equal */
 	double period;	/* seconds between samples; 0: as fits the ranks */
 	bool is_json;

@@ -6,7 +6,7 @@
  * of ours holds it, else in its __main__. The answers come into the session's
  * (model/answers.h, of code: model/dialogue.h). Of code several questions may
  * be open; of the others there is one at a time, and what answers the one
- * before is for nobody any more.
+ * before is dropped.
  */
 #ifndef ENGINE_SURVEY_H
 #define ENGINE_SURVEY_H
@@ -22,7 +22,7 @@ struct engine;
 struct error;
 
 struct survey_ask {
-	int64_t seq; /* 0: there was nobody to ask */
+	int64_t seq; /* 0: no node could be asked */
 	int rank;
 	uint64_t question; /* its number */
 	bool is_tensor;	   /* the request is `tensor`, not `evaluate` */
@@ -30,7 +30,7 @@ struct survey_ask {
 	char *refusal; /* why that could not be told; NULL: it was not asked */
 };
 
-/* Whose answers have not been taken. All zero: nobody's. */
+/* Whose answers have not been taken. All zero: none. */
 struct survey {
 	struct survey_ask *asks;
 	size_t count;

@@ -398,7 +398,7 @@ static int open_file(struct tape *tape, struct error *error)
 	struct stat status;
 	int result;
 
-	/* Nobody waits for a writer that never comes, but for one that is. */
+	/* A writer that never comes is not waited for, one that is there is. */
 	tape->fd =
 		open(tape->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (tape->fd < 0)

@@ -40,7 +40,7 @@ static bool is_long(enum tensor_work work)
 	       work == TENSOR_WORK_EXPORT;
 }
 
-/* Nobody waits for it any more. */
+/* No view waits for the answer any more. */
 static void drop(struct engine *engine)
 {
 	struct tensor_asking *asking = &engine->tensor;

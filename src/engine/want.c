@@ -178,7 +178,7 @@ void engine_follow_console(struct engine *engine, size_t node, pid_t pid)
 
 	if (engine->console_pid == pid && engine->console_node == node)
 		return;
-	/* A connection that is lost is followed by nobody. */
+	/* A connection that is lost cannot be followed. */
 	if (before && debugger_is_ours(&before->debugger))
 		send_terminal(engine, engine->console_pid, false);
 	engine->console_node = node;
@@ -202,7 +202,7 @@ void engine_follow_output(struct engine *engine, size_t node, pid_t pid)
 {
 	if (engine->printing_pid == pid && engine->printing_node == node)
 		return;
-	/* What has ended is followed by nobody. */
+	/* A process that has ended cannot be followed. */
 	if (engine->printing_pid > 0 &&
 	    session_find_pid(&engine->session, engine->printing_node,
 			     engine->printing_pid))

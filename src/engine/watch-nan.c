@@ -48,7 +48,7 @@ static void clear_find(struct nan_find *find)
 	*find = (struct nan_find){ .rank = -1, .first = -1 };
 }
 
-/* Answers that still come are for nobody. */
+/* Answers that still come are dropped. */
 static void forget(struct engine *engine, int64_t *seq)
 {
 	if (*seq != 0)

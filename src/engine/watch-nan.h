@@ -103,7 +103,7 @@ void watch_nan_arm(struct engine *engine);
 void watch_nan_disarm(struct engine *engine);
 /* One has stopped for that: it is what was found. */
 bool watch_nan_take_stop(struct engine *engine);
-/* It goes on, where nothing was to stop. */
+/* It continues, where nothing was to stop. */
 void watch_nan_release(struct engine *engine, int rank);
 
 /* How the ranks are watched, and that it may come late. */

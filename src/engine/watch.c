@@ -52,11 +52,11 @@
 #define ANSWER_SECONDS 5.0
 
 enum outcome {
-	OUTCOME_NONE, /* it goes on */
+	OUTCOME_NONE, /* the wait continues */
 	OUTCOME_STUCK,
 	OUTCOME_FAILED,
 	OUTCOME_ENDED,
-	OUTCOME_ENDED_UNSEEN, /* and nobody saw how */
+	OUTCOME_ENDED_UNSEEN, /* its status is unknown */
 };
 
 static const struct outcome_row {

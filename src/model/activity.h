@@ -38,7 +38,7 @@ struct thread;
 /* The name for a rank that holds at a breakpoint of our package. */
 #define ACTIVITY_HOLD "probetui.breakpoint"
 
-/* The name for one that its agent holds where nobody caught an exception. */
+/* The name for one that its agent holds at an uncaught exception. */
 #define ACTIVITY_CAUGHT "held at an exception"
 
 /* The name for one that stands in its agent's debugger. */

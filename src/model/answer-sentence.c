@@ -366,7 +366,7 @@ static void append_alike(struct buffer *out, const struct telling *telling)
 	}
 }
 
-/* Without a majority nobody is the one that differs. */
+/* Without a majority no rank is the one that differs. */
 static void tell_camps(struct buffer *out, const struct telling *telling)
 {
 	if (tell_nan(out, telling))

@@ -59,7 +59,7 @@ struct answers {
 
 /* Forgets all: nothing was asked. All zero is the same. */
 void answers_clear(struct answers *answers);
-/* Asks something else, of nobody yet. */
+/* Asks something else, of no rank yet. */
 void answers_begin(struct answers *answers, const char *question,
 		   enum answers_kind kind, double now);
 /* This rank was asked. */

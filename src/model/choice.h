@@ -43,7 +43,7 @@ struct choice {
 	struct job_key job; /* the chosen one, whether it is there or not */
 	struct selection selection;
 	struct rankset focus;	/* ranks that commands act on */
-	bool is_focus_all;	/* nobody chose: new ranks join it */
+	bool is_focus_all;	/* no set was chosen: new ranks join it */
 	bool shows_native;	/* stacks with native frames, where known */
 	struct rankname *names; /* sets with a name */
 	size_t name_count;

@@ -39,7 +39,7 @@ bool codeblock_is_blank(const struct codeblock *block)
 	return !block->is_too_long && text[strspn(text, " \t\n")] == '\0';
 }
 
-/* Returns where the text goes on behind the opening quotes. */
+/* Returns where the text continues behind the opening quotes. */
 static const char *open_string(struct reading *reading, const char *at)
 {
 	reading->quote = *at;
@@ -141,7 +141,7 @@ int codeblock_check(const struct codeblock *block, struct error *error)
 			 CODEBLOCK_MAXIMUM >> 10);
 }
 
-/* What a compound statement goes on with. */
+/* How a compound statement continues. */
 static bool goes_on(const char *line)
 {
 	static const char *const words[] = { "else", "elif", "except",

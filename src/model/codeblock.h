@@ -1,6 +1,6 @@
 /*
  * codeblock: Python that is typed line by line, and whether it is whole, as
- * an interactive interpreter sees it: open brackets and strings go on, and
+ * an interactive interpreter sees it: open brackets and strings continue, and
  * so does a block (a line that ends in a colon, a decorator) up to an empty
  * line. Nothing is checked: what is wrong is for Python to say.
  */

@@ -22,7 +22,7 @@ struct dialogue {
 };
 
 void dialogue_clear(struct dialogue *dialogue);
-/* Lends a new one at the end, of nobody yet; until the next is added. */
+/* Lends a new one at the end, of no rank yet; until the next is added. */
 struct answers *dialogue_add(struct dialogue *dialogue, const char *code,
 			     enum answers_kind kind, uint64_t number,
 			     double now);

@@ -26,7 +26,7 @@ bool held_is_busy(const struct rank *rank);
 bool held_is(const struct rank *rank);
 /* One that the program's error has brought there, not the person. */
 bool held_is_odd(const struct rank *rank);
-/* Its agent holds it where nobody caught what it raised: until its lease ends,
+/* Its agent holds it at an uncaught exception: until its lease ends,
  * whether we stay or leave. */
 bool held_is_leased(const struct rank *rank);
 /* The thread at the prompt; else, where it is not known, the main thread;
@@ -41,7 +41,7 @@ int held_same_depth(const struct rank *rank, const struct rank *looked_at,
 /* The same, or else its innermost frame of that function; -1: it has none. */
 int held_same_function(const struct rank *rank, const struct rank *looked_at,
 		       int depth);
-/* Appends before and what held it last that nobody caught, if anything did. */
+/* Appends before and the uncaught exception that held it last, if any. */
 void held_append_raised(struct buffer *out, const struct rank *rank,
 			const char *before);
 /* Seconds since it stopped, at session time now; -1: not known. */

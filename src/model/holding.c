@@ -85,7 +85,7 @@ static void company_clear(struct company *company)
 	rankset_clear(&company->holding);
 }
 
-/* That ranks look now and then whether they may go on is no movement. */
+/* That ranks check now and then whether they may resume is no movement. */
 enum verdict_state holding_state(const struct camp_list *camps)
 {
 	enum verdict_state state = VERDICT_UNKNOWN;

@@ -563,7 +563,7 @@ void job_fill(struct session *session)
 	note_unseen(session);
 }
 
-/* Where a machine has not been looked at yet, nobody is missing. */
+/* Where a machine was not searched yet, no rank is missing. */
 static bool is_looked_at(const struct session *session)
 {
 	for (size_t i = 0; i < session->node_count; i++) {

@@ -16,7 +16,7 @@ struct rank;
 bool outside_is(const struct rank *rank);
 /* The same of what was told of a debugger. */
 bool outside_is_debugger(const struct debugger *debugger);
-/* Nobody's debugger has it: the node may be asked to attach. */
+/* No debugger has it: the node may be asked to attach. */
 bool outside_is_free(const struct rank *rank);
 
 #endif

@@ -23,7 +23,7 @@ void paramdiff_copy_difference(struct answers *answers,
 	*copy = *difference;
 	copy->error = xstrdup_or_null(difference->error);
 	copy->found.dtype = xstrdup_or_null(difference->found.dtype);
-	/* Nobody draws these. */
+	/* These are drawn nowhere. */
 	copy->found.grid = NULL;
 	copy->found.row_count = 0;
 	copy->found.column_count = 0;

@@ -3,7 +3,7 @@
  * the process, its threads from the newest sample, its children, and what
  * comparing samples over time has shown.
  *
- * The session owns ranks; nobody keeps a pointer to one across a loop turn.
+ * The session owns ranks; no module keeps a pointer to one across a loop turn.
  */
 #ifndef MODEL_RANK_H
 #define MODEL_RANK_H
@@ -141,7 +141,7 @@ bool rank_is_leaving(const struct rank *rank);
  */
 bool rank_apply_debugger(struct rank *rank, struct debugger *debugger,
 			 double now);
-/* Nobody is there any more who could talk to it. */
+/* No node is left that could reach it. */
 void rank_lose_debugger(struct rank *rank);
 /* It has ended, with the code and signal of process, at session time now. */
 void rank_end(struct rank *rank, const struct process *process, double now);

@@ -392,7 +392,7 @@ const struct source *session_find_source(const struct session *session,
 		return own;
 	if (other != pid)
 		found = find_source(session, node, other, path);
-	/* Nobody is there any more who could be asked for it. */
+	/* No node is left that could be asked for it. */
 	if (!found && (session->is_replay || has_ended(session, node, pid)))
 		found = find_of_machine(session, node, path);
 	return found ? found : own;

@@ -49,7 +49,7 @@ struct bystander {
 	char *why;
 };
 
-/* Long work of a node, for people to see that it goes on. */
+/* Long work of a node, to show its progress. */
 struct progress {
 	int64_t done;
 	int64_t total; /* 0: there is none */

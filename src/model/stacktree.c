@@ -377,7 +377,7 @@ static void push_children(struct pending_list *list,
 	}
 }
 
-/* What stands below a row's prefix: its own branch goes on or is done. */
+/* What stands below a row's prefix: its own branch has more rows or is done. */
 static size_t continue_prefix(char *prefix, size_t size, const char *above)
 {
 	size_t length = strlen(above);

@@ -19,7 +19,7 @@ struct error;
 enum debugger_state {
 	DEBUGGER_NONE,	     /* none is known */
 	DEBUGGER_WAITING,    /* it waits for a client; we are none */
-	DEBUGGER_STALE,	     /* its socket is there, and nobody listens */
+	DEBUGGER_STALE,	     /* its socket is there, and no process listens */
 	DEBUGGER_REFUSED,    /* not ours to talk to; why says the reason */
 	DEBUGGER_CONNECTING, /* we are its client; it did not answer yet */
 	DEBUGGER_RUNNING,    /* the process runs, or evaluates */

@@ -21,7 +21,7 @@ struct error;
 enum launched_state {
 	LAUNCHED_NONE,	  /* no job was started */
 	LAUNCHED_RUNNING,
-	LAUNCHED_ENDED,	  /* its process has; others of it may go on */
+	LAUNCHED_ENDED,	  /* its process has; others of it may run on */
 	LAUNCHED_LOST,	  /* what kept it has ended: error says more */
 };
 
@@ -30,7 +30,7 @@ struct launched {
 	pid_t pid;
 	char *program; /* its first word */
 	char *terminal; /* "/dev/pts/3" */
-	char *log;     /* where its output goes when nobody looks; NULL: none */
+	char *log;     /* where its output goes without a screen; NULL: none */
 	char *error;   /* NULL: none */
 	int exit_code; /* -1: unknown */
 	int exit_signal; /* 0: none */

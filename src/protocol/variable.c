@@ -13,7 +13,7 @@
 #include "protocol/field.h"
 
 #define NAME_MAXIMUM 1024
-/* Locals of one frame come in one answer; nobody wrote so many by hand. */
+/* Locals of one frame come in one answer; written code has fewer. */
 #define VARIABLES_MAXIMUM 100000
 
 static const char *const kind_names[] = {

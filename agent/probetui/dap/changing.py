@@ -64,7 +64,7 @@ class Data(Kept):
         return name
 
     def prune(self) -> None:
-        """Frames that nobody watches are not kept."""
+        """Frames that no session watches are not kept."""
         used = {each.key[0] for each in self.sets if each.change is not None
                 and each.change.frame is not None}
         for name in [name for name, offer in list(self.offers.items())

@@ -1,4 +1,4 @@
-"""What a text may go on with: names, attributes, keys of dicts."""
+"""Completions of a text: names, attributes, keys of dicts."""
 from __future__ import annotations
 
 import builtins

@@ -1,6 +1,6 @@
 """The numbers by which a session names frames and values.
 
-Those of a stop are good until its thread goes on. What belongs to no stop is
+Those of a stop are good until its thread resumes. What belongs to no stop is
 alive only as long as somebody asks for it: a value may be a tensor of many
 gigabytes.
 """
@@ -57,7 +57,7 @@ class Handles(Kept, Generic[Value]):
                       % (self._what, number))
 
     def drop(self, stop: Any) -> None:
-        """Of a thread that goes on."""
+        """Of a thread that resumes."""
         self._drop([number for number, entry in list(self._entries.items())
                     if entry.stop is stop])
 
@@ -65,7 +65,7 @@ class Handles(Kept, Generic[Value]):
         self._drop(list(self._entries))
 
     def look(self) -> Optional[float]:
-        """Drops what nobody has asked for. When there is more to drop."""
+        """Drops handles that no session used. When there is more to drop."""
         self.is_aging = False
         before = time.monotonic() - UNUSED_SECONDS
         running = [(entry.used, number) for number, entry

@@ -75,7 +75,7 @@ def begin(debugger: Debugger) -> None:
 
 def arm(debugger: Debugger, lease: Optional[float] = None,
         types: Optional[List[str]] = None, waits: bool = True) -> None:
-    """Exceptions that nobody catches are held from now on."""
+    """Uncaught exceptions are held from now on."""
     from ..debugging.uncaught import LEASE_SECONDS, Catch
 
     length = LEASE_SECONDS if lease is None else lease

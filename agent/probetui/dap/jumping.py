@@ -35,7 +35,7 @@ def _goto_targets(call: Call) -> Dict[str, Any]:
 
 
 def _explain(problem: ValueError, stop: Stop) -> str:
-    # Python names its own trace events then, which nobody has asked for.
+    # Python names its own trace events then, which no client has asked for.
     if stop.at in ("call", "return", "exception"):
         return "it stands at %s %s, and only from the beginning of a line " \
             "there is one: step on first (n), then jump" % (

@@ -46,7 +46,7 @@ class Kept:
         return None
 
     def drop(self, stop: Any) -> None:
-        """A thread goes on."""
+        """A thread has resumed."""
 
     def end(self, debugger: Any) -> None:
         """The session is over."""

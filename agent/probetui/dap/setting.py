@@ -15,7 +15,7 @@ from .messages import Failure
 from .telling import Opened, handles, refer
 
 _INDEX = re.compile(r"\[(\d{1,15})\]\Z")
-# What has the new value for a moment, among names that nobody else sees.
+# What has the new value for a moment, among names that no other code reads.
 _VALUE = "__probetui_value__"
 _TARGETS = (ast.Name, ast.Attribute, ast.Subscript)
 

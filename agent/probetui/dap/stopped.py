@@ -1,4 +1,4 @@
-"""Threads that stand, and how they go on."""
+"""Stopped threads, and how they resume."""
 from __future__ import annotations
 
 import contextlib

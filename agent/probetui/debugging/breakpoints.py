@@ -2,7 +2,7 @@
 
 As in bdb a condition that is false makes no hit, and the ignore count goes down
 only at hits. Unlike bdb a condition that fails makes none either: it is said
-once, and the program goes on.
+once, and the program continues.
 """
 from __future__ import annotations
 

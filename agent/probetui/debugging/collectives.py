@@ -24,7 +24,7 @@ _COMMAND = 127
 _WORKERS = ("pt_gloo_runloop",)
 _MODULE = "torch.distributed.distributed_c10d"
 _FRAMES_MAXIMUM = 64
-# Nobody has set a limit that is further away.
+# No program has set a limit that is further away.
 _YEARS = 10 * 365 * 86400.0
 
 

@@ -192,7 +192,7 @@ class Engine(Reaching):
             self.armer.let_run(idents)
 
     def end_steps(self) -> None:
-        """Nobody waits for a thread that still steps."""
+        """No session waits for a thread that still steps."""
         with self._lock:
             # Also of one that was told to step, and does not yet.
             self.turn[0] += 1
@@ -210,7 +210,7 @@ class Engine(Reaching):
                     stop.go()
 
     def close(self) -> None:
-        """All go on, and nothing of ours remains in the program."""
+        """All threads resume, and nothing of it remains in the program."""
         # The last one first, and each whatever becomes of those before it.
         with contextlib.ExitStack() as parts:
             parts.callback(self._forget_threads)
@@ -275,7 +275,7 @@ def get() -> Engine:
 
 
 def peek() -> Optional[Engine]:
-    """The same; None: nobody debugged yet."""
+    """The same; None: no session has debugged yet."""
     return _engine
 
 

@@ -88,7 +88,7 @@ class Interrupted(BaseException):
 
 def guarded(function: Callable[..., Any], *arguments: Any) -> None:
     """For a callback of the interpreter: what fails is told, and what a
-    signal's handler raised goes on."""
+    signal's handler raised propagates."""
     if not tstates.has_room():
         return
     try:
@@ -282,7 +282,7 @@ class Reaching:
 
     def stand(self, state: ThreadState, frame: FrameType, reason: str,
               at: Optional[str], **more: Any) -> Order:
-        """Until it is told to go on."""
+        """Until it is resumed."""
         no_steps = None
         if state.stepper is None and not self.armer.may_trace():
             no_steps = OWN_TRACE

@@ -43,7 +43,7 @@ def is_of_handler(error: BaseException) -> bool:
 
 
 class Order:
-    """How a thread goes on."""
+    """How a thread resumes."""
 
     def __init__(self, command: str = "continue",
                  frame: Optional[FrameType] = None,
@@ -83,7 +83,7 @@ class Stop:
     "data breakpoint" "entry". at: "line", "call", "return" or "exception", as
     pdb's event; None: none of these. hits: the ids of the breakpoints. frames:
     innermost first, each with its line, as pdb's `where` of that stop.
-    no_steps: why it can only go on with "continue"; None: it can step.
+    no_steps: why it can only resume with "continue"; None: it can step.
     """
 
     def __init__(self, thread_id: int, ident: int, number: int, reason: str,
@@ -109,7 +109,7 @@ class Stop:
             time.monotonic() + lease
         self.no_steps = no_steps
         self.turn: List[int] = [0]
-        self.is_over = False    # it was told to go on
+        self.is_over = False    # it was resumed
         self.has_left = False   # and did
         self._orders: Any = queue.SimpleQueue()
         self._seat = _thread.allocate_lock()
@@ -163,7 +163,7 @@ class Stop:
         self._orders.put(Order())
 
     def wait(self) -> Order:
-        """The engine's, in the thread: until it is told to go on."""
+        """The engine's, in the thread: until it is resumed."""
         try:
             while True:
                 order = self._next()

@@ -1,6 +1,6 @@
 """Threads that an exception would end are held before it does.
 
-Python calls sys.excepthook, or threading.excepthook, when nobody has caught an
+Python calls sys.excepthook, or threading.excepthook, when no code has caught an
 exception: the frames that it came through are still there. Ours holds the
 thread, and then calls the program's own, which ends it as it would have.
 """
