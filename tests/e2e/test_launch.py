@@ -525,13 +525,13 @@ class TestSurvival(Folder):
 
 
 class TestScreen(Folder):
-    def start(self, *words):
+    def start(self, *words, options=()):
         terminal = terminals.Terminal()
         self.addCleanup(terminal.close)
         before = os.getcwd()
         os.chdir(self.folder)
         try:
-            terminal.start(["--", sys.executable, *words],
+            terminal.start([*options, "--", sys.executable, *words],
                            XDG_STATE_HOME=self.state)
         finally:
             os.chdir(before)
@@ -582,6 +582,17 @@ class TestScreen(Folder):
         terminal.wait_for(hashlib.md5(text.encode()).hexdigest().encode())
         terminal.press(b"\x1d")
         terminal.see(b"Stack")
+        terminal.press(b"q")
+        terminal.see(b"the job keeps running")
+        terminal.press(b"e")
+        self.assertEqual(terminal.wait_end(), 0)
+
+    def test_a_breakpoint_that_is_nowhere_is_pending(self):
+        with open(self.file("loops.py"), "w") as file:
+            file.write("import time\nwhile True:\n    time.sleep(0.01)\n")
+        terminal = self.start("loops.py", options=["--break", "nosuch"])
+        terminal.wait_for(b"breakpoint 1 is pending: no function nosuch is "
+                          b"loaded yet")
         terminal.press(b"q")
         terminal.see(b"the job keeps running")
         terminal.press(b"e")
