@@ -30,7 +30,7 @@ enum request_kind {
 	REQUEST_COMPLETIONS,
 	REQUEST_SET_VARIABLE,
 	REQUEST_EXECUTE, /* code beside the program */
-	REQUEST_CATCH,	 /* holds at exceptions that nobody catches */
+	REQUEST_CATCH,	 /* holds at uncaught exceptions */
 	REQUEST_EJECT,	 /* the agent leaves it */
 	REQUEST_WATCHDOG, /* its groups wait longer; the node's own */
 	REQUEST_SET_EXCEPTIONS, /* which of them stop */

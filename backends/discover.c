@@ -148,7 +148,7 @@ static struct process *add_process(struct discovery *discovery)
 	return process;
 }
 
-/* False: it is a helper that nobody wants to see. */
+/* False: it is a helper that is not shown. */
 static bool choose_role(struct scan *scan, struct scan_entry *entry,
 			const char **role)
 {

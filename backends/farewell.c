@@ -75,7 +75,7 @@ static bool is_later(void)
 	return errno == EAGAIN || errno == EINTR;
 }
 
-/* False: nobody is there any more. */
+/* False: the client has gone. */
 static bool put(struct farewell *farewell)
 {
 	while (farewell->bytes.length > 0) {

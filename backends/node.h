@@ -36,7 +36,7 @@ struct stack_table;
 struct tensor_asks;
 struct waits;
 
-/* The number of a request that nobody waits for an answer to. */
+/* The number of a request whose answer is dropped. */
 #define NODE_NOBODY (-INT64_MAX)
 
 struct node *node_new(struct loop *loop, int input, int output);

@@ -106,7 +106,7 @@ static void emit(struct outputs *outputs, struct followed *followed,
 	node_emit(outputs->node, "output", body);
 }
 
-/* A text in JSON has no NUL; and nobody would see one. */
+/* A text in JSON has no NUL; and none would be visible. */
 static void drop_nuls(struct buffer *text)
 {
 	size_t kept = 0;

@@ -32,7 +32,7 @@ struct pipe {
 	size_t written; /* of the queue */
 	int64_t next_seq;
 	bool is_stopped;
-	bool is_broken; /* nobody reads any more */
+	bool is_broken; /* its reader has gone */
 	bool is_handing_out;
 };
 

@@ -32,7 +32,7 @@
 #include "protocol/message.h"
 #include "protocol/process.h"
 
-/* How often to look for new processes, where nobody says. */
+/* How often to look for new processes by default. */
 #define LOOK_SECONDS 1.0
 #define LOOK_MINIMUM 0.1
 #define LOOK_MAXIMUM 3600.0

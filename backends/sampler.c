@@ -22,7 +22,7 @@
 
 #define PERIOD_MINIMUM 0.01
 #define PERIOD_MAXIMUM 3600.0
-/* A reader that is this far behind gets no sample that nobody asked for. */
+/* A reader that is this far behind gets only samples that it asked for. */
 #define WAITING_MAXIMUM (256u << 10)
 
 /* All the parts of one request, or of one turn of the timer. */
@@ -188,7 +188,7 @@ static int send_part(struct sampler *sampler, struct round *round, pid_t pid,
 	return result;
 }
 
-/* What is used of request is copied; NULL: nobody is answered. */
+/* What is used of request is copied; NULL: no answer is due. */
 static struct round *begin_round(struct sampler *sampler,
 				 const struct message *request,
 				 json_t *arguments)
@@ -254,7 +254,7 @@ static void on_timer(void *data)
 		pid_list_clear(&sampler->pids);
 		roster_list(node_roster(sampler->node), &sampler->pids);
 	}
-	/* Their end was told; nobody wants to hear of it again and again. */
+	/* Their end was reported; it is not reported again. */
 	pid_list_remove(&sampler->pids, is_gone, sampler);
 	run_round(sampler, NULL, sampler->arguments, &sampler->pids,
 		  sampler->is_exact);

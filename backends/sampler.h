@@ -19,7 +19,7 @@ struct sampler;
 struct sampler *sampler_new(struct node *node);
 void sampler_free(struct sampler *sampler);
 void sampler_request(struct sampler *sampler, const struct message *request);
-/* Samples one process now, for what is told of it next; nobody asked. */
+/* Samples one process now, unasked, for what is reported of it next. */
 void sampler_take(struct sampler *sampler, pid_t pid);
 /* A connection's answer to the part with this number; error NULL: done. */
 void sampler_answered(struct sampler *sampler, int64_t seq, const char *error);

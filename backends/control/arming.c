@@ -258,7 +258,7 @@ void control_arm_all(struct control *control)
 	for (size_t i = 0; i < control->thread_count; i++) {
 		struct control_thread *thread = control->threads[i];
 
-		/* It gets them when it goes on. */
+		/* It gets them when it is resumed. */
 		if (control->phase != CONTROL_RUNNING &&
 		    tracee_stands(control->tracee, thread->tid))
 			continue;

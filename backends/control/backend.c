@@ -157,7 +157,7 @@ static const struct row rows[REQUEST_KIND_COUNT] = {
 	[REQUEST_STEP_IN] = { NEEDS_BOTH, .send = control_go },
 	[REQUEST_STEP_OUT] = { NEEDS_BOTH, .send = control_go },
 	[REQUEST_UNTIL] = { NEEDS_BOTH, .send = control_go },
-	[REQUEST_JUMP] = { .why = NO_CHANGE "it goes on where it stands.",
+	[REQUEST_JUMP] = { .why = NO_CHANGE "it continues where it is stopped.",
 			   .fix = "A pdb in the process can jump." },
 	[REQUEST_PAUSE] = { NEEDS_CONNECTION, .send = send_pause },
 	[REQUEST_TERMINATE] = { .why = NO_CHANGE "nothing is raised in it.",
@@ -190,7 +190,7 @@ static bool control_can(const struct connection *connection,
 	*reason = (struct reason){ .fix = "" };
 	if (control->is_gone)
 		return explain(reason, "The process has ended.", "");
-	/* Else what was cleared would go on to stop it. */
+	/* Else cleared breakpoints would stop it again. */
 	if (kind == REQUEST_SET_BREAKPOINTS && request &&
 	    control_only_clears(control, json_object_get(request->body,
 							 "breakpoints")))

@@ -53,7 +53,7 @@ bool bdb_line(const struct bdb *bdb, const struct bdb_event *event,
 bool bdb_call(const struct bdb *bdb, const struct bdb_event *event);
 bool bdb_return(const struct bdb *bdb, const struct bdb_event *event);
 bool bdb_exception(const struct bdb *bdb, const struct bdb_event *event);
-/* The thread goes on from a stop at this return: `next` becomes `step`. */
+/* The thread is resumed from a stop at this return: `next` becomes `step`. */
 void bdb_returned(struct bdb *bdb, const struct bdb_event *event);
 
 #endif

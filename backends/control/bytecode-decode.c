@@ -13,7 +13,7 @@
 /* Ways of all END_FINALLY of a code object (3.8); many more than any has. */
 #define RETURNS_MAXIMUM (1 << 22)
 
-/* Decoding as it goes on. */
+/* The state of decoding. */
 struct decoding {
 	struct bytecode *code;
 	struct unit *units;
@@ -190,7 +190,7 @@ static int decode_handlers(struct decoding *decoding)
 struct blocks {
 	const struct decoding *decoding;
 	int *innermost; /* the unit of its SETUP_…, NO_BLOCK, UNKNOWN */
-	int *waiting;	/* units to go on from */
+	int *waiting;	/* units to continue from */
 	int waiting_count;
 };
 
@@ -306,7 +306,7 @@ static void mark_starts(struct decoding *decoding)
 	}
 }
 
-/* 3.8: END_FINALLY goes on behind the CALL_FINALLY that led to it. */
+/* 3.8: END_FINALLY continues behind the CALL_FINALLY that led to it. */
 static int find_returns(struct decoding *decoding)
 {
 	struct bytecode *code = decoding->code;

@@ -91,7 +91,7 @@ void bytecode_edges(const struct bytecode *code, int minor, int from,
 	if (unit->target < 0)
 		return;
 	add_edge(code, edges, unit->target);
-	/* It may know what is there and go on behind that. */
+	/* It may know what is there and continue behind that. */
 	for (int i = 1; minor >= 12 && is_loop && i <= SKIPPED_MAXIMUM; i++)
 		add_edge(code, edges, unit->target + i);
 }

@@ -405,7 +405,7 @@ static int fill_code(struct loading *loading, struct bytecode *code)
 	return fill_units(loading, code);
 }
 
-/* The address is another's by now, or nobody's. */
+/* The address is another object's by now, or free. */
 static void retire(struct bytecode_cache *cache, struct entry *entry)
 {
 	map_remove(cache->entries, entry->code.address);

@@ -39,7 +39,7 @@ enum unit_kind {
 	UNIT_CALL_FINALLY,  /* 3.8: jumps, and END_FINALLY jumps behind it */
 	UNIT_POP_BLOCK,	    /* up to 3.10: the innermost handler is no more */
 	UNIT_RAISE,	    /* RAISE_VARARGS: never the next one */
-	/* RERAISE; END_FINALLY (3.8), which goes on if nothing was raised. */
+	/* RERAISE; END_FINALLY (3.8), which continues if nothing was raised. */
 	UNIT_RERAISE,
 	UNIT_END_ASYNC_FOR,
 	UNIT_CLEANUP_THROW,

@@ -169,7 +169,7 @@ bool control_start_watch(const struct control *control, struct watch *watch);
 bool control_wish(struct control *control);
 /* Whether anything that a person wishes could stop it. */
 bool control_has_wishes(const struct control *control);
-/* Sets the watches that the thread needs to go on from here. */
+/* Sets the watches that the thread needs to continue from here. */
 void control_arm(struct control *control, struct control_thread *thread);
 /* The same of all; those that run and step are made to stand for it, those
  * that stand in a stop get theirs when they go on. */
@@ -203,7 +203,7 @@ int control_take_setting(struct control *control,
 struct control_thread *control_asked(struct control *control,
 				     const struct message *request,
 				     struct error *error);
-/* Each thread gets its watches, then all that stand go on. */
+/* Each thread gets its watches, then all stopped ones resume. */
 void control_resume(struct control *control);
 /* The requests continue, next, stepIn, stepOut, until. */
 int control_go(struct control *control, enum request_kind kind,
@@ -240,7 +240,7 @@ int control_evaluate(struct control *control, const struct message *request,
 
 /* Why it cannot be stepped, though it can be stopped: false and the reason. */
 bool control_can_step(const struct control *control, struct reason *reason);
-/* The same of a process that nobody has attached to; for `doctor`. */
+/* The same of a process without a debugger; for `doctor`. */
 bool control_probe(struct node *node, pid_t pid, struct reason *reason);
 
 #endif

@@ -43,7 +43,7 @@ int follow_start(struct stepper *stepper, struct follow *follow,
 	return 0;
 }
 
-/* Made for the specialised call of a class (3.13 on): nobody's code. */
+/* Made for the specialised call of a class (3.13 on): no user code. */
 static bool is_hidden(const struct bytecode *code)
 {
 	return strcmp(code->name, "__init__") == 0 &&

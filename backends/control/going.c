@@ -184,7 +184,7 @@ int control_go(struct control *control, enum request_kind kind,
 		control_asked(control, request, is_step ? error : NULL);
 	struct control_thread *pending;
 
-	/* All go on, also when the one that is shown did not come to stand. */
+	/* All resume, also when the one that is shown did not stop. */
 	if ((!thread && is_step) ||
 	    control_take_setting(control, request, error) < 0 ||
 	    (thread &&

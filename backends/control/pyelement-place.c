@@ -228,7 +228,7 @@ static int get_dtype(struct pyevaluation *evaluation,
 	return pyvalue_load(evaluation, object, value) ? -1 : 1;
 }
 
-/* backward() has made it, and nobody has looked at it in Python. */
+/* backward() has made it, and no Python object refers to it yet. */
 static int set_unseen(struct pyevaluation *evaluation, uint64_t object,
 		      struct pyvalue *value)
 {

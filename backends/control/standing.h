@@ -37,7 +37,7 @@ int standing_write(pid_t tid, uint64_t address, const void *bytes,
 void standing_go(pid_t tid, int signal_number);
 /* It stands again where it enters, or leaves, the kernel. */
 void standing_go_to_call(pid_t tid, int signal_number);
-/* It comes to stand; also one that goes on afterwards. */
+/* It stops; also one that is resumed afterwards. */
 void standing_interrupt(pid_t tid);
 /* Which process sent, by tgkill(2), the signal that it stands for; 0: none. */
 pid_t standing_sender(pid_t tid);

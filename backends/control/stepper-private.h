@@ -100,7 +100,7 @@ int follow_start(struct stepper *stepper, struct follow *follow,
 void follow_position(struct stepper *stepper, struct follow *follow, int unit);
 /* The frame's pointer is now there (by PLAN_POSITION). */
 void follow_pointer(struct stepper *stepper, struct follow *follow, int unit);
-/* A function begins, or a generator goes on, whose RESUME does not say so. */
+/* A function or generator begins or continues whose RESUME does not say so. */
 void follow_call(struct stepper *stepper, struct follow *follow);
 /* The frame is about to be unlinked, at unit. */
 void follow_return(struct stepper *stepper, struct follow *follow, int unit,

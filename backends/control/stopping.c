@@ -230,7 +230,7 @@ static void finish_stopping(struct control *control)
 	}
 	control->phase = CONTROL_STOPPED;
 	if (!thread) {
-		/* Nothing of Python is left: it goes on to its end. */
+		/* Nothing of Python is left: it runs to its end. */
 		control_forget_stop(control);
 		return;
 	}

@@ -51,7 +51,7 @@ static bool take_over(struct tracee *tracee, struct thread *thread)
 	thread_move(thread, tracee);
 	thread->is_wanted = false;
 	thread->is_spared = false;
-	/* Its event stop, when it comes, is nobody's: it goes on. */
+	/* Its event stop, when it comes, is not reported. */
 	if (thread->state == THREAD_PARKS)
 		thread->state = THREAD_RUNS;
 	if (old->thread_count == 0 && old->child_count == 0)

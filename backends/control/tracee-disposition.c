@@ -202,7 +202,7 @@ static int replace(struct thread *thread, struct error *error)
 	return 0;
 }
 
-/* Lets one go on that stood for this alone. */
+/* Resumes a thread that was stopped for this alone. */
 static void unsettle(struct thread *thread)
 {
 	if (thread->state != THREAD_STANDS)
@@ -286,7 +286,7 @@ int tracee_ignore(struct tracee *tracee, struct thread *preferred,
 	struct thread *thread;
 	int result;
 
-	/* It reads files, for which nobody is to be made to stand. */
+	/* It reads files, for which no thread is to be stopped. */
 	if (find_places(tracee, tracee->pid, error) < 0)
 		return -1;
 	thread = find_standing(tracee);

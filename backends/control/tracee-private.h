@@ -84,7 +84,7 @@ struct tracee {
 	uint64_t signals;	/* for tracee_take_signals() */
 	double hopeless;	/* no thread is awaited for that until then */
 	int depth;		/* in how many of our functions we are */
-	bool is_leaving;	/* tracee_free() was called: nobody is told */
+	bool is_leaving;	/* tracee_free() was called: no callback */
 	bool has_begun_to_leave;
 	struct loop_timer *sparing; /* looks after spared threads; or NULL */
 	struct tracee_counts counts;
@@ -103,13 +103,13 @@ void thread_move(struct thread *thread, struct tracee *to);
 void thread_interrupt(struct thread *thread);
 /* It has come to an event stop, or to the stop of a signal. */
 void thread_stood(struct thread *thread, int status);
-/* It is in a stop: goes on, with that signal, to its event stop if wanted. */
+/* Resumes a stopped thread, with that signal, to its event stop if wanted. */
 void thread_go(struct thread *thread, int signal_number);
 /* The same from a stop at a system call, which may be one begun again. */
 void thread_go_from_call(struct thread *thread);
 /* Lets one that stands run, or listen while its process is stopped. */
 void thread_release(struct thread *thread);
-/* It ends, or sleeps where the kernel lets nobody wake it. */
+/* It ends, or sleeps uninterruptibly (state D). */
 bool thread_is_stuck(const struct thread *thread);
 /* Waits for a thread to stand; it is wanted only for this. False: not so. */
 bool thread_settle(struct thread *thread, uint64_t nanoseconds);
@@ -143,7 +143,7 @@ void thread_put_back_execed(struct thread *thread);
 bool thread_finish_call(struct thread *thread);
 /* A SIGTRAP that no watch made: it does what it would have done. */
 void thread_take_own_trap(struct thread *thread, siginfo_t *info);
-/* Goes on with that when the thread stands. */
+/* Continues with that when the thread has stopped. */
 void thread_send_own_trap(struct thread *thread);
 
 /* tracee-leave.c */

@@ -371,7 +371,7 @@ void tracee_resume(struct tracee *tracee, pid_t tid)
 	thread->is_wanted = false;
 	if (thread->state == THREAD_PARKS &&
 	    !thread_settle(thread, LOOK_NS)) {
-		/* Its event stop, when it comes, is nobody's: it goes on. */
+		/* Its event stop, when it comes, is not reported. */
 		thread->state = THREAD_RUNS;
 		return;
 	}

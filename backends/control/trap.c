@@ -39,7 +39,7 @@ static void position_fired(struct stepper *stepper, const struct trap *trap)
 	stepper->is_walking = false;
 	stepper->is_leaving = false;
 	follow_pointer(stepper, here, unit_now(stepper, trap, here->code));
-	/* A loop that goes on without a stop may do so for long. */
+	/* A loop without a stop may run for long. */
 	stepper->walked +=
 		here->at < from && here->raised_at < 0 ? WALK_LIMIT : 1;
 }

@@ -70,7 +70,7 @@ void watched_value_read(struct watched *watched,
 			const struct pyexpression_place *place,
 			struct watched_value *value);
 bool watched_value_is_gone(const struct watched_value *value);
-/* Whether nobody could tell them apart. */
+/* Whether no program could tell them apart. */
 bool watched_value_is_same(const struct watched_value *before,
 			   const struct watched_value *now);
 /* Reads an object again that may have changed in its place. */

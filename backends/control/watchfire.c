@@ -483,7 +483,7 @@ bool watched_fired(struct watched *watched, int *id, uint64_t tstate,
 	bool stops = false;
 
 	*description = NULL;
-	/* What is torn down when the interpreter ends concerns nobody. */
+	/* What is torn down when the interpreter ends is not reported. */
 	if (!first || !frame)
 		return false;
 	place = first->place;

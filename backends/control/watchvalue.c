@@ -40,7 +40,7 @@ int watched_fetch(const struct watched *watched, uint64_t address,
 	return memory_fetch(watched->memory, address, word, sizeof(*word));
 }
 
-/* What is left of an object that was freed counts nobody, or too many. */
+/* The reference count left in a freed object is 0, or too large. */
 bool watched_is_counted(const struct watched *watched, uint64_t object)
 {
 	uint64_t count;

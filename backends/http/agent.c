@@ -314,7 +314,7 @@ struct agent *agent_new(struct node *node, const struct process *process,
 		agent_free(agent);
 		return NULL;
 	}
-	/* Nobody has heard of it yet. */
+	/* No event has named it yet. */
 	agent->is_debugger = target != NULL;
 	return agent;
 }

@@ -109,7 +109,7 @@ struct inquiry {
 	struct inquiry *next;
 	struct agent *agent;
 	struct carrier_letter *letter;
-	struct message request; /* of the pipe; name NULL: nobody waits */
+	struct message request; /* of the pipe; name NULL: no answer is due */
 	int64_t number; /* of the DAP request; 0: it is none, or not sent */
 	/*
 	 * Called once. error NULL: body is the answer's. Else a sentence, and
@@ -140,7 +140,7 @@ struct inquiry {
 	struct loop_timer *again; /* NULL: it is under way */
 };
 
-/* request NULL: nobody waits for its answer. */
+/* request NULL: its answer is dropped. */
 struct inquiry *inquiry_new(struct agent *agent, const struct message *request,
 			  void (*done)(struct inquiry *inquiry, json_t *body,
 				       const struct error *error));

@@ -361,7 +361,7 @@ static void on_ejected(struct inquiry *inquiry, json_t *body,
 				 "inject puts one in.");
 }
 
-/* It ends where it is held when nobody holds it any more. */
+/* It ends where it is held when no lease holds it any more. */
 static bool is_held(const json_t *state)
 {
 	const json_t *stops = json_object_get(state, "stops");

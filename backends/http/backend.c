@@ -54,7 +54,7 @@ enum needs {
 	NEEDS_AGENT,	/* that is not lost */
 	NEEDS_DEBUGGER, /* and no other debugger of ours */
 	NEEDS_STOP,	/* of the thread that is meant */
-	NEEDS_LIVE,	/* and no exception that nobody catches */
+	NEEDS_LIVE,	/* and no uncaught exception */
 };
 
 struct row {

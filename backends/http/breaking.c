@@ -27,7 +27,7 @@ struct round {
 	struct round *next;
 	struct agent *agent;
 	json_t *list;
-	struct message request; /* name NULL: nobody waits */
+	struct message request; /* name NULL: no answer is due */
 	size_t left;
 	bool is_looking;
 };

@@ -396,7 +396,7 @@ static void set_headers(struct carrier_letter *letter,
 	if (request->body)
 		headers = curl_slist_append(headers,
 					    "Content-Type: application/json");
-	/* Nobody is asked whether he would take the body. */
+	/* No "Expect: 100-continue" before the body. */
 	headers = curl_slist_append(headers, "Expect:");
 	headers = curl_slist_append(headers, "Accept:");
 	letter->headers = headers;

@@ -22,7 +22,7 @@ struct loop_watch;
 
 enum carrier_outcome {
 	CARRIER_ANSWERED,    /* status and bytes are what came */
-	CARRIER_UNREACHABLE, /* nobody is there, or it left in the middle */
+	CARRIER_UNREACHABLE, /* no listener, or it left in the middle */
 	CARRIER_LATE,	     /* its time was over */
 	CARRIER_DISTRUSTED,  /* TLS: it is not who it should be */
 	CARRIER_UNENCRYPTED, /* TLS was asked for, and is not spoken there */

@@ -54,7 +54,7 @@ void halts_take_continued(struct agent *agent, const json_t *body);
 void halts_ask_state(struct agent *agent);
 /* The thread has gone on from that stop, or from all (0). */
 void halts_release(struct agent *agent, int64_t thread, int64_t number);
-/* None stands, as far as is known; nobody is told. */
+/* None is stopped, as far as is known; no event is sent. */
 void halts_clear(struct agent *agent);
 /* Lends; NULL: it does not stand. */
 struct halt *halts_find(const struct agent *agent, pid_t tid);
@@ -63,7 +63,7 @@ struct halt *halts_shown(const struct agent *agent);
 /* That of the request's thread, else the one that is shown; as above. */
 struct halt *halts_find_asked(const struct agent *agent,
 			      const struct message *request);
-/* It is held at what nobody catches: it can be looked at, not stepped. */
+/* It is held at an uncaught exception: it can be looked at, not stepped. */
 bool halt_is_held(const struct halt *halt);
 /* The same of what the agent tells of a stop. */
 bool halts_tell_of_hold(const json_t *body);

@@ -96,7 +96,7 @@ static void complete(struct inquiry *inquiry, json_t *body,
 		     const struct error *error)
 {
 	inquiry->done(inquiry, body, error);
-	/* Nobody is left without an answer. */
+	/* Each inquiry gets an answer. */
 	inquiry_respond(inquiry, NULL, error);
 	inquiry_free(inquiry);
 }

@@ -27,7 +27,7 @@ static const int idle[] = { SIGURG, SIGWINCH, SIGCHLD };
 enum stop {
 	STOP_LEFT,    /* the kernel, or is about to enter it */
 	STOP_SENT,    /* the signal to itself */
-	STOP_BETWEEN, /* it is to go on */
+	STOP_BETWEEN, /* it is to be resumed */
 	STOP_WRONG,
 	STOP_ENDED,
 };

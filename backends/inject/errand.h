@@ -34,7 +34,7 @@ struct errand_places {
 	pid_t inner;	/* the process, as it calls itself */
 };
 
-/* For tests: who is told where it is. NULL: nobody. */
+/* For tests: called with the place where it is. NULL: none. */
 struct errand_watch {
 	void (*passing)(const char *point, void *data);
 	void *data;

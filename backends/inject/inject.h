@@ -68,7 +68,7 @@ struct inject *inject_new(struct loop *loop, struct holds *holds, pid_t pid,
 void inject_into_main(struct inject *inject);
 /* What has not begun to run yet never will. NULL frees nothing. */
 void inject_free(struct inject *inject);
-/* For tests: who is told where it is (errand.h). Before the loop goes on. */
+/* For tests: who is told where it is (errand.h). Before the loop continues. */
 void inject_watch(struct inject *inject,
 		  void (*passing)(const char *point, void *data), void *data);
 void inject_cost(const struct inject *inject, struct inject_cost *cost);

@@ -66,7 +66,7 @@ struct keeper {
 	bool is_empty;	   /* no process is left */
 	bool is_silent;	   /* and nothing comes from the terminal any more */
 	double ended_at;
-	double kill_at; /* 0: nobody wants it */
+	double kill_at; /* 0: not asked for */
 };
 
 enum watched {
@@ -95,7 +95,7 @@ static void lose_node(struct keeper *keeper)
 		return;
 	close(keeper->node);
 	keeper->node = -1;
-	/* One that was not begun yet is not begun for nobody. */
+	/* A job that was not begun yet is not begun without a node. */
 	if (keeper->job.gate >= 0)
 		keeper->log_path = "";
 	offspring_forbid(&keeper->job);

@@ -19,7 +19,7 @@ struct node;
 struct starts;
 
 struct launch *launch_new(struct node *node);
-/* The job goes on. */
+/* The job keeps running. */
 void launch_free(struct launch *launch);
 
 /* The process that all of the job are below of; 0: no job was started. */

@@ -125,7 +125,7 @@ static void finish_question(struct session *session, json_t *owned_answer,
 	json_decref(owned_answer);
 }
 
-/* Whole lines of raw are nobody's answer. */
+/* Whole lines of raw answer no question. */
 static void show_lines(struct session *session)
 {
 	const char *end = memrchr(session->raw.data, '\n', session->raw.length);

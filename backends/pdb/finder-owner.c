@@ -189,7 +189,7 @@ static const char *inner_path(const struct target *target)
 	return target->path;
 }
 
-/* Lends what listens there by its name alone; NULL: nobody. */
+/* Lends what listens there by its name alone; NULL: none. */
 static const struct listener *find_named(const struct search *search)
 {
 	const struct target *target = search->target;

@@ -17,7 +17,7 @@ struct lookup {
 	int number;
 	void (*done)(struct addrinfo *owned_found, int number, void *data);
 	void *data;
-	/* Not looked at by the other thread: nobody waits for it any more. */
+	/* The other thread does not read it: its request was dropped. */
 	bool is_cancelled;
 };
 

@@ -97,7 +97,7 @@ static char *search(DIR *folder, int rank, const char *name, uid_t uid)
 	return found;
 }
 
-/* The process that has locked it; 0: nobody has, or it is not there. */
+/* The process that has locked it; 0: none has, or it is not there. */
 static pid_t find_keeper(int folder, const char *file, uid_t uid)
 {
 	int fd = openat(folder, file,

@@ -17,16 +17,16 @@ struct error;
 /* The request of a step, a breakpoint, variables …; NULL and a sentence. */
 struct order *order_new(struct session *session, enum request_kind kind,
 			const struct message *request, struct error *error);
-/* One that nobody waits for. */
+/* One whose answer is dropped. */
 struct order *order_new_line(const char *line);
 struct order *order_new_breakpoints(json_t *owned_breakpoints);
 void order_free(struct order *order);
 
-/* Who lets the program go on by its line. */
+/* Which request resumes the program by its line. */
 enum resumed_by order_resumes(const struct order *order);
 /* What the debugger says to its line is part of the answer. */
 bool order_waits(const struct order *order);
-/* A line for the prompt that lets the program go on, for all that is known. */
+/* A line for the prompt that resumes the program, as far as is known. */
 bool order_is_command(const struct order *order);
 
 /* Each of these answers the request, where there is one; once. */

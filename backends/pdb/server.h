@@ -18,7 +18,7 @@ struct server {
 	bool is_relay;	     /* "pdb.sock.PID-HEX.RANK" is its */
 	const char *leaving; /* a sentence; NULL: nothing */
 	const char
-		*after; /* what follows even when it goes on; NULL: nothing */
+		*after; /* what follows even when it continues; NULL: nothing */
 };
 
 /* The one that the stacks of a process have named; NULL: none that is known. */

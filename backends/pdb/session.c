@@ -44,7 +44,7 @@ static const struct server *find_server(const struct session *session)
 	return server_find(files, session->debugger.target);
 }
 
-/* What follows though it goes on when we leave; NULL: nothing. */
+/* What follows though it continues when probetui leaves; NULL: nothing. */
 static const char *find_after(const struct session *session)
 {
 	const struct server *server = find_server(session);
@@ -344,7 +344,7 @@ struct session *session_new(struct node *node, const struct process *process,
 	return session;
 }
 
-/* What lets the program go on, with nothing of ours in it; owned. */
+/* The line that resumes the program without our breakpoints; owned. */
 static char *last_words(struct session *session)
 {
 	const struct debugger *debugger = &session->debugger;

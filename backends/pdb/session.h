@@ -56,13 +56,13 @@ enum phase {
 /* What is asked of the debugger for one request. */
 struct order {
 	struct order *next;
-	struct message request; /* name NULL: nobody waits for an answer */
+	struct message request; /* name NULL: no answer is due */
 	enum request_kind kind;
 	json_t *question; /* hidden, asked first; NULL: none */
 	char *line;	  /* typed then; NULL: none */
 };
 
-/* Who let the program go on. */
+/* Which request resumed the program. */
 enum resumed_by {
 	RESUMED_BY_NOBODY,
 	RESUMED_BY_STEP,
@@ -95,12 +95,12 @@ struct session {
 	struct buffer held; /* printed, perhaps not by the program */
 	bool is_holding;
 	enum resumed_by resumed_by;
-	bool is_guarded;    /* it goes on at the end of its input (guard.py) */
+	bool is_guarded;    /* it resumes at the end of its input (guard.py) */
 	bool is_quitting;   /* it was told to, and may ask back */
 	bool is_late;	    /* typing takes long, and is waited for */
 	bool is_half_typed; /* in the console, without a line's end */
 	struct order *asking;	/* whose question is on its way; NULL: a probe */
-	bool is_given_up;	/* nobody waits for that question any more */
+	bool is_given_up;	/* the answer to that question is dropped */
 	unsigned lost_count;	/* of probes, since one was answered */
 	struct order *typing;	/* whose line was typed, unanswered; NULL */
 	struct order *orders;	/* those that wait, oldest first */

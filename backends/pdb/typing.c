@@ -196,7 +196,7 @@ int session_type(struct session *session, const char *text, struct error *error)
 		return error_set(error,
 				 "At most %u bytes can be typed at once.",
 				 TYPED_MAXIMUM);
-	/* What a piece ends is told as lost; the rest has nobody to read it. */
+	/* What a piece ends is reported as lost; the rest has no reader. */
 	while (*text && result == 0 && session->wire) {
 		size_t length = piece_length(text);
 		char *piece = xstrndup(text, length);

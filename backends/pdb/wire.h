@@ -32,7 +32,7 @@ struct wire *wire_new(struct loop *loop, const struct target *target,
 		      const struct wire_calls *calls, struct error *error);
 /* Closes it; what is not sent yet is not sent. */
 void wire_free(struct wire *wire);
-/* Closes it behind these bytes, which nobody here waits for. */
+/* Closes it behind these bytes, without waiting until they are sent. */
 void wire_leave(struct wire *owned_wire, struct farewells *farewells,
 		const char *bytes, enum farewell_when when);
 /* Queues; -1 and a sentence when the other side does not read. */

@@ -64,7 +64,7 @@ uint64_t capture_fingerprint(const struct capture *capture)
 	hash = (hash ^ capture->stack_start) * HASH_PRIME;
 	if (length > CAPTURE_FINGERPRINT_BYTES)
 		length = CAPTURE_FINGERPRINT_BYTES;
-	/* What is below the stack pointer is nobody's. */
+	/* Memory below the stack pointer is not in use. */
 	for (size_t i = RED_ZONE; i + sizeof(word) <= length;
 	     i += sizeof(word)) {
 		memcpy(&word, capture->stack + i, sizeof(word));
@@ -104,7 +104,7 @@ void capture_rest(struct capture *capture, struct memory *memory)
 		capture->stack_capacity - length);
 }
 
-/* Goes on where the copy ends, by as much again. */
+/* Continues where the copy ends, by as much again. */
 static int fetch_more(struct capture *capture, pid_t pid)
 {
 	size_t length = capture->stack_length;

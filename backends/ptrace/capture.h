@@ -46,7 +46,7 @@ struct native_frame {
 };
 
 enum native_end {
-	NATIVE_OUTERMOST, /* nobody called the last frame */
+	NATIVE_OUTERMOST, /* the last frame has no caller */
 	NATIVE_BROKEN,	  /* the last frame cannot be unwound */
 	NATIVE_REGISTERS, /* nor this, without registers that were not given */
 	NATIVE_CUT,	  /* there are more than frames_maximum */

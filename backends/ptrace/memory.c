@@ -125,7 +125,7 @@ static ssize_t read_some(struct memory *memory, struct memory_part *parts,
 	return got;
 }
 
-/* The kernel stops at the first bad page; go on behind that part. */
+/* The kernel stops at the first bad page; continue behind that part. */
 void memory_fetch_parts(struct memory *memory, struct memory_part *parts,
 			size_t count)
 {

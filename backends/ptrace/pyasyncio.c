@@ -80,7 +80,7 @@ static bool locate(struct pyasyncio *asyncio, uint64_t interpreter)
 	return asyncio->is_located;
 }
 
-/* "Task-3": a str, or only its number as long as nobody asked. */
+/* "Task-3": a str, or only its number until the program asks for the name. */
 static char *read_name(struct pyasyncio *asyncio, uint64_t task)
 {
 	struct buffer text = BUFFER_INIT;

@@ -32,7 +32,7 @@ struct pyasyncio_task {
 	uint64_t coroutine;
 	bool is_running;
 	bool is_seen;		  /* in the newest reading */
-	bool is_broken;		  /* the chain ends where it should go on */
+	bool is_broken;		  /* the chain ends where it should continue */
 	struct pywalk walk;	  /* of a task that waits */
 	enum exactness exactness; /* CONSISTENT: twice the same; or TORN */
 };

@@ -14,7 +14,7 @@ struct memory;
 struct pygil {
 	uint64_t interpreter;
 	uint64_t address; /* of the lock; shared by interpreters or not */
-	uint64_t holder;  /* thread state; 0: nobody */
+	uint64_t holder;  /* thread state; 0: none */
 	bool is_known;
 	bool is_collecting; /* the garbage collector runs */
 	int failure;	    /* errno of what could not be read; 0: none */

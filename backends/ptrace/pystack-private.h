@@ -43,7 +43,7 @@ struct pystack {
 	int statm;
 	int code_failure;   /* why code objects are unread: an errno, or 0 */
 	int name_tries;	    /* that are left */
-	bool has_no_names;  /* nobody wants them */
+	bool has_no_names;  /* they are not wanted */
 	bool is_namespaced; /* its tids are not ours */
 	uint64_t epoch;
 	uint64_t other_calls; /* of threads that have gone, and our own */

@@ -33,7 +33,7 @@ struct pytask {
 	struct frame *frames;	   /* of walk, with names and lines */
 	size_t frame_capacity;
 	enum exactness exactness;
-	bool is_broken; /* walk ends where it should go on */
+	bool is_broken; /* walk ends where it should continue */
 	bool has_unknown; /* frames without code, though it was at rest */
 	int failure;	  /* why walk is broken: an errno; 0: by its contents */
 	bool is_gone;

@@ -233,7 +233,7 @@ static const struct thread_sample *find_holder(const struct reading *reading)
 	return NULL;
 }
 
-/* Who is to be held; 0: nobody. */
+/* The thread that is to be held; 0: none. */
 static pid_t find_mover(const struct reading *reading)
 {
 	const struct thread_sample *thread = reading->is_of_holder

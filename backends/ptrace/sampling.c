@@ -236,7 +236,7 @@ int ptrace_sample(struct ptrace_connection *connection, bool is_exact,
 		  const struct message *request, struct error *error)
 {
 	struct node *node = connection->base.node;
-	/* Captures that nobody has time for would hold threads for nothing. */
+	/* Captures that are not unwound in time would hold threads in vain. */
 	bool is_native = json_get_boolean(request->body, "native", false) &&
 			 open_native(connection) &&
 			 !native_is_busy(connection->native);

@@ -140,7 +140,7 @@ static size_t count_until(const struct symbols *symbols, uint64_t address)
 	return low;
 }
 
-/* Code written by hand often has no size: it goes on until the next. */
+/* Code written by hand often has no size: it reaches to the next. */
 static bool holds(const struct symbol *symbol, const struct symbol *last,
 		  uint64_t address)
 {

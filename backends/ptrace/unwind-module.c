@@ -102,7 +102,7 @@ static uint64_t unpacked_size(Elf_Scn *section)
 	return packed ? packed->ch_size : UINT64_MAX;
 }
 
-/* Of the sections whose names begin so; UINT64_MAX: nobody knows. */
+/* Of the sections whose names begin so; UINT64_MAX: unknown. */
 static uint64_t sum_sections(Elf *elf, const char *start)
 {
 	Elf_Scn *section = NULL;
@@ -167,7 +167,7 @@ static uint64_t module_size(const struct unwind_file *file)
 	return file->size;
 }
 
-/* What a register of the caller is; UNWIND_REGISTERS: nobody knows. */
+/* What a register of the caller is; UNWIND_REGISTERS: unknown. */
 static enum unwind_result recover(Dwarf_Frame *frame, int number,
 				  const struct expression *expression,
 				  uint64_t *value)

@@ -24,7 +24,7 @@ struct unwind_memory {
 
 enum unwind_result {
 	UNWIND_CALLER,	   /* there is a caller, and these are its registers */
-	UNWIND_OUTERMOST,  /* the rules say that nobody called */
+	UNWIND_OUTERMOST,  /* the rules say that there is no caller */
 	UNWIND_NO_RULES,   /* none for this address */
 	UNWIND_REGISTERS,  /* the rules want a register that is not known */
 	UNWIND_UNREADABLE, /* the rules want memory that cannot be read */

@@ -151,7 +151,7 @@ static void unwind_one(struct thread *thread)
 	}
 }
 
-/* The files of frames whose symbols nobody has read yet, each once. */
+/* The files of frames whose symbols were not read yet, each once. */
 static int count_unread(const struct thread *thread, size_t count)
 {
 	struct image *unread[64];

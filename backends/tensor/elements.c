@@ -53,7 +53,7 @@ static void add_dimension(struct elements *elements, int64_t size,
 
 	if (size == 1)
 		return;
-	/* The one before goes on where this one ends. */
+	/* The one before continues where this one ends. */
 	if (last >= 0 && elements->strides[last] == stride * size) {
 		elements->shape[last] *= size;
 		elements->strides[last] = stride;

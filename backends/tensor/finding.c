@@ -255,7 +255,7 @@ static int choose_frame(const struct finding *finding, struct frames *frames,
 	return reading_frame(frames->reading, depth, frame, error);
 }
 
-/* Names and lines, which nobody has to stand for. */
+/* Names and lines, for which no thread has to be stopped. */
 static json_t *tell_frame(const struct reading *reading,
 			  const struct found *found)
 {

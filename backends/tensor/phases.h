@@ -46,7 +46,7 @@ int phases_init(struct phases *phases, const struct tensor_layout *layout,
 void phases_clear(struct phases *phases);
 /* Bytes that all phases read. */
 int64_t phases_total(const struct phases *phases);
-/* Goes on to the next that has something to do; PHASE_END: there is none. */
+/* Advances to the next that has something to do; PHASE_END: there is none. */
 enum phase phases_next(struct phases *phases);
 /* Reads the single elements; on a thread. */
 int phases_read_places(struct phases *phases, struct error *error);

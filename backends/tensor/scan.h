@@ -45,7 +45,7 @@ struct scan_part {
 	int64_t start; /* units */
 	int64_t count;
 	bool is_failed;
-	bool is_done; /* nobody works on it any more; not set here */
+	bool is_done; /* no thread works on it any more; not set here */
 	struct statistics statistics;
 	struct scan_hash *hashes; /* of blocks, in their order */
 	size_t hash_count;

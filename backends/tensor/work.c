@@ -46,7 +46,7 @@ struct tensor_work {
 	struct phases phases;
 	struct lane lanes[LANES];
 	int running;
-	size_t next;	      /* part that nobody has taken */
+	size_t next;	      /* the next part that was not taken */
 	bool has_failed_lane; /* its threads' own say is not read meanwhile */
 	bool is_failed;
 	bool is_told; /* done() was called */

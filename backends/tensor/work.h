@@ -42,7 +42,7 @@ struct tensor_work_calls {
 	 * replaced by NULL. The work is gone afterwards.
 	 */
 	void (*done)(struct tensor_result *result, void *data);
-	/* Bytes, some times a second; NULL: nobody wants to know. */
+	/* Bytes, some times a second; NULL: not wanted. */
 	void (*progress)(int64_t done, int64_t total, void *data);
 	void *data;
 };
