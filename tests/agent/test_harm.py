@@ -374,7 +374,8 @@ class HarmCase(unittest.TestCase):
             self.assertEqual(user.unexpected, [], context)
         self.check_memory(soak)
         if os.environ.get("PROBETUI_SOAK_TELLS"):
-            print("#", told["rounds"], [user.counts for user in users])
+            print("#", told["rounds"], "mixed", told["mixed"],
+                  [user.counts for user in users])
 
     def check_memory(self, soak):
         """The last quarter of the run has no more than the one before."""
