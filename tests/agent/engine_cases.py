@@ -47,6 +47,10 @@ def one_line(count):
     while count: count -= 1         # L:one_while
     return count
 
+def on_def(x): return x + 1             # L:on_def
+
+on_lambda = lambda x: x + 1             # L:on_lambda
+
 class Net:
     def __init__(self):
         self.weight = 2         # L:init
@@ -565,6 +569,19 @@ class TestBreakpoints(EngineCase):
                 count += 1
                 body["stop"].go()
         self.assertEqual(count, 4)
+
+    def test_functions_of_one_line(self):
+        """Also of those that ran while their starts were of no interest."""
+        self.set("add")
+        self.module.on_def(0)
+        for name in ("on_def", "on_lambda"):
+            self.set(name)
+            for number in range(3):
+                thread = self.begin(getattr(self.module, name), number)
+                stop = self.stop()
+                self.assertEqual(stop.frames[0][1], L[name])
+                stop.go()
+                self.assertEqual(thread.end(), number + 1)
 
     def test_owners(self):
         mine, = self.set("add")

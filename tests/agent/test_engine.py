@@ -19,7 +19,7 @@ import pythons  # noqa: E402
 
 LIMIT = 300
 ALL = "PROBETUI_SOAK" in os.environ
-MINORS = (8, 11, 12, 14)
+MINORS = (8, 11, 12, max(each.version[1] for each in pythons.find()))
 
 
 class EngineCase(unittest.TestCase):

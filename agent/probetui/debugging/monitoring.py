@@ -86,6 +86,7 @@ class Monitoring(Armer):
             self.end()
             return
         tool = self._begin()
+        is_at_start = False
         for key in [key for key in self._armed if key not in wanted]:
             self._set_local(tool, self._armed.pop(key)[0], 0)
         for key, (code, lines, mask) in wanted.items():
@@ -94,7 +95,10 @@ class Monitoring(Armer):
                 self._set_local(tool, code, 0)
                 self._set_local(tool, code, mask)
                 self._armed[key] = (code, lines, mask)
+                is_at_start |= self._is_at_start(code)
         self._set_global(tool, general)
+        if is_at_start:
+            self.look_again()
 
     def _set_local(self, tool: int, code: codes.Code, mask: int) -> None:
         self._monitoring.set_local_events(tool, code, mask)
@@ -158,7 +162,14 @@ class Monitoring(Armer):
         table = self.engine.table
         if code.co_name in table.names or table.of_file(code.co_filename):
             guarded(self.engine.appeared, code)
-        return self._monitoring.DISABLE
+        # From 3.13 on its first line has no event of its own any more, where
+        # the body is on it and the start is told to be of no interest.
+        return None if self._is_at_start(code) else self._monitoring.DISABLE
+
+    def _is_at_start(self, code: codes.Code) -> bool:
+        """A breakpoint is on the line of its `def` or `lambda`."""
+        lines = self.engine.table.files.get(code.co_filename, ())
+        return code.co_firstlineno in lines
 
     def _line(self, code: codes.Code, line: int) -> Any:
         return self._look(code, line, sys._getframe(1))
