@@ -1,6 +1,8 @@
 /* How bytes become units. See bytecode.h. */
 #include "backends/control/bytecode.h"
 
+#include <limits.h>
+
 #include "banned.h"
 
 #include "backends/control/bytecode-private.h"
@@ -86,6 +88,10 @@ static int decode_instruction(struct decoding *decoding, int at)
 		return -1;
 	unit->opcode = opcode->base;
 	unit->kind = opcode->kind;
+	if (unit->kind == UNIT_RETURN_CONST) {
+		unit->kind = UNIT_RETURN;
+		unit->constant = argument < INT_MAX ? (int)argument : -1;
+	}
 	unit->length = (uint8_t)(next - at);
 	if (opcode->jump == OPCODE_JUMPS_HANDLER)
 		decoding->handlers[at] = (int)target;
@@ -102,6 +108,7 @@ static int decode_instructions(struct decoding *decoding)
 		decoding->units[i].line = -1;
 		decoding->units[i].target = -1;
 		decoding->units[i].handler = -1;
+		decoding->units[i].constant = -1;
 		decoding->handlers[i] = -1;
 	}
 	for (int i = 0; i < decoding->count;) {

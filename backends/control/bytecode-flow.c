@@ -52,6 +52,7 @@ static bool never_goes_on(const struct unit *unit, int minor)
 {
 	switch ((enum unit_kind)unit->kind) {
 	case UNIT_RETURN:
+	case UNIT_RETURN_CONST:
 	case UNIT_JUMP:
 	case UNIT_JUMP_BACKWARD:
 	case UNIT_CALL_FINALLY:

@@ -29,7 +29,8 @@ enum unit_kind {
 	UNIT_INSIDE, /* none: a cache, or what an EXTENDED_ARG extends */
 	UNIT_PLAIN,
 	UNIT_RESUME,
-	UNIT_RETURN, /* RETURN_VALUE, RETURN_CONST */
+	UNIT_RETURN,
+	UNIT_RETURN_CONST, /* never: UNIT_RETURN, and its constant */
 	UNIT_YIELD,  /* YIELD_VALUE */
 	UNIT_YIELD_FROM, /* up to 3.10 */
 	UNIT_SEND,
@@ -62,6 +63,7 @@ struct unit {
 			  * place that instrumentation marks (3.12 on) */
 	int line;	 /* -1: none */
 	int target;	 /* of a jump; -1: it is none */
+	int constant;	 /* of co_consts, that RETURN_CONST returns; -1 */
 	int handler;	 /* where an exception here leads; -1: out */
 	int begins;	 /* 3.8, 3.9: the first unit of its entry */
 };

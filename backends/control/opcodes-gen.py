@@ -13,7 +13,7 @@ import sys
 KINDS = {
     "RESUME": "RESUME",
     "RETURN_VALUE": "RETURN",
-    "RETURN_CONST": "RETURN",
+    "RETURN_CONST": "RETURN_CONST",
     "YIELD_VALUE": "YIELD",
     "YIELD_FROM": "YIELD_FROM",
     "SEND": "SEND",

@@ -10,10 +10,12 @@
 #include "backends/ptrace/memory.h"
 #include "backends/ptrace/offsets.h"
 #include "backends/ptrace/pyreader.h"
+#include "backends/ptrace/pywalk.h"
 
 #define OWNER_GENERATOR 1
 #define OWNER_SHIM 3 /* from here on a frame is none of Python's */
 #define TSTATE_BYTES 160
+#define SIZE_OFFSET 16 /* of ob_size, in every version */
 #define SHIMS_MAXIMUM 64 /* between two frames; there is one at most */
 #define STATE_UNWINDING 2 /* 3.10: enum _framestate */
 #define STATE_RAISED 3
@@ -125,6 +127,11 @@ int pyframes_caller(const struct pyframes *frames,
 	if (frame->previous == 0)
 		return 0;
 	if (pyframes_frame(frames, frame->previous, caller) < 0)
+		return -1;
+	if (!is_shim(frames, caller) &&
+	    pywalk_is_trampoline(frames->python, caller->code,
+				 caller->instruction) &&
+	    pyframes_frame(frames, caller->previous, caller) < 0)
 		return -1;
 	return skip_shims(frames, caller);
 }
@@ -258,6 +265,27 @@ uint64_t pyframes_returned(const struct pyframes *frames, uint64_t frame,
 			 &value, sizeof(value)) < 0)
 		return 0;
 	return pyreader_untag(python->minor, value);
+}
+
+uint64_t pyframes_constant(const struct pyframes *frames,
+			   const struct bytecode *code, int index)
+{
+	const struct offsets *offsets = &frames->python->offsets;
+	uint64_t tuple, value;
+	int64_t size;
+
+	if (memory_fetch(frames->memory,
+			 code->address + (uint64_t)offsets->co_consts, &tuple,
+			 sizeof(tuple)) < 0 ||
+	    memory_fetch(frames->memory, tuple + SIZE_OFFSET, &size,
+			 sizeof(size)) < 0 ||
+	    index >= size ||
+	    memory_fetch(frames->memory,
+			 tuple + (uint64_t)offsets->tuple_item +
+				 8 * (uint64_t)index,
+			 &value, sizeof(value)) < 0)
+		return 0;
+	return value;
 }
 
 struct watch pyframes_watch_position(const struct pyframes *frames,

@@ -126,9 +126,14 @@ static void fill_value(struct stepper *stepper, struct event *event)
 	bool is_return = stop->at == STOP_AT_RETURN && event->is_last &&
 			 stop->unit >= 0;
 
-	if (is_return && stop->code->units[stop->unit].kind == UNIT_RETURN)
-		stop->value = pyframes_returned(&stepper->frames, stop->frame,
-						stop->code);
+	if (!is_return || stop->code->units[stop->unit].kind != UNIT_RETURN)
+		return;
+	int constant = stop->code->units[stop->unit].constant;
+	stop->value = constant < 0
+			      ? pyframes_returned(&stepper->frames, stop->frame,
+						  stop->code)
+			      : pyframes_constant(&stepper->frames, stop->code,
+						  constant);
 }
 
 bool stepper_happen(struct stepper *stepper, struct stepper_stop *stop)

@@ -301,6 +301,16 @@ static void unit_fired(struct stepper *stepper, const struct trap *trap)
 		stepper->is_stepping_off = false;
 		if (stepper->ended == here->frame)
 			stepper->ended = 0;
+		/*
+		 * What a generator returns may not be on its stack yet (gcc
+		 * moves the load up): its pointer tells, which comes next.
+		 */
+		if (stepper->aim == AIM_RETURN && here->is_in_generator &&
+		    from != unit && code->units[unit].kind == UNIT_RETURN) {
+			find_again(stepper, trap);
+			stepper->is_walking = true;
+			return;
+		}
 		dispatch(stepper, here, from, unit);
 		return;
 	}

@@ -43,6 +43,7 @@ struct link {
 	struct pyframe frame;
 	uint64_t previous;
 	bool is_shim;
+	bool was_shim; /* the one before */
 };
 
 static int read_link(struct link *link, struct memory *memory,
@@ -71,6 +72,14 @@ static int read_link(struct link *link, struct memory *memory,
 	return 0;
 }
 
+bool pywalk_is_trampoline(const struct cpython *python, uint64_t code,
+			  uint64_t position)
+{
+	return python->minor >= 13 && code &&
+	       position ==
+		       code + (uint64_t)python->offsets.co_code_adaptive;
+}
+
 /* A shim belongs to the frames inside of it, up to the next one. */
 static void anchor(struct pywalk *walk, size_t first, uint64_t address)
 {
@@ -92,6 +101,14 @@ int pywalk_read(struct pywalk *walk, struct memory *memory,
 		if (i >= CHAIN_MAXIMUM || read_link(&link, memory, python) < 0)
 			return -1;
 		bool is_popped = link.frame.code == 0 && walk->count == 0;
+		bool is_called = i > 0 && !link.was_shim;
+		link.was_shim = link.is_shim;
+		if (is_called && !link.is_shim &&
+		    pywalk_is_trampoline(python, link.frame.code,
+					 link.frame.position)) {
+			link.frame.address = link.previous;
+			continue;
+		}
 		if (link.frame.code == 0 && !link.is_shim && !is_popped)
 			return -1;
 		if (walk->count == STACK_FRAMES_MAXIMUM) {

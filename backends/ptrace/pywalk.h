@@ -2,8 +2,8 @@
  * pywalk: the chain of frames of one thread state, innermost first, as one
  * copy of a snapshot has it. Code objects are not looked into.
  *
- * Shims of the interpreter (frames that belong to the C stack) are left out,
- * and so is an innermost frame that is just being popped.
+ * The interpreter's own frames (shims, which belong to the C stack, and the
+ * trampolines of __init__) are left out, and so is an innermost frame that is just being popped.
  */
 #ifndef BACKENDS_PTRACE_PYWALK_H
 #define BACKENDS_PTRACE_PYWALK_H
@@ -35,6 +35,13 @@ struct pywalk {
 };
 
 void pywalk_clear(struct pywalk *walk);
+/*
+ * Of the frame that another, no shim, goes back to: the interpreter's own
+ * (_Py_InitCleanup), which looks at what an __init__ returns, from 3.13 on. It
+ * has not begun, as no frame of Python's is that has called another.
+ */
+bool pywalk_is_trampoline(const struct cpython *python, uint64_t code,
+			  uint64_t position);
 /* -1: the chain breaks off; what was found before stays. */
 int pywalk_read(struct pywalk *walk, struct memory *memory,
 		const struct cpython *python, uint64_t tstate);

@@ -96,6 +96,7 @@ deleg_step: use_deleg objects: b:use_deleg c s*40
 deleg_in: use_deleg: b:deleg c n*8
 sub_in: use_deleg: b:sub c n*8
 objects_next: objects: b:objects c n*10
+init_return: objects: b:number c n r n r n n
 objects_step: objects nested: b:objects c s*80
 nested_next: nested: b:nested c n*40
 nested_step: nested: b:nested c s*80

@@ -7,8 +7,8 @@ Takes a line of JSON for each scenario: {"functions": [...], "warm": COUNT,
 anew for each, so that nothing of it is specialised yet.
 
 plain: says "ready", waits for a line, runs the functions, says "done".
-bdb: says the stops as a list of "EVENT FILE:LINE FUNCTION"; "outside" is one
-that is none of the program's.
+bdb: says the stops as a list of "EVENT FILE:LINE FUNCTION", that of a return
+with " VALUE" where it is simple; "outside" is one that is none of the program's.
 """
 import bdb
 import json
@@ -35,7 +35,7 @@ class Recorder(bdb.Bdb):
         self.raised = None          # the frame of the last exception
         self.ended = None           # a generator's, at its last return
 
-    def stop(self, event, frame):
+    def stop(self, event, frame, value=""):
         if self.is_waiting:
             if frame.f_code.co_name != "run":
                 self.set_step()
@@ -47,9 +47,9 @@ class Recorder(bdb.Bdb):
             self.stops.append("outside")
             self.script = []
         else:
-            self.stops.append("%s %s:%d %s" % (
+            self.stops.append("%s %s:%d %s%s" % (
                 event, os.path.basename(frame.f_code.co_filename),
-                frame.f_lineno, frame.f_code.co_name))
+                frame.f_lineno, frame.f_code.co_name, value))
         self.act(frame)
 
     def act(self, frame):
@@ -156,7 +156,10 @@ class Recorder(bdb.Bdb):
         self.stop("line", frame)
 
     def user_return(self, frame, return_value):
-        self.stop("return", frame)
+        is_simple = return_value is None or \
+            type(return_value) in (bool, int, str)
+        self.stop("return", frame,
+                  " " + repr(return_value) if is_simple else "")
 
     def user_exception(self, frame, exc_info):
         self.stop("exception", frame)

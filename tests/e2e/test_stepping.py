@@ -130,9 +130,18 @@ class Session:
 
     def take(self, stop):
         frame = stop["frame"]
-        self.ranks[stop["rank"]].got.append("%s %s:%s %s" % (
+        rank = self.ranks[stop["rank"]]
+        told = "%s %s:%s %s" % (
             stop["at"], os.path.basename(frame["file"]),
-            frame["lineno"] or 0, frame["func"]))
+            frame["lineno"] or 0, frame["func"])
+        # Of what a yield gives nothing is told, and not all that is is simple.
+        wanted = rank.wanted[len(rank.got):len(rank.got) + 1]
+        if stop["value"] is not None and wanted and \
+                wanted[0].startswith(told + " "):
+            told += " " + stop["value"]
+        elif stop["value"] is None and stop["at"] == "return" and wanted:
+            rank.wanted[len(rank.got)] = wanted[0][:len(told)]
+        rank.got.append(told)
 
     def stops(self, line, ranks):
         """A command, and the stop of each that follows; what went wrong."""
