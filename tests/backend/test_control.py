@@ -684,6 +684,7 @@ class OneCase(ControlCase):
                 file.write(VFORKS)
             target = Target(argv=self.python.argv + [program, path])
             self.addCleanup(target.close)
+            self.addCleanup(target.process.kill)
             self.node.discover(pids=[target.pid])
             target.say("go")
             deadline = time.monotonic() + LIMIT
@@ -710,6 +711,7 @@ class OneCase(ControlCase):
                 file.write(CHILDREN)
             target = Target(argv=self.python.argv + [program])
             self.addCleanup(target.close)
+            self.addCleanup(target.process.kill)
             self.node.discover(pids=[target.pid])
             for _ in range(40):
                 time.sleep(random.random() / 100)
