@@ -644,6 +644,11 @@ class OneCase(ControlCase):
                     and m["body"]["state"] == "none")
                 rank.check_clean(self)
 
+    def let_open(self, path):
+        """The child whose input this FIFO is gets it, also if it opens it
+        later."""
+        self.addCleanup(os.close, os.open(path, os.O_RDWR))
+
     def spawn_and_pause(self, rank, order, path):
         tid = max(map(int, os.listdir("/proc/%d/task" % rank.pid)))
         if order:
@@ -655,7 +660,7 @@ class OneCase(ControlCase):
         while status_of(tid, "State") != "D":
             self.assertLess(time.monotonic(), deadline, "it runs")
         rank.ask("pause", tid=tid)
-        os.close(os.open(path, os.O_RDWR))
+        self.let_open(path)
         while rank.stopped().get("why"):
             pass
 
@@ -691,7 +696,7 @@ class OneCase(ControlCase):
             while status_of(target.pid, "State") != "D":
                 self.assertLess(time.monotonic(), deadline, "it runs")
             binding, = self.set_in(target, program, 3)
-            os.close(os.open(path, os.O_RDWR))
+            self.let_open(path)
             self.assertEqual((binding.get("number"), binding.get("message")),
                              (1, None))
             self.assertEqual(
@@ -795,7 +800,7 @@ class OneCase(ControlCase):
                                    and m["body"]["state"] == "none")
                 self.go_on_beside(rank, tid)
             finally:
-                os.close(os.open(path, os.O_RDWR))
+                self.let_open(path)
         body = rank.stopped()
         self.assertNotIn("why", body)
         self.assertLess(body["held"], LIMIT)
