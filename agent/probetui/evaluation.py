@@ -90,10 +90,12 @@ class Evaluation:
         return self._looks or self._deadline.has_begun
 
     def run(self, function: Callable[[], Any], is_standing: bool) -> None:
-        """Code of a client."""
+        """Code of a client; what tells of its value is ours, and asks."""
+        deadline.begin_look(lambda: self.is_interrupted)
         try:
             self._deadline.run(function, is_standing)
         finally:
+            deadline.end_look()
             self.is_over = True
 
     def look(self, function: Callable[[], Any]) -> None:

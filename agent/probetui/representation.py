@@ -13,9 +13,9 @@ import functools
 import sys
 import types
 from itertools import chain
-from typing import Any, Dict, List, Tuple
+from typing import Any, Callable, Dict, Iterable, List, Tuple
 
-from . import values
+from . import deadline, values
 from .values import Kinds, Writer, ancestors, class_name, cut, short_name
 
 PARTS_MAXIMUM = 1000
@@ -52,6 +52,11 @@ class _Representer(Writer):
         if known is None:
             known = self._known[id(kind)] = kind, _find_writer(kind)
         return known[1]
+
+    def join(self, count: int, parts: Iterable[Any],
+             write: Callable[[Any], str]) -> str:
+        deadline.check()
+        return super().join(count, parts, write)
 
     def other(self, value: Any) -> str:
         # Whatever a class derived from str makes of that.

@@ -346,12 +346,23 @@ static void on_done(struct tensor_result *result, void *data)
 	go_on(ask);
 }
 
-static bool is_same(const struct tensor_walk *walk,
-		    const struct tensor_walk *again, size_t at)
+static bool is_named_so(const struct tensor_walk *walk,
+			const struct tensor_walk *again, size_t at)
 {
 	return at < again->count &&
 	       again->items[at].object == walk->items[at].object &&
 	       strcmp(again->items[at].name, walk->items[at].name) == 0;
+}
+
+/* The name may have had another, and have this place again by now. */
+static bool is_same(struct listing_ask *ask, const struct tensor_walk *again,
+		    size_t i)
+{
+	struct listing_work place = { .ask = ask, .index = i };
+	struct pytensor now;
+
+	return is_named_so(&ask->walk, again, (size_t)ask->start + i) &&
+	       (!ask->raw[i].object || look_again(&place, &now) > 0);
 }
 
 /*
@@ -368,9 +379,7 @@ static size_t drop_replaced(struct listing_ask *ask)
 	if (!walk(ask, &found, &again, &unused))
 		again.count = 0;
 	for (size_t i = 0; i < ask->page.count; i++) {
-		size_t at = (size_t)ask->start + i;
-
-		if (is_same(&ask->walk, &again, at))
+		if (is_same(ask, &again, i))
 			continue;
 		tensor_clear(&ask->page.items[i].tensor);
 		complain(&ask->page.items[i],

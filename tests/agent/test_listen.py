@@ -216,7 +216,7 @@ class ListenCase(unittest.TestCase):
                      "ValueError(nested)", "Mine()", "[Mine(), Mine()]",
                      "'x' * 10 ** 6", "[b'x' * 10 ** 6] * 9"):
             with self.subTest(code=code):
-                value = self.client.value(code)
+                value = self.client.value(code, timeout=LIMIT)
                 self.assertLess(len(value), 263000)
                 self.assertTrue(value.endswith("left out"), value[-60:])
         for code, end in (
@@ -227,6 +227,12 @@ class ListenCase(unittest.TestCase):
                 ("[[[[[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]]]]]",
                  "[[...]]" + "]" * 19)):
             self.assertTrue(self.client.value(code).endswith(end), code)
+
+    def test_a_long_representation_takes_too_long(self):
+        self.client.eval("nested = []\n"
+                         "for _ in range(60): nested = [nested, nested]\n")
+        told = self.client.eval("nested", timeout=1e-9)
+        self.assertIn("TimeIsUp", told["error"]["type"])
 
     def test_long_errors(self):
         self.client.eval("nested = []\n"
