@@ -410,6 +410,9 @@ TABLE = {
     "read-inotify": read_inotify, "msgrcv": msgrcv, "msgsnd": msgsnd,
     "flock": flock, "fcntl": fcntl_lock, "wait4": wait4, "waitid": waitid,
 }
+# While a process is traced, SIGCHLD wakes a thread of it that another one may
+# take it from: these are done where they are asked for alone.
+CHILDREN = {"wait4", "waitid"}
 # These give back a process or a descriptor.
 NUMBERS = {"wait4", "accept"}
 results = {}
@@ -449,7 +452,7 @@ def serve():
 
 def main(seconds, names, serve):
     """serve() returns the order that it is given."""
-    names = names or list(TABLE)
+    names = names or [name for name in TABLE if name not in CHILDREN]
     signal.pthread_sigmask(signal.SIG_BLOCK, {SIGNAL_WAITED, SIGNAL_READ,
                                               SIGNAL_FIRST})
     prepared = {name: TABLE[name](seconds) for name in names}

@@ -82,6 +82,7 @@ def await_time(moment):
 
 class Case(tracees.Case):
     untouched = {}
+    names = ()  # all that wait for no child
 
     def start(self, seconds, *names):
         target = Calls(seconds, *names)
@@ -103,9 +104,11 @@ class Case(tracees.Case):
 
     def expected(self, seconds):
         """What an untouched program of the same kind prints."""
-        if seconds not in self.untouched:
-            Case.untouched[seconds] = self.end(self.start(seconds), seconds)
-        return self.untouched[seconds]
+        key = seconds, self.names
+        if key not in self.untouched:
+            self.untouched[key] = self.end(self.start(seconds, *self.names),
+                                           seconds)
+        return self.untouched[key]
 
     def check(self, target, seconds):
         # What is sent to a call that has not begun again may get lost.
@@ -137,25 +140,25 @@ class TestEvents(Case):
     """What each call waits for happens after it was disturbed."""
 
     def test_attached_to_and_left(self):
-        target = self.start(LONG)
+        target = self.start(LONG, *self.names)
         probe = self.attach(target)
         probe.do("leave")
         self.check(target, LONG)
 
     def test_armed_and_left(self):
-        target = self.start(LONG)
+        target = self.start(LONG, *self.names)
         probe = self.attach(target)
         self.arm(probe, target)
         probe.do("leave")
         self.check(target, LONG)
 
     def test_armed(self):
-        target = self.start(LONG)
+        target = self.start(LONG, *self.names)
         self.arm(self.attach(target), target)
         self.check(target, LONG)
 
     def test_paused_and_resumed(self):
-        target = self.start(LONG)
+        target = self.start(LONG, *self.names)
         probe = self.attach(target)
         for _ in range(5):
             self.pause(probe, target)
@@ -163,7 +166,7 @@ class TestEvents(Case):
         self.check(target, LONG)
 
     def test_paused_and_left(self):
-        target = self.start(LONG)
+        target = self.start(LONG, *self.names)
         probe = self.attach(target)
         self.arm(probe, target)
         self.pause(probe, target)
@@ -171,7 +174,7 @@ class TestEvents(Case):
         self.check(target, LONG)
 
     def test_paused_and_the_node_killed(self):
-        target = self.start(LONG)
+        target = self.start(LONG, *self.names)
         probe = self.attach(target)
         self.pause(probe, target)
         probe.process.kill()
@@ -179,7 +182,7 @@ class TestEvents(Case):
         self.check(target, LONG)
 
     def test_interrupted_again_and_again(self):
-        target = self.start(LONG)
+        target = self.start(LONG, *self.names)
         probe = self.attach(target)
         for _ in range(30):
             probe.do("interrupt all")
@@ -187,7 +190,7 @@ class TestEvents(Case):
         self.check(target, LONG)
 
     def test_held_for_a_look(self):
-        target = self.start(LONG)
+        target = self.start(LONG, *self.names)
         probe = self.attach(target)
         for _ in range(5):
             for tid in target.tids.values():
@@ -199,7 +202,7 @@ class TestTimeouts(Case):
     """Nothing happens: each call comes back when its time is over."""
 
     def disturb(self, act):
-        target = self.start(SHORT)
+        target = self.start(SHORT, *self.names)
         act(target, self.attach(target))
         self.check(target, SHORT)
 
@@ -222,6 +225,10 @@ class TestTimeouts(Case):
             await_time(max(target.began.values()) + SHORT)
             probe.do("resume all")
         self.disturb(act)
+
+
+class TestEventsOfChildren(TestEvents):
+    names = ("wait4", "waitid")
 
 
 class TestRest(Case):
