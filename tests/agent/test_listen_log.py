@@ -58,6 +58,7 @@ class TestKept(OneCase):
         first = self.place.inside + "/first"
         target.run("for name in %r: probetui.listen(log=name)" % (
             ["/nowhere/log", first, first, self.place.inside + "/second", 3],))
+        self.assertEqual(target.ask("1"), 1)
         with target.client() as client:
             client.eval("1")
             self.assertEqual(client.get("/evals")["file"], first)

@@ -72,8 +72,10 @@ class TestJob(unittest.TestCase):
                           "name a Python with it")
 
     def stopped(self, node, pid):
-        """The function that it has stopped in."""
-        node.event("stopped", pid)
+        """The function that it has stopped in; a thread that does not come
+        to stand yet is reported before."""
+        while node.event("stopped", pid).get("why"):
+            pass
         while True:
             sample = node.wait_for(lambda m: m.get("event") == "sampled"
                                    and m["body"]["pid"] == pid)["body"]

@@ -631,6 +631,8 @@ class TestLeaving(DebuggingCase):
         self.stopped()
         self.assertEqual(self.ask("evaluate", expression="number", depth=0,
                                   tid=self.pid)["result"], "1")
+        # A stop that is over when it is looked at is not reported.
+        first.event("stopped", self.pid)
         self.ask("continue")
         first.event("continued", self.pid)
 
