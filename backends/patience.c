@@ -8,6 +8,7 @@
 #include "backends/arguments.h"
 #include "backends/backend.h"
 #include "backends/connections.h"
+#include "backends/deadline.h"
 #include "backends/http/way.h"
 #include "backends/node.h"
 #include "backends/roster.h"
@@ -353,11 +354,22 @@ void patience_forget(struct patience *patience, pid_t pid)
  * What is known
  */
 
-/* What is under way keeps the limit that it began with. */
-static double least_limit(const json_t *told)
+/* holdlimit reads when each operation in flight times out. */
+static bool is_read(pid_t pid)
+{
+	struct deadlines deadlines = { .count = 0 };
+
+	if (pid < PROCESS_FIRST_STANDIN)
+		deadlines_read(&deadlines, pid);
+	return deadlines.has_gloo && !deadlines.has_nccl;
+}
+
+/* What is under way keeps the limit that it began with; where that is not read
+ * from outside, it counts until the agent reports again. */
+static double least_limit(const json_t *told, pid_t pid)
 {
 	const json_t *groups = json_object_get(told, "groups");
-	double left = json_get_real(told, "left", -1);
+	double left = is_read(pid) ? -1 : json_get_real(told, "left", -1);
 	double least = -1;
 
 	for (size_t i = 0; i < json_array_size(groups); i++) {
@@ -384,9 +396,9 @@ static void tell_again(struct patience *patience, pid_t pid)
 		node_tell_debugger(patience->node, pid, debugger);
 }
 
-static void learn_one(struct entry *entry, const json_t *told)
+static void learn_one(struct entry *entry, pid_t pid, const json_t *told)
 {
-	entry->limit = least_limit(told);
+	entry->limit = least_limit(told, pid);
 	entry->has_groups =
 		json_array_size(json_object_get(told, "groups")) > 0;
 	if (!json_get_boolean(told, "raised", false))
@@ -401,7 +413,7 @@ void patience_learn(struct patience *patience, pid_t pid, const json_t *told)
 	const struct process *process = roster_find(roster, pid);
 	struct pid_list pids = { .pids = NULL };
 
-	learn_one(take(patience, pid), told);
+	learn_one(take(patience, pid), pid, told);
 	roster_list(roster, &pids);
 	for (size_t i = 0; i < pids.count; i++)
 		if (may_be_held(find(patience, pids.pids[i])) &&

@@ -116,6 +116,15 @@ static bool is_told(const struct rank *rank, const struct motion *motion)
 	       (outside_is_free(rank) && form_of(motion->command)->is_summed);
 }
 
+/* By the node; of a pause also where its debugger has left since. */
+static bool is_resumed(const struct rank *rank, const struct motion *motion)
+{
+	if (form_of(motion->command)->is_summed && !rank->is_pausing)
+		return true;
+	return rank->debugger.state == DEBUGGER_RUNNING &&
+	       rank->debugger.resumed_for != RESUME_REQUEST;
+}
+
 static void count(struct tally *tally, const struct motion *motion,
 		  const struct session *session)
 {
@@ -132,8 +141,7 @@ static void count(struct tally *tally, const struct motion *motion,
 		else if (motion->is_answered &&
 			 rank->debugger.state == DEBUGGER_STOPPED)
 			tally->refused++;
-		else if (rank->debugger.state == DEBUGGER_RUNNING &&
-			 rank->debugger.resumed_for == RESUME_SIGNAL)
+		else if (is_resumed(rank, motion))
 			tally->left++;
 		else if (is_told(rank, motion))
 			rankset_add(&tally->running, told->rank);
@@ -259,21 +267,6 @@ static void append_count(struct buffer *out, size_t count, const char *one,
 	buffer_append_string(out, count == 1 ? one : several);
 }
 
-static void append_one(struct buffer *out, const struct motion *motion,
-		       const struct tally *tally,
-		       const struct session *session)
-{
-	const char *wait = wait_of(&tally->running, session);
-
-	buffer_printf(out, "rank %d", motion->ranks[0].rank);
-	if (wait == NULL) {
-		buffer_append_string(out, form_of(motion->command)->runs);
-		return;
-	}
-	buffer_append_string(out, " waits in ");
-	text_escape(out, wait, strlen(wait));
-}
-
 /* An agent stops a thread where its next line begins, not where it is. */
 static bool are_of_agents(const struct rankset *ranks,
 			  const struct session *session)
@@ -287,6 +280,36 @@ static bool are_of_agents(const struct rankset *ranks,
 			return false;
 	}
 	return true;
+}
+
+/* Of a pause that is to come. */
+static void append_where(struct buffer *out, const struct motion *motion,
+			 const struct tally *tally,
+			 const struct session *session)
+{
+	if (!form_of(motion->command)->is_summed ||
+	    !are_of_agents(&tally->running, session))
+		return;
+	buffer_append_string(out, rankset_count(&tally->running) == 1
+					  ? ", stops at its next line of Python"
+					  : ", stop at their next lines of "
+					    "Python");
+}
+
+static void append_one(struct buffer *out, const struct motion *motion,
+		       const struct tally *tally,
+		       const struct session *session)
+{
+	const char *wait = wait_of(&tally->running, session);
+
+	buffer_printf(out, "rank %d", motion->ranks[0].rank);
+	if (wait == NULL) {
+		buffer_append_string(out, form_of(motion->command)->runs);
+		return;
+	}
+	buffer_append_string(out, " waits in ");
+	text_escape(out, wait, strlen(wait));
+	append_where(out, motion, tally, session);
 }
 
 static void append_tally(struct buffer *out, const struct tally *tally,
@@ -304,14 +327,7 @@ static void append_tally(struct buffer *out, const struct tally *tally,
 		text_count(out, motion->count);
 		buffer_append_string(out, " stopped; ");
 		append_running(out, tally, session);
-		if (form_of(motion->command)->is_summed &&
-		    are_of_agents(&tally->running, session))
-			buffer_append_string(
-				out, rankset_count(&tally->running) == 1
-					     ? ", stops at its next line of "
-					       "Python"
-					     : ", stop at their next lines of "
-					       "Python");
+		append_where(out, motion, tally, session);
 		append_count(out, tally->left, " runs on", " run on");
 		append_count(out, tally->ended, " is gone", " are gone");
 	}

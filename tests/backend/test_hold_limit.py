@@ -65,6 +65,20 @@ class TestAgents(HoldCase):
         self.let_go(0)
         self.check_result()
 
+    def test_the_limit_that_is_told_is_the_raised_one(self):
+        """Also where an operation was under way as it was raised."""
+        self.start(2, agents=(0, 1))
+        for rank in (0, 1):
+            self.stop(rank)
+            self.node.wait_for(
+                lambda message, pid=self.pids[rank]:
+                message.get("event") in ("debugger", "stopped")
+                and message["body"]["pid"] == pid
+                and message["body"].get("watchdog") == 86400)
+            self.let_go(rank)
+            self.node.event("continued", self.pids[rank])
+        self.check_result()
+
     def test_a_pause_that_continue_withdraws(self):
         """While the limits are being raised."""
         self.start(2, agents=(0, 1))

@@ -855,12 +855,23 @@ static void a_pause_that_has_not_come_is_explained(void **state)
 	begin_motion(stage, ranks, ARRAY_LENGTH(ranks));
 	xreplace(&stage->app.view.motion.command, "pause");
 	session_find_rank(session, 0)->debugger.stops++;
+	session_find_rank(session, 1)->is_pausing = true;
 	debugger->state = DEBUGGER_RUNNING;
 	stage_check_shows(stage, "pause: 1 of 2 stopped; 1 in all_reduce (1)");
 	stage_check_hides(stage, "next line of Python");
 	xreplace(&debugger->backend, "http");
 	stage_check_shows(stage, "pause: 1 of 2 stopped; 1 in all_reduce (1), "
 				 "stops at its next line of Python");
+	motion_clear(&stage->app.view.motion);
+	begin_motion(stage, &ranks[1], 1);
+	xreplace(&stage->app.view.motion.command, "pause");
+	stage_check_shows(stage, "pause: rank 1 waits in all_reduce, "
+				 "stops at its next line of Python");
+	/* It has stopped, and the node has resumed it and left. */
+	session_find_rank(session, 1)->is_pausing = false;
+	debugger->state = DEBUGGER_NONE;
+	debugger->stops = 0;
+	stage_check_hides(stage, "pause: rank 1");
 }
 
 static void esc_drops_a_pause_that_has_not_come(void **state)
