@@ -313,7 +313,7 @@ def _steps_by_hand(layout: Dict[str, int], state: int, before: int,
         steps.append(_check(count, struct.pack("i", now)))
         write(count, struct.pack("i", now + (1 if address else -1)))
     if address:
-        # The thread's; whoever replaces it gives it back.
+        # The thread's reference, which the next change gives back.
         steps.append(functools.partial(_own_reference(),
                                        ctypes.c_void_p(address)))
     write(state + layout["function"], struct.pack("Q", 0))
