@@ -14,7 +14,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "backend")]
 import jobs  # noqa: E402
 import terminals  # noqa: E402
-from gloo_jobs import PYTHON, WHY_NOT, Job  # noqa: E402
+from gloo_jobs import PYTHON, STEP_LINE, WHY_NOT, Job  # noqa: E402
 from nodes import LIMIT  # noqa: E402
 
 # How many rounds; one of a thorough look takes a minute.
@@ -22,6 +22,8 @@ ROUNDS = int(os.environ.get("PROBETUI_ROUNDS", "1"))
 COUNT = int(os.environ.get("PROBETUI_RANKS", "3"))
 # So many times the limit.
 FACTOR = float(os.environ.get("PROBETUI_FACTOR", "1.4"))
+takes_long = unittest.skipUnless(
+    "PROBETUI_SOAK" in os.environ, "it takes half a minute: PROBETUI_SOAK=1")
 
 
 class PausedCase(unittest.TestCase):
@@ -83,6 +85,40 @@ class TestKeys(PausedCase):
             self.check_result()
             self.leave()
 
+    @takes_long
+    def test_a_breakpoint(self):
+        for _ in range(ROUNDS):
+            self.start(agents=range(COUNT))
+            self.open()
+            self.terminal.press(b":break %s:%d\r" % (
+                self.job.path.encode(), STEP_LINE))
+            self.terminal.see(b" stopped \xc2\xb7 held")
+            self.job.outlast(FACTOR)
+            self.terminal.press(b":clear all\r")
+            self.let_go()
+            self.check_result()
+            self.leave()
+
+    @takes_long
+    def test_catch(self):
+        """The job ends by the exception, as it does without probetui."""
+        for _ in range(ROUNDS):
+            self.start(agents=range(COUNT))
+            self.open()
+            self.terminal.press(b":catch\r")
+            self.terminal.wait_for(b"exception holds")
+            open(self.job.file("raise.1"), "w").close()
+            self.terminal.see(b" stopped \xc2\xb7 held")
+            self.job.outlast(FACTOR)
+            while self.job.process.poll() is None:
+                self.terminal.press(b"c")
+                self.terminal.take(1)
+            text = self.job.text()
+            self.assertIn("ValueError: rank 1 raises", text)
+            self.assertNotIn("Timed out", text)
+            self.leave()
+
+    @takes_long
     def test_a_frozen_screen(self):
         self.start()
         self.open()
@@ -93,6 +129,7 @@ class TestKeys(PausedCase):
         self.job.outlast(FACTOR)
         self.check_result()
 
+    @takes_long
     def test_a_question_answered_with_yes(self):
         self.start()
         self.open()
@@ -116,6 +153,7 @@ class TestKeys(PausedCase):
         self.check_result()
         self.leave()
 
+    @takes_long
     def test_who_stays(self):
         self.start(agents=range(COUNT))
         self.open()
