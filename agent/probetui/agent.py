@@ -5,6 +5,7 @@ as it would without us. A fork has no agent.
 """
 from __future__ import annotations
 
+import _thread
 import contextlib
 import os
 import sys
@@ -146,13 +147,25 @@ def _begin_fork() -> None:
 def _forget_imports() -> None:
     """In a forked child: removes the import locks held by threads of the
     agent that the child does not have; the next import of such a module starts
-    anew."""
+    anew. One of them may have had the lock within an import lock (the field
+    `lock` of importlib's _ModuleLock), which each has for an instant before it is the owner."""
     locks = getattr(sys.modules.get("_frozen_importlib"), "_module_locks", {})
-    for name, reference in list(locks.items()):
-        if getattr(reference(), "owner", None) in _others:
+    for name, reference in list(locks.items()) if _others else ():
+        found = reference()
+        if getattr(found, "owner", None) in _others:
             locks.pop(name, None)
             sys.modules.pop(name, None)
+        elif hasattr(found, "lock") and not _is_free(found.lock):
+            found.lock = _thread.RLock() if isinstance(
+                found.lock, _thread.RLock) else _thread.allocate_lock()
     _others.clear()
+
+
+def _is_free(lock: Any) -> bool:
+    if not lock.acquire(False):
+        return False
+    lock.release()
+    return True
 
 
 def _end_fork() -> None:

@@ -207,6 +207,32 @@ print(fork())
 one.close()
 other.set()
 """
+# A fork while a thread of the agent is just taking an import lock.
+FORK_IN_AN_IMPORT = """
+import _frozen_importlib, os, signal, threading, warnings
+import probetui
+from probetui import inspection
+warnings.simplefilter("ignore", DeprecationWarning)
+probetui.listen()
+held, over = threading.Event(), threading.Event()
+lock = _frozen_importlib._get_module_lock("colorsys")
+def take():
+    with lock.lock:
+        held.set()
+        over.wait()
+thread = threading.Thread(target=take)
+inspection.hide(thread)
+thread.start()
+held.wait()
+number = os.fork()
+if number == 0:
+    signal.alarm(60)
+    import colorsys
+    os._exit(0)
+print(os.waitpid(number, 0)[1])
+over.set()
+thread.join()
+"""
 # The program exchanges its streams, as contextlib.redirect_stdout() does, in the
 # midst of an evaluation's begin and end.
 EXCHANGED = """
@@ -787,6 +813,9 @@ class HazardCase(unittest.TestCase):
         would wait for the lock of an engine that it does not forget."""
         self.assertEqual(self.run_program(FORK_AFTER_THE_END), [
             "True", "True", "True", "True", "0", "True", "1", "0"])
+
+    def test_a_fork_while_an_import_lock_is_taken(self):
+        self.assertEqual(self.run_program(FORK_IN_AN_IMPORT), ["0"])
 
     def test_streams_that_the_program_exchanges(self):
         """Nothing is put in the place of a stream but what stands for it."""
