@@ -241,7 +241,7 @@ a b :: At column 3: "b" does not belong there
 a.5 :: does not belong there
 a. :: the name of an attribute is missing
 a.if :: the name of an attribute is missing
-3x :: goes on with a letter
+3x :: followed by a letter
 1j :: complex
 007 :: does not begin with 0
 0x :: digits are missing
