@@ -6,6 +6,7 @@ Debian's, pyenv's, and those that PROBETUI_PYTHONS names (a list like PATH;
 import functools
 import glob
 import os
+import re
 import subprocess
 import unittest
 
@@ -72,14 +73,18 @@ def _find_all():
 
 
 def find():
-    """One Python of each version, sorted; with PROBETUI_FEW_PYTHONS the
-    oldest, the first 3.11 and the newest."""
+    """One Python of each version, sorted. With PROBETUI_FEW_PYTHONS the oldest,
+    the first of each minor version that it names ("11 12"; with no number in it the
+    first 3.11), and the newest."""
     found = _find_all()
-    if os.environ.get("PROBETUI_FEW_PYTHONS"):
-        middle = [python for python in found if python.version[1] == 11]
-        few = found[:1] + middle[:1] + found[-1:]
-        found = [python for python in found if python in few]
-    return found
+    named = os.environ.get("PROBETUI_FEW_PYTHONS")
+    if not named:
+        return found
+    few = found[:1] + found[-1:]
+    for minor in re.findall("[0-9]+", named) or ["11"]:
+        few += [python for python in found
+                if python.version[1] == int(minor)][:1]
+    return [python for python in found if python in few]
 
 
 def find_old():
