@@ -103,6 +103,23 @@ class TestCompletion(unittest.TestCase):
     def test_bash_offers_what_fits(self):
         self.check("bash", "", BASH, 0, CASES + BASH_CASES)
 
+    def test_a_folder_that_is_not_set_is_not_the_root(self):
+        for shell, form, prepare, first in (("bash", BASH, "", 0),
+                                            ("zsh", ZSH, ZSH_STUBS, 1)):
+            if not shutil.which(shell):
+                self.skipTest("%s is not installed" % shell)
+            environment = dict(os.environ, XDG_CONFIG_HOME=self.folder)
+            environment.pop("PROBETUI_THEMES", None)
+            result = subprocess.run(
+                [shell] + (["-f"] if shell == "zsh" else ["--norc"]),
+                input=prepare + self.script(shell) + "set -x\n" +
+                form % ("--theme ''", 2 + first),
+                env=environment, stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE, universal_newlines=True, timeout=60)
+            self.assertIn("mine", result.stdout)
+            for folder in os.listdir("/"):
+                self.assertNotIn(" /%s " % folder, result.stderr)
+
     def test_zsh_offers_what_fits(self):
         self.check("zsh", ZSH_STUBS, ZSH, 1, CASES + ZSH_CASES)
 
