@@ -193,8 +193,14 @@ static int set_breakpoint(struct command_context *context, int argc,
 	if (breakplace_read(&added->breakpoint, &context->engine->session,
 			    argv[1], error) == 0 &&
 	    breakplace_read_terms(&added->breakpoint, context, argc, argv,
-				  error) == 0)
-		return tell_of(context, id, id, error);
+				  error) == 0) {
+		int result = tell_of(context, id, id, error);
+
+		if (result == 0)
+			gather_undone(context, "the breakpoint is removed",
+				      "b", "it");
+		return result;
+	}
 	breakpoints_give_back(list, id);
 	return -1;
 }

@@ -320,13 +320,8 @@ int command_pause(struct command_context *context, int argc, char **argv,
 		result = control_choose(&control, context, error);
 	if (result == 0)
 		result = ask_each(&control, context, "pause", false, error);
-	/* Nothing is left stopped by who leaves. */
-	if (result == 0 && !context->screen &&
-	    !context->engine->settings.script)
-		buffer_append_string(context->notes,
-				     "probetui: ranks resume when this command "
-				     "exits; use the screen (p) or -x to keep "
-				     "them paused\n");
+	if (result == 0)
+		gather_undone(context, "ranks resume", "p", "them paused");
 	control_clear(&control);
 	return result;
 }

@@ -570,3 +570,18 @@ void gather_finding(struct command_context *context, bool is_finding)
 	if (is_finding)
 		context->status = STATUS_FINDING;
 }
+
+void gather_undone(struct command_context *context, const char *what,
+		   const char *key, const char *kept)
+{
+	const struct settings *settings = &context->engine->settings;
+
+	if (context->screen || settings->script || settings->command_count == 0)
+		return;
+	buffer_printf(context->notes,
+		      "probetui: %s when this command exits; use the screen "
+		      "(%s) or -x to keep %s\n",
+		      what, key, kept);
+	if (context->status == STATUS_DONE)
+		context->status = STATUS_PARTIAL;
+}

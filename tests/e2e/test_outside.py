@@ -350,6 +350,15 @@ class TestScript(ScriptCase):
         self.assertIn("0 and 1", said)
         self.check_ends()
 
+    def test_a_command_of_a_shell_undoes_what_it_did(self):
+        for words, said in ((("pause",), "ranks resume when"),
+                            (("break", "add"), "the breakpoint is removed"),
+                            (("tbreak", "add"), "the breakpoint is removed")):
+            run = jobs.probetui("--pid", self.pids, *words)
+            self.assertEqual(run.returncode, 4, run.stderr)
+            self.assertIn(said, run.stderr)
+        self.check_ends()
+
     def test_nothing_is_stopped_read_only(self):
         run, told = self.script("pause\n", "--read-only")
         self.assertEqual(run.returncode, 1)
