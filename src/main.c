@@ -260,6 +260,18 @@ static bool is_input_the_jobs(const struct settings *settings)
 	       !isatty(STDIN_FILENO);
 }
 
+static int check_theme(const struct settings *settings, struct error *error)
+{
+	struct theme theme;
+
+	if (!settings->theme || theme_load(&theme, settings->theme, error) == 0)
+		return 0;
+	if (settings->theme_line > 0)
+		error_prefix(error, "%s: line %d", settings->config,
+			     settings->theme_line);
+	return -1;
+}
+
 static int run_shell(struct engine *engine, const struct command_table *tables,
 		     size_t table_count)
 {
@@ -284,6 +296,10 @@ static int run_shell(struct engine *engine, const struct command_table *tables,
 		print_error(&error);
 		if (context.status <= 0)
 			context.status = STATUS_USAGE;
+	} else if (check_theme(&engine->settings, &error) < 0) {
+		/* It was set, and no screen has looked for it. */
+		print_error(&error);
+		context.status = STATUS_USAGE;
 	}
 	error = (struct error)ERROR_INIT;
 	if (script_flush(&context, &error) < 0 && error_is_set(&error)) {
@@ -329,18 +345,6 @@ static int run_screen(struct engine *engine)
 	else
 		print_job(engine);
 	return status;
-}
-
-static int check_theme(const struct settings *settings, struct error *error)
-{
-	struct theme theme;
-
-	if (!settings->theme || theme_load(&theme, settings->theme, error) == 0)
-		return 0;
-	if (settings->theme_line > 0)
-		error_prefix(error, "%s: line %d", settings->config,
-			     settings->theme_line);
-	return -1;
 }
 
 /* What the config binds to keys, though a shell has none. */

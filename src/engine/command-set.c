@@ -13,6 +13,7 @@
 #include "engine/commands.h"
 #include "engine/debuggers.h"
 #include "engine/engine.h"
+#include "engine/gather.h"
 #include "engine/setting.h"
 
 int command_set(struct command_context *context, int argc, char **argv,
@@ -53,5 +54,6 @@ int command_set(struct command_context *context, int argc, char **argv,
 	warning = setting->warn ? setting->warn(settings) : NULL;
 	if (warning)
 		buffer_printf(context->out, "%s\n", warning);
+	gather_undone(context, "the setting is as before", ":set", "it");
 	return 0;
 }

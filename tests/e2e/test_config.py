@@ -55,10 +55,18 @@ class TestConfig(unittest.TestCase):
 
     def test_what_a_value_does_not_do_is_said(self):
         result = self.run_with("", "set", "threads", "one")
-        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertEqual(result.returncode, 4)
+        self.assertEqual(result.stderr, "probetui: the setting is as before "
+                         "when this command exits; use the screen (:set) or "
+                         "-x to keep it\n")
         self.assertEqual(result.stdout, "the others run on only in C code "
                          "without the GIL: I/O, collectives, BLAS\n")
         self.assertEqual(self.run_with("", "set", "threads", "all").stdout, "")
+
+    def test_a_theme_that_is_not_there_is_not_set(self):
+        result = self.run_with("", "set", "theme", "nosuch")
+        self.assertEqual((result.returncode, result.stdout), (2, ""))
+        self.assertIn("there is no theme 'nosuch'", result.stderr)
 
     def test_nothing_is_taken_from_the_working_directory(self):
         os.makedirs(os.path.join(self.folder, "here", "probetui"))
