@@ -1,7 +1,6 @@
 /*
  * Values that were computed here, as repr() prints them.
  */
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "backends/control/pyelement.h"
@@ -13,17 +12,6 @@
 #include "backends/ptrace/pywriter.h"
 #include "banned.h"
 #include "base/buffer.h"
-
-static void write_integer(const struct pyvalue *value, struct buffer *text)
-{
-	int64_t number;
-
-	if (!pybig_get(&value->integer, &number))
-		buffer_printf(text, "%" PRId64, number);
-	else
-		buffer_printf(text, "<int of %" PRId64 " bits>",
-			      pybig_bits(&value->integer));
-}
 
 static void write_characters(struct pyevaluation *evaluation,
 			     const struct pyvalue *value, struct buffer *text)
@@ -44,7 +32,9 @@ static void write_plain(const struct pyvalue *value, struct buffer *text)
 		buffer_append_string(text,
 				     value->integer.count ? "True" : "False");
 	else if (value->kind == PYVALUE_INTEGER)
-		write_integer(value, text);
+		pyinteger_put(text, value->integer.is_negative,
+			      value->integer.digits,
+			      (int64_t)value->integer.count);
 	else
 		pyfloat_put(text, value->number, PYFLOAT_DOUBLE);
 }

@@ -121,22 +121,23 @@ int64_t pyinteger_digits(struct pyreader *reader, uint64_t address,
 	return integer.digit_count;
 }
 
-static int64_t count_bits(const struct integer *integer)
+static int64_t count_bits(int64_t digit_count, uint32_t top)
 {
-	int64_t bits = (integer->digit_count - 1) * SHIFT;
+	int64_t bits = (digit_count - 1) * SHIFT;
 
-	for (uint32_t top = integer->top; top; top >>= 1)
+	for (; top; top >>= 1)
 		bits++;
 	return bits;
 }
 
-static void put_decimal(struct buffer *out, const struct integer *integer)
+static void put_decimal(struct buffer *out, bool is_negative,
+			const uint32_t *digits, int64_t digit_count)
 {
 	uint32_t limbs[LIMBS_MAXIMUM] = { 0 };
 	size_t count = 1;
 
-	for (int64_t i = integer->digit_count; i-- > 0;) {
-		uint64_t carry = integer->digits[i];
+	for (int64_t i = digit_count; i-- > 0;) {
+		uint64_t carry = digits[i];
 
 		for (size_t at = 0; at < count; at++) {
 			carry += (uint64_t)limbs[at] << SHIFT;
@@ -146,11 +147,31 @@ static void put_decimal(struct buffer *out, const struct integer *integer)
 		for (; carry; carry /= LIMB)
 			limbs[count++] = (uint32_t)(carry % LIMB);
 	}
-	if (integer->is_negative)
+	if (is_negative)
 		buffer_append_char(out, '-');
 	buffer_printf(out, "%" PRIu32, limbs[count - 1]);
 	for (size_t at = count - 1; at-- > 0;)
 		buffer_printf(out, "%09" PRIu32, limbs[at]);
+}
+
+/* How many decimal digits it has, or one more. */
+static int64_t count_decimals(int64_t bits)
+{
+	return bits * 30103 / 100000 + 1;
+}
+
+void pyinteger_put(struct buffer *out, bool is_negative, const uint32_t *digits,
+		   int64_t digit_count)
+{
+	uint32_t top = digit_count ? digits[digit_count - 1] : 0;
+	int64_t bits = count_bits(digit_count, top);
+
+	if (!digit_count)
+		buffer_append_char(out, '0');
+	else if (count_decimals(bits) > DECIMALS_MAXIMUM)
+		buffer_printf(out, "<int of %" PRId64 " bits>", bits);
+	else
+		put_decimal(out, is_negative, digits, digit_count);
 }
 
 void pyinteger_write(struct pywriter *writer, uint64_t address)
@@ -166,14 +187,15 @@ void pyinteger_write(struct pywriter *writer, uint64_t address)
 		pywriter_text(writer, "0");
 		return;
 	}
-	bits = count_bits(&integer);
-	decimals = bits * 30103 / 100000 + 1;
+	bits = count_bits(integer.digit_count, integer.top);
+	decimals = count_decimals(bits);
 	/* Half a number would be a wrong one. */
 	if (decimals > DECIMALS_MAXIMUM ||
 	    (decimals > 64 && (size_t)decimals > pywriter_left(writer)))
 		buffer_printf(writer->out, "<int of %" PRId64 " bits>", bits);
 	else
-		put_decimal(writer->out, &integer);
+		put_decimal(writer->out, integer.is_negative, integer.digits,
+			    integer.digit_count);
 }
 
 void pyboolean_write(struct pywriter *writer, uint64_t address)

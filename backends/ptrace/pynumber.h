@@ -33,6 +33,12 @@ double pyfloat_half(uint16_t bits);
  */
 int64_t pyinteger_digits(struct pyreader *reader, uint64_t address,
 			 bool *is_negative, uint32_t *digits, size_t maximum);
+/*
+ * Appends those digits in decimal, or, where repr() would refuse them as too
+ * many, "<int of N bits>".
+ */
+void pyinteger_put(struct buffer *out, bool is_negative, const uint32_t *digits,
+		   int64_t digit_count);
 void pyinteger_write(struct pywriter *writer, uint64_t address);
 void pyboolean_write(struct pywriter *writer, uint64_t address);
 void pyfloat_write(struct pywriter *writer, uint64_t address);

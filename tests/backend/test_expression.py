@@ -74,6 +74,18 @@ class ExpressionCase(unittest.TestCase):
     def test_class_body(self):
         self.check("Body", 5)
 
+    def test_large_numbers(self):
+        """What is computed is printed in full, as what is read is."""
+        self.target.enter("numbers")
+        for expression, value in (
+                ("-big", "-123456789012345678901234567890"),
+                ("(big, -big)[1]", "-123456789012345678901234567890"),
+                ("9" * 4000, "9" * 4000),
+                ("0x" + "f" * 4000, "<int of 16000 bits>")):
+            with self.subTest(expression[:20]):
+                answer = self.target.ask("show", expression)
+                self.assertEqual(answer.get("value"), value, answer)
+
     def test_what_is_refused(self):
         self.target.enter("refused")
         for expression, sentence in self.target.told["truths"]["refused"]:
