@@ -79,6 +79,7 @@ class Deadline:
         self._seat = allocate_lock()
         self._base: Optional[FrameType] = None
         self._is_over = False
+        self._is_due = False    # before it began
         self._has_raised = False
         self._tool: Optional[int] = None
         self._codes: List[CodeType] = []
@@ -87,14 +88,19 @@ class Deadline:
 
     def run(self, function: Callable[[], Any], is_standing: bool) -> None:
         """`is_standing`: in a callback of the interpreter's, which traces
-        nothing meanwhile unless it is told to."""
+        nothing meanwhile unless it is told to. Where its time was up before,
+        nothing runs."""
         previous = sys.gettrace()
         is_foreign = previous is not None and not _is_ours(previous)
         try:
-            self._base = sys._getframe()
+            with self._seat:
+                self._base = sys._getframe()
+                is_due = self._is_due
             if is_foreign:
                 sys.settrace(None)
-            if is_standing:
+            if is_due:
+                pass
+            elif is_standing:
                 sys.call_tracing(function, ())
             else:
                 function()
@@ -109,15 +115,12 @@ class Deadline:
             self._base = None
             self._disarm()
 
-    @property
-    def has_begun(self) -> bool:
-        return self._base is not None
-
     def expire(self) -> bool:
-        """In any thread, once it has begun: it is raised once, at the next
-        line that will do. False: no code of the text runs yet, all of
+        """In any thread: it is raised once, at the next line that will do.
+        False: no code of the text runs yet, all of
         sys.monitoring's tools are taken, or the thread cannot be reached."""
         with self._seat:
+            self._is_due = True
             if self._is_over or self._base is None:
                 return True
             frames = self._sure(sys._current_frames().get(self._ident))

@@ -83,12 +83,6 @@ class Evaluation:
         self.is_given_up = False
         self._deadline = deadline.Deadline()
 
-    @property
-    def is_begun(self) -> bool:
-        """False: no handler is in place yet for the exception that
-        interrupts the evaluation."""
-        return self._looks or self._deadline.has_begun
-
     def run(self, function: Callable[[], Any], is_standing: bool) -> None:
         """Code of a client; what tells of its value is ours, and asks."""
         deadline.begin_look(lambda: self.is_interrupted)
@@ -140,6 +134,7 @@ class Evaluator:
         self._running: Set[Evaluation] = set()
         self._lock = threading.Lock()
         self._next_look = 0.0
+        self._is_ending = False
         self._capture = streams.Capture()
         # What the evaluated starts is not to inherit our threads' own.
         self.signals = _signal.pthread_sigmask(signal.SIG_BLOCK, ())
@@ -149,8 +144,7 @@ class Evaluator:
         now = time.monotonic()
         with self._lock:
             late = [job for job in self._running
-                    if job.is_begun and job.until <= now
-                    and not job.is_over]
+                    if job.until <= now and not job.is_over]
         for job in late:
             if not job.is_interrupted or now < job.give_up_at:
                 job.interrupt()
@@ -172,7 +166,10 @@ class Evaluator:
         return max(0.0, self._next_look - now)
 
     def hurry(self) -> None:
-        """The time of all is up but of what this thread evaluates."""
+        """The time of all is up but of what this thread evaluates, and no more
+        are begun: soon no thread looks at them."""
+        with self._lock:
+            self._is_ending = True
         for job in self._others():
             job.until = 0.0
         self.look()
@@ -215,6 +212,8 @@ class Evaluator:
              is_ours: bool) -> Iterator[Evaluation]:
         job = Evaluation(timeout, give_up)
         with self._lock:
+            if self._is_ending:
+                raise Refusal(503, "the agent is about to leave")
             if len(self._running) >= EVALUATIONS_MAXIMUM:
                 raise Refusal(503, "%d evaluations run already"
                               % EVALUATIONS_MAXIMUM)

@@ -207,6 +207,30 @@ print(fork())
 one.close()
 other.set()
 """
+# The agent leaves as an evaluation is about to begin; and one comes later.
+EVALUATED_LATE = """
+import threading
+from probetui import evaluation
+from probetui.http1 import Refusal
+evaluator = evaluation.Evaluator(lambda: None)
+there, left, ran, told = threading.Event(), threading.Event(), [], []
+def begun(job):
+    there.set()
+    left.wait()
+def run():
+    told.append(evaluator.run(lambda: ran.append(1), 30, print, begun=begun))
+thread = threading.Thread(target=run)
+thread.start()
+there.wait()
+evaluator.hurry()
+left.set()
+thread.join()
+print(ran, told[0]["error"]["type"])
+try:
+    run()
+except Refusal as refusal:
+    print(refusal.status)
+"""
 # A fork while a thread of the agent is just taking an import lock.
 FORK_IN_AN_IMPORT = """
 import _frozen_importlib, os, signal, threading, warnings
@@ -813,6 +837,10 @@ class HazardCase(unittest.TestCase):
         would wait for the lock of an engine that it does not forget."""
         self.assertEqual(self.run_program(FORK_AFTER_THE_END), [
             "True", "True", "True", "True", "0", "True", "1", "0"])
+
+    def test_an_evaluation_that_begins_as_the_agent_leaves(self):
+        self.assertEqual(self.run_program(EVALUATED_LATE),
+                         ["[]", "TimeIsUp", "503"])
 
     def test_a_fork_while_an_import_lock_is_taken(self):
         self.assertEqual(self.run_program(FORK_IN_AN_IMPORT), ["0"])
