@@ -4,7 +4,7 @@ import os
 import sys
 import unittest
 
-from agents import RANK_7, OneCase, Place, Target, connect, wait_for
+from agents import LIMIT, RANK_7, OneCase, Place, Target, connect, wait_for
 from daps import Viewer
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(
