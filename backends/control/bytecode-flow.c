@@ -420,3 +420,56 @@ bool bytecode_frontier(const struct cpython *python,
 	*count = walk_end(&walk, units, maximum);
 	return *count <= maximum;
 }
+
+/* Units from which that of bytecode_traced_line() is reached on its line. */
+struct origin {
+	const struct cpython *python;
+	const struct bytecode *code;
+	bool *is_origin;
+	bool has_changed;
+	int line; /* 0: none yet; -1: several */
+};
+
+static void add_origin_line(struct origin *origin, int line)
+{
+	if (origin->line == 0)
+		origin->line = line;
+	else if (origin->line != line)
+		origin->line = -1;
+}
+
+static void look_for_origin(int from, int to, bool is_raised, void *data)
+{
+	struct origin *origin = data;
+
+	if (!origin->is_origin[to])
+		return;
+	if (bytecode_is_line(origin->python, origin->code, from, to, is_raised))
+		add_origin_line(origin, origin->code->units[to].line);
+	else if (!origin->is_origin[from]) {
+		origin->is_origin[from] = true;
+		origin->has_changed = true;
+	}
+}
+
+int bytecode_traced_line(const struct cpython *python,
+			 const struct bytecode *code, int unit)
+{
+	struct origin origin = { .python = python, .code = code };
+
+	if (python->minor > 9 || !is_instruction(code, unit))
+		return unit < 0 ? code->first_line : code->units[unit].line;
+	origin.is_origin = xcalloc((size_t)code->count, sizeof(bool));
+	origin.is_origin[unit] = true;
+	do {
+		origin.has_changed = false;
+		for (int i = 0; i < code->count; i++)
+			if (is_instruction(code, i))
+				bytecode_each_edge(code, python->minor, i,
+						   look_for_origin, &origin);
+	} while (origin.has_changed);
+	if (origin.is_origin[0] && bytecode_is_line(python, code, -1, 0, false))
+		add_origin_line(&origin, code->units[0].line);
+	free(origin.is_origin);
+	return origin.line > 0 ? origin.line : code->units[unit].line;
+}

@@ -44,7 +44,7 @@ enum unit_kind {
 	UNIT_RERAISE,
 	UNIT_END_ASYNC_FOR,
 	UNIT_CLEANUP_THROW,
-	UNIT_END, /* END_FOR, END_SEND */
+	UNIT_END, /* END_FOR, END_SEND, POP_ITER (3.14) */
 	UNIT_EXTENDED_ARG, /* never: the instruction begins there */
 	UNIT_RETURN_GENERATOR,
 };
@@ -158,6 +158,12 @@ int bytecode_first_line(const struct cpython *python,
 /* Whether any `line` event has this line. */
 bool bytecode_has_line(const struct cpython *python,
 		       const struct bytecode *code, int line);
+/*
+ * The line that f_lineno of a traced frame has at unit, up to 3.9: that of the
+ * last `line` event. Where ways to it differ in that, the unit's own.
+ */
+int bytecode_traced_line(const struct cpython *python,
+			 const struct bytecode *code, int unit);
 /*
  * Where a running activation that is at unit from comes first: units with a
  * `line` event of a line >= line, handlers, returns, and those of wanted (one

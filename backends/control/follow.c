@@ -277,6 +277,7 @@ void follow_pointer(struct stepper *stepper, struct follow *follow, int unit)
 	if (is_passed(stepper, follow, unit) ||
 	    is_sent_back(stepper, follow, unit))
 		return;
+	follow->is_store_due = false;
 	bool is_due = follow->pointer_due == unit && unit == follow->at;
 	follow->pointer_due = -1;
 	if (is_due)

@@ -31,6 +31,7 @@ KINDS = {
     "CLEANUP_THROW": "CLEANUP_THROW",
     "END_FOR": "END",
     "END_SEND": "END",
+    "POP_ITER": "END",
     "EXTENDED_ARG": "EXTENDED_ARG",
     "ENTER_EXECUTOR": "JUMP",       # to where is not known
     "RETURN_GENERATOR": "RETURN_GENERATOR",

@@ -314,6 +314,7 @@ static bool plan_ahead(struct stepper *stepper,
 	 * not where its pointer says.
 	 */
 	if (stepper->walked < stepper->walk_limit || stepper->is_leaving ||
+	    here->is_store_due ||
 	    here->raised_at >= 0 || !here->handled)
 		return false;
 	bool is_bare = stepper->aim == AIM_CALLED &&
@@ -404,7 +405,8 @@ static void (*const aims[])(struct stepper *stepper,
 static void step_off(struct stepper *stepper, const struct plan_wishes *wishes)
 {
 	if (stepper->here.code && stepper->is_standing)
-		stepper->is_stepping_off = is_wish_near(stepper, wishes);
+		stepper->is_stepping_off = stepper->here.is_store_due ||
+					   is_wish_near(stepper, wishes);
 }
 
 /* A fetch that is not watched is not waited for. */

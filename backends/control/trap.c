@@ -60,7 +60,8 @@ static void find_again(struct stepper *stepper, const struct trap *trap)
 	here->at = bytecode_instruction(here->code,
 					unit_now(stepper, trap, here->code));
 	if (here->at >= 0)
-		here->shown_line = here->code->units[here->at].line;
+		here->shown_line = bytecode_traced_line(stepper->python,
+							here->code, here->at);
 	stepper->walked = 0;
 }
 
@@ -265,7 +266,8 @@ static void dispatch(struct stepper *stepper, struct follow *follow, int from,
 	else
 		follow->at = before_store(stepper, follow, unit);
 	if (follow->code->units[unit].kind == UNIT_RETURN)
-		follow->shown_line = follow->code->units[unit].line;
+		follow->shown_line = bytecode_traced_line(
+			stepper->python, follow->code, unit);
 	follow_position(stepper, follow, unit);
 	follow->fetch_due = -1;
 	follow->pointer_due = from == unit ? -1 : unit;
@@ -290,8 +292,10 @@ static void unit_fired(struct stepper *stepper, const struct trap *trap)
 	if (is_here(stepper, trap)) {
 		struct follow *here = &stepper->here;
 		/* Its pointer will tell, and in order. */
-		if (stepper->is_watched)
+		if (stepper->is_watched) {
+			here->is_store_due = from != unit;
 			return;
+		}
 		/* Seen by its pointer already. */
 		if (here->fetch_due == unit && here->at == unit) {
 			here->fetch_due = -1;

@@ -661,3 +661,28 @@ def calls():
     "".join(map(str, filter(None, [1, 0])))
     return (lambda: defaults(
         6))()
+
+
+def filters():
+    kept = []                           # L:filters
+    for value in range(5):              # L:filters_for
+        if value % 2:
+            continue
+        kept.append(value)
+    return kept
+
+
+def leaves():
+    for i in range(3):                  # L:leaves
+        try:
+            if i == 1:
+                break
+        finally:
+            add(i, i)
+    return i                            # L:leaves_end
+
+
+def gathered():
+    names = [add(i, 1)                  # L:gathered
+             for i in range(2)]
+    return names

@@ -211,6 +211,15 @@ one_line: one_lines: b:one_line c n n n
 one_for: one_lines: b:one_for c*4 n n
 defaults: calls: b:defaults c n*3 c c r
 calls_step: calls: b:calls c s*50
+behind_step: filters: b:filters_for c c s s c s s r
+behind_call: loop: b:loop_call b:func c s c n c s r n
+behind_class: classes: b:classes c s c n n
+behind_lambda: nested: b:lambda c n s c n n
+behind_lambda_return: nested: b:lambda c n s r n n
+until_left: leaves: b:leaves c cl:leaves unt:leaves_end n
+gathered_next: gathered: b:gathered c n*8
+outer_return: nests: b:outer_gen c cl:outer_gen r n
+run_return: loop: b:loop_end c up r
 """.strip().split("\n")]
 
 

@@ -4,13 +4,15 @@
 
 Takes a line of JSON for each scenario: {"functions": [...], "warm": COUNT,
 "in_thread": bool, "marks": ..., "script": [...]}. The program is compiled
-anew for each, so that nothing of it is specialised yet.
+anew for each, so that nothing of it is specialised yet. "program" is another
+file than stepping_program.py; without "script" it says which lines ran.
 
 plain: says "ready", waits for a line, runs the functions, says "done".
 bdb: says the stops as a list of "EVENT FILE:LINE FUNCTION", that of a return
 with " VALUE" where it is simple; "outside" is one that is none of the program's.
 """
 import bdb
+import dis
 import json
 import opcode
 import os
@@ -26,10 +28,11 @@ class Recorder(bdb.Bdb):
     """Follows a script: "b:FILE:LINE", "cl:FILE:LINE", "n", "s", "r", "c",
     "unt", "unt:LINE", "up", "down"."""
 
-    def __init__(self, folder, script):
+    def __init__(self, folder, script, is_all_traced=False):
         super().__init__()
         self.folder = folder
         self.script = list(script)
+        self.is_all_traced = is_all_traced
         self.stops = []
         self.is_waiting = True      # for the program's first event
         self.raised = None          # the frame of the last exception
@@ -92,6 +95,11 @@ class Recorder(bdb.Bdb):
         else:
             assert command == "c", command
             self.set_continue()
+
+    def dispatch_call(self, frame, arg):
+        # bdb traces no frame that it need not; is_all_traced: doc/stepping.md, 5.
+        traced = super().dispatch_call(frame, arg)
+        return self.trace_dispatch if self.is_all_traced else traced
 
     def dispatch_line(self, frame):
         self.raised = None
@@ -165,18 +173,61 @@ class Recorder(bdb.Bdb):
         self.stop("exception", frame)
 
 
-def load(folder):
+def load(folder, program=FILES[0]):
     """The program, its code objects new."""
     for name in FILES[1:]:
         sys.modules.pop(os.path.splitext(name)[0], None)
-    path = os.path.join(folder, FILES[0])
+    path = os.path.join(folder, program)
     with open(path) as file:
         code = compile(file.read(), path, "exec")
-    module = types.ModuleType("stepping_program")
+    module = types.ModuleType(os.path.splitext(program)[0])
     module.__file__ = path
     sys.modules[module.__name__] = module
     exec(code, vars(module))
+    vars(module)["__code__"] = code
     return vars(module)
+
+
+def codes_of(code):
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from codes_of(constant)
+
+
+def places_of(code):
+    """{line: at how many places it may begin, or more}."""
+    counts, line = {}, None
+    for each in dis.get_instructions(code):
+        starts = each.starts_line
+        if sys.version_info >= (3, 13):
+            starts = each.line_number if starts else None
+        if starts is not None:
+            line = starts
+        if starts is not None or each.is_jump_target:
+            counts[line] = counts.get(line, 0) + 1
+    return counts
+
+
+def run_lines(run, functions, path, code):
+    """Of the code objects of a file: {"name", "lines" that a trace function
+    sees of it, "places", "is_generator"}."""
+    lines = {}
+
+    def trace(frame, event, _arg):
+        if frame.f_code.co_filename != path:
+            return None
+        if event == "line":
+            lines.setdefault(frame.f_code, set()).add(frame.f_lineno)
+        return trace
+
+    sys.settrace(trace)
+    run(functions)
+    sys.settrace(None)
+    return [{"name": each.co_name, "lines": sorted(lines.get(each, ())),
+             "places": places_of(each), "is_generator": bool(
+                 each.co_flags & bdb.GENERATOR_AND_COROUTINE_FLAGS)}
+            for each in codes_of(code)]
 
 
 def call(function, is_thread):
@@ -209,8 +260,13 @@ def main():
     sys.dont_write_bytecode = True
     while True:
         order = json.loads(read_line().decode())
-        space = load(folder)
+        program = order.get("program", FILES[0])
+        space = load(folder, program)
         functions = [space[name] for name in order["functions"]]
+        if "script" not in order:
+            say(run_lines(space["run"], functions,
+                          os.path.join(folder, program), space["__code__"]))
+            continue
         for _ in range(order["warm"]):
             space["run"](functions)
         if mode == "plain":
@@ -219,7 +275,8 @@ def main():
             call(lambda: space["run"](functions), order["in_thread"])
             say("done")
         else:
-            recorder = Recorder(folder, order["script"])
+            recorder = Recorder(folder, order["script"],
+                                "program" in order)
             call(lambda: recorder.runcall(space["run"], functions),
                  order["in_thread"])
             recorder.clear_all_breaks()     # which all recorders share

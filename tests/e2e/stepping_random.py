@@ -1,0 +1,261 @@
+"""Random programs and random commands for them, made from a seed.
+
+A program is stepping_real.py or a made one; `write_program()` gives its text.
+The same seed makes the same program on every Python, and the same commands
+where the lines that a Python sees are the same.
+"""
+import os
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+WATCHES = 4         # of a thread; two are for `next`
+HEAD = '''"""Made by stepping_random.py."""
+
+
+def run(functions):
+    for function in functions:
+        function()
+
+
+def add(a, b):
+    return a + b
+
+
+def fail(x):
+    raise ValueError(x)
+
+
+def count(n):
+    for i in range(n):
+        try:
+            yield i
+        finally:
+            add(i, n)
+
+
+class Guard:
+    def __init__(self, x):
+        self.x = x
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        return exc[0] is ValueError
+'''
+SIMPLE = (
+    ("x += 1",),
+    ("x = add(x, 1)",),
+    ("y = x; x = y + 1",),
+    ("x = add(", "    x,", "    add(1, 2))"),
+    ("s = f\"{x}\" \\", "    f\"{add(x, 1)}\""),
+    ("s = (f\"{x}\"", "     f\"{s!r:.5}\"", "     f\"{add(x, 2)}\")"),
+    ("s = [v", "     for v in range(3)", "     if v]"),
+    ("x = (x if y", "     else add(x, 3))"),
+    ("x = (lambda v: v + 1)(x)",),
+    ("x = (lambda v:", "     add(v, 1))(x)"),
+    ("x = sum(v for v in count(2)) + 1",),
+    ("pass",),
+    ("assert x is not None, \\", "    x"),
+    ("x = Guard(x).x",),
+    ("class Inner:", "    z = x", "    for w in range(2):", "        z += w"),
+    ("def inner(v=x):", "    if v:", "        return v", "    return 1"),
+    ("y = {k: add(k, 1)", "     for k in (1, 2)}[1]"),
+    ("x, y = y, x",),
+)
+TESTS = ("x % 2", "y", "x > 2", "not y", "add(x, y) > 3",
+         "x and \\\n{}        y", "(x or\n{}        y > 2)", "i")
+BLOCKS = ("if", "if", "ifelse", "for", "for", "while", "try", "tryfinally",
+          "tryelse", "with", "gen", "oneline", "forelse")
+JUMPS = ("continue", "continue", "break", "return x")
+
+
+class Maker:
+    """The text of functions that end by themselves."""
+
+    def __init__(self, random):
+        self.random = random
+        self.lines = []
+        self.variables = 0
+
+    def put(self, depth, *lines):
+        for line in lines:
+            self.lines.append("    " * depth + line)
+
+    def test(self, depth, in_loop):
+        test = self.random.choice(TESTS if in_loop else TESTS[:-1])
+        return test.format("    " * depth)
+
+    def name(self, prefix):
+        self.variables += 1
+        return prefix + str(self.variables)
+
+    def body(self, depth, in_loop, budget, may_return):
+        for _ in range(self.random.randint(1, budget)):
+            self.statement(depth, in_loop, may_return)
+        if in_loop and self.random.random() < 0.3:
+            self.put(depth, self.random.choice(("continue", "break")))
+        elif may_return and depth > 1 and self.random.random() < 0.08:
+            self.put(depth, "return x")
+
+    def statement(self, depth, in_loop, may_return):
+        chance = self.random.random()
+        if depth > 3 or chance < 0.45:
+            self.put(depth, *self.random.choice(SIMPLE))
+        elif in_loop and chance < 0.55:
+            self.put(depth, "if %s:" % self.test(depth, True),
+                     "    " + self.random.choice(
+                         JUMPS if may_return else JUMPS[:-1]))
+        else:
+            self.block(depth, self.random.choice(BLOCKS), in_loop,
+                       may_return)
+
+    def block(self, depth, kind, in_loop, may_return):
+        def body(loop=in_loop, budget=3):
+            self.body(depth + 1, loop, budget, may_return)
+
+        if kind in ("if", "ifelse"):
+            self.put(depth, "if %s:" % self.test(depth, in_loop))
+            body()
+            if kind == "ifelse":
+                self.put(depth, "else:")
+                body()
+        elif kind in ("for", "forelse", "gen"):
+            self.put(depth, "for i in %s:" % (
+                "count(3)" if kind == "gen" else self.random.choice(
+                    ("range(3)", "(0, 1, 2)", "[x, 1, 0]"))))
+            body(True)
+            if kind == "forelse":
+                self.put(depth, "else:")
+                body(False, 1)
+        elif kind == "while":
+            name = self.name("k")
+            self.put(depth, "%s = i = 0" % name, "while %s < 3:" % name,
+                     "    %s += 1" % name)
+            body(True)
+        elif kind in ("try", "tryelse"):
+            self.put(depth, "try:")
+            body(budget=2)
+            if self.random.random() < 0.6:
+                self.put(depth + 1, "fail(x)")
+            self.put(depth, "except ValueError as error:")
+            body(budget=2)
+            if kind == "tryelse":
+                self.put(depth, "else:")
+                body(budget=1)
+            if self.random.random() < 0.4:
+                self.put(depth, "finally:", "    x += 1")
+        elif kind == "tryfinally":
+            self.put(depth, "try:")
+            body()
+            # No jump out of it: that is a warning from 3.14 on.
+            self.put(depth, "finally:")
+            self.body(depth + 1, False, 2, False)
+        elif kind == "with":
+            self.put(depth, self.random.choice(
+                ("with Guard(x):", "with Guard(x) as g, \\\n%s        "
+                 "Guard(1):" % ("    " * depth))))
+            body()
+            if self.random.random() < 0.3:
+                self.put(depth + 1, "fail(x)")
+        else:
+            self.put(depth, "for i in range(2): add(i, x)",
+                     "if x: y = 1")
+
+    def function(self, name):
+        self.put(0, "", "", "def %s(x=1, y=0):" % name,
+                 "    i = s = 0")
+        self.body(1, False, 5, True)
+        self.put(1, "return x")
+
+    def caller(self, name, called):
+        self.put(0, "", "", "def %s():" % name, "    x = 0",
+                 "    for i in range(2):")
+        for each in called:
+            self.put(2, "x = add(", "    x,", "    %s(i, x))" % each)
+        self.put(1, "return x")
+
+
+def make_program(random):
+    """Its text, and the functions to be called."""
+    maker = Maker(random)
+    names = ["one", "two", "three"]
+    for name in names:
+        maker.function(name)
+    maker.caller("main", names[:2])
+    return HEAD + "\n".join(maker.lines) + "\n", names + ["main"]
+
+
+def real_program():
+    with open(os.path.join(HERE, "stepping_real.py")) as file:
+        return file.read()
+
+
+class Commands:
+    """A script for a program of which is known what run_lines() of
+    stepping_target.py says."""
+
+    def __init__(self, random, program, codes):
+        self.random, self.program = random, program
+        self.codes = codes
+        self.run = [code for code in codes
+                    if code["lines"] and code["name"] != "run"]
+        self.set = []       # lines
+
+    def place(self, line):
+        return "%s:%d" % (self.program, line)
+
+    def have_watches(self, lines):
+        """Whether breakpoints there find watches beside those of `next`, and
+        while nothing is stepped (doc/stepping.md, 6)."""
+        while_next = alone = 0
+        for code in self.codes:
+            places = [code["places"].get(str(line), 0) for line in lines]
+            alone += sum(places)
+            while_next += sum(places) if code["is_generator"] else any(places)
+        return while_next <= WATCHES - 2 and alone <= WATCHES
+
+    def choose_break(self):
+        chosen = [code for code in self.run
+                  if set(self.set) & set(code["lines"])]
+        code = self.random.choice(self.run)
+        if chosen and self.random.random() < 0.6:
+            code = self.random.choice(chosen)
+        free = [line for line in code["lines"]
+                if line not in self.set and
+                self.have_watches(self.set + [line])]
+        if not free:
+            return None
+        self.set.append(self.random.choice(free))
+        return "b:" + self.place(self.set[-1])
+
+    def choose(self):
+        chance = self.random.random()
+        if chance < 0.08 and len(self.set) < 4:
+            return self.choose_break()
+        if chance < 0.11 and self.set:
+            line = self.random.choice(self.set)
+            self.set.remove(line)
+            return "cl:" + self.place(line)
+        if chance < 0.14:
+            return "unt:%d" % self.random.choice(
+                self.random.choice(self.run)["lines"])
+        if chance < 0.17:
+            return "up"
+        return self.random.choice("ccccnnnnnsssssrr") \
+            if chance < 0.95 else "unt"
+
+    def script(self, count):
+        script = []
+        while not any(script):
+            script.append(self.choose_break())
+        while self.random.random() < 0.5 and len(self.set) < 4:
+            script.append(self.choose_break())
+        script = [word for word in script if word] + ["c"]
+        while len(script) < count:
+            word = self.choose()
+            # After a breakpoint, rather than a call: doc/stepping.md, 7.
+            if word and (word != "up" or script[-1] == "c"):
+                script.append(word)
+            if script[-1] == "up":
+                script.append(self.random.choice(("n", "r", "unt")))
+        return script

@@ -1,0 +1,214 @@
+"""Random commands in real and made programs stop where bdb would stop.
+
+As test_stepping.py does, with stepping_real.py and programs that
+stepping_random.py makes, on new code and on code that has run a hundred
+times. A sequence is its seed: PROBETUI_STEPPING_SEED=SEED does that one alone,
+PROBETUI_STEPPING_COUNT so many from it on. What is found is made a scenario of
+stepping_scenarios.py.
+
+Each day's run does the same few sequences, each on one Python; with
+PROBETUI_SOAK it does many on all, from a seed that it prints.
+"""
+import json
+import os
+import random
+import select
+import sys
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import stepping_random  # noqa: E402
+import test_stepping  # noqa: E402
+from test_stepping import Program, Rank, Scenario, Session  # noqa: E402
+sys.path.insert(0, os.path.join(test_stepping.jobs.SOURCE, "tests", "backend"))
+import pythons  # noqa: E402
+
+ALL = "PROBETUI_SOAK" in os.environ
+SEED = int(os.environ.get("PROBETUI_STEPPING_SEED", "0"))
+COUNT = int(os.environ.get("PROBETUI_STEPPING_COUNT", "1" if SEED else "100"))
+FIRST, FEW = 1, 4   # sequences of a day
+WARM = 100
+LENGTH = 25         # commands of a sequence
+
+
+class Watched(Session):
+    """Ends a wait for a stop when the program has ended instead."""
+
+    def __init__(self, ranks):
+        super().__init__(ranks)
+        self.buffer = b""
+
+    def read(self):
+        """None: the rank has ended."""
+        (rank,) = self.ranks.values()
+        output, plain = self.process.stdout.fileno(), rank.plain.process.stdout
+        while b"\n" not in self.buffer:
+            ready = select.select([output, plain], [], [],
+                                  test_stepping.STOP_LIMIT)[0]
+            if output in ready:
+                more = os.read(output, 1 << 16)
+                if not more:
+                    raise AssertionError("probetui ended")
+                self.buffer += more
+            else:
+                return {"event": "exited"}
+        line, _, self.buffer = self.buffer.partition(b"\n")
+        return json.loads(line.decode())
+
+
+class Runner:
+    """One Python's two processes and their probetui, started anew when the
+    last sequence went wrong."""
+
+    def __init__(self, python, folder):
+        self.python, self.folder = python, folder
+        self.rank = self.session = None
+
+    def start(self):
+        self.rank = Rank(0, self.python, self.folder)
+        self.session = Watched([self.rank])
+
+    def close(self):
+        if self.session:
+            # It may wait for a stop that does not come.
+            self.session.process.kill()
+            self.session.close()
+            self.rank.close()
+        self.rank = self.session = None
+
+    def lines(self, order):
+        """What runs: see stepping_target.py."""
+        if not self.rank:
+            self.start()
+        order = {key: order[key] for key in ("program", "functions", "warm")}
+        self.rank.bdb.tell(dict(order, warm=0))
+        return self.rank.bdb.hear()
+
+    def run(self, order):
+        """The stops wanted and got, and what went wrong."""
+        if not self.rank:
+            self.start()
+        rank, session = self.rank, self.session
+        rank.begin(order)
+        if not rank.is_ready():
+            raise AssertionError("the program is not ready")
+        scenario = Scenario(session, [rank], order)
+        scenario.run()
+        wanted, got = rank.wanted, rank.got[:len(rank.wanted)]
+        error = scenario.error
+        if wanted != got or error or scenario.end([rank]):
+            self.close()
+        return wanted, got, error
+
+
+class Sequences:
+    """The orders of seeds."""
+
+    def __init__(self, folders):
+        self.folders = folders
+        self.write("stepping_real.py", stepping_random.real_program())
+
+    def write(self, name, text):
+        for folder in self.folders:
+            with open(os.path.join(folder, name), "w") as file:
+                file.write(text)
+
+    def order(self, seed, runner):
+        chance = random.Random(seed)
+        order = {"warm": chance.choice((0, WARM)),
+                 "in_thread": chance.random() < 0.2}
+        if chance.random() < 0.5:
+            order["program"] = "stepping_real.py"
+            order["functions"] = chance.sample(REAL, chance.choice((1, 1, 2)))
+        else:
+            text, functions = stepping_random.make_program(chance)
+            order["program"] = "stepping_made_%d.py" % seed
+            order["functions"] = [chance.choice(functions)]
+            self.write(order["program"], text)
+        commands = stepping_random.Commands(chance, order["program"],
+                                            runner.lines(order))
+        order["script"] = commands.script(LENGTH)
+        return order
+
+
+def real_names():
+    lines = stepping_random.real_program().split("\n")
+    return [following.split()[1].partition("(")[0]
+            for line, following in zip(lines, lines[1:])
+            if line == "@program"]
+
+
+REAL = real_names()
+
+
+def differs(runner, order):
+    """None, or the first stop that differs."""
+    wanted, got, error = runner.run(order)
+    for number, each in enumerate(wanted):
+        if got[number:number + 1] != [each]:
+            return "stop %d of %d: bdb %s, here %s (%s), after %s" % (
+                number, len(wanted), each, got[number:number + 1] or "none",
+                error, got[:number][-3:])
+    return None
+
+
+def reduced(runner, order):
+    """The same with as few commands as show a difference."""
+    script, at = list(order["script"]), len(order["script"]) - 1
+    while at >= 0:
+        less = script[:at] + script[at + 1:]
+        # It begins with a breakpoint, and the first command is "c".
+        begun = [word for word in less if word[:2] != "b:"]
+        if less[0][:2] == "b:" and begun[:1] == ["c"] and \
+                differs(runner, dict(order, script=less)):
+            script = less
+        at -= 1
+    return dict(order, script=script)
+
+
+class RandomSteppingTest(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        found = pythons.find()
+        if not found:
+            self.skipTest("no CPython is here")
+        names = os.environ.get("PROBETUI_STEPPING_PYTHONS")
+        if names:
+            found = [python for python in found
+                     if str(python.version[1]) in names.split(",")]
+        self.program = Program(found)
+        self.addCleanup(self.program.close)
+        self.sequences = Sequences(self.program.folders)
+        self.runners = [Runner(python, self.program.folder)
+                        for python in found]
+        for runner in self.runners:
+            self.addCleanup(runner.close)
+
+    def try_seed(self, seed, runner):
+        with self.subTest(seed=seed, python=runner.python.name):
+            order = self.sequences.order(seed, runner)
+            try:
+                found = differs(runner, order)
+                if found and ALL:
+                    order = reduced(runner, order)
+                    found = differs(runner, order) or found
+            except AssertionError:
+                runner.close()
+                raise
+            self.assertIsNone(found, "%s %s" % (found, json.dumps(order)))
+
+    def test_random_commands_stop_as_under_bdb(self):
+        seed = SEED or (random.randrange(1, 10 ** 6) if ALL else FIRST)
+        count = COUNT if ALL or SEED else FEW
+        print("# PROBETUI_STEPPING_SEED=%d PROBETUI_STEPPING_COUNT=%d" % (
+            seed, count), flush=True)
+        for each in range(seed, seed + count):
+            few = self.runners if ALL or SEED else [
+                self.runners[each % len(self.runners)]]
+            for runner in few:
+                self.try_seed(each, runner)
+
+
+if __name__ == "__main__":
+    sys.exit("run by tests/tap.py")
