@@ -26,7 +26,7 @@ import pythons  # noqa: E402
 ALL = "PROBETUI_SOAK" in os.environ
 SEED = int(os.environ.get("PROBETUI_STEPPING_SEED", "0"))
 COUNT = int(os.environ.get("PROBETUI_STEPPING_COUNT", "1" if SEED else "100"))
-FIRST, FEW = 1, 4   # sequences of a day
+FIRST, FEW = 20, 4  # sequences of a day
 WARM = 100
 LENGTH = 25         # commands of a sequence
 
