@@ -32,7 +32,8 @@ class Plain(Recorder):
     dispatch_return = Recorder.__mro__[1].dispatch_return
     set_return = Recorder.__mro__[1].set_return
 
-    def stop(self, event, frame):
+    def stop(self, event, frame, value=""):
+        del value       # the engine's stops have none
         if self.is_waiting and frame.f_code.co_name == "run":
             # All that is on the stack is traced, as after set_trace().
             step = frame
