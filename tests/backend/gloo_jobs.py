@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 
+import pythons
 from nodes import LIMIT, environment
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -17,7 +18,9 @@ sys.path.insert(0, os.path.join(SOURCE, "tests", "agent"))
 from agents import wait_for  # noqa: E402
 
 PYTHON = os.environ.get("PROBETUI_TORCH_PYTHON")
-WHY_NOT = "PROBETUI_TORCH_PYTHON names no Python with torch"
+WHY_NOT = pythons.why_no_torch_2(PYTHON)
+if WHY_NOT:
+    PYTHON = None
 # Of a collective, in seconds.
 SECONDS = float(os.environ.get("PROBETUI_LIMIT", "5"))
 BEGIN = 120

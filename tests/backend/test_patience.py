@@ -6,6 +6,7 @@ import subprocess
 import sys
 import unittest
 
+import pythons
 from nodes import ELSEWHERE, Node, Target
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -42,6 +43,7 @@ def fail(debugger, watch=holding.watch):
 holding.watch = fail
 """
 TORCH = os.environ.get("PROBETUI_TORCH_PYTHON")
+WHY_NO_TORCH_2 = pythons.why_no_torch_2(TORCH)
 
 
 class PatienceCase(unittest.TestCase):
@@ -186,7 +188,7 @@ class TestElsewhere(PatienceCase):
         self.wait_until(False, False, False)
 
 
-@unittest.skipUnless(TORCH, "PROBETUI_TORCH_PYTHON names no Python with torch")
+@unittest.skipIf(WHY_NO_TORCH_2, WHY_NO_TORCH_2)
 class TestGroups(PatienceCase):
     program, python = GROUPS, TORCH
 
