@@ -10,9 +10,10 @@ import tempfile
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [HERE]
+sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "backend")]
 import jobs  # noqa: E402
 import outside  # noqa: E402
+import pythons  # noqa: E402
 
 PROGRAM = os.path.join(jobs.JOBS, "preempted.py")
 with open(PROGRAM) as program:
@@ -90,6 +91,8 @@ class TestTorchrun(PreemptionCase):
         if not cls.python:
             raise unittest.SkipTest("there is no torch here; "
                                     "PROBETUI_TORCH_PYTHON may name one")
+        if not pythons.has_torchrun(cls.python):
+            raise unittest.SkipTest(pythons.NO_TORCHRUN)
 
     def end_ranks(self, pids):
         """Those of a torchrun that was killed live on."""
