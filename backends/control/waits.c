@@ -204,8 +204,9 @@ void waits_on_stranger(struct waits *waits,
 	waits->on_stranger = stranger;
 }
 
-/* False: he is to be looked at again. */
-static bool settle(struct waits *waits, struct stranger *stranger)
+/* False: he is to be looked at again. is_taken: his status was taken. */
+static bool settle(struct waits *waits, struct stranger *stranger,
+		   bool *is_taken)
 {
 	int status;
 
@@ -216,6 +217,7 @@ static bool settle(struct waits *waits, struct stranger *stranger)
 	if (!waits->on_stranger || !attachable_is_ours(stranger->tid) ||
 	    waitpid(stranger->tid, &status, __WALL | WNOHANG) <= 0)
 		return true;
+	*is_taken = true;
 	waits->on_stranger(waits, stranger->tid, status);
 	return true;
 }
@@ -223,15 +225,19 @@ static bool settle(struct waits *waits, struct stranger *stranger)
 static void on_look(void *data)
 {
 	struct waits *waits = data;
+	bool is_one_taken = false;
 	size_t kept = 0;
 
 	/* Perhaps his maker has said so by now. */
 	waits_take(waits);
 	for (size_t i = 0; i < waits->stranger_count; i++)
-		if (!settle(waits, &waits->strangers[i]))
+		if (!settle(waits, &waits->strangers[i], &is_one_taken))
 			waits->strangers[kept++] = waits->strangers[i];
 	waits->stranger_count = kept;
-	if (kept == 0) {
+	/* He hid those behind him, of whom no signal comes any more. */
+	if (is_one_taken)
+		waits_take(waits);
+	if (waits->stranger_count == 0) {
 		loop_timer_stop(waits->look);
 		waits->look = NULL;
 	}
