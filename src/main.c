@@ -297,7 +297,7 @@ static int run_shell(struct engine *engine, const struct command_table *tables,
 		if (context.status <= 0)
 			context.status = STATUS_USAGE;
 	} else if (check_theme(&engine->settings, &error) < 0) {
-		/* It was set, and no screen has looked for it. */
+		/* `set theme` stores the name; only a screen loads it. */
 		print_error(&error);
 		context.status = STATUS_USAGE;
 	}

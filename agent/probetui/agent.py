@@ -147,8 +147,8 @@ def _begin_fork() -> None:
 def _forget_imports() -> None:
     """In a forked child: removes the import locks held by threads of the
     agent that the child does not have; the next import of such a module starts
-    anew. One of them may have had the lock within an import lock (the field
-    `lock` of importlib's _ModuleLock), which each has for an instant before it is the owner."""
+    anew. An importing thread also takes `lock` of importlib's _ModuleLock, for
+    an instant before it is the owner: one that is locked is replaced."""
     locks = getattr(sys.modules.get("_frozen_importlib"), "_module_locks", {})
     for name, reference in list(locks.items()) if _others else ():
         found = reference()

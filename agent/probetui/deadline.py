@@ -79,7 +79,7 @@ class Deadline:
         self._seat = allocate_lock()
         self._base: Optional[FrameType] = None
         self._is_over = False
-        self._is_due = False    # before it began
+        self._is_due = False    # expire() was called, perhaps before run()
         self._has_raised = False
         self._tool: Optional[int] = None
         self._codes: List[CodeType] = []
@@ -88,8 +88,8 @@ class Deadline:
 
     def run(self, function: Callable[[], Any], is_standing: bool) -> None:
         """`is_standing`: in a callback of the interpreter's, which traces
-        nothing meanwhile unless it is told to. Where its time was up before,
-        nothing runs."""
+        nothing meanwhile unless it is told to. function is not called where
+        expire() came first."""
         previous = sys.gettrace()
         is_foreign = previous is not None and not _is_ours(previous)
         try:

@@ -84,7 +84,8 @@ class Evaluation:
         self._deadline = deadline.Deadline()
 
     def run(self, function: Callable[[], Any], is_standing: bool) -> None:
-        """Code of a client; what tells of its value is ours, and asks."""
+        """Runs a client's code. representation.py, which is the agent's own
+        code, calls deadline.check() while it makes a text of the value."""
         deadline.begin_look(lambda: self.is_interrupted)
         try:
             self._deadline.run(function, is_standing)
@@ -166,8 +167,8 @@ class Evaluator:
         return max(0.0, self._next_look - now)
 
     def hurry(self) -> None:
-        """The time of all is up but of what this thread evaluates, and no more
-        are begun: soon no thread looks at them."""
+        """Interrupts all evaluations but this thread's, and refuses new ones:
+        once the agent has left, no thread calls look(), which interrupts."""
         with self._lock:
             self._is_ending = True
         for job in self._others():

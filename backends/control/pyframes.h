@@ -2,8 +2,8 @@
  * pyframes: the newest frame of one thread of Python and what stepping needs
  * to know of it, read while the thread stands, in one call where possible.
  *
- * Frames that the interpreter makes for itself (shims, 3.12 on, and the trampolines
- * of __init__, 3.13 on) are passed by.
+ * Frames that the interpreter makes for itself (shims, 3.12 on, and the
+ * trampolines of __init__, 3.13 on) are passed by.
  * A frame is its address; nothing that is read of it is believed.
  */
 #ifndef BACKENDS_CONTROL_PYFRAMES_H
@@ -90,7 +90,7 @@ bool pyframes_is_raising(const struct pyframes *frames,
 /* The object at the bottom of its value stack: what a return returns; 0. */
 uint64_t pyframes_returned(const struct pyframes *frames, uint64_t frame,
 			   const struct bytecode *code);
-/* An object of co_consts; 0: there is none. */
+/* The address of the object at that index of co_consts; 0: none. */
 uint64_t pyframes_constant(const struct pyframes *frames,
 			   const struct bytecode *code, int index);
 

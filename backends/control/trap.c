@@ -306,8 +306,9 @@ static void unit_fired(struct stepper *stepper, const struct trap *trap)
 		if (stepper->ended == here->frame)
 			stepper->ended = 0;
 		/*
-		 * What a generator returns may not be on its stack yet (gcc
-		 * moves the load up): its pointer tells, which comes next.
+		 * gcc may load the opcode of a return before it stores the
+		 * value on the generator's stack: the event is made when the
+		 * frame's pointer is stored, which is later.
 		 */
 		if (stepper->aim == AIM_RETURN && here->is_in_generator &&
 		    from != unit && code->units[unit].kind == UNIT_RETURN) {

@@ -204,7 +204,7 @@ void waits_on_stranger(struct waits *waits,
 	waits->on_stranger = stranger;
 }
 
-/* False: he is to be looked at again. is_taken: his status was taken. */
+/* False: look at this stranger again. is_taken: waitpid() took a status. */
 static bool settle(struct waits *waits, struct stranger *stranger,
 		   bool *is_taken)
 {
@@ -234,7 +234,7 @@ static void on_look(void *data)
 		if (!settle(waits, &waits->strangers[i], &is_one_taken))
 			waits->strangers[kept++] = waits->strangers[i];
 	waits->stranger_count = kept;
-	/* He hid those behind him, of whom no signal comes any more. */
+	/* waitid() gives the first alone: no SIGCHLD comes for the next ones. */
 	if (is_one_taken)
 		waits_take(waits);
 	if (waits->stranger_count == 0) {

@@ -3,7 +3,8 @@
  * copy of a snapshot has it. Code objects are not looked into.
  *
  * The interpreter's own frames (shims, which belong to the C stack, and the
- * trampolines of __init__) are left out, and so is an innermost frame that is just being popped.
+ * trampolines of __init__) are left out, and so is an innermost frame that is
+ * just being popped.
  */
 #ifndef BACKENDS_PTRACE_PYWALK_H
 #define BACKENDS_PTRACE_PYWALK_H
@@ -36,9 +37,10 @@ struct pywalk {
 
 void pywalk_clear(struct pywalk *walk);
 /*
- * Of the frame that another, no shim, goes back to: the interpreter's own
- * (_Py_InitCleanup), which looks at what an __init__ returns, from 3.13 on. It
- * has not begun, as no frame of Python's is that has called another.
+ * Whether the caller of a Python frame is _Py_InitCleanup's (Python/specialize.c,
+ * 3.13 on): the interpreter pushes it below an __init__ that specialised code
+ * calls, to check that None is returned. Its instruction pointer is at its first
+ * unit, where no caller written in Python can be. Not for callers of shims.
  */
 bool pywalk_is_trampoline(const struct cpython *python, uint64_t code,
 			  uint64_t position);

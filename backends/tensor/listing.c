@@ -346,7 +346,7 @@ static void on_done(struct tensor_result *result, void *data)
 	go_on(ask);
 }
 
-static bool is_named_so(const struct tensor_walk *walk,
+static bool has_same_name(const struct tensor_walk *walk,
 			const struct tensor_walk *again, size_t at)
 {
 	return at < again->count &&
@@ -354,14 +354,17 @@ static bool is_named_so(const struct tensor_walk *walk,
 	       strcmp(again->items[at].name, walk->items[at].name) == 0;
 }
 
-/* The name may have had another, and have this place again by now. */
+/*
+ * A tensor may have been freed and another made at its address under the same
+ * name: the header is read and compared, too.
+ */
 static bool is_same(struct listing_ask *ask, const struct tensor_walk *again,
 		    size_t i)
 {
 	struct listing_work place = { .ask = ask, .index = i };
 	struct pytensor now;
 
-	return is_named_so(&ask->walk, again, (size_t)ask->start + i) &&
+	return has_same_name(&ask->walk, again, (size_t)ask->start + i) &&
 	       (!ask->raw[i].object || look_again(&place, &now) > 0);
 }
 

@@ -54,6 +54,6 @@ int command_set(struct command_context *context, int argc, char **argv,
 	warning = setting->warn ? setting->warn(settings) : NULL;
 	if (warning)
 		buffer_printf(context->out, "%s\n", warning);
-	gather_undone(context, "the setting is as before", ":set", "it");
+	gather_undone(context, "the setting is reset", ":set", "it");
 	return 0;
 }

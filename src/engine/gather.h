@@ -43,9 +43,9 @@ int gather_jobs(struct command_context *context, double seconds,
 /* STATUS_FINDING where there is a finding; it goes before STATUS_PARTIAL. */
 void gather_finding(struct command_context *context, bool is_finding);
 /*
- * Of a command that a shell runs alone, what it has done ends with it: says
- * "WHAT when this command exits; use the screen (KEY) or -x to keep KEPT", and
- * STATUS_PARTIAL. Elsewhere nothing.
+ * For a command whose effect ends when probetui exits. Run alone by a shell it
+ * gets the note "WHAT when this command exits; use the screen (KEY) or -x to
+ * keep KEPT" and STATUS_PARTIAL; on the screen and in scripts nothing happens.
  */
 void gather_undone(struct command_context *context, const char *what,
 		   const char *key, const char *kept);

@@ -506,12 +506,11 @@ other = threading.Thread(target=run)
 other.start()
 def expire():
     late = deadline.Deadline()
-    begun = threading.Event()
+    begun, is_up = threading.Event(), threading.Event()
     def end():
         begun.wait()
-        while late.has_begun:
+        while not is_up.wait(0.001):
             late.expire()
-            time.sleep(0.001)
     ender = threading.Thread(target=end)
     ender.start()
     try:
@@ -519,6 +518,7 @@ def expire():
             exec, "begun.set()\\nwhile True: pass", {"begun": begun}), False)
     except deadline.TimeIsUp:
         pass
+    is_up.set()
     ender.join()
 for _ in range(40):
     one = engine.get()

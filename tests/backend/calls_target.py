@@ -410,8 +410,9 @@ TABLE = {
     "read-inotify": read_inotify, "msgrcv": msgrcv, "msgsnd": msgsnd,
     "flock": flock, "fcntl": fcntl_lock, "wait4": wait4, "waitid": waitid,
 }
-# While a process is traced, SIGCHLD wakes a thread of it that another one may
-# take it from: these are done where they are asked for alone.
+# While a process is traced the kernel wakes one thread for an ignored SIGCHLD,
+# and another may dequeue it: the first one's call fails with EINTR. So these
+# calls, which have children, run only where they are named.
 CHILDREN = {"wait4", "waitid"}
 # These give back a process or a descriptor.
 NUMBERS = {"wait4", "accept"}

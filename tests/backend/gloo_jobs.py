@@ -25,7 +25,7 @@ if WHY_NOT:
 SECONDS = float(os.environ.get("PROBETUI_LIMIT", "5"))
 BEGIN = 120
 PROGRAM = """
-import datetime, os, sys, time
+import atexit, datetime, os, sys, time
 rank = int(os.environ["RANK"])
 agents = os.environ["AGENTS"].split(",")
 if str(rank) in agents:
@@ -62,12 +62,18 @@ def step(number):
     else:
         dist.all_reduce(value)
     return int(value[0])
+def leave():
+    # The others lose the connection, and torchrun ends none of them yet.
+    dist.destroy_process_group()
+    while os.path.exists("raise.%d" % rank):
+        time.sleep(0.01)
 while True:
     end = torch.tensor([float(os.path.exists("end"))])
     dist.broadcast(end, 0)
     if end.item() == 1:
         break
     if os.path.exists("raise.%d" % rank):
+        atexit.register(leave)
         raise ValueError("rank %d raises" % rank)
     number += 1
     total += step(number)

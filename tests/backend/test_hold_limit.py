@@ -130,6 +130,7 @@ class TestAgents(HoldCase):
         self.let_go(1)
         body = self.node.event("stopped", self.pids[0])
         self.assertIn("onnection", body["exception"])
+        os.unlink(self.job.file("raise.1"))
         self.let_go(0)
         self.assertEqual(self.job.process.wait(LIMIT), 1)
         self.assertNotIn("Timed out", self.job.text())

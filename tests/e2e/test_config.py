@@ -56,9 +56,9 @@ class TestConfig(unittest.TestCase):
     def test_what_a_value_does_not_do_is_said(self):
         result = self.run_with("", "set", "threads", "one")
         self.assertEqual(result.returncode, 4)
-        self.assertEqual(result.stderr, "probetui: the setting is as before "
-                         "when this command exits; use the screen (:set) or "
-                         "-x to keep it\n")
+        self.assertEqual(result.stderr, "probetui: the setting is reset when "
+                         "this command exits; use the screen (:set) or -x to "
+                         "keep it\n")
         self.assertEqual(result.stdout, "the others run on only in C code "
                          "without the GIL: I/O, collectives, BLAS\n")
         self.assertEqual(self.run_with("", "set", "threads", "all").stdout, "")

@@ -162,8 +162,8 @@ class Monitoring(Armer):
         table = self.engine.table
         if code.co_name in table.names or table.of_file(code.co_filename):
             guarded(self.engine.appeared, code)
-        # From 3.13 on its first line has no event of its own any more, where
-        # the body is on it and the start is told to be of no interest.
+        # From 3.13 on, where a body is on the line of its `def`, that line
+        # has no LINE event any more once PY_START is disabled there.
         return None if self._is_at_start(code) else self._monitoring.DISABLE
 
     def _is_at_start(self, code: codes.Code) -> bool:
