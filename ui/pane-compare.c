@@ -10,6 +10,7 @@
 #include "banned.h"
 #include "base/buffer.h"
 #include "base/text.h"
+#include "model/paramdiff.h"
 #include "model/session.h"
 #include "ui/answerrows.h"
 #include "ui/comparetable.h"
@@ -338,13 +339,16 @@ static void append_summary(struct buffer *out, const struct session *session,
 	double age = session->now - answers->asked_at;
 	struct buffer sentence = BUFFER_INIT;
 
-	if (comparetable_is_wanted(classes))
+	if (comparetable_is_wanted(classes) || answers->parts)
 		answer_classes_append_sentence(&sentence, classes, answers);
 	if (sentence.length > 0) {
 		buffer_append_string(out, sentence.data);
 	} else {
 		append_question(out, answers);
 		answer_classes_append_summary(out, classes, answers);
+		if (answers->parts && !answers->parts->is_over)
+			buffer_append_string(out,
+					     "; what is in them is compared");
 	}
 	if (age >= FRESH_SECONDS) {
 		buffer_append_string(out, "; asked ");
@@ -374,6 +378,8 @@ void pane_compare_summary(struct window window, const struct session *session)
 	answer_classes_make(&classes, answers);
 	for (size_t i = 0; i < classes.count; i++)
 		is_odd |= classes.items[i].is_odd;
+	if (answers->parts && paramdiff_differing(answers->parts) > 0)
+		is_odd = true;
 	append_summary(&text, session, &classes);
 	window_put_character(window, 0, 1, STYLE_HINT_KEY,
 			     answers->kind == ANSWERS_BROADCAST ? ':' : '=');

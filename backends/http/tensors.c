@@ -31,6 +31,7 @@ static const char *const passed[] = {
 	"expression", "depth", "frames", "function", "search",
 	"statistics", "bins",  "hash",	 "blocks",   "slice",
 	"find",	      "after", "data",	 "gradients", "start",
+	"values",
 };
 
 static double read_seconds(const struct message *request)

@@ -45,6 +45,7 @@ struct listing_ask {
 	struct tensor_walk walk;
 	struct tensor_wish wish;
 	bool has_gradients;
+	bool wants_values;
 	int64_t start;
 	struct tensor_parameters page;
 	struct pytensor *raw; /* of each in the page; family of none: data 0 */
@@ -172,6 +173,12 @@ static void fill(struct listing_ask *ask, struct pyreader *reader,
 
 	parameter->name = xstrdup(item->name);
 	parameter->is_buffer = item->is_buffer;
+	parameter->value = xstrdup_or_null(item->value);
+	parameter->error = xstrdup_or_null(item->error);
+	if (!item->object) {
+		*raw = (struct pytensor){ .object = 0 };
+		return;
+	}
 	if (pytensor_read_this(reader, item->object, ask->has_gradients,
 			       raw, &error)) {
 		complain(parameter, error.message);
@@ -196,6 +203,7 @@ static void fill_page(struct listing_ask *ask,
 	if (count > LISTING_PAGE)
 		count = LISTING_PAGE;
 	ask->page.total = (int64_t)walk->count;
+	ask->page.has_values = ask->wants_values;
 	ask->raw = xcalloc(count ? count : 1, sizeof(*ask->raw));
 	for (size_t i = 0; i < count; i++) {
 		/* Each may read as much as a request. */
@@ -221,10 +229,12 @@ static struct ptrace_connection *walk(struct listing_ask *ask,
 			    error))
 		return NULL;
 	if (!found->value.address) {
-		error_set(error, "%s is computed, so nothing is in it.", text);
+		error_set(error, "%s is computed: ask for what is in it one by "
+				 "one.", text);
 		return NULL;
 	}
-	return tensor_walk(connection, found->value.address, text, items, error)
+	return tensor_walk(connection, found->value.address, text,
+			   ask->wants_values, items, error)
 		       ? NULL
 		       : connection;
 }
@@ -452,6 +462,8 @@ static int parse(struct listing_ask *ask, struct error *error)
 	if (result)
 		return -1;
 	ask->has_gradients = json_get_boolean(arguments, "gradients", false);
+	ask->wants_values = json_get_boolean(arguments, "values", false) &&
+			    !ask->has_gradients;
 	ask->start = json_get_integer(arguments, "start", 0);
 	if ((start && !json_is_integer(start) && !json_is_null(start)) ||
 	    ask->start < 0 || ask->start > TENSOR_WALK_MAXIMUM)

@@ -11,16 +11,26 @@
 #include "backends/ptrace/pykind.h"
 #include "backends/ptrace/pyobject.h"
 #include "backends/ptrace/pytype.h"
+#include "backends/ptrace/pywriter.h"
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/buffer.h"
+#include "base/crc.h"
 #include "base/error.h"
 #include "base/map.h"
+#include "base/text.h"
+#include "protocol/variable.h"
 
 #define DEPTH_MAXIMUM 100
 #define NAME_MAXIMUM 1000
 #define ENTRIES_MAXIMUM 100000
 #define KEY_MAXIMUM 200
+/* Bytes of one plain value, as repr() writes it. */
+#define VALUE_MAXIMUM ((size_t)1 << 20)
+#define VALUE_OBJECTS 100000
+/* Bytes of it that are told; of a longer one so many columns and its CRC. */
+#define VALUE_WHOLE 200
+#define VALUE_COLUMNS 60
 /* Objects that are looked at, of any kind: the node does nothing else then. */
 #define LOOKED_MAXIMUM 1000000
 
@@ -45,6 +55,9 @@ struct walker {
 	struct map *types;  /* kinds of their types, one more */
 	struct map *params; /* of an optimizer: their numbers, one more */
 	struct buffer name; /* of what is being walked */
+	const char *text;   /* the name of all of it */
+	bool wants_values;
+	int owners; /* modules and optimizers that are being walked */
 	int depth;
 	int64_t looked; /* objects, so far */
 	struct error *error;
@@ -230,21 +243,104 @@ static int push_key(struct walker *walker, uint64_t key)
  * Walking
  */
 
-static int add(struct walker *walker, uint64_t object, bool is_buffer)
+static struct tensor_walk_item *add_item(struct walker *walker)
 {
 	struct tensor_walk *walk = walker->walk;
+	struct tensor_walk_item *item;
 
-	if (!see(walker, object))
-		return 0;
-	if (walk->count >= TENSOR_WALK_MAXIMUM)
-		return refuse_size(walker);
+	if (walk->count >= TENSOR_WALK_MAXIMUM) {
+		refuse_size(walker);
+		return NULL;
+	}
 	ARRAY_GROW(walk->items, walk->count, walk->capacity);
-	walk->items[walk->count++] = (struct tensor_walk_item){
-		.name = xstrdup(walker->name.data),
-		.is_buffer = is_buffer,
-		.object = object,
+	item = &walk->items[walk->count++];
+	*item = (struct tensor_walk_item){
+		.name = xstrdup(walker->name.length ? walker->name.data
+						    : walker->text),
 	};
+	return item;
+}
+
+static int add(struct walker *walker, uint64_t object, bool is_buffer)
+{
+	bool is_first = see(walker, object);
+	struct tensor_walk_item *item;
+
+	/* Each name of a dict has its value. */
+	if (!is_first && (!walker->wants_values || walker->owners > 0))
+		return 0;
+	item = add_item(walker);
+	if (!item)
+		return -1;
+	item->is_buffer = is_buffer;
+	item->object = object;
 	return 0;
+}
+
+/*
+ * Plain values
+ */
+
+/* Appends its repr() where that says all of it; else nothing, and false. */
+static bool append_plain(struct walker *walker, uint64_t object,
+			 struct buffer *out)
+{
+	size_t length = out->length;
+	struct pywriter writer;
+
+	pywriter_init(&writer, &walker->reader, out);
+	writer.limit = length + VALUE_MAXIMUM;
+	writer.objects = VALUE_OBJECTS;
+	pywriter_object(&writer, object);
+	if (variable_says_all(out->data + length, true))
+		return true;
+	buffer_truncate(out, length);
+	return false;
+}
+
+static int add_text(struct walker *walker, const struct buffer *whole)
+{
+	struct tensor_walk_item *item = add_item(walker);
+	struct buffer text = BUFFER_INIT;
+
+	if (!item)
+		return -1;
+	if (whole->length <= VALUE_WHOLE) {
+		buffer_append_string(&text, whole->data);
+	} else {
+		text_cut(&text, whole->data, VALUE_COLUMNS);
+		buffer_printf(&text, " (%zu bytes, crc32 %08" PRIx32 ")",
+			      whole->length,
+			      crc_add(0, (const uint8_t *)whole->data,
+				      whole->length));
+	}
+	item->value = buffer_take(&text);
+	return 0;
+}
+
+static int add_error(struct walker *walker, uint64_t object)
+{
+	struct tensor_walk_item *item = add_item(walker);
+	struct buffer type = BUFFER_INIT;
+
+	if (!item)
+		return -1;
+	if (pyobject_type_name(&walker->reader, object, &type))
+		buffer_append_string(&type, "object");
+	item->error = xasprintf("a %s has no elements to compare", type.data);
+	buffer_clear(&type);
+	return 0;
+}
+
+static int add_value(struct walker *walker, uint64_t object)
+{
+	struct buffer text = BUFFER_INIT;
+	int result = append_plain(walker, object, &text)
+			     ? add_text(walker, &text)
+			     : add_error(walker, object);
+
+	buffer_clear(&text);
+	return result;
 }
 
 static int walk_any(struct walker *walker, uint64_t object);
@@ -289,6 +385,57 @@ static int walk_module(struct walker *walker, uint64_t module)
 	return walk_named(walker, children, KIND_MODULE, false);
 }
 
+static int get_item(struct walker *walker, uint64_t object, bool is_list,
+		    int64_t number, uint64_t *item)
+{
+	if (number % 1000 == 999)
+		renew(walker);
+	if (is_list ? pylist_item(&walker->reader, object, number, item)
+		    : pytuple_item(&walker->reader, object, number, item))
+		return refuse(walker);
+	return 0;
+}
+
+/* Those items that are plain, together, where the others are walked. */
+static int add_items(struct walker *walker, uint64_t object, bool is_list,
+		     int64_t count)
+{
+	struct buffer text = BUFFER_INIT;
+	bool is_any = count == 0;
+	int result = 0;
+	uint64_t item;
+
+	buffer_append_char(&text, is_list ? '[' : '(');
+	for (int64_t i = 0; !result && i < count; i++) {
+		result = get_item(walker, object, is_list, i, &item);
+		if (i > 0)
+			buffer_append_string(&text, ", ");
+		if (!result && kind_of(walker, item) == KIND_OTHER &&
+		    append_plain(walker, item, &text))
+			is_any = true;
+		else
+			buffer_append_char(&text, '_');
+	}
+	buffer_append_char(&text, is_list ? ']' : ')');
+	if (!result && is_any)
+		result = add_text(walker, &text);
+	buffer_clear(&text);
+	return result;
+}
+
+/* Of what is in a list only what is not plain; with values. */
+static int walk_item(struct walker *walker, uint64_t item)
+{
+	struct buffer unused = BUFFER_INIT;
+	bool is_plain;
+
+	if (kind_of(walker, item) != KIND_OTHER)
+		return walk_any(walker, item);
+	is_plain = append_plain(walker, item, &unused);
+	buffer_clear(&unused);
+	return is_plain ? 0 : add_error(walker, item);
+}
+
 static int walk_sequence(struct walker *walker, uint64_t object, bool is_list)
 {
 	int64_t count = is_list ? pylist_count(&walker->reader, object)
@@ -300,18 +447,18 @@ static int walk_sequence(struct walker *walker, uint64_t object, bool is_list)
 		return refuse(walker);
 	if (count > ENTRIES_MAXIMUM)
 		return refuse_size(walker);
+	if (walker->wants_values)
+		result = add_items(walker, object, is_list, count);
 	for (int64_t i = 0; !result && i < count; i++) {
 		uint64_t item;
 
-		if (i % 1000 == 999)
-			renew(walker);
-		if (is_list ? pylist_item(&walker->reader, object, i, &item)
-			    : pytuple_item(&walker->reader, object, i, &item))
-			return refuse(walker);
-		if (kind_of(walker, item) == KIND_OTHER)
+		if (get_item(walker, object, is_list, i, &item))
+			return -1;
+		if (!walker->wants_values &&
+		    kind_of(walker, item) == KIND_OTHER)
 			continue;
 		push_index(walker, i);
-		result = walk_any(walker, item);
+		result = walk_item(walker, item);
 		buffer_truncate(&walker->name, length);
 	}
 	return result;
@@ -323,10 +470,13 @@ static int walk_dict(struct walker *walker, uint64_t dict)
 	size_t length = walker->name.length;
 	int result = read_entries(walker, dict, &entries);
 
+	if (!result && walker->wants_values && entries.count == 0)
+		result = add_value(walker, dict);
 	for (size_t i = 0; !result && i < entries.count; i++) {
 		if (i % 1000 == 999)
 			renew(walker);
-		if (kind_of(walker, entries.items[i].value) == KIND_OTHER)
+		if (!walker->wants_values &&
+		    kind_of(walker, entries.items[i].value) == KIND_OTHER)
 			continue;
 		result = push_key(walker, entries.items[i].key);
 		if (!result)
@@ -340,6 +490,31 @@ static int walk_dict(struct walker *walker, uint64_t dict)
 /*
  * Optimizers
  */
+
+/* Learning rates and the like: all of a dict but what is walked besides: a
+ * list of that name, or, without one, tensors. */
+static int walk_options(struct walker *walker, uint64_t dict, const char *but)
+{
+	struct entries entries = { .items = NULL };
+	size_t length = walker->name.length;
+	int result = walker->wants_values
+			     ? read_entries(walker, dict, &entries)
+			     : 0;
+
+	for (size_t i = 0; !result && i < entries.count; i++) {
+		enum kind kind = kind_of(walker, entries.items[i].value);
+
+		if (kind == KIND_TENSOR && !but)
+			continue;
+		result = push_name(walker, entries.items[i].key);
+		if (!result &&
+		    (!but || strcmp(walker->name.data + length, but) != 0))
+			result = walk_any(walker, entries.items[i].value);
+		buffer_truncate(&walker->name, length);
+	}
+	free(entries.items);
+	return result;
+}
 
 static int walk_group(struct walker *walker, uint64_t group, int64_t number)
 {
@@ -368,6 +543,12 @@ static int walk_group(struct walker *walker, uint64_t group, int64_t number)
 			result = add(walker, object, false);
 		buffer_truncate(&walker->name, length);
 	}
+	if (length)
+		buffer_append_char(&walker->name, '.');
+	buffer_printf(&walker->name, "param_groups[%" PRId64 "]", number);
+	if (!result)
+		result = walk_options(walker, group, ".params");
+	buffer_truncate(&walker->name, length);
 	return result;
 }
 
@@ -390,6 +571,9 @@ static int walk_state(struct walker *walker, uint64_t state)
 		buffer_printf(&walker->name, "state[%zu]", number);
 		result = walk_named(walker, entries.items[i].value,
 				    KIND_TENSOR, true);
+		if (!result)
+			result = walk_options(walker, entries.items[i].value,
+					      NULL);
 		buffer_truncate(&walker->name, length);
 	}
 	free(entries.items);
@@ -418,15 +602,26 @@ static int walk_optimizer(struct walker *walker, uint64_t optimizer)
 	return walk_state(walker, state);
 }
 
+static int walk_owner(struct walker *walker, uint64_t object,
+		      int (*walk)(struct walker *walker, uint64_t object))
+{
+	int result;
+
+	walker->owners++;
+	result = walk(walker, object);
+	walker->owners--;
+	return result;
+}
+
 static int walk_kind(struct walker *walker, uint64_t object, enum kind kind)
 {
 	switch (kind) {
 	case KIND_TENSOR:
 		return add(walker, object, false);
 	case KIND_MODULE:
-		return walk_module(walker, object);
+		return walk_owner(walker, object, walk_module);
 	case KIND_OPTIMIZER:
-		return walk_optimizer(walker, object);
+		return walk_owner(walker, object, walk_optimizer);
 	case KIND_LIST:
 		return walk_sequence(walker, object, true);
 	case KIND_TUPLE:
@@ -434,7 +629,7 @@ static int walk_kind(struct walker *walker, uint64_t object, enum kind kind)
 	case KIND_DICT:
 		return walk_dict(walker, object);
 	case KIND_OTHER:
-		break;
+		return walker->wants_values ? add_value(walker, object) : 0;
 	}
 	return 0;
 }
@@ -442,35 +637,48 @@ static int walk_kind(struct walker *walker, uint64_t object, enum kind kind)
 static int walk_any(struct walker *walker, uint64_t object)
 {
 	enum kind kind = kind_of(walker, object);
+	bool is_container = kind != KIND_TENSOR && kind != KIND_OTHER;
 	int result;
 
-	if (kind != KIND_TENSOR && kind != KIND_OTHER && !see(walker, object))
+	if (is_container && !see(walker, object))
 		return 0;
 	if (++walker->depth > DEPTH_MAXIMUM || walker->looked > LOOKED_MAXIMUM)
 		return refuse_size(walker);
 	result = walk_kind(walker, object, kind);
 	walker->depth--;
+	/* In another place it is walked again, but not within itself. */
+	if (is_container && walker->wants_values &&
+	    (walker->owners == 0 || kind >= KIND_LIST))
+		map_remove(walker->seen, object);
 	return result;
 }
 
 static int walk_root(struct walker *walker, uint64_t object, const char *text)
 {
+	struct tensor_walk *walk = walker->walk;
 	enum kind kind;
+	int result;
 
 	renew(walker);
 	kind = kind_of(walker, object);
-	if (kind == KIND_OTHER)
+	if (kind == KIND_OTHER && !walker->wants_values)
 		return error_set(walker->error,
 				 "%s is no module, no optimizer, no tensor and "
 				 "no list, tuple or dict of such.",
 				 text);
-	if (kind == KIND_TENSOR)
+	if (kind == KIND_TENSOR || kind == KIND_OTHER)
 		buffer_append_string(&walker->name, text);
-	return walk_any(walker, object);
+	result = walk_any(walker, object);
+	if (!result && kind == KIND_OTHER && walk->items[0].error)
+		return error_set(walker->error,
+				 "%s: %s; compare what is in it (%s.NAME)", text,
+				 walk->items[0].error, text);
+	return result;
 }
 
 int tensor_walk(struct ptrace_connection *connection, uint64_t object,
-		const char *text, struct tensor_walk *walk, struct error *error)
+		const char *text, bool wants_values, struct tensor_walk *walk,
+		struct error *error)
 {
 	struct walker walker = {
 		.connection = connection,
@@ -479,6 +687,8 @@ int tensor_walk(struct ptrace_connection *connection, uint64_t object,
 		.types = map_new(NULL),
 		.params = map_new(NULL),
 		.name = BUFFER_INIT,
+		.text = text,
+		.wants_values = wants_values,
 		.error = error,
 	};
 	int result = walk_root(&walker, object, text);
@@ -492,8 +702,11 @@ int tensor_walk(struct ptrace_connection *connection, uint64_t object,
 
 void tensor_walk_clear(struct tensor_walk *walk)
 {
-	for (size_t i = 0; i < walk->count; i++)
+	for (size_t i = 0; i < walk->count; i++) {
 		free(walk->items[i].name);
+		free(walk->items[i].value);
+		free(walk->items[i].error);
+	}
 	free(walk->items);
 	*walk = (struct tensor_walk){ .items = NULL };
 }

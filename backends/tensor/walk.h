@@ -11,6 +11,13 @@
  *	param_groups[0].params[1]	of an optimizer
  *	state[1].exp_avg		of the same, a buffer: by the number of the
  *					parameter, as in its state_dict()
+ *
+ * With values the plain values in lists, tuples, dicts and optimizers, too,
+ * each in the text of tensorparameters.h, and what there is neither with an
+ * error; what is there twice then counts twice.
+ *
+ *	['epoch'], param_groups[0].lr	of a dict
+ *	['sizes']			the plain items of a list, together
  */
 #ifndef BACKENDS_TENSOR_WALK_H
 #define BACKENDS_TENSOR_WALK_H
@@ -27,7 +34,9 @@ struct ptrace_connection;
 struct tensor_walk_item {
 	char *name;
 	bool is_buffer;
-	uint64_t object;
+	uint64_t object; /* 0: it is no tensor */
+	char *value;	 /* NULL: it is no plain value */
+	char *error;	 /* why it is neither; NULL: it is */
 };
 
 struct tensor_walk {
@@ -38,7 +47,7 @@ struct tensor_walk {
 
 /* object has the text as its name; -1 and a sentence. Clear it in any case. */
 int tensor_walk(struct ptrace_connection *connection, uint64_t object,
-		const char *text, struct tensor_walk *walk,
+		const char *text, bool wants_values, struct tensor_walk *walk,
 		struct error *error);
 void tensor_walk_clear(struct tensor_walk *walk);
 

@@ -18,26 +18,29 @@
 #include "engine/gather.h"
 #include "engine/setting.h"
 #include "engine/survey.h"
+#include "model/paramdiff.h"
 
 #define COMPARE_USAGE "[--tolerance X] [--difference] EXPR [ranks SET]"
 
-/* Elements that could not be read may differ. */
+/* What was not compared may differ; of one rank alone nothing is to be. */
 static void judge(struct command_context *context,
+		  const struct answers *answers,
 		  const struct answer_classes *classes)
 {
+	const struct paramdiff *parts = answers->parts;
 	size_t known = 0;
 
 	for (size_t i = 0; i < classes->value_count; i++) {
 		const struct answer_class *class = &classes->items[i];
 
-		if (class->tensor && !class->tensor->has_statistics &&
-		    !class->is_sure)
+		if (!class->is_sure && (class->tensor || answers->count > 1))
 			context->status = STATUS_PARTIAL;
 		known += !class->is_unknown;
 	}
 	if (classes->value_count == 0)
 		context->status = STATUS_NOTHING;
-	gather_finding(context, known > 1);
+	gather_finding(context, known > 1 ||
+					(parts && paramdiff_differing(parts)));
 }
 
 /* Ranks that differ are a finding; of a broadcast nothing is. */
@@ -50,7 +53,7 @@ static void append_answers(struct command_context *context)
 	if (classes.count > classes.value_count)
 		context->status = STATUS_PARTIAL;
 	if (answers->kind == ANSWERS_COMPARE)
-		judge(context, &classes);
+		judge(context, answers, &classes);
 	if (context->is_json)
 		format_document(context->out,
 				format_json_answers(answers, &classes));

@@ -68,6 +68,7 @@ struct engine {
 	bool is_notice_error;
 	struct survey survey; /* answers to it are to come */
 	struct params params;	    /* asked for by diff-params */
+	struct params parts;	    /* of what compare asked for */
 	struct differing differing; /* of its answers, being compared */
 	struct tensor_asking tensor;
 	struct rankset holds; /* held by agents that we have asked for */

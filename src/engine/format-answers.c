@@ -10,6 +10,7 @@
 #include "engine/format.h"
 #include "model/answers.h"
 #include "model/difference.h"
+#include "model/paramdiff.h"
 #include "model/tensortext.h"
 #include "protocol/tensor.h"
 
@@ -123,6 +124,8 @@ void format_text_answers(struct buffer *out, const struct answers *answers,
 	answer_classes_append_sentence(out, classes, answers);
 	if (out->length > length)
 		buffer_append_char(out, '\n');
+	if (answers->parts && answers->parts->is_over)
+		format_text_parameters(out, answers->parts);
 }
 
 static const struct answer *answer_of(const struct answers *answers, int rank)
@@ -166,10 +169,12 @@ static json_t *class_to_json(const struct answers *answers,
 		json_set_text(json, "type", class->first->type);
 		json_set_text(json, "output", class->first->output);
 	}
-	if (answers->kind == ANSWERS_COMPARE)
-		json_object_set_new(json, "tensor",
-				    class->tensor ? tensor_to_json(class->tensor)
-						  : json_null());
+	if (answers->kind != ANSWERS_COMPARE)
+		return json;
+	json_object_set_new(json, "tensor",
+			    class->tensor ? tensor_to_json(class->tensor)
+					  : json_null());
+	json_object_set_new(json, "compared", json_boolean(class->is_sure));
 	return json;
 }
 
@@ -272,6 +277,9 @@ json_t *format_json_answers(const struct answers *answers,
 	if (answers->kind == ANSWERS_COMPARE)
 		json_object_set_new(document, "sentence",
 				    sentence_to_json(answers, classes));
+	if (answers->parts)
+		json_object_set_new(document, "parts",
+				    format_json_parameters(answers->parts));
 	if (answers->difference_count > 0)
 		json_object_set_new(document, "differences",
 				    differences_to_json(answers));

@@ -18,6 +18,7 @@ struct answers;
 struct breakpoint_summary;
 struct buffer;
 struct frame;
+struct paramdiff;
 struct process;
 struct rank;
 struct rankset;
@@ -79,6 +80,10 @@ void format_text_diff(struct buffer *out, const struct stackdiff *diff);
 /* A line a variable, behind indent. */
 void format_text_variables(struct buffer *out, const struct variable_list *list,
 			   const char *indent);
+
+/* The document of `diff-params`, and a line for each parameter that differs. */
+json_t *format_json_parameters(const struct paramdiff *diff);
+void format_text_parameters(struct buffer *out, const struct paramdiff *diff);
 
 /* What ranks answered: a line a class; and the document of `compare`. */
 void format_text_answers(struct buffer *out, const struct answers *answers,

@@ -34,25 +34,37 @@ static double seconds_of(const struct engine *engine)
 		       : SECONDS_MINIMUM;
 }
 
-void params_clear(struct engine *engine)
+static struct paramdiff *diff_of(struct engine *engine,
+				 const struct params *params)
 {
-	struct params *params = &engine->params;
+	return params->is_of_answers ? engine->session.answers.parts
+				     : &engine->session.paramdiff;
+}
+
+static void clear(struct engine *engine, struct params *params)
+{
+	bool is_of_answers = params->is_of_answers;
 
 	for (size_t i = 0; i < params->count; i++)
 		json_decref(engine_take_answer(engine, params->asks[i].seq,
 					       NULL));
 	free(params->asks);
 	pairing_free(params->pairing, engine);
-	*params = (struct params){ .asks = NULL };
+	*params = (struct params){ .is_of_answers = is_of_answers };
 }
 
-static void ask(struct engine *engine, size_t number)
+void params_clear(struct engine *engine)
 {
-	struct paramdiff *diff = &engine->session.paramdiff;
+	clear(engine, &engine->params);
+	params_drop_parts(engine);
+}
+
+static void ask(struct engine *engine, struct params *params, size_t number)
+{
+	struct paramdiff *diff = diff_of(engine, params);
 	const struct paramdiff_rank *of = &diff->ranks[number];
 	const struct rank *rank =
 		session_find_rank(&engine->session, of->rank);
-	struct params *params = &engine->params;
 	json_t *arguments;
 
 	/* While pages come, ranks go. */
@@ -62,8 +74,11 @@ static void ask(struct engine *engine, size_t number)
 	}
 	arguments = tensorask_place(engine, rank, diff->expression);
 	json_object_set_new(arguments, "hash", json_true());
+	json_set_text(arguments, "statistics", "whole");
 	json_object_set_new(arguments, "gradients",
 			    json_boolean(diff->is_of_gradients));
+	if (diff->has_values)
+		json_object_set_new(arguments, "values", json_true());
 	json_object_set_new(arguments, "start",
 			    json_integer((json_int_t)of->count));
 	request_set_timeout(arguments, engine, seconds_of(engine));
@@ -74,14 +89,15 @@ static void ask(struct engine *engine, size_t number)
 	};
 }
 
-static void recall(struct engine *engine, const struct rank *rank)
+static void recall(struct engine *engine, struct paramdiff *diff,
+		   const struct rank *rank)
 {
-	struct paramdiff *diff = &engine->session.paramdiff;
 	size_t number = paramdiff_add_rank(diff, rank->process.rank);
 	struct recalled recalled = {
 		.command = "parameters",
 		.expression = diff->expression,
 		.is_of_gradients = diff->is_of_gradients,
+		.has_values = diff->has_values,
 	};
 
 	while (!diff->ranks[number].is_done) {
@@ -118,7 +134,7 @@ static int recall_all(struct command_context *context, const char *expression,
 
 		if (rank->process.pid > 0 &&
 		    format_is_chosen(&context->ranks, rank))
-			recall(engine, rank);
+			recall(engine, &session->paramdiff, rank);
 	}
 	paramdiff_judge(&session->paramdiff);
 	session->paramdiff.is_over = true;
@@ -145,11 +161,12 @@ int params_begin(struct command_context *context, const char *expression,
 		control_clear(&control);
 		return -1;
 	}
-	params_clear(engine);
+	clear(engine, &engine->params);
 	paramdiff_begin(&session->paramdiff, expression, is_of_gradients,
 			engine_now(engine));
 	while ((rank = rankset_next(&control.chosen, rank)) >= 0)
-		ask(engine, paramdiff_add_rank(&session->paramdiff, rank));
+		ask(engine, &engine->params,
+		    paramdiff_add_rank(&session->paramdiff, rank));
 	while ((rank = rankset_next(&control.others, rank)) >= 0)
 		paramdiff_fail(&session->paramdiff,
 			       paramdiff_add_rank(&session->paramdiff, rank),
@@ -160,9 +177,10 @@ int params_begin(struct command_context *context, const char *expression,
 }
 
 /* One page; asks for the next one. */
-static void take(struct engine *engine, struct params_ask of)
+static void take(struct engine *engine, struct params *params,
+		 struct params_ask of)
 {
-	struct paramdiff *diff = &engine->session.paramdiff;
+	struct paramdiff *diff = diff_of(engine, params);
 	struct tensor_parameters page = { .total = -1 };
 	struct error error = ERROR_INIT;
 	json_t *body = engine_take_answer(engine, of.seq, &error);
@@ -174,7 +192,7 @@ static void take(struct engine *engine, struct params_ask of)
 	tensor_parameters_clear(&page);
 	json_decref(body);
 	if (!diff->ranks[of.number].is_done)
-		ask(engine, of.number);
+		ask(engine, params, of.number);
 	engine->session.revision++;
 }
 
@@ -202,27 +220,41 @@ char *params_name(const struct engine *engine, const struct paramdiff_row *row)
 	return name ? name : name_of(diff, row, 0);
 }
 
+/* The class with the most ranks but for one; of as large ones that of the
+ * lowest rank, in whatever order their answers came. */
+static size_t largest(const struct paramdiff_row *row, size_t but)
+{
+	size_t best = but == 0 ? 1 : 0;
+
+	for (size_t i = best + 1; i < row->class_count; i++) {
+		const struct rankset *ranks = &row->classes[i].ranks;
+		const struct rankset *most = &row->classes[best].ranks;
+		size_t count = rankset_count(ranks);
+
+		if (i != but &&
+		    (count > rankset_count(most) ||
+		     (count == rankset_count(most) &&
+		      rankset_first(ranks) < rankset_first(most))))
+			best = i;
+	}
+	return best;
+}
+
 /* One of those that differ, and one of most. */
 static void choose_pair(const struct paramdiff_row *row, int *rank,
 			int *against)
 {
-	size_t most = 0;
-	size_t other = 0;
+	size_t most = largest(row, row->class_count);
+	size_t other = largest(row, most);
 
-	for (size_t i = 1; i < row->class_count; i++)
-		if (rankset_count(&row->classes[i].ranks) >
-		    rankset_count(&row->classes[most].ranks))
-			most = i;
-	other = most == 0 ? 1 : 0;
 	*rank = rankset_first(&row->classes[other].ranks);
 	*against = rankset_first(&row->classes[most].ranks);
 }
 
 /* False: there is nothing to compare, or no way left to name it. */
-static bool begin_pairing(struct engine *engine)
+static bool begin_pairing(struct engine *engine, struct params *params)
 {
-	struct paramdiff *diff = &engine->session.paramdiff;
-	struct params *params = &engine->params;
+	struct paramdiff *diff = diff_of(engine, params);
 	char *expression;
 	int rank;
 	int against;
@@ -244,10 +276,9 @@ static bool begin_pairing(struct engine *engine)
 	return true;
 }
 
-static void end_pairing(struct engine *engine)
+static void end_pairing(struct engine *engine, struct params *params)
 {
-	struct paramdiff *diff = &engine->session.paramdiff;
-	struct params *params = &engine->params;
+	struct paramdiff *diff = diff_of(engine, params);
 	const char *error = pairing_error(params->pairing);
 	struct difference *difference = &diff->difference;
 
@@ -259,39 +290,36 @@ static void end_pairing(struct engine *engine)
 	pairing_free(params->pairing, engine);
 	params->pairing = NULL;
 	params->way++;
-	if (error && !engine_is_deaf(engine) && begin_pairing(engine))
+	if (error && !engine_is_deaf(engine) && begin_pairing(engine, params))
 		return;
 	diff->is_over = true;
 }
 
-static void turn_pairing(struct engine *engine)
+static void turn_pairing(struct engine *engine, struct params *params)
 {
-	struct difference *difference =
-		&engine->session.paramdiff.difference;
-	struct params *params = &engine->params;
+	struct difference *difference = &diff_of(engine, params)->difference;
 	bool is_over = pairing_turn(params->pairing, engine);
 
 	pairing_progress(params->pairing, &difference->done,
 			 &difference->total);
 	if (is_over)
-		end_pairing(engine);
+		end_pairing(engine, params);
 	engine->session.revision++;
 }
 
 /* All have come. */
-static void judge(struct engine *engine)
+static void judge(struct engine *engine, struct params *params)
 {
-	struct paramdiff *diff = &engine->session.paramdiff;
+	struct paramdiff *diff = diff_of(engine, params);
 
 	paramdiff_judge(diff);
-	engine->params.way = 0;
-	diff->is_over = !begin_pairing(engine);
+	params->way = 0;
+	diff->is_over = !begin_pairing(engine, params);
 	engine->session.revision++;
 }
 
-void params_turn(struct engine *engine)
+static void turn(struct engine *engine, struct params *params)
 {
-	struct params *params = &engine->params;
 	size_t before = params->count;
 	size_t kept = 0;
 
@@ -300,28 +328,84 @@ void params_turn(struct engine *engine)
 
 		if (engine_is_deaf(engine) ||
 		    request_is_answered(engine, of.seq))
-			take(engine, of);
+			take(engine, params, of);
 		else
 			params->asks[kept++] = of;
 	}
 	params->count = kept;
 	if (before > 0 && kept == 0)
-		judge(engine);
+		judge(engine, params);
 	else if (params->pairing)
-		turn_pairing(engine);
+		turn_pairing(engine, params);
+}
+
+void params_turn(struct engine *engine)
+{
+	turn(engine, &engine->params);
+	turn(engine, &engine->parts);
+}
+
+static bool is_busy(const struct params *params)
+{
+	return params->count > 0 || params->pairing;
+}
+
+/* Of a replay it is over at once. */
+static void recall_parts(struct engine *engine, struct paramdiff *parts,
+			 const struct rankset *ranks)
+{
+	int rank = -1;
+
+	while ((rank = rankset_next(ranks, rank)) >= 0)
+		recall(engine, parts,
+		       session_find_rank(&engine->session, rank));
+	paramdiff_judge(parts);
+	parts->is_over = true;
+}
+
+void params_begin_parts(struct engine *engine, const struct rankset *ranks)
+{
+	struct answers *answers = &engine->session.answers;
+	struct params *params = &engine->parts;
+	int rank = -1;
+
+	clear(engine, params);
+	params->is_of_answers = true;
+	if (!answers->parts)
+		answers->parts = xcalloc(1, sizeof(*answers->parts));
+	paramdiff_begin(answers->parts, answers->question, false,
+			engine_now(engine));
+	answers->parts->has_values = true;
+	if (engine->replay) {
+		recall_parts(engine, answers->parts, ranks);
+		return;
+	}
+	while ((rank = rankset_next(ranks, rank)) >= 0)
+		ask(engine, params, paramdiff_add_rank(answers->parts, rank));
+	if (!is_busy(params))
+		judge(engine, params);
+}
+
+void params_drop_parts(struct engine *engine)
+{
+	clear(engine, &engine->parts);
 }
 
 bool params_is_busy(const struct engine *engine)
 {
-	return engine->params.count > 0 || engine->params.pairing;
+	return is_busy(&engine->params);
 }
 
-void params_cancel(struct engine *engine)
+bool params_are_parts_busy(const struct engine *engine)
 {
-	const struct paramdiff *diff = &engine->session.paramdiff;
+	return is_busy(&engine->parts);
+}
 
-	for (size_t i = 0; params_is_busy(engine) && i < diff->rank_count;
-	     i++) {
+static void cancel(struct engine *engine, const struct params *params)
+{
+	const struct paramdiff *diff = diff_of(engine, params);
+
+	for (size_t i = 0; is_busy(params) && i < diff->rank_count; i++) {
 		const struct rank *rank = session_find_rank(
 			&engine->session, diff->ranks[i].rank);
 
@@ -332,30 +416,46 @@ void params_cancel(struct engine *engine)
 	}
 }
 
-static bool is_over(const struct engine *engine, void *data)
+void params_cancel(struct engine *engine)
 {
-	(void)data;
-	return !params_is_busy(engine);
+	cancel(engine, &engine->params);
+	cancel(engine, &engine->parts);
 }
 
-void params_wait(struct engine *engine)
+static bool is_over(const struct engine *engine, void *data)
 {
-	struct params *params = &engine->params;
+	(void)engine;
+	return !is_busy(data);
+}
 
-	engine_wait(engine, is_over, NULL, seconds_of(engine));
-	if (!params_is_busy(engine))
+static void await_all(struct engine *engine, struct params *params)
+{
+	struct paramdiff *diff;
+
+	engine_wait(engine, is_over, params, seconds_of(engine));
+	if (!is_busy(params))
 		return;
-	params_cancel(engine);
+	diff = diff_of(engine, params);
+	cancel(engine, params);
 	for (size_t i = 0; i < params->count; i++) {
 		char *why = xasprintf("no answer came within %g s; --timeout "
 				      "SECONDS waits longer",
 				      seconds_of(engine));
 
-		paramdiff_fail(&engine->session.paramdiff,
-			       params->asks[i].number, why);
+		paramdiff_fail(diff, params->asks[i].number, why);
 		free(why);
 	}
-	params_clear(engine);
-	paramdiff_judge(&engine->session.paramdiff);
-	engine->session.paramdiff.is_over = true;
+	clear(engine, params);
+	paramdiff_judge(diff);
+	diff->is_over = true;
+}
+
+void params_wait(struct engine *engine)
+{
+	await_all(engine, &engine->params);
+}
+
+void params_wait_parts(struct engine *engine)
+{
+	await_all(engine, &engine->parts);
 }

@@ -2,7 +2,8 @@
  * params: asks ranks for all their parameters and buffers, page by page, with
  * hashes, into the session's paramdiff; where elements differ, the first such
  * pair is compared element by element (engine/pairing.h). One at a time: what
- * was asked before is dropped then.
+ * was asked before is dropped then. Beside it the same is done for the parts
+ * of what `compare` asked for, plain values included, into the answers' parts.
  */
 #ifndef ENGINE_PARAMS_H
 #define ENGINE_PARAMS_H
@@ -16,6 +17,7 @@ struct engine;
 struct error;
 struct pairing;
 struct paramdiff_row;
+struct rankset;
 
 struct params_ask {
 	int64_t seq;
@@ -24,6 +26,7 @@ struct params_ask {
 
 /* All zero: nothing is asked. */
 struct params {
+	bool is_of_answers; /* it fills their parts */
 	struct params_ask *asks;
 	size_t count;
 	size_t capacity;
@@ -35,6 +38,11 @@ void params_clear(struct engine *engine);
 /* Asks the context's ranks. -1 and a sentence where there is none. */
 int params_begin(struct command_context *context, const char *expression,
 		 bool is_of_gradients, struct error *error);
+/* Asks these ranks for the parts of what the answers' question names. */
+void params_begin_parts(struct engine *engine, const struct rankset *ranks);
+/* They are not waited for any more. */
+void params_drop_parts(struct engine *engine);
+bool params_are_parts_busy(const struct engine *engine);
 /* Takes what has come; at each turn of the loop. */
 void params_turn(struct engine *engine);
 bool params_is_busy(const struct engine *engine);
@@ -45,5 +53,6 @@ char *params_name(const struct engine *engine,
 		  const struct paramdiff_row *row);
 /* In a shell: waits for all; who is late fails with a sentence. */
 void params_wait(struct engine *engine);
+void params_wait_parts(struct engine *engine);
 
 #endif

@@ -45,6 +45,7 @@ static void note(const struct replay_line *line, void *data)
 	    strcmp(expression, recalled->expression) != 0 ||
 	    json_get_boolean(asked, "gradients", false) !=
 		    recalled->is_of_gradients ||
+	    json_get_boolean(asked, "values", false) != recalled->has_values ||
 	    json_get_integer(asked, "start", 0) != recalled->start ||
 	    !is_whole(asked))
 		return;

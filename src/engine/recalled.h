@@ -17,6 +17,7 @@ struct recalled {
 	const char *command; /* "tensor" "parameters" */
 	const char *expression;
 	bool is_of_gradients;
+	bool has_values; /* plain ones, too */
 	int64_t start; /* of the page */
 };
 

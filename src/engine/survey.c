@@ -228,6 +228,7 @@ static struct answers *begin(struct engine *engine, const char *question,
 		return dialogue_add(&session->dialogue, question, kind, number,
 				    now);
 	forget(engine, session->answers.number);
+	params_drop_parts(engine);
 	answers_begin(&session->answers, question, kind, now);
 	session->answers.number = number;
 	session->answers.tolerance = engine->settings.tolerance;
@@ -288,6 +289,7 @@ static void take_tensor(struct engine *engine, const struct survey_ask *ask,
 		answer.type = told.value.type;
 		answer.address = told.value.address;
 		answer.tensor = told.has_tensor ? &told.tensor : NULL;
+		answer.is_of_fields = true;
 	}
 	answer.error = error_is_set(&error) ? error.message : NULL;
 	if (!ask->is_again || !answer.error)
@@ -388,6 +390,24 @@ static void recall(struct engine *engine, const struct rank *rank,
 		take_result(engine, &ask, NULL, &error);
 }
 
+/* What texts do not say all of is compared by what is in it; one rank has
+ * nothing to be compared with. */
+static void begin_parts(struct engine *engine)
+{
+	const struct answers *answers = &engine->session.answers;
+	struct rankset ranks = RANKSET_INIT;
+
+	if (!answers->question || answers->kind != ANSWERS_COMPARE ||
+	    answers->count < 2 || answers_come(answers) < answers->count)
+		return;
+	for (size_t i = 0; i < answers->count; i++)
+		if (answer_has_parts(&answers->items[i]))
+			rankset_add(&ranks, answers->items[i].rank);
+	if (ranks.range_count > 0)
+		params_begin_parts(engine, &ranks);
+	rankset_clear(&ranks);
+}
+
 /* What the ranks answered when it was recorded. */
 static int recall_all(struct command_context *context, const char *question,
 		      struct error *error)
@@ -406,6 +426,7 @@ static int recall_all(struct command_context *context, const char *question,
 		    format_is_chosen(&context->ranks, rank))
 			recall(engine, rank, answers);
 	}
+	begin_parts(engine);
 	engine->session.revision++;
 	return 0;
 }
@@ -472,8 +493,10 @@ void survey_turn(struct engine *engine)
 			survey->asks[kept++] = ask;
 	}
 	survey->count = kept;
-	if (count > 0 && kept == 0)
+	if (count > 0 && kept == 0) {
 		compare_elements(engine);
+		begin_parts(engine);
+	}
 }
 
 static bool is_over(const struct engine *engine, void *data)
@@ -509,7 +532,12 @@ void survey_wait(struct engine *engine)
 
 	survey->interrupts = 0;
 	engine_wait(engine, is_over, NULL, engine->settings.timeout);
-	for (size_t i = 0; i < survey->count; i++)
-		take(engine, survey->asks[i]);
-	survey->count = 0;
+	if (survey->count > 0) {
+		for (size_t i = 0; i < survey->count; i++)
+			take(engine, survey->asks[i]);
+		survey->count = 0;
+		begin_parts(engine);
+	}
+	if (survey->interrupts < 2)
+		params_wait_parts(engine);
 }

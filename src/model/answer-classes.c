@@ -2,7 +2,6 @@
  * answer-classes: equal answers together, and those within a tolerance.
  */
 #include <inttypes.h>
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 #include "base/map.h"
 #include "model/answers-private.h"
 #include "model/difference.h"
+#include "model/paramdiff.h"
 #include "model/tensortext.h"
 #include "protocol/tensor.h"
 
@@ -112,26 +112,23 @@ static void read_tensor(struct answer_class *class)
 	class->level = tensor->statistics.norm;
 }
 
-/* "float32 [8, 32]": of a tensor among others only what it is, not its values. */
-static bool has_tensor(const char *text)
+/* Nothing was read of what is in it; or not on all ranks, or not all. */
+static bool are_parts_sure(const struct answers *answers,
+			   const struct answer_class *class)
 {
-	const char *sizes = strstr(text, " [");
+	int rank = -1;
 
-	while (sizes && (sizes == text || !isalnum((unsigned char)sizes[-1])))
-		sizes = strstr(sizes + 1, " [");
-	return sizes;
-}
-
-/* A text that was cut, or that is an object's name, does not say it all. */
-static bool is_whole(const char *text)
-{
-	return !strstr(text, "\u2026") && !strstr(text, " at 0x") &&
-	       !has_tensor(text);
+	if (!answers->parts)
+		return false;
+	while ((rank = rankset_next(&class->ranks, rank)) >= 0)
+		if (!paramdiff_is_whole(answers->parts, rank))
+			return false;
+	return true;
 }
 
 static void read_value(struct answer_class *class)
 {
-	class->is_sure = is_whole(class->text);
+	class->is_sure = !answer_has_parts(class->first);
 	class->is_number = parse_number(class->text, &class->number);
 	if (class->tensor)
 		read_tensor(class);
@@ -194,13 +191,28 @@ static char *make_tensor_key(const struct tensor *tensor)
 	return buffer_take(&key);
 }
 
-static char *make_unique(const struct answer *answer, const char *key)
+/* Ranks with other parts have another value, however alike it is shown. */
+static uint64_t signature_of(const struct answers *answers,
+			     const struct answer *answer)
+{
+	const struct paramdiff_rank *rank =
+		answers->parts && answers->parts->is_over
+			? paramdiff_find_rank(answers->parts, answer->rank)
+			: NULL;
+
+	return rank && !rank->error ? rank->signature : 0;
+}
+
+static char *make_unique(const struct answers *answers,
+			 const struct answer *answer, const char *key)
 {
 	char *of_tensor;
 	char *unique;
 
 	if (!answer->text || !answer->tensor)
-		return xasprintf("%c%s", answer->text ? '=' : '!', key);
+		return xasprintf("%c%016" PRIx64 "%s",
+				 answer->text ? '=' : '!',
+				 signature_of(answers, answer), key);
 	of_tensor = make_tensor_key(answer->tensor);
 	unique = xasprintf("#%s", of_tensor);
 	free(of_tensor);
@@ -209,12 +221,13 @@ static char *make_unique(const struct answer *answer, const char *key)
 
 /* Numbers of classes are kept, as the array moves; one more, for 0 is none. */
 static void add_answer(struct answer_classes *classes, size_t *capacity,
-		       struct strmap *by_key, const struct answer *answer)
+		       struct strmap *by_key, const struct answers *answers,
+		       const struct answer *answer)
 {
 	bool is_failure = !answer->text;
 	char *text = is_failure ? make_failure(answer) : NULL;
 	char *key = make_key(is_failure ? text : answer->text);
-	char *unique = make_unique(answer, key);
+	char *unique = make_unique(answers, answer, key);
 	uintptr_t number = (uintptr_t)strmap_find(by_key, unique);
 
 	if (number == 0) {
@@ -393,6 +406,34 @@ static int compare_classes(const void *one, const void *other)
 	return compare_sizes(a, b);
 }
 
+/* Beside what is shown alike it may be equal to that. */
+static bool is_beside_like(const struct answer_classes *classes,
+			   const struct answer_class *class)
+{
+	for (size_t i = 0; i < classes->count; i++)
+		if (&classes->items[i] != class &&
+		    !classes->items[i].is_failure &&
+		    strcmp(classes->items[i].text, class->text) == 0)
+			return true;
+	return false;
+}
+
+static void read_parts(const struct answer_classes *classes,
+		       const struct answers *answers,
+		       struct answer_class *class)
+{
+	const struct paramdiff_rank *rank;
+
+	if (class->is_failure || !answer_has_parts(class->first))
+		return;
+	class->is_sure = are_parts_sure(answers, class);
+	if (!answers->parts)
+		return;
+	rank = paramdiff_find_rank(answers->parts, class->first->rank);
+	class->is_unknown = (!rank || rank->error) &&
+			    is_beside_like(classes, class);
+}
+
 void answer_classes_make(struct answer_classes *classes,
 			 const struct answers *answers)
 {
@@ -404,10 +445,13 @@ void answer_classes_make(struct answer_classes *classes,
 		const struct answer *answer = &answers->items[i];
 
 		if (answer->has_come)
-			add_answer(classes, &capacity, by_key, answer);
+			add_answer(classes, &capacity, by_key, answers,
+				   answer);
 		else
 			rankset_add(&classes->waiting, answer->rank);
 	}
+	for (size_t i = 0; i < classes->count; i++)
+		read_parts(classes, answers, &classes->items[i]);
 	merge_near(classes, answers);
 	for (size_t i = 0; i < classes->count; i++)
 		classes->value_count += !classes->items[i].is_failure;

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "model/answers.h"
 #include "model/difference.h"
+#include "model/paramdiff.h"
 #include "model/tensortext.h"
 #include "protocol/tensor.h"
 
@@ -324,15 +325,27 @@ static bool (*const tellers[])(struct buffer *out,
 	tell_value, tell_dtype, tell_shape, tell_nan, tell_elements,
 };
 
-/* Of elements alone, and nothing is known that tells them apart. */
-static bool are_listed_alike(const struct answer_classes *classes)
+/* Of two that were compared element by element; NULL: none were. */
+static const struct difference *first_difference(const struct answers *answers)
+{
+	for (size_t i = 0; i < answers->difference_count; i++)
+		if (answers->differences[i].state == DIFFERENCE_DONE)
+			return &answers->differences[i];
+	return NULL;
+}
+
+/* Of elements alone, and nothing is known that tells them apart better than
+ * how two of them differ. */
+static bool are_listed_alike(const struct answers *answers,
+			     const struct answer_classes *classes)
 {
 	const struct tensor *first = classes->items[0].tensor;
+	bool is_told = first_difference(answers) != NULL;
 
 	for (size_t i = 0; i < classes->value_count; i++) {
 		const struct answer_class *class = &classes->items[i];
 
-		if (!has_elements(class) || class->has_level ||
+		if (!has_elements(class) || (class->has_level && !is_told) ||
 		    !class->tensor->dtype || !first->dtype ||
 		    strcmp(class->tensor->dtype, first->dtype) != 0 ||
 		    !tensor_has_same_shape(class->tensor, first))
@@ -344,7 +357,8 @@ static bool are_listed_alike(const struct answer_classes *classes)
 /* " over ranks 0-3, each float32 [8]; rank 1 against rank 0: …" */
 static void append_alike(struct buffer *out, const struct telling *telling)
 {
-	const struct answers *answers = telling->answers;
+	const struct difference *difference =
+		first_difference(telling->answers);
 	struct rankset ranks = RANKSET_INIT;
 
 	for (size_t i = 0; i < telling->classes->value_count; i++)
@@ -354,16 +368,11 @@ static void append_alike(struct buffer *out, const struct telling *telling)
 	rankset_clear(&ranks);
 	buffer_append_string(out, ", each ");
 	tensortext_append_head(out, telling->classes->items[0].tensor);
-	for (size_t i = 0; i < answers->difference_count; i++) {
-		const struct difference *difference = &answers->differences[i];
-
-		if (difference->state != DIFFERENCE_DONE)
-			continue;
-		buffer_printf(out, "; rank %d against rank %d: ",
-			      difference->rank, difference->against);
-		tensordiff_append(out, &difference->found);
+	if (!difference)
 		return;
-	}
+	buffer_printf(out, "; rank %d against rank %d: ", difference->rank,
+		      difference->against);
+	tensordiff_append(out, &difference->found);
 }
 
 /* Without a majority no rank is the one that differs. */
@@ -374,7 +383,7 @@ static void tell_camps(struct buffer *out, const struct telling *telling)
 	append_question(out, telling);
 	buffer_append_string(out, " has ");
 	append_counted(out, telling->classes->value_count, "value", "values");
-	if (are_listed_alike(telling->classes)) {
+	if (are_listed_alike(telling->answers, telling->classes)) {
 		append_alike(out, telling);
 		return;
 	}
@@ -437,9 +446,6 @@ static void tell_same(struct buffer *out, const struct telling *telling)
 			      telling->answers->tolerance);
 	else if (class->is_sure)
 		buffer_append_string(out, " is the same on ");
-	else if (!class->tensor)
-		buffer_append_string(out, " reads the same, as far as it is "
-					  "shown, on ");
 	else if (class->tensor->unread || !class->tensor->has_statistics)
 		buffer_append_string(out, " has one shape and dtype, and "
 					  "elements that were not read, on ");
@@ -447,6 +453,45 @@ static void tell_same(struct buffer *out, const struct telling *telling)
 		buffer_append_string(out, " is the same as far as a sample "
 					  "tells on ");
 	rankset_append_named(out, &class->ranks);
+}
+
+/* Values of which it is known that each is another. */
+static size_t count_known(const struct answer_classes *classes)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < classes->value_count; i++)
+		count += !classes->items[i].is_unknown;
+	return count;
+}
+
+/*
+ * What is in a value that is no tensor: what differs there, or that all is the
+ * same, or what was not compared. False: something else is to be told.
+ */
+static bool tell_parts(struct buffer *out, const struct telling *telling)
+{
+	const struct answer_class *class = &telling->classes->items[0];
+	const struct paramdiff *parts = telling->answers->parts;
+
+	if (parts && (paramdiff_differing(parts) > 0 ||
+		      parts->reordered.range_count > 0)) {
+		paramdiff_append_sentence(out, parts);
+		return true;
+	}
+	if (count_known(telling->classes) > 1 ||
+	    !answer_has_parts(class->first))
+		return false;
+	if (telling->classes->value_count == 1 && class->is_sure) {
+		paramdiff_append_sentence(out, parts);
+		return true;
+	}
+	buffer_append_string(out, "not compared: ");
+	if (parts)
+		paramdiff_append_unread(out, parts);
+	else
+		buffer_append_string(out, "only a part of it is shown");
+	return true;
 }
 
 /* Nothing is known to differ, and nothing to be the same. */
@@ -477,10 +522,13 @@ void answer_classes_append_sentence(struct buffer *out,
 
 	if (answers->kind != ANSWERS_COMPARE || classes->value_count == 0 ||
 	    answers_come(answers) < answers->count ||
+	    (answers->parts && !answers->parts->is_over) ||
 	    (classes->value_count == 1 &&
 	     rankset_count(&classes->items[0].ranks) < 2))
 		return;
 	telling.class = first_other(classes, telling.majority);
+	if (tell_parts(out, &telling))
+		return;
 	if (classes->value_count > 1 && telling.majority && !telling.class) {
 		tell_unread(out, &telling);
 		return;

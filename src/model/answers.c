@@ -8,7 +8,9 @@
 #include "base/array.h"
 #include "base/buffer.h"
 #include "model/difference.h"
+#include "model/paramdiff.h"
 #include "protocol/tensor.h"
+#include "protocol/variable.h"
 
 static void answer_clear(struct answer *answer)
 {
@@ -31,6 +33,9 @@ void answers_clear(struct answers *answers)
 	for (size_t i = 0; i < answers->difference_count; i++)
 		difference_clear(&answers->differences[i]);
 	free(answers->differences);
+	if (answers->parts)
+		paramdiff_clear(answers->parts);
+	free(answers->parts);
 	free(answers->question);
 	rankset_clear(&answers->ranks);
 	*answers = (struct answers){ .question = NULL };
@@ -133,6 +138,7 @@ void answers_take_whole(struct answers *answers, const struct answer *answer)
 		.traceback = xstrdup_or_null(answer->traceback),
 		.tensor = copy_tensor(answer->tensor),
 		.address = answer->address,
+		.is_of_fields = answer->is_of_fields,
 	};
 	if (!own->text && !own->error)
 		own->text = make_text(own, nothing);
@@ -155,6 +161,12 @@ void answers_take(struct answers *answers, int rank, const char *text,
 bool answers_are_of_code(const struct answers *answers)
 {
 	return answers->kind >= ANSWERS_EVAL;
+}
+
+bool answer_has_parts(const struct answer *answer)
+{
+	return answer->text && !answer->tensor &&
+	       !variable_says_all(answer->text, answer->is_of_fields);
 }
 
 size_t answers_come(const struct answers *answers)

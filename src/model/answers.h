@@ -3,7 +3,9 @@
  * together: "0-2,4-7: 0.0312 · 3: nan". Answers are equal when their text is,
  * addresses of objects apart; as numbers they are told by how far they are
  * from the median. Tensors are equal when dtype, shape and hash are. Within a
- * tolerance numbers are one class, and tensors whose difference is known.
+ * tolerance numbers are one class, and tensors whose difference is known. What
+ * a text does not say all of is compared by its parts, the tensors and plain
+ * values in it; what was not compared is not called the same.
  */
 #ifndef MODEL_ANSWERS_H
 #define MODEL_ANSWERS_H
@@ -16,6 +18,7 @@
 
 struct buffer;
 struct difference;
+struct paramdiff;
 struct tensor;
 
 enum answers_kind {
@@ -39,6 +42,7 @@ struct answer {
 	bool is_raised;	 /* that is why it failed; else it was not done */
 	struct tensor *tensor; /* what is told of it; NULL: it is none */
 	uint64_t address;      /* of the object; 0: not known */
+	bool is_of_fields; /* the text is no __repr__ of the program's */
 };
 
 struct answers {
@@ -52,6 +56,9 @@ struct answers {
 	size_t count;
 	size_t capacity;
 	double tolerance; /* 0: what is equal is the same */
+	/* What is in those answers whose texts do not say all; NULL: there are
+	 * none, or it was not asked for. */
+	struct paramdiff *parts;
 	struct difference *differences; /* model/difference.h: of two each */
 	size_t difference_count;
 	size_t difference_capacity;
@@ -76,6 +83,8 @@ void answers_take_whole(struct answers *answers, const struct answer *answer);
 const struct answer *answers_find(const struct answers *answers, int rank);
 /* They are to code that was run. */
 bool answers_are_of_code(const struct answers *answers);
+/* Its text does not say all of the value, and it is no tensor. */
+bool answer_has_parts(const struct answer *answer);
 /* How many have come. */
 size_t answers_come(const struct answers *answers);
 
@@ -99,7 +108,7 @@ struct answer_class {
 	bool is_unknown;
 	bool has_nan; /* among its elements, or it is that number */
 	/* Its ranks are known to have the same: a tensor of which only a sample
-	 * was read, or nothing, is not. */
+	 * was read, or nothing, is not, nor an object that was not compared. */
 	bool is_sure;
 	size_t merged; /* so many values that are within the tolerance */
 	/* For a small picture over the ranks: the number, a tensor's norm. */

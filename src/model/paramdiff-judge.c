@@ -53,6 +53,10 @@ static enum paramdiff_how compare_two(const struct paramdiff_class *one,
 
 	if (paramdiff_is_none(one) || paramdiff_is_none(other))
 		return PARAMDIFF_MISSING;
+	if (one->error || other->error)
+		return PARAMDIFF_UNREAD;
+	if (one->value || other->value)
+		return PARAMDIFF_VALUES;
 	if (!a->dtype || !b->dtype)
 		return PARAMDIFF_UNREAD;
 	if (strcmp(a->dtype, b->dtype) != 0)
@@ -77,7 +81,9 @@ static enum paramdiff_how judge_row(const struct paramdiff_row *row)
 	if (row->class_count == 1 && paramdiff_is_shard(first))
 		return PARAMDIFF_SHARDED;
 	if (row->class_count == 1)
-		return first->has_hash ? PARAMDIFF_SAME : PARAMDIFF_UNREAD;
+		return first->has_hash || row->classes[0].value
+			       ? PARAMDIFF_SAME
+			       : PARAMDIFF_UNREAD;
 	for (size_t i = 1; i < row->class_count; i++) {
 		enum paramdiff_how other =
 			compare_two(&row->classes[0], &row->classes[i]);
@@ -90,14 +96,14 @@ static enum paramdiff_how judge_row(const struct paramdiff_row *row)
 
 bool paramdiff_row_differs(const struct paramdiff_row *row)
 {
-	return row->how >= PARAMDIFF_MISSING && row->how <= PARAMDIFF_ELEMENTS;
+	return row->how >= PARAMDIFF_MISSING && row->how <= PARAMDIFF_VALUES;
 }
 
 size_t paramdiff_differing(const struct paramdiff *diff)
 {
 	size_t count = 0;
 
-	for (int i = PARAMDIFF_MISSING; i <= PARAMDIFF_ELEMENTS; i++)
+	for (int i = PARAMDIFF_MISSING; i <= PARAMDIFF_VALUES; i++)
 		count += diff->counts[i];
 	return count;
 }
@@ -148,6 +154,46 @@ static bool is_reordered(const struct paramdiff *diff,
 	return false;
 }
 
+static uint64_t mix(uint64_t hash, uint64_t number)
+{
+	/* FNV-1a, of 8 bytes at a time */
+	return (hash ^ number) * UINT64_C(0x100000001b3);
+}
+
+/* The number of the class that the rank is in. */
+static size_t class_of(const struct paramdiff_row *row, int rank)
+{
+	size_t number = 0;
+
+	while (number < row->class_count &&
+	       !rankset_contains(&row->classes[number].ranks, rank))
+		number++;
+	return number;
+}
+
+static void sign(const struct paramdiff *diff, struct paramdiff_rank *rank)
+{
+	rank->signature = UINT64_C(0xcbf29ce484222325);
+	for (size_t i = 0; i < rank->count; i++) {
+		uint32_t row = rank->rows[i];
+
+		rank->signature = mix(rank->signature, row);
+		/* What was not read may be the same. */
+		if (diff->rows[row].how != PARAMDIFF_UNREAD)
+			rank->signature =
+				mix(rank->signature,
+				    class_of(&diff->rows[row], rank->rank));
+	}
+}
+
+bool paramdiff_is_whole(const struct paramdiff *diff, int rank)
+{
+	const struct paramdiff_rank *of = paramdiff_find_rank(diff, rank);
+
+	return diff->is_over && of && !of->error && of->count > 0 &&
+	       diff->counts[PARAMDIFF_UNREAD] == 0;
+}
+
 void paramdiff_judge(struct paramdiff *diff)
 {
 	struct rankset whole = RANKSET_INIT;
@@ -165,10 +211,12 @@ void paramdiff_judge(struct paramdiff *diff)
 		if (diff->first < 0 && paramdiff_row_differs(row))
 			diff->first = (int64_t)i;
 	}
-	for (size_t i = 0; i < diff->rank_count; i++)
+	for (size_t i = 0; i < diff->rank_count; i++) {
+		sign(diff, &diff->ranks[i]);
 		if (!diff->ranks[i].error &&
 		    is_reordered(diff, &diff->ranks[i]))
 			rankset_add(&diff->reordered, diff->ranks[i].rank);
+	}
 	rankset_clear(&whole);
 }
 
@@ -176,17 +224,54 @@ void paramdiff_judge(struct paramdiff *diff)
  * The sentence
  */
 
+/* Of those rows that are so, how many are plain values. */
+static size_t count_values(const struct paramdiff *diff, enum paramdiff_how how)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < diff->row_count; i++)
+		count += diff->rows[i].how == how &&
+			 diff->rows[i].class_count > 0 &&
+			 diff->rows[i].classes[0].value;
+	return count;
+}
+
+/* "3 tensors and 2 plain values" */
+static void append_kinds(struct buffer *out, size_t tensors, size_t values)
+{
+	if (tensors > 0) {
+		text_count(out, tensors);
+		buffer_append_string(out,
+				     tensors == 1 ? " tensor" : " tensors");
+	}
+	if (tensors > 0 && values > 0)
+		buffer_append_string(out, " and ");
+	if (values > 0) {
+		text_count(out, values);
+		buffer_append_string(out, values == 1 ? " plain value"
+						      : " plain values");
+	}
+}
+
 static void append_what(struct buffer *out, const struct paramdiff *diff,
 			size_t count)
 {
-	text_count(out, count);
-	if (diff->is_of_gradients)
-		buffer_append_string(out,
-				     count == 1 ? " gradient" : " gradients");
-	else
-		buffer_append_string(out, count == 1
-						  ? " parameter or buffer"
-						  : " parameters and buffers");
+	size_t values = count_values(diff, PARAMDIFF_SAME);
+
+	if (values > 0) {
+		append_kinds(out, count - values, values);
+	} else {
+		text_count(out, count);
+		if (diff->is_of_gradients)
+			buffer_append_string(out, count == 1 ? " gradient"
+							     : " gradients");
+		else
+			buffer_append_string(out,
+					     count == 1
+						     ? " parameter or buffer"
+						     : " parameters and "
+						       "buffers");
+	}
 	buffer_append_string(out, " of ");
 	text_append_line(out, diff->expression,
 			 strcspn(diff->expression, "\n"));
@@ -233,12 +318,27 @@ static bool append_absent(struct buffer *out, const struct paramdiff *diff,
 	return values > 1;
 }
 
+/* A NaN is told without what the elements are: where the first is, too. */
+static void append_where(struct buffer *out, const struct paramdiff *diff,
+			 size_t start)
+{
+	const struct difference *difference = &diff->difference;
+
+	if (!diff->has_difference || difference->state != DIFFERENCE_DONE ||
+	    strstr(out->data + start, "elements differ"))
+		return;
+	buffer_printf(out, "; rank %d against rank %d: ", difference->rank,
+		      difference->against);
+	tensordiff_append(out, &difference->found);
+}
+
 static void append_first(struct buffer *out, const struct paramdiff *diff)
 {
 	const struct paramdiff_row *row = &diff->rows[diff->first];
 	struct answers answers = { .question = NULL };
 	struct answer_classes classes;
 	size_t count = paramdiff_differing(diff);
+	size_t start = out->length;
 
 	paramdiff_to_answers(&answers, diff, row);
 	answer_classes_make(&classes, &answers);
@@ -246,6 +346,7 @@ static void append_first(struct buffer *out, const struct paramdiff *diff)
 		answer_classes_append_sentence(out, &classes, &answers);
 	answer_classes_clear(&classes);
 	answers_clear(&answers);
+	append_where(out, diff, start);
 	if (count < 2)
 		return;
 	buffer_append_string(out, "; it is the first of ");
@@ -310,4 +411,58 @@ void paramdiff_append_sentence(struct buffer *out,
 	else
 		append_same(out, diff);
 	append_rest(out, diff);
+}
+
+/* Why the first of them was not; NULL: its elements were not, or it is unlike
+ * what others have. */
+static const char *why_unread(const struct paramdiff_row *row)
+{
+	for (size_t i = 0; i < row->class_count; i++) {
+		const struct paramdiff_class *class = &row->classes[i];
+
+		if (class->error)
+			return class->error;
+		if (class->tensor.unread)
+			return class->tensor.unread;
+	}
+	return NULL;
+}
+
+static void append_unread_row(struct buffer *out, const struct paramdiff *diff,
+			      const struct paramdiff_row *row)
+{
+	size_t more = diff->counts[PARAMDIFF_UNREAD] - 1;
+	const char *why = why_unread(row);
+
+	text_append_line(out, row->name, strcspn(row->name, "\n"));
+	buffer_append_string(out, ": ");
+	if (why)
+		text_append_line(out, why, strcspn(why, "\n"));
+	else
+		buffer_append_string(out, "its elements were not read");
+	if (more > 0) {
+		buffer_append_string(out, "; nor ");
+		text_count(out, more);
+		buffer_append_string(out, more == 1 ? " other" : " others");
+	}
+}
+
+void paramdiff_append_unread(struct buffer *out, const struct paramdiff *diff)
+{
+	for (size_t i = 0; i < diff->rank_count; i++) {
+		const char *error = diff->ranks[i].error;
+
+		if (!error)
+			continue;
+		text_append_line(out, error, strcspn(error, "\n"));
+		return;
+	}
+	for (size_t i = 0; i < diff->row_count; i++) {
+		if (diff->rows[i].how != PARAMDIFF_UNREAD)
+			continue;
+		append_unread_row(out, diff, &diff->rows[i]);
+		return;
+	}
+	if (diff->row_count == 0)
+		paramdiff_append_sentence(out, diff);
 }

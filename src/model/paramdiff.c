@@ -22,6 +22,7 @@ static void row_clear(struct paramdiff_row *row)
 	for (size_t i = 0; i < row->class_count; i++) {
 		rankset_clear(&row->classes[i].ranks);
 		tensor_clear(&row->classes[i].tensor);
+		free(row->classes[i].value);
 		free(row->classes[i].error);
 	}
 	free(row->classes);
@@ -135,6 +136,7 @@ find_class(struct paramdiff_row *row, const struct tensor_parameter *parameter)
 		if (is_none && paramdiff_is_none(class))
 			return class;
 		if (is_same_text(class->error, parameter->error) &&
+		    is_same_text(class->value, parameter->value) &&
 		    are_alike(&class->tensor, &parameter->tensor))
 			return class;
 	}
@@ -152,9 +154,11 @@ static void add_to_row(struct paramdiff_row *row, int rank,
 		class = &row->classes[row->class_count++];
 		*class = (struct paramdiff_class){
 			.tensor = parameter->tensor,
+			.value = parameter->value,
 			.error = parameter->error,
 		};
 		tensor_init(&parameter->tensor);
+		parameter->value = NULL;
 		parameter->error = NULL;
 	}
 	rankset_add(&class->ranks, rank);
@@ -184,6 +188,15 @@ void paramdiff_take(struct paramdiff *diff, size_t number,
 	tensor_parameters_clear(page);
 }
 
+const struct paramdiff_rank *paramdiff_find_rank(const struct paramdiff *diff,
+						 int rank)
+{
+	for (size_t i = 0; i < diff->rank_count; i++)
+		if (diff->ranks[i].rank == rank)
+			return &diff->ranks[i];
+	return NULL;
+}
+
 void paramdiff_progress(const struct paramdiff *diff, int64_t *done,
 			int64_t *total)
 {
@@ -197,15 +210,22 @@ void paramdiff_progress(const struct paramdiff *diff, int64_t *done,
 	}
 }
 
+static const char *text_of(const struct paramdiff_class *class)
+{
+	if (paramdiff_is_none(class))
+		return "None";
+	if (class->error)
+		return NULL;
+	return class->value ? class->value : "a tensor";
+}
+
 static void add_answer(struct answers *answers, int rank,
 		       const struct paramdiff_class *class)
 {
 	bool is_none = paramdiff_is_none(class);
-	bool has_text = is_none || !class->error;
 	const struct answer answer = {
 		.rank = rank,
-		.text = has_text ? (char *)(is_none ? "None" : "a tensor")
-				 : NULL,
+		.text = (char *)text_of(class),
 		.error = is_none ? NULL : class->error,
 		.tensor = class->tensor.dtype ? (struct tensor *)&class->tensor
 					      : NULL,

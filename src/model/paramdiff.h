@@ -4,6 +4,7 @@
  * answer; ranks with the same values share what is kept of them.
  *
  * Shards of one tensor differ by right: of these only the dtype is compared.
+ * The same of anything else that has tensors and plain values in it.
  */
 #ifndef MODEL_PARAMDIFF_H
 #define MODEL_PARAMDIFF_H
@@ -27,6 +28,7 @@ enum paramdiff_how {
 	PARAMDIFF_DTYPE,
 	PARAMDIFF_SHAPE,
 	PARAMDIFF_ELEMENTS,
+	PARAMDIFF_VALUES,  /* plain ones, or a tensor on some ranks only */
 	PARAMDIFF_SHARDED, /* the same, as far as shards can be */
 	PARAMDIFF_NONE,	   /* all have none: no gradient */
 	PARAMDIFF_UNREAD,  /* the same, but elements that were not read */
@@ -35,6 +37,7 @@ enum paramdiff_how {
 struct paramdiff_class {
 	struct rankset ranks;
 	struct tensor tensor; /* of its first; dtype NULL: error says why */
+	char *value;	      /* a plain one, instead of a tensor */
 	char *error;
 };
 
@@ -57,11 +60,13 @@ struct paramdiff_rank {
 	uint32_t *rows; /* in its order */
 	size_t count;
 	size_t capacity;
+	uint64_t signature; /* once it was judged; equal: all rows are */
 };
 
 struct paramdiff {
 	char *expression; /* NULL: nothing was asked */
 	bool is_of_gradients;
+	bool has_values; /* plain values were asked for, too */
 	double asked_at; /* session time */
 	bool is_over;	 /* the rest below holds */
 	struct paramdiff_rank *ranks;
@@ -91,6 +96,11 @@ void paramdiff_take(struct paramdiff *diff, size_t number,
 void paramdiff_fail(struct paramdiff *diff, size_t number, const char *why);
 /* Every rank has answered, or will not: compares. */
 void paramdiff_judge(struct paramdiff *diff);
+/* Lends; NULL: it was not asked. */
+const struct paramdiff_rank *paramdiff_find_rank(const struct paramdiff *diff,
+						 int rank);
+/* All that the rank has was read; once it was judged. */
+bool paramdiff_is_whole(const struct paramdiff *diff, int rank);
 /* So many differ. */
 size_t paramdiff_differing(const struct paramdiff *diff);
 bool paramdiff_row_differs(const struct paramdiff_row *row);
@@ -108,5 +118,7 @@ void paramdiff_to_answers(struct answers *answers,
  * which is the first that differs, and how. */
 void paramdiff_append_sentence(struct buffer *out,
 			       const struct paramdiff *diff);
+/* Appends what was not read of it, and why; nothing: all was. */
+void paramdiff_append_unread(struct buffer *out, const struct paramdiff *diff);
 
 #endif

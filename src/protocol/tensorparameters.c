@@ -15,6 +15,7 @@ void tensor_parameters_clear(struct tensor_parameters *parameters)
 {
 	for (size_t i = 0; i < parameters->count; i++) {
 		free(parameters->items[i].name);
+		free(parameters->items[i].value);
 		free(parameters->items[i].error);
 		tensor_clear(&parameters->items[i].tensor);
 	}
@@ -34,6 +35,13 @@ tensor_parameters_add(struct tensor_parameters *parameters)
 	return parameter;
 }
 
+static const char *kind_of(const struct tensor_parameter *item)
+{
+	if (item->value)
+		return "value";
+	return item->is_buffer ? "buffer" : "parameter";
+}
+
 json_t *tensor_parameters_to_json(const struct tensor_parameters *parameters)
 {
 	json_t *json = json_object();
@@ -44,8 +52,9 @@ json_t *tensor_parameters_to_json(const struct tensor_parameters *parameters)
 		json_t *one = json_object();
 
 		json_set_text(one, "name", item->name);
-		json_set_text(one, "kind",
-			      item->is_buffer ? "buffer" : "parameter");
+		json_set_text(one, "kind", kind_of(item));
+		if (item->value)
+			json_set_text(one, "value", item->value);
 		json_object_set_new(one, "tensor",
 				    item->tensor.dtype
 					    ? tensor_to_json(&item->tensor)
@@ -54,6 +63,8 @@ json_t *tensor_parameters_to_json(const struct tensor_parameters *parameters)
 		json_array_append_new(array, one);
 	}
 	json_object_set_new(json, "parameters", array);
+	if (parameters->has_values)
+		json_object_set_new(json, "values", json_true());
 	json_object_set_new(json, "total",
 			    parameters->total < 0
 				    ? json_null()
@@ -75,6 +86,8 @@ static int read_parameter(struct tensor_parameter *parameter,
 		strcmp(json_get_string(json, "kind", ""), "buffer") == 0;
 	if (why)
 		parameter->error = xstrdup(why);
+	parameter->value =
+		xstrdup_or_null(json_get_string(json, "value", NULL));
 	if (!json_is_object(tensor))
 		return 0;
 	return tensor_from_json(&parameter->tensor, tensor, error);
@@ -95,5 +108,6 @@ int tensor_parameters_from_json(struct tensor_parameters *parameters,
 				   json_array_get(array, i), error) < 0)
 			return -1;
 	parameters->total = json_get_integer(json, "total", -1);
+	parameters->has_values = json_get_boolean(json, "values", false);
 	return 0;
 }

@@ -1,5 +1,6 @@
 /*
- * tensorparameters: the parameters and buffers of a module, page by page.
+ * tensorparameters: the parameters and buffers of a module, page by page; of
+ * anything else its tensors and, if wanted, its plain values.
  */
 #ifndef PROTOCOL_TENSORPARAMETERS_H
 #define PROTOCOL_TENSORPARAMETERS_H
@@ -17,7 +18,13 @@ struct error;
 struct tensor_parameter {
 	char *name;
 	bool is_buffer;
-	struct tensor tensor; /* dtype NULL: error says why */
+	struct tensor tensor; /* dtype NULL: error says why, or value is it */
+	/*
+	 * Of a plain value its repr(), of a list those of its plain items, "_"
+	 * for others. What is long is cut, with its CRC-32: equal texts are
+	 * equal values. NULL: a tensor, or error says why.
+	 */
+	char *value;
 	char *error;
 };
 
@@ -26,6 +33,7 @@ struct tensor_parameters {
 	size_t count;
 	size_t capacity;
 	int64_t total; /* of all pages; -1: not known */
+	bool has_values; /* plain values were told, too */
 };
 
 void tensor_parameters_clear(struct tensor_parameters *parameters);

@@ -1,5 +1,6 @@
 #include "protocol/variable.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,4 +137,149 @@ int variable_list_from_json(struct variable_list *list, const json_t *json,
 	if (list->total < 0)
 		list->total = -1;
 	return 0;
+}
+
+/*
+ * What says all of a value
+ */
+
+static bool is_among(const char *const *names, size_t count, const char *name,
+		     size_t length)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strlen(names[i]) == length &&
+		    strncmp(names[i], name, length) == 0)
+			return true;
+	return false;
+}
+
+/* Constants, as repr() writes them. */
+static bool is_constant(const char *name, size_t length)
+{
+	static const char *const names[] = {
+		"None", "True", "False", "Ellipsis", "NotImplemented",
+		"nan",	"inf",	"nanj",	 "infj",
+	};
+	static const char torch[] = "torch.";
+
+	if (is_among(names, ARRAY_LENGTH(names), name, length))
+		return true;
+	/* dtypes and layouts */
+	return length >= sizeof(torch) &&
+	       strncmp(name, torch, sizeof(torch) - 1) == 0;
+}
+
+/* Their repr() has all that they hold, or shows what is left out. */
+static bool is_known_class(const char *name, size_t length)
+{
+	static const char *const names[] = {
+		"set",		"frozenset",	     "OrderedDict",
+		"defaultdict",	"deque",	     "Counter",
+		"range",	"slice",	     "bytearray",
+		"Decimal",	"Fraction",	     "PosixPath",
+		"UUID",		"array",	     "device",
+		"torch.Size",	"datetime.datetime", "datetime.date",
+		"datetime.time", "datetime.timedelta", "np.float64",
+		"np.float32",	"np.float16",	     "np.int64",
+		"np.int32",	"np.int16",	     "np.int8",
+		"np.uint64",	"np.uint32",	     "np.uint16",
+		"np.uint8",	"np.bool",
+	};
+
+	return is_among(names, ARRAY_LENGTH(names), name, length);
+}
+
+/* Letters beyond ASCII, too. */
+static bool is_name(char c)
+{
+	return isalnum((unsigned char)c) || c == '_' || c == '.' ||
+	       (unsigned char)c >= 0x80;
+}
+
+/* Behind the quote that ends it; NULL: there is none. */
+static const char *skip_string(const char *at)
+{
+	char quote = *at++;
+
+	for (; *at && *at != quote; at++)
+		if (*at == '\\' && at[1])
+			at++;
+	return *at ? at + 1 : NULL;
+}
+
+/* "1e-05" "0x1f" "2j" */
+static const char *skip_number(const char *at)
+{
+	for (; isalnum((unsigned char)*at) || *at == '.'; at++) {
+		if (*at == '.' && at[1] == '.')
+			return NULL;
+		if (*at == 'e' && (at[1] == '-' || at[1] == '+'))
+			at++;
+	}
+	return at;
+}
+
+/* A keyword, a constant, a class in front of its fields, b of bytes. */
+static const char *skip_name(const char *at, bool trusts_names)
+{
+	const char *cut = strstr(at, "\xe2\x80\xa6");
+	const char *end = at;
+	size_t length;
+
+	while (is_name(*end))
+		end++;
+	length = (size_t)(end - at);
+	if (cut && cut < end)
+		return NULL;
+	if (*end == '=' || strncmp(end, " = ", 3) == 0)
+		return end + strspn(end, " =");
+	if (*end == '(')
+		return trusts_names || is_known_class(at, length) ? end : NULL;
+	if (length == 1 && *at == 'b' && (*end == '\'' || *end == '"'))
+		return end;
+	return is_constant(at, length) ? end : NULL;
+}
+
+/* "<class 'int'>", which is the same everywhere; "<Color.RED: 1>". */
+static const char *skip_angle(const char *at)
+{
+	static const char class[] = "<class '";
+	const char *end;
+
+	if (strncmp(at, class, sizeof(class) - 1) == 0) {
+		end = at + sizeof(class) - 1;
+		while (isalnum((unsigned char)*end) || *end == '_')
+			end++;
+		return strncmp(end, "'>", 2) == 0 ? end + 2 : NULL;
+	}
+	for (end = at + 1; is_name(*end) || *end == '|'; end++)
+		;
+	if (!memchr(at, '.', (size_t)(end - at)) ||
+	    strncmp(end, ": ", 2) != 0)
+		return NULL;
+	end += 2;
+	end = *end == '\'' || *end == '"' ? skip_string(end)
+					 : skip_number(end);
+	return end && *end == '>' ? end + 1 : NULL;
+}
+
+bool variable_says_all(const char *text, bool trusts_names)
+{
+	const char *at = text;
+
+	while (at && *at) {
+		if (strchr("()[]{},:+- ", *at))
+			at++;
+		else if (*at == '\'' || *at == '"')
+			at = skip_string(at);
+		else if (isdigit((unsigned char)*at))
+			at = skip_number(at);
+		else if (*at == '<')
+			at = skip_angle(at);
+		else if (is_name(*at) && *at != '.')
+			at = skip_name(at, trusts_names);
+		else
+			at = NULL;
+	}
+	return at && at > text;
 }

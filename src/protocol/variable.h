@@ -6,6 +6,7 @@
 #define PROTOCOL_VARIABLE_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -55,5 +56,13 @@ json_t *variable_to_json(const struct variable *variable);
 json_t *variable_list_to_json(const struct variable_list *list);
 int variable_list_from_json(struct variable_list *list, const json_t *json,
 			    struct error *error);
+/*
+ * Whether the text of a value says all of it: numbers, strings, None and the
+ * like, in containers or not, nothing cut, no object by its name or address,
+ * no tensor. trusts_names: what stands like a call ("Point(x=1)") lists all
+ * fields of an object, as no __repr__ of a program was run for it; else only
+ * those of the standard library are known to.
+ */
+bool variable_says_all(const char *text, bool trusts_names);
 
 #endif

@@ -149,6 +149,10 @@ def main():
     deep = [[[x]]]
     both = {"net": model.seq, "pair": (x, [cube])}
     both["self"] = both
+    pair = [1, 2]
+    settings = {"lr": 0.5, "none": None, "sizes": [1, [2, "a"], x], "f": print,
+                "long": "x" * 1000, "empty": {}, "pair": [pair, pair],
+                "twice": (x, x)}
     truth = {"lists": {
         "model": list(of_module(model)),
         "wrapped": list(of_module(wrapped)),
@@ -163,6 +167,14 @@ def main():
     for text in EXPRESSIONS.split("\n"):
         if text and "grad" not in text:
             truth["tensors"][text] = tell(eval(text, scope))
+    long = repr(settings["long"])
+    truth["values"] = [
+        ["['lr']", "0.5"], ["['none']", "None"], ["['sizes']", "[1, _, _]"],
+        ["['sizes'][1]", "[2, 'a']"], ["['sizes'][2]", None], ["['f']", None],
+        ["['long']", "%s\u2026 (1002 bytes, crc32 %08x)" % (
+            long[:59], zlib.crc32(long.encode()))], ["['empty']", "{}"],
+        ["['pair'][0]", "[1, 2]"], ["['pair'][1]", "[1, 2]"],
+        ["['twice'][0]", None], ["['twice'][1]", None]]
     truth["gradients"] = [name for name, value in model.named_parameters()
                           if name.startswith(("fc", "bn", "seq"))]
     truth["refused"] = [line.split(" :: ")

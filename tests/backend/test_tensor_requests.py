@@ -391,6 +391,44 @@ class TestTorch(unittest.TestCase):
                      for one in found["parameters"]], truth)
                 self.assertEqual(found["total"], len(truth))
 
+    def test_plain_values(self):
+        """Each place in it has its own, and what is neither says so."""
+        for text in ("settings", "(lambda: settings)()"):
+            with self.subTest(text):
+                found = self.node.ask("parameters", pid=self.pid, hash=True,
+                                      expression=text, values=True)
+                self.assertIs(found["values"], True)
+                told = found["parameters"]
+                self.assertEqual([[one["name"], one.get("value")]
+                                  for one in told], self.truth["values"])
+                self.assertEqual(
+                    [one["name"] for one in told if one["error"]], ["['f']"])
+                self.assertEqual(
+                    {one["name"]: one["kind"] == "value" for one in told},
+                    {name: bool(value)
+                     for name, value in self.truth["values"]})
+        outside, agent = [self.node.ask(
+            "parameters", pid=self.pid, expression=each, values=True)
+            for each in ("optimizer", "(lambda: optimizer)()")]
+        told, agents = [
+            [(one["name"], one.get("value"), one["error"])
+             for one in found["parameters"]] for found in (outside, agent)]
+        self.assertEqual(told, agents)
+        self.assertIn(("param_groups[1].lr", "0.5", None), told)
+        self.assertIn(("param_groups[1].betas", "(0.9, 0.999)", None), told)
+
+    def test_a_value_alone(self):
+        for text, value in (("truth['values'][0]", "[\"['lr']\", '0.5']"),
+                            ("settings['lr']", "0.5")):
+            found = self.node.ask("parameters", pid=self.pid,
+                                  expression=text, values=True)
+            self.assertEqual([(one["name"], one["value"])
+                              for one in found["parameters"]],
+                             [(text, value)])
+        self.assertIn("has no elements to compare", self.node.refuse(
+            "parameters", pid=self.pid, expression="settings['f']",
+            values=True))
+
     def test_the_agent_tells_the_same(self):
         """It is asked where code has to run."""
         for text in ("model", "optimizer", "both"):

@@ -111,8 +111,9 @@ class TestDivergence(unittest.TestCase):
             [json.loads(found.stdout)[key] for key in ("rank", "value")],
             [2, "1 NaN of 32"])
         self.differs(
-            r"^rank 2's center differs from the others': 1 of 32 elements "
-            r"differ, first at \[7\]: nan and 0", first="center",
+            r"^rank 2 has 1 NaN in center; ranks 0-1,3 have none; rank 2 "
+            r"against rank 0: 1 of 32 elements differ, first at \[7\]: nan "
+            r"and 0", first="center",
             differing=1, classes=["0-1,3", "2"], rank=2, element=[7],
             elements=1)
 

@@ -57,22 +57,64 @@ def has_numpy():
                           stderr=subprocess.DEVNULL).returncode == 0
 
 
+TORCH = os.environ.get("PROBETUI_TORCH_PYTHON")
+
+# Values that have no elements of their own, but tensors in them.
+MODULES = r"""
+import sys, torch
+from torch import nn
+number = int(sys.argv[1])
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Linear(4, 3), nn.Linear(3, 2)
+        self.register_buffer("c", torch.zeros(5))
+class Plain:
+    pass
+def train(rank):
+    torch.manual_seed(0)
+    model, same = Net(), Net()
+    linear = nn.Linear(2, 2)
+    add = (lambda x: x + 1) if rank else (lambda x: x + 2)
+    plain = Plain()
+    loss = torch.ones(2)
+    step = {"loss": loss, "n": 3, "sizes": [1, 2]}
+    other = {"loss": loss, "n": 3 + rank}
+    several = [torch.arange(5), torch.ones(2) * (1 + rank)]
+    with_function = {"f": train, "loss": loss}
+    numbers = list(range(1000))
+    numbers[700] += rank
+    if rank == 1:
+        with torch.no_grad():
+            model.b.weight[1, 1] += 1e-3
+    state = model.state_dict()
+    adam = torch.optim.Adam(same.parameters())
+    sgd = torch.optim.SGD(same.parameters(), lr=0.2 if rank else 0.1)
+    print("ready", flush=True)
+    sys.stdin.read()
+train(number)
+"""
+
+
 NUMPY = has_numpy()
 needs_numpy = unittest.skipUnless(NUMPY, "needs numpy of " + PYTHON)
 
 
-class TestTensors(unittest.TestCase):
-    """Three ranks that run; nobody writes, so all of them share these."""
+class Ranks(unittest.TestCase):
+    """Some that run; nobody writes, so all tests of a class share these."""
+    python = PYTHON
+    code = CODE
+    count = 3
 
     @classmethod
     def setUpClass(cls):
         environment = {name: value for name, value in os.environ.items()
                        if name not in ("RANK", "PROBETUI")}
         cls.ranks = [
-            subprocess.Popen([PYTHON, "-c", CODE, str(rank)],
+            subprocess.Popen([cls.python, "-c", cls.code, str(rank)],
                              stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                              env=environment)
-            for rank in range(3)]
+            for rank in range(cls.count)]
         for rank in cls.ranks:
             assert rank.stdout.readline() == b"ready\n"
         cls.pids = ",".join(str(rank.pid) for rank in cls.ranks)
@@ -94,6 +136,8 @@ class TestTensors(unittest.TestCase):
         self.assertTrue(out, error)
         return status, json.loads(out)
 
+
+class TestTensors(Ranks):
     def test_equal_tensors_are_one_class(self):
         status, found = self.run_json("compare", "bits")
         self.assertEqual(status, 0)
@@ -245,6 +289,74 @@ class TestTensors(unittest.TestCase):
             found["sentence"],
             "rank 2 has 1 NaN in holder.weight; ranks 0-1 have none")
         self.assertEqual(found["classes"][1]["tensor"]["stats"]["min"], 0.5)
+
+
+@unittest.skipUnless(TORCH, "PROBETUI_TORCH_PYTHON names no Python with torch")
+class TestModules(Ranks):
+    """A value is the same only when all of it was compared."""
+    python = TORCH
+    code = MODULES
+    count = 2
+
+    def check(self, expression, status, sentence):
+        got, found = self.run_json("compare", expression)
+        self.assertEqual((found["sentence"], got), (sentence, status))
+        compared = [one["compared"] for one in found["classes"]]
+        self.assertEqual(all(compared), status != 4)
+        return found
+
+    def test_a_module_is_compared_by_its_tensors(self):
+        self.check("same", 0, "5 parameters and buffers of same are the same "
+                   "on ranks 0-1")
+        self.check("linear", 0, "2 parameters and buffers of linear are the "
+                   "same on ranks 0-1")
+        found = self.check(
+            "model", 1, "b.weight has 2 values over ranks 0-1, each float32 "
+            "[2, 3]; rank 1 against rank 0: 1 of 6 elements differ, first at "
+            "[1, 1]: -0.250415 and -0.251415; max |difference| 0.001 at "
+            "[1, 1]")
+        self.assertEqual([one["ranks"] for one in found["classes"]],
+                         ["0", "1"])
+        self.assertEqual([row["name"] for row in found["parts"]["rows"]],
+                         ["b.weight"])
+
+    def test_containers_are_compared_by_what_is_in_them(self):
+        self.check("step", 0, "1 tensor and 2 plain values of step are the "
+                   "same on ranks 0-1")
+        self.check("other", 1, "['n'] has 2 values: rank 0 3; rank 1 4")
+        self.assertIn("[1] has 2 values", self.run_text(
+            "compare", "several")[1])
+        self.assertIn("['b.weight'] has 2 values", self.run_text(
+            "compare", "state")[1])
+        found = self.run_json("compare", "numbers")[1]
+        self.assertEqual(len(found["classes"]), 2)
+
+    def test_optimizers_are_compared_with_their_settings(self):
+        found = self.run_json("compare", "adam")[1]
+        self.assertRegex(found["sentence"],
+                         "^4 tensors and [0-9]+ plain values of adam are the "
+                         "same on ranks 0-1$")
+        self.check("sgd", 1, "param_groups[0].lr has 2 values: rank 0 0.1; "
+                   "rank 1 0.2")
+
+    def test_what_has_a_name_only_is_not_compared(self):
+        for text, kind in (("add", "function"), ("plain", "__main__.Plain")):
+            self.check(text, 4, "not compared: %s: a %s has no elements to "
+                       "compare; compare what is in it (%s.NAME)"
+                       % (text, kind, text))
+        self.check("with_function", 4, "not compared: ['f']: a function has "
+                   "no elements to compare")
+
+    def test_a_recording_has_what_was_compared(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "a")
+            live = self.run_json("--record", path, "--record-locals",
+                                 "compare", "other")
+            run = subprocess.run(
+                [jobs.PROBETUI, "--json", "--replay", path, "compare",
+                 "other"], stdout=subprocess.PIPE, timeout=LIMIT)
+            self.assertEqual((run.returncode, json.loads(run.stdout.decode())),
+                             live)
 
 
 if __name__ == "__main__":

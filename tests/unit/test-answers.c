@@ -13,10 +13,12 @@
 
 #include "banned.h"
 #include "base/alloc.h"
+#include "base/array.h"
 #include "base/buffer.h"
 #include "model/answers.h"
 #include "model/dialogue.h"
 #include "model/difference.h"
+#include "model/paramdiff.h"
 #include "protocol/tensor.h"
 
 /* "RANKS: TEXT DEVIATION|", with ! in front of what is odd, ? of failures. */
@@ -455,8 +457,127 @@ static void tensors_within_a_value_are_not_all_shown(void **state)
 	(void)state;
 	ask_weight(&answers, 2);
 	answer(&answers, 0, 1, "{'x': tensor float32 [8, 32] cpu}");
-	check_tensors(&answers, "~0-1|fc.weight reads the same, as far as it "
-				"is shown, on ranks 0-1");
+	check_tensors(&answers, "~0-1|not compared: only a part of it is "
+				"shown");
+}
+
+/* A function, whose name alone is shown, is no more. */
+static void what_is_shown_by_its_name_is_not_compared(void **state)
+{
+	static const char *const texts[] = {
+		"Net (2 modules)",
+		"Linear (2 parameters)",
+		"<function train.<locals>.<lambda> at play.py:18>",
+		"<torch.optim.adam.Adam at 0x7f0012345678>",
+		"[0, 1, \u2026]",
+	};
+	struct answers answers;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LENGTH(texts); i++) {
+		ask_weight(&answers, 2);
+		answer(&answers, 0, 1, texts[i]);
+		check_tensors(&answers, "~0-1|not compared: only a part of it "
+					"is shown");
+	}
+	ask_weight(&answers, 2);
+	answer(&answers, 0, 1, "{'lr': 0.1, 'betas': (0.9, 0.999)}");
+	check_tensors(&answers, "0-1|fc.weight is the same on ranks 0-1");
+}
+
+/* What a rank's model has in it: a weight, and where it is known, lr. */
+static void add_parts(struct answers *answers, int rank, uint32_t hash,
+		      const char *lr)
+{
+	struct tensor_parameters page = { .total = -1 };
+	struct tensor_parameter *item = tensor_parameters_add(&page);
+	size_t number;
+
+	if (!answers->parts) {
+		answers->parts = xcalloc(1, sizeof(*answers->parts));
+		paramdiff_begin(answers->parts, "model", false, 1);
+	}
+	number = paramdiff_add_rank(answers->parts, rank);
+	item->name = xstrdup("weight");
+	item->tensor.dtype = xstrdup("float32");
+	item->tensor.dimension_count = 1;
+	item->tensor.shape[0] = item->tensor.element_count = 2;
+	item->tensor.has_hash = hash != 0;
+	item->tensor.hash = hash;
+	if (lr) {
+		item = tensor_parameters_add(&page);
+		item->name = xstrdup("lr");
+		item->value = xstrdup(lr);
+	}
+	page.total = (int64_t)page.count;
+	paramdiff_take(answers->parts, number, &page);
+}
+
+static void check_parts(struct answers *answers, const char *wanted)
+{
+	paramdiff_judge(answers->parts);
+	answers->parts->is_over = true;
+	check_tensors(answers, wanted);
+}
+
+static void ask_model(struct answers *answers, int count)
+{
+	ask_weight(answers, count);
+	answer(answers, 0, count - 1, "Net (2 modules)");
+}
+
+static void what_is_in_a_value_is_compared(void **state)
+{
+	struct answers answers;
+
+	(void)state;
+	ask_model(&answers, 3);
+	for (int i = 0; i < 3; i++)
+		add_parts(&answers, i, 0x11, NULL);
+	check_parts(&answers, "0-2|1 parameter or buffer of model is the same "
+			      "on ranks 0-2");
+	ask_model(&answers, 3);
+	for (int i = 0; i < 3; i++)
+		add_parts(&answers, i, i == 1 ? 0x22 : 0x11, "0.1");
+	check_parts(&answers, "!1|0,2|rank 1's weight differs from the "
+			      "others'");
+	ask_model(&answers, 3);
+	for (int i = 0; i < 3; i++)
+		add_parts(&answers, i, 0x11, i == 1 ? "0.2" : "0.1");
+	check_parts(&answers, "!1|0,2|rank 1's lr is 0.2, the others' 0.1");
+	ask_model(&answers, 2);
+	for (int i = 0; i < 2; i++)
+		add_parts(&answers, i, 0x11, "0.1");
+	check_parts(&answers, "0-1|1 tensor and 1 plain value of model are "
+			      "the same on ranks 0-1");
+}
+
+static void what_in_it_was_not_read_is_not_compared(void **state)
+{
+	struct answers answers;
+
+	(void)state;
+	ask_model(&answers, 2);
+	add_parts(&answers, 0, 0, "0.1");
+	add_parts(&answers, 1, 0x11, "0.1");
+	check_parts(&answers, "~0-1|not compared: weight: its elements were "
+			      "not read");
+	ask_model(&answers, 3);
+	for (int i = 0; i < 3; i++)
+		add_parts(&answers, i, 0x11, NULL);
+	paramdiff_fail(answers.parts, 1, "it is gone");
+	check_parts(&answers, "~1|0,2|not compared: it is gone");
+}
+
+/* Before all is known nothing is said. */
+static void while_parts_are_compared_nothing_is_said(void **state)
+{
+	struct answers answers;
+
+	(void)state;
+	ask_model(&answers, 2);
+	add_parts(&answers, 0, 0x11, NULL);
+	check_tensors(&answers, "~0-1|");
 }
 
 /* It may be the same as the others. */
@@ -559,6 +680,10 @@ int main(void)
 		cmocka_unit_test(another_shape_is_told),
 		cmocka_unit_test(a_sample_makes_nothing_sure),
 		cmocka_unit_test(tensors_within_a_value_are_not_all_shown),
+		cmocka_unit_test(what_is_shown_by_its_name_is_not_compared),
+		cmocka_unit_test(what_is_in_a_value_is_compared),
+		cmocka_unit_test(what_in_it_was_not_read_is_not_compared),
+		cmocka_unit_test(while_parts_are_compared_nothing_is_said),
 		cmocka_unit_test(what_was_not_read_does_not_differ),
 		cmocka_unit_test(a_tensor_beside_none_is_told),
 		cmocka_unit_test(numbers_within_a_tolerance_are_one_class),

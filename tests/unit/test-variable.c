@@ -72,6 +72,55 @@ static void values_of_secrets_are_masked(void **state)
 	variable_list_clear(&list);
 }
 
+static void a_text_says_all_or_not(void **state)
+{
+	static const struct {
+		const char *text;
+		bool says_all;
+		bool with_names;
+	} rows[] = {
+		{ "1", true, true },
+		{ "-1.5e-05", true, true },
+		{ "(nan+infj)", true, true },
+		{ "'a <b> \\' at 0x7f0012345678'", true, true },
+		{ "b'\\x00'", true, true },
+		{ "{'a': [1, 2.0, None], \"b\": (True,)}", true, true },
+		{ "{'caf\u00e9', '\u2026'}", true, true },
+		{ "set()", true, true },
+		{ "OrderedDict({'a': 1})", true, true },
+		{ "defaultdict(<class 'list'>, {1: [2]})", true, true },
+		{ "torch.float32", true, true },
+		{ "<Color.RED: 1>", true, true },
+		{ "Color.RED = 1", true, true },
+		{ "Point(x=1, y=-2)", false, true },
+		{ "Net(width=8)", false, true },
+		{ "", false, false },
+		{ "Net (2 modules)", false, false },
+		{ "Linear", false, false },
+		{ "<function train.<locals>.<lambda> at play.py:18>", false,
+		  false },
+		{ "<torch.optim.adam.Adam at 0x7f0012345678>", false, false },
+		{ "<class '__main__.Net'>", false, false },
+		{ "{'loss': tensor float32 [2] cpu}", false, false },
+		{ "[1, 2, \u2026]", false, false },
+		{ "'xxx'\u2026", false, false },
+		{ "[1, ... 5 more]", false, false },
+		{ "[[...]]", false, false },
+		{ "'xxx'... 5 more", false, false },
+		{ "[?]", false, false },
+		{ "float32 [8, 32]", false, false },
+		{ "<int of 40000 bits>", false, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
+		if (variable_says_all(rows[i].text, false) !=
+			    rows[i].says_all ||
+		    variable_says_all(rows[i].text, true) !=
+			    rows[i].with_names)
+			fail_msg("%s", rows[i].text);
+}
+
 static void what_is_sent_arrives(void **state)
 {
 	struct variable_list sent = { .total = 250 };
@@ -157,6 +206,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_shape_is_the_contract),
 		cmocka_unit_test(values_of_secrets_are_masked),
+		cmocka_unit_test(a_text_says_all_or_not),
 		cmocka_unit_test(what_is_sent_arrives),
 		cmocka_unit_test(a_long_value_is_cut),
 		cmocka_unit_test(hostile_values_are_refused),

@@ -74,6 +74,7 @@ def _parameters(call: Call) -> Dict[str, Any]:
     arguments = call.arguments
     start = arguments.integer("start", 0)
     of_gradient = arguments.flag("gradients")
+    wants_values = arguments.flag("values") and not of_gradient
     asked = wish.read(arguments)
     # The rest is for one tensor.
     wanted = wish.Wish(asked.statistics, has_hash=asked.has_hash)
@@ -90,14 +91,15 @@ def _parameters(call: Call) -> Dict[str, Any]:
         return told, None
 
     def do() -> Dict[str, Any]:
-        every = parameters.find(found.value, found.text)
+        every = parameters.find(found.value, found.text, wants_values)
         if every is None:
             raise Failure("%s is no module, no optimizer, no tensor and no "
                           "list, tuple or dict of such."
                           % ascii(found.text)[:200])
         page = every[start:start + parameters.PAGE_MAXIMUM]
         return {"parameters": [parameters.tell(each, of_gradient, one)
-                               for each in page], "total": len(every)}
+                               for each in page], "total": len(every),
+                "values": wants_values}
 
     return dict(found.work(do), frame=found.frame())
 

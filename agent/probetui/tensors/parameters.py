@@ -1,14 +1,15 @@
 """The parameters and buffers of a module, by the names and in the order of
-named_parameters() and named_buffers(), or the tensors in anything else. No
-code of the program runs for it."""
+named_parameters() and named_buffers(), or the tensors in anything else, and
+its plain values where these are wanted. No code of the program runs for it."""
 from __future__ import annotations
 
+import zlib
 from typing import Any, Dict, List, NamedTuple, Optional, Set, Tuple
 
 from .. import deadline
 from ..dap.children import instance_names
 from ..objects import loaded
-from ..values import ancestors, cut, describe
+from ..values import Kinds, ancestors, cut, describe, type_name
 from . import facts, of_torch
 
 DEPTH_MAXIMUM = 100
@@ -16,14 +17,21 @@ FOUND_MAXIMUM = 1000000
 PAGE_MAXIMUM = 1000
 NAME_MAXIMUM = 1000
 KEY_MAXIMUM = 200
+# Of one plain value, as repr() writes it; what is told of it whole; and how
+# much of a longer one.
+VALUE_MAXIMUM = 1 << 20
+VALUE_WHOLE = 200
+VALUE_COLUMNS = 60
+_NUMBERS = Kinds((int, float, complex, bool, type(None)))
+_TEXTS = Kinds((str, bytes))
 _MODULE = ("torch.nn.modules.module", "Module")
 _OPTIMIZER = ("torch.optim.optimizer", "Optimizer")
 
 
 class Found(NamedTuple):
     name: str
-    kind: str  # "parameter", "buffer"
-    value: Any
+    kind: str  # "parameter", "buffer", "value", "other": none of them
+    value: Any  # of "value" its text
 
 
 def _is_a(value: Any, module: str, name: str) -> bool:
@@ -67,11 +75,37 @@ def _entries(module: Any, folder: str) -> List[Tuple[Any, Any]]:
     return _pairs(instance_names(module).get(folder))
 
 
+def _plain(value: Any) -> str:
+    """Its repr(), where that says all of it; else ""."""
+    kind = type(value)
+    if kind in _TEXTS:
+        return repr(value) if len(value) <= VALUE_MAXIMUM else ""
+    if kind not in _NUMBERS:
+        return ""
+    try:
+        return repr(value)
+    except ValueError:
+        # More digits than sys.set_int_max_str_digits() lets.
+        return ""
+
+
+def _shorten(text: str) -> str:
+    """What is long is cut, with its CRC: equal texts are equal values."""
+    whole = text.encode("utf-8", "backslashreplace")
+    if len(whole) <= VALUE_WHOLE:
+        return text
+    return "%s\u2026 (%d bytes, crc32 %08x)" % (
+        text[:VALUE_COLUMNS - 1], len(whole), zlib.crc32(whole))
+
+
 class _Walk:
     """As backends/tensor/walk.c."""
 
-    def __init__(self) -> None:
+    def __init__(self, text: str, wants_values: bool) -> None:
         self.found: List[Found] = []
+        self._text = text
+        self._wants_values = wants_values
+        self._owners = 0  # modules and optimizers that are being walked
         self._seen: Set[int] = set()
         self._depth = 0
 
@@ -82,10 +116,40 @@ class _Walk:
         self._seen.add(id(value))
         return True
 
-    def _add(self, name: str, kind: str, value: Any) -> None:
+    def _put(self, name: str, kind: str, value: Any) -> None:
         deadline.check()
-        if len(self.found) < FOUND_MAXIMUM and self._see(value):
-            self.found.append(Found(cut(name, NAME_MAXIMUM), kind, value))
+        if len(self.found) < FOUND_MAXIMUM:
+            self.found.append(Found(cut(name or self._text, NAME_MAXIMUM),
+                                    kind, value))
+
+    def _add(self, name: str, kind: str, value: Any) -> None:
+        is_first = self._see(value)
+        # Each name of a dict has its value.
+        if is_first or self._wants_values and self._owners == 0:
+            self._put(name, kind, value)
+
+    def _value(self, name: str, value: Any) -> None:
+        text = _plain(value)
+        if text:
+            self._put(name, "value", _shorten(text))
+        else:
+            self._put(name, "other", value)
+
+    def _plain_items(self, name: str, values: List[Any], ends: str) -> None:
+        """Together, where the others are walked."""
+        texts = [_plain(value) for value in values]
+        if not values or any(texts):
+            self._put(name, "value", _shorten("%s%s%s" % (
+                ends[0], ", ".join(text or "_" for text in texts), ends[1])))
+
+    def _options(self, names: List[Tuple[Any, Any]], before: str,
+                 but: Optional[str]) -> None:
+        """Learning rates and the like: all of a dict but what is walked
+        besides: a list of that name, or, without one, tensors."""
+        for name, value in names if self._wants_values else ():
+            if type(name) is str and name != but and not (
+                    but is None and _is_tensor(ancestors(type(value)))):
+                self.walk(value, before + name)
 
     def _tensors(self, names: List[Tuple[Any, Any]], before: str,
                  kind: str) -> None:
@@ -109,44 +173,81 @@ class _Walk:
                 numbers[id(value)] = len(numbers)
                 self._add("%sparam_groups[%d].params[%d]" % (
                     before, group, i), "parameter", value)
+            self._options(_pairs(fields), "%sparam_groups[%d]." % (
+                before, group), "params")
         for key, parts in _pairs(names.get("state")):
             if id(key) in numbers:
-                self._tensors(_pairs(parts), "%sstate[%d]." % (
-                    before, numbers[id(key)]), "buffer")
+                within = "%sstate[%d]." % (before, numbers[id(key)])
+                self._tensors(_pairs(parts), within, "buffer")
+                self._options(_pairs(parts), within, None)
+
+    def _owner(self, walk: Any, value: Any, before: str) -> None:
+        self._owners += 1
+        walk(value, before)
+        self._owners -= 1
+
+    def _dict(self, pairs: List[Tuple[Any, Any]], name: str) -> None:
+        if not pairs and self._wants_values:
+            self._put(name, "value", "{}")
+        for key, part in pairs:
+            self.walk(part, "%s[%s]" % (name, cut(describe(key),
+                                                  KEY_MAXIMUM)))
+
+    def _list(self, items: List[Any], name: str, ends: str) -> None:
+        if self._wants_values:
+            self._plain_items(name, items, ends)
+        for i, part in enumerate(items):
+            if not (self._wants_values and _plain(part)):
+                self.walk(part, "%s[%d]" % (name, i))
+
+    def _container(self, value: Any, kinds: Any, name: str) -> None:
+        if dict in kinds:
+            self._dict(_pairs(value), name)
+        else:
+            self._list(_items(value), name, "[]" if list in kinds else "()")
 
     def walk(self, value: Any, name: str) -> None:
         kinds = ancestors(type(value))
         if _is_tensor(kinds):
             self._add(name, "parameter", value)
             return
+        if not _has_parts(value, kinds):
+            if self._wants_values:
+                self._value(name, value)
+            return
         if self._depth >= DEPTH_MAXIMUM or not self._see(value):
             return
         self._depth += 1
         before = name + "." if name else ""
+        is_owner = True
         if _is_a(value, *_MODULE):
-            self._module(value, before)
+            self._owner(self._module, value, before)
         elif _is_a(value, *_OPTIMIZER):
-            self._optimizer(value, before)
-        elif dict in kinds:
-            for key, part in _pairs(value):
-                self.walk(part, "%s[%s]" % (name, cut(describe(key),
-                                                      KEY_MAXIMUM)))
-        elif list in kinds or tuple in kinds:
-            for i, part in enumerate(_items(value)):
-                self.walk(part, "%s[%d]" % (name, i))
+            self._owner(self._optimizer, value, before)
+        else:
+            is_owner = False
+            self._container(value, kinds, name)
         self._depth -= 1
+        # In another place it is walked again, but not within itself.
+        if self._wants_values and not (is_owner and self._owners):
+            self._seen.discard(id(value))
 
 
-def find(value: Any, text: str) -> Optional[List[Found]]:
+def _has_parts(value: Any, kinds: Any) -> bool:
+    return any(base in kinds for base in (list, tuple, dict)) or \
+        _is_a(value, *_MODULE) or _is_a(value, *_OPTIMIZER)
+
+
+def find(value: Any, text: str, wants_values: bool
+         ) -> Optional[List[Found]]:
     """`text`: what it is called. None: there can be none in it."""
     kinds = ancestors(type(value))
-    is_tensor = _is_tensor(kinds)
-    if not is_tensor and not _is_a(value, *_MODULE) and \
-            not _is_a(value, *_OPTIMIZER) and \
-            not any(base in kinds for base in (list, tuple, dict)):
+    is_leaf = _is_tensor(kinds) or not _has_parts(value, kinds)
+    if not _is_tensor(kinds) and is_leaf and not (
+            wants_values and _plain(value)):
         return None
-    walk = _Walk()
-    walk.walk(value, text if is_tensor else "")
+    walk = _Walk(text, wants_values)
+    walk.walk(value, text if is_leaf else "")
     return walk.found
 
 
@@ -161,6 +262,11 @@ def tell(found: Found, of_gradient: bool, do: Any) -> Dict[str, Any]:
     """`do` has it told, with what is wanted of its elements."""
     told: Dict[str, Any] = {"name": found.name, "kind": found.kind,
                             "tensor": None}
+    if found.kind == "value":
+        return dict(told, value=found.value)
+    if found.kind == "other":
+        return dict(told, kind="parameter", error="a %s has no elements to "
+                    "compare" % type_name(found.value))
     value = gradient(found.value) if of_gradient else found.value
     if value is None:
         told["error"] = "it has no gradient"
