@@ -378,7 +378,7 @@ void pane_compare_summary(struct window window, const struct session *session)
 	answer_classes_make(&classes, answers);
 	for (size_t i = 0; i < classes.count; i++)
 		is_odd |= classes.items[i].is_odd;
-	if (answers->parts && paramdiff_differing(answers->parts) > 0)
+	if (answers->parts && paramdiff_is_finding(answers->parts))
 		is_odd = true;
 	append_summary(&text, session, &classes);
 	window_put_character(window, 0, 1, STYLE_HINT_KEY,

@@ -27,8 +27,7 @@ size_t parameters_count(const struct session *session)
 {
 	const struct paramdiff *diff = diff_of(session);
 
-	return diff->is_over || diff->has_difference ? paramdiff_differing(diff)
-						     : 0;
+	return diff->is_over || diff->has_difference ? paramdiff_odd(diff) : 0;
 }
 
 const struct paramdiff_row *parameters_row(const struct session *session,
@@ -39,7 +38,7 @@ const struct paramdiff_row *parameters_row(const struct session *session,
 	if (at >= parameters_count(session))
 		return NULL;
 	for (size_t i = 0; i < diff->row_count; i++)
-		if (paramdiff_row_differs(&diff->rows[i]) && at-- == 0)
+		if (paramdiff_row_is_odd(&diff->rows[i]) && at-- == 0)
 			return &diff->rows[i];
 	return NULL;
 }
@@ -50,7 +49,7 @@ const struct paramdiff_row *parameters_next(const struct session *session,
 	const struct paramdiff *diff = diff_of(session);
 
 	while (++row < diff->rows + diff->row_count)
-		if (paramdiff_row_differs(row))
+		if (paramdiff_row_is_odd(row))
 			return row;
 	return NULL;
 }
@@ -154,6 +153,18 @@ static void append_absent(struct buffer *out, const struct paramdiff_row *row)
 	rankset_clear(&absent);
 }
 
+/* Each count once: " (12 NaN)" */
+static void append_nan(struct buffer *out, const struct paramdiff_row *row)
+{
+	struct buffer counts = BUFFER_INIT;
+
+	for (size_t i = 0; i < row->class_count && counts.length == 0; i++)
+		paramdiff_append_nan(&counts, &row->classes[i]);
+	if (counts.length > 0)
+		buffer_printf(out, " (%s)", counts.data);
+	buffer_clear(&counts);
+}
+
 static void append_how(struct buffer *out, const struct paramdiff_row *row)
 {
 	if (row->how == PARAMDIFF_DTYPE) {
@@ -164,10 +175,13 @@ static void append_how(struct buffer *out, const struct paramdiff_row *row)
 		append_parted(out, row, append_shape);
 	} else if (row->how == PARAMDIFF_MISSING) {
 		append_absent(out, row);
-	} else if (row->class_count > 0) {
+	} else if (row->how == PARAMDIFF_ELEMENTS) {
 		buffer_append_string(out, "elements of ");
 		tensortext_append_head(out, &row->classes[0].tensor);
+	} else if (row->class_count > 0 && row->classes[0].tensor.dtype) {
+		tensortext_append_head(out, &row->classes[0].tensor);
 	}
+	append_nan(out, row);
 }
 
 void parameters_append_row(struct buffer *out, const struct paramdiff_row *row)
@@ -291,6 +305,13 @@ static void put_title(struct window window, const struct session *session)
 		buffer_append_string(&right, " of ");
 		text_count(&right, diff->row_count);
 		buffer_append_string(&right, " differ");
+		if (diff->nan_count > 0) {
+			buffer_append_string(&right, ", ");
+			text_count(&right, diff->nan_count);
+			buffer_append_string(&right, diff->nan_count == 1
+							     ? " has NaN"
+							     : " have NaN");
+		}
 	}
 	pane_title(window, 0, 1, window.column_count - 2, true, left.data,
 		   right.data);
@@ -394,7 +415,7 @@ void pane_parameters_summary(struct window window,
 	pane_parameters_append_summary(&text, session);
 	window_put_character(window, 0, 1, STYLE_HINT_KEY, '=');
 	window_put_paragraph(window, 0, 3, window.row_count,
-			     parameters_count(session) > 0
+			     paramdiff_is_finding(diff_of(session))
 				     ? STYLE_VERDICT_BAD
 				     : STYLE_VERDICT_NOTE,
 			     text.data);

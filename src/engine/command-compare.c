@@ -39,8 +39,9 @@ static void judge(struct command_context *context,
 	}
 	if (classes->value_count == 0)
 		context->status = STATUS_NOTHING;
-	gather_finding(context, known > 1 ||
-					(parts && paramdiff_differing(parts)));
+	gather_finding(context,
+		       known > 1 || answer_classes_have_nan(classes) ||
+			       (parts && paramdiff_is_finding(parts)));
 }
 
 /* Ranks that differ are a finding; of a broadcast nothing is. */

@@ -61,8 +61,7 @@ static void judge(struct command_context *context,
 		context->status = STATUS_PARTIAL;
 	if (failed == diff->rank_count)
 		context->status = STATUS_NOTHING;
-	gather_finding(context, paramdiff_differing(diff) > 0 ||
-					diff->reordered.range_count > 0);
+	gather_finding(context, paramdiff_is_finding(diff));
 }
 
 /* The option may stand in front of the expression. */

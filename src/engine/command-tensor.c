@@ -290,6 +290,8 @@ static void judge(struct looking *looking)
 
 	if (tensor->unread || tensor->is_torn || looking->is_torn)
 		context->status = STATUS_PARTIAL;
+	gather_finding(context, tensor_nan_count(tensor) > 0 ||
+					tensor_infinity_count(tensor) > 0);
 	if (!context->notes || !(tensor->is_torn || looking->is_torn))
 		return;
 	buffer_printf(context->notes,

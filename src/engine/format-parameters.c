@@ -92,7 +92,7 @@ json_t *format_json_parameters(const struct paramdiff *diff)
 	json_t *rows = json_array();
 
 	for (size_t i = 0; i < diff->row_count; i++)
-		if (paramdiff_row_differs(&diff->rows[i]))
+		if (paramdiff_row_is_odd(&diff->rows[i]))
 			json_array_append_new(rows,
 					      row_to_json(&diff->rows[i]));
 	paramdiff_append_sentence(&sentence, diff);
@@ -106,6 +106,12 @@ json_t *format_json_parameters(const struct paramdiff *diff)
 	add_count(json, "unread", diff->counts[PARAMDIFF_UNREAD]);
 	json_set_text(json, "first",
 		      diff->first < 0 ? NULL : diff->rows[diff->first].name);
+	add_count(json, "nan", diff->nan_count);
+	json_object_set_new(json, "nan_ranks",
+			    format_json_set(&diff->nan_ranks));
+	json_set_text(json, "first_nan",
+		      diff->first_nan < 0 ? NULL
+					  : diff->rows[diff->first_nan].name);
 	json_object_set_new(json, "difference", difference_to_json(diff));
 	json_object_set_new(json, "reordered",
 			    format_json_set(&diff->reordered));
@@ -114,6 +120,16 @@ json_t *format_json_parameters(const struct paramdiff *diff)
 	json_object_set_new(json, "errors", errors_to_json(diff));
 	buffer_clear(&sentence);
 	return json;
+}
+
+static void append_nan(struct buffer *out, const struct paramdiff_class *class)
+{
+	struct buffer text = BUFFER_INIT;
+
+	paramdiff_append_nan(&text, class);
+	if (text.length > 0)
+		buffer_printf(out, " %s", text.data);
+	buffer_clear(&text);
 }
 
 static void append_row(struct buffer *out, const struct paramdiff_row *row)
@@ -134,6 +150,7 @@ static void append_row(struct buffer *out, const struct paramdiff_row *row)
 		if (class->tensor.has_hash)
 			buffer_printf(out, " %08x",
 				      (unsigned int)class->tensor.hash);
+		append_nan(out, class);
 	}
 	if (rankset_count(&row->missing) > 0) {
 		buffer_append_string(out, "; ");
@@ -148,7 +165,7 @@ void format_text_parameters(struct buffer *out, const struct paramdiff *diff)
 	size_t count = 0;
 
 	for (size_t i = 0; i < diff->row_count; i++) {
-		if (!paramdiff_row_differs(&diff->rows[i]))
+		if (!paramdiff_row_is_odd(&diff->rows[i]))
 			continue;
 		if (count++ < ROWS_MAXIMUM)
 			append_row(out, &diff->rows[i]);

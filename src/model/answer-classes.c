@@ -104,8 +104,8 @@ static void read_tensor(struct answer_class *class)
 
 	read_single(class);
 	class->is_sure = tensor->has_hash;
-	class->has_nan = tensor->has_statistics &&
-			 tensor->statistics.nan_count > 0;
+	class->has_nan = tensor_nan_count(tensor) > 0;
+	class->has_infinity = tensor_infinity_count(tensor) > 0;
 	if (!tensor->has_statistics || !tensor->statistics.has_norm)
 		return;
 	class->has_level = true;
@@ -134,7 +134,7 @@ static void read_value(struct answer_class *class)
 		read_tensor(class);
 	if (!class->is_number)
 		return;
-	class->has_nan = isnan(class->number);
+	class->has_nan |= isnan(class->number);
 	class->has_level = true;
 	class->level = class->number;
 }
@@ -375,6 +375,14 @@ answer_classes_reference(const struct answer_classes *classes)
 			best = class;
 	}
 	return best;
+}
+
+bool answer_classes_have_nan(const struct answer_classes *classes)
+{
+	for (size_t i = 0; i < classes->value_count; i++)
+		if (classes->items[i].has_nan || classes->items[i].has_infinity)
+			return true;
+	return false;
 }
 
 const struct answer_class *

@@ -42,14 +42,6 @@ static double find_median(const struct answer_classes *classes, size_t ranks)
 	return median;
 }
 
-static bool have_all_nan(const struct answer_classes *classes)
-{
-	for (size_t i = 0; i < classes->count; i++)
-		if (!classes->items[i].is_failure && !classes->items[i].has_nan)
-			return false;
-	return true;
-}
-
 static bool is_unread(const struct answer_class *class)
 {
 	return class->tensor && !class->tensor->has_hash &&
@@ -92,8 +84,7 @@ static void judge(struct answer_classes *classes, size_t ranks)
 		class->is_odd = class->is_number && isnan(class->number);
 		if (!isnan(median) && !is_finite)
 			class->is_odd = true;
-		if (class->tensor && class->has_nan &&
-		    !have_all_nan(classes))
+		if (class->tensor && (class->has_nan || class->has_infinity))
 			class->is_odd = true;
 		if (isnan(median) && !class->is_number && is_told &&
 		    count * 2 < answered)

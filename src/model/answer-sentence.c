@@ -156,19 +156,15 @@ static void part(const struct answer_classes *classes,
 
 static int64_t count_nan(const struct answer_class *class)
 {
-	return class->tensor && class->tensor->has_statistics
-		       ? class->tensor->statistics.nan_count
-		       : 0;
+	return class->tensor ? tensor_nan_count(class->tensor) : 0;
 }
 
 static int64_t count_infinite(const struct answer_class *class)
 {
-	return class->tensor && class->tensor->has_statistics
-		       ? class->tensor->statistics.infinity_count
-		       : 0;
+	return class->tensor ? tensor_infinity_count(class->tensor) : 0;
 }
 
-static const struct {
+static const struct oddity {
 	const char *name;
 	int64_t (*count_of)(const struct answer_class *class);
 } oddities[] = {
@@ -176,45 +172,103 @@ static const struct {
 	{ "Inf", count_infinite },
 };
 
-/* "rank 5 has 12 NaN in model.fc.weight; ranks 0-4,6-7 have none" */
+/* "12 NaN", or "NaN" where not all of them have as many. */
+static void append_oddity(struct buffer *out, const struct telling *telling,
+			  const struct oddity *oddity)
+{
+	int64_t same = 0;
+
+	for (size_t i = 0; i < telling->classes->value_count; i++) {
+		int64_t count =
+			oddity->count_of(&telling->classes->items[i]);
+
+		if (count > 0)
+			same = same == 0 || same == count ? count : -1;
+	}
+	if (same > 0)
+		buffer_printf(out, "%" PRId64 " ", same);
+	buffer_append_string(out, oddity->name);
+}
+
+/* Where all have some. */
+static void append_likeness(struct buffer *out, const struct telling *telling)
+{
+	const struct answer_classes *classes = telling->classes;
+
+	if (classes->value_count > 1)
+		buffer_append_string(out, "; their elements differ");
+	else if (classes->items[0].is_sure)
+		buffer_append_string(out, "; their elements are the same");
+}
+
+/*
+ * "rank 5 has 12 NaN in model.fc.weight; ranks 0-4,6-7 have none"; where all
+ * have some, whether they are the same.
+ */
 static bool tell_oddity(struct buffer *out, const struct telling *telling,
-			size_t row)
+			const struct oddity *oddity)
 {
 	struct rankset having = RANKSET_INIT;
 	struct rankset others = RANKSET_INIT;
-	bool is_one;
+	bool is_any;
 
-	part(telling->classes, oddities[row].count_of, &having, &others);
-	if (having.range_count > 0 && others.range_count > 0) {
-		is_one = rankset_count(&having) == 1;
+	part(telling->classes, oddity->count_of, &having, &others);
+	/* Where most have the same NaN, another rank differs otherwise. */
+	is_any = having.range_count > 0 &&
+		 (others.range_count > 0 || !telling->majority ||
+		  telling->classes->value_count == 1);
+	if (is_any) {
 		rankset_append_named(out, &having);
-		buffer_append_string(out, is_one ? " has " : " have ");
-		if (is_one)
-			buffer_printf(out, "%" PRId64 " ",
-				      oddities[row].count_of(
-					      answer_classes_find(
-						      telling->classes,
-						      rankset_first(&having))));
-		buffer_printf(out, "%s in ", oddities[row].name);
+		buffer_append_string(out, rankset_count(&having) == 1
+						  ? " has "
+						  : " have ");
+		append_oddity(out, telling, oddity);
+		buffer_append_string(out, " in ");
 		append_question(out, telling);
+	}
+	if (is_any && others.range_count > 0) {
 		buffer_append_string(out, "; ");
 		rankset_append_named(out, &others);
 		buffer_append_string(out, rankset_count(&others) == 1
 						  ? " has none"
 						  : " have none");
+	} else if (is_any && rankset_count(&having) > 1) {
+		append_likeness(out, telling);
 	}
-	is_one = having.range_count > 0 && others.range_count > 0;
 	rankset_clear(&having);
 	rankset_clear(&others);
-	return is_one;
+	return is_any;
 }
 
+/* True: it is told. */
 static bool tell_nan(struct buffer *out, const struct telling *telling)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(oddities); i++)
-		if (tell_oddity(out, telling, i))
+		if (tell_oddity(out, telling, &oddities[i]))
 			return true;
 	return false;
+}
+
+/* Where that is not what a rank differs in. */
+static void append_common_nan(struct buffer *out,
+			      const struct telling *telling)
+{
+	for (size_t i = 0; i < ARRAY_LENGTH(oddities); i++) {
+		struct rankset having = RANKSET_INIT;
+		struct rankset others = RANKSET_INIT;
+
+		part(telling->classes, oddities[i].count_of, &having, &others);
+		if (having.range_count > 0 && others.range_count == 0) {
+			buffer_append_string(out, "; ");
+			rankset_append_named(out, &having);
+			buffer_append_string(out, rankset_count(&having) == 1
+							  ? " has "
+							  : " have ");
+			append_oddity(out, telling, &oddities[i]);
+		}
+		rankset_clear(&having);
+		rankset_clear(&others);
+	}
 }
 
 static void append_value(struct buffer *out, const struct answer_class *class)
@@ -436,10 +490,33 @@ static void append_more(struct buffer *out, const struct telling *telling)
 	rankset_clear(&more);
 }
 
+/* "loss is nan on all 4 ranks" */
+static void tell_same_number(struct buffer *out, const struct telling *telling)
+{
+	const struct answer_class *class = &telling->classes->items[0];
+	size_t count = rankset_count(&class->ranks);
+
+	append_question(out, telling);
+	buffer_printf(out, " is %s on ", name_of(class->number));
+	if (count < telling->answers->count) {
+		rankset_append_named(out, &class->ranks);
+		return;
+	}
+	buffer_append_string(out, "all ");
+	text_count(out, count);
+	buffer_append_string(out, " ranks");
+}
+
 static void tell_same(struct buffer *out, const struct telling *telling)
 {
 	const struct answer_class *class = &telling->classes->items[0];
 
+	if (class->is_number && (class->has_nan || class->has_infinity)) {
+		tell_same_number(out, telling);
+		return;
+	}
+	if (tell_nan(out, telling))
+		return;
 	append_question(out, telling);
 	if (class->merged > 1)
 		buffer_printf(out, " is within %g on ",
@@ -474,8 +551,7 @@ static bool tell_parts(struct buffer *out, const struct telling *telling)
 	const struct answer_class *class = &telling->classes->items[0];
 	const struct paramdiff *parts = telling->answers->parts;
 
-	if (parts && (paramdiff_differing(parts) > 0 ||
-		      parts->reordered.range_count > 0)) {
+	if (parts && paramdiff_is_finding(parts)) {
 		paramdiff_append_sentence(out, parts);
 		return true;
 	}
@@ -545,4 +621,5 @@ void answer_classes_append_sentence(struct buffer *out,
 		if (tellers[i](out, &telling))
 			break;
 	append_more(out, &telling);
+	append_common_nan(out, &telling);
 }

@@ -97,7 +97,9 @@ struct answer_class {
 	const struct answer *first; /* lent by the answers */
 	bool is_failure;
 	bool is_raised; /* a failure: what was asked raised */
-	bool is_odd; /* no number among numbers; or unlike most others */
+	/* No number among numbers, NaN or an infinity in a tensor; or unlike
+	 * most others. */
+	bool is_odd;
 	bool is_number;
 	double number;
 	double deviation; /* of the median, 0.11: 11 % more; 0: none to tell */
@@ -107,6 +109,7 @@ struct answer_class {
 	 * shape: it may be equal to any of them, or to none. */
 	bool is_unknown;
 	bool has_nan; /* among its elements, or it is that number */
+	bool has_infinity; /* among the elements of a tensor */
 	/* Its ranks are known to have the same: a tensor of which only a sample
 	 * was read, or nothing, is not, nor an object that was not compared. */
 	bool is_sure;
@@ -137,6 +140,9 @@ answer_classes_majority(const struct answer_classes *classes);
  */
 const struct answer_class *
 answer_classes_reference(const struct answer_classes *classes);
+/* Some value is NaN, or a tensor has NaN or an infinity: a finding, also where
+ * all ranks have the same. */
+bool answer_classes_have_nan(const struct answer_classes *classes);
 /* Lends the class that a rank is in; NULL: it has not answered. */
 const struct answer_class *
 answer_classes_find(const struct answer_classes *classes, int rank);

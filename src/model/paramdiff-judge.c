@@ -108,6 +108,66 @@ size_t paramdiff_differing(const struct paramdiff *diff)
 	return count;
 }
 
+static bool has_nan(const struct paramdiff_class *class)
+{
+	return tensor_nan_count(&class->tensor) > 0 ||
+	       tensor_infinity_count(&class->tensor) > 0;
+}
+
+bool paramdiff_row_is_odd(const struct paramdiff_row *row)
+{
+	for (size_t i = 0; i < row->class_count; i++)
+		if (has_nan(&row->classes[i]))
+			return true;
+	return paramdiff_row_differs(row);
+}
+
+size_t paramdiff_odd(const struct paramdiff *diff)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < diff->row_count; i++)
+		count += paramdiff_row_is_odd(&diff->rows[i]);
+	return count;
+}
+
+bool paramdiff_is_finding(const struct paramdiff *diff)
+{
+	return paramdiff_differing(diff) > 0 || diff->nan_count > 0 ||
+	       diff->reordered.range_count > 0;
+}
+
+void paramdiff_append_nan(struct buffer *out,
+			  const struct paramdiff_class *class)
+{
+	int64_t nan = tensor_nan_count(&class->tensor);
+	int64_t infinite = tensor_infinity_count(&class->tensor);
+
+	if (nan > 0)
+		buffer_printf(out, "%" PRId64 " NaN", nan);
+	if (nan > 0 && infinite > 0)
+		buffer_append_string(out, ", ");
+	if (infinite > 0)
+		buffer_printf(out, "%" PRId64 " Inf", infinite);
+}
+
+/* Which ranks have NaN, and in how many rows. */
+static void find_nan(struct paramdiff *diff, size_t number)
+{
+	const struct paramdiff_row *row = &diff->rows[number];
+	bool is_any = false;
+
+	for (size_t i = 0; i < row->class_count; i++) {
+		if (!has_nan(&row->classes[i]))
+			continue;
+		rankset_unite(&diff->nan_ranks, &row->classes[i].ranks);
+		is_any = true;
+	}
+	diff->nan_count += is_any;
+	if (is_any && diff->first_nan < 0)
+		diff->first_nan = (int64_t)number;
+}
+
 /* The rows in the order of the first rank that has any; others behind. */
 static void sort_rows(struct paramdiff *diff)
 {
@@ -201,6 +261,9 @@ void paramdiff_judge(struct paramdiff *diff)
 	find_whole(diff, &whole);
 	sort_rows(diff);
 	diff->first = -1;
+	diff->first_nan = -1;
+	diff->nan_count = 0;
+	rankset_clear(&diff->nan_ranks);
 	memset(diff->counts, 0, sizeof(diff->counts));
 	for (size_t i = 0; i < diff->row_count; i++) {
 		struct paramdiff_row *row = &diff->rows[i];
@@ -208,6 +271,7 @@ void paramdiff_judge(struct paramdiff *diff)
 		find_missing(row, &whole);
 		row->how = judge_row(row);
 		diff->counts[row->how]++;
+		find_nan(diff, i);
 		if (diff->first < 0 && paramdiff_row_differs(row))
 			diff->first = (int64_t)i;
 	}
@@ -370,6 +434,50 @@ static void append_same(struct buffer *out, const struct paramdiff *diff)
 	rankset_clear(&whole);
 }
 
+static const struct paramdiff_class *
+first_with_nan(const struct paramdiff_row *row)
+{
+	for (size_t i = 0; i < row->class_count; i++)
+		if (has_nan(&row->classes[i]))
+			return &row->classes[i];
+	return NULL;
+}
+
+/* "ranks 0-3 have NaN in 26 tensors of model, first in fc.weight: 12 NaN of
+ * 256" */
+static void append_nan(struct buffer *out, const struct paramdiff *diff)
+{
+	const struct paramdiff_row *row = &diff->rows[diff->first_nan];
+	const struct paramdiff_class *class = first_with_nan(row);
+	bool is_one = rankset_count(&diff->nan_ranks) == 1;
+
+	rankset_append_named(out, &diff->nan_ranks);
+	buffer_append_string(out, is_one ? " has " : " have ");
+	buffer_append_string(out, tensor_nan_count(&class->tensor) > 0
+					  ? "NaN in "
+					  : "Inf in ");
+	text_count(out, diff->nan_count);
+	buffer_append_string(out, diff->is_of_gradients ? " gradient"
+							: " tensor");
+	buffer_append_string(out, diff->nan_count == 1 ? " of " : "s of ");
+	text_append_line(out, diff->expression,
+			 strcspn(diff->expression, "\n"));
+	buffer_append_string(out, diff->nan_count == 1 ? ": " : ", first in ");
+	text_append_line(out, row->name, strcspn(row->name, "\n"));
+	buffer_append_string(out, " (");
+	paramdiff_append_nan(out, class);
+	buffer_append_string(out, " of ");
+	text_count(out, (uint64_t)class->tensor.element_count);
+	buffer_append_char(out, ')');
+}
+
+/* It is told already where the only one is the first that differs. */
+static bool is_nan_told(const struct paramdiff *diff)
+{
+	return diff->nan_count == 0 ||
+	       (diff->nan_count == 1 && diff->first_nan == diff->first);
+}
+
 static void append_rest(struct buffer *out, const struct paramdiff *diff)
 {
 	if (diff->counts[PARAMDIFF_SHARDED] > 0)
@@ -406,10 +514,18 @@ void paramdiff_append_sentence(struct buffer *out,
 					     : " has no parameters or buffers");
 		return;
 	}
-	if (diff->first >= 0)
+	if (diff->first >= 0) {
 		append_first(out, diff);
-	else
+		buffer_append_string(out, is_nan_told(diff) ? "" : "; ");
+		if (!is_nan_told(diff))
+			append_nan(out, diff);
+	} else if (diff->nan_count > 0) {
+		append_nan(out, diff);
+		buffer_append_string(out, "; ");
 		append_same(out, diff);
+	} else {
+		append_same(out, diff);
+	}
 	append_rest(out, diff);
 }
 

@@ -42,9 +42,10 @@ void paramdiff_clear(struct paramdiff *diff)
 	free(diff->ranks);
 	strmap_free(diff->by_name);
 	rankset_clear(&diff->reordered);
+	rankset_clear(&diff->nan_ranks);
 	difference_clear(&diff->difference);
 	free(diff->expression);
-	*diff = (struct paramdiff){ .first = -1 };
+	*diff = (struct paramdiff){ .first = -1, .first_nan = -1 };
 }
 
 void paramdiff_begin(struct paramdiff *diff, const char *expression,

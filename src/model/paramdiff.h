@@ -79,6 +79,9 @@ struct paramdiff {
 	size_t counts[PARAMDIFF_UNREAD + 1]; /* of rows, by how */
 	int64_t first;			     /* row that differs; -1: none */
 	struct rankset reordered; /* have them in another order */
+	size_t nan_count;	  /* rows with NaN or an infinity, on any rank */
+	int64_t first_nan;	  /* the first of them; -1: none */
+	struct rankset nan_ranks; /* that have it */
 	bool has_difference;
 	struct difference difference; /* of the first, where elements differ */
 };
@@ -104,6 +107,15 @@ bool paramdiff_is_whole(const struct paramdiff *diff, int rank);
 /* So many differ. */
 size_t paramdiff_differing(const struct paramdiff *diff);
 bool paramdiff_row_differs(const struct paramdiff_row *row);
+/* It does, or has NaN or an infinity on some rank. */
+bool paramdiff_row_is_odd(const struct paramdiff_row *row);
+/* So many are. */
+size_t paramdiff_odd(const struct paramdiff *diff);
+/* Some are, or are in another order. */
+bool paramdiff_is_finding(const struct paramdiff *diff);
+/* Appends "NaN" "Inf" "NaN or Inf": what the class has; nothing: neither. */
+void paramdiff_append_nan(struct buffer *out,
+			  const struct paramdiff_class *class);
 /* The ranks that do not have it, or have no gradient; absent is empty before.
  */
 void paramdiff_absent(const struct paramdiff_row *row, struct rankset *absent);

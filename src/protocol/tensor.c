@@ -101,6 +101,16 @@ bool tensor_has_same_shape(const struct tensor *a, const struct tensor *b)
 	       memcmp(a->shape, b->shape, count * sizeof(*a->shape)) == 0;
 }
 
+int64_t tensor_nan_count(const struct tensor *tensor)
+{
+	return tensor->has_statistics ? tensor->statistics.nan_count : 0;
+}
+
+int64_t tensor_infinity_count(const struct tensor *tensor)
+{
+	return tensor->has_statistics ? tensor->statistics.infinity_count : 0;
+}
+
 static json_t *statistics_to_json(const struct tensor_statistics *statistics)
 {
 	json_t *json = json_object();

@@ -86,6 +86,9 @@ void tensor_init(struct tensor *tensor);
 void tensor_clear(struct tensor *tensor);
 void tensor_copy(struct tensor *to, const struct tensor *from);
 bool tensor_has_same_shape(const struct tensor *a, const struct tensor *b);
+/* How many of its elements are known to be NaN, or infinite. */
+int64_t tensor_nan_count(const struct tensor *tensor);
+int64_t tensor_infinity_count(const struct tensor *tensor);
 /* As in CLI.md, and what stands in doc/protocol.md besides. */
 json_t *tensor_to_json(const struct tensor *tensor);
 /* Into one after tensor_init(). */

@@ -87,6 +87,12 @@ def train(rank):
     if rank == 1:
         with torch.no_grad():
             model.b.weight[1, 1] += 1e-3
+    nothing = Net()
+    with torch.no_grad():
+        for each in nothing.parameters():
+            each.fill_(float("nan"))
+    mask = torch.tensor([1.0, float("inf")])
+    number = float("nan")
     state = model.state_dict()
     adam = torch.optim.Adam(same.parameters())
     sgd = torch.optim.SGD(same.parameters(), lr=0.2 if rank else 0.1)
@@ -224,7 +230,7 @@ class TestTensors(Ranks):
     def test_one_of_one_rank(self):
         status, found = self.run_json("tensor", "plain", "--rank", "1",
                                       "--slice", "[289:293]")
-        self.assertEqual(status, 0)
+        self.assertEqual(status, 1)
         self.assertEqual((found["rank"], found["dtype"], found["shape"]),
                          (1, "float64", [600]))
         self.assertEqual(found["stats"]["nan"], 1)
@@ -270,7 +276,8 @@ class TestTensors(Ranks):
             path = os.path.join(folder, "turned.npy")
             words = ["tensor", "turned", "--rank", "2", "--npy", path]
             status, found = self.run_json(*words)
-            self.assertEqual((status, found["npy"]), (0, path))
+            # It has a NaN.
+            self.assertEqual((status, found["npy"]), (1, path))
             run = subprocess.run(
                 [PYTHON, "-c",
                  "import numpy, sys; a = numpy.load(sys.argv[1]); "
@@ -346,6 +353,27 @@ class TestModules(Ranks):
                        % (text, kind, text))
         self.check("with_function", 4, "not compared: ['f']: a function has "
                    "no elements to compare")
+
+    def test_nan_is_a_finding_wherever_tensors_are_counted(self):
+        said = ("ranks 0-1 have NaN in 4 tensors of nothing, first in "
+                "a.weight (12 NaN of 12); 5 parameters and buffers of nothing "
+                "are the same on ranks 0-1")
+        self.check("nothing", 1, said)
+        status, found = self.run_json("diff-params", "nothing")
+        self.assertEqual((status, found["sentence"]), (1, said))
+        self.assertEqual((found["nan"], found["first_nan"],
+                          found["nan_ranks"]), (4, "a.weight", "0-1"))
+        self.assertEqual(len(found["rows"]), 4)
+        self.check("nothing.a.bias", 1, "ranks 0-1 have 3 NaN in "
+                   "nothing.a.bias; their elements are the same")
+        self.check("mask", 1, "ranks 0-1 have 1 Inf in mask; their elements "
+                   "are the same")
+        self.check("number", 1, "number is nan on all 2 ranks")
+        for name in ("nothing.a.bias", "mask"):
+            self.assertEqual(self.run_text(
+                "tensor", name, "--rank", "0")[0], 1)
+        self.assertEqual(self.run_text(
+            "tensor", "nothing.c", "--rank", "0")[0], 0)
 
     def test_a_recording_has_what_was_compared(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -160,6 +160,42 @@ static void nothing_differs(void **state)
 	stage_check_shows(stage, "no parameter is known to differ.");
 }
 
+/* The first character of the summary, behind its mark. */
+static int style_of_summary(struct stage *stage)
+{
+	app_draw(&stage->app);
+	return canvas_cell(&stage->app.canvas, 1, 3)->style;
+}
+
+/* All ranks have the same, which is no number. */
+static void nan_on_all_ranks_is_bad(void **state)
+{
+	struct stage *stage = *state;
+	struct paramdiff *diff = &stage->engine.session.paramdiff;
+
+	for (int count = 0; count < 2; count++) {
+		begin(stage);
+		for (size_t i = 0; i < RANKS; i++) {
+			struct tensor_parameters page = { .total = 2 };
+
+			add(&page, "layers.0.weight", 32, 1);
+			page.items[0].tensor.has_statistics = true;
+			page.items[0].tensor.statistics.nan_count = count;
+			add(&page, "layers.0.bias", 1, 2);
+			paramdiff_take(diff, i, &page);
+		}
+		paramdiff_judge(diff);
+		diff->is_over = true;
+		assert_int_equal(style_of_summary(stage),
+				 count > 0 ? STYLE_VERDICT_BAD
+					   : STYLE_VERDICT_NOTE);
+	}
+	stage_check_shows(stage, "ranks 0-7 have NaN in 1 tensor of model: "
+				 "layers.0.weight");
+	stage_check_shows(stage, "0 of 2 differ, 1 has NaN");
+	stage_check_shows(stage, "float32 [64, 32] (1 NaN)");
+}
+
 /* What a recording has of them; here it has none, and says so. */
 static void a_recording_is_looked_through(void **state)
 {
@@ -195,6 +231,7 @@ int main(void)
 		ON_STAGE(the_cursor_chooses_a_parameter),
 		ON_STAGE(enter_compares_it),
 		ON_STAGE(nothing_differs),
+		ON_STAGE(nan_on_all_ranks_is_bad),
 		ON_STAGE(a_recording_is_looked_through),
 		ON_STAGE(it_fits_any_size),
 	};

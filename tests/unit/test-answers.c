@@ -426,6 +426,34 @@ static void nan_comes_first_and_is_told(void **state)
 		      "0-4,6-7 have none; rank 1 differs, too");
 }
 
+/* All have the same, or are unlike: a finding in either case. */
+static void nan_on_all_ranks_is_told(void **state)
+{
+	struct answers answers;
+
+	(void)state;
+	ask_weight(&answers, 4);
+	answer_tensor(&answers, 0, 3, 8, 0x1234, 256);
+	check_tensors(&answers, "!0-3|ranks 0-3 have 256 NaN in fc.weight; "
+				"their elements are the same");
+	ask_weight(&answers, 2);
+	answer_tensor(&answers, 0, 0, 8, 0x1234, 3);
+	answer_tensor(&answers, 1, 1, 8, 0x1235, 4);
+	check_tensors(&answers, "!0|!1|ranks 0-1 have NaN in fc.weight; their "
+				"elements differ");
+	ask_weight(&answers, 3);
+	answer_tensor(&answers, 0, 2, 8, 0x1234, 3);
+	answer_tensor(&answers, 1, 1, 8, 0x1235, 3);
+	check_tensors(&answers, "!1|!0,2|rank 1's fc.weight differs from the "
+				"others'; ranks 0-2 have 3 NaN");
+	ask_weight(&answers, 4);
+	answer(&answers, 0, 3, "nan");
+	check_tensors(&answers, "!0-3|fc.weight is nan on all 4 ranks");
+	ask_weight(&answers, 4);
+	answer(&answers, 0, 3, "inf");
+	check_tensors(&answers, "0-3|fc.weight is the same on ranks 0-3");
+}
+
 static void another_shape_is_told(void **state)
 {
 	struct answers answers;
@@ -677,6 +705,7 @@ int main(void)
 		cmocka_unit_test(what_is_long_is_forgotten_sooner),
 		cmocka_unit_test(tensors_are_equal_by_their_hash),
 		cmocka_unit_test(nan_comes_first_and_is_told),
+		cmocka_unit_test(nan_on_all_ranks_is_told),
 		cmocka_unit_test(another_shape_is_told),
 		cmocka_unit_test(a_sample_makes_nothing_sure),
 		cmocka_unit_test(tensors_within_a_value_are_not_all_shown),

@@ -103,6 +103,42 @@ static void replicas_are_the_same(void **state)
 	      "2 parameters and buffers of model are the same on ranks 0-2");
 }
 
+static void take_nan(struct paramdiff *diff, size_t rank, int64_t nan,
+		     int64_t infinite, uint32_t hash)
+{
+	struct tensor_parameters page = { .total = -1 };
+
+	add(&page, "fc.weight", 8, 0x11);
+	add(&page, "fc.bias", 4, hash);
+	page.items[1].tensor.has_statistics = true;
+	page.items[1].tensor.statistics.nan_count = nan;
+	page.items[1].tensor.statistics.infinity_count = infinite;
+	take(diff, rank, &page);
+}
+
+/* Also where all have the same. */
+static void nan_and_infinities_are_told(void **state)
+{
+	struct paramdiff diff;
+
+	(void)state;
+	begin(&diff, 2);
+	take_nan(&diff, 0, 3, 1, 0x22);
+	take_nan(&diff, 1, 3, 1, 0x22);
+	paramdiff_judge(&diff);
+	assert_true(paramdiff_is_finding(&diff));
+	assert_int_equal(paramdiff_odd(&diff), 1);
+	check(&diff, 0,
+	      "ranks 0-1 have NaN in 1 tensor of model: fc.bias (3 NaN, 1 Inf "
+	      "of 4); 2 parameters and buffers of model are the same on ranks "
+	      "0-1");
+	begin(&diff, 3);
+	take_nan(&diff, 0, 0, 0, 0x22);
+	take_nan(&diff, 1, 0, 2, 0x23);
+	take_nan(&diff, 2, 0, 0, 0x22);
+	check(&diff, 1, "rank 1 has 2 Inf in fc.bias; ranks 0,2 have none");
+}
+
 static void the_first_that_differs_is_named(void **state)
 {
 	struct tensor_parameters page = { .total = -1 };
@@ -341,6 +377,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(replicas_are_the_same),
+		cmocka_unit_test(nan_and_infinities_are_told),
 		cmocka_unit_test(the_first_that_differs_is_named),
 		cmocka_unit_test(a_missing_one_differs),
 		cmocka_unit_test(another_shape_differs),
