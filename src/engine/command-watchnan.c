@@ -121,6 +121,20 @@ static bool take_stop(char *text)
 	return true;
 }
 
+/* The option in front, as diff-params has it. */
+static bool take_gradients(char *text)
+{
+	static const char option[] = "--gradients";
+	size_t length = sizeof(option) - 1;
+
+	if (strncmp(text, option, length) != 0 ||
+	    (text[length] != ' ' && text[length] != '\0'))
+		return false;
+	length += strspn(text + length, " ");
+	memmove(text, text + length, strlen(text + length) + 1);
+	return true;
+}
+
 static void choose(struct rankset *ranks, const struct command_context *context)
 {
 	const struct session *session = &context->engine->session;
@@ -131,7 +145,7 @@ static void choose(struct rankset *ranks, const struct command_context *context)
 }
 
 static int begin(struct command_context *context, const char *expression,
-		 bool stops, struct error *error)
+		 bool is_of_gradients, bool stops, struct error *error)
 {
 	struct rankset ranks = RANKSET_INIT;
 	int result;
@@ -141,8 +155,8 @@ static int begin(struct command_context *context, const char *expression,
 	if (gather_named(context, error) < 0)
 		return -1;
 	choose(&ranks, context);
-	result = watch_nan_begin(context->engine, expression, stops, &ranks,
-				 error);
+	result = watch_nan_begin(context->engine, expression, is_of_gradients,
+				 stops, &ranks, error);
 	rankset_clear(&ranks);
 	return result;
 }
@@ -194,6 +208,7 @@ static int run(struct command_context *context, char *text, struct error *error)
 {
 	struct engine *engine = context->engine;
 	bool stops = take_stop(text);
+	bool is_of_gradients = take_gradients(text);
 
 	if (text[0] == '\0')
 		return tell(context, error);
@@ -201,7 +216,7 @@ static int run(struct command_context *context, char *text, struct error *error)
 		watch_nan_clear(engine);
 		return 0;
 	}
-	if (begin(context, text, stops, error) < 0)
+	if (begin(context, text, is_of_gradients, stops, error) < 0)
 		return -1;
 	if (!context->screen)
 		engine_wait(engine, is_armed, NULL, engine->settings.timeout);

@@ -121,7 +121,7 @@ static const struct command rows[] = {
 	  "stop where its value changes, in the frame looked at of ranks "
 	  "that are stopped; alone: the watches",
 	  BOTH | COMMAND_RANKS, command_watch },
-	{ "watch-nan", NULL, "[EXPR [stop] | off] [ranks SET]",
+	{ "watch-nan", NULL, "[[--gradients] EXPR [stop] | off] [ranks SET]",
 	  "tell of the first NaN or infinity in its value; stop: and pause "
 	  "the ranks; a shell waits for it",
 	  BOTH | COMMAND_RANKS, command_watch_nan },

@@ -164,6 +164,21 @@ static bool is_for(const struct stop *stop, int id)
 	return false;
 }
 
+/* "b.weight" of "b.weight of model"; NULL: it is that itself. */
+static char *tensor_of(const struct watch_nan *watch, const char *said,
+		       size_t length)
+{
+	char *end = xasprintf(" of %s", watch->expression);
+	size_t behind = strlen(end);
+	char *name = NULL;
+
+	if (length > behind &&
+	    strncmp(said + length - behind, end, behind) == 0)
+		name = xasprintf("%.*s", (int)(length - behind), said);
+	free(end);
+	return name;
+}
+
 static void take(struct watch_nan *watch, const struct stop *stop)
 {
 	struct nan_find *find = &watch->found;
@@ -174,6 +189,7 @@ static void take(struct watch_nan *watch, const struct stop *stop)
 	find->is_exact = true;
 	find->nan_count = find->infinity_count = -1;
 	find->value = xstrdup(is ? is + strlen(" is ") : said);
+	find->tensor = is ? tensor_of(watch, said, (size_t)(is - said)) : NULL;
 	if (!stop->func)
 		return;
 	find->func = xstrdup(stop->func);

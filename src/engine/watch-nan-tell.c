@@ -13,7 +13,14 @@ void watch_nan_append(struct buffer *out, const struct watch_nan *watch)
 {
 	const struct nan_find *find = &watch->found;
 
-	buffer_printf(out, "Rank %d: %s is ", find->rank, watch->expression);
+	buffer_printf(out, "Rank %d: ", find->rank);
+	if (watch->is_of_gradients)
+		buffer_append_string(out, "the gradient of ");
+	if (find->tensor) {
+		format_text(out, find->tensor);
+		buffer_append_string(out, " of ");
+	}
+	buffer_printf(out, "%s is ", watch->expression);
 	format_text(out, find->value);
 	if (find->func) {
 		buffer_append_string(out, ", in ");
@@ -67,6 +74,7 @@ json_t *watch_nan_to_json(const struct watch_nan *watch)
 	json_object_set_new(json, "event", json_string("nan"));
 	json_object_set_new(json, "expr", json_text(watch->expression));
 	json_object_set_new(json, "rank", json_integer(find->rank));
+	json_set_text(json, "tensor", find->tensor);
 	json_object_set_new(json, "value", json_text(find->value));
 	json_object_set_new(json, "nan", count_to_json(find->nan_count));
 	json_object_set_new(json, "inf", count_to_json(find->infinity_count));
@@ -80,7 +88,9 @@ void watch_nan_append_way(struct buffer *out, const struct watch_nan *watch)
 {
 	struct rankset others = RANKSET_INIT;
 
-	buffer_printf(out, "watch-nan %s: ", watch->expression);
+	buffer_printf(out, "watch-nan %s%s: ",
+		      watch->is_of_gradients ? "--gradients " : "",
+		      watch->expression);
 	rankset_copy(&others, &watch->ranks);
 	rankset_subtract(&others, &watch->exact);
 	if (rankset_count(&watch->exact) > 0) {

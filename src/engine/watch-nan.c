@@ -18,6 +18,7 @@
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "base/loop.h"
 #include "base/text.h"
@@ -26,9 +27,11 @@
 #include "engine/tensorask.h"
 #include "model/held.h"
 #include "protocol/tensoranswer.h"
+#include "protocol/tensorparameters.h"
 
 /* A look at a rank takes at most so long, and the pause behind it. */
 #define LOOK_SECONDS 2.0
+#define LIST_SECONDS 20.0
 #define PAUSE_MINIMUM 0.02
 #define PAUSE_MAXIMUM 5.0
 
@@ -41,6 +44,7 @@ static const char *const step_names[WATCH_NAN_STEPS] = {
 static void clear_find(struct nan_find *find)
 {
 	free(find->value);
+	free(find->tensor);
 	free(find->func);
 	free(find->file);
 	free(find->step_name);
@@ -71,6 +75,7 @@ void watch_nan_clear(struct engine *engine)
 	free(watch->failure);
 	rankset_clear(&watch->ranks);
 	rankset_clear(&watch->exact);
+	rankset_clear(&watch->listed);
 	clear_find(&watch->found);
 	*watch = (struct watch_nan){ .found = { .rank = -1, .first = -1 } };
 }
@@ -129,6 +134,22 @@ static bool is_any_left(const struct watch_nan *watch,
 	return false;
 }
 
+/* The tensors in it, from start on. */
+static void ask_list(struct engine *engine, const struct rank *rank)
+{
+	struct watch_nan *watch = &engine->watch_nan;
+	json_t *arguments = tensorask_innermost(rank, watch->expression);
+
+	json_set_text(arguments, "statistics", "auto");
+	json_object_set_new(arguments, "gradients",
+			    json_boolean(watch->is_of_gradients));
+	json_object_set_new(arguments, "start",
+			    json_integer((json_int_t)watch->start));
+	json_object_set_new(arguments, "timeout", json_real(LIST_SECONDS));
+	watch->is_list = true;
+	watch->seq = engine_ask(engine, "parameters", arguments);
+}
+
 static void look(struct engine *engine)
 {
 	struct watch_nan *watch = &engine->watch_nan;
@@ -145,6 +166,13 @@ static void look(struct engine *engine)
 	}
 	watch->rank = rank->process.rank;
 	watch->asked_at = loop_now();
+	if (watch->is_of_gradients ||
+	    rankset_contains(&watch->listed, watch->rank)) {
+		watch->start = 0;
+		ask_list(engine, rank);
+		return;
+	}
+	watch->is_list = false;
 	watch->seq = tensorask_send(
 		engine, tensorask_innermost(rank, watch->expression), &wanted);
 }
@@ -244,15 +272,31 @@ static int judge(struct nan_find *find, const struct tensor_answer *answer,
 	return result;
 }
 
-static void take_frame(struct nan_find *find,
-		       const struct tensor_answer *answer)
+/* The first tensor that has some; as judge(), 0 also where none was read. */
+static int judge_list(struct nan_find *find,
+		      const struct tensor_parameters *page)
 {
-	if (!answer->func)
+	for (size_t i = 0; i < page->count; i++) {
+		const struct tensor_parameter *item = &page->items[i];
+
+		if (!item->tensor.has_statistics ||
+		    judge_tensor(find, &item->tensor, NULL) == 0)
+			continue;
+		find->tensor = xstrdup(item->name);
+		return 1;
+	}
+	return 0;
+}
+
+static void take_frame(struct nan_find *find, const char *func,
+		       const char *file, int line, int depth)
+{
+	if (!func)
 		return;
-	find->func = xstrdup(answer->func);
-	find->file = xstrdup(answer->file ? answer->file : "");
-	find->line = answer->line;
-	find->depth = answer->depth;
+	find->func = xstrdup(func);
+	find->file = xstrdup(file ? file : "");
+	find->line = line;
+	find->depth = depth;
 }
 
 /* What a step is called there; whatever of it is there answers. */
@@ -325,30 +369,135 @@ static int read_answer(struct engine *engine, int64_t *seq,
 	return result;
 }
 
-static void take_look(struct engine *engine)
+/* What comes of a look: result as judge() gives it. */
+static void end_look(struct engine *engine, int result,
+		     const struct error *error)
 {
 	struct watch_nan *watch = &engine->watch_nan;
 	double took = loop_now() - watch->asked_at;
-	struct error error = ERROR_INIT;
-	struct tensor_answer answer;
-	int result = read_answer(engine, &watch->seq, &answer, &error);
 
-	if (result == 0)
-		result = judge(&watch->found, &answer, &error);
 	if (result < 0)
-		take_failure(watch, &error);
+		take_failure(watch, error);
 	else
 		watch->looks++;
 	if (result > 0) {
 		watch->found.rank = watch->rank;
-		take_frame(&watch->found, &answer);
 		begin_found(engine);
 	} else {
 		look_in(engine,
 			fmax(PAUSE_MINIMUM,
 			     fmin(took / WATCH_NAN_SHARE, PAUSE_MAXIMUM)));
 	}
+}
+
+/* Something that may have tensors in it. */
+static bool is_to_be_listed(const struct tensor_answer *answer)
+{
+	const char *type = answer->value.type;
+
+	return !answer->has_tensor && type && strcmp(type, "str") != 0 &&
+	       strcmp(type, "NoneType") != 0 && strcmp(type, "int") != 0 &&
+	       strcmp(type, "bool") != 0 && !is_number_type(type);
+}
+
+static void take_value(struct engine *engine)
+{
+	struct watch_nan *watch = &engine->watch_nan;
+	const struct rank *rank =
+		session_find_rank(&engine->session, watch->rank);
+	struct error error = ERROR_INIT;
+	struct tensor_answer answer;
+	int result = read_answer(engine, &watch->seq, &answer, &error);
+	bool is_list = result == 0 && is_to_be_listed(&answer);
+
+	if (result == 0)
+		result = judge(&watch->found, &answer, &error);
+	if (result > 0)
+		take_frame(&watch->found, answer.func, answer.file,
+			   answer.line, answer.depth);
 	tensor_answer_clear(&answer);
+	if (!is_list || !is_there(rank)) {
+		end_look(engine, result, &error);
+		return;
+	}
+	/* What is said where there are none, either. */
+	take_failure(watch, &error);
+	rankset_add(&watch->listed, watch->rank);
+	watch->start = 0;
+	ask_list(engine, rank);
+}
+
+static void take_frame_json(struct nan_find *find, const json_t *frame)
+{
+	take_frame(find, json_get_string(frame, "func", NULL),
+		   json_get_string(frame, "file", NULL),
+		   json_get_count(frame, "lineno"),
+		   json_get_count(frame, "depth"));
+}
+
+/* No tensor is in it, or in this part of it: why; else 0. */
+static int check_list(const struct watch_nan *watch,
+		      const struct tensor_parameters *page,
+		      struct error *error)
+{
+	const struct tensor_parameter *first = page->items;
+
+	for (size_t i = 0; i < page->count; i++)
+		if (page->items[i].tensor.has_statistics)
+			return 0;
+	/* A gradient may come later. */
+	if (watch->start > 0 || watch->is_of_gradients)
+		return 0;
+	if (page->count == 0)
+		return error_set(error, "no tensor is in it");
+	if (first->tensor.unread || first->error)
+		return error_set(error, "%s: %s", first->name,
+				 first->error ? first->error
+					      : first->tensor.unread);
+	return 0;
+}
+
+/* One page of the tensors in it. */
+static void take_list(struct engine *engine)
+{
+	struct watch_nan *watch = &engine->watch_nan;
+	const struct rank *rank =
+		session_find_rank(&engine->session, watch->rank);
+	struct tensor_parameters page = { .total = -1 };
+	struct error error = ERROR_INIT;
+	json_t *body = engine_take_answer(engine, watch->seq, &error);
+	int result = -1;
+	bool is_more;
+
+	watch->seq = 0;
+	if (body && tensor_parameters_from_json(&page, body, &error) == 0 &&
+	    check_list(watch, &page, &error) == 0)
+		result = judge_list(&watch->found, &page);
+	if (result > 0)
+		take_frame_json(&watch->found, json_object_get(body, "frame"));
+	watch->start += (int64_t)page.count;
+	is_more = result == 0 && page.count > 0 && watch->start < page.total &&
+		  is_there(rank);
+	/* It may be something else the next time. */
+	if (result < 0)
+		rankset_remove(&watch->listed, watch->rank);
+	/* No list of tensors: what it is was said. */
+	if (strstr(error.message, "is no module") && watch->failure)
+		error_set(&error, "%s", strstr(watch->failure, ": ") + 2);
+	tensor_parameters_clear(&page);
+	json_decref(body);
+	if (is_more)
+		ask_list(engine, rank);
+	else
+		end_look(engine, result, &error);
+}
+
+static void take_look(struct engine *engine)
+{
+	if (engine->watch_nan.is_list)
+		take_list(engine);
+	else
+		take_value(engine);
 }
 
 /* The first of the names that has a whole number. */
@@ -432,7 +581,8 @@ void watch_nan_turn(struct engine *engine)
 		check_over(engine);
 }
 
-int watch_nan_begin(struct engine *engine, const char *expression, bool stops,
+int watch_nan_begin(struct engine *engine, const char *expression,
+		    bool is_of_gradients, bool stops,
 		    const struct rankset *ranks, struct error *error)
 {
 	struct watch_nan *watch = &engine->watch_nan;
@@ -444,11 +594,14 @@ int watch_nan_begin(struct engine *engine, const char *expression, bool stops,
 		return error_set(error, "watch-nan: there is no rank to watch");
 	}
 	watch->expression = xstrdup(expression);
+	watch->is_of_gradients = is_of_gradients;
 	watch->stops = stops;
 	watch->state = WATCH_NAN_LOOKING;
 	watch->rank = -1;
 	watch->stops_seen = engine->session.stops.count;
-	watch_nan_ask_agents(engine);
+	/* Agents watch what a line has written; gradients come of C. */
+	if (!is_of_gradients)
+		watch_nan_ask_agents(engine);
 	look(engine);
 	return 0;
 }

@@ -8,6 +8,9 @@
  * SHARE of a core: what is found there may be older than it looks, and is said
  * to be. One expression is watched at a time, until it is found, ended by
  * watch_nan_clear(), or no rank is left.
+ *
+ * Of what is neither a number nor a tensor (a module, an optimizer, a list or
+ * dict) all tensors in it are watched, and the first that has some is named.
  */
 #ifndef ENGINE_WATCH_NAN_H
 #define ENGINE_WATCH_NAN_H
@@ -33,6 +36,7 @@ struct loop_timer;
 struct nan_find {
 	int rank; /* -1: nothing was found */
 	char *value; /* "nan"; of a tensor "3 NaN, 1 Inf of 256" */
+	char *tensor; /* its name in what is watched; NULL: that itself */
 	int64_t nan_count; /* -1: not known */
 	int64_t infinity_count;
 	int64_t first; /* flat index of the first in a tensor; -1: none */
@@ -57,8 +61,10 @@ enum watch_nan_state {
 struct watch_nan {
 	enum watch_nan_state state;
 	char *expression;
+	bool is_of_gradients; /* those of the tensors in it */
 	bool stops;
 	struct rankset ranks;	/* that are watched */
+	struct rankset listed;	/* of them those where it has tensors in it */
 	int64_t ways;		/* the request who has an agent; 0: none */
 	struct rankset exact;	/* of them those whose agents do it */
 	int breakpoint;		/* theirs; 0: there is none */
@@ -67,6 +73,8 @@ struct watch_nan {
 				   * way */
 	int64_t seq;		/* of that */
 	int rank;		/* that it is at, or was last */
+	bool is_list;		/* it asks for the tensors in it */
+	int64_t start;		/* of a page of these */
 	double asked_at;
 	int64_t steps[WATCH_NAN_STEPS]; /* requests */
 	uint64_t looks;		/* that told something */
@@ -81,7 +89,8 @@ void watch_nan_clear(struct engine *engine);
  * From now on that is watched in these ranks (copied), and nothing else; stops:
  * they are all paused as soon as it is found. -1 and a sentence: nobody can.
  */
-int watch_nan_begin(struct engine *engine, const char *expression, bool stops,
+int watch_nan_begin(struct engine *engine, const char *expression,
+		    bool is_of_gradients, bool stops,
 		    const struct rankset *ranks, struct error *error);
 /* After messages were applied. */
 void watch_nan_turn(struct engine *engine);

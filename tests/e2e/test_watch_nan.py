@@ -43,16 +43,50 @@ NAN = PROGRAM.splitlines().index(
 ELEMENT = PROGRAM.splitlines().index(
     "            grads[7] = float(\"inf\")") + 1
 
+TORCH = os.environ.get("PROBETUI_TORCH_PYTHON")
+# The same with a model, whose tensor, or gradient, gets one.
+MODEL = textwrap.dedent("""\
+    import sys
+
+    import torch
+    from torch import nn
+
+
+    def train():
+        model = nn.Sequential(nn.Linear(4, 3), nn.Linear(3, 2))
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+        model(torch.ones(4)).sum().backward()
+        optimizer.step()
+        batch = {"x": torch.ones(3), "meta": {"mask": torch.ones(2)}}
+        for step, line in enumerate(sys.stdin):
+            with torch.no_grad():
+                if line == "weight\\n":
+                    model[1].weight[0, 1] = float("nan")
+                if line == "grad\\n":
+                    model[0].bias.grad[2] = float("inf")
+                if line == "batch\\n":
+                    batch["meta"]["mask"][:] = float("nan")
+                if line == "state\\n":
+                    optimizer.state[model[0].bias]["momentum_buffer"][0] = \\
+                        float("nan")
+            print(step, flush=True)
+
+
+    print("ready", flush=True)
+    train()
+    """)
+
 
 class Rank:
-    def __init__(self, test, **environment):
+    def __init__(self, test, program=PROGRAM, python=sys.executable,
+                 **environment):
         folder = tempfile.TemporaryDirectory(prefix="probetui-nan-")
         test.addCleanup(folder.cleanup)
         path = os.path.join(folder.name, "train.py")
         with open(path, "w") as file:
-            file.write(PROGRAM)
+            file.write(program)
         self.process = subprocess.Popen(
-            [sys.executable, path], stdin=subprocess.PIPE,
+            [python, path], stdin=subprocess.PIPE,
             stdout=subprocess.PIPE, universal_newlines=True,
             preexec_fn=jobs.end_with_parent,
             env=dict(os.environ, **environment))
@@ -79,9 +113,13 @@ class Rank:
         self.process.stdout.close()
 
 
-class WatchNanTest(unittest.TestCase):
+class Case(unittest.TestCase):
+    program = PROGRAM
+    python = sys.executable
+
     def start(self, count, **environment):
-        self.ranks = [Rank(self, **environment) for _ in range(count)]
+        self.ranks = [Rank(self, self.program, self.python, **environment)
+                      for _ in range(count)]
         for rank in self.ranks:
             self.assertEqual([rank.tell("go") for _ in range(3)],
                              ["0", "1", "2"])
@@ -95,8 +133,12 @@ class WatchNanTest(unittest.TestCase):
             stderr=subprocess.PIPE, universal_newlines=True)
         self.addCleanup(run.communicate)
         self.addCleanup(run.kill)
-        self.assertIn("watch-nan %s: " % words[0], run.stderr.readline())
+        self.assertIn("watch-nan %s: " % " ".join(words),
+                      run.stderr.readline())
         return run
+
+
+class WatchNanTest(Case):
 
     def check(self, found, rank, **wanted):
         self.assertEqual((found["event"], found["rank"]), ("nan", rank))
@@ -208,6 +250,68 @@ class WatchNanTest(unittest.TestCase):
         if run.returncode == 0:
             found = json.loads(told)
             self.assertEqual((found["expr"], found["rank"]), ("loss", None))
+
+
+@unittest.skipUnless(TORCH, "PROBETUI_TORCH_PYTHON names no Python with torch")
+class WatchModules(Case):
+    """All tensors in it are watched, and the one that has some is named."""
+    program = MODEL
+    python = TORCH
+
+    def find(self, word, *words):
+        run = self.begin(*words)
+        self.ranks[1].tell(word)
+        told, said = run.communicate(timeout=jobs.LIMIT)
+        self.assertEqual(run.returncode, 1, said)
+        found = json.loads(told)
+        self.assertEqual((found["event"], found["rank"], found["exact"]),
+                         ("nan", 1, False))
+        self.assertEqual((found["frame"]["func"], found["step"]["name"]),
+                         ("train", "step"))
+        return [found[key] for key in ("expr", "tensor", "value")]
+
+    def test_what_is_in_it_is_named(self):
+        self.start(2)
+        self.assertEqual(self.find("batch", "batch"),
+                         ["batch", "['meta']['mask']", "2 NaN of 2"])
+        self.assertEqual(self.find("state", "optimizer"),
+                         ["optimizer", "state[1].momentum_buffer",
+                          "1 NaN of 3"])
+        self.assertEqual(self.find("grad", "--gradients", "model"),
+                         ["model", "0.bias", "1 Inf of 3"])
+        self.assertEqual(self.find("weight", "model"),
+                         ["model", "1.weight", "1 NaN of 6"])
+        run = jobs.probetui("--pid", self.pids, "watch-nan", "model")
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("Rank 1: 1.weight of model is 1 NaN of 6, in train (",
+                      run.stdout)
+
+    def test_nothing_is_found(self):
+        self.start(1)
+        for words, status, said in (
+                (("model",), 0, ""), (("--gradients", "model"), 0, ""),
+                (("train",), 3, "neither a number nor a tensor"),
+                (("optimizer.defaults",), 3, "no tensor is in it")):
+            run = jobs.probetui("--pid", self.pids, "--timeout", "2",
+                                "watch-nan", *words)
+            self.assertEqual(run.returncode, status, run.stderr)
+            self.assertIn(said, run.stderr)
+
+    def test_an_agent_names_it_at_its_line(self):
+        self.start(2, PROBETUI="1",
+                   PYTHONPATH=os.path.join(jobs.SOURCE, "agent"))
+        run = self.begin("model")
+        self.ranks[1].send("weight")
+        # What takes long is not looked at at each line, but at a later one.
+        while run.poll() is None:
+            self.ranks[1].tell("go")
+        told, said = run.communicate(timeout=jobs.LIMIT)
+        self.assertEqual(run.returncode, 1, said)
+        found = json.loads(told)
+        self.assertEqual(
+            [found[key] for key in ("rank", "tensor", "exact")],
+            [1, "1.weight", True])
+        self.assertRegex(found["value"], "^1 NaN of 6, since line [0-9]+$")
 
 
 if __name__ == "__main__":

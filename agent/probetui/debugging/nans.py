@@ -1,6 +1,7 @@
 """What becomes NaN, or infinite: a variable that is looked at before each line
 of the function that has it, in every frame of that, and at its end. It stops
-once, at the line behind the one that made it."""
+once, at the line behind the one that made it. Of a module, an optimizer, a
+list or dict all tensors in it are looked at."""
 from __future__ import annotations
 
 import _thread
@@ -15,7 +16,7 @@ from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 from .. import inspection
 from ..objects import loaded
-from ..tensors import dtypes, of_torch
+from ..tensors import dtypes, of_torch, parameters
 from ..values import ancestors, class_name
 from .changes import REASON, stamp
 from .engine import Engine
@@ -139,6 +140,31 @@ def describe(value: Any) -> Optional[str]:
     return _of_array(value) if array.array in kinds else None
 
 
+_Stamps = Dict[int, Tuple[Any, ...]]
+
+
+def find(value: Any, text: str, finite: _Stamps) -> Optional[str]:
+    """"loss is nan", "fc.weight of model is 3 NaN of 256"; None: all of it is
+    finite. `text`: what it is called. `finite`: the stamps of the tensors in
+    it that were finite the last time, which are not looked at again until
+    they have changed; those of this time are put there."""
+    known = dict(finite)
+    finite.clear()
+    for each in parameters.find(value, text, False) or [
+            parameters.Found(text, "parameter", value)]:
+        now = stamp(each.value)
+        found = None
+        if now is None or known.get(id(each.value)) != now:
+            found = describe(each.value)
+        if found is not None:
+            return "%s%s is %s" % (
+                each.name, "" if each.value is value else " of " + text,
+                found)
+        if now is not None:
+            finite[id(each.value)] = now
+    return None
+
+
 class Nan:
     """One; as changes.Change to who sets it."""
 
@@ -152,6 +178,7 @@ class Nan:
         self._first = _thread.allocate_lock()
         self._lines: Dict[int, int] = {}  # of frames, by id
         self._stamp: Tuple[Any, ...] = ()
+        self._finite: _Stamps = {}
         self._next = 0.0
 
     def look(self, frame: FrameType, event: str) -> Optional[str]:
@@ -171,7 +198,7 @@ class Nan:
             return None
         self.hits = 1
         made = "" if before is None else ", since line %d" % before
-        return "%s is %s%s" % (self.path.text, found, made)
+        return found + made
 
     def _find(self, frame: FrameType) -> Optional[str]:
         value = read(self.path, frame)
@@ -187,11 +214,11 @@ class Nan:
             if now == self._stamp:
                 return None
             self._stamp = now
-            return describe(value)
+            return find(value, self.path.text, {})
         begun = time.monotonic()
         if begun < self._next:
             return None
-        found = describe(value)
+        found = find(value, self.path.text, self._finite)
         took = time.monotonic() - begun
         if took > _SHORT:
             self._next = begun + took / _SHARE
