@@ -175,6 +175,10 @@ static void append_how(struct buffer *out, const struct paramdiff_row *row)
 		append_parted(out, row, append_shape);
 	} else if (row->how == PARAMDIFF_MISSING) {
 		append_absent(out, row);
+	} else if (row->how == PARAMDIFF_PLACEMENT) {
+		buffer_append_string(out, "placement");
+	} else if (row->how == PARAMDIFF_REPLICAS) {
+		buffer_append_string(out, "replicas of a shard");
 	} else if (row->how == PARAMDIFF_ELEMENTS) {
 		buffer_append_string(out, "elements of ");
 		tensortext_append_head(out, &row->classes[0].tensor);

@@ -174,10 +174,35 @@ static int put_placement(struct pyreader *reader, uint64_t placement,
 	return result;
 }
 
+/* Appends where the rank is along that dimension of the mesh. */
+static int put_coordinate(struct pyreader *reader, uint64_t spec,
+			  int64_t dimension, struct buffer *out)
+{
+	uint64_t mesh, coordinates, item;
+	int64_t coordinate;
+
+	if (pyobject_attribute(reader, spec, "mesh", &mesh) ||
+	    pyobject_attribute(reader, mesh, "_coordinate_on_dim",
+			       &coordinates) ||
+	    (pytuple_item(reader, coordinates, dimension, &item) &&
+	     pylist_item(reader, coordinates, dimension, &item)) ||
+	    pyobject_integer(reader, item, &coordinate))
+		return -1;
+	buffer_printf(out, "%s%" PRId64, out->length ? ", " : "", coordinate);
+	return 0;
+}
+
+static bool is_replicated(const char *placement)
+{
+	return strncmp(placement, "Replicate", strlen("Replicate")) == 0;
+}
+
+/* *shard: which part of it that is; empty where it cannot be told. */
 static int put_placements(struct pyreader *reader, uint64_t object,
-			  struct buffer *out)
+			  struct buffer *out, struct buffer *shard)
 {
 	uint64_t spec, placements, item;
+	bool is_known = true;
 	int64_t count;
 
 	if (pyobject_attribute(reader, object, "_spec", &spec) ||
@@ -187,12 +212,20 @@ static int put_placements(struct pyreader *reader, uint64_t object,
 	if (count < 0 || count > PLACEMENTS_MAXIMUM)
 		return -1;
 	for (int64_t i = 0; i < count; i++) {
+		size_t start;
+
 		if (i)
 			buffer_append_string(out, ", ");
+		start = out->length;
 		if (pytuple_item(reader, placements, i, &item) ||
 		    put_placement(reader, item, out))
 			return -1;
+		if (!is_replicated(out->data + start) &&
+		    put_coordinate(reader, spec, i, shard))
+			is_known = false;
 	}
+	if (!is_known)
+		buffer_reset(shard);
 	return 0;
 }
 
@@ -200,9 +233,11 @@ void torch_read_placement(struct pyreader *reader, uint64_t object,
 			  struct pytensor *tensor)
 {
 	struct buffer text = BUFFER_INIT;
+	struct buffer shard = BUFFER_INIT;
 
-	if (put_placements(reader, object, &text)) {
+	if (put_placements(reader, object, &text, &shard)) {
 		buffer_reset(&text);
+		buffer_reset(&shard);
 		buffer_append_char(&text, '?');
 	}
 	buffer_append_string(&text, " of [");
@@ -212,5 +247,8 @@ void torch_read_placement(struct pyreader *reader, uint64_t object,
 	buffer_append_char(&text, ']');
 	snprintf(tensor->placement, sizeof(tensor->placement), "%s",
 		 text.data);
+	if (shard.length > 0 && shard.length < sizeof(tensor->shard))
+		memcpy(tensor->shard, shard.data, shard.length + 1);
+	buffer_clear(&shard);
 	buffer_clear(&text);
 }

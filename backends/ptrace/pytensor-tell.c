@@ -165,5 +165,6 @@ void pytensor_tell(const struct pytensor *tensor, struct tensor *told)
 	told->storage_users = tensor->storage_users;
 	told->is_parameter = tensor->is_parameter;
 	told->placement = text_or_null(tensor->placement);
+	told->shard = text_or_null(tensor->shard);
 	told->unread = text_or_null(tensor->unread);
 }

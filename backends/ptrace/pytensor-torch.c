@@ -345,6 +345,7 @@ static int read_shard(struct pyreader *reader, uint64_t object,
 	tensor->requires_grad = whole->requires_grad;
 	tensor->is_parameter = whole->is_parameter;
 	memcpy(tensor->placement, whole->placement, sizeof(tensor->placement));
+	memcpy(tensor->shard, whole->shard, sizeof(tensor->shard));
 	return 0;
 }
 

@@ -63,6 +63,7 @@ struct pytensor {
 	int64_t storage_bytes;	     /* -1: not known, and so are these */
 	int64_t storage_users;
 	char placement[PYTENSOR_TEXT]; /* "Shard(0) of [1024, 64]"; "" none */
+	char shard[64]; /* "1, 0", as of tensor.h; "" none, or not known */
 	const char *unread; /* why elements cannot be read; NULL: they can */
 };
 

@@ -40,7 +40,8 @@ static void judge(struct command_context *context,
 	if (classes->value_count == 0)
 		context->status = STATUS_NOTHING;
 	gather_finding(context,
-		       known > 1 || answer_classes_have_nan(classes) ||
+		       (known > 1 && !answer_classes_are_shards(classes)) ||
+			       answer_classes_have_nan(classes) ||
 			       (parts && paramdiff_is_finding(parts)));
 }
 

@@ -41,6 +41,10 @@ static void append_tensor(struct buffer *out, const struct tensor *tensor)
 	tensortext_append_head(out, tensor);
 	buffer_append_string(out, "  ");
 	tensortext_append_statistics(out, tensor);
+	if (tensor->placement) {
+		buffer_append_string(out, "  ");
+		format_text(out, tensor->placement);
+	}
 	if (tensor->has_hash)
 		buffer_printf(out, "  hash %08" PRIx32, tensor->hash);
 	if (!tensor->unread)

@@ -147,7 +147,11 @@ static void append_row(struct buffer *out, const struct paramdiff_row *row)
 						      : class->error);
 		else
 			tensortext_append_head(out, &class->tensor);
-		if (class->tensor.has_hash)
+		if (class->tensor.placement) {
+			buffer_append_char(out, ' ');
+			format_text(out, class->tensor.placement);
+		}
+		if (class->tensor.has_hash && !class->tensor.placement)
 			buffer_printf(out, " %08x",
 				      (unsigned int)class->tensor.hash);
 		append_nan(out, class);

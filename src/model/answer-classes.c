@@ -179,6 +179,9 @@ static char *make_tensor_key(const struct tensor *tensor)
 	struct buffer key = BUFFER_INIT;
 
 	tensortext_append_head(&key, tensor);
+	if (tensor->placement)
+		buffer_printf(&key, " %s @%s", tensor->placement,
+			      tensor->shard ? tensor->shard : "");
 	if (tensor->has_hash)
 		buffer_printf(&key, " #%08" PRIx32, tensor->hash);
 	else if (tensor->has_statistics)
@@ -383,6 +386,33 @@ bool answer_classes_have_nan(const struct answer_classes *classes)
 		if (classes->items[i].has_nan || classes->items[i].has_infinity)
 			return true;
 	return false;
+}
+
+static bool is_same_text(const char *a, const char *b)
+{
+	return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+bool answer_classes_are_shards(const struct answer_classes *classes)
+{
+	struct strmap *seen = strmap_new(NULL);
+	bool are_shards = classes->value_count > 0;
+
+	for (size_t i = 0; are_shards && i < classes->value_count; i++) {
+		const struct tensor *first = classes->items[0].tensor;
+		const struct tensor *tensor = classes->items[i].tensor;
+
+		are_shards = tensor && tensor_is_shard(tensor) &&
+			     is_same_text(first->placement,
+					  tensor->placement) &&
+			     is_same_text(first->dtype, tensor->dtype) &&
+			     (!tensor->shard ||
+			      !strmap_find(seen, tensor->shard));
+		if (are_shards && tensor->shard)
+			strmap_put(seen, tensor->shard, seen);
+	}
+	strmap_free(seen);
+	return are_shards;
 }
 
 const struct answer_class *

@@ -71,7 +71,8 @@ static void judge(struct answer_classes *classes, size_t ranks)
 {
 	double median = find_median(classes, ranks);
 	bool is_told = answer_classes_majority(classes) &&
-		       classes->value_count > 1;
+		       classes->value_count > 1 &&
+		       !answer_classes_are_shards(classes);
 	size_t answered = answer_classes_answered(classes);
 
 	for (size_t i = 0; i < classes->count; i++) {

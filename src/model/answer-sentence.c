@@ -81,7 +81,11 @@ void answer_classes_append_summary(struct buffer *out,
 	}
 	for (size_t i = classes->value_count; i < classes->count; i++)
 		rankset_unite(&failed, &classes->items[i].ranks);
-	append_counted(
+	if (answers->kind == ANSWERS_COMPARE &&
+	    answer_classes_are_shards(classes))
+		append_counted(out, classes->value_count, "shard", "shards");
+	else
+		append_counted(
 		out, classes->value_count,
 		answers->kind == ANSWERS_BROADCAST ? "answer" : "value",
 		answers->kind == ANSWERS_BROADCAST ? "answers" : "values");
@@ -373,10 +377,15 @@ static bool tell_elements(struct buffer *out, const struct telling *telling)
 	return true;
 }
 
+static void append_placement(struct buffer *out,
+			     const struct answer_class *class);
+static bool tell_placement(struct buffer *out, const struct telling *telling);
+
 /* The first that has something to say says it. */
 static bool (*const tellers[])(struct buffer *out,
 			       const struct telling *telling) = {
-	tell_value, tell_dtype, tell_shape, tell_nan, tell_elements,
+	tell_value, tell_dtype,	 tell_placement, tell_shape,
+	tell_nan,   tell_elements,
 };
 
 /* Of two that were compared element by element; NULL: none were. */
@@ -452,6 +461,10 @@ static void tell_camps(struct buffer *out, const struct telling *telling)
 		rankset_append_named(out, &class->ranks);
 		buffer_append_char(out, ' ');
 		append_value(out, class);
+		if (class->tensor && class->tensor->placement) {
+			buffer_append_string(out, ", ");
+			append_placement(out, class);
+		}
 		if (has_elements(class) && class->has_level)
 			buffer_printf(out, ", norm %.6g", class->level);
 	}
@@ -532,6 +545,107 @@ static void tell_same(struct buffer *out, const struct telling *telling)
 	rankset_append_named(out, &class->ranks);
 }
 
+static void append_answered(struct buffer *out,
+			    const struct answer_classes *classes)
+{
+	struct rankset ranks = RANKSET_INIT;
+
+	for (size_t i = 0; i < classes->value_count; i++)
+		rankset_unite(&ranks, &classes->items[i].ranks);
+	rankset_append_named(out, &ranks);
+	rankset_clear(&ranks);
+}
+
+static void append_placement(struct buffer *out,
+			     const struct answer_class *class)
+{
+	const char *placement = class->tensor->placement;
+
+	if (placement)
+		text_append_line(out, placement, strlen(placement));
+	else
+		buffer_append_string(out, "not sharded");
+}
+
+static bool have_replicas(const struct answer_classes *classes)
+{
+	for (size_t i = 0; i < classes->value_count; i++)
+		if (rankset_count(&classes->items[i].ranks) > 1)
+			return true;
+	return false;
+}
+
+/* Two that have the same shard of it, but other elements; false: none. */
+static bool tell_replicas(struct buffer *out, const struct telling *telling)
+{
+	const struct answer_classes *classes = telling->classes;
+
+	for (size_t i = 0; i < classes->value_count; i++) {
+		const struct tensor *one = classes->items[i].tensor;
+
+		for (size_t j = 0; one && one->shard && j < i; j++) {
+			const struct tensor *other = classes->items[j].tensor;
+
+			if (!other || !other->shard ||
+			    strcmp(one->shard, other->shard) != 0 ||
+			    !one->placement || !other->placement ||
+			    strcmp(one->placement, other->placement) != 0)
+				continue;
+			buffer_append_string(out, "replicas of one shard of ");
+			append_question(out, telling);
+			buffer_append_string(out, " differ: ");
+			rankset_append_named(out, &classes->items[j].ranks);
+			buffer_append_string(out, " and ");
+			rankset_append_named(out, &classes->items[i].ranks);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Of parts of one tensor: where they lie, and what is compared of them. */
+static bool tell_shards(struct buffer *out, const struct telling *telling)
+{
+	const struct answer_class *first = &telling->classes->items[0];
+
+	if (!first->tensor || !tensor_is_shard(first->tensor))
+		return false;
+	if (!answer_classes_are_shards(telling->classes))
+		return tell_replicas(out, telling);
+	append_question(out, telling);
+	buffer_append_string(out, " is sharded, ");
+	append_placement(out, first);
+	buffer_append_string(out, ", on ");
+	append_answered(out, telling->classes);
+	if (!first->tensor->shard)
+		buffer_append_string(out, "; elements are not compared");
+	else if (have_replicas(telling->classes))
+		buffer_append_string(out,
+				     "; replicas of a shard are the same");
+	return true;
+}
+
+/* "w is Shard(0) of [8, 4] on rank 0, Shard(1) of [8, 4] on rank 1" */
+static bool tell_placement(struct buffer *out, const struct telling *telling)
+{
+	const struct answer_class *own = telling->class;
+	const struct answer_class *other = telling->majority;
+	const char *one, *two;
+
+	if (!has_elements(own) || !has_elements(other))
+		return false;
+	one = own->tensor->placement ? own->tensor->placement : "";
+	two = other->tensor->placement ? other->tensor->placement : "";
+	if (strcmp(one, two) == 0)
+		return false;
+	append_owner(out, telling);
+	buffer_append_string(out, " is ");
+	append_placement(out, own);
+	buffer_printf(out, ", %s ", others_of(telling));
+	append_placement(out, other);
+	return true;
+}
+
 /* Values of which it is known that each is another. */
 static size_t count_known(const struct answer_classes *classes)
 {
@@ -603,7 +717,7 @@ void answer_classes_append_sentence(struct buffer *out,
 	     rankset_count(&classes->items[0].ranks) < 2))
 		return;
 	telling.class = first_other(classes, telling.majority);
-	if (tell_parts(out, &telling))
+	if (tell_parts(out, &telling) || tell_shards(out, &telling))
 		return;
 	if (classes->value_count > 1 && telling.majority && !telling.class) {
 		tell_unread(out, &telling);

@@ -143,6 +143,9 @@ answer_classes_reference(const struct answer_classes *classes);
 /* Some value is NaN, or a tensor has NaN or an infinity: a finding, also where
  * all ranks have the same. */
 bool answer_classes_have_nan(const struct answer_classes *classes);
+/* All are shards of one tensor, placed alike, each another one or the same:
+ * they differ by right. */
+bool answer_classes_are_shards(const struct answer_classes *classes);
 /* Lends the class that a rank is in; NULL: it has not answered. */
 const struct answer_class *
 answer_classes_find(const struct answer_classes *classes, int rank);

@@ -9,6 +9,7 @@
 #include "banned.h"
 #include "base/alloc.h"
 #include "base/buffer.h"
+#include "base/map.h"
 #include "base/text.h"
 #include "model/answers.h"
 #include "model/paramdiff-private.h"
@@ -45,6 +46,36 @@ static void find_missing(struct paramdiff_row *row,
 		rankset_subtract(&row->missing, &row->classes[i].ranks);
 }
 
+static bool is_same_text(const char *a, const char *b)
+{
+	return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+struct replicas {
+	const struct strmap *others;
+	bool differ;
+};
+
+static void compare_replica(const char *shard, void *hash, void *data)
+{
+	struct replicas *replicas = data;
+	const void *other = strmap_find(replicas->others, shard);
+
+	replicas->differ = replicas->differ || (other && other != hash);
+}
+
+/* Where both have the same shard of it. */
+static enum paramdiff_how compare_shards(const struct paramdiff_class *one,
+					 const struct paramdiff_class *other)
+{
+	struct replicas replicas = { .others = other->shards };
+
+	if (!one->tensor.has_hash || !other->tensor.has_hash)
+		return PARAMDIFF_UNREAD;
+	strmap_each(one->shards, compare_replica, &replicas);
+	return replicas.differ ? PARAMDIFF_REPLICAS : PARAMDIFF_SHARDED;
+}
+
 static enum paramdiff_how compare_two(const struct paramdiff_class *one,
 				      const struct paramdiff_class *other)
 {
@@ -61,6 +92,10 @@ static enum paramdiff_how compare_two(const struct paramdiff_class *one,
 		return PARAMDIFF_UNREAD;
 	if (strcmp(a->dtype, b->dtype) != 0)
 		return PARAMDIFF_DTYPE;
+	if (!is_same_text(a->placement, b->placement))
+		return PARAMDIFF_PLACEMENT;
+	if (tensor_is_shard(a))
+		return compare_shards(one, other);
 	if (!tensor_has_same_shape(a, b))
 		return PARAMDIFF_SHAPE;
 	/* One that was not read may be the same. */
@@ -78,8 +113,8 @@ static enum paramdiff_how judge_row(const struct paramdiff_row *row)
 		return PARAMDIFF_MISSING;
 	if (row->class_count == 1 && paramdiff_is_none(&row->classes[0]))
 		return PARAMDIFF_NONE;
-	if (row->class_count == 1 && paramdiff_is_shard(first))
-		return PARAMDIFF_SHARDED;
+	if (row->class_count == 1 && tensor_is_shard(first))
+		return first->has_hash ? PARAMDIFF_SHARDED : PARAMDIFF_UNREAD;
 	if (row->class_count == 1)
 		return first->has_hash || row->classes[0].value
 			       ? PARAMDIFF_SAME
@@ -396,6 +431,48 @@ static void append_where(struct buffer *out, const struct paramdiff *diff,
 	tensordiff_append(out, &difference->found);
 }
 
+/* "rank 1's w is Shard(1) of [8, 4], the others' Shard(0) of [8, 4]"; false:
+ * the answers tell it. */
+static bool append_placement(struct buffer *out,
+			     const struct paramdiff_row *row)
+{
+	const char *lead = " is ";
+
+	if (row->how != PARAMDIFF_PLACEMENT)
+		return false;
+	text_append_line(out, row->name, strcspn(row->name, "\n"));
+	for (size_t i = 0; i < row->class_count; i++) {
+		const struct paramdiff_class *class = &row->classes[i];
+		const char *placement = class->tensor.placement;
+
+		buffer_append_string(out, lead);
+		if (placement)
+			text_append_line(out, placement, strlen(placement));
+		else
+			buffer_append_string(out, "not sharded");
+		buffer_append_string(out, " on ");
+		rankset_append_named(out, &class->ranks);
+		lead = ", ";
+	}
+	return true;
+}
+
+static bool append_replicas(struct buffer *out, const struct paramdiff_row *row)
+{
+	if (row->how != PARAMDIFF_REPLICAS)
+		return false;
+	buffer_append_string(out, "replicas of one shard of ");
+	text_append_line(out, row->name, strcspn(row->name, "\n"));
+	buffer_append_string(out, " differ: ");
+	for (size_t i = 1; i < row->class_count; i++) {
+		buffer_append_string(out, i > 1 ? "; " : "");
+		rankset_append_named(out, &row->classes[i].ranks);
+	}
+	buffer_append_string(out, " from ");
+	rankset_append_named(out, &row->classes[0].ranks);
+	return true;
+}
+
 static void append_first(struct buffer *out, const struct paramdiff *diff)
 {
 	const struct paramdiff_row *row = &diff->rows[diff->first];
@@ -406,7 +483,10 @@ static void append_first(struct buffer *out, const struct paramdiff *diff)
 
 	paramdiff_to_answers(&answers, diff, row);
 	answer_classes_make(&classes, &answers);
-	if (answer_classes_majority(&classes) || !append_absent(out, diff, row))
+	if (append_placement(out, row) || append_replicas(out, row))
+		;
+	else if (answer_classes_majority(&classes) ||
+		 !append_absent(out, diff, row))
 		answer_classes_append_sentence(out, &classes, &answers);
 	answer_classes_clear(&classes);
 	answers_clear(&answers);
@@ -418,12 +498,67 @@ static void append_first(struct buffer *out, const struct paramdiff *diff)
 	buffer_append_string(out, " that differ");
 }
 
+/* How many different shards the row has; 0: it is not known which they are. */
+static size_t count_shards(const struct paramdiff_row *row, size_t *ranks)
+{
+	size_t count = 0;
+
+	*ranks = 0;
+	for (size_t i = 0; i < row->class_count; i++) {
+		if (row->classes[i].shards)
+			count += strmap_count(row->classes[i].shards);
+		*ranks += rankset_count(&row->classes[i].ranks);
+	}
+	return count;
+}
+
+/* What is known of the elements of shards. */
+static void append_replicated(struct buffer *out, const struct paramdiff *diff)
+{
+	bool has_replicas = false;
+	bool is_known = true;
+
+	for (size_t i = 0; i < diff->row_count; i++) {
+		size_t ranks;
+		size_t count;
+
+		if (diff->rows[i].how != PARAMDIFF_SHARDED)
+			continue;
+		count = count_shards(&diff->rows[i], &ranks);
+		is_known = is_known && count > 0;
+		has_replicas = has_replicas || count < ranks;
+	}
+	if (!is_known)
+		buffer_append_string(out, ", whose elements are not compared");
+	else if (has_replicas)
+		buffer_append_string(out, "; replicas of a shard are the same");
+}
+
+/* "4 parameters and buffers of model are shards, placed alike on ranks 0-3" */
+static void append_sharded(struct buffer *out, const struct paramdiff *diff,
+			   const struct rankset *whole)
+{
+	bool is_one = diff->counts[PARAMDIFF_SHARDED] == 1;
+
+	append_what(out, diff, diff->counts[PARAMDIFF_SHARDED]);
+	buffer_append_string(out, is_one ? " is a shard, placed alike on "
+					 : " are shards, placed alike on ");
+	rankset_append_named(out, whole);
+	append_replicated(out, diff);
+}
+
 static void append_same(struct buffer *out, const struct paramdiff *diff)
 {
 	struct rankset whole = RANKSET_INIT;
 	bool is_one = diff->counts[PARAMDIFF_SAME] == 1;
 
 	find_whole(diff, &whole);
+	if (diff->counts[PARAMDIFF_SAME] == 0 &&
+	    diff->counts[PARAMDIFF_SHARDED] > 0) {
+		append_sharded(out, diff, &whole);
+		rankset_clear(&whole);
+		return;
+	}
 	append_what(out, diff, diff->counts[PARAMDIFF_SAME]);
 	if (rankset_count(&whole) == 1)
 		buffer_append_string(out, " of one rank alone: ");
@@ -480,11 +615,15 @@ static bool is_nan_told(const struct paramdiff *diff)
 
 static void append_rest(struct buffer *out, const struct paramdiff *diff)
 {
-	if (diff->counts[PARAMDIFF_SHARDED] > 0)
-		buffer_printf(out,
-			      "; %zu are shards, whose elements are not "
-			      "compared",
-			      diff->counts[PARAMDIFF_SHARDED]);
+	if (diff->counts[PARAMDIFF_SHARDED] > 0 &&
+	    (diff->counts[PARAMDIFF_SAME] > 0 || diff->first >= 0)) {
+		buffer_printf(out, "; %zu %s, placed alike",
+			      diff->counts[PARAMDIFF_SHARDED],
+			      diff->counts[PARAMDIFF_SHARDED] == 1
+				      ? "is a shard"
+				      : "are shards");
+		append_replicated(out, diff);
+	}
 	if (diff->counts[PARAMDIFF_NONE] > 0)
 		buffer_printf(out, "; %zu have none",
 			      diff->counts[PARAMDIFF_NONE]);

@@ -11,7 +11,6 @@ struct difference;
 struct paramdiff_class;
 struct tensor;
 
-bool paramdiff_is_shard(const struct tensor *tensor);
 /* It was looked at, and is None: a gradient. */
 bool paramdiff_is_none(const struct paramdiff_class *class);
 /* What the answers own then. */

@@ -21,6 +21,7 @@ static void row_clear(struct paramdiff_row *row)
 {
 	for (size_t i = 0; i < row->class_count; i++) {
 		rankset_clear(&row->classes[i].ranks);
+		strmap_free(row->classes[i].shards);
 		tensor_clear(&row->classes[i].tensor);
 		free(row->classes[i].value);
 		free(row->classes[i].error);
@@ -103,26 +104,63 @@ static bool is_same_text(const char *a, const char *b)
 	return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-bool paramdiff_is_shard(const struct tensor *tensor)
-{
-	return tensor->placement && (strstr(tensor->placement, "Shard") ||
-				     strstr(tensor->placement, "Partial"));
-}
-
 bool paramdiff_is_none(const struct paramdiff_class *class)
 {
 	return class->error && strstr(class->error, NO_GRADIENT) != NULL;
 }
 
-/* Shards are alike when their dtype and placement are. */
 static bool are_alike(const struct tensor *a, const struct tensor *b)
 {
-	if (!is_same_text(a->dtype, b->dtype))
+	if (!is_same_text(a->dtype, b->dtype) ||
+	    !is_same_text(a->placement, b->placement))
 		return false;
-	if (paramdiff_is_shard(a) || paramdiff_is_shard(b))
-		return is_same_text(a->placement, b->placement);
 	return tensor_has_same_shape(a, b) && a->has_hash == b->has_hash &&
 	       (!a->has_hash || a->hash == b->hash);
+}
+
+static bool has_nan(const struct tensor *tensor)
+{
+	return tensor_nan_count(tensor) > 0 ||
+	       tensor_infinity_count(tensor) > 0;
+}
+
+/* The hash that the class has of this very shard; 0: none. */
+static uintptr_t hash_of(const struct paramdiff_class *class,
+			 const struct tensor *tensor)
+{
+	return class->shards && tensor->shard
+		       ? (uintptr_t)strmap_find(class->shards, tensor->shard)
+		       : 0;
+}
+
+/* They may be of one tensor; replicas are the same. */
+static bool may_be_together(const struct paramdiff_class *class,
+			    const struct tensor *tensor)
+{
+	uintptr_t hash = hash_of(class, tensor);
+
+	return is_same_text(class->tensor.dtype, tensor->dtype) &&
+	       is_same_text(class->tensor.placement, tensor->placement) &&
+	       class->tensor.has_hash == tensor->has_hash &&
+	       has_nan(&class->tensor) == has_nan(tensor) &&
+	       (hash == 0 || hash == (uintptr_t)tensor->hash + 1);
+}
+
+static void add_shard(struct paramdiff_class *class, struct tensor *tensor,
+		      bool is_first)
+{
+	struct tensor_statistics *sums = &class->tensor.statistics;
+
+	if (!class->shards)
+		class->shards = strmap_new(NULL);
+	if (tensor->shard && tensor->has_hash && hash_of(class, tensor) == 0)
+		strmap_put(class->shards, tensor->shard,
+			   (void *)((uintptr_t)tensor->hash + 1));
+	if (is_first)
+		return;
+	sums->nan_count += tensor_nan_count(tensor);
+	sums->infinity_count += tensor_infinity_count(tensor);
+	class->tensor.element_count += tensor->element_count;
 }
 
 static struct paramdiff_class *
@@ -136,6 +174,11 @@ find_class(struct paramdiff_row *row, const struct tensor_parameter *parameter)
 
 		if (is_none && paramdiff_is_none(class))
 			return class;
+		if (tensor_is_shard(&parameter->tensor)) {
+			if (may_be_together(class, &parameter->tensor))
+				return class;
+			continue;
+		}
 		if (is_same_text(class->error, parameter->error) &&
 		    is_same_text(class->value, parameter->value) &&
 		    are_alike(&class->tensor, &parameter->tensor))
@@ -148,6 +191,8 @@ static void add_to_row(struct paramdiff_row *row, int rank,
 		       struct tensor_parameter *parameter)
 {
 	struct paramdiff_class *class = find_class(row, parameter);
+	bool is_shard = tensor_is_shard(&parameter->tensor);
+	bool is_first = !class;
 
 	if (!class) {
 		ARRAY_GROW(row->classes, row->class_count,
@@ -162,6 +207,9 @@ static void add_to_row(struct paramdiff_row *row, int rank,
 		parameter->value = NULL;
 		parameter->error = NULL;
 	}
+	if (is_shard)
+		add_shard(class, is_first ? &class->tensor : &parameter->tensor,
+			  is_first);
 	rankset_add(&class->ranks, rank);
 }
 

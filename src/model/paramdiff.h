@@ -3,7 +3,8 @@
  * have the same, and the first that differs. Filled page by page as ranks
  * answer; ranks with the same values share what is kept of them.
  *
- * Shards of one tensor differ by right: of these only the dtype is compared.
+ * Shards of one tensor differ by right: of these dtype and placement are
+ * compared, and the elements of those that are replicas of one another.
  * The same of anything else that has tensors and plain values in it.
  */
 #ifndef MODEL_PARAMDIFF_H
@@ -27,6 +28,8 @@ enum paramdiff_how {
 	PARAMDIFF_MISSING, /* some ranks do not have it */
 	PARAMDIFF_DTYPE,
 	PARAMDIFF_SHAPE,
+	PARAMDIFF_PLACEMENT, /* sharded in another way, or not everywhere */
+	PARAMDIFF_REPLICAS, /* of one shard */
 	PARAMDIFF_ELEMENTS,
 	PARAMDIFF_VALUES,  /* plain ones, or a tensor on some ranks only */
 	PARAMDIFF_SHARDED, /* the same, as far as shards can be */
@@ -34,8 +37,10 @@ enum paramdiff_how {
 	PARAMDIFF_UNREAD,  /* the same, but elements that were not read */
 };
 
+/* Shards that may be of one tensor are of one class. */
 struct paramdiff_class {
 	struct rankset ranks;
+	struct strmap *shards; /* hash + 1 of each, by tensor.shard; NULL */
 	struct tensor tensor; /* of its first; dtype NULL: error says why */
 	char *value;	      /* a plain one, instead of a tensor */
 	char *error;

@@ -32,6 +32,7 @@ static const struct field tensor_fields[] = {
 	{ "storage_users", FIELD_INT64, AT(storage_users), -1, 0, INT64_MAX, NULL },
 	{ "is_parameter", FIELD_BOOL, AT(is_parameter), 0, 0, 1, NULL },
 	{ "placement", FIELD_TEXT, AT(placement), 0, 0, NAME_MAXIMUM, NULL },
+	{ "shard", FIELD_TEXT, AT(shard), 0, 0, NAME_MAXIMUM, NULL },
 	{ "live", FIELD_BOOL, AT(is_live), 0, 0, 1, NULL },
 	{ "torn", FIELD_BOOL, AT(is_torn), 0, 0, 1, NULL },
 	{ "unread", FIELD_TEXT, AT(unread), 0, 0, TEXT_MAXIMUM, NULL },
@@ -99,6 +100,12 @@ bool tensor_has_same_shape(const struct tensor *a, const struct tensor *b)
 
 	return a->dimension_count == b->dimension_count &&
 	       memcmp(a->shape, b->shape, count * sizeof(*a->shape)) == 0;
+}
+
+bool tensor_is_shard(const struct tensor *tensor)
+{
+	return tensor->placement && (strstr(tensor->placement, "Shard") ||
+				     strstr(tensor->placement, "Partial"));
 }
 
 int64_t tensor_nan_count(const struct tensor *tensor)

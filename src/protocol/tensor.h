@@ -67,6 +67,10 @@ struct tensor {
 	int64_t storage_users; /* tensors over it; -1: not known */
 	bool is_parameter;
 	char *placement; /* of a shard: "Shard(0) of [1024, 64]"; else NULL */
+	/* Which of the shards: its place along the dimensions of the mesh that
+	 * are not replicated, "1, 0"; ranks with the same have replicas. NULL:
+	 * no shard, or not known. */
+	char *shard;
 	bool is_live; /* the process ran: kernels may have written meanwhile */
 	bool is_torn; /* it became another while it was read */
 	char *unread; /* why its elements cannot be read; NULL: they can */
@@ -86,6 +90,8 @@ void tensor_init(struct tensor *tensor);
 void tensor_clear(struct tensor *tensor);
 void tensor_copy(struct tensor *to, const struct tensor *from);
 bool tensor_has_same_shape(const struct tensor *a, const struct tensor *b);
+/* A part of a tensor that lies on several ranks: others differ by right. */
+bool tensor_is_shard(const struct tensor *tensor);
 /* How many of its elements are known to be NaN, or infinite. */
 int64_t tensor_nan_count(const struct tensor *tensor);
 int64_t tensor_infinity_count(const struct tensor *tensor);

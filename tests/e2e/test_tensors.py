@@ -2,6 +2,7 @@
 that run, read from outside."""
 import json
 import os
+import socket
 import subprocess
 import sys
 import tempfile
@@ -57,6 +58,13 @@ def has_numpy():
                           stderr=subprocess.DEVNULL).returncode == 0
 
 
+
+def has_dtensor(python):
+    return subprocess.run(
+        [python, "-c", "from torch.distributed.tensor import DTensor"],
+        stderr=subprocess.DEVNULL).returncode == 0
+
+
 TORCH = os.environ.get("PROBETUI_TORCH_PYTHON")
 
 # Values that have no elements of their own, but tensors in them.
@@ -101,6 +109,36 @@ def train(rank):
 train(number)
 """
 
+# Four gloo ranks in a mesh of 2 by 2: replicas along the first dimension.
+SHARDS = r"""
+import sys, torch
+import torch.distributed as dist
+from torch import nn
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.tensor import (DTensor, Replicate, Shard,
+                                      distribute_tensor)
+dist.init_process_group("gloo")
+def train(rank):
+    mesh = init_device_mesh("cpu", (2, 2), mesh_dim_names=("r", "s"))
+    def put(*placements):
+        whole = torch.arange(8.0).reshape(4, 2)
+        return nn.Parameter(distribute_tensor(whole, mesh, placements))
+    weight, drifted = [put(Replicate(), Shard(0)) for _ in range(2)]
+    flat = put(Shard(0), Shard(0))
+    if rank == 3:
+        with torch.no_grad():
+            drifted._local_tensor[0, 0] = 9
+    placed = DTensor.from_local(
+        torch.ones(2, 2), mesh, [Replicate(), Shard(int(rank == 3))],
+        run_check=False)
+    model, bad = nn.Module(), nn.Module()
+    model.weight, model.flat = weight, flat
+    bad.weight, bad.drifted = weight, drifted
+    print("ready", flush=True)
+    sys.stdin.read()
+train(int(sys.argv[1]))
+"""
+
 
 NUMPY = has_numpy()
 needs_numpy = unittest.skipUnless(NUMPY, "needs numpy of " + PYTHON)
@@ -116,14 +154,19 @@ class Ranks(unittest.TestCase):
     def setUpClass(cls):
         environment = {name: value for name, value in os.environ.items()
                        if name not in ("RANK", "PROBETUI")}
+        environment.update(cls.environment())
         cls.ranks = [
             subprocess.Popen([cls.python, "-c", cls.code, str(rank)],
                              stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                             env=environment)
+                             env=dict(environment, RANK=str(rank)))
             for rank in range(cls.count)]
         for rank in cls.ranks:
             assert rank.stdout.readline() == b"ready\n"
         cls.pids = ",".join(str(rank.pid) for rank in cls.ranks)
+
+    @classmethod
+    def environment(cls):
+        return {}
 
     @classmethod
     def tearDownClass(cls):
@@ -385,6 +428,62 @@ class TestModules(Ranks):
                  "other"], stdout=subprocess.PIPE, timeout=LIMIT)
             self.assertEqual((run.returncode, json.loads(run.stdout.decode())),
                              live)
+
+
+@unittest.skipUnless(TORCH and has_dtensor(TORCH),
+                     "PROBETUI_TORCH_PYTHON names no Python with torch and "
+                     "DTensor")
+class TestShards(Ranks):
+    """Shards differ by right: their placements are compared, and replicas of
+    the same shard."""
+    python = TORCH
+    code = SHARDS
+    count = 4
+
+    @classmethod
+    def environment(cls):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        return {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port),
+                "WORLD_SIZE": "4", "GLOO_SOCKET_IFNAME": "lo"}
+
+    def check(self, command, expression, status, sentence):
+        got, found = self.run_json(command, expression)
+        self.assertEqual((found["sentence"], got), (sentence, status))
+        return found
+
+    def test_shards_are_called_so(self):
+        found = self.check(
+            "compare", "weight", 0, "weight is sharded, Replicate, Shard(0) "
+            "of [4, 2], on ranks 0-3; replicas of a shard are the same")
+        self.assertEqual([(one["ranks"], one["tensor"]["shard"])
+                          for one in found["classes"]],
+                         [("0,2", "0"), ("1,3", "1")])
+        self.assertIn("weight: 2 shards over 4 ranks",
+                      self.run_text("compare", "weight")[1])
+        self.check("compare", "flat", 0, "flat is sharded, Shard(0), Shard(0) "
+                   "of [4, 2], on ranks 0-3")
+        for command in ("diff-params", "compare"):
+            self.check(command, "model", 0, "2 parameters and buffers of "
+                       "model are shards, placed alike on ranks 0-3; replicas "
+                       "of a shard are the same")
+
+    def test_a_replica_that_drifted(self):
+        self.check("compare", "drifted", 1, "replicas of one shard of drifted "
+                   "differ: rank 1 and rank 3")
+        status, found = self.run_json("diff-params", "bad")
+        self.assertEqual((status, found["first"], found["sharded"]),
+                         (1, "drifted", 1))
+        self.assertIn("replicas of one shard of drifted differ: ",
+                      found["sentence"])
+
+    def test_a_placement_that_differs(self):
+        status, found = self.run_json("diff-params", "placed")
+        self.assertEqual(status, 1)
+        self.assertIn("Shard(1) of [2, 4] on rank 3", found["sentence"])
+        status, found = self.run_json("compare", "placed")
+        self.assertEqual(status, 1)
 
 
 if __name__ == "__main__":

@@ -454,6 +454,62 @@ static void nan_on_all_ranks_is_told(void **state)
 	check_tensors(&answers, "0-3|fc.weight is the same on ranks 0-3");
 }
 
+static void answer_shard(struct answers *answers, int rank, uint32_t hash,
+			 const char *shard, const char *placement)
+{
+	struct tensor *tensor;
+
+	answer_tensor(answers, rank, rank, 8, hash, 0);
+	tensor = answers_find(answers, rank)->tensor;
+	tensor->placement = xstrdup(placement);
+	tensor->shard = shard ? xstrdup(shard) : NULL;
+}
+
+/* Parts of one tensor differ by right; replicas of one part do not. */
+static void shards_are_told_as_such(void **state)
+{
+	static const char placement[] = "Shard(0) of [32, 32]";
+	struct answer_classes classes;
+	struct answers answers;
+
+	(void)state;
+	ask_weight(&answers, 2);
+	answer_shard(&answers, 0, 0x11, "0", placement);
+	answer_shard(&answers, 1, 0x22, "1", placement);
+	answer_classes_make(&classes, &answers);
+	assert_true(answer_classes_are_shards(&classes));
+	answer_classes_clear(&classes);
+	check_tensors(&answers, "0|1|fc.weight is sharded, Shard(0) of "
+				"[32, 32], on ranks 0-1");
+	ask_weight(&answers, 4);
+	for (int i = 0; i < 4; i++)
+		answer_shard(&answers, i, 0x11 + (uint32_t)i % 2,
+			     i % 2 ? "1" : "0", placement);
+	check_tensors(&answers, "0,2|1,3|fc.weight is sharded, Shard(0) of "
+				"[32, 32], on ranks 0-3; replicas of a shard "
+				"are the same");
+	ask_weight(&answers, 2);
+	answer_shard(&answers, 0, 0x11, "0", placement);
+	answer_shard(&answers, 1, 0x22, "0", placement);
+	answer_classes_make(&classes, &answers);
+	assert_false(answer_classes_are_shards(&classes));
+	answer_classes_clear(&classes);
+	check_tensors(&answers, "0|1|replicas of one shard of fc.weight "
+				"differ: rank 0 and rank 1");
+	ask_weight(&answers, 2);
+	answer_shard(&answers, 0, 0x11, NULL, placement);
+	answer_shard(&answers, 1, 0x22, NULL, placement);
+	check_tensors(&answers, "0|1|fc.weight is sharded, Shard(0) of "
+				"[32, 32], on ranks 0-1; elements are not "
+				"compared");
+	ask_weight(&answers, 3);
+	for (int i = 0; i < 3; i++)
+		answer_shard(&answers, i, 0x11, "0",
+			     i == 1 ? "Shard(1) of [8, 128]" : placement);
+	check_tensors(&answers, "!1|0,2|rank 1's fc.weight is Shard(1) of "
+				"[8, 128], the others' Shard(0) of [32, 32]");
+}
+
 static void another_shape_is_told(void **state)
 {
 	struct answers answers;
@@ -706,6 +762,7 @@ int main(void)
 		cmocka_unit_test(tensors_are_equal_by_their_hash),
 		cmocka_unit_test(nan_comes_first_and_is_told),
 		cmocka_unit_test(nan_on_all_ranks_is_told),
+		cmocka_unit_test(shards_are_told_as_such),
 		cmocka_unit_test(another_shape_is_told),
 		cmocka_unit_test(a_sample_makes_nothing_sure),
 		cmocka_unit_test(tensors_within_a_value_are_not_all_shown),

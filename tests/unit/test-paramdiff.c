@@ -237,7 +237,50 @@ static void shards_differ_by_right(void **state)
 	}
 	check(&diff, 0,
 	      "1 parameter or buffer of model is the same on ranks 0-1; "
-	      "1 are shards, whose elements are not compared");
+	      "1 is a shard, placed alike, whose elements are not compared");
+}
+
+/* All that a rank has: one shard of a mesh of 2 by 2, replicated along the
+ * first dimension. */
+static void take_shard(struct paramdiff *diff, size_t rank, uint32_t hash,
+		       const char *placement)
+{
+	struct tensor_parameters page = { .total = -1 };
+
+	add(&page, "fc.weight", 8, hash);
+	page.items[0].tensor.placement = xstrdup(placement);
+	page.items[0].tensor.shard = xstrdup(rank % 2 == 0 ? "0" : "1");
+	take(diff, rank, &page);
+}
+
+static void replicas_of_a_shard_are_compared(void **state)
+{
+	static const char placement[] = "Replicate, Shard(0) of [16]";
+	static const char other[] = "Replicate, Shard(1) of [16]";
+	struct paramdiff diff;
+
+	(void)state;
+	begin(&diff, 4);
+	for (size_t i = 0; i < 4; i++)
+		take_shard(&diff, i, 0x10 + i % 2, placement);
+	check(&diff, 0,
+	      "1 parameter or buffer of model is a shard, placed alike on "
+	      "ranks 0-3; replicas of a shard are the same");
+	begin(&diff, 4);
+	for (size_t i = 0; i < 4; i++)
+		take_shard(&diff, i, i == 3 ? 0x99 : 0x10 + i % 2, placement);
+	check(&diff, 1, "replicas of one shard of fc.weight differ: rank 3 "
+			"from ranks 0-2");
+	begin(&diff, 2);
+	for (size_t i = 0; i < 2; i++)
+		take_shard(&diff, i, 0x10 + i, placement);
+	check(&diff, 0, "1 parameter or buffer of model is a shard, placed "
+			"alike on ranks 0-1");
+	begin(&diff, 2);
+	take_shard(&diff, 0, 0x11, placement);
+	take_shard(&diff, 1, 0x11, other);
+	check(&diff, 1, "fc.weight is Replicate, Shard(0) of [16] on rank 0, "
+			"Replicate, Shard(1) of [16] on rank 1");
 }
 
 static void what_was_not_read_is_not_the_same(void **state)
@@ -384,6 +427,7 @@ int main(void)
 		cmocka_unit_test(pages_come_in_any_order),
 		cmocka_unit_test(another_order_is_told),
 		cmocka_unit_test(shards_differ_by_right),
+		cmocka_unit_test(replicas_of_a_shard_are_compared),
 		cmocka_unit_test(what_was_not_read_is_not_the_same),
 		cmocka_unit_test(a_gradient_beside_none_differs),
 		cmocka_unit_test(each_gradient_differs_and_one_is_none),

@@ -150,6 +150,18 @@ def _placement(tensor: Any) -> Optional[str]:
         _Reader(tensor).get("shape"))), TEXT_MAXIMUM)
 
 
+def _shard(tensor: Any, placement: str) -> Optional[str]:
+    """Where the rank is along the dimensions of the mesh that are not
+    replicated; None: that is not known."""
+    mesh = _stored(_stored(_stored(tensor).get("_spec")).get("mesh"))
+    at = mesh.get("_coordinate_on_dim")
+    kinds = placement.rpartition(" of ")[0].split(", ")
+    if type(at) not in (tuple, list) or len(at) != len(kinds):
+        return None
+    return ", ".join("%d" % each for each, kind in zip(at, kinds)
+                     if not kind.startswith("Replicate")) or None
+
+
 def _storage(reader: _Reader, told: Dict[str, Any]) -> int:
     """Bytes of it."""
     torch = sys.modules["torch"]
@@ -246,7 +258,10 @@ def find(tensor: Any) -> Known:
         if local is not tensor:
             outer = _Reader(tensor)
             told["requires_grad"] = bool(outer.get("requires_grad"))
-            told["placement"] = _placement(tensor)
+            placement = _placement(tensor)
+            told["placement"] = placement
+            if placement:
+                told["shard"] = _shard(tensor, placement)
         return _place(local, reader, dtype, told)
 
 
