@@ -1,6 +1,7 @@
 /*
  * command-diff: how the stacks of two ranks, or of two sets, differ.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -151,7 +152,9 @@ int command_diff(struct command_context *context, int argc, char **argv,
 	int result = -1;
 
 	if (arguments_parse(&arguments, argc, argv, error) < 0 ||
-	    gather(context, 0, error) < 0)
+	    gather(context,
+		   fmax(gather_seconds(argv[1]), gather_seconds(argv[2])),
+		   error) < 0)
 		return -1;
 	if (choose(context, &a, argv[1], error) == 0 &&
 	    choose(context, &b, argv[2], error) == 0) {

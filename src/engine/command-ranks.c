@@ -21,8 +21,6 @@
 #include "model/stacktree.h"
 #include "protocol/stack.h"
 
-#define VERDICT_SECONDS 0.2
-
 static void append_ranks_json(struct command_context *context)
 {
 	const struct session *session = &context->engine->session;
@@ -46,7 +44,7 @@ int command_ranks(struct command_context *context, int argc, char **argv,
 
 	if (arguments_parse(&none, argc, argv, error) < 0)
 		return -1;
-	result = gather(context, 0, error);
+	result = gather(context, VERDICT_SECONDS, error);
 	if (result == 0 && gather_named(context, error) < 0)
 		return -1;
 	if (context->is_json)
@@ -191,8 +189,12 @@ static int show_stacks(struct command_context *context, const struct look *look,
 {
 	const struct session *session = &context->engine->session;
 	struct frame_locals *locals = NULL;
-	int result = gather(context, 0, error);
+	/* The merged tree marks the outliers. */
+	int result =
+		gather(context, look->is_merged ? VERDICT_SECONDS : 0, error);
 
+	if (result == 0 && !look->is_merged)
+		result = gather_settled(context, error);
 	if (result == 0 && gather_named(context, error) < 0)
 		return -1;
 	if (look->has_locals && result == 0)

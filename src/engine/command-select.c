@@ -72,14 +72,20 @@ static void append_place(struct command_context *context)
 	buffer_append_char(context->out, '\n');
 }
 
-/* In a shell the place is sampled first and told afterwards. */
-static int look(struct command_context *context, struct error *error)
+static int look_for(struct command_context *context, double seconds,
+		    struct error *error)
 {
-	int result = context->screen ? 0 : gather(context, 0, error);
+	int result = context->screen ? 0 : gather(context, seconds, error);
 
 	if (result == 0)
 		context->status = STATUS_DONE;
 	return result;
+}
+
+/* In a shell the place is sampled first and told afterwards. */
+static int look(struct command_context *context, struct error *error)
+{
+	return look_for(context, 0, error);
 }
 
 static int show(struct command_context *context)
@@ -248,10 +254,10 @@ int command_focus(struct command_context *context, int argc, char **argv,
 	if (argc < 2)
 		return error_set(error, "focus needs a set of ranks, such as "
 					"0-7,16 or outlier; all is every one");
-	if (look(context, error) < 0)
-		return -1;
 	text = join_words(argc - 1, argv + 1);
-	result = rankselect_find(text, session, &focus, error);
+	result = look_for(context, gather_seconds(text), error);
+	if (result == 0)
+		result = rankselect_find(text, session, &focus, error);
 	if (result == 0) {
 		rankset_copy(&session->choice.focus, &focus);
 		session->choice.is_focus_all = strcmp(text, "all") == 0;
@@ -307,10 +313,10 @@ int command_name(struct command_context *context, int argc, char **argv,
 				 "name %.40s needs a set of ranks, such as "
 				 "0-7,16 or outlier; name alone lists",
 				 argv[1]);
-	if (look(context, error) < 0)
-		return -1;
 	text = join_words(argc - 2, argv + 2);
-	result = rankselect_find(text, session, &named, error);
+	result = look_for(context, gather_seconds(text), error);
+	if (result == 0)
+		result = rankselect_find(text, session, &named, error);
 	if (result == 0)
 		result = rankname_set(session, argv[1], &named, error);
 	if (result == 0 && !context->screen)

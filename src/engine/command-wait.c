@@ -355,6 +355,7 @@ static int run_ranks(struct wait *wait, int argc, char **argv,
 				 "'%.40s' does not fit: wait %s [ranks SET] "
 				 "[timeout S]",
 				 argv[2], argv[1]);
+	wait->context->ranks_text = wait->ranks_text;
 	if (gather_ranks(wait->context, error) < 0)
 		return -1;
 	if (wait->ranks_text && engine_awaits_ranks(wait->context->engine))

@@ -465,8 +465,30 @@ static void await_first(struct engine *engine)
 			    engine->settings.timeout);
 }
 
+double gather_seconds(const char *text)
+{
+	struct rankselect select = RANKSELECT_INIT;
+	bool is_judged = rankselect_parse(&select, text, NULL) == 0 &&
+			 rankselect_is_judged(&select);
+
+	rankselect_clear(&select);
+	return is_judged ? VERDICT_SECONDS : 0;
+}
+
+/* For --ranks, until it has become the focus, and for `ranks SET`. */
+static double seconds_of_sets(const struct command_context *context)
+{
+	const struct rankselect *focus =
+		context->engine->session.choice.wanted_focus;
+
+	if (focus && rankselect_is_judged(focus))
+		return VERDICT_SECONDS;
+	return context->ranks_text ? gather_seconds(context->ranks_text) : 0;
+}
+
 int gather(struct command_context *context, double seconds, struct error *error)
 {
+	seconds = fmax(seconds, seconds_of_sets(context));
 	if (is_live(context))
 		await_first(context->engine);
 	if (is_live(context) && !context->is_fresh &&
@@ -476,6 +498,17 @@ int gather(struct command_context *context, double seconds, struct error *error)
 		engine_judge(context->engine);
 	context->is_fresh = true;
 	return weigh(context, error);
+}
+
+int gather_settled(struct command_context *context, struct error *error)
+{
+	if (!is_live(context) ||
+	    !verdict_is_finding(&context->engine->session.verdict))
+		return 0;
+	if (take_samples(context, VERDICT_SECONDS, error) < 0)
+		return -1;
+	engine_judge(context->engine);
+	return 0;
 }
 
 /* Ranks of a job that was just started need not be there to be named. */
@@ -524,6 +557,13 @@ int gather_ranks(struct command_context *context, struct error *error)
 
 	if (is_live(context) && await_ranks(context, error) < 0)
 		return -1;
+	if (is_live(context) && !context->is_fresh &&
+	    !engine_awaits_ranks(context->engine) &&
+	    seconds_of_sets(context) > 0) {
+		if (take_samples(context, VERDICT_SECONDS, error) < 0)
+			return -1;
+		context->is_fresh = true;
+	}
 	engine_judge(context->engine);
 	for (size_t i = 0; i < session->rank_count; i++) {
 		if (session->ranks[i]->process.pid > 0)

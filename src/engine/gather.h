@@ -22,8 +22,17 @@ enum gather_status {
 	STATUS_PARTIAL = 4,
 };
 
+/* What `verdict` looks for without --for. */
+#define VERDICT_SECONDS 0.2
+
 /*
- * Samples over seconds: at least two samples, one where seconds is 0. Sets
+ * VERDICT_SECONDS where text names ranks by the verdict (outlier, majority,
+ * class=), 0 where it does not, or is no set.
+ */
+double gather_seconds(const char *text);
+/*
+ * Samples over seconds: at least two samples, one where seconds is 0. At least
+ * VERDICT_SECONDS where --ranks or `ranks SET` needs the verdict. Sets
  * context->status to STATUS_PARTIAL, with a line in context->notes for each
  * rank, when some did not answer. -1, a sentence and STATUS_NOTHING when none
  * could be reached.
@@ -35,7 +44,9 @@ int gather(struct command_context *context, double seconds,
  * there. -1, a sentence and STATUS_USAGE when none of them is.
  */
 int gather_named(struct command_context *context, struct error *error);
-/* Only the ranks, without a sample. */
+/* After gather with one sample that found something: judges as `verdict`. */
+int gather_settled(struct command_context *context, struct error *error);
+/* Only the ranks; without a sample, unless `ranks SET` needs the verdict. */
 int gather_ranks(struct command_context *context, struct error *error);
 /* What jobs there are, and with samples over that time how they are. */
 int gather_jobs(struct command_context *context, double seconds,

@@ -33,6 +33,12 @@ static uint64_t hash_frames(uint64_t hash, const struct stack *stack,
 	return hash;
 }
 
+static bool is_blocked_in_training(const struct thread *main_thread)
+{
+	return main_thread->activity.kind == ACTIVITY_TRAIN &&
+	       main_thread->sample.state == THREAD_BLOCKED;
+}
+
 /*
  * Backward blocks in C++ without a Python frame that names the collective
  * (DDP's hooks). If no thread of the rank has used a processor meanwhile, and
@@ -41,8 +47,7 @@ static uint64_t hash_frames(uint64_t hash, const struct stack *stack,
 static bool is_idle_in_training(const struct rank *rank,
 				const struct thread *main_thread)
 {
-	if (main_thread->activity.kind != ACTIVITY_TRAIN ||
-	    main_thread->sample.state != THREAD_BLOCKED ||
+	if (!is_blocked_in_training(main_thread) ||
 	    main_thread->sample_count < 2)
 		return false;
 	for (size_t i = 0; i < rank->thread_count; i++) {
@@ -275,8 +280,12 @@ static void count_rank(struct camp_list *camps, struct camp *camp,
 	unchanged = rank->sampled_at - thread->since;
 	if (camp->unchanged < 0 || unchanged < camp->unchanged)
 		camp->unchanged = unchanged;
-	if (thread->sample_count < 2)
-		camps->is_sampled_twice = false;
+	if (thread->sample_count >= 2)
+		return;
+	camps->is_sampled_twice = false;
+	if (camp->role == CAMP_ELSEWHERE && !camp->is_stopped &&
+	    is_blocked_in_training(thread))
+		camp->is_unsettled = true;
 }
 
 static int compare_camps(const void *left, const void *right)

@@ -39,6 +39,9 @@ struct camp {
 	const struct thread *main_thread; /* first's; NULL: no stack */
 	bool is_outlier;
 	bool is_stopped;
+	bool is_unsettled; /* a rank of it is blocked in backward, and one
+			    * sample does not show whether it waits for peers:
+			    * role is CAMP_ELSEWHERE */
 	size_t moving_count;
 	size_t changing_count;
 	size_t leaving_count; /* see rank.h */

@@ -506,6 +506,18 @@ bool rankselect_is_of_process(const struct rankselect *select)
 	return true;
 }
 
+bool rankselect_is_judged(const struct rankselect *select)
+{
+	for (size_t i = 0; i < select->count; i++) {
+		enum item_kind kind = select->items[i].kind;
+
+		if (kind == ITEM_OUTLIER || kind == ITEM_MAJORITY ||
+		    kind == ITEM_CLASS || kind == ITEM_MARK)
+			return true;
+	}
+	return false;
+}
+
 int rankselect_find(const char *text, const struct session *session,
 		    struct rankset *set, struct error *error)
 {

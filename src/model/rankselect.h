@@ -71,6 +71,11 @@ bool rankselect_add_numbers(const struct rankselect *select,
  */
 bool rankselect_is_of_process(const struct rankselect *select);
 
+/*
+ * What the verdict says of ranks decides: outlier, majority, a class, a mark.
+ */
+bool rankselect_is_judged(const struct rankselect *select);
+
 /* Parses and resolves; -1 also when no rank is meant. */
 int rankselect_find(const char *text, const struct session *session,
 		    struct rankset *set, struct error *error);

@@ -304,12 +304,12 @@ static const char *count_word(size_t count)
 	return count < ARRAY_LENGTH(words) ? words[count] : NULL;
 }
 
-static void say_camps(struct buffer *out, const struct session *session,
-		      const struct camp_list *camps, bool is_still)
+/* "2 ranks (0-1) wait in recv (a.py:3), 1 rank (2) computes in f (b.py:3)";
+ * returns how many camps there are. */
+static size_t append_camps(struct buffer *out, const struct camp_list *camps)
 {
 	size_t count = 0;
 
-	(void)session;
 	for (size_t i = 0; i < camps->count; i++) {
 		const struct camp *camp = &camps->items[i];
 
@@ -329,6 +329,15 @@ static void say_camps(struct buffer *out, const struct session *session,
 	}
 	if (count > CAMPS_LISTED)
 		buffer_append_string(out, " and others elsewhere");
+	return count;
+}
+
+static void say_camps(struct buffer *out, const struct session *session,
+		      const struct camp_list *camps, bool is_still)
+{
+	size_t count = append_camps(out, camps);
+
+	(void)session;
 	if (count_word(count))
 		buffer_printf(out, ": %s camps, no majority",
 			      count_word(count));
@@ -337,6 +346,16 @@ static void say_camps(struct buffer *out, const struct session *session,
 	if (is_still)
 		buffer_append_string(out, ", and none of them moves");
 	buffer_append_char(out, '.');
+}
+
+static void say_unsettled(struct buffer *out, const struct session *session,
+			  const struct camp_list *camps, bool is_still)
+{
+	(void)session;
+	(void)is_still;
+	append_camps(out, camps);
+	buffer_append_string(out, ". One sample does not show which ranks wait "
+				  "for the others (--for 1).");
 }
 
 /* Sleep, a lock, a file: what they wait for is in their own code. */
@@ -522,6 +541,7 @@ static void (*const sentences[FINDINGS])(struct buffer *out,
 	[FINDING_STOPPED] = say_stopped,
 	[FINDING_HOLDING] = say_holding,
 	[FINDING_LATE] = say_late,
+	[FINDING_UNSETTLED] = say_unsettled,
 	[FINDING_MAJORITY] = say_late,
 	[FINDING_CAMPS] = say_camps,
 	[FINDING_TOGETHER] = say_together,

@@ -21,6 +21,8 @@ enum finding {
 	FINDING_STOPPED,  /* all are */
 	FINDING_HOLDING,  /* some hold for others, none of whom is in one */
 	FINDING_LATE,	  /* rule 2: some wait, the others are outliers */
+	FINDING_UNSETTLED, /* some wait; one sample does not show whether the
+			    * others do */
 	FINDING_MAJORITY, /* rule 3: outliers outside the majority */
 	FINDING_CAMPS,	  /* no majority */
 	FINDING_TOGETHER, /* all at one place */

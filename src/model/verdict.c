@@ -75,6 +75,17 @@ static size_t count_changing(const struct camp_list *camps, enum camp_role role)
 	return count;
 }
 
+/* Whether a rank is known not to wait for its peers. */
+static bool has_late(const struct camp_list *camps)
+{
+	for (size_t i = 0; i < camps->count; i++) {
+		if (camps->items[i].role == CAMP_ELSEWHERE &&
+		    !camps->items[i].is_unsettled)
+			return true;
+	}
+	return false;
+}
+
 /* Whether a rank that is not with the waiting ones was, a moment ago. */
 static bool has_leaver(const struct camp_list *camps)
 {
@@ -174,11 +185,11 @@ static enum finding find(const struct camp_list *camps, size_t total)
 		return FINDING_STOPPED;
 	if (holding_is_any(camps))
 		return FINDING_HOLDING;
-	if (counts[CAMP_WAITS] > 0 && counts[CAMP_ELSEWHERE] > 0)
-		return count_changing(camps, CAMP_WAITS) > 0 ||
-				       has_leaver(camps)
-			       ? FINDING_MOVING
-			       : FINDING_LATE;
+	if (counts[CAMP_WAITS] > 0 && counts[CAMP_ELSEWHERE] > 0) {
+		if (count_changing(camps, CAMP_WAITS) > 0 || has_leaver(camps))
+			return FINDING_MOVING;
+		return has_late(camps) ? FINDING_LATE : FINDING_UNSETTLED;
+	}
 	return find_in_majority(camps);
 }
 
@@ -226,7 +237,8 @@ static void mark_outliers(struct camp_list *camps, enum finding finding)
 		else if (finding == FINDING_HELD)
 			camp->is_outlier = held_is_odd(camp->first);
 		else if (finding == FINDING_LATE)
-			camp->is_outlier = camp->role == CAMP_ELSEWHERE;
+			camp->is_outlier = camp->role == CAMP_ELSEWHERE &&
+					   !camp->is_unsettled;
 		else if (finding == FINDING_MAJORITY)
 			camp->is_outlier = is_live(camp) && camp != majority;
 	}
@@ -367,6 +379,7 @@ static enum verdict_state state_of(const struct session *session,
 	case FINDING_NO_RANKS:
 	case FINDING_UNREAD:
 	case FINDING_UNREADABLE:
+	case FINDING_UNSETTLED:
 	case FINDINGS:
 		return VERDICT_UNKNOWN;
 	case FINDING_ALL_GONE:

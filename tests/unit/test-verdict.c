@@ -630,6 +630,51 @@ static void backward_without_work_of_its_own_waits(void **state)
 	scene_clear(&scene);
 }
 
+#define BACKWARD(PID)                                                          \
+	{                                                                      \
+		.pid = (PID),                                                  \
+		.stack = "_engine_run_backward torch/autograd/graph.py:829 < " \
+			 "backward torch/autograd/__init__.py:359 < "          \
+			 "backward torch/_tensor.py:648 < train train.py:15 "  \
+			 "< <module> train.py:19"                              \
+	}
+
+/* One sample does not show whether backward waits: no rank is accused. */
+static void one_sample_of_backward_names_no_outlier(void **state)
+{
+	const struct seen receives = {
+		.pid = 103,
+		.stack = "recv torch/distributed/distributed_c10d.py:2600 < "
+			 "hook train.py:9 < train train.py:15 < <module> "
+			 "train.py:19",
+	};
+	struct scene scene;
+
+	(void)state;
+	scene_init(&scene);
+	scene_start(&scene, 4);
+	for (int i = 0; i < 2; i++) {
+		for (int pid = 100; pid < 103; pid++) {
+			struct seen waits = BACKWARD(pid);
+
+			scene_see(&scene, &waits);
+		}
+		scene_see(&scene, &receives);
+		if (i == 0)
+			scene_expect(&scene, VERDICT_UNKNOWN, "",
+				     "3 ranks (0-2) are in train (train.py:15) "
+				     "in backward, 1 rank (3) waits in recv "
+				     "(train.py:9). One sample does not show "
+				     "which ranks wait for the others (--for "
+				     "1).");
+		scene_wait(&scene, 2);
+	}
+	scene_expect(&scene, VERDICT_HUNG, "3",
+		     "3 of 4 ranks wait in backward (train.py:15). Rank 3 "
+		     "waits in recv (train.py:9), for 2 s.");
+	scene_clear(&scene);
+}
+
 static void one_rank_only(void **state)
 {
 	struct scene scene;
@@ -896,6 +941,7 @@ int main(void)
 		cmocka_unit_test(data_loader_worker_stuck),
 		cmocka_unit_test(several_outliers_share_a_sentence),
 		cmocka_unit_test(backward_without_work_of_its_own_waits),
+		cmocka_unit_test(one_sample_of_backward_names_no_outlier),
 		cmocka_unit_test(one_rank_only),
 		cmocka_unit_test(the_majority_computes_elsewhere),
 		cmocka_unit_test(an_unreadable_rank_is_named),
