@@ -2,8 +2,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "backends/ptrace/pykind.h"
+#include "backends/ptrace/pyobject.h"
 #include "backends/ptrace/pyreader.h"
 #include "backends/ptrace/pytensor.h"
+#include "backends/ptrace/pytype.h"
 #include "banned.h"
 #include "base/array.h"
 
@@ -104,6 +107,19 @@ static int read_words(struct pyreader *reader, uint64_t address, int count,
 			     (size_t)count * sizeof(*words));
 }
 
+/* A numpy.ma.MaskedArray whose _mask is an array: nomask is a number. */
+static bool has_mask(struct pyreader *reader, uint64_t object)
+{
+	struct pytype type;
+	uint64_t mask;
+
+	return !pytype_of(reader, object, &type) &&
+	       (type.flags & PYTYPE_HEAP) &&
+	       !pyobject_attribute(reader, object, "_mask", &mask) &&
+	       !pytype_of(reader, mask, &type) && type.kind &&
+	       strcmp(type.kind->name, "numpy.ndarray") == 0;
+}
+
 int pytensor_read_numpy(struct pyreader *reader, uint64_t object,
 			struct pytensor *tensor)
 {
@@ -134,5 +150,8 @@ int pytensor_read_numpy(struct pyreader *reader, uint64_t object,
 	tensor->element_count = count_elements(tensor);
 	if (descriptor.kind == 'O' || descriptor.kind == 'T')
 		tensor->unread = PYTENSOR_OBJECTS;
+	else if (has_mask(reader, object))
+		tensor->unread = "it is a masked array: from outside its mask "
+				 "is not applied to its elements";
 	return tensor->element_count < 0 ? -1 : 0;
 }

@@ -22,6 +22,9 @@
 #define PLAIN_CLASS "N3c1010TensorImplE"
 #define DIRTY "its elements were freed (FSDP does so), or it changes"
 
+static const char WRAPPER[] =
+	"its class holds its elements in other tensors, which are its "
+	"attributes (or they were freed)";
 static const char NESTED[] =
 	"it is a nested tensor: its elements are in those that it has";
 static const char SYMBOLS[] = "its sizes are symbols";
@@ -288,8 +291,12 @@ static void find_unread(struct pyreader *reader,
 		tensor->unread = check_device(tensor);
 	if (!tensor->unread)
 		tensor->unread = check_keys(object, tensor);
-	if (!tensor->unread)
-		tensor->unread = check_storage(tensor);
+	if (tensor->unread)
+		return;
+	tensor->unread = check_storage(tensor);
+	/* A subclass without memory of its own wraps others. */
+	if (tensor->unread && !tensor->data && traits & TORCH_OTHER)
+		tensor->unread = WRAPPER;
 }
 
 /* What it has no one shape for is not told: nor how many elements it has. */

@@ -21,6 +21,7 @@
 #include "model/npy.h"
 #include "model/slicetext.h"
 #include "model/tensortext.h"
+#include "protocol/dtype.h"
 #include "protocol/tensoranswer.h"
 
 #define USAGE "EXPR [--rank R] [--slice SLICE] [--npy FILE]"
@@ -193,9 +194,13 @@ static void append_frame(struct buffer *out, const struct tensor_answer *told)
 
 static void append_storage(struct buffer *out, const struct tensor *tensor)
 {
-	buffer_append_string(out, "  strides ");
-	tensortext_append_sizes(out, tensor->strides, tensor->dimension_count);
-	buffer_printf(out, "  %" PRId64 " bytes", tensor->byte_count);
+	/* Of a nested one that is not known. */
+	if (tensor->element_count >= 0) {
+		buffer_append_string(out, "  strides ");
+		tensortext_append_sizes(out, tensor->strides,
+					tensor->dimension_count);
+		buffer_printf(out, "  %" PRId64 " bytes", tensor->byte_count);
+	}
 	if (tensor->device) {
 		buffer_append_string(out, "  on ");
 		format_text(out, tensor->device);
@@ -226,6 +231,26 @@ static void append_slice(struct buffer *out, const struct tensor_slice *slice)
 	}
 }
 
+/* uint4 and structured types: their bytes are known, not what they mean. */
+static bool is_opaque(const struct tensor *tensor)
+{
+	const struct dtype *dtype =
+		tensor->dtype ? dtype_find(tensor->dtype) : NULL;
+
+	return !dtype || dtype->class == DTYPE_OPAQUE ||
+	       dtype->class == DTYPE_PACKED;
+}
+
+static void append_no_numbers(struct buffer *out, const struct tensor *tensor)
+{
+	buffer_append_string(out, "elements of ");
+	format_text(out, tensor->dtype ? tensor->dtype : "?");
+	buffer_append_string(out, is_opaque(tensor)
+					  ? " are not decoded: only their "
+					    "bytes are compared, by the hash"
+					  : " are no numbers");
+}
+
 static void append_text(const struct looking *looking)
 {
 	struct buffer *out = looking->context->out;
@@ -242,6 +267,8 @@ static void append_text(const struct looking *looking)
 	tensortext_append_statistics(out, tensor);
 	if (tensor->unread)
 		format_text(out, tensor->unread);
+	else if (!tensor->has_statistics)
+		append_no_numbers(out, tensor);
 	buffer_append_char(out, '\n');
 	append_storage(out, tensor);
 	append_slice(out, &looking->sliced.slice);
@@ -288,7 +315,8 @@ static void judge(struct looking *looking)
 	const struct tensor *tensor = &looking->told.tensor;
 	struct command_context *context = looking->context;
 
-	if (tensor->unread || tensor->is_torn || looking->is_torn)
+	if (tensor->unread || tensor->is_torn || looking->is_torn ||
+	    (!tensor->has_statistics && is_opaque(tensor)))
 		context->status = STATUS_PARTIAL;
 	gather_finding(context, tensor_nan_count(tensor) > 0 ||
 					tensor_infinity_count(tensor) > 0);

@@ -10,10 +10,12 @@
 #include "banned.h"
 #include "base/array.h"
 #include "base/buffer.h"
+#include "base/map.h"
 #include "base/text.h"
 #include "model/answers.h"
 #include "model/difference.h"
 #include "model/paramdiff.h"
+#include "model/tensorformat.h"
 #include "model/tensortext.h"
 #include "protocol/tensor.h"
 
@@ -275,16 +277,19 @@ static void append_common_nan(struct buffer *out,
 	}
 }
 
-static void append_value(struct buffer *out, const struct answer_class *class)
+static void append_value(struct buffer *out, const struct answer_class *class,
+			 int digits)
 {
 	struct buffer line = BUFFER_INIT;
 
 	if (class->tensor && class->is_number) {
-		tensortext_append_number(
-			out, &(struct tensor_number){
-				     .kind = TENSOR_NUMBER_REAL,
-				     .real = class->number,
-			     });
+		tensor_text_append_short(
+			out,
+			&(struct tensor_number){
+				.kind = TENSOR_NUMBER_REAL,
+				.real = class->number,
+			},
+			digits);
 		return;
 	}
 	if (class->tensor) {
@@ -297,6 +302,43 @@ static void append_value(struct buffer *out, const struct answer_class *class)
 	buffer_clear(&line);
 }
 
+static bool has_numbers(const struct answer_classes *classes)
+{
+	for (size_t i = 0; i < classes->value_count; i++)
+		if (classes->items[i].is_number)
+			return true;
+	return false;
+}
+
+/* As many as tell those numbers, or norms, apart that are another value each;
+ * 6 where none do. */
+static int digits_of(const struct answer_classes *classes)
+{
+	static const int digits[] = { 6, 9, 12, 15 };
+
+	for (size_t i = 0; i < ARRAY_LENGTH(digits); i++) {
+		struct strmap *seen = strmap_new(NULL);
+		bool is_told = true;
+
+		for (size_t j = 0; j < classes->value_count; j++) {
+			const struct answer_class *class = &classes->items[j];
+			char text[40];
+
+			if (!class->tensor || !class->has_level)
+				continue;
+			snprintf(text, sizeof(text), "%.*g", digits[i],
+				 class->is_number ? class->number
+						  : class->level);
+			is_told = is_told && !strmap_find(seen, text);
+			strmap_put(seen, text, seen);
+		}
+		strmap_free(seen);
+		if (is_told)
+			return digits[i];
+	}
+	return has_numbers(classes) ? TENSOR_PRECISION_MAXIMUM : digits[0];
+}
+
 static bool has_elements(const struct answer_class *class)
 {
 	return class->tensor && !class->is_number;
@@ -305,13 +347,15 @@ static bool has_elements(const struct answer_class *class)
 /* One is a tensor and the other is none, or both are single values. */
 static bool tell_value(struct buffer *out, const struct telling *telling)
 {
+	int digits = digits_of(telling->classes);
+
 	if (has_elements(telling->class) && has_elements(telling->majority))
 		return false;
 	append_owner(out, telling);
 	buffer_append_string(out, " is ");
-	append_value(out, telling->class);
+	append_value(out, telling->class, digits);
 	buffer_printf(out, ", %s ", others_of(telling));
-	append_value(out, telling->majority);
+	append_value(out, telling->majority, digits);
 	return true;
 }
 
@@ -441,6 +485,8 @@ static void append_alike(struct buffer *out, const struct telling *telling)
 /* Without a majority no rank is the one that differs. */
 static void tell_camps(struct buffer *out, const struct telling *telling)
 {
+	int digits = digits_of(telling->classes);
+
 	if (tell_nan(out, telling))
 		return;
 	append_question(out, telling);
@@ -460,13 +506,13 @@ static void tell_camps(struct buffer *out, const struct telling *telling)
 		buffer_append_string(out, i == 0 ? ": " : "; ");
 		rankset_append_named(out, &class->ranks);
 		buffer_append_char(out, ' ');
-		append_value(out, class);
+		append_value(out, class, digits);
 		if (class->tensor && class->tensor->placement) {
 			buffer_append_string(out, ", ");
 			append_placement(out, class);
 		}
 		if (has_elements(class) && class->has_level)
-			buffer_printf(out, ", norm %.6g", class->level);
+			buffer_printf(out, ", norm %.*g", digits, class->level);
 	}
 }
 
@@ -530,13 +576,21 @@ static void tell_same(struct buffer *out, const struct telling *telling)
 	}
 	if (tell_nan(out, telling))
 		return;
+	if (class->tensor && class->tensor->unread && !class->is_sure) {
+		buffer_append_string(out, "not compared: ");
+		append_question(out, telling);
+		buffer_append_string(out, ": ");
+		text_append_line(out, class->tensor->unread,
+				 strcspn(class->tensor->unread, "\n"));
+		return;
+	}
 	append_question(out, telling);
 	if (class->merged > 1)
 		buffer_printf(out, " is within %g on ",
 			      telling->answers->tolerance);
 	else if (class->is_sure)
 		buffer_append_string(out, " is the same on ");
-	else if (class->tensor->unread || !class->tensor->has_statistics)
+	else if (!class->tensor->has_statistics)
 		buffer_append_string(out, " has one shape and dtype, and "
 					  "elements that were not read, on ");
 	else

@@ -290,13 +290,15 @@ void tensordiff_append_index(struct buffer *out, const struct tensordiff *diff,
 void tensordiff_append_place(struct buffer *out, const struct tensordiff *diff,
 			     const struct tensordiff_place *place)
 {
+	struct buffer other = BUFFER_INIT;
+
 	tensordiff_append_index(out, diff, place->index);
 	if (place->numbers[0].kind == TENSOR_NUMBER_UNKNOWN)
 		return;
 	buffer_append_string(out, ": ");
-	tensortext_append_number(out, &place->numbers[0]);
-	buffer_append_string(out, " and ");
-	tensortext_append_number(out, &place->numbers[1]);
+	tensortext_append_pair(out, &other, place->numbers);
+	buffer_printf(out, " and %s", other.data);
+	buffer_clear(&other);
 }
 
 static void append_rest(struct buffer *out, const struct tensordiff *diff)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "banned.h"
+#include "base/array.h"
 #include "base/buffer.h"
 #include "base/text.h"
 #include "model/tensorformat.h"
@@ -24,6 +25,23 @@ void tensortext_append_number(struct buffer *out,
 			      const struct tensor_number *number)
 {
 	tensor_text_append_short(out, number, DIGITS);
+}
+
+void tensortext_append_pair(struct buffer *one, struct buffer *other,
+			    const struct tensor_number *numbers)
+{
+	static const int digits[] = { DIGITS, 9, 12, 15,
+				      TENSOR_PRECISION_MAXIMUM };
+	size_t starts[] = { one->length, other->length };
+
+	for (size_t i = 0; i < ARRAY_LENGTH(digits); i++) {
+		buffer_truncate(one, starts[0]);
+		buffer_truncate(other, starts[1]);
+		tensor_text_append_short(one, &numbers[0], digits[i]);
+		tensor_text_append_short(other, &numbers[1], digits[i]);
+		if (strcmp(one->data + starts[0], other->data + starts[1]) != 0)
+			break;
+	}
 }
 
 void tensortext_append_sizes(struct buffer *out, const int64_t *sizes,

@@ -12,6 +12,9 @@ struct tensor;
 struct tensor_number;
 
 /* "-0.2925", "12", "nan", "1+2j", "True"; "?" where it is not known. */
+/* Both, with as many digits as it takes to tell them apart. */
+void tensortext_append_pair(struct buffer *one, struct buffer *other,
+			    const struct tensor_number *numbers);
 void tensortext_append_number(struct buffer *out,
 			      const struct tensor_number *number);
 /* "0.2925"; NaN is "?", since a mean that is not known is one. */

@@ -315,6 +315,10 @@ static int check_sizes(const struct tensor *tensor)
 {
 	int64_t product = 1;
 
+	/* A nested one, or one whose sizes are symbols, has no shape. */
+	if (tensor->unread && tensor->dimension_count == 0 &&
+	    tensor->element_count < 0)
+		return 0;
 	for (int i = 0; i < tensor->dimension_count; i++) {
 		int64_t size = tensor->shape[i];
 

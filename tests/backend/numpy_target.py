@@ -45,6 +45,9 @@ def add(value, name):
     if value.dtype.kind == "O":
         truths.add(value, name, dict(told, unread="objects"), None)
         return
+    if isinstance(value, numpy.ma.MaskedArray):
+        truths.add(value, name, dict(told, unread="masked"), None)
+        return
     plain = value.view(numpy.ndarray)
     if value.dtype.byteorder == ">":
         plain = plain.astype(value.dtype.newbyteorder("<"))

@@ -79,8 +79,30 @@ class Net(nn.Module):
         self.register_buffer("c", torch.zeros(5))
 class Plain:
     pass
+class Wrapper(torch.Tensor):
+    @staticmethod
+    def __new__(cls, inner):
+        return torch.Tensor._make_wrapper_subclass(
+            cls, inner.size(), dtype=inner.dtype)
+    def __init__(self, inner):
+        self.inner = inner
+    @classmethod
+    def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+        raise TypeError
 def train(rank):
     torch.manual_seed(0)
+    nested = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)])
+    wrapper = Wrapper(torch.ones(3))
+    small = torch.zeros(4, dtype=torch.bits1x8)
+    near = torch.tensor([1.0, 1.0 + 1e-12 * rank], dtype=torch.float64)
+    one = near[1]
+    try:
+        import numpy
+        masked = numpy.ma.array([1.0, 2.0, 3.0], mask=[0, 1, 0])
+        unmasked = numpy.ma.array([1.0, 2.0])
+        records = numpy.zeros(3, dtype=[("f", "f4"), ("g", "i8")])
+    except ImportError:
+        pass
     model, same = Net(), Net()
     linear = nn.Linear(2, 2)
     add = (lambda x: x + 1) if rank else (lambda x: x + 2)
@@ -417,6 +439,39 @@ class TestModules(Ranks):
                 "tensor", name, "--rank", "0")[0], 1)
         self.assertEqual(self.run_text(
             "tensor", "nothing.c", "--rank", "0")[0], 0)
+
+    def test_what_cannot_be_read_says_why(self):
+        for name, why in (
+                ("nested", "it is a nested tensor"),
+                ("wrapper", "its class holds its elements in other tensors"),
+                ("masked", "it is a masked array")):
+            if name == "masked" and not self.has("masked"):
+                continue
+            with self.subTest(name):
+                status, out, _ = self.run_text("tensor", name, "--rank", "0")
+                self.assertEqual(status, 4)
+                self.assertIn(why, out)
+                status, found = self.run_json("compare", name)
+                self.assertEqual(status, 4)
+                self.assertIn("not compared: %s: %s" % (name, why),
+                              found["sentence"])
+        for name in ("small", "records"):
+            if name == "small" or self.has("records"):
+                status, out, _ = self.run_text("tensor", name, "--rank", "0")
+                self.assertEqual(status, 4)
+                self.assertIn(" are not decoded: only their bytes are", out)
+        if self.has("unmasked"):
+            status, found = self.run_json("tensor", "unmasked", "--rank", "0")
+            self.assertEqual((status, found["stats"]["max"]), (0, 2.0))
+
+    def has(self, name):
+        return self.run_text("tensor", name, "--rank", "0")[0] in (0, 4)
+
+    def test_differences_have_the_digits_that_differ(self):
+        self.assertIn("first at [1]: 1.000000000001 and 1;", self.run_text(
+            "compare", "--difference", "near")[1])
+        self.check("one", 1, "one has 2 values: rank 0 1; rank 1 "
+                   "1.000000000001")
 
     def test_a_recording_has_what_was_compared(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -5,6 +5,7 @@ import array
 import sys
 from typing import Any, Optional, Tuple
 
+from ..dap.children import instance_names
 from ..objects import loaded
 from ..values import ancestors
 from . import dtypes, of_torch
@@ -51,9 +52,15 @@ def _of_numpy(value: Any) -> Known:
         name = _KINDS.get(kind) or {
             "i": "int%d", "u": "uint%d", "f": "float%d", "c": "complex%d"
             }.get(kind, "?%d") % (8 * item)
-    return _known(value, name, tuple(get("shape")), tuple(get("strides")),
-                  item, get("__array_interface__")["data"][0],
-                  dtype.byteorder == ">")
+    known = _known(value, name, tuple(get("shape")), tuple(get("strides")),
+                   item, get("__array_interface__")["data"][0],
+                   dtype.byteorder == ">")
+    # A masked array; its nomask is a number.
+    if numpy.ndarray in ancestors(type(instance_names(value).get("_mask"))):
+        known.told["unread"] = "it is a masked array: its mask is not " \
+            "applied to its elements here"
+        return known._replace(layout=None)
+    return known
 
 
 def _of_bytes(value: Any, base: Any) -> Known:
