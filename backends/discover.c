@@ -251,7 +251,8 @@ static void add_unnumbered(const struct scan *scan, size_t count,
 }
 
 void discover_all(struct discovery *discovery, struct procfs *procfs,
-		  struct connections *connections, pid_t root)
+		  struct connections *connections, struct exe_cache *exes,
+		  pid_t root)
 {
 	struct scan scan;
 	size_t count;
@@ -261,15 +262,15 @@ void discover_all(struct discovery *discovery, struct procfs *procfs,
 	if (root > 0)
 		scan_below(&scan, root);
 	else
-		scan_all(&scan);
+		scan_all(&scan, exes);
 	discovery->others = scan.hidden_count - scan.own_hidden_count;
 	discovery->hidden = scan.own_hidden_count;
+	discovery->looked_at = scan.readable_count;
 	/* Ancestors that are looked at later come behind these. */
 	count = scan.count;
 	for (size_t i = 0; i < count; i++) {
 		struct scan_entry *entry = scan.list[i];
 
-		discovery->looked_at += entry->uid == discovery->uid;
 		if (!entry->is_python || !entry->is_readable)
 			continue;
 		ask_program(&scan, connections, entry);

@@ -23,6 +23,7 @@
 #include "protocol/process.h"
 
 struct connections;
+struct exe_cache;
 struct procfs;
 struct rankset;
 
@@ -39,7 +40,7 @@ struct discovery {
 	struct process *processes; /* ranks before their children */
 	size_t count;
 	size_t capacity;
-	size_t looked_at; /* processes of this user */
+	size_t looked_at; /* processes that could be read */
 	size_t others;	  /* Python processes of other users, not readable */
 	size_t hidden;	  /* of this user, not readable */
 	uid_t uid;
@@ -49,12 +50,13 @@ struct discovery {
 };
 
 /*
- * Looks at all processes; with a root at those below it alone, which are one
+ * Looks at all processes, as exes needs it; with a root at those below it alone, which are one
  * job then: where none of them has a number, those that run Python and are
  * below no other that does are ranks, their numbers -1.
  */
 void discover_all(struct discovery *discovery, struct procfs *procfs,
-		  struct connections *connections, pid_t root);
+		  struct connections *connections, struct exe_cache *exes,
+		  pid_t root);
 /*
  * Makes ranks of the processes named: their own number where they have one,
  * else the lowest that is free; those in taken are not. One that is gone is

@@ -85,12 +85,12 @@ static pid_t parse_pid(const char *name)
 }
 
 /* The names in a folder that are numbers. */
-static int list_numbers(struct procfs *procfs, int fd, pid_t **pids,
-			size_t *count)
+static int list_numbers(struct procfs *procfs, int fd,
+			struct procfs_entry **entries, size_t *count)
 {
 	size_t capacity = 0;
 
-	*pids = NULL;
+	*entries = NULL;
 	*count = 0;
 	reserve(procfs, FIRST_CAPACITY);
 	for (;;) {
@@ -107,19 +107,42 @@ static int list_numbers(struct procfs *procfs, int fd, pid_t **pids,
 			at += entry->length;
 			if (pid == 0)
 				continue;
-			ARRAY_GROW(*pids, *count, capacity);
-			(*pids)[(*count)++] = pid;
+			ARRAY_GROW(*entries, *count, capacity);
+			(*entries)[(*count)++] = (struct procfs_entry){
+				.pid = pid, .inode = entry->inode
+			};
 		}
 	}
 }
 
-int procfs_list(struct procfs *procfs, pid_t **pids, size_t *count)
+int procfs_entries(struct procfs *procfs, struct procfs_entry **entries,
+		   size_t *count)
 {
-	*pids = NULL;
+	*entries = NULL;
 	*count = 0;
 	if (lseek(procfs->fd, 0, SEEK_SET) < 0)
 		return failed(procfs);
-	return list_numbers(procfs, procfs->fd, pids, count);
+	return list_numbers(procfs, procfs->fd, entries, count);
+}
+
+/* Frees entries. */
+static pid_t *take_pids(struct procfs_entry *entries, size_t count)
+{
+	pid_t *pids = count > 0 ? xcalloc(count, sizeof(*pids)) : NULL;
+
+	for (size_t i = 0; i < count; i++)
+		pids[i] = entries[i].pid;
+	free(entries);
+	return pids;
+}
+
+int procfs_list(struct procfs *procfs, pid_t **pids, size_t *count)
+{
+	struct procfs_entry *entries;
+	int result = procfs_entries(procfs, &entries, count);
+
+	*pids = take_pids(entries, *count);
+	return result;
 }
 
 /* "PID/FILE"; snprintf of a number is what costs most of a reading. */
@@ -192,6 +215,7 @@ ssize_t procfs_read(struct procfs *procfs, pid_t pid, const char *file,
 int procfs_threads(struct procfs *procfs, pid_t pid, pid_t **tids,
 		   size_t *count)
 {
+	struct procfs_entry *entries;
 	char path[PATH_SIZE];
 	int result;
 	int fd;
@@ -202,9 +226,32 @@ int procfs_threads(struct procfs *procfs, pid_t pid, pid_t **tids,
 	fd = openat(procfs->fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return failed(procfs);
-	result = list_numbers(procfs, fd, tids, count);
+	result = list_numbers(procfs, fd, &entries, count);
 	close(fd);
+	*tids = take_pids(entries, *count);
 	return result;
+}
+
+int procfs_statx(struct procfs *procfs, pid_t pid, const char *file,
+		 struct statx *about)
+{
+	char path[PATH_SIZE];
+
+	make_path(path, pid, file);
+	return statx(procfs->fd, path, AT_STATX_DONT_SYNC,
+		     STATX_INO | STATX_CTIME | STATX_NLINK | STATX_MNT_ID,
+		     about) < 0
+		       ? failed(procfs)
+		       : 0;
+}
+
+int procfs_open_file(struct procfs *procfs, pid_t pid, const char *file)
+{
+	char path[PATH_SIZE];
+
+	make_path(path, pid, file);
+	return openat(procfs->fd, path,
+		      O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 }
 
 int procfs_link(struct procfs *procfs, pid_t pid, const char *file, char *out,

@@ -14,6 +14,7 @@
 #include <sys/types.h>
 
 struct error;
+struct statx;
 
 /* No file of /proc/PID that we read is longer; the rest is left unread. */
 #define PROCFS_FILE_MAXIMUM (8u << 20)
@@ -23,6 +24,11 @@ struct procfs {
 	char *data;
 	size_t capacity;
 	int unread; /* errno of the first unread file, 0: none (see below) */
+};
+
+struct procfs_entry {
+	pid_t pid;
+	uint64_t inode; /* of /proc/PID; another process has another one */
 };
 
 struct procfs_stat {
@@ -45,7 +51,10 @@ int procfs_open(struct procfs *procfs, struct error *error);
 void procfs_close(struct procfs *procfs);
 /* All processes there are; *pids is the caller's to free. */
 int procfs_list(struct procfs *procfs, pid_t **pids, size_t *count);
-/* The threads of a process, as above. */
+/* The same with their inodes; *entries is the caller's to free. */
+int procfs_entries(struct procfs *procfs, struct procfs_entry **entries,
+		   size_t *count);
+/* The threads of a process. */
 int procfs_threads(struct procfs *procfs, pid_t pid, pid_t **tids,
 		   size_t *count);
 /*
@@ -54,6 +63,14 @@ int procfs_threads(struct procfs *procfs, pid_t pid, pid_t **tids,
  */
 ssize_t procfs_read(struct procfs *procfs, pid_t pid, const char *file,
 		    char **bytes, uid_t *owner);
+/*
+ * The mount, inode, change time and count of links of what /proc/PID/FILE
+ * leads to, as far as this machine knows them (AT_STATX_DONT_SYNC).
+ */
+int procfs_statx(struct procfs *procfs, pid_t pid, const char *file,
+		 struct statx *about);
+/* Opens /proc/PID/FILE for reading; the caller closes it. -1 and errno. */
+int procfs_open_file(struct procfs *procfs, pid_t pid, const char *file);
 /* Reads a link as a string, cut to size. */
 int procfs_link(struct procfs *procfs, pid_t pid, const char *file, char *out,
 		size_t size);

@@ -11,6 +11,7 @@
 #include "backends/connections.h"
 #include "backends/control/tracee.h"
 #include "backends/discover.h"
+#include "backends/exe-cache.h"
 #include "backends/exits.h"
 #include "backends/files.h"
 #include "backends/launch/launch.h"
@@ -49,6 +50,7 @@ struct roster {
 	struct node *node;
 	struct map *members;
 	struct discovery discovery; /* the last look */
+	struct exe_cache *exes;
 	int unread;		    /* errno of what it could not read, or 0 */
 	struct loop_timer *timer;   /* NULL: not followed */
 	double rested_at;	    /* not looked at before */
@@ -75,6 +77,7 @@ struct roster *roster_new(struct node *node)
 
 	roster->node = node;
 	roster->members = map_new(free_member);
+	roster->exes = exe_cache_new();
 	return roster;
 }
 
@@ -94,6 +97,7 @@ void roster_free(struct roster *roster)
 	if (roster->over_timer)
 		loop_timer_stop(roster->over_timer);
 	discovery_clear(&roster->discovery);
+	exe_cache_free(roster->exes);
 	for (size_t i = 0; i < PAST_FILES_MAXIMUM; i++)
 		files_free(roster->past[i]);
 	map_free(roster->members);
@@ -542,6 +546,16 @@ static void tell_unread(struct roster *roster)
 	node_emit(roster->node, "unread", body);
 }
 
+static void look_at_all(struct roster *roster, bool is_asked)
+{
+	struct procfs *procfs = node_procfs(roster->node);
+
+	exe_cache_begin(roster->exes, procfs, is_asked);
+	discover_all(&roster->discovery, procfs,
+		     node_connections(roster->node), roster->exes,
+		     launch_root(node_launch(roster->node)));
+}
+
 /* pids NULL: all processes. */
 static void look(struct roster *roster, const struct pid_list *pids,
 		 bool is_asked)
@@ -561,8 +575,7 @@ static void look(struct roster *roster, const struct pid_list *pids,
 		discover_pids(&roster->discovery, procfs, connections, pids,
 			      &taken);
 	else
-		discover_all(&roster->discovery, procfs, connections,
-			     launch_root(node_launch(roster->node)));
+		look_at_all(roster, is_asked);
 	rankset_clear(&taken);
 	look_past_our_stops(roster);
 	number_all(roster);

@@ -9,6 +9,7 @@
 
 #include "banned.h"
 #include "backends/arguments.h"
+#include "backends/exe-cache.h"
 #include "backends/tree.h"
 #include "base/alloc.h"
 #include "base/array.h"
@@ -35,11 +36,6 @@ void scan_clear(struct scan *scan)
 	map_free(scan->entries);
 	free(scan->list);
 	*scan = (struct scan){ .procfs = NULL };
-}
-
-static bool is_python_name(const char *name)
-{
-	return strstr(name, "python") || strstr(name, "pypy");
 }
 
 /* A program that is not called python may have it as a library. */
@@ -81,7 +77,7 @@ static bool is_hidden_python(struct scan *scan, pid_t pid)
 
 	return (errno == EACCES || errno == EPERM) &&
 	       procfs_read(scan->procfs, pid, "comm", &name, NULL) > 0 &&
-	       is_python_name(name);
+	       exe_is_python_name(name);
 }
 
 /* False and errno: a kernel thread, a zombie, or somebody else's. */
@@ -96,15 +92,16 @@ static bool read_executable(struct scan *scan, pid_t pid, char *name,
 	return true;
 }
 
-/* After a reading that failed. */
-static void count_hidden(struct scan *scan, pid_t pid)
+/* After a reading that failed; true: it is Python. */
+static bool count_hidden(struct scan *scan, pid_t pid)
 {
 	if (!is_hidden_python(scan, pid))
-		return;
+		return false;
 	scan->hidden_count++;
 	scan->own_hidden_count +=
 		procfs_status(scan->procfs, pid, "Uid", -1) ==
 		(int64_t)geteuid();
+	return true;
 }
 
 static void look_at_environment(struct scan *scan, struct scan_entry *entry)
@@ -118,9 +115,10 @@ static void look_at_environment(struct scan *scan, struct scan_entry *entry)
 		return;
 	}
 	entry->is_readable = true;
+	scan->readable_count++;
 	environment_parse(&entry->environment, bytes, (size_t)length);
 	entry->is_python =
-		is_python_name(entry->executable) ||
+		exe_is_python_name(entry->executable) ||
 		(environment_family(&entry->environment) != FAMILY_NONE &&
 		 maps_libpython(scan, entry->pid));
 }
@@ -139,15 +137,51 @@ static void look_at(struct scan *scan, pid_t pid)
 	look_at_environment(scan, entry);
 }
 
-int scan_all(struct scan *scan)
+static bool is_hidden(int number)
 {
-	pid_t *pids;
-	size_t count;
-	int result = procfs_list(scan->procfs, &pids, &count);
+	return number == EACCES || number == EPERM;
+}
 
-	for (size_t i = 0; i < count; i++)
-		look_at(scan, pids[i]);
-	free(pids);
+/* What cannot become a rank but by execve(2) is opened no more. */
+static void look_at_unknown(struct scan *scan, struct exe_cache *exes,
+			    pid_t pid)
+{
+	const char *name = exe_cache_name(exes, scan->procfs);
+	struct scan_entry *entry;
+
+	if (!name) {
+		if (is_hidden(errno) && !count_hidden(scan, pid))
+			exe_cache_learn(exes, EXE_HIDDEN);
+		return;
+	}
+	entry = add_entry(scan, pid);
+	snprintf(entry->executable, sizeof(entry->executable), "%s", name);
+	look_at_environment(scan, entry);
+	if (entry->is_readable && !entry->is_python &&
+	    environment_family(&entry->environment) == FAMILY_NONE)
+		exe_cache_learn(exes, EXE_OTHER);
+}
+
+int scan_all(struct scan *scan, struct exe_cache *exes)
+{
+	struct procfs_entry *entries;
+	size_t count;
+	int result = procfs_entries(scan->procfs, &entries, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		switch (exe_cache_look(exes, scan->procfs, &entries[i])) {
+		case EXE_UNKNOWN:
+			look_at_unknown(scan, exes, entries[i].pid);
+			break;
+		case EXE_OTHER:
+			scan->readable_count++;
+			break;
+		case EXE_HIDDEN:
+		case EXE_NONE:
+			break;
+		}
+	}
+	free(entries);
 	return result;
 }
 

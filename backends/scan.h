@@ -14,6 +14,7 @@
 #include "backends/environment.h"
 #include "backends/procfs.h"
 
+struct exe_cache;
 struct map;
 
 /* A command line keeps this many words and bytes. */
@@ -46,14 +47,18 @@ struct scan {
 	struct scan_entry **list;
 	size_t count;
 	size_t capacity;
+	size_t readable_count; /* processes that could be looked at */
 	size_t hidden_count; /* Python processes of others, as far as seen */
 	size_t own_hidden_count; /* of them, of this user: not dumpable */
 };
 
 void scan_init(struct scan *scan, struct procfs *procfs);
 void scan_clear(struct scan *scan);
-/* Looks at all processes that have a program. */
-int scan_all(struct scan *scan);
+/*
+ * Looks at all processes that have a program. Those of which exes knows that
+ * they are no rank are counted alone: scan_find() reads them when asked.
+ */
+int scan_all(struct scan *scan, struct exe_cache *exes);
 /* At those below root only. */
 void scan_below(struct scan *scan, pid_t root);
 /*

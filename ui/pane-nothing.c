@@ -20,7 +20,7 @@ static int put_looked_at(struct window window, int row,
 	buffer_append_string(&text, session->looked_at == 1 ? " process"
 							    : " processes");
 	buffer_append_string(&text,
-			     " of this user for RANK, OMPI_COMM_WORLD_RANK, "
+			     " for RANK, OMPI_COMM_WORLD_RANK, "
 			     "PMI_RANK, PMIX_RANK or SLURM_PROCID in their "
 			     "environment.");
 	row += window_put_paragraph(window, row, 3, 4, STYLE_TEXT, text.data);

@@ -1,6 +1,8 @@
 """Which processes probetui-node takes for ranks, and what becomes of them."""
 import os
+import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -192,6 +194,64 @@ class TestEnvironments(DiscoverTest):
             self.assertEqual(mine[0]["name"],
                              os.path.basename(sys.executable))
             self.assertEqual(mine[0]["why"], "is Python, but has no rank")
+
+
+# Starts so many processes that only wait, in one process group.
+BESIDE = """
+i=0
+while [ $i -lt %d ]; do sleep 1000000 & i=$((i+1)); done
+echo ready
+wait
+"""
+
+
+class TestOthers(DiscoverTest):
+    OTHERS = 1000
+
+    def start_others(self):
+        others = subprocess.Popen(["sh", "-c", BESIDE % self.OTHERS],
+                                  stdin=subprocess.DEVNULL,
+                                  stdout=subprocess.PIPE,
+                                  start_new_session=True)
+        self.addCleanup(others.stdout.close)
+        self.addCleanup(others.wait)
+        self.addCleanup(os.killpg, others.pid, signal.SIGKILL)
+        self.assertEqual(others.stdout.readline(), b"ready\n")
+
+    def count_calls(self, ranks, looks):
+        """The system calls of a node that looks so often."""
+        with tempfile.NamedTemporaryFile() as trace:
+            node = Node(["strace", "-f", "-qq", "-o", trace.name, NODE])
+            try:
+                for _ in range(looks):
+                    found, _ = node.discover(ranks)
+                    self.assertEqual(sorted(found), sorted(ranks))
+            finally:
+                node.close()
+            return sum(1 for _ in trace)
+
+    @unittest.skipUnless(shutil.which("strace"), "strace is not here")
+    def test_each_costs_one_call_a_look(self):
+        ranks = [self.target(RANK=str(rank)).pid for rank in range(8)]
+        alone = [self.count_calls(ranks, looks) for looks in (1, 3)]
+        self.start_others()
+        beside = [self.count_calls(ranks, looks) for looks in (1, 3)]
+        # What else starts on the machine meanwhile has a few hundred calls.
+        self.assertLessEqual(beside[0] - alone[0], self.OTHERS + 300)
+        self.assertLessEqual(beside[1] - alone[1], 3 * self.OTHERS + 900)
+
+    def test_a_known_process_becomes_a_rank(self):
+        shells = [self.target(argv=[
+            "sh", "-c", 'echo ready; read line; exec "$0" -c "$1"',
+            sys.executable, WAIT], RANK=str(rank)) for rank in range(4)]
+        node = self.node()
+        found, _ = node.discover([shell.pid for shell in shells], follow=True,
+                                 period=0.1)
+        self.assertEqual(found, {})
+        for shell in shells:
+            shell.say("now")
+            self.assertEqual(shell.line(), ["ready"])
+            node.event("rankAdded", shell.pid)
 
 
 class TestFamilies(DiscoverTest):

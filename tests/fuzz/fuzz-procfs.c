@@ -14,6 +14,7 @@
 
 #include "backends/describe.h"
 #include "backends/environment.h"
+#include "backends/exe-cache.h"
 #include "backends/scan.h"
 #include "base/array.h"
 #include "protocol/process.h"
@@ -90,12 +91,14 @@ static void write_files(int root, const uint8_t *data, size_t size)
 
 static void look(struct procfs *procfs)
 {
+	struct exe_cache *exes = exe_cache_new();
 	struct process process;
 	struct scan_entry *entry;
 	struct scan scan;
 
 	scan_init(&scan, procfs);
-	scan_all(&scan);
+	exe_cache_begin(exes, procfs, true);
+	scan_all(&scan, exes);
 	entry = scan_find(&scan, PID);
 	if (entry) {
 		process_init(&process);
@@ -104,6 +107,7 @@ static void look(struct procfs *procfs)
 	}
 	procfs_status(procfs, PID, "NSpid", -1);
 	scan_clear(&scan);
+	exe_cache_free(exes);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
