@@ -320,6 +320,39 @@ static bool is_torch_module(struct pyevaluation *evaluation,
 	       own.value == get_attribute;
 }
 
+/* What torch.compile() gives asks the module that it was made of. */
+static bool is_compiled(struct pyevaluation *evaluation, uint64_t get_attribute)
+{
+	struct class_attribute own;
+	uint64_t module;
+
+	return !pyevaluation_module(evaluation, "torch._dynamo.eval_frame",
+				    "OptimizedModule", &module) &&
+	       !find_hook(evaluation, module, "__getattr__", &own) &&
+	       own.value == get_attribute;
+}
+
+static int get_generic(struct pyevaluation *evaluation,
+		       const struct pyvalue *object, const char *name,
+		       struct pyname *found);
+
+/* 1: there is no such module. */
+static int get_of_compiled(struct pyevaluation *evaluation,
+			   const struct pyvalue *object, const char *name,
+			   struct pyname *found)
+{
+	struct pyvalue module;
+
+	if (!find_registered(evaluation->reader, object, "_orig_mod", found) ||
+	    found->value == object->address)
+		return 1;
+	if (strcmp(name, "_orig_mod") == 0)
+		return 0;
+	if (pyvalue_load(evaluation, found->value, &module))
+		return -1;
+	return get_generic(evaluation, &module, name, found);
+}
+
 /* No class has it, nor the instance: what __getattr__ would be asked. */
 static int ask_getattr(struct pyevaluation *evaluation,
 		       const struct pyvalue *object, const char *name,
@@ -334,6 +367,12 @@ static int ask_getattr(struct pyevaluation *evaluation,
 	if (is_torch_module(evaluation, hook.value) &&
 	    find_registered(evaluation->reader, object, name, found))
 		return 0;
+	if (is_compiled(evaluation, hook.value)) {
+		int result = get_of_compiled(evaluation, object, name, found);
+
+		if (result <= 0)
+			return result;
+	}
 	return error_set(evaluation->error,
 			 "%s is not found in the object, and %s has a "
 			 "__getattr__, which would have to run in the process.",

@@ -1,6 +1,6 @@
 /*
- * Items of torch.nn.Sequential, ModuleList, ModuleDict and ParameterList,
- * which their __getitem__ finds in dicts of the module.
+ * Items of torch.nn.Sequential, ModuleList, ModuleDict, ParameterList and
+ * ParameterDict, which their __getitem__ finds in dicts of the module.
  */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -16,14 +16,18 @@
 #include "backends/ptrace/pytype.h"
 #include "banned.h"
 #include "base/array.h"
+#include "base/buffer.h"
 #include "base/error.h"
+#include "base/text.h"
 
 #define CONTAINERS "torch.nn.modules.container"
+#define NAME_MAXIMUM 1000
 
 enum way {
 	WAY_NUMBER, /* in _modules, by its order */
 	WAY_KEY,    /* in _modules */
 	WAY_NAME,   /* an attribute whose name is the number */
+	WAY_TEXT,   /* an attribute whose name is the key */
 };
 
 static const struct container {
@@ -34,6 +38,7 @@ static const struct container {
 	{ "ModuleList", WAY_NUMBER },
 	{ "ModuleDict", WAY_KEY },
 	{ "ParameterList", WAY_NAME },
+	{ "ParameterDict", WAY_TEXT },
 };
 
 /* The __getitem__ that objects of a class have; 0: none. */
@@ -117,6 +122,41 @@ static int get_name(struct pyevaluation *evaluation,
 	return pyattribute_get(evaluation, object, name, value, NULL);
 }
 
+/* Of one that was computed, as a literal is, its characters are here. */
+static int append_string(struct pyevaluation *evaluation,
+			 const struct pyvalue *string, struct buffer *out)
+{
+	if (string->address)
+		return pyobject_string(evaluation->reader, string->address,
+				       NAME_MAXIMUM, out);
+	if (string->count > NAME_MAXIMUM)
+		return -1;
+	for (size_t i = 0; i < string->count; i++)
+		text_put_codepoint(out, (int32_t)string->characters[i]);
+	return 0;
+}
+
+static int get_text(struct pyevaluation *evaluation,
+		    const struct pyvalue *object, const struct pyvalue *index,
+		    struct pyvalue *value)
+{
+	struct buffer name = BUFFER_INIT;
+	int result;
+
+	if (index->kind != PYVALUE_STRING ||
+	    append_string(evaluation, index, &name))
+		result = error_set(evaluation->error,
+				   "Parameters in a dict are found by strings "
+				   "of at most %d characters.",
+				   NAME_MAXIMUM);
+	else
+		result = pyattribute_get(evaluation, object,
+					 name.data ? name.data : "", value,
+					 NULL);
+	buffer_clear(&name);
+	return result;
+}
+
 static int get_item(struct pyevaluation *evaluation,
 		    const struct pyvalue *object, enum way way,
 		    const struct pyvalue *index, struct pyvalue *value)
@@ -124,6 +164,8 @@ static int get_item(struct pyevaluation *evaluation,
 	struct pyvalue modules;
 	int64_t at;
 
+	if (way == WAY_TEXT)
+		return get_text(evaluation, object, index, value);
 	if (way != WAY_KEY && (index->kind != PYVALUE_INTEGER ||
 			       pybig_get(&index->integer, &at)))
 		return error_set(evaluation->error,

@@ -30,6 +30,10 @@ model.seq[0].weight
 model.seq[-1].bias
 model.many[0].weight
 model.named["a"].bias
+model.parts["k"]
+model.parts["k"][1]
+compiled[0].fc.weight
+compiled[0]._orig_mod.seq[0].bias
 model.fc.weight
 model.fc.weight[0]
 model.fc.weight.grad
@@ -120,6 +124,7 @@ def main():
             self.many = nn.ModuleList([nn.Linear(2, 2)])
             self.named = nn.ModuleDict({"a": nn.Linear(1, 1)})
             self.register_buffer("own", torch.arange(5))
+            self.parts = nn.ParameterDict({"k": nn.Parameter(torch.ones(3))})
             self.register_parameter("none", None)
 
     class Wrapped(nn.Module):
@@ -147,6 +152,7 @@ def main():
     default = collections.defaultdict(list, two=x * 3)
     brains, flags = torch.randn(7).bfloat16(), x > 3
     deep = [[[x]]]
+    compiled = [torch.compile(model)] if hasattr(torch, "compile") else []
     both = {"net": model.seq, "pair": (x, [cube])}
     both["self"] = both
     pair = [1, 2]
@@ -165,6 +171,8 @@ def main():
     truth["tensors"] = {}
     # What looks at a gradient last, so that Python has not seen the others.
     for text in EXPRESSIONS.split("\n"):
+        if text.startswith("compiled") and not compiled:
+            continue
         if text and "grad" not in text:
             truth["tensors"][text] = tell(eval(text, scope))
     long = repr(settings["long"])
