@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -23,6 +24,8 @@
 
 /* So long a file may be read on when we leave. */
 #define WORK_SECONDS 0.25
+/* Bytes by which the heap grows. */
+#define HEAP_STEP (256 << 10)
 
 static const char help[] =
 	"Usage: probetui-node\n"
@@ -100,6 +103,19 @@ static uint64_t raise_file_limit(void)
 	return before;
 }
 
+/*
+ * The heap that malloc(3) of glibc gives to each further thread grows by one
+ * mprotect(2) for every page: the symbols of a torch job take thousands. The
+ * first heap grows by what M_TOP_PAD says.
+ */
+static void share_heap(void)
+{
+#ifdef M_ARENA_MAX
+	mallopt(M_ARENA_MAX, 1);
+	mallopt(M_TOP_PAD, HEAP_STEP);
+#endif
+}
+
 int main(int count, char **words)
 {
 	struct loop *loop;
@@ -123,6 +139,7 @@ int main(int count, char **words)
 	}
 	log_set_name("probetui-node");
 	become_independent();
+	share_heap();
 	files = raise_file_limit();
 	loop = loop_new();
 	node = node_new(loop, STDIN_FILENO, STDOUT_FILENO);

@@ -383,6 +383,22 @@ class TestLibrary(Case):
             file.write(data)
         self.assertEqual(self.line(), 0)
 
+    @unittest.skipUnless(shutil.which("strace"), "strace is not here")
+    def test_the_heap_grows_by_more_than_pages(self):
+        """A heap of the thread that unwinds would, by a call for each."""
+        self.build("-g")
+        target = self.start(sys.executable)
+        with tempfile.NamedTemporaryFile("r") as trace:
+            self.node = nodes.Node(["strace", "-f", "-qq", "-e", "mprotect",
+                                    "-o", trace.name, nodes.NODE])
+            try:
+                self.node.ask("initialize", protocol=1, readOnly=False)
+                self.node.discover(pids=[target.pid])
+                self.assertIn("call_through", self.stack(target))
+            finally:
+                self.node.close()
+            self.assertLess(sum("mprotect" in line for line in trace), 100)
+
     def test_stripped(self):
         self.build("-s")
         stack = self.stack(self.start(sys.executable))

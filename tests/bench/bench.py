@@ -5,7 +5,8 @@
 
 Eight ranks hang (a torch job where a Python with torch is found, else one of
 the standard library). In turns: `probetui verdict --for 0`, from start to
-exit, and eight `py-spy dump --pid` at once. Then the parts of a verdict, and
+exit, and eight `py-spy dump --pid` at once. The same beside a thousand
+processes that only wait, and native frames of two ranks. Then the parts of a verdict, and
 the verdict with two samples, and what watching costs: the screen, which looks
 four times a second, and `wait`. Then how long from a key until something is
 drawn. Last, for how long a process is held by a look at its native frames, as
@@ -176,6 +177,56 @@ def compare(table, count, sides):
             for name, values in times.items()}
 
 
+OTHERS = 1000
+BESIDE = """
+i=0
+while [ $i -lt %d ]; do sleep 1000000 & i=$((i+1)); done
+echo ready
+wait
+""" % OTHERS
+
+
+def compare_peers(options, title, ours, theirs):
+    """Two sides, each a name and its commands, in turns; then their ratio."""
+    for _, commands in (ours, theirs):
+        run_all(commands)    # warm
+    table = Table(options.markdown, title, "median", "least", "most")
+    medians = compare(table, options.runs, [ours, theirs])
+    print("\nprobetui is %.1f times as fast as its peer\n"
+          % (medians[theirs[0]] / medians[ours[0]]))
+
+
+def measure_beside(job, options, py_spy):
+    """8 ranks beside processes that are none."""
+    others = subprocess.Popen(["sh", "-c", BESIDE], stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, start_new_session=True)
+    try:
+        others.stdout.readline()
+        compare_peers(
+            options, "8 ranks beside %d other processes" % OTHERS,
+            ("probetui verdict --for 0",
+             [[jobs.PROBETUI, "--job", str(job.port), "verdict", "--for",
+               "0"]]),
+            ("8 × py-spy dump, at once",
+             [[py_spy, "dump", "--pid", str(pid)] for pid in job.pids]))
+    finally:
+        os.killpg(others.pid, signal.SIGKILL)
+        others.wait()
+        others.stdout.close()
+
+
+def measure_native(job, options, py_spy):
+    """Native frames of two ranks."""
+    compare_peers(
+        options, "native frames of 2 ranks",
+        ("probetui stacks --native",
+         [[jobs.PROBETUI, "--job", str(job.port), "--ranks", "0-1", "stacks",
+           "--native"]]),
+        ("2 × py-spy dump --native, at once",
+         [[py_spy, "dump", "--native", "--pid", str(pid)]
+          for pid in job.pids[:2]]))
+
+
 def measure(job, options, py_spy):
     verdict = [jobs.PROBETUI, "--job", str(job.port), "verdict"]
     one, two = verdict + ["--for", "0"], verdict + ["--for", "0.2"]
@@ -199,6 +250,9 @@ def measure(job, options, py_spy):
         print("\nprobetui is %.1f times as fast as its peer"
               % (medians[peer] / medians[first]))
     print()
+    if py_spy is not None:
+        measure_beside(job, options, py_spy)
+        measure_native(job, options, py_spy)
     table = Table(options.markdown, "parts of a verdict with one sample",
                   "median")
     for name, value in median_parts(one, options.runs):
