@@ -6,14 +6,17 @@
     def train():
         ...
 
-Unless IPDB_DEBUG is 1, true, yes or on (or Debugger.debug_flag is set before
-a function is decorated), nothing happens and nothing else is imported: the
+Unless IPDB_DEBUG is 1, true, yes or on (or Debugger.debug_flag is set: before
+a function is decorated by attach_on_error, or before an exception leaves one
+that is decorated by Debugger.attach_on_error), nothing happens and nothing else is imported: the
 decorator gives the function back as it is, and set_trace() returns.
 
 Environment:
   IPDB_DEBUG            1: enabled
   IPDB_MODE             socket (default): pdb listens on a socket a rank;
-                        console: pdb on the terminal, one rank after the other
+                        console: pdb on the terminal, or reading commands from
+                        a pipe at standard input, one rank after the other;
+                        web: there is no page yet, the socket serves
   IPDB_SOCK_PATH        prefix of the sockets' paths, .RANK is put behind it
   IPDB_CONNECTION_TYPE  unix (default) or tcp
   IPDB_HOST IPDB_PORT   tcp: where to listen, the rank is added to the port
@@ -55,13 +58,29 @@ class Debugger:
 
     # Whether anything happens at all.
     debug_flag: bool = _is_enabled()
-    # "socket" or "console".
+    # "socket", "console" or "web"; set at any time before a stop.
     debug_mode: str = os.environ.get("IPDB_MODE", "") or "socket"
 
     @staticmethod
     def attach_on_error(function: Any = None, *, lease: Any = None) -> Any:
-        """As probetui.attach_on_error."""
-        return attach_on_error(function, lease=lease)
+        """As probetui.attach_on_error, but debug_flag is read when the
+        function raises."""
+        if function is None:
+            return lambda decorated: Debugger.attach_on_error(decorated,
+                                                              lease=lease)
+        from . import wrapping
+
+        return wrapping.wrap(function, lease)
+
+    @staticmethod
+    def blocking_console_post_mortem(rank: int = 0, lease: Any = None) -> None:
+        """In an `except` block: pdb on the console of `rank`, at the exception
+        that is handled, while the other ranks of the machine wait."""
+        if Debugger.debug_flag:
+            from . import process
+
+            process.console_post_mortem(sys._getframe(1), sys.exc_info()[1],
+                                        rank, lease)
 
     @staticmethod
     def set_trace(ranks: Ranks = None, hold: bool = True,

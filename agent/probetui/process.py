@@ -9,6 +9,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import os
+import stat
 import sys
 import threading
 import time
@@ -79,15 +80,43 @@ class _Terminal(NamedTuple):
     stdout: Any
 
 
+class _Pipe:
+    """Lines of standard input. Ranks share a pipe: no byte behind a line is
+    taken."""
+
+    encoding = "utf-8"
+    errors = "replace"
+
+    def readline(self, _: int = -1) -> str:
+        line = bytearray()
+        while not line.endswith(b"\n"):
+            byte = os.read(0, 1)
+            if not byte:
+                break
+            line += byte
+        return line.decode("utf-8", "replace")
+
+    def isatty(self) -> bool:
+        return False
+
+
+def _is_pipe() -> bool:
+    mode = os.fstat(0).st_mode
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or stat.S_ISREG(mode)
+
+
 def _open_terminal() -> Optional[_Terminal]:
-    """Standard input where a person is there; else the terminal of the
-    session; None: there is none."""
+    """Standard input where a person is there, or a pipe; else the terminal of
+    the session; None: there is none."""
     with contextlib.suppress(OSError, ValueError, AttributeError):
         if sys.stdin.isatty() and sys.stdout.isatty():
             return _Terminal(None, None)
         if sys.stdin.isatty():
             name = os.ttyname(sys.stdin.fileno())
             return _Terminal(sys.stdin, open(name, "w"))
+    with contextlib.suppress(OSError):
+        if _is_pipe():
+            return _Terminal(_Pipe(), sys.stdout)
     with contextlib.suppress(OSError):
         return _Terminal(open("/dev/tty"), open("/dev/tty", "w"))
     return None
@@ -96,6 +125,7 @@ def _open_terminal() -> Optional[_Terminal]:
 class Process:
     def __init__(self, given: settings.Settings) -> None:
         self.settings = given
+        self.mode = ""  # of Debugger, that these settings were read for
         self.identity = identity.find()
         self._seat = threading.RLock()
         self._local = threading.local()
@@ -125,11 +155,29 @@ class Process:
         self._local = threading.local()
         self._open_files()
 
-    def close(self) -> None:
+    def use(self, mode: str) -> None:
+        """Another mode, from the next stop on. SettingError: there is none
+        of that name."""
+        if mode == self.mode or self._is_stopped:
+            return
+        given = settings.read(mode)
+        if mode == "web":
+            tell("IPDB_MODE=web has no page yet: pdb waits on a socket")
+        if self.mode and given != self.settings:
+            self._shut_channel()
+            self._terminal = None
+            self._local = threading.local()
+        self.settings = given
+        self.mode = mode
+
+    def _shut_channel(self) -> None:
         if self._channel is not None:
             with _quiet_claims(self._files):
                 self._channel.shut()
             self._channel = None
+
+    def close(self) -> None:
+        self._shut_channel()
         if self._files is not None:
             self._files.close()
             self._files = None
@@ -196,6 +244,25 @@ class Process:
             prompt.post_mortem(error)
         finally:
             self._local.story = before
+
+    def console_post_mortem(self, frame: FrameType, error: BaseException,
+                            rank: int, lease: Any) -> None:
+        """Of one rank; the others of the machine hold until it continues."""
+        if self.is_at_prompt():
+            return
+        self._refresh()
+        self.went_on()
+        mark = self._count(frame, [rank])
+        if self.identity.rank != rank:
+            if self._files is not None:
+                holds.Hold(self._files, self.identity, mark[0], mark[1],
+                           self._lease(lease)).wait([rank])
+            return
+        self._local.mark = mark
+        try:
+            self.post_mortem(error, lease)
+        finally:
+            self.went_on()
 
     def _lease(self, given: Any) -> float:
         try:
@@ -432,9 +499,13 @@ def begin() -> Optional[Process]:
     global _process
     from . import Debugger
 
-    if _process is None and Debugger.debug_flag:
+    if not Debugger.debug_flag:
+        return _process
+    if _process is None or _process.mode != Debugger.debug_mode:
         try:
-            _process = Process(settings.read(Debugger.debug_mode))
+            if _process is None:
+                _process = Process(settings.read(Debugger.debug_mode))
+            _process.use(Debugger.debug_mode)
             _register()
         except settings.SettingError as error:
             Debugger.debug_flag = False
@@ -469,3 +540,26 @@ def offer(error: BaseException, lease: Any) -> None:
     except Exception as problem:
         tell("the stop failed, and the exception propagates: %s"
              % describe(problem))
+
+
+def console_post_mortem(frame: FrameType, error: Optional[BaseException],
+                        rank: Any, lease: Any) -> None:
+    from . import Debugger
+
+    chosen = _choose(rank)
+    if error is None:
+        tell("blocking_console_post_mortem needs an exception: call it in an "
+             "except block")
+        return
+    before = Debugger.debug_mode
+    Debugger.debug_mode = "console"
+    try:
+        process = begin()
+        if process is not None:
+            process.console_post_mortem(
+                frame, error, chosen[0] if chosen else 0, lease)
+    except Exception as problem:
+        tell("the stop failed, and the program continues: %s"
+             % describe(problem))
+    finally:
+        Debugger.debug_mode = before

@@ -123,10 +123,10 @@ def _port() -> int:
 def read(mode: str) -> Settings:
     """From the environment; SettingError: it cannot be followed."""
     if mode == "web":
-        raise SettingError("IPDB_MODE=web comes later; use socket or console")
+        mode = "socket"
     if mode not in ("socket", "console"):
-        raise SettingError("IPDB_MODE=%s is none of socket and console"
-                           % mode[:40])
+        raise SettingError("IPDB_MODE=%s is none of socket, console and web"
+                           % ascii(mode)[1:-1][:40])
     kind = os.environ.get("IPDB_CONNECTION_TYPE", "") or "unix"
     if kind not in ("unix", "socket", "tcp"):
         raise SettingError("IPDB_CONNECTION_TYPE=%s is none of unix and tcp"

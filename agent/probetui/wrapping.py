@@ -11,7 +11,7 @@ import sys
 import types
 from typing import Any
 
-from . import process, settings
+from . import Debugger, settings
 
 # They end a program, a task or a test, and are no error. By name, so that
 # nothing need be imported: classes derived from BaseException alone.
@@ -33,9 +33,11 @@ def _offer(error: BaseException, lease: Any) -> None:
     """Once for each exception, however many decorated functions it leaves."""
     # Past whatever its class makes of attributes.
     known = BaseException.__getattribute__(error, "__dict__")
-    if _is_control(error) or _OFFERED in known:
+    if not Debugger.debug_flag or _is_control(error) or _OFFERED in known:
         return
     known[_OFFERED] = True
+    from . import process
+
     process.offer(error, lease)
 
 

@@ -484,7 +484,6 @@ import probetui
 def plain(): pass
 assert probetui.attach_on_error()(plain) is plain
 assert probetui.attach_on_error(plain) is plain
-assert probetui.Debugger.attach_on_error()(plain) is plain
 probetui.set_trace()
 probetui.breakpoint(ranks=[0, 2])
 probetui.Debugger.set_trace()
@@ -795,8 +794,7 @@ class TestSettings(OneCase):
 
     def test_wrong(self):
         """Told in a sentence; the program goes on as without us."""
-        self.refused("web comes later", IPDB_MODE="web")
-        self.refused("none of socket and console", IPDB_MODE="sockets")
+        self.refused("none of socket, console and web", IPDB_MODE="sockets")
         self.refused("needs a token", IPDB_CONNECTION_TYPE="tcp")
         self.refused("needs a token", IPDB_CONNECTION_TYPE="tcp",
                      IPDB_TOKEN="short")
