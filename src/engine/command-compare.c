@@ -20,7 +20,8 @@
 #include "engine/survey.h"
 #include "model/paramdiff.h"
 
-#define COMPARE_USAGE "[--tolerance X] [--difference] EXPR [ranks SET]"
+#define COMPARE_USAGE                                                          \
+	"[--tolerance X] [--difference] [--sample] EXPR [ranks SET]"
 
 /* What was not compared may differ; of one rank alone nothing is to be. */
 static void judge(struct command_context *context,
@@ -112,6 +113,7 @@ static int confirm(struct command_context *context, const char *name,
 /* The words in front of an expression. */
 struct options {
 	bool wants_difference;
+	bool wants_sample;
 	double tolerance;
 	int first; /* the expression's */
 };
@@ -122,6 +124,7 @@ static int check_tail(int argc, char **argv, struct error *error)
 {
 	for (int i = 2; i < argc; i++)
 		if (strcmp(argv[i], "--difference") == 0 ||
+		    strcmp(argv[i], "--sample") == 0 ||
 		    strcmp(argv[i], "--tolerance") == 0)
 			return error_set(error,
 					 "%s stands in front of the "
@@ -152,6 +155,8 @@ static int take_options(struct options *options, int argc, char **argv,
 	for (; at < argc && strncmp(argv[at], "--", 2) == 0; at++) {
 		if (strcmp(argv[at], "--difference") == 0)
 			options->wants_difference = true;
+		else if (strcmp(argv[at], "--sample") == 0)
+			options->wants_sample = true;
 		else if (strcmp(argv[at], "--tolerance") != 0)
 			return error_set(error,
 					 "'%.40s' is no option of compare: "
@@ -185,6 +190,7 @@ int command_compare(struct command_context *context, int argc, char **argv,
 
 	if (take_options(&options, argc, argv, error) < 0)
 		return -1;
+	engine->survey.wants_sample = options.wants_sample;
 	question = command_tail(context, argc, argv, options.first);
 	result = question[0] == '\0'
 			 ? error_set(error,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "banned.h"
+#include "base/array.h"
 #include "base/buffer.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -24,7 +25,7 @@
 #include "protocol/dtype.h"
 #include "protocol/tensoranswer.h"
 
-#define USAGE "EXPR [--rank R] [--slice SLICE] [--npy FILE]"
+#define USAGE "EXPR [--rank R] [--sample] [--slice SLICE] [--npy FILE]"
 #define COLUMN_WIDTH 11
 
 struct looking {
@@ -33,6 +34,7 @@ struct looking {
 	char *expression;
 	const char *slice_text;
 	const char *path;
+	bool is_sample; /* only a part of a large one is read, and no hash */
 	struct tensor_answer told;
 	struct tensor_answer sliced;
 	bool is_torn; /* the file's elements are of several times */
@@ -82,8 +84,8 @@ static int fetch(const struct looking *looking, const struct tensorask *ask,
 static int look(struct looking *looking, struct error *error)
 {
 	const struct tensorask ask = {
-		.statistics = "whole",
-		.wants_hash = true,
+		.statistics = looking->is_sample ? "sample" : "whole",
+		.wants_hash = !looking->is_sample,
 	};
 	const struct variable *value = &looking->told.value;
 
@@ -362,7 +364,7 @@ static char *take_expression(const struct command_context *context, int argc,
 	int end;
 
 	while (first + 1 < argc && strncmp(argv[first], "--", 2) == 0)
-		first += 2;
+		first += strcmp(argv[first], "--sample") == 0 ? 1 : 2;
 	end = first;
 	while (end < argc && strncmp(argv[end], "--", 2) != 0)
 		end++;
@@ -391,10 +393,11 @@ int command_tensor(struct command_context *context, int argc, char **argv,
 		{ "--rank", &rank, NULL },
 		{ "--slice", &looking.slice_text, NULL },
 		{ "--npy", &looking.path, NULL },
+		{ "--sample", NULL, &looking.is_sample },
 	};
 	const struct arguments arguments = {
 		.options = options,
-		.option_count = 3,
+		.option_count = ARRAY_LENGTH(options),
 		.minimum = 1,
 		.maximum = (size_t)argc,
 		.usage = USAGE,

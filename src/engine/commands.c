@@ -151,11 +151,12 @@ static const struct command rows[] = {
 	{ "eval", NULL, "CODE [ranks SET]",
 	  "run CODE in each rank, stopped or not, equal answers together",
 	  SHELL | COMMAND_RANKS, command_eval },
-	{ "compare", NULL, "[--tolerance X] [--difference] EXPR [ranks SET]",
+	{ "compare", NULL,
+	  "[--tolerance X] [--difference] [--sample] EXPR [ranks SET]",
 	  "EXPR in each rank, stopped or not, equal values and tensors "
 	  "together; 1: they differ",
 	  SHELL | COMMAND_RANKS, command_compare },
-	{ "tensor", NULL, "EXPR [--rank R] [--slice SLICE] [--npy FILE]",
+	{ "tensor", NULL, "EXPR [--rank R] [--sample] [--slice SLICE] [--npy FILE]",
 	  "a tensor of one rank, and its statistics; a slice ([0:8, 3]) of "
 	  "it, or all of it as a file of numpy",
 	  SHELL, command_tensor },

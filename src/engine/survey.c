@@ -151,11 +151,18 @@ static void add(struct engine *engine, const struct rank *rank,
 }
 
 /* A screen is to have an answer soon; a shell wants a sure one. */
+static const char *statistics_of(const struct engine *engine, bool is_again)
+{
+	if (engine->survey.wants_sample)
+		return "sample";
+	return engine->is_screen && !is_again ? "auto" : "whole";
+}
+
 static void ask_tensor(struct engine *engine, const struct rank *rank,
 		       const struct answers *answers, bool is_again)
 {
 	const struct tensorask ask = {
-		.statistics = engine->is_screen && !is_again ? "auto" : "whole",
+		.statistics = statistics_of(engine, is_again),
 		.wants_hash = true,
 	};
 
@@ -272,7 +279,8 @@ static void ask_again(struct engine *engine, const struct survey_ask *ask,
 	const struct answers *answers = find(engine, ask->question);
 
 	if (tensor->share < 1 && !tensor->unread && engine->is_screen &&
-	    !engine->replay && !ask->is_again && rank && answers)
+	    !engine->replay && !ask->is_again &&
+	    !engine->survey.wants_sample && rank && answers)
 		ask_tensor(engine, rank, answers, true);
 }
 

@@ -39,6 +39,7 @@ struct survey {
 	int interrupts;	 /* while it is waited for */
 	/* Once all have come, how they differ is looked at, too. */
 	bool wants_difference;
+	bool wants_sample; /* of large tensors; set before survey_begin() */
 };
 
 void survey_clear(struct survey *survey);

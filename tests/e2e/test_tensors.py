@@ -232,6 +232,26 @@ class TestTensors(Ranks):
         terminal.press(b"\x1bq")
         terminal.wait_end()
 
+    def test_a_sample(self):
+        """A hash of a part would say nothing: it is not the same by that."""
+        status, found = self.run_json("compare", "--sample", "large")
+        self.assertEqual((status, [one["compared"]
+                                   for one in found["classes"]]), (4, [False]))
+        self.assertEqual(found["sentence"], "large is the same as far as a "
+                         "sample tells on ranks 0-2")
+        tensor = found["classes"][0]["tensor"]
+        self.assertLess(tensor["share"], 1)
+        self.assertIsNone(tensor["hash"])
+        for words in (["--sample", "large", "--rank", "0"],
+                      ["large", "--rank", "0", "--sample"]):
+            status, found = self.run_json("tensor", *words)
+            self.assertEqual((status, found["expr"]), (0, "large"))
+            self.assertLess(found["share"], 1)
+            self.assertIsNone(found["hash"])
+        status, found = self.run_json("tensor", "--sample", "bits", "--rank",
+                                      "0")
+        self.assertEqual((status, found["share"]), (0, 1.0))
+
     def test_an_option_behind_the_expression(self):
         status, _, error = self.run_text("compare", "bits", "--difference")
         self.assertEqual(status, 2)
