@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "banned.h"
+#include "base/alloc.h"
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/error.h"
@@ -85,6 +86,32 @@ static void what_is_not_known_is_null(void **state)
 	assert_int_equal(tensor.requires_grad, -1);
 	assert_same(&tensor, text);
 	tensor_clear(&tensor);
+}
+
+/* Of a nested tensor, whose sizes are several, why is told. */
+static void one_without_a_shape_has_a_reason(void **state)
+{
+	struct tensor told, got;
+	struct error error = ERROR_INIT;
+	json_t *json;
+
+	(void)state;
+	tensor_init(&told);
+	tensor_init(&got);
+	told.dtype = xstrdup("float32");
+	told.element_count = -1;
+	told.unread = xstrdup("it is a nested tensor");
+	json = tensor_to_json(&told);
+	if (tensor_from_json(&got, json, &error) < 0)
+		fail_msg("%s", error.message);
+	assert_string_equal(got.unread, "it is a nested tensor");
+	assert_int_equal(got.element_count, -1);
+	json_object_del(json, "unread");
+	tensor_clear(&got);
+	assert_int_equal(tensor_from_json(&got, json, &error), -1);
+	json_decref(json);
+	tensor_clear(&told);
+	tensor_clear(&got);
 }
 
 static void what_makes_no_sense_is_refused(void **state)
@@ -257,6 +284,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_sent_arrives),
 		cmocka_unit_test(what_is_not_known_is_null),
+		cmocka_unit_test(one_without_a_shape_has_a_reason),
 		cmocka_unit_test(what_makes_no_sense_is_refused),
 		cmocka_unit_test(slices),
 		cmocka_unit_test(slices_that_are_none),

@@ -60,6 +60,20 @@ static void check(struct tensordiff *diff, const char *wanted)
 	tensordiff_clear(diff);
 }
 
+/* 1 and the next float behind it are not both "1". */
+static void values_have_the_digits_that_differ(void **state)
+{
+	const float a[] = { 1, 0.5f };
+	const float b[] = { 1.00000012f, 0.5f };
+	struct tensordiff diff;
+
+	(void)state;
+	begin(&diff, 1, 2, 0, 0);
+	add(&diff, 0, a, b, 2);
+	check(&diff, "1 of 2 elements differ, first at [0, 0]: 1 and "
+		     "1.00000012; max |difference| 1.192e-07 at [0, 0]");
+}
+
 static void the_first_and_the_farthest_are_told(void **state)
 {
 	const float a[] = { 1, NAN, 3, 4.5f, NAN, 6 };
@@ -216,6 +230,7 @@ static void distances_are_those_of_the_type(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(values_have_the_digits_that_differ),
 		cmocka_unit_test(the_first_and_the_farthest_are_told),
 		cmocka_unit_test(what_was_not_read_is_told),
 		cmocka_unit_test(a_tolerance_is_that_of_numbers),
