@@ -48,8 +48,19 @@ def _begin():
             pass
 
 
+def _hint():
+    """Once a job, where a program is started as Probing's manual says."""
+    if os.environ.get("PROBING_PORT") and not os.environ.get("PROBETUI") \
+            and os.environ.get("RANK", "0") == "0" and sys.stderr is not None:
+        sys.stderr.write(
+            "probetui: PROBING_PORT opens nothing here; PROBETUI=1 has the "
+            "agent listen, and PROBETUI_ADDRESS=HOST:PORT with a token does "
+            "so at a port\n")
+
+
 if __name__ == "sitecustomize":
     try:
         _import_shadowed()
     finally:
         _begin()
+        _hint()

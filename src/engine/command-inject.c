@@ -3,6 +3,7 @@
  * them.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "banned.h"
 #include "base/buffer.h"
@@ -26,6 +27,26 @@ static void add(json_t *json, const json_t *body)
 	json_set_text(json, "listens", json_get_string(body, "result", "?"));
 }
 
+/* Flags of Probe's inject, and its ADDRESS. */
+static int check_flags(int argc, char **argv, struct error *error)
+{
+	for (int i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "-P") == 0 || strcmp(argv[i], "-b") == 0)
+			return error_set(error,
+					 "%s %s needs the profiler, which does "
+					 "not exist yet; leave out %s",
+					 argv[0], argv[i], argv[i]);
+		if (strcmp(argv[i], "-a") == 0 || strchr(argv[i], ':'))
+			return error_set(
+				error,
+				"%s opens a socket of the user's own and no "
+				"port; leave out %.80s, or start the program "
+				"with PROBETUI_ADDRESS and a token",
+				argv[0], argv[i]);
+	}
+	return 0;
+}
+
 int command_inject(struct command_context *context, int argc, char **argv,
 		   struct error *error)
 {
@@ -39,7 +60,8 @@ int command_inject(struct command_context *context, int argc, char **argv,
 	json_t *arguments;
 	int result;
 
-	if (arguments_parse(&none, argc, argv, error) < 0)
+	if (check_flags(argc, argv, error) < 0 ||
+	    arguments_parse(&none, argc, argv, error) < 0)
 		return -1;
 	arguments = json_pack(
 		"{s:f}", "seconds",

@@ -23,7 +23,7 @@ static const struct command rows[] = {
 	  LIVE | COMMAND_RANKS, command_ranks },
 	{ "verdict", NULL, "[--for SECONDS]",
 	  "which rank is the odd one out, and where", LIVE, command_verdict },
-	{ "stacks", "dump",
+	{ "stacks", "dump backtrace",
 	  "[--merge] [--native] [--locals [--secrets]] [PID | ranks SET]",
 	  "the stacks of all threads, or the merged tree",
 	  LIVE | COMMAND_RANKS | COMMAND_PID, command_stacks },
@@ -42,6 +42,12 @@ static const struct command rows[] = {
 	{ "inject", "listen", "[PID | ranks SET]",
 	  "put the agent into ranks that run; it says where it listens",
 	  BOTH | COMMAND_RANKS | COMMAND_PID, command_inject },
+	{ "pprof", NULL, "", "of Probe: there is no profiler yet",
+	  SHELL | COMMAND_ALONE | COMMAND_INTERNAL, command_missing },
+	{ "query", NULL, "[TEXT]", "of Probing: there are no tables yet",
+	  SHELL | COMMAND_ALONE | COMMAND_INTERNAL, command_missing },
+	{ "repl", NULL, "", "of Probing: a view of the screen here",
+	  SHELL | COMMAND_ALONE | COMMAND_INTERNAL, command_missing },
 	{ "eject", NULL, "[PID | ranks SET]",
 	  "take the agent out of ranks again; nothing of it is left",
 	  BOTH | COMMAND_RANKS | COMMAND_PID, command_eject },
@@ -224,6 +230,29 @@ int command_completion(struct command_context *context, int argc, char **argv,
 		return -1;
 	return completion_append(context->out, argv[1], context->tables,
 				 context->table_count, error);
+}
+
+/* Names of Probe v1 and of Probing that have no command here yet. */
+int command_missing(struct command_context *context, int argc, char **argv,
+		    struct error *error)
+{
+	static const char *const sentences[][2] = {
+		{ "pprof", "there is no profiler yet; stacks shows where ranks "
+			   "are, and verdict which rank is the odd one out" },
+		{ "query", "there are no tables to query yet; ranks --json, "
+			   "stacks --json and eval CODE answer now" },
+		{ "repl", "the prompt of a rank is a view of the screen: "
+			  "probetui --pid PID, then :repl; a shell has eval "
+			  "CODE" },
+	};
+
+	(void)context;
+	(void)argc;
+	for (size_t i = 0; i < ARRAY_LENGTH(sentences); i++) {
+		if (strcmp(argv[0], sentences[i][0]) == 0)
+			return error_set(error, "%s", sentences[i][1]);
+	}
+	return error_set(error, "%.40s is not a command yet", argv[0]);
 }
 
 static bool is_job_over(const struct engine *engine, void *data)

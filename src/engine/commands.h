@@ -47,6 +47,8 @@ int command_where(struct command_context *context, int argc, char **argv,
 		  struct error *error);
 int command_connect(struct command_context *context, int argc, char **argv,
 		    struct error *error);
+int command_missing(struct command_context *context, int argc, char **argv,
+		    struct error *error);
 int command_inject(struct command_context *context, int argc, char **argv,
 		   struct error *error);
 int command_eject(struct command_context *context, int argc, char **argv,

@@ -245,6 +245,34 @@ static const struct setting_option *option_of(const char *word,
 }
 
 /*
+ * Probing's -t PID|HOST:PORT, and Probe's PID before the command. 1 and
+ * *option, *value: word is one of the two; -1 and a sentence: it lacks its
+ * value.
+ */
+static int take_target(const struct settings *settings, struct words *words,
+		       const char *word, const char **option, const char **value,
+		       char **owned, struct error *error)
+{
+	*owned = NULL;
+	*option = "pid";
+	*value = word;
+	if (settings->command_count > 0)
+		return 0;
+	if (settings_is_pid(word) && words->next < words->count)
+		return 1;
+	if (strcmp(word, "-t") != 0)
+		return 0;
+	if (words->next >= words->count)
+		return error_set(error, "-t needs PID or HOST:PORT");
+	*value = words->words[words->next++];
+	if (settings_is_pid(*value))
+		return 1;
+	*option = "connect";
+	*value = *owned = xasprintf("http://%s", *value);
+	return 1;
+}
+
+/*
  * An option may stand behind the command as well. What is unknown there is
  * left to the command, which has options of its own.
  */
@@ -256,7 +284,22 @@ static int parse_words(struct settings *settings, struct words *words,
 		char *word = words->words[words->next++];
 		const char *value;
 		const struct setting_option *option = option_of(word, &value);
+		const char *name;
+		char *owned;
+		int taken = take_target(settings, words, word, &name, &value,
+					&owned, error);
 
+		if (taken > 0) {
+			option = find_option(name, strlen(name));
+			taken = apply_option(settings, words, option, value,
+					     error);
+			free(owned);
+			if (taken == 0)
+				continue;
+		}
+		if (taken < 0)
+			return -1;
+		option = option_of(word, &value);
 		if (strcmp(word, "--") == 0) {
 			settings->program = words->words + words->next;
 			settings->program_count =

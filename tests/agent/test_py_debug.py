@@ -174,6 +174,15 @@ class ProgramCase(unittest.TestCase):
                                  "a socket\n")
         self.assertRegex(errors, re.escape(self.place.inside) + "/s.7")
 
+    def test_a_port_of_probing_is_answered_by_a_hint(self):
+        for rank, value, count in (("0", None, 1), ("1", None, 0),
+                                   ("0", "0", 0)):
+            status, _, errors = self.place.run(
+                "-c", "", IPDB_DEBUG=None, PROBING_PORT="8080", RANK=rank,
+                PROBETUI=value)
+            self.assertEqual((status, errors.count("PROBETUI=1")), (0, count),
+                             errors)
+
     def test_an_installed_one_has_precedence(self):
         os.makedirs(os.path.join(self.place.path, "site", "py3_tools"))
         self.place.write("site/py3_tools/__init__.py", "mine = 1\n")

@@ -21,13 +21,10 @@ STILL_LOOKS = 50
 
 
 def usage_of(pid):
-    """Processor time and state of each thread."""
-    threads = {}
-    for tid in os.listdir("/proc/%d/task" % pid):
-        with open("/proc/%d/task/%s/stat" % (pid, tid)) as file:
-            fields = file.read().rpartition(")")[2].split()
-        threads[tid] = (fields[0], fields[11], fields[12])
-    return threads
+    """State and processor time of the main thread."""
+    with open("/proc/%d/task/%d/stat" % (pid, pid)) as file:
+        fields = file.read().rpartition(")")[2].split()
+    return fields[0], fields[11], fields[12]
 
 
 class Job(jobs.Launched):
@@ -54,7 +51,7 @@ class Job(jobs.Launched):
     def is_still(self):
         now = [usage_of(pid) for pid in self.pids.values()]
         is_same = now == self.before and all(
-            state == "S" for threads in now for state, _, _ in threads.values())
+            state == "S" for state, _, _ in now)
         self.before = now
         self.still = self.still + 1 if is_same else 0
         return self.still >= STILL_LOOKS
