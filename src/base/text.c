@@ -233,8 +233,7 @@ bool text_is_printable(int32_t codepoint)
 	return true;
 }
 
-/* Bytes of the longest prefix that may be shown as it is. */
-static size_t plain_prefix(const char *bytes, size_t length)
+size_t text_plain_prefix(const char *bytes, size_t length)
 {
 	size_t at = 0;
 
@@ -279,7 +278,7 @@ static size_t escape_one(struct buffer *out, const char *bytes, size_t length)
 void text_escape(struct buffer *out, const char *bytes, size_t length)
 {
 	while (length > 0) {
-		size_t plain = plain_prefix(bytes, length);
+		size_t plain = text_plain_prefix(bytes, length);
 
 		buffer_append(out, bytes, plain);
 		bytes += plain;
@@ -317,7 +316,7 @@ void text_append_line(struct buffer *out, const char *bytes, size_t length)
 
 bool text_is_plain(const char *bytes, size_t length)
 {
-	return plain_prefix(bytes, length) == length;
+	return text_plain_prefix(bytes, length) == length;
 }
 
 void text_cut(struct buffer *out, const char *string, int width)

@@ -46,6 +46,8 @@ bool text_is_printable(int32_t codepoint);
 void text_escape(struct buffer *out, const char *bytes, size_t length);
 /* The same of a line that begins here: a tab goes to the next eighth column. */
 void text_append_line(struct buffer *out, const char *bytes, size_t length);
+/* Bytes of the longest prefix that may be shown as it is. */
+size_t text_plain_prefix(const char *bytes, size_t length);
 /* True when text_escape would change nothing. */
 bool text_is_plain(const char *bytes, size_t length);
 

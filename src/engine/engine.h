@@ -50,6 +50,7 @@ struct engine {
 	struct link **links; /* one a node; index = session node */
 	size_t link_count;
 	struct replay *replay; /* in place of a node; NULL: live */
+	bool is_played; /* the recording plays at its pace */
 	struct loop_timer *replay_timer;
 	bool is_held;		     /* the recording stands still */
 	double replay_offset;	  /* session time of a playing recording

@@ -15,6 +15,9 @@
 #include "protocol/stack.h"
 #include "protocol/variable.h"
 
+/* Code objects whose values are kept for the next frame of the same stack. */
+#define CODES_IN_TURN 32
+
 /* A code point that a terminal might obey travels as \uXXXX. */
 static void append_escaped(struct buffer *out, int32_t codepoint)
 {
@@ -35,16 +38,15 @@ void format_document(struct buffer *out, json_t *owned_value)
 
 	json_append(&line, owned_value);
 	json_decref(owned_value);
-	for (at = line.data; *at != '\0';) {
-		const char *start = at;
-		int32_t codepoint = text_next(&at);
-		size_t length = (size_t)(at - start);
+	/* In JSON only a string holds anything but plain ASCII. */
+	for (at = line.data; at < line.data + line.length;) {
+		size_t left = line.length - (size_t)(at - line.data);
+		size_t plain = text_plain_prefix(at, left);
 
-		/* In JSON only a string holds anything but plain ASCII. */
-		if (text_is_plain(start, length))
-			buffer_append(out, start, length);
-		else
-			append_escaped(out, codepoint);
+		buffer_append(out, at, plain);
+		at += plain;
+		if (plain < left)
+			append_escaped(out, text_next(&at));
 	}
 	buffer_append_char(out, '\n');
 	buffer_clear(&line);
@@ -77,35 +79,79 @@ static const char *frame_type_name(enum frame_type type)
 	return "Python";
 }
 
-json_t *format_json_frame(const struct process *process,
-			  const struct frame *frame, size_t depth)
+/* What all frames of a code object have in common. */
+static json_t *code_to_json(const struct code *code)
 {
 	json_t *json = json_object();
 
-	json_object_set_new(json, "func", json_text(frame->code->func));
-	json_object_set_new(json, "qualname",
-			    text_or_null(frame->code->qualname));
-	json_object_set_new(json, "file", json_text(frame->code->file));
-	json_object_set_new(json, "lineno",
-			    frame->lineno > 0 ? json_integer(frame->lineno)
-					      : json_null());
-	json_object_set_new(json, "depth", json_integer((json_int_t)depth));
+	json_object_set_new(json, "func", json_text(code->func));
+	json_object_set_new(json, "qualname", text_or_null(code->qualname));
+	json_object_set_new(json, "file", json_text(code->file));
 	json_object_set_new(json, "frame_type",
-			    json_string(frame_type_name(frame->code->type)));
-	json_object_set_new(json, "is_user",
-			    json_boolean(place_is_user(process, frame)));
+			    json_string(frame_type_name(code->type)));
 	return json;
 }
 
+/* Names are literals: nothing in them is to be checked. */
+static void share(json_t *json, const char *name, json_t *code)
+{
+	json_object_set_new_nocheck(json, name,
+				    json_incref(json_object_get(code, name)));
+}
+
+static json_t *frame_to_json(const struct process *process,
+			     const struct frame *frame, size_t depth,
+			     json_t *code)
+{
+	json_t *json = json_object();
+
+	share(json, "func", code);
+	share(json, "qualname", code);
+	share(json, "file", code);
+	json_object_set_new_nocheck(json, "lineno",
+				    frame->lineno > 0
+					    ? json_integer(frame->lineno)
+					    : json_null());
+	json_object_set_new_nocheck(json, "depth",
+				    json_integer((json_int_t)depth));
+	share(json, "frame_type", code);
+	json_object_set_new_nocheck(json, "is_user",
+				    json_boolean(place_is_user(process, frame)));
+	return json;
+}
+
+json_t *format_json_frame(const struct process *process,
+			  const struct frame *frame, size_t depth)
+{
+	json_t *code = code_to_json(frame->code);
+	json_t *json = frame_to_json(process, frame, depth, code);
+
+	json_decref(code);
+	return json;
+}
+
+/* Deep stacks repeat a few functions: what was made of them last is kept. */
 static json_t *frames_to_json(const struct process *process,
 			      const struct stack *stack)
 {
+	json_t *codes[CODES_IN_TURN] = { NULL };
+	const struct code *known[CODES_IN_TURN] = { NULL };
 	json_t *frames = json_array();
 
-	for (size_t i = 0; stack && i < stack->frame_count; i++)
+	for (size_t i = 0; stack && i < stack->frame_count; i++) {
+		const struct frame *frame = &stack->frames[i];
+		size_t slot = ((uintptr_t)frame->code >> 4) % CODES_IN_TURN;
+
+		if (known[slot] != frame->code) {
+			json_decref(codes[slot]);
+			codes[slot] = code_to_json(frame->code);
+			known[slot] = frame->code;
+		}
 		json_array_append_new(
-			frames,
-			format_json_frame(process, &stack->frames[i], i));
+			frames, frame_to_json(process, frame, i, codes[slot]));
+	}
+	for (size_t i = 0; i < CODES_IN_TURN; i++)
+		json_decref(codes[i]);
 	return frames;
 }
 

@@ -151,17 +151,33 @@ static void begin_again(struct engine *engine)
 	add_nodes(engine);
 }
 
+static void on_tick(void *data);
+
+/* A replay that is held or at its end does not change: nothing ticks then. */
+static void set_ticks(struct engine *engine)
+{
+	bool moves = engine->is_played && !engine->is_held &&
+		     engine->session.now < replay_end_time(engine->replay);
+
+	if (moves && !engine->replay_timer)
+		engine->replay_timer = loop_timer(engine->loop, TICK_SECONDS,
+						  TICK_SECONDS, on_tick, engine);
+	if (moves || !engine->replay_timer)
+		return;
+	loop_timer_stop(engine->replay_timer);
+	engine->replay_timer = NULL;
+}
+
 static void on_tick(void *data)
 {
 	struct engine *engine = data;
 	double now = loop_now() + engine->replay_offset;
 	double end = replay_end_time(engine->replay);
 
-	if (engine->is_held || engine->session.now >= end)
-		return;
 	play_until(engine, now);
 	engine->session.now = now < end ? now : end;
 	engine->session.revision++;
+	set_ticks(engine);
 	engine_settle(engine);
 }
 
@@ -169,6 +185,7 @@ void engine_hold(struct engine *engine, bool is_held)
 {
 	engine->is_held = is_held;
 	engine->replay_offset = engine->session.now - loop_now();
+	set_ticks(engine);
 }
 
 /* The session as at that time; -1 and a sentence as in apply_until. */
@@ -185,6 +202,7 @@ static int go_to(struct engine *engine, double time, struct error *error)
 	engine->session.now = time;
 	engine->replay_offset = time - loop_now();
 	engine->session.revision++;
+	set_ticks(engine);
 	return result;
 }
 
@@ -274,7 +292,7 @@ int engine_play(struct engine *engine, struct error *error)
 	warn_of_cut(engine);
 	warn_of_twice(engine);
 	engine_seek(engine, replay_first_time(engine->replay) + at);
-	engine->replay_timer = loop_timer(engine->loop, TICK_SECONDS,
-					  TICK_SECONDS, on_tick, engine);
+	engine->is_played = true;
+	set_ticks(engine);
 	return 0;
 }

@@ -2,6 +2,7 @@
 that is killed."""
 import json
 import os
+import select
 import signal
 import subprocess
 import tempfile
@@ -10,6 +11,9 @@ import unittest
 import zlib
 
 import jobs
+from terminals import Terminal
+
+HUNG = os.path.join(jobs.SOURCE, "tests", "recordings", "hung8.jsonl")
 
 
 def unpacked(path):
@@ -22,6 +26,25 @@ def unpacked(path):
         text += member.decompress(packed)
         packed = member.unused_data
     return [json.loads(line) for line in text.split(b"\n")[:-1]]
+
+
+class TestAtItsEnd(unittest.TestCase):
+    def is_still(self, pid):
+        """It was not woken in half a second, in which a replay that plays is
+        five times."""
+        before = jobs.switches(pid)
+        select.select([], [], [], 0.5)
+        return jobs.switches(pid) == before
+
+    def test_a_replay_that_does_not_move_is_not_woken(self):
+        terminal = Terminal()
+        self.addCleanup(terminal.close)
+        terminal.start(["--replay", HUNG, "--at", "33"])
+        terminal.wait_for(b"load_batch")
+        jobs.wait_for(lambda: self.is_still(terminal.pid),
+                      "the replay to rest at its end")
+        terminal.press(b"q")
+        terminal.wait_end()
 
 
 class TestRecordings(unittest.TestCase):
