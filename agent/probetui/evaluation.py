@@ -204,6 +204,12 @@ class Evaluator:
             job.until = 0.0
         self._wake()
 
+    def lends_streams(self) -> bool:
+        return self._capture.is_used()
+
+    def leave(self) -> None:
+        self._capture.leave()
+
     def forget(self) -> None:
         """In a fork: the streams are the program's again."""
         self._capture.restore()

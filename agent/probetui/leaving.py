@@ -45,13 +45,15 @@ def end(closed: server.Server) -> List[str]:
     """Waits until its threads have ended, and the program's have gone on;
     what is evaluated is interrupted. Gives what remains, in words."""
     until = time.monotonic() + SECONDS
-    while (_others() or _standing()) and time.monotonic() < until:
+    while (_others() or _standing() or closed.evaluator.lends_streams()) and \
+            time.monotonic() < until:
         closed.evaluator.hurry()
         for thread in _others()[:1]:
             thread.join(LOOK_SECONDS)
         time.sleep(0.001)
     snapshots.let_all_go()
     left, standing = _others(), _standing()
+    closed.evaluator.leave()
     closed.clear()
     told = []
     if left:

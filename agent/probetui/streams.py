@@ -10,7 +10,8 @@ import threading
 from functools import partial
 from itertools import compress
 from operator import is_
-from typing import Any, Deque, Dict, Iterator, List, Optional
+from types import MethodType
+from typing import Any, Callable, Deque, Dict, Iterator, List, Optional, Tuple
 
 TEXT_MAXIMUM = 256 << 10
 # Of the streams that stood for the program's.
@@ -39,6 +40,21 @@ class Output:
         return text
 
 
+class _Method:
+    """A method of a Stream that print() and input() look up first. It notes
+    where the frame is that calls them."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+
+    def __get__(self, stream: Any, owner: Any = None) -> Any:
+        if stream is None:
+            return self
+        frame = sys._getframe(1)
+        stream._users[threading.get_ident()] = id(frame), frame.f_lasti
+        return MethodType(self._function, stream)
+
+
 class Stream:
     """Stands for sys.stdin, sys.stdout or sys.stderr while something is
     evaluated. What is evaluated has nothing to read. A program that keeps it
@@ -47,10 +63,26 @@ class Stream:
     def __init__(self, original: Any, outputs: Dict[int, Output]) -> None:
         self._original = original
         self._outputs = outputs
+        # By thread: the address of the frame that used it last, and where in
+        # its code that was.
+        self._users: Dict[int, Tuple[int, int]] = {}
+
+    def is_used(self) -> bool:
+        """A thread may be in a print() or input() that has it: the frame
+        stands where that was called."""
+        frames = sys._current_frames()
+        for ident, user in list(self._users.items()):
+            frame = frames.get(ident)
+            while frame is not None:
+                if (id(frame), frame.f_lasti) == user:
+                    return True
+                frame = frame.f_back
+        return False
 
     def _output(self) -> Optional[Output]:
         return self._outputs.get(threading.get_ident())
 
+    @_Method
     def write(self, text: str) -> int:
         output = self._output()
         if output is not None:
@@ -63,6 +95,7 @@ class Stream:
         for line in lines:
             self.write(line)
 
+    @_Method
     def flush(self) -> None:
         if self._original is not None and self._output() is None:
             self._original.flush()
@@ -70,6 +103,7 @@ class Stream:
     def read(self, *size: Any) -> str:
         return self._original.read(*size) if self._output() is None else ""
 
+    @_Method
     def readline(self, *size: Any) -> str:
         return self._original.readline(*size) if self._output() is None \
             else ""
@@ -77,10 +111,12 @@ class Stream:
     def __iter__(self) -> Any:
         return iter(self._original if self._output() is None else ())
 
+    @_Method
     def isatty(self) -> bool:
         return bool(self._original is not None and self._output() is None
                     and self._original.isatty())
 
+    @_Method
     def fileno(self) -> int:
         if self._original is None or self._output() is not None:
             raise io.UnsupportedOperation("fileno")
@@ -160,3 +196,18 @@ class Capture:
             while type(stream) is Stream and \
                     not _exchange(name, stream, stream._original):
                 stream = getattr(sys, name, None)
+
+    def is_used(self) -> bool:
+        """A thread of the program may be in a print() that has one of our
+        streams."""
+        return any(stream.is_used() for stream in self._kept)
+
+    def leave(self) -> None:
+        """The streams that are used stay in memory for ever: nothing tells
+        when a print() that waits for its file ends."""
+        used = [stream for stream in self._kept if stream.is_used()]
+        if used:
+            import ctypes
+
+            for stream in used:
+                ctypes.pythonapi.Py_IncRef(ctypes.py_object(stream))

@@ -684,6 +684,31 @@ stream.write("kept")
 sys.stdout = first
 print(empty.getvalue())
 """
+# A print() that began while something was evaluated lasts until the agent has
+# left.
+LATE_PRINT = """
+import gc, sys, threading
+from probetui import streams
+inside, gate = threading.Event(), threading.Event()
+class Slow:
+    def __str__(self):
+        inside.set()
+        gate.wait()
+        return "slow"
+def run():
+    print(Slow(), "end")
+thread = threading.Thread(target=run)
+capture = streams.Capture()
+with capture.catching(streams.Output()):
+    thread.start()
+    inside.wait()
+print(capture.is_used())
+capture.leave()
+del capture
+gc.collect()
+gate.set()
+thread.join()
+"""
 KEEPS = """
 import weakref
 class Big:
@@ -809,9 +834,10 @@ class HazardCase(unittest.TestCase):
         self.place = Place(self.python.argv)
         self.addCleanup(self.place.close)
 
-    def run_program(self, text):
+    def run_program(self, text, **variables):
         path = self.place.write("hazard.py", text)
-        status, output, errors = self.place.run("-W", "error", path, **PLAIN)
+        status, output, errors = self.place.run("-W", "error", path, **PLAIN,
+                                                **variables)
         self.assertEqual((status, errors), (0, ""))
         return output.split()
 
@@ -874,6 +900,11 @@ class HazardCase(unittest.TestCase):
 
     def test_streams_that_are_kept(self):
         self.assertEqual(self.run_program(STREAMS), ["True", "True", "kept"])
+
+    def test_a_print_that_lasts(self):
+        """Its file is not freed before it has ended."""
+        self.assertEqual(self.run_program(LATE_PRINT, PYTHONMALLOC="debug"),
+                         ["True", "slow", "end"])
 
     def test_objects_that_are_not_finished(self):
         """And nobody sees that no garbage is collected meanwhile."""

@@ -238,8 +238,7 @@ if __name__ == "__main__":
 """)
         path = self.place.path + "/train.py"
         subprocess.run(
-            [self.python, "-m", "torch.distributed.run", "--standalone",
-             "--nproc_per_node=2", path], check=True, timeout=120,
+            pythons.torchrun(self.python, 2) + [path], check=True, timeout=120,
             env=self.place.environment(
                 PROBETUI="1", IPDB_DEBUG=None, RANK=None, WORLD_SIZE=None,
                 MASTER_ADDR=None, MASTER_PORT=None),

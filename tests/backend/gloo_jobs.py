@@ -99,8 +99,8 @@ class Job:
             file.write(PROGRAM)
         self.output = open(os.path.join(self.folder.name, "output"), "w+")
         self.process = subprocess.Popen(
-            [PYTHON, "-m", "torch.distributed.run", "--nproc_per_node",
-             str(count), self.path], cwd=self.folder.name,
+            pythons.torchrun(PYTHON, count) + [self.path],
+            cwd=self.folder.name,
             env=environment(OMP_NUM_THREADS="1", SECONDS=str(seconds),
                             KIND=kind,
                             AGENTS=",".join(map(str, agents)),

@@ -128,10 +128,13 @@ def why_no_torch_2(python):
 
 def torchrun(python, count, *options):
     """A command to put a script and its arguments behind, which starts so many
-    ranks: torchrun where it can, else tests/jobs/launch.py."""
+    ranks: torchrun where it can, else tests/jobs/launch.py. torchrun has its
+    ranks look each other up by the machine's name, which may have no
+    address."""
     if has_torchrun(python):
         return [python, "-m", "torch.distributed.run",
-                "--nproc_per_node=%d" % count, *options]
+                "--local-addr=127.0.0.1", "--nproc_per_node=%d" % count,
+                *options]
     port = options[options.index("--master_port") + 1:][:1] \
         if "--master_port" in options else []
     return [python, os.path.join(os.path.dirname(HERE), "jobs", "launch.py"),
