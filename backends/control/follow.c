@@ -21,6 +21,7 @@ int follow_start(struct stepper *stepper, struct follow *follow,
 		.at = -1,
 		.pointer_due = -1,
 		.fetch_due = -1,
+		.store_due = -1,
 		.raised_at = -1,
 	};
 	if (frame->address == 0)
@@ -277,7 +278,12 @@ void follow_pointer(struct stepper *stepper, struct follow *follow, int unit)
 	if (is_passed(stepper, follow, unit) ||
 	    is_sent_back(stepper, follow, unit))
 		return;
-	follow->is_store_due = false;
+	/* gcc may load two units ahead. */
+	if (follow->store_due >= 0 &&
+	    (unit == follow->store_due ||
+	     !bytecode_follows(stepper->python, follow->code, unit,
+			       follow->store_due)))
+		follow->store_due = -1;
 	bool is_due = follow->pointer_due == unit && unit == follow->at;
 	follow->pointer_due = -1;
 	if (is_due)

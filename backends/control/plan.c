@@ -314,7 +314,7 @@ static bool plan_ahead(struct stepper *stepper,
 	 * not where its pointer says.
 	 */
 	if (stepper->walked < stepper->walk_limit || stepper->is_leaving ||
-	    here->is_store_due ||
+	    here->store_due >= 0 ||
 	    here->raised_at >= 0 || !here->handled)
 		return false;
 	bool is_bare = stepper->aim == AIM_CALLED &&
@@ -405,7 +405,7 @@ static void (*const aims[])(struct stepper *stepper,
 static void step_off(struct stepper *stepper, const struct plan_wishes *wishes)
 {
 	if (stepper->here.code && stepper->is_standing)
-		stepper->is_stepping_off = stepper->here.is_store_due ||
+		stepper->is_stepping_off = stepper->here.store_due >= 0 ||
 					   is_wish_near(stepper, wishes);
 }
 

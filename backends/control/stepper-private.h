@@ -36,7 +36,8 @@ struct follow {
 	int raised_at; /* a RERAISE that has put the pointer back; -1 */
 	int shown_line; /* of the last line event, or of at */
 	bool is_unwound; /* an exception leaves the frame, and it was told */
-	bool is_store_due; /* a unit was fetched whose pointer is watched */
+	int store_due; /* unit fetched last, whose pointer is watched and not
+			* stored yet; -1 */
 };
 
 struct event {

@@ -274,6 +274,19 @@ static void dispatch(struct stepper *stepper, struct follow *follow, int from,
 	follow->due_from = from;
 }
 
+/* The frame's pointer is watched, and still at from. */
+static void note_fetch(struct stepper *stepper, const struct bytecode *code,
+		       int from, int unit)
+{
+	struct follow *here = &stepper->here;
+
+	if (is_dispatched(stepper, code, from, unit))
+		here->store_due = from != unit ? unit : -1;
+	else if (here->store_due >= 0 &&
+		 bytecode_follows(stepper->python, code, here->store_due, unit))
+		here->store_due = unit;
+}
+
 static void unit_fired(struct stepper *stepper, const struct trap *trap)
 {
 	const struct pyframe_now *frame = &trap->now.frame;
@@ -287,15 +300,15 @@ static void unit_fired(struct stepper *stepper, const struct trap *trap)
 		return;
 	int from = bytecode_instruction(
 		code, pyframes_unit(&stepper->frames, frame, code));
+	if (is_here(stepper, trap) && stepper->is_watched) {
+		/* Its pointer will tell, and in order. */
+		note_fetch(stepper, code, from, unit);
+		return;
+	}
 	if (!is_dispatched(stepper, code, from, unit))
 		return;
 	if (is_here(stepper, trap)) {
 		struct follow *here = &stepper->here;
-		/* Its pointer will tell, and in order. */
-		if (stepper->is_watched) {
-			here->is_store_due = from != unit;
-			return;
-		}
 		/* Seen by its pointer already. */
 		if (here->fetch_due == unit && here->at == unit) {
 			here->fetch_due = -1;

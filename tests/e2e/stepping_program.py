@@ -686,3 +686,15 @@ def gathered():
     names = [add(i, 1)                  # L:gathered
              for i in range(2)]
     return names
+
+
+def tried(n):
+    for i in range(n):
+        try:                            # L:tried
+            yield i                     # L:tried_yield
+        finally:
+            add(i, n)
+
+
+def tries():
+    return sum(v for v in tried(2)) + 1

@@ -213,6 +213,7 @@ defaults: calls: b:defaults c n*3 c c r
 calls_step: calls: b:calls c s*50
 behind_step: filters: b:filters_for c c s s c s s r
 behind_call: loop: b:loop_call b:func c s c n c s r n
+behind_try: tries: b:tried c n b:tried_yield n n n r
 behind_class: classes: b:classes c s c n n
 behind_lambda: nested: b:lambda c n s c n n
 behind_lambda_return: nested: b:lambda c n s r n n
