@@ -50,8 +50,10 @@ class _Method:
     def __get__(self, stream: Any, owner: Any = None) -> Any:
         if stream is None:
             return self
-        frame = sys._getframe(1)
-        stream._users[threading.get_ident()] = id(frame), frame.f_lasti
+        frame = sys._getframe().f_back
+        # None: the interpreter flushes it as it ends.
+        if frame is not None:
+            stream._users[threading.get_ident()] = id(frame), frame.f_lasti
         return MethodType(self._function, stream)
 
 
