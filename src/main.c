@@ -23,6 +23,7 @@
 #include "base/text.h"
 #include "engine/command.h"
 #include "engine/engine.h"
+#include "engine/format.h"
 #include "engine/gather.h"
 #include "engine/script.h"
 #include "engine/settings.h"
@@ -69,6 +70,25 @@ static int print_answer(const char *text)
 	error_set_errno(&error, errno, "cannot write the answer");
 	print_error(&error);
 	return STATUS_USAGE;
+}
+
+/*
+ * With --json a command has one value on standard output, also of an error: its
+ * sentence and the exit status. Returns that.
+ */
+static int fail(const struct settings *settings, const struct error *error,
+		int status)
+{
+	struct buffer out = BUFFER_INIT;
+
+	print_error(error);
+	if (!settings->is_json || settings->script)
+		return status;
+	format_document(&out, json_pack("{s:s, s:i}", "error", error->message,
+					"status", status));
+	print_answer(out.data);
+	buffer_clear(&out);
+	return status;
 }
 
 static int print_help(const struct command_table *tables, size_t table_count)
@@ -288,14 +308,15 @@ static int run_shell(struct engine *engine, const struct command_table *tables,
 	engine->job_printed = pass_printed;
 	engine->passes_input = is_input_the_jobs(&engine->settings);
 	if (!is_alone(&engine->settings, tables, table_count) &&
-	    engine_start(engine, &error) < 0) {
-		print_error(&error);
-		return start_status(engine);
-	}
+	    engine_start(engine, &error) < 0)
+		return fail(&engine->settings, &error, start_status(engine));
 	if (run_command(&context, tables, table_count, &error) < 0) {
-		print_error(&error);
 		if (context.status <= 0)
 			context.status = STATUS_USAGE;
+		if (out.length > 0)
+			print_error(&error);
+		else
+			fail(&engine->settings, &error, context.status);
 	} else if (check_theme(&engine->settings, &error) < 0) {
 		/* `set theme` stores the name; only a screen loads it. */
 		print_error(&error);
@@ -444,8 +465,7 @@ static int run(struct settings *settings, const struct timing *timing,
 	engine_init(&engine, settings);
 	engine.timing = *timing;
 	if (add_breakpoints(&engine, tables, table_count, &error) < 0) {
-		print_error(&error);
-		status = STATUS_USAGE;
+		status = fail(settings, &error, STATUS_USAGE);
 	} else {
 		status = is_screen ? run_screen(&engine)
 				   : run_shell(&engine, tables, table_count);
@@ -470,7 +490,7 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	settings_init(&settings);
 	if (settings_parse(&settings, argc, argv, &error) < 0) {
-		print_error(&error);
+		status = fail(&settings, &error, STATUS_USAGE);
 	} else if (settings.wants_help) {
 		status = print_help(tables, table_count);
 	} else if (settings.wants_version) {
@@ -478,7 +498,7 @@ int main(int argc, char **argv)
 	} else if (settings.wants_agent_path) {
 		status = print_agent_path();
 	} else if (check_command(&settings, tables, table_count, &error) < 0) {
-		print_error(&error);
+		status = fail(&settings, &error, STATUS_USAGE);
 	} else {
 		status = run(&settings, &timing, tables, table_count);
 	}

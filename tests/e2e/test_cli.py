@@ -190,9 +190,16 @@ class Cli(unittest.TestCase):
         return document
 
     def sentence(self, *arguments, status, says, env=None):
-        """It refuses with a sentence, on standard error alone."""
+        """It refuses with a sentence, on standard error; with --json it is on
+        standard output, too."""
         result = self.run_cli(*arguments, status=status, env=env)
-        self.assertEqual(result.stdout, "")
+        if "--json" in arguments:
+            told = json.loads(result.stdout)
+            self.assertEqual(told.pop("status"), status)
+            self.assertIn(told.pop("error"), result.stderr)
+            self.assertEqual(told, {})
+        else:
+            self.assertEqual(result.stdout, "")
         self.assertTrue(result.stderr.startswith("probetui: "),
                         result.stderr)
         self.assertIn(says, result.stderr)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Command lines of Probe v1 and of Probing: the pid first or -t, their names,
 and a sentence for what does not exist here."""
+import json
 import subprocess
 import sys
 import unittest
@@ -74,6 +75,16 @@ class TestNames(unittest.TestCase):
                 run = self.run_line(line)
                 self.assertEqual((run.returncode, run.stdout), (2, ""))
                 self.assertIn(says, run.stderr)
+
+    def test_an_error_is_one_json_value(self):
+        for line, status in (("--json PID inject -b", 2),
+                             ("--json PID stacks --nothing", 2)):
+            with self.subTest(line):
+                run = self.run_line(line)
+                told = json.loads(run.stdout)
+                self.assertEqual((run.returncode, told["status"]),
+                                 (status, status))
+                self.assertIn(told["error"], run.stderr)
 
     def test_an_address_where_no_agent_listens(self):
         run = self.run_line("-t 127.0.0.1:%d eval 1" % jobs.free_port())
