@@ -74,10 +74,12 @@ class TestQuestions(Job):
         self.assertEqual(loss, {
             "expr": "loss",
             "classes": [
-                {"ranks": "2", "count": 1, "value": "nan", "tensor": None},
-                {"ranks": "3", "count": 1, "value": "0.1306", "tensor": None},
+                {"ranks": "2", "count": 1, "value": "nan", "tensor": None,
+                 "compared": True},
+                {"ranks": "3", "count": 1, "value": "0.1306", "tensor": None,
+                 "compared": True},
                 {"ranks": "0-1", "count": 2, "value": "0.1182",
-                 "tensor": None}],
+                 "tensor": None, "compared": True}],
             "errors": [],
             "sentence": loss["sentence"]})
         self.assertEqual([one["ranks"] for one in net["classes"]], ["0-3"])
