@@ -46,8 +46,6 @@ static const struct command rows[] = {
 	  SHELL | COMMAND_ALONE | COMMAND_INTERNAL, command_missing },
 	{ "query", NULL, "[TEXT]", "of Probing: there are no tables yet",
 	  SHELL | COMMAND_ALONE | COMMAND_INTERNAL, command_missing },
-	{ "repl", NULL, "", "of Probing: a view of the screen here",
-	  SHELL | COMMAND_ALONE | COMMAND_INTERNAL, command_missing },
 	{ "eject", NULL, "[PID | ranks SET]",
 	  "take the agent out of ranks again; nothing of it is left",
 	  BOTH | COMMAND_RANKS | COMMAND_PID, command_eject },
@@ -241,9 +239,6 @@ int command_missing(struct command_context *context, int argc, char **argv,
 			   "are, and verdict which rank is the odd one out" },
 		{ "query", "there are no tables to query yet; ranks --json, "
 			   "stacks --json and eval CODE answer now" },
-		{ "repl", "the prompt of a rank is a view of the screen: "
-			  "probetui --pid PID, then :repl; a shell has eval "
-			  "CODE" },
 	};
 
 	(void)context;

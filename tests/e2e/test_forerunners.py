@@ -68,7 +68,6 @@ class TestNames(unittest.TestCase):
                 ("PID pause 127.0.0.1:1234", "one word too many"),
                 ("PID pprof", "there is no profiler yet"),
                 ("-t PID query select", "no tables to query yet"),
-                ("-t PID repl", ":repl"),
                 ("-t", "-t needs PID or HOST:PORT"),
                 ("-t train.py eval 1", "cannot be connected to")):
             with self.subTest(line):
