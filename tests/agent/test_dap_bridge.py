@@ -48,6 +48,15 @@ print("done")
 
 TOKEN = "a token of the test"
 
+STEPS = """import probetui
+say(probetui.listen())
+def inner():
+    return 1
+def outer():
+    found = inner()
+    return found
+"""
+
 
 class TestRefusals(unittest.TestCase):
     def check(self, sentence, *arguments, **more):
@@ -279,6 +288,37 @@ class TestSession(OneCase):
         bridge.ask("threads")
         bridge.ask("evaluate", expression="event.set()")
         self.assertEqual(bridge.answer(number)["body"]["result"], "True")
+        self.end(bridge)
+
+    def test_step_out_stops_in_the_caller(self):
+        """pdb, and keys, stop where the function returns."""
+        target = self.start(STEPS)
+        bridge = self.begin(target.process.pid)
+        thread = target.process.pid
+        bridge.ask("setFunctionBreakpoints", breakpoints=[{"name": "inner"}])
+        target.run("outer()")
+        self.assertEqual(bridge.event("stopped")["threadId"], thread)
+        bridge.ask("stepOut", threadId=thread)
+        self.assertEqual(bridge.event("stopped")["reason"], "step")
+        frame = bridge.ask("stackTrace", threadId=thread)["stackFrames"][0]
+        self.assertEqual(frame["name"], "outer")
+        bridge.ask("continue", threadId=thread)
+        self.end(bridge)
+
+    def test_a_stop_that_comes_before_configuration_is_done(self):
+        """It is told once."""
+        target = self.start(STEPS)
+        bridge = bridges.Bridge(str(target.process.pid))
+        self.addCleanup(bridge.close)
+        bridge.ask("initialize", adapterID="probetui")
+        bridge.ask("setFunctionBreakpoints", breakpoints=[{"name": "inner"}])
+        target.run("outer()")
+        bridge.event("stopped")
+        bridge.ask("configurationDone")
+        bridge.ask("threads")
+        self.assertEqual([message["event"] for message in bridge.said
+                          if message.get("event") == "stopped"], ["stopped"])
+        bridge.ask("continue", threadId=target.process.pid)
         self.end(bridge)
 
     def test_the_process_ends(self):
