@@ -69,11 +69,19 @@ struct exe_cache {
 	struct known current; /* the process that was last asked about */
 	unsigned links;	      /* of its executable */
 	int error;	      /* errno of its statx; 0: none */
+	uint64_t own_mount;   /* which this program is read from; 0: unknown */
 };
 
 struct exe_cache *exe_cache_new(void)
 {
-	return xcalloc(1, sizeof(struct exe_cache));
+	struct exe_cache *cache = xcalloc(1, sizeof(*cache));
+	struct statx about = { .stx_mask = 0 };
+
+	if (statx(AT_FDCWD, "/proc/self/exe", AT_STATX_DONT_SYNC, STATX_MNT_ID,
+		  &about) == 0 &&
+	    about.stx_mask & STATX_MNT_ID)
+		cache->own_mount = about.stx_mnt_id;
+	return cache;
 }
 
 void exe_cache_free(struct exe_cache *cache)
@@ -251,12 +259,17 @@ static bool is_local_type(const char *type)
 	return false;
 }
 
-/* By proc_pid_mountinfo(5): "ID PARENT …  - TYPE SOURCE OPTIONS". */
+/*
+ * By proc_pid_mountinfo(5): "ID PARENT …  - TYPE SOURCE OPTIONS". A root that is
+ * no mount point has no line there; this program may have been read from it.
+ */
 static bool is_local(const struct exe_cache *cache, struct procfs *procfs)
 {
 	uint64_t mount = cache->current.identity.mount;
 	char *line;
 
+	if (mount != 0 && mount == cache->own_mount)
+		return true;
 	if (mount == 0 || procfs_read(procfs, cache->current.pid, "mountinfo",
 				      &line, NULL) < 0)
 		return false;
