@@ -50,9 +50,10 @@ struct discovery {
 };
 
 /*
- * Looks at all processes, as exes needs it; with a root at those below it alone, which are one
- * job then: where none of them has a number, those that run Python and are
- * below no other that does are ranks, their numbers -1.
+ * Looks at all processes, and asks exes first which of them have no Python; with
+ * a root at those below it alone, which are one job then: where none of them has
+ * a number, those that run Python and are below no other that does are ranks,
+ * their numbers -1.
  */
 void discover_all(struct discovery *discovery, struct procfs *procfs,
 		  struct connections *connections, struct exe_cache *exes,

@@ -260,8 +260,8 @@ static bool is_local_type(const char *type)
 }
 
 /*
- * By proc_pid_mountinfo(5): "ID PARENT …  - TYPE SOURCE OPTIONS". A root that is
- * no mount point has no line there; this program may have been read from it.
+ * By proc_pid_mountinfo(5): "ID PARENT …  - TYPE SOURCE OPTIONS". The mount of a
+ * chroot(2) may have no line there, but this program is read from it, too.
  */
 static bool is_local(const struct exe_cache *cache, struct procfs *procfs)
 {
@@ -334,7 +334,8 @@ static bool is_plain_file(int fd)
 	    elffile_section(&file, SHT_DYNAMIC, &dynamic, &names) < 0 ||
 	    dynamic.sh_size > sizeof(entries) || names.sh_size == 0 ||
 	    names.sh_size > STRINGS_MAXIMUM ||
-	    elffile_bytes(&file, dynamic.sh_offset, entries, dynamic.sh_size) < 0)
+	    elffile_bytes(&file, dynamic.sh_offset, entries,
+			  dynamic.sh_size) < 0)
 		return false;
 	strings = xmalloc(names.sh_size);
 	is_plain = elffile_bytes(&file, names.sh_offset, strings,

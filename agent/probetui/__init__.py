@@ -8,8 +8,9 @@
 
 Unless IPDB_DEBUG is 1, true, yes or on (or Debugger.debug_flag is set: before
 a function is decorated by attach_on_error, or before an exception leaves one
-that is decorated by Debugger.attach_on_error), nothing happens and nothing else is imported: the
-decorator gives the function back as it is, and set_trace() returns.
+that is decorated by Debugger.attach_on_error), nothing happens and nothing
+else is imported: the decorator gives the function back as it is, and
+set_trace() returns.
 
 Environment:
   IPDB_DEBUG            1: enabled

@@ -208,8 +208,12 @@ class Capture:
         """The streams that are used stay in memory for ever: nothing tells
         when a print() that waits for its file ends."""
         used = [stream for stream in self._kept if stream.is_used()]
-        if used:
-            import ctypes
-
-            for stream in used:
-                ctypes.pythonapi.Py_IncRef(ctypes.py_object(stream))
+        if not used:
+            return
+        try:
+            from ctypes import py_object, pythonapi
+        except (ImportError, OSError):
+            # Without ctypes' library no reference can be kept that way.
+            return
+        for stream in used:
+            pythonapi.Py_IncRef(py_object(stream))

@@ -29,6 +29,7 @@
 #include "base/array.h"
 #include "base/error.h"
 
+#define COMPILED_MAXIMUM 8
 #define CLASSES_MAXIMUM 200
 #define NAME_MAXIMUM 256
 #define ENTRIES_MAXIMUM 512
@@ -342,15 +343,24 @@ static int get_of_compiled(struct pyevaluation *evaluation,
 			   struct pyname *found)
 {
 	struct pyvalue module;
+	int result;
 
 	if (!find_registered(evaluation->reader, object, "_orig_mod", found) ||
 	    found->value == object->address)
 		return 1;
 	if (strcmp(name, "_orig_mod") == 0)
 		return 0;
+	if (evaluation->depth >= COMPILED_MAXIMUM)
+		return error_set(evaluation->error,
+				 "%s is asked of more than %d compiled modules "
+				 "within one another.",
+				 name, COMPILED_MAXIMUM);
 	if (pyvalue_load(evaluation, found->value, &module))
 		return -1;
-	return get_generic(evaluation, &module, name, found);
+	evaluation->depth++;
+	result = get_generic(evaluation, &module, name, found);
+	evaluation->depth--;
+	return result;
 }
 
 /* No class has it, nor the instance: what __getattr__ would be asked. */

@@ -71,7 +71,7 @@ struct pyevaluation {
 	struct pyreader *reader;
 	const struct pyobject_frame *frame;
 	struct error *error;
-	int depth; /* of comparisons within comparisons */
+	int depth; /* of comparisons, or compiled modules, within others */
 	void **owned;
 	size_t owned_count;
 	size_t owned_capacity;

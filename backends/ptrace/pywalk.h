@@ -37,10 +37,11 @@ struct pywalk {
 
 void pywalk_clear(struct pywalk *walk);
 /*
- * Whether the caller of a Python frame is _Py_InitCleanup's (Python/specialize.c,
- * 3.13 on): the interpreter pushes it below an __init__ that specialised code
- * calls, to check that None is returned. Its instruction pointer is at its first
- * unit, where no caller written in Python can be. Not for callers of shims.
+ * Whether the caller of a Python frame is that of _Py_InitCleanup
+ * (Python/specialize.c, 3.13 on): the interpreter pushes it below an __init__
+ * that specialised code calls, to check that None is returned. Its instruction
+ * pointer is at its first unit, where no caller written in Python can be. Not
+ * for callers of shims.
  */
 bool pywalk_is_trampoline(const struct cpython *python, uint64_t code,
 			  uint64_t position);

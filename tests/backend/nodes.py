@@ -77,6 +77,16 @@ class Node:
         self.messages += [json.loads(line.decode()) for line in lines]
         return bool(data)
 
+    def read_for(self, seconds):
+        """Events come meanwhile."""
+        waits = subprocess.Popen(["sleep", str(seconds)],
+                                 stdout=subprocess.PIPE)
+        with waits:
+            while waits.poll() is None:
+                ready = [self.process.stdout, waits.stdout]
+                if self.process.stdout in select.select(ready, [], [])[0]:
+                    self.read_more(time.monotonic() + LIMIT)
+
     def wait_for(self, is_it):
         """Takes the first message that is_it accepts out of those that came."""
         deadline = time.monotonic() + LIMIT

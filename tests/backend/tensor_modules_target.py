@@ -61,6 +61,7 @@ x.mean :: computed by its class
 model.fc.nothing :: not found in the object
 default["three"] :: no such key
 model.seq[9] :: out of range
+turning[0].nothing :: modules within one another
 """
 
 
@@ -153,6 +154,9 @@ def main():
     brains, flags = torch.randn(7).bfloat16(), x > 3
     deep = [[[x]]]
     compiled = [torch.compile(model)] if hasattr(torch, "compile") else []
+    turning = [torch.compile(model) for _ in range(2 * len(compiled))]
+    for one, other in zip(turning, turning[::-1]):
+        one._modules["_orig_mod"] = other
     both = {"net": model.seq, "pair": (x, [cube])}
     both["self"] = both
     pair = [1, 2]
@@ -186,7 +190,8 @@ def main():
     truth["gradients"] = [name for name, value in model.named_parameters()
                           if name.startswith(("fc", "bn", "seq"))]
     truth["refused"] = [line.split(" :: ")
-                        for line in REFUSED.strip().split("\n")]
+                        for line in REFUSED.strip().split("\n")
+                        if compiled or not line.startswith("turning")]
     print(json.dumps(truth), flush=True)
     for line in sys.stdin:
         truth = {text: tell(eval(text, scope))

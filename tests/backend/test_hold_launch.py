@@ -3,18 +3,15 @@
 init_process_group() in one rank: the other waits for it in a collective with a
 short limit, and the job ends with right results."""
 import os
-import select
-import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCE = os.environ.get("SRCDIR") or os.path.dirname(os.path.dirname(HERE))
 import pythons  # noqa: E402
 from gloo_jobs import PYTHON, SECONDS, WHY_NOT  # noqa: E402
-from nodes import LIMIT, Node, environment  # noqa: E402
+from nodes import Node, environment  # noqa: E402
 from test_launch import Launched  # noqa: E402
 
 PROGRAM = """
@@ -71,13 +68,7 @@ class TestHeldBehindInit(Launched):
         """They may raise the limit before the other's collective begins, or
         not."""
         pid = self.start(PROBETUI="1", PYTHONPATH=os.path.join(SOURCE, "agent"))
-        waits = subprocess.Popen(["sleep", str(1.4 * SECONDS)],
-                                 stdout=subprocess.PIPE)
-        self.addCleanup(waits.stdout.close)
-        while waits.poll() is None:
-            ready = [self.node.process.stdout, waits.stdout]
-            if self.node.process.stdout in select.select(ready, [], [])[0]:
-                self.node.read_more(time.monotonic() + LIMIT)
+        self.node.read_for(1.4 * SECONDS)
         # It runs already where the node has resumed it.
         self.node.answer(self.node.request("continue", pid=pid))
         self.check_result()

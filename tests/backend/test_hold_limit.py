@@ -3,8 +3,6 @@ long, no collective of another rank runs into its time-out. Agents raise the
 limits before a rank stops; where there is none, the node resumes in time."""
 import itertools
 import os
-import select
-import subprocess
 import sys
 import time
 import unittest
@@ -270,14 +268,7 @@ class MatrixCase(HoldCase):
         self.start(count, agents=some[agents], seconds=seconds)
 
     def read_for(self, seconds):
-        """Events come meanwhile."""
-        waits = subprocess.Popen(["sleep", str(seconds)],
-                                 stdout=subprocess.PIPE)
-        self.addCleanup(waits.stdout.close)
-        while waits.poll() is None:
-            ready = [self.node.process.stdout, waits.stdout]
-            if self.node.process.stdout in select.select(ready, [], [])[0]:
-                self.node.read_more(time.monotonic() + LIMIT)
+        self.node.read_for(seconds)
         self.resumes += sum(
             1 for message in self.node.messages
             if message.get("event") == "continued"

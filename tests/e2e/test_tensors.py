@@ -167,7 +167,7 @@ needs_numpy = unittest.skipUnless(NUMPY, "needs numpy of " + PYTHON)
 
 
 class Ranks(unittest.TestCase):
-    """Some that run; nobody writes, so all tests of a class share these."""
+    """Some that run; no test changes them, so those of a class share these."""
     python = PYTHON
     code = CODE
     count = 3
