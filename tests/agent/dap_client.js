@@ -84,7 +84,6 @@ async function walk(client, thread) {
 	await step(client, "next", thread);
 	await step(client, "stepOut", thread);
 	await step(client, "next", thread);
-	await step(client, "next", thread);
 	await step(client, "stepIn", thread);
 	await step(client, "stepIn", thread);
 }
