@@ -376,6 +376,11 @@ static void end_look(struct engine *engine, int result,
 	struct watch_nan *watch = &engine->watch_nan;
 	double took = loop_now() - watch->asked_at;
 
+	/* Its agent, which was asked to meanwhile, tells it with its line. */
+	if (result > 0 && rankset_contains(&watch->exact, watch->rank)) {
+		clear_find(&watch->found);
+		result = 0;
+	}
 	if (result < 0)
 		take_failure(watch, error);
 	else

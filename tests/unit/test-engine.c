@@ -723,9 +723,62 @@ static void resumes_at_once_share_a_line(void **state)
 	stage_clear(&stage);
 }
 
+#define AGENT_ANSWERS                                                          \
+	"{\"seq\":4,\"type\":\"response\",\"request_seq\":3,\"success\":true," \
+	"\"command\":\"diagnose\",\"body\":{\"ranks\":[{\"rank\":0,\"pid\":10," \
+	"\"ways\":[{\"way\":\"agent\",\"ok\":true}]}]}}\n"
+#define SET                                                                    \
+	"{\"seq\":5,\"type\":\"event\",\"event\":\"debugger\",\"body\":{"        \
+	"\"pid\":10,\"rank\":0,\"backend\":\"http\",\"target\":\"agent:10\","      \
+	"\"dialect\":\"agent\",\"state\":\"running\",\"at\":\"unknown\","          \
+	"\"breakpoints\":[{\"id\":1,\"number\":1,\"watch\":\"loss\"}]}}\n"
+#define READ                                                                   \
+	"{\"seq\":6,\"type\":\"response\",\"request_seq\":4,\"success\":true," \
+	"\"command\":\"tensor\",\"body\":{\"value\":{\"name\":\"loss\","        \
+	"\"value\":\"nan\",\"type\":\"float\"}}}\n"
+
+static bool has_looked(const struct engine *engine, void *data)
+{
+	(void)data;
+	return engine->watch_nan.looks > 0;
+}
+
+/* What a read finds that was under way when its agent was told to look is left
+ * to the agent, which knows the line. */
+static void a_nan_is_left_to_the_agent(void **state)
+{
+	struct stage stage;
+	struct engine *engine = &stage.engine;
+	struct rankset ranks = RANKSET_INIT;
+	struct error error = ERROR_INIT;
+
+	(void)state;
+	stage_init(&stage);
+	write_file(&stage, "first",
+		   RANK("rankAdded", "0", "10", LIVE)
+			   RANK("rankAdded", "1", "11", LIVE) DISCOVERED);
+	write_file(&stage, "second", AGENT_ANSWERS SET READ);
+	start(&stage, "read hello; read discover; cat first\n"
+		      "read diagnose; read tensor; sed -n 1p second\n"
+		      "read breaks; sed 1d second; read more\n");
+	assert_int_equal(
+		engine_wait(engine, is_first_found, NULL, LIMIT_SECONDS), 0);
+	rankset_add(&ranks, 0);
+	assert_int_equal(watch_nan_begin(engine, "loss", false, false, &ranks,
+					 &error),
+			 0);
+	assert_int_equal(engine_wait(engine, has_looked, NULL, LIMIT_SECONDS),
+			 0);
+	assert_int_equal(engine->watch_nan.state, WATCH_NAN_LOOKING);
+	assert_true(rankset_contains(&engine->watch_nan.exact, 0));
+	rankset_clear(&ranks);
+	stage_clear(&stage);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_nan_is_left_to_the_agent),
 		cmocka_unit_test(a_resume_without_a_request_is_said),
 		cmocka_unit_test(resumes_at_once_share_a_line),
 		cmocka_unit_test(continue_withdraws_a_pause_that_has_not_come),
