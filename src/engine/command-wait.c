@@ -120,12 +120,14 @@ static bool has_come(const struct engine *engine, void *data)
 static bool are_there(const struct engine *engine, void *data)
 {
 	struct wait *wait = data;
+	struct rankselect select = RANKSELECT_INIT;
+	bool have_come;
 
 	script_append_events(wait->context);
-	rankset_clear(&wait->ranks);
-	return rankselect_find(wait->ranks_text, &engine->session, &wait->ranks,
-			       NULL) == 0 ||
-	       !engine_awaits_ranks(engine);
+	have_come = rankselect_parse(&select, wait->ranks_text, NULL) == 0 &&
+		    rankselect_has_come(&select, &engine->session);
+	rankselect_clear(&select);
+	return have_come || !engine_awaits_ranks(engine);
 }
 
 static bool has_job_ended(const struct engine *engine, void *data)

@@ -494,6 +494,49 @@ bool rankselect_add_numbers(const struct rankselect *select,
 	return is_numbers;
 }
 
+static int world_size(const struct session *session)
+{
+	int size = 0;
+
+	for (size_t i = 0; i < session->rank_count; i++) {
+		const struct process *process = &session->ranks[i]->process;
+
+		if (process->world_size > size)
+			size = process->world_size;
+	}
+	return size;
+}
+
+static bool are_all_there(const struct rankset *numbers,
+			  const struct session *session)
+{
+	int size = world_size(session);
+	int rank = -1;
+
+	while ((rank = rankset_next(numbers, rank)) >= 0) {
+		if ((size == 0 || rank < size) &&
+		    !session_find_rank(session, rank))
+			return false;
+	}
+	return true;
+}
+
+bool rankselect_has_come(const struct rankselect *select,
+			 const struct session *session)
+{
+	struct rankset numbers = RANKSET_INIT;
+	bool has_come = rankselect_add_numbers(select, &numbers)
+				? are_all_there(&numbers, session)
+				: true;
+
+	rankset_clear(&numbers);
+	for (size_t i = 0; i < session->rank_count && has_come; i++) {
+		if (rankselect_has(select, session, session->ranks[i]))
+			return true;
+	}
+	return false;
+}
+
 bool rankselect_is_of_process(const struct rankselect *select)
 {
 	for (size_t i = 0; i < select->count; i++) {

@@ -66,6 +66,13 @@ bool rankselect_has(const struct rankselect *select,
 bool rankselect_add_numbers(const struct rankselect *select,
 			    struct rankset *set);
 /*
+ * Whether those that are meant have come, of a job whose ranks still come: all
+ * whose numbers are named and below the world size, where that is known; of
+ * other sets, any.
+ */
+bool rankselect_has_come(const struct rankselect *select,
+			 const struct session *session);
+/*
  * The process alone tells whether a rank is meant (its number and machine),
  * not what it does.
  */

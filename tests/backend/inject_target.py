@@ -37,16 +37,17 @@ def wait():
 
 
 def wait_unasked():
-    """Busy, then asleep, and between the two nothing that the interpreter
-    looks at."""
+    """Busy, then asleep, and from where it says that it is ready on nothing
+    that the interpreter looks at."""
     import functools
+    import os
     lock = threading.Lock()
     lock.acquire()
     threading.Thread(target=lambda: (ended.wait(), lock.release())).start()
-    busy = functools.partial(sum, range(20000000))
-    ready()
     list(map(functools.partial.__call__,
-             (busy, functools.partial(lock.acquire))))
+             (functools.partial(os.write, 1, b"ready\n"),
+              functools.partial(sum, range(20000000)),
+              functools.partial(lock.acquire))))
 
 
 def poll():

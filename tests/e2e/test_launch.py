@@ -440,7 +440,8 @@ class TestBreakpoints(Folder):
                      "--nproc_per_node=2", "--master_port", str(port),
                      "train.py"], limit=150)
         self.assertEqual(sorted(self.places(events)),
-                         [(0, "train.py", 2), (1, "train.py", 2)], printed)
+                         [(0, "train.py", 2), (1, "train.py", 2)],
+                         (events, printed))
         for rank in (0, 1):
             self.assertIn("rank %d sum 50.0" % rank, printed)
 

@@ -306,6 +306,45 @@ static void machines_fit_patterns(void **state)
 	assert_false(hostmatch("[", "["));
 }
 
+static bool has_come(const struct scene *scene, const char *text)
+{
+	struct rankselect select = RANKSELECT_INIT;
+	bool result;
+
+	assert_int_equal(rankselect_parse(&select, text, NULL), 0);
+	result = rankselect_has_come(&select, &scene->session);
+	rankselect_clear(&select);
+	return result;
+}
+
+/* The address says that ranks may be elsewhere: none is missing here. */
+static void ranks_that_are_named_have_all_to_come(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	scene_init(&scene);
+	assert_false(has_come(&scene, "0"));
+	assert_false(has_come(&scene, "all"));
+	for (int rank = 0; rank < 2; rank++) {
+		json_t *process = scene_process(rank, 100 + rank, 2);
+
+		json_object_set_new(process, "job",
+				    json_string("gpu01:29500"));
+		scene_event(&scene, "rankAdded", process);
+		scene_discovered(&scene);
+		assert_true(has_come(&scene, "0"));
+		assert_true(has_come(&scene, "all"));
+		assert_int_equal(has_come(&scene, "0-1"), rank == 1);
+		assert_int_equal(has_come(&scene, "1"), rank == 1);
+		assert_int_equal(has_come(&scene, "0-7,!1"), true);
+		assert_int_equal(has_come(&scene, "0-7"), rank == 1);
+	}
+	/* There is no such rank, however long it is waited for. */
+	assert_false(has_come(&scene, "7"));
+	scene_clear(&scene);
+}
+
 static void a_name_stands_for_its_ranks(void **state)
 {
 	struct rankset set = RANKSET_INIT;
@@ -413,6 +452,7 @@ int main(void)
 		cmocka_unit_test(long_texts_are_bounded),
 		cmocka_unit_test(any_beginning_is_read),
 		cmocka_unit_test(machines_fit_patterns),
+		cmocka_unit_test(ranks_that_are_named_have_all_to_come),
 		cmocka_unit_test(a_name_stands_for_its_ranks),
 		cmocka_unit_test(what_is_wanted_narrows_the_job),
 		cmocka_unit_test(what_is_wanted_becomes_the_focus),
