@@ -73,7 +73,7 @@ static int print_answer(const char *text)
 }
 
 /*
- * With --json a command has one value on standard output, also of an error: its
+ * With --json there is one value on standard output, also of an error: its
  * sentence and the exit status. Returns that.
  */
 static int fail(const struct settings *settings, const struct error *error,
@@ -82,7 +82,7 @@ static int fail(const struct settings *settings, const struct error *error,
 	struct buffer out = BUFFER_INIT;
 
 	print_error(error);
-	if (!settings->is_json || settings->script)
+	if (!settings->is_json)
 		return status;
 	format_document(&out, json_pack("{s:s, s:i}", "error", error->message,
 					"status", status));
@@ -313,7 +313,7 @@ static int run_shell(struct engine *engine, const struct command_table *tables,
 	if (run_command(&context, tables, table_count, &error) < 0) {
 		if (context.status <= 0)
 			context.status = STATUS_USAGE;
-		if (out.length > 0)
+		if (out.length > 0 || engine->settings.script)
 			print_error(&error);
 		else
 			fail(&engine->settings, &error, context.status);

@@ -6,6 +6,7 @@
 
 #include "banned.h"
 #include "base/error.h"
+#include "engine/arguments.h"
 #include "engine/commands.h"
 #include "engine/engine.h"
 #include "engine/survey.h"
@@ -49,8 +50,10 @@ int ui_assign(struct command_context *context, int argc, char **argv,
 int ui_repl(struct command_context *context, int argc, char **argv,
 	    struct error *error)
 {
-	(void)argc;
-	(void)argv;
+	static const struct arguments none = { .usage = "" };
+
+	if (arguments_parse(&none, argc, argv, error) < 0)
+		return -1;
 	if (context->screen == NULL)
 		return shell_repl(context, error);
 	show(command_app(context));

@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/error.h"
+#include "engine/arguments.h"
 #include "engine/engine.h"
 #include "ui/app.h"
 #include "ui/commands-private.h"
@@ -198,11 +199,14 @@ int command_usage(struct error *error, const char *name, const char *arguments)
 static int ui_keys(struct command_context *context, int argc, char **argv,
 		   struct error *error)
 {
+	static const struct arguments none = { .usage = "" };
 	struct keymap keymap;
 	int result;
 
 	if (context->screen != NULL)
 		return ui_help(context, argc, argv, error);
+	if (arguments_parse(&none, argc, argv, error) < 0)
+		return -1;
 	keymap_init(&keymap);
 	keymap_add_default(&keymap);
 	result =

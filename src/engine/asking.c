@@ -54,6 +54,16 @@ static void append_json(const struct asking *asking,
 	format_document(context->out, json);
 }
 
+/* A rank that could not be asked makes a script fail, and a shell's answer
+ * partial. */
+static int status_of(const struct command_context *context, size_t count)
+{
+	if (count == 0)
+		return STATUS_NOTHING;
+	return context->engine->settings.script ? STATUS_FINDING
+						: STATUS_PARTIAL;
+}
+
 /* -1 and the sentences when all of them failed. */
 static int take_answers(const struct asking *asking,
 			struct command_context *context,
@@ -85,7 +95,7 @@ static int take_answers(const struct asking *asking,
 	buffer_reset(&out);
 	failures_append(&out, &failures);
 	if (failures.count > 0)
-		context->status = STATUS_FINDING;
+		context->status = status_of(context, count);
 	if (failures.count > 0 && count == 0)
 		error_set(error, "%s: %s", asking->command, out.data);
 	else if (failures.count > 0)

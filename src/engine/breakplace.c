@@ -117,6 +117,11 @@ int breakplace_read(struct breakpoint *breakpoint,
 			return error_set(error, "break FILE:LINE; %.80s has "
 						"no line",
 					 text);
+		if (text[0] == '-')
+			return error_set(error,
+					 "break has no option '%.80s'; it is "
+					 "break FILE:LINE, LINE or FUNCTION",
+					 text);
 		breakpoint->function = xstrdup(text);
 		return 0;
 	}

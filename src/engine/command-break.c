@@ -98,6 +98,18 @@ static void say_summary(struct command_context *context, int id,
 	breakpoint_summary_clear(&summary);
 }
 
+static bool is_set_somewhere(const struct session *session, int id)
+{
+	struct breakpoint_summary summary;
+	bool is_set;
+
+	if (!find_summary(&summary, session, id))
+		return false;
+	is_set = summary.set.range_count > 0;
+	breakpoint_summary_clear(&summary);
+	return is_set;
+}
+
 /*
  * A shell waits until the debuggers have it; id 0: nothing is said of it.
  * added: it was not there before, and goes where it can be set nowhere.
@@ -129,8 +141,16 @@ static int tell_of(struct command_context *context, int id, int added,
 	breaking_take(engine, pending, &failures);
 	failures_append(&out, &failures);
 	say_summary(context, id, failures.count == 0);
-	if (failures.count > 0)
+	if (failures.count > 0 && !engine->settings.script &&
+	    is_set_somewhere(&engine->session, id)) {
+		context->status = STATUS_PARTIAL;
+		buffer_append_string(context->notes, "probetui: ");
+		buffer_printf(context->notes, "%s: ", command);
+		format_text(context->notes, out.data);
+		buffer_append_char(context->notes, '\n');
+	} else if (failures.count > 0) {
 		error_set(error, "%s: %s", command, out.data);
+	}
 	pending_free(pending);
 	failures_clear(&failures);
 	buffer_clear(&out);
@@ -329,6 +349,10 @@ static int clear_all(struct command_context *context, struct error *error)
 	if (context->screen)
 		engine_say(context->engine, false, "cleared %zu breakpoint%s",
 			   count, count == 1 ? "" : "s");
+	/* A script's answers are stops; a shell has one value of each command. */
+	else if (context->is_json && !context->engine->settings.script)
+		format_document(context->out,
+				json_pack("{s:[]}", "breakpoints"));
 	return tell(context, 0, error);
 }
 

@@ -350,7 +350,7 @@ int command_run_words(struct command_context *context,
 
 	context->tables = tables;
 	context->table_count = table_count;
-	context->status = 0;
+	context->status = STATUS_DONE;
 	context->failed_rank = -1;
 	if (command)
 		take_yes(context, command, &word_count, words);
@@ -363,7 +363,9 @@ int command_run_words(struct command_context *context,
 	context->cut_words = 0;
 	context->is_confirmed = false;
 	if (result < 0 && context->status == 0)
-		context->status = 2;
+		context->status = gather_is_none_reachable(context)
+					  ? STATUS_NOTHING
+					  : STATUS_USAGE;
 	return result;
 }
 
@@ -377,12 +379,12 @@ int command_run_line(struct command_context *context,
 
 	context->status = 0;
 	if (strlen(line) > LINE_MAXIMUM) {
-		context->status = 2;
+		context->status = STATUS_USAGE;
 		return error_set(error, "the line is too long");
 	}
 	words = command_split(line, &count, error);
 	if (!words) {
-		context->status = 2;
+		context->status = STATUS_USAGE;
 		return -1;
 	}
 	context->line = line;

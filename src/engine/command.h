@@ -102,7 +102,8 @@ const struct command *command_find(const struct command_table *tables,
 				   int flags, struct error *error);
 /*
  * Runs words[0] with its arguments. -1 and a sentence when it failed;
- * context->status is then 2 unless the command knew better.
+ * context->status is then STATUS_USAGE, or STATUS_NOTHING where no rank can be
+ * reached, unless the command has set it.
  */
 int command_run_words(struct command_context *context,
 		      const struct command_table *tables, size_t table_count,

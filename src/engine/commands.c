@@ -7,10 +7,12 @@
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "engine/arguments.h"
 #include "engine/command.h"
 #include "engine/completion.h"
 #include "engine/engine.h"
+#include "engine/format.h"
 #include "engine/script.h"
 
 #define END_SECONDS 15.0
@@ -284,5 +286,9 @@ int command_quit(struct command_context *context, int argc, char **argv,
 	if (argc == 2 && !is_end && strcmp(argv[1], "detach") != 0)
 		return error_set(error, "quit takes nothing, detach or end");
 	context->wants_quit = true;
+	/* A script is over; a shell has one value of each command. */
+	if (context->is_json && !context->engine->settings.script)
+		format_document(context->out,
+				json_pack("{s:s}", "command", "quit"));
 	return is_end ? end_job(context, error) : 0;
 }

@@ -395,17 +395,22 @@ static void append_failures(struct command_context *context,
 {
 	struct error sentence = ERROR_INIT;
 	struct buffer out = BUFFER_INIT;
+	/* A shell's one value is what was done. */
+	bool has_events =
+		context->is_json && context->engine->settings.script;
 
-	for (size_t i = 0; i < count && context->is_json; i++)
+	for (size_t i = 0; i < count && has_events; i++)
 		script_append_error(context, failed[i].rank, control->command,
 				    failed[i].error.message);
-	if (!context->is_json) {
+	if (!has_events) {
 		failures_append(&out, failures);
 		error_set(&sentence, "%s: %s", control->command, out.data);
-		script_append_error(context, -1, control->command,
-				    sentence.message);
+		buffer_append_string(context->notes, "probetui: ");
+		format_text(context->notes, sentence.message);
+		buffer_append_char(context->notes, '\n');
 	}
-	context->status = STATUS_FINDING;
+	context->status = context->engine->settings.script ? STATUS_FINDING
+							   : STATUS_PARTIAL;
 	buffer_clear(&out);
 }
 

@@ -605,6 +605,24 @@ int gather_jobs(struct command_context *context, double seconds,
 	return no_rank(context, error);
 }
 
+bool gather_is_none_reachable(const struct command_context *context)
+{
+	const struct engine *engine = context->engine;
+	const struct session *session = &engine->session;
+
+	if (!engine || !is_live(context))
+		return false;
+	for (size_t i = 0; i < session->rank_count; i++) {
+		const struct rank *rank = session->ranks[i];
+
+		if (!rank_is_gone(rank) &&
+		    rank->process.state != PROCESS_UNREADABLE)
+			return false;
+	}
+	return session->rank_count > 0 ||
+	       (engine->seq > 0 && engine_is_deaf(engine));
+}
+
 void gather_finding(struct command_context *context, bool is_finding)
 {
 	if (is_finding)

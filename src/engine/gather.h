@@ -51,6 +51,11 @@ int gather_ranks(struct command_context *context, struct error *error);
 /* What jobs there are, and with samples over that time how they are. */
 int gather_jobs(struct command_context *context, double seconds,
 		struct error *error);
+/*
+ * In a shell, of a command that failed: the node has ended, or ranks were found
+ * and all of them are unreadable or gone.
+ */
+bool gather_is_none_reachable(const struct command_context *context);
 /* STATUS_FINDING where there is a finding; it goes before STATUS_PARTIAL. */
 void gather_finding(struct command_context *context, bool is_finding);
 /*

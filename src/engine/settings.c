@@ -508,8 +508,18 @@ static int prepare(struct settings *settings, const struct settings *line,
 	return configfile_apply(settings, error);
 }
 
-int settings_parse(struct settings *settings, int argc, char **argv,
-		   struct error *error)
+/* --json before a `--`: an option behind a wrong one is never reached. */
+static bool has_json(int argc, char **argv)
+{
+	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+		if (strcmp(argv[i], "--json") == 0)
+			return true;
+	}
+	return false;
+}
+
+static int parse(struct settings *settings, int argc, char **argv,
+		 struct error *error)
 {
 	struct words words = { .count = argc, .words = argv, .next = 1 };
 	struct settings line;
@@ -530,4 +540,14 @@ int settings_parse(struct settings *settings, int argc, char **argv,
 	    settings->wants_agent_path)
 		return 0;
 	return check_together(settings, error);
+}
+
+int settings_parse(struct settings *settings, int argc, char **argv,
+		   struct error *error)
+{
+	int result = parse(settings, argc, argv, error);
+
+	if (result < 0)
+		settings->is_json = has_json(argc, argv);
+	return result;
 }

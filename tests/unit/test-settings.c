@@ -83,6 +83,30 @@ static void options_may_stand_behind_the_command(void **state)
 	settings_clear(&parsed.settings);
 }
 
+static void json_is_known_of_a_line_that_is_wrong(void **state)
+{
+	static char *const lines[][4] = {
+		{ "--json", "--nonsense", NULL },
+		{ "--nonsense", "--json", NULL },
+		{ "--json", "--pid", NULL },
+		{ "--json", "--timeout", "0", NULL },
+		{ "--json", "--", NULL },
+	};
+	struct parsed parsed;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
+		parsed = parse((char **)lines[i]);
+		assert_int_equal(parsed.result, -1);
+		assert_true(parsed.settings.is_json);
+		settings_clear(&parsed.settings);
+	}
+	parsed = PARSE("--nonsense", "--", "job", "--json");
+	assert_int_equal(parsed.result, -1);
+	assert_false(parsed.settings.is_json);
+	settings_clear(&parsed.settings);
+}
+
 static void pids_are_a_list(void **state)
 {
 	struct parsed parsed =
@@ -359,6 +383,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(defaults_are_there),
 		cmocka_unit_test(options_may_stand_behind_the_command),
+		cmocka_unit_test(json_is_known_of_a_line_that_is_wrong),
 		cmocka_unit_test(pids_are_a_list),
 		cmocka_unit_test(a_program_stands_behind_two_dashes),
 		cmocka_unit_test(wrong_words_give_a_sentence),
