@@ -263,23 +263,27 @@ static const char *message_of(const struct rank *rank, int id)
 	return id > 0 ? rank->breakpoints_error : NULL;
 }
 
+static void add_lines(struct list_rows *rows, size_t at, const char *text)
+{
+	for (; *text != '\0'; text += strspn(text, " ")) {
+		size_t length = window_words_fit(text, rows->width);
+
+		add_row(rows, at, xstrndup(text, length));
+		text += length;
+	}
+}
+
 static void add_reason(struct list_rows *rows, size_t at,
 		       const struct rankset *ranks, const char *reason)
 {
 	struct buffer text = BUFFER_INIT;
-	const char *rest;
 
 	if (ranks->range_count == 0)
 		return;
 	rankset_append(&text, ranks);
 	buffer_append_string(&text, ": ");
 	text_escape(&text, reason, strlen(reason));
-	for (rest = text.data; *rest != '\0'; rest += strspn(rest, " ")) {
-		size_t length = window_words_fit(rest, rows->width);
-
-		add_row(rows, at, xstrndup(rest, length));
-		rest += length;
-	}
+	add_lines(rows, at, text.data);
 	buffer_clear(&text);
 }
 
@@ -321,12 +325,31 @@ static void add_reasons(struct list_rows *rows, size_t at,
 	rankset_clear(&left);
 }
 
+/* What stops ranks there, where that differs from the one above. */
+static void add_backends(struct list_rows *rows, size_t at,
+			 const struct breakpoint_list *list)
+{
+	struct buffer above = BUFFER_INIT;
+	struct buffer own = BUFFER_INIT;
+
+	breakpoint_append_backends(&own, &list->items[at]);
+	if (at > 0)
+		breakpoint_append_backends(&above, &list->items[at - 1]);
+	if (own.length > 0 &&
+	    (above.length == 0 || strcmp(own.data, above.data) != 0))
+		add_lines(rows, at, own.data);
+	buffer_clear(&above);
+	buffer_clear(&own);
+}
+
 static void make_rows(struct list_rows *rows,
 		      const struct breakpoint_list *list,
 		      const struct session *session, bool has_reasons)
 {
 	for (size_t i = 0; i < list->count; i++) {
 		add_row(rows, i, NULL);
+		if (has_reasons)
+			add_backends(rows, i, list);
 		if (has_reasons)
 			add_reasons(rows, i, &list->items[i], session);
 	}

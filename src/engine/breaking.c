@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "engine/engine.h"
+#include "engine/format.h"
 #include "engine/pending.h"
 #include "model/breakpoints.h"
 #include "model/outside.h"
@@ -266,6 +267,30 @@ static void judge(struct opinion *opinion, const json_t *body, int id)
 		else
 			opinion->is_kept = true;
 	}
+}
+
+/* Of a new one that the screen has shown already, without what stops ranks. */
+static void confirm(struct engine *engine, int id)
+{
+	struct breakpoint_summary summary;
+	struct buffer out = BUFFER_INIT;
+
+	if (id == engine->session.choice.breakpoints.run_to ||
+	    !breakpoint_summary_find(&summary, &engine->session, id))
+		return;
+	if (summary.set.range_count > 0 && !summary.message) {
+		format_text_breakpoint(&out, &summary, true);
+		engine_say(engine, false, "%s", out.data);
+	}
+	buffer_clear(&out);
+	breakpoint_summary_clear(&summary);
+}
+
+void breaking_confirm(struct engine *engine, const struct pending *pending,
+		      const struct failures *failures)
+{
+	if (pending->added > 0 && failures->count == 0)
+		confirm(engine, pending->added);
 }
 
 void breaking_take(struct engine *engine, struct pending *pending,

@@ -30,5 +30,8 @@ void breaking_say_pending(struct engine *engine);
  */
 void breaking_take(struct engine *engine, struct pending *pending,
 		   struct failures *failures);
+/* On a screen, afterwards: what stops the ranks at the one that was added. */
+void breaking_confirm(struct engine *engine, const struct pending *pending,
+		      const struct failures *failures);
 
 #endif

@@ -27,17 +27,6 @@ static struct breakpoints *list_of(struct command_context *context)
 	return &context->engine->session.choice.breakpoints;
 }
 
-static bool find_summary(struct breakpoint_summary *summary,
-			 const struct session *session, int id)
-{
-	for (size_t i = 0; breakpoint_summary_make(summary, session, i); i++) {
-		if (summary->id == id)
-			return true;
-		breakpoint_summary_clear(summary);
-	}
-	return false;
-}
-
 /* Of the watches alone, or all. */
 static int list(struct command_context *context, bool is_of_watches)
 {
@@ -82,7 +71,7 @@ static void say_summary(struct command_context *context, int id,
 	struct breakpoint_summary summary;
 	struct buffer out = BUFFER_INIT;
 
-	if (!find_summary(&summary, &context->engine->session, id))
+	if (!breakpoint_summary_find(&summary, &context->engine->session, id))
 		return;
 	if (!has_reason && !context->is_json)
 		summary.message = NULL;
@@ -103,7 +92,7 @@ static bool is_set_somewhere(const struct session *session, int id)
 	struct breakpoint_summary summary;
 	bool is_set;
 
-	if (!find_summary(&summary, session, id))
+	if (!breakpoint_summary_find(&summary, session, id))
 		return false;
 	is_set = summary.set.range_count > 0;
 	breakpoint_summary_clear(&summary);
@@ -330,7 +319,7 @@ static void say_cleared(struct command_context *context, int id)
 	struct buffer out = BUFFER_INIT;
 
 	if (!context->screen ||
-	    !find_summary(&summary, &context->engine->session, id))
+	    !breakpoint_summary_find(&summary, &context->engine->session, id))
 		return;
 	summary.message = NULL;
 	format_text_breakpoint(&out, &summary, false);

@@ -9,6 +9,33 @@
 #include "engine/format.h"
 #include "model/breakpoints.h"
 
+/* What stops the ranks that have it. */
+static json_t *backends_to_json(const struct breakpoint_summary *summary)
+{
+	json_t *backends = json_array();
+
+	for (int i = 0; i < BREAKPOINT_BACKEND_COUNT; i++) {
+		bool has_slots = i == BREAKPOINT_BY_PTRACE && summary->slots > 0;
+		json_t *one;
+
+		if (summary->by[i].range_count == 0)
+			continue;
+		one = json_object();
+		json_set_text(one, "backend", breakpoint_backend_name(
+						      (enum breakpoint_backend)i));
+		json_object_set_new(one, "ranks",
+				    format_json_set(&summary->by[i]));
+		json_object_set_new(one, "slots",
+				    has_slots ? json_integer(summary->slots)
+					      : json_null());
+		json_object_set_new(one, "slots_free",
+				    has_slots ? json_integer(summary->slots_free)
+					      : json_null());
+		json_array_append_new(backends, one);
+	}
+	return backends;
+}
+
 json_t *format_json_breakpoint(const struct breakpoint_summary *summary)
 {
 	const struct breakpoint *own = summary->own;
@@ -31,6 +58,7 @@ json_t *format_json_breakpoint(const struct breakpoint_summary *summary)
 			    json_boolean(summary->is_temporary));
 	json_object_set_new(json, "ranks", format_json_set(&summary->ranks));
 	json_object_set_new(json, "set", format_json_set(&summary->set));
+	json_object_set_new(json, "backends", backends_to_json(summary));
 	json_object_set_new(json, "hits", json_integer(summary->hits));
 	json_set_text(json, "message", summary->message);
 	return json;
@@ -111,6 +139,10 @@ void format_text_breakpoint(struct buffer *out,
 	if (summary->hits > 0) {
 		buffer_append_string(out, ", ");
 		breakpoint_append_hits(out, summary);
+	}
+	if (is_told && summary->set.range_count > 0) {
+		buffer_append_string(out, ", ");
+		breakpoint_append_backends(out, summary);
 	}
 	if (is_told || summary->message)
 		append_missing(out, summary);

@@ -272,8 +272,10 @@ static void tell(struct engine *engine, struct pending *pending)
 	struct pending_answer answer;
 
 	if (strcmp(pending->command, "break") == 0 ||
-	    strcmp(pending->command, "watch") == 0)
+	    strcmp(pending->command, "watch") == 0) {
 		breaking_take(engine, pending, &failures);
+		breaking_confirm(engine, pending, &failures);
+	}
 	while (pending_take(pending, engine, &answer)) {
 		if (pending->tells_results)
 			session_touch(&engine->session, answer.rank);

@@ -258,12 +258,42 @@ void breakpoint_summary_clear(struct breakpoint_summary *summary)
 {
 	rankset_clear(&summary->ranks);
 	rankset_clear(&summary->set);
+	for (size_t i = 0; i < BREAKPOINT_BACKEND_COUNT; i++)
+		rankset_clear(&summary->by[i]);
 	*summary = (struct breakpoint_summary){ .id = 0 };
 }
 
-static void add_binding(struct breakpoint_summary *summary, int rank,
+static const char *const backend_names[] = {
+	[BREAKPOINT_BY_AGENT] = "http",
+	[BREAKPOINT_BY_PTRACE] = "ptrace",
+	[BREAKPOINT_BY_PDB] = "pdb",
+};
+
+const char *breakpoint_backend_name(enum breakpoint_backend backend)
+{
+	return backend_names[backend];
+}
+
+static void add_backend(struct breakpoint_summary *summary, int rank,
+			const struct debugger *debugger)
+{
+	for (size_t i = 0; i < BREAKPOINT_BACKEND_COUNT; i++) {
+		if (debugger_is_of(debugger, backend_names[i]))
+			rankset_add(&summary->by[i], rank);
+	}
+	if (!debugger_is_of(debugger, "ptrace") || debugger->slots == 0)
+		return;
+	if (summary->slots == 0 || debugger->slots_free < summary->slots_free)
+		summary->slots_free = debugger->slots_free;
+	summary->slots = debugger->slots;
+}
+
+static void add_binding(struct breakpoint_summary *summary,
+			const struct rank *of,
 			const struct breakpoint_binding *binding)
 {
+	int rank = of->process.rank;
+
 	rankset_add(&summary->ranks, rank);
 	if (binding->message && !summary->message)
 		summary->message = binding->message;
@@ -276,6 +306,7 @@ static void add_binding(struct breakpoint_summary *summary, int rank,
 		summary->line = binding->line;
 	}
 	rankset_add(&summary->set, rank);
+	add_backend(summary, rank, &of->debugger);
 	summary->hits += binding->hits;
 	summary->hit_count += binding->hits > 0;
 	if (binding->hits > summary->most_hits)
@@ -292,7 +323,7 @@ static void add_bindings(struct breakpoint_summary *summary,
 
 		for (size_t j = 0; j < debugger->binding_count; j++) {
 			if (debugger->bindings[j].id == summary->id)
-				add_binding(summary, rank->process.rank,
+				add_binding(summary, rank,
 					    &debugger->bindings[j]);
 		}
 	}
@@ -383,7 +414,7 @@ static void summarise_binding(struct breakpoint_summary *summary,
 	if (binding->id > 0)
 		add_bindings(summary, session);
 	else
-		add_binding(summary, rank->process.rank, binding);
+		add_binding(summary, rank, binding);
 }
 
 /* It is in no list of ours. */
@@ -430,6 +461,17 @@ bool breakpoint_summary_make(struct breakpoint_summary *summary,
 	return false;
 }
 
+bool breakpoint_summary_find(struct breakpoint_summary *summary,
+			     const struct session *session, int id)
+{
+	for (size_t i = 0; breakpoint_summary_make(summary, session, i); i++) {
+		if (summary->id == id)
+			return true;
+		breakpoint_summary_clear(summary);
+	}
+	return false;
+}
+
 bool breakpoint_is_at(const struct breakpoint_summary *summary,
 		      const char *path, int line)
 {
@@ -452,6 +494,54 @@ bool breakpoint_summary_at(struct breakpoint_summary *summary,
 		breakpoint_summary_clear(summary);
 	}
 	return false;
+}
+
+static void append_backend(struct buffer *out,
+			   const struct breakpoint_summary *summary,
+			   enum breakpoint_backend backend)
+{
+	bool is_one = rankset_count(&summary->by[backend]) == 1;
+
+	switch (backend) {
+	case BREAKPOINT_BY_AGENT:
+		buffer_append_string(out, is_one ? "by its agent"
+						 : "by their agents");
+		break;
+	case BREAKPOINT_BY_PTRACE:
+		buffer_append_string(out, "by hardware breakpoints");
+		if (summary->slots > 0 && summary->slots_free == 0)
+			buffer_printf(out, " (none of %d free)",
+				      summary->slots);
+		break;
+	case BREAKPOINT_BY_PDB:
+		buffer_append_string(out, "by pdb");
+		break;
+	case BREAKPOINT_BACKEND_COUNT:
+		break;
+	}
+}
+
+void breakpoint_append_backends(struct buffer *out,
+				const struct breakpoint_summary *summary)
+{
+	size_t all = rankset_count(&summary->set);
+	bool is_first = true;
+
+	for (int i = 0; i < BREAKPOINT_BACKEND_COUNT; i++) {
+		const struct rankset *ranks = &summary->by[i];
+		size_t count = rankset_count(ranks);
+
+		if (count == 0)
+			continue;
+		if (!is_first)
+			buffer_append_string(out, ", ");
+		is_first = false;
+		if (count < all) {
+			rankset_append_named(out, ranks);
+			buffer_append_char(out, ' ');
+		}
+		append_backend(out, summary, (enum breakpoint_backend)i);
+	}
 }
 
 void breakpoint_append_hits(struct buffer *out,

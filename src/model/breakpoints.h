@@ -95,6 +95,14 @@ void breakpoints_name_stop(const struct breakpoints *breakpoints,
  */
 void breakpoints_stopped(struct session *session, const struct rank *rank);
 
+/* What stops a rank at a breakpoint. */
+enum breakpoint_backend {
+	BREAKPOINT_BY_AGENT,
+	BREAKPOINT_BY_PTRACE,
+	BREAKPOINT_BY_PDB,
+	BREAKPOINT_BACKEND_COUNT,
+};
+
 /* A breakpoint as all debuggers together have it. */
 struct breakpoint_summary {
 	int id;			      /* 0: somebody set it with pdb itself */
@@ -110,6 +118,10 @@ struct breakpoint_summary {
 	const char *message;  /* why a rank does not have it; lent; NULL */
 	struct rankset ranks; /* that are to have it, of those here */
 	struct rankset set;   /* that have it */
+	struct rankset by[BREAKPOINT_BACKEND_COUNT]; /* those of set */
+	int slots;	      /* debug registers of a thread, of
+			       * BREAKPOINT_BY_PTRACE; 0: not known */
+	int slots_free;	      /* of the rank that has fewest */
 	int64_t hits;	      /* of all of them */
 	int64_t most_hits;    /* of one of them */
 	size_t hit_count;     /* ranks that have any */
@@ -126,6 +138,18 @@ void breakpoint_summary_clear(struct breakpoint_summary *summary);
  */
 bool breakpoint_summary_make(struct breakpoint_summary *summary,
 			     const struct session *session, size_t i);
+/* The one with this id, above 0. The same otherwise. */
+bool breakpoint_summary_find(struct breakpoint_summary *summary,
+			     const struct session *session, int id);
+/* "http", "ptrace", "pdb": as struct debugger has it. */
+const char *breakpoint_backend_name(enum breakpoint_backend backend);
+/*
+ * Appends what stops the ranks that have it: "by its agent", "by hardware
+ * breakpoints (none of 4 free)", of several "ranks 0-6 by their agents, rank 7
+ * by pdb"; nothing where it is set nowhere.
+ */
+void breakpoint_append_backends(struct buffer *out,
+				const struct breakpoint_summary *summary);
 /* Appends "hit 3", of several ranks "hit 3 each", "hit 5 in 2 ranks". */
 void breakpoint_append_hits(struct buffer *out,
 			    const struct breakpoint_summary *summary);

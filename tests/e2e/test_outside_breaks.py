@@ -4,6 +4,7 @@ stop, as pdb would, and what is said of those that cannot."""
 import bdb
 import os
 import sys
+import textwrap
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -304,6 +305,35 @@ class OneCase(BreaksCase):
         self.assertEqual([(one["ranks"], one["hits"])
                           for one in shell.breakpoints], [("1", 1)])
         self.go_on(shell, programs[1], 9)
+
+    def test_what_stops_each_rank(self):
+        """An agent in the ranks that have one, else hardware breakpoints."""
+        agent = """
+            import sys
+            sys.path.insert(0, %r)
+            import probetui
+            probetui.listen()
+            """ % os.path.join(jobs.SOURCE, "agent")
+        own = """
+            def work():
+                return 1
+            """
+        programs = [outside.Program(self, self.python.argv, textwrap.dedent(text)
+                                    + textwrap.dedent(own), rank)
+                    for rank, text in enumerate((agent, agent, ""))]
+        shell = outside.Shell(self, *programs)
+        set_at, = shell.do("break work")
+        self.assertEqual(
+            [(one["backend"], one["ranks"]) for one in set_at["backends"]],
+            [("http", "0-1"), ("ptrace", "2")])
+        by_agent, by_hardware = set_at["backends"]
+        self.assertEqual((by_agent["slots"], by_agent["slots_free"]),
+                         (None, None))
+        self.assertEqual(by_hardware["slots"], 4)
+        self.assertLessEqual(by_hardware["slots_free"], 4)
+        listed = shell.breakpoints[0]["backends"]
+        self.assertEqual([(one["backend"], one["ranks"]) for one in listed],
+                         [("http", "0-1"), ("ptrace", "2")])
 
     def test_log(self):
         program, shell = self.start()

@@ -588,6 +588,46 @@ static void a_breakpoint_over_ranks(void **state)
 	scene_clear(&scene);
 }
 
+#define AT_14(BACKEND, NUMBER, PID, MORE)                                      \
+	"{'pid':" PID ",'rank':" NUMBER                                        \
+	",'state':'running','backend':'" BACKEND "'" MORE BINDING("1", "0") "}"
+
+static void expect_backends(const struct scene *scene, const char *wanted)
+{
+	struct breakpoint_summary summary;
+	struct buffer out = BUFFER_INIT;
+
+	assert_true(breakpoint_summary_find(&summary, &scene->session, 1));
+	breakpoint_append_backends(&out, &summary);
+	assert_string_equal(out.data, wanted);
+	buffer_clear(&out);
+	breakpoint_summary_clear(&summary);
+}
+
+static void what_stops_ranks_at_a_breakpoint(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	start(&scene, 4, "", STEPS);
+	assert_int_equal(add_breakpoint(&scene, NULL), 1);
+	expect_backends(&scene, "");
+	scene_text(&scene, "continued", AT_14("http", "0", "100", ""));
+	expect_backends(&scene, "by its agent");
+	scene_text(&scene, "continued", AT_14("http", "1", "101", ""));
+	expect_backends(&scene, "by their agents");
+	scene_text(&scene, "continued",
+		   AT_14("ptrace", "3", "103", ",'slots':4,'slots_free':3"));
+	expect_backends(&scene, "ranks 0-1 by their agents, rank 3 by hardware "
+				"breakpoints");
+	scene_text(&scene, "continued",
+		   AT_14("ptrace", "2", "102", ",'slots':4,'slots_free':0"));
+	scene_text(&scene, "continued", AT_14("pdb", "0", "100", ""));
+	expect_backends(&scene, "rank 1 by its agent, ranks 2-3 by hardware "
+				"breakpoints (none of 4 free), rank 0 by pdb");
+	scene_clear(&scene);
+}
+
 static void what_somebody_set_in_pdb(void **state)
 {
 	struct breakpoint_summary summary;
@@ -972,6 +1012,7 @@ int main(void)
 		cmocka_unit_test(a_stop_is_looked_at_in_its_own_frame),
 		cmocka_unit_test(each_stop_is_noted_once),
 		cmocka_unit_test(a_breakpoint_over_ranks),
+		cmocka_unit_test(what_stops_ranks_at_a_breakpoint),
 		cmocka_unit_test(what_somebody_set_in_pdb),
 		cmocka_unit_test(a_temporary_one_goes_with_each_rank),
 		cmocka_unit_test(a_step_is_looked_at_where_it_ends),
