@@ -5,12 +5,15 @@
 #include "backends/control/pycompare.h"
 #include "backends/control/pyslot.h"
 #include "backends/control/pyvalue.h"
+#include "backends/ptrace/pynumber.h"
 #include "banned.h"
 #include "base/array.h"
 #include "base/error.h"
 
-/* Whole numbers up to here are exact in a double. */
-#define EXACT_MAXIMUM (INT64_C(1) << 53)
+/* What is computed can be printed in full. */
+#define BITS_MAXIMUM PYINTEGER_BITS
+#define DIGITS_MAXIMUM (BITS_MAXIMUM / PYBIG_SHIFT + 2)
+#define CHARACTERS_MAXIMUM ((size_t)1 << 20)
 #define SHIFT_MAXIMUM 62
 
 int pychecked_add(int64_t left, int64_t right, int64_t *sum)
@@ -162,6 +165,7 @@ static const struct computation {
 	  float_floor_divide, true },
 	{ PYOPERATOR_MODULO, PYSLOT_REMAINDER, checked_modulo, float_modulo,
 	  true },
+	{ PYOPERATOR_POWER, PYSLOT_POWER, NULL, pow, false },
 	{ PYOPERATOR_AND, PYSLOT_AND, checked_and, NULL, false },
 	{ PYOPERATOR_OR, PYSLOT_OR, checked_or, NULL, false },
 	{ PYOPERATOR_XOR, PYSLOT_XOR, checked_xor, NULL, false },
@@ -194,17 +198,28 @@ static int refuse(struct pyevaluation *evaluation, const char *operator,
 				      left->kind == PYVALUE_ELEMENT ? left
 								    : right);
 	return error_set(evaluation->error,
-			 "\"%s\" of %s and %s is not computed from outside: "
-			 "it is for numbers only.",
+			 "\"%s\" of %s and %s is not computed from outside: %s.",
 			 operator, pyvalue_type_name(evaluation, left),
-			 pyvalue_type_name(evaluation, right));
+			 pyvalue_type_name(evaluation, right),
+			 strcmp(operator, "+") == 0
+				 ? "only numbers, two str and two bytes are added"
+				 : "it is for numbers only");
 }
 
 static int refuse_large(struct pyevaluation *evaluation, const char *operator)
 {
 	return error_set(evaluation->error,
 			 "\"%s\" leaves what is computed from outside: whole "
-			 "numbers of 64 bits.",
+			 "numbers of %d bits, some 4,300 digits.",
+			 operator, BITS_MAXIMUM);
+}
+
+static int refuse_overflow(struct pyevaluation *evaluation,
+			   const char *operator)
+{
+	return error_set(evaluation->error,
+			 "\"%s\" comes to more than a float holds "
+			 "(OverflowError in Python).",
 			 operator);
 }
 
@@ -223,16 +238,33 @@ static int to_double(struct pyevaluation *evaluation,
 		     const struct pyvalue *value, const char *operator,
 		     double *number)
 {
-	int64_t whole;
+	static const uint32_t one_digit[] = { 1 };
+	const struct pybig one = { .count = 1, .digits = one_digit };
 
 	if (value->kind == PYVALUE_FLOAT) {
 		*number = value->number;
 		return 0;
 	}
-	if (pybig_get(&value->integer, &whole))
-		return refuse_large(evaluation, operator);
-	*number = (double)whole;
+	if (pybig_quotient(&value->integer, &one, number))
+		return refuse_overflow(evaluation, operator);
 	return 0;
+}
+
+/* As float_pow in Objects/floatobject.c, where pow() does something else. */
+static int check_power(struct pyevaluation *evaluation, double base,
+		       double exponent)
+{
+	if (!isfinite(base) || !isfinite(exponent))
+		return 0;
+	if (base == 0 && exponent < 0)
+		return error_set(evaluation->error,
+				 "0 has no negative power: division by zero.");
+	if (base < 0 && exponent != floor(exponent))
+		return error_set(evaluation->error,
+				 "This power is a complex number, which is not "
+				 "computed from outside.");
+	return isinf(pow(base, exponent)) ? refuse_overflow(evaluation, "**")
+					  : 0;
 }
 
 static int compute_float(struct pyevaluation *evaluation,
@@ -248,19 +280,163 @@ static int compute_float(struct pyevaluation *evaluation,
 		return -1;
 	if (computation->is_division && b == 0)
 		return error_set(evaluation->error, "Division by zero.");
+	if (computation->operator == PYOPERATOR_POWER &&
+	    check_power(evaluation, a, b))
+		return -1;
 	pyvalue_set_float(result, computation->real(a, b));
 	return 0;
 }
 
-/* int / int: exact numbers, or the quotient would be rounded twice. */
-static int divide_integers(struct pyevaluation *evaluation, int64_t left,
-			   int64_t right, struct pyvalue *result)
+static uint32_t *allocate_digits(struct pyevaluation *evaluation, size_t count)
 {
-	if (left > EXACT_MAXIMUM || left < -EXACT_MAXIMUM ||
-	    right > EXACT_MAXIMUM || right < -EXACT_MAXIMUM)
-		return refuse_large(evaluation, "/");
-	pyvalue_set_float(result, (double)left / (double)right);
+	return pyevaluation_allocate(evaluation, count * sizeof(uint32_t));
+}
+
+static void set_big(struct pyvalue *result, const struct pybig *number)
+{
+	*result = (struct pyvalue){ .kind = PYVALUE_INTEGER,
+				    .integer = *number };
+}
+
+static int divide_integers(struct pyevaluation *evaluation,
+			   const struct pybig *left, const struct pybig *right,
+			   struct pyvalue *result)
+{
+	double number;
+
+	if (pybig_quotient(left, right, &number))
+		return refuse_overflow(evaluation, "/");
+	pyvalue_set_float(result, number);
 	return 0;
+}
+
+static bool is_computed(const struct pybig *number)
+{
+	return !number->count || pybig_bits(number) <= BITS_MAXIMUM;
+}
+
+static int shift_big(struct pyevaluation *evaluation,
+		     enum pyoperator operator, const struct pybig *left,
+		     const struct pybig *right, struct pybig *result)
+{
+	int64_t bits;
+	bool is_large = pybig_get(right, &bits);
+
+	if (right->is_negative)
+		return error_set(evaluation->error,
+				 "A number is not shifted by a negative count.");
+	if (operator == PYOPERATOR_RIGHT) {
+		/* So many take all that there can be. */
+		if (is_large || bits > BITS_MAXIMUM)
+			bits = BITS_MAXIMUM;
+		pybig_shift_right(result,
+				  allocate_digits(evaluation, left->count + 1),
+				  left, (size_t)bits);
+		return 0;
+	}
+	if (!left->count) {
+		*result = *left;
+		return 0;
+	}
+	if (is_large || bits > BITS_MAXIMUM)
+		return refuse_large(evaluation, pyoperator_name(operator));
+	pybig_shift_left(result,
+			 allocate_digits(evaluation,
+					 left->count + DIGITS_MAXIMUM + 2),
+			 left, (size_t)bits);
+	return 0;
+}
+
+static void multiply_big(struct pyevaluation *evaluation,
+			 const struct pybig *left, const struct pybig *right,
+			 struct pybig *product)
+{
+	pybig_multiply(product,
+		       allocate_digits(evaluation, left->count + right->count),
+		       left, right);
+}
+
+/* Of an exponent that is not negative. */
+static int raise_big(struct pyevaluation *evaluation, const struct pybig *base,
+		     const struct pybig *exponent, struct pybig *power)
+{
+	static const uint32_t one_digit[] = { 1 };
+	struct pybig square = *base;
+	int64_t count;
+	bool is_large = pybig_get(exponent, &count);
+	bool is_odd = exponent->count && (exponent->digits[0] & 1);
+
+	*power = (struct pybig){ .count = 1, .digits = one_digit };
+	if (!base->count || pybig_bits(base) == 1) {
+		/* 0, 1 and -1 */
+		if (exponent->count)
+			*power = *base;
+		power->is_negative = base->is_negative && is_odd;
+		return 0;
+	}
+	if (is_large || count > BITS_MAXIMUM ||
+	    (pybig_bits(base) - 1) * count > BITS_MAXIMUM)
+		return refuse_large(evaluation, "**");
+	while (count) {
+		struct pybig before = *power;
+
+		if (count & 1)
+			multiply_big(evaluation, &before, &square, power);
+		count >>= 1;
+		before = square;
+		if (count)
+			multiply_big(evaluation, &before, &before, &square);
+	}
+	return 0;
+}
+
+static void divide_big(struct pyevaluation *evaluation,
+		       enum pyoperator operator, const struct pybig *left,
+		       const struct pybig *right, struct pybig *result)
+{
+	size_t room = left->count + right->count + 1;
+	bool is_modulo = operator == PYOPERATOR_MODULO;
+	struct pybig other;
+
+	pybig_divide(is_modulo ? &other : result,
+		     allocate_digits(evaluation, room),
+		     is_modulo ? result : &other,
+		     allocate_digits(evaluation, room), left, right);
+}
+
+/* What does not fit into 64 bits. */
+static int compute_big(struct pyevaluation *evaluation,
+		       enum pyoperator operator, const struct pybig *left,
+		       const struct pybig *right, struct pybig *result)
+{
+	size_t longer = left->count > right->count ? left->count : right->count;
+	uint32_t *digits = allocate_digits(evaluation, longer + 2);
+
+	switch (operator) {
+	case PYOPERATOR_ADD:
+		pybig_add(result, digits, left, right);
+		return 0;
+	case PYOPERATOR_SUBTRACT:
+		pybig_subtract(result, digits, left, right);
+		return 0;
+	case PYOPERATOR_MULTIPLY:
+		multiply_big(evaluation, left, right, result);
+		return 0;
+	case PYOPERATOR_FLOOR_DIVIDE:
+	case PYOPERATOR_MODULO:
+		divide_big(evaluation, operator, left, right, result);
+		return 0;
+	case PYOPERATOR_LEFT:
+	case PYOPERATOR_RIGHT:
+		return shift_big(evaluation, operator, left, right, result);
+	case PYOPERATOR_POWER:
+		return raise_big(evaluation, left, right, result);
+	default:
+		/* "&", "|" or "^" */
+		pybig_combine(result, digits, pyoperator_name(operator)[0],
+			      left, right);
+		return 0;
+	}
 }
 
 static int compute_integer(struct pyevaluation *evaluation,
@@ -271,21 +447,76 @@ static int compute_integer(struct pyevaluation *evaluation,
 	const char *name = pyoperator_name(computation->operator);
 	bool are_booleans = left->kind == PYVALUE_BOOLEAN &&
 			    right->kind == PYVALUE_BOOLEAN;
+	struct pybig large;
 	int64_t a = 0, b = 0, number;
 
-	if (pybig_get(&left->integer, &a) || pybig_get(&right->integer, &b))
+	if (!is_computed(&left->integer) || !is_computed(&right->integer))
 		return refuse_large(evaluation, name);
-	if (computation->is_division && b == 0)
+	if (computation->is_division && !right->integer.count)
 		return error_set(evaluation->error, "Division by zero.");
-	if (!computation->whole)
-		return divide_integers(evaluation, a, b, result);
-	if (computation->whole(a, b, &number))
-		return refuse_large(evaluation, name);
-	pyvalue_set_integer(evaluation, result, number);
+	if (computation->operator == PYOPERATOR_DIVIDE)
+		return divide_integers(evaluation, &left->integer,
+				       &right->integer, result);
+	if (computation->operator == PYOPERATOR_POWER &&
+	    right->integer.is_negative)
+		return compute_float(evaluation, computation, left, right,
+				     result);
+	if (computation->whole && !pybig_get(&left->integer, &a) &&
+	    !pybig_get(&right->integer, &b) &&
+	    !computation->whole(a, b, &number)) {
+		pyvalue_set_integer(evaluation, result, number);
+	} else {
+		if (compute_big(evaluation, computation->operator,
+				&left->integer, &right->integer, &large))
+			return -1;
+		if (!is_computed(&large))
+			return refuse_large(evaluation, name);
+		set_big(result, &large);
+	}
 	if (are_booleans && (computation->slot == PYSLOT_AND ||
 			     computation->slot == PYSLOT_OR ||
 			     computation->slot == PYSLOT_XOR))
 		result->kind = PYVALUE_BOOLEAN;
+	return 0;
+}
+
+static bool is_text(struct pyevaluation *evaluation,
+		    const struct pyvalue *value)
+{
+	if (value->kind != PYVALUE_STRING && value->kind != PYVALUE_BYTES)
+		return false;
+	return !value->address ||
+	       (pyslot_is_kept(evaluation->reader, value->type, value->base,
+			       PYSLOT_ADD) &&
+		pyslot_is_kept(evaluation->reader, value->type, value->base,
+			       PYSLOT_CONCATENATE));
+}
+
+static int join(struct pyevaluation *evaluation, const struct pyvalue *left,
+		const struct pyvalue *right, struct pyvalue *result)
+{
+	const uint32_t *a, *b;
+	size_t a_count, b_count;
+	uint32_t *characters;
+
+	if (pyvalue_characters(evaluation, left, &a, &a_count) ||
+	    pyvalue_characters(evaluation, right, &b, &b_count))
+		return -1;
+	if (a_count + b_count > CHARACTERS_MAXIMUM)
+		return error_set(evaluation->error,
+				 "A %s of %zu characters is longer than what is "
+				 "computed from outside.",
+				 pyvalue_type_name(evaluation, left),
+				 a_count + b_count);
+	*result = (struct pyvalue){ .kind = left->kind,
+				    .count = a_count + b_count };
+	characters = pyevaluation_allocate(evaluation,
+					   result->count * sizeof(*characters));
+	if (a_count)
+		memcpy(characters, a, a_count * sizeof(*a));
+	if (b_count)
+		memcpy(characters + a_count, b, b_count * sizeof(*b));
+	result->characters = characters;
 	return 0;
 }
 
@@ -295,6 +526,9 @@ int pyvalue_compute(struct pyevaluation *evaluation, enum pyoperator operator,
 {
 	const struct computation *computation = find(operator);
 
+	if (operator == PYOPERATOR_ADD && left->kind == right->kind &&
+	    is_text(evaluation, left) && is_text(evaluation, right))
+		return join(evaluation, left, right, result);
 	if (!computation || !is_plain(evaluation, left, computation->slot) ||
 	    !is_plain(evaluation, right, computation->slot))
 		return refuse(evaluation, pyoperator_name(operator), left,
@@ -312,7 +546,7 @@ int pyvalue_negate(struct pyevaluation *evaluation, enum pyoperator operator,
 		   const struct pyvalue *operand, struct pyvalue *result)
 {
 	enum pyslot slot = PYSLOT_INVERT;
-	int64_t number;
+	struct pyvalue one;
 
 	if (operator == PYOPERATOR_SUBTRACT)
 		slot = PYSLOT_NEGATIVE;
@@ -342,8 +576,12 @@ int pyvalue_negate(struct pyevaluation *evaluation, enum pyoperator operator,
 			operand->integer.count && !operand->integer.is_negative;
 		return 0;
 	}
-	if (pybig_get(&operand->integer, &number))
+	if (!is_computed(&operand->integer))
 		return refuse_large(evaluation, "~");
-	pyvalue_set_integer(evaluation, result, -1 - number);
+	/* -1 - x */
+	pyvalue_set_integer(evaluation, &one, -1);
+	pybig_subtract(&result->integer,
+		       allocate_digits(evaluation, operand->integer.count + 2),
+		       &one.integer, &operand->integer);
 	return 0;
 }

@@ -43,4 +43,37 @@ uint64_t pybig_hash(const struct pybig *number);
 uint64_t pybig_hash_double(double number);
 int64_t pybig_bits(const struct pybig *number);
 
+/*
+ * Arithmetic. digits is where the result lies, apart from the operands, and
+ * has room for as many as is said.
+ */
+
+/* One more than the longer operand. */
+void pybig_add(struct pybig *sum, uint32_t *digits, const struct pybig *left,
+	       const struct pybig *right);
+void pybig_subtract(struct pybig *difference, uint32_t *digits,
+		    const struct pybig *left, const struct pybig *right);
+/* As many as both operands together. */
+void pybig_multiply(struct pybig *product, uint32_t *digits,
+		    const struct pybig *left, const struct pybig *right);
+/*
+ * Towards minus infinity, the rest with the sign of right, which is not 0; one
+ * more than both operands together for each.
+ */
+void pybig_divide(struct pybig *quotient, uint32_t *quotient_digits,
+		  struct pybig *rest, uint32_t *rest_digits,
+		  const struct pybig *left, const struct pybig *right);
+/* operation: '&', '|', '^', of two's complements; two more than the longer. */
+void pybig_combine(struct pybig *result, uint32_t *digits, char operation,
+		   const struct pybig *left, const struct pybig *right);
+/* Two more than left and the bits. */
+void pybig_shift_left(struct pybig *result, uint32_t *digits,
+		      const struct pybig *left, size_t bits);
+/* Towards minus infinity; one more than left. */
+void pybig_shift_right(struct pybig *result, uint32_t *digits,
+		       const struct pybig *left, size_t bits);
+/* left / right, rounded once, right not 0; -1: too large for a double. */
+int pybig_quotient(const struct pybig *left, const struct pybig *right,
+		   double *number);
+
 #endif

@@ -332,12 +332,21 @@ static bool is_singleton(const struct pyvalue *value)
 	return value->kind == PYVALUE_NONE || value->kind == PYVALUE_BOOLEAN;
 }
 
+/* A list or set that is made here is another object than all there are. */
+static bool is_new(const struct pyvalue *value)
+{
+	return !value->address && (value->kind == PYVALUE_LIST ||
+				   value->kind == PYVALUE_SET);
+}
+
 static int compare_identity(struct pyevaluation *evaluation,
 			    const struct pyvalue *left,
 			    const struct pyvalue *right)
 {
 	if (left->address && right->address)
 		return left->address == right->address;
+	if (is_new(left) || is_new(right))
+		return 0;
 	if (is_singleton(left) || is_singleton(right))
 		return left->kind == right->kind &&
 		       pybig_compare(&left->integer, &right->integer) == 0;

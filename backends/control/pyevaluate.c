@@ -86,6 +86,9 @@ static int evaluate_index(struct pyevaluation *evaluation,
 	if (container.kind == PYVALUE_TENSOR || container.kind == PYVALUE_ARRAY)
 		return pyview_index(evaluation, &container, syntax->items[1],
 				    value);
+	if (syntax->items[1]->kind == PYSYNTAX_SLICE)
+		return pyslice_get(evaluation, &container, syntax->items[1],
+				   value);
 	if (pyevaluate(evaluation, syntax->items[1], &index))
 		return -1;
 	return pyindex_get(evaluation, &container, &index, value, NULL);
@@ -217,6 +220,21 @@ static int evaluate_words(struct pyevaluation *evaluation,
 	return 0;
 }
 
+/* The other value is not evaluated. */
+static int evaluate_choice(struct pyevaluation *evaluation,
+			   const struct pysyntax *syntax, struct pyvalue *value)
+{
+	struct pyvalue condition;
+	int truth;
+
+	if (pyevaluate(evaluation, syntax->items[0], &condition))
+		return -1;
+	truth = pyvalue_truth(evaluation, &condition);
+	if (truth < 0)
+		return -1;
+	return pyevaluate(evaluation, syntax->items[truth ? 1 : 2], value);
+}
+
 static int evaluate_constant(struct pyevaluation *evaluation,
 			     const struct pysyntax *syntax,
 			     struct pyvalue *value)
@@ -256,8 +274,9 @@ static int evaluate_slice(struct pyevaluation *evaluation,
 	(void)syntax;
 	(void)value;
 	return error_set(evaluation->error,
-			 "Slices are taken from outside only of tensors and "
-			 "arrays; others would run code in the process.");
+			 "A slice or \"...\" stands here for no value: slices "
+			 "are taken from outside of list, tuple, str, bytes, "
+			 "tensors and arrays.");
 }
 
 static int evaluate_place(struct pyevaluation *evaluation,
@@ -296,6 +315,7 @@ static int (*const evaluators[])(struct pyevaluation *evaluation,
 	[PYSYNTAX_NOT] = evaluate_not,
 	[PYSYNTAX_AND] = evaluate_words,
 	[PYSYNTAX_OR] = evaluate_words,
+	[PYSYNTAX_CHOICE] = evaluate_choice,
 	[PYSYNTAX_PLACE] = evaluate_place,
 };
 

@@ -64,5 +64,12 @@ int pymodule_index(struct pyevaluation *evaluation,
 int pyindex_get(struct pyevaluation *evaluation,
 		const struct pyvalue *container, const struct pyvalue *index,
 		struct pyvalue *value, struct pyexpression_place *place);
+/*
+ * container[slice] of a list, tuple, str or bytes, as a value that is computed
+ * here; -1 and a sentence.
+ */
+int pyslice_get(struct pyevaluation *evaluation,
+		const struct pyvalue *container, const struct pysyntax *slice,
+		struct pyvalue *value);
 
 #endif

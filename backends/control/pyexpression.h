@@ -1,9 +1,11 @@
 /*
  * pyexpression: an expression of Python compared from outside, without
  * running anything in the process: names (locals, cells, globals, builtins'
- * constants), attributes, [index], ["key"], len(), numbers, strings, True,
- * False, None, comparisons (chained, is, in), and, or, not, + - * // % /
- * over numbers, parentheses.
+ * constants), attributes, [index], ["key"], [start:stop:step] of list, tuple,
+ * str, bytes and tensors, len(), numbers, strings, True, False, None,
+ * comparisons (chained, is, in), and, or, not, x if y else z, + - * ** // % /
+ * and bits over numbers (int of up to 4,300 digits), + of two str or two
+ * bytes, parentheses.
  *
  * What could run code in the process is refused with a sentence, never
  * guessed: attributes that are properties or come from __getattr__, objects

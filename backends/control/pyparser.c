@@ -92,12 +92,9 @@ int parser_refuse_token(struct parser *parser)
 		{ "=", "an assignment would change the process; == compares." },
 		{ ":=", "an assignment would change the process; == "
 			"compares." },
-		{ "if", "a choice (x if y else z) is not compared from "
-			"outside; \"and\" and \"or\" are." },
 		{ "for", "a comprehension would run code in the process." },
-		{ "**", "powers are not computed from outside." },
 		{ "@", "matrices are not multiplied from outside." },
-		{ ":", "slices are not made from outside." },
+		{ ":", "a slice stands in the brackets of an index, as in x[1:3]." },
 	};
 
 	if (token(parser)->kind == PYTOKEN_END)

@@ -12,6 +12,12 @@
 #include "backends/ptrace/pywriter.h"
 #include "banned.h"
 #include "base/buffer.h"
+#include "protocol/variable.h"
+
+/* Items that are written, and bytes behind which none begins: as of a list of
+ * the process (pywriter.h). */
+#define ITEMS_MAXIMUM 100
+#define TEXT_MAXIMUM (VARIABLE_VALUE_MAXIMUM - 64)
 
 static void write_characters(struct pyevaluation *evaluation,
 			     const struct pyvalue *value, struct buffer *text)
@@ -43,9 +49,15 @@ static void write_items(struct pyevaluation *evaluation,
 			const struct pyvalue *value, const char *brackets,
 			struct buffer *text)
 {
+	size_t before = text->length;
+
 	buffer_append_char(text, brackets[0]);
 	for (size_t i = 0; i < value->count; i++) {
 		buffer_append_string(text, i ? ", " : "");
+		if (i == ITEMS_MAXIMUM || text->length - before > TEXT_MAXIMUM) {
+			buffer_append_string(text, PYWRITER_CUT);
+			break;
+		}
 		pyvalue_write(evaluation, &value->items[i], text);
 	}
 	if (value->count == 1 && value->kind == PYVALUE_TUPLE)

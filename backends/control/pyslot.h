@@ -18,6 +18,7 @@ enum pyslot {
 	PYSLOT_LENGTH,	    /* __len__ */
 	PYSLOT_MAP_LENGTH,  /* the same, of mappings */
 	PYSLOT_CONTAINS,    /* __contains__ */
+	PYSLOT_CONCATENATE, /* + of sequences */
 	PYSLOT_ITEM,	    /* __getitem__ of a number */
 	PYSLOT_SUBSCRIPT,   /* __getitem__ of anything */
 	PYSLOT_ATTRIBUTE,   /* __getattribute__, or __getattr__ */
@@ -27,6 +28,7 @@ enum pyslot {
 	PYSLOT_SUBTRACT,
 	PYSLOT_MULTIPLY,
 	PYSLOT_REMAINDER,
+	PYSLOT_POWER,
 	PYSLOT_NEGATIVE,
 	PYSLOT_POSITIVE,
 	PYSLOT_INVERT,

@@ -15,8 +15,8 @@
 /*
  * A recursive descent over Python's grammar (Grammar/python.gram):
  *
- *	or, and, not, comparisons, | ^ & shifts, sums, products, signs,
- *	then names with what follows them.
+ *	if … else, or, and, not, comparisons, | ^ & shifts, sums, products,
+ *	signs, powers, then names with what follows them.
  */
 
 static const struct {
@@ -45,6 +45,7 @@ static const struct {
 	{ "/", PYOPERATOR_DIVIDE, 6 },
 	{ "//", PYOPERATOR_FLOOR_DIVIDE, 6 },
 	{ "%", PYOPERATOR_MODULO, 6 },
+	{ "**", PYOPERATOR_POWER, -1 }, /* binds closer than a sign before it */
 	{ "~", PYOPERATOR_INVERT, -1 },
 };
 
@@ -70,6 +71,26 @@ void pysyntax_free(struct pysyntax *syntax)
 
 static struct pysyntax *parse_binary(struct parser *parser, int level);
 
+static struct pysyntax *parse_unary(struct parser *parser);
+
+/* A name or constant, perhaps ** an operand with its sign. */
+static struct pysyntax *parse_power(struct parser *parser)
+{
+	struct pysyntax *node = parser_primary(parser);
+
+	if (!node || !parser_is_at(parser, "**"))
+		return node;
+	node = parser_wrap(parser, PYSYNTAX_BINARY, node);
+	if (!node)
+		return NULL;
+	node->operator = PYOPERATOR_POWER;
+	if (!parser_advance(parser) &&
+	    !parser_add(parser, node, parse_unary(parser)))
+		return node;
+	pysyntax_free(node);
+	return NULL;
+}
+
 static struct pysyntax *parse_unary(struct parser *parser)
 {
 	static const struct {
@@ -90,7 +111,7 @@ static struct pysyntax *parse_unary(struct parser *parser)
 	if (parser_enter(parser))
 		goto fail;
 	if (!node)
-		node = parser_primary(parser);
+		node = parse_power(parser);
 	else if (parser_advance(parser) ||
 		 parser_add(parser, node, parse_unary(parser)))
 		goto fail;
@@ -225,9 +246,50 @@ static struct pysyntax *parse_and(struct parser *parser)
 	return parse_words(parser, "and", PYSYNTAX_AND, parse_not);
 }
 
-struct pysyntax *parser_expression(struct parser *parser)
+static struct pysyntax *parse_or(struct parser *parser)
 {
 	return parse_words(parser, "or", PYSYNTAX_OR, parse_and);
+}
+
+/* Behind the value of "value if condition else other". */
+static struct pysyntax *parse_choice(struct parser *parser,
+				     struct pysyntax *owned_value)
+{
+	struct pysyntax *node = NULL;
+	struct pysyntax *condition;
+
+	if (parser_enter(parser) || parser_advance(parser))
+		goto fail;
+	condition = parse_or(parser);
+	if (!condition)
+		goto fail;
+	node = parser_wrap(parser, PYSYNTAX_CHOICE, condition);
+	if (!node)
+		goto fail;
+	node->column = owned_value->column;
+	if (parser_add(parser, node, owned_value)) {
+		owned_value = NULL;
+		goto fail;
+	}
+	owned_value = NULL;
+	if (parser_expect(parser, "else") ||
+	    parser_add(parser, node, parser_expression(parser)))
+		goto fail;
+	parser->depth--;
+	return node;
+fail:
+	pysyntax_free(owned_value);
+	pysyntax_free(node);
+	return NULL;
+}
+
+struct pysyntax *parser_expression(struct parser *parser)
+{
+	struct pysyntax *node = parse_or(parser);
+
+	if (!node || !parser_is_at(parser, "if"))
+		return node;
+	return parse_choice(parser, node);
 }
 
 /* "*0x7f1200:4" */

@@ -39,6 +39,7 @@ enum pysyntax_kind {
 	PYSYNTAX_NOT,	    /* items[0] */
 	PYSYNTAX_AND,	    /* items */
 	PYSYNTAX_OR,
+	PYSYNTAX_CHOICE, /* items: condition, value if true, value if false */
 	PYSYNTAX_PLACE, /* *0xADDRESS:LENGTH, alone */
 };
 
@@ -65,6 +66,7 @@ enum pyoperator {
 	PYOPERATOR_DIVIDE,
 	PYOPERATOR_FLOOR_DIVIDE,
 	PYOPERATOR_MODULO,
+	PYOPERATOR_POWER,
 	PYOPERATOR_INVERT, /* unary, and so are + and - */
 };
 

@@ -33,6 +33,8 @@ double pyfloat_half(uint16_t bits);
  */
 int64_t pyinteger_digits(struct pyreader *reader, uint64_t address,
 			 bool *is_negative, uint32_t *digits, size_t maximum);
+/* An int of so many bits is printed in full. */
+#define PYINTEGER_BITS 14284
 /*
  * Appends those digits in decimal, or, where repr() would refuse them as too
  * many, "<int of N bits>".

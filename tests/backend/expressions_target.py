@@ -11,6 +11,7 @@ import enum
 import json
 import os
 import sys
+import warnings
 
 TRUTHS = {}
 STEP = 100
@@ -175,6 +176,55 @@ type_of.__class__ is Net; inherited.base == 'Base'; net.__class__ is Net
 true_of; data.x == 1; data.y == 'b'; data; partial.lr == 0.1
 """
 
+VALUES = """
+big + 1; big - big - 1; big * big; big // 7; -big // 7; big % 7; -big % 7
+big // -big_power; -big % -big_power; big_power // big; big % big_power
+big * -big_power % 1000000007; -big * big // (big + 1); big // big; big % -big
+big / 3; big / big_power; 1 / 3; 9007199254740993 / 3; big * big / big_power
+9007199254740993 / 1; 9007199254740995 / 1; 1 / 9007199254740993
+(2 ** 1023 * 2 - 2 ** 969) / 1; (2 ** 1024 - 1) / 1; 2 ** 1024 / 2 ** 1000
+1 / 2 ** 1074; 3 / 2 ** 1075; 1 / 2 ** 1075; 1 / 2 ** 1076; -5 / 2 ** 1076
+(2 ** 54 + 2) / 2 ** 1128; (2 ** 54 + 1) / 2 ** 1127; 0 / -5; -7 / 2 ** 70
+big + 0.5; big * 1.5; float_big - big; 2 ** 1024 + 1.0; 1e308 * big
+9223372036854775807 + 1; 2 * 9223372036854775807; -9223372036854775807 - 2
+-9223372036854775808 // -1; -9223372036854775808 * -1; 1 << 64; 1 << 0
+big << 100; big >> 20; -big >> 20; -big >> 1000; big >> 1000; -1 >> 5; 0 << 9999
+-big_power >> 100; -big_power >> 99; (-big_power - 1) >> 100; 1 << -1; 1 >> -1
+big & big_power; -big & big_power; -big & -big_power; big | -big_power; -big | 1
+big ^ -big_power; -big ^ -1; -1 & big; -big_power & -big_power; ~big; ~-big; ~0
+-(1 << 60) & -(1 << 60); -(1 << 59) | 0; -(1 << 90) ^ ((1 << 90) - 1); ~(1 << 90)
+2 ** 3; -2 ** 2; 2 ** -1; 2 ** 3 ** 2; (2 ** 3) ** 2; 0 ** 0; 0 ** 5; 1 ** big
+(-1) ** big; (-1) ** (big + 1); 0 ** big; true ** true; true ** false; true ** 2
+2 ** 100; 3 ** 1000; -3 ** 1001; (-3) ** 1001; 10 ** 4000; (-7) ** 500; 2 ** half
+2.0 ** 3; 2 ** 0.5; 0.0 ** 0; half ** 2; nan ** 0; 1 ** nan; inf ** -1; inf ** 2
+(-inf) ** 3; (-inf) ** half; (-8.0) ** inf; 0.0 ** -inf; -0.0 ** 3; (-2.0) ** 3
+0 ** -1; 0.0 ** -1; 1e200 ** 2; 2 ** 1024.0; 10 ** -400; 2 ** -big; (-2) ** -3
+int_sub ** 2; float_sub ** 2; 2 ** int_sub; - - 2 ** 2; ~2 ** 2; 2 ** ~1; 2 ** - -1
+-2 ** -2; 2 * 3 ** 2; 2 ** 3 * 2; not 2 ** 0; 2 ** 2 == 4; step ** 0
+text + ' world'; 'a' + text + 'b'; text + empty; empty + empty; data + b'x'
+text + accents + wide + emoji; text + text_sub; text_sub + text; (text + 'x')[1:3]
+data + data == b'hellohello'; text + data; text + 5; 'x' in text + 'x'; len(text + wide)
+1 if true else 2; 1 if false else 2; missing if false else 2; 2 if true else missing
+1 if 0 else 2 if 0 else 3; (1 if 1 else 2) + 1; 1 if 1 else 2 + 1; 1 + 1 if 0 else 5
+text if text else none; [1 if false else 2, 3]; 1 if missing else 2; 0 or 1 if 1 and 1 else 9
+items[1 if true else 0]; text[1:2 if true else 3]; not 1 if 1 else 2; 1 if not 1 else 0
+text[:]; text[1:]; text[:2]; text[1:4]; text[::2]; text[::-1]; text[4:1:-1]; text[-3:]
+text[:-1]; text[10:]; text[:100]; text[-100:2]; text[3:1]; text[1:4:2]; text[-1:-4:-1]
+text[::-2]; text[5::-1]; text[:big]; text[-big:]; text[::big]; text[::-big]; text[big:]
+text[none:none:none]; text[none:2]; text[true:]; text[1:][1:]; text[1:][0]; text[::0]
+wide[1:]; accents[:2]; emoji[:1]; text[0:1] == 'h'; 'ell' in text[1:]; text[1.0:]; text['a':]
+long[4990:]; len(long[10:]); data[1:3]; data[::-1]; data[1:][0]; empty[1:]; b'abc'[1:]
+'abc'[1:]; 'abc'[::-1]; text_sub[1:]; xs[999990:]; len(xs[5:50000]); xs[::100000]
+items[1:]; items[:2]; items[::-1]; items[:]; items[5:]; items[-2:]; items[::2]; items[1:][0]
+items[1:] == [2.0, 'three']; items[:1] == [1]; 'three' in items[1:]; len(items[1:])
+items[1:] is items; items[int_sub:]; pair[1:]; pair[::-1]; pair[:1]; pair[:0]; (1, 2, 3)[1:]
+[1, 2, 3][::2]; nested[1:][0][0]; list_sub[1:]; point[:1]; list_long[:150]; list_long[5:8]
+list_long[::-999]; list_long[9990:]; empty_list[1:]; items[1:] < [3]; deque_[1:]; dict_[1:]
+items[0:3:none]; items[2::-1]; items[-1::-1]; items[:-4:-1]; items[3:0:-2]; bools[1:]
+items[1:2][0] is items[1]; text[1:3] + text[:1]; data[1:2] + data; text[1:3][::-1]; nan_list[:]
+function[1:]; 5[1:]; none[1:]; items[1:2, 3]; items[...]; text[1:2:3:4]
+"""
+
 REFUSED = """
 owned == 5 :: comparisons of its own
 5 == owned :: comparisons of its own
@@ -196,16 +246,39 @@ net.cached :: computed by its class
 net.static :: computed by its class
 hooked.other :: a __getattr__, which would have to run
 total.anything :: in a way of its own
-int_added + 1 :: for numbers only
-'a' + 'b' :: for numbers only
-[1] + [2] :: for numbers only
-net + 1 :: for numbers only
-9223372036854775807 + 1 :: 64 bits
-2 * 9223372036854775807 :: 64 bits
--9223372036854775807 - 2 :: 64 bits
-big + 1 :: 64 bits
-1 << 64 :: 64 bits
-9007199254740993 / 3 :: 64 bits
+int_added + 1 :: only numbers, two str and two bytes
+[1] + [2] :: only numbers, two str and two bytes
+added_text + 'a' :: only numbers, two str and two bytes
+'a' + added_text :: only numbers, two str and two bytes
+'a' * 3 :: for numbers only
+raised ** 2 :: for numbers only
+2 ** raised :: for numbers only
+list_getter[0:1] :: a __getitem__ of its own
+list_getter[:] :: a __getitem__ of its own
+table[1:2] :: Slices of dict are not taken from outside
+holder[1:2] :: Slices of __main__.Holder are not taken
+x[:owned] :: Slices of int
+'abc'[owned:] :: whole numbers or None
+'abc'[::0] :: not 0
+list_huge[1:] :: larger than what is copied
+text_huge[1:] :: larger than what is copied
+text_huge + 'a' :: too long
+text_half + text_half :: longer than what is computed
+10 ** 4300 :: some 4,300 digits
+2 ** 14285 :: some 4,300 digits
+2 ** 100000000000000000000 :: some 4,300 digits
+(2 ** 9000) * (2 ** 9000) :: some 4,300 digits
+1 << 14285 :: some 4,300 digits
+1 << 100000000000000000000 :: some 4,300 digits
+huge + 1 :: some 4,300 digits
+~huge :: some 4,300 digits
+0 ** -1 :: no negative power
+(-8) ** 0.5 :: complex
+1e200 ** 2 :: more than a float holds
+2 ** 1024 / 1 :: more than a float holds
+2 ** 1024 * 1.0 :: more than a float holds
+truthy and 1 if truthy else 2 :: a __bool__ of its own
+net + 1 :: only numbers, two str and two bytes
 f(1) :: At column 2: a call would run code in the process
 net.method() :: At column 11: a call would run code in the process
 len() :: takes one argument
@@ -218,17 +291,21 @@ x += 5 :: At column 3: an assignment
 (x := 5) :: At column 4: an assignment
 import os :: At column 1: "import" does not belong
 lambda: 1 :: "lambda" does not belong
-1 if 2 else 3 :: At column 3: a choice
+1 if 2 :: a "else" is missing
+1 if :: ends too early
+1 if 2 else :: ends too early
+if 1 else 2 :: does not belong
 [i for i in x] :: a comprehension would run code
-x[1:2] :: Slices
+x[1:2] :: Slices of int
 x[] :: an index is missing
-2 ** 3 :: powers
+2 ** :: ends too early
+** 2 :: no|*0xADDRESS
 a @ b :: matrices
 f'{x}' :: a formatted string would run code
 'abc :: At column 1: the string is not closed
 '''abc''' :: three quotes
 {} :: dicts
-{'a': 1} :: does not belong|slices
+{'a': 1} :: a slice stands in the brackets
 (1 :: a ")" is missing
 1) :: At column 2: ")" does not belong there
 1, , 2 :: At column 4: "," does not belong there
@@ -289,6 +366,16 @@ def judge(expression, scope):
         return type(error).__name__
 
 
+def reveal(expression, scope):
+    """[repr] or the name of the exception"""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return [repr(eval(expression, globals(), scope))]
+        except (Exception, SyntaxError) as error:
+            return type(error).__name__
+
+
 def tell(function, text, scope):
     scope = dict(scope)
     TRUTHS[function] = [[expression, judge(expression, scope)]
@@ -340,6 +427,26 @@ def texts(down):
     return (text, empty, escaped, quoted, raw, accents, wide, emoji, data,
             zeros, empty_data, bytes_of, text_sub, long, surrogate, xs, ys,
             repeats, shifted)
+
+
+def values(down):
+    step, big, big_power, half = 100, 123456789012345678901234567890, 2 ** 100, 0.5
+    float_big, nan, inf, true, false, none = float(big), float_nan, float("inf"), True, False, None
+    int_sub, float_sub, text_sub = Integer(7), Float(2.5), Text("sub")
+    text, empty, accents, wide, emoji = "hello", "", "h\xe9llo", "\u65e5\u672c", "\U0001f600"
+    data, long, xs = b"hello", "x" * 5000, "x" * 1000000
+    items, pair, nested, point = [1, 2.0, "three"], (1, "x"), (0, [(5,)]), collections.namedtuple("Point", "x y")(1, 2)
+    list_sub, list_long, empty_list = ListSub([1, 2]), list(range(10000)), []
+    deque_, dict_, bools, nan_list = collections.deque("abc"), {1: 2}, [True, False, None], [float_nan]
+    function = values
+    scope = dict(locals())
+    TRUTHS["values"] = [[expression, reveal(expression, scope)]
+                        for expression in split(VALUES)]
+    down[0](down[1:])
+    return (step, big, big_power, half, float_big, nan, inf, true, false, none,
+            int_sub, float_sub, text_sub, text, empty, accents, wide, emoji,
+            data, long, xs, items, pair, nested, point, list_sub, list_long,
+            empty_list, deque_, dict_, bools, nan_list, function)
 
 
 class ListSub(list):
@@ -564,7 +671,22 @@ class Added(int):
         return 0
 
 
+class AddedText(str):
+    def __radd__(self, other):
+        return 0
+
+
+class Raised(int):
+    def __pow__(self, other):
+        return 0
+
+    def __rpow__(self, other):
+        return 0
+
+
 def refused(down):
+    added_text, raised, huge = AddedText("a"), Raised(2), 2 ** 14300
+    list_huge, text_huge, text_half = [0] * 10002, "x" * 1048578, "x" * 600000
     owned, ordered, sized, truthy = Owned(), Ordered(), Sized(), Truthy()
     holder, list_holder, list_getter = Holder(), ListHolder(), ListGetter([1])
     hashed_key, table, net, hooked = HashedKey("a"), {"b": 1}, Net(), Hooked()
@@ -579,7 +701,8 @@ def refused(down):
     down[0](down[1:])
     return (owned, ordered, sized, truthy, holder, list_holder, list_getter,
             hashed_key, table, net, hooked, total, int_added, big, x, a, b,
-            loss, unbound)
+            loss, added_text, raised, huge, list_huge, text_huge, text_half,
+            unbound)
 
 
 def shadowing(down):
@@ -594,7 +717,7 @@ class Body:
     TRUTHS["Body"] = [["inside == 5", 1], ["step == 1", 1], ["STEP == 100", 1],
                       ["len(NAMES) == 2", 1], ["module_level == 9", 0]]
     module_level = 8
-    DOWN = [numbers, texts, containers, objects, refused, shadowing]
+    DOWN = [numbers, texts, values, containers, objects, refused, shadowing]
 
     def wait(down):
         print(json.dumps({"pid": os.getpid(), "truths": TRUTHS}), flush=True)

@@ -74,6 +74,25 @@ class ExpressionCase(unittest.TestCase):
     def test_class_body(self):
         self.check("Body", 5)
 
+    def test_values(self):
+        """What is computed is what Python's own eval() comes to."""
+        self.target.enter("values")
+        rows = self.target.told["truths"]["values"]
+        self.assertGreaterEqual(len(rows), 250)
+        wrong = []
+        for expression, truth in rows:
+            answer = self.target.ask("show", expression)
+            shown = answer.get("value", "")
+            if isinstance(truth, str):
+                is_right = bool(answer.get("error"))
+            elif len(truth[0]) > 300 and "\u2026" in shown:
+                is_right = truth[0].startswith(shown.split("\u2026")[0])
+            else:
+                is_right = shown == truth[0]
+            if not is_right:
+                wrong.append((expression, truth, answer))
+        self.assertFalse(wrong, "\n".join(str(row) for row in wrong))
+
     def test_large_numbers(self):
         """What is computed is printed in full, as what is read is."""
         self.target.enter("numbers")
