@@ -94,7 +94,8 @@ int parser_refuse_token(struct parser *parser)
 			"compares." },
 		{ "for", "a comprehension would run code in the process." },
 		{ "@", "matrices are not multiplied from outside." },
-		{ ":", "a slice stands in the brackets of an index, as in x[1:3]." },
+		{ ":", "a slice stands in the brackets of an index, as in "
+		       "x[1:3]." },
 	};
 
 	if (token(parser)->kind == PYTOKEN_END)

@@ -350,11 +350,25 @@ enum resumed_by order_resumes(const struct order *order)
 	return rows[order->kind].resumes;
 }
 
+/* "until LINE" resumes only where LINE is behind the current one. */
+static bool is_refused_until(const struct session *session,
+			     const struct order *order)
+{
+	int64_t line = get_number(order, "line");
+	int depth;
+
+	if (order->kind != REQUEST_UNTIL || line <= 0)
+		return false;
+	return session->debugger.is_post_mortem ||
+	       get_depth(session, order, &depth, NULL) < 0 ||
+	       line <= stop_line(session->stop, depth);
+}
+
 /* The others are told by the next stop. */
-bool order_waits(const struct order *order)
+bool order_waits(const struct session *session, const struct order *order)
 {
 	return order->kind == REQUEST_EVALUATE || order->kind == REQUEST_JUMP ||
-	       (order->kind == REQUEST_UNTIL && get_number(order, "line") > 0);
+	       is_refused_until(session, order);
 }
 
 static const char *const commands[] = {

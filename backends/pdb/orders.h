@@ -25,7 +25,7 @@ void order_free(struct order *order);
 /* Which request resumes the program by its line. */
 enum resumed_by order_resumes(const struct order *order);
 /* What the debugger says to its line is part of the answer. */
-bool order_waits(const struct order *order);
+bool order_waits(const struct session *session, const struct order *order);
 /* A line for the prompt that resumes the program, as far as is known. */
 bool order_is_command(const struct order *order);
 

@@ -172,6 +172,11 @@ int stop_frame_count(const struct stop *stop)
 	return (int)stop->count;
 }
 
+int stop_line(const struct stop *stop, int depth)
+{
+	return stop->places[depth].line;
+}
+
 int stop_nesting(const struct stop *stop)
 {
 	return stop->nesting;

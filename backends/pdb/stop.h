@@ -24,6 +24,8 @@ bool stop_is_same(const struct stop *stop, const struct stop *other);
 /* The frame that the debugger looks at, 0 innermost. */
 int stop_index(const struct stop *stop);
 int stop_frame_count(const struct stop *stop);
+/* The current line of a frame that the stack has. */
+int stop_line(const struct stop *stop, int depth);
 /* Debuggers that were begun within this one (`debug`). */
 int stop_nesting(const struct stop *stop);
 /* Lends; "" unknown. */

@@ -116,10 +116,6 @@ static void enter_stop(struct session *session, const json_t *answer,
 
 	session->stop = owned_stop;
 	is_same = is_same_stop(session, before);
-	/* It was not told yet that it ran. */
-	if (!is_same && session->typing &&
-	    session->typing->kind == REQUEST_UNTIL && was_stopped)
-		session_tell_state(session, DEBUGGER_RUNNING, NULL);
 	settle_held(session, is_same);
 	stop_free(before);
 	stop_describe(owned_stop, debugger);

@@ -89,14 +89,15 @@ static void type_first(struct session *session)
 static void type_line(struct session *session, struct order *owned_order)
 {
 	struct order *order = owned_order;
+	bool is_waiting = order_waits(session, order);
 
 	transcript_add(session->transcript, order->line, strlen(order->line));
 	if (session->is_echoing)
 		session_expect_echo(session, order->line);
 	forget_addresses(session);
-	follow_line(session, order_waits(order) ? RESUMED_BY_TYPING
-						: order_resumes(order));
-	if (order_waits(order)) {
+	follow_line(session, is_waiting ? RESUMED_BY_TYPING
+					: order_resumes(order));
+	if (is_waiting) {
 		session->typing = order;
 		session_send(session, order->line);
 		return;

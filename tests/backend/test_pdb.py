@@ -194,6 +194,24 @@ class PdbCase(PdbTest):
         self.assertNotIn("lambda", shown)
         self.assertIn("(Pdb) n\n", shown)
 
+    def test_until_comes_back_to_its_line(self):
+        """A breakpoint stops the next round at the very place."""
+        self.start()
+        self.set_breakpoints({"id": 5, "path": "train.py",
+                              "line": self.rank.line(FOR + 1)})
+        _, place = self.step("continue")
+        self.assertEqual(place, ("main", FOR + 1))
+        event, place = self.step("until", line=self.rank.line(RETURN))
+        self.assertEqual(place, ("main", FOR + 1))
+        self.assertEqual((event["reason"], event["hit"]), ("breakpoint", [5]))
+        # A line behind it is refused, and changes nothing.
+        self.assertIn("line", self.refuse("until", line=1))
+        self.set_breakpoints()
+        event, place = self.step("until", line=self.rank.line(RETURN))
+        self.assertEqual(place, ("main", RETURN))
+        self.ask("continue")
+        self.finish()
+
     def test_evaluations_and_lines(self):
         self.start()
         body = self.ask("evaluate", depth=0, expression="[1, results]")
