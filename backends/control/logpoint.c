@@ -18,6 +18,7 @@ struct piece {
 	char *text;
 	struct pyexpression *expression; /* NULL: the end of the text */
 	bool is_formatted;
+	bool is_repr; /* {x!r} */
 	struct numberformat format;
 };
 
@@ -93,7 +94,10 @@ static const char *find_end(const char *at)
 	return NULL;
 }
 
-/* The colon of a format in what stands between braces, NULL: it has none. */
+/*
+ * The colon of a format, or the ! of a conversion, in what stands between
+ * braces, NULL: it has none.
+ */
 static char *find_format(char *inner)
 {
 	int depth = 0;
@@ -105,12 +109,39 @@ static char *find_format(char *inner)
 			depth++;
 		else if (strchr(")]}", *at))
 			depth--;
-		else if (*at == ':' && depth == 0)
+		else if (depth == 0 && (*at == ':' || (*at == '!' && at[1] != '=')))
 			return at;
 		if (!*at)
 			break;
 	}
 	return NULL;
+}
+
+/* "r" or "s" behind the !; where its format begins, NULL: neither. */
+static char *take_conversion(char *at, bool *is_repr, struct error *error)
+{
+	*is_repr = *at == 'r';
+	if ((*at == 'r' || *at == 's') && (!at[1] || at[1] == ':'))
+		return at + 1;
+	error_set(error,
+		  "The text to log has '!%.10s', which is none of !r and !s.",
+		  at);
+	return NULL;
+}
+
+/* "{x = }" says the expression, too: whether the last sign of it is that. */
+static bool take_name(char *inner, struct buffer *text)
+{
+	size_t length = strlen(inner);
+
+	while (length && inner[length - 1] == ' ')
+		length--;
+	if (length < 2 || inner[length - 1] != '=' ||
+	    strchr("=!<>", inner[length - 2]))
+		return false;
+	buffer_append_string(text, inner);
+	inner[length - 1] = '\0';
+	return true;
 }
 
 /* Of "loss:.3f" without its braces, which is written to. */
@@ -120,18 +151,31 @@ static int read_inner(char *inner, struct logpoint *logpoint,
 	char *colon = find_format(inner);
 	struct numberformat format = { .width = 0 };
 	struct pyexpression *expression;
+	bool is_repr = false;
+	bool is_converted = colon && *colon == '!';
 	struct piece *piece;
 
+	if (is_converted) {
+		*colon = '\0';
+		colon = take_conversion(colon + 1, &is_repr, error);
+		if (!colon)
+			return -1;
+		if (!*colon)
+			colon = NULL;
+	}
 	if (colon) {
 		*colon = '\0';
 		if (numberformat_read(&format, colon + 1, error) < 0)
 			return -1;
 	}
+	if (take_name(inner, text) && !is_converted)
+		is_repr = !colon;
 	expression = pyexpression_parse(inner, error);
 	if (!expression)
 		return -1;
 	piece = add_piece(logpoint, text, expression);
 	piece->is_formatted = colon != NULL;
+	piece->is_repr = is_repr;
 	piece->format = format;
 	return 0;
 }
@@ -177,6 +221,39 @@ struct logpoint *logpoint_parse(const char *text, struct error *error)
 	return NULL;
 }
 
+/* A class of the program may have a __format__ of its own. */
+static bool is_plain(const struct variable *variable)
+{
+	const char *type = variable->type ? variable->type : "";
+
+	return !strchr(type, '.') || !strncmp(type, "numpy.", 6);
+}
+
+static bool is_text(const struct variable *variable)
+{
+	return variable->type && !strcmp(variable->type, "str");
+}
+
+static void write_value(const struct piece *piece,
+			const struct variable *variable, struct buffer *out,
+			struct error *error)
+{
+	if (piece->is_formatted && !piece->is_repr && !is_plain(variable)) {
+		error_set(error, "%s may have a __format__ of its own: {x!r} "
+				 "writes what is known",
+			  variable->type);
+	} else if (piece->is_formatted && piece->is_repr) {
+		numberformat_append_repr(out, &piece->format, variable->value,
+					 error);
+	} else if (piece->is_formatted) {
+		numberformat_append(out, &piece->format, variable->value,
+				    error);
+	} else if (piece->is_repr || !is_text(variable) ||
+		   numberformat_append_text(out, variable->value) < 0) {
+		buffer_append_string(out, variable->value);
+	}
+}
+
 static void say_value(const struct piece *piece, struct pyreader *reader,
 		      const struct pyobject_frame *frame, struct buffer *out)
 {
@@ -186,11 +263,7 @@ static void say_value(const struct piece *piece, struct pyreader *reader,
 
 	if (pyexpression_show(piece->expression, reader, frame, variable,
 			      &error) == 0) {
-		if (!piece->is_formatted)
-			buffer_append_string(out, variable->value);
-		else
-			numberformat_append(out, &piece->format,
-					    variable->value, &error);
+		write_value(piece, variable, out, &error);
 	}
 	if (error_is_set(&error))
 		buffer_printf(out, "<%s>", error.message);

@@ -1,7 +1,7 @@
 /*
  * logpoint: text that a breakpoint says instead of stopping, with {expressions}
- * filled in (pyexpression.h), as {x:.3f} in a format (numberformat.h); {{ and
- * }} are braces.
+ * filled in (pyexpression.h), as {x:.3f} in a format (numberformat.h), as
+ * {x!r} by repr(), as {x=} behind their own text; {{ and }} are braces.
  */
 #ifndef BACKENDS_CONTROL_LOGPOINT_H
 #define BACKENDS_CONTROL_LOGPOINT_H

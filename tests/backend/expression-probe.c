@@ -8,6 +8,7 @@
  *	show EXPRESSION		{"type", "value", "address"}
  *	place EXPRESSION	{"address", "length", "object", "local",
  *				"format", "calls": system calls it took}
+ *	say TEXT		{"said"}, of a text to log
  *	calls EXPRESSION	system calls of a second test
  */
 #include <inttypes.h>
@@ -16,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backends/control/logpoint.h"
 #include "backends/control/pyexpression.h"
 #include "backends/ptrace/cpython.h"
 #include "backends/ptrace/holds.h"
@@ -24,6 +26,7 @@
 #include "backends/ptrace/pystack.h"
 #include "banned.h"
 #include "base/array.h"
+#include "base/buffer.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "protocol/sample.h"
@@ -170,6 +173,26 @@ static const struct {
 	{ "calls", answer_calls },
 };
 
+static json_t *answer_say(struct probe *probe, const char *text)
+{
+	struct error error = ERROR_INIT;
+	struct logpoint *logpoint = logpoint_parse(text, &error);
+	struct buffer said = BUFFER_INIT;
+	struct pyreader reader;
+	json_t *answer = json_object();
+
+	if (!logpoint) {
+		json_decref(answer);
+		return failure(&error);
+	}
+	pyreader_init(&reader, probe->process.memory, &probe->process.python);
+	logpoint_say(logpoint, &reader, &probe->frame, &said);
+	json_set_text(answer, "said", said.data);
+	buffer_clear(&said);
+	logpoint_free(logpoint);
+	return answer;
+}
+
 static json_t *answer_line(void *data, char *line)
 {
 	struct probe *probe = data;
@@ -185,6 +208,8 @@ static json_t *answer_line(void *data, char *line)
 		text = line + strlen(line);
 	if (!strcmp(line, "frame"))
 		return answer_frame(probe, text);
+	if (!strcmp(line, "say"))
+		return answer_say(probe, text);
 	expression = pyexpression_parse(text, &error);
 	if (!expression)
 		return failure(&error);

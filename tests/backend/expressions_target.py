@@ -225,6 +225,24 @@ items[1:2][0] is items[1]; text[1:3] + text[:1]; data[1:2] + data; text[1:3][::-
 function[1:]; 5[1:]; none[1:]; items[1:2, 3]; items[...]; text[1:2:3:4]
 """
 
+# Texts to log; each field is that of an f-string.
+SAID = """
+{step} {text} {none} {true} {half} {items}|{step!r} {text!r} {quoted!r} {quoted}
+{step = }|{step=}|{text=}|{step + 1 = }|{text=!s}|{half=:.2f}|{text!r:>10}|{text!r:*^11}
+{step:,} {big:,} {big:_} {-big:,d} {half:,} {float_big:,.2f} {1234567.891:,} {12:,} {999:,} {1000:,}
+{step:<6}|{step:>6}|{step:^7}|{step:=+7}|{step:*<6}|{-step:0=7}|{-step:07}|{step:+}|{step: }|{-step: d}
+{text:<8}|{text:>8}|{text:^8}|{text:.2s}|{text:*^9.3s}|{text:s}|{text:2}|{text:10}|{accents:>8}|{wide:^6}
+{step:b} {step:#b} {step:x} {step:#x} {step:#X} {step:o} {step:#o} {255:X} {-255:#x} {0:b} {0:#x}
+{big:x} {big:b} {-big:#o} {big_power:#x} {step:#010x} {step:08b} {step:_b} {big:_x} {step:<#8x}|{-step:#012b}
+{half:%} {half:.1%} {0.12345:.2%} {step:%} {half:8.1%}|{half:<8.1%}|{-half:+.0%} {1234.5:,.0%}
+{1234567:012,} {1234567:011,} {1234567:09,} {12:08,} {1234.5:012,.1f} {-1234:010,} {1234567:020_x} {0:07,}
+{step:f} {step:.2e} {step:g} {big:e} {big:g} {big:.0f} {nan:.2f} {-inf:f} {inf:8.1f}|{nan:08.1f} {half:g}
+{true:d} {true:5} {false:x} {true:.1f} {true:>6}|{one_e7:.3g} {small:.2e} {half:10}|{float_big:25}|{inf:5}|
+{text[1:3]:>5} {text + 'x':<8}| {step if true else 2:4} {{x}} {(step, 2)!r:>12} {step != 100} {step == 100 = }
+{escaped} {escaped!r} {escaped:>8}| {quoted:^10} {emoji:>3} {surrogate_free!s:5}|{items!r} {none!s} {none!r:>6}
+{int_sub} {2 ** 70:#b} {10 ** 50:,} {text[::-1]!r} {1 < 2 = } {step=:>8} {step=!r:>8}
+"""
+
 REFUSED = """
 owned == 5 :: comparisons of its own
 5 == owned :: comparisons of its own
@@ -439,14 +457,18 @@ def values(down):
     list_sub, list_long, empty_list = ListSub([1, 2]), list(range(10000)), []
     deque_, dict_, bools, nan_list = collections.deque("abc"), {1: 2}, [True, False, None], [float_nan]
     function = values
+    quoted, escaped, one_e7, small, surrogate_free = "it's", "a\tb\\", 1e-7, 1e-310, "x\x7f\u0378"
     scope = dict(locals())
+    TRUTHS["said"] = [[line, eval('f"""%s"""' % line, globals(), scope)]
+                      for line in SAID.strip().splitlines()]
     TRUTHS["values"] = [[expression, reveal(expression, scope)]
                         for expression in split(VALUES)]
     down[0](down[1:])
     return (step, big, big_power, half, float_big, nan, inf, true, false, none,
             int_sub, float_sub, text_sub, text, empty, accents, wide, emoji,
             data, long, xs, items, pair, nested, point, list_sub, list_long,
-            empty_list, deque_, dict_, bools, nan_list, function)
+            empty_list, deque_, dict_, bools, nan_list, function, quoted,
+            escaped, one_e7, small, surrogate_free)
 
 
 class ListSub(list):

@@ -93,6 +93,29 @@ class ExpressionCase(unittest.TestCase):
                 wrong.append((expression, truth, answer))
         self.assertFalse(wrong, "\n".join(str(row) for row in wrong))
 
+    def test_texts_to_log(self):
+        """What is said is what an f-string of the frame comes to."""
+        self.target.enter("values")
+        for text, truth in self.target.told["truths"]["said"]:
+            with self.subTest(text[:40]):
+                answer = self.target.ask("say", text)
+                self.assertEqual(answer.get("said"), truth, answer)
+
+    def test_texts_to_log_that_are_refused(self):
+        self.target.enter("values")
+        for text, sentence in (("{text:d}", "hello is no number"),
+                               ("{half:x}", "is no whole number"),
+                               ("{none:>5}", "None is no number"),
+                               ("{step:s}", "is no str"),
+                               ("{items:>5}", "is no number"),
+                               ("{int_sub:d}", "a __format__ of its own"),
+                               ("{step!x}", "none of !r and !s"),
+                               ("{step:n}", "none of ours"),
+                               ("{step:{half}}", "none of ours")):
+            with self.subTest(text):
+                answer = self.target.ask("say", text)
+                self.assertIn(sentence, str(answer))
+
     def test_large_numbers(self):
         """What is computed is printed in full, as what is read is."""
         self.target.enter("numbers")

@@ -673,8 +673,8 @@ static void test_formats(void **state)
 		{ ".3f", "'text'", NULL },
 		{ ".3f", "[1, 2]", NULL },
 	};
-	static const char *const wrong[] = { ".3",  "s", "<5",	 ",d", "100d",
-					     ".2d", "%", ".51f", "+",  "f " };
+	static const char *const wrong[] = { ".3",  "c", "=s",	 ",x", "100d",
+					     ".2d", "n", ".51f", "#d", "f " };
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
