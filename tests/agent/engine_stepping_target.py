@@ -26,15 +26,18 @@ LIMIT = 120
 
 
 class Plain(Recorder):
-    """bdb as it is."""
+    """bdb as it is. is_all_traced: after each stop, what the thread is in (see
+    doc/stepping.md, From inside)."""
 
     dispatch_exception = Recorder.__mro__[1].dispatch_exception
     dispatch_return = Recorder.__mro__[1].dispatch_return
     set_return = Recorder.__mro__[1].set_return
+    dispatch_call = Recorder.__mro__[1].dispatch_call
 
     def stop(self, event, frame, value=""):
         del value       # the engine's stops have none
-        if self.is_waiting and frame.f_code.co_name == "run":
+        if self.is_all_traced or (self.is_waiting and
+                                  frame.f_code.co_name == "run"):
             # All that is on the stack is traced, as after set_trace().
             step = frame
             while step is not None:
@@ -143,16 +146,20 @@ def run_engine(folder, order, call):
 
 
 def run_pdb(folder, order, call):
-    recorder = Plain(folder, order["script"])
+    recorder = Plain(folder, order["script"], "program" in order)
     call(recorder)
     recorder.clear_all_breaks()
     return recorder.stops
 
 
 def obey(mode, folder, order):
-    space = stepping_target.load(folder)
+    program = order.get("program", stepping_target.FILES[0])
+    space = stepping_target.load(folder, program)
     run = space["run"]
     functions = [space[name] for name in order["functions"]]
+    if "script" not in order:
+        return stepping_target.run_lines(
+            run, functions, os.path.join(folder, program), space["__code__"])
     for _ in range(order["warm"]):
         run(functions)
 

@@ -55,7 +55,8 @@ class Program:
         shutil.rmtree(self.folder)
 
 
-class SteppingCase(unittest.TestCase):
+class Case(unittest.TestCase):
+    """A process with bdb, and one with the engine."""
     maxDiff = None
 
     def start(self, mode):
@@ -70,17 +71,27 @@ class SteppingCase(unittest.TestCase):
     def setUp(self):
         self.program = Program(self.python)
         self.addCleanup(self.program.close)
-        self.orders = stepping_scenarios.scenarios(self.program.marks)
         self.pdb = self.start("pdb")
         self.engine = self.start("engine")
 
-    def compare(self, name, order):
+    def stops(self, order):
+        """Those of bdb, and those of the engine."""
         if self.engine.process.poll() is not None:
             self.engine = self.start("engine")
         for process in (self.pdb, self.engine):
             process.tell(order)
         wanted, got = self.pdb.hear(), self.engine.hear()
         self.assertIsNotNone(got, "it says nothing")
+        return wanted, got
+
+
+class SteppingCase(Case):
+    def setUp(self):
+        super().setUp()
+        self.orders = stepping_scenarios.scenarios(self.program.marks)
+
+    def compare(self, name, order):
+        wanted, got = self.stops(order)
         first, last = DIFFERENT.get(name, (0, 0))
         if first <= self.python.version[1] <= last:
             self.assertNotEqual(got, wanted, "is equal by now")

@@ -5,9 +5,12 @@ The same seed makes the same program on every Python, and the same commands
 where the lines that a Python sees are the same.
 """
 import os
+import random
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 WATCHES = 4         # of a thread; two are for `next`
+WARM = 100          # runs of code that is specialised by then
+LENGTH = 25         # commands of a sequence
 HEAD = '''"""Made by stepping_random.py."""
 
 
@@ -72,8 +75,8 @@ JUMPS = ("continue", "continue", "break", "return x")
 class Maker:
     """The text of functions that end by themselves."""
 
-    def __init__(self, random):
-        self.random = random
+    def __init__(self, chance):
+        self.random = chance
         self.lines = []
         self.variables = 0
 
@@ -175,9 +178,9 @@ class Maker:
         self.put(1, "return x")
 
 
-def make_program(random):
+def make_program(chance):
     """Its text, and the functions to be called."""
-    maker = Maker(random)
+    maker = Maker(chance)
     names = ["one", "two", "three"]
     for name in names:
         maker.function(name)
@@ -194,8 +197,8 @@ class Commands:
     """A script for a program of which is known what run_lines() of
     stepping_target.py says."""
 
-    def __init__(self, random, program, codes):
-        self.random, self.program = random, program
+    def __init__(self, chance, program, codes):
+        self.random, self.program = chance, program
         self.codes = codes
         self.run = [code for code in codes
                     if code["lines"] and code["name"] != "run"]
@@ -259,3 +262,60 @@ class Commands:
             if script[-1] == "up":
                 script.append(self.random.choice(("n", "r", "unt")))
         return script
+
+
+def real_names():
+    lines = real_program().split("\n")
+    return [following.split()[1].partition("(")[0]
+            for line, following in zip(lines, lines[1:])
+            if line == "@program"]
+
+
+REAL = real_names()
+
+
+class Sequences:
+    """The orders of seeds, for stepping_target.py; their programs are written
+    into folders."""
+
+    def __init__(self, folders):
+        self.folders = folders
+        self.write("stepping_real.py", real_program())
+
+    def write(self, name, text):
+        for folder in self.folders:
+            with open(os.path.join(folder, name), "w") as file:
+                file.write(text)
+
+    def order(self, seed, lines_of):
+        """`lines_of` gives what run_lines() of stepping_target.py says of an
+        order without a script."""
+        chance = random.Random(seed)
+        order = {"warm": chance.choice((0, WARM)),
+                 "in_thread": chance.random() < 0.2}
+        if chance.random() < 0.5:
+            order["program"] = "stepping_real.py"
+            order["functions"] = chance.sample(REAL, chance.choice((1, 1, 2)))
+        else:
+            text, functions = make_program(chance)
+            order["program"] = "stepping_made_%d.py" % seed
+            order["functions"] = [chance.choice(functions)]
+            self.write(order["program"], text)
+        commands = Commands(chance, order["program"], lines_of(order))
+        order["script"] = commands.script(LENGTH)
+        return order
+
+
+def reduced(order, differs):
+    """The same with as few commands as show a difference; `differs` tells of
+    an order."""
+    script, at = list(order["script"]), len(order["script"]) - 1
+    while at >= 0:
+        less = script[:at] + script[at + 1:]
+        # It begins with a breakpoint, and the first command is "c".
+        begun = [word for word in less if word[:2] != "b:"]
+        if less[0][:2] == "b:" and begun[:1] == ["c"] and \
+                differs(dict(order, script=less)):
+            script = less
+        at -= 1
+    return dict(order, script=script)

@@ -27,8 +27,6 @@ ALL = "PROBETUI_SOAK" in os.environ
 SEED = int(os.environ.get("PROBETUI_STEPPING_SEED", "0"))
 COUNT = int(os.environ.get("PROBETUI_STEPPING_COUNT", "1" if SEED else "100"))
 FIRST, FEW = 20, 4  # sequences of a day
-WARM = 100
-LENGTH = 25         # commands of a sequence
 
 
 class Watched(Session):
@@ -101,46 +99,6 @@ class Runner:
         return wanted, got, error
 
 
-class Sequences:
-    """The orders of seeds."""
-
-    def __init__(self, folders):
-        self.folders = folders
-        self.write("stepping_real.py", stepping_random.real_program())
-
-    def write(self, name, text):
-        for folder in self.folders:
-            with open(os.path.join(folder, name), "w") as file:
-                file.write(text)
-
-    def order(self, seed, runner):
-        chance = random.Random(seed)
-        order = {"warm": chance.choice((0, WARM)),
-                 "in_thread": chance.random() < 0.2}
-        if chance.random() < 0.5:
-            order["program"] = "stepping_real.py"
-            order["functions"] = chance.sample(REAL, chance.choice((1, 1, 2)))
-        else:
-            text, functions = stepping_random.make_program(chance)
-            order["program"] = "stepping_made_%d.py" % seed
-            order["functions"] = [chance.choice(functions)]
-            self.write(order["program"], text)
-        commands = stepping_random.Commands(chance, order["program"],
-                                            runner.lines(order))
-        order["script"] = commands.script(LENGTH)
-        return order
-
-
-def real_names():
-    lines = stepping_random.real_program().split("\n")
-    return [following.split()[1].partition("(")[0]
-            for line, following in zip(lines, lines[1:])
-            if line == "@program"]
-
-
-REAL = real_names()
-
-
 def differs(runner, order):
     """None, or the first stop that differs."""
     wanted, got, error = runner.run(order)
@@ -150,20 +108,6 @@ def differs(runner, order):
                 number, len(wanted), each, got[number:number + 1] or "none",
                 error, got[:number][-3:])
     return None
-
-
-def reduced(runner, order):
-    """The same with as few commands as show a difference."""
-    script, at = list(order["script"]), len(order["script"]) - 1
-    while at >= 0:
-        less = script[:at] + script[at + 1:]
-        # It begins with a breakpoint, and the first command is "c".
-        begun = [word for word in less if word[:2] != "b:"]
-        if less[0][:2] == "b:" and begun[:1] == ["c"] and \
-                differs(runner, dict(order, script=less)):
-            script = less
-        at -= 1
-    return dict(order, script=script)
 
 
 class RandomSteppingTest(unittest.TestCase):
@@ -179,7 +123,7 @@ class RandomSteppingTest(unittest.TestCase):
                      if str(python.version[1]) in names.split(",")]
         self.program = Program(found)
         self.addCleanup(self.program.close)
-        self.sequences = Sequences(self.program.folders)
+        self.sequences = stepping_random.Sequences(self.program.folders)
         self.runners = [Runner(python, self.program.folder)
                         for python in found]
         for runner in self.runners:
@@ -187,11 +131,12 @@ class RandomSteppingTest(unittest.TestCase):
 
     def try_seed(self, seed, runner):
         with self.subTest(seed=seed, python=runner.python.name):
-            order = self.sequences.order(seed, runner)
+            order = self.sequences.order(seed, runner.lines)
             try:
                 found = differs(runner, order)
                 if found and ALL:
-                    order = reduced(runner, order)
+                    order = stepping_random.reduced(
+                        order, lambda less: differs(runner, less))
                     found = differs(runner, order) or found
             except AssertionError:
                 runner.close()

@@ -1,0 +1,67 @@
+"""Random commands in real and made programs stop in the engine where they stop
+in bdb.
+
+As test_engine_stepping.py does, with the programs and commands of
+stepping_random.py. A sequence is its seed: PROBETUI_STEPPING_SEED=SEED does
+that one alone, PROBETUI_STEPPING_COUNT so many from it on.
+
+Each day's run does the same few sequences on two Pythons; with PROBETUI_SOAK it
+does many on all, from a seed that it prints.
+"""
+import json
+import os
+import random
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import test_engine_stepping  # noqa: E402
+sys.path.insert(0, os.path.join(test_engine_stepping.SOURCE, "tests", "e2e"))
+import stepping_random  # noqa: E402
+
+ALL = "PROBETUI_SOAK" in os.environ
+SEED = int(os.environ.get("PROBETUI_STEPPING_SEED", "0"))
+COUNT = int(os.environ.get("PROBETUI_STEPPING_COUNT", "1" if SEED else "100"))
+FIRST, FEW = 40, 10     # sequences of a day
+
+
+class RandomCase(test_engine_stepping.Case):
+    def lines(self, order):
+        order = {key: order[key] for key in ("program", "functions")}
+        self.pdb.tell(order)
+        return self.pdb.hear()
+
+    def differs(self, order):
+        """None, or the first stop that differs."""
+        wanted, got = self.stops(order)
+        for number in range(max(len(wanted), len(got))):
+            if wanted[number:number + 1] != got[number:number + 1]:
+                return "stop %d of %d: bdb %s, here %s, after %s" % (
+                    number, len(wanted), wanted[number:number + 1] or "none",
+                    got[number:number + 1] or "none", got[:number][-3:])
+        return None
+
+    def try_seed(self, sequences, seed):
+        order = sequences.order(seed, self.lines)
+        found = self.differs(order)
+        if found and ALL:
+            order = stepping_random.reduced(order, self.differs)
+            found = self.differs(order) or found
+        self.assertIsNone(found, "%s %s" % (found, json.dumps(order)))
+
+    def test_random_commands_stop_as_under_bdb(self):
+        if not ALL and self.python.version[:2] not in \
+                test_engine_stepping.FEW:
+            self.skipTest("with PROBETUI_SOAK=1")
+        sequences = stepping_random.Sequences([self.program.folder])
+        first = SEED or (random.randrange(1, 10 ** 6) if ALL else FIRST)
+        count = COUNT if ALL or SEED else FEW
+        print("# PROBETUI_STEPPING_SEED=%d PROBETUI_STEPPING_COUNT=%d" % (
+            first, count), flush=True)
+        for seed in range(first, first + count):
+            with self.subTest(seed=seed):
+                self.try_seed(sequences, seed)
+
+
+def load_tests(loader, _tests, _pattern):
+    return test_engine_stepping.pythons.load_cases(loader, __name__,
+                                                   RandomCase)
