@@ -16,7 +16,7 @@ import stepping_target  # noqa: E402
 from probetui import inspection  # noqa: E402
 from probetui.debugging.engine import Engine  # noqa: E402
 from probetui.debugging.specs import Spec  # noqa: E402
-from stepping_target import Recorder  # noqa: E402
+from stepping_target import Untouched  # noqa: E402
 
 OUTSIDE = (__file__, stepping_target.__file__)
 LIBRARY = ("bdb.py", "threading.py")
@@ -25,25 +25,18 @@ STEPS = {"n": "next", "s": "stepIn", "r": "stepOut", "unt": "until",
 LIMIT = 120
 
 
-class Plain(Recorder):
-    """bdb as it is. is_all_traced: after each stop, what the thread is in (see
-    doc/stepping.md, From inside)."""
-
-    dispatch_exception = Recorder.__mro__[1].dispatch_exception
-    dispatch_return = Recorder.__mro__[1].dispatch_return
-    set_return = Recorder.__mro__[1].set_return
-    dispatch_call = Recorder.__mro__[1].dispatch_call
+class Plain(Untouched):
+    """As after set_trace(), which traces all that is on the stack; with
+    is_all_traced, at each stop (doc/stepping.md, From inside)."""
 
     def stop(self, event, frame, value=""):
-        del value       # the engine's stops have none
         if self.is_all_traced or (self.is_waiting and
                                   frame.f_code.co_name == "run"):
-            # All that is on the stack is traced, as after set_trace().
             step = frame
             while step is not None:
                 step.f_trace = self.trace_dispatch
                 step = step.f_back
-        super().stop(event, frame)
+        super().stop(event, frame, value)
 
 
 class Follower:

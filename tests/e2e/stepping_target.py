@@ -1,6 +1,6 @@
 """Runs functions of stepping_program.py, alone or under bdb.
 
-    stepping_target.py plain|bdb FOLDER
+    stepping_target.py plain|bdb|shown|pdb FOLDER
 
 Takes a line of JSON for each scenario: {"functions": [...], "warm": COUNT,
 "in_thread": bool, "marks": ..., "script": [...]}. The program is compiled
@@ -10,12 +10,17 @@ file than stepping_program.py; without "script" it says which lines ran.
 plain: says "ready", waits for a line, runs the functions, says "done".
 bdb: says the stops as a list of "EVENT FILE:LINE FUNCTION", that of a return
 with " VALUE" where it is simple; "outside" is one that is none of the program's.
+shown: the places that pdb would show, without values.
+pdb: says "ready", waits for a line, runs the functions under a pdb that listens
+at the Unix socket "pdb.sock" of FOLDER, says "done".
 """
 import bdb
 import dis
 import json
 import opcode
 import os
+import pdb
+import socket
 import sys
 import threading
 import types
@@ -173,6 +178,39 @@ class Recorder(bdb.Bdb):
         self.stop("exception", frame)
 
 
+class Untouched(Recorder):
+    """bdb as it is."""
+
+    dispatch_call = bdb.Bdb.dispatch_call
+    dispatch_exception = bdb.Bdb.dispatch_exception
+    dispatch_return = bdb.Bdb.dispatch_return
+    set_return = bdb.Bdb.set_return
+
+    def stop(self, event, frame, value=""):
+        del value
+        super().stop(event, frame)
+
+
+class Shown(Untouched):
+    """As pdb: of an exception the frame that raised it is the current one."""
+
+    def user_exception(self, frame, exc_info):
+        traceback = exc_info[2]
+        while traceback.tb_next:
+            traceback = traceback.tb_next
+        self.stop("exception", traceback.tb_frame)
+
+
+def listen(folder):
+    """A pdb for who connects first."""
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(os.path.join(folder, "pdb.sock"))
+        server.listen(1)
+        say("listens")
+        file = server.accept()[0].makefile("rw")
+    return pdb.Pdb(stdin=file, stdout=file, nosigint=True, readrc=False)
+
+
 def load(folder, program=FILES[0]):
     """The program, its code objects new."""
     for name in FILES[1:]:
@@ -269,14 +307,21 @@ def main():
             continue
         for _ in range(order["warm"]):
             space["run"](functions)
-        if mode == "plain":
+        if mode in ("plain", "pdb"):
             say("ready")
             read_line()
+        if mode == "plain":
             call(lambda: space["run"](functions), order["in_thread"])
             say("done")
+        elif mode == "pdb":
+            debugger = listen(folder)
+            call(lambda: debugger.runcall(space["run"], functions),
+                 order["in_thread"])
+            say("done")
         else:
-            recorder = Recorder(folder, order["script"],
-                                "program" in order)
+            recorder = Shown(folder, order["script"]) \
+                if mode == "shown" else Recorder(
+                    folder, order["script"], "program" in order)
             call(lambda: recorder.runcall(space["run"], functions),
                  order["in_thread"])
             recorder.clear_all_breaks()     # which all recorders share

@@ -192,6 +192,12 @@ class Scenario:
                 count += 1
                 self.act(command, argument, count)
 
+    def begin(self):
+        """The first command, which is `continue`."""
+        for rank in self.ranks:
+            rank.plain.tell("go")
+        return ""
+
     def act(self, command, argument, count):
         ended = [rank for rank in self.ranks if len(rank.wanted) < count]
         self.ranks = [rank for rank in self.ranks if rank not in ended]
@@ -203,9 +209,7 @@ class Scenario:
         if not self.ranks:
             return
         if count == 1:
-            for rank in self.ranks:
-                rank.plain.tell("go")
-            line = ""
+            line = self.begin()
         for rank in self.ranks if self.moves else ():
             self.session.send("rank %d" % rank.number, *self.moves)
             self.session.send("%s ranks %d" % (line, rank.number))
