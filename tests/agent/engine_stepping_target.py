@@ -82,7 +82,7 @@ class Follower:
     def set_break(self, command, argument):
         name, _, line = argument.partition(":")
         if command == "cl":
-            del self.specs[argument]
+            self.specs.pop(argument, None)
         else:
             self.specs[argument] = Spec(
                 len(self.specs) + 1, os.path.join(self.folder, name),

@@ -682,6 +682,13 @@ def leaves():
     return i                            # L:leaves_end
 
 
+def short():
+    total = 0
+    for i in range(5): total += i       # L:short_for
+    while total > 7: total -= 1         # L:short_while
+    return total
+
+
 def gathered():
     names = [add(i, 1)                  # L:gathered
              for i in range(2)]

@@ -218,6 +218,8 @@ behind_class: classes: b:classes c s c n n
 behind_lambda: nested: b:lambda c n s c n n
 behind_lambda_return: nested: b:lambda c n s r n n
 until_left: leaves: b:leaves c cl:leaves unt:leaves_end n
+short_for: short: b:short_for c c s s c n s
+short_while: short: b:short_while c s s c n s
 gathered_next: gathered: b:gathered c n*8
 outer_return: nests: b:outer_gen c cl:outer_gen r n
 run_return: loop: b:loop_end c up r

@@ -32,7 +32,6 @@ class Stepper(bdb.Bdb):
         super().__init__()
         self._engine = engine
         self._state = state
-        self._first: Any = None     # where the thread stands already
         self._hits: Any = None
         self._raised: Any = None    # by a signal's handler, in a stop
         self.is_over = False
@@ -49,7 +48,6 @@ class Stepper(bdb.Bdb):
         """From a stop in a thread that did not step."""
         self.is_over = False
         self._raised = None
-        self._first = (frame, frame.f_lasti)
         step: Optional[FrameType] = frame
         while step is not None:
             if step.f_trace is None or self._engine.is_ours(step.f_trace):
@@ -121,10 +119,6 @@ class Stepper(bdb.Bdb):
             if self.stopframe is not None and frame is not self.stopframe \
                     and frame.f_code.co_filename not in self.breaks:
                 return None     # as dispatch_call() would say
-        if self._first is not None:
-            first, self._first = self._first, None
-            if event == "line" and first == (frame, frame.f_lasti):
-                return self.trace
         if self._engine.is_delicate(frame):
             return None if event == "call" and self.stopframe else self.trace
         if event == "line" and self._state.is_held:
