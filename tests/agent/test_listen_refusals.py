@@ -213,6 +213,12 @@ class TestRefusals(RefusalsCase):
             with self.target.client() as client:
                 client.send(data)
 
+    def has_room(self):
+        """No client is connected but this one."""
+        with self.target.client() as client:
+            return client.ask("GET", "/threads").status == 200 and \
+                int(client.value("threading.active_count()")) <= 3
+
     def test_many(self):
         clients = [self.target.client()]
         self.addCleanup(lambda: [client.close() for client in clients])
@@ -228,12 +234,7 @@ class TestRefusals(RefusalsCase):
         self.assertTrue(client.is_closed())
         while clients:
             clients.pop().close()
-
-        def again():
-            with self.target.client() as client:
-                return client.ask("GET", "/").status == 200
-
-        wait_for(again, "room for another one")
+        wait_for(self.has_room, "the threads of these clients to end")
 
     def test_many_after_another(self):
         """Ten thousand connections, hundreds of them at a time, of which none
@@ -250,13 +251,7 @@ class TestRefusals(RefusalsCase):
         while there:
             there.pop().close()
         self.assertLess(most, 100)
-
-        def answered():
-            with self.target.client() as client:
-                return client.ask("GET", "/threads").status == 200 and \
-                    int(client.value("threading.active_count()")) <= 3
-
-        wait_for(answered, "their threads to end")
+        wait_for(self.has_room, "their threads to end")
 
     def test_evaluations_that_do_not_end(self):
         clients = [self.target.client() for _ in range(9)]

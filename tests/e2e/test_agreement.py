@@ -12,6 +12,8 @@ import sys
 import unittest
 
 import jobs
+sys.path.insert(0, os.path.join(jobs.SOURCE, "tests", "backend"))
+import pythons  # noqa: E402
 
 JOB = os.path.join(jobs.JOBS, "backward.py")
 IS_SOAK = bool(os.environ.get("PROBETUI_SOAK"))
@@ -147,6 +149,8 @@ class TestTorch(Agreement, unittest.TestCase):
         cls.python = jobs.find_torch()
         if cls.python is None:
             raise unittest.SkipTest("no Python with torch")
+        if not pythons.has_torchrun(cls.python):
+            raise unittest.SkipTest(pythons.NO_TORCHRUN)
 
     def start(self, how):
         return Job([self.python, "-m", "torch.distributed.run",

@@ -4,9 +4,12 @@ import http.client
 import json
 import os
 import socket
+import sys
 import unittest
 
 import jobs
+sys.path.insert(0, os.path.join(jobs.SOURCE, "tests", "backend"))
+import pythons  # noqa: E402
 
 
 class Client(http.client.HTTPConnection):
@@ -29,7 +32,7 @@ class TestHang(unittest.TestCase):
         python = jobs.find_torch()
         if python is None:
             self.skipTest("no Python with torch")
-        job = jobs.OrderJob("torch", 4, python, True)
+        job = jobs.OrderJob("torch", 4, python, pythons.has_torchrun(python))
         self.addCleanup(job.close)
         job.order("late", [3])
         job.until({rank: "all_reduce" if rank != 3 else "late"

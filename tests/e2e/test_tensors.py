@@ -12,6 +12,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import jobs  # noqa: E402
 import terminals  # noqa: E402
+sys.path.insert(0, os.path.join(jobs.SOURCE, "tests", "backend"))
+import pythons  # noqa: E402
 
 PYTHON = "/usr/bin/python3"
 LIMIT = 120
@@ -66,6 +68,7 @@ def has_dtensor(python):
 
 
 TORCH = os.environ.get("PROBETUI_TORCH_PYTHON")
+NO_TORCH_2 = pythons.why_no_torch_2(TORCH)
 
 # Values that have no elements of their own, but tensors in them.
 MODULES = r"""
@@ -383,7 +386,7 @@ class TestTensors(Ranks):
         self.assertEqual(found["classes"][1]["tensor"]["stats"]["min"], 0.5)
 
 
-@unittest.skipUnless(TORCH, "PROBETUI_TORCH_PYTHON names no Python with torch")
+@unittest.skipIf(NO_TORCH_2, NO_TORCH_2)
 class TestModules(Ranks):
     """A value is the same only when all of it was compared."""
     python = TORCH

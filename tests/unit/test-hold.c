@@ -165,21 +165,34 @@ static void gives_a_dead_one_to_its_parent(void **state)
 	await_end(&family);
 }
 
+/* As begin(). */
+static void begin_one(struct holds *holds, pid_t child)
+{
+	uint64_t began = now_ns();
+	struct error error;
+
+	do {
+		error = (struct error)ERROR_INIT;
+		if (holds_begin(holds, child, child, &error) == 0)
+			return;
+	} while (now_ns() - began < LIMIT_NS);
+	fail_msg("%s", error.message);
+}
+
 static void gives_all_dead_ones_to_their_parents(void **state)
 {
 	struct holds *holds = holds_new(NULL);
-	struct error error = ERROR_INIT;
 	struct family families[3];
-	uint64_t began = now_ns();
+	uint64_t began;
 
 	(void)state;
 	for (int i = 0; i < 3; i++) {
-		pid_t *child = &families[i].child;
 		start(&families[i]);
-		assert_int_equal(holds_begin(holds, *child, *child, &error), 0);
+		begin_one(holds, families[i].child);
 		order_death(&families[i]);
 		holds_end(holds);
 	}
+	began = now_ns();
 	while (holds_settle(holds) > 0)
 		assert_true(now_ns() - began < LIMIT_NS);
 	for (int i = 0; i < 3; i++)
