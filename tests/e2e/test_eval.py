@@ -225,7 +225,7 @@ class TestAgents(unittest.TestCase):
             self.assertEqual(told[0], {"rank": 0, "pid": 100, "catch": False,
                                        "lease": None})
             self.assertEqual(told[2]["error"], "rank 2: it has no agent.")
-            self.assertEqual(run.returncode, 1)
+            self.assertEqual(run.returncode, 4)
 
     def test_where_it_is_raised(self):
         with node() as fake:
