@@ -27,11 +27,13 @@ LIMIT = 120
 
 class Plain(Untouched):
     """As after set_trace(), which traces all that is on the stack; with
-    is_all_traced, at each stop (doc/stepping.md, From inside)."""
+    is_all_traced, at each stop that no step has led to (doc/stepping.md, From
+    inside)."""
 
     def stop(self, event, frame, value=""):
-        if self.is_all_traced or (self.is_waiting and
-                                  frame.f_code.co_name == "run"):
+        # -1: it continues.
+        if self.is_all_traced and self.stoplineno == -1 or (
+                self.is_waiting and frame.f_code.co_name == "run"):
             step = frame
             while step is not None:
                 step.f_trace = self.trace_dispatch
