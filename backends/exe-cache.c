@@ -3,10 +3,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <unistd.h>
 
 #include "banned.h"
@@ -69,17 +71,30 @@ struct exe_cache {
 	struct known current; /* the process that was last asked about */
 	unsigned links;	      /* of its executable */
 	int error;	      /* errno of its statx; 0: none */
-	uint64_t own_mount;   /* which this program is read from; 0: unknown */
+	uint64_t own_mount;   /* which this program is read from; 0: unknown, or
+			       * another machine's */
 };
+
+/* By statfs(2)'s f_type; of the types of is_local_type() those that containers
+ * and chroots are on. */
+static bool is_local_magic(uint32_t magic)
+{
+	return magic == BTRFS_SUPER_MAGIC || magic == EXT4_SUPER_MAGIC ||
+	       magic == OVERLAYFS_SUPER_MAGIC || magic == TMPFS_MAGIC ||
+	       magic == XFS_SUPER_MAGIC;
+}
 
 struct exe_cache *exe_cache_new(void)
 {
+	static const char own[] = "/proc/self/exe";
 	struct exe_cache *cache = xcalloc(1, sizeof(*cache));
 	struct statx about = { .stx_mask = 0 };
+	struct statfs mounted;
 
-	if (statx(AT_FDCWD, "/proc/self/exe", AT_STATX_DONT_SYNC, STATX_MNT_ID,
-		  &about) == 0 &&
-	    about.stx_mask & STATX_MNT_ID)
+	if (statx(AT_FDCWD, own, AT_STATX_DONT_SYNC, STATX_MNT_ID, &about) ==
+		    0 &&
+	    about.stx_mask & STATX_MNT_ID && statfs(own, &mounted) == 0 &&
+	    is_local_magic((uint32_t)mounted.f_type))
 		cache->own_mount = about.stx_mnt_id;
 	return cache;
 }
@@ -206,8 +221,9 @@ static void identify(struct exe_cache *cache, struct procfs *procfs, pid_t pid)
 	current->identity = (struct identity){
 		.inode = about.stx_ino,
 		.mount = about.stx_mask & STATX_MNT_ID ? about.stx_mnt_id : 0,
-		.changed = about.stx_ctime.tv_sec * 1000000000 +
-			   about.stx_ctime.tv_nsec,
+		.changed = (int64_t)((uint64_t)about.stx_ctime.tv_sec *
+				     1000000000 +
+				     about.stx_ctime.tv_nsec),
 		.major = about.stx_dev_major,
 		.minor = about.stx_dev_minor,
 	};
@@ -392,8 +408,11 @@ static bool may_rest(const struct exe_cache *cache, const struct known *known)
 static bool is_unchanged(const struct exe_cache *cache,
 			 const struct known *known)
 {
+	/* What it runs may be another program by now: its name is read again
+	 * where all of them are looked at. */
 	if (known->answer == EXE_HIDDEN)
-		return cache->error == EACCES || cache->error == EPERM;
+		return !cache->is_whole &&
+		       (cache->error == EACCES || cache->error == EPERM);
 	return cache->error == 0 &&
 	       is_same(&known->identity, &cache->current.identity);
 }

@@ -36,7 +36,7 @@ void exe_cache_free(struct exe_cache *cache);
 void exe_cache_begin(struct exe_cache *cache, struct procfs *procfs,
 		     bool is_whole);
 /*
- * What is known of a process, in the order in which procfs_list() lists them.
+ * What is known of a process, in the order in which procfs_entries() lists them.
  * Of EXE_UNKNOWN exe_cache_name() lends the executable's name.
  */
 enum exe_answer exe_cache_look(struct exe_cache *cache, struct procfs *procfs,

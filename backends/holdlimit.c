@@ -295,16 +295,17 @@ static char *explain(const struct hold_limit *limit,
 	struct buffer text = BUFFER_INIT;
 	double left = wait->deadline > now ? wait->deadline - now : 0;
 
-	if (wait->tid == 0)
-		buffer_printf(&text,
-			      "collectives of the job are assumed to time out "
-			      "after %.0f min: ",
-			      (wait->deadline - wait->seen) / 60);
-	else
+	if (wait->tid == 0) {
+		buffer_append_string(&text, "collectives of the job are "
+					    "assumed to time out after ");
+		text_duration(&text, wait->deadline - wait->seen);
+		buffer_append_string(&text, ": ");
+	} else {
 		buffer_printf(&text,
 			      "rank %d waits in a collective that times out in "
 			      "%.1f s: ",
 			      waiting ? waiting->rank : -1, left);
+	}
 	buffer_printf(&text,
 		      "rank %d is resumed so that the job continues (set hold "
 		      "stay keeps it stopped)",
@@ -566,9 +567,11 @@ void hold_limit_announce(struct hold_limit *limit, pid_t pid)
 	if (unhelped.range_count > 0) {
 		buffer_append_string(&text, "no agent raises the time-outs of ");
 		rankset_append_named(&text, &unhelped);
-		if (seconds >= 0)
-			buffer_printf(&text, " (assumed: %.0f min)",
-				      seconds / 60);
+		if (seconds >= 0) {
+			buffer_append_string(&text, " (assumed: ");
+			text_duration(&text, seconds);
+			buffer_append_char(&text, ')');
+		}
 		buffer_append_string(&text,
 				     limit->stays
 					     ? ": a collective that waits for "

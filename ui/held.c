@@ -136,7 +136,8 @@ void session_append_held(struct buffer *out, const struct session *session)
 	if (limit < 0)
 		return;
 	buffer_append_string(out, " of ");
-	text_clock(out, limit);
+	/* Its parts were read one after the other: some milliseconds short. */
+	text_clock(out, round(limit));
 }
 
 bool session_is_held_long(const struct session *session)

@@ -510,10 +510,12 @@ def begin() -> Optional[Process]:
         except settings.SettingError as error:
             Debugger.debug_flag = False
             tell("%s. Nothing is debugged." % error)
+            return None
         except Exception as problem:
             Debugger.debug_flag = False
             tell("it cannot begin: %s. Nothing is debugged."
                  % describe(problem))
+            return None
     return _process
 
 

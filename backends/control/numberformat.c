@@ -90,7 +90,7 @@ int numberformat_read(struct numberformat *format, const char *text,
 		return 0;
 	return error_set(error,
 			 "The text to log has the format ':%.20s', which is "
-			 "none of ours: [[FILL]<>=^][+- ][#][0][WIDTH][,_]"
+			 "not supported: [[FILL]<>=^][+- ][#][0][WIDTH][,_]"
 			 "[.DIGITS] and one of b d o x X e f g %% s, as in "
 			 "{loss:.3f}.",
 			 text);

@@ -508,6 +508,9 @@ static int join(struct pyevaluation *evaluation, const struct pyvalue *left,
 				 "computed from outside.",
 				 pyvalue_type_name(evaluation, left),
 				 a_count + b_count);
+	if (pyevaluation_check_room(evaluation, (a_count + b_count) *
+							sizeof(*characters)))
+		return -1;
 	*result = (struct pyvalue){ .kind = left->kind,
 				    .count = a_count + b_count };
 	characters = pyevaluation_allocate(evaluation,

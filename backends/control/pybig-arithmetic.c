@@ -302,8 +302,6 @@ void pybig_combine(struct pybig *result, uint32_t *digits, char operation,
 		carry = digits[i] >> PYBIG_SHIFT;
 		digits[i] &= DIGIT_MASK;
 	}
-	if (is_negative && carry)
-		digits[count++] = 1;
 	set(result, digits, count, is_negative);
 }
 

@@ -63,7 +63,7 @@ void pybig_multiply(struct pybig *product, uint32_t *digits,
 void pybig_divide(struct pybig *quotient, uint32_t *quotient_digits,
 		  struct pybig *rest, uint32_t *rest_digits,
 		  const struct pybig *left, const struct pybig *right);
-/* operation: '&', '|', '^', of two's complements; two more than the longer. */
+/* operation: '&', '|', '^', of two's complements; one more than the longer. */
 void pybig_combine(struct pybig *result, uint32_t *digits, char operation,
 		   const struct pybig *left, const struct pybig *right);
 /* Two more than left and the bits. */

@@ -85,7 +85,7 @@ static int read_slice(struct pyevaluation *evaluation,
 		return -1;
 	if (part->step == 0)
 		return error_set(evaluation->error,
-				 "The step of a slice is not 0.");
+				 "slice step cannot be zero");
 	if (part->step < -INT64_MAX)
 		part->step = -INT64_MAX;
 	is_back = part->step < 0;
@@ -142,17 +142,21 @@ static int slice_text(struct pyevaluation *evaluation,
 		      const struct pyvalue *text, const struct part *part,
 		      struct pyvalue *value)
 {
-	int64_t last = part->start + (part->count - 1) * part->step;
-	int64_t first = part->start < last ? part->start : last;
-	int64_t span = (part->start < last ? last : part->start) - first + 1;
+	int64_t last, first, span;
 	const uint32_t *from;
 	uint32_t *characters;
 
 	*value = (struct pyvalue){ .kind = text->kind };
 	if (!part->count)
 		return 0;
+	last = part->start + (part->count - 1) * part->step;
+	first = part->start < last ? part->start : last;
+	span = (part->start < last ? last : part->start) - first + 1;
 	if (span > CHARACTERS_MAXIMUM)
 		return refuse_size(evaluation, text, span);
+	if (pyevaluation_check_room(evaluation, (size_t)(span + part->count) *
+							sizeof(*characters)))
+		return -1;
 	from = read_characters(evaluation, text, first, (size_t)span);
 	if (!from)
 		return -1;
@@ -173,6 +177,9 @@ static int slice_items(struct pyevaluation *evaluation,
 
 	if (part->count > ITEMS_MAXIMUM)
 		return refuse_size(evaluation, container, part->count);
+	if (pyevaluation_check_room(evaluation,
+				    (size_t)part->count * sizeof(*items)))
+		return -1;
 	*value = (struct pyvalue){ .kind = container->kind,
 				   .count = (size_t)part->count };
 	items = pyevaluation_allocate(evaluation,

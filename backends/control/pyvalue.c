@@ -23,6 +23,7 @@
 
 #define CHARACTERS_MAXIMUM (INT64_C(1) << 20)
 #define NAME_MAXIMUM 64
+#define OWNED_MAXIMUM ((size_t)64 << 20) /* bytes */
 
 void pyevaluation_clear(struct pyevaluation *evaluation)
 {
@@ -40,7 +41,17 @@ void *pyevaluation_allocate(struct pyevaluation *evaluation, size_t size)
 	ARRAY_GROW(evaluation->owned, evaluation->owned_count,
 		   evaluation->owned_capacity);
 	evaluation->owned[evaluation->owned_count++] = memory;
+	evaluation->owned_bytes += size;
 	return memory;
+}
+
+int pyevaluation_check_room(struct pyevaluation *evaluation, size_t size)
+{
+	if (size <= OWNED_MAXIMUM &&
+	    evaluation->owned_bytes <= OWNED_MAXIMUM - size)
+		return 0;
+	return error_set(evaluation->error, "An expression copies at most "
+					    "64 MiB from outside.");
 }
 
 void pyvalue_set_integer(struct pyevaluation *evaluation,

@@ -75,11 +75,15 @@ struct pyevaluation {
 	void **owned;
 	size_t owned_count;
 	size_t owned_capacity;
+	size_t owned_bytes;
 };
 
 void pyevaluation_clear(struct pyevaluation *evaluation);
 /* Memory that is freed with the evaluation. */
 void *pyevaluation_allocate(struct pyevaluation *evaluation, size_t size);
+/* Before a copy whose size the expression decides: -1 and a sentence when all
+ * that the evaluation has would be more than 64 MiB. */
+int pyevaluation_check_room(struct pyevaluation *evaluation, size_t size);
 
 /* The object at address as a value; -1 and a sentence. */
 int pyvalue_load(struct pyevaluation *evaluation, uint64_t address,

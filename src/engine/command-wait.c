@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/buffer.h"
 #include "base/error.h"
+#include "base/loop.h"
 #include "engine/arguments.h"
 #include "engine/command.h"
 #include "engine/commands.h"
@@ -30,6 +31,7 @@ struct wait {
 	const char *ranks_text; /* NULL: the focus */
 	struct rankset ranks;	/* that are to stop, or exit */
 	double seconds;
+	double began; /* loop_now() when it did */
 	uint64_t revision; /* last judged */
 };
 
@@ -168,6 +170,15 @@ static bool has_stopped(const struct engine *engine, void *data)
 	return true;
 }
 
+static int wait_until(struct wait *wait,
+		      bool (*done)(const struct engine *engine, void *data))
+{
+	double left = wait->began + wait->seconds - loop_now();
+
+	return engine_wait(wait->context->engine, done, wait,
+			   left > 0 ? left : 0);
+}
+
 /* A recording that is at its end, or a node that is gone, says no more. */
 static int say_how_long(const struct wait *wait, struct error *error)
 {
@@ -184,7 +195,7 @@ static int wait_verdict(struct wait *wait, struct error *error)
 	int result;
 
 	engine_sample_every(engine, PERIOD_SECONDS);
-	result = engine_wait(engine, is_verdict, wait, wait->seconds);
+	result = wait_until(wait, is_verdict);
 	engine_sample_every(engine, 0);
 	if (result == 0) {
 		if (context->is_json)
@@ -291,14 +302,14 @@ static int wait_stopped(struct wait *wait, struct error *error)
 	struct engine *engine = wait->context->engine;
 
 	if (rankset_count(&wait->ranks) == 0 && engine_awaits_ranks(engine))
-		engine_wait(engine, has_come, wait, wait->seconds);
+		wait_until(wait, has_come);
 	if (rankset_count(&wait->ranks) == 0)
 		add_stoppable(&wait->ranks, &engine->session);
 	if (rankset_count(&wait->ranks) == 0)
 		return error_set(error, "wait stopped: nothing is to stop a "
 					"rank; pause, break FILE:LINE or "
 					"connect TARGET does that");
-	if (engine_wait(engine, has_stopped, wait, wait->seconds) == 0)
+	if (wait_until(wait, has_stopped) == 0)
 		return 0;
 	say_not_stopped(wait, error);
 	return say_how_long(wait, error);
@@ -311,15 +322,14 @@ static int wait_exited(struct wait *wait, struct error *error)
 
 	/* All of a job that was started: those that are to come, too. */
 	if (!wait->ranks_text && engine_awaits_ranks(engine)) {
-		if (engine_wait(engine, has_job_ended, wait, wait->seconds) ==
-		    0)
+		if (wait_until(wait, has_job_ended) == 0)
 			return 0;
 		error_set(error, "the job has not ended");
 		return say_how_long(wait, error);
 	}
 	if (rankset_count(&wait->ranks) == 0)
 		add_focus(&wait->ranks, session);
-	if (engine_wait(engine, has_exited, wait, wait->seconds) == 0)
+	if (wait_until(wait, has_exited) == 0)
 		return 0;
 	error_set(error, "not all of the ranks have exited");
 	return say_how_long(wait, error);
@@ -360,9 +370,13 @@ static int run_ranks(struct wait *wait, int argc, char **argv,
 	wait->context->ranks_text = wait->ranks_text;
 	if (gather_ranks(wait->context, error) < 0)
 		return -1;
-	if (wait->ranks_text && engine_awaits_ranks(wait->context->engine))
-		engine_wait(wait->context->engine, are_there, wait,
-			    wait->seconds);
+	if (wait->ranks_text && engine_awaits_ranks(wait->context->engine) &&
+	    wait_until(wait, are_there) < 0 &&
+	    engine_awaits_ranks(wait->context->engine)) {
+		error_set(error, "not all of the ranks %.80s have come",
+			  wait->ranks_text);
+		return say_how_long(wait, error);
+	}
 	if ((wait->ranks_text &&
 	     rankselect_find(wait->ranks_text, &wait->context->engine->session,
 			     &wait->ranks, error) < 0))
@@ -418,7 +432,11 @@ static int run_watch(struct command_context *context, int argc, char **argv,
 int command_wait(struct command_context *context, int argc, char **argv,
 		 struct error *error)
 {
-	struct wait wait = { .context = context, .seconds = WAIT_SECONDS };
+	struct wait wait = {
+		.context = context,
+		.seconds = WAIT_SECONDS,
+		.began = loop_now(),
+	};
 	const char *what = argc > 1 ? argv[1] : "";
 	int result = -1;
 

@@ -193,9 +193,16 @@ static void on_due(void *data)
 
 static bool is_number_type(const char *type)
 {
-	return type && (strcmp(type, "float") == 0 ||
-			strcmp(type, "complex") == 0 ||
-			strstr(type, "float") != NULL);
+	static const char *const types[] = {
+		"float",	 "complex",	  "numpy.float16",
+		"numpy.float32", "numpy.float64", "numpy.longdouble",
+		"numpy.complex64", "numpy.complex128",
+	};
+
+	for (size_t i = 0; type && i < ARRAY_LENGTH(types); i++)
+		if (strcmp(type, types[i]) == 0)
+			return true;
+	return false;
 }
 
 /* Of a plain number: repr says it. 1: found; -1: it is no number. */
@@ -565,8 +572,10 @@ static void check_over(struct engine *engine)
 	watch->timer = NULL;
 	if (engine->is_screen)
 		engine_say(engine, false,
-			   "watch-nan: the ranks have ended; no NaN was seen "
-			   "in %s",
+			   "watch-nan: %s; no NaN was seen in %s",
+			   engine_is_deaf(engine)
+				   ? "the connection to the node is lost"
+				   : "the ranks have ended",
 			   watch->expression);
 }
 

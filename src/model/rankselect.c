@@ -513,9 +513,9 @@ static bool are_all_there(const struct rankset *numbers,
 	int size = world_size(session);
 	int rank = -1;
 
-	while ((rank = rankset_next(numbers, rank)) >= 0) {
-		if ((size == 0 || rank < size) &&
-		    !session_find_rank(session, rank))
+	while ((rank = rankset_next(numbers, rank)) >= 0 &&
+	       (size == 0 || rank < size)) {
+		if (!session_find_rank(session, rank))
 			return false;
 	}
 	return true;

@@ -1,7 +1,7 @@
-"""A client of DAP that is not ours debugs a process: Microsoft's package
-@vscode/debugadapter-testsupport, which starts scripts/dap-bridge as an editor
-does, or connects to one that listens. PROBETUI_DAP_CLIENT is the folder that has it in node_modules; with
-PROBETUI_SOAK all CPythons are debugged."""
+"""A DAP client that is not part of probetui debugs a process: Microsoft's
+package @vscode/debugadapter-testsupport, which starts scripts/dap-bridge as an
+editor does, or connects to one that listens. PROBETUI_DAP_CLIENT is the folder
+that has it in node_modules; with PROBETUI_SOAK all CPythons are debugged."""
 import json
 import os
 import shutil

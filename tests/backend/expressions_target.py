@@ -210,7 +210,7 @@ text if text else none; [1 if false else 2, 3]; 1 if missing else 2; 0 or 1 if 1
 items[1 if true else 0]; text[1:2 if true else 3]; not 1 if 1 else 2; 1 if not 1 else 0
 text[:]; text[1:]; text[:2]; text[1:4]; text[::2]; text[::-1]; text[4:1:-1]; text[-3:]
 text[:-1]; text[10:]; text[:100]; text[-100:2]; text[3:1]; text[1:4:2]; text[-1:-4:-1]
-text[::-2]; text[5::-1]; text[:big]; text[-big:]; text[::big]; text[::-big]; text[big:]
+text[1:3:-9223372036854775807]; text[::-2]; text[5::-1]; text[:big]; text[-big:]; text[::big]; text[::-big]; text[big:]
 text[none:none:none]; text[none:2]; text[true:]; text[1:][1:]; text[1:][0]; text[::0]
 wide[1:]; accents[:2]; emoji[:1]; text[0:1] == 'h'; 'ell' in text[1:]; text[1.0:]; text['a':]
 long[4990:]; len(long[10:]); data[1:3]; data[::-1]; data[1:][0]; empty[1:]; b'abc'[1:]
@@ -277,7 +277,8 @@ table[1:2] :: Slices of dict are not taken from outside
 holder[1:2] :: Slices of __main__.Holder are not taken
 x[:owned] :: Slices of int
 'abc'[owned:] :: whole numbers or None
-'abc'[::0] :: not 0
+'abc'[::0] :: cannot be zero
+text_most[:][:][:][:][:][:][:][:][:][:][:][:][:][:][:][:] :: at most 64 MiB
 list_huge[1:] :: larger than what is copied
 text_huge[1:] :: larger than what is copied
 text_huge + 'a' :: too long
@@ -709,6 +710,7 @@ class Raised(int):
 def refused(down):
     added_text, raised, huge = AddedText("a"), Raised(2), 2 ** 14300
     list_huge, text_huge, text_half = [0] * 10002, "x" * 1048578, "x" * 600000
+    text_most = "x" * 1048576
     owned, ordered, sized, truthy = Owned(), Ordered(), Sized(), Truthy()
     holder, list_holder, list_getter = Holder(), ListHolder(), ListGetter([1])
     hashed_key, table, net, hooked = HashedKey("a"), {"b": 1}, Net(), Hooked()
@@ -724,7 +726,7 @@ def refused(down):
     return (owned, ordered, sized, truthy, holder, list_holder, list_getter,
             hashed_key, table, net, hooked, total, int_added, big, x, a, b,
             loss, added_text, raised, huge, list_huge, text_huge, text_half,
-            unbound)
+            text_most, unbound)
 
 
 def shadowing(down):

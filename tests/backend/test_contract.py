@@ -260,6 +260,14 @@ class Nested(Subject):
         self.node.ask("terminalInput", pid=self.pid, data="debug number\n")
         self.node.wait_for(lambda m: m.get("event") == "debugger"
                            and m["body"]["state"] == "nested")
+        # Its prompt is there before it waits for a line.
+        deadline = time.monotonic() + LIMIT
+        while not self.is_asleep():
+            assert time.monotonic() < deadline, "it does not wait"
+
+    def is_asleep(self):
+        with open("/proc/%d/stat" % self.pid) as file:
+            return file.read().rpartition(")")[2].split()[0] == "S"
 
 
 class PostMortem(Subject):

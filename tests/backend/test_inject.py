@@ -269,7 +269,7 @@ class TestCommand(CommandCase):
         """It would take our thread for the main one."""
         target = self.start("alone")
         run = self.run_inject(target, "--timeout", "3")
-        self.assertEqual(run.returncode, 1, run.stdout)
+        self.assertEqual(run.returncode, 3, run.stdout)
         self.assertIn("has not imported threading", run.stderr)
         self.assertIn("Inject again", run.stderr)
         self.assertEqual(target.finish(), [])
@@ -284,7 +284,7 @@ class TestCommand(CommandCase):
     def test_greenlets(self):
         target = self.start("greenlets")
         run = self.run_inject(target)
-        self.assertEqual(run.returncode, 1, run.stdout)
+        self.assertEqual(run.returncode, 3, run.stdout)
         self.assertIn("gevent has replaced threading, socket: ",
                       " ".join(run.stderr.split()))
         self.assertEqual(target.finish(), [])
@@ -305,7 +305,7 @@ class TestCommand(CommandCase):
     def refused_beside(self, package):
         target = self.start_with(package, package + "_patched")
         run = self.run_inject(target)
-        self.assertEqual(run.returncode, 1, run.stdout)
+        self.assertEqual(run.returncode, 3, run.stdout)
         self.assertRegex(" ".join(run.stderr.split()), package + " has "
                          "replaced .*(socket|thread).*: the agent's threads")
         self.assertEqual(target.finish(), [])
@@ -346,7 +346,7 @@ class TestCommand(CommandCase):
         run = self.run_inject(target, program=program,
                               env=dict(os.environ, PROBETUI_NODE=node),
                               preexec_fn=otheruser.become_nobody)
-        self.assertEqual(run.returncode, 1, run.stdout)
+        self.assertEqual(run.returncode, 3, run.stdout)
         self.assertIn("belongs to user 0; probetui runs as user 65534",
                       run.stderr)
 

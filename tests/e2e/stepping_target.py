@@ -196,9 +196,9 @@ class Shown(Untouched):
 
     def user_exception(self, frame, exc_info):
         traceback = exc_info[2]
-        while traceback.tb_next:
+        while traceback and traceback.tb_next:
             traceback = traceback.tb_next
-        self.stop("exception", traceback.tb_frame)
+        self.stop("exception", traceback.tb_frame if traceback else frame)
 
 
 def listen(folder):

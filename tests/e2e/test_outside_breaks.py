@@ -357,8 +357,8 @@ class OneCase(BreaksCase):
                 shell.do("wait stopped timeout 0.1")
         self.assertEqual([one["output"] for one in shell.logs],
                          ["0.667 0002 c"])
-        self.assertIn("[+][0][WIDTH][.DIGITS] and one of d f e g x",
-                      shell.do("break square log '{x:,}'")[0]["error"])
+        self.assertIn("[+- ][#][0][WIDTH][,_][.DIGITS] and one of b d o x",
+                      shell.do("break square log '{x:n}'")[0]["error"])
 
     def test_what_cannot_be(self):
         program, shell = self.start(files={"late.py": LATE + "\n\nx = 1\n"})

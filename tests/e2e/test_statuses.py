@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The manual page's table of exit statuses, for each command of `help`.
 
-Two processes of Python that run, one of them with an agent, and one of `sleep`.
+Five processes of Python that run, two of them with an agent, and one of `sleep`.
 With --json each command prints one JSON value in each case; those that stream
 print one a line.
 """

@@ -69,8 +69,10 @@ def run(python, folder, order):
         rank.plain.tell("go")
         assert rank.plain.hear() == "listens"
         session.send("connect pdb:unix:" + socket, "wait stopped")
-        while session.read().get("event") != "stopped":
-            pass
+        said = {}
+        while said.get("event") != "stopped":
+            said = session.read()
+            assert said.get("event") != "exited", order
         walk = Walk(session, [rank], order)
         walk.run()
         ended = not walk.end([]) and rank.plain.hear() == "done"

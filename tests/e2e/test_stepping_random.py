@@ -37,7 +37,8 @@ class Watched(Session):
         self.buffer = b""
 
     def read(self):
-        """None: the rank has ended."""
+        """What it says; that the rank has exited, once that has no more to
+        say."""
         (rank,) = self.ranks.values()
         output, plain = self.process.stdout.fileno(), rank.plain.process.stdout
         while b"\n" not in self.buffer:

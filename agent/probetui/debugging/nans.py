@@ -11,6 +11,7 @@ import functools
 import sys
 import threading
 import time
+import weakref
 from types import CodeType, FrameType
 from typing import Any, Dict, Iterator, List, Optional, Tuple
 
@@ -140,7 +141,14 @@ def describe(value: Any) -> Optional[str]:
     return _of_array(value) if array.array in kinds else None
 
 
-_Stamps = Dict[int, Tuple[Any, ...]]
+# By id(): which tensor, for as long as it lives, and its stamp.
+_Stamps = Dict[int, Tuple["weakref.ref[Any]", Tuple[Any, ...]]]
+
+
+def _is_known(known: _Stamps, value: Any, now: Tuple[Any, ...]) -> bool:
+    """Another one may have the memory of one that was freed."""
+    of, before = known.get(id(value), (None, None))
+    return of is not None and of() is value and before == now
 
 
 def find(value: Any, text: str, finite: _Stamps) -> Optional[str]:
@@ -154,14 +162,14 @@ def find(value: Any, text: str, finite: _Stamps) -> Optional[str]:
             parameters.Found(text, "parameter", value)]:
         now = stamp(each.value)
         found = None
-        if now is None or known.get(id(each.value)) != now:
+        if now is None or not _is_known(known, each.value, now):
             found = describe(each.value)
         if found is not None:
             return "%s%s is %s" % (
                 each.name, "" if each.value is value else " of " + text,
                 found)
         if now is not None:
-            finite[id(each.value)] = now
+            finite[id(each.value)] = weakref.ref(each.value), now
     return None
 
 
@@ -177,7 +185,7 @@ class Nan:
         # Who takes it is the one that stops, of threads that see it at once.
         self._first = _thread.allocate_lock()
         self._lines: Dict[int, int] = {}  # of frames, by id
-        self._stamp: Tuple[Any, ...] = ()
+        self._whole: _Stamps = {}   # of the value itself, where it has one
         self._finite: _Stamps = {}
         self._next = 0.0
 
@@ -203,17 +211,12 @@ class Nan:
     def _find(self, frame: FrameType) -> Optional[str]:
         value = read(self.path, frame)
         now = None if value is MISSING else stamp(value)
-        if now is None:
-            # The next one may be where the last one was.
-            self._stamp = ()
         if value is MISSING:
             return None
         if now is not None:
-            # With the object: another one may count the same.
-            now = (id(value),) + now
-            if now == self._stamp:
+            if _is_known(self._whole, value, now):
                 return None
-            self._stamp = now
+            self._whole = {id(value): (weakref.ref(value), now)}
             return find(value, self.path.text, {})
         begun = time.monotonic()
         if begun < self._next:
