@@ -116,7 +116,7 @@ class TestMounts(unittest.TestCase):
         # What is below /tmp is still seen where it was mounted first.
         process = self.start(*reversed(places))
         run = self.inject(process)
-        self.assertEqual(run.returncode, 1, run.stdout)
+        self.assertEqual(run.returncode, 3, run.stdout)
         self.assertIn("no folder that its user may put", run.stderr)
         self.assertEqual(len(self.mounted(process)), 3)
         self.assertEqual(listing(self.secret), self.before)
