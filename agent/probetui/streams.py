@@ -14,7 +14,7 @@ from types import MethodType
 from typing import Any, Callable, Deque, Dict, Iterator, List, Optional, Tuple
 
 TEXT_MAXIMUM = 256 << 10
-# Of the streams that stood for the program's.
+# So many streams stay alive after they were taken out of sys.
 KEPT_MAXIMUM = 24
 NAMES = ("stdin", "stdout", "stderr")
 

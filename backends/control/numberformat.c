@@ -1,7 +1,5 @@
 #include "backends/control/numberformat.h"
 
-#include <errno.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +34,7 @@ static bool is_one_of(char letter, const char *letters)
 static const char *read_align(const char *at, struct numberformat *format)
 {
 	format->fill = ' ';
-	if (*at > ' ' - 1 && *at < 0x7f && is_one_of(at[1], "<>=^")) {
+	if (*at >= ' ' && *at < 0x7f && is_one_of(at[1], "<>=^")) {
 		format->fill = at[0];
 		format->align = at[1];
 		return at + 2;
@@ -322,6 +320,14 @@ int numberformat_append_repr(struct buffer *out,
 	return result;
 }
 
+/* What a value of that kind is called. */
+static const char *kind_name(char kind)
+{
+	if (kind == 's')
+		return "str";
+	return is_one_of(kind, "bdoxX") ? "whole number" : "number";
+}
+
 static int append_text(struct buffer *out, const struct numberformat *format,
 		       const char *value, struct error *error)
 {
@@ -349,10 +355,7 @@ int numberformat_append(struct buffer *out, const struct numberformat *format,
 	    put_number(&digits, format, value, &is_negative) < 0) {
 		buffer_clear(&digits);
 		return error_set(error, "%.60s is no %s", value,
-				 format->kind == 's' ? "str"
-				 : is_one_of(format->kind, "bdoxX")
-					 ? "whole number"
-					 : "number");
+				 kind_name(format->kind));
 	}
 	if (is_negative)
 		buffer_append_char(&text, '-');

@@ -66,7 +66,7 @@ void pybig_divide(struct pybig *quotient, uint32_t *quotient_digits,
 /* operation: '&', '|', '^', of two's complements; one more than the longer. */
 void pybig_combine(struct pybig *result, uint32_t *digits, char operation,
 		   const struct pybig *left, const struct pybig *right);
-/* Two more than left and the bits. */
+/* left->count + bits / PYBIG_SHIFT + 1 digits. */
 void pybig_shift_left(struct pybig *result, uint32_t *digits,
 		      const struct pybig *left, size_t bits);
 /* Towards minus infinity; one more than left. */

@@ -35,11 +35,11 @@ int pyname_find(struct pyevaluation *evaluation, const char *name,
 /* The same of its own variables and cells alone, without a sentence. */
 int pyname_find_own(struct pyevaluation *evaluation, const char *name,
 		    struct pyname *found);
-/* The dict of the frame's globals; -1: unreadable. */
 /* What tells the frame's function from others; -1: it is none. */
 int pyname_code(struct pyevaluation *evaluation, struct pyname_code *code);
+/* The dict of the frame's globals; -1: unreadable. */
 int pyname_globals(struct pyevaluation *evaluation, uint64_t *globals);
-/* The same in a dict's table; 0 found. */
+/* As pyname_find(), in the table of a dict; 0 found. */
 int pyname_in_table(struct pyreader *reader, const struct pytable *table,
 		    const char *name, struct pyname *found);
 /* The value of an attribute of a module that is loaded; 0 found. */

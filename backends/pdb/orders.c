@@ -350,7 +350,7 @@ enum resumed_by order_resumes(const struct order *order)
 	return rows[order->kind].resumes;
 }
 
-/* "until LINE" resumes only where LINE is behind the current one. */
+/* "until LINE" resumes only where LINE is after the current line. */
 static bool is_refused_until(const struct session *session,
 			     const struct order *order)
 {

@@ -269,7 +269,7 @@ static void judge(struct opinion *opinion, const json_t *body, int id)
 	}
 }
 
-/* Of a new one that the screen has shown already, without what stops ranks. */
+/* Says which backend stops the ranks; the screen has shown the rest of it. */
 static void confirm(struct engine *engine, int id)
 {
 	struct breakpoint_summary summary;

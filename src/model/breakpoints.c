@@ -313,7 +313,7 @@ static void add_binding(struct breakpoint_summary *summary,
 		summary->most_hits = binding->hits;
 }
 
-/* What the debuggers that are ours have made of it. */
+/* What the debuggers of this session have made of it. */
 static void add_bindings(struct breakpoint_summary *summary,
 			 const struct session *session)
 {
@@ -417,7 +417,7 @@ static void summarise_binding(struct breakpoint_summary *summary,
 		add_binding(summary, rank, binding);
 }
 
-/* It is in no list of ours. */
+/* It is not in the session's list. */
 static bool is_of_others(const struct session *session,
 			 const struct breakpoint_binding *binding)
 {

@@ -10,7 +10,6 @@ does many on all, from a seed that it prints.
 """
 import json
 import os
-import random
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -18,9 +17,6 @@ import test_engine_stepping  # noqa: E402
 sys.path.insert(0, os.path.join(test_engine_stepping.SOURCE, "tests", "e2e"))
 import stepping_random  # noqa: E402
 
-ALL = "PROBETUI_SOAK" in os.environ
-SEED = int(os.environ.get("PROBETUI_STEPPING_SEED", "0"))
-COUNT = int(os.environ.get("PROBETUI_STEPPING_COUNT", "1" if SEED else "100"))
 FIRST, FEW = 40, 10     # sequences of a day
 
 
@@ -43,21 +39,17 @@ class RandomCase(test_engine_stepping.Case):
     def try_seed(self, sequences, seed):
         order = sequences.order(seed, self.lines)
         found = self.differs(order)
-        if found and ALL:
+        if found and stepping_random.ALL:
             order = stepping_random.reduced(order, self.differs)
             found = self.differs(order) or found
         self.assertIsNone(found, "%s %s" % (found, json.dumps(order)))
 
     def test_random_commands_stop_as_under_bdb(self):
-        if not ALL and self.python.version[:2] not in \
+        if not stepping_random.ALL and self.python.version[:2] not in \
                 test_engine_stepping.FEW:
             self.skipTest("with PROBETUI_SOAK=1")
         sequences = stepping_random.Sequences([self.program.folder])
-        first = SEED or (random.randrange(1, 10 ** 6) if ALL else FIRST)
-        count = COUNT if ALL or SEED else FEW
-        print("# PROBETUI_STEPPING_SEED=%d PROBETUI_STEPPING_COUNT=%d" % (
-            first, count), flush=True)
-        for seed in range(first, first + count):
+        for seed in stepping_random.seeds(FIRST, FEW):
             with self.subTest(seed=seed):
                 self.try_seed(sequences, seed)
 

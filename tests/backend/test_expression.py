@@ -94,7 +94,7 @@ class ExpressionCase(unittest.TestCase):
         self.assertFalse(wrong, "\n".join(str(row) for row in wrong))
 
     def test_texts_to_log(self):
-        """What is said is what an f-string of the frame comes to."""
+        """A logged text is what the f-string is in the frame."""
         self.target.enter("values")
         for text, truth in self.target.told["truths"]["said"]:
             with self.subTest(text[:40]):

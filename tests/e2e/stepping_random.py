@@ -7,6 +7,9 @@ where the lines that a Python sees are the same.
 import os
 import random
 
+ALL = "PROBETUI_SOAK" in os.environ
+SEED = int(os.environ.get("PROBETUI_STEPPING_SEED", "0"))
+COUNT = int(os.environ.get("PROBETUI_STEPPING_COUNT", "1" if SEED else "100"))
 HERE = os.path.dirname(os.path.abspath(__file__))
 WATCHES = 4         # of a thread; two are for `next`
 WARM = 100          # runs of code that is specialised by then
@@ -272,6 +275,23 @@ def real_names():
 
 
 REAL = real_names()
+
+
+def seeds(first, few):
+    """Those of this run, which it prints: those that are asked for, with
+    PROBETUI_SOAK many from any seed on, else `few` from `first` on."""
+    if SEED or ALL:
+        few = COUNT
+        first = SEED or random.randrange(1, 10 ** 6)
+    print("# PROBETUI_STEPPING_SEED=%d PROBETUI_STEPPING_COUNT=%d" % (
+        first, few), flush=True)
+    return range(first, first + few)
+
+
+def shared_out(all_of_them, seed):
+    """Which of several Pythons do that sequence: each day one."""
+    return all_of_them if ALL or SEED else [
+        all_of_them[seed % len(all_of_them)]]
 
 
 class Sequences:

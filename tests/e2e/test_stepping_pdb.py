@@ -10,7 +10,6 @@ does many on all, from a seed that it prints.
 """
 import json
 import os
-import random
 import sys
 import unittest
 
@@ -18,7 +17,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import stepping_random  # noqa: E402
 import test_stepping  # noqa: E402
 from test_stepping import Scenario, start  # noqa: E402
-from test_stepping_random import ALL, COUNT, SEED, Watched  # noqa: E402
+from test_stepping_random import Watched  # noqa: E402
 sys.path.insert(0, os.path.join(test_stepping.jobs.SOURCE, "tests", "backend"))
 import pythons  # noqa: E402
 
@@ -123,21 +122,15 @@ class RandomPdbTest(unittest.TestCase):
             seed, lambda order: self.lines(python, order))
         order["script"] = without_lines(order["script"])
         found = differs(python, folder, order)
-        if found and ALL:
+        if found and stepping_random.ALL:
             order = stepping_random.reduced(
                 order, lambda less: differs(python, folder, less))
             found = differs(python, folder, order) or found
         self.assertIsNone(found, "%s %s" % (found, json.dumps(order)))
 
     def test_random_commands_stop_as_under_bdb(self):
-        first = SEED or (random.randrange(1, 10 ** 6) if ALL else FIRST)
-        count = COUNT if ALL or SEED else FEW
-        print("# PROBETUI_STEPPING_SEED=%d PROBETUI_STEPPING_COUNT=%d" % (
-            first, count), flush=True)
-        for seed in range(first, first + count):
-            few = self.pythons if ALL or SEED else [
-                self.pythons[seed % len(self.pythons)]]
-            for python in few:
+        for seed in stepping_random.seeds(FIRST, FEW):
+            for python in stepping_random.shared_out(self.pythons, seed):
                 with self.subTest(seed=seed, python=python.name):
                     self.try_seed(seed, python)
 

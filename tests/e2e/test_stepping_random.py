@@ -11,7 +11,6 @@ PROBETUI_SOAK it does many on all, from a seed that it prints.
 """
 import json
 import os
-import random
 import select
 import sys
 import unittest
@@ -23,9 +22,6 @@ from test_stepping import Program, Rank, Scenario, Session  # noqa: E402
 sys.path.insert(0, os.path.join(test_stepping.jobs.SOURCE, "tests", "backend"))
 import pythons  # noqa: E402
 
-ALL = "PROBETUI_SOAK" in os.environ
-SEED = int(os.environ.get("PROBETUI_STEPPING_SEED", "0"))
-COUNT = int(os.environ.get("PROBETUI_STEPPING_COUNT", "1" if SEED else "100"))
 FIRST, FEW = 20, 4  # sequences of a day
 
 
@@ -135,7 +131,7 @@ class RandomSteppingTest(unittest.TestCase):
             order = self.sequences.order(seed, runner.lines)
             try:
                 found = differs(runner, order)
-                if found and ALL:
+                if found and stepping_random.ALL:
                     order = stepping_random.reduced(
                         order, lambda less: differs(runner, less))
                     found = differs(runner, order) or found
@@ -145,15 +141,9 @@ class RandomSteppingTest(unittest.TestCase):
             self.assertIsNone(found, "%s %s" % (found, json.dumps(order)))
 
     def test_random_commands_stop_as_under_bdb(self):
-        seed = SEED or (random.randrange(1, 10 ** 6) if ALL else FIRST)
-        count = COUNT if ALL or SEED else FEW
-        print("# PROBETUI_STEPPING_SEED=%d PROBETUI_STEPPING_COUNT=%d" % (
-            seed, count), flush=True)
-        for each in range(seed, seed + count):
-            few = self.runners if ALL or SEED else [
-                self.runners[each % len(self.runners)]]
-            for runner in few:
-                self.try_seed(each, runner)
+        for seed in stepping_random.seeds(FIRST, FEW):
+            for runner in stepping_random.shared_out(self.runners, seed):
+                self.try_seed(seed, runner)
 
 
 if __name__ == "__main__":
