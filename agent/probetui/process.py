@@ -493,19 +493,21 @@ def _register() -> None:
         os.register_at_fork(after_in_child=_forget)
 
 
-def begin() -> Optional[Process]:
-    """The one of this process; None, and a sentence was told: the environment
-    asks for what is not possible, and nothing is debugged."""
+def begin(mode: Optional[str] = None) -> Optional[Process]:
+    """The one of this process, whose next stop is in that mode (default:
+    Debugger.debug_mode); None, and a sentence was told: the environment asks
+    for what is not possible, and nothing is debugged."""
     global _process
     from . import Debugger
 
     if not Debugger.debug_flag:
         return _process
-    if _process is None or _process.mode != Debugger.debug_mode:
+    mode = mode or Debugger.debug_mode
+    if _process is None or _process.mode != mode:
         try:
             if _process is None:
-                _process = Process(settings.read(Debugger.debug_mode))
-            _process.use(Debugger.debug_mode)
+                _process = Process(settings.read(mode))
+            _process.use(mode)
             _register()
         except settings.SettingError as error:
             Debugger.debug_flag = False
@@ -546,22 +548,16 @@ def offer(error: BaseException, lease: Any) -> None:
 
 def console_post_mortem(frame: FrameType, error: Optional[BaseException],
                         rank: Any, lease: Any) -> None:
-    from . import Debugger
-
     chosen = _choose(rank)
     if error is None:
         tell("blocking_console_post_mortem needs an exception: call it in an "
              "except block")
         return
-    before = Debugger.debug_mode
-    Debugger.debug_mode = "console"
     try:
-        process = begin()
+        process = begin("console")
         if process is not None:
             process.console_post_mortem(
                 frame, error, chosen[0] if chosen else 0, lease)
     except Exception as problem:
         tell("the stop failed, and the program continues: %s"
              % describe(problem))
-    finally:
-        Debugger.debug_mode = before

@@ -179,11 +179,27 @@ static char *tensor_of(const struct watch_nan *watch, const char *said,
 	return name;
 }
 
+/*
+ * Where " is nan" begins in "b.weight of model is nan"; NULL: nowhere. A key of
+ * a dict, which comes first, may have that word in it, and so may what was
+ * asked for.
+ */
+static const char *find_verb(const struct watch_nan *watch, const char *said)
+{
+	char *subject = xasprintf("%s is ", watch->expression);
+	const char *found = strstr(said, subject);
+
+	if (found)
+		found += strlen(watch->expression);
+	free(subject);
+	return found;
+}
+
 static void take(struct watch_nan *watch, const struct stop *stop)
 {
 	struct nan_find *find = &watch->found;
 	const char *said = stop->value ? stop->value : stop->description;
-	const char *is = strstr(said, " is ");
+	const char *is = find_verb(watch, said);
 
 	find->rank = stop->rank;
 	find->is_exact = true;

@@ -31,8 +31,10 @@ class Plain(Untouched):
     inside)."""
 
     def stop(self, event, frame, value=""):
-        # -1: it continues.
-        if self.is_all_traced and self.stoplineno == -1 or (
+        # So it is after set_continue(); a set_return() of a generator leaves
+        # -1, too.
+        continues = self.stoplineno == -1 and self.stopframe is self.botframe
+        if self.is_all_traced and continues or (
                 self.is_waiting and frame.f_code.co_name == "run"):
             step = frame
             while step is not None:

@@ -102,9 +102,12 @@ class ProgramCase(unittest.TestCase):
                 "    Debugger.blocking_console_post_mortem(rank=%d)\n"
                 "print('continued')\n" % RANK)
         status, output, errors = self.run_with(
-            text, commands="p 6 * 7\nc\n", IPDB_DEBUG=None)
+            text, commands="p 6 * 7\np Debugger.debug_mode\nc\n",
+            IPDB_DEBUG=None)
         self.assertEqual(status, 0, errors)
         self.assertIn("42\n", output)
+        # What the others of the class do in the meantime is not changed.
+        self.assertIn("'socket'\n", output)
         self.assertTrue(output.endswith("continued\n"), output)
         self.assertIn("ZeroDivisionError", errors)
 

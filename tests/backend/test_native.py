@@ -17,6 +17,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 COMPILER = os.environ.get("CC", "cc").split()
 LOOP = "_PyEval_EvalFrameDefault"
 WRITE = 1  # x86-64
+FUTEX = 202
 # Unoptimised, its rules go by a register that a system call does not show.
 SLEEPER = """
 #include <linux/futex.h>
@@ -80,10 +81,15 @@ def target_code():
         return file.read()
 
 
+def system_call(pid):
+    """Its number, or "running"; "-1": it waits for memory."""
+    with open("/proc/%d/syscall" % pid) as file:
+        return file.read().split()[0]
+
+
 def is_asleep(pid):
     """It waits in a system call, and in none that writes."""
-    with open("/proc/%d/syscall" % pid) as file:
-        return file.read().split()[0] not in ("running", str(WRITE))
+    return system_call(pid) not in ("running", "-1", str(WRITE))
 
 
 class Case(unittest.TestCase):
@@ -317,16 +323,16 @@ class TestLibrary(Case):
         raise AssertionError(found)
 
     def sleeping(self):
-        """A target that sleeps in the library, and its frames, once it does."""
+        """A target that sleeps in the library, and its frames."""
         self.build("-fno-omit-frame-pointer", code=SLEEPER)
         target = self.start(sys.executable, code=SLEEP)
         deadline = time.monotonic() + nodes.LIMIT
-        frames = []
-        while "sleep_here" not in frames and time.monotonic() < deadline:
-            body, found = self.sample(target.pid)
-            native, python = found[target.pid]
-            frames = [frame.func for frame in native or python]
-        return target, body, frames
+        while time.monotonic() < deadline and \
+                system_call(target.pid) != str(FUTEX):
+            pass
+        body, found = self.sample(target.pid)
+        native, python = found[target.pid]
+        return target, body, [frame.func for frame in native or python]
 
     def test_registers_that_are_not_shown(self):
         target, body, frames = self.sleeping()

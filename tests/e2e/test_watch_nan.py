@@ -57,7 +57,8 @@ MODEL = textwrap.dedent("""\
         optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
         model(torch.ones(4)).sum().backward()
         optimizer.step()
-        batch = {"x": torch.ones(3), "meta": {"mask": torch.ones(2)}}
+        batch = {"x": torch.ones(3), "meta": {"mask": torch.ones(2)},
+                 "what is it": torch.ones(2)}
         for step, line in enumerate(sys.stdin):
             with torch.no_grad():
                 if line == "weight\\n":
@@ -66,6 +67,8 @@ MODEL = textwrap.dedent("""\
                     model[0].bias.grad[2] = float("inf")
                 if line == "batch\\n":
                     batch["meta"]["mask"][:] = float("nan")
+                if line == "key\\n":
+                    batch["what is it"][0] = float("nan")
                 if line == "state\\n":
                     optimizer.state[model[0].bias]["momentum_buffer"][0] = \\
                         float("nan")
@@ -297,21 +300,29 @@ class WatchModules(Case):
             self.assertEqual(run.returncode, status, run.stderr)
             self.assertIn(said, run.stderr)
 
-    def test_an_agent_names_it_at_its_line(self):
+    def find_by_an_agent(self, word, expression):
         self.start(2, PROBETUI="1",
                    PYTHONPATH=os.path.join(jobs.SOURCE, "agent"))
-        run = self.begin("model")
-        self.ranks[1].send("weight")
+        run = self.begin(expression)
+        self.ranks[1].send(word)
         # What takes long is not looked at at each line, but at a later one.
         while run.poll() is None:
             self.ranks[1].tell("go")
         told, said = run.communicate(timeout=jobs.LIMIT)
         self.assertEqual(run.returncode, 1, said)
         found = json.loads(told)
-        self.assertEqual(
-            [found[key] for key in ("rank", "tensor", "exact")],
-            [1, "1.weight", True])
-        self.assertRegex(found["value"], "^1 NaN of 6, since line [0-9]+$")
+        self.assertEqual((found["rank"], found["exact"]), (1, True))
+        return found["tensor"], found["value"]
+
+    def test_an_agent_names_it_at_its_line(self):
+        tensor, value = self.find_by_an_agent("weight", "model")
+        self.assertEqual(tensor, "1.weight")
+        self.assertRegex(value, "^1 NaN of 6, since line [0-9]+$")
+
+    def test_a_key_with_the_word_of_the_sentence(self):
+        tensor, value = self.find_by_an_agent("key", "batch")
+        self.assertEqual(tensor, "['what is it']")
+        self.assertRegex(value, "^1 NaN of 2, since line [0-9]+$")
 
 
 if __name__ == "__main__":
