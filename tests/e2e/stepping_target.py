@@ -192,7 +192,12 @@ class Untouched(Recorder):
 
 
 class Shown(Untouched):
-    """As pdb: of an exception the frame that raised it is the current one."""
+    """As pdb: of an exception the frame that raised it is the current one, and
+    the variables of the last stop are kept until the next."""
+
+    def stop(self, event, frame, value=""):
+        self.curframe_locals = frame.f_locals
+        super().stop(event, frame, value)
 
     def user_exception(self, frame, exc_info):
         traceback = exc_info[2]
