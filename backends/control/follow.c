@@ -254,9 +254,10 @@ static bool is_passed(const struct stepper *stepper,
 }
 
 /*
- * 3.12: a coroutine that returns to the SEND which entered it leaves the
- * pointer at the unit before the one that comes next, and in `async with` that
- * is a handler. Nothing runs there; a SEND's own handler is another.
+ * 3.12: a generator or coroutine that ends and returns to the FOR_ITER or SEND
+ * which entered it leaves the pointer at the unit before the one that comes
+ * next: that of a `continue`, or, in `async with`, of a handler. Nothing runs
+ * there; a SEND's own handler is another.
  */
 static bool is_sent_back(const struct stepper *stepper,
 			 const struct follow *follow, int unit)
@@ -266,8 +267,8 @@ static bool is_sent_back(const struct stepper *stepper,
 	if (stepper->python->minor != 12 || follow->at < 0)
 		return false;
 	from = unit_at(follow, follow->at);
-	return from->kind == UNIT_SEND && unit == from->target - 1 &&
-	       unit != from->handler;
+	return (from->kind == UNIT_SEND || from->kind == UNIT_FOR_ITER) &&
+	       unit == from->target - 1 && unit != from->handler;
 }
 
 void follow_pointer(struct stepper *stepper, struct follow *follow, int unit)

@@ -705,3 +705,12 @@ def tried(n):
 
 def tries():
     return sum(v for v in tried(2)) + 1
+
+
+def continued():
+    last = 0
+    for i in range(2):
+        for last in tried(2):           # L:continued_for
+            add(i, last)
+            continue                    # L:continued
+    return last

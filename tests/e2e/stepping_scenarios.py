@@ -220,6 +220,8 @@ behind_lambda_return: nested: b:lambda c n s r n n
 until_left: leaves: b:leaves c cl:leaves unt:leaves_end n
 short_for: short: b:short_for c c s s c n s
 short_while: short: b:short_while c s s c n s
+continued: continued: b:continued c c s n n n n
+continued_next: continued: b:continued_for c cl:continued_for n*12
 gathered_next: gathered: b:gathered c n*8
 outer_return: nests: b:outer_gen c cl:outer_gen r n
 run_return: loop: b:loop_end c up r

@@ -238,17 +238,36 @@ def codes_of(code):
             yield from codes_of(constant)
 
 
+def line_at(code):
+    """{offset of an instruction: its line, None without one}."""
+    if sys.version_info < (3, 10):
+        starts, lines, line = dict(dis.findlinestarts(code)), {}, None
+        for offset in range(0, len(code.co_code), 2):
+            line = starts.get(offset, line)
+            lines[offset] = line
+        return lines
+    return {offset: line for start, end, line in code.co_lines()
+            for offset in range(start, end, 2)}
+
+
+def handlers_of(code):
+    """The offsets where handlers of exceptions begin, which dis takes for no
+    jump targets from 3.11 on."""
+    if sys.version_info < (3, 11):
+        return set()
+    return {entry.target for entry in dis._parse_exception_table(code)}
+
+
 def places_of(code):
     """{line: at how many places it may begin, or more}."""
-    counts, line = {}, None
+    counts, before = {}, None
+    lines, handlers = line_at(code), handlers_of(code)
     for each in dis.get_instructions(code):
-        starts = each.starts_line
-        if sys.version_info >= (3, 13):
-            starts = each.line_number if starts else None
-        if starts is not None:
-            line = starts
-        if starts is not None or each.is_jump_target:
+        line = lines.get(each.offset)
+        if line is not None and (line != before or each.is_jump_target or
+                                 each.offset in handlers):
             counts[line] = counts.get(line, 0) + 1
+        before = line
     return counts
 
 
