@@ -229,7 +229,9 @@ static bool is_planned(const struct plan *plan, const struct watch *watch)
 /*
  * Whether a unit could be missed that is to be watched from now on, since it
  * comes right behind one that runs; up to 3.10, whose pointer is stored before
- * the fetch, also the one that runs.
+ * the fetch, also the one that runs. Or it could be seen twice: what was
+ * fetched, and not stored yet, is fetched again where the interpreter lets
+ * another thread run before.
  */
 static bool is_near(const struct stepper *stepper, const struct watch *watch)
 {
@@ -238,7 +240,7 @@ static bool is_near(const struct stepper *stepper, const struct watch *watch)
 
 	if (unit < 0)
 		return false;
-	if (here->fetch_due == unit)
+	if (here->fetch_due == unit || here->pointer_due == unit)
 		return true;
 	/* Where an exception leads is found once it is raised. */
 	if (here->code->units[unit].is_handler &&

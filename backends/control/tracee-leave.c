@@ -74,6 +74,9 @@ static bool is_any_awaited(const struct tracee *tracee, bool is_hopeful)
 
 static void collect(struct tracee *tracee, uint64_t nanoseconds)
 {
+	if (tracee->calls.is_hasty)
+		return;
+
 	uint64_t began = loop_now_ns();
 	uint64_t last = began;
 	struct nap nap;
@@ -98,16 +101,21 @@ static void collect(struct tracee *tracee, uint64_t nanoseconds)
 	nap_end(&nap);
 }
 
-/* Its watches are closed: none fires any more. */
-static bool may_be_spared(const struct thread *thread)
+static bool is_trap_pending(const struct thread *thread)
 {
 	int64_t pending = 0;
 
-	if (thread->state != THREAD_RUNS || thread->own_trap ||
-	    restart_harm(thread->tracee->pid, thread->tid) != RESTART_ANEW)
-		return false;
 	attachable_status(thread->tid, "SigPnd", 16, &pending);
-	return !(pending >> (SIGTRAP - 1) & 1);
+	return pending >> (SIGTRAP - 1) & 1;
+}
+
+/* Its watches are closed: none fires any more. */
+static bool may_be_spared(const struct thread *thread)
+{
+	return thread->state == THREAD_RUNS && !thread->own_trap &&
+	       restart_harm(thread->tracee->pid, thread->tid) ==
+		       RESTART_ANEW &&
+	       !is_trap_pending(thread);
 }
 
 static void stop(struct thread *thread)
@@ -236,8 +244,23 @@ void thread_leave(struct thread *thread)
 	thread_remove(thread);
 }
 
+/*
+ * Whether a trap of the thread may still be on its way, which would end the
+ * process by SIGTRAP's default action if the tracer ended now.
+ */
+static bool may_trap(const struct thread *thread)
+{
+	return is_awaited(thread) &&
+	       (!thread_is_stuck(thread) || is_trap_pending(thread));
+}
+
+/* By the last thread that may trap, if there are such: SIGTRAP stays ignored
+ * until then. */
 static void put_back(struct tracee *tracee)
 {
+	for (size_t i = 0; i < tracee->thread_count; i++)
+		if (may_trap(tracee->threads[i]))
+			return;
 	for (size_t i = 0; i < tracee->thread_count; i++)
 		if (tracee->threads[i]->state == THREAD_STANDS &&
 		    tracee->disposition == DISPOSITION_IGNORED)

@@ -62,6 +62,7 @@ struct tracee_calls {
 	/* For tests, else NULL: it has come to this point of its work. */
 	void (*passing)(const char *point, void *data);
 	bool is_late; /* for tests: no call in the process is back in time */
+	bool is_hasty; /* for tests: leaving waits for no thread to stand */
 	void *data;
 };
 

@@ -660,6 +660,30 @@ class TestLateCalls(Case):
         self.assertEqual(target.result(), "2 1")
 
 
+class TestLateThreads(Case):
+    """A thread that traps all the time comes to stand later than leaving waits
+    for it, and the tracer ends before that."""
+
+    def test_its_trap_does_not_end_the_process(self):
+        for _ in range(20 if SOAK else 5):
+            target = self.start("pair", 2000)
+            probe = Probe(target.pid, "put back:1")
+            self.addCleanup(probe.close)
+            probe.do("tell 1")
+            probe.do("attach")
+            sleeper, = set(target.threads()) - {target.pid}
+            probe.do("interrupt %d" % sleeper)
+            probe.wait("stood")
+            probe.watch(target.address)
+            target.go()
+            probe.wait("trapped")
+            probe.do("tell 0")
+            probe.do("hasty 1")
+            probe.order("leave")
+            probe.await_death()
+            self.assertEqual(target.result(), undisturbed("loop", 2000))
+
+
 # Where the probe kills itself, how often it comes there, and what it is asked
 # to do for that. "calling": in the middle of a system call that it makes in
 # the target, whose registers are others then.

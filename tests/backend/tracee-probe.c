@@ -9,6 +9,7 @@
  *	stay 0|1		what becomes of a thread that is trapped
  *	tell 0|1		whether traps are told of
  *	late 0|1		whether no call in the process is in time
+ *	hasty 0|1		whether leaving waits for no thread to stand
  *	adopt 0|1		whether a process that it forks is kept, too
  *	interrupt TID|all	resume TID|all	stands TID
  *	hold TID		(held, looked at, and let go)
@@ -258,6 +259,15 @@ static int set_late(struct probe *probe, const char *words, struct error *error)
 	return 0;
 }
 
+static int set_hasty(struct probe *probe, const char *words,
+		     struct error *error)
+{
+	(void)error;
+	probe->calls.is_hasty = words[0] == '1';
+	tracee_set_calls(probe->tracee, &probe->calls);
+	return 0;
+}
+
 static void each(struct probe *probe, const char *words,
 		 void (*action)(struct tracee *tracee, pid_t tid))
 {
@@ -331,6 +341,7 @@ static const struct {
 	{ "tell", set_tell, true },
 	{ "adopt", set_adopt, true },
 	{ "late", set_late, false },
+	{ "hasty", set_hasty, false },
 	{ "interrupt", interrupt, false },
 	{ "resume", resume, false },
 	{ "stands", stands, false },

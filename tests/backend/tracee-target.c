@@ -504,6 +504,7 @@ static const struct {
 	{ "disposition", disposition, true, 0 },
 	{ "threads", make_threads, false, 0 },
 	{ "many", loop, false, 0 },
+	{ "pair", loop, false, 0 },
 	{ "trap", trap_itself, false, 0 },
 	{ "trap-ignored", trap_itself, false, SIGTRAP },
 	{ "trap-int3", trap_by_instruction, false, 0 },
@@ -524,7 +525,8 @@ static void get_ready(size_t mode)
 	handle(SIGRTMIN, count_signal);
 	if (strcmp(modes[mode].name, "many") == 0)
 		have_threads(500);
-	else if (strcmp(modes[mode].name, "blocks-vforks") == 0)
+	else if (strcmp(modes[mode].name, "blocks-vforks") == 0 ||
+		 strcmp(modes[mode].name, "pair") == 0)
 		have_threads(1);
 	printf("%d %#" PRIxPTR "\n", (int)getpid(), (uintptr_t)&word);
 	fflush(stdout);
