@@ -196,6 +196,11 @@ static void append_note(struct buffer *out, const struct comparetable *table,
 			      tensor->share * 100);
 		append_word(out, share.data);
 	}
+	if (tensor->has_statistics && tensor->has_mask) {
+		buffer_reset(&share);
+		tensortext_append_masked(&share, &tensor->statistics);
+		append_word(out, share.data);
+	}
 	if (tensor->is_torn)
 		append_word(out, "written meanwhile");
 	buffer_clear(&share);

@@ -135,6 +135,17 @@ static void put_share(struct flow *flow, double share)
 	buffer_clear(&text);
 }
 
+static void put_masked(struct flow *flow, const struct tensor *tensor)
+{
+	struct buffer text = BUFFER_INIT;
+
+	if (!tensor->has_mask)
+		return;
+	tensortext_append_masked(&text, &tensor->statistics);
+	flow_put(flow, STYLE_TEXT, text.data);
+	buffer_clear(&text);
+}
+
 static void put_statistics(struct flow *flow, const struct tensorview *known)
 {
 	const struct tensor_statistics *now = &known->tensor.statistics;
@@ -164,6 +175,7 @@ static void put_statistics(struct flow *flow, const struct tensorview *known)
 	put_count(flow, "NaN", now->nan_count, STYLE_VALUE_NAN);
 	put_count(flow, "Inf", now->infinity_count, STYLE_VALUE_NAN);
 	put_count(flow, "zeros", now->zero_count, STYLE_TEXT);
+	put_masked(flow, &known->tensor);
 	put_share(flow, known->tensor.share);
 }
 

@@ -51,6 +51,10 @@ static int read_tensor(struct pyreader *reader, const struct pyvalue *value,
 int pyelement_open(struct pyevaluation *evaluation, const struct pyvalue *value,
 		   struct pytensor *tensor)
 {
+	if (value->view && value->view->has_mask)
+		return error_set(evaluation->error,
+				 "What has a mask is read from outside only as "
+				 "a whole.");
 	if (value->view) {
 		*tensor = *value->view;
 		return 0;

@@ -48,9 +48,13 @@ int pytensor_layout(const struct pytensor *tensor, pid_t pid,
 		.is_swapped = dtype_is_swapped_name(name),
 		.item_size = tensor->item_size,
 		.dimension_count = tensor->dimension_count,
+		.has_mask = tensor->has_mask,
+		.mask_address = tensor->mask,
 	};
 	memcpy(layout->shape, tensor->shape, sizeof(layout->shape));
 	memcpy(layout->strides, tensor->strides, sizeof(layout->strides));
+	memcpy(layout->mask_strides, tensor->mask_strides,
+	       sizeof(layout->mask_strides));
 	if (tensor->family == PYTENSOR_TORCH && scale_torch(tensor, layout))
 		return error_set(error, "The tensor's strides make no sense.");
 	return layout_check(layout, error);

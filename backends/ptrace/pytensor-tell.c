@@ -111,7 +111,11 @@ bool pytensor_is_same(const struct pytensor *one, const struct pytensor *other)
 	       strcmp(pytensor_dtype(one), pytensor_dtype(other)) == 0 &&
 	       one->dimension_count == other->dimension_count &&
 	       memcmp(one->shape, other->shape, bytes) == 0 &&
-	       memcmp(one->strides, other->strides, bytes) == 0;
+	       memcmp(one->strides, other->strides, bytes) == 0 &&
+	       one->has_mask == other->has_mask &&
+	       one->mask_object == other->mask_object &&
+	       one->mask == other->mask &&
+	       memcmp(one->mask_strides, other->mask_strides, bytes) == 0;
 }
 
 static char *text_or_null(const char *text)
@@ -167,4 +171,5 @@ void pytensor_tell(const struct pytensor *tensor, struct tensor *told)
 	told->placement = text_or_null(tensor->placement);
 	told->shard = text_or_null(tensor->shard);
 	told->unread = text_or_null(tensor->unread);
+	told->has_mask = tensor->has_mask && !tensor->unread;
 }

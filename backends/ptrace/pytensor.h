@@ -42,7 +42,7 @@ struct pytensor {
 	enum pytensor_family family;
 	char type[PYTENSOR_TEXT]; /* "torch.Tensor"; "" not known */
 	const char *dtype;   /* "float32", static; NULL: in dtype_text */
-	char dtype_text[16]; /* of numpy: "float64", ">int16" */
+	char dtype_text[32]; /* of numpy: "float64", ">int16" */
 	const char *device;  /* "cuda", static; NULL: no device (numpy) */
 	int device_index;    /* -1: none */
 	int dimension_count;
@@ -55,6 +55,10 @@ struct pytensor {
 	bool is_parameter;
 	uint64_t data;	    /* what offset counts from; 0 unknown or none */
 	uint64_t dtype_object; /* numpy's descriptor; 0 of torch */
+	bool has_mask;	/* elements where it is not 0 do not count: numpy.ma */
+	uint64_t mask_object;
+	uint64_t mask;	/* its byte of the first element */
+	int64_t mask_strides[PYTENSOR_DIMENSIONS]; /* bytes */
 	char grad_fn[PYTENSOR_TEXT]; /* "MulBackward0"; "" none */
 	uint64_t object;	     /* the Python object */
 	uint64_t local;		     /* whose elements: of a DTensor its shard */
@@ -85,6 +89,9 @@ int pytensor_read_torch(struct pyreader *reader, uint64_t object,
 			struct pytensor *tensor);
 int pytensor_read_numpy(struct pyreader *reader, uint64_t object,
 			struct pytensor *tensor);
+/* The array there hides elements of it; NULL, or why that cannot be. */
+const char *pytensor_set_mask(struct pyreader *reader, uint64_t object,
+			      struct pytensor *tensor);
 int pytensor_read_bytes(struct pyreader *reader, uint64_t object,
 			struct pytensor *tensor);
 int pytensor_read_bytearray(struct pyreader *reader, uint64_t object,

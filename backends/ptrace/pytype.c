@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "backends/ptrace/cpython.h"
+#include "backends/ptrace/pycontainer.h"
 #include "backends/ptrace/pydict.h"
 #include "backends/ptrace/pykind.h"
 #include "backends/ptrace/pyobject.h"
@@ -129,6 +130,28 @@ int pytype_attribute(struct pyreader *reader, const struct pytype *type,
 	if (!type->dict)
 		return -1;
 	return pydict_find(reader, type->dict, name, value);
+}
+
+bool pytype_derives(struct pyreader *reader, const struct pytype *type,
+		    const char *wanted)
+{
+	int64_t count = pytuple_count(reader, type->mro);
+	bool found = false;
+
+	for (int64_t i = 0; i < count && i < PYTYPE_BASES_MAXIMUM && !found;
+	     i++) {
+		struct buffer name = BUFFER_INIT;
+		struct pytype base;
+		uint64_t address;
+
+		if (pytuple_item(reader, type->mro, i, &address) ||
+		    pytype_read(reader, address, &base))
+			break;
+		found = pytype_name(reader, &base, &name) == 0 &&
+			strcmp(name.data, wanted) == 0;
+		buffer_clear(&name);
+	}
+	return found;
 }
 
 int pytype_name(struct pyreader *reader, const struct pytype *type,

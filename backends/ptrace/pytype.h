@@ -67,6 +67,9 @@ bool pytype_is(struct pyreader *reader, uint64_t object, const char *name);
  */
 bool pytype_is_native(struct pyreader *reader, const struct pytype *type,
 		      char *name, size_t size);
+/* Whether it, or a class that it derives from, has this full name. */
+bool pytype_derives(struct pyreader *reader, const struct pytype *type,
+		    const char *name);
 /* An attribute of the type itself, not of its bases; 0 found. */
 int pytype_attribute(struct pyreader *reader, const struct pytype *type,
 		     const char *name, uint64_t *value);

@@ -74,6 +74,7 @@ void elements_init(struct elements *elements,
 		.address = layout->address,
 		.unit_size = unit,
 		.is_swapped = layout->is_swapped && unit > 1,
+		.bits = dtype_bits(layout->dtype),
 		.item_units = layout->item_size / unit,
 		.unit_count = layout_byte_count(layout) / unit,
 	};
@@ -406,6 +407,11 @@ static int read_units(const struct elements *elements, int64_t start,
 	}
 	if (number == 0 && elements->is_swapped)
 		shuffle_swap(out, (size_t)count, elements->unit_size);
+	for (int64_t i = 0;
+	     elements->bits != UINT8_MAX && number == 0 &&
+	     i < count * elements->unit_size;
+	     i++)
+		out[i] &= elements->bits;
 	return number;
 }
 

@@ -30,6 +30,7 @@ struct elements {
 	uint64_t address;
 	int unit_size; /* 1, 2, 4, 8 or 16 */
 	bool is_swapped;
+	uint8_t bits; /* of each byte that count; the others are read as 0 */
 	int64_t item_units; /* of one element */
 	int64_t unit_count; /* of all */
 	/* Without those of size 1; what lies in a row is one dimension. */

@@ -12,20 +12,43 @@ void fold_statistics(const struct scan *scan, const struct ranges *ranges,
 		     int64_t element_count, struct tensor *told)
 {
 	struct statistics all;
+	int64_t masked = 0;
 
 	statistics_init(&all, scan->kernel);
-	for (size_t i = 0; i < ranges->count; i++)
+	for (size_t i = 0; i < ranges->count; i++) {
 		statistics_merge(&all, &ranges->parts[i].statistics);
+		masked += ranges->parts[i].masked_count;
+	}
 	statistics_tell(&all, scan->dtype, &told->statistics);
 	told->has_statistics = true;
-	told->share = element_count > 0
-			      ? (double)all.count / (double)element_count
-			      : 1;
+	told->statistics.masked_count = masked;
+	told->share = element_count > 0 ? (double)(all.count + masked) /
+						  (double)element_count
+					: 1;
+}
+
+/* One behind the other. */
+static void append_hash(struct scan_hash *all, const struct scan_hash *hash)
+{
+	all->crc = crc_combine(all->crc, hash->crc, hash->length);
+	all->length += hash->length;
+	all->mask = crc_combine(all->mask, hash->mask, hash->mask_length);
+	all->mask_length += hash->mask_length;
+	all->masked_count += hash->masked_count;
+}
+
+/* Where nothing is masked it is that of the values, as without a mask. */
+static uint32_t end_hash(const struct scan_hash *all)
+{
+	return all->masked_count == 0
+		       ? all->crc
+		       : crc_combine(all->crc, all->mask, all->mask_length);
 }
 
 static void fold_blocks(const struct scan *scan, const struct ranges *ranges,
 			struct tensor *told)
 {
+	struct scan_hash all = { .crc = 0 };
 	size_t block = 0;
 	int64_t left = scan->block_units * scan->elements.unit_size;
 
@@ -36,12 +59,13 @@ static void fold_blocks(const struct scan *scan, const struct ranges *ranges,
 			const struct scan_hash *hash = &part->hashes[j];
 
 			if (left == 0) {
+				all = (struct scan_hash){ .crc = 0 };
 				block++;
 				left = scan->block_units *
 				       scan->elements.unit_size;
 			}
-			told->blocks[block] = crc_combine(
-				told->blocks[block], hash->crc, hash->length);
+			append_hash(&all, hash);
+			told->blocks[block] = end_hash(&all);
 			left -= hash->length;
 		}
 	}
@@ -50,15 +74,16 @@ static void fold_blocks(const struct scan *scan, const struct ranges *ranges,
 void fold_hashes(const struct scan *scan, const struct ranges *ranges,
 		 int64_t element_count, int block_count, struct tensor *told)
 {
+	struct scan_hash all = { .crc = 0 };
+
 	told->has_hash = true;
 	for (size_t i = 0; i < ranges->count; i++) {
 		const struct scan_part *part = &ranges->parts[i];
 
 		for (size_t j = 0; j < part->hash_count; j++)
-			told->hash =
-				crc_combine(told->hash, part->hashes[j].crc,
-					    part->hashes[j].length);
+			append_hash(&all, &part->hashes[j]);
 	}
+	told->hash = end_hash(&all);
 	if (block_count == 0)
 		return;
 	told->block_elements = wish_block_elements(element_count, block_count);

@@ -1,6 +1,7 @@
 #include "backends/tensor/layout.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "banned.h"
 #include "base/error.h"
@@ -103,12 +104,41 @@ static int find_span(const struct tensor_layout *layout, int64_t *before,
 	return 0;
 }
 
+struct tensor_layout layout_mask(const struct tensor_layout *layout)
+{
+	struct tensor_layout mask = *layout;
+
+	mask.address = layout->mask_address;
+	mask.dtype = dtype_find("bool");
+	mask.is_swapped = false;
+	mask.item_size = 1;
+	mask.has_mask = false;
+	memcpy(mask.strides, layout->mask_strides, sizeof(mask.strides));
+	return mask;
+}
+
+static int check_mask(const struct tensor_layout *layout, struct error *error)
+{
+	struct tensor_layout mask;
+
+	if (!layout->has_mask)
+		return 0;
+	if (layout->item_size > LAYOUT_MASKED_ITEM)
+		return error_set(error,
+				 "an element that has a mask has %d bytes at "
+				 "most, not %" PRId64,
+				 LAYOUT_MASKED_ITEM, layout->item_size);
+	mask = layout_mask(layout);
+	return layout_check(&mask, error) ? error_prefix(error, "its mask") : 0;
+}
+
 int layout_check(const struct tensor_layout *layout, struct error *error)
 {
 	int64_t before;
 	int64_t behind;
 
-	if (check_item(layout, error) < 0 || check_sizes(layout, error) < 0)
+	if (check_item(layout, error) < 0 || check_sizes(layout, error) < 0 ||
+	    check_mask(layout, error) < 0)
 		return -1;
 	if (is_empty(layout))
 		return 0;

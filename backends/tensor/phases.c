@@ -68,20 +68,33 @@ static bool prepare_places(struct phases *phases)
 	return phases->wish.has_slice || phases->wish.has_data;
 }
 
+static void prepare_elements(struct phases *phases)
+{
+	struct tensor_layout mask;
+
+	elements_init(&phases->scan.elements, &phases->layout);
+	phases->scan.has_mask = phases->layout.has_mask;
+	if (!phases->scan.has_mask)
+		return;
+	mask = layout_mask(&phases->layout);
+	elements_init(&phases->scan.mask, &mask);
+}
+
 /* All elements, or a sample; in any order, unless that counts. */
 static void prepare_ranges(struct phases *phases, bool may_sort)
 {
 	const struct tensor_layout *layout = &phases->layout;
 	struct elements *elements = &phases->scan.elements;
 
-	elements_init(elements, layout);
+	prepare_elements(phases);
 	if (!tensor_wish_is_whole(&phases->wish, layout)) {
 		ranges_add_sample(&phases->ranges, elements);
 		return;
 	}
-	/* The parts of one element have to stay beside each other. */
-	phases->is_sorted =
-		may_sort && !phases->is_ordered && elements->item_units == 1;
+	/* The parts of one element have to stay beside each other, and its mask
+	 * lies as it likes. */
+	phases->is_sorted = may_sort && !phases->is_ordered &&
+			    elements->item_units == 1 && !layout->has_mask;
 	if (phases->is_sorted)
 		elements_sort(elements);
 	ranges_add(&phases->ranges, elements, 0, layout_element_count(layout));
@@ -152,7 +165,7 @@ static bool prepare_find(struct phases *phases)
 		return false;
 	phases->scan.find = phases->wish.find;
 	phases->scan.after = phases->wish.after;
-	elements_init(&phases->scan.elements, &phases->layout);
+	prepare_elements(phases);
 	if (phases->wish.find != WISH_FIND_NAN) {
 		ranges_add(&phases->ranges, &phases->scan.elements, 0,
 			   layout_element_count(&phases->layout));

@@ -14,22 +14,30 @@ static struct tensor_layout cut(const struct tensor_layout *layout,
 				const struct tensor_slice *slice)
 {
 	struct tensor_layout part = *layout;
+	const int64_t *mask = layout->mask_strides;
 	int dimensions[] = { slice->row_dimension, slice->column_dimension };
 	int64_t starts[] = { slice->row, slice->column };
 	int64_t counts[] = { slice->row_count, slice->column_count };
 
 	part.dimension_count = 2;
 	for (int i = 0; i < layout->dimension_count; i++)
-		if (i != slice->row_dimension && i != slice->column_dimension)
+		if (i != slice->row_dimension && i != slice->column_dimension) {
 			part.address += (uint64_t)slice->index[i] *
 					(uint64_t)layout->strides[i];
+			part.mask_address += (uint64_t)slice->index[i] *
+					     (uint64_t)mask[i];
+		}
 	for (int i = 0; i < 2; i++) {
 		part.shape[i] = counts[i];
 		part.strides[i] = 0;
+		part.mask_strides[i] = 0;
 		if (dimensions[i] < 0)
 			continue;
 		part.strides[i] = layout->strides[dimensions[i]];
 		part.address += (uint64_t)starts[i] * (uint64_t)part.strides[i];
+		part.mask_strides[i] = mask[dimensions[i]];
+		part.mask_address += (uint64_t)starts[i] *
+				     (uint64_t)part.mask_strides[i];
 	}
 	return part;
 }
@@ -70,6 +78,30 @@ static int64_t read_numbers(const struct tensor_layout *part, uint8_t *bytes,
 	return known;
 }
 
+/* As numpy shows what is masked; what cannot be read of the mask is unknown. */
+static void hide_masked(const struct tensor_layout *part,
+			struct tensor_slice *slice)
+{
+	struct tensor_layout layout = layout_mask(part);
+	struct elements elements;
+
+	elements_init(&elements, &layout);
+	for (size_t i = 0; i < slice->count; i++) {
+		struct tensor_number *number = &slice->numbers[i];
+		uint8_t masked;
+		bool is_known = elements_read(&elements, (int64_t)i, 1, &masked,
+					      NULL) == 1;
+
+		if (is_known && !masked)
+			continue;
+		tensor_number_clear(number);
+		if (!is_known)
+			continue;
+		number->kind = TENSOR_NUMBER_TEXT;
+		number->text = xstrdup("--");
+	}
+}
+
 int places_slice(const struct tensor_layout *layout, struct tensor_slice *slice,
 		 struct error *error)
 {
@@ -87,6 +119,8 @@ int places_slice(const struct tensor_layout *layout, struct tensor_slice *slice,
 	bytes = xmalloc(length > 0 ? length : 1);
 	known = read_numbers(&part, bytes, slice, error);
 	free(bytes);
+	if (layout->has_mask)
+		hide_masked(&part, slice);
 	return known > 0 ? 0 : error_prefix(error, "the slice");
 }
 

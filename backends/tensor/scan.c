@@ -1,6 +1,7 @@
 #include "backends/tensor/scan.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "banned.h"
 #include "base/alloc.h"
@@ -20,12 +21,23 @@ void scan_part_clear(struct scan_part *part)
 static void end_block(struct scan_part *part)
 {
 	ARRAY_GROW(part->hashes, part->hash_count, part->hash_capacity);
-	part->hashes[part->hash_count++] = (struct scan_hash){ 0, 0 };
+	part->hashes[part->hash_count++] = (struct scan_hash){ .crc = 0 };
 }
 
-/* Units from that one on. */
+/* Of so many elements. */
+static void hash_mask(struct scan_hash *hash, const uint8_t *mask,
+		      int64_t count)
+{
+	for (int64_t i = 0; i < count; i++)
+		hash->masked_count += mask[i];
+	hash->mask = crc_add(hash->mask, mask, (size_t)count);
+	hash->mask_length += count;
+}
+
+/* Units from that one on; mask is NULL, or of the elements that they are. */
 static void hash(const struct scan *scan, struct scan_part *part,
-		 const uint8_t *bytes, int64_t unit, int64_t count)
+		 const uint8_t *bytes, const uint8_t *mask, int64_t unit,
+		 int64_t count)
 {
 	while (count > 0) {
 		int64_t left = scan->block_units - unit % scan->block_units;
@@ -39,10 +51,27 @@ static void hash(const struct scan *scan, struct scan_part *part,
 		last = &part->hashes[part->hash_count - 1];
 		last->crc = crc_add(last->crc, bytes, (size_t)length);
 		last->length += length;
+		if (mask) {
+			int64_t items = units / scan->elements.item_units;
+
+			hash_mask(last, mask, items);
+			mask += items;
+		}
 		bytes += length;
 		unit += units;
 		count -= units;
 	}
+}
+
+/* What does not depend on where an element is. */
+static void add_values(const struct scan *scan, struct scan_part *part,
+		       int64_t *bins, const uint8_t *bytes, int64_t count)
+{
+	if (scan->has_statistics)
+		statistics_add(&part->statistics, scan->dtype, bytes, count);
+	if (bins)
+		histogram_add(&scan->histogram, scan->dtype, bytes, count,
+			      bins);
 }
 
 static void add(const struct scan *scan, struct scan_part *part, int64_t *bins,
@@ -51,15 +80,58 @@ static void add(const struct scan *scan, struct scan_part *part, int64_t *bins,
 	int64_t index = unit / scan->elements.item_units;
 	int64_t count = units / scan->elements.item_units;
 
-	if (scan->has_statistics)
-		statistics_add(&part->statistics, scan->dtype, bytes, count);
+	add_values(scan, part, bins, bytes, count);
 	if (scan->has_hash)
-		hash(scan, part, bytes, unit, units);
-	if (bins)
-		histogram_add(&scan->histogram, scan->dtype, bytes, count,
-			      bins);
+		hash(scan, part, bytes, NULL, unit, units);
 	if (scan->find != WISH_FIND_NOTHING)
 		find_add(&part->find, scan->dtype, bytes, count, index);
+}
+
+/* 1 where it is masked. Returns how many are. */
+static int64_t settle_mask(uint8_t *mask, int64_t count)
+{
+	int64_t masked = 0;
+
+	for (int64_t i = 0; i < count; i++) {
+		mask[i] = mask[i] != 0;
+		masked += mask[i];
+	}
+	return masked;
+}
+
+/*
+ * Whole elements, of each of which there is a byte of mask. What is masked
+ * becomes 0, for the hash; then what counts is moved together.
+ */
+static void add_masked(const struct scan *scan, struct scan_part *part,
+		       int64_t *bins, uint8_t *bytes, uint8_t *mask,
+		       int64_t unit, int64_t units)
+{
+	size_t size = (size_t)(scan->elements.item_units *
+			       scan->elements.unit_size);
+	int64_t index = unit / scan->elements.item_units;
+	int64_t count = units / scan->elements.item_units;
+	int64_t kept = 0;
+
+	part->masked_count += settle_mask(mask, count);
+	for (int64_t i = 0; i < count; i++)
+		if (mask[i])
+			memset(bytes + (size_t)i * size, 0, size);
+	if (scan->has_hash)
+		hash(scan, part, bytes, mask, unit, units);
+	for (int64_t i = 0, end; i < count; i = end) {
+		for (end = i + 1; end < count && mask[end] == mask[i];)
+			end++;
+		if (mask[i])
+			continue;
+		if (scan->find != WISH_FIND_NOTHING)
+			find_add(&part->find, scan->dtype,
+				 bytes + (size_t)i * size, end - i, index + i);
+		memmove(bytes + (size_t)kept * size, bytes + (size_t)i * size,
+			(size_t)(end - i) * size);
+		kept += end - i;
+	}
+	add_values(scan, part, bins, bytes, kept);
 }
 
 /* Units of one chunk, whole elements where there is anything to count. */
@@ -72,16 +144,41 @@ static int64_t chunk_units(const struct scan *scan)
 	return elements_step(elements, bytes / elements->unit_size);
 }
 
+/* False: one cannot be read, or it was stopped. */
+static bool run_chunk(const struct scan *scan, struct scan_part *part,
+		      int64_t *bins, uint8_t *bytes, uint8_t *mask,
+		      int64_t start, int64_t units, struct error *error)
+{
+	const struct elements *elements = &scan->elements;
+	int64_t item = elements->item_units;
+
+	if (atomic_load(scan->stop) ||
+	    elements_read(elements, start, units, bytes, error) < units)
+		return false;
+	if (!scan->has_mask) {
+		add(scan, part, bins, bytes, start, units);
+		return true;
+	}
+	if (elements_read(&scan->mask, start / item, units / item, mask,
+			  error) < units / item)
+		return false;
+	add_masked(scan, part, bins, bytes, mask, start, units);
+	return true;
+}
+
 void scan_run(const struct scan *scan, struct scan_part *part, int64_t *bins,
 	      struct error *error)
 {
 	const struct elements *elements = &scan->elements;
 	int64_t step = chunk_units(scan);
+	uint8_t *mask = NULL;
 	uint8_t *bytes;
 
 	if (step > part->count)
 		step = part->count;
 	bytes = xmalloc((size_t)(step * elements->unit_size));
+	if (scan->has_mask)
+		mask = xmalloc((size_t)(step / elements->item_units));
 	statistics_init(&part->statistics, scan->kernel);
 	find_init(&part->find, scan->kernel, scan->find, scan->after);
 	for (int64_t done = 0; done < part->count && !part->is_failed;) {
@@ -92,14 +189,13 @@ void scan_run(const struct scan *scan, struct scan_part *part, int64_t *bins,
 
 		if (units > left)
 			units = left;
-		part->is_failed = atomic_load(scan->stop) ||
-				  elements_read(elements, start, units, bytes,
-						error) < units;
+		part->is_failed = !run_chunk(scan, part, bins, bytes, mask,
+					     start, units, error);
 		if (part->is_failed)
 			break;
-		add(scan, part, bins, bytes, start, units);
 		done += units;
 		atomic_fetch_add(scan->done, units * elements->unit_size);
 	}
+	free(mask);
 	free(bytes);
 }

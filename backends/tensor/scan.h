@@ -23,6 +23,8 @@ struct kernel;
 /* What is done: it stays as it is while parts are done, but for the last. */
 struct scan {
 	struct elements elements;
+	bool has_mask;
+	struct elements mask; /* a byte for each of them; 0: it counts */
 	const struct dtype *dtype;
 	const struct kernel *kernel;
 	bool has_statistics;
@@ -35,10 +37,13 @@ struct scan {
 	atomic_llong *done; /* bytes */
 };
 
-/* The hash of some bytes that lie in one block. */
+/* The hash of some bytes that lie in one block; masked ones are 0 in it. */
 struct scan_hash {
 	uint32_t crc;
 	int64_t length;
+	int64_t masked_count;
+	uint32_t mask; /* of a byte for each element: 1 where it is masked */
+	int64_t mask_length;
 };
 
 struct scan_part {
@@ -46,7 +51,8 @@ struct scan_part {
 	int64_t count;
 	bool is_failed;
 	bool is_done; /* no thread works on it any more; not set here */
-	struct statistics statistics;
+	struct statistics statistics; /* of what is not masked */
+	int64_t masked_count;
 	struct scan_hash *hashes; /* of blocks, in their order */
 	size_t hash_count;
 	size_t hash_capacity;

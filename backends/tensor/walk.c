@@ -80,28 +80,6 @@ static int refuse_size(struct walker *walker)
  * Kinds
  */
 
-static bool has_base(struct walker *walker, const struct pytype *type,
-		     const char *wanted)
-{
-	int64_t count = pytuple_count(&walker->reader, type->mro);
-	bool found = false;
-
-	for (int64_t i = 0; i < count && i < PYTYPE_BASES_MAXIMUM && !found;
-	     i++) {
-		struct buffer name = BUFFER_INIT;
-		struct pytype base;
-		uint64_t address;
-
-		if (pytuple_item(&walker->reader, type->mro, i, &address) ||
-		    pytype_read(&walker->reader, address, &base))
-			break;
-		found = pytype_name(&walker->reader, &base, &name) == 0 &&
-			strcmp(name.data, wanted) == 0;
-		buffer_clear(&name);
-	}
-	return found;
-}
-
 static enum kind judge(struct walker *walker, const struct pytype *type)
 {
 	static const char *const tensors[] = { "torch._C.TensorBase",
@@ -120,9 +98,11 @@ static enum kind judge(struct walker *walker, const struct pytype *type)
 		return KIND_DICT;
 	if (!(type->flags & PYTYPE_HEAP))
 		return KIND_OTHER;
-	if (has_base(walker, type, MODULE))
+	if (pytype_derives(&walker->reader, type, MODULE))
 		return KIND_MODULE;
-	return has_base(walker, type, OPTIMIZER) ? KIND_OPTIMIZER : KIND_OTHER;
+	return pytype_derives(&walker->reader, type, OPTIMIZER)
+		       ? KIND_OPTIMIZER
+		       : KIND_OTHER;
 }
 
 /* Numbers as values of a map: never NULL. */

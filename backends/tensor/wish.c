@@ -258,6 +258,9 @@ int tensor_wish_check(const struct tensor_wish *wish,
 		return -1;
 	if (wish->has_data && check_data(wish, layout, error) < 0)
 		return -1;
+	if (wish->has_data && layout->has_mask)
+		return error_set(error, "it has a mask, which the bytes of its "
+					"elements would lack");
 	if (wish->has_data && class == DTYPE_OBJECT)
 		return error_set(error,
 				 "elements of %s are pointers: there "

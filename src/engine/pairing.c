@@ -155,6 +155,11 @@ static int check_side(struct pairing *pairing, const struct side *side)
 	if (tensor->unread)
 		return error_set(error, "rank %d: %s", side->rank,
 				 tensor->unread);
+	if (tensor->has_mask)
+		return error_set(error,
+				 "rank %d: it has a mask: its elements are "
+				 "compared by their hash, not one by one",
+				 side->rank);
 	if (!has_sound_blocks(tensor))
 		return error_set(error,
 				 "rank %d gave no hashes of its elements",

@@ -84,6 +84,9 @@ int npy_append_header(struct buffer *out, const struct tensor *tensor,
 	int version = 1;
 	size_t before;
 
+	if (tensor->has_mask)
+		return error_set(error, "it has a mask, for which an .npy file "
+					"has no place");
 	if (type && becomes_float32(type))
 		description = "<f4";
 	if (!description)

@@ -62,6 +62,13 @@ void tensortext_append_head(struct buffer *out, const struct tensor *tensor)
 	tensortext_append_sizes(out, tensor->shape, tensor->dimension_count);
 }
 
+void tensortext_append_masked(struct buffer *out,
+			      const struct tensor_statistics *of)
+{
+	buffer_printf(out, "%" PRId64 " of %" PRId64 " masked",
+		      of->masked_count, of->count + of->masked_count);
+}
+
 void tensortext_append_statistics(struct buffer *out,
 				  const struct tensor *tensor)
 {
@@ -85,6 +92,10 @@ void tensortext_append_statistics(struct buffer *out,
 	buffer_printf(out,
 		      "  NaN %" PRId64 "  Inf %" PRId64 "  zeros %" PRId64,
 		      of->nan_count, of->infinity_count, of->zero_count);
+	if (tensor->has_mask) {
+		buffer_append_string(out, "  ");
+		tensortext_append_masked(out, of);
+	}
 	if (tensor->share < 1)
 		buffer_printf(out, "  of a sample of %.2g %%",
 			      tensor->share * 100);

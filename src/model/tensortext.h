@@ -10,6 +10,7 @@
 struct buffer;
 struct tensor;
 struct tensor_number;
+struct tensor_statistics;
 
 /* "-0.2925", "12", "nan", "1+2j", "True"; "?" where it is not known. */
 /* Both, with as many digits as it takes to tell them apart. */
@@ -22,10 +23,13 @@ void tensortext_append_real(struct buffer *out, double real);
 /* "[8, 32]" */
 void tensortext_append_sizes(struct buffer *out, const int64_t *sizes,
 			     int count);
+/* "2 of 12 masked" */
+void tensortext_append_masked(struct buffer *out,
+			      const struct tensor_statistics *of);
 /* "float32 [8, 32]" */
 void tensortext_append_head(struct buffer *out, const struct tensor *tensor);
 /* "min -0.41  max 0.38  mean 0.001  std 0.18  norm nan  NaN 12  Inf 0
- * zeros 0"; nothing where there are none. */
+ * zeros 0  2 of 12 masked"; nothing where there are none. */
 void tensortext_append_statistics(struct buffer *out,
 				  const struct tensor *tensor);
 

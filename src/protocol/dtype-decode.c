@@ -237,6 +237,112 @@ void narrow_e8m0fnu(const uint8_t *bytes, size_t count, float *out)
 	}
 }
 
+/* The greatest exponent, from least on, is of infinity and NaN. */
+static float with_infinity(uint32_t byte, int shift, float power,
+			   uint32_t least)
+{
+	uint32_t rest = byte & 0x7f;
+	uint32_t value = scale(rest << shift, power);
+
+	value |= rest >= least ? INFINITE_BITS : 0;
+	return to_float(value | (byte & 0x80) << 24);
+}
+
+void narrow_e3m4(const uint8_t *bytes, size_t count, float *out)
+{
+	for (size_t i = 0; i < count; i++)
+		out[i] = with_infinity(bytes[i], 19, 0x1p124f, 0x70);
+}
+
+void narrow_e4m3(const uint8_t *bytes, size_t count, float *out)
+{
+	for (size_t i = 0; i < count; i++)
+		out[i] = with_infinity(bytes[i], 20, 0x1p120f, 0x78);
+}
+
+void narrow_e4m3b11fnuz(const uint8_t *bytes, size_t count, float *out)
+{
+	for (size_t i = 0; i < count; i++)
+		out[i] = without_zero(bytes[i], 20, 0x1p116f);
+}
+
+/* Less than a byte, without infinities and NaN; sign is its highest bit. */
+static float without_infinity(uint32_t byte, uint32_t sign, int shift,
+			      float power)
+{
+	uint32_t value = scale((byte & (sign - 1)) << shift, power);
+
+	return to_float(byte & sign ? value | UINT32_C(1) << 31 : value);
+}
+
+void narrow_e2m3fn(const uint8_t *bytes, size_t count, float *out)
+{
+	for (size_t i = 0; i < count; i++)
+		out[i] = without_infinity(bytes[i], 0x20, 20, 0x1p126f);
+}
+
+void narrow_e3m2fn(const uint8_t *bytes, size_t count, float *out)
+{
+	for (size_t i = 0; i < count; i++)
+		out[i] = without_infinity(bytes[i], 0x20, 21, 0x1p124f);
+}
+
+void narrow_e2m1fn(const uint8_t *bytes, size_t count, float *out)
+{
+	for (size_t i = 0; i < count; i++)
+		out[i] = without_infinity(bytes[i], 0x08, 22, 0x1p126f);
+}
+
+/* sign is the highest bit of those that count. */
+static void narrow_signed(const uint8_t *bytes, size_t count, int sign,
+			  float *out)
+{
+	for (size_t i = 0; i < count; i++)
+		out[i] = (float)((bytes[i] & (sign - 1)) - (bytes[i] & sign));
+}
+
+static void narrow_unsigned(const uint8_t *bytes, size_t count, int mask,
+			    float *out)
+{
+	for (size_t i = 0; i < count; i++)
+		out[i] = (float)(bytes[i] & mask);
+}
+
+void narrow_int1(const uint8_t *bytes, size_t count, float *out)
+{
+	narrow_signed(bytes, count, 0x1, out);
+}
+
+void narrow_int2(const uint8_t *bytes, size_t count, float *out)
+{
+	narrow_signed(bytes, count, 0x2, out);
+}
+
+void narrow_int4(const uint8_t *bytes, size_t count, float *out)
+{
+	narrow_signed(bytes, count, 0x8, out);
+}
+
+void narrow_uint1(const uint8_t *bytes, size_t count, float *out)
+{
+	narrow_unsigned(bytes, count, 0x1, out);
+}
+
+void narrow_uint2(const uint8_t *bytes, size_t count, float *out)
+{
+	narrow_unsigned(bytes, count, 0x3, out);
+}
+
+void narrow_uint4(const uint8_t *bytes, size_t count, float *out)
+{
+	narrow_unsigned(bytes, count, 0xf, out);
+}
+
+void narrow_bcomplex32(const uint8_t *bytes, size_t count, float *out)
+{
+	narrow_bfloat16(bytes, count * 2, out);
+}
+
 void narrow_complex32(const uint8_t *bytes, size_t count, float *out)
 {
 	narrow_float16(bytes, count * 2, out);

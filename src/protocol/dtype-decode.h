@@ -32,10 +32,24 @@ void narrow_e4m3fn(const uint8_t *bytes, size_t count, float *out);
 void narrow_e5m2fnuz(const uint8_t *bytes, size_t count, float *out);
 void narrow_e4m3fnuz(const uint8_t *bytes, size_t count, float *out);
 void narrow_e8m0fnu(const uint8_t *bytes, size_t count, float *out);
+/* Of ml_dtypes: a byte each, whatever stands above their bits. */
+void narrow_e3m4(const uint8_t *bytes, size_t count, float *out);
+void narrow_e4m3(const uint8_t *bytes, size_t count, float *out);
+void narrow_e4m3b11fnuz(const uint8_t *bytes, size_t count, float *out);
+void narrow_e2m3fn(const uint8_t *bytes, size_t count, float *out);
+void narrow_e3m2fn(const uint8_t *bytes, size_t count, float *out);
+void narrow_e2m1fn(const uint8_t *bytes, size_t count, float *out);
+void narrow_int1(const uint8_t *bytes, size_t count, float *out);
+void narrow_int2(const uint8_t *bytes, size_t count, float *out);
+void narrow_int4(const uint8_t *bytes, size_t count, float *out);
+void narrow_uint1(const uint8_t *bytes, size_t count, float *out);
+void narrow_uint2(const uint8_t *bytes, size_t count, float *out);
+void narrow_uint4(const uint8_t *bytes, size_t count, float *out);
 /* What was narrowed. */
 void decode_floats(const float *values, size_t count, double *out);
 /* Two each. */
 void narrow_complex32(const uint8_t *bytes, size_t count, float *out);
+void narrow_bcomplex32(const uint8_t *bytes, size_t count, float *out);
 void narrow_complex64(const uint8_t *bytes, size_t count, float *out);
 void decode_complex128(const uint8_t *bytes, size_t count, double *out);
 void decode_clongdouble(const uint8_t *bytes, size_t count, double *out);

@@ -37,6 +37,21 @@ static const struct dtype dtypes[] = {
 	{ "float8_e5m2fnuz", DTYPE_FLOAT, 1, 1, narrow_e5m2fnuz, NULL },
 	{ "float8_e4m3fnuz", DTYPE_FLOAT, 1, 1, narrow_e4m3fnuz, NULL },
 	{ "float8_e8m0fnu", DTYPE_FLOAT, 1, 1, narrow_e8m0fnu, NULL },
+	/* Of ml_dtypes, which numpy's arrays may have; what torch has a type of
+	 * that name for, too, and of another meaning, with its module. */
+	{ "float8_e3m4", DTYPE_FLOAT, 1, 1, narrow_e3m4, NULL },
+	{ "float8_e4m3", DTYPE_FLOAT, 1, 1, narrow_e4m3, NULL },
+	{ "float8_e4m3b11fnuz", DTYPE_FLOAT, 1, 1, narrow_e4m3b11fnuz, NULL },
+	{ "float6_e2m3fn", DTYPE_FLOAT, 1, 1, narrow_e2m3fn, NULL },
+	{ "float6_e3m2fn", DTYPE_FLOAT, 1, 1, narrow_e3m2fn, NULL },
+	{ "float4_e2m1fn", DTYPE_FLOAT, 1, 1, narrow_e2m1fn, NULL },
+	{ "ml_dtypes.int1", DTYPE_SIGNED, 1, 1, narrow_int1, NULL },
+	{ "ml_dtypes.int2", DTYPE_SIGNED, 1, 1, narrow_int2, NULL },
+	{ "ml_dtypes.int4", DTYPE_SIGNED, 1, 1, narrow_int4, NULL },
+	{ "ml_dtypes.uint1", DTYPE_UNSIGNED, 1, 1, narrow_uint1, NULL },
+	{ "ml_dtypes.uint2", DTYPE_UNSIGNED, 1, 1, narrow_uint2, NULL },
+	{ "ml_dtypes.uint4", DTYPE_UNSIGNED, 1, 1, narrow_uint4, NULL },
+	{ "bcomplex32", DTYPE_COMPLEX, 4, 2, narrow_bcomplex32, NULL },
 	{ "longdouble", DTYPE_FLOAT, 16, 16, NULL, decode_longdouble },
 	{ "clongdouble", DTYPE_COMPLEX, 32, 16, NULL, decode_clongdouble },
 	/* numpy's other names of these two. */
@@ -149,6 +164,25 @@ void dtype_decode(const struct dtype *dtype, const uint8_t *bytes, size_t count,
 	}
 }
 
+uint8_t dtype_bits(const struct dtype *dtype)
+{
+	static const struct {
+		void (*narrow)(const uint8_t *bytes, size_t count, float *out);
+		uint8_t bits;
+	} parts[] = {
+		{ narrow_e2m3fn, 0x3f }, { narrow_e3m2fn, 0x3f },
+		{ narrow_e2m1fn, 0x0f }, { narrow_int1, 0x01 },
+		{ narrow_int2, 0x03 },	 { narrow_int4, 0x0f },
+		{ narrow_uint1, 0x01 },	 { narrow_uint2, 0x03 },
+		{ narrow_uint4, 0x0f },
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(parts); i++)
+		if (dtype->narrow == parts[i].narrow)
+			return parts[i].bits;
+	return UINT8_MAX;
+}
+
 int64_t dtype_integer(const struct dtype *dtype, const uint8_t *bytes)
 {
 	uint64_t bits = 0;
@@ -156,6 +190,12 @@ int64_t dtype_integer(const struct dtype *dtype, const uint8_t *bytes)
 
 	if (dtype->class == DTYPE_BOOLEAN)
 		return bytes[0] != 0;
+	if (dtype_bits(dtype) != UINT8_MAX) {
+		float value;
+
+		dtype->narrow(bytes, 1, &value);
+		return (int64_t)value;
+	}
 	memcpy(&bits, bytes, (size_t)dtype->size);
 	if (dtype->class == DTYPE_UNSIGNED)
 		return (int64_t)bits;

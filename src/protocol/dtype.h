@@ -53,6 +53,8 @@ bool dtype_is_integer(const struct dtype *dtype);
  */
 void dtype_decode(const struct dtype *dtype, const uint8_t *bytes, size_t count,
 		  double *out);
+/* The bits of each byte that count: what is above them may be anything. */
+uint8_t dtype_bits(const struct dtype *dtype);
 /* Whether there are statistics of it. */
 bool dtype_is_number(const struct dtype *dtype);
 /* An unsigned one's bits as they are. Only of dtype_is_integer(). */

@@ -35,6 +35,7 @@ static const struct field tensor_fields[] = {
 	{ "shard", FIELD_TEXT, AT(shard), 0, 0, NAME_MAXIMUM, NULL },
 	{ "live", FIELD_BOOL, AT(is_live), 0, 0, 1, NULL },
 	{ "torn", FIELD_BOOL, AT(is_torn), 0, 0, 1, NULL },
+	{ "has_mask", FIELD_BOOL, AT(has_mask), 0, 0, 1, NULL },
 	{ "unread", FIELD_TEXT, AT(unread), 0, 0, TEXT_MAXIMUM, NULL },
 };
 /* clang-format on */
@@ -118,8 +119,9 @@ int64_t tensor_infinity_count(const struct tensor *tensor)
 	return tensor->has_statistics ? tensor->statistics.infinity_count : 0;
 }
 
-static json_t *statistics_to_json(const struct tensor_statistics *statistics)
+static json_t *statistics_to_json(const struct tensor *tensor)
 {
+	const struct tensor_statistics *statistics = &tensor->statistics;
 	json_t *json = json_object();
 
 	json_object_set_new(json, "min",
@@ -145,6 +147,9 @@ static json_t *statistics_to_json(const struct tensor_statistics *statistics)
 	json_object_set_new(json, "zeros",
 			    json_integer(statistics->zero_count));
 	json_object_set_new(json, "count", json_integer(statistics->count));
+	if (tensor->has_mask)
+		json_object_set_new(json, "masked",
+				    json_integer(statistics->masked_count));
 	return json;
 }
 
@@ -162,6 +167,8 @@ static int counts_from_json(struct tensor_statistics *statistics,
 	return count_from_json(&statistics->nan_count, json, "nan", maximum) ||
 			       count_from_json(&statistics->infinity_count,
 					       json, "inf", maximum) ||
+			       count_from_json(&statistics->masked_count,
+					       json, "masked", maximum) ||
 			       count_from_json(&statistics->zero_count, json,
 					       "zeros", maximum) ||
 			       count_from_json(&statistics->count, json,
@@ -293,7 +300,7 @@ json_t *tensor_to_json(const struct tensor *tensor)
 				    : json_boolean(tensor->requires_grad));
 	json_object_set_new(json, "stats",
 			    tensor->has_statistics
-				    ? statistics_to_json(&tensor->statistics)
+				    ? statistics_to_json(tensor)
 				    : json_null());
 	json_object_set_new(json, "hash",
 			    tensor->has_hash ? hash_to_json(tensor->hash)

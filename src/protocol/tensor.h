@@ -34,7 +34,8 @@ struct tensor_statistics {
 	double deviation; /* NaN: unknown */
 	double norm;	  /* of all: the root of the sum of squares */
 	bool has_norm;
-	int64_t count; /* elements that were looked at */
+	int64_t count; /* elements that were looked at, without masked ones */
+	int64_t masked_count; /* of those that were looked at besides */
 	int64_t nan_count;
 	int64_t infinity_count;
 	int64_t zero_count;
@@ -74,6 +75,9 @@ struct tensor {
 	bool is_live; /* the process ran: kernels may have written meanwhile */
 	bool is_torn; /* it became another while it was read */
 	char *unread; /* why its elements cannot be read; NULL: they can */
+	bool has_mask; /* of numpy.ma: masked elements count nowhere, and are
+			* 0 in hashes, behind which the mask follows if there
+			* are any */
 	bool has_statistics;
 	struct tensor_statistics statistics;
 	double share; /* of the elements that statistics and histogram saw */

@@ -24,7 +24,11 @@ KINDS = {"U": "str", "S": "bytes", "V": "void", "M": "datetime64",
 
 
 def name_of(dtype):
-    if dtype.kind in KINDS:
+    if dtype.type.__module__ == "ml_dtypes":
+        name = dtype.name
+        if "int" in name:
+            name = "ml_dtypes." + name
+    elif dtype.kind in KINDS:
         name = KINDS[dtype.kind]
     elif dtype == numpy.longdouble and dtype.itemsize == 16:
         name = "longdouble"
@@ -45,13 +49,19 @@ def add(value, name):
     if value.dtype.kind == "O":
         truths.add(value, name, dict(told, unread="objects"), None)
         return
-    if isinstance(value, numpy.ma.MaskedArray):
-        truths.add(value, name, dict(told, unread="masked"), None)
-        return
     plain = value.view(numpy.ndarray)
     if value.dtype.byteorder == ">":
         plain = plain.astype(value.dtype.newbyteorder("<"))
-    truths.add(value, name, told, plain.tobytes())
+    mask = None
+    if numpy.ma.getmask(value) is not numpy.ma.nomask:
+        mask = numpy.broadcast_to(numpy.ma.getmask(value), value.shape)
+        mask = mask.astype("u1").tobytes()
+    truths.add(value, name, told, plain.tobytes(), mask)
+
+
+def add_unread(value, name, why):
+    truths.add(value, name, {"dtype": name_of(value.dtype),
+                             "shape": list(value.shape), "unread": why}, None)
 
 
 class Sub(numpy.ndarray if numpy else object):
@@ -77,6 +87,83 @@ def add_types():
         add(whole.transpose(2, 0, 1)[::2, :, ::-1], letter + " turned")
 
 
+class Masked(numpy.ma.MaskedArray if numpy else object):
+    pass
+
+
+def add_masked():
+    ma = numpy.ma
+    some = numpy.arange(24.0).reshape(4, 6)
+    some[1, 2], some[3, 3], some[0, 1] = numpy.nan, numpy.inf, 77
+    odd = numpy.arange(24).reshape(4, 6) % 5 == 2
+    for letter in ("f4", "i8", ">f8", "c16", "?", "U3", "M8[s]", "e"):
+        made = (some if letter in "f4>f8" else
+                numpy.arange(24).reshape(4, 6)).astype(letter)
+        add(ma.array(made, mask=odd), "masked " + letter)
+    whole = ma.array(some, mask=odd)
+    add(whole[::-1, 1::2], "part of a masked one")
+    add(whole.T, "turned masked")
+    add(ma.array(numpy.asfortranarray(some), mask=odd), "masked fortran")
+    add(ma.array(some, mask=numpy.asfortranarray(odd)), "fortran mask")
+    apart = numpy.zeros((8, 12), bool)
+    apart[::2, ::-2] = odd
+    strided = ma.array(some)
+    strided._mask = apart[::2, ::-2]
+    assert strided._mask.strides == (24, -2)
+    add(strided, "a mask apart")
+    add(ma.array(some), "no mask")
+    add(ma.array(some, mask=False), "a mask of nothing")
+    add(ma.array(some, mask=True), "a mask of all")
+    alone = ma.array(some)
+    alone._mask = numpy.bool_(True)
+    add(alone, "one for all")
+    add(ma.array(some, mask=odd, hard_mask=True), "hard mask")
+    add(ma.masked_invalid(some), "masked NaN")
+    add(ma.array(3.5), "masked scalar")
+    add(ma.masked, "the masked scalar")
+    add(ma.array(numpy.zeros((0, 3)), mask=numpy.zeros((0, 3))), "masked []")
+    add(Masked(some, mask=odd), "a class of masked ones")
+    # More than is read at once.
+    add(ma.array(numpy.arange(200000.0) % 1000,
+                 mask=numpy.arange(200000) % 7 == 3), "many masked")
+    pairs = ma.array([(1, 2.0), (3, 4.0)], mask=[(0, 1), (1, 0)],
+                     dtype=[("a", "i4"), ("b", "f8")])
+    add_unread(pairs, "structured mask", "with a field for each")
+    other = ma.array(some)
+    other._mask = numpy.zeros(24, bool)
+    add_unread(other, "a mask of another shape", "another shape")
+    other = ma.array(some)
+    other._mask = None
+    add_unread(other, "a mask that is none", "its mask is no array")
+    other = some.view(Sub)
+    other._mask = odd
+    add_unread(other, "a class with masks of its own", "a mask of its own")
+
+
+def add_ml_dtypes():
+    try:
+        import ml_dtypes
+    except ImportError:
+        return
+    for name in ml_dtypes.__all__:
+        kind = getattr(ml_dtypes, name)
+        if not isinstance(kind, type) or name in ("finfo", "iinfo"):
+            continue
+        dtype = numpy.dtype(kind)
+        width = {"float4": 4, "float6": 6}.get(name[:6], 8)
+        width = int(name.lstrip("uint")) if "int" in name else width
+        plain = numpy.arange(1 << width, dtype="u1")
+        if dtype.itemsize > 1:
+            plain = numpy.arange(6000, dtype="u4").astype("u1")
+        whole = plain.view(dtype)
+        add(whole, name)
+        add(whole[::-2], name + " turned")
+        hidden = numpy.arange(whole.size) % 3 == 1
+        truths.add(numpy.ma.array(whole, mask=hidden), name + " masked", {
+            "dtype": name_of(dtype)}, whole.tobytes(),
+            hidden.astype("u1").tobytes())
+
+
 def add_forms():
     whole = numpy.arange(48.0).reshape(2, 3, 8)
     for shape in ((), (0,), (7,), (2, 0, 3), (1,) * 32):
@@ -85,7 +172,6 @@ def add_forms():
     add(whole[::-1, 1:, ::3], "backwards")
     add(numpy.broadcast_to(whole[0, 0], (3, 8)), "broadcast")
     add(whole.view(Sub), "subclass")
-    add(numpy.ma.masked_array([1.0, 2.0], [False, True]), "masked")
     add(numpy.matrix([[1, 2], [3, 4]]), "matrix")
     add(numpy.rec.array([(1, 2.0), (3, 4.0)], dtype=[("a", "i4"),
                                                     ("b", "f8")]), "record")
@@ -166,6 +252,8 @@ def add_views():
 if numpy:
     add_types()
     add_forms()
+    add_masked()
+    add_ml_dtypes()
 add_arrays()
 add_views()
 truths.serve()

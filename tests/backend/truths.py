@@ -22,13 +22,14 @@ def bfloat16(bits):
     return struct.unpack("<f", struct.pack("<I", bits << 16))[0]
 
 
-def eighth(exponents, bias, infinite, nan):
-    """Numbers of eight bits, by what the formats' papers say."""
-    mantissas = 7 - exponents
+def eighth(exponents, bias, infinite, nan, width=8):
+    """Numbers of eight bits or less, by what the formats' papers say."""
+    mantissas = width - 1 - exponents
+    highest = 1 << width - 1
 
     def decode(bits):
-        sign = -1.0 if bits & 128 else 1.0
-        exponent = (bits & 127) >> mantissas
+        sign = -1.0 if bits & highest else 1.0
+        exponent = (bits & highest - 1) >> mantissas
         mantissa = bits & (1 << mantissas) - 1
         if nan(bits):
             return math.nan
@@ -47,13 +48,33 @@ EIGHTHS = {
     "float8_e4m3fn": eighth(4, 7, lambda b: False, lambda b: b & 127 == 127),
     "float8_e5m2fnuz": eighth(5, 16, lambda b: False, lambda b: b == 128),
     "float8_e4m3fnuz": eighth(4, 8, lambda b: False, lambda b: b == 128),
+    "float8_e3m4": eighth(3, 3, lambda b: b & 127 == 112,
+                          lambda b: b & 127 > 112),
+    "float8_e4m3": eighth(4, 7, lambda b: b & 127 == 120,
+                          lambda b: b & 127 > 120),
+    "float8_e4m3b11fnuz": eighth(4, 11, lambda b: False, lambda b: b == 128),
+    "float6_e2m3fn": eighth(2, 1, lambda b: False, lambda b: False, 6),
+    "float6_e3m2fn": eighth(3, 3, lambda b: False, lambda b: False, 6),
+    "float4_e2m1fn": eighth(2, 1, lambda b: False, lambda b: False, 4),
     "float8_e8m0fnu": lambda b: math.nan if b == 255
     else math.ldexp(1.0, b - 127),
 }
 
 
+def narrow(name):
+    """Whole numbers of less than a byte: "int4"."""
+    width = int(name.lstrip("uint"))
+    return lambda b: b - (1 << width) if name[0] == "i" and \
+        b >> width - 1 else b
+
+
 def decode(dtype, data):
     """The values as numbers; None: they are none."""
+    if dtype.startswith("ml_dtypes."):
+        return [narrow(dtype[10:])(byte) for byte in data]
+    if dtype == "bcomplex32":
+        flat = decode("bfloat16", data)
+        return list(zip(flat[::2], flat[1::2]))
     if dtype in EIGHTHS:
         return [EIGHTHS[dtype](byte) for byte in data]
     if dtype == "bfloat16":
@@ -113,7 +134,20 @@ def statistics(values):
     return told
 
 
-def add(value, name, told, data):
+def hide(row, values, data, mask):
+    """What counts of masked values, in mask a byte for each, 1: hidden."""
+    item = len(data) // len(mask)
+    shown = b"".join(bytes(item) if hidden else data[at * item:at * item + item]
+                     for at, hidden in enumerate(mask))
+    row["hash"] = "%08x" % zlib.crc32(shown + mask if any(mask) else shown)
+    if values is not None:
+        row["stats"] = dict(
+            statistics([one for one, hidden in zip(values, mask)
+                        if not hidden]),
+            masked=sum(mask), count=len(mask) - sum(mask))
+
+
+def add(value, name, told, data, mask=None):
     """told: as the protocol has it; data: the values' bytes, None: there is
     nothing to read."""
     row = dict(told, name=name, id=id(value), data=None)
@@ -122,6 +156,8 @@ def add(value, name, told, data):
         row["data"] = data.hex()
         row["hash"] = "%08x" % zlib.crc32(data)
         row["stats"] = None if values is None else statistics(values)
+        if mask:
+            hide(row, values, data, mask)
     row["at"] = len(KEPT)
     KEPT.append(value)
     ROWS.append(row)

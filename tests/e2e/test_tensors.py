@@ -101,7 +101,10 @@ def train(rank):
     one = near[1]
     try:
         import numpy
-        masked = numpy.ma.array([1.0, 2.0, 3.0], mask=[0, 1, 0])
+        masked = numpy.ma.array([1.0, float("nan") if rank else 2.0, 3.0],
+                                mask=[0, 1, 0])
+        moved = numpy.ma.array(numpy.zeros(3, "f4"), mask=[0, 1, 0])
+        moved[rank] = numpy.ma.masked
         unmasked = numpy.ma.array([1.0, 2.0])
         records = numpy.zeros(3, dtype=[("f", "f4"), ("g", "i8")])
     except ImportError:
@@ -466,10 +469,7 @@ class TestModules(Ranks):
     def test_what_cannot_be_read_says_why(self):
         for name, why in (
                 ("nested", "it is a nested tensor"),
-                ("wrapper", "its class holds its elements in other tensors"),
-                ("masked", "it is a masked array")):
-            if name == "masked" and not self.has("masked"):
-                continue
+                ("wrapper", "its class holds its elements in other tensors")):
             with self.subTest(name):
                 status, out, _ = self.run_text("tensor", name, "--rank", "0")
                 self.assertEqual(status, 4)
@@ -483,9 +483,35 @@ class TestModules(Ranks):
                 status, out, _ = self.run_text("tensor", name, "--rank", "0")
                 self.assertEqual(status, 4)
                 self.assertIn(" are not decoded: only their bytes are", out)
-        if self.has("unmasked"):
-            status, found = self.run_json("tensor", "unmasked", "--rank", "0")
-            self.assertEqual((status, found["stats"]["max"]), (0, 2.0))
+    def test_masked_elements_do_not_count(self):
+        if not self.has("masked"):
+            self.skipTest("%s has no numpy" % self.python)
+        status, found = self.run_json("tensor", "unmasked", "--rank", "0")
+        self.assertEqual((status, found["stats"]["max"], found.get(
+            "has_mask")), (0, 2.0, None))
+        status, found = self.run_json("tensor", "masked", "--rank", "0",
+                                      "--slice", "[0:2]")
+        self.assertEqual((status, found["stats"]["max"], found["stats"]["mean"],
+                          found["stats"]["count"], found["stats"]["masked"]),
+                         (0, 3.0, 2.0, 2, 1))
+        self.assertEqual(found["slice"]["numbers"], [1.0, {"text": "--"}])
+        self.assertIn("  1 of 3 masked\n", self.run_text(
+            "tensor", "masked", "--rank", "0")[1])
+        # What is hidden is another number on each rank, once a NaN.
+        self.check("masked", 0, "masked is the same on ranks 0-1")
+        found = self.check("moved", 1, "moved has 2 values: rank 0 float32 "
+                           "[3]; rank 1 float32 [3]")
+        self.assertEqual([one["ranks"] for one in found["classes"]],
+                         ["0", "1"])
+        status, found = self.run_json("compare", "--difference", "moved")
+        self.assertEqual(status, 4)
+        self.assertIn("not one by one", json.dumps(found))
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "a.npy")
+            status, _, error = self.run_text("tensor", "masked", "--rank", "0",
+                                             "--npy", path)
+            self.assertEqual((status, os.listdir(folder)), (3, []))
+            self.assertIn("it has a mask", error)
 
     def has(self, name):
         return self.run_text("tensor", name, "--rank", "0")[0] in (0, 4)

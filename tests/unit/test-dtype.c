@@ -32,6 +32,12 @@ static const struct format {
 	{ "float8_e4m3fn", 8, 3, 7, false, 0x7f, 0xff },
 	{ "float8_e5m2fnuz", 8, 2, 16, false, 0x80, 0x80 },
 	{ "float8_e4m3fnuz", 8, 3, 8, false, 0x80, 0x80 },
+	{ "float8_e3m4", 8, 4, 3, true, 0, 0 },
+	{ "float8_e4m3", 8, 3, 7, true, 0, 0 },
+	{ "float8_e4m3b11fnuz", 8, 3, 11, false, 0x80, 0x80 },
+	{ "float6_e2m3fn", 6, 3, 1, false, UINT32_MAX, UINT32_MAX },
+	{ "float6_e3m2fn", 6, 2, 3, false, UINT32_MAX, UINT32_MAX },
+	{ "float4_e2m1fn", 4, 1, 1, false, UINT32_MAX, UINT32_MAX },
 };
 
 static double value_of(const struct format *format, uint32_t bits)
@@ -68,7 +74,7 @@ static void small_floats_are_what_their_bits_say(void **state)
 		const struct dtype *dtype = dtype_find(formats[i].name);
 
 		assert_non_null(dtype);
-		assert_int_equal(dtype->size * 8, formats[i].bits);
+		assert_int_equal(dtype->size, (formats[i].bits + 7) / 8);
 		for (uint32_t bits = 0; bits < 1u << formats[i].bits; bits++) {
 			double value;
 
@@ -76,6 +82,42 @@ static void small_floats_are_what_their_bits_say(void **state)
 			assert_same(value, value_of(&formats[i], bits));
 		}
 	}
+}
+
+/* What stands above the bits of a number of less than a byte is no part of
+ * it. */
+static void parts_of_a_byte(void **state)
+{
+	static const struct {
+		const char *name;
+		uint8_t byte;
+		int64_t value;
+	} rows[] = {
+		{ "ml_dtypes.int4", 0x07, 7 },	   { "ml_dtypes.int4", 0x08, -8 },
+		{ "ml_dtypes.int4", 0xff, -1 },	   { "ml_dtypes.int4", 0xf3, 3 },
+		{ "ml_dtypes.uint4", 0xfe, 14 },   { "ml_dtypes.int2", 0x02, -2 },
+		{ "ml_dtypes.int2", 0xfd, 1 },	   { "ml_dtypes.uint2", 0xff, 3 },
+		{ "ml_dtypes.int1", 0x01, -1 },	   { "ml_dtypes.int1", 0xfe, 0 },
+		{ "ml_dtypes.uint1", 0xff, 1 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		const struct dtype *dtype = dtype_find(rows[i].name);
+		struct tensor_number number;
+		double value;
+
+		assert_non_null(dtype);
+		dtype_decode(dtype, &rows[i].byte, 1, &value);
+		assert_true(value == (double)rows[i].value);
+		dtype_number(dtype, &rows[i].byte, 1, &number);
+		assert_int_equal(number.kind, TENSOR_NUMBER_INTEGER);
+		assert_int_equal(number.integer, rows[i].value);
+		assert_int_not_equal(dtype_bits(dtype), UINT8_MAX);
+	}
+	assert_int_equal(dtype_bits(dtype_find("uint8")), UINT8_MAX);
+	/* torch has types of these names, whose bytes are its user's. */
+	assert_int_equal(dtype_find("int4")->class, DTYPE_OPAQUE);
 }
 
 static void powers_of_two_alone(void **state)
@@ -220,6 +262,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(small_floats_are_what_their_bits_say),
+		cmocka_unit_test(parts_of_a_byte),
 		cmocka_unit_test(powers_of_two_alone),
 		cmocka_unit_test(floats_and_complex_numbers),
 		cmocka_unit_test(integers_are_exact),

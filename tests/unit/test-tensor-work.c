@@ -177,6 +177,143 @@ static void swapped_ones_have_the_same_hash(void **state)
 	tensor_result_clear(&answer.result);
 }
 
+/* plain, every third element hidden from the second on. */
+static struct tensor_layout masked_of(uint8_t *mask, int64_t stride)
+{
+	struct tensor_layout layout = row_of("float32", plain, 24);
+
+	layout.has_mask = true;
+	layout.mask_address = (uint64_t)(uintptr_t)mask;
+	layout.mask_strides[0] = stride;
+	for (int i = 0; i < 24; i++)
+		mask[i * stride] = i % 3 == 1 ? 7 : 0;
+	return layout;
+}
+
+static void masked_elements_do_not_count(void **state)
+{
+	uint8_t mask[24 * 5] = { 0 };
+	struct tensor_layout layout = masked_of(mask, 5);
+	struct answer answer;
+	const struct tensor_statistics *told = &answer.result.told.statistics;
+
+	(void)state;
+	plain[1] = NAN;
+	plain[4] = -99;
+	answer = ask(&layout, "{\"statistics\":\"whole\",\"bins\":2,"
+			      "\"find\":\"min\"}");
+	assert_int_equal(told->count, 16);
+	assert_int_equal(told->masked_count, 8);
+	assert_int_equal(told->nan_count, 0);
+	assert_true(told->minimum.real == 0 && told->maximum.real == 23);
+	assert_true(told->mean == 11.5);
+	assert_true(answer.result.told.share == 1);
+	assert_int_equal(answer.result.told.histogram.bins[0], 8);
+	assert_int_equal(answer.result.told.histogram.bins[1], 8);
+	assert_int_equal(answer.result.found, 0);
+	tensor_result_clear(&answer.result);
+	answer = ask(&layout, "{\"find\":\"nan\"}");
+	assert_int_equal(answer.result.found, -1);
+	tensor_result_clear(&answer.result);
+	fill(NULL);
+}
+
+static uint32_t hash_of(const struct tensor_layout *layout)
+{
+	struct answer answer = ask(layout, "{\"hash\":true,\"blocks\":5}");
+	uint32_t hash = answer.result.told.hash;
+
+	assert_true(answer.result.told.has_hash);
+	tensor_result_clear(&answer.result);
+	return hash;
+}
+
+/* zlib.crc32() of the values, 0 where one is masked, and the mask behind. */
+static void hashes_are_of_values_and_masks(void **state)
+{
+	uint8_t mask[24], other[24];
+	struct tensor_layout layout = masked_of(mask, 1);
+	struct tensor_layout same = masked_of(other, 1);
+	uint32_t hash = hash_of(&layout);
+	struct answer answer;
+
+	(void)state;
+	assert_int_equal(hash, 0xa3c0f65e);
+	plain[1] = 1e9f;
+	other[1] = 1;
+	assert_int_equal(hash_of(&same), hash);
+	plain[0] = 5;
+	assert_int_not_equal(hash_of(&same), hash);
+	fill(NULL);
+	/* A 0 that is masked, and one that is not. */
+	other[0] = 1;
+	assert_int_not_equal(hash_of(&same), hash);
+	answer = ask(&layout, "{\"hash\":true,\"blocks\":24}");
+	assert_int_equal(answer.result.told.blocks[2], 0x57989e8c);
+	assert_int_equal(answer.result.told.blocks[1], 0xb125c78b);
+	tensor_result_clear(&answer.result);
+	memset(mask, 0, sizeof(mask));
+	assert_int_equal(hash_of(&layout), views[0].hash);
+}
+
+static void masked_elements_are_no_numbers(void **state)
+{
+	uint8_t mask[24];
+	struct tensor_layout layout = masked_of(mask, 1);
+	struct answer answer = ask(
+		&layout, "{\"slice\":{\"rowDimension\":-1,"
+			 "\"columnDimension\":0,\"index\":[0],"
+			 "\"column\":3,\"columns\":2}}");
+	const struct tensor_number *numbers = answer.result.slice.numbers;
+
+	(void)state;
+	assert_true(numbers[0].kind == TENSOR_NUMBER_REAL);
+	assert_true(numbers[0].real == 3);
+	assert_int_equal(numbers[1].kind, TENSOR_NUMBER_TEXT);
+	assert_string_equal(numbers[1].text, "--");
+	tensor_result_clear(&answer.result);
+	answer = ask(&layout, "{\"data\":{\"start\":0,\"count\":2}}");
+	assert_non_null(strstr(answer.result.error.message, "it has a mask"));
+	tensor_result_clear(&answer.result);
+}
+
+/* More than is read at once, and a mask that cannot be read. */
+static void large_masked_ones(void **state)
+{
+	size_t count = 3000000;
+	float *values = calloc(count, sizeof(*values));
+	uint8_t *mask = calloc(count, 1);
+	struct tensor_layout layout =
+		row_of("float32", values, (int64_t)count);
+	struct answer answer;
+
+	(void)state;
+	layout.has_mask = true;
+	layout.mask_address = (uint64_t)(uintptr_t)mask;
+	layout.mask_strides[0] = 1;
+	for (size_t i = 0; i < count; i++) {
+		mask[i] = i % 5 == 2;
+		values[i] = mask[i] ? 1e30f : (float)(i % 5);
+	}
+	answer = ask(&layout, "{\"statistics\":\"whole\",\"find\":\"max\"}");
+	assert_int_equal(answer.result.told.statistics.masked_count, 600000);
+	assert_true(answer.result.told.statistics.mean == 2);
+	assert_int_equal(answer.result.found, 4);
+	tensor_result_clear(&answer.result);
+	answer = ask(&layout, "{\"statistics\":\"sample\"}");
+	assert_true(answer.result.told.share == 1048576 / 3e6);
+	assert_int_equal(answer.result.told.statistics.masked_count +
+				 answer.result.told.statistics.count,
+			 1048576);
+	tensor_result_clear(&answer.result);
+	layout.mask_address = 16;
+	answer = ask(&layout, "{\"statistics\":\"whole\"}");
+	assert_true(error_is_set(&answer.result.error));
+	tensor_result_clear(&answer.result);
+	free(values);
+	free(mask);
+}
+
 /* Five elements each, the last four. */
 static void blocks_are_hashed_alone(void **state)
 {
@@ -538,6 +675,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(views_have_the_hash_of_their_copy),
 		cmocka_unit_test(swapped_ones_have_the_same_hash),
+		cmocka_unit_test(masked_elements_do_not_count),
+		cmocka_unit_test(hashes_are_of_values_and_masks),
+		cmocka_unit_test(masked_elements_are_no_numbers),
+		cmocka_unit_test(large_masked_ones),
 		cmocka_unit_test(blocks_are_hashed_alone),
 		cmocka_unit_test(blocks_of_many_parts),
 		cmocka_unit_test(statistics_are_of_the_finite),
